@@ -1,0 +1,26 @@
+package agent
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Handle is an agent's name. Two handles that differ only in case name one agent.
+type Handle string
+
+var handlePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+
+// ParseHandle checks a handle given by a user or read from a file.
+// Errors: BadInput.
+func ParseHandle(s string) (Handle, error) {
+	if handlePattern.MatchString(s) {
+		return Handle(s), nil
+	}
+	return "", Errorf(BadInput, "handle %s is not valid: 1 to 64 letters, digits, '_' or '-', the first a letter or digit", Quote(s))
+}
+
+// Key is the form in which handles are compared and lock files are named.
+func (h Handle) Key() string { return strings.ToLower(string(h)) }
+
+// Same tells whether two handles name one agent.
+func (h Handle) Same(other Handle) bool { return h.Key() == other.Key() }

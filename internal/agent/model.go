@@ -1,0 +1,67 @@
+package agent
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Model is the name of a model as Claude Code takes it: an alias (opus,
+// sonnet[1m]) or a full name of any provider. Empty leaves the choice to Claude.
+type Model string
+
+var modelPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,255}$`)
+
+// modelAliases are the aliases of Claude Code 2.1. They serve only to notice a
+// slip of the finger: a well-formed name that is not among them is passed on.
+var modelAliases = []string{"sonnet", "opus", "haiku", "fable", "opusplan", "best", "default"}
+
+// ParseModel checks a model's name. The empty name is valid. Errors: BadInput.
+func ParseModel(s string) (Model, error) {
+	if s == "" || modelPattern.MatchString(s) {
+		return Model(s), nil
+	}
+	return "", Errorf(BadInput, "model %s is not valid: a name like opus, sonnet[1m] or claude-sonnet-5-5", Quote(s))
+}
+
+// Suggestion returns the alias from which the name is one slip away (a letter
+// missing, added, wrong, or two exchanged), or "" when there is none.
+func (m Model) Suggestion() Model {
+	name, suffix := strings.ToLower(string(m)), ""
+	if base, ok := strings.CutSuffix(name, "[1m]"); ok {
+		name, suffix = base, "[1m]"
+	}
+	if slices.Contains(modelAliases, name) {
+		return ""
+	}
+	for _, alias := range modelAliases {
+		if oneSlip(name, alias) {
+			return Model(alias + suffix)
+		}
+	}
+	return ""
+}
+
+// oneSlip tells whether a and b differ by one insertion, deletion, substitution
+// or exchange of neighbours.
+func oneSlip(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	switch restA, restB := a[i:], b[i:]; len(restB) - len(restA) {
+	case 1:
+		return restA == restB[1:]
+	case 0:
+		return len(restA) > 0 && (restA[1:] == restB[1:] || exchanged(restA, restB))
+	default:
+		return false
+	}
+}
+
+func exchanged(a, b string) bool {
+	return len(a) > 1 && a[0] == b[1] && a[1] == b[0] && a[2:] == b[2:]
+}

@@ -1,0 +1,173 @@
+package agent
+
+import (
+	"fmt"
+	"time"
+)
+
+// Schema is the newest form of the record that this program writes. Zero is the
+// form of the original tools: eight fields and no schema.
+const Schema = 1
+
+// Record is all that is needed to launch an agent again:
+// .nbs/sessions/<handle>.json. Times are UTC with whole seconds.
+type Record struct {
+	Schema        int       `json:"schema"`
+	Handle        Handle    `json:"handle"`
+	SessionID     SessionID `json:"session_id"`
+	Model         Model     `json:"model"`
+	TmuxSession   string    `json:"tmux_session"`
+	Started       time.Time `json:"started"` // the latest start
+	InitialPrompt string    `json:"initial_prompt"`
+	ProjectRoot   string    `json:"project_root"`
+	PID           int       `json:"pid"` // of claude; 0 before the first start
+
+	Created        time.Time         `json:"created,omitzero"` // the first start
+	Cwd            string            `json:"cwd,omitempty"`
+	PermissionMode PermissionMode    `json:"permission_mode,omitempty"`
+	ClaudeArgs     []string          `json:"claude_args"`
+	Env            map[string]string `json:"env"`
+	ConfigDir      string            `json:"config_dir"` // "": Claude's default, the variable unset
+	ClaudeVersion  string            `json:"claude_version,omitempty"`
+	Desired        Desired           `json:"desired,omitempty"`
+	Restart        RestartPolicy     `json:"restart"`
+
+	// TranscriptSeen is when this session id's transcript was first seen on disk.
+	// It tells "never written" from "gone".
+	TranscriptSeen time.Time `json:"transcript_seen,omitzero"`
+
+	Process          *Process          `json:"process,omitempty"`
+	PreviousSessions []PreviousSession `json:"previous_sessions,omitempty"`
+	Exits            []Exit            `json:"exits,omitempty"` // oldest first
+
+	unknown unknownFields
+}
+
+// Desired is what the operator wants, apart from what is observed.
+type Desired string
+
+// The two wishes.
+const (
+	DesiredRunning Desired = "running"
+	DesiredStopped Desired = "stopped"
+)
+
+// RestartPolicy says when the launcher starts claude again by itself.
+type RestartPolicy struct {
+	Policy string `json:"policy"` // "no": never
+}
+
+// Process identifies one start of an agent.
+type Process struct {
+	Invocation Invocation `json:"invocation"`
+	Identity              // claude; its PID is 0 until claude was started
+	Launcher   Identified `json:"launcher"`
+	Tmux       *TmuxPlace `json:"tmux,omitempty"` // nil: not in tmux
+}
+
+// Identity names one process for as long as any machine remembers it. A pid
+// alone is reused; all fields together are not.
+type Identity struct {
+	Identified
+	BootID string `json:"boot_id"`
+	PIDNS  uint64 `json:"pid_ns"` // inode of the pid namespace
+	Host   string `json:"host"`
+}
+
+// Identified is a process within a known boot, namespace and host.
+type Identified struct {
+	PID        int    `json:"pid"`
+	StartTicks uint64 `json:"start_ticks"` // field 22 of /proc/<pid>/stat
+}
+
+// LauncherIdentity completes the launcher's identity with that of the start.
+func (p *Process) LauncherIdentity() Identity {
+	return Identity{Identified: p.Launcher, BootID: p.BootID, PIDNS: p.PIDNS, Host: p.Host}
+}
+
+// TmuxPlace is the tmux server in which a start happened.
+type TmuxPlace struct {
+	Socket           string `json:"socket"` // path of the server's socket
+	ServerPID        int    `json:"server_pid"`
+	ServerStartTicks uint64 `json:"server_start_ticks"`
+}
+
+// ServerIdentity is the server's identity, on the boot and host of the start.
+func (p *Process) ServerIdentity() Identity {
+	server := Identified{PID: p.Tmux.ServerPID, StartTicks: p.Tmux.ServerStartTicks}
+	return Identity{Identified: server, BootID: p.BootID, PIDNS: p.PIDNS, Host: p.Host}
+}
+
+// PreviousSession is a conversation that the agent was in before.
+type PreviousSession struct {
+	SessionID SessionID `json:"session_id"`
+	Until     time.Time `json:"until"`
+	Reason    string    `json:"reason"`
+}
+
+// Exit is how one start ended.
+type Exit struct {
+	At         time.Time  `json:"at"`
+	Invocation Invocation `json:"invocation"`
+	Code       int        `json:"code"`             // -1 when a signal ended it
+	Signal     string     `json:"signal,omitempty"` // as the kernel names it: "killed"
+	UptimeS    int64      `json:"uptime_s"`
+	Error      string     `json:"error,omitempty"`       // why claude was not started at all
+	LastScreen string     `json:"last_screen,omitempty"` // at most 4 kB
+}
+
+const exitsKept = 20
+
+// AddExit appends an exit and forgets the oldest beyond twenty.
+func (r *Record) AddExit(e Exit) {
+	r.Exits = append(r.Exits, e)
+	if n := len(r.Exits); n > exitsKept {
+		r.Exits = r.Exits[n-exitsKept:]
+	}
+}
+
+// ExitOf returns the exit of the invocation, or nil when none was recorded.
+func (r *Record) ExitOf(id Invocation) *Exit {
+	for i := len(r.Exits) - 1; i >= 0; i-- {
+		if r.Exits[i].Invocation == id {
+			return &r.Exits[i]
+		}
+	}
+	return nil
+}
+
+// Replace moves the agent to another conversation and remembers the one it leaves.
+func (r *Record) Replace(id SessionID, at time.Time, reason string) {
+	r.PreviousSessions = append(r.PreviousSessions, PreviousSession{SessionID: r.SessionID, Until: at, Reason: reason})
+	r.SessionID = id
+	r.TranscriptSeen = time.Time{}
+}
+
+// LaunchCwd is the folder in which claude is started.
+func (r *Record) LaunchCwd() string {
+	if r.Cwd != "" {
+		return r.Cwd
+	}
+	return r.ProjectRoot
+}
+
+// LaunchPermissionMode is the mode with which claude is started. The original
+// tools recorded none and always bypassed.
+func (r *Record) LaunchPermissionMode() PermissionMode {
+	if r.PermissionMode != "" {
+		return r.PermissionMode
+	}
+	return BypassPermissions
+}
+
+// Summary says in a few words how the start ended.
+func (e *Exit) Summary() string {
+	switch {
+	case e.Error != "":
+		return "not started: " + e.Error
+	case e.Signal != "":
+		return "signal: " + e.Signal
+	default:
+		return fmt.Sprintf("code %d", e.Code)
+	}
+}

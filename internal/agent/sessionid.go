@@ -1,0 +1,31 @@
+package agent
+
+import (
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// SessionID is Claude Code's id of a conversation: a UUID in lower case. Claude
+// compares ids as file names, so the same UUID in upper case is another session.
+type SessionID string
+
+// NewSessionID mints an id.
+func NewSessionID() SessionID { return SessionID(uuid.NewString()) }
+
+// ParseSessionID checks an id in the canonical form of 36 characters, in either
+// case, and returns it in lower case. Errors: BadInput.
+func ParseSessionID(s string) (SessionID, error) {
+	// uuid.Parse also takes braces, a urn prefix and bare hex; Claude does not.
+	if _, err := uuid.Parse(s); err != nil || len(s) != 36 {
+		return "", Errorf(BadInput, "session id %s is not a UUID", Quote(s))
+	}
+	return SessionID(strings.ToLower(s)), nil
+}
+
+// Invocation names one start of an agent. Whatever that start leaves behind
+// carries it in its environment.
+type Invocation string
+
+// NewInvocation mints an invocation id.
+func NewInvocation() Invocation { return Invocation(uuid.NewString()) }

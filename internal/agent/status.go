@@ -1,0 +1,60 @@
+package agent
+
+import "time"
+
+// State is what an agent is doing.
+type State string
+
+// The states. An agent in any of them but Dead has a live claude, or may have one.
+const (
+	Starting State = "starting" // claude was started and is not ready yet
+	Idle     State = "idle"
+	Busy     State = "busy"
+	Waiting  State = "waiting" // for a person: permission, question, trust, login
+	Unknown  State = "unknown" // a query failed, or the record is of another host
+	Dead     State = "dead"    // Status.Cause says why
+)
+
+// Cause is why an agent does not run.
+type Cause string
+
+// The causes.
+const (
+	Exited       Cause = "exited"  // it left by itself with code 0
+	Crashed      Cause = "crashed" // it left with another code, or by a signal
+	Stopped      Cause = "stopped" // we ended it
+	LostReboot   Cause = "lost: reboot"
+	LostTmux     Cause = "lost: tmux" // the tmux server in which it was started is gone
+	NeverStarted Cause = "never started"
+)
+
+// Status is what is observed of an agent, with the evidence.
+type Status struct {
+	State  State  `json:"state"`
+	Cause  Cause  `json:"cause,omitempty"`  // of Dead
+	Detail string `json:"detail,omitempty"` // "signal: killed", "permission prompt"
+	Source string `json:"source"`           // who says so: "registry", "process", "record"
+
+	// SamePID tells whether the recorded pid is that very process and alive.
+	SamePID bool          `json:"same_process"`
+	Uptime  time.Duration `json:"-"`
+
+	TmuxAlive bool `json:"tmux_alive"` // our session is there, by its invocation
+}
+
+// Running tells whether a claude of the record is there.
+func (s Status) Running() bool {
+	return s.State != Dead && s.State != Unknown
+}
+
+// Word is the status in one short phrase, for people.
+func (s Status) Word() string {
+	switch {
+	case s.State == Dead:
+		return string(s.Cause)
+	case s.State == Waiting && s.Detail != "":
+		return "waiting: " + s.Detail
+	default:
+		return string(s.State)
+	}
+}

@@ -1,0 +1,106 @@
+package agent
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// Validate checks what was read back from disk as strictly as what a user types:
+// a record is input, and its words become arguments of a program.
+// Errors: BadInput; Unfit when the record is of a newer schema.
+func (r *Record) Validate() error {
+	if r.Schema > Schema {
+		return Errorf(Unfit, "the record has schema %d, this nbs-worker knows %d", r.Schema, Schema).
+			Hint("use the newer nbs-worker that wrote it; nothing was changed")
+	}
+	checks := []func() error{
+		func() error { _, err := ParseHandle(string(r.Handle)); return err },
+		func() error { return canonical(r.SessionID) },
+		func() error { _, err := ParseModel(string(r.Model)); return err },
+		func() error { _, err := ParsePermissionMode(string(r.LaunchPermissionMode())); return err },
+		func() error { return CheckTmuxName(r.TmuxSession) },
+		func() error { return CheckPath("project_root", r.ProjectRoot) },
+		func() error { return CheckPath("cwd", r.LaunchCwd()) },
+		func() error { return checkConfigDir(r.ConfigDir) },
+		func() error { return CheckText("initial_prompt", r.InitialPrompt) },
+		func() error { return checkArgs(r.ClaudeArgs) },
+		func() error { return checkEnv(r.Env) },
+	}
+	for _, check := range checks {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func canonical(id SessionID) error {
+	parsed, err := ParseSessionID(string(id))
+	if err == nil && parsed != id {
+		return Errorf(BadInput, "session id %s is not in lower case", Quote(string(id)))
+	}
+	return err
+}
+
+var tmuxNamePattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
+
+// CheckTmuxName checks a tmux session's name: only characters that mean nothing
+// in a tmux target or format. Empty stands for "none yet". Errors: BadInput.
+func CheckTmuxName(name string) error {
+	if name == "" || tmuxNamePattern.MatchString(name) && name[0] != '-' {
+		return nil
+	}
+	return Errorf(BadInput, "tmux session name %s is not valid", Quote(name))
+}
+
+// CheckPath checks that a path is absolute and clean text. Errors: BadInput.
+func CheckPath(field, path string) error {
+	if !filepath.IsAbs(path) {
+		return Errorf(BadInput, "%s %s is not an absolute path", field, Quote(path))
+	}
+	if strings.ContainsAny(path, "\x00\n\r") {
+		return Errorf(BadInput, "%s %s holds a line break or a NUL", field, Quote(path))
+	}
+	return nil
+}
+
+func checkConfigDir(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	return CheckPath("config_dir", dir)
+}
+
+// CheckText checks that text can be an argument of a program and a JSON string
+// without change: valid UTF-8 without NUL. Errors: BadInput.
+func CheckText(what, text string) error {
+	if strings.ContainsRune(text, 0) || !utf8.ValidString(text) {
+		return Errorf(BadInput, "%s holds a NUL byte or is not valid UTF-8", what)
+	}
+	return nil
+}
+
+func checkArgs(args []string) error {
+	for _, arg := range args {
+		if err := CheckText("claude_args", arg); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var envNamePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+func checkEnv(env map[string]string) error {
+	for name, value := range env {
+		if !envNamePattern.MatchString(name) {
+			return Errorf(BadInput, "variable name %s is not valid", Quote(name))
+		}
+		if err := CheckText("variable "+name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package claude
+
+import (
+	"slices"
+	"strings"
+
+	"nbs-worker/internal/agent"
+)
+
+// settings is what every agent is started with, in addition to the user's own
+// settings files, which are not touched. The warning that it skips would otherwise
+// hold an agent whose mode is bypassPermissions until somebody answers.
+const settings = `{"skipDangerousModePermissionPrompt":true}`
+
+// promptLimit is the size in bytes that one argument of a program may have on
+// Linux, less its final NUL.
+const promptLimit = 128<<10 - 1
+
+// Args are claude's arguments, without the program, for a record. The permission
+// mode is always given, because its default changed, and the model whenever one is
+// recorded, because a resume without it drops the [1m] of the window.
+func Args(record *agent.Record, opening Opening, prompt string) []string {
+	args := []string{string(opening), string(record.SessionID)}
+	if record.Model != "" {
+		args = append(args, "--model", string(record.Model))
+	}
+	args = append(args, "--permission-mode", string(record.LaunchPermissionMode()), "--settings", settings)
+	args = append(args, record.ClaudeArgs...)
+	if prompt != "" {
+		// Without the "--" a prompt like -d is an option, and a list-valued option
+		// among the extra arguments swallows it.
+		args = append(args, "--", prompt)
+	}
+	return args
+}
+
+// ownedFlags are set from the record, or would make the record untrue.
+var ownedFlags = []string{
+	"--session-id", "--resume", "-r", "--continue", "-c", "--fork-session", "--from-pr",
+	"--model", "--permission-mode", "--dangerously-skip-permissions", "--settings",
+	"--print", "-p", "--bg", "--no-session-persistence", "--version", "-v", "--help", "-h",
+}
+
+// CheckExtraArgs checks the arguments that a user wants claude to get besides ours.
+// Errors: BadInput.
+func CheckExtraArgs(args []string) error {
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		return agent.Errorf(agent.BadInput, "extra argument %s is not an option of claude", agent.Quote(args[0])).
+			Hint("give the first prompt with --prompt TEXT")
+	}
+	for _, arg := range args {
+		name, _, _ := strings.Cut(arg, "=")
+		if slices.Contains(ownedFlags, name) || arg == "--" {
+			return agent.Errorf(agent.BadInput, "extra argument %s is set by nbs-worker itself", agent.Quote(name)).
+				Hint("see nbs-worker spawn --help for --model, --permission-mode, --session-id and --prompt")
+		}
+		if err := agent.CheckText("extra argument", arg); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Recorded are the values on a claude command line that a record fixes.
+type Recorded struct {
+	SessionID      string
+	Model          string
+	PermissionMode string
+}
+
+// ReadArgs reads those values back from the command line of a running claude. known
+// is false when the line does not tell, as when a wrapper has set a title over it.
+// Whatever follows "--" is the prompt and is not looked at.
+func ReadArgs(cmdline []string) (values Recorded, known bool) {
+	targets := map[string]*string{
+		string(OpenNew): &values.SessionID, string(OpenResume): &values.SessionID,
+		"--model": &values.Model, "--permission-mode": &values.PermissionMode,
+	}
+	for i, arg := range cmdline {
+		if arg == "--" {
+			break
+		}
+		if target, ok := targets[arg]; ok && i+1 < len(cmdline) {
+			*target, known = cmdline[i+1], true
+		}
+	}
+	return values, known
+}

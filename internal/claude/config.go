@@ -1,0 +1,46 @@
+package claude
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"nbs-worker/internal/agent"
+)
+
+// ConfigDirVariable moves Claude's configuration to another folder.
+const ConfigDirVariable = "CLAUDE_CONFIG_DIR"
+
+// Config is where one installation of Claude Code keeps its state.
+type Config struct {
+	dir  string // sessions/, projects/, history.jsonl
+	file string // .claude.json
+}
+
+// ConfigAt returns the configuration in dir, or the default one of this user for "".
+func ConfigAt(dir string) (Config, error) {
+	if dir != "" {
+		return Config{dir: dir, file: filepath.Join(dir, ".claude.json")}, nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return Config{}, agent.Errorf(agent.Unfit, "no home folder: %w", err).
+			Hint("set HOME or %s", ConfigDirVariable)
+	}
+	// The default is not the same as CLAUDE_CONFIG_DIR=~/.claude: the file is elsewhere.
+	return Config{dir: filepath.Join(home, ".claude"), file: filepath.Join(home, ".claude.json")}, nil
+}
+
+// ConfigOf returns the configuration that a record's claude uses. A record of the
+// original tools names none: there the caller's environment decides.
+func ConfigOf(record *agent.Record, caller []string) (Config, error) {
+	dir := record.ConfigDir
+	if record.Schema == 0 {
+		for _, entry := range caller {
+			if value, ok := strings.CutPrefix(entry, ConfigDirVariable+"="); ok {
+				dir = value
+			}
+		}
+	}
+	return ConfigAt(dir)
+}

@@ -1,0 +1,67 @@
+package claude
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"nbs-worker/internal/agent"
+)
+
+// scrubbed are the variables that Claude sets in its tools' shells. An agent that is
+// started from such a shell must not inherit them: with CLAUDE_CODE_CHILD_SESSION
+// claude writes no transcript, and with it no conversation that could be resumed.
+var scrubbed = map[string]bool{
+	"CLAUDECODE": true, "CLAUDE_CODE_CHILD_SESSION": true, "CLAUDE_CODE_SESSION_ID": true,
+	"CLAUDE_CODE_ENTRYPOINT": true, "CLAUDE_CODE_EXECPATH": true, "AI_AGENT": true,
+	"CLAUDE_PID": true, "CLAUDE_EFFORT": true, "CLAUDE_ENV_FILE": true, "CLAUDE_PROJECT_DIR": true,
+	"CLAUDE_CODE_MESSAGING_SOCKET": true, "CLAUDE_CODE_MESSAGING_TOKEN": true,
+	"CLAUDE_CODE_SESSION_ATTENDED": true, "CLAUDE_CODE_CHILD_NOTES_DIR": true,
+	"CLAUDE_CODE_SKIP_PROMPT_HISTORY": true, // no transcript either
+}
+
+// Env is the environment of claude: the caller's, less what Claude set for its
+// tools, then the record's own variables, then ours.
+func Env(record *agent.Record, caller []string, ours map[string]string) []string {
+	env := make(map[string]string, len(caller))
+	for _, entry := range caller {
+		if name, value, ok := strings.Cut(entry, "="); ok && !scrubbed[name] {
+			env[name] = value
+		}
+	}
+	// The full-screen mode of 2.1.329 turns itself off after an early kill; what a
+	// screen looks like must not depend on how the last start ended.
+	if _, chosen := env["CLAUDE_CODE_NO_FLICKER"]; !chosen {
+		env["CLAUDE_CODE_NO_FLICKER"] = "0"
+	}
+	setConfigDir(env, record)
+	maps.Copy(env, record.Env)
+	maps.Copy(env, ours)
+	entries := make([]string, 0, len(env))
+	for name, value := range env {
+		entries = append(entries, name+"="+value)
+	}
+	slices.Sort(entries)
+	return entries
+}
+
+// setConfigDir makes claude use the configuration that the record names, whatever
+// the caller's is. A record of the original tools names none.
+func setConfigDir(env map[string]string, record *agent.Record) {
+	switch {
+	case record.ConfigDir != "":
+		env[ConfigDirVariable] = record.ConfigDir
+	case record.Schema > 0:
+		delete(env, ConfigDirVariable)
+	}
+}
+
+// RefusesRoot tells whether claude will refuse to start: it does not bypass
+// permissions as root unless it is told that it is in a sandbox.
+func RefusesRoot(record *agent.Record, env []string, uid int) bool {
+	bypass := record.LaunchPermissionMode() == agent.BypassPermissions
+	return uid == 0 && bypass && !slices.Contains(env, "IS_SANDBOX=1")
+}
+
+// RootRefusal is what claude says then.
+const RootRefusal = "--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons"

@@ -1,0 +1,56 @@
+package claude
+
+import (
+	"nbs-worker/internal/agent"
+)
+
+// Opening is how a launch opens the recorded conversation.
+type Opening string
+
+// The two ways. Claude refuses the other one in each case: --resume of an id that
+// has no transcript finds no conversation, --session-id of one that has is in use.
+const (
+	OpenNew    Opening = "--session-id" // no transcript was ever written
+	OpenResume Opening = "--resume"     // there is a transcript
+)
+
+// Word is the opening as reports name it.
+func (o Opening) Word() string {
+	if o == OpenResume {
+		return "resumed"
+	}
+	return "new"
+}
+
+// Open chooses between --resume and --session-id for the record's conversation. A
+// conversation that existed and whose transcript is gone is never replaced in
+// silence. Errors: NotFound.
+func (c Config) Open(record *agent.Record) (Opening, error) {
+	transcript, found, err := c.Transcript(record.SessionID)
+	if err != nil {
+		return "", err
+	}
+	if found && transcript.Size > 0 {
+		return OpenResume, nil
+	}
+	if found {
+		return "", lost(record, "its transcript %s is empty", agent.Quote(transcript.Path))
+	}
+	if !record.TranscriptSeen.IsZero() {
+		return "", lost(record, "its transcript is gone; it was last known on %s", record.TranscriptSeen.Format("2006-01-02 15:04 MST"))
+	}
+	mentioned, err := c.Mentioned(record.SessionID)
+	if err != nil {
+		return "", err
+	}
+	if mentioned {
+		return "", lost(record, "its transcript is gone")
+	}
+	return OpenNew, nil
+}
+
+func lost(record *agent.Record, format string, args ...any) error {
+	return agent.Errorf(agent.NotFound, "the conversation %s cannot be resumed: "+format, append([]any{record.SessionID}, args...)...).
+		Hint("Claude deletes transcripts after cleanupPeriodDays (30 by default); a backup put back is found again").
+		Hint("to start an empty conversation with the first prompt, and keep this id in previous_sessions: nbs-worker resume %s --fresh", record.Handle)
+}

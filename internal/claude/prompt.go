@@ -1,0 +1,38 @@
+package claude
+
+import (
+	"strings"
+
+	"nbs-worker/internal/agent"
+)
+
+// CheckPrompt refuses a first prompt that would not arrive as it is given.
+// Errors: BadInput.
+func CheckPrompt(prompt string) error {
+	if err := agent.CheckText("the prompt", prompt); err != nil {
+		return err
+	}
+	if len(prompt) > promptLimit {
+		return agent.Errorf(agent.BadInput, "the prompt has %d bytes, the limit is %d", len(prompt), promptLimit).
+			Hint("put the text into a file and let the prompt say: Read FILE and do what it says.")
+	}
+	return checkCommand(prompt)
+}
+
+// leavingCommands are prompts that Claude takes as an order to end, or to leave the
+// conversation that the record names.
+var leavingCommands = map[string]bool{
+	"/exit": true, "/quit": true, "exit": true, "quit": true, ":q": true, ":q!": true, ":wq": true, ":wq!": true,
+	"/clear": true, "/new": true, "/reset": true, "/branch": true, "/fork": true, "/resume": true, "/continue": true,
+	"/logout": true, "/login": true,
+}
+
+func checkCommand(prompt string) error {
+	trimmed := strings.TrimSpace(prompt)
+	word, _, _ := strings.Cut(trimmed, " ")
+	if leavingCommands[trimmed] || strings.HasPrefix(word, "/") && leavingCommands[word] {
+		return agent.Errorf(agent.BadInput, "the prompt %s is a command that makes claude leave the conversation", agent.Quote(trimmed)).
+			Hint("give words that are meant for the model")
+	}
+	return nil
+}

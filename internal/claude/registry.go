@@ -1,0 +1,88 @@
+package claude
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"nbs-worker/internal/agent"
+)
+
+// Live is an entry of Claude's registry of running sessions,
+// sessions/<pid>.json: the best witness of what a session is doing. It appears
+// about 0.4 s after the start, when all first-run dialogs are answered, and stays
+// behind when claude is killed by SIGKILL or SIGQUIT; then PID and StartTicks name
+// a process that is gone.
+type Live struct {
+	PID        int             `json:"pid"`
+	SessionID  agent.SessionID `json:"sessionId"` // follows /clear, /branch and /resume
+	Cwd        string          `json:"cwd"`
+	StartTicks uint64          `json:"procStart,string"` // field 22 of /proc/<pid>/stat
+	Version    string          `json:"version"`
+	Kind       string          `json:"kind"`
+	Entrypoint string          `json:"entrypoint"` // "cli": a terminal; "sdk-cli": claude -p
+	Status     string          `json:"status"`     // "", idle, busy, waiting
+	WaitingFor string          `json:"waitingFor"`
+}
+
+const registryLimit = 1 << 16 // bytes; an entry has about 500
+
+// Live reads the registry entry of a process. Errors: [os.ErrNotExist].
+func (c Config) Live(pid int) (Live, error) {
+	path := filepath.Join(c.dir, "sessions", strconv.Itoa(pid)+".json")
+	f, err := os.Open(path)
+	if err != nil {
+		return Live{}, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, registryLimit))
+	if err != nil {
+		return Live{}, err
+	}
+	var live Live
+	if err := json.Unmarshal(data, &live); err != nil {
+		return Live{}, fmt.Errorf("registry entry %s: %w", agent.Quote(path), err)
+	}
+	if live.PID != pid {
+		return Live{}, fmt.Errorf("registry entry %s names pid %d", agent.Quote(path), live.PID)
+	}
+	return live, nil
+}
+
+// OpenOn lists the registry entries of a conversation, live or left behind.
+// Entries that cannot be read are passed over: they are other sessions' or torn.
+func (c Config) OpenOn(id agent.SessionID) ([]Live, error) {
+	entries, err := os.ReadDir(filepath.Join(c.dir, "sessions"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var open []Live
+	for _, entry := range entries {
+		stem, isEntry := strings.CutSuffix(entry.Name(), ".json")
+		pid, err := strconv.Atoi(stem)
+		if !isEntry || err != nil {
+			continue
+		}
+		if live, err := c.Live(pid); err == nil && live.SessionID == id {
+			open = append(open, live)
+		}
+	}
+	return open, nil
+}
+
+// Forget removes the registry entry of a process that was killed before it could.
+func (c Config) Forget(pid int) error {
+	err := os.Remove(filepath.Join(c.dir, "sessions", strconv.Itoa(pid)+".json"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}

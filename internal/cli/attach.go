@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+)
+
+func newAttachCmd(f *factory) *cobra.Command {
+	return &cobra.Command{
+		Use:   "attach <handle>",
+		Short: "Go to an agent's terminal",
+		Long: withCodes(`Attaches this terminal to the agent's tmux session, or switches to it when this
+terminal is inside the same tmux server. Leave it with the tmux prefix and d
+(usually C-b d); the agent goes on. Needs a terminal.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit),
+		Example:           `  nbs-worker attach theologian`,
+		Args:              oneHandle,
+		ValidArgsFunction: f.completeHandles,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := f.supervisor()
+			if err == nil && !f.streams.OutTTY {
+				err = agent.Errorf(agent.BadInput, "stdout is not a terminal").
+					Hint("to look at it from a script: nbs-worker session %s --json", args[0])
+			}
+			if err == nil {
+				err = s.Attach(cmd.Context(), agent.Handle(args[0]))
+			}
+			return failed(err, "attach", args[0])
+		},
+	}
+}

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+)
+
+// exitCode is one row of the published table.
+type exitCode struct {
+	code    agent.Kind
+	meaning string
+}
+
+var exitCodes = []exitCode{
+	{0, "done, and observed"},
+	{agent.Failed, "failed"},
+	{agent.NotFound, "not found: no such agent, record, conversation or transcript"},
+	{agent.TimedOut, "timed out"},
+	{agent.BadInput, "bad arguments or bad input"},
+	{agent.Conflict, "conflict: already running, lock or lease held, name taken"},
+	{agent.Unfit, "a dependency is missing or unfit: tmux, claude"},
+	{agent.Partial, "partly done: some of several"},
+	{agent.Held, "held: a person is needed: login, first-run dialog"},
+	{agent.Interrupted, "interrupted"},
+}
+
+// withCodes ends a command's help with the exit codes that it uses.
+func withCodes(long string, codes ...agent.Kind) string {
+	var b strings.Builder
+	b.WriteString(long)
+	b.WriteString("\n\nExit codes:\n")
+	for _, row := range exitCodes {
+		for _, code := range append(codes, 0) {
+			if row.code == code {
+				fmt.Fprintf(&b, "  %3d  %s\n", row.code, row.meaning)
+			}
+		}
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func newExitCodesTopic() *cobra.Command {
+	all := make([]agent.Kind, len(exitCodes))
+	for i, row := range exitCodes {
+		all[i] = row.code
+	}
+	return &cobra.Command{
+		Use:   "exit-codes",
+		Short: "What the exit codes mean",
+		Long: withCodes(`Every command ends with one of these codes. They are part of the interface and do
+not change. 0 means that the result was seen, not that something was sent.
+Several handles: 7 when some succeeded, else the code that all failures share, or 1.`, all[1:]...),
+	}
+}
+
+func newEnvironmentTopic() *cobra.Command {
+	return &cobra.Command{
+		Use:   "environment",
+		Short: "The environment variables that nbs-worker reads and sets",
+		Long: `Read:
+  NBS_ROOT             the project root, as --root
+  NBS_TMUX_SOCKET      the tmux server for new agents, as --tmux-socket
+  NBS_CLAUDE           path of the claude program (default: claude on the PATH)
+  NBS_MODEL            default of spawn --model
+  NBS_PERMISSION_MODE  default of spawn --permission-mode (else bypassPermissions)
+  CLAUDE_CONFIG_DIR    Claude's configuration; recorded at spawn, used at each resume
+  NO_COLOR             no colours
+
+The environment of spawn and resume reaches claude, through a private file that is
+read once and removed. What Claude sets in the shells of its tools does not: with it
+an agent that another agent starts would write no transcript. Not recorded: export
+ANTHROPIC_API_KEY and the like for each call, also from cron.
+
+Set for claude and all that it starts:
+  NBS_HANDLE           the agent's handle
+  NBS_ROOT             the project root
+  NBS_INVOCATION_ID    this start of the agent; what a start leaves behind is found by it`,
+	}
+}

@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"encoding/json"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/supervisor"
+)
+
+// The JSON of a command is an interface of its own: explicit fields, not whatever
+// the records hold. Times are RFC 3339 in UTC; null or absent means not known.
+
+// printJSON writes one value on one line.
+func (f *factory) printJSON(value any) error {
+	encoder := json.NewEncoder(f.streams.Out)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(value)
+}
+
+type startedJSON struct {
+	Handle         agent.Handle         `json:"handle"`
+	SessionID      agent.SessionID      `json:"session_id"`
+	Opened         string               `json:"opened"` // "new" or "resumed"
+	Model          agent.Model          `json:"model"`
+	PermissionMode agent.PermissionMode `json:"permission_mode"`
+	PID            int                  `json:"pid"`
+	State          agent.State          `json:"state"`
+	TmuxSession    string               `json:"tmux_session"`
+	Previous       agent.SessionID      `json:"previous_session_id,omitempty"` // replaced by --fresh
+}
+
+func newStartedJSON(s supervisor.Started) startedJSON {
+	r := s.Record
+	out := startedJSON{
+		Handle: r.Handle, SessionID: r.SessionID, Opened: s.Opening.Word(), Model: r.Model,
+		PermissionMode: r.PermissionMode, PID: r.PID, State: s.Status.State, TmuxSession: r.TmuxSession,
+	}
+	if previous := lastPrevious(r); previous != "" && s.Fresh {
+		out.Previous = previous
+	}
+	return out
+}
+
+type endedJSON struct {
+	Handle    agent.Handle    `json:"handle"`
+	SessionID agent.SessionID `json:"session_id"`
+	Result    string          `json:"result"` // "stop" or "dismiss"
+	Was       string          `json:"was"`
+}
+
+type listJSON struct {
+	Handle      agent.Handle    `json:"handle"`
+	State       agent.State     `json:"state"`
+	Cause       agent.Cause     `json:"cause,omitempty"`
+	Detail      string          `json:"detail,omitempty"`
+	Running     bool            `json:"running"`
+	Desired     agent.Desired   `json:"desired"`
+	Model       agent.Model     `json:"model"`
+	Started     time.Time       `json:"started"`
+	PID         *int            `json:"pid"`
+	SessionID   agent.SessionID `json:"session_id"`
+	TmuxSession string          `json:"tmux_session"`
+	Cwd         string          `json:"cwd"`
+}
+
+func newListJSON(row supervisor.Row) listJSON {
+	r, status := row.Record, row.Status
+	return listJSON{
+		Handle: r.Handle, State: status.State, Cause: status.Cause, Detail: status.Detail, Running: status.Running(),
+		Desired: wish(r), Model: r.Model, Started: r.Started, PID: livePID(r, status),
+		SessionID: r.SessionID, TmuxSession: r.TmuxSession, Cwd: r.LaunchCwd(),
+	}
+}
+
+// wish is what is wanted of an agent. The original tools recorded none, and kept
+// records only of agents that should run.
+func wish(r agent.Record) agent.Desired {
+	if r.Desired == "" {
+		return agent.DesiredRunning
+	}
+	return r.Desired
+}
+
+func livePID(r agent.Record, status agent.Status) *int {
+	if !status.SamePID {
+		return nil
+	}
+	return &r.PID
+}
+
+type sessionJSON struct {
+	listJSON
+	StateSource      string                  `json:"state_source"`
+	SameProcess      bool                    `json:"same_process"` // the recorded pid is that very process
+	RecordedPID      int                     `json:"recorded_pid"`
+	TmuxAlive        bool                    `json:"tmux_alive"`
+	UptimeS          *int64                  `json:"uptime_s"`
+	Created          time.Time               `json:"created,omitzero"`
+	PermissionMode   agent.PermissionMode    `json:"permission_mode"`
+	ClaudeArgs       []string                `json:"claude_args"`
+	ClaudeVersion    string                  `json:"claude_version,omitempty"`
+	InitialPrompt    string                  `json:"initial_prompt"`
+	ConfigDir        string                  `json:"config_dir"`
+	Context          *contextJSON            `json:"context"`
+	Transcript       *transcriptJSON         `json:"transcript"`
+	Usage            *proc.Usage             `json:"usage"`
+	PreviousSessions []agent.PreviousSession `json:"previous_sessions"`
+	LastExit         *agent.Exit             `json:"last_exit"`
+	Drift            []supervisor.Drift      `json:"drift"`
+}
+
+type contextJSON struct {
+	UsedPercent int    `json:"used_percent"` // approximate
+	Tokens      int    `json:"tokens"`
+	Window      int    `json:"window"`
+	Source      string `json:"source"`
+}
+
+type transcriptJSON struct {
+	Path     string    `json:"path"`
+	Bytes    int64     `json:"bytes"`
+	Modified time.Time `json:"modified"`
+}
+
+func newSessionJSON(v supervisor.View) sessionJSON {
+	r := v.Record
+	out := sessionJSON{
+		listJSON:    newListJSON(supervisor.Row{Handle: r.Handle, Record: r, Status: v.Status}),
+		StateSource: v.Status.Source, SameProcess: v.Status.SamePID, RecordedPID: r.PID, TmuxAlive: v.Status.TmuxAlive,
+		Created: r.Created, PermissionMode: r.LaunchPermissionMode(), ClaudeArgs: r.ClaudeArgs, ClaudeVersion: r.ClaudeVersion,
+		InitialPrompt: r.InitialPrompt, ConfigDir: r.ConfigDir, Usage: v.Usage,
+		PreviousSessions: r.PreviousSessions, LastExit: lastExit(r), Drift: v.Drift,
+	}
+	if v.Status.SamePID {
+		seconds := int64(v.Status.Uptime / time.Second)
+		out.UptimeS = &seconds
+	}
+	if v.Context != nil {
+		out.Context = &contextJSON{UsedPercent: v.Context.UsedPercent(), Tokens: v.Context.Tokens, Window: v.Context.Window, Source: "transcript"}
+	}
+	if v.Transcript != nil {
+		out.Transcript = &transcriptJSON{Path: v.Transcript.Path, Bytes: v.Transcript.Size, Modified: v.Transcript.Modified.UTC()}
+	}
+	return out
+}
+
+func lastExit(r agent.Record) *agent.Exit {
+	if n := len(r.Exits); n > 0 {
+		return &r.Exits[n-1]
+	}
+	return nil
+}
+
+type planJSON struct {
+	Handle      agent.Handle    `json:"handle"`
+	SessionID   agent.SessionID `json:"session_id"`
+	Opened      string          `json:"opened"`
+	Program     string          `json:"program"`
+	Args        []string        `json:"args"`
+	Cwd         string          `json:"cwd"`
+	ConfigDir   string          `json:"config_dir"`
+	TmuxSession string          `json:"tmux_session"`
+}

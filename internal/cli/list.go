@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/supervisor"
+)
+
+func newListCmd(f *factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "Show all agents of the project",
+		Long: withCodes(`One line an agent, by handle: state, wish (running or stopped), model, last start,
+pid, session id, folder. On a terminal with a header and "3 hours ago"; in a pipe
+without header, separated by tabs, times in RFC 3339, "-" for what is not known.
+An agent that should run and does not is dead with a cause: exited, crashed,
+lost: reboot, lost: tmux, never started.`,
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Partial),
+		Example: `  nbs-worker list
+  nbs-worker list | awk -F'\t' '$2 == "crashed" {print $1}'
+  nbs-worker list --json | jq -r '.[] | select(.desired == "running" and .running == false) | .handle'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runList(cmd.Context(), f) },
+	}
+	f.jsonFlag(cmd)
+	return cmd
+}
+
+func runList(ctx context.Context, f *factory) error {
+	s, err := f.supervisor()
+	if err != nil {
+		return failed(err, "list")
+	}
+	rows, err := s.List(ctx)
+	if err != nil {
+		return failed(err, "list")
+	}
+	outcome := &partial{of: len(rows)}
+	var good []supervisor.Row
+	for _, row := range rows {
+		if row.Err != nil {
+			err := failed(row.Err, "list", string(row.Handle))
+			f.printError(err)
+			outcome.failures = append(outcome.failures, err)
+			continue
+		}
+		good = append(good, row)
+	}
+	if err := f.printList(good); err != nil {
+		return failed(err, "list")
+	}
+	if len(outcome.failures) > 0 {
+		return outcome
+	}
+	return nil
+}
+
+func (f *factory) printList(rows []supervisor.Row) error {
+	if f.json {
+		out := make([]listJSON, len(rows))
+		for i, row := range rows {
+			out[i] = newListJSON(row)
+		}
+		return f.printJSON(out)
+	}
+	t := f.newTable("HANDLE", "STATE", "WISH", "MODEL", "STARTED", "PID", "SESSION", "FOLDER")
+	for _, row := range rows {
+		r := row.Record
+		t.row(
+			text(string(r.Handle)), state(row.Status), text(string(r.Desired)), text(string(r.Model)),
+			t.time(r.Started), pid(r.PID, row.Status), text(string(r.SessionID)), text(r.LaunchCwd()),
+		)
+	}
+	if len(rows) == 0 {
+		f.note("no agents; start one: nbs-worker spawn HANDLE")
+	}
+	return t.flush()
+}

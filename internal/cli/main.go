@@ -1,0 +1,117 @@
+// Package cli is the command line: the cobra tree, a file a command, and all that
+// is printed. A command binds flags to an options struct and hands it to a function
+// that never sees cobra. Data goes to stdout, everything else to stderr. Only this
+// package knows colours, widths and exit codes; only main exits.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/signal"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/agent"
+)
+
+// Main runs the program with the arguments and returns its exit code.
+func Main(args []string, streams Streams) int {
+	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGINT, unix.SIGTERM)
+	defer stop()
+	f := &factory{streams: streams}
+	defer f.close()
+	root := newRootCmd(f)
+	root.SetArgs(args)
+	root.SetIn(streams.In)
+	root.SetOut(streams.Out)
+	root.SetErr(streams.Err)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	return f.report(err)
+}
+
+// exitError ends the program with a code of its own and without a message: claude's
+// exit code, passed on by the launcher.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// verbError is an error of a verb at work: "resume alpha: cause". Any other error
+// comes from the parsing of the command line.
+type verbError struct {
+	what string
+	err  error
+}
+
+func (e *verbError) Error() string { return e.what + ": " + e.err.Error() }
+
+func (e *verbError) Unwrap() error { return e.err }
+
+// failed says in the course of what an error happened.
+func failed(err error, what ...string) error {
+	if err == nil {
+		return nil
+	}
+	return &verbError{what: strings.Join(what, " "), err: err}
+}
+
+// partial is the outcome of a verb that was asked to do several things. The causes
+// were reported one by one already.
+type partial struct {
+	failures []error
+	of       int
+}
+
+func (p *partial) Error() string { return fmt.Sprintf("%d of %d failed", len(p.failures), p.of) }
+
+// kind is Partial when some succeeded, else what the failures have in common.
+func (p *partial) kind() agent.Kind {
+	if len(p.failures) < p.of {
+		return agent.Partial
+	}
+	first := agent.KindOf(p.failures[0])
+	for _, err := range p.failures[1:] {
+		if agent.KindOf(err) != first {
+			return agent.Failed
+		}
+	}
+	return first
+}
+
+// report prints an error and returns the exit code that it stands for.
+func (f *factory) report(err error) int {
+	if code, ok := errors.AsType[exitError](err); ok {
+		return int(code)
+	}
+	if several, ok := errors.AsType[*partial](err); ok {
+		return int(several.kind())
+	}
+	f.printError(err)
+	if _, atWork := errors.AsType[*verbError](err); !atWork {
+		return int(agent.BadInput)
+	}
+	return int(agent.KindOf(err))
+}
+
+// printError shows a cause on one line and each remedy on its own.
+func (f *factory) printError(err error) {
+	fmt.Fprintf(f.streams.Err, "nbs-worker: %s\n", sanitize(err.Error()))
+	for _, hint := range agent.HintsOf(err) {
+		f.hint("%s", hint)
+	}
+}
+
+func (f *factory) hint(format string, args ...any) {
+	fmt.Fprintf(f.streams.Err, "hint: %s\n", sanitize(fmt.Sprintf(format, args...)))
+}
+
+// note tells a person at a terminal what happened; a script has the exit code.
+func (f *factory) note(format string, args ...any) {
+	if f.streams.ErrTTY {
+		fmt.Fprintf(f.streams.Err, format+"\n", args...)
+	}
+}

@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"nbs-worker/internal/supervisor"
+)
+
+// printPlan shows what a start would run: on stdout the command as a shell would
+// take it, though none will be between us and claude.
+func (f *factory) printPlan(p supervisor.Plan) error {
+	r := p.Record
+	if f.json {
+		return f.printJSON(planJSON{
+			Handle: r.Handle, SessionID: r.SessionID, Opened: p.Opening.Word(), Program: p.Program, Args: p.Args,
+			Cwd: r.LaunchCwd(), ConfigDir: r.ConfigDir, TmuxSession: r.TmuxSession,
+		})
+	}
+	words := []string{"cd", shellQuote(r.LaunchCwd()), "&&", shellQuote(p.Program)}
+	for _, arg := range p.Args {
+		words = append(words, shellQuote(arg))
+	}
+	f.note("dry run; nothing was changed. In tmux session %s would run:", r.TmuxSession)
+	_, err := fmt.Fprintln(f.streams.Out, strings.Join(words, " "))
+	return err
+}
+
+const shellSafe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-"
+
+func shellQuote(word string) string {
+	if word != "" && strings.Trim(word, shellSafe) == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

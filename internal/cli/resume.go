@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/supervisor"
+)
+
+// resumeOptions are the words of one resume, as they were typed.
+type resumeOptions struct {
+	handles      []string
+	model        string
+	modelGiven   bool
+	fresh, force bool
+	start        startOptions
+}
+
+func newResumeCmd(f *factory) *cobra.Command {
+	o := &resumeOptions{}
+	cmd := &cobra.Command{
+		Use:     "resume <handle>...",
+		Aliases: []string{"continue"},
+		Short:   "Bring an agent back into its conversation",
+		Long: withCodes(`Rebuilds the launch from the record and starts the agent again: same conversation,
+same model, same permissions, same folder. It works after a clean exit, a crash, a
+kill of claude, of its launcher or of the tmux server, and after a reboot. What the
+last start's tools left running is ended first.
+
+An agent that runs is refused (5); --force ends it properly first. When its
+transcript is gone the resume fails (2) and changes nothing; --fresh starts an empty
+conversation with the first prompt and keeps the old id in previous_sessions.
+Nothing is sent to the agent unless --prompt is given. When the start fails, the
+record stays as it was, and claude's own words are shown.`,
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
+		Example: `  nbs-worker resume theologian
+  nbs-worker resume theologian --model sonnet --prompt 'You were restarted. Go on.'
+  nbs-worker resume theologian --force     # it hangs: end it and start it anew
+  nbs-worker resume theologian --fresh     # give the conversation up`,
+		Args:              someHandles,
+		ValidArgsFunction: f.completeHandles,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.handles, o.modelGiven = args, cmd.Flags().Changed("model")
+			return runResume(cmd.Context(), f, o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.model, "model", "", "another model, kept from now on (default: the recorded one)")
+	flags.BoolVar(&o.fresh, "fresh", false, "start a new, empty conversation in place of the recorded one")
+	flags.BoolVar(&o.force, "force", false, "end the agent first when it runs")
+	o.start.bind(cmd)
+	f.jsonFlag(cmd)
+	return cmd
+}
+
+func runResume(ctx context.Context, f *factory, o *resumeOptions) error {
+	resume, err := o.parse(f)
+	if err != nil {
+		return failed(err, "resume")
+	}
+	s, err := f.supervisor()
+	if err != nil {
+		return failed(err, "resume")
+	}
+	return f.each("resume", o.handles, func(handle agent.Handle) error {
+		if o.start.dryRun {
+			plan, err := s.PlanResume(ctx, handle, resume)
+			if err != nil {
+				return err
+			}
+			return f.printPlan(plan)
+		}
+		started, err := s.Resume(ctx, handle, resume)
+		if err == nil && resume.Fresh {
+			f.note("%s: new conversation; the old one is %s", handle, lastPrevious(started.Record))
+		}
+		return f.printStarted(started, err)
+	})
+}
+
+func (o *resumeOptions) parse(f *factory) (supervisor.Resume, error) {
+	start, err := o.start.parse(f)
+	resume := supervisor.Resume{Fresh: o.fresh, Force: o.force, Start: start}
+	if err == nil && o.modelGiven {
+		var model agent.Model
+		model, err = f.model(o.model)
+		resume.Model = &model
+	}
+	return resume, err
+}
+
+func lastPrevious(r agent.Record) agent.SessionID {
+	if n := len(r.PreviousSessions); n > 0 {
+		return r.PreviousSessions[n-1].SessionID
+	}
+	return ""
+}

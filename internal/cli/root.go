@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+)
+
+func newRootCmd(f *factory) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "nbs-worker",
+		Short: "Supervise a team of Claude Code agents in tmux",
+		Long: `nbs-worker starts Claude Code agents under names, in tmux, and brings each one
+back into the same conversation, on the same model, after whatever ended it.
+
+An agent's name is its handle. All that is needed to start it again is in its
+record, .nbs/sessions/<handle>.json; the session id is in it before claude runs.`,
+		Example: `  nbs-worker spawn theologian --model opus --prompt 'Read PLAN.md and begin.'
+  nbs-worker list
+  nbs-worker resume theologian      # after a crash, a reboot, a killed tmux
+  nbs-worker session theologian     # record and live truth
+  nbs-worker stop theologian`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return agent.Errorf(agent.BadInput, "unknown command %s", agent.Quote(args[0])).
+				Hint("%s", suggestion(cmd, args[0]))
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	flags := root.PersistentFlags()
+	flags.StringVar(&f.root, "root", "", "the project: the folder that holds .nbs (default: $NBS_ROOT, or found upward)")
+	flags.StringVar(&f.socket, "tmux-socket", "", "tmux server for new agents: a name as tmux -L takes it, or a path (default: $NBS_TMUX_SOCKET, or your own server)")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return agent.Errorf(agent.BadInput, "%s: %w", cmd.Name(), err).Hint("%s --help", cmd.CommandPath())
+	})
+	root.AddCommand(
+		newSpawnCmd(f), newResumeCmd(f), newSessionCmd(f), newListCmd(f), newStopCmd(f), newDismissCmd(f),
+		newAttachCmd(f), newRunCmd(f), newVersionCmd(f), newExitCodesTopic(), newEnvironmentTopic(),
+	)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	return root
+}
+
+func suggestion(cmd *cobra.Command, typed string) string {
+	if near := cmd.SuggestionsFor(typed); len(near) > 0 {
+		return "did you mean: nbs-worker " + near[0]
+	}
+	return "nbs-worker --help"
+}
+
+// jsonFlag gives a reporting command its --json.
+func (f *factory) jsonFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON on stdout")
+}

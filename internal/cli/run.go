@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/launcher"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/supervisor"
+)
+
+func newRunCmd(f *factory) *cobra.Command {
+	return &cobra.Command{
+		Use:   "run <handle>",
+		Short: "Run an agent in this terminal, without tmux",
+		Long: withCodes(`Runs the agent of an existing record in the foreground of this terminal, in its
+conversation, and ends when claude ends, with claude's exit code; a signal counts as
+128 plus its number. The agent shows in list and session as any other and can be
+stopped from elsewhere. It serves where there is no tmux: a terminal, a systemd unit,
+a batch job.
+
+This is also the launcher: the command that spawn and resume give to tmux.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit),
+		Example:           `  nbs-worker run theologian`,
+		Args:              oneHandle,
+		ValidArgsFunction: f.completeHandles,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			code, err := runRun(cmd.Context(), f, agent.Handle(args[0]))
+			if err != nil {
+				return failed(err, "run", args[0])
+			}
+			if code != 0 {
+				return exitError(code)
+			}
+			return nil
+		},
+	}
+}
+
+func runRun(ctx context.Context, f *factory, handle agent.Handle) (int, error) {
+	if id := os.Getenv(launcher.LaunchVariable); id != "" {
+		return runLaunched(ctx, f, handle, agent.Invocation(id))
+	}
+	s, err := f.supervisor()
+	if err != nil {
+		return 0, err
+	}
+	id, err := s.Prepare(ctx, handle, supervisor.Start{})
+	if err != nil {
+		return 0, err
+	}
+	return launch(ctx, s.Store, handle, id)
+}
+
+// runLaunched is the launcher in a pane. It was started in the project root, and
+// trusts nothing else of an environment that the tmux server has had for days.
+func runLaunched(ctx context.Context, f *factory, handle agent.Handle, id agent.Invocation) (int, error) {
+	root, err := absolute(".")
+	if err != nil {
+		return 0, err
+	}
+	opened, err := store.Open(root)
+	if err != nil {
+		return 0, err
+	}
+	f.opened = opened
+	return launch(ctx, opened, handle, id)
+}
+
+// launch keeps on when the terminal's signals arrive: they are claude's to answer.
+func launch(ctx context.Context, opened *store.Store, handle agent.Handle, id agent.Invocation) (int, error) {
+	l := &launcher.Launcher{Store: opened, Pane: launcher.PaneEnv(), Now: time.Now}
+	return l.Run(context.WithoutCancel(ctx), handle, id)
+}

@@ -1,0 +1,210 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/supervisor"
+)
+
+func newSessionCmd(f *factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "session <handle>...",
+		Short: "Show an agent's record and the live truth",
+		Long: withCodes(`Shows what is recorded of an agent and what is observed of it: state and where it is
+known from, whether the recorded pid is that very process, whether its tmux session
+is there, uptime, context level, transcript, last exit, and any drift between the
+record and what runs. It changes nothing. What cannot be known is "unknown".`,
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Partial),
+		Example: `  nbs-worker session theologian
+  nbs-worker session theologian --json | jq .context.used_percent`,
+		Args:              someHandles,
+		ValidArgsFunction: f.completeHandles,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runSession(cmd.Context(), f, args)
+		},
+	}
+	f.jsonFlag(cmd)
+	return cmd
+}
+
+func runSession(ctx context.Context, f *factory, handles []string) error {
+	s, err := f.supervisor()
+	if err != nil {
+		return failed(err, "session")
+	}
+	first := true
+	return f.each("session", handles, func(handle agent.Handle) error {
+		view, err := s.Inspect(ctx, handle)
+		if err != nil {
+			return err
+		}
+		if f.json {
+			return f.printJSON(newSessionJSON(view))
+		}
+		if !first {
+			fmt.Fprintln(f.streams.Out)
+		}
+		first = false
+		return f.printView(view)
+	})
+}
+
+// line is one row of what session prints.
+type line struct{ name, value string }
+
+func (f *factory) printView(v supervisor.View) error {
+	for _, l := range f.viewLines(v) {
+		indented := strings.ReplaceAll(sanitize(l.value), "\n", "\n                 ")
+		if _, err := fmt.Fprintf(f.streams.Out, "%-16s %s\n", l.name+":", cmp.Or(indented, "-")); err != nil {
+			return err
+		}
+	}
+	for _, hint := range advice(v) {
+		f.hint("%s", hint)
+	}
+	return nil
+}
+
+func (f *factory) viewLines(v supervisor.View) []line {
+	r := v.Record
+	lines := []line{
+		{"Handle", string(r.Handle)},
+		{"State", stateLine(v.Status)},
+		{"Wish", string(wish(r))},
+		{"Session ID", string(r.SessionID)},
+		{"Model", cmp.Or(string(r.Model), "Claude's choice")},
+		{"Permissions", string(r.LaunchPermissionMode())},
+		{"PID", pidLine(v)},
+		{"Tmux", tmuxLine(v)},
+		{"Uptime", uptimeLine(v.Status)},
+		{"Started", f.when(r.Started)},
+		{"First start", f.when(r.Created)},
+		{"Context", contextLine(v)},
+		{"Transcript", f.transcriptLine(v)},
+		{"Folder", r.LaunchCwd()},
+		{"Last exit", f.exitLine(r)},
+	}
+	for _, previous := range r.PreviousSessions {
+		lines = append(lines, line{"Previous", fmt.Sprintf("%s until %s (%s)", previous.SessionID, f.when(previous.Until), previous.Reason)})
+	}
+	for _, d := range v.Drift {
+		lines = append(lines, line{"Drift", fmt.Sprintf("%s: recorded %s, live %s", d.Field, agent.Quote(d.Recorded), agent.Quote(d.Live))})
+	}
+	return lines
+}
+
+func stateLine(s agent.Status) string {
+	word := s.Word()
+	if s.Detail != "" && !strings.Contains(word, s.Detail) {
+		word += " (" + s.Detail + ")"
+	}
+	return word + ", says the " + s.Source
+}
+
+func pidLine(v supervisor.View) string {
+	switch {
+	case v.Record.PID == 0:
+		return "none yet"
+	case v.Status.SamePID && v.Usage != nil:
+		return fmt.Sprintf("%d, that very process; %d processes, %s resident", v.Record.PID, v.Usage.Processes, humanize.IBytes(v.Usage.RSS))
+	case v.Status.State == agent.Unknown:
+		return fmt.Sprintf("%d, not to be judged from here", v.Record.PID)
+	default:
+		return fmt.Sprintf("%d, gone", v.Record.PID)
+	}
+}
+
+func tmuxLine(v supervisor.View) string {
+	switch {
+	case v.Status.TmuxAlive:
+		return v.Record.TmuxSession + ", there"
+	case v.Status.SamePID:
+		return "not in tmux"
+	default:
+		return v.Record.TmuxSession + ", not there"
+	}
+}
+
+func uptimeLine(s agent.Status) string {
+	if !s.SamePID {
+		return "-"
+	}
+	return s.Uptime.Truncate(time.Second).String()
+}
+
+func contextLine(v supervisor.View) string {
+	if v.Context == nil {
+		return "unknown"
+	}
+	return fmt.Sprintf("about %d%% used, %s of %s tokens at the last reply (from the transcript)", v.Context.UsedPercent(),
+		humanize.Comma(int64(v.Context.Tokens)), humanize.Comma(int64(v.Context.Window)))
+}
+
+func (f *factory) transcriptLine(v supervisor.View) string {
+	switch {
+	case v.Transcript != nil:
+		return fmt.Sprintf("%s, %s, written %s", v.Transcript.Path, humanize.IBytes(uint64(v.Transcript.Size)), f.when(v.Transcript.Modified))
+	case !v.Record.TranscriptSeen.IsZero():
+		return "gone; last known " + f.when(v.Record.TranscriptSeen)
+	default:
+		return "none yet: claude writes it with the first prompt"
+	}
+}
+
+func (f *factory) exitLine(r agent.Record) string {
+	exit := lastExit(r)
+	if exit == nil {
+		return "none recorded"
+	}
+	text := fmt.Sprintf("%s, %s, after %s", f.when(exit.At), exit.Summary(), time.Duration(exit.UptimeS)*time.Second)
+	if exit.LastScreen != "" {
+		text += "; its last words:\n" + lastLines(exit.LastScreen, 6)
+	}
+	return text
+}
+
+// lastLines returns the last n lines of a screen that are not blank.
+func lastLines(screen string, n int) string {
+	var lines []string
+	for l := range strings.Lines(screen) {
+		if l = strings.TrimRight(l, " \n"); l != "" {
+			lines = append(lines, l)
+		}
+	}
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+func (f *factory) when(at time.Time) string {
+	switch {
+	case at.IsZero():
+		return "unknown"
+	case f.streams.OutTTY:
+		return humanize.Time(at)
+	default:
+		return at.UTC().Format(time.RFC3339)
+	}
+}
+
+// advice is what to do next about an agent that is not as it should be.
+func advice(v supervisor.View) []string {
+	handle := v.Record.Handle
+	switch {
+	case v.Dialog != "":
+		return []string{fmt.Sprintf("it asks %s; answer it there: nbs-worker attach %s", v.Dialog.Question(), handle)}
+	case v.Status.State == agent.Waiting:
+		return []string{fmt.Sprintf("it waits for a person: nbs-worker attach %s", handle)}
+	case v.Status.State == agent.Dead && wish(v.Record) == agent.DesiredRunning:
+		return []string{fmt.Sprintf("bring it back: nbs-worker resume %s", handle)}
+	case len(v.Drift) > 0:
+		return []string{fmt.Sprintf("what runs is not what is recorded; look: nbs-worker attach %s", handle)}
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"nbs-worker/internal/agent"
+)
+
+// table has two readers. On a terminal it has a header, aligned columns, colours and
+// relative times; in a pipe it has tabs and nothing else.
+type table struct {
+	out     io.Writer
+	aligned *tabwriter.Writer
+	people  bool
+	color   bool
+	now     time.Time
+}
+
+// cell is one field; colour is an ANSI code of two digits.
+type cell struct {
+	text   string
+	colour string
+}
+
+const plain = "00"
+
+func (f *factory) newTable(header ...string) *table {
+	t := &table{out: f.streams.Out, people: f.streams.OutTTY, color: f.streams.Color, now: time.Now()}
+	if !t.people {
+		return t
+	}
+	t.aligned = tabwriter.NewWriter(f.streams.Out, 0, 0, 2, ' ', 0)
+	t.out = t.aligned
+	cells := make([]cell, len(header))
+	for i, name := range header {
+		cells[i] = cell{text: name, colour: "01"}
+	}
+	t.row(cells...)
+	return t
+}
+
+func (t *table) row(cells ...cell) {
+	fields := make([]string, len(cells))
+	for i, c := range cells {
+		fields[i] = strings.NewReplacer("\t", " ", "\n", " ").Replace(sanitize(c.text))
+		if t.color { // each field gets equally long codes, so that columns stay aligned
+			fields[i] = "\x1b[" + c.colour + "m" + fields[i] + "\x1b[0m"
+		}
+	}
+	fmt.Fprintln(t.out, strings.Join(fields, "\t"))
+}
+
+func (t *table) flush() error {
+	if t.aligned == nil {
+		return nil
+	}
+	return t.aligned.Flush()
+}
+
+func (t *table) time(at time.Time) cell {
+	switch {
+	case at.IsZero():
+		return text("")
+	case t.people:
+		return text(humanize.RelTime(at, t.now, "ago", "from now"))
+	default:
+		return text(at.UTC().Format(time.RFC3339))
+	}
+}
+
+func text(s string) cell {
+	if s == "" {
+		s = "-"
+	}
+	return cell{text: s, colour: plain}
+}
+
+// pid is shown for a process that runs; the pid of a dead one is anybody's.
+func pid(n int, status agent.Status) cell {
+	if n == 0 || !status.SamePID {
+		return text("")
+	}
+	return text(strconv.Itoa(n))
+}
+
+func state(status agent.Status) cell {
+	const red, green, yellow = "31", "32", "33"
+	colour := plain
+	switch {
+	case status.State == agent.Idle || status.State == agent.Busy:
+		colour = green
+	case status.State == agent.Waiting || status.State == agent.Unknown || status.State == agent.Starting:
+		colour = yellow
+	case status.Cause != agent.Stopped && status.Cause != agent.Exited:
+		colour = red
+	}
+	return cell{text: status.Word(), colour: colour}
+}

@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+func newVersionCmd(f *factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version",
+		Long:    withCodes("Prints the version of nbs-worker."),
+		Example: `  nbs-worker version`,
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			version := "unknown"
+			if info, ok := debug.ReadBuildInfo(); ok {
+				version = info.Main.Version
+			}
+			if f.json {
+				return f.printJSON(map[string]string{"version": version, "go": runtime.Version()})
+			}
+			_, err := fmt.Fprintf(f.streams.Out, "nbs-worker %s %s\n", version, runtime.Version())
+			return err
+		},
+	}
+	f.jsonFlag(cmd)
+	return cmd
+}

@@ -1,0 +1,119 @@
+package launcher
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+)
+
+// command is all that is needed to start claude.
+type command struct {
+	program    string
+	args       []string
+	env        []string
+	dir        string
+	invocation agent.Invocation
+	opening    claude.Opening
+	config     claude.Config
+	now        func() time.Time
+}
+
+// child is a claude that was started.
+type child struct {
+	command
+	cmd      *exec.Cmd
+	terminal terminal
+	started  time.Time
+	signals  chan os.Signal
+	hungUp   atomic.Bool // the terminal went away
+}
+
+// ending is how claude ended.
+type ending struct {
+	err    error // wait itself failed
+	status syscall.WaitStatus
+	hungUp bool
+}
+
+// startChild starts claude on this process's own terminal and in its process group:
+// with another group it could not read the terminal, and behind a pipe it would not
+// draw. The signals of the keyboard are caught, not ignored, since an ignored
+// signal stays ignored in the child.
+func startChild(c command) (*child, error) {
+	started := &child{command: c, terminal: saveTerminal(), started: c.now(), signals: make(chan os.Signal, 16)}
+	signal.Notify(started.signals, unix.SIGINT, unix.SIGQUIT, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGTERM, unix.SIGHUP)
+	cmd := exec.Command(c.program, c.args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Dir, cmd.Env = c.dir, c.env
+	if err := cmd.Start(); err != nil {
+		return nil, startFailure(err, c)
+	}
+	started.cmd = cmd
+	go started.forward()
+	return started, nil
+}
+
+func startFailure(err error, c command) error {
+	if _, statErr := os.Stat(c.dir); statErr != nil {
+		return agent.Errorf(agent.NotFound, "the working directory %s is gone", agent.Quote(c.dir)).
+			Hint("claude can only resume a conversation where it was held: put the folder back")
+	}
+	return agent.Errorf(agent.Unfit, "start claude: %w", err)
+}
+
+// forward passes on what asks claude to leave, and keeps the keyboard's signals
+// from ending the launcher: claude reads its keys itself.
+func (c *child) forward() {
+	const settle = 100 * time.Millisecond
+	for sig := range c.signals {
+		switch sig {
+		case unix.SIGHUP:
+			c.hungUp.Store(true)
+			_ = c.cmd.Process.Signal(sig)
+		case unix.SIGTERM:
+			_ = c.cmd.Process.Signal(sig)
+		case unix.SIGTSTP:
+			// C-z makes claude suspend itself, and in a pane nobody types fg.
+			time.AfterFunc(settle, func() { _ = c.cmd.Process.Signal(unix.SIGCONT) })
+		}
+	}
+}
+
+func (c *child) pid() int { return c.cmd.Process.Pid }
+
+func (c *child) kill() { _ = c.cmd.Process.Kill() }
+
+// ended tells whether claude has already left, though nobody has waited for it.
+func (c *child) ended() bool {
+	var info unix.Siginfo
+	err := unix.Waitid(unix.P_PID, c.pid(), &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+	return err == nil && info.Signo == int32(unix.SIGCHLD)
+}
+
+// wait sleeps until claude has ended and puts the terminal back in order.
+func (c *child) wait() ending {
+	err := c.cmd.Wait()
+	signal.Stop(c.signals)
+	if _, exited := errors.AsType[*exec.ExitError](err); exited {
+		err = nil
+	}
+	status, _ := c.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	return ending{err: err, status: status, hungUp: c.hungUp.Load()}
+}
+
+// shellCode is the exit code as a shell reports it.
+func (e ending) shellCode() int {
+	if e.status.Signaled() {
+		return 128 + int(e.status.Signal())
+	}
+	return e.status.ExitStatus()
+}

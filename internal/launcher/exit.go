@@ -1,0 +1,109 @@
+package launcher
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/tmux"
+)
+
+// recordExit writes down how claude ended, and tidies what a killed one left. The
+// record's own process entry stays: it says which start this was the end of.
+func (l *Launcher) recordExit(ctx context.Context, handle agent.Handle, child *child, end ending) error {
+	if end.err != nil {
+		return end.err
+	}
+	exit := agent.Exit{
+		At: stamp(l.Now()), Invocation: child.invocation, Code: end.status.ExitStatus(),
+		UptimeS: int64(l.Now().Sub(child.started) / time.Second),
+	}
+	if !end.hungUp { // else there is no screen any more
+		exit.LastScreen = l.lastScreen(ctx)
+	}
+	if end.status.Signaled() {
+		exit.Signal = end.status.Signal().String()
+		child.terminal.reset()
+	}
+	record, err := l.Store.Update(ctx, handle, func(r *agent.Record) error {
+		if err := checkCurrent(r, child.invocation); err != nil {
+			return err
+		}
+		if _, found, err := child.config.Transcript(r.SessionID); err == nil && found {
+			r.TranscriptSeen = exit.At
+		}
+		r.AddExit(exit)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(child.config.Forget(child.pid()), l.journal("exit", &record, exit.Summary()))
+}
+
+// recordRefusal writes down why claude was not started.
+func (l *Launcher) recordRefusal(ctx context.Context, handle agent.Handle, id agent.Invocation, cause error) error {
+	record, err := l.Store.Update(ctx, handle, func(r *agent.Record) error {
+		if err := checkCurrent(r, id); err != nil {
+			return err
+		}
+		r.AddExit(agent.Exit{At: stamp(l.Now()), Invocation: id, Code: int(agent.KindOf(cause)), Error: cause.Error()})
+		return nil
+	})
+	if agent.KindOf(err) == agent.Conflict {
+		return nil // superseded: the record tells of another start
+	}
+	if err != nil {
+		return err
+	}
+	return l.journal("failed", &record, cause.Error())
+}
+
+const (
+	screenLimit   = 4 << 10 // bytes
+	screenTimeout = time.Second
+)
+
+// lastScreen is what the pane shows at the end; "" where there is no tmux.
+func (l *Launcher) lastScreen(ctx context.Context) string {
+	socket, _, inTmux := strings.Cut(l.Pane["TMUX"], ",")
+	if !inTmux {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, screenTimeout)
+	defer cancel()
+	client, err := tmux.New(socket)
+	if err != nil {
+		return ""
+	}
+	screen, err := client.Screen(ctx, l.Pane["TMUX_PANE"])
+	if err != nil {
+		return ""
+	}
+	return Tail(screen, screenLimit)
+}
+
+// Tail returns the end of a screen: whole lines, without blank ones at either end,
+// at most limit bytes.
+func Tail(screen string, limit int) string {
+	screen = strings.ToValidUTF8(strings.Trim(screen, "\n \t"), "")
+	if len(screen) <= limit {
+		return screen
+	}
+	_, whole, _ := strings.Cut(screen[len(screen)-limit:], "\n")
+	return whole
+}
+
+// PaneEnv picks what the terminal of this process adds to an environment.
+func PaneEnv() map[string]string {
+	env := map[string]string{}
+	for _, name := range []string{"TERM", "TMUX", "TMUX_PANE", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION"} {
+		if value, ok := os.LookupEnv(name); ok {
+			env[name] = value
+		}
+	}
+	return env
+}

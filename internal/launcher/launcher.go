@@ -1,0 +1,178 @@
+// Package launcher is the small process that leads an agent's pane: it starts
+// claude on the pane's own terminal, waits for it, and writes down how it ended.
+//
+// It exists because tmux 3.3a loses exit statuses, because the lease on a
+// conversation must be held by somebody who lives exactly as long as claude, and
+// because whoever restarts claude must notice its exit without polling. Between
+// start and exit it sleeps in wait(2). It never reads the terminal and leaves no
+// lock descriptor open across exec.
+//
+// The package imports store, claude, tmux and proc; it is imported by supervisor
+// and cli, and must not import them.
+package launcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/store"
+)
+
+// The variables by which a launcher and what it starts are known.
+const (
+	LaunchVariable     = "NBS_LAUNCH"        // verb to launcher: the invocation to take up
+	InvocationVariable = "NBS_INVOCATION_ID" // launcher to claude and all that it starts
+	HandleVariable     = "NBS_HANDLE"
+	RootVariable       = "NBS_ROOT"
+)
+
+// Launcher starts one agent once.
+type Launcher struct {
+	Store *store.Store
+	// Pane is the environment of the terminal in which the launcher runs.
+	Pane map[string]string
+	Now  func() time.Time
+}
+
+// Run starts claude for the handle with what a verb left for the invocation, and
+// returns claude's exit code when it has ended: 128 plus the number of a signal. An
+// error means that claude was not started; it is recorded as an exit too.
+func (l *Launcher) Run(ctx context.Context, handle agent.Handle, id agent.Invocation) (int, error) {
+	launch, err := l.Store.TakeLaunch(handle, id)
+	if err != nil {
+		return 0, err
+	}
+	code, err := l.run(ctx, handle, launch)
+	if err != nil {
+		return 0, errors.Join(err, l.recordRefusal(ctx, handle, id, err))
+	}
+	return code, nil
+}
+
+func (l *Launcher) run(ctx context.Context, handle agent.Handle, launch store.Launch) (int, error) {
+	record, err := l.Store.Load(handle)
+	if err != nil {
+		return 0, err
+	}
+	release, err := l.Store.AcquireLease(record.SessionID, l.holder(record.Handle))
+	if err != nil {
+		return 0, err
+	}
+	defer release()
+	record, err = l.announce(ctx, handle, launch.Invocation)
+	if err != nil {
+		return 0, err
+	}
+	child, err := l.start(&record, launch)
+	if err != nil {
+		return 0, err
+	}
+	if err := l.recordStart(ctx, handle, child); err != nil {
+		child.kill()
+		return 0, errors.Join(err, child.wait().err)
+	}
+	end := child.wait()
+	return end.shellCode(), l.recordExit(ctx, handle, child, end)
+}
+
+// announce writes the launcher's own identity, before claude can exist.
+// Errors: Conflict when a later start has taken the record over.
+func (l *Launcher) announce(ctx context.Context, handle agent.Handle, id agent.Invocation) (agent.Record, error) {
+	self, err := proc.Self()
+	if err != nil {
+		return agent.Record{}, err
+	}
+	return l.Store.Update(ctx, handle, func(r *agent.Record) error {
+		if err := checkCurrent(r, id); err != nil {
+			return err
+		}
+		r.Process.Launcher = self.Identified
+		return nil
+	})
+}
+
+// recordStart writes claude's identity.
+func (l *Launcher) recordStart(ctx context.Context, handle agent.Handle, child *child) error {
+	identity, err := proc.Identify(child.pid())
+	if err != nil && !child.ended() {
+		return fmt.Errorf("identify claude: %w", err)
+	}
+	record, err := l.Store.Update(ctx, handle, func(r *agent.Record) error {
+		if err := checkCurrent(r, child.invocation); err != nil {
+			return err
+		}
+		identity.PID = child.pid() // kept even when it has ended already
+		r.PID = identity.PID
+		r.Process.Identified = identity.Identified
+		r.Started = stamp(child.started)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return l.journal("start", &record, fmt.Sprintf("%s, model %s", child.opening, record.Model))
+}
+
+func checkCurrent(r *agent.Record, id agent.Invocation) error {
+	if r.Process == nil || r.Process.Invocation != id {
+		return agent.Errorf(agent.Conflict, "this start was superseded by another")
+	}
+	return nil
+}
+
+func (l *Launcher) journal(event string, record *agent.Record, detail string) error {
+	return l.Store.Append(store.Event{
+		At: stamp(l.Now()), Event: event, Handle: record.Handle, SessionID: record.SessionID,
+		Invocation: record.Process.Invocation, PID: record.PID, Detail: detail,
+	})
+}
+
+func (l *Launcher) holder(handle agent.Handle) store.Holder {
+	self, _ := proc.Self()
+	return store.Holder{PID: self.PID, Verb: "run", Handle: handle, Since: stamp(l.Now())}
+}
+
+// start builds the command line from the record and starts claude.
+func (l *Launcher) start(record *agent.Record, launch store.Launch) (*child, error) {
+	config, err := claude.ConfigOf(record, launch.Env)
+	if err != nil {
+		return nil, err
+	}
+	opening, err := config.Open(record)
+	if err != nil {
+		return nil, err
+	}
+	return startChild(command{
+		program:    launch.Claude,
+		args:       claude.Args(record, opening, launch.Prompt),
+		env:        claude.Env(record, launch.Env, l.ours(record, launch.Invocation)),
+		dir:        record.LaunchCwd(),
+		invocation: launch.Invocation,
+		opening:    opening,
+		config:     config,
+		now:        l.Now,
+	})
+}
+
+// ours are the variables that only the launcher knows: who the agent is, and the
+// terminal it has. They win over the caller's.
+func (l *Launcher) ours(record *agent.Record, id agent.Invocation) map[string]string {
+	env := map[string]string{
+		HandleVariable:     string(record.Handle),
+		RootVariable:       record.ProjectRoot,
+		InvocationVariable: string(id),
+		"PWD":              record.LaunchCwd(),
+	}
+	for name, value := range l.Pane {
+		env[name] = value
+	}
+	return env
+}
+
+// stamp is the form in which times are recorded.
+func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }

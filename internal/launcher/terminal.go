@@ -1,0 +1,32 @@
+package launcher
+
+import (
+	"os"
+
+	"golang.org/x/term"
+)
+
+// terminal is the state in which the launcher found its terminal; nil without one.
+type terminal struct{ state *term.State }
+
+func saveTerminal() terminal {
+	state, err := term.GetState(int(os.Stdin.Fd()))
+	if err != nil {
+		return terminal{}
+	}
+	return terminal{state: state}
+}
+
+// resetModes leaves the alternate screen, turns off the mouse, bracketed paste and
+// the keyboard protocol, shows the cursor and drops title and colours.
+const resetModes = "\x1b[?2004l\x1b[?1004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[<u\x1b[>4m\x1b[?2026l" +
+	"\x1b[?1049l\x1b[?25h\x1b[r\x1b(B\x1b[0m\x1b]0;\a\r\n"
+
+// reset undoes what a claude that was killed had no time to undo.
+func (t terminal) reset() {
+	if t.state == nil {
+		return
+	}
+	_ = term.Restore(int(os.Stdin.Fd()), t.state)
+	_, _ = os.Stdout.WriteString(resetModes)
+}

@@ -1,0 +1,55 @@
+package proc
+
+import (
+	"errors"
+	"os"
+
+	"nbs-worker/internal/agent"
+)
+
+// Liveness is whether a process that was identified once is still there.
+type Liveness int
+
+// Unsure is the zero value: a question that was not answered is not a death.
+const (
+	Unsure  Liveness = iota // the query failed
+	Alive                   // that very process runs
+	Gone                    // it ended, or is a zombie, or its pid is another's now
+	Foreign                 // it belongs to another host or pid namespace: not to be judged from here
+)
+
+// Check tells whether the identified process lives.
+func Check(id agent.Identity) (Liveness, error) {
+	where, err := place()
+	if err != nil {
+		return Unsure, err
+	}
+	switch {
+	case id.PID <= 0:
+		return Gone, nil
+	case id.Host != where.host:
+		return Foreign, nil
+	case id.BootID != where.bootID:
+		return Gone, nil
+	case id.PIDNS != where.pidNS:
+		return Foreign, nil
+	}
+	stat, err := readStat(id.PID)
+	if errors.Is(err, os.ErrNotExist) {
+		return Gone, nil
+	}
+	if err != nil {
+		return Unsure, err
+	}
+	if stat.startTicks != id.StartTicks || stat.gone() {
+		return Gone, nil
+	}
+	return Alive, nil
+}
+
+// Rebooted tells whether the identified process ran under an earlier boot of this
+// host.
+func Rebooted(id agent.Identity) bool {
+	where, err := place()
+	return err == nil && id.Host == where.host && id.BootID != "" && id.BootID != where.bootID
+}

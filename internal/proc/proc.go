@@ -1,0 +1,73 @@
+// Package proc knows processes: who one is, whether it lives, what it left behind,
+// and how to end it without ever touching another.
+//
+// A pid is not an identity: it is reused, within a second on a busy machine. A
+// process is named by pid, start ticks, boot id, pid namespace and host together,
+// and a signal is sent only through a pidfd that was opened before these were
+// checked. gopsutil's create time is not used for this: it has whole seconds and
+// changes between two calls. A zombie is dead.
+//
+// The package reads /proc and nothing of nbs-worker's own files; it knows neither
+// tmux nor Claude Code.
+package proc
+
+import (
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+
+	"nbs-worker/internal/agent"
+)
+
+// here is what all processes that this program can see have in common.
+type here struct {
+	bootID string
+	pidNS  uint64
+	host   string
+}
+
+// place is read once: none of it changes while a process lives.
+var place = sync.OnceValues(func() (here, error) {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return here{}, err
+	}
+	ns, err := os.Stat("/proc/self/ns/pid")
+	if err != nil {
+		return here{}, err
+	}
+	host, err := os.Hostname()
+	return here{bootID: bootID(boot), pidNS: ns.Sys().(*syscall.Stat_t).Ino, host: host}, err
+})
+
+// bootID lets a test play a reboot: NBS_TEST_BOOT_ID stands for the kernel's id.
+func bootID(kernel []byte) string {
+	if id := os.Getenv("NBS_TEST_BOOT_ID"); id != "" {
+		return id
+	}
+	return strings.TrimSpace(string(kernel))
+}
+
+// Identify returns the identity of a live process. Errors: [os.ErrNotExist] when
+// there is none with this pid, or only a zombie.
+func Identify(pid int) (agent.Identity, error) {
+	where, err := place()
+	if err != nil {
+		return agent.Identity{}, err
+	}
+	stat, err := readStat(pid)
+	if err != nil {
+		return agent.Identity{}, err
+	}
+	if stat.gone() {
+		return agent.Identity{}, os.ErrNotExist
+	}
+	return agent.Identity{
+		Identified: agent.Identified{PID: pid, StartTicks: stat.startTicks},
+		BootID:     where.bootID, PIDNS: where.pidNS, Host: where.host,
+	}, nil
+}
+
+// Self returns this process's identity.
+func Self() (agent.Identity, error) { return Identify(os.Getpid()) }

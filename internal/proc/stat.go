@@ -1,0 +1,56 @@
+package proc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"syscall"
+)
+
+// stat is what is used of /proc/<pid>/stat.
+type stat struct {
+	state      byte
+	ppid       int
+	startTicks uint64 // clock ticks since boot
+}
+
+// gone tells whether the process has ended and waits only to be reaped.
+func (s stat) gone() bool { return s.state == 'Z' || s.state == 'X' }
+
+func readStat(pid int) (stat, error) {
+	data, err := os.ReadFile(procPath(pid, "stat"))
+	if errors.Is(err, syscall.ESRCH) { // it ended between open and read
+		return stat{}, os.ErrNotExist
+	}
+	if err != nil {
+		return stat{}, err
+	}
+	return parseStat(data)
+}
+
+// parseStat reads the fields behind the last ')': the command in front of it may
+// hold blanks and parentheses.
+func parseStat(data []byte) (stat, error) {
+	const stateField, ppidField, startField = 3, 4, 22 // as proc(5) counts them
+	malformed := fmt.Errorf("malformed stat line of %d bytes", len(data))
+	end := bytes.LastIndexByte(data, ')')
+	if end < 0 {
+		return stat{}, malformed
+	}
+	fields := bytes.Fields(data[end+1:])
+	if len(fields) <= startField-stateField {
+		return stat{}, malformed
+	}
+	ppid, err1 := strconv.Atoi(string(fields[ppidField-stateField]))
+	ticks, err2 := strconv.ParseUint(string(fields[startField-stateField]), 10, 64)
+	if err1 != nil || err2 != nil || len(fields[0]) != 1 {
+		return stat{}, malformed
+	}
+	return stat{state: fields[0][0], ppid: ppid, startTicks: ticks}, nil
+}
+
+func procPath(pid int, file string) string {
+	return "/proc/" + strconv.Itoa(pid) + "/" + file
+}

@@ -1,0 +1,124 @@
+package proc
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+
+	"nbs-worker/internal/agent"
+)
+
+// Descendants returns the live descendants of a process, parents before children.
+// Only while the ancestors live can they be found this way: an orphan is adopted.
+func Descendants(pid int) ([]agent.Identity, error) {
+	children, err := childrenByParent()
+	if err != nil {
+		return nil, err
+	}
+	var found []agent.Identity
+	queue := children[pid]
+	for len(queue) > 0 {
+		child := queue[0]
+		queue = append(queue[1:], children[child]...)
+		if id, err := Identify(child); err == nil {
+			found = append(found, id)
+		}
+	}
+	return found, nil
+}
+
+func childrenByParent() (map[int][]int, error) {
+	pids, err := pids()
+	if err != nil {
+		return nil, err
+	}
+	children := make(map[int][]int)
+	for _, pid := range pids {
+		if stat, err := readStat(pid); err == nil && !stat.gone() {
+			children[stat.ppid] = append(children[stat.ppid], pid)
+		}
+	}
+	return children, nil
+}
+
+// Ancestors returns this process's pid, its parent's, and so on up to 1.
+func Ancestors() []int {
+	var chain []int
+	for pid := os.Getpid(); pid > 0; {
+		chain = append(chain, pid)
+		stat, err := readStat(pid)
+		if err != nil {
+			break
+		}
+		pid = stat.ppid
+	}
+	return chain
+}
+
+// Carrying returns the live processes in whose start environment the variable has
+// the value. Processes of other users, whose environment is closed, are not found.
+func Carrying(name, value string) ([]agent.Identity, error) {
+	pids, err := pids()
+	if err != nil {
+		return nil, err
+	}
+	var found []agent.Identity
+	for _, pid := range pids {
+		if got, ok := Variable(pid, name); !ok || got != value {
+			continue
+		}
+		if id, err := Identify(pid); err == nil {
+			found = append(found, id)
+		}
+	}
+	return found, nil
+}
+
+// Variable reads a variable from the environment with which a process was started.
+func Variable(pid int, name string) (string, bool) {
+	environ, err := os.ReadFile(procPath(pid, "environ"))
+	if err != nil {
+		return "", false
+	}
+	for entry := range bytes.SplitSeq(environ, []byte{0}) {
+		if value, ok := bytes.CutPrefix(entry, []byte(name+"=")); ok {
+			return string(value), true
+		}
+	}
+	return "", false
+}
+
+// Cmdline returns the arguments of a process; those of a zombie are empty.
+func Cmdline(pid int) ([]string, error) {
+	data, err := os.ReadFile(procPath(pid, "cmdline"))
+	if err != nil || len(data) == 0 {
+		return nil, err
+	}
+	var args []string
+	for arg := range bytes.SplitSeq(bytes.TrimSuffix(data, []byte{0}), []byte{0}) {
+		args = append(args, string(arg))
+	}
+	return args, nil
+}
+
+// Cwd returns the working directory of a process.
+func Cwd(pid int) (string, error) { return os.Readlink(procPath(pid, "cwd")) }
+
+func pids() ([]int, error) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	var found []int
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			found = append(found, pid)
+		}
+	}
+	return found, nil
+}

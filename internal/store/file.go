@@ -1,0 +1,75 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/google/renameio/v2"
+
+	"nbs-worker/internal/agent"
+)
+
+// fileLimit is the size in bytes beyond which a file of ours is damaged.
+const fileLimit = 1 << 20
+
+// writeJSON replaces sub/name atomically and durably. renameio syncs the file but
+// not the folder; without the second sync a power cut can lose the rename.
+func (s *Store) writeJSON(sub, name string, value any) error {
+	data, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return err
+	}
+	if len(data) >= fileLimit {
+		return agent.Errorf(agent.BadInput, "%s/%s would have %d bytes, the limit is %d", sub, name, len(data), fileLimit)
+	}
+	dir, err := s.nbs.OpenRoot(sub)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	err = renameio.WriteFile(name, append(data, '\n'), 0o600, renameio.WithRoot(dir), renameio.WithStaticPermissions(0o600))
+	if err != nil {
+		return fmt.Errorf("write %s/%s: %w", sub, name, err)
+	}
+	if err := syncDir(dir); err != nil {
+		return fmt.Errorf("%s/%s is written, but may not survive a power cut: %w", sub, name, err)
+	}
+	return nil
+}
+
+// readLimited reads sub/name, at most fileLimit bytes.
+func (s *Store) readLimited(path string) ([]byte, error) {
+	f, err := s.nbs.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	data, err := io.ReadAll(io.LimitReader(f, fileLimit+1))
+	if err == nil && len(data) > fileLimit {
+		return nil, fmt.Errorf("larger than %d bytes", fileLimit)
+	}
+	return data, err
+}
+
+// remove deletes sub/name durably.
+func (s *Store) remove(sub, name string) error {
+	dir, err := s.nbs.OpenRoot(sub)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if err := dir.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return syncDir(dir)
+}

@@ -1,0 +1,51 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+
+	"nbs-worker/internal/agent"
+)
+
+// Launch is what a verb hands to the launcher that it starts, past every command
+// line: the caller's environment, which may hold secrets, and the prompt.
+type Launch struct {
+	Invocation agent.Invocation `json:"invocation"`
+	Claude     string           `json:"claude"` // path of the program
+	Env        []string         `json:"env"`    // NAME=VALUE
+	Prompt     string           `json:"prompt,omitempty"`
+}
+
+// PutLaunch leaves the launch of an agent for its launcher, in place of any before.
+func (s *Store) PutLaunch(handle agent.Handle, launch Launch) error {
+	return s.writeJSON(launches, launchFile(handle), launch)
+}
+
+// TakeLaunch reads the launch of an agent and removes it. Errors: Conflict when the
+// file is gone or belongs to another start: the caller has been superseded.
+func (s *Store) TakeLaunch(handle agent.Handle, id agent.Invocation) (Launch, error) {
+	superseded := agent.Errorf(agent.Conflict, "this start was superseded by another")
+	data, err := s.readLimited(launches + "/" + launchFile(handle))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Launch{}, superseded
+	}
+	if err != nil {
+		return Launch{}, err
+	}
+	var launch Launch
+	if err := json.Unmarshal(data, &launch); err != nil {
+		return Launch{}, err
+	}
+	if launch.Invocation != id {
+		return Launch{}, superseded
+	}
+	return launch, s.DropLaunch(handle)
+}
+
+// DropLaunch removes what no launcher took. Without one it does nothing.
+func (s *Store) DropLaunch(handle agent.Handle) error {
+	return s.remove(launches, launchFile(handle))
+}
+
+func launchFile(handle agent.Handle) string { return handle.Key() + ".json" }

@@ -1,0 +1,125 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"nbs-worker/internal/agent"
+)
+
+// Lock files are never removed: whoever unlinks one lets a second holder in. A
+// lock ends with its holder, however that dies. Go opens them close-on-exec, so no
+// child, above all no tmux server, can inherit one.
+
+const (
+	recordLockWait  = 5 * time.Second
+	recordLockRetry = 2 * time.Millisecond
+)
+
+// Holder says who holds a lock. It is written into the lock file.
+type Holder struct {
+	PID    int          `json:"pid"`
+	Verb   string       `json:"verb"`
+	Handle agent.Handle `json:"handle"`
+	Since  time.Time    `json:"since"`
+}
+
+func (h Holder) String() string {
+	return fmt.Sprintf("%s %s, pid %d, since %s", h.Verb, h.Handle, h.PID, h.Since.UTC().Format(time.RFC3339))
+}
+
+// LockVerb takes the right to change an agent's life. It does not wait.
+// Errors: Conflict, naming the holder.
+func (s *Store) LockVerb(handle agent.Handle, verb string, now time.Time) (unlock func(), err error) {
+	holder := Holder{PID: os.Getpid(), Verb: verb, Handle: handle, Since: now}
+	return s.tryLock(handle.Key()+".verb", holder, func(by string) error {
+		return agent.Errorf(agent.Conflict, "another command is at work on this agent: %s", by).
+			Hint("wait until it has ended, then look: nbs-worker session %s", handle)
+	})
+}
+
+// AcquireLease takes the right to run a conversation, for as long as the caller
+// lives or until release. It does not wait. Errors: Conflict, naming the holder.
+func (s *Store) AcquireLease(id agent.SessionID, holder Holder) (release func(), err error) {
+	return s.tryLock(string(id)+".lease", holder, func(by string) error {
+		return agent.Errorf(agent.Conflict, "the conversation %s is open already: %s", id, by).
+			Hint("to see it: nbs-worker session %s", holder.Handle)
+	})
+}
+
+func (s *Store) tryLock(name string, holder Holder, taken func(by string) error) (func(), error) {
+	lock := s.lock(name)
+	locked, err := lock.TryLock()
+	if err != nil {
+		return nil, s.lockFailed(name, err)
+	}
+	if !locked {
+		by := "its holder has not signed"
+		if h, err := s.readHolder(name); err == nil {
+			by = h.String()
+		}
+		return nil, taken(by)
+	}
+	if err := s.sign(name, holder); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return func() { _ = lock.Close() }, nil
+}
+
+// lockRecord takes the short lock of a read-modify-write. Holders keep it for
+// milliseconds. Errors: Conflict after five seconds.
+func (s *Store) lockRecord(ctx context.Context, handle agent.Handle) (func(), error) {
+	name := handle.Key() + ".record"
+	ctx, cancel := context.WithTimeout(ctx, recordLockWait)
+	defer cancel()
+	lock := s.lock(name)
+	locked, err := lock.TryLockContext(ctx, recordLockRetry)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, agent.Errorf(agent.Conflict, "the record stayed locked for %s", recordLockWait)
+	}
+	if err != nil || !locked {
+		return nil, s.lockFailed(name, err)
+	}
+	return func() { _ = lock.Close() }, nil
+}
+
+// lock makes a new object for each acquisition: one object locked twice succeeds
+// twice.
+func (s *Store) lock(name string) *flock.Flock {
+	path := filepath.Join(s.project, folder, locks, name)
+	return flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW), flock.SetPermissions(0o600))
+}
+
+func (s *Store) lockFailed(name string, err error) error {
+	return agent.Errorf(agent.Failed, "lock %s/%s/%s: %w", folder, locks, name, err)
+}
+
+func (s *Store) sign(name string, holder Holder) error {
+	line, err := json.Marshal(holder)
+	if err != nil {
+		return err
+	}
+	f, err := s.nbs.OpenFile(locks+"/"+name, os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(line, '\n'))
+	return errors.Join(err, f.Close())
+}
+
+func (s *Store) readHolder(name string) (Holder, error) {
+	var holder Holder
+	data, err := s.readLimited(locks + "/" + name)
+	if err != nil {
+		return holder, err
+	}
+	return holder, json.Unmarshal(data, &holder)
+}

@@ -1,0 +1,165 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"nbs-worker/internal/agent"
+)
+
+// Handles lists the agents that have a record, sorted, whether or not the record
+// can be read.
+func (s *Store) Handles() ([]agent.Handle, error) {
+	if s.nbs == nil {
+		return nil, nil
+	}
+	dir, err := fs.ReadDir(s.nbs.FS(), sessions)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var handles []agent.Handle
+	for _, entry := range dir {
+		stem, isRecord := strings.CutSuffix(entry.Name(), ".json")
+		if handle, err := agent.ParseHandle(stem); isRecord && err == nil {
+			handles = append(handles, handle)
+		}
+	}
+	slices.Sort(handles)
+	return handles, nil
+}
+
+// Load reads the record of the handle, in whatever case it was spawned.
+// Errors: NotFound; BadInput for a damaged record; Unfit for a newer schema.
+func (s *Store) Load(handle agent.Handle) (agent.Record, error) {
+	name, err := s.spelling(handle)
+	if err != nil {
+		return agent.Record{}, err
+	}
+	data, err := s.readLimited(recordPath(name))
+	if err != nil {
+		return agent.Record{}, s.damaged(name, err)
+	}
+	var record agent.Record
+	if err := json.Unmarshal(data, &record); err != nil {
+		return agent.Record{}, s.damaged(name, err)
+	}
+	if !record.Handle.Same(name) {
+		return agent.Record{}, s.damaged(name, agent.Errorf(agent.BadInput, "it names another agent: %s", agent.Quote(string(record.Handle))))
+	}
+	if err := record.Validate(); err != nil {
+		if agent.KindOf(err) == agent.Unfit {
+			return agent.Record{}, err
+		}
+		return agent.Record{}, s.damaged(name, err)
+	}
+	return record, nil
+}
+
+// Insert writes the record of a new agent. Errors: Conflict when the handle is taken.
+func (s *Store) Insert(ctx context.Context, record agent.Record) error {
+	unlock, err := s.lockRecord(ctx, record.Handle)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := s.CheckFree(record.Handle); err != nil {
+		return err
+	}
+	return s.write(&record)
+}
+
+// CheckFree checks that no agent has the handle, in any case.
+// Errors: Conflict when one has.
+func (s *Store) CheckFree(handle agent.Handle) error {
+	taken, err := s.spelling(handle)
+	if err == nil {
+		return agent.Errorf(agent.Conflict, "the handle is taken").
+			Hint("to bring that agent back: nbs-worker resume %s", taken)
+	}
+	if agent.KindOf(err) != agent.NotFound {
+		return err
+	}
+	return nil
+}
+
+// Update changes a record under its lock and returns what was written. When change
+// fails, nothing is written. Errors: those of Load and of change.
+func (s *Store) Update(ctx context.Context, handle agent.Handle, change func(*agent.Record) error) (agent.Record, error) {
+	unlock, err := s.lockRecord(ctx, handle)
+	if err != nil {
+		return agent.Record{}, err
+	}
+	defer unlock()
+	record, err := s.Load(handle)
+	if err != nil {
+		return agent.Record{}, err
+	}
+	if err := change(&record); err != nil {
+		return agent.Record{}, err
+	}
+	return record, s.write(&record)
+}
+
+// Remove deletes the record of an agent. Its lock files stay: a lock that is
+// unlinked no longer excludes anybody.
+func (s *Store) Remove(ctx context.Context, handle agent.Handle) error {
+	unlock, err := s.lockRecord(ctx, handle)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	name, err := s.spelling(handle)
+	if err != nil {
+		return err
+	}
+	return s.remove(sessions, recordFile(name))
+}
+
+func (s *Store) write(record *agent.Record) error {
+	record.Schema = agent.Schema
+	if err := record.Validate(); err != nil {
+		return err
+	}
+	return s.writeJSON(sessions, recordFile(record.Handle), record)
+}
+
+// spelling finds the handle as its record's file spells it.
+func (s *Store) spelling(handle agent.Handle) (agent.Handle, error) {
+	if s.nbs != nil {
+		if _, err := s.nbs.Lstat(recordPath(handle)); err == nil {
+			return handle, nil
+		}
+	}
+	handles, err := s.Handles()
+	if err != nil {
+		return "", err
+	}
+	if i := slices.IndexFunc(handles, handle.Same); i >= 0 {
+		return handles[i], nil
+	}
+	return "", agent.Errorf(agent.NotFound, "no such agent in %s", agent.Quote(s.project)).
+		Hint("to see who is there: nbs-worker list; to start it: nbs-worker spawn %s", handle)
+}
+
+// damaged says which file cannot be used, and how to get the agent back from the
+// id that the journal remembers.
+func (s *Store) damaged(handle agent.Handle, cause error) error {
+	path := s.project + "/" + folder + "/" + recordPath(handle)
+	err := agent.Errorf(agent.BadInput, "the record %s is damaged: %w", agent.Quote(path), cause).
+		Hint("keep the file and move it aside: mv '%s' '%s.damaged'", path, path)
+	if id := s.lastSessionID(handle); id != "" {
+		return err.Hint("then take the conversation up again: nbs-worker spawn %s --session-id %s", handle, id)
+	}
+	return err
+}
+
+func recordFile(handle agent.Handle) string { return string(handle) + ".json" }
+
+func recordPath(handle agent.Handle) string { return sessions + "/" + recordFile(handle) }

@@ -1,0 +1,154 @@
+// Package store keeps .nbs/: the records of agents, the locks and leases, the
+// one-shot launch files and the journal. No other package touches that folder.
+//
+// What is written is private (0600 in 0700), atomic and durable: a temporary file,
+// fsync, rename, fsync of the folder. A reader takes no lock. A damaged file is an
+// error that names the file and the remedy; it is never read as empty. All access
+// below .nbs goes through [os.Root], so that no name and no planted link leads out.
+//
+// The package knows nothing of processes, tmux or Claude Code, and must not import
+// the packages that do.
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"nbs-worker/internal/agent"
+)
+
+const (
+	folder   = ".nbs"
+	sessions = "sessions"
+	locks    = "locks"
+	launches = "launch"
+)
+
+// Store is one project's .nbs folder.
+type Store struct {
+	project string   // absolute path of the folder that holds .nbs
+	nbs     *os.Root // .nbs itself; nil when it is not made yet
+}
+
+// Project is the absolute path of the project root.
+func (s *Store) Project() string { return s.project }
+
+// Close releases the folder.
+func (s *Store) Close() error {
+	if s.nbs == nil {
+		return nil
+	}
+	return s.nbs.Close()
+}
+
+// Absent is the store of a project that has no .nbs yet, for plans: it has no
+// agents and cannot be written.
+func Absent(project string) *Store { return &Store{project: project} }
+
+// Find returns the project root that holds dir: the nearest folder upward, dir
+// included, with a .nbs in it. Errors: NotFound.
+func Find(dir string) (string, error) {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, folder)); err == nil {
+			return at, nil
+		}
+		if at == filepath.Dir(at) {
+			return "", agent.Errorf(agent.NotFound, "no %s folder in %s or above it", folder, agent.Quote(dir)).
+				Hint("run the command in a project, name one with --root DIR, or start one: nbs-worker spawn HANDLE")
+		}
+	}
+}
+
+// Open opens the .nbs of a project root. Errors: NotFound when there is none;
+// BadInput when it is not a private folder of this user.
+func Open(project string) (*Store, error) {
+	path := filepath.Join(project, folder)
+	if err := checkPrivate(path); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, agent.Errorf(agent.NotFound, "no %s folder in %s", folder, agent.Quote(project)).
+				Hint("name the project with --root DIR, or start one: nbs-worker spawn HANDLE")
+		}
+		return nil, err
+	}
+	nbs, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{project: project, nbs: nbs}, nil
+}
+
+// Create opens the .nbs of a project root and makes it, and the folders in it,
+// where they are missing. The folder ignores itself for git.
+func Create(project string) (*Store, error) {
+	path := filepath.Join(project, folder)
+	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	s, err := Open(project)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.prepare(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func (s *Store) prepare() error {
+	for _, name := range []string{sessions, locks, launches} {
+		if err := s.nbs.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if err := checkPrivate(filepath.Join(s.project, folder, name)); err != nil {
+			return err
+		}
+	}
+	ignore, err := s.nbs.OpenFile(".gitignore", os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = ignore.WriteString("*\n")
+		err = errors.Join(err, ignore.Close())
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return errors.Join(syncDir(s.nbs), syncPath(s.project))
+}
+
+// checkPrivate refuses a folder that somebody else could have put there or can
+// write to: records become arguments of programs.
+func checkPrivate(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	owner := info.Sys().(*syscall.Stat_t).Uid
+	switch {
+	case !info.IsDir():
+		return agent.Errorf(agent.BadInput, "%s is not a folder", agent.Quote(path))
+	case int(owner) != os.Geteuid():
+		return agent.Errorf(agent.BadInput, "%s belongs to user id %d, not to this user (%d)", agent.Quote(path), owner, os.Geteuid())
+	case info.Mode().Perm()&0o022 != 0:
+		return agent.Errorf(agent.BadInput, "%s can be written by other users (mode %04o)", agent.Quote(path), info.Mode().Perm()).
+			Hint("look at what is in it, then: chmod 700 '%s'", path)
+	}
+	return nil
+}
+
+func syncDir(dir *os.Root) error {
+	f, err := dir.Open(".")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+func syncPath(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

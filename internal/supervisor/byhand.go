@@ -1,0 +1,48 @@
+package supervisor
+
+import (
+	"context"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store"
+)
+
+// Prepare readies an agent to be run by a launcher in the caller's own terminal,
+// without tmux, and returns the invocation under which to run it.
+func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, start Start) (agent.Invocation, error) {
+	unlock, err := s.Store.LockVerb(handle, "run", s.now())
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	r, err := s.Store.Load(handle)
+	if err != nil {
+		return "", err
+	}
+	settle(ctx, &r)
+	if err := s.checkDownHere(ctx, &r); err != nil {
+		return "", err
+	}
+	plan, err := s.planResume(r, Resume{Start: start})
+	if err != nil {
+		return "", err
+	}
+	if r, err = s.claim(ctx, plan); err != nil {
+		return "", err
+	}
+	launch := store.Launch{Invocation: r.Process.Invocation, Claude: plan.Program, Env: s.Env, Prompt: plan.prompt}
+	return r.Process.Invocation, s.Store.PutLaunch(r.Handle, launch)
+}
+
+// checkDownHere is checkDown for a machine that may have no tmux at all.
+func (s *Supervisor) checkDownHere(ctx context.Context, r *agent.Record) error {
+	if r.Process != nil && r.Process.Tmux != nil {
+		return s.checkDown(ctx, r, false)
+	}
+	status := s.status(r, nil)
+	if status.State == agent.Dead {
+		return nil
+	}
+	return agent.Errorf(agent.Conflict, "the agent runs already, or may run: %s, pid %d", status.Word(), r.PID).
+		Hint("nbs-worker session %s", r.Handle)
+}

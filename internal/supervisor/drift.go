@@ -1,0 +1,56 @@
+package supervisor
+
+import (
+	"path/filepath"
+	"strings"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/launcher"
+	"nbs-worker/internal/proc"
+)
+
+// Drift is one difference between a record and the process that runs.
+type Drift struct {
+	Field    string `json:"field"`
+	Recorded string `json:"recorded"`
+	Live     string `json:"live"`
+}
+
+// drift compares the record with the live process: what Claude's registry says of
+// it, its command line, and the invocation in its environment. What cannot be read
+// is not compared.
+func (s *Supervisor) drift(r *agent.Record) ([]Drift, error) {
+	var found []Drift
+	compare := func(field, recorded, live string) {
+		if live != "" && live != recorded {
+			found = append(found, Drift{Field: field, Recorded: recorded, Live: live})
+		}
+	}
+	live, err := s.registered(r)
+	if err == nil {
+		compare("session_id", string(r.SessionID), string(live.SessionID))
+		compare("cwd", realPath(r.LaunchCwd()), live.Cwd)
+	}
+	cmdline, err := proc.Cmdline(r.Process.PID)
+	if err != nil {
+		return nil, err
+	}
+	if args, known := claude.ReadArgs(cmdline); known {
+		if live.SessionID == "" { // else the registry knows better: the line is stale after /clear
+			compare("session_id", string(r.SessionID), args.SessionID)
+		}
+		compare("model", string(r.Model), args.Model)
+		compare("permission_mode", string(r.LaunchPermissionMode()), args.PermissionMode)
+	}
+	invocation, _ := proc.Variable(r.Process.PID, launcher.InvocationVariable)
+	compare("invocation", string(r.Process.Invocation), invocation)
+	return found, nil
+}
+
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return strings.TrimSuffix(path, "/")
+}

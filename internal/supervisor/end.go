@@ -1,0 +1,158 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/launcher"
+	"nbs-worker/internal/proc"
+)
+
+const (
+	claudeGrace   = 5 * time.Second
+	launcherGrace = 3 * time.Second // it writes the exit down and reads the screen
+	leftoverGrace = time.Second
+)
+
+// end ends what a record names: claude, its launcher, what their tools left behind,
+// and the tmux session. nil means that all of it was seen to be gone.
+func (s *Supervisor) end(ctx context.Context, r agent.Record) error {
+	if r.Process == nil {
+		return s.endUnidentified(&r)
+	}
+	// Descendants are found through their parents, so before these end.
+	leftovers, err := s.descendants(&r)
+	if err != nil {
+		return err
+	}
+	if err := proc.Stop(ctx, r.Process.Identity, claudeGrace); err != nil {
+		return fmt.Errorf("end claude: %w", err)
+	}
+	if err := s.endLauncher(ctx, &r); err != nil {
+		return fmt.Errorf("end the launcher: %w", err)
+	}
+	carrying, err := s.carrying(&r)
+	if err != nil {
+		return err
+	}
+	if err := proc.StopAll(ctx, append(leftovers, carrying...), leftoverGrace); err != nil {
+		return fmt.Errorf("end what claude's tools left behind: %w", err)
+	}
+	if err := s.endSession(ctx, &r); err != nil {
+		return fmt.Errorf("end the tmux session: %w", err)
+	}
+	return s.checkGone(&r)
+}
+
+// endUnidentified handles a record of the original tools. Its bare pid may be
+// anybody's by now, so nothing is signalled; a claude that is open on the
+// conversation is reported.
+func (s *Supervisor) endUnidentified(r *agent.Record) error {
+	strangers, err := s.strangers(r)
+	if err != nil || len(strangers) == 0 {
+		return err
+	}
+	return agent.Errorf(agent.Conflict, "pid %d has the conversation open, and the record does not identify it", strangers[0].PID).
+		Hint("end it in its own terminal with /exit; then repeat the command")
+}
+
+// endLauncher waits for the launcher, which ends by itself after claude.
+func (s *Supervisor) endLauncher(ctx context.Context, r *agent.Record) error {
+	h, liveness, err := proc.Open(r.Process.LauncherIdentity())
+	if err != nil || liveness != proc.Alive {
+		return err
+	}
+	defer h.Close()
+	if r.Process.PID != 0 {
+		wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), launcherGrace)
+		defer cancel()
+		if h.Wait(wait) == nil {
+			return nil
+		}
+	}
+	return proc.Stop(ctx, h.Identity, leftoverGrace)
+}
+
+// descendants of the agent's claude and launcher that belong to its start.
+func (s *Supervisor) descendants(r *agent.Record) ([]agent.Identity, error) {
+	var found []agent.Identity
+	for _, parent := range []agent.Identity{r.Process.LauncherIdentity(), r.Process.Identity} {
+		if liveness, _ := proc.Check(parent); liveness != proc.Alive {
+			continue
+		}
+		ids, err := proc.Descendants(parent.PID)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, ids...)
+	}
+	return s.ownOnly(r, found), nil
+}
+
+// carrying are the processes that this start left behind, wherever they were adopted.
+func (s *Supervisor) carrying(r *agent.Record) ([]agent.Identity, error) {
+	found, err := proc.Carrying(launcher.InvocationVariable, string(r.Process.Invocation))
+	return s.ownOnly(r, found), err
+}
+
+// ownOnly drops what only looks like the agent's: other agents that it started, the
+// tmux server, which may have come up from its shell, and this command itself.
+func (s *Supervisor) ownOnly(r *agent.Record, ids []agent.Identity) []agent.Identity {
+	ancestors := proc.Ancestors()
+	seen := map[int]bool{r.Process.PID: true, r.Process.Launcher.PID: true}
+	if r.Process.Tmux != nil {
+		seen[r.Process.Tmux.ServerPID] = true
+	}
+	return slices.DeleteFunc(ids, func(id agent.Identity) bool {
+		other, carries := proc.Variable(id.PID, launcher.InvocationVariable)
+		foreign := carries && other != string(r.Process.Invocation)
+		drop := foreign || seen[id.PID] || slices.Contains(ancestors, id.PID)
+		seen[id.PID] = true
+		return drop
+	})
+}
+
+func (s *Supervisor) endSession(ctx context.Context, r *agent.Record) error {
+	if r.Process.Tmux == nil {
+		return nil
+	}
+	client, panes, err := s.panes(ctx, r)
+	if err != nil {
+		return err
+	}
+	if pane, there := paneOf(panes, r.Process); there {
+		return client.Kill(ctx, pane.SessionID)
+	}
+	return nil
+}
+
+// checkGone observes that nothing of the start is left.
+func (s *Supervisor) checkGone(r *agent.Record) error {
+	left, err := s.carrying(r)
+	if err != nil {
+		return err
+	}
+	for _, id := range append(left, r.Process.Identity, r.Process.LauncherIdentity()) {
+		if liveness, err := proc.Check(id); liveness != proc.Gone {
+			return errors.Join(err, fmt.Errorf("process %d is still there", id.PID))
+		}
+	}
+	return nil
+}
+
+// checkSelf refuses to end the agent from inside itself: the command would die with
+// it, half done.
+func (s *Supervisor) checkSelf(r *agent.Record) error {
+	if r.Process == nil || !slices.Contains(proc.Ancestors(), r.Process.PID) || r.Process.PID == 0 {
+		return nil
+	}
+	if gone(r.Process.Identity) {
+		return nil
+	}
+	return agent.Errorf(agent.Conflict, "the command runs inside this very agent and would end with it").
+		Hint("run it from another terminal, or let another agent run it")
+}

@@ -1,0 +1,149 @@
+package supervisor
+
+import (
+	"context"
+	"fmt"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/tmux"
+)
+
+// View is an agent as recorded and as observed.
+type View struct {
+	Record     agent.Record
+	Status     agent.Status
+	Transcript *claude.Transcript   // nil: none on disk
+	Context    *claude.ContextLevel // nil: unknown
+	Usage      *proc.Usage          // nil: it does not run
+	Drift      []Drift
+	Dialog     claude.Dialog // at which a live agent waits, or ""
+}
+
+// Inspect looks at one agent closely.
+func (s *Supervisor) Inspect(ctx context.Context, handle agent.Handle) (View, error) {
+	r, err := s.Store.Load(handle)
+	if err != nil {
+		return View{}, err
+	}
+	view := View{Record: r}
+	client, panes, err := s.panes(ctx, &r)
+	if err != nil {
+		return view, err
+	}
+	view.Status = s.status(&r, panes)
+	if err := s.addTranscript(&view); err != nil {
+		return view, err
+	}
+	if view.Status.SamePID {
+		usage := proc.UsageOf(ctx, r.Process.PID)
+		view.Usage = &usage
+		// A process that ends during the comparison has no drift; its end shows next time.
+		view.Drift, _ = s.drift(&r)
+		s.addDialog(ctx, &view, client, panes)
+	}
+	return view, nil
+}
+
+func (s *Supervisor) addTranscript(view *View) error {
+	config, err := claude.ConfigOf(&view.Record, s.Env)
+	if err != nil {
+		return err
+	}
+	transcript, found, err := config.Transcript(view.Record.SessionID)
+	if err != nil || !found {
+		return err
+	}
+	view.Transcript = &transcript
+	level, known, err := transcript.Context(view.Record.Model)
+	if err != nil {
+		return fmt.Errorf("read the transcript: %w", err)
+	}
+	if known {
+		view.Context = &level
+	}
+	return nil
+}
+
+// addDialog reads the screen of a live agent that the registry does not know.
+func (s *Supervisor) addDialog(ctx context.Context, view *View, client *tmux.Client, panes []tmux.Pane) {
+	if view.Status.Source == "registry" {
+		return
+	}
+	pane, there := paneOf(panes, view.Record.Process)
+	if !there {
+		return
+	}
+	screen, err := client.Screen(ctx, pane.ID)
+	if err != nil {
+		return
+	}
+	if dialog, open := claude.ReadDialog(screen); open {
+		view.Dialog = dialog
+		view.Status.State, view.Status.Source = agent.Waiting, "screen"
+		view.Status.Detail = string(dialog) + " dialog"
+	}
+}
+
+// Row is one agent in a list. Err says why a record could not be judged.
+type Row struct {
+	Handle agent.Handle
+	Record agent.Record
+	Status agent.Status
+	Err    error
+}
+
+// List looks at all agents of the project with one call to each tmux server that
+// they were started in. One damaged record does not hide the others.
+func (s *Supervisor) List(ctx context.Context) ([]Row, error) {
+	handles, err := s.Store.Handles()
+	if err != nil {
+		return nil, err
+	}
+	servers := map[string][]tmux.Pane{}
+	rows := make([]Row, 0, len(handles))
+	for _, handle := range handles {
+		row := Row{Handle: handle}
+		row.Record, row.Err = s.Store.Load(handle)
+		if row.Err == nil {
+			row.Status, row.Err = s.listed(ctx, &row.Record, servers)
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+func (s *Supervisor) listed(ctx context.Context, r *agent.Record, servers map[string][]tmux.Pane) (agent.Status, error) {
+	if r.Process == nil || r.Process.Tmux == nil {
+		return s.status(r, nil), nil
+	}
+	socket := r.Process.Tmux.Socket
+	panes, asked := servers[socket]
+	if !asked {
+		var err error
+		if _, panes, err = s.panes(ctx, r); err != nil {
+			return agent.Status{}, err
+		}
+		servers[socket] = panes
+	}
+	return s.status(r, panes), nil
+}
+
+// Attach replaces this process by the agent's terminal.
+func (s *Supervisor) Attach(ctx context.Context, handle agent.Handle) error {
+	r, err := s.Store.Load(handle)
+	if err != nil {
+		return err
+	}
+	client, panes, err := s.panes(ctx, &r)
+	if err != nil {
+		return err
+	}
+	pane, there := paneOf(panes, r.Process)
+	if !there {
+		return agent.Errorf(agent.NotFound, "the agent has no tmux session: %s", s.status(&r, panes).Word()).
+			Hint("nbs-worker resume %s", handle)
+	}
+	return client.Attach(r.Process.Tmux.Socket, pane.SessionID)
+}

@@ -1,0 +1,241 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/tmux"
+)
+
+const (
+	readyPoll = 10 * time.Millisecond
+	// screenAfter is when a claude that is not ready is suspected of a dialog, and
+	// screenEvery how often its screen is then looked at.
+	screenAfter = 700 * time.Millisecond
+	screenEvery = 250 * time.Millisecond
+	// startLimit is how long tmux and the launcher may take until claude runs.
+	startLimit = 10 * time.Second
+)
+
+// starting watches one start.
+type starting struct {
+	*Supervisor
+	record     agent.Record
+	config     claude.Config
+	begun      time.Time
+	lastScreen time.Time
+}
+
+// await returns when the agent of a start is ready, or only running for wait 0.
+// Errors: Held at a dialog, TimedOut, and what claude itself said when it left.
+func (s *Supervisor) await(ctx context.Context, r agent.Record, config claude.Config, wait time.Duration) (agent.Record, error) {
+	w := &starting{Supervisor: s, record: r, config: config, begun: time.Now()}
+	limit := max(wait, startLimit)
+	tick := time.NewTicker(readyPoll)
+	defer tick.Stop()
+	for {
+		done, err := w.look(ctx, wait)
+		if done || err != nil {
+			return w.record, err
+		}
+		if since := time.Since(w.begun); since > limit || wait > 0 && since > wait {
+			return w.record, w.timedOut(wait)
+		}
+		select {
+		case <-ctx.Done():
+			return w.record, agent.Errorf(agent.Interrupted, "interrupted; the start goes on").
+				Hint("nbs-worker session %s", r.Handle)
+		case <-tick.C:
+		}
+	}
+}
+
+// look takes one look; done is true when what was waited for is there.
+func (w *starting) look(ctx context.Context, wait time.Duration) (done bool, err error) {
+	record, err := w.Store.Load(w.record.Handle)
+	if err != nil {
+		return false, err
+	}
+	if !sameStart(record.Process, w.record.Process) {
+		return false, errSuperseded()
+	}
+	w.record = record
+	if exit := record.ExitOf(record.Process.Invocation); exit != nil {
+		return false, left(exit)
+	}
+	if record.Process.PID == 0 {
+		return false, w.launcherLost(ctx)
+	}
+	if wait == 0 {
+		return true, nil
+	}
+	if live, err := w.registered(&record); err == nil && live.Status != "" {
+		return true, w.checkLogin(ctx)
+	}
+	if gone(record.Process.Identity) && gone(record.Process.LauncherIdentity()) {
+		return false, w.vanished()
+	}
+	return false, w.checkDialog(ctx)
+}
+
+// left says how claude ended before it was ready, in its own words.
+func left(exit *agent.Exit) error {
+	if exit.Error != "" {
+		return agent.Errorf(agent.Kind(exit.Code), "%s", exit.Error)
+	}
+	words := quoteScreen(exit.LastScreen)
+	return agent.Errorf(claude.RefusalKind(exit.LastScreen), "claude left at once (%s)%s", exit.Summary(), words)
+}
+
+// quoteScreen shows claude's last words: one line in line, several below.
+func quoteScreen(screen string) string {
+	var lines []string
+	for line := range strings.Lines(screen) {
+		if line = strings.TrimRight(line, " \n"); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	switch len(lines) {
+	case 0:
+		return " without a word"
+	case 1:
+		return ": " + strings.TrimSpace(lines[0])
+	default:
+		return ". It said:\n  " + strings.Join(lines, "\n  ")
+	}
+}
+
+// vanished is the end of a start of which nobody could write the end down. One more
+// look decides: the exit may have been recorded between the two.
+func (w *starting) vanished() error {
+	record, err := w.Store.Load(w.record.Handle)
+	if err != nil {
+		return err
+	}
+	if exit := record.ExitOf(record.Process.Invocation); exit != nil {
+		return left(exit)
+	}
+	return agent.Errorf(agent.Failed, "the launcher was killed during the start")
+}
+
+// launcherLost notices a tmux session that ended before its launcher wrote a word.
+func (w *starting) launcherLost(ctx context.Context) error {
+	if w.record.Process.Launcher.PID != 0 {
+		if gone(w.record.Process.LauncherIdentity()) {
+			return w.vanished()
+		}
+		return nil
+	}
+	if time.Since(w.lastScreen) < screenEvery || time.Since(w.begun) < screenEvery {
+		return nil
+	}
+	w.lastScreen = time.Now()
+	_, panes, err := w.panes(ctx, &w.record)
+	if err != nil {
+		return err
+	}
+	if _, there := paneOf(panes, w.record.Process); !there {
+		return w.vanished()
+	}
+	return nil
+}
+
+// checkDialog looks whether claude waits at a first-run dialog.
+func (w *starting) checkDialog(ctx context.Context) error {
+	if time.Since(w.begun) < screenAfter || time.Since(w.lastScreen) < screenEvery {
+		return nil
+	}
+	w.lastScreen = time.Now()
+	screen, err := w.screen(ctx, &w.record)
+	if err != nil {
+		return nil //nolint:nilerr // a screen that cannot be read says nothing; the deadline decides
+	}
+	if dialog, open := claude.ReadDialog(screen); open {
+		return heldAt(w.record.Handle, dialog)
+	}
+	return nil
+}
+
+func heldAt(handle agent.Handle, dialog claude.Dialog) error {
+	err := agent.Errorf(agent.Held, "claude waits at a dialog: it asks %s (%s)", dialog.Question(), dialog).
+		Hint("answer it there: nbs-worker attach %s", handle)
+	if dialog == claude.DialogTrust {
+		return err.Hint("or accept the folder's trust: nbs-worker resume %s --force --trust", handle)
+	}
+	return err
+}
+
+// checkLogin notices a claude that looks idle and will answer no prompt.
+func (w *starting) checkLogin(ctx context.Context) error {
+	screen, err := w.screen(ctx, &w.record)
+	if err == nil && claude.NotLoggedIn(screen) {
+		return agent.Errorf(agent.Held, "claude is not logged in: it will answer no prompt").
+			Hint("log in there with /login: nbs-worker attach %s", w.record.Handle)
+	}
+	return nil
+}
+
+func (w *starting) timedOut(wait time.Duration) error {
+	if wait == 0 {
+		return agent.Errorf(agent.TimedOut, "tmux did not start claude within %s", startLimit).
+			Hint("nbs-worker session %s", w.record.Handle)
+	}
+	return agent.Errorf(agent.TimedOut, "claude was started and is not ready after %s; it was left running", wait).
+		Hint("look at it: nbs-worker attach %s", w.record.Handle).
+		Hint("or give it more time: nbs-worker session %s", w.record.Handle)
+}
+
+// screen reads the agent's pane.
+func (s *Supervisor) screen(ctx context.Context, r *agent.Record) (string, error) {
+	client, panes, err := s.panes(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	pane, ok := paneOf(panes, r.Process)
+	if !ok {
+		return "", tmux.ErrNoSession
+	}
+	return client.Screen(ctx, pane.ID)
+}
+
+// verify checks that what runs is what was recorded, and ends it when it is not.
+func (s *Supervisor) verify(ctx context.Context, r agent.Record) error {
+	drift, err := s.drift(&r)
+	if err != nil {
+		return err
+	}
+	if len(drift) == 0 {
+		return nil
+	}
+	words := make([]string, len(drift))
+	for i, d := range drift {
+		words[i] = fmt.Sprintf("%s is %s, recorded is %s", d.Field, agent.Quote(d.Live), agent.Quote(d.Recorded))
+	}
+	mismatch := agent.Errorf(agent.Failed, "what runs is not what was recorded: %s; it was ended", strings.Join(words, "; "))
+	return errors.Join(mismatch, s.end(ctx, r))
+}
+
+// orphanPatience is how long a claude without launcher may take to leave: the kernel
+// hangs its terminal up, which ends it within 0.2 s.
+const orphanPatience = 2 * time.Second
+
+// settle lets a claude whose launcher was killed finish leaving.
+func settle(ctx context.Context, r *agent.Record) {
+	if r.Process == nil || !gone(r.Process.LauncherIdentity()) {
+		return
+	}
+	h, liveness, err := proc.Open(r.Process.Identity)
+	if err != nil || liveness != proc.Alive {
+		return
+	}
+	defer h.Close()
+	ctx, cancel := context.WithTimeout(ctx, orphanPatience)
+	defer cancel()
+	_ = h.Wait(ctx) // whether it left, the status after this tells
+}

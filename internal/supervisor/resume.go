@@ -1,0 +1,152 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+)
+
+// Resume says how an agent is brought back.
+type Resume struct {
+	Model *agent.Model // nil keeps the recorded one
+	Fresh bool         // a new, empty conversation in place of the recorded one
+	Force bool         // end the agent first when it runs
+	Start
+}
+
+// PlanResume checks all that can be known of a resume and changes nothing.
+func (s *Supervisor) PlanResume(ctx context.Context, handle agent.Handle, resume Resume) (Plan, error) {
+	r, err := s.Store.Load(handle)
+	if err != nil {
+		return Plan{}, err
+	}
+	if err := s.checkDown(ctx, &r, resume.Force); err != nil {
+		return Plan{}, err
+	}
+	return s.planResume(r, resume)
+}
+
+// Resume brings an agent back from its record. When that fails and nothing of it
+// runs, the record is as it was.
+func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Resume) (Started, error) {
+	unlock, err := s.Store.LockVerb(handle, "resume", s.now())
+	if err != nil {
+		return Started{}, err
+	}
+	defer unlock()
+	before, err := s.Store.Load(handle)
+	if err != nil {
+		return Started{}, err
+	}
+	settle(ctx, &before)
+	if err := s.checkDown(ctx, &before, resume.Force); err != nil {
+		return Started{}, err
+	}
+	if before, err = s.clear(ctx, before, resume); err != nil {
+		return Started{}, err
+	}
+	plan, err := s.planResume(before, resume)
+	if err != nil {
+		return Started{}, err
+	}
+	r, err := s.launch(ctx, plan, resume.Wait)
+	if err != nil {
+		return s.started(ctx, plan, r), errors.Join(err, s.restore(ctx, before, r, err))
+	}
+	started := s.started(ctx, plan, r)
+	started.Fresh = resume.Fresh
+	return started, s.journal("resume", &r, string(plan.Opening))
+}
+
+// checkDown refuses to start what runs, or what may run.
+func (s *Supervisor) checkDown(ctx context.Context, r *agent.Record, force bool) error {
+	_, panes, err := s.panes(ctx, r)
+	if err != nil {
+		return err
+	}
+	status := s.status(r, panes)
+	switch {
+	case status.State == agent.Dead:
+		return nil
+	case status.State == agent.Unknown && !status.SamePID:
+		return agent.Errorf(agent.Conflict, "whether the agent runs cannot be told: %s", status.Detail).
+			Hint("nbs-worker session %s", r.Handle)
+	case force:
+		return s.checkSelf(r)
+	default:
+		return agent.Errorf(agent.Conflict, "the agent runs already: %s, pid %d", status.Word(), r.PID).
+			Hint("to look at it: nbs-worker attach %s", r.Handle).
+			Hint("to end it and start it anew: nbs-worker resume %s --force", r.Handle)
+	}
+}
+
+// clear ends what is left of the last start. Before a running agent is ended, all
+// that could stop its new start is checked.
+func (s *Supervisor) clear(ctx context.Context, before agent.Record, resume Resume) (agent.Record, error) {
+	if before.Process == nil {
+		return before, nil
+	}
+	if resume.Force {
+		if _, err := s.planResume(before, resume); err != nil {
+			return before, err
+		}
+	}
+	if err := s.end(ctx, before); err != nil {
+		return before, err
+	}
+	return s.Store.Load(before.Handle)
+}
+
+// planResume makes the record that the resume will write, and plans its start.
+func (s *Supervisor) planResume(r agent.Record, resume Resume) (Plan, error) {
+	if r.Schema == 0 {
+		s.completeLegacy(&r)
+	}
+	if resume.Model != nil {
+		r.Model = *resume.Model
+	}
+	if resume.Fresh {
+		r.Replace(agent.NewSessionID(), s.now(), "fresh")
+	}
+	return s.plan(r, resume.Start)
+}
+
+// completeLegacy fills in what the original tools did not record. They gave every
+// agent its prompt right after the start, so one with a prompt had a transcript.
+func (s *Supervisor) completeLegacy(r *agent.Record) {
+	r.Schema = agent.Schema
+	r.Created, r.Cwd, r.PermissionMode = r.Started, r.ProjectRoot, r.LaunchPermissionMode()
+	r.ConfigDir = s.variable(claude.ConfigDirVariable)
+	r.Restart.Policy = "no"
+	if r.InitialPrompt != "" {
+		r.TranscriptSeen = r.Started
+	}
+}
+
+// restore puts the record back when a start failed and nothing of it runs. What the
+// journal says of the attempt stays. An agent that does run, at a dialog or late,
+// keeps the record that describes it.
+func (s *Supervisor) restore(ctx context.Context, before, failed agent.Record, cause error) error {
+	switch agent.KindOf(cause) {
+	case agent.Held, agent.TimedOut, agent.Interrupted:
+		if failed.Process != nil && !gone(failed.Process.Identity) {
+			return nil
+		}
+	}
+	if failed.Process == nil {
+		return nil // nothing was written
+	}
+	if err := s.end(ctx, failed); err != nil {
+		return err
+	}
+	_, err := s.Store.Update(ctx, before.Handle, func(r *agent.Record) error {
+		if !sameStart(r.Process, failed.Process) {
+			return errSuperseded()
+		}
+		*r = before
+		return nil
+	})
+	return err
+}

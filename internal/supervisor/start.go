@@ -1,0 +1,219 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/launcher"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/tmux"
+)
+
+// Start is how an agent is started, by whichever verb.
+type Start struct {
+	Prompt string        // sent as the first message of this start
+	Wait   time.Duration // how long to wait for claude to be ready; 0: only until it runs
+	Trust  bool          // accept the trust of the working directory for the user
+}
+
+// Plan is what a start will do, known before anything is done.
+type Plan struct {
+	Record  agent.Record
+	Opening claude.Opening
+	Program string   // path of claude
+	Args    []string // claude's arguments
+	prompt  string
+	trust   bool
+	config  claude.Config
+}
+
+// plan checks all that can be known before a start. Nothing is changed.
+func (s *Supervisor) plan(r agent.Record, start Start) (Plan, error) {
+	program, err := claude.FindBinary(s.variable(claude.BinaryVariable))
+	if err != nil {
+		return Plan{}, err
+	}
+	config, err := claude.ConfigOf(&r, s.Env)
+	if err != nil {
+		return Plan{}, err
+	}
+	opening, err := config.Open(&r)
+	if err != nil {
+		return Plan{}, err
+	}
+	plan := Plan{Record: r, Opening: opening, Program: program, prompt: start.Prompt, trust: start.Trust, config: config}
+	if plan.prompt == "" && opening == claude.OpenNew {
+		plan.prompt = r.InitialPrompt // nothing was ever said: this is the first start
+	}
+	plan.Args = claude.Args(&r, opening, plan.prompt)
+	for _, check := range []func(*Plan) error{s.checkFolder, s.checkRoot, s.checkStrangers} {
+		if err := check(&plan); err != nil {
+			return Plan{}, err
+		}
+	}
+	return plan, claude.CheckPrompt(plan.prompt)
+}
+
+func (s *Supervisor) checkFolder(p *Plan) error {
+	cwd := p.Record.LaunchCwd()
+	if info, err := os.Stat(cwd); err != nil || !info.IsDir() {
+		return agent.Errorf(agent.NotFound, "the working directory %s is not there", agent.Quote(cwd)).
+			Hint("put the folder back: claude resumes a conversation where it was held")
+	}
+	return nil
+}
+
+func (s *Supervisor) checkRoot(p *Plan) error {
+	if !claude.RefusesRoot(&p.Record, claude.Env(&p.Record, s.Env, nil), s.UID) {
+		return nil
+	}
+	return agent.Errorf(agent.BadInput, "claude would refuse: %s", claude.RootRefusal).
+		Hint("let it ask before it acts: --permission-mode acceptEdits").
+		Hint("or, if this machine is a sandbox that may be damaged: export IS_SANDBOX=1")
+}
+
+func (s *Supervisor) checkStrangers(p *Plan) error {
+	strangers, err := s.strangers(&p.Record)
+	if err != nil {
+		return fmt.Errorf("look for other claudes on the conversation: %w", err)
+	}
+	if len(strangers) == 0 {
+		return nil
+	}
+	other := strangers[0]
+	return agent.Errorf(agent.Conflict, "another claude has the conversation %s open: pid %d in %s", p.Record.SessionID, other.PID, agent.Quote(other.Cwd)).
+		Hint("end it there (/exit); nbs-worker does not touch a process that it did not start")
+}
+
+// begin starts the planned agent in tmux and returns when its launcher was asked to
+// run. The caller holds the verb lock, and no claude of the record lives.
+func (s *Supervisor) begin(ctx context.Context, p Plan) (agent.Record, error) {
+	if p.trust {
+		if err := p.config.Trust(p.Record.LaunchCwd()); err != nil {
+			return agent.Record{}, err
+		}
+	}
+	before := p.Record.Process
+	r, err := s.claim(ctx, p)
+	if err != nil {
+		return agent.Record{}, err
+	}
+	launch := store.Launch{Invocation: r.Process.Invocation, Claude: p.Program, Env: s.Env, Prompt: p.prompt}
+	if err := s.Store.PutLaunch(r.Handle, launch); err != nil {
+		return r, err
+	}
+	name, place, err := s.openSession(ctx, &r, before)
+	if err != nil {
+		return r, errors.Join(err, s.Store.DropLaunch(r.Handle))
+	}
+	return s.Store.Update(ctx, r.Handle, func(now *agent.Record) error {
+		if now.Process == nil || now.Process.Invocation != r.Process.Invocation {
+			return errSuperseded()
+		}
+		now.TmuxSession = name
+		now.Process.Tmux = place
+		return nil
+	})
+}
+
+func errSuperseded() error {
+	return agent.Errorf(agent.Conflict, "another command started the agent meanwhile")
+}
+
+// claim writes the start down before it happens: whatever dies from here on, the
+// record explains what is found.
+func (s *Supervisor) claim(ctx context.Context, p Plan) (agent.Record, error) {
+	self, err := proc.Self()
+	if err != nil {
+		return agent.Record{}, err
+	}
+	self.Identified = agent.Identified{}
+	return s.Store.Update(ctx, p.Record.Handle, func(r *agent.Record) error {
+		if !sameStart(r.Process, p.Record.Process) {
+			return errSuperseded()
+		}
+		exits := r.Exits // the launcher may have added one since the plan
+		*r = p.Record
+		r.Exits = exits
+		r.Desired = agent.DesiredRunning
+		r.PID = 0
+		r.Process = &agent.Process{Invocation: agent.NewInvocation(), Identity: self}
+		return nil
+	})
+}
+
+func sameStart(a, b *agent.Process) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Invocation == b.Invocation
+}
+
+// openSession makes the tmux session of a start. A name that a stranger has is left
+// to him; what is left of our own last start is removed.
+func (s *Supervisor) openSession(ctx context.Context, r *agent.Record, before *agent.Process) (string, *agent.TmuxPlace, error) {
+	client, err := s.Tmux(s.Socket)
+	if err != nil {
+		return "", nil, err
+	}
+	spec := tmux.Spec{
+		Dir: s.Store.Project(), Invocation: r.Process.Invocation,
+		EnvName: launcher.LaunchVariable, Command: []string{s.Program, "run", string(r.Handle)},
+	}
+	for _, name := range s.sessionNames(r) {
+		spec.Name = name
+		if err := s.clearOwn(ctx, client, name, before); err != nil {
+			return "", nil, err
+		}
+		place, err := client.NewSession(ctx, spec)
+		if errors.Is(err, tmux.ErrDuplicate) {
+			continue
+		}
+		if err != nil {
+			return "", nil, err
+		}
+		return name, serverPlace(place), nil
+	}
+	return "", nil, agent.Errorf(agent.Conflict, "the tmux session names of the agent belong to others: %s", spec.Name).
+		Hint("use another handle or another tmux server: --tmux-socket NAME")
+}
+
+func serverPlace(place tmux.Place) *agent.TmuxPlace {
+	at := &agent.TmuxPlace{Socket: place.Socket, ServerPID: place.ServerPID}
+	if id, err := proc.Identify(place.ServerPID); err == nil {
+		at.ServerStartTicks = id.StartTicks
+	}
+	return at
+}
+
+// sessionNames are the names to try: the one that people expect, then one that no
+// other project has.
+func (s *Supervisor) sessionNames(r *agent.Record) []string {
+	return []string{
+		"nbs-" + string(r.Handle) + "-live",
+		"nbs-" + string(r.Handle) + "-" + s.projectHash() + "-live",
+	}
+}
+
+// clearOwn removes a session of this name when it is of our own last start, as when
+// a server keeps dead panes.
+func (s *Supervisor) clearOwn(ctx context.Context, client *tmux.Client, name string, before *agent.Process) error {
+	panes, err := client.Panes(ctx)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(panes, func(p tmux.Pane) bool {
+		return p.Session == name && before != nil && p.Invocation == before.Invocation
+	})
+	if i < 0 {
+		return nil
+	}
+	return client.Kill(ctx, panes[i].SessionID)
+}

@@ -1,0 +1,156 @@
+package supervisor
+
+import (
+	"fmt"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/tmux"
+)
+
+// startTime is how long a claude without registry entry counts as starting.
+const startTime = 30 * time.Second
+
+// status observes an agent. panes are those of its tmux server.
+func (s *Supervisor) status(r *agent.Record, panes []tmux.Pane) agent.Status {
+	_, tmuxAlive := paneOf(panes, r.Process)
+	status := s.processStatus(r, tmuxAlive)
+	status.TmuxAlive = tmuxAlive
+	if status.Running() && !r.Started.IsZero() {
+		status.Uptime = s.now().Sub(r.Started)
+	}
+	return status
+}
+
+func (s *Supervisor) processStatus(r *agent.Record, tmuxAlive bool) agent.Status {
+	if r.Process == nil {
+		return s.statusWithoutProcess(r)
+	}
+	liveness, err := proc.Check(r.Process.Identity)
+	switch liveness {
+	case proc.Alive:
+		return s.liveStatus(r)
+	case proc.Foreign:
+		return agent.Status{State: agent.Unknown, Source: "record", Detail: fmt.Sprintf("it runs on host %s, or in another pid namespace", agent.Quote(r.Process.Host))}
+	case proc.Unsure:
+		return agent.Status{State: agent.Unknown, Source: "process", Detail: err.Error()}
+	case proc.Gone:
+	}
+	if r.Process.PID == 0 && (tmuxAlive || launcherAlive(r)) && r.ExitOf(r.Process.Invocation) == nil {
+		return agent.Status{State: agent.Starting, Source: "record"}
+	}
+	cause, detail := whyDead(r)
+	return agent.Status{State: agent.Dead, Cause: cause, Detail: detail, Source: "process"}
+}
+
+func launcherAlive(r *agent.Record) bool {
+	liveness, _ := proc.Check(r.Process.LauncherIdentity())
+	return liveness == proc.Alive
+}
+
+// liveStatus asks Claude's registry what the live process is doing.
+func (s *Supervisor) liveStatus(r *agent.Record) agent.Status {
+	status := agent.Status{SamePID: true, Source: "registry"}
+	live, err := s.registered(r)
+	switch {
+	case err == nil && live.Status == "idle":
+		status.State = agent.Idle
+	case err == nil && live.Status == "busy":
+		status.State = agent.Busy
+	case err == nil && live.Status == "waiting":
+		status.State, status.Detail = agent.Waiting, live.WaitingFor
+	case s.now().Sub(r.Started) < startTime:
+		status.State, status.Source = agent.Starting, "process"
+	default:
+		status.State, status.Source = agent.Unknown, "process"
+		status.Detail = "it lives, and Claude's registry does not say what it does: it may wait at a dialog"
+	}
+	return status
+}
+
+// registered returns the registry entry of the recorded process, and of no other
+// that had its pid before.
+func (s *Supervisor) registered(r *agent.Record) (claude.Live, error) {
+	config, err := claude.ConfigOf(r, s.Env)
+	if err != nil {
+		return claude.Live{}, err
+	}
+	live, err := config.Live(r.Process.PID)
+	if err == nil && live.StartTicks != r.Process.StartTicks {
+		return claude.Live{}, fmt.Errorf("the registry entry of pid %d is of an earlier process", live.PID)
+	}
+	return live, err
+}
+
+// statusWithoutProcess judges a record that names no process: one of the original
+// tools, whose bare pid proves nothing.
+func (s *Supervisor) statusWithoutProcess(r *agent.Record) agent.Status {
+	if r.PID == 0 {
+		return agent.Status{State: agent.Dead, Cause: agent.NeverStarted, Source: "record"}
+	}
+	strangers, err := s.strangers(r)
+	switch {
+	case err != nil:
+		return agent.Status{State: agent.Unknown, Source: "registry", Detail: err.Error()}
+	case len(strangers) > 0:
+		return agent.Status{State: agent.Unknown, Source: "registry", Detail: fmt.Sprintf("pid %d has the conversation open; the record does not identify it", strangers[0].PID)}
+	}
+	return agent.Status{State: agent.Dead, Cause: agent.Crashed, Source: "record", Detail: "how it ended was not recorded"}
+}
+
+// whyDead tells the cause from the exit record, the boot and the tmux server.
+func whyDead(r *agent.Record) (agent.Cause, string) {
+	exit := r.ExitOf(r.Process.Invocation)
+	tmuxLost := r.Process.Tmux != nil && gone(r.Process.ServerIdentity())
+	switch {
+	case r.Desired == agent.DesiredStopped:
+		return agent.Stopped, ""
+	case exit == nil && proc.Rebooted(r.Process.Identity):
+		return agent.LostReboot, ""
+	case tmuxLost && (exit == nil || hungUp(exit)):
+		return agent.LostTmux, ""
+	case exit == nil && r.Process.PID == 0:
+		return agent.NeverStarted, ""
+	case exit == nil:
+		return agent.Crashed, "its launcher was killed"
+	case exit.Error != "":
+		return agent.NeverStarted, exit.Error
+	case exit.Code == 0:
+		return agent.Exited, ""
+	case hungUp(exit):
+		return agent.Crashed, "its terminal was closed (code 129)"
+	default:
+		return agent.Crashed, exit.Summary()
+	}
+}
+
+func hungUp(exit *agent.Exit) bool { return exit.Code == 129 || exit.Signal == "hangup" }
+
+func gone(id agent.Identity) bool {
+	liveness, _ := proc.Check(id)
+	return liveness == proc.Gone
+}
+
+// strangers are live claudes that have the agent's conversation open and are not
+// the recorded process: Claude itself lets any number in.
+func (s *Supervisor) strangers(r *agent.Record) ([]claude.Live, error) {
+	config, err := claude.ConfigOf(r, s.Env)
+	if err != nil {
+		return nil, err
+	}
+	open, err := config.OpenOn(r.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	var strangers []claude.Live
+	for _, live := range open {
+		own := r.Process != nil && r.Process.PID == live.PID && r.Process.StartTicks == live.StartTicks
+		id, err := proc.Identify(live.PID)
+		if !own && err == nil && id.StartTicks == live.StartTicks {
+			strangers = append(strangers, live)
+		}
+	}
+	return strangers, nil
+}

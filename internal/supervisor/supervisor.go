@@ -1,0 +1,101 @@
+// Package supervisor is what nbs-worker does: spawn, resume, stop, dismiss, look.
+// Each use case takes the verb lock, changes the world through store, tmux, launcher
+// and proc, observes the result, and only then claims it.
+//
+// What it may signal is what a record names, identity for identity. A question that
+// was not answered leads to no kill and to no start. The package knows no flags and
+// prints nothing; cli does both.
+package supervisor
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/tmux"
+)
+
+// Supervisor acts on the agents of one project.
+type Supervisor struct {
+	Store   *store.Store
+	Tmux    func(socket string) (*tmux.Client, error)
+	Socket  string   // where new sessions are made: name, path, or "" for the default server
+	Env     []string // the caller's environment
+	Program string   // path of nbs-worker, for the command of a pane
+	UID     int
+	Now     func() time.Time
+}
+
+func (s *Supervisor) now() time.Time { return s.Now().UTC().Truncate(time.Second) }
+
+// variable reads the caller's environment.
+func (s *Supervisor) variable(name string) string {
+	for _, entry := range s.Env {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// projectHash tells projects apart that use the same handle on one tmux server.
+func (s *Supervisor) projectHash() string {
+	sum := sha256.Sum256([]byte(s.Store.Project()))
+	return hex.EncodeToString(sum[:4])
+}
+
+// journal writes down what was done; a failure to do so is the verb's failure.
+func (s *Supervisor) journal(event string, r *agent.Record, detail string) error {
+	line := store.Event{At: s.now(), Event: event, Handle: r.Handle, SessionID: r.SessionID, PID: r.PID, Detail: detail}
+	if r.Process != nil {
+		line.Invocation = r.Process.Invocation
+	}
+	return s.Store.Append(line)
+}
+
+// noteTranscript remembers that the conversation has a transcript, so that its loss
+// will be noticed.
+func noteTranscript(r *agent.Record, config claude.Config, now time.Time) {
+	if _, found, err := config.Transcript(r.SessionID); err == nil && found {
+		r.TranscriptSeen = now
+	}
+}
+
+// panes lists the panes of the tmux server in which an agent was started, or of the
+// one in which it would be.
+func (s *Supervisor) panes(ctx context.Context, r *agent.Record) (*tmux.Client, []tmux.Pane, error) {
+	client, err := s.client(r)
+	if agent.KindOf(err) == agent.Unfit && (r.Process == nil || r.Process.Tmux == nil) {
+		return nil, nil, nil // an agent may run where there is no tmux
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	panes, err := client.Panes(ctx)
+	return client, panes, err
+}
+
+func (s *Supervisor) client(r *agent.Record) (*tmux.Client, error) {
+	if r.Process != nil && r.Process.Tmux != nil {
+		return s.Tmux(r.Process.Tmux.Socket)
+	}
+	return s.Tmux(s.Socket)
+}
+
+// paneOf finds the pane of a start: by its invocation, never by its name.
+func paneOf(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool) {
+	if p == nil || p.Invocation == "" {
+		return tmux.Pane{}, false
+	}
+	for _, pane := range panes {
+		if pane.Invocation == p.Invocation {
+			return pane, true
+		}
+	}
+	return tmux.Pane{}, false
+}

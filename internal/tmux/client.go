@@ -1,0 +1,129 @@
+// Package tmux runs tmux: a typed client over the binary.
+//
+// tmux evaluates what it is given: #(...) in names and folders runs a command, a
+// word that ends in ';' ends the command, a bare target matches by prefix and by
+// pattern. So nothing that a user wrote goes into a tmux command. Names are made by
+// us, targets are exact ('=name') or ids, and a pane's command is a few fixed words.
+//
+// Every call has a deadline: a server that is wedged or stopped answers nobody. A
+// call that failed is no statement about an agent. The package knows neither
+// processes nor .nbs.
+package tmux
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+)
+
+const (
+	callTimeout = 5 * time.Second
+	// pipeDelay ends the wait for a client's output: the client hands its stdout to
+	// the server, and a wedged server keeps it open after the client was killed.
+	pipeDelay = 500 * time.Millisecond
+)
+
+// What tmux says when it cannot do what it was asked.
+var (
+	ErrNoServer  = errors.New("no tmux server runs")
+	ErrNoSession = errors.New("no such tmux session")
+	ErrDuplicate = errors.New("the tmux session exists already")
+)
+
+// Client talks to the tmux server at one socket.
+type Client struct {
+	binary string
+	socket []string // the option that selects it
+}
+
+// New returns a client for a socket: a path, a name as tmux -L takes it, or "" for
+// the user's default server. Errors: Unfit when tmux is not installed; BadInput.
+func New(socket string) (*Client, error) {
+	binary, err := exec.LookPath("tmux")
+	if err != nil {
+		return nil, agent.Errorf(agent.Unfit, "tmux is not installed").
+			Hint("install it (apt-get install tmux), or run the agent in this terminal: nbs-worker run HANDLE")
+	}
+	if strings.ContainsRune(socket, filepath.Separator) {
+		if err := agent.CheckPath("tmux socket", socket); err != nil {
+			return nil, err
+		}
+		return &Client{binary: binary, socket: []string{"-S", socket}}, nil
+	}
+	if socket == "" {
+		socket = "default"
+	}
+	if err := agent.CheckTmuxName(socket); err != nil {
+		return nil, err
+	}
+	return &Client{binary: binary, socket: []string{"-L", socket}}, nil
+}
+
+// run executes one tmux command line and returns its output. dir becomes the
+// working directory of the client, and with it that of a session it makes.
+func (c *Client) run(ctx context.Context, dir string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, c.binary, append(append([]string{"-u"}, c.socket...), args...)...)
+	cmd.Dir = dir
+	cmd.Env = neutralEnv()
+	cmd.WaitDelay = pipeDelay
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		return "", agent.Errorf(agent.TimedOut, "tmux gave no answer within %s: %w", callTimeout, ctx.Err()).
+			Hint("its server is stopped or wedged; nothing was changed. Its process: pgrep -ax 'tmux: server'")
+	}
+	// Some refusals come with exit code 0: the text decides.
+	if failure := classify(stderr.String()); err != nil || errors.Is(failure, errDenied) {
+		return "", failure
+	}
+	return stdout.String(), nil
+}
+
+var errDenied = errors.New("the tmux server refuses this user")
+
+// classify turns what tmux 3.x writes on stderr into an error.
+func classify(stderr string) error {
+	text := strings.TrimSpace(stderr)
+	for _, known := range []struct {
+		text string
+		err  error
+	}{
+		{"no server running", ErrNoServer},
+		{"error connecting to", ErrNoServer},
+		{"server exited unexpectedly", ErrNoServer},
+		{"lost server", ErrNoServer},
+		{"can't find session", ErrNoSession},
+		{"can't find pane", ErrNoSession},
+		{"can't find window", ErrNoSession},
+		{"duplicate session", ErrDuplicate},
+		{"access not allowed", errDenied},
+	} {
+		if strings.Contains(text, known.text) {
+			return errors.Join(known.err, agent.Errorf(agent.Failed, "tmux: %s", text))
+		}
+	}
+	return agent.Errorf(agent.Failed, "tmux: %s", text)
+}
+
+// neutralEnv is the environment of every client. The first client starts the
+// server, which keeps what it got for ever and hands it to all panes: so it gets
+// no key, no variable of an agent, and not the TMUX of the pane it is called from.
+func neutralEnv() []string {
+	env := []string{"LC_ALL=C.UTF-8"}
+	for _, name := range []string{"HOME", "PATH", "SHELL", "TERM", "TMUX_TMPDIR", "USER", "LOGNAME", "XDG_RUNTIME_DIR"} {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}

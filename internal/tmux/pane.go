@@ -1,0 +1,63 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"nbs-worker/internal/agent"
+)
+
+// Pane is one pane of the server.
+type Pane struct {
+	ServerPID  int
+	SessionID  string // "$3": never reused while the server lives
+	ID         string // "%5"
+	PID        int    // of its first process
+	Dead       bool   // a hint only: tmux 3.3a misses deaths
+	Invocation agent.Invocation
+	Session    string // name
+}
+
+// paneFormat ends with the fields that strangers choose.
+const paneFormat = "#{pid}|#{session_id}|#{pane_id}|#{pane_pid}|#{pane_dead}|#{" + invocationOption + "}|#{session_name}"
+
+// Panes lists all panes of the server in one call; none when no server runs.
+func (c *Client) Panes(ctx context.Context) ([]Pane, error) {
+	out, err := c.run(ctx, "/", "list-panes", "-a", "-F", paneFormat)
+	if errors.Is(err, ErrNoServer) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return parsePanes(out), nil
+}
+
+// parsePanes skips what it cannot read: such a line is not of our making.
+func parsePanes(out string) []Pane {
+	const fields = 7
+	var panes []Pane
+	for line := range strings.Lines(out) {
+		f := strings.SplitN(strings.TrimSuffix(line, "\n"), "|", fields)
+		if len(f) != fields {
+			continue
+		}
+		server, err1 := strconv.Atoi(f[0])
+		pid, err2 := strconv.Atoi(f[3])
+		if err1 != nil || err2 != nil {
+			continue
+		}
+		panes = append(panes, Pane{
+			ServerPID: server, SessionID: f[1], ID: f[2], PID: pid, Dead: f[4] == "1",
+			Invocation: agent.Invocation(f[5]), Session: f[6],
+		})
+	}
+	return panes
+}
+
+// Screen returns what a pane shows, without colours.
+func (c *Client) Screen(ctx context.Context, paneID string) (string, error) {
+	return c.run(ctx, "/", "capture-pane", "-p", "-t", paneID)
+}

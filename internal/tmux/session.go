@@ -1,0 +1,83 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"nbs-worker/internal/agent"
+)
+
+// invocationOption is the session option by which our sessions are known: a name
+// alone can be anybody's.
+const invocationOption = "@nbs_invocation"
+
+// Place is where a new session lives.
+type Place struct {
+	ServerPID int
+	Socket    string // path
+}
+
+// Spec describes a new session.
+type Spec struct {
+	Name       string
+	Dir        string // working directory of the command
+	Invocation agent.Invocation
+	EnvName    string   // variable that tells the command its invocation
+	Command    []string // at least two words: one alone would go through a shell
+}
+
+// NewSession starts a detached session. Errors: [ErrDuplicate].
+func (c *Client) NewSession(ctx context.Context, spec Spec) (Place, error) {
+	args := []string{
+		"new-session", "-d", "-P", "-F", "#{pid}|#{socket_path}",
+		"-s", spec.Name, "-x", "120", "-y", "40",
+		"-e", spec.EnvName + "=" + string(spec.Invocation), "--",
+	}
+	for _, word := range spec.Command {
+		args = append(args, escapeWord(word))
+	}
+	session, window := exact(spec.Name), exact(spec.Name)+":"
+	args = append(args,
+		";", "set-option", "-t", session, invocationOption, string(spec.Invocation),
+		// A dead pane that stays makes paste-buffer crash tmux 3.3a.
+		";", "set-option", "-w", "-t", window, "remain-on-exit", "off",
+		";", "set-option", "-t", session, "destroy-unattached", "off",
+	)
+	out, err := c.run(ctx, spec.Dir, args...)
+	if errors.Is(err, ErrNoServer) {
+		// A server that is just ending refuses its next client; one more call starts anew.
+		out, err = c.run(ctx, spec.Dir, args...)
+	}
+	if err != nil {
+		return Place{}, err
+	}
+	pid, socket, _ := strings.Cut(strings.TrimSpace(out), "|")
+	serverPID, err := strconv.Atoi(pid)
+	if err != nil {
+		return Place{}, fmt.Errorf("tmux new-session answered %s", agent.Quote(out))
+	}
+	return Place{ServerPID: serverPID, Socket: socket}, nil
+}
+
+// escapeWord keeps tmux from taking a final ';' for the end of the command.
+func escapeWord(word string) string {
+	if stem, ok := strings.CutSuffix(word, ";"); ok {
+		return stem + `\;`
+	}
+	return word
+}
+
+// exact is the target that matches the one session of this name.
+func exact(name string) string { return "=" + name }
+
+// Kill ends a session by its id. One that is gone is no error.
+func (c *Client) Kill(ctx context.Context, sessionID string) error {
+	_, err := c.run(ctx, "/", "kill-session", "-t", sessionID)
+	if errors.Is(err, ErrNoSession) || errors.Is(err, ErrNoServer) {
+		return nil
+	}
+	return err
+}
