@@ -32,8 +32,8 @@ type Record struct {
 	Desired        Desired           `json:"desired,omitempty"`
 	Restart        RestartPolicy     `json:"restart"`
 
-	// TranscriptSeen is when this session id's transcript was first seen on disk.
-	// It tells "never written" from "gone".
+	// TranscriptSeen is when a transcript of this session id, with a message in it,
+	// was last seen on disk. It tells "never written" from "gone".
 	TranscriptSeen time.Time `json:"transcript_seen,omitzero"`
 
 	Process          *Process          `json:"process,omitempty"`

@@ -10,8 +10,8 @@ type Opening string
 // The two ways. Claude refuses the other one in each case: --resume of an id that
 // has no transcript finds no conversation, --session-id of one that has is in use.
 const (
-	OpenNew    Opening = "--session-id" // no transcript was ever written
-	OpenResume Opening = "--resume"     // there is a transcript
+	OpenNew    Opening = "--session-id" // nothing was ever said
+	OpenResume Opening = "--resume"     // there is a transcript with messages
 )
 
 // Word is the opening as reports name it.
@@ -30,11 +30,8 @@ func (c Config) Open(record *agent.Record) (Opening, error) {
 	if err != nil {
 		return "", err
 	}
-	if found && transcript.Size > 0 {
-		return OpenResume, nil
-	}
 	if found {
-		return "", lost(record, "its transcript %s is empty", agent.Quote(transcript.Path))
+		return openFound(record, transcript)
 	}
 	if !record.TranscriptSeen.IsZero() {
 		return "", lost(record, "its transcript is gone; it was last known on %s", record.TranscriptSeen.Format("2006-01-02 15:04 MST"))
@@ -47,6 +44,22 @@ func (c Config) Open(record *agent.Record) (Opening, error) {
 		return "", lost(record, "its transcript is gone")
 	}
 	return OpenNew, nil
+}
+
+// openFound judges a transcript that is there: it may be a stub in which nothing
+// was said yet, or one that was emptied.
+func openFound(record *agent.Record, transcript Transcript) (Opening, error) {
+	spoken, err := transcript.SpokenAfter(0)
+	switch {
+	case err != nil:
+		return "", err
+	case spoken:
+		return OpenResume, nil
+	case !record.TranscriptSeen.IsZero():
+		return "", lost(record, "its transcript %s is empty now", agent.Quote(transcript.Path))
+	default:
+		return OpenNew, nil
+	}
 }
 
 func lost(record *agent.Record, format string, args ...any) error {

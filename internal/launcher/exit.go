@@ -32,7 +32,7 @@ func (l *Launcher) recordExit(ctx context.Context, handle agent.Handle, child *c
 		if err := checkCurrent(r, child.invocation); err != nil {
 			return err
 		}
-		if _, found, err := child.config.Transcript(r.SessionID); err == nil && found {
+		if spoken, err := child.config.Spoken(r.SessionID); err == nil && spoken {
 			r.TranscriptSeen = exit.At
 		}
 		r.AddExit(exit)

@@ -147,6 +147,11 @@ func (l *Launcher) start(record *agent.Record, launch store.Launch) (*child, err
 	if err != nil {
 		return nil, err
 	}
+	if opening == claude.OpenNew {
+		if err := config.SetStubAside(record.SessionID); err != nil {
+			return nil, err
+		}
+	}
 	return startChild(command{
 		program:    launch.Claude,
 		args:       claude.Args(record, opening, launch.Prompt),

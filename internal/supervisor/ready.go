@@ -26,26 +26,32 @@ const (
 // starting watches one start.
 type starting struct {
 	*Supervisor
+	plan       Plan
 	record     agent.Record
-	config     claude.Config
+	wait       time.Duration
 	begun      time.Time
 	lastScreen time.Time
+	ready      bool // the registry says so; the prompt may still be on its way
 }
 
-// await returns when the agent of a start is ready, or only running for wait 0.
-// Errors: Held at a dialog, TimedOut, and what claude itself said when it left.
-func (s *Supervisor) await(ctx context.Context, r agent.Record, config claude.Config, wait time.Duration) (agent.Record, error) {
-	w := &starting{Supervisor: s, record: r, config: config, begun: time.Now()}
-	limit := max(wait, startLimit)
+// await returns when the agent of a start is ready and has its prompt, or is only
+// running for wait 0. Errors: Held at a dialog, TimedOut, and what claude itself
+// said when it left.
+func (s *Supervisor) await(ctx context.Context, p Plan, r agent.Record, wait time.Duration) (agent.Record, error) {
+	w := &starting{Supervisor: s, plan: p, record: r, wait: wait, begun: time.Now()}
+	limit := wait
+	if wait == 0 {
+		limit = startLimit
+	}
 	tick := time.NewTicker(readyPoll)
 	defer tick.Stop()
 	for {
-		done, err := w.look(ctx, wait)
+		done, err := w.look(ctx)
 		if done || err != nil {
 			return w.record, err
 		}
-		if since := time.Since(w.begun); since > limit || wait > 0 && since > wait {
-			return w.record, w.timedOut(wait)
+		if time.Since(w.begun) > limit {
+			return w.record, w.timedOut()
 		}
 		select {
 		case <-ctx.Done():
@@ -57,7 +63,7 @@ func (s *Supervisor) await(ctx context.Context, r agent.Record, config claude.Co
 }
 
 // look takes one look; done is true when what was waited for is there.
-func (w *starting) look(ctx context.Context, wait time.Duration) (done bool, err error) {
+func (w *starting) look(ctx context.Context) (done bool, err error) {
 	record, err := w.Store.Load(w.record.Handle)
 	if err != nil {
 		return false, err
@@ -69,19 +75,35 @@ func (w *starting) look(ctx context.Context, wait time.Duration) (done bool, err
 	if exit := record.ExitOf(record.Process.Invocation); exit != nil {
 		return false, left(exit)
 	}
-	if record.Process.PID == 0 {
-		return false, w.launcherLost(ctx)
-	}
-	if wait == 0 {
+	switch {
+	case record.Process.PID == 0:
+		return false, w.checkLauncher(ctx)
+	case w.wait == 0:
 		return true, nil
-	}
-	if live, err := w.registered(&record); err == nil && live.Status != "" {
-		return true, w.checkLogin(ctx)
-	}
-	if gone(record.Process.Identity) && gone(record.Process.LauncherIdentity()) {
+	case gone(record.Process.Identity) && gone(record.Process.LauncherIdentity()):
 		return false, w.vanished()
 	}
+	if live, err := w.registered(&record); err == nil && live.Status != "" {
+		w.ready = true
+		return w.prompted(ctx)
+	}
 	return false, w.checkDialog(ctx)
+}
+
+// prompted tells whether a claude that is ready has its prompt on disk: from then on
+// no kill can lose it. A slash command leaves no message.
+func (w *starting) prompted(ctx context.Context) (bool, error) {
+	if w.plan.prompt != "" && !strings.HasPrefix(w.plan.prompt, "/") {
+		transcript, found, err := w.plan.config.Transcript(w.record.SessionID)
+		if err != nil || !found {
+			return false, err
+		}
+		spoken, err := transcript.SpokenAfter(w.plan.transcriptSize)
+		if err != nil || !spoken {
+			return false, err
+		}
+	}
+	return true, w.checkLogin(ctx)
 }
 
 // left says how claude ended before it was ready, in its own words.
@@ -124,8 +146,8 @@ func (w *starting) vanished() error {
 	return agent.Errorf(agent.Failed, "the launcher was killed during the start")
 }
 
-// launcherLost notices a tmux session that ended before its launcher wrote a word.
-func (w *starting) launcherLost(ctx context.Context) error {
+// checkLauncher notices a launcher, or its tmux session, that ended before claude ran.
+func (w *starting) checkLauncher(ctx context.Context) error {
 	if w.record.Process.Launcher.PID != 0 {
 		if gone(w.record.Process.LauncherIdentity()) {
 			return w.vanished()
@@ -181,14 +203,19 @@ func (w *starting) checkLogin(ctx context.Context) error {
 	return nil
 }
 
-func (w *starting) timedOut(wait time.Duration) error {
-	if wait == 0 {
+func (w *starting) timedOut() error {
+	handle := w.record.Handle
+	switch {
+	case w.wait == 0:
 		return agent.Errorf(agent.TimedOut, "tmux did not start claude within %s", startLimit).
-			Hint("nbs-worker session %s", w.record.Handle)
+			Hint("nbs-worker session %s", handle)
+	case w.ready:
+		return agent.Errorf(agent.TimedOut, "claude is ready, but the prompt was not in its transcript after %s", w.wait).
+			Hint("look at it: nbs-worker attach %s", handle)
+	default:
+		return agent.Errorf(agent.TimedOut, "claude was started and was not ready after %s; it was left running", w.wait).
+			Hint("look at it: nbs-worker attach %s, or from a script: nbs-worker session %s", handle, handle)
 	}
-	return agent.Errorf(agent.TimedOut, "claude was started and is not ready after %s; it was left running", wait).
-		Hint("look at it: nbs-worker attach %s", w.record.Handle).
-		Hint("or give it more time: nbs-worker session %s", w.record.Handle)
 }
 
 // screen reads the agent's pane.

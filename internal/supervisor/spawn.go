@@ -78,7 +78,7 @@ func (s *Supervisor) launch(ctx context.Context, p Plan, wait time.Duration) (ag
 	if err != nil {
 		return r, err
 	}
-	if r, err = s.await(ctx, r, p.config, wait); err != nil {
+	if r, err = s.await(ctx, p, r, wait); err != nil {
 		return r, err
 	}
 	if err := s.verify(ctx, r); err != nil {

@@ -32,6 +32,8 @@ type Plan struct {
 	prompt  string
 	trust   bool
 	config  claude.Config
+
+	transcriptSize int64 // in bytes, before the start
 }
 
 // plan checks all that can be known before a start. Nothing is changed.
@@ -49,6 +51,13 @@ func (s *Supervisor) plan(r agent.Record, start Start) (Plan, error) {
 		return Plan{}, err
 	}
 	plan := Plan{Record: r, Opening: opening, Program: program, prompt: start.Prompt, trust: start.Trust, config: config}
+	if opening == claude.OpenResume {
+		transcript, _, err := config.Transcript(r.SessionID)
+		if err != nil {
+			return Plan{}, err
+		}
+		plan.transcriptSize = transcript.Size
+	}
 	if plan.prompt == "" && opening == claude.OpenNew {
 		plan.prompt = r.InitialPrompt // nothing was ever said: this is the first start
 	}

@@ -61,7 +61,7 @@ func (s *Supervisor) journal(event string, r *agent.Record, detail string) error
 // noteTranscript remembers that the conversation has a transcript, so that its loss
 // will be noticed.
 func noteTranscript(r *agent.Record, config claude.Config, now time.Time) {
-	if _, found, err := config.Transcript(r.SessionID); err == nil && found {
+	if spoken, err := config.Spoken(r.SessionID); err == nil && spoken {
 		r.TranscriptSeen = now
 	}
 }

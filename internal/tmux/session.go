@@ -39,12 +39,12 @@ func (c *Client) NewSession(ctx context.Context, spec Spec) (Place, error) {
 	for _, word := range spec.Command {
 		args = append(args, escapeWord(word))
 	}
-	session, window := exact(spec.Name), exact(spec.Name)+":"
+	target := "=" + spec.Name + ":" // exact; set-option takes a pane, hence the colon
 	args = append(args,
-		";", "set-option", "-t", session, invocationOption, string(spec.Invocation),
+		";", "set-option", "-t", target, invocationOption, string(spec.Invocation),
 		// A dead pane that stays makes paste-buffer crash tmux 3.3a.
-		";", "set-option", "-w", "-t", window, "remain-on-exit", "off",
-		";", "set-option", "-t", session, "destroy-unattached", "off",
+		";", "set-option", "-w", "-t", target, "remain-on-exit", "off",
+		";", "set-option", "-t", target, "destroy-unattached", "off",
 	)
 	out, err := c.run(ctx, spec.Dir, args...)
 	if errors.Is(err, ErrNoServer) {
@@ -69,9 +69,6 @@ func escapeWord(word string) string {
 	}
 	return word
 }
-
-// exact is the target that matches the one session of this name.
-func exact(name string) string { return "=" + name }
 
 // Kill ends a session by its id. One that is gone is no error.
 func (c *Client) Kill(ctx context.Context, sessionID string) error {
