@@ -15,11 +15,10 @@ func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, start Sta
 		return "", err
 	}
 	defer unlock()
-	r, err := s.Store.Load(handle)
+	r, err := s.settled(ctx, handle)
 	if err != nil {
 		return "", err
 	}
-	settle(ctx, &r)
 	if err := s.checkDownHere(ctx, &r); err != nil {
 		return "", err
 	}

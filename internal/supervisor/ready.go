@@ -9,7 +9,6 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
-	"nbs-worker/internal/proc"
 	"nbs-worker/internal/tmux"
 )
 
@@ -246,23 +245,4 @@ func (s *Supervisor) verify(ctx context.Context, r agent.Record) error {
 	}
 	mismatch := agent.Errorf(agent.Failed, "what runs is not what was recorded: %s; it was ended", strings.Join(words, "; "))
 	return errors.Join(mismatch, s.end(ctx, r))
-}
-
-// orphanPatience is how long a claude without launcher may take to leave: the kernel
-// hangs its terminal up, which ends it within 0.2 s.
-const orphanPatience = 2 * time.Second
-
-// settle lets a claude whose launcher was killed finish leaving.
-func settle(ctx context.Context, r *agent.Record) {
-	if r.Process == nil || !gone(r.Process.LauncherIdentity()) {
-		return
-	}
-	h, liveness, err := proc.Open(r.Process.Identity)
-	if err != nil || liveness != proc.Alive {
-		return
-	}
-	defer h.Close()
-	ctx, cancel := context.WithTimeout(ctx, orphanPatience)
-	defer cancel()
-	_ = h.Wait(ctx) // whether it left, the status after this tells
 }

@@ -36,11 +36,10 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 		return Started{}, err
 	}
 	defer unlock()
-	before, err := s.Store.Load(handle)
+	before, err := s.settled(ctx, handle)
 	if err != nil {
 		return Started{}, err
 	}
-	settle(ctx, &before)
 	if err := s.checkDown(ctx, &before, resume.Force); err != nil {
 		return Started{}, err
 	}

@@ -38,8 +38,13 @@ func (s *Supervisor) processStatus(r *agent.Record, tmuxAlive bool) agent.Status
 		return agent.Status{State: agent.Unknown, Source: "process", Detail: err.Error()}
 	case proc.Gone:
 	}
-	if r.Process.PID == 0 && (tmuxAlive || launcherAlive(r)) && r.ExitOf(r.Process.Invocation) == nil {
-		return agent.Status{State: agent.Starting, Source: "record"}
+	if r.ExitOf(r.Process.Invocation) == nil {
+		switch {
+		case r.Process.PID == 0 && (tmuxAlive || launcherAlive(r)):
+			return agent.Status{State: agent.Starting, Source: "record"}
+		case launcherAlive(r):
+			return agent.Status{State: agent.Unknown, Source: "process", Detail: "it has just ended; its launcher is writing down how"}
+		}
 	}
 	cause, detail := whyDead(r)
 	return agent.Status{State: agent.Dead, Cause: cause, Detail: detail, Source: "process"}

@@ -26,7 +26,7 @@ const paneFormat = "#{pid}|#{session_id}|#{pane_id}|#{pane_pid}|#{pane_dead}|#{"
 // Panes lists all panes of the server in one call; none when no server runs.
 func (c *Client) Panes(ctx context.Context) ([]Pane, error) {
 	out, err := c.run(ctx, "/", "list-panes", "-a", "-F", paneFormat)
-	if errors.Is(err, ErrNoServer) {
+	if errors.Is(err, ErrNoServer) || errors.Is(err, ErrNoSession) {
 		return nil, nil
 	}
 	if err != nil {

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"syscall"
+	"testing"
+)
+
+// The main job: whatever ended an agent, resume brings it back into its conversation.
+
+func TestResumeAfterKillOfClaude(t *testing.T) {
+	eachVersion(t, func(_ *testing.T, m *team) {
+		before := m.remembers("alpha")
+		m.kill(before.RecordedPID, syscall.SIGKILL)
+		if s := m.waitState("alpha", "crashed"); s.LastExit == nil || s.LastExit.Signal != "killed" || s.Running {
+			m.Errorf("after kill -9: %+v", s)
+		}
+		m.mustRemember("alpha", before)
+	})
+}
+
+func TestResumeAfterKillOfLauncher(t *testing.T) {
+	eachVersion(t, func(_ *testing.T, m *team) {
+		before := m.remembers("alpha")
+		m.kill(m.launcher("alpha"), syscall.SIGKILL)
+		m.mustRemember("alpha", before) // at once: resume itself waits for claude to be gone
+	})
+}
+
+func TestResumeAfterKillSession(t *testing.T) {
+	eachVersion(t, func(_ *testing.T, m *team) {
+		before := m.remembers("alpha")
+		m.keepServer()
+		m.tmux("kill-session", "-t", "="+before.TmuxSession)
+		m.waitState("alpha", "crashed")
+		m.mustRemember("alpha", before)
+	})
+}
+
+func TestResumeAfterKillServer(t *testing.T) {
+	eachVersion(t, func(_ *testing.T, m *team) {
+		before := m.remembers("alpha")
+		m.tmux("kill-server")
+		m.waitState("alpha", "lost: tmux")
+		m.mustRemember("alpha", before)
+	})
+}
+
+func TestResumeAfterServerWasKilledBySignal(t *testing.T) {
+	m := real(t)
+	before := m.remembers("alpha")
+	m.kill(m.serverPID(), syscall.SIGKILL)
+	m.waitState("alpha", "lost: tmux")
+	m.mustRemember("alpha", before)
+}
+
+func TestResumeAfterExit(t *testing.T) {
+	eachVersion(t, func(_ *testing.T, m *team) {
+		before := m.remembers("alpha")
+		m.tmux("send-keys", "-t", "="+before.TmuxSession+":", "-l", "/exit")
+		m.tmux("send-keys", "-t", "="+before.TmuxSession+":", "Enter")
+		if s := m.waitState("alpha", "exited"); s.LastExit == nil || s.LastExit.Code != 0 {
+			m.Errorf("after /exit: %+v", s)
+		}
+		m.mustRemember("alpha", before)
+	})
+}
+
+func TestResumeAfterStop(t *testing.T) {
+	eachVersion(t, func(_ *testing.T, m *team) {
+		before := m.remembers("alpha")
+		m.ok("stop", "alpha")
+		if !dead(before.RecordedPID) {
+			m.Error("stop returned 0 and claude lives")
+		}
+		if s := m.session("alpha"); s.Cause != "stopped" || s.Desired != "stopped" || s.TmuxAlive {
+			m.Errorf("after stop: %+v", s)
+		}
+		m.mustRemember("alpha", before)
+		if s := m.session("alpha"); s.Desired != "running" {
+			m.Errorf("after resume: %+v", s)
+		}
+	})
+}
+
+func TestResumeOfAnAgentThatNeverGotAPrompt(t *testing.T) {
+	eachVersion(t, func(_ *testing.T, m *team) {
+		m.ok("spawn", "alpha", "--model", "sonnet")
+		before := m.session("alpha")
+		if before.Transcript != nil {
+			m.Fatalf("a transcript before the first prompt: %+v", before.Transcript)
+		}
+		m.kill(before.RecordedPID, syscall.SIGKILL)
+		m.waitState("alpha", "crashed")
+		m.ok("resume", "alpha", "--prompt", "Remember 42.")
+		m.mustAnswer("alpha", "OK, I will remember 42.")
+		if after := m.session("alpha"); after.SessionID != before.SessionID {
+			m.Errorf("another conversation: %s, before %s", after.SessionID, before.SessionID)
+		}
+	})
+}
+
+func TestResumeAfterReboot(t *testing.T) {
+	m := real(t)
+	before := m.remembers("alpha")
+	m.tmux("kill-server")
+	m.waitDead(before.RecordedPID)
+	m.waitState("alpha", "lost: tmux")
+	// What a power cut leaves: no exit was recorded, and the boot is another.
+	m.forgetExits("alpha")
+	m.env = append(m.env, "NBS_TEST_BOOT_ID=00000000-0000-4000-8000-000000000000")
+	if s := m.session("alpha"); s.Cause != "lost: reboot" {
+		t.Errorf("after a reboot: %+v", s)
+	}
+	m.mustRemember("alpha", before)
+}
+
+func TestResumeInTheMiddleOfATurn(t *testing.T) {
+	eachVersion(t, func(_ *testing.T, m *team) {
+		m.ok("spawn", "alpha", "--model", "sonnet", "--prompt", "Remember 42. [[delay 60s]]")
+		before := m.session("alpha")
+		m.kill(before.RecordedPID, syscall.SIGKILL) // the first message is on disk, its answer is not
+		m.waitState("alpha", "crashed")
+		m.mustRemember("alpha", before)
+	})
+}
+
+func TestResumeSendsNothingUnlessAsked(t *testing.T) {
+	m := real(t)
+	before := m.remembers("alpha")
+	m.ok("stop", "alpha")
+	sent := len(m.api.Requests())
+	m.ok("resume", "alpha")
+	m.waitState("alpha", "idle")
+	m.ok("stop", "alpha")
+	for _, request := range m.api.Requests()[sent:] {
+		if request.SessionID == before.SessionID && len(request.Texts) > 0 {
+			t.Errorf("a resume without --prompt sent %q", request.Last())
+		}
+	}
+}
+
+func TestForceEndsTheAgentFirst(t *testing.T) {
+	eachVersion(t, func(_ *testing.T, m *team) {
+		before := m.remembers("alpha")
+		m.refused(5, "runs already: idle", "resume", "alpha")
+		if dead(before.RecordedPID) {
+			m.Fatal("a refused resume ended the agent")
+		}
+		m.mustRemember("alpha", before, "--force")
+		if !dead(before.RecordedPID) {
+			m.Error("the old claude lives")
+		}
+		if on := claudesOn(before.SessionID); len(on) != 1 {
+			m.Errorf("claudes on the conversation: %v", on)
+		}
+	})
+}

@@ -1,0 +1,45 @@
+package supervisor
+
+import (
+	"context"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/proc"
+)
+
+// endPatience is how long one half of an agent may take to follow the other: the
+// kernel hangs up the terminal of a killed launcher, which ends claude within 0.2 s;
+// the launcher of a dead claude reads the screen and writes the exit down.
+const endPatience = 3 * time.Second
+
+// settled loads the record of an agent when it no longer is in the middle of its
+// end: claude and launcher both live, or both have gone.
+func (s *Supervisor) settled(ctx context.Context, handle agent.Handle) (agent.Record, error) {
+	r, err := s.Store.Load(handle)
+	if err != nil || r.Process == nil || r.Process.PID == 0 {
+		return r, err
+	}
+	claudeGone, launcherGone := gone(r.Process.Identity), gone(r.Process.LauncherIdentity())
+	switch {
+	case claudeGone && !launcherGone:
+		waitGone(ctx, r.Process.LauncherIdentity())
+	case launcherGone && !claudeGone:
+		waitGone(ctx, r.Process.Identity)
+	default:
+		return r, nil
+	}
+	return s.Store.Load(handle)
+}
+
+// waitGone waits for a process to end; whether it did, the next look at it tells.
+func waitGone(ctx context.Context, id agent.Identity) {
+	h, liveness, err := proc.Open(id)
+	if err != nil || liveness != proc.Alive {
+		return
+	}
+	defer h.Close()
+	ctx, cancel := context.WithTimeout(ctx, endPatience)
+	defer cancel()
+	_ = h.Wait(ctx)
+}
