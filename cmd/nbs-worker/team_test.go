@@ -367,15 +367,3 @@ func background[T any](ctx context.Context, fn func() T) (wait func() (T, error)
 		}
 	}
 }
-
-// forgetExits removes what a launcher recorded, as if it had had no time to.
-func (m *team) forgetExits(handle string) {
-	m.Helper()
-	fields := m.record(handle)
-	delete(fields, "exits")
-	text, err := json.Marshal(fields)
-	if err != nil {
-		m.Fatal(err)
-	}
-	m.writeRecord(handle, string(text))
-}

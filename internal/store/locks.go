@@ -62,16 +62,35 @@ func (s *Store) tryLock(name string, holder Holder, taken func(by string) error)
 		return nil, s.lockFailed(name, err)
 	}
 	if !locked {
-		by := "its holder has not signed"
-		if h, err := s.readHolder(name); err == nil {
-			by = h.String()
-		}
-		return nil, taken(by)
+		return nil, taken(s.signature(name))
 	}
-	if err := s.sign(name, holder); err != nil {
+	if err := s.sign(name, &holder); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	return func() { _ = lock.Close() }, nil
+	return func() {
+		_ = s.sign(name, nil) // so that the next loser does not read of a holder of the past
+		_ = lock.Close()
+	}, nil
+}
+
+const (
+	signatureWait  = 100 * time.Millisecond
+	signatureRetry = time.Millisecond
+)
+
+// signature says who holds a lock. A holder signs right after it has locked, so a
+// missing signature is waited for.
+func (s *Store) signature(name string) string {
+	retry := time.NewTicker(signatureRetry)
+	defer retry.Stop()
+	for deadline := time.Now().Add(signatureWait); ; <-retry.C {
+		if holder, err := s.readHolder(name); err == nil {
+			return holder.String()
+		}
+		if time.Now().After(deadline) {
+			return "its holder did not sign"
+		}
+	}
 }
 
 // lockRecord takes the short lock of a read-modify-write. Holders keep it for
@@ -102,16 +121,21 @@ func (s *Store) lockFailed(name string, err error) error {
 	return agent.Errorf(agent.Failed, "lock %s/%s/%s: %w", folder, locks, name, err)
 }
 
-func (s *Store) sign(name string, holder Holder) error {
-	line, err := json.Marshal(holder)
-	if err != nil {
-		return err
+// sign writes the holder into its lock file, or empties the file for nil.
+func (s *Store) sign(name string, holder *Holder) error {
+	var text []byte
+	if holder != nil {
+		line, err := json.Marshal(holder)
+		if err != nil {
+			return err
+		}
+		text = append(line, '\n')
 	}
 	f, err := s.nbs.OpenFile(locks+"/"+name, os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(append(line, '\n'))
+	_, err = f.Write(text)
 	return errors.Join(err, f.Close())
 }
 

@@ -13,6 +13,9 @@ import (
 // the launcher of a dead claude reads the screen and writes the exit down.
 const endPatience = 3 * time.Second
 
+// killNotice is how long a claude that was just sent SIGKILL may still count as alive.
+const killNotice = 250 * time.Millisecond
+
 // settled loads the record of an agent when it no longer is in the middle of its
 // end: claude and launcher both live, or both have gone.
 func (s *Supervisor) settled(ctx context.Context, handle agent.Handle) (agent.Record, error) {
@@ -20,26 +23,27 @@ func (s *Supervisor) settled(ctx context.Context, handle agent.Handle) (agent.Re
 	if err != nil || r.Process == nil || r.Process.PID == 0 {
 		return r, err
 	}
+	if !gone(r.Process.Identity) {
+		waitGone(ctx, r.Process.Identity, killNotice)
+	}
 	claudeGone, launcherGone := gone(r.Process.Identity), gone(r.Process.LauncherIdentity())
 	switch {
 	case claudeGone && !launcherGone:
-		waitGone(ctx, r.Process.LauncherIdentity())
+		waitGone(ctx, r.Process.LauncherIdentity(), endPatience)
 	case launcherGone && !claudeGone:
-		waitGone(ctx, r.Process.Identity)
-	default:
-		return r, nil
+		waitGone(ctx, r.Process.Identity, endPatience)
 	}
 	return s.Store.Load(handle)
 }
 
 // waitGone waits for a process to end; whether it did, the next look at it tells.
-func waitGone(ctx context.Context, id agent.Identity) {
+func waitGone(ctx context.Context, id agent.Identity, patience time.Duration) {
 	h, liveness, err := proc.Open(id)
 	if err != nil || liveness != proc.Alive {
 		return
 	}
 	defer h.Close()
-	ctx, cancel := context.WithTimeout(ctx, endPatience)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	_ = h.Wait(ctx)
 }

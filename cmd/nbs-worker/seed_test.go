@@ -1,0 +1,182 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// The ten tests of the seed (step 6), at run time against the real Claude Code.
+
+func TestSeed01RecordIsWrittenOnStart(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		if out := m.ok("spawn", "alpha"); out != "alpha\n" {
+			t.Errorf("spawn printed %q", out)
+		}
+		info, err := os.Stat(m.recordPath("alpha"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode().Perm() != 0o600 {
+			t.Errorf("mode of the record: %v", info.Mode())
+		}
+	})
+}
+
+func TestSeed02RecordHoldsAValidUUID(t *testing.T) {
+	m := real(t)
+	m.ok("spawn", "alpha")
+	id := m.record("alpha")["session_id"].(string)
+	if !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(id) {
+		t.Errorf("session_id %q", id)
+	}
+	if on := claudesOn(id); len(on) != 1 || on[0] != m.session("alpha").RecordedPID {
+		t.Errorf("claudes on %s: %v", id, on)
+	}
+}
+
+func TestSeed03RecordHoldsTheModel(t *testing.T) {
+	m := real(t)
+	m.ok("spawn", "alpha", "--model", "opus[1m]")
+	m.ok("spawn", "beta")
+	m.finish(m.command([]string{"spawn", "gamma"}, "NBS_MODEL=haiku"))
+	for handle, want := range map[string]string{"alpha": "opus[1m]", "beta": "", "gamma": "haiku"} {
+		if got := m.record(handle)["model"]; got != want {
+			t.Errorf("%s: model %q, want %q", handle, got, want)
+		}
+	}
+}
+
+func TestSeed04ResumeReadsTheRecord(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		before := m.remembers("alpha", "--permission-mode", "acceptEdits")
+		m.kill(before.RecordedPID, syscall.SIGKILL)
+		m.mustRemember("alpha", before)
+		args := cmdline(t, m.session("alpha").RecordedPID)
+		for _, pair := range [][]string{
+			{"--resume", before.SessionID}, {"--model", "sonnet"}, {"--permission-mode", "acceptEdits"},
+		} {
+			if at := slices.Index(args, pair[0]); at < 0 || args[at+1] != pair[1] {
+				t.Errorf("%v is not on the command line %q", pair, args)
+			}
+		}
+	})
+}
+
+func TestSeed05SessionShowsTheRecordAndTheTruth(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		m.remembers("alpha")
+		var before session
+		m.waitFor("the reply is in the transcript", func() (bool, string) {
+			before = m.session("alpha")
+			return before.Context != nil, fmt.Sprintf("%+v", before)
+		})
+		out := m.ok("session", "alpha")
+		for _, want := range []string{before.SessionID, "sonnet", "bypassPermissions", "idle", "that very process", "nbs-alpha-live, there", "from the transcript", ".jsonl"} {
+			if !strings.Contains(out, want) {
+				t.Errorf("%q is not in:\n%s", want, out)
+			}
+		}
+		if before.Context == nil || before.Context.Tokens == 0 || before.UptimeS == nil || len(before.Drift) > 0 {
+			t.Errorf("%+v", before)
+		}
+	})
+}
+
+func TestSeed06StaleRecordResumes(t *testing.T) {
+	m := real(t)
+	before := m.remembers("alpha")
+	m.kill(m.launcher("alpha"), syscall.SIGKILL)
+	m.waitDead(before.RecordedPID)
+	if s := m.session("alpha"); s.SameProcess || s.Running {
+		t.Errorf("dead, and session says %+v", s)
+	}
+	m.mustRemember("alpha", before)
+}
+
+func TestSeed07MissingRecordIsAClearError(t *testing.T) {
+	m := real(t)
+	m.ok("spawn", "other", "--dry-run")
+	r := m.refused(2, "resume: no .nbs folder", "resume", "nobody")
+	m.ok("spawn", "other")
+	r = m.refused(2, "resume nobody: no such agent", "resume", "nobody")
+	if !strings.Contains(r.stderr, "hint: to see who is there: nbs-worker list") || r.stdout != "" {
+		t.Error(r)
+	}
+}
+
+func TestSeed08ModelOverrideOnResume(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		before := m.remembers("alpha")
+		m.ok("stop", "alpha")
+		m.ok("resume", "alpha", "--model", "haiku", "--prompt", "What number?")
+		m.mustAnswer("alpha", "42")
+		after := m.session("alpha")
+		if after.Model != "haiku" || m.record("alpha")["model"] != "haiku" || after.SessionID != before.SessionID {
+			t.Errorf("%+v", after)
+		}
+		requests := m.api.Requests()
+		if last := requests[len(requests)-1]; !strings.Contains(last.Model, "haiku") {
+			t.Errorf("the API was asked for %s", last.Model)
+		}
+	})
+}
+
+func TestSeed09CollisionGuard(t *testing.T) {
+	m := real(t)
+	before := m.remembers("alpha")
+	record := m.recordText("alpha")
+	m.refused(5, "spawn alpha: the handle is taken", "spawn", "alpha")
+	m.refused(5, "spawn ALPHA: the handle is taken", "spawn", "ALPHA")
+	m.refused(5, "runs already", "resume", "alpha")
+	if m.recordText("alpha") != record {
+		t.Error("a refused verb changed the record of a live agent")
+	}
+	if after := m.session("alpha"); after.RecordedPID != before.RecordedPID || !after.Running {
+		t.Errorf("before %+v\nafter %+v", before, after)
+	}
+}
+
+func TestSeed10ConcurrentResume(t *testing.T) {
+	m := real(t)
+	before := m.remembers("alpha")
+	m.ok("stop", "alpha")
+	const contenders = 8
+	results := make([]result, contenders)
+	var all sync.WaitGroup
+	for i := range contenders {
+		all.Go(func() { results[i] = m.nbs("resume", "alpha") })
+	}
+	all.Wait()
+	won := 0
+	for _, r := range results {
+		switch r.code {
+		case 0:
+			won++
+		case 5:
+			if !strings.Contains(r.stderr, "pid ") {
+				t.Errorf("the refusal does not name the holder: %s", r)
+			}
+		default:
+			t.Error(r)
+		}
+	}
+	if on := claudesOn(before.SessionID); won != 1 || len(on) != 1 {
+		t.Errorf("%d resumes succeeded, claudes: %v", won, on)
+	}
+}
+
+// cmdline is the command line of a live process.
+func cmdline(t *testing.T, pid int) []string {
+	t.Helper()
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
+}
