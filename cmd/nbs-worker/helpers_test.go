@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -64,7 +65,9 @@ func (m *team) mustHaveSent(text string) {
 	}
 	var all []string
 	for _, request := range m.api.Requests() {
-		all = append(all, strings.Join(request.Texts, "\n---\n"))
+		for _, sent := range request.Texts {
+			all = append(all, fmt.Sprintf("%d bytes: %.200q", len(sent), sent))
+		}
 	}
-	m.Errorf("the API did not get %q but\n%s", text, strings.Join(all, "\n======\n"))
+	m.Errorf("the API did not get %d bytes, %.200q, but\n%s", len(text), text, strings.Join(all, "\n"))
 }

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+// A claude that waits for a person does not count as started.
+
+func TestUntrustedFolderIsHeld(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		rig.Config(t, m.world.ConfigDir, rig.ConfigOptions{})
+		r := m.refused(8, "it asks whether it trusts the folder (trust)", "spawn", "alpha", "--prompt", "Remember 42.")
+		if r.stdout != "" || !strings.Contains(r.stderr, "hint: answer it there: nbs-worker attach alpha") {
+			t.Error(r)
+		}
+		s := m.session("alpha")
+		if s.State != "waiting" || s.Detail != "trust dialog" || !s.SameProcess {
+			t.Errorf("the agent is not left at its dialog: %+v", s)
+		}
+		// The way out that the hint names.
+		m.ok("resume", "alpha", "--force", "--trust")
+		m.mustAnswer("alpha", "OK, I will remember 42.")
+		if after := m.session("alpha"); after.SessionID != s.SessionID {
+			t.Errorf("before %+v\nafter %+v", s, after)
+		}
+	})
+}
+
+func TestSpawnWithTrust(t *testing.T) {
+	m := real(t)
+	rig.Config(t, m.world.ConfigDir, rig.ConfigOptions{})
+	m.ok("spawn", "alpha", "--trust")
+	m.ok("spawn", "beta") // the folder is trusted from now on
+}
+
+func TestUnapprovedKeyIsHeld(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		rig.Config(t, m.world.ConfigDir, rig.ConfigOptions{Trusted: []string{m.world.Project}, KeyUnanswered: true})
+		m.refused(8, "whether to use the API key of the environment (api-key)", "spawn", "alpha")
+		if s := m.session("alpha"); s.State != "waiting" || s.Detail != "api-key dialog" {
+			t.Errorf("%+v", s)
+		}
+		m.ok("stop", "alpha")
+	})
+}
+
+func TestMissingLoginIsHeld(t *testing.T) {
+	for name, remove := range map[string]bool{"no key": true, "rejected key": false} {
+		t.Run(name, func(t *testing.T) {
+			eachVersion(t, func(t *testing.T, m *team) {
+				rig.Config(t, m.world.ConfigDir, rig.ConfigOptions{Trusted: []string{m.world.Project}, KeyRejected: true})
+				if remove {
+					m.env = without(m.env, "ANTHROPIC_API_KEY")
+				}
+				m.refused(8, "not logged in", "spawn", "alpha")
+			})
+		})
+	}
+}
+
+func without(env []string, name string) []string {
+	var rest []string
+	for _, entry := range env {
+		if !strings.HasPrefix(entry, name+"=") {
+			rest = append(rest, entry)
+		}
+	}
+	return rest
+}
+
+func TestOnboardingIsHeld(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		rig.Config(t, m.world.ConfigDir, rig.ConfigOptions{Trusted: []string{m.world.Project}, NotOnboarded: true})
+		m.refused(8, "it asks for its first-time set-up (onboarding)", "spawn", "alpha")
+	})
+}
+
+func TestRootIsRefusedBeforeAnythingIsStarted(t *testing.T) {
+	m := real(t)
+	m.env = without(m.env, "IS_SANDBOX")
+	r := m.refused(4, "cannot be used with root/sudo privileges", "spawn", "alpha")
+	for _, way := range []string{"--permission-mode acceptEdits", "export IS_SANDBOX=1"} {
+		if !strings.Contains(r.stderr, way) {
+			t.Errorf("the way out %q is missing: %s", way, r)
+		}
+	}
+	if _, err := os.Stat(m.recordPath("alpha")); err == nil || m.serverPID() != 0 {
+		t.Error("something was started")
+	}
+	m.ok("spawn", "alpha", "--permission-mode", "acceptEdits")
+	m.ok("spawn", "beta", "--env", "IS_SANDBOX=1")
+}
+
+func TestLiveProcessThatDiffersFromItsRecordFails(t *testing.T) {
+	m := real(t)
+	claude := m.variable("NBS_CLAUDE")
+	for name, c := range map[string]struct{ sed, field string }{
+		"model":  {`s/^sonnet$/haiku/`, "model"},
+		"mode":   {`s/^bypassPermissions$/acceptEdits/`, "permission_mode"},
+		"id":     {`s/^[0-9a-f]\{8\}-[0-9a-f-]\{27\}$/11111111-2222-4333-8444-555555555555/`, "session_id"},
+		"folder": {``, "cwd"},
+	} {
+		change := ""
+		if c.field == "cwd" {
+			change = "cd " + m.world.Home
+		}
+		wrapper := m.script(change + `
+set -f; IFS='
+'
+set -- $(printf '%s\n' "$@" | sed '` + c.sed + `')
+exec ` + claude + ` "$@"`)
+		rig.Config(t, m.world.ConfigDir, rig.ConfigOptions{Trusted: []string{m.world.Project, m.world.Home}})
+		m.env = append(m.env, "NBS_CLAUDE="+wrapper)
+		r := m.refused(1, "what runs is not what was recorded: "+c.field, "spawn", "agent-"+name, "--model", "sonnet")
+		if s := m.session("agent-" + name); s.Running || !dead(s.RecordedPID) {
+			t.Errorf("%s: it was left running: %s", name, r)
+		}
+	}
+}
+
+func (m *team) variable(name string) string {
+	value := ""
+	for _, entry := range m.env {
+		if rest, ok := strings.CutPrefix(entry, name+"="); ok {
+			value = rest
+		}
+	}
+	return value
+}
+
+func TestLostTranscriptIsNeverReplacedInSilence(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		before := m.remembers("alpha")
+		m.ok("stop", "alpha")
+		if err := os.Remove(before.Transcript.Path); err != nil {
+			t.Fatal(err)
+		}
+		record := m.recordText("alpha")
+		r := m.refused(2, "its transcript is gone", "resume", "alpha")
+		if !strings.Contains(r.stderr, "nbs-worker resume alpha --fresh") || m.recordText("alpha") != record {
+			t.Error(r)
+		}
+		m.ok("resume", "alpha", "--fresh")
+		m.mustAnswer("alpha", "OK, I will remember 42.") // the first prompt briefs it again
+		after := m.session("alpha")
+		if after.SessionID == before.SessionID || len(after.PreviousSessions) != 1 || after.PreviousSessions[0].SessionID != before.SessionID {
+			t.Errorf("before %+v\nafter %+v", before, after)
+		}
+	})
+}
+
+func TestLostTranscriptOfAKilledLauncher(t *testing.T) {
+	m := real(t)
+	// Nobody had time to note that the transcript was seen, but Claude's history knows.
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	s := m.session("alpha")
+	m.tmux("send-keys", "-t", "="+s.TmuxSession+":", "-l", "Remember 42.")
+	m.tmux("send-keys", "-t", "="+s.TmuxSession+":", "Enter")
+	m.mustAnswer("alpha", "OK, I will remember 42.")
+	m.kill(m.launcher("alpha"), syscall.SIGKILL)
+	m.waitDead(s.RecordedPID)
+	if err := os.Remove(m.session("alpha").Transcript.Path); err != nil {
+		t.Fatal(err)
+	}
+	m.refused(2, "its transcript is gone", "resume", "alpha")
+}
+
+func TestAdoptAnExistingConversation(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		before := m.remembers("alpha")
+		m.refused(5, "another claude has the conversation", "spawn", "thief", "--session-id", before.SessionID, "--root", m.otherProject())
+		m.refused(5, "belongs to agent alpha", "spawn", "beta", "--session-id", strings.ToUpper(before.SessionID))
+		m.ok("dismiss", "alpha")
+		m.refused(2, "no such agent", "session", "alpha")
+		m.ok("spawn", "beta", "--session-id", before.SessionID, "--model", "sonnet", "--prompt", "What number?")
+		m.mustAnswer("beta", "42")
+		m.refused(2, "no conversation", "spawn", "gamma", "--session-id", "11111111-2222-4333-8444-555555555555")
+		m.refused(4, "is not a UUID", "spawn", "gamma", "--session-id", "not-a-uuid")
+	})
+}
+
+// otherProject makes a second, trusted project folder.
+func (m *team) otherProject() string {
+	m.Helper()
+	dir := filepath.Join(m.world.Root, "other")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		m.Fatal(err)
+	}
+	return dir
+}

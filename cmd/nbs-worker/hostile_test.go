@@ -1,0 +1,241 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+// Input that means something to a shell, to tmux or to claude arrives as it was
+// given, or is refused with 4.
+
+func TestPromptsArriveAsGiven(t *testing.T) {
+	prompts := map[string]string{
+		"substitution": "$(touch PWN) `touch PWN` ${HOME}",
+		"option":       "-d",
+		"long option":  "--model haiku",
+		"double dash":  "-- what",
+		"quotes":       `it's "quoted" \ and 'again'`,
+		"newlines":     "one\ntwo\n\nthree",
+		"emoji":        "héllo 🦀 日本語",
+		"tmux words":   "#(touch PWN) #{pid} ; kill-server;",
+		"tabs":         "a\tb",
+	}
+	for name, prompt := range prompts {
+		t.Run(name, func(t *testing.T) {
+			eachVersion(t, func(t *testing.T, m *team) {
+				m.ok("spawn", "alpha", "--model", "sonnet", "--prompt", prompt)
+				m.waitFor("the prompt is sent", func() (bool, string) { return len(m.api.Requests()) > 0, "" })
+				m.mustAnswer("alpha", "You said:")
+				m.mustHaveSent(prompt)
+				m.noCanary()
+			})
+		})
+	}
+}
+
+// noCanary checks that nothing made the file that hostile text asks for.
+func (m *team) noCanary() {
+	m.Helper()
+	for _, dir := range []string{m.world.Project, m.world.Root, m.world.Home} {
+		if _, err := os.Stat(filepath.Join(dir, "PWN")); err == nil {
+			m.Errorf("text was run as a command: PWN is in %s", dir)
+		}
+	}
+}
+
+func TestPromptOf90kB(t *testing.T) {
+	eachVersion(t, func(_ *testing.T, m *team) {
+		prompt := "Remember 42. " + strings.Repeat("All work and no play. ", 90<<10/22) + "The end."
+		file := filepath.Join(m.world.Root, "prompt.txt")
+		if err := os.WriteFile(file, []byte(prompt), 0o600); err != nil {
+			m.Fatal(err)
+		}
+		m.ok("spawn", "alpha", "--model", "sonnet", "--prompt-file", file)
+		m.mustAnswer("alpha", "OK, I will remember 42.")
+		m.mustHaveSent(prompt)
+	})
+}
+
+func TestPromptsThatCannotArriveAreRefused(t *testing.T) {
+	m := standIn(t)
+	for name, prompt := range map[string]string{
+		"exit": "/exit", "quit": " /quit ", "bare exit": "exit", "clear": "/clear", "resume": "/resume x",
+		"too long": strings.Repeat("x", 128<<10), "not UTF-8": "a\xffb",
+	} {
+		cmd := m.command([]string{"spawn", "alpha", "--prompt-file", "-"})
+		cmd.Stdin = strings.NewReader(prompt)
+		r := m.finish(cmd)
+		if r.code != 4 || !strings.Contains(r.stderr, "prompt") {
+			t.Errorf("%s: %s", name, r)
+		}
+	}
+	if _, err := os.Stat(m.recordPath("alpha")); err == nil {
+		t.Error("a refused spawn left a record")
+	}
+}
+
+func TestPromptFromStdin(t *testing.T) {
+	m := standIn(t)
+	cmd := m.command([]string{"spawn", "alpha", "--prompt-file", "-"})
+	cmd.Stdin = strings.NewReader("Remember 42.")
+	if r := m.finish(cmd); r.code != 0 {
+		t.Fatal(r)
+	}
+	m.mustHaveSent("Remember 42.")
+}
+
+func TestProjectFolderIsNoTmuxFormat(t *testing.T) {
+	m := real(t)
+	m.world.Project = filepath.Join(m.world.Root, "p#(touch PWN)#{pid};")
+	if err := os.Mkdir(m.world.Project, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	m.dir = m.world.Project
+	rig.Config(t, m.world.ConfigDir, rig.ConfigOptions{Trusted: []string{m.world.Project}})
+	m.ok("spawn", "alpha")
+	s := m.session("alpha")
+	if cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", s.RecordedPID)); err != nil || cwd != m.world.Project {
+		t.Errorf("claude runs in %q, %v", cwd, err)
+	}
+	m.noCanary()
+}
+
+// An agent that another agent starts has all of Claude's own variables in its
+// caller's environment.
+func TestSpawnFromAnAgentsShellKeepsATranscript(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		m.env = append(m.env,
+			"CLAUDECODE=1", "CLAUDE_CODE_CHILD_SESSION=1", "CLAUDE_CODE_SESSION_ID=11111111-2222-4333-8444-555555555555",
+			"CLAUDE_CODE_ENTRYPOINT=cli", "CLAUDE_CODE_EXECPATH=/bin/true", "AI_AGENT=claude-code_2-1-329_agent",
+			"CLAUDE_CODE_SKIP_PROMPT_HISTORY=1", "NBS_INVOCATION_ID=11111111-2222-4333-8444-555555555555", "NBS_HANDLE=boss",
+		)
+		before := m.remembers("alpha")
+		if before.Transcript == nil || before.Transcript.Bytes == 0 {
+			t.Fatalf("no transcript: %+v", before)
+		}
+		m.kill(before.RecordedPID, syscall.SIGKILL)
+		m.waitState("alpha", "crashed")
+		m.mustRemember("alpha", before)
+	})
+}
+
+func TestCallersEnvironmentReachesClaude(t *testing.T) {
+	m := standIn(t)
+	// The server is somebody else's and has another environment.
+	m.keepServer()
+	m.env = append(m.env, "CANARY=from the caller; $(touch PWN)")
+	m.ok("spawn", "alpha", "--env", "OTHER=recorded value")
+	environ := m.environ(m.session("alpha").RecordedPID)
+	for name, want := range map[string]string{
+		"CANARY": "from the caller; $(touch PWN)", "OTHER": "recorded value", "NBS_HANDLE": "alpha", "NBS_ROOT": m.world.Project,
+	} {
+		if environ[name] != want {
+			t.Errorf("%s is %q, want %q", name, environ[name], want)
+		}
+	}
+	m.env = append(m.env, "CANARY=of the second call")
+	m.ok("resume", "alpha", "--force")
+	environ = m.environ(m.session("alpha").RecordedPID)
+	if environ["CANARY"] != "of the second call" || environ["OTHER"] != "recorded value" {
+		t.Errorf("after resume: CANARY %q, OTHER %q", environ["CANARY"], environ["OTHER"])
+	}
+}
+
+// environ is the environment with which a process was started.
+func (m *team) environ(pid int) map[string]string {
+	m.Helper()
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	if err != nil {
+		m.Fatal(err)
+	}
+	env := map[string]string{}
+	for entry := range strings.SplitSeq(string(data), "\x00") {
+		name, value, _ := strings.Cut(entry, "=")
+		env[name] = value
+	}
+	return env
+}
+
+func TestNoSecretIsLeftAnywhere(t *testing.T) {
+	m := standIn(t)
+	const secret = "canary-of-a-secret-0815"
+	m.env = append(m.env, "MY_TOKEN="+secret)
+	m.ok("spawn", "alpha", "--prompt", "prompt-"+secret)
+	s := m.session("alpha")
+	for _, pid := range []int{m.serverPID(), m.launcher("alpha")} {
+		for _, file := range []string{"cmdline", "environ"} {
+			data, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(data), secret) {
+				t.Errorf("the secret is in /proc/%d/%s", pid, file)
+			}
+		}
+	}
+	if env := m.tmux("show-environment", "-g") + m.tmux("show-environment", "-t", "="+s.TmuxSession); strings.Contains(env, secret) {
+		t.Error("tmux shows the secret")
+	}
+	m.ok("stop", "alpha")
+	err := filepath.Walk(filepath.Join(m.world.Project, ".nbs"), func(path string, info os.FileInfo, err error) error {
+		if err != nil || info.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		// The record keeps the first prompt, which is no secret, and nothing else does.
+		text := strings.ReplaceAll(string(data), "prompt-"+secret, "")
+		if strings.Contains(text, secret) || strings.Contains(string(data), secret) && path != m.recordPath("alpha") {
+			t.Errorf("the secret is in %s", path)
+		}
+		if info.Mode().Perm() != 0o600 {
+			t.Errorf("mode of %s: %v", path, info.Mode())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.refused(4, "would keep a secret", "spawn", "beta", "--env", "API_KEY="+secret)
+}
+
+func TestTwoProjectsWithOneHandle(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	first := m.session("alpha")
+	other := filepath.Join(m.world.Root, "other")
+	if err := os.Mkdir(other, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	rig.Config(t, m.world.ConfigDir, rig.ConfigOptions{Trusted: []string{m.world.Project, other}})
+	m.ok("spawn", "alpha", "--root", other)
+	m.dir = other
+	second := m.session("alpha")
+	if second.TmuxSession == first.TmuxSession || !strings.HasPrefix(second.TmuxSession, "nbs-alpha-") || !second.Running {
+		t.Errorf("first %+v\nsecond %+v", first, second)
+	}
+	m.ok("dismiss", "alpha")
+	m.dir = m.world.Project
+	if s := m.session("alpha"); !s.Running || !s.TmuxAlive {
+		t.Errorf("the other project's agent was touched: %+v", s)
+	}
+}
+
+func TestForeignSessionOfOurNameIsLeftAlone(t *testing.T) {
+	m := standIn(t)
+	m.tmux("new-session", "-d", "-s", "nbs-alpha-live", "cat; cat")
+	m.ok("spawn", "alpha")
+	s := m.session("alpha")
+	if s.TmuxSession == "nbs-alpha-live" || !s.TmuxAlive {
+		t.Errorf("%+v", s)
+	}
+	m.ok("dismiss", "alpha")
+	if sessions := m.tmux("list-sessions", "-F", "#{session_name}"); sessions != "nbs-alpha-live\n" {
+		t.Errorf("sessions left: %q", sessions)
+	}
+}
