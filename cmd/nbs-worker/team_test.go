@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -266,7 +265,8 @@ func (m *team) mustAnswer(handle, words string) {
 }
 
 func (m *team) screen(handle string) string {
-	return m.tmux("capture-pane", "-p", "-t", "="+m.session(handle).TmuxSession+":")
+	screen := m.tmux("capture-pane", "-p", "-t", "="+m.session(handle).TmuxSession+":")
+	return strings.ReplaceAll(screen, "\u00a0", " ")
 }
 
 // remembers spawns an agent that was told 42.
@@ -319,7 +319,7 @@ func (m *team) killServer() {
 
 // dead tells whether a process has ended; a zombie has.
 func dead(pid int) bool {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	stat, err := os.ReadFile(procFile(pid, "stat"))
 	if err != nil {
 		return true
 	}
@@ -336,14 +336,9 @@ func (m *team) waitDead(pid int) {
 // claudesOn lists the live processes on whose command line the session id stands
 // behind --session-id or --resume.
 func claudesOn(id string) []int {
-	entries, _ := os.ReadDir("/proc")
 	var pids []int
-	for _, entry := range entries {
-		pid, err := strconv.Atoi(entry.Name())
-		if err != nil {
-			continue
-		}
-		cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	for _, pid := range allPIDs() {
+		cmdline, _ := os.ReadFile(procFile(pid, "cmdline"))
 		args := strings.Split(string(cmdline), "\x00")
 		at := slices.Index(args, id)
 		if at > 0 && (args[at-1] == "--session-id" || args[at-1] == "--resume") && !dead(pid) {
@@ -353,17 +348,15 @@ func claudesOn(id string) []int {
 	return pids
 }
 
-// background runs fn beside the test and returns a function that waits for it.
-func background[T any](ctx context.Context, fn func() T) (wait func() (T, error)) {
-	done := make(chan T, 1)
-	go func() { done <- fn() }()
-	return func() (T, error) {
-		select {
-		case value := <-done:
-			return value, nil
-		case <-ctx.Done():
-			var zero T
-			return zero, ctx.Err()
+func allPIDs() []int {
+	entries, _ := os.ReadDir("/proc")
+	var pids []int
+	for _, entry := range entries {
+		if pid, err := strconv.Atoi(entry.Name()); err == nil {
+			pids = append(pids, pid)
 		}
 	}
+	return pids
 }
+
+func procFile(pid int, name string) string { return fmt.Sprintf("/proc/%d/%s", pid, name) }

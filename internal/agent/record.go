@@ -111,6 +111,7 @@ type Exit struct {
 	Invocation Invocation `json:"invocation"`
 	Code       int        `json:"code"`             // -1 when a signal ended it
 	Signal     string     `json:"signal,omitempty"` // as the kernel names it: "killed"
+	HungUp     bool       `json:"hung_up,omitempty"` // its terminal went away
 	UptimeS    int64      `json:"uptime_s"`
 	Error      string     `json:"error,omitempty"`       // why claude was not started at all
 	LastScreen string     `json:"last_screen,omitempty"` // at most 4 kB
@@ -165,6 +166,8 @@ func (e *Exit) Summary() string {
 	switch {
 	case e.Error != "":
 		return "not started: " + e.Error
+	case e.HungUp:
+		return fmt.Sprintf("its terminal was closed, code %d", e.Code)
 	case e.Signal != "":
 		return "signal: " + e.Signal
 	default:

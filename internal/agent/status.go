@@ -44,7 +44,7 @@ type Status struct {
 
 // Running tells whether a claude of the record is there.
 func (s Status) Running() bool {
-	return s.State != Dead && s.State != Unknown
+	return s.State != Dead && (s.State != Unknown || s.SamePID)
 }
 
 // Word is the status in one short phrase, for people.

@@ -22,7 +22,7 @@ lost: reboot, lost: tmux, never started.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Partial),
 		Example: `  nbs-worker list
   nbs-worker list | awk -F'\t' '$2 == "crashed" {print $1}'
-  nbs-worker list --json | jq -r '.[] | select(.desired == "running" and .running == false) | .handle'`,
+  nbs-worker list --json | jq -r '.[] | select(.desired == "running" and (.running | not)) | .handle'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runList(cmd.Context(), f) },
 	}

@@ -107,7 +107,7 @@ func (c *child) wait() ending {
 		err = nil
 	}
 	status, _ := c.cmd.ProcessState.Sys().(syscall.WaitStatus)
-	return ending{err: err, status: status, hungUp: c.hungUp.Load()}
+	return ending{err: err, status: status, hungUp: c.hungUp.Load() || c.terminal.gone()}
 }
 
 // shellCode is the exit code as a shell reports it.

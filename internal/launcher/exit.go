@@ -18,7 +18,7 @@ func (l *Launcher) recordExit(ctx context.Context, handle agent.Handle, child *c
 		return end.err
 	}
 	exit := agent.Exit{
-		At: stamp(l.Now()), Invocation: child.invocation, Code: end.status.ExitStatus(),
+		At: stamp(l.Now()), Invocation: child.invocation, Code: end.status.ExitStatus(), HungUp: end.hungUp,
 		UptimeS: int64(l.Now().Sub(child.started) / time.Second),
 	}
 	if !end.hungUp { // else there is no screen any more

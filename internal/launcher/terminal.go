@@ -17,6 +17,16 @@ func saveTerminal() terminal {
 	return terminal{state: state}
 }
 
+// gone tells whether the terminal was hung up. Claude may notice that by the end of
+// its input, and leave with code 0 before any signal was seen.
+func (t terminal) gone() bool {
+	if t.state == nil {
+		return false
+	}
+	_, err := term.GetState(int(os.Stdin.Fd()))
+	return err != nil
+}
+
 // resetModes leaves the alternate screen, turns off the mouse, bracketed paste and
 // the keyboard protocol, shows the cursor and drops title and colours.
 const resetModes = "\x1b[?2004l\x1b[?1004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[<u\x1b[>4m\x1b[?2026l" +

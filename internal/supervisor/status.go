@@ -114,7 +114,7 @@ func whyDead(r *agent.Record) (agent.Cause, string) {
 		return agent.Stopped, ""
 	case exit == nil && proc.Rebooted(r.Process.Identity):
 		return agent.LostReboot, ""
-	case tmuxLost && (exit == nil || hungUp(exit)):
+	case tmuxLost && (exit == nil || exit.HungUp):
 		return agent.LostTmux, ""
 	case exit == nil && r.Process.PID == 0:
 		return agent.NeverStarted, ""
@@ -122,16 +122,12 @@ func whyDead(r *agent.Record) (agent.Cause, string) {
 		return agent.Crashed, "its launcher was killed"
 	case exit.Error != "":
 		return agent.NeverStarted, exit.Error
-	case exit.Code == 0:
+	case exit.Code == 0 && !exit.HungUp:
 		return agent.Exited, ""
-	case hungUp(exit):
-		return agent.Crashed, "its terminal was closed (code 129)"
 	default:
 		return agent.Crashed, exit.Summary()
 	}
 }
-
-func hungUp(exit *agent.Exit) bool { return exit.Code == 129 || exit.Signal == "hangup" }
 
 func gone(id agent.Identity) bool {
 	liveness, _ := proc.Check(id)

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// stop and dismiss: all that is ours goes, and nothing else.
+
+func TestStopEndsWhatToolsLeftBehind(t *testing.T) {
+	m := standIn(t, "spawn-child")
+	m.ok("spawn", "alpha")
+	orphans := m.carrying("alpha")
+	if len(orphans) < 2 {
+		t.Fatalf("no child of the agent: %v", orphans)
+	}
+	// Killed like this, claude leaves its tool's shell to pid 1.
+	m.kill(m.session("alpha").RecordedPID, syscall.SIGKILL)
+	m.waitState("alpha", "crashed")
+	m.ok("stop", "alpha")
+	for _, pid := range orphans {
+		if !dead(pid) {
+			t.Errorf("process %d of the agent lives", pid)
+		}
+	}
+}
+
+// carrying lists the live processes with the invocation of the agent's last start.
+func (m *team) carrying(handle string) []int {
+	m.Helper()
+	invocation := m.record(handle)["process"].(map[string]any)["invocation"].(string)
+	var pids []int
+	for _, pid := range allPIDs() {
+		environ, _ := os.ReadFile(procFile(pid, "environ"))
+		if strings.Contains(string(environ), "NBS_INVOCATION_ID="+invocation+"\x00") && !dead(pid) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func TestStopOfAClaudeThatRefusesTerm(t *testing.T) {
+	m := standIn(t, "refuse-term")
+	m.ok("spawn", "alpha")
+	s := m.session("alpha")
+	m.ok("stop", "alpha")
+	if !dead(s.RecordedPID) || m.session("alpha").TmuxAlive {
+		t.Error("stop returned 0 and the agent is there")
+	}
+}
+
+func TestStopIsIdempotent(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	m.ok("stop", "alpha")
+	m.ok("stop", "alpha")
+	m.ok("dismiss", "alpha")
+	m.refused(2, "no such agent", "dismiss", "alpha")
+}
+
+func TestDismissKeepsTheIDInTheJournal(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	id := m.session("alpha").SessionID
+	m.ok("dismiss", "alpha")
+	journal, err := os.ReadFile(m.world.Project + "/.nbs/journal.jsonl")
+	if err != nil || !strings.Contains(string(journal), `"event":"dismiss","handle":"alpha","session_id":"`+id) {
+		t.Errorf("%v\n%s", err, journal)
+	}
+}
+
+func TestSeveralHandles(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	m.ok("spawn", "beta")
+	m.refused(7, "stop nobody: no such agent", "stop", "alpha", "nobody", "beta")
+	for _, handle := range []string{"alpha", "beta"} {
+		if s := m.session(handle); s.Running {
+			t.Errorf("%+v", s)
+		}
+	}
+	m.refused(2, "no such agent", "stop", "nobody", "noone")
+	if out := m.ok("resume", "alpha", "beta"); out != "alpha\nbeta\n" {
+		t.Errorf("%q", out)
+	}
+	m.refused(5, "runs already", "resume", "alpha", "beta")
+}
+
+// An agent that stops itself would end the command half done.
+func TestAgentDoesNotStopItself(t *testing.T) {
+	m := real(t)
+	m.ok("spawn", "alpha", "--model", "sonnet", "--prompt", `[[tool Bash {"command":"nbs-worker stop alpha; echo code $?"}]]`)
+	m.mustAnswer("alpha", "Tool said:")
+	if s := m.session("alpha"); !s.Running || s.Desired != "running" {
+		t.Errorf("%+v", s)
+	}
+	if screen := m.screen("alpha"); !strings.Contains(screen, "code 5") {
+		t.Errorf("%s", screen)
+	}
+}
+
+// An agent may start colleagues: they outlive it, and so does the tmux server.
+func TestAgentSpawnsAColleague(t *testing.T) {
+	m := real(t)
+	m.ok("spawn", "boss", "--model", "sonnet", "--prompt", `[[tool Bash {"command":"nbs-worker spawn colleague --model sonnet --prompt 'Remember 42.'"}]]`)
+	m.mustAnswer("boss", "Tool said: colleague")
+	m.mustAnswer("colleague", "OK, I will remember 42.")
+	before := m.session("colleague")
+	m.ok("dismiss", "boss")
+	after := m.session("colleague")
+	if !after.Running || after.RecordedPID != before.RecordedPID {
+		t.Fatalf("the colleague went with its boss: %+v", after)
+	}
+	m.kill(after.RecordedPID, syscall.SIGKILL)
+	m.waitState("colleague", "crashed")
+	m.mustRemember("colleague", before)
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// What needs a terminal gets a real one.
+
+// console is a terminal in which one command runs.
+type console struct {
+	*team
+	cmd  *exec.Cmd
+	pty  *os.File
+	mu   sync.Mutex
+	seen strings.Builder
+	done chan struct{}
+}
+
+func (m *team) console(cmd *exec.Cmd) *console {
+	m.Helper()
+	terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 120})
+	if err != nil {
+		m.Fatal(err)
+	}
+	c := &console{team: m, cmd: cmd, pty: terminal, done: make(chan struct{})}
+	go func() {
+		defer close(c.done)
+		_, _ = io.Copy(c, terminal)
+	}()
+	m.Cleanup(func() {
+		_ = c.cmd.Process.Kill()
+		_ = terminal.Close()
+		<-c.done
+	})
+	return c
+}
+
+func (c *console) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.seen.Write(p)
+}
+
+func (c *console) text() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.seen.String()
+}
+
+func (c *console) mustShow(words string) {
+	c.Helper()
+	c.waitFor("the terminal shows "+words, func() (bool, string) { return strings.Contains(c.text(), words), c.text() })
+}
+
+func TestAttach(t *testing.T) {
+	m := real(t)
+	m.remembers("alpha")
+	m.refused(4, "stdout is not a terminal", "attach", "alpha")
+	c := m.console(m.command([]string{"attach", "alpha"}))
+	c.mustShow("I will remember") // and then the terminal's codes, where a blank is
+	if _, err := c.pty.WriteString("\x02d"); err != nil { // C-b d
+		t.Fatal(err)
+	}
+	if err := c.cmd.Wait(); err != nil {
+		t.Errorf("detach: %v\n%s", err, c.text())
+	}
+	m.ok("stop", "alpha")
+	c = m.console(m.command([]string{"attach", "alpha"}))
+	c.mustShow("no tmux session: stopped")
+}
+
+func TestRunByHandInATerminal(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		before := m.remembers("alpha")
+		m.ok("stop", "alpha")
+		c := m.console(m.command([]string{"run", "alpha"}))
+		m.waitState("alpha", "idle")
+		s := m.session("alpha")
+		if s.TmuxAlive || s.SessionID != before.SessionID {
+			t.Errorf("%+v", s)
+		}
+		m.refused(5, "runs already", "resume", "alpha")
+		m.refused(5, "runs already", "run", "alpha")
+		if _, err := c.pty.WriteString("What number?\r"); err != nil {
+			t.Fatal(err)
+		}
+		c.mustShow("42")
+		m.ok("stop", "alpha")
+		if err := c.cmd.Wait(); c.cmd.ProcessState.ExitCode() != 143 {
+			t.Errorf("the launcher ended with %v, %v", c.cmd.ProcessState, err)
+		}
+		m.mustRemember("alpha", before)
+	})
+}
+
+func TestRunPassesOnTheExitCode(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	m.ok("stop", "alpha")
+	m.env = append(m.env, "NBS_SIM_CLAUDE=die-after=1s,die-code=9")
+	c := m.console(m.command([]string{"run", "alpha"}))
+	if err := c.cmd.Wait(); c.cmd.ProcessState.ExitCode() != 9 {
+		t.Errorf("%v\n%s", err, c.text())
+	}
+}
+
+// A keyboard's C-z suspends claude, and nobody in a pane types fg.
+func TestSuspendedClaudeIsWoken(t *testing.T) {
+	m := real(t)
+	m.remembers("alpha")
+	s := m.session("alpha")
+	m.tmux("send-keys", "-t", "="+s.TmuxSession+":", "C-z")
+	begun := time.Now()
+	m.waitFor("claude is back after C-z", func() (bool, string) {
+		m.tmux("send-keys", "-t", "="+s.TmuxSession+":", "-l", "x")
+		screen := m.screen("alpha")
+		return strings.Contains(screen, "❯ x"), fmt.Sprintf("%s after %s", screen, time.Since(begun))
+	})
+	m.ok("stop", "alpha")
+}
+
+func TestKeyboardSignalsDoNotEndTheLauncher(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	before := m.session("alpha")
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGTTIN} {
+		m.kill(m.launcher("alpha"), signal)
+	}
+	m.tmux("run-shell", "true")
+	if s := m.session("alpha"); !s.Running || s.RecordedPID != before.RecordedPID || dead(m.launcher("alpha")) {
+		t.Errorf("%+v", s)
+	}
+}
