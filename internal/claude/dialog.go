@@ -85,11 +85,12 @@ func lastBlock(screen string) []string {
 	return block
 }
 
-// NotLoggedIn tells whether a screen says that prompts will not be answered because
-// nobody is logged in. Claude looks idle then.
+// NotLoggedIn tells whether the footer of a screen says that nobody is logged in.
+// Claude looks idle then and answers no prompt. Version 2.1.329 says so only for the
+// first seconds.
 func NotLoggedIn(screen string) bool {
-	for line := range strings.Lines(screen) {
-		if strings.Contains(line, "Not logged in · ") {
+	for _, line := range lastBlock(screen) {
+		if strings.HasSuffix(strings.ToLower(line), "not logged in · run /login") {
 			return true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -49,7 +50,6 @@ When the start fails, the record stays: nbs-worker resume <handle> tries again.`
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.handle, o.claudeArgs = args[0], args[1:]
-			o.start.waitGiven = cmd.Flags().Changed("wait")
 			return failed(runSpawn(cmd.Context(), f, o), "spawn", o.handle)
 		},
 	}
@@ -126,7 +126,6 @@ func (f *factory) model(name string) (agent.Model, error) {
 type startOptions struct {
 	prompt, promptFile string
 	wait               time.Duration
-	waitGiven          bool
 	noWait             bool
 	trust              bool
 	dryRun             bool
@@ -134,7 +133,7 @@ type startOptions struct {
 
 func (o *startOptions) bind(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&o.prompt, "prompt", "", "first message of this start")
+	flags.StringVar(&o.prompt, "prompt", "", "first message of this start; the white space around it is dropped")
 	flags.StringVar(&o.promptFile, "prompt-file", "", "read the message from this file, - for stdin")
 	flags.DurationVar(&o.wait, "wait", readyWait, "how long to wait until claude is ready")
 	flags.BoolVar(&o.noWait, "no-wait", false, "return as soon as claude runs")
@@ -152,12 +151,19 @@ func (o *startOptions) parse(f *factory) (supervisor.Start, error) {
 		return start, agent.Errorf(agent.BadInput, "--wait %s is not a time to wait", o.wait).
 			Hint("to return at once: --no-wait")
 	}
-	if o.promptFile == "" {
-		return start, nil
+	if o.promptFile != "" {
+		text, err := f.readPrompt(o.promptFile)
+		if err != nil {
+			return start, err
+		}
+		start.Prompt = text
 	}
-	text, err := f.readPrompt(o.promptFile)
-	start.Prompt = text
-	return start, err
+	given := start.Prompt != ""
+	start.Prompt = strings.TrimSpace(start.Prompt) // claude drops the space around it too
+	if given && start.Prompt == "" {
+		return start, agent.Errorf(agent.BadInput, "the prompt is blank")
+	}
+	return start, nil
 }
 
 const promptFileLimit = 1 << 20 // bytes; what claude takes is checked later
@@ -181,6 +187,9 @@ func (f *factory) readPrompt(path string) (string, error) {
 	}
 	if len(text) == 0 {
 		return "", agent.Errorf(agent.BadInput, "prompt file %s is empty", agent.Quote(path))
+	}
+	if len(text) == promptFileLimit {
+		return "", agent.Errorf(agent.BadInput, "prompt file %s has more than %d bytes", agent.Quote(path), promptFileLimit-1)
 	}
 	return string(text), nil
 }

@@ -1,0 +1,62 @@
+// Nbs-sim is what tests and the demo run against instead of the outside world.
+//
+//	nbs-sim isolate -- CMD ARGS...   run a command in a network namespace with loopback only
+//	nbs-sim api [--listen 127.0.0.1:0] [--port-file FILE] [--log-file FILE]
+//	                                 a simulated Messages API; prints its URL, runs until TERM
+//	nbs-sim claude ARGS...           a stand-in for claude (also when started under the name "claude")
+//	nbs-sim sleep [DURATION]         a child that does nothing; for ever without a duration
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"nbs-worker/internal/sim/isolate"
+)
+
+const usage = `usage: nbs-sim isolate -- CMD ARGS...
+       nbs-sim api [--listen 127.0.0.1:0] [--port-file FILE] [--log-file FILE]
+       nbs-sim claude ARGS...
+       nbs-sim sleep [DURATION]
+`
+
+func main() { os.Exit(run(os.Args)) }
+
+func run(args []string) int {
+	if filepath.Base(args[0]) == "claude" {
+		return runClaude(args[1:])
+	}
+	if len(args) < 2 {
+		return misused("no command given")
+	}
+	switch args[1] {
+	case "isolate":
+		return runIsolate(args)
+	case "api":
+		return runAPI(args[2:])
+	case "claude":
+		return runClaude(args[2:])
+	case "sleep":
+		return runSleep(args[2:])
+	}
+	return misused("unknown command " + args[1])
+}
+
+func runIsolate(args []string) int {
+	command := args[2:]
+	if len(command) > 0 && command[0] == "--" {
+		command = command[1:]
+	}
+	return isolate.Exec(args, command)
+}
+
+func misused(why string) int {
+	fmt.Fprintf(os.Stderr, "nbs-sim: %s\n%s", why, usage)
+	return 2
+}
+
+func failed(err error) int {
+	fmt.Fprintln(os.Stderr, "nbs-sim:", err)
+	return 1
+}

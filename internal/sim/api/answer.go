@@ -1,0 +1,86 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"regexp"
+	"strings"
+)
+
+// answer is what the simulated model says.
+type answer struct {
+	text      string
+	tool      string // name of a tool that it wants to use; then text is empty
+	toolInput json.RawMessage
+	input     int // tokens
+	output    int
+	directives
+}
+
+var rememberN = regexp.MustCompile(`Remember (?:the number )?(\d+)`)
+
+// compute is the whole of the simulated mind: a function of the request.
+func compute(m message, body []byte) answer {
+	text, result, isResult := m.lastTurn()
+	a := answer{text: say(text, m.userTexts()), input: 10 + len(body)/4}
+	switch {
+	case isResult && text == "":
+		a.text = "Tool said: " + first(result, 200)
+	case isResult: // a message that was typed while the tool ran comes with its result
+		a.text = "Tool said: " + first(result, 200) + "\n" + a.text
+	case !isSide(text):
+		a.directives = parseDirectives(text)
+	}
+	if a.usage > 0 {
+		a.input = a.usage
+	}
+	a.tool, a.toolInput = a.directives.tool, a.directives.toolInput
+	m.demandJSON(&a)
+	a.output = 1 + len(a.text)/4 + len(a.toolInput)/4
+	return a
+}
+
+// isSide recognizes what a client asks for itself, with its user's text inside: 2.1.197 lets a title be made.
+func isSide(text string) bool { return strings.HasPrefix(text, "<session>") }
+
+func say(text string, all []string) string {
+	if strings.Contains(text, "What number") {
+		return recall(all)
+	}
+	if m := rememberN.FindStringSubmatch(text); m != nil {
+		return "OK, I will remember " + m[1] + "."
+	}
+	return "You said: " + first(text, 200)
+}
+
+// recall looks through the conversation as it was sent; newest first.
+func recall(all []string) string {
+	for i := len(all) - 1; i >= 0; i-- {
+		if m := rememberN.FindAllStringSubmatch(all[i], -1); m != nil {
+			return m[len(m)-1][1]
+		}
+	}
+	return "I don't know any number."
+}
+
+// first cuts a text after n characters.
+func first(text string, n int) string {
+	if runes := []rune(text); len(runes) > n {
+		return string(runes[:n])
+	}
+	return text
+}
+
+// turnKey names a turn: the same text at the same place of the same session.
+func (m message) turnKey(session string) string {
+	text, _, _ := m.lastTurn()
+	return fmt.Sprintf("%s/%d/%s", session, len(m.Messages), text)
+}
+
+// id makes a deterministic identifier out of a request, e.g. "msg_sim_1f0c…".
+func id(prefix string, body []byte) string {
+	h := fnv.New64a()
+	_, _ = h.Write(body) // never fails
+	return fmt.Sprintf("%s_sim_%016x", prefix, h.Sum64())
+}

@@ -1,0 +1,298 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func start(t *testing.T, opts Options) *Server {
+	t.Helper()
+	s, err := Start(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error("close:", err)
+		}
+	})
+	return s
+}
+
+// post sends messages given as "role: text" lines and returns status and body.
+func post(t *testing.T, s *Server, extra object, lines ...string) (int, []byte) {
+	t.Helper()
+	var messages []object
+	for _, line := range lines {
+		role, text, _ := strings.Cut(line, ": ")
+		messages = append(messages, object{"role": role, "content": text})
+	}
+	return postMessages(t, s, extra, messages)
+}
+
+func postMessages(t *testing.T, s *Server, extra object, messages []object) (int, []byte) {
+	t.Helper()
+	body := object{"model": "sonnet-test", "messages": messages}
+	for k, v := range extra {
+		body[k] = v
+	}
+	data, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+"/v1/messages?beta=true", bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Claude-Code-Session-Id", "session-1")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	got, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, got
+}
+
+func textOf(t *testing.T, data []byte) string {
+	t.Helper()
+	var m struct {
+		Content []struct{ Type, Text, Name string }
+	}
+	if err := json.Unmarshal(data, &m); err != nil || len(m.Content) != 1 {
+		t.Fatalf("answer %s: %v", data, err)
+	}
+	return m.Content[0].Text + m.Content[0].Name
+}
+
+func TestAnswers(t *testing.T) {
+	s := start(t, Options{})
+	reminder := "<system-reminder>\nRemember 99\n</system-reminder>"
+	cases := map[string]struct {
+		lines []string
+		want  string
+	}{
+		"remember":         {[]string{"user: Remember 42."}, "OK, I will remember 42."},
+		"recall":           {[]string{"user: Remember 42.", "assistant: OK.", "user: What number?"}, "42"},
+		"newest wins":      {[]string{"user: Remember 1", "assistant: OK", "user: Remember 2", "assistant: OK", "user: What number?"}, "2"},
+		"nothing known":    {[]string{"user: What number?"}, "I don't know any number."},
+		"reminder ignored": {[]string{"user: " + reminder + "What number?"}, "I don't know any number."},
+		"echo":             {[]string{"user: hello"}, "You said: hello"},
+		"system behind":    {[]string{"user: Remember 7", "system: # Environment"}, "OK, I will remember 7."},
+		"failed prompt":    {[]string{"user: [[error 500]]", "user: hello"}, "You said: hello"},
+		"model says not":   {[]string{"assistant: Remember 5", "user: What number?"}, "I don't know any number."},
+		"long":             {[]string{"user: " + strings.Repeat("ä", 300)}, "You said: " + strings.Repeat("ä", 200)},
+		"nothing":          {nil, "You said: "},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			code, data := post(t, s, nil, c.lines...)
+			if got := textOf(t, data); code != 200 || got != c.want {
+				t.Errorf("%d %q, want %q", code, got, c.want)
+			}
+		})
+	}
+}
+
+func TestToolIsAskedForOnce(t *testing.T) {
+	s := start(t, Options{})
+	ask := object{"role": "user", "content": `[[tool Bash {"command":"echo ]] }"}]] please`}
+	_, data := postMessages(t, s, nil, []object{ask})
+	var m struct {
+		Content []struct {
+			ID, Name string
+			Input    struct{ Command string }
+		}
+		StopReason string `json:"stop_reason"`
+	}
+	if err := json.Unmarshal(data, &m); err != nil {
+		t.Fatal(err)
+	}
+	if c := m.Content[0]; c.Name != "Bash" || c.Input.Command != "echo ]] }" || c.ID == "" || m.StopReason != "tool_use" {
+		t.Fatalf("tool call = %s", data)
+	}
+	result := object{"role": "user", "content": []object{{"type": "tool_result", "tool_use_id": m.Content[0].ID, "content": "all done"}}}
+	_, data = postMessages(t, s, nil, []object{ask, {"role": "assistant", "content": m.Content[0].Name}, result})
+	if got := textOf(t, data); got != "Tool said: all done" {
+		t.Errorf("after the result: %q", got)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	s := start(t, Options{})
+	for range 2 {
+		code, data := post(t, s, nil, "user: [[error 529 times=2]] hello")
+		if code != 529 || !strings.Contains(string(data), `"overloaded_error"`) {
+			t.Errorf("%d %s", code, data)
+		}
+	}
+	if code, data := post(t, s, nil, "user: [[error 529 times=2]] hello"); code != 200 {
+		t.Errorf("third attempt: %d %s", code, data)
+	}
+	for range 4 {
+		if code, _ := post(t, s, nil, "user: [[error 429]]"); code != 429 {
+			t.Errorf("429 healed: %d", code)
+		}
+	}
+}
+
+func TestRetryAfterComesWith429(t *testing.T) {
+	s := start(t, Options{})
+	resp, err := http.Post(s.URL()+"/v1/messages", "application/json", strings.NewReader(`{"messages":[{"role":"user","content":"[[error 429]]"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.Header.Get("Retry-After") != "1" {
+		t.Errorf("headers = %v", resp.Header)
+	}
+}
+
+func TestStreamIsTheWholeAnswer(t *testing.T) {
+	s := start(t, Options{})
+	_, data := post(t, s, object{"stream": true}, "user: say [[usage 123456]] this")
+	var text, events strings.Builder
+	input := 0
+	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
+		payload, ok := strings.CutPrefix(lines.Text(), "data: ")
+		if !ok {
+			continue
+		}
+		var e struct {
+			Type    string
+			Delta   struct{ Text string }
+			Message struct {
+				Usage struct {
+					Input int `json:"input_tokens"`
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(payload), &e); err != nil {
+			t.Fatal(err)
+		}
+		text.WriteString(e.Delta.Text)
+		events.WriteString(e.Type + " ")
+		input += e.Message.Usage.Input
+	}
+	if text.String() != "You said: say [[usage 123456]] this" || input != 123456 {
+		t.Errorf("text %q, input %d", text.String(), input)
+	}
+	if !strings.HasPrefix(events.String(), "message_start content_block_start") || !strings.HasSuffix(events.String(), "content_block_stop message_delta message_stop ") {
+		t.Errorf("events = %s", events.String())
+	}
+}
+
+func TestDemandedJSON(t *testing.T) {
+	s := start(t, Options{})
+	shape := object{"type": "object", "required": []string{"title", "n", "kind"}, "properties": object{
+		"title": object{"type": "string"}, "n": object{"type": "integer"}, "kind": object{"enum": []string{"a", "b"}}, "more": object{"type": "array"}}}
+	_, data := post(t, s, object{"output_config": object{"format": object{"type": "json_schema", "schema": shape}}}, "user: hello")
+	if got := textOf(t, data); got != `{"kind":"a","n":0,"title":"You said: hello"}` {
+		t.Errorf("json = %s", got)
+	}
+	_, data = post(t, s, object{"tools": []object{{"name": "T", "input_schema": shape}}, "tool_choice": object{"type": "tool", "name": "T"}}, "user: hello")
+	if got := textOf(t, data); got != "T" {
+		t.Errorf("forced tool = %s", data)
+	}
+}
+
+func TestSideQueryIsNotTheUsers(t *testing.T) {
+	s := start(t, Options{})
+	code, data := post(t, s, nil, "user: <session>\n[[error 500]] hello\n</session>\n\nWrite the title")
+	if code != 200 || !s.Requests()[0].Side {
+		t.Errorf("%d %s %+v", code, data, s.Requests())
+	}
+}
+
+func TestRequestsAndLog(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "log")
+	s := start(t, Options{LogFile: file})
+	post(t, s, nil, "user: one", "assistant: two", "user: three")
+	got := s.Requests()
+	if len(got) != 1 || got[0].SessionID != "session-1" || got[0].Model != "sonnet-test" || got[0].Last() != "three" || len(got[0].Texts) != 2 || len(got[0].Body) == 0 {
+		t.Errorf("requests = %+v", got)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var logged Request
+	if err := json.Unmarshal(data, &logged); err != nil || logged.Last() != "three" || logged.Status != 200 {
+		t.Errorf("logged %s: %v", data, err)
+	}
+}
+
+func TestOtherEndpoints(t *testing.T) {
+	s := start(t, Options{})
+	resp, err := http.Head(s.URL() + "/")
+	if err != nil || resp.StatusCode != 200 {
+		t.Errorf("HEAD / = %v, %v", resp, err)
+	}
+	resp, err = http.Get(s.URL() + "/v1/other")
+	if err != nil || resp.StatusCode != 404 {
+		t.Errorf("unknown = %v, %v", resp, err)
+	}
+	resp, err = http.Post(s.URL()+"/v1/messages/count_tokens", "application/json", strings.NewReader(`{"messages":[{"role":"user","content":"[[usage 77]]"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, _ := io.ReadAll(resp.Body)
+	if strings.TrimSpace(string(data)) != `{"input_tokens":77}` {
+		t.Errorf("count = %s", data)
+	}
+}
+
+func TestOnlyLoopbackIsServed(t *testing.T) {
+	for _, address := range []string{"0.0.0.0:0", ":0", "localhost:0", "192.0.2.1:0", "nonsense"} {
+		if s, err := Start(Options{Listen: address}); err == nil {
+			t.Errorf("served on %s", address)
+			_ = s.Close()
+		}
+	}
+}
+
+func TestPauseLastsAndEndsWithItsClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		if !pause(t.Context(), 2*time.Second) || time.Since(begin) != 2*time.Second {
+			t.Errorf("paused for %v", time.Since(begin))
+		}
+	})
+}
+
+func TestCloseDoesNotWaitForADelay(t *testing.T) {
+	s, err := Start(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		resp, err := http.Post(s.URL()+"/v1/messages", "application/json", strings.NewReader(`{"messages":[{"role":"user","content":"[[delay 1h]]"}]}`))
+		if err == nil {
+			resp.Body.Close()
+		}
+	}()
+	deadline := time.Now().Add(10 * time.Second)
+	for len(s.Requests()) == 0 {
+		if time.Now().After(deadline) {
+			t.Fatal("the request did not arrive")
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	<-answered
+}

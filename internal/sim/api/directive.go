@@ -1,0 +1,64 @@
+package api
+
+import (
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// directives is what the user's text asks of the simulator. See the package comment.
+type directives struct {
+	delay     time.Duration
+	slow      time.Duration
+	status    int // 0: none
+	times     int // 0: for ever
+	usage     int
+	tool      string
+	toolInput json.RawMessage
+}
+
+var directiveStart = regexp.MustCompile(`\[\[(delay|slow|error|usage|tool) +([^\s\]]+) *`)
+
+// parseDirectives reads the directives in a text. What it cannot read is text like any other.
+func parseDirectives(text string) directives {
+	var d directives
+	for _, m := range directiveStart.FindAllStringSubmatchIndex(text, -1) {
+		word, arg, rest := text[m[2]:m[3]], text[m[4]:m[5]], text[m[1]:]
+		switch word {
+		case "delay":
+			d.delay, _ = time.ParseDuration(arg)
+		case "slow":
+			d.slow, _ = time.ParseDuration(arg)
+		case "usage":
+			d.usage, _ = strconv.Atoi(arg)
+		case "error":
+			d.status, d.times = parseError(arg, rest)
+		case "tool":
+			d.tool, d.toolInput = parseTool(arg, rest)
+		}
+	}
+	return d
+}
+
+func parseError(arg, rest string) (status, times int) {
+	status, err := strconv.Atoi(arg)
+	if err != nil || status < 400 || status > 599 {
+		return 0, 0
+	}
+	inside, _, _ := strings.Cut(rest, "]]")
+	if n, found := strings.CutPrefix(strings.TrimSpace(inside), "times="); found {
+		times, _ = strconv.Atoi(n)
+	}
+	return status, times
+}
+
+// parseTool lets the JSON decoder find the end of the input, which may itself contain "]]".
+func parseTool(name, rest string) (string, json.RawMessage) {
+	input := json.RawMessage("{}")
+	if strings.HasPrefix(rest, "{") && json.NewDecoder(strings.NewReader(rest)).Decode(&input) != nil {
+		return "", nil
+	}
+	return name, input
+}

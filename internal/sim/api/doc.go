@@ -1,0 +1,28 @@
+// Package api is a simulated Messages API on loopback, the far end for the real Claude Code and for its stand-in.
+//
+// It remembers nothing: an answer is computed from the messages of the request alone, so that "42" after a resume
+// proves that the client sent the conversation again. The one exception is `[[error … times=N]]`, which counts
+// attempts, because a failure that heals cannot be told from the request.
+//
+// The last user text (what a client injects, such as <system-reminder> blocks, does not count) decides the answer:
+//
+//	Remember N          "OK, I will remember N."
+//	… What number …     the N of the last "Remember N" of the request, or "I don't know any number."
+//	anything else       "You said: " and the first 200 characters
+//
+// Directives in that text, each once:
+//
+//	[[delay 2s]]                  wait before the first byte
+//	[[slow 100ms]]                wait between the parts of the answer
+//	[[error 429]]                 fail with this status (400 to 599), and again at each further attempt
+//	[[error 529 times=2]]         fail at the first two attempts only
+//	[[tool Bash {"command":"…"}]] ask for a tool; when its result is sent, answer "Tool said: " and the first 200 characters
+//	[[usage 123456]]              report that many input tokens
+//
+// A query that a client makes for itself (Request.Side) is answered, but directives in it do not count.
+//
+// A request that demands JSON (an output schema or a forced tool) gets a valid instance with the answer in its strings.
+//
+// Invariants: the server listens on loopback or not at all; every request is kept for Requests and, when asked, written
+// as a line of JSON to Options.LogFile. The package must not import anything of the product.
+package api

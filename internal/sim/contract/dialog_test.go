@@ -1,0 +1,148 @@
+package contract
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+// checkUnregistered asserts what tells a dialog from a prompt: there is no registry entry.
+func checkUnregistered(t *testing.T, s *stage) {
+	t.Helper()
+	if found := s.registered(t); len(found) != 0 {
+		t.Errorf("registry entry while a dialog is open: %v", found)
+	}
+}
+
+func trustDialog(t *testing.T, s *stage) {
+	rig.Config(t, s.world.ConfigDir, rig.ConfigOptions{})
+	p := s.start(t, "--session-id", newID(), "--permission-mode", "default")
+	p.shows("Accessing workspace:", s.world.Project, "Quick safety check", "Yes, I trust this folder", "No, exit", "Enter to confirm · Esc to cancel")
+	checkUnregistered(t, s)
+	if s.old { // Enter takes "Yes" there
+		p.shows("❯ 1. Yes, I trust this folder")
+		p.takes("Enter", "Enter trusts the folder", func() bool { return len(s.registered(t)) == 1 })
+		p.status("idle")
+		return
+	}
+	p.shows("❯ No, exit")
+	p.takes("Enter", "Enter leaves", p.exited)
+	if code := p.exits(); code != 1 {
+		t.Errorf("exit code = %d", code)
+	}
+}
+
+func keyDialog(t *testing.T, s *stage) {
+	rig.Config(t, s.world.ConfigDir, rig.ConfigOptions{Trusted: []string{s.world.Root}, KeyUnanswered: true})
+	p := s.start(t, "--session-id", newID(), "--permission-mode", "default")
+	p.shows("Detected a custom API key in your environment", "ANTHROPIC_API_KEY: sk-ant-...", "Do you want to use this API key?", "No (recommended)")
+	checkUnregistered(t, s)
+	p.takes("Enter", "Enter answers", func() bool { return len(s.registered(t)) == 1 })
+	p.status("idle")
+	data, err := os.ReadFile(filepath.Join(s.world.ConfigDir, ".claude.json"))
+	var c struct {
+		Responses struct{ Rejected []string } `json:"customApiKeyResponses"`
+	}
+	if err != nil || json.Unmarshal(data, &c) != nil || !slices.Contains(c.Responses.Rejected, rig.Key[len(rig.Key)-20:]) {
+		t.Errorf("Enter did not reject the key: %v\n%s", err, data)
+	}
+}
+
+func notLoggedIn(t *testing.T, s *stage) {
+	s.env = s.world.Env(append(s.subject.env, "ANTHROPIC_API_KEY")...)
+	p := s.start(t, "--session-id", newID(), "--permission-mode", "default", "--", "Remember 42.")
+	p.shows("Not logged in · Please run /login")
+	p.status("idle")
+	for _, r := range s.api.Requests() {
+		if r.Method == "POST" {
+			t.Errorf("asked %q without a key", r.Texts)
+		}
+	}
+}
+
+func bypassWarning(t *testing.T, s *stage) {
+	p := s.start(t, "--session-id", newID(), "--permission-mode", "bypassPermissions")
+	p.shows("WARNING: Claude Code running in Bypass Permissions mode", "Yes, I accept", "Enter to confirm · Esc to cancel")
+	checkUnregistered(t, s)
+	p.takes("Enter", "Enter leaves", p.exited)
+	if code := p.exits(); code != 1 {
+		t.Errorf("Enter: exit code = %d", code)
+	}
+	p = s.start(t, "--session-id", newID(), "--permission-mode", "bypassPermissions", "--settings", `{"skipDangerousModePermissionPrompt":true}`)
+	p.status("idle")
+	p.shows("bypass permissions on")
+}
+
+// Typed text is ignored in a permission dialog, but Enter approves: why nothing may be sent while a program waits.
+func permissionDialog(t *testing.T, s *stage) {
+	file := filepath.Join(s.world.Project, "made")
+	prompt := fmt.Sprintf(`[[tool Bash {"command":"touch %s","description":"make it"}]]`, file)
+	p := s.start(t, "--session-id", newID(), "--permission-mode", "default", "--", prompt)
+	if e := p.status("waiting"); e.WaitingFor != "permission prompt" {
+		t.Errorf("waitingFor = %q", e.WaitingFor)
+	}
+	p.shows("Do you want to proceed?", "❯ 1. Yes")
+	if _, err := os.Stat(file); err == nil {
+		t.Error("the tool ran before it was permitted")
+	}
+	p.takes("Enter", "Enter permits", func() bool { return strings.Contains(p.screen(), "Tool said:") })
+	p.status("idle")
+	if _, err := os.Stat(file); err != nil {
+		t.Error(err)
+	}
+}
+
+func hooks(t *testing.T, s *stage) {
+	log := filepath.Join(s.world.Root, "hooks")
+	group := fmt.Sprintf(`[{"hooks":[{"type":"command","command":"cat >>%s; echo >>%s"}]}]`, log, log)
+	settings := filepath.Join(s.world.Root, "settings.json")
+	text := fmt.Sprintf(`{"hooks":{"SessionStart":%[1]s,"UserPromptSubmit":%[1]s,"Stop":%[1]s,"SessionEnd":%[1]s}}`, group)
+	if err := os.WriteFile(settings, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	id := newID()
+	p := s.start(t, "--session-id", id, "--permission-mode", "default", "--settings", settings, "--", "Remember 42.")
+	p.shows("OK, I will remember 42.")
+	p.status("idle")
+	p.signal("TERM")
+	checkGraceful(t, p, 143)
+	want := []string{
+		"SessionStart startup", "UserPromptSubmit Remember 42.", "Stop OK, I will remember 42.", "SessionEnd other",
+	}
+	if got := readHooks(t, log, id); !slices.Equal(got, want) {
+		t.Errorf("hooks = %q, want %q", got, want)
+	}
+}
+
+func readHooks(t *testing.T, log, id string) []string {
+	t.Helper()
+	data, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var events []string
+	for line := range strings.SplitSeq(string(data), "\n") {
+		var h struct {
+			Session string `json:"session_id"`
+			Event   string `json:"hook_event_name"`
+			Source  string
+			Prompt  string
+			Reason  string
+			Last    string `json:"last_assistant_message"`
+		}
+		if json.Unmarshal([]byte(line), &h) != nil {
+			continue
+		}
+		if h.Session != id {
+			t.Errorf("hook of session %s: %s", h.Session, line)
+		}
+		events = append(events, h.Event+" "+h.Source+h.Prompt+h.Reason+h.Last)
+	}
+	return events
+}

@@ -1,0 +1,206 @@
+package contract
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+func version(t *testing.T, s *stage) {
+	out, _, code := s.run(t, "--version")
+	if out != s.version+" (Claude Code)\n" || code != 0 {
+		t.Errorf("--version = %q, code %d", out, code)
+	}
+}
+
+func firstPromptByArgument(t *testing.T, s *stage) {
+	id := newID()
+	before := time.Now()
+	p := s.start(t, "--session-id", id, "--model", "sonnet", "--permission-mode", "default", "--", "Remember 42.")
+	p.shows("OK, I will remember 42.")
+	e := p.status("idle")
+
+	if e.SessionID != id || e.CWD != s.world.Project || e.PID != p.pid() || e.Version != s.subject.version {
+		t.Errorf("registry = %+v", e)
+	}
+	if e.Kind != "interactive" || e.Entrypoint != "cli" || e.Name == "" || e.UpdatedAt == 0 {
+		t.Errorf("registry = %+v", e)
+	}
+	if at := time.UnixMilli(e.StartedAt); at.Before(before.Add(-time.Second)) || at.After(time.Now().Add(time.Second)) {
+		t.Errorf("startedAt = %v", at)
+	}
+	if want := startTicks(t, p.pid()); e.ProcStart != want {
+		t.Errorf("procStart = %s, /proc says %s", e.ProcStart, want)
+	}
+	if texts := s.asked(t); len(texts) != 1 || texts[0] != "Remember 42." {
+		t.Errorf("asked %q", texts)
+	}
+	last := s.api.Requests()[len(s.api.Requests())-1]
+	if last.SessionID != id || !strings.HasPrefix(last.Model, "claude-sonnet-5") {
+		t.Errorf("request of session %s, model %s", last.SessionID, last.Model)
+	}
+	checkHistory(t, s, id, "Remember 42.")
+}
+
+// startTicks is field 22 of /proc/<pid>/stat.
+func startTicks(t *testing.T, pid int) string {
+	t.Helper()
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(data), ") ")
+	return strings.Fields(rest)[19]
+}
+
+func checkHistory(t *testing.T, s *stage, id, prompt string) {
+	t.Helper()
+	rig.WaitFor(t, patience, "prompt is in history.jsonl", func() (bool, string) {
+		data, err := os.ReadFile(filepath.Join(s.world.ConfigDir, "history.jsonl"))
+		var line struct{ Display, Project, SessionID string }
+		_ = json.Unmarshal(data, &line) // one line is expected
+		return line.Display == prompt && line.Project == s.world.Project && line.SessionID == id, fmt.Sprintf("%s %v", data, err)
+	})
+}
+
+func transcriptComesWithFirstPrompt(t *testing.T, s *stage) {
+	id := newID()
+	p := s.start(t, "--session-id", id, "--permission-mode", "default")
+	p.status("idle")
+	if found := s.transcripts(t, id); len(found) != 0 {
+		t.Fatalf("transcript before the first prompt: %v", found)
+	}
+	p.says("Remember 7.")
+	p.shows("OK, I will remember 7.")
+	p.status("idle")
+
+	if found := s.transcripts(t, id); len(found) != 1 || filepath.Base(filepath.Dir(found[0])) != s.slug() {
+		t.Errorf("transcripts = %v, want one in %s", found, s.slug())
+	}
+	checkTurns(t, s, id)
+}
+
+func checkTurns(t *testing.T, s *stage, id string) {
+	t.Helper()
+	turns := s.answered(t, id)
+	for _, r := range turns {
+		if r.UUID == "" || r.SessionID != id || r.CWD != s.world.Project || r.Version != s.subject.version || r.IsSidechain {
+			t.Errorf("record = %+v", r)
+		}
+		if _, err := time.Parse(time.RFC3339, r.Timestamp); err != nil || r.Message.Role != r.Type {
+			t.Errorf("record = %+v: %v", r, err)
+		}
+	}
+	if first := turns[0]; first.ParentUUID != nil || string(first.Message.Content) != `"Remember 7."` {
+		t.Errorf("first record = %+v %s", first, first.Message.Content)
+	}
+	if last := turns[len(turns)-1]; last.ParentUUID == nil || last.Message.Usage.InputTokens == 0 || last.Message.Model == "" {
+		t.Errorf("last record = %+v", last)
+	}
+}
+
+func killAndResume(t *testing.T, s *stage) {
+	id := newID()
+	p := s.start(t, "--session-id", id, "--model", "sonnet", "--permission-mode", "default", "--", "Remember 42.")
+	p.shows("OK, I will remember 42.")
+	p.status("idle")
+	s.answered(t, id) // a KILL before the transcript is written loses the turn
+	pid := p.pid()
+	p.signal("KILL")
+	if code := p.exits(); code != 137 {
+		t.Errorf("exit code = %d", code)
+	}
+	if _, err := os.Stat(s.registryFile(pid)); err != nil {
+		t.Errorf("registry after KILL: %v", err)
+	}
+	again := s.start(t, "--resume", id, "--model", "sonnet", "--permission-mode", "default", "--", "What number?")
+	again.shows("● 42")
+	if e := again.status("idle"); e.SessionID != id {
+		t.Errorf("resumed as %s, want %s", e.SessionID, id)
+	}
+	if files := s.transcripts(t, "*"); len(files) != 1 {
+		t.Errorf("transcripts = %v", files)
+	}
+}
+
+func exitBy(signal string, want int) func(*testing.T, *stage) {
+	return func(t *testing.T, s *stage) {
+		p := s.start(t, "--session-id", newID(), "--permission-mode", "default")
+		p.status("idle")
+		p.signal(signal)
+		checkGraceful(t, p, want)
+	}
+}
+
+func checkGraceful(t *testing.T, p *pane, want int) {
+	t.Helper()
+	if code := p.exits(); code != want {
+		t.Errorf("exit code = %d, want %d", code, want)
+	}
+	if left := p.s.registered(t); len(left) != 0 {
+		t.Errorf("registry left behind: %v", left)
+	}
+}
+
+func exitByCommand(t *testing.T, s *stage) {
+	id := newID()
+	p := s.start(t, "--session-id", id, "--permission-mode", "default", "--", "Remember 42.")
+	p.shows("OK, I will remember 42.")
+	p.status("idle")
+	p.says("/exit")
+	checkGraceful(t, p, 0)
+	p.shows("Resume this session with:", "--resume "+id)
+}
+
+func exitByArgument(t *testing.T, s *stage) {
+	id := newID()
+	checkGraceful(t, s.start(t, "--session-id", id, "--permission-mode", "default", "--", "exit"), 0)
+	if found := s.transcripts(t, id); len(found) != 0 {
+		t.Errorf("transcript of a session without a turn: %v", found)
+	}
+}
+
+func clearTakesANewID(t *testing.T, s *stage) {
+	id := newID()
+	p := s.start(t, "--session-id", id, "--permission-mode", "default", "--", "Remember 42.")
+	p.shows("OK, I will remember 42.")
+	p.status("idle")
+	p.says("/clear")
+	var e entry
+	rig.WaitFor(t, patience, "a new session id", func() (bool, string) {
+		e = p.status("idle")
+		return e.SessionID != id, e.SessionID
+	})
+	p.says("What number?")
+	p.shows("I don't know any number.")
+	if len(s.transcripts(t, id)) != 1 || len(s.transcripts(t, e.SessionID)) != 1 {
+		t.Errorf("transcripts = %v", s.transcripts(t, "*"))
+	}
+}
+
+func childSessionForgets(t *testing.T, s *stage) {
+	s.paneEnv = []string{"CLAUDE_CODE_CHILD_SESSION=1"}
+	p := s.start(t, "--session-id", newID(), "--permission-mode", "default", "--", "Remember 42.")
+	p.shows("OK, I will remember 42.")
+	p.signal("TERM") // writes what it has to write
+	p.exits()
+	if left := append(s.registered(t), s.transcripts(t, "*")...); len(left) != 0 {
+		t.Errorf("a child of an agent wrote %v", left)
+	}
+}
+
+// A mark that everybody in the tmux server has does not make anybody a child.
+func childMarkOfTheServer(t *testing.T, s *stage) {
+	s.env = append(s.env, "CLAUDE_CODE_CHILD_SESSION=1")
+	id := newID()
+	p := s.start(t, "--session-id", id, "--permission-mode", "default", "--", "Remember 42.")
+	p.shows("OK, I will remember 42.")
+	p.status("idle")
+	s.answered(t, id)
+}

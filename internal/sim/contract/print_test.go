@@ -1,0 +1,80 @@
+package contract
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func print(t *testing.T, s *stage) {
+	id := newID()
+	out, stderr, code := s.run(t, "-p", "--output-format", "json", "--session-id", id, "--model", "haiku", "--permission-mode", "default", "--", "Remember 42.")
+	var r struct {
+		Type, Subtype, Result string
+		SessionID             string `json:"session_id"`
+		IsError               bool   `json:"is_error"`
+		NumTurns              int    `json:"num_turns"`
+	}
+	if err := json.Unmarshal([]byte(out), &r); err != nil || code != 0 {
+		t.Fatalf("%q %q %d: %v", out, stderr, code, err)
+	}
+	if r.Type != "result" || r.Subtype != "success" || r.IsError || r.SessionID != id || r.Result != "OK, I will remember 42." || r.NumTurns != 1 {
+		t.Errorf("result = %+v", r)
+	}
+	if out, stderr, code := s.run(t, "-p", "--resume", id, "--", "What number?"); out != "42\n" || code != 0 {
+		t.Errorf("resumed: %q %q %d", out, stderr, code)
+	}
+	requests := s.api.Requests()
+	if model := requests[len(requests)-1].Model; !strings.HasPrefix(model, "claude-haiku") {
+		t.Errorf("resumed without --model: %s", model)
+	}
+	resumeFromElsewhere(t, s, id)
+	if left := s.registered(t); len(left) != 0 {
+		t.Errorf("registry left behind: %v", left)
+	}
+}
+
+func resumeFromElsewhere(t *testing.T, s *stage, id string) {
+	t.Helper()
+	below := filepath.Join(s.world.Project, "below")
+	if err := os.Mkdir(below, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	out, stderr, code := s.runIn(t, below, "-p", "--resume", id, "--", "What number?")
+	if s.old {
+		if code != 1 || !strings.Contains(stderr, "No conversation found with session ID: "+id) {
+			t.Errorf("older program, from below: %q %q %d", out, stderr, code)
+		}
+		return
+	}
+	if out != "42\n" || code != 0 {
+		t.Errorf("from below: %q %q %d", out, stderr, code)
+	}
+	if files := s.transcripts(t, id); len(files) != 1 {
+		t.Errorf("transcripts = %v", files)
+	}
+}
+
+// A failed turn is not a lost session: the code is 1, but the conversation can be resumed.
+func printFails(t *testing.T, s *stage) {
+	s.env = append(s.env, "CLAUDE_CODE_MAX_RETRIES=0")
+	id := newID()
+	out, stderr, code := s.run(t, "-p", "--output-format", "json", "--session-id", id, "--", "Remember 42. [[error 429]]")
+	var r struct {
+		Subtype   string
+		IsError   bool   `json:"is_error"`
+		SessionID string `json:"session_id"`
+		Status    int    `json:"api_error_status"`
+	}
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatalf("%q %q %d: %v", out, stderr, code, err)
+	}
+	if code != 1 || r.Subtype != "success" || !r.IsError || r.SessionID != id || r.Status != 429 {
+		t.Errorf("code %d, result %+v", code, r)
+	}
+	if out, stderr, code := s.run(t, "-p", "--resume", id, "--", "What number?"); out != "42\n" || code != 0 {
+		t.Errorf("resumed: %q %q %d", out, stderr, code)
+	}
+}

@@ -1,0 +1,98 @@
+package contract
+
+import (
+	"os"
+	"testing"
+
+	"nbs-worker/internal/sim/api"
+	"nbs-worker/internal/sim/rig"
+)
+
+func TestMain(m *testing.M) { os.Exit(rig.Main(m)) }
+
+// subject is a program that claims to be Claude Code.
+type subject struct {
+	name    string
+	version string
+	binary  func(testing.TB) string
+	env     []string
+	old     bool // has the ways of 2.1.197
+}
+
+func subjects() []subject {
+	real := func(version string) func(testing.TB) string {
+		return func(t testing.TB) string { return rig.ClaudeBinary(t, version) }
+	}
+	return []subject{
+		{name: "real-2.1.329", version: "2.1.329", binary: real("2.1.329")},
+		{name: "real-2.1.197", version: "2.1.197", binary: real("2.1.197"), old: true},
+		{name: "stand-in", version: "2.1.329", binary: rig.StandIn},
+		{name: "stand-in-2.1.197", version: "2.1.197", binary: rig.StandIn, env: []string{"NBS_SIM_CLAUDE=version=2.1.197"}, old: true},
+	}
+}
+
+// contract is the list of what is asserted. Each clause gets a stage of its own.
+var contract = map[string]func(*testing.T, *stage){
+	"version":                     version,
+	"first prompt by argument":    firstPromptByArgument,
+	"transcript comes with first": transcriptComesWithFirstPrompt,
+	"kill and resume":             killAndResume,
+	"session id twice":            sessionIDTwice,
+	"resume unknown":              resumeUnknown,
+	"file without a conversation": fileWithoutConversation,
+	"bad arguments":               badArguments,
+	"exit by TERM":                exitBy("TERM", 143),
+	"exit by HUP":                 exitBy("HUP", 129),
+	"exit by INT":                 exitBy("INT", 0),
+	"exit by command":             exitByCommand,
+	"exit by argument":            exitByArgument,
+	"clear takes a new id":        clearTakesANewID,
+	"child session forgets":       childSessionForgets,
+	"child mark of the server":    childMarkOfTheServer,
+	"root may not bypass":         rootMayNotBypass,
+	"bypass warning":              bypassWarning,
+	"trust dialog":                trustDialog,
+	"key dialog":                  keyDialog,
+	"not logged in":               notLoggedIn,
+	"permission dialog":           permissionDialog,
+	"hooks":                       hooks,
+	"print":                       print,
+	"print fails":                 printFails,
+	"unknown command":             unknownCommand,
+}
+
+func TestContract(t *testing.T) {
+	for _, s := range subjects() {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			for name, clause := range contract {
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					clause(t, newStage(t, s))
+				})
+			}
+		})
+	}
+}
+
+// stage is a subject in a world of its own, with an API and a tmux server of its own.
+type stage struct {
+	subject
+	world *rig.World
+	api   *api.Server
+	path  string
+	env   []string // of processes, and of the tmux server
+
+	paneEnv []string // given to a pane only, by tmux -e
+}
+
+func newStage(t *testing.T, s subject) *stage {
+	t.Helper()
+	server, err := api.Start(api.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	w := rig.NewWorld(t, server.URL())
+	return &stage{subject: s, world: w, api: server, path: s.binary(t), env: w.Env(s.env...)}
+}

@@ -1,0 +1,141 @@
+package isolate
+
+import (
+	"bytes"
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestMain(m *testing.M) {
+	// The test binary plays `nbs-sim isolate` for the tests of Exec.
+	if len(os.Args) > 2 && os.Args[1] == "exec-inside" {
+		os.Exit(Exec(os.Args, os.Args[2:]))
+	}
+	if len(os.Args) > 1 && os.Args[1] == "is-isolated" {
+		os.Exit(sayIsolated())
+	}
+	os.Exit(m.Run())
+}
+
+func sayIsolated() int {
+	if err := Isolated(); err != nil {
+		return failed(err)
+	}
+	return 0
+}
+
+func self(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exec.CommandContext(t.Context(), exe, args...)
+}
+
+func TestJudge(t *testing.T) {
+	up, down := net.FlagUp|net.FlagLoopback, net.FlagLoopback
+	cases := map[string]struct {
+		ifaces []net.Interface
+		want   string
+	}{
+		"loopback up":   {[]net.Interface{{Name: "lo", Flags: up}}, ""},
+		"loopback down": {[]net.Interface{{Name: "lo", Flags: down}}, "is down"},
+		"nothing":       {nil, "no loopback"},
+		"a way out":     {[]net.Interface{{Name: "lo", Flags: up}, {Name: "eth0", Flags: net.FlagUp}}, "eth0"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			err := judge(c.ifaces)
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("judge = %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestExecRunsInsideTheNamespace(t *testing.T) {
+	exe := self(t).Path
+	out, err := self(t, "exec-inside", exe, "is-isolated").CombinedOutput()
+	if err != nil {
+		t.Fatalf("inside: %v\n%s", err, out)
+	}
+}
+
+func TestExecPassesStreamsArgumentsAndCode(t *testing.T) {
+	cmd := self(t, "exec-inside", "sh", "-c", `cat; echo "$1" >&2; echo "[$NBS_SIM_ISOLATE_STAGE]"; exit 7`, "sh", "a  b'c")
+	cmd.Stdin = strings.NewReader("from stdin\n")
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 7 {
+		t.Errorf("err = %v, want exit code 7", err)
+	}
+	if stdout.String() != "from stdin\n[]\n" || stderr.String() != "a  b'c\n" {
+		t.Errorf("stdout %q, stderr %q", stdout.String(), stderr.String())
+	}
+}
+
+func TestUnknownCommandIsAFault(t *testing.T) {
+	err := self(t, "exec-inside", "no-such-command-anywhere").Run()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != codeFailed {
+		t.Errorf("err = %v, want exit code %d", err, codeFailed)
+	}
+}
+
+func TestSignalIsForwarded(t *testing.T) {
+	cmd := self(t, "exec-inside", "sh", "-c", `echo up; while :; do read x; done`)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 3)); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Process.Signal(os.Interrupt) // sh without a trap for INT: the default ends it
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 130 {
+		t.Errorf("exit code = %d, want 130", code)
+	}
+}
+
+// What was left in a session of its own (as tmux and Claude's tools are) ends with the namespace.
+func TestLeftoversAreSwept(t *testing.T) {
+	cmd := self(t, "exec-inside", "sh", "-c", `setsid sh -c 'echo $$; while :; do read x <&3 || sleep 60; done' 3</dev/null & exit 0`)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// The leftover holds the pipe: end of file means that it is gone.
+	done := make(chan []byte, 1)
+	go func() {
+		var all bytes.Buffer
+		_, _ = all.ReadFrom(out)
+		done <- all.Bytes()
+	}()
+	select {
+	case pid := <-done:
+		t.Logf("leftover was %s", bytes.TrimSpace(pid))
+	case <-time.After(20 * time.Second):
+		t.Error("a process in a session of its own survived the namespace")
+	}
+	_ = cmd.Wait()
+}

@@ -1,0 +1,37 @@
+package isolate
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// raiseLoopback sets lo up. A new network namespace has it, but down.
+func raiseLoopback() error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("raise loopback: %w", err)
+	}
+	defer unix.Close(fd)
+	req, err := unix.NewIfreq("lo")
+	if err != nil {
+		return fmt.Errorf("raise loopback: %w", err)
+	}
+	if err := unix.IoctlIfreq(fd, unix.SIOCGIFFLAGS, req); err != nil {
+		return fmt.Errorf("raise loopback: read flags: %w", err)
+	}
+	req.SetUint16(req.Uint16() | unix.IFF_UP | unix.IFF_RUNNING)
+	if err := unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, req); err != nil {
+		return fmt.Errorf("raise loopback: set flags: %w", err)
+	}
+	return nil
+}
+
+// dropAmbient gives back the capability that was kept across execve only to raise loopback, so that what runs inside
+// has the rights of its user and no more.
+func dropAmbient() error {
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
+		return fmt.Errorf("drop ambient capabilities: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+package rig
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"nbs-worker/internal/sim/isolate"
+)
+
+// binaries are built once for each test process. The folder is removed by Main.
+var binaries struct {
+	mu   sync.Mutex
+	dir  string
+	done map[string]error
+}
+
+// Worker is the path of nbs-worker, built from this checkout.
+func Worker(t testing.TB) string { return build(t, "nbs-worker") }
+
+// Sim is the path of nbs-sim, built from this checkout.
+func Sim(t testing.TB) string { return build(t, "nbs-sim") }
+
+// StandIn is the path of the stand-in under the name claude.
+func StandIn(t testing.TB) string {
+	t.Helper()
+	sim := Sim(t)
+	link := filepath.Join(t.TempDir(), "claude")
+	if err := os.Symlink(sim, link); err != nil {
+		t.Fatal(err)
+	}
+	return link
+}
+
+func build(t testing.TB, name string) string {
+	t.Helper()
+	binaries.mu.Lock()
+	defer binaries.mu.Unlock()
+	if binaries.dir == "" {
+		dir, err := os.MkdirTemp("", "nbs-bin")
+		if err != nil {
+			t.Fatal(err)
+		}
+		binaries.dir, binaries.done = dir, map[string]error{}
+	}
+	path := filepath.Join(binaries.dir, name)
+	err, known := binaries.done[name]
+	if !known {
+		err = goBuild(Root(t), path, "./cmd/"+name)
+		binaries.done[name] = err
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func goBuild(root, path, pkg string) error {
+	cmd := exec.Command("go", "build", "-o", path, pkg)
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build %s: %w\n%s", pkg, err, out)
+	}
+	return nil
+}
+
+// Root is the folder of go.mod.
+func Root(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			t.Fatal("no go.mod above the working directory")
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// ClaudeBinary is the path of the pinned Claude Code. It refuses to name it to a process that is not isolated.
+func ClaudeBinary(t testing.TB, version string) string {
+	t.Helper()
+	if err := isolate.Isolated(); err != nil {
+		t.Fatalf("the real Claude Code runs only in isolation (use rig.Main): %v", err)
+	}
+	dir := os.Getenv("NBS_TEST_CLAUDE_DIR")
+	if dir == "" {
+		dir = filepath.Join(Root(t), ".cache", "claude")
+	}
+	path := filepath.Join(dir, version, "claude")
+	if _, err := os.Stat(path); err != nil {
+		t.Fatalf("Claude Code %s is missing: %v\nrun: make bootstrap", version, err)
+	}
+	return path
+}

@@ -1,0 +1,61 @@
+package rig
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Key is the API key that tests use. It is made up.
+const Key = "sk-ant-nbs-made-up-0123456789abcdef-00"
+
+// ConfigOptions says what a Claude configuration already knows. The zero value is a user of long standing, who trusts
+// no folder.
+type ConfigOptions struct {
+	Trusted       []string // folders, with all below them
+	KeyUnanswered bool     // the user was never asked about the API key
+	KeyRejected   bool     // the user said no to it
+	NotOnboarded  bool
+	Settings      string // settings.json; default: none
+}
+
+// Config writes a Claude configuration folder.
+func Config(t testing.TB, dir string, opts ConfigOptions) {
+	t.Helper()
+	tail := Key[len(Key)-20:]
+	answers := map[string][]string{"approved": {tail}, "rejected": {}}
+	switch {
+	case opts.KeyUnanswered:
+		answers["approved"] = []string{}
+	case opts.KeyRejected:
+		answers = map[string][]string{"approved": {}, "rejected": {tail}}
+	}
+	projects := map[string]any{}
+	for _, folder := range opts.Trusted {
+		projects[folder] = map[string]any{"hasTrustDialogAccepted": true}
+	}
+	data, err := json.Marshal(map[string]any{
+		"hasCompletedOnboarding": !opts.NotOnboarded,
+		"theme":                  "dark",
+		"customApiKeyResponses":  answers,
+		"projects":               projects,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, ".claude.json"), data)
+	if opts.Settings != "" {
+		write(t, filepath.Join(dir, "settings.json"), []byte(opts.Settings))
+	}
+}
+
+func write(t testing.TB, path string, data []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,27 @@
+// Package standin imitates the claude program as far as a supervisor depends on it, for what the real one will not do
+// on demand: a slow start, an early death, a refusal to stop, a dialog, a lost id.
+//
+// What it does like the real one is held to it by the contract suite (internal/sim/contract), which runs the same
+// assertions against both: arguments and their errors, the registry sessions/<pid>.json, transcripts, history.jsonl,
+// first-run dialogs, exit codes. It answers a turn by sending the conversation, read back from its transcript, to
+// ANTHROPIC_BASE_URL, so that a memory is proof here too. Not imitated: slash commands other than /exit and /clear,
+// `!` commands, tools other than Bash, streaming, compaction, cost, the inbox socket, the status line.
+//
+// NBS_SIM_CLAUDE makes it misbehave; a comma separated list of:
+//
+//	start-delay=4s     do nothing at all for that long first
+//	die-after=4s       end like a crash (registry left behind) that long after the start
+//	die-code=3         with this exit code instead of 1
+//	refuse-term        ignore TERM, HUP and INT
+//	stop-delay=4s      take that long to shut down after a signal
+//	dialog=NAME        show this dialog although nothing asks for it: trust, api-key, bypass, onboarding, login
+//	no-registry        write no sessions/<pid>.json
+//	no-transcript      write no transcript
+//	wrong-session-id   run under another, random session id than the one asked for
+//	print-error=TEXT   print TEXT on stderr and exit 1 (TEXT ends at the next comma)
+//	spawn-child        start a child in a session of its own that lives on, like a tool's shell
+//	version=2.1.100    claim this version; up to 2.1.200 the older program's ways are imitated
+//
+// Invariants: it talks to ANTHROPIC_BASE_URL only if that is on loopback. It never waits by polling. The package must
+// not import anything of the product.
+package standin

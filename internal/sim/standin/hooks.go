@@ -1,0 +1,62 @@
+package standin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"os"
+	"os/exec"
+	"time"
+)
+
+// hook runs the commands that the settings name for an event. A failing hook does not disturb, as with the real one.
+// Imitated: SessionStart, UserPromptSubmit, Stop, StopFailure, PermissionRequest, SessionEnd.
+func (s *session) hook(ctx context.Context, event string, extra map[string]any) {
+	groups := s.settings.Hooks[event]
+	if len(groups) == 0 {
+		return
+	}
+	payload := map[string]any{
+		"session_id": s.id, "transcript_path": s.tr.path, "cwd": s.cwd, "hook_event_name": event,
+		"permission_mode": s.mode(),
+	}
+	maps.Copy(payload, extra)
+	input, err := json.Marshal(payload)
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	for _, group := range groups {
+		for _, h := range group.Hooks {
+			cmd := exec.CommandContext(ctx, "/bin/sh", "-c", h.Command)
+			cmd.Stdin = bytes.NewReader(input)
+			cmd.Env = append(os.Environ(), s.childEnv()...)
+			cmd.WaitDelay = time.Second
+			_ = cmd.Run()
+		}
+	}
+}
+
+// hookStop tells how a turn ended.
+func (s *session) hookStop(ctx context.Context, r result) {
+	if r.failed == nil {
+		s.hook(ctx, "Stop", map[string]any{"stop_hook_active": false, "last_assistant_message": r.text})
+		return
+	}
+	s.hook(ctx, "StopFailure", map[string]any{"error": r.failed.class(), "last_assistant_message": r.text})
+}
+
+// class is the real program's word for an API error.
+func (e apiError) class() string {
+	switch {
+	case e.status == 429:
+		return "rate_limit"
+	case e.status >= 500:
+		return "server_error"
+	case e.status == 403, e.status == 401, e.status == 0:
+		return "authentication_failed"
+	}
+	return "unknown"
+}

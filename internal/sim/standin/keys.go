@@ -1,0 +1,111 @@
+package standin
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// quit is the end by the user's own wish.
+var quit = ending{code: 0, reason: "prompt_input_exit"}
+
+// press handles a key at the prompt, or in the permission dialog over it.
+func (u *tui) press(ctx context.Context, k key) (*ending, error) {
+	if u.asking != nil {
+		return nil, u.answer(k)
+	}
+	again := k.kind == u.lastQuit && u.lastQuit != keyText
+	u.lastQuit = keyText
+	switch k.kind {
+	case keyText:
+		u.input = append(u.input, []rune(k.text)...)
+	case keyPaste:
+		u.input = append(u.input, []rune(u.pasted(k.text))...)
+	case keyNewline:
+		u.input = append(u.input, '\n')
+	case keyBackspace:
+		u.input = u.input[:max(0, len(u.input)-1)]
+	case keyKill:
+		u.input = nil
+	case keyEnter:
+		return u.enter(ctx)
+	case keyEscape:
+		u.interrupt()
+	case keyInterrupt, keyEnd:
+		if again && u.cancel == nil {
+			return &quit, nil
+		}
+		u.interrupt()
+		u.input, u.lastQuit = nil, k.kind
+	}
+	return nil, nil
+}
+
+// pasted marks a long paste, as the newer program does: from four lines or 801 characters on.
+func (u *tui) pasted(text string) string {
+	long := strings.Count(text, "\n") > 2 || len([]rune(text)) > 800
+	if u.s.whims.old() || !long {
+		return text
+	}
+	return fmt.Sprintf("\n\n<pasted_content id=\"21dc\">\n%s\n</pasted_content id=\"21dc\">\n", text)
+}
+
+func (u *tui) interrupt() {
+	if u.cancel != nil {
+		u.cancel()
+	}
+}
+
+// enter submits the line. A backslash at its end makes a new line instead.
+func (u *tui) enter(ctx context.Context) (*ending, error) {
+	text := string(u.input)
+	if rest, found := strings.CutSuffix(text, `\`); found {
+		u.input = append([]rune(rest), '\n')
+		return nil, nil
+	}
+	u.input = nil
+	return u.submit(ctx, text)
+}
+
+var command = regexp.MustCompile(`^/[a-z][a-z-]*( |$)`)
+
+// submit takes a prompt: a command, or something to say.
+func (u *tui) submit(ctx context.Context, text string) (*ending, error) {
+	trimmed := strings.TrimSpace(text)
+	if trimmed == "" {
+		return nil, nil
+	}
+	if err := u.s.remember(text); err != nil {
+		return nil, err
+	}
+	switch {
+	case trimmed == "/exit", trimmed == "exit", trimmed == "quit":
+		return &quit, nil
+	case trimmed == "/clear" && u.cancel == nil:
+		return nil, u.clear(ctx)
+	case command.MatchString(trimmed):
+		name, _, _ := strings.Cut(trimmed, " ")
+		u.said = append(u.said, "● Unknown command: "+name, "")
+		return nil, nil
+	}
+	u.s.hook(ctx, "UserPromptSubmit", map[string]any{"prompt": trimmed})
+	if u.cancel != nil {
+		u.queue = append(u.queue, trimmed)
+		return nil, nil
+	}
+	return nil, u.begin(ctx, trimmed)
+}
+
+// clear begins an empty conversation under a new id.
+func (u *tui) clear(ctx context.Context) error {
+	u.s.hook(ctx, "SessionEnd", map[string]any{"reason": "clear"})
+	if err := u.s.renew(uuid.NewString()); err != nil {
+		return err
+	}
+	u.said = []string{"❯ /clear", ""}
+	u.s.hook(ctx, "SessionStart", map[string]any{"source": "clear"})
+	return nil
+}

@@ -1,0 +1,189 @@
+package standin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+)
+
+const hangup = syscall.SIGHUP
+
+// tui is the program at its prompt. One goroutine owns all of it; a running turn reports through events.
+type tui struct {
+	s        *session
+	term     *terminal
+	events   chan event
+	input    []rune
+	said     []string // what stands above the prompt
+	queue    []string // typed while busy
+	working  string
+	cancel   context.CancelFunc // of the running turn; nil when idle
+	asking   *event             // the open permission dialog
+	lastQuit keyKind            // C-c or C-d once: a second one leaves
+}
+
+// event is what a turn tells the tui.
+type event struct {
+	done    *result
+	err     error
+	working string
+	command string    // asks for permission
+	answer  chan bool // for command
+}
+
+// interactive runs the program on its terminal until it ends, and returns the exit code.
+func (s *session) interactive(ctx context.Context) (int, error) {
+	if !s.cfg.onboarded() && s.whims.dialog == "" {
+		return unreachable(ctx)
+	}
+	t, err := openTerminal()
+	if err != nil {
+		return 1, err
+	}
+	defer t.close()
+	forget := amnesia(ctx)
+	if !forget && !s.whims.noRegistry && !s.whims.old() {
+		if s.keyFile, err = writeKey(s.cfg.dir); err != nil {
+			return 1, err
+		}
+	}
+	if s.opts.resume != "" && !uuidShape.MatchString(s.opts.resume) {
+		_, err := s.show(ctx, t, s.dialog("picker"))
+		return s.left(ctx, err)
+	}
+	if err := s.firstRun(ctx, t); err != nil {
+		return s.left(ctx, err)
+	}
+	if err := s.attach("cli", forget); err != nil {
+		s.forgetKey()
+		return 1, err
+	}
+	if err := s.reg.register(); err != nil {
+		return 1, err
+	}
+	u := &tui{s: s, term: t, events: make(chan event)}
+	return u.live(ctx)
+}
+
+// unreachable is what remains of the onboarding where no network is: it asks the real service first.
+func unreachable(ctx context.Context) (int, error) {
+	fmt.Println(" Unable to connect to Anthropic services\n\n Failed to connect to api.anthropic.com: EAI_AGAIN\n\n" +
+		" Check your internet connection and network settings.")
+	if ctx.Err() != nil {
+		return endOf(ctx).code, nil
+	}
+	return 1, nil
+}
+
+// left is the end before the prompt: an answer, a signal, or a fault.
+func (s *session) left(ctx context.Context, err error) (int, error) {
+	var end ending
+	defer s.forgetKey()
+	switch {
+	case ctx.Err() != nil:
+		end = endOf(ctx)
+		pause(context.WithoutCancel(ctx), s.whims.stopDelay)
+	case errors.As(err, &end):
+	case errors.Is(err, errLeft):
+		end.code = 1
+	default:
+		return 1, err
+	}
+	return end.code, nil
+}
+
+// live is the life at the prompt.
+func (u *tui) live(ctx context.Context) (int, error) {
+	u.term.title("✳ Claude Code")
+	u.s.hook(ctx, "SessionStart", map[string]any{"source": u.s.source(), "model": u.s.model})
+	u.recall()
+	if err := u.s.reg.setStatus("idle", ""); err != nil {
+		return 1, err
+	}
+	u.redraw()
+	end, err := u.start(ctx)
+	if err == nil && end == nil {
+		end, err = u.loop(ctx)
+	}
+	if err != nil {
+		return 1, err
+	}
+	return u.finish(ctx, *end), nil
+}
+
+// start submits the prompt from the command line. What is a command there when typed is one too, except `!`.
+func (u *tui) start(ctx context.Context) (*ending, error) {
+	if u.s.opts.prompt == "" {
+		return nil, nil
+	}
+	return u.submit(ctx, u.s.opts.prompt)
+}
+
+func (u *tui) loop(ctx context.Context) (*ending, error) {
+	resized := make(chan os.Signal, 1)
+	signal.Notify(resized, syscall.SIGWINCH)
+	defer signal.Stop(resized)
+	for {
+		u.redraw()
+		var end *ending
+		var err error
+		select {
+		case <-ctx.Done():
+			e := endOf(ctx)
+			return &e, nil
+		case <-resized:
+		case k, ok := <-u.term.keys:
+			if !ok {
+				e := endings[os.Signal(hangup)]
+				return &e, nil
+			}
+			end, err = u.press(ctx, k)
+		case e := <-u.events:
+			err = u.happen(ctx, e)
+		}
+		if err != nil || end != nil {
+			return end, err
+		}
+	}
+}
+
+func (u *tui) redraw() {
+	cols, rows := u.term.size()
+	draw(cols, rows, u.screen(cols))
+}
+
+// finish puts things in order, except after a crash.
+func (u *tui) finish(ctx context.Context, end ending) int {
+	if end.crashed {
+		return end.code
+	}
+	ctx = context.WithoutCancel(ctx)
+	if u.cancel != nil {
+		u.cancel()
+		u.drain()
+	}
+	pause(ctx, u.s.whims.stopDelay)
+	u.s.hook(ctx, "SessionEnd", map[string]any{"reason": end.reason})
+	u.s.reg.remove()
+	u.s.forgetKey()
+	if u.s.turns > 0 {
+		fmt.Print("\r\n" + strings.ReplaceAll(u.s.resumeHint(), "\n", "\r\n") + "\r\n")
+	}
+	return end.code
+}
+
+// drain waits until the cancelled turn has written its last line.
+func (u *tui) drain() {
+	for e := range u.events {
+		if e.answer != nil {
+			e.answer <- false
+		}
+		if e.done != nil || e.err != nil {
+			return
+		}
+	}
+}

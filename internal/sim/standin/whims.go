@@ -1,0 +1,88 @@
+package standin
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// DefaultVersion is the version that is imitated unless version= says otherwise.
+const DefaultVersion = "2.1.329"
+
+// whims are the misbehaviours asked for. See the package comment.
+type whims struct {
+	startDelay, dieAfter, stopDelay time.Duration
+	dieCode                         int
+	refuseTerm                      bool
+	dialog                          string
+	noRegistry, noTranscript        bool
+	wrongSessionID                  bool
+	printError                      string
+	spawnChild                      bool
+	version                         string
+}
+
+func parseWhims(text string) (whims, error) {
+	w := whims{dieCode: 1, version: DefaultVersion}
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(part, "=")
+		if err := w.set(name, value); err != nil {
+			return w, fmt.Errorf("NBS_SIM_CLAUDE: %q: %w", part, err)
+		}
+	}
+	return w, nil
+}
+
+func (w *whims) set(name, value string) (err error) {
+	switch name {
+	case "start-delay":
+		w.startDelay, err = time.ParseDuration(value)
+	case "die-after":
+		w.dieAfter, err = time.ParseDuration(value)
+	case "stop-delay":
+		w.stopDelay, err = time.ParseDuration(value)
+	case "die-code":
+		w.dieCode, err = strconv.Atoi(value)
+	case "dialog":
+		w.dialog = value
+		if !knownDialog(value) {
+			err = fmt.Errorf("no such dialog")
+		}
+	case "print-error":
+		w.printError = value
+	case "version":
+		w.version = value
+	default:
+		err = w.setSwitch(name)
+	}
+	return err
+}
+
+func (w *whims) setSwitch(name string) error {
+	switches := map[string]*bool{
+		"refuse-term":      &w.refuseTerm,
+		"no-registry":      &w.noRegistry,
+		"no-transcript":    &w.noTranscript,
+		"wrong-session-id": &w.wrongSessionID,
+		"spawn-child":      &w.spawnChild,
+	}
+	target, known := switches[name]
+	if !known {
+		return fmt.Errorf("unknown directive")
+	}
+	*target = true
+	return nil
+}
+
+// old says whether the ways of 2.1.197 are imitated rather than those of 2.1.329.
+func (w whims) old() bool {
+	var major, minor, patch int
+	if _, err := fmt.Sscanf(w.version, "%d.%d.%d", &major, &minor, &patch); err != nil {
+		return false
+	}
+	return major < 2 || major == 2 && (minor < 1 || minor == 1 && patch <= 200)
+}
