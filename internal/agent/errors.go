@@ -3,6 +3,7 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Kind says what an error means to whoever called. Its numbers are the published
@@ -53,16 +54,19 @@ func KindOf(err error) Kind {
 	return Failed
 }
 
-// HintsOf returns the hints of every Error in err's chain, outermost first.
+// HintsOf returns the hints of every Error in err's tree, outermost first.
 func HintsOf(err error) []string {
-	var hints []string
-	for err != nil {
-		e, ok := errors.AsType[*Error](err)
-		if !ok {
-			break
+	switch e := err.(type) { //nolint:errorlint // it walks the tree itself
+	case *Error:
+		return append(slices.Clone(e.Hints), HintsOf(e.Err)...)
+	case interface{ Unwrap() error }:
+		return HintsOf(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		var hints []string
+		for _, joined := range e.Unwrap() {
+			hints = append(hints, HintsOf(joined)...)
 		}
-		hints = append(hints, e.Hints...)
-		err = e.Err
+		return hints
 	}
-	return hints
+	return nil
 }

@@ -109,8 +109,8 @@ type PreviousSession struct {
 type Exit struct {
 	At         time.Time  `json:"at"`
 	Invocation Invocation `json:"invocation"`
-	Code       int        `json:"code"`             // -1 when a signal ended it
-	Signal     string     `json:"signal,omitempty"` // as the kernel names it: "killed"
+	Code       int        `json:"code"`              // -1 when a signal ended it
+	Signal     string     `json:"signal,omitempty"`  // as the kernel names it: "killed"
 	HungUp     bool       `json:"hung_up,omitempty"` // its terminal went away
 	UptimeS    int64      `json:"uptime_s"`
 	Error      string     `json:"error,omitempty"`       // why claude was not started at all

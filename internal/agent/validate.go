@@ -60,8 +60,8 @@ func CheckPath(field, path string) error {
 	if !filepath.IsAbs(path) {
 		return Errorf(BadInput, "%s %s is not an absolute path", field, Quote(path))
 	}
-	if strings.ContainsAny(path, "\x00\n\r") {
-		return Errorf(BadInput, "%s %s holds a line break or a NUL", field, Quote(path))
+	if strings.ContainsAny(path, "\x00\n\r") || !utf8.ValidString(path) {
+		return Errorf(BadInput, "%s %s holds a line break or a NUL, or is not valid UTF-8", field, Quote(path))
 	}
 	return nil
 }

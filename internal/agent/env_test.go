@@ -1,0 +1,57 @@
+package agent_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"nbs-worker/internal/agent"
+)
+
+func TestParseEnvReadsAssignments(t *testing.T) {
+	t.Parallel()
+	got, err := agent.ParseEnv([]string{"A=1", "EMPTY=", "URL=http://h/?a=b", "A=2", "_x9=two words\nand lines", "TOKENIZER=fast"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"A": "2", "EMPTY": "", "URL": "http://h/?a=b", "_x9": "two words\nand lines", "TOKENIZER": "fast"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if none, err := agent.ParseEnv(nil); err != nil || none == nil || len(none) != 0 {
+		t.Errorf("ParseEnv(nil) = %v, %v; want an empty map", none, err)
+	}
+}
+
+func TestParseEnvRefuses(t *testing.T) {
+	t.Parallel()
+	for _, assignment := range []string{
+		"NAME", "", "=value", "9A=x", "A B=x", "A-B=x", "A\x00=x", "A=x\x00y", "A=\xff", "\u00c4=x",
+	} {
+		if _, err := agent.ParseEnv([]string{assignment}); agent.KindOf(err) != agent.BadInput || err == nil {
+			t.Errorf("ParseEnv(%q): %v; want bad input", assignment, err)
+		}
+	}
+}
+
+func TestParseEnvKeepsNoSecret(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		"ANTHROPIC_API_KEY", "anthropic_api_key", "GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "CLIENT_SECRET",
+		"DB_PASSWORD", "PASSWD", "GOOGLE_APPLICATION_CREDENTIALS", "MY_CREDENTIAL",
+	} {
+		_, err := agent.ParseEnv([]string{"OK=1", name + "=canary-value"})
+		if err == nil || agent.KindOf(err) != agent.BadInput {
+			t.Errorf("%s was taken: %v", name, err)
+			continue
+		}
+		hints := strings.Join(agent.HintsOf(err), " ")
+		if !strings.Contains(hints, "export "+name) {
+			t.Errorf("%s: the hint does not say how to pass it: %q", name, hints)
+		}
+		if strings.Contains(err.Error()+hints, "canary-value") {
+			t.Errorf("%s: the refusal prints the secret", name)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package agent_test
+
+import (
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/agent"
+)
+
+func TestParseModelTakes(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		"", "opus", "OPUS", "sonnet[1m]", "opusplan", "claude-sonnet-5-5", "claude-haiku-4-5-20251001",
+		"us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-opus-4@20250514",
+		"arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-opus-4-v1:0",
+	} {
+		if model, err := agent.ParseModel(name); err != nil || string(model) != name {
+			t.Errorf("ParseModel(%q) = %q, %v; want it as it is", name, model, err)
+		}
+	}
+}
+
+func TestParseModelRefuses(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		"x; touch F", "-p", "--model", "$(touch F)", "`touch F`", "opus sonnet", "opus\n", "opus\x00", "[1m]",
+		"\x1b[31m", "mod\u00e8le", "a'b", `a"b`, "a#{pid}", strings.Repeat("m", 257),
+	} {
+		if model, err := agent.ParseModel(name); model != "" || agent.KindOf(err) != agent.BadInput {
+			t.Errorf("ParseModel(%q) = %q, %v; want bad input", name, model, err)
+		}
+	}
+}
+
+func TestSuggestionNamesTheAliasOneSlipAway(t *testing.T) {
+	t.Parallel()
+	for typed, want := range map[agent.Model]agent.Model{
+		"sonet":      "sonnet", // a letter missing
+		"sonnnet":    "sonnet", // one too many
+		"sonnat":     "sonnet", // a wrong one
+		"opsu":       "opus",   // two exchanged
+		"pous":       "opus",
+		"opus1":      "opus",
+		"OPSU":       "opus",
+		"opsu[1m]":   "opus[1m]",
+		"opsu[1M]":   "opus[1m]",
+		"defualt":    "default",
+		"haikku":     "haiku",
+		"opuspaln":   "opusplan",
+		"bes":        "best",
+		"opus":       "",
+		"sonnet":     "",
+		"Sonnet[1m]": "",
+		"":           "",
+		"[1m]":       "",
+		"o":          "",
+		"opsuu":      "",
+		"suop":       "",
+		"gpt-5":      "",
+
+		"claude-sonnet-5-5":      "",
+		"claude-opus-4-20250514": "",
+		"us.anthropic.sonnet":    "",
+	} {
+		if got := typed.Suggestion(); got != want {
+			t.Errorf("Suggestion(%q) = %q; want %q", typed, got, want)
+		}
+	}
+}
+
+func TestParsePermissionMode(t *testing.T) {
+	t.Parallel()
+	for _, mode := range agent.PermissionModes {
+		if got, err := agent.ParsePermissionMode(string(mode)); err != nil || got != mode {
+			t.Errorf("ParsePermissionMode(%q) = %q, %v", mode, got, err)
+		}
+	}
+	for _, word := range []string{"", "bypass", "BypassPermissions", "plan ", "-plan", "acceptEdits\n", "plan;auto"} {
+		mode, err := agent.ParsePermissionMode(word)
+		if mode != "" || agent.KindOf(err) != agent.BadInput {
+			t.Fatalf("ParsePermissionMode(%q) = %q, %v; want bad input", word, mode, err)
+		}
+		for _, valid := range agent.PermissionModes {
+			if !strings.Contains(err.Error(), string(valid)) {
+				t.Errorf("the refusal of %q does not offer %s: %v", word, valid, err)
+			}
+		}
+	}
+}

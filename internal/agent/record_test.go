@@ -1,0 +1,119 @@
+package agent_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"nbs-worker/internal/agent"
+)
+
+func TestAddExitKeepsTheLastTwenty(t *testing.T) {
+	t.Parallel()
+	var r agent.Record
+	for code := range 25 {
+		r.AddExit(agent.Exit{Code: code})
+		if want := min(code+1, 20); len(r.Exits) != want {
+			t.Fatalf("after %d exits %d are kept; want %d", code+1, len(r.Exits), want)
+		}
+	}
+	if first, last := r.Exits[0].Code, r.Exits[19].Code; first != 5 || last != 24 {
+		t.Errorf("kept are %d to %d; want 5 to 24, oldest first", first, last)
+	}
+}
+
+func TestExitOfFindsTheInvocation(t *testing.T) {
+	t.Parallel()
+	r := agent.Record{Exits: []agent.Exit{{Invocation: "a", Code: 1}, {Invocation: "b", Code: 2}, {Invocation: "a", Code: 3}}}
+	if exit := r.ExitOf("a"); exit == nil || exit.Code != 3 {
+		t.Errorf("ExitOf(a) = %v; want the newest, code 3", exit)
+	}
+	if exit := r.ExitOf("b"); exit == nil || exit.Code != 2 {
+		t.Errorf("ExitOf(b) = %v; want code 2", exit)
+	}
+	if exit := r.ExitOf("c"); exit != nil {
+		t.Errorf("ExitOf(c) = %v; want none", exit)
+	}
+	r.ExitOf("b").LastScreen = "bye"
+	if r.Exits[1].LastScreen != "bye" {
+		t.Error("what ExitOf returns is a copy")
+	}
+}
+
+func TestReplaceRemembersTheConversation(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC)
+	r := agent.Record{SessionID: "old", TranscriptSeen: at}
+	r.Replace("new", at, "fresh")
+	want := agent.Record{
+		SessionID:        "new",
+		PreviousSessions: []agent.PreviousSession{{SessionID: "old", Until: at, Reason: "fresh"}},
+	}
+	if diff := cmp.Diff(want, r, cmp.AllowUnexported(agent.Record{})); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestLaunchDefaults(t *testing.T) {
+	t.Parallel()
+	r := agent.Record{ProjectRoot: "/p"}
+	if cwd, mode := r.LaunchCwd(), r.LaunchPermissionMode(); cwd != "/p" || mode != agent.BypassPermissions {
+		t.Errorf("a record of the original tools starts in %s with %s", cwd, mode)
+	}
+	r.Cwd, r.PermissionMode = "/p/sub", "plan"
+	if cwd, mode := r.LaunchCwd(), r.LaunchPermissionMode(); cwd != "/p/sub" || mode != "plan" {
+		t.Errorf("it starts in %s with %s; want what is recorded", cwd, mode)
+	}
+}
+
+func TestIdentitiesOfAStartShareItsPlace(t *testing.T) {
+	t.Parallel()
+	p := agent.Process{
+		Identity: agent.Identity{Identified: agent.Identified{PID: 3, StartTicks: 30}, BootID: "b", PIDNS: 4, Host: "h"},
+		Launcher: agent.Identified{PID: 2, StartTicks: 20},
+		Tmux:     &agent.TmuxPlace{ServerPID: 1, ServerStartTicks: 10},
+	}
+	want := agent.Identity{Identified: agent.Identified{PID: 2, StartTicks: 20}, BootID: "b", PIDNS: 4, Host: "h"}
+	if diff := cmp.Diff(want, p.LauncherIdentity()); diff != "" {
+		t.Errorf("launcher: -want +got:\n%s", diff)
+	}
+	want.Identified = agent.Identified{PID: 1, StartTicks: 10}
+	if diff := cmp.Diff(want, p.ServerIdentity()); diff != "" {
+		t.Errorf("server: -want +got:\n%s", diff)
+	}
+}
+
+func TestSummaries(t *testing.T) {
+	t.Parallel()
+	for want, exit := range map[string]agent.Exit{
+		"code 0":              {},
+		"code 143":            {Code: 143},
+		"signal: killed":      {Code: -1, Signal: "killed"},
+		"not started: no tty": {Code: 1, Error: "no tty"},
+	} {
+		if got := exit.Summary(); got != want {
+			t.Errorf("Summary() = %q; want %q", got, want)
+		}
+	}
+}
+
+func TestStatusWordAndRunning(t *testing.T) {
+	t.Parallel()
+	for want, c := range map[string]struct {
+		status  agent.Status
+		running bool
+	}{
+		"idle":                       {agent.Status{State: agent.Idle}, true},
+		"starting":                   {agent.Status{State: agent.Starting}, true},
+		"waiting":                    {agent.Status{State: agent.Waiting}, true},
+		"waiting: permission prompt": {agent.Status{State: agent.Waiting, Detail: "permission prompt"}, true},
+		"unknown":                    {agent.Status{State: agent.Unknown, Detail: "another host"}, false},
+		"lost: reboot":               {agent.Status{State: agent.Dead, Cause: agent.LostReboot}, false},
+		"crashed":                    {agent.Status{State: agent.Dead, Cause: agent.Crashed, Detail: "code 1"}, false},
+	} {
+		if got := c.status.Word(); got != want || c.status.Running() != c.running {
+			t.Errorf("%+v: %q, running %t; want %q, %t", c.status, got, c.status.Running(), want, c.running)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"nbs-worker/internal/agent"
+)
+
+// legacy is a record as the original tools wrote it: eight fields, no schema.
+const legacy = `{
+  "handle": "theologian",
+  "session_id": "abc12345-1234-1234-1234-123456789abc",
+  "model": "opus",
+  "tmux_session": "nbs-theologian-live",
+  "started": "2026-02-20T11:44:07Z",
+  "initial_prompt": "Your NBS handle is 'theologian'. Load /nbs-teams-chat...",
+  "project_root": "/home/user/project",
+  "pid": 12345
+}`
+
+func decode(t *testing.T, text string) agent.Record {
+	t.Helper()
+	var r agent.Record
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		t.Fatalf("decode %s: %v", text, err)
+	}
+	return r
+}
+
+func encode(t *testing.T, r agent.Record) string {
+	t.Helper()
+	text, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestRecordOfTheOriginalToolsIsRead(t *testing.T) {
+	t.Parallel()
+	r := decode(t, legacy)
+	want := agent.Record{
+		Handle: "theologian", SessionID: "abc12345-1234-1234-1234-123456789abc", Model: "opus",
+		TmuxSession: "nbs-theologian-live", Started: time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC),
+		InitialPrompt: "Your NBS handle is 'theologian'. Load /nbs-teams-chat...",
+		ProjectRoot:   "/home/user/project", PID: 12345,
+	}
+	if diff := cmp.Diff(want, r, cmp.FilterPath(isUnexported, cmp.Ignore())); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if err := r.Validate(); err != nil {
+		t.Errorf("it is not valid: %v", err)
+	}
+}
+
+func isUnexported(p cmp.Path) bool {
+	field, ok := p.Last().(cmp.StructField)
+	return ok && field.Name() == "unknown"
+}
+
+// A record keeps the eight names of the original tools.
+func TestRecordKeepsTheOriginalNames(t *testing.T) {
+	t.Parallel()
+	after := fieldsOf(t, encode(t, decode(t, legacy)))
+	for name, value := range fieldsOf(t, legacy) {
+		if after[name] != value {
+			t.Errorf("%s is %s after a rewrite; was %s", name, after[name], value)
+		}
+	}
+}
+
+func TestUnknownFieldsSurviveARewrite(t *testing.T) {
+	t.Parallel()
+	for what, field := range map[string]string{
+		"string":     `"role":"elder"`,
+		"big number": `"budget":12345678901234567890123`,
+		"object":     `"plugin":{"b":[1,2.50,{"c":null}],"a":"\u2713"}`,
+		"null":       `"nothing":null`,
+		"empty name": `"":1`,
+		"odd name":   `"a\"b\n":true`,
+		"near name":  `"session_ids":["x"]`,
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			once := encode(t, decode(t, strings.TrimSuffix(legacy, "\n}")+",\n"+field+"}"))
+			for name, value := range fieldsOf(t, "{"+field+"}") {
+				if got := fieldsOf(t, once)[name]; got != value {
+					t.Errorf("%q is %s after a rewrite; was %s", name, got, value)
+				}
+			}
+			if twice := encode(t, decode(t, once)); once != twice {
+				t.Errorf("a second rewrite changes the record:\n%s\n%s", once, twice)
+			}
+		})
+	}
+}
+
+// fieldsOf returns the values of a JSON object as they are spelled.
+func fieldsOf(t *testing.T, text string) map[string]string {
+	t.Helper()
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(text), &raw); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	fields := make(map[string]string, len(raw))
+	for name, value := range raw {
+		fields[name] = string(value)
+	}
+	return fields
+}
+
+// encoding/json fills a field from a name in any case. A name that was read must
+// not come back as an unknown field beside the known one, where it would win.
+func TestKnownFieldInOtherCaseIsNotKeptTwice(t *testing.T) {
+	t.Parallel()
+	const other = "11111111-2222-4333-8444-555555555555"
+	for _, name := range []string{"SESSION_ID", "Session_Id", "\u017fession_id"} {
+		r := decode(t, strings.TrimSuffix(legacy, "\n}")+`,"`+name+`":"`+other+`"}`)
+		taken := r.SessionID
+		r.SessionID = lowerID
+		again := decode(t, encode(t, r))
+		if again.SessionID != lowerID {
+			t.Errorf("%s (%s was read from it) is %s after a rewrite; want %s", name, taken, again.SessionID, lowerID)
+		}
+	}
+}
+
+func TestFullRecordRoundTrip(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC)
+	r := agent.Record{
+		Schema: 1, Handle: "a", SessionID: lowerID, Model: "sonnet[1m]", TmuxSession: "nbs-a-live", Started: at, InitialPrompt: "line\nline \u2713 <&>",
+		ProjectRoot: "/p", PID: 7, Created: at, Cwd: "/p/s", PermissionMode: "plan", ClaudeArgs: []string{"--add-dir", "/x y"},
+		Env: map[string]string{"A": "1"}, ConfigDir: "/c", ClaudeVersion: "2.1.329", Desired: agent.DesiredRunning,
+		Restart: agent.RestartPolicy{Policy: "no"}, TranscriptSeen: at,
+		Process: &agent.Process{
+			Invocation: "i", Launcher: agent.Identified{PID: 6, StartTicks: 5},
+			Identity: agent.Identity{Identified: agent.Identified{PID: 7, StartTicks: 1 << 60}, BootID: "b", PIDNS: 4026531836, Host: "h"},
+			Tmux:     &agent.TmuxPlace{Socket: "/tmp/s", ServerPID: 3, ServerStartTicks: 2},
+		},
+		PreviousSessions: []agent.PreviousSession{{SessionID: lowerID, Until: at, Reason: "clear"}},
+		Exits:            []agent.Exit{{At: at, Invocation: "i", Code: -1, Signal: "killed", UptimeS: 9, LastScreen: "bye"}},
+	}
+	if diff := cmp.Diff(r, decode(t, encode(t, r)), cmp.FilterPath(isUnexported, cmp.Ignore())); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestRecordRefusesWhatIsNoObject(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "[]", `"x"`, "1", "{", legacy[:200], legacy + "}", `{"pid":"7"}`, `{"started":"yesterday"}`, `{"schema":1.5}`} {
+		var r agent.Record
+		if err := json.Unmarshal([]byte(text), &r); err == nil {
+			t.Errorf("%s was read as a record", text)
+		}
+	}
+}
+
+func FuzzRecordJSON(f *testing.F) {
+	f.Add([]byte(legacy))
+	f.Add([]byte(`null`))
+	f.Add([]byte(`{"schema":2,"future":{"a":[1]}}`))
+	f.Add([]byte(`{"HANDLE":"x","handle":"y","\u017fchema":1,"claude_args":["\u0000"],"env":{"A":"b"}}`))
+	f.Add([]byte(`{"process":{"pid":1,"launcher":{"pid":2},"tmux":{}},"exits":[{}],"":0,"started":"9999-12-31T23:59:59Z"}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var r agent.Record
+		if json.Unmarshal(data, &r) != nil {
+			return
+		}
+		invalid := r.Validate()
+		once, err := json.Marshal(r)
+		if err != nil {
+			t.Fatalf("what was read cannot be written: %v", err)
+		}
+		var again agent.Record
+		if err := json.Unmarshal(once, &again); err != nil {
+			t.Fatalf("what was written cannot be read: %v\n%s", err, once)
+		}
+		if revalid := again.Validate(); (invalid == nil) != (revalid == nil) {
+			t.Errorf("valid before: %v, after a rewrite: %v", invalid, revalid)
+		}
+		if twice := encode(t, again); twice != string(once) {
+			t.Errorf("a second rewrite changes the record:\n%s\n%s", once, twice)
+		}
+	})
+}
