@@ -117,3 +117,19 @@ func TestAgentSpawnsAColleague(t *testing.T) {
 	m.waitState("colleague", "crashed")
 	m.mustRemember("colleague", before)
 }
+
+// A tmux server that an agent's shell has started hands the agent's mark on to all
+// that is started in it.
+func TestServerStartedByAnAgentOutlivesIt(t *testing.T) {
+	m := standIn(t)
+	m.ok("--tmux-socket", "first", "spawn", "boss")
+	boss := m.environ(m.session("boss").RecordedPID)
+	m.env = append(m.env, "NBS_INVOCATION_ID="+boss["NBS_INVOCATION_ID"])
+	m.tmux("new-session", "-d", "-s", "somebody", "cat; cat")
+	m.ok("spawn", "colleague")
+	before, server := m.session("colleague"), m.serverPID()
+	m.ok("dismiss", "boss")
+	if after := m.session("colleague"); !after.Running || after.RecordedPID != before.RecordedPID || dead(server) {
+		t.Errorf("before %+v\nafter %+v", before, after)
+	}
+}

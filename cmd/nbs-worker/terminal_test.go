@@ -141,3 +141,18 @@ func TestKeyboardSignalsDoNotEndTheLauncher(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+func TestAttachInsideTmuxSwitchesTheClient(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	m.tmux("new-session", "-d", "-s", "somebody", "cat; cat")
+	attach := exec.Command("tmux", "-L", "default", "attach-session", "-t", "=somebody")
+	attach.Dir, attach.Env = m.world.Project, m.env
+	c := m.console(attach)
+	c.mustShow("somebody")
+	m.tmux("respawn-pane", "-k", "-t", "=somebody:", "-c", m.world.Project, m.worker, "attach", "alpha")
+	m.waitFor("the client is in the agent's session", func() (bool, string) {
+		clients := m.tmux("list-clients", "-F", "#{client_session}")
+		return clients == "nbs-alpha-live\n", clients + c.text()
+	})
+}

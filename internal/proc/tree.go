@@ -101,6 +101,15 @@ func Cmdline(pid int) ([]string, error) {
 	return args, nil
 }
 
+// Name is the kernel's name of a process, at most 15 bytes; "" when it is gone.
+func Name(pid int) string {
+	name, err := os.ReadFile(procPath(pid, "comm"))
+	if err != nil {
+		return ""
+	}
+	return string(bytes.TrimSpace(name))
+}
+
 // Cwd returns the working directory of a process.
 func Cwd(pid int) (string, error) { return os.Readlink(procPath(pid, "cwd")) }
 

@@ -99,18 +99,19 @@ func (s *Supervisor) carrying(r *agent.Record) ([]agent.Identity, error) {
 	return s.ownOnly(r, found), err
 }
 
-// ownOnly drops what only looks like the agent's: other agents that it started, the
-// tmux server, which may have come up from its shell, and this command itself.
+// tmuxServer is the name of a tmux server's process.
+const tmuxServer = "tmux: server"
+
+// ownOnly drops what only looks like the agent's: other agents that it started, a
+// tmux server that came up from its shell and may hold anybody's sessions, and this
+// command itself.
 func (s *Supervisor) ownOnly(r *agent.Record, ids []agent.Identity) []agent.Identity {
 	ancestors := proc.Ancestors()
 	seen := map[int]bool{r.Process.PID: true, r.Process.Launcher.PID: true}
-	if r.Process.Tmux != nil {
-		seen[r.Process.Tmux.ServerPID] = true
-	}
 	return slices.DeleteFunc(ids, func(id agent.Identity) bool {
 		other, carries := proc.Variable(id.PID, launcher.InvocationVariable)
 		foreign := carries && other != string(r.Process.Invocation)
-		drop := foreign || seen[id.PID] || slices.Contains(ancestors, id.PID)
+		drop := foreign || seen[id.PID] || slices.Contains(ancestors, id.PID) || proc.Name(id.PID) == tmuxServer
 		seen[id.PID] = true
 		return drop
 	})

@@ -101,7 +101,7 @@ func (s *Supervisor) List(ctx context.Context) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	servers := map[string][]tmux.Pane{}
+	servers := map[string]server{}
 	rows := make([]Row, 0, len(handles))
 	for _, handle := range handles {
 		row := Row{Handle: handle}
@@ -114,20 +114,23 @@ func (s *Supervisor) List(ctx context.Context) ([]Row, error) {
 	return rows, nil
 }
 
-func (s *Supervisor) listed(ctx context.Context, r *agent.Record, servers map[string][]tmux.Pane) (agent.Status, error) {
+// server is what one tmux server answered, or that it did not.
+type server struct {
+	panes []tmux.Pane
+	err   error
+}
+
+func (s *Supervisor) listed(ctx context.Context, r *agent.Record, servers map[string]server) (agent.Status, error) {
 	if r.Process == nil || r.Process.Tmux == nil {
 		return s.status(r, nil), nil
 	}
 	socket := r.Process.Tmux.Socket
-	panes, asked := servers[socket]
-	if !asked {
-		var err error
-		if _, panes, err = s.panes(ctx, r); err != nil {
-			return agent.Status{}, err
-		}
-		servers[socket] = panes
+	asked, known := servers[socket]
+	if !known {
+		_, asked.panes, asked.err = s.panes(ctx, r)
+		servers[socket] = asked
 	}
-	return s.status(r, panes), nil
+	return s.status(r, asked.panes), asked.err
 }
 
 // Attach replaces this process by the agent's terminal.

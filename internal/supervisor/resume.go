@@ -128,6 +128,7 @@ func (s *Supervisor) completeLegacy(r *agent.Record) {
 // journal says of the attempt stays. An agent that does run, at a dialog or late,
 // keeps the record that describes it.
 func (s *Supervisor) restore(ctx context.Context, before, failed agent.Record, cause error) error {
+	ctx = context.WithoutCancel(ctx) // an interrupted verb still tidies up
 	switch agent.KindOf(cause) {
 	case agent.Held, agent.TimedOut, agent.Interrupted:
 		if failed.Process != nil && !gone(failed.Process.Identity) {

@@ -69,7 +69,21 @@ func (s *Supervisor) Spawn(ctx context.Context, spawn Spawn) (Started, error) {
 		return Started{}, err
 	}
 	r, err := s.launch(ctx, plan, spawn.Wait)
-	return s.started(ctx, plan, r), err
+	if err != nil {
+		return Started{}, withRecordKept(err, spawn.Handle)
+	}
+	return s.started(ctx, plan, r), nil
+}
+
+// withRecordKept says what became of the record of an agent that did not start.
+func withRecordKept(err error, handle agent.Handle) error {
+	switch agent.KindOf(err) {
+	case agent.Held, agent.TimedOut, agent.Interrupted:
+		return err // it runs
+	default:
+		return agent.Errorf(agent.KindOf(err), "%w", err).
+			Hint("its record is kept: nbs-worker resume %s tries again, nbs-worker dismiss %s removes it", handle, handle)
+	}
 }
 
 // launch starts the planned agent, waits for it and checks what runs.

@@ -172,9 +172,14 @@ func (s *Supervisor) openSession(ctx context.Context, r *agent.Record, before *a
 	if err != nil {
 		return "", nil, err
 	}
+	id := r.Process.Invocation
 	spec := tmux.Spec{
-		Dir: s.Store.Project(), Invocation: r.Process.Invocation,
-		EnvName: launcher.LaunchVariable, Command: []string{s.Program, "run", string(r.Handle)},
+		Dir: s.Store.Project(), Invocation: id, Command: []string{s.Program, "run", string(r.Handle)},
+		Env: []string{
+			launcher.LaunchVariable + "=" + string(id),
+			// A server that some agent's shell has started hands that agent's mark on.
+			launcher.InvocationVariable + "=" + string(id),
+		},
 	}
 	for _, name := range s.sessionNames(r) {
 		spec.Name = name

@@ -25,7 +25,7 @@ type Spec struct {
 	Name       string
 	Dir        string // working directory of the command
 	Invocation agent.Invocation
-	EnvName    string   // variable that tells the command its invocation
+	Env        []string // NAME=VALUE for the command; of our making, and no secrets: they stay readable
 	Command    []string // at least two words: one alone would go through a shell
 }
 
@@ -34,8 +34,11 @@ func (c *Client) NewSession(ctx context.Context, spec Spec) (Place, error) {
 	args := []string{
 		"new-session", "-d", "-P", "-F", "#{pid}|#{socket_path}",
 		"-s", spec.Name, "-x", "120", "-y", "40",
-		"-e", spec.EnvName + "=" + string(spec.Invocation), "--",
 	}
+	for _, entry := range spec.Env {
+		args = append(args, "-e", entry)
+	}
+	args = append(args, "--")
 	for _, word := range spec.Command {
 		args = append(args, escapeWord(word))
 	}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+func TestManySpawnsAtOnceLoseNothing(t *testing.T) {
+	m := standIn(t)
+	const agents = 20
+	results := make([]result, agents)
+	var all sync.WaitGroup
+	for i := range agents {
+		all.Go(func() { results[i] = m.nbs("spawn", fmt.Sprintf("agent%d", i), "--prompt", "Remember 42.") })
+	}
+	all.Wait()
+	for i, r := range results {
+		if r.code != 0 {
+			t.Errorf("agent%d: %s", i, r)
+		}
+	}
+	if rows := strings.Count(m.ok("list"), "\trunning\t"); rows != agents {
+		t.Errorf("%d agents are listed", rows)
+	}
+}
+
+func TestSpawnOfOneHandleByMany(t *testing.T) {
+	m := standIn(t)
+	const contenders = 8
+	results := make([]result, contenders)
+	var all sync.WaitGroup
+	for i := range contenders {
+		all.Go(func() { results[i] = m.nbs("spawn", "alpha") })
+	}
+	all.Wait()
+	won := 0
+	for _, r := range results {
+		switch r.code {
+		case 0:
+			won++
+		case 5:
+		default:
+			t.Error(r)
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d spawns of one handle succeeded", won)
+	}
+}
+
+func TestInterruptedSpawnLeavesARecordThatExplainsAll(t *testing.T) {
+	m := standIn(t, "start-delay=3s")
+	cmd := m.command([]string{"spawn", "alpha", "--prompt", "Remember 42."})
+	done := make(chan result, 1)
+	go func() { done <- m.finish(cmd) }()
+	m.waitFor("claude runs", func() (bool, string) {
+		r := m.nbs("session", "alpha", "--json")
+		return strings.Contains(r.stdout, `"same_process":true`), r.String()
+	})
+	m.kill(cmd.Process.Pid, syscall.SIGINT)
+	m.mustRefuse(<-done, 130, "interrupted; the start goes on")
+	m.mustAnswer("alpha", "OK, I will remember 42.")
+}
+
+func TestKilledSpawnIsTakenOverByResume(t *testing.T) {
+	m := standIn(t, "start-delay=2s")
+	cmd := m.command([]string{"spawn", "alpha", "--prompt", "Remember 42."})
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	m.waitFor("the record is there", func() (bool, string) {
+		r := m.nbs("session", "alpha")
+		return r.code == 0, r.String()
+	})
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	id := m.record("alpha")["session_id"].(string)
+	m.waitFor("a resume goes through, or the first start did", func() (bool, string) {
+		r := m.nbs("resume", "alpha")
+		return r.code == 0 || strings.Contains(r.stderr, "runs already: idle"), r.String()
+	})
+	m.mustAnswer("alpha", "OK, I will remember 42.")
+	if on := claudesOn(id); len(on) != 1 {
+		t.Errorf("claudes on the conversation: %v", on)
+	}
+}
