@@ -102,9 +102,9 @@ func TestSeed06StaleRecordResumes(t *testing.T) {
 func TestSeed07MissingRecordIsAClearError(t *testing.T) {
 	m := real(t)
 	m.ok("spawn", "other", "--dry-run")
-	r := m.refused(2, "resume: no .nbs folder", "resume", "nobody")
+	m.refused(2, "resume: no .nbs folder", "resume", "nobody")
 	m.ok("spawn", "other")
-	r = m.refused(2, "resume nobody: no such agent", "resume", "nobody")
+	r := m.refused(2, "resume nobody: no such agent", "resume", "nobody")
 	if !strings.Contains(r.stderr, "hint: to see who is there: nbs-worker list") || r.stdout != "" {
 		t.Error(r)
 	}

@@ -67,7 +67,7 @@ func TestAttach(t *testing.T) {
 	m.remembers("alpha")
 	m.refused(4, "stdout is not a terminal", "attach", "alpha")
 	c := m.console(m.command([]string{"attach", "alpha"}))
-	c.mustShow("I will remember")                         // and then the terminal's codes, where a blank is
+	c.mustShow("Remember 42.")
 	if _, err := c.pty.WriteString("\x02d"); err != nil { // C-b d
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -22,12 +23,12 @@ const (
 // Trust accepts the trust dialog of a folder in Claude's configuration, as the
 // dialog itself does: under Claude's lock, atomically, everything else in the file
 // as it was. Errors: Conflict when the lock stays held.
-func (c Config) Trust(folder string) error {
+func (c Config) Trust(ctx context.Context, folder string) error {
 	folder, err := filepath.EvalSymlinks(folder)
 	if err != nil {
 		return err
 	}
-	unlock, err := lockConfig(c.file)
+	unlock, err := lockConfig(ctx, c.file)
 	if err != nil {
 		return err
 	}
@@ -80,9 +81,12 @@ func object(data []byte) (map[string]json.RawMessage, error) {
 
 // lockConfig takes the lock that Claude takes before it writes the file: a folder
 // beside it, whose age tells whether its holder still lives.
-func lockConfig(file string) (unlock func(), err error) {
+func lockConfig(ctx context.Context, file string) (unlock func(), err error) {
 	lock := file + ".lock"
-	for deadline := time.Now().Add(configLockWait); ; time.Sleep(configLockRetry) {
+	deadline := time.After(configLockWait)
+	retry := time.NewTicker(configLockRetry)
+	defer retry.Stop()
+	for {
 		err := os.Mkdir(lock, 0o700)
 		if err == nil {
 			return func() { _ = os.Remove(lock) }, nil
@@ -94,7 +98,11 @@ func lockConfig(file string) (unlock func(), err error) {
 			_ = os.Remove(lock) // whoever makes it next holds it
 			continue
 		}
-		if time.Now().After(deadline) {
+		select {
+		case <-retry.C:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-deadline:
 			return nil, agent.Errorf(agent.Conflict, "Claude's configuration stayed locked for %s: %s", configLockWait, agent.Quote(lock))
 		}
 	}

@@ -30,24 +30,21 @@ func (f *factory) close() {
 	}
 }
 
-// project finds the project root: --root, NBS_ROOT, or upward from here. found is
-// false when there is no .nbs yet; the root is then where one would be made.
-func (f *factory) project() (root string, found bool, err error) {
-	named := cmp.Or(f.root, os.Getenv(launcher.RootVariable))
+// project finds the project root: --root, NBS_ROOT, or upward from here.
+// Errors: NotFound.
+func (f *factory) project() (string, error) {
+	named := f.named()
 	here, err := absolute(cmp.Or(named, "."))
 	if err != nil {
-		return "", false, agent.Errorf(agent.NotFound, "project root %s: %w", agent.Quote(named), err)
+		return "", agent.Errorf(agent.NotFound, "project root %s: %w", agent.Quote(named), err)
 	}
 	if named != "" {
-		_, err := os.Lstat(filepath.Join(here, ".nbs"))
-		return here, err == nil, nil
+		return here, nil
 	}
-	root, err = store.Find(here)
-	if agent.KindOf(err) == agent.NotFound && err != nil {
-		return here, false, nil
-	}
-	return root, err == nil, err
+	return store.Find(here)
 }
+
+func (f *factory) named() string { return cmp.Or(f.root, os.Getenv(launcher.RootVariable)) }
 
 // absolute resolves a folder to its one real name.
 func absolute(dir string) (string, error) {
@@ -60,29 +57,31 @@ func absolute(dir string) (string, error) {
 
 // supervisor opens the project. Errors: NotFound when it has no .nbs.
 func (f *factory) supervisor() (*supervisor.Supervisor, error) {
-	root, found, err := f.project()
+	root, err := f.project()
 	if err != nil {
-		return nil, err
-	}
-	if !found && f.root == "" && os.Getenv(launcher.RootVariable) == "" {
-		_, err := store.Find(root) // for its words
 		return nil, err
 	}
 	return f.on(store.Open(root))
 }
 
-// founder opens the project and makes its .nbs where there is none, unless it is
-// only for a plan.
+// founder opens the project, and where there is none makes it: in the named folder or
+// in this one. For a plan it only says what would be.
 func (f *factory) founder(planOnly bool) (*supervisor.Supervisor, error) {
-	root, found, err := f.project()
-	switch {
-	case err != nil:
-		return nil, err
-	case !found && planOnly:
-		return f.on(store.Absent(root), nil)
-	case !found:
-		f.note("new project: %s", filepath.Join(root, ".nbs"))
+	root, err := f.project()
+	if agent.KindOf(err) == agent.NotFound && f.named() == "" {
+		root, err = absolute(".")
 	}
+	if err != nil {
+		return nil, err
+	}
+	opened, err := store.Open(root)
+	if agent.KindOf(err) != agent.NotFound {
+		return f.on(opened, err)
+	}
+	if planOnly {
+		return f.on(store.Absent(root), nil)
+	}
+	f.note("new project: %s", filepath.Join(root, ".nbs"))
 	return f.on(store.Create(root))
 }
 

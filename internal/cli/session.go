@@ -151,7 +151,8 @@ func contextLine(v supervisor.View) string {
 func (f *factory) transcriptLine(v supervisor.View) string {
 	switch {
 	case v.Transcript != nil:
-		return fmt.Sprintf("%s, %s, written %s", v.Transcript.Path, humanize.IBytes(uint64(v.Transcript.Size)), f.when(v.Transcript.Modified))
+		size := humanize.IBytes(uint64(v.Transcript.Size)) //nolint:gosec // a size is not negative
+		return fmt.Sprintf("%s, %s, written %s", v.Transcript.Path, size, f.when(v.Transcript.Modified))
 	case !v.Record.TranscriptSeen.IsZero():
 		return "gone; last known " + f.when(v.Record.TranscriptSeen)
 	default:

@@ -53,7 +53,7 @@ func (h *Handle) Signal(signal unix.Signal) error {
 func (h *Handle) Wait(ctx context.Context) error {
 	const slice = 50 * time.Millisecond // how late a cancelled context may be noticed
 	for {
-		polled := []unix.PollFd{{Fd: int32(h.pidfd), Events: unix.POLLIN}}
+		polled := []unix.PollFd{{Fd: int32(h.pidfd), Events: unix.POLLIN}} //nolint:gosec // a descriptor fits
 		n, err := unix.Poll(polled, int(slice/time.Millisecond))
 		if n > 0 {
 			return nil

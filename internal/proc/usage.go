@@ -24,7 +24,7 @@ func UsageOf(ctx context.Context, pid int) Usage {
 	}
 	var sum Usage
 	for _, pid := range pids {
-		p := &process.Process{Pid: int32(pid)}
+		p := &process.Process{Pid: int32(pid)} //nolint:gosec // a pid fits
 		memory, err := p.MemoryInfoWithContext(ctx)
 		if err != nil {
 			continue

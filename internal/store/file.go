@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/google/renameio/v2"
 
@@ -24,6 +23,9 @@ func (s *Store) writeJSON(sub, name string, value any) error {
 	}
 	if len(data) >= fileLimit {
 		return agent.Errorf(agent.BadInput, "%s/%s would have %d bytes, the limit is %d", sub, name, len(data), fileLimit)
+	}
+	if err := s.ensure(sub); err != nil {
+		return err
 	}
 	dir, err := s.nbs.OpenRoot(sub)
 	if err != nil {
@@ -61,14 +63,14 @@ func (s *Store) readLimited(path string) ([]byte, error) {
 	return data, err
 }
 
-// remove deletes sub/name durably.
+// remove deletes sub/name durably. Errors: [fs.ErrNotExist].
 func (s *Store) remove(sub, name string) error {
 	dir, err := s.nbs.OpenRoot(sub)
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	if err := dir.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := dir.Remove(name); err != nil {
 		return err
 	}
 	return syncDir(dir)

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 
 	"nbs-worker/internal/agent"
@@ -26,26 +27,36 @@ func (s *Store) PutLaunch(handle agent.Handle, launch Launch) error {
 // file is gone or belongs to another start: the caller has been superseded.
 func (s *Store) TakeLaunch(handle agent.Handle, id agent.Invocation) (Launch, error) {
 	superseded := agent.Errorf(agent.Conflict, "this start was superseded by another")
-	data, err := s.readLimited(launches + "/" + launchFile(handle))
+	path := launches + "/" + launchFile(handle)
+	data, err := s.readLimited(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Launch{}, superseded
 	}
 	if err != nil {
-		return Launch{}, err
+		return Launch{}, fmt.Errorf("read %s/%s: %w", folder, path, err)
 	}
 	var launch Launch
 	if err := json.Unmarshal(data, &launch); err != nil {
-		return Launch{}, err
+		return Launch{}, fmt.Errorf("read %s/%s: %w", folder, path, err)
 	}
 	if launch.Invocation != id {
 		return Launch{}, superseded
 	}
-	return launch, s.DropLaunch(handle)
+	if err := s.remove(launches, launchFile(handle)); err != nil {
+		if errors.Is(err, fs.ErrNotExist) { // of two who read it, one removes it
+			return Launch{}, superseded
+		}
+		return Launch{}, err
+	}
+	return launch, nil
 }
 
 // DropLaunch removes what no launcher took. Without one it does nothing.
 func (s *Store) DropLaunch(handle agent.Handle) error {
-	return s.remove(launches, launchFile(handle))
+	if err := s.remove(launches, launchFile(handle)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 func launchFile(handle agent.Handle) string { return handle.Key() + ".json" }

@@ -36,9 +36,13 @@ func (h Holder) String() string {
 	return fmt.Sprintf("%s %s, pid %d, since %s", h.Verb, h.Handle, h.PID, h.Since.UTC().Format(time.RFC3339))
 }
 
-// LockVerb takes the right to change an agent's life. It does not wait.
+// LockVerb takes the right to change an agent's life; every change begins with it.
+// It does not wait.
 // Errors: Conflict, naming the holder.
 func (s *Store) LockVerb(handle agent.Handle, verb string, now time.Time) (unlock func(), err error) {
+	if err := s.prepare(); err != nil {
+		return nil, err
+	}
 	holder := Holder{PID: os.Getpid(), Verb: verb, Handle: handle, Since: now}
 	return s.tryLock(handle.Key()+".verb", holder, func(by string) error {
 		return agent.Errorf(agent.Conflict, "another command is at work on this agent: %s", by).
@@ -56,6 +60,9 @@ func (s *Store) AcquireLease(id agent.SessionID, holder Holder) (release func(),
 }
 
 func (s *Store) tryLock(name string, holder Holder, taken func(by string) error) (func(), error) {
+	if err := s.ensure(locks); err != nil {
+		return nil, err
+	}
 	lock := s.lock(name)
 	locked, err := lock.TryLock()
 	if err != nil {
@@ -97,6 +104,9 @@ func (s *Store) signature(name string) string {
 // milliseconds. Errors: Conflict after five seconds.
 func (s *Store) lockRecord(ctx context.Context, handle agent.Handle) (func(), error) {
 	name := handle.Key() + ".record"
+	if err := s.ensure(locks); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, recordLockWait)
 	defer cancel()
 	lock := s.lock(name)
@@ -129,7 +139,8 @@ func (s *Store) sign(name string, holder *Holder) error {
 		if err != nil {
 			return err
 		}
-		text = append(line, '\n')
+		line = append(line, '\n')
+		text = line
 	}
 	f, err := s.nbs.OpenFile(locks+"/"+name, os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {

@@ -46,6 +46,11 @@ func (s *Store) Load(handle agent.Handle) (agent.Record, error) {
 	if err != nil {
 		return agent.Record{}, s.damaged(name, err)
 	}
+	var newer struct{ Schema int }
+	if json.Unmarshal(data, &newer) == nil && newer.Schema > agent.Schema {
+		// Its other fields may have any form: what is newer must not look damaged.
+		return agent.Record{}, (&agent.Record{Schema: newer.Schema}).Validate()
+	}
 	var record agent.Record
 	if err := json.Unmarshal(data, &record); err != nil {
 		return agent.Record{}, s.damaged(name, err)
@@ -54,11 +59,9 @@ func (s *Store) Load(handle agent.Handle) (agent.Record, error) {
 		return agent.Record{}, s.damaged(name, agent.Errorf(agent.BadInput, "it names another agent: %s", agent.Quote(string(record.Handle))))
 	}
 	if err := record.Validate(); err != nil {
-		if agent.KindOf(err) == agent.Unfit {
-			return agent.Record{}, err
-		}
 		return agent.Record{}, s.damaged(name, err)
 	}
+	record.Handle = name // a hand that spelled it in another case must not lead to a second file
 	return record, nil
 }
 

@@ -27,6 +27,8 @@ const (
 	launches = "launch"
 )
 
+var folders = []string{sessions, locks, launches}
+
 // Store is one project's .nbs folder.
 type Store struct {
 	project string   // absolute path of the folder that holds .nbs
@@ -73,6 +75,11 @@ func Open(project string) (*Store, error) {
 		}
 		return nil, err
 	}
+	for _, name := range folders {
+		if err := checkPrivate(filepath.Join(path, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
 	nbs, err := os.OpenRoot(path)
 	if err != nil {
 		return nil, err
@@ -80,41 +87,56 @@ func Open(project string) (*Store, error) {
 	return &Store{project: project, nbs: nbs}, nil
 }
 
-// Create opens the .nbs of a project root and makes it, and the folders in it,
-// where they are missing. The folder ignores itself for git.
+// Create makes the .nbs of a project root, unless it is there, and opens it.
 func Create(project string) (*Store, error) {
 	path := filepath.Join(project, folder)
 	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	s, err := Open(project)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.prepare(); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
+	return Open(project)
 }
 
+// prepare makes what is missing in a .nbs, such as one of the original tools, before
+// anything is written to it. The folder ignores itself for git.
 func (s *Store) prepare() error {
+	made := false
 	for _, name := range []string{sessions, locks, launches} {
-		if err := s.nbs.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		err := s.nbs.Mkdir(name, 0o700)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
+		made = made || err == nil
 		if err := checkPrivate(filepath.Join(s.project, folder, name)); err != nil {
 			return err
 		}
 	}
-	ignore, err := s.nbs.OpenFile(".gitignore", os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err == nil {
-		_, err = ignore.WriteString("*\n")
-		err = errors.Join(err, ignore.Close())
+	if !made {
+		return nil
 	}
-	if err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := s.ignoreItself(); err != nil {
 		return err
 	}
 	return errors.Join(syncDir(s.nbs), syncPath(s.project))
+}
+
+func (s *Store) ignoreItself() error {
+	f, err := s.nbs.OpenFile(".gitignore", os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("*\n")
+	return errors.Join(err, f.Close())
+}
+
+// ensure makes a folder in .nbs where it is missing: the original tools made only one.
+func (s *Store) ensure(name string) error {
+	if err := s.nbs.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
 }
 
 // checkPrivate refuses a folder that somebody else could have put there or can

@@ -105,7 +105,7 @@ func (s *Supervisor) checkStrangers(p *Plan) error {
 // run. The caller holds the verb lock, and no claude of the record lives.
 func (s *Supervisor) begin(ctx context.Context, p Plan) (agent.Record, error) {
 	if p.trust {
-		if err := p.config.Trust(p.Record.LaunchCwd()); err != nil {
+		if err := p.config.Trust(ctx, p.Record.LaunchCwd()); err != nil {
 			return agent.Record{}, err
 		}
 	}

@@ -282,7 +282,7 @@ func TestCloseDoesNotWaitForADelay(t *testing.T) {
 		defer close(answered)
 		resp, err := http.Post(s.URL()+"/v1/messages", "application/json", strings.NewReader(`{"messages":[{"role":"user","content":"[[delay 1h]]"}]}`))
 		if err == nil {
-			resp.Body.Close()
+			_ = resp.Body.Close()
 		}
 	}()
 	deadline := time.Now().Add(10 * time.Second)

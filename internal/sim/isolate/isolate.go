@@ -15,6 +15,7 @@
 package isolate
 
 import (
+	"errors"
 	"fmt"
 	"net"
 )
@@ -41,7 +42,7 @@ func judge(ifaces []net.Interface) error {
 		loopback = true
 	}
 	if !loopback {
-		return fmt.Errorf("not isolated: there is no loopback interface")
+		return errors.New("not isolated: there is no loopback interface")
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package isolate
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -34,7 +35,7 @@ func Main(m interface{ Run() int }) int {
 // program back to this function when it is started again. It returns only an exit code: the command's, or 125.
 func Exec(self, command []string) int {
 	if len(command) == 0 {
-		return failed(fmt.Errorf("no command given"))
+		return failed(errors.New("no command given"))
 	}
 	if Isolated() != nil {
 		if os.Getenv(marker) == "" {

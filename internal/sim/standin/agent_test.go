@@ -152,7 +152,7 @@ func (a *agent) signal(s syscall.Signal) {
 func (a *agent) exits() int {
 	a.t.Helper()
 	select {
-	case <-a.ended:
+	case <-a.ended: //nolint:errcheck // how it ended is in its ProcessState
 	case <-time.After(patience):
 		a.t.Fatalf("does not end\n%s", a.output())
 	}

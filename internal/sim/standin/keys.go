@@ -40,6 +40,7 @@ func (u *tui) press(ctx context.Context, k key) (*ending, error) {
 		}
 		u.interrupt()
 		u.input, u.lastQuit = nil, k.kind
+	default: // the arrows do nothing at the prompt
 	}
 	return nil, nil
 }

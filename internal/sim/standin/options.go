@@ -22,7 +22,6 @@ type options struct {
 	name           string
 	version        bool
 	prompt         string
-	launch         []string // what the exit hint repeats
 }
 
 // usageError is an error of the arguments; its text is the real program's.

@@ -74,7 +74,7 @@ func unreachable(ctx context.Context) (int, error) {
 	fmt.Println(" Unable to connect to Anthropic services\n\n Failed to connect to api.anthropic.com: EAI_AGAIN\n\n" +
 		" Check your internet connection and network settings.")
 	if ctx.Err() != nil {
-		return endOf(ctx).code, nil
+		return endOf(ctx).code, nil //nolint:nilerr // a signal is an end, not a fault
 	}
 	return 1, nil
 }

@@ -84,7 +84,7 @@ func (e apiError) text(model string) string {
 		return fmt.Sprintf("There's an issue with the selected model (%s). It may not exist or you may not have "+
 			"access to it. Run /model to pick a different model.", model)
 	case 429:
-		return fmt.Sprintf("API Error: Request rejected (429) · %s", e.message)
+		return "API Error: Request rejected (429) · " + e.message
 	case 529:
 		return "API Error: Repeated 529 Overloaded errors. The API is at capacity — this is usually temporary. " +
 			"Try again in a moment."

@@ -1,6 +1,7 @@
 package standin
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -50,7 +51,7 @@ func (w *whims) set(name, value string) (err error) {
 	case "dialog":
 		w.dialog = value
 		if !knownDialog(value) {
-			err = fmt.Errorf("no such dialog")
+			err = errors.New("no such dialog")
 		}
 	case "print-error":
 		w.printError = value
@@ -72,7 +73,7 @@ func (w *whims) setSwitch(name string) error {
 	}
 	target, known := switches[name]
 	if !known {
-		return fmt.Errorf("unknown directive")
+		return errors.New("unknown directive")
 	}
 	*target = true
 	return nil

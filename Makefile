@@ -1,0 +1,49 @@
+.POSIX:
+
+PREFIX = /usr/local
+LINT_VERSION = 2.15.0
+# One file for each version, so that a new pin is a new file.
+LINT = .cache/bin/golangci-lint-$(LINT_VERSION)
+
+.PHONY: help build demo test race lint man bootstrap install clean
+
+help: ## list the targets (default)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+
+build: ## build bin/nbs-worker, and bin/nbs-sim, the simulator
+	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/...
+
+demo: build ## show a recovery with the real Claude Code, without a network or an account
+	scripts/bootstrap demo
+	bin/nbs-sim isolate -- scripts/demo
+
+test: bootstrap ## run all tests; they fetch tmux and Claude Code when missing
+	go test ./... -count=1 -timeout 20m
+
+race: bootstrap ## run all tests under the race detector
+	go test ./... -count=1 -timeout 40m -race
+
+lint: $(LINT) ## check format, vet, linters, architecture rules, go.mod
+	@files=$$(gofmt -l cmd internal) && { test -z "$$files" || { echo "not formatted: $$files" >&2; exit 1; }; }
+	go vet ./...
+	go mod tidy -diff
+	$(LINT) run
+
+$(LINT):
+	CGO_ENABLED=0 GOBIN="$$PWD/.cache/bin" go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(LINT_VERSION)
+	mv .cache/bin/golangci-lint $@
+
+man: ## generate the man pages into build/man
+	rm -rf build/man
+	SOURCE_DATE_EPOCH="$$(git log -1 --format=%ct)" go run ./internal/cli/mangen build/man
+
+bootstrap: ## fetch what the tests need: tmux, jq, the pinned Claude Code
+	scripts/bootstrap test
+
+install: build man ## install nbs-worker and its man pages under PREFIX (/usr/local)
+	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/man/man1"
+	install -m 755 bin/nbs-worker "$(DESTDIR)$(PREFIX)/bin"
+	install -m 644 build/man/*.1 "$(DESTDIR)$(PREFIX)/share/man/man1"
+
+clean: ## remove what was built; what bootstrap fetched stays in .cache
+	rm -rf bin build
