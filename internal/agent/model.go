@@ -10,7 +10,9 @@ import (
 // sonnet[1m]) or a full name of any provider. Empty leaves the choice to Claude.
 type Model string
 
-var modelPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,255}$`)
+const modelLimit = 256
+
+var modelPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]*$`)
 
 // modelAliases are the aliases of Claude Code 2.1. They serve only to notice a
 // slip of the finger: a well-formed name that is not among them is passed on.
@@ -18,7 +20,7 @@ var modelAliases = []string{"sonnet", "opus", "haiku", "fable", "opusplan", "bes
 
 // ParseModel checks a model's name. The empty name is valid. Errors: BadInput.
 func ParseModel(s string) (Model, error) {
-	if s == "" || modelPattern.MatchString(s) {
+	if s == "" || len(s) <= modelLimit && modelPattern.MatchString(s) {
 		return Model(s), nil
 	}
 	return "", Errorf(BadInput, "model %s is not valid: a name like opus, sonnet[1m] or claude-sonnet-5-5", Quote(s))

@@ -44,12 +44,14 @@ func canonical(id SessionID) error {
 	return err
 }
 
-var tmuxNamePattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
+const tmuxNameLimit = 100
+
+var tmuxNamePattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`)
 
 // CheckTmuxName checks a tmux session's name: only characters that mean nothing
 // in a tmux target or format. Empty stands for "none yet". Errors: BadInput.
 func CheckTmuxName(name string) error {
-	if name == "" || tmuxNamePattern.MatchString(name) && name[0] != '-' {
+	if name == "" || len(name) <= tmuxNameLimit && tmuxNamePattern.MatchString(name) {
 		return nil
 	}
 	return Errorf(BadInput, "tmux session name %s is not valid", Quote(name))

@@ -111,7 +111,7 @@ func left(exit *agent.Exit) error {
 		return agent.Errorf(agent.Kind(exit.Code), "%s", exit.Error)
 	}
 	words := quoteScreen(exit.LastScreen)
-	return agent.Errorf(claude.RefusalKind(exit.LastScreen), "claude left at once (%s)%s", exit.Summary(), words)
+	return agent.Errorf(claude.RefusalKind(exit.LastScreen), "claude left before it was ready (%s)%s", exit.Summary(), words)
 }
 
 // quoteScreen shows claude's last words: one line in line, several below.
