@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -154,4 +155,18 @@ func TestForceEndsTheAgentFirst(t *testing.T) {
 			m.Errorf("claudes on the conversation: %v", on)
 		}
 	})
+}
+
+func TestResumeStaysOnItsTmuxServer(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha", "--tmux-socket", "aside")
+	m.ok("stop", "alpha")
+	m.ok("resume", "alpha")
+	if here := m.tmux("list-sessions"); strings.Contains(here, "alpha") {
+		t.Errorf("it moved to the default server: %s", here)
+	}
+	m.ok("resume", "alpha", "--force", "--tmux-socket", "default")
+	if here := m.tmux("list-sessions"); !strings.Contains(here, "nbs-alpha-live") {
+		t.Errorf("it did not move where it was sent: %s", here)
+	}
 }

@@ -87,7 +87,8 @@ func (p *Process) LauncherIdentity() Identity {
 
 // TmuxPlace is the tmux server in which a start happened.
 type TmuxPlace struct {
-	Socket           string `json:"socket"` // path of the server's socket
+	Socket           string `json:"socket"` // as it was chosen: a name, or a path
+	Path             string `json:"path"`   // of the server's socket
 	ServerPID        int    `json:"server_pid"`
 	ServerStartTicks uint64 `json:"server_start_ticks"`
 }

@@ -124,7 +124,7 @@ func (s *Supervisor) listed(ctx context.Context, r *agent.Record, servers map[st
 	if r.Process == nil || r.Process.Tmux == nil {
 		return s.status(r, nil), nil
 	}
-	socket := r.Process.Tmux.Socket
+	socket := r.Process.Tmux.Path
 	asked, known := servers[socket]
 	if !known {
 		_, asked.panes, asked.err = s.panes(ctx, r)
@@ -148,5 +148,5 @@ func (s *Supervisor) Attach(ctx context.Context, handle agent.Handle) error {
 		return agent.Errorf(agent.NotFound, "the agent has no tmux session: %s", s.status(&r, panes).Word()).
 			Hint("nbs-worker resume %s", handle)
 	}
-	return client.Attach(r.Process.Tmux.Socket, pane.SessionID)
+	return client.Attach(r.Process.Tmux.Path, pane.SessionID)
 }

@@ -43,7 +43,11 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	if err := s.checkDown(ctx, &before, resume.Force); err != nil {
 		return Started{}, err
 	}
-	if before, err = s.clear(ctx, before, resume); err != nil {
+	// All that could keep the agent down is looked for before anything of it is ended.
+	if _, err := s.planResume(before, resume); err != nil {
+		return Started{}, err
+	}
+	if before, err = s.clear(ctx, before); err != nil {
 		return Started{}, err
 	}
 	plan, err := s.planResume(before, resume)
@@ -52,7 +56,7 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	}
 	r, err := s.launch(ctx, plan, resume.Wait)
 	if err != nil {
-		return s.started(ctx, plan, r), errors.Join(err, s.restore(ctx, before, r, err))
+		return Started{}, errors.Join(err, s.restore(ctx, before, r, err))
 	}
 	started := s.started(ctx, plan, r)
 	started.Fresh = resume.Fresh
@@ -81,16 +85,11 @@ func (s *Supervisor) checkDown(ctx context.Context, r *agent.Record, force bool)
 	}
 }
 
-// clear ends what is left of the last start. Before a running agent is ended, all
-// that could stop its new start is checked.
-func (s *Supervisor) clear(ctx context.Context, before agent.Record, resume Resume) (agent.Record, error) {
+// clear ends what is left of the last start, and the agent itself where that was
+// asked for.
+func (s *Supervisor) clear(ctx context.Context, before agent.Record) (agent.Record, error) {
 	if before.Process == nil {
 		return before, nil
-	}
-	if resume.Force {
-		if _, err := s.planResume(before, resume); err != nil {
-			return before, err
-		}
 	}
 	if err := s.end(ctx, before); err != nil {
 		return before, err
@@ -125,18 +124,19 @@ func (s *Supervisor) completeLegacy(r *agent.Record) {
 }
 
 // restore puts the record back when a start failed and nothing of it runs. What the
-// journal says of the attempt stays. An agent that does run, at a dialog or late,
-// keeps the record that describes it.
+// journal says of the attempt stays. A start that goes on, at a dialog or late, keeps
+// the record that describes it.
 func (s *Supervisor) restore(ctx context.Context, before, failed agent.Record, cause error) error {
-	ctx = context.WithoutCancel(ctx) // an interrupted verb still tidies up
-	switch agent.KindOf(cause) {
-	case agent.Held, agent.TimedOut, agent.Interrupted:
-		if failed.Process != nil && !gone(failed.Process.Identity) {
-			return nil
-		}
-	}
 	if failed.Process == nil {
 		return nil // nothing was written
+	}
+	switch agent.KindOf(cause) {
+	case agent.Interrupted:
+		return nil
+	case agent.Held, agent.TimedOut:
+		if !gone(failed.Process.Identity) {
+			return nil
+		}
 	}
 	if err := s.end(ctx, failed); err != nil {
 		return err

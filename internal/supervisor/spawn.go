@@ -108,9 +108,6 @@ func (s *Supervisor) launch(ctx context.Context, p Plan, wait time.Duration) (ag
 }
 
 func (s *Supervisor) started(ctx context.Context, p Plan, r agent.Record) Started {
-	if r.Handle == "" {
-		r = p.Record
-	}
 	_, panes, _ := s.panes(ctx, &r)
 	return Started{Plan: p, Record: r, Status: s.status(&r, panes)}
 }

@@ -168,7 +168,8 @@ func sameStart(a, b *agent.Process) bool {
 // openSession makes the tmux session of a start. A name that a stranger has is left
 // to him; what is left of our own last start is removed.
 func (s *Supervisor) openSession(ctx context.Context, r *agent.Record, before *agent.Process) (string, *agent.TmuxPlace, error) {
-	client, err := s.Tmux(s.Socket)
+	socket := s.socketFor(before)
+	client, err := s.Tmux(socket)
 	if err != nil {
 		return "", nil, err
 	}
@@ -193,14 +194,27 @@ func (s *Supervisor) openSession(ctx context.Context, r *agent.Record, before *a
 		if err != nil {
 			return "", nil, err
 		}
-		return name, serverPlace(place), nil
+		return name, serverPlace(socket, place), nil
 	}
 	return "", nil, agent.Errorf(agent.Conflict, "the tmux session names of the agent belong to others: %s", spec.Name).
 		Hint("use another handle or another tmux server: --tmux-socket NAME")
 }
 
-func serverPlace(place tmux.Place) *agent.TmuxPlace {
-	at := &agent.TmuxPlace{Socket: place.Socket, ServerPID: place.ServerPID}
+// socketFor is the tmux server of a start: the one that was asked for, the one where
+// the agent was before, or the user's own.
+func (s *Supervisor) socketFor(before *agent.Process) string {
+	switch {
+	case s.Socket != "":
+		return s.Socket
+	case before != nil && before.Tmux != nil:
+		return before.Tmux.Socket
+	default:
+		return tmux.DefaultSocket
+	}
+}
+
+func serverPlace(socket string, place tmux.Place) *agent.TmuxPlace {
+	at := &agent.TmuxPlace{Socket: socket, Path: place.Socket, ServerPID: place.ServerPID}
 	if id, err := proc.Identify(place.ServerPID); err == nil {
 		at.ServerStartTicks = id.StartTicks
 	}

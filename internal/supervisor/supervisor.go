@@ -24,7 +24,7 @@ import (
 type Supervisor struct {
 	Store   *store.Store
 	Tmux    func(socket string) (*tmux.Client, error)
-	Socket  string   // where new sessions are made: name, path, or "" for the default server
+	Socket  string   // where sessions are made: name or path; "" for where the agent was, or the default server
 	Env     []string // the caller's environment
 	Program string   // path of nbs-worker, for the command of a pane
 	UID     int
@@ -82,7 +82,7 @@ func (s *Supervisor) panes(ctx context.Context, r *agent.Record) (*tmux.Client, 
 
 func (s *Supervisor) client(r *agent.Record) (*tmux.Client, error) {
 	if r.Process != nil && r.Process.Tmux != nil {
-		return s.Tmux(r.Process.Tmux.Socket)
+		return s.Tmux(r.Process.Tmux.Path)
 	}
 	return s.Tmux(s.Socket)
 }

@@ -23,6 +23,9 @@ import (
 	"nbs-worker/internal/agent"
 )
 
+// DefaultSocket is the name of the user's own server.
+const DefaultSocket = "default"
+
 const (
 	callTimeout = 5 * time.Second
 	// pipeDelay ends the wait for a client's output: the client hands its stdout to
@@ -58,7 +61,7 @@ func New(socket string) (*Client, error) {
 		return &Client{binary: binary, socket: []string{"-S", socket}}, nil
 	}
 	if socket == "" {
-		socket = "default"
+		socket = DefaultSocket
 	}
 	if err := agent.CheckTmuxName(socket); err != nil {
 		return nil, err
