@@ -160,8 +160,7 @@ func TestLostTranscriptOfAKilledLauncher(t *testing.T) {
 	// Nobody had time to note that the transcript was seen, but Claude's history knows.
 	m.ok("spawn", "alpha", "--model", "sonnet")
 	s := m.session("alpha")
-	m.tmux("send-keys", "-t", "="+s.TmuxSession+":", "-l", "Remember 42.")
-	m.tmux("send-keys", "-t", "="+s.TmuxSession+":", "Enter")
+	m.typeLine(s, "Remember 42.")
 	m.mustAnswer("alpha", "OK, I will remember 42.")
 	m.kill(m.launcher("alpha"), syscall.SIGKILL)
 	m.waitDead(s.RecordedPID)

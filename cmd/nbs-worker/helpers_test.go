@@ -71,3 +71,15 @@ func (m *team) mustHaveSent(text string) {
 	}
 	m.Errorf("the API did not get %d bytes, %.200q, but\n%s", len(text), text, strings.Join(all, "\n"))
 }
+
+// typeLine types a line into an agent's terminal, as a person would.
+func (m *team) typeLine(s session, line string) {
+	m.Helper()
+	target := "=" + s.TmuxSession + ":"
+	m.tmux("send-keys", "-t", target, "-l", line)
+	m.waitFor("the line is in the box", func() (bool, string) {
+		screen := m.tmux("capture-pane", "-p", "-t", target)
+		return strings.Contains(screen, line), screen
+	})
+	m.tmux("send-keys", "-t", target, "Enter")
+}

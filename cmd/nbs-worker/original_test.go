@@ -26,10 +26,7 @@ func TestOriginalRecordSurvivesEveryEnd(t *testing.T) {
 	m := real(t)
 	before := m.remembers("alpha")
 	ends := map[string]func(){
-		"/exit": func() {
-			m.tmux("send-keys", "-t", "="+before.TmuxSession+":", "-l", "/exit")
-			m.tmux("send-keys", "-t", "="+before.TmuxSession+":", "Enter")
-		},
+		"/exit":                 func() { m.typeLine(before, "/exit") },
 		"kill-server":           func() { m.tmux("kill-server") },
 		"SIGKILL of the server": func() { m.kill(m.serverPID(), syscall.SIGKILL) },
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"syscall"
 	"testing"
@@ -57,8 +58,7 @@ func TestResumeAfterServerWasKilledBySignal(t *testing.T) {
 func TestResumeAfterExit(t *testing.T) {
 	eachVersion(t, func(_ *testing.T, m *team) {
 		before := m.remembers("alpha")
-		m.tmux("send-keys", "-t", "="+before.TmuxSession+":", "-l", "/exit")
-		m.tmux("send-keys", "-t", "="+before.TmuxSession+":", "Enter")
+		m.typeLine(before, "/exit")
 		if s := m.waitState("alpha", "exited"); s.LastExit == nil || s.LastExit.Code != 0 {
 			m.Errorf("after /exit: %+v", s)
 		}
@@ -169,4 +169,28 @@ func TestResumeStaysOnItsTmuxServer(t *testing.T) {
 	if here := m.tmux("list-sessions"); !strings.Contains(here, "nbs-alpha-live") {
 		t.Errorf("it did not move where it was sent: %s", here)
 	}
+}
+
+// A conversation that /clear began has no other record than Claude's registry, which
+// goes with claude.
+func TestStopAfterClearKeepsBothConversations(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		before := m.remembers("alpha")
+		m.typeLine(before, "/clear")
+		var cleared session
+		m.waitFor("the id has changed", func() (bool, string) {
+			cleared = m.session("alpha")
+			return len(cleared.Drift) == 1, fmt.Sprintf("%+v", cleared)
+		})
+		m.typeLine(before, "Remember 7.")
+		m.mustAnswer("alpha", "OK, I will remember 7.")
+		m.waitState("alpha", "idle")
+		m.ok("stop", "alpha")
+		m.ok("resume", "alpha", "--prompt", "What number?")
+		m.mustAnswer("alpha", "7")
+		after := m.session("alpha")
+		if after.SessionID != cleared.Drift[0].Live || len(after.PreviousSessions) != 1 || after.PreviousSessions[0].SessionID != before.SessionID {
+			t.Errorf("before %+v\nafter %+v", before, after)
+		}
+	})
 }

@@ -91,10 +91,33 @@ func (s *Supervisor) clear(ctx context.Context, before agent.Record) (agent.Reco
 	if before.Process == nil {
 		return before, nil
 	}
+	before, err := s.Store.Update(ctx, before.Handle, func(r *agent.Record) error {
+		s.follow(r)
+		return nil
+	})
+	if err != nil {
+		return before, err
+	}
 	if err := s.end(ctx, before); err != nil {
 		return before, err
 	}
 	return s.Store.Load(before.Handle)
+}
+
+// follow moves the record to the conversation that the agent was in at the last
+// moment: a /clear or /branch inside claude changes the id, and with its end nobody
+// would know the new one.
+func (s *Supervisor) follow(r *agent.Record) {
+	if r.Process == nil || gone(r.Process.Identity) {
+		return
+	}
+	live, err := s.registered(r)
+	if err != nil || live.SessionID == r.SessionID {
+		return
+	}
+	if id, err := agent.ParseSessionID(string(live.SessionID)); err == nil {
+		r.Replace(id, s.now(), "changed inside claude")
+	}
 }
 
 // planResume makes the record that the resume will write, and plans its start.

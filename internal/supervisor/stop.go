@@ -63,6 +63,7 @@ func (s *Supervisor) stop(ctx context.Context, handle agent.Handle) (Stopped, er
 	was := s.status(&r, panes)
 	r, err = s.Store.Update(ctx, handle, func(r *agent.Record) error {
 		r.Desired = agent.DesiredStopped
+		s.follow(r)
 		config, err := claude.ConfigOf(r, s.Env)
 		if err == nil {
 			noteTranscript(r, config, s.now())
