@@ -50,7 +50,7 @@ func CheckExtraArgs(args []string) error {
 	}
 	for _, arg := range args {
 		name, _, _ := strings.Cut(arg, "=")
-		if slices.Contains(ownedFlags, name) || arg == "--" {
+		if owned(name) || arg == "--" {
 			return agent.Errorf(agent.BadInput, "extra argument %s is set by nbs-worker itself", agent.Quote(name)).
 				Hint("see nbs-worker spawn --help for --model, --permission-mode, --session-id and --prompt")
 		}
@@ -59,6 +59,15 @@ func CheckExtraArgs(args []string) error {
 		}
 	}
 	return nil
+}
+
+// owned tells whether an option is one of ours, also with its value or with other
+// letters joined to a letter: -rUUID, -pc.
+func owned(option string) bool {
+	if len(option) > 2 && option[0] == '-' && option[1] != '-' {
+		option = option[:2]
+	}
+	return slices.Contains(ownedFlags, option)
 }
 
 // Recorded are the values on a claude command line that a record fixes.

@@ -2,6 +2,7 @@ package claude
 
 import (
 	"strings"
+	"unicode"
 
 	"nbs-worker/internal/agent"
 )
@@ -29,7 +30,10 @@ var leavingCommands = map[string]bool{
 
 func checkCommand(prompt string) error {
 	trimmed := strings.TrimSpace(prompt)
-	word, _, _ := strings.Cut(trimmed, " ")
+	word := trimmed
+	if end := strings.IndexFunc(trimmed, unicode.IsSpace); end >= 0 {
+		word = trimmed[:end]
+	}
 	if leavingCommands[trimmed] || strings.HasPrefix(word, "/") && leavingCommands[word] {
 		return agent.Errorf(agent.BadInput, "the prompt %s is a command that makes claude leave the conversation", agent.Quote(trimmed)).
 			Hint("give words that are meant for the model")

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,6 +29,9 @@ func (c Config) Trust(ctx context.Context, folder string) error {
 	if err != nil {
 		return err
 	}
+	if err := os.MkdirAll(filepath.Dir(c.file), 0o700); err != nil {
+		return err
+	}
 	unlock, err := lockConfig(ctx, c.file)
 	if err != nil {
 		return err
@@ -41,7 +45,11 @@ func (c Config) Trust(ctx context.Context, folder string) error {
 	if err != nil {
 		return agent.Errorf(agent.BadInput, "Claude's configuration %s cannot be read: %w", agent.Quote(c.file), err)
 	}
-	return renameio.WriteFile(c.file, changed, 0o600, renameio.WithTempDir(filepath.Dir(c.file)))
+	file := c.file
+	if target, err := filepath.EvalSymlinks(file); err == nil {
+		file = target // a link, as people have who keep such files elsewhere, stays one
+	}
+	return renameio.WriteFile(file, changed, 0o600, renameio.WithTempDir(filepath.Dir(file)))
 }
 
 // withTrust sets projects[folder].hasTrustDialogAccepted and leaves the text of
@@ -60,23 +68,37 @@ func withTrust(data []byte, folder string) ([]byte, error) {
 		return nil, err
 	}
 	project["hasTrustDialogAccepted"] = json.RawMessage("true")
-	if projects[folder], err = json.Marshal(project); err != nil {
+	if projects[folder], err = encode(project); err != nil {
 		return nil, err
 	}
-	if file["projects"], err = json.Marshal(projects); err != nil {
+	if file["projects"], err = encode(projects); err != nil {
 		return nil, err
 	}
-	return json.MarshalIndent(file, "", "  ")
+	return encode(file)
 }
 
-// object reads a JSON object; nothing at all is the empty one.
+// encode writes an object for people, and its values as they were spelled: no '<' becomes an escape.
+func encode(fields map[string]json.RawMessage) ([]byte, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	err := encoder.Encode(fields)
+	return text.Bytes(), err
+}
+
+// object reads a JSON object; nothing at all, and null, is the empty one.
 func object(data []byte) (map[string]json.RawMessage, error) {
-	fields := map[string]json.RawMessage{}
-	if len(data) == 0 {
-		return fields, nil
+	var fields map[string]json.RawMessage
+	if len(data) > 0 {
+		if err := json.Unmarshal(data, &fields); err != nil {
+			return nil, err
+		}
 	}
-	err := json.Unmarshal(data, &fields)
-	return fields, err
+	if fields == nil {
+		fields = map[string]json.RawMessage{}
+	}
+	return fields, nil
 }
 
 // lockConfig takes the lock that Claude takes before it writes the file: a folder
@@ -96,7 +118,6 @@ func lockConfig(ctx context.Context, file string) (unlock func(), err error) {
 		}
 		if info, err := os.Stat(lock); err == nil && time.Since(info.ModTime()) > configLockStale {
 			_ = os.Remove(lock) // whoever makes it next holds it
-			continue
 		}
 		select {
 		case <-retry.C:

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,10 +35,8 @@ func withCodes(long string, codes ...agent.Kind) string {
 	b.WriteString(long)
 	b.WriteString("\n\nExit codes:\n")
 	for _, row := range exitCodes {
-		for _, code := range append(codes, 0) {
-			if row.code == code {
-				fmt.Fprintf(&b, "  %3d  %s\n", row.code, row.meaning)
-			}
+		if row.code == 0 || slices.Contains(codes, row.code) {
+			fmt.Fprintf(&b, "  %3d  %s\n", row.code, row.meaning)
 		}
 	}
 	return strings.TrimRight(b.String(), "\n")

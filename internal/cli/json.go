@@ -129,9 +129,9 @@ func newSessionJSON(v supervisor.View) sessionJSON {
 	out := sessionJSON{
 		listJSON:    newListJSON(supervisor.Row{Handle: r.Handle, Record: r, Status: v.Status}),
 		StateSource: v.Status.Source, SameProcess: v.Status.SamePID, RecordedPID: r.PID, TmuxAlive: v.Status.TmuxAlive,
-		Created: r.Created, PermissionMode: r.LaunchPermissionMode(), ClaudeArgs: r.ClaudeArgs, ClaudeVersion: r.ClaudeVersion,
+		Created: r.Created, PermissionMode: r.LaunchPermissionMode(), ClaudeArgs: list(r.ClaudeArgs), ClaudeVersion: r.ClaudeVersion,
 		InitialPrompt: r.InitialPrompt, ConfigDir: r.ConfigDir, Usage: v.Usage,
-		PreviousSessions: r.PreviousSessions, LastExit: lastExit(r), Drift: v.Drift,
+		PreviousSessions: list(r.PreviousSessions), LastExit: lastExit(r), Drift: list(v.Drift),
 	}
 	if v.Status.SamePID {
 		seconds := int64(v.Status.Uptime / time.Second)
@@ -144,6 +144,14 @@ func newSessionJSON(v supervisor.View) sessionJSON {
 		out.Transcript = &transcriptJSON{Path: v.Transcript.Path, Bytes: v.Transcript.Size, Modified: v.Transcript.Modified.UTC()}
 	}
 	return out
+}
+
+// list is a list that is known to be empty, and so not null.
+func list[T any](items []T) []T {
+	if items == nil {
+		return []T{}
+	}
+	return items
 }
 
 func lastExit(r agent.Record) *agent.Exit {

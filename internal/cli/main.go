@@ -112,6 +112,6 @@ func (f *factory) hint(format string, args ...any) {
 // note tells a person at a terminal what happened; a script has the exit code.
 func (f *factory) note(format string, args ...any) {
 	if f.streams.ErrTTY {
-		fmt.Fprintf(f.streams.Err, format+"\n", args...)
+		fmt.Fprintln(f.streams.Err, sanitize(fmt.Sprintf(format, args...)))
 	}
 }

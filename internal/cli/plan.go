@@ -32,5 +32,25 @@ func shellQuote(word string) string {
 	if word != "" && strings.Trim(word, shellSafe) == "" {
 		return word
 	}
+	if strings.ContainsFunc(word, steers) {
+		return ansiQuote(word)
+	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// ansiQuote is the form of bash and ksh for what a terminal must not get as it is.
+func ansiQuote(word string) string {
+	var b strings.Builder
+	b.WriteString("$'")
+	for i := range len(word) {
+		switch c := word[i]; {
+		case c == '\\' || c == '\'':
+			b.WriteString(`\` + string(c))
+		case c < ' ' || c > '~':
+			fmt.Fprintf(&b, `\x%02x`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String() + "'"
 }

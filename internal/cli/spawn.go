@@ -53,6 +53,11 @@ When the start fails, the record stays: nbs-worker resume <handle> tries again.`
 			return failed(runSpawn(cmd.Context(), f, o), "spawn", o.handle)
 		},
 	}
+	o.bind(f, cmd)
+	return cmd
+}
+
+func (o *spawnOptions) bind(f *factory, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.model, "model", "", "model: an alias like opus or sonnet[1m], or a full name (default: $NBS_MODEL, or Claude's choice)")
 	flags.StringVar(&o.permissionMode, "permission-mode", "", "how claude asks before it acts (default: $NBS_PERMISSION_MODE, or bypassPermissions)")
@@ -61,7 +66,6 @@ When the start fails, the record stays: nbs-worker resume <handle> tries again.`
 	flags.StringVar(&o.sessionID, "session-id", "", "adopt this existing conversation instead of a new one")
 	o.start.bind(cmd)
 	f.jsonFlag(cmd)
-	return cmd
 }
 
 func runSpawn(ctx context.Context, f *factory, o *spawnOptions) error {

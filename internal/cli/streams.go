@@ -32,9 +32,12 @@ func System() Streams {
 // breaks and tabs stay, other control characters are shown as question marks.
 func sanitize(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' || !unicode.IsControl(r) {
-			return r
+		if steers(r) {
+			return '?'
 		}
-		return '?'
+		return r
 	}, text)
 }
+
+// steers tells whether a character may make a terminal do something.
+func steers(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }

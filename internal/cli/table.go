@@ -21,6 +21,7 @@ type table struct {
 	people  bool
 	color   bool
 	now     time.Time
+	failed  error // of the first row that could not be written
 }
 
 // cell is one field; colour is an ANSI code of two digits.
@@ -54,12 +55,14 @@ func (t *table) row(cells ...cell) {
 			fields[i] = "\x1b[" + c.colour + "m" + fields[i] + "\x1b[0m"
 		}
 	}
-	fmt.Fprintln(t.out, strings.Join(fields, "\t"))
+	if _, err := fmt.Fprintln(t.out, strings.Join(fields, "\t")); t.failed == nil {
+		t.failed = err
+	}
 }
 
 func (t *table) flush() error {
-	if t.aligned == nil {
-		return nil
+	if t.aligned == nil || t.failed != nil {
+		return t.failed
 	}
 	return t.aligned.Flush()
 }

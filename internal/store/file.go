@@ -24,9 +24,6 @@ func (s *Store) writeJSON(sub, name string, value any) error {
 	if len(data) >= fileLimit {
 		return agent.Errorf(agent.BadInput, "%s/%s would have %d bytes, the limit is %d", sub, name, len(data), fileLimit)
 	}
-	if err := s.ensure(sub); err != nil {
-		return err
-	}
 	dir, err := s.nbs.OpenRoot(sub)
 	if err != nil {
 		return err

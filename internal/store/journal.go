@@ -2,7 +2,6 @@ package store
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"os"
@@ -52,7 +51,7 @@ func (s *Store) lastSessionID(handle agent.Handle) agent.SessionID {
 	lines.Buffer(nil, fileLimit)
 	for lines.Scan() {
 		var event Event
-		if !bytes.Contains(lines.Bytes(), []byte(handle)) || json.Unmarshal(lines.Bytes(), &event) != nil {
+		if json.Unmarshal(lines.Bytes(), &event) != nil {
 			continue
 		}
 		if id, err := agent.ParseSessionID(string(event.SessionID)); err == nil && event.Handle.Same(handle) {

@@ -60,9 +60,6 @@ func (s *Store) AcquireLease(id agent.SessionID, holder Holder) (release func(),
 }
 
 func (s *Store) tryLock(name string, holder Holder, taken func(by string) error) (func(), error) {
-	if err := s.ensure(locks); err != nil {
-		return nil, err
-	}
 	lock := s.lock(name)
 	locked, err := lock.TryLock()
 	if err != nil {
@@ -104,9 +101,6 @@ func (s *Store) signature(name string) string {
 // milliseconds. Errors: Conflict after five seconds.
 func (s *Store) lockRecord(ctx context.Context, handle agent.Handle) (func(), error) {
 	name := handle.Key() + ".record"
-	if err := s.ensure(locks); err != nil {
-		return nil, err
-	}
 	ctx, cancel := context.WithTimeout(ctx, recordLockWait)
 	defer cancel()
 	lock := s.lock(name)

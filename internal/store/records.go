@@ -156,7 +156,7 @@ func (s *Store) spelling(handle agent.Handle) (agent.Handle, error) {
 func (s *Store) damaged(handle agent.Handle, cause error) error {
 	path := s.project + "/" + folder + "/" + recordPath(handle)
 	err := agent.Errorf(agent.BadInput, "the record %s is damaged: %w", agent.Quote(path), cause).
-		Hint("keep the file and move it aside: mv '%s' '%s.damaged'", path, path)
+		Hint("keep the file and move it aside: mv %s %s", shellWord(path), shellWord(path+".damaged"))
 	if id := s.lastSessionID(handle); id != "" {
 		return err.Hint("then take the conversation up again: nbs-worker spawn %s --session-id %s", handle, id)
 	}

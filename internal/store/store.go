@@ -15,6 +15,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"nbs-worker/internal/agent"
@@ -100,7 +101,7 @@ func Create(project string) (*Store, error) {
 // anything is written to it. The folder ignores itself for git.
 func (s *Store) prepare() error {
 	made := false
-	for _, name := range []string{sessions, locks, launches} {
+	for _, name := range folders {
 		err := s.nbs.Mkdir(name, 0o700)
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
@@ -131,14 +132,6 @@ func (s *Store) ignoreItself() error {
 	return errors.Join(err, f.Close())
 }
 
-// ensure makes a folder in .nbs where it is missing: the original tools made only one.
-func (s *Store) ensure(name string) error {
-	if err := s.nbs.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return nil
-}
-
 // checkPrivate refuses a folder that somebody else could have put there or can
 // write to: records become arguments of programs.
 func checkPrivate(path string) error {
@@ -154,9 +147,14 @@ func checkPrivate(path string) error {
 		return agent.Errorf(agent.BadInput, "%s belongs to user id %d, not to this user (%d)", agent.Quote(path), owner, os.Geteuid())
 	case info.Mode().Perm()&0o022 != 0:
 		return agent.Errorf(agent.BadInput, "%s can be written by other users (mode %04o)", agent.Quote(path), info.Mode().Perm()).
-			Hint("look at what is in it, then: chmod 700 '%s'", path)
+			Hint("look at what is in it, then: chmod 700 %s", shellWord(path))
 	}
 	return nil
+}
+
+// shellWord is a path as it can be pasted into a command line.
+func shellWord(path string) string {
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
 func syncDir(dir *os.Root) error {

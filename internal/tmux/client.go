@@ -63,8 +63,8 @@ func New(socket string) (*Client, error) {
 	if socket == "" {
 		socket = DefaultSocket
 	}
-	if err := agent.CheckTmuxName(socket); err != nil {
-		return nil, err
+	if agent.CheckTmuxName(socket) != nil {
+		return nil, agent.Errorf(agent.BadInput, "tmux socket %s is not valid: a name of letters, digits, '_' and '-', or an absolute path", agent.Quote(socket))
 	}
 	return &Client{binary: binary, socket: []string{"-L", socket}}, nil
 }
@@ -81,15 +81,25 @@ func (c *Client) run(ctx context.Context, dir string, args ...string) (string, e
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
-	if ctx.Err() != nil {
-		return "", agent.Errorf(agent.TimedOut, "tmux gave no answer within %s: %w", callTimeout, ctx.Err()).
-			Hint("its server is stopped or wedged; nothing was changed. Its process: pgrep -ax 'tmux: server'")
+	if err != nil && ctx.Err() != nil {
+		return "", unanswered(ctx.Err())
+	}
+	if err != nil && stderr.Len() == 0 {
+		return "", agent.Errorf(agent.Failed, "tmux: %w", err) // it was not even started
 	}
 	// Some refusals come with exit code 0: the text decides.
 	if failure := classify(stderr.String()); err != nil || errors.Is(failure, errDenied) {
 		return "", failure
 	}
 	return stdout.String(), nil
+}
+
+func unanswered(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return agent.Errorf(agent.Interrupted, "tmux was not waited for: %w", err)
+	}
+	return agent.Errorf(agent.TimedOut, "tmux gave no answer within %s: %w", callTimeout, err).
+		Hint("its server is stopped or wedged, and may still do what it was asked when it goes on. Its process: pgrep -ax 'tmux: server'")
 }
 
 var errDenied = errors.New("the tmux server refuses this user")
@@ -102,7 +112,7 @@ func classify(stderr string) error {
 		err  error
 	}{
 		{"no server running", ErrNoServer},
-		{"error connecting to", ErrNoServer},
+		{"(No such file or directory)", ErrNoServer}, // no socket; one that cannot be connected to otherwise says nothing
 		{"server exited unexpectedly", ErrNoServer},
 		{"lost server", ErrNoServer},
 		{"can't find session", ErrNoSession},

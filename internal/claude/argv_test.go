@@ -1,0 +1,134 @@
+package claude
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"nbs-worker/internal/agent"
+)
+
+func TestArgs(t *testing.T) {
+	t.Parallel()
+	const quiet = `{"skipDangerousModePermissionPrompt":true}`
+	for what, c := range map[string]struct {
+		record  agent.Record
+		opening Opening
+		prompt  string
+		want    []string
+	}{
+		"a new one with a prompt": {
+			agent.Record{SessionID: sessionID, Model: "opus[1m]", PermissionMode: "plan"}, OpenNew, "Hello.",
+			[]string{"--session-id", string(sessionID), "--model", "opus[1m]", "--permission-mode", "plan", "--settings", quiet, "--", "Hello."},
+		},
+		"a resume without a model": {
+			agent.Record{SessionID: sessionID}, OpenResume, "",
+			[]string{"--resume", string(sessionID), "--permission-mode", "bypassPermissions", "--settings", quiet},
+		},
+		"extra arguments, the last of which takes a list": {
+			agent.Record{SessionID: sessionID, ClaudeArgs: []string{"--verbose", "--allowedTools", "Bash"}}, OpenResume, "Go on.",
+			[]string{
+				"--resume", string(sessionID), "--permission-mode", "bypassPermissions", "--settings", quiet,
+				"--verbose", "--allowedTools", "Bash", "--", "Go on.",
+			},
+		},
+		"a prompt that looks like an option": {
+			agent.Record{SessionID: sessionID}, OpenNew, "--model haiku; $(touch F)\n-d",
+			[]string{"--session-id", string(sessionID), "--permission-mode", "bypassPermissions", "--settings", quiet, "--", "--model haiku; $(touch F)\n-d"},
+		},
+	} {
+		if diff := cmp.Diff(c.want, Args(&c.record, c.opening, c.prompt)); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", what, diff)
+		}
+	}
+}
+
+func TestReadArgsReadsWhatArgsWrote(t *testing.T) {
+	t.Parallel()
+	record := agent.Record{SessionID: sessionID, Model: "sonnet", PermissionMode: "plan", ClaudeArgs: []string{"--add-dir", "/x"}}
+	want := Recorded{SessionID: string(sessionID), Model: "sonnet", PermissionMode: "plan"}
+	for _, opening := range []Opening{OpenNew, OpenResume} {
+		line := append([]string{"/usr/bin/claude"}, Args(&record, opening, "--model haiku")...)
+		got, known := ReadArgs(line)
+		if diff := cmp.Diff(want, got); diff != "" || !known {
+			t.Errorf("%s: known %t, -want +got:\n%s", opening, known, diff)
+		}
+	}
+}
+
+func TestReadArgs(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		line  []string
+		want  Recorded
+		known bool
+	}{
+		"nothing":                    {nil, Recorded{}, false},
+		"a title in place of it":     {[]string{"claude: working on it --model haiku"}, Recorded{}, false},
+		"only a prompt":              {[]string{"claude", "--", "--resume", "x"}, Recorded{}, false},
+		"words of the prompt":        {[]string{"claude", "--resume", "a", "--", "--model", "b"}, Recorded{SessionID: "a"}, true},
+		"an option without value":    {[]string{"claude", "--permission-mode", "plan", "--model"}, Recorded{PermissionMode: "plan"}, true},
+		"no option of the record":    {[]string{"claude", "--verbose"}, Recorded{}, false},
+		"a stranger's without model": {[]string{"node", "cli.js", "--resume", "a"}, Recorded{SessionID: "a"}, true},
+	} {
+		got, known := ReadArgs(c.line)
+		if diff := cmp.Diff(c.want, got); diff != "" || known != c.known {
+			t.Errorf("%s: known %t, want %t, -want +got:\n%s", what, known, c.known, diff)
+		}
+	}
+}
+
+func TestCheckExtraArgsTakes(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		nil, {"--verbose"}, {"--add-dir", "/x y", "../z"}, {"--allowedTools", "Bash(git *)", "Edit"}, {"--mcp-config={\"a\":1}"},
+		{"-d", "api,hooks"}, {"-n", "Theo"}, {"--fallback-model", "sonnet"}, {"--append-system-prompt", "Be brief; $(x)\nplease."},
+	} {
+		if err := CheckExtraArgs(args); err != nil {
+			t.Errorf("CheckExtraArgs(%q): %v", args, err)
+		}
+	}
+}
+
+func TestCheckExtraArgsRefuses(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		{"Hello."}, {""}, {"--resume", "x"}, {"--resume=x"}, {"-r"}, {"-rx"}, {"-r=x"}, {"-c"}, {"-cp"}, {"-p"}, {"-pd"}, {"--print"},
+		{"--session-id=x"}, {"--verbose", "--continue"}, {"--fork-session"}, {"--model", "haiku"}, {"--model=haiku"},
+		{"--permission-mode=plan"}, {"--dangerously-skip-permissions"}, {"--settings", "{}"}, {"--settings={}"}, {"--bg"}, {"--from-pr", "1"},
+		{"--no-session-persistence"}, {"--version"}, {"-v"}, {"-h"}, {"--verbose", "--", "Hello."}, {"--add-dir", "a\x00b"}, {"--add-dir", "\xff"},
+	} {
+		err := CheckExtraArgs(args)
+		wantKind(t, strings.Join(args, " "), err, agent.BadInput)
+		if err != nil && strings.ContainsAny(err.Error(), "\x00\x1b") {
+			t.Errorf("%q: the message is %q", args, err)
+		}
+	}
+}
+
+func TestCheckPromptTakes(t *testing.T) {
+	t.Parallel()
+	for _, prompt := range []string{
+		"", "Hello.", "-d", "--model haiku", "$(touch F)", "x;", "/compact", "/review 12", "exit now, please", "the /exit command", "a\tb\nc\r\n",
+		"/home/user/plan.md says it", "\u2713 \U0001f600", strings.Repeat("x", promptLimit),
+	} {
+		if err := CheckPrompt(prompt); err != nil {
+			t.Errorf("CheckPrompt(%.40q): %v", prompt, err)
+		}
+	}
+}
+
+func TestCheckPromptRefuses(t *testing.T) {
+	t.Parallel()
+	for _, prompt := range []string{
+		"/exit", "/quit", " /exit\n", "exit", "quit\n", ":q!", "/clear", "/clear now", "/clear\tnow", "/clear\nnow", "/resume x", "/branch", "/logout",
+		"a\x00b", "\xff", strings.Repeat("x", promptLimit+1),
+	} {
+		err := CheckPrompt(prompt)
+		wantKind(t, "CheckPrompt", err, agent.BadInput)
+		if err != nil && len(err.Error()) > 300 {
+			t.Errorf("the message has %d bytes", len(err.Error()))
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package claude
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"nbs-worker/internal/agent"
+)
+
+func TestEnvIsTheCallersLessWhatClaudeSet(t *testing.T) {
+	t.Parallel()
+	caller := []string{
+		"PATH=/bin", "ANTHROPIC_API_KEY=k", "IS_SANDBOX=1", "EMPTY=", "URL=a=b", "broken", "CLAUDE_CODE_MAX_RETRIES=2",
+		"CLAUDECODE=1", "CLAUDE_CODE_CHILD_SESSION=1", "CLAUDE_CODE_SESSION_ID=x", "CLAUDE_CODE_ENTRYPOINT=cli", "CLAUDE_CODE_EXECPATH=/c",
+		"AI_AGENT=x", "CLAUDE_PID=1", "CLAUDE_EFFORT=high", "CLAUDE_ENV_FILE=/e", "CLAUDE_PROJECT_DIR=/p",
+		"CLAUDE_CODE_MESSAGING_SOCKET=/s", "CLAUDE_CODE_MESSAGING_TOKEN=t", "CLAUDE_CODE_SKIP_PROMPT_HISTORY=1",
+	}
+	record := agent.Record{Schema: 1, Env: map[string]string{"LANG": "C", "PATH": "/opt/bin", "NBS_HANDLE": "forged"}}
+	want := []string{
+		"ANTHROPIC_API_KEY=k", "CLAUDE_CODE_MAX_RETRIES=2", "CLAUDE_CODE_NO_FLICKER=0", "EMPTY=", "IS_SANDBOX=1", "LANG=C",
+		"NBS_HANDLE=alice", "PATH=/opt/bin", "URL=a=b",
+	}
+	if diff := cmp.Diff(want, Env(&record, caller, map[string]string{"NBS_HANDLE": "alice"})); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestEnvLeavesTheCallersChoiceOfScreen(t *testing.T) {
+	t.Parallel()
+	got := Env(&agent.Record{}, []string{"CLAUDE_CODE_NO_FLICKER=1"}, nil)
+	if diff := cmp.Diff([]string{"CLAUDE_CODE_NO_FLICKER=1"}, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// Claude's configuration is the recorded one, wherever the agent is resumed from.
+func TestConfigIsTheRecordedOne(t *testing.T) {
+	t.Parallel()
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	usual := Config{dir: filepath.Join(home, ".claude"), file: filepath.Join(home, ".claude.json")}
+	callers := Config{dir: "/caller", file: "/caller/.claude.json"}
+	recorded := Config{dir: "/recorded", file: "/recorded/.claude.json"}
+	for what, c := range map[string]struct {
+		record   agent.Record
+		caller   string
+		config   Config
+		variable string
+	}{
+		"recorded":                     {agent.Record{Schema: 1, ConfigDir: "/recorded"}, "/caller", recorded, "/recorded"},
+		"recorded, the caller's unset": {agent.Record{Schema: 1, ConfigDir: "/recorded"}, "", recorded, "/recorded"},
+		"recorded is the default":      {agent.Record{Schema: 1}, "/caller", usual, ""},
+		"of the original tools":        {agent.Record{}, "/caller", callers, "/caller"},
+		"of the original tools, unset": {agent.Record{}, "", usual, ""},
+	} {
+		var caller []string
+		if c.caller != "" {
+			caller = []string{"PATH=/bin", ConfigDirVariable + "=" + c.caller}
+		}
+		got, err := ConfigOf(&c.record, caller)
+		if err != nil || got != c.config {
+			t.Errorf("%s: ConfigOf = %+v, %v; want %+v", what, got, err, c.config)
+		}
+		env := "\n" + strings.Join(Env(&c.record, caller, nil), "\n") + "\n"
+		if c.variable == "" && strings.Contains(env, ConfigDirVariable) || c.variable != "" && !strings.Contains(env, "\n"+ConfigDirVariable+"="+c.variable+"\n") {
+			t.Errorf("%s: the environment is%swant %s=%s", what, env, ConfigDirVariable, c.variable)
+		}
+	}
+}
+
+func TestConfigNeedsAHome(t *testing.T) {
+	t.Setenv("HOME", "")
+	_, err := ConfigAt("")
+	wantKind(t, "without a home", err, agent.Unfit)
+	if _, err := ConfigAt("/c"); err != nil {
+		t.Errorf("with a folder of its own: %v", err)
+	}
+}
+
+func TestRefusesRoot(t *testing.T) {
+	t.Parallel()
+	bypass, plan := agent.Record{}, agent.Record{PermissionMode: "plan"}
+	for what, c := range map[string]struct {
+		record *agent.Record
+		env    []string
+		uid    int
+		want   bool
+	}{
+		"root bypasses":              {&bypass, nil, 0, true},
+		"root bypasses in a sandbox": {&bypass, []string{"A=1", "IS_SANDBOX=1"}, 0, false},
+		"root, sandbox denied":       {&bypass, []string{"IS_SANDBOX=0"}, 0, true},
+		"root asks":                  {&plan, nil, 0, false},
+		"a user bypasses":            {&bypass, nil, 1000, false},
+	} {
+		if got := RefusesRoot(c.record, c.env, c.uid); got != c.want {
+			t.Errorf("%s: %t; want %t", what, got, c.want)
+		}
+	}
+}
+
+func TestFindBinary(t *testing.T) {
+	dir := t.TempDir()
+	for name, mode := range map[string]os.FileMode{"claude": 0o700, "other": 0o700, "text": 0o600} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir)
+	for chosen, want := range map[string]string{"": "claude", "other": "other", dir + "/other": "other"} {
+		if got, err := FindBinary(chosen); got != filepath.Join(dir, want) || err != nil {
+			t.Errorf("FindBinary(%q) = %s, %v; want %s", chosen, got, err, want)
+		}
+	}
+	for _, chosen := range []string{"text", dir + "/text", dir, "/nonexistent"} {
+		_, err := FindBinary(chosen)
+		wantKind(t, chosen, err, agent.Unfit)
+		if err != nil && !strings.Contains(err.Error(), BinaryVariable) {
+			t.Errorf("%s: %v; want the variable that chose it", chosen, err)
+		}
+	}
+	t.Setenv("PATH", t.TempDir())
+	_, err := FindBinary("")
+	wantKind(t, "not installed", err, agent.Unfit)
+	if hints := strings.Join(agent.HintsOf(err), " "); !strings.Contains(hints, BinaryVariable) {
+		t.Errorf("no remedy: %q", hints)
+	}
+}
+
+func TestRefusalKind(t *testing.T) {
+	t.Parallel()
+	for words, want := range map[string]agent.Kind{
+		"No conversation found with session ID: " + string(sessionID):    agent.NotFound,
+		"Error: Session ID " + string(sessionID) + " is already in use.": agent.Conflict,
+		RootRefusal: agent.BadInput,
+		"error: option '--permission-mode <mode>' argument 'x' is invalid. Allowed choices are auto.": agent.BadInput,
+		"error: unknown option '--nope'": agent.BadInput,
+		" Unable to connect to Anthropic services\n\n Failed to connect to api.anthropic.com: EAI_AGAIN": agent.Held,
+		"":            agent.Failed,
+		"panic: oops": agent.Failed,
+	} {
+		if got := RefusalKind("...\n" + words + "\n"); got != want {
+			t.Errorf("%q: kind %d; want %d", words, got, want)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package claude
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+)
+
+const (
+	sessionID = agent.SessionID("4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11")
+	otherID   = agent.SessionID("11111111-2222-4333-8444-555555555555")
+)
+
+func someTime() time.Time { return time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC) }
+
+// newConfig is a configuration folder of the test's own, empty.
+func newConfig(t *testing.T) Config {
+	t.Helper()
+	config, err := ConfigAt(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config
+}
+
+// put writes a file below the configuration folder and returns its path.
+func (c Config) put(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(c.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// putTranscript writes the transcript of sessionID and returns it as it is found.
+func (c Config) putTranscript(t *testing.T, lines ...string) Transcript {
+	t.Helper()
+	c.put(t, "projects/-srv-project/"+string(sessionID)+".jsonl", strings.Join(lines, ""))
+	transcript, found, err := c.Transcript(sessionID)
+	if err != nil || !found {
+		t.Fatalf("the transcript is not found: %v", err)
+	}
+	return transcript
+}
+
+// Lines of transcripts, as Claude Code writes them, less what is not used.
+const (
+	metaLine = `{"type":"permission-mode","permissionMode":"manual","sessionId":"4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"}` + "\n" +
+		`{"type":"file-history-snapshot","messageId":"m","snapshot":{"trackedFileBackups":{}}}` + "\n"
+	userLine = `{"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":"Remember 42."},` +
+		`"cwd":"/srv/project","version":"2.1.329","sessionId":"4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"}` + "\n"
+	sidechainLine = `{"isSidechain":true,"type":"user","message":{"role":"user","content":"Look around."},"cwd":"/srv/project"}` + "\n"
+	compactLine   = `{"type":"system","subtype":"compact_boundary","compactMetadata":{"trigger":"manual","preTokens":150000},"version":"2.1.329"}` + "\n"
+	errorLine     = `{"isSidechain":false,"type":"assistant","isApiErrorMessage":true,"message":{"model":"<synthetic>",` +
+		`"usage":{"input_tokens":0,"output_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":0}},"version":"2.1.329"}` + "\n"
+)
+
+// replyLine is a reply whose request filled the window to twice the input and one.
+func replyLine(version, model string, input int) string {
+	return fmt.Sprintf(`{"isSidechain":false,"type":"assistant","message":{"model":%q,"role":"assistant","content":[{"type":"text","text":"OK."}],`+
+		`"usage":{"input_tokens":%d,"cache_creation_input_tokens":%d,"cache_read_input_tokens":1,"output_tokens":9}},"cwd":"/srv/project","version":%q}`+"\n",
+		model, input, input, version)
+}
+
+func wantKind(t *testing.T, what string, err error, want agent.Kind) {
+	t.Helper()
+	if err == nil || agent.KindOf(err) != want {
+		t.Errorf("%s: %v (kind %d); want kind %d", what, err, agent.KindOf(err), want)
+	}
+}

@@ -1,0 +1,155 @@
+package claude
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"nbs-worker/internal/agent"
+)
+
+// Entries as the two versions write them.
+const (
+	entry197 = `{"pid":31558,"sessionId":"4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11","cwd":"/srv/project","startedAt":1795208383445,"procStart":"353737",
+"version":"2.1.197","peerProtocol":1,"kind":"interactive","entrypoint":"cli","name":"work-ff","nameSource":"derived","status":"waiting",
+"updatedAt":1795208383999,"statusUpdatedAt":1795208383999,"waitingFor":"permission prompt"}`
+	entry329 = `{"pid":31558,"sessionId":"4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11","cwd":"/srv/project","startedAt":1795208383445,"procStart":"353737",
+"version":"2.1.329","peerProtocol":1,"peerFeatures":["inbox"],"pidDomain":"host","tmux":"m1:@1.%1","messagingSocketPath":"/tmp/cc-socks/31558.sock",
+"kind":"interactive","entrypoint":"cli","name":"work-e3","nameSource":"derived","nameSince":1,"asksForConvertedSkills":true,"status":"idle"}`
+)
+
+func TestLiveReadsAnEntry(t *testing.T) {
+	t.Parallel()
+	want := Live{
+		PID: 31558, SessionID: sessionID, Cwd: "/srv/project", StartTicks: 353737, Version: "2.1.197",
+		Kind: "interactive", Entrypoint: "cli", Status: "waiting", WaitingFor: "permission prompt",
+	}
+	c := newConfig(t)
+	c.put(t, "sessions/31558.json", entry197)
+	got, err := c.Live(31558)
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("2.1.197: %v, -want +got:\n%s", err, diff)
+	}
+	want.Version, want.Status, want.WaitingFor = "2.1.329", "idle", ""
+	c.put(t, "sessions/31558.json", entry329)
+	got, err = c.Live(31558)
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("2.1.329: %v, -want +got:\n%s", err, diff)
+	}
+}
+
+func TestLiveWithoutAnEntry(t *testing.T) {
+	t.Parallel()
+	c := newConfig(t)
+	if _, err := c.Live(7); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("without a registry: %v; want not exist", err)
+	}
+	c.put(t, "sessions/7."+strings.Repeat("0", 64)+".key", "k") // 2.1.329 has it while a dialog is open
+	if _, err := c.Live(7); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("with a key only: %v; want not exist", err)
+	}
+}
+
+// What cannot be read is not the same as what is not there.
+func TestLiveOfADamagedEntry(t *testing.T) {
+	t.Parallel()
+	for what, text := range map[string]string{
+		"empty":             "",
+		"torn":              entry197[:100],
+		"of another pid":    strings.Replace(entry197, "31558", "31559", 1),
+		"ticks as a number": strings.Replace(entry197, `"353737"`, `353737`, 1),
+		"ticks of letters":  strings.Replace(entry197, `"353737"`, `"x"`, 1),
+		"null":              "null",
+		"too large":         `{"x":"` + strings.Repeat("x", registryLimit) + `","pid":31558}`,
+	} {
+		c := newConfig(t)
+		c.put(t, "sessions/31558.json", text)
+		live, err := c.Live(31558)
+		if err == nil || errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "registry entry") {
+			t.Errorf("%s: %+v, %v; want an error that names the entry", what, live, err)
+		}
+	}
+}
+
+func TestOpenOn(t *testing.T) {
+	t.Parallel()
+	c := newConfig(t)
+	if open, err := c.OpenOn(sessionID); len(open) != 0 || err != nil {
+		t.Errorf("without a registry: %v, %v", open, err)
+	}
+	of := func(pid string, id agent.SessionID) string {
+		return strings.NewReplacer("31558", pid, string(sessionID), string(id)).Replace(entry197)
+	}
+	c.put(t, "sessions/31558.json", entry197)
+	c.put(t, "sessions/31560.json", of("31560", sessionID)) // its process may be gone long since
+	c.put(t, "sessions/31561.json", of("31561", otherID))
+	c.put(t, "sessions/31562.json", of("31562", sessionID)[:200]) // torn
+	c.put(t, "sessions/31563.json", of("31564", sessionID))       // of another pid
+	c.put(t, "sessions/31565.key", of("31565", sessionID))
+	c.put(t, "sessions/notes.json", of("31566", sessionID))
+	c.put(t, "sessions/31567.json/x", "a folder")
+	open, err := c.OpenOn(sessionID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pids []int
+	for _, live := range open {
+		pids = append(pids, live.PID)
+	}
+	slices.Sort(pids)
+	if diff := cmp.Diff([]int{31558, 31560}, pids); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestOpenOnDoesNotGuess(t *testing.T) {
+	t.Parallel()
+	c := newConfig(t)
+	c.put(t, "sessions", "a file")
+	if open, err := c.OpenOn(sessionID); err == nil {
+		t.Errorf("a registry that cannot be read: %v; want an error", open)
+	}
+}
+
+func TestForget(t *testing.T) {
+	t.Parallel()
+	c := newConfig(t)
+	if err := c.Forget(31558); err != nil {
+		t.Errorf("without an entry: %v", err)
+	}
+	c.put(t, "sessions/31558.json", entry197)
+	c.put(t, "sessions/31559.json", entry197)
+	if err := c.Forget(31558); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Live(31558); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("it is remembered: %v", err)
+	}
+	if left, err := os.ReadDir(c.dir + "/sessions"); len(left) != 1 || err != nil {
+		t.Errorf("left are %v, %v; want the other one", left, err)
+	}
+}
+
+func FuzzRegistryEntry(f *testing.F) {
+	f.Add([]byte(entry197))
+	f.Add([]byte(entry329))
+	f.Add([]byte(entry197[:99]))
+	f.Add([]byte(`{"PID":31558,"procStart":"18446744073709551615","status":"\u001b]0;x\u0007"}`))
+	f.Add([]byte(`{"pid":31558.0}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		c := newConfig(t)
+		c.put(t, "sessions/31558.json", string(text))
+		live, err := c.Live(31558)
+		if err == nil && live.PID != 31558 || err != nil && live != (Live{}) {
+			t.Errorf("Live = %+v, %v", live, err)
+		}
+		open, err := c.OpenOn(live.SessionID)
+		if err != nil || len(open) > 1 {
+			t.Errorf("OpenOn = %v, %v", open, err)
+		}
+	})
+}

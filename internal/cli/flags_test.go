@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/supervisor"
+)
+
+// parseSpawn reads a command line of spawn and does not spawn.
+func parseSpawn(t *testing.T, streams Streams, args ...string) (supervisor.Spawn, error) {
+	t.Helper()
+	streams.Err = &strings.Builder{}
+	f := &factory{streams: streams}
+	o := &spawnOptions{}
+	cmd := &cobra.Command{Use: "spawn", SilenceErrors: true, SilenceUsage: true, RunE: func(_ *cobra.Command, args []string) error {
+		o.handle, o.claudeArgs = args[0], args[1:]
+		return nil
+	}}
+	o.bind(f, cmd)
+	cmd.SetArgs(args)
+	if err := cmd.Execute(); err != nil {
+		return supervisor.Spawn{}, err
+	}
+	return o.parse(f)
+}
+
+func TestSpawnFlags(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for name, text := range map[string]string{"task.md": "Read\nPLAN.md \u2713\n", "blank.md": " \n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll("lab/deep", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("lab", "link"); err != nil {
+		t.Fatal(err)
+	}
+	plainSpawn := supervisor.Spawn{Handle: "a", PermissionMode: agent.BypassPermissions, Env: map[string]string{}, ClaudeArgs: []string{}}
+	plainSpawn.Wait = 30 * time.Second
+	with := func(change func(*supervisor.Spawn)) supervisor.Spawn {
+		spawn := plainSpawn
+		change(&spawn)
+		return spawn
+	}
+	for line, want := range map[string]supervisor.Spawn{
+		"a":                                 plainSpawn,
+		"a --model opus[1m]":                with(func(s *supervisor.Spawn) { s.Model = "opus[1m]" }),
+		"a --model=sonet":                   with(func(s *supervisor.Spawn) { s.Model = "sonet" }),
+		"a --permission-mode plan":          with(func(s *supervisor.Spawn) { s.PermissionMode = "plan" }),
+		"a --cwd link/deep":                 with(func(s *supervisor.Spawn) { s.Cwd = filepath.Join(dir, "lab/deep") }),
+		"a --env A=1 --env B=x=y --env A=2": with(func(s *supervisor.Spawn) { s.Env = map[string]string{"A": "2", "B": "x=y"} }),
+		"a --session-id 4F0C2A53-0D0C-4B43-9E0A-2F6B8F5C9A11": with(func(s *supervisor.Spawn) { s.SessionID = sessionID }),
+		"a --prompt --model":                     with(func(s *supervisor.Spawn) { s.Prompt = "--model" }),
+		"a --prompt-file task.md":                with(func(s *supervisor.Spawn) { s.Prompt = "Read\nPLAN.md \u2713" }),
+		"a --prompt-file -":                      with(func(s *supervisor.Spawn) { s.Prompt = "from stdin" }),
+		"a --no-wait":                            with(func(s *supervisor.Spawn) { s.Wait = 0 }),
+		"a --wait 90s --trust":                   with(func(s *supervisor.Spawn) { s.Wait, s.Trust = 90*time.Second, true }),
+		"a -- --add-dir /x --allowedTools Bash;": with(func(s *supervisor.Spawn) { s.ClaudeArgs = []string{"--add-dir", "/x", "--allowedTools", "Bash;"} }),
+	} {
+		got, err := parseSpawn(t, Streams{In: strings.NewReader(" from stdin\n")}, strings.Fields(line)...)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("spawn %s: %v, -want +got:\n%s", line, err, diff)
+		}
+	}
+	for line, want := range map[string]agent.Kind{
+		"a --prompt-file missing.md": agent.NotFound,
+		"a --prompt-file lab":        agent.BadInput,
+		"a --prompt-file blank.md":   agent.BadInput,
+		"a --prompt-file -":          agent.BadInput, // nothing comes
+		"a --cwd missing":            agent.NotFound,
+	} {
+		if _, err := parseSpawn(t, Streams{In: strings.NewReader("")}, strings.Fields(line)...); err == nil || agent.KindOf(err) != want {
+			t.Errorf("spawn %s: %v; want kind %d", line, err, want)
+		}
+	}
+}
+
+// A flag is stronger than the environment, and that than the default.
+func TestSpawnDefaultsFromTheEnvironment(t *testing.T) {
+	t.Setenv("NBS_MODEL", "haiku")
+	t.Setenv("NBS_PERMISSION_MODE", "acceptEdits")
+	got, err := parseSpawn(t, Streams{}, "a")
+	if err != nil || got.Model != "haiku" || got.PermissionMode != "acceptEdits" {
+		t.Errorf("from the environment: %+v, %v", got, err)
+	}
+	got, err = parseSpawn(t, Streams{}, "a", "--model", "opus", "--permission-mode", "plan")
+	if err != nil || got.Model != "opus" || got.PermissionMode != "plan" {
+		t.Errorf("from the flags: %+v, %v", got, err)
+	}
+	t.Setenv("NBS_PERMISSION_MODE", "yolo")
+	if _, err := parseSpawn(t, Streams{}, "a"); agent.KindOf(err) != agent.BadInput || err == nil {
+		t.Errorf("a wrong word in the environment: %v; want bad input", err)
+	}
+}
+
+func TestResumeModelIsAskedFor(t *testing.T) {
+	t.Parallel()
+	f := &factory{streams: Streams{Err: &strings.Builder{}}}
+	o := resumeOptions{start: startOptions{wait: time.Second}}
+	if got, err := o.parse(f); got.Model != nil || err != nil {
+		t.Errorf("without --model: %v, %v; want the recorded one kept", got.Model, err)
+	}
+	o.modelGiven = true
+	if got, err := o.parse(f); got.Model == nil || *got.Model != "" || err != nil {
+		t.Errorf("with --model '': %v, %v; want Claude's choice", got.Model, err)
+	}
+	o.model, o.fresh, o.force = "opus", true, true
+	if got, err := o.parse(f); got.Model == nil || *got.Model != "opus" || !got.Fresh || !got.Force || err != nil {
+		t.Errorf("with all: %+v, %v", got, err)
+	}
+}
+
+func TestSlipOfTheFingerIsPointedOut(t *testing.T) {
+	t.Parallel()
+	project := newProject(t)
+	r := run("--root", project, "spawn", "a", "--dry-run", "--model", "sonet").want(t, 0)
+	if r.err != "hint: model \"sonet\" is passed on as it is; did you mean: --model sonnet\n" {
+		t.Errorf("stderr is %q", r.err)
+	}
+}

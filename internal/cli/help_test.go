@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+)
+
+// verbs are the commands that do something, and that are ours.
+func verbs() []*cobra.Command {
+	return slices.DeleteFunc(Tree().Commands(), func(cmd *cobra.Command) bool {
+		return cmd.RunE == nil || cmd.Name() == "completion" || cmd.Name() == "help"
+	})
+}
+
+// An agent that reads the help of a verb can use it.
+func TestHelpOfEachVerb(t *testing.T) {
+	t.Parallel()
+	if len(verbs()) < 9 {
+		t.Fatalf("only %d verbs", len(verbs()))
+	}
+	for _, cmd := range verbs() {
+		r := run(cmd.Name(), "--help")
+		if r.code != 0 || r.err != "" {
+			t.Errorf("%s --help: exit code %d, stderr %q", cmd.Name(), r.code, r.err)
+		}
+		for _, want := range []string{cmd.Long, "\nUsage:\n  nbs-worker " + cmd.Use, "\nExamples:\n" + cmd.Example, "\nExit codes:\n    0  done"} {
+			if !strings.Contains("\n"+r.out, want) {
+				t.Errorf("%s --help does not hold %q:\n%s", cmd.Name(), want, r.out)
+			}
+		}
+		if cmd.Short == "" || cmd.Example == "" || strings.HasSuffix(cmd.Short, ".") {
+			t.Errorf("%s: short %q, example %q", cmd.Name(), cmd.Short, cmd.Example)
+		}
+		for line := range strings.Lines(r.out) {
+			if len([]rune(strings.TrimRight(line, "\n"))) > 250 || strings.ContainsRune(line, '\t') {
+				t.Errorf("%s --help has the line %q", cmd.Name(), line)
+			}
+		}
+	}
+}
+
+var exampleFlag = regexp.MustCompile(` --([a-z-]+)`)
+
+func TestExamplesAreOfTheirVerbAndUseItsFlags(t *testing.T) {
+	t.Parallel()
+	for _, cmd := range verbs() {
+		for line := range strings.Lines(cmd.Example) {
+			ours, _, _ := strings.Cut(line, "|") // behind it another program
+			ours, _, _ = strings.Cut(ours, " -- ")
+			if !strings.HasPrefix(ours, "  nbs-worker "+cmd.Name()) {
+				t.Errorf("%s: the example %q is of something else", cmd.Name(), line)
+			}
+			for _, match := range exampleFlag.FindAllStringSubmatch(ours, -1) {
+				if cmd.Flag(match[1]) == nil && cmd.InheritedFlags().Lookup(match[1]) == nil {
+					t.Errorf("%s: there is no --%s: %q", cmd.Name(), match[1], line)
+				}
+			}
+		}
+	}
+}
+
+func TestExitCodesOfTheHelpAreThePublishedOnes(t *testing.T) {
+	t.Parallel()
+	all := run("help", "exit-codes").out
+	for _, want := range []string{
+		"    0  done", "    1  failed", "    2  not found", "    3  timed out", "    4  bad arguments", "    5  conflict",
+		"    6  a dependency is missing", "    7  partly done", "    8  held", "  130  interrupted",
+	} {
+		if strings.Count(all, "\n"+want) != 1 {
+			t.Errorf("help exit-codes does not hold %q once:\n%s", want, all)
+		}
+	}
+	for _, cmd := range verbs() {
+		_, codes, _ := strings.Cut(cmd.Long, "\n\nExit codes:\n")
+		for line := range strings.Lines(codes + "\n") {
+			if !strings.Contains(all, "\n"+line) {
+				t.Errorf("%s: the code %q is none of the published ones", cmd.Name(), line)
+			}
+		}
+	}
+}
+
+func TestWithCodesNamesEachOnceInOrder(t *testing.T) {
+	t.Parallel()
+	got := withCodes("Text.", agent.Held, agent.BadInput, agent.BadInput)
+	want := "Text.\n\nExit codes:\n    0  done, and observed\n    4  bad arguments or bad input\n    8  held: a person is needed: login, first-run dialog"
+	if got != want {
+		t.Errorf("withCodes = %q; want %q", got, want)
+	}
+}
+
+func TestTopics(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"NBS_ROOT", "NBS_TMUX_SOCKET", "NBS_CLAUDE", "NBS_MODEL", "NBS_PERMISSION_MODE", "CLAUDE_CONFIG_DIR", "NO_COLOR", "NBS_HANDLE", "NBS_INVOCATION_ID"} {
+		if out := run("help", "environment").out; !strings.Contains(out, name+" ") {
+			t.Errorf("help environment does not name %s", name)
+		}
+	}
+	r := run()
+	if r.code != 0 || !strings.Contains(r.out, "Available Commands:") || r.err != "" {
+		t.Errorf("without arguments: %+v", r)
+	}
+	r = run("version")
+	if r.code != 0 || !strings.HasPrefix(r.out, "nbs-worker ") || strings.Count(r.out, "\n") != 1 {
+		t.Errorf("version: %+v", r)
+	}
+}
+
+// Help is also for where nothing else works.
+func TestHelpOpensNothing(t *testing.T) {
+	t.Parallel()
+	for _, cmd := range verbs() {
+		r := run("--root", "/nonexistent", "--tmux-socket", "a;b", cmd.Name(), "--help")
+		if r.code != 0 || r.err != "" {
+			t.Errorf("%s --help: exit code %d, stderr %q", cmd.Name(), r.code, r.err)
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/agent"
+)
+
+func TestCommandLineThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for line, hint := range map[string]string{
+		"frobnicate":                          "hint: nbs-worker --help",
+		"resum alpha":                         "hint: did you mean: nbs-worker resume",
+		"--bogus":                             "hint: nbs-worker --help",
+		"spawn":                               "hint: nbs-worker spawn --help",
+		"spawn a b":                           "hint: nbs-worker spawn --help",
+		"spawn a --bogus":                     "hint: nbs-worker spawn --help",
+		"spawn a --wait soon":                 "hint: nbs-worker spawn --help",
+		"spawn ../x":                          "handle \"../x\" is not valid",
+		"spawn -- --verbose":                  "one handle is needed, 0 given",
+		"resume":                              "hint: to see the agents: nbs-worker list",
+		"resume a b/c":                        "handle \"b/c\" is not valid",
+		"session ..":                          "handle",
+		"stop a:b":                            "handle",
+		"dismiss a b c $x":                    "handle",
+		"attach a b":                          "one handle is needed, 2 given",
+		"run":                                 "one handle is needed, 0 given",
+		"list alpha":                          "alpha",
+		"version x":                           "x",
+		"spawn a --prompt x --prompt-file y":  "prompt",
+		"spawn a --wait 1s --no-wait":         "wait",
+		"spawn a --wait 0s":                   "hint: to return at once: --no-wait",
+		"spawn a --wait -1s":                  "hint: to return at once: --no-wait",
+		"spawn a --model -x":                  "model \"-x\" is not valid",
+		"spawn a --permission-mode yolo":      "is not one of",
+		"spawn a --session-id 1234":           "is not a UUID",
+		"spawn a --env X":                     "is not NAME=VALUE",
+		"spawn a --env MY_TOKEN=canary-value": "hint: export MY_TOKEN",
+	} {
+		r := run(append([]string{"--root", t.TempDir()}, strings.Fields(line)...)...).want(t, agent.BadInput, hint)
+		if r.out != "" || !strings.HasPrefix(r.err, "nbs-worker: ") || strings.Contains(r.err, "canary-value") {
+			t.Errorf("%s\nstdout: %q\nstderr: %s", line, r.out, r.err)
+		}
+	}
+}
+
+func TestExitCodeOfAnError(t *testing.T) {
+	t.Parallel()
+	missing, taken := agent.Errorf(agent.NotFound, "gone"), agent.Errorf(agent.Conflict, "taken")
+	for what, c := range map[string]struct {
+		err  error
+		want int
+	}{
+		"claude's own code":            {exitError(143), 143},
+		"of the command line":          {errors.New("unknown flag"), 4},
+		"of a verb, without a kind":    {failed(errors.New("disk full"), "spawn"), 1},
+		"of a verb":                    {failed(missing, "resume", "alpha"), 2},
+		"of a verb, wrapped":           {failed(fmt.Errorf("a: %w", taken), "resume"), 5},
+		"timed out":                    {failed(agent.Errorf(agent.TimedOut, "x"), "spawn"), 3},
+		"unfit":                        {failed(agent.Errorf(agent.Unfit, "x"), "spawn"), 6},
+		"held":                         {failed(agent.Errorf(agent.Held, "x"), "spawn"), 8},
+		"interrupted":                  {failed(agent.Errorf(agent.Interrupted, "x"), "spawn"), 130},
+		"some of several":              {&partial{failures: []error{missing}, of: 2}, 7},
+		"all of several, of one kind":  {&partial{failures: []error{failed(missing, "a"), missing}, of: 2}, 2},
+		"all of several, of two kinds": {&partial{failures: []error{missing, taken}, of: 2}, 1},
+		"all of several, without kind": {&partial{failures: []error{errors.New("x")}, of: 1}, 1},
+	} {
+		var said strings.Builder
+		f := &factory{streams: Streams{Err: &said}}
+		if got := f.report(c.err); got != c.want {
+			t.Errorf("%s: exit code %d; want %d", what, got, c.want)
+		}
+	}
+}
+
+func TestErrorAndItsRemedies(t *testing.T) {
+	t.Parallel()
+	var said strings.Builder
+	f := &factory{streams: Streams{Err: &said}}
+	err := agent.Errorf(agent.Conflict, "taken by \x1b]0;evil\x07 \u009b31m").Hint("look: nbs-worker session %s", "alpha").Hint("or \x1b[2J wait")
+	f.report(failed(err, "resume", "alpha"))
+	want := "nbs-worker: resume alpha: taken by ?]0;evil? ?31m\nhint: look: nbs-worker session alpha\nhint: or ?[2J wait\n"
+	if said.String() != want {
+		t.Errorf("stderr is %q; want %q", said.String(), want)
+	}
+}
+
+func TestNoteIsForTerminalsAndHarmless(t *testing.T) {
+	t.Parallel()
+	for terminal, want := range map[bool]string{true: "new project: /x?[2J\n", false: ""} {
+		var said strings.Builder
+		f := &factory{streams: Streams{Err: &said, ErrTTY: terminal}}
+		f.note("new project: %s", "/x\x1b[2J")
+		if said.String() != want {
+			t.Errorf("on a terminal %t: %q; want %q", terminal, said.String(), want)
+		}
+	}
+}
+
+func TestSanitize(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		"plain \u2713 \u00e9\n\tnext":   "plain \u2713 \u00e9\n\tnext",
+		"\x1b]0;title\x07":              "?]0;title?",
+		"\x1b[31mred\x1b[0m":            "?[31mred?[0m",
+		"over\rwrite\x08\x7f":           "over?write??",
+		"c1 \u0085\u009b31m \u009d0;x":  "c1 ??31m ?0;x",
+		"raw \x9b31m":                   "raw \ufffd31m",
+		"\x00":                          "?",
+		"\x1bPdcs\x1b\\ \x1b_apc\x1b\\": "?Pdcs?\\ ?_apc?\\",
+	} {
+		if got := sanitize(given); got != want {
+			t.Errorf("sanitize(%q) = %q; want %q", given, got, want)
+		}
+	}
+}
+
+func TestWithoutAProject(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, line := range []string{"list", "session a", "resume a", "stop a", "dismiss a", "attach a", "run a", "list --json"} {
+		r := run(append([]string{"--root", dir}, strings.Fields(line)...)...)
+		r.want(t, agent.NotFound, "no .nbs folder", "hint: ")
+		if r.out != "" {
+			t.Errorf("%s: stdout %q", line, r.out)
+		}
+	}
+	run("--root", filepath.Join(dir, "missing"), "list").want(t, agent.NotFound, "project root")
+	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
+		t.Errorf("looking has made %v", entries)
+	}
+}
+
+func TestProjectThatOthersCanWrite(t *testing.T) {
+	t.Parallel()
+	project := newProject(t, record("alpha"))
+	if err := os.Chmod(filepath.Join(project, ".nbs"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"list", "resume alpha", "spawn beta --dry-run"} {
+		run(append([]string{"--root", project}, strings.Fields(line)...)...).want(t, agent.BadInput, "can be written by other users", "hint: ")
+	}
+}
+
+func TestNobodyThere(t *testing.T) {
+	t.Parallel()
+	project := newProject(t, record("alpha"))
+	for _, verb := range []string{"session", "resume", "stop", "dismiss", "run"} {
+		run("--root", project, verb, "beta").want(t, agent.NotFound, "no such agent", "hint: to see who is there: nbs-worker list")
+	}
+	run("--root", project, "session", "beta", "gamma").want(t, agent.NotFound, "session beta: ", "session gamma: ")
+	r := run("--root", project, "session", "alpha", "beta").want(t, agent.Partial, "session beta: ")
+	if !strings.Contains(r.out, "alpha") {
+		t.Errorf("one failure hides the other agent: %q", r.out)
+	}
+	runOn(Streams{OutTTY: true}, "--root", project, "attach", "alpha").want(t, agent.NotFound, "never started")
+	run("--root", project, "attach", "alpha").want(t, agent.BadInput, "stdout is not a terminal")
+}
+
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	alpha := record("alpha")
+	alpha.ProjectRoot = t.TempDir()
+	project := newProject(t, alpha)
+	for _, line := range []string{"version", "version --json", "list", "list --json", "session alpha", "session alpha --json", "spawn beta --dry-run", "resume alpha --dry-run"} {
+		for _, terminal := range []bool{true, false} {
+			streams := Streams{Out: full{}, OutTTY: terminal}
+			r := runOn(streams, append([]string{"--root", project}, strings.Fields(line)...)...)
+			r.want(t, agent.Failed, os.ErrClosed.Error())
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/supervisor"
+)
+
+// shown is what session prints of a view in a pipe, and what it says on stderr.
+func shown(t *testing.T, v supervisor.View) (string, string) {
+	t.Helper()
+	var out, said bytes.Buffer
+	f := &factory{streams: Streams{Out: &out, Err: &said}}
+	if err := f.printView(v); err != nil {
+		t.Fatal(err)
+	}
+	return out.String(), said.String()
+}
+
+func TestSessionShowsAllThatIsKnown(t *testing.T) {
+	t.Parallel()
+	view := fullView()
+	view.Status.Cause = ""
+	out, said := shown(t, view)
+	const at = "2026-02-20T11:44:07Z"
+	want := strings.Join([]string{
+		"Handle:          alpha",
+		"State:           waiting: permission prompt, says the registry",
+		"Wish:            running",
+		"Session ID:      " + string(sessionID),
+		"Model:           opus",
+		"Permissions:     plan",
+		"PID:             12345, that very process; 2 processes, 288 MiB resident",
+		"Tmux:            nbs-alpha-live, there",
+		"Uptime:          1h30m0s",
+		"Started:         " + at,
+		"First start:     " + at,
+		"Context:         about 16% used, 32,077 of 200,000 tokens at the last reply (from the transcript)",
+		"Transcript:      /c/t.jsonl, 2.0 KiB, written " + at,
+		"Folder:          /srv/lab",
+		"Last exit:       " + at + ", not started: e, after 2h15m21s; its last words:",
+		"                 bye",
+		"                 ?[31m",
+		"Previous:        " + string(sessionID) + " until " + at + " (clear)",
+		`Drift:           model: recorded "opus", live "\x1b[2J"`,
+		"",
+	}, "\n")
+	if diff := cmp.Diff(want, out); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if !strings.Contains(said, "hint: it asks whether it trusts the folder; answer it there: nbs-worker attach alpha") {
+		t.Errorf("stderr is %q", said)
+	}
+}
+
+func TestSessionSaysWhatIsNotKnown(t *testing.T) {
+	t.Parallel()
+	out, _ := shown(t, supervisor.View{
+		Record: agent.Record{Handle: "alpha", SessionID: sessionID, TmuxSession: "nbs-alpha-live", ProjectRoot: "/srv"},
+		Status: agent.Status{State: agent.Dead, Cause: agent.NeverStarted, Source: "record"},
+	})
+	for _, want := range []string{
+		"never started, says the record", "Claude's choice", "none yet", "nbs-alpha-live, not there", "Uptime:          -",
+		"Started:         unknown", "Context:         unknown", "none yet: claude writes it with the first prompt", "none recorded",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("stdout does not hold %q:\n%s", want, out)
+		}
+	}
+}
+
+func TestSessionOfATranscriptThatIsGone(t *testing.T) {
+	t.Parallel()
+	out, _ := shown(t, supervisor.View{Record: agent.Record{Handle: "alpha", TranscriptSeen: time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC)}})
+	if !strings.Contains(out, "Transcript:      gone; last known 2026-02-20T11:44:07Z\n") {
+		t.Errorf("stdout is\n%s", out)
+	}
+}
+
+// Text that an agent or a file chose does not steer the terminal, and does not look
+// like a line of ours.
+func TestSessionIsHarmless(t *testing.T) {
+	t.Parallel()
+	out, said := shown(t, supervisor.View{
+		Record: agent.Record{
+			Handle: "alpha", Cwd: "/srv\x1b]0;x\x07", TmuxSession: "\u009b2J",
+			Exits: []agent.Exit{{LastScreen: "State:           idle\n\x1b[31mred\r\x08"}},
+		},
+		Status: agent.Status{State: agent.Waiting, Detail: "\x1b[2Jinput needed\nState: idle", Source: "registry"},
+	})
+	if strings.ContainsAny(out+said, "\x1b\x07\r\x08\u009b") {
+		t.Errorf("stdout %q, stderr %q", out, said)
+	}
+	if strings.Count("\n"+out, "\nState:") != 1 {
+		t.Errorf("a line of somebody else's looks like ours:\n%s", out)
+	}
+}
+
+func TestAdvice(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		view supervisor.View
+		want string
+	}{
+		{supervisor.View{Status: agent.Status{State: agent.Waiting}, Dialog: claude.DialogAPIKey}, "use the API key"},
+		{supervisor.View{Status: agent.Status{State: agent.Waiting}}, "nbs-worker attach alpha"},
+		{supervisor.View{Status: agent.Status{State: agent.Dead, Cause: agent.Crashed}}, "nbs-worker resume alpha"},
+		{supervisor.View{Status: agent.Status{State: agent.Idle}, Drift: []supervisor.Drift{{Field: "model"}}}, "not what is recorded"},
+		{supervisor.View{Status: agent.Status{State: agent.Idle}}, ""},
+		{supervisor.View{Status: agent.Status{State: agent.Dead, Cause: agent.Stopped}, Record: agent.Record{Desired: agent.DesiredStopped}}, ""},
+	} {
+		c.view.Record.Handle = "alpha"
+		got := strings.Join(advice(c.view), "\n")
+		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("%+v: %q; want %q", c.view.Status, got, c.want)
+		}
+	}
+}
+
+func TestSeveralSessionsAreApart(t *testing.T) {
+	t.Parallel()
+	project := newProject(t, record("alpha"), record("beta"))
+	r := run("--root", project, "session", "alpha", "beta").want(t, 0, "nbs-worker resume alpha", "nbs-worker resume beta")
+	if strings.Count(r.out, "\n\nHandle:") != 1 || !strings.HasPrefix(r.out, "Handle:          alpha\n") {
+		t.Errorf("stdout is\n%s", r.out)
+	}
+	r = run("--root", project, "session", "alpha", "beta", "--json").want(t, 0)
+	if strings.Count(r.out, "\n") != 2 || strings.Contains(r.out, "hint") {
+		t.Errorf("as JSON, one a line:\n%s", r.out)
+	}
+}

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+)
+
+// twoRows prints a table with two rows on streams of a kind.
+func twoRows(streams Streams) string {
+	var out bytes.Buffer
+	streams.Out = &out
+	f := &factory{streams: streams}
+	t := f.newTable("HANDLE", "STATE", "STARTED")
+	t.now = time.Date(2026, 2, 20, 15, 0, 0, 0, time.UTC)
+	at := time.Date(2026, 2, 20, 13, 0, 0, 0, time.FixedZone("CET", 3600))
+	t.row(text("a"), state(agent.Status{State: agent.Idle}), t.time(at))
+	t.row(text("longer\tname\n\x1b]0;x\x07"), state(agent.Status{State: agent.Dead, Cause: agent.Crashed}), t.time(time.Time{}))
+	if err := t.flush(); err != nil {
+		panic(err)
+	}
+	return out.String()
+}
+
+func TestTableInAPipe(t *testing.T) {
+	t.Parallel()
+	want := "a\tidle\t2026-02-20T12:00:00Z\nlonger name ?]0;x?\tcrashed\t-\n"
+	if got := twoRows(Streams{}); got != want {
+		t.Errorf("it is\n%q; want\n%q", got, want)
+	}
+}
+
+func TestTableOnATerminal(t *testing.T) {
+	t.Parallel()
+	want := "" +
+		"HANDLE              STATE    STARTED\n" +
+		"a                   idle     3 hours ago\n" +
+		"longer name ?]0;x?  crashed  -\n"
+	if got := twoRows(Streams{OutTTY: true}); got != want {
+		t.Errorf("it is\n%s; want\n%s", got, want)
+	}
+}
+
+func TestColoursDoNotMoveTheColumns(t *testing.T) {
+	t.Parallel()
+	coloured := twoRows(Streams{OutTTY: true, Color: true})
+	if !strings.Contains(coloured, "\x1b[32midle\x1b[0m") || !strings.Contains(coloured, "\x1b[31mcrashed\x1b[0m") {
+		t.Errorf("idle is not green, or crashed not red: %q", coloured)
+	}
+	bare := regexp.MustCompile(`\x1b\[[0-9]*m`).ReplaceAllString(coloured, "")
+	if want := twoRows(Streams{OutTTY: true}); bare != want {
+		t.Errorf("without colours it is\n%s; want\n%s", bare, want)
+	}
+}
+
+func TestStateColours(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		status agent.Status
+		want   string
+	}{
+		{agent.Status{State: agent.Idle}, "32"},
+		{agent.Status{State: agent.Busy}, "32"},
+		{agent.Status{State: agent.Waiting}, "33"},
+		{agent.Status{State: agent.Starting}, "33"},
+		{agent.Status{State: agent.Unknown}, "33"},
+		{agent.Status{State: agent.Dead, Cause: agent.Crashed}, "31"},
+		{agent.Status{State: agent.Dead, Cause: agent.LostReboot}, "31"},
+		{agent.Status{State: agent.Dead, Cause: agent.LostTmux}, "31"},
+		{agent.Status{State: agent.Dead, Cause: agent.Stopped}, plain},
+		{agent.Status{State: agent.Dead, Cause: agent.Exited}, plain},
+	} {
+		if got := state(c.status).colour; got != c.want {
+			t.Errorf("%s: colour %s; want %s", c.status.Word(), got, c.want)
+		}
+	}
+}
+
+// The pid of an agent that does not run is anybody's.
+func TestPidOfTheDeadIsNotShown(t *testing.T) {
+	t.Parallel()
+	if got := pid(12345, agent.Status{State: agent.Dead}).text; got != "-" {
+		t.Errorf("the pid of a dead one is %s", got)
+	}
+	if got := pid(12345, agent.Status{State: agent.Idle, SamePID: true}).text; got != "12345" {
+		t.Errorf("the pid of a live one is %s", got)
+	}
+}
+
+func TestTableThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	for _, terminal := range []bool{true, false} {
+		f := &factory{streams: Streams{Out: full{}, OutTTY: terminal}}
+		table := f.newTable("A")
+		table.row(text("x"))
+		if err := table.flush(); err == nil {
+			t.Errorf("on a terminal %t: no error", terminal)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package proc
+
+import (
+	"errors"
+	"os"
+	"syscall"
+	"testing"
+
+	"nbs-worker/internal/agent"
+)
+
+func TestSelfIsAlive(t *testing.T) {
+	t.Parallel()
+	self, err := Self()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if self.PID != os.Getpid() || self.StartTicks == 0 || self.BootID == "" || self.PIDNS == 0 || self.Host == "" {
+		t.Errorf("Self() = %+v; want all fields", self)
+	}
+	wantLiveness(t, self, Alive)
+}
+
+func TestCheckSeesOneEdit(t *testing.T) {
+	t.Parallel()
+	c := startReady(t, "stay")
+	for why, edit := range map[string]struct {
+		change   func(*agent.Identity)
+		want     Liveness
+		rebooted bool
+	}{
+		"nothing edited":         {func(*agent.Identity) {}, Alive, false},
+		"the pid was reused":     {func(id *agent.Identity) { id.StartTicks-- }, Gone, false},
+		"it will be reused":      {func(id *agent.Identity) { id.StartTicks++ }, Gone, false},
+		"another boot":           {func(id *agent.Identity) { id.BootID = "another" }, Gone, true},
+		"no boot recorded":       {func(id *agent.Identity) { id.BootID = "" }, Gone, false},
+		"another namespace":      {func(id *agent.Identity) { id.PIDNS++ }, Foreign, false},
+		"another host":           {func(id *agent.Identity) { id.Host = "elsewhere" }, Foreign, false},
+		"another host and boot":  {func(id *agent.Identity) { id.Host, id.BootID = "elsewhere", "x" }, Foreign, false},
+		"no pid":                 {func(id *agent.Identity) { id.PID = 0 }, Gone, false},
+		"negative pid":           {func(id *agent.Identity) { id.PID = -1 }, Gone, false},
+		"pid of the parent":      {func(id *agent.Identity) { id.PID = os.Getpid() }, Gone, false},
+		"pid beyond all others":  {func(id *agent.Identity) { id.PID = 1 << 30 }, Gone, false},
+		"identity of the record": {func(id *agent.Identity) { *id = agent.Identity{} }, Gone, false},
+	} {
+		t.Run(why, func(t *testing.T) {
+			t.Parallel()
+			id := c.id
+			edit.change(&id)
+			wantLiveness(t, id, edit.want)
+			if got := Rebooted(id); got != edit.rebooted {
+				t.Errorf("Rebooted = %t; want %t", got, edit.rebooted)
+			}
+			h, liveness, err := Open(id)
+			if liveness != edit.want || err != nil || (h != nil) != (edit.want == Alive) {
+				t.Errorf("Open = %v, %d, %v; want %d", h, liveness, err, edit.want)
+			}
+			if h != nil {
+				_ = h.Close()
+			}
+		})
+	}
+}
+
+func TestAZombieIsGone(t *testing.T) {
+	t.Parallel()
+	c := startReady(t, "stay")
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the child is a zombie", func() bool {
+		stat, err := readStat(c.Process.Pid)
+		return err == nil && stat.state == 'Z'
+	})
+	if err := syscall.Kill(c.Process.Pid, 0); err != nil {
+		t.Fatalf("kill(pid, 0) finds no zombie: %v", err)
+	}
+	wantLiveness(t, c.id, Gone)
+	if _, err := Identify(c.Process.Pid); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("Identify of a zombie: %v; want not exist", err)
+	}
+	if args, err := Cmdline(c.Process.Pid); len(args) != 0 || err != nil {
+		t.Errorf("Cmdline of a zombie = %q, %v; want none", args, err)
+	}
+	if h, liveness, err := Open(c.id); h != nil || liveness != Gone || err != nil {
+		t.Errorf("Open of a zombie = %v, %d, %v; want gone", h, liveness, err)
+	}
+}
+
+func TestAReapedProcessIsGone(t *testing.T) {
+	t.Parallel()
+	c := startReady(t, "stay")
+	_ = c.Process.Kill()
+	_ = c.Wait()
+	wantLiveness(t, c.id, Gone)
+	if _, err := Identify(c.id.PID); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("Identify: %v; want not exist", err)
+	}
+	if _, err := Cmdline(c.id.PID); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("Cmdline: %v; want not exist", err)
+	}
+	if _, there := Variable(c.id.PID, "PATH"); there {
+		t.Error("a dead process has an environment")
+	}
+}
+
+func TestTheTestOfARebootPlaysOne(t *testing.T) {
+	t.Setenv("NBS_TEST_BOOT_ID", "")
+	if got := bootID([]byte("kernel's\n")); got != "kernel's" {
+		t.Errorf("bootID = %q; want the kernel's", got)
+	}
+	t.Setenv("NBS_TEST_BOOT_ID", "played")
+	if got := bootID([]byte("kernel's\n")); got != "played" {
+		t.Errorf("bootID = %q; want the test's", got)
+	}
+}

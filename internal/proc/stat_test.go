@@ -1,0 +1,77 @@
+package proc
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// statLine is a line of /proc/<pid>/stat with the command in place.
+func statLine(comm string) string {
+	return "4711 (" + comm + ") S 12 4711 4711 34816 4711 4194304 1 0 0 0 1 2 0 0 20 0 9 0 353737 1 2 3\n"
+}
+
+func TestParseStatReadsBehindTheCommand(t *testing.T) {
+	t.Parallel()
+	for _, comm := range []string{"claude", "tmux: server", ") (", ") Z 1 1", "a) S 1 2 3 (b", "", "()", "\n", "\xff"} {
+		got, err := parseStat([]byte(statLine(comm)))
+		if want := (stat{state: 'S', ppid: 12, startTicks: 353737}); err != nil || got != want {
+			t.Errorf("command %q: %+v, %v; want %+v", comm, got, err, want)
+		}
+	}
+}
+
+func TestParseStatOfThisProcess(t *testing.T) {
+	t.Parallel()
+	got, err := readStat(os.Getpid())
+	if err != nil || got.ppid != os.Getppid() || got.startTicks == 0 || got.gone() {
+		t.Errorf("readStat of this process = %+v, %v", got, err)
+	}
+}
+
+func TestParseStatRefusesMalformedLines(t *testing.T) {
+	t.Parallel()
+	good := statLine("x")
+	cut, _, _ := strings.Cut(good, " 353737")
+	for why, line := range map[string]string{
+		"empty":               "",
+		"no command":          "1 2 3",
+		"nothing behind":      "1 (x)",
+		"cut short":           cut,
+		"state of two":        strings.Replace(good, " S ", " SS ", 1),
+		"ppid not a number":   strings.Replace(good, " 12 ", " x ", 1),
+		"ticks not a number":  strings.Replace(good, "353737", "35x", 1),
+		"ticks negative":      strings.Replace(good, "353737", "-1", 1),
+		"ticks beyond uint64": strings.Replace(good, "353737", "99999999999999999999", 1),
+	} {
+		if got, err := parseStat([]byte(line)); err == nil {
+			t.Errorf("%s: %+v; want an error", why, got)
+		}
+	}
+}
+
+func TestZombieAndDeadAreGone(t *testing.T) {
+	t.Parallel()
+	for state, want := range map[byte]bool{'Z': true, 'X': true, 'R': false, 'S': false, 'D': false, 'T': false, 't': false, 'I': false} {
+		if got := (stat{state: state}).gone(); got != want {
+			t.Errorf("state %c: gone %t; want %t", state, got, want)
+		}
+	}
+}
+
+func FuzzParseStat(f *testing.F) {
+	f.Add([]byte(statLine("claude")))
+	f.Add([]byte(statLine(") (")))
+	f.Add([]byte("1 (x) Z 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 18446744073709551615"))
+	f.Add([]byte("1 (x) S -1"))
+	f.Add([]byte(")"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got, err := parseStat(data)
+		if err != nil && got != (stat{}) {
+			t.Errorf("a refused line gives %+v", got)
+		}
+		if err == nil && got.state == 0 {
+			t.Errorf("%q has no state", data)
+		}
+	})
+}

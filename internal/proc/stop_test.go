@@ -1,0 +1,163 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/agent"
+)
+
+const (
+	longGrace  = 20 * time.Second // not to be used up
+	shortGrace = 50 * time.Millisecond
+)
+
+func open(t *testing.T, id agent.Identity) *Handle {
+	t.Helper()
+	h, liveness, err := Open(id)
+	if err != nil || liveness != Alive {
+		t.Fatalf("Open: %d, %v", liveness, err)
+	}
+	t.Cleanup(func() { _ = h.Close() })
+	return h
+}
+
+func TestStopEndsByTerm(t *testing.T) {
+	t.Parallel()
+	c := startReady(t, "stay")
+	if err := Stop(t.Context(), c.id, longGrace); err != nil {
+		t.Fatal(err)
+	}
+	wantLiveness(t, c.id, Gone)
+	if by := c.endedBy(); by != syscall.SIGTERM {
+		t.Errorf("ended by %v; want TERM", by)
+	}
+	if err := Stop(t.Context(), c.id, longGrace); err != nil {
+		t.Errorf("stop of what has gone: %v", err)
+	}
+}
+
+func TestStopKillsAfterTheGrace(t *testing.T) {
+	t.Parallel()
+	c := startReady(t, "ignore-term")
+	if err := Stop(t.Context(), c.id, shortGrace); err != nil {
+		t.Fatal(err)
+	}
+	if by := c.endedBy(); by != syscall.SIGKILL {
+		t.Errorf("ended by %v; want KILL", by)
+	}
+}
+
+func TestStopEndsAStoppedProcessByTerm(t *testing.T) {
+	t.Parallel()
+	c := startReady(t, "stay")
+	if err := c.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the child is stopped", func() bool {
+		stat, err := readStat(c.id.PID)
+		return err == nil && stat.state == 'T'
+	})
+	wantLiveness(t, c.id, Alive)
+	if err := Stop(t.Context(), c.id, longGrace); err != nil {
+		t.Fatal(err)
+	}
+	if by := c.endedBy(); by != syscall.SIGTERM {
+		t.Errorf("ended by %v; want TERM", by)
+	}
+}
+
+func TestStopGoesOnAfterAnInterrupt(t *testing.T) {
+	t.Parallel()
+	c := startReady(t, "ignore-term")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := Stop(ctx, c.id, shortGrace); err != nil {
+		t.Fatal(err)
+	}
+	wantLiveness(t, c.id, Gone)
+}
+
+func TestStopSignalsNobodyElse(t *testing.T) {
+	t.Parallel()
+	c := startReady(t, "stay")
+	for why, edit := range map[string]func(*agent.Identity){
+		"another host":      func(id *agent.Identity) { id.Host = "elsewhere" },
+		"another namespace": func(id *agent.Identity) { id.PIDNS++ },
+	} {
+		id := c.id
+		edit(&id)
+		if err := Stop(t.Context(), id, shortGrace); err == nil || !strings.Contains(err.Error(), "another host") {
+			t.Errorf("%s: %v; want a refusal", why, err)
+		}
+	}
+	for why, edit := range map[string]func(*agent.Identity){
+		"a reused pid": func(id *agent.Identity) { id.StartTicks-- },
+		"another boot": func(id *agent.Identity) { id.BootID = "x" },
+		"no pid":       func(id *agent.Identity) { id.PID = 0 },
+	} {
+		id := c.id
+		edit(&id)
+		if err := Stop(t.Context(), id, shortGrace); err != nil {
+			t.Errorf("%s: %v; want nothing to do", why, err)
+		}
+	}
+	wantLiveness(t, c.id, Alive)
+}
+
+func TestStopAllGivesOneGraceToAll(t *testing.T) {
+	t.Parallel()
+	deaf, gentle, foreign := startReady(t, "ignore-term"), startReady(t, "stay"), startReady(t, "stay")
+	reused, elsewhere := gentle.id, foreign.id
+	reused.StartTicks++
+	elsewhere.Host = "elsewhere"
+	err := StopAll(t.Context(), []agent.Identity{deaf.id, gentle.id, reused, elsewhere}, shortGrace)
+	if err == nil || !strings.Contains(err.Error(), "another host") {
+		t.Errorf("StopAll = %v; want the refusal of one", err)
+	}
+	wantLiveness(t, deaf.id, Gone)
+	wantLiveness(t, gentle.id, Gone)
+	wantLiveness(t, foreign.id, Alive)
+	if err := StopAll(t.Context(), nil, shortGrace); err != nil {
+		t.Errorf("StopAll of nobody: %v", err)
+	}
+}
+
+func TestSignalReachesTheProcess(t *testing.T) {
+	t.Parallel()
+	c := startReady(t, "stay")
+	h := open(t, c.id)
+	if err := h.Signal(unix.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if by := c.endedBy(); by != syscall.SIGHUP {
+		t.Errorf("ended by %v; want HUP", by)
+	}
+	if err := h.Signal(unix.SIGTERM); err != nil {
+		t.Errorf("a signal to what has ended: %v; want no error", err)
+	}
+	if err := h.Wait(t.Context()); err != nil {
+		t.Errorf("a second wait: %v", err)
+	}
+}
+
+func TestWaitEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	c := startReady(t, "stay")
+	h := open(t, c.id)
+	ctx, cancel := context.WithTimeout(t.Context(), shortGrace)
+	defer cancel()
+	if err := h.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Wait = %v; want the context's error", err)
+	}
+	wantLiveness(t, c.id, Alive)
+}

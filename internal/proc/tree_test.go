@@ -1,0 +1,154 @@
+package proc
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"nbs-worker/internal/agent"
+)
+
+func pidsOf(ids []agent.Identity) []int {
+	pids := make([]int, len(ids))
+	for i, id := range ids {
+		pids[i] = id.PID
+	}
+	return pids
+}
+
+func TestDescendantsAreFoundParentsFirst(t *testing.T) {
+	t.Parallel()
+	c := startChild(t, "parent,parent,stay")
+	chain := []int{c.announced(), c.announced(), c.announced()}
+	slices.SortFunc(chain, byGeneration(t))
+	if chain[0] != c.Process.Pid {
+		t.Fatalf("the chain %v does not begin with %d", chain, c.Process.Pid)
+	}
+	found, err := Descendants(c.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(chain[1:], pidsOf(found)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	for _, id := range found {
+		wantLiveness(t, id, Alive)
+	}
+	if below, err := Descendants(chain[2]); err != nil || len(below) != 0 {
+		t.Errorf("the last of the chain has descendants: %v, %v", below, err)
+	}
+}
+
+// byGeneration sorts a parent before its child.
+func byGeneration(t *testing.T) func(a, b int) int {
+	depth := func(pid int) (n int) {
+		for ; pid > 1; n++ {
+			stat, err := readStat(pid)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pid = stat.ppid
+		}
+		return n
+	}
+	return func(a, b int) int { return depth(a) - depth(b) }
+}
+
+func TestCarryingFindsAnOrphanOfAnotherSession(t *testing.T) {
+	t.Parallel()
+	mark := string(agent.NewInvocation())
+	marked := func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, "NBS_PROC_TEST_MARK="+mark) }
+	c := startChild(t, "leave-orphan", marked)
+	orphan := c.announced()
+	if _, err := c.Process.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if below, err := Descendants(os.Getpid()); err != nil || slices.Contains(pidsOf(below), orphan) {
+		t.Fatalf("the orphan %d is a descendant still: %v, %v", orphan, below, err)
+	}
+	found, err := Carrying("NBS_PROC_TEST_MARK", mark)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]int{orphan}, pidsOf(found)); diff != "" {
+		t.Fatalf("-want +got:\n%s", diff)
+	}
+	if err := Stop(t.Context(), found[0], longGrace); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := Carrying("NBS_PROC_TEST_MARK", mark); err != nil || len(left) != 0 {
+		t.Errorf("after its end: %v, %v", left, err)
+	}
+}
+
+func TestVariableIsReadByItsWholeName(t *testing.T) {
+	t.Parallel()
+	c := startReady(t, "stay", func(cmd *exec.Cmd) {
+		cmd.Env = append(cmd.Env, "XNBS_A=prefixed", "NBS_AB=longer", "NBS_A=a=b\nc", "NBS_EMPTY=")
+	})
+	for name, want := range map[string]string{"NBS_A": "a=b\nc", "NBS_EMPTY": ""} {
+		if got, there := Variable(c.id.PID, name); got != want || !there {
+			t.Errorf("Variable(%s) = %q, %t; want %q", name, got, there, want)
+		}
+	}
+	for _, name := range []string{"NBS_ABC", "NBS_", "nbs_a", "a"} {
+		if got, there := Variable(c.id.PID, name); there {
+			t.Errorf("Variable(%s) = %q; want none", name, got)
+		}
+	}
+	if found, err := Carrying("NBS_A", "a"); err != nil || slices.Contains(pidsOf(found), c.id.PID) {
+		t.Errorf("Carrying takes the beginning of a value for the value: %v, %v", found, err)
+	}
+}
+
+func TestAncestorsBeginHere(t *testing.T) {
+	t.Parallel()
+	chain := Ancestors()
+	if len(chain) < 2 || chain[0] != os.Getpid() || chain[1] != os.Getppid() {
+		t.Errorf("Ancestors() = %v; want %d, %d, ...", chain, os.Getpid(), os.Getppid())
+	}
+	if sorted := slices.Compact(slices.Sorted(slices.Values(chain))); len(sorted) != len(chain) {
+		t.Errorf("Ancestors() = %v; want each once", chain)
+	}
+}
+
+func TestCmdlineKeepsEachArgument(t *testing.T) {
+	t.Parallel()
+	args := []string{"two words", "", "line\nbreak", `quo"te`, "\xff", "--", "-d", ""}
+	c := startReady(t, "stay", func(cmd *exec.Cmd) { cmd.Args = append(cmd.Args, args...) })
+	got, err := Cmdline(c.id.PID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(append([]string{os.Args[0]}, args...), got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestCwdIsTheRealFolder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir() + "/a b"
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c := startReady(t, "stay", func(cmd *exec.Cmd) { cmd.Dir = dir })
+	if got, err := Cwd(c.id.PID); err != nil || got != dir {
+		t.Errorf("Cwd = %q, %v; want %q", got, err, dir)
+	}
+}
+
+func TestUsageCountsDescendants(t *testing.T) {
+	t.Parallel()
+	c := startChild(t, "parent,stay")
+	_, _ = c.announced(), c.announced()
+	usage := UsageOf(t.Context(), c.Process.Pid)
+	if usage.Processes != 2 || usage.RSS < 1<<20 {
+		t.Errorf("UsageOf = %+v; want 2 processes and some memory", usage)
+	}
+	if none := UsageOf(t.Context(), 1<<30); none != (Usage{}) {
+		t.Errorf("UsageOf of nobody = %+v", none)
+	}
+}

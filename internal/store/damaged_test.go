@@ -1,0 +1,152 @@
+package store
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/agent"
+)
+
+func TestDamagedRecordIsALoudError(t *testing.T) {
+	t.Parallel()
+	for what, text := range map[string]string{
+		"empty":              "",
+		"one line break":     "\n",
+		"cut short":          legacy[:len(legacy)/2],
+		"one line of it":     strings.SplitAfter(legacy, "\n")[0],
+		"zeros":              strings.Repeat("\x00", 1024),
+		"null":               "null",
+		"array":              "[]",
+		"text":               "theologian",
+		"two records":        legacy + legacy,
+		"too large":          `{"x":"` + strings.Repeat("x", fileLimit) + `"}`,
+		"deep":               strings.Repeat("[", 100_000),
+		"of another agent":   strings.Replace(legacy, `"theologian"`, `"somebody"`, 1),
+		"without handle":     strings.Replace(legacy, `"handle":"theologian",`, "", 1),
+		"tampered id":        strings.Replace(legacy, "abc12345-", "$(rm x)-", 1),
+		"tampered model":     strings.Replace(legacy, `"opus"`, `"--dangerously"`, 1),
+		"tampered root":      strings.Replace(legacy, "/home/user/project", "..", 1),
+		"pid as text":        strings.Replace(legacy, "12345,", `"12345",`, 1),
+		"newline in a field": strings.Replace(legacy, "/home/user", `/home/\n/user`, 1),
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			s := newStore(t)
+			file := path(s, "sessions", "theologian.json")
+			writeFile(t, file, text)
+			noteSession(t, s, "somebody", "00000000-0000-4000-8000-000000000000")
+			noteSession(t, s, "theologian", otherID)
+			noteSession(t, s, "Theologian", aliceID)
+			noteSession(t, s, "theologians", otherID)
+			_, err := s.Load("theologian")
+			wantDamage(t, err, file)
+			if hints := strings.Join(agent.HintsOf(err), "\n"); !strings.Contains(hints, "nbs-worker spawn theologian --session-id "+string(aliceID)) {
+				t.Errorf("the hints do not give the last session id back: %s", hints)
+			}
+			_, err = s.Update(t.Context(), "theologian", func(*agent.Record) error { return nil })
+			wantDamage(t, err, file)
+			if got := readFile(t, file); got != text {
+				t.Error("the damaged file was changed")
+			}
+		})
+	}
+}
+
+func noteSession(t *testing.T, s *Store, handle agent.Handle, id agent.SessionID) {
+	t.Helper()
+	if err := s.Append(Event{At: someTime(), Event: "start", Handle: handle, SessionID: id}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantDamage checks that an error names the damaged file and a remedy.
+func wantDamage(t *testing.T, err error, file string) {
+	t.Helper()
+	wantKind(t, "damaged", err, agent.BadInput)
+	if err == nil {
+		return
+	}
+	if !strings.Contains(err.Error(), "is damaged") || len(err.Error()) > 1000 || strings.ContainsAny(err.Error(), "\x00\n") {
+		t.Errorf("the message is %q", err)
+	}
+	if hints := strings.Join(agent.HintsOf(err), "\n"); !strings.Contains(hints, "mv '"+file+"' '"+file+".damaged'") {
+		t.Errorf("the hints do not move %s aside: %s", file, hints)
+	}
+}
+
+func TestDamagedRecordThatIsNoFile(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	if err := os.Mkdir(path(s, "sessions", "alice.json"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.Load("alice")
+	wantDamage(t, err, path(s, "sessions", "alice.json"))
+	for _, hint := range agent.HintsOf(err) {
+		if strings.Contains(hint, "--session-id") {
+			t.Errorf("a session id that nobody knows is offered: %s", hint)
+		}
+	}
+}
+
+// The journal may be damaged too; what can be read of it counts.
+func TestLastSessionIDOfATornJournal(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	noteSession(t, s, "alice", otherID)
+	noteSession(t, s, "alice", aliceID)
+	f, err := os.OpenFile(path(s, "journal.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteString("null\n[]\n{\"handle\":\"alice\",\"session_id\":\"--flag\"}\n{\"handle\":\"alice\",\"sess")
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.lastSessionID("alice"); got != aliceID {
+		t.Errorf("lastSessionID = %s; want %s", got, aliceID)
+	}
+}
+
+// A record of a newer program is whole, whatever its fields look like by then.
+func TestNewerRecordIsNeitherReadNorWritten(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		strings.Replace(legacy, "{", `{"schema":2,`, 1),
+		`{"schema":99,"handle":{"first":"theologian"},"pid":"none"}`,
+	} {
+		s := newStore(t)
+		file := path(s, "sessions", "theologian.json")
+		writeFile(t, file, text)
+		_, err := s.Load("theologian")
+		wantKind(t, "load", err, agent.Unfit)
+		_, err = s.Update(t.Context(), "theologian", func(*agent.Record) error { return nil })
+		wantKind(t, "update", err, agent.Unfit)
+		wantKind(t, "insert", s.Insert(t.Context(), record("theologian")), agent.Conflict)
+		if hints := strings.Join(agent.HintsOf(err), " "); !strings.Contains(hints, "newer nbs-worker") || strings.Contains(hints, "mv ") {
+			t.Errorf("the hint is %q", hints)
+		}
+		if got := readFile(t, file); got != text {
+			t.Error("the record was changed")
+		}
+	}
+}
+
+func TestHandleSpelledByHandInAnotherCase(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	writeFile(t, path(s, "sessions", "Theologian.json"), legacy)
+	if _, err := s.Update(t.Context(), "theologian", func(r *agent.Record) error { r.PID = 7; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if handles, _ := s.Handles(); len(handles) != 1 || handles[0] != "Theologian" {
+		t.Errorf("on disk are %v; want one record, under its name", handles)
+	}
+	if r, err := s.Load("THEOLOGIAN"); err != nil || r.PID != 7 {
+		t.Errorf("Load = %+v, %v; want what was written", r, err)
+	}
+}

@@ -1,0 +1,98 @@
+package store
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"nbs-worker/internal/agent"
+)
+
+func TestLaunchIsTakenOnce(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	want := Launch{Invocation: "i", Claude: "/bin/claude", Env: []string{"A=b\nc", "KEY=secret"}, Prompt: "Hello \u2713\n<&>"}
+	if err := s.PutLaunch("Alice", want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.TakeLaunch("alice", "i")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if entries, _ := os.ReadDir(path(s, "launch")); len(entries) != 0 {
+		t.Errorf("the secret stays on disk: %v", entries)
+	}
+	_, err = s.TakeLaunch("alice", "i")
+	wantKind(t, "a second time", err, agent.Conflict)
+}
+
+func TestLaunchOfAnotherStartIsLeft(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	for _, id := range []agent.Invocation{"first", "second"} {
+		if err := s.PutLaunch("alice", Launch{Invocation: id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := s.TakeLaunch("alice", "first")
+	wantKind(t, "the superseded start", err, agent.Conflict)
+	if got, err := s.TakeLaunch("alice", "second"); err != nil || got.Invocation != "second" {
+		t.Errorf("the newer start: %+v, %v", got, err)
+	}
+}
+
+func TestOneOfManyTakesTheLaunch(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	const takers = 16
+	for range 20 {
+		if err := s.PutLaunch("alice", Launch{Invocation: "i"}); err != nil {
+			t.Fatal(err)
+		}
+		outcomes := make(chan error, takers)
+		for range takers {
+			go func() { _, err := s.TakeLaunch("alice", "i"); outcomes <- err }()
+		}
+		took := 0
+		for range takers {
+			if err := <-outcomes; err == nil {
+				took++
+			} else if agent.KindOf(err) != agent.Conflict {
+				t.Errorf("a loser gets %v; want a conflict", err)
+			}
+		}
+		if took != 1 {
+			t.Fatalf("%d took one launch", took)
+		}
+	}
+}
+
+func TestDamagedLaunchIsNamed(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	writeFile(t, path(s, "launch", "alice.json"), "{")
+	if _, err := s.TakeLaunch("alice", "i"); err == nil || !strings.Contains(err.Error(), ".nbs/launch/alice.json") {
+		t.Errorf("TakeLaunch = %v; want an error that names the file", err)
+	}
+}
+
+func TestDropLaunch(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	if err := s.DropLaunch("alice"); err != nil {
+		t.Errorf("without one: %v", err)
+	}
+	if err := s.PutLaunch("alice", Launch{Invocation: "i"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.DropLaunch("ALICE"); err != nil {
+		t.Error(err)
+	}
+	_, err := s.TakeLaunch("alice", "i")
+	wantKind(t, "after that", err, agent.Conflict)
+}

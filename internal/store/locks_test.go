@@ -1,0 +1,173 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"nbs-worker/internal/agent"
+)
+
+func TestVerbLockExcludesInAnyCase(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	unlock, err := s.LockVerb("Alice", "spawn", someTime())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.LockVerb("alice", "stop", someTime())
+	wantKind(t, "second holder", err, agent.Conflict)
+	want := "spawn Alice, pid " + strconv.Itoa(os.Getpid()) + ", since 2026-02-20T11:44:07Z"
+	if err != nil && !strings.Contains(err.Error(), want) {
+		t.Errorf("%v; want the holder: %s", err, want)
+	}
+	if other, err := s.LockVerb("bob", "stop", someTime()); err != nil {
+		t.Errorf("another agent's lock: %v", err)
+	} else {
+		other()
+	}
+	unlock()
+	again, err := s.LockVerb("alice", "stop", someTime())
+	if err != nil {
+		t.Fatalf("after unlock: %v", err)
+	}
+	again()
+}
+
+func TestVerbLockEndsWithItsHolder(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	holder := startOther(t, "verb", s.Project(), "alice")
+	pid := holder.announced()
+	_, err := s.LockVerb("alice", "stop", someTime())
+	wantKind(t, "second holder", err, agent.Conflict)
+	if err != nil && !strings.Contains(err.Error(), "resume alice, pid "+strconv.Itoa(pid)) {
+		t.Errorf("%v; want the holder, pid %d", err, pid)
+	}
+	if err := holder.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the lock is free", func() bool {
+		unlock, err := s.LockVerb("alice", "stop", someTime())
+		if err == nil {
+			unlock()
+		}
+		return err == nil
+	})
+}
+
+func TestReleasedLockNamesNobody(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	unlock, err := s.LockVerb("alice", "spawn", someTime())
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+	if text := readFile(t, path(s, "locks", "alice.verb")); text != "" {
+		t.Errorf("the lock file still says %q", text)
+	}
+}
+
+func TestLeaseExcludes(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	release, err := s.AcquireLease(aliceID, Holder{PID: 7, Verb: "run", Handle: "alice", Since: someTime()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.AcquireLease(aliceID, Holder{Handle: "bob"})
+	wantKind(t, "second holder", err, agent.Conflict)
+	if err != nil && (!strings.Contains(err.Error(), string(aliceID)) || !strings.Contains(err.Error(), "run alice, pid 7")) {
+		t.Errorf("%v; want the conversation and its holder", err)
+	}
+	if other, err := s.AcquireLease(otherID, Holder{}); err != nil {
+		t.Errorf("another conversation: %v", err)
+	} else {
+		other()
+	}
+	release()
+	if release, err = s.AcquireLease(aliceID, Holder{}); err != nil {
+		t.Fatalf("after release: %v", err)
+	}
+	release()
+}
+
+// What the holder starts, above all a tmux server, may live long after it.
+func TestLeaseIsNotInherited(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	holder := startOther(t, "lease-with-child", s.Project())
+	pids := []int{holder.announced(), holder.announced()}
+	child := pids[0]
+	if child == holder.Process.Pid {
+		child = pids[1]
+	}
+	if _, err := s.AcquireLease(aliceID, Holder{}); agent.KindOf(err) != agent.Conflict || err == nil {
+		t.Fatalf("while its holder lives: %v; want a conflict", err)
+	}
+	if err := holder.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the lease is free", func() bool {
+		release, err := s.AcquireLease(aliceID, Holder{})
+		if err == nil {
+			release()
+		}
+		return err == nil
+	})
+	if err := syscall.Kill(child, 0); err != nil {
+		t.Errorf("the child %d did not outlive the holder: %v", child, err)
+	}
+}
+
+func TestUnsignedLockIsStillALock(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	unlock, err := s.LockVerb("alice", "spawn", someTime())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	for what, text := range map[string]string{"empty": "", "torn": `{"pid":`, "hostile": "\x1b]0;x\x07"} {
+		writeFile(t, path(s, "locks", "alice.verb"), text)
+		_, err := s.LockVerb("alice", "stop", someTime())
+		wantKind(t, what, err, agent.Conflict)
+		if err != nil && (!strings.Contains(err.Error(), "did not sign") || strings.Contains(err.Error(), "\x1b")) {
+			t.Errorf("%s: %q", what, err)
+		}
+	}
+}
+
+func TestRecordLockEndsWithTheContext(t *testing.T) {
+	t.Parallel()
+	s := newStoreWith(t, "alice")
+	unlock, err := s.lockRecord(t.Context(), "alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = s.Update(ctx, "Alice", func(*agent.Record) error { t.Error("changed under another's lock"); return nil })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("Update = %v; want the context's error", err)
+	}
+}
+
+func TestReaderNeedsNoLock(t *testing.T) {
+	t.Parallel()
+	s := newStoreWith(t, "alice")
+	unlock, err := s.lockRecord(t.Context(), "alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	if _, err := s.Load("alice"); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,117 @@
+package store
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"nbs-worker/internal/agent"
+)
+
+// plantLink puts a link in place of a file in .nbs, to a file outside, and checks at
+// the end of the test that nobody followed it.
+func plantLink(t *testing.T, s *Store, names ...string) {
+	t.Helper()
+	target := filepath.Join(t.TempDir(), "target")
+	const untouched = "untouched\n"
+	writeFile(t, target, untouched)
+	_ = os.Remove(path(s, names...))
+	if err := os.Symlink(target, path(s, names...)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if got := readFile(t, target); got != untouched {
+			t.Errorf("the target of a planted link holds %q", got)
+		}
+	})
+}
+
+func TestPlantedRecordIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	plantLink(t, s, "sessions", "alice.json")
+	_, err := s.Load("alice")
+	wantKind(t, "load", err, agent.BadInput)
+	wantKind(t, "insert", s.Insert(t.Context(), record("alice")), agent.Conflict)
+	_, err = s.Update(t.Context(), "alice", func(*agent.Record) error { return nil })
+	wantKind(t, "update", err, agent.BadInput)
+}
+
+func TestPlantedLinkToAnotherRecordIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newStoreWith(t, "alice")
+	if err := os.Symlink("alice.json", path(s, "sessions", "bob.json")); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.Load("bob")
+	wantKind(t, "load", err, agent.BadInput)
+}
+
+func TestPlantedLocksAreRefused(t *testing.T) {
+	t.Parallel()
+	s := newStoreWith(t, "alice")
+	plantLink(t, s, "locks", "alice.verb")
+	plantLink(t, s, "locks", "alice.record")
+	plantLink(t, s, "locks", string(aliceID)+".lease")
+	_, err := s.LockVerb("alice", "stop", someTime())
+	wantKind(t, "verb lock", err, agent.Failed)
+	_, err = s.AcquireLease(aliceID, Holder{})
+	wantKind(t, "lease", err, agent.Failed)
+	_, err = s.Update(t.Context(), "alice", func(*agent.Record) error { return nil })
+	wantKind(t, "update", err, agent.Failed)
+}
+
+func TestPlantedFolderIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, folder := range folders {
+		s := newStore(t)
+		outside := t.TempDir()
+		if err := os.RemoveAll(path(s, folder)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(outside, path(s, folder)); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Open(s.Project())
+		wantKind(t, folder, err, agent.BadInput)
+		if entries, _ := os.ReadDir(outside); len(entries) != 0 {
+			t.Errorf("%s: written outside: %v", folder, entries)
+		}
+	}
+}
+
+func TestPlantedJournalIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	plantLink(t, s, "journal.jsonl")
+	if err := s.Append(Event{Event: "spawn", Handle: "alice"}); err == nil {
+		t.Error("the journal was written through a link")
+	}
+}
+
+func TestPlantedLaunchFileIsReplacedAndNotFollowed(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	plantLink(t, s, "launch", "alice.json")
+	if _, err := s.TakeLaunch("alice", "i"); err == nil {
+		t.Error("a launch was read through a link")
+	}
+	if err := s.PutLaunch("alice", Launch{Invocation: "i"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.TakeLaunch("alice", "i"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A temporary file of a killed writer, whatever is in it, is no record.
+func TestLeftoverOfAKilledWriterIsNoRecord(t *testing.T) {
+	t.Parallel()
+	s := newStoreWith(t, "alice")
+	writeFile(t, path(s, "sessions", ".alice.json1234567"), `{"handle":`)
+	plantLink(t, s, "sessions", ".bob.json")
+	handles, err := s.Handles()
+	if len(handles) != 1 || err != nil {
+		t.Errorf("Handles() = %v, %v; want alice", handles, err)
+	}
+}

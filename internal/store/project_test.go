@@ -1,0 +1,253 @@
+package store
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/agent"
+)
+
+const (
+	aliceID = agent.SessionID("4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11")
+	otherID = agent.SessionID("11111111-2222-4333-8444-555555555555")
+)
+
+// newStore makes a project without agents. The first verb makes what is in .nbs.
+func newStore(t *testing.T) *Store {
+	t.Helper()
+	s, err := Create(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	unlock, err := s.LockVerb("nobody", "spawn", someTime())
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+	return s
+}
+
+func record(handle agent.Handle) agent.Record {
+	return agent.Record{
+		Schema: agent.Schema, Handle: handle, SessionID: aliceID, Model: "opus", TmuxSession: "nbs-" + string(handle) + "-live",
+		Started: someTime(), ProjectRoot: "/srv/project",
+	}
+}
+
+// newStoreWith makes a project with one agent.
+func newStoreWith(t *testing.T, handle agent.Handle) *Store {
+	t.Helper()
+	s := newStore(t)
+	if err := s.Insert(t.Context(), record(handle)); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// path is the path of something in .nbs.
+func path(s *Store, names ...string) string {
+	return filepath.Join(append([]string{s.Project(), ".nbs"}, names...)...)
+}
+
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func wantKind(t *testing.T, what string, err error, want agent.Kind) {
+	t.Helper()
+	if err == nil || agent.KindOf(err) != want {
+		t.Errorf("%s: %v (kind %d); want kind %d", what, err, agent.KindOf(err), want)
+	}
+}
+
+func TestEverythingIsPrivate(t *testing.T) {
+	t.Parallel()
+	s := newStoreWith(t, "alice")
+	if _, err := s.LockVerb("alice", "spawn", someTime()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.AcquireLease(aliceID, Holder{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.PutLaunch("alice", Launch{Invocation: "i"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Append(Event{Event: "spawn", Handle: "alice"}); err != nil {
+		t.Fatal(err)
+	}
+	files := 0
+	err := filepath.WalkDir(path(s), func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		want := fs.FileMode(0o600)
+		if entry.IsDir() {
+			want = 0o700
+		}
+		if got := info.Mode().Perm(); got != want {
+			t.Errorf("%s has mode %04o; want %04o", name, got, want)
+		}
+		files++
+		return nil
+	})
+	if err != nil || files < 10 {
+		t.Errorf("%d files seen: %v", files, err)
+	}
+	if got := readFile(t, path(s, ".gitignore")); got != "*\n" {
+		t.Errorf(".gitignore is %q", got)
+	}
+}
+
+func TestCreateLeavesWhatIsThere(t *testing.T) {
+	t.Parallel()
+	s := newStoreWith(t, "alice")
+	writeFile(t, path(s, ".gitignore"), "mine\n")
+	again, err := Create(s.Project())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if _, err := again.LockVerb("alice", "resume", someTime()); err != nil {
+		t.Error(err)
+	}
+	if _, err := again.Load("alice"); err != nil {
+		t.Error(err)
+	}
+	if got := readFile(t, path(s, ".gitignore")); got != "mine\n" {
+		t.Errorf(".gitignore is %q", got)
+	}
+}
+
+func TestFindLooksUpward(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	deep := filepath.Join(s.Project(), "a", "b")
+	if err := os.MkdirAll(deep, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{s.Project(), filepath.Dir(deep), deep} {
+		if got, err := Find(dir); got != s.Project() || err != nil {
+			t.Errorf("Find(%s) = %s, %v; want %s", dir, got, err, s.Project())
+		}
+	}
+	inner, err := Create(filepath.Dir(deep))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inner.Close()
+	if got, err := Find(deep); got != inner.Project() || err != nil {
+		t.Errorf("Find(%s) = %s, %v; want the nearest, %s", deep, got, err, inner.Project())
+	}
+}
+
+func TestWithoutProject(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	_, err := Find(dir)
+	wantKind(t, "find", err, agent.NotFound)
+	_, err = Open(dir)
+	wantKind(t, "open", err, agent.NotFound)
+	if hints := strings.Join(agent.HintsOf(err), " "); !strings.Contains(hints, "--root") {
+		t.Errorf("the hints do not say what to do: %q", hints)
+	}
+	s := Absent(dir)
+	_, err = s.Load("alice")
+	wantKind(t, "load", err, agent.NotFound)
+	if handles, err := s.Handles(); len(handles) != 0 || err != nil {
+		t.Errorf("Handles() = %v, %v", handles, err)
+	}
+	if err := s.CheckFree("alice"); err != nil {
+		t.Errorf("the handle is not free: %v", err)
+	}
+	if err := s.Insert(t.Context(), record("alice")); err == nil {
+		t.Error("a record was written where there is no .nbs")
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
+		t.Errorf("looking has made %v", entries)
+	}
+}
+
+func TestOpenRefusesWhatOthersCanWrite(t *testing.T) {
+	t.Parallel()
+	for _, folder := range []string{"", "sessions", "locks", "launch"} {
+		for _, mode := range []fs.FileMode{0o770, 0o702, 0o777} {
+			s := newStore(t)
+			if err := os.Chmod(path(s, folder), mode); err != nil {
+				t.Fatal(err)
+			}
+			for what, open := range map[string]func(string) (*Store, error){"open": Open, "create": Create} {
+				_, err := open(s.Project())
+				wantKind(t, what+" .nbs/"+folder, err, agent.BadInput)
+				if hints := strings.Join(agent.HintsOf(err), " "); !strings.Contains(hints, "chmod 700 '"+path(s, folder)) {
+					t.Errorf("%s: no remedy: %q", what, hints)
+				}
+			}
+		}
+	}
+}
+
+func TestOpenRefusesWhatIsNotOurs(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 { // only root can give a folder away; to others, / is somebody else's
+		wantKind(t, "a folder of root", checkPrivate("/"), agent.BadInput)
+		return
+	}
+	s := newStore(t)
+	if err := os.Chown(path(s), 65534, -1); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(s.Project())
+	wantKind(t, "a folder of nobody", err, agent.BadInput)
+}
+
+func TestOpenRefusesWhatIsNoFolder(t *testing.T) {
+	t.Parallel()
+	real := newStoreWith(t, "alice")
+	for what, plant := range map[string]func(at string) error{
+		"link to a .nbs": func(at string) error { return os.Symlink(path(real), at) },
+		"dangling link":  func(at string) error { return os.Symlink("/nonexistent/x", at) },
+		"file":           func(at string) error { return os.WriteFile(at, nil, 0o600) },
+	} {
+		project := t.TempDir()
+		if err := plant(filepath.Join(project, ".nbs")); err != nil {
+			t.Fatal(err)
+		}
+		if found, err := Find(project); found != project || err != nil {
+			t.Errorf("%s: Find passes it by: %s, %v", what, found, err)
+		}
+		_, err := Open(project)
+		wantKind(t, "open a "+what, err, agent.BadInput)
+		_, err = Create(project)
+		wantKind(t, "create at a "+what, err, agent.BadInput)
+	}
+}
+
+func TestHintsCanBePasted(t *testing.T) {
+	t.Parallel()
+	if got, want := shellWord("/a b/it's; $(x)"), `'/a b/it'\''s; $(x)'`; got != want {
+		t.Errorf("shellWord = %s; want %s", got, want)
+	}
+}

@@ -1,0 +1,228 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"nbs-worker/internal/agent"
+)
+
+// legacy is a record as the original tools wrote it.
+const legacy = `{"handle":"theologian","session_id":"abc12345-1234-1234-1234-123456789abc","model":"opus",
+"tmux_session":"nbs-theologian-live","started":"2026-02-20T11:44:07Z","initial_prompt":"Load /nbs-teams-chat...",
+"project_root":"/home/user/project","pid":12345,"mood":{"calm":true}}`
+
+func TestInsertedRecordIsLoaded(t *testing.T) {
+	t.Parallel()
+	s := newStoreWith(t, "Alice")
+	for _, spelled := range []agent.Handle{"Alice", "alice", "ALICE"} {
+		got, err := s.Load(spelled)
+		if err != nil || got.Handle != "Alice" || got.SessionID != aliceID {
+			t.Errorf("Load(%s) = %+v, %v", spelled, got, err)
+		}
+	}
+	if text := readFile(t, path(s, "sessions", "Alice.json")); !strings.HasSuffix(text, "}\n") || !strings.Contains(text, "\n  \"schema\": 1") {
+		t.Errorf("the record is not for people: %s", text)
+	}
+}
+
+func TestInsertConflictsInAnyCase(t *testing.T) {
+	t.Parallel()
+	s := newStoreWith(t, "Alice")
+	before := readFile(t, path(s, "sessions", "Alice.json"))
+	for _, handle := range []agent.Handle{"Alice", "alice", "aLICE"} {
+		taken := record(handle)
+		taken.SessionID = otherID
+		err := s.Insert(t.Context(), taken)
+		wantKind(t, string(handle), err, agent.Conflict)
+		if hints := strings.Join(agent.HintsOf(err), " "); !strings.Contains(hints, "resume Alice") {
+			t.Errorf("the hint does not name the agent: %q", hints)
+		}
+	}
+	if after := readFile(t, path(s, "sessions", "Alice.json")); after != before {
+		t.Error("the record was changed")
+	}
+}
+
+func TestInsertRefusesAnInvalidRecord(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	bad := record("alice")
+	bad.SessionID = "x; rm -rf ~"
+	wantKind(t, "insert", s.Insert(t.Context(), bad), agent.BadInput)
+	bad = record("alice")
+	bad.InitialPrompt = strings.Repeat("x", fileLimit)
+	wantKind(t, "a record beyond the limit", s.Insert(t.Context(), bad), agent.BadInput)
+	if handles, err := s.Handles(); len(handles) != 0 || err != nil {
+		t.Errorf("Handles() = %v, %v; want none", handles, err)
+	}
+}
+
+func TestOneOfManyInsertsWins(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	outcomes := make(chan error)
+	for _, handle := range []agent.Handle{"alice", "Alice", "aLice", "alIce", "aliCe", "alicE"} {
+		go func() { outcomes <- s.Insert(t.Context(), record(handle)) }()
+	}
+	won := 0
+	for range 6 {
+		err := <-outcomes
+		if err == nil {
+			won++
+		} else if agent.KindOf(err) != agent.Conflict {
+			t.Errorf("a loser gets %v; want a conflict", err)
+		}
+	}
+	if handles, _ := s.Handles(); won != 1 || len(handles) != 1 {
+		t.Errorf("%d won, on disk are %v", won, handles)
+	}
+}
+
+func TestHandlesAreSortedRecords(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	for _, handle := range []agent.Handle{"zoe", "Bob", "alice"} {
+		if err := s.Insert(t.Context(), record(handle)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"notes.txt", "bad name.json", "-x.json", "alice.json.damaged", ".json"} {
+		writeFile(t, path(s, "sessions", name), "x")
+	}
+	writeFile(t, path(s, "sessions", "broken.json"), "x")
+	got, err := s.Handles()
+	if diff := cmp.Diff([]agent.Handle{"Bob", "alice", "broken", "zoe"}, got); diff != "" || err != nil {
+		t.Errorf("%v, -want +got:\n%s", err, diff)
+	}
+}
+
+func TestNobody(t *testing.T) {
+	t.Parallel()
+	s := newStoreWith(t, "alice")
+	_, err := s.Load("alic")
+	wantKind(t, "load", err, agent.NotFound)
+	_, err = s.Update(t.Context(), "nobody", func(*agent.Record) error { return nil })
+	wantKind(t, "update", err, agent.NotFound)
+	wantKind(t, "remove", s.Remove(t.Context(), "nobody"), agent.NotFound)
+}
+
+func TestUpdateThatFailsWritesNothing(t *testing.T) {
+	t.Parallel()
+	s := newStoreWith(t, "alice")
+	before := readFile(t, path(s, "sessions", "alice.json"))
+	refusal := errors.New("no")
+	for what, change := range map[string]func(*agent.Record) error{
+		"an error":          func(r *agent.Record) error { r.PID = 7; return refusal },
+		"an invalid record": func(r *agent.Record) error { r.Model = "--settings"; return nil },
+	} {
+		if _, err := s.Update(t.Context(), "alice", change); err == nil {
+			t.Errorf("%s: no error", what)
+		}
+	}
+	if _, err := s.Update(t.Context(), "alice", func(*agent.Record) error { return refusal }); !errors.Is(err, refusal) {
+		t.Errorf("the cause is lost: %v", err)
+	}
+	if after := readFile(t, path(s, "sessions", "alice.json")); after != before {
+		t.Errorf("the record was changed: %s", after)
+	}
+}
+
+// The original tools made .nbs/sessions and nothing else, for all to read.
+func TestProjectOfTheOriginalTools(t *testing.T) {
+	t.Parallel()
+	project := t.TempDir()
+	if err := os.MkdirAll(project+"/.nbs/sessions", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, project+"/.nbs/sessions/theologian.json", legacy)
+	s, err := Open(project)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	unlock, err := s.LockVerb("theologian", "resume", someTime())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	if err := s.DropLaunch("theologian"); err != nil {
+		t.Error(err)
+	}
+	if err := s.PutLaunch("theologian", Launch{Invocation: "i"}); err != nil {
+		t.Error(err)
+	}
+	got, err := s.Update(t.Context(), "theologian", func(r *agent.Record) error { r.PID = 7; return nil })
+	if err != nil || got.Schema != agent.Schema || got.PID != 7 || got.Model != "opus" {
+		t.Errorf("Update = %+v, %v", got, err)
+	}
+	if text := readFile(t, path(s, "sessions", "theologian.json")); !strings.Contains(text, `"mood": {`) {
+		t.Errorf("an unknown field is lost: %s", text)
+	}
+}
+
+func count(s *Store, n int) error {
+	for range n {
+		if _, err := s.Update(context.Background(), "alice", func(r *agent.Record) error { r.PID++; return nil }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestConcurrentUpdatesLoseNothing(t *testing.T) {
+	t.Parallel()
+	s := newStoreWith(t, "alice")
+	const goroutines, processes, each = 8, 4, 50
+	others := make([]*other, processes)
+	for i := range others {
+		others[i] = startOther(t, "count", s.Project(), "50")
+	}
+	var wait sync.WaitGroup
+	for range goroutines {
+		wait.Go(func() {
+			if err := count(s, each); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	for _, o := range others {
+		o.announced()
+	}
+	if r, err := s.Load("alice"); err != nil || r.PID != (goroutines+processes)*each {
+		t.Errorf("counted to %d, %v; want %d", r.PID, err, (goroutines+processes)*each)
+	}
+	if entries, _ := os.ReadDir(path(s, "sessions")); len(entries) != 1 {
+		t.Errorf("left behind: %v", entries)
+	}
+}
+
+func TestRemoveKeepsTheLockFiles(t *testing.T) {
+	t.Parallel()
+	s := newStoreWith(t, "Alice")
+	unlock, err := s.LockVerb("alice", "dismiss", someTime())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Remove(t.Context(), "aLICE"); err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+	_, err = s.Load("Alice")
+	wantKind(t, "load", err, agent.NotFound)
+	for _, name := range []string{"alice.verb", "alice.record"} {
+		if _, err := os.Stat(path(s, "locks", name)); err != nil {
+			t.Errorf("%v: whoever unlinks a lock file lets a second holder in", err)
+		}
+	}
+	if err := s.Insert(t.Context(), record("alice")); err != nil {
+		t.Errorf("the handle is not free: %v", err)
+	}
+}

@@ -1,0 +1,146 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+)
+
+func TestNewChecksTheSocket(t *testing.T) {
+	t.Parallel()
+	for _, socket := range []string{"", "default", "nbs-test_1", "/tmp/nbs/s", "/tmp/with blank;#{pid}"} {
+		if _, err := New(socket); err != nil {
+			t.Errorf("New(%q): %v", socket, err)
+		}
+	}
+	for _, socket := range []string{"a.b", "a:b", "-L", "a b", "a;", "#(x)", "relative/path", "../s", "/tmp/a\nb", "/tmp/\xff"} {
+		_, err := New(socket)
+		if err == nil || agent.KindOf(err) != agent.BadInput || !strings.Contains(err.Error(), "tmux socket") {
+			t.Errorf("New(%q): %v; want bad input", socket, err)
+		}
+	}
+}
+
+func TestNewNeedsTmux(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	_, err := New("")
+	if agent.KindOf(err) != agent.Unfit || len(agent.HintsOf(err)) == 0 {
+		t.Errorf("New without tmux: %v; want unfit, with a remedy", err)
+	}
+}
+
+func TestClassify(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]error{
+		"no server running on /tmp/tmux-0/default":                            ErrNoServer,
+		"error connecting to /tmp/tmux-0/default (No such file or directory)": ErrNoServer,
+		"server exited unexpectedly":                                          ErrNoServer,
+		"lost server":                                                         ErrNoServer,
+		"can't find session: $7":                                              ErrNoSession,
+		"can't find pane: %7":                                                 ErrNoSession,
+		"can't find window: x":                                                ErrNoSession,
+		"no current target":                                                   ErrNoSession,
+		"duplicate session: nbs-a-live":                                       ErrDuplicate,
+		"access not allowed":                                                  errDenied,
+		"error connecting to /tmp/tmux-0/default (Permission denied)":         nil,
+		"error connecting to /tmp/tmux-0/default (Too many open files)":       nil,
+		"error connecting to /tmp/x/s (Resource temporarily unavailable)":     nil,
+		"command too long":                                                    nil,
+		"create window failed: fork failed: Resource temporarily unavailable": nil,
+		"/tmp/tmux-1000/ has unsafe permissions":                              nil,
+		"":                                                                    nil,
+		"error connecting to /tmp/" + strings.Repeat("x", 99) + " (File name too long)": nil,
+	} {
+		got := classify(text + "\n")
+		for _, known := range []error{ErrNoServer, ErrNoSession, ErrDuplicate, errDenied} {
+			if errors.Is(got, known) != errors.Is(want, known) {
+				t.Errorf("%q: is it %q? %t", text, known, errors.Is(got, known))
+			}
+		}
+		if !strings.Contains(got.Error(), text) {
+			t.Errorf("%q: the text is lost: %v", text, got)
+		}
+	}
+}
+
+func TestWithoutAServer(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	if panes := s.panes(); len(panes) != 0 {
+		t.Errorf("panes without a server: %v", panes)
+	}
+	if err := s.Kill(t.Context(), "$0"); err != nil {
+		t.Errorf("kill without a server: %v", err)
+	}
+	if _, err := s.Screen(t.Context(), "%0"); !errors.Is(err, ErrNoServer) {
+		t.Errorf("screen without a server: %v; want no server", err)
+	}
+}
+
+// A query that failed is no statement about an agent.
+func TestAServerThatCannotBeReachedIsNoAbsentOne(t *testing.T) {
+	t.Parallel()
+	c, err := New("/proc/self/mem/not-a-folder")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if panes, err := c.Panes(t.Context()); err == nil || errors.Is(err, ErrNoServer) {
+		t.Errorf("Panes() = %v, %v; want an error that is not %q", panes, err, ErrNoServer)
+	}
+	long, err := New("/tmp/" + strings.Repeat("x", 150))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if panes, err := long.Panes(t.Context()); err == nil || errors.Is(err, ErrNoServer) {
+		t.Errorf("Panes() = %v, %v; want an error that is not %q", panes, err, ErrNoServer)
+	}
+}
+
+func TestAStoppedServerEndsACallInTime(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	place, _ := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
+	signal(t, place.ServerPID, syscall.SIGSTOP)
+	t.Cleanup(func() { _ = syscall.Kill(place.ServerPID, syscall.SIGCONT) }) // before the server is ended
+	begun := time.Now()
+	panes, err := s.Panes(t.Context())
+	if took := time.Since(begun); took > 6*time.Second {
+		t.Errorf("the call took %s", took)
+	}
+	if panes != nil || agent.KindOf(err) != agent.TimedOut || len(agent.HintsOf(err)) == 0 {
+		t.Errorf("Panes() = %v, %v; want a time-out with a remedy", panes, err)
+	}
+	if errors.Is(err, ErrNoServer) {
+		t.Errorf("%v is taken for an absent server", err)
+	}
+	signal(t, place.ServerPID, syscall.SIGCONT)
+	if panes := s.panes(); len(panes) != 1 {
+		t.Errorf("after it goes on: %v", panes)
+	}
+}
+
+func TestAnInterruptIsNoTimeout(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Panes(ctx); agent.KindOf(err) != agent.Interrupted || !errors.Is(err, context.Canceled) {
+		t.Errorf("Panes: %v; want interrupted", err)
+	}
+}
+
+func TestAServerThatWasKilledIsAbsent(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	place, _ := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
+	signal(t, place.ServerPID, syscall.SIGKILL)
+	eventually(t, "no panes", func() bool { return len(s.panes()) == 0 })
+	if _, pane := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)}); pane.ServerPID == place.ServerPID {
+		t.Errorf("the new session is in the killed server %d", pane.ServerPID)
+	}
+}

@@ -1,0 +1,190 @@
+package tmux
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+)
+
+const (
+	canaryVariable = "ANTHROPIC_API_KEY"
+	canary         = "canary-of-the-caller"
+	// attachVariable makes the test binary attach to this session.
+	attachVariable = "NBS_TMUX_TEST_ATTACH"
+	attachSocket   = "/tmp/s"
+	attachSession  = "$3"
+)
+
+// The tests run as from a pane of another tmux, with a secret in the environment and
+// without anybody's tmux.conf.
+func TestMain(m *testing.M) {
+	if os.Getenv(attachVariable) != "" {
+		playAttach()
+	}
+	os.Exit(inPrivate(m))
+}
+
+func inPrivate(m *testing.M) int {
+	home, err := os.MkdirTemp("", "nbs")
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = os.RemoveAll(home) }()
+	for name, value := range map[string]string{
+		"HOME": home, "XDG_CONFIG_HOME": home, "TMUX_TMPDIR": home, canaryVariable: canary,
+		"TMUX": filepath.Join(home, "elsewhere") + ",1,0", "TMUX_PANE": "%0",
+	} {
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
+	}
+	return m.Run()
+}
+
+func playAttach() {
+	c, err := New(attachSocket)
+	if err == nil {
+		err = c.Attach(attachSocket, attachSession)
+	}
+	panic(err)
+}
+
+// server is a tmux server of the test's own. It starts with its first session.
+type server struct {
+	*Client
+	t      *testing.T
+	dir    string // short: the path of a socket is bounded
+	socket string
+}
+
+func newServer(t *testing.T) *server {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "nbs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &server{t: t, dir: dir, socket: filepath.Join(dir, "s")}
+	if s.Client, err = New(s.socket); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = exec.Command("tmux", "-S", s.socket, "kill-server").Run()
+		_ = os.RemoveAll(dir)
+	})
+	return s
+}
+
+// raw runs tmux as a person would.
+func (s *server) raw(args ...string) string {
+	s.t.Helper()
+	out, err := exec.Command("tmux", append([]string{"-S", s.socket, "-f", "/dev/null"}, args...)...).CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("tmux %q: %v: %s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// shell is the command of a pane that runs a script with arguments.
+func shell(script string, args ...string) []string {
+	return append([]string{"sh", "-c", script, "sh"}, args...)
+}
+
+// stay ends when its terminal is closed.
+const stay = "exec cat"
+
+// open starts a session and returns its pane.
+func (s *server) open(spec Spec) (Place, Pane) {
+	s.t.Helper()
+	if spec.Dir == "" {
+		spec.Dir = s.dir
+	}
+	if spec.Invocation == "" {
+		spec.Invocation = agent.NewInvocation()
+	}
+	place, err := s.NewSession(s.t.Context(), spec)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	pane, there := s.find(spec.Invocation)
+	if !there {
+		s.t.Fatalf("no pane has the invocation %s", spec.Invocation)
+	}
+	return place, pane
+}
+
+func (s *server) panes() []Pane {
+	s.t.Helper()
+	panes, err := s.Panes(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return panes
+}
+
+func (s *server) find(id agent.Invocation) (Pane, bool) {
+	s.t.Helper()
+	panes := s.panes()
+	i := slices.IndexFunc(panes, func(p Pane) bool { return p.Invocation == id })
+	if i < 0 {
+		return Pane{}, false
+	}
+	return panes[i], true
+}
+
+// written waits for a file to be complete, and returns it.
+func (s *server) written(name string) string {
+	s.t.Helper()
+	var text []byte
+	eventually(s.t, name+" is written", func() bool {
+		var err error
+		text, err = os.ReadFile(filepath.Join(s.dir, name))
+		return err == nil
+	})
+	return string(text)
+}
+
+// wholly makes a script write its output to a file in one step.
+func (s *server) wholly(script, name string) string {
+	at := filepath.Join(s.dir, name)
+	return fmt.Sprintf("{ %s; } > %s.part && mv %s.part %s; %s", script, at, at, at, stay)
+}
+
+func environ(t *testing.T, pid int) []string {
+	t.Helper()
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")
+}
+
+func signal(t *testing.T, pid int, signal syscall.Signal) {
+	t.Helper()
+	if err := syscall.Kill(pid, signal); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// eventually polls until the condition holds, and fails after ten seconds.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	deadline := time.After(10 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("never: %s", what)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package tmux
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParsePanes(t *testing.T) {
+	t.Parallel()
+	good := Pane{ServerPID: 991, SessionID: "$3", ID: "%5", PID: 1000, Invocation: "i", Session: "nbs-a-live"}
+	dead := Pane{ServerPID: 991, SessionID: "$4", ID: "%6", PID: 1001, Dead: true, Session: "other"}
+	named := good
+	named.Session = "a|b|$1|%1|7|1|"
+	for what, c := range map[string]struct {
+		out  string
+		want []Pane
+	}{
+		"nothing":             {"", nil},
+		"empty line":          {"\n", nil},
+		"ours":                {"991|$3|%5|1000|0|i|nbs-a-live\n", []Pane{good}},
+		"without final break": {"991|$3|%5|1000|0|i|nbs-a-live", []Pane{good}},
+		"a stranger's, dead":  {"991|$4|%6|1001|1||other\n", []Pane{dead}},
+		"bars in the name":    {"991|$3|%5|1000|0|i|a|b|$1|%1|7|1|\n", []Pane{named}},
+		"too few fields":      {"991|$3|%5|1000|0|i\n991|$3|%5|1000|0|i|nbs-a-live\n", []Pane{good}},
+		"no server pid":       {"|$3|%5|1000|0|i|x\n", nil},
+		"pid of letters":      {"991|$3|%5|x|0|i|x\n", nil},
+		"pid too large":       {"991|$3|%5|99999999999999999999|0|i|x\n", nil},
+	} {
+		if diff := cmp.Diff(c.want, parsePanes(c.out)); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", what, diff)
+		}
+	}
+}
+
+// Names and options of strangers may look like anything, also like ours.
+func TestStrangersDoNotHideOurPane(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	_, ours := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
+	for _, name := range []string{"a|b|c", "|||||||", "nbs-a-live|0", "#(touch PWN)", "x y"} {
+		id := s.raw("new-session", "-d", "-P", "-F", "#{session_id}", "-s", "x", "cat")
+		s.raw("rename-session", "-t", id, "--", strings.ReplaceAll(name, "#", "##"))
+		s.raw("set-option", "-t", id, invocationOption, "|"+name)
+	}
+	panes := s.panes()
+	if len(panes) != 6 || !slices.Contains(panes, ours) {
+		t.Errorf("Panes() = %+v; want six, one of them %+v", panes, ours)
+	}
+	for _, pane := range panes {
+		if pane != ours && pane.Invocation == ours.Invocation {
+			t.Errorf("a stranger passes for ours: %+v", pane)
+		}
+	}
+}
+
+func TestPanesOfManyWindowsAreAllSeen(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	_, pane := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
+	s.raw("split-window", "-d", "-t", pane.ID, "cat")
+	s.raw("new-window", "-d", "-t", pane.SessionID+":", "cat")
+	panes := s.panes()
+	for _, p := range panes {
+		if p.SessionID != pane.SessionID || p.Invocation != pane.Invocation {
+			t.Errorf("%+v is not of the session %s", p, pane.SessionID)
+		}
+	}
+	if len(panes) != 3 {
+		t.Errorf("%d panes; want 3", len(panes))
+	}
+	if err := s.Kill(t.Context(), pane.SessionID); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "no panes", func() bool { return len(s.panes()) == 0 })
+}
+
+func FuzzParsePanes(f *testing.F) {
+	f.Add("991|$3|%5|1000|0|i|nbs-a-live\n")
+	f.Add("991|$3|%5|1000|1||a|b\n\n|\n991|$3|%5|x|0|i|x")
+	f.Add("1|2|3|4|5|6|7\x00\xff\r\n")
+	f.Fuzz(func(t *testing.T, out string) {
+		panes := parsePanes(out)
+		if lines := strings.Count(out, "\n") + 1; len(panes) > lines {
+			t.Errorf("%d panes from %d lines", len(panes), lines)
+		}
+		for _, pane := range panes {
+			if strings.ContainsRune(pane.SessionID+pane.ID+string(pane.Invocation), '|') {
+				t.Errorf("a field holds a bar: %+v", pane)
+			}
+		}
+	})
+}

@@ -1,0 +1,155 @@
+package tmux
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"nbs-worker/internal/agent"
+)
+
+func TestSessionFromStartToEnd(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	invocation := agent.NewInvocation()
+	place, pane := s.open(Spec{
+		Name: "nbs-theologian-live", Invocation: invocation, Env: []string{"NBS_LAUNCH=" + string(invocation)},
+		Command: shell("printf '\\033[31mred \\342\\234\\223\\033[0m'; " + stay),
+	})
+	if place.Socket != s.socket || place.ServerPID <= 1 {
+		t.Errorf("NewSession = %+v; want the server at %s", place, s.socket)
+	}
+	want := Pane{ServerPID: place.ServerPID, Invocation: invocation, Session: "nbs-theologian-live"}
+	got := pane
+	got.SessionID, got.ID, got.PID = "", "", 0
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if pane.SessionID[0] != '$' || pane.ID[0] != '%' || !slices.Contains(environ(t, pane.PID), "NBS_LAUNCH="+string(invocation)) {
+		t.Errorf("the pane is %+v", pane)
+	}
+	eventually(t, "the screen shows the text without its colour", func() bool {
+		screen, err := s.Screen(t.Context(), pane.ID)
+		return err == nil && strings.HasPrefix(screen, "red \u2713\n")
+	})
+	for range 2 {
+		if err := s.Kill(t.Context(), pane.SessionID); err != nil {
+			t.Errorf("Kill: %v", err)
+		}
+	}
+	eventually(t, "no panes", func() bool { return len(s.panes()) == 0 })
+}
+
+func TestDuplicateLeavesTheFirstAlone(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	_, first := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
+	_, err := s.NewSession(t.Context(), Spec{Name: "nbs-a-live", Dir: s.dir, Invocation: "second", Command: shell(stay)})
+	if !errors.Is(err, ErrDuplicate) {
+		t.Errorf("NewSession = %v; want %v", err, ErrDuplicate)
+	}
+	if diff := cmp.Diff([]Pane{first}, s.panes()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// tmux takes a bare name for a prefix and for a pattern.
+func TestNamesAreExact(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	_, bobby := s.open(Spec{Name: "nbs-bobby-live", Command: shell(stay)})
+	_, bob := s.open(Spec{Name: "nbs-bob", Command: shell(stay)})
+	if now, there := s.find(bobby.Invocation); !there || now != bobby {
+		t.Errorf("the start of bob changed bobby: %+v", now)
+	}
+	if err := s.Kill(t.Context(), bob.SessionID); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Kill(t.Context(), bob.SessionID); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]Pane{bobby}, s.panes()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// tmux expands formats in folders that it is given, and runs #(...).
+func TestFolderIsTakenAsItIs(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	for i, name := range []string{"p#(touch PWN)#{pid};", "$(touch PWN)", "`touch PWN`; touch PWN", "-d", "~", "a\\;b'\"", "\u2713 \u00e9"} {
+		dir := filepath.Join(s.dir, name)
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		out := "cwd" + string(rune('0'+i))
+		s.open(Spec{Name: "nbs-" + out, Dir: dir, Command: shell(s.wholly("pwd -P", out))})
+		if got := strings.TrimSuffix(s.written(out), "\n"); got != dir {
+			t.Errorf("the command ran in %q; want %q", got, dir)
+		}
+	}
+	s.wantNothingExecuted()
+}
+
+func (s *server) wantNothingExecuted() {
+	s.t.Helper()
+	err := filepath.WalkDir(s.dir, func(path string, _ os.DirEntry, err error) error {
+		if filepath.Base(path) == "PWN" {
+			s.t.Errorf("something was executed: %s is there", path)
+		}
+		return err
+	})
+	if err != nil {
+		s.t.Error(err)
+	}
+}
+
+func TestCommandWordsArriveAsTheyAre(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	words := []string{
+		"evil;", "run-shell", "touch " + filepath.Join(s.dir, "PWN"), ";", "a\\;", ";;", "#(touch PWN)", "#{pid}", "$(touch PWN)",
+		"", "-d", "--", "two words", "line\nbreak", `quo"te'`, "{", "}", "~", "%1", "\u2713", "\xff", ";",
+	}
+	s.open(Spec{Name: "nbs-a-live", Command: shell(s.wholly(`printf '%s\0' "$@"`, "words"), words...)})
+	got := strings.Split(strings.TrimSuffix(s.written("words"), "\x00"), "\x00")
+	if diff := cmp.Diff(words, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	s.wantNothingExecuted()
+}
+
+// A dead pane that stays makes tmux 3.3a crash at the next paste.
+func TestSessionEndsWithItsCommandWhateverTheServerWants(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.open(Spec{Name: "nbs-keeper", Command: shell(stay)})
+	s.raw("set-option", "-g", "remain-on-exit", "on")
+	s.raw("set-option", "-g", "destroy-unattached", "on")
+	_, pane := s.open(Spec{Name: "nbs-a-live", Command: shell(`read line; exit "$line"`)})
+	if now, there := s.find(pane.Invocation); !there || now.Dead {
+		t.Fatalf("the session does not stay: %+v", now)
+	}
+	s.raw("send-keys", "-t", pane.ID, "7", "Enter")
+	eventually(t, "the session is gone", func() bool {
+		_, there := s.find(pane.Invocation)
+		return !there
+	})
+}
+
+func TestFolderThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	_, err := s.NewSession(t.Context(), Spec{Name: "nbs-a-live", Dir: s.dir + "/gone", Command: shell(stay)})
+	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), s.dir+"/gone") {
+		t.Errorf("NewSession = %v; want the cause", err)
+	}
+	if panes := s.panes(); len(panes) != 0 {
+		t.Errorf("a session was made elsewhere: %v", panes)
+	}
+}
