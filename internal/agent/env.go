@@ -7,7 +7,7 @@ import (
 
 // secretName matches variables whose values do not belong into a file that is
 // kept. Such a variable reaches claude through the caller's environment.
-var secretName = regexp.MustCompile(`(?i)(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$`)
+var secretName = regexp.MustCompile(`(?i)(KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|_PASS|_PAT)$`)
 
 // ParseEnv reads assignments NAME=VALUE, the last of a name winning. A variable
 // whose name says that it is a secret is refused: the record keeps what is given

@@ -38,7 +38,7 @@ func Args(record *agent.Record, opening Opening, prompt string) []string {
 var ownedFlags = []string{
 	"--session-id", "--resume", "-r", "--continue", "-c", "--fork-session", "--from-pr",
 	"--model", "--permission-mode", "--dangerously-skip-permissions", "--settings",
-	"--print", "-p", "--bg", "--no-session-persistence", "--version", "-v", "--help", "-h",
+	"--print", "-p", "--bg", "--worktree", "-w", "--no-session-persistence", "--version", "-v", "--help", "-h",
 }
 
 // CheckExtraArgs checks the arguments that a user wants claude to get besides ours.

@@ -65,7 +65,11 @@ type child struct {
 // startChild starts a helper. It does not outlive the test.
 func startChild(t *testing.T, role string, change ...func(*exec.Cmd)) *child {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
+	self, err := os.Executable() // whatever folder it is started in
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), helperVariable+"="+role)
 	for _, f := range change {
 		f(cmd)

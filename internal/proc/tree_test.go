@@ -123,7 +123,7 @@ func TestCmdlineKeepsEachArgument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(append([]string{os.Args[0]}, args...), got); diff != "" {
+	if diff := cmp.Diff(append([]string{c.Path}, args...), got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
