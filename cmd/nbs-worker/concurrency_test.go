@@ -54,14 +54,18 @@ func TestSpawnOfOneHandleByMany(t *testing.T) {
 func TestInterruptedSpawnLeavesARecordThatExplainsAll(t *testing.T) {
 	m := standIn(t, "start-delay=3s")
 	cmd := m.command([]string{"spawn", "alpha", "--prompt", "Remember 42."})
-	done := make(chan result, 1)
-	go func() { done <- m.finish(cmd) }()
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
 	m.waitFor("claude runs", func() (bool, string) {
 		r := m.nbs("session", "alpha", "--json")
 		return strings.Contains(r.stdout, `"same_process":true`), r.String()
 	})
 	m.kill(cmd.Process.Pid, syscall.SIGINT)
-	m.mustRefuse(<-done, 130, "interrupted; the start goes on")
+	_ = cmd.Wait()
+	m.mustRefuse(result{code: cmd.ProcessState.ExitCode(), stderr: stderr.String()}, 130, "interrupted; the start goes on")
 	m.mustAnswer("alpha", "OK, I will remember 42.")
 }
 

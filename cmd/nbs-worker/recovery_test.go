@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"nbs-worker/internal/sim/rig"
 	"strings"
 	"syscall"
 	"testing"
@@ -108,7 +109,7 @@ func TestResumeAfterReboot(t *testing.T) {
 	m.waitState("alpha", "lost: tmux")
 	// What a power cut leaves: no exit was recorded, and the boot is another.
 	m.forgetExits("alpha")
-	m.env = append(m.env, "NBS_TEST_BOOT_ID=00000000-0000-4000-8000-000000000000")
+	m.worker = rig.WorkerWith(t, "-X nbs-worker/internal/proc.testOnlyBootID=00000000-0000-4000-8000-000000000000")
 	if s := m.session("alpha"); s.Cause != "lost: reboot" {
 		t.Errorf("after a reboot: %+v", s)
 	}

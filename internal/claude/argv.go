@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -94,4 +95,14 @@ func ReadArgs(cmdline []string) (values Recorded, known bool) {
 		}
 	}
 	return values, known
+}
+
+// RunsOn tells whether a command line is that of a claude, under this name, that was
+// started on the conversation. It may be in another by now.
+func RunsOn(cmdline []string, id agent.SessionID) bool {
+	if len(cmdline) == 0 || filepath.Base(cmdline[0]) != "claude" {
+		return false
+	}
+	args, known := ReadArgs(cmdline)
+	return known && args.SessionID == string(id)
 }

@@ -38,7 +38,7 @@ func ConfigOf(record *agent.Record, caller []string) (Config, error) {
 	if record.Schema == 0 {
 		for _, entry := range caller {
 			if value, ok := strings.CutPrefix(entry, ConfigDirVariable+"="); ok {
-				dir = value
+				dir, _ = filepath.Abs(value)
 			}
 		}
 	}

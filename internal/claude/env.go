@@ -20,6 +20,19 @@ var scrubbed = map[string]bool{
 	"CLAUDE_CODE_SKIP_PROMPT_HISTORY": true, // no transcript either
 }
 
+// CheckEnv refuses variables of a record that would make the record untrue: where the
+// configuration is, who the agent is, and what keeps claude from writing a transcript.
+// Errors: BadInput.
+func CheckEnv(env map[string]string) error {
+	for name := range env {
+		if scrubbed[name] || name == ConfigDirVariable || name == "HOME" || strings.HasPrefix(name, "NBS_") {
+			return agent.Errorf(agent.BadInput, "variable %s cannot be set for an agent", name).
+				Hint("export it for the call of nbs-worker, if it is meant for that")
+		}
+	}
+	return nil
+}
+
 // Env is the environment of claude: the caller's, less what Claude set for its
 // tools, then the record's own variables, then ours.
 func Env(record *agent.Record, caller []string, ours map[string]string) []string {

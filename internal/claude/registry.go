@@ -78,8 +78,12 @@ func (c Config) OpenOn(id agent.SessionID) ([]Live, error) {
 	return open, nil
 }
 
-// Forget removes the registry entry of a process that was killed before it could.
-func (c Config) Forget(pid int) error {
+// Forget removes the registry entry of a process that was killed before it could. The
+// entry of a later process with its pid stays.
+func (c Config) Forget(pid int, startTicks uint64) error {
+	if live, err := c.Live(pid); err == nil && live.StartTicks != startTicks {
+		return nil
+	}
 	err := os.Remove(filepath.Join(c.dir, "sessions", strconv.Itoa(pid)+".json"))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil

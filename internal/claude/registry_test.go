@@ -118,12 +118,12 @@ func TestOpenOnDoesNotGuess(t *testing.T) {
 func TestForget(t *testing.T) {
 	t.Parallel()
 	c := newConfig(t)
-	if err := c.Forget(31558); err != nil {
+	if err := c.Forget(31558, 353737); err != nil {
 		t.Errorf("without an entry: %v", err)
 	}
 	c.put(t, "sessions/31558.json", entry197)
 	c.put(t, "sessions/31559.json", entry197)
-	if err := c.Forget(31558); err != nil {
+	if err := c.Forget(31558, 353737); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.Live(31558); !errors.Is(err, os.ErrNotExist) {

@@ -13,7 +13,7 @@ func newAttachCmd(f *factory) *cobra.Command {
 		Long: withCodes(`Attaches this terminal to the agent's tmux session, or switches to it when this
 terminal is inside the same tmux server. Leave it with the tmux prefix and d
 (usually C-b d); the agent goes on. Needs a terminal.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit),
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit),
 		Example:           `  nbs-worker attach theologian`,
 		Args:              oneHandle,
 		ValidArgsFunction: f.completeHandles,

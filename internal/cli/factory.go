@@ -64,24 +64,35 @@ func (f *factory) supervisor() (*supervisor.Supervisor, error) {
 	return f.on(store.Open(root))
 }
 
-// founder opens the project, and where there is none makes it: in the named folder or
-// in this one. For a plan it only says what would be.
-func (f *factory) founder(planOnly bool) (*supervisor.Supervisor, error) {
+// founding is where a new project would be: in the named folder or in this one.
+func (f *factory) founding() (string, error) {
 	root, err := f.project()
 	if agent.KindOf(err) == agent.NotFound && f.named() == "" {
-		root, err = absolute(".")
+		return absolute(".")
 	}
+	return root, err
+}
+
+// planner opens the project, or says what would be where there is none yet.
+func (f *factory) planner() (*supervisor.Supervisor, error) {
+	root, err := f.founding()
 	if err != nil {
 		return nil, err
 	}
 	opened, err := store.Open(root)
-	if agent.KindOf(err) != agent.NotFound {
-		return f.on(opened, err)
-	}
-	if planOnly {
+	if agent.KindOf(err) == agent.NotFound {
 		return f.on(store.Absent(root), nil)
 	}
-	f.note("new project: %s", filepath.Join(root, ".nbs"))
+	return f.on(opened, err)
+}
+
+// founder opens the project, and makes it where there is none.
+func (f *factory) founder() (*supervisor.Supervisor, error) {
+	root, err := f.founding()
+	if err != nil {
+		return nil, err
+	}
+	f.close()
 	return f.on(store.Create(root))
 }
 

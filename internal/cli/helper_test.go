@@ -102,7 +102,7 @@ func newProject(t *testing.T, records ...agent.Record) string {
 // record is that of an agent that was never started.
 func record(handle agent.Handle) agent.Record {
 	return agent.Record{
-		Handle: handle, SessionID: sessionID, Model: "opus", TmuxSession: "nbs-" + string(handle) + "-live",
+		Schema: agent.Schema, Handle: handle, SessionID: sessionID, Model: "opus", TmuxSession: "nbs-" + string(handle) + "-live",
 		Started: time.Now().Add(-3*time.Hour - time.Minute).UTC().Truncate(time.Second), ProjectRoot: "/srv/project", Desired: agent.DesiredRunning,
 	}
 }

@@ -68,7 +68,7 @@ type listJSON struct {
 func newListJSON(row supervisor.Row) listJSON {
 	r, status := row.Record, row.Status
 	return listJSON{
-		Handle: r.Handle, State: status.State, Cause: status.Cause, Detail: status.Detail, Running: status.Running(),
+		Handle: row.Handle, State: status.State, Cause: status.Cause, Detail: status.Detail, Running: status.Running(),
 		Desired: wish(r), Model: r.Model, Started: r.Started, PID: livePID(r, status),
 		SessionID: r.SessionID, TmuxSession: r.TmuxSession, Cwd: r.LaunchCwd(),
 	}
@@ -77,7 +77,7 @@ func newListJSON(row supervisor.Row) listJSON {
 // wish is what is wanted of an agent. The original tools recorded none, and kept
 // records only of agents that should run.
 func wish(r agent.Record) agent.Desired {
-	if r.Desired == "" {
+	if r.Desired == "" && r.Handle != "" {
 		return agent.DesiredRunning
 	}
 	return r.Desired
@@ -109,6 +109,7 @@ type sessionJSON struct {
 	PreviousSessions []agent.PreviousSession `json:"previous_sessions"`
 	LastExit         *agent.Exit             `json:"last_exit"`
 	Drift            []supervisor.Drift      `json:"drift"`
+	OtherClaudes     []supervisor.Stranger   `json:"other_claudes"` // that have the conversation open
 }
 
 type contextJSON struct {
@@ -131,7 +132,7 @@ func newSessionJSON(v supervisor.View) sessionJSON {
 		StateSource: v.Status.Source, SameProcess: v.Status.SamePID, RecordedPID: r.PID, TmuxAlive: v.Status.TmuxAlive,
 		Created: r.Created, PermissionMode: r.LaunchPermissionMode(), ClaudeArgs: list(r.ClaudeArgs), ClaudeVersion: r.ClaudeVersion,
 		InitialPrompt: r.InitialPrompt, ConfigDir: r.ConfigDir, Usage: v.Usage,
-		PreviousSessions: list(r.PreviousSessions), LastExit: lastExit(r), Drift: list(v.Drift),
+		PreviousSessions: list(r.PreviousSessions), LastExit: lastExit(r), Drift: list(v.Drift), OtherClaudes: list(v.Strangers),
 	}
 	if v.Status.SamePID {
 		seconds := int64(v.Status.Uptime / time.Second)

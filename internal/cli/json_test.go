@@ -90,7 +90,7 @@ func TestFieldsOfTheJSON(t *testing.T) {
 	session := append([]string{
 		"claude_args[]", "claude_version", "config_dir", "context.source", "context.tokens", "context.used_percent", "context.window", "created",
 		"drift[].field", "drift[].live", "drift[].recorded", "initial_prompt", "last_exit.at", "last_exit.code", "last_exit.error", "last_exit.hung_up",
-		"last_exit.invocation", "last_exit.last_screen", "last_exit.signal", "last_exit.uptime_s", "permission_mode",
+		"last_exit.invocation", "last_exit.last_screen", "last_exit.signal", "last_exit.uptime_s", "other_claudes[]", "permission_mode",
 		"previous_sessions[].reason", "previous_sessions[].session_id", "previous_sessions[].until", "recorded_pid", "same_process", "state_source",
 		"tmux_alive", "transcript.bytes", "transcript.modified", "transcript.path", "uptime_s", "usage.cpu_seconds", "usage.processes", "usage.rss_bytes",
 	}, listFields...)
@@ -131,7 +131,7 @@ func TestSessionJSONOfALegacyRecord(t *testing.T) {
 			t.Errorf("%s is %v, there %t; want null", name, value, there)
 		}
 	}
-	for _, name := range []string{"claude_args", "previous_sessions", "drift"} {
+	for _, name := range []string{"claude_args", "previous_sessions", "drift", "other_claudes"} {
 		if items, isList := fields[name].([]any); !isList || len(items) != 0 {
 			t.Errorf("%s is %v; want an empty list", name, fields[name])
 		}

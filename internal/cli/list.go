@@ -17,9 +17,10 @@ func newListCmd(f *factory) *cobra.Command {
 		Long: withCodes(`One line an agent, by handle: state, wish (running or stopped), model, last start,
 pid, session id, folder. On a terminal with a header and "3 hours ago"; in a pipe
 without header, separated by tabs, times in RFC 3339, "-" for what is not known.
+What hides an agent, such as a damaged record, is said on stderr, and its line stays.
 An agent that should run and does not is dead with a cause: exited, crashed,
 lost: reboot, lost: tmux, never started.`,
-			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Partial),
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Partial, agent.Interrupted),
 		Example: `  nbs-worker list
   nbs-worker list | awk -F'\t' '$2 == "crashed" {print $1}'
   nbs-worker list --json | jq -r '.[] | select(.desired == "running" and (.running | not)) | .handle'`,
@@ -40,17 +41,18 @@ func runList(ctx context.Context, f *factory) error {
 		return failed(err, "list")
 	}
 	outcome := &partial{of: len(rows)}
-	var good []supervisor.Row
+	said := map[string]bool{} // one tmux server that is down concerns all of its agents
 	for _, row := range rows {
-		if row.Err != nil {
-			err := failed(row.Err, "list", string(row.Handle))
-			f.printError(err)
-			outcome.failures = append(outcome.failures, err)
+		if row.Err == nil {
 			continue
 		}
-		good = append(good, row)
+		outcome.failures = append(outcome.failures, row.Err)
+		if !said[row.Err.Error()] {
+			f.printError(failed(row.Err, "list", string(row.Handle)))
+			said[row.Err.Error()] = true
+		}
 	}
-	if err := f.printList(good); err != nil {
+	if err := f.printList(rows); err != nil {
 		return failed(err, "list")
 	}
 	if len(outcome.failures) > 0 {
@@ -71,7 +73,7 @@ func (f *factory) printList(rows []supervisor.Row) error {
 	for _, row := range rows {
 		r := row.Record
 		t.row(
-			text(string(r.Handle)), state(row.Status), text(string(r.Desired)), text(string(r.Model)),
+			text(string(row.Handle)), state(row.Status), text(string(wish(r))), text(string(r.Model)),
 			t.time(r.Started), pid(r.PID, row.Status), text(string(r.SessionID)), text(r.LaunchCwd()),
 		)
 	}

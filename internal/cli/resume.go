@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -73,8 +74,8 @@ func runResume(ctx context.Context, f *factory, o *resumeOptions) error {
 			return f.printPlan(plan)
 		}
 		started, err := s.Resume(ctx, handle, resume)
-		if err == nil && resume.Fresh {
-			f.note("%s: new conversation; the old one is %s", handle, lastPrevious(started.Record))
+		if err == nil && resume.Fresh { // said to scripts too: a conversation was replaced
+			fmt.Fprintf(f.streams.Err, "nbs-worker: resume %s: a new conversation in place of %s\n", handle, lastPrevious(started.Record))
 		}
 		return f.printStarted(started, err)
 	})

@@ -22,6 +22,8 @@ record, .nbs/sessions/<handle>.json; the session id is in it before claude runs.
   nbs-worker stop theologian`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
+
+		SuggestionsMinimumDistance: 2,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil

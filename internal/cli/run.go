@@ -10,7 +10,6 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/launcher"
 	"nbs-worker/internal/store"
-	"nbs-worker/internal/supervisor"
 )
 
 func newRunCmd(f *factory) *cobra.Command {
@@ -20,8 +19,8 @@ func newRunCmd(f *factory) *cobra.Command {
 		Long: withCodes(`Runs the agent of an existing record in the foreground of this terminal, in its
 conversation, and ends when claude ends, with claude's exit code; a signal counts as
 128 plus its number. The agent shows in list and session as any other and can be
-stopped from elsewhere. It serves where there is no tmux: a terminal, a systemd unit,
-a batch job.
+stopped from elsewhere. It serves where there is no tmux, and needs a terminal: without
+one claude would answer one prompt and leave.
 
 This is also the launcher: the command that spawn and resume give to tmux.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit),
@@ -49,7 +48,7 @@ func runRun(ctx context.Context, f *factory, handle agent.Handle) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	id, err := s.Prepare(ctx, handle, supervisor.Start{})
+	id, err := s.Prepare(ctx, handle, f.streams.InTTY)
 	if err != nil {
 		return 0, err
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -22,7 +23,7 @@ func newSessionCmd(f *factory) *cobra.Command {
 known from, whether the recorded pid is that very process, whether its tmux session
 is there, uptime, context level, transcript, last exit, and any drift between the
 record and what runs. It changes nothing. What cannot be known is "unknown".`,
-			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Partial),
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Partial, agent.Interrupted),
 		Example: `  nbs-worker session theologian
   nbs-worker session theologian --json | jq .context.used_percent`,
 		Args:              someHandles,
@@ -47,13 +48,13 @@ func runSession(ctx context.Context, f *factory, handles []string) error {
 			return err
 		}
 		if f.json {
-			return f.printJSON(newSessionJSON(view))
+			return errors.Join(f.printJSON(newSessionJSON(view)), view.TmuxErr)
 		}
 		if !first {
 			fmt.Fprintln(f.streams.Out)
 		}
 		first = false
-		return f.printView(view)
+		return errors.Join(f.printView(view), view.TmuxErr)
 	})
 }
 
@@ -95,6 +96,9 @@ func (f *factory) viewLines(v supervisor.View) []line {
 	for _, previous := range r.PreviousSessions {
 		lines = append(lines, line{"Previous", fmt.Sprintf("%s until %s (%s)", previous.SessionID, f.when(previous.Until), previous.Reason)})
 	}
+	for _, other := range v.Strangers {
+		lines = append(lines, line{"Other claude", fmt.Sprintf("pid %d in %s has the conversation open", other.PID, agent.Quote(other.Cwd))})
+	}
 	for _, d := range v.Drift {
 		lines = append(lines, line{"Drift", fmt.Sprintf("%s: recorded %s, live %s", d.Field, agent.Quote(d.Recorded), agent.Quote(d.Live))})
 	}
@@ -124,6 +128,8 @@ func pidLine(v supervisor.View) string {
 
 func tmuxLine(v supervisor.View) string {
 	switch {
+	case v.TmuxErr != nil:
+		return v.Record.TmuxSession + ", unknown: tmux did not answer"
 	case v.Status.TmuxAlive:
 		return v.Record.TmuxSession + ", there"
 	case v.Status.SamePID:
@@ -204,6 +210,8 @@ func advice(v supervisor.View) []string {
 		return []string{fmt.Sprintf("it waits for a person: nbs-worker attach %s", handle)}
 	case v.Status.State == agent.Dead && wish(v.Record) == agent.DesiredRunning:
 		return []string{fmt.Sprintf("bring it back: nbs-worker resume %s", handle)}
+	case len(v.Strangers) > 0:
+		return []string{fmt.Sprintf("two claudes fork the conversation: end the other one, pid %d, in its own terminal", v.Strangers[0].PID)}
 	case len(v.Drift) > 0:
 		return []string{fmt.Sprintf("what runs is not what is recorded; look: nbs-worker attach %s", handle)}
 	}

@@ -73,16 +73,19 @@ func runSpawn(ctx context.Context, f *factory, o *spawnOptions) error {
 	if err != nil {
 		return err
 	}
-	s, err := f.founder(o.start.dryRun)
+	s, err := f.planner()
 	if err != nil {
 		return err
 	}
+	plan, err := s.PlanSpawn(spawn)
+	if err != nil {
+		return err // and no project was made for an agent that cannot be
+	}
 	if o.start.dryRun {
-		plan, err := s.PlanSpawn(spawn)
-		if err != nil {
-			return err
-		}
 		return f.printPlan(plan)
+	}
+	if s, err = f.founder(); err != nil {
+		return err
 	}
 	started, err := s.Spawn(ctx, spawn)
 	return f.printStarted(started, err)
@@ -129,6 +132,7 @@ func (f *factory) model(name string) (agent.Model, error) {
 // startOptions are the flags that all starting verbs share.
 type startOptions struct {
 	prompt, promptFile string
+	promptGiven        bool
 	wait               time.Duration
 	noWait             bool
 	trust              bool
@@ -144,6 +148,9 @@ func (o *startOptions) bind(cmd *cobra.Command) {
 	flags.BoolVar(&o.trust, "trust", false, "accept the folder's trust in Claude's configuration, as its dialog would")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the command that would run, and change nothing")
 	cmd.MarkFlagsMutuallyExclusive("prompt", "prompt-file")
+	cmd.PreRun = func(cmd *cobra.Command, _ []string) {
+		o.promptGiven = cmd.Flags().Changed("prompt") || cmd.Flags().Changed("prompt-file")
+	}
 	cmd.MarkFlagsMutuallyExclusive("wait", "no-wait")
 }
 
@@ -162,9 +169,8 @@ func (o *startOptions) parse(f *factory) (supervisor.Start, error) {
 		}
 		start.Prompt = text
 	}
-	given := start.Prompt != ""
 	start.Prompt = strings.TrimSpace(start.Prompt) // claude drops the space around it too
-	if given && start.Prompt == "" {
+	if o.promptGiven && start.Prompt == "" {
 		return start, agent.Errorf(agent.BadInput, "the prompt is blank")
 	}
 	return start, nil

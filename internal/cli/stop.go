@@ -18,7 +18,7 @@ func newStopCmd(f *factory) *cobra.Command {
 tmux session. 0 only when all of it was seen to be gone. The record stays, marked as
 stopped, and nbs-worker resume brings the agent back. An agent that does not run is
 marked as well.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial),
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial),
 		Example: `  nbs-worker stop theologian
   nbs-worker stop theologian gatekeeper`,
 		Args:              someHandles,
@@ -38,7 +38,7 @@ func newDismissCmd(f *factory) *cobra.Command {
 		Long: withCodes(`Ends the agent as nbs-worker stop does, then removes its record. The journal,
 .nbs/journal.jsonl, keeps the session id, and Claude keeps the transcript:
 nbs-worker spawn <handle> --session-id <id> takes the conversation up again.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial),
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial),
 		Example: `  nbs-worker dismiss theologian
   nbs-worker dismiss scout gatekeeper`,
 		Args:              someHandles,

@@ -14,6 +14,7 @@ type Streams struct {
 	In     io.Reader
 	Out    io.Writer
 	Err    io.Writer
+	InTTY  bool
 	OutTTY bool // a person reads stdout
 	ErrTTY bool
 	Color  bool
@@ -21,10 +22,11 @@ type Streams struct {
 
 // System returns the streams of this process.
 func System() Streams {
+	in := term.IsTerminal(int(os.Stdin.Fd()))
 	out, err := term.IsTerminal(int(os.Stdout.Fd())), term.IsTerminal(int(os.Stderr.Fd()))
 	return Streams{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
-		OutTTY: out, ErrTTY: err, Color: out && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
+		InTTY: in, OutTTY: out, ErrTTY: err, Color: out && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
 	}
 }
 

@@ -15,6 +15,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -47,53 +49,101 @@ func (l *Launcher) Run(ctx context.Context, handle agent.Handle, id agent.Invoca
 	if err != nil {
 		return 0, err
 	}
-	code, err := l.run(ctx, handle, launch)
+	child, release, err := l.open(ctx, handle, launch)
 	if err != nil {
 		return 0, errors.Join(err, l.recordRefusal(ctx, handle, id, err))
 	}
-	return code, nil
-}
-
-func (l *Launcher) run(ctx context.Context, handle agent.Handle, launch store.Launch) (int, error) {
-	record, err := l.Store.Load(handle)
-	if err != nil {
-		return 0, err
-	}
-	release, err := l.Store.AcquireLease(record.SessionID, l.holder(record.Handle))
-	if err != nil {
-		return 0, err
-	}
 	defer release()
-	record, err = l.announce(ctx, handle, launch.Invocation)
-	if err != nil {
-		return 0, err
-	}
-	child, err := l.start(&record, launch)
-	if err != nil {
-		return 0, err
-	}
-	if err := l.recordStart(ctx, handle, child); err != nil {
-		child.kill()
-		return 0, errors.Join(err, child.wait().err)
-	}
 	end := child.wait()
 	return end.shellCode(), l.recordExit(ctx, handle, child, end)
 }
 
+// open takes what makes this process the only one on the conversation, and starts
+// claude. release gives it up again.
+func (l *Launcher) open(ctx context.Context, handle agent.Handle, launch store.Launch) (c *child, release func(), err error) {
+	record, err := l.Store.Load(handle)
+	if err != nil {
+		return nil, nil, err
+	}
+	release, err = l.hold(&record, launch)
+	if err != nil {
+		return nil, nil, err
+	}
+	if c, err = l.begin(ctx, handle, launch); err != nil {
+		release()
+		return nil, nil, err
+	}
+	return c, release, nil
+}
+
+// hold takes the lease of this project, and the transcript itself against others.
+func (l *Launcher) hold(record *agent.Record, launch store.Launch) (release func(), err error) {
+	endLease, err := l.Store.AcquireLease(record.SessionID, l.holder(record.Handle))
+	if err != nil {
+		return nil, err
+	}
+	config, err := claude.ConfigOf(record, launch.Env)
+	if err != nil {
+		endLease()
+		return nil, err
+	}
+	letGo, err := config.Hold(record.SessionID)
+	if err != nil {
+		endLease()
+		return nil, err
+	}
+	return func() { letGo(); endLease() }, nil
+}
+
+// begin starts claude and writes down who it is.
+func (l *Launcher) begin(ctx context.Context, handle agent.Handle, launch store.Launch) (*child, error) {
+	record, err := l.announce(ctx, handle, launch)
+	if err != nil {
+		return nil, err
+	}
+	child, err := l.start(&record, launch)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.recordStart(ctx, handle, child); err != nil {
+		child.kill()
+		return nil, errors.Join(err, child.wait().err)
+	}
+	return child, nil
+}
+
 // announce writes the launcher's own identity, before claude can exist.
 // Errors: Conflict when a later start has taken the record over.
-func (l *Launcher) announce(ctx context.Context, handle agent.Handle, id agent.Invocation) (agent.Record, error) {
+func (l *Launcher) announce(ctx context.Context, handle agent.Handle, launch store.Launch) (agent.Record, error) {
 	self, err := proc.Self()
 	if err != nil {
 		return agent.Record{}, err
 	}
 	return l.Store.Update(ctx, handle, func(r *agent.Record) error {
-		if err := checkCurrent(r, id); err != nil {
+		if err := checkCurrent(r, launch.Invocation); err != nil {
 			return err
 		}
 		r.Process.Launcher = self.Identified
+		r.Process.Tmux = l.place(launch.TmuxSocket)
 		return nil
 	})
+}
+
+// place is the tmux server in which this launcher leads a pane, as $TMUX tells: path,
+// pid and session, separated by commas. Nil for a launcher that a person started.
+func (l *Launcher) place(socket string) *agent.TmuxPlace {
+	path, rest, inTmux := strings.Cut(l.Pane["TMUX"], ",")
+	if socket == "" || !inTmux {
+		return nil
+	}
+	pid, _, _ := strings.Cut(rest, ",")
+	place := &agent.TmuxPlace{Socket: socket, Path: path}
+	if place.ServerPID, _ = strconv.Atoi(pid); place.ServerPID > 0 {
+		if id, err := proc.Identify(place.ServerPID); err == nil {
+			place.ServerStartTicks = id.StartTicks
+		}
+	}
+	return place
 }
 
 // recordStart writes claude's identity.

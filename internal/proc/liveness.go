@@ -27,8 +27,8 @@ func Check(id agent.Identity) (Liveness, error) {
 	switch {
 	case id.PID <= 0:
 		return Gone, nil
-	case id.Host != where.host:
-		return Foreign, nil
+	case id.BootID != where.bootID && id.Host != where.host:
+		return Foreign, nil // another machine's, or this one's after it was renamed and restarted
 	case id.BootID != where.bootID:
 		return Gone, nil
 	case id.PIDNS != where.pidNS:

@@ -12,6 +12,7 @@
 package proc
 
 import (
+	"cmp"
 	"os"
 	"strings"
 	"sync"
@@ -41,12 +42,11 @@ var place = sync.OnceValues(func() (here, error) {
 	return here{bootID: bootID(boot), pidNS: ns.Sys().(*syscall.Stat_t).Ino, host: host}, err
 })
 
-// bootID lets a test play a reboot: NBS_TEST_BOOT_ID stands for the kernel's id.
+// testOnlyBootID is set by the linker in a binary that plays another boot.
+var testOnlyBootID string
+
 func bootID(kernel []byte) string {
-	if id := os.Getenv("NBS_TEST_BOOT_ID"); id != "" {
-		return id
-	}
-	return strings.TrimSpace(string(kernel))
+	return cmp.Or(testOnlyBootID, strings.TrimSpace(string(kernel)))
 }
 
 // Identify returns the identity of a live process. Errors: [os.ErrNotExist] when

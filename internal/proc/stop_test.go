@@ -88,7 +88,7 @@ func TestStopSignalsNobodyElse(t *testing.T) {
 	t.Parallel()
 	c := startReady(t, "stay")
 	for why, edit := range map[string]func(*agent.Identity){
-		"another host":      func(id *agent.Identity) { id.Host = "elsewhere" },
+		"another host":      func(id *agent.Identity) { id.Host, id.BootID = "elsewhere", "x" },
 		"another namespace": func(id *agent.Identity) { id.PIDNS++ },
 	} {
 		id := c.id
@@ -116,7 +116,7 @@ func TestStopAllGivesOneGraceToAll(t *testing.T) {
 	deaf, gentle, foreign := startReady(t, "ignore-term"), startReady(t, "stay"), startReady(t, "stay")
 	reused, elsewhere := gentle.id, foreign.id
 	reused.StartTicks++
-	elsewhere.Host = "elsewhere"
+	elsewhere.Host, elsewhere.BootID = "elsewhere", "x"
 	err := StopAll(t.Context(), []agent.Identity{deaf.id, gentle.id, reused, elsewhere}, shortGrace)
 	if err == nil || !strings.Contains(err.Error(), "another host") {
 		t.Errorf("StopAll = %v; want the refusal of one", err)
@@ -133,14 +133,14 @@ func TestSignalReachesTheProcess(t *testing.T) {
 	t.Parallel()
 	c := startReady(t, "stay")
 	h := open(t, c.id)
-	if err := h.Signal(unix.SIGHUP); err != nil {
+	if err := h.Signal(unix.SIGTERM); err != nil { // HUP may be ignored, under nohup
 		t.Fatal(err)
 	}
 	if err := h.Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if by := c.endedBy(); by != syscall.SIGHUP {
-		t.Errorf("ended by %v; want HUP", by)
+	if by := c.endedBy(); by != syscall.SIGTERM {
+		t.Errorf("ended by %v; want TERM", by)
 	}
 	if err := h.Signal(unix.SIGTERM); err != nil {
 		t.Errorf("a signal to what has ended: %v; want no error", err)

@@ -42,9 +42,12 @@ func childrenByParent() (map[int][]int, error) {
 }
 
 // Ancestors returns this process's pid, its parent's, and so on up to 1.
-func Ancestors() []int {
+func Ancestors() []int { return AncestorsOf(os.Getpid()) }
+
+// AncestorsOf returns a process's pid, its parent's, and so on up to 1.
+func AncestorsOf(pid int) []int {
 	var chain []int
-	for pid := os.Getpid(); pid > 0; {
+	for pid > 0 {
 		chain = append(chain, pid)
 		stat, err := readStat(pid)
 		if err != nil {
@@ -127,6 +130,25 @@ func pids() ([]int, error) {
 	for _, name := range names {
 		if pid, err := strconv.Atoi(name); err == nil {
 			found = append(found, pid)
+		}
+	}
+	return found, nil
+}
+
+// Find returns the live processes whose arguments match.
+func Find(match func(cmdline []string) bool) ([]agent.Identity, error) {
+	pids, err := pids()
+	if err != nil {
+		return nil, err
+	}
+	var found []agent.Identity
+	for _, pid := range pids {
+		cmdline, err := Cmdline(pid)
+		if err != nil || !match(cmdline) {
+			continue
+		}
+		if id, err := Identify(pid); err == nil {
+			found = append(found, id)
 		}
 	}
 	return found, nil

@@ -11,18 +11,22 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// fileLimit is the size in bytes beyond which a file of ours is damaged.
-const fileLimit = 1 << 20
+// The sizes in bytes beyond which a file of ours is damaged. The kernel takes
+// environments of a few megabytes.
+const (
+	fileLimit   = 1 << 20
+	launchLimit = 8 << 20
+)
 
 // writeJSON replaces sub/name atomically and durably. renameio syncs the file but
 // not the folder; without the second sync a power cut can lose the rename.
-func (s *Store) writeJSON(sub, name string, value any) error {
+func (s *Store) writeJSON(sub, name string, value any, limit int) error {
 	data, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
 		return err
 	}
-	if len(data) >= fileLimit {
-		return agent.Errorf(agent.BadInput, "%s/%s would have %d bytes, the limit is %d", sub, name, len(data), fileLimit)
+	if len(data) >= limit {
+		return agent.Errorf(agent.BadInput, "%s/%s would have %d bytes, the limit is %d", sub, name, len(data), limit)
 	}
 	dir, err := s.nbs.OpenRoot(sub)
 	if err != nil {
@@ -39,8 +43,8 @@ func (s *Store) writeJSON(sub, name string, value any) error {
 	return nil
 }
 
-// readLimited reads sub/name, at most fileLimit bytes.
-func (s *Store) readLimited(path string) ([]byte, error) {
+// readLimited reads sub/name, at most limit bytes.
+func (s *Store) readLimited(path string, limit int) ([]byte, error) {
 	f, err := s.nbs.Open(path)
 	if err != nil {
 		return nil, err
@@ -53,9 +57,9 @@ func (s *Store) readLimited(path string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("not a regular file")
 	}
-	data, err := io.ReadAll(io.LimitReader(f, fileLimit+1))
-	if err == nil && len(data) > fileLimit {
-		return nil, fmt.Errorf("larger than %d bytes", fileLimit)
+	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
+	if err == nil && len(data) > limit {
+		return nil, fmt.Errorf("larger than %d bytes", limit)
 	}
 	return data, err
 }

@@ -24,19 +24,38 @@ type Event struct {
 	Detail     string           `json:"detail,omitempty"`
 }
 
-// Append adds one line to the journal, durably. A line is one write, so that
-// concurrent writers do not mix.
+// Append adds one line to the journal, durably, under the journal's lock.
 func (s *Store) Append(event Event) error {
 	line, err := json.Marshal(event)
 	if err != nil {
 		return err
 	}
-	f, err := s.nbs.OpenFile(journal, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	lock := s.lock("journal")
+	if err := lock.Lock(); err != nil {
+		return s.lockFailed("journal", err)
+	}
+	defer lock.Close()
+	f, err := s.nbs.OpenFile(journal, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(append(line, '\n'))
+	line = append(line, '\n')
+	if tornAtEnd(f) {
+		line = append([]byte{'\n'}, line...)
+	}
+	_, err = f.Write(line)
 	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// tornAtEnd tells whether the last line was cut short, by a full disk or a power cut.
+func tornAtEnd(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil || info.Size() == 0 {
+		return false
+	}
+	last := make([]byte, 1)
+	_, err = f.ReadAt(last, info.Size()-1)
+	return err == nil && last[0] != '\n'
 }
 
 // lastSessionID returns the id that the journal names last for the handle, or "".

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"nbs-worker/internal/agent"
 )
@@ -14,13 +15,33 @@ import (
 type Launch struct {
 	Invocation agent.Invocation `json:"invocation"`
 	Claude     string           `json:"claude"` // path of the program
-	Env        []string         `json:"env"`    // NAME=VALUE
+	Env        Environ          `json:"env"`
 	Prompt     string           `json:"prompt,omitempty"`
+	TmuxSocket string           `json:"tmux_socket,omitempty"` // "": a person started the launcher
+}
+
+// Environ is an environment, NAME=VALUE. In the file it is base64: a JSON string
+// would alter values that are not UTF-8.
+type Environ []string
+
+// MarshalJSON joins the entries as the kernel does.
+func (e Environ) MarshalJSON() ([]byte, error) {
+	return json.Marshal([]byte(strings.Join(e, "\x00")))
+}
+
+// UnmarshalJSON takes them apart again.
+func (e *Environ) UnmarshalJSON(data []byte) error {
+	var joined []byte
+	if err := json.Unmarshal(data, &joined); err != nil {
+		return err
+	}
+	*e = strings.Split(string(joined), "\x00")
+	return nil
 }
 
 // PutLaunch leaves the launch of an agent for its launcher, in place of any before.
 func (s *Store) PutLaunch(handle agent.Handle, launch Launch) error {
-	return s.writeJSON(launches, launchFile(handle), launch)
+	return s.writeJSON(launches, launchFile(handle), launch, launchLimit)
 }
 
 // TakeLaunch reads the launch of an agent and removes it. Errors: Conflict when the
@@ -28,7 +49,7 @@ func (s *Store) PutLaunch(handle agent.Handle, launch Launch) error {
 func (s *Store) TakeLaunch(handle agent.Handle, id agent.Invocation) (Launch, error) {
 	superseded := agent.Errorf(agent.Conflict, "this start was superseded by another")
 	path := launches + "/" + launchFile(handle)
-	data, err := s.readLimited(path)
+	data, err := s.readLimited(path, launchLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Launch{}, superseded
 	}

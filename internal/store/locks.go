@@ -45,10 +45,14 @@ func (s *Store) LockVerb(handle agent.Handle, verb string, now time.Time) (unloc
 		return nil, err
 	}
 	holder := Holder{PID: os.Getpid(), Verb: verb, Handle: handle, Since: now}
-	return s.tryLock(handle.Key()+".verb", holder, func(by string) error {
+	unlock, err = s.tryLock(handle.Key()+".verb", holder, func(by string) error {
 		return agent.Errorf(agent.Conflict, "another command is at work on this agent: %s", by).
 			Hint("wait until it has ended, then look: nbs-worker session %s", handle)
 	})
+	if err == nil {
+		s.sweep(now)
+	}
+	return unlock, err
 }
 
 // AcquireLease takes the right to run a conversation, for as long as the caller
@@ -69,9 +73,7 @@ func (s *Store) tryLock(name string, holder Holder, taken func(by string) error)
 	if !locked {
 		return nil, taken(s.signature(name))
 	}
-	if err := s.sign(name, &holder); err != nil {
-		return nil, errors.Join(err, lock.Close())
-	}
+	_ = s.sign(name, &holder) // held all the same, on a full disk too
 	return func() {
 		_ = s.sign(name, nil) // so that the next loser does not read of a holder of the past
 		_ = lock.Close()
@@ -147,7 +149,7 @@ func (s *Store) sign(name string, holder *Holder) error {
 
 func (s *Store) readHolder(name string) (Holder, error) {
 	var holder Holder
-	data, err := s.readLimited(locks + "/" + name)
+	data, err := s.readLimited(locks+"/"+name, fileLimit)
 	if err != nil {
 		return holder, err
 	}

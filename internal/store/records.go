@@ -42,7 +42,7 @@ func (s *Store) Load(handle agent.Handle) (agent.Record, error) {
 	if err != nil {
 		return agent.Record{}, err
 	}
-	data, err := s.readLimited(recordPath(name))
+	data, err := s.readLimited(recordPath(name), fileLimit)
 	if err != nil {
 		return agent.Record{}, s.damaged(name, err)
 	}
@@ -126,11 +126,10 @@ func (s *Store) Remove(ctx context.Context, handle agent.Handle) error {
 }
 
 func (s *Store) write(record *agent.Record) error {
-	record.Schema = agent.Schema
 	if err := record.Validate(); err != nil {
 		return err
 	}
-	return s.writeJSON(sessions, recordFile(record.Handle), record)
+	return s.writeJSON(sessions, recordFile(record.Handle), record, fileLimit)
 }
 
 // spelling finds the handle as its record's file spells it.

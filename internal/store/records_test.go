@@ -159,7 +159,7 @@ func TestProjectOfTheOriginalTools(t *testing.T) {
 		t.Error(err)
 	}
 	got, err := s.Update(t.Context(), "theologian", func(r *agent.Record) error { r.PID = 7; return nil })
-	if err != nil || got.Schema != agent.Schema || got.PID != 7 || got.Model != "opus" {
+	if err != nil || got.Schema != 0 || got.PID != 7 || got.Model != "opus" {
 		t.Errorf("Update = %+v, %v", got, err)
 	}
 	if text := readFile(t, path(s, "sessions", "theologian.json")); !strings.Contains(text, `"mood": {`) {

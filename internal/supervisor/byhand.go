@@ -8,8 +8,9 @@ import (
 )
 
 // Prepare readies an agent to be run by a launcher in the caller's own terminal,
-// without tmux, and returns the invocation under which to run it.
-func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, start Start) (agent.Invocation, error) {
+// without tmux, and returns the invocation under which to run it. Without a terminal
+// claude would answer one prompt and leave.
+func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, terminal bool) (agent.Invocation, error) {
 	unlock, err := s.Store.LockVerb(handle, "run", s.now())
 	if err != nil {
 		return "", err
@@ -22,7 +23,11 @@ func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, start Sta
 	if err := s.checkDownHere(ctx, &r); err != nil {
 		return "", err
 	}
-	plan, err := s.planResume(r, Resume{Start: start})
+	if !terminal {
+		return "", agent.Errorf(agent.BadInput, "stdin is not a terminal").
+			Hint("to run it in the background: nbs-worker resume %s", handle)
+	}
+	plan, err := s.planResume(r, Resume{Start: Start{InPlace: true}})
 	if err != nil {
 		return "", err
 	}

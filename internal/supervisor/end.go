@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/launcher"
 	"nbs-worker/internal/proc"
+	"nbs-worker/internal/tmux"
 )
 
 const (
@@ -102,16 +104,30 @@ func (s *Supervisor) carrying(r *agent.Record) ([]agent.Identity, error) {
 // tmuxServer is the name of a tmux server's process.
 const tmuxServer = "tmux: server"
 
-// ownOnly drops what only looks like the agent's: other agents that it started, a
-// tmux server that came up from its shell and may hold anybody's sessions, and this
-// command itself.
+// inForeignTmux tells whether a process is a tmux server, or lives in a pane that is
+// not the agent's. A server that came up from the agent's shell hands the agent's mark
+// to all of its panes, and any of them may be a person's.
+func (s *Supervisor) inForeignTmux(r *agent.Record, pid int) bool {
+	for _, ancestor := range proc.AncestorsOf(pid) {
+		if ancestor == r.Process.PID || ancestor == r.Process.Launcher.PID {
+			return false
+		}
+		if proc.Name(ancestor) == tmuxServer {
+			return true
+		}
+	}
+	return false
+}
+
+// ownOnly drops what only looks like the agent's: other agents that it started, what
+// lives in other tmux sessions, and this command itself.
 func (s *Supervisor) ownOnly(r *agent.Record, ids []agent.Identity) []agent.Identity {
 	ancestors := proc.Ancestors()
 	seen := map[int]bool{r.Process.PID: true, r.Process.Launcher.PID: true}
 	return slices.DeleteFunc(ids, func(id agent.Identity) bool {
 		other, carries := proc.Variable(id.PID, launcher.InvocationVariable)
 		foreign := carries && other != string(r.Process.Invocation)
-		drop := foreign || seen[id.PID] || slices.Contains(ancestors, id.PID) || proc.Name(id.PID) == tmuxServer
+		drop := foreign || seen[id.PID] || slices.Contains(ancestors, id.PID) || s.inForeignTmux(r, id.PID)
 		seen[id.PID] = true
 		return drop
 	})
@@ -145,15 +161,22 @@ func (s *Supervisor) checkGone(r *agent.Record) error {
 	return nil
 }
 
-// checkSelf refuses to end the agent from inside itself: the command would die with
-// it, half done.
-func (s *Supervisor) checkSelf(r *agent.Record) error {
-	if r.Process == nil || !slices.Contains(proc.Ancestors(), r.Process.PID) || r.Process.PID == 0 {
-		return nil
-	}
-	if gone(r.Process.Identity) {
+// checkSelf refuses to end the agent from inside itself, or from another window of its
+// tmux session: the command would die with it, half done.
+func (s *Supervisor) checkSelf(r *agent.Record, panes []tmux.Pane) error {
+	if r.Process == nil || !s.within(r, panes) {
 		return nil
 	}
 	return agent.Errorf(agent.Conflict, "the command runs inside this very agent and would end with it").
 		Hint("run it from another terminal, or let another agent run it")
+}
+
+func (s *Supervisor) within(r *agent.Record, panes []tmux.Pane) bool {
+	if !gone(r.Process.Identity) && slices.Contains(proc.Ancestors(), r.Process.PID) {
+		return true
+	}
+	socket, _, _ := strings.Cut(s.variable("TMUX"), ",")
+	return r.Process.Tmux != nil && socket == r.Process.Tmux.Path && slices.ContainsFunc(panes, func(p tmux.Pane) bool {
+		return p.Invocation == r.Process.Invocation && p.ID == s.variable("TMUX_PANE")
+	})
 }

@@ -18,6 +18,8 @@ type View struct {
 	Context    *claude.ContextLevel // nil: unknown
 	Usage      *proc.Usage          // nil: it does not run
 	Drift      []Drift
+	Strangers  []Stranger
+	TmuxErr    error         // why tmux could not be asked; the rest is known all the same
 	Dialog     claude.Dialog // at which a live agent waits, or ""
 }
 
@@ -29,11 +31,12 @@ func (s *Supervisor) Inspect(ctx context.Context, handle agent.Handle) (View, er
 	}
 	view := View{Record: r}
 	client, panes, err := s.panes(ctx, &r)
-	if err != nil {
-		return view, err
-	}
+	view.TmuxErr = err
 	view.Status = s.status(&r, panes)
 	if err := s.addTranscript(&view); err != nil {
+		return view, err
+	}
+	if view.Strangers, err = s.strangers(&r); err != nil {
 		return view, err
 	}
 	if view.Status.SamePID {
@@ -68,7 +71,7 @@ func (s *Supervisor) addTranscript(view *View) error {
 
 // addDialog reads the screen of a live agent that the registry does not know.
 func (s *Supervisor) addDialog(ctx context.Context, view *View, client *tmux.Client, panes []tmux.Pane) {
-	if view.Status.Source == "registry" {
+	if view.Status.Source == "registry" || view.TmuxErr != nil {
 		return
 	}
 	pane, there := paneOf(panes, view.Record.Process)
@@ -86,7 +89,8 @@ func (s *Supervisor) addDialog(ctx context.Context, view *View, client *tmux.Cli
 	}
 }
 
-// Row is one agent in a list. Err says why a record could not be judged.
+// Row is one agent in a list. Err says what could not be known of it: with a record
+// that could be read, all but its tmux session.
 type Row struct {
 	Handle agent.Handle
 	Record agent.Record
@@ -104,7 +108,7 @@ func (s *Supervisor) List(ctx context.Context) ([]Row, error) {
 	servers := map[string]server{}
 	rows := make([]Row, 0, len(handles))
 	for _, handle := range handles {
-		row := Row{Handle: handle}
+		row := Row{Handle: handle, Status: agent.Status{State: agent.Unknown, Source: "record", Detail: "the record cannot be read"}}
 		row.Record, row.Err = s.Store.Load(handle)
 		if row.Err == nil {
 			row.Status, row.Err = s.listed(ctx, &row.Record, servers)
@@ -147,6 +151,9 @@ func (s *Supervisor) Attach(ctx context.Context, handle agent.Handle) error {
 	if !there {
 		return agent.Errorf(agent.NotFound, "the agent has no tmux session: %s", s.status(&r, panes).Word()).
 			Hint("nbs-worker resume %s", handle)
+	}
+	if r.Process.Tmux == nil {
+		return agent.Errorf(agent.Conflict, "the agent is just being started").Hint("nbs-worker session %s", handle)
 	}
 	return client.Attach(r.Process.Tmux.Path, pane.SessionID)
 }

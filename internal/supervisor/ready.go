@@ -36,7 +36,7 @@ type starting struct {
 // await returns when the agent of a start is ready and has its prompt, or is only
 // running for wait 0. Errors: Held at a dialog, TimedOut, and what claude itself
 // said when it left.
-func (s *Supervisor) await(ctx context.Context, p Plan, r agent.Record, wait time.Duration) (agent.Record, error) {
+func (s *Supervisor) await(ctx, interrupt context.Context, p Plan, r agent.Record, wait time.Duration) (agent.Record, error) {
 	w := &starting{Supervisor: s, plan: p, record: r, wait: wait, begun: time.Now()}
 	limit := wait
 	if wait == 0 {
@@ -53,7 +53,7 @@ func (s *Supervisor) await(ctx context.Context, p Plan, r agent.Record, wait tim
 			return w.record, w.timedOut()
 		}
 		select {
-		case <-ctx.Done():
+		case <-interrupt.Done():
 			return w.record, agent.Errorf(agent.Interrupted, "interrupted; the start goes on").
 				Hint("nbs-worker session %s", r.Handle)
 		case <-tick.C:
@@ -84,25 +84,35 @@ func (w *starting) look(ctx context.Context) (done bool, err error) {
 	}
 	if live, err := w.registered(&record); err == nil && live.Status != "" {
 		w.ready = true
-		return w.prompted(ctx)
+		return w.prompted(ctx, live)
 	}
 	return false, w.checkDialog(ctx)
 }
 
 // prompted tells whether a claude that is ready has its prompt on disk: from then on
-// no kill can lose it. A slash command leaves no message.
-func (w *starting) prompted(ctx context.Context) (bool, error) {
-	if w.plan.prompt != "" && !strings.HasPrefix(w.plan.prompt, "/") {
-		transcript, found, err := w.plan.config.Transcript(w.record.SessionID)
-		if err != nil || !found {
+// no kill can lose it. A slash command may open a dialog instead.
+func (w *starting) prompted(ctx context.Context, live claude.Live) (bool, error) {
+	if w.plan.prompt == "" {
+		return true, w.checkLogin(ctx)
+	}
+	transcript, found, err := w.plan.config.Transcript(w.record.SessionID)
+	if err != nil {
+		return false, err
+	}
+	if found {
+		spoken, err := transcript.SpokenAfter(w.plan.transcriptSize)
+		if err != nil {
 			return false, err
 		}
-		spoken, err := transcript.SpokenAfter(w.plan.transcriptSize)
-		if err != nil || !spoken {
-			return false, err
+		if spoken {
+			return true, w.checkLogin(ctx)
 		}
 	}
-	return true, w.checkLogin(ctx)
+	if live.Status == "waiting" {
+		return false, agent.Errorf(agent.Held, "claude waits for a person (%s) and has not taken the prompt", live.WaitingFor).
+			Hint("answer it there: nbs-worker attach %s", w.record.Handle)
+	}
+	return false, nil
 }
 
 // left says how claude ended before it was ready, in its own words.
@@ -210,11 +220,23 @@ func (w *starting) timedOut() error {
 			Hint("nbs-worker session %s", handle)
 	case w.ready:
 		return agent.Errorf(agent.TimedOut, "claude is ready, but the prompt was not in its transcript after %s", w.wait).
-			Hint("look at it: nbs-worker attach %s", handle)
+			Hint("look at it: nbs-worker attach %s; claude passes over a slash command that it does not know", handle)
 	default:
 		return agent.Errorf(agent.TimedOut, "claude was started and was not ready after %s; it was left running", w.wait).
 			Hint("look at it: nbs-worker attach %s, or from a script: nbs-worker session %s", handle, handle)
 	}
+}
+
+// leftMeanwhile says how a claude ended that was just seen.
+func (s *Supervisor) leftMeanwhile(ctx context.Context, handle agent.Handle) error {
+	r, err := s.settled(ctx, handle)
+	if err != nil {
+		return err
+	}
+	if exit := r.ExitOf(r.Process.Invocation); exit != nil {
+		return left(exit)
+	}
+	return agent.Errorf(agent.Failed, "claude and its launcher were killed during the start")
 }
 
 // screen reads the agent's pane.
@@ -230,11 +252,18 @@ func (s *Supervisor) screen(ctx context.Context, r *agent.Record) (string, error
 	return client.Screen(ctx, pane.ID)
 }
 
-// verify checks that what runs is what was recorded, and ends it when it is not.
+// verify checks that what runs is what was recorded and runs alone, and ends it when
+// it does not.
 func (s *Supervisor) verify(ctx context.Context, r agent.Record) error {
 	drift, err := s.drift(&r)
+	if gone(r.Process.Identity) {
+		return s.leftMeanwhile(ctx, r.Handle)
+	}
 	if err != nil {
 		return err
+	}
+	if strangers, err := s.strangers(&r); err != nil || len(strangers) > 0 {
+		return errors.Join(err, errStranger(&r, strangers), s.end(ctx, r))
 	}
 	if len(drift) == 0 {
 		return nil

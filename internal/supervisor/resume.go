@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
 )
 
 // Resume says how an agent is brought back.
@@ -36,6 +35,7 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 		return Started{}, err
 	}
 	defer unlock()
+	interrupt, ctx := ctx, context.WithoutCancel(ctx) // only waiting is cut short
 	before, err := s.settled(ctx, handle)
 	if err != nil {
 		return Started{}, err
@@ -54,13 +54,17 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	if err != nil {
 		return Started{}, err
 	}
-	r, err := s.launch(ctx, plan, resume.Wait)
+	r, err := s.launch(ctx, interrupt, plan, resume.Wait)
 	if err != nil {
 		return Started{}, errors.Join(err, s.restore(ctx, before, r, err))
 	}
 	started := s.started(ctx, plan, r)
 	started.Fresh = resume.Fresh
-	return started, s.journal("resume", &r, string(plan.Opening))
+	detail := string(plan.Opening)
+	if resume.Fresh {
+		detail = "fresh: a new conversation in place of " + string(before.SessionID)
+	}
+	return started, s.journal("resume", &r, detail)
 }
 
 // checkDown refuses to start what runs, or what may run.
@@ -77,7 +81,7 @@ func (s *Supervisor) checkDown(ctx context.Context, r *agent.Record, force bool)
 		return agent.Errorf(agent.Conflict, "whether the agent runs cannot be told: %s", status.Detail).
 			Hint("nbs-worker session %s", r.Handle)
 	case force:
-		return s.checkSelf(r)
+		return s.checkSelf(r, panes)
 	default:
 		return agent.Errorf(agent.Conflict, "the agent runs already: %s, pid %d", status.Word(), r.PID).
 			Hint("to look at it: nbs-worker attach %s", r.Handle).
@@ -123,7 +127,9 @@ func (s *Supervisor) follow(r *agent.Record) {
 // planResume makes the record that the resume will write, and plans its start.
 func (s *Supervisor) planResume(r agent.Record, resume Resume) (Plan, error) {
 	if r.Schema == 0 {
-		s.completeLegacy(&r)
+		if err := s.completeLegacy(&r); err != nil {
+			return Plan{}, err
+		}
 	}
 	if resume.Model != nil {
 		r.Model = *resume.Model
@@ -135,15 +141,15 @@ func (s *Supervisor) planResume(r agent.Record, resume Resume) (Plan, error) {
 }
 
 // completeLegacy fills in what the original tools did not record. They gave every
-// agent its prompt right after the start, so one with a prompt had a transcript.
-func (s *Supervisor) completeLegacy(r *agent.Record) {
+// agent its prompt right after the start, so each had a transcript.
+func (s *Supervisor) completeLegacy(r *agent.Record) error {
 	r.Schema = agent.Schema
 	r.Created, r.Cwd, r.PermissionMode = r.Started, r.ProjectRoot, r.LaunchPermissionMode()
-	r.ConfigDir = s.variable(claude.ConfigDirVariable)
 	r.Restart.Policy = "no"
-	if r.InitialPrompt != "" {
-		r.TranscriptSeen = r.Started
-	}
+	r.TranscriptSeen = r.Started
+	var err error
+	r.ConfigDir, err = s.callersConfigDir()
+	return err
 }
 
 // restore puts the record back when a start failed and nothing of it runs. What the

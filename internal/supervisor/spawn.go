@@ -38,9 +38,6 @@ func (s *Supervisor) PlanSpawn(spawn Spawn) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	if err := claude.CheckExtraArgs(r.ClaudeArgs); err != nil {
-		return Plan{}, err
-	}
 	if err := r.Validate(); err != nil {
 		return Plan{}, err
 	}
@@ -55,11 +52,9 @@ func (s *Supervisor) Spawn(ctx context.Context, spawn Spawn) (Started, error) {
 		return Started{}, err
 	}
 	defer unlock()
+	interrupt, ctx := ctx, context.WithoutCancel(ctx) // only waiting is cut short
 	plan, err := s.PlanSpawn(spawn)
 	if err != nil {
-		return Started{}, err
-	}
-	if _, err := s.Tmux(s.Socket); err != nil {
 		return Started{}, err
 	}
 	if err := s.Store.Insert(ctx, plan.Record); err != nil {
@@ -68,31 +63,30 @@ func (s *Supervisor) Spawn(ctx context.Context, spawn Spawn) (Started, error) {
 	if err := s.journal("spawn", &plan.Record, string(plan.Opening)); err != nil {
 		return Started{}, err
 	}
-	r, err := s.launch(ctx, plan, spawn.Wait)
+	r, err := s.launch(ctx, interrupt, plan, spawn.Wait)
 	if err != nil {
-		return Started{}, withRecordKept(err, spawn.Handle)
+		return Started{}, withRecordKept(err, &r, spawn.Handle)
 	}
 	return s.started(ctx, plan, r), nil
 }
 
-// withRecordKept says what became of the record of an agent that did not start.
-func withRecordKept(err error, handle agent.Handle) error {
-	switch agent.KindOf(err) {
-	case agent.Held, agent.TimedOut, agent.Interrupted:
-		return err // it runs
-	default:
-		return agent.Errorf(agent.KindOf(err), "%w", err).
-			Hint("its record is kept: nbs-worker resume %s tries again, nbs-worker dismiss %s removes it", handle, handle)
+// withRecordKept says what became of the record of an agent that does not run.
+func withRecordKept(err error, r *agent.Record, handle agent.Handle) error {
+	if agent.KindOf(err) == agent.Interrupted || r.Process != nil && !gone(r.Process.Identity) {
+		return err
 	}
+	return agent.Errorf(agent.KindOf(err), "%w", err).
+		Hint("its record is kept: nbs-worker resume %s tries again, nbs-worker dismiss %s removes it", handle, handle)
 }
 
-// launch starts the planned agent, waits for it and checks what runs.
-func (s *Supervisor) launch(ctx context.Context, p Plan, wait time.Duration) (agent.Record, error) {
+// launch starts the planned agent, waits for it and checks what runs. The end of
+// interrupt ends the waiting.
+func (s *Supervisor) launch(ctx, interrupt context.Context, p Plan, wait time.Duration) (agent.Record, error) {
 	r, err := s.begin(ctx, p)
 	if err != nil {
 		return r, err
 	}
-	if r, err = s.await(ctx, p, r, wait); err != nil {
+	if r, err = s.await(ctx, interrupt, p, r, wait); err != nil {
 		return r, err
 	}
 	if err := s.verify(ctx, r); err != nil {
@@ -118,16 +112,12 @@ func (s *Supervisor) newRecord(spawn Spawn) (agent.Record, error) {
 		Schema: agent.Schema, Handle: spawn.Handle, SessionID: spawn.SessionID, Model: spawn.Model,
 		Started: now, Created: now, InitialPrompt: spawn.Prompt, ProjectRoot: s.Store.Project(),
 		Cwd: spawn.Cwd, PermissionMode: spawn.PermissionMode, ClaudeArgs: spawn.ClaudeArgs, Env: spawn.Env,
-		ConfigDir: s.variable(claude.ConfigDirVariable), Desired: agent.DesiredRunning,
-		Restart: agent.RestartPolicy{Policy: "no"},
+		Desired: agent.DesiredRunning, Restart: agent.RestartPolicy{Policy: "no"},
 	}
 	r.TmuxSession = s.sessionNames(&r)[0]
-	if r.ConfigDir != "" {
-		dir, err := filepath.Abs(r.ConfigDir)
-		if err != nil {
-			return r, err
-		}
-		r.ConfigDir = dir
+	var err error
+	if r.ConfigDir, err = s.callersConfigDir(); err != nil {
+		return r, err
 	}
 	if spawn.SessionID == "" {
 		r.SessionID = agent.NewSessionID()
@@ -138,6 +128,16 @@ func (s *Supervisor) newRecord(spawn Spawn) (agent.Record, error) {
 		r.Cwd = r.ProjectRoot
 	}
 	return r, nil
+}
+
+// callersConfigDir is where Claude's configuration is for the caller; "" is Claude's
+// own default.
+func (s *Supervisor) callersConfigDir() (string, error) {
+	dir := s.variable(claude.ConfigDirVariable)
+	if dir == "" {
+		return "", nil
+	}
+	return filepath.Abs(dir)
 }
 
 // adopt points a new record at a conversation that exists. It runs where it was
@@ -151,7 +151,13 @@ func (s *Supervisor) adopt(r *agent.Record) error {
 	if err != nil {
 		return err
 	}
-	if !found {
+	spoken := false
+	if found {
+		if spoken, err = transcript.SpokenAfter(0); err != nil {
+			return err
+		}
+	}
+	if !spoken {
 		return agent.Errorf(agent.NotFound, "no conversation %s in Claude's configuration", r.SessionID).
 			Hint("leave --session-id away for a new conversation")
 	}

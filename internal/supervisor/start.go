@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,8 @@ type Start struct {
 	Prompt string        // sent as the first message of this start
 	Wait   time.Duration // how long to wait for claude to be ready; 0: only until it runs
 	Trust  bool          // accept the trust of the working directory for the user
+
+	InPlace bool // in the caller's own terminal, without tmux
 }
 
 // Plan is what a start will do, known before anything is done.
@@ -31,6 +34,7 @@ type Plan struct {
 	Args    []string // claude's arguments
 	prompt  string
 	trust   bool
+	inPlace bool // in the caller's own terminal, without tmux
 	config  claude.Config
 
 	transcriptSize int64 // in bytes, before the start
@@ -50,7 +54,7 @@ func (s *Supervisor) plan(r agent.Record, start Start) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	plan := Plan{Record: r, Opening: opening, Program: program, prompt: start.Prompt, trust: start.Trust, config: config}
+	plan := Plan{Record: r, Opening: opening, Program: program, prompt: start.Prompt, trust: start.Trust, inPlace: start.InPlace, config: config}
 	if opening == claude.OpenResume {
 		transcript, _, err := config.Transcript(r.SessionID)
 		if err != nil {
@@ -62,17 +66,40 @@ func (s *Supervisor) plan(r agent.Record, start Start) (Plan, error) {
 		plan.prompt = r.InitialPrompt // nothing was ever said: this is the first start
 	}
 	plan.Args = claude.Args(&r, opening, plan.prompt)
-	for _, check := range []func(*Plan) error{s.checkFolder, s.checkRoot, s.checkStrangers} {
+	for _, check := range []func(*Plan) error{checkWords, checkFolder, s.checkTmux, s.checkRoot, s.checkStrangers} {
 		if err := check(&plan); err != nil {
 			return Plan{}, err
 		}
 	}
-	return plan, claude.CheckPrompt(plan.prompt)
+	return plan, nil
 }
 
-func (s *Supervisor) checkFolder(p *Plan) error {
+// checkWords checks what will be on claude's command line and in its environment,
+// given or read back.
+func checkWords(p *Plan) error {
+	return cmp.Or(
+		claude.CheckExtraArgs(p.Record.ClaudeArgs),
+		claude.CheckEnv(p.Record.Env),
+		claude.CheckPrompt(p.prompt),
+	)
+}
+
+// checkTmux looks for tmux, unless the start is to be without.
+func (s *Supervisor) checkTmux(p *Plan) error {
+	if p.inPlace {
+		return nil
+	}
+	_, err := s.Tmux(s.socketFor(p.Record.Process))
+	return err
+}
+
+func checkFolder(p *Plan) error {
 	cwd := p.Record.LaunchCwd()
-	if info, err := os.Stat(cwd); err != nil || !info.IsDir() {
+	info, err := os.Stat(cwd)
+	if err == nil && !info.IsDir() {
+		return agent.Errorf(agent.BadInput, "the working directory %s is not a folder", agent.Quote(cwd))
+	}
+	if err != nil {
 		return agent.Errorf(agent.NotFound, "the working directory %s is not there", agent.Quote(cwd)).
 			Hint("put the folder back: claude resumes a conversation where it was held")
 	}
@@ -93,12 +120,7 @@ func (s *Supervisor) checkStrangers(p *Plan) error {
 	if err != nil {
 		return fmt.Errorf("look for other claudes on the conversation: %w", err)
 	}
-	if len(strangers) == 0 {
-		return nil
-	}
-	other := strangers[0]
-	return agent.Errorf(agent.Conflict, "another claude has the conversation %s open: pid %d in %s", p.Record.SessionID, other.PID, agent.Quote(other.Cwd)).
-		Hint("end it there (/exit); nbs-worker does not touch a process that it did not start")
+	return errStranger(&p.Record, strangers)
 }
 
 // begin starts the planned agent in tmux and returns when its launcher was asked to
@@ -114,20 +136,19 @@ func (s *Supervisor) begin(ctx context.Context, p Plan) (agent.Record, error) {
 	if err != nil {
 		return agent.Record{}, err
 	}
-	launch := store.Launch{Invocation: r.Process.Invocation, Claude: p.Program, Env: s.Env, Prompt: p.prompt}
+	launch := store.Launch{Invocation: r.Process.Invocation, Claude: p.Program, Env: s.Env, Prompt: p.prompt, TmuxSocket: s.socketFor(before)}
 	if err := s.Store.PutLaunch(r.Handle, launch); err != nil {
 		return r, err
 	}
-	name, place, err := s.openSession(ctx, &r, before)
+	name, err := s.openSession(ctx, &r, before)
 	if err != nil {
 		return r, errors.Join(err, s.Store.DropLaunch(r.Handle))
 	}
 	return s.Store.Update(ctx, r.Handle, func(now *agent.Record) error {
-		if now.Process == nil || now.Process.Invocation != r.Process.Invocation {
+		if !sameStart(now.Process, r.Process) {
 			return errSuperseded()
 		}
 		now.TmuxSession = name
-		now.Process.Tmux = place
 		return nil
 	})
 }
@@ -167,36 +188,30 @@ func sameStart(a, b *agent.Process) bool {
 
 // openSession makes the tmux session of a start. A name that a stranger has is left
 // to him; what is left of our own last start is removed.
-func (s *Supervisor) openSession(ctx context.Context, r *agent.Record, before *agent.Process) (string, *agent.TmuxPlace, error) {
-	socket := s.socketFor(before)
-	client, err := s.Tmux(socket)
+func (s *Supervisor) openSession(ctx context.Context, r *agent.Record, before *agent.Process) (name string, err error) {
+	client, err := s.Tmux(s.socketFor(before))
 	if err != nil {
-		return "", nil, err
+		return "", err
 	}
 	id := r.Process.Invocation
 	spec := tmux.Spec{
 		Dir: s.Store.Project(), Invocation: id, Command: []string{s.Program, "run", string(r.Handle)},
-		Env: []string{
-			launcher.LaunchVariable + "=" + string(id),
+		Env: map[string]string{
+			launcher.LaunchVariable: string(id),
 			// A server that some agent's shell has started hands that agent's mark on.
-			launcher.InvocationVariable + "=" + string(id),
+			launcher.InvocationVariable: string(id),
 		},
 	}
-	for _, name := range s.sessionNames(r) {
-		spec.Name = name
-		if err := s.clearOwn(ctx, client, name, before); err != nil {
-			return "", nil, err
+	for _, spec.Name = range s.sessionNames(r) {
+		if err := s.clearOwn(ctx, client, spec.Name, before); err != nil {
+			return "", err
 		}
-		place, err := client.NewSession(ctx, spec)
-		if errors.Is(err, tmux.ErrDuplicate) {
-			continue
+		err := client.NewSession(ctx, spec)
+		if !errors.Is(err, tmux.ErrDuplicate) {
+			return spec.Name, err
 		}
-		if err != nil {
-			return "", nil, err
-		}
-		return name, serverPlace(socket, place), nil
 	}
-	return "", nil, agent.Errorf(agent.Conflict, "the tmux session names of the agent belong to others: %s", spec.Name).
+	return "", agent.Errorf(agent.Conflict, "the tmux session names of the agent belong to others: %s", spec.Name).
 		Hint("use another handle or another tmux server: --tmux-socket NAME")
 }
 
@@ -211,14 +226,6 @@ func (s *Supervisor) socketFor(before *agent.Process) string {
 	default:
 		return tmux.DefaultSocket
 	}
-}
-
-func serverPlace(socket string, place tmux.Place) *agent.TmuxPlace {
-	at := &agent.TmuxPlace{Socket: socket, Path: place.Socket, ServerPID: place.ServerPID}
-	if id, err := proc.Identify(place.ServerPID); err == nil {
-		at.ServerStartTicks = id.StartTicks
-	}
-	return at
 }
 
 // sessionNames are the names to try: the one that people expect, then one that no

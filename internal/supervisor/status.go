@@ -29,22 +29,19 @@ func (s *Supervisor) processStatus(r *agent.Record, tmuxAlive bool) agent.Status
 		return s.statusWithoutProcess(r)
 	}
 	liveness, err := proc.Check(r.Process.Identity)
-	switch liveness {
-	case proc.Alive:
+	switch {
+	case liveness == proc.Alive:
 		return s.liveStatus(r)
-	case proc.Foreign:
+	case r.ExitOf(r.Process.Invocation) != nil:
+		// Its own launcher saw it end: that holds wherever it ran.
+	case liveness == proc.Foreign:
 		return agent.Status{State: agent.Unknown, Source: "record", Detail: fmt.Sprintf("it runs on host %s, or in another pid namespace", agent.Quote(r.Process.Host))}
-	case proc.Unsure:
+	case liveness == proc.Unsure:
 		return agent.Status{State: agent.Unknown, Source: "process", Detail: err.Error()}
-	case proc.Gone:
-	}
-	if r.ExitOf(r.Process.Invocation) == nil {
-		switch {
-		case r.Process.PID == 0 && (tmuxAlive || launcherAlive(r)):
-			return agent.Status{State: agent.Starting, Source: "record"}
-		case launcherAlive(r):
-			return agent.Status{State: agent.Unknown, Source: "process", Detail: "it has just ended; its launcher is writing down how"}
-		}
+	case r.Process.PID == 0 && (tmuxAlive || launcherAlive(r)):
+		return agent.Status{State: agent.Starting, Source: "record"}
+	case launcherAlive(r):
+		return agent.Status{State: agent.Unknown, Source: "process", Detail: "it has just ended; its launcher is writing down how"}
 	}
 	cause, detail := whyDead(r)
 	return agent.Status{State: agent.Dead, Cause: cause, Detail: detail, Source: "process"}
@@ -102,6 +99,9 @@ func (s *Supervisor) statusWithoutProcess(r *agent.Record) agent.Status {
 	case len(strangers) > 0:
 		return agent.Status{State: agent.Unknown, Source: "registry", Detail: fmt.Sprintf("pid %d has the conversation open; the record does not identify it", strangers[0].PID)}
 	}
+	if r.Desired == agent.DesiredStopped {
+		return agent.Status{State: agent.Dead, Cause: agent.Stopped, Source: "record"}
+	}
 	return agent.Status{State: agent.Dead, Cause: agent.Crashed, Source: "record", Detail: "how it ended was not recorded"}
 }
 
@@ -132,26 +132,4 @@ func whyDead(r *agent.Record) (agent.Cause, string) {
 func gone(id agent.Identity) bool {
 	liveness, _ := proc.Check(id)
 	return liveness == proc.Gone
-}
-
-// strangers are live claudes that have the agent's conversation open and are not
-// the recorded process: Claude itself lets any number in.
-func (s *Supervisor) strangers(r *agent.Record) ([]claude.Live, error) {
-	config, err := claude.ConfigOf(r, s.Env)
-	if err != nil {
-		return nil, err
-	}
-	open, err := config.OpenOn(r.SessionID)
-	if err != nil {
-		return nil, err
-	}
-	var strangers []claude.Live
-	for _, live := range open {
-		own := r.Process != nil && r.Process.PID == live.PID && r.Process.StartTicks == live.StartTicks
-		id, err := proc.Identify(live.PID)
-		if !own && err == nil && id.StartTicks == live.StartTicks {
-			strangers = append(strangers, live)
-		}
-	}
-	return strangers, nil
 }

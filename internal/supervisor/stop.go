@@ -21,7 +21,7 @@ func (s *Supervisor) Stop(ctx context.Context, handle agent.Handle) (Stopped, er
 		return Stopped{}, err
 	}
 	defer unlock()
-	stopped, err := s.stop(ctx, handle)
+	stopped, err := s.stop(context.WithoutCancel(ctx), handle)
 	if err != nil {
 		return stopped, err
 	}
@@ -35,14 +35,12 @@ func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle) (Stopped,
 		return Stopped{}, err
 	}
 	defer unlock()
+	ctx = context.WithoutCancel(ctx) // what was begun is ended, whatever the caller does
 	stopped, err := s.stop(ctx, handle)
 	if err != nil {
 		return stopped, err
 	}
 	if err := s.journal("dismiss", &stopped.Record, stopped.Was.Word()); err != nil {
-		return stopped, err
-	}
-	if err := s.Store.DropLaunch(handle); err != nil {
 		return stopped, err
 	}
 	return stopped, s.Store.Remove(ctx, handle)
@@ -53,11 +51,9 @@ func (s *Supervisor) stop(ctx context.Context, handle agent.Handle) (Stopped, er
 	if err != nil {
 		return Stopped{}, err
 	}
-	if err := s.checkSelf(&r); err != nil {
-		return Stopped{}, err
-	}
-	_, panes, err := s.panes(ctx, &r)
-	if err != nil {
+	// A tmux that does not answer keeps nobody from being ended; end says it then.
+	_, panes, _ := s.panes(ctx, &r)
+	if err := s.checkSelf(&r, panes); err != nil {
 		return Stopped{}, err
 	}
 	was := s.status(&r, panes)
@@ -71,6 +67,9 @@ func (s *Supervisor) stop(ctx context.Context, handle agent.Handle) (Stopped, er
 		return err
 	})
 	if err != nil {
+		return Stopped{}, err
+	}
+	if err := s.Store.DropLaunch(handle); err != nil {
 		return Stopped{}, err
 	}
 	return Stopped{Record: r, Was: was}, s.end(ctx, r)

@@ -104,9 +104,9 @@ func TestAServerThatCannotBeReachedIsNoAbsentOne(t *testing.T) {
 func TestAStoppedServerEndsACallInTime(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	place, _ := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
-	signal(t, place.ServerPID, syscall.SIGSTOP)
-	t.Cleanup(func() { _ = syscall.Kill(place.ServerPID, syscall.SIGCONT) }) // before the server is ended
+	first := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
+	signal(t, first.ServerPID, syscall.SIGSTOP)
+	t.Cleanup(func() { _ = syscall.Kill(first.ServerPID, syscall.SIGCONT) }) // before the server is ended
 	begun := time.Now()
 	panes, err := s.Panes(t.Context())
 	if took := time.Since(begun); took > 6*time.Second {
@@ -118,7 +118,7 @@ func TestAStoppedServerEndsACallInTime(t *testing.T) {
 	if errors.Is(err, ErrNoServer) {
 		t.Errorf("%v is taken for an absent server", err)
 	}
-	signal(t, place.ServerPID, syscall.SIGCONT)
+	signal(t, first.ServerPID, syscall.SIGCONT)
 	if panes := s.panes(); len(panes) != 1 {
 		t.Errorf("after it goes on: %v", panes)
 	}
@@ -137,10 +137,10 @@ func TestAnInterruptIsNoTimeout(t *testing.T) {
 func TestAServerThatWasKilledIsAbsent(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	place, _ := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
-	signal(t, place.ServerPID, syscall.SIGKILL)
+	first := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
+	signal(t, first.ServerPID, syscall.SIGKILL)
 	eventually(t, "no panes", func() bool { return len(s.panes()) == 0 })
-	if _, pane := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)}); pane.ServerPID == place.ServerPID {
+	if pane := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)}); pane.ServerPID == first.ServerPID {
 		t.Errorf("the new session is in the killed server %d", pane.ServerPID)
 	}
 }

@@ -102,7 +102,7 @@ func shell(script string, args ...string) []string {
 const stay = "exec cat"
 
 // open starts a session and returns its pane.
-func (s *server) open(spec Spec) (Place, Pane) {
+func (s *server) open(spec Spec) Pane {
 	s.t.Helper()
 	if spec.Dir == "" {
 		spec.Dir = s.dir
@@ -110,15 +110,14 @@ func (s *server) open(spec Spec) (Place, Pane) {
 	if spec.Invocation == "" {
 		spec.Invocation = agent.NewInvocation()
 	}
-	place, err := s.NewSession(s.t.Context(), spec)
-	if err != nil {
+	if err := s.NewSession(s.t.Context(), spec); err != nil {
 		s.t.Fatal(err)
 	}
 	pane, there := s.find(spec.Invocation)
 	if !there {
 		s.t.Fatalf("no pane has the invocation %s", spec.Invocation)
 	}
-	return place, pane
+	return pane
 }
 
 func (s *server) panes() []Pane {

@@ -39,7 +39,7 @@ func TestParsePanes(t *testing.T) {
 func TestStrangersDoNotHideOurPane(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	_, ours := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
+	ours := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
 	for _, name := range []string{"a|b|c", "|||||||", "nbs-a-live|0", "#(touch PWN)", "x y"} {
 		id := s.raw("new-session", "-d", "-P", "-F", "#{session_id}", "-s", "x", "cat")
 		s.raw("rename-session", "-t", id, "--", strings.ReplaceAll(name, "#", "##"))
@@ -59,7 +59,7 @@ func TestStrangersDoNotHideOurPane(t *testing.T) {
 func TestPanesOfManyWindowsAreAllSeen(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	_, pane := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
+	pane := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
 	s.raw("split-window", "-d", "-t", pane.ID, "cat")
 	s.raw("new-window", "-d", "-t", pane.SessionID+":", "cat")
 	panes := s.panes()

@@ -12,16 +12,16 @@ import (
 func TestServerKnowsNothingOfItsCaller(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	place, pane := s.open(Spec{Name: "nbs-a-live", Command: shell(s.wholly("tty", "ready"))})
+	pane := s.open(Spec{Name: "nbs-a-live", Command: shell(s.wholly("tty", "ready"))})
 	s.written("ready") // the shell has replaced tmux
-	for what, pid := range map[string]int{"server": place.ServerPID, "pane": pane.PID} {
+	for what, pid := range map[string]int{"server": pane.ServerPID, "pane": pane.PID} {
 		for _, entry := range environ(t, pid) {
 			if strings.Contains(entry, canary) || strings.Contains(entry, "elsewhere") {
 				t.Errorf("the %s has %s", what, entry)
 			}
 		}
 	}
-	cmdline, err := os.ReadFile("/proc/" + strconv.Itoa(place.ServerPID) + "/cmdline")
+	cmdline, err := os.ReadFile("/proc/" + strconv.Itoa(pane.ServerPID) + "/cmdline")
 	if err != nil || strings.Contains(string(cmdline), canary) {
 		t.Errorf("the server's arguments: %q, %v", cmdline, err)
 	}
@@ -37,9 +37,9 @@ func TestServerInheritsNoOpenFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	place, pane := s.open(Spec{Name: "nbs-a-live", Command: shell(s.wholly("tty", "ready"))})
+	pane := s.open(Spec{Name: "nbs-a-live", Command: shell(s.wholly("tty", "ready"))})
 	s.written("ready")
-	for what, pid := range map[string]int{"server": place.ServerPID, "pane": pane.PID} {
+	for what, pid := range map[string]int{"server": pane.ServerPID, "pane": pane.PID} {
 		folder := "/proc/" + strconv.Itoa(pid) + "/fd"
 		descriptors, err := os.ReadDir(folder)
 		if err != nil || len(descriptors) < 3 {

@@ -3,8 +3,6 @@ package tmux
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strconv"
 	"strings"
 
 	"nbs-worker/internal/agent"
@@ -14,55 +12,42 @@ import (
 // alone can be anybody's.
 const invocationOption = "@nbs_invocation"
 
-// Place is where a new session lives.
-type Place struct {
-	ServerPID int
-	Socket    string // path
-}
-
 // Spec describes a new session.
 type Spec struct {
 	Name       string
 	Dir        string // working directory of the command
 	Invocation agent.Invocation
-	Env        []string // NAME=VALUE for the command; of our making, and no secrets: they stay readable
-	Command    []string // at least two words: one alone would go through a shell
+	Env        map[string]string // for this command alone; of our making, and no secrets: they stay readable
+	Command    []string          // at least two words: one alone would go through a shell
 }
 
 // NewSession starts a detached session. Errors: [ErrDuplicate].
-func (c *Client) NewSession(ctx context.Context, spec Spec) (Place, error) {
-	args := []string{
-		"new-session", "-d", "-P", "-F", "#{pid}|#{socket_path}",
-		"-s", spec.Name, "-x", "120", "-y", "40",
-	}
-	for _, entry := range spec.Env {
-		args = append(args, "-e", entry)
+func (c *Client) NewSession(ctx context.Context, spec Spec) error {
+	target := "=" + spec.Name + ":" // exact; set-option takes a pane, hence the colon
+	args := []string{"new-session", "-d", "-s", spec.Name, "-x", "120", "-y", "40"}
+	for name, value := range spec.Env {
+		args = append(args, "-e", name+"="+value)
 	}
 	args = append(args, "--")
 	for _, word := range spec.Command {
 		args = append(args, escapeWord(word))
 	}
-	target := "=" + spec.Name + ":" // exact; set-option takes a pane, hence the colon
+	for name := range spec.Env {
+		// Not for the windows that a person opens in the session later.
+		args = append(args, ";", "set-environment", "-t", target, "-r", name)
+	}
 	args = append(args,
 		";", "set-option", "-t", target, invocationOption, string(spec.Invocation),
 		// A dead pane that stays makes paste-buffer crash tmux 3.3a.
 		";", "set-option", "-w", "-t", target, "remain-on-exit", "off",
 		";", "set-option", "-t", target, "destroy-unattached", "off",
 	)
-	out, err := c.run(ctx, spec.Dir, args...)
+	_, err := c.run(ctx, spec.Dir, args...)
 	if errors.Is(err, ErrNoServer) {
 		// A server that is just ending refuses its next client; one more call starts anew.
-		out, err = c.run(ctx, spec.Dir, args...)
+		_, err = c.run(ctx, spec.Dir, args...)
 	}
-	if err != nil {
-		return Place{}, err
-	}
-	pid, socket, _ := strings.Cut(strings.TrimSpace(out), "|")
-	serverPID, err := strconv.Atoi(pid)
-	if err != nil {
-		return Place{}, fmt.Errorf("tmux new-session answered %s", agent.Quote(out))
-	}
-	return Place{ServerPID: serverPID, Socket: socket}, nil
+	return err
 }
 
 // escapeWord keeps tmux from taking a final ';' for the end of the command.

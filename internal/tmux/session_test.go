@@ -17,14 +17,14 @@ func TestSessionFromStartToEnd(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	invocation := agent.NewInvocation()
-	place, pane := s.open(Spec{
-		Name: "nbs-theologian-live", Invocation: invocation, Env: []string{"NBS_LAUNCH=" + string(invocation)},
+	pane := s.open(Spec{
+		Name: "nbs-theologian-live", Invocation: invocation, Env: map[string]string{"NBS_LAUNCH": string(invocation)},
 		Command: shell("printf '\\033[31mred \\342\\234\\223\\033[0m'; " + stay),
 	})
-	if place.Socket != s.socket || place.ServerPID <= 1 {
-		t.Errorf("NewSession = %+v; want the server at %s", place, s.socket)
+	if env := s.raw("show-environment", "-t", "=nbs-theologian-live"); !strings.Contains(env, "-NBS_LAUNCH") {
+		t.Errorf("the mark is for every window of the session: %s", env)
 	}
-	want := Pane{ServerPID: place.ServerPID, Invocation: invocation, Session: "nbs-theologian-live"}
+	want := Pane{ServerPID: pane.ServerPID, Invocation: invocation, Session: "nbs-theologian-live"}
 	got := pane
 	got.SessionID, got.ID, got.PID = "", "", 0
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -48,8 +48,8 @@ func TestSessionFromStartToEnd(t *testing.T) {
 func TestDuplicateLeavesTheFirstAlone(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	_, first := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
-	_, err := s.NewSession(t.Context(), Spec{Name: "nbs-a-live", Dir: s.dir, Invocation: "second", Command: shell(stay)})
+	first := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
+	err := s.NewSession(t.Context(), Spec{Name: "nbs-a-live", Dir: s.dir, Invocation: "second", Command: shell(stay)})
 	if !errors.Is(err, ErrDuplicate) {
 		t.Errorf("NewSession = %v; want %v", err, ErrDuplicate)
 	}
@@ -62,8 +62,8 @@ func TestDuplicateLeavesTheFirstAlone(t *testing.T) {
 func TestNamesAreExact(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	_, bobby := s.open(Spec{Name: "nbs-bobby-live", Command: shell(stay)})
-	_, bob := s.open(Spec{Name: "nbs-bob", Command: shell(stay)})
+	bobby := s.open(Spec{Name: "nbs-bobby-live", Command: shell(stay)})
+	bob := s.open(Spec{Name: "nbs-bob", Command: shell(stay)})
 	if now, there := s.find(bobby.Invocation); !there || now != bobby {
 		t.Errorf("the start of bob changed bobby: %+v", now)
 	}
@@ -131,7 +131,7 @@ func TestSessionEndsWithItsCommandWhateverTheServerWants(t *testing.T) {
 	s.open(Spec{Name: "nbs-keeper", Command: shell(stay)})
 	s.raw("set-option", "-g", "remain-on-exit", "on")
 	s.raw("set-option", "-g", "destroy-unattached", "on")
-	_, pane := s.open(Spec{Name: "nbs-a-live", Command: shell(`read line; exit "$line"`)})
+	pane := s.open(Spec{Name: "nbs-a-live", Command: shell(`read line; exit "$line"`)})
 	if now, there := s.find(pane.Invocation); !there || now.Dead {
 		t.Fatalf("the session does not stay: %+v", now)
 	}
@@ -145,7 +145,7 @@ func TestSessionEndsWithItsCommandWhateverTheServerWants(t *testing.T) {
 func TestFolderThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	_, err := s.NewSession(t.Context(), Spec{Name: "nbs-a-live", Dir: s.dir + "/gone", Command: shell(stay)})
+	err := s.NewSession(t.Context(), Spec{Name: "nbs-a-live", Dir: s.dir + "/gone", Command: shell(stay)})
 	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), s.dir+"/gone") {
 		t.Errorf("NewSession = %v; want the cause", err)
 	}

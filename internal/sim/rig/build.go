@@ -21,6 +21,16 @@ var binaries struct {
 // Worker is the path of nbs-worker, built from this checkout.
 func Worker(t testing.TB) string { return build(t, "nbs-worker") }
 
+// WorkerWith is nbs-worker with a variable that only the linker sets.
+func WorkerWith(t testing.TB, ldflags string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "nbs-worker")
+	if err := goBuild(Root(t), path, "./cmd/nbs-worker", "-ldflags", ldflags); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // Sim is the path of nbs-sim, built from this checkout.
 func Sim(t testing.TB) string { return build(t, "nbs-sim") }
 
@@ -58,8 +68,8 @@ func build(t testing.TB, name string) string {
 	return path
 }
 
-func goBuild(root, path, pkg string) error {
-	cmd := exec.Command("go", "build", "-o", path, pkg)
+func goBuild(root, path, pkg string, flags ...string) error {
+	cmd := exec.Command("go", append(append([]string{"build", "-o", path}, flags...), pkg)...)
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w\n%s", pkg, err, out)

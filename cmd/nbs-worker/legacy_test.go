@@ -1,0 +1,63 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Records of the original tools: eight fields, no schema, a bare pid.
+
+// makeLegacy ends an agent and leaves the record that the original tools would have.
+func (m *team) makeLegacy(handle string) session {
+	m.Helper()
+	before := m.remembers(handle)
+	m.ok("stop", handle)
+	fields := m.record(handle)
+	eight := map[string]any{}
+	for _, name := range []string{"handle", "session_id", "model", "tmux_session", "started", "initial_prompt", "project_root", "pid"} {
+		eight[name] = fields[name]
+	}
+	text, err := json.Marshal(eight)
+	if err != nil {
+		m.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(m.world.Project, ".nbs")); err != nil {
+		m.Fatal(err)
+	}
+	m.writeRecord(handle, string(text))
+	return before
+}
+
+func TestLegacyRecordIsResumedAndRewritten(t *testing.T) {
+	m := real(t)
+	before := m.makeLegacy("theologian")
+	if s := m.session("theologian"); s.Running || s.SameProcess || s.PermissionMode != "bypassPermissions" {
+		t.Errorf("%+v", s)
+	}
+	m.mustRemember("theologian", before)
+	if record := m.record("theologian"); record["schema"] != 1.0 || record["config_dir"] != m.world.ConfigDir {
+		t.Errorf("%v", record)
+	}
+}
+
+// A failed resume, or a stop, says nothing about where the configuration is.
+func TestLegacyRecordStaysOneUntilItIsResumed(t *testing.T) {
+	m := real(t)
+	before := m.makeLegacy("theologian")
+	claude := m.env
+	m.env = append(m.env, "NBS_CLAUDE="+m.script("exit 3"))
+	m.refused(1, "claude left", "resume", "theologian")
+	m.env = append(without(claude, "CLAUDE_CONFIG_DIR"), "NBS_CLAUDE="+m.variable("NBS_CLAUDE"))
+	m.ok("stop", "theologian")
+	m.refused(2, "its transcript is gone", "resume", "theologian")
+	m.env = claude
+	if record := m.record("theologian"); record["schema"] != 0.0 {
+		t.Errorf("%v", record)
+	}
+	if s := m.session("theologian"); s.Cause != "stopped" || s.Desired != "stopped" {
+		t.Errorf("%+v", s)
+	}
+	m.mustRemember("theologian", before)
+}

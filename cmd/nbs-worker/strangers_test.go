@@ -1,0 +1,89 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+// One writer a conversation, whoever the other one is.
+
+// In its first half second, or at a dialog, a claude is not in the registry.
+func TestUnregisteredStrangerIsSeen(t *testing.T) {
+	m := standIn(t)
+	before := m.remembers("alpha")
+	m.keepServer()
+	m.ok("stop", "alpha")
+	m.tmux("new-session", "-d", "-s", "human", "-e", "NBS_SIM_CLAUDE=no-registry",
+		"-e", "CLAUDE_CONFIG_DIR="+m.world.ConfigDir, m.variable("NBS_CLAUDE"), "--resume", before.SessionID)
+	m.waitFor("the stranger runs", func() (bool, string) { return len(claudesOn(before.SessionID)) == 1, "" })
+	stranger := claudesOn(before.SessionID)[0]
+	m.refused(5, fmt.Sprintf("another claude has the conversation %s open: pid %d", before.SessionID, stranger), "resume", "alpha")
+	var s struct {
+		Others []struct{ PID int } `json:"other_claudes"`
+	}
+	if err := json.Unmarshal([]byte(m.ok("session", "alpha", "--json")), &s); err != nil || len(s.Others) != 1 || s.Others[0].PID != stranger {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if dead(stranger) {
+		t.Error("the stranger was ended")
+	}
+}
+
+func TestTwoProjectsDoNotOpenOneConversation(t *testing.T) {
+	m := real(t)
+	before := m.remembers("alpha")
+	m.ok("dismiss", "alpha")
+	other := m.otherProject()
+	rig.Config(t, m.world.ConfigDir, rig.ConfigOptions{Trusted: []string{m.world.Root}})
+	results := make([]result, 2)
+	var both sync.WaitGroup
+	for i, root := range []string{m.world.Project, other} {
+		both.Go(func() {
+			results[i] = m.nbs("spawn", "alpha", "--root", root, "--cwd", m.world.Project, "--model", "sonnet", "--session-id", before.SessionID)
+		})
+	}
+	both.Wait()
+	if codes := fmt.Sprint(results[0].code, results[1].code); codes != "0 5" && codes != "5 0" {
+		t.Errorf("%s\n%s", results[0], results[1])
+	}
+	if on := claudesOn(before.SessionID); len(on) != 1 {
+		t.Errorf("claudes on the conversation: %v", on)
+	}
+}
+
+// What lives in a tmux server that the agent's shell has started is anybody's.
+func TestStopSparesPanesOfOtherSessions(t *testing.T) {
+	m := standIn(t)
+	m.ok("--tmux-socket", "first", "spawn", "boss")
+	boss := m.environ(m.session("boss").RecordedPID)
+	m.env = append(m.env, "NBS_INVOCATION_ID="+boss["NBS_INVOCATION_ID"])
+	m.tmux("new-session", "-d", "-s", "somebody", "cat; cat")
+	m.ok("stop", "boss")
+	if sessions := m.tmux("list-sessions", "-F", "#{session_name}"); sessions != "somebody\n" {
+		t.Errorf("sessions left: %q", sessions)
+	}
+}
+
+func TestStopFromAnotherWindowOfTheAgentIsRefused(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	out := m.world.Root + "/out"
+	m.tmux("new-window", "-t", "=nbs-alpha-live:", "-c", m.world.Project, m.worker+" dismiss alpha 2>"+out+"; env >>"+out+"; cat")
+	m.waitFor("the command has ended", func() (bool, string) {
+		text, _ := os.ReadFile(out)
+		return strings.Contains(string(text), "PATH="), string(text)
+	})
+	text, _ := os.ReadFile(out)
+	if !strings.Contains(string(text), "runs inside this very agent") || strings.Contains(string(text), "NBS_LAUNCH=") || strings.Contains(string(text), "NBS_INVOCATION_ID=") {
+		t.Errorf("%s", text)
+	}
+	if s := m.session("alpha"); !s.Running {
+		t.Errorf("%+v", s)
+	}
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A machine in trouble: the truth is said, and nothing is lost.
+
+func TestStoppedTmuxServerHidesNobody(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	server, claude := m.serverPID(), m.session("alpha").RecordedPID
+	m.kill(server, syscall.SIGSTOP)
+	defer m.kill(server, syscall.SIGCONT)
+	begun := time.Now()
+	r := m.nbs("list", "--json")
+	if r.code != 3 || !strings.Contains(r.stdout, `"handle":"alpha","state":"idle"`) || !strings.Contains(r.stderr, "tmux gave no answer") {
+		t.Error(r)
+	}
+	if r := m.nbs("session", "alpha"); r.code != 3 || !strings.Contains(r.stdout, "unknown: tmux did not answer") || !strings.Contains(r.stdout, "that very process") {
+		t.Error(r)
+	}
+	if r := m.nbs("resume", "alpha"); r.code == 0 {
+		t.Error(r)
+	}
+	if r := m.nbs("stop", "alpha"); r.code != 3 || !dead(claude) {
+		t.Errorf("claude is dead: %t; %s", dead(claude), r)
+	}
+	if took := time.Since(begun); took > 30*time.Second {
+		t.Errorf("four verbs took %s", took)
+	}
+}
+
+func TestPromptThatClaudeDoesNotTake(t *testing.T) {
+	m := real(t)
+	m.refused(3, "the prompt was not in its transcript", "spawn", "alpha", "--wait", "4s", "--prompt", "/no-such-command hi")
+	m.ok("spawn", "beta", "--prompt", "/etc/passwd is what?")
+	m.mustAnswer("beta", "You said: /etc/passwd")
+}
+
+func TestVariablesThatWouldMakeTheRecordUntrueAreRefused(t *testing.T) {
+	m := standIn(t)
+	for _, name := range []string{"CLAUDE_CONFIG_DIR", "HOME", "CLAUDE_CODE_CHILD_SESSION", "NBS_ROOT"} {
+		m.refused(4, "variable "+name+" cannot be set", "spawn", "alpha", "--env", name+"=/x")
+	}
+	m.ok("spawn", "alpha")
+	m.ok("stop", "alpha")
+	m.setRecord("alpha", func(fields map[string]any) { fields["env"] = map[string]string{"HOME": "/x"} })
+	m.refused(4, "variable HOME cannot be set", "resume", "alpha")
+	m.setRecord("alpha", func(fields map[string]any) {
+		fields["env"] = map[string]string{}
+		fields["claude_args"] = []string{"--dangerously-skip-permissions"}
+	})
+	m.refused(4, "is set by nbs-worker itself", "resume", "alpha")
+}
+
+func TestClaudeThatLeavesAtOnceIsNotStarted(t *testing.T) {
+	m := standIn(t)
+	m.env = append(m.env, "NBS_CLAUDE="+m.script("exit 3"))
+	m.refused(1, "claude left before it was ready (code 3)", "spawn", "alpha", "--no-wait")
+	m.refused(1, "claude left before it was ready (code 3)", "spawn", "beta")
+}
+
+// An exit that a launcher saw holds wherever it ran; without one, another machine's
+// record is not to be judged.
+func TestRecordOfAnotherMachine(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha", "--prompt", "Remember 42.")
+	m.ok("stop", "alpha")
+	elsewhere := func(fields map[string]any) {
+		process := fields["process"].(map[string]any)
+		process["host"], process["boot_id"] = "elsewhere", "11111111-2222-4333-8444-555555555555"
+	}
+	m.setRecord("alpha", elsewhere)
+	m.forgetExits("alpha")
+	if s := m.session("alpha"); s.State != "unknown" {
+		t.Errorf("%+v", s)
+	}
+	m.refused(5, "cannot be told", "resume", "alpha")
+	m.refused(5, "cannot be told", "resume", "alpha", "--force")
+}
+
+func TestSecretsOfAKilledVerbAreRemoved(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	launch := filepath.Join(m.world.Project, ".nbs", "launch")
+	left := []string{filepath.Join(launch, "alpha.json"), filepath.Join(launch, ".alpha.json123")}
+	for _, path := range left {
+		if err := os.WriteFile(path, []byte(`{"env":"c2VjcmV0"}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(left[1], old, old); err != nil {
+		t.Fatal(err)
+	}
+	m.ok("stop", "alpha")
+	if entries, err := os.ReadDir(launch); err != nil || len(entries) > 0 {
+		t.Errorf("left in %s: %v, %v", launch, entries, err)
+	}
+}

@@ -1,0 +1,29 @@
+package claude
+
+import (
+	"os"
+
+	"github.com/gofrs/flock"
+
+	"nbs-worker/internal/agent"
+)
+
+// Hold locks the transcript of a conversation for as long as the caller lives or
+// until release. Claude takes no notice of it; it keeps two projects that have a
+// record of one conversation from opening it both, which no lease of either can.
+// Errors: Conflict.
+func (c Config) Hold(id agent.SessionID) (release func(), err error) {
+	transcript, found, err := c.Transcript(id)
+	if err != nil || !found {
+		return func() {}, err
+	}
+	lock := flock.New(transcript.Path, flock.SetFlag(os.O_RDONLY))
+	locked, err := lock.TryLock()
+	if err != nil {
+		return nil, err
+	}
+	if !locked {
+		return nil, agent.Errorf(agent.Conflict, "the conversation %s is open already, for an agent of another project", id)
+	}
+	return func() { _ = lock.Close() }, nil
+}

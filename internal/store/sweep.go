@@ -1,0 +1,28 @@
+package store
+
+import (
+	"io/fs"
+	"strings"
+	"time"
+)
+
+// leftAfter is the age at which a temporary file was left by somebody who was
+// killed: writing one takes milliseconds.
+const leftAfter = time.Minute
+
+// sweep removes temporary files that a killed process left; those of launch files
+// hold an environment. What cannot be removed now is removed by the next verb.
+func (s *Store) sweep(now time.Time) {
+	for _, folder := range []string{sessions, launches} {
+		entries, err := fs.ReadDir(s.nbs.FS(), folder)
+		if err != nil {
+			continue
+		}
+		for _, entry := range entries {
+			info, err := entry.Info()
+			if err == nil && strings.HasPrefix(entry.Name(), ".") && now.Sub(info.ModTime()) > leftAfter {
+				_ = s.nbs.Remove(folder + "/" + entry.Name())
+			}
+		}
+	}
+}

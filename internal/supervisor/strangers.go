@@ -1,0 +1,70 @@
+package supervisor
+
+import (
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/launcher"
+	"nbs-worker/internal/proc"
+)
+
+// Stranger is a live claude that has an agent's conversation open and is not the
+// recorded process. Claude itself lets any number in, and the conversation forks.
+type Stranger struct {
+	PID int    `json:"pid"`
+	Cwd string `json:"cwd"`
+}
+
+// strangers looks for them in Claude's registry, which knows a session by its present
+// id, and on the command lines of this machine, where one stands that is not in the
+// registry yet, or never will be: in its first half second, or at a dialog.
+func (s *Supervisor) strangers(r *agent.Record) ([]Stranger, error) {
+	config, err := claude.ConfigOf(r, s.Env)
+	if err != nil {
+		return nil, err
+	}
+	open, err := config.OpenOn(r.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	var found []Stranger
+	seen := map[int]bool{}
+	for _, live := range open {
+		id, err := proc.Identify(live.PID)
+		if err == nil && id.StartTicks == live.StartTicks && !ofThisStart(r, live.PID) {
+			found = append(found, Stranger{PID: live.PID, Cwd: live.Cwd})
+			seen[live.PID] = true
+		}
+	}
+	unregistered, err := proc.Find(func(cmdline []string) bool { return claude.RunsOn(cmdline, r.SessionID) })
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range unregistered {
+		if _, err := config.Live(id.PID); err == nil || seen[id.PID] || ofThisStart(r, id.PID) {
+			continue // the registry knows it, and in which conversation it is by now
+		}
+		cwd, _ := proc.Cwd(id.PID)
+		found = append(found, Stranger{PID: id.PID, Cwd: cwd})
+	}
+	return found, nil
+}
+
+// ofThisStart tells whether a process is the agent's own, or a wrapper around it.
+func ofThisStart(r *agent.Record, pid int) bool {
+	if r.Process == nil {
+		return false
+	}
+	if pid == r.Process.PID && !gone(r.Process.Identity) {
+		return true
+	}
+	invocation, _ := proc.Variable(pid, launcher.InvocationVariable)
+	return invocation == string(r.Process.Invocation)
+}
+
+func errStranger(r *agent.Record, strangers []Stranger) error {
+	if len(strangers) == 0 {
+		return nil
+	}
+	return agent.Errorf(agent.Conflict, "another claude has the conversation %s open: pid %d in %s", r.SessionID, strangers[0].PID, agent.Quote(strangers[0].Cwd)).
+		Hint("end it there (/exit); nbs-worker does not touch a process that it did not start")
+}
