@@ -29,26 +29,7 @@ func TestManySpawnsAtOnceLoseNothing(t *testing.T) {
 
 func TestSpawnOfOneHandleByMany(t *testing.T) {
 	m := standIn(t)
-	const contenders = 8
-	results := make([]result, contenders)
-	var all sync.WaitGroup
-	for i := range contenders {
-		all.Go(func() { results[i] = m.nbs("spawn", "alpha") })
-	}
-	all.Wait()
-	won := 0
-	for _, r := range results {
-		switch r.code {
-		case 0:
-			won++
-		case 5:
-		default:
-			t.Error(r)
-		}
-	}
-	if won != 1 {
-		t.Errorf("%d spawns of one handle succeeded", won)
-	}
+	m.wonByOne(m.compete(8, "spawn", "alpha"))
 }
 
 func TestInterruptedSpawnLeavesARecordThatExplainsAll(t *testing.T) {

@@ -122,10 +122,7 @@ func TestAgentSpawnsAColleague(t *testing.T) {
 // that is started in it.
 func TestServerStartedByAnAgentOutlivesIt(t *testing.T) {
 	m := standIn(t)
-	m.ok("--tmux-socket", "first", "spawn", "boss")
-	boss := m.environ(m.session("boss").RecordedPID)
-	m.env = append(m.env, "NBS_INVOCATION_ID="+boss["NBS_INVOCATION_ID"])
-	m.tmux("new-session", "-d", "-s", "somebody", "cat; cat")
+	m.bossWithServer()
 	m.ok("spawn", "colleague")
 	before, server := m.session("colleague"), m.serverPID()
 	m.ok("dismiss", "boss")

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 )
 
 // script writes a shell script that stands for claude and returns its path.
@@ -82,4 +83,45 @@ func (m *team) typeLine(s session, line string) {
 		return strings.Contains(screen, line), screen
 	})
 	m.tmux("send-keys", "-t", target, "Enter")
+}
+
+// compete runs one command many times at once.
+func (m *team) compete(contenders int, args ...string) []result {
+	m.Helper()
+	results := make([]result, contenders)
+	var all sync.WaitGroup
+	for i := range contenders {
+		all.Go(func() { results[i] = m.nbs(args...) })
+	}
+	all.Wait()
+	return results
+}
+
+// wonByOne checks that one of several competitors succeeded and that the others were
+// told of a conflict.
+func (m *team) wonByOne(results []result) {
+	m.Helper()
+	won := 0
+	for _, r := range results {
+		switch r.code {
+		case 0:
+			won++
+		case 5:
+		default:
+			m.Error(r)
+		}
+	}
+	if won != 1 {
+		m.Errorf("%d of %d succeeded", won, len(results))
+	}
+}
+
+// bossWithServer is an agent whose shell has started the user's tmux server, with a
+// session of somebody in it; the agent itself lives in another server.
+func (m *team) bossWithServer() {
+	m.Helper()
+	m.ok("--tmux-socket", "first", "spawn", "boss")
+	boss := m.environ(m.session("boss").RecordedPID)
+	m.env = append(m.env, "NBS_INVOCATION_ID="+boss["NBS_INVOCATION_ID"])
+	m.tmux("new-session", "-d", "-s", "somebody", "cat; cat")
 }

@@ -60,10 +60,7 @@ func TestTwoProjectsDoNotOpenOneConversation(t *testing.T) {
 // What lives in a tmux server that the agent's shell has started is anybody's.
 func TestStopSparesPanesOfOtherSessions(t *testing.T) {
 	m := standIn(t)
-	m.ok("--tmux-socket", "first", "spawn", "boss")
-	boss := m.environ(m.session("boss").RecordedPID)
-	m.env = append(m.env, "NBS_INVOCATION_ID="+boss["NBS_INVOCATION_ID"])
-	m.tmux("new-session", "-d", "-s", "somebody", "cat; cat")
+	m.bossWithServer()
 	m.ok("stop", "boss")
 	if sessions := m.tmux("list-sessions", "-F", "#{session_name}"); sessions != "somebody\n" {
 		t.Errorf("sessions left: %q", sessions)

@@ -55,6 +55,8 @@ const (
 // RestartPolicy says when the launcher starts claude again by itself.
 type RestartPolicy struct {
 	Policy string `json:"policy"` // "no": never
+
+	unknown unknownFields
 }
 
 // Process identifies one start of an agent.

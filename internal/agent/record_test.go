@@ -50,7 +50,7 @@ func TestReplaceRemembersTheConversation(t *testing.T) {
 		SessionID:        "new",
 		PreviousSessions: []agent.PreviousSession{{SessionID: "old", Until: at, Reason: "fresh"}},
 	}
-	if diff := cmp.Diff(want, r, cmp.AllowUnexported(agent.Record{})); diff != "" {
+	if diff := cmp.Diff(want, r, cmp.AllowUnexported(agent.Record{}, agent.RestartPolicy{})); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }

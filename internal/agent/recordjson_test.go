@@ -189,3 +189,16 @@ func FuzzRecordJSON(f *testing.F) {
 		}
 	})
 }
+
+// What the next version adds to the restart policy is not lost by this one.
+func TestUnknownFieldsOfTheRestartPolicySurvive(t *testing.T) {
+	t.Parallel()
+	var r agent.Record
+	if err := json.Unmarshal([]byte(`{"schema":1,"restart":{"policy":"on-failure","max":3}}`), &r); err != nil {
+		t.Fatal(err)
+	}
+	out, err := json.Marshal(r)
+	if err != nil || !strings.Contains(string(out), `"restart":{"policy":"on-failure","max":3}`) {
+		t.Errorf("%s, %v", out, err)
+	}
+}

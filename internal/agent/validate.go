@@ -15,6 +15,9 @@ func (r *Record) Validate() error {
 		return Errorf(Unfit, "the record has schema %d, this nbs-worker knows %d", r.Schema, Schema).
 			Hint("use the newer nbs-worker that wrote it; nothing was changed")
 	}
+	if r.Schema < 0 {
+		return Errorf(BadInput, "schema %d is not valid", r.Schema)
+	}
 	checks := []func() error{
 		func() error { _, err := ParseHandle(string(r.Handle)); return err },
 		func() error { return canonical(r.SessionID) },
@@ -27,6 +30,8 @@ func (r *Record) Validate() error {
 		func() error { return CheckText("initial_prompt", r.InitialPrompt) },
 		func() error { return checkArgs(r.ClaudeArgs) },
 		func() error { return checkEnv(r.Env) },
+		func() error { return checkDesired(r.Desired) },
+		func() error { return checkProcess(r.Process) },
 	}
 	for _, check := range checks {
 		if err := check(); err != nil {
@@ -103,6 +108,29 @@ func checkEnv(env map[string]string) error {
 		if err := CheckText("variable "+name, value); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+func checkDesired(d Desired) error {
+	switch d {
+	case "", DesiredRunning, DesiredStopped:
+		return nil
+	}
+	return Errorf(BadInput, "desired %s is neither running nor stopped", Quote(string(d)))
+}
+
+// checkProcess checks what finds processes and servers: an empty invocation would be
+// found in all of them.
+func checkProcess(p *Process) error {
+	if p == nil {
+		return nil
+	}
+	if _, err := ParseSessionID(string(p.Invocation)); err != nil {
+		return Errorf(BadInput, "invocation %s is not a UUID", Quote(string(p.Invocation)))
+	}
+	if p.Tmux != nil {
+		return CheckPath("tmux path", p.Tmux.Path)
 	}
 	return nil
 }

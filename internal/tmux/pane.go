@@ -15,13 +15,12 @@ type Pane struct {
 	SessionID  string // "$3": never reused while the server lives
 	ID         string // "%5"
 	PID        int    // of its first process
-	Dead       bool   // a hint only: tmux 3.3a misses deaths
 	Invocation agent.Invocation
 	Session    string // name
 }
 
 // paneFormat ends with the fields that strangers choose.
-const paneFormat = "#{pid}|#{session_id}|#{pane_id}|#{pane_pid}|#{pane_dead}|#{" + invocationOption + "}|#{session_name}"
+const paneFormat = "#{pid}|#{session_id}|#{pane_id}|#{pane_pid}|#{" + invocationOption + "}|#{session_name}"
 
 // Panes lists all panes of the server in one call; none when no server runs.
 func (c *Client) Panes(ctx context.Context) ([]Pane, error) {
@@ -37,7 +36,7 @@ func (c *Client) Panes(ctx context.Context) ([]Pane, error) {
 
 // parsePanes skips what it cannot read: such a line is not of our making.
 func parsePanes(out string) []Pane {
-	const fields = 7
+	const fields = 6
 	var panes []Pane
 	for line := range strings.Lines(out) {
 		f := strings.SplitN(strings.TrimSuffix(line, "\n"), "|", fields)
@@ -50,8 +49,8 @@ func parsePanes(out string) []Pane {
 			continue
 		}
 		panes = append(panes, Pane{
-			ServerPID: server, SessionID: f[1], ID: f[2], PID: pid, Dead: f[4] == "1",
-			Invocation: agent.Invocation(f[5]), Session: f[6],
+			ServerPID: server, SessionID: f[1], ID: f[2], PID: pid,
+			Invocation: agent.Invocation(f[4]), Session: f[5],
 		})
 	}
 	return panes

@@ -11,7 +11,7 @@ import (
 func TestParsePanes(t *testing.T) {
 	t.Parallel()
 	good := Pane{ServerPID: 991, SessionID: "$3", ID: "%5", PID: 1000, Invocation: "i", Session: "nbs-a-live"}
-	dead := Pane{ServerPID: 991, SessionID: "$4", ID: "%6", PID: 1001, Dead: true, Session: "other"}
+	other := Pane{ServerPID: 991, SessionID: "$4", ID: "%6", PID: 1001, Session: "other"}
 	named := good
 	named.Session = "a|b|$1|%1|7|1|"
 	for what, c := range map[string]struct {
@@ -20,14 +20,14 @@ func TestParsePanes(t *testing.T) {
 	}{
 		"nothing":             {"", nil},
 		"empty line":          {"\n", nil},
-		"ours":                {"991|$3|%5|1000|0|i|nbs-a-live\n", []Pane{good}},
-		"without final break": {"991|$3|%5|1000|0|i|nbs-a-live", []Pane{good}},
-		"a stranger's, dead":  {"991|$4|%6|1001|1||other\n", []Pane{dead}},
-		"bars in the name":    {"991|$3|%5|1000|0|i|a|b|$1|%1|7|1|\n", []Pane{named}},
-		"too few fields":      {"991|$3|%5|1000|0|i\n991|$3|%5|1000|0|i|nbs-a-live\n", []Pane{good}},
-		"no server pid":       {"|$3|%5|1000|0|i|x\n", nil},
-		"pid of letters":      {"991|$3|%5|x|0|i|x\n", nil},
-		"pid too large":       {"991|$3|%5|99999999999999999999|0|i|x\n", nil},
+		"ours":                {"991|$3|%5|1000|i|nbs-a-live\n", []Pane{good}},
+		"without final break": {"991|$3|%5|1000|i|nbs-a-live", []Pane{good}},
+		"a stranger's":        {"991|$4|%6|1001||other\n", []Pane{other}},
+		"bars in the name":    {"991|$3|%5|1000|i|a|b|$1|%1|7|1|\n", []Pane{named}},
+		"too few fields":      {"991|$3|%5|1000|i\n991|$3|%5|1000|i|nbs-a-live\n", []Pane{good}},
+		"no server pid":       {"|$3|%5|1000|i|x\n", nil},
+		"pid of letters":      {"991|$3|%5|x|i|x\n", nil},
+		"pid too large":       {"991|$3|%5|99999999999999999999|i|x\n", nil},
 	} {
 		if diff := cmp.Diff(c.want, parsePanes(c.out)); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", what, diff)
@@ -78,8 +78,8 @@ func TestPanesOfManyWindowsAreAllSeen(t *testing.T) {
 }
 
 func FuzzParsePanes(f *testing.F) {
-	f.Add("991|$3|%5|1000|0|i|nbs-a-live\n")
-	f.Add("991|$3|%5|1000|1||a|b\n\n|\n991|$3|%5|x|0|i|x")
+	f.Add("991|$3|%5|1000|i|nbs-a-live\n")
+	f.Add("991|$3|%5|1000|1||a|b\n\n|\n991|$3|%5|x|i|x")
 	f.Add("1|2|3|4|5|6|7\x00\xff\r\n")
 	f.Fuzz(func(t *testing.T, out string) {
 		panes := parsePanes(out)
