@@ -34,14 +34,15 @@ func (c Config) Open(record *agent.Record) (Opening, error) {
 		return openFound(record, transcript)
 	}
 	if !record.TranscriptSeen.IsZero() {
-		return "", lost(record, "its transcript is gone; it was last known on %s", record.TranscriptSeen.Format("2006-01-02 15:04 MST"))
+		return "", lost(record, "its transcript is gone from %s; it was last known on %s",
+			agent.Quote(c.dir), record.TranscriptSeen.Format("2006-01-02 15:04 MST"))
 	}
 	mentioned, err := c.Mentioned(record.SessionID)
 	if err != nil {
 		return "", err
 	}
 	if mentioned {
-		return "", lost(record, "its transcript is gone")
+		return "", lost(record, "its transcript is gone from %s", agent.Quote(c.dir))
 	}
 	return OpenNew, nil
 }

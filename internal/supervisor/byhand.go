@@ -27,7 +27,14 @@ func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, terminal 
 		return "", agent.Errorf(agent.BadInput, "stdin is not a terminal").
 			Hint("to run it in the background: nbs-worker resume %s", handle)
 	}
-	plan, err := s.planResume(r, Resume{Start: Start{InPlace: true}})
+	resume := Resume{Start: Start{InPlace: true}}
+	if _, err := s.planResume(r, resume); err != nil {
+		return "", err
+	}
+	if r, err = s.clear(ctx, r); err != nil {
+		return "", err
+	}
+	plan, err := s.planResume(r, resume)
 	if err != nil {
 		return "", err
 	}

@@ -83,10 +83,18 @@ func (s *Supervisor) checkDown(ctx context.Context, r *agent.Record, force bool)
 	case force:
 		return s.checkSelf(r, panes)
 	default:
-		return agent.Errorf(agent.Conflict, "the agent runs already: %s, pid %d", status.Word(), r.PID).
+		return agent.Errorf(agent.Conflict, "the agent runs already: %s, pid %d%s", status.Word(), r.PID, halfStopped(r)).
 			Hint("to look at it: nbs-worker attach %s", r.Handle).
 			Hint("to end it and start it anew: nbs-worker resume %s --force", r.Handle)
 	}
+}
+
+// halfStopped points out an agent that lives though somebody set out to stop it.
+func halfStopped(r *agent.Record) string {
+	if r.Desired == agent.DesiredStopped {
+		return ", though it is marked as stopped"
+	}
+	return ""
 }
 
 // clear ends what is left of the last start, and the agent itself where that was
