@@ -87,6 +87,7 @@ func TestPromptFromStdin(t *testing.T) {
 	if r := m.finish(cmd); r.code != 0 {
 		t.Fatal(r)
 	}
+	m.mustAnswer("alpha", "OK, I will remember 42.")
 	m.mustHaveSent("Remember 42.")
 }
 

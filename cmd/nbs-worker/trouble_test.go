@@ -77,6 +77,12 @@ func TestRecordOfAnotherMachine(t *testing.T) {
 		process["host"], process["boot_id"] = "elsewhere", "11111111-2222-4333-8444-555555555555"
 	}
 	m.setRecord("alpha", elsewhere)
+	if s := m.session("alpha"); s.Cause != "stopped" {
+		t.Errorf("%+v", s)
+	}
+	m.ok("resume", "alpha")
+	m.ok("stop", "alpha")
+	m.setRecord("alpha", elsewhere)
 	m.forgetExits("alpha")
 	if s := m.session("alpha"); s.State != "unknown" {
 		t.Errorf("%+v", s)
@@ -102,5 +108,23 @@ func TestSecretsOfAKilledVerbAreRemoved(t *testing.T) {
 	m.ok("stop", "alpha")
 	if entries, err := os.ReadDir(launch); err != nil || len(entries) > 0 {
 		t.Errorf("left in %s: %v, %v", launch, entries, err)
+	}
+}
+
+// A full or read-only disk must not keep the agent alive that fills it.
+func TestStopEndsClaudeThoughTheRecordCannotBeWritten(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	pid := m.session("alpha").RecordedPID
+	// A folder in the place of the record's lock: no write goes through.
+	lock := filepath.Join(m.world.Project, ".nbs", "locks", "alpha.record")
+	if err := os.Remove(lock); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(lock, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if r := m.nbs("stop", "alpha"); r.code == 0 || !dead(pid) {
+		t.Errorf("claude is dead: %t; %s", dead(pid), r)
 	}
 }

@@ -37,7 +37,7 @@ func ConfigOf(record *agent.Record, caller []string) (Config, error) {
 	dir := record.ConfigDir
 	if record.Schema == 0 {
 		for _, entry := range caller {
-			if value, ok := strings.CutPrefix(entry, ConfigDirVariable+"="); ok {
+			if value, ok := strings.CutPrefix(entry, ConfigDirVariable+"="); ok && value != "" {
 				dir, _ = filepath.Abs(value)
 			}
 		}

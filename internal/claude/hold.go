@@ -1,7 +1,9 @@
 package claude
 
 import (
+	"errors"
 	"os"
+	"syscall"
 
 	"github.com/gofrs/flock"
 
@@ -19,6 +21,9 @@ func (c Config) Hold(id agent.SessionID) (release func(), err error) {
 	}
 	lock := flock.New(transcript.Path, flock.SetFlag(os.O_RDONLY))
 	locked, err := lock.TryLock()
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.ENOLCK) {
+		return func() {}, nil // a file system without locks: the lease has to do
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,11 @@ func newRootCmd(f *factory) *cobra.Command {
 back into the same conversation, on the same model, after whatever ended it.
 
 An agent's name is its handle. All that is needed to start it again is in its
-record, .nbs/sessions/<handle>.json; the session id is in it before claude runs.`,
+record, .nbs/sessions/<handle>.json; the session id is in it before claude runs.
+
+To say more to an agent that runs, go to its terminal: nbs-worker attach <handle>.
+A script can end it and start it with another message, in the same conversation:
+nbs-worker resume <handle> --force --prompt TEXT.`,
 		Example: `  nbs-worker spawn theologian --model opus --prompt 'Read PLAN.md and begin.'
   nbs-worker list
   nbs-worker resume theologian      # after a crash, a reboot, a killed tmux

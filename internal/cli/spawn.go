@@ -143,7 +143,7 @@ func (o *startOptions) bind(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.prompt, "prompt", "", "first message of this start; the white space around it is dropped")
 	flags.StringVar(&o.promptFile, "prompt-file", "", "read the message from this file, - for stdin")
-	flags.DurationVar(&o.wait, "wait", readyWait, "how long to wait until claude is ready")
+	flags.DurationVar(&o.wait, "wait", readyWait, "how long to wait until claude is ready and has the prompt; the answer is not waited for")
 	flags.BoolVar(&o.noWait, "no-wait", false, "return as soon as claude runs")
 	flags.BoolVar(&o.trust, "trust", false, "accept the folder's trust in Claude's configuration, as its dialog would")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the command that would run, and change nothing")

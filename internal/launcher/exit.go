@@ -41,7 +41,7 @@ func (l *Launcher) recordExit(ctx context.Context, handle agent.Handle, child *c
 	if err != nil {
 		return err
 	}
-	return errors.Join(child.config.Forget(child.pid(), record.Process.StartTicks), l.journal("exit", &record, exit.Summary()))
+	return errors.Join(child.config.Forget(child.pid(), record.Process.StartTicks), l.journal(ctx, "exit", &record, exit.Summary()))
 }
 
 // recordRefusal writes down why claude was not started.
@@ -59,7 +59,7 @@ func (l *Launcher) recordRefusal(ctx context.Context, handle agent.Handle, id ag
 	if err != nil {
 		return err
 	}
-	return l.journal("failed", &record, cause.Error())
+	return l.journal(ctx, "failed", &record, cause.Error())
 }
 
 const (

@@ -165,7 +165,7 @@ func (l *Launcher) recordStart(ctx context.Context, handle agent.Handle, child *
 	if err != nil {
 		return err
 	}
-	return l.journal("start", &record, fmt.Sprintf("%s, model %s", child.opening, record.Model))
+	return l.journal(ctx, "start", &record, fmt.Sprintf("%s, model %s", child.opening, record.Model))
 }
 
 func checkCurrent(r *agent.Record, id agent.Invocation) error {
@@ -175,8 +175,8 @@ func checkCurrent(r *agent.Record, id agent.Invocation) error {
 	return nil
 }
 
-func (l *Launcher) journal(event string, record *agent.Record, detail string) error {
-	return l.Store.Append(store.Event{
+func (l *Launcher) journal(ctx context.Context, event string, record *agent.Record, detail string) error {
+	return l.Store.Append(ctx, store.Event{
 		At: stamp(l.Now()), Event: event, Handle: record.Handle, SessionID: record.SessionID,
 		Invocation: record.Process.Invocation, PID: record.PID, Detail: detail,
 	})

@@ -55,7 +55,7 @@ func TestDamagedRecordIsALoudError(t *testing.T) {
 
 func noteSession(t *testing.T, s *Store, handle agent.Handle, id agent.SessionID) {
 	t.Helper()
-	if err := s.Append(Event{At: someTime(), Event: "start", Handle: handle, SessionID: id}); err != nil {
+	if err := s.Append(t.Context(), Event{At: someTime(), Event: "start", Handle: handle, SessionID: id}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -25,13 +26,15 @@ type Event struct {
 }
 
 // Append adds one line to the journal, durably, under the journal's lock.
-func (s *Store) Append(event Event) error {
+func (s *Store) Append(ctx context.Context, event Event) error {
 	line, err := json.Marshal(event)
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, recordLockWait)
+	defer cancel()
 	lock := s.lock("journal")
-	if err := lock.Lock(); err != nil {
+	if locked, err := lock.TryLockContext(ctx, recordLockRetry); !locked {
 		return s.lockFailed("journal", err)
 	}
 	defer lock.Close()

@@ -13,10 +13,10 @@ func TestEventIsOneLine(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	event := Event{At: someTime(), Event: "exit", Handle: "alice", SessionID: aliceID, Invocation: "i", PID: 7, Detail: "two\nlines"}
-	if err := s.Append(event); err != nil {
+	if err := s.Append(t.Context(), event); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Append(Event{At: someTime(), Event: "stop", Handle: "bob", SessionID: otherID}); err != nil {
+	if err := s.Append(t.Context(), Event{At: someTime(), Event: "stop", Handle: "bob", SessionID: otherID}); err != nil {
 		t.Fatal(err)
 	}
 	want := `{"at":"2026-02-20T11:44:07Z","event":"exit","handle":"alice","session_id":"` + string(aliceID) +
@@ -36,7 +36,7 @@ func TestConcurrentEventsStayWhole(t *testing.T) {
 		wait.Go(func() {
 			for range each {
 				detail := strings.Repeat(string(rune('a'+w)), 9000) // more than a page
-				if err := s.Append(Event{At: someTime(), Event: "start", Handle: "alice", SessionID: aliceID, Detail: detail}); err != nil {
+				if err := s.Append(t.Context(), Event{At: someTime(), Event: "start", Handle: "alice", SessionID: aliceID, Detail: detail}); err != nil {
 					t.Error(err)
 				}
 			}

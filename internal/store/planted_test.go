@@ -84,7 +84,7 @@ func TestPlantedJournalIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	plantLink(t, s, "journal.jsonl")
-	if err := s.Append(Event{Event: "spawn", Handle: "alice"}); err == nil {
+	if err := s.Append(t.Context(), Event{Event: "spawn", Handle: "alice"}); err == nil {
 		t.Error("the journal was written through a link")
 	}
 }

@@ -88,7 +88,7 @@ func TestEverythingIsPrivate(t *testing.T) {
 	if err := s.PutLaunch("alice", Launch{Invocation: "i"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Append(Event{Event: "spawn", Handle: "alice"}); err != nil {
+	if err := s.Append(t.Context(), Event{Event: "spawn", Handle: "alice"}); err != nil {
 		t.Fatal(err)
 	}
 	files := 0

@@ -10,8 +10,9 @@ import (
 // killed: writing one takes milliseconds.
 const leftAfter = time.Minute
 
-// sweep removes temporary files that a killed process left; those of launch files
-// hold an environment. What cannot be removed now is removed by the next verb.
+// sweep removes what a killed process left: temporary files, and launch files that no
+// launcher took, which hold an environment. What cannot be removed now is removed by
+// the next verb.
 func (s *Store) sweep(now time.Time) {
 	for _, folder := range []string{sessions, launches} {
 		entries, err := fs.ReadDir(s.nbs.FS(), folder)
@@ -20,7 +21,8 @@ func (s *Store) sweep(now time.Time) {
 		}
 		for _, entry := range entries {
 			info, err := entry.Info()
-			if err == nil && strings.HasPrefix(entry.Name(), ".") && now.Sub(info.ModTime()) > leftAfter {
+			temporary := folder == launches || strings.HasPrefix(entry.Name(), ".")
+			if err == nil && temporary && now.Sub(info.ModTime()) > leftAfter {
 				_ = s.nbs.Remove(folder + "/" + entry.Name())
 			}
 		}

@@ -26,6 +26,9 @@ func (s *Supervisor) end(ctx context.Context, r agent.Record) error {
 	if r.Process == nil {
 		return s.endUnidentified(&r)
 	}
+	if elsewhere(&r) && r.ExitOf(r.Process.Invocation) != nil {
+		return nil // its own launcher saw it end, and nothing of it can be here
+	}
 	// Descendants are found through their parents, so before these end.
 	leftovers, err := s.descendants(&r)
 	if err != nil {
@@ -48,6 +51,13 @@ func (s *Supervisor) end(ctx context.Context, r agent.Record) error {
 		return fmt.Errorf("end the tmux session: %w", err)
 	}
 	return s.checkGone(&r)
+}
+
+// elsewhere tells whether the start was on another machine, or on this one before it
+// was renamed and restarted.
+func elsewhere(r *agent.Record) bool {
+	liveness, _ := proc.Check(r.Process.Identity)
+	return liveness == proc.Foreign
 }
 
 // endUnidentified handles a record of the original tools. Its bare pid may be

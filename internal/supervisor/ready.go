@@ -262,8 +262,12 @@ func (s *Supervisor) verify(ctx context.Context, r agent.Record) error {
 	if err != nil {
 		return err
 	}
-	if strangers, err := s.strangers(&r); err != nil || len(strangers) > 0 {
-		return errors.Join(err, errStranger(&r, strangers), s.end(ctx, r))
+	strangers, err := s.strangers(&r)
+	if err != nil {
+		return err
+	}
+	if len(strangers) > 0 {
+		return errors.Join(errStranger(&r, strangers), s.end(ctx, r))
 	}
 	if len(drift) == 0 {
 		return nil

@@ -64,7 +64,7 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	if resume.Fresh {
 		detail = "fresh: a new conversation in place of " + string(before.SessionID)
 	}
-	return started, s.journal("resume", &r, detail)
+	return started, s.journal(ctx, "resume", &r, detail)
 }
 
 // checkDown refuses to start what runs, or what may run.
@@ -79,7 +79,8 @@ func (s *Supervisor) checkDown(ctx context.Context, r *agent.Record, force bool)
 		return nil
 	case status.State == agent.Unknown && !status.SamePID:
 		return agent.Errorf(agent.Conflict, "whether the agent runs cannot be told: %s", status.Detail).
-			Hint("nbs-worker session %s", r.Handle)
+			Hint("when it is certain that it does not, move its record aside: mv %s/.nbs/sessions/%s.json{,.old}", s.Store.Project(), r.Handle).
+			Hint("and take the conversation up again: nbs-worker spawn %s --session-id %s", r.Handle, r.SessionID)
 	case force:
 		return s.checkSelf(r, panes)
 	default:

@@ -60,7 +60,7 @@ func (s *Supervisor) Spawn(ctx context.Context, spawn Spawn) (Started, error) {
 	if err := s.Store.Insert(ctx, plan.Record); err != nil {
 		return Started{}, err
 	}
-	if err := s.journal("spawn", &plan.Record, string(plan.Opening)); err != nil {
+	if err := s.journal(ctx, "spawn", &plan.Record, string(plan.Opening)); err != nil {
 		return Started{}, err
 	}
 	r, err := s.launch(ctx, interrupt, plan, spawn.Wait)

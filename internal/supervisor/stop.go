@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"context"
+	"errors"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
@@ -21,11 +22,12 @@ func (s *Supervisor) Stop(ctx context.Context, handle agent.Handle) (Stopped, er
 		return Stopped{}, err
 	}
 	defer unlock()
-	stopped, err := s.stop(context.WithoutCancel(ctx), handle)
+	ctx = context.WithoutCancel(ctx) // what was begun is ended, whatever the caller does
+	stopped, err := s.stop(ctx, handle)
 	if err != nil {
 		return stopped, err
 	}
-	return stopped, s.journal("stop", &stopped.Record, stopped.Was.Word())
+	return stopped, s.journal(ctx, "stop", &stopped.Record, stopped.Was.Word())
 }
 
 // Dismiss ends an agent and removes its record. The journal keeps the session id.
@@ -35,12 +37,12 @@ func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle) (Stopped,
 		return Stopped{}, err
 	}
 	defer unlock()
-	ctx = context.WithoutCancel(ctx) // what was begun is ended, whatever the caller does
+	ctx = context.WithoutCancel(ctx)
 	stopped, err := s.stop(ctx, handle)
 	if err != nil {
 		return stopped, err
 	}
-	if err := s.journal("dismiss", &stopped.Record, stopped.Was.Word()); err != nil {
+	if err := s.journal(ctx, "dismiss", &stopped.Record, stopped.Was.Word()); err != nil {
 		return stopped, err
 	}
 	return stopped, s.Store.Remove(ctx, handle)
@@ -57,7 +59,9 @@ func (s *Supervisor) stop(ctx context.Context, handle agent.Handle) (Stopped, er
 		return Stopped{}, err
 	}
 	was := s.status(&r, panes)
-	r, err = s.Store.Update(ctx, handle, func(r *agent.Record) error {
+	// Written before the first signal; where it cannot be, the agent is ended all the
+	// same: a full disk must not keep the one alive that fills it.
+	written, err := s.Store.Update(ctx, handle, func(r *agent.Record) error {
 		r.Desired = agent.DesiredStopped
 		s.follow(r)
 		config, err := claude.ConfigOf(r, s.Env)
@@ -66,11 +70,8 @@ func (s *Supervisor) stop(ctx context.Context, handle agent.Handle) (Stopped, er
 		}
 		return err
 	})
-	if err != nil {
-		return Stopped{}, err
+	if err == nil {
+		r = written
 	}
-	if err := s.Store.DropLaunch(handle); err != nil {
-		return Stopped{}, err
-	}
-	return Stopped{Record: r, Was: was}, s.end(ctx, r)
+	return Stopped{Record: r, Was: was}, errors.Join(err, s.end(ctx, r), s.Store.DropLaunch(handle))
 }
