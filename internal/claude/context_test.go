@@ -23,7 +23,7 @@ func TestContext(t *testing.T) {
 		"one reply":                  {userLine + reply(50), 101},
 		"the last of several":        {reply(50) + userLine + reply(700) + metaLine, 1401},
 		"a failed turn behind":       {reply(50) + userLine + errorLine, 101},
-		"a subagent behind":          {reply(50) + side, 101},
+		"a sidechain behind":         {reply(50) + side, 101},
 		"compacted since":            {reply(50) + compactLine + userLine, 0},
 		"compacted, then a reply":    {reply(70_000) + compactLine + reply(50), 101},
 		"cut short":                  {reply(50) + reply(70_000)[:150], 101},

@@ -27,7 +27,7 @@ func TestOpen(t *testing.T) {
 		"a stub":                       {stub, false, false, OpenNew},
 		"a stub, prompted":             {stub, false, true, OpenNew},
 		"a stub that was a talk":       {stub, true, false, ""},
-		"a subagent's words alone":     {side, false, false, OpenNew},
+		"a sidechain's words alone":    {side, false, false, OpenNew},
 		"0 bytes":                      {empty, false, false, OpenNew},
 		"0 bytes that were a talk":     {empty, true, true, ""},
 	} {

@@ -64,7 +64,7 @@ func TestSpokenAfter(t *testing.T) {
 		"an error of the API":        {errorLine, 0, true},
 		"a message before":           {userLine + metaLine, len(userLine), false},
 		"a message behind":           {userLine + metaLine + userLine, len(userLine), true},
-		"a subagent's message":       {metaLine + sidechainLine, 0, false},
+		"a sidechain's message":      {metaLine + sidechainLine, 0, false},
 		"a message cut short":        {metaLine + userLine[:len(userLine)-9], 0, false},
 		"without final line break":   {metaLine + strings.TrimSuffix(userLine, "\n"), 0, true},
 		"junk around it":             {"\x00\x00\n{\n" + userLine + "junk", 0, true},
