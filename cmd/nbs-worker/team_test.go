@@ -333,9 +333,27 @@ func (m *team) waitDead(pid int) {
 	m.waitFor(fmt.Sprintf("process %d is gone", pid), func() (bool, string) { return dead(pid), "" })
 }
 
-// claudesOn lists the live processes on whose command line the session id stands
-// behind --session-id or --resume.
+// claudesOn lists the live claudes on whose command line the session id stands behind
+// --session-id or --resume. A child that claude has forked and that has not become its
+// own program yet still shows claude's line; it is not counted.
 func claudesOn(id string) []int {
+	pids := showing(id)
+	return slices.DeleteFunc(slices.Clone(pids), func(pid int) bool { return slices.Contains(pids, parent(pid)) })
+}
+
+// parent is the pid of a process's parent; 0 when it is gone.
+func parent(pid int) int {
+	stat, _ := os.ReadFile(procFile(pid, "stat"))
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(rest)
+	if len(fields) < 2 {
+		return 0
+	}
+	ppid, _ := strconv.Atoi(fields[1])
+	return ppid
+}
+
+func showing(id string) []int {
 	var pids []int
 	for _, pid := range allPIDs() {
 		cmdline, _ := os.ReadFile(procFile(pid, "cmdline"))
