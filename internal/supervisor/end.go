@@ -151,8 +151,18 @@ func (s *Supervisor) endSession(ctx context.Context, r *agent.Record) error {
 	if err != nil {
 		return err
 	}
-	if pane, there := paneOf(panes, r.Process); there {
-		return client.Kill(ctx, pane.SessionID)
+	pane, there := paneOf(panes, r.Process)
+	if !there {
+		return nil
+	}
+	if err := client.Kill(ctx, pane.SessionID); err != nil {
+		return err
+	}
+	if panes, err = client.Panes(ctx); err != nil {
+		return err
+	}
+	if _, there := paneOf(panes, r.Process); there {
+		return errors.New("it is still there")
 	}
 	return nil
 }
