@@ -40,7 +40,7 @@ type Record struct {
 	PreviousSessions []PreviousSession `json:"previous_sessions,omitempty"`
 	Exits            []Exit            `json:"exits,omitempty"` // oldest first
 
-	unknown unknownFields
+	source source
 }
 
 // Desired is what the operator wants, apart from what is observed.
@@ -56,7 +56,7 @@ const (
 type RestartPolicy struct {
 	Policy string `json:"policy"` // "no": never
 
-	unknown unknownFields
+	source source
 }
 
 // Process identifies one start of an agent.

@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 )
 
-// unknownFields are fields of an object that this version does not know. They
-// survive a rewrite.
-type unknownFields map[string]json.RawMessage
+// source is the JSON from which a value was read. The fields in it that this version
+// does not know survive a rewrite; they are looked for only then, since most commands
+// read many records and write none.
+type source []byte
 
 // plainRecord and plainRestart have the fields of their types and none of the methods.
 type (
@@ -19,49 +21,48 @@ type (
 
 // UnmarshalJSON reads the known fields and keeps the others as they are.
 func (r *Record) UnmarshalJSON(data []byte) error {
-	plain, unknown, err := decodeKeeping[plainRecord](data)
-	if err != nil {
+	var plain plainRecord
+	if err := json.Unmarshal(data, &plain); err != nil {
 		return err
 	}
 	*r = Record(plain)
-	r.unknown = unknown
+	r.source = slices.Clone(data)
 	return nil
 }
 
 // MarshalJSON writes the known fields in their order, then the unknown ones.
-func (r Record) MarshalJSON() ([]byte, error) { return encodeKeeping(plainRecord(r), r.unknown) }
+func (r Record) MarshalJSON() ([]byte, error) { return encodeKeeping(plainRecord(r), r.source) }
 
 // UnmarshalJSON reads the known fields and keeps the others as they are.
 func (p *RestartPolicy) UnmarshalJSON(data []byte) error {
-	plain, unknown, err := decodeKeeping[plainRestart](data)
-	if err != nil {
+	var plain plainRestart
+	if err := json.Unmarshal(data, &plain); err != nil {
 		return err
 	}
 	*p = RestartPolicy(plain)
-	p.unknown = unknown
+	p.source = slices.Clone(data)
 	return nil
 }
 
 // MarshalJSON writes the known fields in their order, then the unknown ones.
 func (p RestartPolicy) MarshalJSON() ([]byte, error) {
-	return encodeKeeping(plainRestart(p), p.unknown)
+	return encodeKeeping(plainRestart(p), p.source)
 }
 
-func decodeKeeping[T any](data []byte) (value T, unknown unknownFields, err error) {
-	if err := json.Unmarshal(data, &value); err != nil {
-		return value, nil, err
+// encodeKeeping encodes the fields of value, and behind them those of its source that T
+// does not have.
+func encodeKeeping[T any](value T, from source) ([]byte, error) {
+	known, err := json.Marshal(value)
+	if err != nil || from == nil {
+		return known, err
 	}
-	if err := json.Unmarshal(data, &unknown); err != nil {
-		return value, nil, err
+	unknown := map[string]json.RawMessage{}
+	if err := json.Unmarshal(from, &unknown); err != nil {
+		return nil, err
 	}
 	maps.DeleteFunc(unknown, func(name string, _ json.RawMessage) bool { return knownField[T](name) })
-	return value, unknown, nil
-}
-
-func encodeKeeping[T any](value T, unknown unknownFields) ([]byte, error) {
-	known, err := json.Marshal(value)
-	if err != nil || len(unknown) == 0 {
-		return known, err
+	if len(unknown) == 0 {
+		return known, nil
 	}
 	others, err := json.Marshal(unknown)
 	if err != nil {

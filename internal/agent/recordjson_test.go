@@ -60,7 +60,7 @@ func TestRecordOfTheOriginalToolsIsRead(t *testing.T) {
 
 func isUnexported(p cmp.Path) bool {
 	field, ok := p.Last().(cmp.StructField)
-	return ok && field.Name() == "unknown"
+	return ok && field.Name() == "source"
 }
 
 // A record keeps the eight names of the original tools.

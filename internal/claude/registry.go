@@ -1,16 +1,17 @@
 package claude
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/smallfile"
 )
 
 // Live is an entry of Claude's registry of running sessions,
@@ -34,16 +35,18 @@ const registryLimit = 1 << 16 // bytes; an entry has about 500
 
 // Live reads the registry entry of a process. Errors: [os.ErrNotExist].
 func (c Config) Live(pid int) (Live, error) {
-	path := filepath.Join(c.dir, "sessions", strconv.Itoa(pid)+".json")
-	f, err := os.Open(path)
-	if err != nil {
+	path := c.entry(pid)
+	data, err := smallfile.Read(path, registryLimit)
+	if errors.Is(err, os.ErrNotExist) {
 		return Live{}, err
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, registryLimit))
 	if err != nil {
-		return Live{}, err
+		return Live{}, fmt.Errorf("registry entry %s: %w", agent.Quote(path), err)
 	}
+	return parseLive(path, data, pid)
+}
+
+func parseLive(path string, data []byte, pid int) (Live, error) {
 	var live Live
 	if err := json.Unmarshal(data, &live); err != nil {
 		return Live{}, fmt.Errorf("registry entry %s: %w", agent.Quote(path), err)
@@ -52,6 +55,11 @@ func (c Config) Live(pid int) (Live, error) {
 		return Live{}, fmt.Errorf("registry entry %s names pid %d", agent.Quote(path), live.PID)
 	}
 	return live, nil
+}
+
+// entry is the path of a process's registry entry.
+func (c Config) entry(pid int) string {
+	return filepath.Join(c.dir, "sessions", strconv.Itoa(pid)+".json")
 }
 
 // OpenOn lists the registry entries of a conversation, live or left behind.
@@ -71,7 +79,12 @@ func (c Config) OpenOn(id agent.SessionID) ([]Live, error) {
 		if !isEntry || err != nil {
 			continue
 		}
-		if live, err := c.Live(pid); err == nil && live.SessionID == id {
+		path := c.entry(pid)
+		data, err := smallfile.Read(path, registryLimit)
+		if err != nil || !bytes.Contains(data, []byte(id)) {
+			continue // most are of other conversations, and need not be understood
+		}
+		if live, err := parseLive(path, data, pid); err == nil && live.SessionID == id {
 			open = append(open, live)
 		}
 	}
@@ -84,7 +97,7 @@ func (c Config) Forget(pid int, startTicks uint64) error {
 	if live, err := c.Live(pid); err == nil && live.StartTicks != startTicks {
 		return nil
 	}
-	err := os.Remove(filepath.Join(c.dir, "sessions", strconv.Itoa(pid)+".json"))
+	err := os.Remove(c.entry(pid))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}

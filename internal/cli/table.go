@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -16,12 +18,18 @@ import (
 // table has two readers. On a terminal it has a header, aligned columns, colours and
 // relative times; in a pipe it has tabs and nothing else.
 type table struct {
-	out     io.Writer
-	aligned *tabwriter.Writer
-	people  bool
-	color   bool
-	now     time.Time
-	failed  error // of the first row that could not be written
+	out    buffered
+	people bool
+	color  bool
+	now    time.Time
+	failed error // of the first row that could not be written
+}
+
+// buffered is where rows are collected: a system call for each would be most of what a
+// long table costs.
+type buffered interface {
+	io.Writer
+	Flush() error
 }
 
 // cell is one field; colour is an ANSI code of two digits.
@@ -33,12 +41,12 @@ type cell struct {
 const plain = "00"
 
 func (f *factory) newTable(header ...string) *table {
-	t := &table{out: f.streams.Out, people: f.streams.OutTTY, color: f.streams.Color, now: time.Now()}
+	t := &table{people: f.streams.OutTTY, color: f.streams.Color, now: time.Now()}
 	if !t.people {
+		t.out = bufio.NewWriter(f.streams.Out)
 		return t
 	}
-	t.aligned = tabwriter.NewWriter(f.streams.Out, 0, 0, 2, ' ', 0)
-	t.out = t.aligned
+	t.out = tabwriter.NewWriter(f.streams.Out, 0, 0, 2, ' ', 0)
 	cells := make([]cell, len(header))
 	for i, name := range header {
 		cells[i] = cell{text: name, colour: "01"}
@@ -50,7 +58,7 @@ func (f *factory) newTable(header ...string) *table {
 func (t *table) row(cells ...cell) {
 	fields := make([]string, len(cells))
 	for i, c := range cells {
-		fields[i] = strings.NewReplacer("\t", " ", "\n", " ").Replace(sanitize(c.text))
+		fields[i] = strings.Map(blank, sanitize(c.text))
 		if t.color { // each field gets equally long codes, so that columns stay aligned
 			fields[i] = "\x1b[" + c.colour + "m" + fields[i] + "\x1b[0m"
 		}
@@ -61,10 +69,15 @@ func (t *table) row(cells ...cell) {
 }
 
 func (t *table) flush() error {
-	if t.aligned == nil || t.failed != nil {
-		return t.failed
+	return cmp.Or(t.failed, t.out.Flush())
+}
+
+// blank keeps a field in its column.
+func blank(r rune) rune {
+	if r == '\t' || r == '\n' {
+		return ' '
 	}
-	return t.aligned.Flush()
+	return r
 }
 
 func (t *table) time(at time.Time) cell {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+
+	"nbs-worker/internal/smallfile"
 )
 
 // stat is what is used of /proc/<pid>/stat.
@@ -20,7 +22,7 @@ type stat struct {
 func (s stat) gone() bool { return s.state == 'Z' || s.state == 'X' }
 
 func readStat(pid int) (stat, error) {
-	data, err := os.ReadFile(procPath(pid, "stat"))
+	data, err := readProc(pid, "stat")
 	if errors.Is(err, syscall.ESRCH) { // it ended between open and read
 		return stat{}, os.ErrNotExist
 	}
@@ -49,6 +51,14 @@ func parseStat(data []byte) (stat, error) {
 		return stat{}, malformed
 	}
 	return stat{state: fields[0][0], ppid: ppid, startTicks: ticks}, nil
+}
+
+// procLimit is the most that is read of a file in /proc: an environment may have
+// megabytes.
+const procLimit = 8 << 20 // bytes
+
+func readProc(pid int, file string) ([]byte, error) {
+	return smallfile.Read(procPath(pid, file), procLimit)
 }
 
 func procPath(pid int, file string) string {

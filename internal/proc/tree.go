@@ -79,7 +79,7 @@ func Carrying(name, value string) ([]agent.Identity, error) {
 
 // Variable reads a variable from the environment with which a process was started.
 func Variable(pid int, name string) (string, bool) {
-	environ, err := os.ReadFile(procPath(pid, "environ"))
+	environ, err := readProc(pid, "environ")
 	if err != nil {
 		return "", false
 	}
@@ -93,20 +93,24 @@ func Variable(pid int, name string) (string, bool) {
 
 // Cmdline returns the arguments of a process; those of a zombie are empty.
 func Cmdline(pid int) ([]string, error) {
-	data, err := os.ReadFile(procPath(pid, "cmdline"))
+	data, err := readProc(pid, "cmdline")
 	if err != nil || len(data) == 0 {
 		return nil, err
 	}
+	return splitArgs(data), nil
+}
+
+func splitArgs(cmdline []byte) []string {
 	var args []string
-	for arg := range bytes.SplitSeq(bytes.TrimSuffix(data, []byte{0}), []byte{0}) {
+	for arg := range bytes.SplitSeq(bytes.TrimSuffix(cmdline, []byte{0}), []byte{0}) {
 		args = append(args, string(arg))
 	}
-	return args, nil
+	return args
 }
 
 // Name is the kernel's name of a process, at most 15 bytes; "" when it is gone.
 func Name(pid int) string {
-	name, err := os.ReadFile(procPath(pid, "comm"))
+	name, err := readProc(pid, "comm")
 	if err != nil {
 		return ""
 	}
@@ -135,16 +139,17 @@ func pids() ([]int, error) {
 	return found, nil
 }
 
-// Find returns the live processes whose arguments match.
-func Find(match func(cmdline []string) bool) ([]agent.Identity, error) {
+// Find returns the live processes that have the word among their arguments, in any form,
+// and whose arguments match. The word keeps the search through all processes short.
+func Find(word string, match func(cmdline []string) bool) ([]agent.Identity, error) {
 	pids, err := pids()
 	if err != nil {
 		return nil, err
 	}
 	var found []agent.Identity
 	for _, pid := range pids {
-		cmdline, err := Cmdline(pid)
-		if err != nil || !match(cmdline) {
+		cmdline, err := readProc(pid, "cmdline")
+		if err != nil || !bytes.Contains(cmdline, []byte(word)) || !match(splitArgs(cmdline)) {
 			continue
 		}
 		if id, err := Identify(pid); err == nil {

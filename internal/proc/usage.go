@@ -1,7 +1,11 @@
 package proc
 
 import (
+	"bytes"
 	"context"
+	"os"
+	"path/filepath"
+	"strconv"
 
 	"github.com/shirou/gopsutil/v3/process"
 )
@@ -13,18 +17,13 @@ type Usage struct {
 	Processes  int     `json:"processes"`
 }
 
-// UsageOf adds up what a process and its descendants use. Those that end meanwhile
-// are left out.
+// UsageOf adds up what a process and its descendants use. Those that start or end
+// meanwhile may be left out.
 func UsageOf(ctx context.Context, pid int) Usage {
-	pids := []int{pid}
-	if descendants, err := Descendants(pid); err == nil {
-		for _, d := range descendants {
-			pids = append(pids, d.PID)
-		}
-	}
 	var sum Usage
-	for _, pid := range pids {
-		p := &process.Process{Pid: int32(pid)} //nolint:gosec // a pid fits
+	for queue := []int{pid}; len(queue) > 0; queue = queue[1:] {
+		queue = append(queue, childrenOf(queue[0])...)
+		p := &process.Process{Pid: int32(queue[0])} //nolint:gosec // a pid fits
 		memory, err := p.MemoryInfoWithContext(ctx)
 		if err != nil {
 			continue
@@ -36,4 +35,28 @@ func UsageOf(ctx context.Context, pid int) Usage {
 		}
 	}
 	return sum
+}
+
+// childrenOf asks the kernel for the children of a process. The answer may lack one that
+// was just forked, which is good enough to measure by; to end what a process leaves
+// behind, [Descendants] looks at all. Where the kernel cannot say it, so does this.
+func childrenOf(pid int) []int {
+	lists, _ := filepath.Glob(procPath(pid, "task/*/children")) // the pattern is well formed
+	if len(lists) == 0 {
+		all, _ := childrenByParent()
+		return all[pid]
+	}
+	var children []int
+	for _, list := range lists {
+		text, err := os.ReadFile(list)
+		if err != nil {
+			continue // the thread has ended
+		}
+		for word := range bytes.FieldsSeq(text) {
+			if child, err := strconv.Atoi(string(word)); err == nil {
+				children = append(children, child)
+			}
+		}
+	}
+	return children
 }

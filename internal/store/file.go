@@ -2,13 +2,13 @@ package store
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 
 	"github.com/google/renameio/v2"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/smallfile"
 )
 
 // The sizes in bytes beyond which a file of ours is damaged. The kernel takes
@@ -43,25 +43,12 @@ func (s *Store) writeJSON(sub, name string, value any, limit int) error {
 	return nil
 }
 
-// readLimited reads sub/name, at most limit bytes.
-func (s *Store) readLimited(path string, limit int) ([]byte, error) {
-	f, err := s.nbs.Open(path)
-	if err != nil {
-		return nil, err
+// read reads sub/name, at most limit bytes.
+func (s *Store) read(sub, name string, limit int) ([]byte, error) {
+	if s.dir == nil {
+		return nil, fs.ErrNotExist
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
-	}
-	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
-	if err == nil && len(data) > limit {
-		return nil, fmt.Errorf("larger than %d bytes", limit)
-	}
-	return data, err
+	return smallfile.ReadIn(s.dir, sub, name, limit)
 }
 
 // remove deletes sub/name durably. Errors: [fs.ErrNotExist].

@@ -49,7 +49,7 @@ func (s *Store) PutLaunch(handle agent.Handle, launch Launch) error {
 func (s *Store) TakeLaunch(handle agent.Handle, id agent.Invocation) (Launch, error) {
 	superseded := agent.Errorf(agent.Conflict, "this start was superseded by another")
 	path := launches + "/" + launchFile(handle)
-	data, err := s.readLimited(path, launchLimit)
+	data, err := s.read(launches, launchFile(handle), launchLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Launch{}, superseded
 	}

@@ -149,7 +149,7 @@ func (s *Store) sign(name string, holder *Holder) error {
 
 func (s *Store) readHolder(name string) (Holder, error) {
 	var holder Holder
-	data, err := s.readLimited(locks+"/"+name, fileLimit)
+	data, err := s.read(locks, name, fileLimit)
 	if err != nil {
 		return holder, err
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,7 +18,7 @@ func (s *Store) Handles() ([]agent.Handle, error) {
 	if s.nbs == nil {
 		return nil, nil
 	}
-	dir, err := fs.ReadDir(s.nbs.FS(), sessions)
+	names, err := s.names(sessions)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -25,8 +26,8 @@ func (s *Store) Handles() ([]agent.Handle, error) {
 		return nil, err
 	}
 	var handles []agent.Handle
-	for _, entry := range dir {
-		stem, isRecord := strings.CutSuffix(entry.Name(), ".json")
+	for _, name := range names {
+		stem, isRecord := strings.CutSuffix(name, ".json")
 		if handle, err := agent.ParseHandle(stem); isRecord && err == nil {
 			handles = append(handles, handle)
 		}
@@ -38,22 +39,26 @@ func (s *Store) Handles() ([]agent.Handle, error) {
 // Load reads the record of the handle, in whatever case it was spawned.
 // Errors: NotFound; BadInput for a damaged record; Unfit for a newer schema.
 func (s *Store) Load(handle agent.Handle) (agent.Record, error) {
-	name, err := s.spelling(handle)
-	if err != nil {
-		return agent.Record{}, err
+	name := handle
+	data, err := s.read(sessions, recordFile(name), fileLimit)
+	if errors.Is(err, fs.ErrNotExist) {
+		if name, err = s.spelling(handle); err != nil {
+			return agent.Record{}, err
+		}
+		data, err = s.read(sessions, recordFile(name), fileLimit)
 	}
-	data, err := s.readLimited(recordPath(name), fileLimit)
+	if errors.Is(err, fs.ErrNotExist) { // it was removed this moment
+		return agent.Record{}, s.absent(handle)
+	}
 	if err != nil {
 		return agent.Record{}, s.damaged(name, err)
-	}
-	var newer struct{ Schema int }
-	if json.Unmarshal(data, &newer) == nil && newer.Schema > agent.Schema {
-		// Its other fields may have any form: what is newer must not look damaged.
-		return agent.Record{}, (&agent.Record{Schema: newer.Schema}).Validate()
 	}
 	var record agent.Record
-	if err := json.Unmarshal(data, &record); err != nil {
-		return agent.Record{}, s.damaged(name, err)
+	if err := record.UnmarshalJSON(data); err != nil {
+		return agent.Record{}, cmp.Or(newerSchema(data), s.damaged(name, err))
+	}
+	if record.Schema > agent.Schema {
+		return agent.Record{}, record.Validate()
 	}
 	if !record.Handle.Same(name) {
 		return agent.Record{}, s.damaged(name, agent.Errorf(agent.BadInput, "it names another agent: %s", agent.Quote(string(record.Handle))))
@@ -63,6 +68,16 @@ func (s *Store) Load(handle agent.Handle) (agent.Record, error) {
 	}
 	record.Handle = name // a hand that spelled it in another case must not lead to a second file
 	return record, nil
+}
+
+// newerSchema says that a record is of a schema to come. Its fields may have any form:
+// what is newer must not look damaged.
+func newerSchema(data []byte) error {
+	var newer struct{ Schema int }
+	if json.Unmarshal(data, &newer) == nil && newer.Schema > agent.Schema {
+		return (&agent.Record{Schema: newer.Schema}).Validate()
+	}
+	return nil
 }
 
 // Insert writes the record of a new agent. Errors: Conflict when the handle is taken.
@@ -146,7 +161,11 @@ func (s *Store) spelling(handle agent.Handle) (agent.Handle, error) {
 	if i := slices.IndexFunc(handles, handle.Same); i >= 0 {
 		return handles[i], nil
 	}
-	return "", agent.Errorf(agent.NotFound, "no such agent in %s", agent.Quote(s.project)).
+	return "", s.absent(handle)
+}
+
+func (s *Store) absent(handle agent.Handle) error {
+	return agent.Errorf(agent.NotFound, "no such agent in %s", agent.Quote(s.project)).
 		Hint("to see who is there: nbs-worker list; to start it: nbs-worker spawn %s", handle)
 }
 
@@ -160,6 +179,16 @@ func (s *Store) damaged(handle agent.Handle, cause error) error {
 		return err.Hint("then take the conversation up again: nbs-worker spawn %s --session-id %s", handle, id)
 	}
 	return err
+}
+
+// names lists a folder, unsorted.
+func (s *Store) names(sub string) ([]string, error) {
+	dir, err := s.nbs.Open(sub)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return dir.Readdirnames(-1)
 }
 
 func recordFile(handle agent.Handle) string { return string(handle) + ".json" }

@@ -34,6 +34,7 @@ var folders = []string{sessions, locks, launches}
 type Store struct {
 	project string   // absolute path of the folder that holds .nbs
 	nbs     *os.Root // .nbs itself; nil when it is not made yet
+	dir     *os.File // the same, for reading
 }
 
 // Project is the absolute path of the project root.
@@ -44,7 +45,7 @@ func (s *Store) Close() error {
 	if s.nbs == nil {
 		return nil
 	}
-	return s.nbs.Close()
+	return errors.Join(s.dir.Close(), s.nbs.Close())
 }
 
 // Absent is the store of a project that has no .nbs yet, for plans: it has no
@@ -85,7 +86,11 @@ func Open(project string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{project: project, nbs: nbs}, nil
+	dir, err := nbs.Open(".")
+	if err != nil {
+		return nil, errors.Join(err, nbs.Close())
+	}
+	return &Store{project: project, nbs: nbs, dir: dir}, nil
 }
 
 // Create makes the .nbs of a project root, unless it is there, and opens it.

@@ -1,8 +1,10 @@
 package supervisor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"sync"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
@@ -30,13 +32,16 @@ func (s *Supervisor) Inspect(ctx context.Context, handle agent.Handle) (View, er
 		return View{}, err
 	}
 	view := View{Record: r}
-	client, panes, err := s.panes(ctx, &r)
-	view.TmuxErr = err
+	var panes []tmux.Pane
+	var client *tmux.Client
+	var strangersErr, transcriptErr error
+	var all sync.WaitGroup // none of these waits for another
+	all.Go(func() { client, panes, view.TmuxErr = s.panes(ctx, &r) })
+	all.Go(func() { view.Strangers, strangersErr = s.strangers(&r) })
+	all.Go(func() { transcriptErr = s.addTranscript(&view) })
+	all.Wait()
 	view.Status = s.status(&r, panes)
-	if err := s.addTranscript(&view); err != nil {
-		return view, err
-	}
-	if view.Strangers, err = s.strangers(&r); err != nil {
+	if err := cmp.Or(transcriptErr, strangersErr); err != nil {
 		return view, err
 	}
 	if view.Status.SamePID {
@@ -87,54 +92,6 @@ func (s *Supervisor) addDialog(ctx context.Context, view *View, client *tmux.Cli
 		view.Status.State, view.Status.Source = agent.Waiting, "screen"
 		view.Status.Detail = string(dialog) + " dialog"
 	}
-}
-
-// Row is one agent in a list. Err says what could not be known of it: with a record
-// that could be read, all but its tmux session.
-type Row struct {
-	Handle agent.Handle
-	Record agent.Record
-	Status agent.Status
-	Err    error
-}
-
-// List looks at all agents of the project with one call to each tmux server that
-// they were started in. One damaged record does not hide the others.
-func (s *Supervisor) List(ctx context.Context) ([]Row, error) {
-	handles, err := s.Store.Handles()
-	if err != nil {
-		return nil, err
-	}
-	servers := map[string]server{}
-	rows := make([]Row, 0, len(handles))
-	for _, handle := range handles {
-		row := Row{Handle: handle, Status: agent.Status{State: agent.Unknown, Source: "record", Detail: "the record cannot be read"}}
-		row.Record, row.Err = s.Store.Load(handle)
-		if row.Err == nil {
-			row.Status, row.Err = s.listed(ctx, &row.Record, servers)
-		}
-		rows = append(rows, row)
-	}
-	return rows, nil
-}
-
-// server is what one tmux server answered, or that it did not.
-type server struct {
-	panes []tmux.Pane
-	err   error
-}
-
-func (s *Supervisor) listed(ctx context.Context, r *agent.Record, servers map[string]server) (agent.Status, error) {
-	if r.Process == nil || r.Process.Tmux == nil {
-		return s.status(r, nil), nil
-	}
-	socket := r.Process.Tmux.Path
-	asked, known := servers[socket]
-	if !known {
-		_, asked.panes, asked.err = s.panes(ctx, r)
-		servers[socket] = asked
-	}
-	return s.status(r, asked.panes), asked.err
 }
 
 // Attach replaces this process by the agent's terminal.

@@ -16,7 +16,7 @@ const startTime = 30 * time.Second
 // status observes an agent. panes are those of its tmux server.
 func (s *Supervisor) status(r *agent.Record, panes []tmux.Pane) agent.Status {
 	_, tmuxAlive := paneOf(panes, r.Process)
-	status := s.processStatus(r, tmuxAlive)
+	status := s.processStatus(r, func() bool { return tmuxAlive })
 	status.TmuxAlive = tmuxAlive
 	if status.Running() && !r.Started.IsZero() {
 		status.Uptime = s.now().Sub(r.Started)
@@ -24,7 +24,10 @@ func (s *Supervisor) status(r *agent.Record, panes []tmux.Pane) agent.Status {
 	return status
 }
 
-func (s *Supervisor) processStatus(r *agent.Record, tmuxAlive bool) agent.Status {
+// processStatus observes what can be seen of an agent without tmux. Whether its pane is
+// there matters only while nothing else of it is.
+
+func (s *Supervisor) processStatus(r *agent.Record, tmuxAlive func() bool) agent.Status {
 	if r.Process == nil {
 		return s.statusWithoutProcess(r)
 	}
@@ -38,7 +41,7 @@ func (s *Supervisor) processStatus(r *agent.Record, tmuxAlive bool) agent.Status
 		return agent.Status{State: agent.Unknown, Source: "record", Detail: fmt.Sprintf("it runs on host %s, or in another pid namespace", agent.Quote(r.Process.Host))}
 	case liveness == proc.Unsure:
 		return agent.Status{State: agent.Unknown, Source: "process", Detail: err.Error()}
-	case r.Process.PID == 0 && (tmuxAlive || launcherAlive(r)):
+	case r.Process.PID == 0 && (launcherAlive(r) || tmuxAlive()):
 		return agent.Status{State: agent.Starting, Source: "record"}
 	case launcherAlive(r):
 		return agent.Status{State: agent.Unknown, Source: "process", Detail: "it has just ended; its launcher is writing down how"}

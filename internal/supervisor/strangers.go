@@ -1,6 +1,9 @@
 package supervisor
 
 import (
+	"cmp"
+	"sync"
+
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/launcher"
@@ -22,8 +25,18 @@ func (s *Supervisor) strangers(r *agent.Record) ([]Stranger, error) {
 	if err != nil {
 		return nil, err
 	}
-	open, err := config.OpenOn(r.SessionID)
-	if err != nil {
+	var open []claude.Live
+	var unregistered []agent.Identity
+	var openErr, findErr error
+	var both sync.WaitGroup // two searches that can be long where there are many agents
+	both.Go(func() { open, openErr = config.OpenOn(r.SessionID) })
+	both.Go(func() {
+		unregistered, findErr = proc.Find(string(r.SessionID), func(cmdline []string) bool {
+			return claude.RunsOn(cmdline, r.SessionID)
+		})
+	})
+	both.Wait()
+	if err := cmp.Or(openErr, findErr); err != nil {
 		return nil, err
 	}
 	var found []Stranger
@@ -34,10 +47,6 @@ func (s *Supervisor) strangers(r *agent.Record) ([]Stranger, error) {
 			found = append(found, Stranger{PID: live.PID, Cwd: live.Cwd})
 			seen[live.PID] = true
 		}
-	}
-	unregistered, err := proc.Find(func(cmdline []string) bool { return claude.RunsOn(cmdline, r.SessionID) })
-	if err != nil {
-		return nil, err
 	}
 	for _, id := range unregistered {
 		if _, err := config.Live(id.PID); err == nil || seen[id.PID] || ofThisStart(r, id.PID) {

@@ -1,0 +1,91 @@
+package smallfile
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestReadsAllUpToTheLimit(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "file")
+	for _, size := range []int{0, 1, firstRead - 1, firstRead, firstRead + 1, 100_000} {
+		want := bytes.Repeat([]byte("x"), size)
+		if err := os.WriteFile(path, want, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Read(path, size); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%d bytes: read %d, %v", size, len(got), err)
+		}
+		if _, err := Read(path, size-1); size > 0 && !errors.As(err, new(TooLargeError)) {
+			t.Errorf("%d bytes, one more than allowed: %v", size, err)
+		}
+	}
+}
+
+func TestReadsProc(t *testing.T) {
+	t.Parallel()
+	got, err := Read("/proc/self/stat", 1<<12)
+	if err != nil || !bytes.Contains(got, []byte("smallfile")) {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestErrorsNameTheFile(t *testing.T) {
+	t.Parallel()
+	_, err := Read("/nonexistent/file", 1)
+	var at *fs.PathError
+	if !errors.Is(err, fs.ErrNotExist) || !errors.As(err, &at) || at.Path != "/nonexistent/file" {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestReadInFollowsNoLinkAndReadsNoPipe(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	outside := filepath.Join(t.TempDir(), "secret")
+	for _, err := range []error{
+		os.WriteFile(outside, []byte("secret"), 0o600),
+		os.Mkdir(filepath.Join(root, "sub"), 0o700),
+		os.WriteFile(filepath.Join(root, "sub", "file"), []byte("here"), 0o600),
+		os.Symlink(outside, filepath.Join(root, "sub", "link")),
+		os.Symlink("sub", filepath.Join(root, "linked")),
+		os.Mkdir(filepath.Join(root, "sub", "folder"), 0o700),
+		unix.Mkfifo(filepath.Join(root, "sub", "pipe"), 0o600),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir, err := os.Open(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	if got, err := ReadIn(dir, "sub", "file", 10); err != nil || string(got) != "here" {
+		t.Errorf("%q, %v", got, err)
+	}
+	for _, c := range []struct {
+		folder, name string
+		want         error
+	}{
+		{"sub", "link", unix.ELOOP},
+		{"linked", "file", unix.ENOTDIR},
+		{"sub", "none", fs.ErrNotExist},
+		{"none", "file", fs.ErrNotExist},
+		{"sub", "pipe", ErrIrregular},
+		{"sub", "folder", ErrIrregular},
+		{"..", "file", fs.ErrInvalid},
+		{"sub", "../sub/file", fs.ErrInvalid},
+		{"sub", "", fs.ErrInvalid},
+	} {
+		if got, err := ReadIn(dir, c.folder, c.name, 10); !errors.Is(err, c.want) {
+			t.Errorf("%s/%s: %q, %v; want %v", c.folder, c.name, got, err, c.want)
+		}
+	}
+}

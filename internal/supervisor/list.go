@@ -1,0 +1,117 @@
+package supervisor
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/tmux"
+)
+
+// Row is one agent in a list. Err says what could not be known of it: with a record
+// that could be read, all but its tmux session.
+type Row struct {
+	Handle agent.Handle
+	Record agent.Record
+	Status agent.Status
+	Err    error
+}
+
+// List looks at all agents of the project with one call to each tmux server that
+// they were started in. One damaged record does not hide the others.
+func (s *Supervisor) List(ctx context.Context) ([]Row, error) {
+	handles, err := s.Store.Handles()
+	if err != nil {
+		return nil, err
+	}
+	servers := &servers{supervisor: s, asked: map[string]func() server{}}
+	rows := make([]Row, len(handles))
+	inParallel(len(rows), func(i int) { rows[i] = s.row(ctx, handles[i], servers) })
+	for i := range rows {
+		rows[i].addTmux(ctx, servers)
+	}
+	return rows, nil
+}
+
+// row is all that can be known without an answer of tmux, which is on its way.
+func (s *Supervisor) row(ctx context.Context, handle agent.Handle, servers *servers) Row {
+	row := Row{Handle: handle, Status: agent.Status{State: agent.Unknown, Source: "record", Detail: "the record cannot be read"}}
+	if row.Record, row.Err = s.Store.Load(handle); row.Err != nil {
+		return row
+	}
+	answer := servers.ask(ctx, &row.Record)
+	row.Status = s.processStatus(&row.Record, func() bool { return answer().has(&row.Record) })
+	return row
+}
+
+func (row *Row) addTmux(ctx context.Context, servers *servers) {
+	if row.Err != nil {
+		return
+	}
+	answer := servers.ask(ctx, &row.Record)()
+	row.Status.TmuxAlive, row.Err = answer.has(&row.Record), answer.err
+}
+
+// server is what one tmux server answered, or that it did not.
+type server struct {
+	panes map[agent.Invocation]tmux.Pane
+	err   error
+}
+
+func (answer server) has(r *agent.Record) bool {
+	if r.Process == nil {
+		return false
+	}
+	_, there := answer.panes[r.Process.Invocation]
+	return there
+}
+
+// servers asks each tmux server once, in the background.
+type servers struct {
+	supervisor *Supervisor
+	mu         sync.Mutex
+	asked      map[string]func() server // by the path of the socket
+}
+
+// ask returns what waits for the answer of the server in which an agent was started.
+func (a *servers) ask(ctx context.Context, r *agent.Record) func() server {
+	if r.Process == nil || r.Process.Tmux == nil {
+		return func() server { return server{} }
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if answer, known := a.asked[r.Process.Tmux.Path]; known {
+		return answer
+	}
+	answer := sync.OnceValue(func() server {
+		_, panes, err := a.supervisor.panes(ctx, r)
+		return server{panes: byInvocation(panes), err: err}
+	})
+	a.asked[r.Process.Tmux.Path] = answer
+	go answer()
+	return answer
+}
+
+func byInvocation(panes []tmux.Pane) map[agent.Invocation]tmux.Pane {
+	found := make(map[agent.Invocation]tmux.Pane, len(panes))
+	for _, pane := range panes {
+		found[pane.Invocation] = pane
+	}
+	return found
+}
+
+// inParallel calls do for 0 to n-1, on all processors.
+func inParallel(n int, do func(i int)) {
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				do(i)
+			}
+		})
+	}
+	all.Wait()
+}
