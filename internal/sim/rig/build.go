@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
@@ -69,7 +70,7 @@ func build(t testing.TB, name string) string {
 }
 
 func goBuild(root, path, pkg string, flags ...string) error {
-	cmd := exec.Command("go", append(append([]string{"build", "-o", path}, flags...), pkg)...)
+	cmd := exec.Command("go", slices.Concat([]string{"build", "-o", path}, raceFlags, flags, []string{pkg})...)
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w\n%s", pkg, err, out)

@@ -41,6 +41,7 @@ func NewWorld(t testing.TB, baseURL string) *World {
 	}
 	t.Cleanup(func() {
 		endLeftovers(t, w.ConfigDir)
+		reportRaces(t, root)
 		removeAll(t, root)
 	})
 	Config(t, w.ConfigDir, ConfigOptions{Trusted: []string{w.Project}})
@@ -67,6 +68,7 @@ func (w *World) Env(extra ...string) []string {
 		"ANTHROPIC_API_KEY=" + Key,
 		"ANTHROPIC_BASE_URL=" + w.BaseURL,
 		"TMUX_TMPDIR=" + w.TmuxDir,
+		"GORACE=log_path=" + filepath.Join(w.Root, raceLog),
 		"XDG_RUNTIME_DIR=" + w.RunDir,
 		"DISABLE_AUTOUPDATER=1",
 		"DISABLE_TELEMETRY=1",
