@@ -37,7 +37,7 @@ func (s *Supervisor) Inspect(ctx context.Context, handle agent.Handle) (View, er
 	var strangersErr, transcriptErr error
 	var all sync.WaitGroup // none of these waits for another
 	all.Go(func() { client, panes, view.TmuxErr = s.panes(ctx, &r) })
-	all.Go(func() { view.Strangers, strangersErr = s.strangers(&r) })
+	all.Go(func() { view.Strangers, strangersErr = s.visibleStrangers(&r) })
 	all.Go(func() { transcriptErr = s.addTranscript(&view) })
 	all.Wait()
 	view.Status = s.status(&r, panes)

@@ -1,9 +1,6 @@
 package supervisor
 
 import (
-	"cmp"
-	"sync"
-
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/launcher"
@@ -25,37 +22,61 @@ func (s *Supervisor) strangers(r *agent.Record) ([]Stranger, error) {
 	if err != nil {
 		return nil, err
 	}
-	var open []claude.Live
-	var unregistered []agent.Identity
-	var openErr, findErr error
-	var both sync.WaitGroup // two searches that can be long where there are many agents
-	both.Go(func() { open, openErr = config.OpenOn(r.SessionID) })
-	both.Go(func() {
-		unregistered, findErr = proc.Find(string(r.SessionID), func(cmdline []string) bool {
-			return claude.RunsOn(cmdline, r.SessionID)
-		})
-	})
-	both.Wait()
-	if err := cmp.Or(openErr, findErr); err != nil {
+	registered, err := registeredStrangers(r, config)
+	if err != nil {
+		return nil, err
+	}
+	unregistered, err := unregisteredStrangers(r, config)
+	return append(registered, unregistered...), err
+}
+
+func registeredStrangers(r *agent.Record, config claude.Config) ([]Stranger, error) {
+	open, err := config.OpenOn(r.SessionID)
+	if err != nil {
 		return nil, err
 	}
 	var found []Stranger
-	seen := map[int]bool{}
 	for _, live := range open {
 		id, err := proc.Identify(live.PID)
 		if err == nil && id.StartTicks == live.StartTicks && !ofThisStart(r, live.PID) {
 			found = append(found, Stranger{PID: live.PID, Cwd: live.Cwd})
-			seen[live.PID] = true
 		}
 	}
-	for _, id := range unregistered {
-		if _, err := config.Live(id.PID); err == nil || seen[id.PID] || ofThisStart(r, id.PID) {
-			continue // the registry knows it, and in which conversation it is by now
+	return found, nil
+}
+
+// unregisteredStrangers are those of which the registry has no entry: one that has, says
+// in which conversation it is by now. This looks at every process of the machine.
+func unregisteredStrangers(r *agent.Record, config claude.Config) ([]Stranger, error) {
+	onIt, err := proc.Find(string(r.SessionID), func(cmdline []string) bool {
+		return claude.RunsOn(cmdline, r.SessionID)
+	})
+	if err != nil {
+		return nil, err
+	}
+	var found []Stranger
+	for _, id := range onIt {
+		if _, err := config.Live(id.PID); err == nil || ofThisStart(r, id.PID) {
+			continue
 		}
 		cwd, _ := proc.Cwd(id.PID)
 		found = append(found, Stranger{PID: id.PID, Cwd: cwd})
 	}
 	return found, nil
+}
+
+// visibleStrangers is the search for a look at an agent. While the agent runs, the look
+// should cost about one call of tmux, and not grow with the machine: then a stranger is
+// seen as soon as it has passed its dialogs and is in the registry.
+func (s *Supervisor) visibleStrangers(r *agent.Record) ([]Stranger, error) {
+	if r.Process == nil || gone(r.Process.Identity) {
+		return s.strangers(r)
+	}
+	config, err := claude.ConfigOf(r, s.Env)
+	if err != nil {
+		return nil, err
+	}
+	return registeredStrangers(r, config)
 }
 
 // ofThisStart tells whether a process is the agent's own, or a wrapper around it.
