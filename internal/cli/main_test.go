@@ -14,6 +14,8 @@ import (
 func TestCommandLineThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for line, hint := range map[string]string{
+		"help frobnicate":                     "hint: nbs-worker --help",
+		"help spwan":                          "did you mean: nbs-worker spawn",
 		"frobnicate":                          "hint: nbs-worker --help",
 		"resum alpha":                         "hint: did you mean: nbs-worker resume",
 		"--bogus":                             "hint: nbs-worker --help",

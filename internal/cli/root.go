@@ -32,8 +32,7 @@ nbs-worker resume <handle> --force --prompt TEXT.`,
 			if len(args) == 0 {
 				return nil
 			}
-			return agent.Errorf(agent.BadInput, "unknown command %s", agent.Quote(args[0])).
-				Hint("%s", suggestion(cmd, args[0]))
+			return errUnknownCommand(cmd, args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -48,8 +47,23 @@ nbs-worker resume <handle> --force --prompt TEXT.`,
 		newAttachCmd(f), newRunCmd(f), newVersionCmd(f), newExitCodesTopic(), newEnvironmentTopic(),
 	)
 	root.InitDefaultHelpCmd()
+	help, _, _ := root.Find([]string{"help"})
+	help.Args = knownTopic
 	root.InitDefaultCompletionCmd()
 	return root
+}
+
+// knownTopic refuses help about what there is not; cobra's own help would end with 0.
+func knownTopic(help *cobra.Command, args []string) error {
+	if _, rest, err := help.Root().Find(args); err != nil || len(rest) > 0 {
+		return errUnknownCommand(help.Root(), args[len(args)-1])
+	}
+	return nil
+}
+
+func errUnknownCommand(root *cobra.Command, typed string) error {
+	return agent.Errorf(agent.BadInput, "unknown command %s", agent.Quote(typed)).
+		Hint("%s", suggestion(root, typed))
 }
 
 func suggestion(cmd *cobra.Command, typed string) string {
