@@ -41,7 +41,9 @@ func (s *Supervisor) PlanSpawn(spawn Spawn) (Plan, error) {
 	if err := r.Validate(); err != nil {
 		return Plan{}, err
 	}
-	return s.plan(r, spawn.Start)
+	start := spawn.Start
+	start.minted = spawn.SessionID == ""
+	return s.plan(r, start)
 }
 
 // Spawn starts a new agent. Its record, with the session id, is durable before

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -24,6 +23,8 @@ type Start struct {
 	Trust  bool          // accept the trust of the working directory for the user
 
 	InPlace bool // in the caller's own terminal, without tmux
+
+	minted bool // the session id is new: nobody else can know it
 }
 
 // Plan is what a start will do, known before anything is done.
@@ -66,12 +67,15 @@ func (s *Supervisor) plan(r agent.Record, start Start) (Plan, error) {
 		plan.prompt = r.InitialPrompt // nothing was ever said: this is the first start
 	}
 	plan.Args = claude.Args(&r, opening, plan.prompt)
-	for _, check := range []func(*Plan) error{checkWords, checkFolder, s.checkTmux, s.checkRoot, s.checkStrangers} {
+	for _, check := range []func(*Plan) error{checkWords, checkFolder, s.checkTmux, s.checkRoot} {
 		if err := check(&plan); err != nil {
 			return Plan{}, err
 		}
 	}
-	return plan, nil
+	if start.minted {
+		return plan, nil
+	}
+	return plan, s.checkStrangers(&plan)
 }
 
 // checkWords checks what will be on claude's command line and in its environment,
@@ -203,10 +207,10 @@ func (s *Supervisor) openSession(ctx context.Context, r *agent.Record, before *a
 		},
 	}
 	for _, spec.Name = range s.sessionNames(r) {
-		if err := s.clearOwn(ctx, client, spec.Name, before); err != nil {
-			return "", err
-		}
 		err := client.NewSession(ctx, spec)
+		if errors.Is(err, tmux.ErrDuplicate) && s.clearOwn(ctx, client, spec.Name, before) {
+			err = client.NewSession(ctx, spec)
+		}
 		if !errors.Is(err, tmux.ErrDuplicate) {
 			return spec.Name, err
 		}
@@ -238,17 +242,9 @@ func (s *Supervisor) sessionNames(r *agent.Record) []string {
 }
 
 // clearOwn removes a session of this name when it is of our own last start, as when
-// a server keeps dead panes.
-func (s *Supervisor) clearOwn(ctx context.Context, client *tmux.Client, name string, before *agent.Process) error {
+// a server keeps dead panes. It tells whether it did.
+func (s *Supervisor) clearOwn(ctx context.Context, client *tmux.Client, name string, before *agent.Process) bool {
 	panes, err := client.Panes(ctx)
-	if err != nil {
-		return err
-	}
-	i := slices.IndexFunc(panes, func(p tmux.Pane) bool {
-		return p.Session == name && before != nil && p.Invocation == before.Invocation
-	})
-	if i < 0 {
-		return nil
-	}
-	return client.Kill(ctx, panes[i].SessionID)
+	pane, own := paneOf(panes, before)
+	return err == nil && own && pane.Session == name && client.Kill(ctx, pane.SessionID) == nil
 }
