@@ -32,6 +32,7 @@ func (r *Record) Validate() error {
 		func() error { return checkEnv(r.Env) },
 		func() error { return checkDesired(r.Desired) },
 		func() error { return checkProcess(r.Process) },
+		func() error { return checkPrevious(r.PreviousSessions) },
 	}
 	for _, check := range checks {
 		if err := check(); err != nil {
@@ -129,8 +130,25 @@ func checkProcess(p *Process) error {
 	if _, err := ParseSessionID(string(p.Invocation)); err != nil {
 		return Errorf(BadInput, "invocation %s is not a UUID", Quote(string(p.Invocation)))
 	}
+	if p.PID == 1 {
+		return Errorf(BadInput, "pid 1 is no agent's")
+	}
 	if p.Tmux != nil {
 		return CheckPath("tmux path", p.Tmux.Path)
+	}
+	return nil
+}
+
+// checkPrevious checks the ids of conversations that were left. They are shown as ids
+// to take up again, so a person will paste them.
+func checkPrevious(sessions []PreviousSession) error {
+	for _, previous := range sessions {
+		if err := canonical(previous.SessionID); err != nil {
+			return Errorf(BadInput, "previous_sessions: %w", err)
+		}
+		if err := CheckText("reason of a previous session", previous.Reason); err != nil {
+			return err
+		}
 	}
 	return nil
 }

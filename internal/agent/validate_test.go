@@ -12,7 +12,16 @@ func validRecord() agent.Record {
 		Schema: agent.Schema, Handle: "alpha", SessionID: lowerID, Model: "opus", TmuxSession: "nbs-alpha-live",
 		ProjectRoot: "/srv/project", PermissionMode: "plan", InitialPrompt: "Hello.\nGo on.",
 		ClaudeArgs: []string{"--add-dir", "/x"}, Env: map[string]string{"A": "b"}, ConfigDir: "/c",
+		PreviousSessions: previous(lowerID), Process: process(4711),
 	}
+}
+
+func previous(id string) []agent.PreviousSession {
+	return []agent.PreviousSession{{SessionID: agent.SessionID(id), Reason: "clear"}}
+}
+
+func process(pid int) *agent.Process {
+	return &agent.Process{Invocation: lowerID, Identity: agent.Identity{Identified: agent.Identified{PID: pid}}}
 }
 
 func TestValidateTakesAGoodRecord(t *testing.T) {
@@ -55,6 +64,12 @@ func TestValidateRefusesATamperedRecord(t *testing.T) {
 		"NUL in an argument":         func(r *agent.Record) { r.ClaudeArgs = []string{"-d", "\x00"} },
 		"variable without a name":    func(r *agent.Record) { r.Env = map[string]string{"": "x"} },
 		"variable with a blank":      func(r *agent.Record) { r.Env = map[string]string{"LD PRELOAD": "x"} },
+		"pid of init":                func(r *agent.Record) { r.Process = process(1) },
+		"previous id with a command": func(r *agent.Record) { r.PreviousSessions = previous("x; rm -rf ~") },
+		"previous id that is a flag": func(r *agent.Record) { r.PreviousSessions = previous("--fork-session") },
+		"previous id in upper case":  func(r *agent.Record) { r.PreviousSessions = previous(strings.ToUpper(lowerID)) },
+		"no previous id":             func(r *agent.Record) { r.PreviousSessions = previous("") },
+		"NUL in a previous reason":   func(r *agent.Record) { r.PreviousSessions[0].Reason = "\x00" },
 		"NUL in a variable":          func(r *agent.Record) { r.Env = map[string]string{"A": "\x00"} },
 	} {
 		t.Run(why, func(t *testing.T) {
