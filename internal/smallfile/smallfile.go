@@ -33,7 +33,8 @@ func Read(path string, limit int) ([]byte, error) {
 
 // ReadIn returns the content of folder/name below dir, of at most limit bytes. Neither
 // folder nor name may be a symbolic link or hold a separator, and the file must be a
-// regular one. Errors: [os.PathError], [TooLargeError], [ErrIrregular].
+// regular one of this user that nobody else can write.
+// Errors: [os.PathError], [TooLargeError], [ForeignError], [ErrIrregular].
 func ReadIn(dir *os.File, folder, name string, limit int) ([]byte, error) {
 	path := folder + "/" + name
 	if !isName(folder) || !isName(name) {
@@ -57,8 +58,21 @@ func ReadIn(dir *os.File, folder, name string, limit int) ([]byte, error) {
 	if stat.Mode&unix.S_IFMT != unix.S_IFREG {
 		return nil, &os.PathError{Op: "read", Path: path, Err: ErrIrregular}
 	}
+	if int(stat.Uid) != os.Geteuid() || stat.Mode&0o022 != 0 {
+		return nil, &os.PathError{Op: "read", Path: path, Err: &ForeignError{UID: stat.Uid, Mode: fs.FileMode(stat.Mode & 0o777)}}
+	}
 	data, err := toEnd(fd, limit)
 	return data, inFile(path, err)
+}
+
+// ForeignError is the error for a file that another user owns, or can write.
+type ForeignError struct {
+	UID  uint32
+	Mode fs.FileMode // permissions
+}
+
+func (e *ForeignError) Error() string {
+	return fmt.Sprintf("other users can write it: it belongs to user id %d and has mode %04o", e.UID, e.Mode)
 }
 
 func isName(s string) bool {

@@ -56,6 +56,8 @@ func TestReadInFollowsNoLinkAndReadsNoPipe(t *testing.T) {
 		os.Symlink(outside, filepath.Join(root, "sub", "link")),
 		os.Symlink("sub", filepath.Join(root, "linked")),
 		os.Mkdir(filepath.Join(root, "sub", "folder"), 0o700),
+		os.WriteFile(filepath.Join(root, "sub", "shared"), nil, 0o600),
+		os.Chmod(filepath.Join(root, "sub", "shared"), 0o660),
 		unix.Mkfifo(filepath.Join(root, "sub", "pipe"), 0o600),
 	} {
 		if err != nil {
@@ -69,6 +71,9 @@ func TestReadInFollowsNoLinkAndReadsNoPipe(t *testing.T) {
 	defer dir.Close()
 	if got, err := ReadIn(dir, "sub", "file", 10); err != nil || string(got) != "here" {
 		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := ReadIn(dir, "sub", "shared", 10); !errors.As(err, new(*ForeignError)) {
+		t.Errorf("a file that others can write: %q, %v", got, err)
 	}
 	for _, c := range []struct {
 		folder, name string

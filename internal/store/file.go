@@ -2,8 +2,10 @@ package store
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
 	"github.com/google/renameio/v2"
 
@@ -43,12 +45,17 @@ func (s *Store) writeJSON(sub, name string, value any, limit int) error {
 	return nil
 }
 
-// read reads sub/name, at most limit bytes.
+// read reads sub/name, at most limit bytes. Errors: BadInput for a file that somebody
+// else could have written.
 func (s *Store) read(sub, name string, limit int) ([]byte, error) {
 	if s.dir == nil {
 		return nil, fs.ErrNotExist
 	}
-	return smallfile.ReadIn(s.dir, sub, name, limit)
+	data, err := smallfile.ReadIn(s.dir, sub, name, limit)
+	if others, ok := errors.AsType[*smallfile.ForeignError](err); ok {
+		return nil, foreign(filepath.Join(s.project, folder, sub, name), others.UID, others.Mode)
+	}
+	return data, err
 }
 
 // remove deletes sub/name durably. Errors: [fs.ErrNotExist].

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"syscall"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -63,7 +64,7 @@ func tornAtEnd(f *os.File) bool {
 
 // lastSessionID returns the id that the journal names last for the handle, or "".
 func (s *Store) lastSessionID(handle agent.Handle) agent.SessionID {
-	f, err := s.nbs.Open(journal)
+	f, err := s.nbs.OpenFile(journal, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe is not waited for
 	if err != nil {
 		return ""
 	}

@@ -3,9 +3,12 @@ package store
 import (
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 )
 
 // plantLink puts a link in place of a file in .nbs, to a file outside, and checks at
@@ -78,6 +81,68 @@ func TestPlantedFolderIsRefused(t *testing.T) {
 			t.Errorf("%s: written outside: %v", folder, entries)
 		}
 	}
+}
+
+// A record that another user could have written decides nothing, though the folder
+// is ours by now.
+func TestRecordThatOthersCanWriteIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newStoreWith(t, "alice")
+	file := path(s, "sessions", "alice.json")
+	if err := os.Chmod(file, 0o620); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.Load("alice")
+	wantKind(t, "load", err, agent.BadInput)
+	if hints := strings.Join(agent.HintsOf(err), " "); !strings.Contains(hints, "chmod 600 '"+file+"'") {
+		t.Errorf("no remedy: %q", hints)
+	}
+	_, err = s.Update(t.Context(), "alice", func(*agent.Record) error { return nil })
+	wantKind(t, "update", err, agent.BadInput)
+	if err := os.Chmod(file, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Load("alice"); err != nil {
+		t.Errorf("a record as the original tools left it: %v", err)
+	}
+}
+
+func TestRecordOfAnotherUserIsRefused(t *testing.T) {
+	t.Parallel()
+	rig.NeedsRoot(t)
+	s := newStoreWith(t, "alice")
+	if err := os.Chown(path(s, "sessions", "alice.json"), 65534, -1); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.Load("alice")
+	wantKind(t, "load", err, agent.BadInput)
+}
+
+// Whoever opens a pipe waits until somebody opens its other end.
+func TestPlantedPipesAreNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	for _, names := range [][]string{{"sessions", "alice.json"}, {"launch", "alice.json"}, {"journal.jsonl"}} {
+		if err := syscall.Mkfifo(path(s, names...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, err := s.Load("alice")
+		wantKind(t, "load", err, agent.BadInput)
+		_, err = s.TakeLaunch("alice", "i")
+		wantKind(t, "take launch", err, agent.Failed)
+	}()
+	eventually(t, "the pipes are refused", func() bool {
+		select {
+		case <-done:
+			return true
+		default:
+			return false
+		}
+	})
 }
 
 func TestPlantedJournalIsRefused(t *testing.T) {

@@ -50,6 +50,9 @@ func (s *Store) Load(handle agent.Handle) (agent.Record, error) {
 	if errors.Is(err, fs.ErrNotExist) { // it was removed this moment
 		return agent.Record{}, s.absent(handle)
 	}
+	if agent.KindOf(err) == agent.BadInput {
+		return agent.Record{}, err // not damaged: others could have written it
+	}
 	if err != nil {
 		return agent.Record{}, s.damaged(name, err)
 	}

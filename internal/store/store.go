@@ -144,17 +144,27 @@ func checkPrivate(path string) error {
 	if err != nil {
 		return err
 	}
-	owner := info.Sys().(*syscall.Stat_t).Uid
-	switch {
-	case !info.IsDir():
+	if !info.IsDir() {
 		return agent.Errorf(agent.BadInput, "%s is not a folder", agent.Quote(path))
-	case int(owner) != os.Geteuid():
-		return agent.Errorf(agent.BadInput, "%s belongs to user id %d, not to this user (%d)", agent.Quote(path), owner, os.Geteuid())
-	case info.Mode().Perm()&0o022 != 0:
-		return agent.Errorf(agent.BadInput, "%s can be written by other users (mode %04o)", agent.Quote(path), info.Mode().Perm()).
-			Hint("look at what is in it, then: chmod 700 %s", shellWord(path))
 	}
-	return nil
+	owner := info.Sys().(*syscall.Stat_t).Uid
+	if int(owner) == os.Geteuid() && info.Mode().Perm()&0o022 == 0 {
+		return nil
+	}
+	return foreign(path, owner, info.Mode())
+}
+
+// foreign is the error for what belongs to another user, or can be written by one.
+func foreign(path string, owner uint32, mode fs.FileMode) error {
+	if int(owner) != os.Geteuid() {
+		return agent.Errorf(agent.BadInput, "%s belongs to user id %d, not to this user (%d)", agent.Quote(path), owner, os.Geteuid())
+	}
+	private := 0o600
+	if mode.IsDir() {
+		private = 0o700
+	}
+	return agent.Errorf(agent.BadInput, "%s can be written by other users (mode %04o)", agent.Quote(path), mode.Perm()).
+		Hint("look at what is in it, then: chmod %o %s", private, shellWord(path))
 }
 
 // shellWord is a path as it can be pasted into a command line.
