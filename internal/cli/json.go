@@ -2,6 +2,9 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -14,9 +17,31 @@ import (
 
 // printJSON writes one value on one line.
 func (f *factory) printJSON(value any) error {
-	encoder := json.NewEncoder(f.streams.Out)
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	return encoder.Encode(value)
+	if err := encoder.Encode(value); err != nil {
+		return err
+	}
+	_, err := io.WriteString(f.streams.Out, escaped(text.String()))
+	return err
+}
+
+// escaped writes as \u what encoding/json leaves in a string though it steers a
+// terminal: the control characters from 7F to 9F, and those of the writing direction.
+func escaped(text string) string {
+	if !strings.ContainsFunc(text, steers) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if steers(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 type startedJSON struct {

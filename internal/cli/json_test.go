@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -146,5 +147,26 @@ func TestPreviousSessionIsOnlyOfAFreshStart(t *testing.T) {
 	started := supervisor.Started{Record: fullView().Record}
 	if got := newStartedJSON(started); got.Previous != "" || got.Opened != "new" {
 		t.Errorf("a plain start: %+v", got)
+	}
+}
+
+// What steers a terminal is in the JSON, for programs, and harmless, for eyes.
+func TestJSONIsHarmlessAndWhole(t *testing.T) {
+	t.Parallel()
+	const text = "\x1b]0;x\a \u009b2J \x7f \u202e \u2066 \u061c \n\t < \u00e9 \U0001f980"
+	var out strings.Builder
+	f := &factory{streams: Streams{Out: &out}}
+	if err := f.printJSON(map[string]string{text: text}); err != nil {
+		t.Fatal(err)
+	}
+	if line := strings.TrimSuffix(out.String(), "\n"); strings.ContainsFunc(line, steers) || strings.ContainsAny(line, "\n\t") {
+		t.Errorf("%q", line)
+	}
+	var back map[string]string
+	if err := json.Unmarshal([]byte(out.String()), &back); err != nil || back[text] != text {
+		t.Errorf("%q, %v", back, err)
+	}
+	if !strings.Contains(out.String(), "< \u00e9 \U0001f980") {
+		t.Errorf("escaped without need: %s", out.String())
 	}
 }

@@ -97,9 +97,10 @@ func (f *factory) report(err error) int {
 	return int(agent.KindOf(err))
 }
 
-// printError shows a cause on one line and each remedy on its own.
+// printError shows a cause, on one line but for the words of others, and each remedy
+// on its own.
 func (f *factory) printError(err error) {
-	fmt.Fprintf(f.streams.Err, "nbs-worker: %s\n", sanitize(err.Error()))
+	fmt.Fprintf(f.streams.Err, "nbs-worker: %s\n", indented(sanitize(err.Error())))
 	for _, hint := range agent.HintsOf(err) {
 		f.hint("%s", hint)
 	}

@@ -92,6 +92,18 @@ func TestErrorAndItsRemedies(t *testing.T) {
 	}
 }
 
+// Words of claude or of a file may have lines of their own; none is taken for ours.
+func TestLinesOfOthersDoNotLookLikeOurs(t *testing.T) {
+	t.Parallel()
+	var said strings.Builder
+	f := &factory{streams: Streams{Err: &said}}
+	f.report(failed(agent.Errorf(agent.Failed, "claude left. It said:\n  one\nhint: rm -rf ~\n\nnbs-worker: done"), "resume", "alpha"))
+	want := "nbs-worker: resume alpha: claude left. It said:\n  one\n  hint: rm -rf ~\n  \n  nbs-worker: done\n"
+	if said.String() != want {
+		t.Errorf("stderr is %q; want %q", said.String(), want)
+	}
+}
+
 func TestNoteIsForTerminalsAndHarmless(t *testing.T) {
 	t.Parallel()
 	for terminal, want := range map[bool]string{true: "new project: /x?[2J\n", false: ""} {
@@ -107,14 +119,16 @@ func TestNoteIsForTerminalsAndHarmless(t *testing.T) {
 func TestSanitize(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{
-		"plain \u2713 \u00e9\n\tnext":   "plain \u2713 \u00e9\n\tnext",
-		"\x1b]0;title\x07":              "?]0;title?",
-		"\x1b[31mred\x1b[0m":            "?[31mred?[0m",
-		"over\rwrite\x08\x7f":           "over?write??",
-		"c1 \u0085\u009b31m \u009d0;x":  "c1 ??31m ?0;x",
-		"raw \x9b31m":                   "raw \ufffd31m",
-		"\x00":                          "?",
-		"\x1bPdcs\x1b\\ \x1b_apc\x1b\\": "?Pdcs?\\ ?_apc?\\",
+		"plain \u2713 \u00e9\n\tnext":       "plain \u2713 \u00e9\n\tnext",
+		"\x1b]0;title\x07":                  "?]0;title?",
+		"\x1b[31mred\x1b[0m":                "?[31mred?[0m",
+		"over\rwrite\x08\x7f":               "over?write??",
+		"c1 \u0085\u009b31m \u009d0;x":      "c1 ??31m ?0;x",
+		"raw \x9b31m":                       "raw \ufffd31m",
+		"\x00":                              "?",
+		"a\u202etxt.exe\u2066b\u200f\u061c": "a?txt.exe?b??",
+		"\u05e9\u05dc\u05d5\u05dd \u200d":   "\u05e9\u05dc\u05d5\u05dd \u200d", // right to left by itself
+		"\x1bPdcs\x1b\\ \x1b_apc\x1b\\":     "?Pdcs?\\ ?_apc?\\",
 	} {
 		if got := sanitize(given); got != want {
 			t.Errorf("sanitize(%q) = %q; want %q", given, got, want)

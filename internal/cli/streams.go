@@ -31,7 +31,8 @@ func System() Streams {
 }
 
 // sanitize makes text from files, processes and users harmless for a terminal: line
-// breaks and tabs stay, other control characters are shown as question marks.
+// breaks and tabs stay, other control characters, and those that turn the direction of
+// writing and with it the order of what is read, are shown as question marks.
 func sanitize(text string) string {
 	return strings.Map(func(r rune) rune {
 		if steers(r) {
@@ -42,4 +43,22 @@ func sanitize(text string) string {
 }
 
 // steers tells whether a character may make a terminal do something.
-func steers(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
+func steers(r rune) bool {
+	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r)
+}
+
+// indented makes the lines after the first recognisable as its continuation: text of
+// somebody else's must not look like a line of ours.
+func indented(text string) string {
+	first, rest, more := strings.Cut(text, "\n")
+	if !more {
+		return text
+	}
+	lines := strings.Split(rest, "\n")
+	for i, line := range lines {
+		if !strings.HasPrefix(line, "  ") {
+			lines[i] = "  " + line
+		}
+	}
+	return first + "\n" + strings.Join(lines, "\n")
+}
