@@ -2,8 +2,6 @@ package claude
 
 import (
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"nbs-worker/internal/agent"
 )
@@ -33,42 +31,6 @@ func Args(record *agent.Record, opening Opening, prompt string) []string {
 		args = append(args, "--", prompt)
 	}
 	return args
-}
-
-// ownedFlags are set from the record, or would make the record untrue.
-var ownedFlags = []string{
-	"--session-id", "--resume", "-r", "--continue", "-c", "--fork-session", "--from-pr",
-	"--model", "--permission-mode", "--dangerously-skip-permissions", "--settings",
-	"--print", "-p", "--bg", "--worktree", "-w", "--no-session-persistence", "--version", "-v", "--help", "-h",
-}
-
-// CheckExtraArgs checks the arguments that a user wants claude to get besides ours.
-// Errors: BadInput.
-func CheckExtraArgs(args []string) error {
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		return agent.Errorf(agent.BadInput, "extra argument %s is not an option of claude", agent.Quote(args[0])).
-			Hint("give the first prompt with --prompt TEXT")
-	}
-	for _, arg := range args {
-		name, _, _ := strings.Cut(arg, "=")
-		if owned(name) || arg == "--" {
-			return agent.Errorf(agent.BadInput, "extra argument %s is set by nbs-worker itself", agent.Quote(name)).
-				Hint("see nbs-worker spawn --help for --model, --permission-mode, --session-id and --prompt")
-		}
-		if err := agent.CheckText("extra argument", arg); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// owned tells whether an option is one of ours, also with its value or with other
-// letters joined to a letter: -rUUID, -pc.
-func owned(option string) bool {
-	if len(option) > 2 && option[0] == '-' && option[1] != '-' {
-		option = option[:2]
-	}
-	return slices.Contains(ownedFlags, option)
 }
 
 // Recorded are the values on a claude command line that a record fixes.

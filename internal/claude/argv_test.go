@@ -83,7 +83,8 @@ func TestCheckExtraArgsTakes(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
 		nil, {"--verbose"}, {"--add-dir", "/x y", "../z"}, {"--allowedTools", "Bash(git *)", "Edit"}, {"--mcp-config={\"a\":1}"},
-		{"-d", "api,hooks"}, {"-n", "Theo"}, {"--fallback-model", "sonnet"}, {"--append-system-prompt", "Be brief; $(x)\nplease."},
+		{"-d", "api,hooks"}, {"-dapi"}, {"-n", "Theo"}, {"-d", "--verbose"}, {"--tools", ""}, {"--not-known-yet", "x", "--verbose"},
+		{"--append-system-prompt", "- be brief", "--verbose"}, {"--append-system-prompt=--model haiku"}, {"--add-dir", "a;", "b;"}, {"--fallback-model", "sonnet"}, {"--append-system-prompt", "Be brief; $(x)\nplease."},
 	} {
 		if err := CheckExtraArgs(args); err != nil {
 			t.Errorf("CheckExtraArgs(%q): %v", args, err)
@@ -97,7 +98,12 @@ func TestCheckExtraArgsRefuses(t *testing.T) {
 		{"Hello."}, {""}, {"--resume", "x"}, {"--resume=x"}, {"-r"}, {"-rx"}, {"-r=x"}, {"-c"}, {"-cp"}, {"-p"}, {"-pd"}, {"--print"},
 		{"--session-id=x"}, {"--verbose", "--continue"}, {"--fork-session"}, {"--model", "haiku"}, {"--model=haiku"},
 		{"--permission-mode=plan"}, {"--dangerously-skip-permissions"}, {"--settings", "{}"}, {"--settings={}"}, {"--bg"}, {"--from-pr", "1"},
-		{"--no-session-persistence"}, {"--version"}, {"-v"}, {"-h"}, {"--verbose", "--", "Hello."}, {"--add-dir", "a\x00b"}, {"--add-dir", "\xff"},
+		{"--no-session-persistence"}, {"--version"}, {"-v"}, {"-h"}, {"--verbose", "--", "Hello."},
+		{"--background"}, {"--teleport"}, {"--cloud", "x"}, {"--desktop"}, {"--tmux"}, {"--environment=x"},
+		{"--verbose", "Hello."}, {"--verbose", ""}, {"--effort=high", "Hello."}, {"--effort", "high", "Hello."}, {"-dapi", "Hello."},
+		{"-d", "api", "Hello."}, {"--not-known-yet", "x", "Hello."}, {"--append-system-prompt", "- be brief", "Hello."},
+		{"--add-dir", "a", "--verbose", "Hello."}, {"--add-dir=a", "b"}, {"-"}, {"--verbose", "-"},
+		{"--add-dir", "a\x00b"}, {"--add-dir", "\xff"},
 	} {
 		err := CheckExtraArgs(args)
 		wantKind(t, strings.Join(args, " "), err, agent.BadInput)

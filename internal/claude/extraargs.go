@@ -1,0 +1,96 @@
+package claude
+
+import (
+	"slices"
+	"strings"
+
+	"nbs-worker/internal/agent"
+)
+
+// ownedFlags are set from the record, or would make the record untrue: another
+// conversation, another place, no terminal, no transcript.
+var ownedFlags = []string{
+	"--session-id", "--resume", "-r", "--continue", "-c", "--fork-session", "--from-pr", "--teleport",
+	"--model", "--permission-mode", "--dangerously-skip-permissions", "--settings",
+	"--worktree", "-w", "--tmux", "--cloud", "--remote", "--environment", "--desktop",
+	"--print", "-p", "--bg", "--background", "--no-session-persistence", "--version", "-v", "--help", "-h",
+}
+
+// switches take no value, so that a word behind one is a prompt. With lists, any
+// number of words is theirs. What is in neither takes one word at the most.
+var (
+	switches = []string{
+		"--allow-dangerously-skip-permissions", "--ax-screen-reader", "--bare", "--brief", "--chrome", "--disable-slash-commands",
+		"--exclude-dynamic-system-prompt-sections", "--forward-subagent-text", "--ide", "--include-hook-events",
+		"--include-partial-messages", "--no-chrome", "--replay-user-messages", "--restricted", "--safe-mode",
+		"--strict-mcp-config", "--verbose",
+	}
+	lists = []string{
+		"--add-dir", "--allowedTools", "--allowed-tools", "--betas", "--disallowedTools", "--disallowed-tools", "--file",
+		"--mcp-config", "--tools",
+	}
+)
+
+// CheckExtraArgs checks the arguments that a user wants claude to get besides ours. A
+// word that belongs to no option would be a prompt, and sent again at each resume.
+// Errors: BadInput.
+func CheckExtraArgs(args []string) error {
+	words := 0 // how many may still follow
+	for _, arg := range args {
+		if err := agent.CheckText("extra argument", arg); err != nil {
+			return err
+		}
+		if isOption(arg) {
+			if err := checkOwned(arg); err != nil {
+				return err
+			}
+			words = wordsOf(arg)
+			continue
+		}
+		if words == 0 {
+			return agent.Errorf(agent.BadInput, "extra argument %s is not an option of claude, nor the value of one", agent.Quote(arg)).
+				Hint("give the first prompt with --prompt TEXT, and several values one by one: --option=A --option=B")
+		}
+		words--
+	}
+	return nil
+}
+
+// isOption tells an option from a word. The value of an option may begin with a dash
+// too, but no option has a blank in its name.
+func isOption(arg string) bool {
+	name, _, _ := strings.Cut(arg, "=")
+	return len(name) > 1 && name[0] == '-' && !strings.ContainsAny(name, " \t\n")
+}
+
+// wordsOf is how many words behind an option can be its values.
+func wordsOf(option string) int {
+	const noLimit = 1 << 20
+	joined := strings.Contains(option, "=") || option[1] != '-' && len(option) > 2 // -dapi
+	switch {
+	case joined || slices.Contains(switches, option):
+		return 0
+	case slices.Contains(lists, option):
+		return noLimit
+	default:
+		return 1
+	}
+}
+
+func checkOwned(arg string) error {
+	name, _, _ := strings.Cut(arg, "=")
+	if !owned(name) && arg != "--" {
+		return nil
+	}
+	return agent.Errorf(agent.BadInput, "extra argument %s is set by nbs-worker itself", agent.Quote(name)).
+		Hint("see nbs-worker spawn --help for --model, --permission-mode, --session-id and --prompt")
+}
+
+// owned tells whether an option is one of ours, also with its value or with other
+// letters joined to a letter: -rUUID, -pc.
+func owned(option string) bool {
+	if len(option) > 2 && option[0] == '-' && option[1] != '-' {
+		option = option[:2]
+	}
+	return slices.Contains(ownedFlags, option)
+}
