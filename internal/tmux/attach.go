@@ -10,6 +10,9 @@ import (
 // client of the same server it switches that client instead. On success it does
 // not return, or returns nil after a switch.
 func (c *Client) Attach(socketPath, sessionID string) error {
+	if err := c.check(); err != nil {
+		return err
+	}
 	verb := "attach-session"
 	env := os.Environ()
 	if inside, _, _ := strings.Cut(os.Getenv("TMUX"), ","); inside == socketPath {

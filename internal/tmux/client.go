@@ -44,6 +44,7 @@ var (
 type Client struct {
 	binary string
 	socket []string // the option that selects it
+	path   string   // of the socket; "" when tmux makes it from a name
 }
 
 // New returns a client for a socket: a path, a name as tmux -L takes it, or "" for
@@ -58,7 +59,7 @@ func New(socket string) (*Client, error) {
 		if err := agent.CheckPath("tmux socket", socket); err != nil {
 			return nil, err
 		}
-		return &Client{binary: binary, socket: []string{"-S", socket}}, nil
+		return &Client{binary: binary, socket: []string{"-S", socket}, path: socket}, nil
 	}
 	if socket == "" {
 		socket = DefaultSocket
@@ -72,6 +73,9 @@ func New(socket string) (*Client, error) {
 // run executes one tmux command line and returns its output. dir becomes the
 // working directory of the client, and with it that of a session it makes.
 func (c *Client) run(ctx context.Context, dir string, args ...string) (string, error) {
+	if err := c.check(); err != nil {
+		return "", err
+	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, c.binary, append(append([]string{"-u"}, c.socket...), args...)...)
@@ -92,6 +96,14 @@ func (c *Client) run(ctx context.Context, dir string, args ...string) (string, e
 		return "", failure
 	}
 	return stdout.String(), nil
+}
+
+// check looks at a socket that tmux itself would not look at.
+func (c *Client) check() error {
+	if c.path == "" {
+		return nil
+	}
+	return checkSocket(c.path)
 }
 
 func unanswered(err error) error {

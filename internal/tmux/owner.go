@@ -1,0 +1,40 @@
+package tmux
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"nbs-worker/internal/agent"
+)
+
+// checkSocket refuses a socket that another user made, or could put his own in place
+// of: a client does what its server says, up to running commands and writing files.
+// tmux -L looks at the folder itself; with -S, which we use for the server that a
+// record names, it does not. After a reboot the path of a socket below /tmp is
+// anybody's. Errors: BadInput.
+func checkSocket(path string) error {
+	folder := filepath.Dir(path)
+	info, err := os.Stat(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // no server: tmux says it
+	}
+	if err != nil {
+		return err
+	}
+	sticky := info.Mode()&fs.ModeSticky != 0
+	if owner := ownerOf(info); owner != 0 && owner != os.Geteuid() || info.Mode().Perm()&0o022 != 0 && !sticky {
+		return agent.Errorf(agent.BadInput, "the folder of the tmux socket %s is another user's, or can be written by others", agent.Quote(path)).
+			Hint("use a tmux server of your own: --tmux-socket NAME")
+	}
+	info, err = os.Stat(path)
+	if err == nil && ownerOf(info) != os.Geteuid() {
+		return agent.Errorf(agent.BadInput, "the tmux socket %s belongs to user id %d", agent.Quote(path), ownerOf(info)).
+			Hint("use a tmux server of your own: --tmux-socket NAME")
+	}
+	return nil // and without a socket there is no server
+}
+
+func ownerOf(info fs.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }

@@ -1,0 +1,116 @@
+package tmux
+
+import (
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
+)
+
+// nobody is another user of the machine.
+const nobody = 65534
+
+// trap is a socket at which somebody waits for a client, and counts those who come.
+func trap(t *testing.T) (path string, visitors func() int) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "nbs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(dir, "s")
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	came := make(chan struct{}, 100)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			visitor, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			came <- struct{}{}
+			_ = visitor.Close()
+		}
+	}()
+	t.Cleanup(func() {
+		_ = listener.Close()
+		<-done
+		_ = os.RemoveAll(dir)
+	})
+	return path, func() int { return len(came) }
+}
+
+// mustNotCall checks that no call of tmux reaches the socket.
+func mustNotCall(t *testing.T, path string, visitors func() int) {
+	t.Helper()
+	c, err := New(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, panesErr := c.Panes(t.Context())
+	openErr := c.NewSession(t.Context(), Spec{Name: "x", Dir: "/", Command: []string{"sleep", "1"}})
+	for what, err := range map[string]error{"panes": panesErr, "new session": openErr, "kill": c.Kill(t.Context(), "$1"), "attach": c.Attach(path, "$1")} {
+		if agent.KindOf(err) != agent.BadInput || !strings.Contains(err.Error(), "tmux socket") {
+			t.Errorf("%s: %v; want bad input", what, err)
+		}
+	}
+	if n := visitors(); n != 0 {
+		t.Errorf("the server of somebody else had %d visitors", n)
+	}
+}
+
+func TestSocketOfAnotherUserIsNotTouched(t *testing.T) {
+	t.Parallel()
+	rig.NeedsRoot(t)
+	path, visitors := trap(t)
+	if err := os.Chown(path, nobody, -1); err != nil {
+		t.Fatal(err)
+	}
+	mustNotCall(t, path, visitors)
+}
+
+func TestSocketInTheFolderOfAnotherUserIsNotTouched(t *testing.T) {
+	t.Parallel()
+	rig.NeedsRoot(t)
+	path, visitors := trap(t)
+	if err := os.Chown(filepath.Dir(path), nobody, -1); err != nil {
+		t.Fatal(err)
+	}
+	mustNotCall(t, path, visitors)
+}
+
+func TestSocketThatOthersCanReplaceIsNotTouched(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []fs.FileMode{0o777, 0o720} {
+		path, visitors := trap(t)
+		if err := os.Chmod(filepath.Dir(path), mode); err != nil {
+			t.Fatal(err)
+		}
+		mustNotCall(t, path, visitors)
+	}
+}
+
+// As /tmp is: in a sticky folder nobody can replace what is another's.
+func TestSocketInAStickyFolderServes(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	if err := os.Chmod(s.dir, 0o777|fs.ModeSticky); err != nil {
+		t.Fatal(err)
+	}
+	s.open(Spec{Name: "nbs-alpha-live", Command: shell(stay)})
+	if err := checkSocket(filepath.Join(s.dir, "no", "folder")); err != nil {
+		t.Errorf("a socket that is not there: %v", err)
+	}
+	if _, err := os.Stat(s.socket); errors.Is(err, fs.ErrNotExist) {
+		t.Error("there is no socket")
+	}
+}
