@@ -40,7 +40,7 @@ func (s *Supervisor) Inspect(ctx context.Context, handle agent.Handle) (View, er
 	all.Go(func() { view.Strangers, strangersErr = s.visibleStrangers(&r) })
 	all.Go(func() { transcriptErr = s.addTranscript(&view) })
 	all.Wait()
-	view.Status = s.status(&r, panes)
+	view.Status = s.status(&view.Record, panes)
 	if err := cmp.Or(transcriptErr, strangersErr); err != nil {
 		return view, err
 	}

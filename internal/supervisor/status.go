@@ -46,8 +46,20 @@ func (s *Supervisor) processStatus(r *agent.Record, tmuxAlive func() bool) agent
 	case launcherAlive(r):
 		return agent.Status{State: agent.Unknown, Source: "process", Detail: "it has just ended; its launcher is writing down how"}
 	}
+	s.takeLateExit(r)
 	cause, detail := whyDead(r)
 	return agent.Status{State: agent.Dead, Cause: cause, Detail: detail, Source: "process"}
+}
+
+// takeLateExit looks once more for the exit of a start whose claude and launcher have
+// both gone: the launcher may have written it down, and left, after the record was read.
+func (s *Supervisor) takeLateExit(r *agent.Record) {
+	if r.ExitOf(r.Process.Invocation) != nil {
+		return
+	}
+	if now, err := s.Store.Load(r.Handle); err == nil && sameStart(now.Process, r.Process) {
+		r.Exits = now.Exits
+	}
 }
 
 func launcherAlive(r *agent.Record) bool {
