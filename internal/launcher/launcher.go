@@ -219,7 +219,7 @@ func (l *Launcher) start(record *agent.Record, launch store.Launch) (*child, err
 func (l *Launcher) ours(record *agent.Record, id agent.Invocation) map[string]string {
 	env := map[string]string{
 		HandleVariable:     string(record.Handle),
-		RootVariable:       record.ProjectRoot,
+		RootVariable:       l.Store.Project(), // the record's may be of before the folder was moved, or of a copy's original
 		InvocationVariable: string(id),
 		"PWD":              record.LaunchCwd(),
 	}

@@ -29,6 +29,9 @@ func (s *Supervisor) end(ctx context.Context, r agent.Record) error {
 	if elsewhere(&r) && r.ExitOf(r.Process.Invocation) != nil {
 		return nil // its own launcher saw it end, and nothing of it can be here
 	}
+	if err := s.checkMarks(&r); err != nil {
+		return err
+	}
 	// Descendants are found through their parents, so before these end.
 	leftovers, err := s.descendants(&r)
 	if err != nil {

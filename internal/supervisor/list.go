@@ -26,7 +26,7 @@ func (s *Supervisor) List(ctx context.Context) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	servers := &servers{supervisor: s, asked: map[string]func() server{}}
+	servers := &servers{supervisor: s, asked: map[agent.TmuxPlace]func() server{}}
 	rows := make([]Row, len(handles))
 	inParallel(len(rows), func(i int) { rows[i] = s.row(ctx, handles[i], servers) })
 	for i := range rows {
@@ -72,7 +72,7 @@ func (answer server) has(r *agent.Record) bool {
 type servers struct {
 	supervisor *Supervisor
 	mu         sync.Mutex
-	asked      map[string]func() server // by the path of the socket
+	asked      map[agent.TmuxPlace]func() server // two servers may have had one socket, one after the other
 }
 
 // ask returns what waits for the answer of the server in which an agent was started.
@@ -82,14 +82,14 @@ func (a *servers) ask(ctx context.Context, r *agent.Record) func() server {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if answer, known := a.asked[r.Process.Tmux.Path]; known {
+	if answer, known := a.asked[*r.Process.Tmux]; known {
 		return answer
 	}
 	answer := sync.OnceValue(func() server {
 		_, panes, err := a.supervisor.panes(ctx, r)
 		return server{panes: byInvocation(panes), err: err}
 	})
-	a.asked[r.Process.Tmux.Path] = answer
+	a.asked[*r.Process.Tmux] = answer
 	go answer()
 	return answer
 }

@@ -76,8 +76,17 @@ func (s *Supervisor) panes(ctx context.Context, r *agent.Record) (*tmux.Client, 
 	if err != nil {
 		return nil, nil, err
 	}
+	if serverGone(r) {
+		return client, nil, nil
+	}
 	panes, err := client.Panes(ctx)
 	return client, panes, err
+}
+
+// serverGone tells whether the tmux server of a start has ended. Its panes ended with
+// it, and the path of its socket may be anybody's by now.
+func serverGone(r *agent.Record) bool {
+	return r.Process != nil && r.Process.Tmux != nil && r.Process.Tmux.ServerStartTicks != 0 && gone(r.Process.ServerIdentity())
 }
 
 func (s *Supervisor) client(r *agent.Record) (*tmux.Client, error) {
