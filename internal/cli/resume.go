@@ -33,9 +33,10 @@ last start's tools left running is ended first.
 An agent that runs is refused (5); --force ends it properly first. When its
 transcript is gone the resume fails (2) and changes nothing; --fresh starts an empty
 conversation with the first prompt and keeps the old id in previous_sessions.
-Nothing is sent to the agent unless --prompt is given. When the start fails, the
-record stays as it was, and claude's own words are shown. After 3, 8 and 130 the start
-goes on, and the record describes it.`,
+Nothing is sent to the agent unless --prompt is given; what is, stands on claude's
+command line for other users to read. When the start fails, the record stays as it
+was, and claude's own words are shown. After 3, 8 and 130 the start goes on, and the
+record describes it.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker resume theologian
   nbs-worker resume theologian --model sonnet --prompt 'You were restarted. Go on.'

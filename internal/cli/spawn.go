@@ -35,7 +35,9 @@ nbs-<handle>-live, waits until it is ready, checks that what runs is what was
 recorded, and prints the handle, alone on stdout.
 
 The default permission mode is bypassPermissions: the agent acts without asking.
-The environment of this call reaches claude (nbs-worker help environment).
+The environment of this call reaches claude (nbs-worker help environment). The first
+message stands on claude's command line, where other users of the machine can read
+it: it is no place for secrets. With --prompt-file it is on no other command line.
 When the start fails, the record stays: nbs-worker resume <handle> tries again.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker spawn theologian --model opus --prompt 'Read PLAN.md and begin.'
