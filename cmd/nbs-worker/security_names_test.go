@@ -1,0 +1,150 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+// Names that lead elsewhere, or that mean something to a shell, to tmux or to claude:
+// handles, and the folders in which agents work.
+
+// TestOriginalPathTraversal has the handles that lead out of .nbs.
+func TestHostileHandlesAreRefusedByEveryVerb(t *testing.T) {
+	m := standIn(t)
+	for what, handle := range map[string]string{
+		"300 characters": strings.Repeat("a", 300), "65 characters": strings.Repeat("a", 65),
+		"Cyrillic letter": "\u0430lpha", "full width": "\uff41lpha", "zero width": "alp\u200bha", "reversed": "alpha\u202e",
+		"combining": "alpha\u0301", "not UTF-8": "alpha\xff", "escape": "alpha\x1b[2J", "line break": "alpha\n", "tab": "al\tpha",
+		"blank": " ", "inner blank": "al pha", "dots": "...", "hidden": ".alpha", "extension": "alpha.json", "home": "~root",
+		"own file": "../sessions/alpha", "backslash": `..\alpha`, "percent": "%2e%2e", "option": "--fresh", "short option": "-x",
+		"tmux format": "#(touch PWN)", "tmux target": "=alpha", "tmux pattern": "al*", "tmux command": "alpha;", "session number": "$0",
+		"substitution": "$(touch PWN)", "underscore first": "_alpha", "colon": "alpha:1.0",
+	} {
+		for _, verb := range verbs {
+			if r := m.nbs(words(verb, handle)...); r.code != 4 || r.stdout != "" || steering(r.stderr) {
+				t.Errorf("%s: %s %q: %s", what, verb, handle, r)
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Join(m.world.Project, ".nbs")); err == nil || m.serverPID() != 0 {
+		t.Error("a refused handle left something")
+	}
+	m.noCanary()
+}
+
+func TestHandlesThatDifferInCaseAreOneAgent(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "Alpha")
+	m.refused(5, "the handle is taken", "spawn", "alpha")
+	m.refused(5, "runs already", "resume", "ALPHA")
+	m.ok("stop", "aLPHA")
+	m.ok("resume", "alpha")
+	if s := m.session("alpha"); !s.Running || s.TmuxSession != "nbs-Alpha-live" {
+		t.Errorf("%+v", s)
+	}
+	m.ok("dismiss", "ALPHA")
+	if entries, err := os.ReadDir(filepath.Dir(m.recordPath("x"))); err != nil || len(entries) != 0 {
+		t.Errorf("left: %v, %v", entries, err)
+	}
+}
+
+// tmux takes a bare name for a prefix or a pattern, and ends whoever fits.
+func TestNeighbourWithALongerNameIsNotTaken(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "bobby")
+	m.tmux("new-session", "-d", "-s", "nbs-bob-live-2", "cat; cat")
+	for _, verb := range []string{"session", "resume", "stop", "dismiss", "run"} {
+		m.refused(2, "no such agent", verb, "bob")
+	}
+	if s := m.session("bobby"); !s.Running || !s.TmuxAlive {
+		t.Errorf("the neighbour was touched: %+v", s)
+	}
+	if sessions := m.tmux("list-sessions", "-F", "#{session_name}"); !strings.Contains(sessions, "nbs-bob-live-2\n") {
+		t.Errorf("sessions left: %q", sessions)
+	}
+}
+
+// hostileFolders are names that a folder may have.
+var hostileFolders = []string{
+	"p#(touch PWN)#{pid}", "p#(touch PWN)#{pid};", "-x", " leading and trailing blank ", "it's \"quoted\"", ";",
+	"$(touch PWN)`touch PWN`", "x; touch PWN", `*?[a-z]~%s\`, "esc\x1b[2J\u202e 日本語 é",
+}
+
+func TestHostileProjectFolders(t *testing.T) {
+	m := standIn(t)
+	rig.Config(t, m.world.ConfigDir, rig.ConfigOptions{Trusted: []string{m.world.Root}})
+	for i, name := range hostileFolders {
+		m.dir = m.folder(filepath.Join("projects", name))
+		handle := fmt.Sprintf("agent%d", i)
+		m.liveAndDie(handle, m.dir, "spawn", handle, "--prompt", "Remember 42.")
+		if _, err := os.Stat(filepath.Join(m.dir, ".nbs")); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	m.noCanary()
+}
+
+func TestHostileWorkingDirectories(t *testing.T) {
+	m := standIn(t)
+	rig.Config(t, m.world.ConfigDir, rig.ConfigOptions{Trusted: []string{m.world.Root}})
+	for i, name := range hostileFolders {
+		cwd := m.folder(filepath.Join("folders", name))
+		handle := fmt.Sprintf("agent%d", i)
+		m.liveAndDie(handle, cwd, "spawn", handle, "--prompt", "Remember 42.", "--cwd="+cwd)
+	}
+	m.noCanary()
+}
+
+// folder makes a folder below the team's own.
+func (m *team) folder(name string) string {
+	m.Helper()
+	path := filepath.Join(m.world.Root, name)
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		m.Fatal(err)
+	}
+	return path
+}
+
+// liveAndDie takes an agent through its verbs and checks where its claude runs.
+func (m *team) liveAndDie(handle, cwd string, spawn ...string) {
+	m.Helper()
+	m.ok(spawn...)
+	m.mustRunIn(handle, cwd)
+	for _, args := range [][]string{{"session", handle}, {"list"}} {
+		if out := m.ok(args...); steering(out) || !strings.Contains(out, handle) {
+			m.Errorf("%s in %q: %q", args[0], cwd, out)
+		}
+	}
+	m.ok("stop", handle)
+	m.ok("resume", handle)
+	m.mustRunIn(handle, cwd)
+	m.ok("dismiss", handle)
+}
+
+func (m *team) mustRunIn(handle, cwd string) {
+	m.Helper()
+	s := m.session(handle)
+	if at, err := os.Readlink(procFile(s.RecordedPID, "cwd")); err != nil || at != cwd || !s.Running || !s.TmuxAlive {
+		m.Errorf("claude runs in %q, want %q: %v, %+v", at, cwd, err, s)
+	}
+}
+
+// A record is lines to many a tool, and no path of ours holds a line break.
+func TestFolderWithALineBreakIsRefused(t *testing.T) {
+	m := standIn(t)
+	folder := m.folder("a\nhint: rm -rf ~")
+	r := m.refused(4, "line break", "spawn", "alpha", "--cwd", folder)
+	if strings.Count(r.stderr, "\n") != 1 {
+		t.Errorf("the name stands on lines of its own: %q", r.stderr)
+	}
+	m.dir = folder
+	m.refused(4, "line break", "spawn", "alpha")
+	if _, err := os.Stat(filepath.Join(folder, ".nbs")); err == nil {
+		t.Error("a refused project got a .nbs")
+	}
+}
