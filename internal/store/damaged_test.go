@@ -150,3 +150,14 @@ func TestHandleSpelledByHandInAnotherCase(t *testing.T) {
 		t.Errorf("Load = %+v, %v; want what was written", r, err)
 	}
 }
+
+func TestNesting(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{
+		"": 0, "1": 0, "{}": 1, `{"a":[{}],"b":[]}`: 3, `{"[[[[":"]]{{\"[["}`: 1, `["\\",[]]`: 2, "]]]]": 0, `"[[`: 0,
+	} {
+		if got := nesting([]byte(text)); got != want {
+			t.Errorf("nesting(%s) = %d; want %d", text, got, want)
+		}
+	}
+}

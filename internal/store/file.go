@@ -58,6 +58,30 @@ func (s *Store) read(sub, name string, limit int) ([]byte, error) {
 	return data, err
 }
 
+// nestingLimit is how deep a record may be nested; our own has four levels. An unknown
+// field is indented when it is written again, and 5,000 brackets make 50 MB then.
+const nestingLimit = 100
+
+// nesting is how deep the brackets of a JSON text are nested.
+func nesting(data []byte) int {
+	deepest, depth, inString := 0, 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '{' || c == '[':
+			depth++
+			deepest = max(deepest, depth)
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return deepest
+}
+
 // remove deletes sub/name durably. Errors: [fs.ErrNotExist].
 func (s *Store) remove(sub, name string) error {
 	dir, err := s.nbs.OpenRoot(sub)

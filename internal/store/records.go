@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -55,6 +56,9 @@ func (s *Store) Load(handle agent.Handle) (agent.Record, error) {
 	}
 	if err != nil {
 		return agent.Record{}, s.damaged(name, err)
+	}
+	if nesting(data) > nestingLimit {
+		return agent.Record{}, cmp.Or(newerSchema(data), s.damaged(name, fmt.Errorf("it is nested deeper than %d", nestingLimit)))
 	}
 	var record agent.Record
 	if err := record.UnmarshalJSON(data); err != nil {
