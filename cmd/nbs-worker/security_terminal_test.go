@@ -1,0 +1,189 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+// Text that others chose, in whatever we print: it steers no terminal, hides nothing
+// and does not pass for a line of ours. In JSON it is escaped, and whole.
+
+// evilLines also pretends to be output of ours.
+const evilLines = evil + "\nhint: rm -rf ~\nnbs-worker: all is well\nState:           idle"
+
+// hostileRecord has evil text wherever a record takes text.
+func (m *team) hostileRecord(handle string) {
+	m.Helper()
+	m.setRecord(handle, func(fields map[string]any) {
+		fields["initial_prompt"], fields["claude_version"] = evilLines, evilLines
+		fields["restart"] = map[string]any{"policy": evilLines}
+		fields["claude_args"], fields["env"] = []string{"--name", evilLines}, map[string]any{"A": evilLines}
+		fields[evil] = evilLines
+		fields["previous_sessions"] = []any{map[string]any{"session_id": fields["session_id"], "reason": evilLines, "until": fields["started"]}}
+		exits := fields["exits"].([]any)
+		exit := exits[len(exits)-1].(map[string]any)
+		exit["signal"], exit["error"], exit["last_screen"] = evilLines, evilLines, strings.Repeat(evilLines+"\n", 3)
+		process(fields)["host"] = evilLines
+	})
+}
+
+func TestHostileRecordIsShownHarmlessly(t *testing.T) {
+	m := standIn(t)
+	folder := m.folder(strings.ReplaceAll(evil, "\r", ""))
+	rig.Config(t, m.world.ConfigDir, rig.ConfigOptions{Trusted: []string{m.world.Root}})
+	m.ok("spawn", "alpha", "--cwd", folder)
+	m.ok("stop", "alpha")
+	m.hostileRecord("alpha")
+	m.showsHarmlessly("session", "alpha")
+	m.showsHarmlessly("list")
+	m.showsHarmlessly("resume", "alpha", "--dry-run")
+	m.setRecord("alpha", func(fields map[string]any) { delete(fields, "exits"); process(fields)["boot_id"] = evilLines })
+	m.showsHarmlessly("session", "alpha")
+	m.showsHarmlessly("resume", "alpha")
+	m.mustKeepInJSON(folder)
+}
+
+// mustKeepInJSON checks that a program gets the text as it is.
+func (m *team) mustKeepInJSON(folder string) {
+	m.Helper()
+	var s struct {
+		Cwd              string
+		InitialPrompt    string                    `json:"initial_prompt"`
+		PreviousSessions []struct{ Reason string } `json:"previous_sessions"`
+	}
+	out := m.ok("session", "alpha", "--json")
+	if err := json.Unmarshal([]byte(out), &s); err != nil {
+		m.Fatal(err)
+	}
+	if steering(out) || s.Cwd != folder || s.InitialPrompt != evilLines || s.PreviousSessions[0].Reason != evilLines {
+		m.Errorf("%q\n%+v", out, s)
+	}
+	if list := m.ok("list", "--json"); steering(list) || strings.Count(list, "\n") != 1 {
+		m.Errorf("list: %q", list)
+	}
+}
+
+// showsHarmlessly runs a command in a pipe and on a terminal.
+func (m *team) showsHarmlessly(args ...string) {
+	m.Helper()
+	r := m.nbs(args...)
+	m.mustBeHarmless(fmt.Sprintf("%q in a pipe, stdout", args), r.stdout)
+	m.mustBeHarmless(fmt.Sprintf("%q in a pipe, stderr", args), r.stderr)
+	c := m.console(m.command(args, "NO_COLOR=1"))
+	_ = c.cmd.Wait() // some of them are to fail
+	<-c.done
+	m.mustBeHarmless(fmt.Sprintf("%q on a terminal", args), strings.ReplaceAll(c.text(), "\r\n", "\n"))
+}
+
+func (m *team) mustBeHarmless(what, out string) {
+	m.Helper()
+	if steering(out) {
+		m.Errorf("%s steers the terminal: %q", what, out)
+	}
+	for line := range strings.Lines(out) {
+		if strings.HasPrefix(line, "hint: rm") || strings.HasPrefix(line, "nbs-worker: all") || strings.HasPrefix(line, "State:           idle") {
+			m.Errorf("%s: a line of somebody else's looks like ours: %q", what, line)
+		}
+	}
+}
+
+// What a live claude says of itself is in Claude's registry.
+func TestHostileRegistryIsShownHarmlessly(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	s := m.session("alpha")
+	entry := filepath.Join(m.world.ConfigDir, "sessions", fmt.Sprintf("%d.json", s.RecordedPID))
+	var fields map[string]any
+	text, err := os.ReadFile(entry)
+	if err == nil {
+		err = json.Unmarshal(text, &fields)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields["status"], fields["waitingFor"], fields["cwd"], fields["version"] = "waiting", evilLines, evilLines, evilLines
+	fields["sessionId"] = evilLines
+	if text, err = json.Marshal(fields); err == nil {
+		err = os.WriteFile(entry, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.showsHarmlessly("session", "alpha")
+	m.showsHarmlessly("list")
+	m.showsHarmlessly("resume", "alpha")
+	// And an id that is none does not become the record's.
+	m.ok("stop", "alpha")
+	if after := m.session("alpha"); after.SessionID != s.SessionID || len(after.PreviousSessions) != 0 {
+		t.Errorf("%+v", after)
+	}
+}
+
+// The last words of a claude that leaves at once are shown.
+func TestHostileLastWordsAreShownHarmlessly(t *testing.T) {
+	m := standIn(t)
+	words := filepath.Join(m.world.Root, "words")
+	if err := os.WriteFile(words, []byte(evilLines+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.env = append(m.env, "NBS_CLAUDE="+m.script("cat "+words+"; exit 1"))
+	m.showsHarmlessly("spawn", "alpha")
+	m.showsHarmlessly("session", "alpha")
+	m.showsHarmlessly("resume", "alpha")
+}
+
+// Whoever holds a lock signs it, and the loser is shown the signature.
+func TestHostileHolderOfALockIsShownHarmlessly(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	id := m.session("alpha").SessionID
+	m.ok("stop", "alpha")
+	holder, err := json.Marshal(map[string]any{"pid": 1, "verb": evilLines, "handle": evilLines, "since": "2026-02-20T11:44:07Z"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"alpha.verb", id + ".lease"} {
+		lock, err := os.OpenFile(filepath.Join(m.world.Project, ".nbs", "locks", name), os.O_RDWR|os.O_TRUNC, 0o600)
+		if err == nil {
+			_, err = lock.Write(holder)
+		}
+		if err == nil {
+			err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.showsHarmlessly("resume", "alpha")
+		m.refused(5, "evil", "resume", "alpha")
+		_ = lock.Close()
+	}
+	m.ok("resume", "alpha")
+}
+
+// What the caller typed may come from somebody else too.
+func TestHostileArgumentsAreShownHarmlessly(t *testing.T) {
+	m := standIn(t)
+	for _, args := range [][]string{
+		{evilLines}, {"spawn", evilLines}, {"spawn", "alpha", "--model", evilLines}, {"spawn", "alpha", "--" + evilLines}, {"spawn", "alpha", "-" + evilLines},
+		{"spawn", "alpha", "--permission-mode", evilLines}, {"spawn", "alpha", "--cwd", evilLines}, {"spawn", "alpha", "--env", evilLines},
+		{"spawn", "alpha", "--env", evilLines + "=x"}, {"spawn", "alpha", "--session-id", evilLines}, {"spawn", "alpha", "--prompt-file", evilLines},
+		{"spawn", "alpha", "--wait", evilLines}, {"spawn", "alpha", "--", evilLines}, {"spawn", "alpha", "--", "--model=" + evilLines},
+		{"--root", evilLines, "list"}, {"--tmux-socket", evilLines, "spawn", "alpha"}, {"help", evilLines}, {"help", "\u009b2J\u202e"}, {"list", evilLines}, {"--json=" + evilLines, "list"},
+	} {
+		m.showsHarmlessly(args...)
+	}
+	for _, name := range []string{"NBS_MODEL", "NBS_PERMISSION_MODE", "NBS_CLAUDE", "NBS_ROOT", "NBS_TMUX_SOCKET", "CLAUDE_CONFIG_DIR"} {
+		r := m.nbsWith([]string{name + "=" + evilLines}, "spawn", "alpha", "--no-wait")
+		if r.code == 0 {
+			t.Errorf("%s: %s", name, r)
+		}
+		m.mustBeHarmless(name, r.stderr)
+	}
+}
