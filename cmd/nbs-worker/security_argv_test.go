@@ -1,0 +1,188 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+// Command lines: everybody on the machine can read them, and a word may mean something
+// to whoever it passes through.
+
+// What is promised: the first message of a start stands on claude's own command line,
+// and on no other; a secret of the environment on none.
+func TestCommandLinesAsAnotherUserSeesThem(t *testing.T) {
+	m := standIn(t)
+	rig.NeedsRoot(t)
+	const canary = "canary-4711"
+	seen := m.spyOnTmux()
+	m.env = append(m.env, "SERVICE_TOKEN="+canary+"-secret", "PLAIN="+canary+"-value")
+	look := m.watchAsNobody(canary)
+	spawn := m.command([]string{"spawn", "alpha", "--prompt-file", "-", "--env", "NOTE=kept"})
+	spawn.Stdin = strings.NewReader("Remember 42. " + canary + "-prompt")
+	if r := m.finish(spawn); r.code != 0 {
+		t.Fatal(r)
+	}
+	onClaude := 0
+	for _, s := range look() {
+		if !strings.HasPrefix(s.cmdline, m.variable("NBS_CLAUDE")+" --session-id ") || strings.Count(s.cmdline, canary) != 1 {
+			t.Errorf("another user sees it on the command line of %d: %s", s.pid, s.cmdline)
+		}
+		onClaude++
+	}
+	if onClaude == 0 {
+		t.Error("the first message was not even seen where it is: the watch saw nothing")
+	}
+	look = m.watchAsNobody(canary)
+	for _, args := range [][]string{
+		{"session", "alpha"}, {"list"}, {"stop", "alpha"}, {"resume", "alpha"}, {"resume", "alpha", "--force"}, {"dismiss", "alpha"},
+	} {
+		m.ok(args...)
+	}
+	for _, s := range look() {
+		if s.cmdline != "" && !strings.Contains(s.cmdline, "--session-id") { // claude of the spawn, until its stop
+			t.Errorf("another user sees it on the command line of %d: %s", s.pid, s.cmdline)
+		}
+	}
+	if strings.Contains(seen(), canary) {
+		t.Error("a tmux client got it")
+	}
+}
+
+// The help says it where somebody who gives a prompt will look.
+func TestHelpSaysWhoCanReadAPrompt(t *testing.T) {
+	m := standIn(t)
+	for _, verb := range []string{"spawn", "resume"} {
+		if help := strings.Join(strings.Fields(m.ok(verb, "--help")), " "); !strings.Contains(help, "on claude's command line") || !strings.Contains(help, "other users") {
+			t.Errorf("%s --help does not say that other users can read the prompt:\n%s", verb, help)
+		}
+	}
+}
+
+// cmdline is the command line of a process.
+func (m *team) cmdline(pid int) []string {
+	m.Helper()
+	text, err := os.ReadFile(procFile(pid, "cmdline"))
+	if err != nil {
+		m.Fatal(err)
+	}
+	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")
+}
+
+// A word that ends in ';' ends a tmux command, and the next words are one more.
+func TestExtraArgumentsArriveAsGiven(t *testing.T) {
+	m := standIn(t)
+	args := []string{
+		"--append-system-prompt", `x; run-shell "touch PWN"`, "--name", "evil;", "--add-dir", ";",
+		"--fallback-model", "`touch PWN`", "--mcp-config", "line\nbreak \x1b[2J \u202e", "--effort", "{} * ~ \\;",
+	}
+	m.ok(append([]string{"spawn", "alpha", "--"}, args...)...)
+	for _, again := range [][]string{nil, {"resume", "alpha", "--force"}} {
+		if again != nil {
+			m.ok(again...)
+		}
+		line := m.cmdline(m.session("alpha").RecordedPID)
+		if at := slices.Index(line, args[0]); at < 0 || !slices.Equal(line[at:], args) {
+			t.Errorf("claude got %q, want %q", line, args)
+		}
+	}
+	m.noCanary()
+}
+
+func TestHostileListOfExtraArguments(t *testing.T) {
+	m := real(t)
+	rig.Config(t, m.world.ConfigDir, rig.ConfigOptions{Trusted: []string{m.world.Root}})
+	args := []string{"--add-dir", m.world.Home, ";", "run-shell", "touch PWN;", "$(touch PWN)", "#(touch PWN)", "--verbose"}
+	m.ok(append([]string{"spawn", "alpha", "--prompt", "Remember 42.", "--"}, args...)...)
+	m.mustAnswer("alpha", "OK, I will remember 42.")
+	line := m.cmdline(m.session("alpha").RecordedPID)
+	at := slices.Index(line, "--add-dir")
+	if at < 0 || !slices.Equal(line[at:], append(args, "--", "Remember 42.")) {
+		t.Errorf("claude got %q", line)
+	}
+	m.noCanary()
+}
+
+func TestBlankPromptsAreRefused(t *testing.T) {
+	m := standIn(t)
+	for _, prompt := range []string{"", " ", "\n\t \r\n", "\u00a0\u2003"} {
+		m.refused(4, "blank", "spawn", "alpha", "--prompt", prompt)
+	}
+	if _, err := os.Stat(m.recordPath("alpha")); err == nil {
+		t.Error("a refused spawn left a record")
+	}
+}
+
+// optionPattern reads a line of claude's help: names, and what stands for a value.
+var optionPattern = regexp.MustCompile(`(?m)^  (?:-\w, )?(--[\w-]+)(?:, (--[\w-]+))?(?: ([<\[][^ ]*[>\]]))?(?:  .*)?$`)
+
+// A word behind an option that takes none is a prompt, and would be sent again at each
+// resume. Which options take words is what each claude itself says.
+func TestWordBehindAnOptionIsNoPrompt(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		help := exec.Command(m.variable("NBS_CLAUDE"), "--help")
+		help.Env, help.Dir = m.env, m.world.Project
+		text, err := help.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken := map[string]int{"": 0, "<": 1, "[": 1, "...": 2}
+		checked := map[string]int{}
+		for _, match := range optionPattern.FindAllStringSubmatch(string(text), -1) {
+			kind := match[3]
+			switch {
+			case strings.Contains(kind, "..."):
+				kind = "..."
+			case kind != "":
+				kind = kind[:1]
+			}
+			for _, name := range match[1:3] {
+				if name != "" && m.takesWords(name) >= 0 {
+					checked[kind]++
+					if got := m.takesWords(name); got != taken[kind] {
+						t.Errorf("claude says %q; %d words are taken", strings.TrimSpace(match[0]), got)
+					}
+				}
+			}
+		}
+		if checked[""] < 10 || checked["<"] < 10 || checked["..."] < 5 {
+			t.Errorf("the help was not understood: %v\n%s", checked, text)
+		}
+	})
+}
+
+// takesWords is how many words may follow an option, up to two; -1 when the option is
+// ours to give.
+func (m *team) takesWords(option string) int {
+	m.Helper()
+	words := []string{"spawn", "alpha", "--dry-run", "--", option}
+	r := m.nbs(words...)
+	if strings.Contains(r.stderr, "is set by nbs-worker itself") {
+		return -1
+	}
+	taken := -1
+	for ; r.code == 0 && taken < 2; taken++ {
+		words = append(words, "word")
+		r = m.nbs(words...)
+	}
+	return taken
+}
+
+// A program of that name in the working directory is not the one on the PATH.
+func TestClaudeInTheWorkingDirectoryIsNotRun(t *testing.T) {
+	m := standIn(t)
+	for _, name := range []string{"claude", "tmux", "nbs-worker"} {
+		if err := os.WriteFile(filepath.Join(m.world.Project, name), []byte("#!/bin/sh\ntouch "+m.world.Root+"/PWN\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.env = append(m.env, "NBS_CLAUDE=", "PATH=:."+":"+m.pathWithout("claude"))
+	m.refused(6, "claude", "spawn", "alpha")
+	m.noCanary()
+}
