@@ -39,6 +39,15 @@ func TestSpawnWithTrust(t *testing.T) {
 	m.ok("spawn", "beta") // the folder is trusted from now on
 }
 
+func TestUntrustedAddedFolderIsHeld(t *testing.T) {
+	m := real(t)
+	r := m.refused(8, "it asks whether it trusts a folder of --add-dir (add-dir)", "spawn", "alpha", "--", "--add-dir", m.world.Home)
+	if strings.Contains(r.stderr, "--trust") { // it would trust the working directory, which is trusted already
+		t.Error(r)
+	}
+	m.ok("stop", "alpha")
+}
+
 func TestUnapprovedKeyIsHeld(t *testing.T) {
 	eachVersion(t, func(t *testing.T, m *team) {
 		rig.Config(t, m.world.ConfigDir, rig.ConfigOptions{Trusted: []string{m.world.Project}, KeyUnanswered: true})

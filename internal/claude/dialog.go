@@ -9,6 +9,7 @@ type Dialog string
 // The dialogs. Onboarding and Login have no answer that could be given beforehand.
 const (
 	DialogTrust      Dialog = "trust"
+	DialogAddDir     Dialog = "add-dir" // for --add-dir of a folder that is not trusted; since 2.1.329, at each start
 	DialogAPIKey     Dialog = "api-key"
 	DialogBypass     Dialog = "bypass-warning"
 	DialogOnboarding Dialog = "onboarding"
@@ -20,6 +21,8 @@ func (d Dialog) Question() string {
 	switch d {
 	case DialogTrust:
 		return "whether it trusts the folder"
+	case DialogAddDir:
+		return "whether it trusts a folder of --add-dir"
 	case DialogAPIKey:
 		return "whether to use the API key of the environment"
 	case DialogBypass:
@@ -38,6 +41,7 @@ var dialogTitles = []struct {
 	title  string
 }{
 	{DialogTrust, "Accessing workspace:"},
+	{DialogAddDir, "Adding a new directory:"},
 	{DialogAPIKey, "Detected a custom API key in your environment"},
 	{DialogBypass, "WARNING: Claude Code running in Bypass Permissions mode"},
 	{DialogLogin, "Select login method"},

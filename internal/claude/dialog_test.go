@@ -81,7 +81,7 @@ func TestScreens(t *testing.T) {
 // A client of another size, and other line ends, do not hide a dialog.
 func TestDialogOnOtherTerminals(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"2.1.197/trust-dialog.txt", "2.1.329/trust-dialog.txt", "2.1.329/api-key-dialog.txt", "2.1.329/bypass-warning.txt"} {
+	for _, name := range []string{"2.1.197/trust-dialog.txt", "2.1.329/trust-dialog.txt", "2.1.329/add-dir-dialog.txt", "2.1.329/api-key-dialog.txt", "2.1.329/bypass-warning.txt"} {
 		text := screen(t, name)
 		want, _ := ReadDialog(text)
 		rule := strings.Repeat("─", 120)
@@ -117,7 +117,7 @@ func TestDialogThatWasAnswered(t *testing.T) {
 
 func TestEachDialogHasItsQuestion(t *testing.T) {
 	t.Parallel()
-	for _, dialog := range []Dialog{DialogTrust, DialogAPIKey, DialogBypass, DialogOnboarding, DialogLogin} {
+	for _, dialog := range []Dialog{DialogTrust, DialogAddDir, DialogAPIKey, DialogBypass, DialogOnboarding, DialogLogin} {
 		if got := dialog.Question(); got == string(dialog) || got == "" {
 			t.Errorf("%s asks %q", dialog, got)
 		}
