@@ -25,6 +25,8 @@ func TestPromptsArriveAsGiven(t *testing.T) {
 		"emoji":        "héllo 🦀 日本語",
 		"tmux words":   "#(touch PWN) #{pid} ; kill-server;",
 		"tabs":         "a\tb",
+		"semicolon":    "do this; then that;",
+		"tmux command": `x; run-shell "touch PWN"`,
 	}
 	for name, prompt := range prompts {
 		t.Run(name, func(t *testing.T) {
@@ -66,7 +68,8 @@ func TestPromptsThatCannotArriveAreRefused(t *testing.T) {
 	m := standIn(t)
 	for name, prompt := range map[string]string{
 		"exit": "/exit", "quit": " /quit ", "bare exit": "exit", "clear": "/clear", "resume": "/resume x",
-		"too long": strings.Repeat("x", 128<<10), "not UTF-8": "a\xffb",
+		"too long": strings.Repeat("x", 128<<10), "not UTF-8": "a\xffb", "colours": "a \x1b[31mlog", "end of a paste": "a\x1b[201~\x03",
+		"8-bit sequence": "a\u009b2J",
 	} {
 		cmd := m.command([]string{"spawn", "alpha", "--prompt-file", "-"})
 		cmd.Stdin = strings.NewReader(prompt)

@@ -17,7 +17,21 @@ func CheckPrompt(prompt string) error {
 		return agent.Errorf(agent.BadInput, "the prompt has %d bytes, the limit is %d", len(prompt), promptLimit).
 			Hint("put the text into a file and let the prompt say: Read FILE and do what it says.")
 	}
+	if err := checkControls(prompt); err != nil {
+		return err
+	}
 	return checkCommand(prompt)
+}
+
+// checkControls refuses what 2.1.329 drops from a prompt without a word, such as the
+// colours of a log.
+func checkControls(prompt string) error {
+	at := strings.IndexFunc(prompt, func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r", r) })
+	if at < 0 {
+		return nil
+	}
+	return agent.Errorf(agent.BadInput, "the prompt holds a control character, at byte %d: %s; claude drops such", at, agent.Quote(prompt[at:])).
+		Hint("take them out, or put the text into a file and let the prompt say: Read FILE and do what it says.")
 }
 
 // leavingCommands are prompts that Claude takes as an order to end, or to leave the
