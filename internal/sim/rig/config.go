@@ -5,10 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"nbs-worker/internal/sim/private"
 )
 
 // Key is the API key that tests use. It is made up.
-const Key = "sk-ant-nbs-made-up-0123456789abcdef-00"
+const Key = private.Key
 
 // ConfigOptions says what a Claude configuration already knows. The zero value is a user of long standing, who trusts
 // no folder.

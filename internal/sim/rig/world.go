@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"nbs-worker/internal/sim/private"
 )
 
 // World is a private place on disk for one test.
@@ -40,7 +42,7 @@ func NewWorld(t testing.TB, baseURL string) *World {
 		}
 	}
 	t.Cleanup(func() {
-		endLeftovers(t, w.ConfigDir)
+		endLeftovers(t, w.private())
 		reportRaces(t, root)
 		removeAll(t, root)
 	})
@@ -59,31 +61,15 @@ func removeAll(t testing.TB, dir string) {
 // Env is the whole environment for nbs-worker or claude: nothing of the developer's own but PATH. An extra NAME=VALUE
 // replaces, an extra NAME removes.
 func (w *World) Env(extra ...string) []string {
-	env := []string{
-		"PATH=" + os.Getenv("PATH"),
-		"HOME=" + w.Home,
-		"TERM=xterm-256color",
-		"LANG=C.UTF-8",
-		"CLAUDE_CONFIG_DIR=" + w.ConfigDir,
-		"ANTHROPIC_API_KEY=" + Key,
-		"ANTHROPIC_BASE_URL=" + w.BaseURL,
-		"TMUX_TMPDIR=" + w.TmuxDir,
-		"GORACE=log_path=" + filepath.Join(w.Root, raceLog),
-		"XDG_RUNTIME_DIR=" + w.RunDir,
-		"DISABLE_AUTOUPDATER=1",
-		"DISABLE_TELEMETRY=1",
-		"DISABLE_ERROR_REPORTING=1",
-		"DISABLE_INSTALLATION_CHECKS=1", // 2.1.197 warns when it was not installed by its own installer
-		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
-		"CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL=1", // each start would try git over ssh
-	}
-	if os.Geteuid() == 0 {
-		env = append(env, "IS_SANDBOX=1") // without it root may not bypass permissions
-	}
+	env := append(w.private().Env(), "GORACE=log_path="+filepath.Join(w.Root, raceLog))
 	for _, e := range extra {
 		env = with(env, e)
 	}
 	return env
+}
+
+func (w *World) private() private.World {
+	return private.World{Home: w.Home, ConfigDir: w.ConfigDir, TmuxDir: w.TmuxDir, RunDir: w.RunDir, BaseURL: w.BaseURL}
 }
 
 func with(env []string, change string) []string {
