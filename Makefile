@@ -5,10 +5,10 @@ LINT_VERSION = 2.15.0
 # One file for each version, so that a new pin is a new file.
 LINT = .cache/bin/golangci-lint-$(LINT_VERSION)
 
-.PHONY: help build demo test race lint man bootstrap install clean
+.PHONY: help build demo test race bench bench-readme lint man bootstrap install clean
 
 help: ## list the targets (default)
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 build: ## build bin/nbs-worker, and bin/nbs-sim, the simulator
 	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/...
@@ -22,6 +22,13 @@ test: bootstrap ## run all tests; they fetch tmux and Claude Code when missing
 
 race: bootstrap ## run all tests under the race detector
 	go test ./... -count=1 -timeout 40m -race
+
+bench: build ## measure every verb against its floor, into build/bench.json; takes minutes
+	scripts/bootstrap bench
+	bin/nbs-sim isolate -- bin/nbs-sim bench --claude .cache/claude/2.1.329/claude --out build/bench.json
+
+bench-readme: build ## put the table of build/bench.json into README.md
+	bin/nbs-sim bench --out build/bench.json --readme README.md
 
 lint: $(LINT) ## check format, vet, linters, architecture rules, go.mod
 	@files=$$(gofmt -l cmd internal) && { test -z "$$files" || { echo "not formatted: $$files" >&2; exit 1; }; }

@@ -4,6 +4,7 @@
 //	nbs-sim api [--listen 127.0.0.1:0] [--port-file FILE] [--log-file FILE]
 //	                                 a simulated Messages API; prints its URL, runs until TERM
 //	nbs-sim claude ARGS...           a stand-in for claude (also when started under the name "claude")
+//	nbs-sim bench [FLAGS]            what nbs-worker costs, next to its floors; see --help
 //	nbs-sim sleep [DURATION]         a child that does nothing; for ever without a duration
 package main
 
@@ -18,6 +19,7 @@ import (
 const usage = `usage: nbs-sim isolate -- CMD ARGS...
        nbs-sim api [--listen 127.0.0.1:0] [--port-file FILE] [--log-file FILE]
        nbs-sim claude ARGS...
+       nbs-sim bench [FLAGS]
        nbs-sim sleep [DURATION]
 `
 
@@ -37,6 +39,8 @@ func run(args []string) int {
 		return runAPI(args[2:])
 	case "claude":
 		return runClaude(args[2:])
+	case "bench":
+		return runBench(args[2:])
 	case "sleep":
 		return runSleep(args[2:])
 	}

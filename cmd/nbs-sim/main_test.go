@@ -82,7 +82,9 @@ func TestNameDecides(t *testing.T) {
 }
 
 func TestMisuse(t *testing.T) {
-	for _, args := range [][]string{{}, {"nonsense"}, {"api", "--nonsense"}} {
+	for _, args := range [][]string{
+		{}, {"nonsense"}, {"api", "--nonsense"}, {"bench", "--nonsense"}, {"bench", "--agents", "10,1"}, {"bench", "--agents", "0"},
+	} {
 		out, err := sim(t, args...).CombinedOutput()
 		if err == nil || fmt.Sprint(err) != "exit status 2" {
 			t.Errorf("%q: %v\n%s", args, err, out)

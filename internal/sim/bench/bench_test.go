@@ -1,0 +1,147 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+func TestMain(m *testing.M) { os.Exit(rig.Main(m)) }
+
+// tiny is the least of everything, in a temporary folder that must be empty at the end.
+func tiny(t *testing.T) Options {
+	t.Helper()
+	tools := t.TempDir()
+	if err := BuildTools(t.Context(), tools); err != nil {
+		t.Fatal(err)
+	}
+	worker := rig.Worker(t)
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	t.Cleanup(func() {
+		left, err := os.ReadDir(temp)
+		if err != nil || len(left) > 0 {
+			t.Errorf("left behind: %v, %v", left, err)
+		}
+	})
+	return Options{
+		Worker: worker, Tools: tools, Agents: []int{1, 3}, Effort: Effort{Min: 3, Max: 3}, Log: t.Output(),
+	}
+}
+
+func TestEverythingIsMeasured(t *testing.T) {
+	opts := tiny(t)
+	opts.Claude = rig.ClaudeBinary(t, "2.1.329")
+	result, err := Run(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, times := range map[string]int{
+		"`session <handle>`": 2, "`list`": 2, "`spawn` until claude's first byte": 2, "`spawn` until Claude Code is ready": 1,
+		"start-up: `version`": 1, "start-up: the launcher": 1,
+	} {
+		var found []Pair
+		for _, p := range result.Pairs {
+			if p.Name == name {
+				found = append(found, p)
+			}
+		}
+		if len(found) != times {
+			t.Errorf("%s was measured %d times", name, len(found))
+		}
+		for _, p := range found {
+			if p.Floor.Median <= 0 || p.Ours.Median <= 0 || p.Floor.Samples != 3 || p.Ours.Samples != 3 {
+				t.Errorf("%s: %+v", name, p)
+			}
+		}
+	}
+	wantVerbs(t, result)
+	if result.Inits.Sum <= 0 || len(result.Inits.Dearest) != 5 {
+		t.Errorf("inits: %+v", result.Inits)
+	}
+	if len(result.Checks) != 3 {
+		t.Errorf("checks: %+v", result.Checks)
+	}
+	var out bytes.Buffer
+	if err := result.Print(&out); err != nil || !strings.Contains(out.String(), "session <handle>") {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+	t.Log(out.String())
+}
+
+// wantVerbs checks the counts that do not depend on how fast something is.
+func wantVerbs(t *testing.T, r Result) {
+	t.Helper()
+	var names []string
+	for _, v := range r.Verbs {
+		names = append(names, v.Name)
+		switch {
+		case v.Name == "list" && v.Tmux != 1:
+			t.Errorf("list starts %d tmux processes", v.Tmux)
+		case v.Name == "spawn" && (v.Tmux < 1 || v.Others < 2):
+			t.Errorf("spawn starts tmux %d times and %d other processes: no launcher, or no claude", v.Tmux, v.Others)
+		}
+	}
+	if want := []string{"spawn", "list", "session", "stop", "resume", "dismiss"}; !slices.Equal(names, want) {
+		t.Errorf("verbs = %q", names)
+	}
+}
+
+// cancelAt cancels when it is told of a step.
+type cancelAt struct {
+	step   string
+	cancel context.CancelFunc
+}
+
+func (c cancelAt) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte(c.step)) {
+		c.cancel()
+	}
+	return len(line), nil
+}
+
+func TestInterruptLeavesNothing(t *testing.T) {
+	opts := tiny(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	opts.Log = cancelAt{"a team of 3", cancel}
+	if _, err := Run(ctx, opts); !errors.Is(err, context.Canceled) {
+		t.Errorf("Run = %v", err)
+	}
+}
+
+func TestWrongAnswerIsNoSample(t *testing.T) {
+	w := &world{}
+	if _, err := w.timed("expected", "echo", "something else")(t.Context()); err == nil {
+		t.Error("a wrong answer was measured")
+	}
+	if _, err := w.timed("", "false")(t.Context()); err == nil {
+		t.Error("a failure was measured")
+	}
+}
+
+func TestTurnsAlternate(t *testing.T) {
+	var order []string
+	side := func(name string, took time.Duration) sampler {
+		return func(context.Context) (time.Duration, error) {
+			order = append(order, name)
+			return took, nil
+		}
+	}
+	floor, ours, err := interleave(t.Context(), Effort{Min: 2, Max: 4}, side("A", time.Millisecond), side("B", 3*time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(order, ""); got != "BAABBA" { // one round to warm up, then two: the time was over at once
+		t.Errorf("order = %s", got)
+	}
+	if floor.Median != 1 || ours.Median != 3 || floor.Samples != 2 {
+		t.Errorf("floor %+v, ours %+v", floor, ours)
+	}
+}

@@ -1,0 +1,142 @@
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// launchersWatched is how many of the team's launchers are looked at.
+const launchersWatched = 10
+
+// idleLauncher is what a launcher uses while its agent does nothing.
+type idleLauncher struct {
+	resident, private int // kB
+	threads           int
+	switches          int // of all threads, since they began: each is a wake-up
+}
+
+// watch is a first look at launchers whose agents are idle from then on.
+type watch struct {
+	since  time.Time
+	before []idleLauncher
+}
+
+func (w *world) watchLaunchers(agents int) (*watch, error) {
+	before, err := w.launchers(agents)
+	return &watch{since: time.Now(), before: before}, err
+}
+
+// end looks a second time, when the launchers were watched for long enough, and reports the worst of them.
+func (t *watch) end(ctx context.Context, w *world, enough time.Duration) ([]Check, error) {
+	select {
+	case <-time.After(time.Until(t.since.Add(enough))):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	after, err := w.launchers(len(t.before))
+	if err != nil {
+		return nil, err
+	}
+	var worst idleLauncher
+	for i, launcher := range after {
+		worst.resident = max(worst.resident, launcher.resident)
+		worst.private = max(worst.private, launcher.private)
+		worst.threads = max(worst.threads, launcher.threads)
+		worst.switches = max(worst.switches, launcher.switches-t.before[i].switches)
+	}
+	const limit = 10_000_000 // bytes
+	return []Check{
+		{
+			Name: "an idle agent's launcher: resident memory", Budget: "under 10 MB", Missed: worst.resident*1024 >= limit,
+			Measured: fmt.Sprintf("%.1f MB, of which %.1f MB its own; %d threads", megabytes(worst.resident), megabytes(worst.private), worst.threads),
+		},
+		{
+			Name: "an idle agent's launcher: wake-ups", Budget: "none", Missed: worst.switches > 0,
+			Measured: fmt.Sprintf("%d in %s", worst.switches, time.Since(t.since).Round(time.Second)),
+		},
+	}, nil
+}
+
+func megabytes(kB int) float64 { return float64(kB) * 1024 / 1e6 }
+
+func (w *world) launchers(agents int) ([]idleLauncher, error) {
+	var found []idleLauncher
+	for i := range min(agents, launchersWatched) {
+		pid, err := w.launcherOf(handle(i))
+		if err != nil {
+			return nil, err
+		}
+		one, err := lookAt(pid)
+		if err != nil {
+			return nil, fmt.Errorf("look at launcher %d: %w", pid, err)
+		}
+		found = append(found, one)
+	}
+	return found, nil
+}
+
+// launcherOf reads the launcher's pid from the record.
+func (w *world) launcherOf(handle string) (int, error) {
+	data, err := os.ReadFile(filepath.Join(w.project, ".nbs", "sessions", handle+".json"))
+	if err != nil {
+		return 0, err
+	}
+	var record struct {
+		Process struct{ Launcher struct{ PID int } }
+	}
+	if err := json.Unmarshal(data, &record); err != nil {
+		return 0, fmt.Errorf("record of %s: %w", handle, err)
+	}
+	return record.Process.Launcher.PID, nil
+}
+
+func lookAt(pid int) (idleLauncher, error) {
+	dir := "/proc/" + strconv.Itoa(pid)
+	status, err := numbersOf(dir + "/status")
+	if err != nil {
+		return idleLauncher{}, err
+	}
+	memory, err := numbersOf(dir + "/smaps_rollup")
+	if err != nil {
+		return idleLauncher{}, err
+	}
+	found := idleLauncher{
+		resident: status["VmRSS"], threads: status["Threads"], private: memory["Private_Clean"] + memory["Private_Dirty"],
+	}
+	threads, _ := filepath.Glob(dir + "/task/*/status") // the pattern is well formed
+	for _, path := range threads {
+		thread, err := numbersOf(path)
+		if err != nil {
+			return found, err
+		}
+		found.switches += thread["voluntary_ctxt_switches"] + thread["nonvoluntary_ctxt_switches"]
+	}
+	return found, nil
+}
+
+// numbersOf reads lines like "VmRSS:   3044 kB".
+func numbersOf(path string) (map[string]int, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]int{}
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	for lines.Scan() {
+		name, value, _ := strings.Cut(lines.Text(), ":")
+		if fields := strings.Fields(value); len(fields) > 0 {
+			if n, err := strconv.Atoi(fields[0]); err == nil {
+				found[name] = n
+			}
+		}
+	}
+	return found, lines.Err()
+}

@@ -1,0 +1,35 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+)
+
+// paneFields are the six fields of a pane that a list needs.
+const paneFields = "#{pid}|#{session_id}|#{pane_id}|#{pane_pid}|#{@nbs_invocation}|#{session_name}"
+
+// compareLooks compares the verbs that look with what tmux alone takes to be asked, at a size of the team.
+func (w *world) compareLooks(ctx context.Context, effort Effort, agents int) ([]Pair, error) {
+	last := handle(agents - 1)
+	session := Pair{
+		Name: "`session <handle>`", Beside: "`tmux display-message -p`", Agents: agents, Budget: Budget{Times: 2},
+	}
+	var err error
+	session.Floor, session.Ours, err = interleave(ctx, effort,
+		w.timed("nbs-"+last, w.tmux("display-message", "-p", "-t", "=nbs-"+last+"-live:", "#{session_name}")...),
+		w.timed("idle, says the registry", w.nbs("session", last)...))
+	if err != nil {
+		return nil, fmt.Errorf("measure session: %w", err)
+	}
+	list := Pair{Name: "`list`", Beside: "`tmux list-panes -a`", Agents: agents}
+	if agents >= 100 {
+		list.Budget = Budget{Times: 2}
+	}
+	list.Floor, list.Ours, err = interleave(ctx, effort,
+		w.timed("nbs-"+last, w.tmux("list-panes", "-a", "-F", paneFields)...),
+		w.timed(last+"\tidle", w.nbs("list")...))
+	if err != nil {
+		return nil, fmt.Errorf("measure list: %w", err)
+	}
+	return []Pair{session, list}, nil
+}

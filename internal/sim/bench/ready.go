@@ -1,0 +1,76 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/sim/api"
+	"nbs-worker/internal/sim/isolate"
+)
+
+// compareReady compares, with the real Claude Code, how long it takes until it is ready: by spawn, which returns then,
+// and by tmux alone, until Claude's registry says so.
+func compareReady(ctx context.Context, effort Effort, opts Options) (pair Pair, err error) {
+	pair = Pair{Name: "`spawn` until Claude Code is ready", Beside: "`tmux new-session claude`", Agents: 1, Budget: Budget{}}
+	if err := isolate.Isolated(); err != nil {
+		return pair, fmt.Errorf("the real Claude Code runs only in isolation: %w", err)
+	}
+	server, err := api.Start(api.Options{}) //nolint:contextcheck // it serves until it is closed
+	if err != nil {
+		return pair, err
+	}
+	defer func() { err = errors.Join(err, server.Close()) }()
+	w, err := newWorld(ctx, opts, server.URL())
+	if err != nil {
+		return pair, err
+	}
+	defer func() { err = errors.Join(err, w.end(ctx)) }()
+	pair.Floor, pair.Ours, err = interleave(ctx, effort, w.plainReady(opts.Claude), w.spawnReady)
+	if err != nil {
+		err = fmt.Errorf("measure spawn of Claude Code: %w", err)
+	}
+	return pair, err
+}
+
+func (w *world) spawnReady(ctx context.Context) (time.Duration, error) {
+	took, _, err := measure(w.command(ctx, w.nbs("spawn", probe, "--model", "opus")...))
+	if err != nil {
+		return took, err
+	}
+	_, err = w.run(ctx, w.nbs("dismiss", probe)...)
+	return took, err
+}
+
+// plainReady gives claude the same arguments that spawn does. The environment is that of the tmux server.
+func (w *world) plainReady(claude string) sampler {
+	start := w.tmux("new-session", "-d", "-P", "-F", "#{pane_pid}", "-s", plainSession, "-x", "120", "-y", "40")
+	start = append(start, "--", claude, "--session-id", probeID, "--model", "opus", "--permission-mode", "bypassPermissions",
+		"--settings", `{"skipDangerousModePermissionPrompt":true}`)
+	return func(ctx context.Context) (time.Duration, error) {
+		begun := time.Now()
+		out, err := w.run(ctx, start...)
+		if err != nil {
+			return 0, err
+		}
+		entry := filepath.Join(w.config, "sessions", strings.TrimSpace(out)+".json")
+		if err := eventually(ctx, "Claude Code is ready", func() bool {
+			data, err := os.ReadFile(entry)
+			return err == nil && strings.Contains(string(data), `"status":"idle"`)
+		}); err != nil {
+			return 0, err
+		}
+		took := time.Since(begun)
+		if _, err := w.run(ctx, w.tmux("kill-session", "-t", "="+plainSession)...); err != nil {
+			return took, err
+		}
+		return took, eventually(ctx, "Claude Code has ended", func() bool {
+			_, err := os.Stat(entry)
+			return errors.Is(err, os.ErrNotExist)
+		})
+	}
+}

@@ -1,0 +1,134 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+// Options says what is measured and how thoroughly.
+type Options struct {
+	Worker string        // nbs-worker
+	Claude string        // the real Claude Code; "" leaves it out
+	Tools  string        // folder with the programs that BuildTools made
+	Agents []int         // sizes of the team, growing
+	Effort Effort        // for the verbs that look; those that start something are sampled less
+	Idle   time.Duration // for which idle launchers are watched at least
+	Log    io.Writer     // progress
+}
+
+// initRuns is of how many traces the medians are taken.
+const initRuns = 21
+
+// claude is what the agents run.
+func (o Options) claude() string {
+	if o.Claude != "" {
+		return o.Claude
+	}
+	return filepath.Join(o.Tools, "claude")
+}
+
+// BuildTools builds the programs that are measured against, as the product is built.
+func BuildTools(ctx context.Context, dir string) error {
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", dir+"/", "nbs-worker/internal/sim/bench/claude", "nbs-worker/internal/sim/bench/emptycobra")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the floors: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// Run measures everything once.
+func Run(ctx context.Context, opts Options) (Result, error) {
+	result := Result{Taken: time.Now().UTC().Truncate(time.Second), Machine: thisMachine()}
+	err := result.measure(ctx, opts)
+	if interrupted := ctx.Err(); interrupted != nil { // what is killed then says something else
+		err = interrupted
+	}
+	return result, err
+}
+
+func (r *Result) measure(ctx context.Context, opts Options) error {
+	light := opts
+	light.Claude = ""
+	err := inWorld(ctx, light, func(w *world) error { return w.measureTeams(ctx, opts, r) })
+	if err != nil {
+		return err
+	}
+	if canTrace() {
+		opts.say("processes per verb")
+		if r.Verbs, err = countProcesses(ctx, light); err != nil {
+			return fmt.Errorf("count processes: %w", err)
+		}
+	}
+	r.Checks = append(r.Checks, checkList(r.Verbs))
+	if opts.Claude == "" {
+		return nil
+	}
+	opts.say("the real Claude Code")
+	pair, err := compareReady(ctx, opts.Effort.few(), opts)
+	r.Pairs = append(r.Pairs, pair)
+	return err
+}
+
+func inWorld(ctx context.Context, opts Options, do func(*world) error) error {
+	w, err := newWorld(ctx, opts, "")
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(w), w.end(ctx))
+}
+
+// measureTeams measures start-up, then lets the team grow and measures at each size.
+func (w *world) measureTeams(ctx context.Context, opts Options, result *Result) (err error) {
+	if err := w.grow(ctx, 0, opts.Agents[0]); err != nil {
+		return err
+	}
+	opts.say("start-up")
+	if result.Pairs, err = w.compareStartUp(ctx, opts.Effort); err != nil {
+		return err
+	}
+	if result.Inits, err = w.inits(ctx, initRuns); err != nil {
+		return err
+	}
+	var launchers *watch
+	running := opts.Agents[0]
+	largest := opts.Agents[len(opts.Agents)-1]
+	for _, agents := range opts.Agents {
+		opts.say("a team of %s", thousands(agents))
+		if err := w.grow(ctx, running, agents); err != nil {
+			return err
+		}
+		running = agents
+		pairs, err := w.compareAt(ctx, opts.Effort, agents)
+		if err != nil {
+			return err
+		}
+		result.Pairs = append(result.Pairs, pairs...)
+		if launchers == nil && agents >= min(largest, launchersWatched) { // for as long as the rest takes
+			if launchers, err = w.watchLaunchers(agents); err != nil {
+				return err
+			}
+		}
+	}
+	result.Pairs = byName(result.Pairs)
+	result.Checks, err = launchers.end(ctx, w, opts.Idle)
+	return err
+}
+
+// compareAt measures what depends on the size of the team.
+func (w *world) compareAt(ctx context.Context, effort Effort, agents int) ([]Pair, error) {
+	pairs, err := w.compareLooks(ctx, effort, agents)
+	if err != nil {
+		return nil, err
+	}
+	spawn, err := w.compareSpawn(ctx, effort.fewer(), agents)
+	return append(pairs, spawn), err
+}
+
+func (o Options) say(format string, args ...any) { fmt.Fprintf(o.Log, "bench: "+format+"\n", args...) }

@@ -1,0 +1,39 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+// compareStartUp compares the start-up of nbs-worker with that of a program that has cobra and nothing else.
+func (w *world) compareStartUp(ctx context.Context, effort Effort) ([]Pair, error) {
+	empty := w.timed("", filepath.Join(w.tools, "emptycobra"), "version")
+	pairs := []Pair{
+		{Name: "start-up: `version`", Beside: "empty cobra program", Budget: Budget{Plus: 3}},
+		{Name: "start-up: the launcher", Beside: "empty cobra program", Budget: Budget{Plus: 3}},
+	}
+	ours := []sampler{w.timed("nbs-worker", w.nbs("version")...), w.refusedLauncher}
+	for i := range pairs {
+		var err error
+		if pairs[i].Floor, pairs[i].Ours, err = interleave(ctx, effort, empty, ours[i]); err != nil {
+			return nil, fmt.Errorf("measure start-up: %w", err)
+		}
+	}
+	return pairs, nil
+}
+
+// refusedLauncher samples a launcher that has opened its project and then finds nothing to launch.
+func (w *world) refusedLauncher(ctx context.Context) (time.Duration, error) {
+	const conflict = 5
+	cmd := w.command(ctx, w.nbs("run", handle(0))...)
+	cmd.Env = append(cmd.Env, "NBS_LAUNCH=00000000-0000-4000-8000-000000000000")
+	took, _, err := measure(cmd)
+	if exit, exited := errors.AsType[*exec.ExitError](err); !exited || exit.ExitCode() != conflict {
+		return took, fmt.Errorf("a launcher with nothing to launch: %w", err)
+	}
+	return took, nil
+}

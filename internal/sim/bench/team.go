@@ -1,0 +1,54 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+)
+
+// spawnsAtOnce is how many agents are started at a time when a team grows: tmux has one thread, and more do not help.
+const spawnsAtOnce = 4
+
+func handle(i int) string { return fmt.Sprintf("agent-%04d", i) }
+
+// grow starts agents from..to-1 and returns when all of the team are idle.
+func (w *world) grow(ctx context.Context, from, to int) error {
+	if from == 0 && to > 0 { // alone: it makes the project
+		if _, err := w.run(ctx, w.nbs("spawn", handle(0), "--model", "opus", "--no-wait")...); err != nil {
+			return err
+		}
+		from = 1
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var all sync.WaitGroup
+	for worker := range spawnsAtOnce {
+		all.Go(func() {
+			for i := from + worker; i < to && ctx.Err() == nil; i += spawnsAtOnce {
+				if _, err := w.run(ctx, w.nbs("spawn", handle(i), "--model", "opus", "--no-wait")...); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return fmt.Errorf("start %d agents: %w", to, err)
+	}
+	return w.allIdle(ctx, to)
+}
+
+func (w *world) allIdle(ctx context.Context, agents int) error {
+	var out string
+	var err error
+	waited := eventually(ctx, "all agents are idle", func() bool {
+		out, err = w.run(ctx, w.nbs("list")...)
+		return err == nil && strings.Count(out, "\tidle\t") == agents
+	})
+	if waited != nil {
+		return errors.Join(waited, err, fmt.Errorf("list says: %.2000s", out))
+	}
+	return nil
+}
