@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -18,6 +19,7 @@ import (
 
 // Main runs the program with the arguments and returns its exit code.
 func Main(args []string, streams Streams) int {
+	neverCollect()
 	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGINT, unix.SIGTERM)
 	defer stop()
 	f := &factory{streams: streams}
@@ -32,6 +34,15 @@ func Main(args []string, streams Streams) int {
 		return 0
 	}
 	return f.report(err)
+}
+
+// neverCollect turns the garbage collector off, up to a size that no command should
+// reach: most end before it would have run a second time, and a launcher that waits for
+// claude would be woken every two minutes to collect nothing.
+func neverCollect() {
+	const enough = 256 << 20 // bytes
+	debug.SetMemoryLimit(enough)
+	debug.SetGCPercent(-1)
 }
 
 // exitError ends the program with a code of its own and without a message: claude's
