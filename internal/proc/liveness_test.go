@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestSelfIsAlive(t *testing.T) {
@@ -68,7 +69,7 @@ func TestAZombieIsGone(t *testing.T) {
 	if err := c.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the child is a zombie", func() bool {
+	rig.Eventually(t, "the child is a zombie", func() bool {
 		stat, err := readStat(c.Process.Pid)
 		return err == nil && stat.state == 'Z'
 	})

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 )
 
 const (
@@ -35,7 +36,7 @@ func TestStopEndsByTerm(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantLiveness(t, c.id, Gone)
-	if by := c.endedBy(); by != syscall.SIGTERM {
+	if by := c.EndedBy(); by != syscall.SIGTERM {
 		t.Errorf("ended by %v; want TERM", by)
 	}
 	if err := Stop(t.Context(), c.id, longGrace); err != nil {
@@ -49,7 +50,7 @@ func TestStopKillsAfterTheGrace(t *testing.T) {
 	if err := Stop(t.Context(), c.id, shortGrace); err != nil {
 		t.Fatal(err)
 	}
-	if by := c.endedBy(); by != syscall.SIGKILL {
+	if by := c.EndedBy(); by != syscall.SIGKILL {
 		t.Errorf("ended by %v; want KILL", by)
 	}
 }
@@ -60,7 +61,7 @@ func TestStopEndsAStoppedProcessByTerm(t *testing.T) {
 	if err := c.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the child is stopped", func() bool {
+	rig.Eventually(t, "the child is stopped", func() bool {
 		stat, err := readStat(c.id.PID)
 		return err == nil && stat.state == 'T'
 	})
@@ -68,7 +69,7 @@ func TestStopEndsAStoppedProcessByTerm(t *testing.T) {
 	if err := Stop(t.Context(), c.id, longGrace); err != nil {
 		t.Fatal(err)
 	}
-	if by := c.endedBy(); by != syscall.SIGTERM {
+	if by := c.EndedBy(); by != syscall.SIGTERM {
 		t.Errorf("ended by %v; want TERM", by)
 	}
 }
@@ -139,7 +140,7 @@ func TestSignalReachesTheProcess(t *testing.T) {
 	if err := h.Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if by := c.endedBy(); by != syscall.SIGTERM {
+	if by := c.EndedBy(); by != syscall.SIGTERM {
 		t.Errorf("ended by %v; want TERM", by)
 	}
 	if err := h.Signal(unix.SIGTERM); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 )
 
 func pidsOf(ids []agent.Identity) []int {
@@ -21,8 +22,8 @@ func pidsOf(ids []agent.Identity) []int {
 
 func TestDescendantsAreFoundParentsFirst(t *testing.T) {
 	t.Parallel()
-	c := startChild(t, "parent,parent,stay")
-	chain := []int{c.announced(), c.announced(), c.announced()}
+	c := rig.StartChild(t, rig.Command("parent", "parent", "stay"))
+	chain := []int{c.Said(), c.Said(), c.Said()}
 	slices.SortFunc(chain, byGeneration(t))
 	if chain[0] != c.Process.Pid {
 		t.Fatalf("the chain %v does not begin with %d", chain, c.Process.Pid)
@@ -60,9 +61,10 @@ func byGeneration(t *testing.T) func(a, b int) int {
 func TestCarryingFindsAnOrphanOfAnotherSession(t *testing.T) {
 	t.Parallel()
 	mark := string(agent.NewInvocation())
-	marked := func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, "NBS_PROC_TEST_MARK="+mark) }
-	c := startChild(t, "leave-orphan", marked)
-	orphan := c.announced()
+	cmd := rig.Command("leave-orphan")
+	cmd.Env = append(cmd.Env, "NBS_PROC_TEST_MARK="+mark)
+	c := rig.StartChild(t, cmd)
+	orphan := c.Said()
 	if _, err := c.Process.Wait(); err != nil {
 		t.Fatal(err)
 	}
@@ -142,8 +144,8 @@ func TestCwdIsTheRealFolder(t *testing.T) {
 
 func TestUsageCountsDescendants(t *testing.T) {
 	t.Parallel()
-	c := startChild(t, "parent,stay")
-	_, _ = c.announced(), c.announced()
+	c := rig.StartChild(t, rig.Command("parent", "stay"))
+	_, _ = c.Said(), c.Said()
 	usage := UsageOf(t.Context(), c.Process.Pid)
 	if usage.Processes != 2 || usage.RSS < 1<<20 {
 		t.Errorf("UsageOf = %+v; want 2 processes and some memory", usage)

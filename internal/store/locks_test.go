@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestVerbLockExcludesInAnyCase(t *testing.T) {
@@ -41,8 +42,8 @@ func TestVerbLockExcludesInAnyCase(t *testing.T) {
 func TestVerbLockEndsWithItsHolder(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	holder := startOther(t, "verb", s.Project(), "alice")
-	pid := holder.announced()
+	holder := rig.StartChild(t, rig.Command("verb", s.Project(), "alice"))
+	pid := holder.Said()
 	_, err := s.LockVerb("alice", "stop", someTime())
 	wantKind(t, "second holder", err, agent.Conflict)
 	if err != nil && !strings.Contains(err.Error(), "resume alice, pid "+strconv.Itoa(pid)) {
@@ -51,7 +52,7 @@ func TestVerbLockEndsWithItsHolder(t *testing.T) {
 	if err := holder.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the lock is free", func() bool {
+	rig.Eventually(t, "the lock is free", func() bool {
 		unlock, err := s.LockVerb("alice", "stop", someTime())
 		if err == nil {
 			unlock()
@@ -101,8 +102,8 @@ func TestLeaseExcludes(t *testing.T) {
 func TestLeaseIsNotInherited(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	holder := startOther(t, "lease-with-child", s.Project())
-	pids := []int{holder.announced(), holder.announced()}
+	holder := rig.StartChild(t, rig.Command("lease-with-child", s.Project()))
+	pids := []int{holder.Said(), holder.Said()}
 	child := pids[0]
 	if child == holder.Process.Pid {
 		child = pids[1]
@@ -113,7 +114,7 @@ func TestLeaseIsNotInherited(t *testing.T) {
 	if err := holder.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the lease is free", func() bool {
+	rig.Eventually(t, "the lease is free", func() bool {
 		release, err := s.AcquireLease(aliceID, Holder{})
 		if err == nil {
 			release()

@@ -135,7 +135,7 @@ func TestPlantedPipesAreNotWaitedFor(t *testing.T) {
 		_, err = s.TakeLaunch("alice", "i")
 		wantKind(t, "take launch", err, agent.Failed)
 	}()
-	eventually(t, "the pipes are refused", func() bool {
+	rig.Eventually(t, "the pipes are refused", func() bool {
 		select {
 		case <-done:
 			return true

@@ -79,12 +79,16 @@ func wantKind(t *testing.T, what string, err error, want agent.Kind) {
 func TestEverythingIsPrivate(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "alice")
-	if _, err := s.LockVerb("alice", "spawn", someTime()); err != nil {
+	unlock, err := s.LockVerb("alice", "spawn", someTime())
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.AcquireLease(aliceID, Holder{}); err != nil {
+	defer unlock()
+	release, err := s.AcquireLease(aliceID, Holder{})
+	if err != nil {
 		t.Fatal(err)
 	}
+	defer release()
 	if err := s.PutLaunch("alice", Launch{Invocation: "i"}); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +96,7 @@ func TestEverythingIsPrivate(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := 0
-	err := filepath.WalkDir(path(s), func(name string, entry fs.DirEntry, err error) error {
+	err = filepath.WalkDir(path(s), func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -127,9 +131,11 @@ func TestCreateLeavesWhatIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer again.Close()
-	if _, err := again.LockVerb("alice", "resume", someTime()); err != nil {
-		t.Error(err)
+	unlock, err := again.LockVerb("alice", "resume", someTime())
+	if err != nil {
+		t.Fatal(err)
 	}
+	defer unlock()
 	if _, err := again.Load("alice"); err != nil {
 		t.Error(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 )
 
 // legacy is a record as the original tools wrote it.
@@ -180,9 +181,9 @@ func TestConcurrentUpdatesLoseNothing(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "alice")
 	const goroutines, processes, each = 8, 4, 50
-	others := make([]*other, processes)
+	others := make([]*rig.Child, processes)
 	for i := range others {
-		others[i] = startOther(t, "count", s.Project(), "50")
+		others[i] = rig.StartChild(t, rig.Command("count", s.Project(), "50"))
 	}
 	var wait sync.WaitGroup
 	for range goroutines {
@@ -194,7 +195,7 @@ func TestConcurrentUpdatesLoseNothing(t *testing.T) {
 	}
 	wait.Wait()
 	for _, o := range others {
-		o.announced()
+		o.Said()
 	}
 	if r, err := s.Load("alice"); err != nil || r.PID != (goroutines+processes)*each {
 		t.Errorf("counted to %d, %v; want %d", r.PID, err, (goroutines+processes)*each)

@@ -2,11 +2,12 @@ package tmux
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // A program in tmux's place says what it was started as.
@@ -22,8 +23,8 @@ func TestAttachBecomesAClient(t *testing.T) {
 		"from a terminal":        {"", "-S " + attachSocket + " attach-session -t " + attachSession + " unset"},
 		"from a pane of its own": {attachSocket + ",991,0", "-S " + attachSocket + " switch-client -t " + attachSession + " " + attachSocket + ",991,0"},
 	} {
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), attachVariable+"=1", "TMUX="+c.tmux, "PATH="+fake+":"+os.Getenv("PATH"))
+		cmd := rig.Command("attach")
+		cmd.Env = append(cmd.Env, "TMUX="+c.tmux, "PATH="+fake+":"+os.Getenv("PATH"))
 		out, err := cmd.Output()
 		if err != nil {
 			t.Errorf("%s: %v", what, err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestNewChecksTheSocket(t *testing.T) {
@@ -139,7 +140,7 @@ func TestAServerThatWasKilledIsAbsent(t *testing.T) {
 	s := newServer(t)
 	first := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
 	signal(t, first.ServerPID, syscall.SIGKILL)
-	eventually(t, "no panes", func() bool { return len(s.panes()) == 0 })
+	rig.Eventually(t, "no panes", func() bool { return len(s.panes()) == 0 })
 	if pane := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)}); pane.ServerPID == first.ServerPID {
 		t.Errorf("the new session is in the killed server %d", pane.ServerPID)
 	}

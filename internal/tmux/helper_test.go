@@ -10,16 +10,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 )
 
 const (
 	canaryVariable = "ANTHROPIC_API_KEY"
 	canary         = "canary-of-the-caller"
-	// attachVariable makes the test binary attach to this session.
-	attachVariable = "NBS_TMUX_TEST_ATTACH"
 	attachSocket   = "/tmp/s"
 	attachSession  = "$3"
 )
@@ -27,7 +25,7 @@ const (
 // The tests run as from a pane of another tmux, with a secret in the environment and
 // without anybody's tmux.conf.
 func TestMain(m *testing.M) {
-	if os.Getenv(attachVariable) != "" {
+	if rig.Role() != nil {
 		playAttach()
 	}
 	os.Exit(inPrivate(m))
@@ -47,7 +45,7 @@ func inPrivate(m *testing.M) int {
 			panic(err)
 		}
 	}
-	return m.Run()
+	return rig.Tight(m)
 }
 
 func playAttach() {
@@ -68,18 +66,14 @@ type server struct {
 
 func newServer(t *testing.T) *server {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "nbs")
+	dir := rig.ShortDir(t)
+	s := &server{t: t, dir: dir, socket: filepath.Join(dir, "s")}
+	client, err := New(s.socket)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{t: t, dir: dir, socket: filepath.Join(dir, "s")}
-	if s.Client, err = New(s.socket); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = exec.Command("tmux", "-S", s.socket, "kill-server").Run()
-		_ = os.RemoveAll(dir)
-	})
+	s.Client = client
+	t.Cleanup(func() { _ = exec.Command("tmux", "-S", s.socket, "kill-server").Run() })
 	return s
 }
 
@@ -143,7 +137,7 @@ func (s *server) find(id agent.Invocation) (Pane, bool) {
 func (s *server) written(name string) string {
 	s.t.Helper()
 	var text []byte
-	eventually(s.t, name+" is written", func() bool {
+	rig.Eventually(s.t, name+" is written", func() bool {
 		var err error
 		text, err = os.ReadFile(filepath.Join(s.dir, name))
 		return err == nil
@@ -170,20 +164,5 @@ func signal(t *testing.T, pid int, signal syscall.Signal) {
 	t.Helper()
 	if err := syscall.Kill(pid, signal); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// eventually polls until the condition holds, and fails after ten seconds.
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	deadline := time.After(10 * time.Second)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("never: %s", what)
-		}
 	}
 }

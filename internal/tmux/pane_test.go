@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestParsePanes(t *testing.T) {
@@ -74,7 +76,7 @@ func TestPanesOfManyWindowsAreAllSeen(t *testing.T) {
 	if err := s.Kill(t.Context(), pane.SessionID); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "no panes", func() bool { return len(s.panes()) == 0 })
+	rig.Eventually(t, "no panes", func() bool { return len(s.panes()) == 0 })
 }
 
 func FuzzParsePanes(f *testing.F) {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestSessionFromStartToEnd(t *testing.T) {
@@ -33,10 +34,10 @@ func TestSessionFromStartToEnd(t *testing.T) {
 	if pane.SessionID[0] != '$' || pane.ID[0] != '%' {
 		t.Errorf("the pane is %+v", pane)
 	}
-	eventually(t, "the command has the variable", func() bool { // until then it is a fork of the server
+	rig.Eventually(t, "the command has the variable", func() bool { // until then it is a fork of the server
 		return slices.Contains(environ(t, pane.PID), "NBS_LAUNCH="+string(invocation))
 	})
-	eventually(t, "the screen shows the text without its colour", func() bool {
+	rig.Eventually(t, "the screen shows the text without its colour", func() bool {
 		screen, err := s.Screen(t.Context(), pane.ID)
 		return err == nil && strings.HasPrefix(screen, "red \u2713\n")
 	})
@@ -45,7 +46,7 @@ func TestSessionFromStartToEnd(t *testing.T) {
 			t.Errorf("Kill: %v", err)
 		}
 	}
-	eventually(t, "no panes", func() bool { return len(s.panes()) == 0 })
+	rig.Eventually(t, "no panes", func() bool { return len(s.panes()) == 0 })
 }
 
 func TestDuplicateLeavesTheFirstAlone(t *testing.T) {
@@ -139,7 +140,7 @@ func TestSessionEndsWithItsCommandWhateverTheServerWants(t *testing.T) {
 		t.Fatalf("the session does not stay: %+v", now)
 	}
 	s.raw("send-keys", "-t", pane.ID, "7", "Enter")
-	eventually(t, "the session is gone", func() bool {
+	rig.Eventually(t, "the session is gone", func() bool {
 		_, there := s.find(pane.Invocation)
 		return !there
 	})

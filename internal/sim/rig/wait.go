@@ -14,9 +14,15 @@ func WaitFor(t testing.TB, timeout time.Duration, what string, check func() (ok 
 	}
 }
 
+// Eventually polls until the condition holds, and fails the test after ten seconds.
+func Eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	WaitFor(t, 10*time.Second, what, func() (bool, string) { return holds(), "" })
+}
+
 func poll(timeout time.Duration, check func() (bool, string)) (ok bool, detail string) {
 	deadline := time.After(timeout)
-	tick := time.NewTicker(15 * time.Millisecond)
+	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		if ok, detail = check(); ok {

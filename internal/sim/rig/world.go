@@ -25,13 +25,7 @@ type World struct {
 // is empty, nothing can be reached. At the test's end every process that has this world's environment is killed.
 func NewWorld(t testing.TB, baseURL string) *World {
 	t.Helper()
-	root, err := os.MkdirTemp("", "nbs")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if root, err = filepath.EvalSymlinks(root); err != nil {
-		t.Fatal(err)
-	}
+	root := ShortDir(t)
 	w := &World{Root: root, BaseURL: baseURL}
 	for name, dir := range map[string]*string{
 		"home": &w.Home, "config": &w.ConfigDir, "project": &w.Project, "tmux": &w.TmuxDir, "run": &w.RunDir,
@@ -44,10 +38,23 @@ func NewWorld(t testing.TB, baseURL string) *World {
 	t.Cleanup(func() {
 		endLeftovers(t, w.private())
 		reportRaces(t, root)
-		removeAll(t, root)
 	})
 	Config(t, w.ConfigDir, ConfigOptions{Trusted: []string{w.Project}})
 	return w
+}
+
+// ShortDir is a folder of the test's own with a short path: those of sockets are bounded.
+func ShortDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "nbs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { removeAll(t, dir) })
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // removeAll is patient: a program that was just ended may still write its last file.

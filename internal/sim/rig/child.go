@@ -1,0 +1,105 @@
+package rig
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// roleVariable makes a test binary play another program instead of the tests: a role and what the role needs, each on
+// a line.
+const roleVariable = "NBS_TEST_ROLE"
+
+// Role is what this process is to play; nil for the tests themselves. It is for TestMain.
+func Role() []string {
+	role := os.Getenv(roleVariable)
+	if role == "" {
+		return nil
+	}
+	return strings.Split(role, "\n")
+}
+
+// Command makes the test binary play a role, wherever it is started.
+func Command(role ...string) *exec.Cmd {
+	self, err := os.Executable() // whatever folder it is started in
+	if err != nil {
+		panic(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), roleVariable+"="+strings.Join(role, "\n"))
+	return cmd
+}
+
+// Stay lets the test know that this process has done its part, and lasts as long as the test: its stdin closes then.
+func Stay() {
+	fmt.Println(os.Getpid())
+	_, _ = io.Copy(io.Discard, os.Stdin)
+}
+
+// StartBelow starts a child of a child. It shares stdin and stdout, and so announces itself to the test.
+func StartBelow(newSession bool, role ...string) {
+	cmd := Command(role...)
+	cmd.Stdin, cmd.Stdout = os.Stdin, os.Stdout
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: newSession}
+	if err := cmd.Start(); err != nil {
+		panic(err)
+	}
+}
+
+// Child is another process in which the test binary plays a role.
+type Child struct {
+	*exec.Cmd
+	Stdin io.WriteCloser
+	t     testing.TB
+	said  *bufio.Reader
+}
+
+// StartChild starts the command of a role. It does not outlive the test.
+func StartChild(t testing.TB, cmd *exec.Cmd) *Child {
+	t.Helper()
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = stdin.Close()
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	return &Child{Cmd: cmd, Stdin: stdin, t: t, said: bufio.NewReader(stdout)}
+}
+
+// Said reads the next number that the child, or one below it, has written.
+func (c *Child) Said() int {
+	c.t.Helper()
+	line, err := c.said.ReadString('\n')
+	if err != nil {
+		c.t.Fatalf("a child did not do its part: %v", err)
+	}
+	number, err := strconv.Atoi(strings.TrimSpace(line))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return number
+}
+
+// EndedBy waits for the child and returns the signal that ended it.
+func (c *Child) EndedBy() syscall.Signal {
+	c.t.Helper()
+	_ = c.Wait()
+	return c.ProcessState.Sys().(syscall.WaitStatus).Signal()
+}
