@@ -1,0 +1,57 @@
+package rig
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"syscall"
+	"testing"
+)
+
+// Tampered runs a command and lets strace tamper with one of its system calls: with the n-th of that name, by signal or
+// error, as in "signal=SIGKILL" and "error=EIO". Calls are counted by thread. It returns what was written to stdout and
+// stderr, and how the command ended.
+func Tampered(t testing.TB, cmd *exec.Cmd, call, how string, n int) (out string, end syscall.WaitStatus) {
+	t.Helper()
+	Needs(t, "strace")
+	inject := fmt.Sprintf("inject=%s:%s:when=%d", call, how, n)
+	args := []string{"-f", "-qqq", // no --seccomp-bpf: with it strace 6.1 injects no signal
+		"-o", os.DevNull, "-e", "trace=" + call, "-e", inject, cmd.Path}
+	traced := exec.Command("strace", slices.Concat(args, cmd.Args[1:])...)
+	traced.Env, traced.Dir = cmd.Env, cmd.Dir
+	text, err := traced.CombinedOutput()
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
+		t.Fatalf("%s: %v", traced, err)
+	}
+	return string(text), traced.ProcessState.Sys().(syscall.WaitStatus)
+}
+
+// FileCalls are the system calls by which a program changes files, or is about to.
+var FileCalls = []string{"openat", "write", "fsync", "close", "renameat", "unlinkat", "mkdirat", "flock", "ftruncate", "fchmod"}
+
+// EachKill kills a program before its first, second, ... system call of each kind that concerns files, until it
+// survives. begin prepares a run and returns the command; check looks at what is left of it.
+func EachKill(t testing.TB, begin func() (*exec.Cmd, func(killed bool))) (kills int) {
+	t.Helper()
+	const most = 2000
+	for _, call := range FileCalls {
+		for n := 1; ; n++ {
+			cmd, check := begin()
+			out, end := Tampered(t, cmd, call, "signal=SIGKILL", n)
+			if !end.Signaled() && end.ExitStatus() != 0 || n == most {
+				t.Fatalf("not killed before %s number %d: exit code %d: %s", call, n, end.ExitStatus(), out)
+			}
+			check(end.Signaled())
+			if t.Failed() {
+				t.Fatalf("killed before %s number %d", call, n)
+			}
+			if !end.Signaled() {
+				break
+			}
+			kills++
+		}
+	}
+	return kills
+}
