@@ -55,7 +55,7 @@ func TestDamagedRecordIsALoudError(t *testing.T) {
 
 func noteSession(t *testing.T, s *Store, handle agent.Handle, id agent.SessionID) {
 	t.Helper()
-	if err := s.Append(t.Context(), Event{At: someTime(), Event: "start", Handle: handle, SessionID: id}); err != nil {
+	if err := s.Append(t.Context(), noted(handle, id)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -112,6 +112,18 @@ func TestLastSessionIDOfATornJournal(t *testing.T) {
 	}
 }
 
+// A line longer than any of ours, such as a hole that a power cut left, hides nothing.
+func TestLastSessionIDBehindALineWithoutEnd(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	noteSession(t, s, "alice", otherID)
+	writeFile(t, path(s, journal), readFile(t, path(s, journal))+strings.Repeat("\x00", 3<<20)+"\n")
+	noteSession(t, s, "alice", aliceID)
+	if got := s.lastSessionID("alice"); got != aliceID {
+		t.Errorf("lastSessionID = %q; want %s", got, aliceID)
+	}
+}
+
 // A record of a newer program is whole, whatever its fields look like by then.
 func TestNewerRecordIsNeitherReadNorWritten(t *testing.T) {
 	t.Parallel()
@@ -158,6 +170,29 @@ func TestNesting(t *testing.T) {
 	} {
 		if got := nesting([]byte(text)); got != want {
 			t.Errorf("nesting(%s) = %d; want %d", text, got, want)
+		}
+	}
+}
+
+// Wherever a record was cut, it is damaged and says how to get the agent back.
+func TestRecordCutShortAtEveryByte(t *testing.T) {
+	t.Parallel()
+	s := newStoreWith(t, "alice")
+	noteSession(t, s, "alice", aliceID)
+	file := path(s, "sessions", "alice.json")
+	for _, whole := range []string{readFile(t, file), strings.ReplaceAll(legacy, "theologian", "alice")} {
+		end := len(strings.TrimRight(whole, "\n"))
+		for n := range end {
+			writeFile(t, file, whole[:n])
+			_, err := s.Load("alice")
+			wantDamage(t, err, file)
+			if t.Failed() {
+				t.Fatalf("cut after %d bytes of %d", n, end)
+			}
+		}
+		writeFile(t, file, whole[:end])
+		if _, err := s.Load("alice"); err != nil {
+			t.Errorf("without its last line break: %v", err)
 		}
 	}
 }

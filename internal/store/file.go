@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/google/renameio/v2"
 
@@ -37,12 +39,24 @@ func (s *Store) writeJSON(sub, name string, value any, limit int) error {
 	defer dir.Close()
 	err = renameio.WriteFile(name, append(data, '\n'), 0o600, renameio.WithRoot(dir), renameio.WithStaticPermissions(0o600))
 	if err != nil {
-		return fmt.Errorf("write %s/%s: %w", sub, name, err)
+		return s.remedied(fmt.Errorf("write %s/%s: %w", sub, name, err))
 	}
 	if err := syncDir(dir); err != nil {
 		return fmt.Errorf("%s/%s is written, but may not survive a power cut: %w", sub, name, err)
 	}
 	return nil
+}
+
+// remedied adds to an error of the disk what can be done about it.
+func (s *Store) remedied(err error) error {
+	at := shellWord(filepath.Join(s.project, folder))
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return agent.Errorf(agent.Failed, "%w", err).Hint("make room there, then repeat the command: df -h %s", at)
+	case errors.Is(err, syscall.EROFS):
+		return agent.Errorf(agent.Failed, "%w", err).Hint("make it writable, then repeat the command; it is mounted here: findmnt -T %s", at)
+	}
+	return err
 }
 
 // read reads sub/name, at most limit bytes. Errors: BadInput for a file that somebody
@@ -56,6 +70,22 @@ func (s *Store) read(sub, name string, limit int) ([]byte, error) {
 		return nil, foreign(filepath.Join(s.project, folder, sub, name), others.UID, others.Mode)
 	}
 	return data, err
+}
+
+// openRegular opens a file of .nbs and no link to one: [os.Root] follows those that
+// stay inside. Looking before opening keeps a planted FIFO from blocking us for ever.
+func (s *Store) openRegular(path string, flag int) (*os.File, error) {
+	info, err := s.nbs.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) && flag&os.O_CREATE != 0 {
+		return s.nbs.OpenFile(path, flag|os.O_EXCL, 0o600)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	return s.nbs.OpenFile(path, flag|syscall.O_NONBLOCK, 0o600)
 }
 
 // nestingLimit is how deep a record may be nested; our own has four levels. An unknown
@@ -90,7 +120,7 @@ func (s *Store) remove(sub, name string) error {
 	}
 	defer dir.Close()
 	if err := dir.Remove(name); err != nil {
-		return err
+		return s.remedied(err)
 	}
 	return syncDir(dir)
 }

@@ -2,12 +2,10 @@ package store
 
 import (
 	"os"
-	"strconv"
 	"syscall"
 	"testing"
 	"time"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -19,29 +17,6 @@ func TestMain(m *testing.M) {
 		return
 	}
 	os.Exit(rig.Tight(m))
-}
-
-// playRole makes the test binary another nbs-worker: a role, a project and what the
-// role needs.
-func playRole(words []string) {
-	role, project := words[0], words[1]
-	s, err := Open(project)
-	must(err)
-	unlock := func() {}
-	defer func() { unlock() }()
-	switch role {
-	case "verb":
-		unlock, err = s.LockVerb(agent.Handle(words[2]), "resume", someTime())
-	case "lease-with-child":
-		unlock, err = s.AcquireLease(aliceID, Holder{PID: os.Getpid(), Verb: "run", Handle: "alice", Since: someTime()})
-		must(err)
-		rig.StartBelow(false, "stay", project)
-	case "count":
-		n, _ := strconv.Atoi(words[2])
-		must(count(s, n))
-	}
-	must(err)
-	rig.Stay()
 }
 
 func must(err error) {

@@ -5,14 +5,18 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"os"
-	"syscall"
 	"time"
 
 	"nbs-worker/internal/agent"
 )
 
-const journal = "journal.jsonl"
+const (
+	journal    = "journal.jsonl"
+	eventLimit = 1 << 16 // bytes of a line; ours hold a few words
+)
 
 // Event is one line of the journal: what was done to whom, on what evidence. It
 // holds no secret and no prompt.
@@ -34,21 +38,24 @@ func (s *Store) Append(ctx context.Context, event Event) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, recordLockWait)
 	defer cancel()
-	lock := s.lock("journal")
+	lock := s.lock("journal", os.O_CREATE|os.O_RDWR)
 	if locked, err := lock.TryLockContext(ctx, recordLockRetry); !locked {
 		return s.lockFailed("journal", err)
 	}
 	defer lock.Close()
-	f, err := s.nbs.OpenFile(journal, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := s.openRegular(journal, os.O_APPEND|os.O_CREATE|os.O_RDWR)
 	if err != nil {
-		return err
+		return s.remedied(fmt.Errorf("open %s/%s: %w", folder, journal, err))
 	}
 	line = append(line, '\n')
 	if tornAtEnd(f) {
 		line = append([]byte{'\n'}, line...)
 	}
 	_, err = f.Write(line)
-	return errors.Join(err, f.Sync(), f.Close())
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return s.remedied(fmt.Errorf("write %s/%s: %w", folder, journal, err))
+	}
+	return nil
 }
 
 // tornAtEnd tells whether the last line was cut short, by a full disk or a power cut.
@@ -64,22 +71,31 @@ func tornAtEnd(f *os.File) bool {
 
 // lastSessionID returns the id that the journal names last for the handle, or "".
 func (s *Store) lastSessionID(handle agent.Handle) agent.SessionID {
-	f, err := s.nbs.OpenFile(journal, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe is not waited for
+	f, err := s.openRegular(journal, os.O_RDONLY)
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
-	var last agent.SessionID
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, fileLimit)
-	for lines.Scan() {
+	return lastSessionIDIn(f, handle)
+}
+
+// lastSessionIDIn reads a journal. What is no event, such as a line that was cut short
+// or is longer than any of ours, is passed over and hides nothing behind it.
+func lastSessionIDIn(journal io.Reader, handle agent.Handle) (last agent.SessionID) {
+	lines := bufio.NewReaderSize(journal, eventLimit)
+	for {
+		line, err := lines.ReadSlice('\n')
 		var event Event
-		if json.Unmarshal(lines.Bytes(), &event) != nil {
-			continue
+		if json.Unmarshal(line, &event) == nil && event.Handle.Same(handle) {
+			if id, err := agent.ParseSessionID(string(event.SessionID)); err == nil {
+				last = id
+			}
 		}
-		if id, err := agent.ParseSessionID(string(event.SessionID)); err == nil && event.Handle.Same(handle) {
-			last = id
+		for errors.Is(err, bufio.ErrBufferFull) {
+			_, err = lines.ReadSlice('\n')
+		}
+		if err != nil {
+			return last
 		}
 	}
-	return last
 }

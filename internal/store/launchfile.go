@@ -74,12 +74,6 @@ func (s *Store) TakeLaunch(handle agent.Handle, id agent.Invocation) (Launch, er
 
 // DropLaunch removes what no launcher took. Without one it does nothing.
 func (s *Store) DropLaunch(handle agent.Handle) error {
-	entries, _ := fs.ReadDir(s.nbs.FS(), launches)
-	for _, entry := range entries {
-		if strings.HasPrefix(entry.Name(), "."+launchFile(handle)) { // of a verb that was killed while it wrote
-			_ = s.nbs.Remove(launches + "/" + entry.Name())
-		}
-	}
 	if err := s.remove(launches, launchFile(handle)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -50,7 +51,7 @@ func (s *Store) LockVerb(handle agent.Handle, verb string, now time.Time) (unloc
 			Hint("wait until it has ended, then look: nbs-worker session %s", handle)
 	})
 	if err == nil {
-		s.sweep(now)
+		s.sweep(handle, now)
 	}
 	return unlock, err
 }
@@ -65,8 +66,14 @@ func (s *Store) AcquireLease(id agent.SessionID, holder Holder) (release func(),
 }
 
 func (s *Store) tryLock(name string, holder Holder, taken func(by string) error) (func(), error) {
-	lock := s.lock(name)
+	lock := s.lock(name, os.O_CREATE|os.O_RDWR)
 	locked, err := lock.TryLock()
+	if errors.Is(err, syscall.EROFS) { // what was there before is locked all the same: stop must be able to end an agent
+		lock = s.lock(name, os.O_RDONLY)
+		if locked, err = lock.TryLock(); errors.Is(err, fs.ErrNotExist) {
+			err = syscall.EROFS
+		}
+	}
 	if err != nil {
 		return nil, s.lockFailed(name, err)
 	}
@@ -103,29 +110,39 @@ func (s *Store) signature(name string) string {
 // lockRecord takes the short lock of a read-modify-write. Holders keep it for
 // milliseconds. Errors: Conflict after five seconds.
 func (s *Store) lockRecord(ctx context.Context, handle agent.Handle) (func(), error) {
-	name := handle.Key() + ".record"
 	ctx, cancel := context.WithTimeout(ctx, recordLockWait)
 	defer cancel()
-	lock := s.lock(name)
+	lock := s.recordLock(handle)
 	locked, err := lock.TryLockContext(ctx, recordLockRetry)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil, agent.Errorf(agent.Conflict, "the record stayed locked for %s", recordLockWait)
 	}
 	if err != nil || !locked {
-		return nil, s.lockFailed(name, err)
+		return nil, s.lockFailed(recordLockName(handle), err)
 	}
 	return func() { _ = lock.Close() }, nil
 }
 
-// lock makes a new object for each acquisition: one object locked twice succeeds
-// twice.
-func (s *Store) lock(name string) *flock.Flock {
-	path := filepath.Join(s.project, folder, locks, name)
-	return flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW), flock.SetPermissions(0o600))
+func recordLockName(handle agent.Handle) string { return handle.Key() + ".record" }
+
+func (s *Store) recordLock(handle agent.Handle) *flock.Flock {
+	return s.lock(recordLockName(handle), os.O_CREATE|os.O_RDWR)
 }
 
+// lock makes a new object for each acquisition: one object locked twice succeeds
+// twice.
+func (s *Store) lock(name string, flag int) *flock.Flock {
+	return flock.New(s.lockPath(name), flock.SetFlag(flag|syscall.O_NOFOLLOW), flock.SetPermissions(0o600))
+}
+
+func (s *Store) lockPath(name string) string { return filepath.Join(s.project, folder, locks, name) }
+
 func (s *Store) lockFailed(name string, err error) error {
-	return agent.Errorf(agent.Failed, "lock %s/%s/%s: %w", folder, locks, name, err)
+	failure := agent.Errorf(agent.Failed, "lock %s/%s/%s: %w", folder, locks, name, s.remedied(err))
+	if errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.EISDIR) {
+		return failure.Hint("no lock file of ours; look at what it is, then remove it: rm -r %s", shellWord(s.lockPath(name)))
+	}
+	return failure
 }
 
 // sign writes the holder into its lock file, or empties the file for nil.

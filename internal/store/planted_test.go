@@ -3,9 +3,11 @@ package store
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
@@ -178,5 +180,57 @@ func TestLeftoverOfAKilledWriterIsNoRecord(t *testing.T) {
 	handles, err := s.Handles()
 	if len(handles) != 1 || err != nil {
 		t.Errorf("Handles() = %v, %v; want alice", handles, err)
+	}
+}
+
+// A link that stays inside .nbs leads nowhere either, and a FIFO keeps nobody waiting.
+func TestPlantedFilesInsideTheFolder(t *testing.T) {
+	t.Parallel()
+	for what, plant := range map[string]func(at, alice string) error{
+		"link to a record": func(at, alice string) error { return os.Symlink(alice, at) },
+		"FIFO":             func(at, _ string) error { return syscall.Mkfifo(at, 0o600) },
+		"socket":           func(at, _ string) error { return syscall.Mknod(at, syscall.S_IFSOCK|0o600, 0) },
+	} {
+		s := newStoreWith(t, "alice")
+		before := readFile(t, path(s, sessions, "alice.json"))
+		for name, alice := range map[string]string{"sessions/bob.json": "alice.json", journal: "sessions/alice.json", "launch/bob.json": "../sessions/alice.json"} {
+			if err := plant(path(s, name), alice); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := s.Load("bob")
+		wantKind(t, what+": load", err, agent.BadInput)
+		if err := s.Append(t.Context(), noted("alice", aliceID)); err == nil || !strings.Contains(err.Error(), ".nbs/journal.jsonl: not a regular file") {
+			t.Errorf("%s: append: %v", what, err)
+		}
+		if id := s.lastSessionID("alice"); id != "" {
+			t.Errorf("%s: the journal names %s", what, id)
+		}
+		if _, err := s.TakeLaunch("bob", "i"); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+			t.Errorf("%s: launch: %v", what, err)
+		}
+		if after := readFile(t, path(s, sessions, "alice.json")); after != before {
+			t.Errorf("%s: the record was changed: %s", what, after)
+		}
+	}
+}
+
+// Another process may have the temporary name first: it is not written through.
+func TestPlantedTemporaryFileIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	s := newStoreWith(t, "alice")
+	for i := range 50 {
+		plantLink(t, s, "sessions", ".alice.json"+strconv.Itoa(i))
+	}
+	unlock, err := s.LockVerb("alice", "stop", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	if _, err := s.Update(t.Context(), "alice", func(*agent.Record) error { return nil }); err != nil {
+		t.Error(err)
+	}
+	if got := names(t, path(s, sessions)); len(got) != 1 {
+		t.Errorf("left are %v", got)
 	}
 }

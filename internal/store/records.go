@@ -97,7 +97,7 @@ func (s *Store) Insert(ctx context.Context, record agent.Record) error {
 	if err := s.CheckFree(record.Handle); err != nil {
 		return err
 	}
-	return s.write(&record)
+	return errors.Join(s.write(&record), s.syncFolders())
 }
 
 // CheckFree checks that no agent has the handle, in any case.

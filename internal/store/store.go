@@ -109,7 +109,7 @@ func (s *Store) prepare() error {
 	for _, name := range folders {
 		err := s.nbs.Mkdir(name, 0o700)
 		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
+			return s.remedied(err)
 		}
 		made = made || err == nil
 		if err := checkPrivate(filepath.Join(s.project, folder, name)); err != nil {
@@ -119,9 +119,12 @@ func (s *Store) prepare() error {
 	if !made {
 		return nil
 	}
-	if err := s.ignoreItself(); err != nil {
-		return err
-	}
+	return s.ignoreItself()
+}
+
+// syncFolders makes the folders that hold the records durable. A new record needs
+// them; whether this verb made them or one that was killed right after is all the same.
+func (s *Store) syncFolders() error {
 	return errors.Join(syncDir(s.nbs), syncPath(s.project))
 }
 
@@ -145,7 +148,8 @@ func checkPrivate(path string) error {
 		return err
 	}
 	if !info.IsDir() {
-		return agent.Errorf(agent.BadInput, "%s is not a folder", agent.Quote(path))
+		return agent.Errorf(agent.BadInput, "%s is not a folder", agent.Quote(path)).
+			Hint("look at what it is: ls -ld %s", shellWord(path))
 	}
 	owner := info.Sys().(*syscall.Stat_t).Uid
 	if int(owner) == os.Geteuid() && info.Mode().Perm()&0o022 == 0 {
@@ -157,7 +161,8 @@ func checkPrivate(path string) error {
 // foreign is the error for what belongs to another user, or can be written by one.
 func foreign(path string, owner uint32, mode fs.FileMode) error {
 	if int(owner) != os.Geteuid() {
-		return agent.Errorf(agent.BadInput, "%s belongs to user id %d, not to this user (%d)", agent.Quote(path), owner, os.Geteuid())
+		return agent.Errorf(agent.BadInput, "%s belongs to user id %d, not to this user (%d)", agent.Quote(path), owner, os.Geteuid()).
+			Hint("run the command as that user; or look at what is in it and take it over: chown -R %d %s", os.Geteuid(), shellWord(path))
 	}
 	private := 0o600
 	if mode.IsDir() {

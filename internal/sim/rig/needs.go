@@ -9,11 +9,12 @@ import (
 // noSkip is set where no test may be skipped: what is missing fails there.
 const noSkip = "NBS_TEST_NO_SKIP"
 
-// NeedsRoot skips a test that mounts file systems when a developer runs it as an ordinary user.
+// NeedsRoot skips a test that mounts, makes namespaces or plays another user, when a developer runs it as an ordinary
+// user.
 func NeedsRoot(t testing.TB) {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		lacks(t, "root is needed, to mount file systems")
+		lacks(t, "this test needs root")
 	}
 }
 

@@ -1,0 +1,125 @@
+package store
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
+)
+
+// The disk refuses one system call of a write. The old stays, or the new is there and
+// the message says what it is worth; nothing half done is left.
+
+func TestDiskErrorKeepsTheOldRecord(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		call, how string
+		n         int
+		says      string
+	}{
+		"write the file":     {"write", "error=ENOSPC", 1, "no space left on device"},
+		"over quota":         {"write", "error=EDQUOT", 1, "disk quota exceeded"},
+		"sync the file":      {"fsync", "error=EIO", 1, "input/output error"},
+		"rename the file":    {"renameat", "error=EIO", 1, "input/output error"},
+		"no room for a name": {"renameat", "error=ENOSPC", 1, "no space left on device"},
+		"no locks here":      {"flock", "error=ENOLCK", 1, "lock .nbs/locks/alice.record: no locks available"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			s := newStoreWith(t, "alice")
+			before := readFile(t, path(s, sessions, "alice.json"))
+			out, end := rig.Tampered(t, rig.Command("update", s.Project()), c.call, c.how, c.n)
+			if end.ExitStatus() != 1 || !strings.Contains(out, c.says) {
+				t.Errorf("exit code %d: %s; want %q", end.ExitStatus(), out, c.says)
+			}
+			if after := readFile(t, path(s, sessions, "alice.json")); after != before {
+				t.Errorf("the record was changed: %s", after)
+			}
+			if got := names(t, path(s, sessions)); !slices.Equal(got, []string{"alice.json"}) {
+				t.Errorf("left are %v", got)
+			}
+		})
+	}
+}
+
+// After the rename the new record is what everybody reads: it is not rolled back, and
+// the caller learns that a power cut may take it.
+func TestFailedSyncOfTheFolderIsSaid(t *testing.T) {
+	t.Parallel()
+	s := newStoreWith(t, "alice")
+	out, end := rig.Tampered(t, rig.Command("update", s.Project()), "fsync", "error=EIO", 2)
+	if end.ExitStatus() != 1 || !strings.Contains(out, "sessions/alice.json is written, but may not survive a power cut: ") {
+		t.Errorf("exit code %d: %s", end.ExitStatus(), out)
+	}
+	if r, err := s.Load("alice"); err != nil || r.PID != newPID {
+		t.Errorf("%+v, %v; want the new record", r, err)
+	}
+}
+
+func TestDiskErrorOfANewRecord(t *testing.T) {
+	t.Parallel()
+	for n, written := range []bool{false, true, true, true} { // the file, sessions, .nbs, the project's folder
+		s := newStore(t)
+		out, end := rig.Tampered(t, rig.Command("insert", s.Project()), "fsync", "error=EIO", n+1)
+		if end.ExitStatus() != 1 {
+			t.Errorf("fsync %d: exit code %d: %s", n+1, end.ExitStatus(), out)
+		}
+		if _, err := s.Load("bob"); (err == nil) != written {
+			t.Errorf("fsync %d: %v", n+1, err)
+		}
+	}
+}
+
+func TestDiskErrorInTheJournal(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ call, how string }{{"write", "error=ENOSPC"}, {"fsync", "error=EIO"}} {
+		s := newStore(t)
+		noteSession(t, s, "alice", aliceID)
+		out, end := rig.Tampered(t, rig.Command("append", s.Project()), c.call, c.how, 1)
+		if end.ExitStatus() != 1 || !strings.Contains(out, "write .nbs/journal.jsonl: ") {
+			t.Errorf("%s: exit code %d: %s", c.call, end.ExitStatus(), out)
+		}
+		noteSession(t, s, "bob", aliceID)
+		mustHoldWholeLines(t, s, 2, "bob")
+	}
+}
+
+func TestDiskErrorLeavesNoSecret(t *testing.T) {
+	t.Parallel()
+	for call, how := range map[string]string{"write": "error=ENOSPC", "fsync": "error=EIO", "renameat": "error=EIO"} {
+		s := newStore(t)
+		out, end := rig.Tampered(t, rig.Command("put-launch", s.Project()), call, how, 1)
+		if got := names(t, path(s, launches)); end.ExitStatus() != 1 || len(got) > 0 {
+			t.Errorf("%s: exit code %d: %s; left are %v", call, end.ExitStatus(), out, got)
+		}
+	}
+}
+
+func TestDiskErrorsHaveARemedy(t *testing.T) {
+	t.Parallel()
+	mounted := rig.ShortDir(t)
+	mounts := rig.PrivateMounts(t)
+	mounts.Tmpfs(mounted, "64k")
+	full, err := Create(mounted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	unlock, err := full.LockVerb("alice", "spawn", someTime())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	big := record("alice")
+	big.InitialPrompt = strings.Repeat("x", 100<<10)
+	err = full.Insert(t.Context(), big)
+	wantKind(t, "insert on a full disk", err, agent.Failed)
+	if hints := strings.Join(agent.HintsOf(err), " "); !strings.Contains(hints, "make room there, then repeat the command: df -h '"+path(full)+"'") {
+		t.Errorf("%v: the hint is %q", err, hints)
+	}
+	if got := names(t, path(full, sessions)); len(got) > 0 {
+		t.Errorf("left are %v", got)
+	}
+}

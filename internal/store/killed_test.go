@@ -1,0 +1,231 @@
+package store
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
+)
+
+// A writer is killed before each of its system calls in turn. What is then on disk is
+// the old or the new, its locks are free, and the next verb leaves nothing half done.
+
+// eachKill kills a role, on a store of its own each time.
+func eachKill(t *testing.T, role string, begin func(t *testing.T) (project string), check func(s *Store, killed bool)) {
+	t.Helper()
+	kills := rig.EachKill(t, func() (*exec.Cmd, func(bool)) {
+		project := begin(t)
+		return rig.Command(role, project), func(killed bool) {
+			s, err := Create(project) // as a spawn does; it is there, but for the very first one
+			if err != nil {
+				t.Fatal(err)
+			}
+			mustBeUsable(t, s)
+			check(s, killed)
+			_ = s.Close()
+		}
+	})
+	if kills < 5 {
+		t.Errorf("only %d kills", kills)
+	}
+	t.Logf("%d kills", kills)
+}
+
+// mustBeUsable checks that a verb finds all locks free and no half-written file after it.
+func mustBeUsable(t *testing.T, s *Store) {
+	t.Helper()
+	for _, handle := range []agent.Handle{"alice", "bob"} {
+		unlock, err := s.LockVerb(handle, "resume", time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		unlock()
+		if unlock, err = s.lockRecord(t.Context(), handle); err != nil {
+			t.Fatal(err)
+		}
+		unlock()
+	}
+	for _, folder := range []string{sessions, launches} {
+		for _, name := range names(t, path(s, folder)) {
+			if strings.HasPrefix(name, ".") {
+				t.Errorf("the next verb left %s/%s", folder, name)
+			}
+		}
+	}
+}
+
+func names(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return names
+}
+
+func withAlice(t *testing.T) (project string) {
+	t.Helper()
+	return newStoreWith(t, "alice").Project()
+}
+
+func TestKilledUpdateLeavesTheOldOrTheNewRecord(t *testing.T) {
+	t.Parallel()
+	seen := map[int]int{}
+	eachKill(t, "update", withAlice, func(s *Store, killed bool) {
+		r, err := s.Load("alice")
+		if err != nil || r.SessionID != aliceID || r.PID != 0 && r.PID != newPID || !killed && r.PID != newPID {
+			t.Errorf("%+v, %v", r, err)
+		}
+		seen[r.PID]++
+		if got := names(t, path(s, sessions)); !slices.Equal(got, []string{"alice.json"}) {
+			t.Errorf("left are %v", got)
+		}
+		if r, err = s.Update(t.Context(), "alice", func(r *agent.Record) error { r.PID = 7; return nil }); err != nil || r.PID != 7 {
+			t.Errorf("the next update: %+v, %v", r, err)
+		}
+	})
+	if seen[0] == 0 || seen[newPID] < 2 {
+		t.Errorf("records seen, by pid: %v; want the old and the new", seen)
+	}
+}
+
+func TestKilledInsertLeavesAWholeRecordOrNone(t *testing.T) {
+	t.Parallel()
+	eachKill(t, "insert", withAlice, func(s *Store, killed bool) { mustHaveWholeBobOrNone(t, s, killed) })
+}
+
+func mustHaveWholeBobOrNone(t *testing.T, s *Store, killed bool) {
+	t.Helper()
+	r, err := s.Load("bob")
+	switch {
+	case err == nil && r.SessionID == aliceID:
+		wantKind(t, "a second insert", s.Insert(t.Context(), record("bob")), agent.Conflict)
+	case killed && agent.KindOf(err) == agent.NotFound:
+		if err := s.Insert(t.Context(), record("bob")); err != nil {
+			t.Error(err)
+		}
+	default:
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestKilledFirstSpawnLeavesAProjectThatWorks(t *testing.T) {
+	t.Parallel()
+	eachKill(t, "first-spawn", func(t *testing.T) string {
+		t.Helper()
+		return t.TempDir()
+	}, func(s *Store, killed bool) { mustHaveWholeBobOrNone(t, s, killed) })
+}
+
+func TestKilledRemoveLeavesAWholeRecordOrNone(t *testing.T) {
+	t.Parallel()
+	eachKill(t, "remove", withAlice, func(s *Store, killed bool) {
+		_, err := s.Load("alice")
+		if err != nil && agent.KindOf(err) != agent.NotFound || err == nil && !killed {
+			t.Error(err)
+		}
+	})
+}
+
+func TestKilledAppendLosesNoOtherLine(t *testing.T) {
+	t.Parallel()
+	eachKill(t, "append", func(t *testing.T) string {
+		t.Helper()
+		s := newStore(t)
+		noteSession(t, s, "alice", aliceID)
+		noteSession(t, s, "bob", aliceID)
+		return s.Project()
+	}, func(s *Store, killed bool) {
+		if id := s.lastSessionID("alice"); id != otherID && (id != aliceID || !killed) {
+			t.Errorf("the journal names %q last", id)
+		}
+		noteSession(t, s, "carol", otherID)
+		mustHoldWholeLines(t, s, 3, "carol")
+	})
+}
+
+// mustHoldWholeLines checks that a journal has at least so many events, and which agent's the last is.
+func mustHoldWholeLines(t *testing.T, s *Store, least int, last agent.Handle) {
+	t.Helper()
+	text := readFile(t, path(s, journal))
+	whole, torn := []Event{}, 0
+	for line := range strings.Lines(text) {
+		var event Event
+		if err := json.Unmarshal([]byte(line), &event); err != nil {
+			torn++
+			continue
+		}
+		whole = append(whole, event)
+	}
+	if len(whole) < least || torn > 1 || whole[len(whole)-1].Handle != last || !strings.HasSuffix(text, "}\n") {
+		t.Errorf("%d events, %d torn lines:\n%s", len(whole), torn, text)
+	}
+}
+
+func TestKilledPutLaunchLeavesNoSecret(t *testing.T) {
+	t.Parallel()
+	eachKill(t, "put-launch", withAlice, func(s *Store, killed bool) {
+		if got := names(t, path(s, launches)); len(got) > 0 {
+			if launch, err := s.TakeLaunch("alice", "i"); err != nil || launch.Env[0] != secretLaunch.Env[0] {
+				t.Errorf("%v: %+v, %v", got, launch, err)
+			}
+		} else if !killed {
+			t.Error("no launch file")
+		}
+	})
+}
+
+// The launch of a killed verb goes with the next verb of any agent, once no launcher
+// can be on its way to it.
+func TestLaunchThatNobodyTookIsRemoved(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	if err := s.PutLaunch("alice", secretLaunch); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		at   time.Time
+		left int
+	}{{time.Now(), 1}, {time.Now().Add(2 * leftAfter), 0}} {
+		unlock, err := s.LockVerb("bob", "spawn", c.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		unlock()
+		if got := names(t, path(s, launches)); len(got) != c.left {
+			t.Errorf("at %s: %v", c.at, got)
+		}
+	}
+}
+
+// A temporary file of a writer that is at work is not taken from it.
+func TestSweepLeavesTheFileOfALiveWriter(t *testing.T) {
+	t.Parallel()
+	s := newStoreWith(t, "alice")
+	end, err := s.lockRecord(t.Context(), "alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, path(s, sessions, ".alice.json123"), "half")
+	for _, want := range []int{2, 1} {
+		unlock, err := s.LockVerb("Alice", "stop", time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		unlock()
+		if got := names(t, path(s, sessions)); len(got) != want {
+			t.Errorf("left are %v; want %d", got, want)
+		}
+		end()
+	}
+}

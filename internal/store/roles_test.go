@@ -1,0 +1,87 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
+)
+
+// newPID is what the role "update" writes.
+const newPID = 4711
+
+var secretLaunch = Launch{Invocation: "i", Env: []string{"TOKEN=canary-of-a-secret"}}
+
+// playRole makes the test binary another nbs-worker: a role, a project and what the
+// role needs.
+func playRole(words []string) {
+	role, project := words[0], words[1]
+	if change, known := changes[role]; known {
+		runtime.LockOSThread() // strace counts the calls of each thread
+		if err := change(project); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		return
+	}
+	s, err := Open(project)
+	must(err)
+	unlock := func() {}
+	defer func() { unlock() }()
+	switch role {
+	case "verb":
+		unlock, err = s.LockVerb(agent.Handle(words[2]), "resume", someTime())
+	case "lease-with-child":
+		unlock, err = s.AcquireLease(aliceID, Holder{PID: os.Getpid(), Verb: "run", Handle: "alice", Since: someTime()})
+		must(err)
+		rig.StartBelow(false, "stay", project)
+	case "count":
+		n, _ := strconv.Atoi(words[2])
+		must(count(s, n))
+	}
+	must(err)
+	rig.Stay()
+}
+
+// changes are the roles that change what is on disk, once.
+var changes = map[string]func(project string) error{
+	"update": changing(func(ctx context.Context, s *Store) error {
+		_, err := s.Update(ctx, "alice", func(r *agent.Record) error { r.PID = newPID; return nil })
+		return err
+	}),
+	"insert":     changing(func(ctx context.Context, s *Store) error { return s.Insert(ctx, record("bob")) }),
+	"remove":     changing(func(ctx context.Context, s *Store) error { return s.Remove(ctx, "alice") }),
+	"append":     changing(func(ctx context.Context, s *Store) error { return s.Append(ctx, noted("alice", otherID)) }),
+	"put-launch": changing(func(_ context.Context, s *Store) error { return s.PutLaunch("alice", secretLaunch) }),
+	"first-spawn": func(project string) error {
+		s, err := Create(project)
+		if err != nil {
+			return err
+		}
+		unlock, err := s.LockVerb("bob", "spawn", someTime())
+		if err != nil {
+			return err
+		}
+		defer unlock()
+		return s.Insert(context.Background(), record("bob"))
+	},
+}
+
+func changing(change func(context.Context, *Store) error) func(project string) error {
+	return func(project string) error {
+		s, err := Open(project)
+		if err != nil {
+			return err
+		}
+		return change(context.Background(), s)
+	}
+}
+
+// noted is a line of the journal.
+func noted(handle agent.Handle, id agent.SessionID) Event {
+	return Event{At: someTime(), Event: "start", Handle: handle, SessionID: id}
+}
