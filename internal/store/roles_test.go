@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
@@ -26,6 +27,10 @@ func playRole(words []string) {
 			fmt.Println(err)
 			os.Exit(1)
 		}
+		return
+	}
+	if strings.HasPrefix(role, "count-up") {
+		must(countUp(role, project, len(words) > 2))
 		return
 	}
 	s, err := Open(project)

@@ -60,16 +60,21 @@ type Child struct {
 	said  *bufio.Reader
 }
 
-// StartChild starts the command of a role. It does not outlive the test.
+// StartChild starts the command of a role. It does not outlive the test. What it says is read by Said, unless the
+// command has another stdout.
 func StartChild(t testing.TB, cmd *exec.Cmd) *Child {
 	t.Helper()
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
+	c := &Child{Cmd: cmd, Stdin: stdin, t: t}
+	if cmd.Stdout == nil {
+		stdout, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.said = bufio.NewReader(stdout)
 	}
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
@@ -80,7 +85,7 @@ func StartChild(t testing.TB, cmd *exec.Cmd) *Child {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	return &Child{Cmd: cmd, Stdin: stdin, t: t, said: bufio.NewReader(stdout)}
+	return c
 }
 
 // Said reads the next number that the child, or one below it, has written.

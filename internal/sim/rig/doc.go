@@ -2,7 +2,8 @@
 // our own binaries. It is imported by tests only.
 //
 // Invariants: nothing of the developer's own is used (home, Claude configuration, tmux server, variables). What is
-// missing fails the test and says how to get it; no test is skipped. A package that starts Claude Code runs its tests
+// missing fails the test and says how to get it; only what needs root or a tool of root's is skipped, on a developer's
+// machine and never where NBS_TEST_NO_SKIP is set. A package that starts Claude Code runs its tests
 // by Main, inside a namespace that has loopback only.
 package rig
 
