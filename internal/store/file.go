@@ -72,6 +72,8 @@ func (s *Store) read(sub, name string, limit int) ([]byte, error) {
 	return data, err
 }
 
+var errIrregular = errors.New("not a regular file")
+
 // openRegular opens a file of .nbs and no link to one: [os.Root] follows those that
 // stay inside. Looking before opening keeps a planted FIFO from blocking us for ever.
 func (s *Store) openRegular(path string, flag int) (*os.File, error) {
@@ -83,7 +85,7 @@ func (s *Store) openRegular(path string, flag int) (*os.File, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
+		return nil, errIrregular
 	}
 	return s.nbs.OpenFile(path, flag|syscall.O_NONBLOCK, 0o600)
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -44,6 +45,11 @@ func (s *Store) Append(ctx context.Context, event Event) error {
 	}
 	defer lock.Close()
 	f, err := s.openRegular(journal, os.O_APPEND|os.O_CREATE|os.O_RDWR)
+	if errors.Is(err, errIrregular) {
+		at := shellWord(filepath.Join(s.project, folder, journal))
+		return agent.Errorf(agent.Failed, "open %s/%s: %w", folder, journal, err).
+			Hint("look at what it is, then move it aside: mv %s %s.aside", at, at)
+	}
 	if err != nil {
 		return s.remedied(fmt.Errorf("open %s/%s: %w", folder, journal, err))
 	}

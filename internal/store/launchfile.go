@@ -74,7 +74,11 @@ func (s *Store) TakeLaunch(handle agent.Handle, id agent.Invocation) (Launch, er
 
 // DropLaunch removes what no launcher took. Without one it does nothing.
 func (s *Store) DropLaunch(handle agent.Handle) error {
-	if err := s.remove(launches, launchFile(handle)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	name := launchFile(handle)
+	if _, err := s.nbs.Lstat(launches + "/" + name); errors.Is(err, fs.ErrNotExist) {
+		return nil // a read-only disk would not say so
+	}
+	if err := s.remove(launches, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil

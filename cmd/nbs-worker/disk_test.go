@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+// A disk that takes nothing more: what is on it stays, no verb claims success, stop
+// ends the agent all the same, and with room again everything goes on.
+
+// inNbs is a path in the project's .nbs.
+func (m *team) inNbs(names ...string) string {
+	return filepath.Join(append([]string{m.world.Project, ".nbs"}, names...)...)
+}
+
+// fill leaves no byte on the disk of .nbs.
+func (m *team) fill() (free func()) {
+	m.Helper()
+	ballast := m.inNbs("ballast")
+	f, err := os.Create(ballast)
+	if err != nil {
+		m.Fatal(err)
+	}
+	for err == nil {
+		_, err = f.Write(bytes.Repeat([]byte{'x'}, 4096))
+	}
+	if closing := f.Close(); !errors.Is(err, syscall.ENOSPC) || closing != nil {
+		m.Fatal(err, closing)
+	}
+	return func() {
+		if err := os.Remove(ballast); err != nil {
+			m.Fatal(err)
+		}
+	}
+}
+
+// mustBeUntouched checks that the records are as they were and that no half-written
+// file is there.
+func (m *team) mustBeUntouched(records map[string]string) {
+	m.Helper()
+	for handle, text := range records {
+		if got := m.recordText(handle); got != text {
+			m.Errorf("the record of %s was changed:\n%s\nbefore:\n%s", handle, got, text)
+		}
+	}
+	for _, folder := range []string{"sessions", "launch"} {
+		entries, err := os.ReadDir(m.inNbs(folder))
+		if err != nil {
+			m.Fatal(err)
+		}
+		for _, entry := range entries {
+			handle := strings.TrimSuffix(entry.Name(), ".json")
+			if _, known := records[handle]; folder == "launch" || !known {
+				m.Errorf("left in %s: %s", folder, entry.Name())
+			}
+		}
+	}
+}
+
+// aliveAndStopped is a team of alpha, stopped, and beta, who runs.
+func (m *team) aliveAndStopped() (alpha, beta session, records map[string]string) {
+	m.Helper()
+	alpha = m.remembers("alpha")
+	m.ok("stop", "alpha")
+	m.ok("spawn", "beta")
+	m.waitState("beta", "idle")
+	return alpha, m.session("beta"), map[string]string{"alpha": m.recordText("alpha"), "beta": m.recordText("beta")}
+}
+
+func TestFullDisk(t *testing.T) {
+	m := standIn(t)
+	rig.PrivateMounts(t).Tmpfs(m.inNbs(), "512k")
+	alpha, beta, records := m.aliveAndStopped()
+	free := m.fill()
+	for _, args := range [][]string{{"spawn", "gamma"}, {"resume", "alpha"}, {"stop", "beta"}, {"dismiss", "beta"}, {"dismiss", "alpha"}} {
+		r := m.refused(1, "no space left on device", args...)
+		if !strings.Contains(r.stderr, "hint: make room there, then repeat the command: df -h '"+m.inNbs()+"'") || strings.Count(r.stderr, "\n") > 2 {
+			t.Errorf("%q: %s", args, r)
+		}
+	}
+	m.mustBeUntouched(records)
+	if !dead(beta.RecordedPID) || len(claudesOn(alpha.SessionID)) > 0 {
+		t.Error("beta lives, or alpha was started")
+	}
+	if out := m.ok("list"); strings.Count(out, "\n") != 2 {
+		t.Errorf("%s", out)
+	}
+	free()
+	m.ok("dismiss", "beta")
+	m.ok("spawn", "gamma")
+	m.mustRemember("alpha", alpha)
+}
+
+// What fills the disk may be the agent: it ends while nobody can write that down.
+func TestAgentThatEndsOnAFullDisk(t *testing.T) {
+	m := standIn(t)
+	rig.PrivateMounts(t).Tmpfs(m.inNbs(), "512k")
+	before := m.remembers("alpha")
+	m.keepServer() // else it ends with its only session, and counts as the cause
+	record := m.recordText("alpha")
+	free := m.fill()
+	launcher := m.launcher("alpha")
+	m.kill(before.RecordedPID, syscall.SIGKILL)
+	m.waitDead(launcher)
+	m.waitState("alpha", "crashed")
+	m.mustBeUntouched(map[string]string{"alpha": record})
+	free()
+	m.mustRemember("alpha", before)
+}
+
+func TestReadOnlyDisk(t *testing.T) {
+	m := standIn(t)
+	mounts := rig.PrivateMounts(t)
+	alpha, beta, records := m.aliveAndStopped()
+	mounts.ReadOnly(m.inNbs())
+	if out := m.ok("list"); strings.Count(out, "\n") != 2 || m.session("beta").State != "idle" {
+		t.Errorf("looking needs no writing: %s", out)
+	}
+	for _, args := range [][]string{{"spawn", "gamma"}, {"resume", "alpha"}, {"stop", "beta"}, {"dismiss", "beta"}, {"dismiss", "alpha"}} {
+		r := m.refused(1, "read-only file system", args...)
+		if !strings.Contains(r.stderr, "findmnt -T '"+m.inNbs()+"'") || strings.Count(r.stderr, "\n") > 2 {
+			t.Errorf("%q: %s", args, r)
+		}
+	}
+	m.mustBeUntouched(records)
+	if !dead(beta.RecordedPID) {
+		t.Error("stop left beta alive")
+	}
+	mounts.Unmount(m.inNbs())
+	m.ok("dismiss", "beta")
+	m.mustRemember("alpha", alpha)
+}
+
+func TestFirstSpawnOnAReadOnlyDisk(t *testing.T) {
+	m := standIn(t)
+	rig.PrivateMounts(t).ReadOnly(m.world.Project)
+	r := m.refused(1, "read-only file system", "spawn", "alpha")
+	if m.serverPID() != 0 || r.stdout != "" {
+		t.Errorf("something was started: %s", r)
+	}
+}

@@ -1,0 +1,288 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+// What may stand in .nbs instead of a record of ours: each verb says what is wrong and
+// what to do, and changes nothing.
+
+// verbs are those that take the handle of an agent that is there. attach wants a terminal first.
+var verbs = []string{"session", "resume", "stop", "dismiss", "run"}
+
+// stoppedAlpha is a team with one agent that does not run.
+func (m *team) stoppedAlpha() session {
+	m.Helper()
+	before := m.remembers("alpha")
+	m.ok("stop", "alpha")
+	return before
+}
+
+// mustAllRefuse checks that each verb ends with the code and the words, with a hint and
+// without changing the record.
+func (m *team) mustAllRefuse(code int, words, hint string) {
+	m.Helper()
+	record := m.recordText("alpha")
+	for _, verb := range verbs {
+		r := m.refused(code, words, verb, "alpha")
+		if !strings.Contains(r.stderr, "hint: "+hint) || r.stdout != "" || strings.Count(r.stderr, "\n") > 3 {
+			m.Errorf("%s: %s", verb, r)
+		}
+	}
+	if m.recordText("alpha") != record {
+		m.Errorf("the record was changed: %s", m.recordText("alpha"))
+	}
+}
+
+func TestRecordCutShort(t *testing.T) {
+	m := standIn(t)
+	before := m.stoppedAlpha()
+	whole := m.recordText("alpha")
+	m.ok("spawn", "beta")
+	for _, n := range []int{0, 1, len(whole) / 3, len(whole) - 3} {
+		m.writeRecord("alpha", whole[:n])
+		m.mustAllRefuse(4, "sessions/alpha.json\" is damaged: ", "keep the file and move it aside: mv '")
+		r := m.refused(7, "list alpha: the record", "list")
+		if !strings.Contains(r.stdout, "alpha\tunknown\t") || !strings.Contains(r.stdout, "beta\tidle\t") {
+			t.Errorf("one damaged record hides somebody: %s", r)
+		}
+	}
+	m.refused(5, "the handle is taken", "spawn", "alpha")
+	// The way back is what the hints say.
+	m.pasteHints(m.nbs("resume", "alpha"))
+	m.ok("resume", "alpha", "--force", "--prompt", "What number?")
+	m.mustAnswer("alpha", "42")
+	if after := m.session("alpha"); after.SessionID != before.SessionID {
+		t.Errorf("before %+v\nafter %+v", before, after)
+	}
+}
+
+// pasteHints runs the commands of the hints in a shell, as a person would.
+func (m *team) pasteHints(r result) {
+	m.Helper()
+	for line := range strings.Lines(r.stderr) {
+		hint, isHint := strings.CutPrefix(line, "hint: ")
+		_, command, hasCommand := strings.Cut(hint, ": ")
+		if !isHint || !hasCommand {
+			continue
+		}
+		sh := exec.Command("sh", "-eu", "-c", command)
+		sh.Dir, sh.Env = m.dir, m.env
+		if sh := m.finish(sh); sh.code != 0 {
+			m.Fatalf("%s: %s", command, sh)
+		}
+	}
+}
+
+func TestRecordOfANewerSchema(t *testing.T) {
+	m := standIn(t)
+	before := m.stoppedAlpha()
+	m.setRecord("alpha", func(fields map[string]any) { fields["schema"] = 2 })
+	m.mustAllRefuse(6, "the record has schema 2, this nbs-worker knows 1", "use the newer nbs-worker that wrote it; nothing was changed")
+	m.refused(6, "list alpha: the record has schema 2", "list")
+	m.setRecord("alpha", func(fields map[string]any) { fields["schema"] = 1 })
+	m.mustRemember("alpha", before)
+}
+
+func TestUnknownFieldsSurviveEveryVerb(t *testing.T) {
+	m := standIn(t)
+	before := m.stoppedAlpha()
+	m.setRecord("alpha", func(fields map[string]any) {
+		fields["mood"] = map[string]any{"calm": true, "<&>": 1.5}
+		fields["restart"].(map[string]any)["max"] = 3.0
+	})
+	mustHaveThem := func(after string) {
+		m.Helper()
+		fields := m.record("alpha")
+		if got := fmt.Sprint(fields["mood"], fields["restart"].(map[string]any)["max"]); got != "map[<&>:1.5 calm:true] 3" {
+			t.Errorf("after %s: %s", after, got)
+		}
+	}
+	for _, args := range [][]string{
+		{"stop", "alpha"}, {"resume", "alpha", "--model", "haiku"}, {"resume", "alpha", "--force"}, {"stop", "alpha"}, {"session", "alpha"},
+	} {
+		m.ok(args...)
+		mustHaveThem(strings.Join(args, " "))
+	}
+	m.ok("resume", "alpha", "--prompt", "What number?")
+	m.mustAnswer("alpha", "42")
+	m.kill(m.session("alpha").RecordedPID, syscall.SIGKILL)
+	m.waitState("alpha", "crashed")
+	mustHaveThem("a crash")
+	if id := m.record("alpha")["session_id"]; id != before.SessionID {
+		t.Errorf("another conversation: %v", id)
+	}
+}
+
+// A gigabyte is refused without being read.
+func TestRecordOfAGigabyte(t *testing.T) {
+	m := standIn(t)
+	m.stoppedAlpha()
+	m.ok("spawn", "beta")
+	m.mustBeFrugal("session", "beta")
+	whole := m.recordText("alpha")
+	for _, name := range []string{"sessions/alpha.json", "journal.jsonl", "launch/alpha.json", "locks/alpha.verb", "locks/alpha.record"} {
+		if err := os.WriteFile(m.inNbs(name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(m.inNbs(name), 1<<30); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, verb := range verbs {
+		r := m.mustBeFrugal(verb, "alpha")
+		m.mustRefuse(r, 4, "sessions/alpha.json\" is damaged: larger than 1048576 bytes")
+	}
+	r := m.mustBeFrugal("list")
+	m.mustRefuse(r, 7, "is damaged: larger than")
+	m.mustBeFrugal("spawn", "alpha")
+	if info, err := os.Stat(m.recordPath("alpha")); err != nil || info.Size() != 1<<30 {
+		t.Errorf("the file was changed: %v, %v", info, err)
+	}
+	m.writeRecord("alpha", whole)
+	if r := m.mustBeFrugal("resume", "alpha"); r.code != 0 {
+		t.Error(r)
+	}
+}
+
+// mustBeFrugal runs a command that must need neither much time nor much memory.
+func (m *team) mustBeFrugal(args ...string) result {
+	m.Helper()
+	cmd := m.command(args)
+	begun := time.Now()
+	r := m.finish(cmd)
+	memory := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss / 1024
+	m.Logf("%q: %d MB, %s", args, memory, time.Since(begun).Round(time.Millisecond))
+	if memory > 64 || time.Since(begun) > 10*time.Second {
+		m.Errorf("%q took %s and %d MB", args, time.Since(begun), memory)
+	}
+	return r
+}
+
+func TestFolderOfSomebodyElse(t *testing.T) {
+	m := standIn(t)
+	before := m.stoppedAlpha()
+	rig.NeedsRoot(t)
+	for _, folder := range []string{"", "sessions", "locks", "launch"} {
+		m.chown(65534, m.inNbs(folder))
+		hint := "run the command as that user; or look at what is in it and take it over: chown -R 0 '" + m.inNbs(folder) + "'"
+		m.mustAllRefuse(4, "belongs to user id 65534, not to this user (0)", hint)
+		for _, args := range [][]string{{"list"}, {"spawn", "beta"}} {
+			m.refused(4, "belongs to user id 65534", args...)
+		}
+		m.chown(0, m.inNbs(folder))
+	}
+	m.mustRemember("alpha", before)
+}
+
+func (m *team) chown(uid int, path string) {
+	m.Helper()
+	if err := os.Chown(path, uid, -1); err != nil {
+		m.Fatal(err)
+	}
+}
+
+func TestFolderThatOthersCanWrite(t *testing.T) {
+	m := standIn(t)
+	before := m.stoppedAlpha()
+	for _, folder := range []string{"", "sessions", "locks", "launch"} {
+		if err := os.Chmod(m.inNbs(folder), 0o770); err != nil {
+			t.Fatal(err)
+		}
+		m.mustAllRefuse(4, "can be written by other users (mode 0770)", "look at what is in it, then: chmod 700 '"+m.inNbs(folder)+"'")
+		m.refused(4, "can be written by other users", "list")
+		m.refused(4, "can be written by other users", "spawn", "beta")
+		m.pasteHints(m.nbs("session", "alpha"))
+	}
+	m.mustRemember("alpha", before)
+}
+
+// plantedLink is a link in place of something in .nbs, to a copy of it outside.
+func (m *team) plantedLink(name string) (undo func()) {
+	m.Helper()
+	aside := filepath.Join(m.TempDir(), "target")
+	if err := os.Rename(m.inNbs(name), aside); err != nil {
+		m.Fatal(err)
+	}
+	if err := os.Symlink(aside, m.inNbs(name)); err != nil {
+		m.Fatal(err)
+	}
+	before := m.snapshot(aside)
+	return func() {
+		if after := m.snapshot(aside); after != before {
+			m.Errorf("what a link %s leads to was changed:\n%s\nbefore:\n%s", name, after, before)
+		}
+		if err := os.Remove(m.inNbs(name)); err != nil {
+			m.Fatal(err)
+		}
+		if err := os.Rename(aside, m.inNbs(name)); err != nil {
+			m.Fatal(err)
+		}
+	}
+}
+
+// snapshot is all that is in a file or folder.
+func (m *team) snapshot(path string) string {
+	m.Helper()
+	var all strings.Builder
+	err := filepath.Walk(path, func(path string, info os.FileInfo, err error) error {
+		if err != nil {
+			return err
+		}
+		text, _ := os.ReadFile(path)
+		fmt.Fprintln(&all, path, info.Mode(), info.Size(), info.ModTime(), string(text))
+		return nil
+	})
+	if err != nil {
+		m.Fatal(err)
+	}
+	return all.String()
+}
+
+func TestPlantedLinks(t *testing.T) {
+	m := standIn(t)
+	before := m.stoppedAlpha()
+	for _, c := range []struct {
+		name, says string
+		code       int
+		args       [][]string
+	}{
+		{"", "is not a folder", 4, nil},
+		{"sessions", "is not a folder", 4, nil},
+		{"locks", "is not a folder", 4, nil},
+		{"launch", "is not a folder", 4, nil},
+		{"sessions/alpha.json", "is damaged: not a regular file", 4, nil},
+		{"locks/alpha.verb", "lock .nbs/locks/alpha.verb: ", 1, [][]string{{"resume", "alpha"}, {"stop", "alpha"}, {"dismiss", "alpha"}}},
+		{"locks/alpha.record", "lock .nbs/locks/alpha.record: ", 1, [][]string{{"resume", "alpha"}, {"stop", "alpha"}, {"dismiss", "alpha"}}},
+		{"locks/journal", "lock .nbs/locks/journal: ", 1, [][]string{{"stop", "alpha"}, {"dismiss", "alpha"}}},
+		{"journal.jsonl", ".nbs/journal.jsonl: not a regular file", 1, [][]string{{"stop", "alpha"}, {"dismiss", "alpha"}}},
+	} {
+		undo := m.plantedLink(c.name)
+		args := c.args
+		if args == nil {
+			for _, verb := range verbs {
+				args = append(args, []string{verb, "alpha"})
+			}
+			args = append(args, []string{"list"})
+		}
+		for _, words := range args {
+			if r := m.refused(c.code, c.says, words...); !strings.Contains(r.stderr, "hint: ") {
+				t.Errorf("%s, %q: no way out: %s", c.name, words, r)
+			}
+		}
+		undo()
+	}
+	if on := claudesOn(before.SessionID); len(on) > 0 {
+		t.Errorf("a refused verb has started claude: %v", on)
+	}
+	m.mustRemember("alpha", before)
+}
