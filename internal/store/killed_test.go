@@ -19,7 +19,7 @@ import (
 // eachKill kills a role, on a store of its own each time.
 func eachKill(t *testing.T, role string, begin func(t *testing.T) (project string), check func(s *Store, killed bool)) {
 	t.Helper()
-	kills := rig.EachKill(t, func() (*exec.Cmd, func(bool)) {
+	kills := rig.EachKill(t, rig.FileCalls, func() (*exec.Cmd, func(bool)) {
 		project := begin(t)
 		return rig.Command(role, project), func(killed bool) {
 			s, err := Create(project) // as a spawn does; it is there, but for the very first one

@@ -31,12 +31,12 @@ func Tampered(t testing.TB, cmd *exec.Cmd, call, how string, n int) (out string,
 // FileCalls are the system calls by which a program changes files, or is about to.
 var FileCalls = []string{"openat", "write", "fsync", "close", "renameat", "unlinkat", "mkdirat", "flock", "ftruncate", "fchmod"}
 
-// EachKill kills a program before its first, second, ... system call of each kind that concerns files, until it
-// survives. begin prepares a run and returns the command; check looks at what is left of it.
-func EachKill(t testing.TB, begin func() (*exec.Cmd, func(killed bool))) (kills int) {
+// EachKill kills a program before its first, second, ... system call of each kind, until it survives. begin prepares a
+// run and returns the command; check looks at what is left of it.
+func EachKill(t testing.TB, calls []string, begin func() (cmd *exec.Cmd, check func(killed bool))) (kills int) {
 	t.Helper()
 	const most = 2000
-	for _, call := range FileCalls {
+	for _, call := range calls {
 		for n := 1; ; n++ {
 			cmd, check := begin()
 			out, end := Tampered(t, cmd, call, "signal=SIGKILL", n)
