@@ -4,8 +4,10 @@ PREFIX = /usr/local
 LINT_VERSION = 2.15.0
 # One file for each version, so that a new pin is a new file.
 LINT = .cache/bin/golangci-lint-$(LINT_VERSION)
+# For each target of make fuzz.
+FUZZTIME = 30s
 
-.PHONY: help build demo test race bench bench-readme lint man bootstrap install clean
+.PHONY: help build demo test race faults fuzz bench bench-readme lint man bootstrap install clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -29,6 +31,14 @@ bench: build ## measure every verb against its floor, into build/bench.json; tak
 
 bench-readme: build ## put the table of build/bench.json into README.md
 	bin/nbs-sim bench --out build/bench.json --readme README.md
+
+fuzz: ## fuzz each reader of what others wrote, for FUZZTIME (30s) each
+	@for dir in $$(git grep -l '^func Fuzz' -- '*_test.go' | xargs -n 1 dirname | sort -u); do \
+		for target in $$(go test -list '^Fuzz' "./$$dir" | grep '^Fuzz'); do \
+			echo "== $$dir $$target"; \
+			go test "./$$dir" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) || exit 1; \
+		done; \
+	done
 
 lint: $(LINT) ## check format, vet, linters, architecture rules, go.mod
 	@files=$$(gofmt -l cmd internal) && { test -z "$$files" || { echo "not formatted: $$files" >&2; exit 1; }; }

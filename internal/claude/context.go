@@ -41,6 +41,9 @@ func (r transcriptRecord) replied() bool {
 	return r.Type == "assistant" && !r.IsSidechain && r.Message.Model != "<synthetic>" && r.Message.Model != ""
 }
 
+// tokenLimit is beyond any window: such a number was not written by Claude.
+const tokenLimit = 1 << 40
+
 // Context computes the level from a transcript; known is false when the transcript
 // does not tell. model is the recorded one, which alone knows of a [1m] window.
 func (t Transcript) Context(model agent.Model) (level ContextLevel, known bool, err error) {
@@ -54,7 +57,7 @@ func (t Transcript) Context(model agent.Model) (level ContextLevel, known bool, 
 		usage := record.Message.Usage
 		level.Tokens = usage.Input + usage.CacheCreation + usage.CacheRead
 		level.Window = window(record.Version, record.Message.Model, model)
-		known = level.Tokens > 0
+		known = level.Tokens > 0 && level.Tokens < tokenLimit
 		return false
 	})
 	return level, known, err

@@ -1,12 +1,16 @@
 package claude
 
 import (
+	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestContext(t *testing.T) {
@@ -147,24 +151,50 @@ func TestLastCwd(t *testing.T) {
 }
 
 func FuzzTranscript(f *testing.F) {
+	moved := strings.Replace(userLine, "/srv/project", "/srv/moved", 1)
 	f.Add([]byte(metaLine+userLine+replyLine("2.1.197", "claude-sonnet-5", 50)+compactLine), int64(0))
 	f.Add([]byte(sidechainLine+errorLine+"\n\n{"), int64(7))
 	f.Add([]byte(`{"type":"assistant","message":{"model":"m","usage":{"input_tokens":9223372036854775807,"cache_read_input_tokens":1}}}`), int64(0))
 	f.Add([]byte("null\n[]\n\x00"), int64(1<<40))
-	f.Fuzz(func(t *testing.T, text []byte, offset int64) {
-		path := filepath.Join(t.TempDir(), "t.jsonl")
+	f.Add([]byte(`{"type":"assistant","message":{"model":"m","usage":{"input_tokens":9200000000000000000}}}`), int64(0))
+	f.Add([]byte(userLine+moved+metaLine), int64(1<<18-200)) // a line across the border of two pieces
+	path := filepath.Join(rig.MemoryDir(f), "t.jsonl")
+	f.Fuzz(func(t *testing.T, text []byte, before int64) {
+		// Whatever stands before it, a transcript ends as its last lines say.
+		text = slices.Concat(bytes.Repeat([]byte{'.'}, int(max(0, before)%(3<<17))), []byte("\n"), text)
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		transcript := Transcript{Path: path, Size: int64(len(text))}
-		if level, known, err := transcript.Context("opus"); err != nil || known && (level.Tokens <= 0 || level.Window <= 0) {
-			t.Errorf("Context = %+v, %t, %v", level, known, err)
+		level, known, err := transcript.Context("opus")
+		if err != nil || known && (level.Tokens <= 0 || level.Window <= 0 || level.UsedPercent() < 0) {
+			t.Errorf("Context = %+v, %d %%, %t, %v", level, level.UsedPercent(), known, err)
 		}
-		if _, err := transcript.LastCwd(); err != nil {
-			t.Error(err)
+		cwd, spoken := readForward(text)
+		if got, err := transcript.LastCwd(); got != cwd || err != nil {
+			t.Errorf("LastCwd = %q, %v; want %q", got, err, cwd)
 		}
-		if _, err := transcript.SpokenAfter(max(0, offset)); err != nil {
+		if got, err := transcript.SpokenAfter(0); got != spoken || err != nil {
+			t.Errorf("SpokenAfter = %t, %v; want %t", got, err, spoken)
+		}
+		if _, err := transcript.SpokenAfter(max(0, before)); err != nil {
 			t.Error(err)
 		}
 	})
+}
+
+// readForward reads a transcript in the simplest way.
+func readForward(text []byte) (cwd string, spoken bool) {
+	for line := range bytes.SplitSeq(text, []byte{'\n'}) {
+		var record transcriptRecord
+		if json.Unmarshal(line, &record) != nil {
+			continue
+		}
+		if record.Cwd != "" {
+			cwd = record.Cwd
+		}
+		message := bytes.Contains(line, []byte(`"user"`)) && record.Type == "user" || bytes.Contains(line, []byte(`"assistant"`)) && record.Type == "assistant"
+		spoken = spoken || message && !record.IsSidechain
+	}
+	return cwd, spoken
 }

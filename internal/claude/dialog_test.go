@@ -37,7 +37,7 @@ func readExpected(t *testing.T) map[string]expected {
 	return table
 }
 
-func screen(t *testing.T, name string) string {
+func screen(t testing.TB, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(screens, name))
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 )
 
 // Entries as the two versions write them.
@@ -140,8 +141,11 @@ func FuzzRegistryEntry(f *testing.F) {
 	f.Add([]byte(entry197[:99]))
 	f.Add([]byte(`{"PID":31558,"procStart":"18446744073709551615","status":"\u001b]0;x\u0007"}`))
 	f.Add([]byte(`{"pid":31558.0}`))
+	c, err := ConfigAt(rig.MemoryDir(f))
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		c := newConfig(t)
 		c.put(t, "sessions/31558.json", string(text))
 		live, err := c.Live(31558)
 		if err == nil && live.PID != 31558 || err != nil && live != (Live{}) {

@@ -59,6 +59,19 @@ func TestZombieAndDeadAreGone(t *testing.T) {
 	}
 }
 
+// A process names itself, and none by a name hides what it is.
+func FuzzParseStatOfAnyName(f *testing.F) {
+	for _, comm := range []string{"claude", ") (", ") Z 1 1", "\n", "\xff"} {
+		f.Add(comm)
+	}
+	f.Fuzz(func(t *testing.T, comm string) {
+		got, err := parseStat([]byte(statLine(comm)))
+		if want := (stat{state: 'S', ppid: 12, startTicks: 353737}); err != nil || got != want {
+			t.Errorf("command %q: %+v, %v", comm, got, err)
+		}
+	})
+}
+
 func FuzzParseStat(f *testing.F) {
 	f.Add([]byte(statLine("claude")))
 	f.Add([]byte(statLine(") (")))

@@ -47,6 +47,9 @@ func ReadIn(dir *os.File, folder, name string, limit int) ([]byte, error) {
 	defer unix.Close(parent)
 	// Not blocking: a pipe in the place of the file would wait for its other end.
 	fd, err := open(parent, name, unix.O_NOFOLLOW|unix.O_NONBLOCK)
+	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENXIO) { // a link; a socket
+		err = ErrIrregular
+	}
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}
 	}

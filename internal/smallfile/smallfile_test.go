@@ -79,7 +79,7 @@ func TestReadInFollowsNoLinkAndReadsNoPipe(t *testing.T) {
 		folder, name string
 		want         error
 	}{
-		{"sub", "link", unix.ELOOP},
+		{"sub", "link", ErrIrregular},
 		{"linked", "file", unix.ENOTDIR},
 		{"sub", "none", fs.ErrNotExist},
 		{"none", "file", fs.ErrNotExist},

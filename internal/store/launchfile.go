@@ -35,7 +35,10 @@ func (e *Environ) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &joined); err != nil {
 		return err
 	}
-	*e = strings.Split(string(joined), "\x00")
+	*e = nil
+	if len(joined) > 0 {
+		*e = strings.Split(string(joined), "\x00")
+	}
 	return nil
 }
 

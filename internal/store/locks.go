@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -90,6 +91,7 @@ func (s *Store) tryLock(name string, holder Holder, taken func(by string) error)
 const (
 	signatureWait  = 100 * time.Millisecond
 	signatureRetry = time.Millisecond
+	verbLimit      = 20 // bytes
 )
 
 // signature says who holds a lock. A holder signs right after it has locked, so a
@@ -170,5 +172,17 @@ func (s *Store) readHolder(name string) (Holder, error) {
 	if err != nil {
 		return holder, err
 	}
-	return holder, json.Unmarshal(data, &holder)
+	if err := json.Unmarshal(data, &holder); err != nil {
+		return Holder{}, err
+	}
+	return holder, holder.check()
+}
+
+// check refuses what none of ours has signed: it is shown to people.
+func (h Holder) check() error {
+	if h.PID <= 0 || h.Verb == "" || strings.Trim(h.Verb, "abcdefghijklmnopqrstuvwxyz") != "" || len(h.Verb) > verbLimit {
+		return errors.New("no holder")
+	}
+	_, err := agent.ParseHandle(string(h.Handle))
+	return err
 }

@@ -1,6 +1,7 @@
 package tmux
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -77,6 +78,33 @@ func TestPanesOfManyWindowsAreAllSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	rig.Eventually(t, "no panes", func() bool { return len(s.panes()) == 0 })
+}
+
+// What tmux says is passed on, and one of its refusals is known whatever stands around
+// it.
+func FuzzClassify(f *testing.F) {
+	for _, text := range []string{
+		"no server running on /tmp/tmux-0/default", "error connecting to /tmp/s (No such file or directory)", "can't find session: =x", "",
+		"duplicate session: nbs-a-live", "access not allowed\n", "lost server\ncan't find pane: %5", "\xff\x1b[0m",
+	} {
+		f.Add(text, "lost server")
+		f.Add("x", text)
+	}
+	f.Fuzz(func(t *testing.T, before, text string) {
+		failure := classify(before + text)
+		if failure == nil || !strings.Contains(failure.Error(), strings.TrimSpace(before+text)) {
+			t.Fatalf("%q is passed on as %v", before+text, failure)
+		}
+		known := 0
+		for _, kind := range []error{ErrNoServer, ErrNoSession, ErrDuplicate, errDenied} {
+			if errors.Is(failure, kind) {
+				known++
+			}
+		}
+		if known > 1 || known == 0 && strings.Contains(text, "no server running") {
+			t.Errorf("%q is of %d kinds", before+text, known)
+		}
+	})
 }
 
 func FuzzParsePanes(f *testing.F) {

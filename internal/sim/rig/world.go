@@ -57,6 +57,17 @@ func ShortDir(t testing.TB) string {
 	return dir
 }
 
+// MemoryDir is a folder of the test's own in memory, where the machine has that: a disk is too slow for fuzzing.
+func MemoryDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "nbs")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { removeAll(t, dir) })
+	return dir
+}
+
 // removeAll is patient: a program that was just ended may still write its last file.
 func removeAll(t testing.TB, dir string) {
 	var err error

@@ -1,0 +1,148 @@
+package claude
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"nbs-worker/internal/agent"
+)
+
+// Files and screens of Claude Code's, in whatever form they come.
+
+// What Claude's configuration says stays, whatever it is, and the folder is trusted.
+func FuzzTrust(f *testing.F) {
+	for _, text := range []string{
+		"", "null", "{}", "[]", `{"projects":null}`, `{"projects":[]}`, `{"projects":{"/srv/project":null}}`, `{"projects":{"/srv/project":7}}`,
+		`{"a":"<\u2028\ud800&>","big":123456789012345678901234567890.10,"projects":{"/srv/project":{"hasTrustDialogAccepted":false,"x":[1]},"/o":{}}}`,
+		`{"a":1,"a":2,"projects":{},"projects":{"/p":{}}}`, `{"a":1}{"b":2}`, "{\"a\":\"\xff\"}",
+	} {
+		f.Add([]byte(text), "/srv/project")
+	}
+	f.Add([]byte(`{"projects":{}}`), "/srv/\xff\"\\\n<p>")
+	f.Fuzz(func(t *testing.T, before []byte, folder string) {
+		folder = strings.ToValidUTF8(folder, "?") // as JSON has it
+		after, err := withTrust(before, folder)
+		if err != nil {
+			if object := map[string]map[string]map[string]any{}; json.Unmarshal(before, &object) == nil {
+				t.Errorf("%q is refused: %v", before, err)
+			}
+			return
+		}
+		want := parsed(t, orEmpty(before))
+		acceptTrust(want, folder)
+		if got := parsed(t, after); !reflect.DeepEqual(got, want) {
+			t.Errorf("before %s\nafter %s", before, after)
+		}
+		if again, err := withTrust(after, folder); err != nil || !bytes.Equal(again, after) {
+			t.Errorf("a second time: %v, %s\nbefore: %s", err, again, after)
+		}
+	})
+}
+
+func orEmpty(data []byte) []byte {
+	if text := strings.TrimSpace(string(data)); text == "" || text == "null" {
+		return []byte("{}")
+	}
+	return data
+}
+
+// parsed reads an object with its numbers as they are written.
+func parsed(t *testing.T, data []byte) map[string]any {
+	t.Helper()
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	var fields map[string]any
+	if err := decoder.Decode(&fields); err != nil {
+		t.Fatalf("%v: %q", err, data)
+	}
+	return fields
+}
+
+func acceptTrust(file map[string]any, folder string) {
+	projects, _ := file["projects"].(map[string]any)
+	if projects == nil {
+		projects = map[string]any{}
+	}
+	project, _ := projects[folder].(map[string]any)
+	if project == nil {
+		project = map[string]any{}
+	}
+	project["hasTrustDialogAccepted"] = true
+	projects[folder], file["projects"] = project, projects
+}
+
+// A dialog is one of those that are known, and is none any more once something else
+// stands below it.
+func FuzzReadDialog(f *testing.F) {
+	for _, name := range []string{"2.1.329/trust-dialog.txt", "2.1.329/api-key-dialog.txt", "2.1.197/trust-dialog.txt", "2.1.329/idle.txt", "2.1.329/bypass-warning.txt"} {
+		f.Add(screen(f, name))
+	}
+	f.Add("Select login method\n\xff\x1b[0m")
+	f.Add("not logged in · run /login")
+	f.Fuzz(func(t *testing.T, screen string) {
+		dialog, open := ReadDialog(screen)
+		if open != (dialog != "") || open && dialog.Question() == string(dialog) {
+			t.Errorf("dialog %q, %t", dialog, open)
+		}
+		if again, stillOpen := ReadDialog(strings.ReplaceAll(screen, "\n", "  \n\n") + "\n \n"); again != dialog || stillOpen != open {
+			t.Errorf("with blank lines it is %q, not %q", again, dialog)
+		}
+		below := screen + "\n" + strings.Repeat("─", 80) + "\n❯ \n" + strings.Repeat("─", 80) + "\n  ? for shortcuts\n"
+		if hidden, open := ReadDialog(below); open || NotLoggedIn(below) {
+			t.Errorf("above a prompt there is %q", hidden)
+		}
+	})
+}
+
+// What is looked for is found wherever the pieces of the stream are cut.
+func FuzzStreamContains(f *testing.F) {
+	f.Add([]byte("x"+string(sessionID)+"x"), []byte(sessionID), uint32(1<<16-10))
+	f.Add([]byte("aab"), []byte("ab"), uint32(1<<16-1))
+	f.Add([]byte(""), []byte("a"), uint32(0))
+	f.Fuzz(func(t *testing.T, text, needle []byte, before uint32) {
+		if len(needle) == 0 || len(needle) > 1000 {
+			return // it is a session id in quotes
+		}
+		text = slices.Concat(bytes.Repeat([]byte{'.'}, int(before%(1<<18))), text)
+		for how, r := range map[string]io.Reader{
+			"whole": bytes.NewReader(text), "by halves": iotest.HalfReader(bytes.NewReader(text)), "end with data": iotest.DataErrReader(bytes.NewReader(text)),
+		} {
+			if got, err := streamContains(r, needle); got != bytes.Contains(text, needle) || err != nil {
+				t.Errorf("%s: %t, %v", how, got, err)
+			}
+		}
+	})
+}
+
+// What a command line was made from is what is read back from it; a prompt is never
+// taken for a value.
+func FuzzReadArgs(f *testing.F) {
+	f.Add("opus[1m]", "--model haiku", "--model\x00haiku")
+	f.Add("", "-d", "--session-id\x00--")
+	f.Add("sonnet", "", "")
+	f.Fuzz(func(t *testing.T, model, prompt, other string) {
+		r := agent.Record{SessionID: sessionID, Model: agent.Model(model)}
+		if _, err := agent.ParseModel(model); err == nil && !strings.Contains(prompt, "\x00") {
+			for _, opening := range []Opening{OpenNew, OpenResume} {
+				got, known := ReadArgs(append([]string{"claude"}, Args(&r, opening, prompt)...))
+				want := Recorded{SessionID: string(sessionID), Model: model, PermissionMode: string(agent.BypassPermissions)}
+				if got != want || !known {
+					t.Errorf("%+v, %t; want %+v", got, known, want)
+				}
+			}
+		}
+		foreign := strings.Split(other, "\x00")
+		if got, known := ReadArgs(foreign); !known && got != (Recorded{}) || known && len(foreign) < 2 {
+			t.Errorf("%q: %+v, %t", foreign, got, known)
+		}
+		if RunsOn(foreign, sessionID) && !slices.Contains(foreign, string(sessionID)) {
+			t.Errorf("%q runs on it", foreign)
+		}
+	})
+}

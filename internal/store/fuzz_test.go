@@ -1,0 +1,160 @@
+package store
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
+)
+
+// All that the store reads may have been written by somebody else, or by half.
+
+// newFuzzStore is one store for all inputs of a fuzz target: making one takes longer
+// than an input.
+func newFuzzStore(f *testing.F) *Store {
+	f.Helper()
+	s, err := Create(rig.MemoryDir(f))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = s.Close() })
+	if err := s.prepare(); err != nil {
+		f.Fatal(err)
+	}
+	return s
+}
+
+// put writes a file of .nbs as somebody else would.
+func (s *Store) put(t *testing.T, name string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(path(s, name), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A record is read and valid, or refused with a remedy; reading changes nothing.
+func FuzzLoad(f *testing.F) {
+	for _, text := range []string{
+		legacy, legacy[:99], "", "null", `{"schema":2}`, `{"schema":1e3,"handle":[]}`, `{"SCHEMA":7,"handle":"theologian"}`,
+		strings.Replace(legacy, "theologian", "THEOLOGIAN", 1), strings.Replace(legacy, "{", `{"process":{"invocation":"x","tmux":{"path":"x"}},`, 1),
+	} {
+		f.Add([]byte(text))
+	}
+	s := newFuzzStore(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s.put(t, "sessions/theologian.json", data)
+		r, err := s.Load("theologian")
+		switch {
+		case err == nil:
+			if invalid := r.Validate(); invalid != nil || r.Handle != "theologian" {
+				t.Errorf("an invalid record was read: %+v: %v", r, invalid)
+			}
+			if id, err := agent.ParseSessionID(string(r.SessionID)); err != nil || id != r.SessionID {
+				t.Errorf("session id %q: %v", r.SessionID, err)
+			}
+		case agent.KindOf(err) == agent.BadInput:
+			wantDamage(t, err, path(s, "sessions/theologian.json"))
+		case agent.KindOf(err) != agent.Unfit || len(agent.HintsOf(err)) != 1:
+			t.Errorf("%v, hints %q", err, agent.HintsOf(err))
+		}
+		if after, err := os.ReadFile(path(s, "sessions/theologian.json")); err != nil || !bytes.Equal(after, data) {
+			t.Errorf("reading has changed it: %q, %v", after, err)
+		}
+	})
+}
+
+// What stands in the journal hides no event that is appended to it, and an id that it
+// gives is one that it names.
+func FuzzJournal(f *testing.F) {
+	line := `{"at":"2026-02-20T11:44:07Z","event":"start","handle":"alice","session_id":"` + string(aliceID) + `"}`
+	for _, text := range []string{
+		line + "\n", line, strings.ToUpper(line), line[:60], "\n\n" + line + "\r\n" + strings.Repeat("x", eventLimit) + "\n", "null\n[]\n{}",
+		strings.Replace(line, string(aliceID), "{"+string(aliceID)+"}", 1),
+	} {
+		f.Add([]byte(text), uint16(0))
+		f.Add([]byte(text), uint16(eventLimit-1))
+	}
+	f.Fuzz(func(t *testing.T, text []byte, longer uint16) {
+		text = append(bytes.Repeat([]byte{' '}, int(longer)), text...)
+		if id := lastSessionIDIn(bytes.NewReader(text), "alice"); id != "" {
+			parsed, err := agent.ParseSessionID(string(id))
+			if err != nil || parsed != id {
+				t.Errorf("the journal gives %q: %v", id, err)
+			}
+		}
+		appended := slices.Concat(text, []byte("\n"+strings.ReplaceAll(line, string(aliceID), string(otherID))+"\n"))
+		if id := lastSessionIDIn(bytes.NewReader(appended), "alice"); id != otherID {
+			t.Errorf("the last event is hidden: %q", id)
+		}
+	})
+}
+
+// A launch is taken whole, by its own invocation, and is then gone; any other file is
+// refused.
+func FuzzTakeLaunch(f *testing.F) {
+	for _, text := range []string{
+		`{"invocation":"i","claude":"/bin/claude","env":"QT1iAEI9Yw==","prompt":"hello"}`, `{"invocation":"i","env":""}`, `{"invocation":"i"}`,
+		`{"invocation":"i","env":null}`, `{"invocation":"i","env":["A=b"]}`, `{"invocation":"other"}`, "{", "null", "",
+	} {
+		f.Add([]byte(text))
+	}
+	s := newFuzzStore(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s.put(t, "launch/alice.json", data)
+		launch, err := s.TakeLaunch("alice", "i")
+		_, gone := os.Stat(path(s, "launch/alice.json"))
+		if (err == nil) != (gone != nil) || err == nil && launch.Invocation != "i" {
+			t.Errorf("TakeLaunch = %+v, %v; the file: %v", launch, err, gone)
+		}
+		if slices.Contains(launch.Env, "") && len(launch.Env) == 1 {
+			t.Errorf("an empty environment has an entry: %q", launch.Env)
+		}
+	})
+}
+
+// Any environment that the kernel can hold arrives as it was.
+func FuzzEnviron(f *testing.F) {
+	f.Add("A=b", "B=\xff\xfe")
+	f.Add("", "")
+	f.Add("A", "=\n")
+	f.Fuzz(func(t *testing.T, one, two string) {
+		if strings.Contains(one+two, "\x00") {
+			return
+		}
+		for _, env := range []Environ{nil, {one}, {one, two}, {two, "", one}} {
+			data, err := env.MarshalJSON()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got Environ
+			if err := got.UnmarshalJSON(data); err != nil || !slices.Equal(got, env) && strings.Join(env, "") != "" {
+				t.Errorf("%q arrives as %q: %v", env, got, err)
+			}
+		}
+	})
+}
+
+// Whatever stands in a lock file, the lock is a conflict, in one harmless line.
+func FuzzLockHolder(f *testing.F) {
+	for _, text := range []string{
+		`{"pid":7,"verb":"resume","handle":"alice","since":"2026-02-20T11:44:07Z"}`, `{"pid":-1,"verb":"\u001b]0;x\u0007","handle":"a\nb"}`,
+		`{"verb":"resume"}`, `{"pid":`, "null", "",
+	} {
+		f.Add([]byte(text))
+	}
+	s := newFuzzStore(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s.put(t, "locks/alice.verb", data)
+		holder, err := s.readHolder("alice.verb")
+		if err != nil {
+			return
+		}
+		if text := holder.String(); strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) || len(text) > 300 || holder.PID <= 0 {
+			t.Errorf("the holder is %q", text)
+		}
+	})
+}
