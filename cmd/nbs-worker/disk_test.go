@@ -20,8 +20,8 @@ func (m *team) inNbs(names ...string) string {
 	return filepath.Join(append([]string{m.world.Project, ".nbs"}, names...)...)
 }
 
-// fill leaves no byte on the disk of .nbs.
-func (m *team) fill() (free func()) {
+// fill leaves only so many pages of 4 kB on the disk of .nbs.
+func (m *team) fill(pages int64) (free func()) {
 	m.Helper()
 	ballast := m.inNbs("ballast")
 	f, err := os.Create(ballast)
@@ -33,6 +33,13 @@ func (m *team) fill() (free func()) {
 	}
 	if closing := f.Close(); !errors.Is(err, syscall.ENOSPC) || closing != nil {
 		m.Fatal(err, closing)
+	}
+	info, err := os.Stat(ballast)
+	if err == nil {
+		err = os.Truncate(ballast, info.Size()-pages*4096)
+	}
+	if err != nil {
+		m.Fatal(err)
 	}
 	return func() {
 		if err := os.Remove(ballast); err != nil {
@@ -78,7 +85,7 @@ func TestFullDisk(t *testing.T) {
 	m := standIn(t)
 	rig.PrivateMounts(t).Tmpfs(m.inNbs(), "512k")
 	alpha, beta, records := m.aliveAndStopped()
-	free := m.fill()
+	free := m.fill(0)
 	for _, args := range [][]string{{"spawn", "gamma"}, {"resume", "alpha"}, {"stop", "beta"}, {"dismiss", "beta"}, {"dismiss", "alpha"}} {
 		r := m.refused(1, "no space left on device", args...)
 		if !strings.Contains(r.stderr, "hint: make room there, then repeat the command: df -h '"+m.inNbs()+"'") || strings.Count(r.stderr, "\n") > 2 {
@@ -105,13 +112,47 @@ func TestAgentThatEndsOnAFullDisk(t *testing.T) {
 	before := m.remembers("alpha")
 	m.keepServer() // else it ends with its only session, and counts as the cause
 	record := m.recordText("alpha")
-	free := m.fill()
+	free := m.fill(0)
 	launcher := m.launcher("alpha")
 	m.kill(before.RecordedPID, syscall.SIGKILL)
 	m.waitDead(launcher)
 	m.waitState("alpha", "crashed")
 	m.mustBeUntouched(map[string]string{"alpha": record})
 	free()
+	m.mustRemember("alpha", before)
+}
+
+// The disk fills up in the middle of a start, one step later each time.
+func TestDiskThatFillsUpDuringAStart(t *testing.T) {
+	m := standIn(t)
+	rig.PrivateMounts(t).Tmpfs(m.inNbs(), "512k")
+	before := m.stoppedAlpha()
+	for pages, refused := int64(0), true; refused; pages++ {
+		if pages == 20 {
+			t.Fatal("with 80 kB free it is still refused")
+		}
+		free := m.fill(pages)
+		resumed, spawned := m.nbs("resume", "alpha"), m.nbs("spawn", "gamma")
+		refused = resumed.code != 0 || spawned.code != 0
+		for _, r := range []result{resumed, spawned} {
+			if r.code != 0 && (r.code != 1 || !strings.Contains(r.stderr, "no space left on device")) {
+				t.Errorf("%d pages: %s", pages, r)
+			}
+		}
+		t.Logf("%d pages: resume %d, spawn %d", pages, resumed.code, spawned.code)
+		if id := m.record("alpha")["session_id"]; id != before.SessionID {
+			t.Errorf("%d pages: the record names %v", pages, id)
+		}
+		if running := len(claudesOn(before.SessionID)); running > 1 || running == 1 && !m.session("alpha").Running {
+			t.Errorf("%d pages: %d claudes that no record explains", pages, running)
+		}
+		free()
+		m.ok("stop", "alpha")
+		if r := m.nbs("dismiss", "gamma"); r.code != 0 && r.code != 2 {
+			t.Error(r)
+		}
+		m.mustBeUntouched(map[string]string{"alpha": m.recordText("alpha")})
+	}
 	m.mustRemember("alpha", before)
 }
 

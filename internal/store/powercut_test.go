@@ -29,7 +29,7 @@ func TestPowerCutLosesNothingThatWasAcknowledged(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // moments, not secrets
+	random := rand.New(rand.NewPCG(seed, 0))
 	d := newDisk(t)
 	running := d.startWriter("count-up")
 	for cut := range powerCuts {
@@ -104,7 +104,7 @@ func (d *disk) cut(w *writer, number int) (lost string) {
 	defer w.goOn()
 	copied := fmt.Sprintf("%s.%d", d.image, number)
 	copyFile(d.t, d.image, copied)
-	defer os.Remove(copied)
+	defer func() { _ = os.Remove(copied) }()
 	at := filepath.Join(filepath.Dir(d.image), fmt.Sprintf("copy%d", number))
 	d.mounts.Image(copied, at)
 	defer d.mounts.Unmount(at)
