@@ -40,7 +40,7 @@ func (s *Store) Append(ctx context.Context, event Event) error {
 	ctx, cancel := context.WithTimeout(ctx, recordLockWait)
 	defer cancel()
 	lock := s.lock("journal", os.O_CREATE|os.O_RDWR)
-	if locked, err := lock.TryLockContext(ctx, recordLockRetry); !locked {
+	if err := lockWithin(ctx, lock); err != nil {
 		return s.lockFailed("journal", err)
 	}
 	defer lock.Close()

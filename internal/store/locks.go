@@ -22,10 +22,7 @@ import (
 // child, above all no tmux server, can inherit one. The function that ends a lock must
 // be kept: without it the file is closed by the garbage collector.
 
-const (
-	recordLockWait  = 5 * time.Second
-	recordLockRetry = 2 * time.Millisecond
-)
+const recordLockWait = 5 * time.Second
 
 // Holder says who holds a lock. It is written into the lock file.
 type Holder struct {
@@ -115,14 +112,35 @@ func (s *Store) lockRecord(ctx context.Context, handle agent.Handle) (func(), er
 	ctx, cancel := context.WithTimeout(ctx, recordLockWait)
 	defer cancel()
 	lock := s.recordLock(handle)
-	locked, err := lock.TryLockContext(ctx, recordLockRetry)
+	err := lockWithin(ctx, lock)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil, agent.Errorf(agent.Conflict, "the record stayed locked for %s", recordLockWait)
 	}
-	if err != nil || !locked {
+	if err != nil {
 		return nil, s.lockFailed(recordLockName(handle), err)
 	}
 	return func() { _ = lock.Close() }, nil
+}
+
+// lockWithin waits for a lock in the kernel. Who asks for it again and again instead
+// finds it free by chance only, when others are quick to take it.
+func lockWithin(ctx context.Context, lock *flock.Flock) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	granted := make(chan error, 1)
+	go func() { granted <- lock.Lock() }()
+	select {
+	case err := <-granted:
+		return err
+	case <-ctx.Done():
+		go func() { // it is granted some day, to nobody
+			if <-granted == nil {
+				_ = lock.Close()
+			}
+		}()
+		return ctx.Err()
+	}
 }
 
 func recordLockName(handle agent.Handle) string { return handle.Key() + ".record" }

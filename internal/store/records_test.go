@@ -168,9 +168,9 @@ func TestProjectOfTheOriginalTools(t *testing.T) {
 	}
 }
 
-func count(s *Store, n int) error {
+func count(ctx context.Context, s *Store, n int) error {
 	for range n {
-		if _, err := s.Update(context.Background(), "alice", func(r *agent.Record) error { r.PID++; return nil }); err != nil {
+		if _, err := s.Update(ctx, "alice", func(r *agent.Record) error { r.PID++; return nil }); err != nil {
 			return err
 		}
 	}
@@ -188,7 +188,7 @@ func TestConcurrentUpdatesLoseNothing(t *testing.T) {
 	var wait sync.WaitGroup
 	for range goroutines {
 		wait.Go(func() {
-			if err := count(s, each); err != nil {
+			if err := count(t.Context(), s, each); err != nil {
 				t.Error(err)
 			}
 		})

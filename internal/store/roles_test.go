@@ -25,6 +25,9 @@ func playRole(words []string) {
 		runtime.LockOSThread() // strace counts the calls of each thread
 		if err := change(project); err != nil {
 			fmt.Println(err)
+			if hints := agent.HintsOf(err); len(hints) > 0 {
+				fmt.Println(hints)
+			}
 			os.Exit(1)
 		}
 		return
@@ -46,7 +49,7 @@ func playRole(words []string) {
 		rig.StartBelow(false, "stay", project)
 	case "count":
 		n, _ := strconv.Atoi(words[2])
-		must(count(s, n))
+		must(count(context.Background(), s, n))
 	}
 	must(err)
 	rig.Stay()
@@ -58,22 +61,27 @@ var changes = map[string]func(project string) error{
 		_, err := s.Update(ctx, "alice", func(r *agent.Record) error { r.PID = newPID; return nil })
 		return err
 	}),
-	"insert":     changing(func(ctx context.Context, s *Store) error { return s.Insert(ctx, record("bob")) }),
-	"remove":     changing(func(ctx context.Context, s *Store) error { return s.Remove(ctx, "alice") }),
-	"append":     changing(func(ctx context.Context, s *Store) error { return s.Append(ctx, noted("alice", otherID)) }),
-	"put-launch": changing(func(_ context.Context, s *Store) error { return s.PutLaunch("alice", secretLaunch) }),
-	"first-spawn": func(project string) error {
-		s, err := Create(project)
-		if err != nil {
-			return err
-		}
-		unlock, err := s.LockVerb("bob", "spawn", someTime())
-		if err != nil {
-			return err
-		}
-		defer unlock()
-		return s.Insert(context.Background(), record("bob"))
-	},
+	"insert":       changing(func(ctx context.Context, s *Store) error { return s.Insert(ctx, record("bob")) }),
+	"remove":       changing(func(ctx context.Context, s *Store) error { return s.Remove(ctx, "alice") }),
+	"append":       changing(func(ctx context.Context, s *Store) error { return s.Append(ctx, noted("alice", otherID)) }),
+	"put-launch":   changing(func(_ context.Context, s *Store) error { return s.PutLaunch("alice", secretLaunch) }),
+	"first-spawn":  func(project string) error { return spawnFirst(project, "") },
+	"large-insert": func(project string) error { return spawnFirst(project, strings.Repeat("x", 100<<10)) },
+}
+
+func spawnFirst(project, prompt string) error {
+	s, err := Create(project)
+	if err != nil {
+		return err
+	}
+	unlock, err := s.LockVerb("bob", "spawn", someTime())
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	bob := record("bob")
+	bob.InitialPrompt = prompt
+	return s.Insert(context.Background(), bob)
 }
 
 func changing(change func(context.Context, *Store) error) func(project string) error {
