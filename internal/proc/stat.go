@@ -47,11 +47,13 @@ func parseStat(data []byte) (stat, error) {
 	}
 	ppid, err1 := strconv.Atoi(string(fields[ppidField-stateField]))
 	ticks, err2 := strconv.ParseUint(string(fields[startField-stateField]), 10, 64)
-	if err1 != nil || err2 != nil || len(fields[0]) != 1 {
+	if err1 != nil || err2 != nil || len(fields[0]) != 1 || !isLetter(fields[0][0]) {
 		return stat{}, malformed
 	}
 	return stat{state: fields[0][0], ppid: ppid, startTicks: ticks}, nil
 }
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 // procLimit is the most that is read of a file in /proc: an environment may have
 // megabytes.
