@@ -16,8 +16,8 @@ import (
 // What may stand in .nbs instead of a record of ours: each verb says what is wrong and
 // what to do, and changes nothing.
 
-// verbs are those that take the handle of an agent that is there. attach wants a terminal first.
-var verbs = []string{"session", "resume", "stop", "dismiss", "run"}
+// knownVerbs are the verbs that take the handle of an agent that is there. attach wants a terminal first.
+var knownVerbs = []string{"session", "resume", "stop", "dismiss", "run"}
 
 // stoppedAlpha is a team with one agent that does not run.
 func (m *team) stoppedAlpha() session {
@@ -32,7 +32,7 @@ func (m *team) stoppedAlpha() session {
 func (m *team) mustAllRefuse(code int, words, hint string) {
 	m.Helper()
 	record := m.recordText("alpha")
-	for _, verb := range verbs {
+	for _, verb := range knownVerbs {
 		r := m.refused(code, words, verb, "alpha")
 		if !strings.Contains(r.stderr, "hint: "+hint) || r.stdout != "" || strings.Count(r.stderr, "\n") > 3 {
 			m.Errorf("%s: %s", verb, r)
@@ -138,7 +138,7 @@ func TestRecordOfAGigabyte(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, verb := range verbs {
+	for _, verb := range knownVerbs {
 		r := m.mustBeFrugal(verb, "alpha")
 		m.mustRefuse(r, 4, "sessions/alpha.json\" is damaged: larger than 1048576 bytes")
 	}
@@ -269,7 +269,7 @@ func TestPlantedLinks(t *testing.T) {
 		undo := m.plantedLink(c.name)
 		args := c.args
 		if args == nil {
-			for _, verb := range verbs {
+			for _, verb := range knownVerbs {
 				args = append(args, []string{verb, "alpha"})
 			}
 			args = append(args, []string{"list"})
