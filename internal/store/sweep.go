@@ -1,7 +1,6 @@
 package store
 
 import (
-	"io/fs"
 	"strings"
 	"time"
 
@@ -26,20 +25,20 @@ func (s *Store) sweep(handle agent.Handle, now time.Time) {
 
 // sweepFolder removes what is old, and what nobody can be writing any more.
 func (s *Store) sweepFolder(folder string, now time.Time, abandoned func(name string) bool) {
-	entries, err := fs.ReadDir(s.nbs.FS(), folder)
+	names, err := s.names(folder)
 	if err != nil {
 		return
 	}
-	for _, entry := range entries {
-		temporary := folder == launches || strings.HasPrefix(entry.Name(), ".")
-		if temporary && (abandoned(entry.Name()) || s.isOld(entry, now)) {
-			_ = s.nbs.Remove(folder + "/" + entry.Name())
+	for _, name := range names {
+		temporary := folder == launches || strings.HasPrefix(name, ".")
+		if temporary && (abandoned(name) || s.isOld(folder, name, now)) {
+			_ = s.nbs.Remove(folder + "/" + name)
 		}
 	}
 }
 
-func (s *Store) isOld(entry fs.DirEntry, now time.Time) bool {
-	info, err := entry.Info()
+func (s *Store) isOld(folder, name string, now time.Time) bool {
+	info, err := s.nbs.Lstat(folder + "/" + name)
 	return err == nil && now.Sub(info.ModTime()) > leftAfter
 }
 
