@@ -120,8 +120,9 @@ func (s *Supervisor) List(ctx context.Context) ([]Row, error) {
 
 // server is what one tmux server answered, or that it did not.
 type server struct {
-	panes []tmux.Pane
-	err   error
+	client *tmux.Client
+	panes  []tmux.Pane
+	err    error
 }
 
 func (s *Supervisor) listed(ctx context.Context, r *agent.Record, servers map[string]server) (agent.Status, error) {
@@ -131,10 +132,22 @@ func (s *Supervisor) listed(ctx context.Context, r *agent.Record, servers map[st
 	socket := r.Process.Tmux.Path
 	asked, known := servers[socket]
 	if !known {
-		_, asked.panes, asked.err = s.panes(ctx, r)
+		asked = s.ask(ctx, socket)
 		servers[socket] = asked
 	}
-	return s.status(r, asked.panes), asked.err
+	if asked.err != nil {
+		return s.status(r, nil), asked.err
+	}
+	return s.status(r, asked.panes), checkReachable(asked.client, r, asked.panes)
+}
+
+func (s *Supervisor) ask(ctx context.Context, socket string) server {
+	client, err := s.Tmux(socket)
+	if err != nil {
+		return server{err: err}
+	}
+	panes, err := client.Panes(ctx)
+	return server{client: client, panes: panes, err: diagnose(client, err)}
 }
 
 // Attach replaces this process by the agent's terminal.

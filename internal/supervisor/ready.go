@@ -169,10 +169,20 @@ func (w *starting) checkLauncher(ctx context.Context) error {
 	w.lastScreen = time.Now()
 	_, panes, err := w.panes(ctx, &w.record)
 	if err != nil {
-		return err
+		return inVain(err)
 	}
 	if _, there := paneOf(panes, w.record.Process); !there {
 		return w.vanished()
+	}
+	return nil
+}
+
+// inVain passes on why a start is not waited for any longer. A tmux that could not be
+// asked says nothing of the start, and the deadline decides; with one that is stuck
+// nothing will come, and a person is to know at once.
+func inVain(err error) error {
+	if _, stuck := errors.AsType[*stuckError](err); stuck {
+		return err
 	}
 	return nil
 }
@@ -185,7 +195,7 @@ func (w *starting) checkDialog(ctx context.Context) error {
 	w.lastScreen = time.Now()
 	screen, err := w.screen(ctx, &w.record)
 	if err != nil {
-		return nil //nolint:nilerr // a screen that cannot be read says nothing; the deadline decides
+		return inVain(err)
 	}
 	if dialog, open := claude.ReadDialog(screen); open {
 		return heldAt(w.record.Handle, dialog)
@@ -249,7 +259,8 @@ func (s *Supervisor) screen(ctx context.Context, r *agent.Record) (string, error
 	if !ok {
 		return "", tmux.ErrNoSession
 	}
-	return client.Screen(ctx, pane.ID)
+	screen, err := client.Screen(ctx, pane.ID)
+	return screen, diagnose(client, err)
 }
 
 // verify checks that what runs is what was recorded and runs alone, and ends it when

@@ -65,37 +65,3 @@ func noteTranscript(r *agent.Record, config claude.Config, now time.Time) {
 		r.TranscriptSeen = now
 	}
 }
-
-// panes lists the panes of the tmux server in which an agent was started, or of the
-// one in which it would be.
-func (s *Supervisor) panes(ctx context.Context, r *agent.Record) (*tmux.Client, []tmux.Pane, error) {
-	client, err := s.client(r)
-	if agent.KindOf(err) == agent.Unfit && (r.Process == nil || r.Process.Tmux == nil) {
-		return nil, nil, nil // an agent may run where there is no tmux
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	panes, err := client.Panes(ctx)
-	return client, panes, err
-}
-
-func (s *Supervisor) client(r *agent.Record) (*tmux.Client, error) {
-	if r.Process != nil && r.Process.Tmux != nil {
-		return s.Tmux(r.Process.Tmux.Path)
-	}
-	return s.Tmux(s.Socket)
-}
-
-// paneOf finds the pane of a start: by its invocation, never by its name.
-func paneOf(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool) {
-	if p == nil || p.Invocation == "" {
-		return tmux.Pane{}, false
-	}
-	for _, pane := range panes {
-		if pane.Invocation == p.Invocation {
-			return pane, true
-		}
-	}
-	return tmux.Pane{}, false
-}
