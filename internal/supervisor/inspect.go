@@ -123,6 +123,8 @@ type server struct {
 	client *tmux.Client
 	panes  []tmux.Pane
 	err    error
+
+	listening map[agent.Identity]error // by server: several may have had the one socket
 }
 
 func (s *Supervisor) listed(ctx context.Context, r *agent.Record, servers map[string]server) (agent.Status, error) {
@@ -138,7 +140,15 @@ func (s *Supervisor) listed(ctx context.Context, r *agent.Record, servers map[st
 	if asked.err != nil {
 		return s.status(r, nil), asked.err
 	}
-	return s.status(r, asked.panes), checkReachable(asked.client, r, asked.panes)
+	if !needsServer(r) {
+		return s.status(r, asked.panes), nil
+	}
+	// Looked at once for all agents of a server that has lost its socket.
+	id := r.Process.ServerIdentity()
+	if _, looked := asked.listening[id]; !looked {
+		asked.listening[id] = checkListening(ctx, asked.client, id, asked.panes)
+	}
+	return s.status(r, asked.panes), asked.listening[id]
 }
 
 func (s *Supervisor) ask(ctx context.Context, socket string) server {
@@ -147,7 +157,7 @@ func (s *Supervisor) ask(ctx context.Context, socket string) server {
 		return server{err: err}
 	}
 	panes, err := client.Panes(ctx)
-	return server{client: client, panes: panes, err: diagnose(client, err)}
+	return server{client: client, panes: panes, err: diagnose(client, err), listening: map[agent.Identity]error{}}
 }
 
 // Attach replaces this process by the agent's terminal.

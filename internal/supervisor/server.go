@@ -24,7 +24,7 @@ func (s *Supervisor) panes(ctx context.Context, r *agent.Record) (*tmux.Client, 
 	if err != nil {
 		return client, nil, diagnose(client, err)
 	}
-	return client, panes, checkReachable(client, r, panes)
+	return client, panes, checkReachable(ctx, client, r, panes)
 }
 
 func (s *Supervisor) client(r *agent.Record) (*tmux.Client, error) {
@@ -87,29 +87,39 @@ func checkRoom(panes []tmux.Pane) error {
 }
 
 // checkReachable notices an agent whose tmux server lives and is not the one that
-// answers at its socket: somebody removed the file, and another server may have come up
-// in its place.
-func checkReachable(client *tmux.Client, r *agent.Record, panes []tmux.Pane) error {
-	if r.Process == nil || r.Process.Tmux == nil || gone(r.Process.Identity) && gone(r.Process.LauncherIdentity()) {
+// answers at its socket.
+func checkReachable(ctx context.Context, client *tmux.Client, r *agent.Record, panes []tmux.Pane) error {
+	if !needsServer(r) {
 		return nil
 	}
-	server := r.Process.Tmux.ServerPID
-	if slices.ContainsFunc(panes, func(p tmux.Pane) bool { return p.ServerPID == server }) {
-		return nil
-	}
-	if liveness, _ := proc.Check(r.Process.ServerIdentity()); liveness != proc.Alive {
+	return checkListening(ctx, client, r.Process.ServerIdentity(), panes)
+}
+
+// needsServer tells whether something of the agent lives in its tmux server.
+func needsServer(r *agent.Record) bool {
+	return r.Process != nil && r.Process.Tmux != nil && !(gone(r.Process.Identity) && gone(r.Process.LauncherIdentity()))
+}
+
+// checkListening looks whether a server that lives is the one that has its socket:
+// somebody may have removed the file, and another server have come up in its place.
+func checkListening(ctx context.Context, client *tmux.Client, server agent.Identity, panes []tmux.Pane) error {
+	if slices.ContainsFunc(panes, func(p tmux.Pane) bool { return p.ServerPID == server.PID }) {
 		return nil
 	}
 	listening, err := client.ServerPID()
-	if err == nil && listening == server {
+	if err == nil && listening == server.PID {
+		return nil
+	}
+	waitGone(ctx, server, killNotice) // one that was killed just now stopped listening first
+	if liveness, _ := proc.Check(server); liveness != proc.Alive {
 		return nil
 	}
 	if err == nil {
-		return agent.Errorf(agent.Unfit, "the agent's tmux server, pid %d, cannot be reached: another one, pid %d, has its socket %s", server, listening, agent.Quote(client.Path())).
-			Hint("to end the agent and start it in the other server: nbs-worker resume %s --force", r.Handle)
+		return agent.Errorf(agent.Unfit, "the agent's tmux server, pid %d, cannot be reached: another one, pid %d, has its socket %s", server.PID, listening, agent.Quote(client.Path())).
+			Hint("to end the agent and start it in the other server: nbs-worker resume HANDLE --force")
 	}
-	return agent.Errorf(agent.Unfit, "the agent's tmux server, pid %d, cannot be reached: its socket %s is gone", server, agent.Quote(client.Path())).
-		Hint("make it make the socket again: kill -USR1 %d", server)
+	return agent.Errorf(agent.Unfit, "the agent's tmux server, pid %d, cannot be reached: its socket %s is gone", server.PID, agent.Quote(client.Path())).
+		Hint("make it make the socket again: kill -USR1 %d", server.PID)
 }
 
 // checkTarget checks that the tmux server of a start answers and has room, before the

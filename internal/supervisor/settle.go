@@ -13,7 +13,7 @@ import (
 // the launcher of a dead claude reads the screen and writes the exit down.
 const endPatience = 3 * time.Second
 
-// killNotice is how long a claude that was just sent SIGKILL may still count as alive.
+// killNotice is how long a process that was just sent SIGKILL may still count as alive.
 const killNotice = 250 * time.Millisecond
 
 // settled loads the record of an agent when it no longer is in the middle of its
