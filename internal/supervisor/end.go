@@ -27,8 +27,12 @@ func (s *Supervisor) end(ctx context.Context, r agent.Record) error {
 	if r.Process == nil {
 		return s.endUnidentified(&r)
 	}
-	if elsewhere(&r) && r.ExitOf(r.Process.Invocation) != nil {
-		return nil // its own launcher saw it end, and nothing of it can be here
+	if elsewhere(&r) {
+		if r.ExitOf(r.Process.Invocation) != nil {
+			return nil // its own launcher saw it end, and nothing of it can be here
+		}
+		return agent.Errorf(agent.Conflict, "it belongs to host %s, or to another pid namespace of this one, and nothing was signalled", agent.Quote(r.Process.Host)).
+			Hint("run the command where the agent runs")
 	}
 	// Descendants are found through their parents, so before these end.
 	leftovers, err := s.descendants(&r)
