@@ -121,7 +121,11 @@ func left(exit *agent.Exit) error {
 		return agent.Errorf(agent.Kind(exit.Code), "%s", exit.Error)
 	}
 	words := quoteScreen(exit.LastScreen)
-	return agent.Errorf(claude.RefusalKind(exit.LastScreen), "claude left before it was ready (%s)%s", exit.Summary(), words)
+	err := agent.Errorf(claude.RefusalKind(exit.LastScreen), "claude left before it was ready (%s)%s", exit.Summary(), words)
+	if err.Kind == agent.Unfit {
+		return err.Hint("it is too old: Claude Code %s or newer is needed; update it, or name another: export %s=/path/to/claude", claude.OldestTested, claude.BinaryVariable)
+	}
+	return err
 }
 
 // quoteScreen shows claude's last words: one line in line, several below.
@@ -233,7 +237,8 @@ func (w *starting) timedOut() error {
 			Hint("look at it: nbs-worker attach %s; claude passes over a slash command that it does not know", handle)
 	default:
 		return agent.Errorf(agent.TimedOut, "claude was started and was not ready after %s; it was left running", w.wait).
-			Hint("look at it: nbs-worker attach %s, or from a script: nbs-worker session %s", handle, handle)
+			Hint("look at it: nbs-worker attach %s, or from a script: nbs-worker session %s", handle, handle).
+			Hint("is it Claude Code at all? %s --version", w.plan.Program)
 	}
 }
 
