@@ -13,9 +13,9 @@ import (
 
 // A tmux server that dies between two calls of one verb, and one that lost its socket.
 
-// murderous puts a tmux first in the PATH that counts its calls, and kills the server
+// murderous puts a tmux first in the PATH that counts its calls, and kills a process
 // before one of them. It returns the change of the environment.
-func (m *team) murderous(server, beforeCall int) (env []string, calls func() int) {
+func (m *team) murderous(victim, beforeCall int) (env []string, calls func() int) {
 	m.Helper()
 	dir := m.TempDir()
 	real := filepath.Join(m.pathWithout("claude"), "tmux")
@@ -27,7 +27,7 @@ if [ "$(wc -l <%[1]s)" -eq %[2]d ]; then
 	while [ -e /proc/%[3]d/exe ]; do :; done
 fi
 exec %[4]s "$@"
-`, log, beforeCall, server, real)
+`, log, beforeCall, victim, real)
 	if err := os.WriteFile(filepath.Join(dir, "tmux"), []byte(script), 0o700); err != nil {
 		m.Fatal(err)
 	}
@@ -101,6 +101,19 @@ func (m *team) afterVerb(id string) {
 	if on := claudesOn(before.SessionID); len(on) != 1 {
 		m.Errorf("claudes on the conversation: %v", on)
 	}
+}
+
+// An agent that ends between two looks of one resume is not said to run.
+func TestAgentThatDiesWhileItIsResumed(t *testing.T) {
+	m := standIn(t)
+	before := m.remembers("alpha")
+	for _, force := range [][]string{nil, {"--force"}} {
+		env, _ := m.murderous(m.session("alpha").RecordedPID, 1)
+		if r := m.nbsWith(env, append([]string{"resume", "alpha"}, force...)...); r.code != 0 {
+			t.Errorf("resume %v: %s", force, r)
+		}
+	}
+	m.mustRemember("alpha", before, "--force")
 }
 
 func TestServerWithoutItsSocket(t *testing.T) {

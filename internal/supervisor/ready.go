@@ -122,7 +122,10 @@ func left(exit *agent.Exit) error {
 	}
 	words := quoteScreen(exit.LastScreen)
 	err := agent.Errorf(claude.RefusalKind(exit.LastScreen), "claude left before it was ready (%s)%s", exit.Summary(), words)
-	if err.Kind == agent.Unfit {
+	switch {
+	case exit.HungUp:
+		return err.Hint("its tmux session, or the whole tmux server, ended meanwhile; to try again is safe")
+	case err.Kind == agent.Unfit:
 		return err.Hint("it is too old: Claude Code %s or newer is needed; update it, or name another: export %s=/path/to/claude", claude.OldestTested, claude.BinaryVariable)
 	}
 	return err

@@ -37,11 +37,8 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	}
 	defer unlock()
 	interrupt, ctx := ctx, context.WithoutCancel(ctx) // only waiting is cut short
-	before, err := s.settled(ctx, handle)
+	before, err := s.settledDown(ctx, handle, resume.Force)
 	if err != nil {
-		return Started{}, err
-	}
-	if err := s.checkDown(ctx, &before, resume.Force); err != nil {
 		return Started{}, err
 	}
 	// All that could keep the agent down is looked for before anything of it is ended.
