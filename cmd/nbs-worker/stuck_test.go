@@ -156,3 +156,55 @@ func (m *team) onTerminal(verb string, args ...string) result {
 	}
 	return result{code: cmd.ProcessState.ExitCode(), stdout: string(out), stderr: stderr.String()}
 }
+
+// Several servers that answer nobody take no longer than one.
+func TestListOfAgentsOnTwoStoppedServers(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	m.ok("spawn", "beta", "--tmux-socket", "aside")
+	var words []string
+	for _, handle := range []string{"alpha", "beta"} {
+		tmux := m.record(handle)["process"].(map[string]any)["tmux"].(map[string]any)
+		server := int(tmux["server_pid"].(float64))
+		m.kill(server, syscall.SIGSTOP)
+		t.Cleanup(func() { _ = syscall.Kill(server, syscall.SIGCONT) })
+		words = append(words, fmt.Sprintf("its server, pid %d, is stopped", server))
+	}
+	begun := time.Now()
+	r := m.nbs("list")
+	if took := time.Since(begun); r.code != 3 || took > verbLimit || !strings.Contains(r.stderr, words[0]) || !strings.Contains(r.stderr, words[1]) {
+		t.Errorf("after %s: %s", took, r)
+	}
+}
+
+// The way out when the server cannot be mended: the agent is started in another one.
+func TestAgentMovesAwayFromAStuckServer(t *testing.T) {
+	m := standIn(t)
+	before := m.remembers("alpha")
+	m.ok("spawn", "beta", "--model", "sonnet", "--prompt", "Remember 42.")
+	down := m.waitState("beta", "idle")
+	m.ok("stop", "beta")
+	server := m.serverPID()
+	m.kill(server, syscall.SIGSTOP)
+	t.Cleanup(func() { _ = syscall.Kill(server, syscall.SIGCONT) })
+	for _, handle := range []string{"alpha", "beta"} {
+		if r := m.nbs("resume", handle, "--force", "--tmux-socket", "rescue"); r.code != 0 {
+			t.Error(r)
+		}
+	}
+	if !dead(before.RecordedPID) {
+		t.Error("the old claude lives")
+	}
+	for handle, was := range map[string]session{"alpha": before, "beta": down} {
+		if s := m.session(handle); !s.Running || !s.TmuxAlive || s.SessionID != was.SessionID || len(claudesOn(s.SessionID)) != 1 {
+			t.Errorf("before %+v\nafter %+v", was, s)
+		}
+	}
+	m.kill(server, syscall.SIGCONT)
+	m.waitFor("the old session is gone", func() (bool, string) {
+		names := m.tmux("list-sessions")
+		return !strings.Contains(names, "nbs-alpha-live"), names
+	})
+	m.mustRemember("alpha", before, "--force", "--tmux-socket", "default")
+	m.mustRemember("beta", down, "--force", "--tmux-socket", "default")
+}

@@ -105,59 +105,18 @@ func (s *Supervisor) List(ctx context.Context) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	servers := map[string]server{}
-	rows := make([]Row, 0, len(handles))
-	for _, handle := range handles {
-		row := Row{Handle: handle, Status: agent.Status{State: agent.Unknown, Source: "record", Detail: "the record cannot be read"}}
-		row.Record, row.Err = s.Store.Load(handle)
-		if row.Err == nil {
+	rows := make([]Row, len(handles))
+	for i, handle := range handles {
+		rows[i] = Row{Handle: handle, Status: agent.Status{State: agent.Unknown, Source: "record", Detail: "the record cannot be read"}}
+		rows[i].Record, rows[i].Err = s.Store.Load(handle)
+	}
+	servers := s.askAll(ctx, rows)
+	for i := range rows {
+		if row := &rows[i]; row.Err == nil {
 			row.Status, row.Err = s.listed(ctx, &row.Record, servers)
 		}
-		rows = append(rows, row)
 	}
 	return rows, nil
-}
-
-// server is what one tmux server answered, or that it did not.
-type server struct {
-	client *tmux.Client
-	panes  []tmux.Pane
-	err    error
-
-	listening map[agent.Identity]error // by server: several may have had the one socket
-}
-
-func (s *Supervisor) listed(ctx context.Context, r *agent.Record, servers map[string]server) (agent.Status, error) {
-	if r.Process == nil || r.Process.Tmux == nil {
-		return s.status(r, nil), nil
-	}
-	socket := r.Process.Tmux.Path
-	asked, known := servers[socket]
-	if !known {
-		asked = s.ask(ctx, socket)
-		servers[socket] = asked
-	}
-	if asked.err != nil {
-		return s.status(r, nil), asked.err
-	}
-	if !needsServer(r) {
-		return s.status(r, asked.panes), nil
-	}
-	// Looked at once for all agents of a server that has lost its socket.
-	id := r.Process.ServerIdentity()
-	if _, looked := asked.listening[id]; !looked {
-		asked.listening[id] = checkListening(ctx, asked.client, id, asked.panes)
-	}
-	return s.status(r, asked.panes), asked.listening[id]
-}
-
-func (s *Supervisor) ask(ctx context.Context, socket string) server {
-	client, err := s.Tmux(socket)
-	if err != nil {
-		return server{err: err}
-	}
-	panes, err := client.Panes(ctx)
-	return server{client: client, panes: panes, err: diagnose(client, err), listening: map[agent.Identity]error{}}
 }
 
 // Attach replaces this process by the agent's terminal.

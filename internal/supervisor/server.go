@@ -97,7 +97,7 @@ func checkReachable(ctx context.Context, client *tmux.Client, r *agent.Record, p
 
 // needsServer tells whether something of the agent lives in its tmux server.
 func needsServer(r *agent.Record) bool {
-	return r.Process != nil && r.Process.Tmux != nil && !(gone(r.Process.Identity) && gone(r.Process.LauncherIdentity()))
+	return r.Process != nil && r.Process.Tmux != nil && (!gone(r.Process.Identity) || !gone(r.Process.LauncherIdentity()))
 }
 
 // checkListening looks whether a server that lives is the one that has its socket:
