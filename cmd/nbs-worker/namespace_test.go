@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -66,7 +67,7 @@ func (n *namespace) sh(script string, args ...string) string {
 // stranger takes a pid that has become free, and returns what must not change.
 func (n *namespace) stranger(pid int) (identity func() string) {
 	n.Helper()
-	at := fmt.Sprint(pid)
+	at := strconv.Itoa(pid)
 	n.waitFor("pid "+at+" is taken", func() (bool, string) {
 		// A thread may have come between: then another try.
 		got := n.sh(`echo $(($1 - 1)) >/proc/sys/kernel/ns_last_pid; setsid sleep 600 >/dev/null 2>&1 & echo $!`, at)
@@ -90,10 +91,10 @@ func TestPIDThatIsAnothersNow(t *testing.T) {
 	ended := func() []func() string {
 		s, launcher := m.session("alpha"), m.launcher("alpha")
 		// The launcher first: no exit is recorded. Claude may be gone with it.
-		n.sh(`kill -KILL $1; kill -KILL $2 || :`, fmt.Sprint(launcher), fmt.Sprint(s.RecordedPID))
+		n.sh(`kill -KILL $1; kill -KILL $2 || :`, strconv.Itoa(launcher), strconv.Itoa(s.RecordedPID))
 		m.waitFor("both are gone", func() (bool, string) {
 			m.tmux("run-shell", "true") // tmux 3.3a loses signals of ended children: one more makes it look
-			left := n.sh(`cat /proc/$1/stat /proc/$2/stat 2>/dev/null || :`, fmt.Sprint(launcher), fmt.Sprint(s.RecordedPID))
+			left := n.sh(`cat /proc/$1/stat /proc/$2/stat 2>/dev/null || :`, strconv.Itoa(launcher), strconv.Itoa(s.RecordedPID))
 			return left == "", left
 		})
 		return []func() string{n.stranger(s.RecordedPID), n.stranger(launcher)}

@@ -116,14 +116,14 @@ func TestResumeAgainstDismiss(t *testing.T) {
 	m.rounds("resume", "dismiss", func(what string, resume, dismiss result) {
 		r := m.nbs("session", "alpha")
 		on := claudesOn(before.SessionID)
-		switch {
-		case r.code == 0: // the agent is there, and dismiss was refused
+		switch r.code {
+		case 0: // the agent is there, and dismiss was refused
 			resumed++
 			if s := m.session("alpha"); !s.Running || len(on) != 1 || resume.code != 0 || dismiss.code != 5 {
 				t.Errorf("%s: %v, %+v\n%s\n%s", what, on, s, resume, dismiss)
 			}
 			m.ok("stop", "alpha")
-		case r.code == 2: // it is dismissed, and resume was too late, or before
+		case 2: // it is dismissed, and resume was too late, or before
 			dismissed++
 			if len(on) != 0 || dismiss.code != 0 || resume.code == 1 {
 				t.Errorf("%s: %v\n%s\n%s", what, on, resume, dismiss)
