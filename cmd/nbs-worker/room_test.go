@@ -76,7 +76,7 @@ func TestServerThatIsNearItsLimitGetsNoMoreAgents(t *testing.T) {
 	m.ok("resume", refused, "--tmux-socket", "aside")
 	m.ok("stop", refused)
 	remedy := fmt.Sprintf("prlimit --pid %d --nofile=4096:4096", server)
-	if !strings.Contains(refusal.stderr, "hint: give it more: "+remedy) {
+	if !strings.Contains(refusal.stderr, "hint: give it more, its agents live through it: "+remedy) {
 		t.Errorf("%s", refusal)
 	}
 	words := strings.Fields(remedy)

@@ -208,3 +208,35 @@ func TestAgentMovesAwayFromAStuckServer(t *testing.T) {
 	m.mustRemember("alpha", before, "--force", "--tmux-socket", "default")
 	m.mustRemember("beta", down, "--force", "--tmux-socket", "default")
 }
+
+// A server that is stopped in the middle of a start is not waited for; the start goes on
+// with it.
+func TestServerThatIsStoppedDuringAStart(t *testing.T) {
+	m := standIn(t, "start-delay=8s")
+	m.keepServer()
+	server := m.serverPID()
+	spawn := m.command([]string{"spawn", "alpha", "--prompt", "Remember 42.", "--wait", "60s"})
+	var stderr strings.Builder
+	spawn.Stderr = &stderr
+	if err := spawn.Start(); err != nil {
+		t.Fatal(err)
+	}
+	m.waitFor("claude runs", func() (bool, string) {
+		r := m.nbs("session", "alpha", "--json")
+		return strings.Contains(r.stdout, `"same_process":true`), r.String()
+	})
+	m.kill(server, syscall.SIGSTOP)
+	t.Cleanup(func() { _ = syscall.Kill(server, syscall.SIGCONT) })
+	begun := time.Now()
+	_ = spawn.Wait()
+	took := time.Since(begun)
+	m.mustRefuse(result{code: spawn.ProcessState.ExitCode(), stderr: stderr.String()}, 3, fmt.Sprintf("its server, pid %d, is stopped", server))
+	if took > verbLimit {
+		t.Errorf("it took %s", took)
+	}
+	m.kill(server, syscall.SIGCONT)
+	m.mustAnswer("alpha", "OK, I will remember 42.")
+	if s := m.session("alpha"); !s.Running || len(claudesOn(s.SessionID)) != 1 {
+		t.Errorf("%+v", s)
+	}
+}

@@ -60,8 +60,8 @@ func diagnose(client *tmux.Client, err error) error {
 		return &stuckError{agent.Errorf(agent.TimedOut, "%w: its server, pid %d, is stopped", err, pid).
 			Hint("let it go on: kill -CONT %d", pid).Hint("%s", elsewhere)}
 	case unknown == nil && files.Open+3 > files.Soft:
-		return &stuckError{agent.Errorf(agent.TimedOut, "%w: its server, pid %d, has no file descriptor left (%d of %d)", err, pid, files.Open, files.Soft).
-			Hint("its agents live; give it more: prlimit --pid %d --nofile=%d:%d", pid, files.Hard, files.Hard).Hint("%s", elsewhere)}
+		full := agent.Errorf(agent.TimedOut, "%w: its server, pid %d, has no file descriptor left (%d of %d)", err, pid, files.Open, files.Soft)
+		return &stuckError{hintMore(full, pid, files).Hint("%s", elsewhere)}
 	default:
 		return agent.Errorf(agent.TimedOut, "%w: its server, pid %d, is busy or hangs", err, pid).
 			Hint("look at it: top -p %d", pid).Hint("%s", elsewhere)
@@ -80,10 +80,17 @@ func checkRoom(panes []tmux.Pane) error {
 		return nil //nolint:nilerr // another user's server, perhaps; tmux itself decides
 	}
 	full := agent.Errorf(agent.Unfit, "the tmux server, pid %d, has %d of %d file descriptors in use: with more sessions it would answer nobody", pid, files.Open, files.Soft)
-	if files.Soft < files.Hard {
-		full = full.Hint("give it more: prlimit --pid %d --nofile=%d:%d", pid, files.Hard, files.Hard)
+	return hintMore(full, pid, files).Hint("or use another server: --tmux-socket NAME")
+}
+
+// hintMore names the command that raises a server's limit, while it runs; agents live
+// through it. Beyond the hard limit only root could.
+func hintMore(err *agent.Error, pid int, files proc.Files) *agent.Error {
+	const plenty = 1 << 16
+	if files.Soft >= files.Hard {
+		return err
 	}
-	return full.Hint("or use another server: --tmux-socket NAME")
+	return err.Hint("give it more, its agents live through it: prlimit --pid %d --nofile=%d:%d", pid, max(files.Soft, min(files.Hard, plenty)), files.Hard)
 }
 
 // checkReachable notices an agent whose tmux server lives and is not the one that

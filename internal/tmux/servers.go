@@ -87,14 +87,21 @@ func (s *Servers) execute(cmd *exec.Cmd) error {
 	return cmd.Wait()
 }
 
-// raiseOpenFiles gives the clients that follow the hard limit of open files, and with
+// enough is the limit of open files that a server is given: one for each pane, and some
+// for clients. Not more, where the hard limit is in the millions: the server hands its
+// limit to the windows that people open in it, and some programs try to close them all.
+const enough = 1 << 16
+
+// raiseOpenFiles gives the clients that follow a higher limit of open files, and with
 // them the server that the next one may start: at its soft limit a server of tmux 3.3a
 // spins and answers nobody, at the usual 1024 with some 1,000 sessions. Go would put
 // the soft limit back in each child if it were not set here.
-func raiseOpenFiles() {
+func (s *Servers) raiseOpenFiles() {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil {
-		limit.Cur = limit.Max
+		limit.Cur = raised(s.OpenFiles(), limit.Max)
 		_ = unix.Setrlimit(unix.RLIMIT_NOFILE, &limit) // with fewer it works too
 	}
 }
+
+func raised(soft, hard uint64) uint64 { return max(soft, min(hard, enough)) }
