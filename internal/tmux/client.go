@@ -116,7 +116,7 @@ func unanswered(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return agent.Errorf(agent.Interrupted, "tmux was not waited for: %w", err)
 	}
-	return agent.Errorf(agent.TimedOut, "tmux gave no answer within %s: %w", callTimeout, err).
+	return agent.Errorf(agent.TimedOut, "tmux gave no answer within %s", callTimeout).
 		Hint("its server may still do what it was asked when it goes on")
 }
 
