@@ -70,11 +70,11 @@ func diagnose(client *tmux.Client, err error) error {
 
 // checkRoom refuses a server that one more session would bring near its limit of open
 // files: at the limit it would take all of its agents out of reach.
-func checkRoom(panes []tmux.Pane) error {
-	if len(panes) == 0 {
-		return nil
+func checkRoom(client *tmux.Client) error {
+	pid, err := client.ServerPID()
+	if err != nil {
+		return nil //nolint:nilerr // none runs yet: it will have room
 	}
-	pid := panes[0].ServerPID
 	files, err := proc.FilesOf(pid)
 	if err != nil || files.Open+spare(files.Soft) < files.Soft {
 		return nil //nolint:nilerr // another user's server, perhaps; tmux itself decides
@@ -146,7 +146,7 @@ func (s *Supervisor) target(ctx context.Context, before *agent.Process) (*tmux.C
 	if err != nil {
 		return nil, nil, diagnose(client, err)
 	}
-	return client, panes, checkRoom(panes)
+	return client, panes, checkRoom(client)
 }
 
 // sessionLeftError is the end of an agent of which only the tmux session could not be

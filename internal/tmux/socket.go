@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,7 +24,8 @@ func socketPath(name string) string {
 func (c *Client) Path() string { return c.path }
 
 // ServerPID is the process that listens at the socket. The kernel tells, so that it
-// works with a server that answers nobody. Errors: no server listens.
+// works with a server that answers nobody, and as this process counts pids. Errors: no
+// server listens, or one that has no pid here.
 func (c *Client) ServerPID() (int, error) {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
@@ -36,6 +38,9 @@ func (c *Client) ServerPID() (int, error) {
 	peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
 		return 0, os.NewSyscallError("getsockopt", err)
+	}
+	if peer.Pid == 0 {
+		return 0, errors.New("the server is in another pid namespace")
 	}
 	return int(peer.Pid), nil
 }
