@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -141,4 +142,39 @@ func TestThousandSessionsFit(t *testing.T) {
 		}
 		m.ok("stop", handle)
 	}
+}
+
+// What people do by hand nobody checks: a server that really ran full, and is mended by
+// the command that the hint names, with all that lives in it.
+func TestServerThatRanFullIsMended(t *testing.T) {
+	m := standIn(t)
+	m.serverWithLimit("64:4096")
+	server := m.serverPID()
+	t.Cleanup(func() { m.limitFiles(server, 4096) }) // else it could not be ended in peace
+	before := m.remembers("alpha")
+	m.waitFor("the server answers nobody", func() (bool, string) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		// Without a pipe: the server would hold it.
+		cmd := exec.CommandContext(ctx, "tmux", "-L", "default", "new-session", "-d", "cat")
+		cmd.Env = m.env
+		return cmd.Run() != nil, ""
+	})
+	r := m.refused(3, fmt.Sprintf("its server, pid %d, has no file descriptor left", server), "list")
+	if !strings.HasPrefix(r.stdout, "alpha\tidle\t") {
+		t.Error(r)
+	}
+	_, remedy, _ := strings.Cut(r.stderr, "its agents live through it: ")
+	remedy, _, _ = strings.Cut(remedy, "\n")
+	words := strings.Fields(remedy)
+	if len(words) != 4 || words[0] != "prlimit" {
+		t.Fatal(r)
+	}
+	if out, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if s := m.session("alpha"); !s.Running || !s.TmuxAlive || s.RecordedPID != before.RecordedPID {
+		t.Errorf("before %+v\nafter %+v", before, s)
+	}
+	m.ok("list")
 }
