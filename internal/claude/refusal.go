@@ -16,12 +16,24 @@ func RefusalKind(words string) agent.Kind {
 		{"is already in use", agent.Conflict},
 		{RootRefusal, agent.BadInput},
 		{"Allowed choices are", agent.BadInput},
-		{"error: unknown option", agent.BadInput},
 		{"Unable to connect to Anthropic services", agent.Held},
 	} {
 		if strings.Contains(words, known.text) {
 			return known.kind
 		}
 	}
+	if _, rest, found := strings.Cut(words, "error: unknown option '"); found {
+		return unknownOption(rest)
+	}
 	return agent.Failed
+}
+
+// unknownOption judges by whose option it was: one of ours is missing in a claude that
+// is too old, and nobody else can give it; any other one is the user's own.
+func unknownOption(words string) agent.Kind {
+	option, _, _ := strings.Cut(words, "'")
+	if owned(option) {
+		return agent.Unfit
+	}
+	return agent.BadInput
 }

@@ -5,6 +5,12 @@ import (
 	"fmt"
 )
 
+// OldestTested is the oldest Claude Code that nbs-worker is tested with.
+const OldestTested = "2.1.197"
+
+// OlderThanTested tells whether a version is older than [OldestTested].
+func OlderThanTested(version string) bool { return versionLess(version, 2, 1, 197) }
+
 // versionLess tells whether a version like "2.1.329" is older than the given one.
 // One that cannot be read is taken for new.
 func versionLess(version string, major, minor, patch int) bool {

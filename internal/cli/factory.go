@@ -106,7 +106,7 @@ func (f *factory) on(opened *store.Store, err error) (*supervisor.Supervisor, er
 		return nil, errors.Join(errors.New("find this program"), err)
 	}
 	return &supervisor.Supervisor{
-		Store: opened, Tmux: tmux.New, Socket: cmp.Or(f.socket, os.Getenv("NBS_TMUX_SOCKET")),
+		Store: opened, Tmux: tmux.NewServers().Client, Socket: cmp.Or(f.socket, os.Getenv("NBS_TMUX_SOCKET")),
 		Env: os.Environ(), Program: program, UID: os.Geteuid(), Now: time.Now,
 	}, nil
 }

@@ -128,6 +128,8 @@ func pidLine(v supervisor.View) string {
 
 func tmuxLine(v supervisor.View) string {
 	switch {
+	case agent.KindOf(v.TmuxErr) == agent.Unfit && v.TmuxErr != nil:
+		return v.Record.TmuxSession + ", unknown: its server cannot be reached"
 	case v.TmuxErr != nil:
 		return v.Record.TmuxSession + ", unknown: tmux did not answer"
 	case v.Status.TmuxAlive:

@@ -211,10 +211,13 @@ func (f *factory) printStarted(started supervisor.Started, err error) error {
 	if err != nil {
 		return err
 	}
+	r := started.Record
+	if started.Old { // it is up and it is what was asked for; what it does later is not known
+		f.hint("claude %s is older than any that nbs-worker is tested with", agent.Quote(r.ClaudeVersion))
+	}
 	if f.json {
 		return f.printJSON(newStartedJSON(started))
 	}
-	r := started.Record
 	f.note("%s: %s, model %s, %s, session %s, tmux %s", r.Handle, started.Status.Word(),
 		cmp.Or(string(r.Model), "Claude's choice"), r.PermissionMode, r.SessionID, r.TmuxSession)
 	_, err = fmt.Fprintln(f.streams.Out, r.Handle)

@@ -25,6 +25,7 @@ type command struct {
 	opening    claude.Opening
 	config     claude.Config
 	now        func() time.Time
+	openFiles  uint64 // claude's soft limit; 0: the launcher's own
 }
 
 // child is a claude that was started.
@@ -54,12 +55,25 @@ func startChild(c command) (*child, error) {
 	cmd := exec.Command(c.program, c.args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Dir, cmd.Env = c.dir, c.env
+	limitOpenFiles(c.openFiles)
 	if err := cmd.Start(); err != nil {
 		return nil, startFailure(err, c)
 	}
 	started.cmd = cmd
 	go started.forward()
 	return started, nil
+}
+
+// limitOpenFiles gives claude, and the shells of its tools, the soft limit that the
+// caller's shell had. A tmux server has a raised one, and hands it to all of its panes;
+// programs that close or select on all descriptors they may have take it badly.
+func limitOpenFiles(soft uint64) {
+	var limit unix.Rlimit
+	if soft == 0 || unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+		return
+	}
+	limit.Cur = min(soft, limit.Max)
+	_ = unix.Setrlimit(unix.RLIMIT_NOFILE, &limit) // to lower one's own limit is always allowed
 }
 
 func startFailure(err error, c command) error {

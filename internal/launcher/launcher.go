@@ -211,6 +211,7 @@ func (l *Launcher) start(record *agent.Record, launch store.Launch) (*child, err
 		opening:    opening,
 		config:     config,
 		now:        l.Now,
+		openFiles:  launch.OpenFiles,
 	})
 }
 

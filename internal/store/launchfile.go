@@ -18,6 +18,7 @@ type Launch struct {
 	Env        Environ          `json:"env"`
 	Prompt     string           `json:"prompt,omitempty"`
 	TmuxSocket string           `json:"tmux_socket,omitempty"` // "": a person started the launcher
+	OpenFiles  uint64           `json:"open_files,omitempty"`  // the caller's soft limit; 0: as the launcher has it
 }
 
 // Environ is an environment, NAME=VALUE. In the file it is base64: a JSON string

@@ -21,13 +21,18 @@ const (
 )
 
 // end ends what a record names: claude, its launcher, what their tools left behind,
-// and the tmux session. nil means that all of it was seen to be gone.
+// and the tmux session. nil means that all of it was seen to be gone; after a
+// [sessionLeftError] all but the session was.
 func (s *Supervisor) end(ctx context.Context, r agent.Record) error {
 	if r.Process == nil {
 		return s.endUnidentified(&r)
 	}
-	if elsewhere(&r) && r.ExitOf(r.Process.Invocation) != nil {
-		return nil // its own launcher saw it end, and nothing of it can be here
+	if elsewhere(&r) {
+		if r.ExitOf(r.Process.Invocation) != nil {
+			return nil // its own launcher saw it end, and nothing of it can be here
+		}
+		return agent.Errorf(agent.Conflict, "it belongs to host %s, or to another pid namespace of this one, and nothing was signalled", agent.Quote(r.Process.Host)).
+			Hint("run the command where the agent runs")
 	}
 	if err := s.checkMarks(&r); err != nil {
 		return err
@@ -50,10 +55,24 @@ func (s *Supervisor) end(ctx context.Context, r agent.Record) error {
 	if err := proc.StopAll(ctx, append(leftovers, carrying...), leftoverGrace); err != nil {
 		return fmt.Errorf("end what claude's tools left behind: %w", err)
 	}
-	if err := s.endSession(ctx, &r); err != nil {
-		return fmt.Errorf("end the tmux session: %w", err)
+	session := s.endSession(ctx, &r)
+	if err := s.checkGone(&r); err != nil {
+		return err
 	}
-	return s.checkGone(&r)
+	if session != nil {
+		return &sessionLeftError{session}
+	}
+	return nil
+}
+
+// sparingSession lets pass what only the tmux session kept from being complete: a
+// server that does not answer is no reason to leave an agent down. Its session ends by
+// itself with the launcher that led it.
+func sparingSession(err error) error {
+	if _, only := errors.AsType[*sessionLeftError](err); only {
+		return nil
+	}
+	return err
 }
 
 // elsewhere tells whether the start was on another machine, or on this one before it
@@ -159,10 +178,10 @@ func (s *Supervisor) endSession(ctx context.Context, r *agent.Record) error {
 		return nil
 	}
 	if err := client.Kill(ctx, pane.SessionID); err != nil {
-		return err
+		return diagnose(client, err)
 	}
 	if panes, err = client.Panes(ctx); err != nil {
-		return err
+		return diagnose(client, err)
 	}
 	if _, there := paneOf(panes, r.Process); there {
 		return errors.New("it is still there")

@@ -52,12 +52,16 @@ func (row *Row) addTmux(ctx context.Context, servers *servers) {
 	}
 	answer := servers.ask(ctx, &row.Record)()
 	row.Status.TmuxAlive, row.Err = answer.has(&row.Record), answer.err
+	if answer.unreached != nil && needsServer(&row.Record) {
+		row.Err = answer.unreached
+	}
 }
 
 // server is what one tmux server answered, or that it did not.
 type server struct {
-	panes map[agent.Invocation]tmux.Pane
-	err   error
+	panes     map[agent.Invocation]tmux.Pane
+	err       error
+	unreached error // it lives, and it is not the one that answered
 }
 
 func (answer server) has(r *agent.Record) bool {
@@ -68,7 +72,8 @@ func (answer server) has(r *agent.Record) bool {
 	return there
 }
 
-// servers asks each tmux server once, in the background.
+// servers asks each tmux server once, in the background and side by side: any may be one
+// that gives no answer.
 type servers struct {
 	supervisor *Supervisor
 	mu         sync.Mutex
@@ -85,13 +90,25 @@ func (a *servers) ask(ctx context.Context, r *agent.Record) func() server {
 	if answer, known := a.asked[*r.Process.Tmux]; known {
 		return answer
 	}
-	answer := sync.OnceValue(func() server {
-		_, panes, err := a.supervisor.panes(ctx, r)
-		return server{panes: byInvocation(panes), err: err}
-	})
+	answer := sync.OnceValue(func() server { return a.supervisor.ask(ctx, r) })
 	a.asked[*r.Process.Tmux] = answer
 	go answer()
 	return answer
+}
+
+func (s *Supervisor) ask(ctx context.Context, r *agent.Record) server {
+	if serverGone(r) {
+		return server{}
+	}
+	client, err := s.Tmux(r.Process.Tmux.Path)
+	if err != nil {
+		return server{err: err}
+	}
+	panes, err := client.Panes(ctx)
+	if err != nil {
+		return server{err: diagnose(client, err)}
+	}
+	return server{panes: byInvocation(panes), unreached: checkListening(ctx, client, r.Process.ServerIdentity(), panes)}
 }
 
 func byInvocation(panes []tmux.Pane) map[agent.Invocation]tmux.Pane {

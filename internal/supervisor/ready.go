@@ -121,7 +121,14 @@ func left(exit *agent.Exit) error {
 		return agent.Errorf(agent.Kind(exit.Code), "%s", exit.Error)
 	}
 	words := quoteScreen(exit.LastScreen)
-	return agent.Errorf(claude.RefusalKind(exit.LastScreen), "claude left before it was ready (%s)%s", exit.Summary(), words)
+	err := agent.Errorf(claude.RefusalKind(exit.LastScreen), "claude left before it was ready (%s)%s", exit.Summary(), words)
+	switch {
+	case exit.HungUp:
+		return err.Hint("its tmux session, or the whole tmux server, ended meanwhile; to try again is safe")
+	case err.Kind == agent.Unfit:
+		return err.Hint("it is too old: Claude Code %s or newer is needed; update it, or name another: export %s=/path/to/claude", claude.OldestTested, claude.BinaryVariable)
+	}
+	return err
 }
 
 // quoteScreen shows claude's last words: one line in line, several below.
@@ -169,10 +176,20 @@ func (w *starting) checkLauncher(ctx context.Context) error {
 	w.lastScreen = time.Now()
 	_, panes, err := w.panes(ctx, &w.record)
 	if err != nil {
-		return err
+		return inVain(err)
 	}
 	if _, there := paneOf(panes, w.record.Process); !there {
 		return w.vanished()
+	}
+	return nil
+}
+
+// inVain passes on why a start is not waited for any longer. A tmux that could not be
+// asked says nothing of the start, and the deadline decides; with one that is stuck
+// nothing will come, and a person is to know at once.
+func inVain(err error) error {
+	if _, stuck := errors.AsType[*stuckError](err); stuck {
+		return err
 	}
 	return nil
 }
@@ -185,7 +202,7 @@ func (w *starting) checkDialog(ctx context.Context) error {
 	w.lastScreen = time.Now()
 	screen, err := w.screen(ctx, &w.record)
 	if err != nil {
-		return nil //nolint:nilerr // a screen that cannot be read says nothing; the deadline decides
+		return inVain(err)
 	}
 	if dialog, open := claude.ReadDialog(screen); open {
 		return heldAt(w.record.Handle, dialog)
@@ -223,7 +240,8 @@ func (w *starting) timedOut() error {
 			Hint("look at it: nbs-worker attach %s; claude passes over a slash command that it does not know", handle)
 	default:
 		return agent.Errorf(agent.TimedOut, "claude was started and was not ready after %s; it was left running", w.wait).
-			Hint("look at it: nbs-worker attach %s, or from a script: nbs-worker session %s", handle, handle)
+			Hint("look at it: nbs-worker attach %s, or from a script: nbs-worker session %s", handle, handle).
+			Hint("is it Claude Code at all? %s --version", w.plan.Program)
 	}
 }
 
@@ -249,7 +267,8 @@ func (s *Supervisor) screen(ctx context.Context, r *agent.Record) (string, error
 	if !ok {
 		return "", tmux.ErrNoSession
 	}
-	return client.Screen(ctx, pane.ID)
+	screen, err := client.Screen(ctx, pane.ID)
+	return screen, diagnose(client, err)
 }
 
 // verify checks that what runs is what was recorded and runs alone, and ends it when

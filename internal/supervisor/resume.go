@@ -3,6 +3,7 @@ package supervisor
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"nbs-worker/internal/agent"
 )
@@ -36,11 +37,8 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	}
 	defer unlock()
 	interrupt, ctx := ctx, context.WithoutCancel(ctx) // only waiting is cut short
-	before, err := s.settled(ctx, handle)
+	before, err := s.settledDown(ctx, handle, resume.Force)
 	if err != nil {
-		return Started{}, err
-	}
-	if err := s.checkDown(ctx, &before, resume.Force); err != nil {
 		return Started{}, err
 	}
 	// All that could keep the agent down is looked for before anything of it is ended.
@@ -70,8 +68,8 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 // checkDown refuses to start what runs, or what may run.
 func (s *Supervisor) checkDown(ctx context.Context, r *agent.Record, force bool) error {
 	_, panes, err := s.panes(ctx, r)
-	if err != nil {
-		return err
+	if err != nil && r.Process != nil && r.Process.Launcher.PID == 0 {
+		return err // only tmux knows whether that start is still on its way
 	}
 	status := s.status(r, panes)
 	switch {
@@ -82,12 +80,25 @@ func (s *Supervisor) checkDown(ctx context.Context, r *agent.Record, force bool)
 			Hint("when it is certain that it does not, move its record aside: mv %s/.nbs/sessions/%s.json{,.old}", s.Store.Project(), r.Handle).
 			Hint("and take the conversation up again: nbs-worker spawn %s --session-id %s", r.Handle, r.SessionID)
 	case force:
-		return s.checkSelf(r, panes)
+		if err := s.checkSelf(r, panes); err != nil {
+			return err
+		}
+		return s.checkTarget(ctx, r.Process)
 	default:
-		return agent.Errorf(agent.Conflict, "the agent runs already: %s, pid %d%s", status.Word(), r.PID, halfStopped(r)).
+		return runsAlready(r, status, err).
 			Hint("to look at it: nbs-worker attach %s", r.Handle).
 			Hint("to end it and start it anew: nbs-worker resume %s --force", r.Handle)
 	}
+}
+
+// runsAlready is the refusal to start what runs. That its tmux could not be asked is
+// said with it.
+func runsAlready(r *agent.Record, status agent.Status, tmuxErr error) *agent.Error {
+	text := fmt.Sprintf("the agent runs already: %s, pid %d%s", status.Word(), r.PID, halfStopped(r))
+	if tmuxErr != nil {
+		return agent.Errorf(agent.Conflict, "%s; %w", text, tmuxErr)
+	}
+	return agent.Errorf(agent.Conflict, "%s", text)
 }
 
 // halfStopped points out an agent that lives though somebody set out to stop it.
@@ -111,7 +122,7 @@ func (s *Supervisor) clear(ctx context.Context, before agent.Record) (agent.Reco
 	if err != nil {
 		return before, err
 	}
-	if err := s.end(ctx, before); err != nil {
+	if err := sparingSession(s.end(ctx, before)); err != nil {
 		return before, err
 	}
 	return s.Store.Load(before.Handle)
@@ -176,7 +187,7 @@ func (s *Supervisor) restore(ctx context.Context, before, failed agent.Record, c
 			return nil
 		}
 	}
-	if err := s.end(ctx, failed); err != nil {
+	if err := sparingSession(s.end(ctx, failed)); err != nil {
 		return err
 	}
 	_, err := s.Store.Update(ctx, before.Handle, func(r *agent.Record) error {

@@ -13,7 +13,7 @@ import (
 // the launcher of a dead claude reads the screen and writes the exit down.
 const endPatience = 3 * time.Second
 
-// killNotice is how long a claude that was just sent SIGKILL may still count as alive.
+// killNotice is how long a process that was just sent SIGKILL may still count as alive.
 const killNotice = 250 * time.Millisecond
 
 // settled loads the record of an agent when it no longer is in the middle of its
@@ -34,6 +34,23 @@ func (s *Supervisor) settled(ctx context.Context, handle agent.Handle) (agent.Re
 		waitGone(ctx, r.Process.Identity, endPatience)
 	}
 	return s.Store.Load(handle)
+}
+
+// settledDown loads the record of an agent that may be started. One that ends just when
+// it is looked at is looked at again.
+func (s *Supervisor) settledDown(ctx context.Context, handle agent.Handle, force bool) (agent.Record, error) {
+	r, err := s.settled(ctx, handle)
+	if err != nil {
+		return r, err
+	}
+	err = s.checkDown(ctx, &r, force)
+	if err == nil || r.Process == nil || r.Process.PID == 0 || !gone(r.Process.Identity) && !gone(r.Process.LauncherIdentity()) {
+		return r, err
+	}
+	if r, err = s.settled(ctx, handle); err != nil {
+		return r, err
+	}
+	return r, s.checkDown(ctx, &r, force)
 }
 
 // waitGone waits for a process to end; whether it did, the next look at it tells.

@@ -27,6 +27,7 @@ type Started struct {
 	Record agent.Record
 	Status agent.Status
 	Fresh  bool // a new conversation took the place of another
+	Old    bool // claude is older than what nbs-worker is tested with
 }
 
 // PlanSpawn checks all that can be known of a spawn and changes nothing.
@@ -105,7 +106,7 @@ func (s *Supervisor) launch(ctx, interrupt context.Context, p Plan, wait time.Du
 
 func (s *Supervisor) started(ctx context.Context, p Plan, r agent.Record) Started {
 	_, panes, _ := s.panes(ctx, &r)
-	return Started{Plan: p, Record: r, Status: s.status(&r, panes)}
+	return Started{Plan: p, Record: r, Status: s.status(&r, panes), Old: claude.OlderThanTested(r.ClaudeVersion)}
 }
 
 func (s *Supervisor) newRecord(spawn Spawn) (agent.Record, error) {

@@ -136,15 +136,22 @@ func (s *Supervisor) begin(ctx context.Context, p Plan) (agent.Record, error) {
 		}
 	}
 	before := p.Record.Process
+	client, panes, err := s.target(ctx, before)
+	if err != nil {
+		return agent.Record{}, err // and the record says nothing of a start that could not be
+	}
 	r, err := s.claim(ctx, p)
 	if err != nil {
 		return agent.Record{}, err
 	}
-	launch := store.Launch{Invocation: r.Process.Invocation, Claude: p.Program, Env: s.Env, Prompt: p.prompt, TmuxSocket: s.socketFor(before)}
+	launch := store.Launch{
+		Invocation: r.Process.Invocation, Claude: p.Program, Env: s.Env, Prompt: p.prompt,
+		TmuxSocket: s.socketFor(before), OpenFiles: client.OpenFiles(),
+	}
 	if err := s.Store.PutLaunch(r.Handle, launch); err != nil {
 		return r, err
 	}
-	name, err := s.openSession(ctx, &r, before)
+	name, err := s.openSession(ctx, &r, client, leftOf(before, panes))
 	if err != nil {
 		return r, errors.Join(err, s.Store.DropLaunch(r.Handle))
 	}
@@ -192,11 +199,7 @@ func sameStart(a, b *agent.Process) bool {
 
 // openSession makes the tmux session of a start. A name that a stranger has is left
 // to him; what is left of our own last start is removed.
-func (s *Supervisor) openSession(ctx context.Context, r *agent.Record, before *agent.Process) (name string, err error) {
-	client, err := s.Tmux(s.socketFor(before))
-	if err != nil {
-		return "", err
-	}
+func (s *Supervisor) openSession(ctx context.Context, r *agent.Record, client *tmux.Client, left map[string]string) (name string, err error) {
 	id := r.Process.Invocation
 	spec := tmux.Spec{
 		Dir: s.Store.Project(), Invocation: id, Command: []string{s.Program, "run", string(r.Handle)},
@@ -207,12 +210,14 @@ func (s *Supervisor) openSession(ctx context.Context, r *agent.Record, before *a
 		},
 	}
 	for _, spec.Name = range s.sessionNames(r) {
-		err := client.NewSession(ctx, spec)
-		if errors.Is(err, tmux.ErrDuplicate) && s.clearOwn(ctx, client, spec.Name, before) {
-			err = client.NewSession(ctx, spec)
+		if sessionID, ours := left[spec.Name]; ours {
+			if err := client.Kill(ctx, sessionID); err != nil {
+				return "", diagnose(client, err)
+			}
 		}
+		err := client.NewSession(ctx, spec)
 		if !errors.Is(err, tmux.ErrDuplicate) {
-			return spec.Name, err
+			return spec.Name, diagnose(client, err)
 		}
 	}
 	return "", agent.Errorf(agent.Conflict, "the tmux session names of the agent belong to others: %s", spec.Name).
@@ -241,10 +246,14 @@ func (s *Supervisor) sessionNames(r *agent.Record) []string {
 	}
 }
 
-// clearOwn removes a session of this name when it is of our own last start, as when
-// a server keeps dead panes. It tells whether it did.
-func (s *Supervisor) clearOwn(ctx context.Context, client *tmux.Client, name string, before *agent.Process) bool {
-	panes, err := client.Panes(ctx)
-	pane, own := paneOf(panes, before)
-	return err == nil && own && pane.Session == name && client.Kill(ctx, pane.SessionID) == nil
+// leftOf are the sessions, ids by name, that are left of an agent's own last start, as
+// when a server keeps dead panes.
+func leftOf(before *agent.Process, panes []tmux.Pane) map[string]string {
+	left := map[string]string{}
+	for _, p := range panes {
+		if before != nil && p.Invocation == before.Invocation {
+			left[p.Session] = p.SessionID
+		}
+	}
+	return left
 }

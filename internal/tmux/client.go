@@ -27,7 +27,10 @@ import (
 const DefaultSocket = "default"
 
 const (
-	callTimeout = 5 * time.Second
+	// callTimeout and pipeDelay bound what one call takes, and with it every verb: a
+	// server that gave no answer is not asked a second time. A call takes milliseconds,
+	// and under the load of many starts at once some hundred.
+	callTimeout = 2500 * time.Millisecond
 	// pipeDelay ends the wait for a client's output: the client hands its stdout to
 	// the server, and a wedged server keeps it open after the client was killed.
 	pipeDelay = 500 * time.Millisecond
@@ -44,12 +47,18 @@ var (
 type Client struct {
 	binary string
 	socket []string // the option that selects it
-	path   string   // of the socket; "" when tmux makes it from a name
+	path   string   // of the socket
+	server *health
+	shared *Servers
 }
 
 // New returns a client for a socket: a path, a name as tmux -L takes it, or "" for
 // the user's default server. Errors: Unfit when tmux is not installed; BadInput.
-func New(socket string) (*Client, error) {
+func New(socket string) (*Client, error) { return NewServers().Client(socket) }
+
+// Client returns a client as [New] does, which knows what others of the same server
+// have met with.
+func (s *Servers) Client(socket string) (*Client, error) {
 	binary, err := exec.LookPath("tmux")
 	if err != nil {
 		return nil, agent.Errorf(agent.Unfit, "tmux is not installed").
@@ -59,7 +68,7 @@ func New(socket string) (*Client, error) {
 		if err := agent.CheckPath("tmux socket", socket); err != nil {
 			return nil, err
 		}
-		return &Client{binary: binary, socket: []string{"-S", socket}, path: socket}, nil
+		return &Client{binary: binary, socket: []string{"-S", socket}, path: socket, server: s.at(socket), shared: s}, nil
 	}
 	if socket == "" {
 		socket = DefaultSocket
@@ -67,7 +76,8 @@ func New(socket string) (*Client, error) {
 	if agent.CheckTmuxName(socket) != nil {
 		return nil, agent.Errorf(agent.BadInput, "tmux socket %s is not valid: a name of letters, digits, '_' and '-', or an absolute path", agent.Quote(socket))
 	}
-	return &Client{binary: binary, socket: []string{"-L", socket}}, nil
+	path := socketPath(socket)
+	return &Client{binary: binary, socket: []string{"-L", socket}, path: path, server: s.at(path), shared: s}, nil
 }
 
 // run executes one tmux command line and returns its output. dir becomes the
@@ -75,6 +85,9 @@ func New(socket string) (*Client, error) {
 func (c *Client) run(ctx context.Context, dir string, args ...string) (string, error) {
 	if err := c.check(); err != nil {
 		return "", err
+	}
+	if c.server.silent() {
+		return "", unanswered(context.DeadlineExceeded)
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -84,9 +97,13 @@ func (c *Client) run(ctx context.Context, dir string, args ...string) (string, e
 	cmd.WaitDelay = pipeDelay
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := cmd.Run()
+	err := c.shared.execute(cmd)
 	if err != nil && ctx.Err() != nil {
+		c.server.gaveNoAnswer(ctx.Err())
 		return "", unanswered(ctx.Err())
+	}
+	if errors.Is(err, exec.ErrWaitDelay) {
+		err = nil // the client was done and had written all; only its server held the pipe
 	}
 	if err != nil && stderr.Len() == 0 {
 		return "", agent.Errorf(agent.Failed, "tmux: %w", err) // it was not even started
@@ -100,7 +117,7 @@ func (c *Client) run(ctx context.Context, dir string, args ...string) (string, e
 
 // check looks at a socket that tmux itself would not look at.
 func (c *Client) check() error {
-	if c.path == "" {
+	if c.socket[0] != "-S" {
 		return nil
 	}
 	return checkSocket(c.path)
@@ -110,8 +127,8 @@ func unanswered(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return agent.Errorf(agent.Interrupted, "tmux was not waited for: %w", err)
 	}
-	return agent.Errorf(agent.TimedOut, "tmux gave no answer within %s: %w", callTimeout, err).
-		Hint("its server is stopped or wedged, and may still do what it was asked when it goes on. Its process: pgrep -ax 'tmux: server'")
+	return agent.Errorf(agent.TimedOut, "tmux gave no answer within %s", callTimeout).
+		Hint("its server may still do what it was asked when it goes on")
 }
 
 var errDenied = errors.New("the tmux server refuses this user")

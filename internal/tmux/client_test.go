@@ -119,9 +119,45 @@ func TestAStoppedServerEndsACallInTime(t *testing.T) {
 	if errors.Is(err, ErrNoServer) {
 		t.Errorf("%v is taken for an absent server", err)
 	}
+	// A verb makes several calls: those that follow do not wait again.
+	begun = time.Now()
+	if _, err := s.Screen(t.Context(), first.ID); agent.KindOf(err) != agent.TimedOut || time.Since(begun) > time.Second {
+		t.Errorf("the second call took %s: %v", time.Since(begun), err)
+	}
+	if pid, err := s.ServerPID(); err != nil || pid != first.ServerPID {
+		t.Errorf("ServerPID() = %d, %v; want %d", pid, err, first.ServerPID)
+	}
 	signal(t, first.ServerPID, syscall.SIGCONT)
+	// The next command knows nothing of this.
+	if s.Client, err = New(s.socket); err != nil {
+		t.Fatal(err)
+	}
 	if panes := s.panes(); len(panes) != 1 {
 		t.Errorf("after it goes on: %v", panes)
+	}
+}
+
+// The name and the path of a socket are one server.
+func TestWhatOneClientMetHoldsForAnother(t *testing.T) {
+	servers := NewServers()
+	byName, err := servers.Client("nbs-a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	byPath, err := servers.Client(byName.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := servers.Client("nbs-b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	byName.server.gaveNoAnswer(context.DeadlineExceeded)
+	if _, err := byPath.Panes(t.Context()); agent.KindOf(err) != agent.TimedOut {
+		t.Errorf("by path: %v", err)
+	}
+	if _, err := other.Panes(t.Context()); err != nil {
+		t.Errorf("another server: %v", err)
 	}
 }
 

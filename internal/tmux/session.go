@@ -42,6 +42,7 @@ func (c *Client) NewSession(ctx context.Context, spec Spec) error {
 		";", "set-option", "-w", "-t", target, "remain-on-exit", "off",
 		";", "set-option", "-t", target, "destroy-unattached", "off",
 	)
+	c.shared.raiseOpenFiles()
 	_, err := c.run(ctx, spec.Dir, args...)
 	if errors.Is(err, ErrNoServer) {
 		// A server that is just ending refuses its next client; one more call starts anew.

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A tmux server that dies between two calls of one verb, and one that lost its socket.
+
+// murderous puts a tmux first in the PATH that counts its calls, and kills a process
+// before one of them. It returns the change of the environment.
+func (m *team) murderous(victim, beforeCall int) (env []string, calls func() int) {
+	m.Helper()
+	dir := m.TempDir()
+	real := filepath.Join(m.pathWithout("claude"), "tmux")
+	log := filepath.Join(dir, "calls")
+	script := fmt.Sprintf(`#!/bin/sh
+echo "$*" >>%[1]s
+if [ "$(wc -l <%[1]s)" -eq %[2]d ]; then
+	kill -KILL %[3]d
+	while [ -e /proc/%[3]d/exe ]; do :; done
+fi
+exec %[4]s "$@"
+`, log, beforeCall, victim, real)
+	if err := os.WriteFile(filepath.Join(dir, "tmux"), []byte(script), 0o700); err != nil {
+		m.Fatal(err)
+	}
+	return []string{"PATH=" + dir + ":" + m.variable("PATH")}, func() int {
+		text, _ := os.ReadFile(log)
+		return strings.Count(string(text), "\n")
+	}
+}
+
+func TestServerThatDiesBetweenTwoCalls(t *testing.T) {
+	for name, verb := range map[string]struct {
+		args  []string
+		live  bool // the agent, when the verb begins
+		codes []int
+	}{
+		"spawn":        {[]string{"spawn", "alpha", "--prompt", "Remember 42."}, false, []int{0, 1}},
+		"resume":       {[]string{"resume", "alpha"}, false, []int{0, 1}},
+		"resume force": {[]string{"resume", "alpha", "--force"}, true, []int{0, 1}},
+		"stop":         {[]string{"stop", "alpha"}, true, []int{0}},
+		"dismiss":      {[]string{"dismiss", "alpha"}, true, []int{0}},
+		"session":      {[]string{"session", "alpha"}, true, []int{0}},
+		"list":         {[]string{"list"}, true, []int{0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := standIn(t)
+			for call, calls := 1, 1; call <= calls; call++ {
+				id := m.beforeVerb(name, verb.live)
+				env, made := m.murderous(m.serverPID(), call)
+				r := m.nbsWith(env, verb.args...)
+				calls = made()
+				t.Logf("the server died before call %d of %d: code %d %s", call, calls, r.code, r.stderr)
+				if !slices.Contains(verb.codes, r.code) {
+					t.Errorf("call %d: %s", call, r)
+				}
+				m.afterVerb(id)
+			}
+		})
+	}
+}
+
+// beforeVerb brings the team to where a verb begins: a server with somebody's session,
+// and an agent, live or stopped, unless the verb is to make it. It returns the session
+// id.
+func (m *team) beforeVerb(verb string, live bool) string {
+	m.Helper()
+	m.nbs("dismiss", "alpha")
+	m.killServer()
+	m.keepServer()
+	if verb == "spawn" {
+		return ""
+	}
+	m.ok("spawn", "alpha", "--prompt", "Remember 42.")
+	id := m.waitState("alpha", "idle").SessionID
+	if !live {
+		m.ok("stop", "alpha")
+	}
+	return id
+}
+
+// afterVerb looks that nothing is lost: one more command brings the agent back.
+func (m *team) afterVerb(id string) {
+	m.Helper()
+	if r := m.nbs("session", "alpha"); r.code == 2 { // dismissed: the id is in the journal
+		m.ok("spawn", "alpha", "--session-id", id)
+	}
+	before := m.session("alpha")
+	if id != "" && before.SessionID != id {
+		m.Errorf("the conversation was %s and is %s", id, before.SessionID)
+	}
+	m.mustRemember("alpha", before, "--force")
+	if on := claudesOn(before.SessionID); len(on) != 1 {
+		m.Errorf("claudes on the conversation: %v", on)
+	}
+}
+
+// An agent that ends between two looks of one resume is not said to run.
+func TestAgentThatDiesWhileItIsResumed(t *testing.T) {
+	m := standIn(t)
+	before := m.remembers("alpha")
+	for _, force := range [][]string{nil, {"--force"}} {
+		env, _ := m.murderous(m.session("alpha").RecordedPID, 1)
+		if r := m.nbsWith(env, append([]string{"resume", "alpha"}, force...)...); r.code != 0 {
+			t.Errorf("resume %v: %s", force, r)
+		}
+	}
+	m.mustRemember("alpha", before, "--force")
+}
+
+func TestServerWithoutItsSocket(t *testing.T) {
+	m := standIn(t)
+	before := map[string]session{}
+	for _, handle := range []string{"alpha", "beta", "gamma"} {
+		m.ok("spawn", handle, "--prompt", "Remember 42.")
+		before[handle] = m.waitState(handle, "idle")
+	}
+	first := m.serverPID()
+	t.Cleanup(func() { _ = syscall.Kill(first, syscall.SIGKILL) }) // its socket is another's by then
+	socket := strings.TrimSpace(m.tmux("display-message", "-p", "#{socket_path}"))
+	m.removeSocket(socket)
+
+	words := fmt.Sprintf("the agent's tmux server, pid %d, cannot be reached: its socket %s is gone", first, strconv.Quote(socket))
+	remedy := fmt.Sprintf("kill -USR1 %d", first)
+	m.allInTime([]attempt{
+		{"session", []string{"alpha"}, 6, words},
+		{"list", nil, 6, words},
+		{"attach", []string{"alpha"}, 6, words},
+		{"resume", []string{"alpha"}, 5, "the agent runs already: idle"},
+	}, remedy)
+	m.ok("stop", "beta") // with its last process its session is gone, wherever that was
+	if r := m.nbs("session", "alpha"); !strings.Contains(r.stdout, "that very process") || !strings.Contains(r.stdout, "its server cannot be reached") {
+		t.Error(r)
+	}
+	if !dead(before["beta"].RecordedPID) {
+		t.Error("beta was not ended")
+	}
+	// The way back that the hint names.
+	m.kill(first, syscall.SIGUSR1)
+	m.waitFor("the socket is back", func() (bool, string) { _, err := os.Stat(socket); return err == nil, "" })
+	if s := m.session("alpha"); !s.TmuxAlive || s.RecordedPID != before["alpha"].RecordedPID {
+		t.Errorf("%+v", s)
+	}
+
+	// The other way: a second server at the same place, with sessions of the same names.
+	m.removeSocket(socket)
+	m.mustRemember("alpha", before["alpha"], "--force")
+	m.mustRemember("beta", before["beta"])
+	second := m.serverPID()
+	if second == first || !dead(before["alpha"].RecordedPID) {
+		t.Errorf("servers %d and %d; before %+v", first, second, before["alpha"])
+	}
+	r := m.refused(6, fmt.Sprintf("another one, pid %d, has its socket", second), "session", "gamma")
+	if !strings.Contains(r.stdout, "that very process") || dead(before["gamma"].RecordedPID) {
+		t.Error(r)
+	}
+	m.ok("stop", "gamma")
+	if !dead(before["gamma"].RecordedPID) {
+		t.Error("gamma was not ended")
+	}
+	for _, handle := range []string{"alpha", "beta"} {
+		if s := m.session(handle); !s.Running || !s.TmuxAlive {
+			t.Errorf("%+v", s)
+		}
+	}
+	m.mustRemember("gamma", before["gamma"])
+}
+
+func (m *team) removeSocket(path string) {
+	m.Helper()
+	if err := os.Remove(path); err != nil {
+		m.Fatal(err)
+	}
+}

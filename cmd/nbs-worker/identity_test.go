@@ -1,0 +1,172 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Who is who: what only looks like the agent is left alone by every verb.
+
+func TestHandlesThatLookLikeEachOthersSessions(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	m.ok("spawn", "alpha-live")
+	for _, pair := range [][2]string{{"alpha", "alpha-live"}, {"alpha-live", "alpha"}} {
+		one, other := pair[0], pair[1]
+		if s := m.session(one); s.TmuxSession != "nbs-"+one+"-live" {
+			t.Errorf("%+v", s)
+		}
+		before := identityOf(m.session(other).RecordedPID)
+		m.ok("stop", one)
+		m.ok("resume", one)
+		m.ok("resume", one, "--force")
+		if s := m.session(other); !s.Running || !s.TmuxAlive || identityOf(s.RecordedPID) != before {
+			t.Errorf("%s was touched: %+v", other, s)
+		}
+	}
+	m.ok("dismiss", "alpha")
+	if s := m.session("alpha-live"); !s.Running || !s.TmuxAlive {
+		t.Errorf("%+v", s)
+	}
+}
+
+// identityOf is pid and start ticks of a live process; "" for a dead one.
+func identityOf(pid int) string {
+	if dead(pid) {
+		return ""
+	}
+	stat, _ := os.ReadFile(procFile(pid, "stat"))
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(rest)
+	const startTicks = 22 - 3
+	if len(fields) <= startTicks {
+		return ""
+	}
+	return fmt.Sprint(pid, " since ", fields[startTicks])
+}
+
+// bystander is a process that has nothing to do with any agent.
+func (m *team) bystander() (pid int, ticks uint64) {
+	m.Helper()
+	cmd := exec.Command("cat")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		m.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		m.Fatal(err)
+	}
+	m.Cleanup(func() {
+		_ = stdin.Close()
+		_ = cmd.Wait()
+	})
+	_, since, _ := strings.Cut(identityOf(cmd.Process.Pid), " since ")
+	if ticks, err = strconv.ParseUint(since, 10, 64); err != nil {
+		m.Fatal(err)
+	}
+	return cmd.Process.Pid, ticks
+}
+
+// A record whose pid and start ticks fit a live process, and whose boot is another one.
+func TestPIDOfAnEarlierBootIsNotSignalled(t *testing.T) {
+	m := standIn(t)
+	before := m.remembers("alpha")
+	m.keepServer()
+	m.ok("stop", "alpha")
+	pid, ticks := m.bystander()
+	was := identityOf(pid)
+	pretend := func() {
+		m.forgetExits("alpha")
+		m.setRecord("alpha", func(fields map[string]any) {
+			fields["pid"], fields["desired"] = pid, "running"
+			process := fields["process"].(map[string]any)
+			process["pid"], process["start_ticks"] = pid, ticks
+			process["launcher"] = map[string]any{"pid": pid, "start_ticks": ticks}
+			process["boot_id"] = "00000000-0000-4000-8000-000000000000"
+		})
+	}
+	pretend()
+	if s := m.session("alpha"); s.Cause != "lost: reboot" || s.SameProcess || s.Running {
+		t.Errorf("%+v", s)
+	}
+	if list := m.ok("list"); !strings.HasPrefix(list, "alpha\tlost: reboot\t") {
+		t.Errorf("%s", list)
+	}
+	m.ok("stop", "alpha")
+	pretend()
+	m.mustRemember("alpha", before)
+	m.ok("stop", "alpha")
+	pretend()
+	m.ok("dismiss", "alpha")
+	if is := identityOf(pid); is != was {
+		t.Errorf("the bystander was %s and is %q", was, is)
+	}
+}
+
+// A person's own claude on the agent's conversation, wherever it stands.
+func TestForeignClaudeOnTheConversation(t *testing.T) {
+	for name, c := range map[string]struct{ whims, cwd string }{
+		"registered":                {"", "project"},
+		"registered, elsewhere":     {"", "other"},
+		"not registered":            {"no-registry", "project"},
+		"not registered, elsewhere": {"no-registry", "other"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := standIn(t)
+			before := m.remembers("alpha")
+			m.keepServer()
+			m.ok("stop", "alpha")
+			cwd := m.world.Project
+			if c.cwd == "other" {
+				cwd = m.otherProject()
+			}
+			m.tmux("new-session", "-d", "-s", "human", "-c", cwd, "-e", "NBS_SIM_CLAUDE="+c.whims,
+				"-e", "CLAUDE_CONFIG_DIR="+m.world.ConfigDir, m.variable("NBS_CLAUDE"), "--resume", before.SessionID)
+			m.waitFor("the stranger runs", func() (bool, string) { return len(claudesOn(before.SessionID)) == 1, "" })
+			pid := claudesOn(before.SessionID)[0]
+			was := identityOf(pid)
+			words := fmt.Sprintf("another claude has the conversation %s open: pid %d", before.SessionID, pid)
+
+			if r := m.nbs("session", "alpha"); r.code != 0 || !strings.Contains(r.stdout, fmt.Sprintf("pid %d in %q has the conversation open", pid, cwd)) {
+				t.Error(r)
+			}
+			if list := m.ok("list"); !strings.HasPrefix(list, "alpha\tstopped\t") {
+				t.Errorf("%s", list)
+			}
+			m.refused(5, words, "resume", "alpha")
+			m.refused(5, words, "resume", "alpha", "--force")
+			m.ok("stop", "alpha")
+			m.ok("dismiss", "alpha")
+			m.refused(5, words, "spawn", "beta", "--session-id", before.SessionID)
+			if is := identityOf(pid); is != was {
+				t.Errorf("the stranger was %s and is %q", was, is)
+			}
+		})
+	}
+}
+
+// A name in tmux is anybody's: also one that was the agent's a moment ago.
+func TestSessionNameThatSomebodyTookMeanwhile(t *testing.T) {
+	m := standIn(t)
+	before := m.remembers("alpha")
+	m.keepServer()
+	m.ok("stop", "alpha")
+	m.tmux("new-session", "-d", "-s", "nbs-alpha-live", "cat; cat")
+	m.mustRefuse(m.onTerminal("attach", "alpha"), 2, "the agent has no tmux session: stopped")
+	if s := m.session("alpha"); s.TmuxAlive || s.Cause != "stopped" {
+		t.Errorf("%+v", s)
+	}
+	m.mustRemember("alpha", before)
+	if s := m.session("alpha"); s.TmuxSession == "nbs-alpha-live" || !s.TmuxAlive {
+		t.Errorf("%+v", s)
+	}
+	m.ok("stop", "alpha")
+	m.ok("dismiss", "alpha")
+	if sessions := m.tmux("list-sessions", "-F", "#{session_name}"); sessions != "nbs-alpha-live\nsomebody\n" {
+		t.Errorf("sessions left: %q", sessions)
+	}
+}

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+)
+
+// A tmux server that answers nobody: every verb ends in time, says what is wrong and
+// what to do, and nothing is lost.
+
+const verbLimit = 6 * time.Second
+
+func TestVerbsOnAStoppedServer(t *testing.T) {
+	m := standIn(t)
+	m.stuckServer(func(server int) (repair func(), words, remedy string) {
+		m.kill(server, syscall.SIGSTOP)
+		return func() { m.kill(server, syscall.SIGCONT) },
+			fmt.Sprintf("its server, pid %d, is stopped", server), fmt.Sprintf("hint: let it go on: kill -CONT %d", server)
+	})
+}
+
+// At its soft limit of open files a server of tmux 3.3a spins. Here it is far beyond,
+// so that the end of an agent does not free it in the middle of the test.
+func TestVerbsOnAServerOutOfDescriptors(t *testing.T) {
+	m := standIn(t)
+	m.stuckServer(func(server int) (repair func(), words, remedy string) {
+		m.limitFiles(server, 6)
+		return func() { m.limitFiles(server, 4096) },
+			fmt.Sprintf("its server, pid %d, has no file descriptor left", server),
+			fmt.Sprintf("prlimit --pid %d --nofile=4096:4096", server)
+	})
+}
+
+func (m *team) limitFiles(pid int, soft uint64) {
+	m.Helper()
+	if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: soft, Max: 4096}, nil); err != nil {
+		m.Fatal(err)
+	}
+}
+
+// attempt is one verb on a stuck server, and what is to come of it.
+type attempt struct {
+	verb string
+	args []string
+	code int
+	said string
+}
+
+// stuckServer runs all verbs at once, on live agents and on dead ones, while the server
+// is stuck; then it is repaired, and all agents are looked for.
+func (m *team) stuckServer(stick func(server int) (repair func(), words, remedy string)) {
+	m.Helper()
+	live := []string{"alpha", "beta", "gamma", "delta"}
+	down := []string{"fallen", "halted", "gone"}
+	before := map[string]session{}
+	for _, handle := range append(live, down...) {
+		m.ok("spawn", handle, "--prompt", "Remember 42.")
+		before[handle] = m.waitState(handle, "idle")
+	}
+	m.ok(append([]string{"stop"}, down...)...)
+	repair, words, remedy := stick(m.serverPID())
+	repaired := false
+	m.Cleanup(func() { // before the server is ended
+		if !repaired {
+			repair()
+		}
+	})
+	m.allInTime([]attempt{
+		{"session", []string{"alpha"}, 3, words},
+		{"list", nil, 3, words},
+		{"attach", []string{"alpha"}, 3, words},
+		{"resume", []string{"alpha"}, 5, "the agent runs already: "},
+		{"resume", []string{"beta", "--force"}, 3, words},
+		{"stop", []string{"gamma"}, 3, "nothing of the agent runs any more, but its tmux session could not be looked after"},
+		{"dismiss", []string{"delta"}, 3, "nothing of the agent runs any more, but its tmux session could not be looked after"},
+		{"spawn", []string{"epsilon", "--prompt", "Remember 42."}, 3, words},
+		{"session", []string{"fallen"}, 3, words},
+		{"attach", []string{"fallen"}, 3, words},
+		{"resume", []string{"fallen"}, 3, words},
+		{"stop", []string{"halted"}, 3, words},
+		{"dismiss", []string{"gone"}, 3, words},
+	}, remedy)
+	for _, handle := range []string{"gamma", "delta"} {
+		if !dead(before[handle].RecordedPID) {
+			m.Errorf("%s was not ended", handle)
+		}
+	}
+	repair()
+	repaired = true
+	for _, handle := range []string{"alpha", "beta"} {
+		if s := m.session(handle); !s.Running || !s.TmuxAlive || s.RecordedPID != before[handle].RecordedPID {
+			m.Errorf("%s: before %+v\nafter %+v", handle, before[handle], s)
+		}
+	}
+	for _, handle := range []string{"gamma", "delta", "fallen", "halted", "gone"} {
+		m.mustRemember(handle, before[handle])
+	}
+	m.ok("resume", "epsilon")
+	m.mustAnswer("epsilon", "OK, I will remember 42.")
+	if on := claudesOn(m.session("epsilon").SessionID); len(on) != 1 {
+		m.Errorf("claudes of epsilon: %v", on)
+	}
+}
+
+// allInTime runs verbs side by side and checks code, words, remedy and time of each.
+func (m *team) allInTime(attempts []attempt, remedy string) {
+	m.Helper()
+	var all sync.WaitGroup
+	for i, a := range attempts {
+		all.Go(func() {
+			begun := time.Now()
+			var r result
+			if a.verb == "attach" {
+				r = m.onTerminal(a.verb, a.args...)
+			} else {
+				// One verb at a time for each handle: alpha and fallen are only looked at.
+				r = m.nbs(append([]string{a.verb}, a.args...)...)
+			}
+			took := time.Since(begun)
+			m.Logf("%s %v: %s, code %d", a.verb, a.args, took.Round(10*time.Millisecond), r.code)
+			if r.code != a.code || !strings.Contains(r.stderr, a.said) || !strings.Contains(r.stderr, remedy) || took > verbLimit {
+				m.Errorf("%d: %s %v took %s; want code %d, %q and %q: %s", i, a.verb, a.args, took, a.code, a.said, remedy, r)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// onTerminal runs a verb whose stdout has to be a terminal.
+func (m *team) onTerminal(verb string, args ...string) result {
+	m.Helper()
+	cmd := m.command(append([]string{verb}, args...))
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	terminal, err := pty.Start(cmd)
+	if err != nil {
+		m.Error(err)
+		return result{}
+	}
+	defer terminal.Close()
+	out, _ := io.ReadAll(terminal)
+	err = cmd.Wait()
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
+		m.Error(err)
+	}
+	return result{code: cmd.ProcessState.ExitCode(), stdout: string(out), stderr: stderr.String()}
+}
+
+// Several servers that answer nobody take no longer than one.
+func TestListOfAgentsOnTwoStoppedServers(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	m.ok("spawn", "beta", "--tmux-socket", "aside")
+	var words []string
+	for _, handle := range []string{"alpha", "beta"} {
+		tmux := m.record(handle)["process"].(map[string]any)["tmux"].(map[string]any)
+		server := int(tmux["server_pid"].(float64))
+		m.kill(server, syscall.SIGSTOP)
+		t.Cleanup(func() { _ = syscall.Kill(server, syscall.SIGCONT) })
+		words = append(words, fmt.Sprintf("its server, pid %d, is stopped", server))
+	}
+	begun := time.Now()
+	r := m.nbs("list")
+	if took := time.Since(begun); r.code != 3 || took > verbLimit || !strings.Contains(r.stderr, words[0]) || !strings.Contains(r.stderr, words[1]) {
+		t.Errorf("after %s: %s", took, r)
+	}
+}
+
+// The way out when the server cannot be mended: the agent is started in another one.
+func TestAgentMovesAwayFromAStuckServer(t *testing.T) {
+	m := standIn(t)
+	before := m.remembers("alpha")
+	m.ok("spawn", "beta", "--model", "sonnet", "--prompt", "Remember 42.")
+	down := m.waitState("beta", "idle")
+	m.ok("stop", "beta")
+	server := m.serverPID()
+	m.kill(server, syscall.SIGSTOP)
+	t.Cleanup(func() { _ = syscall.Kill(server, syscall.SIGCONT) })
+	for _, handle := range []string{"alpha", "beta"} {
+		if r := m.nbs("resume", handle, "--force", "--tmux-socket", "rescue"); r.code != 0 {
+			t.Error(r)
+		}
+	}
+	if !dead(before.RecordedPID) {
+		t.Error("the old claude lives")
+	}
+	for handle, was := range map[string]session{"alpha": before, "beta": down} {
+		if s := m.session(handle); !s.Running || !s.TmuxAlive || s.SessionID != was.SessionID || len(claudesOn(s.SessionID)) != 1 {
+			t.Errorf("before %+v\nafter %+v", was, s)
+		}
+	}
+	m.kill(server, syscall.SIGCONT)
+	m.waitFor("the old session is gone", func() (bool, string) {
+		names := m.tmux("list-sessions")
+		return !strings.Contains(names, "nbs-alpha-live"), names
+	})
+	m.mustRemember("alpha", before, "--force", "--tmux-socket", "default")
+	m.mustRemember("beta", down, "--force", "--tmux-socket", "default")
+}
+
+// A server that is stopped in the middle of a start is not waited for; the start goes on
+// with it.
+func TestServerThatIsStoppedDuringAStart(t *testing.T) {
+	m := standIn(t, "start-delay=8s")
+	m.keepServer()
+	server := m.serverPID()
+	spawn := m.command([]string{"spawn", "alpha", "--prompt", "Remember 42.", "--wait", "60s"})
+	var stderr strings.Builder
+	spawn.Stderr = &stderr
+	if err := spawn.Start(); err != nil {
+		t.Fatal(err)
+	}
+	m.waitFor("claude runs", func() (bool, string) {
+		r := m.nbs("session", "alpha", "--json")
+		return strings.Contains(r.stdout, `"same_process":true`), r.String()
+	})
+	m.kill(server, syscall.SIGSTOP)
+	t.Cleanup(func() { _ = syscall.Kill(server, syscall.SIGCONT) })
+	begun := time.Now()
+	_ = spawn.Wait()
+	took := time.Since(begun)
+	m.mustRefuse(result{code: spawn.ProcessState.ExitCode(), stderr: stderr.String()}, 3, fmt.Sprintf("its server, pid %d, is stopped", server))
+	if took > verbLimit {
+		t.Errorf("it took %s", took)
+	}
+	m.kill(server, syscall.SIGCONT)
+	m.mustAnswer("alpha", "OK, I will remember 42.")
+	if s := m.session("alpha"); !s.Running || len(claudesOn(s.SessionID)) != 1 {
+		t.Errorf("%+v", s)
+	}
+}

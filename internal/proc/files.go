@@ -1,0 +1,60 @@
+package proc
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Files is how many files a process has open and may have.
+type Files struct {
+	Open       int
+	Soft, Hard int // limits; the process may raise the first to the second
+}
+
+// FilesOf counts the open files of a process. Errors also for a process of another
+// user.
+func FilesOf(pid int) (Files, error) {
+	dir, err := os.Open(procPath(pid, "fd"))
+	if err != nil {
+		return Files{}, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return Files{}, err
+	}
+	limits, err := os.Open(procPath(pid, "limits"))
+	if err != nil {
+		return Files{}, err
+	}
+	defer limits.Close()
+	lines := bufio.NewScanner(limits)
+	for lines.Scan() {
+		if soft, hard, ok := parseLimit(lines.Text()); ok {
+			return Files{Open: len(names), Soft: soft, Hard: hard}, nil
+		}
+	}
+	return Files{}, fmt.Errorf("process %d: no limit of open files", pid)
+}
+
+// parseLimit reads "Max open files            1024                 4096                 files".
+// A limit on open files is a number: the kernel knows no unlimited one.
+func parseLimit(line string) (soft, hard int, ok bool) {
+	rest, found := strings.CutPrefix(line, "Max open files")
+	fields := strings.Fields(rest)
+	if !found || len(fields) < 2 {
+		return 0, 0, false
+	}
+	soft, err1 := strconv.Atoi(fields[0])
+	hard, err2 := strconv.Atoi(fields[1])
+	return soft, hard, err1 == nil && err2 == nil
+}
+
+// Halted tells whether a process is stopped, by SIGSTOP or a debugger.
+func Halted(pid int) bool {
+	stat, err := readStat(pid)
+	return err == nil && (stat.state == 'T' || stat.state == 't')
+}

@@ -1,0 +1,100 @@
+package proc
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+func TestFilesOf(t *testing.T) {
+	cmd := exec.Command("prlimit", "--nofile=40:50", "cat")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = in.Close(); _ = cmd.Wait() }()
+	rig.Eventually(t, "it has its limits", func() bool {
+		files, err := FilesOf(cmd.Process.Pid)
+		return err == nil && files.Soft == 40 && files.Hard == 50 && files.Open >= 3 && files.Open < 20
+	})
+	before, err := FilesOf(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if before.Open < 3 || uint64(before.Soft) != limit.Cur || uint64(before.Hard) != limit.Max {
+		t.Errorf("%+v, limits %+v", before, limit)
+	}
+	if files, err := FilesOf(-1); err == nil {
+		t.Errorf("of nobody: %+v", files)
+	}
+}
+
+func TestParseLimit(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]Files{
+		"Max open files            1024                 524288               files     ": {Soft: 1024, Hard: 524288},
+		"Max open files            64 65":                                                {Soft: 64, Hard: 65},
+		"Max processes             1 2 processes":                                        {},
+		"Max open files            unlimited unlimited":                                  {},
+		"Max open files": {},
+		"":               {},
+	} {
+		soft, hard, ok := parseLimit(line)
+		if !ok {
+			soft, hard = 0, 0
+		}
+		if got := (Files{Soft: soft, Hard: hard}); got != want || ok != (want != Files{}) {
+			t.Errorf("%q: %+v, %t", line, got, ok)
+		}
+	}
+}
+
+func FuzzParseLimit(f *testing.F) {
+	f.Add("Max open files            1024                 4096                 files")
+	f.Add("Max open files \x00 9999999999999999999999 -1")
+	f.Fuzz(func(t *testing.T, line string) {
+		if _, _, ok := parseLimit(line); ok && !strings.HasPrefix(line, "Max open files") {
+			t.Errorf("read from %q", line)
+		}
+	})
+}
+
+func TestHalted(t *testing.T) {
+	cmd := exec.Command("cat")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = in.Close(); _ = cmd.Wait() }()
+	defer func() { _ = cmd.Process.Signal(syscall.SIGCONT) }()
+	if Halted(cmd.Process.Pid) {
+		t.Error("it runs")
+	}
+	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	rig.Eventually(t, "it is stopped", func() bool { return Halted(cmd.Process.Pid) })
+	if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	rig.Eventually(t, "it goes on", func() bool { return !Halted(cmd.Process.Pid) })
+	if Halted(-1) {
+		t.Error("nobody is stopped")
+	}
+}

@@ -1,0 +1,107 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Servers is what one command knows of the tmux servers that it talks to. A verb
+// makes several calls through several clients; what one of them met with holds for
+// the others.
+type Servers struct {
+	mu        sync.Mutex
+	bySocket  map[string]*health
+	openFiles uint64
+}
+
+// NewServers returns the knowledge of a command that has just begun.
+func NewServers() *Servers { return &Servers{bySocket: map[string]*health{}} }
+
+// at returns what the clients of one socket share.
+func (s *Servers) at(path string) *health {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.bySocket[path] == nil {
+		s.bySocket[path] = &health{}
+	}
+	return s.bySocket[path]
+}
+
+// health is what is known of one server.
+type health struct {
+	mu         sync.Mutex
+	unanswered time.Time // when it last gave no answer
+}
+
+// silence is how long a server that gave no answer is not asked again. It outlasts
+// every verb that does not wait for claude, and ends for those that do.
+const silence = 10 * time.Second
+
+func (h *health) silent() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return !h.unanswered.IsZero() && time.Since(h.unanswered) < silence
+}
+
+// gaveNoAnswer takes down how a call ended that was not waited for any longer.
+func (h *health) gaveNoAnswer(why error) {
+	if !errors.Is(why, context.DeadlineExceeded) {
+		return // the caller's own wish
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.unanswered = time.Now()
+}
+
+// OpenFiles is the soft limit of open files with which this program was started; 0
+// before the first call of tmux. Go raises its own limit and puts it back in its
+// children, so the first child is where it can be read.
+func (s *Servers) OpenFiles() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.openFiles
+}
+
+// OpenFiles is [Servers.OpenFiles].
+func (c *Client) OpenFiles() uint64 { return c.shared.OpenFiles() }
+
+// execute runs a client to its end.
+func (s *Servers) execute(cmd *exec.Cmd) error {
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	if s.openFiles == 0 {
+		var limit unix.Rlimit
+		// The child is there until it is waited for, as a zombie at least.
+		if unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_NOFILE, nil, &limit) == nil {
+			s.openFiles = limit.Cur
+		}
+	}
+	s.mu.Unlock()
+	return cmd.Wait()
+}
+
+// enough is the limit of open files that a server is given: one for each pane, and some
+// for clients. Not more, where the hard limit is in the millions: the server hands its
+// limit to the windows that people open in it, and some programs try to close them all.
+const enough = 1 << 16
+
+// raiseOpenFiles gives the clients that follow a higher limit of open files, and with
+// them the server that the next one may start: at its soft limit a server of tmux 3.3a
+// spins and answers nobody, at the usual 1024 with some 1,000 sessions. Go would put
+// the soft limit back in each child if it were not set here.
+func (s *Servers) raiseOpenFiles() {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil {
+		limit.Cur = raised(s.OpenFiles(), limit.Max)
+		_ = unix.Setrlimit(unix.RLIMIT_NOFILE, &limit) // with fewer it works too
+	}
+}
+
+func raised(soft, hard uint64) uint64 { return max(soft, min(hard, enough)) }

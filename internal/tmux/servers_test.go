@@ -1,0 +1,39 @@
+package tmux
+
+import (
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestRaised(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ soft, hard, want uint64 }{
+		{1024, 4096, 4096},
+		{1024, 1 << 30, 1 << 16},
+		{1 << 20, 1 << 30, 1 << 20}, // a caller that has more keeps it
+		{4096, 4096, 4096},
+		{0, 4096, 4096}, // not known
+	} {
+		if got := raised(c.soft, c.hard); got != c.want {
+			t.Errorf("raised(%d, %d) = %d; want %d", c.soft, c.hard, got, c.want)
+		}
+	}
+}
+
+// Go raises its own soft limit and puts it back in its children; the first one tells.
+func TestOpenFilesAreTheCallers(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	if n := s.OpenFiles(); n != 0 {
+		t.Errorf("before the first call: %d", n)
+	}
+	s.panes()
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.OpenFiles(); n == 0 || n > limit.Max {
+		t.Errorf("%d of %d", n, limit.Max)
+	}
+}

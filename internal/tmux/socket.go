@@ -1,0 +1,46 @@
+package tmux
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// socketPath is where tmux -L has the socket of a name.
+func socketPath(name string) string {
+	base, err := filepath.EvalSymlinks(cmp.Or(os.Getenv("TMUX_TMPDIR"), "/tmp"))
+	if err != nil {
+		base = "/tmp"
+	}
+	return filepath.Join(base, "tmux-"+strconv.Itoa(os.Getuid()), name)
+}
+
+// Path is the path of the server's socket.
+func (c *Client) Path() string { return c.path }
+
+// ServerPID is the process that listens at the socket. The kernel tells, so that it
+// works with a server that answers nobody, and as this process counts pids. Errors: no
+// server listens, or one that has no pid here.
+func (c *Client) ServerPID() (int, error) {
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return 0, os.NewSyscallError("socket", err)
+	}
+	defer func() { _ = unix.Close(fd) }()
+	if err := unix.Connect(fd, &unix.SockaddrUnix{Name: c.path}); err != nil {
+		return 0, fmt.Errorf("connect to %s: %w", c.path, err)
+	}
+	peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	if err != nil {
+		return 0, os.NewSyscallError("getsockopt", err)
+	}
+	if peer.Pid == 0 {
+		return 0, errors.New("the server is in another pid namespace")
+	}
+	return int(peer.Pid), nil
+}
