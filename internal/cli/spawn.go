@@ -79,15 +79,17 @@ func runSpawn(ctx context.Context, f *factory, o *spawnOptions) error {
 	if err != nil {
 		return err
 	}
-	plan, err := s.PlanSpawn(spawn)
-	if err != nil {
-		return err // and no project was made for an agent that cannot be
-	}
-	if o.start.dryRun {
-		return f.printPlan(plan)
-	}
-	if s, err = f.founder(); err != nil {
-		return err
+	if o.start.dryRun || !f.opened.Exists() {
+		plan, err := s.PlanSpawn(spawn)
+		if err != nil {
+			return err // and no project was made for an agent that cannot be
+		}
+		if o.start.dryRun {
+			return f.printPlan(plan)
+		}
+		if s, err = f.founder(); err != nil {
+			return err
+		}
 	}
 	started, err := s.Spawn(ctx, spawn)
 	return f.printStarted(started, err)

@@ -25,19 +25,16 @@ const (
 // writeJSON replaces sub/name atomically and durably. renameio syncs the file but
 // not the folder; without the second sync a power cut can lose the rename.
 func (s *Store) writeJSON(sub, name string, value any, limit int) error {
-	data, err := json.MarshalIndent(value, "", "  ")
+	data, err := encode(sub, name, value, limit)
 	if err != nil {
 		return err
-	}
-	if len(data) >= limit {
-		return agent.Errorf(agent.BadInput, "%s/%s would have %d bytes, the limit is %d", sub, name, len(data), limit)
 	}
 	dir, err := s.nbs.OpenRoot(sub)
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	err = renameio.WriteFile(name, append(data, '\n'), 0o600, renameio.WithRoot(dir), renameio.WithStaticPermissions(0o600))
+	err = renameio.WriteFile(name, data, 0o600, renameio.WithRoot(dir), renameio.WithStaticPermissions(0o600))
 	if err != nil {
 		return s.remedied(fmt.Errorf("write %s/%s: %w", sub, name, err))
 	}
@@ -45,6 +42,45 @@ func (s *Store) writeJSON(sub, name string, value any, limit int) error {
 		return fmt.Errorf("%s/%s is written, but may not survive a power cut: %w", sub, name, err)
 	}
 	return nil
+}
+
+// handOver replaces sub/name atomically, for a reader that ends with this boot: a power
+// cut may lose it. The caller is the only writer.
+func (s *Store) handOver(sub, name string, value any, limit int) error {
+	data, err := encode(sub, name, value, limit)
+	if err != nil {
+		return err
+	}
+	dir, err := s.nbs.OpenRoot(sub)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	temp := "." + name
+	if err := dir.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return s.remedied(err)
+	}
+	f, err := dir.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return s.remedied(fmt.Errorf("write %s/%s: %w", sub, name, err))
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = dir.Rename(temp, name)
+	}
+	if err != nil {
+		_ = dir.Remove(temp)
+		return s.remedied(fmt.Errorf("write %s/%s: %w", sub, name, err))
+	}
+	return nil
+}
+
+func encode(sub, name string, value any, limit int) ([]byte, error) {
+	data, err := json.MarshalIndent(value, "", "  ")
+	if err == nil && len(data) >= limit {
+		err = agent.Errorf(agent.BadInput, "%s/%s would have %d bytes, the limit is %d", sub, name, len(data), limit)
+	}
+	return append(data, '\n'), err
 }
 
 // remedied adds to an error of the disk what can be done about it.

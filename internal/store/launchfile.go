@@ -45,7 +45,7 @@ func (e *Environ) UnmarshalJSON(data []byte) error {
 
 // PutLaunch leaves the launch of an agent for its launcher, in place of any before.
 func (s *Store) PutLaunch(handle agent.Handle, launch Launch) error {
-	return s.writeJSON(launches, launchFile(handle), launch, launchLimit)
+	return s.handOver(launches, launchFile(handle), launch, launchLimit)
 }
 
 // TakeLaunch reads the launch of an agent and removes it. Errors: Conflict when the
@@ -67,13 +67,11 @@ func (s *Store) TakeLaunch(handle agent.Handle, id agent.Invocation) (Launch, er
 	if launch.Invocation != id {
 		return Launch{}, superseded
 	}
-	if err := s.remove(launches, launchFile(handle)); err != nil {
-		if errors.Is(err, fs.ErrNotExist) { // of two who read it, one removes it
-			return Launch{}, superseded
-		}
-		return Launch{}, err
+	err = s.nbs.Remove(path) // of two who read it, one removes it
+	if errors.Is(err, fs.ErrNotExist) {
+		return Launch{}, superseded
 	}
-	return launch, nil
+	return launch, err
 }
 
 // DropLaunch removes what no launcher took. Without one it does nothing.

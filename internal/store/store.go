@@ -52,6 +52,9 @@ func (s *Store) Close() error {
 // agents and cannot be written.
 func Absent(project string) *Store { return &Store{project: project} }
 
+// Exists tells whether the project has its .nbs.
+func (s *Store) Exists() bool { return s.nbs != nil }
+
 // Find returns the project root that holds dir: the nearest folder upward, dir
 // included, with a .nbs in it. Errors: NotFound.
 func Find(dir string) (string, error) {

@@ -60,12 +60,17 @@ func (s *Supervisor) Spawn(ctx context.Context, spawn Spawn) (Started, error) {
 	if err != nil {
 		return Started{}, err
 	}
-	if err := s.Store.Insert(ctx, plan.Record); err != nil {
+	claimed, err := s.claimed(plan)
+	if err != nil {
 		return Started{}, err
 	}
-	if err := s.journal(ctx, "spawn", &plan.Record, string(plan.Opening)); err != nil {
+	if err := s.Store.Insert(ctx, claimed); err != nil {
 		return Started{}, err
 	}
+	if err := s.journal(ctx, "spawn", &claimed, string(plan.Opening)); err != nil {
+		return Started{}, err
+	}
+	plan.claimed = &claimed
 	r, err := s.launch(ctx, interrupt, plan, spawn.Wait)
 	if err != nil {
 		return Started{}, withRecordKept(err, &r, spawn.Handle)

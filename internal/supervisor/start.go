@@ -31,8 +31,9 @@ type Start struct {
 type Plan struct {
 	Record  agent.Record
 	Opening claude.Opening
-	Program string   // path of claude
-	Args    []string // claude's arguments
+	Program string        // path of claude
+	Args    []string      // claude's arguments
+	claimed *agent.Record // already written down, of a spawn
 	prompt  string
 	trust   bool
 	inPlace bool // in the caller's own terminal, without tmux
@@ -129,20 +130,24 @@ func (s *Supervisor) checkStrangers(p *Plan) error {
 
 // begin starts the planned agent in tmux and returns when its launcher was asked to
 // run. The caller holds the verb lock, and no claude of the record lives.
-func (s *Supervisor) begin(ctx context.Context, p Plan) (agent.Record, error) {
+func (s *Supervisor) begin(ctx context.Context, p Plan) (r agent.Record, err error) {
+	if p.claimed != nil {
+		r = *p.claimed
+	}
 	if p.trust {
 		if err := p.config.Trust(ctx, p.Record.LaunchCwd()); err != nil {
-			return agent.Record{}, err
+			return r, err
 		}
 	}
 	before := p.Record.Process
 	client, panes, err := s.target(ctx, before)
 	if err != nil {
-		return agent.Record{}, err // and the record says nothing of a start that could not be
+		return r, err // and no older record says anything of a start that could not be
 	}
-	r, err := s.claim(ctx, p)
-	if err != nil {
-		return agent.Record{}, err
+	if p.claimed == nil {
+		if r, err = s.claim(ctx, p); err != nil {
+			return agent.Record{}, err
+		}
 	}
 	launch := store.Launch{
 		Invocation: r.Process.Invocation, Claude: p.Program, Env: s.Env, Prompt: p.prompt,
@@ -154,6 +159,9 @@ func (s *Supervisor) begin(ctx context.Context, p Plan) (agent.Record, error) {
 	name, err := s.openSession(ctx, &r, client, leftOf(before, panes))
 	if err != nil {
 		return r, errors.Join(err, s.Store.DropLaunch(r.Handle))
+	}
+	if name == r.TmuxSession {
+		return r, nil
 	}
 	return s.Store.Update(ctx, r.Handle, func(now *agent.Record) error {
 		if !sameStart(now.Process, r.Process) {
@@ -170,24 +178,31 @@ func errSuperseded() error {
 
 // claim writes the start down before it happens: whatever dies from here on, the
 // record explains what is found.
-func (s *Supervisor) claim(ctx context.Context, p Plan) (agent.Record, error) {
-	self, err := proc.Self()
-	if err != nil {
-		return agent.Record{}, err
-	}
-	self.Identified = agent.Identified{}
+func (s *Supervisor) claim(ctx context.Context, p Plan) (claimed agent.Record, err error) {
 	return s.Store.Update(ctx, p.Record.Handle, func(r *agent.Record) error {
 		if !sameStart(r.Process, p.Record.Process) {
 			return errSuperseded()
 		}
 		exits := r.Exits // the launcher may have added one since the plan
-		*r = p.Record
+		*r, err = s.claimed(p)
 		r.Exits = exits
-		r.Desired = agent.DesiredRunning
-		r.PID = 0
-		r.Process = &agent.Process{Invocation: agent.NewInvocation(), Identity: self}
-		return nil
+		return err
 	})
+}
+
+// claimed is the record of a plan with a start that is about to happen.
+func (s *Supervisor) claimed(p Plan) (agent.Record, error) {
+	self, err := proc.Self()
+	if err != nil {
+		return agent.Record{}, err
+	}
+	self.Identified = agent.Identified{}
+	r := p.Record
+	r.Desired = agent.DesiredRunning
+	r.PID = 0
+	r.TmuxSession = s.sessionNames(&r)[0]
+	r.Process = &agent.Process{Invocation: agent.NewInvocation(), Identity: self}
+	return r, nil
 }
 
 func sameStart(a, b *agent.Process) bool {
