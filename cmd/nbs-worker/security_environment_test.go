@@ -160,7 +160,7 @@ func TestLiveAgentWhoseSocketAnotherUserTook(t *testing.T) {
 	if r := m.nbs("session", "alpha"); r.code != 4 || !strings.Contains(r.stdout, "that very process") || !strings.Contains(r.stderr, "tmux socket") {
 		t.Error(r)
 	}
-	m.refused(4, "tmux socket", "resume", "alpha")
+	m.refused(5, "another user's", "resume", "alpha")
 	if r := m.nbs("stop", "alpha"); !dead(s.RecordedPID) {
 		t.Errorf("claude was left running: %s", r)
 	}

@@ -139,7 +139,7 @@ func TestHostileLastWordsAreShownHarmlessly(t *testing.T) {
 	m.showsHarmlessly("resume", "alpha")
 }
 
-// Whoever holds a lock signs it, and the loser is shown the signature.
+// Whoever holds a lock signs it, and the loser is shown the signature of one of ours.
 func TestHostileHolderOfALockIsShownHarmlessly(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "alpha")
@@ -161,7 +161,7 @@ func TestHostileHolderOfALockIsShownHarmlessly(t *testing.T) {
 			t.Fatal(err)
 		}
 		m.showsHarmlessly("resume", "alpha")
-		m.refused(5, "evil", "resume", "alpha")
+		m.refused(5, "its holder did not sign", "resume", "alpha")
 		_ = lock.Close()
 	}
 	m.ok("resume", "alpha")

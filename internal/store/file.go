@@ -105,10 +105,11 @@ func (s *Store) read(sub, name string, limit int) ([]byte, error) {
 	if others, ok := errors.AsType[*smallfile.ForeignError](err); ok {
 		return nil, foreign(filepath.Join(s.project, folder, sub, name), others.UID, others.Mode)
 	}
+	if at, ok := errors.AsType[*fs.PathError](err); ok && !errors.Is(err, fs.ErrNotExist) {
+		return nil, at.Err // what reads a file names it
+	}
 	return data, err
 }
-
-var errIrregular = errors.New("not a regular file")
 
 // openRegular opens a file of .nbs and no link to one: [os.Root] follows those that
 // stay inside. Looking before opening keeps a planted FIFO from blocking us for ever.
@@ -121,7 +122,7 @@ func (s *Store) openRegular(path string, flag int) (*os.File, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errIrregular
+		return nil, smallfile.ErrIrregular
 	}
 	return s.nbs.OpenFile(path, flag|syscall.O_NONBLOCK, 0o600)
 }
