@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
-	"nbs-worker/internal/sim/rig"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // The main job: whatever ended an agent, resume brings it back into its conversation.
@@ -99,6 +101,25 @@ func TestResumeOfAnAgentThatNeverGotAPrompt(t *testing.T) {
 			m.Errorf("another conversation: %s, before %s", after.SessionID, before.SessionID)
 		}
 	})
+}
+
+// Claude notes a prompt in its history up to 50 ms before it writes the transcript. One
+// that is killed in between has not lost a conversation.
+func TestResumeAfterAKillBetweenHistoryAndTranscript(t *testing.T) {
+	m := real(t)
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	before := m.session("alpha")
+	m.kill(before.RecordedPID, syscall.SIGKILL)
+	m.waitState("alpha", "crashed")
+	mention := fmt.Sprintf(`{"display":"Remember 42.","sessionId":"%s"}`+"\n", before.SessionID)
+	if err := os.WriteFile(m.world.ConfigDir+"/history.jsonl", []byte(mention), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.ok("resume", "alpha", "--prompt", "Remember 42.")
+	m.mustAnswer("alpha", "OK, I will remember 42.")
+	if after := m.session("alpha"); after.SessionID != before.SessionID {
+		t.Errorf("another conversation: %s, before %s", after.SessionID, before.SessionID)
+	}
 }
 
 func TestResumeAfterReboot(t *testing.T) {

@@ -116,6 +116,7 @@ type Exit struct {
 	Signal     string     `json:"signal,omitempty"`  // as the kernel names it: "killed"
 	HungUp     bool       `json:"hung_up,omitempty"` // its terminal went away
 	UptimeS    int64      `json:"uptime_s"`
+	Unspoken   bool       `json:"unspoken,omitempty"`    // no message of the conversation was on disk at the end
 	Error      string     `json:"error,omitempty"`       // why claude was not started at all
 	LastScreen string     `json:"last_screen,omitempty"` // at most 4 kB
 }

@@ -1,8 +1,12 @@
 package claude
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/agent"
 )
@@ -54,6 +58,99 @@ func TestOpen(t *testing.T) {
 				t.Errorf("Open = %q; want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// Claude notes a prompt in its history a moment before it writes the transcript.
+func TestOpenAfterAKillBetweenHistoryAndTranscript(t *testing.T) {
+	t.Parallel()
+	const minutes, days = 300, 40 * 24 * 3600 // in seconds
+	for what, c := range map[string]struct {
+		exit agent.Exit
+		want Opening // "": not found
+	}{
+		"its launcher saw no transcript":       {agent.Exit{Invocation: "i", Code: -1, UptimeS: minutes, Unspoken: true}, OpenNew},
+		"after days, it may have been deleted": {agent.Exit{Invocation: "i", Code: -1, UptimeS: days, Unspoken: true}, ""},
+		"claude was not started":               {agent.Exit{Invocation: "i", Error: "no claude"}, ""},
+		"its launcher could not look":          {agent.Exit{Invocation: "i", Code: -1, UptimeS: minutes}, ""},
+		"the exit of an earlier start":         {agent.Exit{Invocation: "h", Code: -1, Unspoken: true}, ""},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			config := newConfig(t)
+			config.put(t, "history.jsonl", `{"sessionId":"`+string(sessionID)+`"}`+"\n")
+			record := agent.Record{Handle: "alice", SessionID: sessionID, Process: &agent.Process{Invocation: "i"}, Exits: []agent.Exit{c.exit}}
+			got, err := config.Open(&record)
+			if c.want == "" {
+				wantLost(t, err)
+			} else if err != nil {
+				t.Error(err)
+			}
+			if got != c.want {
+				t.Errorf("Open = %q; want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// Where nobody saw the end, the folders of transcripts tell whether there ever was one.
+func TestOpenAfterAKillOfAllBetweenHistoryAndTranscript(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		history string
+		changed time.Duration // when a folder of transcripts was changed, after the prompt
+		want    Opening       // "": not found
+	}{
+		"no folder was changed since":     {`"timestamp":%d`, -time.Second, OpenNew},
+		"one was":                         {`"timestamp":%d`, time.Second, ""},
+		"one was, or a moment before":     {`"timestamp":%d`, -5 * time.Millisecond, ""},
+		"a history that does not say":     {`"display":"%d"`, -time.Second, ""},
+		"a history that cannot be parsed": {`"timestamp":%d,,`, -time.Second, ""},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			config := newConfig(t)
+			folder := filepath.Dir(config.put(t, "projects/-srv-project/"+string(otherID)+".jsonl", userLine))
+			// A backup was restored, with the times of its files.
+			if err := os.Chtimes(folder, time.Now(), someTime()); err != nil {
+				t.Fatal(err)
+			}
+			changed, err := changeTime(folder)
+			if err != nil {
+				t.Fatal(err)
+			}
+			config.putMention(t, c.history, changed.Add(-c.changed))
+			config.wantOpen(t, c.want)
+		})
+	}
+}
+
+// All transcripts were deleted together with their folders.
+func TestOpenWithoutAnyFolderOfTranscripts(t *testing.T) {
+	t.Parallel()
+	config := newConfig(t)
+	config.putMention(t, `"timestamp":%d`, time.Now().Add(time.Hour))
+	config.wantOpen(t, "")
+}
+
+// putMention writes a history with one prompt in the conversation.
+func (c Config) putMention(t *testing.T, field string, at time.Time) {
+	t.Helper()
+	c.put(t, "history.jsonl", fmt.Sprintf(`{`+field+`,"sessionId":"`+string(sessionID)+`"}`+"\n", at.UnixMilli()))
+}
+
+// wantOpen opens the conversation of a start whose end nobody saw. "" is not found.
+func (c Config) wantOpen(t *testing.T, want Opening) {
+	t.Helper()
+	record := agent.Record{Handle: "alice", SessionID: sessionID, Process: &agent.Process{Invocation: "i"}}
+	got, err := c.Open(&record)
+	if want == "" {
+		wantLost(t, err)
+	} else if err != nil {
+		t.Error(err)
+	}
+	if got != want {
+		t.Errorf("Open = %q; want %q", got, want)
 	}
 }
 

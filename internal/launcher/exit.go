@@ -32,9 +32,11 @@ func (l *Launcher) recordExit(ctx context.Context, handle agent.Handle, child *c
 		if err := checkCurrent(r, child.invocation); err != nil {
 			return err
 		}
-		if spoken, err := child.config.Spoken(r.SessionID); err == nil && spoken {
+		spoken, err := child.config.Spoken(r.SessionID)
+		if err == nil && spoken {
 			r.TranscriptSeen = exit.At
 		}
+		exit.Unspoken = err == nil && !spoken
 		r.AddExit(exit)
 		return nil
 	})

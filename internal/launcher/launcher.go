@@ -187,16 +187,15 @@ func (l *Launcher) holder(handle agent.Handle) store.Holder {
 	return store.Holder{PID: self.PID, Verb: "run", Handle: handle, Since: stamp(l.Now())}
 }
 
-// start builds the command line from the record and starts claude.
+// start builds the command line from the record and starts claude. How the conversation
+// is opened was decided by the verb, which still knew how the start before had ended.
+// Should that have become wrong since, claude refuses it.
 func (l *Launcher) start(record *agent.Record, launch store.Launch) (*child, error) {
 	config, err := claude.ConfigOf(record, launch.Env)
 	if err != nil {
 		return nil, err
 	}
-	opening, err := config.Open(record)
-	if err != nil {
-		return nil, err
-	}
+	opening := claude.Opening(launch.Opening)
 	if opening == claude.OpenNew {
 		if err := config.SetStubAside(record.SessionID); err != nil {
 			return nil, err

@@ -14,7 +14,8 @@ import (
 // line: the caller's environment, which may hold secrets, and the prompt.
 type Launch struct {
 	Invocation agent.Invocation `json:"invocation"`
-	Claude     string           `json:"claude"` // path of the program
+	Claude     string           `json:"claude"`  // path of the program
+	Opening    string           `json:"opening"` // how claude opens the conversation, as the verb has decided
 	Env        Environ          `json:"env"`
 	Prompt     string           `json:"prompt,omitempty"`
 	TmuxSocket string           `json:"tmux_socket,omitempty"` // "": a person started the launcher

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/store"
 )
 
 // Prepare readies an agent to be run by a launcher in the caller's own terminal,
@@ -41,8 +40,7 @@ func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, terminal 
 	if r, err = s.claim(ctx, plan); err != nil {
 		return "", err
 	}
-	launch := store.Launch{Invocation: r.Process.Invocation, Claude: plan.Program, Env: s.Env, Prompt: plan.prompt}
-	return r.Process.Invocation, s.Store.PutLaunch(r.Handle, launch)
+	return r.Process.Invocation, s.Store.PutLaunch(r.Handle, s.launchOf(plan, &r))
 }
 
 // checkDownHere is checkDown for a machine that may have no tmux at all.

@@ -149,10 +149,8 @@ func (s *Supervisor) begin(ctx context.Context, p Plan) (r agent.Record, err err
 			return agent.Record{}, err
 		}
 	}
-	launch := store.Launch{
-		Invocation: r.Process.Invocation, Claude: p.Program, Env: s.Env, Prompt: p.prompt,
-		TmuxSocket: s.socketFor(before), OpenFiles: client.OpenFiles(),
-	}
+	launch := s.launchOf(p, &r)
+	launch.TmuxSocket, launch.OpenFiles = s.socketFor(before), client.OpenFiles()
 	if err := s.Store.PutLaunch(r.Handle, launch); err != nil {
 		return r, err
 	}
@@ -170,6 +168,11 @@ func (s *Supervisor) begin(ctx context.Context, p Plan) (r agent.Record, err err
 		now.TmuxSession = name
 		return nil
 	})
+}
+
+// launchOf is what the launcher of a claimed start is told.
+func (s *Supervisor) launchOf(p Plan, r *agent.Record) store.Launch {
+	return store.Launch{Invocation: r.Process.Invocation, Claude: p.Program, Opening: string(p.Opening), Env: s.Env, Prompt: p.prompt}
 }
 
 func errSuperseded() error {
