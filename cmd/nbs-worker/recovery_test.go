@@ -122,6 +122,25 @@ func TestResumeAfterAKillBetweenHistoryAndTranscript(t *testing.T) {
 	}
 }
 
+// A failed resume puts the record back, but not the knowledge that there was a transcript.
+func TestFailedResumeRemembersTheTranscript(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	m.ok("stop", "alpha")
+	other := m.script(`first=1; for a; do [ $first ] && { set --; first=; }; [ "$a" = sonnet ] && a=opus; set -- "$@" "$a"; done; exec ` +
+		m.variable("NBS_CLAUDE") + ` "$@"`)
+	r := m.nbsWith([]string{"NBS_CLAUDE=" + other}, "resume", "alpha", "--prompt", "Remember 42.")
+	m.mustRefuse(r, 1, "what runs is not what was recorded: model")
+	s := m.session("alpha")
+	if s.Transcript == nil {
+		t.Fatalf("no transcript: %+v", s)
+	}
+	if err := os.Remove(s.Transcript.Path); err != nil {
+		t.Fatal(err)
+	}
+	m.refused(2, "its transcript is gone", "resume", "alpha")
+}
+
 func TestResumeAfterReboot(t *testing.T) {
 	m := real(t)
 	before := m.remembers("alpha")

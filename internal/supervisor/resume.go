@@ -194,7 +194,11 @@ func (s *Supervisor) restore(ctx context.Context, before, failed agent.Record, c
 		if !sameStart(r.Process, failed.Process) {
 			return errSuperseded()
 		}
+		seen := r.TranscriptSeen
 		*r = before
+		if r.SessionID == failed.SessionID && r.TranscriptSeen.IsZero() {
+			r.TranscriptSeen = seen // what was seen on disk stays seen
+		}
 		return nil
 	})
 	return err
