@@ -1,0 +1,153 @@
+package faults
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// Verb is what is at work when the kill comes.
+type Verb string
+
+// The verbs that change an agent's life. Force is a resume that ends a living agent first.
+const (
+	Spawn   Verb = "spawn"
+	Resume  Verb = "resume"
+	Force   Verb = "resume --force"
+	Stop    Verb = "stop"
+	Dismiss Verb = "dismiss"
+)
+
+// Victim is who is killed.
+type Victim string
+
+// The victims.
+const (
+	TheVerb  Victim = "verb"
+	Launcher Victim = "launcher"
+	Claude   Victim = "claude"
+	Server   Victim = "tmux server"
+)
+
+// Before is how the agent that is resumed had ended.
+type Before string
+
+// The ways. Each is brought about by the caller before the verb.
+const (
+	Stopped        Before = "stopped"
+	ClaudeKilled   Before = "claude killed"
+	LauncherKilled Before = "launcher killed"
+	ServerKilled   Before = "tmux server killed"
+)
+
+// Moment is when the kill comes: at the Nth step of a name, or, without a name, after a share of the verb's usual
+// length.
+type Moment struct {
+	Step  string
+	Nth   int
+	Share float64
+}
+
+func (m Moment) String() string {
+	if m.Step == "" {
+		return fmt.Sprintf("after %.0f%% of its time", 100*m.Share)
+	}
+	return fmt.Sprintf("at %s %d", m.Step, m.Nth)
+}
+
+// Fault is one kill, of one process or of several at once.
+type Fault struct {
+	Verb    Verb
+	Victims []Victim
+	Moment  Moment
+	Before  Before // of Resume
+	// Hasty: the repair does not wait until the agent has come to rest.
+	Hasty bool
+}
+
+func (f Fault) String() string {
+	words := fmt.Sprintf("%s: kill %s %s", f.Verb, f.Who(), f.Moment)
+	if f.Before != "" {
+		words = fmt.Sprintf("%s (%s)", words, f.Before)
+	}
+	if f.Hasty {
+		words += ", repaired at once"
+	}
+	return words
+}
+
+// Who names the victims.
+func (f Fault) Who() string {
+	names := make([]string, len(f.Victims))
+	for i, v := range f.Victims {
+		names[i] = string(v)
+	}
+	return strings.Join(names, " and ")
+}
+
+// Hits tells whether the fault kills this victim.
+func (f Fault) Hits(v Victim) bool { return slices.Contains(f.Victims, v) }
+
+// Plan deals faults without end. It goes through all moments of all verbs in a shuffled order, then again with the next
+// victims for each: a run that is long enough has been everywhere.
+type Plan struct {
+	rng    *rand.Rand
+	cards  []card
+	hand   []int // indexes of cards, still to be dealt in this pass
+	passes int
+}
+
+// card is one moment of one verb.
+type card struct {
+	verb   Verb
+	moment moment
+	first  int // victims in the first pass
+}
+
+// NewPlan shuffles by the seed; equal seeds deal the same.
+func NewPlan(seed uint64) *Plan {
+	p := &Plan{rng: rand.New(rand.NewPCG(seed, 0))}
+	for _, verb := range []Verb{Spawn, Resume, Force, Stop, Dismiss} {
+		for _, m := range momentsOf(verb) {
+			p.cards = append(p.cards, card{verb: verb, moment: m, first: p.rng.IntN(len(always) * len(late))})
+		}
+	}
+	return p
+}
+
+// Next deals the next fault.
+func (p *Plan) Next() Fault {
+	if len(p.hand) == 0 {
+		p.hand = p.rng.Perm(len(p.cards))
+		p.passes++
+	}
+	c := p.cards[p.hand[0]]
+	p.hand = p.hand[1:]
+	fault := Fault{Verb: c.verb, Victims: c.victims(p.passes), Moment: c.moment.Moment, Hasty: p.rng.IntN(4) == 0}
+	if fault.Moment.Step == "" {
+		fault.Moment.Share = p.rng.Float64()
+	}
+	before := []Before{Stopped, ClaudeKilled, LauncherKilled, ServerKilled}[p.rng.IntN(4)]
+	if fault.Verb == Resume {
+		fault.Before = before
+	}
+	return fault
+}
+
+// always are the victims that a verb meets; late those of a time when the agent has gone already.
+var (
+	always = [][]Victim{
+		{TheVerb}, {Launcher}, {Claude}, {Server}, {TheVerb, Claude},
+		{TheVerb}, {Launcher}, {Claude}, {TheVerb, Launcher}, {TheVerb, Server},
+	}
+	late = [][]Victim{{TheVerb}, {TheVerb}, {Server}, {TheVerb, Server}}
+)
+
+func (c card) victims(pass int) []Victim {
+	choice := always
+	if c.moment.late {
+		choice = late
+	}
+	return choice[(c.first+pass)%len(choice)]
+}

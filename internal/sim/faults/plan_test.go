@@ -1,0 +1,74 @@
+package faults
+
+import (
+	"slices"
+	"testing"
+)
+
+func deal(seed uint64, n int) []string {
+	plan := NewPlan(seed)
+	var dealt []string
+	for range n {
+		dealt = append(dealt, plan.Next().String())
+	}
+	return dealt
+}
+
+func TestPlanIsAFunctionOfItsSeed(t *testing.T) {
+	t.Parallel()
+	if !slices.Equal(deal(1, 500), deal(1, 500)) {
+		t.Error("one seed, two plans")
+	}
+	if slices.Equal(deal(1, 20), deal(2, 20)) {
+		t.Error("two seeds, one plan")
+	}
+}
+
+func TestPlanGoesEverywhere(t *testing.T) {
+	t.Parallel()
+	type at struct {
+		verb   Verb
+		moment Moment
+	}
+	plan := NewPlan(3)
+	visited, victims, befores := map[at]int{}, map[string]int{}, map[Before]int{}
+	passes := len(always)
+	for range passes * len(plan.cards) {
+		fault := plan.Next()
+		fault.Moment.Share = 0
+		visited[at{fault.Verb, fault.Moment}]++
+		victims[fault.Who()]++
+		befores[fault.Before]++
+	}
+	for verb := range steps {
+		for _, m := range Steps(verb) {
+			if n := visited[at{verb, m}]; n != passes {
+				t.Errorf("%s %s: %d times in %d passes", verb, m, n, passes)
+			}
+		}
+		if n := visited[at{verb, Moment{}}]; n != timed*passes {
+			t.Errorf("%s at a time: %d", verb, n)
+		}
+	}
+	for _, who := range always {
+		if name := (Fault{Victims: who}).Who(); victims[name] == 0 {
+			t.Errorf("nobody killed %s", name)
+		}
+	}
+	if len(befores) != 5 { // four ways, and none for the other verbs
+		t.Errorf("%v", befores)
+	}
+}
+
+// A fault that cannot hit costs a round.
+func TestPlanSparesTheDead(t *testing.T) {
+	t.Parallel()
+	plan := NewPlan(4)
+	for range 10 * len(plan.cards) {
+		fault := plan.Next()
+		removed := fault.Moment.Step == "record removed"
+		if removed && (fault.Hits(Claude) || fault.Hits(Launcher)) {
+			t.Fatal(fault)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package faults
+
+// moment is a Moment and who is still there then.
+type moment struct {
+	Moment
+	late bool // claude and its launcher have gone
+}
+
+// run is a step that a verb makes several times: from the first to the last that is worth a kill.
+type run struct {
+	step        string
+	first, last int
+	late        bool // claude and its launcher have gone
+}
+
+// steps are those of each verb as it goes when nobody interferes; those of launcher, claude and tmux are among them.
+// TestStepsAreThoseOfTheVerbs in cmd/nbs-worker compares them with what happens.
+var steps = map[Verb][]run{
+	Spawn:  append(starting(6, 3), run{step: "transcript", first: 1, last: 1}),
+	Resume: starting(6, 4),
+	Force:  append(starting(7, 4), run{step: "unregistered", first: 1, last: 1}, run{step: "journal", first: 3, last: 3}, run{step: "lease", first: 2, last: 2}),
+	Stop:   ending(),
+	Dismiss: append(ending(),
+		run{step: "record removed", first: 1, last: 1, late: true}),
+}
+
+// starting are the steps of a start.
+func starting(records, registered int) []run {
+	return []run{
+		{step: "verb lock", first: 1, last: 1},
+		{step: "record begun", first: 1, last: records},
+		{step: "record", first: 1, last: records},
+		{step: "journal", first: 1, last: 2},
+		{step: "launch file begun", first: 1, last: 1},
+		{step: "launch file", first: 1, last: 1},
+		{step: "tmux socket", first: 1, last: 1},
+		{step: "launch file taken", first: 1, last: 1},
+		{step: "lease", first: 1, last: 1},
+		{step: "registered", first: 1, last: registered},
+		{step: "prompt history", first: 1, last: 1},
+		{step: "transcript line", first: 1, last: 2},
+	}
+}
+
+// ending are the steps of an end.
+func ending() []run {
+	return []run{
+		{step: "verb lock", first: 1, last: 1},
+		{step: "record begun", first: 1, last: 2},
+		{step: "record", first: 1, last: 2},
+		{step: "unregistered", first: 1, last: 1},
+		{step: "journal", first: 1, last: 1},
+		{step: "lease", first: 1, last: 1, late: true},
+		{step: "journal", first: 2, last: 2, late: true},
+		{step: "verb lock", first: 2, last: 2, late: true},
+	}
+}
+
+// timed is how many moments of each verb are a time and not a step.
+const timed = 4
+
+// Steps are the moments of a verb that are steps.
+func Steps(verb Verb) []Moment {
+	var named []Moment
+	for _, m := range momentsOf(verb) {
+		if m.Step != "" {
+			named = append(named, m.Moment)
+		}
+	}
+	return named
+}
+
+func momentsOf(verb Verb) []moment {
+	var all []moment
+	for _, run := range steps[verb] {
+		for n := run.first; n <= run.last; n++ {
+			all = append(all, moment{Moment: Moment{Step: run.step, Nth: n}, late: run.late})
+		}
+	}
+	for range timed {
+		all = append(all, moment{})
+	}
+	return all
+}

@@ -1,0 +1,162 @@
+package faults
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// newPlace makes the folders that are watched.
+func newPlace(t *testing.T) Place {
+	t.Helper()
+	root := t.TempDir()
+	place := Place{NBS: root + "/nbs", Config: root + "/config", Tmux: root + "/tmux", Handle: "alpha"}
+	for _, dir := range []string{place.NBS + "/locks", place.NBS + "/sessions", place.NBS + "/launch", place.Config + "/sessions", place.Config + "/projects", place.Tmux} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return place
+}
+
+// victim starts a process that lives until it is killed.
+func victim(t *testing.T) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command("cat")
+	if _, err := cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	return cmd
+}
+
+func held(t *testing.T, cmd *exec.Cmd) *os.Process {
+	t.Helper()
+	p, err := os.FindProcess(cmd.Process.Pid)
+	if err != nil {
+		t.Error(err)
+	}
+	return p
+}
+
+func put(t *testing.T, path string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// replace writes a file as the product does.
+func replace(t *testing.T, path string) {
+	t.Helper()
+	temporary := filepath.Dir(path) + "/." + filepath.Base(path) + "123"
+	put(t, temporary)
+	if err := os.Rename(temporary, path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestStrikeAtAStep(t *testing.T) {
+	t.Parallel()
+	place, cat := newPlace(t), victim(t)
+	fault := Fault{Verb: Spawn, Victims: []Victim{Claude}, Moment: Moment{Step: "record", Nth: 2}}
+	strike, err := Begin(fault, place, time.Hour, func(Victim) *os.Process { return held(t, cat) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	replace(t, place.NBS+"/sessions/alpha.json")
+	replace(t, place.NBS+"/sessions/beta.json")
+	put(t, place.NBS+"/locks/4f0c.lease")
+	replace(t, place.NBS+"/sessions/alpha.json")
+	if err := cat.Wait(); err == nil || err.Error() != "signal: killed" {
+		t.Errorf("the victim ended by %v", err)
+	}
+	got := strike.End()
+	if !got.Hit || got.Err != nil || len(got.PIDs) != 1 || got.PIDs[0] != cat.Process.Pid || !got.Saw(fault.Moment) {
+		t.Errorf("%+v", got)
+	}
+	if trail := got.Trail(); !strings.Contains(trail, "lease 1") || strings.Index(trail, "record 2") > strings.Index(trail, "KILLED claude") {
+		t.Error(trail)
+	}
+}
+
+// A moment that comes before its victim waits for it.
+func TestStrikeWaitsForItsVictims(t *testing.T) {
+	t.Parallel()
+	place, first, second := newPlace(t), victim(t), victim(t)
+	var there atomic.Bool
+	asked := make(chan struct{}, 1)
+	strike, err := Begin(Fault{Victims: []Victim{TheVerb, Launcher}, Moment: Moment{Share: 0.001}}, place, time.Second, func(v Victim) *os.Process {
+		if v == TheVerb {
+			return held(t, first)
+		}
+		if !there.Load() {
+			select {
+			case asked <- struct{}{}:
+			default:
+			}
+			return nil
+		}
+		return held(t, second)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-asked
+	there.Store(true)
+	for _, cmd := range []*exec.Cmd{first, second} {
+		if err := cmd.Wait(); err == nil || err.Error() != "signal: killed" {
+			t.Errorf("a victim ended by %v", err)
+		}
+	}
+	if got := strike.End(); !got.Hit || len(got.PIDs) != 2 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestStrikeMisses(t *testing.T) {
+	t.Parallel()
+	place, cat := newPlace(t), victim(t)
+	strike, err := Begin(Fault{Victims: []Victim{Claude}, Moment: Moment{Step: "journal", Nth: 1}}, place, time.Second, func(Victim) *os.Process { return held(t, cat) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	replace(t, place.NBS+"/launch/alpha.json")
+	if got := strike.End(); got.Hit || got.Err != nil || !got.Saw(Moment{Step: "launch file", Nth: 1}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// The folder of a first transcript comes into being during the verb.
+func TestStepsInANewFolder(t *testing.T) {
+	t.Parallel()
+	place := newPlace(t)
+	w, err := newWatcher(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(w.fd) //nolint:errcheck // it was only read
+	defer w.file.Close()
+	if err := os.Mkdir(place.Config+"/projects/-home", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	next := func(want string) {
+		t.Helper()
+		steps, err := w.read(time.Now().Add(10 * time.Second))
+		if err != nil || steps[0] != want {
+			t.Errorf("%v, %v; want %s", steps, err, want)
+		}
+	}
+	next("transcript folder")
+	put(t, place.Config+"/projects/-home/4f0c.jsonl")
+	next("transcript")
+}
