@@ -25,6 +25,10 @@ test: bootstrap ## run all tests; they fetch tmux and Claude Code when missing
 race: bootstrap ## run all tests under the race detector
 	go test ./... -count=1 -timeout 40m -race
 
+faults: bootstrap ## kill 500 times, at each step of each verb, and repair; NBS_FAULTS, NBS_FAULTS_SEED
+	NBS_FAULTS="$${NBS_FAULTS:-500}" NBS_FAULTS_SEED="$${NBS_FAULTS_SEED:-$$(date +%s)}" \
+		go test ./cmd/nbs-worker -run '^TestFaults$$' -count=1 -timeout 60m -v
+
 bench: build ## measure every verb against its floor, into build/bench.json; takes minutes
 	scripts/bootstrap bench
 	bin/nbs-sim isolate -- bin/nbs-sim bench --claude .cache/claude/2.1.329/claude --out build/bench.json

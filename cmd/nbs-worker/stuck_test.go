@@ -19,7 +19,7 @@ import (
 // A tmux server that answers nobody: every verb ends in time, says what is wrong and
 // what to do, and nothing is lost.
 
-const verbLimit = 6 * time.Second
+const stuckLimit = 6 * time.Second
 
 func TestVerbsOnAStoppedServer(t *testing.T) {
 	m := standIn(t)
@@ -129,7 +129,7 @@ func (m *team) allInTime(attempts []attempt, remedy string) {
 			}
 			took := time.Since(begun)
 			m.Logf("%s %v: %s, code %d", a.verb, a.args, took.Round(10*time.Millisecond), r.code)
-			if r.code != a.code || !strings.Contains(r.stderr, a.said) || !strings.Contains(r.stderr, remedy) || took > verbLimit {
+			if r.code != a.code || !strings.Contains(r.stderr, a.said) || !strings.Contains(r.stderr, remedy) || took > stuckLimit {
 				m.Errorf("%d: %s %v took %s; want code %d, %q and %q: %s", i, a.verb, a.args, took, a.code, a.said, remedy, r)
 			}
 		})
@@ -172,7 +172,7 @@ func TestListOfAgentsOnTwoStoppedServers(t *testing.T) {
 	}
 	begun := time.Now()
 	r := m.nbs("list")
-	if took := time.Since(begun); r.code != 3 || took > verbLimit || !strings.Contains(r.stderr, words[0]) || !strings.Contains(r.stderr, words[1]) {
+	if took := time.Since(begun); r.code != 3 || took > stuckLimit || !strings.Contains(r.stderr, words[0]) || !strings.Contains(r.stderr, words[1]) {
 		t.Errorf("after %s: %s", took, r)
 	}
 }
@@ -231,7 +231,7 @@ func TestServerThatIsStoppedDuringAStart(t *testing.T) {
 	_ = spawn.Wait()
 	took := time.Since(begun)
 	m.mustRefuse(result{code: spawn.ProcessState.ExitCode(), stderr: stderr.String()}, 3, fmt.Sprintf("its server, pid %d, is stopped", server))
-	if took > verbLimit {
+	if took > stuckLimit {
 		t.Errorf("it took %s", took)
 	}
 	m.kill(server, syscall.SIGCONT)

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/sim/faults"
+)
+
+// The invariants, on what a user, the disk and the kernel show.
+
+// check is what must hold after every fault, whatever was killed.
+func (r *round) check() {
+	r.Helper()
+	r.checkRecord()
+	r.checkPromise()
+	r.checkExplained()
+	r.checkOther()
+	r.checkJournal()
+}
+
+// checkRecord: the record parses and has the id, or is legitimately not there.
+func (r *round) checkRecord() {
+	r.Helper()
+	start, there, err := r.lastStart(subject)
+	switch {
+	case err != nil:
+		r.Errorf("the record does not parse: %v", err)
+	case there && r.id == "":
+		r.id = start.SessionID
+	case there && start.SessionID != r.id:
+		r.Errorf("the conversation is %s, before it was %s", start.SessionID, r.id)
+	case !there && r.fault.Verb == faults.Dismiss:
+		if !r.journalSays("dismiss", r.id) {
+			r.Errorf("the record is gone, and the journal does not know the id %s", r.id)
+		}
+	case !there && (r.fault.Verb != faults.Spawn || !r.fault.Hits(faults.TheVerb)):
+		r.Errorf("the record is gone")
+	}
+	if on := claudesOn(r.id); r.id != "" && len(on) > 1 {
+		r.Errorf("claudes on the conversation: %v", on)
+	}
+}
+
+// checkPromise: what a verb claimed by exit code 0 is so.
+func (r *round) checkPromise() {
+	r.Helper()
+	if r.verb.code != 0 || r.fault.Hasty {
+		return
+	}
+	switch r.fault.Verb {
+	case faults.Spawn:
+		// The number is asked for in any case.
+	case faults.Resume, faults.Force:
+		r.accept = []int{r.number} // the prompt was seen to be on disk
+	case faults.Stop:
+		if r.settled.Cause != "stopped" {
+			r.Errorf("stop succeeded: %+v", r.settled)
+		}
+	case faults.Dismiss:
+		if r.there {
+			r.Error("dismiss succeeded and the record is there")
+		}
+	}
+}
+
+// checkExplained: every process and session that carries an invocation is of a start that a record names.
+func (r *round) checkExplained() {
+	r.Helper()
+	explained := map[string]string{}
+	for _, handle := range []string{subject, bystander} {
+		if start, there, err := r.lastStart(handle); there && err == nil && start.Process.Invocation != "" {
+			explained[start.Process.Invocation] = handle
+		}
+	}
+	for _, p := range r.processes() {
+		switch owner, known := explained[p.invocation]; {
+		case p.invocation != "" && !known:
+			r.Errorf("no record explains process %s", p)
+		case p.handle != "" && p.handle != owner:
+			r.Errorf("process %s belongs to %s", p, owner)
+		case p.invocation == "" && p.name != "tmux: server":
+			r.Errorf("a process that carries no invocation is left: %s", p)
+		}
+	}
+	for _, s := range r.sessions() {
+		if _, known := explained[s.invocation]; !known {
+			r.Errorf("no record explains the tmux session %s, invocation %q", s.name, s.invocation)
+		}
+	}
+}
+
+// checkOther: nobody has touched the bystander, unless its tmux server was killed.
+func (r *round) checkOther() {
+	r.Helper()
+	if !r.hasOther || r.fault.Hits(faults.Server) {
+		return
+	}
+	if other := r.session(bystander); other.RecordedPID != r.other.RecordedPID || other.State != "idle" || !other.SameProcess {
+		r.Errorf("the bystander was touched: before %+v\nafter %+v", r.other, other)
+	}
+}
+
+// checkJournal: every line can be read.
+func (r *round) checkJournal() {
+	r.Helper()
+	for line := range strings.Lines(r.journalText()) {
+		if !json.Valid([]byte(line)) {
+			r.Errorf("a line of the journal does not parse: %q", line)
+		}
+	}
+}
+
+func (r *round) journalText() string {
+	text, err := os.ReadFile(r.world.Project + "/.nbs/journal.jsonl")
+	if err != nil && !os.IsNotExist(err) {
+		r.Error(err)
+	}
+	return string(text)
+}
+
+func (r *round) journalSays(event, id string) bool {
+	for line := range strings.Lines(r.journalText()) {
+		var said struct {
+			Event     string
+			SessionID string `json:"session_id"`
+		}
+		if json.Unmarshal([]byte(line), &said) == nil && said.Event == event && said.SessionID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// checkRepaired is what must hold after the one resume: the agent is as it was, once, and nothing else is left.
+func (r *round) checkRepaired() {
+	r.Helper()
+	s := r.session(subject)
+	start, _, _ := r.lastStart(subject)
+	if r.id == "" {
+		r.id = start.SessionID
+	}
+	if s.SessionID != r.id || s.Model != "sonnet" || s.PermissionMode != "bypassPermissions" || s.Desired != "running" {
+		r.Errorf("the conversation is not what it was: %s, %+v", r.id, s)
+	}
+	if !s.Running || !s.SameProcess || !s.TmuxAlive || len(s.Drift) > 0 {
+		r.Errorf("what runs is not what is recorded: %+v", s)
+	}
+	if on := claudesOn(r.id); len(on) != 1 || on[0] != s.RecordedPID {
+		r.Errorf("claudes on the conversation: %v, recorded %d", on, s.RecordedPID)
+	}
+	r.checkAlone(start)
+	r.checkExplained()
+	r.checkFiles()
+}
+
+// checkAlone: one launcher, one tmux session.
+func (r *round) checkAlone(start startOf) {
+	r.Helper()
+	var launchers, sessions []string
+	for _, p := range r.processes() {
+		if p.isLauncher(r.worker, subject) {
+			launchers = append(launchers, p.String())
+		}
+	}
+	for _, s := range r.sessions() {
+		if s.invocation == start.Process.Invocation || strings.HasPrefix(s.name, "nbs-"+subject) {
+			sessions = append(sessions, s.name)
+		}
+	}
+	if len(launchers) != 1 || len(sessions) != 1 {
+		r.Errorf("launchers %v, tmux sessions %v", launchers, sessions)
+	}
+}
+
+// sweptAfter is the age from which a verb removes temporary files that a killed one left.
+const sweptAfter = time.Minute
+
+// checkFiles: no launch file, which holds an environment, and no temporary file that is old enough to be swept.
+func (r *round) checkFiles() {
+	r.Helper()
+	left, _ := filepath.Glob(r.world.Project + "/.nbs/launch/*.json") // the pattern is well formed
+	hidden, _ := filepath.Glob(r.world.Project + "/.nbs/*/.*.json*")
+	for _, path := range hidden {
+		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > 2*sweptAfter {
+			left = append(left, fmt.Sprintf("%s of %s", path, info.ModTime()))
+		}
+	}
+	if len(left) > 0 {
+		r.Errorf("files left: %v", left)
+	}
+}

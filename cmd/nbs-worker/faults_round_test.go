@@ -1,0 +1,285 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/sim/faults"
+)
+
+const (
+	subject   = "alpha"
+	bystander = "bystander" // of the same project and tmux server; nobody may touch it
+)
+
+// ground is a team that takes one fault after the other.
+type ground struct {
+	*team
+	stand    string // path of the stand-in, which plays the bystander everywhere
+	hasOther bool   // whether there is a bystander
+	number   int    // that the subject was told last
+	rounds   int
+	usual    map[faults.Verb]time.Duration
+	last     faults.Result
+}
+
+// round is one fault: what was before, what happened, what must hold.
+type round struct {
+	*ground
+	fault   faults.Fault
+	id      string // of the conversation; "" before a spawn
+	before  session
+	accept  []int // numbers that the agent may remember
+	other   session
+	verb    result
+	hit     faults.Result
+	settled session // after the fault
+	there   bool    // whether the record is
+}
+
+// play makes one fault and its repair. It tells whether the kill happened.
+func (g *ground) play(t *testing.T, fault faults.Fault) bool {
+	outer := g.team.T
+	g.team.T = t
+	defer func() { g.team.T = outer }()
+	g.rounds++
+	r := &round{ground: g, fault: fault}
+	defer func() {
+		if t.Failed() {
+			t.Logf("%s\nthe steps of the verb and the kill:\n%s\nthe verb: %s", fault, r.hit.Trail(), r.verb)
+		}
+	}()
+	r.prepare()
+	r.strike()
+	g.last = r.hit
+	if fault.Hasty {
+		r.repairAtOnce()
+	}
+	r.settle(r.hit.PIDs...)
+	r.check()
+	r.repair()
+	r.checkRepaired()
+	return r.hit.Hit
+}
+
+// prepare brings about the state in which the verb begins.
+func (r *round) prepare() {
+	r.Helper()
+	r.keepOther()
+	if r.fault.Verb == faults.Spawn {
+		if r.rounds == 1 {
+			r.tell(r.number + 1) // and dismissed again: then all folders are there to be watched
+		}
+		if r.recorded() {
+			r.ok("dismiss", subject)
+		}
+		return
+	}
+	if !r.recorded() {
+		r.tell(r.number + 1)
+	}
+	r.before = r.waitState(subject, "idle")
+	r.id, r.accept = r.before.SessionID, []int{r.number}
+	victim := map[faults.Before]int{
+		faults.ClaudeKilled: r.before.RecordedPID, faults.LauncherKilled: r.launcher(subject), faults.ServerKilled: r.serverPID(),
+	}[r.fault.Before]
+	switch {
+	case r.fault.Before == faults.Stopped:
+		r.ok("stop", subject)
+	case victim != 0:
+		r.kill(victim, syscall.SIGKILL)
+		r.settle(victim)
+	}
+	r.keepOther()
+}
+
+// tell spawns the subject with a new number to remember.
+func (r *round) tell(number int) {
+	r.Helper()
+	r.number = number
+	r.ok(r.spawn()...)
+}
+
+func (r *round) spawn() []string {
+	return []string{"spawn", subject, "--model", "sonnet", "--prompt", fmt.Sprintf("Remember %d.", r.number)}
+}
+
+// keepOther sees to it that the bystander runs.
+func (r *round) keepOther() {
+	r.Helper()
+	if !r.hasOther {
+		return
+	}
+	verb := "spawn"
+	if _, there, _ := r.lastStart(bystander); there {
+		verb = "resume"
+		r.waitFor("the bystander is at rest", func() (bool, string) {
+			r.other = r.session(bystander)
+			return r.other.State == "idle" && r.other.TmuxAlive || r.other.State == "dead", fmt.Sprintf("%+v", r.other)
+		})
+		if r.other.Running {
+			return
+		}
+	}
+	if other := r.nbsWith([]string{"NBS_CLAUDE=" + r.stand}, verb, bystander); other.code != 0 {
+		r.Fatalf("%s of the bystander: %s", verb, other)
+	}
+	r.other = r.session(bystander)
+}
+
+func (r *round) recorded() bool {
+	r.Helper()
+	_, there, err := r.lastStart(subject)
+	if err != nil {
+		r.Fatalf("the record does not parse: %v", err)
+	}
+	return there
+}
+
+// words is the command line of the verb. One that starts the agent tells it a new number.
+func (r *round) words() []string {
+	switch r.fault.Verb {
+	case faults.Stop, faults.Dismiss:
+		return []string{string(r.fault.Verb), subject}
+	case faults.Spawn:
+		r.number++
+		r.accept = []int{r.number}
+		return r.spawn()
+	default:
+		r.number++
+		r.accept = append(r.accept, r.number)
+		return append(strings.Fields(string(r.fault.Verb)), subject, "--prompt", fmt.Sprintf("Remember %d.", r.number))
+	}
+}
+
+// verbLimit is less than a start waits for claude, and much more than a verb needs: one that waits for what is gone is
+// found by it.
+const verbLimit = 20 * time.Second
+
+// strike runs the verb and kills.
+func (r *round) strike() {
+	r.Helper()
+	cmd := r.command(r.words())
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	var verb atomic.Int64
+	place := faults.Place{
+		NBS: r.world.Project + "/.nbs", Config: r.world.ConfigDir, Handle: subject,
+		Tmux: r.world.TmuxDir + "/tmux-" + strconv.Itoa(os.Getuid()),
+	}
+	strike, err := faults.Begin(r.fault, place, r.usual[r.fault.Verb], func(victim faults.Victim) *os.Process {
+		if victim == faults.TheVerb {
+			return r.hold(int(verb.Load()))
+		}
+		return r.victim(subject, victim)
+	})
+	if err != nil {
+		r.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		r.Fatal(err)
+	}
+	verb.Store(int64(cmd.Process.Pid))
+	begun := time.Now()
+	hung := time.AfterFunc(verbLimit, func() { _ = cmd.Process.Kill() })
+	_ = cmd.Wait() // the code tells
+	if !hung.Stop() {
+		r.Errorf("the verb was still there after %s", time.Since(begun))
+	}
+	r.hit = strike.End()
+	if r.hit.Err != nil {
+		r.Fatal(r.hit.Err)
+	}
+	r.verb = result{code: cmd.ProcessState.ExitCode(), stdout: stdout.String(), stderr: stderr.String()}
+}
+
+// settle waits until everything that was set going has come to rest: who was killed is gone, nothing that ends by itself
+// is left, and the agent either runs, claude and launcher in a tmux that lives, and is idle, or has ended with all that
+// ends with it.
+func (r *round) settle(killed ...int) {
+	r.Helper()
+	for _, pid := range killed {
+		r.waitDead(pid)
+	}
+	r.waitFor("the agent comes to rest", func() (bool, string) {
+		var own []worldProcess
+		led := false
+		for _, p := range r.processes() {
+			switch {
+			case p.isTransient(r.worker):
+				return false, p.String()
+			case p.isLauncher(r.worker, subject):
+				own, led = append(own, p), true
+			case p.handle == subject && p.isClaude():
+				own = append(own, p)
+			}
+		}
+		if r.there = r.recorded(); !r.there {
+			return len(own) == 0, fmt.Sprint(own)
+		}
+		r.settled = r.session(subject)
+		detail := fmt.Sprintf("%+v\n%v", r.settled, own)
+		return r.settled.State == "idle" && r.settled.TmuxAlive && led || r.settled.State == "dead" && len(own) == 0, detail
+	})
+}
+
+// repairAtOnce is what an impatient script does. It may be refused, and must do no harm.
+func (r *round) repairAtOnce() {
+	r.Helper()
+	again := r.nbs("resume", subject)
+	r.verb.stderr += "\nand the resume right after it: " + again.String()
+}
+
+// repair is one resume, and the proof that the agent knows what it was told.
+func (r *round) repair() {
+	r.Helper()
+	question := fmt.Sprintf("What number? Round %d.", r.rounds)
+	ask := []string{"--prompt", question}
+	if r.fault.Verb == faults.Spawn {
+		ask = nil // the first prompt may not have been taken yet, and is sent by the resume itself then
+	}
+	switch {
+	case !r.there && r.fault.Verb == faults.Spawn:
+		r.ok(r.spawn()...)
+	case !r.there:
+		r.ok("spawn", subject, "--model", "sonnet", "--session-id", r.id, "--prompt", question)
+	case r.settled.Running:
+		r.refused(5, "runs already", append([]string{"resume", subject}, ask...)...)
+		r.ok(append([]string{"resume", subject, "--force"}, ask...)...)
+	default:
+		r.ok(append([]string{"resume", subject}, ask...)...)
+	}
+	s := r.waitState(subject, "idle")
+	if ask == nil {
+		r.typeLine(s, question)
+	}
+	r.number = r.hear(question)
+}
+
+// hear waits for the answer to the question and returns the number.
+func (r *round) hear(question string) int {
+	r.Helper()
+	heard := 0
+	r.waitFor(fmt.Sprintf("the agent says one of %v", r.accept), func() (bool, string) {
+		screen := r.screen(subject)
+		at := strings.LastIndex(screen, question)
+		if at < 0 {
+			return false, screen
+		}
+		for _, number := range r.accept {
+			if strings.Contains(screen[at:], "● "+strconv.Itoa(number)) {
+				heard = number
+			}
+		}
+		return heard != 0, screen
+	})
+	r.waitState(subject, "idle")
+	return heard
+}
