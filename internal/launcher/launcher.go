@@ -62,6 +62,9 @@ func (l *Launcher) Run(ctx context.Context, handle agent.Handle, id agent.Invoca
 // claude. release gives it up again.
 func (l *Launcher) open(ctx context.Context, handle agent.Handle, launch store.Launch) (c *child, release func(), err error) {
 	record, err := l.Store.Load(handle)
+	if err == nil {
+		err = checkCurrent(&record, launch.Invocation) // else its lease would be in the way of the next start's
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -104,9 +104,9 @@ func FuzzTakeLaunch(f *testing.F) {
 	}
 	s := newFuzzStore(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s.put(t, "launch/alice.json", data)
+		s.put(t, "launch/alice.i.json", data)
 		launch, err := s.TakeLaunch("alice", "i")
-		_, gone := os.Stat(path(s, "launch/alice.json"))
+		_, gone := os.Stat(path(s, "launch/alice.i.json"))
 		if (err == nil) != (gone != nil) || err == nil && launch.Invocation != "i" {
 			t.Errorf("TakeLaunch = %+v, %v; the file: %v", launch, err, gone)
 		}

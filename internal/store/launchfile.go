@@ -44,17 +44,23 @@ func (e *Environ) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// PutLaunch leaves the launch of an agent for its launcher, in place of any before.
+// PutLaunch leaves the launch of an agent for its launcher, in place of any before. The
+// caller holds the verb lock.
 func (s *Store) PutLaunch(handle agent.Handle, launch Launch) error {
-	return s.handOver(launches, launchFile(handle), launch, launchLimit)
+	name := launchFile(handle, launch.Invocation)
+	if err := s.handOver(launches, name, launch, launchLimit); err != nil {
+		return err
+	}
+	return s.dropLaunches(handle, name)
 }
 
-// TakeLaunch reads the launch of an agent and removes it. Errors: Conflict when the
-// file is gone or belongs to another start: the caller has been superseded.
+// TakeLaunch reads the launch of an agent and removes it. Errors: Conflict when there is
+// none of this invocation: another start, or another launcher, has taken its place.
 func (s *Store) TakeLaunch(handle agent.Handle, id agent.Invocation) (Launch, error) {
 	superseded := agent.Errorf(agent.Conflict, "this start was superseded by another")
-	path := launches + "/" + launchFile(handle)
-	data, err := s.read(launches, launchFile(handle), launchLimit)
+	name := launchFile(handle, id)
+	path := launches + "/" + name
+	data, err := s.read(launches, name, launchLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Launch{}, superseded
 	}
@@ -75,16 +81,33 @@ func (s *Store) TakeLaunch(handle agent.Handle, id agent.Invocation) (Launch, er
 	return launch, err
 }
 
-// DropLaunch removes what no launcher took. Without one it does nothing.
-func (s *Store) DropLaunch(handle agent.Handle) error {
-	name := launchFile(handle)
-	if _, err := s.nbs.Lstat(launches + "/" + name); errors.Is(err, fs.ErrNotExist) {
-		return nil // a read-only disk would not say so
+// DropLaunch removes what no launcher took. Without any it does nothing.
+func (s *Store) DropLaunch(handle agent.Handle) error { return s.dropLaunches(handle, "") }
+
+func (s *Store) dropLaunches(handle agent.Handle, but string) error {
+	names, err := s.names(launches)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	if err := s.remove(launches, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	for _, name := range names {
+		if !isLaunchOf(handle, name) || name == but {
+			continue
+		}
+		if removeErr := s.nbs.Remove(launches + "/" + name); !errors.Is(removeErr, fs.ErrNotExist) {
+			err = errors.Join(err, removeErr)
+		}
 	}
-	return nil
+	return err
 }
 
-func launchFile(handle agent.Handle) string { return handle.Key() + ".json" }
+// launchFile is named for one start alone: a launcher that comes late cannot remove what
+// was left for the next.
+func launchFile(handle agent.Handle, id agent.Invocation) string {
+	return handle.Key() + "." + string(id) + ".json"
+}
+
+// isLaunchOf tells the launch files of an agent. A handle has no dot, so no other
+// agent's begin like this.
+func isLaunchOf(handle agent.Handle, name string) bool {
+	return strings.HasPrefix(strings.ToLower(name), handle.Key()+".")
+}

@@ -124,7 +124,7 @@ func TestRecordOfAnotherUserIsRefused(t *testing.T) {
 func TestPlantedPipesAreNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	for _, names := range [][]string{{"sessions", "alice.json"}, {"launch", "alice.json"}, {"journal.jsonl"}} {
+	for _, names := range [][]string{{"sessions", "alice.json"}, {"launch", "alice.i.json"}, {"journal.jsonl"}} {
 		if err := syscall.Mkfifo(path(s, names...), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +159,7 @@ func TestPlantedJournalIsRefused(t *testing.T) {
 func TestPlantedLaunchFileIsReplacedAndNotFollowed(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	plantLink(t, s, "launch", "alice.json")
+	plantLink(t, s, "launch", "alice.i.json")
 	if _, err := s.TakeLaunch("alice", "i"); err == nil {
 		t.Error("a launch was read through a link")
 	}
@@ -193,7 +193,7 @@ func TestPlantedFilesInsideTheFolder(t *testing.T) {
 	} {
 		s := newStoreWith(t, "alice")
 		before := readFile(t, path(s, sessions, "alice.json"))
-		for name, alice := range map[string]string{"sessions/bob.json": "alice.json", journal: "sessions/alice.json", "launch/bob.json": "../sessions/alice.json"} {
+		for name, alice := range map[string]string{"sessions/bob.json": "alice.json", journal: "sessions/alice.json", "launch/bob.i.json": "../sessions/alice.json"} {
 			if err := plant(path(s, name), alice); err != nil {
 				t.Fatal(err)
 			}

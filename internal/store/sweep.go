@@ -45,7 +45,7 @@ func (s *Store) isOld(folder, name string, now time.Time) bool {
 // temporaryOf tells whether a file is a writer's half-done work on a file of the agent.
 // A handle has no dot, so no other agent's files begin like this.
 func temporaryOf(handle agent.Handle, name string) bool {
-	return strings.HasPrefix(strings.ToLower(name), "."+handle.Key()+".json")
+	return strings.HasPrefix(strings.ToLower(name), "."+handle.Key()+".")
 }
 
 // unlocked tells whether nobody is writing the agent's record: each writer holds the
