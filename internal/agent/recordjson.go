@@ -19,15 +19,21 @@ type (
 	plainRestart RestartPolicy
 )
 
-// UnmarshalJSON reads the known fields and keeps the others as they are.
-func (r *Record) UnmarshalJSON(data []byte) error {
+// ParseRecord reads the known fields of a record's file, which belongs to the record from
+// then on, and keeps the others as they are.
+func ParseRecord(data []byte) (Record, error) {
 	var plain plainRecord
 	if err := json.Unmarshal(data, &plain); err != nil {
-		return err
+		return Record{}, err
 	}
-	*r = Record(plain)
-	r.source = slices.Clone(data)
-	return nil
+	plain.source = data
+	return Record(plain), nil
+}
+
+// UnmarshalJSON is [ParseRecord] of what the decoder will use again.
+func (r *Record) UnmarshalJSON(data []byte) (err error) {
+	*r, err = ParseRecord(slices.Clone(data))
+	return err
 }
 
 // MarshalJSON writes the known fields in their order, then the unknown ones.

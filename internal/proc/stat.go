@@ -15,6 +15,7 @@ import (
 type stat struct {
 	state      byte
 	ppid       int
+	cpuTicks   uint64 // used, in user mode and in the kernel
 	startTicks uint64 // clock ticks since boot
 }
 
@@ -35,7 +36,7 @@ func readStat(pid int) (stat, error) {
 // parseStat reads the fields behind the last ')': the command in front of it may
 // hold blanks and parentheses.
 func parseStat(data []byte) (stat, error) {
-	const stateField, ppidField, startField = 3, 4, 22 // as proc(5) counts them
+	const stateField, ppidField, userField, systemField, startField = 3, 4, 14, 15, 22 // as proc(5) counts them
 	malformed := fmt.Errorf("malformed stat line of %d bytes", len(data))
 	end := bytes.LastIndexByte(data, ')')
 	if end < 0 {
@@ -47,10 +48,12 @@ func parseStat(data []byte) (stat, error) {
 	}
 	ppid, err1 := strconv.Atoi(string(fields[ppidField-stateField]))
 	ticks, err2 := strconv.ParseUint(string(fields[startField-stateField]), 10, 64)
-	if err1 != nil || err2 != nil || len(fields[0]) != 1 || !isLetter(fields[0][0]) {
+	user, err3 := strconv.ParseUint(string(fields[userField-stateField]), 10, 64)
+	system, err4 := strconv.ParseUint(string(fields[systemField-stateField]), 10, 64)
+	if errors.Join(err1, err2, err3, err4) != nil || len(fields[0]) != 1 || !isLetter(fields[0][0]) {
 		return stat{}, malformed
 	}
-	return stat{state: fields[0][0], ppid: ppid, startTicks: ticks}, nil
+	return stat{state: fields[0][0], ppid: ppid, cpuTicks: user + system, startTicks: ticks}, nil
 }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }

@@ -141,16 +141,3 @@ func TestCwdIsTheRealFolder(t *testing.T) {
 		t.Errorf("Cwd = %q, %v; want %q", got, err, dir)
 	}
 }
-
-func TestUsageCountsDescendants(t *testing.T) {
-	t.Parallel()
-	c := rig.StartChild(t, rig.Command("parent", "stay"))
-	_, _ = c.Said(), c.Said()
-	usage := UsageOf(t.Context(), c.Process.Pid)
-	if usage.Processes != 2 || usage.RSS < 1<<20 {
-		t.Errorf("UsageOf = %+v; want 2 processes and some memory", usage)
-	}
-	if none := UsageOf(t.Context(), 1<<30); none != (Usage{}) {
-		t.Errorf("UsageOf of nobody = %+v", none)
-	}
-}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -31,22 +32,38 @@ func Read(path string, limit int) ([]byte, error) {
 	return data, inFile(path, err)
 }
 
-// ReadIn returns the content of folder/name below dir, of at most limit bytes. Neither
-// folder nor name may be a symbolic link or hold a separator, and the file must be a
-// regular one of this user that nobody else can write.
-// Errors: [os.PathError], [TooLargeError], [ForeignError], [ErrIrregular].
-func ReadIn(dir *os.File, folder, name string, limit int) ([]byte, error) {
-	path := folder + "/" + name
-	if !isName(folder) || !isName(name) {
+// Dir is an open folder, for reading several files in it.
+type Dir struct {
+	fd   int
+	name string
+}
+
+// OpenDir opens a folder below parent. The name may hold no separator, and the folder may
+// not be a symbolic link. Errors: [os.PathError].
+func OpenDir(parent *os.File, name string) (Dir, error) {
+	if !isName(name) {
+		return Dir{}, &os.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	fd, err := open(int(parent.Fd()), name, unix.O_NOFOLLOW|unix.O_DIRECTORY)
+	if err != nil {
+		return Dir{}, &os.PathError{Op: "open", Path: name, Err: err}
+	}
+	return Dir{fd: fd, name: name}, nil
+}
+
+// Close closes the folder.
+func (d Dir) Close() error { return unix.Close(d.fd) }
+
+// Read returns the content of a file in the folder, of at most limit bytes. The file must
+// be a regular one of this user that nobody else can write; a symbolic link is not
+// followed. Errors: [os.PathError], [TooLargeError], [ForeignError], [ErrIrregular].
+func (d Dir) Read(name string, limit int) ([]byte, error) {
+	path := d.name + "/" + name
+	if !isName(name) {
 		return nil, &os.PathError{Op: "open", Path: path, Err: fs.ErrInvalid}
 	}
-	parent, err := open(int(dir.Fd()), folder, unix.O_NOFOLLOW|unix.O_DIRECTORY)
-	if err != nil {
-		return nil, &os.PathError{Op: "open", Path: folder, Err: err}
-	}
-	defer unix.Close(parent)
 	// Not blocking: a pipe in the place of the file would wait for its other end.
-	fd, err := open(parent, name, unix.O_NOFOLLOW|unix.O_NONBLOCK)
+	fd, err := open(d.fd, name, unix.O_NOFOLLOW|unix.O_NONBLOCK)
 	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENXIO) { // a link; a socket
 		err = ErrIrregular
 	}
@@ -98,34 +115,46 @@ func inFile(path string, err error) error {
 }
 
 func open(dir int, path string, flags int) (int, error) {
-	return again(func() (int, error) { return unix.Openat(dir, path, unix.O_RDONLY|unix.O_CLOEXEC|flags, 0) })
-}
-
-func toEnd(fd, limit int) ([]byte, error) {
-	data := make([]byte, 0, firstRead)
 	for {
-		n, err := again(func() (int, error) { return unix.Read(fd, data[len(data):cap(data)]) })
-		if err != nil {
-			return nil, err
-		}
-		data = data[:len(data)+n]
-		switch {
-		case len(data) > limit:
-			return nil, TooLargeError(limit)
-		case n == 0:
-			return data, nil
-		case len(data) == cap(data):
-			data = append(data, 0)[:len(data)]
+		fd, err := unix.Openat(dir, path, unix.O_RDONLY|unix.O_CLOEXEC|flags, 0)
+		if !errors.Is(err, unix.EINTR) {
+			return fd, err
 		}
 	}
 }
 
-// again repeats a call that a signal interrupted.
-func again(call func() (int, error)) (int, error) {
+// toEnd reads until a read returns less than it was asked for: of a file on disk, and of
+// those in /proc that are read here, that is the end. The first piece is read into the
+// stack: what a command allocates for a thousand agents is fresh memory, and costs more
+// than the copy.
+func toEnd(fd, limit int) ([]byte, error) {
+	var first [firstRead]byte
+	n, err := read(fd, first[:])
+	data := append([]byte(nil), first[:n]...)
+	for err == nil && n > 0 && len(data) >= firstRead && len(data) <= limit {
+		data = slices.Grow(data, len(data))
+		free := data[len(data):cap(data)]
+		n, err = read(fd, free)
+		data = data[:len(data)+n]
+		if n < len(free) {
+			break
+		}
+	}
+	if err == nil && len(data) > limit {
+		err = TooLargeError(limit)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// read reads once, also when a signal interrupts it.
+func read(fd int, into []byte) (int, error) {
 	for {
-		n, err := call()
+		n, err := unix.Read(fd, into)
 		if !errors.Is(err, unix.EINTR) {
-			return n, err
+			return max(n, 0), err
 		}
 	}
 }

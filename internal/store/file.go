@@ -95,13 +95,28 @@ func (s *Store) remedied(err error) error {
 	return err
 }
 
-// read reads sub/name, at most limit bytes. Errors: BadInput for a file that somebody
-// else could have written.
-func (s *Store) read(sub, name string, limit int) ([]byte, error) {
+// open opens a folder of .nbs for reading files in it.
+func (s *Store) open(sub string) (smallfile.Dir, error) {
 	if s.dir == nil {
-		return nil, fs.ErrNotExist
+		return smallfile.Dir{}, fs.ErrNotExist
 	}
-	data, err := smallfile.ReadIn(s.dir, sub, name, limit)
+	return smallfile.OpenDir(s.dir, sub)
+}
+
+// read reads sub/name, at most limit bytes.
+func (s *Store) read(sub, name string, limit int) ([]byte, error) {
+	dir, err := s.open(sub)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return s.readFrom(dir, sub, name, limit)
+}
+
+// readFrom reads a file of an open folder. Errors: BadInput for a file that somebody else
+// could have written.
+func (s *Store) readFrom(dir smallfile.Dir, sub, name string, limit int) ([]byte, error) {
+	data, err := dir.Read(name, limit)
 	if others, ok := errors.AsType[*smallfile.ForeignError](err); ok {
 		return nil, foreign(filepath.Join(s.project, folder, sub, name), others.UID, others.Mode)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/smallfile"
 )
 
 // Handles lists the agents that have a record, sorted, whether or not the record
@@ -40,13 +41,51 @@ func (s *Store) Handles() ([]agent.Handle, error) {
 // Load reads the record of the handle, in whatever case it was spawned.
 // Errors: NotFound; BadInput for a damaged record; Unfit for a newer schema.
 func (s *Store) Load(handle agent.Handle) (agent.Record, error) {
+	records, err := s.Records()
+	if err != nil {
+		return agent.Record{}, err
+	}
+	defer records.Close()
+	return records.Load(handle)
+}
+
+// Records reads many records.
+type Records struct {
+	store *Store
+	dir   smallfile.Dir
+	none  bool
+}
+
+// Records opens the folder of the records.
+func (s *Store) Records() (Records, error) {
+	dir, err := s.open(sessions)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Records{store: s, none: true}, nil
+	}
+	return Records{store: s, dir: dir}, err
+}
+
+// Close closes the folder.
+func (r Records) Close() error {
+	if r.none {
+		return nil
+	}
+	return r.dir.Close()
+}
+
+// Load is [Store.Load]. It may be called side by side.
+func (r Records) Load(handle agent.Handle) (agent.Record, error) {
+	s := r.store
+	if r.none {
+		return agent.Record{}, s.absent(handle)
+	}
 	name := handle
-	data, err := s.read(sessions, recordFile(name), fileLimit)
+	data, err := s.readFrom(r.dir, sessions, recordFile(name), fileLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		if name, err = s.spelling(handle); err != nil {
 			return agent.Record{}, err
 		}
-		data, err = s.read(sessions, recordFile(name), fileLimit)
+		data, err = s.readFrom(r.dir, sessions, recordFile(name), fileLimit)
 	}
 	if errors.Is(err, fs.ErrNotExist) { // it was removed this moment
 		return agent.Record{}, s.absent(handle)
@@ -60,8 +99,8 @@ func (s *Store) Load(handle agent.Handle) (agent.Record, error) {
 	if nesting(data) > nestingLimit {
 		return agent.Record{}, cmp.Or(newerSchema(data), s.damaged(name, fmt.Errorf("it is nested deeper than %d", nestingLimit)))
 	}
-	var record agent.Record
-	if err := record.UnmarshalJSON(data); err != nil {
+	record, err := agent.ParseRecord(data)
+	if err != nil {
 		return agent.Record{}, cmp.Or(newerSchema(data), s.damaged(name, err))
 	}
 	if record.Schema > agent.Schema {

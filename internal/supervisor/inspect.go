@@ -45,7 +45,7 @@ func (s *Supervisor) Inspect(ctx context.Context, handle agent.Handle) (View, er
 		return view, err
 	}
 	if view.Status.SamePID {
-		usage := proc.UsageOf(ctx, r.Process.PID)
+		usage := proc.UsageOf(r.Process.PID)
 		view.Usage = &usage
 		// A process that ends during the comparison has no drift; its end shows next time.
 		view.Drift, _ = s.drift(&r)

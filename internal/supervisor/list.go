@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store"
 	"nbs-worker/internal/tmux"
 )
 
@@ -26,9 +27,14 @@ func (s *Supervisor) List(ctx context.Context) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
+	records, err := s.Store.Records()
+	if err != nil {
+		return nil, err
+	}
+	defer records.Close()
 	servers := &servers{supervisor: s, asked: map[agent.TmuxPlace]func() server{}}
 	rows := make([]Row, len(handles))
-	inParallel(len(rows), func(i int) { rows[i] = s.row(ctx, handles[i], servers) })
+	inParallel(len(rows), func(i int) { rows[i] = s.row(ctx, records, handles[i], servers) })
 	for i := range rows {
 		rows[i].addTmux(ctx, servers)
 	}
@@ -36,9 +42,9 @@ func (s *Supervisor) List(ctx context.Context) ([]Row, error) {
 }
 
 // row is all that can be known without an answer of tmux, which is on its way.
-func (s *Supervisor) row(ctx context.Context, handle agent.Handle, servers *servers) Row {
+func (s *Supervisor) row(ctx context.Context, records store.Records, handle agent.Handle, servers *servers) Row {
 	row := Row{Handle: handle, Status: agent.Status{State: agent.Unknown, Source: "record", Detail: "the record cannot be read"}}
-	if row.Record, row.Err = s.Store.Load(handle); row.Err != nil {
+	if row.Record, row.Err = records.Load(handle); row.Err != nil {
 		return row
 	}
 	answer := servers.ask(ctx, &row.Record)
