@@ -9,7 +9,6 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/proc"
-	"nbs-worker/internal/tmux"
 )
 
 // View is an agent as recorded and as observed.
@@ -32,15 +31,14 @@ func (s *Supervisor) Inspect(ctx context.Context, handle agent.Handle) (View, er
 		return View{}, err
 	}
 	view := View{Record: r}
-	var panes []tmux.Pane
-	var client *tmux.Client
+	var tmuxAlive bool
 	var strangersErr, transcriptErr error
 	var all sync.WaitGroup // none of these waits for another
-	all.Go(func() { client, panes, view.TmuxErr = s.panes(ctx, &r) })
+	all.Go(func() { tmuxAlive, view.TmuxErr = s.paneThere(ctx, &r) })
 	all.Go(func() { view.Strangers, strangersErr = s.visibleStrangers(&r) })
 	all.Go(func() { transcriptErr = s.addTranscript(&view) })
 	all.Wait()
-	view.Status = s.status(&view.Record, panes)
+	view.Status = s.statusWith(&view.Record, tmuxAlive)
 	if err := cmp.Or(transcriptErr, strangersErr); err != nil {
 		return view, err
 	}
@@ -49,9 +47,20 @@ func (s *Supervisor) Inspect(ctx context.Context, handle agent.Handle) (View, er
 		view.Usage = &usage
 		// A process that ends during the comparison has no drift; its end shows next time.
 		view.Drift, _ = s.drift(&r)
-		s.addDialog(ctx, &view, client, panes)
+		s.addDialog(ctx, &view)
 	}
 	return view, nil
+}
+
+// paneThere tells whether the agent's pane is there. tmux is asked only where the kernel
+// does not say it: a look at an agent that is well should cost less than a call of tmux.
+func (s *Supervisor) paneThere(ctx context.Context, r *agent.Record) (bool, error) {
+	if s.paneStands(r) {
+		return true, nil
+	}
+	_, panes, err := s.panes(ctx, r)
+	_, there := paneOf(panes, r.Process)
+	return there, err
 }
 
 func (s *Supervisor) addTranscript(view *View) error {
@@ -75,15 +84,11 @@ func (s *Supervisor) addTranscript(view *View) error {
 }
 
 // addDialog reads the screen of a live agent that the registry does not know.
-func (s *Supervisor) addDialog(ctx context.Context, view *View, client *tmux.Client, panes []tmux.Pane) {
+func (s *Supervisor) addDialog(ctx context.Context, view *View) {
 	if view.Status.Source == "registry" || view.TmuxErr != nil {
 		return
 	}
-	pane, there := paneOf(panes, view.Record.Process)
-	if !there {
-		return
-	}
-	screen, err := client.Screen(ctx, pane.ID)
+	screen, err := s.screen(ctx, &view.Record)
 	if err != nil {
 		return
 	}

@@ -99,6 +99,7 @@ func (a *servers) ask(ctx context.Context, r *agent.Record) func() server {
 	answer := sync.OnceValue(func() server { return a.supervisor.ask(ctx, r) })
 	a.asked[*r.Process.Tmux] = answer
 	go answer()
+	runtime.Gosched() // now, and not when the records are read: tmux works meanwhile
 	return answer
 }
 

@@ -68,7 +68,7 @@ func diagnose(client *tmux.Client, err error) error {
 	case proc.Halted(pid):
 		return &stuckError{agent.Errorf(agent.TimedOut, "%w: its server, pid %d, is stopped", err, pid).
 			Hint("let it go on: kill -CONT %d", pid).Hint("%s", elsewhere)}
-	case unknown == nil && files.Open+3 > files.Soft:
+	case unknown == nil && full(files):
 		full := agent.Errorf(agent.TimedOut, "%w: its server, pid %d, has no file descriptor left (%d of %d)", err, pid, files.Open, files.Soft)
 		return &stuckError{hintMore(full, pid, files).Hint("%s", elsewhere)}
 	default:

@@ -16,6 +16,11 @@ const startTime = 30 * time.Second
 // status observes an agent. panes are those of its tmux server.
 func (s *Supervisor) status(r *agent.Record, panes []tmux.Pane) agent.Status {
 	_, tmuxAlive := paneOf(panes, r.Process)
+	return s.statusWith(r, tmuxAlive)
+}
+
+// statusWith is status where it is known whether the agent's pane is there.
+func (s *Supervisor) statusWith(r *agent.Record, tmuxAlive bool) agent.Status {
 	status := s.processStatus(r, func() bool { return tmuxAlive })
 	status.TmuxAlive = tmuxAlive
 	if status.Running() && !r.Started.IsZero() {
