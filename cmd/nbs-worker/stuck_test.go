@@ -76,9 +76,9 @@ func (m *team) stuckServer(stick func(server int) (repair func(), words, remedy 
 			repair()
 		}
 	})
+	m.allInTime([]attempt{{"list", nil, 3, words}}, remedy) // before the spawn, whose agent needs no tmux to be known
 	m.allInTime([]attempt{
 		{"session", []string{"alpha"}, 3, words},
-		{"list", nil, 3, words},
 		{"attach", []string{"alpha"}, 3, words},
 		{"resume", []string{"alpha"}, 5, "the agent runs already: "},
 		{"resume", []string{"beta", "--force"}, 3, words},
