@@ -96,7 +96,7 @@ func (r Records) Load(handle agent.Handle) (agent.Record, error) {
 	if err != nil {
 		return agent.Record{}, s.damaged(name, err)
 	}
-	if nesting(data) > nestingLimit {
+	if tooDeep(data) {
 		return agent.Record{}, cmp.Or(newerSchema(data), s.damaged(name, fmt.Errorf("it is nested deeper than %d", nestingLimit)))
 	}
 	record, err := agent.ParseRecord(data)
