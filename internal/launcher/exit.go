@@ -85,12 +85,12 @@ func (l *Launcher) lastScreen(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	return Tail(screen, screenLimit)
+	return tail(screen, screenLimit)
 }
 
-// Tail returns the end of a screen: whole lines, without blank ones at either end,
+// tail returns the end of a screen: whole lines, without blank ones at either end,
 // at most limit bytes.
-func Tail(screen string, limit int) string {
+func tail(screen string, limit int) string {
 	screen = strings.ToValidUTF8(strings.Trim(screen, "\n \t"), "")
 	if len(screen) <= limit {
 		return screen

@@ -115,7 +115,7 @@ func (s *Supervisor) endLauncher(ctx context.Context, r *agent.Record) error {
 func (s *Supervisor) descendants(r *agent.Record) ([]agent.Identity, error) {
 	var found []agent.Identity
 	for _, parent := range []agent.Identity{r.Process.LauncherIdentity(), r.Process.Identity} {
-		if liveness, _ := proc.Check(parent); liveness != proc.Alive {
+		if !alive(parent) {
 			continue
 		}
 		ids, err := proc.Descendants(parent.PID)

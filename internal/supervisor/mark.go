@@ -13,11 +13,8 @@ import (
 // within one clock tick a pid can become another's. Errors: Conflict.
 func (s *Supervisor) checkMarks(r *agent.Record) error {
 	for _, id := range []agent.Identity{r.Process.LauncherIdentity(), r.Process.Identity} {
-		if liveness, _ := proc.Check(id); liveness != proc.Alive || marked(r, id.PID) {
+		if !alive(id) || marked(r, id.PID) || !alive(id) { // it may end between two looks
 			continue
-		}
-		if liveness, _ := proc.Check(id); liveness != proc.Alive {
-			continue // it ended meanwhile
 		}
 		return agent.Errorf(agent.Conflict, "process %d is recorded as the agent's and does not bear the mark of its start; it was left alone", id.PID).
 			Hint("to see what it is: ps -fp %d", id.PID).
@@ -37,6 +34,8 @@ func marked(r *agent.Record, pid int) bool {
 	return len(chain) > 1 && pid == r.Process.PID && chain[1] == r.Process.Launcher.PID && marked(r, chain[1])
 }
 
+// carries tells whether a process has the invocation of the record's start in its
+// environment.
 func carries(r *agent.Record, pid int) bool {
 	invocation, _ := proc.Variable(pid, launcher.InvocationVariable)
 	return invocation == string(r.Process.Invocation)

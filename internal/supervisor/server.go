@@ -127,7 +127,7 @@ func checkListening(ctx context.Context, client *tmux.Client, server agent.Ident
 		return nil
 	}
 	waitGone(ctx, server, killNotice) // one that was killed just now stopped listening first
-	if liveness, _ := proc.Check(server); liveness != proc.Alive {
+	if !alive(server) {
 		return nil
 	}
 	if err == nil {

@@ -31,7 +31,6 @@ func (s *Supervisor) statusWith(r *agent.Record, tmuxAlive bool) agent.Status {
 
 // processStatus observes what can be seen of an agent without tmux. Whether its pane is
 // there matters only while nothing else of it is.
-
 func (s *Supervisor) processStatus(r *agent.Record, tmuxAlive func() bool) agent.Status {
 	if r.Process == nil {
 		return s.statusWithoutProcess(r)
@@ -46,9 +45,9 @@ func (s *Supervisor) processStatus(r *agent.Record, tmuxAlive func() bool) agent
 		return agent.Status{State: agent.Unknown, Source: "record", Detail: fmt.Sprintf("it runs on host %s, or in another pid namespace", agent.Quote(r.Process.Host))}
 	case liveness == proc.Unsure:
 		return agent.Status{State: agent.Unknown, Source: "process", Detail: err.Error()}
-	case r.Process.PID == 0 && (launcherAlive(r) || tmuxAlive()):
+	case r.Process.PID == 0 && (alive(r.Process.LauncherIdentity()) || tmuxAlive()):
 		return agent.Status{State: agent.Starting, Source: "record"}
-	case launcherAlive(r):
+	case alive(r.Process.LauncherIdentity()):
 		return agent.Status{State: agent.Unknown, Source: "process", Detail: "it has just ended; its launcher is writing down how"}
 	}
 	s.takeLateExit(r)
@@ -65,11 +64,6 @@ func (s *Supervisor) takeLateExit(r *agent.Record) {
 	if now, err := s.Store.Load(r.Handle); err == nil && sameStart(now.Process, r.Process) {
 		r.Exits = now.Exits
 	}
-}
-
-func launcherAlive(r *agent.Record) bool {
-	liveness, _ := proc.Check(r.Process.LauncherIdentity())
-	return liveness == proc.Alive
 }
 
 // liveStatus asks Claude's registry what the live process is doing.
@@ -147,6 +141,13 @@ func whyDead(r *agent.Record) (agent.Cause, string) {
 	default:
 		return agent.Crashed, exit.Summary()
 	}
+}
+
+// alive tells whether a process was seen to live, gone whether it was seen to have ended.
+// Of one that cannot be judged both are false.
+func alive(id agent.Identity) bool {
+	liveness, _ := proc.Check(id)
+	return liveness == proc.Alive
 }
 
 func gone(id agent.Identity) bool {

@@ -3,7 +3,6 @@ package supervisor
 import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
-	"nbs-worker/internal/launcher"
 	"nbs-worker/internal/proc"
 )
 
@@ -87,8 +86,7 @@ func ofThisStart(r *agent.Record, pid int) bool {
 	if pid == r.Process.PID && !gone(r.Process.Identity) {
 		return true
 	}
-	invocation, _ := proc.Variable(pid, launcher.InvocationVariable)
-	return invocation == string(r.Process.Invocation)
+	return carries(r, pid)
 }
 
 func errStranger(r *agent.Record, strangers []Stranger) error {
