@@ -87,8 +87,13 @@ func TestRecordOfAnotherMachine(t *testing.T) {
 	if s := m.session("alpha"); s.State != "unknown" {
 		t.Errorf("%+v", s)
 	}
-	m.refused(5, "cannot be told", "resume", "alpha")
+	id := m.record("alpha")["session_id"]
 	m.refused(5, "cannot be told", "resume", "alpha", "--force")
+	// The way out that the hints name.
+	m.pasteHints(m.refused(5, "cannot be told", "resume", "alpha"))
+	if s := m.session("alpha"); s.SessionID != id || !s.Running {
+		t.Errorf("%+v; before %v", s, id)
+	}
 }
 
 func TestSecretsOfAKilledVerbAreRemoved(t *testing.T) {

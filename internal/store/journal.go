@@ -47,9 +47,8 @@ func (s *Store) Append(ctx context.Context, event Event) error {
 	defer lock.Close()
 	f, err := s.openRegular(journal, os.O_APPEND|os.O_CREATE|os.O_RDWR)
 	if errors.Is(err, smallfile.ErrIrregular) {
-		at := shellWord(filepath.Join(s.project, folder, journal))
 		return agent.Errorf(agent.Failed, "open %s/%s: %w", folder, journal, err).
-			Hint("look at what it is, then move it aside: mv %s %s.aside", at, at)
+			Hint("look at what it is, then move it aside: %s", moveTo(filepath.Join(s.project, folder, journal), ".aside"))
 	}
 	if err != nil {
 		return s.remedied(fmt.Errorf("open %s/%s: %w", folder, journal, err))

@@ -218,13 +218,20 @@ func (s *Store) absent(handle agent.Handle) error {
 // damaged says which file cannot be used, and how to get the agent back from the
 // id that the journal remembers.
 func (s *Store) damaged(handle agent.Handle, cause error) error {
-	path := s.project + "/" + folder + "/" + recordPath(handle)
+	path := s.absolute(handle)
 	err := agent.Errorf(agent.BadInput, "the record %s is damaged: %w", agent.Quote(path), cause).
-		Hint("keep the file and move it aside: mv %s %s", shellWord(path), shellWord(path+".damaged"))
+		Hint("keep the file and move it aside: %s", moveTo(path, ".damaged"))
 	if id := s.lastSessionID(handle); id != "" {
 		return err.Hint("then take the conversation up again: nbs-worker spawn %s --session-id %s", handle, id)
 	}
 	return err
+}
+
+// MoveAside is the command by which a person takes a record out of use, and keeps it.
+func (s *Store) MoveAside(handle agent.Handle) string { return moveTo(s.absolute(handle), ".old") }
+
+func (s *Store) absolute(handle agent.Handle) string {
+	return s.project + "/" + folder + "/" + recordPath(handle)
 }
 
 // names lists a folder, unsorted.

@@ -180,6 +180,11 @@ func shellWord(path string) string {
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
+// moveTo is the command that appends a suffix to the name of a file.
+func moveTo(path, suffix string) string {
+	return "mv " + shellWord(path) + " " + shellWord(path+suffix)
+}
+
 func syncDir(dir *os.Root) error {
 	f, err := dir.Open(".")
 	if err != nil {

@@ -16,10 +16,9 @@ func (s *Supervisor) checkMarks(r *agent.Record) error {
 		if !alive(id) || marked(r, id.PID) || !alive(id) { // it may end between two looks
 			continue
 		}
-		return agent.Errorf(agent.Conflict, "process %d is recorded as the agent's and does not bear the mark of its start; it was left alone", id.PID).
-			Hint("to see what it is: ps -fp %d", id.PID).
-			Hint("when it is not the agent's, the record is wrong. Move it aside: mv %s/.nbs/sessions/%s.json{,.old}", s.Store.Project(), r.Handle).
-			Hint("and take the conversation up again: nbs-worker spawn %s --session-id %s", r.Handle, r.SessionID)
+		unmarked := agent.Errorf(agent.Conflict, "process %d is recorded as the agent's and does not bear the mark of its start; it was left alone", id.PID).
+			Hint("to see what it is: ps -fp %d", id.PID)
+		return s.hintAside(unmarked, r, "when it is not the agent's")
 	}
 	return nil
 }

@@ -76,9 +76,8 @@ func (s *Supervisor) checkDown(ctx context.Context, r *agent.Record, force bool)
 	case status.State == agent.Dead:
 		return nil
 	case status.State == agent.Unknown && !status.SamePID:
-		return agent.Errorf(agent.Conflict, "whether the agent runs cannot be told: %s", status.Detail).
-			Hint("when it is certain that it does not, move its record aside: mv %s/.nbs/sessions/%s.json{,.old}", s.Store.Project(), r.Handle).
-			Hint("and take the conversation up again: nbs-worker spawn %s --session-id %s", r.Handle, r.SessionID)
+		untold := agent.Errorf(agent.Conflict, "whether the agent runs cannot be told: %s", status.Detail)
+		return s.hintAside(untold, r, "when it is certain that it does not run")
 	case force:
 		if err := s.checkSelf(r, panes); err != nil {
 			return err
@@ -89,6 +88,12 @@ func (s *Supervisor) checkDown(ctx context.Context, r *agent.Record, force bool)
 			Hint("to look at it: nbs-worker attach %s", r.Handle).
 			Hint("to end it and start it anew: nbs-worker resume %s --force", r.Handle)
 	}
+}
+
+// hintAside says how to go on without a record that is wrong, and with its conversation.
+func (s *Supervisor) hintAside(err *agent.Error, r *agent.Record, when string) *agent.Error {
+	return err.Hint("%s, move its record aside: %s", when, s.Store.MoveAside(r.Handle)).
+		Hint("and take the conversation up again: nbs-worker spawn %s --session-id %s", r.Handle, r.SessionID)
 }
 
 // runsAlready is the refusal to start what runs. That its tmux could not be asked is
