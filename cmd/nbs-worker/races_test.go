@@ -203,8 +203,9 @@ func TestTwoProjectsWithOneHandleAtOnce(t *testing.T) {
 // liveThrough spawns, stops and resumes an agent in a project and checks after each verb
 // that it is its own, and only its own.
 func (m *team) liveThrough(root string) {
-	own := *m
-	own.dir, own.world = root, &rig.World{Project: root}
+	own, world := *m, *m.world
+	world.Project = root
+	own.dir, own.world = root, &world
 	verb := func(args ...string) bool {
 		r := own.nbs(args...)
 		if r.code != 0 {

@@ -13,15 +13,7 @@ import (
 )
 
 func TestFilesOf(t *testing.T) {
-	cmd := exec.Command("prlimit", "--nofile=40:50", "cat")
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = in.Close(); _ = cmd.Wait() }()
+	cmd := rig.StartChild(t, exec.Command("prlimit", "--nofile=40:50", "cat"))
 	rig.Eventually(t, "it has its limits", func() bool {
 		files, err := FilesOf(cmd.Process.Pid)
 		return err == nil && files.Soft == 40 && files.Hard == 50 && files.Open >= 3 && files.Open < 20
@@ -73,16 +65,7 @@ func FuzzParseLimit(f *testing.F) {
 }
 
 func TestHalted(t *testing.T) {
-	cmd := exec.Command("cat")
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = in.Close(); _ = cmd.Wait() }()
-	defer func() { _ = cmd.Process.Signal(syscall.SIGCONT) }()
+	cmd := rig.StartChild(t, exec.Command("cat"))
 	if Halted(cmd.Process.Pid) {
 		t.Error("it runs")
 	}

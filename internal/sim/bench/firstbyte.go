@@ -61,7 +61,7 @@ func (w *world) rung(bell *net.UnixConn, start, undo []string) sampler {
 	}
 }
 
-func (w *world) bell() string      { return filepath.Join(w.root, "bell") }
+func (w *world) bell() string      { return filepath.Join(w.Root, "bell") }
 func (w *world) bellEntry() string { return bellVariable + "=" + w.bell() }
 
 func (w *world) hangBell() (*net.UnixConn, error) {

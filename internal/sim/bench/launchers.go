@@ -85,7 +85,7 @@ func (w *world) launchers(agents int) ([]idleLauncher, error) {
 
 // launcherOf reads the launcher's pid from the record.
 func (w *world) launcherOf(handle string) (int, error) {
-	data, err := os.ReadFile(filepath.Join(w.project, ".nbs", "sessions", handle+".json"))
+	data, err := os.ReadFile(filepath.Join(w.Project, ".nbs", "sessions", handle+".json"))
 	if err != nil {
 		return 0, err
 	}

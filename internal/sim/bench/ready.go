@@ -57,7 +57,7 @@ func (w *world) plainReady(claude string) sampler {
 		if err != nil {
 			return 0, err
 		}
-		entry := filepath.Join(w.config, "sessions", strings.TrimSpace(out)+".json")
+		entry := filepath.Join(w.ConfigDir, "sessions", strings.TrimSpace(out)+".json")
 		if err := eventually(ctx, "Claude Code is ready", func() bool {
 			data, err := os.ReadFile(entry)
 			return err == nil && strings.Contains(string(data), `"status":"idle"`)

@@ -23,11 +23,10 @@ const (
 
 // world is a private place: folders, an environment, a tmux server. Nothing of the user's own is in it but PATH.
 type world struct {
-	root, project, config string
-	worker                string // nbs-worker
-	tools                 string // folder with claude and emptycobra
-	private               private.World
-	env                   []string
+	private.World
+	worker string // nbs-worker
+	tools  string // folder with claude and emptycobra
+	env    []string
 }
 
 // newWorld makes the folders and starts the tmux server, in front of which the words of trace are put. end removes it all.
@@ -39,17 +38,9 @@ func newWorld(ctx context.Context, opts Options, baseURL string, trace ...string
 	if root, err = filepath.EvalSymlinks(root); err != nil {
 		return nil, err
 	}
-	w = &world{
-		root: root, project: filepath.Join(root, "project"), config: filepath.Join(root, "config"),
-		worker: opts.Worker, tools: opts.Tools,
-	}
-	for _, name := range []string{"project", "config", "home", "tmux", "run"} {
-		err = errors.Join(err, os.Mkdir(filepath.Join(root, name), 0o700))
-	}
-	w.private = private.World{
-		Home: root + "/home", ConfigDir: w.config, TmuxDir: root + "/tmux", RunDir: root + "/run", BaseURL: baseURL,
-	}
-	w.env = append(w.private.Env(), "SHELL=/bin/sh", "NBS_CLAUDE="+opts.claude(), "NBS_TMUX_SOCKET="+socket)
+	w = &world{worker: opts.Worker, tools: opts.Tools}
+	w.World, err = private.Make(root, baseURL)
+	w.env = append(w.Env(), "SHELL=/bin/sh", "NBS_CLAUDE="+opts.claude(), "NBS_TMUX_SOCKET="+socket)
 	if err = errors.Join(err, w.configure()); err == nil {
 		err = w.startServer(ctx, trace)
 	}
@@ -61,15 +52,11 @@ func newWorld(ctx context.Context, opts Options, baseURL string, trace ...string
 
 // configure makes the real Claude Code take this for the world of a user of long standing.
 func (w *world) configure() error {
-	data, err := json.Marshal(map[string]any{
-		"hasCompletedOnboarding": true, "theme": "dark",
-		"customApiKeyResponses": map[string]any{"approved": []string{private.Key[len(private.Key)-20:]}},
-		"projects":              map[string]any{w.project: map[string]any{"hasTrustDialogAccepted": true}},
-	})
+	data, err := json.Marshal(private.Configuration(w.Project))
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(w.config, ".claude.json"), data, 0o600)
+	return os.WriteFile(filepath.Join(w.ConfigDir, ".claude.json"), data, 0o600)
 }
 
 // startServer starts the tmux server with a session that keeps it, and with all the descriptors it may have: one at its
@@ -102,7 +89,7 @@ func (w *world) nbs(args ...string) []string { return append([]string{w.worker},
 
 func (w *world) command(ctx context.Context, argv ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env = w.project, w.env
+	cmd.Dir, cmd.Env = w.Project, w.env
 	cmd.WaitDelay = time.Second // a tmux server that hangs keeps the pipe of its client
 	return cmd
 }
@@ -141,8 +128,8 @@ func measure(cmd *exec.Cmd) (time.Duration, string, error) {
 // end kills everything that runs in this world and removes it, also after an interrupt.
 func (w *world) end(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
-	err := eventually(ctx, "the processes of the bench have ended", func() bool { return w.private.Kill() == 0 })
-	return errors.Join(err, eventually(ctx, "its folder is removed", func() bool { return os.RemoveAll(w.root) == nil }))
+	err := eventually(ctx, "the processes of the bench have ended", func() bool { return w.Kill() == 0 })
+	return errors.Join(err, eventually(ctx, "its folder is removed", func() bool { return os.RemoveAll(w.Root) == nil }))
 }
 
 // eventually polls until a condition holds.

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // newPlace makes the folders that are watched.
@@ -28,15 +30,7 @@ func newPlace(t *testing.T) Place {
 // victim starts a process that lives until it is killed.
 func victim(t *testing.T) *exec.Cmd {
 	t.Helper()
-	cmd := exec.Command("cat")
-	if _, err := cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	return cmd
+	return rig.StartChild(t, exec.Command("cat")).Cmd
 }
 
 func held(t *testing.T, cmd *exec.Cmd) *os.Process {

@@ -1,27 +1,61 @@
-// Package private is what a private world is made of, for the tests' rig and for the bench: an environment in which
-// nothing is the developer's own but PATH, and the end of whatever was started in it.
+// Package private is what a private world is made of, for the tests' rig and for the bench: its folders, an environment
+// in which nothing is the developer's own but PATH, Claude's configuration, and the end of whatever was started in it.
 package private
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
 )
 
-// Key is the API key that is used. It is made up.
-const Key = "sk-ant-nbs-made-up-0123456789abcdef-00"
+const (
+	// Key is the API key that is used. It is made up.
+	Key = "sk-ant-nbs-made-up" + KeyAnswer
+	// KeyAnswer is the end of the key, 20 characters, by which Claude's configuration knows what the user said of it.
+	KeyAnswer = "-0123456789abcdef-00"
+)
 
 // configVariable is also by which the processes of a world are known: each world has a folder of its own.
 const configVariable = "CLAUDE_CONFIG_DIR="
 
 // World names the places of a world.
 type World struct {
+	Root      string // the folder of all others; short, because the paths of sockets are bounded
 	Home      string
 	ConfigDir string // CLAUDE_CONFIG_DIR
+	Project   string // a working directory
 	TmuxDir   string // TMUX_TMPDIR
 	RunDir    string // XDG_RUNTIME_DIR: Claude Code's inbox sockets
 	BaseURL   string // ANTHROPIC_BASE_URL
+}
+
+// Make makes the folders of a world below root, which is there. baseURL is the API's.
+func Make(root, baseURL string) (World, error) {
+	w := World{Root: root, BaseURL: baseURL}
+	var err error
+	for name, dir := range map[string]*string{
+		"home": &w.Home, "config": &w.ConfigDir, "project": &w.Project, "tmux": &w.TmuxDir, "run": &w.RunDir,
+	} {
+		*dir = filepath.Join(root, name)
+		err = errors.Join(err, os.Mkdir(*dir, 0o700))
+	}
+	return w, err
+}
+
+// Configuration is the .claude.json of a user of long standing, who trusts the folders with all below them.
+func Configuration(trusted ...string) map[string]any {
+	projects := map[string]any{}
+	for _, folder := range trusted {
+		projects[folder] = map[string]any{"hasTrustDialogAccepted": true}
+	}
+	return map[string]any{
+		"hasCompletedOnboarding": true,
+		"theme":                  "dark",
+		"customApiKeyResponses":  map[string][]string{"approved": {KeyAnswer}, "rejected": {}},
+		"projects":               projects,
+	}
 }
 
 // Env is the whole environment for nbs-worker, tmux or claude.

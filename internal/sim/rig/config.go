@@ -25,24 +25,15 @@ type ConfigOptions struct {
 // Config writes a Claude configuration folder.
 func Config(t testing.TB, dir string, opts ConfigOptions) {
 	t.Helper()
-	tail := Key[len(Key)-20:]
-	answers := map[string][]string{"approved": {tail}, "rejected": {}}
+	config := private.Configuration(opts.Trusted...)
+	config["hasCompletedOnboarding"] = !opts.NotOnboarded
 	switch {
 	case opts.KeyUnanswered:
-		answers["approved"] = []string{}
+		config["customApiKeyResponses"] = map[string][]string{"approved": {}, "rejected": {}}
 	case opts.KeyRejected:
-		answers = map[string][]string{"approved": {}, "rejected": {tail}}
+		config["customApiKeyResponses"] = map[string][]string{"approved": {}, "rejected": {private.KeyAnswer}}
 	}
-	projects := map[string]any{}
-	for _, folder := range opts.Trusted {
-		projects[folder] = map[string]any{"hasTrustDialogAccepted": true}
-	}
-	data, err := json.Marshal(map[string]any{
-		"hasCompletedOnboarding": !opts.NotOnboarded,
-		"theme":                  "dark",
-		"customApiKeyResponses":  answers,
-		"projects":               projects,
-	})
+	data, err := json.Marshal(config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,33 +11,20 @@ import (
 )
 
 // World is a private place on disk for one test.
-type World struct {
-	Root      string // short, because the paths of sockets are bounded
-	Home      string
-	ConfigDir string // CLAUDE_CONFIG_DIR
-	Project   string // a working directory
-	TmuxDir   string // TMUX_TMPDIR
-	RunDir    string // XDG_RUNTIME_DIR: Claude Code's inbox sockets
-	BaseURL   string // ANTHROPIC_BASE_URL
-}
+type World struct{ private.World }
 
 // NewWorld makes the folders and a configuration that trusts the project. baseURL is the API's, on loopback; when it
 // is empty, nothing can be reached. At the test's end every process that has this world's environment is killed.
 func NewWorld(t testing.TB, baseURL string) *World {
 	t.Helper()
-	root := ShortDir(t)
-	w := &World{Root: root, BaseURL: baseURL}
-	for name, dir := range map[string]*string{
-		"home": &w.Home, "config": &w.ConfigDir, "project": &w.Project, "tmux": &w.TmuxDir, "run": &w.RunDir,
-	} {
-		*dir = filepath.Join(root, name)
-		if err := os.Mkdir(*dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+	made, err := private.Make(ShortDir(t), baseURL)
+	if err != nil {
+		t.Fatal(err)
 	}
+	w := &World{made}
 	t.Cleanup(func() {
-		endLeftovers(t, w.private())
-		reportRaces(t, root)
+		endLeftovers(t, w.World)
+		reportRaces(t, w.Root)
 	})
 	Config(t, w.ConfigDir, ConfigOptions{Trusted: []string{w.Project}})
 	return w
@@ -79,15 +66,11 @@ func removeAll(t testing.TB, dir string) {
 // Env is the whole environment for nbs-worker or claude: nothing of the developer's own but PATH. An extra NAME=VALUE
 // replaces, an extra NAME removes.
 func (w *World) Env(extra ...string) []string {
-	env := append(w.private().Env(), "GORACE=log_path="+filepath.Join(w.Root, raceLog))
+	env := append(w.World.Env(), "GORACE=log_path="+filepath.Join(w.Root, raceLog))
 	for _, e := range extra {
 		env = with(env, e)
 	}
 	return env
-}
-
-func (w *World) private() private.World {
-	return private.World{Home: w.Home, ConfigDir: w.ConfigDir, TmuxDir: w.TmuxDir, RunDir: w.RunDir, BaseURL: w.BaseURL}
 }
 
 func with(env []string, change string) []string {
