@@ -173,7 +173,7 @@ func TestFolderOfSomebodyElse(t *testing.T) {
 	before := m.stoppedAlpha()
 	rig.NeedsRoot(t)
 	for _, folder := range []string{"", "sessions", "locks", "launch"} {
-		m.chown(65534, m.inNbs(folder))
+		m.chown(rig.Nobody, m.inNbs(folder))
 		hint := "run the command as that user; or look at what is in it and take it over: chown -R 0 '" + m.inNbs(folder) + "'"
 		m.mustAllRefuse(4, "belongs to user id 65534, not to this user (0)", hint)
 		for _, args := range [][]string{{"list"}, {"spawn", "beta"}} {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -95,28 +94,9 @@ func (m *team) squat(path string) (visitors func() int) {
 		m.Fatal(err)
 	}
 	_ = os.Remove(path)
-	listener, err := net.Listen("unix", path)
-	if err != nil {
-		m.Fatal(err)
-	}
-	came, done := make(chan struct{}, 100), make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			visitor, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			came <- struct{}{}
-			_ = visitor.Close()
-		}
-	}()
-	m.Cleanup(func() {
-		_ = listener.Close()
-		<-done
-	})
-	m.giveAway(filepath.Dir(path))
-	return func() int { return len(came) }
+	visitors = rig.Squat(m, path)
+	rig.GiveAway(m, filepath.Dir(path))
+	return visitors
 }
 
 // After a reboot the recorded path of a socket below /tmp is for anybody to make.

@@ -25,7 +25,7 @@ func TestEverythingIsPrivateWhateverTheUmask(t *testing.T) {
 				{"resume", "alpha", "--prompt", "What number?"}, {"resume", "alpha", "--force", "--fresh"}, {"dismiss", "alpha"},
 			} {
 				m.ok(args...)
-				m.privateBelow(nbs)
+				rig.MustBePrivate(t, nbs, 2)
 				if entries, err := os.ReadDir(filepath.Join(nbs, "launch")); err != nil || len(entries) != 0 {
 					t.Errorf("%s left the caller's environment: %v, %v", args[0], entries, err)
 				}
@@ -41,7 +41,7 @@ func TestTrustedConfigurationIsPrivate(t *testing.T) {
 	config := filepath.Join(m.world.Root, "new", "config")
 	m.env = append(m.env, "CLAUDE_CONFIG_DIR="+config, "NBS_CLAUDE="+m.script("exit 1"))
 	m.refused(1, "claude left", "spawn", "alpha", "--trust")
-	m.privateBelow(config)
+	rig.MustBePrivate(t, config, 2)
 }
 
 // tampered are edits of a record that every verb refuses.
@@ -194,7 +194,7 @@ func TestProjectOfAnotherUserIsRefused(t *testing.T) {
 	nbs := filepath.Join(theirs, ".nbs")
 	m.ok("--root", theirs, "spawn", "alpha")
 	m.ok("--root", theirs, "stop", "alpha")
-	m.giveAway(theirs)
+	rig.GiveAway(t, theirs)
 	before := m.tree(theirs)
 	inside := m.folder("theirs/deep/below")
 	for how, run := range map[string]func(args ...string) result{
@@ -225,20 +225,6 @@ func TestProjectOfAnotherUserIsRefused(t *testing.T) {
 	}
 	for _, verb := range []string{"session", "resume", "stop", "dismiss"} {
 		m.refused(4, "alpha.json\" belongs to user id 65534", "--root", theirs, verb, "alpha")
-	}
-}
-
-// giveAway makes another user the owner of a folder and all in it.
-func (m *team) giveAway(dir string) {
-	m.Helper()
-	err := filepath.Walk(dir, func(path string, _ os.FileInfo, err error) error {
-		if err != nil {
-			return err
-		}
-		return os.Lchown(path, nobody, nobody)
-	})
-	if err != nil {
-		m.Fatal(err)
 	}
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,10 +13,9 @@ import (
 	"syscall"
 	"time"
 	"unicode"
-)
 
-// nobody is another user of the machine, without rights.
-const nobody = 65534
+	"nbs-worker/internal/sim/rig"
+)
 
 // verbs act on an agent by its handle.
 var verbs = []string{"spawn", "session", "resume", "stop", "dismiss", "run", "attach"}
@@ -80,7 +78,7 @@ func (m *team) watchAsNobody(text string) (look func() []sighting) {
 	const script = `while :; do printf %s "$CANARY" | grep -saF -f - /proc/[0-9]*/cmdline; [ -n "$begun" ] || { begun=x; echo begun; }; done`
 	watch := exec.Command("sh", "-c", script)
 	watch.Dir, watch.Env = "/", []string{"PATH=" + os.Getenv("PATH"), "CANARY=" + text}
-	watch.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	watch.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: rig.Nobody, Gid: rig.Nobody}}
 	watch.WaitDelay = 5 * time.Second
 	out := &lockedBuffer{}
 	watch.Stdout, watch.Stderr = out, out
@@ -98,33 +96,6 @@ func (m *team) watchAsNobody(text string) (look func() []sighting) {
 			seen = append(seen, sighting{pid: pid, cmdline: strings.ReplaceAll(match[2], "\x00", " ")})
 		}
 		return seen
-	}
-}
-
-// privateBelow checks that nobody else can read or write what is below a folder.
-func (m *team) privateBelow(dir string) {
-	m.Helper()
-	seen := 0
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := entry.Info()
-		if err != nil {
-			return err
-		}
-		want := fs.FileMode(0o600)
-		if entry.IsDir() {
-			want = 0o700
-		}
-		if info.Mode().Perm() != want {
-			m.Errorf("%s has mode %04o; want %04o", path, info.Mode().Perm(), want)
-		}
-		seen++
-		return nil
-	})
-	if err != nil || seen < 2 {
-		m.Errorf("%d files below %s: %v", seen, dir, err)
 	}
 }
 

@@ -113,7 +113,7 @@ func TestRecordOfAnotherUserIsRefused(t *testing.T) {
 	t.Parallel()
 	rig.NeedsRoot(t)
 	s := newStoreWith(t, "alice")
-	if err := os.Chown(path(s, "sessions", "alice.json"), 65534, -1); err != nil {
+	if err := os.Chown(path(s, "sessions", "alice.json"), rig.Nobody, -1); err != nil {
 		t.Fatal(err)
 	}
 	_, err := s.Load("alice")

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 )
 
 const (
@@ -95,28 +96,7 @@ func TestEverythingIsPrivate(t *testing.T) {
 	if err := s.Append(t.Context(), Event{Event: "spawn", Handle: "alice"}); err != nil {
 		t.Fatal(err)
 	}
-	files := 0
-	err = filepath.WalkDir(path(s), func(name string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := entry.Info()
-		if err != nil {
-			return err
-		}
-		want := fs.FileMode(0o600)
-		if entry.IsDir() {
-			want = 0o700
-		}
-		if got := info.Mode().Perm(); got != want {
-			t.Errorf("%s has mode %04o; want %04o", name, got, want)
-		}
-		files++
-		return nil
-	})
-	if err != nil || files < 10 {
-		t.Errorf("%d files seen: %v", files, err)
-	}
+	rig.MustBePrivate(t, path(s), 10)
 	if got := readFile(t, path(s, ".gitignore")); got != "*\n" {
 		t.Errorf(".gitignore is %q", got)
 	}
@@ -222,7 +202,7 @@ func TestOpenRefusesWhatIsNotOurs(t *testing.T) {
 		return
 	}
 	s := newStore(t)
-	if err := os.Chown(path(s), 65534, -1); err != nil {
+	if err := os.Chown(path(s), rig.Nobody, -1); err != nil {
 		t.Fatal(err)
 	}
 	_, err := Open(s.Project())

@@ -3,7 +3,6 @@ package tmux
 import (
 	"errors"
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,40 +12,11 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// nobody is another user of the machine.
-const nobody = 65534
-
 // trap is a socket at which somebody waits for a client, and counts those who come.
 func trap(t *testing.T) (path string, visitors func() int) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "nbs")
-	if err != nil {
-		t.Fatal(err)
-	}
-	path = filepath.Join(dir, "s")
-	listener, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	came := make(chan struct{}, 100)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			visitor, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			came <- struct{}{}
-			_ = visitor.Close()
-		}
-	}()
-	t.Cleanup(func() {
-		_ = listener.Close()
-		<-done
-		_ = os.RemoveAll(dir)
-	})
-	return path, func() int { return len(came) }
+	path = filepath.Join(rig.ShortDir(t), "s")
+	return path, rig.Squat(t, path)
 }
 
 // mustNotCall checks that no call of tmux reaches the socket.
@@ -72,7 +42,7 @@ func TestSocketOfAnotherUserIsNotTouched(t *testing.T) {
 	t.Parallel()
 	rig.NeedsRoot(t)
 	path, visitors := trap(t)
-	if err := os.Chown(path, nobody, -1); err != nil {
+	if err := os.Chown(path, rig.Nobody, -1); err != nil {
 		t.Fatal(err)
 	}
 	mustNotCall(t, path, visitors)
@@ -82,7 +52,7 @@ func TestSocketInTheFolderOfAnotherUserIsNotTouched(t *testing.T) {
 	t.Parallel()
 	rig.NeedsRoot(t)
 	path, visitors := trap(t)
-	if err := os.Chown(filepath.Dir(path), nobody, -1); err != nil {
+	if err := os.Chown(filepath.Dir(path), rig.Nobody, -1); err != nil {
 		t.Fatal(err)
 	}
 	mustNotCall(t, path, visitors)
