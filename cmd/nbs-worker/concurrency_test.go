@@ -34,34 +34,22 @@ func TestSpawnOfOneHandleByMany(t *testing.T) {
 
 func TestInterruptedSpawnLeavesARecordThatExplainsAll(t *testing.T) {
 	m := standIn(t, "start-delay=3s")
-	cmd := m.command([]string{"spawn", "alpha", "--prompt", "Remember 42."})
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	m.waitFor("claude runs", func() (bool, string) {
-		r := m.nbs("session", "alpha", "--json")
-		return strings.Contains(r.stdout, `"same_process":true`), r.String()
-	})
-	m.kill(cmd.Process.Pid, syscall.SIGINT)
-	_ = cmd.Wait()
-	m.mustRefuse(result{code: cmd.ProcessState.ExitCode(), stderr: stderr.String()}, 130, "interrupted; the start goes on")
+	spawn := m.begin("spawn", "alpha", "--prompt", "Remember 42.")
+	m.waitClaude("alpha")
+	m.kill(spawn.Process.Pid, syscall.SIGINT)
+	m.mustRefuse(spawn.end(), 130, "interrupted; the start goes on")
 	m.mustAnswer("alpha", "OK, I will remember 42.")
 }
 
 func TestKilledSpawnIsTakenOverByResume(t *testing.T) {
 	m := standIn(t, "start-delay=2s")
-	cmd := m.command([]string{"spawn", "alpha", "--prompt", "Remember 42."})
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	spawn := m.begin("spawn", "alpha", "--prompt", "Remember 42.")
 	m.waitFor("the record is there", func() (bool, string) {
 		r := m.nbs("session", "alpha")
 		return r.code == 0, r.String()
 	})
-	_ = cmd.Process.Kill()
-	_ = cmd.Wait()
+	_ = spawn.Process.Kill()
+	_ = spawn.Wait()
 	id := m.record("alpha")["session_id"].(string)
 	m.waitFor("a resume goes through, or the first start did", func() (bool, string) {
 		r := m.nbs("resume", "alpha")

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -14,11 +13,6 @@ import (
 
 // A disk that takes nothing more: what is on it stays, no verb claims success, stop
 // ends the agent all the same, and with room again everything goes on.
-
-// inNbs is a path in the project's .nbs.
-func (m *team) inNbs(names ...string) string {
-	return filepath.Join(append([]string{m.world.Project, ".nbs"}, names...)...)
-}
 
 // fill leaves only so many pages of 4 kB on the disk of .nbs.
 func (m *team) fill(pages int64) (free func()) {

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,30 +11,6 @@ import (
 )
 
 // A tmux server that dies between two calls of one verb, and one that lost its socket.
-
-// murderous puts a tmux first in the PATH that counts its calls, and kills a process
-// before one of them. It returns the change of the environment.
-func (m *team) murderous(victim, beforeCall int) (env []string, calls func() int) {
-	m.Helper()
-	dir := m.TempDir()
-	real := filepath.Join(m.pathWithout("claude"), "tmux")
-	log := filepath.Join(dir, "calls")
-	script := fmt.Sprintf(`#!/bin/sh
-echo "$*" >>%[1]s
-if [ "$(wc -l <%[1]s)" -eq %[2]d ]; then
-	kill -KILL %[3]d
-	while [ -e /proc/%[3]d/exe ]; do :; done
-fi
-exec %[4]s "$@"
-`, log, beforeCall, victim, real)
-	if err := os.WriteFile(filepath.Join(dir, "tmux"), []byte(script), 0o700); err != nil {
-		m.Fatal(err)
-	}
-	return []string{"PATH=" + dir + ":" + m.variable("PATH")}, func() int {
-		text, _ := os.ReadFile(log)
-		return strings.Count(string(text), "\n")
-	}
-}
 
 func TestServerThatDiesBetweenTwoCalls(t *testing.T) {
 	for name, verb := range map[string]struct {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -25,20 +24,6 @@ func TestStopEndsWhatToolsLeftBehind(t *testing.T) {
 			t.Errorf("process %d of the agent lives", pid)
 		}
 	}
-}
-
-// carrying lists the live processes with the invocation of the agent's last start.
-func (m *team) carrying(handle string) []int {
-	m.Helper()
-	invocation := m.record(handle)["process"].(map[string]any)["invocation"].(string)
-	var pids []int
-	for _, pid := range allPIDs() {
-		environ, _ := os.ReadFile(procFile(pid, "environ"))
-		if strings.Contains(string(environ), "NBS_INVOCATION_ID="+invocation+"\x00") && !dead(pid) {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
 }
 
 func TestStopOfAClaudeThatRefusesTerm(t *testing.T) {
@@ -65,10 +50,7 @@ func TestDismissKeepsTheIDInTheJournal(t *testing.T) {
 	m.ok("spawn", "alpha")
 	id := m.session("alpha").SessionID
 	m.ok("dismiss", "alpha")
-	journal, err := os.ReadFile(m.world.Project + "/.nbs/journal.jsonl")
-	if err != nil || !strings.Contains(string(journal), `"event":"dismiss","handle":"alpha","session_id":"`+id) {
-		t.Errorf("%v\n%s", err, journal)
-	}
+	m.mustBeInTheJournal("dismiss", "alpha", id)
 }
 
 func TestSeveralHandles(t *testing.T) {
@@ -129,4 +111,14 @@ func TestServerStartedByAnAgentOutlivesIt(t *testing.T) {
 	if after := m.session("colleague"); !after.Running || after.RecordedPID != before.RecordedPID || dead(server) {
 		t.Errorf("before %+v\nafter %+v", before, after)
 	}
+}
+
+// bossWithServer is an agent whose shell has started the user's tmux server, with a
+// session of somebody in it; the agent itself lives in another server.
+func (m *team) bossWithServer() {
+	m.Helper()
+	m.ok("--tmux-socket", "first", "spawn", "boss")
+	boss := m.environ(m.session("boss").RecordedPID)
+	m.env = append(m.env, "NBS_INVOCATION_ID="+boss["NBS_INVOCATION_ID"])
+	m.tmux("new-session", "-d", "-s", "somebody", "cat; cat")
 }

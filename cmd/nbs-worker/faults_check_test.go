@@ -35,9 +35,7 @@ func (r *round) checkRecord() {
 	case there && start.SessionID != r.id:
 		r.Errorf("the conversation is %s, before it was %s", start.SessionID, r.id)
 	case !there && r.fault.Verb == faults.Dismiss:
-		if !r.journalSays("dismiss", r.id) {
-			r.Errorf("the record is gone, and the journal does not know the id %s", r.id)
-		}
+		r.mustBeInTheJournal("dismiss", subject, r.id)
 	case !there && (r.fault.Verb != faults.Spawn || !r.fault.Hits(faults.TheVerb)):
 		r.Errorf("the record is gone")
 	}
@@ -108,32 +106,11 @@ func (r *round) checkOther() {
 // checkJournal: every line can be read.
 func (r *round) checkJournal() {
 	r.Helper()
-	for line := range strings.Lines(r.journalText()) {
+	for line := range strings.Lines(r.journal()) {
 		if !json.Valid([]byte(line)) {
 			r.Errorf("a line of the journal does not parse: %q", line)
 		}
 	}
-}
-
-func (r *round) journalText() string {
-	text, err := os.ReadFile(r.world.Project + "/.nbs/journal.jsonl")
-	if err != nil && !os.IsNotExist(err) {
-		r.Error(err)
-	}
-	return string(text)
-}
-
-func (r *round) journalSays(event, id string) bool {
-	for line := range strings.Lines(r.journalText()) {
-		var said struct {
-			Event     string
-			SessionID string `json:"session_id"`
-		}
-		if json.Unmarshal([]byte(line), &said) == nil && said.Event == event && said.SessionID == id {
-			return true
-		}
-	}
-	return false
 }
 
 // checkRepaired is what must hold after the one resume: the agent is as it was, once, and nothing else is left.
@@ -183,8 +160,8 @@ const sweptAfter = time.Minute
 // checkFiles: no launch file, which holds an environment, and no temporary file that is old enough to be swept.
 func (r *round) checkFiles() {
 	r.Helper()
-	left, _ := filepath.Glob(r.world.Project + "/.nbs/launch/*.json") // the pattern is well formed
-	hidden, _ := filepath.Glob(r.world.Project + "/.nbs/*/.*.json*")
+	left, _ := filepath.Glob(r.inNbs("launch", "*.json")) // the pattern is well formed
+	hidden, _ := filepath.Glob(r.inNbs("*", ".*.json*"))
 	for _, path := range hidden {
 		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > 2*sweptAfter {
 			left = append(left, fmt.Sprintf("%s of %s", path, info.ModTime()))

@@ -64,16 +64,6 @@ func (m *team) processes() []worldProcess {
 	return found
 }
 
-// valueIn reads a variable of an environment as the kernel shows it.
-func valueIn(environ []byte, name string) string {
-	for entry := range bytes.SplitSeq(environ, []byte{0}) {
-		if value, ok := bytes.CutPrefix(entry, []byte(name+"=")); ok {
-			return string(value)
-		}
-	}
-	return ""
-}
-
 // worldSession is a tmux session.
 type worldSession struct{ name, invocation string }
 

@@ -16,9 +16,6 @@ import (
 // What may stand in .nbs instead of a record of ours: each verb says what is wrong and
 // what to do, and changes nothing.
 
-// knownVerbs are the verbs that take the handle of an agent that is there. attach wants a terminal first.
-var knownVerbs = []string{"session", "resume", "stop", "dismiss", "run"}
-
 // stoppedAlpha is a team with one agent that does not run.
 func (m *team) stoppedAlpha() session {
 	m.Helper()

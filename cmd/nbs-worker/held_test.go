@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -133,16 +132,6 @@ exec ` + claude + ` "$@"`)
 	}
 }
 
-func (m *team) variable(name string) string {
-	value := ""
-	for _, entry := range m.env {
-		if rest, ok := strings.CutPrefix(entry, name+"="); ok {
-			value = rest
-		}
-	}
-	return value
-}
-
 func TestLostTranscriptIsNeverReplacedInSilence(t *testing.T) {
 	eachVersion(t, func(t *testing.T, m *team) {
 		before := m.remembers("alpha")
@@ -191,14 +180,4 @@ func TestAdoptAnExistingConversation(t *testing.T) {
 		m.refused(2, "no conversation", "spawn", "gamma", "--session-id", "11111111-2222-4333-8444-555555555555")
 		m.refused(4, "is not a UUID", "spawn", "gamma", "--session-id", "not-a-uuid")
 	})
-}
-
-// otherProject makes a second, trusted project folder.
-func (m *team) otherProject() string {
-	m.Helper()
-	dir := filepath.Join(m.world.Root, "other")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		m.Fatal(err)
-	}
-	return dir
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -104,7 +103,7 @@ func TestProjectFolderIsNoTmuxFormat(t *testing.T) {
 	rig.Config(t, m.world.ConfigDir, rig.ConfigOptions{Trusted: []string{m.world.Project}})
 	m.ok("spawn", "alpha")
 	s := m.session("alpha")
-	if cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", s.RecordedPID)); err != nil || cwd != m.world.Project {
+	if cwd, err := os.Readlink(procFile(s.RecordedPID, "cwd")); err != nil || cwd != m.world.Project {
 		t.Errorf("claude runs in %q, %v", cwd, err)
 	}
 	m.noCanary()
@@ -151,21 +150,6 @@ func TestCallersEnvironmentReachesClaude(t *testing.T) {
 	}
 }
 
-// environ is the environment with which a process was started.
-func (m *team) environ(pid int) map[string]string {
-	m.Helper()
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-	if err != nil {
-		m.Fatal(err)
-	}
-	env := map[string]string{}
-	for entry := range strings.SplitSeq(string(data), "\x00") {
-		name, value, _ := strings.Cut(entry, "=")
-		env[name] = value
-	}
-	return env
-}
-
 func TestNoSecretIsLeftAnywhere(t *testing.T) {
 	m := standIn(t)
 	const secret = "canary-of-a-secret-0815"
@@ -174,12 +158,12 @@ func TestNoSecretIsLeftAnywhere(t *testing.T) {
 	s := m.session("alpha")
 	for _, pid := range []int{m.serverPID(), m.launcher("alpha")} {
 		for _, file := range []string{"cmdline", "environ"} {
-			data, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file))
+			data, err := os.ReadFile(procFile(pid, file))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if strings.Contains(string(data), secret) {
-				t.Errorf("the secret is in /proc/%d/%s", pid, file)
+				t.Errorf("the secret is in %s", procFile(pid, file))
 			}
 		}
 	}
@@ -187,7 +171,7 @@ func TestNoSecretIsLeftAnywhere(t *testing.T) {
 		t.Error("tmux shows the secret")
 	}
 	m.ok("stop", "alpha")
-	err := filepath.Walk(filepath.Join(m.world.Project, ".nbs"), func(path string, info os.FileInfo, err error) error {
+	err := filepath.Walk(m.inNbs(), func(path string, info os.FileInfo, err error) error {
 		if err != nil || info.IsDir() {
 			return err
 		}
@@ -212,10 +196,7 @@ func TestTwoProjectsWithOneHandle(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "alpha")
 	first := m.session("alpha")
-	other := filepath.Join(m.world.Root, "other")
-	if err := os.Mkdir(other, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	other := m.otherProject()
 	rig.Config(t, m.world.ConfigDir, rig.ConfigOptions{Trusted: []string{m.world.Project, other}})
 	m.ok("spawn", "alpha", "--root", other)
 	m.dir = other
@@ -239,7 +220,7 @@ func TestForeignSessionOfOurNameIsLeftAlone(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	m.ok("dismiss", "alpha")
-	if sessions := m.tmux("list-sessions", "-F", "#{session_name}"); sessions != "nbs-alpha-live\n" {
+	if sessions := m.sessionNames(); sessions != "nbs-alpha-live\n" {
 		t.Errorf("sessions left: %q", sessions)
 	}
 }

@@ -2,9 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -34,59 +31,22 @@ func TestHandlesThatLookLikeEachOthersSessions(t *testing.T) {
 	}
 }
 
-// identityOf is pid and start ticks of a live process; "" for a dead one.
-func identityOf(pid int) string {
-	if dead(pid) {
-		return ""
-	}
-	stat, _ := os.ReadFile(procFile(pid, "stat"))
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	fields := strings.Fields(rest)
-	const startTicks = 22 - 3
-	if len(fields) <= startTicks {
-		return ""
-	}
-	return fmt.Sprint(pid, " since ", fields[startTicks])
-}
-
-// bystander is a process that has nothing to do with any agent.
-func (m *team) bystander() (pid int, ticks uint64) {
-	m.Helper()
-	cmd := exec.Command("cat")
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		m.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		m.Fatal(err)
-	}
-	m.Cleanup(func() {
-		_ = stdin.Close()
-		_ = cmd.Wait()
-	})
-	_, since, _ := strings.Cut(identityOf(cmd.Process.Pid), " since ")
-	if ticks, err = strconv.ParseUint(since, 10, 64); err != nil {
-		m.Fatal(err)
-	}
-	return cmd.Process.Pid, ticks
-}
-
 // A record whose pid and start ticks fit a live process, and whose boot is another one.
 func TestPIDOfAnEarlierBootIsNotSignalled(t *testing.T) {
 	m := standIn(t)
 	before := m.remembers("alpha")
 	m.keepServer()
 	m.ok("stop", "alpha")
-	pid, ticks := m.bystander()
+	pid, _ := m.sleeper()
+	ticks := m.startTicks(pid)
 	was := identityOf(pid)
 	pretend := func() {
 		m.forgetExits("alpha")
 		m.setRecord("alpha", func(fields map[string]any) {
 			fields["pid"], fields["desired"] = pid, "running"
-			process := fields["process"].(map[string]any)
-			process["pid"], process["start_ticks"] = pid, ticks
-			process["launcher"] = map[string]any{"pid": pid, "start_ticks": ticks}
-			process["boot_id"] = "00000000-0000-4000-8000-000000000000"
+			process(fields)["pid"], process(fields)["start_ticks"] = pid, ticks
+			process(fields)["launcher"] = map[string]any{"pid": pid, "start_ticks": ticks}
+			process(fields)["boot_id"] = "00000000-0000-4000-8000-000000000000"
 		})
 	}
 	pretend()
@@ -166,7 +126,7 @@ func TestSessionNameThatSomebodyTookMeanwhile(t *testing.T) {
 	}
 	m.ok("stop", "alpha")
 	m.ok("dismiss", "alpha")
-	if sessions := m.tmux("list-sessions", "-F", "#{session_name}"); sessions != "nbs-alpha-live\nsomebody\n" {
+	if sessions := m.sessionNames(); sessions != "nbs-alpha-live\nsomebody\n" {
 		t.Errorf("sessions left: %q", sessions)
 	}
 }

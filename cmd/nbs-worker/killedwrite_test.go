@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"os/exec"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -69,10 +68,7 @@ func TestKilledDismissLeavesTheRecordOrTheJournal(t *testing.T) {
 			t.Error(r)
 		}
 		m.mustBeUntouched(nil)
-		journal, err := os.ReadFile(m.inNbs("journal.jsonl"))
-		if line := `"event":"dismiss","handle":"alpha","session_id":"` + before.SessionID; err != nil || !strings.Contains(string(journal), line) {
-			t.Errorf("the record is gone and the journal does not know the id: %v: %s", err, journal)
-		}
+		m.mustBeInTheJournal("dismiss", "alpha", before.SessionID)
 		if err := os.Truncate(m.inNbs("journal.jsonl"), 0); err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"testing"
 )
 
@@ -23,7 +22,7 @@ func (m *team) makeLegacy(handle string) session {
 	if err != nil {
 		m.Fatal(err)
 	}
-	if err := os.RemoveAll(filepath.Join(m.world.Project, ".nbs")); err != nil {
+	if err := os.RemoveAll(m.inNbs()); err != nil {
 		m.Fatal(err)
 	}
 	m.writeRecord(handle, string(text))

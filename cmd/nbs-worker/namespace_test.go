@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -44,12 +43,7 @@ func (m *team) inNamespace() *namespace {
 		name, _ := os.ReadFile("/proc/" + n.init + "/comm")
 		return string(name) == "cat\n", string(name)
 	})
-	wrapper := filepath.Join(m.TempDir(), "nbs-worker")
-	script := fmt.Sprintf("#!/bin/sh\nexec nsenter --target %s --pid --mount --wd=\"$PWD\" -- %s \"$@\"\n", n.init, m.worker)
-	if err := os.WriteFile(wrapper, []byte(script), 0o700); err != nil {
-		m.Fatal(err)
-	}
-	m.worker = wrapper
+	m.worker = m.program("nbs-worker", fmt.Sprintf(`exec nsenter --target %s --pid --mount --wd="$PWD" -- %s "$@"`, n.init, m.worker))
 	return n
 }
 

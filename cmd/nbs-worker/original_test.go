@@ -86,7 +86,7 @@ func TestOriginalPIDOfAnotherProcessIsNotAlive(t *testing.T) {
 	m.ok("stop", "alpha")
 	m.setRecord("alpha", func(fields map[string]any) {
 		fields["pid"] = os.Getpid()
-		fields["process"].(map[string]any)["pid"] = os.Getpid()
+		process(fields)["pid"] = os.Getpid()
 	})
 	if s := m.session("alpha"); s.SameProcess || s.Running {
 		t.Errorf("the pid of a stranger counts as the agent: %+v", s)
@@ -235,18 +235,14 @@ func TestOriginalRolePromptIsNotSentOnResume(t *testing.T) {
 
 func TestOriginalPathTraversal(t *testing.T) {
 	m := standIn(t)
-	for _, verb := range []string{"spawn", "session", "resume", "stop", "dismiss", "run", "attach"} {
+	for _, verb := range verbs {
 		for _, handle := range []string{"../../x", "/etc/passwd", "a/b", "..", ".", "", "x\ny", "-x"} {
-			args := []string{verb, "--", handle}
-			if verb == "spawn" {
-				args = []string{verb, handle}
-			}
-			if r := m.nbs(args...); r.code != 4 {
+			if r := m.nbs(words(verb, handle)...); r.code != 4 {
 				t.Errorf("%s %q: %s", verb, handle, r)
 			}
 		}
 	}
-	if _, err := os.Stat(filepath.Join(m.world.Project, ".nbs")); err == nil {
+	if _, err := os.Stat(m.inNbs()); err == nil {
 		t.Error("a refused handle made a .nbs")
 	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -27,6 +26,37 @@ func (m *team) mustNameTheHolder(results []result) {
 		if r.code == 5 && !holderNamed.MatchString(r.stderr) {
 			m.Errorf("the holder is not named: %s", r)
 		}
+	}
+}
+
+// compete runs one command many times at once.
+func (m *team) compete(contenders int, args ...string) []result {
+	m.Helper()
+	results := make([]result, contenders)
+	var all sync.WaitGroup
+	for i := range contenders {
+		all.Go(func() { results[i] = m.nbs(args...) })
+	}
+	all.Wait()
+	return results
+}
+
+// wonByOne checks that one of several competitors succeeded and that the others were
+// told of a conflict.
+func (m *team) wonByOne(results []result) {
+	m.Helper()
+	won := 0
+	for _, r := range results {
+		switch r.code {
+		case 0:
+			won++
+		case 5:
+		default:
+			m.Error(r)
+		}
+	}
+	if won != 1 {
+		m.Errorf("%d of %d succeeded", won, len(results))
 	}
 }
 
@@ -57,7 +87,7 @@ func TestManySpawnsOfOneHandle(t *testing.T) {
 		if on := claudesOn(s.SessionID); len(on) != 1 || !s.Running {
 			t.Errorf("round %d: claudes on the conversation: %v; %+v", round, on, s)
 		}
-		if names := m.tmux("list-sessions", "-F", "#{session_name}"); names != "nbs-alpha-live\nsomebody\n" {
+		if names := m.sessionNames(); names != "nbs-alpha-live\nsomebody\n" {
 			t.Errorf("sessions: %q", names)
 		}
 		m.ok("dismiss", "alpha")
@@ -76,7 +106,7 @@ func (m *team) meet(first, second string, headStart bool) (a, b result) {
 	})
 	if headStart {
 		m.waitFor(first+" is at work", func() (bool, string) {
-			lock, _ := os.ReadFile(filepath.Join(m.world.Project, ".nbs", "locks", "alpha.verb"))
+			lock, _ := os.ReadFile(m.inNbs("locks", "alpha.verb"))
 			select {
 			case <-done:
 				return true, ""
@@ -128,7 +158,7 @@ func TestResumeAgainstDismiss(t *testing.T) {
 			if len(on) != 0 || dismiss.code != 0 || resume.code == 1 {
 				t.Errorf("%s: %v\n%s\n%s", what, on, resume, dismiss)
 			}
-			m.mustBeInTheJournal("dismiss", before.SessionID)
+			m.mustBeInTheJournal("dismiss", "alpha", before.SessionID)
 			m.ok("spawn", "alpha", "--session-id", before.SessionID, "--model", "sonnet")
 			m.ok("stop", "alpha")
 		default:
@@ -139,14 +169,6 @@ func TestResumeAgainstDismiss(t *testing.T) {
 		t.Errorf("resume won %d times, dismiss %d times", resumed, dismissed)
 	}
 	m.mustRemember("alpha", before)
-}
-
-func (m *team) mustBeInTheJournal(event, id string) {
-	m.Helper()
-	journal, err := os.ReadFile(filepath.Join(m.world.Project, ".nbs", "journal.jsonl"))
-	if err != nil || !strings.Contains(string(journal), `"event":"`+event+`","handle":"alpha","session_id":"`+id) {
-		m.Errorf("%s of %s is not in the journal: %v\n%s", event, id, err, journal)
-	}
 }
 
 func TestStopAgainstResume(t *testing.T) {
@@ -195,7 +217,7 @@ func TestTwoProjectsWithOneHandleAtOnce(t *testing.T) {
 		both.Go(func() { m.liveThrough(root) })
 	}
 	both.Wait()
-	if names := m.tmux("list-sessions", "-F", "#{session_name}"); names != "somebody\n" {
+	if names := m.sessionNames(); names != "somebody\n" {
 		t.Errorf("sessions left: %q", names)
 	}
 }

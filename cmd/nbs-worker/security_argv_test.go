@@ -6,8 +6,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/sim/rig"
 )
@@ -55,6 +58,42 @@ func TestCommandLinesAsAnotherUserSeesThem(t *testing.T) {
 	}
 }
 
+// sighting is a process on whose command line another user saw a text.
+type sighting struct {
+	pid     int
+	cmdline string
+}
+
+var sightingPattern = regexp.MustCompile(`(?m)^/proc/(\d+)/cmdline:(.*)$`)
+
+// watchAsNobody reads all command lines of the machine, again and again, as a user
+// without rights, until the look ends: then it tells where the text was seen.
+func (m *team) watchAsNobody(text string) (look func() []sighting) {
+	m.Helper()
+	const script = `while :; do printf %s "$CANARY" | grep -saF -f - /proc/[0-9]*/cmdline; [ -n "$begun" ] || { begun=x; echo begun; }; done`
+	watch := exec.Command("sh", "-c", script)
+	watch.Dir, watch.Env = "/", []string{"PATH=" + os.Getenv("PATH"), "CANARY=" + text}
+	watch.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: rig.Nobody, Gid: rig.Nobody}}
+	watch.WaitDelay = 5 * time.Second
+	out := &lockedBuffer{}
+	watch.Stdout, watch.Stderr = out, out
+	if err := watch.Start(); err != nil {
+		m.Fatal(err)
+	}
+	m.Cleanup(func() { _ = watch.Process.Kill() })
+	m.waitFor("the other user looks", func() (bool, string) { return strings.Contains(out.String(), "begun"), out.String() })
+	return func() []sighting {
+		_ = watch.Process.Kill()
+		_ = watch.Wait()
+		var seen []sighting
+		for _, match := range sightingPattern.FindAllStringSubmatch(out.String(), -1) {
+			pid, _ := strconv.Atoi(match[1])
+			seen = append(seen, sighting{pid: pid, cmdline: strings.ReplaceAll(match[2], "\x00", " ")})
+		}
+		return seen
+	}
+}
+
 // The help says it where somebody who gives a prompt will look.
 func TestHelpSaysWhoCanReadAPrompt(t *testing.T) {
 	m := standIn(t)
@@ -63,16 +102,6 @@ func TestHelpSaysWhoCanReadAPrompt(t *testing.T) {
 			t.Errorf("%s --help does not say that other users can read the prompt:\n%s", verb, help)
 		}
 	}
-}
-
-// cmdline is the command line of a process.
-func (m *team) cmdline(pid int) []string {
-	m.Helper()
-	text, err := os.ReadFile(procFile(pid, "cmdline"))
-	if err != nil {
-		m.Fatal(err)
-	}
-	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")
 }
 
 // A word that ends in ';' ends a tmux command, and the next words are one more.

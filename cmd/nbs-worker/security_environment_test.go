@@ -105,7 +105,7 @@ func TestRecordedSocketThatAnotherUserTookIsNotTouched(t *testing.T) {
 	rig.NeedsRoot(t)
 	m.ok("spawn", "alpha", "--prompt", "Remember 42.")
 	before := m.session("alpha")
-	path := process(m.record("alpha"))["tmux"].(map[string]any)["path"].(string)
+	path := tmuxPlace(m.record("alpha"))["path"].(string)
 	m.killServer()
 	m.waitState("alpha", "lost: tmux")
 	visitors := m.squat(path)
@@ -134,7 +134,7 @@ func TestLiveAgentWhoseSocketAnotherUserTook(t *testing.T) {
 	rig.NeedsRoot(t)
 	m.ok("spawn", "alpha")
 	s := m.session("alpha")
-	path := process(m.record("alpha"))["tmux"].(map[string]any)["path"].(string)
+	path := tmuxPlace(m.record("alpha"))["path"].(string)
 	server := m.serverPID()
 	visitors := m.squat(path)
 	if r := m.nbs("session", "alpha"); r.code != 4 || !strings.Contains(r.stdout, "that very process") || !strings.Contains(r.stderr, "tmux socket") {

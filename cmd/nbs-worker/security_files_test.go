@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,7 +18,7 @@ func TestEverythingIsPrivateWhateverTheUmask(t *testing.T) {
 		t.Run(umask, func(t *testing.T) {
 			m := standIn(t)
 			m.under("umask " + umask)
-			nbs := filepath.Join(m.world.Project, ".nbs")
+			nbs := m.inNbs()
 			for _, args := range [][]string{
 				{"spawn", "alpha", "--prompt", "Remember 42.", "--trust"}, {"session", "alpha"}, {"list"}, {"stop", "alpha"},
 				{"resume", "alpha", "--prompt", "What number?"}, {"resume", "alpha", "--force", "--fresh"}, {"dismiss", "alpha"},
@@ -99,7 +98,7 @@ func TestTamperedRecordsAreRefusedByEveryVerb(t *testing.T) {
 func (m *team) mustBeDamaged(what string) {
 	m.Helper()
 	text := m.recordText("alpha")
-	for _, verb := range []string{"session", "resume", "stop", "dismiss", "run"} {
+	for _, verb := range knownVerbs {
 		r := m.nbs(verb, "alpha")
 		if r.code != 4 || !strings.Contains(r.stderr, "is damaged") || r.stdout != "" || steering(r.stderr) || len(r.stderr) > 2000 {
 			m.Errorf("%s: %s: %s", what, verb, r)
@@ -195,7 +194,7 @@ func TestProjectOfAnotherUserIsRefused(t *testing.T) {
 	m.ok("--root", theirs, "spawn", "alpha")
 	m.ok("--root", theirs, "stop", "alpha")
 	rig.GiveAway(t, theirs)
-	before := m.tree(theirs)
+	before := m.snapshot(nbs)
 	inside := m.folder("theirs/deep/below")
 	for how, run := range map[string]func(args ...string) result{
 		"--root":   func(args ...string) result { return m.nbs(append([]string{"--root", theirs}, args...)...) },
@@ -214,7 +213,7 @@ func TestProjectOfAnotherUserIsRefused(t *testing.T) {
 			}
 		}
 	}
-	if after := m.tree(theirs); after != before {
+	if after := m.snapshot(nbs); after != before {
 		t.Errorf("something was written\nbefore %s\nafter %s", before, after)
 	}
 	// Also when only the record is theirs, in folders of ours.
@@ -226,24 +225,4 @@ func TestProjectOfAnotherUserIsRefused(t *testing.T) {
 	for _, verb := range []string{"session", "resume", "stop", "dismiss"} {
 		m.refused(4, "alpha.json\" belongs to user id 65534", "--root", theirs, verb, "alpha")
 	}
-}
-
-// tree is what is below a folder's .nbs, with its sizes.
-func (m *team) tree(dir string) string {
-	m.Helper()
-	var lines []string
-	err := filepath.Walk(filepath.Join(dir, ".nbs"), func(path string, info os.FileInfo, err error) error {
-		if err == nil {
-			lines = append(lines, fmt.Sprintf("%s %d %v", path, info.Size(), info.ModTime()))
-		}
-		return err
-	})
-	if err != nil {
-		m.Fatal(err)
-	}
-	text, err := json.Marshal(lines)
-	if err != nil {
-		m.Fatal(err)
-	}
-	return string(text)
 }

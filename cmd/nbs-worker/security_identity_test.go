@@ -109,7 +109,7 @@ func TestRecordThatClaimsAnotherTmuxServer(t *testing.T) {
 	if !dead(s.RecordedPID) {
 		t.Error("the agent itself was left running")
 	}
-	if sessions := m.tmux("list-sessions", "-F", "#{session_name}"); sessions != "nbs-alpha-live\n" || dead(server) {
+	if sessions := m.sessionNames(); sessions != "nbs-alpha-live\n" || dead(server) {
 		t.Errorf("sessions left on the other server: %q", sessions)
 	}
 }
@@ -122,9 +122,9 @@ func TestRecordWithAHostileSocket(t *testing.T) {
 	whole := m.recordText("alpha")
 	for _, socket := range []string{"x; kill-server", "#(touch PWN)", "-x", "../x", "a/b", "$(touch PWN)"} {
 		m.writeRecord("alpha", whole)
-		m.setRecord("alpha", func(fields map[string]any) { process(fields)["tmux"].(map[string]any)["socket"] = socket })
+		m.setRecord("alpha", func(fields map[string]any) { tmuxPlace(fields)["socket"] = socket })
 		m.refused(4, "tmux socket", "resume", "alpha")
-		m.setRecord("alpha", func(fields map[string]any) { process(fields)["tmux"].(map[string]any)["path"] = socket })
+		m.setRecord("alpha", func(fields map[string]any) { tmuxPlace(fields)["path"] = socket })
 		for _, verb := range []string{"session", "resume", "stop", "dismiss"} {
 			m.refused(4, "tmux path", verb, "alpha")
 		}

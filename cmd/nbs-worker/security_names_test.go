@@ -13,6 +13,20 @@ import (
 // Names that lead elsewhere, or that mean something to a shell, to tmux or to claude:
 // handles, and the folders in which agents work.
 
+// verbs act on an agent by its handle.
+var verbs = []string{"spawn", "session", "resume", "stop", "dismiss", "run", "attach"}
+
+// knownVerbs are the verbs that take the handle of an agent that is there. attach wants a terminal first.
+var knownVerbs = []string{"session", "resume", "stop", "dismiss", "run"}
+
+// words are the arguments of a verb for a handle, whatever that begins with.
+func words(verb, handle string) []string {
+	if verb == "spawn" { // what follows its "--" is claude's
+		return []string{verb, handle}
+	}
+	return []string{verb, "--", handle}
+}
+
 // TestOriginalPathTraversal has the handles that lead out of .nbs.
 func TestHostileHandlesAreRefusedByEveryVerb(t *testing.T) {
 	m := standIn(t)
@@ -31,7 +45,7 @@ func TestHostileHandlesAreRefusedByEveryVerb(t *testing.T) {
 			}
 		}
 	}
-	if _, err := os.Stat(filepath.Join(m.world.Project, ".nbs")); err == nil || m.serverPID() != 0 {
+	if _, err := os.Stat(m.inNbs()); err == nil || m.serverPID() != 0 {
 		t.Error("a refused handle left something")
 	}
 	m.noCanary()
@@ -58,13 +72,13 @@ func TestNeighbourWithALongerNameIsNotTaken(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "bobby")
 	m.tmux("new-session", "-d", "-s", "nbs-bob-live-2", "cat; cat")
-	for _, verb := range []string{"session", "resume", "stop", "dismiss", "run"} {
+	for _, verb := range knownVerbs {
 		m.refused(2, "no such agent", verb, "bob")
 	}
 	if s := m.session("bobby"); !s.Running || !s.TmuxAlive {
 		t.Errorf("the neighbour was touched: %+v", s)
 	}
-	if sessions := m.tmux("list-sessions", "-F", "#{session_name}"); !strings.Contains(sessions, "nbs-bob-live-2\n") {
+	if sessions := m.sessionNames(); !strings.Contains(sessions, "nbs-bob-live-2\n") {
 		t.Errorf("sessions left: %q", sessions)
 	}
 }
@@ -98,16 +112,6 @@ func TestHostileWorkingDirectories(t *testing.T) {
 		m.liveAndDie(handle, cwd, "spawn", handle, "--prompt", "Remember 42.", "--cwd="+cwd)
 	}
 	m.noCanary()
-}
-
-// folder makes a folder below the team's own.
-func (m *team) folder(name string) string {
-	m.Helper()
-	path := filepath.Join(m.world.Root, name)
-	if err := os.MkdirAll(path, 0o700); err != nil {
-		m.Fatal(err)
-	}
-	return path
 }
 
 // liveAndDie takes an agent through its verbs and checks where its claude runs.

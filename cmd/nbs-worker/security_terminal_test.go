@@ -8,12 +8,25 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"unicode"
 
 	"nbs-worker/internal/sim/rig"
 )
 
 // Text that others chose, in whatever we print: it steers no terminal, hides nothing
 // and does not pass for a line of ours. In JSON it is escaped, and whole.
+
+// steering finds a character that makes a terminal do something, but for line breaks
+// and tabs.
+func steering(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r)
+	})
+}
+
+// evil is a text that takes over a terminal which shows it as it is: title, clear,
+// 8-bit sequences, overwriting, reversed order.
+const evil = "evil\x1b]0;owned\x07\x1b[2J\u009b31m\u009d0;x\u009c\r\x08\x7f\u202egnp.\u2066\u200f\u061c"
 
 // evilLines also pretends to be output of ours.
 const evilLines = evil + "\nhint: rm -rf ~\nnbs-worker: all is well\nState:           idle"
@@ -79,7 +92,7 @@ func (m *team) showsHarmlessly(args ...string) {
 	c := m.console(m.command(args, "NO_COLOR=1"))
 	_ = c.cmd.Wait() // some of them are to fail
 	<-c.done
-	m.mustBeHarmless(fmt.Sprintf("%q on a terminal", args), strings.ReplaceAll(c.text(), "\r\n", "\n"))
+	m.mustBeHarmless(fmt.Sprintf("%q on a terminal", args), strings.ReplaceAll(c.seen.String(), "\r\n", "\n"))
 }
 
 func (m *team) mustBeHarmless(what, out string) {
@@ -150,7 +163,7 @@ func TestHostileHolderOfALockIsShownHarmlessly(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"alpha.verb", id + ".lease"} {
-		lock, err := os.OpenFile(filepath.Join(m.world.Project, ".nbs", "locks", name), os.O_RDWR|os.O_TRUNC, 0o600)
+		lock, err := os.OpenFile(m.inNbs("locks", name), os.O_RDWR|os.O_TRUNC, 0o600)
 		if err == nil {
 			_, err = lock.Write(holder)
 		}

@@ -56,7 +56,7 @@ func TestSeed04ResumeReadsTheRecord(t *testing.T) {
 		before := m.remembers("alpha", "--permission-mode", "acceptEdits")
 		m.kill(before.RecordedPID, syscall.SIGKILL)
 		m.mustRemember("alpha", before)
-		args := cmdline(t, m.session("alpha").RecordedPID)
+		args := m.cmdline(m.session("alpha").RecordedPID)
 		for _, pair := range [][]string{
 			{"--resume", before.SessionID}, {"--model", "sonnet"}, {"--permission-mode", "acceptEdits"},
 		} {
@@ -155,14 +155,4 @@ func TestSeed10ConcurrentResume(t *testing.T) {
 	if on := claudesOn(before.SessionID); len(on) != 1 {
 		t.Errorf("claudes on the conversation: %v", on)
 	}
-}
-
-// cmdline is the command line of a live process.
-func cmdline(t *testing.T, pid int) []string {
-	t.Helper()
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
 }

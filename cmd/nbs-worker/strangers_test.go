@@ -62,7 +62,7 @@ func TestStopSparesPanesOfOtherSessions(t *testing.T) {
 	m := standIn(t)
 	m.bossWithServer()
 	m.ok("stop", "boss")
-	if sessions := m.tmux("list-sessions", "-F", "#{session_name}"); sessions != "somebody\n" {
+	if sessions := m.sessionNames(); sessions != "somebody\n" {
 		t.Errorf("sessions left: %q", sessions)
 	}
 }

@@ -164,8 +164,7 @@ func TestListOfAgentsOnTwoStoppedServers(t *testing.T) {
 	m.ok("spawn", "beta", "--tmux-socket", "aside")
 	var words []string
 	for _, handle := range []string{"alpha", "beta"} {
-		tmux := m.record(handle)["process"].(map[string]any)["tmux"].(map[string]any)
-		server := int(tmux["server_pid"].(float64))
+		server := int(tmuxPlace(m.record(handle))["server_pid"].(float64))
 		m.kill(server, syscall.SIGSTOP)
 		t.Cleanup(func() { _ = syscall.Kill(server, syscall.SIGCONT) })
 		words = append(words, fmt.Sprintf("its server, pid %d, is stopped", server))
@@ -215,22 +214,14 @@ func TestServerThatIsStoppedDuringAStart(t *testing.T) {
 	m := standIn(t, "start-delay=8s")
 	m.keepServer()
 	server := m.serverPID()
-	spawn := m.command([]string{"spawn", "alpha", "--prompt", "Remember 42.", "--wait", "60s"})
-	var stderr strings.Builder
-	spawn.Stderr = &stderr
-	if err := spawn.Start(); err != nil {
-		t.Fatal(err)
-	}
-	m.waitFor("claude runs", func() (bool, string) {
-		r := m.nbs("session", "alpha", "--json")
-		return strings.Contains(r.stdout, `"same_process":true`), r.String()
-	})
+	spawn := m.begin("spawn", "alpha", "--prompt", "Remember 42.", "--wait", "60s")
+	m.waitClaude("alpha")
 	m.kill(server, syscall.SIGSTOP)
 	t.Cleanup(func() { _ = syscall.Kill(server, syscall.SIGCONT) })
 	begun := time.Now()
-	_ = spawn.Wait()
+	refusal := spawn.end()
 	took := time.Since(begun)
-	m.mustRefuse(result{code: spawn.ProcessState.ExitCode(), stderr: stderr.String()}, 3, fmt.Sprintf("its server, pid %d, is stopped", server))
+	m.mustRefuse(refusal, 3, fmt.Sprintf("its server, pid %d, is stopped", server))
 	if took > stuckLimit {
 		t.Errorf("it took %s", took)
 	}

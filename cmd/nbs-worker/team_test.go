@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -117,6 +116,28 @@ func (m *team) finish(cmd *exec.Cmd) result {
 	return result{code: cmd.ProcessState.ExitCode(), stdout: stdout.String(), stderr: stderr.String()}
 }
 
+// running is a command that goes on while the test does.
+type running struct {
+	*exec.Cmd
+	stdout, stderr bytes.Buffer
+}
+
+func (m *team) begin(args ...string) *running {
+	m.Helper()
+	r := &running{Cmd: m.command(args)}
+	r.Stdout, r.Stderr = &r.stdout, &r.stderr
+	if err := r.Start(); err != nil {
+		m.Fatal(err)
+	}
+	return r
+}
+
+// end waits for the command.
+func (r *running) end() result {
+	_ = r.Wait() // the code tells
+	return result{code: r.ProcessState.ExitCode(), stdout: r.stdout.String(), stderr: r.stderr.String()}
+}
+
 // ok runs a command that must succeed and returns its stdout.
 func (m *team) ok(args ...string) string {
 	m.Helper()
@@ -188,57 +209,6 @@ func (m *team) session(handle string) session {
 	return s
 }
 
-// record reads the record as the file has it.
-func (m *team) record(handle string) map[string]any {
-	m.Helper()
-	var fields map[string]any
-	if err := json.Unmarshal([]byte(m.recordText(handle)), &fields); err != nil {
-		m.Fatal(err)
-	}
-	return fields
-}
-
-func (m *team) recordText(handle string) string {
-	m.Helper()
-	data, err := os.ReadFile(m.recordPath(handle))
-	if err != nil {
-		m.Fatal(err)
-	}
-	return string(data)
-}
-
-func (m *team) recordPath(handle string) string {
-	return filepath.Join(m.world.Project, ".nbs", "sessions", handle+".json")
-}
-
-func (m *team) writeRecord(handle, text string) {
-	m.Helper()
-	if err := os.MkdirAll(filepath.Dir(m.recordPath(handle)), 0o700); err != nil {
-		m.Fatal(err)
-	}
-	if err := os.WriteFile(m.recordPath(handle), []byte(text), 0o600); err != nil {
-		m.Fatal(err)
-	}
-}
-
-// launcher is the pid of the agent's launcher.
-func (m *team) launcher(handle string) int {
-	m.Helper()
-	process := m.record(handle)["process"].(map[string]any)
-	return int(process["launcher"].(map[string]any)["pid"].(float64))
-}
-
-// kill sends a signal to a process that a record names.
-func (m *team) kill(pid int, signal syscall.Signal) {
-	m.Helper()
-	if pid < 2 {
-		m.Fatalf("no process to kill: %d", pid)
-	}
-	if err := syscall.Kill(pid, signal); err != nil {
-		m.Fatal(err)
-	}
-}
-
 func (m *team) waitFor(what string, check func() (bool, string)) {
 	m.Helper()
 	rig.WaitFor(m, 30*time.Second, what, check)
@@ -253,6 +223,15 @@ func (m *team) waitState(handle, state string) session {
 		return s.State == state || s.Cause == state, fmt.Sprintf("%+v", s)
 	})
 	return s
+}
+
+// waitClaude waits until the agent's claude runs, ready or not.
+func (m *team) waitClaude(handle string) {
+	m.Helper()
+	m.waitFor("claude runs", func() (bool, string) {
+		r := m.nbs("session", handle, "--json")
+		return strings.Contains(r.stdout, `"same_process":true`), r.String()
+	})
 }
 
 // mustAnswer waits until the agent has said the words on its screen.
@@ -289,6 +268,18 @@ func (m *team) mustRemember(handle string, before session, args ...string) {
 	}
 }
 
+// typeLine types a line into an agent's terminal, as a person would.
+func (m *team) typeLine(s session, line string) {
+	m.Helper()
+	target := "=" + s.TmuxSession + ":"
+	m.tmux("send-keys", "-t", target, "-l", line)
+	m.waitFor("the line is in the box", func() (bool, string) {
+		screen := m.tmux("capture-pane", "-p", "-t", target)
+		return strings.Contains(screen, line), screen
+	})
+	m.tmux("send-keys", "-t", target, "Enter")
+}
+
 // tmux runs a command on the team's own server and returns its output.
 func (m *team) tmux(args ...string) string {
 	cmd := exec.Command("tmux", append([]string{"-u", "-L", "default"}, args...)...)
@@ -296,6 +287,9 @@ func (m *team) tmux(args ...string) string {
 	out, _ := cmd.CombinedOutput()
 	return string(out)
 }
+
+// sessionNames lists the sessions of the team's own server, each on a line.
+func (m *team) sessionNames() string { return m.tmux("list-sessions", "-F", "#{session_name}") }
 
 // keepServer gives the tmux server a session of somebody else's, so that it does not
 // end with the agent's.
@@ -317,64 +311,48 @@ func (m *team) killServer() {
 	m.waitFor("the tmux server is gone", func() (bool, string) { return dead(pid), "" })
 }
 
-// dead tells whether a process has ended; a zombie has.
-func dead(pid int) bool {
-	stat, err := os.ReadFile(procFile(pid, "stat"))
-	if err != nil {
-		return true
-	}
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	return strings.HasPrefix(rest, "Z") || strings.HasPrefix(rest, "X")
-}
-
-// waitDead waits until a process has ended.
-func (m *team) waitDead(pid int) {
+// mustHaveSent checks that the API got the text as one message, byte for byte.
+func (m *team) mustHaveSent(text string) {
 	m.Helper()
-	m.waitFor(fmt.Sprintf("process %d is gone", pid), func() (bool, string) { return dead(pid), "" })
-}
-
-// claudesOn lists the live claudes on whose command line the session id stands behind
-// --session-id or --resume. A child that claude has forked and that has not become its
-// own program yet still shows claude's line; it is not counted.
-func claudesOn(id string) []int {
-	pids := showing(id)
-	return slices.DeleteFunc(slices.Clone(pids), func(pid int) bool { return slices.Contains(pids, parent(pid)) })
-}
-
-// parent is the pid of a process's parent; 0 when it is gone.
-func parent(pid int) int {
-	stat, _ := os.ReadFile(procFile(pid, "stat"))
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	fields := strings.Fields(rest)
-	if len(fields) < 2 {
-		return 0
-	}
-	ppid, _ := strconv.Atoi(fields[1])
-	return ppid
-}
-
-func showing(id string) []int {
-	var pids []int
-	for _, pid := range allPIDs() {
-		cmdline, _ := os.ReadFile(procFile(pid, "cmdline"))
-		args := strings.Split(string(cmdline), "\x00")
-		at := slices.Index(args, id)
-		if at > 0 && (args[at-1] == "--session-id" || args[at-1] == "--resume") && !dead(pid) {
-			pids = append(pids, pid)
+	for _, request := range m.api.Requests() {
+		for _, sent := range request.Texts {
+			if sent == text {
+				return
+			}
 		}
 	}
-	return pids
-}
-
-func allPIDs() []int {
-	entries, _ := os.ReadDir("/proc")
-	var pids []int
-	for _, entry := range entries {
-		if pid, err := strconv.Atoi(entry.Name()); err == nil {
-			pids = append(pids, pid)
+	var all []string
+	for _, request := range m.api.Requests() {
+		for _, sent := range request.Texts {
+			all = append(all, fmt.Sprintf("%d bytes: %.200q", len(sent), sent))
 		}
 	}
-	return pids
+	m.Errorf("the API did not get %d bytes, %.200q, but\n%s", len(text), text, strings.Join(all, "\n"))
 }
 
-func procFile(pid int, name string) string { return fmt.Sprintf("/proc/%d/%s", pid, name) }
+// variable reads the environment of the team's commands.
+func (m *team) variable(name string) string {
+	value := ""
+	for _, entry := range m.env {
+		if rest, ok := strings.CutPrefix(entry, name+"="); ok {
+			value = rest
+		}
+	}
+	return value
+}
+
+// folder makes a folder below the team's own.
+func (m *team) folder(name string) string {
+	m.Helper()
+	path := filepath.Join(m.world.Root, name)
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		m.Fatal(err)
+	}
+	return path
+}
+
+// otherProject makes a second project folder. It is not trusted.
+func (m *team) otherProject() string {
+	m.Helper()
+	return m.folder("other")
+}

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -21,8 +20,7 @@ type console struct {
 	*team
 	cmd  *exec.Cmd
 	pty  *os.File
-	mu   sync.Mutex
-	seen strings.Builder
+	seen lockedBuffer
 	done chan struct{}
 }
 
@@ -35,7 +33,7 @@ func (m *team) console(cmd *exec.Cmd) *console {
 	c := &console{team: m, cmd: cmd, pty: terminal, done: make(chan struct{})}
 	go func() {
 		defer close(c.done)
-		_, _ = io.Copy(c, terminal)
+		_, _ = io.Copy(&c.seen, terminal)
 	}()
 	m.Cleanup(func() {
 		_ = c.cmd.Process.Kill()
@@ -45,21 +43,9 @@ func (m *team) console(cmd *exec.Cmd) *console {
 	return c
 }
 
-func (c *console) Write(p []byte) (int, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.seen.Write(p)
-}
-
-func (c *console) text() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.seen.String()
-}
-
 func (c *console) mustShow(words string) {
 	c.Helper()
-	c.waitFor("the terminal shows "+words, func() (bool, string) { return strings.Contains(c.text(), words), c.text() })
+	c.waitFor("the terminal shows "+words, func() (bool, string) { return strings.Contains(c.seen.String(), words), c.seen.String() })
 }
 
 func TestAttach(t *testing.T) {
@@ -72,7 +58,7 @@ func TestAttach(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := c.cmd.Wait(); err != nil {
-		t.Errorf("detach: %v\n%s", err, c.text())
+		t.Errorf("detach: %v\n%s", err, c.seen.String())
 	}
 	m.ok("stop", "alpha")
 	c = m.console(m.command([]string{"attach", "alpha"}))
@@ -110,7 +96,7 @@ func TestRunPassesOnTheExitCode(t *testing.T) {
 	m.env = append(m.env, "NBS_SIM_CLAUDE=die-after=1s,die-code=9")
 	c := m.console(m.command([]string{"run", "alpha"}))
 	if err := c.cmd.Wait(); c.cmd.ProcessState.ExitCode() != 9 {
-		t.Errorf("%v\n%s", err, c.text())
+		t.Errorf("%v\n%s", err, c.seen.String())
 	}
 }
 
@@ -153,6 +139,6 @@ func TestAttachInsideTmuxSwitchesTheClient(t *testing.T) {
 	m.tmux("respawn-pane", "-k", "-t", "=somebody:", "-c", m.world.Project, m.worker, "attach", "alpha")
 	m.waitFor("the client is in the agent's session", func() (bool, string) {
 		clients := m.tmux("list-clients", "-F", "#{client_session}")
-		return clients == "nbs-alpha-live\n", clients + c.text()
+		return clients == "nbs-alpha-live\n", clients + c.seen.String()
 	})
 }

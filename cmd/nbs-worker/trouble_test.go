@@ -73,8 +73,7 @@ func TestRecordOfAnotherMachine(t *testing.T) {
 	m.ok("spawn", "alpha", "--prompt", "Remember 42.")
 	m.ok("stop", "alpha")
 	elsewhere := func(fields map[string]any) {
-		process := fields["process"].(map[string]any)
-		process["host"], process["boot_id"] = "elsewhere", "11111111-2222-4333-8444-555555555555"
+		process(fields)["host"], process(fields)["boot_id"] = "elsewhere", "11111111-2222-4333-8444-555555555555"
 	}
 	m.setRecord("alpha", elsewhere)
 	if s := m.session("alpha"); s.Cause != "stopped" {
@@ -99,7 +98,7 @@ func TestRecordOfAnotherMachine(t *testing.T) {
 func TestSecretsOfAKilledVerbAreRemoved(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "alpha")
-	launch := filepath.Join(m.world.Project, ".nbs", "launch")
+	launch := m.inNbs("launch")
 	left := []string{filepath.Join(launch, "alpha.json"), filepath.Join(launch, ".alpha.json123")}
 	for _, path := range left {
 		if err := os.WriteFile(path, []byte(`{"env":"c2VjcmV0"}`), 0o600); err != nil {
@@ -122,7 +121,7 @@ func TestStopEndsClaudeThoughTheRecordCannotBeWritten(t *testing.T) {
 	m.ok("spawn", "alpha")
 	pid := m.session("alpha").RecordedPID
 	// A folder in the place of the record's lock: no write goes through.
-	lock := filepath.Join(m.world.Project, ".nbs", "locks", "alpha.record")
+	lock := m.inNbs("locks", "alpha.record")
 	if err := os.Remove(lock); err != nil {
 		t.Fatal(err)
 	}
