@@ -16,9 +16,9 @@ type run struct {
 // steps are those of each verb as it goes when nobody interferes; those of launcher, claude and tmux are among them.
 // TestStepsAreThoseOfTheVerbs in cmd/nbs-worker compares them with what happens.
 var steps = map[Verb][]run{
-	Spawn:  append(starting(6, 3), run{step: "transcript", first: 1, last: 1}),
-	Resume: starting(6, 4),
-	Force:  append(starting(7, 4), run{step: "unregistered", first: 1, last: 1}, run{step: "journal", first: 3, last: 3}, run{step: "lease", first: 2, last: 2}),
+	Spawn:  append(starting(4, 3), run{step: "transcript", first: 1, last: 1}),
+	Resume: starting(5, 4),
+	Force:  append(starting(6, 4), run{step: "unregistered", first: 1, last: 1}, run{step: "journal", first: 3, last: 3}, run{step: "lease", first: 2, last: 2}),
 	Stop:   ending(),
 	Dismiss: append(ending(),
 		run{step: "record removed", first: 1, last: 1, late: true}),
