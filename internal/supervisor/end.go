@@ -34,7 +34,7 @@ func (s *Supervisor) end(ctx context.Context, r agent.Record) error {
 		return agent.Errorf(agent.Conflict, "it belongs to host %s, or to another pid namespace of this one, and nothing was signalled", agent.Quote(r.Process.Host)).
 			Hint("run the command where the agent runs")
 	}
-	if err := s.checkMarks(&r); err != nil {
+	if err := s.checkMarks(ctx, &r); err != nil {
 		return err
 	}
 	// Descendants are found through their parents, so before these end.

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"context"
 	"slices"
 
 	"nbs-worker/internal/agent"
@@ -11,9 +12,13 @@ import (
 // checkMarks checks that the processes a record names are of its start, before one of
 // them is signalled. An identity that fits is not enough: a record can be edited, and
 // within one clock tick a pid can become another's. Errors: Conflict.
-func (s *Supervisor) checkMarks(r *agent.Record) error {
+func (s *Supervisor) checkMarks(ctx context.Context, r *agent.Record) error {
 	for _, id := range []agent.Identity{r.Process.LauncherIdentity(), r.Process.Identity} {
-		if !alive(id) || marked(r, id.PID) || !alive(id) { // it may end between two looks
+		if !alive(id) || marked(r, id.PID) {
+			continue
+		}
+		waitGone(ctx, id, killNotice) // one that is just ending has no environment any more
+		if !alive(id) {
 			continue
 		}
 		unmarked := agent.Errorf(agent.Conflict, "process %d is recorded as the agent's and does not bear the mark of its start; it was left alone", id.PID).

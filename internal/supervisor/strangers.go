@@ -37,7 +37,7 @@ func registeredStrangers(r *agent.Record, config claude.Config) ([]Stranger, err
 	var found []Stranger
 	for _, live := range open {
 		id, err := proc.Identify(live.PID)
-		if err == nil && id.StartTicks == live.StartTicks && !ofThisStart(r, live.PID) {
+		if err == nil && id.StartTicks == live.StartTicks && !ofThisStart(r, id) {
 			found = append(found, Stranger{PID: live.PID, Cwd: live.Cwd})
 		}
 	}
@@ -55,7 +55,7 @@ func unregisteredStrangers(r *agent.Record, config claude.Config) ([]Stranger, e
 	}
 	var found []Stranger
 	for _, id := range onIt {
-		if _, err := config.Live(id.PID); err == nil || ofThisStart(r, id.PID) {
+		if _, err := config.Live(id.PID); err == nil || ofThisStart(r, id) {
 			continue
 		}
 		cwd, _ := proc.Cwd(id.PID)
@@ -78,15 +78,15 @@ func (s *Supervisor) visibleStrangers(r *agent.Record) ([]Stranger, error) {
 	return registeredStrangers(r, config)
 }
 
-// ofThisStart tells whether a process is the agent's own, or a wrapper around it.
-func ofThisStart(r *agent.Record, pid int) bool {
+// ofThisStart tells whether a process is the agent's own, or a wrapper around it. The own
+// one may be just ending: its environment is gone then, before it is.
+func ofThisStart(r *agent.Record, id agent.Identity) bool {
 	if r.Process == nil {
 		return false
 	}
-	if pid == r.Process.PID && !gone(r.Process.Identity) {
-		return true
-	}
-	return carries(r, pid)
+	recorded := r.Process.Identity
+	recorded.Host = id.Host // which may have been renamed since
+	return id == recorded || carries(r, id.PID)
 }
 
 func errStranger(r *agent.Record, strangers []Stranger) error {

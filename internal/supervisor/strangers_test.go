@@ -1,0 +1,33 @@
+package supervisor
+
+import (
+	"os/exec"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/sim/rig"
+)
+
+// What ends between two looks is still the agent's own, and who has its pid then is not.
+func TestOwnClaudeIsNoStrangerWhileItEnds(t *testing.T) {
+	t.Parallel()
+	claude := rig.StartChild(t, exec.Command("cat"))
+	id, err := proc.Identify(claude.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &agent.Record{Process: &agent.Process{Invocation: agent.NewInvocation(), Identity: id}}
+	_ = claude.Process.Kill()
+	_ = claude.Wait()
+	renamed, reused, rebooted := id, id, id
+	renamed.Host, reused.StartTicks, rebooted.BootID = "elsewhere", id.StartTicks+1, "another"
+	for _, c := range []struct {
+		seen agent.Identity
+		own  bool
+	}{{id, true}, {renamed, true}, {reused, false}, {rebooted, false}} {
+		if got := ofThisStart(r, c.seen); got != c.own {
+			t.Errorf("%+v: of this start %t, want %t", c.seen, got, c.own)
+		}
+	}
+}
