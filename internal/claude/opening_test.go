@@ -48,15 +48,7 @@ func TestOpen(t *testing.T) {
 			if c.seen {
 				record.TranscriptSeen = someTime()
 			}
-			got, err := config.Open(&record)
-			if c.want == "" {
-				wantLost(t, err)
-			} else if err != nil {
-				t.Error(err)
-			}
-			if got != c.want {
-				t.Errorf("Open = %q; want %q", got, c.want)
-			}
+			config.wantOpening(t, &record, c.want)
 		})
 	}
 }
@@ -80,15 +72,7 @@ func TestOpenAfterAKillBetweenHistoryAndTranscript(t *testing.T) {
 			config := newConfig(t)
 			config.put(t, "history.jsonl", `{"sessionId":"`+string(sessionID)+`"}`+"\n")
 			record := agent.Record{Handle: "alice", SessionID: sessionID, Process: &agent.Process{Invocation: "i"}, Exits: []agent.Exit{c.exit}}
-			got, err := config.Open(&record)
-			if c.want == "" {
-				wantLost(t, err)
-			} else if err != nil {
-				t.Error(err)
-			}
-			if got != c.want {
-				t.Errorf("Open = %q; want %q", got, c.want)
-			}
+			config.wantOpening(t, &record, c.want)
 		})
 	}
 }
@@ -144,6 +128,20 @@ func (c Config) wantOpen(t *testing.T, want Opening) {
 	t.Helper()
 	record := agent.Record{Handle: "alice", SessionID: sessionID, Process: &agent.Process{Invocation: "i"}}
 	got, err := c.Open(&record)
+	if want == "" {
+		wantLost(t, err)
+	} else if err != nil {
+		t.Error(err)
+	}
+	if got != want {
+		t.Errorf("Open = %q; want %q", got, want)
+	}
+}
+
+// wantOpening checks how a conversation would be opened; "" is that it is lost.
+func (c Config) wantOpening(t *testing.T, record *agent.Record, want Opening) {
+	t.Helper()
+	got, err := c.Open(record)
 	if want == "" {
 		wantLost(t, err)
 	} else if err != nil {
