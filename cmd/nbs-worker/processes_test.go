@@ -146,7 +146,11 @@ func showing(id string) []int {
 // carrying lists the live processes with the invocation of the agent's last start.
 func (m *team) carrying(handle string) []int {
 	m.Helper()
-	invocation := process(m.record(handle))["invocation"].(string)
+	return carrying(process(m.record(handle))["invocation"].(string))
+}
+
+// carrying lists the live processes with an invocation.
+func carrying(invocation string) []int {
 	var pids []int
 	for _, pid := range allPIDs() {
 		environ, _ := os.ReadFile(procFile(pid, "environ"))

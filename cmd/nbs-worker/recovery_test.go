@@ -1,11 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/sim/rig"
 )
@@ -107,18 +109,71 @@ func TestResumeOfAnAgentThatNeverGotAPrompt(t *testing.T) {
 // that is killed in between has not lost a conversation.
 func TestResumeAfterAKillBetweenHistoryAndTranscript(t *testing.T) {
 	m := real(t)
+	m.remembers("other") // so that there is a folder of transcripts
 	m.ok("spawn", "alpha", "--model", "sonnet")
 	before := m.session("alpha")
 	m.kill(before.RecordedPID, syscall.SIGKILL)
 	m.waitState("alpha", "crashed")
-	mention := fmt.Sprintf(`{"display":"Remember 42.","sessionId":"%s"}`+"\n", before.SessionID)
-	if err := os.WriteFile(m.world.ConfigDir+"/history.jsonl", []byte(mention), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m.mentionInHistory(before.SessionID)
 	m.ok("resume", "alpha", "--prompt", "Remember 42.")
 	m.mustAnswer("alpha", "OK, I will remember 42.")
 	if after := m.session("alpha"); after.SessionID != before.SessionID {
 		t.Errorf("another conversation: %s, before %s", after.SessionID, before.SessionID)
+	}
+}
+
+// mentionInHistory makes Claude's history name a conversation, as of now.
+func (m *team) mentionInHistory(id string) {
+	m.Helper()
+	mention := fmt.Sprintf(`{"display":"Remember 42.","timestamp":%d,"sessionId":%q}`+"\n", time.Now().UnixMilli(), id)
+	history, err := os.OpenFile(m.world.ConfigDir+"/history.jsonl", os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
+	if err == nil {
+		_, err = history.WriteString(mention)
+	}
+	if err = errors.Join(err, history.Close()); err != nil {
+		m.Fatal(err)
+	}
+}
+
+// Nobody but the folder knows that there was a transcript.
+func TestTranscriptThatWasDeletedUnderARunningAgent(t *testing.T) {
+	m := real(t)
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	m.typeLine(m.session("alpha"), "Remember 42.")
+	m.mustAnswer("alpha", "OK, I will remember 42.")
+	s := m.session("alpha")
+	if err := os.Remove(s.Transcript.Path); err != nil {
+		t.Fatal(err)
+	}
+	m.kill(s.RecordedPID, syscall.SIGKILL)
+	m.waitState("alpha", "crashed")
+	m.refused(2, "its transcript is gone", "resume", "alpha")
+}
+
+// What is on the screen is what comes back, though its id changed inside claude and
+// claude had no time to say goodbye.
+func TestKillAfterClearKeepsTheConversationOnTheScreen(t *testing.T) {
+	m := real(t)
+	before := m.remembers("alpha")
+	m.typeLine(before, "/clear")
+	var cleared string
+	m.waitFor("the registry names the new conversation", func() (bool, string) {
+		for _, d := range m.session("alpha").Drift {
+			if d.Field == "session_id" {
+				cleared = d.Live
+			}
+		}
+		return cleared != "", fmt.Sprintf("%+v", m.session("alpha"))
+	})
+	m.typeLine(before, "Remember 77.")
+	m.mustAnswer("alpha", "OK, I will remember 77.")
+	m.kill(before.RecordedPID, syscall.SIGKILL)
+	m.waitState("alpha", "crashed")
+	m.ok("resume", "alpha", "--prompt", "What number?")
+	m.mustAnswer("alpha", "77")
+	after := m.session("alpha")
+	if after.SessionID != cleared || len(after.PreviousSessions) != 1 || after.PreviousSessions[0].SessionID != before.SessionID {
+		t.Errorf("%+v; want %s, before it %s", after, cleared, before.SessionID)
 	}
 }
 

@@ -65,6 +65,9 @@ type Process struct {
 	Identity              // claude; its PID is 0 until claude was started
 	Launcher   Identified `json:"launcher"`
 	Tmux       *TmuxPlace `json:"tmux,omitempty"` // nil: not in tmux
+
+	// Transcripts is the folder of Claude's transcripts at the start: device and inode.
+	Transcripts string `json:"transcripts,omitempty"`
 }
 
 // Identity names one process for as long as any machine remembers it. A pid
@@ -116,7 +119,6 @@ type Exit struct {
 	Signal     string     `json:"signal,omitempty"`  // as the kernel names it: "killed"
 	HungUp     bool       `json:"hung_up,omitempty"` // its terminal went away
 	UptimeS    int64      `json:"uptime_s"`
-	Unspoken   bool       `json:"unspoken,omitempty"`    // no message of the conversation was on disk at the end
 	Error      string     `json:"error,omitempty"`       // why claude was not started at all
 	LastScreen string     `json:"last_screen,omitempty"` // at most 4 kB
 }

@@ -41,7 +41,7 @@ func (c Config) Open(record *agent.Record) (Opening, error) {
 	if err != nil {
 		return "", err
 	}
-	if mentioned && !endedUnspoken(record) && !c.unchangedSinceMention(record.SessionID) {
+	if mentioned && !c.neverWritten(record) {
 		return "", lost(record, "its transcript is gone from %s", agent.Quote(c.dir))
 	}
 	return OpenNew, nil

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 )
 
 // Claude refuses --resume of what has no message, and --session-id of what has a
@@ -53,43 +55,25 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// Claude notes a prompt in its history a moment before it writes the transcript.
+// Claude notes a prompt in its history a moment before it writes the transcript. Killed in
+// between, it leaves a mention of what never was; the folders of transcripts tell.
 func TestOpenAfterAKillBetweenHistoryAndTranscript(t *testing.T) {
 	t.Parallel()
-	const minutes, days = 300, 40 * 24 * 3600 // in seconds
-	for what, c := range map[string]struct {
-		exit agent.Exit
-		want Opening // "": not found
-	}{
-		"its launcher saw no transcript":       {agent.Exit{Invocation: "i", Code: -1, UptimeS: minutes, Unspoken: true}, OpenNew},
-		"after days, it may have been deleted": {agent.Exit{Invocation: "i", Code: -1, UptimeS: days, Unspoken: true}, ""},
-		"claude was not started":               {agent.Exit{Invocation: "i", Error: "no claude"}, ""},
-		"its launcher could not look":          {agent.Exit{Invocation: "i", Code: -1, UptimeS: minutes}, ""},
-		"the exit of an earlier start":         {agent.Exit{Invocation: "h", Code: -1, Unspoken: true}, ""},
-	} {
-		t.Run(what, func(t *testing.T) {
-			t.Parallel()
-			config := newConfig(t)
-			config.put(t, "history.jsonl", `{"sessionId":"`+string(sessionID)+`"}`+"\n")
-			record := agent.Record{Handle: "alice", SessionID: sessionID, Process: &agent.Process{Invocation: "i"}, Exits: []agent.Exit{c.exit}}
-			config.wantOpening(t, &record, c.want)
-		})
-	}
-}
-
-// Where nobody saw the end, the folders of transcripts tell whether there ever was one.
-func TestOpenAfterAKillOfAllBetweenHistoryAndTranscript(t *testing.T) {
-	t.Parallel()
+	const soon = 3 * clockGrain / 2
 	for what, c := range map[string]struct {
 		history string
-		changed time.Duration // when a folder of transcripts was changed, after the prompt
+		mention time.Duration // after the last change of a folder of transcripts
+		start   string        // the folder of the start; "": this one
 		want    Opening       // "": not found
 	}{
-		"no folder was changed since":     {`"timestamp":%d`, -time.Second, OpenNew},
-		"one was":                         {`"timestamp":%d`, time.Second, ""},
-		"one was, or a moment before":     {`"timestamp":%d`, -5 * time.Millisecond, ""},
-		"a history that does not say":     {`"display":"%d"`, -time.Second, ""},
-		"a history that cannot be parsed": {`"timestamp":%d,,`, -time.Second, ""},
+		"no folder was changed since":     {`"timestamp":%d`, soon, "", OpenNew},
+		"one was":                         {`"timestamp":%d`, -time.Second, "", ""},
+		"one was, or a moment before":     {`"timestamp":%d`, 5 * time.Millisecond, "", ""},
+		"a history that does not say":     {`"display":"%d"`, soon, "", ""},
+		"a history that cannot be parsed": {`"timestamp":%d,,`, soon, "", ""},
+		"a clock that was set back":       {`"timestamp":%d`, time.Hour, "", ""},
+		"a disk that is not mounted now":  {`"timestamp":%d`, soon, "1:2", ""},
+		"a start that noted no folder":    {`"timestamp":%d`, soon, "none", ""},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
@@ -103,8 +87,13 @@ func TestOpenAfterAKillOfAllBetweenHistoryAndTranscript(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			config.putMention(t, c.history, changed.Add(-c.changed))
-			config.wantOpen(t, c.want)
+			mention := changed.Add(c.mention)
+			if c.mention < time.Second {
+				rig.Eventually(t, "the mention is past", func() bool { return time.Now().After(mention.Add(clockGrain)) })
+			}
+			config.putMention(t, c.history, mention)
+			start := cmp.Or(c.start, config.TranscriptFolder())
+			config.wantOpenSince(t, strings.TrimPrefix(start, "none"), c.want)
 		})
 	}
 }
@@ -114,7 +103,7 @@ func TestOpenWithoutAnyFolderOfTranscripts(t *testing.T) {
 	t.Parallel()
 	config := newConfig(t)
 	config.putMention(t, `"timestamp":%d`, time.Now().Add(time.Hour))
-	config.wantOpen(t, "")
+	config.wantOpenSince(t, config.TranscriptFolder(), "")
 }
 
 // putMention writes a history with one prompt in the conversation.
@@ -123,19 +112,12 @@ func (c Config) putMention(t *testing.T, field string, at time.Time) {
 	c.put(t, "history.jsonl", fmt.Sprintf(`{`+field+`,"sessionId":"`+string(sessionID)+`"}`+"\n", at.UnixMilli()))
 }
 
-// wantOpen opens the conversation of a start whose end nobody saw. "" is not found.
-func (c Config) wantOpen(t *testing.T, want Opening) {
+// wantOpenSince opens the conversation of a start whose end nobody saw, with the folder of
+// transcripts that it noted. "" is not found.
+func (c Config) wantOpenSince(t *testing.T, folder string, want Opening) {
 	t.Helper()
-	record := agent.Record{Handle: "alice", SessionID: sessionID, Process: &agent.Process{Invocation: "i"}}
-	got, err := c.Open(&record)
-	if want == "" {
-		wantLost(t, err)
-	} else if err != nil {
-		t.Error(err)
-	}
-	if got != want {
-		t.Errorf("Open = %q; want %q", got, want)
-	}
+	record := agent.Record{Handle: "alice", SessionID: sessionID, Process: &agent.Process{Invocation: "i", Transcripts: folder}}
+	c.wantOpening(t, &record, want)
 }
 
 // wantOpening checks how a conversation would be opened; "" is that it is lost.

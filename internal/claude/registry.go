@@ -57,6 +57,24 @@ func parseLive(path string, data []byte, pid int) (Live, error) {
 	return live, nil
 }
 
+// Moved is why an agent is in another conversation than it was started in.
+const Moved = "changed inside claude"
+
+// MovedTo tells into which conversation the recorded process has gone by itself: a /clear
+// or /branch inside claude changes the id, and only its registry entry names the new one.
+// The entry of a claude that was killed stays behind and is as good.
+func (c Config) MovedTo(r *agent.Record) (id agent.SessionID, moved bool) {
+	if r.Process == nil || r.Process.PID == 0 {
+		return "", false
+	}
+	live, err := c.Live(r.Process.PID)
+	if err != nil || live.StartTicks != r.Process.StartTicks || live.SessionID == r.SessionID {
+		return "", false
+	}
+	id, err = agent.ParseSessionID(string(live.SessionID))
+	return id, err == nil
+}
+
 // entry is the path of a process's registry entry.
 func (c Config) entry(pid int) string {
 	return filepath.Join(c.dir, "sessions", strconv.Itoa(pid)+".json")

@@ -2,8 +2,10 @@ package claude
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -38,10 +40,25 @@ func (c Config) Transcript(id agent.SessionID) (t Transcript, found bool, err er
 	return t, found, nil
 }
 
+func (c Config) history() string { return filepath.Join(c.dir, "history.jsonl") }
+
+// openRegular opens a file of Claude's. What stands in its place and is none, such as a
+// pipe, would be waited for.
+func openRegular(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, f.Close(), fmt.Errorf("%s is not a regular file", agent.Quote(path)))
+	}
+	return f, nil
+}
+
 // Mentioned tells whether Claude's prompt history names the conversation: it then
 // had a first prompt, and so a transcript, whatever is on disk now.
 func (c Config) Mentioned(id agent.SessionID) (bool, error) {
-	f, err := os.Open(filepath.Join(c.dir, "history.jsonl"))
+	f, err := openRegular(c.history())
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}

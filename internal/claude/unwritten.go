@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -16,41 +17,44 @@ import (
 // Claude writes a prompt into its history before it writes the transcript, by 0.45 s when
 // the prompt came with the start. Killed or hung up in between, it leaves a mention of a
 // conversation of which nothing was ever on disk. It has not been lost, but only a proof may
-// say so: two are known.
-
-// cleanupFloor is far less than the days after which Claude deletes a transcript.
-const cleanupFloor = time.Hour
-
-// endedUnspoken is the first proof: the launcher looks for a transcript when claude has
-// ended, and after a short life it found none.
-func endedUnspoken(record *agent.Record) bool {
-	if record.Process == nil {
-		return false
-	}
-	exit := record.ExitOf(record.Process.Invocation)
-	return exit != nil && exit.Unspoken && exit.UptimeS < int64(cleanupFloor/time.Second)
-}
+// say so.
 
 // clockGrain is more than the kernel's stamps on files lag behind the clock.
 const clockGrain = 20 * time.Millisecond
 
-// unchangedSinceMention is the second proof, where the launcher was killed too: a file that
-// is made, deleted or restored changes its folder, and no folder of transcripts has changed
-// since the conversation was first mentioned. The inode's own time counts: unlike the time of
-// modification it cannot be put back by whoever restores a backup.
-func (c Config) unchangedSinceMention(id agent.SessionID) bool {
-	mention, known := c.firstMention(id)
-	if !known {
+// TranscriptFolder names the folder in which Claude keeps all transcripts, as it is now: its
+// device and inode. "" where there is none yet.
+func (c Config) TranscriptFolder() string {
+	var stat unix.Stat_t
+	if err := unix.Stat(c.projects(), &stat); err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%d:%d", stat.Dev, stat.Ino)
+}
+
+func (c Config) projects() string { return filepath.Join(c.dir, "projects") }
+
+// neverWritten is the proof. A file that is made, deleted or restored changes its folder,
+// and no folder of transcripts has changed since the conversation was first mentioned. The
+// inode's own time counts, which a restored backup cannot put back. It must be the folder of
+// the last start, not the one beneath a disk that is not mounted now; and a mention that is
+// ahead of the clock, or of the file it stands in, tells of a clock that was set.
+func (c Config) neverWritten(record *agent.Record) bool {
+	if record.Process == nil || record.Process.Transcripts == "" || record.Process.Transcripts != c.TranscriptFolder() {
 		return false
 	}
-	projects := filepath.Join(c.dir, "projects")
-	entries, err := os.ReadDir(projects)
+	mention, known := c.firstMention(record.SessionID)
+	written, err := changeTime(c.history())
+	if !known || err != nil || mention.After(time.Now()) || mention.After(written.Add(clockGrain)) {
+		return false
+	}
+	entries, err := os.ReadDir(c.projects())
 	if err != nil {
 		return false
 	}
-	folders := []string{projects}
+	folders := []string{c.projects()}
 	for _, entry := range entries {
-		folders = append(folders, filepath.Join(projects, entry.Name()))
+		folders = append(folders, filepath.Join(c.projects(), entry.Name()))
 	}
 	for _, folder := range folders {
 		changed, err := changeTime(folder)
@@ -72,7 +76,7 @@ func changeTime(path string) (time.Time, error) {
 // firstMention is when a prompt was first sent in the conversation, as Claude's history
 // has it.
 func (c Config) firstMention(id agent.SessionID) (at time.Time, known bool) {
-	f, err := os.Open(filepath.Join(c.dir, "history.jsonl"))
+	f, err := openRegular(c.history())
 	if err != nil {
 		return at, false
 	}

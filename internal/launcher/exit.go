@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
 	"nbs-worker/internal/tmux"
 )
 
@@ -32,11 +33,13 @@ func (l *Launcher) recordExit(ctx context.Context, handle agent.Handle, child *c
 		if err := checkCurrent(r, child.invocation); err != nil {
 			return err
 		}
+		if id, moved := child.config.MovedTo(r); moved {
+			r.Replace(id, exit.At, claude.Moved)
+		}
 		spoken, err := child.config.Spoken(r.SessionID)
 		if err == nil && spoken {
 			r.TranscriptSeen = exit.At
 		}
-		exit.Unspoken = err == nil && !spoken
 		r.AddExit(exit)
 		return nil
 	})

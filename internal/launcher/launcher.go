@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -54,6 +55,7 @@ func (l *Launcher) Run(ctx context.Context, handle agent.Handle, id agent.Invoca
 		return 0, errors.Join(err, l.recordRefusal(ctx, handle, id, err))
 	}
 	defer release()
+	debug.FreeOSMemory() // of the environment and the prompt: what follows is a long sleep
 	end := child.wait()
 	return end.shellCode(), l.recordExit(ctx, handle, child, end)
 }
@@ -123,10 +125,13 @@ func (l *Launcher) announce(ctx context.Context, handle agent.Handle, launch sto
 		return agent.Record{}, err
 	}
 	return l.Store.Update(ctx, handle, func(r *agent.Record) error {
-		if err := checkCurrent(r, launch.Invocation); err != nil {
+		if err := checkWanted(r, launch.Invocation); err != nil {
 			return err
 		}
 		r.Process.Launcher = self.Identified
+		if config, err := claude.ConfigOf(r, launch.Env); err == nil {
+			r.Process.Transcripts = config.TranscriptFolder()
+		}
 		r.Process.Tmux = l.place(launch.TmuxSocket)
 		return nil
 	})
@@ -156,7 +161,7 @@ func (l *Launcher) recordStart(ctx context.Context, handle agent.Handle, child *
 		return fmt.Errorf("identify claude: %w", err)
 	}
 	record, err := l.Store.Update(ctx, handle, func(r *agent.Record) error {
-		if err := checkCurrent(r, child.invocation); err != nil {
+		if err := checkWanted(r, child.invocation); err != nil {
 			return err
 		}
 		identity.PID = child.pid() // kept even when it has ended already
@@ -169,6 +174,17 @@ func (l *Launcher) recordStart(ctx context.Context, handle agent.Handle, child *
 		return err
 	}
 	return l.journal(ctx, "start", &record, fmt.Sprintf("%s, model %s", child.opening, record.Model))
+}
+
+// checkWanted is checkCurrent for a start: one that was stopped meanwhile must not come up.
+func checkWanted(r *agent.Record, id agent.Invocation) error {
+	if err := checkCurrent(r, id); err != nil {
+		return err
+	}
+	if r.Desired == agent.DesiredStopped {
+		return agent.Errorf(agent.Conflict, "the agent was stopped meanwhile")
+	}
+	return nil
 }
 
 func checkCurrent(r *agent.Record, id agent.Invocation) error {

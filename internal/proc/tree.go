@@ -3,7 +3,9 @@ package proc
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 
 	"nbs-worker/internal/agent"
 )
@@ -115,6 +117,16 @@ func Name(pid int) string {
 		return ""
 	}
 	return string(bytes.TrimSpace(name))
+}
+
+// Program is the name of the file that a process runs, also of one that was replaced or
+// removed since; "" when it cannot be told.
+func Program(pid int) string {
+	path, err := os.Readlink(procPath(pid, "exe"))
+	if err != nil {
+		return ""
+	}
+	return filepath.Base(strings.TrimSuffix(path, " (deleted)"))
 }
 
 // Cwd returns the working directory of a process.

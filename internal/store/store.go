@@ -52,6 +52,17 @@ func (s *Store) Close() error {
 // agents and cannot be written.
 func Absent(project string) *Store { return &Store{project: project} }
 
+// Has tells whether another project has a record of the handle.
+func Has(project string, handle agent.Handle) bool {
+	other, err := Open(project)
+	if err != nil {
+		return false
+	}
+	defer other.Close()
+	_, err = other.spelling(handle)
+	return err == nil
+}
+
 // Exists tells whether the project has its .nbs.
 func (s *Store) Exists() bool { return s.nbs != nil }
 

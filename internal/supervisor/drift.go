@@ -44,7 +44,7 @@ func (s *Supervisor) drift(r *agent.Record) ([]Drift, error) {
 		compare("permission_mode", string(r.LaunchPermissionMode()), args.PermissionMode)
 	}
 	invocation, _ := proc.Variable(r.Process.PID, launcher.InvocationVariable)
-	if invocation == "" && !marked(r, r.Process.PID) {
+	if invocation == "" && !s.marked(r, r.Process.PID) {
 		invocation = "none"
 	}
 	compare("invocation", string(r.Process.Invocation), invocation)

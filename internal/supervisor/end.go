@@ -37,6 +37,12 @@ func (s *Supervisor) end(ctx context.Context, r agent.Record) error {
 	if err := s.checkMarks(ctx, &r); err != nil {
 		return err
 	}
+	if r.Process.Launcher.PID == 0 {
+		// Nobody has come forward yet; who leads the pane, if it is there, ends with it.
+		if err := s.endSession(ctx, &r); err != nil {
+			return &sessionLeftError{err}
+		}
+	}
 	// Descendants are found through their parents, so before these end.
 	leftovers, err := s.descendants(&r)
 	if err != nil {
@@ -140,13 +146,16 @@ const tmuxServer = "tmux: server"
 // not the agent's. A server that came up from the agent's shell hands the agent's mark
 // to all of its panes, and any of them may be a person's.
 func (s *Supervisor) inForeignTmux(r *agent.Record, pid int) bool {
+	leader := 0 // of the pane
 	for _, ancestor := range proc.AncestorsOf(pid) {
 		if ancestor == r.Process.PID || ancestor == r.Process.Launcher.PID {
 			return false
 		}
 		if proc.Name(ancestor) == tmuxServer {
-			return true
+			// A launcher that has not written down who it is yet leads our pane all the same.
+			return leader == 0 || !carries(r, leader) || !s.runs(leader, r.Handle)
 		}
+		leader = ancestor
 	}
 	return false
 }

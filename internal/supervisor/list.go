@@ -32,7 +32,7 @@ func (s *Supervisor) List(ctx context.Context) ([]Row, error) {
 		return nil, err
 	}
 	defer records.Close()
-	servers := &servers{supervisor: s, asked: map[agent.TmuxPlace]func() server{}}
+	servers := &servers{supervisor: s, asked: map[serverKey]func() server{}}
 	rows := make([]Row, len(handles))
 	inParallel(len(rows), func(i int) { rows[i] = s.row(ctx, records, handles[i], servers) })
 	for i := range rows {
@@ -83,7 +83,18 @@ func (answer server) has(r *agent.Record) bool {
 type servers struct {
 	supervisor *Supervisor
 	mu         sync.Mutex
-	asked      map[agent.TmuxPlace]func() server // two servers may have had one socket, one after the other
+	asked      map[serverKey]func() server
+}
+
+// serverKey tells servers apart: two may have had one socket, one after the other, and a
+// record may be of another boot.
+type serverKey struct {
+	agent.TmuxPlace
+	agent.Identity
+}
+
+func keyOf(r *agent.Record) serverKey {
+	return serverKey{TmuxPlace: *r.Process.Tmux, Identity: r.Process.ServerIdentity()}
 }
 
 // ask returns what waits for the answer of the server in which an agent was started.
@@ -93,11 +104,11 @@ func (a *servers) ask(ctx context.Context, r *agent.Record) func() server {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if answer, known := a.asked[*r.Process.Tmux]; known {
+	if answer, known := a.asked[keyOf(r)]; known {
 		return answer
 	}
 	answer := sync.OnceValue(func() server { return a.supervisor.ask(ctx, r) })
-	a.asked[*r.Process.Tmux] = answer
+	a.asked[keyOf(r)] = answer
 	go answer()
 	runtime.Gosched() // now, and not when the records are read: tmux works meanwhile
 	return answer

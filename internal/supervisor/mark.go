@@ -2,11 +2,13 @@ package supervisor
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/launcher"
 	"nbs-worker/internal/proc"
+	"nbs-worker/internal/store"
 )
 
 // checkMarks checks that the processes a record names are of its start, before one of
@@ -14,7 +16,7 @@ import (
 // within one clock tick a pid can become another's. Errors: Conflict.
 func (s *Supervisor) checkMarks(ctx context.Context, r *agent.Record) error {
 	for _, id := range []agent.Identity{r.Process.LauncherIdentity(), r.Process.Identity} {
-		if !alive(id) || marked(r, id.PID) {
+		if !alive(id) || s.marked(r, id.PID) {
 			continue
 		}
 		waitGone(ctx, id, killNotice) // one that is just ending has no environment any more
@@ -28,14 +30,30 @@ func (s *Supervisor) checkMarks(ctx context.Context, r *agent.Record) error {
 	return nil
 }
 
-// marked tells whether a process is of the record's start: it carries the invocation,
-// or is the child of a launcher that is; a wrapper may give claude another environment.
-func marked(r *agent.Record, pid int) bool {
-	if carries(r, pid) || pid == r.Process.Launcher.PID && runs(pid, r.Handle) {
+// marked tells whether a process is of the record's start: its launcher is at work on the
+// handle in this project; claude carries the invocation, or is the child of that launcher,
+// for a wrapper may give it another environment. A record that was copied, with its project
+// or without, names the processes of the original.
+func (s *Supervisor) marked(r *agent.Record, pid int) bool {
+	if pid == r.Process.Launcher.PID {
+		cwd, err := proc.Cwd(pid)
+		return s.runs(pid, r.Handle) && (err != nil || !s.isOriginal(cwd, r.Handle))
+	}
+	handle, named := proc.Variable(pid, launcher.HandleVariable)
+	root, _ := proc.Variable(pid, launcher.RootVariable)
+	if named && !agent.Handle(handle).Same(r.Handle) || s.isOriginal(root, r.Handle) {
+		return false
+	}
+	if carries(r, pid) {
 		return true
 	}
 	chain := proc.AncestorsOf(pid)
-	return len(chain) > 1 && pid == r.Process.PID && chain[1] == r.Process.Launcher.PID && marked(r, chain[1])
+	return len(chain) > 1 && chain[1] == r.Process.Launcher.PID && s.marked(r, chain[1])
+}
+
+// isOriginal tells whether a folder is another project that has the agent too.
+func (s *Supervisor) isOriginal(folder string, handle agent.Handle) bool {
+	return folder != "" && folder != s.Store.Project() && store.Has(folder, handle)
 }
 
 // carries tells whether a process has the invocation of the record's start in its
@@ -45,10 +63,10 @@ func carries(r *agent.Record, pid int) bool {
 	return invocation == string(r.Process.Invocation)
 }
 
-// runs tells whether a process is the launcher of the handle. One that a person started
-// carries no invocation: it is minted later.
-func runs(pid int, handle agent.Handle) bool {
+// runs tells whether a process is the launcher of the handle: this program, at work on
+// run. One that a person started carries no invocation: it is minted later.
+func (s *Supervisor) runs(pid int, handle agent.Handle) bool {
 	words, err := proc.Cmdline(pid)
-	return err == nil && slices.Contains(words, "run") &&
+	return err == nil && proc.Program(pid) == filepath.Base(s.Program) && slices.Contains(words, "run") &&
 		slices.ContainsFunc(words, func(word string) bool { return agent.Handle(word).Same(handle) })
 }

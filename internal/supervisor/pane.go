@@ -10,7 +10,7 @@ import (
 // server must be the one that listens at its socket, neither stopped nor out of
 // descriptors, so that a client would reach it. False says nothing: then tmux is asked.
 func (s *Supervisor) paneStands(r *agent.Record) bool {
-	if r.Process == nil || r.Process.Tmux == nil || !launcherAlive(r) {
+	if r.Process == nil || r.Process.Tmux == nil || !alive(r.Process.LauncherIdentity()) {
 		return false
 	}
 	client, err := s.client(r)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
 )
 
 // Resume says how an agent is brought back.
@@ -137,15 +138,12 @@ func (s *Supervisor) clear(ctx context.Context, before agent.Record) (agent.Reco
 // moment: a /clear or /branch inside claude changes the id, and with its end nobody
 // would know the new one.
 func (s *Supervisor) follow(r *agent.Record) {
-	if r.Process == nil || gone(r.Process.Identity) {
+	config, err := claude.ConfigOf(r, s.Env)
+	if err != nil {
 		return
 	}
-	live, err := s.registered(r)
-	if err != nil || live.SessionID == r.SessionID {
-		return
-	}
-	if id, err := agent.ParseSessionID(string(live.SessionID)); err == nil {
-		r.Replace(id, s.now(), "changed inside claude")
+	if id, moved := config.MovedTo(r); moved {
+		r.Replace(id, s.now(), claude.Moved)
 	}
 }
 
@@ -171,7 +169,9 @@ func (s *Supervisor) completeLegacy(r *agent.Record) error {
 	r.Schema = agent.Schema
 	r.Created, r.Cwd, r.PermissionMode = r.Started, r.ProjectRoot, r.LaunchPermissionMode()
 	r.Restart.Policy = "no"
-	r.TranscriptSeen = r.Started
+	if r.TranscriptSeen = r.Started; r.Started.IsZero() {
+		r.TranscriptSeen = s.now()
+	}
 	var err error
 	r.ConfigDir, err = s.callersConfigDir()
 	return err
@@ -204,7 +204,11 @@ func (s *Supervisor) restore(ctx context.Context, before, failed agent.Record, c
 		if r.SessionID == failed.SessionID && r.TranscriptSeen.IsZero() {
 			r.TranscriptSeen = seen // what was seen on disk stays seen
 		}
-		return nil
+		config, err := claude.ConfigOf(r, s.Env)
+		if err == nil {
+			noteTranscript(r, config, s.now())
+		}
+		return err
 	})
 	return err
 }

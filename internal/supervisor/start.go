@@ -183,7 +183,7 @@ func errSuperseded() error {
 // record explains what is found.
 func (s *Supervisor) claim(ctx context.Context, p Plan) (claimed agent.Record, err error) {
 	return s.Store.Update(ctx, p.Record.Handle, func(r *agent.Record) error {
-		if !sameStart(r.Process, p.Record.Process) {
+		if !unchanged(r.Process, p.Record.Process) {
 			return errSuperseded()
 		}
 		exits := r.Exits // the launcher may have added one since the plan
@@ -191,6 +191,22 @@ func (s *Supervisor) claim(ctx context.Context, p Plan) (claimed agent.Record, e
 		r.Exits = exits
 		return err
 	})
+}
+
+// unchanged tells whether nothing has come of a start since it was looked at: a launcher
+// that was late may have begun.
+func unchanged(now, then *agent.Process) bool {
+	return sameStart(now, then) && (now == nil || now.PID == then.PID && now.Launcher == then.Launcher)
+}
+
+// placeFor is where a start will be, before its server is known: a verb that is killed
+// leaves a record by which the session is found all the same.
+func (s *Supervisor) placeFor(before *agent.Process) (*agent.TmuxPlace, error) {
+	client, err := s.Tmux(s.socketFor(before))
+	if err != nil {
+		return nil, err
+	}
+	return &agent.TmuxPlace{Socket: s.socketFor(before), Path: client.Path()}, nil
 }
 
 // claimed is the record of a plan with a start that is about to happen.
@@ -205,6 +221,11 @@ func (s *Supervisor) claimed(p Plan) (agent.Record, error) {
 	r.PID = 0
 	r.TmuxSession = s.sessionNames(&r)[0]
 	r.Process = &agent.Process{Invocation: agent.NewInvocation(), Identity: self}
+	if !p.inPlace {
+		if r.Process.Tmux, err = s.placeFor(p.Record.Process); err != nil {
+			return r, err
+		}
+	}
 	return r, nil
 }
 

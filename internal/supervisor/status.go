@@ -122,7 +122,7 @@ func (s *Supervisor) statusWithoutProcess(r *agent.Record) agent.Status {
 // whyDead tells the cause from the exit record, the boot and the tmux server.
 func whyDead(r *agent.Record) (agent.Cause, string) {
 	exit := r.ExitOf(r.Process.Invocation)
-	tmuxLost := r.Process.Tmux != nil && gone(r.Process.ServerIdentity())
+	tmuxLost := r.Process.Tmux != nil && r.Process.Tmux.ServerPID != 0 && gone(r.Process.ServerIdentity())
 	switch {
 	case r.Desired == agent.DesiredStopped:
 		return agent.Stopped, ""

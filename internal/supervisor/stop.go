@@ -73,5 +73,7 @@ func (s *Supervisor) stop(ctx context.Context, handle agent.Handle) (Stopped, er
 	if err == nil {
 		r = written
 	}
-	return Stopped{Record: r, Was: was}, errors.Join(err, s.end(ctx, r), s.Store.DropLaunch(handle))
+	// A launcher on its way finds nothing to launch, or ends at the record that it may not.
+	dropped := s.Store.DropLaunch(handle)
+	return Stopped{Record: r, Was: was}, errors.Join(err, dropped, s.end(ctx, r))
 }

@@ -1,6 +1,8 @@
 package supervisor
 
 import (
+	"slices"
+
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/proc"
@@ -26,7 +28,12 @@ func (s *Supervisor) strangers(r *agent.Record) ([]Stranger, error) {
 		return nil, err
 	}
 	unregistered, err := unregisteredStrangers(r, config)
-	return append(registered, unregistered...), err
+	for _, other := range unregistered {
+		if !slices.ContainsFunc(registered, func(s Stranger) bool { return s.PID == other.PID }) {
+			registered = append(registered, other)
+		}
+	}
+	return registered, err
 }
 
 func registeredStrangers(r *agent.Record, config claude.Config) ([]Stranger, error) {
@@ -44,8 +51,8 @@ func registeredStrangers(r *agent.Record, config claude.Config) ([]Stranger, err
 	return found, nil
 }
 
-// unregisteredStrangers are those of which the registry has no entry: one that has, says
-// in which conversation it is by now. This looks at every process of the machine.
+// unregisteredStrangers are those that the registry does not name in another conversation
+// by now. This looks at every process of the machine.
 func unregisteredStrangers(r *agent.Record, config claude.Config) ([]Stranger, error) {
 	onIt, err := proc.Find(string(r.SessionID), func(cmdline []string) bool {
 		return claude.RunsOn(cmdline, r.SessionID)
@@ -55,7 +62,8 @@ func unregisteredStrangers(r *agent.Record, config claude.Config) ([]Stranger, e
 	}
 	var found []Stranger
 	for _, id := range onIt {
-		if _, err := config.Live(id.PID); err == nil || ofThisStart(r, id) {
+		live, err := config.Live(id.PID) // it may be there since the registry was listed
+		if err == nil && live.SessionID != r.SessionID || ofThisStart(r, id) {
 			continue
 		}
 		cwd, _ := proc.Cwd(id.PID)

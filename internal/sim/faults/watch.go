@@ -124,9 +124,9 @@ func (w *watcher) step(dir, name string, mask uint32) string {
 		return onlyOn(mask, unix.IN_CLOSE_WRITE, name == w.Handle+".verb", "verb lock") +
 			onlyOn(mask, unix.IN_CLOSE_WRITE, strings.HasSuffix(name, ".lease"), "lease")
 	case w.NBS + "/sessions":
-		return w.file3("record", "removed", name, mask)
+		return w.replaced("record", "removed", name, mask)
 	case w.NBS + "/launch":
-		return w.file3("launch file", "taken", name, mask)
+		return w.replaced("launch file", "taken", name, mask)
 	case w.Config:
 		return onlyOn(mask, unix.IN_MODIFY, name == "history.jsonl", "prompt history")
 	case w.Config + "/sessions":
@@ -143,12 +143,13 @@ func (w *watcher) step(dir, name string, mask uint32) string {
 		onlyOn(mask, unix.IN_MODIFY, strings.HasSuffix(name, ".jsonl"), "transcript line")
 }
 
-// file3 are the three steps in the life of a file that is replaced as a whole.
-func (w *watcher) file3(what, end, name string, mask uint32) string {
-	file := w.Handle + ".json"
-	return onlyOn(mask, unix.IN_CREATE, strings.HasPrefix(name, "."+file), what+" begun") +
-		onlyOn(mask, unix.IN_MOVED_TO, name == file, what) +
-		onlyOn(mask, unix.IN_DELETE, name == file, what+" "+end)
+// replaced are the three steps in the life of a file that is replaced as a whole.
+func (w *watcher) replaced(what, end, name string, mask uint32) string {
+	temporary := strings.HasPrefix(name, "."+w.Handle+".")
+	whole := strings.HasPrefix(name, w.Handle+".")
+	return onlyOn(mask, unix.IN_CREATE, temporary, what+" begun") +
+		onlyOn(mask, unix.IN_MOVED_TO, whole, what) +
+		onlyOn(mask, unix.IN_DELETE, whole, what+" "+end)
 }
 
 func onlyOn(mask, wanted uint32, is bool, step string) string {
