@@ -19,8 +19,11 @@ import (
 // The sizes in bytes beyond which a file of ours is damaged. The kernel takes
 // environments of a few megabytes.
 const (
-	fileLimit   = 1 << 20
-	launchLimit = 8 << 20
+	fileLimit = 1 << 20
+	// newRecordLimit is for a record in which nothing has happened yet. Twenty exits, with
+	// last screens full of characters that JSON spells with six, have room in the rest.
+	newRecordLimit = 400 << 10
+	launchLimit    = 8 << 20
 )
 
 // writeJSON replaces sub/name atomically and durably. renameio syncs the file but

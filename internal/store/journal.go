@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -75,6 +76,14 @@ func tornAtEnd(f *os.File) bool {
 	return err == nil && last[0] != '\n'
 }
 
+// memory is what the journal says of the last session id of each agent, by key. Reading it
+// takes its time, and one command may meet with many damaged records.
+type memory struct {
+	mu   sync.Mutex
+	size int64 // of the journal that was read; it only grows
+	ids  map[string]agent.SessionID
+}
+
 // lastSessionID returns the id that the journal names last for the handle, or "".
 func (s *Store) lastSessionID(handle agent.Handle) agent.SessionID {
 	f, err := s.openRegular(journal, os.O_RDONLY)
@@ -82,19 +91,32 @@ func (s *Store) lastSessionID(handle agent.Handle) agent.SessionID {
 		return ""
 	}
 	defer f.Close()
-	return lastSessionIDIn(f, handle)
+	info, err := f.Stat()
+	if err != nil {
+		return ""
+	}
+	s.remembered.mu.Lock()
+	defer s.remembered.mu.Unlock()
+	if s.remembered.ids == nil || s.remembered.size != info.Size() {
+		s.remembered.ids, s.remembered.size = lastSessionIDs(f), info.Size()
+	}
+	return s.remembered.ids[handle.Key()]
 }
 
-// lastSessionIDIn reads a journal. What is no event, such as a line that was cut short
-// or is longer than any of ours, is passed over and hides nothing behind it.
-func lastSessionIDIn(journal io.Reader, handle agent.Handle) (last agent.SessionID) {
+// lastSessionIDs reads a journal. What is no event, such as a line that was cut short or is
+// longer than any of ours, is passed over and hides nothing behind it.
+func lastSessionIDs(journal io.Reader) map[string]agent.SessionID {
+	last := map[string]agent.SessionID{}
 	lines := bufio.NewReaderSize(journal, eventLimit)
 	for {
 		line, err := lines.ReadSlice('\n')
-		var event Event
-		if json.Unmarshal(line, &event) == nil && event.Handle.Same(handle) {
+		var event struct {
+			Handle    agent.Handle    `json:"handle"`
+			SessionID agent.SessionID `json:"session_id"`
+		}
+		if json.Unmarshal(line, &event) == nil {
 			if id, err := agent.ParseSessionID(string(event.SessionID)); err == nil {
-				last = id
+				last[event.Handle.Key()] = id
 			}
 		}
 		for errors.Is(err, bufio.ErrBufferFull) {

@@ -54,6 +54,12 @@ func (s *Store) LockVerb(handle agent.Handle, verb string, now time.Time) (unloc
 	return unlock, err
 }
 
+// VerbHolder says who signed the verb lock last, and has not ended since or was killed.
+func (s *Store) VerbHolder(handle agent.Handle) (Holder, bool) {
+	holder, err := s.readHolder(handle.Key() + ".verb")
+	return holder, err == nil
+}
+
 // AcquireLease takes the right to run a conversation, for as long as the caller
 // lives or until release. It does not wait. Errors: Conflict, naming the holder.
 func (s *Store) AcquireLease(id agent.SessionID, holder Holder) (release func(), err error) {

@@ -136,7 +136,11 @@ func (s *Store) Insert(ctx context.Context, record agent.Record) error {
 	if err := s.CheckFree(record.Handle); err != nil {
 		return err
 	}
-	return errors.Join(s.write(&record), s.syncFolders())
+	if err := record.Validate(); err != nil {
+		return err
+	}
+	// Room is left for what is written down of its starts and ends.
+	return errors.Join(s.writeJSON(sessions, recordFile(record.Handle), &record, newRecordLimit), s.syncFolders())
 }
 
 // CheckFree checks that no agent has the handle, in any case.
@@ -204,10 +208,16 @@ func (s *Store) spelling(handle agent.Handle) (agent.Handle, error) {
 	if err != nil {
 		return "", err
 	}
-	if i := slices.IndexFunc(handles, handle.Same); i >= 0 {
-		return handles[i], nil
+	handles = slices.DeleteFunc(handles, func(other agent.Handle) bool { return !handle.Same(other) })
+	switch len(handles) {
+	case 0:
+		return "", s.absent(handle)
+	case 1:
+		return handles[0], nil
+	default:
+		return "", agent.Errorf(agent.Conflict, "several records differ from %s in case only", handle).
+			Hint("name one of them as it is spelled: %s, %s", handles[0], handles[1])
 	}
-	return "", s.absent(handle)
 }
 
 func (s *Store) absent(handle agent.Handle) error {

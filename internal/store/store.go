@@ -35,6 +35,8 @@ type Store struct {
 	project string   // absolute path of the folder that holds .nbs
 	nbs     *os.Root // .nbs itself; nil when it is not made yet
 	dir     *os.File // the same, for reading
+
+	remembered memory
 }
 
 // Project is the absolute path of the project root.

@@ -187,10 +187,10 @@ func (s *Supervisor) endSession(ctx context.Context, r *agent.Record) error {
 		return nil
 	}
 	if err := client.Kill(ctx, pane.SessionID); err != nil {
-		return diagnose(client, err)
+		return diagnose(client, r.Handle, err)
 	}
 	if panes, err = client.Panes(ctx); err != nil {
-		return diagnose(client, err)
+		return diagnose(client, r.Handle, err)
 	}
 	if _, there := paneOf(panes, r.Process); there {
 		return errors.New("it is still there")

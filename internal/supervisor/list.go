@@ -124,9 +124,9 @@ func (s *Supervisor) ask(ctx context.Context, r *agent.Record) server {
 	}
 	panes, err := client.Panes(ctx)
 	if err != nil {
-		return server{err: diagnose(client, err)}
+		return server{err: diagnose(client, r.Handle, err)}
 	}
-	return server{panes: byInvocation(panes), unreached: checkListening(ctx, client, r.Process.ServerIdentity(), panes)}
+	return server{panes: byInvocation(panes), unreached: checkListening(ctx, client, r, panes)}
 }
 
 func byInvocation(panes []tmux.Pane) map[agent.Invocation]tmux.Pane {

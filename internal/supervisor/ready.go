@@ -268,7 +268,7 @@ func (s *Supervisor) screen(ctx context.Context, r *agent.Record) (string, error
 		return "", tmux.ErrNoSession
 	}
 	screen, err := client.Screen(ctx, pane.ID)
-	return screen, diagnose(client, err)
+	return screen, diagnose(client, r.Handle, err)
 }
 
 // verify checks that what runs is what was recorded and runs alone, and ends it when

@@ -69,8 +69,8 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 // checkDown refuses to start what runs, or what may run.
 func (s *Supervisor) checkDown(ctx context.Context, r *agent.Record, force bool) error {
 	_, panes, err := s.panes(ctx, r)
-	if err != nil && r.Process != nil && r.Process.Launcher.PID == 0 {
-		return err // only tmux knows whether that start is still on its way
+	if err != nil && agent.KindOf(err) != agent.BadInput && r.Process != nil && r.Process.Launcher.PID == 0 {
+		return err // only tmux knows whether that start is still on its way; at a socket that is not ours there is none
 	}
 	status := s.status(r, panes)
 	switch {
@@ -83,7 +83,7 @@ func (s *Supervisor) checkDown(ctx context.Context, r *agent.Record, force bool)
 		if err := s.checkSelf(r, panes); err != nil {
 			return err
 		}
-		return s.checkTarget(ctx, r.Process)
+		return s.checkTarget(ctx, r)
 	default:
 		return runsAlready(r, status, err).
 			Hint("to look at it: nbs-worker attach %s", r.Handle).
@@ -205,7 +205,7 @@ func (s *Supervisor) restore(ctx context.Context, before, failed agent.Record, c
 			r.TranscriptSeen = seen // what was seen on disk stays seen
 		}
 		config, err := claude.ConfigOf(r, s.Env)
-		if err == nil {
+		if err == nil && r.TranscriptSeen.IsZero() {
 			noteTranscript(r, config, s.now())
 		}
 		return err

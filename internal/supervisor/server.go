@@ -25,7 +25,7 @@ func (s *Supervisor) panes(ctx context.Context, r *agent.Record) (*tmux.Client, 
 	}
 	panes, err := client.Panes(ctx)
 	if err != nil {
-		return client, nil, diagnose(client, err)
+		return client, nil, diagnose(client, r.Handle, err)
 	}
 	return client, panes, checkReachable(ctx, client, r, panes)
 }
@@ -54,7 +54,7 @@ func (e *stuckError) Unwrap() error { return e.error }
 func spare(limit int) int { return min(max(limit/8, 16), 128) }
 
 // diagnose says of a server that gave no answer what its process shows.
-func diagnose(client *tmux.Client, err error) error {
+func diagnose(client *tmux.Client, handle agent.Handle, err error) error {
 	if err == nil || agent.KindOf(err) != agent.TimedOut {
 		return err
 	}
@@ -63,7 +63,7 @@ func diagnose(client *tmux.Client, err error) error {
 		return err
 	}
 	files, unknown := proc.FilesOf(pid)
-	elsewhere := "or leave it as it is, and bring the agent up in another server: nbs-worker resume HANDLE --force --tmux-socket rescue"
+	elsewhere := fmt.Sprintf("or leave it as it is, and bring the agent up in another server: nbs-worker resume %s --force --tmux-socket rescue", handle)
 	switch {
 	case proc.Halted(pid):
 		return &stuckError{agent.Errorf(agent.TimedOut, "%w: its server, pid %d, is stopped", err, pid).
@@ -108,7 +108,7 @@ func checkReachable(ctx context.Context, client *tmux.Client, r *agent.Record, p
 	if !needsServer(r) {
 		return nil
 	}
-	return checkListening(ctx, client, r.Process.ServerIdentity(), panes)
+	return checkListening(ctx, client, r, panes)
 }
 
 // needsServer tells whether something of the agent lives in its tmux server.
@@ -118,7 +118,8 @@ func needsServer(r *agent.Record) bool {
 
 // checkListening looks whether a server that lives is the one that has its socket:
 // somebody may have removed the file, and another server have come up in its place.
-func checkListening(ctx context.Context, client *tmux.Client, server agent.Identity, panes []tmux.Pane) error {
+func checkListening(ctx context.Context, client *tmux.Client, r *agent.Record, panes []tmux.Pane) error {
+	server := r.Process.ServerIdentity()
 	if slices.ContainsFunc(panes, func(p tmux.Pane) bool { return p.ServerPID == server.PID }) {
 		return nil
 	}
@@ -132,7 +133,7 @@ func checkListening(ctx context.Context, client *tmux.Client, server agent.Ident
 	}
 	if err == nil {
 		return agent.Errorf(agent.Unfit, "the agent's tmux server, pid %d, cannot be reached: another one, pid %d, has its socket %s", server.PID, listening, agent.Quote(client.Path())).
-			Hint("to end the agent and start it in the other server: nbs-worker resume HANDLE --force")
+			Hint("to end the agent and start it in the other server: nbs-worker resume %s --force", r.Handle)
 	}
 	return agent.Errorf(agent.Unfit, "the agent's tmux server, pid %d, cannot be reached: its socket %s is gone", server.PID, agent.Quote(client.Path())).
 		Hint("make it make the socket again: kill -USR1 %d", server.PID)
@@ -140,20 +141,20 @@ func checkListening(ctx context.Context, client *tmux.Client, server agent.Ident
 
 // checkTarget checks that the tmux server of a start answers and has room, before the
 // agent is ended that is to be started there.
-func (s *Supervisor) checkTarget(ctx context.Context, before *agent.Process) error {
-	_, _, err := s.target(ctx, before)
+func (s *Supervisor) checkTarget(ctx context.Context, r *agent.Record) error {
+	_, _, err := s.target(ctx, r)
 	return err
 }
 
-// target returns the tmux server of a start and its panes.
-func (s *Supervisor) target(ctx context.Context, before *agent.Process) (*tmux.Client, []tmux.Pane, error) {
-	client, err := s.Tmux(s.socketFor(before))
+// target returns the tmux server of an agent's next start and its panes.
+func (s *Supervisor) target(ctx context.Context, r *agent.Record) (*tmux.Client, []tmux.Pane, error) {
+	client, err := s.Tmux(s.socketFor(r.Process))
 	if err != nil {
 		return nil, nil, err
 	}
 	panes, err := client.Panes(ctx)
 	if err != nil {
-		return nil, nil, diagnose(client, err)
+		return nil, nil, diagnose(client, r.Handle, err)
 	}
 	return client, panes, checkRoom(client)
 }

@@ -140,7 +140,7 @@ func (s *Supervisor) begin(ctx context.Context, p Plan) (r agent.Record, err err
 		}
 	}
 	before := p.Record.Process
-	client, panes, err := s.target(ctx, before)
+	client, panes, err := s.target(ctx, &p.Record)
 	if err != nil {
 		return r, err // and no older record says anything of a start that could not be
 	}
@@ -251,12 +251,12 @@ func (s *Supervisor) openSession(ctx context.Context, r *agent.Record, client *t
 	for _, spec.Name = range s.sessionNames(r) {
 		if sessionID, ours := left[spec.Name]; ours {
 			if err := client.Kill(ctx, sessionID); err != nil {
-				return "", diagnose(client, err)
+				return "", diagnose(client, r.Handle, err)
 			}
 		}
 		err := client.NewSession(ctx, spec)
 		if !errors.Is(err, tmux.ErrDuplicate) {
-			return spec.Name, diagnose(client, err)
+			return spec.Name, diagnose(client, r.Handle, err)
 		}
 	}
 	return "", agent.Errorf(agent.Conflict, "the tmux session names of the agent belong to others: %s", spec.Name).

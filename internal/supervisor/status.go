@@ -2,6 +2,8 @@ package supervisor
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -45,7 +47,7 @@ func (s *Supervisor) processStatus(r *agent.Record, tmuxAlive func() bool) agent
 		return agent.Status{State: agent.Unknown, Source: "record", Detail: fmt.Sprintf("it runs on host %s, or in another pid namespace", agent.Quote(r.Process.Host))}
 	case liveness == proc.Unsure:
 		return agent.Status{State: agent.Unknown, Source: "process", Detail: err.Error()}
-	case r.Process.PID == 0 && (alive(r.Process.LauncherIdentity()) || tmuxAlive()):
+	case r.Process.PID == 0 && (alive(r.Process.LauncherIdentity()) || tmuxAlive() || s.beingStarted(r)):
 		return agent.Status{State: agent.Starting, Source: "record"}
 	case alive(r.Process.LauncherIdentity()):
 		return agent.Status{State: agent.Unknown, Source: "process", Detail: "it has just ended; its launcher is writing down how"}
@@ -53,6 +55,14 @@ func (s *Supervisor) processStatus(r *agent.Record, tmuxAlive func() bool) agent
 	s.takeLateExit(r)
 	cause, detail := whyDead(r)
 	return agent.Status{State: agent.Dead, Cause: cause, Detail: detail, Source: "process"}
+}
+
+// beingStarted tells whether another command is about to bring the agent up: it has written
+// the start down, and tmux does not have its session yet.
+func (s *Supervisor) beingStarted(r *agent.Record) bool {
+	holder, signed := s.Store.VerbHolder(r.Handle)
+	return signed && holder.PID != os.Getpid() && (holder.Verb == "spawn" || holder.Verb == "resume") &&
+		proc.Program(holder.PID) == filepath.Base(s.Program)
 }
 
 // takeLateExit looks once more for the exit of a start whose claude and launcher have
