@@ -23,7 +23,7 @@ test: bootstrap ## run all tests; they fetch tmux and Claude Code when missing
 	go test ./... -count=1 -timeout 20m
 
 race: bootstrap ## run all tests under the race detector
-	go test ./... -count=1 -timeout 40m -race
+	NBS_FAULTS="$${NBS_FAULTS:-20}" go test ./... -count=1 -timeout 40m -race
 
 faults: bootstrap ## kill 500 times, at each step of each verb, and repair; NBS_FAULTS, NBS_FAULTS_SEED
 	NBS_FAULTS="$${NBS_FAULTS:-500}" NBS_FAULTS_SEED="$${NBS_FAULTS_SEED:-$$(date +%s)}" \
