@@ -27,7 +27,7 @@ func TestVerbsOnAStoppedServer(t *testing.T) {
 		m.kill(server, syscall.SIGSTOP)
 		return func() { m.kill(server, syscall.SIGCONT) },
 			fmt.Sprintf("its server, pid %d, is stopped", server), fmt.Sprintf("hint: let it go on: kill -CONT %d", server)
-	})
+	}, attempt{code: 3, said: "is stopped"})
 }
 
 // At its soft limit of open files a server of tmux 3.3a spins. Here it is far beyond,
@@ -39,7 +39,7 @@ func TestVerbsOnAServerOutOfDescriptors(t *testing.T) {
 		return func() { m.limitFiles(server, 4096) },
 			fmt.Sprintf("its server, pid %d, has no file descriptor left", server),
 			fmt.Sprintf("prlimit --pid %d --nofile=4096:4096", server)
-	})
+	}, attempt{code: 6, said: "with more sessions it would answer nobody"}) // that is known without asking it
 }
 
 func (m *team) limitFiles(pid int, soft uint64) {
@@ -59,7 +59,7 @@ type attempt struct {
 
 // stuckServer runs all verbs but spawn at once, on live agents and on dead ones, while
 // the server is stuck, and then spawn; it is repaired, and all agents are looked for.
-func (m *team) stuckServer(stick func(server int) (repair func(), words, remedy string)) {
+func (m *team) stuckServer(stick func(server int) (repair func(), words, remedy string), spawn attempt) {
 	m.Helper()
 	live := []string{"alpha", "beta", "gamma", "delta"}
 	down := []string{"fallen", "halted", "gone"}
@@ -91,7 +91,8 @@ func (m *team) stuckServer(stick func(server int) (repair func(), words, remedy 
 		{"dismiss", []string{"gone"}, 3, words},
 	}, remedy)
 	// Not beside list, which would do its part for an agent that was never in tmux: code 7.
-	m.allInTime([]attempt{{"spawn", []string{"epsilon", "--prompt", "Remember 42."}, 3, words}}, remedy)
+	spawn.verb, spawn.args = "spawn", []string{"epsilon", "--prompt", "Remember 42."}
+	m.allInTime([]attempt{spawn}, remedy)
 	for _, handle := range []string{"gamma", "delta"} {
 		if !dead(before[handle].RecordedPID) {
 			m.Errorf("%s was not ended", handle)

@@ -53,8 +53,9 @@ func parseLimit(line string) (soft, hard int, ok bool) {
 	return soft, hard, err1 == nil && err2 == nil
 }
 
-// Halted tells whether a process is stopped, by SIGSTOP or a debugger.
+// Halted tells whether a process is stopped, as by SIGSTOP, until it is sent SIGCONT. One that
+// is being traced stops at every turn, and goes on by itself.
 func Halted(pid int) bool {
 	stat, err := readStat(pid)
-	return err == nil && (stat.state == 'T' || stat.state == 't')
+	return err == nil && stat.state == 'T'
 }

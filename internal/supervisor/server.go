@@ -152,9 +152,11 @@ func (s *Supervisor) target(ctx context.Context, r *agent.Record) (*tmux.Client,
 	if err != nil {
 		return nil, nil, err
 	}
-	panes, err := client.Panes(ctx)
-	if err != nil {
-		return nil, nil, diagnose(client, r.Handle, err)
+	var panes []tmux.Pane
+	if r.Process != nil { // else nothing can be left of it, and nothing is ended for it
+		if panes, err = client.Panes(ctx); err != nil {
+			return nil, nil, diagnose(client, r.Handle, err)
+		}
 	}
 	return client, panes, checkRoom(client)
 }

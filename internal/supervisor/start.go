@@ -150,7 +150,7 @@ func (s *Supervisor) begin(ctx context.Context, p Plan) (r agent.Record, err err
 		}
 	}
 	launch := s.launchOf(p, &r)
-	launch.TmuxSocket, launch.OpenFiles = s.socketFor(before), client.OpenFiles()
+	launch.TmuxSocket, launch.OpenFiles = s.socketFor(before), client.OpenFiles(ctx)
 	if err := s.Store.PutLaunch(r.Handle, launch); err != nil {
 		return r, err
 	}

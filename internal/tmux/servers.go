@@ -58,17 +58,24 @@ func (h *health) gaveNoAnswer(why error) {
 	h.unanswered = time.Now()
 }
 
-// OpenFiles is the soft limit of open files with which this program was started; 0
-// before the first call of tmux. Go raises its own limit and puts it back in its
-// children, so the first child is where it can be read.
-func (s *Servers) OpenFiles() uint64 {
+// known is the soft limit of open files with which this program was started; 0 before the
+// first call of tmux.
+func (s *Servers) known() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.openFiles
 }
 
-// OpenFiles is [Servers.OpenFiles].
-func (c *Client) OpenFiles() uint64 { return c.shared.OpenFiles() }
+// OpenFiles is the soft limit of open files with which this program was started; 0 when it
+// cannot be known. Go raises its own limit and puts it back in its children, so the first
+// child is where it can be read: any tmux, and if there was none yet, one that asks no
+// server.
+func (c *Client) OpenFiles(ctx context.Context) uint64 {
+	if c.shared.known() == 0 {
+		_, _ = c.run(ctx, "/", "-V")
+	}
+	return c.shared.known()
+}
 
 // execute runs a client to its end.
 func (s *Servers) execute(cmd *exec.Cmd) error {
@@ -99,7 +106,7 @@ const enough = 1 << 16
 func (s *Servers) raiseOpenFiles() {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil {
-		limit.Cur = raised(s.OpenFiles(), limit.Max)
+		limit.Cur = raised(s.known(), limit.Max)
 		_ = unix.Setrlimit(unix.RLIMIT_NOFILE, &limit) // with fewer it works too
 	}
 }

@@ -25,7 +25,7 @@ func TestRaised(t *testing.T) {
 func TestOpenFilesAreTheCallers(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	if n := s.OpenFiles(); n != 0 {
+	if n := s.shared.known(); n != 0 {
 		t.Errorf("before the first call: %d", n)
 	}
 	s.panes()
@@ -33,7 +33,7 @@ func TestOpenFilesAreTheCallers(t *testing.T) {
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		t.Fatal(err)
 	}
-	if n := s.OpenFiles(); n == 0 || n > limit.Max {
+	if n := s.shared.known(); n == 0 || n > limit.Max {
 		t.Errorf("%d of %d", n, limit.Max)
 	}
 }
