@@ -69,7 +69,41 @@ func (s *Store) AcquireLease(id agent.SessionID, holder Holder) (release func(),
 	})
 }
 
+// tryLock takes a lock, or says who has it. A holder signs right after it has locked and
+// wipes that out right before it lets go: where there is no signature, either may be about
+// to happen, so both are tried again for a moment.
 func (s *Store) tryLock(name string, holder Holder, taken func(by string) error) (func(), error) {
+	retry := time.NewTicker(signatureRetry)
+	defer retry.Stop()
+	for deadline := time.Now().Add(signatureWait); ; <-retry.C {
+		lock, err := s.lockOnce(name)
+		if err != nil {
+			return nil, s.lockFailed(name, err)
+		}
+		if lock != nil {
+			_ = s.sign(name, &holder) // held all the same, on a full disk too
+			return func() {
+				_ = s.sign(name, nil) // so that the next loser does not read of a holder of the past
+				_ = lock.Close()
+			}, nil
+		}
+		if by, err := s.readHolder(name); err == nil {
+			return nil, taken(by.String())
+		}
+		if time.Now().After(deadline) {
+			return nil, taken("its holder did not sign")
+		}
+	}
+}
+
+const (
+	signatureWait  = 200 * time.Millisecond
+	signatureRetry = time.Millisecond
+	verbLimit      = 20 // bytes
+)
+
+// lockOnce returns nil when somebody else has the lock.
+func (s *Store) lockOnce(name string) (*flock.Flock, error) {
 	lock := s.lock(name, os.O_CREATE|os.O_RDWR)
 	locked, err := lock.TryLock()
 	if errors.Is(err, syscall.EROFS) { // what was there before is locked all the same: stop must be able to end an agent
@@ -78,38 +112,10 @@ func (s *Store) tryLock(name string, holder Holder, taken func(by string) error)
 			err = syscall.EROFS
 		}
 	}
-	if err != nil {
-		return nil, s.lockFailed(name, err)
+	if err != nil || !locked {
+		return nil, errors.Join(err, lock.Close())
 	}
-	if !locked {
-		return nil, taken(s.signature(name))
-	}
-	_ = s.sign(name, &holder) // held all the same, on a full disk too
-	return func() {
-		_ = s.sign(name, nil) // so that the next loser does not read of a holder of the past
-		_ = lock.Close()
-	}, nil
-}
-
-const (
-	signatureWait  = 100 * time.Millisecond
-	signatureRetry = time.Millisecond
-	verbLimit      = 20 // bytes
-)
-
-// signature says who holds a lock. A holder signs right after it has locked, so a
-// missing signature is waited for.
-func (s *Store) signature(name string) string {
-	retry := time.NewTicker(signatureRetry)
-	defer retry.Stop()
-	for deadline := time.Now().Add(signatureWait); ; <-retry.C {
-		if holder, err := s.readHolder(name); err == nil {
-			return holder.String()
-		}
-		if time.Now().After(deadline) {
-			return "its holder did not sign"
-		}
-	}
+	return lock, nil
 }
 
 // lockRecord takes the short lock of a read-modify-write. Holders keep it for

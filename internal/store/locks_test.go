@@ -204,3 +204,30 @@ func TestRecordLockStarvesNobody(t *testing.T) {
 		t.Errorf("the others had %d turns", worst)
 	}
 }
+
+// A holder wipes its signature out right before it lets go: who comes in between finds
+// nobody's name, and a moment later no holder.
+func TestLockThatIsLetGoThisMomentIsTaken(t *testing.T) {
+	t.Parallel()
+	s := newStoreWith(t, "alice")
+	for range 50 {
+		leaving, err := s.lockOnce("alice.verb")
+		if err != nil || leaving == nil {
+			t.Fatal(err)
+		}
+		outcome := make(chan error)
+		go func() {
+			unlock, err := s.LockVerb("alice", "stop", someTime())
+			if err == nil {
+				unlock()
+			}
+			outcome <- err
+		}()
+		if err := leaving.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-outcome; err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -27,7 +27,7 @@ func (c *Client) Path() string { return c.path }
 // works with a server that answers nobody, and as this process counts pids. Errors: no
 // server listens, or one that has no pid here.
 func (c *Client) ServerPID() (int, error) {
-	if err := c.check(); err != nil {
+	if err := checkSocket(c.path); err != nil {
 		return 0, err
 	}
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)

