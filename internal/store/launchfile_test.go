@@ -31,6 +31,7 @@ func TestLaunchIsTakenOnce(t *testing.T) {
 	wantKind(t, "a second time", err, agent.Conflict)
 }
 
+// A launcher that comes late must not take away what a later start left for its own.
 func TestLaunchOfAnotherStartIsLeft(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -78,22 +79,6 @@ func TestDamagedLaunchIsNamed(t *testing.T) {
 	writeFile(t, path(s, "launch", "alice.i.json"), "{")
 	if _, err := s.TakeLaunch("alice", "i"); err == nil || !strings.Contains(err.Error(), ".nbs/launch/alice.i.json") {
 		t.Errorf("TakeLaunch = %v; want an error that names the file", err)
-	}
-}
-
-// A launcher that comes late must not take away what a later start left for its own.
-func TestLateLauncherLeavesTheNextLaunch(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	for _, id := range []agent.Invocation{"first", "second"} {
-		if err := s.PutLaunch("alice", Launch{Invocation: id}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	_, err := s.TakeLaunch("alice", "first")
-	wantKind(t, "the first", err, agent.Conflict)
-	if launch, err := s.TakeLaunch("alice", "second"); err != nil || launch.Invocation != "second" {
-		t.Errorf("the second: %+v, %v", launch, err)
 	}
 }
 
