@@ -43,8 +43,8 @@ func TestPIDOfAnEarlierBootIsNotSignalled(t *testing.T) {
 	pretend := func() {
 		m.forgetExits("alpha")
 		m.setRecord("alpha", func(fields map[string]any) {
-			fields["pid"], fields["desired"] = pid, "running"
-			process(fields)["pid"], process(fields)["start_ticks"] = pid, ticks
+			forge(fields, pid, ticks)
+			fields["desired"] = "running"
 			process(fields)["launcher"] = map[string]any{"pid": pid, "start_ticks": ticks}
 			process(fields)["boot_id"] = "00000000-0000-4000-8000-000000000000"
 		})

@@ -66,6 +66,12 @@ func (m *team) forgetExits(handle string) {
 // process is the process entry of a record.
 func process(fields map[string]any) map[string]any { return fields["process"].(map[string]any) }
 
+// forge makes a record name another process as the agent's, by pid and start.
+func forge(fields map[string]any, pid int, ticks uint64) {
+	fields["pid"], process(fields)["pid"], process(fields)["start_ticks"] = pid, pid, ticks
+	delete(process(fields), "pidfd_inode")
+}
+
 // tmuxPlace is the tmux server that a record names.
 func tmuxPlace(fields map[string]any) map[string]any { return process(fields)["tmux"].(map[string]any) }
 

@@ -15,7 +15,7 @@ import (
 func (m *team) claim(handle string, pid int, ticks uint64, launcherToo bool) {
 	m.Helper()
 	m.setRecord(handle, func(fields map[string]any) {
-		fields["pid"], process(fields)["pid"], process(fields)["start_ticks"] = pid, pid, ticks
+		forge(fields, pid, ticks)
 		if launcherToo {
 			process(fields)["launcher"] = map[string]any{"pid": pid, "start_ticks": ticks}
 		}

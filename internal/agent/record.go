@@ -55,8 +55,6 @@ const (
 // RestartPolicy says when the launcher starts claude again by itself.
 type RestartPolicy struct {
 	Policy string `json:"policy"` // "no": never
-
-	source source
 }
 
 // Process identifies one start of an agent.
@@ -82,7 +80,8 @@ type Identity struct {
 // Identified is a process within a known boot, namespace and host.
 type Identified struct {
 	PID        int    `json:"pid"`
-	StartTicks uint64 `json:"start_ticks"` // field 22 of /proc/<pid>/stat
+	StartTicks uint64 `json:"start_ticks"`           // field 22 of /proc/<pid>/stat
+	PidfdInode uint64 `json:"pidfd_inode,omitempty"` // no other process's while the machine is up; 0: a kernel before 6.9
 }
 
 // LauncherIdentity completes the launcher's identity with that of the start.

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"path/filepath"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -52,12 +51,10 @@ func canonical(id SessionID) error {
 
 const tmuxNameLimit = 100
 
-var tmuxNamePattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`)
-
 // CheckTmuxName checks a tmux session's name: only characters that mean nothing
 // in a tmux target or format. Empty stands for "none yet". Errors: BadInput.
 func CheckTmuxName(name string) error {
-	if name == "" || len(name) <= tmuxNameLimit && tmuxNamePattern.MatchString(name) {
+	if name == "" || len(name) <= tmuxNameLimit && isWord(name, "_", "_-") {
 		return nil
 	}
 	return Errorf(BadInput, "tmux session name %s is not valid", Quote(name))
@@ -99,11 +96,9 @@ func checkArgs(args []string) error {
 	return nil
 }
 
-var envNamePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
 func checkEnv(env map[string]string) error {
 	for name, value := range env {
-		if !envNamePattern.MatchString(name) {
+		if !isWord(name, "_", "_") || isDigit(name[0]) {
 			return Errorf(BadInput, "variable name %s is not valid", Quote(name))
 		}
 		if err := CheckText("variable "+name, value); err != nil {

@@ -2,9 +2,10 @@ package claude
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -48,7 +49,7 @@ func (c Config) Live(pid int) (Live, error) {
 
 func parseLive(path string, data []byte, pid int) (Live, error) {
 	var live Live
-	if err := json.Unmarshal(data, &live); err != nil {
+	if err := json.Unmarshal(data, &live, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err != nil {
 		return Live{}, fmt.Errorf("registry entry %s: %w", agent.Quote(path), err)
 	}
 	if live.PID != pid {

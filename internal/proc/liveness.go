@@ -18,13 +18,35 @@ const (
 	Foreign                 // it belongs to another host or pid namespace: not to be judged from here
 )
 
-// Check tells whether the identified process lives.
+// Check tells whether the identified process lives, by all that identifies it.
 func Check(id agent.Identity) (Liveness, error) {
-	where, err := place()
-	if err != nil {
-		return Unsure, err
+	if liveness, err := checkPlace(id); liveness != Alive {
+		return liveness, err
 	}
+	if liveness, known := checkInode(id); known && liveness != Alive {
+		return liveness, nil
+	}
+	return checkStart(id)
+}
+
+// Look is Check for whoever looks at many: where the kernel gave the process an inode, it
+// is enough.
+func Look(id agent.Identity) (Liveness, error) {
+	if liveness, err := checkPlace(id); liveness != Alive {
+		return liveness, err
+	}
+	if liveness, known := checkInode(id); known {
+		return liveness, nil
+	}
+	return checkStart(id)
+}
+
+// checkPlace says Alive of a process that may live, as far as boot, namespace and host tell.
+func checkPlace(id agent.Identity) (Liveness, error) {
+	where, err := place()
 	switch {
+	case err != nil:
+		return Unsure, err
 	case id.PID <= 0:
 		return Gone, nil
 	case id.BootID != where.bootID && id.Host != where.host:
@@ -34,6 +56,26 @@ func Check(id agent.Identity) (Liveness, error) {
 	case id.PIDNS != where.pidNS:
 		return Foreign, nil
 	}
+	return Alive, nil
+}
+
+// checkInode asks the kernel whose pid it is. A kernel that does not say does not matter.
+func checkInode(id agent.Identity) (liveness Liveness, known bool) {
+	if id.PidfdInode == 0 {
+		return Unsure, false
+	}
+	found, ended, err := inode(id.PID)
+	switch {
+	case errors.Is(err, os.ErrNotExist) || err == nil && (ended || found != id.PidfdInode):
+		return Gone, true
+	case err != nil:
+		return Unsure, false
+	}
+	return Alive, true
+}
+
+// checkStart compares when the process started.
+func checkStart(id agent.Identity) (Liveness, error) {
 	stat, err := readStat(id.PID)
 	if errors.Is(err, os.ErrNotExist) {
 		return Gone, nil

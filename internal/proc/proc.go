@@ -64,7 +64,7 @@ func Identify(pid int) (agent.Identity, error) {
 		return agent.Identity{}, os.ErrNotExist
 	}
 	return agent.Identity{
-		Identified: agent.Identified{PID: pid, StartTicks: stat.startTicks},
+		Identified: agent.Identified{PID: pid, StartTicks: stat.startTicks, PidfdInode: uniqueInode(pid)},
 		BootID:     where.bootID, PIDNS: where.pidNS, Host: where.host,
 	}, nil
 }

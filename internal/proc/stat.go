@@ -23,7 +23,8 @@ type stat struct {
 func (s stat) gone() bool { return s.state == 'Z' || s.state == 'X' }
 
 func readStat(pid int) (stat, error) {
-	data, err := readProc(pid, "stat")
+	var line [statLimit]byte
+	data, err := smallfile.ReadInto(line[:], procPath(pid, "stat"))
 	if errors.Is(err, syscall.ESRCH) { // it ended between open and read
 		return stat{}, os.ErrNotExist
 	}
@@ -33,28 +34,52 @@ func readStat(pid int) (stat, error) {
 	return parseStat(data)
 }
 
+// statLimit is more than a stat line can have: 52 numbers and a name of 64 bytes.
+const statLimit = 2 << 10 // bytes
+
+// The fields of a stat line that are read, as proc(5) counts them.
+const (
+	stateField  = 3
+	ppidField   = 4
+	userField   = 14
+	systemField = 15
+	startField  = 22
+)
+
 // parseStat reads the fields behind the last ')': the command in front of it may
 // hold blanks and parentheses.
 func parseStat(data []byte) (stat, error) {
-	const stateField, ppidField, userField, systemField, startField = 3, 4, 14, 15, 22 // as proc(5) counts them
-	malformed := fmt.Errorf("malformed stat line of %d bytes", len(data))
+	var fields [startField + 1][]byte // by their numbers, and nothing allocated: a list reads a thousand lines
 	end := bytes.LastIndexByte(data, ')')
-	if end < 0 {
-		return stat{}, malformed
+	rest := data[end+1:]
+	for i := stateField; i <= startField; i++ {
+		fields[i], rest = nextWord(rest)
 	}
-	fields := bytes.Fields(data[end+1:])
-	if len(fields) <= startField-stateField {
-		return stat{}, malformed
+	ppid, err1 := strconv.Atoi(string(fields[ppidField]))
+	user, err2 := strconv.ParseUint(string(fields[userField]), 10, 64)
+	system, err3 := strconv.ParseUint(string(fields[systemField]), 10, 64)
+	ticks, err4 := strconv.ParseUint(string(fields[startField]), 10, 64)
+	state := fields[stateField]
+	if end < 0 || errors.Join(err1, err2, err3, err4) != nil || len(state) != 1 || !isLetter(state[0]) {
+		return stat{}, fmt.Errorf("malformed stat line of %d bytes", len(data))
 	}
-	ppid, err1 := strconv.Atoi(string(fields[ppidField-stateField]))
-	ticks, err2 := strconv.ParseUint(string(fields[startField-stateField]), 10, 64)
-	user, err3 := strconv.ParseUint(string(fields[userField-stateField]), 10, 64)
-	system, err4 := strconv.ParseUint(string(fields[systemField-stateField]), 10, 64)
-	if errors.Join(err1, err2, err3, err4) != nil || len(fields[0]) != 1 || !isLetter(fields[0][0]) {
-		return stat{}, malformed
-	}
-	return stat{state: fields[0][0], ppid: ppid, cpuTicks: user + system, startTicks: ticks}, nil
+	return stat{state: state[0], ppid: ppid, cpuTicks: user + system, startTicks: ticks}, nil
 }
+
+// nextWord cuts the first word off a line.
+func nextWord(line []byte) (word, rest []byte) {
+	begin := 0
+	for begin < len(line) && isBlank(line[begin]) {
+		begin++
+	}
+	end := begin
+	for end < len(line) && !isBlank(line[end]) {
+		end++
+	}
+	return line[begin:end], line[end:]
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\n' }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 

@@ -8,7 +8,6 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store"
-	"nbs-worker/internal/tmux"
 )
 
 // Row is one agent in a list. Err says what could not be known of it: with a record
@@ -34,22 +33,22 @@ func (s *Supervisor) List(ctx context.Context) ([]Row, error) {
 	defer records.Close()
 	servers := &servers{supervisor: s, asked: map[serverKey]func() server{}}
 	rows := make([]Row, len(handles))
-	inParallel(len(rows), func(i int) { rows[i] = s.row(ctx, records, handles[i], servers) })
+	inParallel(len(rows), func(i int) { rows[i].look(ctx, s, records, handles[i], servers) })
 	for i := range rows {
 		rows[i].addTmux(ctx, servers)
 	}
 	return rows, nil
 }
 
-// row is all that can be known without an answer of tmux, which is on its way.
-func (s *Supervisor) row(ctx context.Context, records store.Records, handle agent.Handle, servers *servers) Row {
-	row := Row{Handle: handle, Status: agent.Status{State: agent.Unknown, Source: "record", Detail: "the record cannot be read"}}
+// look fills in all that can be known without an answer of tmux, which is on its way.
+func (row *Row) look(ctx context.Context, s *Supervisor, records store.Records, handle agent.Handle, servers *servers) {
+	row.Handle = handle
+	row.Status = agent.Status{State: agent.Unknown, Source: "record", Detail: "the record cannot be read"}
 	if row.Record, row.Err = records.Load(handle); row.Err != nil {
-		return row
+		return
 	}
 	answer := servers.ask(ctx, &row.Record)
 	row.Status = s.processStatus(&row.Record, func() bool { return answer().has(&row.Record) })
-	return row
 }
 
 func (row *Row) addTmux(ctx context.Context, servers *servers) {
@@ -65,17 +64,13 @@ func (row *Row) addTmux(ctx context.Context, servers *servers) {
 
 // server is what one tmux server answered, or that it did not.
 type server struct {
-	panes     map[agent.Invocation]tmux.Pane
+	panes     map[agent.Invocation]bool
 	err       error
 	unreached error // it lives, and it is not the one that answered
 }
 
 func (answer server) has(r *agent.Record) bool {
-	if r.Process == nil {
-		return false
-	}
-	_, there := answer.panes[r.Process.Invocation]
-	return there
+	return r.Process != nil && answer.panes[r.Process.Invocation]
 }
 
 // servers asks each tmux server once, in the background and side by side: any may be one
@@ -122,19 +117,11 @@ func (s *Supervisor) ask(ctx context.Context, r *agent.Record) server {
 	if err != nil {
 		return server{err: err}
 	}
-	panes, err := client.Panes(ctx)
+	panes, err := client.Invocations(ctx)
 	if err != nil {
 		return server{err: diagnose(client, r.Handle, err)}
 	}
-	return server{panes: byInvocation(panes), unreached: checkListening(ctx, client, r, panes)}
-}
-
-func byInvocation(panes []tmux.Pane) map[agent.Invocation]tmux.Pane {
-	found := make(map[agent.Invocation]tmux.Pane, len(panes))
-	for _, pane := range panes {
-		found[pane.Invocation] = pane
-	}
-	return found
+	return server{panes: panes, unreached: checkListening(ctx, client, r)}
 }
 
 // inParallel calls do for 0 to n-1, on all processors.

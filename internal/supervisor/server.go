@@ -3,7 +3,6 @@ package supervisor
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/proc"
@@ -27,7 +26,7 @@ func (s *Supervisor) panes(ctx context.Context, r *agent.Record) (*tmux.Client, 
 	if err != nil {
 		return client, nil, diagnose(client, r.Handle, err)
 	}
-	return client, panes, checkReachable(ctx, client, r, panes)
+	return client, panes, checkReachable(ctx, client, r)
 }
 
 // serverGone tells whether the tmux server of a start has ended. Its panes ended with
@@ -104,11 +103,11 @@ func hintMore(err *agent.Error, pid int, files proc.Files) *agent.Error {
 
 // checkReachable notices an agent whose tmux server lives and is not the one that
 // answers at its socket.
-func checkReachable(ctx context.Context, client *tmux.Client, r *agent.Record, panes []tmux.Pane) error {
+func checkReachable(ctx context.Context, client *tmux.Client, r *agent.Record) error {
 	if !needsServer(r) {
 		return nil
 	}
-	return checkListening(ctx, client, r, panes)
+	return checkListening(ctx, client, r)
 }
 
 // needsServer tells whether something of the agent lives in its tmux server.
@@ -118,11 +117,8 @@ func needsServer(r *agent.Record) bool {
 
 // checkListening looks whether a server that lives is the one that has its socket:
 // somebody may have removed the file, and another server have come up in its place.
-func checkListening(ctx context.Context, client *tmux.Client, r *agent.Record, panes []tmux.Pane) error {
+func checkListening(ctx context.Context, client *tmux.Client, r *agent.Record) error {
 	server := r.Process.ServerIdentity()
-	if slices.ContainsFunc(panes, func(p tmux.Pane) bool { return p.ServerPID == server.PID }) {
-		return nil
-	}
 	listening, err := client.ServerPID()
 	if err == nil && listening == server.PID {
 		return nil

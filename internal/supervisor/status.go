@@ -37,7 +37,7 @@ func (s *Supervisor) processStatus(r *agent.Record, tmuxAlive func() bool) agent
 	if r.Process == nil {
 		return s.statusWithoutProcess(r)
 	}
-	liveness, err := proc.Check(r.Process.Identity)
+	liveness, err := proc.Look(r.Process.Identity)
 	switch {
 	case liveness == proc.Alive:
 		return s.liveStatus(r)

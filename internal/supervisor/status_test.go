@@ -25,7 +25,7 @@ func TestExitThatIsRecordedWhileWeLook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gone.StartTicks-- // as that of an earlier process with this pid
+	gone.StartTicks, gone.PidfdInode = gone.StartTicks-1, 0 // as that of an earlier process with this pid
 	seen := agent.Record{
 		Schema: agent.Schema, Handle: "alpha", SessionID: agent.NewSessionID(), ProjectRoot: opened.Project(), PID: gone.PID,
 		Process: &agent.Process{Invocation: agent.NewInvocation(), Identity: gone, Launcher: gone.Identified},
