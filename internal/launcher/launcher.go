@@ -118,7 +118,7 @@ func (l *Launcher) begin(ctx context.Context, handle agent.Handle, launch store.
 }
 
 // announce writes the launcher's own identity, before claude can exist.
-// Errors: Conflict when a later start has taken the record over.
+// Errors: [agent.ErrSuperseded] when a later start has taken the record over.
 func (l *Launcher) announce(ctx context.Context, handle agent.Handle, launch store.Launch) (agent.Record, error) {
 	self, err := proc.Self()
 	if err != nil {
@@ -189,7 +189,7 @@ func checkWanted(r *agent.Record, id agent.Invocation) error {
 
 func checkCurrent(r *agent.Record, id agent.Invocation) error {
 	if r.Process == nil || r.Process.Invocation != id {
-		return agent.Errorf(agent.Conflict, "this start was superseded by another")
+		return agent.ErrSuperseded
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func (w *starting) look(ctx context.Context) (done bool, err error) {
 		return false, err
 	}
 	if !sameStart(record.Process, w.record.Process) {
-		return false, errSuperseded()
+		return false, agent.ErrSuperseded
 	}
 	w.record = record
 	if exit := record.ExitOf(record.Process.Invocation); exit != nil {
