@@ -195,10 +195,7 @@ func checkCurrent(r *agent.Record, id agent.Invocation) error {
 }
 
 func (l *Launcher) journal(ctx context.Context, event string, record *agent.Record, detail string) error {
-	return l.Store.Append(ctx, store.Event{
-		At: stamp(l.Now()), Event: event, Handle: record.Handle, SessionID: record.SessionID,
-		Invocation: record.Process.Invocation, PID: record.PID, Detail: detail,
-	})
+	return l.Store.Append(ctx, store.EventOf(record, stamp(l.Now()), event, detail))
 }
 
 func (l *Launcher) holder(handle agent.Handle) store.Holder {
