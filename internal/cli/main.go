@@ -116,14 +116,3 @@ func (f *factory) printError(err error) {
 		f.hint("%s", hint)
 	}
 }
-
-func (f *factory) hint(format string, args ...any) {
-	fmt.Fprintf(f.streams.Err, "hint: %s\n", sanitize(fmt.Sprintf(format, args...)))
-}
-
-// note tells a person at a terminal what happened; a script has the exit code.
-func (f *factory) note(format string, args ...any) {
-	if f.streams.ErrTTY {
-		fmt.Fprintln(f.streams.Err, sanitize(fmt.Sprintf(format, args...)))
-	}
-}
