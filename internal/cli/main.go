@@ -27,9 +27,13 @@ func Main(args []string, streams Streams) int {
 	root := newRootCmd(f)
 	root.SetArgs(args)
 	root.SetIn(streams.In)
-	root.SetOut(streams.Out)
+	out := &watched{to: streams.Out}
+	root.SetOut(out)
 	root.SetErr(streams.Err)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = failed(out.failure, "print")
+	}
 	if err == nil {
 		return 0
 	}

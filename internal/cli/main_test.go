@@ -173,11 +173,18 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	alpha := record("alpha")
 	alpha.ProjectRoot = t.TempDir()
 	project := newProject(t, alpha)
-	for _, line := range []string{"version", "version --json", "list", "list --json", "session alpha", "session alpha --json", "spawn beta --dry-run", "resume alpha --dry-run"} {
+	for _, line := range []string{
+		"", "--help", "help", "help exit-codes", "spawn --help", "environment", "completion bash", "completion zsh", "completion fish",
+		"completion powershell",
+		"version", "version --json", "list", "list --json", "session alpha", "session alpha --json", "spawn beta --dry-run", "resume alpha --dry-run",
+	} {
 		for _, terminal := range []bool{true, false} {
 			streams := Streams{Out: full{}, OutTTY: terminal}
 			r := runOn(streams, append([]string{"--root", project}, strings.Fields(line)...)...)
 			r.want(t, agent.Failed, os.ErrClosed.Error())
+			if strings.Count(r.err, "\n") != 1 {
+				t.Errorf("%s: stderr is\n%s", line, r.err)
+			}
 		}
 	}
 }
