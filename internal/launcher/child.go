@@ -113,10 +113,10 @@ func (c *child) ended() bool {
 	return err == nil && info.Signo == int32(unix.SIGCHLD)
 }
 
-// wait sleeps until claude has ended and puts the terminal back in order.
+// wait sleeps until claude has ended. The signals stay caught: a hangup that comes late
+// must not end the launcher before it has written the exit down.
 func (c *child) wait() ending {
 	err := c.cmd.Wait()
-	signal.Stop(c.signals)
 	if _, exited := errors.AsType[*exec.ExitError](err); exited {
 		err = nil
 	}

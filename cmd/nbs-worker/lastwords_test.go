@@ -1,0 +1,60 @@
+package main
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// The terminal may go away, or its keys send signals again, right after claude has ended:
+// its end is written down all the same.
+func TestLauncherIsNotKilledWhileItRecordsTheEnd(t *testing.T) {
+	for name, signal := range map[string]syscall.Signal{"hangup": syscall.SIGHUP, "quit": syscall.SIGQUIT, "suspend": syscall.SIGTSTP} {
+		t.Run(name, func(t *testing.T) {
+			m := standIn(t)
+			m.ok("spawn", "alpha")
+			launcher := m.launcher("alpha")
+			letGo := m.holdLock("alpha.record")
+			m.kill(m.session("alpha").RecordedPID, syscall.SIGKILL)
+			m.waitFor("the launcher waits for the record", func() (bool, string) { return waitsForLock(t, launcher) })
+			m.kill(launcher, signal)
+			letGo()
+			m.waitDead(launcher)
+			if s := m.session("alpha"); s.Cause != "crashed" || !strings.Contains(m.recordText("alpha"), `"signal": "killed"`) {
+				t.Errorf("%+v; record %s", s, m.recordText("alpha"))
+			}
+			m.ok("resume", "alpha")
+		})
+	}
+}
+
+// holdLock takes a lock of .nbs, as a command of ours in the middle of its work.
+func (m *team) holdLock(name string) (letGo func()) {
+	m.Helper()
+	lock, err := os.OpenFile(m.inNbs("locks", name), os.O_RDWR, 0)
+	if err == nil {
+		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX)
+	}
+	if err != nil {
+		m.Fatal(err)
+	}
+	return func() { _ = lock.Close() }
+}
+
+// waitsForLock tells whether a process waits for a file lock, and shows all locks.
+func waitsForLock(t *testing.T, pid int) (bool, string) {
+	t.Helper()
+	locks, err := os.ReadFile("/proc/locks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(locks)) {
+		fields := strings.Fields(line) // 7: -> FLOCK ADVISORY WRITE pid ...
+		if len(fields) > 5 && fields[1] == "->" && fields[5] == strconv.Itoa(pid) {
+			return true, ""
+		}
+	}
+	return false, string(locks)
+}
