@@ -30,6 +30,25 @@ func TestLauncherIsNotKilledWhileItRecordsTheEnd(t *testing.T) {
 	}
 }
 
+// Who asks the launcher to leave asks claude.
+func TestLauncherForwardsTermAndHangup(t *testing.T) {
+	for name, signal := range map[string]syscall.Signal{"term": syscall.SIGTERM, "hangup": syscall.SIGHUP} {
+		t.Run(name, func(t *testing.T) {
+			m := real(t)
+			before := m.remembers("alpha")
+			launcher := m.launcher("alpha")
+			m.kill(launcher, signal)
+			m.waitDead(before.RecordedPID)
+			m.waitDead(launcher)
+			if s := m.session("alpha"); s.Running {
+				t.Errorf("%+v", s)
+			}
+			m.mustBeInTheJournal("exit", "alpha", before.SessionID)
+			m.mustRemember("alpha", before)
+		})
+	}
+}
+
 // holdLock takes a lock of .nbs, as a command of ours in the middle of its work.
 func (m *team) holdLock(name string) (letGo func()) {
 	m.Helper()
