@@ -6,6 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // The terminal may go away, or its keys send signals again, right after claude has ended:
@@ -46,6 +48,27 @@ func TestLauncherForwardsTermAndHangup(t *testing.T) {
 			m.mustBeInTheJournal("exit", "alpha", before.SessionID)
 			m.mustRemember("alpha", before)
 		})
+	}
+}
+
+// A claude whose start cannot be journalled is killed while it draws: the terminal of a
+// person gets its own modes back.
+func TestTerminalIsRestoredWhenAStartIsTakenBack(t *testing.T) {
+	m := real(t)
+	m.remembers("alpha")
+	m.ok("stop", "alpha")
+	defer m.holdLock("journal")()
+	c := m.console(m.command([]string{"run", "alpha"}))
+	if err := c.cmd.Wait(); c.cmd.ProcessState.ExitCode() != 1 {
+		t.Errorf("%v\n%s", err, c.seen.String())
+	}
+	modes, err := unix.IoctlGetTermios(int(c.pty.Fd()), unix.TCGETS)
+	if err != nil || modes.Lflag&(unix.ICANON|unix.ECHO) != unix.ICANON|unix.ECHO {
+		t.Errorf("the terminal is raw: %+v, %v", modes, err)
+	}
+	const shownCursor = "\x1b[?25h"
+	if seen := c.seen.String(); strings.LastIndex(seen, shownCursor) < strings.LastIndex(seen, "\x1b[?25l") {
+		t.Errorf("the cursor stays hidden: %q", seen)
 	}
 }
 

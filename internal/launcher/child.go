@@ -104,7 +104,13 @@ func (c *child) forward() {
 
 func (c *child) pid() int { return c.cmd.Process.Pid }
 
-func (c *child) kill() { _ = c.cmd.Process.Kill() }
+// takeBack kills a claude that must not run, and gives the terminal back.
+func (c *child) takeBack() error {
+	_ = c.cmd.Process.Kill()
+	end := c.wait()
+	c.terminal.reset()
+	return end.err
+}
 
 // ended tells whether claude has already left, though nobody has waited for it.
 func (c *child) ended() bool {

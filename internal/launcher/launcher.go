@@ -111,8 +111,7 @@ func (l *Launcher) begin(ctx context.Context, handle agent.Handle, launch store.
 		return nil, err
 	}
 	if err := l.recordStart(ctx, handle, child); err != nil {
-		child.kill()
-		return nil, errors.Join(err, child.wait().err)
+		return nil, errors.Join(err, child.takeBack())
 	}
 	return child, nil
 }
