@@ -95,6 +95,38 @@ func TestRecordOfAnotherMachine(t *testing.T) {
 	}
 }
 
+// Who is told of a failure after the record was written is told that it was, also when
+// it is the journal that failed.
+func TestSpawnThatCannotBeJournalledKeepsItsRecord(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "beta", "--no-wait")
+	journal := m.inNbs("journal.jsonl")
+	if err := os.Rename(journal, journal+".whole"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(journal, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r := m.refused(1, "spawn alpha: open .nbs/journal.jsonl: not a regular file", "spawn", "alpha", "--prompt", "Remember 42.")
+	for _, hint := range []string{
+		"hint: its record is kept: nbs-worker resume alpha tries again, nbs-worker dismiss alpha removes it\n",
+		"hint: look at what it is, then move it aside: mv '" + journal + "' '",
+	} {
+		if !strings.Contains(r.stderr, hint) {
+			t.Errorf("no %q: %s", hint, r)
+		}
+	}
+	id := m.record("alpha")["session_id"]
+	if err := os.Remove(journal); err != nil {
+		t.Fatal(err)
+	}
+	m.ok("resume", "alpha")
+	m.mustAnswer("alpha", "OK, I will remember 42.")
+	if s := m.session("alpha"); s.SessionID != id {
+		t.Errorf("%+v; before %v", s, id)
+	}
+}
+
 func TestSecretsOfAKilledVerbAreRemoved(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "alpha")

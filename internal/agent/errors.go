@@ -34,6 +34,10 @@ func (e *Error) Error() string { return e.Err.Error() }
 
 func (e *Error) Unwrap() error { return e.Err }
 
+// ErrSuperseded is the end of a start that is no longer the agent's: the record tells of
+// another one, or what was left for it is gone.
+var ErrSuperseded error = Errorf(Conflict, "another command started or stopped the agent meanwhile")
+
 // Errorf makes an Error of the kind. The format's %w wraps as in [fmt.Errorf].
 func Errorf(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Err: fmt.Errorf(format, args...)}

@@ -42,7 +42,7 @@ func TestListOfNobody(t *testing.T) {
 	if r := run("--root", project, "list", "--json").want(t, 0); r.out != "[]\n" {
 		t.Errorf("as JSON: %q; want []", r.out)
 	}
-	runOn(Streams{OutTTY: true, ErrTTY: true}, "--root", project, "list").want(t, 0, "no agents; start one: nbs-worker spawn HANDLE")
+	runOn(Streams{OutTTY: true, ErrTTY: true}, "--root", project, "list").want(t, 0, "no agents; start one: nbs-worker --root "+project+" spawn HANDLE\n")
 }
 
 // unknownBeta is the line of an agent of which nothing could be read.

@@ -27,9 +27,13 @@ func Main(args []string, streams Streams) int {
 	root := newRootCmd(f)
 	root.SetArgs(args)
 	root.SetIn(streams.In)
-	root.SetOut(streams.Out)
+	out := &watched{to: streams.Out}
+	root.SetOut(out)
 	root.SetErr(streams.Err)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = failed(out.failure, "print")
+	}
 	if err == nil {
 		return 0
 	}
@@ -114,16 +118,5 @@ func (f *factory) printError(err error) {
 	fmt.Fprintf(f.streams.Err, "nbs-worker: %s\n", indented(sanitize(err.Error())))
 	for _, hint := range agent.HintsOf(err) {
 		f.hint("%s", hint)
-	}
-}
-
-func (f *factory) hint(format string, args ...any) {
-	fmt.Fprintf(f.streams.Err, "hint: %s\n", sanitize(fmt.Sprintf(format, args...)))
-}
-
-// note tells a person at a terminal what happened; a script has the exit code.
-func (f *factory) note(format string, args ...any) {
-	if f.streams.ErrTTY {
-		fmt.Fprintln(f.streams.Err, sanitize(fmt.Sprintf(format, args...)))
 	}
 }

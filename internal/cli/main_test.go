@@ -15,9 +15,9 @@ func TestCommandLineThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for line, hint := range map[string]string{
 		"help frobnicate":                     "hint: nbs-worker --help",
-		"help spwan":                          "did you mean: nbs-worker spawn",
+		"help spwan":                          "did you mean: nbs-worker --root ROOT spawn",
 		"frobnicate":                          "hint: nbs-worker --help",
-		"resum alpha":                         "hint: did you mean: nbs-worker resume",
+		"resum alpha":                         "hint: did you mean: nbs-worker --root ROOT resume",
 		"--bogus":                             "hint: nbs-worker --help",
 		"spawn":                               "hint: nbs-worker spawn --help",
 		"spawn a b":                           "hint: nbs-worker spawn --help",
@@ -25,7 +25,7 @@ func TestCommandLineThatCannotBeRead(t *testing.T) {
 		"spawn a --wait soon":                 "hint: nbs-worker spawn --help",
 		"spawn ../x":                          "handle \"../x\" is not valid",
 		"spawn -- --verbose":                  "one handle is needed, 0 given",
-		"resume":                              "hint: to see the agents: nbs-worker list",
+		"resume":                              "hint: to see the agents: nbs-worker --root ROOT list",
 		"resume a b/c":                        "handle \"b/c\" is not valid",
 		"session ..":                          "handle",
 		"stop a:b":                            "handle",
@@ -44,7 +44,9 @@ func TestCommandLineThatCannotBeRead(t *testing.T) {
 		"spawn a --env X":                     "is not NAME=VALUE",
 		"spawn a --env MY_TOKEN=canary-value": "hint: export MY_TOKEN",
 	} {
-		r := run(append([]string{"--root", t.TempDir()}, strings.Fields(line)...)...).want(t, agent.BadInput, hint)
+		root := t.TempDir()
+		hint = strings.ReplaceAll(hint, "ROOT", root)
+		r := run(append([]string{"--root", root}, strings.Fields(line)...)...).want(t, agent.BadInput, hint)
 		if r.out != "" || !strings.HasPrefix(r.err, "nbs-worker: ") || strings.Contains(r.err, "canary-value") {
 			t.Errorf("%s\nstdout: %q\nstderr: %s", line, r.out, r.err)
 		}
@@ -104,18 +106,6 @@ func TestLinesOfOthersDoNotLookLikeOurs(t *testing.T) {
 	}
 }
 
-func TestNoteIsForTerminalsAndHarmless(t *testing.T) {
-	t.Parallel()
-	for terminal, want := range map[bool]string{true: "new project: /x?[2J\n", false: ""} {
-		var said strings.Builder
-		f := &factory{streams: Streams{Err: &said, ErrTTY: terminal}}
-		f.note("new project: %s", "/x\x1b[2J")
-		if said.String() != want {
-			t.Errorf("on a terminal %t: %q; want %q", terminal, said.String(), want)
-		}
-	}
-}
-
 func TestSanitize(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{
@@ -167,7 +157,7 @@ func TestNobodyThere(t *testing.T) {
 	t.Parallel()
 	project := newProject(t, record("alpha"))
 	for _, verb := range []string{"session", "resume", "stop", "dismiss", "run"} {
-		run("--root", project, verb, "beta").want(t, agent.NotFound, "no such agent", "hint: to see who is there: nbs-worker list")
+		run("--root", project, verb, "beta").want(t, agent.NotFound, "no such agent", "hint: to see who is there: nbs-worker --root "+project+" list; to start it: nbs-worker --root "+project+" spawn beta")
 	}
 	run("--root", project, "session", "beta", "gamma").want(t, agent.NotFound, "session beta: ", "session gamma: ")
 	r := run("--root", project, "session", "alpha", "beta").want(t, agent.Partial, "session beta: ")
@@ -183,11 +173,18 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	alpha := record("alpha")
 	alpha.ProjectRoot = t.TempDir()
 	project := newProject(t, alpha)
-	for _, line := range []string{"version", "version --json", "list", "list --json", "session alpha", "session alpha --json", "spawn beta --dry-run", "resume alpha --dry-run"} {
+	for _, line := range []string{
+		"", "--help", "help", "help exit-codes", "spawn --help", "environment", "completion bash", "completion zsh", "completion fish",
+		"completion powershell",
+		"version", "version --json", "list", "list --json", "session alpha", "session alpha --json", "spawn beta --dry-run", "resume alpha --dry-run",
+	} {
 		for _, terminal := range []bool{true, false} {
 			streams := Streams{Out: full{}, OutTTY: terminal}
 			r := runOn(streams, append([]string{"--root", project}, strings.Fields(line)...)...)
 			r.want(t, agent.Failed, os.ErrClosed.Error())
+			if strings.Count(r.err, "\n") != 1 {
+				t.Errorf("%s: stderr is\n%s", line, r.err)
+			}
 		}
 	}
 }

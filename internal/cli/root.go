@@ -49,7 +49,6 @@ nbs-worker resume <handle> --force --prompt TEXT.`,
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"})
 	help.Args = knownTopic
-	root.InitDefaultCompletionCmd()
 	return root
 }
 

@@ -127,7 +127,7 @@ func TestAdvice(t *testing.T) {
 func TestSeveralSessionsAreApart(t *testing.T) {
 	t.Parallel()
 	project := newProject(t, record("alpha"), record("beta"))
-	r := run("--root", project, "session", "alpha", "beta").want(t, 0, "nbs-worker resume alpha", "nbs-worker resume beta")
+	r := run("--root", project, "session", "alpha", "beta").want(t, 0, " resume alpha\n", " resume beta\n")
 	if strings.Count(r.out, "\n\nHandle:") != 1 || !strings.HasPrefix(r.out, "Handle:          alpha\n") {
 		t.Errorf("stdout is\n%s", r.out)
 	}

@@ -30,6 +30,21 @@ func System() Streams {
 	}
 }
 
+// watched is the stdout of cobra, which prints help and completion scripts, and remembers
+// that it could not be written. Cobra is not told: it passes over some failures and takes
+// others for those of a command line.
+type watched struct {
+	to      io.Writer
+	failure error
+}
+
+func (w *watched) Write(text []byte) (int, error) {
+	if w.failure == nil {
+		_, w.failure = w.to.Write(text)
+	}
+	return len(text), nil
+}
+
 // sanitize makes text from files, processes and users harmless for a terminal: line
 // breaks and tabs stay, other control characters, and those that turn the direction of
 // writing and with it the order of what is read, are shown as question marks.

@@ -104,7 +104,13 @@ func (c *child) forward() {
 
 func (c *child) pid() int { return c.cmd.Process.Pid }
 
-func (c *child) kill() { _ = c.cmd.Process.Kill() }
+// takeBack kills a claude that must not run, and gives the terminal back.
+func (c *child) takeBack() error {
+	_ = c.cmd.Process.Kill()
+	end := c.wait()
+	c.terminal.reset()
+	return end.err
+}
 
 // ended tells whether claude has already left, though nobody has waited for it.
 func (c *child) ended() bool {
@@ -113,10 +119,10 @@ func (c *child) ended() bool {
 	return err == nil && info.Signo == int32(unix.SIGCHLD)
 }
 
-// wait sleeps until claude has ended and puts the terminal back in order.
+// wait sleeps until claude has ended. The signals stay caught: a hangup that comes late
+// must not end the launcher before it has written the exit down.
 func (c *child) wait() ending {
 	err := c.cmd.Wait()
-	signal.Stop(c.signals)
 	if _, exited := errors.AsType[*exec.ExitError](err); exited {
 		err = nil
 	}

@@ -58,8 +58,8 @@ func (l *Launcher) recordRefusal(ctx context.Context, handle agent.Handle, id ag
 		r.AddExit(agent.Exit{At: stamp(l.Now()), Invocation: id, Code: int(agent.KindOf(cause)), Error: cause.Error()})
 		return nil
 	})
-	if agent.KindOf(err) == agent.Conflict {
-		return nil // superseded: the record tells of another start
+	if errors.Is(err, agent.ErrSuperseded) {
+		return nil // the record tells of another start
 	}
 	if err != nil {
 		return err

@@ -111,14 +111,13 @@ func (l *Launcher) begin(ctx context.Context, handle agent.Handle, launch store.
 		return nil, err
 	}
 	if err := l.recordStart(ctx, handle, child); err != nil {
-		child.kill()
-		return nil, errors.Join(err, child.wait().err)
+		return nil, errors.Join(err, child.takeBack())
 	}
 	return child, nil
 }
 
 // announce writes the launcher's own identity, before claude can exist.
-// Errors: Conflict when a later start has taken the record over.
+// Errors: [agent.ErrSuperseded] when a later start has taken the record over.
 func (l *Launcher) announce(ctx context.Context, handle agent.Handle, launch store.Launch) (agent.Record, error) {
 	self, err := proc.Self()
 	if err != nil {
@@ -189,16 +188,13 @@ func checkWanted(r *agent.Record, id agent.Invocation) error {
 
 func checkCurrent(r *agent.Record, id agent.Invocation) error {
 	if r.Process == nil || r.Process.Invocation != id {
-		return agent.Errorf(agent.Conflict, "this start was superseded by another")
+		return agent.ErrSuperseded
 	}
 	return nil
 }
 
 func (l *Launcher) journal(ctx context.Context, event string, record *agent.Record, detail string) error {
-	return l.Store.Append(ctx, store.Event{
-		At: stamp(l.Now()), Event: event, Handle: record.Handle, SessionID: record.SessionID,
-		Invocation: record.Process.Invocation, PID: record.PID, Detail: detail,
-	})
+	return l.Store.Append(ctx, store.EventOf(record, stamp(l.Now()), event, detail))
 }
 
 func (l *Launcher) holder(handle agent.Handle) store.Holder {

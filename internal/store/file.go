@@ -33,19 +33,16 @@ func (s *Store) writeJSON(sub, name string, value any, limit int) error {
 	if err != nil {
 		return err
 	}
-	dir, err := s.nbs.OpenRoot(sub)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	err = renameio.WriteFile(name, data, 0o600, renameio.WithRoot(dir), renameio.WithStaticPermissions(0o600))
-	if err != nil {
-		return s.remedied(fmt.Errorf("write %s/%s: %w", sub, name, err))
-	}
-	if err := syncDir(dir); err != nil {
-		return fmt.Errorf("%s/%s is written, but may not survive a power cut: %w", sub, name, err)
-	}
-	return nil
+	return s.in(sub, func(dir *os.Root) error {
+		err := renameio.WriteFile(name, data, 0o600, renameio.WithRoot(dir), renameio.WithStaticPermissions(0o600))
+		if err != nil {
+			return s.remedied(fmt.Errorf("write %s/%s: %w", sub, name, err))
+		}
+		if err := syncDir(dir); err != nil {
+			return fmt.Errorf("%s/%s is written, but may not survive a power cut: %w", sub, name, err)
+		}
+		return nil
+	})
 }
 
 // handOver replaces sub/name atomically, for a reader that ends with this boot: a power
@@ -55,18 +52,24 @@ func (s *Store) handOver(sub, name string, value any, limit int) error {
 	if err != nil {
 		return err
 	}
-	dir, err := s.nbs.OpenRoot(sub)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
+	return s.in(sub, func(dir *os.Root) error {
+		if err := replace(dir, name, data); err != nil {
+			return s.remedied(fmt.Errorf("write %s/%s: %w", sub, name, err))
+		}
+		return nil
+	})
+}
+
+// replace writes a file under another name and renames it. What a writer that was
+// killed left under that name is in nobody's way.
+func replace(dir *os.Root, name string, data []byte) error {
 	temp := "." + name
 	if err := dir.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return s.remedied(err)
+		return err
 	}
 	f, err := dir.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return s.remedied(fmt.Errorf("write %s/%s: %w", sub, name, err))
+		return err
 	}
 	_, err = f.Write(data)
 	if err = errors.Join(err, f.Close()); err == nil {
@@ -74,9 +77,28 @@ func (s *Store) handOver(sub, name string, value any, limit int) error {
 	}
 	if err != nil {
 		_ = dir.Remove(temp)
-		return s.remedied(fmt.Errorf("write %s/%s: %w", sub, name, err))
 	}
-	return nil
+	return err
+}
+
+// remove deletes sub/name durably. Errors: [fs.ErrNotExist].
+func (s *Store) remove(sub, name string) error {
+	return s.in(sub, func(dir *os.Root) error {
+		if err := dir.Remove(name); err != nil {
+			return s.remedied(err)
+		}
+		return syncDir(dir)
+	})
+}
+
+// in changes something in a folder of .nbs.
+func (s *Store) in(sub string, change func(dir *os.Root) error) error {
+	dir, err := s.nbs.OpenRoot(sub)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return change(dir)
 }
 
 func encode(sub, name string, value any, limit int) ([]byte, error) {
@@ -175,17 +197,4 @@ func nesting(data []byte) int {
 		}
 	}
 	return deepest
-}
-
-// remove deletes sub/name durably. Errors: [fs.ErrNotExist].
-func (s *Store) remove(sub, name string) error {
-	dir, err := s.nbs.OpenRoot(sub)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	if err := dir.Remove(name); err != nil {
-		return s.remedied(err)
-	}
-	return syncDir(dir)
 }

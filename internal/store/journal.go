@@ -33,6 +33,15 @@ type Event struct {
 	Detail     string           `json:"detail,omitempty"`
 }
 
+// EventOf is what was done to the agent of a record.
+func EventOf(r *agent.Record, at time.Time, event, detail string) Event {
+	done := Event{At: at, Event: event, Handle: r.Handle, SessionID: r.SessionID, PID: r.PID, Detail: detail}
+	if r.Process != nil {
+		done.Invocation = r.Process.Invocation
+	}
+	return done
+}
+
 // Append adds one line to the journal, durably, under the journal's lock.
 func (s *Store) Append(ctx context.Context, event Event) error {
 	line, err := json.Marshal(event)

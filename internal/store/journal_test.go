@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"nbs-worker/internal/agent"
 )
 
 func TestEventIsOneLine(t *testing.T) {
@@ -24,6 +26,20 @@ func TestEventIsOneLine(t *testing.T) {
 		`{"at":"2026-02-20T11:44:07Z","event":"stop","handle":"bob","session_id":"` + string(otherID) + `"}` + "\n"
 	if diff := cmp.Diff(want, readFile(t, path(s, "journal.jsonl"))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestEventOfARecord(t *testing.T) {
+	t.Parallel()
+	r := agent.Record{Handle: "alice", SessionID: aliceID, PID: 7, Process: &agent.Process{Invocation: "i"}}
+	want := Event{At: someTime(), Event: "stop", Handle: "alice", SessionID: aliceID, Invocation: "i", PID: 7, Detail: "idle"}
+	if diff := cmp.Diff(want, EventOf(&r, someTime(), "stop", "idle")); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	r.Process = nil // of the original tools
+	want.Invocation = ""
+	if diff := cmp.Diff(want, EventOf(&r, someTime(), "stop", "idle")); diff != "" {
+		t.Errorf("without a start: -want +got:\n%s", diff)
 	}
 }
 

@@ -54,31 +54,38 @@ func (s *Store) PutLaunch(handle agent.Handle, launch Launch) error {
 	return s.dropLaunches(handle, name)
 }
 
-// TakeLaunch reads the launch of an agent and removes it. Errors: Conflict when there is
-// none of this invocation: another start, or another launcher, has taken its place.
+// TakeLaunch reads the launch of an agent and removes it. Errors: [agent.ErrSuperseded]
+// when there is none of this invocation: another start, or another launcher, has taken
+// its place.
 func (s *Store) TakeLaunch(handle agent.Handle, id agent.Invocation) (Launch, error) {
-	superseded := agent.Errorf(agent.Conflict, "this start was superseded by another")
-	name := launchFile(handle, id)
-	path := launches + "/" + name
-	data, err := s.read(launches, name, launchLimit)
+	path := launches + "/" + launchFile(handle, id)
+	launch, err := s.readLaunch(handle, id)
+	if err == nil {
+		err = s.nbs.Remove(path) // of two who read it, one removes it
+	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return Launch{}, superseded
+		return Launch{}, agent.ErrSuperseded
 	}
 	if err != nil {
-		return Launch{}, fmt.Errorf("read %s/%s: %w", folder, path, err)
+		return Launch{}, fmt.Errorf("take %s/%s: %w", folder, path, err)
+	}
+	return launch, nil
+}
+
+// readLaunch reads the launch of one start. Errors: [fs.ErrNotExist] when there is none.
+func (s *Store) readLaunch(handle agent.Handle, id agent.Invocation) (Launch, error) {
+	data, err := s.read(launches, launchFile(handle, id), launchLimit)
+	if err != nil {
+		return Launch{}, err
 	}
 	var launch Launch
 	if err := json.Unmarshal(data, &launch); err != nil {
-		return Launch{}, fmt.Errorf("read %s/%s: %w", folder, path, err)
+		return Launch{}, err
 	}
 	if launch.Invocation != id {
-		return Launch{}, superseded
+		return Launch{}, fs.ErrNotExist
 	}
-	err = s.nbs.Remove(path) // of two who read it, one removes it
-	if errors.Is(err, fs.ErrNotExist) {
-		return Launch{}, superseded
-	}
-	return launch, err
+	return launch, nil
 }
 
 // DropLaunch removes what no launcher took. Without any it does nothing.

@@ -197,7 +197,7 @@ func (s *Supervisor) restore(ctx context.Context, before, failed agent.Record, c
 	}
 	_, err := s.Store.Update(ctx, before.Handle, func(r *agent.Record) error {
 		if !sameStart(r.Process, failed.Process) {
-			return errSuperseded()
+			return agent.ErrSuperseded
 		}
 		seen := r.TranscriptSeen
 		*r = before

@@ -68,7 +68,7 @@ func (s *Supervisor) Spawn(ctx context.Context, spawn Spawn) (Started, error) {
 		return Started{}, err
 	}
 	if err := s.journal(ctx, "spawn", &claimed, string(plan.Opening)); err != nil {
-		return Started{}, err
+		return Started{}, withRecordKept(err, &claimed, spawn.Handle)
 	}
 	plan.claimed = &claimed
 	r, err := s.launch(ctx, interrupt, plan, spawn.Wait)

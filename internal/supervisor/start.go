@@ -163,7 +163,7 @@ func (s *Supervisor) begin(ctx context.Context, p Plan) (r agent.Record, err err
 	}
 	return s.Store.Update(ctx, r.Handle, func(now *agent.Record) error {
 		if !sameStart(now.Process, r.Process) {
-			return errSuperseded()
+			return agent.ErrSuperseded
 		}
 		now.TmuxSession = name
 		return nil
@@ -175,16 +175,12 @@ func (s *Supervisor) launchOf(p Plan, r *agent.Record) store.Launch {
 	return store.Launch{Invocation: r.Process.Invocation, Claude: p.Program, Opening: string(p.Opening), Env: s.Env, Prompt: p.prompt}
 }
 
-func errSuperseded() error {
-	return agent.Errorf(agent.Conflict, "another command started the agent meanwhile")
-}
-
 // claim writes the start down before it happens: whatever dies from here on, the
 // record explains what is found.
 func (s *Supervisor) claim(ctx context.Context, p Plan) (claimed agent.Record, err error) {
 	return s.Store.Update(ctx, p.Record.Handle, func(r *agent.Record) error {
 		if !unchanged(r.Process, p.Record.Process) {
-			return errSuperseded()
+			return agent.ErrSuperseded
 		}
 		exits := r.Exits // the launcher may have added one since the plan
 		*r, err = s.claimed(p)

@@ -51,11 +51,7 @@ func (s *Supervisor) projectHash() string {
 
 // journal writes down what was done; a failure to do so is the verb's failure.
 func (s *Supervisor) journal(ctx context.Context, event string, r *agent.Record, detail string) error {
-	line := store.Event{At: s.now(), Event: event, Handle: r.Handle, SessionID: r.SessionID, PID: r.PID, Detail: detail}
-	if r.Process != nil {
-		line.Invocation = r.Process.Invocation
-	}
-	return s.Store.Append(ctx, line)
+	return s.Store.Append(ctx, store.EventOf(r, s.now(), event, detail))
 }
 
 // noteTranscript remembers that the conversation has a transcript, so that its loss

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+)
+
+// hint prints a remedy. Its commands act on the project of this call.
+func (f *factory) hint(format string, args ...any) {
+	fmt.Fprintln(f.streams.Err, sanitize(f.pasteable("hint: "+fmt.Sprintf(format, args...))))
+}
+
+// note tells a person at a terminal what happened; a script has the exit code.
+func (f *factory) note(format string, args ...any) {
+	if f.streams.ErrTTY {
+		fmt.Fprintln(f.streams.Err, sanitize(f.pasteable(fmt.Sprintf(format, args...))))
+	}
+}
+
+// pasteable repeats in the commands of a text the global flags of this call: without them
+// a command that is pasted would act on another project or tmux server. What the caller's
+// environment says, it says to that command too. A command follows a colon or a comma;
+// elsewhere "nbs-worker" is a word of the sentence.
+func (f *factory) pasteable(text string) string {
+	flags := ""
+	if f.root != "" {
+		flags += " --root " + lineQuote(f.root)
+	}
+	if f.socket != "" && !strings.Contains(text, "--tmux-socket ") {
+		flags += " --tmux-socket " + lineQuote(f.socket)
+	}
+	if flags == "" || strings.HasSuffix(text, " --help") {
+		return text
+	}
+	const name = "nbs-worker "
+	command := strings.TrimSpace(name) + flags + " "
+	return strings.NewReplacer(": "+name, ": "+command, ", "+name, ", "+command).Replace(text)
+}
+
+// lineQuote is shellQuote for a place of one line: what follows a line break would look
+// like a line of ours.
+func lineQuote(word string) string {
+	if strings.ContainsRune(word, '\n') {
+		return ansiQuote(word)
+	}
+	return shellQuote(word)
+}

@@ -1,0 +1,78 @@
+package launcher
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store"
+)
+
+const (
+	alphaID = agent.SessionID("4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11")
+	start   = agent.Invocation("11111111-0d0c-4b43-9e0a-2f6b8f5c9a11")
+	later   = agent.Invocation("22222222-0d0c-4b43-9e0a-2f6b8f5c9a11")
+)
+
+// newProject has an agent whose start is on its way.
+func newProject(t *testing.T) *store.Store {
+	t.Helper()
+	s, err := store.Create(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	unlock, err := s.LockVerb("alpha", "spawn", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(unlock)
+	record := agent.Record{
+		Schema: agent.Schema, Handle: "alpha", SessionID: alphaID, TmuxSession: "nbs-alpha-live", Started: time.Now(),
+		ProjectRoot: s.Project(), Desired: agent.DesiredRunning, Process: &agent.Process{Invocation: start},
+	}
+	if err := s.Insert(t.Context(), record); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.PutLaunch("alpha", store.Launch{Invocation: start}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A refusal that could not be written down is no start that was superseded: both are
+// conflicts, and only of the latter is there nothing to say.
+func TestRefusalThatCannotBeRecordedIsSaid(t *testing.T) {
+	t.Parallel()
+	s := newProject(t)
+	release, err := s.AcquireLease(alphaID, store.Holder{PID: 1, Verb: "run", Handle: "alpha"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0)) // for the lock of the record
+	defer cancel()
+	l := &Launcher{Store: s, Now: time.Now}
+	_, err = l.Run(late, "alpha", start)
+	if err == nil || !strings.Contains(err.Error(), "is open already") || !strings.Contains(err.Error(), "the record stayed locked") {
+		t.Errorf("Run = %v; want both causes", err)
+	}
+}
+
+func TestSupersededStartLeavesNoTrace(t *testing.T) {
+	t.Parallel()
+	s := newProject(t)
+	if _, err := s.Update(t.Context(), "alpha", func(r *agent.Record) error { r.Process.Invocation = later; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	l := &Launcher{Store: s, Now: time.Now}
+	if _, err := l.Run(t.Context(), "alpha", start); !errors.Is(err, agent.ErrSuperseded) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("Run = %v; want %q once", err, agent.ErrSuperseded)
+	}
+	if r, err := s.Load("alpha"); err != nil || len(r.Exits) != 0 {
+		t.Errorf("the record tells of it: %+v, %v", r.Exits, err)
+	}
+}

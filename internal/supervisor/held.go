@@ -1,0 +1,62 @@
+package supervisor
+
+import (
+	"context"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/tmux"
+)
+
+// What holds a start until a person comes is seen on the screen only: a first-run
+// dialog, a login that is missing.
+
+// checkDialog looks whether claude waits at a first-run dialog.
+func (w *starting) checkDialog(ctx context.Context) error {
+	if time.Since(w.begun) < screenAfter || time.Since(w.lastScreen) < screenEvery {
+		return nil
+	}
+	w.lastScreen = time.Now()
+	screen, err := w.screen(ctx, &w.record)
+	if err != nil {
+		return inVain(err)
+	}
+	if dialog, open := claude.ReadDialog(screen); open {
+		return heldAt(w.record.Handle, dialog)
+	}
+	return nil
+}
+
+func heldAt(handle agent.Handle, dialog claude.Dialog) error {
+	err := agent.Errorf(agent.Held, "claude waits at a dialog: it asks %s (%s)", dialog.Question(), dialog).
+		Hint("answer it there: nbs-worker attach %s", handle)
+	if dialog == claude.DialogTrust {
+		return err.Hint("or accept the folder's trust: nbs-worker resume %s --force --trust", handle)
+	}
+	return err
+}
+
+// checkLogin notices a claude that looks idle and will answer no prompt.
+func (w *starting) checkLogin(ctx context.Context) error {
+	screen, err := w.screen(ctx, &w.record)
+	if err == nil && claude.NotLoggedIn(screen) {
+		return agent.Errorf(agent.Held, "claude is not logged in: it will answer no prompt").
+			Hint("log in there with /login: nbs-worker attach %s", w.record.Handle)
+	}
+	return nil
+}
+
+// screen reads the agent's pane.
+func (s *Supervisor) screen(ctx context.Context, r *agent.Record) (string, error) {
+	client, panes, err := s.panes(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	pane, ok := paneOf(panes, r.Process)
+	if !ok {
+		return "", tmux.ErrNoSession
+	}
+	screen, err := client.Screen(ctx, pane.ID)
+	return screen, diagnose(client, r.Handle, err)
+}
