@@ -9,6 +9,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/proc"
 	"nbs-worker/internal/tmux"
 )
 
@@ -81,7 +82,7 @@ func (l *Launcher) lastScreen(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, screenTimeout)
 	defer cancel()
 	client, err := tmux.New(socket)
-	if err != nil {
+	if err != nil || stuck(client) {
 		return ""
 	}
 	screen, err := client.Screen(ctx, l.Pane["TMUX_PANE"])
@@ -89,6 +90,17 @@ func (l *Launcher) lastScreen(ctx context.Context) string {
 		return ""
 	}
 	return tail(screen, screenLimit)
+}
+
+// stuck tells, without waiting for it, of a server that answers nobody: who ends the agent
+// waits for its launcher.
+func stuck(client *tmux.Client) bool {
+	server, err := client.ServerPID()
+	if err != nil {
+		return false
+	}
+	files, err := proc.FilesOf(server)
+	return proc.Halted(server) || err == nil && files.Full()
 }
 
 // tail returns the end of a screen: whole lines, without blank ones at either end,

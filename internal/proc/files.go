@@ -14,6 +14,9 @@ type Files struct {
 	Soft, Hard int // limits; the process may raise the first to the second
 }
 
+// Full tells whether a server has no descriptor left for one more client, which takes three.
+func (f Files) Full() bool { return f.Open+3 > f.Soft }
+
 // FilesOf counts the open files of a process. Errors also for a process of another
 // user.
 func FilesOf(pid int) (Files, error) {

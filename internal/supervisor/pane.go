@@ -22,8 +22,5 @@ func (s *Supervisor) paneStands(r *agent.Record) bool {
 		return false
 	}
 	files, err := proc.FilesOf(listening)
-	return err == nil && !full(files)
+	return err == nil && !files.Full()
 }
-
-// full tells whether a server has no descriptors left for one more client.
-func full(files proc.Files) bool { return files.Open+3 > files.Soft }

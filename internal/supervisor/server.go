@@ -67,7 +67,7 @@ func diagnose(client *tmux.Client, handle agent.Handle, err error) error {
 	case proc.Halted(pid):
 		return &stuckError{agent.Errorf(agent.TimedOut, "%w: its server, pid %d, is stopped", err, pid).
 			Hint("let it go on: kill -CONT %d", pid).Hint("%s", elsewhere)}
-	case unknown == nil && full(files):
+	case unknown == nil && files.Full():
 		full := agent.Errorf(agent.TimedOut, "%w: its server, pid %d, has no file descriptor left (%d of %d)", err, pid, files.Open, files.Soft)
 		return &stuckError{hintMore(full, pid, files).Hint("%s", elsewhere)}
 	default:
@@ -135,11 +135,17 @@ func checkListening(ctx context.Context, client *tmux.Client, r *agent.Record) e
 		Hint("make it make the socket again: kill -USR1 %d", server.PID)
 }
 
-// checkTarget checks that the tmux server of a start answers and has room, before the
-// agent is ended that is to be started there.
+// checkTarget checks that the tmux server of a start answers in time and has room, before
+// the agent is ended that is to be started there.
 func (s *Supervisor) checkTarget(ctx context.Context, r *agent.Record) error {
-	_, _, err := s.target(ctx, r)
-	return err
+	client, _, err := s.target(ctx, r)
+	if err != nil {
+		return err
+	}
+	if err := client.CheckPace(); err != nil {
+		return diagnose(client, r.Handle, fmt.Errorf("%w, too long for an end and a start; the agent was left as it is", err))
+	}
+	return nil
 }
 
 // target returns the tmux server of an agent's next start and its panes.

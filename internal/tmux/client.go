@@ -5,8 +5,8 @@
 // pattern. So nothing that a user wrote goes into a tmux command. Names are made by
 // us, targets are exact ('=name') or ids, and a pane's command is a few fixed words.
 //
-// Every call has a deadline: a server that is wedged or stopped answers nobody. A
-// call that failed is no statement about an agent. The package knows neither
+// Every call has a deadline, and all calls of a command have one together: a server that
+// is wedged or stopped answers nobody. A call that failed is no statement about an agent. The package knows neither
 // processes nor .nbs.
 package tmux
 
@@ -27,13 +27,11 @@ import (
 const DefaultSocket = "default"
 
 const (
-	// callTimeout and pipeDelay bound what one call takes, and with it every verb: a
-	// server that gave no answer is not asked a second time. A call takes milliseconds,
-	// and under the load of many starts at once some hundred.
-	callTimeout = 2500 * time.Millisecond
-	// pipeDelay ends the wait for a client's output: the client hands its stdout to
-	// the server, and a wedged server keeps it open after the client was killed.
+	// pipeDelay ends the wait for the output of a client that is done: the client hands its
+	// stdout to the server, and a wedged server keeps it open after the client has ended.
 	pipeDelay = 500 * time.Millisecond
+	// dropDelay is the same for a client that was ended; nobody reads what it said.
+	dropDelay = 10 * time.Millisecond
 )
 
 // What tmux says when it cannot do what it was asked.
@@ -86,33 +84,76 @@ func (c *Client) run(ctx context.Context, dir string, args ...string) (string, e
 	if err := c.check(); err != nil {
 		return "", err
 	}
-	if c.server.silent() {
-		return "", unanswered(context.DeadlineExceeded)
+	if err := c.server.silent(); err != nil {
+		return "", err
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	said, err := c.call(ctx, dir, args)
+	if err != nil {
+		return "", err
+	}
+	if said.exit != nil && said.stderr == "" {
+		return "", agent.Errorf(agent.Failed, "tmux: %w", said.exit) // it was not even started
+	}
+	// Some refusals come with exit code 0: the text decides.
+	if failure := classify(said.stderr); said.exit != nil || errors.Is(failure, errDenied) {
+		return "", failure
+	}
+	return said.stdout, nil
+}
+
+// answer is what a client said, and how it ended.
+type answer struct {
+	stdout, stderr string
+	exit           error
+}
+
+// call runs a client to its end, or to that of the patience with it, which is an error.
+func (c *Client) call(ctx context.Context, dir string, args []string) (answer, error) {
+	patience := c.shared.patience.next(c.server.answers())
+	if deadline, set := ctx.Deadline(); set {
+		patience.limit = min(patience.limit, time.Until(deadline))
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience.limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, c.binary, append(append([]string{"-u"}, c.socket...), args...)...)
 	cmd.Dir = dir
 	cmd.Env = neutralEnv()
 	cmd.WaitDelay = pipeDelay
+	cmd.Cancel = func() error {
+		cmd.WaitDelay = dropDelay // it is looked at after this
+		return cmd.Process.Kill()
+	}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	begun := time.Now()
 	err := c.shared.execute(cmd)
-	if err != nil && ctx.Err() != nil {
-		c.server.gaveNoAnswer(ctx.Err())
-		return "", unanswered(ctx.Err())
-	}
-	if errors.Is(err, exec.ErrWaitDelay) {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return answer{}, c.endedEarly(ctx.Err(), begun, patience)
+	case errors.Is(err, exec.ErrWaitDelay):
 		err = nil // the client was done and had written all; only its server held the pipe
 	}
-	if err != nil && stderr.Len() == 0 {
-		return "", agent.Errorf(agent.Failed, "tmux: %w", err) // it was not even started
+	c.answered(begun)
+	return answer{stdout.String(), stderr.String(), err}, nil
+}
+
+// endedEarly takes down how a call ended that was not waited for any longer.
+func (c *Client) endedEarly(why error, begun time.Time, patience wait) error {
+	if errors.Is(why, context.Canceled) {
+		return agent.Errorf(agent.Interrupted, "tmux was not waited for: %w", why) // the caller's own wish
 	}
-	// Some refusals come with exit code 0: the text decides.
-	if failure := classify(stderr.String()); err != nil || errors.Is(failure, errDenied) {
-		return "", failure
+	c.shared.patience.spend(begun)
+	c.server.gaveNoAnswer(patience)
+	return patience.err()
+}
+
+// answered takes down how long an answer took.
+func (c *Client) answered(begun time.Time) {
+	took := time.Since(begun)
+	if took >= slow {
+		c.shared.patience.spend(begun)
 	}
-	return stdout.String(), nil
+	c.server.answered(took)
 }
 
 // check looks at a socket that tmux itself would not look at.
@@ -121,14 +162,6 @@ func (c *Client) check() error {
 		return nil
 	}
 	return checkSocket(c.path)
-}
-
-func unanswered(err error) error {
-	if errors.Is(err, context.Canceled) {
-		return agent.Errorf(agent.Interrupted, "tmux was not waited for: %w", err)
-	}
-	return agent.Errorf(agent.TimedOut, "tmux gave no answer within %s", callTimeout).
-		Hint("its server may still do what it was asked when it goes on")
 }
 
 var errDenied = errors.New("the tmux server refuses this user")

@@ -152,7 +152,7 @@ func TestWhatOneClientMetHoldsForAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	byName.server.gaveNoAnswer(context.DeadlineExceeded)
+	byName.server.gaveNoAnswer(byName.shared.patience.next(false))
 	if _, err := byPath.Panes(t.Context()); agent.KindOf(err) != agent.TimedOut {
 		t.Errorf("by path: %v", err)
 	}

@@ -2,10 +2,8 @@ package tmux
 
 import (
 	"context"
-	"errors"
 	"os/exec"
 	"sync"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,6 +15,7 @@ type Servers struct {
 	mu        sync.Mutex
 	bySocket  map[string]*health
 	openFiles uint64
+	patience  patience
 }
 
 // NewServers returns the knowledge of a command that has just begun.
@@ -30,32 +29,6 @@ func (s *Servers) at(path string) *health {
 		s.bySocket[path] = &health{}
 	}
 	return s.bySocket[path]
-}
-
-// health is what is known of one server.
-type health struct {
-	mu         sync.Mutex
-	unanswered time.Time // when it last gave no answer
-}
-
-// silence is how long a server that gave no answer is not asked again. It outlasts
-// every verb that does not wait for claude, and ends for those that do.
-const silence = 10 * time.Second
-
-func (h *health) silent() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return !h.unanswered.IsZero() && time.Since(h.unanswered) < silence
-}
-
-// gaveNoAnswer takes down how a call ended that was not waited for any longer.
-func (h *health) gaveNoAnswer(why error) {
-	if !errors.Is(why, context.DeadlineExceeded) {
-		return // the caller's own wish
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.unanswered = time.Now()
 }
 
 // known is the soft limit of open files with which this program was started; 0 before the

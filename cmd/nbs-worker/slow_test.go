@@ -1,0 +1,206 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A verb that meets with several tmux servers that answer nobody, or with one that answers
+// late each time, waits for all of them together no longer than for one.
+
+// stopServer stops the tmux server of an agent and returns its pid and what makes it go on.
+func (m *team) stopServer(handle string) (server int, goOn func()) {
+	m.Helper()
+	server = int(tmuxPlace(m.record(handle))["server_pid"].(float64))
+	m.kill(server, syscall.SIGSTOP)
+	goOn = func() { _ = syscall.Kill(server, syscall.SIGCONT) }
+	m.Cleanup(goOn) // before the server is ended
+	return server, goOn
+}
+
+// inTime runs a verb that must end with the code, in time.
+func (m *team) inTime(code int, args ...string) result {
+	m.Helper()
+	begun := time.Now()
+	r := m.nbs(args...)
+	took := time.Since(begun)
+	m.Logf("%v: %s, code %d", args, took.Round(10*time.Millisecond), r.code)
+	if r.code != code || took > stuckLimit {
+		m.Errorf("%v took %s; want code %d: %s", args, took, code, r)
+	}
+	return r
+}
+
+func TestForcedResumeFromAStoppedServerToAStoppedServer(t *testing.T) {
+	m := standIn(t)
+	before := m.remembers("alpha")
+	m.ok("spawn", "beta", "--tmux-socket", "aside")
+	_, first := m.stopServer("alpha")
+	server, second := m.stopServer("beta")
+	r := m.inTime(3, "resume", "alpha", "--force", "--tmux-socket", "aside")
+	for _, words := range []string{
+		"(2.4s went by in waiting for it before)",
+		fmt.Sprintf("its server, pid %d, is stopped", server), fmt.Sprintf("hint: let it go on: kill -CONT %d", server),
+	} {
+		if !strings.Contains(r.stderr, words) {
+			t.Errorf("%q is not said: %s", words, r)
+		}
+	}
+	first()
+	second()
+	if s := m.session("alpha"); !s.Running || s.RecordedPID != before.RecordedPID {
+		t.Errorf("before %+v\nafter %+v", before, s)
+	}
+	m.mustRemember("alpha", before, "--force")
+}
+
+func TestAgentsOnThreeStoppedServers(t *testing.T) {
+	m := standIn(t)
+	handles := []string{"alpha", "beta", "gamma"}
+	before := map[string]session{}
+	for _, handle := range handles {
+		m.ok("spawn", handle, "--prompt", "Remember 42.", "--tmux-socket", "of-"+handle)
+		before[handle] = m.waitState(handle, "idle")
+	}
+	m.ok("spawn", "delta", "--prompt", "Remember 42.")
+	before["delta"] = m.waitState("delta", "idle")
+	var words, remedies []string
+	var goOn []func()
+	for _, handle := range handles {
+		server, again := m.stopServer(handle)
+		words = append(words, fmt.Sprintf("its server, pid %d, is stopped", server))
+		remedies, goOn = append(remedies, fmt.Sprintf("kill -CONT %d", server)), append(goOn, again)
+	}
+	mustSayAll := func(r result) {
+		t.Helper()
+		for _, say := range slices.Concat(words, remedies) {
+			if !strings.Contains(r.stderr, say) {
+				t.Errorf("%q is not said: %s", say, r)
+			}
+		}
+	}
+	m.inTime(5, append([]string{"resume"}, handles...)...)
+	mustSayAll(m.inTime(3, append([]string{"resume", "--force"}, handles...)...))
+	if r := m.inTime(7, "resume", "--force", "alpha", "delta"); r.stdout != "delta\n" {
+		t.Errorf("delta, whose server is well, did not have its turn: %s", r)
+	}
+	for _, handle := range handles {
+		if dead(before[handle].RecordedPID) {
+			t.Errorf("%s was ended and could not be started again", handle)
+		}
+	}
+	mustSayAll(m.inTime(3, append([]string{"stop"}, handles...)...))
+	for _, handle := range handles {
+		if !dead(before[handle].RecordedPID) {
+			t.Errorf("%s was not ended", handle)
+		}
+	}
+	mustSayAll(m.inTime(3, append([]string{"resume"}, handles...)...))
+	for _, again := range goOn {
+		again()
+	}
+	for _, handle := range handles {
+		m.mustRemember(handle, before[handle], "--tmux-socket", "default")
+	}
+	m.mustRemember("delta", before["delta"], "--force")
+}
+
+// slowTmux makes each tmux late from now on, by seconds: before it does what it is asked,
+// or after.
+func (m *team) slowTmux(late string, seconds int) (fast func()) {
+	m.Helper()
+	was := m.env
+	entry := m.beforeTmux(fmt.Sprintf("sleep %d", seconds))
+	if late == "after" {
+		tmux, err := exec.LookPath("tmux")
+		if err != nil {
+			m.Fatal(err)
+		}
+		path := m.program("tmux", fmt.Sprintf(`%s "$@"; code=$?; sleep %d; exit $code`, tmux, seconds))
+		entry = "PATH=" + filepath.Dir(path) + ":" + m.variable("PATH")
+	}
+	m.env = append(slices.Clone(was), entry)
+	return func() { m.env = was }
+}
+
+// With a second for each answer there would be time for the end of an agent and not for
+// its start.
+func TestForcedResumeOnASluggishTmux(t *testing.T) {
+	m := standIn(t)
+	before := m.remembers("alpha")
+	m.ok("spawn", "beta", "--model", "sonnet", "--prompt", "Remember 42.")
+	down := m.waitState("beta", "idle")
+	m.ok("stop", "beta")
+	fast := m.slowTmux("before", 1)
+	r := m.inTime(3, "resume", "alpha", "--force")
+	if !strings.Contains(r.stderr, "tmux took 1") || !strings.Contains(r.stderr, "too long for an end and a start; the agent was left as it is") {
+		t.Error(r)
+	}
+	m.inTime(0, "resume", "beta")
+	fast()
+	if s := m.session("alpha"); !s.Running || s.RecordedPID != before.RecordedPID {
+		t.Errorf("before %+v\nafter %+v", before, s)
+	}
+	m.mustRemember("alpha", before, "--force")
+	m.mustRemember("beta", down, "--force")
+}
+
+func TestVerbsOnASlowTmux(t *testing.T) {
+	for _, late := range []string{"before", "after"} {
+		t.Run(late, func(t *testing.T) {
+			m := standIn(t)
+			before := map[string]session{}
+			down := []string{"fallen", "halted", "gone"}
+			for _, handle := range append([]string{"alpha", "beta", "gamma", "delta"}, down...) {
+				m.ok("spawn", handle, "--prompt", "Remember 42.")
+				before[handle] = m.waitState(handle, "idle")
+			}
+			m.ok(append([]string{"stop"}, down...)...)
+			fast := m.slowTmux(late, 2)
+			m.onSlowTmux()
+			fast()
+			if !dead(before["gamma"].RecordedPID) || !dead(before["delta"].RecordedPID) {
+				t.Error("gamma or delta was not ended")
+			}
+			for _, handle := range []string{"alpha", "beta"} {
+				if s := m.session(handle); !s.Running || s.RecordedPID != before[handle].RecordedPID {
+					t.Errorf("%s: before %+v\nafter %+v", handle, before[handle], s)
+				}
+			}
+			for _, handle := range []string{"gamma", "fallen", "halted"} {
+				m.mustRemember(handle, before[handle])
+			}
+			m.mustAnswer("epsilon", "OK, I will remember 42.")
+			if on := claudesOn(m.session("epsilon").SessionID); len(on) != 1 {
+				t.Errorf("claudes of epsilon: %v", on)
+			}
+		})
+	}
+}
+
+// onSlowTmux runs all verbs, as [team.stuckServer] does. What takes few answers is done.
+func (m *team) onSlowTmux() {
+	m.Helper()
+	m.allInTime([]attempt{
+		{"list", nil, 0, ""},
+		{"session", []string{"alpha"}, 0, ""},
+		{"session", []string{"fallen"}, 0, ""},
+		{"attach", []string{"fallen"}, 2, "the agent has no tmux session"},
+		{"resume", []string{"alpha"}, 5, "the agent runs already: "},
+		{"stop", []string{"gamma"}, 0, ""},
+		{"dismiss", []string{"delta"}, 0, ""},
+		{"stop", []string{"halted"}, 0, ""},
+		{"dismiss", []string{"gone"}, 0, ""},
+	}, "")
+	m.allInTime([]attempt{
+		{"resume", []string{"beta", "--force"}, 3, "too long for an end and a start; the agent was left as it is: its server, pid "},
+		{"resume", []string{"fallen"}, 3, "is busy or hangs"},
+	}, "--tmux-socket rescue")
+	m.allInTime([]attempt{{"spawn", []string{"epsilon", "--prompt", "Remember 42."}, 0, ""}}, "")
+}
