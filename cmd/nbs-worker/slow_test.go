@@ -204,3 +204,24 @@ func (m *team) onSlowTmux() {
 	}, "--tmux-socket rescue")
 	m.allInTime([]attempt{{"spawn", []string{"epsilon", "--prompt", "Remember 42."}, 0, ""}}, "")
 }
+
+// What is in the place of tmux and prints for ever is said to be no tmux.
+func TestVerbsOnATmuxThatPrintsForEver(t *testing.T) {
+	m := standIn(t)
+	before := m.remembers("alpha")
+	was := m.env
+	m.env = append(slices.Clone(was), "PATH="+filepath.Dir(m.program("tmux", "exec yes"))+":"+m.variable("PATH"))
+	m.allInTime([]attempt{
+		{"list", nil, 6, "tmux printed without end"},
+		{"resume", []string{"alpha", "--force"}, 6, "tmux printed without end"},
+		{"attach", []string{"alpha"}, 6, "tmux printed without end"},
+		{"spawn", []string{"beta", "--prompt", "Remember 42."}, 6, "tmux printed without end"},
+	}, "hint: is it tmux at all? ")
+	m.env = was
+	if s := m.session("alpha"); !s.Running || s.RecordedPID != before.RecordedPID {
+		t.Errorf("before %+v\nafter %+v", before, s)
+	}
+	m.mustRemember("alpha", before, "--force")
+	m.ok("resume", "beta")
+	m.mustAnswer("beta", "OK, I will remember 42.")
+}

@@ -11,7 +11,6 @@
 package tmux
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -123,18 +122,21 @@ func (c *Client) call(ctx context.Context, dir string, args []string) (answer, e
 		cmd.WaitDelay = dropDelay // it is looked at after this
 		return cmd.Process.Kill()
 	}
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	stdout, stderr := &bounded{limit: outputLimit, overflow: cancel}, &bounded{limit: complaintLimit, overflow: cancel}
+	cmd.Stdout, cmd.Stderr = stdout, stderr
 	begun := time.Now()
 	err := c.shared.execute(cmd)
 	switch {
+	case stdout.over || stderr.over:
+		c.shared.patience.spend(begun)
+		return answer{}, c.flood()
 	case err != nil && ctx.Err() != nil:
 		return answer{}, c.endedEarly(ctx.Err(), begun, patience)
 	case errors.Is(err, exec.ErrWaitDelay):
 		err = nil // the client was done and had written all; only its server held the pipe
 	}
 	c.answered(begun)
-	return answer{stdout.String(), stderr.String(), err}, nil
+	return answer{string(stdout.text), string(stderr.text), err}, nil
 }
 
 // endedEarly takes down how a call ended that was not waited for any longer.
