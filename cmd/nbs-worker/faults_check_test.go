@@ -75,8 +75,12 @@ func (r *round) checkExplained() {
 			explained[start.Process.Invocation] = handle
 		}
 	}
+	seen, _, _ := r.lastStart(subject)
+	ending := r.mayBeEnding(seen)
 	for _, p := range r.processes() {
 		switch owner, known := explained[p.invocation]; {
+		case ending && p.isTransient(r.worker):
+			// The launcher of an agent that ends at this moment asks tmux for its last screen.
 		case p.invocation != "" && !known:
 			r.Errorf("no record explains process %s", p)
 		case p.handle != "" && p.handle != owner:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -36,12 +37,17 @@ type round struct {
 	fault   faults.Fault
 	id      string // of the conversation; "" before a spawn
 	before  session
-	accept  []int // numbers that the agent may remember
+	began   startOf // the start that the verb met; none before a spawn
+	accept  []int   // numbers that the agent may remember
 	other   session
 	verb    result
 	hit     faults.Result
 	settled session // after the fault
 	there   bool    // whether the record is
+
+	// What else a kill waits for, and what the verb is run by; nil in a campaign.
+	due    func() bool
+	around func(verb *exec.Cmd) *exec.Cmd
 }
 
 // play makes one fault and its repair. It tells whether the kill happened.
@@ -51,11 +57,7 @@ func (g *ground) play(t *testing.T, fault faults.Fault) bool {
 	defer func() { g.team.T = outer }()
 	g.rounds++
 	r := &round{ground: g, fault: fault}
-	defer func() {
-		if t.Failed() {
-			t.Logf("%s\nthe steps of the verb and the kill:\n%s\nthe verb: %s", fault, r.hit.Trail(), r.verb)
-		}
-	}()
+	defer r.explain()
 	r.prepare()
 	r.strike()
 	g.last = r.hit
@@ -67,6 +69,14 @@ func (g *ground) play(t *testing.T, fault faults.Fault) bool {
 	r.repair()
 	r.checkRepaired()
 	return r.hit.Hit
+}
+
+// explain shows what happened in a round that failed.
+func (r *round) explain() {
+	r.Helper()
+	if r.Failed() {
+		r.Logf("%s\nthe steps of the verb and the kill:\n%s\nthe verb: %s", r.fault, r.hit.Trail(), r.verb)
+	}
 }
 
 // prepare brings about the state in which the verb begins.
@@ -98,6 +108,7 @@ func (r *round) prepare() {
 		r.settle(victim)
 	}
 	r.keepOther()
+	r.began, _, _ = r.lastStart(subject)
 }
 
 // tell spawns the subject with a new number to remember.
@@ -167,6 +178,9 @@ const verbLimit = 20 * time.Second
 func (r *round) strike() {
 	r.Helper()
 	cmd := r.command(r.words())
+	if r.around != nil {
+		cmd = r.around(cmd)
+	}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	var verb atomic.Int64
@@ -175,6 +189,9 @@ func (r *round) strike() {
 		Tmux: r.world.TmuxDir + "/tmux-" + strconv.Itoa(os.Getuid()),
 	}
 	strike, err := faults.Begin(r.fault, place, r.usual[r.fault.Verb], func(victim faults.Victim) *os.Process {
+		if r.due != nil && !r.due() {
+			return nil
+		}
 		if victim == faults.TheVerb {
 			return r.hold(int(verb.Load()))
 		}
@@ -228,58 +245,4 @@ func (r *round) settle(killed ...int) {
 		detail := fmt.Sprintf("%+v\n%v", r.settled, own)
 		return r.settled.State == "idle" && r.settled.TmuxAlive && led || r.settled.State == "dead" && len(own) == 0, detail
 	})
-}
-
-// repairAtOnce is what an impatient script does. It may be refused, and must do no harm.
-func (r *round) repairAtOnce() {
-	r.Helper()
-	again := r.nbs("resume", subject)
-	r.verb.stderr += "\nand the resume right after it: " + again.String()
-}
-
-// repair is one resume, and the proof that the agent knows what it was told.
-func (r *round) repair() {
-	r.Helper()
-	question := fmt.Sprintf("What number? Round %d.", r.rounds)
-	ask := []string{"--prompt", question}
-	if r.fault.Verb == faults.Spawn {
-		ask = nil // the first prompt may not have been taken yet, and is sent by the resume itself then
-	}
-	switch {
-	case !r.there && r.fault.Verb == faults.Spawn:
-		r.ok(r.spawn()...)
-	case !r.there:
-		r.ok("spawn", subject, "--model", "sonnet", "--session-id", r.id, "--prompt", question)
-	case r.settled.Running:
-		r.refused(5, "runs already", append([]string{"resume", subject}, ask...)...)
-		r.ok(append([]string{"resume", subject, "--force"}, ask...)...)
-	default:
-		r.ok(append([]string{"resume", subject}, ask...)...)
-	}
-	s := r.waitState(subject, "idle")
-	if ask == nil {
-		r.typeLine(s, question)
-	}
-	r.number = r.hear(question)
-}
-
-// hear waits for the answer to the question and returns the number.
-func (r *round) hear(question string) int {
-	r.Helper()
-	heard := 0
-	r.waitFor(fmt.Sprintf("the agent says one of %v", r.accept), func() (bool, string) {
-		screen := r.screen(subject)
-		at := strings.LastIndex(screen, question)
-		if at < 0 {
-			return false, screen
-		}
-		for _, number := range r.accept {
-			if strings.Contains(screen[at:], "● "+strconv.Itoa(number)) {
-				heard = number
-			}
-		}
-		return heard != 0, screen
-	})
-	r.waitState(subject, "idle")
-	return heard
 }

@@ -78,16 +78,33 @@ func (m *team) sessions() []worldSession {
 	return found
 }
 
-// startOf is what a record says of an agent's last start.
+// startOf is what a record says of an agent's last start, and of the ends of those before.
 type startOf struct {
 	SessionID string `json:"session_id"`
 	Process   struct {
 		Invocation string `json:"invocation"`
 		PID        int    `json:"pid"`
+		StartTicks uint64 `json:"start_ticks"`
 		Launcher   struct {
 			PID int `json:"pid"`
 		} `json:"launcher"`
 	} `json:"process"`
+	Exits []exitOf `json:"exits"`
+}
+
+// claudeGone tells whether the claude of the start has ended; its pid may be another's by now.
+func (s startOf) claudeGone() bool {
+	return identityOf(s.Process.PID) != fmt.Sprint(s.Process.PID, " since ", s.Process.StartTicks)
+}
+
+// hasExitOf tells whether the record says how another start ended.
+func (s startOf) hasExitOf(other startOf) bool {
+	return slices.ContainsFunc(s.Exits, func(e exitOf) bool { return e.Invocation == other.Process.Invocation })
+}
+
+// exitOf is how a start ended.
+type exitOf struct {
+	Invocation string `json:"invocation"`
 }
 
 // lastStart reads the record as the file has it; there is false when there is none.

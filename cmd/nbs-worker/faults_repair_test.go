@@ -1,0 +1,110 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"nbs-worker/internal/sim/faults"
+)
+
+// The repair of a round: one resume, and the proof that the conversation is the same.
+
+// repairAtOnce is what an impatient script does. It may be refused, and must do no harm.
+func (r *round) repairAtOnce() {
+	r.Helper()
+	again := r.nbs("resume", subject)
+	r.verb.stderr += "\nand the resume right after it: " + again.String()
+}
+
+// repair is one resume, and the proof that the agent knows what it was told.
+func (r *round) repair() {
+	r.Helper()
+	question := fmt.Sprintf("What number? Round %d.", r.rounds)
+	ask := []string{"--prompt", question}
+	if r.fault.Verb == faults.Spawn {
+		ask = nil // the first prompt may not have been taken yet, and is sent by the resume itself then
+	}
+	switch {
+	case !r.there && r.fault.Verb == faults.Spawn:
+		r.ok(r.spawn()...)
+	case !r.there:
+		r.ok("spawn", subject, "--model", "sonnet", "--session-id", r.id, "--prompt", question)
+	case r.settled.Running:
+		r.repairRunning(ask)
+	default:
+		r.ok(append([]string{"resume", subject}, ask...)...)
+	}
+	s := r.waitState(subject, "idle")
+	if ask == nil {
+		r.typeLine(s, question)
+	}
+	r.number = r.hear(question)
+}
+
+// repairRunning repairs an agent that was seen to run: a resume is refused, and --force ends it. One that had been told
+// to end may have obeyed by then; then the resume succeeds, and must have found it ended.
+func (r *round) repairRunning(ask []string) {
+	r.Helper()
+	seen, _, _ := r.lastStart(subject)
+	plain := r.nbs(append([]string{"resume", subject}, ask...)...)
+	if plain.code == 0 && r.mayBeEnding(seen) {
+		r.checkEnded(seen)
+		return
+	}
+	r.mustRefuse(plain, 5, "runs already")
+	r.ok(append([]string{"resume", subject, "--force"}, ask...)...)
+}
+
+// mayBeEnding tells whether a start that was seen to run may just be obeying a verb that was killed after it had sent
+// TERM. Nobody can see a signal on its way, but who may have got one is known: the start that the verb met, and by stop
+// and dismiss only when the agent is marked as stopped, for that is written first.
+func (r *round) mayBeEnding(seen startOf) bool {
+	if !r.fault.Hits(faults.TheVerb) || !r.hit.Hit || seen.Process.Invocation != r.began.Process.Invocation {
+		return false
+	}
+	switch r.fault.Verb {
+	case faults.Stop, faults.Dismiss:
+		return r.settled.Desired == "stopped"
+	case faults.Force:
+		return true
+	default:
+		return false
+	}
+}
+
+// checkEnded: a resume that succeeded where an agent had been seen to run has not started a second one.
+func (r *round) checkEnded(seen startOf) {
+	r.Helper()
+	now, _, err := r.lastStart(subject)
+	if err != nil || now.Process.Invocation == seen.Process.Invocation {
+		r.Errorf("resume succeeded and has started nothing: %v, before %+v\nafter %+v", err, seen, now)
+	}
+	if !seen.claudeGone() {
+		r.Errorf("resume succeeded beside a claude that lives: %+v", seen)
+	}
+	if !r.fault.Hits(faults.Launcher) && !now.hasExitOf(seen) {
+		r.Errorf("how the agent ended is not in the record: %+v\nafter %+v", seen, now)
+	}
+}
+
+// hear waits for the answer to the question and returns the number.
+func (r *round) hear(question string) int {
+	r.Helper()
+	heard := 0
+	r.waitFor(fmt.Sprintf("the agent says one of %v", r.accept), func() (bool, string) {
+		screen := r.screen(subject)
+		at := strings.LastIndex(screen, question)
+		if at < 0 {
+			return false, screen
+		}
+		for _, number := range r.accept {
+			if strings.Contains(screen[at:], "● "+strconv.Itoa(number)) {
+				heard = number
+			}
+		}
+		return heard != 0, screen
+	})
+	r.waitState(subject, "idle")
+	return heard
+}
