@@ -50,12 +50,13 @@ type round struct {
 	around func(verb *exec.Cmd) *exec.Cmd
 }
 
-// play makes one fault and its repair. It tells whether the kill happened.
-func (g *ground) play(t *testing.T, fault faults.Fault) bool {
+// play makes one fault and its repair. g.last tells what became of the kill.
+func (g *ground) play(t *testing.T, fault faults.Fault) {
 	outer := g.team.T
 	g.team.T = t
 	defer func() { g.team.T = outer }()
 	g.rounds++
+	g.last = faults.Result{}
 	r := &round{ground: g, fault: fault}
 	defer r.explain()
 	r.prepare()
@@ -68,7 +69,6 @@ func (g *ground) play(t *testing.T, fault faults.Fault) bool {
 	r.check()
 	r.repair()
 	r.checkRepaired()
-	return r.hit.Hit
 }
 
 // explain shows what happened in a round that failed.

@@ -72,19 +72,19 @@ func (w world) campaign(t *testing.T, seed int, plan *faults.Plan, tally *tally)
 	planned := 0
 	for limit := 2*w.kills + 50; kills < w.kills && planned < limit; {
 		planned++
-		fault, ran, hit := plan.Next(), false, false
+		fault, ran := plan.Next(), false
 		ok := t.Run(fmt.Sprintf("%03d", planned), func(t *testing.T) {
 			ran = true
-			hit = ground.play(t, fault)
+			ground.play(t, fault)
 		})
 		if !ran {
 			continue // -run has chosen others
 		}
 		played++
-		if hit {
+		if ground.last.Hit {
 			kills++
 		}
-		tally.add(w.kind, fault, hit)
+		tally.add(w.kind, fault, ground.last)
 		if !ok {
 			t.Logf("to repeat it: NBS_FAULTS_SEED=%d NBS_FAULTS=%d go test ./cmd/nbs-worker -count=1 -v -run '^TestFaults$/^%s$/^%03d$'",
 				seed, number(t, "NBS_FAULTS", standardKills), w, planned)

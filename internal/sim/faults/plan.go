@@ -19,6 +19,9 @@ const (
 	Dismiss Verb = "dismiss"
 )
 
+// Verbs are all of them.
+var Verbs = []Verb{Spawn, Resume, Force, Stop, Dismiss}
+
 // Victim is who is killed.
 type Victim string
 
@@ -50,6 +53,9 @@ type Moment struct {
 }
 
 func (m Moment) String() string {
+	if m == (Moment{}) {
+		return "before its first step"
+	}
 	if m.Step == "" {
 		return fmt.Sprintf("after %.0f%% of its time", 100*m.Share)
 	}
@@ -108,7 +114,7 @@ type card struct {
 // NewPlan shuffles by the seed; equal seeds deal the same.
 func NewPlan(seed uint64) *Plan {
 	p := &Plan{rng: rand.New(rand.NewPCG(seed, 0))}
-	for _, verb := range []Verb{Spawn, Resume, Force, Stop, Dismiss} {
+	for _, verb := range Verbs {
 		for _, m := range momentsOf(verb) {
 			p.cards = append(p.cards, card{verb: verb, moment: m, first: p.rng.IntN(len(always) * len(late))})
 		}

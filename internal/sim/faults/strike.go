@@ -27,7 +27,7 @@ type Strike struct {
 // Result is what became of a fault.
 type Result struct {
 	Hit   bool
-	Step  string // the last one before the kill
+	At    Moment // the last step that was seen before the kill; the zero Moment before the first
 	After time.Duration
 	PIDs  []int
 	Err   error // of the watch itself
@@ -119,7 +119,7 @@ func (s *Strike) count(step string) bool {
 	s.result.seen[step]++
 	nth := s.result.seen[step]
 	if !s.result.Hit {
-		s.result.Step = fmt.Sprintf("%s %d", step, nth)
+		s.result.At = Moment{Step: step, Nth: nth}
 	}
 	s.note("%s %d", step, nth)
 	return step == s.fault.Moment.Step && nth == s.fault.Moment.Nth

@@ -5,7 +5,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -75,7 +74,7 @@ func TestStrikeAtAStep(t *testing.T) {
 		t.Errorf("the victim ended by %v", err)
 	}
 	got := strike.End()
-	if !got.Hit || got.Err != nil || len(got.PIDs) != 1 || got.PIDs[0] != cat.Process.Pid || !got.Saw(fault.Moment) {
+	if !got.Hit || got.At != fault.Moment || got.Err != nil || len(got.PIDs) != 1 || got.PIDs[0] != cat.Process.Pid || !got.Saw(fault.Moment) {
 		t.Errorf("%+v", got)
 	}
 	if trail := got.Trail(); !strings.Contains(trail, "lease 1") || strings.Index(trail, "record 2") > strings.Index(trail, "KILLED claude") {
@@ -83,20 +82,20 @@ func TestStrikeAtAStep(t *testing.T) {
 	}
 }
 
-// A moment that comes before its victim waits for it.
+// A moment that comes before its victim waits for it, and what was hit is where the verb had come by then.
 func TestStrikeWaitsForItsVictims(t *testing.T) {
 	t.Parallel()
 	place, first, second := newPlace(t), victim(t), victim(t)
-	var there atomic.Bool
-	asked := make(chan struct{}, 1)
-	strike, err := Begin(Fault{Victims: []Victim{TheVerb, Launcher}, Moment: Moment{Share: 0.001}}, place, time.Second, func(v Victim) *os.Process {
+	asked := false
+	fault := Fault{Victims: []Victim{TheVerb, Launcher}, Moment: Moment{Step: "lease", Nth: 1}}
+	strike, err := Begin(fault, place, time.Second, func(v Victim) *os.Process {
 		if v == TheVerb {
 			return held(t, first)
 		}
-		if !there.Load() {
-			select {
-			case asked <- struct{}{}:
-			default:
+		if !asked {
+			asked = true
+			if err := os.WriteFile(place.NBS+"/sessions/.alpha.json123", nil, 0o600); err != nil {
+				t.Error(err)
 			}
 			return nil
 		}
@@ -105,14 +104,13 @@ func TestStrikeWaitsForItsVictims(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	<-asked
-	there.Store(true)
+	put(t, place.NBS+"/locks/4f0c.lease")
 	for _, cmd := range []*exec.Cmd{first, second} {
 		if err := cmd.Wait(); err == nil || err.Error() != "signal: killed" {
 			t.Errorf("a victim ended by %v", err)
 		}
 	}
-	if got := strike.End(); !got.Hit || len(got.PIDs) != 2 {
+	if got := strike.End(); !got.Hit || len(got.PIDs) != 2 || got.At != (Moment{Step: "record begun", Nth: 1}) {
 		t.Errorf("%+v", got)
 	}
 }
