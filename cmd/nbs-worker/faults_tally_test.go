@@ -52,6 +52,11 @@ func (c *tally) missing(kind string, verb faults.Verb) []faults.Moment {
 	return slices.DeleteFunc(faults.Steps(verb), func(m faults.Moment) bool { return c.hit[of(kind, verb)][m] })
 }
 
+// has tells whether somebody was killed at the step.
+func (c *tally) has(kind string, verb faults.Verb, at faults.Moment) bool {
+	return !slices.Contains(c.missing(kind, verb), at)
+}
+
 func (c *tally) String() string {
 	var lines []string
 	for _, kind := range []string{"real", "stand-in"} {
@@ -66,8 +71,8 @@ func (c *tally) String() string {
 }
 
 func butNot(missing []faults.Moment) string {
-	if len(missing) == 0 {
-		return ""
+	if len(missing) == 0 || len(missing) > 10 {
+		return "" // a short campaign has not been to most
 	}
 	return fmt.Sprintf(", not %s", missing)
 }

@@ -102,6 +102,9 @@ type Plan struct {
 	cards  []card
 	hand   []int // indexes of cards, still to be dealt in this pass
 	passes int
+
+	// Of all that is dealt this plan has every shares-th fault, beginning with its own number.
+	share, shares, dealt int
 }
 
 // card is one moment of one verb.
@@ -112,8 +115,11 @@ type card struct {
 }
 
 // NewPlan shuffles by the seed; equal seeds deal the same.
-func NewPlan(seed uint64) *Plan {
-	p := &Plan{rng: rand.New(rand.NewPCG(seed, 0))}
+func NewPlan(seed uint64) *Plan { return NewShare(seed, 0, 1) }
+
+// NewShare is the plan of one of several who go everywhere together: no fault of the seed is dealt to two of them.
+func NewShare(seed uint64, share, shares int) *Plan {
+	p := &Plan{rng: rand.New(rand.NewPCG(seed, 0)), share: share, shares: shares}
 	for _, verb := range Verbs {
 		for _, m := range momentsOf(verb) {
 			p.cards = append(p.cards, card{verb: verb, moment: m, first: p.rng.IntN(len(always) * len(late))})
@@ -124,6 +130,16 @@ func NewPlan(seed uint64) *Plan {
 
 // Next deals the next fault.
 func (p *Plan) Next() Fault {
+	for {
+		fault := p.deal()
+		p.dealt++
+		if (p.dealt-1)%p.shares == p.share {
+			return fault
+		}
+	}
+}
+
+func (p *Plan) deal() Fault {
 	if len(p.hand) == 0 {
 		p.hand = p.rng.Perm(len(p.cards))
 		p.passes++
@@ -156,4 +172,18 @@ func (c card) victims(pass int) []Victim {
 		choice = late
 	}
 	return choice[(c.first+pass)%len(choice)]
+}
+
+// Again is a fault at a step that no kill has hit. The verb itself is killed, which is found fastest; when the step is
+// among its last, it may be gone too soon, and every other time it is the tmux server.
+func Again(verb Verb, at Moment, try int) Fault {
+	fault := Fault{Verb: verb, Victims: []Victim{TheVerb}, Moment: at}
+	if verb == Resume {
+		fault.Before = Stopped
+	}
+	isAt := func(m moment) bool { return m.Moment == at && m.late }
+	if try%2 == 1 && slices.ContainsFunc(momentsOf(verb), isAt) {
+		fault.Victims = []Victim{Server}
+	}
+	return fault
 }

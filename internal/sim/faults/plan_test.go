@@ -72,3 +72,39 @@ func TestPlanSparesTheDead(t *testing.T) {
 		}
 	}
 }
+
+// Two who share a plan have been everywhere when half of it was dealt to each.
+func TestSharesGoEverywhereTogether(t *testing.T) {
+	t.Parallel()
+	visited := map[Verb]map[Moment]bool{}
+	for share := range 2 {
+		plan := NewShare(5, share, 2)
+		for range (len(plan.cards) + 1) / 2 {
+			fault := plan.Next()
+			if visited[fault.Verb] == nil {
+				visited[fault.Verb] = map[Moment]bool{}
+			}
+			visited[fault.Verb][fault.Moment] = true
+		}
+	}
+	for _, verb := range Verbs {
+		for _, m := range Steps(verb) {
+			if !visited[verb][m] {
+				t.Errorf("%s %s was dealt to nobody", verb, m)
+			}
+		}
+	}
+}
+
+func TestAgainIsAtTheStep(t *testing.T) {
+	t.Parallel()
+	for _, verb := range Verbs {
+		for _, m := range Steps(verb) {
+			for try := range 2 {
+				if f := Again(verb, m, try); f.Verb != verb || f.Moment != m || len(f.Victims) != 1 || (f.Before == "") != (verb != Resume) {
+					t.Error(f)
+				}
+			}
+		}
+	}
+}
