@@ -1,7 +1,9 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 
@@ -23,7 +25,7 @@ func (r *round) repair() {
 	question := fmt.Sprintf("What number? Round %d.", r.rounds)
 	ask := []string{"--prompt", question}
 	if r.fault.Verb == faults.Spawn {
-		ask = nil // the first prompt may not have been taken yet, and is sent by the resume itself then
+		ask = nil // the first prompt is sent by the resume itself when it was not taken yet, and only then
 	}
 	switch {
 	case !r.there && r.fault.Verb == faults.Spawn:
@@ -39,7 +41,46 @@ func (r *round) repair() {
 	if ask == nil {
 		r.typeLine(s, question)
 	}
+	told := r.number
 	r.number = r.hear(question)
+	if times := r.timesSaid(told); times > 1 || times == 0 && told == r.number {
+		r.Errorf("that the number is %d was said %d times to the agent", told, times)
+	}
+}
+
+// timesSaid is how often the transcript has it that the agent was told a number.
+func (r *round) timesSaid(number int) int {
+	r.Helper()
+	s := r.nbs("session", subject, "--json")
+	var seen session
+	if s.code != 0 || json.Unmarshal([]byte(s.stdout), &seen) != nil || seen.Transcript == nil {
+		return 0
+	}
+	text, err := os.ReadFile(seen.Transcript.Path)
+	if err != nil {
+		r.Fatal(err)
+	}
+	times := 0
+	for line := range strings.Lines(string(text)) {
+		var said struct {
+			Type    string
+			Message struct{ Content json.RawMessage }
+		}
+		if json.Unmarshal([]byte(line), &said) == nil && said.Type == "user" && isText(said.Message.Content, tell(number)) {
+			times++
+		}
+	}
+	return times
+}
+
+// isText tells whether the content of a message is this text, alone or in a block.
+func isText(content json.RawMessage, text string) bool {
+	var plain string
+	if json.Unmarshal(content, &plain) == nil {
+		return plain == text
+	}
+	var blocks []struct{ Text string }
+	return json.Unmarshal(content, &blocks) == nil && len(blocks) == 1 && blocks[0].Text == text
 }
 
 // repairRunning repairs an agent that was seen to run: a resume is refused, and --force ends it. One that had been told

@@ -118,8 +118,11 @@ func (r *round) tell(number int) {
 	r.ok(r.spawn()...)
 }
 
+// tell is what the subject is told.
+func tell(number int) string { return fmt.Sprintf("Remember %d.", number) }
+
 func (r *round) spawn() []string {
-	return []string{"spawn", subject, "--model", "sonnet", "--prompt", fmt.Sprintf("Remember %d.", r.number)}
+	return []string{"spawn", subject, "--model", "sonnet", "--prompt", tell(r.number)}
 }
 
 // keepOther sees to it that the bystander runs.
@@ -166,7 +169,7 @@ func (r *round) words() []string {
 	default:
 		r.number++
 		r.accept = append(r.accept, r.number)
-		return append(strings.Fields(string(r.fault.Verb)), subject, "--prompt", fmt.Sprintf("Remember %d.", r.number))
+		return append(strings.Fields(string(r.fault.Verb)), subject, "--prompt", tell(r.number))
 	}
 }
 
