@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -246,6 +247,8 @@ func (r *round) settle(killed ...int) {
 		}
 		r.settled = r.session(subject)
 		detail := fmt.Sprintf("%+v\n%v", r.settled, own)
-		return r.settled.State == "idle" && r.settled.TmuxAlive && led || r.settled.State == "dead" && len(own) == 0, detail
+		// The kernel shows a killed claude as a zombie while its other threads are still ending.
+		runs := r.settled.State == "idle" && !slices.Contains(killed, r.settled.RecordedPID)
+		return runs && r.settled.TmuxAlive && led || r.settled.State == "dead" && len(own) == 0, detail
 	})
 }
