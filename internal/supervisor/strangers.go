@@ -1,6 +1,8 @@
 package supervisor
 
 import (
+	"errors"
+	"io/fs"
 	"slices"
 
 	"nbs-worker/internal/agent"
@@ -66,7 +68,10 @@ func unregisteredStrangers(r *agent.Record, config claude.Config) ([]Stranger, e
 		if err == nil && live.SessionID != r.SessionID || ofThisStart(r, id) {
 			continue
 		}
-		cwd, _ := proc.Cwd(id.PID)
+		cwd, err := proc.Cwd(id.PID)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it is ending: of what it had, the folder has gone first, as the mark has
+		}
 		found = append(found, Stranger{PID: id.PID, Cwd: cwd})
 	}
 	return found, nil
@@ -93,7 +98,8 @@ func ofThisStart(r *agent.Record, id agent.Identity) bool {
 		return false
 	}
 	recorded := r.Process.Identity
-	recorded.Host = id.Host // which may have been renamed since
+	recorded.Host = id.Host             // which may have been renamed since
+	recorded.PidfdInode = id.PidfdInode // which an older version did not record
 	return id == recorded || carries(r, id.PID)
 }
 
