@@ -26,9 +26,10 @@ const (
 	sessions = "sessions"
 	locks    = "locks"
 	launches = "launch"
+	statuses = "status"
 )
 
-var folders = []string{sessions, locks, launches}
+var folders = []string{sessions, locks, launches, statuses}
 
 // Store is one project's .nbs folder.
 type Store struct {

@@ -1,0 +1,44 @@
+package agent
+
+import "time"
+
+// Report is what a running claude says of itself through the hooks and the status line that
+// it was started with: .nbs/status/<handle>.json. It may be lost without harm, and says
+// nothing of any start but the one that it names. Times are UTC.
+type Report struct {
+	Invocation Invocation `json:"invocation"`
+	SessionID  SessionID  `json:"session_id"` // the conversation that claude is in
+	Activity   *Activity  `json:"activity,omitempty"`
+	Failure    *Failure   `json:"failure,omitempty"` // of the last turn; nil when it went well
+	End        *End       `json:"end,omitempty"`
+	Gauge      *Gauge     `json:"gauge,omitempty"`
+}
+
+// Activity is what claude was doing when it last ran a hook.
+type Activity struct {
+	State  State     `json:"state"`
+	Detail string    `json:"detail,omitempty"` // "permission prompt", "compacting"
+	Hook   string    `json:"hook"`             // that said so: "Stop"
+	At     time.Time `json:"at"`
+}
+
+// Failure is a turn that ended with an error of the API.
+type Failure struct {
+	Class string    `json:"class"` // as Claude names it: "rate_limit", "authentication_failed"
+	At    time.Time `json:"at"`
+}
+
+// End is that claude said it would leave. A claude that is killed says nothing.
+type End struct {
+	Reason string    `json:"reason"` // as Claude names it: "prompt_input_exit", "other"
+	At     time.Time `json:"at"`
+}
+
+// Gauge is what the status line was told: how full the conversation is, and what it cost.
+type Gauge struct {
+	Tokens      int       `json:"tokens"`       // in the window at the last reply
+	Window      int       `json:"window"`       // size of the window, in tokens; 0: not said
+	UsedPercent *int      `json:"used_percent"` // of the window; nil: no reply yet
+	CostUSD     float64   `json:"cost_usd"`     // of the conversation, as Claude counts it
+	At          time.Time `json:"at"`
+}
