@@ -6,19 +6,14 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// settings is what every agent is started with, in addition to the user's own
-// settings files, which are not touched. The warning that it skips would otherwise
-// hold an agent whose mode is bypassPermissions until somebody answers.
-const settings = `{"skipDangerousModePermissionPrompt":true}`
-
 // promptLimit is the size in bytes that one argument of a program may have on
 // Linux, less its final NUL.
 const promptLimit = 128<<10 - 1
 
-// Args are claude's arguments, without the program, for a record. The permission
+// Args are claude's arguments, without the program, for a record and [Settings]. The permission
 // mode is always given, because its default changed, and the model whenever one is
 // recorded, because a resume without it drops the [1m] of the window.
-func Args(record *agent.Record, opening Opening, prompt string) []string {
+func Args(record *agent.Record, opening Opening, prompt, settings string) []string {
 	args := []string{string(opening), string(record.SessionID)}
 	if record.Model != "" {
 		args = append(args, "--model", string(record.Model))

@@ -11,7 +11,7 @@ import (
 
 func TestArgs(t *testing.T) {
 	t.Parallel()
-	const quiet = `{"skipDangerousModePermissionPrompt":true}`
+	const quiet = `{"a":1}`
 	for what, c := range map[string]struct {
 		record  agent.Record
 		opening Opening
@@ -38,7 +38,7 @@ func TestArgs(t *testing.T) {
 			[]string{"--session-id", string(sessionID), "--permission-mode", "bypassPermissions", "--settings", quiet, "--", "--model haiku; $(touch F)\n-d"},
 		},
 	} {
-		if diff := cmp.Diff(c.want, Args(&c.record, c.opening, c.prompt)); diff != "" {
+		if diff := cmp.Diff(c.want, Args(&c.record, c.opening, c.prompt, quiet)); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", what, diff)
 		}
 	}
@@ -49,7 +49,7 @@ func TestReadArgsReadsWhatArgsWrote(t *testing.T) {
 	record := agent.Record{SessionID: sessionID, Model: "sonnet", PermissionMode: "plan", ClaudeArgs: []string{"--add-dir", "/x"}}
 	want := Recorded{SessionID: string(sessionID), Model: "sonnet", PermissionMode: "plan"}
 	for _, opening := range []Opening{OpenNew, OpenResume} {
-		line := append([]string{"/usr/bin/claude"}, Args(&record, opening, "--model haiku")...)
+		line := append([]string{"/usr/bin/claude"}, Args(&record, opening, "--model haiku", Settings("/bin/nbs-worker"))...)
 		got, known := ReadArgs(line)
 		if diff := cmp.Diff(want, got); diff != "" || !known {
 			t.Errorf("%s: known %t, -want +got:\n%s", opening, known, diff)

@@ -72,6 +72,7 @@ func runLaunched(ctx context.Context, f *factory, handle agent.Handle, id agent.
 
 // launch keeps on when the terminal's signals arrive: they are claude's to answer.
 func launch(ctx context.Context, opened *store.Store, handle agent.Handle, id agent.Invocation) (int, error) {
-	l := &launcher.Launcher{Store: opened, Pane: launcher.PaneEnv(), Now: time.Now}
+	program, _ := os.Executable() // without, claude finds it on the PATH
+	l := &launcher.Launcher{Store: opened, Pane: launcher.PaneEnv(), Program: program, Now: time.Now}
 	return l.Run(context.WithoutCancel(ctx), handle, id)
 }

@@ -38,8 +38,9 @@ const (
 type Launcher struct {
 	Store *store.Store
 	// Pane is the environment of the terminal in which the launcher runs.
-	Pane map[string]string
-	Now  func() time.Time
+	Pane    map[string]string
+	Program string // path of nbs-worker, to which claude reports; "" for the one on the PATH
+	Now     func() time.Time
 }
 
 // Run starts claude for the handle with what a verb left for the invocation, and
@@ -218,7 +219,7 @@ func (l *Launcher) start(record *agent.Record, launch store.Launch) (*child, err
 	}
 	return startChild(command{
 		program:    launch.Claude,
-		args:       claude.Args(record, opening, launch.Prompt),
+		args:       claude.Args(record, opening, launch.Prompt, claude.Settings(l.Program)),
 		env:        claude.Env(record, launch.Env, l.ours(record, launch.Invocation)),
 		dir:        record.LaunchCwd(),
 		invocation: launch.Invocation,

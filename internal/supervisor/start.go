@@ -67,7 +67,7 @@ func (s *Supervisor) plan(r agent.Record, start Start) (Plan, error) {
 	if plan.prompt == "" && opening == claude.OpenNew {
 		plan.prompt = r.InitialPrompt // nothing was ever said: this is the first start
 	}
-	plan.Args = claude.Args(&r, opening, plan.prompt)
+	plan.Args = claude.Args(&r, opening, plan.prompt, claude.Settings(s.Program))
 	for _, check := range []func(*Plan) error{checkWords, checkFolder, s.checkTmux, s.checkRoot} {
 		if err := check(&plan); err != nil {
 			return Plan{}, err

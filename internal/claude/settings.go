@@ -1,0 +1,60 @@
+package claude
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// hookTimeout is how long claude waits for a hook of ours, in seconds; it goes on without.
+const hookTimeout = 10
+
+// reported are the events of which an agent's claude tells us. A permission that was
+// granted shows only when its tool has ended.
+var reported = []string{
+	"SessionStart", "UserPromptSubmit", "Stop", "StopFailure", "PermissionRequest", "Notification",
+	"PostToolUse", "PostToolUseFailure", "PreCompact", "PostCompact", "SessionEnd",
+}
+
+type hookCommand struct {
+	Type    string `json:"type"`
+	Command string `json:"command"`
+	Timeout int    `json:"timeout,omitempty"` // seconds
+}
+
+type hookGroup struct {
+	Hooks []hookCommand `json:"hooks"`
+}
+
+// Settings is what every agent is started with, in addition to the user's own settings
+// files, which are not touched: hooks and a status line through which claude reports to
+// the program, nbs-worker's path. The warning that they skip would otherwise hold an agent
+// whose mode is bypassPermissions until somebody answers.
+func Settings(program string) string {
+	hook := hookGroup{Hooks: []hookCommand{{Type: "command", Command: reporting(program, "hook", " >/dev/null"), Timeout: hookTimeout}}}
+	hooks := make(map[string][]hookGroup, len(reported))
+	for _, event := range reported {
+		hooks[event] = []hookGroup{hook}
+	}
+	text, _ := json.Marshal(struct { // of strings and numbers: it cannot fail
+		SkipBypassWarning bool                   `json:"skipDangerousModePermissionPrompt"`
+		Hooks             map[string][]hookGroup `json:"hooks"`
+		StatusLine        hookCommand            `json:"statusLine"`
+	}{true, hooks, hookCommand{Type: "command", Command: reporting(program, "statusline", "")}})
+	return plain(string(text))
+}
+
+// plain undoes what the encoder does to be safe within HTML.
+func plain(text string) string {
+	return strings.NewReplacer(`\u0026`, "&", `\u003c`, "<", `\u003e`, ">").Replace(text)
+}
+
+// reporting is the shell command by which claude calls us. A program that was moved or
+// removed must not fail the agent: then the one on the PATH is called, or none.
+func reporting(program, verb, redirect string) string {
+	call := verb + redirect + " 2>/dev/null || "
+	own := ""
+	if program != "" {
+		own = "'" + strings.ReplaceAll(program, "'", `'\''`) + "' " + call
+	}
+	return own + "nbs-worker " + call + ":"
+}

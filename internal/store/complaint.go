@@ -1,0 +1,42 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"time"
+)
+
+const (
+	complaintEvery = time.Minute
+	complaintLimit = 300 // bytes of a detail
+)
+
+// Complain journals that something which happens many times a second does not work: for
+// each agent once a minute, and never in anybody's way.
+func (s *Store) Complain(ctx context.Context, event Event) error {
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	lock, err := s.lockOnce(event.Handle.Key() + ".complaint")
+	if err != nil || lock == nil {
+		return err
+	}
+	defer lock.Close()
+	name := locks + "/" + event.Handle.Key() + ".complaint"
+	info, err := s.nbs.Stat(name)
+	if err != nil {
+		return err
+	}
+	if age := event.At.Sub(info.ModTime()); info.Size() > 0 && 0 <= age && age < complaintEvery {
+		return nil
+	}
+	f, err := s.nbs.OpenFile(name, os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("!\n")
+	event.Detail = strings.ToValidUTF8(event.Detail[:min(len(event.Detail), complaintLimit)], "")
+	return errors.Join(err, f.Close(), s.Append(ctx, event))
+}
