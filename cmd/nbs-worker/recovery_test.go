@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -150,6 +151,20 @@ func TestTranscriptThatWasDeletedUnderARunningAgent(t *testing.T) {
 	m.refused(2, "its transcript is gone", "resume", "alpha")
 }
 
+// mustBeWritten waits for words in a transcript: Claude shows them before it writes them.
+func (m *team) mustBeWritten(id, words string) {
+	m.Helper()
+	m.waitFor("the transcript of "+id+" holds "+words, func() (bool, string) {
+		paths, _ := filepath.Glob(filepath.Join(m.world.ConfigDir, "projects", "*", id+".jsonl")) // the pattern is well formed
+		for _, path := range paths {
+			if text, err := os.ReadFile(path); err == nil && strings.Contains(string(text), words) {
+				return true, ""
+			}
+		}
+		return false, strings.Join(paths, " ")
+	})
+}
+
 // What is on the screen is what comes back, though its id changed inside claude and
 // claude had no time to say goodbye.
 func TestKillAfterClearKeepsTheConversationOnTheScreen(t *testing.T) {
@@ -167,6 +182,7 @@ func TestKillAfterClearKeepsTheConversationOnTheScreen(t *testing.T) {
 	})
 	m.typeLine(before, "Remember 77.")
 	m.mustAnswer("alpha", "OK, I will remember 77.")
+	m.mustBeWritten(cleared, "OK, I will remember 77.")
 	m.kill(before.RecordedPID, syscall.SIGKILL)
 	m.waitState("alpha", "crashed")
 	m.ok("resume", "alpha", "--prompt", "What number?")

@@ -54,9 +54,7 @@ func TestAttach(t *testing.T) {
 	m.refused(4, "stdout is not a terminal", "attach", "alpha")
 	c := m.console(m.command([]string{"attach", "alpha"}))
 	c.mustShow("Remember 42.")
-	if _, err := c.pty.WriteString("\x02d"); err != nil { // C-b d
-		t.Fatal(err)
-	}
+	m.tmux("detach-client", "-s", "=nbs-alpha-live")
 	if err := c.cmd.Wait(); err != nil {
 		t.Errorf("detach: %v\n%s", err, c.seen.String())
 	}

@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -27,12 +28,39 @@ var lenient = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.Al
 // ParseRecord reads the known fields of a record's file, which belongs to the record from
 // then on, and keeps the others as they are.
 func ParseRecord(data []byte) (Record, error) {
-	var record Record
-	if err := jsonv2.Unmarshal(data, (*plainRecord)(&record), lenient); err != nil {
+	var read struct {
+		plainRecord
+
+		Unknown jsontext.Value `json:",embed"`
+	}
+	if err := jsonv2.Unmarshal(data, &read, lenient); err != nil {
 		return Record{}, err
 	}
-	record.source = data
-	return record, nil
+	if err := checkNames(read.Unknown); err != nil {
+		return Record{}, err
+	}
+	read.source = data
+	return Record(read.plainRecord), nil
+}
+
+// checkNames refuses a field that differs from one of ours in case only: some readers would
+// take it for that one.
+func checkNames(unknown jsontext.Value) error {
+	if len(unknown) == 0 {
+		return nil
+	}
+	var others map[string]json.RawMessage
+	if err := json.Unmarshal(unknown, &others); err != nil {
+		return err
+	}
+	for known := range fieldNames(plainRecord{}) {
+		for name := range others {
+			if strings.EqualFold(name, known) {
+				return fmt.Errorf("the field %s differs from %s in case only", Quote(name), known)
+			}
+		}
+	}
+	return nil
 }
 
 // UnmarshalJSON is [ParseRecord] of what the decoder will use again.

@@ -30,7 +30,8 @@ func Check(id agent.Identity) (Liveness, error) {
 }
 
 // Look is Check for whoever looks at many: where the kernel gave the process an inode, it
-// is enough.
+// is enough. A process that was killed counts as alive until the last of its threads has
+// ended, some milliseconds longer.
 func Look(id agent.Identity) (Liveness, error) {
 	if liveness, err := checkPlace(id); liveness != Alive {
 		return liveness, err

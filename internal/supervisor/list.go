@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
 )
 
@@ -48,7 +49,7 @@ func (row *Row) look(ctx context.Context, s *Supervisor, records store.Records, 
 		return
 	}
 	answer := servers.ask(ctx, &row.Record)
-	row.Status = s.processStatus(&row.Record, func() bool { return answer().has(&row.Record) })
+	row.Status = s.processStatus(&row.Record, proc.Look, func() bool { return answer().has(&row.Record) })
 }
 
 func (row *Row) addTmux(ctx context.Context, servers *servers) {

@@ -15,6 +15,9 @@ import (
 // startTime is how long a claude without registry entry counts as starting.
 const startTime = 30 * time.Second
 
+// checker tells whether a process lives: [proc.Check], or [proc.Look] for many.
+type checker func(agent.Identity) (proc.Liveness, error)
+
 // status observes an agent. panes are those of its tmux server.
 func (s *Supervisor) status(r *agent.Record, panes []tmux.Pane) agent.Status {
 	_, tmuxAlive := paneOf(panes, r.Process)
@@ -23,7 +26,7 @@ func (s *Supervisor) status(r *agent.Record, panes []tmux.Pane) agent.Status {
 
 // statusWith is status where it is known whether the agent's pane is there.
 func (s *Supervisor) statusWith(r *agent.Record, tmuxAlive bool) agent.Status {
-	status := s.processStatus(r, func() bool { return tmuxAlive })
+	status := s.processStatus(r, proc.Check, func() bool { return tmuxAlive })
 	status.TmuxAlive = tmuxAlive
 	if status.Running() && !r.Started.IsZero() {
 		status.Uptime = s.now().Sub(r.Started)
@@ -33,11 +36,11 @@ func (s *Supervisor) statusWith(r *agent.Record, tmuxAlive bool) agent.Status {
 
 // processStatus observes what can be seen of an agent without tmux. Whether its pane is
 // there matters only while nothing else of it is.
-func (s *Supervisor) processStatus(r *agent.Record, tmuxAlive func() bool) agent.Status {
+func (s *Supervisor) processStatus(r *agent.Record, check checker, tmuxAlive func() bool) agent.Status {
 	if r.Process == nil {
 		return s.statusWithoutProcess(r)
 	}
-	liveness, err := proc.Look(r.Process.Identity)
+	liveness, err := check(r.Process.Identity)
 	switch {
 	case liveness == proc.Alive:
 		return s.liveStatus(r)
