@@ -46,8 +46,10 @@ func (g *ground) playRightAfterTerm(t *testing.T, verb faults.Verb, obeyed bool)
 	if !r.settled.Running {
 		t.Fatalf("the agent has obeyed too early: %+v", r.settled)
 	}
-	if obeyed {
-		r.waitDead(r.began.Process.PID)
+	if obeyed { // after it was seen to run, and with it all that looks after its end
+		seen := r.settled
+		r.settle(r.began.Process.PID)
+		r.settled = seen
 	}
 	r.check()
 	r.repair()
