@@ -87,10 +87,10 @@ func TestIdentitiesOfAStartShareItsPlace(t *testing.T) {
 func TestSummaries(t *testing.T) {
 	t.Parallel()
 	for want, exit := range map[string]agent.Exit{
-		"code 0":              {},
-		"code 143":            {Code: 143},
-		"signal: killed":      {Code: -1, Signal: "killed"},
-		"not started: no tty": {Code: 1, Error: "no tty"},
+		"code 0":                     {},
+		"code 143, as after SIGTERM": {Code: 143},
+		"signal: killed":             {Code: -1, Signal: "killed"},
+		"not started: no tty":        {Code: 1, Error: "no tty"},
 	} {
 		if got := exit.Summary(); got != want {
 			t.Errorf("Summary() = %q; want %q", got, want)
