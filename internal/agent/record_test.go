@@ -117,3 +117,17 @@ func TestStatusWordAndRunning(t *testing.T) {
 		}
 	}
 }
+
+// Last screens are most of a record.
+func TestAddExitKeepsTheLatestScreens(t *testing.T) {
+	t.Parallel()
+	var r agent.Record
+	for code := range 7 {
+		r.AddExit(agent.Exit{Code: code, LastScreen: "bye"})
+	}
+	for _, exit := range r.Exits {
+		if kept := exit.LastScreen != ""; kept != (exit.Code >= 2) {
+			t.Errorf("screen of exit %d kept: %t", exit.Code, kept)
+		}
+	}
+}

@@ -32,7 +32,7 @@ func oomFile(pid int) (path string, notifies bool) {
 // memoryCgroup reads from /proc/<pid>/cgroup where a process belongs to; lines are
 // "4:memory:/path" in v1 and "0::/path" in v2. Where both are mounted, memory is in v1.
 func memoryCgroup(pid int) (group string, v2 bool) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
+	text, err := os.ReadFile(oomPath(fmt.Sprintf("/proc/%d/cgroup", pid)))
 	if err != nil {
 		return "", false
 	}

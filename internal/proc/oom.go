@@ -16,7 +16,7 @@ const oomSettle = 2 * time.Second
 const initialPIDNS = 0xEFFFFFFC
 
 // testOnlyOOM is set by the linker in a binary that plays what this machine does not do:
-// a folder with a mountinfo and a kmsg to be read instead of the kernel's own.
+// a folder with a cgroup, a mountinfo and a kmsg to be read instead of the kernel's own.
 var testOnlyOOM string
 
 // MemoryWatch remembers what the kernel had killed for want of memory when a process

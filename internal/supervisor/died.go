@@ -65,3 +65,22 @@ func endedByShutdown(p *agent.Process, exit *agent.Exit) bool {
 	boot, err := proc.BootTime()
 	return err == nil && exit.At.After(boot.Add(-shutdownTime))
 }
+
+const (
+	loopEnds   = 3
+	loopUptime = 60 // seconds
+)
+
+// CrashLoop tells whether the agent's latest starts each crashed within a minute. One that
+// was ended from outside, or by a person, was not tried.
+func CrashLoop(r *agent.Record) bool {
+	if len(r.Exits) < loopEnds {
+		return false
+	}
+	for _, exit := range r.Exits[len(r.Exits)-loopEnds:] {
+		if exit.Code == 0 || exit.HungUp || exit.Terminated() || exit.UptimeS > loopUptime {
+			return false
+		}
+	}
+	return true
+}

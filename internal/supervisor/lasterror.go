@@ -14,8 +14,11 @@ type LastError struct {
 	Text  string    `json:"text,omitempty"` // what stood on the screen
 }
 
-// UnknownClass is the class of an error that Claude did not name.
-const UnknownClass = "unknown"
+// Classes of errors, in Claude's words.
+const (
+	UnknownClass        = "unknown" // Claude did not name it
+	ClassAuthentication = "authentication_failed"
+)
 
 // lastError is what the agent said of its last turn through its hooks, with the words of the
 // transcript, or what the transcript alone says. Nil when that turn went well.
