@@ -83,8 +83,8 @@ const bringBack = "nbs-worker resume alpha"
 func TestDiedByExit(t *testing.T) {
 	eachVersion(t, func(_ *testing.T, m *team) {
 		m.typeLine(m.remembers("alpha"), "/exit")
-		e := m.mustHaveDied("alpha", "exited", "")
-		if e.LastExit.Code != 0 || !strings.Contains(e.LastExit.LastScreen, "Resume this session with") {
+		e := m.mustHaveDied("alpha", "exited", "somebody ended it at its prompt")
+		if e.LastExit.Code != 0 || e.LastExit.EndReason != "prompt_input_exit" || !strings.Contains(e.LastExit.LastScreen, "Resume this session with") {
 			m.Errorf("%+v", e.LastExit)
 		}
 		e.mustAdvise(m, bringBack, "nbs-worker dismiss alpha")
@@ -148,7 +148,11 @@ func TestDiedByKillOfClaude(t *testing.T) {
 func TestDiedByTerm(t *testing.T) {
 	eachVersion(t, func(_ *testing.T, m *team) {
 		m.kill(m.remembers("alpha").RecordedPID, syscall.SIGTERM)
-		m.mustHaveDied("alpha", "crashed", "code 143, as after SIGTERM").mustAdvise(m, bringBack)
+		e := m.mustHaveDied("alpha", "crashed", "code 143, as after SIGTERM")
+		if e.LastExit.EndReason != "other" {
+			m.Errorf("%+v", e.LastExit)
+		}
+		e.mustAdvise(m, bringBack)
 	})
 }
 
@@ -242,16 +246,16 @@ func TestDiedAgainAndAgain(t *testing.T) {
 
 // The error with which the last turn ended is told, of the living and of the dead.
 func TestLastErrorOfTheAPI(t *testing.T) {
-	for code, class := range map[int]string{403: "authentication_failed", 400: "unknown"} {
-		t.Run(fmt.Sprint(code), func(t *testing.T) {
+	for code, class := range map[string]string{"403": "authentication_failed", "400": "unknown"} {
+		t.Run(code, func(t *testing.T) {
 			eachVersion(t, func(_ *testing.T, m *team) {
-				m.ok("spawn", "alpha", "--model", "sonnet", "--prompt", fmt.Sprintf("Hello. [[error %d]]", code))
+				m.ok("spawn", "alpha", "--model", "sonnet", "--prompt", fmt.Sprintf("Hello. [[error %s]]", code))
 				m.waitFor("the error is told", func() (bool, string) {
 					e := m.endOf("alpha")
 					return e.LastError != nil, fmt.Sprintf("%+v\n%s", e, m.screen("alpha"))
 				})
 				e := m.endOf("alpha")
-				if e.LastError.Class != class || !strings.Contains(e.LastError.Text, fmt.Sprint(code)) || e.LastError.At == "" {
+				if e.LastError.Class != class || !strings.Contains(e.LastError.Text, code) || e.LastError.At == "" {
 					m.Errorf("%+v", e.LastError)
 				}
 			})

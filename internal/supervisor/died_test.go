@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -12,12 +13,9 @@ import (
 // its start; the server that is there is this process.
 func TestCauses(t *testing.T) {
 	t.Parallel()
-	self, err := proc.Self()
-	if err != nil {
-		t.Fatal(err)
-	}
-	boot, err := proc.BootTime()
-	if err != nil {
+	self, selfErr := proc.Self()
+	boot, bootErr := proc.BootTime()
+	if err := errors.Join(selfErr, bootErr); err != nil {
 		t.Fatal(err)
 	}
 	there := &agent.TmuxPlace{ServerPID: self.PID, ServerStartTicks: self.StartTicks}
