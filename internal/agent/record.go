@@ -119,16 +119,27 @@ type Exit struct {
 	HungUp     bool       `json:"hung_up,omitempty"` // its terminal went away
 	UptimeS    int64      `json:"uptime_s"`
 	Error      string     `json:"error,omitempty"`       // why claude was not started at all
-	LastScreen string     `json:"last_screen,omitempty"` // at most 4 kB
+	LastScreen string     `json:"last_screen,omitempty"` // at most 4 kB; of the latest exits
+
+	EndReason   string `json:"end_reason,omitempty"`    // as Claude named it: "prompt_input_exit"; "": it said nothing
+	OutOfMemory bool   `json:"out_of_memory,omitempty"` // the kernel killed it for want of memory, on evidence
+	OOMKills    uint64 `json:"oom_kills,omitempty"`     // processes of its memory cgroup that the kernel so killed while it ran
 }
 
-const exitsKept = 20
+const (
+	exitsKept   = 20
+	screensKept = 5
+)
 
-// AddExit appends an exit and forgets the oldest beyond twenty.
+// AddExit appends an exit and forgets the oldest beyond twenty, and the screens of all but
+// the latest five: they are most of a record, and a list reads a thousand of those.
 func (r *Record) AddExit(e Exit) {
 	r.Exits = append(r.Exits, e)
 	if n := len(r.Exits); n > exitsKept {
 		r.Exits = r.Exits[n-exitsKept:]
+	}
+	for i := range len(r.Exits) - screensKept {
+		r.Exits[i].LastScreen = ""
 	}
 }
 
@@ -174,8 +185,28 @@ func (e *Exit) Summary() string {
 	case e.HungUp:
 		return fmt.Sprintf("its terminal was closed, code %d", e.Code)
 	case e.Signal != "":
-		return "signal: " + e.Signal
+		return "signal: " + e.Signal + e.memory()
+	case e.Terminated():
+		return fmt.Sprintf("code %d, as after SIGTERM", e.Code)
 	default:
 		return fmt.Sprintf("code %d", e.Code)
 	}
+}
+
+// Terminated tells whether claude left because it was sent SIGTERM: it catches the signal
+// and says so by its code, as a shell would.
+func (e *Exit) Terminated() bool {
+	const codeOfTerm = 128 + 15
+	return e.Signal == "" && e.Code == codeOfTerm
+}
+
+// memory says what the kernel did in the agent's memory cgroup.
+func (e *Exit) memory() string {
+	switch {
+	case e.OutOfMemory:
+		return ", by the kernel for want of memory"
+	case e.OOMKills > 0:
+		return fmt.Sprintf("; while it ran the kernel killed other processes, or this one, of its cgroup for want of memory: %d", e.OOMKills)
+	}
+	return ""
 }

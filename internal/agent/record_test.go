@@ -87,10 +87,10 @@ func TestIdentitiesOfAStartShareItsPlace(t *testing.T) {
 func TestSummaries(t *testing.T) {
 	t.Parallel()
 	for want, exit := range map[string]agent.Exit{
-		"code 0":              {},
-		"code 143":            {Code: 143},
-		"signal: killed":      {Code: -1, Signal: "killed"},
-		"not started: no tty": {Code: 1, Error: "no tty"},
+		"code 0":                     {},
+		"code 143, as after SIGTERM": {Code: 143},
+		"signal: killed":             {Code: -1, Signal: "killed"},
+		"not started: no tty":        {Code: 1, Error: "no tty"},
 	} {
 		if got := exit.Summary(); got != want {
 			t.Errorf("Summary() = %q; want %q", got, want)
@@ -114,6 +114,20 @@ func TestStatusWordAndRunning(t *testing.T) {
 	} {
 		if got := c.status.Word(); got != want || c.status.Running() != c.running {
 			t.Errorf("%+v: %q, running %t; want %q, %t", c.status, got, c.status.Running(), want, c.running)
+		}
+	}
+}
+
+// Last screens are most of a record.
+func TestAddExitKeepsTheLatestScreens(t *testing.T) {
+	t.Parallel()
+	var r agent.Record
+	for code := range 7 {
+		r.AddExit(agent.Exit{Code: code, LastScreen: "bye"})
+	}
+	for _, exit := range r.Exits {
+		if kept := exit.LastScreen != ""; kept != (exit.Code >= 2) {
+			t.Errorf("screen of exit %d kept: %t", exit.Code, kept)
 		}
 	}
 }

@@ -26,6 +26,7 @@ const (
 	LostReboot   Cause = "lost: reboot"
 	LostTmux     Cause = "lost: tmux" // the tmux server in which it was started is gone
 	NeverStarted Cause = "never started"
+	OutOfMemory  Cause = "killed: out of memory" // by the kernel, and not by a person
 )
 
 // Status is what is observed of an agent, with the evidence.

@@ -32,6 +32,7 @@ func (r *Record) Validate() error {
 		func() error { return checkDesired(r.Desired) },
 		func() error { return checkProcess(r.Process) },
 		func() error { return checkPrevious(r.PreviousSessions) },
+		func() error { return checkExits(r.Exits) },
 	}
 	for _, check := range checks {
 		if err := check(); err != nil {
@@ -146,4 +147,22 @@ func checkPrevious(sessions []PreviousSession) error {
 		}
 	}
 	return nil
+}
+
+// EndReasonLimit is how long a reason may be that Claude gives for its end, in bytes.
+const EndReasonLimit = 64
+
+// checkExits checks what is shown of the ends of an agent, and told from.
+func checkExits(exits []Exit) error {
+	for _, exit := range exits {
+		if !IsEndReason(exit.EndReason) {
+			return Errorf(BadInput, "end_reason of an exit is not a word: %s", Quote(exit.EndReason))
+		}
+	}
+	return nil
+}
+
+// IsEndReason tells whether a text may be Claude's reason for an end: one word, or none.
+func IsEndReason(text string) bool {
+	return text == "" || len(text) <= EndReasonLimit && isWord(text, "_", "_-")
 }

@@ -48,7 +48,13 @@ func TestHintsDoNotRepeatTheEnvironment(t *testing.T) {
 func TestAdviceActsOnTheProjectThatWasShown(t *testing.T) {
 	t.Parallel()
 	project := newProject(t, record("alpha"))
-	run("session", "alpha", "--root", project).want(t, 0, "hint: bring it back: nbs-worker --root "+project+" resume alpha\n")
+	back := "nbs-worker --root " + project + " resume alpha"
+	if r := run("session", "alpha", "--root", project).want(t, 0); !strings.Contains(r.out, ": "+back+"\n") {
+		t.Errorf("stdout is\n%s", r.out)
+	}
+	if r := run("session", "alpha", "--root", project, "--json").want(t, 0); !strings.Contains(r.out, `"advice":["`+back+`"]`) {
+		t.Errorf("stdout is\n%s", r.out)
+	}
 }
 
 func TestNoteIsForTerminalsAndHarmless(t *testing.T) {

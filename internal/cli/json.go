@@ -133,6 +133,8 @@ type sessionJSON struct {
 	Usage            *proc.Usage             `json:"usage"`
 	PreviousSessions []agent.PreviousSession `json:"previous_sessions"`
 	LastExit         *agent.Exit             `json:"last_exit"`
+	LastError        *supervisor.LastError   `json:"last_error"` // of the last turn; null when it went well
+	Advice           []string                `json:"advice"`     // the commands to run next, in order
 	Drift            []supervisor.Drift      `json:"drift"`
 	OtherClaudes     []supervisor.Stranger   `json:"other_claudes"` // that have the conversation open
 }
@@ -157,7 +159,7 @@ func newSessionJSON(v supervisor.View) sessionJSON {
 		StateSource: v.Status.Source, SameProcess: v.Status.SamePID, RecordedPID: r.PID, TmuxAlive: v.Status.TmuxAlive,
 		Created: r.Created, PermissionMode: r.LaunchPermissionMode(), ClaudeArgs: list(r.ClaudeArgs), ClaudeVersion: r.ClaudeVersion,
 		InitialPrompt: r.InitialPrompt, ConfigDir: r.ConfigDir, Usage: v.Usage,
-		PreviousSessions: list(r.PreviousSessions), LastExit: lastExit(r), Drift: list(v.Drift), OtherClaudes: list(v.Strangers),
+		PreviousSessions: list(r.PreviousSessions), LastExit: lastExit(r), LastError: v.LastError, Advice: []string{}, Drift: list(v.Drift), OtherClaudes: list(v.Strangers),
 	}
 	if v.Status.SamePID {
 		seconds := int64(v.Status.Uptime / time.Second)

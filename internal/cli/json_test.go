@@ -27,7 +27,7 @@ func fullView() supervisor.View {
 			PreviousSessions: []agent.PreviousSession{{SessionID: sessionID, Until: at, Reason: "clear"}},
 			Exits: []agent.Exit{
 				{At: at, Code: 7},
-				{At: at, Invocation: "i", Code: -1, Signal: "killed", HungUp: true, UptimeS: 8121, Error: "e", LastScreen: "bye\n\x1b[31m"},
+				{At: at, Invocation: "i", Code: -1, Signal: "killed", HungUp: true, UptimeS: 8121, Error: "e", LastScreen: "bye\n\x1b[31m", EndReason: "other", OutOfMemory: true, OOMKills: 2},
 			},
 		},
 		Status: agent.Status{
@@ -37,6 +37,7 @@ func fullView() supervisor.View {
 		Context:    &claude.ContextLevel{Tokens: 32_077, Window: 200_000},
 		Usage:      &proc.Usage{RSS: 288 << 20, CPUSeconds: 1.5, Processes: 2},
 		Drift:      []supervisor.Drift{{Field: "model", Recorded: "opus", Live: "\x1b[2J"}},
+		LastError:  &supervisor.LastError{Class: "rate_limit", At: at, Text: "API Error: 429 \x1b[2J\nState: idle"},
 		Dialog:     claude.DialogTrust,
 	}
 }
@@ -89,6 +90,7 @@ func TestFieldsOfTheJSON(t *testing.T) {
 	t.Parallel()
 	view := fullView()
 	session := append([]string{
+		"advice[]", "last_error.at", "last_error.class", "last_error.text", "last_exit.end_reason", "last_exit.oom_kills", "last_exit.out_of_memory",
 		"claude_args[]", "claude_version", "config_dir", "context.source", "context.tokens", "context.used_percent", "context.window", "created",
 		"drift[].field", "drift[].live", "drift[].recorded", "initial_prompt", "last_exit.at", "last_exit.code", "last_exit.error", "last_exit.hung_up",
 		"last_exit.invocation", "last_exit.last_screen", "last_exit.signal", "last_exit.uptime_s", "other_claudes[]", "permission_mode",
@@ -127,12 +129,12 @@ func TestSessionJSONOfALegacyRecord(t *testing.T) {
 	if err := json.Unmarshal(text, &fields); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"pid", "uptime_s", "context", "transcript", "usage", "last_exit"} {
+	for _, name := range []string{"pid", "uptime_s", "context", "transcript", "usage", "last_exit", "last_error"} {
 		if value, there := fields[name]; value != nil || !there {
 			t.Errorf("%s is %v, there %t; want null", name, value, there)
 		}
 	}
-	for _, name := range []string{"claude_args", "previous_sessions", "drift", "other_claudes"} {
+	for _, name := range []string{"claude_args", "previous_sessions", "drift", "other_claudes", "advice"} {
 		if items, isList := fields[name].([]any); !isList || len(items) != 0 {
 			t.Errorf("%s is %v; want an empty list", name, fields[name])
 		}

@@ -21,8 +21,14 @@ func newSessionCmd(f *factory) *cobra.Command {
 		Short: "Show an agent's record and the live truth",
 		Long: withCodes(`Shows what is recorded of an agent and what is observed of it: state and where it is
 known from, whether the recorded pid is that very process, whether its tmux session
-is there, uptime, context level, transcript, last exit, and any drift between the
-record and what runs. It changes nothing. What cannot be known is "unknown".`,
+is there, uptime, context level, transcript, any drift between the record and what
+runs. Of an agent that does not run: why, its last words, and the command to run next.
+The error of the API with which its last turn ended is told of any agent. It changes
+nothing. What cannot be known is "unknown".
+
+Why an agent does not run: exited (code 0), crashed (another code, or a signal),
+stopped (by nbs-worker), lost: reboot, lost: tmux (its server is gone), killed: out of
+memory (by the kernel, which says so), never started.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Partial, agent.Interrupted),
 		Example: `  nbs-worker session theologian
   nbs-worker session theologian --json | jq .context.used_percent`,
@@ -48,7 +54,9 @@ func runSession(ctx context.Context, f *factory, handles []string) error {
 			return err
 		}
 		if f.json {
-			return errors.Join(f.printJSON(newSessionJSON(view)), view.TmuxErr)
+			out := newSessionJSON(view)
+			out.Advice = f.commandsOf(view)
+			return errors.Join(f.printJSON(out), view.TmuxErr)
 		}
 		if !first {
 			fmt.Fprintln(f.streams.Out)
@@ -62,14 +70,11 @@ func runSession(ctx context.Context, f *factory, handles []string) error {
 type line struct{ name, value string }
 
 func (f *factory) printView(v supervisor.View) error {
-	for _, l := range f.viewLines(v) {
+	for _, l := range append(f.viewLines(v), f.nextLines(v)...) {
 		indented := strings.ReplaceAll(sanitize(l.value), "\n", "\n                 ")
 		if _, err := fmt.Fprintf(f.streams.Out, "%-16s %s\n", l.name+":", cmp.Or(indented, "-")); err != nil {
 			return err
 		}
-	}
-	for _, hint := range advice(v) {
-		f.hint("%s", hint)
 	}
 	return nil
 }
@@ -92,6 +97,9 @@ func (f *factory) viewLines(v supervisor.View) []line {
 		{"Transcript", f.transcriptLine(v)},
 		{"Folder", r.LaunchCwd()},
 		{"Last exit", f.exitLine(r)},
+	}
+	if v.LastError != nil {
+		lines = append(lines, line{"Last error", f.errorLine(v.LastError)})
 	}
 	for _, previous := range r.PreviousSessions {
 		lines = append(lines, line{"Previous", fmt.Sprintf("%s until %s (%s)", previous.SessionID, f.when(previous.Until), previous.Reason)})
@@ -180,6 +188,15 @@ func (f *factory) exitLine(r agent.Record) string {
 	return text
 }
 
+// errorLine is the error with which the last turn ended.
+func (f *factory) errorLine(last *supervisor.LastError) string {
+	text := fmt.Sprintf("%s, %s", f.when(last.At), last.Class)
+	if last.Text != "" {
+		text += ": " + last.Text
+	}
+	return text
+}
+
 // lastLines returns the last n lines of a screen that are not blank.
 func lastLines(screen string, n int) string {
 	var lines []string
@@ -200,22 +217,4 @@ func (f *factory) when(at time.Time) string {
 	default:
 		return at.UTC().Format(time.RFC3339)
 	}
-}
-
-// advice is what to do next about an agent that is not as it should be.
-func advice(v supervisor.View) []string {
-	handle := v.Record.Handle
-	switch {
-	case v.Dialog != "":
-		return []string{fmt.Sprintf("it asks %s; answer it there: nbs-worker attach %s", v.Dialog.Question(), handle)}
-	case v.Status.State == agent.Waiting:
-		return []string{fmt.Sprintf("it waits for a person: nbs-worker attach %s", handle)}
-	case v.Status.State == agent.Dead && wish(v.Record) == agent.DesiredRunning:
-		return []string{fmt.Sprintf("bring it back: nbs-worker resume %s", handle)}
-	case len(v.Strangers) > 0:
-		return []string{fmt.Sprintf("two claudes fork the conversation: end the other one, pid %d, in its own terminal", v.Strangers[0].PID)}
-	case len(v.Drift) > 0:
-		return []string{fmt.Sprintf("what runs is not what is recorded; look: nbs-worker attach %s", handle)}
-	}
-	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/proc"
 )
 
 // command is all that is needed to start claude.
@@ -35,6 +36,7 @@ type child struct {
 	terminal terminal
 	started  time.Time
 	signals  chan os.Signal
+	memory   *proc.MemoryWatch
 	hungUp   atomic.Bool // the terminal went away
 }
 
@@ -43,6 +45,7 @@ type ending struct {
 	err    error // wait itself failed
 	status syscall.WaitStatus
 	hungUp bool
+	oom    proc.OOM
 }
 
 // startChild starts claude on this process's own terminal and in its process group:
@@ -60,6 +63,7 @@ func startChild(c command) (*child, error) {
 		return nil, startFailure(err, c)
 	}
 	started.cmd = cmd
+	started.memory = proc.WatchMemory(cmd.Process.Pid)
 	go started.forward()
 	return started, nil
 }
@@ -127,7 +131,8 @@ func (c *child) wait() ending {
 		err = nil
 	}
 	status, _ := c.cmd.ProcessState.Sys().(syscall.WaitStatus)
-	return ending{err: err, status: status, hungUp: c.hungUp.Load() || c.terminal.gone()}
+	oom := c.memory.End(status.Signaled() && status.Signal() == unix.SIGKILL)
+	return ending{err: err, status: status, hungUp: c.hungUp.Load() || c.terminal.gone(), oom: oom}
 }
 
 // shellCode is the exit code as a shell reports it.

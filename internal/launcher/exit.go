@@ -21,7 +21,8 @@ func (l *Launcher) recordExit(ctx context.Context, handle agent.Handle, child *c
 	}
 	exit := agent.Exit{
 		At: stamp(l.Now()), Invocation: child.invocation, Code: end.status.ExitStatus(), HungUp: end.hungUp,
-		UptimeS: int64(l.Now().Sub(child.started) / time.Second),
+		UptimeS:   int64(l.Now().Sub(child.started) / time.Second),
+		EndReason: l.endReason(handle, child.invocation), OutOfMemory: end.oom.Killed, OOMKills: end.oom.Kills,
 	}
 	if !end.hungUp { // else there is no screen any more
 		exit.LastScreen = l.lastScreen(ctx)
@@ -48,6 +49,15 @@ func (l *Launcher) recordExit(ctx context.Context, handle agent.Handle, child *c
 		return err
 	}
 	return errors.Join(child.config.Forget(child.pid(), record.Process.StartTicks), l.journal(ctx, "exit", &record, exit.Summary()))
+}
+
+// endReason is what claude, before it left, said through its hooks.
+func (l *Launcher) endReason(handle agent.Handle, id agent.Invocation) string {
+	report := l.Store.Report(handle)
+	if report.Invocation != id {
+		return ""
+	}
+	return claude.EndReason(report.End)
 }
 
 // recordRefusal writes down why claude was not started.

@@ -21,6 +21,7 @@ type View struct {
 	Drift      []Drift
 	Strangers  []Stranger
 	TmuxErr    error         // why tmux could not be asked; the rest is known all the same
+	LastError  *LastError    // nil: the last turn went well, or there was none
 	Dialog     claude.Dialog // at which a live agent waits, or ""
 }
 
@@ -38,6 +39,7 @@ func (s *Supervisor) Inspect(ctx context.Context, handle agent.Handle) (View, er
 	all.Go(func() { view.Strangers, strangersErr = s.visibleStrangers(&r) })
 	all.Go(func() { transcriptErr = s.addTranscript(&view) })
 	all.Wait()
+	view.LastError = lastError(&view.Record, s.Store.Report(handle), view.Transcript)
 	view.Status = s.statusWith(&view.Record, tmuxAlive)
 	if err := cmp.Or(transcriptErr, strangersErr); err != nil {
 		return view, err

@@ -132,30 +132,6 @@ func (s *Supervisor) statusWithoutProcess(r *agent.Record) agent.Status {
 	return agent.Status{State: agent.Dead, Cause: agent.Crashed, Source: "record", Detail: "how it ended was not recorded"}
 }
 
-// whyDead tells the cause from the exit record, the boot and the tmux server.
-func whyDead(r *agent.Record) (agent.Cause, string) {
-	exit := r.ExitOf(r.Process.Invocation)
-	tmuxLost := r.Process.Tmux != nil && r.Process.Tmux.ServerPID != 0 && gone(r.Process.ServerIdentity())
-	switch {
-	case r.Desired == agent.DesiredStopped:
-		return agent.Stopped, ""
-	case exit == nil && proc.Rebooted(r.Process.Identity):
-		return agent.LostReboot, ""
-	case tmuxLost && (exit == nil || exit.HungUp):
-		return agent.LostTmux, ""
-	case exit == nil && r.Process.PID == 0:
-		return agent.NeverStarted, ""
-	case exit == nil:
-		return agent.Crashed, "its launcher was killed"
-	case exit.Error != "":
-		return agent.NeverStarted, exit.Error
-	case exit.Code == 0 && !exit.HungUp:
-		return agent.Exited, ""
-	default:
-		return agent.Crashed, exit.Summary()
-	}
-}
-
 // alive tells whether a process was seen to live, gone whether it was seen to have ended.
 // Of one that cannot be judged both are false.
 func alive(id agent.Identity) bool {

@@ -1,0 +1,264 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+// Why an agent died, as session and list tell it, and what to do next.
+
+// ended is what session --json tells of an end, beyond what session has.
+type endedAs struct {
+	Cause, Detail string
+	LastExit      *struct {
+		Code        int
+		Signal      string
+		EndReason   string `json:"end_reason"`
+		LastScreen  string `json:"last_screen"`
+		OutOfMemory bool   `json:"out_of_memory"`
+		OOMKills    int    `json:"oom_kills"`
+	} `json:"last_exit"`
+	LastError *struct{ Class, Text, At string } `json:"last_error"`
+	Advice    []string
+}
+
+// mustHaveDied waits for the end of an agent and checks its cause in session and in list.
+func (m *team) mustHaveDied(handle, cause, detail string) endedAs {
+	m.Helper()
+	m.waitState(handle, cause)
+	e := m.endOf(handle)
+	if e.Detail != detail {
+		m.Errorf("the detail is %q; want %q", e.Detail, detail)
+	}
+	line := cause
+	if detail != "" {
+		line += " (" + detail + ")"
+	}
+	if out := m.ok("session", handle); !strings.Contains(out, "State:           "+line+", says the ") {
+		m.Errorf("session does not say %q:\n%s", line, out)
+	}
+	var rows []struct{ Handle, State, Cause string }
+	if err := json.Unmarshal([]byte(m.ok("list", "--json")), &rows); err != nil {
+		m.Fatal(err)
+	}
+	at := slices.IndexFunc(rows, func(row struct{ Handle, State, Cause string }) bool { return row.Handle == handle })
+	if at < 0 || rows[at].State != "dead" || rows[at].Cause != cause {
+		m.Errorf("list --json: %+v; want %s", rows, cause)
+	}
+	if out := m.ok("list"); !strings.Contains(out, "\t"+cause) {
+		m.Errorf("list does not say %q:\n%s", cause, out)
+	}
+	return e
+}
+
+func (m *team) endOf(handle string) endedAs {
+	m.Helper()
+	var e endedAs
+	if err := json.Unmarshal([]byte(m.ok("session", handle, "--json")), &e); err != nil {
+		m.Fatal(err)
+	}
+	return e
+}
+
+func (e endedAs) mustAdvise(m *team, commands ...string) {
+	m.Helper()
+	if !slices.Equal(e.Advice, commands) {
+		m.Errorf("the advice is %q; want %q", e.Advice, commands)
+	}
+	if out := m.ok("session", "alpha"); !strings.Contains(out, "\nNext: ") || !strings.Contains(out, ": "+commands[0]+"\n") {
+		m.Errorf("session does not advise %q:\n%s", commands, out)
+	}
+}
+
+const bringBack = "nbs-worker resume alpha"
+
+func TestDiedByExit(t *testing.T) {
+	eachVersion(t, func(_ *testing.T, m *team) {
+		m.typeLine(m.remembers("alpha"), "/exit")
+		e := m.mustHaveDied("alpha", "exited", "somebody ended it at its prompt")
+		if e.LastExit.Code != 0 || e.LastExit.EndReason != "prompt_input_exit" || !strings.Contains(e.LastExit.LastScreen, "Resume this session with") {
+			m.Errorf("%+v", e.LastExit)
+		}
+		e.mustAdvise(m, bringBack, "nbs-worker dismiss alpha")
+	})
+}
+
+// What claude said of its end is kept with it, if it is of that start.
+func TestDiedAsClaudeSaid(t *testing.T) {
+	for reason, detail := range map[string]string{"prompt_input_exit": "somebody ended it at its prompt", "other": "", "\\u001b[2J": ""} {
+		t.Run(reason, func(t *testing.T) {
+			m := standIn(t)
+			m.ok("spawn", "alpha")
+			m.reportEnd("alpha", process(m.record("alpha"))["invocation"].(string), reason)
+			m.typeLine(m.waitState("alpha", "idle"), "/exit")
+			e := m.mustHaveDied("alpha", "exited", detail)
+			if detail != "" && e.LastExit.EndReason != reason {
+				t.Errorf("%+v", e.LastExit)
+			}
+		})
+	}
+}
+
+func TestWhatAnEarlierClaudeSaidIsNotBelieved(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	m.reportEnd("alpha", "4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11", "prompt_input_exit")
+	m.typeLine(m.waitState("alpha", "idle"), "/exit")
+	if e := m.mustHaveDied("alpha", "exited", ""); e.LastExit.EndReason != "" {
+		t.Errorf("%+v", e.LastExit)
+	}
+}
+
+// reportEnd writes down what a hook says when claude leaves.
+func (m *team) reportEnd(handle, invocation, reason string) {
+	m.Helper()
+	text := fmt.Sprintf(`{"invocation":%q,"end":{"reason":"%s","at":"2026-02-20T11:44:07Z"}}`, invocation, reason)
+	path := m.inNbs("status", handle+".json")
+	err := os.MkdirAll(filepath.Dir(path), 0o700)
+	if err == nil {
+		err = os.WriteFile(path, []byte(text), 0o600)
+	}
+	if err != nil {
+		m.Fatal(err)
+	}
+}
+
+func TestDiedByKillOfClaude(t *testing.T) {
+	eachVersion(t, func(_ *testing.T, m *team) {
+		m.kill(m.remembers("alpha").RecordedPID, syscall.SIGKILL)
+		e := m.mustHaveDied("alpha", "crashed", "signal: killed")
+		if e.LastExit.OutOfMemory || !strings.Contains(e.LastExit.LastScreen, "OK, I will remember 42.") {
+			m.Errorf("%+v", e.LastExit)
+		}
+		e.mustAdvise(m, bringBack)
+		if out := m.ok("session", "alpha"); !strings.Contains(out, "\n                 ") {
+			m.Errorf("no last words:\n%s", out)
+		}
+	})
+}
+
+func TestDiedByTerm(t *testing.T) {
+	eachVersion(t, func(_ *testing.T, m *team) {
+		m.kill(m.remembers("alpha").RecordedPID, syscall.SIGTERM)
+		e := m.mustHaveDied("alpha", "crashed", "code 143, as after SIGTERM")
+		if e.LastExit.EndReason != "other" {
+			m.Errorf("%+v", e.LastExit)
+		}
+		e.mustAdvise(m, bringBack)
+	})
+}
+
+func TestDiedByKillOfLauncher(t *testing.T) {
+	m := real(t)
+	before := m.remembers("alpha")
+	m.keepServer()
+	m.kill(m.launcher("alpha"), syscall.SIGKILL)
+	m.waitDead(before.RecordedPID)
+	m.mustHaveDied("alpha", "crashed", "its launcher was killed").mustAdvise(m, bringBack)
+}
+
+func TestDiedByStop(t *testing.T) {
+	m := real(t)
+	m.remembers("alpha")
+	m.ok("stop", "alpha")
+	if e := m.mustHaveDied("alpha", "stopped", ""); len(e.Advice) != 0 {
+		t.Errorf("advice for what was wanted: %q", e.Advice)
+	}
+}
+
+func TestDiedByLossOfTmux(t *testing.T) {
+	for name, end := range map[string]func(m *team){
+		"kill-server": func(m *team) { m.tmux("kill-server") },
+		"SIGKILL":     func(m *team) { m.kill(m.serverPID(), syscall.SIGKILL) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := real(t)
+			m.remembers("alpha")
+			end(m)
+			m.mustHaveDied("alpha", "lost: tmux", "").mustAdvise(m, bringBack)
+		})
+	}
+}
+
+// A power cut leaves no exit; a shutdown in good order has every launcher write one.
+func TestDiedByReboot(t *testing.T) {
+	for name, shutdown := range map[string]func(m *team, claude, launcher int){
+		"power cut": func(m *team, claude, launcher int) {
+			m.kill(launcher, syscall.SIGSTOP)
+			m.kill(claude, syscall.SIGKILL)
+			m.kill(launcher, syscall.SIGKILL)
+		},
+		"in good order":   func(m *team, claude, _ int) { m.kill(claude, syscall.SIGTERM) },
+		"by the terminal": func(m *team, _, _ int) { m.tmux("kill-server") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := real(t)
+			before := m.remembers("alpha")
+			launcher := m.launcher("alpha")
+			shutdown(m, before.RecordedPID, launcher)
+			m.waitDead(before.RecordedPID)
+			m.waitDead(launcher)
+			m.killServer()
+			m.worker = rig.WorkerWith(t, "-X nbs-worker/internal/proc.testOnlyBootID=00000000-0000-4000-8000-000000000000")
+			s := m.waitState("alpha", "lost: reboot")
+			m.mustHaveDied("alpha", "lost: reboot", s.Detail).mustAdvise(m, bringBack)
+			m.mustRemember("alpha", before)
+		})
+	}
+}
+
+// A claude that refuses to come up says why; that is its last screen.
+func TestDiedAtItsStart(t *testing.T) {
+	m := real(t)
+	before := m.remembers("alpha")
+	m.ok("stop", "alpha")
+	resume := m.script(`for f in ` + m.world.ConfigDir + `/projects/*/` + before.SessionID + `.jsonl; do mv "$f" "$f.aside"; done
+exec ` + m.variable("NBS_CLAUDE") + ` "$@"`)
+	r := m.nbsWith([]string{"NBS_CLAUDE=" + resume}, "resume", "alpha")
+	const words = "No conversation found with session ID: "
+	if r.code != 2 || !strings.Contains(r.stderr, words+before.SessionID) {
+		t.Errorf("%s", r)
+	}
+	if e := m.endOf("alpha"); e.LastExit == nil || e.LastExit.Code != 1 || !strings.Contains(e.LastExit.LastScreen, words) {
+		t.Errorf("%+v", e)
+	}
+}
+
+// What crashes again and again is looked at before it is started once more.
+func TestDiedAgainAndAgain(t *testing.T) {
+	m := standIn(t, "die-after=1s", "die-code=3")
+	m.ok("spawn", "alpha")
+	m.mustHaveDied("alpha", "crashed", "code 3").mustAdvise(m, bringBack)
+	for range 2 {
+		m.ok("resume", "alpha")
+		m.waitState("alpha", "crashed")
+	}
+	m.endOf("alpha").mustAdvise(m, "nbs-worker session alpha --json | jq -r .last_exit.last_screen", bringBack)
+}
+
+// The error with which the last turn ended is told, of the living and of the dead.
+func TestLastErrorOfTheAPI(t *testing.T) {
+	for code, class := range map[string]string{"403": "authentication_failed", "400": "unknown"} {
+		t.Run(code, func(t *testing.T) {
+			eachVersion(t, func(_ *testing.T, m *team) {
+				m.ok("spawn", "alpha", "--model", "sonnet", "--prompt", fmt.Sprintf("Hello. [[error %s]]", code))
+				m.waitFor("the error is told", func() (bool, string) {
+					e := m.endOf("alpha")
+					return e.LastError != nil, fmt.Sprintf("%+v\n%s", e, m.screen("alpha"))
+				})
+				e := m.endOf("alpha")
+				if e.LastError.Class != class || !strings.Contains(e.LastError.Text, code) || e.LastError.At == "" {
+					m.Errorf("%+v", e.LastError)
+				}
+			})
+		})
+	}
+}

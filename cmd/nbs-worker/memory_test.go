@@ -1,0 +1,131 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+// A death for want of memory, told from a kill by hand. The kernel's part is played: its
+// log and the counter of the agent's memory cgroup are files of the test's.
+
+// memory is what the kernel says of a played cgroup.
+type memory struct {
+	*team
+	dir string
+}
+
+// playMemory makes nbs-worker read a kernel's files from the test. log tells whether the
+// kernel's log may be read at all.
+func playMemory(m *team, log bool) memory {
+	m.Helper()
+	k := memory{team: m, dir: m.folder("kernel")}
+	k.put("cgroup", "0::/user.slice/team\n")
+	k.put("mountinfo", fmt.Sprintf("29 23 0:26 / %s/cgroups rw,nosuid - cgroup2 cgroup2 rw\n", k.dir))
+	if err := os.MkdirAll(filepath.Join(k.dir, "cgroups/user.slice/team"), 0o700); err != nil {
+		m.Fatal(err)
+	}
+	k.count(1) // of an earlier life
+	if log {
+		k.put("kmsg", "")
+	}
+	m.worker = rig.WorkerWith(m, "-X nbs-worker/internal/proc.testOnlyOOM="+k.dir)
+	return k
+}
+
+func (k memory) put(name, text string) {
+	k.Helper()
+	if err := os.WriteFile(filepath.Join(k.dir, name), []byte(text), 0o600); err != nil {
+		k.Fatal(err)
+	}
+}
+
+func (k memory) count(kills int) {
+	k.put("cgroups/user.slice/team/memory.events.local", fmt.Sprintf("low 0\nhigh 0\nmax 9\noom 9\noom_kill %d\n", kills))
+}
+
+// says appends to the log what the kernel writes when it kills a process of the cgroup.
+func (k memory) says(pid int, name string) {
+	k.Helper()
+	f, err := os.OpenFile(filepath.Join(k.dir, "kmsg"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		k.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := fmt.Fprintf(f, "3,2001,77001234,-;Memory cgroup out of memory: Killed process %d (%s) total-vm:9kB, anon-rss:9kB, UID:0 pgtables:9kB oom_score_adj:0\n", pid, name); err != nil {
+		k.Fatal(err)
+	}
+}
+
+const byTheKernel = "signal: killed, by the kernel for want of memory"
+
+func TestDiedForWantOfMemory(t *testing.T) {
+	for name, log := range map[string]bool{"as the log says": true, "as the counter says": false} {
+		t.Run(name, func(t *testing.T) {
+			m := real(t)
+			k := playMemory(m, log)
+			before := m.remembers("alpha")
+			k.count(2)
+			if log {
+				k.says(before.RecordedPID, "claude")
+			}
+			m.kill(before.RecordedPID, syscall.SIGKILL)
+			e := m.mustHaveDied("alpha", "killed: out of memory", byTheKernel)
+			if !e.LastExit.OutOfMemory || e.LastExit.OOMKills != 1 || !strings.Contains(e.LastExit.LastScreen, "42") {
+				t.Errorf("%+v", e.LastExit)
+			}
+			e.mustAdvise(m, "ps -eo rss,pid,args --sort=-rss | head", bringBack)
+			m.mustRemember("alpha", before)
+		})
+	}
+}
+
+// A tool that takes too much memory is killed, and its agent is not. Whatever ends the
+// agent afterwards was not the kernel.
+func TestToolDiedForWantOfMemory(t *testing.T) {
+	for name, c := range map[string]struct {
+		signal syscall.Signal
+		detail string
+	}{
+		"then kill by hand": {syscall.SIGKILL, "signal: killed; while it ran the kernel killed other processes, or this one, of its cgroup for want of memory: 1"},
+		"then TERM":         {syscall.SIGTERM, "code 143, as after SIGTERM"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := standIn(t, "spawn-child")
+			k := playMemory(m, true)
+			m.ok("spawn", "alpha")
+			claude := m.session("alpha").RecordedPID
+			for _, pid := range m.carrying("alpha") {
+				if parent(pid) == claude {
+					k.count(2)
+					k.says(pid, "sleep")
+				}
+			}
+			m.waitState("alpha", "idle")
+			m.kill(claude, c.signal)
+			if e := m.mustHaveDied("alpha", "crashed", c.detail); e.LastExit.OutOfMemory || e.LastExit.OOMKills != 1 {
+				t.Errorf("%+v", e.LastExit)
+			}
+		})
+	}
+}
+
+// The kernel may choose the launcher. claude follows, by a hangup, and nobody saw why.
+func TestLauncherDiedForWantOfMemory(t *testing.T) {
+	m := standIn(t)
+	k := playMemory(m, true)
+	m.ok("spawn", "alpha")
+	m.keepServer()
+	claude, launcher := m.session("alpha").RecordedPID, m.launcher("alpha")
+	k.count(2)
+	k.says(launcher, "nbs-worker")
+	m.kill(launcher, syscall.SIGKILL)
+	m.waitDead(claude)
+	m.mustHaveDied("alpha", "crashed", "its launcher was killed")
+	m.ok("resume", "alpha")
+}

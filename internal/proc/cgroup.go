@@ -1,0 +1,85 @@
+package proc
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// oomFile is where the kernel counts the processes of a process's own memory cgroup that
+// it killed, and whether that file notifies of changes; "" when there is none.
+func oomFile(pid int) (path string, notifies bool) {
+	group, v2 := memoryCgroup(pid)
+	if group == "" {
+		return "", false
+	}
+	folder := cgroupFolder(group, v2)
+	if folder == "" {
+		return "", false
+	}
+	if !v2 {
+		return filepath.Join(folder, "memory.oom_control"), false
+	}
+	// memory.events counts those of the cgroups inside, too. Before Linux 5.2 there is no other.
+	if local := filepath.Join(folder, "memory.events.local"); readable(local) {
+		return local, true
+	}
+	return filepath.Join(folder, "memory.events"), true
+}
+
+// memoryCgroup reads from /proc/<pid>/cgroup where a process belongs to; lines are
+// "4:memory:/path" in v1 and "0::/path" in v2. Where both are mounted, memory is in v1.
+func memoryCgroup(pid int) (group string, v2 bool) {
+	text, err := os.ReadFile(oomPath(fmt.Sprintf("/proc/%d/cgroup", pid)))
+	if err != nil {
+		return "", false
+	}
+	for line := range strings.Lines(string(text)) {
+		fields := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
+		switch {
+		case len(fields) < 3:
+		case slices.Contains(strings.Split(fields[1], ","), "memory"):
+			return fields[2], false
+		case fields[1] == "":
+			group, v2 = fields[2], true
+		}
+	}
+	return group, v2
+}
+
+// cgroupFolder is the folder in which a cgroup can be seen, or "".
+func cgroupFolder(group string, v2 bool) string {
+	mounts, err := os.ReadFile(oomPath("/proc/self/mountinfo"))
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(mounts)) {
+		mount, filesystem, found := strings.Cut(line, " - ")
+		fields, kind := strings.Fields(mount), strings.Fields(filesystem)
+		if !found || len(fields) < 5 || len(kind) < 3 || !holdsMemory(kind, v2) {
+			continue
+		}
+		// In a container the mount may show a part of the tree only.
+		inside, below := strings.CutPrefix(group, strings.TrimSuffix(unescape(fields[3]), "/"))
+		if below && (inside == "" || inside[0] == '/') && !strings.Contains(inside, "/..") {
+			return filepath.Join(unescape(fields[4]), inside)
+		}
+	}
+	return ""
+}
+
+// holdsMemory tells whether a mount is of the cgroups that limit memory. kind is type,
+// source and options.
+func holdsMemory(kind []string, v2 bool) bool {
+	if v2 {
+		return kind[0] == "cgroup2"
+	}
+	return kind[0] == "cgroup" && slices.Contains(strings.Split(kind[2], ","), "memory")
+}
+
+// unescape undoes how mountinfo writes what would end a field.
+func unescape(path string) string {
+	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(path)
+}

@@ -1,0 +1,56 @@
+package supervisor
+
+import (
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+)
+
+// LastError is the error of the API with which an agent's last turn ended.
+type LastError struct {
+	Class string    `json:"class"` // as Claude names it: "rate_limit"; "unknown" when it does not
+	At    time.Time `json:"at,omitzero"`
+	Text  string    `json:"text,omitempty"` // what stood on the screen
+}
+
+// Classes of errors, in Claude's words.
+const (
+	UnknownClass        = "unknown" // Claude did not name it
+	ClassAuthentication = "authentication_failed"
+)
+
+// lastError is what the agent said of its last turn through its hooks, with the words of the
+// transcript, or what the transcript alone says. Nil when that turn went well.
+func lastError(r *agent.Record, report agent.Report, transcript *claude.Transcript) *LastError {
+	last := LastError{Class: UnknownClass}
+	found := false
+	if transcript != nil {
+		if written, there, err := transcript.LastError(); err == nil && there {
+			found = true
+			last.At, last.Text = written.At.UTC(), written.Text
+			if written.Class != "" {
+				last.Class = written.Class
+			}
+		}
+	}
+	if said := believed(r, report).Failure; said != nil && (found || transcript == nil) {
+		found = true
+		last.Class = said.Class
+		if last.At.IsZero() {
+			last.At = said.At
+		}
+	}
+	if !found {
+		return nil
+	}
+	return &last
+}
+
+// believed is the report of the recorded start; one of another start says nothing.
+func believed(r *agent.Record, report agent.Report) agent.Report {
+	if r.Process == nil || report.Invocation != r.Process.Invocation {
+		return agent.Report{}
+	}
+	return report
+}
