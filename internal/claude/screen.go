@@ -1,7 +1,9 @@
 package claude
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 
 	"nbs-worker/internal/agent"
 )
@@ -139,4 +141,10 @@ func isPrompt(line string) bool {
 // isSuggestion recognises a line of what is offered below the box while one types.
 func isSuggestion(line string) bool {
 	return strings.HasPrefix(line, "/") || strings.HasPrefix(line, "+ ") || strings.HasPrefix(line, "* ")
+}
+
+// pattern is a regular expression that is compiled when it is first needed: most commands
+// need none, and should not wait for it.
+func pattern(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }

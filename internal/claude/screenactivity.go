@@ -1,7 +1,6 @@
 package claude
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -14,24 +13,24 @@ import (
 var (
 	// spinning is the line of a claude at work: "✶ Coalescing… (2s · ↓ 3 tokens)". Its verb
 	// is chosen at random.
-	spinning = regexp.MustCompile(`^[·✢✳✶✻✽*] \S.*… (\(.*|[▰▱]+ \d+%)$`)
+	spinning = pattern(`^[·✢✳✶✻✽*] \S.*… (\(.*|[▰▱]+ \d+%)$`)
 	// beginning is the same in the first second.
-	beginning = regexp.MustCompile(`^[·✢✳✶✻✽*] \S.*…$`)
-	retrying  = regexp.MustCompile(`^[·✢✳✶✻✽*] .* · [Rr]etrying(?:…| in (?:(\d{1,4})m ?)?(\d{1,4})s) · attempt (\d{1,4})/(\d{1,4})$`)
-	finished  = regexp.MustCompile(`^[·✢✳✶✻✽*] \S+ for [0-9hms ]+( · .*)?$`)
+	beginning = pattern(`^[·✢✳✶✻✽*] \S.*…$`)
+	retrying  = pattern(`^[·✢✳✶✻✽*] .* · [Rr]etrying(?:…| in (?:(\d{1,4})m ?)?(\d{1,4})s) · attempt (\d{1,4})/(\d{1,4})$`)
+	finished  = pattern(`^[·✢✳✶✻✽*] \S+ for [0-9hms ]+( · .*)?$`)
 )
 
 // read tells what claude is doing that has its box on the screen.
 func (b box) read() Reading {
 	head, rest := lastItem(b.above)
 	line := wrapped(head, rest)
-	if m := retrying.FindStringSubmatch(line); m != nil {
+	if m := retrying().FindStringSubmatch(line); m != nil {
 		return Reading{State: agent.Retrying, Retry: retryOf(m[1], m[2], m[3], m[4])}
 	}
 	switch interruptible := b.interruptible(); {
-	case spinning.MatchString(line), beginning.MatchString(line) && interruptible:
+	case spinning().MatchString(line), beginning().MatchString(line) && interruptible:
 		return Reading{State: agent.Busy}
-	case beginning.MatchString(line), interruptible:
+	case beginning().MatchString(line), interruptible:
 		return Reading{State: agent.Unknown} // between two states
 	default:
 		return Reading{State: agent.Idle, Trouble: b.trouble()}
@@ -94,7 +93,7 @@ func (b box) trouble() Trouble {
 		return TroubleNotLoggedIn
 	}
 	head, rest := lastItem(b.above)
-	done := finished.MatchString(head)
+	done := finished().MatchString(head)
 	if done {
 		head, rest = lastItem(b.above[:len(b.above)-len(rest)-1])
 	}

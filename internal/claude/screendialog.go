@@ -15,17 +15,17 @@ const footerLines = 6
 
 // keys are the lines that name a dialog's keys, and which dialogs have them.
 var keys = []struct {
-	line *regexp.Regexp
+	line func() *regexp.Regexp
 	of   func(body []string) Dialog
 }{
-	{regexp.MustCompile(`^Esc to cancel · Tab to amend( · ctrl\+e to (explain|hide))?$`), permission},
-	{regexp.MustCompile(`^Enter to select · .*↑/↓ to navigate( · .*)? · Esc to cancel$`), question},
-	{regexp.MustCompile(`^Enter to select · Tab/Arrow keys to navigate( · .*)? · Esc to cancel$`), question},
-	{regexp.MustCompile(`^Enter to confirm · Esc to cancel$`), firstRunOrMenu},
-	{regexp.MustCompile(`^Enter to stay in auto mode · .*Esc to cancel$`), always(DialogAutoMode)},
-	{regexp.MustCompile(`^Ctrl\+A to show all projects · .*(Esc to (cancel|close|clear|exit))$`), resumePicker},
-	{regexp.MustCompile(`^Press Enter to continue…?$`), securityNotes},
-	{regexp.MustCompile(`^.*(Enter|Space|←|↑|↓|Tab).* · Esc to (cancel|clear|close|exit|go back)$`), menu},
+	{pattern(`^Esc to cancel · Tab to amend( · ctrl\+e to (explain|hide))?$`), permission},
+	{pattern(`^Enter to select · .*↑/↓ to navigate( · .*)? · Esc to cancel$`), question},
+	{pattern(`^Enter to select · Tab/Arrow keys to navigate( · .*)? · Esc to cancel$`), question},
+	{pattern(`^Enter to confirm · Esc to cancel$`), firstRunOrMenu},
+	{pattern(`^Enter to stay in auto mode · .*Esc to cancel$`), always(DialogAutoMode)},
+	{pattern(`^Ctrl\+A to show all projects · .*(Esc to (cancel|close|clear|exit))$`), resumePicker},
+	{pattern(`^Press Enter to continue…?$`), securityNotes},
+	{pattern(`^.*(Enter|Space|←|↑|↓|Tab).* · Esc to (cancel|clear|close|exit|go back)$`), menu},
 }
 
 // findDialog returns the dialog with which the screen ends, or "". Below it the rule of a
@@ -36,7 +36,7 @@ func findDialog(lines []string) Dialog {
 	}
 	for _, known := range keys {
 		for n := 1; n <= min(footerLines, len(lines)-1); n++ {
-			if known.line.MatchString(joined(lines[len(lines)-n:])) {
+			if known.line().MatchString(joined(lines[len(lines)-n:])) {
 				return known.of(lines[:len(lines)-n])
 			}
 		}
@@ -59,7 +59,7 @@ func always(dialog Dialog) func([]string) Dialog { return func([]string) Dialog 
 
 // permission recognises the answers to "Do you want to proceed?" and its like.
 func permission(body []string) Dialog {
-	if n := len(body); n > 0 && moreLines.MatchString(body[n-1]) {
+	if n := len(body); n > 0 && moreLines().MatchString(body[n-1]) {
 		body = body[:n-1]
 	}
 	answers, above := numbered(body)
@@ -74,7 +74,7 @@ func permission(body []string) Dialog {
 	return ""
 }
 
-var moreLines = regexp.MustCompile(`^ ↑ \d+ more lines?$`)
+var moreLines = pattern(`^ ↑ \d+ more lines?$`)
 
 // question recognises the answers that the model offers.
 func question(body []string) Dialog {
@@ -84,7 +84,7 @@ func question(body []string) Dialog {
 	return menu(body)
 }
 
-var numberedAnswer = regexp.MustCompile(`^( {0,3}❯ | {2,5})(\d{1,2})\. *(.*)$`)
+var numberedAnswer = pattern(`^( {0,3}❯ | {2,5})(\d{1,2})\. *(.*)$`)
 
 // numbered reads the answers at the end of a dialog, which count from 1 and of which one has
 // the cursor, and returns what stands above them.
@@ -92,7 +92,7 @@ func numbered(body []string) (answers, above []string) {
 	cursors := 0
 	expected := 0 // 0: any
 	for i := len(body) - 1; i >= 0; i-- {
-		m := numberedAnswer.FindStringSubmatch(body[i])
+		m := numberedAnswer().FindStringSubmatch(body[i])
 		if m == nil {
 			if !isInner(body[i]) && !isRule(body[i]) {
 				return nil, nil
