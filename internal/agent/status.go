@@ -10,9 +10,19 @@ const (
 	Starting State = "starting" // claude was started and is not ready yet
 	Idle     State = "idle"
 	Busy     State = "busy"
-	Waiting  State = "waiting" // for a person: permission, question, trust, login
-	Unknown  State = "unknown" // a query failed, or the record is of another host
-	Dead     State = "dead"    // Status.Cause says why
+	Waiting  State = "waiting"  // for a person: permission, question, trust, login
+	Retrying State = "retrying" // the API refused the request; claude will ask again by itself
+	Unknown  State = "unknown"  // a query failed, or the record is of another host
+	Dead     State = "dead"     // Status.Cause says why
+)
+
+// Who says in which state an agent is. The registry is Claude's own, of that very process.
+const (
+	FromRegistry = "registry"
+	FromHooks    = "hooks"
+	FromScreen   = "screen"
+	FromProcess  = "process"
+	FromRecord   = "record"
 )
 
 // Cause is why an agent does not run.
@@ -34,13 +44,35 @@ type Status struct {
 	State  State  `json:"state"`
 	Cause  Cause  `json:"cause,omitempty"`  // of Dead
 	Detail string `json:"detail,omitempty"` // "signal: killed", "permission prompt"
-	Source string `json:"source"`           // who says so: "registry", "process", "record"
+	Source string `json:"source"`           // who says so: FromRegistry to FromRecord
+
+	// Age is how long ago the source said so: how long the state lasts already, or more.
+	// Nil where the source does not say when.
+	Age   *time.Duration `json:"-"`
+	Retry *Retry         `json:"-"` // of Retrying
 
 	// SamePID tells whether the recorded pid is that very process and alive.
 	SamePID bool          `json:"same_process"`
 	Uptime  time.Duration `json:"-"`
 
 	TmuxAlive bool `json:"tmux_alive"` // our session is there, by its invocation
+}
+
+// Retry is how far claude is with a request that the API refuses.
+type Retry struct {
+	Attempt int           // that comes next: from 1
+	Of      int           // after so many claude gives up
+	In      time.Duration // until the attempt, as of the look
+}
+
+// Since sets the age of what was said at a time. A clock that was stepped back makes nothing
+// younger than now.
+func (s *Status) Since(at, now time.Time) {
+	if at.IsZero() {
+		return
+	}
+	age := max(0, now.Sub(at))
+	s.Age = &age
 }
 
 // Running tells whether a claude of the record is there.

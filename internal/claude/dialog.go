@@ -1,12 +1,12 @@
 package claude
 
-import "strings"
+import "slices"
 
-// Dialog is a first-run dialog at which claude waits for a person. While one is
-// open there is no registry entry.
+// Dialog is what claude asks a person.
 type Dialog string
 
-// The dialogs. Onboarding and Login have no answer that could be given beforehand.
+// The first-run dialogs. While one is open there is no registry entry. Onboarding and
+// Login have no answer that could be given beforehand.
 const (
 	DialogTrust      Dialog = "trust"
 	DialogAddDir     Dialog = "add-dir" // for --add-dir of a folder that is not trusted; since 2.1.329, at each start
@@ -14,6 +14,15 @@ const (
 	DialogBypass     Dialog = "bypass-warning"
 	DialogOnboarding Dialog = "onboarding"
 	DialogLogin      Dialog = "login"
+)
+
+// The dialogs of a conversation.
+const (
+	DialogPermission Dialog = "permission"
+	DialogQuestion   Dialog = "question"  // of the model, by its tool AskUserQuestion
+	DialogAutoMode   Dialog = "auto-mode" // actions cannot be checked behind a gateway
+	DialogResume     Dialog = "resume"    // which conversation to go on with
+	DialogOther      Dialog = "other"     // a menu, such as that of /model
 )
 
 // Question says in a few words what a dialog asks.
@@ -31,72 +40,44 @@ func (d Dialog) Question() string {
 		return "for its first-time set-up"
 	case DialogLogin:
 		return "for a login"
+	case DialogPermission:
+		return "for a permission"
+	case DialogQuestion:
+		return "a question"
+	case DialogAutoMode:
+		return "whether to stay in auto mode"
+	case DialogResume:
+		return "which conversation to resume"
+	case DialogOther:
+		return "for a choice in a menu"
 	}
 	return string(d)
 }
 
-// dialogTitles are the first words of what stands below the dialog's rule.
-var dialogTitles = []struct {
-	dialog Dialog
-	title  string
-}{
-	{DialogTrust, "Accessing workspace:"},
-	{DialogAddDir, "Adding a new directory:"},
-	{DialogAPIKey, "Detected a custom API key in your environment"},
-	{DialogBypass, "WARNING: Claude Code running in Bypass Permissions mode"},
-	{DialogLogin, "Select login method"},
-	{DialogLogin, "Claude Code can be used with your Claude subscription"},
-	{DialogOnboarding, "Choose the text style that looks best"},
-	{DialogOnboarding, "Let's get started."},
+// Waits says what a claude with the dialog open waits for, in the words of its registry
+// where that has some.
+func (d Dialog) Waits() string {
+	switch d {
+	case DialogPermission:
+		return "permission prompt"
+	case DialogQuestion:
+		return "input needed"
+	case DialogOther:
+		return "dialog open"
+	}
+	return string(d) + " dialog"
 }
 
-// ReadDialog recognises a first-run dialog on a screen. A screen that only contains
-// a dialog's words is none: the title must begin a line in the last block of the
-// screen, and where the dialog has its own footer, the screen must end with it.
+var firstRun = []Dialog{DialogTrust, DialogAddDir, DialogAPIKey, DialogBypass, DialogOnboarding, DialogLogin}
+
+// ReadDialog recognises a first-run dialog on a screen, as [ReadScreen] does.
 func ReadDialog(screen string) (Dialog, bool) {
-	block := lastBlock(screen)
-	for _, known := range dialogTitles {
-		for _, line := range block {
-			if strings.HasPrefix(line, known.title) && answerable(known.dialog, block) {
-				return known.dialog, true
-			}
-		}
+	dialog := ReadScreen(screen).Dialog
+	if !slices.Contains(firstRun, dialog) {
+		return "", false
 	}
-	return "", false
+	return dialog, true
 }
 
-// answerable tells whether the block ends as the dialog does.
-func answerable(dialog Dialog, block []string) bool {
-	if dialog == DialogLogin || dialog == DialogOnboarding {
-		return true
-	}
-	return strings.HasPrefix(block[len(block)-1], "Enter to confirm")
-}
-
-// lastBlock returns the lines, trimmed and without empty ones, below the last rule
-// that runs across the screen.
-func lastBlock(screen string) []string {
-	var block []string
-	for line := range strings.Lines(screen) {
-		line = strings.TrimSpace(line)
-		switch {
-		case strings.HasPrefix(line, "────────────────────"):
-			block = nil
-		case line != "":
-			block = append(block, line)
-		}
-	}
-	return block
-}
-
-// NotLoggedIn tells whether the footer of a screen says that nobody is logged in.
-// Claude looks idle then and answers no prompt. Version 2.1.329 says so only for the
-// first seconds.
-func NotLoggedIn(screen string) bool {
-	for _, line := range lastBlock(screen) {
-		if strings.HasSuffix(strings.ToLower(line), "not logged in · run /login") {
-			return true
-		}
-	}
-	return false
-}
+// NotLoggedIn tells whether a screen says that nobody is logged in.
+func NotLoggedIn(screen string) bool { return ReadScreen(screen).Trouble == TroubleNotLoggedIn }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -77,25 +79,38 @@ func acceptTrust(file map[string]any, folder string) {
 	projects[folder], file["projects"] = project, projects
 }
 
-// A dialog is one of those that are known, and is none any more once something else
-// stands below it.
-func FuzzReadDialog(f *testing.F) {
-	for _, name := range []string{"2.1.329/trust-dialog.txt", "2.1.329/api-key-dialog.txt", "2.1.197/trust-dialog.txt", "2.1.329/idle.txt", "2.1.329/bypass-warning.txt"} {
-		f.Add(screen(f, name))
+// Whatever a screen shows: blank lines change nothing, and once a box or a dialog of
+// Claude's stands below it, the answer is that.
+func FuzzReadScreen(f *testing.F) {
+	files, err := filepath.Glob(filepath.Join(screens, "*", "*.txt"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text))
 	}
 	f.Add("Select login method\n\xff\x1b[0m")
 	f.Add("not logged in · run /login")
+	rule := strings.Repeat("─", 80)
+	box := "\n● OK.\n" + rule + "\n❯ \n" + rule + "\n  ? for shortcuts\n"
+	permission := "\n" + rule + "\n Bash command\n Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend\n"
 	f.Fuzz(func(t *testing.T, screen string) {
-		dialog, open := ReadDialog(screen)
-		if open != (dialog != "") || open && dialog.Question() == string(dialog) {
-			t.Errorf("dialog %q, %t", dialog, open)
+		got := ReadScreen(screen)
+		if (got.Dialog != "") != (got.State == agent.Waiting) || (got.Retry != nil) != (got.State == agent.Retrying) || got.Trouble != "" && got.State != agent.Idle {
+			t.Errorf("%+v", got)
 		}
-		if again, stillOpen := ReadDialog(strings.ReplaceAll(screen, "\n", "  \n\n") + "\n \n"); again != dialog || stillOpen != open {
-			t.Errorf("with blank lines it is %q, not %q", again, dialog)
+		if again := ReadScreen(strings.ReplaceAll(screen, "\n", "  \n\n") + "\n \n"); again.answer() != got.answer() {
+			t.Errorf("with blank lines it is %s, not %s", again.answer(), got.answer())
 		}
-		below := screen + "\n" + strings.Repeat("─", 80) + "\n❯ \n" + strings.Repeat("─", 80) + "\n  ? for shortcuts\n"
-		if hidden, open := ReadDialog(below); open || NotLoggedIn(below) {
-			t.Errorf("above a prompt there is %q", hidden)
+		if below := ReadScreen(screen + box); below != (Reading{State: agent.Idle}) {
+			t.Errorf("above a box it is %s", below.answer())
+		}
+		if below := ReadScreen(screen + permission); below != (Reading{State: agent.Waiting, Dialog: DialogPermission}) {
+			t.Errorf("above a dialog it is %s", below.answer())
 		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/smallfile"
@@ -30,6 +31,15 @@ type Live struct {
 	Entrypoint string          `json:"entrypoint"` // "cli": a terminal; "sdk-cli": claude -p
 	Status     string          `json:"status"`     // "", idle, busy, waiting
 	WaitingFor string          `json:"waitingFor"`
+	UpdatedMS  int64           `json:"statusUpdatedAt"` // when Status became so, in ms since 1970; 0: not said
+}
+
+// StatusSince is when the entry's status became what it is; zero when it does not say.
+func (l Live) StatusSince() time.Time {
+	if l.UpdatedMS <= 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(l.UpdatedMS).UTC()
 }
 
 const registryLimit = 1 << 16 // bytes; an entry has about 500

@@ -88,6 +88,7 @@ type listJSON struct {
 	SessionID   agent.SessionID `json:"session_id"`
 	TmuxSession string          `json:"tmux_session"`
 	Cwd         string          `json:"cwd"`
+	StateSource string          `json:"state_source"` // registry, hooks, screen, process or record
 }
 
 func newListJSON(row supervisor.Row) listJSON {
@@ -95,7 +96,7 @@ func newListJSON(row supervisor.Row) listJSON {
 	return listJSON{
 		Handle: row.Handle, State: status.State, Cause: status.Cause, Detail: status.Detail, Running: status.Running(),
 		Desired: wish(r), Model: r.Model, Started: r.Started, PID: livePID(r, status),
-		SessionID: r.SessionID, TmuxSession: r.TmuxSession, Cwd: r.LaunchCwd(),
+		SessionID: r.SessionID, TmuxSession: r.TmuxSession, Cwd: r.LaunchCwd(), StateSource: status.Source,
 	}
 }
 
@@ -117,7 +118,9 @@ func livePID(r agent.Record, status agent.Status) *int {
 
 type sessionJSON struct {
 	listJSON
-	StateSource      string                  `json:"state_source"`
+	StateAgeMS       *int64                  `json:"state_age_ms"` // how long ago the source said so
+	WaitingFor       string                  `json:"waiting_for,omitempty"`
+	Retry            *retryJSON              `json:"retry,omitempty"`
 	SameProcess      bool                    `json:"same_process"` // the recorded pid is that very process
 	RecordedPID      int                     `json:"recorded_pid"`
 	TmuxAlive        bool                    `json:"tmux_alive"`
@@ -139,6 +142,34 @@ type sessionJSON struct {
 	OtherClaudes     []supervisor.Stranger   `json:"other_claudes"` // that have the conversation open
 }
 
+type retryJSON struct {
+	Attempt int `json:"attempt"`
+	Of      int `json:"of"`
+	InS     int `json:"in_s"`
+}
+
+func newRetryJSON(retry *agent.Retry) *retryJSON {
+	if retry == nil {
+		return nil
+	}
+	return &retryJSON{Attempt: retry.Attempt, Of: retry.Of, InS: int(retry.In / time.Second)}
+}
+
+func ageMS(status agent.Status) *int64 {
+	if status.Age == nil {
+		return nil
+	}
+	ms := status.Age.Milliseconds()
+	return &ms
+}
+
+func waitingFor(status agent.Status) string {
+	if status.State != agent.Waiting {
+		return ""
+	}
+	return status.Detail
+}
+
 type contextJSON struct {
 	UsedPercent int    `json:"used_percent"` // approximate
 	Tokens      int    `json:"tokens"`
@@ -155,8 +186,9 @@ type transcriptJSON struct {
 func newSessionJSON(v supervisor.View) sessionJSON {
 	r := v.Record
 	out := sessionJSON{
-		listJSON:    newListJSON(supervisor.Row{Handle: r.Handle, Record: r, Status: v.Status}),
-		StateSource: v.Status.Source, SameProcess: v.Status.SamePID, RecordedPID: r.PID, TmuxAlive: v.Status.TmuxAlive,
+		listJSON:   newListJSON(supervisor.Row{Handle: r.Handle, Record: r, Status: v.Status}),
+		StateAgeMS: ageMS(v.Status), WaitingFor: waitingFor(v.Status), Retry: newRetryJSON(v.Status.Retry),
+		SameProcess: v.Status.SamePID, RecordedPID: r.PID, TmuxAlive: v.Status.TmuxAlive,
 		Created: r.Created, PermissionMode: r.LaunchPermissionMode(), ClaudeArgs: list(r.ClaudeArgs), ClaudeVersion: r.ClaudeVersion,
 		InitialPrompt: r.InitialPrompt, ConfigDir: r.ConfigDir, Usage: v.Usage,
 		PreviousSessions: list(r.PreviousSessions), LastExit: lastExit(r), LastError: v.LastError, Advice: []string{}, Drift: list(v.Drift), OtherClaudes: list(v.Strangers),

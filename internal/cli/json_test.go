@@ -18,6 +18,7 @@ import (
 // fullView has something in every field.
 func fullView() supervisor.View {
 	at := time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC)
+	age := 192*time.Second + 300*time.Millisecond
 	return supervisor.View{
 		Record: agent.Record{
 			Schema: 1, Handle: "alpha", SessionID: sessionID, Model: "opus", TmuxSession: "nbs-alpha-live", Started: at, InitialPrompt: "Hello.",
@@ -31,7 +32,8 @@ func fullView() supervisor.View {
 			},
 		},
 		Status: agent.Status{
-			State: agent.Waiting, Cause: "cause", Detail: "permission prompt", Source: "registry", SamePID: true, Uptime: 90*time.Minute + 500*time.Millisecond, TmuxAlive: true,
+			State: agent.Waiting, Cause: "cause", Detail: "permission prompt", Source: "registry", SamePID: true, Uptime: 90*time.Minute + 500*time.Millisecond, TmuxAlive: true, Age: &age,
+			Retry: &agent.Retry{Attempt: 4, Of: 10, In: 9 * time.Second},
 		},
 		Transcript: &claude.Transcript{Path: "/c/t.jsonl", Size: 2048, Modified: at},
 		Context:    &claude.ContextLevel{Tokens: 32_077, Window: 200_000},
@@ -82,7 +84,7 @@ func collect(value any, path string, paths *[]string) {
 }
 
 var listFields = []string{
-	"cause", "cwd", "desired", "detail", "handle", "model", "pid", "running", "session_id", "started", "state", "tmux_session",
+	"cause", "cwd", "desired", "detail", "handle", "model", "pid", "running", "session_id", "started", "state", "state_source", "tmux_session",
 }
 
 // The JSON is an interface: a field in it is a promise.
@@ -94,7 +96,8 @@ func TestFieldsOfTheJSON(t *testing.T) {
 		"claude_args[]", "claude_version", "config_dir", "context.source", "context.tokens", "context.used_percent", "context.window", "created",
 		"drift[].field", "drift[].live", "drift[].recorded", "initial_prompt", "last_exit.at", "last_exit.code", "last_exit.error", "last_exit.hung_up",
 		"last_exit.invocation", "last_exit.last_screen", "last_exit.signal", "last_exit.uptime_s", "other_claudes[]", "permission_mode",
-		"previous_sessions[].reason", "previous_sessions[].session_id", "previous_sessions[].until", "recorded_pid", "same_process", "state_source",
+		"previous_sessions[].reason", "previous_sessions[].session_id", "previous_sessions[].until", "recorded_pid", "retry.attempt", "retry.in_s", "retry.of", "same_process",
+		"state_age_ms", "waiting_for",
 		"tmux_alive", "transcript.bytes", "transcript.modified", "transcript.path", "uptime_s", "usage.cpu_seconds", "usage.processes", "usage.rss_bytes",
 	}, listFields...)
 	slices.Sort(session)

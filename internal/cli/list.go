@@ -18,9 +18,10 @@ func newListCmd(f *factory) *cobra.Command {
 pid, session id, folder. On a terminal with a header and "3 hours ago"; in a pipe
 without header, separated by tabs, times in RFC 3339, "-" for what is not known.
 What hides an agent, such as a damaged record, is said on stderr, and its line stays.
-A live agent is starting, idle, busy, waiting (for a person) or unknown. One that
-should run and does not shows why: exited, crashed, lost: reboot, lost: tmux, killed: out
-of memory, never started; one that was ended is stopped.`,
+A live agent is starting, idle, busy, waiting (for a person) or unknown; session also
+tells retrying (the API refuses) from busy. One that should run and does not shows why:
+exited, crashed, lost: reboot, lost: tmux, killed: out of memory, never started; one that
+was ended is stopped.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Partial, agent.Interrupted),
 		Example: `  nbs-worker list
   nbs-worker list | awk -F'\t' '$2 == "crashed" {print $1}'

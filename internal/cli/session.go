@@ -20,8 +20,8 @@ func newSessionCmd(f *factory) *cobra.Command {
 		Use:   "session <handle>...",
 		Short: "Show an agent's record and the live truth",
 		Long: withCodes(`Shows what is recorded of an agent and what is observed of it: state and where it is
-known from, whether the recorded pid is that very process, whether its tmux session
-is there, uptime, context level, transcript, any drift between the record and what
+known from and since when, whether the recorded pid is that very process, whether its
+tmux session is there, uptime, context level, transcript, any drift between the record and what
 runs. Of an agent that does not run: why, its last words, and the command to run next.
 The error of the API with which its last turn ended is told of any agent. It changes
 nothing. What cannot be known is "unknown".
@@ -113,12 +113,23 @@ func (f *factory) viewLines(v supervisor.View) []line {
 	return lines
 }
 
+// stateLine says the state, since when, and who says so: "idle for 3m12s, says the registry".
 func stateLine(s agent.Status) string {
-	word := s.Word()
-	if s.Detail != "" && !strings.Contains(word, s.Detail) {
-		word += " (" + s.Detail + ")"
+	words := s.Word()
+	if s.Retry != nil {
+		words += fmt.Sprintf(": attempt %d of %d in %s", s.Retry.Attempt, s.Retry.Of, s.Retry.In)
 	}
-	return word + ", says the " + s.Source
+	if s.Detail != "" && !strings.Contains(words, s.Detail) {
+		words += " (" + s.Detail + ")"
+	}
+	switch {
+	case s.Age == nil || s.Source == agent.FromScreen:
+	case *s.Age < time.Second:
+		words += " just now"
+	default:
+		words += " for " + s.Age.Truncate(time.Second).String()
+	}
+	return words + ", says the " + s.Source
 }
 
 func pidLine(v supervisor.View) string {

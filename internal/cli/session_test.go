@@ -26,12 +26,12 @@ func shown(t *testing.T, v supervisor.View) (string, string) {
 func TestSessionShowsAllThatIsKnown(t *testing.T) {
 	t.Parallel()
 	view := fullView()
-	view.Status.Cause = ""
+	view.Status.Cause, view.Status.Retry = "", nil
 	out, _ := shown(t, view)
 	const at = "2026-02-20T11:44:07Z"
 	want := strings.Join([]string{
 		"Handle:          alpha",
-		"State:           waiting: permission prompt, says the registry",
+		"State:           waiting: permission prompt for 3m12s, says the registry",
 		"Wish:            running",
 		"Session ID:      " + string(sessionID),
 		"Model:           opus",

@@ -112,7 +112,7 @@ func state(status agent.Status) cell {
 	switch {
 	case status.State == agent.Idle || status.State == agent.Busy:
 		colour = green
-	case status.State == agent.Waiting || status.State == agent.Unknown || status.State == agent.Starting:
+	case status.State == agent.Waiting || status.State == agent.Unknown || status.State == agent.Starting || status.State == agent.Retrying:
 		colour = yellow
 	case status.Cause != agent.Stopped && status.Cause != agent.Exited:
 		colour = red

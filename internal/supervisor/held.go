@@ -6,7 +6,6 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
-	"nbs-worker/internal/tmux"
 )
 
 // What holds a start until a person comes is seen on the screen only: a first-run
@@ -22,7 +21,7 @@ func (w *starting) checkDialog(ctx context.Context) error {
 	if err != nil {
 		return inVain(err)
 	}
-	if dialog, open := claude.ReadDialog(screen); open {
+	if dialog, open := claude.ReadDialog(screen.Text); open {
 		return heldAt(w.record.Handle, dialog)
 	}
 	return nil
@@ -40,23 +39,9 @@ func heldAt(handle agent.Handle, dialog claude.Dialog) error {
 // checkLogin notices a claude that looks idle and will answer no prompt.
 func (w *starting) checkLogin(ctx context.Context) error {
 	screen, err := w.screen(ctx, &w.record)
-	if err == nil && claude.NotLoggedIn(screen) {
+	if err == nil && claude.NotLoggedIn(screen.Text) {
 		return agent.Errorf(agent.Held, "claude is not logged in: it will answer no prompt").
 			Hint("log in there with /login: nbs-worker attach %s", w.record.Handle)
 	}
 	return nil
-}
-
-// screen reads the agent's pane.
-func (s *Supervisor) screen(ctx context.Context, r *agent.Record) (string, error) {
-	client, panes, err := s.panes(ctx, r)
-	if err != nil {
-		return "", err
-	}
-	pane, ok := paneOf(panes, r.Process)
-	if !ok {
-		return "", tmux.ErrNoSession
-	}
-	screen, err := client.Screen(ctx, pane.ID)
-	return screen, diagnose(client, r.Handle, err)
 }

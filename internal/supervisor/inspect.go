@@ -33,14 +33,17 @@ func (s *Supervisor) Inspect(ctx context.Context, handle agent.Handle) (View, er
 	}
 	view := View{Record: r}
 	var tmuxAlive bool
+	var reading claude.Reading
 	var strangersErr, transcriptErr error
 	var all sync.WaitGroup // none of these waits for another
 	all.Go(func() { tmuxAlive, view.TmuxErr = s.paneThere(ctx, &r) })
 	all.Go(func() { view.Strangers, strangersErr = s.visibleStrangers(&r) })
 	all.Go(func() { transcriptErr = s.addTranscript(&view) })
+	all.Go(func() { reading = s.readIfNeeded(ctx, &r) })
 	all.Wait()
 	view.LastError = lastError(&view.Record, s.Store.Report(handle), view.Transcript)
 	view.Status = s.statusWith(&view.Record, tmuxAlive)
+	view.refine(reading, s.reportOf(&r))
 	if err := cmp.Or(transcriptErr, strangersErr); err != nil {
 		return view, err
 	}
@@ -49,7 +52,6 @@ func (s *Supervisor) Inspect(ctx context.Context, handle agent.Handle) (View, er
 		view.Usage = &usage
 		// A process that ends during the comparison has no drift; its end shows next time.
 		view.Drift, _ = s.drift(&r)
-		s.addDialog(ctx, &view)
 	}
 	return view, nil
 }
@@ -83,22 +85,6 @@ func (s *Supervisor) addTranscript(view *View) error {
 		view.Context = &level
 	}
 	return nil
-}
-
-// addDialog reads the screen of a live agent that the registry does not know.
-func (s *Supervisor) addDialog(ctx context.Context, view *View) {
-	if view.Status.Source == "registry" || view.TmuxErr != nil {
-		return
-	}
-	screen, err := s.screen(ctx, &view.Record)
-	if err != nil {
-		return
-	}
-	if dialog, open := claude.ReadDialog(screen); open {
-		view.Dialog = dialog
-		view.Status.State, view.Status.Source = agent.Waiting, "screen"
-		view.Status.Detail = string(dialog) + " dialog"
-	}
 }
 
 // Attach replaces this process by the agent's terminal.

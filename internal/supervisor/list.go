@@ -44,7 +44,7 @@ func (s *Supervisor) List(ctx context.Context) ([]Row, error) {
 // look fills in all that can be known without an answer of tmux, which is on its way.
 func (row *Row) look(ctx context.Context, s *Supervisor, records store.Records, handle agent.Handle, servers *servers) {
 	row.Handle = handle
-	row.Status = agent.Status{State: agent.Unknown, Source: "record", Detail: "the record cannot be read"}
+	row.Status = agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: "the record cannot be read"}
 	if row.Record, row.Err = records.Load(handle); row.Err != nil {
 		return
 	}

@@ -4,16 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/tmux"
 )
-
-// startTime is how long a claude without registry entry counts as starting.
-const startTime = 30 * time.Second
 
 // checker tells whether a process lives: [proc.Check], or [proc.Look] for many.
 type checker func(agent.Identity) (proc.Liveness, error)
@@ -47,17 +43,17 @@ func (s *Supervisor) processStatus(r *agent.Record, check checker, tmuxAlive fun
 	case r.ExitOf(r.Process.Invocation) != nil:
 		// Its own launcher saw it end: that holds wherever it ran.
 	case liveness == proc.Foreign:
-		return agent.Status{State: agent.Unknown, Source: "record", Detail: fmt.Sprintf("it runs on host %s, or in another pid namespace", agent.Quote(r.Process.Host))}
+		return agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: fmt.Sprintf("it runs on host %s, or in another pid namespace", agent.Quote(r.Process.Host))}
 	case liveness == proc.Unsure:
-		return agent.Status{State: agent.Unknown, Source: "process", Detail: err.Error()}
+		return agent.Status{State: agent.Unknown, Source: agent.FromProcess, Detail: err.Error()}
 	case r.Process.PID == 0 && (alive(r.Process.LauncherIdentity()) || tmuxAlive() || s.beingStarted(r)):
-		return agent.Status{State: agent.Starting, Source: "record"}
+		return agent.Status{State: agent.Starting, Source: agent.FromRecord}
 	case alive(r.Process.LauncherIdentity()):
-		return agent.Status{State: agent.Unknown, Source: "process", Detail: "it has just ended; its launcher is writing down how"}
+		return agent.Status{State: agent.Unknown, Source: agent.FromProcess, Detail: "it has just ended; its launcher is writing down how"}
 	}
 	s.takeLateExit(r)
 	cause, detail := whyDead(r)
-	return agent.Status{State: agent.Dead, Cause: cause, Detail: detail, Source: "process"}
+	return agent.Status{State: agent.Dead, Cause: cause, Detail: detail, Source: agent.FromProcess}
 }
 
 // beingStarted tells whether another command is about to bring the agent up: it has written
@@ -79,26 +75,6 @@ func (s *Supervisor) takeLateExit(r *agent.Record) {
 	}
 }
 
-// liveStatus asks Claude's registry what the live process is doing.
-func (s *Supervisor) liveStatus(r *agent.Record) agent.Status {
-	status := agent.Status{SamePID: true, Source: "registry"}
-	live, err := s.registered(r)
-	switch {
-	case err == nil && live.Status == "idle":
-		status.State = agent.Idle
-	case err == nil && live.Status == "busy":
-		status.State = agent.Busy
-	case err == nil && live.Status == "waiting":
-		status.State, status.Detail = agent.Waiting, live.WaitingFor
-	case s.now().Sub(r.Started) < startTime:
-		status.State, status.Source = agent.Starting, "process"
-	default:
-		status.State, status.Source = agent.Unknown, "process"
-		status.Detail = "it lives, and Claude's registry does not say what it does: it may wait at a dialog"
-	}
-	return status
-}
-
 // registered returns the registry entry of the recorded process, and of no other
 // that had its pid before.
 func (s *Supervisor) registered(r *agent.Record) (claude.Live, error) {
@@ -117,19 +93,19 @@ func (s *Supervisor) registered(r *agent.Record) (claude.Live, error) {
 // tools, whose bare pid proves nothing.
 func (s *Supervisor) statusWithoutProcess(r *agent.Record) agent.Status {
 	if r.PID == 0 {
-		return agent.Status{State: agent.Dead, Cause: agent.NeverStarted, Source: "record"}
+		return agent.Status{State: agent.Dead, Cause: agent.NeverStarted, Source: agent.FromRecord}
 	}
 	strangers, err := s.strangers(r)
 	switch {
 	case err != nil:
-		return agent.Status{State: agent.Unknown, Source: "registry", Detail: err.Error()}
+		return agent.Status{State: agent.Unknown, Source: agent.FromRegistry, Detail: err.Error()}
 	case len(strangers) > 0:
-		return agent.Status{State: agent.Unknown, Source: "registry", Detail: fmt.Sprintf("pid %d has the conversation open; the record does not identify it", strangers[0].PID)}
+		return agent.Status{State: agent.Unknown, Source: agent.FromRegistry, Detail: fmt.Sprintf("pid %d has the conversation open; the record does not identify it", strangers[0].PID)}
 	}
 	if r.Desired == agent.DesiredStopped {
-		return agent.Status{State: agent.Dead, Cause: agent.Stopped, Source: "record"}
+		return agent.Status{State: agent.Dead, Cause: agent.Stopped, Source: agent.FromRecord}
 	}
-	return agent.Status{State: agent.Dead, Cause: agent.Crashed, Source: "record", Detail: "how it ended was not recorded"}
+	return agent.Status{State: agent.Dead, Cause: agent.Crashed, Source: agent.FromRecord, Detail: "how it ended was not recorded"}
 }
 
 // alive tells whether a process was seen to live, gone whether it was seen to have ended.

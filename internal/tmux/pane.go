@@ -73,7 +73,35 @@ func parsePanes(out string) []Pane {
 	return panes
 }
 
+// Screen is what a pane showed at one moment.
+type Screen struct {
+	Invocation    agent.Invocation // of the start whose pane it is; "" for a stranger's
+	Width, Height int              // in characters
+	Text          string           // without colours, lines without the blanks at their ends
+}
+
+const screenFormat = "#{pane_width}|#{pane_height}|#{" + invocationOption + "}"
+
 // Screen returns what a pane shows, without colours.
 func (c *Client) Screen(ctx context.Context, paneID string) (string, error) {
 	return c.run(ctx, "/", "capture-pane", "-p", "-t", paneID)
+}
+
+// Look returns what a pane shows, and whose it is, in one call. Errors: [ErrNoSession],
+// [ErrNoServer].
+func (c *Client) Look(ctx context.Context, paneID string) (Screen, error) {
+	out, err := c.run(ctx, "/", "display-message", "-p", "-t", paneID, screenFormat, ";", "capture-pane", "-p", "-t", paneID)
+	if err != nil {
+		return Screen{}, err
+	}
+	head, text, _ := strings.Cut(out, "\n")
+	screen := Screen{Text: text}
+	f := strings.SplitN(head, "|", 3)
+	if len(f) != 3 {
+		return Screen{}, agent.Errorf(agent.Failed, "tmux: what it said of the pane cannot be read")
+	}
+	screen.Width, _ = strconv.Atoi(f[0]) // tmux writes numbers, or nothing for a pane that is gone
+	screen.Height, _ = strconv.Atoi(f[1])
+	screen.Invocation = agent.Invocation(f[2])
+	return screen, nil
 }

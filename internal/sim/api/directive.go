@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ type directives struct {
 	slow      time.Duration
 	status    int // 0: none
 	times     int // 0: for ever
+	tooLong   bool
 	usage     int
 	tool      string
 	toolInput json.RawMessage
@@ -35,6 +37,9 @@ func parseDirectives(text string) directives {
 			d.usage, _ = strconv.Atoi(arg)
 		case "error":
 			d.status, d.times = parseError(arg, rest)
+			if d.tooLong = arg == "too-long"; d.tooLong {
+				d.status, d.times = http.StatusBadRequest, 0
+			}
 		case "tool":
 			d.tool, d.toolInput = parseTool(arg, rest)
 		}

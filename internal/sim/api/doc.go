@@ -16,6 +16,7 @@
 //	[[slow 100ms]]                wait between the parts of the answer
 //	[[error 429]]                 fail with this status (400 to 599), and again at each further attempt
 //	[[error 529 times=2]]         fail at the first two attempts only
+//	[[error too-long]]            fail as for a conversation that does not fit into the window
 //	[[tool Bash {"command":"…"}]] ask for a tool; when its result is sent, answer "Tool said: " and the first 200 characters
 //	[[usage 123456]]              report that many input tokens
 //

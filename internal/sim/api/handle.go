@@ -26,12 +26,20 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case status != http.StatusOK:
-		writeError(w, status, "simulated")
+		writeError(w, status, a.complaint())
 	case m.Stream:
 		stream(r.Context(), w, m.Model, id("msg", body), a)
 	default:
 		writeJSON(w, http.StatusOK, whole(m.Model, id("msg", body), a))
 	}
+}
+
+// complaint is what an error says. That of a conversation that does not fit is read by clients.
+func (d directives) complaint() string {
+	if d.tooLong {
+		return "prompt is too long: 1000001 tokens > 1000000 maximum"
+	}
+	return "simulated"
 }
 
 // countTokens answers POST /v1/messages/count_tokens.
