@@ -21,11 +21,15 @@ func newSessionCmd(f *factory) *cobra.Command {
 		Short: "Show an agent's record and the live truth",
 		Long: withCodes(`Shows what is recorded of an agent and what is observed of it: state and where it is
 known from, whether the recorded pid is that very process, whether its tmux session
-is there, uptime, context level, transcript, last exit, and any drift between the
-record and what runs. It changes nothing. What cannot be known is "unknown".`,
+is there, uptime, context, cost, transcript, last exit, and any drift between the record
+and what runs. It changes nothing. What cannot be known is "unknown".
+Context and cost are exact where Claude's status line told them and nothing happened
+since; else they are read from the transcript. What is left of the context is healthy,
+low (25% or less), critical (under 15%) or at the floor (under 10%); NBS_CONTEXT_BANDS
+sets other limits.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Partial, agent.Interrupted),
 		Example: `  nbs-worker session theologian
-  nbs-worker session theologian --json | jq .context.used_percent`,
+  nbs-worker session theologian --json | jq '.context.left_percent, .cost.usd'`,
 		Args:              someHandles,
 		ValidArgsFunction: f.completeHandles,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -37,6 +41,10 @@ record and what runs. It changes nothing. What cannot be known is "unknown".`,
 }
 
 func runSession(ctx context.Context, f *factory, handles []string) error {
+	bands, err := contextBands()
+	if err != nil {
+		return failed(err, "session")
+	}
 	s, err := f.supervisor()
 	if err != nil {
 		return failed(err, "session")
@@ -48,21 +56,21 @@ func runSession(ctx context.Context, f *factory, handles []string) error {
 			return err
 		}
 		if f.json {
-			return errors.Join(f.printJSON(newSessionJSON(view)), view.TmuxErr)
+			return errors.Join(f.printJSON(newSessionJSON(view, bands, s.Now())), view.TmuxErr)
 		}
 		if !first {
 			fmt.Fprintln(f.streams.Out)
 		}
 		first = false
-		return errors.Join(f.printView(view), view.TmuxErr)
+		return errors.Join(f.printView(view, bands), view.TmuxErr)
 	})
 }
 
 // line is one row of what session prints.
 type line struct{ name, value string }
 
-func (f *factory) printView(v supervisor.View) error {
-	for _, l := range f.viewLines(v) {
+func (f *factory) printView(v supervisor.View, bands agent.Bands) error {
+	for _, l := range f.viewLines(v, bands) {
 		indented := strings.ReplaceAll(sanitize(l.value), "\n", "\n                 ")
 		if _, err := fmt.Fprintf(f.streams.Out, "%-16s %s\n", l.name+":", cmp.Or(indented, "-")); err != nil {
 			return err
@@ -74,7 +82,7 @@ func (f *factory) printView(v supervisor.View) error {
 	return nil
 }
 
-func (f *factory) viewLines(v supervisor.View) []line {
+func (f *factory) viewLines(v supervisor.View, bands agent.Bands) []line {
 	r := v.Record
 	lines := []line{
 		{"Handle", string(r.Handle)},
@@ -88,7 +96,8 @@ func (f *factory) viewLines(v supervisor.View) []line {
 		{"Uptime", uptimeLine(v.Status)},
 		{"Started", f.when(r.Started)},
 		{"First start", f.when(r.Created)},
-		{"Context", contextLine(v)},
+		{"Context", f.contextLine(v.Context, bands)},
+		{"Cost", costLine(v.Cost)},
 		{"Transcript", f.transcriptLine(v)},
 		{"Folder", r.LaunchCwd()},
 		{"Last exit", f.exitLine(r)},
@@ -146,14 +155,6 @@ func uptimeLine(s agent.Status) string {
 		return "-"
 	}
 	return s.Uptime.Truncate(time.Second).String()
-}
-
-func contextLine(v supervisor.View) string {
-	if v.Context == nil {
-		return "unknown"
-	}
-	return fmt.Sprintf("about %d%% used, %s of %s tokens at the last reply (from the transcript)", v.Context.UsedPercent(),
-		humanize.Comma(int64(v.Context.Tokens)), humanize.Comma(int64(v.Context.Window)))
 }
 
 func (f *factory) transcriptLine(v supervisor.View) string {
