@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	jsonv2 "github.com/go-json-experiment/json"
 
@@ -96,6 +97,13 @@ func (s *Store) RemoveReport(handle agent.Handle) error {
 		return nil
 	}
 	return err
+}
+
+// Watched are the files by which a change of an agent shows: its record and its report. Both
+// are replaced by renaming, and neither need be there.
+func (s *Store) Watched(handle agent.Handle) (record, report string) {
+	nbs := filepath.Join(s.project, folder)
+	return filepath.Join(nbs, sessions, recordFile(handle)), filepath.Join(nbs, statuses, reportFile(handle))
 }
 
 func reportFile(handle agent.Handle) string { return handle.Key() + ".json" }
