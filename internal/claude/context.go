@@ -5,27 +5,46 @@ import (
 	"encoding/json"
 	"os"
 	"strings"
+	"time"
 
 	"nbs-worker/internal/agent"
 )
 
-// ContextLevel is how full a conversation's window is, as computed from its
-// transcript: approximate, and stale after a /compact until the next turn.
+// ContextLevel is what a transcript tells of its conversation: approximate, and nothing
+// of the level between a /compact and the next reply.
 type ContextLevel struct {
-	Tokens int // in the window at the last reply
-	Window int // size of the window
+	Tokens  int       // in the window at the last reply; 0: unknown
+	Window  int       // size of the window
+	At      time.Time // of the last reply, or of a compaction since
+	CostUSD *float64  // up to when Claude wrote it down last; nil: not found
 }
 
-// UsedPercent is the part of the window in use, rounded.
-func (l ContextLevel) UsedPercent() int { return (l.Tokens*100 + l.Window/2) / l.Window }
+// Use is the level; nil when it is not known.
+func (l ContextLevel) Use() *agent.ContextUse {
+	if l.Tokens <= 0 || l.Window <= 0 {
+		return nil
+	}
+	percent := (l.Tokens*100 + l.Window/2) / l.Window
+	return &agent.ContextUse{Tokens: l.Tokens, Window: l.Window, UsedPercent: percent, Source: agent.SaysTranscript, At: l.At}
+}
+
+// Cost is what the conversation cost; nil when it is not known.
+func (l ContextLevel) Cost() *agent.Cost {
+	if l.CostUSD == nil {
+		return nil
+	}
+	return &agent.Cost{USD: *l.CostUSD, Source: agent.SaysTranscript}
+}
 
 // transcriptRecord is what is used of one line of a transcript.
 type transcriptRecord struct {
-	Type        string `json:"type"`
-	Subtype     string `json:"subtype"`
-	Cwd         string `json:"cwd"`
-	Version     string `json:"version"`
-	IsSidechain bool   `json:"isSidechain"`
+	Type        string   `json:"type"`
+	Subtype     string   `json:"subtype"`
+	Cwd         string   `json:"cwd"`
+	Version     string   `json:"version"`
+	IsSidechain bool     `json:"isSidechain"`
+	Timestamp   string   `json:"timestamp"`
+	CostUSD     *float64 `json:"totalCostUSD"` // of a cost-state: the sum over all resumes
 	Message     struct {
 		Model string `json:"model"`
 		Usage struct {
@@ -44,23 +63,48 @@ func (r transcriptRecord) replied() bool {
 // tokenLimit is beyond any window: such a number was not written by Claude.
 const tokenLimit = 1 << 40
 
-// Context computes the level from a transcript; known is false when the transcript
-// does not tell. model is the recorded one, which alone knows of a [1m] window.
-func (t Transcript) Context(model agent.Model) (level ContextLevel, known bool, err error) {
-	err = t.backward(func(record transcriptRecord) bool {
-		if record.Type == "system" && record.Subtype == "compact_boundary" {
-			return false
+// costReach is how far from its end a transcript is searched for the last sum of its
+// costs, in bytes. Claude writes it when it leaves; before 2.1.300 it wrote none.
+const costReach = 1 << 18
+
+// Context reads the level from a transcript. model is the recorded one, which alone knows
+// of a [1m] window.
+func (t Transcript) Context(model agent.Model) (level ContextLevel, err error) {
+	found := false
+	err = t.lines(func(line []byte, behind int64) bool {
+		var record transcriptRecord
+		if found && !bytes.Contains(line, []byte(`"cost-state"`)) || json.Unmarshal(line, &record) != nil {
+			return !found || behind < costReach
 		}
-		if !record.replied() {
-			return true
+		switch {
+		case record.Type == "cost-state" && level.CostUSD == nil:
+			level.CostUSD = record.CostUSD
+		case found:
+		case record.Type == "system" && record.Subtype == "compact_boundary":
+			found, level.At = true, record.at()
+		case record.replied():
+			found, level.At = true, record.at()
+			level.Tokens, level.Window = record.tokens(), window(record.Version, record.Message.Model, model)
 		}
-		usage := record.Message.Usage
-		level.Tokens = usage.Input + usage.CacheCreation + usage.CacheRead
-		level.Window = window(record.Version, record.Message.Model, model)
-		known = level.Tokens > 0 && level.Tokens < tokenLimit
-		return false
+		return !found || level.CostUSD == nil && behind < costReach
 	})
-	return level, known, err
+	return level, err
+}
+
+// tokens is how full the window was at a reply; 0 when the record does not tell.
+func (r transcriptRecord) tokens() int {
+	usage := r.Message.Usage
+	tokens := usage.Input + usage.CacheCreation + usage.CacheRead
+	if tokens < 0 || tokens >= tokenLimit {
+		return 0
+	}
+	return tokens
+}
+
+// at is when the record was written; the zero time when it does not tell.
+func (r transcriptRecord) at() time.Time {
+	at, _ := time.Parse(time.RFC3339, r.Timestamp)
+	return at.UTC()
 }
 
 // window is the size of a model's context window. Up to 2.1.3xx it was 200,000
@@ -90,9 +134,18 @@ func (t Transcript) LastCwd() (cwd string, err error) {
 
 const backwardLimit = 16 << 20 // bytes of a transcript's end that are looked at
 
-// backward calls visit with the records from the last to the first until it
-// returns false. Lines that are no record, like one cut short, are passed over.
+// backward calls visit with the records from the last to the first until it returns false.
+// Lines that are no record, like one cut short, are passed over.
 func (t Transcript) backward(visit func(transcriptRecord) bool) error {
+	return t.lines(func(line []byte, _ int64) bool {
+		var record transcriptRecord
+		return json.Unmarshal(line, &record) != nil || visit(record)
+	})
+}
+
+// lines calls visit with the lines from the last to the first, and with how many bytes at
+// most stand behind each, until it returns false.
+func (t Transcript) lines(visit func(line []byte, behind int64) bool) error {
 	f, err := os.Open(t.Path)
 	if err != nil {
 		return err
@@ -112,8 +165,7 @@ func (t Transcript) backward(visit func(transcriptRecord) bool) error {
 			rest, lines = lines[0], lines[1:]
 		}
 		for i := len(lines) - 1; i >= 0; i-- {
-			var record transcriptRecord
-			if json.Unmarshal(lines[i], &record) == nil && !visit(record) {
+			if !visit(lines[i], t.Size-at) {
 				return nil
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
@@ -36,7 +37,7 @@ func TestContext(t *testing.T) {
 		"usage of another form":      {reply(50) + `{"type":"assistant","message":{"model":"m","usage":[]}}` + "\n", 101},
 		"several records of a reply": {reply(50) + reply(50), 101},
 	} {
-		level, known, err := newConfig(t).putTranscript(t, c.lines).Context("")
+		level, known, err := contextOf(newConfig(t).putTranscript(t, c.lines), "")
 		if level.Tokens != c.want || known != (c.want > 0) || err != nil {
 			t.Errorf("%s: %+v, %t, %v; want %d tokens", what, level, known, err, c.want)
 		}
@@ -67,7 +68,7 @@ func TestContextWindow(t *testing.T) {
 		{"next", "claude-x", "", 1_000_000},
 	} {
 		transcript := newConfig(t).putTranscript(t, replyLine(c.version, c.wire, 50_000))
-		level, known, err := transcript.Context(c.recorded)
+		level, known, err := contextOf(transcript, c.recorded)
 		if level.Window != c.want || !known || err != nil {
 			t.Errorf("%+v: window %d, %v", c, level.Window, err)
 		}
@@ -77,12 +78,72 @@ func TestContextWindow(t *testing.T) {
 func TestUsedPercentIsRounded(t *testing.T) {
 	t.Parallel()
 	for level, want := range map[ContextLevel]int{
-		{Tokens: 0, Window: 200_000}: 0, {Tokens: 999, Window: 200_000}: 0, {Tokens: 1000, Window: 200_000}: 1,
-		{Tokens: 32_077, Window: 200_000}: 16, {Tokens: 199_999, Window: 200_000}: 100, {Tokens: 250_000, Window: 200_000}: 125,
+		{Tokens: 999, Window: 200_000}: 0, {Tokens: 1000, Window: 200_000}: 1, {Tokens: 32_077, Window: 200_000}: 16,
+		{Tokens: 199_999, Window: 200_000}: 100, {Tokens: 250_000, Window: 200_000}: 125,
 	} {
-		if got := level.UsedPercent(); got != want {
-			t.Errorf("%+v: %d %%; want %d", level, got, want)
+		if got := level.Use(); got.UsedPercent != want || got.Tokens != level.Tokens || got.Window != level.Window || got.Source != agent.SaysTranscript {
+			t.Errorf("%+v: %+v; want %d %%", level, got, want)
 		}
+	}
+	if got := (ContextLevel{Window: 200_000}).Use(); got != nil {
+		t.Errorf("nothing is known, and it says %+v", got)
+	}
+}
+
+// contextOf reads a level and says whether it is known.
+func contextOf(transcript Transcript, model agent.Model) (level ContextLevel, known bool, err error) {
+	level, err = transcript.Context(model)
+	return level, level.Use() != nil, err
+}
+
+// The cost is the last sum that Claude wrote down; there may be replies on both sides of it.
+func TestCostFromTheTranscript(t *testing.T) {
+	t.Parallel()
+	reply := replyLine("2.1.329", "claude-opus-5-5", 50)
+	sum := func(usd string) string {
+		return `{"type":"cost-state","sessionId":"` + string(sessionID) + `","totalCostUSD":` + usd + `,"modelUsage":{}}` + "\n"
+	}
+	const unknown = -1
+	for what, c := range map[string]struct {
+		lines string
+		want  float64
+	}{
+		"none":                      {reply, unknown},
+		"at the end":                {reply + sum("0.0616"), 0.0616},
+		"the last of several":       {sum("0.0616") + reply + sum("0.1233"), 0.1233},
+		"before the last reply":     {reply + sum("0.5") + userLine + reply, 0.5},
+		"nothing was spent":         {reply + sum("0"), 0},
+		"without the sum":           {reply + `{"type":"cost-state"}` + "\n", unknown},
+		"of another form":           {reply + sum(`"much"`), unknown},
+		"spoken of in a message":    {strings.Replace(userLine, "Remember 42.", `{\"type\":\"cost-state\",\"totalCostUSD\":7}`, 1) + reply, unknown},
+		"before any reply":          {sum("0.25"), 0.25},
+		"too far from the end":      {sum("0.25") + strings.Repeat("x", 2*costReach) + "\n" + reply, unknown},
+		"compacted since, the same": {reply + sum("0.75") + compactLine, 0.75},
+	} {
+		level, err := newConfig(t).putTranscript(t, c.lines).Context("")
+		cost := level.Cost()
+		if err != nil || (cost == nil) != (c.want == unknown) || cost != nil && *cost != (agent.Cost{USD: c.want, Source: agent.SaysTranscript}) {
+			t.Errorf("%s: %+v, %v; want %v", what, cost, err, c.want)
+		}
+	}
+}
+
+func TestWhenTheLevelWasSo(t *testing.T) {
+	t.Parallel()
+	reply := replyLine("2.1.329", "claude-opus-5-5", 50)
+	stamped := func(line, at string) string { return strings.Replace(line, "{", `{"timestamp":"`+at+`",`, 1) }
+	const first, second = "2026-02-20T11:44:07.250Z", "2026-02-20T11:45:00Z"
+	for want, lines := range map[string]string{
+		first:  stamped(reply, first) + stamped(userLine, second),
+		second: stamped(reply, first) + stamped(compactLine, second),
+	} {
+		level, err := newConfig(t).putTranscript(t, lines).Context("")
+		if at, _ := time.Parse(time.RFC3339, want); err != nil || !level.At.Equal(at) {
+			t.Errorf("%+v, %v; want %s", level, err, want)
+		}
+	}
+	if level, err := newConfig(t).putTranscript(t, reply).Context(""); err != nil || !level.At.IsZero() {
+		t.Errorf("%+v, %v", level, err)
 	}
 }
 
@@ -94,7 +155,7 @@ func TestContextAcrossPieces(t *testing.T) {
 	for _, behind := range []int{piece - len(reply) - 1, piece - len(reply), piece - len(reply)/2, piece - 2, piece - 1, piece, piece + 1, 2 * piece, 3*piece + 7} {
 		for _, before := range []string{"", userLine, strings.Repeat("x", piece) + "\n"} {
 			transcript := newConfig(t).putTranscript(t, before, reply, `{"type":"`+strings.Repeat("x", behind-12)+`"}`+"\n")
-			if level, known, err := transcript.Context(""); level.Tokens != 101 || !known || err != nil {
+			if level, known, err := contextOf(transcript, ""); level.Tokens != 101 || !known || err != nil {
 				t.Errorf("%d bytes before, %d behind: %+v, %t, %v", len(before), behind, level, known, err)
 			}
 		}
@@ -105,7 +166,7 @@ func TestContextReadsARecordOfManyPieces(t *testing.T) {
 	t.Parallel()
 	long := strings.Replace(replyLine("2.1.329", "claude-opus-5-5", 50), "OK.", strings.Repeat("long ", 250_000), 1)
 	transcript := newConfig(t).putTranscript(t, userLine, long, userLine)
-	if level, known, err := transcript.Context(""); level.Tokens != 101 || !known || err != nil {
+	if level, known, err := contextOf(transcript, ""); level.Tokens != 101 || !known || err != nil {
 		t.Errorf("%+v, %t, %v", level, known, err)
 	}
 }
@@ -114,7 +175,7 @@ func TestContextGivesUpFarFromTheEnd(t *testing.T) {
 	t.Parallel()
 	filler := strings.Repeat(strings.Repeat("x", 1<<20-1)+"\n", backwardLimit>>20)
 	transcript := newConfig(t).putTranscript(t, replyLine("2.1.329", "claude-opus-5-5", 50), filler)
-	if level, known, err := transcript.Context(""); known || err != nil {
+	if level, known, err := contextOf(transcript, ""); known || err != nil {
 		t.Errorf("%+v, %t, %v; want unknown", level, known, err)
 	}
 }
@@ -125,11 +186,11 @@ func TestContextOfATranscriptThatShrank(t *testing.T) {
 	if err := os.Truncate(transcript.Path, 10); err != nil {
 		t.Fatal(err)
 	}
-	if level, known, err := transcript.Context(""); known || err == nil {
+	if level, known, err := contextOf(transcript, ""); known || err == nil {
 		t.Errorf("%+v, %t, %v; want an error", level, known, err)
 	}
 	transcript.Path = filepath.Join(t.TempDir(), "gone")
-	if _, known, err := transcript.Context(""); known || err == nil {
+	if _, known, err := contextOf(transcript, ""); known || err == nil {
 		t.Errorf("a transcript that is gone: %t, %v; want an error", known, err)
 	}
 }
@@ -166,9 +227,9 @@ func FuzzTranscript(f *testing.F) {
 			t.Fatal(err)
 		}
 		transcript := Transcript{Path: path, Size: int64(len(text))}
-		level, known, err := transcript.Context("opus")
-		if err != nil || known && (level.Tokens <= 0 || level.Window <= 0 || level.UsedPercent() < 0) {
-			t.Errorf("Context = %+v, %d %%, %t, %v", level, level.UsedPercent(), known, err)
+		level, known, err := contextOf(transcript, "opus")
+		if err != nil || known && (level.Tokens <= 0 || level.Window <= 0 || level.Use().UsedPercent < 0) {
+			t.Errorf("Context = %+v, %+v, %t, %v", level, level.Use(), known, err)
 		}
 		cwd, spoken := readForward(text)
 		if got, err := transcript.LastCwd(); got != cwd || err != nil {

@@ -86,6 +86,9 @@ func (c Config) MovedTo(r *agent.Record) (id agent.SessionID, moved bool) {
 	return id, err == nil
 }
 
+// RegistryEntry is the file in which a process says what it does, there or not.
+func (c Config) RegistryEntry(pid int) string { return c.entry(pid) }
+
 // entry is the path of a process's registry entry.
 func (c Config) entry(pid int) string {
 	return filepath.Join(c.dir, "sessions", strconv.Itoa(pid)+".json")

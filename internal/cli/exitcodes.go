@@ -66,6 +66,8 @@ func newEnvironmentTopic() *cobra.Command {
   NBS_CLAUDE           path of the claude program (default: claude on the PATH)
   NBS_MODEL            default of spawn --model
   NBS_PERMISSION_MODE  default of spawn --permission-mode (else bypassPermissions)
+  NBS_CONTEXT_BANDS    what is left of a context, in percent: up to the first it is low,
+                       below the second critical, below the third at the floor (25,15,10)
   CLAUDE_CONFIG_DIR    Claude's configuration; recorded at spawn, used at each resume
   NO_COLOR             no colours
 

@@ -89,15 +89,28 @@ type listJSON struct {
 	TmuxSession string          `json:"tmux_session"`
 	Cwd         string          `json:"cwd"`
 	StateSource string          `json:"state_source"` // registry, hooks, screen, process or record
+
+	ContextLeftPercent *int        `json:"context_left_percent"`
+	ContextBand        *agent.Band `json:"context_band"`
+	CostUSD            *float64    `json:"cost_usd"`
 }
 
-func newListJSON(row supervisor.Row) listJSON {
+func newListJSON(row supervisor.Row, bands agent.Bands) listJSON {
 	r, status := row.Record, row.Status
-	return listJSON{
+	out := listJSON{
 		Handle: row.Handle, State: status.State, Cause: status.Cause, Detail: status.Detail, Running: status.Running(),
 		Desired: wish(r), Model: r.Model, Started: r.Started, PID: livePID(r, status),
 		SessionID: r.SessionID, TmuxSession: r.TmuxSession, Cwd: r.LaunchCwd(), StateSource: status.Source,
 	}
+	if row.Context != nil {
+		left := row.Context.LeftPercent()
+		band := bands.Of(left)
+		out.ContextLeftPercent, out.ContextBand = &left, &band
+	}
+	if row.Cost != nil {
+		out.CostUSD = &row.Cost.USD
+	}
+	return out
 }
 
 // wish is what is wanted of an agent. The original tools recorded none, and kept
@@ -132,6 +145,7 @@ type sessionJSON struct {
 	InitialPrompt    string                  `json:"initial_prompt"`
 	ConfigDir        string                  `json:"config_dir"`
 	Context          *contextJSON            `json:"context"`
+	Cost             *costJSON               `json:"cost"`
 	Transcript       *transcriptJSON         `json:"transcript"`
 	Usage            *proc.Usage             `json:"usage"`
 	PreviousSessions []agent.PreviousSession `json:"previous_sessions"`
@@ -170,23 +184,16 @@ func waitingFor(status agent.Status) string {
 	return status.Detail
 }
 
-type contextJSON struct {
-	UsedPercent int    `json:"used_percent"` // approximate
-	Tokens      int    `json:"tokens"`
-	Window      int    `json:"window"`
-	Source      string `json:"source"`
-}
-
 type transcriptJSON struct {
 	Path     string    `json:"path"`
 	Bytes    int64     `json:"bytes"`
 	Modified time.Time `json:"modified"`
 }
 
-func newSessionJSON(v supervisor.View) sessionJSON {
+func newSessionJSON(v supervisor.View, bands agent.Bands, now time.Time) sessionJSON {
 	r := v.Record
 	out := sessionJSON{
-		listJSON:   newListJSON(supervisor.Row{Handle: r.Handle, Record: r, Status: v.Status}),
+		listJSON:   newListJSON(supervisor.Row{Handle: r.Handle, Record: r, Status: v.Status, Context: v.Context, Cost: v.Cost}, bands),
 		StateAgeMS: ageMS(v.Status), WaitingFor: waitingFor(v.Status), Retry: newRetryJSON(v.Status.Retry),
 		SameProcess: v.Status.SamePID, RecordedPID: r.PID, TmuxAlive: v.Status.TmuxAlive,
 		Created: r.Created, PermissionMode: r.LaunchPermissionMode(), ClaudeArgs: list(r.ClaudeArgs), ClaudeVersion: r.ClaudeVersion,
@@ -197,9 +204,7 @@ func newSessionJSON(v supervisor.View) sessionJSON {
 		seconds := int64(v.Status.Uptime / time.Second)
 		out.UptimeS = &seconds
 	}
-	if v.Context != nil {
-		out.Context = &contextJSON{UsedPercent: v.Context.UsedPercent(), Tokens: v.Context.Tokens, Window: v.Context.Window, Source: "transcript"}
-	}
+	out.Context, out.Cost = newContextJSON(v.Context, bands, now), newCostJSON(v.Cost)
 	if v.Transcript != nil {
 		out.Transcript = &transcriptJSON{Path: v.Transcript.Path, Bytes: v.Transcript.Size, Modified: v.Transcript.Modified.UTC()}
 	}

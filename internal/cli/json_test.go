@@ -36,7 +36,8 @@ func fullView() supervisor.View {
 			Retry: &agent.Retry{Attempt: 4, Of: 10, In: 9 * time.Second},
 		},
 		Transcript: &claude.Transcript{Path: "/c/t.jsonl", Size: 2048, Modified: at},
-		Context:    &claude.ContextLevel{Tokens: 32_077, Window: 200_000},
+		Context:    &agent.ContextUse{Tokens: 32_077, Window: 200_000, UsedPercent: 16, Source: agent.SaysStatusLine, At: at},
+		Cost:       &agent.Cost{USD: 0.858, Source: agent.SaysStatusLine},
 		Usage:      &proc.Usage{RSS: 288 << 20, CPUSeconds: 1.5, Processes: 2},
 		Drift:      []supervisor.Drift{{Field: "model", Recorded: "opus", Live: "\x1b[2J"}},
 		LastError:  &supervisor.LastError{Class: "rate_limit", At: at, Text: "API Error: 429 \x1b[2J\nState: idle"},
@@ -84,7 +85,7 @@ func collect(value any, path string, paths *[]string) {
 }
 
 var listFields = []string{
-	"cause", "cwd", "desired", "detail", "handle", "model", "pid", "running", "session_id", "started", "state", "state_source", "tmux_session",
+	"cause", "context_band", "context_left_percent", "cost_usd", "cwd", "desired", "detail", "handle", "model", "pid", "running", "session_id", "started", "state", "state_source", "tmux_session",
 }
 
 // The JSON is an interface: a field in it is a promise.
@@ -93,7 +94,8 @@ func TestFieldsOfTheJSON(t *testing.T) {
 	view := fullView()
 	session := append([]string{
 		"advice[]", "last_error.at", "last_error.class", "last_error.text", "last_exit.end_reason", "last_exit.oom_kills", "last_exit.out_of_memory",
-		"claude_args[]", "claude_version", "config_dir", "context.source", "context.tokens", "context.used_percent", "context.window", "created",
+		"claude_args[]", "claude_version", "config_dir", "context.age_s", "context.band", "context.left_percent",
+		"context.source", "context.tokens", "context.used_percent", "context.window", "cost.source", "cost.usd", "created",
 		"drift[].field", "drift[].live", "drift[].recorded", "initial_prompt", "last_exit.at", "last_exit.code", "last_exit.error", "last_exit.hung_up",
 		"last_exit.invocation", "last_exit.last_screen", "last_exit.signal", "last_exit.uptime_s", "other_claudes[]", "permission_mode",
 		"previous_sessions[].reason", "previous_sessions[].session_id", "previous_sessions[].until", "recorded_pid", "retry.attempt", "retry.in_s", "retry.of", "same_process",
@@ -106,8 +108,8 @@ func TestFieldsOfTheJSON(t *testing.T) {
 		value any
 		want  []string
 	}{
-		"list":    {newListJSON(supervisor.Row{Record: view.Record, Status: view.Status}), listFields},
-		"session": {newSessionJSON(view), session},
+		"list":    {newListJSON(supervisor.Row{Record: view.Record, Status: view.Status, Context: view.Context, Cost: view.Cost}, agent.DefaultBands), listFields},
+		"session": {newSessionJSON(view, agent.DefaultBands, time.Now()), session},
 		"spawn": {newStartedJSON(started), []string{
 			"handle", "model", "opened", "permission_mode", "pid", "previous_session_id", "session_id", "state", "tmux_session",
 		}},
@@ -123,7 +125,7 @@ func TestFieldsOfTheJSON(t *testing.T) {
 // Nobody's list is empty; what is not known is null.
 func TestSessionJSONOfALegacyRecord(t *testing.T) {
 	t.Parallel()
-	out := newSessionJSON(supervisor.View{Record: agent.Record{Handle: "alpha", ProjectRoot: "/srv"}, Status: agent.Status{State: agent.Unknown}})
+	out := newSessionJSON(supervisor.View{Record: agent.Record{Handle: "alpha", ProjectRoot: "/srv"}, Status: agent.Status{State: agent.Unknown}}, agent.DefaultBands, time.Now())
 	text, err := json.Marshal(out)
 	if err != nil {
 		t.Fatal(err)

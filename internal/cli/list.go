@@ -15,13 +15,14 @@ func newListCmd(f *factory) *cobra.Command {
 		Aliases: []string{"ls"},
 		Short:   "Show all agents of the project",
 		Long: withCodes(`One line an agent, by handle: state, wish (running or stopped), model, last start,
-pid, session id, folder. On a terminal with a header and "3 hours ago"; in a pipe
+pid, session id, folder, context that is left, cost. On a terminal with a header and "3 hours ago"; in a pipe
 without header, separated by tabs, times in RFC 3339, "-" for what is not known.
 What hides an agent, such as a damaged record, is said on stderr, and its line stays.
 A live agent is starting, idle, busy, waiting (for a person) or unknown; session also
 tells retrying (the API refuses) from busy. One that should run and does not shows why:
 exited, crashed, lost: reboot, lost: tmux, killed: out of memory, never started; one that
-was ended is stopped.`,
+was ended is stopped. Context and cost are what Claude's status line said last; session
+knows more.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Partial, agent.Interrupted),
 		Example: `  nbs-worker list
   nbs-worker list | awk -F'\t' '$2 == "crashed" {print $1}'
@@ -34,6 +35,10 @@ was ended is stopped.`,
 }
 
 func runList(ctx context.Context, f *factory) error {
+	bands, err := contextBands()
+	if err != nil {
+		return failed(err, "list")
+	}
 	s, err := f.supervisor()
 	if err != nil {
 		return failed(err, "list")
@@ -54,7 +59,7 @@ func runList(ctx context.Context, f *factory) error {
 			said[row.Err.Error()] = true
 		}
 	}
-	if err := f.printList(rows); err != nil {
+	if err := f.printList(rows, bands); err != nil {
 		return failed(err, "list")
 	}
 	if len(outcome.failures) > 0 {
@@ -63,20 +68,21 @@ func runList(ctx context.Context, f *factory) error {
 	return nil
 }
 
-func (f *factory) printList(rows []supervisor.Row) error {
+func (f *factory) printList(rows []supervisor.Row, bands agent.Bands) error {
 	if f.json {
 		out := make([]listJSON, len(rows))
 		for i, row := range rows {
-			out[i] = newListJSON(row)
+			out[i] = newListJSON(row, bands)
 		}
 		return f.printJSON(out)
 	}
-	t := f.newTable("HANDLE", "STATE", "WISH", "MODEL", "STARTED", "PID", "SESSION", "FOLDER")
+	t := f.newTable("HANDLE", "STATE", "WISH", "MODEL", "STARTED", "PID", "SESSION", "FOLDER", "CONTEXT", "COST")
 	for _, row := range rows {
 		r := row.Record
 		t.row(
 			text(string(row.Handle)), state(row.Status), text(string(wish(r))), text(string(r.Model)),
 			t.time(r.Started), pid(r.PID, row.Status), text(string(r.SessionID)), text(r.LaunchCwd()),
+			contextCell(row.Context, bands), t.cost(row.Cost),
 		)
 	}
 	if len(rows) == 0 {

@@ -16,8 +16,8 @@ func TestListInAPipe(t *testing.T) {
 	project := newProject(t, record("alpha"), beta)
 	r := run("--root", project, "list").want(t, 0)
 	started := beta.Started.Format("2006-01-02T15:04:05Z")
-	want := "alpha\tnever started\trunning\topus\t" + started + "\t-\t" + string(sessionID) + "\t/srv/project\n" +
-		"beta\tnever started\trunning\t-\t" + started + "\t-\t" + string(sessionID) + "\t/srv/a b\n"
+	want := "alpha\tnever started\trunning\topus\t" + started + "\t-\t" + string(sessionID) + "\t/srv/project\t-\t-\n" +
+		"beta\tnever started\trunning\t-\t" + started + "\t-\t" + string(sessionID) + "\t/srv/a b\t-\t-\n"
 	if r.out != want || r.err != "" {
 		t.Errorf("stdout\n%q; want\n%q\nstderr %q", r.out, want, r.err)
 	}
@@ -27,7 +27,7 @@ func TestListOnATerminal(t *testing.T) {
 	t.Parallel()
 	project := newProject(t, record("alpha"))
 	r := runOn(Streams{OutTTY: true, ErrTTY: true}, "--root", project, "ls").want(t, 0)
-	want := regexp.MustCompile(`^HANDLE +STATE +WISH +MODEL +STARTED +PID +SESSION +FOLDER\nalpha +never started +running +opus +3 hours ago +- +` + string(sessionID) + ` +/srv/project\n$`)
+	want := regexp.MustCompile(`^HANDLE +STATE +WISH +MODEL +STARTED +PID +SESSION +FOLDER +CONTEXT +COST\nalpha +never started +running +opus +3 hours ago +- +` + string(sessionID) + ` +/srv/project +- +-\n$`)
 	if !want.MatchString(r.out) {
 		t.Errorf("stdout is\n%s", r.out)
 	}
@@ -70,7 +70,7 @@ func TestListOfALegacyRecordAsJSON(t *testing.T) {
 	project := newProject(t)
 	legacy := record("alpha")
 	legacy.Desired, legacy.Cwd = "", ""
-	s := newListJSON(rowOf(legacy))
+	s := newListJSON(rowOf(legacy), agent.DefaultBands)
 	if s.Desired != agent.DesiredRunning || s.Cwd != "/srv/project" || s.PID != nil || s.Running {
 		t.Errorf("it is %+v", s)
 	}

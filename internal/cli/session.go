@@ -21,17 +21,22 @@ func newSessionCmd(f *factory) *cobra.Command {
 		Short: "Show an agent's record and the live truth",
 		Long: withCodes(`Shows what is recorded of an agent and what is observed of it: state and where it is
 known from and since when, whether the recorded pid is that very process, whether its
-tmux session is there, uptime, context level, transcript, any drift between the record and what
-runs. Of an agent that does not run: why, its last words, and the command to run next.
+tmux session is there, uptime, context, cost, transcript, any drift between the record
+and what runs. Of an agent that does not run: why, its last words, and the command to run next.
 The error of the API with which its last turn ended is told of any agent. It changes
 nothing. What cannot be known is "unknown".
 
 Why an agent does not run: exited (code 0), crashed (another code, or a signal),
 stopped (by nbs-worker), lost: reboot, lost: tmux (its server is gone), killed: out of
-memory (by the kernel, which says so), never started.`,
+memory (by the kernel, which says so), never started.
+
+Context and cost are exact where Claude's status line told them and nothing happened
+since; else they are read from the transcript. What is left of the context is healthy,
+low (25% or less), critical (under 15%) or at the floor (under 10%); NBS_CONTEXT_BANDS
+sets other limits.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Partial, agent.Interrupted),
 		Example: `  nbs-worker session theologian
-  nbs-worker session theologian --json | jq .context.used_percent`,
+  nbs-worker session theologian --json | jq '.context.left_percent, .cost.usd'`,
 		Args:              someHandles,
 		ValidArgsFunction: f.completeHandles,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -43,6 +48,10 @@ memory (by the kernel, which says so), never started.`,
 }
 
 func runSession(ctx context.Context, f *factory, handles []string) error {
+	bands, err := contextBands()
+	if err != nil {
+		return failed(err, "session")
+	}
 	s, err := f.supervisor()
 	if err != nil {
 		return failed(err, "session")
@@ -54,7 +63,7 @@ func runSession(ctx context.Context, f *factory, handles []string) error {
 			return err
 		}
 		if f.json {
-			out := newSessionJSON(view)
+			out := newSessionJSON(view, bands, s.Now())
 			out.Advice = f.commandsOf(view)
 			return errors.Join(f.printJSON(out), view.TmuxErr)
 		}
@@ -62,15 +71,15 @@ func runSession(ctx context.Context, f *factory, handles []string) error {
 			fmt.Fprintln(f.streams.Out)
 		}
 		first = false
-		return errors.Join(f.printView(view), view.TmuxErr)
+		return errors.Join(f.printView(view, bands), view.TmuxErr)
 	})
 }
 
 // line is one row of what session prints.
 type line struct{ name, value string }
 
-func (f *factory) printView(v supervisor.View) error {
-	for _, l := range append(f.viewLines(v), f.nextLines(v)...) {
+func (f *factory) printView(v supervisor.View, bands agent.Bands) error {
+	for _, l := range append(f.viewLines(v, bands), f.nextLines(v)...) {
 		indented := strings.ReplaceAll(sanitize(l.value), "\n", "\n                 ")
 		if _, err := fmt.Fprintf(f.streams.Out, "%-16s %s\n", l.name+":", cmp.Or(indented, "-")); err != nil {
 			return err
@@ -79,7 +88,7 @@ func (f *factory) printView(v supervisor.View) error {
 	return nil
 }
 
-func (f *factory) viewLines(v supervisor.View) []line {
+func (f *factory) viewLines(v supervisor.View, bands agent.Bands) []line {
 	r := v.Record
 	lines := []line{
 		{"Handle", string(r.Handle)},
@@ -93,7 +102,8 @@ func (f *factory) viewLines(v supervisor.View) []line {
 		{"Uptime", uptimeLine(v.Status)},
 		{"Started", f.when(r.Started)},
 		{"First start", f.when(r.Created)},
-		{"Context", contextLine(v)},
+		{"Context", f.contextLine(v.Context, bands)},
+		{"Cost", costLine(v.Cost)},
 		{"Transcript", f.transcriptLine(v)},
 		{"Folder", r.LaunchCwd()},
 		{"Last exit", f.exitLine(r)},
@@ -165,14 +175,6 @@ func uptimeLine(s agent.Status) string {
 		return "-"
 	}
 	return s.Uptime.Truncate(time.Second).String()
-}
-
-func contextLine(v supervisor.View) string {
-	if v.Context == nil {
-		return "unknown"
-	}
-	return fmt.Sprintf("about %d%% used, %s of %s tokens at the last reply (from the transcript)", v.Context.UsedPercent(),
-		humanize.Comma(int64(v.Context.Tokens)), humanize.Comma(int64(v.Context.Window)))
 }
 
 func (f *factory) transcriptLine(v supervisor.View) string {

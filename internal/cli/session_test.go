@@ -17,7 +17,7 @@ func shown(t *testing.T, v supervisor.View) (string, string) {
 	t.Helper()
 	var out, said bytes.Buffer
 	f := &factory{streams: Streams{Out: &out, Err: &said}}
-	if err := f.printView(v); err != nil {
+	if err := f.printView(v, agent.DefaultBands); err != nil {
 		t.Fatal(err)
 	}
 	return out.String(), said.String()
@@ -41,7 +41,8 @@ func TestSessionShowsAllThatIsKnown(t *testing.T) {
 		"Uptime:          1h30m0s",
 		"Started:         " + at,
 		"First start:     " + at,
-		"Context:         about 16% used, 32,077 of 200,000 tokens at the last reply (from the transcript)",
+		"Context:         16% used, 84% left (healthy): 32,077 of 200,000 tokens; says the status line, " + at,
+		"Cost:            $0.86, says the status line",
 		"Transcript:      /c/t.jsonl, 2.0 KiB, written " + at,
 		"Folder:          /srv/lab",
 		"Last exit:       " + at + ", not started: e, after 2h15m21s; its last words:",
@@ -67,7 +68,7 @@ func TestSessionSaysWhatIsNotKnown(t *testing.T) {
 	})
 	for _, want := range []string{
 		"never started, says the record", "Claude's choice", "none yet", "nbs-alpha-live, not there", "Uptime:          -",
-		"Started:         unknown", "Context:         unknown", "none yet: claude writes it with the first prompt", "none recorded",
+		"Started:         unknown", "Context:         unknown", "Cost:            unknown", "none yet: claude writes it with the first prompt", "none recorded",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("stdout does not hold %q:\n%s", want, out)

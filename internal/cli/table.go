@@ -38,7 +38,7 @@ type cell struct {
 	colour string
 }
 
-const plain = "00"
+const plain, red, green, yellow = "00", "31", "32", "33"
 
 func (f *factory) newTable(header ...string) *table {
 	t := &table{people: f.streams.OutTTY, color: f.streams.Color, now: time.Now()}
@@ -107,7 +107,6 @@ func pid(n int, status agent.Status) cell {
 }
 
 func state(status agent.Status) cell {
-	const red, green, yellow = "31", "32", "33"
 	colour := plain
 	switch {
 	case status.State == agent.Idle || status.State == agent.Busy:

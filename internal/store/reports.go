@@ -6,8 +6,12 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
+
+	jsonv2 "github.com/go-json-experiment/json"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/smallfile"
 )
 
 const reportLimit = 1 << 16 // bytes; a report has some hundred
@@ -24,6 +28,48 @@ func (s *Store) Report(handle agent.Handle) agent.Report {
 		return agent.Report{}
 	}
 	return report
+}
+
+// Reports reads many reports.
+type Reports struct {
+	store *Store
+	dir   smallfile.Dir
+	none  bool
+}
+
+// Reports opens the folder of the reports. Without one there are none.
+func (s *Store) Reports() Reports {
+	dir, err := s.open(statuses)
+	return Reports{store: s, dir: dir, none: err != nil}
+}
+
+// Close closes the folder.
+func (r Reports) Close() error {
+	if r.none {
+		return nil
+	}
+	return r.dir.Close()
+}
+
+// Gauge is what the status line of the recorded start said of the recorded conversation;
+// nil when it said nothing. It may be called side by side.
+func (r Reports) Gauge(record *agent.Record) *agent.Gauge {
+	if r.none || record.Process == nil {
+		return nil
+	}
+	data, err := r.store.readFrom(r.dir, statuses, reportFile(record.Handle), reportLimit)
+	if err != nil {
+		return nil
+	}
+	var said struct { // the rest of a report costs more to read than these
+		Invocation agent.Invocation `json:"invocation"`
+		SessionID  agent.SessionID  `json:"session_id"`
+		Gauge      *agent.Gauge     `json:"gauge"`
+	}
+	if jsonv2.Unmarshal(data, &said) != nil {
+		return nil
+	}
+	return record.GaugeOf(agent.Report{Invocation: said.Invocation, SessionID: said.SessionID, Gauge: said.Gauge})
 }
 
 // UpdateReport changes an agent's report under its lock. It is not synced to the disk: what
@@ -51,6 +97,13 @@ func (s *Store) RemoveReport(handle agent.Handle) error {
 		return nil
 	}
 	return err
+}
+
+// Watched are the files by which a change of an agent shows: its record and its report. Both
+// are replaced by renaming, and neither need be there.
+func (s *Store) Watched(handle agent.Handle) (record, report string) {
+	nbs := filepath.Join(s.project, folder)
+	return filepath.Join(nbs, sessions, recordFile(handle)), filepath.Join(nbs, statuses, reportFile(handle))
 }
 
 func reportFile(handle agent.Handle) string { return handle.Key() + ".json" }

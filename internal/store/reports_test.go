@@ -59,3 +59,45 @@ func TestDamagedReportIsEmpty(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A list reads the gauges of many, and believes only what is of the recorded start.
+func TestGaugesOfMany(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	r := record("Alice")
+	r.Process = &agent.Process{Invocation: "i"}
+	gauge := func() *agent.Gauge {
+		reports := s.Reports()
+		defer reports.Close()
+		return reports.Gauge(&r)
+	}
+	if got := gauge(); got != nil {
+		t.Errorf("without a file: %+v", got)
+	}
+	write := func(report agent.Report) {
+		if err := s.UpdateReport(t.Context(), r.Handle, func(old *agent.Report) { *old = report }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	used := 16
+	activity := &agent.Activity{State: agent.Idle, Hook: "Stop", At: someTime()}
+	said := agent.Gauge{Tokens: 7, Window: 100, UsedPercent: &used, CostUSD: 0.5, At: someTime()}
+	write(agent.Report{Invocation: "i", SessionID: r.SessionID, Activity: activity, Gauge: &said})
+	if got := gauge(); got == nil || got.Tokens != 7 || got.Window != 100 || *got.UsedPercent != 16 || got.CostUSD != 0.5 || !got.At.Equal(someTime()) {
+		t.Errorf("%+v; want %+v", got, said)
+	}
+	write(agent.Report{Invocation: "earlier", SessionID: r.SessionID, Gauge: &said})
+	if got := gauge(); got != nil {
+		t.Errorf("of an earlier start: %+v", got)
+	}
+	if err := os.WriteFile(filepath.Join(s.Project(), ".nbs/status/alice.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := gauge(); got != nil {
+		t.Errorf("damaged: %+v", got)
+	}
+	absent := Absent(t.TempDir()).Reports()
+	if got := absent.Gauge(&r); got != nil || absent.Close() != nil {
+		t.Errorf("of a project without .nbs: %+v", got)
+	}
+}

@@ -15,9 +15,10 @@ import (
 type View struct {
 	Record     agent.Record
 	Status     agent.Status
-	Transcript *claude.Transcript   // nil: none on disk
-	Context    *claude.ContextLevel // nil: unknown
-	Usage      *proc.Usage          // nil: it does not run
+	Transcript *claude.Transcript // nil: none on disk
+	Context    *agent.ContextUse  // nil: unknown
+	Cost       *agent.Cost        // nil: unknown
+	Usage      *proc.Usage        // nil: it does not run
 	Drift      []Drift
 	Strangers  []Stranger
 	TmuxErr    error         // why tmux could not be asked; the rest is known all the same
@@ -72,19 +73,17 @@ func (s *Supervisor) addTranscript(view *View) error {
 	if err != nil {
 		return err
 	}
+	var level claude.ContextLevel
 	transcript, found, err := config.Transcript(view.Record.SessionID)
-	if err != nil || !found {
-		return err
+	if err == nil && found {
+		view.Transcript = &transcript
+		if level, err = transcript.Context(view.Record.Model); err != nil {
+			err = fmt.Errorf("read the transcript: %w", err)
+		}
 	}
-	view.Transcript = &transcript
-	level, known, err := transcript.Context(view.Record.Model)
-	if err != nil {
-		return fmt.Errorf("read the transcript: %w", err)
-	}
-	if known {
-		view.Context = &level
-	}
-	return nil
+	gauge := view.Record.GaugeOf(s.Store.Report(view.Record.Handle))
+	view.Context, view.Cost = contextOf(gauge, level), costOf(gauge, level)
+	return err
 }
 
 // Attach replaces this process by the agent's terminal.

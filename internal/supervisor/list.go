@@ -17,7 +17,12 @@ type Row struct {
 	Handle agent.Handle
 	Record agent.Record
 	Status agent.Status
-	Err    error
+
+	// What the status line said: a list of a thousand agents reads no transcript.
+	Context *agent.ContextUse
+	Cost    *agent.Cost
+
+	Err error
 }
 
 // List looks at all agents of the project with one call to each tmux server that
@@ -32,9 +37,11 @@ func (s *Supervisor) List(ctx context.Context) ([]Row, error) {
 		return nil, err
 	}
 	defer records.Close()
+	reports := s.Store.Reports()
+	defer reports.Close()
 	servers := &servers{supervisor: s, asked: map[serverKey]func() server{}}
 	rows := make([]Row, len(handles))
-	inParallel(len(rows), func(i int) { rows[i].look(ctx, s, records, handles[i], servers) })
+	inParallel(len(rows), func(i int) { rows[i].look(ctx, s, records, handles[i], servers); rows[i].gauge(reports) })
 	for i := range rows {
 		rows[i].addTmux(ctx, servers)
 	}
@@ -50,6 +57,13 @@ func (row *Row) look(ctx context.Context, s *Supervisor, records store.Records, 
 	}
 	answer := servers.ask(ctx, &row.Record)
 	row.Status = s.processStatus(&row.Record, proc.Look, func() bool { return answer().has(&row.Record) })
+}
+
+func (row *Row) gauge(reports store.Reports) {
+	if row.Err == nil {
+		gauge := reports.Gauge(&row.Record)
+		row.Context, row.Cost = gauge.Context(), gauge.Cost()
+	}
 }
 
 func (row *Row) addTmux(ctx context.Context, servers *servers) {

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+// wait returns when it is so, and says what is instead when it is not.
+
+// asleep returns when a wait has armed its watches and sleeps: what happens from then on is
+// what wakes it.
+func (m *team) asleep(waiting *running) {
+	m.Helper()
+	dir := fmt.Sprintf("/proc/%d/fdinfo", waiting.Process.Pid)
+	m.waitFor("the wait watches", func() (bool, string) {
+		watches, pidfds := 0, 0
+		infos, _ := os.ReadDir(dir)
+		for _, info := range infos {
+			text, _ := os.ReadFile(filepath.Join(dir, info.Name()))
+			watches += strings.Count(string(text), "inotify wd:")
+			pidfds += strings.Count(string(text), "\nPid:")
+		}
+		return watches > 2 && pidfds > 1, fmt.Sprintf("%d watches, %d pidfds; %v", watches, pidfds, waiting.ProcessState)
+	})
+}
+
+func (m *team) mustEnd(waiting *running, code int, stdout, stderr string) {
+	m.Helper()
+	r := waiting.end()
+	if r.code != code || r.stdout != stdout || !strings.Contains(r.stderr, stderr) || stderr == "" && r.stderr != "" {
+		m.Errorf("want exit code %d, %q on stdout and %q on stderr, got %s", code, stdout, stderr, r)
+	}
+}
+
+func TestWaitThroughTheStatesOfARealAgent(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		m.ok("spawn", "alpha", "--model", "sonnet", "--permission-mode", "default", "--no-wait")
+		if out := m.ok("wait", "alpha", "--for", "ready", "--timeout", "30s"); out != "alpha\tidle\n" {
+			t.Errorf("ready: %q", out)
+		}
+		s := m.session("alpha")
+		idle, busy, held := m.begin("wait", "alpha", "--for", "gone"), m.begin("wait", "alpha", "--for", "busy"), m.begin("wait", "alpha", "--for", "waiting")
+		m.asleep(idle)
+		m.asleep(busy)
+		m.asleep(held)
+		m.typeLine(s, `[[delay 300ms]] [[tool Bash {"command":"touch made","description":"make it"}]]`)
+		m.mustEnd(busy, 0, "alpha\tbusy\n", "")
+		m.mustEnd(held, 0, "alpha\twaiting: permission prompt\n", "")
+		m.refused(3, "not idle within 200ms: alpha is waiting: permission prompt\nhint: a person has to answer: nbs-worker attach alpha",
+			"wait", "alpha", "--for", "idle", "--timeout", "200ms")
+		after := m.begin("wait", "alpha", "--for", "idle")
+		m.asleep(after)
+		m.tmux("send-keys", "-t", "="+s.TmuxSession+":", "Enter")
+		m.mustEnd(after, 0, "alpha\tidle\n", "")
+		m.kill(s.RecordedPID, syscall.SIGKILL)
+		m.mustEnd(idle, 0, "alpha\tcrashed\n", "")
+		m.refused(1, "wait: alpha is gone: crashed (signal: killed)\nhint: bring it back: nbs-worker resume alpha", "wait", "alpha", "--for", "idle")
+	})
+}
+
+// The one that is waited for may be ended and brought back: it is the agent that counts,
+// and not its process.
+func TestWaitGoesOnOverAResume(t *testing.T) {
+	m := real(t)
+	before := m.remembers("alpha")
+	gone, busy := m.begin("wait", "alpha", "--for", "context-below=1%"), m.begin("wait", "alpha", "--for", "busy")
+	m.asleep(gone)
+	m.asleep(busy)
+	m.ok("resume", "alpha", "--force")
+	after := m.session("alpha")
+	if after.RecordedPID == before.RecordedPID {
+		t.Fatal("it was not started anew")
+	}
+	m.typeLine(after, "What number? [[delay 500ms]]")
+	m.mustEnd(busy, 0, "alpha\tbusy\n", "")
+	m.waitState("alpha", "idle")
+	m.kill(after.RecordedPID, syscall.SIGKILL)
+	m.mustEnd(gone, 1, "", "alpha is gone: crashed")
+}
+
+func TestWaitForAnAgentThatIsDismissed(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	gone, busy := m.begin("wait", "ALPHA", "--for", "gone"), m.begin("wait", "alpha", "--for", "busy", "--json")
+	m.asleep(gone)
+	m.asleep(busy)
+	m.ok("dismiss", "alpha")
+	// It stops before its record goes: the waits may see the one or the other.
+	if r := gone.end(); r.code != 0 || r.stdout != "alpha\tstopped\n" && r.stdout != "alpha\tdismissed\n" {
+		t.Errorf("for gone: %s", r)
+	}
+	r := busy.end()
+	var rows []struct {
+		Handle, State string
+		Met           bool
+	}
+	if err := json.Unmarshal([]byte(r.stdout), &rows); err != nil || r.code != 1 || len(rows) != 1 || rows[0].State != "dead" || rows[0].Met {
+		t.Errorf("for busy: %v, %s", err, r)
+	}
+	m.refused(2, "alpha", "wait", "alpha", "--for", "gone")
+}
+
+func TestWaitForSeveral(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	m.ok("spawn", "beta")
+	if out := m.ok("wait", "alpha", "beta", "alpha", "--for", "idle"); out != "alpha\tidle\nbeta\tidle\n" {
+		t.Errorf("both: %q", out)
+	}
+	all, one := m.begin("wait", "alpha", "beta", "--for", "gone"), m.begin("wait", "alpha", "beta", "--any", "--for", "gone")
+	m.asleep(all)
+	m.asleep(one)
+	m.ok("stop", "beta")
+	m.mustEnd(one, 0, "beta\tstopped\n", "")
+	m.refused(1, "beta is gone: stopped", "wait", "alpha", "beta", "--for", "idle")
+	if out := m.ok("wait", "alpha", "beta", "--any", "--for", "idle"); out != "alpha\tidle\n" {
+		t.Errorf("one of them: %q", out)
+	}
+	m.ok("stop", "alpha")
+	m.mustEnd(all, 0, "alpha\tstopped\nbeta\tstopped\n", "")
+	m.refused(1, "alpha is gone: stopped; beta is gone: stopped", "wait", "alpha", "beta", "--any", "--for", "idle")
+}
+
+// Folders that do not exist when the wait begins are watched as soon as they do.
+func TestWaitBeforeTheFoldersAreThere(t *testing.T) {
+	m := standIn(t, "start-delay=700ms")
+	m.ok("spawn", "alpha", "--no-wait")
+	if err := os.RemoveAll(m.inNbs("status")); err != nil {
+		t.Fatal(err)
+	}
+	registry := filepath.Join(m.world.ConfigDir, "sessions")
+	if _, err := os.Stat(registry); err == nil {
+		t.Fatal("the stand-in has its registry already")
+	}
+	if out := m.ok("wait", "alpha", "--for", "idle", "--timeout", "30s"); out != "alpha\tidle\n" {
+		t.Errorf("%q", out)
+	}
+	busy := m.begin("wait", "alpha", "--for", "busy")
+	m.asleep(busy)
+	moved := registry + "-moved"
+	if err := os.Rename(registry, moved); err != nil {
+		t.Fatal(err)
+	}
+	entry := strconv.Itoa(m.session("alpha").RecordedPID) + ".json"
+	text, err := os.ReadFile(filepath.Join(moved, entry))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(registry, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	text = []byte(strings.Replace(string(text), `"idle"`, `"busy"`, 1))
+	if err := os.WriteFile(filepath.Join(registry, entry), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.mustEnd(busy, 0, "alpha\tbusy\n", "")
+}
+
+// A first-run dialog writes no file.
+func TestWaitSeesADialog(t *testing.T) {
+	m := standIn(t, "dialog=trust")
+	m.ok("spawn", "alpha", "--no-wait")
+	if out := m.ok("wait", "alpha", "--for", "waiting", "--timeout", "30s"); !strings.HasPrefix(out, "alpha\twaiting: trust") {
+		t.Errorf("%q", out)
+	}
+}
+
+func TestWaitForAClaudeThatIsNotLoggedIn(t *testing.T) {
+	m := real(t)
+	rig.Config(t, m.world.ConfigDir, rig.ConfigOptions{Trusted: []string{m.world.Project}, KeyRejected: true})
+	m.env = without(m.env, "ANTHROPIC_API_KEY")
+	m.ok("spawn", "alpha", "--no-wait")
+	if out := m.ok("wait", "alpha", "--for", "idle"); out != "alpha\tidle\n" {
+		t.Errorf("idle: %q", out)
+	}
+	r := m.refused(3, "not ready within 300ms: alpha is idle, not logged in", "wait", "alpha", "--for", "ready", "--timeout", "300ms")
+	if !strings.Contains(r.stderr, "nbs-worker attach alpha") {
+		t.Error(r)
+	}
+}
+
+// Nothing runs while nothing happens.
+func TestWaitSleeps(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	waiting := m.begin("wait", "alpha", "--for", "busy", "--for", "gone", "--timeout", "3s")
+	m.mustEnd(waiting, 3, "", "not busy or gone within 3s: alpha is idle")
+	usage := waiting.ProcessState.SysUsage().(*syscall.Rusage)
+	took := waiting.ProcessState.UserTime() + waiting.ProcessState.SystemTime()
+	t.Logf("3 s took %s of a processor and %d switches", took, usage.Nvcsw)
+	if usage.Nvcsw > 150 || took > 500*time.Millisecond { // a look each 10 ms would be 300
+		t.Errorf("3 s took %s of a processor and %d switches", took, usage.Nvcsw)
+	}
+}
+
+func TestWaitForAHundred(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	text := m.recordText("alpha")
+	args := []string{"wait", "alpha", "--for", "busy", "--for", "gone", "--any"}
+	for i := range 99 {
+		handle := fmt.Sprintf("copy-%02d", i)
+		m.writeRecord(handle, strings.Replace(text, `"alpha"`, `"`+handle+`"`, 1))
+		args = append(args, handle)
+	}
+	waiting := m.begin(args...)
+	m.asleep(waiting)
+	m.kill(m.session("alpha").RecordedPID, syscall.SIGKILL)
+	r := waiting.end()
+	if r.code != 0 || !strings.Contains(r.stdout, "\tcrashed\n") && !strings.Contains(r.stdout, "\tlost") || r.stderr != "" {
+		t.Error(r)
+	}
+}
+
+func TestWaitRefusesWhatIsNoState(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	for words, args := range map[string][]string{
+		"nothing is waited for\nhint: for example: nbs-worker wait alpha --for idle": {"alpha"},
+		`there is no state "dead" to wait for`:                                       {"alpha", "--for", "dead"},
+		`there is no state "idle=1" to wait for`:                                     {"alpha", "--for", "idle=1"},
+		"is not a percentage from 1 to 100":                                          {"alpha", "--for", "context-below=0"},
+		"--any and --all exclude each other":                                         {"alpha", "--for", "idle", "--any", "--all"},
+		"is negative":                                                                {"alpha", "--for", "idle", "--timeout", "-1s"},
+		"a handle is needed":                                                         {"--for", "idle"},
+	} {
+		m.refused(4, words, append([]string{"wait"}, args...)...)
+	}
+	m.refused(2, "nobody", "wait", "alpha", "nobody", "--for", "idle")
+	r := m.begin("wait", "alpha", "--for", "gone")
+	m.asleep(r)
+	if err := r.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	m.mustEnd(r, 130, "", "interrupted")
+}

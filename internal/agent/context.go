@@ -1,0 +1,110 @@
+package agent
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The witnesses of how full a conversation is and what it cost.
+const (
+	SaysStatusLine = "status line" // Claude itself: exact
+	SaysTranscript = "transcript"  // computed from the last reply: approximate
+)
+
+// ContextUse is how full a conversation's window is.
+type ContextUse struct {
+	Tokens      int
+	Window      int // size of the window in tokens
+	UsedPercent int // of the window, rounded; may be above 100
+	Source      string
+	At          time.Time // when it was so
+}
+
+// LeftPercent is what is left of the window.
+func (u ContextUse) LeftPercent() int { return max(0, 100-u.UsedPercent) }
+
+// Cost is what a conversation cost, as Claude counts it.
+type Cost struct {
+	USD    float64
+	Source string
+}
+
+// GaugeOf returns what the status line said of the conversation that the record names, in
+// the start that it names; nil when it said nothing of that.
+func (r *Record) GaugeOf(report Report) *Gauge {
+	if r.Process == nil || report.Invocation != r.Process.Invocation || report.SessionID != r.SessionID {
+		return nil
+	}
+	return report.Gauge
+}
+
+// Context is how full the window is, as the status line had it; nil before the first reply.
+func (g *Gauge) Context() *ContextUse {
+	if g == nil || g.UsedPercent == nil || g.Window <= 0 {
+		return nil
+	}
+	return &ContextUse{Tokens: g.Tokens, Window: g.Window, UsedPercent: *g.UsedPercent, Source: SaysStatusLine, At: g.At}
+}
+
+// Cost is what the conversation cost, as the status line had it.
+func (g *Gauge) Cost() *Cost {
+	if g == nil {
+		return nil
+	}
+	return &Cost{USD: g.CostUSD, Source: SaysStatusLine}
+}
+
+// Band says in a word how much of a window is left.
+type Band string
+
+// The bands, from much to little.
+const (
+	Healthy  Band = "healthy"
+	Low      Band = "low"
+	Critical Band = "critical"
+	Floor    Band = "floor"
+)
+
+// Bands are where the bands begin, in percent that is left.
+type Bands struct {
+	Low      int // the highest percentage that is low; above it all is well
+	Critical int // below it, it is critical
+	Floor    int // below it, it is the floor
+}
+
+// DefaultBands are those of the runbooks.
+var DefaultBands = Bands{Low: 25, Critical: 15, Floor: 10}
+
+// ParseBands reads three falling percentages: "25,15,10". Errors: BadInput.
+func ParseBands(text string) (Bands, error) {
+	var limits [3]int
+	parts := strings.Split(text, ",")
+	above := 100
+	for i := range limits {
+		n := -1
+		if len(parts) == len(limits) {
+			n, _ = strconv.Atoi(strings.TrimSpace(parts[i]))
+		}
+		if n < 1 || n >= above {
+			return Bands{}, Errorf(BadInput, "context bands %s are not three falling percentages below 100", Quote(text)).
+				Hint("the default: 25,15,10")
+		}
+		limits[i], above = n, n
+	}
+	return Bands{Low: limits[0], Critical: limits[1], Floor: limits[2]}, nil
+}
+
+// Of is the band of a percentage that is left.
+func (b Bands) Of(left int) Band {
+	switch {
+	case left > b.Low:
+		return Healthy
+	case left >= b.Critical:
+		return Low
+	case left >= b.Floor:
+		return Critical
+	default:
+		return Floor
+	}
+}

@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"nbs-worker/internal/agent"
+)
+
+// How full a conversation is, and what it cost, as they are shown.
+
+const bandsVariable = "NBS_CONTEXT_BANDS"
+
+// contextBands are the limits that the environment sets, or the runbooks'. Errors: BadInput.
+func contextBands() (agent.Bands, error) {
+	text := os.Getenv(bandsVariable)
+	if text == "" {
+		return agent.DefaultBands, nil
+	}
+	bands, err := agent.ParseBands(text)
+	if err != nil {
+		return bands, fmt.Errorf("%s: %w", bandsVariable, err)
+	}
+	return bands, nil
+}
+
+func (f *factory) contextLine(use *agent.ContextUse, bands agent.Bands) string {
+	if use == nil {
+		return "unknown"
+	}
+	left := use.LeftPercent()
+	text := fmt.Sprintf("%d%% used, %d%% left (%s): %s of %s tokens", use.UsedPercent, left, bands.Of(left),
+		humanize.Comma(int64(use.Tokens)), humanize.Comma(int64(use.Window)))
+	if use.Source == agent.SaysStatusLine {
+		text += "; says the status line"
+	} else {
+		text = "about " + text + "; from the " + use.Source
+	}
+	if !use.At.IsZero() {
+		text += ", " + f.when(use.At)
+	}
+	return text
+}
+
+func costLine(cost *agent.Cost) string {
+	switch {
+	case cost == nil:
+		return "unknown"
+	case cost.Source == agent.SaysStatusLine:
+		return dollars(cost) + ", says the status line"
+	default:
+		return dollars(cost) + " when Claude wrote it down last; from the " + cost.Source
+	}
+}
+
+func dollars(cost *agent.Cost) string { return fmt.Sprintf("$%.2f", cost.USD) }
+
+func contextCell(use *agent.ContextUse, bands agent.Bands) cell {
+	if use == nil {
+		return text("")
+	}
+	left := use.LeftPercent()
+	colours := map[agent.Band]string{agent.Healthy: plain, agent.Low: yellow, agent.Critical: red, agent.Floor: red}
+	return cell{text: fmt.Sprintf("%d%% left", left), colour: colours[bands.Of(left)]}
+}
+
+// cost is a number for a script.
+func (t *table) cost(cost *agent.Cost) cell {
+	switch {
+	case cost == nil:
+		return text("")
+	case t.people:
+		return text(dollars(cost))
+	default:
+		return text(fmt.Sprintf("%.2f", cost.USD))
+	}
+}
+
+type contextJSON struct {
+	UsedPercent int        `json:"used_percent"`
+	LeftPercent int        `json:"left_percent"`
+	Tokens      int        `json:"tokens"`
+	Window      int        `json:"window"`
+	Band        agent.Band `json:"band"`
+	Source      string     `json:"source"` // "status line": exact; "transcript": approximate
+	AgeS        *int64     `json:"age_s"`
+}
+
+func newContextJSON(use *agent.ContextUse, bands agent.Bands, now time.Time) *contextJSON {
+	if use == nil {
+		return nil
+	}
+	left := use.LeftPercent()
+	out := &contextJSON{UsedPercent: use.UsedPercent, LeftPercent: left, Tokens: use.Tokens, Window: use.Window, Band: bands.Of(left), Source: use.Source}
+	if !use.At.IsZero() {
+		age := max(0, int64(now.Sub(use.At)/time.Second))
+		out.AgeS = &age
+	}
+	return out
+}
+
+type costJSON struct {
+	USD    float64 `json:"usd"`
+	Source string  `json:"source"`
+}
+
+func newCostJSON(cost *agent.Cost) *costJSON {
+	if cost == nil {
+		return nil
+	}
+	return &costJSON{USD: cost.USD, Source: cost.Source}
+}

@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/supervisor"
+)
+
+// printed is what list prints of the rows.
+func printed(t *testing.T, streams Streams, rows ...supervisor.Row) string {
+	t.Helper()
+	var out bytes.Buffer
+	streams.Out, streams.Err = &out, &bytes.Buffer{}
+	f := &factory{streams: streams}
+	if err := f.printList(rows, agent.DefaultBands); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestListShowsContextAndCost(t *testing.T) {
+	t.Parallel()
+	row := rowOf(record("alpha"))
+	row.Context = &agent.ContextUse{UsedPercent: 88, Source: agent.SaysStatusLine}
+	row.Cost = &agent.Cost{USD: 12.345, Source: agent.SaysStatusLine}
+	if out := printed(t, Streams{}, row); !strings.HasSuffix(out, "\t12% left\t12.35\n") && !strings.HasSuffix(out, "\t12% left\t12.34\n") {
+		t.Errorf("in a pipe: %q", out)
+	}
+	if out := printed(t, Streams{OutTTY: true, Color: true}, row); !strings.Contains(out, "\x1b[31m12% left\x1b[0m") || !strings.Contains(out, "$12.3") {
+		t.Errorf("on a terminal: %q", out)
+	}
+}
+
+func TestSessionSaysWhereTheContextIsKnownFrom(t *testing.T) {
+	t.Parallel()
+	view := fullView()
+	view.Context.Source, view.Context.At = agent.SaysTranscript, time.Time{}
+	view.Cost.Source = agent.SaysTranscript
+	out, _ := shown(t, view)
+	for _, want := range []string{
+		"\nContext:         about 16% used, 84% left (healthy): 32,077 of 200,000 tokens; from the transcript\n",
+		"\nCost:            $0.86 when Claude wrote it down last; from the transcript\n",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("stdout does not hold %q:\n%s", want, out)
+		}
+	}
+	now := view.Record.Started.Add(90 * time.Second)
+	if age := newSessionJSON(view, agent.DefaultBands, now).Context.AgeS; age != nil {
+		t.Errorf("a level of an unknown time has the age %d", *age)
+	}
+	view = fullView()
+	if age := newSessionJSON(view, agent.DefaultBands, now).Context.AgeS; age == nil || *age != 90 {
+		t.Errorf("age %v; want 90", age)
+	}
+}
+
+func TestContextBandsOfTheEnvironment(t *testing.T) {
+	project := newProject(t, record("alpha"))
+	t.Setenv("NBS_CONTEXT_BANDS", "50,30,20")
+	if bands, err := contextBands(); err != nil || bands.Of(40) != agent.Low {
+		t.Errorf("%+v, %v", bands, err)
+	}
+	t.Setenv("NBS_CONTEXT_BANDS", "10,15,25")
+	for _, verb := range [][]string{{"list"}, {"session", "alpha"}} {
+		r := run(append([]string{"--root", project}, verb...)...).want(t, agent.BadInput, verb[0]+": NBS_CONTEXT_BANDS: context bands", "hint: the default: 25,15,10")
+		if r.out != "" {
+			t.Errorf("stdout %q", r.out)
+		}
+	}
+}

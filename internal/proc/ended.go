@@ -1,0 +1,44 @@
+package proc
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Ending waits for the end of a process without looking at the clock: its pidfd becomes
+// readable, and the runtime's poller wakes whoever reads.
+type Ending struct{ pidfd *os.File }
+
+// AwaitEnd takes hold of whatever process has the pid now; whoever cares whose it is looks
+// after the call. Errors: [os.ErrNotExist] when none has it.
+func AwaitEnd(pid int) (*Ending, error) {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if errors.Is(err, unix.ESRCH) {
+		return nil, os.ErrNotExist
+	}
+	if err != nil {
+		return nil, os.NewSyscallError("pidfd_open", err)
+	}
+	if err := unix.SetNonblock(fd, true); err != nil { // else the poller is not asked
+		return nil, errors.Join(os.NewSyscallError("fcntl", err), unix.Close(fd))
+	}
+	return &Ending{pidfd: os.NewFile(uintptr(fd), "pidfd")}, nil
+}
+
+// Wait returns when the process has ended: nil then, an error after Close.
+func (e *Ending) Wait() error {
+	raw, err := e.pidfd.SyscallConn()
+	if err != nil {
+		return err
+	}
+	return raw.Read(func(fd uintptr) bool {
+		polled := [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}} //nolint:gosec // a descriptor fits
+		n, err := unix.Poll(polled[:], 0)
+		return err == nil && n > 0
+	})
+}
+
+// Close lets go of the process and wakes who waits.
+func (e *Ending) Close() error { return e.pidfd.Close() }

@@ -1,0 +1,24 @@
+package supervisor
+
+import (
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+)
+
+// contextOf judges how full a conversation is. The status line is exact; a reply or a
+// compaction that the transcript has since makes it old.
+func contextOf(gauge *agent.Gauge, level claude.ContextLevel) *agent.ContextUse {
+	if use := gauge.Context(); use != nil && !use.At.Before(level.At) {
+		return use
+	}
+	return level.Use()
+}
+
+// costOf judges what a conversation cost. Both witnesses only grow: the larger is the newer.
+func costOf(gauge *agent.Gauge, level claude.ContextLevel) *agent.Cost {
+	said, written := gauge.Cost(), level.Cost()
+	if said == nil || written != nil && written.USD > said.USD {
+		return written
+	}
+	return said
+}

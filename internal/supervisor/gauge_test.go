@@ -1,0 +1,65 @@
+package supervisor
+
+import (
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+)
+
+// The newer of the two witnesses counts, and the exact one when they are of one moment.
+func TestContextIsThatOfTheNewerWitness(t *testing.T) {
+	t.Parallel()
+	at := func(s int) time.Time { return time.Date(2026, 2, 20, 11, 44, s, 0, time.UTC) }
+	gauge := func(used, s int) *agent.Gauge {
+		return &agent.Gauge{Tokens: used * 10_000, Window: 1_000_000, UsedPercent: &used, At: at(s)}
+	}
+	reply := func(used, s int) claude.ContextLevel {
+		return claude.ContextLevel{Tokens: used * 10_000, Window: 1_000_000, At: at(s)}
+	}
+	const unknown = -1
+	for what, c := range map[string]struct {
+		gauge  *agent.Gauge
+		level  claude.ContextLevel
+		want   int
+		source string
+	}{
+		"nothing":                      {nil, claude.ContextLevel{}, unknown, ""},
+		"no transcript":                {gauge(16, 1), claude.ContextLevel{}, 16, agent.SaysStatusLine},
+		"no status line":               {nil, reply(16, 1), 16, agent.SaysTranscript},
+		"the status line after it":     {gauge(16, 2), reply(15, 1), 16, agent.SaysStatusLine},
+		"of one moment":                {gauge(16, 1), reply(15, 1), 16, agent.SaysStatusLine},
+		"a reply since":                {gauge(16, 1), reply(17, 2), 17, agent.SaysTranscript},
+		"a compaction since":           {gauge(92, 1), claude.ContextLevel{At: at(2)}, unknown, ""},
+		"a status line after that":     {gauge(0, 3), claude.ContextLevel{At: at(2)}, 0, agent.SaysStatusLine},
+		"a start without a reply":      {&agent.Gauge{Window: 1_000_000, At: at(2)}, reply(15, 1), 15, agent.SaysTranscript},
+		"a transcript without a clock": {gauge(16, 1), claude.ContextLevel{Tokens: 1, Window: 2}, 16, agent.SaysStatusLine},
+	} {
+		got := contextOf(c.gauge, c.level)
+		if (got == nil) != (c.want == unknown) || got != nil && (got.UsedPercent != c.want || got.Source != c.source) {
+			t.Errorf("%s: %+v; want %d %s", what, got, c.want, c.source)
+		}
+	}
+}
+
+func TestCostIsTheLargerSum(t *testing.T) {
+	t.Parallel()
+	small, large := 0.25, 1.5
+	for what, c := range map[string]struct {
+		gauge *agent.Gauge
+		level claude.ContextLevel
+		want  *agent.Cost
+	}{
+		"nothing":                  {nil, claude.ContextLevel{}, nil},
+		"the status line":          {&agent.Gauge{CostUSD: small}, claude.ContextLevel{}, &agent.Cost{USD: small, Source: agent.SaysStatusLine}},
+		"the transcript":           {nil, claude.ContextLevel{CostUSD: &small}, &agent.Cost{USD: small, Source: agent.SaysTranscript}},
+		"more since the writing":   {&agent.Gauge{CostUSD: large}, claude.ContextLevel{CostUSD: &small}, &agent.Cost{USD: large, Source: agent.SaysStatusLine}},
+		"just resumed, none new":   {&agent.Gauge{}, claude.ContextLevel{CostUSD: &small}, &agent.Cost{USD: small, Source: agent.SaysTranscript}},
+		"the same, said by claude": {&agent.Gauge{CostUSD: small}, claude.ContextLevel{CostUSD: &small}, &agent.Cost{USD: small, Source: agent.SaysStatusLine}},
+	} {
+		if got := costOf(c.gauge, c.level); (got == nil) != (c.want == nil) || got != nil && *got != *c.want {
+			t.Errorf("%s: %+v; want %+v", what, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"nbs-worker/internal/agent"
+)
+
+// Wait is what is waited for.
+type Wait struct {
+	Handles []agent.Handle
+	For     []Condition   // one of them is enough for an agent
+	Any     bool          // one agent is enough; else all, at the same time
+	Timeout time.Duration // 0: none
+}
+
+// Waited is how an agent was when the wait ended.
+type Waited struct {
+	Handle  agent.Handle
+	Status  agent.Status
+	Context *agent.ContextUse // asked for by context-below only
+	Met     bool
+
+	dismissed   bool
+	notLoggedIn bool
+}
+
+// Dismissed is the cause of an agent whose record was removed while it was waited for.
+const Dismissed agent.Cause = "dismissed"
+
+func (w *Waited) gone() bool { return w.Status.State == agent.Dead }
+
+// word says how the agent is, for an error.
+func (w *Waited) word() string {
+	word := w.Status.Word()
+	if w.gone() && w.Status.Detail != "" {
+		word += " (" + w.Status.Detail + ")"
+	}
+	if w.notLoggedIn {
+		word += ", not logged in"
+	}
+	return word
+}
+
+// Wait returns when the agents are as they are waited for, also after some of them were
+// started anew. Nothing is asked at intervals: files and processes tell. Errors: NotFound
+// at the beginning; Failed when an agent has gone that is waited for to do something;
+// TimedOut; Interrupted.
+func (s *Supervisor) Wait(ctx context.Context, w Wait) ([]Waited, error) {
+	for _, handle := range w.Handles {
+		if _, err := s.Store.Load(handle); err != nil {
+			return nil, err
+		}
+	}
+	watch, err := newWatch()
+	if err != nil {
+		return nil, err
+	}
+	defer watch.close()
+	waiting := &waiting{Supervisor: s, Wait: w, watch: watch, agents: make([]watched, len(w.Handles))}
+	for i, handle := range w.Handles {
+		waiting.agents[i] = watched{Waited: Waited{Handle: handle}, stale: true}
+	}
+	err = waiting.run(ctx)
+	out := make([]Waited, len(waiting.agents))
+	for i := range waiting.agents {
+		out[i] = waiting.agents[i].Waited
+	}
+	return out, err
+}
+
+// waiting is one wait at work.
+type waiting struct {
+	*Supervisor
+	Wait
+	watch  *watch
+	agents []watched
+}
+
+// watched is one agent of a wait.
+type watched struct {
+	Waited
+	stale   bool // something happened to it since the last look
+	files   map[string]bool
+	process map[agent.Identified]bool
+	again   time.Time // when to look although nothing happened; zero: never
+	pause   time.Duration
+}
+
+func (w *waiting) run(ctx context.Context) error {
+	var late <-chan time.Time
+	if w.Timeout > 0 {
+		timer := time.NewTimer(w.Timeout)
+		defer timer.Stop()
+		late = timer.C
+	}
+	for {
+		for i := range w.agents {
+			if err := w.look(ctx, &w.agents[i]); err != nil {
+				return err
+			}
+		}
+		if done, err := w.outcome(); done || err != nil {
+			return err
+		}
+		again, stop := w.again()
+		select {
+		case event := <-w.watch.files.Events:
+			w.changed(event)
+		case err := <-w.watch.files.Errors:
+			if !errors.Is(err, fsnotify.ErrEventOverflow) {
+				return watchFailed(err)
+			}
+			w.allStale() // what was lost may have been of any
+		case id := <-w.watch.ended:
+			w.watch.forget(id)
+			w.markIf(func(a *watched) bool { return a.process[id] })
+		case now := <-again:
+			w.markIf(func(a *watched) bool { return !a.again.IsZero() && !a.again.After(now) })
+		case <-late:
+			return w.timedOut()
+		case <-ctx.Done():
+			return agent.Errorf(agent.Interrupted, "interrupted; nothing was changed")
+		}
+		stop()
+	}
+}
+
+// again is when an agent that is starting is looked at next: one that stops at a dialog
+// writes no file.
+func (w *waiting) again() (<-chan time.Time, func()) {
+	var first time.Time
+	for i := range w.agents {
+		if at := w.agents[i].again; !at.IsZero() && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	if first.IsZero() {
+		return nil, func() {}
+	}
+	timer := time.NewTimer(time.Until(first))
+	return timer.C, func() { timer.Stop() }
+}
+
+func (w *waiting) changed(event fsnotify.Event) {
+	if w.watch.rebuilds(event) {
+		w.allStale()
+		return
+	}
+	w.markIf(func(a *watched) bool { return a.files[event.Name] || a.files[dirOf(event.Name)+anyFile] })
+}
+
+func (w *waiting) allStale() { w.markIf(func(*watched) bool { return true }) }
+
+func (w *waiting) markIf(concerned func(*watched) bool) {
+	for i := range w.agents {
+		if concerned(&w.agents[i]) {
+			w.agents[i].stale = true
+		}
+	}
+}
+
+// outcome tells whether the wait is over.
+func (w *waiting) outcome() (done bool, err error) {
+	met, lost := 0, []*watched{}
+	for i := range w.agents {
+		switch a := &w.agents[i]; {
+		case a.Met:
+			met++
+		case a.gone():
+			lost = append(lost, a)
+		}
+	}
+	switch {
+	case w.Any && met > 0, met == len(w.agents):
+		return true, nil
+	case len(lost) == len(w.agents), !w.Any && len(lost) > 0:
+		return false, w.inVain(lost)
+	}
+	return false, nil
+}
+
+// inVain says that what was waited for will not come.
+func (w *waiting) inVain(lost []*watched) error {
+	words := make([]string, len(lost))
+	for i, a := range lost {
+		words[i] = fmt.Sprintf("%s is gone: %s", a.Handle, a.word())
+	}
+	err := agent.Errorf(agent.Failed, "%s", strings.Join(words, "; "))
+	for _, a := range lost {
+		if !a.dismissed {
+			err = err.Hint("bring it back: nbs-worker resume %s", a.Handle)
+		}
+	}
+	return err
+}
+
+func (w *waiting) timedOut() error {
+	var words []string
+	var hints []string
+	for i := range w.agents {
+		a := &w.agents[i]
+		if a.Met {
+			continue
+		}
+		words = append(words, fmt.Sprintf("%s is %s", a.Handle, a.word()))
+		if a.Status.State == agent.Waiting || a.notLoggedIn {
+			hints = append(hints, fmt.Sprintf("a person has to answer: nbs-worker attach %s", a.Handle))
+		}
+	}
+	err := agent.Errorf(agent.TimedOut, "not %s within %s: %s", conditions(w.For), w.Timeout, strings.Join(words, "; "))
+	err.Hints = hints
+	return err
+}

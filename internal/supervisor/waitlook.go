@@ -1,0 +1,155 @@
+package supervisor
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/proc"
+)
+
+// anyFile stands for all files of a folder.
+const anyFile = "/*"
+
+func dirOf(path string) string { return filepath.Dir(path) }
+
+// look judges an agent to which something happened. All that may change is watched before
+// it is looked at: what changes in between is an event that comes after.
+func (w *waiting) look(ctx context.Context, a *watched) error {
+	if !a.stale {
+		return nil
+	}
+	a.stale, a.files, a.process = false, map[string]bool{}, map[agent.Identified]bool{}
+	record, report := w.Store.Watched(a.Handle)
+	if err := w.file(a, record, report); err != nil {
+		return err
+	}
+	r, err := w.Store.Load(a.Handle)
+	if agent.KindOf(err) == agent.NotFound {
+		a.dismissed, a.Status = true, agent.Status{State: agent.Dead, Cause: Dismissed, Source: "record"}
+		a.Met, a.again = conditions(w.For).holds(&a.Waited), time.Time{}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	a.Handle = r.Handle // as it was spawned
+	if err := w.arm(a, &r); err != nil {
+		return err
+	}
+	if err := w.judge(ctx, a, &r); err != nil {
+		return err
+	}
+	a.Met = conditions(w.For).holds(&a.Waited)
+	w.schedule(a)
+	return nil
+}
+
+// arm watches what tells of a change of the recorded start.
+func (w *waiting) arm(a *watched, r *agent.Record) error {
+	record, report := w.Store.Watched(r.Handle)
+	config, err := claude.ConfigOf(r, w.Env)
+	if err != nil {
+		return err
+	}
+	files := []string{record, report, config.RegistryEntry(r.PID)}
+	if r.Process == nil { // the entry of whoever has the conversation open
+		files = append(files, dirOf(config.RegistryEntry(0))+anyFile)
+	}
+	if conditions(w.For).ask(untilContextBelow) {
+		if transcript, found, err := config.Transcript(r.SessionID); err == nil && found {
+			files = append(files, transcript.Path)
+		}
+	}
+	if err := w.file(a, files...); err != nil {
+		return err
+	}
+	if r.Process == nil {
+		return nil
+	}
+	for _, id := range []agent.Identity{r.Process.Identity, r.Process.LauncherIdentity()} {
+		if err := w.process(a, id); err != nil {
+			return err
+		}
+	}
+	if holder, signed := w.Store.VerbHolder(r.Handle); signed {
+		if id, err := proc.Identify(holder.PID); err == nil { // its end may be that of a start
+			return w.process(a, id)
+		}
+	}
+	return nil
+}
+
+func (w *waiting) file(a *watched, paths ...string) error {
+	for _, path := range paths {
+		a.files[path] = true
+		if err := w.watch.file(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *waiting) process(a *watched, id agent.Identity) error {
+	if !alive(id) {
+		return nil
+	}
+	a.process[id.Identified] = true
+	return w.watch.process(id.Identified)
+}
+
+// judge observes the agent, as session does.
+func (w *waiting) judge(ctx context.Context, a *watched, r *agent.Record) error {
+	a.Status = w.processStatus(r, proc.Check, func() bool {
+		there, _ := w.paneThere(ctx, r)
+		return there
+	})
+	if a.gone() && w.beingStarted(r) {
+		a.Status = agent.Status{State: agent.Starting, Source: "record"}
+	}
+	if a.Status.State == agent.Unknown && foreign(r) {
+		return agent.Errorf(agent.Failed, "%s cannot be waited for from here: %s", r.Handle, a.Status.Detail)
+	}
+	view := View{Record: *r, Status: a.Status}
+	if a.Status.SamePID {
+		view.refine(w.readIfNeeded(ctx, r), w.reportOf(r))
+		a.Status = view.Status
+	}
+	if conditions(w.For).ask(untilContextBelow) {
+		if err := w.addTranscript(&view); err != nil {
+			return err
+		}
+		a.Context = view.Context
+	}
+	a.notLoggedIn = false
+	if a.Status.State == agent.Idle && conditions(w.For).ask(untilReady) {
+		screen, err := w.screen(ctx, r)
+		a.notLoggedIn = err == nil && claude.NotLoggedIn(screen.Text)
+	}
+	return nil
+}
+
+// foreign tells whether the process belongs to another host or pid namespace, of which
+// nothing would tell here.
+func foreign(r *agent.Record) bool {
+	if r.Process == nil {
+		return false
+	}
+	liveness, _ := proc.Look(r.Process.Identity)
+	return liveness == proc.Foreign
+}
+
+// schedule has a claude that is starting looked at again after 1, 2, 4 ... seconds: only its
+// screen tells of a first-run dialog, and only the clock that it has been starting for long.
+func (w *waiting) schedule(a *watched) {
+	if a.Status.State != agent.Starting {
+		a.again, a.pause = time.Time{}, 0
+		return
+	}
+	if a.again.IsZero() || !a.again.After(time.Now()) {
+		a.pause = max(time.Second, 2*a.pause)
+		a.again = time.Now().Add(a.pause)
+	}
+}
