@@ -44,7 +44,7 @@ nbs-worker resume <handle> --force --prompt TEXT.`,
 	})
 	root.AddCommand(
 		newSpawnCmd(f), newResumeCmd(f), newSessionCmd(f), newListCmd(f), newStopCmd(f), newDismissCmd(f),
-		newAttachCmd(f), newRunCmd(f), newVersionCmd(f), newExitCodesTopic(), newEnvironmentTopic(),
+		newAttachCmd(f), newLogsCmd(f), newEventsCmd(f), newRunCmd(f), newVersionCmd(f), newExitCodesTopic(), newEnvironmentTopic(),
 	)
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"})
