@@ -51,7 +51,7 @@ func (t Transcript) Conversation(reading Reading) (*Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &climber{Conversation: Conversation{Size: size, reading: reading, path: t.Path}, file: f, orphans: map[string][]found{}}
+	c := &climber{Conversation: Conversation{Size: size, reading: reading, path: t.Path}, file: f, orphans: map[string][]found{}, seen: size}
 	if err := c.climb(size); err != nil {
 		return nil, err
 	}
@@ -117,6 +117,9 @@ type climber struct {
 	want    string             // uuid of the next record
 	wantAny bool               // the next message is it, whichever it is
 	from    int64              // where the record that named it stands
+
+	elsewhere int   // Elsewhere by then
+	seen      int64 // the first line that was looked at in any pass
 }
 
 func (c *climber) climb(size int64) error {
@@ -134,7 +137,7 @@ func (c *climber) climb(size int64) error {
 		if done || missing && !further {
 			return nil
 		}
-		c.wantAny = true // the record that is wanted is not there: go on with what stands before
+		c.Elsewhere, c.wantAny = c.elsewhere, true // the record that is wanted is not there: go on with what stands before
 	}
 }
 
@@ -166,20 +169,22 @@ func (c *climber) pass() (done bool, err error) {
 
 // visit looks at one record; true when no other is needed.
 func (c *climber) visit(record *spokenRecord, at span) (done bool) {
+	fresh := at.start < c.seen // no earlier pass has come here
+	c.seen = min(c.seen, at.start)
 	switch {
 	case record.IsSidechain:
-		if c.reading.Tools {
+		if fresh && c.reading.Tools {
 			c.add(record, at)
 		}
 	case c.wantAny && (record.spoken() || record.compacted()), !c.wantAny && record.UUID == c.want:
 		c.add(record, at)
 		c.adopt(record.UUID)
-		c.want, c.wantAny, c.from = record.parent(), c.Gaps >= gapsMended, at.start
+		c.want, c.wantAny, c.from, c.elsewhere = record.parent(), c.Gaps >= gapsMended, at.start, c.Elsewhere
 		if c.want == "" && !c.wantAny {
 			return true
 		}
 	case record.spoken() && record.onlyResults():
-		if n := len(c.reading.kept(record)); n > 0 && c.kept < orphansKept {
+		if n := len(c.reading.kept(record)); fresh && n > 0 && c.kept < orphansKept {
 			c.kept++
 			c.orphans[record.parent()] = append(c.orphans[record.parent()], found{at, n})
 		}
