@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,6 +32,9 @@ type Event struct {
 	Invocation agent.Invocation `json:"invocation,omitempty"`
 	PID        int              `json:"pid,omitempty"`
 	Detail     string           `json:"detail,omitempty"`
+
+	Over int `json:"over,omitempty"` // how many lines before this one are no links of the chain
+	Prev sum `json:"prev,omitempty"` // what stands before this line; "" in lines of earlier versions
 }
 
 // EventOf is what was done to the agent of a record.
@@ -42,12 +46,9 @@ func EventOf(r *agent.Record, at time.Time, event, detail string) Event {
 	return done
 }
 
-// Append adds one line to the journal, durably, under the journal's lock.
+// Append adds one line to the journal, durably, under the journal's lock. What the event
+// says of the chain is set here.
 func (s *Store) Append(ctx context.Context, event Event) error {
-	line, err := json.Marshal(event)
-	if err != nil {
-		return err
-	}
 	ctx, cancel := context.WithTimeout(ctx, recordLockWait)
 	defer cancel()
 	lock := s.lock("journal", os.O_CREATE|os.O_RDWR)
@@ -63,15 +64,89 @@ func (s *Store) Append(ctx context.Context, event Event) error {
 	if err != nil {
 		return s.remedied(fmt.Errorf("open %s/%s: %w", folder, journal, err))
 	}
-	line = append(line, '\n')
-	if tornAtEnd(f) {
-		line = append([]byte{'\n'}, line...)
+	return errors.Join(s.appendTo(f, event), f.Close())
+}
+
+// appendTo adds a link to the open journal and moves the head there.
+func (s *Store) appendTo(f *os.File, event Event) error {
+	headFile, last, known, err := s.openHead()
+	if err != nil {
+		return err
 	}
-	_, err = f.Write(line)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+	defer headFile.Close()
+	end, err := endOf(f, last, known)
+	if err != nil {
+		return fmt.Errorf("read %s/%s: %w", folder, journal, err)
+	}
+	event.Prev, event.Over = end.prev, end.over
+	line, err := encodeEvent(event)
+	if err != nil {
+		return err
+	}
+	text := append(line, '\n')
+	if end.torn {
+		text = slices.Concat([]byte{'\n'}, text)
+	}
+	_, err = f.Write(text)
+	if err := errors.Join(err, f.Sync()); err != nil {
 		return s.remedied(fmt.Errorf("write %s/%s: %w", folder, journal, err))
 	}
+	next := head{size: end.size + int64(len(text)), sum: sumOf(line)}
+	if _, err := headFile.Write(next.text()); err != nil {
+		return s.remedied(fmt.Errorf("write %s/%s: %w", folder, journalHead, err))
+	}
 	return nil
+}
+
+// encodeEvent is an event as a line, without the line break. A detail of somebody else's
+// words may be too long for one.
+func encodeEvent(event Event) ([]byte, error) {
+	const kept = eventLimit / 8 // JSON spells a character with six at most
+	line, err := json.Marshal(event)
+	if err == nil && len(line) >= eventLimit {
+		event.Detail = event.Detail[:kept] + "..."
+		line, err = json.Marshal(event)
+	}
+	return line, err
+}
+
+// journalEnd is where the next line goes and what it must say.
+type journalEnd struct {
+	chain
+	size int64
+	torn bool // the last line has no line break
+}
+
+// endOf looks at the journal behind its head: there is nothing, or what a writer left that
+// did not come to its end. Without a head, it looks at all of it. A journal that is shorter
+// than its head has lost lines; the next one goes on from what the head says, so that this
+// stays to be seen.
+func endOf(f *os.File, last head, known bool) (journalEnd, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return journalEnd{}, err
+	}
+	end := journalEnd{chain: chain{prev: firstSum}, size: info.Size()}
+	from := int64(0)
+	if known {
+		end.prev, from = last.sum, min(last.size, end.size)
+	}
+	if from == end.size {
+		end.torn = tornAtEnd(f)
+		return end, nil
+	}
+	lines := readJournal(io.NewSectionReader(f, from, end.size-from), end.chain, from)
+	for {
+		line, err := lines.next()
+		if errors.Is(err, io.EOF) {
+			end.chain = lines.chain
+			return end, nil
+		}
+		if err != nil {
+			return end, err
+		}
+		end.torn = !line.whole
+	}
 }
 
 // tornAtEnd tells whether the last line was cut short, by a full disk or a power cut.

@@ -22,8 +22,9 @@ func TestEventIsOneLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"at":"2026-02-20T11:44:07Z","event":"exit","handle":"alice","session_id":"` + string(aliceID) +
-		`","invocation":"i","pid":7,"detail":"two\nlines"}` + "\n" +
-		`{"at":"2026-02-20T11:44:07Z","event":"stop","handle":"bob","session_id":"` + string(otherID) + `"}` + "\n"
+		`","invocation":"i","pid":7,"detail":"two\nlines","prev":"` + string(firstSum) + `"}` + "\n"
+	want +=
+		`{"at":"2026-02-20T11:44:07Z","event":"stop","handle":"bob","session_id":"` + string(otherID) + `","prev":"` + string(sumOf([]byte(strings.TrimSuffix(want, "\n")))) + `"}` + "\n"
 	if diff := cmp.Diff(want, readFile(t, path(s, "journal.jsonl"))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

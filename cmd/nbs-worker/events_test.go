@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestEventsTellWhatWasDone(t *testing.T) {
+	m := standIn(t)
+	m.refused(2, "no .nbs folder", "events")
+	m.ok("spawn", "alpha")
+	m.ok("spawn", "beta")
+	id := m.session("alpha").SessionID
+	reading := m.follow("events", "--follow", "--handle", "Alpha", "--since", "0s")
+	m.ok("stop", "beta")
+	m.ok("dismiss", "alpha")
+	reading.mustShow("\tdismiss\talpha\t")
+	reading.mustEndInterrupted()
+	if text := reading.seen.String(); strings.Contains(text, "beta") || strings.Contains(text, "\tspawn\t") {
+		t.Errorf("of another agent, or of the past:\n%s", text)
+	}
+	var last struct {
+		At, Event, Handle string
+		SessionID         string `json:"session_id"`
+		PID               int
+	}
+	lines := strings.Split(strings.TrimSpace(m.ok("events", "--json", "--handle", "alpha")), "\n")
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil || last.Event != "dismiss" || last.SessionID != id || last.Handle != "alpha" || !strings.HasSuffix(last.At, "Z") {
+		t.Errorf("%v: %+v", err, last)
+	}
+	all := m.ok("events")
+	if got := strings.Count(all, "\n"); got != strings.Count(m.journal(), "\n") || strings.Count(all, "\t") != 5*got {
+		t.Errorf("not an event a line:\n%s", all)
+	}
+	if text := m.ok("events", "--since", "2999-01-01T00:00:00Z"); text != "" {
+		t.Errorf("of the future:\n%s", text)
+	}
+	m.refused(2, "no agent and no event of the handle gamma", "events", "--handle", "gamma")
+	m.refused(4, "--since", "events", "--since", "yesterday")
+	m.refused(4, "--handle", "events", "--handle", "..")
+	m.refused(4, "verify", "events", "--verify", "--follow")
+}
+
+func TestAlteredJournalFailsAtThatLine(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	for range 3 {
+		m.ok("stop", "alpha")
+		m.ok("resume", "alpha")
+	}
+	m.ok("stop", "alpha")
+	text, err := os.ReadFile(m.inNbs("journal.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(text, []byte{'\n'})
+	lines = lines[:len(lines)-1]
+	if want := fmt.Sprintf("%d events, as they were written\n", len(lines)); m.ok("events", "--verify") != want {
+		t.Errorf("%s; want %s", m.ok("events", "--verify"), want)
+	}
+	at := 0
+	for i, line := range lines {
+		altered := bytes.Clone(text)
+		altered[at+len(line)/2] ^= 1
+		m.writeJournal(altered)
+		r := m.refused(1, fmt.Sprintf("%s: line %d: altered", m.inNbs("journal.jsonl"), i+1), "events", "--verify")
+		if !strings.Contains(r.stderr, "hint: to keep it as it is and begin a new journal: mv ") {
+			t.Error(r)
+		}
+		at += len(line)
+	}
+	m.writeJournal(text[:len(text)-len(lines[len(lines)-1])])
+	r := m.refused(1, fmt.Sprintf("line %d: %d bytes that followed it were cut off", len(lines)-1, len(lines[len(lines)-1])), "events", "--verify", "--json")
+	if !strings.Contains(r.stdout, `"whole":false`) || !strings.Contains(r.stdout, fmt.Sprintf(`"line":%d,`, len(lines)-1)) {
+		t.Error(r)
+	}
+	m.writeJournal(append(text, `{"at":"2026-02-2`...)) // a full disk
+	m.ok("resume", "alpha")
+	if got := m.ok("events", "--verify"); !strings.Contains(got, fmt.Sprintf("\nline %d is no event: it was cut short", len(lines)+1)) {
+		t.Errorf("after a torn line: %s", got)
+	}
+}
+
+func (m *team) writeJournal(text []byte) {
+	m.Helper()
+	if err := os.WriteFile(m.inNbs("journal.jsonl"), text, 0o600); err != nil {
+		m.Fatal(err)
+	}
+}

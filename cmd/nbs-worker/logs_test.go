@@ -1,0 +1,245 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// logLine is a line of logs --json.
+type logLine struct {
+	SessionID string `json:"session_id"`
+	Who, Text string
+	Tool      string
+	Failure   string
+	Aside     bool
+	Subagent  bool
+	Bytes     int
+	Reason    string
+}
+
+func (m *team) logs(args ...string) []logLine {
+	m.Helper()
+	var all []logLine
+	for line := range strings.Lines(m.ok(append([]string{"logs", "--json"}, args...)...)) {
+		var l logLine
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			m.Fatalf("%v: %s", err, line)
+		}
+		all = append(all, l)
+	}
+	return all
+}
+
+// said is a conversation in short: who and the beginning of what.
+func said(all []logLine) string {
+	var b strings.Builder
+	for _, l := range all {
+		first, _, _ := strings.Cut(l.Text, "\n")
+		b.WriteString(l.Who + l.Failure + ": " + first + "\n")
+	}
+	return b.String()
+}
+
+// saysAndHears types a line, and waits for what the agent says to it.
+func (m *team) saysAndHears(handle, line, answer string) {
+	m.Helper()
+	m.typeLine(m.session(handle), line)
+	m.waitFor("the log has "+answer, func() (bool, string) {
+		r := m.nbs("logs", handle, "--tools") // there is no transcript before the first prompt
+		return strings.Contains(r.stdout, answer), r.String()
+	})
+	m.waitState(handle, "idle")
+}
+
+func TestLogsOfARealConversation(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		m.ok("spawn", "alpha", "--model", "sonnet")
+		m.refused(2, "no such agent", "logs", "beta")
+		m.refused(2, "no transcript yet", "logs", "alpha")
+		m.saysAndHears("alpha", "Remember 42.", "OK, I will remember 42.")
+		m.saysAndHears("alpha", `[[tool Bash {"command":"echo from-$((20+2))-tool","description":"say"}]]`, "agent: Tool said: from-22-tool")
+		m.saysAndHears("alpha", "[[error 403 times=1]] oops", "agent, API error authentication_failed: ")
+		m.saysAndHears("alpha", "/compact", "the conversation was compacted (manual), from ")
+		want := regexp.MustCompile(`^you: Remember 42\.
+agent: OK, I will remember 42\.
+you: \[\[tool Bash .*
+agent: Tool said: from-22-tool
+you: \[\[error 403 times=1\]\] oops
+agentauthentication_failed: .*403.*
+compacted: the conversation was compacted \(manual\), from \d+ tokens
+you: /compact
+$`)
+		if got := said(m.logs("alpha")); !want.MatchString(got) {
+			t.Errorf("the conversation:\n%s", got)
+		}
+		tools := said(m.logs("alpha", "--tools"))
+		for _, words := range []string{`tool: {"command":"echo from-$((20+2))-tool"`, "tool: from-22-tool\n", "claude: This session is being continued"} {
+			if !strings.Contains(tools, words) {
+				t.Errorf("--tools lacks %q:\n%s", words, tools)
+			}
+		}
+		m.mustFollowIntoOtherConversations()
+	})
+}
+
+// mustFollowIntoOtherConversations reads on while the agent branches and clears.
+func (m *team) mustFollowIntoOtherConversations() {
+	m.Helper()
+	m.ok("resume", "alpha", "--force") // the launch is fresh: what follows is typed into it
+	before := m.session("alpha")
+	reading := m.follow("logs", "alpha", "--follow", "--last", "1")
+	m.saysAndHears("alpha", "Remember 55.", "OK, I will remember 55.")
+	reading.mustShow("agent: OK, I will remember 55.")
+	m.typeLine(before, "/branch")
+	reading.mustShow("---- conversation ")
+	m.typeLine(before, "Remember 66.")
+	reading.mustShow("agent: OK, I will remember 66.")
+	m.typeLine(before, "/clear")
+	m.waitFor("two changes are announced", func() (bool, string) {
+		text := reading.seen.String()
+		return strings.Count(text, "---- conversation ") == 2, text
+	})
+	m.typeLine(before, "Remember 77.")
+	reading.mustShow("agent: OK, I will remember 77.")
+	if text := reading.seen.String(); strings.Count(text, "OK, I will remember 55.") != 1 || strings.Contains(text, "Remember 42") {
+		m.Errorf("what a branch copies is shown twice:\n%s", text)
+	}
+	m.ok("stop", "alpha")
+	text := m.ok("logs", "alpha", "--all")
+	for _, words := range []string{"you: Remember 42.", "you: Remember 77."} {
+		if strings.Count(text, words) != 1 {
+			m.Errorf("--all: %q:\n%s", words, text)
+		}
+	}
+	if !strings.Contains(text, "---- conversation "+before.SessionID) {
+		m.Errorf("--all names no conversation:\n%s", text)
+	}
+	m.ok("dismiss", "alpha")
+	if err := reading.wait(); err != nil {
+		m.Errorf("after the dismissal: %v\n%s", err, reading.seen.String())
+	}
+}
+
+// follower is a command that goes on, and what it has said so far.
+type follower struct {
+	*team
+	cmd  *exec.Cmd
+	seen lockedBuffer
+}
+
+func (m *team) follow(args ...string) *follower {
+	m.Helper()
+	r := &follower{team: m, cmd: m.command(args)}
+	r.cmd.Stdout, r.cmd.Stderr = &r.seen, &r.seen
+	if err := r.cmd.Start(); err != nil {
+		m.Fatal(err)
+	}
+	m.Cleanup(func() {
+		if r.cmd.ProcessState == nil {
+			_ = r.cmd.Process.Kill()
+			_ = r.cmd.Wait()
+		}
+	})
+	return r
+}
+
+func (r *follower) mustShow(words string) {
+	r.Helper()
+	r.waitFor("it shows "+words, func() (bool, string) { return strings.Contains(r.seen.String(), words), r.seen.String() })
+}
+
+func (r *follower) wait() error { return r.cmd.Wait() }
+
+// mustEndInterrupted sends what Ctrl-C sends.
+func (r *follower) mustEndInterrupted() {
+	r.Helper()
+	if err := r.cmd.Process.Signal(syscall.SIGINT); err != nil {
+		r.Fatal(err)
+	}
+	_ = r.cmd.Wait() // the code tells
+	if code := r.cmd.ProcessState.ExitCode(); code != 130 {
+		r.Errorf("interrupted: exit code %d\n%s", code, r.seen.String())
+	}
+}
+
+func TestFollowedLogsBeginWithTheTranscript(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	reading := m.follow("logs", "alpha", "--follow")
+	s := m.waitState("alpha", "idle")
+	m.typeLine(s, "Remember 42.")
+	reading.mustShow("you: Remember 42.")
+	reading.mustEndInterrupted()
+	m.refused(4, "--grep: ", "logs", "alpha", "--grep", "(")
+	m.refused(4, "--last 0", "logs", "alpha", "--last", "0")
+	m.refused(4, "one handle", "logs")
+}
+
+// plantTranscript puts records into the transcript of an agent that nobody runs.
+func (m *team) plantTranscript(handle string, lines ...string) (path string) {
+	m.Helper()
+	m.ok("spawn", handle)
+	m.ok("stop", handle)
+	path = filepath.Join(m.world.ConfigDir, "projects", "-any", m.record(handle)["session_id"].(string)+".jsonl")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		m.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		m.Fatal(err)
+	}
+	return path
+}
+
+// says is a record of a transcript; a word in front of the text names its kind.
+func says(uuid, parent, text string) string {
+	kind, message := "user", map[string]any{"content": text}
+	if rest, isAgent := strings.CutPrefix(text, "agent "); isAgent {
+		kind, message = "assistant", map[string]any{"model": "m", "content": []any{map[string]any{"type": "text", "text": rest}}}
+	}
+	record := map[string]any{"type": kind, "uuid": uuid, "timestamp": "2026-02-20T11:44:07.5Z", "message": message}
+	if parent != "" {
+		record["parentUuid"] = parent
+	}
+	line, err := json.Marshal(record)
+	if err != nil {
+		panic(err)
+	}
+	return string(line)
+}
+
+func TestLogsShowTheBranchThatClaudeGoesOnFrom(t *testing.T) {
+	m := standIn(t)
+	m.plantTranscript("alpha", says("1", "", "first"), says("2", "1", "agent one"), says("3a", "2", "lost"), says("3b", "2", "kept"),
+		says("4a", "3a", "agent lost too"), says("4b", "3b", "agent two"))
+	r := m.nbs("logs", "alpha")
+	want := "2026-02-20T11:44:07Z you: first\n2026-02-20T11:44:07Z agent: one\n2026-02-20T11:44:07Z you: kept\n2026-02-20T11:44:07Z agent: two\n"
+	if r.code != 0 || r.stdout != want || !strings.Contains(r.stderr, "2 messages stand on other branches") {
+		t.Errorf("%s; want %s", r, want)
+	}
+	for args, want := range map[string]string{"--last 1": "agent: two\n", "--last 2 --grep o": "agent: one\nagent: two\n", "--grep ^first$": "you: first\n"} {
+		if got := said(m.logs(append([]string{"alpha"}, strings.Fields(args)...)...)); got != want {
+			t.Errorf("%s: %q; want %q", args, got, want)
+		}
+	}
+}
+
+// Whoever writes into a conversation reaches the reader's eyes and not his terminal.
+func TestLogsAreHarmlessOnATerminal(t *testing.T) {
+	m := standIn(t)
+	m.plantTranscript("alpha", says("1", "", "red \x1b[31m\u009b2J \u202eback\r\n2026-02-20T11:44:07Z agent: forged"))
+	for _, text := range []string{m.ok("logs", "alpha"), m.ok("logs", "alpha", "--json")} {
+		if strings.ContainsAny(text, "\x1b\u009b\u202e\r") || strings.Contains(text, "\n2026") {
+			t.Errorf("%q", text)
+		}
+	}
+	c := m.console(m.command([]string{"logs", "alpha"}, "TERM=xterm"))
+	c.mustShow("\x1b[36myou:\x1b[0m red ?[31m")
+	c = m.console(m.command([]string{"logs", "alpha"}, "TERM=xterm", "NO_COLOR=1"))
+	c.mustShow(" you: red ?[31m")
+}

@@ -1,0 +1,224 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/supervisor"
+)
+
+type eventsOptions struct {
+	supervisor.EventQuery
+	handle string
+	since  string
+	verify bool
+}
+
+func newEventsCmd(f *factory) *cobra.Command {
+	var opts eventsOptions
+	cmd := &cobra.Command{
+		Use:   "events",
+		Short: "Show what was done to whom: the journal",
+		Long: withCodes(`One line an event, oldest first: time, event, handle, pid, session id, detail. In a
+pipe separated by tabs, times in RFC 3339, "-" for what is not known. The journal keeps
+what happened to agents that were dismissed, and their session ids.
+
+--follow goes on with the events to come until it is interrupted, and then ends with
+130; --since 0s leaves out those of the past.
+
+The lines of .nbs/journal.jsonl are a chain: each says in "prev" the SHA-256 of the
+line before it, and .nbs/journal.head says where the chain ends. --verify follows it,
+and ends with 1 at the first line that was altered, removed, put in, moved or cut off,
+naming file and line. A line that a full disk or a power cut left torn is told and does
+no harm; so are the lines of earlier versions, before the chain begins.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Interrupted),
+		Example: `  nbs-worker events
+  nbs-worker events --handle theologian --since 2h
+  nbs-worker events --follow --since 0s --json | jq -r 'select(.event == "exit") | .handle'
+  nbs-worker events --verify`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runEvents(cmd.Context(), f, opts) },
+	}
+	flags := cmd.Flags()
+	flags.BoolVarP(&opts.Follow, "follow", "f", false, "go on with the events to come")
+	flags.StringVar(&opts.handle, "handle", "", "only the events of one agent")
+	flags.StringVar(&opts.since, "since", "", "only events from then on: 90m, 2h, 7d, or a time as 2026-02-20T11:44:07Z")
+	flags.BoolVar(&opts.verify, "verify", false, "check that the journal is as it was written")
+	for _, other := range []string{"follow", "handle", "since"} {
+		cmd.MarkFlagsMutuallyExclusive("verify", other)
+	}
+	_ = cmd.RegisterFlagCompletionFunc("handle", f.completeHandles) // the flag is there
+	f.jsonFlag(cmd)
+	return cmd
+}
+
+func runEvents(ctx context.Context, f *factory, opts eventsOptions) error {
+	query, err := opts.query(time.Now())
+	if err != nil {
+		return err
+	}
+	s, err := f.supervisor()
+	if err != nil {
+		return failed(err, "events")
+	}
+	if opts.verify {
+		return failed(f.verifyEvents(s), "events --verify")
+	}
+	err = s.Events(ctx, query, f.printEvent)
+	if errors.Is(err, context.Canceled) {
+		return exitError(agent.Interrupted)
+	}
+	return failed(err, "events")
+}
+
+func (o eventsOptions) query(now time.Time) (supervisor.EventQuery, error) {
+	query := o.EventQuery
+	if o.handle != "" {
+		handle, err := agent.ParseHandle(o.handle)
+		if err != nil {
+			return query, agent.Errorf(agent.BadInput, "events: --handle: %w", err)
+		}
+		query.Handle = handle
+	}
+	since, err := parseSince(o.since, now)
+	if err != nil {
+		return query, agent.Errorf(agent.BadInput, "events: --since: %w", err).Hint("nbs-worker events --since 2h")
+	}
+	query.Since = since
+	return query, nil
+}
+
+// parseSince reads how long ago, or since when.
+func parseSince(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if days, isDays := strings.CutSuffix(text, "d"); isDays {
+		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
+			return now.AddDate(0, 0, -int(n)), nil
+		}
+	}
+	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
+		return now.Add(-ago), nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("%s is neither a duration, as 90m, 2h or 7d, nor a time, as 2026-02-20T11:44:07Z", agent.Quote(text))
+	}
+	return at, nil
+}
+
+type eventJSON struct {
+	At         time.Time        `json:"at"`
+	Event      string           `json:"event"`
+	Handle     agent.Handle     `json:"handle"`
+	SessionID  agent.SessionID  `json:"session_id"`
+	Invocation agent.Invocation `json:"invocation,omitempty"`
+	PID        int              `json:"pid,omitempty"`
+	Detail     string           `json:"detail,omitempty"`
+}
+
+func (f *factory) printEvent(e store.Event) error {
+	if f.json {
+		return f.printJSON(eventJSON{
+			At: e.At.UTC(), Event: e.Event, Handle: e.Handle, SessionID: e.SessionID, Invocation: e.Invocation, PID: e.PID, Detail: e.Detail,
+		})
+	}
+	pid := ""
+	if e.PID > 0 {
+		pid = strconv.Itoa(e.PID)
+	}
+	fields := []string{e.Event, string(e.Handle), pid, string(e.SessionID), e.Detail}
+	for i, field := range fields {
+		fields[i] = strings.Map(blank, sanitize(text(field).text))
+	}
+	var err error
+	if f.streams.OutTTY {
+		_, err = fmt.Fprintf(f.streams.Out, "%s  %s  %-16s %7s  %-36s  %s\n", e.At.Local().Format(time.DateTime), f.coloured(eventColour(e.Event), fmt.Sprintf("%-8s", fields[0])),
+			fields[1], fields[2], fields[3], fields[4])
+	} else {
+		_, err = fmt.Fprintf(f.streams.Out, "%s\t%s\n", e.At.UTC().Format(time.RFC3339), strings.Join(fields, "\t"))
+	}
+	return err
+}
+
+func eventColour(event string) string {
+	const red, green, yellow = "31", "32", "33"
+	switch event {
+	case "failed":
+		return red
+	case "start", "spawn", "resume":
+		return green
+	case "exit", "stop", "dismiss":
+		return yellow
+	}
+	return plain
+}
+
+// coloured puts a text in a colour, for whoever sees colours.
+func (f *factory) coloured(colour, text string) string {
+	if !f.streams.Color || colour == plain {
+		return text
+	}
+	return "\x1b[" + colour + "m" + text + "\x1b[0m"
+}
+
+type verifyJSON struct {
+	Whole     bool   `json:"whole"`
+	Lines     int    `json:"lines"`
+	Chained   int    `json:"chained"`
+	Unchained int    `json:"unchained"` // of earlier versions, before the chain
+	Torn      []int  `json:"torn"`      // numbers of lines that are no events
+	Head      bool   `json:"head"`      // it is known where the chain ends
+	File      string `json:"file,omitempty"`
+	Line      int    `json:"line,omitempty"` // at which it is broken
+	Cause     string `json:"cause,omitempty"`
+}
+
+func (f *factory) verifyEvents(s *supervisor.Supervisor) error {
+	v, err := s.Store.VerifyJournal()
+	if err != nil {
+		return err
+	}
+	if f.json {
+		out := verifyJSON{Whole: v.Broken == nil, Lines: v.Lines, Chained: v.Links, Unchained: v.Unchained, Torn: list(v.Torn), Head: !v.NoHead}
+		if v.Broken != nil {
+			out.File, out.Line, out.Cause = v.Broken.File, v.Broken.Line, v.Broken.What
+		}
+		if err := f.printJSON(out); err != nil {
+			return err
+		}
+	}
+	if v.Broken != nil {
+		return agent.Errorf(agent.Failed, "%w", v.Broken).
+			Hint("to keep it as it is and begin a new journal: mv %[1]s %[2]s; rm -f %[3]s", shellQuote(v.Broken.File),
+				shellQuote(v.Broken.File+".broken"), shellQuote(strings.TrimSuffix(v.Broken.File, ".jsonl")+".head"))
+	}
+	if f.json {
+		return nil
+	}
+	return f.printVerified(v)
+}
+
+func (f *factory) printVerified(v store.Verification) error {
+	words := []string{fmt.Sprintf("%d events, as they were written", v.Links)}
+	if v.Unchained > 0 {
+		words = append(words, fmt.Sprintf("before them %d of an earlier version, which kept no chain", v.Unchained))
+	}
+	for _, line := range v.Torn {
+		words = append(words, fmt.Sprintf("line %d is no event: it was cut short by a full disk, a kill or a power cut", line))
+	}
+	if v.NoHead && v.Lines > 0 {
+		words = append(words, "where the chain ends is not known until the next event: lines cut off at the end would not be missed")
+	}
+	_, err := fmt.Fprintln(f.streams.Out, strings.Join(words, "\n"))
+	return err
+}

@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/supervisor"
+)
+
+type logsOptions struct {
+	supervisor.LogQuery
+	grep    string
+	lastSet bool
+}
+
+func newLogsCmd(f *factory) *cobra.Command {
+	var opts logsOptions
+	cmd := &cobra.Command{
+		Use:   "logs <handle>",
+		Short: "Show what was said in an agent's conversation",
+		Long: withCodes(`Shows the conversation from Claude's transcript: when, who (you or agent), and what.
+Errors of the API are marked, and so is the place where the conversation was
+compacted. Lines after the first of a message are indented.
+
+Where two claudes have forked a conversation, the branch is shown that Claude itself
+would go on from; that there are others is said on stderr.
+
+--tools adds what the agent did with tools, and what Claude itself put into the
+conversation or left to subagents, marked as such. --all begins with the conversations
+that the agent was in before a /clear, a /branch or a fresh start. --follow goes on with
+what is said from now on, goes with the agent into another conversation and says so, and
+ends with 0 when the agent is dismissed, with 130 when it is interrupted.
+
+--json prints an object a line: session_id, at, who (you, agent, tool, claude,
+compacted, session), text; where they apply tool, failure, model, aside, subagent, and
+bytes of a record too long to be read, of which text is the beginning.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Interrupted),
+		Example: `  nbs-worker logs theologian --last 20
+  nbs-worker logs theologian --follow --last 1
+  nbs-worker logs theologian --all --grep '(?i)deadline'
+  nbs-worker logs theologian --json | jq -r 'select(.failure) | .at + " " + .failure'`,
+		Args:              oneHandle,
+		ValidArgsFunction: f.completeHandles,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.Handle, opts.lastSet = agent.Handle(args[0]), cmd.Flags().Changed("last")
+			return runLogs(cmd.Context(), f, opts)
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVarP(&opts.Follow, "follow", "f", false, "go on with what is said from now on")
+	flags.IntVarP(&opts.Last, "last", "n", 0, "only so many messages from the end (default: all)")
+	flags.StringVar(&opts.grep, "grep", "", "only messages whose text this Go regular expression matches")
+	flags.BoolVar(&opts.Tools, "tools", false, "also what tools and subagents did, and what Claude added")
+	flags.BoolVar(&opts.All, "all", false, "also the conversations that the agent was in before")
+	f.jsonFlag(cmd)
+	return cmd
+}
+
+func runLogs(ctx context.Context, f *factory, opts logsOptions) error {
+	query := opts.LogQuery
+	if opts.lastSet && opts.Last < 1 {
+		return agent.Errorf(agent.BadInput, "logs: --last %d: it must be 1 or more", opts.Last).Hint("nbs-worker logs %s --last 20", opts.Handle)
+	}
+	if opts.grep != "" {
+		match, err := regexp.Compile(opts.grep)
+		if err != nil {
+			return agent.Errorf(agent.BadInput, "logs: --grep: %w", err).Hint("to find a text as it is: --grep %s", shellQuote(regexp.QuoteMeta(opts.grep)))
+		}
+		query.Match = match
+	}
+	s, err := f.supervisor()
+	if err != nil {
+		return failed(err, "logs", string(opts.Handle))
+	}
+	err = s.Logs(ctx, query, supervisor.LogReader{Said: f.printSaid, Session: f.printLogSession, Note: func(note string) {
+		fmt.Fprintln(f.streams.Err, "note: "+sanitize(note))
+	}})
+	if errors.Is(err, context.Canceled) {
+		return exitError(agent.Interrupted)
+	}
+	return failed(err, "logs", string(opts.Handle))
+}
+
+type saidJSON struct {
+	SessionID agent.SessionID `json:"session_id"`
+	At        *time.Time      `json:"at"`
+	Who       string          `json:"who"`
+	Text      string          `json:"text"`
+	Tool      string          `json:"tool,omitempty"`
+	Failure   string          `json:"failure,omitempty"` // class of the API's error that the text tells
+	Model     string          `json:"model,omitempty"`
+	Aside     bool            `json:"aside,omitempty"` // said neither by a person nor by the agent
+	Subagent  bool            `json:"subagent,omitempty"`
+	Bytes     int64           `json:"bytes,omitempty"`
+}
+
+// toolTextShown is how much of what a tool was given or has answered people see, in bytes.
+const toolTextShown = 2000
+
+func (f *factory) printSaid(m supervisor.Said) error {
+	if f.json {
+		out := saidJSON{
+			SessionID: m.SessionID, Who: string(m.Speaker), Text: m.Text, Tool: m.Tool, Failure: m.Failure,
+			Model: m.Model, Aside: m.Aside, Subagent: m.Subagent, Bytes: m.Bytes,
+		}
+		if at := m.At.UTC(); !m.At.IsZero() {
+			out.At = &at
+		}
+		return f.printJSON(out)
+	}
+	const red, green, yellow, cyan, dim = "31", "32", "33", "36", "02"
+	who, colour, words := string(m.Speaker), dim, m.Text
+	switch {
+	case m.Failure != "":
+		who, colour = "agent, API error "+m.Failure, red
+	case m.Speaker == "compacted":
+		return f.printRule(f.moment(m.At)+" "+m.Text, yellow)
+	case m.Speaker == "you" && !m.Aside:
+		colour = cyan
+	case m.Speaker == "agent" && !m.Aside:
+		colour = green
+	case m.Speaker == "tool":
+		who, words = strings.TrimSpace("tool "+m.Tool), shortened(m.Text, toolTextShown)
+	}
+	if m.Subagent {
+		who = "subagent, " + who
+	}
+	if m.Bytes > 0 {
+		words += fmt.Sprintf(" [... cut: a record of %s]", humanize.IBytes(uint64(m.Bytes))) //nolint:gosec // a size is not negative
+	}
+	words = indented(sanitize(strings.TrimRight(words, "\n")))
+	_, err := fmt.Fprintf(f.streams.Out, "%s %s %s\n", f.moment(m.At), f.coloured(colour, strings.Map(blank, sanitize(who))+":"), words)
+	return err
+}
+
+// moment is a time at the beginning of a line.
+func (f *factory) moment(at time.Time) string {
+	switch {
+	case at.IsZero():
+		return "-"
+	case f.streams.OutTTY:
+		return at.Local().Format(time.DateTime)
+	default:
+		return at.UTC().Format(time.RFC3339)
+	}
+}
+
+// shortened cuts a text, and says so.
+func shortened(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	end := limit
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return fmt.Sprintf("%s [... and %s bytes more]", text[:end], humanize.Comma(int64(len(text)-end)))
+}
+
+type logSessionJSON struct {
+	SessionID agent.SessionID `json:"session_id"`
+	At        *time.Time      `json:"at"` // null
+	Who       string          `json:"who"`
+	Text      string          `json:"text"`
+	Until     time.Time       `json:"until,omitzero"`
+	Reason    string          `json:"reason,omitempty"`
+	Gone      bool            `json:"gone,omitempty"` // there is no transcript
+}
+
+// printLogSession says of which conversation is what follows.
+func (f *factory) printLogSession(s supervisor.LogSession) error {
+	words := "conversation " + string(s.SessionID)
+	if !s.Until.IsZero() {
+		words += ", until " + s.Until.UTC().Format(time.RFC3339)
+	}
+	words += cmp.Or(strings.TrimSuffix(" ("+s.Reason+")", " ()"), "")
+	if s.Gone {
+		words += ": no transcript"
+	}
+	if f.json {
+		return f.printJSON(logSessionJSON{SessionID: s.SessionID, Who: "session", Text: words, Until: s.Until, Reason: s.Reason, Gone: s.Gone})
+	}
+	const yellow = "33"
+	return f.printRule(words, yellow)
+}
+
+func (f *factory) printRule(words, colour string) error {
+	_, err := fmt.Fprintln(f.streams.Out, f.coloured(colour, "---- "+strings.Map(blank, sanitize(words))+" ----"))
+	return err
+}

@@ -1,0 +1,311 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+// withEvents is a store whose journal has so many links.
+func withEvents(t *testing.T, n int) *Store {
+	t.Helper()
+	s := newStore(t)
+	for i := range n {
+		event := noted("alice", aliceID)
+		event.Detail = fmt.Sprintf("number %d", i+1)
+		mustAppend(t, s, event)
+	}
+	return s
+}
+
+func mustAppend(t *testing.T, s *Store, event Event) {
+	t.Helper()
+	if err := s.Append(t.Context(), event); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func verified(t *testing.T, s *Store) Verification {
+	t.Helper()
+	v, err := s.VerifyJournal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// mustVerify checks that the journal is whole, and has so many links and lines that are no events.
+func mustVerify(t *testing.T, s *Store, links int, cutShort ...int) {
+	t.Helper()
+	if v := verified(t, s); v.Broken != nil || v.Links != links || !slices.Equal(v.Torn, cutShort) {
+		t.Errorf("%+v, broken: %v; want %d links, torn %v\n%s", v, v.Broken, links, cutShort, readFile(t, path(s, journal)))
+	}
+}
+
+func mustBreakAt(t *testing.T, s *Store, what string, line int) {
+	t.Helper()
+	v := verified(t, s)
+	if v.Broken == nil || v.Broken.Line != line || v.Broken.File != path(s, journal) {
+		t.Errorf("%s: %v; want it at line %d", what, v.Broken, line)
+	}
+}
+
+// Each byte of each line, the line breaks included, in turn.
+func TestAlteredByteIsFoundAtItsLine(t *testing.T) {
+	t.Parallel()
+	s := withEvents(t, 5)
+	text := []byte(readFile(t, path(s, journal)))
+	for at := range text {
+		line := 1 + bytes.Count(text[:at], []byte{'\n'})
+		for _, other := range []byte{text[at] ^ 1, ' '} {
+			if other == text[at] {
+				continue
+			}
+			altered := slices.Clone(text)
+			altered[at] = other
+			s.put(t, journal, altered)
+			mustBreakAt(t, s, fmt.Sprintf("byte %d of line %d as %q", at, line, other), line)
+		}
+	}
+	s.put(t, journal, text)
+	mustVerify(t, s, 5)
+}
+
+func TestLinesThatWereRemovedPutInOrMovedAreFound(t *testing.T) {
+	t.Parallel()
+	s := withEvents(t, 6)
+	l := strings.SplitAfter(readFile(t, path(s, journal)), "\n")[:6]
+	plainLine := `{"at":"2026-02-20T11:44:07Z","event":"start","handle":"alice","session_id":"` + string(aliceID) + `"}` + "\n"
+	for what, c := range map[string]struct {
+		lines []string
+		line  int
+	}{
+		"the first removed":      {l[1:], 1},
+		"one removed":            {[]string{l[0], l[1], l[3], l[4], l[5]}, 2},
+		"the last removed":       {l[:5], 5},
+		"all removed":            {nil, 1},
+		"two swapped":            {[]string{l[0], l[2], l[1], l[3], l[4], l[5]}, 2},
+		"one twice":              {[]string{l[0], l[1], l[1], l[2], l[3], l[4], l[5]}, 2},
+		"one of no chain put in": {[]string{l[0], l[1], plainLine, l[2], l[3], l[4], l[5]}, 3},
+		"one of no chain added":  {append(slices.Clone(l), plainLine), 7},
+		"no event put in":        {[]string{l[0], l[1], "gone\n", l[2], l[3], l[4], l[5]}, 3},
+		"no event put first":     {append([]string{"gone\n"}, l...), 1},
+	} {
+		s.put(t, journal, []byte(strings.Join(c.lines, "")))
+		mustBreakAt(t, s, what, c.line)
+	}
+}
+
+// What is cut off stays to be seen, whatever is appended.
+func TestCutJournalIsFoundEverAfter(t *testing.T) {
+	t.Parallel()
+	s := withEvents(t, 4)
+	lines := strings.SplitAfter(readFile(t, path(s, journal)), "\n")
+	s.put(t, journal, []byte(lines[0]+lines[1]))
+	mustBreakAt(t, s, "cut", 2)
+	mustAppend(t, s, noted("bob", otherID))
+	mustBreakAt(t, s, "cut and continued", 2)
+	mustAppend(t, s, noted("bob", otherID))
+	mustAppend(t, s, noted("bob", otherID))
+	mustAppend(t, s, noted("bob", otherID))
+	mustBreakAt(t, s, "cut and longer than before", 2)
+	if err := os.Remove(path(s, journal)); err != nil {
+		t.Fatal(err)
+	}
+	mustBreakAt(t, s, "removed", 1)
+	mustAppend(t, s, noted("bob", otherID))
+	mustBreakAt(t, s, "removed and begun again", 1)
+}
+
+// A line that a full disk or a power cut left, whole or not, does no harm ever after.
+func TestTornLineIsLegal(t *testing.T) {
+	t.Parallel()
+	whole := `{"at":"2026-02-20T11:44:07Z","event":"start"`
+	for _, left := range []string{"{", whole, "\x00\x00\x00", whole + "\n", whole + "\n" + whole, strings.Repeat("\x00", 3<<20), strings.Repeat("x", eventLimit) + "\n{"} {
+		s := withEvents(t, 3)
+		before := len(readFile(t, path(s, journal)))
+		s.put(t, journal, []byte(readFile(t, path(s, journal))+left))
+		var lines []int
+		for i := range len(strings.SplitAfter(strings.TrimSuffix(left, "\n"), "\n")) {
+			lines = append(lines, 4+i)
+		}
+		mustVerify(t, s, 3, lines...)
+		mustAppend(t, s, noted("bob", otherID))
+		mustVerify(t, s, 4, lines...)
+		mustAppend(t, s, noted("bob", otherID))
+		mustVerify(t, s, 5, lines...)
+		text := []byte(readFile(t, path(s, journal)))
+		text[before] ^= 3 // of the torn line
+		s.put(t, journal, text)
+		if v := verified(t, s); v.Broken == nil || v.Broken.Line != 4 {
+			t.Errorf("%.20q: altered: %v", left, v.Broken)
+		}
+	}
+}
+
+// A link whose line break alone is missing counts.
+func TestLinkWithoutLineBreak(t *testing.T) {
+	t.Parallel()
+	s := withEvents(t, 2)
+	text := readFile(t, path(s, journal))
+	first := strings.Index(text, "\n") + 1
+	before := head{size: int64(first), sum: sumOf([]byte(text[:first-1]))}
+	s.put(t, journal, []byte(strings.TrimSuffix(text, "\n")))
+	s.put(t, journalHead, before.text()) // the writer was killed, so the head is behind
+	mustVerify(t, s, 2)
+	mustAppend(t, s, noted("bob", otherID))
+	mustVerify(t, s, 3)
+}
+
+func TestJournalOfEarlierVersions(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	old := `{"at":"2026-02-20T11:44:07Z","event":"start","handle":"alice","session_id":"` + string(aliceID) + `"}` + "\n"
+	s.put(t, journal, []byte(old+old+`{"at":"2026`+"\n"+old))
+	check := func(links int) {
+		t.Helper()
+		v := verified(t, s)
+		if v.Broken != nil || v.Unchained != 3 || v.Links != links || v.NoHead != (links == 0) || !slices.Equal(v.Torn, []int{3}) {
+			t.Errorf("%+v, broken: %v", v, v.Broken)
+		}
+	}
+	check(0)
+	mustAppend(t, s, noted("alice", otherID))
+	check(1)
+	mustAppend(t, s, noted("bob", otherID))
+	check(2)
+	if id := s.lastSessionID("alice"); id != otherID {
+		t.Errorf("last session id: %s", id)
+	}
+	text := readFile(t, path(s, journal))
+	s.put(t, journal, []byte(strings.Replace(text, "start", "stant", 1)))
+	mustBreakAt(t, s, "an old line altered", 1)
+}
+
+// Without its head the chain can still be followed, and the next line makes a new one.
+func TestHeadThatIsGone(t *testing.T) {
+	t.Parallel()
+	for _, left := range []string{"", "0", strings.Repeat("0", headSize), strings.Repeat("\x00", headSize)} {
+		s := withEvents(t, 3)
+		s.put(t, journalHead, []byte(left))
+		if v := verified(t, s); v.Broken != nil || !v.NoHead || v.Links != 3 {
+			t.Errorf("head %q: %+v", left, v)
+		}
+		mustAppend(t, s, noted("bob", otherID))
+		if v := verified(t, s); v.Broken != nil || v.NoHead || v.Links != 4 {
+			t.Errorf("head %q: %+v", left, v)
+		}
+	}
+}
+
+func TestVerifyWithoutAJournal(t *testing.T) {
+	t.Parallel()
+	if v := verified(t, newStore(t)); v.Broken != nil || v.Lines != 0 {
+		t.Errorf("%+v", v)
+	}
+}
+
+// Words of somebody else's do not make a line that no reader takes for an event.
+func TestLongDetailIsCut(t *testing.T) {
+	t.Parallel()
+	s := withEvents(t, 1)
+	event := noted("alice", otherID)
+	event.Detail = strings.Repeat("\x01", eventLimit)
+	mustAppend(t, s, event)
+	mustVerify(t, s, 2)
+	if id := s.lastSessionID("alice"); id != otherID {
+		t.Errorf("last session id: %s", id)
+	}
+}
+
+func TestTwoHundredProcessesWriteAtOnce(t *testing.T) {
+	t.Parallel()
+	const writers = 200
+	s := newStore(t)
+	var all sync.WaitGroup
+	for range writers {
+		cmd := rig.Command("append", s.Project())
+		all.Go(func() {
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+	all.Go(func() { // who looks meanwhile sees a whole journal
+		for range 50 {
+			if v, err := s.VerifyJournal(); err != nil || v.Broken != nil {
+				t.Errorf("meanwhile: %v, %v", v.Broken, err)
+			}
+		}
+	})
+	all.Wait()
+	mustVerify(t, s, writers)
+	if v := verified(t, s); v.NoHead {
+		t.Error("no head")
+	}
+}
+
+func TestKilledAppendLeavesAChain(t *testing.T) {
+	t.Parallel()
+	eachKill(t, "append", func(t *testing.T) string {
+		t.Helper()
+		return withEvents(t, 2).Project()
+	}, func(s *Store, killed bool) {
+		v := verified(t, s)
+		if v.Broken != nil || v.Links != 3 && (v.Links != 2 || !killed) || len(v.Torn) > 0 {
+			t.Errorf("%+v, broken: %v", v, v.Broken)
+		}
+		mustAppend(t, s, noted("carol", otherID))
+		mustVerify(t, s, v.Links+1)
+	})
+}
+
+func TestKilledFirstAppendLeavesAChain(t *testing.T) {
+	t.Parallel()
+	eachKill(t, "append", func(t *testing.T) string {
+		t.Helper()
+		return newStore(t).Project()
+	}, func(s *Store, _ bool) {
+		links := verified(t, s).Links
+		mustAppend(t, s, noted("carol", otherID))
+		mustVerify(t, s, links+1)
+	})
+}
+
+// A disk that refuses leaves a chain that goes on.
+func TestDiskErrorLeavesAChain(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		call string
+		n    int
+		says string
+	}{{"write", 1, "write .nbs/journal.jsonl: "}, {"fsync", 1, "write .nbs/journal.jsonl: "}, {"write", 2, "write .nbs/journal.head: "}} {
+		s := withEvents(t, 2)
+		out, end := rig.Tampered(t, rig.Command("append", s.Project()), c.call, "error=ENOSPC", c.n)
+		if end.ExitStatus() != 1 || !strings.Contains(out, c.says) {
+			t.Errorf("%+v: exit code %d: %s", c, end.ExitStatus(), out)
+		}
+		links := verified(t, s).Links
+		mustVerify(t, s, links)
+		mustAppend(t, s, noted("carol", otherID))
+		mustVerify(t, s, links+1)
+	}
+}
+
+func BenchmarkAppend(b *testing.B) {
+	s, err := Create(rig.MemoryDir(b))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	must(s.prepare())
+	for b.Loop() {
+		must(s.Append(b.Context(), noted("alice", aliceID)))
+	}
+}

@@ -1,0 +1,87 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"nbs-worker/internal/filewatch"
+)
+
+// JournalTail reads the journal, and later what was appended since.
+type JournalTail struct {
+	store *Store
+	file  *os.File // nil: not there yet
+	at    int64    // offset behind the last line that was read
+}
+
+// TailJournal begins at the journal's first line.
+func (s *Store) TailJournal() *JournalTail { return &JournalTail{store: s} }
+
+// Close ends the reading.
+func (t *JournalTail) Close() error {
+	if t.file == nil {
+		return nil
+	}
+	return t.file.Close()
+}
+
+// Watch makes the watcher wait for what is appended.
+func (t *JournalTail) Watch(w *filewatch.Watcher) error {
+	return w.Add(filepath.Join(t.store.project, folder))
+}
+
+// Read calls visit with each event that was not read before, until it returns an error.
+// Lines that are no events are passed over; what is just being written is left for the
+// next call. A journal in the place of one that was moved aside is read from its beginning.
+func (t *JournalTail) Read(visit func(Event) error) error {
+	if err := t.reopen(); err != nil {
+		return fmt.Errorf("open %s/%s: %w", folder, journal, err)
+	}
+	if t.file == nil {
+		return nil
+	}
+	if _, err := t.file.Seek(t.at, io.SeekStart); err != nil {
+		return err
+	}
+	lines := readJournal(t.file, chain{}, t.at)
+	for {
+		line, err := lines.next()
+		if errors.Is(err, io.EOF) || err == nil && !line.whole && line.kind == torn {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read %s/%s: %w", folder, journal, err)
+		}
+		t.at = line.end
+		if line.kind == torn {
+			continue
+		}
+		if err := visit(line.Event); err != nil {
+			return err
+		}
+	}
+}
+
+func (t *JournalTail) reopen() error {
+	if t.file != nil {
+		there, err := t.store.nbs.Lstat(journal)
+		mine, statErr := t.file.Stat()
+		if err != nil || statErr != nil || os.SameFile(there, mine) {
+			return statErr // one that was moved aside is read on until another is there
+		}
+	}
+	file, err := t.store.openRegular(journal, os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	err = t.Close()
+	t.file, t.at = file, 0
+	return err
+}

@@ -1,0 +1,161 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Verification is what the journal's chain says of it.
+type Verification struct {
+	Lines     int    // of the journal
+	Links     int    // of the chain
+	Unchained int    // events of earlier versions, before the first link
+	Torn      []int  // numbers of lines that are no events; at most a hundred
+	NoHead    bool   // nothing says where the chain ends: lines that were cut off would not be missed
+	Broken    *Break // nil: all is as it was written
+}
+
+// Break is the first place at which the journal is not as it was written.
+type Break struct {
+	File string // path
+	Line int    // from 1
+	What string
+}
+
+func (b *Break) Error() string { return fmt.Sprintf("%s: line %d: %s", b.File, b.Line, b.What) }
+
+const tornNamed = 100
+
+// VerifyJournal reads the journal and checks its chain. It takes no lock, and what is
+// appended meanwhile does not disturb it. Errors: those of reading; NotFound without a journal.
+func (s *Store) VerifyJournal() (Verification, error) {
+	last, known, err := s.readHead() // first: the journal may then be longer, but not shorter
+	if err != nil {
+		return Verification{}, err
+	}
+	f, err := s.openRegular(journal, os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		if known {
+			return Verification{Broken: &Break{File: s.journalPath(), Line: 1, What: "the journal is gone; its head is there"}}, nil
+		}
+		return Verification{NoHead: true}, nil
+	}
+	if err != nil {
+		return Verification{}, fmt.Errorf("open %s/%s: %w", folder, journal, err)
+	}
+	defer f.Close()
+	v := &verifier{head: last, headKnown: known, result: Verification{NoHead: !known}}
+	line, what, err := v.run(readJournal(f, chain{prev: firstSum}, 0))
+	if err != nil {
+		return Verification{}, fmt.Errorf("read %s/%s: %w", folder, journal, err)
+	}
+	if what != "" {
+		v.result.Broken = &Break{File: s.journalPath(), Line: line, What: what}
+	}
+	return v.result, nil
+}
+
+// verifier walks along the chain. A link that does not fit was changed itself, or what
+// stands before it was: the next link, or the head, is the witness.
+type verifier struct {
+	head      head
+	headKnown bool
+	headSeen  bool
+	result    Verification
+	previous  journalLine  // the line before this one
+	suspect   *journalLine // a link that does not fit; no witness yet
+	before    journalLine  // the line before the suspect
+}
+
+// run returns the line at which the chain is broken and how; "" when it is whole.
+func (v *verifier) run(lines *journalLines) (line int, what string, err error) {
+	for {
+		next, err := lines.next()
+		if errors.Is(err, io.EOF) {
+			line, what := v.atEnd(lines)
+			return line, what, nil
+		}
+		if err != nil {
+			return 0, "", err
+		}
+		if line, what := v.visit(next, lines.chain); what != "" {
+			return line, what, nil
+		}
+		v.previous = next
+	}
+}
+
+// visit looks at one line; after is the chain behind it.
+func (v *verifier) visit(l journalLine, after chain) (line int, what string) {
+	v.result.Lines = l.number
+	switch l.kind {
+	case torn:
+		if len(v.result.Torn) < tornNamed {
+			v.result.Torn = append(v.result.Torn, l.number)
+		}
+	case unchained:
+		if v.result.Links > 0 {
+			return l.number, "altered, or put in by what is not nbs-worker or is an earlier version: it is no link of the chain"
+		}
+		v.result.Unchained++
+	case link:
+		if v.suspect != nil {
+			return v.blame(l.fits())
+		}
+		v.result.Links++
+		if !l.fits() {
+			v.suspect, v.before = &l, v.previous
+		}
+	}
+	return v.atHead(l, after)
+}
+
+// atHead compares the line at which the head stands.
+func (v *verifier) atHead(l journalLine, after chain) (line int, what string) {
+	if !v.headKnown || l.end != v.head.size {
+		return 0, ""
+	}
+	v.headSeen = true
+	same := after == chain{prev: v.head.sum}
+	switch {
+	case v.suspect != nil && v.suspect.number == l.number:
+		return v.blame(same)
+	case !same:
+		return l.number, "altered: it is not what the head of the chain says"
+	}
+	return 0, ""
+}
+
+// blame is called when a witness has said whether the suspect is as it was written.
+func (v *verifier) blame(innocent bool) (line int, what string) {
+	switch {
+	case !innocent:
+		return v.suspect.number, "altered, put in, or not in its place"
+	case v.before.number == 0:
+		return v.suspect.number, "the lines before it were removed"
+	case v.suspect.before.over > 1 && v.before.kind != link:
+		first := v.suspect.number - v.suspect.before.over
+		return first, fmt.Sprintf("altered, or another line up to line %d, or one of them was removed or put in", v.before.number)
+	default:
+		return v.before.number, fmt.Sprintf("altered, or put in, or what stood between it and line %d was removed", v.suspect.number)
+	}
+}
+
+func (v *verifier) atEnd(lines *journalLines) (line int, what string) {
+	switch {
+	case v.suspect != nil:
+		return v.suspect.number, "altered, or the line before it"
+	case !v.headKnown || v.headSeen || v.head.size == 0:
+		return 0, ""
+	case v.head.size > lines.at:
+		return max(1, lines.number), fmt.Sprintf("%d bytes that followed it were cut off", v.head.size-lines.at)
+	default:
+		return max(1, lines.number), "the head of the chain stands at no end of a line: a line break was altered"
+	}
+}
+
+func (s *Store) journalPath() string { return filepath.Join(s.project, folder, journal) }

@@ -1,0 +1,79 @@
+package supervisor
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/filewatch"
+	"nbs-worker/internal/store"
+)
+
+// EventQuery says which events of the journal are wanted.
+type EventQuery struct {
+	Handle agent.Handle // "": of all agents
+	Since  time.Time    // zero: from the beginning
+	Follow bool         // and those to come, until the context ends
+}
+
+func (q EventQuery) wants(e store.Event) bool {
+	return (q.Handle == "" || strings.EqualFold(string(q.Handle), string(e.Handle))) && !e.At.Before(q.Since)
+}
+
+// Events calls visit with each event that is wanted, in the order of the journal.
+// Errors: NotFound for an agent that has neither an event nor a record.
+func (s *Supervisor) Events(ctx context.Context, q EventQuery, visit func(store.Event) error) error {
+	tail := s.Store.TailJournal()
+	defer tail.Close()
+	watcher, err := s.watchJournal(tail, q.Follow)
+	if err != nil {
+		return err
+	}
+	if watcher != nil {
+		defer watcher.Close()
+	}
+	known := q.Handle == "" || q.Follow
+	for {
+		err := tail.Read(func(e store.Event) error {
+			known = known || strings.EqualFold(string(q.Handle), string(e.Handle))
+			if !q.wants(e) {
+				return ctx.Err()
+			}
+			return visit(e)
+		})
+		if err != nil || watcher == nil {
+			return s.known(known, q.Handle, err)
+		}
+		if err := watcher.Wait(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// watchJournal begins to watch before the first look, so that nothing is missed in between.
+func (s *Supervisor) watchJournal(tail *store.JournalTail, follow bool) (*filewatch.Watcher, error) {
+	if !follow {
+		return nil, nil
+	}
+	watcher, err := filewatch.New()
+	if err != nil {
+		return nil, err
+	}
+	if err := tail.Watch(watcher); err != nil {
+		_ = watcher.Close()
+		return nil, err
+	}
+	return watcher, nil
+}
+
+func (s *Supervisor) known(known bool, handle agent.Handle, err error) error {
+	if known || err != nil {
+		return err
+	}
+	if _, err := s.Store.Load(handle); agent.KindOf(err) == agent.NotFound {
+		return agent.Errorf(agent.NotFound, "no agent and no event of the handle %s", handle).
+			Hint("to see the agents: nbs-worker list")
+	}
+	return nil
+}

@@ -1,0 +1,244 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/filewatch"
+)
+
+// LogQuery says what of an agent's conversation is wanted.
+type LogQuery struct {
+	Handle agent.Handle
+	Last   int            // so many messages from the end; 0: all
+	Match  *regexp.Regexp // only messages whose text it matches; nil: all
+	Tools  bool           // also what tools did, what Claude told itself, and subagents
+	All    bool           // also the conversations that the agent was in before
+	Follow bool           // and what is said from now on, until the agent is dismissed
+}
+
+// Said is a message of a conversation.
+type Said = claude.Message
+
+// LogSession is a conversation that the agent was in, or is.
+type LogSession struct {
+	SessionID agent.SessionID
+	Until     time.Time // zero: it is in it
+	Reason    string    // why it left
+	Gone      bool      // there is no transcript
+}
+
+// LogReader takes what is read. Its methods end the reading by an error.
+type LogReader struct {
+	Said    func(Said) error
+	Session func(LogSession) error // what follows is of this conversation
+	Note    func(string)           // what else there is to know
+}
+
+// Logs reads the conversation of an agent. Errors: NotFound when there is no such agent, or
+// no transcript yet.
+func (s *Supervisor) Logs(ctx context.Context, q LogQuery, to LogReader) error {
+	l := &logs{Supervisor: s, query: q, to: to}
+	r, err := s.Store.Load(q.Handle)
+	if err != nil {
+		return err
+	}
+	if l.config, err = claude.ConfigOf(&r, s.Env); err != nil {
+		return err
+	}
+	if q.Follow {
+		if l.watcher, err = filewatch.New(); err != nil {
+			return err
+		}
+		defer l.watcher.Close()
+		if err := l.watch(); err != nil { // before the first look, so that nothing is missed in between
+			return err
+		}
+	}
+	l.sessions = l.sessionsOf(&r)
+	if !q.All {
+		l.sessions = l.sessions[len(l.sessions)-1:]
+	}
+	l.at = l.sessions[len(l.sessions)-1].SessionID
+	if err := l.past(ctx, &r); err != nil || !q.Follow {
+		return err
+	}
+	return l.follow(ctx)
+}
+
+// logs is one reading.
+type logs struct {
+	*Supervisor
+	query    LogQuery
+	to       LogReader
+	config   claude.Config
+	sessions []LogSession // that are shown, oldest first
+	watcher  *filewatch.Watcher
+
+	at     agent.SessionID // the conversation that is followed
+	offset int64           // in its transcript; what stands before was read
+}
+
+// sessionsOf lists the conversations of a record, oldest first; the last is the one that
+// the agent is in, also when the record does not know it yet.
+func (l *logs) sessionsOf(r *agent.Record) []LogSession {
+	var all []LogSession
+	for _, p := range r.PreviousSessions {
+		all = append(all, LogSession{SessionID: p.SessionID, Until: p.Until, Reason: p.Reason})
+	}
+	all = append(all, LogSession{SessionID: r.SessionID})
+	if id, moved := l.config.MovedTo(r); moved {
+		all[len(all)-1].Reason = claude.Moved
+		all = append(all, LogSession{SessionID: id})
+	}
+	return all
+}
+
+// reading is what of one transcript is wanted. A /branch copies what was said before it:
+// where the original is shown too, the copy is not.
+func (l *logs) reading(last int) claude.Wanted {
+	return claude.Wanted{Tools: l.query.Tools, Last: last, Keep: func(m claude.Message) bool {
+		if m.Copied != "" && slices.ContainsFunc(l.sessions, func(s LogSession) bool { return s.SessionID == m.Copied }) {
+			return false
+		}
+		return l.query.Match == nil || l.query.Match.MatchString(m.Text)
+	}}
+}
+
+// past shows what was said up to now.
+func (l *logs) past(ctx context.Context, r *agent.Record) error {
+	conversations := make([]*claude.Conversation, len(l.sessions))
+	found, wanted := false, l.query.Last
+	for i := len(l.sessions) - 1; i >= 0 && (l.query.Last == 0 || wanted > 0); i-- {
+		transcript, there, err := l.config.Transcript(l.sessions[i].SessionID)
+		if err != nil {
+			return err
+		}
+		if l.sessions[i].Gone = !there; !there {
+			continue
+		}
+		found = true
+		if conversations[i], err = transcript.Conversation(l.reading(wanted)); err != nil {
+			return fmt.Errorf("read the transcript: %w", err)
+		}
+		wanted -= conversations[i].Messages
+	}
+	if !found && !l.query.Follow {
+		return noTranscript(r)
+	}
+	for i, c := range conversations {
+		if c == nil && (!l.query.All || !l.sessions[i].Gone) {
+			continue // not needed for the last few messages
+		}
+		if err := l.show(ctx, l.sessions[i], c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *logs) show(ctx context.Context, session LogSession, c *claude.Conversation) error {
+	if l.query.All {
+		if err := l.to.Session(session); err != nil {
+			return err
+		}
+	}
+	if c == nil {
+		return nil
+	}
+	if c.Elsewhere > 0 {
+		l.to.Note(fmt.Sprintf("two claudes have forked the conversation %s: %d messages stand on other branches than the one that Claude would go on from, and are not shown",
+			session.SessionID, c.Elsewhere))
+	}
+	if c.Gaps > 0 {
+		l.to.Note(fmt.Sprintf("records of the conversation %s are missing or damaged in %d places; Claude may not know what stands before them", session.SessionID, c.Gaps))
+	}
+	if session.SessionID == l.at {
+		l.offset = c.Size
+	}
+	return c.Each(func(m claude.Message) error { return errors.Join(ctx.Err(), l.to.Said(m)) })
+}
+
+func noTranscript(r *agent.Record) error {
+	if !r.TranscriptSeen.IsZero() {
+		return agent.Errorf(agent.NotFound, "its transcript is gone; last known %s", r.TranscriptSeen.Format(time.RFC3339)).
+			Hint("to see the record: nbs-worker session %s", r.Handle)
+	}
+	return agent.Errorf(agent.NotFound, "it has no transcript yet: Claude writes one with the first prompt").
+		Hint("to wait for what is said: nbs-worker logs %s --follow", r.Handle)
+}
+
+func (l *logs) watch() error {
+	if err := l.Store.WatchRecords(l.watcher); err != nil {
+		return err
+	}
+	return l.config.WatchConversations(l.watcher)
+}
+
+// follow shows what is said from now on.
+func (l *logs) follow(ctx context.Context) error {
+	for {
+		there, err := l.later(ctx)
+		if err != nil {
+			return err
+		}
+		moved, err := l.move(ctx)
+		if agent.KindOf(err) == agent.NotFound && err != nil {
+			_, err := l.later(ctx) // its last words
+			return err
+		}
+		if err != nil {
+			return err
+		}
+		if moved {
+			continue
+		}
+		if err := l.watcher.Wait(ctx); err != nil {
+			return err
+		}
+		if !there { // its folder may be new
+			if err := l.watch(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// later shows what was said since the last look.
+func (l *logs) later(ctx context.Context) (there bool, err error) {
+	transcript, there, err := l.config.Transcript(l.at)
+	if err != nil || !there {
+		return there, err
+	}
+	l.offset, err = transcript.Later(l.offset, l.reading(0), func(m claude.Message) error { return errors.Join(ctx.Err(), l.to.Said(m)) })
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	return true, err
+}
+
+// move goes with the agent into another conversation. Errors: NotFound when it was dismissed.
+func (l *logs) move(ctx context.Context) (moved bool, err error) {
+	r, err := l.Store.Load(l.query.Handle)
+	if err != nil {
+		return false, err
+	}
+	all := l.sessionsOf(&r)
+	now := all[len(all)-1]
+	if now.SessionID == l.at {
+		return false, nil
+	}
+	if _, err := l.later(ctx); err != nil {
+		return false, err
+	}
+	l.sessions = append(l.sessions, now)
+	l.at, l.offset = now.SessionID, 0
+	return true, l.to.Session(now)
+}
