@@ -110,8 +110,10 @@ func encode(sub, name string, value any, limit int) ([]byte, error) {
 }
 
 // remedied adds to an error of the disk what can be done about it.
-func (s *Store) remedied(err error) error {
-	at := shellWord(filepath.Join(s.project, folder))
+func (s *Store) remedied(err error) error { return remediedAt(filepath.Join(s.project, folder), err) }
+
+func remediedAt(folder string, err error) error {
+	at := shellWord(folder)
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return agent.Errorf(agent.Failed, "%w", err).Hint("make room there, then repeat the command: df -h %s", at)

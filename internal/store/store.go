@@ -29,7 +29,7 @@ const (
 	statuses = "status"
 )
 
-var folders = []string{sessions, locks, launches, statuses}
+var folders = []string{sessions, locks, launches, statuses, transcripts}
 
 // Store is one project's .nbs folder.
 type Store struct {

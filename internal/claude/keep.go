@@ -1,0 +1,172 @@
+package claude
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"github.com/google/renameio/v2"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/smallfile"
+)
+
+// TranscriptAt is a transcript that is not in its place, such as one that was kept.
+func TranscriptAt(path string) Transcript { return Transcript{Path: path} }
+
+var notSlug = regexp.MustCompile(`[^A-Za-z0-9]`)
+
+const slugLimit = 200 // bytes; Claude ends longer ones with a hash
+
+// RestorePath is where a transcript that is gone is put back: in the folder in which it was.
+// Where that is not known it is the one that Claude derives from the working directory. The
+// folder is made.
+func (c Config) RestorePath(id agent.SessionID, folder, cwd string) (string, error) {
+	if folder == "" {
+		if real, err := filepath.EvalSymlinks(cwd); err == nil {
+			cwd = real
+		}
+		folder = notSlug.ReplaceAllString(cwd, "-")
+		folder = folder[:min(len(folder), slugLimit)]
+	}
+	dir := filepath.Join(c.projects(), folder)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, string(id)+".jsonl"), nil
+}
+
+// DefaultCleanupDays is after how many days without a write Claude deletes a transcript.
+const DefaultCleanupDays = 30
+
+const settingsLimit = 1 << 20 // bytes
+
+// CleanupDays is cleanupPeriodDays as it holds for a working directory, and the file that
+// says so: the project's own settings go before the user's. Source is "" for the default.
+// A file that cannot be read says nothing.
+func (c Config) CleanupDays(cwd string) (days float64, source string) {
+	for _, path := range []string{
+		filepath.Join(cwd, ".claude", "settings.local.json"),
+		filepath.Join(cwd, ".claude", "settings.json"),
+		filepath.Join(c.dir, "settings.json"),
+	} {
+		data, err := smallfile.Read(path, settingsLimit)
+		var settings struct {
+			Days *float64 `json:"cleanupPeriodDays"`
+		}
+		if err == nil && json.Unmarshal(data, &settings) == nil && settings.Days != nil && *settings.Days >= 0 {
+			return *settings.Days, path
+		}
+	}
+	return DefaultCleanupDays, ""
+}
+
+// ClearPlace sets a transcript in which nothing was said aside, so that the one that was
+// kept can be put into its place. Errors: Conflict when something was said meanwhile.
+func (c Config) ClearPlace(id agent.SessionID) error {
+	if err := c.SetStubAside(id); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if _, found, err := c.Transcript(id); err != nil || found {
+		return errors.Join(err, agent.Errorf(agent.Conflict, "the transcript of %s is there again", id))
+	}
+	return nil
+}
+
+// Continued finds the transcripts in which this one began: each first record has a parent,
+// and the one that holds it comes before. It returns all parts in order, this one last.
+func (t Transcript) Continued(earlier []Transcript) ([]Transcript, error) {
+	parts := []Transcript{t}
+	for range earlier {
+		parent, err := parts[0].missingParent()
+		if err != nil || parent == "" {
+			return parts, err
+		}
+		before, err := holding(earlier, parent)
+		if err != nil || before == nil {
+			return parts, err
+		}
+		parts = append([]Transcript{*before}, parts...)
+	}
+	return parts, nil
+}
+
+// missingParent is the parent of the first message of a transcript when it is not in it.
+func (t Transcript) missingParent() (string, error) {
+	f, err := openRegular(t.Path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	lines := bufio.NewReader(f)
+	for {
+		line, err := lines.ReadBytes('\n')
+		var record struct{ UUID, ParentUUID string }
+		if json.Unmarshal(line, &record) == nil && record.UUID != "" {
+			if record.ParentUUID == "" {
+				return "", nil
+			}
+			there, err := holding([]Transcript{t}, record.ParentUUID)
+			if err != nil || there != nil {
+				return "", err
+			}
+			return record.ParentUUID, nil
+		}
+		if err != nil {
+			return "", nil // the end: nothing in it has a parent
+		}
+	}
+}
+
+// holding finds the transcript with a record; nil when none has it.
+func holding(all []Transcript, uuid string) (*Transcript, error) {
+	for _, t := range all {
+		f, err := openRegular(t.Path)
+		if err != nil {
+			return nil, err
+		}
+		there, err := streamContains(f, []byte(`"uuid":"`+uuid+`"`))
+		if err := errors.Join(err, f.Close()); err != nil {
+			return nil, err
+		}
+		if there {
+			return &t, nil
+		}
+	}
+	return nil, nil
+}
+
+// Join puts all parts, one after the other, into the place of this transcript, which is the
+// last of them.
+func (t Transcript) Join(parts []Transcript) error {
+	return writeTranscript(t.Path, func(out io.Writer) error {
+		for _, part := range parts {
+			text, err := os.ReadFile(part.Path)
+			if err == nil && len(text) > 0 && text[len(text)-1] != '\n' {
+				text = append(text, '\n') // its last record was cut short
+			}
+			if _, err2 := out.Write(text); err != nil || err2 != nil {
+				return errors.Join(err, err2)
+			}
+		}
+		return nil
+	})
+}
+
+// writeTranscript replaces a transcript when the new one is whole and on the disk.
+func writeTranscript(path string, write func(io.Writer) error) error {
+	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithStaticPermissions(0o600))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Cleanup() }()
+	if err := write(f); err != nil {
+		return err
+	}
+	return f.CloseAtomicallyReplace()
+}

@@ -1,0 +1,135 @@
+package store
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+// linkCalls are the calls by which a transcript is kept, besides those of all files.
+var linkCalls = []string{"linkat", "renameat2", "utimensat", "copy_file_range", "ioctl"}
+
+func keepOnce(ctx context.Context, s *Store) error {
+	return s.KeepTranscript(ctx, aliceID, original(s))
+}
+
+func restoreOnce(_ context.Context, s *Store) error {
+	kept, err := s.Kept(aliceID)
+	if err != nil {
+		return err
+	}
+	return s.RestoreTranscript(kept[0], original(s))
+}
+
+// killTranscript kills a role before each of its system calls; the next look makes all well.
+func killTranscript(t *testing.T, role string, begin func(s *Store), check func(s *Store)) {
+	t.Helper()
+	kills := rig.EachKill(t, slices.Concat(rig.FileCalls, linkCalls), func() (*exec.Cmd, func(bool)) {
+		s := newStore(t)
+		begin(s)
+		return rig.Command(role, s.Project()), func(bool) {
+			check(s)
+			for _, name := range names(t, path(s, transcripts)) {
+				if strings.HasPrefix(name, ".") {
+					t.Errorf("left is %s", name)
+				}
+			}
+			_ = s.Close()
+		}
+	})
+	if kills < 10 {
+		t.Errorf("only %d kills", kills)
+	}
+	t.Logf("%d kills", kills)
+}
+
+func TestKilledKeepLosesNothing(t *testing.T) {
+	t.Parallel()
+	killTranscript(t, "keep", func(s *Store) { putOriginal(t, s, said) }, func(s *Store) {
+		mustKeep(t, s)
+		mustHold(t, s, said)
+	})
+}
+
+// Killed while one transcript takes the place of another, it leaves both.
+func TestKilledKeepOfAReplacedTranscriptLosesNothing(t *testing.T) {
+	t.Parallel()
+	killTranscript(t, "keep", func(s *Store) {
+		putOriginal(t, s, said)
+		mustKeep(t, s)
+		putOriginal(t, s, "another\n")
+	}, func(s *Store) {
+		kept, err := s.Kept(aliceID)
+		if err != nil || !slices.ContainsFunc(kept, func(k Kept) bool { return readFile(t, k.Path) == said }) {
+			t.Errorf("%+v, %v", kept, err)
+		}
+		mustKeep(t, s)
+		mustHold(t, s, "another\n", said)
+	})
+}
+
+func TestKilledCopyIsNeverTakenForTheWhole(t *testing.T) {
+	t.Parallel()
+	for _, before := range []string{"", "one\n"} {
+		mounts := rig.PrivateMounts(t)
+		killTranscript(t, "keep", func(s *Store) {
+			mounts.Tmpfs(filepath.Dir(originals(s)), "1m")
+			putOriginal(t, s, said)
+			if before != "" {
+				writeFile(t, original(s), before)
+				mustKeep(t, s)
+				writeFile(t, original(s), said)
+			}
+		}, func(s *Store) {
+			kept, err := s.Kept(aliceID)
+			if err != nil {
+				t.Error(err)
+			}
+			for _, k := range kept {
+				if got := readFile(t, k.Path); !strings.HasPrefix(said, got) || freshness(t, s) == CopyFresh && got != said {
+					t.Errorf("%q counts as %s", got, freshness(t, s))
+				}
+			}
+			mustKeep(t, s)
+			mustHold(t, s, said)
+			mounts.Unmount(filepath.Dir(originals(s)))
+		})
+	}
+}
+
+func TestKilledRestoreLosesNothing(t *testing.T) {
+	t.Parallel()
+	for what, mount := range map[string]func(s *Store) (unmount func()){
+		"by link": func(*Store) func() { return func() {} },
+		"by copy": func(s *Store) func() {
+			mounts := rig.PrivateMounts(t)
+			mounts.Tmpfs(filepath.Dir(originals(s)), "1m")
+			return func() { mounts.Unmount(filepath.Dir(originals(s))) }
+		},
+	} {
+		unmount := func() {}
+		killTranscript(t, "restore", func(s *Store) {
+			unmount = mount(s)
+			putOriginal(t, s, said)
+			mustKeep(t, s)
+			if err := os.Remove(original(s)); err != nil {
+				t.Fatal(err)
+			}
+		}, func(s *Store) {
+			mustHold(t, s, said)
+			if _, err := os.Lstat(original(s)); err != nil {
+				mustRestore(t, s)
+			}
+			if got := readFile(t, original(s)); got != said {
+				t.Errorf("%s: put back is %q", what, got)
+			}
+			unmount()
+		})
+	}
+}

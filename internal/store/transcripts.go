@@ -1,0 +1,233 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/agent"
+)
+
+// Claude deletes transcripts after some weeks. Each conversation of an agent has a second
+// name here, transcripts/<session-id>.jsonl: a hard link, which grows with the original and
+// costs no room, or a copy where the original is on another file system. Claude 2.1.197
+// and 2.1.329 only ever append to a transcript, in /compact, rewind and resume too, and so a
+// link keeps all of it. Beside it, <session-id>.json says in which of Claude's folders the
+// original was.
+//
+// What takes the place of the original and does not go on where ours ends is kept besides:
+// ours is set aside as <session-id>.<n>.jsonl. A look that finds all as it was takes no
+// lock; a change is made under one lock of the project.
+//
+// Nothing here is synced but a first copy: the original is there when it is made, and the
+// next look makes again what a power cut took.
+
+const (
+	transcripts = "transcripts"
+	asideLimit  = 100     // transcripts of one conversation that are set aside
+	originLimit = 4 << 10 // bytes
+)
+
+// Kept is what .nbs has of a conversation.
+type Kept struct {
+	Path     string // absolute
+	Folder   string // name of the folder in which the original was; "" unknown
+	Size     int64  // bytes
+	Modified time.Time
+	stat     unix.Stat_t
+}
+
+// origin is the file beside a kept transcript.
+type origin struct {
+	Folder string `json:"folder"`
+}
+
+// KeepTranscript gives the transcript at path, of this conversation, its second name, or
+// brings a copy up to date. It costs a few system calls when there is nothing to do.
+// Errors: [fs.ErrNotExist] when there is none; BadInput for what is no transcript of ours.
+func (s *Store) KeepTranscript(ctx context.Context, id agent.SessionID, path string) error {
+	if err := checkTranscriptName(id, path); err != nil {
+		return err
+	}
+	source, err := openOwn(unix.AT_FDCWD, path)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	if s.isKept(id, source) {
+		return nil
+	}
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, recordLockWait)
+	defer cancel()
+	lock := s.lock(transcripts, os.O_CREATE|os.O_RDWR)
+	if err := lockWithin(ctx, lock); err != nil {
+		return s.lockFailed(transcripts, err)
+	}
+	defer lock.Close()
+	if err := s.keepLocked(id, source); err != nil {
+		return s.remedied(fmt.Errorf("keep the transcript of %s: %w", id, err))
+	}
+	return nil
+}
+
+// checkTranscriptName refuses a path that is not that of the conversation: it may come from
+// a hook's input.
+func checkTranscriptName(id agent.SessionID, path string) error {
+	if _, err := agent.ParseSessionID(string(id)); err != nil {
+		return err
+	}
+	if !filepath.IsAbs(path) || filepath.Base(path) != transcriptFile(id) {
+		return agent.Errorf(agent.BadInput, "%s is no transcript of %s", agent.Quote(path), id)
+	}
+	return nil
+}
+
+// isKept tells, by two looks, whether there is nothing to do.
+func (s *Store) isKept(id agent.SessionID, source *ownFile) bool {
+	var kept unix.Stat_t
+	err := unix.Fstatat(int(s.dir.Fd()), transcripts+"/"+transcriptFile(id), &kept, unix.AT_SYMLINK_NOFOLLOW)
+	return err == nil && kept.Mode&unix.S_IFMT == unix.S_IFREG && upToDate(&kept, &source.stat)
+}
+
+// upToDate tells whether a kept transcript is the original, or as the original is.
+func upToDate(kept, original *unix.Stat_t) bool {
+	return sameFile(kept, original) || kept.Size == original.Size && kept.Mtim == original.Mtim
+}
+
+func sameFile(a, b *unix.Stat_t) bool { return a.Dev == b.Dev && a.Ino == b.Ino }
+
+// keepLocked is a keep that has something to do. The caller holds the lock.
+func (s *Store) keepLocked(id agent.SessionID, source *ownFile) error {
+	return s.in(transcripts, func(root *os.Root) error {
+		dir, err := root.Open(".")
+		if err != nil {
+			return err
+		}
+		defer dir.Close()
+		at := keeper{dir: dir, id: id}
+		if err := s.noteOrigin(id, filepath.Base(filepath.Dir(source.Name()))); err != nil {
+			return err
+		}
+		kept, err := openOwn(int(dir.Fd()), transcriptFile(id))
+		if errors.Is(err, fs.ErrNotExist) {
+			return at.put(source)
+		}
+		if err != nil {
+			return err
+		}
+		defer kept.Close()
+		return at.update(kept, source)
+	})
+}
+
+// noteOrigin writes down where the original is, before there is anything to put back.
+func (s *Store) noteOrigin(id agent.SessionID, folder string) error {
+	if s.originOf(id) == folder {
+		return nil
+	}
+	return s.handOver(transcripts, originFile(id), origin{Folder: folder}, originLimit)
+}
+
+// originOf is the folder in which a conversation's transcript was; "" when that is not known.
+func (s *Store) originOf(id agent.SessionID) string {
+	data, err := s.read(transcripts, originFile(id), originLimit)
+	if err != nil {
+		return ""
+	}
+	var from origin
+	if json.Unmarshal(data, &from) != nil || !isElement(from.Folder) {
+		return ""
+	}
+	return from.Folder
+}
+
+// isElement tells whether a name is that of a folder and leads nowhere else.
+func isElement(name string) bool {
+	return name != "" && name != "." && name != ".." && len(name) <= unix.NAME_MAX && !strings.ContainsAny(name, "/\x00")
+}
+
+// Kept lists what there is of a conversation: first what has its name, then what was set
+// aside, largest first. Errors: BadInput for what somebody else put there.
+func (s *Store) Kept(id agent.SessionID) ([]Kept, error) {
+	if s.nbs == nil {
+		return nil, nil
+	}
+	names, err := s.namesOf(id)
+	if err != nil {
+		return nil, err
+	}
+	var all []Kept
+	from := s.originOf(id)
+	for _, name := range names {
+		path := filepath.Join(s.project, folder, transcripts, name)
+		f, err := openOwn(int(s.dir.Fd()), transcripts+"/"+name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Kept{Path: path, Folder: from, Size: f.stat.Size, Modified: time.Unix(f.stat.Mtim.Unix()), stat: f.stat})
+		_ = f.Close()
+	}
+	slices.SortStableFunc(all, func(a, b Kept) int {
+		return cmpKept(a, b, transcriptFile(id))
+	})
+	return all, nil
+}
+
+// namesOf lists the files of a conversation, less those half done.
+func (s *Store) namesOf(id agent.SessionID) ([]string, error) {
+	all, err := s.names(transcripts)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return slices.DeleteFunc(all, func(name string) bool { return !isTranscriptOf(id, name) }), err
+}
+
+// RemoveTranscript removes what is kept of a conversation.
+func (s *Store) RemoveTranscript(id agent.SessionID) error {
+	names, err := s.namesOf(id)
+	if err != nil {
+		return err
+	}
+	for _, name := range append(names, "."+transcriptFile(id), originFile(id)) {
+		if err := s.nbs.Remove(transcripts + "/" + name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return s.remedied(err)
+		}
+	}
+	return nil
+}
+
+func transcriptFile(id agent.SessionID) string { return string(id) + ".jsonl" }
+
+func originFile(id agent.SessionID) string { return string(id) + ".json" }
+
+func asideFile(id agent.SessionID, n int) string {
+	return string(id) + "." + strconv.Itoa(n) + ".jsonl"
+}
+
+func isTranscriptOf(id agent.SessionID, name string) bool {
+	rest, ok := strings.CutPrefix(name, string(id)+".")
+	return ok && (rest == "jsonl" || strings.HasSuffix(rest, ".jsonl"))
+}
+
+// HasLink tells whether what is kept of a conversation has another name too: the original.
+func (s *Store) HasLink(id agent.SessionID) bool {
+	var kept unix.Stat_t
+	err := unix.Fstatat(int(s.dir.Fd()), transcripts+"/"+transcriptFile(id), &kept, unix.AT_SYMLINK_NOFOLLOW)
+	return err == nil && kept.Nlink > 1
+}

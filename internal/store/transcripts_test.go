@@ -1,0 +1,316 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
+)
+
+// originals is where the tests have the folder of Claude's transcripts.
+func originals(s *Store) string { return filepath.Join(s.Project(), "projects", "-srv-project") }
+
+func original(s *Store) string { return filepath.Join(originals(s), transcriptFile(aliceID)) }
+
+const said = "one\ntwo\n"
+
+// withTranscript is a store, and a transcript beside it.
+func withTranscript(t *testing.T, text string) *Store {
+	t.Helper()
+	s := newStore(t)
+	putOriginal(t, s, text)
+	return s
+}
+
+func putOriginal(t *testing.T, s *Store, text string) {
+	t.Helper()
+	if err := os.MkdirAll(originals(s), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_ = os.Remove(original(s))
+	writeFile(t, original(s), text)
+}
+
+func mustKeep(t *testing.T, s *Store) {
+	t.Helper()
+	if err := s.KeepTranscript(t.Context(), aliceID, original(s)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mustHold(t *testing.T, s *Store, want string, aside ...string) {
+	t.Helper()
+	kept, err := s.Kept(aliceID)
+	if err != nil || len(kept) != 1+len(aside) {
+		t.Fatalf("kept are %+v, %v", kept, err)
+	}
+	for i, text := range append([]string{want}, aside...) {
+		if got := readFile(t, kept[i].Path); got != text || kept[i].Folder != "-srv-project" {
+			t.Errorf("%+v holds %q; want %q", kept[i], got, text)
+		}
+	}
+}
+
+func freshness(t *testing.T, s *Store) Freshness {
+	t.Helper()
+	f, err := s.Freshness(aliceID, original(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func appendTo(t *testing.T, path, text string) {
+	t.Helper()
+	writeFile(t, path, readFile(t, path)+text)
+}
+
+func TestKeepTranscriptIsALink(t *testing.T) {
+	t.Parallel()
+	s := withTranscript(t, said)
+	if f := freshness(t, s); f != NotKept {
+		t.Errorf("before it is kept: %s", f)
+	}
+	mustKeep(t, s)
+	mustKeep(t, s)
+	f, err := os.OpenFile(original(s), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteString("three\n")
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	mustHold(t, s, said+"three\n")
+	if f := freshness(t, s); f != Linked || !s.HasLink(aliceID) {
+		t.Errorf("kept: %s", f)
+	}
+	if got := names(t, path(s, transcripts)); !slices.Equal(got, []string{originFile(aliceID), transcriptFile(aliceID)}) {
+		t.Errorf("there are %v", got)
+	}
+	if err := os.Remove(original(s)); err != nil {
+		t.Fatal(err)
+	}
+	if f := freshness(t, s); f != OnlyCopy || s.HasLink(aliceID) {
+		t.Errorf("kept: %s", f)
+	}
+}
+
+// What takes the original's place is kept too; what it does not go on from stays besides.
+func TestReplacedTranscriptLosesNothing(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		after string
+		want  []string
+	}{
+		"it goes on":               {said + "three\n", []string{said + "three\n"}},
+		"it is the same":           {said, []string{said}},
+		"it is shorter":            {"one\n", []string{"one\n", said}},
+		"it is longer and another": {"uno\ndos\ntres\n", []string{"uno\ndos\ntres\n", said}},
+		"it is empty":              {"", []string{said}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			s := withTranscript(t, said)
+			mustKeep(t, s)
+			putOriginal(t, s, c.after)
+			mustKeep(t, s)
+			mustKeep(t, s)
+			mustHold(t, s, c.want[0], c.want[1:]...)
+			if err := s.RemoveTranscript(aliceID); err != nil {
+				t.Fatal(err)
+			}
+			if got := names(t, path(s, transcripts)); len(got) > 0 {
+				t.Errorf("left are %v", got)
+			}
+		})
+	}
+}
+
+// Across file systems there is a copy: as old as the original was, and only the rest of it
+// is copied later.
+func TestKeepTranscriptAcrossFileSystems(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	rig.PrivateMounts(t).Tmpfs(filepath.Dir(originals(s)), "1m")
+	putOriginal(t, s, said)
+	past := time.Now().Add(-time.Hour).Truncate(time.Millisecond)
+	if err := os.Chtimes(original(s), past, past); err != nil {
+		t.Fatal(err)
+	}
+	mustKeep(t, s)
+	mustHold(t, s, said)
+	kept, err := os.Stat(path(s, transcripts, transcriptFile(aliceID)))
+	if err != nil || !kept.ModTime().Equal(past) || kept.Mode().Perm() != 0o600 || freshness(t, s) != CopyFresh {
+		t.Errorf("%v, %v, %s", kept, err, freshness(t, s))
+	}
+	appendTo(t, original(s), "three\n")
+	if f := freshness(t, s); f != CopyStale {
+		t.Errorf("an old copy counts as %s", f)
+	}
+	mustKeep(t, s)
+	mustHold(t, s, said+"three\n")
+	if f := freshness(t, s); f != CopyFresh {
+		t.Errorf("kept: %s", f)
+	}
+	putOriginal(t, s, "another\n")
+	mustKeep(t, s)
+	mustHold(t, s, "another\n", said+"three\n")
+	if err := os.Remove(original(s)); err != nil {
+		t.Fatal(err)
+	}
+	mustRestore(t, s)
+	if got := readFile(t, original(s)); got != "another\n" {
+		t.Errorf("restored: %q", got)
+	}
+}
+
+func mustRestore(t *testing.T, s *Store) {
+	t.Helper()
+	kept, err := s.Kept(aliceID)
+	if err != nil || len(kept) == 0 {
+		t.Fatal(kept, err)
+	}
+	if err := s.RestoreTranscript(kept[0], original(s)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRestoreTranscriptNeverOverwrites(t *testing.T) {
+	t.Parallel()
+	s := withTranscript(t, said)
+	old := time.Now().Add(-50 * 24 * time.Hour)
+	if err := errors.Join(os.Chtimes(original(s), old, old), os.Chmod(original(s), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	mustKeep(t, s)
+	kept, err := s.Kept(aliceID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.RestoreTranscript(kept[0], original(s)); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("over the original: %v", err)
+	}
+	putOriginal(t, s, "")
+	if err := s.RestoreTranscript(kept[0], original(s)); !errors.Is(err, fs.ErrExist) || readFile(t, original(s)) != "" {
+		t.Errorf("over an empty one: %v", err)
+	}
+	if err := os.Remove(original(s)); err != nil {
+		t.Fatal(err)
+	}
+	mustRestore(t, s)
+	info, err := os.Stat(original(s))
+	if err != nil || readFile(t, original(s)) != said || info.Mode().Perm() != 0o600 || time.Since(info.ModTime()) > time.Hour {
+		t.Errorf("%v, %v", info, err)
+	}
+}
+
+// Nothing is kept but a regular file of this user under the conversation's own name.
+func TestKeepTranscriptRefusesWhatIsNone(t *testing.T) {
+	t.Parallel()
+	s := withTranscript(t, said)
+	outside := filepath.Join(t.TempDir(), "secret")
+	writeFile(t, outside, "secret")
+	for what, plant := range map[string]func(at string) error{
+		"a link":   func(at string) error { return os.Symlink(outside, at) },
+		"a FIFO":   func(at string) error { return syscall.Mkfifo(at, 0o600) },
+		"a socket": func(at string) error { return syscall.Mknod(at, syscall.S_IFSOCK|0o600, 0) },
+		"a folder": func(at string) error { return os.Mkdir(at, 0o700) },
+		"nothing":  func(string) error { return nil },
+	} {
+		_ = os.Remove(original(s))
+		if err := plant(original(s)); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.KeepTranscript(t.Context(), aliceID, original(s)); err == nil {
+			t.Errorf("%s was kept", what)
+		}
+	}
+	for _, c := range []struct {
+		id   agent.SessionID
+		path string
+	}{
+		{"../../x", "/srv/../../x.jsonl"},
+		{aliceID, outside},
+		{aliceID, "projects/" + transcriptFile(aliceID)},
+		{aliceID, filepath.Join(originals(s), transcriptFile(otherID))},
+	} {
+		wantKind(t, c.path, s.KeepTranscript(t.Context(), c.id, c.path), agent.BadInput)
+	}
+	if got := names(t, path(s, transcripts)); len(got) > 0 {
+		t.Errorf("there are %v", got)
+	}
+}
+
+func TestTranscriptOfAnotherUserIsNotKept(t *testing.T) {
+	t.Parallel()
+	rig.NeedsRoot(t)
+	s := withTranscript(t, said)
+	if err := os.Chown(original(s), rig.Nobody, -1); err != nil {
+		t.Fatal(err)
+	}
+	wantKind(t, "keep", s.KeepTranscript(t.Context(), aliceID, original(s)), agent.BadInput)
+}
+
+// What stands in the place of ours is neither written through nor put back.
+func TestPlantedTranscriptsAreRefused(t *testing.T) {
+	t.Parallel()
+	s := withTranscript(t, said)
+	mustKeep(t, s)
+	kept, err := s.Kept(aliceID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plantLink(t, s, transcripts, transcriptFile(aliceID))
+	plantLink(t, s, transcripts, "."+transcriptFile(aliceID))
+	if err := s.KeepTranscript(t.Context(), aliceID, original(s)); err == nil {
+		t.Error("a link was taken for ours")
+	}
+	_ = os.Remove(original(s))
+	if err := s.RestoreTranscript(kept[0], original(s)); err == nil {
+		t.Error("the target of a link was put back")
+	}
+	if _, err := s.Kept(aliceID); err == nil {
+		t.Error("a link is listed")
+	}
+	// A planted temporary name is replaced, a planted origin is not believed.
+	s = withTranscript(t, said)
+	if err := os.MkdirAll(path(s, transcripts), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	plantLink(t, s, transcripts, "."+transcriptFile(aliceID))
+	mustKeep(t, s)
+	mustHold(t, s, said)
+	for _, text := range []string{`{"folder":"../../etc"}`, `{"folder":".."}`, `{"folder":"a/b"}`, `{"folder":`, strings.Repeat("x", 2*originLimit)} {
+		writeFile(t, path(s, transcripts, originFile(aliceID)), text)
+		if folder := s.originOf(aliceID); folder != "" {
+			t.Errorf("%.40q leads to %q", text, folder)
+		}
+	}
+}
+
+func TestManyKeepATranscriptAtOnce(t *testing.T) {
+	t.Parallel()
+	s := withTranscript(t, said)
+	errs := make(chan error)
+	for range 20 {
+		go func() { errs <- s.KeepTranscript(t.Context(), aliceID, original(s)) }()
+	}
+	for range 20 {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	mustHold(t, s, said)
+	if got := names(t, path(s, transcripts)); len(got) != 2 {
+		t.Errorf("there are %v", got)
+	}
+}
