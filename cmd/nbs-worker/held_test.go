@@ -136,9 +136,7 @@ func TestLostTranscriptIsNeverReplacedInSilence(t *testing.T) {
 	eachVersion(t, func(t *testing.T, m *team) {
 		before := m.remembers("alpha")
 		m.ok("stop", "alpha")
-		if err := os.Remove(before.Transcript.Path); err != nil {
-			t.Fatal(err)
-		}
+		m.lose(before)
 		record := m.recordText("alpha")
 		r := m.refused(2, "its transcript is gone", "resume", "alpha")
 		if !strings.Contains(r.stderr, "nbs-worker resume alpha --fresh") || m.recordText("alpha") != record {
@@ -162,9 +160,7 @@ func TestLostTranscriptOfAKilledLauncher(t *testing.T) {
 	m.mustAnswer("alpha", "OK, I will remember 42.")
 	m.kill(m.launcher("alpha"), syscall.SIGKILL)
 	m.waitDead(s.RecordedPID)
-	if err := os.Remove(m.session("alpha").Transcript.Path); err != nil {
-		t.Fatal(err)
-	}
+	m.lose(m.session("alpha"))
 	m.refused(2, "its transcript is gone", "resume", "alpha")
 }
 

@@ -143,9 +143,7 @@ func TestTranscriptThatWasDeletedUnderARunningAgent(t *testing.T) {
 	m.typeLine(m.session("alpha"), "Remember 42.")
 	m.mustAnswer("alpha", "OK, I will remember 42.")
 	s := m.session("alpha")
-	if err := os.Remove(s.Transcript.Path); err != nil {
-		t.Fatal(err)
-	}
+	m.lose(s)
 	m.kill(s.RecordedPID, syscall.SIGKILL)
 	m.waitState("alpha", "crashed")
 	m.refused(2, "its transcript is gone", "resume", "alpha")
@@ -206,9 +204,7 @@ func TestFailedResumeRemembersTheTranscript(t *testing.T) {
 	if s.Transcript == nil {
 		t.Fatalf("no transcript: %+v", s)
 	}
-	if err := os.Remove(s.Transcript.Path); err != nil {
-		t.Fatal(err)
-	}
+	m.lose(s)
 	m.refused(2, "its transcript is gone", "resume", "alpha")
 }
 

@@ -26,6 +26,7 @@ type Hook struct {
 	Notification string          `json:"notification_type"` // of Notification
 	Tool         string          `json:"tool_name"`
 	Trigger      string          `json:"trigger"` // of a compaction: manual, auto
+	Transcript   string          `json:"transcript_path"`
 }
 
 // ReadHook reads what claude writes to a hook, to its end.

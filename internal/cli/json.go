@@ -9,6 +9,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/proc"
+	"nbs-worker/internal/store"
 	"nbs-worker/internal/supervisor"
 )
 
@@ -54,6 +55,13 @@ type startedJSON struct {
 	State          agent.State          `json:"state"`
 	TmuxSession    string               `json:"tmux_session"`
 	Previous       agent.SessionID      `json:"previous_session_id,omitempty"` // replaced by --fresh
+	Restored       *restoredJSON        `json:"restored,omitempty"`            // its transcript was gone and was put back
+}
+
+type restoredJSON struct {
+	From    string    `json:"from"`
+	To      string    `json:"to"`
+	Written time.Time `json:"written"` // the last time before it was gone
 }
 
 func newStartedJSON(s supervisor.Started) startedJSON {
@@ -61,6 +69,9 @@ func newStartedJSON(s supervisor.Started) startedJSON {
 	out := startedJSON{
 		Handle: r.Handle, SessionID: r.SessionID, Opened: s.Opening.Word(), Model: r.Model,
 		PermissionMode: r.PermissionMode, PID: r.PID, State: s.Status.State, TmuxSession: r.TmuxSession,
+	}
+	if back := s.Restored; back != nil {
+		out.Restored = &restoredJSON{From: back.From, To: back.To, Written: back.Written.Truncate(time.Second)}
 	}
 	if previous := lastPrevious(r); previous != "" && s.Fresh {
 		out.Previous = previous
@@ -73,6 +84,7 @@ type endedJSON struct {
 	SessionID agent.SessionID `json:"session_id"`
 	Result    string          `json:"result"` // "stop" or "dismiss"
 	Was       string          `json:"was"`
+	Kept      []string        `json:"kept_transcripts,omitempty"` // paths in .nbs, after a dismissal
 }
 
 type listJSON struct {
@@ -147,6 +159,7 @@ type sessionJSON struct {
 	Context          *contextJSON            `json:"context"`
 	Cost             *costJSON               `json:"cost"`
 	Transcript       *transcriptJSON         `json:"transcript"`
+	Kept             store.Freshness         `json:"kept"` // whether .nbs has the transcript too
 	Usage            *proc.Usage             `json:"usage"`
 	PreviousSessions []agent.PreviousSession `json:"previous_sessions"`
 	LastExit         *agent.Exit             `json:"last_exit"`
@@ -198,7 +211,7 @@ func newSessionJSON(v supervisor.View, bands agent.Bands, now time.Time) session
 		SameProcess: v.Status.SamePID, RecordedPID: r.PID, TmuxAlive: v.Status.TmuxAlive,
 		Created: r.Created, PermissionMode: r.LaunchPermissionMode(), ClaudeArgs: list(r.ClaudeArgs), ClaudeVersion: r.ClaudeVersion,
 		InitialPrompt: r.InitialPrompt, ConfigDir: r.ConfigDir, Usage: v.Usage,
-		PreviousSessions: list(r.PreviousSessions), LastExit: lastExit(r), LastError: v.LastError, Advice: []string{}, Drift: list(v.Drift), OtherClaudes: list(v.Strangers),
+		PreviousSessions: list(r.PreviousSessions), LastExit: lastExit(r), Kept: v.Kept, LastError: v.LastError, Advice: []string{}, Drift: list(v.Drift), OtherClaudes: list(v.Strangers),
 	}
 	if v.Status.SamePID {
 		seconds := int64(v.Status.Uptime / time.Second)
@@ -235,4 +248,5 @@ type planJSON struct {
 	Cwd         string          `json:"cwd"`
 	ConfigDir   string          `json:"config_dir"`
 	TmuxSession string          `json:"tmux_session"`
+	Restores    string          `json:"restores_transcript,omitempty"` // path of what would be put back
 }

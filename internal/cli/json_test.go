@@ -12,6 +12,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/proc"
+	"nbs-worker/internal/store"
 	"nbs-worker/internal/supervisor"
 )
 
@@ -35,13 +36,13 @@ func fullView() supervisor.View {
 			State: agent.Waiting, Cause: "cause", Detail: "permission prompt", Source: "registry", SamePID: true, Uptime: 90*time.Minute + 500*time.Millisecond, TmuxAlive: true, Age: &age,
 			Retry: &agent.Retry{Attempt: 4, Of: 10, In: 9 * time.Second},
 		},
-		Transcript: &claude.Transcript{Path: "/c/t.jsonl", Size: 2048, Modified: at},
-		Context:    &agent.ContextUse{Tokens: 32_077, Window: 200_000, UsedPercent: 16, Source: agent.SaysStatusLine, At: at},
-		Cost:       &agent.Cost{USD: 0.858, Source: agent.SaysStatusLine},
-		Usage:      &proc.Usage{RSS: 288 << 20, CPUSeconds: 1.5, Processes: 2},
-		Drift:      []supervisor.Drift{{Field: "model", Recorded: "opus", Live: "\x1b[2J"}},
-		LastError:  &supervisor.LastError{Class: "rate_limit", At: at, Text: "API Error: 429 \x1b[2J\nState: idle"},
-		Dialog:     claude.DialogTrust,
+		Transcript: &claude.Transcript{Path: "/c/t.jsonl", Size: 2048, Modified: at}, Kept: store.Linked,
+		Context:   &agent.ContextUse{Tokens: 32_077, Window: 200_000, UsedPercent: 16, Source: agent.SaysStatusLine, At: at},
+		Cost:      &agent.Cost{USD: 0.858, Source: agent.SaysStatusLine},
+		Usage:     &proc.Usage{RSS: 288 << 20, CPUSeconds: 1.5, Processes: 2},
+		Drift:     []supervisor.Drift{{Field: "model", Recorded: "opus", Live: "\x1b[2J"}},
+		LastError: &supervisor.LastError{Class: "rate_limit", At: at, Text: "API Error: 429 \x1b[2J\nState: idle"},
+		Dialog:    claude.DialogTrust,
 	}
 }
 
@@ -96,14 +97,14 @@ func TestFieldsOfTheJSON(t *testing.T) {
 		"advice[]", "last_error.at", "last_error.class", "last_error.text", "last_exit.end_reason", "last_exit.oom_kills", "last_exit.out_of_memory",
 		"claude_args[]", "claude_version", "config_dir", "context.age_s", "context.band", "context.left_percent",
 		"context.source", "context.tokens", "context.used_percent", "context.window", "cost.source", "cost.usd", "created",
-		"drift[].field", "drift[].live", "drift[].recorded", "initial_prompt", "last_exit.at", "last_exit.code", "last_exit.error", "last_exit.hung_up",
+		"drift[].field", "drift[].live", "drift[].recorded", "initial_prompt", "kept", "last_exit.at", "last_exit.code", "last_exit.error", "last_exit.hung_up",
 		"last_exit.invocation", "last_exit.last_screen", "last_exit.signal", "last_exit.uptime_s", "other_claudes[]", "permission_mode",
 		"previous_sessions[].reason", "previous_sessions[].session_id", "previous_sessions[].until", "recorded_pid", "retry.attempt", "retry.in_s", "retry.of", "same_process",
 		"state_age_ms", "waiting_for",
 		"tmux_alive", "transcript.bytes", "transcript.modified", "transcript.path", "uptime_s", "usage.cpu_seconds", "usage.processes", "usage.rss_bytes",
 	}, listFields...)
 	slices.Sort(session)
-	started := supervisor.Started{Record: view.Record, Status: view.Status, Fresh: true}
+	started := supervisor.Started{Record: view.Record, Status: view.Status, Fresh: true, Restored: &supervisor.Restored{}}
 	for what, c := range map[string]struct {
 		value any
 		want  []string
@@ -111,10 +112,11 @@ func TestFieldsOfTheJSON(t *testing.T) {
 		"list":    {newListJSON(supervisor.Row{Record: view.Record, Status: view.Status, Context: view.Context, Cost: view.Cost}, agent.DefaultBands), listFields},
 		"session": {newSessionJSON(view, agent.DefaultBands, time.Now()), session},
 		"spawn": {newStartedJSON(started), []string{
-			"handle", "model", "opened", "permission_mode", "pid", "previous_session_id", "session_id", "state", "tmux_session",
+			"handle", "model", "opened", "permission_mode", "pid", "previous_session_id",
+			"restored.from", "restored.to", "restored.written", "session_id", "state", "tmux_session",
 		}},
-		"stop":    {endedJSON{}, []string{"handle", "result", "session_id", "was"}},
-		"dry run": {planJSON{Args: []string{"-x"}}, []string{"args[]", "config_dir", "cwd", "handle", "opened", "program", "session_id", "tmux_session"}},
+		"stop":    {endedJSON{Kept: []string{"/p"}}, []string{"handle", "kept_transcripts[]", "result", "session_id", "was"}},
+		"dry run": {planJSON{Args: []string{"-x"}, Restores: "/p"}, []string{"args[]", "config_dir", "cwd", "handle", "opened", "program", "restores_transcript", "session_id", "tmux_session"}},
 	} {
 		if diff := cmp.Diff(c.want, fieldsOf(t, c.value)); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", what, diff)

@@ -12,10 +12,17 @@ import (
 func (f *factory) printPlan(p supervisor.Plan) error {
 	r := p.Record
 	if f.json {
-		return f.printJSON(planJSON{
+		plan := planJSON{
 			Handle: r.Handle, SessionID: r.SessionID, Opened: p.Opening.Word(), Program: p.Program, Args: p.Args,
 			Cwd: r.LaunchCwd(), ConfigDir: r.ConfigDir, TmuxSession: r.TmuxSession,
-		})
+		}
+		if p.Restores != nil {
+			plan.Restores = p.Restores.Path
+		}
+		return f.printJSON(plan)
+	}
+	if p.Restores != nil {
+		f.note("its transcript is gone from Claude's folder and would be put back from %s", p.Restores.Path)
 	}
 	words := []string{"cd", shellQuote(r.LaunchCwd()), "&&", shellQuote(p.Program)}
 	for _, arg := range p.Args {

@@ -30,8 +30,9 @@ same model, same permissions, same folder. It works after a clean exit, a crash,
 kill of claude, of its launcher or of the tmux server, and after a reboot. What the
 last start's tools left running is ended first.
 
-An agent that runs is refused (5); --force ends it properly first. When its
-transcript is gone the resume fails (2) and changes nothing; --fresh starts an empty
+An agent that runs is refused (5); --force ends it properly first. A transcript that
+Claude or somebody has deleted is put back from .nbs/transcripts, which is said. When
+there is none either the resume fails (2) and changes nothing; --fresh starts an empty
 conversation with the first prompt and keeps the old id in previous_sessions.
 Nothing is sent to the agent unless --prompt is given; what is, stands on claude's
 command line for other users to read. When the start fails, the record stays as it

@@ -105,6 +105,7 @@ func (f *factory) viewLines(v supervisor.View, bands agent.Bands) []line {
 		{"Context", f.contextLine(v.Context, bands)},
 		{"Cost", costLine(v.Cost)},
 		{"Transcript", f.transcriptLine(v)},
+		{"Kept", keptLine(v)},
 		{"Folder", r.LaunchCwd()},
 		{"Last exit", f.exitLine(r)},
 	}

@@ -48,6 +48,7 @@ func (l *Launcher) recordExit(ctx context.Context, handle agent.Handle, child *c
 	if err != nil {
 		return err
 	}
+	l.keep(ctx, child.config, &record)
 	return errors.Join(child.config.Forget(child.pid(), record.Process.StartTicks), l.journal(ctx, "exit", &record, exit.Summary()))
 }
 
@@ -58,6 +59,14 @@ func (l *Launcher) endReason(handle agent.Handle, id agent.Invocation) string {
 		return ""
 	}
 	return claude.EndReason(report.End)
+}
+
+// keep keeps the transcripts of the agent that has ended, whether or not that can be
+// written down.
+func (l *Launcher) keep(ctx context.Context, config claude.Config, record *agent.Record) {
+	if err := Keep(ctx, l.Store, config, record); err != nil {
+		_ = l.journal(ctx, "unkept", record, err.Error())
+	}
 }
 
 // recordRefusal writes down why claude was not started.

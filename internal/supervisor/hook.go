@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"context"
+	"errors"
 	"io"
 	"time"
 
@@ -54,7 +55,10 @@ func (c Caller) Hook(ctx context.Context, opened *store.Store, in io.Reader, at 
 	if err != nil {
 		return err
 	}
-	return c.report(ctx, opened, func(report *agent.Report) { hook.Apply(report, at) })
+	return errors.Join(
+		c.report(ctx, opened, func(report *agent.Report) { hook.Apply(report, at) }),
+		keepHooked(ctx, opened, hook),
+	)
 }
 
 // StatusLine takes down what claude says to its status line.

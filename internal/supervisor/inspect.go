@@ -9,6 +9,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/proc"
+	"nbs-worker/internal/store"
 )
 
 // View is an agent as recorded and as observed.
@@ -16,6 +17,8 @@ type View struct {
 	Record     agent.Record
 	Status     agent.Status
 	Transcript *claude.Transcript // nil: none on disk
+	Kept       store.Freshness    // whether .nbs has it too
+	Unkept     error              // why it has not
 	Context    *agent.ContextUse  // nil: unknown
 	Cost       *agent.Cost        // nil: unknown
 	Usage      *proc.Usage        // nil: it does not run
@@ -42,6 +45,7 @@ func (s *Supervisor) Inspect(ctx context.Context, handle agent.Handle) (View, er
 	all.Go(func() { transcriptErr = s.addTranscript(&view) })
 	all.Go(func() { reading = s.readIfNeeded(ctx, &r) })
 	all.Wait()
+	s.addKept(ctx, &view)
 	view.LastError = lastError(&view.Record, s.Store.Report(handle), view.Transcript)
 	view.Status = s.statusWith(&view.Record, tmuxAlive)
 	view.refine(reading, s.reportOf(&r))

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,7 +50,11 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	if before, err = s.clear(ctx, before); err != nil {
 		return Started{}, err
 	}
-	plan, err := s.planResume(before, resume)
+	rejoined, err := s.rejoin(ctx, &before)
+	if err != nil {
+		return Started{}, err
+	}
+	plan, restored, err := s.restoredPlan(ctx, "resume", func() (Plan, error) { return s.planResume(before, resume) })
 	if err != nil {
 		return Started{}, err
 	}
@@ -58,7 +63,7 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 		return Started{}, errors.Join(err, s.restore(ctx, before, r, err))
 	}
 	started := s.started(ctx, plan, r)
-	started.Fresh = resume.Fresh
+	started.Fresh, started.Restored = resume.Fresh, cmp.Or(restored, rejoined)
 	detail := string(plan.Opening)
 	if resume.Fresh {
 		detail = "fresh: a new conversation in place of " + string(before.SessionID)

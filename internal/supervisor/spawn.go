@@ -28,6 +28,9 @@ type Started struct {
 	Status agent.Status
 	Fresh  bool // a new conversation took the place of another
 	Old    bool // claude is older than what nbs-worker is tested with
+
+	Restored *Restored // the transcript that was put back; nil: it was there
+	Unkept   error     // why the transcript could not be kept
 }
 
 // PlanSpawn checks all that can be known of a spawn and changes nothing.
@@ -56,7 +59,7 @@ func (s *Supervisor) Spawn(ctx context.Context, spawn Spawn) (Started, error) {
 	}
 	defer unlock()
 	interrupt, ctx := ctx, context.WithoutCancel(ctx) // only waiting is cut short
-	plan, err := s.PlanSpawn(spawn)
+	plan, restored, err := s.restoredPlan(ctx, "spawn", func() (Plan, error) { return s.PlanSpawn(spawn) })
 	if err != nil {
 		return Started{}, err
 	}
@@ -75,7 +78,9 @@ func (s *Supervisor) Spawn(ctx context.Context, spawn Spawn) (Started, error) {
 	if err != nil {
 		return Started{}, withRecordKept(err, &r, spawn.Handle)
 	}
-	return s.started(ctx, plan, r), nil
+	started := s.started(ctx, plan, r)
+	started.Restored = restored
+	return started, nil
 }
 
 // withRecordKept says what became of the record of an agent that does not run.
@@ -111,7 +116,10 @@ func (s *Supervisor) launch(ctx, interrupt context.Context, p Plan, wait time.Du
 
 func (s *Supervisor) started(ctx context.Context, p Plan, r agent.Record) Started {
 	_, panes, _ := s.panes(ctx, &r)
-	return Started{Plan: p, Record: r, Status: s.status(&r, panes), Old: claude.OlderThanTested(r.ClaudeVersion)}
+	return Started{
+		Plan: p, Record: r, Status: s.status(&r, panes), Old: claude.OlderThanTested(r.ClaudeVersion),
+		Unkept: s.keep(ctx, &r),
+	}
 }
 
 func (s *Supervisor) newRecord(spawn Spawn) (agent.Record, error) {
@@ -163,6 +171,15 @@ func (s *Supervisor) adopt(r *agent.Record) error {
 	if found {
 		if spoken, err = transcript.SpokenAfter(0); err != nil {
 			return err
+		}
+	}
+	if !spoken { // but it may have been kept
+		kept, err := s.keptOf(r.SessionID)
+		if err != nil {
+			return err
+		}
+		if kept != nil {
+			transcript, spoken = claude.TranscriptAt(kept.Path), true
 		}
 	}
 	if !spoken {

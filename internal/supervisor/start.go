@@ -40,6 +40,8 @@ type Plan struct {
 	config  claude.Config
 
 	transcriptSize int64 // in bytes, before the start
+
+	Restores *store.Kept // put back before the start; nil: nothing is gone
 }
 
 // plan checks all that can be known before a start. Nothing is changed.
@@ -52,12 +54,15 @@ func (s *Supervisor) plan(r agent.Record, start Start) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	opening, err := config.Open(&r)
+	opening, restores, err := s.opening(&r, config)
 	if err != nil {
 		return Plan{}, err
 	}
-	plan := Plan{Record: r, Opening: opening, Program: program, prompt: start.Prompt, trust: start.Trust, inPlace: start.InPlace, config: config}
-	if opening == claude.OpenResume {
+	plan := Plan{
+		Record: r, Opening: opening, Program: program, prompt: start.Prompt, trust: start.Trust, inPlace: start.InPlace,
+		config: config, Restores: restores,
+	}
+	if opening == claude.OpenResume && restores == nil {
 		transcript, _, err := config.Transcript(r.SessionID)
 		if err != nil {
 			return Plan{}, err

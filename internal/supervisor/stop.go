@@ -12,6 +12,8 @@ import (
 type Stopped struct {
 	Record agent.Record
 	Was    agent.Status // what the agent was doing before
+	Kept   []string     // paths of the transcripts that stay in .nbs, of a dismissal
+	Unkept error        // why a transcript could not be kept, or removed
 }
 
 // Stop ends an agent and keeps its record. That it is to be stopped is written down
@@ -27,11 +29,13 @@ func (s *Supervisor) Stop(ctx context.Context, handle agent.Handle) (Stopped, er
 	if err != nil {
 		return stopped, err
 	}
+	stopped.Unkept = s.keep(ctx, &stopped.Record) // its launcher may have been killed before it could
 	return stopped, s.journal(ctx, "stop", &stopped.Record, stopped.Was.Word())
 }
 
-// Dismiss ends an agent and removes its record. The journal keeps the session id.
-func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle) (Stopped, error) {
+// Dismiss ends an agent and removes its record, and what .nbs keeps of its conversations
+// unless that is to stay. The journal keeps the session id.
+func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool) (Stopped, error) {
 	unlock, err := s.Store.LockVerb(handle, "dismiss", s.now())
 	if err != nil {
 		return Stopped{}, err
@@ -42,10 +46,21 @@ func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle) (Stopped,
 	if err != nil {
 		return stopped, err
 	}
+	if keep {
+		stopped.Unkept = s.keep(ctx, &stopped.Record)
+	}
 	if err := s.journal(ctx, "dismiss", &stopped.Record, stopped.Was.Word()); err != nil {
 		return stopped, err
 	}
-	return stopped, s.Store.Remove(ctx, handle)
+	if err := s.Store.Remove(ctx, handle); err != nil {
+		return stopped, err
+	}
+	if keep {
+		stopped.Kept = s.keptPaths(&stopped.Record)
+	} else {
+		stopped.Kept, stopped.Unkept = s.discard(&stopped.Record)
+	}
+	return stopped, nil
 }
 
 func (s *Supervisor) stop(ctx context.Context, handle agent.Handle) (Stopped, error) {

@@ -1,0 +1,314 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+// Claude deletes transcripts after some weeks, and people by mistake. .nbs keeps them.
+
+// keptPath is where .nbs keeps a conversation.
+func (m *team) keptPath(id string) string { return m.inNbs("transcripts", id+".jsonl") }
+
+func (m *team) mustBeKept(id, path string) {
+	m.Helper()
+	if !sameFile(m.T, m.keptPath(id), path) {
+		m.Errorf("%s is no second name of %s", m.keptPath(id), path)
+	}
+	if mode := modeOf(m.T, m.inNbs("transcripts")); mode != 0o700 {
+		m.Errorf("the folder has mode %o", mode)
+	}
+}
+
+func sameFile(t *testing.T, a, b string) bool {
+	t.Helper()
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	if errA != nil || errB != nil {
+		t.Fatal(errA, errB)
+	}
+	return os.SameFile(infoA, infoB)
+}
+
+func modeOf(t *testing.T, path string) os.FileMode {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Mode().Perm()
+}
+
+// lose deletes a transcript and what is kept of it.
+func (m *team) lose(s session) {
+	m.Helper()
+	for _, path := range []string{s.Transcript.Path, m.keptPath(s.SessionID)} {
+		if err := os.Remove(path); err != nil {
+			m.Fatal(err)
+		}
+	}
+}
+
+// mustRestore resumes an agent whose transcript is gone and hears the number from it.
+func (m *team) mustRestore(handle string, before session) {
+	m.Helper()
+	var said struct {
+		SessionID string `json:"session_id"`
+		Opened    string
+		Restored  *struct{ From, To, Written string }
+	}
+	if err := json.Unmarshal([]byte(m.ok("resume", handle, "--prompt", "What number?", "--json")), &said); err != nil {
+		m.Fatal(err)
+	}
+	if said.SessionID != before.SessionID || said.Opened != "resumed" || said.Restored == nil ||
+		said.Restored.To != before.Transcript.Path || said.Restored.From != m.keptPath(before.SessionID) {
+		m.Errorf("resumed as %+v", said)
+	}
+	m.mustAnswer(handle, "42")
+	m.mustBeInTheJournal("restored", handle, before.SessionID)
+	if mode := modeOf(m.T, before.Transcript.Path); mode != 0o600 {
+		m.Errorf("the transcript has mode %o", mode)
+	}
+}
+
+func TestDeletedTranscriptComesBack(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		before := m.remembers("alpha")
+		m.mustBeKept(before.SessionID, before.Transcript.Path)
+		m.ok("stop", "alpha")
+		if err := os.Remove(before.Transcript.Path); err != nil {
+			t.Fatal(err)
+		}
+		m.mustRestore("alpha", before)
+		m.mustBeKept(before.SessionID, before.Transcript.Path)
+
+		m.ok("stop", "alpha")
+		folder := filepath.Dir(filepath.Dir(before.Transcript.Path))
+		if err := os.RemoveAll(folder); err != nil {
+			t.Fatal(err)
+		}
+		r := m.nbs("resume", "alpha", "--prompt", "What number?")
+		if r.code != 0 || !strings.Contains(r.stderr, "its transcript was gone and was put back from "+m.keptPath(before.SessionID)) {
+			t.Error(r)
+		}
+		m.mustAnswer("alpha", "42")
+		for _, made := range []string{folder, filepath.Dir(before.Transcript.Path)} {
+			if mode := modeOf(t, made); mode != 0o700 {
+				t.Errorf("%s has mode %o", made, mode)
+			}
+		}
+	})
+}
+
+// The record was made by a verb that did not wait, and both who could have seen to the
+// transcript were killed: the next look does.
+func TestDeletedTranscriptAfterAKill(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		before := m.remembers("alpha")
+		m.keepServer()
+		m.kill(m.launcher("alpha"), syscall.SIGKILL)
+		m.waitDead(before.RecordedPID)
+		if err := os.RemoveAll(filepath.Dir(before.Transcript.Path)); err != nil {
+			t.Fatal(err)
+		}
+		m.waitState("alpha", "dead")
+		m.mustRestore("alpha", before)
+	})
+}
+
+// A transcript that is deleted under a running claude goes on in a new file, which does not
+// know what came before. Resume puts both together.
+func TestTranscriptThatIsDeletedInTheMiddle(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		before := m.remembers("alpha")
+		for _, line := range []string{"What day is it?", "And tomorrow?"} {
+			if err := os.Remove(before.Transcript.Path); err != nil {
+				t.Fatal(err)
+			}
+			m.typeLine(before, line)
+			m.waitFor("it is written again", func() (bool, string) {
+				text, err := os.ReadFile(before.Transcript.Path)
+				return strings.Contains(string(text), line), fmt.Sprint(string(text), err)
+			})
+			m.waitState("alpha", "idle")
+		}
+		m.ok("stop", "alpha")
+		if strings.Contains(read(t, before.Transcript.Path), "Remember 42.") {
+			t.Fatal("claude wrote all of it again")
+		}
+		r := m.nbs("resume", "alpha", "--prompt", "What number?")
+		if r.code != 0 || !strings.Contains(r.stderr, "was put back from") {
+			t.Error(r)
+		}
+		m.mustAnswer("alpha", "42")
+		m.mustBeInTheJournal("restored", "alpha", before.SessionID)
+		m.mustBeKept(before.SessionID, before.Transcript.Path)
+	})
+}
+
+// After a /clear both conversations are kept, and each can be taken up again.
+func TestBothConversationsAreKeptAfterClear(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		before := m.remembers("alpha")
+		m.typeLine(before, "/clear")
+		m.waitFor("the id changes", func() (bool, string) {
+			entries, _ := filepath.Glob(filepath.Join(filepath.Dir(before.Transcript.Path), "*.jsonl"))
+			return len(entries) > 1, strings.Join(entries, " ")
+		})
+		m.waitState("alpha", "idle")
+		m.typeLine(before, "Remember 77.")
+		m.mustAnswer("alpha", "OK, I will remember 77.")
+		m.ok("stop", "alpha")
+		after := m.session("alpha")
+		if after.SessionID == before.SessionID {
+			t.Fatalf("the record did not follow: %+v", after)
+		}
+		m.mustBeKept(before.SessionID, before.Transcript.Path)
+		m.mustBeKept(after.SessionID, after.Transcript.Path)
+		if err := os.RemoveAll(filepath.Dir(before.Transcript.Path)); err != nil {
+			t.Fatal(err)
+		}
+		m.ok("resume", "alpha", "--prompt", "What number?")
+		m.mustAnswer("alpha", "77")
+		m.ok("dismiss", "alpha", "--keep")
+		m.ok("spawn", "beta", "--model", "sonnet", "--session-id", before.SessionID, "--prompt", "What number?")
+		m.mustAnswer("beta", "42")
+	})
+}
+
+func TestDismissRemovesWhatIsKept(t *testing.T) {
+	m := real(t)
+	alpha := m.remembers("alpha")
+	m.ok("dismiss", "alpha")
+	if _, err := os.Lstat(m.keptPath(alpha.SessionID)); !os.IsNotExist(err) {
+		t.Errorf("%v", err)
+	}
+	beta := m.remembers("beta")
+	var said struct {
+		Kept []string `json:"kept_transcripts"`
+	}
+	if err := json.Unmarshal([]byte(m.ok("dismiss", "beta", "--keep", "--json")), &said); err != nil || len(said.Kept) != 1 || said.Kept[0] != m.keptPath(beta.SessionID) {
+		t.Errorf("%+v, %v", said, err)
+	}
+	// Claude deletes its own one day.
+	for _, s := range []session{alpha, beta} {
+		if err := os.Remove(s.Transcript.Path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.refused(2, "no conversation "+alpha.SessionID, "spawn", "alpha", "--session-id", alpha.SessionID)
+	r := m.nbs("spawn", "beta", "--model", "sonnet", "--session-id", beta.SessionID, "--prompt", "What number?")
+	if r.code != 0 || !strings.Contains(r.stderr, "was put back from") {
+		t.Error(r)
+	}
+	m.mustAnswer("beta", "42")
+}
+
+// What is the last of a conversation, or another agent's, is not removed.
+func TestDismissSparesTheLastAndOthers(t *testing.T) {
+	m := standIn(t)
+	alpha, beta := m.remembers("alpha"), m.remembers("beta")
+	m.setRecord("beta", func(fields map[string]any) {
+		fields["previous_sessions"] = []map[string]string{{"session_id": alpha.SessionID, "until": "2026-01-01T00:00:00Z", "reason": "clear"}}
+	})
+	m.ok("dismiss", "alpha")
+	m.mustBeKept(alpha.SessionID, alpha.Transcript.Path)
+	if err := os.Remove(beta.Transcript.Path); err != nil {
+		t.Fatal(err)
+	}
+	r := m.nbs("dismiss", "beta")
+	if r.code != 0 || !strings.Contains(r.stderr, "its transcript stays: "+m.keptPath(beta.SessionID)) {
+		t.Error(r)
+	}
+	if _, err := os.Lstat(m.keptPath(alpha.SessionID)); !os.IsNotExist(err) {
+		t.Errorf("%v", err)
+	}
+}
+
+// On another file system there is a copy. It is brought up to date at each end.
+func TestTranscriptIsCopiedAcrossFileSystems(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		rig.PrivateMounts(t).Tmpfs(m.inNbs(), "64m")
+		before := m.remembers("alpha")
+		if sameFile(t, m.keptPath(before.SessionID), before.Transcript.Path) {
+			t.Fatal("it is one file system")
+		}
+		m.typeLine(before, "Remember 43.")
+		m.mustAnswer("alpha", "OK, I will remember 43.")
+		m.ok("stop", "alpha")
+		if ours, theirs := read(t, m.keptPath(before.SessionID)), read(t, before.Transcript.Path); ours != theirs {
+			t.Errorf("%d of %d bytes are kept", len(ours), len(theirs))
+		}
+		if err := os.RemoveAll(filepath.Dir(before.Transcript.Path)); err != nil {
+			t.Fatal(err)
+		}
+		m.ok("resume", "alpha", "--prompt", "What number?")
+		m.mustAnswer("alpha", "43")
+		m.mustBeInTheJournal("restored", "alpha", before.SessionID)
+	})
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// A conversation that was not kept, or that was emptied, is still not replaced in silence;
+// one that was emptied comes back from a copy.
+func TestEmptiedTranscriptComesBackFromACopy(t *testing.T) {
+	m := standIn(t)
+	rig.PrivateMounts(t).Tmpfs(m.inNbs(), "64m")
+	before := m.remembers("alpha")
+	m.ok("stop", "alpha")
+	if err := os.Truncate(before.Transcript.Path, 0); err != nil {
+		t.Fatal(err)
+	}
+	if s := m.session("alpha"); s.State != "dead" {
+		t.Errorf("%+v", s)
+	}
+	m.mustRestore("alpha", before)
+}
+
+// What cannot be kept is said, and keeps nobody from working.
+func TestFailedKeepIsOnlyAWarning(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "omega")
+	if err := os.RemoveAll(m.inNbs("transcripts")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(m.inNbs("transcripts"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := m.remembers("alpha")
+	m.ok("stop", "alpha")
+	outside := filepath.Join(m.world.Root, "outside")
+	if err := os.WriteFile(outside, []byte("untouched"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(m.keptPath(s.SessionID)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, m.keptPath(s.SessionID)); err != nil {
+		t.Fatal(err)
+	}
+	r := m.nbs("resume", "alpha", "--prompt", "What number?")
+	if r.code != 0 || !strings.Contains(r.stderr, "warning: ") || !strings.Contains(r.stderr, "not a regular file") {
+		t.Error(r)
+	}
+	m.mustAnswer("alpha", "42")
+	m.mustBeInTheJournal("unkept", "alpha", s.SessionID)
+	if got := read(t, outside); got != "untouched" {
+		t.Errorf("the target of the link holds %q", got)
+	}
+}

@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"fmt"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/supervisor"
+)
+
+// say prints a line to whoever reads stderr, a script too: what happened is more than was
+// asked for.
+func (f *factory) say(format string, args ...any) {
+	fmt.Fprintln(f.streams.Err, sanitize("nbs-worker: "+fmt.Sprintf(format, args...)))
+}
+
+// warnUnkept says that Claude's transcript is the only one. The verb has done what it is for.
+func (f *factory) warnUnkept(verb string, handle agent.Handle, err error) {
+	if err == nil {
+		return
+	}
+	f.say("warning: %s %s: %v", verb, handle, err)
+	for _, hint := range agent.HintsOf(err) {
+		f.hint("%s", hint)
+	}
+}
+
+// keptLine tells whether the conversation outlives Claude's own transcript.
+func keptLine(v supervisor.View) string {
+	switch {
+	case v.Unkept != nil:
+		return "not as it should be: " + v.Unkept.Error()
+	case v.Kept == store.OnlyCopy:
+		return "in .nbs/transcripts; Claude's own is gone, and nbs-worker resume puts it back"
+	case v.Kept == store.Linked:
+		return "in .nbs/transcripts too: Claude may delete its own"
+	case v.Kept == store.CopyFresh, v.Kept == store.CopyStale:
+		return "a copy in .nbs/transcripts, on another disk"
+	default:
+		return "-"
+	}
+}

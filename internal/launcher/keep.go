@@ -1,0 +1,36 @@
+package launcher
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/store"
+)
+
+// Keep gives each transcript of an agent, of this conversation and of those before, its
+// second name in .nbs, where Claude does not delete it. One that is not there is passed
+// over. Nobody fails because of an error: the agent runs all the same.
+func Keep(ctx context.Context, in *store.Store, config claude.Config, r *agent.Record) error {
+	errs := []error{keep(ctx, in, config, r.SessionID)}
+	for _, previous := range r.PreviousSessions {
+		if !in.HasLink(previous.SessionID) { // what has one needs no look for the original
+			errs = append(errs, keep(ctx, in, config, previous.SessionID))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func keep(ctx context.Context, in *store.Store, config claude.Config, id agent.SessionID) error {
+	transcript, found, err := config.Transcript(id)
+	if err != nil || !found {
+		return err
+	}
+	err = in.KeepTranscript(ctx, id, transcript.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it went this moment
+	}
+	return err
+}

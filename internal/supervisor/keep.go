@@ -1,0 +1,258 @@
+package supervisor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/launcher"
+	"nbs-worker/internal/store"
+)
+
+// Claude deletes transcripts after some weeks, and people do by mistake. Each verb that sees
+// a transcript sees to it that .nbs keeps it; see package store.
+
+// Restored is a transcript that was gone and was put back.
+type Restored struct {
+	From, To string    // absolute paths
+	Written  time.Time // the last time anything was written to it
+}
+
+// keep keeps the transcripts of an agent. What prevents it is written down and is no
+// failure of the verb.
+func (s *Supervisor) keep(ctx context.Context, r *agent.Record) error {
+	config, err := claude.ConfigOf(r, s.Env)
+	if err != nil {
+		return err
+	}
+	if err = launcher.Keep(ctx, s.Store, config, r); err != nil {
+		_ = s.journal(ctx, "unkept", r, err.Error()) // on a full disk nothing is written down
+	}
+	return err
+}
+
+// keptOf is what .nbs keeps of a conversation; nil when nothing was ever said in it.
+func (s *Supervisor) keptOf(id agent.SessionID) (*store.Kept, error) {
+	all, err := s.Store.Kept(id)
+	if err != nil {
+		return nil, err
+	}
+	for _, kept := range all {
+		spoken, err := claude.TranscriptAt(kept.Path).SpokenAfter(0)
+		if err != nil {
+			return nil, err
+		}
+		if spoken {
+			return &kept, nil
+		}
+	}
+	return nil, nil
+}
+
+// opening decides how the conversation of a record is opened. One whose transcript is gone
+// is resumed from what was kept, if it was.
+func (s *Supervisor) opening(r *agent.Record, config claude.Config) (claude.Opening, *store.Kept, error) {
+	opening, err := config.Open(r)
+	if opening == claude.OpenResume || err != nil && agent.KindOf(err) != agent.NotFound {
+		return opening, nil, err
+	}
+	kept, keptErr := s.keptOf(r.SessionID)
+	if keptErr != nil {
+		return "", nil, keptErr // what is there is not to be replaced because it could not be read
+	}
+	if kept == nil {
+		return opening, nil, err
+	}
+	return claude.OpenResume, kept, nil
+}
+
+// rejoin mends a transcript that was deleted while claude had it open: claude went on in a
+// new file, which holds only what came after, and what came before was kept. Nobody writes
+// to it now; the new file alone stays in .nbs as well.
+func (s *Supervisor) rejoin(ctx context.Context, r *agent.Record) (*Restored, error) {
+	config, err := claude.ConfigOf(r, s.Env)
+	if err != nil {
+		return nil, err
+	}
+	kept, _ := s.Store.Kept(r.SessionID) // what cannot be read is said when the transcript is kept again
+	transcript, found, err := config.Transcript(r.SessionID)
+	if err != nil || !found || len(kept) == 0 {
+		return nil, err
+	}
+	var earlier []claude.Transcript
+	for _, k := range kept {
+		earlier = append(earlier, claude.TranscriptAt(k.Path))
+	}
+	parts, err := transcript.Continued(earlier)
+	if err != nil || len(parts) == 1 {
+		return nil, err
+	}
+	holder := store.Holder{PID: os.Getpid(), Verb: "resume", Handle: r.Handle, Since: s.now()}
+	release, err := s.Store.AcquireLease(r.SessionID, holder)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if err := s.Store.KeepTranscript(ctx, r.SessionID, transcript.Path); err != nil {
+		return nil, err
+	}
+	if err := transcript.Join(parts); err != nil {
+		return nil, err
+	}
+	restored := &Restored{From: parts[0].Path, To: transcript.Path, Written: transcript.Modified.UTC()}
+	return restored, s.journal(ctx, "restored", r, "what was deleted from its transcript while it ran: "+transcript.Path)
+}
+
+// restoredPlan makes a plan, and puts the transcript back that it needs.
+func (s *Supervisor) restoredPlan(ctx context.Context, verb string, plan func() (Plan, error)) (Plan, *Restored, error) {
+	p, err := plan()
+	if err != nil || p.Restores == nil {
+		return p, nil, err
+	}
+	restored, err := s.putBack(ctx, verb, &p)
+	if err != nil {
+		return p, restored, err
+	}
+	p, err = plan()
+	return p, restored, err
+}
+
+// putBack restores the transcript of a plan, under the lease of the conversation.
+func (s *Supervisor) putBack(ctx context.Context, verb string, p *Plan) (*Restored, error) {
+	r := &p.Record
+	holder := store.Holder{PID: os.Getpid(), Verb: verb, Handle: r.Handle, Since: s.now()}
+	release, err := s.Store.AcquireLease(r.SessionID, holder)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	_, kept, err := s.opening(r, p.config)
+	if err != nil || kept == nil { // it is there again
+		return nil, err
+	}
+	if err := p.config.ClearPlace(r.SessionID); err != nil {
+		return nil, err
+	}
+	path, err := p.config.RestorePath(r.SessionID, kept.Folder, r.LaunchCwd())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Store.RestoreTranscript(*kept, path); err != nil {
+		return nil, err
+	}
+	restored := &Restored{From: kept.Path, To: path, Written: kept.Modified.UTC()}
+	detail := "its transcript was gone: " + path + ", last written " + restored.Written.Format(time.RFC3339)
+	return restored, s.journal(ctx, "restored", r, detail)
+}
+
+// discard removes what is kept of the conversations of an agent that was dismissed, but for
+// those that another record names and those of which nothing else is left. It returns what
+// stays.
+func (s *Supervisor) discard(r *agent.Record) ([]string, error) {
+	config, err := claude.ConfigOf(r, s.Env)
+	if err != nil {
+		return nil, err
+	}
+	named, err := s.namedByOthers(r.Handle)
+	if err != nil {
+		return nil, err
+	}
+	var stay []string
+	for _, id := range conversations(r) {
+		if named[id] {
+			continue
+		}
+		kept, err := s.keptOf(id)
+		if err != nil {
+			return stay, err
+		}
+		if spoken, err := config.Spoken(id); kept != nil && (err != nil || !spoken) {
+			stay = append(stay, kept.Path)
+			continue
+		}
+		if err := s.Store.RemoveTranscript(id); err != nil {
+			return stay, err
+		}
+	}
+	return stay, nil
+}
+
+// conversations are all that the agent was in: this one first, then the earlier ones.
+func conversations(r *agent.Record) []agent.SessionID {
+	ids := []agent.SessionID{r.SessionID}
+	for _, previous := range r.PreviousSessions {
+		ids = append(ids, previous.SessionID)
+	}
+	return ids
+}
+
+// namedByOthers are the conversations of the other agents. A record that cannot be read may
+// name any.
+func (s *Supervisor) namedByOthers(handle agent.Handle) (map[agent.SessionID]bool, error) {
+	handles, err := s.Store.Handles()
+	if err != nil {
+		return nil, err
+	}
+	named := map[agent.SessionID]bool{}
+	for _, other := range handles {
+		if other.Same(handle) {
+			continue
+		}
+		r, err := s.Store.Load(other)
+		if agent.KindOf(err) == agent.NotFound && err != nil {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range conversations(&r) {
+			named[id] = true
+		}
+	}
+	return named, nil
+}
+
+// keptPaths are where the conversations of an agent are kept.
+func (s *Supervisor) keptPaths(r *agent.Record) []string {
+	var paths []string
+	for _, id := range conversations(r) {
+		if kept, err := s.keptOf(id); err == nil && kept != nil {
+			paths = append(paths, kept.Path)
+		}
+	}
+	return paths
+}
+
+// addKept keeps the transcript that was just seen, and tells how it is kept.
+func (s *Supervisor) addKept(ctx context.Context, view *View) {
+	id, path := view.Record.SessionID, ""
+	if view.Transcript != nil {
+		path = view.Transcript.Path
+		view.Unkept = s.Store.KeepTranscript(ctx, id, path)
+	}
+	freshness, err := s.Store.Freshness(id, path)
+	view.Kept, view.Unkept = freshness, cmp.Or(view.Unkept, err)
+}
+
+// keepHooked keeps the transcript that a hook names, at the ends of turns and of
+// conversations; after a /clear nobody else sees the old one in time.
+func keepHooked(ctx context.Context, opened *store.Store, hook claude.Hook) error {
+	switch hook.Event {
+	case "UserPromptSubmit", "Stop", "StopFailure", "SessionEnd":
+	default:
+		return nil
+	}
+	if hook.Subagent != "" || hook.Transcript == "" {
+		return nil
+	}
+	err := opened.KeepTranscript(ctx, hook.SessionID, hook.Transcript)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // none is written yet
+	}
+	return err
+}

@@ -1,0 +1,63 @@
+package supervisor
+
+import (
+	"context"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/store"
+)
+
+// Retention is how near an agent's transcript is to being deleted by Claude, and whether
+// .nbs keeps it.
+type Retention struct {
+	Handle    agent.Handle
+	SessionID agent.SessionID
+	Path      string  // of Claude's transcript; "" when there is none
+	AgeDays   float64 // since the last write to it
+	Days      float64 // after which Claude deletes it
+	Source    string  // the settings that say so; "" for Claude's default
+	Kept      store.Freshness
+	Err       error // why nothing is known
+}
+
+// LeftDays is how long Claude will keep the transcript; negative when the next start of any
+// claude may delete it.
+func (r Retention) LeftDays() float64 { return r.Days - r.AgeDays }
+
+// Retentions looks at the transcripts of all agents and changes nothing.
+func (s *Supervisor) Retentions(context.Context) ([]Retention, error) {
+	handles, err := s.Store.Handles()
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Retention, len(handles))
+	for i, handle := range handles {
+		all[i] = Retention{Handle: handle}
+		all[i].Err = s.retention(&all[i])
+	}
+	return all, nil
+}
+
+func (s *Supervisor) retention(out *Retention) error {
+	r, err := s.Store.Load(out.Handle)
+	if err != nil {
+		return err
+	}
+	config, err := claude.ConfigOf(&r, s.Env)
+	if err != nil {
+		return err
+	}
+	out.SessionID = r.SessionID
+	out.Days, out.Source = config.CleanupDays(r.LaunchCwd())
+	transcript, found, err := config.Transcript(r.SessionID)
+	if err != nil {
+		return err
+	}
+	if found {
+		out.Path, out.AgeDays = transcript.Path, s.Now().Sub(transcript.Modified).Hours()/(24*time.Hour).Hours()
+	}
+	out.Kept, err = s.Store.Freshness(r.SessionID, out.Path)
+	return err
+}

@@ -1,0 +1,80 @@
+package supervisor
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store"
+)
+
+// How near its end a transcript is, by the settings that hold, and whether ours is there.
+func TestRetentions(t *testing.T) {
+	t.Parallel()
+	project, config := t.TempDir(), t.TempDir()
+	opened, err := store.Create(project)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	settings := filepath.Join(config, "settings.json")
+	write(t, settings, `{"cleanupPeriodDays":20}`)
+	now := time.Now()
+	ids := map[agent.Handle]agent.SessionID{}
+	for _, handle := range []agent.Handle{"gone", "kept", "old", "unspoken"} {
+		ids[handle] = agent.NewSessionID()
+		unlock, err := opened.LockVerb(handle, "spawn", now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		unlock()
+		r := agent.Record{Schema: agent.Schema, Handle: handle, SessionID: ids[handle], ProjectRoot: project, ConfigDir: config}
+		if err := opened.Insert(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(config, "projects", "-p", string(ids[handle])+".jsonl")
+		if handle == "unspoken" {
+			continue
+		}
+		write(t, path, "{}\n")
+		age := now.Add(-19 * 24 * time.Hour)
+		if err := os.Chtimes(path, age, age); err != nil {
+			t.Fatal(err)
+		}
+		if handle != "old" {
+			if err := opened.KeepTranscript(t.Context(), ids[handle], path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if handle == "gone" {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	s := &Supervisor{Store: opened, Now: func() time.Time { return now }}
+	all, err := s.Retentions(t.Context())
+	if err != nil || len(all) != len(ids) {
+		t.Fatal(all, err)
+	}
+	want := map[agent.Handle]store.Freshness{"gone": store.OnlyCopy, "kept": store.Linked, "old": store.NotKept, "unspoken": store.NotKept}
+	for _, r := range all {
+		there := r.Handle == "kept" || r.Handle == "old"
+		if r.Err != nil || r.Kept != want[r.Handle] || r.Days != 20 || r.Source != settings || (r.Path != "") != there ||
+			there && (r.LeftDays() < 0.9 || r.LeftDays() > 1.1) {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
