@@ -133,3 +133,34 @@ func TestKilledRestoreLosesNothing(t *testing.T) {
 		})
 	}
 }
+
+// A disk that takes nothing more leaves the copy as it was, and as old as it was.
+func TestDiskErrorKeepsTheOldCopy(t *testing.T) {
+	t.Parallel()
+	for _, before := range []string{"", "one\n"} {
+		s := newStore(t)
+		mounts := rig.PrivateMounts(t)
+		mounts.Tmpfs(filepath.Dir(originals(s)), "1m")
+		want := NotKept
+		if before != "" {
+			putOriginal(t, s, before)
+			mustKeep(t, s)
+			want = CopyStale
+		}
+		putOriginal(t, s, said)
+		nth := 1
+		if before == "" {
+			nth = 2 // the first is of the origin
+		}
+		out, end := rig.Tampered(t, rig.Command("keep", s.Project()), "write", "error=ENOSPC", nth)
+		if end.ExitStatus() != 1 || !strings.Contains(out, "no space left on device") || !strings.Contains(out, "make room there") {
+			t.Errorf("exit code %d: %s", end.ExitStatus(), out)
+		}
+		kept, err := s.Kept(aliceID)
+		if err != nil || before == "" && len(kept) > 0 || before != "" && readFile(t, kept[0].Path) != before || freshness(t, s) != want {
+			t.Errorf("%+v, %v, %s", kept, err, freshness(t, s))
+		}
+		mustKeep(t, s)
+		mustHold(t, s, said)
+	}
+}
