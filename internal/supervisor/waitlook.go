@@ -137,7 +137,7 @@ func foreign(r *agent.Record) bool {
 	if r.Process == nil {
 		return false
 	}
-	liveness, _ := proc.Look(r.Process.Identity)
+	liveness, _ := proc.Check(r.Process.Identity)
 	return liveness == proc.Foreign
 }
 
