@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -63,8 +64,15 @@ func contextCell(use *agent.ContextUse, bands agent.Bands) cell {
 		return text("")
 	}
 	left := use.LeftPercent()
-	colours := map[agent.Band]string{agent.Healthy: plain, agent.Low: yellow, agent.Critical: red, agent.Floor: red}
-	return cell{text: fmt.Sprintf("%d%% left", left), colour: colours[bands.Of(left)]}
+	shown := cell{text: strconv.Itoa(left) + "% left", colour: plain}
+	switch bands.Of(left) {
+	case agent.Healthy:
+	case agent.Low:
+		shown.colour = yellow
+	case agent.Critical, agent.Floor:
+		shown.colour = red
+	}
+	return shown
 }
 
 // cost is a number for a script.
@@ -75,7 +83,7 @@ func (t *table) cost(cost *agent.Cost) cell {
 	case t.people:
 		return text(dollars(cost))
 	default:
-		return text(fmt.Sprintf("%.2f", cost.USD))
+		return text(strconv.FormatFloat(cost.USD, 'f', 2, 64))
 	}
 }
 

@@ -103,6 +103,22 @@ func (d Dir) Read(name string, limit int) ([]byte, error) {
 	return data, inFile(path, err)
 }
 
+// ReadInto reads a file in the folder that fits into the buffer, and returns the part that
+// it fills. Only the folder says whose the file is: a link is not followed, but a file that
+// others can write is read. Errors: [os.PathError], [TooLargeError] when it may not fit.
+func (d Dir) ReadInto(buffer []byte, name string) ([]byte, error) {
+	fd, err := open(d.fd, name, unix.O_NOFOLLOW|unix.O_NONBLOCK)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: d.name + "/" + name, Err: err}
+	}
+	defer unix.Close(fd)
+	n, err := read(fd, buffer)
+	if err == nil && n == len(buffer) {
+		err = TooLargeError(n - 1)
+	}
+	return buffer[:n], inFile(name, err)
+}
+
 // ForeignError is the error for a file that another user owns, or can write.
 type ForeignError struct {
 	UID  uint32

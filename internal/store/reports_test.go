@@ -1,9 +1,11 @@
 package store
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 
 	"nbs-worker/internal/agent"
@@ -95,6 +97,13 @@ func TestGaugesOfMany(t *testing.T) {
 	}
 	if got := gauge(); got != nil {
 		t.Errorf("damaged: %+v", got)
+	}
+	path := filepath.Join(s.Project(), ".nbs/status/alice.json")
+	if err := errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if got := gauge(); got != nil {
+		t.Errorf("a pipe in its place: %+v", got)
 	}
 	absent := Absent(t.TempDir()).Reports()
 	if got := absent.Gauge(&r); got != nil || absent.Close() != nil {

@@ -86,6 +86,7 @@ type waiting struct {
 // watched is one agent of a wait.
 type watched struct {
 	Waited
+	torn    bool // at the last look a file was being written
 	stale   bool // something happened to it since the last look
 	files   map[string]bool
 	process map[agent.Identified]bool

@@ -2,6 +2,8 @@ package supervisor
 
 import (
 	"context"
+	"errors"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -36,8 +38,14 @@ func (w *waiting) look(ctx context.Context, a *watched) error {
 		return err
 	}
 	a.Handle = r.Handle // as it was spawned
+	torn := !a.torn && w.torn(&r)
+	a.torn = torn
 	if err := w.arm(a, &r); err != nil {
 		return err
+	}
+	if torn { // the rest of it is on its way; what was known before stays
+		a.again = time.Now().Add(tornPause)
+		return nil
 	}
 	if err := w.judge(ctx, a, &r); err != nil {
 		return err
@@ -98,6 +106,23 @@ func (w *waiting) process(a *watched, id agent.Identity) error {
 	}
 	a.process[id.Identified] = true
 	return w.watch.process(id.Identified)
+}
+
+// tornPause is how long Claude may take to write a registry entry, which it does in place.
+const tornPause = 20 * time.Millisecond
+
+// torn tells whether the registry entry is being written just now: it is not understood.
+// Whoever is second best would answer in its place, with what was so before.
+func (w *waiting) torn(r *agent.Record) bool {
+	if r.Process == nil || r.Process.PID == 0 {
+		return false
+	}
+	config, err := claude.ConfigOf(r, w.Env)
+	if err != nil {
+		return false
+	}
+	_, err = config.Live(r.Process.PID)
+	return err != nil && !errors.Is(err, os.ErrNotExist)
 }
 
 // judge observes the agent, as session does.

@@ -1,0 +1,128 @@
+package supervisor
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+)
+
+// A folder that is missing is watched from the nearest one above it, step by step.
+func TestWatchOfAFolderThatIsMade(t *testing.T) {
+	t.Parallel()
+	w, err := newWatch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.close()
+	root := t.TempDir()
+	dir := filepath.Join(root, "a/b/c")
+	file := filepath.Join(dir, "f")
+	seen := func(what string) {
+		t.Helper()
+		if err := w.file(file); err != nil {
+			t.Fatal(err)
+		}
+		late := time.After(10 * time.Second)
+		for {
+			select {
+			case event := <-w.files.Events:
+				if event.Name == file && what == "file" || what == "folder" && w.rebuilds(event) {
+					return
+				}
+			case <-late:
+				t.Fatalf("no event of the %s", what)
+			}
+		}
+	}
+	if err := w.file(file); err != nil || w.missing[dir] != root {
+		t.Fatalf("%v, %v", w.missing, err)
+	}
+	mustMake := func(path string) {
+		t.Helper()
+		if err := os.Mkdir(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustMake(filepath.Join(root, "a"))
+	seen("folder")
+	mustMake(filepath.Join(root, "a/b"))
+	seen("folder")
+	mustMake(dir)
+	seen("folder")
+	if err := w.file(file); err != nil || len(w.missing) != 0 {
+		t.Fatalf("all is there: %v, %v", w.missing, err)
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	seen("file")
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	seen("folder")
+	if err := w.file(file); err != nil || w.missing[dir] == "" {
+		t.Errorf("it is gone again: %v, %v", w.missing, err)
+	}
+}
+
+func TestWatchOfADanglingLink(t *testing.T) {
+	t.Parallel()
+	w, err := newWatch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.close()
+	dir := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink("nowhere", dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.file(filepath.Join(dir, "f")); err != nil || w.missing[dir] == "" {
+		t.Errorf("%v, %v", w.missing, err)
+	}
+}
+
+// Limits of the kernel are named with the command that raises them.
+func TestWatchAtALimit(t *testing.T) {
+	t.Parallel()
+	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EMFILE} {
+		err := watchFailed(fmt.Errorf("inotify: %w", errno))
+		if agent.KindOf(err) != agent.Unfit || len(agent.HintsOf(err)) != 1 {
+			t.Errorf("%v: %v %q", errno, err, agent.HintsOf(err))
+		}
+	}
+	if err := watchFailed(syscall.EIO); agent.KindOf(err) != agent.Failed {
+		t.Error(err)
+	}
+}
+
+func TestConditions(t *testing.T) {
+	t.Parallel()
+	level := func(used int) *agent.ContextUse { return &agent.ContextUse{UsedPercent: used} }
+	dead := agent.Status{State: agent.Dead, Cause: agent.Crashed}
+	for _, c := range []struct {
+		text string
+		is   Waited
+		want bool
+	}{
+		{"idle", Waited{Status: agent.Status{State: agent.Idle}}, true},
+		{"idle", Waited{Status: agent.Status{State: agent.Waiting}}, false},
+		{"ready", Waited{Status: agent.Status{State: agent.Idle}}, true},
+		{"ready", Waited{Status: agent.Status{State: agent.Idle}, notLoggedIn: true}, false},
+		{"gone", Waited{Status: dead}, true},
+		{"gone", Waited{Status: agent.Status{State: agent.Unknown}}, false},
+		{"context-below=25%", Waited{Status: agent.Status{State: agent.Busy}, Context: level(76)}, true},
+		{"context-below=25", Waited{Status: agent.Status{State: agent.Busy}, Context: level(75)}, false},
+		{"context-below=25%", Waited{Status: agent.Status{State: agent.Busy}}, false},
+		{"context-below=25%", Waited{Status: dead, Context: level(90)}, false},
+	} {
+		condition, err := ParseCondition(c.text)
+		if err != nil || condition.holds(&c.is) != c.want {
+			t.Errorf("%s of %+v: want %t; %v", c.text, c.is, c.want, err)
+		}
+	}
+}
