@@ -51,6 +51,8 @@ func (c Condition) holds(w *Waited) bool {
 	switch c.word {
 	case untilGone:
 		return w.gone()
+	case string(agent.Busy):
+		return w.Status.State == agent.Busy || w.Status.State == agent.Retrying
 	case untilReady:
 		return w.Status.State == agent.Idle && !w.notLoggedIn
 	case untilContextBelow:

@@ -30,7 +30,7 @@ func (w *waiting) look(ctx context.Context, a *watched) error {
 	}
 	r, err := w.Store.Load(a.Handle)
 	if agent.KindOf(err) == agent.NotFound {
-		a.dismissed, a.Status = true, agent.Status{State: agent.Dead, Cause: Dismissed, Source: "record"}
+		a.dismissed, a.Status = true, agent.Status{State: agent.Dead, Cause: Dismissed, Source: agent.FromRecord}
 		a.Met, a.again = conditions(w.For).holds(&a.Waited), time.Time{}
 		return nil
 	}
@@ -132,14 +132,18 @@ func (w *waiting) judge(ctx context.Context, a *watched, r *agent.Record) error 
 		return there
 	})
 	if a.gone() && w.beingStarted(r) {
-		a.Status = agent.Status{State: agent.Starting, Source: "record"}
+		a.Status = agent.Status{State: agent.Starting, Source: agent.FromRecord}
 	}
 	if a.Status.State == agent.Unknown && foreign(r) {
 		return agent.Errorf(agent.Failed, "%s cannot be waited for from here: %s", r.Handle, a.Status.Detail)
 	}
 	view := View{Record: *r, Status: a.Status}
 	if a.Status.SamePID {
-		view.refine(w.readIfNeeded(ctx, r), w.reportOf(r))
+		reading := claude.Reading{State: agent.Unknown}
+		if a.Status.Source != agent.FromRegistry { // whether it is busy or retrying is one here
+			reading = w.readIfNeeded(ctx, r)
+		}
+		view.refine(reading, w.reportOf(r))
 		a.Status = view.Status
 	}
 	if conditions(w.For).ask(untilContextBelow) {
@@ -166,10 +170,11 @@ func foreign(r *agent.Record) bool {
 	return liveness == proc.Foreign
 }
 
-// schedule has a claude that is starting looked at again after 1, 2, 4 ... seconds: only its
-// screen tells of a first-run dialog, and only the clock that it has been starting for long.
+// schedule has a claude of which its registry does not tell looked at again after 1, 2, 4 ...
+// seconds: only its screen shows a first-run dialog, and only the clock that it has been
+// starting for long.
 func (w *waiting) schedule(a *watched) {
-	if a.Status.State != agent.Starting {
+	if a.Status.State != agent.Starting && (!a.Status.SamePID || a.Status.Source == agent.FromRegistry) {
 		a.again, a.pause = time.Time{}, 0
 		return
 	}
