@@ -27,7 +27,7 @@ func (w *world) compareLooks(ctx context.Context, effort Effort, agents int) ([]
 	}
 	list.Floor, list.Ours, err = interleave(ctx, effort,
 		w.timed("nbs-"+last, w.tmux("list-panes", "-a", "-F", paneFields)...),
-		w.timed(last+"\tidle", w.nbs("list")...))
+		w.timed("84% left\t0.86", w.nbs("list")...))
 	if err != nil {
 		return nil, fmt.Errorf("measure list: %w", err)
 	}

@@ -2,8 +2,11 @@ package bench
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 )
@@ -37,8 +40,48 @@ func (w *world) grow(ctx context.Context, from, to int) error {
 	if err := context.Cause(ctx); err != nil {
 		return fmt.Errorf("start %d agents: %w", to, err)
 	}
-	return w.allIdle(ctx, to)
+	return errors.Join(w.allIdle(ctx, to), w.report(to))
 }
+
+// report leaves for each agent what the hooks and the status line of a real claude leave: list reads it.
+func (w *world) report(agents int) error {
+	nbs := filepath.Join(w.Project, ".nbs")
+	var all error
+	for i := range agents {
+		var record struct {
+			SessionID string `json:"session_id"`
+			Process   struct{ Invocation string }
+		}
+		data, err := os.ReadFile(filepath.Join(nbs, "sessions", handle(i)+".json"))
+		if err == nil {
+			err = json.Unmarshal(data, &record)
+		}
+		if err == nil {
+			text := fmt.Sprintf(reportText, record.Process.Invocation, record.SessionID)
+			err = os.WriteFile(filepath.Join(nbs, "status", handle(i)+".json"), []byte(text), 0o600)
+		}
+		all = errors.Join(all, err)
+	}
+	return all
+}
+
+const reportText = `{
+  "invocation": %q,
+  "session_id": %q,
+  "activity": {
+    "state": "idle",
+    "hook": "Stop",
+    "at": "2026-02-20T11:44:07.123456789Z"
+  },
+  "gauge": {
+    "tokens": 160000,
+    "window": 1000000,
+    "used_percent": 16,
+    "cost_usd": 0.858,
+    "at": "2026-02-20T11:44:07.123456789Z"
+  }
+}
+`
 
 func (w *world) allIdle(ctx context.Context, agents int) error {
 	var out string
