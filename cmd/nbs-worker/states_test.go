@@ -62,7 +62,7 @@ func (m *team) becomes(status string, since time.Time) look {
 	var e entry
 	m.waitFor("the registry says "+status, func() (bool, string) {
 		e = m.entry()
-		return e.Status == status && e.StatusUpdatedAt >= since.UnixMilli(), fmt.Sprintf("%+v\n%s", e, m.screen("alpha"))
+		return e.Status == status && e.StatusUpdatedAt >= since.UnixMilli(), fmt.Sprintf("%+v", e)
 	})
 	begun := time.Now()
 	l := m.look("alpha")
@@ -84,8 +84,14 @@ func (m *team) key(name string) {
 // say types a prompt; it returns when it was.
 func (m *team) say(text string) time.Time {
 	m.Helper()
+	target := "=" + m.session("alpha").TmuxSession + ":"
 	at := time.Now()
-	m.typeLine(m.session("alpha"), text)
+	m.tmux("send-keys", "-t", target, "-l", text)
+	m.waitFor("the text is in the box", func() (bool, string) { // which is too narrow for some
+		screen := m.screen("alpha")
+		return strings.Contains(screen, "❯ "+text[:min(len(text), 60)]), screen
+	})
+	m.tmux("send-keys", "-t", target, "Enter")
 	return at
 }
 
