@@ -57,16 +57,13 @@ func (d Dialog) Question() string {
 // Waits says what a claude with the dialog open waits for, in the words of its registry
 // where that has some.
 func (d Dialog) Waits() string {
-	switch d {
-	case DialogPermission:
-		return "permission prompt"
-	case DialogQuestion:
-		return "input needed"
-	case DialogOther:
-		return "dialog open"
+	if words, known := registryWords[d]; known {
+		return words
 	}
 	return string(d) + " dialog"
 }
+
+var registryWords = map[Dialog]string{DialogPermission: permissionPrompt, DialogQuestion: inputNeeded, DialogOther: "dialog open"}
 
 var firstRun = []Dialog{DialogTrust, DialogAddDir, DialogAPIKey, DialogBypass, DialogOnboarding, DialogLogin}
 

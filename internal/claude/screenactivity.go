@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,6 +20,8 @@ var (
 	retrying  = pattern(`^[·✢✳✶✻✽*] .* · [Rr]etrying(?:…| in (?:(\d{1,4})m ?)?(\d{1,4})s) · attempt (\d{1,4})/(\d{1,4})$`)
 	finished  = pattern(`^[·✢✳✶✻✽*] \S+ for [0-9hms ]+( · .*)?$`)
 )
+
+var stars = []string{"·", "✢", "✳", "✶", "✻", "✽", "*"}
 
 // read tells what claude is doing that has its box on the screen.
 func (b box) read() Reading {
@@ -44,7 +47,7 @@ func lastItem(lines []string) (head string, rest []string) {
 		if isInner(lines[i]) {
 			continue
 		}
-		if i > 0 && strings.Contains(" · ✢ ✳ ✶ ✻ ✽ * ", " "+lines[i-1]+" ") {
+		if i > 0 && slices.Contains(stars, lines[i-1]) {
 			return lines[i-1] + " " + lines[i], lines[i+1:]
 		}
 		return lines[i], lines[i+1:]
@@ -54,13 +57,11 @@ func lastItem(lines []string) (head string, rest []string) {
 
 // wrapped joins a line with what a narrow terminal left of it for the next ones.
 func wrapped(head string, rest []string) string {
-	for _, line := range rest {
-		if strings.HasPrefix(line, "  ⎿") || strings.HasPrefix(line, "  ❯") {
-			break
-		}
-		head += " " + strings.TrimSpace(line)
+	end := slices.IndexFunc(rest, func(line string) bool { return strings.HasPrefix(line, "  ⎿") || strings.HasPrefix(line, "  ❯") })
+	if end < 0 {
+		end = len(rest)
 	}
-	return head
+	return strings.TrimSuffix(head+" "+joined(rest[:end]), " ")
 }
 
 func retryOf(minutes, seconds, attempt, of string) *agent.Retry {
@@ -127,10 +128,7 @@ func endsWithNote(lines []string, words string) bool {
 		if !is {
 			continue
 		}
-		for _, line := range lines[i+1:] {
-			note += " " + strings.TrimSpace(line)
-		}
-		return strings.HasPrefix(note, words)
+		return strings.HasPrefix(note+" "+joined(lines[i+1:]), words)
 	}
 	return false
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
 	"nbs-worker/internal/supervisor"
 )
 
@@ -61,17 +60,20 @@ type screenJSON struct {
 }
 
 type readingJSON struct {
-	State   agent.State    `json:"state"`
-	Dialog  claude.Dialog  `json:"dialog,omitempty"`
-	Asks    string         `json:"asks,omitempty"` // what the dialog asks, in words
-	Retry   *retryJSON     `json:"retry,omitempty"`
-	Trouble claude.Trouble `json:"trouble,omitempty"`
+	State   agent.State `json:"state"`
+	Dialog  string      `json:"dialog,omitempty"`
+	Asks    string      `json:"asks,omitempty"` // what the dialog asks, in words
+	Retry   *retryJSON  `json:"retry,omitempty"`
+	Trouble string      `json:"trouble,omitempty"`
 }
 
 func newScreenJSON(handle agent.Handle, shot supervisor.Shot) screenJSON {
 	reading := shot.Reading
 	return screenJSON{
 		Handle: handle, CapturedAt: shot.At, Width: shot.Width, Height: shot.Height, Text: shot.Text,
-		Reading: readingJSON{State: reading.State, Dialog: reading.Dialog, Asks: reading.Dialog.Question(), Retry: newRetryJSON(reading.Retry), Trouble: reading.Trouble},
+		Reading: readingJSON{
+			State: reading.State, Dialog: string(reading.Dialog), Asks: reading.Dialog.Question(),
+			Retry: newRetryJSON(reading.Retry), Trouble: string(reading.Trouble),
+		},
 	}
 }

@@ -80,6 +80,33 @@ func TestPanesOfManyWindowsAreAllSeen(t *testing.T) {
 	rig.Eventually(t, "no panes", func() bool { return len(s.panes()) == 0 })
 }
 
+// A look tells what the pane shows and whose it is, wherever a person has gone in the
+// session meanwhile.
+func TestLook(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	pane := s.open(Spec{Name: "nbs-a-live", Command: shell("printf 'a|b\\n|c'; " + stay)})
+	s.raw("new-window", "-t", pane.SessionID+":", "cat")
+	var screen Screen
+	rig.Eventually(t, "the words are there", func() bool {
+		var err error
+		if screen, err = s.Look(t.Context(), pane.ID); err != nil {
+			t.Fatal(err)
+		}
+		return strings.HasPrefix(screen.Text, "a|b\n|c")
+	})
+	if screen.Invocation != pane.Invocation || screen.Width != 120 || screen.Height != 40 || strings.Count(screen.Text, "\n") != 40 {
+		t.Errorf("%+v", screen)
+	}
+	s.open(Spec{Name: "nbs-b-live", Command: shell(stay)}) // the server stays, and with it the ids
+	if err := s.Kill(t.Context(), pane.SessionID); err != nil {
+		t.Fatal(err)
+	}
+	if screen, err := s.Look(t.Context(), pane.ID); !errors.Is(err, ErrNoSession) {
+		t.Errorf("a pane that is gone: %+v, %v", screen, err)
+	}
+}
+
 // What tmux says is passed on, and one of its refusals is known whatever stands around
 // it.
 func FuzzClassify(f *testing.F) {

@@ -146,6 +146,9 @@ func TestErrors(t *testing.T) {
 			t.Errorf("429 healed: %d", code)
 		}
 	}
+	if code, data := post(t, s, nil, "user: [[error too-long]]"); code != 400 || !strings.Contains(string(data), "prompt is too long: ") {
+		t.Errorf("%d %s", code, data)
+	}
 }
 
 func TestRetryAfterComesWith429(t *testing.T) {

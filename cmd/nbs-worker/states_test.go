@@ -1,0 +1,241 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What an agent does, told while it does it. The referee is Claude's own registry: from the
+// moment at which it says something, the first answer must be right.
+
+// look is what session --json tells of the state.
+type look struct {
+	State       string
+	Detail      string
+	StateSource string `json:"state_source"`
+	StateAgeMS  *int   `json:"state_age_ms"`
+	WaitingFor  string `json:"waiting_for"`
+	Retry       *struct {
+		Attempt, Of int
+		InS         int `json:"in_s"`
+	}
+	Context *struct {
+		UsedPercent int `json:"used_percent"`
+	}
+}
+
+func (m *team) look(handle string) look {
+	m.Helper()
+	var l look
+	if err := json.Unmarshal([]byte(m.ok("session", handle, "--json")), &l); err != nil {
+		m.Fatal(err)
+	}
+	return l
+}
+
+// entry is what Claude's registry says of the team's only claude.
+type entry struct {
+	Status          string
+	WaitingFor      string
+	StatusUpdatedAt int64
+}
+
+func (m *team) entry() (e entry) {
+	files, _ := filepath.Glob(filepath.Join(m.world.ConfigDir, "sessions", "*.json"))
+	for _, file := range files {
+		if data, err := os.ReadFile(file); err == nil {
+			_ = json.Unmarshal(data, &e) // one that is half written is read again
+		}
+	}
+	return e
+}
+
+// becomes waits until the registry has a status that it did not have at the time, and
+// checks the first answer from then on.
+func (m *team) becomes(status string, since time.Time) look {
+	m.Helper()
+	var e entry
+	m.waitFor("the registry says "+status, func() (bool, string) {
+		e = m.entry()
+		return e.Status == status && e.StatusUpdatedAt >= since.UnixMilli(), fmt.Sprintf("%+v", e)
+	})
+	begun := time.Now()
+	l := m.look("alpha")
+	told := time.Now()
+	m.Logf("%s: told %v after Claude wrote it; the call took %v", status, told.Sub(time.UnixMilli(e.StatusUpdatedAt)), told.Sub(begun))
+	if l.State != status || l.StateSource != "registry" || l.WaitingFor != e.WaitingFor {
+		m.Errorf("the registry says %+v, the first answer is %+v", e, l)
+	}
+	if at := told.UnixMilli() - e.StatusUpdatedAt; l.StateAgeMS == nil || int64(*l.StateAgeMS) > at {
+		m.Errorf("the age is %v; at most %d ms", l.StateAgeMS, at)
+	}
+	return l
+}
+
+func (m *team) key(name string) {
+	m.tmux("send-keys", "-t", "="+m.session("alpha").TmuxSession+":", name)
+}
+
+// say types a prompt; it returns when it was.
+func (m *team) say(text string) time.Time {
+	m.Helper()
+	target := "=" + m.session("alpha").TmuxSession + ":"
+	at := time.Now()
+	m.tmux("send-keys", "-t", target, "-l", text)
+	m.waitFor("the text is in the box", func() (bool, string) { // which is too narrow for some
+		screen := m.screen("alpha")
+		return strings.Contains(screen, "❯ "+text[:min(len(text), 60)]), screen
+	})
+	m.tmux("send-keys", "-t", target, "Enter")
+	return at
+}
+
+func TestStatesAgainstTheRegistry(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		m.ok("spawn", "alpha", "--model", "sonnet", "--permission-mode", "default")
+		m.becomes("idle", time.Time{})
+
+		at := m.say("[[slow 700ms]] one two three four") // streaming
+		m.becomes("busy", at)
+		m.becomes("idle", at)
+
+		at = m.say(`[[tool Bash {"command":"python3 -c 'import time; time.sleep(3)'","description":"w"}]]`)
+		if l := m.becomes("waiting", at); l.WaitingFor != "permission prompt" {
+			t.Errorf("%+v", l)
+		}
+		at = time.Now()
+		m.key("Enter")
+		m.becomes("busy", at) // in the tool
+		m.becomes("idle", at)
+
+		at = m.say(`[[tool AskUserQuestion ` + question + `]]`)
+		m.becomes("waiting", at)
+		if r := m.screenshot("alpha"); r.Reading.Dialog != "question" || r.Reading.Asks != "a question" {
+			t.Errorf("%+v", r)
+		}
+		at = time.Now()
+		m.key("Escape")
+		m.becomes("idle", at)
+	})
+}
+
+const question = `{"questions":[{"question":"So?","header":"W","multiSelect":false,"options":[{"label":"L","description":"l"},{"label":"R","description":"r"}]}]}`
+
+// An API that refuses is told from one that takes its time.
+func TestRetryingIsTold(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		m.ok("spawn", "alpha", "--model", "sonnet")
+		m.say("[[error 529 times=4]] hello")
+		var seen []string
+		var retrying look
+		m.waitFor("the agent has its answer", func() (bool, string) {
+			l := m.look("alpha")
+			if len(seen) == 0 || seen[len(seen)-1] != l.State {
+				seen = append(seen, l.State)
+			}
+			if l.State == "retrying" {
+				retrying = l
+			}
+			return l.State == "idle" && len(seen) > 2, fmt.Sprintf("%v\n%s", seen, m.screen("alpha"))
+		})
+		if r := retrying.Retry; r == nil || r.Attempt < 1 || r.Attempt > 5 || r.Of != 10 || r.InS > 10 || retrying.StateSource != "screen" {
+			t.Errorf("%+v", retrying)
+		}
+		if order := strings.Join(seen, " "); !strings.Contains(order, "busy retrying") || strings.Contains(order, "unknown") || strings.Contains(order, "waiting") {
+			t.Errorf("the states were %s", order)
+		}
+		m.mustAnswer("alpha", "You said: [[error 529 times=4]] hello")
+		m.say("[[error 529]] for long")
+		m.waitState("alpha", "retrying")
+		if out := m.ok("session", "alpha"); !strings.Contains(out, "State:           retrying: attempt ") || !strings.Contains(out, " of 10 in ") {
+			t.Error(out)
+		}
+		if out := m.ok("list"); !strings.HasPrefix(out, "alpha\tbusy\t") {
+			t.Error(out)
+		}
+	})
+}
+
+// A turn that came to nothing leaves an agent that is idle, and says why.
+func TestFailedTurnsAreTold(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		m.ok("spawn", "alpha", "--model", "sonnet", "--prompt", "Remember 42.")
+		m.mustAnswer("alpha", "OK, I will remember 42.")
+		m.waitState("alpha", "idle")
+		for _, c := range []struct{ prompt, detail string }{
+			{"[[error 403]] a", "the last turn failed: authentication_failed"},
+			{"[[error too-long]] a", "the last turn failed: invalid_request"},
+			{"hello", ""},
+		} {
+			at := m.say(c.prompt)
+			m.waitFor(c.prompt, func() (bool, string) {
+				l := m.look("alpha")
+				return l.State == "idle" && l.Detail == c.detail && m.entry().StatusUpdatedAt > at.UnixMilli(), fmt.Sprintf("%+v\n%s", l, m.screen("alpha"))
+			})
+		}
+	})
+}
+
+func TestCompactingIsTold(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		m.ok("spawn", "alpha", "--model", "sonnet", "--prompt", "Remember 42.")
+		m.mustAnswer("alpha", "OK, I will remember 42.")
+		m.waitState("alpha", "idle")
+		m.say("[[usage 150000]] much")
+		m.mustAnswer("alpha", "You said: [[usage 150000]] much")
+		m.waitFor("the context is measured", func() (bool, string) {
+			l := m.look("alpha")
+			return l.State == "idle" && l.Context != nil && l.Context.UsedPercent >= 15, fmt.Sprintf("%+v", l)
+		})
+		at := m.say("/compact [[slow 1s]] be brief")
+		m.becomes("busy", at)
+		m.waitFor("it is compacting", func() (bool, string) {
+			l := m.look("alpha")
+			return l.State == "busy" && l.Detail == "compacting", fmt.Sprintf("%+v", l)
+		})
+	})
+}
+
+// screenshot is what screen --json tells.
+type screenshot struct {
+	Handle        string
+	CapturedAt    time.Time `json:"captured_at"`
+	Width, Height int
+	Text          string
+	Reading       struct{ State, Dialog, Asks, Trouble string }
+}
+
+func (m *team) screenshot(handle string) screenshot {
+	m.Helper()
+	var shot screenshot
+	if err := json.Unmarshal([]byte(m.ok("screen", handle, "--json")), &shot); err != nil {
+		m.Fatal(err)
+	}
+	return shot
+}
+
+func TestScreenVerb(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		before := m.remembers("alpha")
+		if out := m.ok("screen", "alpha"); !strings.Contains(out, "● OK, I will remember 42.") || strings.ContainsAny(out, "\x1b\r") {
+			t.Errorf("%q", out)
+		}
+		// Another window of the session is not the agent's.
+		m.tmux("new-window", "-t", "="+before.TmuxSession+":", "cat")
+		shot := m.screenshot("alpha")
+		if shot.Handle != "alpha" || shot.Width != 120 || shot.Height != 40 || shot.Reading.State != "idle" || !strings.Contains(shot.Text, "OK, I will remember 42.") {
+			t.Errorf("%+v", shot)
+		}
+		if time.Since(shot.CapturedAt) > time.Minute {
+			t.Errorf("captured at %s", shot.CapturedAt)
+		}
+		m.ok("stop", "alpha")
+		m.refused(2, "the agent has no tmux session: stopped", "screen", "alpha")
+		m.refused(2, "beta", "screen", "beta")
+	})
+}
