@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,9 +21,8 @@ type memory struct {
 	dir string
 }
 
-// playMemory makes nbs-worker read a kernel's files from the test. log tells whether the
-// kernel's log may be read at all.
-func playMemory(m *team, log bool) memory {
+// playMemory makes nbs-worker read a kernel's files from the test.
+func playMemory(m *team) memory {
 	m.Helper()
 	k := memory{team: m, dir: m.folder("kernel")}
 	k.put("cgroup", "0::/user.slice/team\n")
@@ -31,9 +31,7 @@ func playMemory(m *team, log bool) memory {
 		m.Fatal(err)
 	}
 	k.count(1) // of an earlier life
-	if log {
-		k.put("kmsg", "")
-	}
+	k.put("kmsg", "")
 	m.worker = rig.WorkerWith(m, "-X nbs-worker/internal/proc.testOnlyOOM="+k.dir)
 	return k
 }
@@ -47,6 +45,14 @@ func (k memory) put(name, text string) {
 
 func (k memory) count(kills int) {
 	k.put("cgroups/user.slice/team/memory.events.local", fmt.Sprintf("low 0\nhigh 0\nmax 9\noom 9\noom_kill %d\n", kills))
+}
+
+// hideLog makes the log one that only root may read.
+func (k memory) hideLog() {
+	k.Helper()
+	if err := os.Remove(filepath.Join(k.dir, "kmsg")); err != nil {
+		k.Fatal(err)
+	}
 }
 
 // says appends to the log what the kernel writes when it kills a process of the cgroup.
@@ -64,61 +70,62 @@ func (k memory) says(pid int, name string) {
 
 const byTheKernel = "signal: killed, by the kernel for want of memory"
 
+// The log names the process; where it may not be read, the counter rises at the very end.
 func TestDiedForWantOfMemory(t *testing.T) {
-	for name, log := range map[string]bool{"as the log says": true, "as the counter says": false} {
-		t.Run(name, func(t *testing.T) {
-			m := real(t)
-			k := playMemory(m, log)
-			before := m.remembers("alpha")
-			k.count(2)
-			if log {
-				k.says(before.RecordedPID, "claude")
-			}
-			m.kill(before.RecordedPID, syscall.SIGKILL)
-			e := m.mustHaveDied("alpha", "killed: out of memory", byTheKernel)
-			if !e.LastExit.OutOfMemory || e.LastExit.OOMKills != 1 || !strings.Contains(e.LastExit.LastScreen, "42") {
-				t.Errorf("%+v", e.LastExit)
-			}
-			e.mustAdvise(m, "ps -eo rss,pid,args --sort=-rss | head", bringBack)
-			m.mustRemember("alpha", before)
-		})
+	m := standIn(t)
+	k := playMemory(m)
+	before := m.remembers("alpha")
+	k.count(2)
+	k.says(before.RecordedPID, "claude")
+	m.kill(before.RecordedPID, syscall.SIGKILL)
+	e := m.mustHaveDied("alpha", "killed: out of memory", byTheKernel)
+	if !e.LastExit.OutOfMemory || e.LastExit.OOMKills != 1 || !strings.Contains(e.LastExit.LastScreen, "42") {
+		t.Errorf("%+v", e.LastExit)
 	}
+	e.mustAdvise(m, "ps -eo rss,pid,args --sort=-rss | head", bringBack)
+
+	k.hideLog()
+	m.mustRemember("alpha", before)
+	k.count(3)
+	m.kill(m.session("alpha").RecordedPID, syscall.SIGKILL)
+	m.mustHaveDied("alpha", "killed: out of memory", byTheKernel)
 }
 
 // A tool that takes too much memory is killed, and its agent is not. Whatever ends the
 // agent afterwards was not the kernel.
 func TestToolDiedForWantOfMemory(t *testing.T) {
-	for name, c := range map[string]struct {
-		signal syscall.Signal
-		detail string
-	}{
-		"then kill by hand": {syscall.SIGKILL, "signal: killed; while it ran the kernel killed other processes, or this one, of its cgroup for want of memory: 1"},
-		"then TERM":         {syscall.SIGTERM, "code 143, as after SIGTERM"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			m := standIn(t, "spawn-child")
-			k := playMemory(m, true)
-			m.ok("spawn", "alpha")
-			claude := m.session("alpha").RecordedPID
-			for _, pid := range m.carrying("alpha") {
-				if parent(pid) == claude {
-					k.count(2)
-					k.says(pid, "sleep")
-				}
-			}
-			m.waitState("alpha", "idle")
-			m.kill(claude, c.signal)
-			if e := m.mustHaveDied("alpha", "crashed", c.detail); e.LastExit.OutOfMemory || e.LastExit.OOMKills != 1 {
-				t.Errorf("%+v", e.LastExit)
-			}
-		})
+	m := standIn(t, "spawn-child")
+	k := playMemory(m)
+	m.ok("spawn", "alpha")
+	k.killTool("alpha", 2)
+	m.kill(m.session("alpha").RecordedPID, syscall.SIGTERM)
+	m.mustHaveDied("alpha", "crashed", "code 143, as after SIGTERM")
+	m.ok("resume", "alpha")
+	k.killTool("alpha", 3)
+	m.kill(m.session("alpha").RecordedPID, syscall.SIGKILL)
+	e := m.mustHaveDied("alpha", "crashed", "signal: killed; while it ran the kernel killed other processes, or this one, of its cgroup for want of memory: 1")
+	if e.LastExit.OutOfMemory || e.LastExit.OOMKills != 1 {
+		t.Errorf("%+v", e.LastExit)
 	}
+}
+
+// killTool plays that the kernel killed the tool that an agent has started.
+func (k memory) killTool(handle string, kills int) {
+	k.Helper()
+	claude := k.session(handle).RecordedPID
+	children := slices.DeleteFunc(carrying(process(k.record(handle))["invocation"].(string)), func(pid int) bool { return parent(pid) != claude })
+	if len(children) != 1 {
+		k.Fatalf("the tools of %s: %v", handle, children)
+	}
+	k.count(kills)
+	k.says(children[0], "sleep")
+	k.kill(children[0], syscall.SIGKILL)
 }
 
 // The kernel may choose the launcher. claude follows, by a hangup, and nobody saw why.
 func TestLauncherDiedForWantOfMemory(t *testing.T) {
 	m := standIn(t)
-	k := playMemory(m, true)
+	k := playMemory(m)
 	m.ok("spawn", "alpha")
 	m.keepServer()
 	claude, launcher := m.session("alpha").RecordedPID, m.launcher("alpha")
