@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -112,7 +113,7 @@ func TestLongTranscriptIsReadInLittleMemory(t *testing.T) {
 	const records, filling = 3000, 60_000
 	parent := ""
 	for i := range records {
-		uuid := fmt.Sprint(i)
+		uuid := strconv.Itoa(i)
 		write(told(uuid, parent, "user", fmt.Sprint("number ", i, strings.Repeat(" ", filling))) + "\n")
 		parent = uuid
 	}

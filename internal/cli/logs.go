@@ -136,7 +136,7 @@ func (f *factory) printSaid(m supervisor.Said) error {
 		who = "subagent, " + who
 	}
 	if m.Bytes > 0 {
-		words += fmt.Sprintf(" [... cut: a record of %s]", humanize.IBytes(uint64(m.Bytes))) //nolint:gosec // a size is not negative
+		words += fmt.Sprintf(" [... cut: a record of %s]", humanize.IBytes(uint64(m.Bytes)))
 	}
 	words = indented(sanitize(strings.TrimRight(words, "\n")))
 	_, err := fmt.Fprintf(f.streams.Out, "%s %s %s\n", f.moment(m.At), f.coloured(colour, strings.Map(blank, sanitize(who))+":"), words)

@@ -83,7 +83,7 @@ func (s *Store) appendTo(f *os.File, event Event) error {
 	if err != nil {
 		return err
 	}
-	text := append(line, '\n')
+	text := slices.Concat(line, []byte{'\n'})
 	if end.torn {
 		text = slices.Concat([]byte{'\n'}, text)
 	}

@@ -11,22 +11,22 @@ import (
 
 // Verification is what the journal's chain says of it.
 type Verification struct {
-	Lines     int    // of the journal
-	Links     int    // of the chain
-	Unchained int    // events of earlier versions, before the first link
-	Torn      []int  // numbers of lines that are no events; at most a hundred
-	NoHead    bool   // nothing says where the chain ends: lines that were cut off would not be missed
-	Broken    *Break // nil: all is as it was written
+	Lines     int          // of the journal
+	Links     int          // of the chain
+	Unchained int          // events of earlier versions, before the first link
+	Torn      []int        // numbers of lines that are no events; at most a hundred
+	NoHead    bool         // nothing says where the chain ends: lines that were cut off would not be missed
+	Broken    *BrokenError // nil: all is as it was written
 }
 
-// Break is the first place at which the journal is not as it was written.
-type Break struct {
+// BrokenError is the first place at which the journal is not as it was written.
+type BrokenError struct {
 	File string // path
 	Line int    // from 1
 	What string
 }
 
-func (b *Break) Error() string { return fmt.Sprintf("%s: line %d: %s", b.File, b.Line, b.What) }
+func (b *BrokenError) Error() string { return fmt.Sprintf("%s: line %d: %s", b.File, b.Line, b.What) }
 
 const tornNamed = 100
 
@@ -40,7 +40,7 @@ func (s *Store) VerifyJournal() (Verification, error) {
 	f, err := s.openRegular(journal, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		if known {
-			return Verification{Broken: &Break{File: s.journalPath(), Line: 1, What: "the journal is gone; its head is there"}}, nil
+			return Verification{Broken: &BrokenError{File: s.journalPath(), Line: 1, What: "the journal is gone; its head is there"}}, nil
 		}
 		return Verification{NoHead: true}, nil
 	}
@@ -54,7 +54,7 @@ func (s *Store) VerifyJournal() (Verification, error) {
 		return Verification{}, fmt.Errorf("read %s/%s: %w", folder, journal, err)
 	}
 	if what != "" {
-		v.result.Broken = &Break{File: s.journalPath(), Line: line, What: what}
+		v.result.Broken = &BrokenError{File: s.journalPath(), Line: line, What: what}
 	}
 	return v.result, nil
 }
