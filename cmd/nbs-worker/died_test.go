@@ -91,29 +91,27 @@ func TestDiedByExit(t *testing.T) {
 	})
 }
 
-// What claude said of its end is kept with it, if it is of that start.
-func TestDiedAsClaudeSaid(t *testing.T) {
-	for reason, detail := range map[string]string{"prompt_input_exit": "somebody ended it at its prompt", "other": "", "\\u001b[2J": ""} {
-		t.Run(reason, func(t *testing.T) {
+// What another start's claude said of its end is not this one's reason, nor is what no
+// claude says. This one is killed and says nothing.
+func TestReasonOfAnEndThatIsNotBelieved(t *testing.T) {
+	for name, reason := range map[string]string{"another start's": "prompt_input_exit", "no word": "\\u001b[2J", "its own": "other"} {
+		t.Run(name, func(t *testing.T) {
 			m := standIn(t)
 			m.ok("spawn", "alpha")
-			m.reportEnd("alpha", process(m.record("alpha"))["invocation"].(string), reason)
-			m.typeLine(m.waitState("alpha", "idle"), "/exit")
-			e := m.mustHaveDied("alpha", "exited", detail)
-			if detail != "" && e.LastExit.EndReason != reason {
+			invocation, want := process(m.record("alpha"))["invocation"].(string), ""
+			switch name {
+			case "another start's":
+				invocation = "4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"
+			case "its own":
+				want = reason
+			}
+			claude := m.waitState("alpha", "idle").RecordedPID
+			m.reportEnd("alpha", invocation, reason)
+			m.kill(claude, syscall.SIGKILL)
+			if e := m.mustHaveDied("alpha", "crashed", "signal: killed"); e.LastExit.EndReason != want {
 				t.Errorf("%+v", e.LastExit)
 			}
 		})
-	}
-}
-
-func TestWhatAnEarlierClaudeSaidIsNotBelieved(t *testing.T) {
-	m := standIn(t)
-	m.ok("spawn", "alpha")
-	m.reportEnd("alpha", "4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11", "prompt_input_exit")
-	m.typeLine(m.waitState("alpha", "idle"), "/exit")
-	if e := m.mustHaveDied("alpha", "exited", ""); e.LastExit.EndReason != "" {
-		t.Errorf("%+v", e.LastExit)
 	}
 }
 
