@@ -77,8 +77,23 @@ func (m *team) becomes(status string, since time.Time) look {
 	return l
 }
 
-func (m *team) key(name string) {
-	m.tmux("send-keys", "-t", "="+m.session("alpha").TmuxSession+":", name)
+// answer presses a key until it takes: a dialog ignores what comes within a moment of its
+// appearance.
+func (m *team) answer(key string) {
+	m.Helper()
+	target := "=" + m.session("alpha").TmuxSession + ":"
+	var pressed time.Time
+	m.waitFor(key+" takes", func() (bool, string) {
+		e := m.entry()
+		if e.Status != "waiting" {
+			return true, ""
+		}
+		if time.Since(pressed) > time.Second {
+			m.tmux("send-keys", "-t", target, key)
+			pressed = time.Now()
+		}
+		return false, fmt.Sprintf("%+v", e)
+	})
 }
 
 // say types a prompt; it returns when it was.
@@ -109,7 +124,7 @@ func TestStatesAgainstTheRegistry(t *testing.T) {
 			t.Errorf("%+v", l)
 		}
 		at = time.Now()
-		m.key("Enter")
+		m.answer("Enter")
 		m.becomes("busy", at) // in the tool
 		m.becomes("idle", at)
 
@@ -119,7 +134,7 @@ func TestStatesAgainstTheRegistry(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		at = time.Now()
-		m.key("Escape")
+		m.answer("Escape")
 		m.becomes("idle", at)
 	})
 }
