@@ -50,6 +50,8 @@ func TestWhatEachHookSays(t *testing.T) {
 		{[]string{`"hook_event_name":"UserPromptSubmit"`, `"hook_event_name":"Stop","agent_id":"a1"`}, agent.Busy, ""},
 		{[]string{`"hook_event_name":"UserPromptSubmit"`, asks + `,"agent_id":"a1"`}, agent.Waiting, "permission prompt"},
 		{[]string{asks + `,"agent_id":"a1"`, `"hook_event_name":"PostToolUse","agent_id":"a1"`}, agent.Busy, ""},
+		{[]string{asks + `,"agent_id":"a1"`, `"hook_event_name":"Stop","background_tasks":[{"type":"subagent"}]`}, agent.Waiting, "permission prompt"},
+		{[]string{asks, `"hook_event_name":"Stop","background_tasks":[{"type":"shell"}]`}, agent.Idle, ""},
 		{[]string{`"hook_event_name":"Stop"`, `"hook_event_name":"Later"`}, agent.Idle, ""},
 	} {
 		got := tell(t, c.told...)

@@ -26,8 +26,13 @@ type Hook struct {
 	Error        string          `json:"error"`             // of StopFailure: its class
 	Notification string          `json:"notification_type"` // of Notification
 	Tool         string          `json:"tool_name"`
-	Trigger      string          `json:"trigger"` // of a compaction: manual, auto
 	Transcript   string          `json:"transcript_path"`
+	Trigger      string          `json:"trigger"`          // of a compaction: manual, auto
+	Background   []task          `json:"background_tasks"` // of Stop: what goes on
+}
+
+type task struct {
+	Type string `json:"type"`
 }
 
 // ReadHook reads what claude writes to a hook, to its end.

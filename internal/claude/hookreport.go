@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -24,10 +25,12 @@ func (h Hook) Apply(report *agent.Report, at time.Time) {
 		return
 	}
 	state, detail, said := h.activity()
+	waiting := report.Activity != nil && report.Activity.State == agent.Waiting
 	if h.Subagent != "" {
-		said = said && (state == agent.Waiting || report.Activity != nil && report.Activity.State == agent.Waiting)
+		said = said && (state == agent.Waiting || waiting)
 	} else {
 		h.applyOutcome(report, at)
+		said = said && !(waiting && h.leavesSubagents()) // it may be one of them that asks
 	}
 	if h.Subagent == "" && h.Event != "SessionEnd" { // which tells of the conversation that was left
 		report.SessionID = h.SessionID
@@ -58,6 +61,11 @@ func (h Hook) MovesTo(report *agent.Report, at time.Time) (id agent.SessionID, r
 		return h.SessionID, Moved, true
 	}
 	return "", "", false
+}
+
+// leavesSubagents tells whether a turn has ended and subagents work on.
+func (h Hook) leavesSubagents() bool {
+	return h.Event == "Stop" && slices.ContainsFunc(h.Background, func(t task) bool { return t.Type == "subagent" })
 }
 
 // applyOutcome notes how a turn or claude itself ended.

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/launcher"
@@ -71,7 +69,7 @@ func wake(r *agent.Record) {
 	if err != nil || liveness != proc.Alive {
 		return
 	}
-	_ = running.Signal(unix.Signal(launcher.FollowSignal)) // a launcher that has just left needs none
+	_ = running.Signal(launcher.FollowSignal) // a launcher that has just left needs none
 	_ = running.Close()
 }
 
