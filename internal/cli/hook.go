@@ -33,16 +33,11 @@ what fails is in the journal.`),
 	}
 }
 
-// patience is how long a report may take: claude waits for its hooks.
-const patience = 3 * time.Second
-
 type reportFunc func(ctx context.Context, c supervisor.Caller, opened *store.Store, at time.Time) error
 
 // takeDown writes into the report of the agent whose claude calls what was read, unless that
 // could not be understood. Nothing that goes wrong is the agent's affair.
 func (f *factory) takeDown(ctx context.Context, what string, report reportFunc, unread error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
 	caller := supervisor.Caller{
 		Handle: agent.Handle(os.Getenv(launcher.HandleVariable)), Invocation: agent.Invocation(os.Getenv(launcher.InvocationVariable)),
 		Root: os.Getenv(launcher.RootVariable),
