@@ -30,7 +30,7 @@ func (h Hook) Apply(report *agent.Report, at time.Time) {
 		said = said && (state == agent.Waiting || waiting)
 	} else {
 		h.applyOutcome(report, at)
-		said = said && !(waiting && h.leavesSubagents()) // it may be one of them that asks
+		said = said && (!waiting || !h.leavesSubagents()) // it may be one of them that asks
 	}
 	if h.Subagent == "" && h.Event != "SessionEnd" { // which tells of the conversation that was left
 		report.SessionID = h.SessionID
