@@ -169,15 +169,7 @@ func TestKillAfterClearKeepsTheConversationOnTheScreen(t *testing.T) {
 	m := real(t)
 	before := m.remembers("alpha")
 	m.typeLine(before, "/clear")
-	var cleared string
-	m.waitFor("the registry names the new conversation", func() (bool, string) {
-		for _, d := range m.session("alpha").Drift {
-			if d.Field == "session_id" {
-				cleared = d.Live
-			}
-		}
-		return cleared != "", fmt.Sprintf("%+v", m.session("alpha"))
-	})
+	cleared := m.waitMoved(before, "clear").SessionID
 	m.typeLine(before, "Remember 77.")
 	m.mustAnswer("alpha", "OK, I will remember 77.")
 	m.mustBeWritten(cleared, "OK, I will remember 77.")
@@ -279,17 +271,12 @@ func TestResumeStaysOnItsTmuxServer(t *testing.T) {
 	}
 }
 
-// A conversation that /clear began has no other record than Claude's registry, which
-// goes with claude.
+// A conversation that /clear began is resumed as any other.
 func TestStopAfterClearKeepsBothConversations(t *testing.T) {
 	eachVersion(t, func(t *testing.T, m *team) {
 		before := m.remembers("alpha")
 		m.typeLine(before, "/clear")
-		var cleared session
-		m.waitFor("the id has changed", func() (bool, string) {
-			cleared = m.session("alpha")
-			return len(cleared.Drift) == 1, fmt.Sprintf("%+v", cleared)
-		})
+		cleared := m.waitMoved(before, "clear")
 		m.typeLine(before, "Remember 7.")
 		m.mustAnswer("alpha", "OK, I will remember 7.")
 		m.waitState("alpha", "idle")
@@ -297,7 +284,7 @@ func TestStopAfterClearKeepsBothConversations(t *testing.T) {
 		m.ok("resume", "alpha", "--prompt", "What number?")
 		m.mustAnswer("alpha", "7")
 		after := m.session("alpha")
-		if after.SessionID != cleared.Drift[0].Live || len(after.PreviousSessions) != 1 || after.PreviousSessions[0].SessionID != before.SessionID {
+		if after.SessionID != cleared.SessionID || len(after.PreviousSessions) != 1 || after.PreviousSessions[0].SessionID != before.SessionID {
 			t.Errorf("before %+v\nafter %+v", before, after)
 		}
 	})

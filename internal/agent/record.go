@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -153,8 +154,10 @@ func (r *Record) ExitOf(id Invocation) *Exit {
 	return nil
 }
 
-// Replace moves the agent to another conversation and remembers the one it leaves.
+// Replace moves the agent to another conversation and remembers the one it leaves. One that
+// it comes back to is no previous one any more.
 func (r *Record) Replace(id SessionID, at time.Time, reason string) {
+	r.PreviousSessions = slices.DeleteFunc(r.PreviousSessions, func(p PreviousSession) bool { return p.SessionID == id })
 	r.PreviousSessions = append(r.PreviousSessions, PreviousSession{SessionID: r.SessionID, Until: at, Reason: reason})
 	r.SessionID = id
 	r.TranscriptSeen = time.Time{}

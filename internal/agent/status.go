@@ -56,6 +56,8 @@ type Status struct {
 	Uptime  time.Duration `json:"-"`
 
 	TmuxAlive bool `json:"tmux_alive"` // our session is there, by its invocation
+
+	SessionID SessionID `json:"-"` // in which the registry sees it; "": not known
 }
 
 // Retry is how far claude is with a request that the API refuses.

@@ -21,18 +21,24 @@ type Hook struct {
 	SessionID    agent.SessionID `json:"session_id"`
 	Subagent     string          `json:"agent_id"`          // of whom it tells; "": of the agent itself
 	Source       string          `json:"source"`            // of SessionStart: startup, resume, clear, compact
+	Title        string          `json:"session_title"`     // of SessionStart
 	Reason       string          `json:"reason"`            // of SessionEnd
 	Error        string          `json:"error"`             // of StopFailure: its class
 	Notification string          `json:"notification_type"` // of Notification
 	Tool         string          `json:"tool_name"`
-	Trigger      string          `json:"trigger"` // of a compaction: manual, auto
 	Transcript   string          `json:"transcript_path"`
+	Trigger      string          `json:"trigger"`          // of a compaction: manual, auto
+	Background   []task          `json:"background_tasks"` // of Stop: what goes on
+}
+
+type task struct {
+	Type string `json:"type"`
 }
 
 // ReadHook reads what claude writes to a hook, to its end.
 func ReadHook(in io.Reader) (Hook, error) {
 	var hook Hook
-	if err := readInput(in, &hook); err != nil {
+	if _, err := readInput(in, &hook); err != nil {
 		return Hook{}, err
 	}
 	id, err := agent.ParseSessionID(string(hook.SessionID))
@@ -46,16 +52,16 @@ func ReadHook(in io.Reader) (Hook, error) {
 	return hook, nil
 }
 
-func readInput(in io.Reader, into any) error {
-	text, err := io.ReadAll(io.LimitReader(in, inputLimit))
+func readInput(in io.Reader, into any) (text []byte, err error) {
+	text, err = io.ReadAll(io.LimitReader(in, inputLimit))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(text) == inputLimit {
 		_, _ = io.Copy(io.Discard, in) // claude should not fail to write the rest
-		return fmt.Errorf("the input has more than %d bytes", inputLimit)
+		return nil, fmt.Errorf("the input has more than %d bytes", inputLimit)
 	}
-	return json.Unmarshal(text, into, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return text, json.Unmarshal(text, into, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
 // plainWord makes a word of claude's safe to keep and to show.

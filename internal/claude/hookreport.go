@@ -1,6 +1,8 @@
 package claude
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -15,21 +17,55 @@ const (
 
 // Apply writes into a report what a hook said, which began at the given time. Hooks of one
 // agent run side by side: what is older than the report does not change it. What a hook
-// says of a subagent is nothing of the agent's own, but for a question that holds them both.
+// says of a subagent is nothing of the agent's own, but for a question that holds them both,
+// and what shows that it was answered.
 func (h Hook) Apply(report *agent.Report, at time.Time) {
-	if h.Subagent != "" && h.Event != "PermissionRequest" {
+	if report.Activity != nil && at.Before(report.Activity.At) {
+		h.applyOutcome(report, at)
 		return
 	}
-	h.applyOutcome(report, at)
-	if report.Activity != nil && at.Before(report.Activity.At) {
-		return
+	state, detail, said := h.activity()
+	waiting := report.Activity != nil && report.Activity.State == agent.Waiting
+	if h.Subagent != "" {
+		said = said && (state == agent.Waiting || waiting)
+	} else {
+		h.applyOutcome(report, at)
+		said = said && (!waiting || !h.leavesSubagents()) // it may be one of them that asks
 	}
 	if h.Subagent == "" && h.Event != "SessionEnd" { // which tells of the conversation that was left
 		report.SessionID = h.SessionID
 	}
-	if state, detail, said := h.activity(); said {
+	if said {
 		report.Activity = &agent.Activity{State: state, Detail: detail, Hook: h.Event, At: at}
 	}
+}
+
+// MovesTo tells into which conversation the agent has gone by itself, and how, when the hook
+// is the newest in the report. A start that is in another than it was told is no such move.
+func (h Hook) MovesTo(report *agent.Report, at time.Time) (id agent.SessionID, reason string, moves bool) {
+	newest := report.SessionID == h.SessionID && report.Activity != nil && report.Activity.At.Equal(at)
+	if h.Subagent != "" || !newest {
+		return "", "", false
+	}
+	switch h.Event + " " + h.Source {
+	case "SessionStart clear":
+		return h.SessionID, "clear", true
+	case "SessionStart fork": // as 2.1.329 has it; 2.1.197 names it as the title tells
+		return h.SessionID, "branch", true
+	case "SessionStart resume":
+		if strings.HasSuffix(h.Title, " (Branch)") {
+			return h.SessionID, "branch", true
+		}
+		return h.SessionID, "resume", true
+	case "UserPromptSubmit ":
+		return h.SessionID, Moved, true
+	}
+	return "", "", false
+}
+
+// leavesSubagents tells whether a turn has ended and subagents work on.
+func (h Hook) leavesSubagents() bool {
+	return h.Event == "Stop" && slices.ContainsFunc(h.Background, func(t task) bool { return t.Type == "subagent" })
 }
 
 // applyOutcome notes how a turn or claude itself ended.

@@ -32,6 +32,7 @@ type Live struct {
 	Status     string          `json:"status"`     // "", idle, busy, waiting
 	WaitingFor string          `json:"waitingFor"`
 	UpdatedMS  int64           `json:"statusUpdatedAt"` // when Status became so, in ms since 1970; 0: not said
+	WrittenMS  int64           `json:"updatedAt"`       // when the entry was written
 }
 
 // StatusSince is when the entry's status became what it is; zero when it does not say.
@@ -74,16 +75,23 @@ const Moved = "changed inside claude"
 // MovedTo tells into which conversation the recorded process has gone by itself: a /clear
 // or /branch inside claude changes the id, and only its registry entry names the new one.
 // The entry of a claude that was killed stays behind and is as good.
-func (c Config) MovedTo(r *agent.Record) (id agent.SessionID, moved bool) {
+func (c Config) MovedTo(r *agent.Record, report agent.Report) (id agent.SessionID, moved bool) {
 	if r.Process == nil || r.Process.PID == 0 {
 		return "", false
 	}
 	live, err := c.Live(r.Process.PID)
-	if err != nil || live.StartTicks != r.Process.StartTicks || live.SessionID == r.SessionID {
+	if err != nil || live.StartTicks != r.Process.StartTicks || live.SessionID == r.SessionID || live.outdated(r, report) {
 		return "", false
 	}
 	id, err = agent.ParseSessionID(string(live.SessionID))
 	return id, err == nil
+}
+
+// outdated tells whether a hook has said, after the entry was written, that the agent is in
+// the conversation of the record: with /branch and /resume the hooks come first.
+func (l Live) outdated(r *agent.Record, report agent.Report) bool {
+	return report.Invocation == r.Process.Invocation && report.SessionID == r.SessionID &&
+		report.Activity != nil && report.Activity.At.After(time.UnixMilli(l.WrittenMS))
 }
 
 // RegistryEntry is the file in which a process says what it does, there or not.

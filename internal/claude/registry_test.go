@@ -28,7 +28,7 @@ func TestLiveReadsAnEntry(t *testing.T) {
 	t.Parallel()
 	want := Live{
 		PID: 31558, SessionID: sessionID, Cwd: "/srv/project", StartTicks: 353737, Version: "2.1.197",
-		Kind: "interactive", Entrypoint: "cli", Status: "waiting", WaitingFor: "permission prompt", UpdatedMS: 1795208383999,
+		Kind: "interactive", Entrypoint: "cli", Status: "waiting", WaitingFor: "permission prompt", UpdatedMS: 1795208383999, WrittenMS: 1795208383999,
 	}
 	if at := want.StatusSince(); !at.Equal(time.Date(2026, 11, 20, 20, 59, 43, 999e6, time.UTC)) {
 		t.Errorf("since %s", at)
@@ -39,7 +39,7 @@ func TestLiveReadsAnEntry(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("2.1.197: %v, -want +got:\n%s", err, diff)
 	}
-	want.Version, want.Status, want.WaitingFor, want.UpdatedMS = "2.1.329", "idle", "", 0
+	want.Version, want.Status, want.WaitingFor, want.UpdatedMS, want.WrittenMS = "2.1.329", "idle", "", 0, 0
 	if at := want.StatusSince(); !at.IsZero() {
 		t.Errorf("since %s, which the entry does not say", at)
 	}

@@ -9,6 +9,8 @@ import (
 
 // StatusLine is what claude tells its status line, as far as we keep it.
 type StatusLine struct {
+	Text []byte `json:"-"` // all of it
+
 	Workspace struct {
 		ProjectDir string `json:"project_dir"`
 	} `json:"workspace"`
@@ -29,7 +31,8 @@ type StatusLine struct {
 // ReadStatusLine reads what claude writes to a status line.
 func ReadStatusLine(in io.Reader) (StatusLine, error) {
 	var line StatusLine
-	err := readInput(in, &line)
+	text, err := readInput(in, &line)
+	line.Text = text
 	return line, err
 }
 

@@ -22,6 +22,7 @@ type factory struct {
 	json    bool   // --json
 
 	opened *store.Store
+	began  time.Time
 }
 
 func (f *factory) close() {

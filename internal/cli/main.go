@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -22,7 +23,7 @@ func Main(args []string, streams Streams) int {
 	neverCollect()
 	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGINT, unix.SIGTERM)
 	defer stop()
-	f := &factory{streams: streams}
+	f := &factory{streams: streams, began: time.Now().UTC()}
 	defer f.close()
 	root := newRootCmd(f)
 	root.SetArgs(args)

@@ -16,6 +16,7 @@ type resumeOptions struct {
 	model        string
 	modelGiven   bool
 	fresh, force bool
+	sessionID    string
 	start        startOptions
 }
 
@@ -33,7 +34,8 @@ last start's tools left running is ended first.
 An agent that runs is refused (5); --force ends it properly first. A transcript that
 Claude or somebody has deleted is put back from .nbs/transcripts, which is said. When
 there is none either the resume fails (2) and changes nothing; --fresh starts an empty
-conversation with the first prompt and keeps the old id in previous_sessions.
+conversation with the first prompt and keeps the old id in previous_sessions. After a
+/clear, --session-id goes back to a conversation of previous_sessions, and to no other (2).
 Nothing is sent to the agent unless --prompt is given; what is, stands on claude's
 command line for other users to read. When the start fails, the record stays as it
 was, and claude's own words are shown. After 3, 8 and 130 the start goes on, and the
@@ -42,7 +44,8 @@ record describes it.`,
 		Example: `  nbs-worker resume theologian
   nbs-worker resume theologian --model sonnet --prompt 'You were restarted. Go on.'
   nbs-worker resume theologian --force     # it hangs: end it and start it anew
-  nbs-worker resume theologian --fresh     # give the conversation up`,
+  nbs-worker resume theologian --fresh     # give the conversation up
+  nbs-worker resume theologian --force --session-id 4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11   # back to what it was in before /clear`,
 		Args:              someHandles,
 		ValidArgsFunction: f.completeHandles,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -53,6 +56,8 @@ record describes it.`,
 	flags := cmd.Flags()
 	flags.StringVar(&o.model, "model", "", "another model, kept from now on (default: the recorded one)")
 	flags.BoolVar(&o.fresh, "fresh", false, "start a new, empty conversation in place of the recorded one")
+	flags.StringVar(&o.sessionID, "session-id", "", "go back to this conversation, one of the agent's previous_sessions")
+	cmd.MarkFlagsMutuallyExclusive("fresh", "session-id")
 	flags.BoolVar(&o.force, "force", false, "end the agent first when it runs")
 	o.start.bind(cmd)
 	f.jsonFlag(cmd)
@@ -87,12 +92,23 @@ func runResume(ctx context.Context, f *factory, o *resumeOptions) error {
 func (o *resumeOptions) parse(f *factory) (supervisor.Resume, error) {
 	start, err := o.start.parse(f)
 	resume := supervisor.Resume{Fresh: o.fresh, Force: o.force, Start: start}
+	if err == nil && o.sessionID != "" {
+		resume.SessionID, err = o.earlier()
+	}
 	if err == nil && o.modelGiven {
 		var model agent.Model
 		model, err = f.model(o.model)
 		resume.Model = &model
 	}
 	return resume, err
+}
+
+// earlier is the conversation to go back to. It can be one agent's only.
+func (o *resumeOptions) earlier() (agent.SessionID, error) {
+	if len(o.handles) > 1 {
+		return "", agent.Errorf(agent.BadInput, "--session-id is for one agent")
+	}
+	return agent.ParseSessionID(o.sessionID)
 }
 
 func lastPrevious(r agent.Record) agent.SessionID {

@@ -27,6 +27,7 @@ type command struct {
 	config     claude.Config
 	now        func() time.Time
 	openFiles  uint64 // claude's soft limit; 0: the launcher's own
+	follow     func() // the record may have moved to another conversation
 }
 
 // child is a claude that was started.
@@ -54,7 +55,7 @@ type ending struct {
 // signal stays ignored in the child.
 func startChild(c command) (*child, error) {
 	started := &child{command: c, terminal: saveTerminal(), started: c.now(), signals: make(chan os.Signal, 16)}
-	signal.Notify(started.signals, unix.SIGINT, unix.SIGQUIT, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGTERM, unix.SIGHUP)
+	signal.Notify(started.signals, unix.SIGINT, unix.SIGQUIT, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGTERM, unix.SIGHUP, FollowSignal)
 	cmd := exec.Command(c.program, c.args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Dir, cmd.Env = c.dir, c.env
@@ -99,6 +100,8 @@ func (c *child) forward() {
 			_ = c.cmd.Process.Signal(sig)
 		case unix.SIGTERM:
 			_ = c.cmd.Process.Signal(sig)
+		case FollowSignal:
+			c.follow()
 		case unix.SIGTSTP:
 			// C-z makes claude suspend itself, and in a pane nobody types fg.
 			time.AfterFunc(settle, func() { _ = c.cmd.Process.Signal(unix.SIGCONT) })

@@ -71,43 +71,24 @@ func (l *Launcher) open(ctx context.Context, handle agent.Handle, launch store.L
 	if err != nil {
 		return nil, nil, err
 	}
-	release, err = l.hold(&record, launch)
+	held, err := l.hold(&record, launch)
 	if err != nil {
 		return nil, nil, err
 	}
-	if c, err = l.begin(ctx, handle, launch); err != nil {
-		release()
+	if c, err = l.begin(ctx, handle, launch, held); err != nil {
+		held.release()
 		return nil, nil, err
 	}
-	return c, release, nil
-}
-
-// hold takes the lease of this project, and the transcript itself against others.
-func (l *Launcher) hold(record *agent.Record, launch store.Launch) (release func(), err error) {
-	endLease, err := l.Store.AcquireLease(record.SessionID, l.holder(record.Handle))
-	if err != nil {
-		return nil, err
-	}
-	config, err := claude.ConfigOf(record, launch.Env)
-	if err != nil {
-		endLease()
-		return nil, err
-	}
-	letGo, err := config.Hold(record.SessionID)
-	if err != nil {
-		endLease()
-		return nil, err
-	}
-	return func() { letGo(); endLease() }, nil
+	return c, held.release, nil
 }
 
 // begin starts claude and writes down who it is.
-func (l *Launcher) begin(ctx context.Context, handle agent.Handle, launch store.Launch) (*child, error) {
+func (l *Launcher) begin(ctx context.Context, handle agent.Handle, launch store.Launch, held *holding) (*child, error) {
 	record, err := l.announce(ctx, handle, launch)
 	if err != nil {
 		return nil, err
 	}
-	child, err := l.start(&record, launch)
+	child, err := l.start(&record, launch, func() { held.follow(ctx) })
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +187,7 @@ func (l *Launcher) holder(handle agent.Handle) store.Holder {
 // start builds the command line from the record and starts claude. How the conversation
 // is opened was decided by the verb, which still knew how the start before had ended.
 // Should that have become wrong since, claude refuses it.
-func (l *Launcher) start(record *agent.Record, launch store.Launch) (*child, error) {
+func (l *Launcher) start(record *agent.Record, launch store.Launch, follow func()) (*child, error) {
 	config, err := claude.ConfigOf(record, launch.Env)
 	if err != nil {
 		return nil, err
@@ -227,6 +208,7 @@ func (l *Launcher) start(record *agent.Record, launch store.Launch) (*child, err
 		config:     config,
 		now:        l.Now,
 		openFiles:  launch.OpenFiles,
+		follow:     follow,
 	})
 }
 

@@ -29,7 +29,7 @@ func (s *Store) Complain(ctx context.Context, event Event) error {
 	if err != nil {
 		return err
 	}
-	if age := event.At.Sub(info.ModTime()); info.Size() > 0 && 0 <= age && age < complaintEvery {
+	if age := event.At.Sub(info.ModTime()); info.Size() > 0 && age.Abs() < complaintEvery {
 		return nil
 	}
 	f, err := s.nbs.OpenFile(name, os.O_WRONLY|os.O_TRUNC, 0o600)

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
 )
 
@@ -49,30 +51,59 @@ func (c Caller) recordedIn(root string) (*store.Store, agent.Record, bool) {
 	return nil, agent.Record{}, false
 }
 
-// Hook takes down what claude says through a hook that was called at the given time.
-func (c Caller) Hook(ctx context.Context, opened *store.Store, in io.Reader, at time.Time) error {
-	hook, err := claude.ReadHook(in)
-	if err != nil {
-		return err
-	}
-	return errors.Join(
-		c.report(ctx, opened, func(report *agent.Report) { hook.Apply(report, at) }),
-		keepHooked(ctx, opened, hook),
-	)
+// Hook is a call of one of claude's hooks.
+type Hook struct {
+	said claude.Hook
 }
 
-// StatusLine takes down what claude says to its status line.
-func (c Caller) StatusLine(ctx context.Context, opened *store.Store, in io.Reader, at time.Time) error {
-	line, err := claude.ReadStatusLine(in)
-	if err != nil {
-		return err
-	}
-	gauge := line.Gauge(at)
-	return c.report(ctx, opened, func(report *agent.Report) {
-		if report.Gauge == nil || !at.Before(report.Gauge.At) {
-			report.Gauge = &gauge
+// ReadHook reads what claude says to a hook.
+func ReadHook(in io.Reader) (Hook, error) {
+	said, err := claude.ReadHook(in)
+	return Hook{said}, err
+}
+
+// Report takes down what was said, by a call at the given time.
+func (h Hook) Report(ctx context.Context, c Caller, opened *store.Store, at time.Time) error {
+	var followErr error
+	err := c.report(ctx, opened, func(report *agent.Report) {
+		h.said.Apply(report, at)
+		if id, reason, moves := h.said.MovesTo(report, at); moves { // under the lock: of two moves the later one is the last
+			followErr = c.follow(ctx, opened, id, reason, at)
 		}
 	})
+	return errors.Join(err, followErr, keepHooked(ctx, opened, h.said))
+}
+
+// follow moves the record to the conversation into which the agent has gone by itself. A
+// start that is not verified yet has not gone anywhere: it is in the recorded one, or wrong.
+func (c Caller) follow(ctx context.Context, opened *store.Store, id agent.SessionID, reason string, at time.Time) error {
+	r, err := opened.Load(c.Handle)
+	if err != nil || startedBy(opened, c.Handle, proc.Program(os.Getpid())) {
+		return err
+	}
+	if r.SessionID == id {
+		return c.nameReason(ctx, opened, &r, reason, at)
+	}
+	_, err = moveTo(ctx, opened, &r, id, reason, at)
+	return err
+}
+
+// nameReason completes a move that somebody saw in the registry before the hook was called,
+// which knows more.
+func (c Caller) nameReason(ctx context.Context, opened *store.Store, r *agent.Record, reason string, at time.Time) error {
+	const justNow = 10 * time.Second
+	last := len(r.PreviousSessions) - 1
+	if last < 0 || r.PreviousSessions[last].Reason != claude.Moved || reason == claude.Moved || at.Sub(r.PreviousSessions[last].Until) > justNow {
+		return nil
+	}
+	_, err := opened.Update(ctx, c.Handle, func(now *agent.Record) error {
+		if !sameStart(now.Process, r.Process) || len(now.PreviousSessions) != last+1 {
+			return agent.ErrSuperseded
+		}
+		now.PreviousSessions[last].Reason = reason
+		return nil
+	})
+	return err
 }
 
 // report changes the report of this start; that of another is begun anew.

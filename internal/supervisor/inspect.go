@@ -35,6 +35,7 @@ func (s *Supervisor) Inspect(ctx context.Context, handle agent.Handle) (View, er
 	if err != nil {
 		return View{}, err
 	}
+	s.followSeen(ctx, &r)
 	view := View{Record: r}
 	var tmuxAlive bool
 	var reading claude.Reading

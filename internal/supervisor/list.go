@@ -57,6 +57,9 @@ func (row *Row) look(ctx context.Context, s *Supervisor, records store.Records, 
 	}
 	answer := servers.ask(ctx, &row.Record)
 	row.Status = s.processStatus(&row.Record, proc.Look, func() bool { return answer().has(&row.Record) })
+	if id := row.Status.SessionID; id != "" && id != row.Record.SessionID {
+		s.followSeen(ctx, &row.Record)
+	}
 }
 
 func (row *Row) gauge(reports store.Reports) {

@@ -32,7 +32,7 @@ func (s *Supervisor) registryStatus(r *agent.Record) (status agent.Status, known
 	if err != nil {
 		return status, false
 	}
-	status = agent.Status{SamePID: true, Source: agent.FromRegistry}
+	status = agent.Status{SamePID: true, Source: agent.FromRegistry, SessionID: live.SessionID}
 	switch live.Status {
 	case "idle":
 		status.State = agent.Idle

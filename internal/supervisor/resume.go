@@ -15,6 +15,8 @@ type Resume struct {
 	Model *agent.Model // nil keeps the recorded one
 	Fresh bool         // a new, empty conversation in place of the recorded one
 	Force bool         // end the agent first when it runs
+
+	SessionID agent.SessionID // of previous_sessions: go back to it; "" for the present one
 	Start
 }
 
@@ -139,19 +141,6 @@ func (s *Supervisor) clear(ctx context.Context, before agent.Record) (agent.Reco
 	return s.Store.Load(before.Handle)
 }
 
-// follow moves the record to the conversation that the agent was in at the last
-// moment: a /clear or /branch inside claude changes the id, and with its end nobody
-// would know the new one.
-func (s *Supervisor) follow(r *agent.Record) {
-	config, err := claude.ConfigOf(r, s.Env)
-	if err != nil {
-		return
-	}
-	if id, moved := config.MovedTo(r); moved {
-		r.Replace(id, s.now(), claude.Moved)
-	}
-}
-
 // planResume makes the record that the resume will write, and plans its start.
 func (s *Supervisor) planResume(r agent.Record, resume Resume) (Plan, error) {
 	if r.Schema == 0 {
@@ -161,6 +150,9 @@ func (s *Supervisor) planResume(r agent.Record, resume Resume) (Plan, error) {
 	}
 	if resume.Model != nil {
 		r.Model = *resume.Model
+	}
+	if err := goBack(&r, resume.SessionID, s.now()); err != nil {
+		return Plan{}, err
 	}
 	if resume.Fresh {
 		r.Replace(agent.NewSessionID(), s.now(), "fresh")

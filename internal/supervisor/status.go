@@ -8,6 +8,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/proc"
+	"nbs-worker/internal/store"
 	"nbs-worker/internal/tmux"
 )
 
@@ -59,9 +60,13 @@ func (s *Supervisor) processStatus(r *agent.Record, check checker, tmuxAlive fun
 // beingStarted tells whether another command is about to bring the agent up: it has written
 // the start down, and tmux does not have its session yet.
 func (s *Supervisor) beingStarted(r *agent.Record) bool {
-	holder, signed := s.Store.VerbHolder(r.Handle)
+	return startedBy(s.Store, r.Handle, filepath.Base(s.Program))
+}
+
+func startedBy(opened *store.Store, handle agent.Handle, program string) bool {
+	holder, signed := opened.VerbHolder(handle)
 	return signed && holder.PID != os.Getpid() && (holder.Verb == "spawn" || holder.Verb == "resume") &&
-		proc.Program(holder.PID) == filepath.Base(s.Program)
+		proc.Program(holder.PID) == program
 }
 
 // takeLateExit looks once more for the exit of a start whose claude and launcher have

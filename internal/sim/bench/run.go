@@ -35,7 +35,8 @@ func (o Options) claude() string {
 
 // BuildTools builds the programs that are measured against, as the product is built.
 func BuildTools(ctx context.Context, dir string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", dir+"/", "nbs-worker/internal/sim/bench/claude", "nbs-worker/internal/sim/bench/emptycobra")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", dir+"/", "nbs-worker/internal/sim/bench/claude", "nbs-worker/internal/sim/bench/emptycobra",
+		"nbs-worker/internal/sim/bench/empty")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the floors: %w\n%s", err, out)
@@ -93,6 +94,11 @@ func (w *world) measureTeams(ctx context.Context, opts Options, result *Result) 
 	if result.Pairs, err = w.compareStartUp(ctx, opts.Effort); err != nil {
 		return err
 	}
+	reports, err := w.compareReports(ctx, opts.Effort)
+	if err != nil {
+		return err
+	}
+	result.Pairs = append(result.Pairs, reports...)
 	if result.Inits, err = w.inits(ctx, initRuns); err != nil {
 		return err
 	}

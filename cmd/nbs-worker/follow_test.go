@@ -1,0 +1,156 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// waitMoved waits until the record is in another conversation than before.
+func (m *team) waitMoved(before session, reason string) (after session) {
+	m.Helper()
+	m.waitFor("the record follows", func() (bool, string) {
+		var r struct {
+			SessionID string `json:"session_id"`
+			Previous  []struct {
+				SessionID string `json:"session_id"`
+				Reason    string
+			} `json:"previous_sessions"`
+		}
+		if err := json.Unmarshal([]byte(m.recordText("alpha")), &r); err != nil { // nobody looks: the hook alone moves it
+			return false, err.Error()
+		}
+		for _, p := range r.Previous {
+			if p.SessionID == before.SessionID && p.Reason == reason && r.SessionID != before.SessionID {
+				return true, ""
+			}
+		}
+		return false, fmt.Sprintf("%+v", r)
+	})
+	return m.session("alpha")
+}
+
+// leaseHolder is who signed the lease of a conversation: "" for nobody.
+func (m *team) leaseHolder(id string) string {
+	text, _ := os.ReadFile(m.inNbs("locks", id+".lease"))
+	return strings.TrimSpace(string(text))
+}
+
+// waitLease waits until the agent's launcher holds one conversation, and no longer another.
+func (m *team) waitLease(held, free string) {
+	m.Helper()
+	launcher := fmt.Sprintf(`"pid":%d,`, m.launcher("alpha"))
+	m.waitFor("the lease moves", func() (bool, string) {
+		return strings.Contains(m.leaseHolder(held), launcher) && m.leaseHolder(free) == "",
+			fmt.Sprintf("%s: %q, %s: %q", held, m.leaseHolder(held), free, m.leaseHolder(free))
+	})
+}
+
+func TestRecordAndLeaseFollowTheAgentInsideClaude(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		first := m.remembers("alpha")
+		m.typeLine(first, "/branch")
+		branched := m.waitMoved(first, "branch")
+		m.waitLease(branched.SessionID, first.SessionID)
+		m.mustBeInTheJournal("moved", "alpha", branched.SessionID)
+		m.typeLine(first, "Remember 43.")
+		m.waitFor("the answer is in the transcript", func() (bool, string) { // which claude writes a moment later than the screen
+			text, err := os.ReadFile(m.session("alpha").Transcript.Path)
+			return strings.Contains(string(text), "OK, I will remember 43."), fmt.Sprint(err)
+		})
+		m.kill(first.RecordedPID, syscall.SIGKILL)
+		m.waitState("alpha", "crashed")
+		m.ok("resume", "alpha", "--prompt", "What number?")
+		m.mustAnswer("alpha", "43")
+
+		before := m.session("alpha")
+		m.typeLine(before, "/clear")
+		cleared := m.waitMoved(before, "clear")
+		m.waitLease(cleared.SessionID, before.SessionID)
+		m.typeLine(before, "/resume "+first.SessionID)
+		back := m.waitMoved(cleared, "resume")
+		if back.SessionID != first.SessionID || len(back.PreviousSessions) != 2 {
+			t.Errorf("after /resume: %+v", back)
+		}
+		m.waitLease(first.SessionID, cleared.SessionID)
+		m.waitFor("the registry says so too", func() (bool, string) { // which comes after the hook
+			s := m.session("alpha")
+			return len(s.Drift) == 0 && s.SessionID == first.SessionID, fmt.Sprintf("%+v", s)
+		})
+	})
+}
+
+// Right after /clear, before anything was said, the empty conversation is what was on the screen.
+func TestKillRightAfterClear(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		before := m.remembers("alpha")
+		m.typeLine(before, "/clear")
+		cleared := m.waitMoved(before, "clear")
+		m.kill(before.RecordedPID, syscall.SIGKILL)
+		m.waitState("alpha", "crashed")
+		m.ok("resume", "alpha", "--prompt", "What number?")
+		m.mustAnswer("alpha", "I don't know any number.")
+		if after := m.session("alpha"); after.SessionID != cleared.SessionID {
+			t.Errorf("%+v; want %s", after, cleared.SessionID)
+		}
+		m.ok("resume", "alpha", "--force", "--session-id", before.SessionID, "--prompt", "What number?")
+		m.mustAnswer("alpha", "42")
+		after := m.session("alpha")
+		if after.SessionID != before.SessionID || len(after.PreviousSessions) != 1 || after.PreviousSessions[0].SessionID != cleared.SessionID ||
+			after.PreviousSessions[0].Reason != "resumed earlier" {
+			t.Errorf("after going back: %+v", after)
+		}
+	})
+}
+
+// Where hooks are turned off, a look at the agent is what its record follows by.
+func TestLooksFollowWithoutHooks(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		m.userSettings(`{"disableAllHooks":true}`)
+		before := m.remembers("alpha")
+		m.typeLine(before, "/clear")
+		m.waitFor("list follows", func() (bool, string) {
+			out := m.ok("list", "--json")
+			text := m.recordText("alpha")
+			return !strings.Contains(text, `"session_id": "`+before.SessionID+`",
+  "model"`), out + text
+		})
+		after := m.session("alpha")
+		if after.SessionID == before.SessionID || len(after.PreviousSessions) != 1 || len(after.Drift) != 0 {
+			t.Errorf("%+v", after)
+		}
+		m.waitLease(after.SessionID, before.SessionID)
+		if r := m.report("alpha"); r.Activity.Hook != "" {
+			t.Errorf("a hook was run: %+v", r)
+		}
+	})
+}
+
+func (m *team) userSettings(text string) {
+	m.Helper()
+	if err := os.WriteFile(filepath.Join(m.world.ConfigDir, "settings.json"), []byte(text), 0o600); err != nil {
+		m.Fatal(err)
+	}
+}
+
+func TestResumeGoesBackToItsOwnConversationsOnly(t *testing.T) {
+	m := standIn(t)
+	first := m.remembers("alpha")
+	m.ok("stop", "alpha")
+	m.refused(2, "it has been in none but the present one", "resume", "alpha", "--session-id", "4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11")
+	m.ok("resume", "alpha", "--fresh")
+	m.refused(2, "nbs-worker resume alpha --session-id "+first.SessionID, "resume", "alpha", "--force", "--session-id", "4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11")
+	m.refused(4, "is not a UUID", "resume", "alpha", "--session-id", "x")
+	m.refused(4, "session-id", "resume", "alpha", "--fresh", "--session-id", first.SessionID)
+	m.ok("stop", "alpha")
+	m.mustRemember("alpha", first, "--session-id", first.SessionID)
+	if err := os.Remove(m.session("alpha").Transcript.Path); err != nil {
+		t.Fatal(err)
+	}
+	m.ok("resume", "alpha", "--force", "--fresh")
+	m.refused(2, "its transcript is gone", "resume", "alpha", "--force", "--session-id", first.SessionID)
+}

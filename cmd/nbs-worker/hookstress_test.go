@@ -1,0 +1,63 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// A hundred agents report at once, each by ten hooks with a status line beside: whoever
+// looks after a hook finds what it said, and whoever looks at any moment finds a whole file.
+func TestHundredAgentsReportAtOnce(t *testing.T) {
+	m := standIn(t)
+	s := m.remembers("alpha")
+	m.ok("stop", "alpha")
+	handles := make([]string, 100)
+	for i := range handles {
+		handles[i] = fmt.Sprintf("agent-%d", i)
+		m.writeRecord(handles[i], strings.Replace(m.recordText("alpha"), `"handle": "alpha"`, `"handle": "`+handles[i]+`"`, 1))
+	}
+	var over atomic.Bool
+	var readers, agents sync.WaitGroup
+	for range 2 {
+		readers.Go(func() {
+			for i := 0; !over.Load(); i++ {
+				text, err := os.ReadFile(m.inNbs("status", handles[i%len(handles)]+".json"))
+				if err == nil && !json.Valid(text) {
+					t.Errorf("a torn file: %q", text)
+				}
+			}
+		})
+	}
+	for _, handle := range handles {
+		agents.Go(func() { m.tenHooks(handle, s.SessionID) })
+	}
+	agents.Wait()
+	over.Store(true)
+	readers.Wait()
+	if files, err := os.ReadDir(m.inNbs("status")); err != nil || len(files) != len(handles)+1 {
+		t.Errorf("%v: %v", files, err)
+	}
+}
+
+func (m *team) tenHooks(handle, id string) {
+	for i := range 10 {
+		event, state := "UserPromptSubmit", "busy"
+		if i%2 == 1 {
+			event, state = "Stop", "idle"
+		}
+		var both sync.WaitGroup
+		both.Go(func() { m.said(handle, "hook", `{"session_id":"`+id+`","hook_event_name":"`+event+`"}`) })
+		both.Go(func() {
+			m.said(handle, "statusline", fmt.Sprintf(`{"context_window":{"context_window_size":%d}}`, 1000+i))
+		})
+		both.Wait()
+		if r := m.report(handle); r.Activity.Hook != event || r.Activity.State != state || r.Gauge == nil || r.Gauge.Window != 1000+i {
+			m.Errorf("%s, after hook %d: %+v", handle, i, r)
+		}
+	}
+}

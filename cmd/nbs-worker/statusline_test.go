@@ -1,0 +1,116 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The user's own hooks and status line are theirs as before.
+func TestUsersHooksAndStatusLineGoOn(t *testing.T) {
+	eachVersion(t, func(_ *testing.T, m *team) {
+		m.userSettings(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"echo stopped >>$CLAUDE_CONFIG_DIR/hooked"}]}]},
+			"statusLine":{"type":"command","command":"grep -o context_window_size && echo USERS-OWN-LINE"}}`)
+		s := m.remembers("alpha")
+		m.waitFor("their status line is on the screen", func() (bool, string) {
+			screen := m.screen("alpha")
+			return strings.Contains(screen, "context_window_size") && strings.Contains(screen, "USERS-OWN-LINE"), screen
+		})
+		m.waitReport("alpha", "all the same", func(r report) bool { return r.Activity.Hook == "Stop" && r.Gauge != nil && r.Gauge.Tokens > 0 })
+		m.waitFor("their hook was run", func() (bool, string) {
+			text, err := os.ReadFile(filepath.Join(m.world.ConfigDir, "hooked"))
+			return err == nil && string(text) == "stopped\n", string(text)
+		})
+		m.projectSettings("settings.json", `{"statusLine":{"type":"command","command":"echo PROJECTS-LINE"}}`)
+		m.typeLine(s, "Remember 43.")
+		m.waitFor("the project's status line is on the screen", func() (bool, string) {
+			screen := m.screen("alpha")
+			return strings.Contains(screen, "PROJECTS-LINE") && !strings.Contains(screen, "USERS-OWN-LINE"), screen
+		})
+	})
+}
+
+func (m *team) projectSettings(name, text string) {
+	m.Helper()
+	dir := filepath.Join(m.world.Project, ".claude")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		m.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		m.Fatal(err)
+	}
+}
+
+// said calls nbs-worker as an agent's claude does, and must succeed.
+func (m *team) said(handle, verb, payload string) string {
+	m.Helper()
+	invocation, _ := process(m.record(handle))["invocation"].(string)
+	cmd := m.command([]string{verb}, "NBS_HANDLE="+handle, "NBS_ROOT="+m.world.Project, "NBS_INVOCATION_ID="+invocation)
+	cmd.Stdin = strings.NewReader(payload)
+	r := m.finish(cmd)
+	if r.code != 0 || r.stderr != "" {
+		m.Errorf("%s: %s", verb, r)
+	}
+	return r.stdout
+}
+
+func TestStatusLineThatHangsOrFailsIsTheUsersAffair(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	payload := `{"workspace":{"project_dir":"` + m.world.Project + `"},"context_window":{"context_window_size":200000}}`
+	if out := m.said("alpha", "statusline", payload); out != "" {
+		t.Errorf("without a status line of the user's: %q", out)
+	}
+	m.userSettings(`{"statusLine":{"type":"command","command":"echo mine; exit 3"}}`)
+	if out := m.said("alpha", "statusline", payload); out != "mine\n" {
+		t.Errorf("the user's: %q", out)
+	}
+	if out := m.said("alpha", "statusline", "no JSON"); out != "mine\n" {
+		t.Errorf("the user's, with words that are not understood: %q", out)
+	}
+	m.projectSettings("settings.local.json", `{"statusLine":{"type":"command","command":"echo $$; sleep 1000 & echo partly; sleep 1000"}}`)
+	if out := m.said("alpha", "statusline", payload); !strings.HasSuffix(out, "\npartly\n") {
+		t.Errorf("one that hangs: %q", out)
+	}
+	if r := m.report("alpha"); r.Gauge == nil || r.Gauge.Window != 200000 {
+		t.Errorf("the report: %+v", r)
+	}
+}
+
+// What fails is in the journal, and does not fill it.
+func TestHooksThatFailAreInTheJournalOnce(t *testing.T) {
+	m := standIn(t)
+	s := m.remembers("alpha")
+	for range 5 {
+		if out := m.said("alpha", "hook", "no JSON"); out != "" {
+			t.Errorf("a hook said %q", out)
+		}
+	}
+	if n := strings.Count(m.journal(), "hook: "); n != 1 {
+		t.Errorf("%d complaints:\n%s", n, m.journal())
+	}
+	m.mustBeInTheJournal("failed", "alpha", s.SessionID)
+}
+
+// Hooks of an earlier start, or of somebody else's, are ignored.
+func TestHooksOfOthersAreIgnored(t *testing.T) {
+	m := standIn(t)
+	s := m.remembers("alpha")
+	m.waitReport("alpha", "the end of the turn", func(r report) bool { return r.Activity.Hook == "Stop" })
+	before, journal := m.report("alpha"), m.journal()
+	payload := `{"session_id":"` + s.SessionID + `","hook_event_name":"UserPromptSubmit"}`
+	for _, env := range [][]string{
+		nil, {"NBS_HANDLE=alpha"}, {"NBS_HANDLE=alpha", "NBS_INVOCATION_ID=4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"},
+		{"NBS_HANDLE=../alpha", "NBS_INVOCATION_ID=" + before.Invocation}, {"NBS_HANDLE=beta", "NBS_INVOCATION_ID=" + before.Invocation},
+	} {
+		cmd := m.command([]string{"hook"}, env...)
+		cmd.Stdin = strings.NewReader(payload)
+		if r := m.finish(cmd); r.code != 0 || r.stdout+r.stderr != "" {
+			t.Errorf("%q: %s", env, r)
+		}
+	}
+	if after := m.report("alpha"); after.Activity != before.Activity || m.journal() != journal {
+		t.Errorf("before %+v\nafter %+v", before, after)
+	}
+}

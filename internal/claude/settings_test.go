@@ -1,0 +1,79 @@
+package claude
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// commandsOf are the hook command and the status line command of settings.
+func commandsOf(t *testing.T, settings string) (hook, statusLine string) {
+	t.Helper()
+	var read struct {
+		Skip  bool `json:"skipDangerousModePermissionPrompt"`
+		Hooks map[string][]struct {
+			Hooks []struct{ Type, Command string }
+		}
+		StatusLine struct{ Type, Command string }
+	}
+	if err := json.Unmarshal([]byte(settings), &read); err != nil {
+		t.Fatal(err)
+	}
+	if !read.Skip || len(read.Hooks) != len(reported) || read.StatusLine.Type != "command" {
+		t.Errorf("settings: %s", settings)
+	}
+	return read.Hooks["Stop"][0].Hooks[0].Command, read.StatusLine.Command
+}
+
+// Whatever became of the program, the agent sees nothing of it.
+func TestReportingNeverFailsTheAgent(t *testing.T) {
+	t.Parallel()
+	elsewhere := filepath.Join(t.TempDir(), "it's nbs; $(x)")
+	if err := os.WriteFile(elsewhere, []byte("#!/bin/sh\necho called \"$1\"; cat; echo complaint >&2"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	broken := filepath.Join(t.TempDir(), "broken")
+	if err := os.WriteFile(broken, []byte("#!/bin/sh\necho complaint >&2; exit 2"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	onPath := t.TempDir()
+	if err := os.Symlink(elsewhere, filepath.Join(onPath, "nbs-worker")); err != nil {
+		t.Fatal(err)
+	}
+	tools := filepath.Dir(must(exec.LookPath("cat")))
+	for what, c := range map[string]struct{ program, path, want string }{
+		"it is where it was":           {elsewhere, tools, "called statusline\n{}"},
+		"it is gone":                   {elsewhere + ".gone", t.TempDir(), ""},
+		"it is gone, one on the PATH":  {elsewhere + ".gone", onPath + ":" + tools, "called statusline\n{}"},
+		"it cannot be run":             {t.TempDir(), t.TempDir(), ""},
+		"it fails as hooks that block": {broken, t.TempDir(), ""},
+		"its path is not known":        {"", t.TempDir(), ""},
+	} {
+		hook, statusLine := commandsOf(t, Settings(c.program))
+		for command, want := range map[string]string{hook: "", statusLine: c.want} {
+			cmd := exec.Command("/bin/sh", "-c", command)
+			cmd.Env = []string{"PATH=" + c.path}
+			in, err := os.CreateTemp(t.TempDir(), "")
+			if err == nil {
+				_, err = in.WriteString("{}")
+			}
+			if err == nil {
+				_, err = in.Seek(0, 0)
+			}
+			cmd.Stdin = in
+			out, runErr := cmd.CombinedOutput()
+			if err != nil || runErr != nil || string(out) != want {
+				t.Errorf("%s: %s: %v, %v, %q; want %q", what, command, err, runErr, out, want)
+			}
+		}
+	}
+}
+
+func must(path string, err error) string {
+	if err != nil {
+		panic(err)
+	}
+	return path
+}

@@ -1,0 +1,80 @@
+package launcher
+
+import (
+	"context"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/store"
+)
+
+// FollowSignal asks a launcher to look whether its record has moved to another
+// conversation. It is one that does no harm to whom it does not concern; the kernel sends
+// it too, when the terminal changes its size.
+const FollowSignal = unix.SIGWINCH
+
+// holding is what keeps others from an agent's conversation: the lease of this project,
+// and the transcript itself against others. It follows the agent.
+type holding struct {
+	launcher *Launcher
+	config   claude.Config
+	handle   agent.Handle
+	start    agent.Invocation
+
+	mu    sync.Mutex
+	id    agent.SessionID // that is held
+	letGo func()
+}
+
+func (l *Launcher) hold(record *agent.Record, launch store.Launch) (*holding, error) {
+	config, err := claude.ConfigOf(record, launch.Env)
+	if err != nil {
+		return nil, err
+	}
+	h := &holding{launcher: l, config: config, handle: record.Handle, start: launch.Invocation, id: record.SessionID}
+	h.letGo, err = h.take(record.SessionID)
+	return h, err
+}
+
+func (h *holding) take(id agent.SessionID) (letGo func(), err error) {
+	endLease, err := h.launcher.Store.AcquireLease(id, h.launcher.holder(h.handle))
+	if err != nil {
+		return nil, err
+	}
+	release, err := h.config.Hold(id)
+	if err != nil {
+		endLease()
+		return nil, err
+	}
+	return func() { release(); endLease() }, nil
+}
+
+// follow takes the conversation to which the record has moved, then lets go of the one
+// before. When somebody else has it, that is written down: the agent is in it all the same.
+func (h *holding) follow(ctx context.Context) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	record, err := h.launcher.Store.Load(h.handle)
+	if err != nil || h.letGo == nil || record.SessionID == h.id || checkCurrent(&record, h.start) != nil {
+		return
+	}
+	letGo, err := h.take(record.SessionID)
+	if err != nil {
+		_ = h.launcher.journal(ctx, "failed", &record, "follow into the conversation: "+err.Error())
+		return
+	}
+	h.letGo()
+	h.id, h.letGo = record.SessionID, letGo
+}
+
+func (h *holding) release() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.letGo != nil {
+		h.letGo()
+		h.letGo = nil
+	}
+}

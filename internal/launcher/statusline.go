@@ -1,0 +1,30 @@
+package launcher
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os/exec"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	statusLineTime  = 5 * time.Second
+	statusLineGrace = 100 * time.Millisecond // for its output, when something of it still has the pipe
+)
+
+// RunStatusLine runs a user's status line as claude does: by the shell, with claude's words
+// on stdin. It ends, with all that it has started, after five seconds at the latest. What it
+// says is passed on, and how it ends is its own affair.
+func RunStatusLine(ctx context.Context, command string, input []byte, out io.Writer) {
+	ctx, cancel := context.WithTimeout(ctx, statusLineTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", command)
+	cmd.Stdin, cmd.Stdout = bytes.NewReader(input), out
+	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGKILL) } // not waited for yet: the group is its own
+	cmd.WaitDelay = statusLineGrace
+	_ = cmd.Run()
+}

@@ -1,0 +1,104 @@
+package supervisor
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/launcher"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/store"
+)
+
+// A /clear, /branch or /resume inside claude leads the agent into another conversation. Its
+// record follows: by a hook, by Claude's registry when somebody looks, or at its end.
+
+// follow moves the record to the conversation that the agent was in at the last moment:
+// with its end nobody would know it.
+func (s *Supervisor) follow(r *agent.Record) {
+	config, err := claude.ConfigOf(r, s.Env)
+	if err != nil {
+		return
+	}
+	if id, moved := config.MovedTo(r, s.Store.Report(r.Handle)); moved {
+		r.Replace(id, s.now(), claude.Moved)
+	}
+}
+
+// followSeen moves the record of a live agent to where the registry sees it, for hooks may
+// be turned off. A look at an agent does not fail because it could not be written down.
+func (s *Supervisor) followSeen(ctx context.Context, r *agent.Record) {
+	config, err := claude.ConfigOf(r, s.Env)
+	if err != nil || r.Process == nil || r.Desired != agent.DesiredRunning {
+		return
+	}
+	id, moved := config.MovedTo(r, s.Store.Report(r.Handle))
+	if !moved || !alive(r.Process.Identity) || s.beingStarted(r) {
+		return
+	}
+	if now, err := moveTo(ctx, s.Store, r, id, claude.Moved, s.Now()); err == nil {
+		*r = now
+	}
+}
+
+// moveTo moves the record of a live agent to another conversation, writes that down and
+// tells the launcher, whose lease has to follow.
+func moveTo(ctx context.Context, opened *store.Store, from *agent.Record, id agent.SessionID, reason string, at time.Time) (agent.Record, error) {
+	at = at.UTC().Truncate(time.Second)
+	r, err := opened.Update(ctx, from.Handle, func(r *agent.Record) error {
+		if !sameStart(r.Process, from.Process) || r.SessionID != from.SessionID {
+			return agent.ErrSuperseded
+		}
+		r.Replace(id, at, reason)
+		return nil
+	})
+	if err != nil {
+		return r, err
+	}
+	err = opened.Append(ctx, store.EventOf(&r, at, "moved", reason+", from "+string(from.SessionID)))
+	wake(&r)
+	return r, err
+}
+
+// wake tells an agent's launcher that the record has moved. The signal is one that a
+// launcher of an older version does not notice.
+func wake(r *agent.Record) {
+	running, liveness, err := proc.Open(r.Process.LauncherIdentity())
+	if err != nil || liveness != proc.Alive {
+		return
+	}
+	_ = running.Signal(launcher.FollowSignal) // a launcher that has just left needs none
+	_ = running.Close()
+}
+
+// goBack makes an earlier conversation of the agent its present one. No other id is taken:
+// one that is found somewhere does not show that it is the agent's.
+func goBack(r *agent.Record, id agent.SessionID, now time.Time) error {
+	if id == "" || id == r.SessionID {
+		return nil
+	}
+	i := slices.IndexFunc(r.PreviousSessions, func(p agent.PreviousSession) bool { return p.SessionID == id })
+	if i < 0 {
+		return errNotEarlier(r, id)
+	}
+	until := r.PreviousSessions[i].Until
+	r.Replace(id, now, "resumed earlier")
+	r.TranscriptSeen = until // to come back to nothing would be to replace it in silence
+	return nil
+}
+
+const earlierShown = 5
+
+func errNotEarlier(r *agent.Record, id agent.SessionID) error {
+	err := agent.Errorf(agent.NotFound, "the agent was never in the conversation %s", id)
+	if len(r.PreviousSessions) == 0 {
+		return err.Hint("it has been in none but the present one: nbs-worker resume %s", r.Handle)
+	}
+	for _, p := range slices.Backward(r.PreviousSessions[max(0, len(r.PreviousSessions)-earlierShown):]) {
+		err = err.Hint("it was in this one until %s (%s): nbs-worker resume %s --session-id %s",
+			p.Until.Format("2006-01-02 15:04 MST"), p.Reason, r.Handle, p.SessionID)
+	}
+	return err
+}

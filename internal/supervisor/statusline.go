@@ -1,0 +1,46 @@
+package supervisor
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/launcher"
+	"nbs-worker/internal/store"
+)
+
+// StatusLine is a call of claude's status line.
+type StatusLine struct {
+	line claude.StatusLine
+}
+
+// ReadStatusLine reads what claude says to its status line. What could not be understood is
+// shown to the user's own all the same.
+func ReadStatusLine(in io.Reader) (StatusLine, error) {
+	line, err := claude.ReadStatusLine(in)
+	return StatusLine{line}, err
+}
+
+// Report takes down how full the conversation is, by a call at the given time.
+func (l StatusLine) Report(ctx context.Context, c Caller, opened *store.Store, at time.Time) error {
+	gauge := l.line.Gauge(at)
+	return c.report(ctx, opened, func(report *agent.Report) {
+		if report.Gauge == nil || !at.Before(report.Gauge.At) {
+			report.Gauge = &gauge
+		}
+	})
+}
+
+// RunUsers runs the status line that the user has configured, in whose place ours stands,
+// as claude would.
+func (l StatusLine) RunUsers(ctx context.Context, configDir string, out io.Writer) {
+	config, err := claude.ConfigAt(configDir)
+	if err != nil {
+		return
+	}
+	if command := config.UserStatusLine(l.line.Workspace.ProjectDir); command != "" {
+		launcher.RunStatusLine(ctx, command, l.line.Text, out)
+	}
+}
