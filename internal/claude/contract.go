@@ -78,6 +78,7 @@ func ScratchVariables(dir string) map[string]string {
 
 // scratchNames are what ScratchEnv sets itself, or must not hand on.
 var scratchNames = []string{
+	ConfigDirVariable, "CLAUDE_CODE_NO_FLICKER",
 	"TMPDIR", "XDG_RUNTIME_DIR", "TERM", "IS_SANDBOX", "TMUX", "TMUX_PANE", "NBS_HANDLE", "NBS_ROOT", "NBS_INVOCATION_ID", "NBS_LAUNCH",
 }
 

@@ -131,7 +131,7 @@ func (d *doctor) tmuxSettings(ctx context.Context) []Finding {
 
 // judgeSettings looks for options and hooks that reach into the sessions of agents.
 func judgeSettings(socket string, settings tmux.Settings) []Finding {
-	command := func(words string) string { return "tmux -S " + socket + " " + words }
+	command := func(words string) string { return "tmux -S " + agent.ShellWord(socket) + " " + words }
 	var all []Finding
 	if settings["exit-unattached"] == "on" {
 		all = append(all, found(Failure, "tmux has exit-unattached on", "its server ends, and all agents in it, when the last person detaches",
@@ -175,7 +175,7 @@ func (d *doctor) tmuxEnvironment(ctx context.Context) []Finding {
 		if name := claude.Forgetful(lookup(env)); name != "" {
 			all = append(all, found(Warning, "the tmux server at "+client.Path()+" hands "+name+" to all that is started in its windows",
 				"a claude that is started there by hand writes no transcript, and cannot be resumed or adopted; agents of nbs-worker are not concerned",
-				"tmux -S "+client.Path()+" set-environment -gu "+name))
+				"tmux -S "+agent.ShellWord(client.Path())+" set-environment -gu "+name))
 		}
 	}
 	return all
