@@ -167,5 +167,10 @@ func TestDoctorReadsTheJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Count(m.journal(), "\n")
-	m.doctor(1).finds(m, "left.journal", "warning", fmt.Sprintf("line %d of the journal", lines))
+	m.doctor(1).finds(m, "left.journal", "warning", fmt.Sprintf("line %d of the journal is no event", lines))
+	altered := strings.Replace(m.journal(), `"alpha"`, `"alphb"`, 1)
+	if err := os.WriteFile(m.inNbs("journal.jsonl"), []byte(altered), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.doctor(1).finds(m, "left.journal", "failure", "line 1: altered")
 }

@@ -123,8 +123,8 @@ func (d *doctor) brokenJournal(_ context.Context) []Finding {
 	case err != nil:
 		return []Finding{found(Failure, "the journal cannot be read: "+oneLine(err), "no verb can write down what it does", "look at what it is: ls -l "+path)}
 	case chain.Broken != nil:
-		return []Finding{found(Failure, "the journal is not as it was written: "+chain.Broken.Error(), "what it says from there on is no evidence; nothing else depends on it", "nbs-worker events --verify",
-			"keep it as it is and let a new one begin: mv "+path+" "+path+".broken")}
+		return []Finding{found(Failure, "the journal is not as it was written: "+chain.Broken.Error(), "what it says from there on is no evidence; nothing else depends on it",
+			"keep a copy of it, and see for yourself: nbs-worker events --verify")}
 	case len(chain.Torn) > 0:
 		return []Finding{found(Warning, fmt.Sprintf("line %d of the journal is no event", chain.Torn[0]), "it was cut short by a full disk or a power cut; the rest is read all the same",
 			fmt.Sprintf("to see it: sed -n %dp %s", chain.Torn[0], path))}
