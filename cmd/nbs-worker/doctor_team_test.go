@@ -43,6 +43,16 @@ func TestDoctorMissesATranscript(t *testing.T) {
 	if err := os.Chtimes(s.Transcript.Path, old, old); err != nil {
 		t.Fatal(err)
 	}
+	m.doctor(0).finds(m, "team.keeping", "note", ".nbs keeps it")
+	kept, err := filepath.Glob(m.inNbs("transcripts", "*"))
+	if err != nil || len(kept) == 0 {
+		t.Fatalf("%v, %v", kept, err)
+	}
+	for _, path := range kept {
+		if err := os.Rename(path, path+".aside"); err != nil {
+			t.Fatal(err)
+		}
+	}
 	c := m.doctor(1)
 	c.finds(m, "team.keeping", "warning", "alpha: Claude will delete its transcript in ")
 	c.finds(m, "team.keeping", "warning", `set "cleanupPeriodDays": 3650 in `+m.world.ConfigDir+"/settings.json")
@@ -54,6 +64,12 @@ func TestDoctorMissesATranscript(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.doctor(1).finds(m, "team.transcripts", "failure", "alpha: the transcript of its conversation "+s.SessionID+" is gone")
+	for _, path := range kept {
+		if err := os.Rename(path+".aside", path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.doctor(0).finds(m, "team.transcripts", "note", "nbs-worker resume alpha")
 }
 
 func TestDoctorSeesAConversationThatIsOpenTwice(t *testing.T) {
@@ -62,6 +78,9 @@ func TestDoctorSeesAConversationThatIsOpenTwice(t *testing.T) {
 	m.tmux("new-session", "-d", "-s", "human", "-e", "CLAUDE_CONFIG_DIR="+m.world.ConfigDir, m.variable("NBS_CLAUDE"), "--resume", s.SessionID)
 	m.waitFor("the stranger runs", func() (bool, string) { return len(claudesOn(s.SessionID)) == 2, "" })
 	m.doctor(1).finds(m, "team.twice", "failure", "the conversation "+s.SessionID+" is open in two claudes: pid ")
+	m.ok("spawn", "beta", "--root", m.otherProject(), "--cwd", m.world.Project, "--model", "sonnet")
+	m.dir = m.otherProject()
+	m.doctor(0).isWell(m, "team.twice") // of another project
 }
 
 // A record that is gone leaves a claude and a tmux session that nobody lists; those of

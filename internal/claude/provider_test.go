@@ -1,11 +1,8 @@
 package claude_test
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
@@ -57,21 +54,6 @@ func TestReadVersion(t *testing.T) {
 	for printed, want := range map[string]string{"2.1.329 (Claude Code)\n": "2.1.329", "2.1.329\n": "", "I am a poet": "", "2.1 (Claude Code)": "", "": ""} {
 		if got := claude.ReadVersion(printed); got != want {
 			t.Errorf("%q: %q", printed, got)
-		}
-	}
-}
-
-func TestKeepsTranscripts(t *testing.T) {
-	t.Parallel()
-	const day = 24 * time.Hour
-	for text, want := range map[string]time.Duration{`{"cleanupPeriodDays": 90}`: 90 * day, `{}`: 30 * day, `{`: 30 * day, `{"cleanupPeriodDays": "x"}`: 30 * day} {
-		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "settings.json"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		config, err := claude.ConfigAt(dir)
-		if got := config.KeepsTranscripts(); got != want || err != nil {
-			t.Errorf("%s: %s, %v", text, got, err)
 		}
 	}
 }

@@ -15,13 +15,16 @@ type Loose struct {
 	name  string // below .nbs
 }
 
-// Loose lists what of .nbs others may read, or own. Links and the conversations that people
-// keep there are looked at as what they are, and nothing is followed.
+// Loose lists what of .nbs others may read, or own. Links are
+// not followed.
 func (s *Store) Loose() ([]Loose, error) {
 	var loose []Loose
 	err := fs.WalkDir(s.nbs.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return nil //nolint:nilerr // it went away meanwhile, or is another's folder, which is listed
+		}
+		if filepath.Dir(name) == transcripts {
+			return nil // second names of Claude's own files
 		}
 		info, err := entry.Info()
 		if err != nil || info.Mode().Type()&^fs.ModeDir != 0 {

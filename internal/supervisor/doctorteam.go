@@ -13,6 +13,7 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/launcher"
 	"nbs-worker/internal/proc"
+	"nbs-worker/internal/store"
 )
 
 var teamChecks = []check{
@@ -20,8 +21,8 @@ var teamChecks = []check{
 	{id: "team.moved", holds: "each record names the conversation that its agent is in", project: true, run: (*doctor).moved},
 	{id: "team.drift", holds: "what runs is what was recorded", project: true, run: (*doctor).drifted},
 	{id: "team.transcripts", holds: "each conversation that was held is on disk", project: true, run: (*doctor).lostTranscripts},
-	{id: "team.keeping", holds: "Claude deletes no conversation of an agent within a week", project: true, run: (*doctor).endingTranscripts},
-	{id: "team.twice", holds: "no conversation is open in two claudes", run: (*doctor).openTwice},
+	{id: "team.keeping", holds: "Claude deletes no transcript of an agent within a week", project: true, run: (*doctor).endingTranscripts},
+	{id: "team.twice", holds: "no conversation of an agent is open in two claudes", project: true, run: (*doctor).openTwice},
 	{id: "team.unrecorded", holds: "each claude of this project has its record", run: (*doctor).unrecordedClaudes},
 	{id: "team.sessions", holds: "each tmux session of this project has its record", run: (*doctor).unrecordedSessions},
 }
@@ -99,41 +100,58 @@ func (d *doctor) drifted(_ context.Context) []Finding {
 	return all
 }
 
-// lostTranscripts looks for conversations that were held and are not on disk any more.
-func (d *doctor) lostTranscripts(_ context.Context) []Finding {
+// lostTranscripts looks for conversations that were held and are not where Claude has them.
+func (d *doctor) lostTranscripts(ctx context.Context) []Finding {
 	var all []Finding
-	for _, row := range d.known() {
-		r := row.Record
-		config, err := claude.ConfigOf(&r, d.Env)
-		if err != nil || r.TranscriptSeen.IsZero() {
-			continue
+	for _, r := range d.retentions(ctx) {
+		switch {
+		case r.Path != "" || r.seen.IsZero():
+		case r.Kept != store.NotKept:
+			all = append(all, found(Note, string(r.Handle)+": its transcript is gone from where Claude has it; .nbs keeps it", "nothing is lost: a resume puts it back", "nbs-worker resume "+string(r.Handle)))
+		default:
+			all = append(all, found(Failure, fmt.Sprintf("%s: the transcript of its conversation %s is gone; it was there on %s", r.Handle, r.SessionID, r.seen.UTC().Format(time.DateOnly)),
+				"it cannot be resumed; Claude, or somebody, has deleted the file", "put the file back from a backup, or give the conversation up: nbs-worker resume "+string(r.Handle)+" --fresh"))
 		}
-		if _, found, err := config.Transcript(r.SessionID); found || err != nil {
-			continue
-		}
-		all = append(all, found(Failure, fmt.Sprintf("%s: the transcript of its conversation %s is gone; it was there on %s", r.Handle, r.SessionID, r.TranscriptSeen.UTC().Format(time.DateOnly)),
-			"it cannot be resumed; Claude, or somebody, has deleted the file", "put the file back from a backup, or give the conversation up: nbs-worker resume "+string(r.Handle)+" --fresh"))
 	}
 	return all
 }
 
-// nearEnd is how long before Claude deletes a transcript it is told.
-const nearEnd = 7 * 24 * time.Hour
+// nearEnd is how many days before Claude deletes a transcript it is told.
+const nearEnd = 7
 
-func (d *doctor) endingTranscripts(_ context.Context) []Finding {
+func (d *doctor) endingTranscripts(ctx context.Context) []Finding {
 	var all []Finding
+	for _, r := range d.retentions(ctx) {
+		if r.Path == "" || r.LeftDays() > nearEnd {
+			continue
+		}
+		f := found(Note, fmt.Sprintf("%s: Claude will delete its transcript in %d days, or has the right to now", r.Handle, max(0, int(r.LeftDays()))),
+			".nbs keeps it: a resume will put it back", `to let Claude keep transcripts for ten years: set "cleanupPeriodDays": 3650 in `+cmp.Or(r.Source, r.settings))
+		if r.Kept != store.Linked && r.Kept != store.CopyFresh {
+			f.Level, f.Why = Warning, ".nbs does not keep all of it: what is deleted cannot be resumed"
+			f.Fix = append([]string{"to let .nbs keep it: nbs-worker session " + string(r.Handle)}, f.Fix...)
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// keeping is a transcript's retention with what else is told of it.
+type keeping struct {
+	Retention
+	seen     time.Time // when it was last known to be there
+	settings string    // the user's settings file
+}
+
+func (d *doctor) retentions(ctx context.Context) []keeping {
+	looked, _ := d.Retentions(ctx) // team.records says what is wrong with the folder
+	var all []keeping
 	for _, row := range d.known() {
+		at := slices.IndexFunc(looked, func(r Retention) bool { return r.Handle == row.Handle && r.Err == nil })
 		config, err := claude.ConfigOf(&row.Record, d.Env)
-		if err != nil {
-			continue
+		if at >= 0 && err == nil {
+			all = append(all, keeping{looked[at], row.Record.TranscriptSeen, config.SettingsFile()})
 		}
-		transcript, there, err := config.Transcript(row.Record.SessionID)
-		left := transcript.Modified.Add(config.KeepsTranscripts()).Sub(d.now())
-		if err != nil || !there || left > nearEnd {
-			continue
-		}
-		all = append(all, found(Warning, fmt.Sprintf("%s: Claude will delete its transcript in %d days, or has the right to now", row.Handle, max(0, int(left.Hours()/24))),
-			"a conversation without transcript cannot be resumed", `keep transcripts for ten years: set "cleanupPeriodDays": 3650 in `+config.SettingsFile()))
 	}
 	return all
 }
@@ -201,9 +219,15 @@ func (d *doctor) openTwice(_ context.Context) []Finding {
 	if err != nil {
 		return []Finding{found(Warning, "the processes of this machine cannot be listed: "+oneLine(err), "two claudes on one conversation would not be seen")}
 	}
+	ours := map[agent.SessionID]bool{} // other conversations are other people's business
+	for _, row := range d.known() {
+		for _, id := range conversations(&row.Record) {
+			ours[id] = true
+		}
+	}
 	by := map[agent.SessionID][]runningClaude{}
 	for _, one := range claudes {
-		if one.session != "" && !slices.ContainsFunc(by[one.session], func(other runningClaude) bool { return related(one.PID, other.PID) }) {
+		if ours[one.session] && !slices.ContainsFunc(by[one.session], func(other runningClaude) bool { return related(one.PID, other.PID) }) {
 			by[one.session] = append(by[one.session], one)
 		}
 	}
