@@ -1,6 +1,9 @@
 package agent
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 const quoteLimit = 80
 
@@ -11,4 +14,9 @@ func Quote(s string) string {
 		return strconv.Quote(s[:quoteLimit]) + "..."
 	}
 	return strconv.Quote(s)
+}
+
+// ShellWord is text as it can be pasted into a command line, as one word.
+func ShellWord(text string) string {
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

@@ -33,6 +33,10 @@ type Record struct {
 	Desired        Desired           `json:"desired,omitempty"`
 	Restart        RestartPolicy     `json:"restart"`
 
+	// EnvNames are the caller's variables at the last start that decide with whom claude
+	// talks. Their values are nobody's business: they may be secrets.
+	EnvNames []string `json:"env_names,omitempty"`
+
 	// TranscriptSeen is when a transcript of this session id, with a message in it,
 	// was last seen on disk. It tells "never written" from "gone".
 	TranscriptSeen time.Time `json:"transcript_seen,omitzero"`

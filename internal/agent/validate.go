@@ -29,6 +29,7 @@ func (r *Record) Validate() error {
 		func() error { return CheckText("initial_prompt", r.InitialPrompt) },
 		func() error { return checkArgs(r.ClaudeArgs) },
 		func() error { return checkEnv(r.Env) },
+		func() error { return checkEnvNames(r.EnvNames) },
 		func() error { return checkDesired(r.Desired) },
 		func() error { return checkProcess(r.Process) },
 		func() error { return checkPrevious(r.PreviousSessions) },
@@ -99,7 +100,7 @@ func checkArgs(args []string) error {
 
 func checkEnv(env map[string]string) error {
 	for name, value := range env {
-		if !isWord(name, "_", "_") || isDigit(name[0]) {
+		if !IsVariableName(name) {
 			return Errorf(BadInput, "variable name %s is not valid", Quote(name))
 		}
 		if err := CheckText("variable "+name, value); err != nil {
@@ -108,6 +109,19 @@ func checkEnv(env map[string]string) error {
 	}
 	return nil
 }
+
+// checkEnvNames checks names that are shown to people, in commands to paste.
+func checkEnvNames(names []string) error {
+	for _, name := range names {
+		if !IsVariableName(name) {
+			return Errorf(BadInput, "variable name %s in env_names is not valid", Quote(name))
+		}
+	}
+	return nil
+}
+
+// IsVariableName tells whether a shell can export a variable of this name.
+func IsVariableName(name string) bool { return isWord(name, "_", "_") && !isDigit(name[0]) }
 
 func checkDesired(d Desired) error {
 	switch d {

@@ -44,7 +44,7 @@ nbs-worker resume <handle> --force --prompt TEXT.`,
 	})
 	root.AddCommand(
 		newSpawnCmd(f), newResumeCmd(f), newSessionCmd(f), newListCmd(f), newWaitCmd(f), newStopCmd(f), newDismissCmd(f),
-		newAttachCmd(f), newScreenCmd(f), newLogsCmd(f), newEventsCmd(f), newRunCmd(f), newHookCmd(f), newStatusLineCmd(f),
+		newAttachCmd(f), newScreenCmd(f), newLogsCmd(f), newEventsCmd(f), newDoctorCmd(f), newRunCmd(f), newHookCmd(f), newStatusLineCmd(f),
 		newVersionCmd(f), newExitCodesTopic(), newEnvironmentTopic(),
 	)
 	root.InitDefaultHelpCmd()

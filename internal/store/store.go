@@ -15,7 +15,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"nbs-worker/internal/agent"
@@ -190,9 +189,7 @@ func foreign(path string, owner uint32, mode fs.FileMode) error {
 }
 
 // shellWord is a path as it can be pasted into a command line.
-func shellWord(path string) string {
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-}
+func shellWord(path string) string { return agent.ShellWord(path) }
 
 // moveTo is the command that appends a suffix to the name of a file.
 func moveTo(path, suffix string) string {

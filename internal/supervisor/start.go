@@ -220,6 +220,7 @@ func (s *Supervisor) claimed(p Plan) (agent.Record, error) {
 	r := p.Record
 	r.Desired = agent.DesiredRunning
 	r.PID = 0
+	r.EnvNames = claude.ProviderNames(&r, s.Env)
 	r.TmuxSession = s.sessionNames(&r)[0]
 	r.Process = &agent.Process{Invocation: agent.NewInvocation(), Identity: self}
 	if !p.inPlace {

@@ -34,6 +34,7 @@ func subjects() []subject {
 // contract is the list of what is asserted. Each clause gets a stage of its own.
 var contract = map[string]func(*testing.T, *stage){
 	"version":                     version,
+	"help":                        help,
 	"first prompt by argument":    firstPromptByArgument,
 	"transcript comes with first": transcriptComesWithFirstPrompt,
 	"kill and resume":             killAndResume,

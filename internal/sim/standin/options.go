@@ -3,6 +3,7 @@ package standin
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -21,6 +22,7 @@ type options struct {
 	outputFormat   string
 	name           string
 	version        bool
+	help           bool
 	prompt         string
 }
 
@@ -46,8 +48,22 @@ func (o *options) valued() map[string]*string {
 func (o *options) switches() map[string]*bool {
 	return map[string]*bool{
 		"--dangerously-skip-permissions": &o.bypass, "-p": &o.print, "--print": &o.print,
-		"--version": &o.version, "-v": &o.version, "--verbose": new(bool),
+		"--version": &o.version, "-v": &o.version, "--help": &o.help, "-h": &o.help, "--verbose": new(bool),
 	}
+}
+
+// helpText names the options, as the real program's does among much else.
+func helpText() string {
+	var o options
+	var text strings.Builder
+	text.WriteString("Usage: claude [options] [command] [prompt]\n\nOptions:\n")
+	for _, name := range slices.Sorted(maps.Keys(o.valued())) {
+		fmt.Fprintf(&text, "  %s <value>\n", name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.switches())) {
+		fmt.Fprintf(&text, "  %s\n", name)
+	}
+	return text.String()
 }
 
 func parseOptions(args []string, w whims) (options, error) {

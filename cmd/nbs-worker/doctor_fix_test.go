@@ -1,0 +1,176 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// doctor --fix does what can lose nothing, and nothing else.
+
+// goneProcess is the pid of a process that has ended.
+func (m *team) goneProcess() int {
+	m.Helper()
+	cmd := exec.Command("true")
+	if err := cmd.Run(); err != nil {
+		m.Fatal(err)
+	}
+	return cmd.Process.Pid
+}
+
+// put writes a file below .nbs, as old as that.
+func (m *team) put(name, text string, age time.Duration) {
+	m.Helper()
+	if err := os.MkdirAll(m.inNbs("status"), 0o700); err != nil {
+		m.Fatal(err)
+	}
+	path := m.inNbs(name)
+	then := time.Now().Add(-age)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		m.Fatal(err)
+	}
+	if err := os.Chtimes(path, then, then); err != nil {
+		m.Fatal(err)
+	}
+}
+
+func TestDoctorFixRemovesWhatNobodyMisses(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	const invocation = "11111111-2222-4333-8444-555555555555"
+	m.put("launch/beta."+invocation+".json", `{"env":"c2VjcmV0"}`, 2*time.Hour)
+	m.put("launch/gamma."+invocation+".json", `{"env":"c2VjcmV0"}`, 30*time.Minute)
+	m.put("sessions/.beta.json123", "{", 2*time.Hour)
+	m.put("sessions/.gamma.json123", "{", 30*time.Minute)
+	m.put("sessions/notes.txt", "a person's", 2*time.Hour)
+	m.put("status/ghost.json", "{}", 0)
+	m.sign("beta.verb", m.goneProcess())
+	if err := os.Chmod(m.inNbs("journal.jsonl"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c := m.doctor(1)
+	c.finds(m, "left.files", "note", "2 files were left by commands that were killed")
+	c.finds(m, "left.reports", "note", "there is a status file of ghost")
+	c.finds(m, "left.signatures", "note", "the lock beta.verb is signed by a process that is gone")
+	c.finds(m, "folder.private", "warning", "journal.jsonl\" (mode 0644)")
+
+	fixed := m.doctor(0, "--fix")
+	if len(fixed.Fixed) != 4 || len(fixed.NotFixed) > 0 {
+		t.Errorf("%+v", fixed)
+	}
+	fixed.isWell(m, "left.files", "left.reports", "left.signatures", "folder.private")
+	for name, there := range map[string]bool{
+		"launch/beta." + invocation + ".json": false, "launch/gamma." + invocation + ".json": true,
+		"sessions/.beta.json123": false, "sessions/.gamma.json123": true, "sessions/notes.txt": true, "status/ghost.json": false,
+		"locks/beta.verb": true,
+	} {
+		if _, err := os.Lstat(m.inNbs(name)); (err == nil) != there {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if again := m.doctor(0, "--fix"); len(again.Fixed) != 0 {
+		t.Errorf("%+v", again)
+	}
+	if r := m.nbs("doctor", "--fix"); !strings.Contains(r.stdout, "never touched: records") {
+		t.Error(r)
+	}
+}
+
+// A project in all kinds of trouble: what is in it afterwards is what was in it before.
+func TestDoctorFixLosesNothing(t *testing.T) {
+	m := standIn(t)
+	alpha := m.remembers("alpha")
+	beta := m.remembers("beta")
+	m.ok("stop", "beta")
+	m.ok("spawn", "gamma", "--model", "sonnet")
+	lost := m.session("gamma")
+	if err := os.Rename(m.recordPath("gamma"), m.recordPath("gamma")+".aside"); err != nil {
+		t.Fatal(err)
+	}
+	m.writeRecord("delta", `{"handle": "delta"`)
+	m.setRecord("alpha", func(fields map[string]any) { fields["model"] = "opus" })
+	m.put("transcript-of-a-person.jsonl", "{}", 2*time.Hour)
+	if err := os.Chmod(m.recordPath("beta"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	nbs, config := m.everything(m.inNbs()), m.everything(m.world.ConfigDir)
+	names := m.sessionNames()
+	delete(nbs, "")
+	m.doctor(1, "--fix")
+	m.mustBeAsBefore(m.inNbs(), nbs, "", "/locks", "/status", "/status/alpha.json", "/status/gamma.json")
+	m.mustBeAsBefore(m.world.ConfigDir, config)
+	if dead(alpha.RecordedPID) || dead(lost.RecordedPID) || m.sessionNames() != names {
+		t.Errorf("something was ended: %s, before %s", m.sessionNames(), names)
+	}
+	if err := os.Chmod(m.recordPath("beta"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.mustRemember("beta", beta)
+}
+
+// An entry in Claude's registry that outlived its process names the conversation in which
+// the agent was.
+func TestDoctorFixFollowsAConversation(t *testing.T) {
+	m := standIn(t)
+	before := m.remembers("alpha")
+	m.ok("stop", "alpha")
+	const moved = "11111111-2222-4333-8444-555555555555"
+	r := m.record("alpha")
+	pid := int(process(r)["pid"].(float64))
+	entry, err := json.Marshal(map[string]any{
+		"pid": pid, "sessionId": moved, "cwd": m.world.Project, "procStart": fmt.Sprintf("%.0f", process(r)["start_ticks"]), "status": "idle",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := fmt.Sprintf("%s/sessions/%d.json", m.world.ConfigDir, pid)
+	if err := os.WriteFile(path, entry, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.doctor(1).finds(m, "team.moved", "warning", "alpha is in another conversation than its record names: "+moved)
+	m.doctor(0, "--fix").isWell(m, "team.moved")
+	after := m.session("alpha")
+	if after.SessionID != moved || len(after.PreviousSessions) != 1 || after.PreviousSessions[0].SessionID != before.SessionID {
+		t.Errorf("%+v; before %s", after, before.SessionID)
+	}
+	m.mustBeInTheJournal("follow", "alpha", moved)
+}
+
+// What others could have planted is for a person to judge.
+func TestDoctorFixLeavesWhatOthersCouldHaveWritten(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	m.ok("stop", "alpha")
+	if err := os.Chmod(m.recordPath("alpha"), 0o622); err != nil {
+		t.Fatal(err)
+	}
+	c := m.doctor(1, "--fix")
+	c.finds(m, "folder.private", "warning", "can be written by other users (mode 0622)")
+	c.finds(m, "team.records", "failure", "can be written by other users")
+	if info, err := os.Stat(m.recordPath("alpha")); err != nil || info.Mode().Perm() != 0o622 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	if err := os.Chmod(m.inNbs(), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	m.doctor(1, "--fix").finds(m, "folder.project", "failure", "chmod 700")
+}
+
+func TestDoctorReadsTheJournal(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	if err := os.WriteFile(m.inNbs("journal.jsonl"), []byte(m.journal()+"{\"at\":\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Count(m.journal(), "\n")
+	m.doctor(1).finds(m, "left.journal", "warning", fmt.Sprintf("line %d of the journal is no event", lines))
+	altered := strings.Replace(m.journal(), `"alpha"`, `"alphb"`, 1)
+	if err := os.WriteFile(m.inNbs("journal.jsonl"), []byte(altered), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.doctor(1).finds(m, "left.journal", "failure", "line 1: altered")
+}

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// What the doctor says of agents: their records against what runs and what is on disk.
+
+func TestDoctorNamesDamagedRecords(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	m.writeRecord("beta", `{"handle": "beta"`)
+	c := m.doctor(1)
+	c.finds(m, "team.records", "failure", "beta: the record")
+	c.finds(m, "team.records", "failure", "keep the file and move it aside: mv ")
+	if found := c.of("team.records"); len(found) != 1 {
+		m.Errorf("%q", found)
+	}
+}
+
+func TestDoctorSeesWhatRunsOtherwiseThanRecorded(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	m.setRecord("alpha", func(fields map[string]any) { fields["model"] = "opus" })
+	c := m.doctor(1)
+	c.finds(m, "team.drift", "warning", `alpha: model is "sonnet", recorded "opus"`)
+	c.finds(m, "team.drift", "warning", "nbs-worker resume alpha --force")
+}
+
+func TestDoctorMissesATranscript(t *testing.T) {
+	m := standIn(t)
+	s := m.remembers("alpha")
+	m.ok("stop", "alpha")
+	m.doctor(0).isWell(m, "team.transcripts", "team.keeping")
+	old := time.Now().Add(-26 * 24 * time.Hour)
+	if err := os.Chtimes(s.Transcript.Path, old, old); err != nil {
+		t.Fatal(err)
+	}
+	m.doctor(0).finds(m, "team.keeping", "note", ".nbs keeps it")
+	kept, err := filepath.Glob(m.inNbs("transcripts", "*"))
+	if err != nil || len(kept) == 0 {
+		t.Fatalf("%v, %v", kept, err)
+	}
+	for _, path := range kept {
+		if err := os.Rename(path, path+".aside"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := m.doctor(1)
+	c.finds(m, "team.keeping", "warning", "alpha: Claude will delete its transcript in ")
+	c.finds(m, "team.keeping", "warning", `set "cleanupPeriodDays": 3650 in `+m.world.ConfigDir+"/settings.json")
+	if err := os.WriteFile(m.world.ConfigDir+"/settings.json", []byte(`{"cleanupPeriodDays": 3650}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.doctor(0).isWell(m, "team.keeping")
+	if err := os.Remove(s.Transcript.Path); err != nil {
+		t.Fatal(err)
+	}
+	m.doctor(1).finds(m, "team.transcripts", "failure", "alpha: the transcript of its conversation "+s.SessionID+" is gone")
+	for _, path := range kept {
+		if err := os.Rename(path+".aside", path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.doctor(0).finds(m, "team.transcripts", "note", "nbs-worker resume alpha")
+}
+
+func TestDoctorSeesAConversationThatIsOpenTwice(t *testing.T) {
+	m := standIn(t)
+	s := m.remembers("alpha")
+	m.tmux("new-session", "-d", "-s", "human", "-e", "CLAUDE_CONFIG_DIR="+m.world.ConfigDir, m.variable("NBS_CLAUDE"), "--resume", s.SessionID)
+	m.waitFor("the stranger runs", func() (bool, string) { return len(claudesOn(s.SessionID)) == 2, "" })
+	m.doctor(1).finds(m, "team.twice", "failure", "the conversation "+s.SessionID+" is open in two claudes: pid ")
+	m.ok("spawn", "beta", "--root", m.otherProject(), "--cwd", m.world.Project, "--model", "sonnet")
+	m.dir = m.otherProject()
+	m.doctor(0).isWell(m, "team.twice") // of another project
+}
+
+// A record that is gone leaves a claude and a tmux session that nobody lists; those of
+// another project are none of this one's business.
+func TestDoctorSeesAgentsWithoutRecord(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	m.ok("spawn", "beta", "--model", "sonnet")
+	s := m.session("beta")
+	if err := os.Rename(m.recordPath("beta"), m.recordPath("beta")+".aside"); err != nil {
+		t.Fatal(err)
+	}
+	c := m.doctor(1)
+	c.finds(m, "team.unrecorded", "failure", fmt.Sprintf(`runs as "beta", pid %d, and no record names it`, s.RecordedPID))
+	c.finds(m, "team.unrecorded", "failure", "--session-id "+s.SessionID)
+	c.finds(m, "team.sessions", "warning", `"nbs-beta-live" was made for an agent of this project`)
+	if found := append(c.of("team.unrecorded"), c.of("team.sessions")...); len(found) != 2 {
+		m.Errorf("%q", found)
+	}
+	if dead(s.RecordedPID) {
+		t.Error("it was ended")
+	}
+	m.dir = m.otherProject()
+	m.doctor(0).isWell(m, "team.unrecorded", "team.sessions")
+}
+
+// As under cron: the names are told, of the living and of the dead, and no value is.
+func TestDoctorNamesVariablesThatAreMissing(t *testing.T) {
+	m := standIn(t)
+	const canary = "canary-5ce91f0a"
+	set := []string{"ANTHROPIC_AUTH_TOKEN=" + canary, "AWS_PROFILE=" + canary, "https_proxy=" + canary, "OTHER=" + canary}
+	if r := m.nbsWith(set, "spawn", "alpha", "--model", "sonnet", "--env", "AWS_REGION=here"); r.code != 0 {
+		t.Fatal(r)
+	}
+	m.doctorWith(set, 0).isWell(m, "environment.names")
+	for _, how := range []string{"alive", "dead"} {
+		c := m.doctor(1)
+		c.finds(m, "environment.names", "warning", "set when alpha started: ANTHROPIC_AUTH_TOKEN AWS_PROFILE https_proxy")
+		if text := fmt.Sprint(c); strings.Contains(text, canary) || strings.Contains(text, "OTHER") || strings.Contains(text, "AWS_REGION") {
+			m.Errorf("%s: %s", how, text)
+		}
+		m.ok("stop", "alpha")
+	}
+	if text := m.recordText("alpha"); !strings.Contains(text, `"AWS_PROFILE"`) || strings.Contains(text, canary) {
+		m.Errorf("%s", text)
+	}
+}
+
+func TestDoctorKnowsWhatMakesAClaudeForget(t *testing.T) {
+	m := standIn(t)
+	forgetful := m.script("export CLAUDE_CODE_CHILD_SESSION=1; exec " + m.variable("NBS_CLAUDE") + ` "$@"`)
+	if r := m.nbsWith([]string{"NBS_CLAUDE=" + forgetful}, "spawn", "alpha", "--model", "sonnet", "--no-wait"); r.code != 0 {
+		t.Fatal(r)
+	}
+	m.waitClaude("alpha")
+	pid := m.session("alpha").RecordedPID
+	m.waitFor("the wrapper has gone", func() (bool, string) { return m.environ(pid)["CLAUDE_CODE_CHILD_SESSION"] == "1", "" })
+	m.tmux("set-environment", "-g", "CLAUDE_CODE_SKIP_PROMPT_HISTORY", "1")
+	c := m.doctorWith([]string{"CLAUDE_CODE_CHILD_SESSION=1"}, 1)
+	c.finds(m, "environment.here", "note", "CLAUDE_CODE_CHILD_SESSION is set here")
+	c.finds(m, "environment.agents", "failure", "alpha was started with CLAUDE_CODE_CHILD_SESSION: it writes no transcript")
+	c.finds(m, "environment.tmux", "warning", "set-environment -gu CLAUDE_CODE_SKIP_PROMPT_HISTORY")
+	if found := m.doctorWith([]string{"CLAUDE_CODE_CHILD_SESSION=0"}, 1).of("environment.here"); !strings.HasPrefix(found[0], "ok: ") {
+		m.Errorf("a switch that is off: %q", found)
+	}
+}
+
+func TestDoctorReadsTheTmuxSettings(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	m.tmux("set-option", "-g", "destroy-unattached", "on")
+	m.tmux("set-option", "-gw", "remain-on-exit", "on")
+	m.tmux("set-hook", "-g", "client-attached", "rename-session mine")
+	before := m.tmux("show-options", "-g") + m.tmux("show-options", "-gw") + m.tmux("show-hooks", "-g")
+	c := m.doctor(1)
+	c.finds(m, "tmux.settings", "note", "destroy-unattached on")
+	c.finds(m, "tmux.settings", "note", "remain-on-exit on")
+	c.finds(m, "tmux.settings", "warning", "set-hook -gu client-attached")
+	if now := m.tmux("show-options", "-g") + m.tmux("show-options", "-gw") + m.tmux("show-hooks", "-g"); now != before {
+		m.Errorf("the doctor changed %s\nto %s", before, now)
+	}
+}
+
+func TestDoctorReadsTheClock(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	m.setRecord("alpha", func(fields map[string]any) { fields["started"] = time.Now().Add(time.Hour).UTC().Format(time.RFC3339) })
+	m.doctor(1).finds(m, "clock.future", "warning", "the record of alpha is ")
+	m.setRecord("alpha", func(fields map[string]any) { fields["started"] = "2001-02-03T04:05:06Z" })
+	m.doctor(1).finds(m, "clock.boot", "warning", "alpha runs, and was started ")
+}
+
+func TestDoctorSeesAStuckTmuxServer(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	server := m.serverPID()
+	m.kill(server, syscall.SIGSTOP)
+	defer m.kill(server, syscall.SIGCONT)
+	m.doctor(1).finds(m, "tmux.server", "failure", fmt.Sprintf("kill -CONT %d", server))
+}
+
+func TestDoctorSeesALeaseOfNobody(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	m.doctor(0).isWell(m, "left.leases", "left.signatures")
+	const session = "11111111-2222-4333-8444-555555555555"
+	lease := m.inNbs("locks", session+".lease")
+	holder := exec.Command("flock", lease, "sleep", "600")
+	if err := holder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	m.Cleanup(func() { _ = holder.Process.Kill(); _ = holder.Wait() })
+	m.waitFor("the lease is held", func() (bool, string) {
+		return exec.Command("flock", "-n", lease, "true").Run() != nil, ""
+	})
+	m.sign(session+".lease", holder.Process.Pid)
+	m.doctor(1).finds(m, "left.leases", "warning", fmt.Sprintf("the lease on the conversation %s is held by process %d", session, holder.Process.Pid))
+}
+
+// sign writes a holder into a lock file.
+func (m *team) sign(name string, pid int) {
+	m.Helper()
+	text := fmt.Sprintf(`{"pid":%d,"verb":"run","handle":"alpha","since":"2026-02-03T04:05:06Z"}`+"\n", pid)
+	if err := os.WriteFile(filepath.Join(m.inNbs("locks"), name), []byte(text), 0o600); err != nil {
+		m.Fatal(err)
+	}
+}

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// checkup is what doctor --json tells.
+type checkup struct {
+	Level  string
+	Checks []struct {
+		ID      string
+		Level   string
+		What    string
+		Why     string
+		Fix     []string
+		Fixable bool
+	}
+	Fixed    []string
+	NotFixed []string `json:"not_fixed"`
+}
+
+// doctor runs the doctor, who must end with the code.
+func (m *team) doctor(code int, args ...string) checkup {
+	m.Helper()
+	return m.doctorWith(nil, code, args...)
+}
+
+func (m *team) doctorWith(env []string, code int, args ...string) checkup {
+	m.Helper()
+	r := m.nbsWith(env, append([]string{"doctor", "--json"}, args...)...)
+	var c checkup
+	if err := json.Unmarshal([]byte(r.stdout), &c); err != nil || r.code != code || r.stderr != "" {
+		m.Fatalf("doctor %q: want code %d; %v; %s", args, code, err, r)
+	}
+	return c
+}
+
+// finds checks that one check has found something of the level, with the words in what it says, and what mends it.
+func (c checkup) finds(m *team, id, level, words string) {
+	m.Helper()
+	for _, found := range c.Checks {
+		if found.ID == id && found.Level == level && strings.Contains(found.What+"\n"+found.Why+"\n"+strings.Join(found.Fix, "\n"), words) {
+			if level != "ok" && level != "note" && (found.Why == "" || len(found.Fix) == 0) {
+				m.Errorf("it does not say why, or what mends it: %+v", found)
+			}
+			return
+		}
+	}
+	m.Errorf("no %s of %s with %q in %+v", level, id, words, c.of(id))
+}
+
+// isWell checks that these checks found nothing wrong.
+func (c checkup) isWell(m *team, ids ...string) {
+	m.Helper()
+	for _, id := range ids {
+		found := c.of(id)
+		if len(found) != 1 || !strings.HasPrefix(found[0], "ok: ") {
+			m.Errorf("%s: %q", id, found)
+		}
+	}
+}
+
+// of is what a check has found.
+func (c checkup) of(id string) []string {
+	var found []string
+	for _, one := range c.Checks {
+		if one.ID == id {
+			found = append(found, one.Level+": "+one.What)
+		}
+	}
+	return found
+}
+
+// everything is all that is below a folder: names, modes and contents.
+func (m *team) everything(root string) map[string]string {
+	m.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		var text []byte
+		if info.Mode().IsRegular() {
+			if text, err = os.ReadFile(path); err != nil {
+				return err
+			}
+		}
+		all[strings.TrimPrefix(path, root)] = fmt.Sprintf("%s %s %s", info.Mode(), info.ModTime(), text)
+		return nil
+	})
+	if err != nil {
+		m.Fatal(err)
+	}
+	return all
+}
+
+// mustBeAsBefore checks that nothing below a folder has changed, but for the exceptions.
+func (m *team) mustBeAsBefore(root string, before map[string]string, but ...string) {
+	m.Helper()
+	now := m.everything(root)
+	for path, was := range before {
+		if now[path] != was && !slices.Contains(but, path) {
+			m.Errorf("%s has changed: %.300q, before %.300q", path, now[path], was)
+		}
+	}
+	for path := range now {
+		if _, there := before[path]; !there && !slices.Contains(but, path) {
+			m.Errorf("%s is new", path)
+		}
+	}
+}
+
+func TestDoctorFindsNothingWhenAllIsWell(t *testing.T) {
+	eachVersion(t, func(_ *testing.T, m *team) {
+		m.remembers("alpha")
+		scratch := m.folder("scratch")
+		m.env = append(m.env, "TMPDIR="+scratch)
+		before := m.everything(m.inNbs())
+		delete(before, "") // a file was made in it, and removed
+		for _, found := range m.doctor(0).Checks {
+			if found.Level != "ok" && !strings.HasPrefix(found.ID, "logout.") && found.ID != "folder.disk" {
+				m.Errorf("%+v", found)
+			}
+		}
+		m.mustBeAsBefore(m.inNbs(), before, "", "/locks")
+		if left := m.everything(scratch); len(left) != 1 {
+			m.Errorf("left in the scratch folder: %v", left)
+		}
+		if text := m.ok("doctor"); !strings.Contains(text, " checks: ") || strings.Contains(text, "warning") {
+			m.Errorf("%s", text)
+		}
+	})
+}
+
+// The probe is a real start with the settings of an agent, and leaves nothing.
+func TestDoctorProbesTheRealClaude(t *testing.T) {
+	eachVersion(t, func(_ *testing.T, m *team) {
+		scratch := m.folder("scratch")
+		m.env = append(m.env, "TMPDIR="+scratch)
+		before := m.everything(m.world.ConfigDir)
+		c := m.doctor(0, "--probe")
+		c.isWell(m, "claude.probe", "claude.flags", "claude.version", "tmux.trial")
+		m.mustBeAsBefore(m.world.ConfigDir, before)
+		if left := m.everything(scratch); len(left) != 1 {
+			m.Errorf("left in the scratch folder: %v", left)
+		}
+		for _, pid := range allPIDs() {
+			if environ, _ := os.ReadFile(procFile(pid, "environ")); strings.Contains(valueIn(environ, "CLAUDE_CONFIG_DIR"), scratch) && !dead(pid) {
+				m.Errorf("process %d is left", pid)
+			}
+		}
+		if sent := m.api.Requests(); len(sent) > 0 {
+			m.Errorf("it sent %d requests", len(sent))
+		}
+	})
+}
+
+func TestDoctorProbeFindsAClaudeThatIsNotTheOneWeKnow(t *testing.T) {
+	m := standIn(t)
+	claude := m.variable("NBS_CLAUDE")
+	deaf := m.script(`[ $# -gt 1 ] || exec ` + claude + ` "$@"
+exec ` + claude + ` "$1" "$2"`) // without our settings
+	c := m.doctorWith([]string{"NBS_CLAUDE=" + deaf}, 6, "--probe")
+	c.finds(m, "claude.probe", "failure", "did not run the hook SessionStart")
+	c.finds(m, "claude.probe", "warning", "did not run the status line")
+	gone := m.script(`[ $# -gt 1 ] || exec ` + claude + ` "$@"
+exit 3`)
+	m.doctorWith([]string{"NBS_CLAUDE=" + gone}, 6, "--probe").finds(m, "claude.probe", "failure", "did not enter itself into its registry")
+}
+
+func TestDoctorWithoutAProject(t *testing.T) {
+	m := standIn(t)
+	m.dir = m.otherProject()
+	before := m.everything(m.dir)
+	c := m.doctor(0)
+	c.finds(m, "folder.project", "note", "there is no project here")
+	c.isWell(m, "claude.found", "tmux.trial", "team.unrecorded")
+	if found := c.of("left.files"); found != nil {
+		m.Errorf("what there is not was looked at: %q", found)
+	}
+	m.mustBeAsBefore(m.dir, before)
+}
+
+func TestDoctorWithoutTmux(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	c := m.doctorWith([]string{"PATH=" + m.pathWithout("tmux")}, 6)
+	c.finds(m, "tmux.version", "failure", "apt-get install tmux")
+	c.isWell(m, "claude.found", "team.records", "folder.locks")
+	m.nbs("stop", "alpha")
+}
+
+func TestDoctorWithAnOldTmux(t *testing.T) {
+	m := standIn(t)
+	old := m.beforeTmux(`for word; do [ "$word" = -V ] && { echo "tmux 3.1c"; exit; }; done`)
+	m.doctorWith([]string{old}, 6).finds(m, "tmux.version", "failure", "tmux 3.1c is too old: 3.2 is needed")
+}
+
+// A tmux that forgets the mark of a session, or finds it by a part of its name.
+func TestDoctorTriesTmux(t *testing.T) {
+	m := standIn(t)
+	careless := m.beforeTmux(`case " $* " in *" has-session "*) exit 0;; esac`)
+	m.doctorWith([]string{careless}, 6).finds(m, "tmux.trial", "failure", "found by a part of its name")
+	forgetful := m.beforeTmux(`case " $* " in *" list-panes "*) echo '1|$1|%1|1||nbs-alpha-live'; exit 0;; esac`)
+	m.doctorWith([]string{forgetful}, 6).finds(m, "tmux.trial", "failure", "has lost its mark")
+}
+
+func TestDoctorWithoutClaude(t *testing.T) {
+	m := standIn(t)
+	c := m.doctorWith([]string{"NBS_CLAUDE=/nonexistent/claude"}, 6)
+	c.finds(m, "claude.found", "failure", "cannot be run")
+	c.isWell(m, "tmux.trial")
+}
+
+func TestDoctorKnowsAnUnfitClaude(t *testing.T) {
+	m := standIn(t)
+	claude := m.variable("NBS_CLAUDE")
+	for _, c := range []struct {
+		script           string
+		code             int
+		id, level, words string
+	}{
+		{"exec env NBS_SIM_CLAUDE=version=2.1.100 " + claude + ` "$@"`, 1, "claude.version", "warning", "2.1.100 is older than 2.1.197"},
+		{`[ "$1" = --help ] && { ` + claude + ` --help | sed s/--settings/--setting/; exit; }; exec ` + claude + ` "$@"`, 6, "claude.flags", "failure", "does not know --settings"},
+		{"exit 3", 6, "claude.version", "failure", "does not say its version"},
+		{"echo I am a poet", 6, "claude.version", "warning", "is not a version of Claude Code"},
+	} {
+		m.doctorWith([]string{"NBS_CLAUDE=" + m.script(c.script)}, c.code).finds(m, c.id, c.level, c.words)
+	}
+}
+
+func TestDoctorKnowsRootWithoutSandbox(t *testing.T) {
+	m := standIn(t)
+	if os.Geteuid() != 0 {
+		m.doctorWith([]string{"IS_SANDBOX=0"}, 0).isWell(m, "claude.root")
+		return
+	}
+	m.doctorWith([]string{"IS_SANDBOX=0"}, 1).finds(m, "claude.root", "warning", "export IS_SANDBOX=1")
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	m.ok("spawn", "beta", "--model", "sonnet", "--permission-mode", "plan")
+	m.doctorWith([]string{"IS_SANDBOX=0"}, 1).finds(m, "claude.root", "failure", "refuse to start alpha: they bypass")
+}
+
+// What it prints for people: the finding, why it matters, and a command that can be pasted.
+func TestDoctorSpeaksToPeople(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	m.writeRecord("beta", "{")
+	m.dir = m.otherProject()
+	r := m.nbs("doctor", "--root", m.world.Project)
+	for _, want := range []string{
+		"Agents\n  failure  beta: the record ", "\n           the agent can be neither resumed nor ended\n", "\n           fix: keep the file and move it aside: mv '", "1 failure\n",
+	} {
+		if !strings.Contains(r.stdout, want) {
+			t.Errorf("no %q in %s", want, r)
+		}
+	}
+	if r.code != 1 || strings.Contains(r.stdout, "  ok ") {
+		t.Error(r)
+	}
+	if all := m.nbs("doctor", "--root", m.world.Project, "--all"); !strings.Contains(all.stdout, "  ok       claude is "+m.variable("NBS_CLAUDE")) {
+		t.Error(all)
+	}
+}

@@ -1,0 +1,90 @@
+package claude
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nbs-worker/internal/agent"
+)
+
+// HelpArgs and VersionArgs make claude say what it is, and leave. It then reads no
+// conversation and talks to nobody.
+var (
+	HelpArgs    = []string{"--help"}
+	VersionArgs = []string{"--version"}
+)
+
+// ReliedFlags are the options that every start uses.
+func ReliedFlags() []string {
+	sample := &agent.Record{SessionID: "id", Model: "model"}
+	var flags []string
+	for _, opening := range []Opening{OpenNew, OpenResume} {
+		for _, arg := range Args(sample, opening, "", "{}") {
+			if strings.HasPrefix(arg, "--") && !slices.Contains(flags, arg) {
+				flags = append(flags, arg)
+			}
+		}
+	}
+	return flags
+}
+
+// MissingFlags are those of ReliedFlags that a claude's own help does not name.
+func MissingFlags(help string) []string {
+	named := map[string]bool{}
+	for _, word := range strings.FieldsFunc(help, func(r rune) bool { return strings.ContainsRune(" \t\n,=[]<>()|\"'`", r) }) {
+		named[word] = true
+	}
+	return slices.DeleteFunc(ReliedFlags(), func(flag string) bool { return named[flag] })
+}
+
+// ReadVersion reads what claude --version prints, as "2.1.329 (Claude Code)"; "" for
+// anything else.
+func ReadVersion(printed string) string {
+	version, rest, _ := strings.Cut(strings.TrimSpace(printed), " ")
+	if !strings.Contains(rest, "Claude Code") || strings.Trim(version, "0123456789.") != "" || strings.Count(version, ".") != 2 {
+		return ""
+	}
+	return version
+}
+
+// SettingsFile is where a person tells Claude what holds for all projects.
+func (c Config) SettingsFile() string { return filepath.Join(c.dir, "settings.json") }
+
+// ScratchEnv is the environment of a claude that is only to show what it is: the caller's,
+// with the configuration and all that it may leave behind in a folder that is thrown away,
+// and without whatever it could reach an account or the outside with.
+func ScratchEnv(caller []string, dir string) []string {
+	var env []string
+	for _, entry := range caller {
+		name, _, _ := strings.Cut(entry, "=")
+		if !scrubbed[name] && !decides(name) && !slices.Contains(scratchNames, name) {
+			env = append(env, entry)
+		}
+	}
+	for name, value := range ScratchVariables(dir) {
+		env = append(env, name+"="+value)
+	}
+	return env
+}
+
+// ScratchVariables keep a claude in a folder that is thrown away, and on this machine.
+func ScratchVariables(dir string) map[string]string {
+	const nobody = "http://127.0.0.1:9" // the discard port: nothing listens, and nothing leaves the machine
+	return map[string]string{
+		ConfigDirVariable: dir, "TMPDIR": dir, "XDG_RUNTIME_DIR": dir, "TERM": "xterm-256color", "IS_SANDBOX": "1",
+		"ANTHROPIC_BASE_URL": nobody, "HTTP_PROXY": nobody, "HTTPS_PROXY": nobody, "ANTHROPIC_API_KEY": scratchKey,
+		"DISABLE_AUTOUPDATER": "1", "DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1", "DISABLE_INSTALLATION_CHECKS": "1",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL": "1",
+		"CLAUDE_CODE_NO_FLICKER": "0",
+	}
+}
+
+// scratchNames are what ScratchEnv sets itself, or must not hand on.
+var scratchNames = []string{
+	ConfigDirVariable, "CLAUDE_CODE_NO_FLICKER",
+	"TMPDIR", "XDG_RUNTIME_DIR", "TERM", "IS_SANDBOX", "TMUX", "TMUX_PANE", "NBS_HANDLE", "NBS_ROOT", "NBS_INVOCATION_ID", "NBS_LAUNCH",
+}
+
+// scratchKey opens nothing; Claude knows an approved key by its last 20 characters.
+const scratchKey = "sk-ant-no-key-of-anybody-00000000000000000000"

@@ -1,0 +1,83 @@
+package claude
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"nbs-worker/internal/agent"
+)
+
+// Probe is a claude that is started in a folder of its own, with the settings of an agent,
+// to see whether its files and hooks are those that we rely on. It has no account.
+type Probe struct {
+	Dir     string // configuration, working directory and all; thrown away after
+	Session agent.SessionID
+}
+
+// Prepare answers the dialogs of a first start, and puts a witness where our program would
+// be: it keeps what claude tells it.
+func (p Probe) Prepare() error {
+	answers, err := json.Marshal(map[string]any{
+		"hasCompletedOnboarding": true, "theme": "dark",
+		"customApiKeyResponses": map[string][]string{"approved": {scratchKey[len(scratchKey)-20:]}, "rejected": {}},
+		"projects":              map[string]any{p.Dir: map[string]bool{"hasTrustDialogAccepted": true}},
+	})
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(p.Dir, ".claude.json"), answers, 0o600); err != nil {
+		return err
+	}
+	witness := "#!/bin/sh\nexec cat >" + agent.ShellWord(filepath.Join(p.Dir, "said.")) + "\"$1.$$\"\n"
+	return os.WriteFile(p.witness(), []byte(witness), 0o700) //nolint:gosec // it is a program
+}
+
+func (p Probe) witness() string { return filepath.Join(p.Dir, "witness") }
+
+// Args are the arguments of the probe: those of an agent.
+func (p Probe) Args() []string {
+	r := &agent.Record{SessionID: p.Session, Model: "sonnet", PermissionMode: agent.BypassPermissions}
+	return Args(r, OpenNew, "", Settings(p.witness()))
+}
+
+// Heard is what the witness was told so far.
+type Heard struct {
+	Started    bool // by the hook SessionStart, with the session's own id
+	Ended      bool // by the hook SessionEnd, with the same
+	StatusLine bool // with a session's id
+}
+
+// Heard reads what the witness was told.
+func (p Probe) Heard() Heard {
+	var heard Heard
+	said, _ := filepath.Glob(filepath.Join(p.Dir, "said.*")) // a folder of our making: the pattern is well formed
+	for _, path := range said {
+		data, err := os.ReadFile(path)
+		var event struct {
+			SessionID agent.SessionID `json:"session_id"`
+			Name      string          `json:"hook_event_name"`
+		}
+		if err != nil || json.Unmarshal(data, &event) != nil || event.SessionID != p.Session {
+			continue // not written to its end yet
+		}
+		heard.StatusLine = heard.StatusLine || strings.HasPrefix(filepath.Base(path), "said.statusline.")
+		heard.Started = heard.Started || event.Name == "SessionStart"
+		heard.Ended = heard.Ended || event.Name == "SessionEnd"
+	}
+	return heard
+}
+
+// Registered finds the probe in its registry.
+func (p Probe) Registered() (Live, bool) {
+	config, err := ConfigAt(p.Dir)
+	if err != nil {
+		return Live{}, false
+	}
+	open, err := config.OpenOn(p.Session)
+	if err != nil || len(open) == 0 {
+		return Live{}, false
+	}
+	return open[0], true
+}

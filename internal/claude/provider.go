@@ -1,0 +1,63 @@
+package claude
+
+import (
+	"slices"
+	"strings"
+
+	"nbs-worker/internal/agent"
+)
+
+// providerPrefixes begin the names of the variables that decide with whom claude talks, as
+// whom, and how it gets there.
+var providerPrefixes = []string{
+	"ANTHROPIC_", "CLAUDE_", "AWS_", "GOOGLE_", "GCLOUD_", "VERTEX_", "CLOUD_ML_", "BEDROCK_", "AZURE_",
+}
+
+// proxies go by these names, in either case.
+var proxies = []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "NODE_EXTRA_CA_CERTS"}
+
+// providerNamesLimit is far above what anybody sets; a record is no place for the rest.
+const providerNamesLimit = 64
+
+// ProviderNames are the names of such variables in an environment, sorted. Those that the
+// record itself brings, or that never reach claude, are left out.
+func ProviderNames(r *agent.Record, env []string) []string {
+	var names []string
+	for _, entry := range env {
+		name, value, _ := strings.Cut(entry, "=")
+		_, own := r.Env[name]
+		if value != "" && decides(name) && !own && agent.IsVariableName(name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	return names[:min(len(names), providerNamesLimit)]
+}
+
+func decides(name string) bool {
+	if scrubbed[name] || name == ConfigDirVariable || name == "CLAUDE_CODE_NO_FLICKER" {
+		return false
+	}
+	return slices.Contains(proxies, strings.ToUpper(name)) ||
+		slices.ContainsFunc(providerPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+// Forgetful names the variable of an environment by which a claude in a terminal keeps no
+// transcript, so that nothing could be resumed; "" for none.
+func Forgetful(variable func(name string) string) string {
+	if isOn(variable("CLAUDE_CODE_FORCE_SESSION_PERSISTENCE")) {
+		return ""
+	}
+	for _, name := range []string{"CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_SKIP_PROMPT_HISTORY"} {
+		if isOn(variable(name)) {
+			return name
+		}
+	}
+	return ""
+}
+
+// isOn reads a switch as Claude does.
+func isOn(value string) bool {
+	return value != "" && value != "0" && !strings.EqualFold(value, "false") && !strings.EqualFold(value, "no") && !strings.EqualFold(value, "off")
+}

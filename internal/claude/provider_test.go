@@ -1,0 +1,75 @@
+package claude_test
+
+import (
+	"slices"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+)
+
+func TestProviderNames(t *testing.T) {
+	t.Parallel()
+	r := &agent.Record{Env: map[string]string{"AWS_REGION": "own"}}
+	env := []string{
+		"ANTHROPIC_API_KEY=k", "CLAUDE_CODE_USE_BEDROCK=1", "AWS_PROFILE=p", "AWS_REGION=x", "https_proxy=p", "GOOGLE_CLOUD_PROJECT=g",
+		"CLAUDE_CONFIG_DIR=/c", "CLAUDE_CODE_CHILD_SESSION=1", "CLAUDECODE=1", "PATH=/bin", "ANTHROPIC_BAD-NAME=x", "ANTHROPIC_EMPTY=", "AWS_PROFILE=again",
+	}
+	want := []string{"ANTHROPIC_API_KEY", "AWS_PROFILE", "CLAUDE_CODE_USE_BEDROCK", "GOOGLE_CLOUD_PROJECT", "https_proxy"}
+	if got := claude.ProviderNames(r, env); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestForgetful(t *testing.T) {
+	t.Parallel()
+	for want, env := range map[string]map[string]string{
+		"":                                {"CLAUDE_CODE_CHILD_SESSION": "0", "CLAUDE_CODE_SKIP_PROMPT_HISTORY": "false"},
+		"CLAUDE_CODE_CHILD_SESSION":       {"CLAUDE_CODE_CHILD_SESSION": "1"},
+		"CLAUDE_CODE_SKIP_PROMPT_HISTORY": {"CLAUDE_CODE_SKIP_PROMPT_HISTORY": "true"},
+	} {
+		if got := claude.Forgetful(func(name string) string { return env[name] }); got != want {
+			t.Errorf("%v: %q", env, got)
+		}
+	}
+	forced := map[string]string{"CLAUDE_CODE_CHILD_SESSION": "1", "CLAUDE_CODE_FORCE_SESSION_PERSISTENCE": "1"}
+	if got := claude.Forgetful(func(name string) string { return forced[name] }); got != "" {
+		t.Errorf("forced to keep: %q", got)
+	}
+}
+
+func TestMissingFlags(t *testing.T) {
+	t.Parallel()
+	const help = "  --model <model>  ...\n  -r, --resume [value]\n  --session-id <uuid>\n  --settings <file-or-json>\n"
+	if got := claude.MissingFlags(help + "  --permission-modes <m>\n"); !slices.Equal(got, []string{"--permission-mode"}) {
+		t.Errorf("%q", got)
+	}
+	if got := claude.MissingFlags(help + "  --permission-mode <m>\n"); len(got) > 0 {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestReadVersion(t *testing.T) {
+	t.Parallel()
+	for printed, want := range map[string]string{"2.1.329 (Claude Code)\n": "2.1.329", "2.1.329\n": "", "I am a poet": "", "2.1 (Claude Code)": "", "": ""} {
+		if got := claude.ReadVersion(printed); got != want {
+			t.Errorf("%q: %q", printed, got)
+		}
+	}
+}
+
+// A claude that only shows what it is can reach nothing of the user's, and nobody.
+func TestScratchEnvHasNoAccount(t *testing.T) {
+	t.Parallel()
+	env := claude.ScratchEnv([]string{"ANTHROPIC_API_KEY=mine", "HTTPS_PROXY=mine", "CLAUDE_CONFIG_DIR=mine", "CLAUDE_CODE_OAUTH_TOKEN=mine", "NBS_HANDLE=mine", "HOME=/home/ann"}, "/scratch")
+	for _, entry := range env {
+		if value := entry[len(entry)-4:]; value == "mine" {
+			t.Errorf("it gets %s", entry)
+		}
+	}
+	for _, want := range []string{"HOME=/home/ann", "CLAUDE_CONFIG_DIR=/scratch", "HTTPS_PROXY=http://127.0.0.1:9"} {
+		if !slices.Contains(env, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/supervisor"
+)
+
+// doctorOptions are the flags of doctor.
+type doctorOptions struct {
+	fix   bool
+	probe bool
+	all   bool
+}
+
+func newDoctorCmd(f *factory) *cobra.Command {
+	var opts doctorOptions
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check all that nbs-worker relies on, and say what mends it",
+		Long: withCodes(`Checks claude and tmux and what a start needs of them, the project's folder and its
+disk, whether agents survive a logout, records against what runs, what killed commands
+left, the environment, and the clock. For each finding: what, why it matters, and the
+command that mends it. Levels: note (nothing is wrong), warning (something will be lost
+or fail when more comes to it), failure (something that is relied on does not hold).
+
+It tries tmux on a server of its own, asks claude for its version and its options with a
+configuration of its own, and changes nothing. --probe starts a claude besides, with no
+account and no network, and watches whether its files and hooks are those that are
+relied on. --fix does what can lose nothing: it removes half-written and untaken files
+older than an hour, signatures of processes that are gone and status files of nobody,
+takes the rights of others off this user's files in .nbs, and lets records follow a
+conversation that changed inside claude. It touches nothing else.
+Ends with 0 when nothing is worse than a note, with 6 when claude or tmux is missing or
+unfit, else with 1.`,
+			agent.Failed, agent.BadInput, agent.Unfit, agent.Interrupted),
+		Example: `  nbs-worker doctor
+  nbs-worker doctor --fix
+  nbs-worker doctor --probe --all
+  nbs-worker doctor --json | jq -r '.checks[] | select(.level == "failure") | .what'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), f, opts) },
+	}
+	cmd.Flags().BoolVar(&opts.fix, "fix", false, "mend what can be mended without losing anything")
+	cmd.Flags().BoolVar(&opts.probe, "probe", false, "start a claude in a scratch folder too; takes seconds")
+	cmd.Flags().BoolVar(&opts.all, "all", false, "show also the checks that found nothing wrong")
+	f.jsonFlag(cmd)
+	return cmd
+}
+
+func runDoctor(ctx context.Context, f *factory, opts doctorOptions) error {
+	s, how, err := f.patient()
+	if err != nil {
+		return failed(err, "doctor")
+	}
+	how.Fix, how.Probe = opts.fix, opts.probe
+	checkup, err := s.Diagnose(ctx, how)
+	if err != nil {
+		return failed(err, "doctor")
+	}
+	show := f.printCheckup
+	if f.json {
+		show = f.printCheckupJSON
+	}
+	if err := show(checkup, opts); err != nil {
+		return failed(err, "doctor")
+	}
+	switch {
+	case checkup.Unfit():
+		return exitError(agent.Unfit)
+	case checkup.Worst().Worse(supervisor.Note) || len(checkup.Failed) > 0:
+		return exitError(agent.Failed)
+	}
+	return nil
+}
+
+// patient opens the project, as far as it can be opened: one that cannot is a finding.
+func (f *factory) patient() (*supervisor.Supervisor, supervisor.Doctor, error) {
+	s, err := f.planner()
+	if err == nil {
+		return s, supervisor.Doctor{}, nil
+	}
+	root, notThere := f.founding()
+	if notThere != nil {
+		return nil, supervisor.Doctor{}, notThere
+	}
+	s, absent := f.on(store.Absent(root), nil)
+	return s, supervisor.Doctor{Project: err}, absent
+}
+
+var groupTitles = map[string]string{
+	"claude": "Claude Code", "tmux": "tmux", "folder": "Project folder", "logout": "Logout", "team": "Agents",
+	"left": "Left behind", "environment": "Environment", "clock": "Clock",
+}
+
+// printCheckup shows what is not well, by groups, and counts the rest.
+func (f *factory) printCheckup(checkup supervisor.Checkup, opts doctorOptions) error {
+	var b strings.Builder
+	shown := ""
+	for _, finding := range checkup.Findings {
+		if finding.Level == supervisor.Holds && !opts.all {
+			continue
+		}
+		group, _, _ := strings.Cut(finding.Check, ".")
+		if group != shown {
+			fmt.Fprintf(&b, "%s\n", groupTitles[group])
+			shown = group
+		}
+		f.writeFinding(&b, finding)
+	}
+	for _, done := range checkup.Done {
+		fmt.Fprintf(&b, "fixed: %s\n", sanitize(done))
+	}
+	for _, err := range checkup.Failed {
+		fmt.Fprintf(&b, "not fixed: %s\n", indented(sanitize(err.Error())))
+	}
+	if opts.fix {
+		fmt.Fprintf(&b, "never touched: %s\n", strings.Join(supervisor.NeverTouched, "; "))
+	}
+	fmt.Fprintln(&b, summary(checkup))
+	_, err := fmt.Fprint(f.streams.Out, b.String())
+	return err
+}
+
+func (f *factory) writeFinding(b *strings.Builder, finding supervisor.Finding) {
+	level := fmt.Sprintf("%-8s", finding.Level)
+	if colour := levelColours[finding.Level]; f.streams.Color && colour != "" {
+		level = "\x1b[" + colour + "m" + level + "\x1b[0m"
+	}
+	fmt.Fprintf(b, "  %s %s\n", level, indented(sanitize(finding.What)))
+	if finding.Why != "" {
+		fmt.Fprintf(b, "           %s\n", indented(sanitize(finding.Why)))
+	}
+	for _, fix := range finding.Fix {
+		fmt.Fprintf(b, "           %s\n", indented(sanitize(f.pasteable("fix: "+fix))))
+	}
+}
+
+var levelColours = map[supervisor.Level]string{supervisor.Holds: "32", supervisor.Warning: "33", supervisor.Failure: "31"}
+
+// summary counts the checks by the worst that each has found.
+func summary(checkup supervisor.Checkup) string {
+	worst := map[string]supervisor.Level{}
+	for _, finding := range checkup.Findings {
+		if now, seen := worst[finding.Check]; !seen || finding.Level.Worse(now) {
+			worst[finding.Check] = finding.Level
+		}
+	}
+	count := map[supervisor.Level]int{}
+	for _, level := range worst {
+		count[level]++
+	}
+	parts := []string{fmt.Sprintf("%d checks: %d ok", len(worst), count[supervisor.Holds])}
+	for _, level := range []supervisor.Level{supervisor.Note, supervisor.Warning, supervisor.Failure} {
+		if n := count[level]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, plural(n, string(level))))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
+}
+
+type checkupJSON struct {
+	Level        supervisor.Level `json:"level"` // of the worst finding
+	Checks       []findingJSON    `json:"checks"`
+	Fixed        []string         `json:"fixed"`
+	NotFixed     []string         `json:"not_fixed"`
+	NeverTouched []string         `json:"never_touched"`
+}
+
+type findingJSON struct {
+	ID       string           `json:"id"`
+	Level    supervisor.Level `json:"level"`
+	What     string           `json:"what"`
+	Why      string           `json:"why"`
+	Fix      []string         `json:"fix"`
+	ByItself bool             `json:"fixable"` // by --fix
+}
+
+func (f *factory) printCheckupJSON(checkup supervisor.Checkup, _ doctorOptions) error {
+	out := checkupJSON{
+		Level: checkup.Worst(), Checks: []findingJSON{}, Fixed: list(checkup.Done), NotFixed: []string{}, NeverTouched: supervisor.NeverTouched,
+	}
+	for _, finding := range checkup.Findings {
+		out.Checks = append(out.Checks, findingJSON{
+			ID: finding.Check, Level: finding.Level, What: finding.What, Why: finding.Why, Fix: list(finding.Fix), ByItself: finding.ByItself(),
+		})
+	}
+	for _, err := range checkup.Failed {
+		out.NotFixed = append(out.NotFixed, err.Error())
+	}
+	return f.printJSON(out)
+}

@@ -1,0 +1,67 @@
+package proc
+
+import (
+	"maps"
+	"testing"
+	"testing/fstest"
+)
+
+func files(texts map[string]string) Logins {
+	root := fstest.MapFS{}
+	for name, text := range texts {
+		root[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return Logins{Root: root}
+}
+
+func TestKillsSessions(t *testing.T) {
+	t.Parallel()
+	const shipped, own, dropIn = "usr/lib/systemd/logind.conf", "etc/systemd/logind.conf", "etc/systemd/logind.conf.d/x.conf"
+	for name, c := range map[string]struct {
+		texts        map[string]string
+		kills, known bool
+	}{
+		"nothing is said":                {nil, false, false},
+		"the default, in a comment":      {map[string]string{own: "[Login]\n#KillUserProcesses=no\n"}, false, true},
+		"another default":                {map[string]string{shipped: "#KillUserProcesses=yes\n"}, true, true},
+		"what is set beats the default":  {map[string]string{own: "#KillUserProcesses=no\nKillUserProcesses=yes\n"}, true, true},
+		"a comment behind it does not":   {map[string]string{own: "KillUserProcesses=yes\n#KillUserProcesses=no\n"}, true, true},
+		"a drop-in beats the file":       {map[string]string{own: "KillUserProcesses=no\n", dropIn: "KillUserProcesses = ignored\nKillUserProcesses=yes\n"}, true, true},
+		"the administrator beats others": {map[string]string{shipped: "KillUserProcesses=yes\n", own: "KillUserProcesses=no\n"}, false, true},
+	} {
+		if kills, known := files(c.texts).KillsSessions(); kills != c.kills || known != c.known {
+			t.Errorf("%s: %t, known %t", name, kills, known)
+		}
+	}
+}
+
+func TestLingers(t *testing.T) {
+	t.Parallel()
+	l := files(map[string]string{"var/lib/systemd/linger/ann": "", "run/systemd/system/x": ""})
+	if !l.Lingers("ann") || l.Lingers("bob") || l.Lingers("../linger/ann") || !l.Systemd() || files(nil).Systemd() {
+		t.Error("who lingers was not told apart")
+	}
+}
+
+func TestParseCgroup(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"0::/user.slice/user-1000.slice/session-3.scope\n":                                "/user.slice/user-1000.slice/session-3.scope",
+		"12:cpu:/x\n1:name=systemd:/user.slice/session-4.scope\n0::/\n":                   "/user.slice/session-4.scope",
+		"1:name=systemd:/user.slice/session-4.scope\n0::/user.slice/session-4.scope\n":    "/user.slice/session-4.scope",
+		"0::/user.slice/user-1.slice/user@1.service/tmux.slice/tmux-spawn-1.scope\n1:x:/": "/user.slice/user-1.slice/user@1.service/tmux.slice/tmux-spawn-1.scope",
+		"": "",
+	} {
+		if got := parseCgroup([]byte(text)); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
+func TestParseLocks(t *testing.T) {
+	t.Parallel()
+	got := parseLocks("1: FLOCK  ADVISORY  WRITE 1234 fd:01:5678 0 EOF\n1: -> FLOCK  ADVISORY  WRITE 99 fd:01:5678 0 EOF\n2: POSIX  ADVISORY  WRITE 5 fd:01:9 0 EOF\nnoise\n")
+	if want := map[string]int{"fd:01:5678": 1234}; !maps.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+}

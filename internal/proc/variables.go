@@ -1,0 +1,43 @@
+package proc
+
+import (
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Environ is the environment with which a process was started, NAME=VALUE.
+func Environ(pid int) ([]string, error) {
+	data, err := readProc(pid, "environ")
+	if err != nil || len(data) == 0 {
+		return nil, err
+	}
+	return splitArgs(data), nil
+}
+
+// Flocks are the files that somebody has locked with flock, as far as this pid namespace
+// goes: holders by device and inode, as /proc/locks spells them.
+func Flocks() (map[string]int, error) {
+	text, err := os.ReadFile("/proc/locks")
+	if err != nil {
+		return nil, err
+	}
+	return parseLocks(string(text)), nil
+}
+
+// parseLocks reads lines such as "1: FLOCK  ADVISORY  WRITE 1234 fd:01:5678 0 EOF"; one
+// with an arrow waits.
+func parseLocks(text string) map[string]int {
+	const words = 8
+	holders := map[string]int{}
+	for line := range strings.Lines(text) {
+		f := strings.Fields(line)
+		if len(f) != words || f[1] != "FLOCK" {
+			continue
+		}
+		if pid, err := strconv.Atoi(f[4]); err == nil {
+			holders[f[5]] = pid
+		}
+	}
+	return holders
+}

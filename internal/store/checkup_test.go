@@ -1,0 +1,64 @@
+package store_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/store"
+)
+
+func opened(t *testing.T) *store.Store {
+	t.Helper()
+	s, err := store.Create(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func TestFlockIsProvenAndLeavesNothing(t *testing.T) {
+	t.Parallel()
+	s := opened(t)
+	if err := s.ProveFlock(); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(s.Folder()); err != nil || len(left) > 0 {
+		t.Errorf("%v, %v", left, err)
+	}
+}
+
+func TestDiskIsNamed(t *testing.T) {
+	t.Parallel()
+	disk, err := opened(t).Disk()
+	if err != nil || disk.Type == "" || disk.FreeBytes == 0 {
+		t.Errorf("%+v, %v", disk, err)
+	}
+}
+
+// The signature of a verb that is at work stays, though somebody took it for stale.
+func TestSignatureOfAHeldLockStays(t *testing.T) {
+	t.Parallel()
+	s := opened(t)
+	unlock, err := s.LockVerb("alpha", "stop", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed := s.Signatures()
+	if len(signed) != 1 || signed[0].Holder.PID != os.Getpid() || signed[0].Name != "alpha.verb" {
+		t.Fatalf("%+v", signed)
+	}
+	if wiped, err := s.WipeSignature(signed[0]); wiped || err != nil {
+		t.Errorf("%t, %v", wiped, err)
+	}
+	text, err := os.ReadFile(filepath.Join(s.Folder(), "locks", "alpha.verb"))
+	if err != nil || len(text) == 0 {
+		t.Errorf("%q, %v", text, err)
+	}
+	unlock()
+	if wiped, err := s.WipeSignature(signed[0]); wiped || err != nil {
+		t.Errorf("one that its holder wiped: %t, %v", wiped, err)
+	}
+}

@@ -1,0 +1,89 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Folder is the absolute path of .nbs.
+func (s *Store) Folder() string { return filepath.Join(s.project, folder) }
+
+// ProveFlock tries on a scratch file whether two descriptors exclude each other where the
+// locks are. On some network file systems both get the lock, without a word.
+func (s *Store) ProveFlock() error {
+	dir, err := s.nbs.OpenRoot(".")
+	if _, lstatErr := s.nbs.Lstat(locks); lstatErr == nil {
+		_ = dir.Close()
+		dir, err = s.nbs.OpenRoot(locks)
+	}
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	name := fmt.Sprintf(".doctor.%d.%d", os.Getpid(), time.Now().UnixNano())
+	first, err := dir.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return s.remedied(err)
+	}
+	defer func() { _ = dir.Remove(name) }()
+	defer first.Close()
+	second, err := dir.OpenFile(name, os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer second.Close()
+	if err := unix.Flock(int(first.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return fmt.Errorf("lock a file: %w", err)
+	}
+	err = unix.Flock(int(second.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return nil
+	}
+	if err == nil {
+		return errors.New("two got the same lock at once")
+	}
+	return fmt.Errorf("lock a file that is locked: %w", err)
+}
+
+// Disk is the file system that holds .nbs.
+type Disk struct {
+	Type        string // "ext4"; a number in hexadecimal when it is not known by name
+	FreeBytes   uint64 // for this user
+	FreeFiles   uint64 // 0 with NoFileCount: the file system does not count them
+	NoFileCount bool
+}
+
+// Disk looks at the file system of the project.
+func (s *Store) Disk() (Disk, error) {
+	path := s.project
+	if s.Exists() {
+		path = s.Folder()
+	}
+	var stat unix.Statfs_t
+	if err := unix.Statfs(path, &stat); err != nil {
+		return Disk{}, err
+	}
+	return Disk{
+		Type: diskType(stat.Type), FreeBytes: stat.Bavail * uint64(stat.Bsize), //nolint:gosec // a block has a size
+		FreeFiles: stat.Ffree, NoFileCount: stat.Files == 0,
+	}, nil
+}
+
+func diskType(magic int64) string {
+	for name, known := range map[string]int64{
+		"ext4": unix.EXT4_SUPER_MAGIC, "xfs": unix.XFS_SUPER_MAGIC, "btrfs": unix.BTRFS_SUPER_MAGIC, "tmpfs": unix.TMPFS_MAGIC,
+		"overlay": unix.OVERLAYFS_SUPER_MAGIC, "nfs": unix.NFS_SUPER_MAGIC, "9p": unix.V9FS_MAGIC, "fuse": unix.FUSE_SUPER_MAGIC,
+		"smb": unix.SMB_SUPER_MAGIC, "smb2": unix.SMB2_SUPER_MAGIC, "cifs": unix.CIFS_SUPER_MAGIC, "ceph": unix.CEPH_SUPER_MAGIC,
+		"afs": unix.AFS_SUPER_MAGIC, "f2fs": unix.F2FS_SUPER_MAGIC, "zfs": 0x2fc12fc1, "virtiofs": 0x6a656a63, "lustre": 0x0bd00bd0,
+	} {
+		if magic == known {
+			return name
+		}
+	}
+	return fmt.Sprintf("%#x", magic)
+}

@@ -1,0 +1,46 @@
+package store
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Loose is a file or folder of .nbs that is not as private as we make them.
+type Loose struct {
+	Path  string // absolute
+	Mode  fs.FileMode
+	Owner int
+	name  string // below .nbs
+}
+
+// Loose lists what of .nbs others may read, or own. Links are
+// not followed.
+func (s *Store) Loose() ([]Loose, error) {
+	var loose []Loose
+	err := fs.WalkDir(s.nbs.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return nil //nolint:nilerr // it went away meanwhile, or is another's folder, which is listed
+		}
+		if filepath.Dir(name) == transcripts {
+			return nil // second names of Claude's own files
+		}
+		info, err := entry.Info()
+		if err != nil || info.Mode().Type()&^fs.ModeDir != 0 {
+			return nil //nolint:nilerr // the same; or a link or a pipe, whose mode means nothing
+		}
+		owner := int(info.Sys().(*syscall.Stat_t).Uid)
+		if owner != os.Geteuid() || info.Mode().Perm()&0o077 != 0 {
+			loose = append(loose, Loose{Path: filepath.Join(s.Folder(), name), Mode: info.Mode(), Owner: owner, name: name})
+		}
+		return nil
+	})
+	return loose, err
+}
+
+// Own tells whether the file is this user's, and nobody else could have written it.
+func (l Loose) Own() bool { return l.Owner == os.Geteuid() && l.Mode.Perm()&0o022 == 0 }
+
+// Tighten takes the rights of others away.
+func (s *Store) Tighten(l Loose) error { return s.nbs.Chmod(l.name, l.Mode.Perm()&0o700) }

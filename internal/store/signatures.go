@@ -1,0 +1,52 @@
+package store
+
+import (
+	"fmt"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Signature is what is written in a lock file, and where that file is.
+type Signature struct {
+	Holder Holder
+	Name   string // of the lock file
+	Inode  string // "fd:01:5678", as /proc/locks has it
+}
+
+// Signatures lists the lock files that name a holder.
+func (s *Store) Signatures() []Signature {
+	names, err := s.names(locks)
+	if err != nil {
+		return nil
+	}
+	var signed []Signature
+	for _, name := range names {
+		holder, err := s.readHolder(name)
+		if err != nil {
+			continue
+		}
+		info, err := s.nbs.Lstat(locks + "/" + name)
+		if err != nil {
+			continue
+		}
+		stat := info.Sys().(*syscall.Stat_t)
+		inode := fmt.Sprintf("%02x:%02x:%d", unix.Major(stat.Dev), unix.Minor(stat.Dev), stat.Ino)
+		signed = append(signed, Signature{Holder: holder, Name: name, Inode: inode})
+	}
+	return signed
+}
+
+// WipeSignature removes the signature of a holder that is gone, under the lock itself: one
+// that is held, or was signed anew, stays.
+func (s *Store) WipeSignature(stale Signature) (wiped bool, err error) {
+	lock, err := s.lockOnce(stale.Name)
+	if err != nil || lock == nil {
+		return false, err
+	}
+	defer lock.Close()
+	if now, err := s.readHolder(stale.Name); err != nil || now != stale.Holder {
+		return false, nil // it is not what was looked at any more
+	}
+	return true, s.sign(stale.Name, nil)
+}

@@ -1,0 +1,201 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"sync"
+
+	"nbs-worker/internal/agent"
+)
+
+// Level is how much a finding matters.
+type Level string
+
+// The levels, from the least to the worst.
+const (
+	Holds   Level = "ok"
+	Note    Level = "note"    // worth knowing; nothing is wrong
+	Warning Level = "warning" // something will fail, or is lost, when more comes to it
+	Failure Level = "failure" // something that is relied on does not hold
+)
+
+var levels = []Level{Holds, Note, Warning, Failure}
+
+// Worse tells whether a level is worse than another.
+func (l Level) Worse(than Level) bool { return slices.Index(levels, l) > slices.Index(levels, than) }
+
+// Finding is what one check has found.
+type Finding struct {
+	Check string // "tmux.version": its group and its name
+	Level Level
+	What  string
+	Why   string   // it matters
+	Fix   []string // commands that mend it; words may stand before one, behind a colon
+	Unfit bool     // a dependency is missing or cannot be used
+
+	// repair mends it, and can lose nothing; nil when that needs a person.
+	repair func(ctx context.Context) (done string, err error)
+}
+
+// ByItself tells whether doctor --fix mends the finding.
+func (f Finding) ByItself() bool { return f.repair != nil }
+
+func found(level Level, what, why string, fix ...string) Finding {
+	return Finding{Level: level, What: what, Why: why, Fix: fix}
+}
+
+// holding is a check that found nothing wrong, and says what it saw.
+func holding(what string) []Finding { return []Finding{{Level: Holds, What: what}} }
+
+// Doctor says how to look.
+type Doctor struct {
+	Fix     bool
+	Probe   bool  // start a claude in a scratch folder, and watch what it does
+	Project error // why the project's .nbs cannot be opened; nil when it can, or there is none
+}
+
+// Checkup is what a doctor found, and did.
+type Checkup struct {
+	Findings []Finding // in the order of the checks; each check has one at least
+	Done     []string  // by --fix
+	Failed   []error   // repairs that failed
+}
+
+// Worst is the level of the worst finding.
+func (c Checkup) Worst() Level {
+	worst := Holds
+	for _, f := range c.Findings {
+		if f.Level.Worse(worst) {
+			worst = f.Level
+		}
+	}
+	return worst
+}
+
+// Unfit tells whether a dependency is missing or cannot be used.
+func (c Checkup) Unfit() bool {
+	return slices.ContainsFunc(c.Findings, func(f Finding) bool { return f.Unfit })
+}
+
+// NeverTouched is what --fix leaves alone, whatever is found.
+var NeverTouched = []string{
+	"records (but for the id of a conversation that changed inside claude; the old id is kept in them)",
+	"transcripts and Claude's own files", "processes and tmux sessions", "the journal", "files of other users",
+}
+
+// check is one thing that is looked at.
+type check struct {
+	id      string
+	holds   string // what is so when nothing was found
+	project bool   // it needs a .nbs
+	run     func(d *doctor, ctx context.Context) []Finding
+}
+
+// doctor is one look at everything; what several checks need is found out once.
+type doctor struct {
+	*Supervisor
+	Doctor
+	scratch string // a folder that is removed at the end
+	claude  func() saidClaude
+	rows    func() ([]Row, error)
+	claudes func() ([]runningClaude, error)
+}
+
+// Diagnose tests what nbs-worker relies on. It changes nothing but a scratch folder, and
+// with Fix what can lose nothing.
+func (s *Supervisor) Diagnose(ctx context.Context, how Doctor) (Checkup, error) {
+	before, err := s.examine(ctx, how)
+	if err != nil || !how.Fix {
+		return before, err
+	}
+	var done []string
+	var failed []error
+	for _, f := range before.Findings {
+		if f.repair == nil {
+			continue
+		}
+		did, err := f.repair(ctx)
+		if err != nil {
+			failed = append(failed, err)
+		} else if did != "" {
+			done = append(done, did)
+		}
+	}
+	after := before
+	if len(done) > 0 {
+		if after, err = s.examine(ctx, how); err != nil {
+			return before, err
+		}
+	}
+	after.Done, after.Failed = done, failed
+	return after, nil
+}
+
+func (s *Supervisor) examine(ctx context.Context, how Doctor) (Checkup, error) {
+	scratch, err := os.MkdirTemp(shortTemp(), "nbs-doctor-")
+	if err != nil {
+		return Checkup{}, agent.Errorf(agent.Failed, "make a scratch folder: %w", err).Hint("name another place: export TMPDIR=DIR")
+	}
+	d := &doctor{Supervisor: s, Doctor: how, scratch: scratch}
+	d.claude = sync.OnceValue(func() saidClaude { return d.askClaude(ctx) })
+	d.rows = sync.OnceValues(func() ([]Row, error) { return d.records(ctx) })
+	d.claudes = sync.OnceValues(d.runningClaudes)
+	checks := d.checks()
+	results := make([][]Finding, len(checks))
+	var all sync.WaitGroup // most of them wait for a program
+	for i, check := range checks {
+		all.Go(func() { results[i] = d.carryOut(ctx, check) })
+	}
+	all.Wait()
+	return Checkup{Findings: slices.Concat(results...)}, errors.Join(ctx.Err(), os.RemoveAll(scratch))
+}
+
+// shortTemp is where scratch folders go: the path of a socket in one is bounded.
+func shortTemp() string {
+	const room = 60
+	if dir := os.TempDir(); len(dir) <= room {
+		return dir
+	}
+	return "/tmp"
+}
+
+// records lists the agents; none where there is no project.
+func (d *doctor) records(ctx context.Context) ([]Row, error) {
+	if !d.Store.Exists() {
+		return nil, nil
+	}
+	return d.List(ctx)
+}
+
+// live are the agents whose very process runs.
+func (d *doctor) live() []Row {
+	rows, _ := d.rows() // team.records says what is wrong with them
+	return slices.DeleteFunc(slices.Clone(rows), func(row Row) bool { return !row.Status.SamePID })
+}
+
+// known are the agents whose record can be read.
+func (d *doctor) known() []Row {
+	rows, _ := d.rows()
+	return slices.DeleteFunc(slices.Clone(rows), func(row Row) bool { return row.Record.Handle == "" })
+}
+
+func (d *doctor) carryOut(ctx context.Context, c check) []Finding {
+	found := c.run(d, ctx)
+	if len(found) == 0 {
+		found = holding(c.holds)
+	}
+	for i := range found {
+		found[i].Check = c.id
+	}
+	return found
+}
+
+// checks is the list of what is looked at, in the order in which it is told.
+func (d *doctor) checks() []check {
+	all := slices.Concat(claudeChecks, tmuxChecks, folderChecks, logoutChecks, teamChecks, leftChecks, environmentChecks, clockChecks)
+	return slices.DeleteFunc(all, func(c check) bool {
+		return c.project && !d.Store.Exists() || c.id == "claude.probe" && !d.Probe
+	})
+}

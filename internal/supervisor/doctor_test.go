@@ -1,0 +1,66 @@
+package supervisor
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/tmux"
+)
+
+func TestJudgeSettings(t *testing.T) {
+	t.Parallel()
+	all := judgeSettings("/tmp/s", tmux.Settings{"exit-unattached": "on", "destroy-unattached": "off", "remain-on-exit": "off", "session-created": "run-shell x"})
+	if len(all) != 1 || all[0].Level != Failure || all[0].Fix[0] != "tmux -S '/tmp/s' set-option -s exit-unattached off" {
+		t.Errorf("%+v", all)
+	}
+	if all := judgeSettings("/tmp/s", tmux.Settings{"session-created[0]": "rename-session x", "exit-unattached": "off"}); len(all) != 1 || all[0].Level != Warning {
+		t.Errorf("%+v", all)
+	}
+}
+
+func TestJudgeLogin(t *testing.T) {
+	t.Parallel()
+	const session, service = "/user.slice/user-1000.slice/session-3.scope", "/user.slice/user-1000.slice/user@1000.service/tmux.slice/tmux-spawn-1.scope"
+	kills, spares, lingers := "KillUserProcesses=yes\n", "#KillUserProcesses=no\n", "var/lib/systemd/linger/ann"
+	for _, c := range []struct {
+		name, group, conf, linger string
+		user                      string
+		level                     Level
+	}{
+		{"a session that is killed", session, kills, "", "ann", Failure},
+		{"linger does not save a session", session, kills, lingers, "ann", Failure},
+		{"root is spared", session, kills, "", "root", ""},
+		{"a session that is spared", session, spares, "", "ann", ""},
+		{"not known", session, "", "", "ann", Note},
+		{"a service of the user", service, spares, "", "ann", Warning},
+		{"a service of one who lingers", service, kills, lingers, "ann", ""},
+		{"a service of the system", "/system.slice/nbs.service", kills, "", "ann", ""},
+	} {
+		root := fstest.MapFS{"etc/systemd/logind.conf": {Data: []byte(c.conf)}}
+		if c.linger != "" {
+			root[c.linger] = &fstest.MapFile{}
+		}
+		found, atRisk := judgeLogin(proc.Logins{Root: root}, "the server", c.group, c.user)
+		if found.Level != c.level || atRisk != (c.level != "") {
+			t.Errorf("%s: %+v", c.name, found)
+		}
+		if atRisk && !strings.Contains(strings.Join(found.Fix, "\n"), "loginctl enable-linger ann") {
+			t.Errorf("%s: %q", c.name, found.Fix)
+		}
+	}
+}
+
+func TestEachCheckHasANameOfItsOwn(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, group := range [][]check{claudeChecks, tmuxChecks, folderChecks, logoutChecks, teamChecks, leftChecks, environmentChecks, clockChecks} {
+		for _, c := range group {
+			if seen[c.id] || !strings.Contains(c.id, ".") || c.run == nil {
+				t.Errorf("%+v", c.id)
+			}
+			seen[c.id] = true
+		}
+	}
+}

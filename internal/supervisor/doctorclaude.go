@@ -1,0 +1,138 @@
+package supervisor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/launcher"
+)
+
+var claudeChecks = []check{
+	{id: "claude.found", run: (*doctor).claudeFound},
+	{id: "claude.version", run: (*doctor).claudeVersion},
+	{id: "claude.flags", holds: "claude knows each option that a start uses", run: (*doctor).claudeFlags},
+	{id: "claude.root", holds: "claude will not refuse to bypass permissions for being root", run: (*doctor).rootWithoutSandbox},
+	{id: "claude.probe", run: (*doctor).probe},
+}
+
+// saidClaude is what the claude program says of itself.
+type saidClaude struct {
+	program  string
+	findErr  error
+	version  string // as it printed it
+	help     string
+	startErr error
+}
+
+// askClaude asks for version and options, with a configuration that is thrown away.
+func (d *doctor) askClaude(ctx context.Context) saidClaude {
+	var said saidClaude
+	said.program, said.findErr = claude.FindBinary(d.variable(claude.BinaryVariable))
+	if said.findErr != nil {
+		return said
+	}
+	env := claude.ScratchEnv(d.Env, d.scratch)
+	var versionErr, helpErr error
+	var both sync.WaitGroup
+	both.Go(func() { said.version, versionErr = launcher.Ask(ctx, said.program, claude.VersionArgs, env, d.scratch) })
+	both.Go(func() { said.help, helpErr = launcher.Ask(ctx, said.program, claude.HelpArgs, env, d.scratch) })
+	both.Wait()
+	said.startErr = cmp.Or(versionErr, helpErr)
+	return said
+}
+
+func (d *doctor) claudeFound(_ context.Context) []Finding {
+	said := d.claude()
+	if said.findErr == nil {
+		return holding("claude is " + said.program)
+	}
+	missing := found(Failure, said.findErr.Error(), "no agent can be started or resumed", agent.HintsOf(said.findErr)...)
+	missing.Unfit = true
+	return []Finding{missing}
+}
+
+func (d *doctor) claudeVersion(_ context.Context) []Finding {
+	said := d.claude()
+	version := claude.ReadVersion(said.version)
+	switch {
+	case said.findErr != nil:
+		return []Finding{found(Note, "claude's version is not known: there is no claude", "")}
+	case errors.Is(said.startErr, context.DeadlineExceeded) && said.version == "":
+		return []Finding{found(Warning, agent.Quote(said.program)+" did not say its version in time", "this machine is very busy, or claude hangs",
+			"to see which: time "+said.program+" --version")}
+	case said.startErr != nil && said.version == "":
+		broken := found(Failure, fmt.Sprintf("%s does not say its version: %v", agent.Quote(said.program), said.startErr),
+			"what does not start at all starts no agent", "to see what it says: "+said.program+" --version")
+		broken.Unfit = true
+		return []Finding{broken}
+	case version == "":
+		return []Finding{found(Warning, "what claude --version prints is not a version of Claude Code: "+agent.Quote(strings.TrimSpace(said.version)),
+			"it may be another program; what is known of Claude Code may not hold for it", "name the right one: export "+claude.BinaryVariable+"=/path/to/claude")}
+	case claude.OlderThanTested(version):
+		return []Finding{found(Warning, "claude "+version+" is older than "+claude.OldestTested+", the oldest that nbs-worker is tested with",
+			"what a start relies on may be missing in it", "claude update")}
+	}
+	return holding("claude has version " + version)
+}
+
+func (d *doctor) claudeFlags(_ context.Context) []Finding {
+	said := d.claude()
+	if said.findErr != nil || said.help == "" {
+		return []Finding{found(Note, "claude's options are not known: it did not print its help", "")}
+	}
+	missing := claude.MissingFlags(said.help)
+	if len(missing) == 0 {
+		return nil
+	}
+	unknown := found(Failure, "claude does not know "+strings.Join(missing, ", "), "each start of an agent uses them, and would be refused", "claude update")
+	unknown.Unfit = true
+	return []Finding{unknown}
+}
+
+// rootWithoutSandbox looks for agents that claude would refuse to start, and, where there
+// are none yet, whether it would refuse the next one.
+func (d *doctor) rootWithoutSandbox(_ context.Context) []Finding {
+	var refused []string
+	rows := d.known()
+	for _, row := range rows {
+		if claude.RefusesRoot(&row.Record, claude.Env(&row.Record, d.Env, nil), d.UID) {
+			refused = append(refused, string(row.Handle))
+		}
+	}
+	fixes := []string{"if this machine is a sandbox that may be damaged: export IS_SANDBOX=1", "or run nbs-worker as another user than root"}
+	switch {
+	case len(refused) > 0:
+		return []Finding{found(Failure, "claude would refuse to start "+handles(refused)+": they bypass permissions, and this is root without IS_SANDBOX",
+			"claude says: "+claude.RootRefusal, fixes...)}
+	case len(rows) == 0 && claude.RefusesRoot(&agent.Record{}, d.Env, d.UID):
+		return []Finding{found(Warning, "root may not bypass permissions, and that is how spawn starts an agent unless it is told otherwise",
+			"claude says: "+claude.RootRefusal, append(fixes, "or let agents ask before they act: nbs-worker spawn HANDLE --permission-mode acceptEdits")...)}
+	}
+	return nil
+}
+
+// handles names agents in a sentence, and not a hundred of them.
+func handles(names []string) string {
+	const most = 8
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+// oneLine is an error in a sentence.
+func oneLine(err error) string {
+	if several, ok := errors.AsType[interface {
+		error
+		Unwrap() []error
+	}](err); ok && len(several.Unwrap()) > 0 {
+		return oneLine(several.Unwrap()[0])
+	}
+	return strings.Join(strings.Fields(err.Error()), " ")
+}

@@ -1,0 +1,81 @@
+package supervisor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/proc"
+)
+
+var environmentChecks = []check{
+	{id: "environment.here", holds: "nothing here keeps a claude from writing its transcript", run: (*doctor).forgetfulHere},
+	{id: "environment.tmux", holds: "nothing in the tmux servers keeps a claude from writing its transcript", run: (*doctor).tmuxEnvironment},
+	{id: "environment.agents", holds: "no agent runs without writing its transcript", project: true, run: (*doctor).forgetfulAgents},
+	{id: "environment.names", holds: "what the agents were started with is set here too", project: true, run: (*doctor).missingNames},
+}
+
+func (d *doctor) forgetfulHere(_ context.Context) []Finding {
+	name := claude.Forgetful(d.variable)
+	if name == "" {
+		return nil
+	}
+	return []Finding{found(Note, name+" is set here", "nbs-worker takes it away from the agents that it starts; a claude that is started from here by hand writes no transcript, and cannot be resumed", "unset "+name)}
+}
+
+// forgetfulAgents looks into the agents themselves, whoever started them.
+func (d *doctor) forgetfulAgents(_ context.Context) []Finding {
+	var all []Finding
+	for _, row := range d.live() {
+		env, err := proc.Environ(row.Record.Process.PID)
+		if err != nil {
+			continue
+		}
+		if name := claude.Forgetful(lookup(env)); name != "" {
+			all = append(all, found(Failure, fmt.Sprintf("%s was started with %s: it writes no transcript", row.Handle, name),
+				"what it says is lost with it; it cannot be resumed", "let it write down what matters, then start it anew: nbs-worker resume "+string(row.Handle)+" --force"))
+		}
+	}
+	return all
+}
+
+// missingNames compares the names, never the values, of the variables that decide with whom
+// claude talks: those of an agent's start with those of the caller, as under cron.
+func (d *doctor) missingNames(_ context.Context) []Finding {
+	concerned := map[string][]string{} // handles by what they would miss
+	for _, row := range d.known() {
+		if missing := d.missingFor(row); len(missing) > 0 {
+			names := strings.Join(missing, " ")
+			concerned[names] = append(concerned[names], string(row.Handle))
+		}
+	}
+	var all []Finding
+	for names, who := range concerned {
+		all = append(all, found(Warning, fmt.Sprintf("not set here, and set when %s started: %s", handles(who), names),
+			"a resume from here, as by cron, would start them without: with another account, another provider, or none", "set them for each call, by their own values: export "+names))
+	}
+	slices.SortFunc(all, func(a, b Finding) int { return strings.Compare(a.What, b.What) })
+	return all
+}
+
+// missingFor are the names that an agent had and the caller has not. What runs is the better
+// witness; a dead one has its record.
+func (d *doctor) missingFor(row Row) []string {
+	names := row.Record.EnvNames
+	if row.Status.SamePID {
+		names = d.namesOf(row.Record, names)
+	}
+	here := claude.ProviderNames(&row.Record, d.Env)
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(here, name) })
+}
+
+func (d *doctor) namesOf(r agent.Record, recorded []string) []string {
+	env, err := proc.Environ(r.Process.PID)
+	if err != nil || len(env) == 0 {
+		return recorded
+	}
+	return claude.ProviderNames(&r, env)
+}

@@ -1,0 +1,124 @@
+package supervisor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/dustin/go-humanize"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store"
+)
+
+var folderChecks = []check{
+	{id: "folder.project", run: (*doctor).projectFolder},
+	{id: "folder.disk", run: (*doctor).disk},
+	{id: "folder.locks", holds: "file locks exclude each other", project: true, run: (*doctor).fileLocks},
+	{id: "folder.private", holds: "what is in .nbs is this user's, and nobody else's to read", project: true, run: (*doctor).private},
+}
+
+func (d *doctor) projectFolder(_ context.Context) []Finding {
+	switch {
+	case d.Project != nil:
+		return []Finding{found(Failure, oneLine(d.Project), "no agent of this project can be looked at, started or ended", agent.HintsOf(d.Project)...)}
+	case !d.Store.Exists():
+		return []Finding{found(Note, "there is no project here: no .nbs folder in "+agent.Quote(d.Store.Project())+" or above it",
+			"only the machine was looked at", "to look at a project: nbs-worker doctor --root DIR")}
+	}
+	return holding("the project is " + d.Store.Project())
+}
+
+const (
+	littleBytes = 100 << 20
+	noBytes     = 4 << 20
+	littleFiles = 1000
+)
+
+// apart are file systems on which locks or renames are known to be no promise.
+var apart = map[string]string{
+	"nfs":  "locks on NFS depend on its server, and two machines that share the folder do not see each other's processes",
+	"smb":  "locks and modes on a Windows share are not those of Linux",
+	"smb2": "locks and modes on a Windows share are not those of Linux",
+	"cifs": "locks and modes on a Windows share are not those of Linux",
+	"9p":   "locks on 9p hold on this machine only, and a rename may not be atomic",
+	"fuse": "what locks and syncs are worth there depends on the program behind it",
+	"afs":  "locks on AFS are advisory between machines, and modes are not those of Linux",
+}
+
+func (d *doctor) disk(_ context.Context) []Finding {
+	disk, err := d.Store.Disk()
+	if err != nil {
+		return []Finding{found(Warning, "the disk of the project cannot be looked at: "+oneLine(err), "whether records can be kept there is not known")}
+	}
+	var all []Finding
+	room := found(Holds, "", "a verb that cannot write its record starts nothing; an agent that cannot write its transcript forgets", "df -h "+agent.ShellWord(d.Store.Project()))
+	switch {
+	case disk.FreeBytes < noBytes:
+		room.Level, room.What = Failure, "the disk of the project is full: "+humanize.IBytes(disk.FreeBytes)+" free"
+	case disk.FreeBytes < littleBytes:
+		room.Level, room.What = Warning, "the disk of the project is nearly full: "+humanize.IBytes(disk.FreeBytes)+" free"
+	case !disk.NoFileCount && disk.FreeFiles < littleFiles:
+		room.Level, room.What = Warning, fmt.Sprintf("the disk of the project has room for %d more files only", disk.FreeFiles)
+	}
+	if room.Level != Holds {
+		all = append(all, room)
+	}
+	if why, isApart := apart[disk.Type]; isApart {
+		all = append(all, found(Warning, "the project is on "+disk.Type, why, "keep .nbs on a local disk: nbs-worker --root DIR list"))
+	}
+	if disk.Type == "overlay" || disk.Type == "tmpfs" {
+		all = append(all, found(Note, "the project is on "+disk.Type, "records that are kept there end with the container or the machine; a volume would keep them"))
+	}
+	if len(all) == 0 {
+		return holding(fmt.Sprintf("the project is on %s, with %s free", disk.Type, humanize.IBytes(disk.FreeBytes)))
+	}
+	return all
+}
+
+func (d *doctor) fileLocks(_ context.Context) []Finding {
+	err := d.Store.ProveFlock()
+	if err == nil {
+		return nil
+	}
+	return []Finding{found(Failure, "file locks do not work in "+d.Store.Folder()+": "+oneLine(err),
+		"two verbs could start one agent at once, and fork its conversation", "keep .nbs on a local disk; what holds it now: findmnt -T "+agent.ShellWord(d.Store.Folder()))}
+}
+
+// private looks at owners and modes. What could have been planted is for a person to judge.
+func (d *doctor) private(_ context.Context) []Finding {
+	loose, err := d.Store.Loose()
+	if err != nil {
+		return []Finding{found(Warning, "modes in .nbs cannot be looked at: "+oneLine(err), "records may be readable by others")}
+	}
+	var all []Finding
+	own := slices.DeleteFunc(slices.Clone(loose), func(l store.Loose) bool { return !l.Own() })
+	if len(own) > 0 {
+		readable := found(Warning, fmt.Sprintf("others may read %d files or folders in .nbs, such as %s (mode %04o)", len(own), agent.Quote(own[0].Path), own[0].Mode.Perm()),
+			"records hold prompts and last screens", "chmod -R go= "+agent.ShellWord(d.Store.Folder()))
+		readable.repair = func(context.Context) (string, error) { return d.tighten(own) }
+		all = append(all, readable)
+	}
+	for _, l := range loose {
+		switch {
+		case l.Own():
+		case l.Owner != os.Geteuid():
+			all = append(all, found(Warning, fmt.Sprintf("%s belongs to user id %d", agent.Quote(l.Path), l.Owner), "it is not read, since another user wrote it; as a folder it stops every verb",
+				fmt.Sprintf("look at what it is, then take it over: chown %d %s", os.Geteuid(), agent.ShellWord(l.Path))))
+		default:
+			all = append(all, found(Warning, fmt.Sprintf("%s can be written by other users (mode %04o)", agent.Quote(l.Path), l.Mode.Perm()), "it is not read, since anybody may have written it",
+				"look at what is in it, then: chmod go= "+agent.ShellWord(l.Path)))
+		}
+	}
+	return all
+}
+
+func (d *doctor) tighten(loose []store.Loose) (string, error) {
+	for _, l := range loose {
+		if err := d.Store.Tighten(l); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("took the rights of others off %d files or folders in .nbs", len(loose)), nil
+}

@@ -1,0 +1,133 @@
+package supervisor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/store"
+)
+
+var leftChecks = []check{
+	{id: "left.signatures", holds: "each lock that is signed has its holder", project: true, run: (*doctor).staleSignatures},
+	{id: "left.leases", holds: "each lease is held for the agent that has its conversation", project: true, run: (*doctor).orphanedLeases},
+	{id: "left.files", holds: "nothing half written lies about, and no launch that nobody took", project: true, run: (*doctor).leftovers},
+	{id: "left.reports", holds: "each status file has its agent", project: true, run: (*doctor).lostReports},
+	{id: "left.journal", holds: "the journal is as it was written", project: true, run: (*doctor).brokenJournal},
+}
+
+// held tells whether somebody has the lock, as far as the kernel shows it.
+func held(locks map[string]int, signed store.Signature) bool {
+	_, locked := locks[signed.Inode]
+	return locked
+}
+
+func (d *doctor) staleSignatures(_ context.Context) []Finding {
+	locks, err := proc.Flocks()
+	if err != nil {
+		return []Finding{found(Note, "the locks of this machine cannot be listed: "+oneLine(err), "")}
+	}
+	var all []Finding
+	for _, signed := range d.Store.Signatures() {
+		if _, err := proc.Identify(signed.Holder.PID); err == nil || held(locks, signed) {
+			continue
+		}
+		f := found(Note, fmt.Sprintf("the lock %s is signed by a process that is gone: %s", signed.Name, signed.Holder),
+			"the lock itself is free; only who reads the file is misled", "nbs-worker doctor --fix")
+		f.repair = func(context.Context) (string, error) {
+			wiped, err := d.Store.WipeSignature(signed)
+			if !wiped {
+				return "", err
+			}
+			return "wiped the signature of a process that is gone off the lock " + signed.Name, err
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// orphanedLeases looks for leases whose holder lives and is no agent's launcher.
+func (d *doctor) orphanedLeases(_ context.Context) []Finding {
+	locks, err := proc.Flocks()
+	if err != nil {
+		return nil // left.signatures says so
+	}
+	ours := map[int]bool{}
+	for _, row := range d.known() {
+		if row.Record.Process != nil {
+			ours[row.Record.Process.Launcher.PID] = true
+		}
+	}
+	var all []Finding
+	for _, signed := range d.Store.Signatures() {
+		pid := locks[signed.Inode]
+		session, isLease := strings.CutSuffix(signed.Name, ".lease")
+		if !isLease || !held(locks, signed) || ours[pid] || pid == os.Getpid() {
+			continue
+		}
+		if d.atWork(signed.Holder.Handle) {
+			continue
+		}
+		all = append(all, found(Warning, fmt.Sprintf("the lease on the conversation %s is held by process %d, and no record names that process", session, pid),
+			"the conversation cannot be opened as long as it is", fmt.Sprintf("to see what it is: ps -fp %d", pid), fmt.Sprintf("and to end it, with the claude that it runs: kill %d", pid)))
+	}
+	return all
+}
+
+// leftAfter is the age at which a file was surely left by somebody who was killed.
+const leftAfter = time.Hour
+
+func (d *doctor) leftovers(_ context.Context) []Finding {
+	left := d.Store.Leftovers(d.Now(), leftAfter)
+	if len(left) == 0 {
+		return nil
+	}
+	f := found(Note, fmt.Sprintf("%d files were left by commands that were killed, such as .nbs/%s", len(left), left[0].Name),
+		"a launch that nobody took holds an environment, and may hold secrets", "nbs-worker doctor --fix")
+	f.repair = func(context.Context) (string, error) {
+		for _, one := range left {
+			if err := d.Store.RemoveLeftover(one, d.Now(), leftAfter); err != nil {
+				return "", err
+			}
+		}
+		return fmt.Sprintf("removed %d files that killed commands had left", len(left)), nil
+	}
+	return []Finding{f}
+}
+
+func (d *doctor) lostReports(_ context.Context) []Finding {
+	lost, err := d.Store.LostReports()
+	if err != nil {
+		return []Finding{found(Warning, "the status files cannot be listed: "+oneLine(err), "")}
+	}
+	var all []Finding
+	for _, handle := range lost {
+		f := found(Note, fmt.Sprintf("there is a status file of %s, and no such agent", handle), "it says something of nobody", "nbs-worker doctor --fix")
+		f.repair = func(context.Context) (string, error) {
+			return fmt.Sprintf("removed the status file of %s, of whom there is no record", handle), d.Store.RemoveReport(handle)
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+func (d *doctor) brokenJournal(_ context.Context) []Finding {
+	path := agent.ShellWord(filepath.Join(d.Store.Folder(), "journal.jsonl"))
+	chain, err := d.Store.VerifyJournal()
+	switch {
+	case err != nil:
+		return []Finding{found(Failure, "the journal cannot be read: "+oneLine(err), "no verb can write down what it does", "look at what it is: ls -l "+path)}
+	case chain.Broken != nil:
+		return []Finding{found(Failure, "the journal is not as it was written: "+chain.Broken.Error(), "what it says from there on is no evidence; nothing else depends on it",
+			"keep a copy of it, and see for yourself: nbs-worker events --verify")}
+	case len(chain.Torn) > 0:
+		return []Finding{found(Warning, fmt.Sprintf("line %d of the journal is no event", chain.Torn[0]), "it was cut short by a full disk or a power cut; the rest is read all the same",
+			fmt.Sprintf("to see it: sed -n %dp %s", chain.Torn[0], path))}
+	}
+	return nil
+}

@@ -1,0 +1,324 @@
+package supervisor
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/launcher"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/store"
+)
+
+var teamChecks = []check{
+	{id: "team.records", holds: "each record can be read", project: true, run: (*doctor).damagedRecords},
+	{id: "team.moved", holds: "each record names the conversation that its agent is in", project: true, run: (*doctor).moved},
+	{id: "team.drift", holds: "what runs is what was recorded", project: true, run: (*doctor).drifted},
+	{id: "team.transcripts", holds: "each conversation that was held is on disk", project: true, run: (*doctor).lostTranscripts},
+	{id: "team.keeping", holds: "Claude deletes no transcript of an agent within a week", project: true, run: (*doctor).endingTranscripts},
+	{id: "team.twice", holds: "no conversation of an agent is open in two claudes", project: true, run: (*doctor).openTwice},
+	{id: "team.unrecorded", holds: "each claude of this project has its record", run: (*doctor).unrecordedClaudes},
+	{id: "team.sessions", holds: "each tmux session of this project has its record", run: (*doctor).unrecordedSessions},
+}
+
+func (d *doctor) damagedRecords(_ context.Context) []Finding {
+	rows, err := d.rows()
+	if err != nil {
+		return []Finding{found(Failure, "the records cannot be listed: "+oneLine(err), "no agent can be found", agent.HintsOf(err)...)}
+	}
+	var all []Finding
+	for _, row := range rows {
+		if row.Err != nil && row.Record.Handle == "" {
+			all = append(all, found(Failure, fmt.Sprintf("%s: %s", row.Handle, oneLine(row.Err)), "the agent can be neither resumed nor ended", agent.HintsOf(row.Err)...))
+		}
+	}
+	return all
+}
+
+// moved looks for records that name the conversation before a /clear or /branch.
+func (d *doctor) moved(_ context.Context) []Finding {
+	var all []Finding
+	for _, row := range d.known() {
+		r := row.Record
+		config, err := claude.ConfigOf(&r, d.Env)
+		if err != nil {
+			continue
+		}
+		id, moved := config.MovedTo(&r)
+		if !moved {
+			continue
+		}
+		f := found(Warning, fmt.Sprintf("%s is in another conversation than its record names: %s, recorded %s", r.Handle, id, r.SessionID),
+			"what is on its screen is not what a resume on another machine, or after Claude has forgotten the process, would bring back", "nbs-worker doctor --fix")
+		f.repair = func(ctx context.Context) (string, error) { return d.followMoved(ctx, r.Handle, id) }
+		all = append(all, f)
+	}
+	return all
+}
+
+// followMoved writes the id down, unless a verb is at work on the agent: it does so itself.
+func (d *doctor) followMoved(ctx context.Context, handle agent.Handle, id agent.SessionID) (string, error) {
+	unlock, err := d.Store.LockVerb(handle, "doctor", d.now())
+	if agent.KindOf(err) == agent.Conflict && err != nil {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	r, err := d.Store.Update(ctx, handle, func(r *agent.Record) error {
+		d.follow(r)
+		return nil
+	})
+	if err != nil || r.SessionID != id {
+		return "", err
+	}
+	return fmt.Sprintf("%s: its record follows it into the conversation %s; the one before is kept in it", handle, id), d.journal(ctx, "follow", &r, "doctor")
+}
+
+func (d *doctor) drifted(_ context.Context) []Finding {
+	var all []Finding
+	for _, row := range d.live() {
+		differences, err := d.drift(&row.Record)
+		if err != nil {
+			continue // it has just ended
+		}
+		for _, drift := range differences {
+			if drift.Field == "session_id" {
+				continue // team.moved
+			}
+			all = append(all, found(Warning, fmt.Sprintf("%s: %s is %s, recorded %s", row.Handle, drift.Field, agent.Quote(drift.Live), agent.Quote(drift.Recorded)),
+				"a resume would start it as recorded, and not as it runs", fmt.Sprintf("nbs-worker session %s", row.Handle), fmt.Sprintf("to start it as recorded: nbs-worker resume %s --force", row.Handle)))
+		}
+	}
+	return all
+}
+
+// lostTranscripts looks for conversations that were held and are not where Claude has them.
+func (d *doctor) lostTranscripts(ctx context.Context) []Finding {
+	var all []Finding
+	for _, r := range d.retentions(ctx) {
+		switch {
+		case r.Path != "" || r.seen.IsZero():
+		case r.Kept != store.NotKept:
+			all = append(all, found(Note, string(r.Handle)+": its transcript is gone from where Claude has it; .nbs keeps it", "nothing is lost: a resume puts it back", "nbs-worker resume "+string(r.Handle)))
+		default:
+			all = append(all, found(Failure, fmt.Sprintf("%s: the transcript of its conversation %s is gone; it was there on %s", r.Handle, r.SessionID, r.seen.UTC().Format(time.DateOnly)),
+				"it cannot be resumed; Claude, or somebody, has deleted the file", "put the file back from a backup, or give the conversation up: nbs-worker resume "+string(r.Handle)+" --fresh"))
+		}
+	}
+	return all
+}
+
+// nearEnd is how many days before Claude deletes a transcript it is told.
+const nearEnd = 7
+
+func (d *doctor) endingTranscripts(ctx context.Context) []Finding {
+	var all []Finding
+	for _, r := range d.retentions(ctx) {
+		if r.Path == "" || r.LeftDays() > nearEnd {
+			continue
+		}
+		f := found(Note, fmt.Sprintf("%s: Claude will delete its transcript in %d days, or has the right to now", r.Handle, max(0, int(r.LeftDays()))),
+			".nbs keeps it: a resume will put it back", `to let Claude keep transcripts for ten years: set "cleanupPeriodDays": 3650 in `+cmp.Or(r.Source, r.settings))
+		if r.Kept != store.Linked && r.Kept != store.CopyFresh {
+			f.Level, f.Why = Warning, ".nbs does not keep all of it: what is deleted cannot be resumed"
+			f.Fix = append([]string{"to let .nbs keep it: nbs-worker session " + string(r.Handle)}, f.Fix...)
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// keeping is a transcript's retention with what else is told of it.
+type keeping struct {
+	Retention
+	seen     time.Time // when it was last known to be there
+	settings string    // the user's settings file
+}
+
+func (d *doctor) retentions(ctx context.Context) []keeping {
+	looked, _ := d.Retentions(ctx) // team.records says what is wrong with the folder
+	var all []keeping
+	for _, row := range d.known() {
+		at := slices.IndexFunc(looked, func(r Retention) bool { return r.Handle == row.Handle && r.Err == nil })
+		config, err := claude.ConfigOf(&row.Record, d.Env)
+		if at >= 0 && err == nil {
+			all = append(all, keeping{looked[at], row.Record.TranscriptSeen, config.SettingsFile()})
+		}
+	}
+	return all
+}
+
+// runningClaude is a process that runs under claude's name, whoever started it.
+type runningClaude struct {
+	agent.Identity
+	session    agent.SessionID // "": not known
+	cwd        string
+	root       string
+	handle     agent.Handle
+	invocation agent.Invocation
+	env        []string
+}
+
+// runningClaudes looks once through all processes of the machine, for all agents.
+func (d *doctor) runningClaudes() ([]runningClaude, error) {
+	ids, err := proc.Find("claude", func(cmdline []string) bool {
+		return len(cmdline) > 0 && filepath.Base(cmdline[0]) == "claude"
+	})
+	if err != nil {
+		return nil, err
+	}
+	var all []runningClaude
+	for _, id := range ids {
+		one := runningClaude{Identity: id}
+		if one.env, err = proc.Environ(id.PID); err != nil {
+			continue // another user's, or gone
+		}
+		variable := lookup(one.env)
+		one.root, one.handle = variable(launcher.RootVariable), agent.Handle(variable(launcher.HandleVariable))
+		one.invocation = agent.Invocation(variable(launcher.InvocationVariable))
+		one.cwd, _ = proc.Cwd(id.PID)
+		one.session = d.sessionOf(id, variable)
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// sessionOf is the conversation of a claude: as its registry knows it, or by its command line.
+func (d *doctor) sessionOf(id agent.Identity, variable func(string) string) agent.SessionID {
+	dir := variable(claude.ConfigDirVariable)
+	if home := variable("HOME"); dir == "" && home != "" {
+		dir = filepath.Join(home, ".claude")
+	}
+	if config, err := claude.ConfigAt(dir); err == nil {
+		if live, err := config.Live(id.PID); err == nil && live.StartTicks == id.StartTicks {
+			return live.SessionID
+		}
+	}
+	cmdline, err := proc.Cmdline(id.PID)
+	if err != nil {
+		return ""
+	}
+	args, _ := claude.ReadArgs(cmdline)
+	session, err := agent.ParseSessionID(args.SessionID)
+	if err != nil {
+		return ""
+	}
+	return session
+}
+
+func (d *doctor) openTwice(_ context.Context) []Finding {
+	claudes, err := d.claudes()
+	if err != nil {
+		return []Finding{found(Warning, "the processes of this machine cannot be listed: "+oneLine(err), "two claudes on one conversation would not be seen")}
+	}
+	ours := map[agent.SessionID]bool{} // other conversations are other people's business
+	for _, row := range d.known() {
+		for _, id := range conversations(&row.Record) {
+			ours[id] = true
+		}
+	}
+	by := map[agent.SessionID][]runningClaude{}
+	for _, one := range claudes {
+		if ours[one.session] && !slices.ContainsFunc(by[one.session], func(other runningClaude) bool { return related(one.PID, other.PID) }) {
+			by[one.session] = append(by[one.session], one)
+		}
+	}
+	var all []Finding
+	for session, on := range by {
+		if len(on) < 2 {
+			continue
+		}
+		all = append(all, found(Failure, fmt.Sprintf("the conversation %s is open in two claudes: pid %d in %s and pid %d in %s", session, on[0].PID, agent.Quote(on[0].cwd), on[1].PID, agent.Quote(on[1].cwd)),
+			"Claude has no lock: the conversation forks, and what one of them says is forgotten", "leave one of them by /exit, in its own terminal; to see which is which: "+fmt.Sprintf("ps -fp %d,%d", on[0].PID, on[1].PID)))
+	}
+	slices.SortFunc(all, func(a, b Finding) int { return cmp.Compare(a.What, b.What) })
+	return all
+}
+
+// related tells whether one process was started by the other: a wrapper shows the line of
+// the claude that it runs, and so does a child that is not its own program yet.
+func related(a, b int) bool {
+	return slices.Contains(proc.AncestorsOf(a), b) || slices.Contains(proc.AncestorsOf(b), a)
+}
+
+// unrecordedClaudes looks for claudes that bear this project's mark and are in no record.
+func (d *doctor) unrecordedClaudes(_ context.Context) []Finding {
+	claudes, _ := d.claudes() // team.twice says what is wrong
+	known := d.invocations()
+	var all []Finding
+	for _, one := range claudes {
+		if one.root != d.Store.Project() || one.handle == "" || known[one.invocation] {
+			continue
+		}
+		if d.atWork(one.handle) {
+			continue
+		}
+		all = append(all, found(Failure, fmt.Sprintf("a claude of this project runs as %s, pid %d, and no record names it", agent.Quote(string(one.handle)), one.PID),
+			"it is in nobody's list, and an agent that is started anew would not know of it", rescue(one)...))
+	}
+	return all
+}
+
+// atWork tells whether a verb is just changing the agent's life.
+func (d *doctor) atWork(handle agent.Handle) bool {
+	holder, signed := d.Store.VerbHolder(handle)
+	if !signed {
+		return false
+	}
+	_, err := proc.Identify(holder.PID)
+	return err == nil
+}
+
+// rescue is how a claude without record is looked at, and its conversation taken up.
+func rescue(one runningClaude) []string {
+	fixes := []string{fmt.Sprintf("to see it: ps -fp %d", one.PID)}
+	if _, err := agent.ParseHandle(string(one.handle)); err != nil || one.session == "" {
+		return append(fixes, fmt.Sprintf("to end it: kill %d", one.PID))
+	}
+	return append(fixes, fmt.Sprintf("to end it, which keeps its conversation: kill %d", one.PID),
+		fmt.Sprintf("then take the conversation up again: nbs-worker spawn %s-2 --session-id %s", one.handle, one.session))
+}
+
+// invocations are the starts that the records know of.
+func (d *doctor) invocations() map[agent.Invocation]bool {
+	known := map[agent.Invocation]bool{}
+	for _, row := range d.known() {
+		if row.Record.Process != nil {
+			known[row.Record.Process.Invocation] = true
+		}
+	}
+	return known
+}
+
+func (d *doctor) unrecordedSessions(ctx context.Context) []Finding {
+	known := d.invocations()
+	var all []Finding
+	for _, client := range d.servers() {
+		if _, err := client.ServerPID(); err != nil {
+			continue // no server: no sessions
+		}
+		panes, err := client.Panes(ctx)
+		if err != nil {
+			continue // tmux.server says so
+		}
+		for _, pane := range panes {
+			if pane.Invocation == "" || known[pane.Invocation] || !strings.HasPrefix(pane.Session, "nbs-") {
+				continue
+			}
+			if cwd, err := proc.Cwd(pane.PID); err != nil || cwd != d.Store.Project() {
+				continue // another project's
+			}
+			all = append(all, found(Warning, fmt.Sprintf("the tmux session %s was made for an agent of this project, and no record names it", agent.Quote(pane.Session)),
+				"what runs in it is in nobody's list", fmt.Sprintf("to see it: tmux -S %s attach -t '=%s'", agent.ShellWord(client.Path()), pane.Session)))
+		}
+	}
+	return all
+}

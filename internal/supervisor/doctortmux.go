@@ -1,0 +1,194 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/tmux"
+)
+
+var tmuxChecks = []check{
+	{id: "tmux.version", run: (*doctor).tmuxVersion},
+	{id: "tmux.trial", holds: "a session of ours gets its mark and its variables, and is found by its whole name only", run: (*doctor).tmuxTrial},
+	{id: "tmux.server", holds: "the tmux servers of the agents answer", run: (*doctor).tmuxServers},
+	{id: "tmux.settings", holds: "nothing in the tmux configuration ends or renames sessions", run: (*doctor).tmuxSettings},
+}
+
+const installTmux = "apt-get install tmux"
+
+func (d *doctor) tmuxVersion(ctx context.Context) []Finding {
+	var version string
+	client, err := tmux.Scratch(d.scratch)
+	if err == nil {
+		version, err = client.Version(ctx)
+	}
+	unfit := found(Failure, "", "agents live in tmux; without it one can only be run in a terminal of its own, by nbs-worker run", installTmux)
+	unfit.Unfit = true
+	switch {
+	case err != nil:
+		unfit.What = oneLine(err)
+	case tmux.TooOld(version):
+		unfit.What = fmt.Sprintf("tmux %s is too old: %s is needed", version, tmux.OldestUsable)
+	default:
+		return holding("tmux has version " + version)
+	}
+	return []Finding{unfit}
+}
+
+// tmuxTrial starts a session as an agent's, on a server of its own that is ended again.
+func (d *doctor) tmuxTrial(ctx context.Context) []Finding {
+	client, err := tmux.Scratch(d.scratch)
+	if err != nil {
+		return []Finding{found(Note, "tmux was not tried: "+oneLine(err), "")}
+	}
+	defer func() { _ = client.KillServer(context.WithoutCancel(ctx)) }()
+	if err := tryTmux(ctx, client); err != nil {
+		broken := found(Failure, "tmux does not do what is relied on: "+oneLine(err),
+			"an agent's session would not be found again, or another one be taken for it", "try another tmux: "+installTmux)
+		broken.Unfit = true
+		return []Finding{broken}
+	}
+	return nil
+}
+
+func tryTmux(ctx context.Context, client *tmux.Client) error {
+	const name, variable, value = "nbs-alpha-live", "NBS_TRIAL", "a b"
+	id := agent.NewInvocation()
+	pane, err := client.Trial(ctx, name, id, map[string]string{variable: value})
+	if err != nil {
+		return err
+	}
+	if pane.Invocation != id {
+		return fmt.Errorf("a session has lost its mark: it has %s", agent.Quote(string(pane.Invocation)))
+	}
+	if got, _ := proc.Variable(pane.PID, variable); got != value {
+		return fmt.Errorf("what is started in a session does not get its variables: %s", agent.Quote(got))
+	}
+	whole, err := client.HasSession(ctx, name)
+	if err != nil || !whole {
+		return errors.Join(errors.New("a session is not found by its whole name"), err)
+	}
+	part, err := client.HasSession(ctx, strings.TrimSuffix(name, "-live"))
+	if part {
+		err = errors.New("a session is found by a part of its name")
+	}
+	return err
+}
+
+// tmuxServers looks for servers of agents that cannot be asked.
+func (d *doctor) tmuxServers(_ context.Context) []Finding {
+	var all []Finding
+	said := map[string]bool{}
+	for _, row := range d.known() {
+		if row.Err == nil || agent.KindOf(row.Err) == agent.Unfit && row.Record.Process == nil || said[row.Err.Error()] {
+			continue
+		}
+		said[row.Err.Error()] = true
+		all = append(all, found(Failure, fmt.Sprintf("the tmux server of %s: %s", row.Handle, oneLine(row.Err)),
+			"its agents live, and nobody can see them or speak to them", agent.HintsOf(row.Err)...))
+	}
+	return all
+}
+
+// servers are the tmux servers that matter here: where the agents are, and where the next
+// one would be.
+func (d *doctor) servers() []*tmux.Client {
+	sockets := []string{d.socketFor(nil)}
+	for _, row := range d.live() {
+		if place := row.Record.Process.Tmux; place != nil && row.Err == nil {
+			sockets = append(sockets, place.Path)
+		}
+	}
+	var clients []*tmux.Client
+	for _, socket := range sockets {
+		client, err := d.Tmux(socket)
+		if err == nil && !slices.ContainsFunc(clients, func(c *tmux.Client) bool { return c.Path() == client.Path() }) {
+			clients = append(clients, client)
+		}
+	}
+	return clients
+}
+
+func (d *doctor) tmuxSettings(ctx context.Context) []Finding {
+	var all []Finding
+	for _, client := range d.servers() {
+		if _, err := client.ServerPID(); err != nil {
+			continue // no server: nothing is set
+		}
+		settings, err := client.Settings(ctx)
+		if err == nil {
+			all = append(all, judgeSettings(client.Path(), settings)...)
+		}
+	}
+	return all
+}
+
+// judgeSettings looks for options and hooks that reach into the sessions of agents.
+func judgeSettings(socket string, settings tmux.Settings) []Finding {
+	command := func(words string) string { return "tmux -S " + agent.ShellWord(socket) + " " + words }
+	var all []Finding
+	if settings["exit-unattached"] == "on" {
+		all = append(all, found(Failure, "tmux has exit-unattached on", "its server ends, and all agents in it, when the last person detaches",
+			command("set-option -s exit-unattached off"), "and remove the line from your tmux.conf"))
+	}
+	if value := settings["destroy-unattached"]; value != "" && value != "off" {
+		all = append(all, found(Note, "tmux has destroy-unattached "+value, "sessions of agents are exempt from it; those that you make by hand end when you detach",
+			command("set-option -g destroy-unattached off")))
+	}
+	if settings["remain-on-exit"] == "on" {
+		all = append(all, found(Note, "tmux has remain-on-exit on", "sessions of agents are exempt from it; with others, text that is pasted into a dead pane crashes tmux 3.3a, and all agents with it",
+			command("set-option -gw remain-on-exit off")))
+	}
+	var hooks []string
+	for name, value := range settings {
+		if strings.Contains(value, "rename-session") || strings.Contains(value, "kill-session") || strings.Contains(value, "kill-server") {
+			hooks = append(hooks, name)
+		}
+	}
+	slices.Sort(hooks)
+	for _, name := range hooks {
+		all = append(all, found(Warning, "tmux has a hook that renames or ends sessions: "+name,
+			"it may end agents; one that was renamed is still found, but not under the name that people look for",
+			command("set-hook -gu "+name), "and remove the line from your tmux.conf"))
+	}
+	return all
+}
+
+// tmuxEnvironment looks for what makes a claude forgetful that a person starts by hand in a
+// window of the server; agents are not concerned, since the launcher scrubs.
+func (d *doctor) tmuxEnvironment(ctx context.Context) []Finding {
+	var all []Finding
+	for _, client := range d.servers() {
+		if _, err := client.ServerPID(); err != nil {
+			continue
+		}
+		env, err := client.Environment(ctx)
+		if err != nil {
+			continue
+		}
+		if name := claude.Forgetful(lookup(env)); name != "" {
+			all = append(all, found(Warning, "the tmux server at "+client.Path()+" hands "+name+" to all that is started in its windows",
+				"a claude that is started there by hand writes no transcript, and cannot be resumed or adopted; agents of nbs-worker are not concerned",
+				"tmux -S "+agent.ShellWord(client.Path())+" set-environment -gu "+name))
+		}
+	}
+	return all
+}
+
+// lookup reads a variable from an environment.
+func lookup(env []string) func(string) string {
+	return func(name string) string {
+		for _, entry := range env {
+			if value, ok := strings.CutPrefix(entry, name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}
+}
