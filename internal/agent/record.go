@@ -67,7 +67,8 @@ type Process struct {
 	Invocation Invocation `json:"invocation"`
 	Identity              // claude; its PID is 0 until claude was started
 	Launcher   Identified `json:"launcher"`
-	Tmux       *TmuxPlace `json:"tmux,omitempty"` // nil: not in tmux
+	Tmux       *TmuxPlace `json:"tmux,omitempty"`    // nil: not in tmux
+	Adopted    *Adoption  `json:"adopted,omitempty"` // nil: a launcher of ours started it
 
 	// Transcripts is the folder of Claude's transcripts at the start: device and inode.
 	Transcripts string `json:"transcripts,omitempty"`

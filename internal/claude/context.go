@@ -44,7 +44,8 @@ type transcriptRecord struct {
 	Version     string   `json:"version"`
 	IsSidechain bool     `json:"isSidechain"`
 	Timestamp   string   `json:"timestamp"`
-	CostUSD     *float64 `json:"totalCostUSD"` // of a cost-state: the sum over all resumes
+	CostUSD     *float64 `json:"totalCostUSD"`   // of a cost-state: the sum over all resumes
+	Mode        string   `json:"permissionMode"` // of type permission-mode
 	Message     struct {
 		Model string `json:"model"`
 		Usage struct {

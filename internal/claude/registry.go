@@ -26,6 +26,7 @@ type Live struct {
 	SessionID  agent.SessionID `json:"sessionId"` // follows /clear, /branch and /resume
 	Cwd        string          `json:"cwd"`
 	StartTicks uint64          `json:"procStart,string"` // field 22 of /proc/<pid>/stat
+	StartedMS  int64           `json:"startedAt"`        // since 1970
 	Version    string          `json:"version"`
 	Kind       string          `json:"kind"`
 	Entrypoint string          `json:"entrypoint"` // "cli": a terminal; "sdk-cli": claude -p
@@ -69,6 +70,12 @@ func parseLive(path string, data []byte, pid int) (Live, error) {
 	return live, nil
 }
 
+// Is tells whether the entry is of a recorded process. Of one that was adopted nothing else
+// vouches than what stood in its entry then.
+func (l Live) Is(p *agent.Process) bool {
+	return l.StartTicks == p.StartTicks && (p.Adopted == nil || l.StartedMS == p.Adopted.RegisteredMS)
+}
+
 // Moved is why an agent is in another conversation than it was started in.
 const Moved = "changed inside claude"
 
@@ -80,7 +87,7 @@ func (c Config) MovedTo(r *agent.Record, report agent.Report) (id agent.SessionI
 		return "", false
 	}
 	live, err := c.Live(r.Process.PID)
-	if err != nil || live.StartTicks != r.Process.StartTicks || live.SessionID == r.SessionID || live.outdated(r, report) {
+	if err != nil || !live.Is(r.Process) || live.SessionID == r.SessionID || live.outdated(r, report) {
 		return "", false
 	}
 	id, err = agent.ParseSessionID(string(live.SessionID))

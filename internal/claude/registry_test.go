@@ -27,7 +27,7 @@ const (
 func TestLiveReadsAnEntry(t *testing.T) {
 	t.Parallel()
 	want := Live{
-		PID: 31558, SessionID: sessionID, Cwd: "/srv/project", StartTicks: 353737, Version: "2.1.197",
+		PID: 31558, SessionID: sessionID, Cwd: "/srv/project", StartTicks: 353737, StartedMS: 1795208383445, Version: "2.1.197",
 		Kind: "interactive", Entrypoint: "cli", Status: "waiting", WaitingFor: "permission prompt", UpdatedMS: 1795208383999, WrittenMS: 1795208383999,
 	}
 	if at := want.StatusSince(); !at.Equal(time.Date(2026, 11, 20, 20, 59, 43, 999e6, time.UTC)) {

@@ -23,7 +23,7 @@ func (f *factory) note(format string, args ...any) {
 // elsewhere "nbs-worker" is a word of the sentence.
 func (f *factory) pasteable(text string) string {
 	flags := ""
-	if f.root != "" {
+	if f.root != "" && !strings.Contains(text, "nbs-worker --root ") { // else it is about another project
 		flags += " --root " + lineQuote(f.root)
 	}
 	if f.socket != "" && !strings.Contains(text, "--tmux-socket ") {

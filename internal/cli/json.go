@@ -147,6 +147,7 @@ type sessionJSON struct {
 	WaitingFor       string                  `json:"waiting_for,omitempty"`
 	Retry            *retryJSON              `json:"retry,omitempty"`
 	SameProcess      bool                    `json:"same_process"` // the recorded pid is that very process
+	Adopted          bool                    `json:"adopted"`      // it was started by hand, and has no launcher
 	RecordedPID      int                     `json:"recorded_pid"`
 	TmuxAlive        bool                    `json:"tmux_alive"`
 	UptimeS          *int64                  `json:"uptime_s"`
@@ -213,6 +214,7 @@ func newSessionJSON(v supervisor.View, bands agent.Bands, now time.Time) session
 		InitialPrompt: r.InitialPrompt, ConfigDir: r.ConfigDir, Usage: v.Usage,
 		PreviousSessions: list(r.PreviousSessions), LastExit: lastExit(r), Kept: v.Kept, LastError: v.LastError, Advice: []string{}, Drift: list(v.Drift), OtherClaudes: list(v.Strangers),
 	}
+	out.Adopted = r.Process != nil && r.Process.Adopted != nil
 	if v.Status.SamePID {
 		seconds := int64(v.Status.Uptime / time.Second)
 		out.UptimeS = &seconds

@@ -94,7 +94,7 @@ func TestFieldsOfTheJSON(t *testing.T) {
 	t.Parallel()
 	view := fullView()
 	session := append([]string{
-		"advice[]", "last_error.at", "last_error.class", "last_error.text", "last_exit.end_reason", "last_exit.oom_kills", "last_exit.out_of_memory",
+		"adopted", "advice[]", "last_error.at", "last_error.class", "last_error.text", "last_exit.end_reason", "last_exit.oom_kills", "last_exit.out_of_memory",
 		"claude_args[]", "claude_version", "config_dir", "context.age_s", "context.band", "context.left_percent",
 		"context.source", "context.tokens", "context.used_percent", "context.window", "cost.source", "cost.usd", "created",
 		"drift[].field", "drift[].live", "drift[].recorded", "initial_prompt", "kept", "last_exit.at", "last_exit.code", "last_exit.error", "last_exit.hung_up",
@@ -114,6 +114,12 @@ func TestFieldsOfTheJSON(t *testing.T) {
 		"spawn": {newStartedJSON(started), []string{
 			"handle", "model", "opened", "permission_mode", "pid", "previous_session_id",
 			"restored.from", "restored.to", "restored.written", "session_id", "state", "tmux_session",
+		}},
+		"adopt": {adoptedJSON{ClaudeArgs: []string{"-x"}}, []string{
+			"claude_args[]", "config_dir", "cwd", "handle", "model", "permission_mode", "pid", "session_id", "state", "tmux_session",
+		}},
+		"adopt --list": {newUnrecordedJSON(supervisor.Unrecorded{PID: 7, Agent: "scout", Project: "/p", OpenIn: []int{8}}), []string{
+			"agent", "also_open_in[]", "command", "cwd", "obstacle", "pid", "project", "session_id", "state", "tmux",
 		}},
 		"stop":    {endedJSON{Kept: []string{"/p"}}, []string{"handle", "kept_transcripts[]", "result", "session_id", "was"}},
 		"dry run": {planJSON{Args: []string{"-x"}, Restores: "/p"}, []string{"args[]", "config_dir", "cwd", "handle", "opened", "program", "restores_transcript", "session_id", "tmux_session"}},

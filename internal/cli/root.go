@@ -43,7 +43,7 @@ nbs-worker resume <handle> --force --prompt TEXT.`,
 		return agent.Errorf(agent.BadInput, "%s: %w", cmd.Name(), err).Hint("%s --help", cmd.CommandPath())
 	})
 	root.AddCommand(
-		newSpawnCmd(f), newResumeCmd(f), newSessionCmd(f), newListCmd(f), newWaitCmd(f), newStopCmd(f), newDismissCmd(f),
+		newSpawnCmd(f), newAdoptCmd(f), newResumeCmd(f), newSessionCmd(f), newListCmd(f), newWaitCmd(f), newStopCmd(f), newDismissCmd(f),
 		newAttachCmd(f), newScreenCmd(f), newLogsCmd(f), newEventsCmd(f), newDoctorCmd(f), newRunCmd(f), newHookCmd(f), newStatusLineCmd(f),
 		newVersionCmd(f), newExitCodesTopic(), newEnvironmentTopic(),
 	)

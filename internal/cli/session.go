@@ -109,6 +109,9 @@ func (f *factory) viewLines(v supervisor.View, bands agent.Bands) []line {
 		{"Folder", r.LaunchCwd()},
 		{"Last exit", f.exitLine(r)},
 	}
+	if r.Process != nil && r.Process.Adopted != nil {
+		lines = append(lines, line{"Adopted", f.when(r.Process.Adopted.At) + "; it has no launcher before its next start"})
+	}
 	if v.LastError != nil {
 		lines = append(lines, line{"Last error", f.errorLine(v.LastError)})
 	}

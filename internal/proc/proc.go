@@ -71,3 +71,12 @@ func Identify(pid int) (agent.Identity, error) {
 
 // Self returns this process's identity.
 func Self() (agent.Identity, error) { return Identify(os.Getpid()) }
+
+// Owner returns the user id of a process, of a zombie too. Errors: [os.ErrNotExist].
+func Owner(pid int) (uid int, err error) {
+	info, err := os.Stat(procPath(pid, ""))
+	if err != nil {
+		return 0, err
+	}
+	return int(info.Sys().(*syscall.Stat_t).Uid), nil
+}

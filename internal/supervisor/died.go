@@ -43,6 +43,8 @@ func whyVanished(r *agent.Record) (agent.Cause, string) {
 	switch {
 	case proc.Rebooted(r.Process.Identity):
 		return agent.LostReboot, ""
+	case r.Process.Adopted != nil:
+		return whyAdoptedDead(r)
 	case tmuxLost(r.Process):
 		return agent.LostTmux, ""
 	case r.Process.PID == 0:

@@ -43,6 +43,9 @@ func (s *Supervisor) drift(r *agent.Record) ([]Drift, error) {
 		compare("model", string(r.Model), args.Model)
 		compare("permission_mode", string(r.LaunchPermissionMode()), args.PermissionMode)
 	}
+	if r.Process.Adopted != nil {
+		return found, nil // it has no invocation of ours
+	}
 	invocation, _ := proc.Variable(r.Process.PID, launcher.InvocationVariable)
 	if invocation == "" && !s.marked(r, r.Process.PID) {
 		invocation = "none"

@@ -175,8 +175,8 @@ func (s *Supervisor) ownOnly(r *agent.Record, ids []agent.Identity) []agent.Iden
 }
 
 func (s *Supervisor) endSession(ctx context.Context, r *agent.Record) error {
-	if r.Process.Tmux == nil {
-		return nil
+	if r.Process.Tmux == nil || r.Process.Adopted != nil {
+		return nil // an adopted claude's session is the user's, and ends by itself when it was all that ran there
 	}
 	client, panes, err := s.panes(ctx, r)
 	if err != nil {

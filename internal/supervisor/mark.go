@@ -23,7 +23,7 @@ func (s *Supervisor) checkMarks(ctx context.Context, r *agent.Record) error {
 		if !alive(id) {
 			continue
 		}
-		unmarked := agent.Errorf(agent.Conflict, "process %d is recorded as the agent's and does not bear the mark of its start; it was left alone", id.PID).
+		unmarked := agent.Errorf(agent.Conflict, "process %d is recorded as the agent's and %s; it was left alone", id.PID, lacking(r)).
 			Hint("to see what it is: ps -fp %d", id.PID)
 		return s.hintAside(unmarked, r, "when it is not the agent's")
 	}
@@ -35,6 +35,9 @@ func (s *Supervisor) checkMarks(ctx context.Context, r *agent.Record) error {
 // for a wrapper may give it another environment. A record that was copied, with its project
 // or without, names the processes of the original.
 func (s *Supervisor) marked(r *agent.Record, pid int) bool {
+	if r.Process.Adopted != nil {
+		return s.vouched(r)
+	}
 	if pid == r.Process.Launcher.PID {
 		cwd, err := proc.Cwd(pid)
 		return s.runs(pid, r.Handle) && (err != nil || !s.isOriginal(cwd, r.Handle))

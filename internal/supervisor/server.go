@@ -173,10 +173,14 @@ func (e *sessionLeftError) Error() string {
 
 func (e *sessionLeftError) Unwrap() error { return e.err }
 
-// paneOf finds the pane of a start: by its invocation, never by its name.
+// paneOf finds the pane of a start: by its invocation, never by its name. That of an adopted
+// process is the user's own.
 func paneOf(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool) {
 	if p == nil || p.Invocation == "" {
 		return tmux.Pane{}, false
+	}
+	if p.Adopted != nil {
+		return adoptedPane(panes, p)
 	}
 	for _, pane := range panes {
 		if pane.Invocation == p.Invocation {

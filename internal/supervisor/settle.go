@@ -30,7 +30,7 @@ func (s *Supervisor) settled(ctx context.Context, handle agent.Handle) (agent.Re
 	switch {
 	case claudeGone && !launcherGone:
 		waitGone(ctx, r.Process.LauncherIdentity(), endPatience)
-	case launcherGone && !claudeGone:
+	case launcherGone && !claudeGone && r.Process.Adopted == nil:
 		waitGone(ctx, r.Process.Identity, endPatience)
 	}
 	return s.Store.Load(handle)

@@ -37,7 +37,7 @@ func (s *Supervisor) processStatus(r *agent.Record, check checker, tmuxAlive fun
 	if r.Process == nil {
 		return s.statusWithoutProcess(r)
 	}
-	liveness, err := check(r.Process.Identity)
+	liveness, err := look(r.Process, check)
 	switch {
 	case liveness == proc.Alive:
 		return s.liveStatus(r)

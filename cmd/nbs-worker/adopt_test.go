@@ -1,0 +1,215 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
+)
+
+// Claudes that a person started without nbs-worker.
+
+// byHand starts claude in a tmux session of its own, in the folder where commands are run,
+// and returns its pid.
+func (m *team) byHand(session string, args ...string) int {
+	m.Helper()
+	return m.byHandOn("default", session, nil, args...)
+}
+
+// byHandOn is byHand in another tmux server and with more variables.
+func (m *team) byHandOn(socket, session string, env []string, args ...string) int {
+	m.Helper()
+	words := []string{"-u", "-L", socket, "new-session", "-d", "-s", session, "-x", "120", "-y", "40", "-P", "-F", "#{pane_pid}", "-c", m.dir}
+	for _, entry := range append(append([]string{}, m.env...), env...) {
+		words = append(words, "-e", entry)
+	}
+	cmd := exec.Command("tmux", append(append(words, "--", m.variable("NBS_CLAUDE")), args...)...)
+	cmd.Env = m.env
+	out, err := cmd.CombinedOutput()
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(out)))
+	if err != nil || pid == 0 {
+		m.Fatalf("%v: %s", err, out)
+	}
+	if socket != "default" {
+		m.Cleanup(func() {
+			end := exec.Command("tmux", "-L", socket, "kill-server")
+			end.Env = m.env
+			_ = end.Run() // it may have ended with its last session
+		})
+	}
+	return pid
+}
+
+// registered is what Claude's registry has of a process.
+type registered struct {
+	SessionID string `json:"sessionId"`
+	Status    string `json:"status"`
+}
+
+// waitIdle waits until Claude's registry has a process as idle.
+func (m *team) waitIdle(configDir string, pid int) registered {
+	m.Helper()
+	var live registered
+	m.waitFor("claude is idle", func() (bool, string) {
+		text, _ := os.ReadFile(filepath.Join(configDir, "sessions", fmt.Sprint(pid, ".json")))
+		_ = json.Unmarshal(text, &live)
+		return live.Status == "idle", string(text)
+	})
+	return live
+}
+
+// waitSaid waits until a tmux session of the team's own server shows the words.
+func (m *team) waitSaid(session, words string) {
+	m.Helper()
+	m.waitFor(words, func() (bool, string) {
+		screen := strings.ReplaceAll(m.tmux("capture-pane", "-p", "-t", "="+session+":"), "\u00a0", " ")
+		return strings.Contains(screen, words), screen
+	})
+}
+
+// told starts a claude by hand that was told a number.
+func (m *team) told(name, number string, args ...string) (pid int, id string) {
+	m.Helper()
+	pid = m.byHand(name, append(args, "Remember "+number+".")...)
+	m.waitSaid(name, "● OK, I will remember "+number+".")
+	return pid, m.waitIdle(m.world.ConfigDir, pid).SessionID
+}
+
+var handArgs = []string{"--model", "sonnet", "--permission-mode", "acceptEdits"}
+
+func TestAdoptedAgentIsStoppedAndResumed(t *testing.T) {
+	eachVersion(t, func(_ *testing.T, m *team) {
+		id := string(agent.NewSessionID())
+		pid, _ := m.told("hand", "42", append([]string{"--session-id", id}, handArgs...)...)
+		m.ok("adopt", "alpha", pidFlag(pid))
+		s := m.session("alpha")
+		if s.SessionID != id || s.State != "idle" || s.RecordedPID != pid || !s.SameProcess || !s.TmuxAlive || s.TmuxSession != "hand" ||
+			s.Model != "sonnet" || s.PermissionMode != "acceptEdits" || len(s.Drift) != 0 {
+			m.Errorf("%+v", s)
+		}
+		if list := m.ok("list"); !strings.HasPrefix(list, "alpha\tidle\trunning\tsonnet\t") {
+			m.Errorf("%q", list)
+		}
+		m.mustBeInTheJournal("adopt", "alpha", id)
+		m.refused(5, fmt.Sprintf("the agent runs already: idle, pid %d", pid), "resume", "alpha")
+		m.ok("stop", "alpha")
+		if !dead(pid) {
+			m.Error("it was not ended")
+		}
+		if s := m.session("alpha"); s.Cause != "stopped" {
+			m.Errorf("%+v", s)
+		}
+		m.mustRemember("alpha", s)
+		if s := m.session("alpha"); s.TmuxSession != "nbs-alpha-live" || !s.TmuxAlive || dead(m.launcher("alpha")) {
+			m.Errorf("%+v", s)
+		}
+	})
+}
+
+// The id on its command line is another one, and there may be none there at all.
+func TestAdoptedAfterClearComesBackToWhatIsOnTheScreen(t *testing.T) {
+	eachVersion(t, func(_ *testing.T, m *team) {
+		m.keepServer()
+		pid, first := m.told("hand", "7", handArgs...)
+		m.typeLine(session{TmuxSession: "hand"}, "/clear")
+		m.waitFor("the conversation is another one", func() (bool, string) {
+			now := m.waitIdle(m.world.ConfigDir, pid).SessionID
+			return now != first, now
+		})
+		m.typeLine(session{TmuxSession: "hand"}, "Remember 42.")
+		m.waitSaid("hand", "● OK, I will remember 42.")
+		second := m.waitIdle(m.world.ConfigDir, pid).SessionID
+		m.ok("adopt", "alpha", "--tmux", "hand")
+		before := m.session("alpha")
+		if before.SessionID != second || before.SessionID == first {
+			m.Errorf("%+v, first %s", before, first)
+		}
+		m.kill(pid, syscall.SIGKILL)
+		m.waitDead(pid)
+		if s := m.session("alpha"); s.Cause != "crashed" || !strings.Contains(s.Detail, "no launcher saw how") {
+			m.Errorf("%+v", s)
+		}
+		m.mustRemember("alpha", before)
+	})
+}
+
+// A /clear after the adoption is followed by its end at our hands.
+func TestAdoptedAndClearedThenForced(t *testing.T) {
+	m := real(t)
+	m.keepServer()
+	pid, first := m.told("hand", "7", handArgs...)
+	m.ok("adopt", "alpha", pidFlag(pid))
+	m.typeLine(session{TmuxSession: "hand"}, "/clear")
+	m.waitFor("the conversation is another one", func() (bool, string) {
+		return m.waitIdle(m.world.ConfigDir, pid).SessionID != first, ""
+	})
+	m.typeLine(session{TmuxSession: "hand"}, "Remember 42.")
+	m.waitSaid("hand", "● OK, I will remember 42.")
+	second := m.waitIdle(m.world.ConfigDir, pid).SessionID
+	m.ok("resume", "alpha", "--force", "--prompt", "What number?")
+	m.mustAnswer("alpha", "42")
+	s := m.session("alpha")
+	if s.SessionID != second || len(s.PreviousSessions) != 1 || s.PreviousSessions[0].SessionID != first || !dead(pid) {
+		t.Errorf("%+v", s)
+	}
+}
+
+// In a shell, in a server of its own, without an id: as people start it.
+func TestAdoptedFromAnotherServer(t *testing.T) {
+	eachVersion(t, func(_ *testing.T, m *team) {
+		pid := m.byHandOn("work", "desk", nil, append(handArgs, "--verbose", "--append-system-prompt", "Be brief.", "--", "Remember 42.")...)
+		live := m.waitIdle(m.world.ConfigDir, pid)
+		m.refused(2, `there is no tmux session "desk"`, "adopt", "alpha", "--tmux", "desk")
+		m.ok("adopt", "alpha", "--tmux", "desk", "--tmux-socket", "work")
+		s := m.session("alpha")
+		if s.SessionID != live.SessionID || !s.TmuxAlive || s.TmuxSession != "desk" {
+			m.Errorf("%+v", s)
+		}
+		if args := m.record("alpha")["claude_args"]; fmt.Sprint(args) != "[--verbose --append-system-prompt Be brief.]" {
+			m.Errorf("arguments: %v", args)
+		}
+		m.ok("resume", "alpha", "--force", "--prompt", "What number?", "--tmux-socket", "default")
+		m.mustAnswer("alpha", "42")
+		if now := m.session("alpha"); now.SessionID != live.SessionID || !dead(pid) {
+			m.Errorf("%+v", now)
+		}
+	})
+}
+
+// Two people's agents in one folder, with one configuration or with two, are kept apart by
+// their processes.
+func TestAdoptedAgentsInOneFolderAreNotMixedUp(t *testing.T) {
+	eachVersion(t, func(_ *testing.T, m *team) {
+		other := m.folder("config2")
+		rig.Config(m, other, rig.ConfigOptions{Trusted: []string{m.world.Project}})
+		start := func(name, number, config string) (int, string) {
+			env := []string{"CLAUDE_CONFIG_DIR=" + config}
+			pid := m.byHandOn("default", name, env, append(handArgs, "Remember "+number+".")...)
+			m.waitSaid(name, "● OK, I will remember "+number+".")
+			return pid, m.waitIdle(config, pid).SessionID
+		}
+		ids := map[string]string{}
+		for handle, from := range map[string][2]string{
+			"ann": {"11", m.world.ConfigDir}, "bob": {"22", m.world.ConfigDir}, "cat": {"33", other},
+		} {
+			pid, id := start(handle+"-desk", from[0], from[1])
+			ids[handle] = id
+			m.ok("adopt", handle, pidFlag(pid))
+		}
+		for handle, number := range map[string]string{"ann": "11", "bob": "22", "cat": "33"} {
+			m.ok("resume", handle, "--force", "--prompt", "What number?")
+			m.mustAnswer(handle, number)
+			if s := m.session(handle); s.SessionID != ids[handle] {
+				m.Errorf("%s: %+v", handle, s)
+			}
+		}
+	})
+}

@@ -1,0 +1,113 @@
+package claude
+
+import (
+	"slices"
+	"strings"
+
+	"nbs-worker/internal/agent"
+)
+
+// Launched is what a command line says of how claude was started by hand.
+type Launched struct {
+	Model          string
+	PermissionMode string
+	Extra          []string // arguments to give again
+
+	Lost    []string // options that are ours to give, or cannot be given twice: --settings
+	Unclear []string // options of which it is not known whether the word behind them is theirs
+}
+
+// Options of which the word behind is the value, whatever it looks like, and those of which
+// it is unless it is an option itself. The lists and switches are in extraargs.go.
+var (
+	valued = []string{
+		"--agent", "--agents", "--append-system-prompt", "--append-system-prompt-file", "--autocompact", "--debug-file", "--effort",
+		"--fallback-model", "--model", "--name", "-n", "--permission-mode", "--plugin-dir", "--session-id", "--setting-sources",
+		"--settings", "--system-prompt", "--system-prompt-file", "--system-prompt-snapshot",
+	}
+	mayHaveValue = []string{
+		"--debug", "-d", "--from-pr", "--remote-control", "--resume", "-r", "--teleport", "--tmux", "--worktree", "-w",
+	}
+)
+
+// bypassSwitch is the other name of the mode bypassPermissions.
+const bypassSwitch = "--dangerously-skip-permissions"
+
+// choosing are the options that only say with which conversation to begin. The registry
+// says in which one it is now.
+var choosing = []string{"--session-id", "--resume", "-r", "--continue", "-c", "--fork-session", "--from-pr", "--teleport"}
+
+// ReadLaunch reads the command line of a claude that was started by hand. Words that belong
+// to no option are prompts, and no arguments.
+func ReadLaunch(cmdline []string) Launched {
+	var l Launched
+	var modes []string
+	for rest := cmdline[min(1, len(cmdline)):]; len(rest) > 0 && rest[0] != "--"; {
+		if !isOption(rest[0]) {
+			rest = rest[1:]
+			continue
+		}
+		option := rest[:1+l.valuesOf(rest)]
+		rest = rest[len(option):]
+		name, value, joined := strings.Cut(option[0], "=")
+		if !joined && len(option) > 1 {
+			value = option[1]
+		}
+		switch {
+		case name == "--model":
+			l.Model = value
+		case name == "--permission-mode":
+			modes = append(modes, value)
+		case name == bypassSwitch:
+			modes = append(modes, string(agent.BypassPermissions))
+		case slices.Contains(choosing, shortName(name)):
+		case owned(name):
+			l.Lost = append(l.Lost, name)
+		default:
+			l.Extra = append(l.Extra, plainly(option)...)
+		}
+	}
+	if modes = slices.Compact(modes); len(modes) == 1 { // of two, who knows
+		l.PermissionMode = modes[0]
+	}
+	return l
+}
+
+// valuesOf is how many words behind an option are its values.
+func (l *Launched) valuesOf(rest []string) int {
+	free := 0 // words behind it that are no options
+	for free+1 < len(rest) && rest[free+1] != "--" && !isOption(rest[free+1]) {
+		free++
+	}
+	option := rest[0]
+	flag := slices.Contains(switches, option) || owned(option) && !slices.Contains(valued, option) && !slices.Contains(mayHaveValue, option)
+	switch {
+	case strings.Contains(option, "=") || shortName(option) != option || flag:
+		return 0
+	case slices.Contains(lists, option):
+		return free
+	case slices.Contains(valued, option):
+		return min(1, len(rest)-1)
+	case slices.Contains(mayHaveValue, option):
+		return min(1, free)
+	case free > 0:
+		l.Unclear = append(l.Unclear, option)
+	}
+	return 0
+}
+
+// shortName is the letter of an option with its value or other letters joined to it.
+func shortName(option string) string {
+	if len(option) > 2 && option[1] != '-' {
+		return option[:2]
+	}
+	return option
+}
+
+// plainly joins a value that looks like an option to the option that it belongs to.
+func plainly(option []string) []string {
+	if len(option) == 2 && isOption(option[1]) && strings.HasPrefix(option[0], "--") {
+		return []string{option[0] + "=" + option[1]}
+	}
+	return option
+}

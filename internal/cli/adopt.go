@@ -1,0 +1,247 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/supervisor"
+)
+
+// adoptOptions are the words of one adoption, as they were typed.
+type adoptOptions struct {
+	handle, session, model, permissionMode, cwd string
+	pid                                         int
+	env, claudeArgs                             []string
+	modelGiven, argsGiven, list                 bool
+}
+
+func newAdoptCmd(f *factory) *cobra.Command {
+	o := &adoptOptions{}
+	cmd := &cobra.Command{
+		Use:   "adopt <handle> {--pid PID | --tmux SESSION} [flags] [-- CLAUDE-ARGS...]",
+		Short: "Give a claude that was started by hand a name and a record",
+		Long: withCodes(`Writes the record of a claude that runs and that somebody started by hand, so that
+stop, resume and all other verbs work on it. Nothing happens to the process.
+
+The conversation is the one that Claude's registry has for that very process now, so
+also the one after a /clear. Model, permission mode and arguments come from its command
+line, the folder and the configuration from its process. Nothing is guessed: what
+cannot be known, the error asks for. --model '' leaves the choice to Claude. Prompts are
+no arguments; what stands behind -- takes the place of the arguments that it has. The
+environment of a later resume is the caller's, with --env NAME=VALUE on top.
+
+Until its next resume it has no launcher: how it ends by itself is not seen, and after
+a /clear or /branch that is followed by its end neither is the new conversation. To bring
+it under supervision: nbs-worker resume <handle> --force. Its tmux session stays the
+user's: stop ends claude and what its tools left, and nothing around it.
+
+--list shows the Claude sessions of this user that no record of the project covers, and
+the conversations that several processes have open: pid, session id, state, folder, tmux
+session and server, and the command that adopts it, or why it cannot be.`,
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
+		Example: `  nbs-worker adopt --list
+  nbs-worker adopt theologian --pid 12345
+  nbs-worker adopt scout --tmux work --model 'sonnet[1m]' --permission-mode acceptEdits
+  nbs-worker adopt scout --pid 12345 --model '' -- --add-dir ../lab`,
+		Args: o.positional,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.list {
+				return failed(runAdoptList(cmd.Context(), f), "adopt", "--list")
+			}
+			return failed(runAdopt(cmd.Context(), f, o), "adopt", o.handle)
+		},
+	}
+	o.bind(f, cmd)
+	return cmd
+}
+
+func (o *adoptOptions) bind(f *factory, cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.IntVar(&o.pid, "pid", 0, "the process of claude")
+	flags.StringVar(&o.session, "tmux", "", "the tmux session in which it runs, by its exact name; in the server of --tmux-socket, or your own")
+	flags.StringVar(&o.model, "model", "", "model of its later starts; '' for Claude's choice (default: the --model that it was started with)")
+	flags.StringVar(&o.permissionMode, "permission-mode", "", "how it asks before it acts, at its later starts (default: the one that it was started with)")
+	flags.StringVar(&o.cwd, "cwd", "", "folder of its later starts (default: where it runs)")
+	flags.StringArrayVar(&o.env, "env", nil, "NAME=VALUE for claude at its later starts, kept in the record; not for secrets; repeatable")
+	flags.BoolVar(&o.list, "list", false, "show what can be adopted, and change nothing")
+	cmd.MarkFlagsMutuallyExclusive("pid", "tmux", "list")
+	f.jsonFlag(cmd)
+}
+
+// positional takes the words apart: a handle, unless it is for a list, and what is behind --.
+func (o *adoptOptions) positional(cmd *cobra.Command, args []string) error {
+	if at := cmd.ArgsLenAtDash(); at >= 0 {
+		args, o.claudeArgs, o.argsGiven = args[:at], args[at:], true
+	}
+	o.modelGiven = cmd.Flags().Changed("model")
+	if o.list {
+		if len(args) > 0 || o.argsGiven {
+			return agent.Errorf(agent.BadInput, "adopt: --list takes no handle and no arguments").Hint("nbs-worker adopt --list")
+		}
+		return nil
+	}
+	if err := oneHandle(cmd, args); err != nil {
+		return err
+	}
+	o.handle = args[0]
+	if !cmd.Flags().Changed("pid") && o.session == "" {
+		return agent.Errorf(agent.BadInput, "adopt: which claude? --pid PID or --tmux SESSION is needed").
+			Hint("to see them: nbs-worker adopt --list")
+	}
+	if cmd.Flags().Changed("pid") && o.pid < 2 {
+		return agent.Errorf(agent.BadInput, "adopt: %d is no process that could be adopted", o.pid)
+	}
+	return nil
+}
+
+func (o *adoptOptions) parse(f *factory) (supervisor.Adopt, error) {
+	adopt := supervisor.Adopt{
+		Handle: agent.Handle(o.handle), PID: o.pid, Session: o.session, ClaudeArgs: o.claudeArgs, ArgsGiven: o.argsGiven,
+	}
+	var err error
+	if o.modelGiven {
+		model, err := f.model(o.model)
+		if err != nil {
+			return adopt, err
+		}
+		adopt.Model = &model
+	}
+	if o.permissionMode != "" {
+		if adopt.PermissionMode, err = agent.ParsePermissionMode(o.permissionMode); err != nil {
+			return adopt, err
+		}
+	}
+	if o.cwd != "" {
+		if adopt.Cwd, err = absolute(o.cwd); err != nil {
+			return adopt, agent.Errorf(agent.NotFound, "working directory: %w", err)
+		}
+	}
+	adopt.Env, err = agent.ParseEnv(o.env)
+	return adopt, err
+}
+
+func runAdopt(ctx context.Context, f *factory, o *adoptOptions) error {
+	adopt, err := o.parse(f)
+	if err != nil {
+		return err
+	}
+	s, err := f.planner()
+	if err != nil {
+		return err
+	}
+	if !f.opened.Exists() {
+		if _, err := s.PlanAdopt(ctx, adopt); err != nil {
+			return err // and no project was made for what cannot be adopted
+		}
+		if s, err = f.founder(); err != nil {
+			return err
+		}
+	}
+	adopted, err := s.Adopt(ctx, adopt)
+	if err != nil {
+		return err
+	}
+	return f.printAdopted(adopted)
+}
+
+type adoptedJSON struct {
+	Handle         agent.Handle         `json:"handle"`
+	SessionID      agent.SessionID      `json:"session_id"`
+	Model          agent.Model          `json:"model"`
+	PermissionMode agent.PermissionMode `json:"permission_mode"`
+	ClaudeArgs     []string             `json:"claude_args"`
+	Cwd            string               `json:"cwd"`
+	ConfigDir      string               `json:"config_dir"`
+	PID            int                  `json:"pid"`
+	State          agent.State          `json:"state"`
+	TmuxSession    string               `json:"tmux_session"`
+}
+
+func (f *factory) printAdopted(a supervisor.Adopted) error {
+	r := a.Record
+	if f.json {
+		return f.printJSON(adoptedJSON{
+			Handle: r.Handle, SessionID: r.SessionID, Model: r.Model, PermissionMode: r.PermissionMode, ClaudeArgs: list(r.ClaudeArgs),
+			Cwd: r.Cwd, ConfigDir: r.ConfigDir, PID: r.PID, State: a.Status.State, TmuxSession: r.TmuxSession,
+		})
+	}
+	f.note("%s: %s, pid %d, model %s, %s, session %s", r.Handle, a.Status.Word(), r.PID,
+		cmp.Or(string(r.Model), "Claude's choice"), r.PermissionMode, r.SessionID)
+	if len(r.ClaudeArgs) > 0 {
+		f.note("its arguments: %s", strings.Join(quoted(r.ClaudeArgs), " "))
+	}
+	f.hint("it has no launcher before its next start; to give it one now: nbs-worker resume %s --force", r.Handle)
+	_, err := fmt.Fprintln(f.streams.Out, r.Handle)
+	return err
+}
+
+func quoted(words []string) []string {
+	out := make([]string, len(words))
+	for i, word := range words {
+		out[i] = shellQuote(word)
+	}
+	return out
+}
+
+type unrecordedJSON struct {
+	PID       int             `json:"pid"`
+	SessionID agent.SessionID `json:"session_id"`
+	State     string          `json:"state"`
+	Cwd       string          `json:"cwd"`
+	Tmux      string          `json:"tmux"`
+	Agent     agent.Handle    `json:"agent,omitempty"`   // that it is already
+	Project   string          `json:"project,omitempty"` // of that agent, when it is another one
+	OpenIn    []int           `json:"also_open_in"`      // pids
+	Command   string          `json:"command"`           // that adopts it; "" when it cannot be
+	Obstacle  string          `json:"obstacle"`          // why not
+}
+
+func newUnrecordedJSON(u supervisor.Unrecorded) unrecordedJSON {
+	out := unrecordedJSON{
+		PID: u.PID, SessionID: u.SessionID, State: cmp.Or(u.State, "unknown"), Cwd: u.Cwd, Tmux: u.Tmux,
+		Agent: u.Agent, Project: u.Project, OpenIn: list(u.OpenIn), Obstacle: u.Obstacle,
+	}
+	switch {
+	case u.Obstacle == "" && len(u.OpenIn) > 0:
+		out.Obstacle = fmt.Sprintf("pid %d has the conversation open too", u.OpenIn[0])
+	case u.Obstacle == "":
+		out.Command = fmt.Sprintf("nbs-worker adopt HANDLE --pid %d", u.PID)
+	case len(u.OpenIn) > 0:
+		out.Obstacle += fmt.Sprintf("; pid %d has the conversation open too", u.OpenIn[0])
+	}
+	return out
+}
+
+func runAdoptList(ctx context.Context, f *factory) error {
+	s, err := f.planner()
+	if err != nil {
+		return err
+	}
+	sessions, err := s.Unrecorded(ctx)
+	if err != nil {
+		return err
+	}
+	rows := make([]unrecordedJSON, len(sessions))
+	for i, session := range sessions {
+		rows[i] = newUnrecordedJSON(session)
+	}
+	if f.json {
+		return f.printJSON(rows)
+	}
+	t := f.newTable("PID", "SESSION", "STATE", "FOLDER", "TMUX", "TO ADOPT IT")
+	for _, u := range rows {
+		t.row(
+			text(strconv.Itoa(u.PID)), text(string(u.SessionID)), text(u.State), text(u.Cwd), text(u.Tmux), text(cmp.Or(u.Command, "("+u.Obstacle+")")),
+		)
+	}
+	if len(rows) == 0 {
+		f.note("no Claude session of yours is without a record here")
+	}
+	return t.flush()
+}
