@@ -147,6 +147,7 @@ func runAdopt(ctx context.Context, f *factory, o *adoptOptions) error {
 	if err != nil {
 		return err
 	}
+	f.warnUnkept("adopt", adopted.Record.Handle, adopted.Unkept)
 	return f.printAdopted(adopted)
 }
 

@@ -33,7 +33,8 @@ type Adopt struct {
 type Adopted struct {
 	Record agent.Record
 	Status agent.Status
-	Spoken bool // there is something to be remembered
+	Spoken bool  // there is something to be remembered
+	Unkept error // why the transcript could not be kept
 }
 
 // Adopt writes a record of a claude that runs, and touches nothing else: its process, its
@@ -64,7 +65,7 @@ func (s *Supervisor) Adopt(ctx context.Context, a Adopt) (Adopted, error) {
 		return Adopted{}, err
 	}
 	_, panes, _ := s.panes(ctx, &r) // that tmux does not answer changes nothing
-	return Adopted{Record: r, Status: s.status(&r, panes), Spoken: !r.TranscriptSeen.IsZero()}, nil
+	return Adopted{Record: r, Status: s.status(&r, panes), Spoken: !r.TranscriptSeen.IsZero(), Unkept: s.keep(ctx, &r)}, nil
 }
 
 // PlanAdopt makes the record of an adoption and changes nothing.
@@ -107,7 +108,7 @@ func (s *Supervisor) PlanAdopt(ctx context.Context, a Adopt) (agent.Record, erro
 }
 
 // recordOf puts together what is known of a process and what its user says of it.
-func (s *Supervisor) recordOf(ctx context.Context, a Adopt, f found) (agent.Record, error) {
+func (s *Supervisor) recordOf(ctx context.Context, a Adopt, f candidate) (agent.Record, error) {
 	started := time.UnixMilli(f.live.StartedMS).UTC().Truncate(time.Second)
 	r := agent.Record{
 		Schema: agent.Schema, Handle: a.Handle, SessionID: f.live.SessionID, Started: started, Created: started,
@@ -135,7 +136,7 @@ func (s *Supervisor) recordOf(ctx context.Context, a Adopt, f found) (agent.Reco
 
 // take fills in how the agent is to be started again. What cannot be known is asked for,
 // all of it at once.
-func (s *Supervisor) take(r *agent.Record, a Adopt, f found) (err error) {
+func (s *Supervisor) take(r *agent.Record, a Adopt, f candidate) (err error) {
 	launched := claude.ReadLaunch(f.cmdline)
 	ask := &asking{adopt: a, model: launched.Model, config: f.config, id: r.SessionID}
 	if a.Model != nil {
@@ -218,7 +219,7 @@ func (q *asking) forArgs(l claude.Launched) {
 	q.notes = append(q.notes, "behind -- stand the arguments that claude gets at each start, or nothing for none")
 }
 
-func (q *asking) forFolder(f found) {
+func (q *asking) forFolder(f candidate) {
 	q.want(fmt.Sprintf("its folder, for it runs in %s and Claude's registry has %s", agent.Quote(f.cwd), agent.Quote(f.live.Cwd)), "--cwd FOLDER")
 }
 
