@@ -92,7 +92,7 @@ func (o eventsOptions) query(now time.Time) (supervisor.EventQuery, error) {
 	if err != nil {
 		return query, agent.Errorf(agent.BadInput, "events: --since: %w", err).Hint("nbs-worker events --since 2h")
 	}
-	query.Since = since
+	query.Since = since.Truncate(time.Second) // as the times of events are
 	return query, nil
 }
 
