@@ -69,8 +69,17 @@ func (m *team) waitIdle(configDir string, pid int) registered {
 // waitSaid waits until a tmux session of the team's own server shows the words.
 func (m *team) waitSaid(session, words string) {
 	m.Helper()
+	m.waitSaidOn("default", session, words)
+}
+
+// waitSaidOn is waitSaid for another server.
+func (m *team) waitSaidOn(socket, session, words string) {
+	m.Helper()
 	m.waitFor(words, func() (bool, string) {
-		screen := strings.ReplaceAll(m.tmux("capture-pane", "-p", "-t", "="+session+":"), "\u00a0", " ")
+		look := exec.Command("tmux", "-u", "-L", socket, "capture-pane", "-p", "-t", "="+session+":")
+		look.Env = m.env
+		out, _ := look.CombinedOutput()
+		screen := strings.ReplaceAll(string(out), "\u00a0", " ")
 		return strings.Contains(screen, words), screen
 	})
 }
@@ -166,6 +175,7 @@ func TestAdoptedAndClearedThenForced(t *testing.T) {
 func TestAdoptedFromAnotherServer(t *testing.T) {
 	eachVersion(t, func(_ *testing.T, m *team) {
 		pid := m.byHandOn("work", "desk", nil, append(handArgs, "--verbose", "--append-system-prompt", "Be brief.", "--", "Remember 42.")...)
+		m.waitSaidOn("work", "desk", "● OK, I will remember 42.")
 		live := m.waitIdle(m.world.ConfigDir, pid)
 		m.refused(2, `there is no tmux session "desk"`, "adopt", "alpha", "--tmux", "desk")
 		m.ok("adopt", "alpha", "--tmux", "desk", "--tmux-socket", "work")

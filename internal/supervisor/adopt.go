@@ -108,7 +108,7 @@ func (s *Supervisor) PlanAdopt(ctx context.Context, a Adopt) (agent.Record, erro
 }
 
 // recordOf puts together what is known of a process and what its user says of it.
-func (s *Supervisor) recordOf(ctx context.Context, a Adopt, f candidate) (agent.Record, error) {
+func (s *Supervisor) recordOf(ctx context.Context, a Adopt, f handStarted) (agent.Record, error) {
 	started := time.UnixMilli(f.live.StartedMS).UTC().Truncate(time.Second)
 	r := agent.Record{
 		Schema: agent.Schema, Handle: a.Handle, SessionID: f.live.SessionID, Started: started, Created: started,
@@ -136,7 +136,7 @@ func (s *Supervisor) recordOf(ctx context.Context, a Adopt, f candidate) (agent.
 
 // take fills in how the agent is to be started again. What cannot be known is asked for,
 // all of it at once.
-func (s *Supervisor) take(r *agent.Record, a Adopt, f candidate) (err error) {
+func (s *Supervisor) take(r *agent.Record, a Adopt, f handStarted) (err error) {
 	launched := claude.ReadLaunch(f.cmdline)
 	ask := &asking{adopt: a, model: launched.Model, config: f.config, id: r.SessionID}
 	if a.Model != nil {
@@ -219,7 +219,7 @@ func (q *asking) forArgs(l claude.Launched) {
 	q.notes = append(q.notes, "behind -- stand the arguments that claude gets at each start, or nothing for none")
 }
 
-func (q *asking) forFolder(f candidate) {
+func (q *asking) forFolder(f handStarted) {
 	q.want(fmt.Sprintf("its folder, for it runs in %s and Claude's registry has %s", agent.Quote(f.cwd), agent.Quote(f.live.Cwd)), "--cwd FOLDER")
 }
 

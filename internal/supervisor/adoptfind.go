@@ -14,8 +14,8 @@ import (
 	"nbs-worker/internal/proc"
 )
 
-// candidate is a claude that was started by hand, as the kernel and Claude's registry have it.
-type candidate struct {
+// handStarted is a claude that was started by hand, as the kernel and Claude's registry have it.
+type handStarted struct {
 	agent.Identity
 
 	cmdline   []string
@@ -27,15 +27,15 @@ type candidate struct {
 
 // find looks at a process and refuses all that cannot be adopted.
 // Errors: NotFound, BadInput, Conflict, Held.
-func (s *Supervisor) find(pid int) (candidate, error) {
+func (s *Supervisor) find(pid int) (handStarted, error) {
 	id, err := s.identify(pid)
 	if err != nil {
-		return candidate{}, err
+		return handStarted{}, err
 	}
 	if owner, ours := s.ownerOf(id); ours {
-		return candidate{}, errOwned(s, id.PID, owner)
+		return handStarted{}, errOwned(s, id.PID, owner)
 	}
-	f := candidate{Identity: id}
+	f := handStarted{Identity: id}
 	if f.cmdline, err = proc.Cmdline(pid); err != nil {
 		return f, err
 	}
@@ -88,7 +88,7 @@ func errOwned(s *Supervisor, pid int, o owner) error {
 
 // readRegistry finds the configuration of the process, which its environment names, and its
 // entry there. An entry that an earlier process with the pid left behind is none.
-func (f *candidate) readRegistry(variable func(string) (string, bool)) error {
+func (f *handStarted) readRegistry(variable func(string) (string, bool)) error {
 	if dir, _ := variable(claude.ConfigDirVariable); dir != "" {
 		f.configDir = dir
 		if !filepath.IsAbs(dir) {
@@ -114,7 +114,7 @@ func (f *candidate) readRegistry(variable func(string) (string, bool)) error {
 		Hint("answer what its terminal asks, then repeat the command")
 }
 
-func (f *candidate) checkFolder() error {
+func (f *handStarted) checkFolder() error {
 	if info, err := os.Stat(f.cwd); err == nil && info.IsDir() {
 		return nil
 	}
@@ -191,7 +191,7 @@ func (s *Supervisor) isClaude(pid int, cmdline []string) bool {
 	if err != nil {
 		return false
 	}
-	f := candidate{Identity: id, cmdline: cmdline}
+	f := handStarted{Identity: id, cmdline: cmdline}
 	f.cwd, _ = proc.Cwd(pid)
 	return f.readRegistry(func(name string) (string, bool) { return proc.Variable(pid, name) }) == nil
 }

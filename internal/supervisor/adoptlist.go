@@ -96,7 +96,7 @@ func (s *Supervisor) describe(pid int, all []int) (u Unrecorded, there bool) {
 	if err != nil {
 		return u, false
 	}
-	f := candidate{Identity: id}
+	f := handStarted{Identity: id}
 	f.cmdline, _ = proc.Cmdline(pid)
 	f.cwd, _ = proc.Cwd(pid)
 	variable := func(name string) (string, bool) { return proc.Variable(pid, name) }
