@@ -148,9 +148,12 @@ func TestResumeGoesBackToItsOwnConversationsOnly(t *testing.T) {
 	m.refused(4, "session-id", "resume", "alpha", "--fresh", "--session-id", first.SessionID)
 	m.ok("stop", "alpha")
 	m.mustRemember("alpha", first, "--session-id", first.SessionID)
-	if err := os.Remove(m.session("alpha").Transcript.Path); err != nil {
-		t.Fatal(err)
-	}
+	path := m.session("alpha").Transcript.Path
 	m.ok("resume", "alpha", "--force", "--fresh")
+	for _, name := range []string{path, m.keptPath(first.SessionID)} {
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+	}
 	m.refused(2, "its transcript is gone", "resume", "alpha", "--force", "--session-id", first.SessionID)
 }

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -162,8 +161,13 @@ func (r *Record) ExitOf(id Invocation) *Exit {
 // Replace moves the agent to another conversation and remembers the one it leaves. One that
 // it comes back to is no previous one any more.
 func (r *Record) Replace(id SessionID, at time.Time, reason string) {
-	r.PreviousSessions = slices.DeleteFunc(r.PreviousSessions, func(p PreviousSession) bool { return p.SessionID == id })
-	r.PreviousSessions = append(r.PreviousSessions, PreviousSession{SessionID: r.SessionID, Until: at, Reason: reason})
+	previous := make([]PreviousSession, 0, len(r.PreviousSessions)+1) // a copy of the record has the same list, and keeps it
+	for _, p := range r.PreviousSessions {
+		if p.SessionID != id {
+			previous = append(previous, p)
+		}
+	}
+	r.PreviousSessions = append(previous, PreviousSession{SessionID: r.SessionID, Until: at, Reason: reason})
 	r.SessionID = id
 	r.TranscriptSeen = time.Time{}
 }

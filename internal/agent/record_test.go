@@ -131,3 +131,17 @@ func TestAddExitKeepsTheLatestScreens(t *testing.T) {
 		}
 	}
 }
+
+// A plan changes a copy of a record, and may come to nothing.
+func TestReplaceLeavesACopyAsItWas(t *testing.T) {
+	t.Parallel()
+	before := agent.Record{SessionID: "c", PreviousSessions: []agent.PreviousSession{{SessionID: "a"}, {SessionID: "b"}}}
+	after := before
+	after.Replace("a", time.Time{}, "resumed earlier")
+	if got := before.PreviousSessions; got[0].SessionID != "a" || got[1].SessionID != "b" {
+		t.Errorf("before: %+v", got)
+	}
+	if got := after.PreviousSessions; len(got) != 2 || got[0].SessionID != "b" || got[1].SessionID != "c" || after.SessionID != "a" {
+		t.Errorf("after: %s, %+v", after.SessionID, got)
+	}
+}
