@@ -123,6 +123,7 @@ func TestDoctorFixFollowsAConversation(t *testing.T) {
 	pid := int(process(r)["pid"].(float64))
 	entry, err := json.Marshal(map[string]any{
 		"pid": pid, "sessionId": moved, "cwd": m.world.Project, "procStart": fmt.Sprintf("%.0f", process(r)["start_ticks"]), "status": "idle",
+		"updatedAt": time.Now().UnixMilli(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -137,7 +138,7 @@ func TestDoctorFixFollowsAConversation(t *testing.T) {
 	if after.SessionID != moved || len(after.PreviousSessions) != 1 || after.PreviousSessions[0].SessionID != before.SessionID {
 		t.Errorf("%+v; before %s", after, before.SessionID)
 	}
-	m.mustBeInTheJournal("follow", "alpha", moved)
+	m.mustBeInTheJournal("moved", "alpha", moved)
 }
 
 // What others could have planted is for a person to judge.

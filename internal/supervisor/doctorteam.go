@@ -72,14 +72,14 @@ func (d *doctor) followMoved(ctx context.Context, handle agent.Handle, id agent.
 		return "", err
 	}
 	defer unlock()
-	r, err := d.Store.Update(ctx, handle, func(r *agent.Record) error {
-		d.follow(r)
-		return nil
-	})
-	if err != nil || r.SessionID != id {
+	r, err := d.Store.Load(handle)
+	if err != nil || r.SessionID == id {
+		return "", err // its hook was faster
+	}
+	if _, err := moveTo(ctx, d.Store, &r, id, claude.Moved, d.Now()); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s: its record follows it into the conversation %s; the one before is kept in it", handle, id), d.journal(ctx, "follow", &r, "doctor")
+	return fmt.Sprintf("%s: its record follows it into the conversation %s; the one before is kept in it", handle, id), nil
 }
 
 func (d *doctor) drifted(_ context.Context) []Finding {
