@@ -130,9 +130,10 @@ func TestStatesAgainstTheRegistry(t *testing.T) {
 
 		at = m.say(`[[tool AskUserQuestion ` + question + `]]`)
 		m.becomes("waiting", at)
-		if r := m.screenshot("alpha"); r.Reading.Dialog != "question" || r.Reading.Asks != "a question" {
-			t.Errorf("%+v", r)
-		}
+		m.waitFor("the screen shows the question", func() (bool, string) { // which Claude draws after it has told its registry
+			r := m.screenshot("alpha")
+			return r.Reading.Dialog == "question" && r.Reading.Asks == "a question", fmt.Sprintf("%+v", r)
+		})
 		at = time.Now()
 		m.answer("Escape")
 		m.becomes("idle", at)

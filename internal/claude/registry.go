@@ -81,24 +81,29 @@ const Moved = "changed inside claude"
 
 // MovedTo tells into which conversation the recorded process has gone by itself: a /clear
 // or /branch inside claude changes the id, and only its registry entry names the new one.
-// The entry of a claude that was killed stays behind and is as good.
-func (c Config) MovedTo(r *agent.Record, report agent.Report) (id agent.SessionID, moved bool) {
+// The entry of a claude that was killed stays behind and is as good, with a lead of 0.
+func (c Config) MovedTo(r *agent.Record, report agent.Report, lead time.Duration) (id agent.SessionID, moved bool) {
 	if r.Process == nil || r.Process.PID == 0 {
 		return "", false
 	}
 	live, err := c.Live(r.Process.PID)
-	if err != nil || !live.Is(r.Process) || live.SessionID == r.SessionID || live.outdated(r, report) {
+	if err != nil || !live.Is(r.Process) || live.SessionID == r.SessionID || live.outdated(r, report, lead) {
 		return "", false
 	}
 	id, err = agent.ParseSessionID(string(live.SessionID))
 	return id, err == nil
 }
 
-// outdated tells whether a hook has said, after the entry was written, that the agent is in
-// the conversation of the record: with /branch and /resume the hooks come first.
-func (l Live) outdated(r *agent.Record, report agent.Report) bool {
+// HookLead is how long the hooks may be ahead of the registry while claude lives and the
+// machine is busy: at a
+// /branch, 2.1.197 writes the old id once more after it has called them with the new one.
+const HookLead = 10 * time.Second
+
+// outdated tells whether a hook has said that the agent is in the conversation of the
+// record, and the entry was not written later than that by more than the lead.
+func (l Live) outdated(r *agent.Record, report agent.Report, lead time.Duration) bool {
 	return report.Invocation == r.Process.Invocation && report.SessionID == r.SessionID &&
-		report.Activity != nil && report.Activity.At.After(time.UnixMilli(l.WrittenMS))
+		report.Activity != nil && report.Activity.At.Add(lead).After(time.UnixMilli(l.WrittenMS))
 }
 
 // RegistryEntry is the file in which a process says what it does, there or not.

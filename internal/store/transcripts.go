@@ -42,6 +42,7 @@ const (
 type Kept struct {
 	Path     string // absolute
 	Folder   string // name of the folder in which the original was; "" unknown
+	Original string // absolute path of the original; "" unknown
 	Size     int64  // bytes
 	Modified time.Time
 	stat     unix.Stat_t
@@ -50,6 +51,7 @@ type Kept struct {
 // origin is the file beside a kept transcript.
 type origin struct {
 	Folder string `json:"folder"`
+	Path   string `json:"path"`
 }
 
 // KeepTranscript gives the transcript at path, of this conversation, its second name, or
@@ -118,7 +120,7 @@ func (s *Store) keepLocked(id agent.SessionID, source *ownFile) error {
 		}
 		defer dir.Close()
 		at := keeper{dir: dir, id: id}
-		if err := s.noteOrigin(id, filepath.Base(filepath.Dir(source.Name()))); err != nil {
+		if err := s.noteOrigin(id, source.Name()); err != nil {
 			return err
 		}
 		kept, err := openOwn(int(dir.Fd()), transcriptFile(id))
@@ -134,24 +136,25 @@ func (s *Store) keepLocked(id agent.SessionID, source *ownFile) error {
 }
 
 // noteOrigin writes down where the original is, before there is anything to put back.
-func (s *Store) noteOrigin(id agent.SessionID, folder string) error {
-	if s.originOf(id) == folder {
+func (s *Store) noteOrigin(id agent.SessionID, path string) error {
+	from := origin{Folder: filepath.Base(filepath.Dir(path)), Path: path}
+	if s.originOf(id) == from {
 		return nil
 	}
-	return s.handOver(transcripts, originFile(id), origin{Folder: folder}, originLimit)
+	return s.handOver(transcripts, originFile(id), from, originLimit)
 }
 
-// originOf is the folder in which a conversation's transcript was; "" when that is not known.
-func (s *Store) originOf(id agent.SessionID) string {
+// originOf is where a conversation's transcript was; empty when that is not known.
+func (s *Store) originOf(id agent.SessionID) origin {
 	data, err := s.read(transcripts, originFile(id), originLimit)
 	if err != nil {
-		return ""
+		return origin{}
 	}
 	var from origin
-	if json.Unmarshal(data, &from) != nil || !isElement(from.Folder) {
-		return ""
+	if json.Unmarshal(data, &from) != nil || !isElement(from.Folder) || agent.CheckPath("path", from.Path) != nil {
+		return origin{}
 	}
-	return from.Folder
+	return from
 }
 
 // isElement tells whether a name is that of a folder and leads nowhere else.
@@ -180,7 +183,7 @@ func (s *Store) Kept(id agent.SessionID) ([]Kept, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Kept{Path: path, Folder: from, Size: f.stat.Size, Modified: time.Unix(f.stat.Mtim.Unix()), stat: f.stat})
+		all = append(all, Kept{Path: path, Folder: from.Folder, Original: from.Path, Size: f.stat.Size, Modified: time.Unix(f.stat.Mtim.Unix()), stat: f.stat})
 		_ = f.Close()
 	}
 	slices.SortStableFunc(all, func(a, b Kept) int {
@@ -223,6 +226,12 @@ func asideFile(id agent.SessionID, n int) string {
 func isTranscriptOf(id agent.SessionID, name string) bool {
 	rest, ok := strings.CutPrefix(name, string(id)+".")
 	return ok && (rest == "jsonl" || strings.HasSuffix(rest, ".jsonl"))
+}
+
+// InPlace tells whether the original is where it was.
+func (k Kept) InPlace() bool {
+	original, there := statOf(k.Original)
+	return there && sameFile(&original, &k.stat)
 }
 
 // HasLink tells whether what is kept of a conversation has another name too: the original.

@@ -291,7 +291,7 @@ func TestPlantedTranscriptsAreRefused(t *testing.T) {
 	mustHold(t, s, said)
 	for _, text := range []string{`{"folder":"../../etc"}`, `{"folder":".."}`, `{"folder":"a/b"}`, `{"folder":`, strings.Repeat("x", 2*originLimit)} {
 		writeFile(t, path(s, transcripts, originFile(aliceID)), text)
-		if folder := s.originOf(aliceID); folder != "" {
+		if folder := s.originOf(aliceID); folder.Folder != "" {
 			t.Errorf("%.40q leads to %q", text, folder)
 		}
 	}

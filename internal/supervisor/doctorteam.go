@@ -50,7 +50,7 @@ func (d *doctor) moved(_ context.Context) []Finding {
 		if err != nil {
 			continue
 		}
-		id, moved := config.MovedTo(&r, d.Store.Report(r.Handle))
+		id, moved := config.MovedTo(&r, d.Store.Report(r.Handle), hookLead(&r))
 		if !moved {
 			continue
 		}

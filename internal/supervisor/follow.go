@@ -22,7 +22,7 @@ func (s *Supervisor) follow(r *agent.Record) {
 	if err != nil {
 		return
 	}
-	if id, moved := config.MovedTo(r, s.Store.Report(r.Handle)); moved {
+	if id, moved := config.MovedTo(r, s.Store.Report(r.Handle), 0); moved {
 		r.Replace(id, s.now(), claude.Moved)
 	}
 }
@@ -34,13 +34,22 @@ func (s *Supervisor) followSeen(ctx context.Context, r *agent.Record) {
 	if err != nil || r.Process == nil || r.Desired != agent.DesiredRunning {
 		return
 	}
-	id, moved := config.MovedTo(r, s.Store.Report(r.Handle))
+	id, moved := config.MovedTo(r, s.Store.Report(r.Handle), claude.HookLead)
 	if !moved || !alive(r.Process.Identity) || s.beingStarted(r) {
 		return
 	}
 	if now, err := moveTo(ctx, s.Store, r, id, claude.Moved, s.Now()); err == nil {
 		*r = now
 	}
+}
+
+// hookLead is how long the hooks may be ahead of the registry: a process that has ended
+// writes nothing late.
+func hookLead(r *agent.Record) time.Duration {
+	if r.Process == nil || !alive(r.Process.Identity) {
+		return 0
+	}
+	return claude.HookLead
 }
 
 // moveTo moves the record of a live agent to another conversation, writes that down and

@@ -65,7 +65,7 @@ func (s *Supervisor) opening(r *agent.Record, config claude.Config) (claude.Open
 	if keptErr != nil {
 		return "", nil, keptErr // what is there is not to be replaced because it could not be read
 	}
-	if kept == nil {
+	if kept == nil || err != nil && kept.InPlace() { // in another configuration than the one at hand
 		return opening, nil, err
 	}
 	return claude.OpenResume, kept, nil

@@ -94,7 +94,7 @@ func (l *logs) sessionsOf(r *agent.Record) []LogSession {
 		all = append(all, LogSession{SessionID: p.SessionID, Until: p.Until, Reason: p.Reason})
 	}
 	all = append(all, LogSession{SessionID: r.SessionID})
-	if id, moved := l.config.MovedTo(r, l.Store.Report(r.Handle)); moved {
+	if id, moved := l.config.MovedTo(r, l.Store.Report(r.Handle), hookLead(r)); moved {
 		all[len(all)-1].Reason = claude.Moved
 		all = append(all, LogSession{SessionID: id})
 	}

@@ -174,7 +174,7 @@ func (s *Supervisor) completeLegacy(r *agent.Record) error {
 	return err
 }
 
-// restore puts the record back when a start failed and nothing of it runs. What its exits and the
+// restore puts the record back when a start failed and nothing of it runs. What the
 // journal says of the attempt stays. A start that goes on, at a dialog or late, keeps
 // the record that describes it.
 func (s *Supervisor) restore(ctx context.Context, before, failed agent.Record, cause error) error {
@@ -196,9 +196,8 @@ func (s *Supervisor) restore(ctx context.Context, before, failed agent.Record, c
 		if !sameStart(r.Process, failed.Process) {
 			return agent.ErrSuperseded
 		}
-		seen, exits := r.TranscriptSeen, r.Exits
+		seen := r.TranscriptSeen
 		*r = before
-		r.Exits = exits // with the last words of the claude that would not come up
 		if r.SessionID == failed.SessionID && r.TranscriptSeen.IsZero() {
 			r.TranscriptSeen = seen // what was seen on disk stays seen
 		}

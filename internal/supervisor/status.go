@@ -38,9 +38,16 @@ func (s *Supervisor) processStatus(r *agent.Record, check checker, tmuxAlive fun
 		return s.statusWithoutProcess(r)
 	}
 	liveness, err := look(r.Process, check)
+	if liveness == proc.Alive {
+		status := s.liveStatus(r)
+		if status.Source == agent.FromRegistry {
+			return status
+		}
+		if liveness, err = proc.Check(r.Process.Identity); liveness == proc.Alive { // one that is ending has left the registry first
+			return status
+		}
+	}
 	switch {
-	case liveness == proc.Alive:
-		return s.liveStatus(r)
 	case r.ExitOf(r.Process.Invocation) != nil:
 		// Its own launcher saw it end: that holds wherever it ran.
 	case liveness == proc.Foreign:
