@@ -167,8 +167,8 @@ func (r *Record) Replace(id SessionID, at time.Time, reason string) {
 			previous = append(previous, p)
 		}
 	}
-	r.PreviousSessions = append(previous, PreviousSession{SessionID: r.SessionID, Until: at, Reason: reason})
-	r.SessionID = id
+	previous = append(previous, PreviousSession{SessionID: r.SessionID, Until: at, Reason: reason})
+	r.PreviousSessions, r.SessionID = previous, id
 	r.TranscriptSeen = time.Time{}
 }
 
