@@ -39,7 +39,7 @@ line before it, and .nbs/journal.head says where the chain ends. --verify follow
 and ends with 1 at the first line that was altered, removed, put in, moved or cut off,
 naming file and line. A line that a full disk or a power cut left torn is told and does
 no harm; so are the lines of earlier versions, before the chain begins.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Interrupted),
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Interrupted),
 		Example: `  nbs-worker events
   nbs-worker events --handle theologian --since 2h
   nbs-worker events --follow --since 0s --json | jq -r 'select(.event == "exit") | .handle'

@@ -44,7 +44,7 @@ ends with 0 when the agent is dismissed, with 130 when it is interrupted.
 --json prints an object a line: session_id, at, who (you, agent, tool, claude,
 compacted, session), text; where they apply tool, failure, model, aside, subagent, and
 bytes of a record too long to be read, of which text is the beginning.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Interrupted),
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Interrupted),
 		Example: `  nbs-worker logs theologian --last 20
   nbs-worker logs theologian --follow --last 1
   nbs-worker logs theologian --all --grep '(?i)deadline'

@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"nbs-worker/internal/filewatch"
 )
 
 // JournalTail reads the journal, and later what was appended since.
@@ -29,10 +27,8 @@ func (t *JournalTail) Close() error {
 	return t.file.Close()
 }
 
-// Watch makes the watcher wait for what is appended.
-func (t *JournalTail) Watch(w *filewatch.Watcher) error {
-	return w.Add(filepath.Join(t.store.project, folder))
-}
+// Path is where what is appended is seen.
+func (t *JournalTail) Path() string { return filepath.Join(t.store.project, folder, journal) }
 
 // Read calls visit with each event that was not read before, until it returns an error.
 // Lines that are no events are passed over; what is just being written is left for the

@@ -7,12 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/filewatch"
 	"nbs-worker/internal/smallfile"
 )
 
@@ -259,8 +257,3 @@ func (s *Store) names(sub string) ([]string, error) {
 func recordFile(handle agent.Handle) string { return string(handle) + ".json" }
 
 func recordPath(handle agent.Handle) string { return sessions + "/" + recordFile(handle) }
-
-// WatchRecords makes the watcher wait for what changes in any record.
-func (s *Store) WatchRecords(w *filewatch.Watcher) error {
-	return w.Add(filepath.Join(s.project, folder, sessions))
-}

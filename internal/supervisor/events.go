@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/filewatch"
 	"nbs-worker/internal/store"
 )
 
@@ -26,12 +25,13 @@ func (q EventQuery) wants(e store.Event) bool {
 func (s *Supervisor) Events(ctx context.Context, q EventQuery, visit func(store.Event) error) error {
 	tail := s.Store.TailJournal()
 	defer tail.Close()
-	watcher, err := s.watchJournal(tail, q.Follow)
-	if err != nil {
-		return err
-	}
-	if watcher != nil {
-		defer watcher.Close()
+	var watch *watch
+	if q.Follow {
+		var err error
+		if watch, err = newWatch(tail.Path()); err != nil { // before the first look, so that nothing is missed in between
+			return err
+		}
+		defer watch.close()
 	}
 	known := q.Handle == "" || q.Follow
 	for {
@@ -42,29 +42,13 @@ func (s *Supervisor) Events(ctx context.Context, q EventQuery, visit func(store.
 			}
 			return visit(e)
 		})
-		if err != nil || watcher == nil {
+		if err != nil || !q.Follow {
 			return s.known(known, q.Handle, err)
 		}
-		if err := watcher.Wait(ctx); err != nil {
+		if err := watch.change(ctx); err != nil {
 			return err
 		}
 	}
-}
-
-// watchJournal begins to watch before the first look, so that nothing is missed in between.
-func (s *Supervisor) watchJournal(tail *store.JournalTail, follow bool) (*filewatch.Watcher, error) {
-	if !follow {
-		return nil, nil
-	}
-	watcher, err := filewatch.New()
-	if err != nil {
-		return nil, err
-	}
-	if err := tail.Watch(watcher); err != nil {
-		_ = watcher.Close()
-		return nil, err
-	}
-	return watcher, nil
 }
 
 func (s *Supervisor) known(known bool, handle agent.Handle, err error) error {

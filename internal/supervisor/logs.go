@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
-	"nbs-worker/internal/filewatch"
 )
 
 // LogQuery says what of an agent's conversation is wanted.
@@ -54,11 +54,11 @@ func (s *Supervisor) Logs(ctx context.Context, q LogQuery, to LogReader) error {
 		return err
 	}
 	if q.Follow {
-		if l.watcher, err = filewatch.New(); err != nil {
+		if l.watch, err = newWatch(); err != nil {
 			return err
 		}
-		defer l.watcher.Close()
-		if err := l.watch(); err != nil { // before the first look, so that nothing is missed in between
+		defer l.watch.close()
+		if err := l.arm(); err != nil { // before the first look, so that nothing is missed in between
 			return err
 		}
 	}
@@ -80,7 +80,7 @@ type logs struct {
 	to       LogReader
 	config   claude.Config
 	sessions []LogSession // that are shown, oldest first
-	watcher  *filewatch.Watcher
+	watch    *watch       // nil: nothing is followed
 
 	at     agent.SessionID // the conversation that is followed
 	offset int64           // in its transcript; what stands before was read
@@ -175,11 +175,19 @@ func noTranscript(r *agent.Record) error {
 		Hint("to wait for what is said: nbs-worker logs %s --follow", r.Handle)
 }
 
-func (l *logs) watch() error {
-	if err := l.Store.WatchRecords(l.watcher); err != nil {
+// arm watches what tells of the conversation: the record, and whatever claude writes.
+func (l *logs) arm() error {
+	folders, err := l.config.ConversationFolders()
+	if err != nil {
 		return err
 	}
-	return l.config.WatchConversations(l.watcher)
+	record, _ := l.Store.Watched(l.query.Handle)
+	for _, folder := range append(folders, filepath.Dir(record)) {
+		if err := l.watch.folder(folder); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // follow shows what is said from now on.
@@ -200,11 +208,11 @@ func (l *logs) follow(ctx context.Context) error {
 		if moved {
 			continue
 		}
-		if err := l.watcher.Wait(ctx); err != nil {
+		if err := l.watch.change(ctx); err != nil {
 			return err
 		}
 		if !there { // its folder may be new
-			if err := l.watch(); err != nil {
+			if err := l.arm(); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -28,15 +29,23 @@ type watch struct {
 	endings map[agent.Identified]*proc.Ending // nil for one that has ended: it is not asked for again
 }
 
-func newWatch() (*watch, error) {
+// newWatch watches the folders of files.
+func newWatch(paths ...string) (*watch, error) {
 	files, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, watchFailed(err)
 	}
-	return &watch{
+	w := &watch{
 		files: files, dirs: map[string]bool{}, missing: map[string]string{}, closed: make(chan struct{}),
 		ended: make(chan agent.Identified), endings: map[agent.Identified]*proc.Ending{},
-	}, nil
+	}
+	for _, path := range paths {
+		if err := w.file(path); err != nil {
+			w.close()
+			return nil, err
+		}
+	}
+	return w, nil
 }
 
 func (w *watch) close() {
@@ -51,8 +60,9 @@ func (w *watch) close() {
 
 // file watches the folder of a file. One that is watched already costs a system call, which
 // takes up a folder that was replaced.
-func (w *watch) file(path string) error {
-	dir := filepath.Dir(path)
+func (w *watch) file(path string) error { return w.folder(filepath.Dir(path)) }
+
+func (w *watch) folder(dir string) error {
 	w.dirs[dir] = true
 	for {
 		at, err := w.nearest(dir)
@@ -101,6 +111,27 @@ func (w *watch) rebuilds(event fsnotify.Event) bool {
 		}
 	}
 	return false
+}
+
+// change returns when a file has changed since the watch began or since the last call; to
+// look anew after each of a burst of changes is not needed. Errors: that of the context.
+func (w *watch) change(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case err := <-w.files.Errors:
+		if !errors.Is(err, fsnotify.ErrEventOverflow) { // what was lost was a change
+			return watchFailed(err)
+		}
+	case <-w.files.Events:
+	}
+	for {
+		select {
+		case <-w.files.Events:
+		default:
+			return nil
+		}
+	}
 }
 
 // process asks to be told of the end of a process that was seen to live.

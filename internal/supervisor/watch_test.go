@@ -1,6 +1,8 @@
 package supervisor
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -83,6 +85,46 @@ func TestWatchOfADanglingLink(t *testing.T) {
 	}
 	if err := w.file(filepath.Join(dir, "f")); err != nil || w.missing[dir] == "" {
 		t.Errorf("%v, %v", w.missing, err)
+	}
+}
+
+func TestChangeSeesEachKind(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	w, err := newWatch(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.close()
+	for _, change := range []func() error{
+		func() error { return os.WriteFile(file, []byte("one"), 0o600) },
+		func() error { return os.WriteFile(file, []byte("another"), 0o600) },
+		func() error { return os.Rename(file, file+"2") },
+		func() error { return os.Remove(file + "2") },
+	} {
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.change(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Who waits for what does not come is woken by the context, and only by it.
+func TestChangeEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	w, err := newWatch(filepath.Join(t.TempDir(), "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.close()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- w.change(ctx) }()
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }
 
