@@ -6,12 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -210,90 +207,6 @@ func TestRestoreTranscriptNeverOverwrites(t *testing.T) {
 	info, err := os.Stat(original(s))
 	if err != nil || readFile(t, original(s)) != said || info.Mode().Perm() != 0o600 || time.Since(info.ModTime()) > time.Hour {
 		t.Errorf("%v, %v", info, err)
-	}
-}
-
-// Nothing is kept but a regular file of this user under the conversation's own name.
-func TestKeepTranscriptRefusesWhatIsNone(t *testing.T) {
-	t.Parallel()
-	s := withTranscript(t, said)
-	outside := filepath.Join(t.TempDir(), "secret")
-	writeFile(t, outside, "secret")
-	for what, plant := range map[string]func(at string) error{
-		"a link":   func(at string) error { return os.Symlink(outside, at) },
-		"a FIFO":   func(at string) error { return syscall.Mkfifo(at, 0o600) },
-		"a socket": func(at string) error { return syscall.Mknod(at, syscall.S_IFSOCK|0o600, 0) },
-		"a folder": func(at string) error { return os.Mkdir(at, 0o700) },
-		"nothing":  func(string) error { return nil },
-	} {
-		_ = os.Remove(original(s))
-		if err := plant(original(s)); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.KeepTranscript(t.Context(), aliceID, original(s)); err == nil {
-			t.Errorf("%s was kept", what)
-		}
-	}
-	for _, c := range []struct {
-		id   agent.SessionID
-		path string
-	}{
-		{"../../x", "/srv/../../x.jsonl"},
-		{aliceID, outside},
-		{aliceID, "projects/" + transcriptFile(aliceID)},
-		{aliceID, filepath.Join(originals(s), transcriptFile(otherID))},
-	} {
-		wantKind(t, c.path, s.KeepTranscript(t.Context(), c.id, c.path), agent.BadInput)
-	}
-	if got := names(t, path(s, transcripts)); len(got) > 0 {
-		t.Errorf("there are %v", got)
-	}
-}
-
-func TestTranscriptOfAnotherUserIsNotKept(t *testing.T) {
-	t.Parallel()
-	rig.NeedsRoot(t)
-	s := withTranscript(t, said)
-	if err := os.Chown(original(s), rig.Nobody, -1); err != nil {
-		t.Fatal(err)
-	}
-	wantKind(t, "keep", s.KeepTranscript(t.Context(), aliceID, original(s)), agent.BadInput)
-}
-
-// What stands in the place of ours is neither written through nor put back.
-func TestPlantedTranscriptsAreRefused(t *testing.T) {
-	t.Parallel()
-	s := withTranscript(t, said)
-	mustKeep(t, s)
-	kept, err := s.Kept(aliceID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	plantLink(t, s, transcripts, transcriptFile(aliceID))
-	plantLink(t, s, transcripts, "."+transcriptFile(aliceID))
-	if err := s.KeepTranscript(t.Context(), aliceID, original(s)); err == nil {
-		t.Error("a link was taken for ours")
-	}
-	_ = os.Remove(original(s))
-	if err := s.RestoreTranscript(kept[0], original(s)); err == nil {
-		t.Error("the target of a link was put back")
-	}
-	if _, err := s.Kept(aliceID); err == nil {
-		t.Error("a link is listed")
-	}
-	// A planted temporary name is replaced, a planted origin is not believed.
-	s = withTranscript(t, said)
-	if err := os.MkdirAll(path(s, transcripts), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	plantLink(t, s, transcripts, "."+transcriptFile(aliceID))
-	mustKeep(t, s)
-	mustHold(t, s, said)
-	for _, text := range []string{`{"folder":"../../etc"}`, `{"folder":".."}`, `{"folder":"a/b"}`, `{"folder":`, strings.Repeat("x", 2*originLimit)} {
-		writeFile(t, path(s, transcripts, originFile(aliceID)), text)
-		if folder := s.originOf(aliceID); folder.Folder != "" {
-			t.Errorf("%.40q leads to %q", text, folder)
-		}
 	}
 }
 

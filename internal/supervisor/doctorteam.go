@@ -4,15 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
-	"nbs-worker/internal/launcher"
-	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
 )
 
@@ -151,173 +147,6 @@ func (d *doctor) retentions(ctx context.Context) []keeping {
 		config, err := claude.ConfigOf(&row.Record, d.Env)
 		if at >= 0 && err == nil {
 			all = append(all, keeping{looked[at], row.Record.TranscriptSeen, config.SettingsFile()})
-		}
-	}
-	return all
-}
-
-// runningClaude is a process that runs under claude's name, whoever started it.
-type runningClaude struct {
-	agent.Identity
-	session    agent.SessionID // "": not known
-	cwd        string
-	root       string
-	handle     agent.Handle
-	invocation agent.Invocation
-	env        []string
-}
-
-// runningClaudes looks once through all processes of the machine, for all agents.
-func (d *doctor) runningClaudes() ([]runningClaude, error) {
-	ids, err := proc.Find("claude", func(cmdline []string) bool {
-		return len(cmdline) > 0 && filepath.Base(cmdline[0]) == "claude"
-	})
-	if err != nil {
-		return nil, err
-	}
-	var all []runningClaude
-	for _, id := range ids {
-		one := runningClaude{Identity: id}
-		if one.env, err = proc.Environ(id.PID); err != nil {
-			continue // another user's, or gone
-		}
-		variable := lookup(one.env)
-		one.root, one.handle = variable(launcher.RootVariable), agent.Handle(variable(launcher.HandleVariable))
-		one.invocation = agent.Invocation(variable(launcher.InvocationVariable))
-		one.cwd, _ = proc.Cwd(id.PID)
-		one.session = d.sessionOf(id, variable)
-		all = append(all, one)
-	}
-	return all, nil
-}
-
-// sessionOf is the conversation of a claude: as its registry knows it, or by its command line.
-func (d *doctor) sessionOf(id agent.Identity, variable func(string) string) agent.SessionID {
-	dir := variable(claude.ConfigDirVariable)
-	if home := variable("HOME"); dir == "" && home != "" {
-		dir = filepath.Join(home, ".claude")
-	}
-	if config, err := claude.ConfigAt(dir); err == nil {
-		if live, err := config.Live(id.PID); err == nil && live.StartTicks == id.StartTicks {
-			return live.SessionID
-		}
-	}
-	cmdline, err := proc.Cmdline(id.PID)
-	if err != nil {
-		return ""
-	}
-	args, _ := claude.ReadArgs(cmdline)
-	session, err := agent.ParseSessionID(args.SessionID)
-	if err != nil {
-		return ""
-	}
-	return session
-}
-
-func (d *doctor) openTwice(_ context.Context) []Finding {
-	claudes, err := d.claudes()
-	if err != nil {
-		return []Finding{found(Warning, "the processes of this machine cannot be listed: "+oneLine(err), "two claudes on one conversation would not be seen")}
-	}
-	ours := map[agent.SessionID]bool{} // other conversations are other people's business
-	for _, row := range d.known() {
-		for _, id := range conversations(&row.Record) {
-			ours[id] = true
-		}
-	}
-	by := map[agent.SessionID][]runningClaude{}
-	for _, one := range claudes {
-		if ours[one.session] && !slices.ContainsFunc(by[one.session], func(other runningClaude) bool { return related(one.PID, other.PID) }) {
-			by[one.session] = append(by[one.session], one)
-		}
-	}
-	var all []Finding
-	for session, on := range by {
-		if len(on) < 2 {
-			continue
-		}
-		all = append(all, found(Failure, fmt.Sprintf("the conversation %s is open in two claudes: pid %d in %s and pid %d in %s", session, on[0].PID, agent.Quote(on[0].cwd), on[1].PID, agent.Quote(on[1].cwd)),
-			"Claude has no lock: the conversation forks, and what one of them says is forgotten", "leave one of them by /exit, in its own terminal; to see which is which: "+fmt.Sprintf("ps -fp %d,%d", on[0].PID, on[1].PID)))
-	}
-	slices.SortFunc(all, func(a, b Finding) int { return cmp.Compare(a.What, b.What) })
-	return all
-}
-
-// related tells whether one process was started by the other: a wrapper shows the line of
-// the claude that it runs, and so does a child that is not its own program yet.
-func related(a, b int) bool {
-	return slices.Contains(proc.AncestorsOf(a), b) || slices.Contains(proc.AncestorsOf(b), a)
-}
-
-// unrecordedClaudes looks for claudes that bear this project's mark and are in no record.
-func (d *doctor) unrecordedClaudes(_ context.Context) []Finding {
-	claudes, _ := d.claudes() // team.twice says what is wrong
-	known := d.invocations()
-	var all []Finding
-	for _, one := range claudes {
-		if one.root != d.Store.Project() || one.handle == "" || known[one.invocation] {
-			continue
-		}
-		if d.atWork(one.handle) {
-			continue
-		}
-		all = append(all, found(Failure, fmt.Sprintf("a claude of this project runs as %s, pid %d, and no record names it", agent.Quote(string(one.handle)), one.PID),
-			"it is in nobody's list, and an agent that is started anew would not know of it", rescue(one)...))
-	}
-	return all
-}
-
-// atWork tells whether a verb is just changing the agent's life.
-func (d *doctor) atWork(handle agent.Handle) bool {
-	holder, signed := d.Store.VerbHolder(handle)
-	if !signed {
-		return false
-	}
-	_, err := proc.Identify(holder.PID)
-	return err == nil
-}
-
-// rescue is how a claude without record is looked at, and its conversation taken up.
-func rescue(one runningClaude) []string {
-	fixes := []string{fmt.Sprintf("to see it: ps -fp %d", one.PID)}
-	if _, err := agent.ParseHandle(string(one.handle)); err != nil || one.session == "" {
-		return append(fixes, fmt.Sprintf("to end it: kill %d", one.PID))
-	}
-	return append(fixes, fmt.Sprintf("to end it, which keeps its conversation: kill %d", one.PID),
-		fmt.Sprintf("then take the conversation up again: nbs-worker spawn %s-2 --session-id %s", one.handle, one.session))
-}
-
-// invocations are the starts that the records know of.
-func (d *doctor) invocations() map[agent.Invocation]bool {
-	known := map[agent.Invocation]bool{}
-	for _, row := range d.known() {
-		if row.Record.Process != nil {
-			known[row.Record.Process.Invocation] = true
-		}
-	}
-	return known
-}
-
-func (d *doctor) unrecordedSessions(ctx context.Context) []Finding {
-	known := d.invocations()
-	var all []Finding
-	for _, client := range d.servers() {
-		if _, err := client.ServerPID(); err != nil {
-			continue // no server: no sessions
-		}
-		panes, err := client.Panes(ctx)
-		if err != nil {
-			continue // tmux.server says so
-		}
-		for _, pane := range panes {
-			if pane.Invocation == "" || known[pane.Invocation] || !strings.HasPrefix(pane.Session, "nbs-") {
-				continue
-			}
-			if cwd, err := proc.Cwd(pane.PID); err != nil || cwd != d.Store.Project() {
-				continue // another project's
-			}
-			all = append(all, found(Warning, fmt.Sprintf("the tmux session %s was made for an agent of this project, and no record names it", agent.Quote(pane.Session)),
-				"what runs in it is in nobody's list", fmt.Sprintf("to see it: tmux -S %s attach -t '=%s'", agent.ShellWord(client.Path()), pane.Session)))
 		}
 	}
 	return all
