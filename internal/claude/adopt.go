@@ -1,11 +1,7 @@
 package claude
 
 import (
-	"errors"
-	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"nbs-worker/internal/agent"
 )
@@ -31,25 +27,6 @@ func Amnesia(variable func(name string) (string, bool)) string {
 		}
 	}
 	return ""
-}
-
-// Registered lists the pids that have an entry in the registry, live or left behind.
-func (c Config) Registered() ([]int, error) {
-	entries, err := os.ReadDir(filepath.Join(c.dir, "sessions"))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var pids []int
-	for _, entry := range entries {
-		stem, isEntry := strings.CutSuffix(entry.Name(), ".json")
-		if pid, err := strconv.Atoi(stem); isEntry && err == nil {
-			pids = append(pids, pid)
-		}
-	}
-	return pids, nil
 }
 
 // LastWords are the model of the last reply and the last permission mode of a conversation,

@@ -1,8 +1,6 @@
 package claude
 
 import (
-	"path/filepath"
-
 	"nbs-worker/internal/agent"
 )
 
@@ -57,7 +55,7 @@ func ReadArgs(cmdline []string) (values Recorded, known bool) {
 // RunsOn tells whether a command line is that of a claude, under this name, that was
 // started on the conversation. It may be in another by now.
 func RunsOn(cmdline []string, id agent.SessionID) bool {
-	if len(cmdline) == 0 || filepath.Base(cmdline[0]) != "claude" {
+	if !IsClaude(cmdline) {
 		return false
 	}
 	args, known := ReadArgs(cmdline)

@@ -27,8 +27,21 @@ func ConfigAt(dir string) (Config, error) {
 		return Config{}, agent.Errorf(agent.Unfit, "no home folder: %w", err).
 			Hint("set HOME or %s", ConfigDirVariable)
 	}
-	// The default is not the same as CLAUDE_CONFIG_DIR=~/.claude: the file is elsewhere.
-	return Config{dir: filepath.Join(home, ".claude"), file: filepath.Join(home, ".claude.json")}, nil
+	return configBelow(home), nil
+}
+
+// configBelow is the default, which is not the same as CLAUDE_CONFIG_DIR=~/.claude: the file
+// is elsewhere.
+func configBelow(home string) Config {
+	return Config{dir: filepath.Join(home, ".claude"), file: filepath.Join(home, ".claude.json")}
+}
+
+// ConfigUsedBy returns the configuration of a claude with the given variables.
+func ConfigUsedBy(variable func(name string) string) (Config, error) {
+	if home := variable("HOME"); home != "" && variable(ConfigDirVariable) == "" {
+		return configBelow(home), nil
+	}
+	return ConfigAt(variable(ConfigDirVariable))
 }
 
 // ConfigOf returns the configuration that a record's claude uses. A record of the

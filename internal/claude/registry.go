@@ -48,7 +48,7 @@ const registryLimit = 1 << 16 // bytes; an entry has about 500
 
 // Live reads the registry entry of a process. Errors: [os.ErrNotExist].
 func (c Config) Live(pid int) (Live, error) {
-	path := c.entry(pid)
+	path := c.RegistryEntry(pid)
 	data, err := smallfile.Read(path, registryLimit)
 	if errors.Is(err, os.ErrNotExist) {
 		return Live{}, err
@@ -106,32 +106,43 @@ func (l Live) outdated(r *agent.Record, report agent.Report, lead time.Duration)
 		report.Activity != nil && report.Activity.At.Add(lead).After(time.UnixMilli(l.WrittenMS))
 }
 
-// RegistryEntry is the file in which a process says what it does, there or not.
-func (c Config) RegistryEntry(pid int) string { return c.entry(pid) }
+// registry is the folder in which each claude says what it does.
+func (c Config) registry() string { return filepath.Join(c.dir, "sessions") }
 
-// entry is the path of a process's registry entry.
-func (c Config) entry(pid int) string {
-	return filepath.Join(c.dir, "sessions", strconv.Itoa(pid)+".json")
+// RegistryEntry is the file in which a process says what it does, there or not.
+func (c Config) RegistryEntry(pid int) string {
+	return filepath.Join(c.registry(), strconv.Itoa(pid)+".json")
 }
 
-// OpenOn lists the registry entries of a conversation, live or left behind.
-// Entries that cannot be read are passed over: they are other sessions' or torn.
-func (c Config) OpenOn(id agent.SessionID) ([]Live, error) {
-	entries, err := os.ReadDir(filepath.Join(c.dir, "sessions"))
+// Registered lists the pids that have an entry in the registry, live or left behind.
+func (c Config) Registered() ([]int, error) {
+	entries, err := os.ReadDir(c.registry())
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	var open []Live
+	var pids []int
 	for _, entry := range entries {
 		stem, isEntry := strings.CutSuffix(entry.Name(), ".json")
-		pid, err := strconv.Atoi(stem)
-		if !isEntry || err != nil {
-			continue
+		if pid, err := strconv.Atoi(stem); isEntry && err == nil {
+			pids = append(pids, pid)
 		}
-		path := c.entry(pid)
+	}
+	return pids, nil
+}
+
+// OpenOn lists the registry entries of a conversation, live or left behind.
+// Entries that cannot be read are passed over: they are other sessions' or torn.
+func (c Config) OpenOn(id agent.SessionID) ([]Live, error) {
+	pids, err := c.Registered()
+	if err != nil {
+		return nil, err
+	}
+	var open []Live
+	for _, pid := range pids {
+		path := c.RegistryEntry(pid)
 		data, err := smallfile.Read(path, registryLimit)
 		if err != nil || !bytes.Contains(data, []byte(id)) {
 			continue // most are of other conversations, and need not be understood
@@ -149,7 +160,7 @@ func (c Config) Forget(pid int, startTicks uint64) error {
 	if live, err := c.Live(pid); err == nil && live.StartTicks != startTicks {
 		return nil
 	}
-	err := os.Remove(c.entry(pid))
+	err := os.Remove(c.RegistryEntry(pid))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}

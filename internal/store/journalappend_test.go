@@ -1,10 +1,11 @@
 package store
 
 import (
-	"nbs-worker/internal/sim/rig"
 	"strings"
 	"sync"
 	"testing"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestTwoHundredProcessesWriteAtOnce(t *testing.T) {

@@ -1,13 +1,14 @@
 package store
 
 import (
-	"nbs-worker/internal/agent"
-	"nbs-worker/internal/sim/rig"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 )
 
 // Nothing is kept but a regular file of this user under the conversation's own name.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -27,9 +26,7 @@ type runningClaude struct {
 
 // runningClaudes looks once through all processes of the machine, for all agents.
 func (d *doctor) runningClaudes() ([]runningClaude, error) {
-	ids, err := proc.Find("claude", func(cmdline []string) bool {
-		return len(cmdline) > 0 && filepath.Base(cmdline[0]) == "claude"
-	})
+	ids, err := proc.Find("claude", claude.IsClaude)
 	if err != nil {
 		return nil, err
 	}
@@ -51,11 +48,7 @@ func (d *doctor) runningClaudes() ([]runningClaude, error) {
 
 // sessionOf is the conversation of a claude: as its registry knows it, or by its command line.
 func (d *doctor) sessionOf(id agent.Identity, variable func(string) string) agent.SessionID {
-	dir := variable(claude.ConfigDirVariable)
-	if home := variable("HOME"); dir == "" && home != "" {
-		dir = filepath.Join(home, ".claude")
-	}
-	if config, err := claude.ConfigAt(dir); err == nil {
+	if config, err := claude.ConfigUsedBy(variable); err == nil {
 		if live, err := config.Live(id.PID); err == nil && live.StartTicks == id.StartTicks {
 			return live.SessionID
 		}
