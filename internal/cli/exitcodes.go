@@ -79,6 +79,9 @@ ANTHROPIC_API_KEY and the like for each call, also from cron.
 Set for claude and all that it starts:
   NBS_HANDLE           the agent's handle
   NBS_ROOT             the project root
-  NBS_INVOCATION_ID    this start of the agent; what a start leaves behind is found by it`,
+  NBS_INVOCATION_ID    this start of the agent; what a start leaves behind is found by it
+
+Set by spawn and resume for the launcher alone, and not for you:
+  NBS_LAUNCH           which start it takes up`,
 	}
 }

@@ -1,10 +1,12 @@
-// Package store keeps .nbs/: the records of agents, the locks and leases, the
-// one-shot launch files and the journal. No other package touches that folder.
+// Package store keeps .nbs/: the records of agents, what their hooks report, a second
+// name of their transcripts, the locks and leases, the one-shot launch files and the
+// journal. No other package touches that folder.
 //
 // What is written is private (0600 in 0700), atomic and durable: a temporary file,
-// fsync, rename, fsync of the folder. A reader takes no lock. A damaged file is an
-// error that names the file and the remedy; it is never read as empty. All access
-// below .nbs goes through [os.Root], so that no name and no planted link leads out.
+// fsync, rename, fsync of the folder. Only what the next look or hook makes again, the
+// reports and the names of transcripts, is not synced. A reader takes no lock. A damaged
+// file is an error that names the file and the remedy; it is never read as empty. All
+// access below .nbs goes through [os.Root], so that no name and no planted link leads out.
 //
 // The package knows nothing of processes, tmux or Claude Code, and must not import
 // the packages that do.

@@ -1,6 +1,8 @@
-// Package supervisor is what nbs-worker does: spawn, resume, stop, dismiss, look.
-// Each use case takes the verb lock, changes the world through store, tmux, launcher
-// and proc, observes the result, and only then claims it.
+// Package supervisor is what nbs-worker does. Spawn, adopt, resume, stop and dismiss each
+// take the verb lock, change the world through store, tmux, launcher and proc, observe the
+// result, and only then claim it. Looks (list, session, logs, events, wait, screen, doctor)
+// take none, unless doctor is asked to fix; what they write down is what they have seen.
+// Hooks and status lines report through it.
 //
 // What it may signal is what a record names, identity for identity. A question that
 // was not answered leads to no kill and to no start. The package knows no flags and

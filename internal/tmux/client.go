@@ -6,8 +6,8 @@
 // us, targets are exact ('=name') or ids, and a pane's command is a few fixed words.
 //
 // Every call has a deadline, and all calls of a command have one together: a server that
-// is wedged or stopped answers nobody. A call that failed is no statement about an agent. The package knows neither
-// processes nor .nbs.
+// is wedged or stopped answers nobody. A call that failed is no statement about an agent.
+// The package knows neither processes nor .nbs.
 package tmux
 
 import (
