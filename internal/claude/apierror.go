@@ -49,7 +49,7 @@ func (t Transcript) LastError() (last APIError, found bool, err error) {
 			continue
 		}
 		if line.IsAPIError {
-			return APIError{Class: textOf(line.Error), At: line.Timestamp, Text: cut(line.text(), apiErrorText)}, true, nil
+			return APIError{Class: jsonString(line.Error), At: line.Timestamp, Text: cut(line.text(), apiErrorText)}, true, nil
 		}
 		if line.Message.Model != "<synthetic>" {
 			return APIError{}, false, nil
@@ -60,7 +60,7 @@ func (t Transcript) LastError() (last APIError, found bool, err error) {
 
 // text is what a message says, as a string or in pieces.
 func (l turnEnd) text() string {
-	if text := textOf(l.Message.Content); text != "" {
+	if text := jsonString(l.Message.Content); text != "" {
 		return text
 	}
 	var pieces []struct{ Text string }
@@ -74,8 +74,8 @@ func (l turnEnd) text() string {
 	return all.String()
 }
 
-// textOf is a JSON string's text, and "" of anything else.
-func textOf(value json.RawMessage) string {
+// jsonString is a JSON string's text, and "" of anything else.
+func jsonString(value json.RawMessage) string {
 	var text string
 	if json.Unmarshal(value, &text) != nil {
 		return ""

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -154,7 +155,7 @@ func (w *waiting) changed(event fsnotify.Event) {
 		w.allStale()
 		return
 	}
-	w.markIf(func(a *watched) bool { return a.files[event.Name] || a.files[dirOf(event.Name)+anyFile] })
+	w.markIf(func(a *watched) bool { return a.files[event.Name] || a.files[filepath.Dir(event.Name)+anyFile] })
 }
 
 func (w *waiting) allStale() { w.markIf(func(*watched) bool { return true }) }

@@ -15,8 +15,6 @@ import (
 // anyFile stands for all files of a folder.
 const anyFile = "/*"
 
-func dirOf(path string) string { return filepath.Dir(path) }
-
 // look judges an agent to which something happened. All that may change is watched before
 // it is looked at: what changes in between is an event that comes after.
 func (w *waiting) look(ctx context.Context, a *watched) error {
@@ -64,7 +62,7 @@ func (w *waiting) arm(a *watched, r *agent.Record) error {
 	}
 	files := []string{record, report, config.RegistryEntry(r.PID)}
 	if r.Process == nil { // the entry of whoever has the conversation open
-		files = append(files, dirOf(config.RegistryEntry(0))+anyFile)
+		files = append(files, filepath.Dir(config.RegistryEntry(0))+anyFile)
 	}
 	if conditions(w.For).ask(untilContextBelow) {
 		if transcript, found, err := config.Transcript(r.SessionID); err == nil && found {

@@ -1,0 +1,34 @@
+package supervisor
+
+import (
+	"testing"
+
+	"nbs-worker/internal/agent"
+)
+
+func TestConditions(t *testing.T) {
+	t.Parallel()
+	level := func(used int) *agent.ContextUse { return &agent.ContextUse{UsedPercent: used} }
+	dead := agent.Status{State: agent.Dead, Cause: agent.Crashed}
+	for _, c := range []struct {
+		text string
+		is   Waited
+		want bool
+	}{
+		{"idle", Waited{Status: agent.Status{State: agent.Idle}}, true},
+		{"idle", Waited{Status: agent.Status{State: agent.Waiting}}, false},
+		{"ready", Waited{Status: agent.Status{State: agent.Idle}}, true},
+		{"ready", Waited{Status: agent.Status{State: agent.Idle}, notLoggedIn: true}, false},
+		{"gone", Waited{Status: dead}, true},
+		{"gone", Waited{Status: agent.Status{State: agent.Unknown}}, false},
+		{"context-below=25%", Waited{Status: agent.Status{State: agent.Busy}, Context: level(76)}, true},
+		{"context-below=25", Waited{Status: agent.Status{State: agent.Busy}, Context: level(75)}, false},
+		{"context-below=25%", Waited{Status: agent.Status{State: agent.Busy}}, false},
+		{"context-below=25%", Waited{Status: dead, Context: level(90)}, false},
+	} {
+		condition, err := ParseCondition(c.text)
+		if err != nil || condition.holds(&c.is) != c.want {
+			t.Errorf("%s of %+v: want %t; %v", c.text, c.is, c.want, err)
+		}
+	}
+}
