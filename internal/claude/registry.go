@@ -95,15 +95,22 @@ func (c Config) MovedTo(r *agent.Record, report agent.Report, lead time.Duration
 }
 
 // HookLead is how long the hooks may be ahead of the registry while claude lives and the
-// machine is busy: at a
-// /branch, 2.1.197 writes the old id once more after it has called them with the new one.
+// machine is busy: at a /branch, 2.1.197 writes the old id once more after it has called
+// them with the new one.
 const HookLead = 10 * time.Second
 
-// outdated tells whether a hook has said that the agent is in the conversation of the
-// record, and the entry was not written later than that by more than the lead.
+// outdated tells whether an entry may be of before the agent went where the record has it: a
+// hook has said so, or the record has just left the conversation that the entry names.
 func (l Live) outdated(r *agent.Record, report agent.Report, lead time.Duration) bool {
+	written := time.UnixMilli(l.WrittenMS)
+	if n := len(r.PreviousSessions); n > 0 {
+		last := r.PreviousSessions[n-1]
+		if last.SessionID == l.SessionID && last.Until.Add(lead).After(written) {
+			return true
+		}
+	}
 	return report.Invocation == r.Process.Invocation && report.SessionID == r.SessionID &&
-		report.Activity != nil && report.Activity.At.Add(lead).After(time.UnixMilli(l.WrittenMS))
+		report.Activity != nil && report.Activity.At.Add(lead).After(written)
 }
 
 // registry is the folder in which each claude says what it does.
