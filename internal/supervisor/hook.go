@@ -13,44 +13,6 @@ import (
 	"nbs-worker/internal/store"
 )
 
-// Caller is the agent whose claude calls: what its environment says.
-type Caller struct {
-	Handle     agent.Handle
-	Invocation agent.Invocation
-	Root       string // project root at the start
-	Dir        string // where the call is made: the project may have been moved
-}
-
-// Open finds the project in which the caller's start is recorded. Errors:
-// [agent.ErrSuperseded] when there is none: it reports to nobody.
-func (c Caller) Open() (*store.Store, agent.Record, error) {
-	if _, err := agent.ParseHandle(string(c.Handle)); err != nil || c.Invocation == "" {
-		return nil, agent.Record{}, agent.ErrSuperseded
-	}
-	if opened, r, found := c.recordedIn(c.Root); found {
-		return opened, r, nil
-	}
-	if here, err := store.Find(c.Dir); err == nil && here != c.Root {
-		if opened, r, found := c.recordedIn(here); found {
-			return opened, r, nil
-		}
-	}
-	return nil, agent.Record{}, agent.ErrSuperseded
-}
-
-func (c Caller) recordedIn(root string) (*store.Store, agent.Record, bool) {
-	opened, err := store.Open(root)
-	if err != nil {
-		return nil, agent.Record{}, false
-	}
-	r, err := opened.Load(c.Handle)
-	if err == nil && r.Process != nil && r.Process.Invocation == c.Invocation {
-		return opened, r, true
-	}
-	_ = opened.Close() // it was only read
-	return nil, agent.Record{}, false
-}
-
 // Hook is a call of one of claude's hooks.
 type Hook struct {
 	said claude.Hook
