@@ -114,3 +114,17 @@ func TestHooksOfOthersAreIgnored(t *testing.T) {
 		t.Errorf("before %+v\nafter %+v", before, after)
 	}
 }
+
+// Somebody may configure ours as their own. It does not call itself again and again.
+func TestStatusLineDoesNotRunItself(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	calls := filepath.Join(m.TempDir(), "calls")
+	m.userSettings(`{"statusLine":{"type":"command","command":"echo >>` + calls + `; echo mine; test $(wc -l <` + calls + `) -gt 20 || ` + m.worker + ` statusline"}}`)
+	payload := `{"workspace":{"project_dir":"` + m.world.Project + `"},"context_window":{"context_window_size":200000}}`
+	out := m.said("alpha", "statusline", payload)
+	text, err := os.ReadFile(calls)
+	if err != nil || len(text) != 1 || out != "mine\n" {
+		t.Errorf("%d calls, %v: %q", len(text), err, out)
+	}
+}
