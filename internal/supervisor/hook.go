@@ -27,7 +27,7 @@ func ReadHook(in io.Reader) (Hook, error) {
 // Report takes down what was said, by a call at the given time.
 func (h Hook) Report(ctx context.Context, c Caller, opened *store.Store, at time.Time) error {
 	var followErr error
-	err := c.report(ctx, opened, func(report *agent.Report) {
+	err := c.report(ctx, opened, at, func(report *agent.Report) {
 		h.said.Apply(report, at)
 		if id, reason, moves := h.said.MovesTo(report, at); moves { // under the lock: of two moves the later one is the last
 			followErr = c.follow(ctx, opened, id, reason, at)
@@ -68,12 +68,14 @@ func (c Caller) nameReason(ctx context.Context, opened *store.Store, r *agent.Re
 	return err
 }
 
-// report changes the report of this start; that of another is begun anew.
-func (c Caller) report(ctx context.Context, opened *store.Store, change func(*agent.Report)) error {
+// report changes the report of this start, by a call at the given time; that of another is
+// begun anew.
+func (c Caller) report(ctx context.Context, opened *store.Store, at time.Time, change func(*agent.Report)) error {
 	return opened.UpdateReport(ctx, c.Handle, func(report *agent.Report) {
 		if report.Invocation != c.Invocation {
 			*report = agent.Report{Invocation: c.Invocation}
 		}
+		report.PutBack(time.Now(), at)
 		change(report)
 	})
 }
