@@ -40,11 +40,16 @@ func (c Caller) recordedIn(root string) (*store.Store, agent.Record, bool) {
 		return nil, agent.Record{}, false
 	}
 	r, err := opened.Load(c.Handle)
-	if err == nil && r.Process != nil && r.Process.Invocation == c.Invocation && c.speaksFor(r.Process) {
+	if err == nil && c.started(&r) && c.speaksFor(r.Process) {
 		return opened, r, true
 	}
 	_ = opened.Close() // it was only read
 	return nil, agent.Record{}, false
+}
+
+// started tells whether the caller's start is the one that is recorded.
+func (c Caller) started(r *agent.Record) bool {
+	return r.Process != nil && r.Process.Invocation == c.Invocation
 }
 
 // speaksFor tells whether the claude that calls may be the recorded process. Another that

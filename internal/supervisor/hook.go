@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -43,6 +44,9 @@ func (c Caller) follow(ctx context.Context, opened *store.Store, id agent.Sessio
 	if err != nil || startedBy(opened, c.Handle, proc.Program(os.Getpid())) {
 		return err
 	}
+	if !c.started(&r) {
+		return agent.ErrSuperseded
+	}
 	if r.SessionID == id {
 		return c.nameReason(ctx, opened, &r, reason, at)
 	}
@@ -69,13 +73,22 @@ func (c Caller) nameReason(ctx context.Context, opened *store.Store, r *agent.Re
 }
 
 // report changes the report of this start, by a call at the given time; that of another is
-// begun anew.
+// begun anew, unless it is of a later start, which began while the call waited for its turn.
 func (c Caller) report(ctx context.Context, opened *store.Store, at time.Time, change func(*agent.Report)) error {
-	return opened.UpdateReport(ctx, c.Handle, func(report *agent.Report) {
+	var late error
+	err := opened.UpdateReport(ctx, c.Handle, func(report *agent.Report) {
 		if report.Invocation != c.Invocation {
+			r, err := opened.Load(c.Handle)
+			if late = err; err == nil && !c.started(&r) {
+				late = agent.ErrSuperseded
+			}
+			if late != nil {
+				return
+			}
 			*report = agent.Report{Invocation: c.Invocation}
 		}
 		report.PutBack(time.Now(), at)
 		change(report)
 	})
+	return cmp.Or(late, err)
 }
