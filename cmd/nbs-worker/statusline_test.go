@@ -128,3 +128,23 @@ func TestStatusLineDoesNotRunItself(t *testing.T) {
 		t.Errorf("%d calls, %v: %q", len(text), err, out)
 	}
 }
+
+// Numbers that cannot be are not kept: they would be summed up to less than nothing, and
+// fill a line of the table.
+func TestStatusLineWithNumbersThatCannotBe(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	for _, payload := range []string{
+		`{"cost":{"total_cost_usd":1e308},"context_window":{"context_window_size":200000}}`,
+		`{"context_window":{"context_window_size":200000,"used_percentage":5,"current_usage":{"input_tokens":9223372036854775807,"cache_read_input_tokens":9223372036854775807}}}`,
+		`{"context_window":{"context_window_size":9223372036854775807}}`,
+	} {
+		m.said("alpha", "statusline", payload)
+		if r := m.report("alpha"); r.Gauge != nil {
+			t.Errorf("%s: %+v", payload, r.Gauge)
+		}
+	}
+	if !strings.Contains(m.journal(), "statusline: the numbers are not those of a conversation") {
+		t.Error(m.journal())
+	}
+}
