@@ -62,12 +62,13 @@ func (c Caller) speaksFor(p *agent.Process) bool {
 	if err != nil {
 		return true
 	}
-	isClaude, program, others := registered(config, p.PID), proc.Program(p.PID), 0
+	entry, err := config.Live(p.PID) // which says it also where the process cannot be seen, from within a sandbox
+	isClaude, program, others := err == nil && entry.Is(p), proc.Program(p.PID), 0
 	for _, pid := range proc.Ancestors() {
 		if pid == p.PID || pid == p.Launcher.PID {
 			break
 		}
-		if registered(config, pid) || isClaude && proc.Program(pid) == program {
+		if registered(config, pid) || isClaude && program != "" && proc.Program(pid) == program {
 			others++
 		}
 	}
