@@ -114,3 +114,48 @@ func TestHooksOfOthersAreIgnored(t *testing.T) {
 		t.Errorf("before %+v\nafter %+v", before, after)
 	}
 }
+
+// Somebody may configure ours as their own. It does not call itself again and again.
+func TestStatusLineDoesNotRunItself(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	calls := filepath.Join(m.TempDir(), "calls")
+	m.userSettings(`{"statusLine":{"type":"command","command":"echo >>` + calls + `; echo mine; test $(wc -l <` + calls + `) -gt 20 || ` + m.worker + ` statusline"}}`)
+	payload := `{"workspace":{"project_dir":"` + m.world.Project + `"},"context_window":{"context_window_size":200000}}`
+	out := m.said("alpha", "statusline", payload)
+	text, err := os.ReadFile(calls)
+	if err != nil || len(text) != 1 || out != "mine\n" {
+		t.Errorf("%d calls, %v: %q", len(text), err, out)
+	}
+}
+
+// Numbers that cannot be are not kept: they would be summed up to less than nothing, and
+// fill a line of the table.
+func TestStatusLineWithNumbersThatCannotBe(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	for _, payload := range []string{
+		`{"cost":{"total_cost_usd":1e308},"context_window":{"context_window_size":200000}}`,
+		`{"context_window":{"context_window_size":200000,"used_percentage":5,"current_usage":{"input_tokens":9223372036854775807,"cache_read_input_tokens":9223372036854775807}}}`,
+		`{"context_window":{"context_window_size":9223372036854775807}}`,
+	} {
+		m.said("alpha", "statusline", payload)
+		if r := m.report("alpha"); r.Gauge != nil {
+			t.Errorf("%s: %+v", payload, r.Gauge)
+		}
+	}
+	if !strings.Contains(m.journal(), "statusline: the numbers are not those of a conversation") {
+		t.Error(m.journal())
+	}
+}
+
+// A field that a later version of Claude says otherwise does not hide what else is said.
+func TestHookWithAFieldOfAnotherType(t *testing.T) {
+	m := standIn(t)
+	m.remembers("alpha")
+	const next = "5f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"
+	m.said("alpha", "hook", `{"background_tasks":{"count":0},"error":{"class":"x"},"session_id":"`+next+`","hook_event_name":"SessionStart","source":"clear"}`)
+	if r := m.record("alpha"); r["session_id"] != next {
+		t.Errorf("the record does not follow: %v", r)
+	}
+}

@@ -14,6 +14,25 @@ type Report struct {
 	Gauge      *Gauge     `json:"gauge,omitempty"`
 }
 
+// PutBack takes what the report seems to have heard later than now, by a clock that was put
+// back since, for heard at the given time: else nothing would be believed until then.
+func (r *Report) PutBack(now, at time.Time) {
+	put := func(heard *time.Time) {
+		if heard.After(now) {
+			*heard = at
+		}
+	}
+	if r.Activity != nil {
+		put(&r.Activity.At)
+	}
+	if r.Failure != nil {
+		put(&r.Failure.At)
+	}
+	if r.Gauge != nil {
+		put(&r.Gauge.At)
+	}
+}
+
 // Activity is what claude was doing when it last ran a hook.
 type Activity struct {
 	State  State     `json:"state"`

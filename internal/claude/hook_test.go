@@ -88,7 +88,7 @@ func TestOlderHookDoesNotUndoANewerOne(t *testing.T) {
 	t.Parallel()
 	report := tell(t, `"hook_event_name":"Stop"`, `"hook_event_name":"SessionStart","source":"clear"`)
 	want := report
-	late := Hook{Event: "UserPromptSubmit", SessionID: otherSession}
+	late := Hook{hookCore: hookCore{Event: "UserPromptSubmit", SessionID: otherSession}}
 	late.Apply(&report, time.Unix(0, 1))
 	if diff := cmp.Diff(want, report); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -104,15 +104,15 @@ func TestHookTellsWhereTheAgentWent(t *testing.T) {
 		hook   Hook
 		reason string // "": nowhere
 	}{
-		{Hook{Event: "SessionStart", Source: "clear"}, "clear"},
-		{Hook{Event: "SessionStart", Source: "fork", Title: "Remember 42. (Branch)"}, "branch"},
-		{Hook{Event: "SessionStart", Source: "resume", Title: "Remember 42. (Branch)"}, "branch"},
-		{Hook{Event: "SessionStart", Source: "resume"}, "resume"},
-		{Hook{Event: "UserPromptSubmit"}, Moved},
-		{Hook{Event: "UserPromptSubmit", Subagent: "a1"}, ""},
-		{Hook{Event: "SessionStart", Source: "startup"}, ""},
-		{Hook{Event: "SessionEnd", Reason: "clear"}, ""},
-		{Hook{Event: "Stop"}, ""},
+		{Hook{hookCore: hookCore{Event: "SessionStart", Source: "clear"}}, "clear"},
+		{Hook{hookCore: hookCore{Event: "SessionStart", Source: "fork", Title: "Remember 42. (Branch)"}}, "branch"},
+		{Hook{hookCore: hookCore{Event: "SessionStart", Source: "resume", Title: "Remember 42. (Branch)"}}, "branch"},
+		{Hook{hookCore: hookCore{Event: "SessionStart", Source: "resume"}}, "resume"},
+		{Hook{hookCore: hookCore{Event: "UserPromptSubmit"}}, Moved},
+		{Hook{hookCore: hookCore{Event: "UserPromptSubmit", Subagent: "a1"}}, ""},
+		{Hook{hookCore: hookCore{Event: "SessionStart", Source: "startup"}}, ""},
+		{Hook{hookCore: hookCore{Event: "SessionEnd", Reason: "clear"}}, ""},
+		{Hook{hookCore: hookCore{Event: "Stop"}}, ""},
 	} {
 		var report agent.Report
 		c.hook.SessionID = otherSession

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -17,28 +18,40 @@ const inputLimit = 32 << 20
 
 // Hook is what claude tells a hook.
 type Hook struct {
-	Event        string          `json:"hook_event_name"`
-	SessionID    agent.SessionID `json:"session_id"`
-	Subagent     string          `json:"agent_id"`          // of whom it tells; "": of the agent itself
-	Source       string          `json:"source"`            // of SessionStart: startup, resume, clear, compact
-	Title        string          `json:"session_title"`     // of SessionStart
-	Reason       string          `json:"reason"`            // of SessionEnd
-	Error        string          `json:"error"`             // of StopFailure: its class
-	Notification string          `json:"notification_type"` // of Notification
-	Tool         string          `json:"tool_name"`
-	Transcript   string          `json:"transcript_path"`
-	Trigger      string          `json:"trigger"`          // of a compaction: manual, auto
-	Background   []task          `json:"background_tasks"` // of Stop: what goes on
+	hookCore
+
+	Error        string `json:"error"`             // of StopFailure: its class
+	Notification string `json:"notification_type"` // of Notification
+	Tool         string `json:"tool_name"`
+	Trigger      string `json:"trigger"`          // of a compaction: manual, auto
+	Background   []task `json:"background_tasks"` // of Stop: what goes on
+}
+
+// hookCore is what has to be known of each hook: which conversation the agent is in.
+type hookCore struct {
+	Event      string          `json:"hook_event_name"`
+	SessionID  agent.SessionID `json:"session_id"`
+	Subagent   string          `json:"agent_id"`      // of whom it tells; "": of the agent itself
+	Source     string          `json:"source"`        // of SessionStart: startup, resume, clear, compact
+	Title      string          `json:"session_title"` // of SessionStart
+	Reason     string          `json:"reason"`        // of SessionEnd
+	Transcript string          `json:"transcript_path"`
 }
 
 type task struct {
 	Type string `json:"type"`
 }
 
-// ReadHook reads what claude writes to a hook, to its end.
+// ReadHook reads what claude writes to a hook, to its end. Where a later version of Claude
+// says one thing in another form, the core is read all the same.
 func ReadHook(in io.Reader) (Hook, error) {
 	var hook Hook
-	if _, err := readInput(in, &hook); err != nil {
+	text, err := readInput(in, &hook)
+	if _, otherForm := errors.AsType[*json.SemanticError](err); otherForm {
+		hook = Hook{}
+		err = unmarshal(text, &hook.hookCore)
+	}
+	if err != nil {
 		return Hook{}, err
 	}
 	id, err := agent.ParseSessionID(string(hook.SessionID))
@@ -61,7 +74,11 @@ func readInput(in io.Reader, into any) (text []byte, err error) {
 		_, _ = io.Copy(io.Discard, in) // claude should not fail to write the rest
 		return nil, fmt.Errorf("the input has more than %d bytes", inputLimit)
 	}
-	return text, json.Unmarshal(text, into, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return text, unmarshal(text, into)
+}
+
+func unmarshal(text []byte, into any) error {
+	return json.Unmarshal(text, into, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
 // plainWord makes a word of claude's safe to keep and to show.

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"errors"
 	"io"
 	"time"
 
@@ -33,7 +34,21 @@ func ReadStatusLine(in io.Reader) (StatusLine, error) {
 	var line StatusLine
 	text, err := readInput(in, &line)
 	line.Text = text
+	if err == nil && !line.plausible() {
+		err = errors.New("the numbers are not those of a conversation")
+	}
 	return line, err
+}
+
+// plausible refuses numbers that no conversation reaches: they are summed up, and shown in
+// tables.
+func (l StatusLine) plausible() bool {
+	const tokens, dollars = 1 << 40, 1e9
+	window := l.ContextWindow
+	if usage := window.CurrentUsage; usage != nil && max(usage.Input, usage.CacheCreation, usage.CacheRead) > tokens {
+		return false
+	}
+	return window.Size <= tokens && l.Cost.TotalUSD <= dollars
 }
 
 // Gauge is how full the conversation is.

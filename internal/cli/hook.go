@@ -21,8 +21,9 @@ func newHookCmd(f *factory) *cobra.Command {
 		Long: withCodes(`Claude calls this itself, with JSON on stdin: each agent is started with hooks that do.
 What is said there, such as that a turn has ended, is kept in .nbs/status/<handle>.json.
 The agent is named by NBS_HANDLE, NBS_ROOT and NBS_INVOCATION_ID; a call of anybody else
-is ignored. It prints nothing and always succeeds, so that it never disturbs the agent;
-what fails is in the journal.`),
+is ignored, such as that of another claude which the agent's tools have started. It prints
+nothing and always succeeds, so that it never disturbs the agent; what fails is in the
+journal.`),
 		Example: `  nbs-worker hook < payload.json`,
 		Hidden:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -40,7 +41,7 @@ type reportFunc func(ctx context.Context, c supervisor.Caller, opened *store.Sto
 func (f *factory) takeDown(ctx context.Context, what string, report reportFunc, unread error) {
 	caller := supervisor.Caller{
 		Handle: agent.Handle(os.Getenv(launcher.HandleVariable)), Invocation: agent.Invocation(os.Getenv(launcher.InvocationVariable)),
-		Root: os.Getenv(launcher.RootVariable),
+		Root: os.Getenv(launcher.RootVariable), ConfigDir: os.Getenv("CLAUDE_CONFIG_DIR"),
 	}
 	caller.Dir, _ = os.Getwd() // without one, Root has to do
 	opened, record, err := caller.Open()

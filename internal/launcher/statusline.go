@@ -4,11 +4,16 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"os"
 	"os/exec"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
+
+// usersLineVariable marks the user's status line, which may be ours again: that one must
+// not run it once more, and so on.
+const usersLineVariable = "NBS_USERS_STATUSLINE"
 
 const (
 	statusLineTime  = 5 * time.Second
@@ -17,12 +22,16 @@ const (
 
 // RunStatusLine runs a user's status line as claude does: by the shell, with claude's words
 // on stdin. It ends, with all that it has started, after five seconds at the latest. What it
-// says is passed on, and how it ends is its own affair.
+// says is passed on, and how it ends is its own affair. From within one, nothing is run.
 func RunStatusLine(ctx context.Context, command string, input []byte, out io.Writer) {
+	if os.Getenv(usersLineVariable) != "" {
+		return
+	}
 	ctx, cancel := context.WithTimeout(ctx, statusLineTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", command)
 	cmd.Stdin, cmd.Stdout = bytes.NewReader(input), out
+	cmd.Env = append(os.Environ(), usersLineVariable+"=1")
 	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGKILL) } // not waited for yet: the group is its own
 	cmd.WaitDelay = statusLineGrace

@@ -43,6 +43,25 @@ func FilesOf(pid int) (Files, error) {
 	return Files{}, fmt.Errorf("process %d: no limit of open files", pid)
 }
 
+// Opened tells whether a process has the file open. Errors: as of [FilesOf].
+func Opened(pid int, path string) (bool, error) {
+	dir := procPath(pid, "fd")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return false, err
+	}
+	wanted, err := os.Stat(path)
+	if err != nil {
+		return false, err
+	}
+	for _, entry := range entries {
+		if info, err := os.Stat(dir + "/" + entry.Name()); err == nil && os.SameFile(info, wanted) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // parseLimit reads "Max open files            1024                 4096                 files".
 // A limit on open files is a number: the kernel knows no unlimited one.
 func parseLimit(line string) (soft, hard int, ok bool) {

@@ -60,6 +60,9 @@ func (s *Store) VerbHolder(handle agent.Handle) (Holder, bool) {
 	return holder, err == nil
 }
 
+// VerbLock is the file of an agent's verb lock.
+func (s *Store) VerbLock(handle agent.Handle) string { return s.lockPath(handle.Key() + ".verb") }
+
 // AcquireLease takes the right to run a conversation, for as long as the caller
 // lives or until release. It does not wait. Errors: Conflict, naming the holder.
 func (s *Store) AcquireLease(id agent.SessionID, holder Holder) (release func(), err error) {

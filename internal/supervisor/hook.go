@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -12,44 +13,6 @@ import (
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
 )
-
-// Caller is the agent whose claude calls: what its environment says.
-type Caller struct {
-	Handle     agent.Handle
-	Invocation agent.Invocation
-	Root       string // project root at the start
-	Dir        string // where the call is made: the project may have been moved
-}
-
-// Open finds the project in which the caller's start is recorded. Errors:
-// [agent.ErrSuperseded] when there is none: it reports to nobody.
-func (c Caller) Open() (*store.Store, agent.Record, error) {
-	if _, err := agent.ParseHandle(string(c.Handle)); err != nil || c.Invocation == "" {
-		return nil, agent.Record{}, agent.ErrSuperseded
-	}
-	if opened, r, found := c.recordedIn(c.Root); found {
-		return opened, r, nil
-	}
-	if here, err := store.Find(c.Dir); err == nil && here != c.Root {
-		if opened, r, found := c.recordedIn(here); found {
-			return opened, r, nil
-		}
-	}
-	return nil, agent.Record{}, agent.ErrSuperseded
-}
-
-func (c Caller) recordedIn(root string) (*store.Store, agent.Record, bool) {
-	opened, err := store.Open(root)
-	if err != nil {
-		return nil, agent.Record{}, false
-	}
-	r, err := opened.Load(c.Handle)
-	if err == nil && r.Process != nil && r.Process.Invocation == c.Invocation {
-		return opened, r, true
-	}
-	_ = opened.Close() // it was only read
-	return nil, agent.Record{}, false
-}
 
 // Hook is a call of one of claude's hooks.
 type Hook struct {
@@ -65,7 +28,7 @@ func ReadHook(in io.Reader) (Hook, error) {
 // Report takes down what was said, by a call at the given time.
 func (h Hook) Report(ctx context.Context, c Caller, opened *store.Store, at time.Time) error {
 	var followErr error
-	err := c.report(ctx, opened, func(report *agent.Report) {
+	err := c.report(ctx, opened, at, func(report *agent.Report) {
 		h.said.Apply(report, at)
 		if id, reason, moves := h.said.MovesTo(report, at); moves { // under the lock: of two moves the later one is the last
 			followErr = c.follow(ctx, opened, id, reason, at)
@@ -80,6 +43,9 @@ func (c Caller) follow(ctx context.Context, opened *store.Store, id agent.Sessio
 	r, err := opened.Load(c.Handle)
 	if err != nil || startedBy(opened, c.Handle, proc.Program(os.Getpid())) {
 		return err
+	}
+	if !c.started(&r) {
+		return agent.ErrSuperseded
 	}
 	if r.SessionID == id {
 		return c.nameReason(ctx, opened, &r, reason, at)
@@ -106,12 +72,23 @@ func (c Caller) nameReason(ctx context.Context, opened *store.Store, r *agent.Re
 	return err
 }
 
-// report changes the report of this start; that of another is begun anew.
-func (c Caller) report(ctx context.Context, opened *store.Store, change func(*agent.Report)) error {
-	return opened.UpdateReport(ctx, c.Handle, func(report *agent.Report) {
+// report changes the report of this start, by a call at the given time; that of another is
+// begun anew, unless it is of a later start, which began while the call waited for its turn.
+func (c Caller) report(ctx context.Context, opened *store.Store, at time.Time, change func(*agent.Report)) error {
+	var late error
+	err := opened.UpdateReport(ctx, c.Handle, func(report *agent.Report) {
 		if report.Invocation != c.Invocation {
+			r, err := opened.Load(c.Handle)
+			if late = err; err == nil && !c.started(&r) {
+				late = agent.ErrSuperseded
+			}
+			if late != nil {
+				return
+			}
 			*report = agent.Report{Invocation: c.Invocation}
 		}
+		report.PutBack(time.Now(), at)
 		change(report)
 	})
+	return cmp.Or(late, err)
 }

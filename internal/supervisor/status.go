@@ -73,7 +73,14 @@ func (s *Supervisor) beingStarted(r *agent.Record) bool {
 func startedBy(opened *store.Store, handle agent.Handle, program string) bool {
 	holder, signed := opened.VerbHolder(handle)
 	return signed && holder.PID != os.Getpid() && (holder.Verb == "spawn" || holder.Verb == "resume") &&
-		proc.Program(holder.PID) == program
+		proc.Program(holder.PID) == program && holdsVerb(opened, handle, holder.PID)
+}
+
+// holdsVerb tells whether a process has an agent's verb lock open: a command that was killed
+// leaves its signature, and its pid may become that of a launcher, which has none.
+func holdsVerb(opened *store.Store, handle agent.Handle, pid int) bool {
+	holds, err := proc.Opened(pid, opened.VerbLock(handle))
+	return holds || err != nil
 }
 
 // takeLateExit looks once more for the exit of a start whose claude and launcher have

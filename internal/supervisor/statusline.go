@@ -26,7 +26,7 @@ func ReadStatusLine(in io.Reader) (StatusLine, error) {
 // Report takes down how full the conversation is, by a call at the given time.
 func (l StatusLine) Report(ctx context.Context, c Caller, opened *store.Store, at time.Time) error {
 	gauge := l.line.Gauge(at)
-	return c.report(ctx, opened, func(report *agent.Report) {
+	return c.report(ctx, opened, at, func(report *agent.Report) {
 		if report.Gauge == nil || !at.Before(report.Gauge.At) {
 			report.Gauge = &gauge
 		}

@@ -1,0 +1,86 @@
+package supervisor
+
+import (
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/store"
+)
+
+// Caller is the agent whose claude calls: what its environment says.
+type Caller struct {
+	Handle     agent.Handle
+	Invocation agent.Invocation
+	Root       string // project root at the start
+	Dir        string // where the call is made: the project may have been moved
+	ConfigDir  string // of the claude that calls; "" for the usual one
+}
+
+// Open finds the project in which the caller's start is recorded. Errors:
+// [agent.ErrSuperseded] when there is none, or another claude than the recorded one calls:
+// it reports to nobody.
+func (c Caller) Open() (*store.Store, agent.Record, error) {
+	if _, err := agent.ParseHandle(string(c.Handle)); err != nil || c.Invocation == "" {
+		return nil, agent.Record{}, agent.ErrSuperseded
+	}
+	if opened, r, found := c.recordedIn(c.Root); found {
+		return opened, r, nil
+	}
+	if here, err := store.Find(c.Dir); err == nil && here != c.Root {
+		if opened, r, found := c.recordedIn(here); found {
+			return opened, r, nil
+		}
+	}
+	return nil, agent.Record{}, agent.ErrSuperseded
+}
+
+func (c Caller) recordedIn(root string) (*store.Store, agent.Record, bool) {
+	opened, err := store.Open(root)
+	if err != nil {
+		return nil, agent.Record{}, false
+	}
+	r, err := opened.Load(c.Handle)
+	if err == nil && c.started(&r) && c.speaksFor(r.Process) {
+		return opened, r, true
+	}
+	_ = opened.Close() // it was only read
+	return nil, agent.Record{}, false
+}
+
+// started tells whether the caller's start is the one that is recorded.
+func (c Caller) started(r *agent.Record) bool {
+	return r.Process != nil && r.Process.Invocation == c.Invocation
+}
+
+// speaksFor tells whether the claude that calls may be the recorded process. Another that
+// was started by the agent's tools has inherited the agent's variables, and may have been
+// given our hooks too. It has an entry of its own in Claude's registry, but not in its first
+// and last moments; then its program tells. A recorded process without an entry is a program
+// of the user's that runs claude.
+func (c Caller) speaksFor(p *agent.Process) bool {
+	config, err := claude.ConfigAt(c.ConfigDir)
+	if err != nil {
+		return true
+	}
+	entry, err := config.Live(p.PID) // which says it also where the process cannot be seen, from within a sandbox
+	isClaude, program, others := err == nil && entry.Is(p), proc.Program(p.PID), 0
+	for _, pid := range proc.Ancestors() {
+		if pid == p.PID || pid == p.Launcher.PID {
+			break
+		}
+		if registered(config, pid) || isClaude && program != "" && proc.Program(pid) == program {
+			others++
+		}
+	}
+	return others == 0 || others == 1 && !isClaude
+}
+
+// registered tells whether a live process has an entry in Claude's registry.
+func registered(config claude.Config, pid int) bool {
+	live, err := config.Live(pid)
+	if err != nil {
+		return false
+	}
+	id, err := proc.Identify(pid)
+	return err == nil && id.StartTicks == live.StartTicks
+}
