@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -183,6 +185,27 @@ exec ` + claude + ` "$1" "$2"`) // without our settings
 	gone := m.script(`[ $# -gt 1 ] || exec ` + claude + ` "$@"
 exit 3`)
 	m.doctorWith([]string{"NBS_CLAUDE=" + gone}, 6, "--probe").finds(m, "claude.probe", "failure", "did not enter itself into its registry")
+}
+
+// A claude that does not leave when its terminal is gone is not left behind.
+func TestDoctorEndsAProbeThatWillNotLeave(t *testing.T) {
+	m := standIn(t)
+	claude := m.variable("NBS_CLAUDE")
+	note := filepath.Join(m.world.Root, "pid")
+	stays := m.script(`[ $# -gt 1 ] || exec ` + claude + ` "$@"
+trap "" HUP TERM
+echo $$ >` + note + `
+` + claude + ` "$1" "$2"
+while :; do sleep 0.2; done`)
+	m.nbsWith([]string{"NBS_CLAUDE=" + stays}, "doctor", "--probe")
+	pid, err := strconv.Atoi(strings.TrimSpace(read(t, note)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !dead(pid) {
+		t.Errorf("process %d is left", pid)
+		m.kill(pid, syscall.SIGKILL)
+	}
 }
 
 func TestDoctorWithoutAProject(t *testing.T) {

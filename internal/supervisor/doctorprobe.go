@@ -51,7 +51,8 @@ type probing struct {
 	claude.Probe
 	tmux   *tmux.Client
 	pane   tmux.Pane
-	live   claude.Live // as its registry had it last
+	first  agent.Identity // of the pane
+	live   claude.Live    // as its registry had it last
 	inFile bool
 	screen string
 }
@@ -68,6 +69,7 @@ func (p *probing) start(ctx context.Context, program string) error {
 	panes, err := p.tmux.Panes(ctx)
 	if len(panes) > 0 {
 		p.pane = panes[0]
+		p.first, _ = proc.Identify(p.pane.PID) // it may have left by now
 	}
 	return err
 }
@@ -102,14 +104,18 @@ func (p *probing) watch(ctx context.Context) {
 	}
 }
 
-// end hangs up, as a tmux server that is ended does to all of its agents.
+// end hangs up, as a tmux server that is ended does to all of its agents. What stays all the
+// same is ended as an agent is.
 func (p *probing) end(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
-	id, err := proc.Identify(p.pane.PID)
-	_ = p.tmux.KillServer(ctx)
-	if err == nil {
-		waitGone(ctx, id, probeGrace)
+	started := []agent.Identity{p.first}
+	if alive(p.first) {
+		below, _ := proc.Descendants(p.first.PID)
+		started = append(started, below...)
 	}
+	_ = p.tmux.KillServer(ctx)
+	waitGone(ctx, p.first, probeGrace)
+	_ = proc.StopAll(ctx, slices.DeleteFunc(started, func(id agent.Identity) bool { return !alive(id) }), probeGrace)
 }
 
 func (p *probing) judge() []Finding {
