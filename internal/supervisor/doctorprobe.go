@@ -36,7 +36,8 @@ func (d *doctor) probe(ctx context.Context) []Finding {
 		err = p.Prepare()
 	}
 	if err == nil {
-		err = p.start(ctx, said.program)
+		defer func() { _ = p.tmux.KillServer(context.WithoutCancel(ctx)) }()
+		err = p.start(context.WithoutCancel(ctx), said.program) // one that is half started could not be ended
 	}
 	if err != nil {
 		return []Finding{found(Note, "claude was not tried: "+oneLine(err), "")}
