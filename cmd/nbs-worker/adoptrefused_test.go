@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -208,6 +209,56 @@ func TestForgedAdoptionEndsNobody(t *testing.T) {
 	m.ok("stop", "alpha")
 	if !dead(pid) || dead(stranger) {
 		t.Error("the wrong one was ended")
+	}
+}
+
+// A record that was taken into another project, under another name, and one that calls an
+// agent of another project adopted, end nobody.
+func TestAdoptionThatWasTakenElsewhereEndsNobody(t *testing.T) {
+	m := standIn(t)
+	m.keepServer()
+	pid := m.byHand("hand", handArgs...)
+	m.waitIdle(m.world.ConfigDir, pid)
+	m.ok("adopt", "alpha", pidFlag(pid))
+	m.ok("spawn", "beta")
+	spawned := m.session("beta").RecordedPID
+	m.waitIdle(m.world.ConfigDir, spawned)
+	m.setRecord("beta", func(fields map[string]any) { fields["restart"] = map[string]any{"policy": "no"} })
+
+	other := m.otherProject()
+	m.ok("list") // so that nothing is half written
+	if err := os.MkdirAll(filepath.Join(other, ".nbs", "sessions"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	take := func(handle, as string, change func(map[string]any)) {
+		fields := m.record(handle)
+		fields["handle"] = as
+		change(fields)
+		text, err := json.Marshal(fields)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(other, ".nbs", "sessions", as+".json"), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	take("alpha", "gamma", func(map[string]any) {})
+	m.refused(5, "Claude's registry does not confirm", "stop", "gamma", "--root", other)
+
+	live := map[string]any{}
+	if err := json.Unmarshal([]byte(read(t, filepath.Join(m.world.ConfigDir, "sessions", fmt.Sprint(spawned, ".json")))), &live); err != nil {
+		t.Fatal(err)
+	}
+	take("beta", "delta", func(fields map[string]any) {
+		fields["project_root"] = other
+		delete(process(fields), "launcher")
+		process(fields)["adopted"] = map[string]any{"at": "2026-02-20T11:44:07Z", "registered_ms": live["startedAt"]}
+	})
+	m.refused(5, "Claude's registry does not confirm", "stop", "delta", "--root", other)
+	for _, alive := range []int{pid, spawned} {
+		if dead(alive) {
+			t.Errorf("process %d was ended", alive)
+		}
 	}
 }
 

@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -183,6 +185,53 @@ exec ` + claude + ` "$1" "$2"`) // without our settings
 	gone := m.script(`[ $# -gt 1 ] || exec ` + claude + ` "$@"
 exit 3`)
 	m.doctorWith([]string{"NBS_CLAUDE=" + gone}, 6, "--probe").finds(m, "claude.probe", "failure", "did not enter itself into its registry")
+}
+
+// Whoever interrupts it is told so, and nothing of the probe is left.
+func TestDoctorInterrupted(t *testing.T) {
+	m := standIn(t)
+	scratch := m.folder("scratch")
+	m.env = append(m.env, "TMPDIR="+scratch)
+	run := m.begin("doctor", "--probe")
+	entries := filepath.Join(scratch, "nbs-doctor-*", "probe", "sessions", "*.json")
+	var probe int
+	m.waitFor("the probe runs", func() (bool, string) {
+		found, _ := filepath.Glob(entries)
+		if len(found) > 0 {
+			probe, _ = strconv.Atoi(strings.TrimSuffix(filepath.Base(found[0]), ".json"))
+		}
+		return probe > 0, fmt.Sprint(found)
+	})
+	if err := run.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if r := run.end(); r.code != 130 {
+		t.Error(r)
+	}
+	if left, _ := filepath.Glob(filepath.Join(scratch, "*")); len(left) > 0 || !dead(probe) {
+		t.Errorf("left: %q, process %d: dead %v", left, probe, dead(probe))
+	}
+}
+
+// A claude that does not leave when its terminal is gone is not left behind.
+func TestDoctorEndsAProbeThatWillNotLeave(t *testing.T) {
+	m := standIn(t)
+	claude := m.variable("NBS_CLAUDE")
+	note := filepath.Join(m.world.Root, "pid")
+	stays := m.script(`[ $# -gt 1 ] || exec ` + claude + ` "$@"
+trap "" HUP TERM
+echo $$ >` + note + `
+` + claude + ` "$@"
+while :; do sleep 0.2; done`)
+	m.nbsWith([]string{"NBS_CLAUDE=" + stays}, "doctor", "--probe")
+	pid, err := strconv.Atoi(strings.TrimSpace(read(t, note)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !dead(pid) {
+		t.Errorf("process %d is left", pid)
+		m.kill(pid, syscall.SIGKILL)
+	}
 }
 
 func TestDoctorWithoutAProject(t *testing.T) {

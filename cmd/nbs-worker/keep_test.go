@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -151,6 +152,65 @@ func TestTranscriptThatIsDeletedInTheMiddle(t *testing.T) {
 		m.mustBeInTheJournal("restored", "alpha", before.SessionID)
 		m.mustBeKept(before.SessionID, before.Transcript.Path)
 	})
+}
+
+// loseInTheMiddle deletes the transcript of a running agent, which goes on in a new file.
+func (m *team) loseInTheMiddle(handle string, s session) {
+	m.Helper()
+	const line = "What day is it?"
+	if err := os.Remove(s.Transcript.Path); err != nil {
+		m.Fatal(err)
+	}
+	m.typeLine(s, line)
+	m.waitFor("it is written again", func() (bool, string) {
+		text, err := os.ReadFile(s.Transcript.Path)
+		return strings.Contains(string(text), line), fmt.Sprint(string(text), err)
+	})
+	m.waitState(handle, "idle")
+}
+
+// The new file is deleted too: what is put back is all of the conversation, not its end.
+func TestTranscriptThatIsDeletedInTheMiddleAndAgain(t *testing.T) {
+	m := real(t)
+	before := m.remembers("alpha")
+	m.loseInTheMiddle("alpha", before)
+	m.ok("stop", "alpha")
+	if err := os.Remove(before.Transcript.Path); err != nil {
+		t.Fatal(err)
+	}
+	m.ok("resume", "alpha", "--prompt", "What number?")
+	m.mustAnswer("alpha", "42")
+	if text := read(t, before.Transcript.Path); strings.Count(text, "Remember 42.") == 0 || !strings.Contains(text, "What day is it?") {
+		t.Errorf("the transcript:\n%s", text)
+	}
+}
+
+// Claude's file has only what was said since; what came before is nowhere but in .nbs.
+func TestDismissSparesTheBeginningThatClaudeLost(t *testing.T) {
+	m := real(t)
+	before := m.remembers("alpha")
+	m.loseInTheMiddle("alpha", before)
+	r := m.nbs("dismiss", "alpha")
+	if r.code != 0 || !strings.Contains(r.stderr, "its transcript stays: ") {
+		t.Error(r)
+	}
+	kept, _ := filepath.Glob(m.inNbs("transcripts", before.SessionID+"*.jsonl"))
+	if !slices.ContainsFunc(kept, func(path string) bool { return strings.Contains(read(t, path), "Remember 42.") }) {
+		t.Errorf("the beginning is lost; kept: %q", kept)
+	}
+}
+
+// In a terminal of its own, too, an agent comes back from what was kept.
+func TestRunPutsADeletedTranscriptBack(t *testing.T) {
+	m := real(t)
+	before := m.remembers("alpha")
+	m.ok("stop", "alpha")
+	if err := os.Remove(before.Transcript.Path); err != nil {
+		t.Fatal(err)
+	}
+	c := m.console(m.command([]string{"run", "alpha"}, "TERM=xterm"))
+	c.mustShow("Remember 42.")
+	m.mustBeKept(before.SessionID, before.Transcript.Path)
 }
 
 // After a /clear both conversations are kept, and each can be taken up again.

@@ -243,3 +243,41 @@ func TestLogsAreHarmlessOnATerminal(t *testing.T) {
 	c = m.console(m.command([]string{"logs", "alpha"}, "TERM=xterm", "NO_COLOR=1"))
 	c.mustShow(" you: red ?[31m")
 }
+
+// A transcript that somebody deletes is written anew, and one that is put together again is
+// another file: each message is shown once, and none is missed.
+func TestFollowedLogsOutliveTheirTranscript(t *testing.T) {
+	m := standIn(t)
+	lines := []string{says("1", "", "first"), says("2", "1", "agent one"), says("3", "2", "third")}
+	path := m.plantTranscript("alpha", lines...)
+	reading := m.follow("logs", "alpha", "--follow")
+	reading.mustShow("you: third\n")
+	replace := func(lines ...string) {
+		if err := os.WriteFile(path+".new", []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(path+".new", path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	anew := says("4", "3", "anew")
+	replace(anew)
+	reading.mustShow("you: anew\n")
+	replace(append(lines, anew, says("5", "4", "agent together"))...)
+	reading.mustShow("agent: together\n")
+	text := reading.seen.String()
+	for _, once := range []string{"first", "one", "third", "anew", "together"} {
+		if strings.Count(text, once) != 1 {
+			t.Errorf("%s is not shown once:\n%s", once, text)
+		}
+	}
+}
+
+// Whoever writes a time that nobody can write down again hides nothing by it.
+func TestLogsOfATimeBeyondAllCalendars(t *testing.T) {
+	m := standIn(t)
+	m.plantTranscript("alpha", strings.Replace(says("1", "", "late"), "2026-02-20T11:44:07.5Z", "9999-12-31T23:59:59-12:00", 1), says("2", "1", "agent two"))
+	if got := said(m.logs("alpha")); got != "you: late\nagent: two\n" {
+		t.Errorf("%q", got)
+	}
+}

@@ -2,7 +2,6 @@ package claude
 
 import (
 	"cmp"
-	"io"
 	"slices"
 )
 
@@ -31,7 +30,7 @@ func (r *Wanted) kept(record *spokenRecord) []Message {
 
 // Conversation is the branch of a transcript that Claude would go on from.
 type Conversation struct {
-	Size      int64 // of the part that was read, which ends with a whole line
+	End       Place // of what was read
 	Elsewhere int   // messages that were met on other branches
 	Messages  int   // to visit
 	Gaps      int   // places at which records are missing; what stands before them is shown
@@ -49,11 +48,15 @@ func (t Transcript) Conversation(reading Wanted) (*Conversation, error) {
 		return nil, err
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
 	size, err := endOfLines(f)
 	if err != nil {
 		return nil, err
 	}
-	c := &climber{Conversation: Conversation{Size: size, reading: reading, path: t.Path}, file: f, orphans: map[string][]found{}, seen: size, place: size}
+	c := &climber{Conversation: Conversation{End: Place{offset: size, file: info}, reading: reading, path: t.Path}, file: f, orphans: map[string][]found{}, seen: size, place: size}
 	if err := c.climb(size); err != nil {
 		return nil, err
 	}
@@ -95,37 +98,4 @@ func (c *Conversation) Each(visit func(Message) error) error {
 		}
 	}
 	return nil
-}
-
-// Later calls visit with the messages of the records behind an offset, and returns the
-// offset behind them. A line that is just being written is left for the next call.
-func (t Transcript) Later(offset int64, reading Wanted, visit func(Message) error) (int64, error) {
-	f, err := openRegular(t.Path)
-	if err != nil {
-		return offset, err
-	}
-	defer f.Close()
-	lines := forwardLines{file: f, at: offset}
-	for {
-		span, err := lines.next()
-		if err == io.EOF { //nolint:errorlint // ours
-			return offset, nil
-		}
-		if err != nil {
-			return offset, err
-		}
-		record, err := readRecord(f, span)
-		if err != nil {
-			return offset, err
-		}
-		offset = span.end
-		if record.UUID == "" {
-			continue
-		}
-		for _, message := range reading.kept(&record) {
-			if err := visit(message); err != nil {
-				return offset, err
-			}
-		}
-	}
 }

@@ -166,12 +166,12 @@ func TestLaterMessages(t *testing.T) {
 	t.Parallel()
 	transcript := transcriptOf(t, told("1", "", "user", "a")+"\n"+told("2", "1", "user", "b")[:20])
 	c := mustRead(t, transcript, Wanted{})
-	offset := c.Size
+	at := c.End
 	var got []string
 	read := func() {
 		t.Helper()
 		var err error
-		offset, err = transcript.Later(offset, Wanted{}, func(m Message) error { got = append(got, m.Text); return nil })
+		at, err = transcript.Later(at, Wanted{}, func(m Message) error { got = append(got, m.Text); return nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -253,8 +253,8 @@ func FuzzConversation(f *testing.F) {
 				t.Errorf("the last %d of %q are %q", n, all, last)
 			}
 		}
-		if end, err := transcript.Later(0, Wanted{}, func(Message) error { return nil }); err != nil || end > int64(len(text)) {
-			t.Errorf("read up to %d of %d: %v", end, len(text), err)
+		if end, err := transcript.Later(Place{}, Wanted{}, func(Message) error { return nil }); err != nil || end.offset > int64(len(text)) {
+			t.Errorf("read up to %d of %d: %v", end.offset, len(text), err)
 		}
 	})
 }

@@ -88,6 +88,9 @@ func (c *climber) pass() (done bool, err error) {
 		if record.UUID == "" {
 			continue
 		}
+		if c.End.uuid == "" {
+			c.End.uuid = record.UUID
+		}
 		if c.visit(&record, span) {
 			return true, nil
 		}

@@ -141,6 +141,33 @@ func holding(all []Transcript, uuid string) (*Transcript, error) {
 	return nil, nil
 }
 
+// Has tells whether another transcript stands in this one: its first record and its last do.
+func (t Transcript) Has(other Transcript) (bool, error) {
+	mine, err := os.Stat(t.Path)
+	if err != nil {
+		return false, err
+	}
+	f, err := openRegular(other.Path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	if theirs, err := f.Stat(); err != nil || os.SameFile(mine, theirs) {
+		return true, err
+	}
+	first, last, err := edges(f)
+	if err != nil || first == "" {
+		return true, err // there is nothing in it
+	}
+	for _, uuid := range []string{first, last} {
+		there, err := holding([]Transcript{t}, uuid)
+		if err != nil || there == nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
 // Join puts all parts, one after the other, into the place of this transcript, which is the
 // last of them.
 func (t Transcript) Join(parts []Transcript) error {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -61,6 +62,9 @@ func runDoctor(ctx context.Context, f *factory, opts doctorOptions) error {
 	}
 	how.Fix, how.Probe = opts.fix, opts.probe
 	checkup, err := s.Diagnose(ctx, how)
+	if errors.Is(err, context.Canceled) {
+		return exitError(agent.Interrupted)
+	}
 	if err != nil {
 		return failed(err, "doctor")
 	}

@@ -129,7 +129,7 @@ type eventJSON struct {
 func (f *factory) printEvent(e store.Event) error {
 	if f.json {
 		return f.printJSON(eventJSON{
-			At: e.At.UTC(), Event: e.Event, Handle: e.Handle, SessionID: e.SessionID, Invocation: e.Invocation, PID: e.PID, Detail: e.Detail,
+			At: writable(e.At), Event: e.Event, Handle: e.Handle, SessionID: e.SessionID, Invocation: e.Invocation, PID: e.PID, Detail: e.Detail,
 		})
 	}
 	pid := ""

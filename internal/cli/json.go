@@ -28,6 +28,16 @@ func (f *factory) printJSON(value any) error {
 	return err
 }
 
+// writable is a time in UTC as JSON can have it: one of somebody else's may be beyond, and is
+// then no time.
+func writable(at time.Time) time.Time {
+	const lastYear = 9999
+	if at = at.UTC(); at.Year() < 0 || at.Year() > lastYear {
+		return time.Time{}
+	}
+	return at
+}
+
 // escaped writes as \u what encoding/json leaves in a string though it steers a
 // terminal: the control characters from 7F to 9F, and those of the writing direction.
 func escaped(text string) string {

@@ -14,6 +14,13 @@ func (f *factory) say(format string, args ...any) {
 	fmt.Fprintln(f.streams.Err, sanitize("nbs-worker: "+fmt.Sprintf(format, args...)))
 }
 
+// sayRestored says that a transcript was put back; to scripts too.
+func (f *factory) sayRestored(handle agent.Handle, back *supervisor.Restored) {
+	if back != nil {
+		f.say("%s: its transcript was gone and was put back from %s: %s", handle, back.From, back.To)
+	}
+}
+
 // warnUnkept says that Claude's transcript is the only one. The verb has done what it is for.
 func (f *factory) warnUnkept(verb string, handle agent.Handle, err error) {
 	if err == nil {

@@ -113,7 +113,7 @@ func (f *factory) printSaid(m supervisor.Said) error {
 			SessionID: m.SessionID, Who: string(m.Speaker), Text: m.Text, Tool: m.Tool, Failure: m.Failure,
 			Model: m.Model, Aside: m.Aside, Subagent: m.Subagent, Bytes: m.Bytes,
 		}
-		if at := m.At.UTC(); !m.At.IsZero() {
+		if at := writable(m.At); !at.IsZero() {
 			out.At = &at
 		}
 		return f.printJSON(out)

@@ -48,10 +48,11 @@ func runRun(ctx context.Context, f *factory, handle agent.Handle) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	id, err := s.Prepare(ctx, handle, f.streams.InTTY)
+	id, restored, err := s.Prepare(ctx, handle, f.streams.InTTY)
 	if err != nil {
 		return 0, err
 	}
+	f.sayRestored(handle, restored)
 	return launch(ctx, s.Store, handle, id)
 }
 

@@ -215,9 +215,7 @@ func (f *factory) printStarted(started supervisor.Started, err error) error {
 	}
 	r := started.Record
 	f.warnUnkept("keep", r.Handle, started.Unkept)
-	if back := started.Restored; back != nil { // said to scripts too
-		f.say("%s: its transcript was gone and was put back from %s: %s", r.Handle, back.From, back.To)
-	}
+	f.sayRestored(r.Handle, started.Restored)
 	if started.Old { // it is up and it is what was asked for; what it does later is not known
 		f.hint("claude %s is older than any that nbs-worker is tested with", agent.Quote(r.ClaudeVersion))
 	}

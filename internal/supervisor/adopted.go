@@ -15,19 +15,36 @@ import (
 // stands Claude's own registry entry.
 
 // vouched tells whether the recorded process still is what was adopted: its registry entry
-// has the start of that process and the moment of its registration, and no other agent, nor
-// the project of which this one is a copy, has it.
+// has the start of that process and the moment of its registration, and no other agent has
+// it, of this project, of the one of which this is a copy, or of the one whose mark it bears.
 func (s *Supervisor) vouched(r *agent.Record) bool {
 	config, err := claude.ConfigOf(r, s.Env)
 	if err != nil {
 		return false
 	}
 	live, err := config.Live(r.Process.PID)
-	if err != nil || !live.Is(r.Process) || s.isOriginal(r.ProjectRoot, r.Handle) {
+	if err != nil || !live.Is(r.Process) || s.isOriginal(r.ProjectRoot, r.Handle) || s.namedIn(r.ProjectRoot, r.Process.Identity) {
+		return false
+	}
+	if _, marked := s.markedOwner(r.Process.Identity); marked {
 		return false
 	}
 	others, err := s.agentsOf(s.Store, r.Process.PID, r.Process.StartTicks)
 	return err == nil && !slices.ContainsFunc(others, func(other agent.Handle) bool { return !other.Same(r.Handle) })
+}
+
+// namedIn tells whether an agent of another project has the process.
+func (s *Supervisor) namedIn(root string, id agent.Identity) bool {
+	if root == s.Store.Project() {
+		return false
+	}
+	project, err := store.Open(root)
+	if err != nil {
+		return false // it was moved here, or is no project any more
+	}
+	defer project.Close()
+	named, err := s.agentsOf(project, id.PID, id.StartTicks)
+	return err != nil || len(named) > 0
 }
 
 // lacking says what a process that is recorded as the agent's does not have.
@@ -71,6 +88,11 @@ func (s *Supervisor) ownerOf(id agent.Identity) (owner, bool) {
 			return owner{handles[0], s.Store.Project()}, true
 		}
 	}
+	return s.markedOwner(id)
+}
+
+// markedOwner finds the agent whose mark a process bears, where that agent's record agrees.
+func (s *Supervisor) markedOwner(id agent.Identity) (owner, bool) {
 	root, _ := proc.Variable(id.PID, launcher.RootVariable)
 	handle, named := proc.Variable(id.PID, launcher.HandleVariable)
 	invocation, marked := proc.Variable(id.PID, launcher.InvocationVariable)

@@ -36,7 +36,8 @@ func (d *doctor) probe(ctx context.Context) []Finding {
 		err = p.Prepare()
 	}
 	if err == nil {
-		err = p.start(ctx, said.program)
+		defer func() { _ = p.tmux.KillServer(context.WithoutCancel(ctx)) }()
+		err = p.start(context.WithoutCancel(ctx), said.program) // one that is half started could not be ended
 	}
 	if err != nil {
 		return []Finding{found(Note, "claude was not tried: "+oneLine(err), "")}
@@ -51,7 +52,8 @@ type probing struct {
 	claude.Probe
 	tmux   *tmux.Client
 	pane   tmux.Pane
-	live   claude.Live // as its registry had it last
+	first  agent.Identity // of the pane
+	live   claude.Live    // as its registry had it last
 	inFile bool
 	screen string
 }
@@ -68,6 +70,7 @@ func (p *probing) start(ctx context.Context, program string) error {
 	panes, err := p.tmux.Panes(ctx)
 	if len(panes) > 0 {
 		p.pane = panes[0]
+		p.first, _ = proc.Identify(p.pane.PID) // it may have left by now
 	}
 	return err
 }
@@ -102,14 +105,18 @@ func (p *probing) watch(ctx context.Context) {
 	}
 }
 
-// end hangs up, as a tmux server that is ended does to all of its agents.
+// end hangs up, as a tmux server that is ended does to all of its agents. What stays all the
+// same is ended as an agent is.
 func (p *probing) end(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
-	id, err := proc.Identify(p.pane.PID)
-	_ = p.tmux.KillServer(ctx)
-	if err == nil {
-		waitGone(ctx, id, probeGrace)
+	started := []agent.Identity{p.first}
+	if alive(p.first) {
+		below, _ := proc.Descendants(p.first.PID)
+		started = append(started, below...)
 	}
+	_ = p.tmux.KillServer(ctx)
+	waitGone(ctx, p.first, probeGrace)
+	_ = proc.StopAll(ctx, slices.DeleteFunc(started, func(id agent.Identity) bool { return !alive(id) }), probeGrace)
 }
 
 func (p *probing) judge() []Finding {

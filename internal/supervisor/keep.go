@@ -74,7 +74,7 @@ func (s *Supervisor) opening(r *agent.Record, config claude.Config) (claude.Open
 // rejoin mends a transcript that was deleted while claude had it open: claude went on in a
 // new file, which holds only what came after, and what came before was kept. Nobody writes
 // to it now; the new file alone stays in .nbs as well.
-func (s *Supervisor) rejoin(ctx context.Context, r *agent.Record) (*Restored, error) {
+func (s *Supervisor) rejoin(ctx context.Context, verb string, r *agent.Record) (*Restored, error) {
 	config, err := claude.ConfigOf(r, s.Env)
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (s *Supervisor) rejoin(ctx context.Context, r *agent.Record) (*Restored, er
 	if err != nil || len(parts) == 1 {
 		return nil, err
 	}
-	holder := store.Holder{PID: os.Getpid(), Verb: "resume", Handle: r.Handle, Since: s.now()}
+	holder := store.Holder{PID: os.Getpid(), Verb: verb, Handle: r.Handle, Since: s.now()}
 	release, err := s.Store.AcquireLease(r.SessionID, holder)
 	if err != nil {
 		return nil, err
@@ -108,14 +108,21 @@ func (s *Supervisor) rejoin(ctx context.Context, r *agent.Record) (*Restored, er
 	return restored, s.journal(ctx, "restored", r, "what was deleted from its transcript while it ran: "+transcript.Path)
 }
 
-// restoredPlan makes a plan, and puts the transcript back that it needs.
+// restoredPlan makes a plan, and puts the transcript back that it needs, all of it: what was
+// kept last may begin in the middle.
 func (s *Supervisor) restoredPlan(ctx context.Context, verb string, plan func() (Plan, error)) (Plan, *Restored, error) {
 	p, err := plan()
-	if err != nil || p.Restores == nil {
+	if err != nil || p.Opening != claude.OpenResume {
 		return p, nil, err
 	}
-	restored, err := s.putBack(ctx, verb, &p)
-	if err != nil {
+	var restored *Restored
+	if p.Restores != nil {
+		if restored, err = s.putBack(ctx, verb, &p); err != nil {
+			return p, restored, err
+		}
+	}
+	rejoined, err := s.rejoin(ctx, verb, &p.Record)
+	if restored = cmp.Or(restored, rejoined); err != nil || restored == nil {
 		return p, restored, err
 	}
 	p, err = plan()
@@ -148,73 +155,6 @@ func (s *Supervisor) putBack(ctx context.Context, verb string, p *Plan) (*Restor
 	restored := &Restored{From: kept.Path, To: path, Written: kept.Modified.UTC()}
 	detail := "its transcript was gone: " + path + ", last written " + restored.Written.Format(time.RFC3339)
 	return restored, s.journal(ctx, "restored", r, detail)
-}
-
-// discard removes what is kept of the conversations of an agent that was dismissed, but for
-// those that another record names and those of which nothing else is left. It returns what
-// stays.
-func (s *Supervisor) discard(r *agent.Record) ([]string, error) {
-	config, err := claude.ConfigOf(r, s.Env)
-	if err != nil {
-		return nil, err
-	}
-	named, err := s.namedByOthers(r.Handle)
-	if err != nil {
-		return nil, err
-	}
-	var stay []string
-	for _, id := range conversations(r) {
-		if named[id] {
-			continue
-		}
-		kept, err := s.keptOf(id)
-		if err != nil {
-			return stay, err
-		}
-		if spoken, err := config.Spoken(id); kept != nil && (err != nil || !spoken) {
-			stay = append(stay, kept.Path)
-			continue
-		}
-		if err := s.Store.RemoveTranscript(id); err != nil {
-			return stay, err
-		}
-	}
-	return stay, nil
-}
-
-// conversations are all that the agent was in: this one first, then the earlier ones.
-func conversations(r *agent.Record) []agent.SessionID {
-	ids := []agent.SessionID{r.SessionID}
-	for _, previous := range r.PreviousSessions {
-		ids = append(ids, previous.SessionID)
-	}
-	return ids
-}
-
-// namedByOthers are the conversations of the other agents. A record that cannot be read may
-// name any.
-func (s *Supervisor) namedByOthers(handle agent.Handle) (map[agent.SessionID]bool, error) {
-	handles, err := s.Store.Handles()
-	if err != nil {
-		return nil, err
-	}
-	named := map[agent.SessionID]bool{}
-	for _, other := range handles {
-		if other.Same(handle) {
-			continue
-		}
-		r, err := s.Store.Load(other)
-		if agent.KindOf(err) == agent.NotFound && err != nil {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, id := range conversations(&r) {
-			named[id] = true
-		}
-	}
-	return named, nil
 }
 
 // keptPaths are where the conversations of an agent are kept.

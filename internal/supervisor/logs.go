@@ -82,8 +82,8 @@ type logs struct {
 	sessions []LogSession // that are shown, oldest first
 	watch    *watch       // nil: nothing is followed
 
-	at     agent.SessionID // the conversation that is followed
-	offset int64           // in its transcript; what stands before was read
+	at   agent.SessionID // the conversation that is followed
+	read claude.Place    // in its transcript; what stands before was read
 }
 
 // sessionsOf lists the conversations of a record, oldest first; the last is the one that
@@ -161,7 +161,7 @@ func (l *logs) show(ctx context.Context, session LogSession, c *claude.Conversat
 		l.to.Note(fmt.Sprintf("records of the conversation %s are missing or damaged in %d places; Claude may not know what stands before them", session.SessionID, c.Gaps))
 	}
 	if session.SessionID == l.at {
-		l.offset = c.Size
+		l.read = c.End
 	}
 	return c.Each(func(m claude.Message) error { return errors.Join(ctx.Err(), l.to.Said(m)) })
 }
@@ -225,7 +225,7 @@ func (l *logs) later(ctx context.Context) (there bool, err error) {
 	if err != nil || !there {
 		return there, err
 	}
-	l.offset, err = transcript.Later(l.offset, l.reading(0), func(m claude.Message) error { return errors.Join(ctx.Err(), l.to.Said(m)) })
+	l.read, err = transcript.Later(l.read, l.reading(0), func(m claude.Message) error { return errors.Join(ctx.Err(), l.to.Said(m)) })
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
@@ -247,6 +247,6 @@ func (l *logs) move(ctx context.Context) (moved bool, err error) {
 		return false, err
 	}
 	l.sessions = append(l.sessions, now)
-	l.at, l.offset = now.SessionID, 0
+	l.at, l.read = now.SessionID, claude.Place{}
 	return true, l.to.Session(now)
 }

@@ -1,7 +1,6 @@
 package supervisor
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,10 +51,6 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	if before, err = s.clear(ctx, before); err != nil {
 		return Started{}, err
 	}
-	rejoined, err := s.rejoin(ctx, &before)
-	if err != nil {
-		return Started{}, err
-	}
 	plan, restored, err := s.restoredPlan(ctx, "resume", func() (Plan, error) { return s.planResume(before, resume) })
 	if err != nil {
 		return Started{}, err
@@ -65,7 +60,7 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 		return Started{}, errors.Join(err, s.restore(ctx, before, r, err))
 	}
 	started := s.started(ctx, plan, r)
-	started.Fresh, started.Restored = resume.Fresh, cmp.Or(restored, rejoined)
+	started.Fresh, started.Restored = resume.Fresh, restored
 	detail := string(plan.Opening)
 	if resume.Fresh {
 		detail = "fresh: a new conversation in place of " + string(before.SessionID)

@@ -1,0 +1,84 @@
+package claude
+
+import (
+	"io"
+	"os"
+)
+
+// Place is how far a transcript was read: to the end of a whole line. The zero Place is the
+// beginning.
+type Place struct {
+	offset int64
+	uuid   string      // of the last record before it; "" without one
+	file   os.FileInfo // the one that was read; nil: none yet
+}
+
+// Later calls visit with the messages of the records behind a place, and returns the place
+// behind them. A line that is just being written is left for the next call.
+func (t Transcript) Later(from Place, reading Wanted, visit func(Message) error) (Place, error) {
+	f, err := openRegular(t.Path)
+	if err != nil {
+		return from, err
+	}
+	defer f.Close()
+	if from, err = from.in(f); err != nil {
+		return from, err
+	}
+	lines := forwardLines{file: f, at: from.offset}
+	for {
+		span, err := lines.next()
+		if err == io.EOF { //nolint:errorlint // ours
+			return from, nil
+		}
+		if err != nil {
+			return from, err
+		}
+		record, err := readRecord(f, span)
+		if err != nil {
+			return from, err
+		}
+		from.offset = span.end
+		if record.UUID == "" {
+			continue
+		}
+		from.uuid = record.UUID
+		for _, message := range reading.kept(&record) {
+			if err := visit(message); err != nil {
+				return from, err
+			}
+		}
+	}
+}
+
+// in finds the place in the file that the transcript is now. One that was deleted is written
+// anew, and one that was put together again is another file: there it is behind the record
+// that was read last, or at the beginning when that is not in it.
+func (p Place) in(f *os.File) (Place, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return p, err
+	}
+	if p.file != nil && os.SameFile(p.file, info) && info.Size() >= p.offset {
+		return p, nil
+	}
+	p.file, p.offset = info, 0
+	if p.uuid == "" {
+		return p, nil
+	}
+	for lines := (forwardLines{file: f}); ; {
+		span, err := lines.next()
+		if err == io.EOF { //nolint:errorlint // ours
+			return p, nil
+		}
+		if err != nil {
+			return p, err
+		}
+		record, err := readRecord(f, span)
+		if err != nil {
+			return p, err
+		}
+		if record.UUID == p.uuid {
+			p.offset = span.end
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package supervisor
+
+import (
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/store"
+)
+
+// discard removes what is kept of the conversations of an agent that was dismissed, but for
+// those that another record names and those of which nothing else is left. It returns what
+// stays.
+func (s *Supervisor) discard(r *agent.Record) ([]string, error) {
+	config, err := claude.ConfigOf(r, s.Env)
+	if err != nil {
+		return nil, err
+	}
+	named, err := s.namedByOthers(r.Handle)
+	if err != nil {
+		return nil, err
+	}
+	var stay []string
+	for _, id := range conversations(r) {
+		if named[id] {
+			continue
+		}
+		kept, err := s.keptOf(id)
+		if err != nil {
+			return stay, err
+		}
+		spoken, spokenErr := config.Spoken(id)
+		if kept != nil && spokenErr == nil && spoken {
+			if kept, err = s.lost(config, id); err != nil {
+				return stay, err
+			}
+		}
+		if kept != nil {
+			stay = append(stay, kept.Path)
+			continue
+		}
+		if err := s.Store.RemoveTranscript(id); err != nil {
+			return stay, err
+		}
+	}
+	return stay, nil
+}
+
+// lost finds what .nbs keeps of a conversation and Claude's transcript has not: what came
+// before a deletion in the middle. nil when Claude has all of it.
+func (s *Supervisor) lost(config claude.Config, id agent.SessionID) (*store.Kept, error) {
+	transcript, _, err := config.Transcript(id)
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.Store.Kept(id)
+	if err != nil {
+		return nil, err
+	}
+	for _, kept := range all {
+		has, err := transcript.Has(claude.TranscriptAt(kept.Path))
+		if err != nil {
+			return nil, err
+		}
+		if !has {
+			return &kept, nil
+		}
+	}
+	return nil, nil
+}
+
+// conversations are all that the agent was in: this one first, then the earlier ones.
+func conversations(r *agent.Record) []agent.SessionID {
+	ids := []agent.SessionID{r.SessionID}
+	for _, previous := range r.PreviousSessions {
+		ids = append(ids, previous.SessionID)
+	}
+	return ids
+}
+
+// namedByOthers are the conversations of the other agents. A record that cannot be read may
+// name any.
+func (s *Supervisor) namedByOthers(handle agent.Handle) (map[agent.SessionID]bool, error) {
+	handles, err := s.Store.Handles()
+	if err != nil {
+		return nil, err
+	}
+	named := map[agent.SessionID]bool{}
+	for _, other := range handles {
+		if other.Same(handle) {
+			continue
+		}
+		r, err := s.Store.Load(other)
+		if agent.KindOf(err) == agent.NotFound && err != nil {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range conversations(&r) {
+			named[id] = true
+		}
+	}
+	return named, nil
+}
