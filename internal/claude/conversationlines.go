@@ -166,13 +166,13 @@ func unmarshalRecord(text []byte, into any) error {
 // In what is left of a long line, fields are found by their looks: quotes within a text
 // are escaped, so that nothing in a text looks like a field.
 var (
-	parentField    = regexp.MustCompile(`"(?:parentUuid|logicalParentUuid)":"([0-9A-Za-z-]+)"`)
-	ownField       = regexp.MustCompile(`"uuid":"([0-9A-Za-z-]+)"`)
-	timestampField = regexp.MustCompile(`"timestamp":"([^"]+)"`)
-	sessionField   = regexp.MustCompile(`"sessionId":"([^"]+)"`)
-	typeField      = regexp.MustCompile(`"type":"(user|assistant|attachment|system|progress)"`)
-	textField      = regexp.MustCompile(`"(?:text|content|prompt)":"`)
-	resultField    = regexp.MustCompile(`"type":"tool_result"|"tool_use_id":"`)
+	parentField    = pattern(`"(?:parentUuid|logicalParentUuid)":"([0-9A-Za-z-]+)"`)
+	ownField       = pattern(`"uuid":"([0-9A-Za-z-]+)"`)
+	timestampField = pattern(`"timestamp":"([^"]+)"`)
+	sessionField   = pattern(`"sessionId":"([^"]+)"`)
+	typeField      = pattern(`"type":"(user|assistant|attachment|system|progress)"`)
+	textField      = pattern(`"(?:text|content|prompt)":"`)
+	resultField    = pattern(`"type":"tool_result"|"tool_use_id":"`)
 )
 
 // readEdges reads the two ends of a line that is too long.
@@ -185,15 +185,15 @@ func readEdges(f io.ReaderAt, at span) (spokenRecord, error) {
 		return spokenRecord{}, err
 	}
 	record := spokenRecord{
-		Type: lastField(typeField, tail), UUID: lastField(ownField, tail), Parent: firstField(parentField, head),
-		Timestamp: lastField(timestampField, tail), SessionID: lastField(sessionField, tail),
+		Type: lastField(typeField(), tail), UUID: lastField(ownField(), tail), Parent: firstField(parentField(), head),
+		Timestamp: lastField(timestampField(), tail), SessionID: lastField(sessionField(), tail),
 		IsSidechain: bytes.Contains(head, []byte(`"isSidechain":true`)), IsMeta: bytes.Contains(tail, []byte(`"isMeta":true`)),
-		cut: at.end - at.start, cutResult: resultField.Match(head),
+		cut: at.end - at.start, cutResult: resultField().Match(head),
 	}
-	if first := firstField(typeField, head); record.Type == "" || first == "user" || first == "attachment" {
+	if first := firstField(typeField(), head); record.Type == "" || first == "user" || first == "attachment" {
 		record.Type = first
 	}
-	if i := textField.FindIndex(head); i != nil {
+	if i := textField().FindIndex(head); i != nil {
 		record.cutText = unquotedPrefix(head[i[1]:])
 	}
 	return record, nil

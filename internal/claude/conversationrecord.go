@@ -2,7 +2,6 @@ package claude
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -209,7 +208,7 @@ func (r *spokenRecord) attached(m Message) []Message {
 }
 
 // command is how a slash command stands in a transcript.
-var command = regexp.MustCompile(`(?s)^\s*<command-name>(/[^<]*)</command-name>.*?<command-args>(.*?)</command-args>`)
+var command = pattern(`(?s)^\s*<command-name>(/[^<]*)</command-name>.*?<command-args>(.*?)</command-args>`)
 
 func (r *spokenRecord) userMessages(base Message) []Message {
 	var all []Message
@@ -225,7 +224,7 @@ func (r *spokenRecord) userMessages(base Message) []Message {
 		case r.IsMeta || r.IsSummary || r.PromptSource == "system" || strings.HasPrefix(m.Text, "<local-command-"):
 			m.Speaker, m.Aside = Claude, true
 		default:
-			if typed := command.FindStringSubmatch(m.Text); typed != nil {
+			if typed := command().FindStringSubmatch(m.Text); typed != nil {
 				m.Text = strings.TrimSpace(typed[1] + " " + typed[2])
 			}
 		}

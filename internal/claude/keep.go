@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 
 	"github.com/google/renameio/v2"
 
@@ -19,7 +18,7 @@ import (
 // TranscriptAt is a transcript that is not in its place, such as one that was kept.
 func TranscriptAt(path string) Transcript { return Transcript{Path: path} }
 
-var notSlug = regexp.MustCompile(`[^A-Za-z0-9]`)
+var notSlug = pattern(`[^A-Za-z0-9]`)
 
 const slugLimit = 200 // bytes; Claude ends longer ones with a hash
 
@@ -31,7 +30,7 @@ func (c Config) RestorePath(id agent.SessionID, folder, cwd string) (string, err
 		if real, err := filepath.EvalSymlinks(cwd); err == nil {
 			cwd = real
 		}
-		folder = notSlug.ReplaceAllString(cwd, "-")
+		folder = notSlug().ReplaceAllString(cwd, "-")
 		folder = folder[:min(len(folder), slugLimit)]
 	}
 	dir := filepath.Join(c.projects(), folder)

@@ -55,7 +55,7 @@ func TestRestorePath(t *testing.T) {
 	cwd := filepath.Join(t.TempDir(), "a.b_c d")
 	for folder, want := range map[string]string{
 		"-srv-project": "-srv-project",
-		"":             notSlug.ReplaceAllString(cwd, "-"),
+		"":             notSlug().ReplaceAllString(cwd, "-"),
 	} {
 		path, err := config.RestorePath(sessionID, folder, cwd)
 		if err != nil || path != filepath.Join(config.projects(), want, string(sessionID)+".jsonl") {

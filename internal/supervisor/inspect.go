@@ -46,20 +46,19 @@ func (s *Supervisor) Inspect(ctx context.Context, handle agent.Handle) (View, er
 	all.Go(func() { transcriptErr = s.addTranscript(&view) })
 	all.Go(func() { reading = s.readIfNeeded(ctx, &r) })
 	all.Wait()
-	s.addKept(ctx, &view)
-	view.LastError = lastError(&view.Record, s.Store.Report(handle), view.Transcript)
+	report := s.reportOf(&r)
+	all.Go(func() { s.addKept(ctx, &view) })
+	all.Go(func() { view.LastError = lastError(&r, report, view.Transcript) })
 	view.Status = s.statusWith(&view.Record, tmuxAlive)
-	view.refine(reading, s.reportOf(&r))
-	if err := cmp.Or(transcriptErr, strangersErr); err != nil {
-		return view, err
-	}
+	view.refine(reading, report)
 	if view.Status.SamePID {
 		usage := proc.UsageOf(r.Process.PID)
 		view.Usage = &usage
 		// A process that ends during the comparison has no drift; its end shows next time.
 		view.Drift, _ = s.drift(&r)
 	}
-	return view, nil
+	all.Wait()
+	return view, cmp.Or(transcriptErr, strangersErr)
 }
 
 // paneThere tells whether the agent's pane is there. tmux is asked only where the kernel
