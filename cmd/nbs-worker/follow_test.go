@@ -57,6 +57,7 @@ func TestRecordAndLeaseFollowTheAgentInsideClaude(t *testing.T) {
 		branched := m.waitMoved(first, "branch")
 		m.waitLease(branched.SessionID, first.SessionID)
 		m.mustBeInTheJournal("moved", "alpha", branched.SessionID)
+		m.waitArrived("alpha")
 		m.typeLine(first, "Remember 43.")
 		m.waitFor("the answer is in the transcript", func() (bool, string) { // which claude writes a moment later than the screen
 			text, err := os.ReadFile(m.session("alpha").Transcript.Path)
@@ -71,6 +72,7 @@ func TestRecordAndLeaseFollowTheAgentInsideClaude(t *testing.T) {
 		m.typeLine(before, "/clear")
 		cleared := m.waitMoved(before, "clear")
 		m.waitLease(cleared.SessionID, before.SessionID)
+		m.waitArrived("alpha")
 		m.typeLine(before, "/resume "+first.SessionID)
 		back := m.waitMoved(cleared, "resume")
 		if back.SessionID != first.SessionID || len(back.PreviousSessions) != 2 {

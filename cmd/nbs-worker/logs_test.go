@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -88,6 +89,15 @@ $`)
 	})
 }
 
+// waitArrived waits until claude is where its hooks said that it would be, and takes a prompt.
+func (m *team) waitArrived(handle string) {
+	m.Helper()
+	m.waitFor(handle+" has arrived", func() (bool, string) {
+		s := m.session(handle)
+		return s.State == "idle" && len(s.Drift) == 0, fmt.Sprintf("%+v", s)
+	})
+}
+
 // mustFollowIntoOtherConversations reads on while the agent branches and clears.
 func (m *team) mustFollowIntoOtherConversations() {
 	m.Helper()
@@ -98,6 +108,7 @@ func (m *team) mustFollowIntoOtherConversations() {
 	reading.mustShow("agent: OK, I will remember 55.")
 	m.typeLine(before, "/branch")
 	reading.mustShow("---- conversation ")
+	m.waitArrived("alpha")
 	m.typeLine(before, "Remember 66.")
 	reading.mustShow("agent: OK, I will remember 66.")
 	m.typeLine(before, "/clear")
@@ -105,6 +116,7 @@ func (m *team) mustFollowIntoOtherConversations() {
 		text := reading.seen.String()
 		return strings.Count(text, "---- conversation ") == 2, text
 	})
+	m.waitArrived("alpha")
 	m.typeLine(before, "Remember 77.")
 	reading.mustShow("agent: OK, I will remember 77.")
 	if text := reading.seen.String(); strings.Count(text, "OK, I will remember 55.") != 1 || strings.Contains(text, "Remember 42") {
