@@ -210,7 +210,7 @@ func (m *team) session(handle string) session {
 
 func (m *team) waitFor(what string, check func() (bool, string)) {
 	m.Helper()
-	rig.WaitFor(m, 30*time.Second, what, check)
+	rig.WaitFor(m, time.Minute, what, check)
 }
 
 // waitState waits until the agent is in the state, or dead of the cause.
