@@ -29,7 +29,8 @@ type starting struct {
 	wait       time.Duration
 	begun      time.Time
 	lastScreen time.Time
-	ready      bool // the registry says so; the prompt may still be on its way
+	waiting    time.Time // since when it is seen to wait for a person, its prompt not taken
+	ready      bool      // the registry says so; the prompt may still be on its way
 }
 
 // await returns when the agent of a start is ready and has its prompt, or is only
@@ -107,11 +108,23 @@ func (w *starting) prompted(ctx context.Context, live claude.Live) (bool, error)
 			return true, w.checkLogin(ctx)
 		}
 	}
-	if live.Status == "waiting" {
+	if live.Status == "waiting" && w.waitsOn() {
 		return false, agent.Errorf(agent.Held, "claude waits for a person (%s) and has not taken the prompt", live.WaitingFor).
 			Hint("answer it there: nbs-worker attach %s", w.record.Handle)
 	}
 	return false, nil
+}
+
+// transcriptLag is how much later than its registry claude may write its transcript: a turn
+// that asks at once for a permission is seen to wait before its prompt is on disk.
+const transcriptLag = 2 * time.Second
+
+// waitsOn tells whether claude has waited for a person for longer than that.
+func (w *starting) waitsOn() bool {
+	if w.waiting.IsZero() {
+		w.waiting = time.Now()
+	}
+	return time.Since(w.waiting) >= transcriptLag
 }
 
 // left says how claude ended before it was ready, in its own words.
