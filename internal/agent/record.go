@@ -45,6 +45,7 @@ type Record struct {
 	Exits            []Exit            `json:"exits,omitempty"` // oldest first
 
 	source source
+	seen   bool // and not read to be written again
 }
 
 // Desired is what the operator wants, apart from what is observed.

@@ -25,9 +25,18 @@ type plainRecord Record
 // time: a list reads a thousand records.
 var lenient = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// ParseRecord reads the known fields of a record's file, which belongs to the record from
-// then on, and keeps the others as they are.
+// ParseRecord reads the known fields of a record's file, and keeps the others as they are.
 func ParseRecord(data []byte) (Record, error) {
+	record, err := SeeRecord(data)
+	if err == nil {
+		record.source, record.seen = slices.Clone(data), false
+	}
+	return record, err
+}
+
+// SeeRecord reads the known fields of a record's file alone: what it returns is not to be
+// written.
+func SeeRecord(data []byte) (Record, error) {
 	var read struct {
 		plainRecord
 
@@ -39,7 +48,7 @@ func ParseRecord(data []byte) (Record, error) {
 	if err := checkNames(read.Unknown); err != nil {
 		return Record{}, err
 	}
-	read.source = data
+	read.seen = true
 	return Record(read.plainRecord), nil
 }
 
@@ -63,15 +72,18 @@ func checkNames(unknown jsontext.Value) error {
 	return nil
 }
 
-// UnmarshalJSON is [ParseRecord] of what the decoder will use again.
+// UnmarshalJSON is [ParseRecord].
 func (r *Record) UnmarshalJSON(data []byte) (err error) {
-	*r, err = ParseRecord(slices.Clone(data))
+	*r, err = ParseRecord(data)
 	return err
 }
 
 // MarshalJSON writes the known fields in their order, then the unknown ones, and so in the
 // objects inside.
 func (r Record) MarshalJSON() ([]byte, error) {
+	if r.seen {
+		return nil, errors.New("the record was read without its unknown fields, and writing it would lose them")
+	}
 	before := map[string]json.RawMessage{}
 	if r.source != nil {
 		if err := json.Unmarshal(r.source, &before); err != nil {

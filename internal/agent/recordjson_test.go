@@ -60,7 +60,7 @@ func TestRecordOfTheOriginalToolsIsRead(t *testing.T) {
 
 func isUnexported(p cmp.Path) bool {
 	field, ok := p.Last().(cmp.StructField)
-	return ok && field.Name() == "source"
+	return ok && (field.Name() == "source" || field.Name() == "seen")
 }
 
 // A record keeps the eight names of the original tools.
@@ -201,5 +201,17 @@ func TestUnknownFieldsInsideSurvive(t *testing.T) {
 	r.Process = nil
 	if text := encode(t, r); strings.Contains(text, "process") {
 		t.Errorf("without a start: %s", text)
+	}
+}
+
+// What was only looked at has lost the fields that this version does not know.
+func TestSeenRecordIsNotWritten(t *testing.T) {
+	t.Parallel()
+	seen, err := agent.SeeRecord([]byte(legacy))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := json.Marshal(seen); err == nil {
+		t.Errorf("written as %s", text)
 	}
 }

@@ -47,25 +47,25 @@ func (l Live) StatusSince() time.Time {
 const registryLimit = 1 << 16 // bytes; an entry has about 500
 
 // Live reads the registry entry of a process. Errors: [os.ErrNotExist].
-func (c Config) Live(pid int) (Live, error) {
+func (c Config) Live(pid int) (live Live, err error) {
 	path := c.RegistryEntry(pid)
-	data, err := smallfile.Read(path, registryLimit)
-	if errors.Is(err, os.ErrNotExist) {
-		return Live{}, err
+	err = smallfile.View(path, registryLimit, func(data []byte) error {
+		live, err = parseLive(data, pid)
+		return err
+	})
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		err = fmt.Errorf("registry entry %s: %w", agent.Quote(path), err)
 	}
-	if err != nil {
-		return Live{}, fmt.Errorf("registry entry %s: %w", agent.Quote(path), err)
-	}
-	return parseLive(path, data, pid)
+	return live, err
 }
 
-func parseLive(path string, data []byte, pid int) (Live, error) {
+func parseLive(data []byte, pid int) (Live, error) {
 	var live Live
 	if err := json.Unmarshal(data, &live, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err != nil {
-		return Live{}, fmt.Errorf("registry entry %s: %w", agent.Quote(path), err)
+		return Live{}, err
 	}
 	if live.PID != pid {
-		return Live{}, fmt.Errorf("registry entry %s names pid %d", agent.Quote(path), live.PID)
+		return Live{}, fmt.Errorf("it names pid %d", live.PID)
 	}
 	return live, nil
 }
@@ -149,12 +149,11 @@ func (c Config) OpenOn(id agent.SessionID) ([]Live, error) {
 	}
 	var open []Live
 	for _, pid := range pids {
-		path := c.RegistryEntry(pid)
-		data, err := smallfile.Read(path, registryLimit)
+		data, err := smallfile.Read(c.RegistryEntry(pid), registryLimit)
 		if err != nil || !bytes.Contains(data, []byte(id)) {
 			continue // most are of other conversations, and need not be understood
 		}
-		if live, err := parseLive(path, data, pid); err == nil && live.SessionID == id {
+		if live, err := parseLive(data, pid); err == nil && live.SessionID == id {
 			open = append(open, live)
 		}
 	}

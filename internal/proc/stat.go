@@ -22,16 +22,15 @@ type stat struct {
 // gone tells whether the process has ended and waits only to be reaped.
 func (s stat) gone() bool { return s.state == 'Z' || s.state == 'X' }
 
-func readStat(pid int) (stat, error) {
-	var line [statLimit]byte
-	data, err := smallfile.ReadInto(line[:], procPath(pid, "stat"))
+func readStat(pid int) (read stat, err error) {
+	err = smallfile.View(procPath(pid, "stat"), statLimit, func(line []byte) error {
+		read, err = parseStat(line)
+		return err
+	})
 	if errors.Is(err, syscall.ESRCH) { // it ended between open and read
-		return stat{}, os.ErrNotExist
+		err = os.ErrNotExist
 	}
-	if err != nil {
-		return stat{}, err
-	}
-	return parseStat(data)
+	return read, err
 }
 
 // statLimit is more than a stat line can have: 52 numbers and a name of 64 bytes.

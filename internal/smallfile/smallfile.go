@@ -13,38 +13,30 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
 
-// firstRead is enough for nearly all: a record, a registry entry, a stat line.
-const firstRead = 2 << 10 // bytes
-
 // Read returns the content of a file of at most limit bytes.
 // Errors: [os.PathError], [TooLargeError].
-func Read(path string, limit int) ([]byte, error) {
-	fd, err := open(unix.AT_FDCWD, path, unix.O_NONBLOCK) // a pipe in its place is empty
-	if err != nil {
-		return nil, &os.PathError{Op: "open", Path: path, Err: err}
-	}
-	defer unix.Close(fd)
-	data, err := toEnd(fd, limit)
-	return data, inFile(path, err)
+func Read(path string, limit int) (data []byte, err error) {
+	err = View(path, limit, func(seen []byte) error {
+		data = append([]byte{}, seen...)
+		return nil
+	})
+	return data, err
 }
 
-// ReadInto reads a file that fits into the buffer, and returns the part that it fills.
-// Errors: [os.PathError], [TooLargeError] when it may not fit.
-func ReadInto(buffer []byte, path string) ([]byte, error) {
-	fd, err := open(unix.AT_FDCWD, path, unix.O_NONBLOCK)
+// View shows the content of a file of at most limit bytes. What it shows is overwritten
+// afterwards. Errors: [os.PathError], [TooLargeError], those of look.
+func View(path string, limit int, look func(data []byte) error) error {
+	fd, err := open(unix.AT_FDCWD, path, unix.O_NONBLOCK) // a pipe in its place is empty
 	if err != nil {
-		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+		return &os.PathError{Op: "open", Path: path, Err: err}
 	}
 	defer unix.Close(fd)
-	n, err := read(fd, buffer)
-	if err == nil && n == len(buffer) {
-		err = TooLargeError(n - 1)
-	}
-	return buffer[:n], inFile(path, err)
+	return view(fd, path, limit, look)
 }
 
 // self is this user; a program that looks at a thousand agents does not ask each time.
@@ -72,13 +64,13 @@ func OpenDir(parent *os.File, name string) (Dir, error) {
 // Close closes the folder.
 func (d Dir) Close() error { return unix.Close(d.fd) }
 
-// Read returns the content of a file in the folder, of at most limit bytes. The file must
+// View shows the content of a file in the folder, as the function View does. The file must
 // be a regular one of this user that nobody else can write; a symbolic link is not
-// followed. Errors: [os.PathError], [TooLargeError], [ForeignError], [ErrIrregular].
-func (d Dir) Read(name string, limit int) ([]byte, error) {
+// followed. Errors: also [ForeignError], [ErrIrregular].
+func (d Dir) View(name string, limit int, look func(data []byte) error) error {
 	path := d.name + "/" + name
 	if !isName(name) {
-		return nil, &os.PathError{Op: "open", Path: path, Err: fs.ErrInvalid}
+		return &os.PathError{Op: "open", Path: path, Err: fs.ErrInvalid}
 	}
 	// Not blocking: a pipe in the place of the file would wait for its other end.
 	fd, err := open(d.fd, name, unix.O_NOFOLLOW|unix.O_NONBLOCK)
@@ -86,37 +78,20 @@ func (d Dir) Read(name string, limit int) ([]byte, error) {
 		err = ErrIrregular
 	}
 	if err != nil {
-		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+		return &os.PathError{Op: "open", Path: path, Err: err}
 	}
 	defer unix.Close(fd)
 	var stat unix.Stat_t
 	if err := unix.Fstat(fd, &stat); err != nil {
-		return nil, &os.PathError{Op: "stat", Path: path, Err: err}
+		return &os.PathError{Op: "stat", Path: path, Err: err}
 	}
 	if stat.Mode&unix.S_IFMT != unix.S_IFREG {
-		return nil, &os.PathError{Op: "read", Path: path, Err: ErrIrregular}
+		return &os.PathError{Op: "read", Path: path, Err: ErrIrregular}
 	}
 	if int(stat.Uid) != self || stat.Mode&0o022 != 0 {
-		return nil, &os.PathError{Op: "read", Path: path, Err: &ForeignError{UID: stat.Uid, Mode: fs.FileMode(stat.Mode & 0o777)}}
+		return &os.PathError{Op: "read", Path: path, Err: &ForeignError{UID: stat.Uid, Mode: fs.FileMode(stat.Mode & 0o777)}}
 	}
-	data, err := toEnd(fd, limit)
-	return data, inFile(path, err)
-}
-
-// ReadInto reads a file in the folder that fits into the buffer, and returns the part that
-// it fills. Only the folder says whose the file is: a link is not followed, but a file that
-// others can write is read. Errors: [os.PathError], [TooLargeError] when it may not fit.
-func (d Dir) ReadInto(buffer []byte, name string) ([]byte, error) {
-	fd, err := open(d.fd, name, unix.O_NOFOLLOW|unix.O_NONBLOCK)
-	if err != nil {
-		return nil, &os.PathError{Op: "open", Path: d.name + "/" + name, Err: err}
-	}
-	defer unix.Close(fd)
-	n, err := read(fd, buffer)
-	if err == nil && n == len(buffer) {
-		err = TooLargeError(n - 1)
-	}
-	return buffer[:n], inFile(name, err)
+	return view(fd, path, limit, look)
 }
 
 // ForeignError is the error for a file that another user owns, or can write.
@@ -141,13 +116,6 @@ type TooLargeError int
 
 func (e TooLargeError) Error() string { return fmt.Sprintf("larger than %d bytes", int(e)) }
 
-func inFile(path string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &os.PathError{Op: "read", Path: path, Err: err}
-}
-
 func open(dir int, path string, flags int) (int, error) {
 	for {
 		fd, err := unix.Openat(dir, path, unix.O_RDONLY|unix.O_CLOEXEC|flags, 0)
@@ -157,30 +125,40 @@ func open(dir int, path string, flags int) (int, error) {
 	}
 }
 
+// firstRead is enough for nearly all: a record, a registry entry, a stat line.
+const firstRead = 4 << 10 // bytes
+
+// buffers are read into: fresh memory for each of a thousand files would cost as much as
+// to read them.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+func view(fd int, path string, limit int, look func([]byte) error) error {
+	buffer := buffers.Get().(*[]byte)
+	defer buffers.Put(buffer)
+	var err error
+	if *buffer, err = toEnd((*buffer)[:0], fd, limit); err != nil {
+		return &os.PathError{Op: "read", Path: path, Err: err}
+	}
+	return look(*buffer)
+}
+
 // toEnd reads until a read returns less than it was asked for: of a file on disk, and of
-// those in /proc that are read here, that is the end. The first piece is read into the
-// stack: what a command allocates for a thousand agents is fresh memory, and costs more
-// than the copy.
-func toEnd(fd, limit int) ([]byte, error) {
-	var first [firstRead]byte
-	n, err := read(fd, first[:])
-	data := append([]byte(nil), first[:n]...)
-	for err == nil && n > 0 && len(data) >= firstRead && len(data) <= limit {
-		data = slices.Grow(data, len(data))
+// those in /proc that are read here, that is the end.
+func toEnd(data []byte, fd, limit int) ([]byte, error) {
+	for {
+		data = slices.Grow(data, firstRead)
 		free := data[len(data):cap(data)]
-		n, err = read(fd, free)
+		n, err := read(fd, free)
 		data = data[:len(data)+n]
-		if n < len(free) {
-			break
+		switch {
+		case err != nil:
+			return data, err
+		case len(data) > limit:
+			return data, TooLargeError(limit)
+		case n < len(free):
+			return data, nil
 		}
 	}
-	if err == nil && len(data) > limit {
-		err = TooLargeError(limit)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return data, nil
 }
 
 // read reads once, also when a signal interrupts it.

@@ -131,27 +131,34 @@ func (s *Store) open(sub string) (smallfile.Dir, error) {
 	return smallfile.OpenDir(s.dir, sub)
 }
 
-// read reads sub/name, at most limit bytes.
-func (s *Store) read(sub, name string, limit int) ([]byte, error) {
+// read reads sub/name, at most limit bytes. Errors: those of view.
+func (s *Store) read(sub, name string, limit int) (data []byte, err error) {
 	dir, err := s.open(sub)
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
-	return s.readFrom(dir, sub, name, limit)
+	err = s.view(dir, sub, name, limit, func(seen []byte) error {
+		data = bytes.Clone(seen)
+		return nil
+	})
+	return data, err
 }
 
-// readFrom reads a file of an open folder. Errors: BadInput for a file that somebody else
-// could have written.
-func (s *Store) readFrom(dir smallfile.Dir, sub, name string, limit int) ([]byte, error) {
-	data, err := dir.Read(name, limit)
+// view shows a file of an open folder, until look returns. Errors: BadInput for a file that
+// somebody else could have written.
+func (s *Store) view(dir smallfile.Dir, sub, name string, limit int, look func(data []byte) error) error {
+	err := dir.View(name, limit, look)
+	if err == nil {
+		return nil
+	}
 	if others, ok := errors.AsType[*smallfile.ForeignError](err); ok {
-		return nil, foreign(filepath.Join(s.project, folder, sub, name), others.UID, others.Mode)
+		return foreign(filepath.Join(s.project, folder, sub, name), others.UID, others.Mode)
 	}
 	if at, ok := errors.AsType[*fs.PathError](err); ok && !errors.Is(err, fs.ErrNotExist) {
-		return nil, at.Err // what reads a file names it
+		return at.Err // what reads a file names it
 	}
-	return data, err
+	return err
 }
 
 // openRegular opens a file of .nbs and no link to one: [os.Root] follows those that

@@ -46,7 +46,7 @@ func (s *Store) Load(handle agent.Handle) (agent.Record, error) {
 		return agent.Record{}, err
 	}
 	defer records.Close()
-	return records.Load(handle)
+	return records.load(handle, agent.ParseRecord)
 }
 
 // Records reads many records.
@@ -73,33 +73,48 @@ func (r Records) Close() error {
 	return r.dir.Close()
 }
 
-// Load is [Store.Load]. It may be called side by side.
-func (r Records) Load(handle agent.Handle) (agent.Record, error) {
+// See is [Store.Load] of a record that will not be written. It may be called side by side.
+func (r Records) See(handle agent.Handle) (agent.Record, error) {
+	return r.load(handle, agent.SeeRecord)
+}
+
+// parser is [agent.ParseRecord] or [agent.SeeRecord].
+type parser func(data []byte) (agent.Record, error)
+
+func (r Records) load(handle agent.Handle, parse parser) (record agent.Record, damage error) {
 	s := r.store
 	if r.none {
 		return agent.Record{}, s.absent(handle)
 	}
 	name := handle
-	data, err := s.readFrom(r.dir, sessions, recordFile(name), fileLimit)
+	look := func(data []byte) error {
+		record, damage = s.understand(name, data, parse)
+		return nil
+	}
+	err := s.view(r.dir, sessions, recordFile(name), fileLimit, look)
 	if errors.Is(err, fs.ErrNotExist) {
 		if name, err = s.spelling(handle); err != nil {
 			return agent.Record{}, err
 		}
-		data, err = s.readFrom(r.dir, sessions, recordFile(name), fileLimit)
+		err = s.view(r.dir, sessions, recordFile(name), fileLimit, look)
 	}
-	if errors.Is(err, fs.ErrNotExist) { // it was removed this moment
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // it was removed this moment
 		return agent.Record{}, s.absent(handle)
-	}
-	if agent.KindOf(err) == agent.BadInput {
+	case agent.KindOf(err) == agent.BadInput:
 		return agent.Record{}, err // not damaged: others could have written it
-	}
-	if err != nil {
+	case err != nil:
 		return agent.Record{}, s.damaged(name, err)
 	}
+	return record, damage
+}
+
+// understand judges the content of a record's file.
+func (s *Store) understand(name agent.Handle, data []byte, parse parser) (agent.Record, error) {
 	if tooDeep(data) {
 		return agent.Record{}, cmp.Or(newerSchema(data), s.damaged(name, fmt.Errorf("it is nested deeper than %d", nestingLimit)))
 	}
-	record, err := agent.ParseRecord(data)
+	record, err := parse(data)
 	if err != nil {
 		return agent.Record{}, cmp.Or(newerSchema(data), s.damaged(name, err))
 	}

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 
 	jsonv2 "github.com/go-json-experiment/json"
 
@@ -34,15 +33,14 @@ func (s *Store) Report(handle agent.Handle) agent.Report {
 
 // Reports reads many reports.
 type Reports struct {
-	dir     smallfile.Dir
-	none    bool
-	buffers *sync.Pool // fresh memory for each report would cost more than to read it
+	dir  smallfile.Dir
+	none bool
 }
 
 // Reports opens the folder of the reports. Without one there are none.
 func (s *Store) Reports() Reports {
 	dir, err := s.open(statuses)
-	return Reports{dir: dir, none: err != nil, buffers: &sync.Pool{New: func() any { return new([4 << 10]byte) }}}
+	return Reports{dir: dir, none: err != nil}
 }
 
 // Close closes the folder.
@@ -59,34 +57,42 @@ func (r Reports) Gauge(record *agent.Record) *agent.Gauge {
 	if r.none || record.Process == nil {
 		return nil
 	}
-	buffer := r.buffers.Get().(*[4 << 10]byte) // a larger report is none of ours
-	defer r.buffers.Put(buffer)
-	data, err := r.dir.ReadInto(buffer[:], reportFile(record.Handle)) // in a folder that is ours alone
-	if err != nil {
-		return nil
-	}
-	text, known := gaugeIn(data, record)
 	var gauge agent.Gauge
-	if !known || jsonv2.Unmarshal(text, &gauge) != nil {
+	err := r.dir.View(reportFile(record.Handle), reportLimit, func(data []byte) error {
+		text, err := gaugeIn(data, record)
+		if err != nil {
+			return err
+		}
+		return jsonv2.Unmarshal(text, &gauge)
+	})
+	if err != nil {
 		return nil
 	}
 	return &gauge
 }
 
+var errNoGauge = errors.New("no gauge of this start and conversation")
+
 // gaugeIn finds the gauge in the text of a report that is of the record. To decode all of it
 // costs more than to read the file. A report is written with one field a line, and a line
 // break in a string is escaped: at the depth of its own fields the text can be searched.
-func gaugeIn(data []byte, r *agent.Record) (gauge []byte, known bool) {
+func gaugeIn(data []byte, r *agent.Record) (gauge []byte, err error) {
 	const depth = "\n  "
-	_, gauge, known = bytes.Cut(data, []byte(depth+`"gauge": {`))
+	before, gauge, known := bytes.Cut(data, []byte(depth+`"gauge": {`))
 	end := bytes.Index(gauge, []byte(depth+"}"))
-	if !known || end < 0 {
-		return nil, false
+	ours := hasField(before, depth+`"invocation": "`, string(r.Process.Invocation)) &&
+		hasField(before, depth+`"session_id": "`, string(r.SessionID))
+	if !known || end < 0 || !ours {
+		return nil, errNoGauge
 	}
-	fields := data[:len(data)-len(gauge)]
-	ours := bytes.Contains(fields, []byte(depth+`"invocation": "`+string(r.Process.Invocation)+`"`)) &&
-		bytes.Contains(fields, []byte(depth+`"session_id": "`+string(r.SessionID)+`"`))
-	return data[len(data)-len(gauge)-1 : len(data)-len(gauge)+end+len(depth)+1], ours
+	return data[len(data)-len(gauge)-1 : len(data)-len(gauge)+end+len(depth)+1], nil
+}
+
+// hasField tells whether a field of the given name, in quotes as it is written, has a value.
+func hasField(fields []byte, name, value string) bool {
+	_, after, known := bytes.Cut(fields, []byte(name))
+	found, _, ended := bytes.Cut(after, []byte{'"'})
+	return known && ended && string(found) == value
 }
 
 // UpdateReport changes an agent's report under its lock. It is not synced to the disk: what

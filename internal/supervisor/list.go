@@ -52,7 +52,7 @@ func (s *Supervisor) List(ctx context.Context) ([]Row, error) {
 func (row *Row) look(ctx context.Context, s *Supervisor, records store.Records, handle agent.Handle, servers *servers) {
 	row.Handle = handle
 	row.Status = agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: "the record cannot be read"}
-	if row.Record, row.Err = records.Load(handle); row.Err != nil {
+	if row.Record, row.Err = records.See(handle); row.Err != nil {
 		return
 	}
 	answer := servers.ask(ctx, &row.Record)
