@@ -57,6 +57,16 @@ func sanitize(text string) string {
 	}, text)
 }
 
+// isPlain tells of most texts, quickly, that they hold nothing but printable ASCII.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
 // steers tells whether a character may make a terminal do something.
 func steers(r rune) bool {
 	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r)

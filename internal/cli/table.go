@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"cmp"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -19,6 +18,7 @@ import (
 // relative times; in a pipe it has tabs and nothing else.
 type table struct {
 	out    buffered
+	line   []byte // that is being written
 	people bool
 	color  bool
 	now    time.Time
@@ -56,20 +56,34 @@ func (f *factory) newTable(header ...string) *table {
 }
 
 func (t *table) row(cells ...cell) {
-	fields := make([]string, len(cells))
+	t.line = t.line[:0]
 	for i, c := range cells {
-		fields[i] = strings.Map(blank, sanitize(c.text))
+		if i > 0 {
+			t.line = append(t.line, '\t')
+		}
 		if t.color { // each field gets equally long codes, so that columns stay aligned
-			fields[i] = "\x1b[" + c.colour + "m" + fields[i] + "\x1b[0m"
+			t.line = append(append(append(t.line, "\x1b["...), c.colour...), 'm')
+		}
+		t.line = append(t.line, oneLine(c.text)...)
+		if t.color {
+			t.line = append(t.line, "\x1b[0m"...)
 		}
 	}
-	if _, err := fmt.Fprintln(t.out, strings.Join(fields, "\t")); t.failed == nil {
+	if _, err := t.out.Write(append(t.line, '\n')); t.failed == nil {
 		t.failed = err
 	}
 }
 
 func (t *table) flush() error {
 	return cmp.Or(t.failed, t.out.Flush())
+}
+
+// oneLine is text as a field can show it.
+func oneLine(text string) string {
+	if isPlain(text) {
+		return text
+	}
+	return strings.Map(blank, sanitize(text))
 }
 
 // blank keeps a field in its column.
