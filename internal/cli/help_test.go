@@ -122,3 +122,16 @@ func TestHelpOpensNothing(t *testing.T) {
 		}
 	}
 }
+
+// A command line is given the one command that it names, found by that name.
+func TestCommandsAreFoundByTheirNames(t *testing.T) {
+	t.Parallel()
+	for _, c := range commands {
+		if made := c.make(&factory{}).Name(); made != c.name {
+			t.Errorf("%q makes the command %q", c.name, made)
+		}
+		if root := newRootCmd(&factory{}, c.name); len(root.Commands()) != 1 {
+			t.Errorf("%d commands are made for %q", len(root.Commands()), c.name)
+		}
+	}
+}

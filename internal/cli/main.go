@@ -25,7 +25,7 @@ func Main(args []string, streams Streams) int {
 	defer stop()
 	f := &factory{streams: streams, began: time.Now().UTC()}
 	defer f.close()
-	root := newRootCmd(f)
+	root := newRootCmd(f, args...)
 	root.SetArgs(args)
 	root.SetIn(streams.In)
 	out := &watched{to: streams.Out}

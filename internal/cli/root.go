@@ -6,7 +6,33 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-func newRootCmd(f *factory) *cobra.Command {
+// commands makes each of them by its name.
+var commands = []struct {
+	name string
+	make func(*factory) *cobra.Command
+}{
+	{"spawn", newSpawnCmd},
+	{"adopt", newAdoptCmd},
+	{"resume", newResumeCmd},
+	{"session", newSessionCmd},
+	{"list", newListCmd},
+	{"wait", newWaitCmd},
+	{"stop", newStopCmd},
+	{"dismiss", newDismissCmd},
+	{"attach", newAttachCmd},
+	{"screen", newScreenCmd},
+	{"logs", newLogsCmd},
+	{"events", newEventsCmd},
+	{"doctor", newDoctorCmd},
+	{"run", newRunCmd},
+	{"hook", newHookCmd},
+	{"statusline", newStatusLineCmd},
+	{"version", newVersionCmd},
+}
+
+// newRootCmd makes the tree of commands, for a command line. Of a tree that is made for one
+// command the others are left out: to make them takes longer than to parse its flags.
+func newRootCmd(f *factory, args ...string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "nbs-worker",
 		Short: "Supervise a team of Claude Code agents in tmux",
@@ -42,11 +68,16 @@ nbs-worker resume <handle> --force --prompt TEXT.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return agent.Errorf(agent.BadInput, "%s: %w", cmd.Name(), err).Hint("%s --help", cmd.CommandPath())
 	})
-	root.AddCommand(
-		newSpawnCmd(f), newAdoptCmd(f), newResumeCmd(f), newSessionCmd(f), newListCmd(f), newWaitCmd(f), newStopCmd(f), newDismissCmd(f),
-		newAttachCmd(f), newScreenCmd(f), newLogsCmd(f), newEventsCmd(f), newDoctorCmd(f), newRunCmd(f), newHookCmd(f), newStatusLineCmd(f),
-		newVersionCmd(f), newExitCodesTopic(), newEnvironmentTopic(),
-	)
+	for _, c := range commands {
+		if len(args) > 0 && args[0] == c.name {
+			root.AddCommand(c.make(f))
+			return root
+		}
+	}
+	for _, c := range commands {
+		root.AddCommand(c.make(f))
+	}
+	root.AddCommand(newExitCodesTopic(), newEnvironmentTopic())
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"})
 	help.Args = knownTopic
