@@ -5,12 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
-
-	"nbs-worker/internal/sim/rig"
 )
 
 // Claude deletes transcripts after some weeks, and people by mistake. .nbs keeps them.
@@ -185,21 +182,6 @@ func TestTranscriptThatIsDeletedInTheMiddleAndAgain(t *testing.T) {
 	}
 }
 
-// Claude's file has only what was said since; what came before is nowhere but in .nbs.
-func TestDismissSparesTheBeginningThatClaudeLost(t *testing.T) {
-	m := real(t)
-	before := m.remembers("alpha")
-	m.loseInTheMiddle("alpha", before)
-	r := m.nbs("dismiss", "alpha")
-	if r.code != 0 || !strings.Contains(r.stderr, "its transcript stays: ") {
-		t.Error(r)
-	}
-	kept, _ := filepath.Glob(m.inNbs("transcripts", before.SessionID+"*.jsonl"))
-	if !slices.ContainsFunc(kept, func(path string) bool { return strings.Contains(read(t, path), "Remember 42.") }) {
-		t.Errorf("the beginning is lost; kept: %q", kept)
-	}
-}
-
 // In a terminal of its own, too, an agent comes back from what was kept.
 func TestRunPutsADeletedTranscriptBack(t *testing.T) {
 	m := real(t)
@@ -243,78 +225,6 @@ func TestBothConversationsAreKeptAfterClear(t *testing.T) {
 	})
 }
 
-func TestDismissRemovesWhatIsKept(t *testing.T) {
-	m := real(t)
-	alpha := m.remembers("alpha")
-	m.ok("dismiss", "alpha")
-	if _, err := os.Lstat(m.keptPath(alpha.SessionID)); !os.IsNotExist(err) {
-		t.Errorf("%v", err)
-	}
-	beta := m.remembers("beta")
-	var said struct {
-		Kept []string `json:"kept_transcripts"`
-	}
-	if err := json.Unmarshal([]byte(m.ok("dismiss", "beta", "--keep", "--json")), &said); err != nil || len(said.Kept) != 1 || said.Kept[0] != m.keptPath(beta.SessionID) {
-		t.Errorf("%+v, %v", said, err)
-	}
-	// Claude deletes its own one day.
-	for _, s := range []session{alpha, beta} {
-		if err := os.Remove(s.Transcript.Path); err != nil {
-			t.Fatal(err)
-		}
-	}
-	m.refused(2, "no conversation "+alpha.SessionID, "spawn", "alpha", "--session-id", alpha.SessionID)
-	r := m.nbs("spawn", "beta", "--model", "sonnet", "--session-id", beta.SessionID, "--prompt", "What number?")
-	if r.code != 0 || !strings.Contains(r.stderr, "was put back from") {
-		t.Error(r)
-	}
-	m.mustAnswer("beta", "42")
-}
-
-// What is the last of a conversation, or another agent's, is not removed.
-func TestDismissSparesTheLastAndOthers(t *testing.T) {
-	m := standIn(t)
-	alpha, beta := m.remembers("alpha"), m.remembers("beta")
-	m.setRecord("beta", func(fields map[string]any) {
-		fields["previous_sessions"] = []map[string]string{{"session_id": alpha.SessionID, "until": "2026-01-01T00:00:00Z", "reason": "clear"}}
-	})
-	m.ok("dismiss", "alpha")
-	m.mustBeKept(alpha.SessionID, alpha.Transcript.Path)
-	if err := os.Remove(beta.Transcript.Path); err != nil {
-		t.Fatal(err)
-	}
-	r := m.nbs("dismiss", "beta")
-	if r.code != 0 || !strings.Contains(r.stderr, "its transcript stays: "+m.keptPath(beta.SessionID)) {
-		t.Error(r)
-	}
-	if _, err := os.Lstat(m.keptPath(alpha.SessionID)); !os.IsNotExist(err) {
-		t.Errorf("%v", err)
-	}
-}
-
-// On another file system there is a copy. It is brought up to date at each end.
-func TestTranscriptIsCopiedAcrossFileSystems(t *testing.T) {
-	eachVersion(t, func(t *testing.T, m *team) {
-		rig.PrivateMounts(t).Tmpfs(m.inNbs(), "64m")
-		before := m.remembers("alpha")
-		if sameFile(t, m.keptPath(before.SessionID), before.Transcript.Path) {
-			t.Fatal("it is one file system")
-		}
-		m.typeLine(before, "Remember 43.")
-		m.mustAnswer("alpha", "OK, I will remember 43.")
-		m.ok("stop", "alpha")
-		if ours, theirs := read(t, m.keptPath(before.SessionID)), read(t, before.Transcript.Path); ours != theirs {
-			t.Errorf("%d of %d bytes are kept", len(ours), len(theirs))
-		}
-		if err := os.RemoveAll(filepath.Dir(before.Transcript.Path)); err != nil {
-			t.Fatal(err)
-		}
-		m.ok("resume", "alpha", "--prompt", "What number?")
-		m.mustAnswer("alpha", "43")
-		m.mustBeInTheJournal("restored", "alpha", before.SessionID)
-	})
-}
-
 func read(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -322,22 +232,6 @@ func read(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(data)
-}
-
-// A conversation that was not kept, or that was emptied, is still not replaced in silence;
-// one that was emptied comes back from a copy.
-func TestEmptiedTranscriptComesBackFromACopy(t *testing.T) {
-	m := standIn(t)
-	rig.PrivateMounts(t).Tmpfs(m.inNbs(), "64m")
-	before := m.remembers("alpha")
-	m.ok("stop", "alpha")
-	if err := os.Truncate(before.Transcript.Path, 0); err != nil {
-		t.Fatal(err)
-	}
-	if s := m.session("alpha"); s.State != "dead" {
-		t.Errorf("%+v", s)
-	}
-	m.mustRestore("alpha", before)
 }
 
 // What cannot be kept is said, and keeps nobody from working.
