@@ -20,7 +20,7 @@ const launchersWatched = 10
 type idleLauncher struct {
 	resident, private int // kB
 	threads           int
-	switches          int // of all threads, since they began: each is a wake-up
+	sleeps            int // of all threads, since they began: one ends each wake-up
 }
 
 // watch is a first look at launchers whose agents are idle from then on.
@@ -50,7 +50,7 @@ func (t *watch) end(ctx context.Context, w *world, enough time.Duration) ([]Chec
 		worst.resident = max(worst.resident, launcher.resident)
 		worst.private = max(worst.private, launcher.private)
 		worst.threads = max(worst.threads, launcher.threads)
-		worst.switches = max(worst.switches, launcher.switches-t.before[i].switches)
+		worst.sleeps = max(worst.sleeps, launcher.sleeps-t.before[i].sleeps)
 	}
 	const limit = 10_000_000 // bytes
 	return []Check{
@@ -59,8 +59,8 @@ func (t *watch) end(ctx context.Context, w *world, enough time.Duration) ([]Chec
 			Measured: fmt.Sprintf("%.1f MB, of which %.1f MB its own; %d threads", megabytes(worst.resident), megabytes(worst.private), worst.threads),
 		},
 		{
-			Name: "an idle agent's launcher: wake-ups", Budget: "Go's own, 2 a minute", Missed: worst.switches > goWakeUps(time.Since(t.since)),
-			Measured: fmt.Sprintf("%d in %s", worst.switches, time.Since(t.since).Round(time.Second)),
+			Name: "an idle agent's launcher: wake-ups", Budget: "Go's own, 2 a minute", Missed: worst.sleeps > goWakeUps(time.Since(t.since)),
+			Measured: fmt.Sprintf("%d in %s", worst.sleeps, time.Since(t.since).Round(time.Second)),
 		},
 	}, nil
 }
@@ -124,7 +124,7 @@ func lookAt(pid int) (idleLauncher, error) {
 		if err != nil {
 			return found, err
 		}
-		found.switches += thread["voluntary_ctxt_switches"] + thread["nonvoluntary_ctxt_switches"]
+		found.sleeps += thread["voluntary_ctxt_switches"] // a busy machine adds others
 	}
 	return found, nil
 }
