@@ -108,6 +108,6 @@ func (f *factory) on(opened *store.Store, err error) (*supervisor.Supervisor, er
 	}
 	return &supervisor.Supervisor{
 		Store: opened, Tmux: tmux.NewServers().Client, Socket: cmp.Or(f.socket, os.Getenv("NBS_TMUX_SOCKET")),
-		Env: os.Environ(), Program: program, UID: os.Geteuid(), Now: time.Now,
+		Env: os.Environ(), Program: program, UID: os.Geteuid(), Now: time.Now, Began: f.began,
 	}, nil
 }

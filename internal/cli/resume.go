@@ -82,7 +82,7 @@ func runResume(ctx context.Context, f *factory, o *resumeOptions) error {
 			return f.printPlan(plan)
 		}
 		started, err := s.Resume(ctx, handle, resume)
-		if err == nil && resume.Fresh { // said to scripts too: a conversation was replaced
+		if started.Fresh { // said to scripts too: a conversation was replaced
 			fmt.Fprintf(f.streams.Err, "nbs-worker: resume %s: a new conversation in place of %s\n", handle, lastPrevious(started.Record))
 		}
 		return f.printStarted(started, err)

@@ -36,17 +36,16 @@ func (s *Supervisor) Inspect(ctx context.Context, handle agent.Handle) (View, er
 		return View{}, err
 	}
 	s.followSeen(ctx, &r)
-	view := View{Record: r}
+	view, report := View{Record: r}, s.reportOf(&r)
 	var tmuxAlive bool
 	var reading claude.Reading
 	var strangersErr, transcriptErr error
 	var all sync.WaitGroup // none of these waits for another
 	all.Go(func() { tmuxAlive, view.TmuxErr = s.paneThere(ctx, &r) })
 	all.Go(func() { view.Strangers, strangersErr = s.visibleStrangers(&r) })
-	all.Go(func() { transcriptErr = s.addTranscript(&view) })
+	all.Go(func() { transcriptErr = s.addTranscript(&view, report) })
 	all.Go(func() { reading = s.readIfNeeded(ctx, &r) })
 	all.Wait()
-	report := s.reportOf(&r)
 	all.Go(func() { s.addKept(ctx, &view) })
 	all.Go(func() { view.LastError = lastError(&r, report, view.Transcript) })
 	view.Status = s.statusWith(&view.Record, tmuxAlive)
@@ -72,7 +71,7 @@ func (s *Supervisor) paneThere(ctx context.Context, r *agent.Record) (bool, erro
 	return there, err
 }
 
-func (s *Supervisor) addTranscript(view *View) error {
+func (s *Supervisor) addTranscript(view *View, report agent.Report) error {
 	config, err := claude.ConfigOf(&view.Record, s.Env)
 	if err != nil {
 		return err
@@ -85,7 +84,7 @@ func (s *Supervisor) addTranscript(view *View) error {
 			err = fmt.Errorf("read the transcript: %w", err)
 		}
 	}
-	gauge := view.Record.GaugeOf(s.Store.Report(view.Record.Handle))
+	gauge := view.Record.GaugeOf(report)
 	view.Context, view.Cost = contextOf(gauge, level), costOf(gauge, level)
 	return err
 }

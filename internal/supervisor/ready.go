@@ -29,7 +29,7 @@ type starting struct {
 	wait       time.Duration
 	begun      time.Time
 	lastScreen time.Time
-	waiting    time.Time // since when it is seen to wait for a person, its prompt not taken
+	waiting    time.Time // since when it is seen to wait for a person, its prompt not on disk
 	ready      bool      // the registry says so; the prompt may still be on its way
 }
 
@@ -108,8 +108,8 @@ func (w *starting) prompted(ctx context.Context, live claude.Live) (bool, error)
 			return true, w.checkLogin(ctx)
 		}
 	}
-	if live.Status == "waiting" && w.waitsOn() {
-		return false, agent.Errorf(agent.Held, "claude waits for a person (%s) and has not taken the prompt", live.WaitingFor).
+	if w.waitsOn(live) {
+		return false, agent.Errorf(agent.Held, "claude waits for a person (%s), and the prompt is not in its transcript", live.WaitingFor).
 			Hint("answer it there: nbs-worker attach %s", w.record.Handle)
 	}
 	return false, nil
@@ -119,8 +119,12 @@ func (w *starting) prompted(ctx context.Context, live claude.Live) (bool, error)
 // that asks at once for a permission is seen to wait before its prompt is on disk.
 const transcriptLag = 2 * time.Second
 
-// waitsOn tells whether claude has waited for a person for longer than that.
-func (w *starting) waitsOn() bool {
+// waitsOn tells whether claude has waited for a person for that long without a break.
+func (w *starting) waitsOn(live claude.Live) bool {
+	if live.Status != "waiting" {
+		w.waiting = time.Time{}
+		return false
+	}
 	if w.waiting.IsZero() {
 		w.waiting = time.Now()
 	}

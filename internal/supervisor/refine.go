@@ -32,13 +32,7 @@ func (s *Supervisor) readIfNeeded(ctx context.Context, r *agent.Record) claude.R
 
 // reportOf is what the hooks of a record's start said; empty when they said nothing.
 func (s *Supervisor) reportOf(r *agent.Record) agent.Report {
-	if r.Process == nil {
-		return agent.Report{}
-	}
-	if report := s.Store.Report(r.Handle); report.Invocation == r.Process.Invocation {
-		return report
-	}
-	return agent.Report{}
+	return believed(r, s.Store.Report(r.Handle))
 }
 
 // refine adds to a status what the screen shows and what the hooks said. The registry is

@@ -56,7 +56,7 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 		return Started{}, err
 	}
 	r, err := s.launch(ctx, interrupt, plan, resume.Wait)
-	if err != nil {
+	if _, runs := errors.AsType[*unnotedError](err); err != nil && !runs {
 		return Started{}, errors.Join(err, s.restore(ctx, before, r, err))
 	}
 	started := s.started(ctx, plan, r)
@@ -65,7 +65,10 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	if resume.Fresh {
 		detail = "fresh: a new conversation in place of " + string(before.SessionID)
 	}
-	return started, s.journal(ctx, "resume", &r, detail)
+	if unwritten := s.journal(ctx, "resume", &r, detail); unwritten != nil && err == nil {
+		err = runsUnnoted(&r, "its entry in the journal", unwritten)
+	}
+	return started, err
 }
 
 // checkDown refuses to start what runs, or what may run.

@@ -17,14 +17,16 @@ const endPatience = 3 * time.Second
 const killNotice = 250 * time.Millisecond
 
 // settled loads the record of an agent when it no longer is in the middle of its
-// end: claude and launcher both live, or both have gone.
+// end: claude and launcher both live, or both have gone. One that was sent a signal shows
+// no sign of it at first. What counts is what was sent before the command was given: a
+// command that is about a hundred live agents waits once, and not for each of them.
 func (s *Supervisor) settled(ctx context.Context, handle agent.Handle) (agent.Record, error) {
 	r, err := s.Store.Load(handle)
 	if err != nil || r.Process == nil || r.Process.PID == 0 {
 		return r, err
 	}
 	if !gone(r.Process.Identity) {
-		waitGone(ctx, r.Process.Identity, killNotice)
+		waitGone(ctx, r.Process.Identity, killNotice-time.Since(s.Began))
 	}
 	claudeGone, launcherGone := gone(r.Process.Identity), gone(r.Process.LauncherIdentity())
 	switch {
@@ -55,6 +57,9 @@ func (s *Supervisor) settledDown(ctx context.Context, handle agent.Handle, force
 
 // waitGone waits for a process to end; whether it did, the next look at it tells.
 func waitGone(ctx context.Context, id agent.Identity, patience time.Duration) {
+	if patience <= 0 {
+		return
+	}
 	h, liveness, err := proc.Open(id)
 	if err != nil || liveness != proc.Alive {
 		return

@@ -105,13 +105,38 @@ func (s *Supervisor) launch(ctx, interrupt context.Context, p Plan, wait time.Du
 	if err := s.verify(ctx, r); err != nil {
 		return r, err
 	}
-	return s.Store.Update(ctx, r.Handle, func(r *agent.Record) error {
+	return s.noteStart(ctx, p, r)
+}
+
+// noteStart completes the record of an agent that runs.
+func (s *Supervisor) noteStart(ctx context.Context, p Plan, r agent.Record) (agent.Record, error) {
+	noted, err := s.Store.Update(ctx, r.Handle, func(r *agent.Record) error {
 		noteTranscript(r, p.config, s.now())
 		if live, err := s.registered(r); err == nil {
 			r.ClaudeVersion = live.Version
 		}
 		return nil
 	})
+	if err != nil {
+		return r, runsUnnoted(&r, "the last update of its record", err)
+	}
+	return noted, nil
+}
+
+// unnotedError is a start that came about, of which not all could be written down.
+type unnotedError struct{ error }
+
+func (e *unnotedError) Unwrap() error { return e.error }
+
+// runsUnnoted says that an agent runs, though something of its start could not be written
+// down. The hints of the cause are for who may repeat the command, which would be refused.
+func runsUnnoted(r *agent.Record, what string, cause error) error {
+	if gone(r.Process.Identity) {
+		return cause
+	}
+	return &unnotedError{agent.Errorf(agent.KindOf(cause), "the agent runs, pid %d, but %s failed: %s", r.PID, what, cause.Error()).
+		Hint("it needs no second start; look at it: nbs-worker session %s", r.Handle).
+		Hint("what keeps .nbs from being written: nbs-worker doctor")}
 }
 
 func (s *Supervisor) started(ctx context.Context, p Plan, r agent.Record) Started {

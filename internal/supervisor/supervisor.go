@@ -31,6 +31,7 @@ type Supervisor struct {
 	Program string   // path of nbs-worker, for the command of a pane
 	UID     int
 	Now     func() time.Time
+	Began   time.Time // when the command was given
 }
 
 func (s *Supervisor) now() time.Time { return s.Now().UTC().Truncate(time.Second) }

@@ -145,7 +145,7 @@ func (w *waiting) judge(ctx context.Context, a *watched, r *agent.Record) error 
 		a.Status = view.Status
 	}
 	if conditions(w.For).ask(untilContextBelow) {
-		if err := w.addTranscript(&view); err != nil {
+		if err := w.addTranscript(&view, w.reportOf(r)); err != nil {
 			return err
 		}
 		a.Context = view.Context

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // begin starts a turn. The tui stays responsive; the turn reports by events, the last of which is done or err.
@@ -57,7 +58,9 @@ func (u *tui) happen(ctx context.Context, e event) error {
 		return e.err
 	case e.answer != nil:
 		u.asking = &e
-		return u.s.reg.setStatus("waiting", "permission prompt")
+		err := u.s.reg.setStatus("waiting", "permission prompt")
+		time.AfterFunc(u.s.whims.lateTranscript, u.s.tr.release)
+		return err
 	case e.done == nil:
 		u.working = e.working
 		return nil

@@ -17,6 +17,7 @@
 //	dialog=NAME        show this dialog although nothing asks for it: trust, api-key, bypass, onboarding, login
 //	no-registry        write no sessions/<pid>.json
 //	no-transcript      write no transcript
+//	late-transcript=1s write none until that long after the registry says that it asks for a permission
 //	wrong-session-id   run under another, random session id than the one asked for
 //	print-error=TEXT   print TEXT on stderr and exit 1 (TEXT ends at the next comma)
 //	spawn-child        start a child in a session of its own that lives on, like a tool's shell

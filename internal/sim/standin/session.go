@@ -42,7 +42,7 @@ func (s *session) attach(entrypoint string, forget bool) error {
 			return usageError("No conversation found with session ID: " + s.opts.resume)
 		}
 	}
-	s.tr = &transcript{path: path, off: forget || s.whims.noTranscript, template: record{
+	s.tr = &transcript{path: path, off: forget || s.whims.noTranscript, late: s.whims.lateTranscript > 0, template: record{
 		SessionID: s.id, CWD: s.cwd, Version: s.whims.version, Entrypoint: entrypoint, UserType: "external", GitBranch: "HEAD",
 	}}
 	if err := s.tr.load(); err != nil {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -48,6 +49,10 @@ type transcript struct {
 	off      bool   // amnesia: nothing is written, the conversation lives in records only
 	template record // what every new record has in common
 	records  []record
+
+	mu   sync.Mutex // release comes by a timer
+	late bool       // lines are held back until then
+	held [][]byte
 }
 
 // load reads what is there. A line that cannot be read (cut short by a kill) is passed over, as the real one does.
@@ -95,7 +100,23 @@ func (t *transcript) append(line any) error {
 	if err != nil {
 		return fmt.Errorf("write transcript: %w", err)
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.late {
+		t.held = append(t.held, data)
+		return nil
+	}
 	return appendLine(t.path, data)
+}
+
+// release writes what was held back. There is nobody to tell of an error.
+func (t *transcript) release() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, line := range t.held {
+		_ = appendLine(t.path, line)
+	}
+	t.late, t.held = false, nil
 }
 
 // open writes the lines that precede the first prompt. Until then there is no file.

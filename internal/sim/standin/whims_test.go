@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestStartDelay(t *testing.T) {
@@ -102,6 +104,20 @@ func TestNoTranscript(t *testing.T) {
 	a.shows("OK, I will remember 5.")
 	a.types("What number?\r")
 	a.shows("● 5")
+	if found := a.transcripts(); len(found) != 0 {
+		t.Error(found)
+	}
+}
+
+func TestLateTranscript(t *testing.T) {
+	t.Parallel()
+	a := start(t, "late-transcript=1ms", "--", `[[tool Bash {"command":"true"}]]`)
+	a.shows("Do you want to proceed?")
+	rig.WaitFor(t, patience, "the transcript is there", func() (bool, string) {
+		return len(a.transcripts()) == 1, a.output()
+	})
+	a = start(t, "late-transcript=1ms", "--", "Remember 5.") // which asks for nothing
+	a.shows("OK, I will remember 5.")
 	if found := a.transcripts(); len(found) != 0 {
 		t.Error(found)
 	}

@@ -1,0 +1,71 @@
+package supervisor
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/tmux"
+)
+
+// A claude that waits for a person as soon as it is ready writes its transcript later: for
+// so long nothing is said of its prompt, neither that it has it nor that it has not.
+func TestPromptOfAClaudeThatWaitsAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir() // which cannot be made in a bubble
+	synctest.Test(t, func(t *testing.T) {
+		w := startingIn(t, dir)
+		looks := func(status string, done, held bool) {
+			t.Helper()
+			got, err := w.prompted(t.Context(), claude.Live{Status: status, WaitingFor: "permission prompt"})
+			if got != done || (agent.KindOf(err) == agent.Held) != held || !held && err != nil {
+				t.Errorf("%s: done %t, %v; want done %t, held %t", status, got, err, done, held)
+			}
+		}
+		looks("waiting", false, false)
+		<-time.After(transcriptLag - 1)
+		looks("waiting", false, false)
+		looks("busy", false, false) // somebody has answered, and what it asks next is asked anew
+		<-time.After(transcriptLag)
+		looks("waiting", false, false)
+		<-time.After(transcriptLag)
+		looks("waiting", false, true)
+		w.says(t, dir, "assistant") // a line of what was there before it
+		looks("waiting", false, true)
+		w.plan.transcriptSize = 0
+		looks("waiting", true, false)
+	})
+}
+
+// startingIn is a start with a prompt, of a claude that has its configuration in dir.
+func startingIn(t *testing.T, dir string) *starting {
+	t.Helper()
+	config, err := claude.ConfigAt(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Supervisor{Now: time.Now, Tmux: func(string) (*tmux.Client, error) { return nil, errors.New("no tmux") }}
+	return &starting{
+		Supervisor: s, record: agent.Record{Handle: "alpha", SessionID: agent.NewSessionID()},
+		plan: Plan{prompt: "hello", config: config, transcriptSize: 1 << 20},
+	}
+}
+
+// says writes a line into the transcript of a start.
+func (w *starting) says(t *testing.T, dir, who string) {
+	t.Helper()
+	folder := filepath.Join(dir, "projects", "-lab")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	line := fmt.Sprintf(`{"type":%q,"uuid":"1","sessionId":%q,"message":{"role":%[1]q,"content":"hello"}}`+"\n", who, w.record.SessionID)
+	if err := os.WriteFile(filepath.Join(folder, string(w.record.SessionID)+".jsonl"), []byte(line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,101 @@
+package supervisor
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store"
+)
+
+// Who may have been killed right before the command is given time to be gone, all agents
+// of the command together: no wait for one begins when the command is older than that.
+func TestManyAgentsSettleTogether(t *testing.T) {
+	t.Parallel()
+	s := &Supervisor{Store: storeWithLive(t, "alpha", os.Getpid()), Now: time.Now, Began: time.Now()}
+	const agents = 20
+	for i := range agents {
+		if r, err := s.settled(t.Context(), "alpha"); err != nil || !alive(r.Process.Identity) {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		if i == 0 && time.Since(s.Began) < killNotice {
+			t.Errorf("it was said to live %s after the command was given", time.Since(s.Began))
+		}
+	}
+	if took := time.Since(s.Began); took > agents*killNotice/2 {
+		t.Errorf("%d live agents took %s", agents, took)
+	}
+}
+
+// One that counts as alive at the first look is not said to live when it ends meanwhile.
+func TestAgentThatWasKilledRightBefore(t *testing.T) {
+	t.Parallel()
+	claude := rig.StartChild(t, exec.Command("cat"))
+	s := &Supervisor{Store: storeWithLive(t, "alpha", claude.Process.Pid), Now: time.Now, Began: time.Now().Add(time.Hour)} // so that the test has time
+	own := pidfds(t, claude.Process.Pid)                                                                                    // the standard library has one, of a child
+	settled := make(chan agent.Record, 1)
+	go func() {
+		r, _ := s.settled(t.Context(), "alpha")
+		settled <- r
+	}()
+	rig.WaitFor(t, time.Minute, "it is waited for", func() (bool, string) { return len(settled) > 0 || pidfds(t, claude.Process.Pid) > own, "" })
+	if len(settled) > 0 {
+		t.Fatal("it was not waited for")
+	}
+	_ = claude.Process.Kill()
+	if r := <-settled; r.Process == nil || !gone(r.Process.Identity) {
+		t.Errorf("%+v", r)
+	}
+}
+
+// pidfds is how many this process has of another.
+func pidfds(t *testing.T, pid int) (n int) {
+	t.Helper()
+	fds, err := filepath.Glob("/proc/self/fdinfo/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fd := range fds {
+		if text, _ := os.ReadFile(fd); strings.Contains(string(text), fmt.Sprintf("\nPid:\t%d\n", pid)) {
+			n++
+		}
+	}
+	return n
+}
+
+// storeWithLive has the record of an agent whose claude and launcher are one live process.
+func storeWithLive(t *testing.T, handle agent.Handle, pid int) *store.Store {
+	t.Helper()
+	opened, err := store.Create(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = opened.Close() })
+	unlock, err := opened.LockVerb(handle, "spawn", time.Now()) // which makes the folders
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+	live, err := proc.Identify(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	r := agent.Record{
+		Schema: agent.Schema, Handle: handle, SessionID: agent.NewSessionID(), ProjectRoot: opened.Project(), Cwd: opened.Project(),
+		TmuxSession: "nbs-" + string(handle) + "-live", PermissionMode: agent.BypassPermissions, Desired: agent.DesiredRunning,
+		Restart: agent.RestartPolicy{Policy: "no"}, Started: now, Created: now, PID: pid,
+		Process: &agent.Process{Invocation: agent.NewInvocation(), Identity: live, Launcher: live.Identified},
+	}
+	if err := opened.Insert(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	return opened
+}
