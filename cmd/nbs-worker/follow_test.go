@@ -132,6 +132,58 @@ func TestLooksFollowWithoutHooks(t *testing.T) {
 	})
 }
 
+// Where hooks are turned off and nobody looks, the end or the next verb finds that the agent
+// has moved. The journal tells it all the same.
+func TestJournalTellsMovesThatAreFoundLate(t *testing.T) {
+	m := real(t)
+	m.userSettings(`{"disableAllHooks":true}`)
+	for what, c := range map[string]struct {
+		find func(s session)
+		then string // the event behind it
+	}{
+		"at the exit": {func(s session) {
+			m.kill(s.RecordedPID, syscall.SIGKILL)
+			m.waitState("exit", "crashed")
+		}, "exit"},
+		"by a stop":   {func(session) { m.ok("stop", "stop") }, "exit"},
+		"by a resume": {func(session) { m.ok("resume", "resume", "--force") }, "exit"},
+		"after launcher and claude were killed": {func(s session) {
+			m.kill(m.launcher("killed"), syscall.SIGSTOP) // it notices nothing
+			m.kill(s.RecordedPID, syscall.SIGKILL)
+			m.kill(m.launcher("killed"), syscall.SIGKILL)
+			m.ok("resume", "killed")
+		}, "start"},
+	} {
+		words := strings.Fields(what)
+		handle := words[len(words)-1]
+		before := m.remembers(handle)
+		m.typeLine(before, "/clear")
+		moved := m.waitRegistered(before)
+		c.find(before)
+		events := m.ok("events", "--handle", handle)
+		line := fmt.Sprintf("\tmoved\t%s\t%d\t%s\tchanged inside claude, from %s\n", handle, before.RecordedPID, moved, before.SessionID)
+		_, behind, told := strings.Cut(events, line)
+		if !told || strings.Count(events, "\tmoved\t") != 1 || !strings.Contains(strings.SplitAfter(behind, "\n")[0], "\t"+c.then+"\t") {
+			t.Errorf("%s: want%sand then %s:\n%s", what, line, c.then, events)
+		}
+	}
+}
+
+// waitRegistered waits until Claude's registry has an agent in another conversation.
+func (m *team) waitRegistered(before session) (id string) {
+	m.Helper()
+	m.waitFor("the registry has the new conversation", func() (bool, string) {
+		var entry struct{ SessionID string }
+		text, err := os.ReadFile(filepath.Join(m.world.ConfigDir, "sessions", fmt.Sprintf("%d.json", before.RecordedPID)))
+		if err == nil {
+			err = json.Unmarshal(text, &entry)
+		}
+		id = entry.SessionID
+		return err == nil && id != before.SessionID, fmt.Sprintf("%s, %v", text, err)
+	})
+	return id
+}
+
 func (m *team) userSettings(text string) {
 	m.Helper()
 	if err := os.WriteFile(filepath.Join(m.world.ConfigDir, "settings.json"), []byte(text), 0o600); err != nil {
