@@ -86,6 +86,49 @@ func TestRecordAndLeaseFollowTheAgentInsideClaude(t *testing.T) {
 	})
 }
 
+// The lease of a conversation that another agent has is taken as soon as that one has left it.
+func TestLeaseThatAnotherHeldIsTakenByTheNextTurn(t *testing.T) {
+	m := real(t)
+	own, theirs := m.remembers("alpha"), m.remembers("beta")
+	m.typeLine(own, "/resume "+theirs.SessionID)
+	m.waitMoved(own, "resume")
+	m.waitArrived("alpha")
+	const refused, taken = "\tfollow into the conversation: the conversation ", "\tthe conversation could be taken now\n"
+	missing := func() {
+		m.Helper()
+		m.waitFor("the journal tells that the lease is another's", func() (bool, string) {
+			events := m.ok("events", "--handle", "alpha")
+			return strings.Count(events, refused+theirs.SessionID+" is open already: run beta, pid ") == 1 && !strings.Contains(events, taken), events
+		})
+	}
+	missing()
+	if text := m.ok("session", "alpha", "--json"); !strings.Contains(text, fmt.Sprintf(`"other_claudes":[{"pid":%d,`, theirs.RecordedPID)) {
+		t.Errorf("session does not tell of the other: %s", text)
+	}
+	m.doctor(1).finds(m, "team.twice", "failure", "the conversation "+theirs.SessionID+" is open in two claudes: pid ")
+	m.turn(own, 43)
+	missing()
+	m.ok("stop", "beta")
+	m.turn(own, 44)
+	m.waitLease(theirs.SessionID, own.SessionID)
+	m.turn(own, 45)
+	events := m.ok("events", "--handle", "alpha")
+	if strings.Count(events, refused) != 1 || strings.Count(events, taken) != 1 {
+		t.Errorf("not told once:\n%s", events)
+	}
+}
+
+// turn has alpha remember a number, in the conversation in which it is.
+func (m *team) turn(s session, number int) {
+	m.Helper()
+	m.typeLine(s, fmt.Sprintf("Remember %d.", number))
+	m.waitFor("it has answered", func() (bool, string) {
+		text, err := os.ReadFile(m.session("alpha").Transcript.Path)
+		return strings.Contains(string(text), fmt.Sprintf("OK, I will remember %d.", number)), fmt.Sprint(err)
+	})
+	m.waitArrived("alpha")
+}
+
 // Right after /clear, before anything was said, the empty conversation is what was on the screen.
 func TestKillRightAfterClear(t *testing.T) {
 	eachVersion(t, func(t *testing.T, m *team) {
