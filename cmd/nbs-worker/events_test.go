@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -44,6 +45,34 @@ func TestEventsTellWhatWasDone(t *testing.T) {
 	m.refused(4, "--since", "events", "--since", "yesterday")
 	m.refused(4, "--handle", "events", "--handle", "..")
 	m.refused(4, "verify", "events", "--verify", "--follow")
+}
+
+// Who follows the events of a project that is deleted, or whose .nbs is moved away, is told.
+func TestFollowedEventsEndWithTheirFolder(t *testing.T) {
+	for what, takeAway := range map[string]func(m *team) error{
+		"removed":                 func(m *team) error { return os.RemoveAll(m.inNbs()) },
+		"removed, with a new one": func(m *team) error { return errors.Join(os.RemoveAll(m.inNbs()), os.Mkdir(m.inNbs(), 0o700)) },
+		"moved away":              func(m *team) error { return os.Rename(m.inNbs(), m.inNbs()+".old") },
+		"the project removed":     func(m *team) error { return os.RemoveAll(m.world.Project) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			m := standIn(t)
+			m.ok("spawn", "alpha")
+			m.ok("dismiss", "alpha")
+			m.dir = m.TempDir()
+			reading := m.follow("events", "--follow", "--root", m.world.Project)
+			reading.mustShow("\tdismiss\talpha\t")
+			if err := takeAway(m); err != nil {
+				t.Fatal(err)
+			}
+			reading.mustShow("was removed or moved away: no event will come\n")
+			_ = reading.wait() // the code tells
+			text := reading.seen.String()
+			if code := reading.cmd.ProcessState.ExitCode(); code != 2 || strings.Count(text, "no event will come") != 1 {
+				t.Errorf("exit code %d:\n%s", code, text)
+			}
+		})
+	}
 }
 
 func TestAlteredJournalFailsAtThatLine(t *testing.T) {

@@ -86,6 +86,49 @@ func TestRecordAndLeaseFollowTheAgentInsideClaude(t *testing.T) {
 	})
 }
 
+// The lease of a conversation that another agent has is taken as soon as that one has left it.
+func TestLeaseThatAnotherHeldIsTakenByTheNextTurn(t *testing.T) {
+	m := real(t)
+	own, theirs := m.remembers("alpha"), m.remembers("beta")
+	m.typeLine(own, "/resume "+theirs.SessionID)
+	m.waitMoved(own, "resume")
+	m.waitArrived("alpha")
+	const refused, taken = "\tfollow into the conversation: the conversation ", "\tthe conversation could be taken now\n"
+	missing := func() {
+		m.Helper()
+		m.waitFor("the journal tells that the lease is another's", func() (bool, string) {
+			events := m.ok("events", "--handle", "alpha")
+			return strings.Count(events, refused+theirs.SessionID+" is open already: run beta, pid ") == 1 && !strings.Contains(events, taken), events
+		})
+	}
+	missing()
+	if text := m.ok("session", "alpha", "--json"); !strings.Contains(text, fmt.Sprintf(`"other_claudes":[{"pid":%d,`, theirs.RecordedPID)) {
+		t.Errorf("session does not tell of the other: %s", text)
+	}
+	m.doctor(1).finds(m, "team.twice", "failure", "the conversation "+theirs.SessionID+" is open in two claudes: pid ")
+	m.turn(own, 43)
+	missing()
+	m.ok("stop", "beta")
+	m.turn(own, 44)
+	m.waitLease(theirs.SessionID, own.SessionID)
+	m.turn(own, 45)
+	events := m.ok("events", "--handle", "alpha")
+	if strings.Count(events, refused) != 1 || strings.Count(events, taken) != 1 {
+		t.Errorf("not told once:\n%s", events)
+	}
+}
+
+// turn has alpha remember a number, in the conversation in which it is.
+func (m *team) turn(s session, number int) {
+	m.Helper()
+	m.typeLine(s, fmt.Sprintf("Remember %d.", number))
+	m.waitFor("it has answered", func() (bool, string) {
+		text, err := os.ReadFile(m.session("alpha").Transcript.Path)
+		return strings.Contains(string(text), fmt.Sprintf("OK, I will remember %d.", number)), fmt.Sprint(err)
+	})
+	m.waitArrived("alpha")
+}
+
 // Right after /clear, before anything was said, the empty conversation is what was on the screen.
 func TestKillRightAfterClear(t *testing.T) {
 	eachVersion(t, func(t *testing.T, m *team) {
@@ -130,6 +173,58 @@ func TestLooksFollowWithoutHooks(t *testing.T) {
 			t.Errorf("a hook was run: %+v", r)
 		}
 	})
+}
+
+// Where hooks are turned off and nobody looks, the end or the next verb finds that the agent
+// has moved. The journal tells it all the same.
+func TestJournalTellsMovesThatAreFoundLate(t *testing.T) {
+	m := real(t)
+	m.userSettings(`{"disableAllHooks":true}`)
+	for what, c := range map[string]struct {
+		find func(s session)
+		then string // the event behind it
+	}{
+		"at the exit": {func(s session) {
+			m.kill(s.RecordedPID, syscall.SIGKILL)
+			m.waitState("exit", "crashed")
+		}, "exit"},
+		"by a stop":   {func(session) { m.ok("stop", "stop") }, "exit"},
+		"by a resume": {func(session) { m.ok("resume", "resume", "--force") }, "exit"},
+		"after launcher and claude were killed": {func(s session) {
+			m.kill(m.launcher("killed"), syscall.SIGSTOP) // it notices nothing
+			m.kill(s.RecordedPID, syscall.SIGKILL)
+			m.kill(m.launcher("killed"), syscall.SIGKILL)
+			m.ok("resume", "killed")
+		}, "start"},
+	} {
+		words := strings.Fields(what)
+		handle := words[len(words)-1]
+		before := m.remembers(handle)
+		m.typeLine(before, "/clear")
+		moved := m.waitRegistered(before)
+		c.find(before)
+		events := m.ok("events", "--handle", handle)
+		line := fmt.Sprintf("\tmoved\t%s\t%d\t%s\tchanged inside claude, from %s\n", handle, before.RecordedPID, moved, before.SessionID)
+		_, behind, told := strings.Cut(events, line)
+		if !told || strings.Count(events, "\tmoved\t") != 1 || !strings.Contains(strings.SplitAfter(behind, "\n")[0], "\t"+c.then+"\t") {
+			t.Errorf("%s: want%sand then %s:\n%s", what, line, c.then, events)
+		}
+	}
+}
+
+// waitRegistered waits until Claude's registry has an agent in another conversation.
+func (m *team) waitRegistered(before session) (id string) {
+	m.Helper()
+	m.waitFor("the registry has the new conversation", func() (bool, string) {
+		var entry struct{ SessionID string }
+		text, err := os.ReadFile(filepath.Join(m.world.ConfigDir, "sessions", fmt.Sprintf("%d.json", before.RecordedPID)))
+		if err == nil {
+			err = json.Unmarshal(text, &entry)
+		}
+		id = entry.SessionID
+		return err == nil && id != before.SessionID, fmt.Sprintf("%s, %v", text, err)
+	})
+	return id
 }
 
 func (m *team) userSettings(text string) {

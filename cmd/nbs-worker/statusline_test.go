@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,6 +29,36 @@ func TestUsersHooksAndStatusLineGoOn(t *testing.T) {
 			screen := m.screen("alpha")
 			return strings.Contains(screen, "PROJECTS-LINE") && !strings.Contains(screen, "USERS-OWN-LINE"), screen
 		})
+	})
+}
+
+// Claude puts the fields of the setting together from all files: ours names the command, and
+// the user's says how the line looks and when it is refreshed, also when that changes while
+// the agent runs. To pass these fields on would keep them as they were at the start.
+func TestUsersStatusLineLooksAsConfigured(t *testing.T) {
+	eachVersion(t, func(_ *testing.T, m *team) {
+		calls := filepath.Join(m.TempDir(), "calls")
+		configure := func(padding int) {
+			m.userSettings(fmt.Sprintf(`{"statusLine":{"type":"command","command":"echo >>%s; echo USERS-OWN-LINE","padding":%d,"refreshInterval":1}}`, calls, padding))
+		}
+		waitIndented := func(blanks int) {
+			m.Helper()
+			m.waitFor("their status line is where they want it", func() (bool, string) {
+				screen := m.screen("alpha")
+				return strings.Contains(screen, "\n"+strings.Repeat(" ", blanks)+"USERS-OWN-LINE"), screen
+			})
+		}
+		configure(7)
+		m.ok("spawn", "alpha", "--model", "sonnet")
+		waitIndented(9) // two are claude's own
+		m.ok("resume", "alpha", "--force")
+		waitIndented(9)
+		m.waitFor("it is refreshed though nothing happens", func() (bool, string) {
+			text, err := os.ReadFile(calls)
+			return len(text) > 4, fmt.Sprintf("%q, %v", text, err) // two without the setting
+		})
+		configure(0)
+		waitIndented(2)
 	})
 }
 

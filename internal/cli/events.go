@@ -32,7 +32,8 @@ pipe separated by tabs, times in RFC 3339, "-" for what is not known. The journa
 what happened to agents that were dismissed, and their session ids.
 
 --follow goes on with the events to come until it is interrupted, and then ends with
-130; --since 0s leaves out those of the past.
+130, or until the project's .nbs is removed or moved away, and then ends with 2;
+--since 0s leaves out those of the past.
 
 The lines of .nbs/journal.jsonl are a chain: each says in "prev" the SHA-256 of the
 line before it, and .nbs/journal.head says where the chain ends. --verify follows it,

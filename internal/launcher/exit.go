@@ -31,7 +31,7 @@ func (l *Launcher) recordExit(ctx context.Context, handle agent.Handle, child *c
 		exit.Signal = end.status.Signal().String()
 		child.terminal.reset()
 	}
-	record, err := l.Store.Update(ctx, handle, func(r *agent.Record) error {
+	record, untold, err := Move(ctx, l.Store, handle, exit.At, func(r *agent.Record) error {
 		if err := checkCurrent(r, child.invocation); err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ func (l *Launcher) recordExit(ctx context.Context, handle agent.Handle, child *c
 		return err
 	}
 	l.keep(ctx, child.config, &record)
-	return errors.Join(child.config.Forget(child.pid(), record.Process.StartTicks), l.journal(ctx, "exit", &record, exit.Summary()))
+	return errors.Join(untold, child.config.Forget(child.pid(), record.Process.StartTicks), l.journal(ctx, "exit", &record, exit.Summary()))
 }
 
 // endReason is what claude, before it left, said through its hooks.

@@ -26,6 +26,7 @@ type holding struct {
 
 	mu    sync.Mutex
 	id    agent.SessionID // that is held
+	lacks agent.SessionID // that could not be taken, as the journal says; "" for none
 	letGo func()
 }
 
@@ -53,21 +54,37 @@ func (h *holding) take(id agent.SessionID) (letGo func(), err error) {
 }
 
 // follow takes the conversation to which the record has moved, then lets go of the one
-// before. When somebody else has it, that is written down: the agent is in it all the same.
+// before. When somebody else has it, that is written down once: the agent is in it all the
+// same, and each of its turns asks for another try.
 func (h *holding) follow(ctx context.Context) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	record, err := h.launcher.Store.Load(h.handle)
-	if err != nil || h.letGo == nil || record.SessionID == h.id || checkCurrent(&record, h.start) != nil {
+	if err != nil || h.letGo == nil || checkCurrent(&record, h.start) != nil {
+		return
+	}
+	if record.SessionID == h.id {
+		h.lacks = "" // it has come back
 		return
 	}
 	letGo, err := h.take(record.SessionID)
 	if err != nil {
-		_ = h.launcher.journal(ctx, "failed", &record, "follow into the conversation: "+err.Error())
+		h.lack(ctx, &record, err)
 		return
 	}
 	h.letGo()
 	h.id, h.letGo = record.SessionID, letGo
+	if h.lacks == h.id {
+		_ = h.launcher.journal(ctx, "leased", &record, "the conversation could be taken now")
+	}
+	h.lacks = ""
+}
+
+func (h *holding) lack(ctx context.Context, record *agent.Record, cause error) {
+	if h.lacks != record.SessionID {
+		_ = h.launcher.journal(ctx, "failed", record, "follow into the conversation: "+cause.Error())
+	}
+	h.lacks = record.SessionID
 }
 
 func (h *holding) release() {

@@ -26,7 +26,7 @@ const (
 // holds no secret and no prompt.
 type Event struct {
 	At         time.Time        `json:"at"`
-	Event      string           `json:"event"` // "spawn", "start", "exit", "resume", "stop", "dismiss", "failed"
+	Event      string           `json:"event"` // "spawn", "start", "exit", "resume", "stop", "dismiss", "moved", "failed" ...
 	Handle     agent.Handle     `json:"handle"`
 	SessionID  agent.SessionID  `json:"session_id"`
 	Invocation agent.Invocation `json:"invocation,omitempty"`

@@ -63,10 +63,19 @@ func (s *Store) VerbHolder(handle agent.Handle) (Holder, bool) {
 // VerbLock is the file of an agent's verb lock.
 func (s *Store) VerbLock(handle agent.Handle) string { return s.lockPath(handle.Key() + ".verb") }
 
+// LeaseHolder says who signed the lease of a conversation and has not let go of it since, or
+// was killed.
+func (s *Store) LeaseHolder(id agent.SessionID) (Holder, bool) {
+	holder, err := s.readHolder(leaseName(id))
+	return holder, err == nil
+}
+
+func leaseName(id agent.SessionID) string { return string(id) + ".lease" }
+
 // AcquireLease takes the right to run a conversation, for as long as the caller
 // lives or until release. It does not wait. Errors: Conflict, naming the holder.
 func (s *Store) AcquireLease(id agent.SessionID, holder Holder) (release func(), err error) {
-	return s.tryLock(string(id)+".lease", holder, func(by string) error {
+	return s.tryLock(leaseName(id), holder, func(by string) error {
 		return agent.Errorf(agent.Conflict, "the conversation %s is open already: %s", id, by).
 			Hint("to see it: nbs-worker session %s", holder.Handle)
 	})

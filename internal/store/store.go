@@ -70,6 +70,17 @@ func Has(project string, handle agent.Handle) bool {
 // Exists tells whether the project has its .nbs.
 func (s *Store) Exists() bool { return s.nbs != nil }
 
+// Gone tells whether the .nbs that was opened is no longer the project's: it was removed or
+// moved away, with the project or without, even when another was made in its place since.
+func (s *Store) Gone() bool {
+	there, err := os.Lstat(s.Folder())
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	opened, err := s.dir.Stat()
+	return err == nil && !os.SameFile(there, opened)
+}
+
 // Find returns the project root that holds dir: the nearest folder upward, dir
 // included, with a .nbs in it. Errors: NotFound.
 func Find(dir string) (string, error) {

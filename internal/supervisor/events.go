@@ -21,14 +21,15 @@ func (q EventQuery) wants(e store.Event) bool {
 }
 
 // Events calls visit with each event that is wanted, in the order of the journal.
-// Errors: NotFound for an agent that has neither an event nor a record.
+// Errors: NotFound for an agent that has neither an event nor a record, and when the .nbs
+// that is followed is removed.
 func (s *Supervisor) Events(ctx context.Context, q EventQuery, visit func(store.Event) error) error {
 	tail := s.Store.TailJournal()
 	defer tail.Close()
 	var watch *watch
 	if q.Follow {
 		var err error
-		if watch, err = newWatch(tail.Path()); err != nil { // before the first look, so that nothing is missed in between
+		if watch, err = s.watchJournal(tail.Path()); err != nil { // before the first look, so that nothing is missed in between
 			return err
 		}
 		defer watch.close()
@@ -45,10 +46,28 @@ func (s *Supervisor) Events(ctx context.Context, q EventQuery, visit func(store.
 		if err != nil || !q.Follow {
 			return s.known(known, q.Handle, err)
 		}
+		if s.Store.Gone() {
+			return agent.Errorf(agent.NotFound, "%s was removed or moved away: no event will come", agent.Quote(s.Store.Folder())).
+				Hint("where the project is now: nbs-worker events --follow --root DIR")
+		}
 		if err := watch.change(ctx); err != nil {
 			return err
 		}
 	}
+}
+
+// watchJournal watches the journal, and whether its folder is taken away: of that only the
+// folder above tells, for as long as somebody has it open.
+func (s *Supervisor) watchJournal(path string) (*watch, error) {
+	watch, err := newWatch(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := watch.entry(s.Store.Folder()); err != nil {
+		watch.close()
+		return nil, err
+	}
+	return watch, nil
 }
 
 func (s *Supervisor) known(known bool, handle agent.Handle, err error) error {

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -25,6 +26,12 @@ func (s *Supervisor) follow(r *agent.Record) {
 	if id, moved := config.MovedTo(r, s.Store.Report(r.Handle), 0); moved {
 		r.Replace(id, s.now(), claude.Moved)
 	}
+}
+
+// update changes a record in which the change follows the agent, and tells it.
+func (s *Supervisor) update(ctx context.Context, handle agent.Handle, change func(*agent.Record) error) (agent.Record, error) {
+	r, untold, err := launcher.Move(ctx, s.Store, handle, s.now(), change)
+	return r, errors.Join(untold, err)
 }
 
 // followSeen moves the record of a live agent to where the registry sees it, for hooks may
@@ -56,7 +63,7 @@ func hookLead(r *agent.Record) time.Duration {
 // tells the launcher, whose lease has to follow.
 func moveTo(ctx context.Context, opened *store.Store, from *agent.Record, id agent.SessionID, reason string, at time.Time) (agent.Record, error) {
 	at = at.UTC().Truncate(time.Second)
-	r, err := opened.Update(ctx, from.Handle, func(r *agent.Record) error {
+	r, untold, err := launcher.Move(ctx, opened, from.Handle, at, func(r *agent.Record) error {
 		if !sameStart(r.Process, from.Process) || r.SessionID != from.SessionID {
 			return agent.ErrSuperseded
 		}
@@ -66,9 +73,8 @@ func moveTo(ctx context.Context, opened *store.Store, from *agent.Record, id age
 	if err != nil {
 		return r, err
 	}
-	err = opened.Append(ctx, store.EventOf(&r, at, "moved", reason+", from "+string(from.SessionID)))
 	wake(&r)
-	return r, err
+	return r, untold
 }
 
 // wake tells an agent's launcher that the record has moved. The signal is one that a

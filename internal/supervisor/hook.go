@@ -48,6 +48,9 @@ func (c Caller) follow(ctx context.Context, opened *store.Store, id agent.Sessio
 		return agent.ErrSuperseded
 	}
 	if r.SessionID == id {
+		if holder, held := opened.LeaseHolder(id); !held || holder.PID != r.Process.Launcher.PID {
+			wake(&r) // at its move somebody else had it, who may have left since
+		}
 		return c.nameReason(ctx, opened, &r, reason, at)
 	}
 	_, err = moveTo(ctx, opened, &r, id, reason, at)

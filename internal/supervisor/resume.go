@@ -126,7 +126,7 @@ func (s *Supervisor) clear(ctx context.Context, before agent.Record) (agent.Reco
 	if before.Process == nil {
 		return before, nil
 	}
-	before, err := s.Store.Update(ctx, before.Handle, func(r *agent.Record) error {
+	before, err := s.update(ctx, before.Handle, func(r *agent.Record) error {
 		s.follow(r)
 		return nil
 	})

@@ -76,7 +76,7 @@ func (s *Supervisor) stop(ctx context.Context, handle agent.Handle) (Stopped, er
 	was := s.status(&r, panes)
 	// Written before the first signal; where it cannot be, the agent is ended all the
 	// same: a full disk must not keep the one alive that fills it.
-	written, err := s.Store.Update(ctx, handle, func(r *agent.Record) error {
+	written, err := s.update(ctx, handle, func(r *agent.Record) error {
 		r.Desired = agent.DesiredStopped
 		s.follow(r)
 		config, err := claude.ConfigOf(r, s.Env)

@@ -62,6 +62,16 @@ func (w *watch) close() {
 // takes up a folder that was replaced.
 func (w *watch) file(path string) error { return w.folder(filepath.Dir(path)) }
 
+// entry watches whether a folder that is watched goes from the one above it, of which
+// nothing else is wanted.
+func (w *watch) entry(dir string) error {
+	if _, err := w.nearest(filepath.Dir(dir)); err != nil {
+		return err
+	}
+	w.dirs[dir] = true
+	return nil
+}
+
 func (w *watch) folder(dir string) error {
 	w.dirs[dir] = true
 	for {
@@ -116,14 +126,18 @@ func (w *watch) rebuilds(event fsnotify.Event) bool {
 // change returns when a file has changed since the watch began or since the last call; to
 // look anew after each of a burst of changes is not needed. Errors: that of the context.
 func (w *watch) change(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case err := <-w.files.Errors:
-		if !errors.Is(err, fsnotify.ErrEventOverflow) { // what was lost was a change
-			return watchFailed(err)
+	for changed := false; !changed; {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case err := <-w.files.Errors:
+			if !errors.Is(err, fsnotify.ErrEventOverflow) { // what was lost was a change
+				return watchFailed(err)
+			}
+			changed = true
+		case event := <-w.files.Events:
+			changed = w.dirs[filepath.Dir(event.Name)] || w.rebuilds(event)
 		}
-	case <-w.files.Events:
 	}
 	for {
 		select {

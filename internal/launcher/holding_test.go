@@ -1,0 +1,80 @@
+package launcher
+
+import (
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store"
+)
+
+// However often a launcher tries to follow into a conversation that another has, the journal
+// tells it once, and once that it holds it.
+func TestHoldingTriesAgainAndTellsItOnce(t *testing.T) {
+	t.Parallel()
+	const next = agent.SessionID("5f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11")
+	s := newProject(t)
+	l := &Launcher{Store: s, Now: time.Now}
+	record := moveAlpha(t, s, alphaID)
+	h, err := l.hold(&record, store.Launch{Invocation: start})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.release()
+	endOthers, err := s.AcquireLease(next, store.Holder{PID: 1, Verb: "run", Handle: "beta"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	moveAlpha(t, s, next)
+	follow := func(wantFailed, wantLeased int) {
+		t.Helper()
+		for range 3 {
+			h.follow(t.Context())
+		}
+		if told := events(t, s); told["failed"] != wantFailed || told["leased"] != wantLeased {
+			t.Errorf("the journal has %v; want failed %d times, leased %d times", told, wantFailed, wantLeased)
+		}
+	}
+	follow(1, 0)
+	moveAlpha(t, s, alphaID)
+	follow(1, 0)
+	moveAlpha(t, s, next)
+	follow(2, 0)
+	if holder, held := s.LeaseHolder(alphaID); !held || holder.Handle != "alpha" {
+		t.Errorf("it has let go of what it holds: %v", holder)
+	}
+	endOthers()
+	follow(2, 1)
+	if holder, held := s.LeaseHolder(next); !held || holder.Handle != "alpha" {
+		t.Errorf("it does not hold %s: %v", next, holder)
+	}
+	if holder, held := s.LeaseHolder(alphaID); held {
+		t.Errorf("it still holds %s: %v", alphaID, holder)
+	}
+}
+
+// moveAlpha makes a conversation the agent's present one.
+func moveAlpha(t *testing.T, s *store.Store, id agent.SessionID) agent.Record {
+	t.Helper()
+	r, err := s.Update(t.Context(), "alpha", func(r *agent.Record) error {
+		r.ConfigDir = s.Project()
+		r.SessionID = id
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// events counts the events of the journal by their names.
+func events(t *testing.T, s *store.Store) map[string]int {
+	t.Helper()
+	tail := s.TailJournal()
+	defer tail.Close()
+	told := map[string]int{}
+	if err := tail.Read(func(e store.Event) error { told[e.Event]++; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return told
+}
