@@ -212,6 +212,23 @@ func TestJournalTellsMovesThatAreFoundLate(t *testing.T) {
 	}
 }
 
+// Before the agent is ended, it is where it went by itself that is checked, though nobody has
+// noticed yet and neither conversation has a word in it.
+func TestResumeOfAnAgentThatMovedUnseen(t *testing.T) {
+	eachVersion(t, func(_ *testing.T, m *team) {
+		m.userSettings(`{"disableAllHooks":true}`)
+		m.ok("spawn", "alpha")
+		before := m.session("alpha")
+		m.typeLine(before, "/clear")
+		moved := m.waitRegistered(before)
+		m.ok("resume", "alpha", "--force", "--prompt", "Remember 42.")
+		m.mustAnswer("alpha", "OK, I will remember 42.")
+		if after := m.session("alpha"); after.SessionID != moved {
+			m.Errorf("it is in %s; want %s", after.SessionID, moved)
+		}
+	})
+}
+
 // waitRegistered waits until Claude's registry has an agent in another conversation.
 func (m *team) waitRegistered(before session) (id string) {
 	m.Helper()

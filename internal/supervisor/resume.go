@@ -139,8 +139,10 @@ func (s *Supervisor) clear(ctx context.Context, before agent.Record) (agent.Reco
 	return s.Store.Load(before.Handle)
 }
 
-// planResume makes the record that the resume will write, and plans its start.
+// planResume makes the record that the resume will write, of where the agent went by itself
+// at last, and plans its start.
 func (s *Supervisor) planResume(r agent.Record, resume Resume) (Plan, error) {
+	s.follow(&r)
 	if r.Schema == 0 {
 		if err := s.completeLegacy(&r); err != nil {
 			return Plan{}, err
