@@ -18,7 +18,7 @@ import (
 // has the start of that process and the moment of its registration, and no other agent has
 // it, of this project, of the one of which this is a copy, or of the one whose mark it bears.
 func (s *Supervisor) vouched(r *agent.Record) bool {
-	config, err := claude.ConfigOf(r, s.Env)
+	config, err := s.configOf(r)
 	if err != nil {
 		return false
 	}

@@ -42,7 +42,7 @@ func (d *doctor) moved(_ context.Context) []Finding {
 	var all []Finding
 	for _, row := range d.known() {
 		r := row.Record
-		config, err := claude.ConfigOf(&r, d.Env)
+		config, err := d.configOf(&r)
 		if err != nil {
 			continue
 		}
@@ -144,7 +144,7 @@ func (d *doctor) retentions(ctx context.Context) []keeping {
 	var all []keeping
 	for _, row := range d.known() {
 		at := slices.IndexFunc(looked, func(r Retention) bool { return r.Handle == row.Handle && r.Err == nil })
-		config, err := claude.ConfigOf(&row.Record, d.Env)
+		config, err := d.configOf(&row.Record)
 		if at >= 0 && err == nil {
 			all = append(all, keeping{looked[at], row.Record.TranscriptSeen, config.SettingsFile()})
 		}

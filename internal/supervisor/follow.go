@@ -19,7 +19,7 @@ import (
 // follow moves the record to the conversation that the agent was in at the last moment:
 // with its end nobody would know it.
 func (s *Supervisor) follow(r *agent.Record) {
-	config, err := claude.ConfigOf(r, s.Env)
+	config, err := s.configOf(r)
 	if err != nil {
 		return
 	}
@@ -37,7 +37,7 @@ func (s *Supervisor) update(ctx context.Context, handle agent.Handle, change fun
 // followSeen moves the record of a live agent to where the registry sees it, for hooks may
 // be turned off. A look at an agent does not fail because it could not be written down.
 func (s *Supervisor) followSeen(ctx context.Context, r *agent.Record) {
-	config, err := claude.ConfigOf(r, s.Env)
+	config, err := s.configOf(r)
 	if err != nil || r.Process == nil || r.Desired != agent.DesiredRunning {
 		return
 	}

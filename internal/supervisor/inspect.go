@@ -72,7 +72,7 @@ func (s *Supervisor) paneThere(ctx context.Context, r *agent.Record) (bool, erro
 }
 
 func (s *Supervisor) addTranscript(view *View, report agent.Report) error {
-	config, err := claude.ConfigOf(&view.Record, s.Env)
+	config, err := s.configOf(&view.Record)
 	if err != nil {
 		return err
 	}

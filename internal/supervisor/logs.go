@@ -50,7 +50,7 @@ func (s *Supervisor) Logs(ctx context.Context, q LogQuery, to LogReader) error {
 	if err != nil {
 		return err
 	}
-	if l.config, err = claude.ConfigOf(&r, s.Env); err != nil {
+	if l.config, err = s.configOf(&r); err != nil {
 		return err
 	}
 	if q.Follow {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
 )
 
 // Resume says how an agent is brought back.
@@ -201,7 +200,7 @@ func (s *Supervisor) restore(ctx context.Context, before, failed agent.Record, c
 		if r.SessionID == failed.SessionID && r.TranscriptSeen.IsZero() {
 			r.TranscriptSeen = seen // what was seen on disk stays seen
 		}
-		config, err := claude.ConfigOf(r, s.Env)
+		config, err := s.configOf(r)
 		if err == nil && r.TranscriptSeen.IsZero() {
 			noteTranscript(r, config, s.now())
 		}

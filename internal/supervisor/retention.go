@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
 	"nbs-worker/internal/store"
 )
 
@@ -45,7 +44,7 @@ func (s *Supervisor) retention(out *Retention) error {
 	if err != nil {
 		return err
 	}
-	config, err := claude.ConfigOf(&r, s.Env)
+	config, err := s.configOf(&r)
 	if err != nil {
 		return err
 	}

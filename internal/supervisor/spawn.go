@@ -184,7 +184,7 @@ func (s *Supervisor) callersConfigDir() (string, error) {
 // adopt points a new record at a conversation that exists. It runs where it was
 // held: up to 2.1.197 claude does not find it from elsewhere.
 func (s *Supervisor) adopt(r *agent.Record) error {
-	config, err := claude.ConfigOf(r, s.Env)
+	config, err := s.configOf(r)
 	if err != nil {
 		return err
 	}

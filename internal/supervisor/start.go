@@ -50,7 +50,7 @@ func (s *Supervisor) plan(r agent.Record, start Start) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	config, err := claude.ConfigOf(&r, s.Env)
+	config, err := s.configOf(&r)
 	if err != nil {
 		return Plan{}, err
 	}

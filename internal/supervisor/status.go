@@ -97,7 +97,7 @@ func (s *Supervisor) takeLateExit(r *agent.Record) {
 // registered returns the registry entry of the recorded process, and of no other
 // that had its pid before.
 func (s *Supervisor) registered(r *agent.Record) (claude.Live, error) {
-	config, err := claude.ConfigOf(r, s.Env)
+	config, err := s.configOf(r)
 	if err != nil {
 		return claude.Live{}, err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
 )
 
 // Stopped is what a stop or a dismissal led to.
@@ -79,7 +78,7 @@ func (s *Supervisor) stop(ctx context.Context, handle agent.Handle) (Stopped, er
 	written, err := s.update(ctx, handle, func(r *agent.Record) error {
 		r.Desired = agent.DesiredStopped
 		s.follow(r)
-		config, err := claude.ConfigOf(r, s.Env)
+		config, err := s.configOf(r)
 		if err == nil {
 			noteTranscript(r, config, s.now())
 		}

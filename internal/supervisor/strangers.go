@@ -21,7 +21,7 @@ type Stranger struct {
 // id, and on the command lines of this machine, where one stands that is not in the
 // registry yet, or never will be: in its first half second, or at a dialog.
 func (s *Supervisor) strangers(r *agent.Record) ([]Stranger, error) {
-	config, err := claude.ConfigOf(r, s.Env)
+	config, err := s.configOf(r)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (s *Supervisor) visibleStrangers(r *agent.Record) ([]Stranger, error) {
 	if r.Process == nil || gone(r.Process.Identity) {
 		return s.strangers(r)
 	}
-	config, err := claude.ConfigOf(r, s.Env)
+	config, err := s.configOf(r)
 	if err != nil {
 		return nil, err
 	}

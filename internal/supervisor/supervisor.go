@@ -36,6 +36,11 @@ type Supervisor struct {
 
 func (s *Supervisor) now() time.Time { return s.Now().UTC().Truncate(time.Second) }
 
+// configOf returns the configuration of the claude that a record is of.
+func (s *Supervisor) configOf(r *agent.Record) (claude.Config, error) {
+	return claude.ConfigOf(r, s.Env)
+}
+
 // variable reads the caller's environment.
 func (s *Supervisor) variable(name string) string {
 	for _, entry := range s.Env {

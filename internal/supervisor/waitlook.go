@@ -56,7 +56,7 @@ func (w *waiting) look(ctx context.Context, a *watched) error {
 // arm watches what tells of a change of the recorded start.
 func (w *waiting) arm(a *watched, r *agent.Record) error {
 	record, report := w.Store.Watched(r.Handle)
-	config, err := claude.ConfigOf(r, w.Env)
+	config, err := w.configOf(r)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (w *waiting) torn(r *agent.Record) bool {
 	if r.Process == nil || r.Process.PID == 0 {
 		return false
 	}
-	config, err := claude.ConfigOf(r, w.Env)
+	config, err := w.configOf(r)
 	if err != nil {
 		return false
 	}
