@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 )
 
@@ -38,7 +39,7 @@ func apart(m *testing.M) int {
 			panic(err)
 		}
 	}
-	return m.Run()
+	return rig.Tight(m)
 }
 
 // ran is what a run of the program left.
