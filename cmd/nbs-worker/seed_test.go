@@ -76,7 +76,7 @@ func TestSeed05SessionShowsTheRecordAndTheTruth(t *testing.T) {
 			return before.Context != nil, fmt.Sprintf("%+v", before)
 		})
 		out := m.ok("session", "alpha")
-		for _, want := range []string{before.SessionID, "sonnet", "bypassPermissions", "idle", "that very process", "nbs-alpha-live, there", "from the transcript", ".jsonl"} {
+		for _, want := range []string{before.SessionID, "sonnet", "bypassPermissions", "idle", "that very process", "nbs-alpha-live, there", "% left (healthy)", ".jsonl"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%q is not in:\n%s", want, out)
 			}

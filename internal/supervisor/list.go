@@ -120,7 +120,8 @@ func (a *servers) ask(ctx context.Context, r *agent.Record) func() server {
 	if answer, known := a.asked[keyOf(r)]; known {
 		return answer
 	}
-	answer := sync.OnceValue(func() server { return a.supervisor.ask(ctx, r) })
+	asked := *r // the row's own may change meanwhile
+	answer := sync.OnceValue(func() server { return a.supervisor.ask(ctx, &asked) })
 	a.asked[keyOf(r)] = answer
 	go answer()
 	runtime.Gosched() // now, and not when the records are read: tmux works meanwhile

@@ -66,7 +66,7 @@ func removeAll(t testing.TB, dir string) {
 // Env is the whole environment for nbs-worker or claude: nothing of the developer's own but PATH. An extra NAME=VALUE
 // replaces, an extra NAME removes.
 func (w *World) Env(extra ...string) []string {
-	env := append(w.World.Env(), "GORACE=log_path="+filepath.Join(w.Root, raceLog))
+	env := append(w.World.Env(), raceOptions(w.Root))
 	for _, e := range extra {
 		env = with(env, e)
 	}
