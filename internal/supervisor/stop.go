@@ -86,8 +86,22 @@ func (s *Supervisor) stop(ctx context.Context, handle agent.Handle) (Stopped, er
 	})
 	if err == nil {
 		r = written
+	} else {
+		err = s.tellMove(r, err)
 	}
 	// A launcher on its way finds nothing to launch, or ends at the record that it may not.
 	dropped := s.Store.DropLaunch(handle)
 	return Stopped{Record: r, Was: was}, errors.Join(err, dropped, s.end(ctx, r))
+}
+
+// tellMove says of an agent that is ended where it has gone by itself, when that could not be
+// written into its record: with its end nobody else would know.
+func (s *Supervisor) tellMove(r agent.Record, unwritten error) error {
+	from := r.SessionID
+	if s.follow(&r); r.SessionID == from {
+		return unwritten
+	}
+	return agent.Errorf(agent.KindOf(unwritten), "%w", unwritten).
+		Hint("note where it was last, its record has the conversation before: %s", r.SessionID).
+		Hint("to take that one up, with room again: nbs-worker spawn HANDLE --session-id %s", r.SessionID)
 }
