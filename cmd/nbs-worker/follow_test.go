@@ -111,6 +111,9 @@ func TestLeaseThatAnotherHeldIsTakenByTheNextTurn(t *testing.T) {
 	m.ok("stop", "beta")
 	m.turn(own, 44)
 	m.waitLease(theirs.SessionID, own.SessionID)
+	if r := m.refused(5, fmt.Sprintf("open: pid %d", own.RecordedPID), "resume", "beta"); !strings.Contains(r.stderr, "hint: it is agent alpha: nbs-worker attach alpha") {
+		t.Error(r)
+	}
 	m.turn(own, 45)
 	events := m.ok("events", "--handle", "alpha")
 	if strings.Count(events, refused) != 1 || strings.Count(events, taken) != 1 {

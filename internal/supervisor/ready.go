@@ -253,7 +253,7 @@ func (s *Supervisor) verify(ctx context.Context, r agent.Record) error {
 		return err
 	}
 	if len(strangers) > 0 {
-		return errors.Join(errStranger(&r, strangers), s.end(ctx, r))
+		return errors.Join(s.errStranger(&r, strangers), s.end(ctx, r))
 	}
 	if len(drift) == 0 {
 		return nil

@@ -103,10 +103,26 @@ func ofThisStart(r *agent.Record, id agent.Identity) bool {
 	return id == recorded || carries(r, id.PID)
 }
 
-func errStranger(r *agent.Record, strangers []Stranger) error {
+func (s *Supervisor) errStranger(r *agent.Record, strangers []Stranger) error {
 	if len(strangers) == 0 {
 		return nil
 	}
-	return agent.Errorf(agent.Conflict, "another claude has the conversation %s open: pid %d in %s", r.SessionID, strangers[0].PID, agent.Quote(strangers[0].Cwd)).
-		Hint("end it there (/exit); nbs-worker does not touch a process that it did not start")
+	other := strangers[0]
+	err := agent.Errorf(agent.Conflict, "another claude has the conversation %s open: pid %d in %s", r.SessionID, other.PID, agent.Quote(other.Cwd))
+	if handle, ours := s.agentOf(other.PID); ours {
+		return err.Hint("it is agent %s: nbs-worker attach %s, and leave the conversation there, or end it: nbs-worker stop %s", handle, handle, handle)
+	}
+	return err.Hint("end it there (/exit); nbs-worker does not touch a process that it did not start")
+}
+
+// agentOf tells which agent of the project a process is.
+func (s *Supervisor) agentOf(pid int) (agent.Handle, bool) {
+	handles, _ := s.Store.Handles() // it is asked for a hint
+	for _, handle := range handles {
+		r, err := s.Store.Load(handle)
+		if err == nil && r.Process != nil && r.Process.PID == pid && alive(r.Process.Identity) {
+			return handle, true
+		}
+	}
+	return "", false
 }
