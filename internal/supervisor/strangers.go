@@ -109,20 +109,10 @@ func (s *Supervisor) errStranger(r *agent.Record, strangers []Stranger) error {
 	}
 	other := strangers[0]
 	err := agent.Errorf(agent.Conflict, "another claude has the conversation %s open: pid %d in %s", r.SessionID, other.PID, agent.Quote(other.Cwd))
-	if handle, ours := s.agentOf(other.PID); ours {
-		return err.Hint("it is agent %s: nbs-worker attach %s, and leave the conversation there, or end it: nbs-worker stop %s", handle, handle, handle)
-	}
-	return err.Hint("end it there (/exit); nbs-worker does not touch a process that it did not start")
-}
-
-// agentOf tells which agent of the project a process is.
-func (s *Supervisor) agentOf(pid int) (agent.Handle, bool) {
-	handles, _ := s.Store.Handles() // it is asked for a hint
-	for _, handle := range handles {
-		r, err := s.Store.Load(handle)
-		if err == nil && r.Process != nil && r.Process.PID == pid && alive(r.Process.Identity) {
-			return handle, true
+	if id, gone := proc.Identify(other.PID); gone == nil {
+		if named, _ := s.agentsOf(s.Store, id.PID, id.StartTicks); len(named) > 0 {
+			return err.Hint("it is agent %[1]s: nbs-worker attach %[1]s, and leave the conversation there, or end it: nbs-worker stop %[1]s", named[0])
 		}
 	}
-	return "", false
+	return err.Hint("end it there (/exit); nbs-worker does not touch a process that it did not start")
 }
