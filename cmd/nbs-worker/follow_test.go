@@ -232,6 +232,30 @@ func TestResumeOfAnAgentThatMovedUnseen(t *testing.T) {
 	})
 }
 
+// Claude takes its registry entry away when it leaves by itself or is asked to, and with it
+// the only word of where it was. Nobody has looked before.
+func TestAgentThatMovedUnseenAndLeft(t *testing.T) {
+	eachVersion(t, func(_ *testing.T, m *team) {
+		m.userSettings(`{"disableAllHooks":true}`)
+		for handle, leave := range map[string]func(session){
+			"exit":   func(s session) { m.typeLine(s, "/exit") },
+			"hangup": func(s session) { m.tmux("kill-session", "-t", "="+s.TmuxSession) },
+			"term":   func(s session) { m.kill(s.RecordedPID, syscall.SIGTERM) },
+		} {
+			before := m.remembers(handle)
+			m.typeLine(before, "/clear")
+			moved := m.waitRegistered(before)
+			leave(before)
+			m.waitDead(before.RecordedPID)
+			m.ok("resume", handle, "--prompt", "Remember 43.")
+			m.mustAnswer(handle, "OK, I will remember 43.")
+			if after := m.session(handle); after.SessionID != moved || len(after.PreviousSessions) != 1 {
+				m.Errorf("%s: it is in %+v; want %s", handle, after, moved)
+			}
+		}
+	})
+}
+
 // waitRegistered waits until Claude's registry has an agent in another conversation.
 func (m *team) waitRegistered(before session) (id string) {
 	m.Helper()
