@@ -54,6 +54,7 @@ func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool
 	if err := s.Store.Remove(ctx, handle); err != nil {
 		return stopped, err
 	}
+	_ = s.Store.RemoveReport(handle) // it is of nobody now; doctor finds one that stays
 	if keep {
 		stopped.Kept = s.keptPaths(&stopped.Record)
 	} else {
