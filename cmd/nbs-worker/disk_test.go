@@ -99,6 +99,26 @@ func TestFullDisk(t *testing.T) {
 	m.mustRemember("alpha", alpha)
 }
 
+// Where an agent went by itself is said before it is ended, when its record cannot say it.
+func TestStopOnAFullDiskTellsTheConversation(t *testing.T) {
+	m := standIn(t)
+	rig.PrivateMounts(t).Tmpfs(m.inNbs(), "512k")
+	before := m.remembers("alpha")
+	free := m.fill(0)
+	m.typeLine(before, "/clear")
+	moved := m.waitRegistered(before)
+	m.typeLine(before, "Remember 43.")
+	m.mustAnswer("alpha", "OK, I will remember 43.")
+	r := m.refused(1, "no space left on device", "stop", "alpha")
+	if !strings.Contains(r.stderr, "nbs-worker spawn HANDLE --session-id "+moved) || !dead(before.RecordedPID) {
+		t.Error(r)
+	}
+	free()
+	m.mustRemember("alpha", before)
+	m.ok("spawn", "beta", "--session-id", moved, "--prompt", "What number?")
+	m.mustAnswer("beta", "43")
+}
+
 // What fills the disk may be the agent: it ends while nobody can write that down.
 func TestAgentThatEndsOnAFullDisk(t *testing.T) {
 	m := standIn(t)

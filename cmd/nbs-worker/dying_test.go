@@ -91,6 +91,21 @@ func TestAgentThatDiesWhileItIsResumed(t *testing.T) {
 	m.mustRemember("alpha", before, "--force")
 }
 
+// Agents whose tmux server was killed leave by themselves, some later than others: a resume
+// that comes first waits for them.
+func TestResumeRightAfterTheServerWasKilled(t *testing.T) {
+	m := standIn(t, "stop-delay=1s")
+	before := m.remembers("alpha")
+	m.ok("spawn", "beta")
+	server := m.serverPID()
+	m.kill(server, syscall.SIGKILL)
+	m.waitDead(server)
+	if r := m.nbs("resume", "alpha", "beta"); r.code != 0 {
+		t.Error(r)
+	}
+	m.mustRemember("alpha", before, "--force")
+}
+
 // A batch waits once for whom may just have been killed, and finds him dead all the same.
 func TestResumeOfManyRightAfterAKill(t *testing.T) {
 	m := standIn(t)

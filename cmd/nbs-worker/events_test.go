@@ -53,6 +53,7 @@ func TestFollowedEventsEndWithTheirFolder(t *testing.T) {
 		"removed":                 func(m *team) error { return os.RemoveAll(m.inNbs()) },
 		"removed, with a new one": func(m *team) error { return errors.Join(os.RemoveAll(m.inNbs()), os.Mkdir(m.inNbs(), 0o700)) },
 		"moved away":              func(m *team) error { return os.Rename(m.inNbs(), m.inNbs()+".old") },
+		"moved with the project":  func(m *team) error { return os.Rename(m.world.Project, m.world.Project+".old") },
 		"the project removed":     func(m *team) error { return os.RemoveAll(m.world.Project) },
 	} {
 		t.Run(what, func(t *testing.T) {

@@ -111,6 +111,9 @@ func TestLeaseThatAnotherHeldIsTakenByTheNextTurn(t *testing.T) {
 	m.ok("stop", "beta")
 	m.turn(own, 44)
 	m.waitLease(theirs.SessionID, own.SessionID)
+	if r := m.refused(5, fmt.Sprintf("open: pid %d", own.RecordedPID), "resume", "beta"); !strings.Contains(r.stderr, "hint: it is agent alpha: nbs-worker attach alpha") {
+		t.Error(r)
+	}
 	m.turn(own, 45)
 	events := m.ok("events", "--handle", "alpha")
 	if strings.Count(events, refused) != 1 || strings.Count(events, taken) != 1 {
@@ -225,6 +228,30 @@ func TestResumeOfAnAgentThatMovedUnseen(t *testing.T) {
 		m.mustAnswer("alpha", "OK, I will remember 42.")
 		if after := m.session("alpha"); after.SessionID != moved {
 			m.Errorf("it is in %s; want %s", after.SessionID, moved)
+		}
+	})
+}
+
+// Claude takes its registry entry away when it leaves by itself or is asked to, and with it
+// the only word of where it was. Nobody has looked before.
+func TestAgentThatMovedUnseenAndLeft(t *testing.T) {
+	eachVersion(t, func(_ *testing.T, m *team) {
+		m.userSettings(`{"disableAllHooks":true}`)
+		for handle, leave := range map[string]func(session){
+			"exit":   func(s session) { m.typeLine(s, "/exit") },
+			"hangup": func(s session) { m.tmux("kill-session", "-t", "="+s.TmuxSession) },
+			"term":   func(s session) { m.kill(s.RecordedPID, syscall.SIGTERM) },
+		} {
+			before := m.remembers(handle)
+			m.typeLine(before, "/clear")
+			moved := m.waitRegistered(before)
+			leave(before)
+			m.waitDead(before.RecordedPID)
+			m.ok("resume", handle, "--prompt", "Remember 43.")
+			m.mustAnswer(handle, "OK, I will remember 43.")
+			if after := m.session(handle); after.SessionID != moved || len(after.PreviousSessions) != 1 {
+				m.Errorf("%s: it is in %+v; want %s", handle, after, moved)
+			}
 		}
 	})
 }

@@ -15,8 +15,10 @@ func TestDismissRemovesWhatIsKept(t *testing.T) {
 	m := real(t)
 	alpha := m.remembers("alpha")
 	m.ok("dismiss", "alpha")
-	if _, err := os.Lstat(m.keptPath(alpha.SessionID)); !os.IsNotExist(err) {
-		t.Errorf("%v", err)
+	for _, path := range []string{m.keptPath(alpha.SessionID), m.inNbs("status", "alpha.json")} {
+		if _, err := os.Lstat(path); !os.IsNotExist(err) {
+			t.Errorf("%s: %v", path, err)
+		}
 	}
 	beta := m.remembers("beta")
 	var said struct {

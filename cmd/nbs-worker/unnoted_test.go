@@ -83,6 +83,18 @@ func TestStartThatCannotBeFullyWrittenDown(t *testing.T) {
 	}
 }
 
+// Who has removed the record of an agent that is being started is not told to start it again.
+func TestStartWhoseRecordIsRemoved(t *testing.T) {
+	m := standIn(t, "start-delay=3s")
+	m.keepServer()
+	r := m.whenSeen(spoiled{script: "rm " + m.inNbs("sessions", "alpha.json")}, "spawn", "alpha")
+	m.mustRefuse(r, 2, "the record was removed while the agent was started, in the conversation ")
+	_, id, _ := strings.Cut(r.stderr, "in the conversation ")
+	if on := claudesOn(strings.Fields(id)[0]); len(on) != 1 || strings.Contains(r.stderr, "spawn alpha\n") {
+		t.Errorf("%v: %s", on, r)
+	}
+}
+
 // The last that a resume writes is its line in the journal.
 func TestResumeThatTheJournalCannotTell(t *testing.T) {
 	m := standIn(t)

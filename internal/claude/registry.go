@@ -87,10 +87,17 @@ func (c Config) MovedTo(r *agent.Record, report agent.Report, lead time.Duration
 		return "", false
 	}
 	live, err := c.Live(r.Process.PID)
-	if err != nil || !live.Is(r.Process) || live.SessionID == r.SessionID || live.outdated(r, report, lead) {
+	if err != nil {
 		return "", false
 	}
-	id, err = agent.ParseSessionID(string(live.SessionID))
+	return live.movedTo(r, report, lead)
+}
+
+func (l Live) movedTo(r *agent.Record, report agent.Report, lead time.Duration) (id agent.SessionID, moved bool) {
+	if !l.Is(r.Process) || l.SessionID == r.SessionID || l.outdated(r, report, lead) {
+		return "", false
+	}
+	id, err := agent.ParseSessionID(string(l.SessionID))
 	return id, err == nil
 }
 

@@ -39,6 +39,7 @@ type child struct {
 	signals  chan os.Signal
 	memory   *proc.MemoryWatch
 	hungUp   atomic.Bool // the terminal went away
+	entry    atomic.Pointer[claude.Entry]
 }
 
 // ending is how claude ended.
@@ -97,16 +98,41 @@ func (c *child) forward() {
 		switch sig {
 		case unix.SIGHUP:
 			c.hungUp.Store(true)
+			c.holdEntry()
 			_ = c.cmd.Process.Signal(sig)
 		case unix.SIGTERM:
+			c.holdEntry()
 			_ = c.cmd.Process.Signal(sig)
 		case FollowSignal:
+			c.holdEntry()
 			c.follow()
 		case unix.SIGTSTP:
 			// C-z makes claude suspend itself, and in a pane nobody types fg.
 			time.AfterFunc(settle, func() { _ = c.cmd.Process.Signal(unix.SIGCONT) })
 		}
 	}
+}
+
+// holdEntry keeps hold of claude's registry entry, as soon as there is one.
+func (c *child) holdEntry() {
+	if c.entry.Load() != nil {
+		return
+	}
+	if entry, err := c.config.Entry(c.pid()); err == nil {
+		c.entry.Store(entry)
+	}
+}
+
+// movedTo tells into which conversation claude had gone by itself when it ended: its registry
+// entry does, which a killed one leaves behind and any other takes away.
+func (c *child) movedTo(r *agent.Record, report agent.Report) (id agent.SessionID, moved bool) {
+	if id, moved = c.config.MovedTo(r, report, 0); moved {
+		return id, true
+	}
+	if entry := c.entry.Load(); entry != nil {
+		return entry.MovedTo(r, report)
+	}
+	return "", false
 }
 
 func (c *child) pid() int { return c.cmd.Process.Pid }

@@ -35,7 +35,7 @@ func (l *Launcher) recordExit(ctx context.Context, handle agent.Handle, child *c
 		if err := checkCurrent(r, child.invocation); err != nil {
 			return err
 		}
-		if id, moved := child.config.MovedTo(r, l.Store.Report(handle), 0); moved {
+		if id, moved := child.movedTo(r, l.Store.Report(handle)); moved {
 			r.Replace(id, exit.At, claude.Moved)
 		}
 		spoken, err := child.config.Spoken(r.SessionID)

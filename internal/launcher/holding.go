@@ -12,7 +12,7 @@ import (
 )
 
 // FollowSignal asks a launcher to look whether its record has moved to another
-// conversation. It is one that does no harm to whom it does not concern; the kernel sends
+// conversation, and for claude's registry entry. It is one that does no harm to whom it does not concern; the kernel sends
 // it too, when the terminal changes its size.
 const FollowSignal = unix.SIGWINCH
 

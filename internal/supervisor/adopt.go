@@ -98,7 +98,7 @@ func (s *Supervisor) PlanAdopt(ctx context.Context, a Adopt) (agent.Record, erro
 	if err != nil {
 		return r, err
 	}
-	if err := errStranger(&r, strangers); err != nil {
+	if err := s.errStranger(&r, strangers); err != nil {
 		return r, err
 	}
 	if !alive(found.Identity) { // else all that was read was of that very process

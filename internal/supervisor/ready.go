@@ -64,6 +64,9 @@ func (s *Supervisor) await(ctx, interrupt context.Context, p Plan, r agent.Recor
 // look takes one look; done is true when what was waited for is there.
 func (w *starting) look(ctx context.Context) (done bool, err error) {
 	record, err := w.Store.Load(w.record.Handle)
+	if agent.KindOf(err) == agent.NotFound {
+		return false, w.unrecorded()
+	}
 	if err != nil {
 		return false, err
 	}
@@ -87,6 +90,13 @@ func (w *starting) look(ctx context.Context) (done bool, err error) {
 		return w.prompted(ctx, live)
 	}
 	return false, w.checkDialog(ctx)
+}
+
+// unrecorded is the start of an agent whose record somebody has removed: nothing else has its
+// session id, and to start it again would make another.
+func (w *starting) unrecorded() error {
+	return agent.Errorf(agent.NotFound, "the record was removed while the agent was started, in the conversation %s", w.record.SessionID).
+		Hint("where its claude runs, and how it gets a record again: nbs-worker adopt --list")
 }
 
 // prompted tells whether a claude that is ready has its prompt on disk: from then on
@@ -253,7 +263,7 @@ func (s *Supervisor) verify(ctx context.Context, r agent.Record) error {
 		return err
 	}
 	if len(strangers) > 0 {
-		return errors.Join(errStranger(&r, strangers), s.end(ctx, r))
+		return errors.Join(s.errStranger(&r, strangers), s.end(ctx, r))
 	}
 	if len(drift) == 0 {
 		return nil

@@ -28,6 +28,9 @@ func (s *Supervisor) settled(ctx context.Context, handle agent.Handle) (agent.Re
 	if !gone(r.Process.Identity) {
 		waitGone(ctx, r.Process.Identity, killNotice-time.Since(s.Began))
 	}
+	if !gone(r.Process.Identity) && serverGone(&r) { // its terminal was hung up, and it leaves by itself
+		waitGone(ctx, r.Process.Identity, endPatience-time.Since(s.Began))
+	}
 	claudeGone, launcherGone := gone(r.Process.Identity), gone(r.Process.LauncherIdentity())
 	switch {
 	case claudeGone && !launcherGone:

@@ -117,6 +117,7 @@ func (s *Supervisor) noteStart(ctx context.Context, p Plan, r agent.Record) (age
 		}
 		return nil
 	})
+	wake(&r) // it takes hold of the registry entry, which is there by now
 	if err != nil {
 		return r, runsUnnoted(&r, "the last update of its record", err)
 	}

@@ -130,7 +130,7 @@ func (s *Supervisor) checkStrangers(p *Plan) error {
 	if err != nil {
 		return fmt.Errorf("look for other claudes on the conversation: %w", err)
 	}
-	return errStranger(&p.Record, strangers)
+	return s.errStranger(&p.Record, strangers)
 }
 
 // begin starts the planned agent in tmux and returns when its launcher was asked to

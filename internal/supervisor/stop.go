@@ -54,6 +54,7 @@ func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool
 	if err := s.Store.Remove(ctx, handle); err != nil {
 		return stopped, err
 	}
+	_ = s.Store.RemoveReport(handle) // it is of nobody now; doctor finds one that stays
 	if keep {
 		stopped.Kept = s.keptPaths(&stopped.Record)
 	} else {
@@ -86,8 +87,22 @@ func (s *Supervisor) stop(ctx context.Context, handle agent.Handle) (Stopped, er
 	})
 	if err == nil {
 		r = written
+	} else {
+		err = s.tellMove(r, err)
 	}
 	// A launcher on its way finds nothing to launch, or ends at the record that it may not.
 	dropped := s.Store.DropLaunch(handle)
 	return Stopped{Record: r, Was: was}, errors.Join(err, dropped, s.end(ctx, r))
+}
+
+// tellMove says of an agent that is ended where it has gone by itself, when that could not be
+// written into its record: with its end nobody else would know.
+func (s *Supervisor) tellMove(r agent.Record, unwritten error) error {
+	from := r.SessionID
+	if s.follow(&r); r.SessionID == from {
+		return unwritten
+	}
+	return agent.Errorf(agent.KindOf(unwritten), "%w", unwritten).
+		Hint("note where it was last, its record has the conversation before: %s", r.SessionID).
+		Hint("to take that one up, with room again: nbs-worker spawn HANDLE --session-id %s", r.SessionID)
 }

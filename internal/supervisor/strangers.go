@@ -103,10 +103,16 @@ func ofThisStart(r *agent.Record, id agent.Identity) bool {
 	return id == recorded || carries(r, id.PID)
 }
 
-func errStranger(r *agent.Record, strangers []Stranger) error {
+func (s *Supervisor) errStranger(r *agent.Record, strangers []Stranger) error {
 	if len(strangers) == 0 {
 		return nil
 	}
-	return agent.Errorf(agent.Conflict, "another claude has the conversation %s open: pid %d in %s", r.SessionID, strangers[0].PID, agent.Quote(strangers[0].Cwd)).
-		Hint("end it there (/exit); nbs-worker does not touch a process that it did not start")
+	other := strangers[0]
+	err := agent.Errorf(agent.Conflict, "another claude has the conversation %s open: pid %d in %s", r.SessionID, other.PID, agent.Quote(other.Cwd))
+	if id, gone := proc.Identify(other.PID); gone == nil {
+		if named, _ := s.agentsOf(s.Store, id.PID, id.StartTicks); len(named) > 0 {
+			return err.Hint("it is agent %[1]s: nbs-worker attach %[1]s, and leave the conversation there, or end it: nbs-worker stop %[1]s", named[0])
+		}
+	}
+	return err.Hint("end it there (/exit); nbs-worker does not touch a process that it did not start")
 }

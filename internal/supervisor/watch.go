@@ -21,7 +21,7 @@ type watch struct {
 	files *fsnotify.Watcher
 	dirs  map[string]bool // all that were asked for
 	// missing are the folders that do not exist yet, each with its nearest ancestor that
-	// does, which is watched instead.
+	// does, which is watched instead; and those of which only the going is asked for.
 	missing map[string]string
 
 	closed  chan struct{}
@@ -62,14 +62,14 @@ func (w *watch) close() {
 // takes up a folder that was replaced.
 func (w *watch) file(path string) error { return w.folder(filepath.Dir(path)) }
 
-// entry watches whether a folder that is watched goes from the one above it, of which
-// nothing else is wanted.
+// entry watches whether a folder goes from the one above it, or together with that one, of
+// which nothing else is wanted.
 func (w *watch) entry(dir string) error {
-	if _, err := w.nearest(filepath.Dir(dir)); err != nil {
-		return err
+	above, err := w.nearest(filepath.Dir(dir))
+	if err == nil {
+		w.missing[dir] = above
 	}
-	w.dirs[dir] = true
-	return nil
+	return err
 }
 
 func (w *watch) folder(dir string) error {
