@@ -12,8 +12,8 @@ import (
 )
 
 // FollowSignal asks a launcher to look whether its record has moved to another
-// conversation, and for claude's registry entry. It is one that does no harm to whom it does not concern; the kernel sends
-// it too, when the terminal changes its size.
+// conversation, and for claude's registry entry. It is one that does no harm to whom it does
+// not concern; the kernel sends it too, when the terminal changes its size.
 const FollowSignal = unix.SIGWINCH
 
 // holding is what keeps others from an agent's conversation: the lease of this project,

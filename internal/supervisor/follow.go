@@ -77,8 +77,8 @@ func moveTo(ctx context.Context, opened *store.Store, from *agent.Record, id age
 	return r, untold
 }
 
-// wake tells an agent's launcher that the record has moved, or that claude is ready. The signal is one that a
-// launcher of an older version does not notice.
+// wake tells an agent's launcher that the record has moved, or that claude is ready. The
+// signal is one that a launcher of an older version does not notice.
 func wake(r *agent.Record) {
 	running, liveness, err := proc.Open(r.Process.LauncherIdentity())
 	if err != nil || liveness != proc.Alive {
