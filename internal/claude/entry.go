@@ -15,7 +15,7 @@ type Entry struct {
 	pid  int
 }
 
-// Entry opens the registry entry of a process. Errors: [os.ErrNotExist].
+// Entry opens the registry entry of a process, for as long as this program lives. Errors: [os.ErrNotExist].
 func (c Config) Entry(pid int) (*Entry, error) {
 	file, err := os.OpenFile(c.RegistryEntry(pid), os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe in its place keeps nobody
 	if err != nil {
@@ -23,9 +23,6 @@ func (c Config) Entry(pid int) (*Entry, error) {
 	}
 	return &Entry{file: file, pid: pid}, nil
 }
-
-// Close lets go of the entry.
-func (e *Entry) Close() error { return e.file.Close() }
 
 // MovedTo is [Config.MovedTo] of a recorded process that has ended.
 func (e *Entry) MovedTo(r *agent.Record, report agent.Report) (id agent.SessionID, moved bool) {
