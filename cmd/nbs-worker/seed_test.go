@@ -81,6 +81,9 @@ func TestSeed05SessionShowsTheRecordAndTheTruth(t *testing.T) {
 				t.Errorf("%q is not in:\n%s", want, out)
 			}
 		}
+		if !strings.Contains(out, "; from the transcript, ") && !strings.Contains(out, "; says the status line, ") { // whose first word may come before
+			t.Errorf("the source of the context is not in:\n%s", out)
+		}
 		if before.Context == nil || before.Context.Tokens == 0 || before.UptimeS == nil || len(before.Drift) > 0 {
 			t.Errorf("%+v", before)
 		}
