@@ -77,13 +77,16 @@ func (c checkup) of(id string) []string {
 	return found
 }
 
-// everything is all that is below a folder: names, modes and contents.
+// everything is all that is below a folder: names, modes and contents; not what a live agent is about to rename.
 func (m *team) everything(root string) map[string]string {
 	m.Helper()
 	all := map[string]string{}
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
+		}
+		if strings.HasPrefix(entry.Name(), ".") && slices.Contains([]string{"status", "transcripts"}, filepath.Base(filepath.Dir(path))) {
+			return nil
 		}
 		info, err := entry.Info()
 		if err != nil {

@@ -1,3 +1,7 @@
+// A launcher that waits is not woken to read the limits of its cgroup again.
+//
+//go:debug updatemaxprocs=0
+
 // Command nbs-worker supervises a team of Claude Code agents in tmux.
 package main
 

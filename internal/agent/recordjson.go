@@ -37,6 +37,15 @@ func ParseRecord(data []byte) (Record, error) {
 // SeeRecord reads the known fields of a record's file alone: what it returns is not to be
 // written.
 func SeeRecord(data []byte) (Record, error) {
+	if record, ok := readWrittenRecord(data); ok {
+		record.seen = true
+		return record, nil
+	}
+	return seeAnyRecord(data)
+}
+
+// seeAnyRecord is SeeRecord of one that another hand or program wrote, too.
+func seeAnyRecord(data []byte) (Record, error) {
 	var read struct {
 		plainRecord
 

@@ -5,15 +5,11 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"os/signal"
 	"runtime/debug"
 	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
 )
@@ -21,7 +17,7 @@ import (
 // Main runs the program with the arguments and returns its exit code.
 func Main(args []string, streams Streams) int {
 	neverCollect()
-	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGINT, unix.SIGTERM)
+	ctx, stop := untilInterrupted(isBrief(args))
 	defer stop()
 	f := &factory{streams: streams, began: time.Now().UTC()}
 	defer f.close()

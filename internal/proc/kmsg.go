@@ -5,6 +5,7 @@ import (
 	"errors"
 	"regexp"
 	"strconv"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -33,7 +34,9 @@ func (l *kernelLog) close() { _ = unix.Close(l.fd) }
 
 // oomVictim is how all kernels since 2.6 end a decision of the OOM killer, which they log
 // without a limit of rate.
-var oomVictim = regexp.MustCompile(`(?i)out of memory[^\n]*: Kill(?:ed)? process (\d+) `)
+var oomVictim = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)out of memory[^\n]*: Kill(?:ed)? process (\d+) `)
+})
 
 // names tells whether the log says that the kernel killed the process for want of memory.
 // It is complete unless records were lost, or could not be read: then a silence is no answer.
@@ -69,7 +72,7 @@ func victimOf(record []byte) int {
 	if level, err := strconv.Atoi(string(priority)); err != nil || level >= facilities {
 		return 0
 	}
-	match := oomVictim.FindSubmatch(text)
+	match := oomVictim().FindSubmatch(text)
 	if match == nil {
 		return 0
 	}

@@ -1,15 +1,11 @@
 package store
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	jsonv2 "github.com/go-json-experiment/json"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/smallfile"
@@ -24,8 +20,8 @@ func (s *Store) Report(handle agent.Handle) agent.Report {
 	if err != nil {
 		return agent.Report{}
 	}
-	var report agent.Report
-	if json.Unmarshal(data, &report) != nil {
+	report, err := agent.ParseReport(data)
+	if err != nil {
 		return agent.Report{}
 	}
 	return report
@@ -57,42 +53,15 @@ func (r Reports) Gauge(record *agent.Record) *agent.Gauge {
 	if r.none || record.Process == nil {
 		return nil
 	}
-	var gauge agent.Gauge
-	err := r.dir.View(reportFile(record.Handle), reportLimit, func(data []byte) error {
-		text, err := gaugeIn(data, record)
-		if err != nil {
-			return err
-		}
-		return jsonv2.Unmarshal(text, &gauge)
+	var report agent.Report
+	err := r.dir.View(reportFile(record.Handle), reportLimit, func(data []byte) (err error) {
+		report, err = agent.ParseReport(data)
+		return err
 	})
-	if err != nil {
+	if err != nil || report.Invocation != record.Process.Invocation || report.SessionID != record.SessionID {
 		return nil
 	}
-	return &gauge
-}
-
-var errNoGauge = errors.New("no gauge of this start and conversation")
-
-// gaugeIn finds the gauge in the text of a report that is of the record. To decode all of it
-// costs more than to read the file. A report is written with one field a line, and a line
-// break in a string is escaped: at the depth of its own fields the text can be searched.
-func gaugeIn(data []byte, r *agent.Record) (gauge []byte, err error) {
-	const depth = "\n  "
-	before, gauge, known := bytes.Cut(data, []byte(depth+`"gauge": {`))
-	end := bytes.Index(gauge, []byte(depth+"}"))
-	ours := hasField(before, depth+`"invocation": "`, string(r.Process.Invocation)) &&
-		hasField(before, depth+`"session_id": "`, string(r.SessionID))
-	if !known || end < 0 || !ours {
-		return nil, errNoGauge
-	}
-	return data[len(data)-len(gauge)-1 : len(data)-len(gauge)+end+len(depth)+1], nil
-}
-
-// hasField tells whether a field of the given name, in quotes as it is written, has a value.
-func hasField(fields []byte, name, value string) bool {
-	_, after, known := bytes.Cut(fields, []byte(name))
-	found, _, ended := bytes.Cut(after, []byte{'"'})
-	return known && ended && string(found) == value
+	return report.Gauge
 }
 
 // UpdateReport changes an agent's report under its lock. It is not synced to the disk: what

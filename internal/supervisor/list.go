@@ -48,7 +48,7 @@ func (s *Supervisor) List(ctx context.Context) ([]Row, error) {
 	return rows, nil
 }
 
-// look fills in all that can be known without an answer of tmux, which is on its way.
+// look fills in all that can be known while tmux has not answered yet.
 func (row *Row) look(ctx context.Context, s *Supervisor, records store.Records, handle agent.Handle, servers *servers) {
 	row.Handle = handle
 	row.Status = agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: "the record cannot be read"}
@@ -80,79 +80,22 @@ func (row *Row) addTmux(ctx context.Context, servers *servers) {
 	}
 }
 
-// server is what one tmux server answered, or that it did not.
-type server struct {
-	panes     map[agent.Invocation]bool
-	err       error
-	unreached error // it lives, and it is not the one that answered
-}
-
-func (answer server) has(r *agent.Record) bool {
-	return r.Process != nil && answer.panes[r.Process.Invocation]
-}
-
-// servers asks each tmux server once, in the background and side by side: any may be one
-// that gives no answer.
-type servers struct {
-	supervisor *Supervisor
-	mu         sync.Mutex
-	asked      map[serverKey]func() server
-}
-
-// serverKey tells servers apart: two may have had one socket, one after the other, and a
-// record may be of another boot.
-type serverKey struct {
-	agent.TmuxPlace
-	agent.Identity
-}
-
-func keyOf(r *agent.Record) serverKey {
-	return serverKey{TmuxPlace: *r.Process.Tmux, Identity: r.Process.ServerIdentity()}
-}
-
-// ask returns what waits for the answer of the server in which an agent was started.
-func (a *servers) ask(ctx context.Context, r *agent.Record) func() server {
-	if r.Process == nil || r.Process.Tmux == nil {
-		return func() server { return server{} }
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if answer, known := a.asked[keyOf(r)]; known {
-		return answer
-	}
-	asked := *r // the row's own may change meanwhile
-	answer := sync.OnceValue(func() server { return a.supervisor.ask(ctx, &asked) })
-	a.asked[keyOf(r)] = answer
-	go answer()
-	runtime.Gosched() // now, and not when the records are read: tmux works meanwhile
-	return answer
-}
-
-func (s *Supervisor) ask(ctx context.Context, r *agent.Record) server {
-	if serverGone(r) {
-		return server{}
-	}
-	client, err := s.Tmux(r.Process.Tmux.Path)
-	if err != nil {
-		return server{err: err}
-	}
-	panes, err := client.Invocations(ctx)
-	if err != nil {
-		return server{err: diagnose(client, r.Handle, err)}
-	}
-	return server{panes: panes, unreached: checkListening(ctx, client, r)}
-}
-
-// inParallel calls do for 0 to n-1, on all processors.
+// inParallel calls do for 0, and then for 1 to n-1 on all processors.
 func inParallel(n int, do func(i int)) {
-	var next atomic.Int64
-	var all sync.WaitGroup
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		all.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				do(i)
-			}
-		})
+	if n == 0 {
+		return
 	}
-	all.Wait()
+	do(0)
+	var last atomic.Int64
+	work := func() {
+		for i := int(last.Add(1)); i < n; i = int(last.Add(1)) {
+			do(i)
+		}
+	}
+	var others sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) - 1 {
+		others.Go(work)
+	}
+	work()
+	others.Wait()
 }

@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,14 +25,6 @@ import (
 
 // DefaultSocket is the name of the user's own server.
 const DefaultSocket = "default"
-
-const (
-	// pipeDelay ends the wait for the output of a client that is done: the client hands its
-	// stdout to the server, and a wedged server keeps it open after the client has ended.
-	pipeDelay = 500 * time.Millisecond
-	// dropDelay is the same for a client that was ended; nobody reads what it said.
-	dropDelay = 10 * time.Millisecond
-)
 
 // What tmux says when it cannot do what it was asked.
 var (
@@ -80,73 +73,75 @@ func (s *Servers) Client(socket string) (*Client, error) {
 // run executes one tmux command line and returns its output. dir becomes the
 // working directory of the client, and with it that of a session it makes.
 func (c *Client) run(ctx context.Context, dir string, args ...string) (string, error) {
-	if err := c.check(); err != nil {
-		return "", err
-	}
-	if err := c.server.silent(); err != nil {
-		return "", err
-	}
-	said, err := c.call(ctx, dir, args)
+	asked, err := c.ask(ctx, dir, args...)
 	if err != nil {
 		return "", err
 	}
-	if said.exit != nil && said.stderr == "" {
-		return "", agent.Errorf(agent.Failed, "tmux: %w", said.exit) // it was not even started
+	return asked.answer(ctx)
+}
+
+// question is a tmux command line at work, whose answer must be waited for.
+type question struct {
+	client   *Client
+	process  *process
+	begun    time.Time
+	patience wait
+}
+
+// ask starts what run executes.
+func (c *Client) ask(ctx context.Context, dir string, args ...string) (*question, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	if err := c.server.silent(); err != nil {
+		return nil, err
+	}
+	q := &question{client: c, begun: time.Now(), patience: c.shared.patience.next(c.server.answers())}
+	if deadline, set := ctx.Deadline(); set {
+		q.patience.limit = min(q.patience.limit, time.Until(deadline))
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, q.endedEarly(err)
+	}
+	process, err := startProcess(c.binary, slices.Concat([]string{"-u"}, c.socket, args), dir, neutralEnv())
+	if err != nil {
+		return nil, agent.Errorf(agent.Failed, "tmux: %w", err)
+	}
+	c.shared.learnFrom(process.pid)
+	q.process = process
+	return q, nil
+}
+
+// answer waits for it, to the end of the patience with it, which is an error.
+func (q *question) answer(ctx context.Context) (string, error) {
+	exit := q.process.wait(ctx, q.begun.Add(q.patience.limit))
+	switch {
+	case errors.Is(exit, errFlood):
+		q.client.shared.patience.spend(q.begun)
+		return "", q.client.flood()
+	case errors.Is(exit, errLate), exit != nil && ctx.Err() != nil:
+		return "", q.endedEarly(ctx.Err())
+	}
+	q.client.answered(q.begun)
+	complaint := string(q.process.stderr.text)
+	if exit != nil && complaint == "" {
+		return "", agent.Errorf(agent.Failed, "tmux: %w", exit)
 	}
 	// Some refusals come with exit code 0: the text decides.
-	if failure := classify(said.stderr); said.exit != nil || errors.Is(failure, errDenied) {
+	if failure := classify(complaint); exit != nil || errors.Is(failure, errDenied) {
 		return "", failure
 	}
-	return said.stdout, nil
-}
-
-// answer is what a client said, and how it ended.
-type answer struct {
-	stdout, stderr string
-	exit           error
-}
-
-// call runs a client to its end, or to that of the patience with it, which is an error.
-func (c *Client) call(ctx context.Context, dir string, args []string) (answer, error) {
-	patience := c.shared.patience.next(c.server.answers())
-	if deadline, set := ctx.Deadline(); set {
-		patience.limit = min(patience.limit, time.Until(deadline))
-	}
-	ctx, cancel := context.WithTimeout(ctx, patience.limit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, c.binary, append(append([]string{"-u"}, c.socket...), args...)...)
-	cmd.Dir = dir
-	cmd.Env = neutralEnv()
-	cmd.WaitDelay = pipeDelay
-	cmd.Cancel = func() error {
-		cmd.WaitDelay = dropDelay // it is looked at after this
-		return cmd.Process.Kill()
-	}
-	stdout, stderr := &bounded{limit: outputLimit, overflow: cancel}, &bounded{limit: complaintLimit, overflow: cancel}
-	cmd.Stdout, cmd.Stderr = stdout, stderr
-	begun := time.Now()
-	err := c.shared.execute(cmd)
-	switch {
-	case stdout.over || stderr.over:
-		c.shared.patience.spend(begun)
-		return answer{}, c.flood()
-	case err != nil && ctx.Err() != nil:
-		return answer{}, c.endedEarly(ctx.Err(), begun, patience)
-	case errors.Is(err, exec.ErrWaitDelay):
-		err = nil // the client was done and had written all; only its server held the pipe
-	}
-	c.answered(begun)
-	return answer{string(stdout.text), string(stderr.text), err}, nil
+	return string(q.process.stdout.text), nil
 }
 
 // endedEarly takes down how a call ended that was not waited for any longer.
-func (c *Client) endedEarly(why error, begun time.Time, patience wait) error {
+func (q *question) endedEarly(why error) error {
 	if errors.Is(why, context.Canceled) {
 		return agent.Errorf(agent.Interrupted, "tmux was not waited for: %w", why) // the caller's own wish
 	}
-	c.shared.patience.spend(begun)
-	c.server.gaveNoAnswer(patience)
-	return patience.err()
+	q.client.shared.patience.spend(q.begun)
+	q.client.server.gaveNoAnswer(q.patience)
+	return q.patience.err()
 }
 
 // answered takes down how long an answer took.

@@ -34,21 +34,28 @@ func (c *Client) Panes(ctx context.Context) ([]Pane, error) {
 	return parsePanes(out), nil
 }
 
-// Invocations lists the starts that have a pane in the server, in one call; none when no
-// server runs. It asks for a quarter less of the server's time than [Client.Panes].
-func (c *Client) Invocations(ctx context.Context) (map[agent.Invocation]bool, error) {
-	out, err := c.run(ctx, "/", "list-panes", "-a", "-F", "#{"+invocationOption+"}")
-	if errors.Is(err, ErrNoServer) || errors.Is(err, ErrNoSession) {
-		return nil, nil
-	}
+// AskInvocations asks for the starts that have a pane in the server, in one call; none when
+// no server runs. It asks for a quarter less of the server's time than [Client.Panes]. The
+// function that it returns waits for the answer, and must be called once.
+func (c *Client) AskInvocations(ctx context.Context) (answer func() (map[agent.Invocation]bool, error), err error) {
+	asked, err := c.ask(ctx, "/", "list-panes", "-a", "-F", "#{"+invocationOption+"}")
 	if err != nil {
 		return nil, err
 	}
-	there := make(map[agent.Invocation]bool, strings.Count(out, "\n"))
-	for line := range strings.Lines(out) {
-		there[agent.Invocation(strings.TrimSuffix(line, "\n"))] = true
-	}
-	return there, nil
+	return func() (map[agent.Invocation]bool, error) {
+		out, err := asked.answer(ctx)
+		if errors.Is(err, ErrNoServer) || errors.Is(err, ErrNoSession) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		there := make(map[agent.Invocation]bool, strings.Count(out, "\n"))
+		for line := range strings.Lines(out) {
+			there[agent.Invocation(strings.TrimSuffix(line, "\n"))] = true
+		}
+		return there, nil
+	}, nil
 }
 
 // parsePanes skips what it cannot read: such a line is not of our making.

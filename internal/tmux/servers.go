@@ -2,7 +2,6 @@ package tmux
 
 import (
 	"context"
-	"os/exec"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -50,21 +49,15 @@ func (c *Client) OpenFiles(ctx context.Context) uint64 {
 	return c.shared.known()
 }
 
-// execute runs a client to its end.
-func (s *Servers) execute(cmd *exec.Cmd) error {
-	if err := cmd.Start(); err != nil {
-		return err
-	}
+// learnFrom reads the limit off a child, which is there until it is waited for, as a zombie
+// at least.
+func (s *Servers) learnFrom(pid int) {
 	s.mu.Lock()
-	if s.openFiles == 0 {
-		var limit unix.Rlimit
-		// The child is there until it is waited for, as a zombie at least.
-		if unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_NOFILE, nil, &limit) == nil {
-			s.openFiles = limit.Cur
-		}
+	defer s.mu.Unlock()
+	var limit unix.Rlimit
+	if s.openFiles == 0 && unix.Prlimit(pid, unix.RLIMIT_NOFILE, nil, &limit) == nil {
+		s.openFiles = limit.Cur
 	}
-	s.mu.Unlock()
-	return cmd.Wait()
 }
 
 // enough is the limit of open files that a server is given: one for each pane, and some

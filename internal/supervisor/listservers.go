@@ -1,0 +1,83 @@
+package supervisor
+
+import (
+	"context"
+	"sync"
+
+	"nbs-worker/internal/agent"
+)
+
+// server is what one tmux server answered, or that it did not.
+type server struct {
+	panes     map[agent.Invocation]bool
+	err       error
+	unreached error // it lives, and it is not the one that answered
+}
+
+func (answer server) has(r *agent.Record) bool {
+	return r.Process != nil && answer.panes[r.Process.Invocation]
+}
+
+// servers asks each tmux server once, and all side by side: any may be one that gives no
+// answer.
+type servers struct {
+	supervisor *Supervisor
+	mu         sync.Mutex
+	asked      map[serverKey]func() server
+}
+
+// serverKey tells servers apart: two may have had one socket, one after the other, and a
+// record may be of another boot.
+type serverKey struct {
+	agent.TmuxPlace
+	agent.Identity
+}
+
+func keyOf(r *agent.Record) serverKey {
+	return serverKey{TmuxPlace: *r.Process.Tmux, Identity: r.Process.ServerIdentity()}
+}
+
+// ask asks the server in which an agent was started, unless that was done, and returns what
+// waits for the answer.
+func (a *servers) ask(ctx context.Context, r *agent.Record) (answer func() server) {
+	if r.Process == nil || r.Process.Tmux == nil {
+		return func() server { return server{} }
+	}
+	a.mu.Lock()
+	answer, known := a.asked[keyOf(r)]
+	if known {
+		a.mu.Unlock()
+		return answer
+	}
+	asked := *r // the row's own may change meanwhile
+	begin := sync.OnceValue(func() func() server { return a.supervisor.ask(ctx, &asked) })
+	answer = sync.OnceValue(func() server { return begin()() })
+	a.asked[keyOf(r)] = answer
+	a.mu.Unlock()
+	begin() // the others go on meanwhile
+	return answer
+}
+
+// ask asks the server in which an agent was started.
+func (s *Supervisor) ask(ctx context.Context, r *agent.Record) (answer func() server) {
+	if serverGone(r) {
+		return func() server { return server{} }
+	}
+	failed := func(err error) func() server { return func() server { return server{err: err} } }
+	client, err := s.Tmux(r.Process.Tmux.Path)
+	if err != nil {
+		return failed(err)
+	}
+	invocations, err := client.AskInvocations(ctx)
+	if err != nil {
+		return failed(diagnose(client, r.Handle, err))
+	}
+	return func() server {
+		unreached := checkListening(ctx, client, r) // while tmux works
+		panes, err := invocations()
+		if err != nil {
+			return server{err: diagnose(client, r.Handle, err)}
+		}
+		return server{panes: panes, unreached: unreached}
+	}
+}

@@ -1,0 +1,99 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
+)
+
+// The server may hold the pipes of a client that has ended.
+func TestPipesThatAnotherHolds(t *testing.T) {
+	c := clientOf(t, `echo "$$" >"$0.pid"; sleep 60 & echo $! >"$0.held"; echo said`)
+	t.Cleanup(func() {
+		if pid := pidIn(c.binary + ".held"); pid > 0 {
+			signal(t, pid, unix.SIGKILL)
+		}
+	})
+	begun := time.Now()
+	said, err := c.Screen(t.Context(), "%0")
+	if said != "said\n" || err != nil {
+		t.Errorf("%q, %v", said, err)
+	}
+	if took := time.Since(begun); took < pipeDelay || took > pipeDelay+time.Second {
+		t.Errorf("it took %s", took)
+	}
+	mustBeReaped(t, c.binary+".pid")
+}
+
+// A client that was interrupted is ended, and nothing is left of it.
+func TestInterruptedClientIsEnded(t *testing.T) {
+	c := clientOf(t, `echo "$$" >"$0.pid"; exec sleep 60`)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		rig.Eventually(t, "it runs", func() bool { return pidIn(c.binary+".pid") != 0 })
+		cancel()
+	}()
+	_, err := c.Screen(ctx, "%0")
+	if agent.KindOf(err) != agent.Interrupted || !errors.Is(err, context.Canceled) {
+		t.Errorf("%v; want interrupted", err)
+	}
+	mustBeReaped(t, c.binary+".pid")
+}
+
+func TestHowAClientEnded(t *testing.T) {
+	for script, want := range map[string]string{
+		"exit 3":              "tmux: exit status 3",
+		"kill -ABRT $$":       "tmux: ended by signal 6 (aborted)",
+		"echo lost >&2":       "",
+		"echo why >&2;exit 1": "tmux: why",
+	} {
+		c := clientOf(t, script)
+		_, err := c.Screen(t.Context(), "%0")
+		if err == nil && want != "" || err != nil && err.Error() != want {
+			t.Errorf("%q: %v; want %q", script, err, want)
+		}
+	}
+}
+
+func TestProgramThatCannotBeStarted(t *testing.T) {
+	c := clientOf(t, "")
+	if err := os.WriteFile(c.binary, []byte("neither script nor program"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Screen(t.Context(), "%0"); !errors.Is(err, unix.ENOEXEC) || !strings.Contains(err.Error(), c.binary) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestMillisecondsAreNotLess(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]int{-time.Hour: 0, 0: 0, 1: 1, time.Millisecond: 1, time.Millisecond + 1: 2} {
+		if got := milliseconds(d); got != want {
+			t.Errorf("%s: %d; want %d", d, got, want)
+		}
+	}
+}
+
+// pidIn is the pid that a script wrote down; 0 when it did not yet.
+func pidIn(file string) int {
+	text, _ := os.ReadFile(file)
+	pid, _ := strconv.Atoi(strings.TrimSuffix(string(text), "\n"))
+	return pid
+}
+
+func mustBeReaped(t *testing.T, file string) {
+	t.Helper()
+	pid := pidIn(file)
+	if _, err := os.Stat("/proc/" + strconv.Itoa(pid)); pid == 0 || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("process %d: %v; want none", pid, err)
+	}
+}
