@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/dustin/go-humanize"
-
 	"nbs-worker/internal/agent"
 )
 
@@ -34,7 +32,7 @@ func (f *factory) contextLine(use *agent.ContextUse, bands agent.Bands) string {
 	}
 	left := use.LeftPercent()
 	text := fmt.Sprintf("%d%% used, %d%% left (%s): %s of %s tokens", use.UsedPercent, left, bands.Of(left),
-		humanize.Comma(int64(use.Tokens)), humanize.Comma(int64(use.Window)))
+		agent.Thousands(use.Tokens), agent.Thousands(use.Window))
 	if use.Source == agent.SaysStatusLine {
 		text += "; says the status line"
 	} else {

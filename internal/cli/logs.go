@@ -10,7 +10,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
@@ -136,7 +135,7 @@ func (f *factory) printSaid(m supervisor.Said) error {
 		who = "subagent, " + who
 	}
 	if m.Bytes > 0 {
-		words += fmt.Sprintf(" [... cut: a record of %s]", humanize.IBytes(uint64(m.Bytes)))
+		words += fmt.Sprintf(" [... cut: a record of %s]", agent.Bytes(uint64(m.Bytes)))
 	}
 	words = indented(sanitize(strings.TrimRight(words, "\n")))
 	_, err := fmt.Fprintf(f.streams.Out, "%s %s %s\n", f.moment(m.At), f.coloured(colour, strings.Map(blank, sanitize(who))+":"), words)
@@ -164,7 +163,7 @@ func shortened(text string, limit int) string {
 	for end > 0 && !utf8.RuneStart(text[end]) {
 		end--
 	}
-	return fmt.Sprintf("%s [... and %s bytes more]", text[:end], humanize.Comma(int64(len(text)-end)))
+	return fmt.Sprintf("%s [... and %s bytes more]", text[:end], agent.Thousands(len(text)-end))
 }
 
 type logSessionJSON struct {

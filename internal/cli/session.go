@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
@@ -151,7 +150,7 @@ func pidLine(v supervisor.View) string {
 	case v.Record.PID == 0:
 		return "none yet"
 	case v.Status.SamePID && v.Usage != nil:
-		return fmt.Sprintf("%d, that very process; %d processes, %s resident", v.Record.PID, v.Usage.Processes, humanize.IBytes(v.Usage.RSS))
+		return fmt.Sprintf("%d, that very process; %d processes, %s resident", v.Record.PID, v.Usage.Processes, agent.Bytes(v.Usage.RSS))
 	case v.Status.State == agent.Unknown:
 		return fmt.Sprintf("%d, not to be judged from here", v.Record.PID)
 	default:
@@ -184,7 +183,7 @@ func uptimeLine(s agent.Status) string {
 func (f *factory) transcriptLine(v supervisor.View) string {
 	switch {
 	case v.Transcript != nil:
-		size := humanize.IBytes(uint64(v.Transcript.Size)) //nolint:gosec // a size is not negative
+		size := agent.Bytes(uint64(v.Transcript.Size)) //nolint:gosec // a size is not negative
 		return fmt.Sprintf("%s, %s, written %s", v.Transcript.Path, size, f.when(v.Transcript.Modified))
 	case !v.Record.TranscriptSeen.IsZero():
 		return "gone; last known " + f.when(v.Record.TranscriptSeen)
@@ -230,7 +229,7 @@ func (f *factory) when(at time.Time) string {
 	case at.IsZero():
 		return "unknown"
 	case f.streams.OutTTY:
-		return humanize.Time(at)
+		return agent.Ago(at, time.Now())
 	default:
 		return at.UTC().Format(time.RFC3339)
 	}

@@ -9,8 +9,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/dustin/go-humanize"
-
 	"nbs-worker/internal/agent"
 )
 
@@ -99,7 +97,7 @@ func (t *table) time(at time.Time) cell {
 	case at.IsZero():
 		return text("")
 	case t.people:
-		return text(humanize.RelTime(at, t.now, "ago", "from now"))
+		return text(agent.Ago(at, t.now))
 	default:
 		return text(at.UTC().Format(time.RFC3339))
 	}

@@ -6,8 +6,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/dustin/go-humanize"
-
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store"
 )
@@ -56,9 +54,9 @@ func (d *doctor) disk(_ context.Context) []Finding {
 	room := found(Holds, "", "a verb that cannot write its record starts nothing; an agent that cannot write its transcript forgets", "df -h "+agent.ShellWord(d.Store.Project()))
 	switch {
 	case disk.FreeBytes < noBytes:
-		room.Level, room.What = Failure, "the disk of the project is full: "+humanize.IBytes(disk.FreeBytes)+" free"
+		room.Level, room.What = Failure, "the disk of the project is full: "+agent.Bytes(disk.FreeBytes)+" free"
 	case disk.FreeBytes < littleBytes:
-		room.Level, room.What = Warning, "the disk of the project is nearly full: "+humanize.IBytes(disk.FreeBytes)+" free"
+		room.Level, room.What = Warning, "the disk of the project is nearly full: "+agent.Bytes(disk.FreeBytes)+" free"
 	case !disk.NoFileCount && disk.FreeFiles < littleFiles:
 		room.Level, room.What = Warning, fmt.Sprintf("the disk of the project has room for %d more files only", disk.FreeFiles)
 	}
@@ -72,7 +70,7 @@ func (d *doctor) disk(_ context.Context) []Finding {
 		all = append(all, found(Note, "the project is on "+disk.Type, "records that are kept there end with the container or the machine; a volume would keep them"))
 	}
 	if len(all) == 0 {
-		return holding(fmt.Sprintf("the project is on %s, with %s free", disk.Type, humanize.IBytes(disk.FreeBytes)))
+		return holding(fmt.Sprintf("the project is on %s, with %s free", disk.Type, agent.Bytes(disk.FreeBytes)))
 	}
 	return all
 }

@@ -1,0 +1,44 @@
+package agent_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+)
+
+func TestThousands(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 160000: "160,000", 1234567: "1,234,567", -1000: "-1,000"} {
+		if got := agent.Thousands(n); got != want {
+			t.Errorf("%d: %q; want %q", n, got, want)
+		}
+	}
+}
+
+func TestBytes(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[uint64]string{
+		0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 9728: "9.5 KiB", 10240: "10 KiB", 1 << 20: "1.0 MiB", 120 << 20: "120 MiB",
+		5 << 30: "5.0 GiB", math.MaxUint64: "16 EiB",
+	} {
+		if got := agent.Bytes(n); got != want {
+			t.Errorf("%d: %q; want %q", n, got, want)
+		}
+	}
+}
+
+func TestAgo(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for passed, want := range map[time.Duration]string{
+		0: "now", time.Second - 1: "now", time.Second: "1 second ago", 59 * time.Second: "59 seconds ago", time.Minute: "1 minute ago",
+		3 * time.Hour: "3 hours ago", 24 * time.Hour: "1 day ago", 15 * 24 * time.Hour: "2 weeks ago", 60 * 24 * time.Hour: "2 months ago",
+		800 * 24 * time.Hour: "2 years ago", -90 * time.Minute: "1 hour from now",
+	} {
+		if got := agent.Ago(now.Add(-passed), now); got != want {
+			t.Errorf("%s: %q; want %q", passed, got, want)
+		}
+	}
+}
