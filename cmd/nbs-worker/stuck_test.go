@@ -159,10 +159,14 @@ func (m *team) onTerminal(verb string, args ...string) result {
 	return result{code: cmd.ProcessState.ExitCode(), stdout: string(out), stderr: stderr.String()}
 }
 
-// Several servers that answer nobody take no longer than one.
+// Several servers that answer nobody take no longer than one: also when it depends on tmux what became of the first agent.
 func TestListOfAgentsOnTwoStoppedServers(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "alpha")
+	m.setRecord("alpha", func(fields map[string]any) {
+		process := fields["process"].(map[string]any)
+		process["pid"], process["launcher"] = 0, map[string]any{"pid": 0, "start_ticks": 0}
+	})
 	m.ok("spawn", "beta", "--tmux-socket", "aside")
 	var words []string
 	for _, handle := range []string{"alpha", "beta"} {
@@ -175,6 +179,9 @@ func TestListOfAgentsOnTwoStoppedServers(t *testing.T) {
 	r := m.nbs("list")
 	if took := time.Since(begun); r.code != 3 || took > stuckLimit || !strings.Contains(r.stderr, words[0]) || !strings.Contains(r.stderr, words[1]) {
 		t.Errorf("after %s: %s", took, r)
+	}
+	if strings.Contains(r.stderr, "went by in waiting for it before") {
+		t.Errorf("they were asked one after the other: %s", r)
 	}
 }
 

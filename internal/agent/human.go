@@ -3,25 +3,25 @@ package agent
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
-// Numbers as people read them. The library that writes them all makes tables of large
-// numbers before any program begins, which is felt in a command of two milliseconds.
+// Numbers as people read them.
 
 // Thousands writes a number with commas: "1,234,567".
 func Thousands(n int) string {
-	if n < 0 {
-		return "-" + Thousands(-n)
-	}
-	digits := strconv.Itoa(n)
+	digits, negative := strings.CutPrefix(strconv.Itoa(n), "-")
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
+	}
+	if negative {
+		return "-" + digits
 	}
 	return digits
 }
 
-// Bytes writes a size in powers of 1024, in two digits at least: "9.5 KiB", "120 MiB".
+// Bytes writes a size in powers of 1024: "512 B", "9.5 KiB", "120 MiB".
 func Bytes(n uint64) string {
 	const step = 1024
 	size, unit := float64(n), 0
@@ -31,7 +31,7 @@ func Bytes(n uint64) string {
 	switch {
 	case unit == 0:
 		return fmt.Sprintf("%d B", n)
-	case size < 10:
+	case size < 9.95: // which would be rounded to "10.0"
 		return fmt.Sprintf("%.1f %ciB", size, "KMGTPE"[unit-1])
 	}
 	return fmt.Sprintf("%.0f %ciB", size, "KMGTPE"[unit-1])

@@ -10,7 +10,7 @@ import (
 
 func TestThousands(t *testing.T) {
 	t.Parallel()
-	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 160000: "160,000", 1234567: "1,234,567", -1000: "-1,000"} {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 160000: "160,000", 1234567: "1,234,567", -100: "-100", -1000: "-1,000", math.MinInt64: "-9,223,372,036,854,775,808"} {
 		if got := agent.Thousands(n); got != want {
 			t.Errorf("%d: %q; want %q", n, got, want)
 		}
@@ -20,7 +20,7 @@ func TestThousands(t *testing.T) {
 func TestBytes(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[uint64]string{
-		0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 9728: "9.5 KiB", 10240: "10 KiB", 1 << 20: "1.0 MiB", 120 << 20: "120 MiB",
+		0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 9728: "9.5 KiB", 10239: "10 KiB", 10240: "10 KiB", 1 << 20: "1.0 MiB", 120 << 20: "120 MiB",
 		5 << 30: "5.0 GiB", math.MaxUint64: "16 EiB",
 	} {
 		if got := agent.Bytes(n); got != want {

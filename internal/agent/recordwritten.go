@@ -3,7 +3,7 @@ package agent
 // readWrittenRecord reads a record as this program writes it.
 func readWrittenRecord(data []byte) (r Record, ok bool) {
 	w := readWritten(string(data))
-	r.Schema = int(w.int("schema"))
+	r.Schema = w.int("schema")
 	r.Handle = Handle(w.string("handle"))
 	r.SessionID = SessionID(w.string("session_id"))
 	r.Model = Model(w.string("model"))
@@ -11,7 +11,7 @@ func readWrittenRecord(data []byte) (r Record, ok bool) {
 	r.Started = w.time("started")
 	r.InitialPrompt = w.string("initial_prompt")
 	r.ProjectRoot = w.string("project_root")
-	r.PID = int(w.int("pid"))
+	r.PID = w.int("pid")
 	r.Created = w.time("created")
 	r.Cwd = w.string("cwd")
 	r.PermissionMode = PermissionMode(w.string("permission_mode"))
@@ -44,10 +44,10 @@ func (w *written) exit() Exit {
 	return Exit{
 		At:          w.time("at"),
 		Invocation:  Invocation(w.string("invocation")),
-		Code:        int(w.int("code")),
+		Code:        w.int("code"),
 		Signal:      w.string("signal"),
 		HungUp:      w.bool("hung_up"),
-		UptimeS:     w.int("uptime_s"),
+		UptimeS:     w.int64("uptime_s"),
 		Error:       w.string("error"),
 		LastScreen:  w.string("last_screen"),
 		EndReason:   w.string("end_reason"),
@@ -79,7 +79,7 @@ func (w *written) process() (p Process) {
 
 func (w *written) identified() Identified {
 	return Identified{
-		PID:        int(w.int("pid")),
+		PID:        w.int("pid"),
 		StartTicks: w.uint("start_ticks"),
 		PidfdInode: w.uint("pidfd_inode"),
 	}
@@ -89,7 +89,7 @@ func (w *written) tmuxPlace() TmuxPlace {
 	return TmuxPlace{
 		Socket:           w.string("socket"),
 		Path:             w.string("path"),
-		ServerPID:        int(w.int("server_pid")),
+		ServerPID:        w.int("server_pid"),
 		ServerStartTicks: w.uint("server_start_ticks"),
 	}
 }
@@ -97,7 +97,7 @@ func (w *written) tmuxPlace() TmuxPlace {
 func (w *written) adoption() Adoption {
 	return Adoption{
 		At:           w.time("at"),
-		RegisteredMS: w.int("registered_ms"),
+		RegisteredMS: w.int64("registered_ms"),
 		Pane:         w.string("pane"),
 	}
 }

@@ -52,8 +52,8 @@ func (w *written) activity() Activity {
 
 func (w *written) gauge() Gauge {
 	return Gauge{
-		Tokens:      int(w.int("tokens")),
-		Window:      int(w.int("window")),
+		Tokens:      w.int("tokens"),
+		Window:      w.int("window"),
 		UsedPercent: w.intOrNull("used_percent"),
 		CostUSD:     w.float("cost_usd"),
 		At:          w.time("at"),

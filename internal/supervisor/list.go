@@ -23,6 +23,8 @@ type Row struct {
 	Cost    *agent.Cost
 
 	Err error
+
+	tmux func() server // waits for the answer of its server; nil with an Err
 }
 
 // List looks at all agents of the project with one call to each tmux server that
@@ -41,22 +43,38 @@ func (s *Supervisor) List(ctx context.Context) ([]Row, error) {
 	defer reports.Close()
 	servers := &servers{supervisor: s, asked: map[serverKey]func() server{}}
 	rows := make([]Row, len(handles))
-	inParallel(len(rows), func(i int) { rows[i].look(ctx, s, records, handles[i], servers); rows[i].gauge(reports) })
+	see := func(i int) { rows[i].see(ctx, records, handles[i], servers) }
+	if len(rows) > 0 {
+		see(0) // most teams have one server: it works while the other records are read
+	}
+	inParallel(len(rows), func(i int) {
+		if i > 0 {
+			see(i)
+		}
+		rows[i].look(ctx, s)
+		rows[i].gauge(reports)
+	})
 	for i := range rows {
-		rows[i].addTmux(ctx, servers)
+		rows[i].addTmux()
 	}
 	return rows, nil
 }
 
-// look fills in all that can be known while tmux has not answered yet.
-func (row *Row) look(ctx context.Context, s *Supervisor, records store.Records, handle agent.Handle, servers *servers) {
+// see reads the record and asks tmux.
+func (row *Row) see(ctx context.Context, records store.Records, handle agent.Handle, servers *servers) {
 	row.Handle = handle
 	row.Status = agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: "the record cannot be read"}
-	if row.Record, row.Err = records.See(handle); row.Err != nil {
+	if row.Record, row.Err = records.See(handle); row.Err == nil {
+		row.tmux = servers.ask(ctx, &row.Record)
+	}
+}
+
+// look fills in what can be known while tmux has not answered yet.
+func (row *Row) look(ctx context.Context, s *Supervisor) {
+	if row.Err != nil {
 		return
 	}
-	answer := servers.ask(ctx, &row.Record)
-	row.Status = s.processStatus(&row.Record, proc.Look, func() bool { return answer().has(&row.Record) })
+	row.Status = s.processStatus(&row.Record, proc.Look, func() bool { return row.tmux().has(&row.Record) })
 	if id := row.Status.SessionID; id != "" && id != row.Record.SessionID {
 		s.followSeen(ctx, &row.Record)
 	}
@@ -69,26 +87,22 @@ func (row *Row) gauge(reports store.Reports) {
 	}
 }
 
-func (row *Row) addTmux(ctx context.Context, servers *servers) {
+func (row *Row) addTmux() {
 	if row.Err != nil {
 		return
 	}
-	answer := servers.ask(ctx, &row.Record)()
+	answer := row.tmux()
 	row.Status.TmuxAlive, row.Err = answer.has(&row.Record), answer.err
 	if answer.unreached != nil && needsServer(&row.Record) {
 		row.Err = answer.unreached
 	}
 }
 
-// inParallel calls do for 0, and then for 1 to n-1 on all processors.
+// inParallel calls do for 0 to n-1, on all processors.
 func inParallel(n int, do func(i int)) {
-	if n == 0 {
-		return
-	}
-	do(0)
-	var last atomic.Int64
+	var next atomic.Int64
 	work := func() {
-		for i := int(last.Add(1)); i < n; i = int(last.Add(1)) {
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
 			do(i)
 		}
 	}

@@ -41,43 +41,40 @@ func keyOf(r *agent.Record) serverKey {
 // waits for the answer.
 func (a *servers) ask(ctx context.Context, r *agent.Record) (answer func() server) {
 	if r.Process == nil || r.Process.Tmux == nil {
-		return func() server { return server{} }
+		return known(server{})
 	}
 	a.mu.Lock()
-	answer, known := a.asked[keyOf(r)]
-	if known {
-		a.mu.Unlock()
-		return answer
+	defer a.mu.Unlock()
+	answer = a.asked[keyOf(r)]
+	if answer == nil {
+		asked := *r // the row's own may change meanwhile
+		answer = sync.OnceValue(a.supervisor.ask(ctx, &asked))
+		a.asked[keyOf(r)] = answer
+		go answer()
 	}
-	asked := *r // the row's own may change meanwhile
-	begin := sync.OnceValue(func() func() server { return a.supervisor.ask(ctx, &asked) })
-	answer = sync.OnceValue(func() server { return begin()() })
-	a.asked[keyOf(r)] = answer
-	a.mu.Unlock()
-	begin() // the others go on meanwhile
 	return answer
 }
 
-// ask asks the server in which an agent was started.
+// known is an answer that is not waited for.
+func known(answer server) func() server { return func() server { return answer } }
+
 func (s *Supervisor) ask(ctx context.Context, r *agent.Record) (answer func() server) {
 	if serverGone(r) {
-		return func() server { return server{} }
+		return known(server{})
 	}
-	failed := func(err error) func() server { return func() server { return server{err: err} } }
 	client, err := s.Tmux(r.Process.Tmux.Path)
 	if err != nil {
-		return failed(err)
+		return known(server{err: err})
 	}
 	invocations, err := client.AskInvocations(ctx)
 	if err != nil {
-		return failed(diagnose(client, r.Handle, err))
+		return known(server{err: diagnose(client, r.Handle, err)})
 	}
 	return func() server {
-		unreached := checkListening(ctx, client, r) // while tmux works
 		panes, err := invocations()
 		if err != nil {
 			return server{err: diagnose(client, r.Handle, err)}
 		}
-		return server{panes: panes, unreached: unreached}
+		return server{panes: panes, unreached: checkListening(ctx, client, r)}
 	}
 }

@@ -17,7 +17,7 @@ import (
 // a tenth of what the answer itself takes.
 type process struct {
 	pid            int
-	pidfd          int // readable when it has ended; -1: none, before Linux 5.2
+	pidfd          int // readable when it has ended
 	stdout, stderr pipe
 
 	mu     sync.Mutex
@@ -33,7 +33,7 @@ func startProcess(binary string, args []string, dir string, env []string) (*proc
 	}
 	p.close()
 	if _, missing := os.Stat(dir); missing != nil {
-		return nil, &os.PathError{Op: "chdir", Path: dir, Err: err}
+		return nil, missing
 	}
 	return nil, &os.PathError{Op: "start", Path: binary, Err: err}
 }
@@ -58,6 +58,10 @@ func (p *process) start(binary string, args []string, dir string, env []string) 
 		Dir: dir, Env: env, Files: []uintptr{uintptr(null), uintptr(stdout), uintptr(stderr)},
 		Sys: &syscall.SysProcAttr{PidFD: &p.pidfd},
 	})
+	if err == nil && p.pidfd == none {
+		p.kill()
+		return errors.Join(errors.New("it takes Linux 5.2"), p.reap())
+	}
 	return err
 }
 
@@ -89,7 +93,7 @@ func (p *process) wait(ctx context.Context, deadline time.Time) error {
 // long: all was written before.
 func (p *process) readToEnd(ctx context.Context, deadline time.Time) error {
 	var ended bool
-	for p.stdout.isOpen() || p.stderr.isOpen() || p.pidfd >= 0 && !ended {
+	for p.stdout.isOpen() || p.stderr.isOpen() || !ended {
 		polled := []unix.PollFd{pollFor(p.stdout.fd), pollFor(p.stderr.fd), pollFor(p.pidfd)}
 		if ended {
 			polled[2] = pollFor(none)
@@ -144,7 +148,7 @@ func (p *process) kill() {
 func (p *process) close() {
 	p.stdout.close()
 	p.stderr.close()
-	if p.pidfd >= 0 {
+	if p.pidfd != none {
 		_ = unix.Close(p.pidfd)
 		p.pidfd = none
 	}
