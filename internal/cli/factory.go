@@ -21,13 +21,15 @@ type factory struct {
 	socket  string // --tmux-socket
 	json    bool   // --json
 
-	opened *store.Store
-	began  time.Time
+	opened  *store.Store
+	servers *tmux.Servers
+	began   time.Time
 }
 
 func (f *factory) close() {
 	if f.opened != nil {
 		_ = f.opened.Close()
+		f.servers.Close()
 	}
 }
 
@@ -101,13 +103,13 @@ func (f *factory) on(opened *store.Store, err error) (*supervisor.Supervisor, er
 	if err != nil {
 		return nil, err
 	}
-	f.opened = opened
+	f.opened, f.servers = opened, tmux.NewServers()
 	program, err := os.Executable()
 	if err != nil {
 		return nil, errors.Join(errors.New("find this program"), err)
 	}
 	return &supervisor.Supervisor{
-		Store: opened, Tmux: tmux.NewServers().Client, Socket: cmp.Or(f.socket, os.Getenv("NBS_TMUX_SOCKET")),
+		Store: opened, Tmux: f.servers.Client, Socket: cmp.Or(f.socket, os.Getenv("NBS_TMUX_SOCKET")),
 		Env: os.Environ(), Program: program, UID: os.Geteuid(), Now: time.Now, Began: f.began,
 	}, nil
 }

@@ -4,13 +4,15 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 // untilInterrupted returns a context that SIGINT and SIGTERM end. They are caught until stop is
 // called: what is tidied up after the first must not be ended by the second. To catch signals
-// takes a thread, which a brief command does not wait for: it would be a tenth of its time.
+// takes a thread, which is a tenth of the time of a brief command: such a one catches them
+// when it takes longer than it should.
 func untilInterrupted(brief bool) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals, stopped := make(chan os.Signal, 1), make(chan struct{})
@@ -21,15 +23,15 @@ func untilInterrupted(brief bool) (ctx context.Context, stop func()) {
 			cancel()
 			<-stopped
 		case <-stopped:
-			cancel()
 		}
 		signal.Stop(signals)
 	}
 	if brief {
-		go func() { catch(); await() }()
-	} else {
-		catch()
-		go await()
+		const briefly = 20 * time.Millisecond
+		late := time.AfterFunc(briefly, func() { catch(); await() })
+		return ctx, func() { late.Stop(); cancel(); close(stopped) }
 	}
-	return ctx, func() { close(stopped) }
+	catch()
+	go await()
+	return ctx, func() { cancel(); close(stopped) }
 }

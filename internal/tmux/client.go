@@ -77,7 +77,7 @@ func (c *Client) run(ctx context.Context, dir string, args ...string) (string, e
 	if err != nil {
 		return "", err
 	}
-	return asked.answer(ctx)
+	return asked.answer(ctx, "")
 }
 
 // question is a tmux command line at work, whose answer must be waited for.
@@ -112,10 +112,13 @@ func (c *Client) ask(ctx context.Context, dir string, args ...string) (*question
 	return q, nil
 }
 
-// answer waits for it, to the end of the patience with it, which is an error.
-func (q *question) answer(ctx context.Context) (string, error) {
-	exit := q.process.wait(ctx, q.begun.Add(q.patience.limit))
+// answer waits for it, to the end of the patience with it, which is an error. Where a mark
+// ends it, the client is left to end by itself.
+func (q *question) answer(ctx context.Context, mark string) (string, error) {
+	marked, exit := q.process.waitFor(ctx, q.begun.Add(q.patience.limit), mark)
 	switch {
+	case marked:
+		q.client.shared.leave(q)
 	case errors.Is(exit, errFlood):
 		q.client.shared.patience.spend(q.begun)
 		return "", q.client.flood()

@@ -3,8 +3,11 @@ package tmux
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"nbs-worker/internal/agent"
 )
@@ -36,20 +39,23 @@ func (c *Client) Panes(ctx context.Context) ([]Pane, error) {
 
 // AskInvocations asks for the starts that have a pane in the server, in one call; none when
 // no server runs. It asks for a quarter less of the server's time than [Client.Panes]. The
-// function that it returns waits for the answer, and must be called once.
+// function that it returns waits for the answer, and must be called once. It does not wait
+// for the end of the client, which takes a sixth of the time: [Servers.Close] does.
 func (c *Client) AskInvocations(ctx context.Context) (answer func() (map[agent.Invocation]bool, error), err error) {
-	asked, err := c.ask(ctx, "/", "list-panes", "-a", "-F", "#{"+invocationOption+"}")
+	end := fmt.Sprintf("end-%d-%d\n", os.Getpid(), time.Now().UnixNano()) // what nobody's option says
+	asked, err := c.ask(ctx, "/", "list-panes", "-a", "-F", "#{"+invocationOption+"}", ";", "display-message", "-p", strings.TrimSpace(end))
 	if err != nil {
 		return nil, err
 	}
 	return func() (map[agent.Invocation]bool, error) {
-		out, err := asked.answer(ctx)
+		out, err := asked.answer(ctx, end)
 		if errors.Is(err, ErrNoServer) || errors.Is(err, ErrNoSession) {
 			return nil, nil
 		}
 		if err != nil {
 			return nil, err
 		}
+		out = strings.TrimSuffix(out, end)
 		there := make(map[agent.Invocation]bool, strings.Count(out, "\n"))
 		for line := range strings.Lines(out) {
 			there[agent.Invocation(strings.TrimSuffix(line, "\n"))] = true

@@ -1,6 +1,7 @@
 package tmux
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -70,9 +71,18 @@ var errLate = errors.New("it did not end in time")
 // wait reads what the process prints until it has ended, and ends it when that takes too
 // long. Errors: [errLate], [errFlood], that of ctx, and an exit that is not 0.
 func (p *process) wait(ctx context.Context, deadline time.Time) error {
+	_, err := p.waitFor(ctx, deadline, "")
+	return err
+}
+
+// waitFor is wait, and comes back before the end when the output ends with a mark. Then the
+// process must be waited for again.
+func (p *process) waitFor(ctx context.Context, deadline time.Time, mark string) (marked bool, err error) {
 	forget := context.AfterFunc(ctx, p.kill)
 	defer forget()
-	err := p.readToEnd(ctx, deadline)
+	if marked, err = p.readTo(ctx, mark, deadline); marked {
+		return true, nil
+	}
 	p.close()
 	if err != nil {
 		p.kill()
@@ -80,18 +90,18 @@ func (p *process) wait(ctx context.Context, deadline time.Time) error {
 	exit := p.reap()
 	switch {
 	case err != nil:
-		return err
+		return false, err
 	case exit != nil && ctx.Err() != nil:
-		return ctx.Err() // for which it was killed
+		return false, ctx.Err() // for which it was killed
 	default:
-		return exit
+		return false, exit
 	}
 }
 
-// readToEnd collects what comes out of the process until it has ended and both pipes are
-// closed. The pipes of one that has ended may be held by another, which is not waited for
-// long: all was written before.
-func (p *process) readToEnd(ctx context.Context, deadline time.Time) error {
+// readTo collects what comes out of the process until the mark comes, unless that is "", or
+// until it has ended and both pipes are closed. The pipes of one that has ended may be held
+// by another, which is not waited for long: all was written before.
+func (p *process) readTo(ctx context.Context, mark string, deadline time.Time) (marked bool, err error) {
 	var ended bool
 	for p.stdout.isOpen() || p.stderr.isOpen() || !ended {
 		polled := []unix.PollFd{pollFor(p.stdout.fd), pollFor(p.stderr.fd), pollFor(p.pidfd)}
@@ -103,21 +113,24 @@ func (p *process) readToEnd(ctx context.Context, deadline time.Time) error {
 		case errors.Is(err, unix.EINTR):
 			continue
 		case err != nil:
-			return os.NewSyscallError("poll", err)
+			return false, os.NewSyscallError("poll", err)
 		case n == 0 && ended:
-			return ctx.Err()
+			return false, ctx.Err()
 		case n == 0:
-			return errLate
+			return false, errLate
 		}
 		if polled[2].Revents != 0 {
 			ended = true
 			deadline = earlier(deadline, time.Now().Add(lingering(ctx)))
 		}
 		if err := errors.Join(p.stdout.readIf(polled[0]), p.stderr.readIf(polled[1])); err != nil {
-			return err
+			return false, err
+		}
+		if mark != "" && bytes.HasSuffix(p.stdout.text, []byte(mark)) {
+			return true, nil
 		}
 	}
-	return nil
+	return false, nil
 }
 
 const (

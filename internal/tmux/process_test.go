@@ -34,6 +34,30 @@ func TestPipesThatAnotherHolds(t *testing.T) {
 	mustBeReaped(t, c.binary+".pid")
 }
 
+// The end of a client is not waited for when it has said all, and in the end it is.
+func TestAnswerComesBeforeTheEnd(t *testing.T) {
+	c := clientOf(t, `for last; do :; done; echo "$$" >"$0.pid"; echo a; echo "$last"; read -r _ <"$0.go"`)
+	gate := c.binary + ".go"
+	if err := unix.Mkfifo(gate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := c.AskInvocations(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if there, err := answer(); len(there) != 1 || !there["a"] || err != nil {
+		t.Errorf("%v, %v", there, err)
+	}
+	if err := unix.Kill(pidIn(c.binary+".pid"), 0); err != nil {
+		t.Errorf("it has ended: %v", err)
+	}
+	if err := os.WriteFile(gate, []byte("\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.shared.Close()
+	mustBeReaped(t, c.binary+".pid")
+}
+
 // A client that was interrupted is ended, and nothing is left of it.
 func TestInterruptedClientIsEnded(t *testing.T) {
 	c := clientOf(t, `echo "$$" >"$0.pid"; exec sleep 60`)
