@@ -29,6 +29,8 @@ type factory struct {
 func (f *factory) close() {
 	if f.opened != nil {
 		_ = f.opened.Close()
+	}
+	if f.servers != nil {
 		f.servers.Close()
 	}
 }

@@ -39,14 +39,14 @@ func (s *Supervisor) List(ctx context.Context) ([]Row, error) {
 		return nil, err
 	}
 	defer records.Close()
-	reports := s.Store.Reports()
-	defer reports.Close()
 	servers := &servers{supervisor: s, asked: map[serverKey]func() server{}}
 	rows := make([]Row, len(handles))
 	see := func(i int) { rows[i].see(ctx, records, handles[i], servers) }
 	if len(rows) > 0 {
-		see(0) // most teams have one server: it works while the other records are read
+		see(0) // most teams have one server: it works while all else is read
 	}
+	reports := s.Store.Reports()
+	defer reports.Close()
 	inParallel(len(rows), func(i int) {
 		if i > 0 {
 			see(i)

@@ -115,10 +115,11 @@ func (c *Client) ask(ctx context.Context, dir string, args ...string) (*question
 // answer waits for it, to the end of the patience with it, which is an error. Where a mark
 // ends it, the client is left to end by itself.
 func (q *question) answer(ctx context.Context, mark string) (string, error) {
-	marked, exit := q.process.waitFor(ctx, q.begun.Add(q.patience.limit), mark)
+	deadline := q.begun.Add(q.patience.limit)
+	marked, exit := q.process.waitFor(ctx, deadline, mark)
 	switch {
 	case marked:
-		q.client.shared.leave(q)
+		q.client.shared.leave(func() { _ = q.process.wait(ctx, deadline) }) // it has said all
 	case errors.Is(exit, errFlood):
 		q.client.shared.patience.spend(q.begun)
 		return "", q.client.flood()

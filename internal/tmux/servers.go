@@ -15,24 +15,24 @@ type Servers struct {
 	bySocket  map[string]*health
 	openFiles uint64
 	patience  patience
-	leaving   []*question // their clients have answered and not yet ended
+	leaving   []func() // waits for a client that has answered and not yet ended
 }
 
 // NewServers returns the knowledge of a command that has just begun.
 func NewServers() *Servers { return &Servers{bySocket: map[string]*health{}} }
 
-func (s *Servers) leave(q *question) {
+func (s *Servers) leave(wait func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.leaving = append(s.leaving, q)
+	s.leaving = append(s.leaving, wait)
 }
 
 // Close waits until all clients have ended.
 func (s *Servers) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, q := range s.leaving {
-		_ = q.process.wait(context.Background(), q.begun.Add(q.patience.limit)) // it has said all
+	for _, wait := range s.leaving {
+		wait()
 	}
 	s.leaving = nil
 }
