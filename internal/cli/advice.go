@@ -67,7 +67,7 @@ func adviceOfDead(v supervisor.View) []step {
 	resume := fmt.Sprintf("nbs-worker resume %s", handle)
 	back := step{"bring it back", resume}
 	switch {
-	case wish(v.Record) != agent.DesiredRunning:
+	case wish(&v.Record) != agent.DesiredRunning:
 		return nil
 	case supervisor.CrashLoop(&v.Record):
 		return []step{

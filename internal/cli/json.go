@@ -121,7 +121,7 @@ func newListJSON(row supervisor.Row, bands agent.Bands) listJSON {
 	r, status := row.Record, row.Status
 	out := listJSON{
 		Handle: row.Handle, State: status.State, Cause: status.Cause, Detail: status.Detail, Running: status.Running(),
-		Desired: wish(r), Model: r.Model, Started: r.Started, PID: livePID(r, status),
+		Desired: wish(&r), Model: r.Model, Started: r.Started, PID: livePID(r, status),
 		SessionID: r.SessionID, TmuxSession: r.TmuxSession, Cwd: r.LaunchCwd(), StateSource: status.Source,
 	}
 	if row.Context != nil {
@@ -137,7 +137,7 @@ func newListJSON(row supervisor.Row, bands agent.Bands) listJSON {
 
 // wish is what is wanted of an agent. The original tools recorded none, and kept
 // records only of agents that should run.
-func wish(r agent.Record) agent.Desired {
+func wish(r *agent.Record) agent.Desired {
 	if r.Desired == "" && r.Handle != "" {
 		return agent.DesiredRunning
 	}

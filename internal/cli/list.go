@@ -49,7 +49,8 @@ func runList(ctx context.Context, f *factory) error {
 	}
 	outcome := &partial{of: len(rows)}
 	said := map[string]bool{} // one tmux server that is down concerns all of its agents
-	for _, row := range rows {
+	for i := range rows {
+		row := &rows[i]
 		if row.Err == nil {
 			continue
 		}
@@ -77,8 +78,8 @@ func (f *factory) printList(rows []supervisor.Row, bands agent.Bands) error {
 		return f.printJSON(out)
 	}
 	t := f.newTable("HANDLE", "STATE", "WISH", "MODEL", "STARTED", "PID", "SESSION", "FOLDER", "CONTEXT", "COST")
-	for _, row := range rows {
-		r := row.Record
+	for i := range rows {
+		row, r := &rows[i], &rows[i].Record
 		t.row(
 			text(string(row.Handle)), state(row.Status), text(string(wish(r))), text(string(r.Model)),
 			t.time(r.Started), pid(r.PID, row.Status), text(string(r.SessionID)), text(r.LaunchCwd()),

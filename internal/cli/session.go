@@ -92,7 +92,7 @@ func (f *factory) viewLines(v supervisor.View, bands agent.Bands) []line {
 	lines := []line{
 		{"Handle", string(r.Handle)},
 		{"State", stateLine(v.Status)},
-		{"Wish", string(wish(r))},
+		{"Wish", string(wish(&r))},
 		{"Session ID", string(r.SessionID)},
 		{"Model", cmp.Or(string(r.Model), "Claude's choice")},
 		{"Permissions", string(r.LaunchPermissionMode())},

@@ -66,15 +66,19 @@ func (s *Supervisor) ask(ctx context.Context, r *agent.Record) (answer func() se
 	if err != nil {
 		return known(server{err: err})
 	}
-	invocations, err := client.AskInvocations(ctx)
+	asked, err := client.AskPresent(ctx)
 	if err != nil {
 		return known(server{err: diagnose(client, r.Handle, err)})
 	}
 	return func() server {
-		panes, err := invocations()
+		present, err := asked()
 		if err != nil {
 			return server{err: diagnose(client, r.Handle, err)}
 		}
-		return server{panes: panes, unreached: checkListening(ctx, client, r)}
+		answer := server{panes: present.Invocations}
+		if present.ServerPID != r.Process.Tmux.ServerPID {
+			answer.unreached = checkListening(ctx, client, r)
+		}
+		return answer
 	}
 }

@@ -37,31 +37,45 @@ func (c *Client) Panes(ctx context.Context) ([]Pane, error) {
 	return parsePanes(out), nil
 }
 
-// AskInvocations asks for the starts that have a pane in the server, in one call; none when
-// no server runs. It asks for a quarter less of the server's time than [Client.Panes]. The
-// function that it returns waits for the answer, and must be called once. It does not wait
-// for the end of the client, which takes a sixth of the time: [Servers.Close] does.
-func (c *Client) AskInvocations(ctx context.Context) (answer func() (map[agent.Invocation]bool, error), err error) {
-	end := fmt.Sprintf("end-%d-%d\n", os.Getpid(), time.Now().UnixNano()) // what nobody's option says
-	asked, err := c.ask(ctx, "/", "list-panes", "-a", "-F", "#{"+invocationOption+"}", ";", "display-message", "-p", strings.TrimSpace(end))
+// Present is what a server has of us.
+type Present struct {
+	ServerPID   int                       // of the server that answered; 0: none runs
+	Invocations map[agent.Invocation]bool // the starts that have a pane
+}
+
+// AskPresent asks what is in the server, in one call, for a quarter less of the server's time
+// than [Client.Panes]. The function that it returns waits for the answer, and must be called
+// once. It does not wait for the end of the client, which takes a sixth of the time:
+// [Servers.Close] does.
+func (c *Client) AskPresent(ctx context.Context) (answer func() (Present, error), err error) {
+	end := fmt.Sprintf(" end-%d-%d", os.Getpid(), time.Now().UnixNano()) // what nobody's option says
+	asked, err := c.ask(ctx, "/", "list-panes", "-a", "-F", "#{"+invocationOption+"}", ";", "display-message", "-p", "#{pid}"+end)
 	if err != nil {
 		return nil, err
 	}
-	return func() (map[agent.Invocation]bool, error) {
-		out, err := asked.answer(ctx, end)
+	return func() (Present, error) {
+		out, err := asked.answer(ctx, end+"\n")
 		if errors.Is(err, ErrNoServer) || errors.Is(err, ErrNoSession) {
-			return nil, nil
+			return Present{}, nil
 		}
 		if err != nil {
-			return nil, err
+			return Present{}, err
 		}
-		out = strings.TrimSuffix(out, end)
-		there := make(map[agent.Invocation]bool, strings.Count(out, "\n"))
-		for line := range strings.Lines(out) {
-			there[agent.Invocation(strings.TrimSuffix(line, "\n"))] = true
-		}
-		return there, nil
+		return parsePresent(strings.TrimSuffix(out, end+"\n")), nil
 	}, nil
+}
+
+// parsePresent reads a line for each pane, and then the pid of the server.
+func parsePresent(out string) Present {
+	present := Present{Invocations: make(map[agent.Invocation]bool, strings.Count(out, "\n"))}
+	for line := range strings.Lines(out) {
+		if invocation, whole := strings.CutSuffix(line, "\n"); whole {
+			present.Invocations[agent.Invocation(invocation)] = true
+		} else {
+			present.ServerPID, _ = strconv.Atoi(line) // 0 is no agent's server
+		}
+	}
+	return present
 }
 
 // parsePanes skips what it cannot read: such a line is not of our making.

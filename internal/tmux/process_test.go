@@ -36,17 +36,17 @@ func TestPipesThatAnotherHolds(t *testing.T) {
 
 // The end of a client is not waited for when it has said all, and in the end it is.
 func TestAnswerComesBeforeTheEnd(t *testing.T) {
-	c := clientOf(t, `for last; do :; done; echo "$$" >"$0.pid"; echo a; echo "$last"; read -r _ <"$0.go"`)
+	c := clientOf(t, `for last; do :; done; echo "$$" >"$0.pid"; echo a; echo "7${last#*\}}"; read -r _ <"$0.go"`)
 	gate := c.binary + ".go"
 	if err := unix.Mkfifo(gate, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	answer, err := c.AskInvocations(t.Context())
+	answer, err := c.AskPresent(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if there, err := answer(); len(there) != 1 || !there["a"] || err != nil {
-		t.Errorf("%v, %v", there, err)
+	if got, err := answer(); len(got.Invocations) != 1 || !got.Invocations["a"] || got.ServerPID != 7 || err != nil {
+		t.Errorf("%+v, %v", got, err)
 	}
 	if err := unix.Kill(pidIn(c.binary+".pid"), 0); err != nil {
 		t.Errorf("it has ended: %v", err)
