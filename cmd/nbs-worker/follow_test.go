@@ -59,10 +59,7 @@ func TestRecordAndLeaseFollowTheAgentInsideClaude(t *testing.T) {
 		m.mustBeInTheJournal("moved", "alpha", branched.SessionID)
 		m.waitArrived("alpha")
 		m.typeLine(first, "Remember 43.")
-		m.waitFor("the answer is in the transcript", func() (bool, string) { // which claude writes a moment later than the screen
-			text, err := os.ReadFile(m.session("alpha").Transcript.Path)
-			return strings.Contains(string(text), "OK, I will remember 43."), fmt.Sprint(err)
-		})
+		m.mustBeWritten(branched.SessionID, "OK, I will remember 43.")
 		m.kill(first.RecordedPID, syscall.SIGKILL)
 		m.waitState("alpha", "crashed")
 		m.ok("resume", "alpha", "--prompt", "What number?")
@@ -125,10 +122,7 @@ func TestLeaseThatAnotherHeldIsTakenByTheNextTurn(t *testing.T) {
 func (m *team) turn(s session, number int) {
 	m.Helper()
 	m.typeLine(s, fmt.Sprintf("Remember %d.", number))
-	m.waitFor("it has answered", func() (bool, string) {
-		text, err := os.ReadFile(m.session("alpha").Transcript.Path)
-		return strings.Contains(string(text), fmt.Sprintf("OK, I will remember %d.", number)), fmt.Sprint(err)
-	})
+	m.mustBeWritten(m.session("alpha").SessionID, fmt.Sprintf("OK, I will remember %d.", number))
 	m.waitArrived("alpha")
 }
 

@@ -158,6 +158,7 @@ func TestLostTranscriptOfAKilledLauncher(t *testing.T) {
 	s := m.session("alpha")
 	m.typeLine(s, "Remember 42.")
 	m.mustAnswer("alpha", "OK, I will remember 42.")
+	m.mustBeWritten(s.SessionID, "OK, I will remember 42.")
 	m.kill(m.launcher("alpha"), syscall.SIGKILL)
 	m.waitDead(s.RecordedPID)
 	m.lose(m.session("alpha"))

@@ -142,6 +142,7 @@ func TestTranscriptThatWasDeletedUnderARunningAgent(t *testing.T) {
 	m.ok("spawn", "alpha", "--model", "sonnet")
 	m.typeLine(m.session("alpha"), "Remember 42.")
 	m.mustAnswer("alpha", "OK, I will remember 42.")
+	m.mustBeWritten(m.session("alpha").SessionID, "OK, I will remember 42.")
 	s := m.session("alpha")
 	m.lose(s)
 	m.kill(s.RecordedPID, syscall.SIGKILL)
