@@ -59,7 +59,7 @@ func TestWaitThroughTheStatesOfARealAgent(t *testing.T) {
 			"wait", "alpha", "--for", "idle", "--timeout", "200ms")
 		after := m.begin("wait", "alpha", "--for", "idle")
 		m.asleep(after)
-		m.tmux("send-keys", "-t", "="+s.TmuxSession+":", "Enter")
+		m.answer("Enter")
 		m.mustEnd(after, 0, "alpha\tidle\n", "")
 		m.kill(s.RecordedPID, syscall.SIGKILL)
 		m.mustEnd(idle, 0, "alpha\tcrashed\n", "")
