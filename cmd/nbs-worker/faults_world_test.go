@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -39,7 +40,7 @@ func (p worldProcess) isClaude() bool {
 
 // isTransient tells whether it is one that ends by itself in a moment: a command, or a tmux client of one.
 func (p worldProcess) isTransient(worker string) bool {
-	return strings.HasPrefix(p.name, "tmux: client") || len(p.args) > 0 && p.args[0] == "tmux" && p.name != "tmux: server" ||
+	return strings.HasPrefix(p.name, "tmux: client") || len(p.args) > 0 && filepath.Base(p.args[0]) == "tmux" && p.name != "tmux: server" ||
 		len(p.args) > 1 && p.args[0] == worker && p.args[1] != "run"
 }
 
