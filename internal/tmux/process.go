@@ -14,8 +14,8 @@ import (
 )
 
 // process is a tmux client at work. One poll waits for its end and for both of its pipes:
-// os/exec takes three goroutines for that, and a trial of the kernel before the first start:
-// a tenth of what the answer itself takes.
+// os/exec takes three goroutines for that, and tries the kernel before the first start, in a
+// tenth of the time of the answer itself.
 type process struct {
 	pid            int
 	pidfd          int // readable when it has ended

@@ -30,11 +30,12 @@ func (s *Servers) leave(wait func()) {
 // Close waits until all clients have ended.
 func (s *Servers) Close() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, wait := range s.leaving {
+	leaving := s.leaving
+	s.leaving = nil
+	s.mu.Unlock()
+	for _, wait := range leaving {
 		wait()
 	}
-	s.leaving = nil
 }
 
 // at returns what the clients of one socket share.
