@@ -90,14 +90,7 @@ func (m *team) told(name, number string, args ...string) (pid int, id string) {
 	pid = m.byHand(name, append(args, "Remember "+number+".")...)
 	m.waitSaid(name, "● OK, I will remember "+number+".")
 	id = m.waitIdle(m.world.ConfigDir, pid).SessionID
-	m.waitFor("the reply is in the transcript", func() (bool, string) { // of which the screen is ahead
-		files, _ := filepath.Glob(filepath.Join(m.world.ConfigDir, "projects", "*", id+".jsonl"))
-		if len(files) != 1 {
-			return false, fmt.Sprint(files)
-		}
-		text := read(m.T, files[0])
-		return strings.Contains(text, "OK, I will remember "+number), text
-	})
+	m.mustBeWritten(id, "OK, I will remember "+number)
 	return pid, id
 }
 

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/signal"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // What is tidied up after one signal goes on after another, such as a second Ctrl-C.
@@ -22,6 +25,21 @@ func TestSecondSignalEndsNothing(t *testing.T) {
 	if !errors.Is(ctx.Err(), context.Canceled) {
 		t.Error(ctx.Err())
 	}
+}
+
+// A brief command that takes longer than it should obeys a signal as the others do.
+func TestBriefCommandThatIsNot(t *testing.T) {
+	spared := make(chan os.Signal, 1) // a signal that comes before it is caught would end the test
+	signal.Notify(spared, unix.SIGTERM)
+	defer signal.Stop(spared)
+	ctx, stop := untilInterrupted(true)
+	defer stop()
+	rig.Eventually(t, "it is interrupted", func() bool {
+		if err := unix.Kill(os.Getpid(), unix.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		return ctx.Err() != nil
+	})
 }
 
 func TestStopEndsTheContext(t *testing.T) {
