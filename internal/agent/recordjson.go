@@ -26,22 +26,23 @@ type plainRecord Record
 var lenient = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // ParseRecord reads the known fields of a record's file, and keeps the others as they are.
-func ParseRecord(data []byte) (Record, error) {
-	record, err := SeeRecord(data)
-	if err == nil {
-		record.source, record.seen = slices.Clone(data), false
+func ParseRecord(data []byte, into *Record) error {
+	if err := SeeRecord(data, into); err != nil {
+		return err
 	}
-	return record, err
+	into.source, into.seen = slices.Clone(data), false
+	return nil
 }
 
-// SeeRecord reads the known fields of a record's file alone: what it returns is not to be
-// written.
-func SeeRecord(data []byte) (Record, error) {
-	if record, ok := readWrittenRecord(data); ok {
-		record.seen = true
-		return record, nil
+// SeeRecord reads the known fields of a record's file alone: what comes of it is not to be
+// written. After an error the record is empty.
+func SeeRecord(data []byte, into *Record) (err error) {
+	*into = Record{}
+	if !readWrittenRecord(data, into) {
+		*into, err = seeAnyRecord(data)
 	}
-	return seeAnyRecord(data)
+	into.seen = err == nil
+	return err
 }
 
 // seeAnyRecord is SeeRecord of one that another hand or program wrote, too.
@@ -57,7 +58,6 @@ func seeAnyRecord(data []byte) (Record, error) {
 	if err := checkNames(read.Unknown); err != nil {
 		return Record{}, err
 	}
-	read.seen = true
 	return Record(read.plainRecord), nil
 }
 
@@ -82,10 +82,7 @@ func checkNames(unknown jsontext.Value) error {
 }
 
 // UnmarshalJSON is [ParseRecord].
-func (r *Record) UnmarshalJSON(data []byte) (err error) {
-	*r, err = ParseRecord(data)
-	return err
-}
+func (r *Record) UnmarshalJSON(data []byte) error { return ParseRecord(data, r) }
 
 // MarshalJSON writes the known fields in their order, then the unknown ones, and so in the
 // objects inside.

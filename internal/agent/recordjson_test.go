@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -119,8 +120,12 @@ func TestNameInOtherCaseIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"SESSION_ID", "Session_Id", "\u017fession_id"} {
 		text := strings.TrimSuffix(legacy, "\n}") + `,"` + name + `":"11111111-2222-4333-8444-555555555555"}`
-		if _, err := agent.ParseRecord([]byte(text)); err == nil || !strings.Contains(err.Error(), "in case only") {
+		var record agent.Record
+		if err := agent.ParseRecord([]byte(text), &record); err == nil || !strings.Contains(err.Error(), "in case only") {
 			t.Errorf("%s: %v", name, err)
+		}
+		if !reflect.DeepEqual(record, agent.Record{}) {
+			t.Errorf("%s: something is left of it: %+v", name, record)
 		}
 	}
 }
@@ -207,8 +212,8 @@ func TestUnknownFieldsInsideSurvive(t *testing.T) {
 // What was only looked at has lost the fields that this version does not know.
 func TestSeenRecordIsNotWritten(t *testing.T) {
 	t.Parallel()
-	seen, err := agent.SeeRecord([]byte(legacy))
-	if err != nil {
+	var seen agent.Record
+	if err := agent.SeeRecord([]byte(legacy), &seen); err != nil {
 		t.Fatal(err)
 	}
 	if text, err := json.Marshal(seen); err == nil {

@@ -1,7 +1,7 @@
 package agent
 
-// readWrittenRecord reads a record as this program writes it.
-func readWrittenRecord(data []byte) (r Record, ok bool) {
+// readWrittenRecord reads a record as this program writes it, into an empty one.
+func readWrittenRecord(data []byte, r *Record) (ok bool) {
 	w := readWritten(string(data))
 	r.Schema = w.int("schema")
 	r.Handle = Handle(w.string("handle"))
@@ -25,11 +25,8 @@ func readWrittenRecord(data []byte) (r Record, ok bool) {
 	w.objects("previous_sessions", func() { r.PreviousSessions = append(r.PreviousSessions, w.previousSession()) })
 	w.objects("exits", func() { r.Exits = append(r.Exits, w.exit()) })
 	w.object("restart", func() { r.Restart.Policy = w.string("policy") })
-	var process Process
-	if w.object("process", func() { process = w.process() }) {
-		r.Process = &process
-	}
-	return r, w.ok()
+	w.object("process", func() { r.Process = w.process() })
+	return w.ok()
 }
 
 func (w *written) previousSession() PreviousSession {
@@ -56,8 +53,8 @@ func (w *written) exit() Exit {
 	}
 }
 
-func (w *written) process() (p Process) {
-	p.Invocation = Invocation(w.string("invocation"))
+func (w *written) process() *Process {
+	p := &Process{Invocation: Invocation(w.string("invocation"))}
 	p.Identity = Identity{
 		Identified: w.identified(),
 		BootID:     w.string("boot_id"),
@@ -65,14 +62,8 @@ func (w *written) process() (p Process) {
 		Host:       w.string("host"),
 	}
 	w.object("launcher", func() { p.Launcher = w.identified() })
-	var place TmuxPlace
-	if w.object("tmux", func() { place = w.tmuxPlace() }) {
-		p.Tmux = &place
-	}
-	var adoption Adoption
-	if w.object("adopted", func() { adoption = w.adoption() }) {
-		p.Adopted = &adoption
-	}
+	w.object("tmux", func() { p.Tmux = w.tmuxPlace() })
+	w.object("adopted", func() { p.Adopted = w.adoption() })
 	p.Transcripts = w.string("transcripts")
 	return p
 }
@@ -85,8 +76,8 @@ func (w *written) identified() Identified {
 	}
 }
 
-func (w *written) tmuxPlace() TmuxPlace {
-	return TmuxPlace{
+func (w *written) tmuxPlace() *TmuxPlace {
+	return &TmuxPlace{
 		Socket:           w.string("socket"),
 		Path:             w.string("path"),
 		ServerPID:        w.int("server_pid"),
@@ -94,8 +85,8 @@ func (w *written) tmuxPlace() TmuxPlace {
 	}
 }
 
-func (w *written) adoption() Adoption {
-	return Adoption{
+func (w *written) adoption() *Adoption {
+	return &Adoption{
 		At:           w.time("at"),
 		RegisteredMS: w.int64("registered_ms"),
 		Pane:         w.string("pane"),

@@ -22,27 +22,15 @@ func readWrittenReport(data []byte) (r Report, ok bool) {
 	w := readWritten(string(data))
 	r.Invocation = Invocation(w.string("invocation"))
 	r.SessionID = SessionID(w.string("session_id"))
-	var activity Activity
-	if w.object("activity", func() { activity = w.activity() }) {
-		r.Activity = &activity
-	}
-	var failure Failure
-	if w.object("failure", func() { failure = Failure{Class: w.string("class"), At: w.time("at")} }) {
-		r.Failure = &failure
-	}
-	var end End
-	if w.object("end", func() { end = End{Reason: w.string("reason"), At: w.time("at")} }) {
-		r.End = &end
-	}
-	var gauge Gauge
-	if w.object("gauge", func() { gauge = w.gauge() }) {
-		r.Gauge = &gauge
-	}
+	w.object("activity", func() { r.Activity = w.activity() })
+	w.object("failure", func() { r.Failure = &Failure{Class: w.string("class"), At: w.time("at")} })
+	w.object("end", func() { r.End = &End{Reason: w.string("reason"), At: w.time("at")} })
+	w.object("gauge", func() { r.Gauge = w.gauge() })
 	return r, w.ok()
 }
 
-func (w *written) activity() Activity {
-	return Activity{
+func (w *written) activity() *Activity {
+	return &Activity{
 		State:  State(w.string("state")),
 		Detail: w.string("detail"),
 		Hook:   w.string("hook"),
@@ -50,8 +38,8 @@ func (w *written) activity() Activity {
 	}
 }
 
-func (w *written) gauge() Gauge {
-	return Gauge{
+func (w *written) gauge() *Gauge {
+	return &Gauge{
 		Tokens:      w.int("tokens"),
 		Window:      w.int("window"),
 		UsedPercent: w.intOrNull("used_percent"),

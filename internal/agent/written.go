@@ -83,14 +83,13 @@ func (w *written) leave(bracket string) {
 }
 
 // object reads the fields of an object, if it comes next.
-func (w *written) object(name string, fields func()) (present bool) {
+func (w *written) object(name string, fields func()) {
 	if !w.field(name) {
-		return false
+		return
 	}
 	w.enter("{")
 	fields()
 	w.leave("}")
-	return true
 }
 
 // objects reads the fields of each object of an array.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -39,9 +40,19 @@ func TestDamagedRecordIsALoudError(t *testing.T) {
 			noteSession(t, s, "theologian", otherID)
 			noteSession(t, s, "Theologian", aliceID)
 			noteSession(t, s, "theologians", otherID)
-			_, err := s.Load("theologian")
-			wantDamage(t, err, file)
-			if hints := strings.Join(agent.HintsOf(err), "\n"); !strings.Contains(hints, "nbs-worker spawn theologian --session-id "+string(aliceID)) {
+			loaded, damage := s.Load("theologian")
+			wantDamage(t, damage, file)
+			seen := agent.Record{Handle: "of before"}
+			records, err := s.Records()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer records.Close()
+			wantDamage(t, records.See("theologian", &seen), file)
+			if nothing := (agent.Record{}); !reflect.DeepEqual(loaded, nothing) || !reflect.DeepEqual(seen, nothing) {
+				t.Errorf("something is left of it: %+v, %+v", loaded, seen)
+			}
+			if hints := strings.Join(agent.HintsOf(damage), "\n"); !strings.Contains(hints, "nbs-worker spawn theologian --session-id "+string(aliceID)) {
 				t.Errorf("the hints do not give the last session id back: %s", hints)
 			}
 			_, err = s.Update(t.Context(), "theologian", func(*agent.Record) error { return nil })

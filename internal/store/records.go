@@ -46,7 +46,9 @@ func (s *Store) Load(handle agent.Handle) (agent.Record, error) {
 		return agent.Record{}, err
 	}
 	defer records.Close()
-	return records.load(handle, agent.ParseRecord)
+	var record agent.Record
+	err = records.load(handle, agent.ParseRecord, &record)
+	return record, err
 }
 
 // Records reads many records.
@@ -73,62 +75,65 @@ func (r Records) Close() error {
 	return r.dir.Close()
 }
 
-// See is [Store.Load] of a record that will not be written. It may be called side by side.
-func (r Records) See(handle agent.Handle) (agent.Record, error) {
-	return r.load(handle, agent.SeeRecord)
+// See is [Store.Load] of a record that will not be written, into a record of the caller's;
+// after an error that is empty. It may be called side by side.
+func (r Records) See(handle agent.Handle, into *agent.Record) error {
+	return r.load(handle, agent.SeeRecord, into)
 }
 
 // parser is [agent.ParseRecord] or [agent.SeeRecord].
-type parser func(data []byte) (agent.Record, error)
+type parser func(data []byte, into *agent.Record) error
 
-func (r Records) load(handle agent.Handle, parse parser) (record agent.Record, damage error) {
+func (r Records) load(handle agent.Handle, parse parser, into *agent.Record) (damage error) {
 	s := r.store
+	*into = agent.Record{}
 	if r.none {
-		return agent.Record{}, s.absent(handle)
+		return s.absent(handle)
 	}
 	name := handle
 	look := func(data []byte) error {
-		record, damage = s.understand(name, data, parse)
+		if damage = s.understand(name, data, parse, into); damage != nil {
+			*into = agent.Record{}
+		}
 		return nil
 	}
 	err := s.view(r.dir, sessions, recordFile(name), fileLimit, look)
 	if errors.Is(err, fs.ErrNotExist) {
 		if name, err = s.spelling(handle); err != nil {
-			return agent.Record{}, err
+			return err
 		}
 		err = s.view(r.dir, sessions, recordFile(name), fileLimit, look)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // it was removed this moment
-		return agent.Record{}, s.absent(handle)
+		return s.absent(handle)
 	case agent.KindOf(err) == agent.BadInput:
-		return agent.Record{}, err // not damaged: others could have written it
+		return err // not damaged: others could have written it
 	case err != nil:
-		return agent.Record{}, s.damaged(name, err)
+		return s.damaged(name, err)
 	}
-	return record, damage
+	return damage
 }
 
 // understand judges the content of a record's file.
-func (s *Store) understand(name agent.Handle, data []byte, parse parser) (agent.Record, error) {
+func (s *Store) understand(name agent.Handle, data []byte, parse parser, into *agent.Record) error {
 	if tooDeep(data) {
-		return agent.Record{}, cmp.Or(newerSchema(data), s.damaged(name, fmt.Errorf("it is nested deeper than %d", nestingLimit)))
+		return cmp.Or(newerSchema(data), s.damaged(name, fmt.Errorf("it is nested deeper than %d", nestingLimit)))
 	}
-	record, err := parse(data)
-	if err != nil {
-		return agent.Record{}, cmp.Or(newerSchema(data), s.damaged(name, err))
+	if err := parse(data, into); err != nil {
+		return cmp.Or(newerSchema(data), s.damaged(name, err))
 	}
-	if record.Schema > agent.Schema {
-		return agent.Record{}, record.Validate()
+	if into.Schema > agent.Schema {
+		return into.Validate()
 	}
-	if !record.Handle.Same(name) {
-		return agent.Record{}, s.damaged(name, agent.Errorf(agent.BadInput, "it names another agent: %s", agent.Quote(string(record.Handle))))
+	if !into.Handle.Same(name) {
+		return s.damaged(name, agent.Errorf(agent.BadInput, "it names another agent: %s", agent.Quote(string(into.Handle))))
 	}
-	if err := record.Validate(); err != nil {
-		return agent.Record{}, s.damaged(name, err)
+	if err := into.Validate(); err != nil {
+		return s.damaged(name, err)
 	}
-	record.Handle = name // a hand that spelled it in another case must not lead to a second file
-	return record, nil
+	into.Handle = name // a hand that spelled it in another case must not lead to a second file
+	return nil
 }
 
 // newerSchema says that a record is of a schema to come. Its fields may have any form:

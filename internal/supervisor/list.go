@@ -54,6 +54,7 @@ func (s *Supervisor) List(ctx context.Context) ([]Row, error) {
 		rows[i].look(ctx, s)
 		rows[i].gauge(reports)
 	})
+	servers.await()
 	for i := range rows {
 		rows[i].addTmux()
 	}
@@ -64,7 +65,7 @@ func (s *Supervisor) List(ctx context.Context) ([]Row, error) {
 func (row *Row) see(ctx context.Context, records store.Records, handle agent.Handle, servers *servers) {
 	row.Handle = handle
 	row.Status = agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: "the record cannot be read"}
-	if row.Record, row.Err = records.See(handle); row.Err == nil {
+	if row.Err = records.See(handle, &row.Record); row.Err == nil {
 		row.tmux = servers.ask(ctx, &row.Record)
 	}
 }
