@@ -57,13 +57,17 @@ func (d Dialog) Question() string {
 // Waits says what a claude with the dialog open waits for, in the words of its registry
 // where that has some.
 func (d Dialog) Waits() string {
-	if words, known := registryWords[d]; known {
-		return words
+	switch d {
+	case DialogPermission:
+		return permissionPrompt
+	case DialogQuestion:
+		return inputNeeded
+	case DialogOther:
+		return "dialog open"
+	default:
+		return string(d) + " dialog"
 	}
-	return string(d) + " dialog"
 }
-
-var registryWords = map[Dialog]string{DialogPermission: permissionPrompt, DialogQuestion: inputNeeded, DialogOther: "dialog open"}
 
 var firstRun = []Dialog{DialogTrust, DialogAddDir, DialogAPIKey, DialogBypass, DialogOnboarding, DialogLogin}
 

@@ -11,21 +11,23 @@ import (
 // scrubbed are the variables that Claude sets in its tools' shells. An agent that is
 // started from such a shell must not inherit them: with CLAUDE_CODE_CHILD_SESSION
 // claude writes no transcript, and with it no conversation that could be resumed.
-var scrubbed = map[string]bool{
-	"CLAUDECODE": true, "CLAUDE_CODE_CHILD_SESSION": true, "CLAUDE_CODE_SESSION_ID": true,
-	"CLAUDE_CODE_ENTRYPOINT": true, "CLAUDE_CODE_EXECPATH": true, "AI_AGENT": true,
-	"CLAUDE_PID": true, "CLAUDE_EFFORT": true, "CLAUDE_ENV_FILE": true, "CLAUDE_PROJECT_DIR": true,
-	"CLAUDE_CODE_MESSAGING_SOCKET": true, "CLAUDE_CODE_MESSAGING_TOKEN": true,
-	"CLAUDE_CODE_SESSION_ATTENDED": true, "CLAUDE_CODE_CHILD_NOTES_DIR": true,
-	"CLAUDE_CODE_SKIP_PROMPT_HISTORY": true, // no transcript either
+var scrubbed = []string{
+	"CLAUDECODE", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_SESSION_ID",
+	"CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_EXECPATH", "AI_AGENT",
+	"CLAUDE_PID", "CLAUDE_EFFORT", "CLAUDE_ENV_FILE", "CLAUDE_PROJECT_DIR",
+	"CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_MESSAGING_TOKEN",
+	"CLAUDE_CODE_SESSION_ATTENDED", "CLAUDE_CODE_CHILD_NOTES_DIR",
+	"CLAUDE_CODE_SKIP_PROMPT_HISTORY", // no transcript either
 }
+
+func isScrubbed(name string) bool { return slices.Contains(scrubbed, name) }
 
 // CheckEnv refuses variables of a record that would make the record untrue: where the
 // configuration is, who the agent is, and what keeps claude from writing a transcript.
 // Errors: BadInput.
 func CheckEnv(env map[string]string) error {
 	for name := range env {
-		if scrubbed[name] || name == ConfigDirVariable || name == "HOME" || strings.HasPrefix(name, "NBS_") {
+		if isScrubbed(name) || name == ConfigDirVariable || name == "HOME" || strings.HasPrefix(name, "NBS_") {
 			return agent.Errorf(agent.BadInput, "variable %s cannot be set for an agent", name).
 				Hint("export it for the call of nbs-worker, if it is meant for that")
 		}
@@ -38,7 +40,7 @@ func CheckEnv(env map[string]string) error {
 func Env(record *agent.Record, caller []string, ours map[string]string) []string {
 	env := make(map[string]string, len(caller))
 	for _, entry := range caller {
-		if name, value, ok := strings.Cut(entry, "="); ok && !scrubbed[name] {
+		if name, value, ok := strings.Cut(entry, "="); ok && !isScrubbed(name) {
 			env[name] = value
 		}
 	}

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -36,11 +37,13 @@ func checkControls(prompt string) error {
 
 // leavingCommands are prompts that Claude takes as an order to end, or to leave the
 // conversation that the record names.
-var leavingCommands = map[string]bool{
-	"/exit": true, "/quit": true, "exit": true, "quit": true, ":q": true, ":q!": true, ":wq": true, ":wq!": true,
-	"/clear": true, "/new": true, "/reset": true, "/branch": true, "/fork": true, "/resume": true, "/continue": true,
-	"/logout": true, "/login": true,
+var leavingCommands = []string{
+	"/exit", "/quit", "exit", "quit", ":q", ":q!", ":wq", ":wq!",
+	"/clear", "/new", "/reset", "/branch", "/fork", "/resume", "/continue",
+	"/logout", "/login",
 }
+
+func isLeaving(command string) bool { return slices.Contains(leavingCommands, command) }
 
 func checkCommand(prompt string) error {
 	trimmed := strings.TrimSpace(prompt)
@@ -48,7 +51,7 @@ func checkCommand(prompt string) error {
 	if end := strings.IndexFunc(trimmed, unicode.IsSpace); end >= 0 {
 		word = trimmed[:end]
 	}
-	if leavingCommands[trimmed] || strings.HasPrefix(word, "/") && leavingCommands[word] {
+	if isLeaving(trimmed) || strings.HasPrefix(word, "/") && isLeaving(word) {
 		return agent.Errorf(agent.BadInput, "the prompt %s is a command that makes claude leave the conversation", agent.Quote(trimmed)).
 			Hint("give words that are meant for the model")
 	}

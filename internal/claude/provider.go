@@ -36,7 +36,7 @@ func ProviderNames(r *agent.Record, env []string) []string {
 }
 
 func decides(name string) bool {
-	if scrubbed[name] || name == ConfigDirVariable || name == "CLAUDE_CODE_NO_FLICKER" {
+	if isScrubbed(name) || name == ConfigDirVariable || name == "CLAUDE_CODE_NO_FLICKER" {
 		return false
 	}
 	return slices.Contains(proxies, strings.ToUpper(name)) ||

@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/smallfile"
@@ -125,7 +126,7 @@ func (c Config) registry() string { return filepath.Join(c.dir, "sessions") }
 
 // RegistryEntry is the file in which a process says what it does, there or not.
 func (c Config) RegistryEntry(pid int) string {
-	return filepath.Join(c.registry(), strconv.Itoa(pid)+".json")
+	return c.registry() + "/" + strconv.Itoa(pid) + ".json"
 }
 
 // Registered lists the pids that have an entry in the registry, live or left behind.

@@ -119,11 +119,14 @@ func numbered(body []string) (answers, above []string) {
 
 // ownAnswers are the answers by which a first-run dialog is known, however narrow the
 // terminal; that of login and of onboarding have others in each version.
-var ownAnswers = map[string]Dialog{
-	"Yes, I trust this folder": DialogTrust,
-	"Yes, add it":              DialogAddDir,
-	"No (recommended)":         DialogAPIKey,
-	"Yes, I accept":            DialogBypass,
+var ownAnswers = []struct {
+	answer string
+	dialog Dialog
+}{
+	{"Yes, I trust this folder", DialogTrust},
+	{"Yes, add it", DialogAddDir},
+	{"No (recommended)", DialogAPIKey},
+	{"Yes, I accept", DialogBypass},
 }
 
 // firstRunOrMenu tells by the answers which dialog it is.
@@ -138,8 +141,10 @@ func firstRunOrMenu(body []string) Dialog {
 		if _, text, is := strings.Cut(answer, ". "); is {
 			answer = text
 		}
-		if dialog, known := ownAnswers[answer]; known {
-			found = dialog
+		for _, own := range ownAnswers {
+			if own.answer == answer {
+				found = own.dialog
+			}
 		}
 	}
 	if found != DialogOther && cursors == 1 {

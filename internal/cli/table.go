@@ -41,7 +41,8 @@ const plain, red, green, yellow = "00", "31", "32", "33"
 func (f *factory) newTable(header ...string) *table {
 	t := &table{people: f.streams.OutTTY, color: f.streams.Color, now: time.Now()}
 	if !t.people {
-		t.out = bufio.NewWriter(f.streams.Out)
+		const whole = 64 << 10 // bytes: who reads is woken once
+		t.out = bufio.NewWriterSize(f.streams.Out, whole)
 		return t
 	}
 	t.out = tabwriter.NewWriter(f.streams.Out, 0, 0, 2, ' ', 0)

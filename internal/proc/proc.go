@@ -19,6 +19,7 @@ import (
 	"syscall"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/smallfile"
 )
 
 // here is what all processes that this program can see have in common.
@@ -30,7 +31,7 @@ type here struct {
 
 // place is read once: none of it changes while a process lives.
 var place = sync.OnceValues(func() (here, error) {
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	boot, err := smallfile.Read("/proc/sys/kernel/random/boot_id", procLimit)
 	if err != nil {
 		return here{}, err
 	}
