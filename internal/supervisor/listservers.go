@@ -50,9 +50,22 @@ func (a *servers) ask(ctx context.Context, r *agent.Record) (answer func() serve
 		asked := *r // the row's own may change meanwhile
 		answer = sync.OnceValue(a.supervisor.ask(ctx, &asked))
 		a.asked[keyOf(r)] = answer
-		go answer()
 	}
 	return answer
+}
+
+// await waits for all answers.
+func (a *servers) await() {
+	var others sync.WaitGroup
+	waiting := 0
+	for _, answer := range a.asked {
+		if waiting++; waiting < len(a.asked) {
+			others.Go(func() { answer() })
+		} else {
+			answer() // mostly the only one
+		}
+	}
+	others.Wait()
 }
 
 // known is an answer that is not waited for.
