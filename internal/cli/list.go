@@ -35,6 +35,7 @@ knows more.`,
 }
 
 func runList(ctx context.Context, f *factory) error {
+	calmMonitor()
 	bands, err := contextBands()
 	if err != nil {
 		return failed(err, "list")
