@@ -23,7 +23,7 @@ func runBench(args []string) int {
 	flags.IntVar(&opts.Effort.Min, "min", 30, "samples a side at least")
 	flags.IntVar(&opts.Effort.Max, "max", 200, "samples a side at most")
 	flags.DurationVar(&opts.Effort.Limit, "limit", 5*time.Second, "time for one comparison, once it has its least samples")
-	flags.DurationVar(&opts.Idle, "idle", 5*time.Second, "how long idle launchers are watched")
+	flags.DurationVar(&opts.Idle, "idle", 5*time.Second, "how long idle launchers settle, and are watched at least")
 	agents := flags.String("agents", "1,10,100,1000", "sizes of the team")
 	out := flags.String("out", "build/bench.json", "where the result is kept")
 	readme := flags.String("readme", "", "measure nothing: put the table of the kept result into this file")
@@ -76,15 +76,15 @@ func measured(ctx context.Context, opts bench.Options) (bench.Result, error) {
 	}
 	defer func() { _ = os.RemoveAll(tools) }() // a temporary folder
 	opts.Tools = tools
-	if opts.Worker, err = filepath.Abs(opts.Worker); err != nil {
-		return bench.Result{}, err
-	}
 	if opts.Claude != "" {
 		if opts.Claude, err = filepath.Abs(opts.Claude); err != nil {
 			return bench.Result{}, err
 		}
 	}
 	if err := bench.BuildTools(ctx, tools); err != nil {
+		return bench.Result{}, err
+	}
+	if opts.Worker, err = bench.Install(opts.Worker, tools); err != nil {
 		return bench.Result{}, err
 	}
 	return bench.Run(ctx, opts)

@@ -29,7 +29,13 @@ type watch struct {
 	before []idleLauncher
 }
 
-func (w *world) watchLaunchers(agents int) (*watch, error) {
+// watchLaunchers begins when they have settled: in the first seconds after a start, Go's runtime wakes once more.
+func (w *world) watchLaunchers(ctx context.Context, agents int, settled time.Duration) (*watch, error) {
+	select {
+	case <-time.After(settled):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	before, err := w.launchers(agents)
 	return &watch{since: time.Now(), before: before}, err
 }

@@ -33,13 +33,27 @@ func (o Options) claude() string {
 	return filepath.Join(o.Tools, "claude")
 }
 
-// BuildTools builds the programs that are measured against, as the product is built.
+// BuildTools builds the programs that are measured against, as the product is built and installed.
 func BuildTools(ctx context.Context, dir string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", dir+"/", "nbs-worker/internal/sim/bench/claude", "nbs-worker/internal/sim/bench/emptycobra",
-		"nbs-worker/internal/sim/bench/empty")
+	linked, err := os.MkdirTemp(dir, "linked")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(linked) }() // a temporary folder
+	tools := []string{"claude", "emptycobra", "empty"}
+	args := []string{"build", "-trimpath", "-o", linked + "/"}
+	for _, name := range tools {
+		args = append(args, "nbs-worker/internal/sim/bench/"+name)
+	}
+	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the floors: %w\n%s", err, out)
+	}
+	for _, name := range tools {
+		if _, err := Install(filepath.Join(linked, name), dir); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -117,7 +131,7 @@ func (w *world) measureTeams(ctx context.Context, opts Options, result *Result) 
 		}
 		result.Pairs = append(result.Pairs, pairs...)
 		if launchers == nil && agents >= min(largest, launchersWatched) { // for as long as the rest takes
-			if launchers, err = w.watchLaunchers(agents); err != nil {
+			if launchers, err = w.watchLaunchers(ctx, agents, opts.Idle); err != nil {
 				return err
 			}
 		}
