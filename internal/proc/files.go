@@ -20,12 +20,7 @@ func (f Files) Full() bool { return f.Open+3 > f.Soft }
 // FilesOf counts the open files of a process. Errors also for a process of another
 // user.
 func FilesOf(pid int) (Files, error) {
-	dir, err := os.Open(procPath(pid, "fd"))
-	if err != nil {
-		return Files{}, err
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
+	open, err := countOpen(procPath(pid, "fd"))
 	if err != nil {
 		return Files{}, err
 	}
@@ -37,10 +32,25 @@ func FilesOf(pid int) (Files, error) {
 	lines := bufio.NewScanner(limits)
 	for lines.Scan() {
 		if soft, hard, ok := parseLimit(lines.Text()); ok {
-			return Files{Open: len(names), Soft: soft, Hard: hard}, nil
+			return Files{Open: open, Soft: soft, Hard: hard}, nil
 		}
 	}
 	return Files{}, fmt.Errorf("process %d: no limit of open files", pid)
+}
+
+// countOpen asks for the size of the folder, which is the number since Linux 6.2, and lists it
+// where that says nothing: a tmux server has a thousand.
+func countOpen(fds string) (int, error) {
+	dir, err := os.Open(fds)
+	if err != nil {
+		return 0, err
+	}
+	defer dir.Close()
+	if info, err := dir.Stat(); err == nil && info.Size() > 0 {
+		return int(info.Size()), nil
+	}
+	names, err := dir.Readdirnames(-1)
+	return len(names), err
 }
 
 // Opened tells whether a process has the file open. Errors: as of [FilesOf].

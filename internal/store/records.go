@@ -17,6 +17,11 @@ import (
 // Handles lists the agents that have a record, sorted, whether or not the record
 // can be read.
 func (s *Store) Handles() ([]agent.Handle, error) {
+	return s.handles(func(string) bool { return true })
+}
+
+// handles lists those of which the file is named as asked for.
+func (s *Store) handles(asked func(stem string) bool) ([]agent.Handle, error) {
 	if s.nbs == nil {
 		return nil, nil
 	}
@@ -30,7 +35,10 @@ func (s *Store) Handles() ([]agent.Handle, error) {
 	var handles []agent.Handle
 	for _, name := range names {
 		stem, isRecord := strings.CutSuffix(name, ".json")
-		if handle, err := agent.ParseHandle(stem); isRecord && err == nil {
+		if !isRecord || !asked(stem) {
+			continue
+		}
+		if handle, err := agent.ParseHandle(stem); err == nil {
 			handles = append(handles, handle)
 		}
 	}
@@ -224,11 +232,10 @@ func (s *Store) spelling(handle agent.Handle) (agent.Handle, error) {
 			return handle, nil
 		}
 	}
-	handles, err := s.Handles()
+	handles, err := s.handles(func(stem string) bool { return strings.EqualFold(stem, string(handle)) })
 	if err != nil {
 		return "", err
 	}
-	handles = slices.DeleteFunc(handles, func(other agent.Handle) bool { return !handle.Same(other) })
 	switch len(handles) {
 	case 0:
 		return "", s.absent(handle)

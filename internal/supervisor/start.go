@@ -54,9 +54,11 @@ func (s *Supervisor) plan(r agent.Record, start Start) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	opening, restores, err := s.opening(&r, config)
-	if err != nil {
-		return Plan{}, err
+	opening, restores := claude.OpenNew, (*store.Kept)(nil)
+	if !start.minted {
+		if opening, restores, err = s.opening(&r, config); err != nil {
+			return Plan{}, err
+		}
 	}
 	plan := Plan{
 		Record: r, Opening: opening, Program: program, prompt: start.Prompt, trust: start.Trust, inPlace: start.InPlace,

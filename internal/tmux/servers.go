@@ -59,10 +59,12 @@ func (s *Servers) known() uint64 {
 // OpenFiles is the soft limit of open files with which this program was started; 0 when it
 // cannot be known. Go raises its own limit and puts it back in its children, so the first
 // child is where it can be read: any tmux, and if there was none yet, one that asks no
-// server.
+// server. What that one says is not waited for.
 func (c *Client) OpenFiles(ctx context.Context) uint64 {
 	if c.shared.known() == 0 {
-		_, _ = c.run(ctx, "/", "-V")
+		if asked, err := c.ask(ctx, "/", "-V"); err == nil {
+			c.shared.leave(func() { _, _ = asked.answer(ctx, "") })
+		}
 	}
 	return c.shared.known()
 }
