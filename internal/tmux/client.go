@@ -101,7 +101,7 @@ func (c *Client) ask(ctx context.Context, dir string, args ...string) (*question
 		q.patience.limit = min(q.patience.limit, time.Until(deadline))
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, q.endedEarly(err)
+		return nil, q.endedEarly(q.begun, err)
 	}
 	process, err := startProcess(c.binary, slices.Concat([]string{"-u"}, c.socket, args), dir, neutralEnv())
 	if err != nil {
@@ -113,20 +113,22 @@ func (c *Client) ask(ctx context.Context, dir string, args ...string) (*question
 }
 
 // answer waits for it, to the end of the patience with it, which is an error. Where a mark
-// ends it, the client is left to end by itself.
+// ends it, the client is left to end by itself. Whoever did other things first finds an answer
+// that is there, and what he did is not held against tmux.
 func (q *question) answer(ctx context.Context, mark string) (string, error) {
-	deadline := q.begun.Add(q.patience.limit)
+	waiting := time.Now()
+	deadline := later(q.begun.Add(q.patience.limit), waiting.Add(leastWait))
 	marked, exit := q.process.waitFor(ctx, deadline, mark)
 	switch {
 	case marked:
 		q.client.shared.leave(func() { _ = q.process.wait(ctx, deadline) }) // it has said all
 	case errors.Is(exit, errFlood):
-		q.client.shared.patience.spend(q.begun)
+		q.client.shared.patience.spend(waiting)
 		return "", q.client.flood()
 	case errors.Is(exit, errLate), exit != nil && ctx.Err() != nil:
-		return "", q.endedEarly(ctx.Err())
+		return "", q.endedEarly(waiting, ctx.Err())
 	}
-	q.client.answered(q.begun)
+	q.client.answered(waiting)
 	complaint := string(q.process.stderr.text)
 	if exit != nil && complaint == "" {
 		return "", agent.Errorf(agent.Failed, "tmux: %w", exit)
@@ -138,21 +140,28 @@ func (q *question) answer(ctx context.Context, mark string) (string, error) {
 	return string(q.process.stdout.text), nil
 }
 
+// drop ends the client, whatever it would have said.
+func (q *question) drop() {
+	q.process.kill()
+	q.process.close()
+	_ = q.process.reap()
+}
+
 // endedEarly takes down how a call ended that was not waited for any longer.
-func (q *question) endedEarly(why error) error {
+func (q *question) endedEarly(waiting time.Time, why error) error {
 	if errors.Is(why, context.Canceled) {
 		return agent.Errorf(agent.Interrupted, "tmux was not waited for: %w", why) // the caller's own wish
 	}
-	q.client.shared.patience.spend(q.begun)
+	q.client.shared.patience.spend(waiting)
 	q.client.server.gaveNoAnswer(q.patience)
 	return q.patience.err()
 }
 
-// answered takes down how long an answer took.
-func (c *Client) answered(begun time.Time) {
-	took := time.Since(begun)
+// answered takes down how long an answer was waited for.
+func (c *Client) answered(waiting time.Time) {
+	took := time.Since(waiting)
 	if took >= slow {
-		c.shared.patience.spend(begun)
+		c.shared.patience.spend(waiting)
 	}
 	c.server.answered(took)
 }

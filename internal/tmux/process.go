@@ -216,3 +216,10 @@ func earlier(a, b time.Time) time.Time {
 	}
 	return b
 }
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

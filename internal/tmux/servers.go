@@ -59,11 +59,11 @@ func (s *Servers) known() uint64 {
 // OpenFiles is the soft limit of open files with which this program was started; 0 when it
 // cannot be known. Go raises its own limit and puts it back in its children, so the first
 // child is where it can be read: any tmux, and if there was none yet, one that asks no
-// server. What that one says is not waited for.
+// server, and of which nothing is wanted but that it began.
 func (c *Client) OpenFiles(ctx context.Context) uint64 {
 	if c.shared.known() == 0 {
 		if asked, err := c.ask(ctx, "/", "-V"); err == nil {
-			c.shared.leave(func() { _, _ = asked.answer(ctx, "") })
+			c.shared.leave(asked.drop)
 		}
 	}
 	return c.shared.known()
