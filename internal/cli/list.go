@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -45,6 +46,9 @@ func runList(ctx context.Context, f *factory) error {
 		return failed(err, "list")
 	}
 	rows, err := s.List(ctx)
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return exitError(agent.Interrupted)
+	}
 	if err != nil {
 		return failed(err, "list")
 	}

@@ -1,0 +1,29 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/agent"
+)
+
+// A list that was interrupted is not one of which a part failed.
+func TestInterruptedListSaysSo(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, ".nbs", "sessions"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var out, complaint strings.Builder
+	f := &factory{streams: Streams{Out: &out, Err: &complaint}, root: dir}
+	defer f.close()
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	err := runList(ctx, f)
+	if code, ok := errors.AsType[exitError](err); !ok || code != exitError(agent.Interrupted) || out.Len() > 0 {
+		t.Errorf("%v, printed %q and %q", err, &out, &complaint)
+	}
+}
