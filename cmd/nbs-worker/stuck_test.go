@@ -93,6 +93,13 @@ func (m *team) stuckServer(stick func(server int) (repair func(), words, remedy 
 	// Not beside list, which would do its part for an agent that was never in tmux: code 7.
 	spawn.verb, spawn.args = "spawn", []string{"epsilon", "--prompt", "Remember 42."}
 	m.allInTime([]attempt{spawn}, remedy)
+	// The server may start it yet: it is not said never to have started.
+	if told := m.nbs("list"); !strings.Contains(told.stdout, "\nepsilon\tunknown\t") {
+		m.Errorf("list: %s", told)
+	}
+	if told := m.nbs("session", "epsilon"); !strings.Contains(told.stdout, "unknown (whether its start goes on, tmux does not say)") {
+		m.Errorf("session: %s", told)
+	}
 	for _, handle := range []string{"gamma", "delta"} {
 		if !dead(before[handle].RecordedPID) {
 			m.Errorf("%s was not ended", handle)

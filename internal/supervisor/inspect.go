@@ -48,7 +48,7 @@ func (s *Supervisor) Inspect(ctx context.Context, handle agent.Handle) (View, er
 	all.Wait()
 	all.Go(func() { s.addKept(ctx, &view) })
 	all.Go(func() { view.LastError = lastError(&r, report, view.Transcript) })
-	view.Status = s.statusWith(&view.Record, tmuxAlive)
+	view.Status = s.statusWith(&view.Record, tmuxAlive, view.TmuxErr)
 	view.refine(reading, report)
 	if view.Status.SamePID {
 		usage := proc.UsageOf(r.Process.PID)

@@ -56,7 +56,10 @@ func (s *Supervisor) keptOf(id agent.SessionID) (*store.Kept, error) {
 
 // opening decides how the conversation of a record is opened. One whose transcript is gone
 // is resumed from what was kept, if it was.
-func (s *Supervisor) opening(r *agent.Record, config claude.Config) (claude.Opening, *store.Kept, error) {
+func (s *Supervisor) opening(r *agent.Record, config claude.Config, minted bool) (claude.Opening, *store.Kept, error) {
+	if minted {
+		return claude.OpenNew, nil, nil
+	}
 	opening, err := config.Open(r)
 	if opening == claude.OpenResume || err != nil && agent.KindOf(err) != agent.NotFound {
 		return opening, nil, err
@@ -138,7 +141,7 @@ func (s *Supervisor) putBack(ctx context.Context, verb string, p *Plan) (*Restor
 		return nil, err
 	}
 	defer release()
-	_, kept, err := s.opening(r, p.config)
+	_, kept, err := s.opening(r, p.config, false)
 	if err != nil || kept == nil { // it is there again
 		return nil, err
 	}

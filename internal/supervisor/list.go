@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"sync"
@@ -75,10 +76,15 @@ func (row *Row) look(ctx context.Context, s *Supervisor) {
 	if row.Err != nil {
 		return
 	}
-	row.Status = s.processStatus(&row.Record, proc.Look, func() bool { return row.tmux().has(&row.Record) })
+	row.Status = s.processStatus(&row.Record, proc.Look, row.tmuxAlive)
 	if id := row.Status.SessionID; id != "" && id != row.Record.SessionID {
 		s.followSeen(ctx, &row.Record)
 	}
+}
+
+func (row *Row) tmuxAlive() (bool, error) {
+	answer := row.tmux()
+	return answer.has(&row.Record), cmp.Or(answer.err, answer.unreached)
 }
 
 func (row *Row) gauge(reports store.Reports) {

@@ -28,7 +28,7 @@ func (s *Supervisor) Screen(ctx context.Context, handle agent.Handle) (Shot, err
 	}
 	screen, err := s.screen(ctx, &r)
 	if errors.Is(err, tmux.ErrNoSession) || errors.Is(err, tmux.ErrNoServer) {
-		return Shot{}, agent.Errorf(agent.NotFound, "the agent has no tmux session: %s", s.statusWith(&r, false).Word()).
+		return Shot{}, agent.Errorf(agent.NotFound, "the agent has no tmux session: %s", s.statusWith(&r, false, nil).Word()).
 			Hint("nbs-worker session %s", handle)
 	}
 	if err != nil {

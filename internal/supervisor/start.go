@@ -24,7 +24,7 @@ type Start struct {
 
 	InPlace bool // in the caller's own terminal, without tmux
 
-	minted bool // the session id is new: nobody else can know it
+	minted bool // the session id is new: nobody else can know it, and nothing is written of it
 }
 
 // Plan is what a start will do, known before anything is done.
@@ -54,11 +54,9 @@ func (s *Supervisor) plan(r agent.Record, start Start) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	opening, restores := claude.OpenNew, (*store.Kept)(nil)
-	if !start.minted {
-		if opening, restores, err = s.opening(&r, config); err != nil {
-			return Plan{}, err
-		}
+	opening, restores, err := s.opening(&r, config, start.minted)
+	if err != nil {
+		return Plan{}, err
 	}
 	plan := Plan{
 		Record: r, Opening: opening, Program: program, prompt: start.Prompt, trust: start.Trust, inPlace: start.InPlace,

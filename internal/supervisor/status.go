@@ -18,12 +18,12 @@ type checker func(agent.Identity) (proc.Liveness, error)
 // status observes an agent. panes are those of its tmux server.
 func (s *Supervisor) status(r *agent.Record, panes []tmux.Pane) agent.Status {
 	_, tmuxAlive := paneOf(panes, r.Process)
-	return s.statusWith(r, tmuxAlive)
+	return s.statusWith(r, tmuxAlive, nil)
 }
 
-// statusWith is status where it is known whether the agent's pane is there.
-func (s *Supervisor) statusWith(r *agent.Record, tmuxAlive bool) agent.Status {
-	status := s.processStatus(r, proc.Check, func() bool { return tmuxAlive })
+// statusWith is status where tmux has been asked for the agent's pane.
+func (s *Supervisor) statusWith(r *agent.Record, tmuxAlive bool, tmuxErr error) agent.Status {
+	status := s.processStatus(r, proc.Check, func() (bool, error) { return tmuxAlive, tmuxErr })
 	status.TmuxAlive = tmuxAlive
 	if status.Running() && !r.Started.IsZero() {
 		status.Uptime = s.now().Sub(r.Started)
@@ -33,7 +33,7 @@ func (s *Supervisor) statusWith(r *agent.Record, tmuxAlive bool) agent.Status {
 
 // processStatus observes what can be seen of an agent without tmux. Whether its pane is
 // there matters only while nothing else of it is.
-func (s *Supervisor) processStatus(r *agent.Record, check checker, tmuxAlive func() bool) agent.Status {
+func (s *Supervisor) processStatus(r *agent.Record, check checker, tmuxAlive func() (bool, error)) agent.Status {
 	if r.Process == nil {
 		return s.statusWithoutProcess(r)
 	}
@@ -54,14 +54,30 @@ func (s *Supervisor) processStatus(r *agent.Record, check checker, tmuxAlive fun
 		return agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: fmt.Sprintf("it runs on host %s, or in another pid namespace", agent.Quote(r.Process.Host))}
 	case liveness == proc.Unsure:
 		return agent.Status{State: agent.Unknown, Source: agent.FromProcess, Detail: err.Error()}
-	case r.Process.PID == 0 && (alive(r.Process.LauncherIdentity()) || tmuxAlive() || s.beingStarted(r)):
-		return agent.Status{State: agent.Starting, Source: agent.FromRecord}
+	case r.Process.PID == 0:
+		if status, begun := s.startStatus(r, tmuxAlive); begun {
+			return status
+		}
 	case alive(r.Process.LauncherIdentity()):
 		return agent.Status{State: agent.Unknown, Source: agent.FromProcess, Detail: "it has just ended; its launcher is writing down how"}
 	}
 	s.takeLateExit(r)
 	cause, detail := whyDead(r)
 	return agent.Status{State: agent.Dead, Cause: cause, Detail: detail, Source: agent.FromProcess}
+}
+
+// startStatus is that of a start of which no claude is known yet, unless nothing has come of
+// it. A tmux that does not answer does not say so.
+func (s *Supervisor) startStatus(r *agent.Record, tmuxAlive func() (bool, error)) (status agent.Status, begun bool) {
+	starting := agent.Status{State: agent.Starting, Source: agent.FromRecord}
+	if alive(r.Process.LauncherIdentity()) || s.beingStarted(r) {
+		return starting, true
+	}
+	there, err := tmuxAlive()
+	if err != nil {
+		return agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: "whether its start goes on, tmux does not say"}, true
+	}
+	return starting, there
 }
 
 // beingStarted tells whether another command is about to bring the agent up: it has written
