@@ -26,6 +26,7 @@ type plainRecord Record
 var lenient = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // ParseRecord reads the known fields of a record's file, and keeps the others as they are.
+// After an error the record is empty.
 func ParseRecord(data []byte, into *Record) error {
 	if err := SeeRecord(data, into); err != nil {
 		return err

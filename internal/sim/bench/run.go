@@ -18,7 +18,7 @@ type Options struct {
 	Tools  string        // folder with the programs that BuildTools made
 	Agents []int         // sizes of the team, growing
 	Effort Effort        // for the verbs that look; those that start something are sampled less
-	Idle   time.Duration // for which idle launchers are watched at least
+	Idle   time.Duration // for which idle launchers settle, and then are watched at least
 	Log    io.Writer     // progress
 }
 
