@@ -55,7 +55,8 @@ func (s *Supervisor) keptOf(id agent.SessionID) (*store.Kept, error) {
 }
 
 // opening decides how the conversation of a record is opened. One whose transcript is gone
-// is resumed from what was kept, if it was.
+// is resumed from what was kept, if it was. Of an id that was minted for this start nothing can
+// be there.
 func (s *Supervisor) opening(r *agent.Record, config claude.Config, minted bool) (claude.Opening, *store.Kept, error) {
 	if minted {
 		return claude.OpenNew, nil, nil

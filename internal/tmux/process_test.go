@@ -149,6 +149,9 @@ func TestLimitIsKnownBeforeTheClientEnds(t *testing.T) {
 		t.Error("no limit")
 	}
 	rig.Eventually(t, "it runs", func() bool { return pidIn(c.binary+".pid") > 0 })
+	if err := unix.Kill(pidIn(c.binary+".pid"), 0); err != nil {
+		t.Errorf("it was waited for: %v", err)
+	}
 	c.shared.Close()
 	mustBeReaped(t, c.binary+".pid")
 }

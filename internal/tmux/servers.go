@@ -15,7 +15,7 @@ type Servers struct {
 	bySocket  map[string]*health
 	openFiles uint64
 	patience  patience
-	leaving   []func() // waits for a client that has answered and not yet ended
+	leaving   []func() // ends or waits for a client of which nothing more is wanted
 }
 
 // NewServers returns the knowledge of a command that has just begun.
