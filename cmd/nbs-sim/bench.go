@@ -76,15 +76,15 @@ func measured(ctx context.Context, opts bench.Options) (bench.Result, error) {
 	}
 	defer func() { _ = os.RemoveAll(tools) }() // a temporary folder
 	opts.Tools = tools
+	if opts.Worker, err = filepath.Abs(opts.Worker); err != nil {
+		return bench.Result{}, err
+	}
 	if opts.Claude != "" {
 		if opts.Claude, err = filepath.Abs(opts.Claude); err != nil {
 			return bench.Result{}, err
 		}
 	}
 	if err := bench.BuildTools(ctx, tools); err != nil {
-		return bench.Result{}, err
-	}
-	if opts.Worker, err = bench.Install(opts.Worker, tools); err != nil {
 		return bench.Result{}, err
 	}
 	return bench.Run(ctx, opts)

@@ -33,27 +33,13 @@ func (o Options) claude() string {
 	return filepath.Join(o.Tools, "claude")
 }
 
-// BuildTools builds the programs that are measured against, as the product is built and installed.
+// BuildTools builds the programs that are measured against, as the product is built.
 func BuildTools(ctx context.Context, dir string) error {
-	linked, err := os.MkdirTemp(dir, "linked")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.RemoveAll(linked) }() // a temporary folder
-	tools := []string{"claude", "emptycobra", "empty"}
-	args := []string{"build", "-trimpath", "-o", linked + "/"}
-	for _, name := range tools {
-		args = append(args, "nbs-worker/internal/sim/bench/"+name)
-	}
-	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", dir+"/", "nbs-worker/internal/sim/bench/claude", "nbs-worker/internal/sim/bench/emptycobra",
+		"nbs-worker/internal/sim/bench/empty")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the floors: %w\n%s", err, out)
-	}
-	for _, name := range tools {
-		if _, err := Install(filepath.Join(linked, name), dir); err != nil {
-			return err
-		}
 	}
 	return nil
 }
