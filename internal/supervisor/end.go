@@ -37,11 +37,8 @@ func (s *Supervisor) end(ctx context.Context, r agent.Record) error {
 	if err := s.checkMarks(ctx, &r); err != nil {
 		return err
 	}
-	if r.Process.Launcher.PID == 0 {
-		// Nobody has come forward yet; who leads the pane, if it is there, ends with it.
-		if err := s.endSession(ctx, &r); err != nil {
-			return &sessionLeftError{err}
-		}
+	if err := s.endArrival(ctx, &r); err != nil {
+		return err
 	}
 	// Descendants are found through their parents, so before these end.
 	leftovers, err := s.descendants(&r)
@@ -186,8 +183,12 @@ func (s *Supervisor) endSession(ctx context.Context, r *agent.Record) error {
 	if !there {
 		return nil
 	}
+	leader, ended := proc.Identify(pane.PID)
 	if err := client.Kill(ctx, pane.SessionID); err != nil {
 		return diagnose(client, r.Handle, err)
+	}
+	if ended == nil { // it bears no mark until tmux has made it the launcher, and would be overlooked
+		waitGone(ctx, leader, leftoverGrace)
 	}
 	if panes, err = client.Panes(ctx); err != nil {
 		return diagnose(client, r.Handle, err)

@@ -27,6 +27,25 @@ func (s *Supervisor) checkMarks(ctx context.Context, r *agent.Record) error {
 			Hint("to see what it is: ps -fp %d", id.PID)
 		return s.hintAside(unmarked, r, "when it is not the agent's")
 	}
+	return s.checkArrival(r)
+}
+
+// checkArrival checks that a start of which nobody has come forward yet is not that of the
+// agent from which the record was copied meanwhile. Errors: Conflict.
+func (s *Supervisor) checkArrival(r *agent.Record) error {
+	if arrived(r) {
+		return nil
+	}
+	found, err := proc.Carrying(launcher.InvocationVariable, string(r.Process.Invocation))
+	if err != nil {
+		return err
+	}
+	for _, id := range found {
+		if s.ofOriginal(r, id.PID) {
+			copied := agent.Errorf(agent.Conflict, "process %d is of the same start, and of another agent or project; nothing was ended", id.PID)
+			return s.hintAside(copied, r, "when the record was copied")
+		}
+	}
 	return nil
 }
 
@@ -38,20 +57,30 @@ func (s *Supervisor) marked(r *agent.Record, pid int) bool {
 	if r.Process.Adopted != nil {
 		return s.vouched(r)
 	}
-	if pid == r.Process.Launcher.PID {
-		cwd, err := proc.Cwd(pid)
-		return s.runs(pid, r.Handle) && (err != nil || !s.isOriginal(cwd, r.Handle))
-	}
-	handle, named := proc.Variable(pid, launcher.HandleVariable)
-	root, _ := proc.Variable(pid, launcher.RootVariable)
-	if named && !agent.Handle(handle).Same(r.Handle) || s.isOriginal(root, r.Handle) {
+	if s.ofOriginal(r, pid) {
 		return false
+	}
+	if pid == r.Process.Launcher.PID {
+		return s.runs(pid, r.Handle)
 	}
 	if carries(r, pid) {
 		return true
 	}
 	chain := proc.AncestorsOf(pid)
 	return len(chain) > 1 && chain[1] == r.Process.Launcher.PID && s.marked(r, chain[1])
+}
+
+// ofOriginal tells whether a process is of an agent from which the record was copied. A
+// launcher may have the variables of an agent whose shell started the tmux server; it works
+// in its project.
+func (s *Supervisor) ofOriginal(r *agent.Record, pid int) bool {
+	if s.runs(pid, r.Handle) {
+		cwd, err := proc.Cwd(pid)
+		return err == nil && s.isOriginal(cwd, r.Handle)
+	}
+	handle, named := proc.Variable(pid, launcher.HandleVariable)
+	root, _ := proc.Variable(pid, launcher.RootVariable)
+	return named && !agent.Handle(handle).Same(r.Handle) || s.isOriginal(root, r.Handle)
 }
 
 // isOriginal tells whether a folder is another project that has the agent too.

@@ -3,6 +3,7 @@ package tmux
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"nbs-worker/internal/agent"
@@ -49,6 +50,13 @@ func (c *Client) NewSession(ctx context.Context, spec Spec) error {
 		_, err = c.run(ctx, spec.Dir, args...)
 	}
 	return err
+}
+
+// AsksForSession tells whether a command line is that of a client which asks for the session
+// of a start, or of the server that came up for it.
+func AsksForSession(cmdline []string, id agent.Invocation) bool {
+	option := slices.Index(cmdline, invocationOption)
+	return slices.Contains(cmdline, "new-session") && option >= 0 && option+1 < len(cmdline) && cmdline[option+1] == string(id)
 }
 
 // escapeWord keeps tmux from taking a final ';' for the end of the command.
