@@ -241,16 +241,26 @@ func (w *written) float(name string) float64 {
 // number takes a number without an exponent.
 func (w *written) number() string {
 	whole := strings.TrimPrefix(w.rest, "-")
-	digits := len(whole) - len(strings.TrimLeft(whole, "0123456789"))
-	w.must(digits == 1 || digits > 1 && whole[0] != '0')
-	rest := whole[digits:]
+	n := digits(whole)
+	w.must(n == 1 || n > 1 && whole[0] != '0')
+	rest := whole[n:]
 	if fraction, dotted := strings.CutPrefix(rest, "."); dotted {
-		rest = strings.TrimLeft(fraction, "0123456789")
-		w.must(len(rest) < len(fraction))
+		n := digits(fraction)
+		w.must(n > 0)
+		rest = fraction[n:]
 	}
 	number := w.rest[:len(w.rest)-len(rest)]
 	w.rest = rest
 	return number
+}
+
+// digits is how many digits a text begins with.
+func digits(text string) int {
+	n := 0
+	for n < len(text) && '0' <= text[n] && text[n] <= '9' {
+		n++
+	}
+	return n
 }
 
 // time reads a time in UTC.

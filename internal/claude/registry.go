@@ -61,14 +61,23 @@ func (c Config) Live(pid int) (live Live, err error) {
 }
 
 func parseLive(data []byte, pid int) (Live, error) {
-	var live Live
-	if err := json.Unmarshal(data, &live, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err != nil {
-		return Live{}, err
+	live, ok := readWrittenLive(string(data))
+	if !ok {
+		var err error
+		if live, err = parseAnyLive(data); err != nil {
+			return Live{}, err
+		}
 	}
 	if live.PID != pid {
 		return Live{}, fmt.Errorf("it names pid %d", live.PID)
 	}
 	return live, nil
+}
+
+// parseAnyLive reads an entry in any form of JSON.
+func parseAnyLive(data []byte) (live Live, err error) {
+	err = json.Unmarshal(data, &live, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return live, err
 }
 
 // Is tells whether the entry is of a recorded process. Of one that was adopted nothing else
