@@ -49,15 +49,44 @@ const registryLimit = 1 << 16 // bytes; an entry has about 500
 
 // Live reads the registry entry of a process. Errors: [os.ErrNotExist].
 func (c Config) Live(pid int) (live Live, err error) {
-	path := c.RegistryEntry(pid)
-	err = smallfile.View(path, registryLimit, func(data []byte) error {
-		live, err = parseLive(data, pid)
-		return err
-	})
+	err = smallfile.View(c.RegistryEntry(pid), registryLimit, live.parse(pid))
+	return live, c.entryFailed(pid, err)
+}
+
+// Registry is Claude's registry, open for reading many entries.
+type Registry struct {
+	config Config
+	dir    smallfile.Dir
+}
+
+// OpenRegistry opens the registry. Errors: [os.ErrNotExist].
+func (c Config) OpenRegistry() (Registry, error) {
+	dir, err := smallfile.Open(c.registry())
+	return Registry{config: c, dir: dir}, err
+}
+
+// Close closes the registry.
+func (r Registry) Close() error { return r.dir.Close() }
+
+// Live is [Config.Live]. It may be called side by side.
+func (r Registry) Live(pid int) (live Live, err error) {
+	err = r.dir.View(entryName(pid), registryLimit, live.parse(pid))
+	return live, r.config.entryFailed(pid, err)
+}
+
+func (c Config) entryFailed(pid int, err error) error {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		err = fmt.Errorf("registry entry %s: %w", agent.Quote(path), err)
+		err = fmt.Errorf("registry entry %s: %w", agent.Quote(c.RegistryEntry(pid)), err)
 	}
-	return live, err
+	return err
+}
+
+// parse reads an entry into an empty one.
+func (l *Live) parse(pid int) func(data []byte) error {
+	return func(data []byte) (err error) {
+		*l, err = parseLive(data, pid)
+		return err
+	}
 }
 
 func parseLive(data []byte, pid int) (Live, error) {
@@ -135,8 +164,10 @@ func (c Config) registry() string { return filepath.Join(c.dir, "sessions") }
 
 // RegistryEntry is the file in which a process says what it does, there or not.
 func (c Config) RegistryEntry(pid int) string {
-	return c.registry() + "/" + strconv.Itoa(pid) + ".json"
+	return c.registry() + "/" + entryName(pid)
 }
+
+func entryName(pid int) string { return strconv.Itoa(pid) + ".json" }
 
 // Registered lists the pids that have an entry in the registry, live or left behind.
 func (c Config) Registered() ([]int, error) {

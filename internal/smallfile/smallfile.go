@@ -9,6 +9,7 @@ package smallfile
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -31,12 +32,7 @@ func Read(path string, limit int) (data []byte, err error) {
 // View shows the content of a file of at most limit bytes. What it shows is overwritten
 // afterwards. Errors: [os.PathError], [TooLargeError], those of look.
 func View(path string, limit int, look func(data []byte) error) error {
-	fd, err := open(unix.AT_FDCWD, path, unix.O_NONBLOCK) // a pipe in its place is empty
-	if err != nil {
-		return &os.PathError{Op: "open", Path: path, Err: err}
-	}
-	defer unix.Close(fd)
-	return view(fd, path, limit, look)
+	return Dir{fd: unix.AT_FDCWD}.view(path, limit, look)
 }
 
 // self is this user; a program that looks at a thousand agents does not ask each time.
@@ -46,6 +42,15 @@ var self = os.Geteuid()
 type Dir struct {
 	fd   int
 	name string
+}
+
+// Open opens a folder wherever it is. Errors: [os.PathError].
+func Open(path string) (Dir, error) {
+	fd, err := open(unix.AT_FDCWD, path, unix.O_DIRECTORY)
+	if err != nil {
+		return Dir{}, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return Dir{fd: fd, name: path}, nil
 }
 
 // OpenDir opens a folder below parent. The name may hold no separator, and the folder may
@@ -64,13 +69,28 @@ func OpenDir(parent *os.File, name string) (Dir, error) {
 // Close closes the folder.
 func (d Dir) Close() error { return unix.Close(d.fd) }
 
-// View shows the content of a file in the folder, as the function View does. The file must
-// be a regular one of this user that nobody else can write; a symbolic link is not
-// followed. Errors: also [ForeignError], [ErrIrregular].
+// View shows the content of a file in the folder, as the function View does.
 func (d Dir) View(name string, limit int, look func(data []byte) error) error {
-	path := d.name + "/" + name
 	if !isName(name) {
-		return &os.PathError{Op: "open", Path: path, Err: fs.ErrInvalid}
+		return d.failed("open", name, fs.ErrInvalid)
+	}
+	return d.view(name, limit, look)
+}
+
+func (d Dir) view(path string, limit int, look func(data []byte) error) error {
+	fd, err := open(d.fd, path, unix.O_NONBLOCK) // a pipe in its place is empty
+	if err != nil {
+		return d.failed("open", path, err)
+	}
+	defer unix.Close(fd)
+	return d.show(fd, path, limit, look)
+}
+
+// ViewOwn is View of a file that must be a regular one of this user that nobody else can
+// write; a symbolic link is not followed. Errors: also [ForeignError], [ErrIrregular].
+func (d Dir) ViewOwn(name string, limit int, look func(data []byte) error) error {
+	if !isName(name) {
+		return d.failed("open", name, fs.ErrInvalid)
 	}
 	// Not blocking: a pipe in the place of the file would wait for its other end.
 	fd, err := open(d.fd, name, unix.O_NOFOLLOW|unix.O_NONBLOCK)
@@ -78,20 +98,48 @@ func (d Dir) View(name string, limit int, look func(data []byte) error) error {
 		err = ErrIrregular
 	}
 	if err != nil {
-		return &os.PathError{Op: "open", Path: path, Err: err}
+		return d.failed("open", name, err)
 	}
 	defer unix.Close(fd)
 	var stat unix.Stat_t
 	if err := unix.Fstat(fd, &stat); err != nil {
-		return &os.PathError{Op: "stat", Path: path, Err: err}
+		return d.failed("stat", name, err)
 	}
 	if stat.Mode&unix.S_IFMT != unix.S_IFREG {
-		return &os.PathError{Op: "read", Path: path, Err: ErrIrregular}
+		return d.failed("read", name, ErrIrregular)
 	}
 	if int(stat.Uid) != self || stat.Mode&0o022 != 0 {
-		return &os.PathError{Op: "read", Path: path, Err: &ForeignError{UID: stat.Uid, Mode: fs.FileMode(stat.Mode & 0o777)}}
+		return d.failed("read", name, &ForeignError{UID: stat.Uid, Mode: fs.FileMode(stat.Mode & 0o777)})
 	}
-	return view(fd, path, limit, look)
+	return d.show(fd, name, limit, look)
+}
+
+func (d Dir) failed(op, name string, err error) error {
+	if d.name != "" {
+		name = d.name + "/" + name
+	}
+	return &os.PathError{Op: op, Path: name, Err: err}
+}
+
+// Names lists the folder, unsorted. Errors: [os.PathError].
+func (d Dir) Names() (names []string, err error) {
+	if _, err := unix.Seek(d.fd, 0, io.SeekStart); err != nil {
+		return nil, &os.PathError{Op: "seek", Path: d.name, Err: err}
+	}
+	const plenty = 32 << 10 // bytes: the names of a team of a thousand in a few calls
+	entries := make([]byte, plenty)
+	for {
+		n, err := unix.ReadDirent(d.fd, entries)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return nil, &os.PathError{Op: "readdirent", Path: d.name, Err: err}
+		case n == 0:
+			return names, nil
+		}
+		_, _, names = unix.ParseDirent(entries[:n], -1, names)
+	}
 }
 
 // ForeignError is the error for a file that another user owns, or can write.
@@ -132,12 +180,13 @@ const firstRead = 4 << 10 // bytes
 // to read them.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-func view(fd int, path string, limit int, look func([]byte) error) error {
+// show reads an open file of the folder.
+func (d Dir) show(fd int, name string, limit int, look func([]byte) error) error {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
 	var err error
 	if *buffer, err = toEnd((*buffer)[:0], fd, limit); err != nil {
-		return &os.PathError{Op: "read", Path: path, Err: err}
+		return d.failed("read", name, err)
 	}
 	return look(*buffer)
 }

@@ -76,7 +76,7 @@ func TestDirFollowsNoLinkAndReadsNoPipe(t *testing.T) {
 		}
 		defer sub.Close()
 		var text []byte
-		err = sub.View(name, 10, func(data []byte) error {
+		err = sub.ViewOwn(name, 10, func(data []byte) error {
 			text = bytes.Clone(data)
 			return nil
 		})

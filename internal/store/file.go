@@ -148,7 +148,7 @@ func (s *Store) read(sub, name string, limit int) (data []byte, err error) {
 // view shows a file of an open folder, until look returns. Errors: BadInput for a file that
 // somebody else could have written.
 func (s *Store) view(dir smallfile.Dir, sub, name string, limit int, look func(data []byte) error) error {
-	err := dir.View(name, limit, look)
+	err := dir.ViewOwn(name, limit, look)
 	if err == nil {
 		return nil
 	}

@@ -22,28 +22,12 @@ func (s *Store) Handles() ([]agent.Handle, error) {
 
 // handles lists those of which the file is named as asked for.
 func (s *Store) handles(asked func(stem string) bool) ([]agent.Handle, error) {
-	if s.nbs == nil {
-		return nil, nil
-	}
-	names, err := s.names(sessions)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	records, err := s.Records()
 	if err != nil {
 		return nil, err
 	}
-	var handles []agent.Handle
-	for _, name := range names {
-		stem, isRecord := strings.CutSuffix(name, ".json")
-		if !isRecord || !asked(stem) {
-			continue
-		}
-		if handle, err := agent.ParseHandle(stem); err == nil {
-			handles = append(handles, handle)
-		}
-	}
-	slices.Sort(handles)
-	return handles, nil
+	defer records.Close()
+	return records.handles(asked)
 }
 
 // Load reads the record of the handle, in whatever case it was spawned.
@@ -81,6 +65,33 @@ func (r Records) Close() error {
 		return nil
 	}
 	return r.dir.Close()
+}
+
+// Handles is [Store.Handles].
+func (r Records) Handles() ([]agent.Handle, error) {
+	return r.handles(func(string) bool { return true })
+}
+
+func (r Records) handles(asked func(stem string) bool) ([]agent.Handle, error) {
+	if r.none {
+		return nil, nil
+	}
+	names, err := r.dir.Names()
+	if err != nil {
+		return nil, err
+	}
+	handles := make([]agent.Handle, 0, len(names))
+	for _, name := range names {
+		stem, isRecord := strings.CutSuffix(name, ".json")
+		if !isRecord || !asked(stem) {
+			continue
+		}
+		if handle, err := agent.ParseHandle(stem); err == nil {
+			handles = append(handles, handle)
+		}
+	}
+	slices.Sort(handles)
+	return handles, nil
 }
 
 // See is [Store.Load] of a record that will not be written, into a record of the caller's;

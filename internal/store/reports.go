@@ -54,7 +54,7 @@ func (r Reports) Gauge(record *agent.Record) *agent.Gauge {
 		return nil
 	}
 	var report agent.Report
-	err := r.dir.View(reportFile(record.Handle), reportLimit, func(data []byte) (err error) {
+	err := r.dir.ViewOwn(reportFile(record.Handle), reportLimit, func(data []byte) (err error) {
 		report, err = agent.ParseReport(data)
 		return err
 	})

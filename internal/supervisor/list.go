@@ -31,15 +31,15 @@ type Row struct {
 // List looks at all agents of the project with one call to each tmux server that
 // they were started in. One damaged record does not hide the others.
 func (s *Supervisor) List(ctx context.Context) ([]Row, error) {
-	handles, err := s.Store.Handles()
-	if err != nil {
-		return nil, err
-	}
 	records, err := s.Store.Records()
 	if err != nil {
 		return nil, err
 	}
 	defer records.Close()
+	handles, err := records.Handles()
+	if err != nil {
+		return nil, err
+	}
 	servers := &servers{supervisor: s, asked: map[serverKey]func() server{}}
 	rows := make([]Row, len(handles))
 	see := func(i int) { rows[i].see(ctx, records, handles[i], servers) }
@@ -48,11 +48,13 @@ func (s *Supervisor) List(ctx context.Context) ([]Row, error) {
 	}
 	reports := s.Store.Reports()
 	defer reports.Close()
+	registries := &registries{supervisor: s}
+	defer registries.close()
 	inParallel(len(rows), func(i int) {
 		if i > 0 {
 			see(i)
 		}
-		rows[i].look(ctx, s)
+		rows[i].look(ctx, s, registries)
 		rows[i].gauge(reports)
 	})
 	servers.await()
@@ -72,11 +74,11 @@ func (row *Row) see(ctx context.Context, records store.Records, handle agent.Han
 }
 
 // look fills in what can be known while tmux has not answered yet.
-func (row *Row) look(ctx context.Context, s *Supervisor) {
+func (row *Row) look(ctx context.Context, s *Supervisor, registries *registries) {
 	if row.Err != nil {
 		return
 	}
-	row.Status = s.processStatus(&row.Record, proc.Look, row.tmuxAlive)
+	row.Status = s.processStatus(&row.Record, witness{check: proc.Look, entry: registries.entry}, row.tmuxAlive)
 	if id := row.Status.SessionID; id != "" && id != row.Record.SessionID {
 		s.followSeen(ctx, &row.Record)
 	}
@@ -105,7 +107,11 @@ func (row *Row) addTmux() {
 	}
 }
 
-// inParallel calls do for 0 to n-1, on all processors.
+// perWorker is for how many agents one worker is enough. tmux takes about as long for its
+// answer as he does to read them, and in a small team a second would only be in its way.
+const perWorker = 128
+
+// inParallel calls do for 0 to n-1, in a large team on all processors.
 func inParallel(n int, do func(i int)) {
 	var next atomic.Int64
 	work := func() {
@@ -114,7 +120,7 @@ func inParallel(n int, do func(i int)) {
 		}
 	}
 	var others sync.WaitGroup
-	for range min(n, runtime.GOMAXPROCS(0)) - 1 {
+	for range min(n/perWorker, runtime.GOMAXPROCS(0)-1) {
 		others.Go(work)
 	}
 	work()

@@ -12,8 +12,8 @@ const startTime = 30 * time.Second
 // liveStatus tells what a live process is doing: from Claude's registry, and where that
 // does not say, from the hooks of this start. The registry is the better witness of the two:
 // it is written at each change, and no hook runs when a person interrupts a turn.
-func (s *Supervisor) liveStatus(r *agent.Record) agent.Status {
-	if status, known := s.registryStatus(r); known {
+func (s *Supervisor) liveStatus(r *agent.Record, witness witness) agent.Status {
+	if status, known := s.registryStatus(r, witness); known {
 		return status
 	}
 	if status, known := s.hookStatus(r); known {
@@ -27,8 +27,8 @@ func (s *Supervisor) liveStatus(r *agent.Record) agent.Status {
 	return status
 }
 
-func (s *Supervisor) registryStatus(r *agent.Record) (status agent.Status, known bool) {
-	live, err := s.registered(r)
+func (s *Supervisor) registryStatus(r *agent.Record, witness witness) (status agent.Status, known bool) {
+	live, err := witness.entry(r)
 	if err != nil {
 		return status, false
 	}

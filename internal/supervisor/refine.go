@@ -20,7 +20,7 @@ func (s *Supervisor) readIfNeeded(ctx context.Context, r *agent.Record) claude.R
 	if liveness, _ := proc.Check(r.Process.Identity); liveness != proc.Alive {
 		return unread
 	}
-	if status := s.liveStatus(r); status.Source == agent.FromRegistry && status.State != agent.Busy {
+	if status := s.liveStatus(r, s.closely()); status.Source == agent.FromRegistry && status.State != agent.Busy {
 		return unread
 	}
 	screen, err := s.screen(ctx, r)

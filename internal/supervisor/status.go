@@ -12,8 +12,14 @@ import (
 	"nbs-worker/internal/tmux"
 )
 
-// checker tells whether a process lives: [proc.Check], or [proc.Look] for many.
-type checker func(agent.Identity) (proc.Liveness, error)
+// witness is how a process is observed: one of many in fewer system calls.
+type witness struct {
+	check func(agent.Identity) (proc.Liveness, error) // whether it lives
+	entry func(r *agent.Record) (claude.Live, error)  // its entry in Claude's registry
+}
+
+// closely is how one process is observed.
+func (s *Supervisor) closely() witness { return witness{check: proc.Check, entry: s.registered} }
 
 // status observes an agent. panes are those of its tmux server.
 func (s *Supervisor) status(r *agent.Record, panes []tmux.Pane) agent.Status {
@@ -23,7 +29,7 @@ func (s *Supervisor) status(r *agent.Record, panes []tmux.Pane) agent.Status {
 
 // statusWith is status where tmux has been asked for the agent's pane.
 func (s *Supervisor) statusWith(r *agent.Record, tmuxAlive bool, tmuxErr error) agent.Status {
-	status := s.processStatus(r, proc.Check, func() (bool, error) { return tmuxAlive, tmuxErr })
+	status := s.processStatus(r, s.closely(), func() (bool, error) { return tmuxAlive, tmuxErr })
 	status.TmuxAlive = tmuxAlive
 	if status.Running() && !r.Started.IsZero() {
 		status.Uptime = s.now().Sub(r.Started)
@@ -33,13 +39,13 @@ func (s *Supervisor) statusWith(r *agent.Record, tmuxAlive bool, tmuxErr error) 
 
 // processStatus observes what can be seen of an agent without tmux. Whether its pane is
 // there matters only while nothing else of it is.
-func (s *Supervisor) processStatus(r *agent.Record, check checker, tmuxAlive func() (bool, error)) agent.Status {
+func (s *Supervisor) processStatus(r *agent.Record, witness witness, tmuxAlive func() (bool, error)) agent.Status {
 	if r.Process == nil {
 		return s.statusWithoutProcess(r)
 	}
-	liveness, err := look(r.Process, check)
+	liveness, err := look(r.Process, witness.check)
 	if liveness == proc.Alive {
-		status := s.liveStatus(r)
+		status := s.liveStatus(r, witness)
 		if status.Source == agent.FromRegistry {
 			return status
 		}
@@ -117,7 +123,11 @@ func (s *Supervisor) registered(r *agent.Record) (claude.Live, error) {
 	if err != nil {
 		return claude.Live{}, err
 	}
-	live, err := config.Live(r.Process.PID)
+	return ofRecorded(r, config.Live)
+}
+
+func ofRecorded(r *agent.Record, entry func(pid int) (claude.Live, error)) (claude.Live, error) {
+	live, err := entry(r.Process.PID)
 	if err == nil && live.StartTicks != r.Process.StartTicks {
 		return claude.Live{}, fmt.Errorf("the registry entry of pid %d is of an earlier process", live.PID)
 	}

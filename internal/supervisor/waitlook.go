@@ -125,7 +125,7 @@ func (w *waiting) torn(r *agent.Record) bool {
 
 // judge observes the agent, as session does.
 func (w *waiting) judge(ctx context.Context, a *watched, r *agent.Record) error {
-	a.Status = w.processStatus(r, proc.Check, func() (bool, error) { return w.paneThere(ctx, r) })
+	a.Status = w.processStatus(r, w.closely(), func() (bool, error) { return w.paneThere(ctx, r) })
 	if a.gone() && w.beingStarted(r) {
 		a.Status = agent.Status{State: agent.Starting, Source: agent.FromRecord}
 	}
