@@ -5,9 +5,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/sim/rig"
 )
@@ -15,11 +17,8 @@ import (
 // The tmux client of a verb that is killed lives on, and so does what it was asked for.
 func TestStopAfterAKilledSpawnLeavesNothing(t *testing.T) {
 	m := standIn(t)
-	path := m.beforeTmux(`case "$*" in *new-session*) kill -9 $PPID;; esac`)
 	for _, verb := range []string{"stop", "dismiss"} {
-		if r := m.nbsWith([]string{path}, "spawn", verb); r.code != -1 {
-			t.Fatalf("it was not killed: %s", r)
-		}
+		m.killedSpawn(verb, "")
 		id, invocation := m.record(verb)["session_id"].(string), process(m.record(verb))["invocation"].(string)
 		m.ok(verb, verb)
 		if on, of := claudesOn(id), carrying(invocation); len(on)+len(of) > 0 {
@@ -35,10 +34,7 @@ func TestStopAfterAKilledSpawnLeavesNothing(t *testing.T) {
 func TestStopEndsTheClientOfAKilledSpawn(t *testing.T) {
 	m := standIn(t)
 	hold := m.fifo()
-	path := m.beforeTmux(`case "$*" in *new-session*) kill -9 $PPID; read x <` + hold + `;; esac`)
-	if r := m.nbsWith([]string{path}, "spawn", "alpha"); r.code != -1 {
-		t.Fatalf("it was not killed: %s", r)
-	}
+	m.killedSpawn("alpha", "read x <"+hold)
 	if left := m.processes(); len(left) == 0 {
 		t.Fatal("no client is left to be ended")
 	}
@@ -54,10 +50,7 @@ func TestStopEndsTheClientOfAKilledSpawn(t *testing.T) {
 func TestLauncherThatComesAfterTheStop(t *testing.T) {
 	m := standIn(t)
 	hold := m.fifo()
-	path := m.beforeTmux(`case "$*" in *new-session*) kill -9 $PPID; ` + m.unknownClient(`sh -c 'read x <`+hold+`; exec "$@"' sh`) + `;; esac`)
-	if r := m.nbsWith([]string{path}, "spawn", "alpha"); r.code != -1 {
-		t.Fatalf("it was not killed: %s", r)
-	}
+	m.killedSpawn("alpha", m.unknownClient(`sh -c 'read x <`+hold+`; exec "$@"' sh`))
 	id := m.record("alpha")["session_id"].(string)
 	m.ok("stop", "alpha")
 	clients := m.processes()
@@ -84,19 +77,8 @@ func TestStopAwaitsTheServerOfAKilledSpawn(t *testing.T) {
 	rig.Needs(t, "strace")
 	m := standIn(t)
 	calls := filepath.Join(t.TempDir(), "calls")
-	slowly := "strace -qq -f -o " + calls + " -e trace=listen -e inject=listen:delay_enter=700000"
-	path := m.beforeTmux(`case "$*" in *new-session*) kill -9 $PPID; ` + m.unknownClient(slowly) + `;; esac`)
-	if r := m.nbsWith([]string{path}, "spawn", "alpha"); r.code != -1 {
-		t.Fatalf("it was not killed: %s", r)
-	}
-	m.waitFor("the client has asked its server", func() (bool, string) {
-		client, server := m.named("tmux: client"), m.named("tmux: server")
-		if len(client) == 1 && len(server) == 1 && statFields(client[0])[statState] == "S" {
-			m.kill(client[0], syscall.SIGKILL)
-			return true, ""
-		}
-		return false, fmt.Sprint(client, server)
-	})
+	m.killedSpawn("alpha", m.unknownClient(listensLate(calls, 300*time.Millisecond)))
+	m.killWaitingClient()
 	m.ok("stop", "alpha")
 	if text, err := os.ReadFile(calls); err != nil || !strings.Contains(string(text), " = 0") {
 		t.Errorf("the server does not listen yet: %v %s", err, text)
@@ -104,6 +86,142 @@ func TestStopAwaitsTheServerOfAKilledSpawn(t *testing.T) {
 	if panes, of := m.tmux("list-panes", "-a"), m.carrying("alpha"); strings.Contains(panes, "%") || len(of) > 0 {
 		t.Errorf("%s, %v", panes, of)
 	}
+}
+
+// A server that does not listen keeps what it was asked for until it does.
+func TestStopDoesNotVouchForAServerThatDoesNotListen(t *testing.T) {
+	rig.Needs(t, "strace")
+	m := standIn(t)
+	m.killedSpawn("alpha", m.unknownClient(listensLate(os.DevNull, 3*time.Second)))
+	m.killWaitingClient()
+	m.mustRefuse(m.inTime(3, "stop", "alpha"), 3, "does not listen")
+	m.waitFor("it listens, and what it was asked for has come and gone", func() (bool, string) {
+		return len(m.processes()) == 0, m.tmux("list-panes", "-a")
+	})
+	m.ok("stop", "alpha")
+}
+
+// Each call of tmux takes its time, and the client, or the script that it is, hears no TERM.
+func TestStopOfAKilledSpawnWhereTmuxIsSlow(t *testing.T) {
+	for name, deaf := range map[string]string{"a client": "", "a deaf client": "trap '' TERM; "} {
+		t.Run(name, func(t *testing.T) {
+			m := standIn(t)
+			m.ok("spawn", "other")
+			m.killedSpawn("alpha", deaf+"read x <"+m.fifo())
+			fast := m.slowTmux("before", 2)
+			begun := time.Now()
+			if r := m.nbs("stop", "alpha"); r.code != 0 && r.code != 3 || time.Since(begun) > stuckLimit {
+				t.Errorf("after %s: %s", time.Since(begun), r)
+			}
+			fast()
+			m.ok("stop", "alpha")
+			if left := m.carrying("alpha"); len(left) > 0 {
+				t.Errorf("left: %v", left)
+			}
+		})
+	}
+}
+
+// The server has the command line of the start for which it came up, and perhaps another name
+// than that by which it is known.
+func TestStopOfAKilledSpawnSparesTheServer(t *testing.T) {
+	m := standIn(t)
+	tmux, err := exec.LookPath("tmux")
+	if err != nil {
+		t.Fatal(err)
+	}
+	renamed := filepath.Join(m.TempDir(), "tmux-3")
+	if err := os.Symlink(tmux, renamed); err != nil {
+		t.Fatal(err)
+	}
+	spy := m.program("tmux", "exec "+renamed+` "$@"`)
+	m.env = append(m.env, "PATH="+filepath.Dir(spy)+":"+m.variable("PATH"))
+	m.ok("spawn", "alpha")
+	m.ok("spawn", "beta")
+	beta := m.session("beta")
+	for _, pid := range []int{m.launcher("alpha"), m.session("alpha").RecordedPID} {
+		m.kill(pid, syscall.SIGKILL)
+		m.waitDead(pid)
+	}
+	m.setRecord("alpha", neverArrived) // as when its launcher found nothing to launch
+	m.inTime(0, "resume", "alpha")
+	if now := m.session("beta"); now.RecordedPID != beta.RecordedPID || !now.Running {
+		t.Errorf("before %+v\nafter %+v", beta, now)
+	}
+}
+
+// A command line can be anybody's.
+func TestStopOfAKilledSpawnSparesWhatOnlySoundsLikeItsClient(t *testing.T) {
+	rig.NeedsRoot(t)
+	m := standIn(t)
+	m.killedSpawn("alpha", "exit 1")
+	words := []string{"sh", "-c", "cat; :", "tmux", "new-session", "@nbs_invocation", process(m.record("alpha"))["invocation"].(string)}
+	for what, stranger := range map[string]*exec.Cmd{
+		"another user's":     exec.Command("setpriv", slices.Concat([]string{"--reuid=65534", "--clear-groups"}, words)...),
+		"in another project": exec.Command(words[0], words[1:]...),
+	} {
+		stranger.Dir = "/"
+		in, err := stranger.StdinPipe()
+		if err == nil {
+			err = stranger.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = in.Close(); _ = stranger.Wait() })
+		m.waitFor("it shows the words", func() (bool, string) {
+			line := m.cmdline(stranger.Process.Pid)
+			return line[0] == "sh", fmt.Sprint(line)
+		})
+		m.ok("stop", "alpha")
+		if dead(stranger.Process.Pid) {
+			t.Errorf("%s was ended", what)
+		}
+	}
+}
+
+// killedSpawn kills a spawn when it has started the tmux client that asks for its session,
+// which does something else before.
+func (m *team) killedSpawn(handle, before string) {
+	m.Helper()
+	path := m.beforeTmux(`case "$*" in *new-session*) kill -9 $PPID; ` + before + `;; esac`)
+	if before == "" {
+		path = m.beforeTmux(`case "$*" in *new-session*) kill -9 $PPID;; esac`)
+	}
+	if r := m.nbsWith([]string{path}, "spawn", handle); r.code != -1 {
+		m.Fatalf("it was not killed: %s", r)
+	}
+}
+
+// killWaitingClient kills a client that has said what it wants to a server that does not
+// listen yet, unless it has its answer already.
+func (m *team) killWaitingClient() {
+	m.Helper()
+	m.waitFor("the client has asked its server", func() (bool, string) {
+		clients, servers := m.named("tmux: client"), m.named("tmux: server")
+		if len(clients) == 1 && len(servers) == 1 {
+			if stat := statFields(clients[0]); !ended(stat) && stat[statState] == "S" {
+				m.kill(clients[0], syscall.SIGKILL)
+				return true, ""
+			}
+		}
+		return len(servers) == 1 && len(clients) == 0, fmt.Sprint(clients, servers)
+	})
+}
+
+// listensLate is what to run tmux under, for a server that takes its time to listen. The
+// calls of listen are written down.
+func listensLate(calls string, late time.Duration) string {
+	return fmt.Sprintf("strace -qq -f -o %s -e trace=listen -e inject=listen:delay_enter=%d", calls, late.Microseconds())
+}
+
+// neverArrived makes a record that of a start for which nobody has come forward.
+func neverArrived(fields map[string]any) {
+	delete(fields, "pid")
+	delete(fields, "exits")
+	delete(process(fields), "launcher")
+	process(fields)["pid"] = 0
+	process(fields)["start_ticks"] = 0
 }
 
 // fifo makes a pipe with a name, on which a script can wait for the test.
@@ -144,10 +262,7 @@ func TestStopOfAKilledSpawnInAStoppedServer(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "other")
 	_, goOn := m.stopServer("other")
-	path := m.beforeTmux(`case "$*" in *new-session*) kill -9 $PPID;; esac`)
-	if r := m.nbsWith([]string{path}, "spawn", "alpha"); r.code != -1 {
-		t.Fatalf("it was not killed: %s", r)
-	}
+	m.killedSpawn("alpha", "")
 	m.mustRefuse(m.inTime(3, "stop", "alpha"), 3, "is stopped")
 	if clients := m.named("tmux: client"); len(clients) > 0 {
 		t.Errorf("clients are left: %v", clients)

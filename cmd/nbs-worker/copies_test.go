@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -44,12 +46,7 @@ func TestProjectCopiedDuringTheStartEndsNobody(t *testing.T) {
 	m.ok("spawn", "bob")
 	bob, text := m.session("bob"), m.recordText("bob")
 	other := m.otherProject()
-	m.setRecord("bob", func(fields map[string]any) {
-		delete(fields, "pid")
-		delete(process(fields), "launcher")
-		process(fields)["pid"] = 0
-		process(fields)["start_ticks"] = 0
-	})
+	m.setRecord("bob", neverArrived)
 	if out, err := exec.Command("cp", "-a", filepath.Join(m.world.Project, ".nbs"), other).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -59,6 +56,50 @@ func TestProjectCopiedDuringTheStartEndsNobody(t *testing.T) {
 	}
 	if s := m.session("bob"); s.RecordedPID != bob.RecordedPID || !s.Running {
 		t.Errorf("before %+v\nafter %+v", bob, s)
+	}
+}
+
+func TestProjectCopiedBeforeTheSessionEndsNobody(t *testing.T) {
+	m := standIn(t)
+	hold := m.fifo()
+	m.env = append(m.env, m.beforeTmux(`case "$*" in *new-session*) read x <`+hold+`;; esac`))
+	spawn := m.begin("spawn", "bob")
+	m.waitFor("its client is at work", func() (bool, string) { return len(m.named("tmux")) > 0, fmt.Sprint(m.processes()) })
+	other := m.otherProject()
+	if out, err := exec.Command("cp", "-a", filepath.Join(m.world.Project, ".nbs"), other).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, verb := range []string{"stop", "dismiss"} {
+		m.refused(5, "is of the same start, and of another agent or project", verb, "bob", "--root", other)
+	}
+	if err := os.WriteFile(hold, []byte("\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := spawn.end(); r.code != 0 || !m.session("bob").Running {
+		t.Errorf("%s\n%+v", r, m.session("bob"))
+	}
+}
+
+// A launcher has no other mark of its agent than its command line.
+func TestCopiedRecordDoesNotEndTheLauncherOfTheOriginal(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "carol")
+	m.ok("stop", "carol")
+	m.setRecord("carol", neverArrived)
+	invocation := process(m.record("carol"))["invocation"].(string)
+	launcher := exec.Command("bash", "-c", "cat; :", "nbs-worker", "run", "bob")
+	launcher.Dir, launcher.Env = m.world.Project, []string{"PATH=" + m.variable("PATH"), "NBS_LAUNCH=" + invocation, "NBS_INVOCATION_ID=" + invocation}
+	in, err := launcher.StdinPipe()
+	if err == nil {
+		err = launcher.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = in.Close(); _ = launcher.Wait() })
+	m.refused(5, "is of the same start, and of another agent or project", "stop", "carol")
+	if dead(launcher.Process.Pid) {
+		t.Error("it was ended")
 	}
 }
 

@@ -265,9 +265,16 @@ func (m *team) waitRegistered(before session) (id string) {
 	return id
 }
 
+// userSettings replaces the user's settings as a whole: claude reads them at once, and would
+// find them empty.
 func (m *team) userSettings(text string) {
 	m.Helper()
-	if err := os.WriteFile(filepath.Join(m.world.ConfigDir, "settings.json"), []byte(text), 0o600); err != nil {
+	path := filepath.Join(m.world.ConfigDir, "settings.json")
+	err := os.WriteFile(path+".new", []byte(text), 0o600)
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
 		m.Fatal(err)
 	}
 }

@@ -182,6 +182,8 @@ func TestForget(t *testing.T) {
 func FuzzRegistryEntry(f *testing.F) {
 	f.Add([]byte(entry197))
 	f.Add([]byte(entry329))
+	f.Add([]byte(strings.ReplaceAll(entry197, "\n", ""))) // as it is read by hand
+	f.Add([]byte(strings.ReplaceAll(entry329, "\n", "")))
 	f.Add([]byte(entry197[:99]))
 	f.Add([]byte(`{"PID":31558,"procStart":"18446744073709551615","status":"\u001b]0;x\u0007"}`))
 	f.Add([]byte(`{"pid":31558.0}`))

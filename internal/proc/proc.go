@@ -18,6 +18,8 @@ import (
 	"sync"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/smallfile"
 )
@@ -80,4 +82,11 @@ func Owner(pid int) (uid int, err error) {
 		return 0, err
 	}
 	return int(info.Sys().(*syscall.Stat_t).Uid), nil
+}
+
+// LeadsSession tells whether a process leads a session, as one that went into the background
+// does, or the first of a terminal.
+func LeadsSession(pid int) bool {
+	session, err := unix.Getsid(pid)
+	return err == nil && session == pid
 }

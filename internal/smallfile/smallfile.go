@@ -38,6 +38,8 @@ func View(path string, limit int, look func(data []byte) error) error {
 // self is this user; a program that looks at a thousand agents does not ask each time.
 var self = os.Geteuid()
 
+const none = -1 // descriptor; 0 is somebody's
+
 // Dir is an open folder, for reading several files in it.
 type Dir struct {
 	fd   int
@@ -48,7 +50,7 @@ type Dir struct {
 func Open(path string) (Dir, error) {
 	fd, err := open(unix.AT_FDCWD, path, unix.O_DIRECTORY)
 	if err != nil {
-		return Dir{}, &os.PathError{Op: "open", Path: path, Err: err}
+		return Dir{fd: none}, &os.PathError{Op: "open", Path: path, Err: err}
 	}
 	return Dir{fd: fd, name: path}, nil
 }
@@ -57,11 +59,11 @@ func Open(path string) (Dir, error) {
 // not be a symbolic link. Errors: [os.PathError].
 func OpenDir(parent *os.File, name string) (Dir, error) {
 	if !isName(name) {
-		return Dir{}, &os.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+		return Dir{fd: none}, &os.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
 	}
 	fd, err := open(int(parent.Fd()), name, unix.O_NOFOLLOW|unix.O_DIRECTORY)
 	if err != nil {
-		return Dir{}, &os.PathError{Op: "open", Path: name, Err: err}
+		return Dir{fd: none}, &os.PathError{Op: "open", Path: name, Err: err}
 	}
 	return Dir{fd: fd, name: name}, nil
 }

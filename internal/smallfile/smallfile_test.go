@@ -3,9 +3,12 @@ package smallfile
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -104,6 +107,71 @@ func TestDirFollowsNoLinkAndReadsNoPipe(t *testing.T) {
 	} {
 		if got, err := readIn(c.folder, c.name); !errors.Is(err, c.want) {
 			t.Errorf("%s/%s: %q, %v; want %v", c.folder, c.name, got, err, c.want)
+		}
+	}
+}
+
+// A folder of another program may be a link, and so may what is in it.
+func TestOpenFollowsLinks(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for _, err := range []error{
+		os.WriteFile(filepath.Join(root, "file"), []byte("here"), 0o644),
+		os.Symlink("file", filepath.Join(root, "link")),
+		os.Symlink(root, filepath.Join(root, "folder")),
+		unix.Mkfifo(filepath.Join(root, "pipe"), 0o600),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir, err := Open(filepath.Join(root, "folder"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	for name, want := range map[string]string{"file": "here", "link": "here", "pipe": ""} {
+		if err := dir.View(name, 10, func(data []byte) error {
+			if string(data) != want {
+				t.Errorf("%s: %q; want %q", name, data, want)
+			}
+			return nil
+		}); err != nil {
+			t.Error(err)
+		}
+	}
+	var at *fs.PathError
+	if err := dir.View("none", 10, nil); !errors.Is(err, fs.ErrNotExist) || !errors.As(err, &at) || at.Path != filepath.Join(root, "folder", "none") {
+		t.Errorf("%v", err)
+	}
+	if err := dir.View("folder/file", 10, nil); !errors.Is(err, fs.ErrInvalid) {
+		t.Errorf("%v", err)
+	}
+	if _, err := Open(filepath.Join(root, "file")); !errors.Is(err, unix.ENOTDIR) {
+		t.Errorf("a file: %v", err)
+	}
+}
+
+func TestNamesAreThoseOfAllFiles(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	var want []string
+	for i := range 2000 { // more than one call of the kernel tells
+		want = append(want, fmt.Sprintf("%04d-%s.json", i, strings.Repeat("x", i%60)))
+		if err := os.WriteFile(filepath.Join(root, want[i]), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir, err := Open(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	for range 2 {
+		got, err := dir.Names()
+		slices.Sort(got)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%d names, %v; want %d", len(got), err, len(want))
 		}
 	}
 }

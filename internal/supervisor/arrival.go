@@ -3,6 +3,7 @@ package supervisor
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -11,27 +12,19 @@ import (
 	"nbs-worker/internal/tmux"
 )
 
-// arrivalGrace is how long a client may take to get the session that it asks for, and a
-// server to listen that came up for it.
-const arrivalGrace = time.Second
+// arrivalGrace is how long a start may take to arrive that is not wanted any more: its client
+// to get the session, and a server to listen that came up for it.
+const arrivalGrace = 500 * time.Millisecond
 
-// endArrival ends a start of which nobody has come forward yet. The verb may have been killed
+// arrival is a start of which nobody has come forward yet. The verb may have been killed
 // while its tmux client was at work, which lives on: as long as it does, a session that is
 // not there may still come.
-func (s *Supervisor) endArrival(ctx context.Context, r *agent.Record) error {
-	if arrived(r) || r.Process.Tmux == nil {
-		return nil
-	}
-	if err := endRequesters(ctx, r.Process.Invocation); err != nil {
-		return fmt.Errorf("end the tmux client that asks for its session: %w", err)
-	}
-	if err := s.awaitServer(ctx, r); err != nil {
-		return err
-	}
-	if err := s.endSession(ctx, r); err != nil {
-		return &sessionLeftError{err}
-	}
-	return nil
+type arrival struct {
+	*Supervisor
+
+	record   *agent.Record
+	tmux     *tmux.Client
+	deadline time.Time
 }
 
 // arrived tells whether somebody has come forward for a start: its launcher, or who adopted.
@@ -39,57 +32,115 @@ func arrived(r *agent.Record) bool {
 	return r.Process.Launcher.PID != 0 || r.Process.Adopted != nil
 }
 
-// endRequesters returns when no client asks for the session of a start any more. One that does
-// not come to its end is ended.
-func endRequesters(ctx context.Context, id agent.Invocation) error {
-	for {
-		clients, _, err := requesters(id)
-		if err != nil || len(clients) == 0 {
-			return err
-		}
-		deadline := time.Now().Add(arrivalGrace)
-		for _, client := range clients {
-			waitGone(ctx, client, time.Until(deadline))
-		}
-		// One of them may have become the server meanwhile.
-		left := slices.DeleteFunc(clients, func(id agent.Identity) bool { return proc.Name(id.PID) == tmuxServer })
-		if err := proc.StopAll(ctx, left, leftoverGrace); err != nil {
-			return err
-		}
-	}
-}
-
-// awaitServer waits for a server that was started for the session of a start and does not
-// listen yet: until it does, a client is told that there is none, and so no session.
-func (s *Supervisor) awaitServer(ctx context.Context, r *agent.Record) error {
-	_, servers, err := requesters(r.Process.Invocation)
-	if err != nil || len(servers) == 0 {
-		return err
+// endArrival ends what comes of a start of which nobody has come forward yet.
+func (s *Supervisor) endArrival(ctx context.Context, r *agent.Record) error {
+	if r.Process.Tmux == nil {
+		return nil
 	}
 	client, err := s.client(r)
 	if err != nil {
+		return &sessionLeftError{err}
+	}
+	a := &arrival{Supervisor: s, record: r, tmux: client, deadline: time.Now().Add(arrivalGrace)}
+	if err := a.endClients(ctx); err != nil {
+		return fmt.Errorf("end the tmux client that asks for its session: %w", err)
+	}
+	if err := a.awaitServer(ctx); err != nil {
+		return &sessionLeftError{err}
+	}
+	if err := s.checkArrival(r); err != nil { // it may have come meanwhile
 		return err
 	}
-	for deadline := time.Now().Add(arrivalGrace); time.Now().Before(deadline); {
-		pid, err := client.ServerPID()
-		if err == nil && pid == servers[0].PID || !alive(servers[0]) {
+	leader, err := s.endSession(ctx, r)
+	if err != nil {
+		return &sessionLeftError{err}
+	}
+	// It bears no mark until tmux has made it the launcher, and would be overlooked.
+	waitGone(ctx, leader, leftoverGrace)
+	if alive(leader) {
+		return fmt.Errorf("process %d of its tmux session is still there", leader.PID)
+	}
+	return nil
+}
+
+// endClients returns when no client asks for the session any more. One that does not come to
+// its end in time is ended. Errors: Conflict.
+func (a *arrival) endClients(ctx context.Context) error {
+	for {
+		clients, _, err := a.requesters()
+		if err != nil || len(clients) == 0 {
+			return err
+		}
+		for _, client := range clients {
+			waitGone(ctx, client, time.Until(a.deadline))
+		}
+		if clients, _, err = a.requesters(); err != nil { // one of them may have become the server
+			return err
+		}
+		if err := proc.StopAll(ctx, clients, killNotice); err != nil {
+			return err
+		}
+	}
+}
+
+// awaitServer waits for a server that came up for the session and does not listen yet: until
+// it does, a client is told that there is none, and so no session. Errors: TimedOut.
+func (a *arrival) awaitServer(ctx context.Context) error {
+	_, servers, err := a.requesters()
+	if err != nil {
+		return err
+	}
+	for {
+		servers = slices.DeleteFunc(servers, func(id agent.Identity) bool { return !alive(id) })
+		if len(servers) == 0 || a.listening() != 0 {
 			return nil
+		}
+		if !time.Now().Before(a.deadline) {
+			pid := servers[0].PID
+			return agent.Errorf(agent.TimedOut, "the tmux server that came up for it, pid %d, does not listen", pid).
+				Hint("give it time and repeat the command; or make it make its socket again: kill -USR1 %d", pid)
 		}
 		waitGone(ctx, servers[0], time.Millisecond)
 	}
-	return nil // its socket was removed, or replaced
 }
 
-// requesters finds the clients that ask for the session of a start, and the server that came up
-// for it, which keeps their command line.
-func requesters(id agent.Invocation) (clients, servers []agent.Identity, err error) {
-	found, err := proc.Find(string(id), func(cmdline []string) bool { return tmux.AsksForSession(cmdline, id) })
+// requesters finds the clients that ask for the session, and the servers, or what they have
+// just forked, that came up for it and keep their command line. A client is what this user
+// runs in the project for this very start and what is no server for certain: there may be
+// other agents in it. Errors: Conflict, for a client of the agent from which the record was
+// copied.
+func (a *arrival) requesters() (clients, servers []agent.Identity, err error) {
+	start := a.record.Process.Invocation
+	found, err := proc.Find(string(start), func(cmdline []string) bool { return tmux.AsksForSession(cmdline, start) })
+	if err != nil {
+		return nil, nil, err
+	}
+	listening := a.listening()
 	for _, id := range found {
-		if proc.Name(id.PID) == tmuxServer {
+		if owner, err := proc.Owner(id.PID); err != nil || owner != os.Geteuid() {
+			continue
+		}
+		if id.PID == listening || proc.LeadsSession(id.PID) || proc.Name(id.PID) == tmuxServer {
 			servers = append(servers, id)
-		} else {
+			continue
+		}
+		cwd, err := proc.Cwd(id.PID)
+		switch {
+		case err != nil:
+		case a.isOriginal(cwd, a.record.Handle):
+			return nil, nil, a.errCopied(a.record, id.PID)
+		case sameFolder(cwd, a.Store.Project()):
 			clients = append(clients, id)
 		}
 	}
-	return clients, servers, err
+	return clients, servers, nil
+}
+
+// listening is the pid of the server that listens; 0 when none does.
+func (a *arrival) listening() int {
+	pid, err := a.tmux.ServerPID()
+	if err != nil {
+		return 0
+	}
+	return pid
 }

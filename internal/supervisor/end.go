@@ -37,8 +37,10 @@ func (s *Supervisor) end(ctx context.Context, r agent.Record) error {
 	if err := s.checkMarks(ctx, &r); err != nil {
 		return err
 	}
-	if err := s.endArrival(ctx, &r); err != nil {
-		return err
+	if !arrived(&r) {
+		if err := s.endArrival(ctx, &r); err != nil {
+			return err
+		}
 	}
 	// Descendants are found through their parents, so before these end.
 	leftovers, err := s.descendants(&r)
@@ -58,7 +60,10 @@ func (s *Supervisor) end(ctx context.Context, r agent.Record) error {
 	if err := proc.StopAll(ctx, append(leftovers, carrying...), leftoverGrace); err != nil {
 		return fmt.Errorf("end what claude's tools left behind: %w", err)
 	}
-	session := s.endSession(ctx, &r)
+	var session error
+	if arrived(&r) {
+		_, session = s.endSession(ctx, &r)
+	}
 	if err := s.checkGone(&r); err != nil {
 		return err
 	}
@@ -171,32 +176,33 @@ func (s *Supervisor) ownOnly(r *agent.Record, ids []agent.Identity) []agent.Iden
 	})
 }
 
-func (s *Supervisor) endSession(ctx context.Context, r *agent.Record) error {
+// endSession ends the tmux session of a start and returns who led its pane; nobody when it
+// is not there.
+func (s *Supervisor) endSession(ctx context.Context, r *agent.Record) (leader agent.Identity, err error) {
 	if r.Process.Tmux == nil || r.Process.Adopted != nil {
-		return nil // an adopted claude's session is the user's, and ends by itself when it was all that ran there
+		return leader, nil // an adopted claude's session is the user's, and ends by itself when it was all that ran there
 	}
 	client, panes, err := s.panes(ctx, r)
 	if err != nil {
-		return err
+		return leader, err
 	}
 	pane, there := paneOf(panes, r.Process)
 	if !there {
-		return nil
+		return leader, nil
 	}
-	leader, ended := proc.Identify(pane.PID)
+	if id, err := proc.Identify(pane.PID); err == nil { // else it has gone already
+		leader = id
+	}
 	if err := client.Kill(ctx, pane.SessionID); err != nil {
-		return diagnose(client, r.Handle, err)
-	}
-	if ended == nil { // it bears no mark until tmux has made it the launcher, and would be overlooked
-		waitGone(ctx, leader, leftoverGrace)
+		return leader, diagnose(client, r.Handle, err)
 	}
 	if panes, err = client.Panes(ctx); err != nil {
-		return diagnose(client, r.Handle, err)
+		return leader, diagnose(client, r.Handle, err)
 	}
 	if _, there := paneOf(panes, r.Process); there {
-		return errors.New("it is still there")
+		return leader, errors.New("it is still there")
 	}
-	return nil
+	return leader, nil
 }
 
 // checkGone observes that nothing of the start is left.

@@ -50,10 +50,8 @@ func (s *Supervisor) List(ctx context.Context) ([]Row, error) {
 	defer reports.Close()
 	registries := &registries{supervisor: s}
 	defer registries.close()
+	inParallel(len(rows)-1, func(i int) { see(i + 1) }) // each server is asked before any is waited for
 	inParallel(len(rows), func(i int) {
-		if i > 0 {
-			see(i)
-		}
 		rows[i].look(ctx, s, registries)
 		rows[i].gauge(reports)
 	})

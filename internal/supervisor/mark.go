@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -42,11 +43,16 @@ func (s *Supervisor) checkArrival(r *agent.Record) error {
 	}
 	for _, id := range found {
 		if s.ofOriginal(r, id.PID) {
-			copied := agent.Errorf(agent.Conflict, "process %d is of the same start, and of another agent or project; nothing was ended", id.PID)
-			return s.hintAside(copied, r, "when the record was copied")
+			return s.errCopied(r, id.PID)
 		}
 	}
 	return nil
+}
+
+// errCopied is the refusal to end what a record knows because it was copied.
+func (s *Supervisor) errCopied(r *agent.Record, pid int) error {
+	copied := agent.Errorf(agent.Conflict, "process %d is of the same start, and of another agent or project; it was left alone", pid)
+	return s.hintAside(copied, r, "when the record was copied")
 }
 
 // marked tells whether a process is of the record's start: its launcher is at work on the
@@ -70,13 +76,14 @@ func (s *Supervisor) marked(r *agent.Record, pid int) bool {
 	return len(chain) > 1 && chain[1] == r.Process.Launcher.PID && s.marked(r, chain[1])
 }
 
-// ofOriginal tells whether a process is of an agent from which the record was copied. A
-// launcher may have the variables of an agent whose shell started the tmux server; it works
-// in its project.
+// ofOriginal tells whether a process is of an agent from which the record was copied.
 func (s *Supervisor) ofOriginal(r *agent.Record, pid int) bool {
-	if s.runs(pid, r.Handle) {
-		cwd, err := proc.Cwd(pid)
-		return err == nil && s.isOriginal(cwd, r.Handle)
+	if asked, _ := proc.Variable(pid, launcher.LaunchVariable); asked == string(r.Process.Invocation) || s.runs(pid, r.Handle) {
+		// A launcher may have the variables of an agent whose shell started the tmux server:
+		// what it was asked for, and where it works, tells.
+		words, err := proc.Cmdline(pid)
+		cwd, _ := proc.Cwd(pid)
+		return err == nil && len(words) > 0 && !names(words, r.Handle) || s.isOriginal(cwd, r.Handle)
 	}
 	handle, named := proc.Variable(pid, launcher.HandleVariable)
 	root, _ := proc.Variable(pid, launcher.RootVariable)
@@ -85,7 +92,17 @@ func (s *Supervisor) ofOriginal(r *agent.Record, pid int) bool {
 
 // isOriginal tells whether a folder is another project that has the agent too.
 func (s *Supervisor) isOriginal(folder string, handle agent.Handle) bool {
-	return folder != "" && folder != s.Store.Project() && store.Has(folder, handle)
+	return folder != "" && !sameFolder(folder, s.Store.Project()) && store.Has(folder, handle)
+}
+
+// sameFolder tells whether two paths lead to one folder: it may be mounted twice.
+func sameFolder(a, b string) bool {
+	if a == b {
+		return true
+	}
+	at, err1 := os.Stat(a)
+	bt, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(at, bt)
 }
 
 // carries tells whether a process has the invocation of the record's start in its
@@ -99,6 +116,9 @@ func carries(r *agent.Record, pid int) bool {
 // run. One that a person started carries no invocation: it is minted later.
 func (s *Supervisor) runs(pid int, handle agent.Handle) bool {
 	words, err := proc.Cmdline(pid)
-	return err == nil && proc.Program(pid) == filepath.Base(s.Program) && slices.Contains(words, "run") &&
-		slices.ContainsFunc(words, func(word string) bool { return agent.Handle(word).Same(handle) })
+	return err == nil && proc.Program(pid) == filepath.Base(s.Program) && slices.Contains(words, "run") && names(words, handle)
+}
+
+func names(words []string, handle agent.Handle) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return agent.Handle(word).Same(handle) })
 }
