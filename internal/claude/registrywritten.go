@@ -8,9 +8,9 @@ import (
 )
 
 // readWrittenLive reads an entry as Claude writes it: one object on one line, of strings,
-// numbers, truth values and lists of strings. It takes a fifth of the time that a decoder of
-// any JSON takes, and a list reads one for each agent. Of what is in another form it is not
-// ok. The strings that it returns hold on to the whole text.
+// numbers, truth values and lists of strings. A list reads one for each agent, and a decoder
+// of any JSON takes half as long again, after it has made itself ready. Of what is in another
+// form it is not ok. The strings that it returns hold on to the whole text.
 func readWrittenLive(text string) (live Live, ok bool) {
 	e := &entryText{rest: strings.TrimSuffix(text, "\n")}
 	e.must(e.cut("{"))

@@ -16,6 +16,9 @@ import (
 // to get the session, and a server to listen that came up for it.
 const arrivalGrace = 500 * time.Millisecond
 
+// clientGrace is how long a tmux client may take to leave, which it does at once when told.
+const clientGrace = 250 * time.Millisecond
+
 // arrival is a start of which nobody has come forward yet. The verb may have been killed
 // while its tmux client was at work, which lives on: as long as it does, a session that is
 // not there may still come.
@@ -77,7 +80,7 @@ func (a *arrival) endClients(ctx context.Context) error {
 		if clients, _, err = a.requesters(); err != nil { // one of them may have become the server
 			return err
 		}
-		if err := proc.StopAll(ctx, clients, killNotice); err != nil {
+		if err := proc.StopAll(ctx, clients, clientGrace); err != nil {
 			return err
 		}
 	}
