@@ -214,6 +214,9 @@ func (r *round) strike() {
 	if !hung.Stop() {
 		r.Errorf("the verb was still there after %s", time.Since(begun))
 	}
+	if len(r.fault.Victims) == 0 {
+		r.settle() // what the verb set going is seen to its end: the last reply may come after it
+	}
 	r.hit = strike.End()
 	if r.hit.Err != nil {
 		r.Fatal(r.hit.Err)
