@@ -257,6 +257,21 @@ func (m *team) named(name string) []int {
 	return pids
 }
 
+// A launcher that has come forward meanwhile waits for a claude that does not leave.
+func TestStopOfAStartThatArrivesMeanwhile(t *testing.T) {
+	m := standIn(t, "stop-delay=4s")
+	m.ok("spawn", "alpha")
+	own := []int{m.launcher("alpha"), m.session("alpha").RecordedPID}
+	m.setRecord("alpha", neverArrived)
+	m.inTime(0, "stop", "alpha")
+	for _, pid := range own {
+		if !dead(pid) {
+			t.Errorf("process %d is left", pid)
+		}
+	}
+	m.ok("resume", "alpha")
+}
+
 // A server that is stopped keeps the client waiting, and makes the session when it goes on.
 func TestStopOfAKilledSpawnInAStoppedServer(t *testing.T) {
 	m := standIn(t)

@@ -60,7 +60,7 @@ func (s *Supervisor) endArrival(ctx context.Context, r *agent.Record) error {
 	}
 	// It bears no mark until tmux has made it the launcher, and would be overlooked.
 	waitGone(ctx, leader, leftoverGrace)
-	if alive(leader) {
+	if alive(leader) && !carries(r, leader.PID) {
 		return fmt.Errorf("process %d of its tmux session is still there", leader.PID)
 	}
 	return nil
