@@ -161,14 +161,7 @@ func TestStopOfAKilledSpawnSparesWhatOnlySoundsLikeItsClient(t *testing.T) {
 		"in another project": exec.Command(words[0], words[1:]...),
 	} {
 		stranger.Dir = "/"
-		in, err := stranger.StdinPipe()
-		if err == nil {
-			err = stranger.Start()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = in.Close(); _ = stranger.Wait() })
+		m.startHeld(stranger)
 		m.waitFor("it shows the words", func() (bool, string) {
 			line := m.cmdline(stranger.Process.Pid)
 			return line[0] == "sh", fmt.Sprint(line)

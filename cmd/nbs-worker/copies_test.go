@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -28,10 +29,7 @@ func TestCopiedProjectEndsNobody(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "bob")
 	bob := m.session("bob")
-	other := m.otherProject()
-	if out, err := exec.Command("cp", "-a", filepath.Join(m.world.Project, ".nbs"), other).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	other := m.copiedProject()
 	for _, args := range [][]string{{"stop", "bob"}, {"dismiss", "bob"}, {"resume", "bob", "--force"}} {
 		m.refused(5, "does not bear the mark of its start", append(args, "--root", other)...)
 	}
@@ -45,11 +43,8 @@ func TestProjectCopiedDuringTheStartEndsNobody(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "bob")
 	bob, text := m.session("bob"), m.recordText("bob")
-	other := m.otherProject()
 	m.setRecord("bob", neverArrived)
-	if out, err := exec.Command("cp", "-a", filepath.Join(m.world.Project, ".nbs"), other).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	other := m.copiedProject()
 	m.writeRecord("bob", text)
 	for _, args := range [][]string{{"stop", "bob"}, {"dismiss", "bob"}, {"resume", "bob", "--force"}} {
 		m.refused(5, "is of the same start, and of another agent or project", append(args, "--root", other)...)
@@ -64,11 +59,12 @@ func TestProjectCopiedBeforeTheSessionEndsNobody(t *testing.T) {
 	hold := m.fifo()
 	m.env = append(m.env, m.beforeTmux(`case "$*" in *new-session*) read x <`+hold+`;; esac`))
 	spawn := m.begin("spawn", "bob")
-	m.waitFor("its client is at work", func() (bool, string) { return len(m.named("tmux")) > 0, fmt.Sprint(m.processes()) })
-	other := m.otherProject()
-	if out, err := exec.Command("cp", "-a", filepath.Join(m.world.Project, ".nbs"), other).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	m.waitFor("its client asks for the session", func() (bool, string) {
+		all := m.processes()
+		asks := func(p worldProcess) bool { return p.name == "tmux" && slices.Contains(p.args, "new-session") }
+		return slices.ContainsFunc(all, asks), fmt.Sprint(all)
+	})
+	other := m.copiedProject()
 	for _, verb := range []string{"stop", "dismiss"} {
 		m.refused(5, "is of the same start, and of another agent or project", verb, "bob", "--root", other)
 	}
@@ -89,14 +85,7 @@ func TestCopiedRecordDoesNotEndTheLauncherOfTheOriginal(t *testing.T) {
 	invocation := process(m.record("carol"))["invocation"].(string)
 	launcher := exec.Command("bash", "-c", "cat; :", "nbs-worker", "run", "bob")
 	launcher.Dir, launcher.Env = m.world.Project, []string{"PATH=" + m.variable("PATH"), "NBS_LAUNCH=" + invocation, "NBS_INVOCATION_ID=" + invocation}
-	in, err := launcher.StdinPipe()
-	if err == nil {
-		err = launcher.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = in.Close(); _ = launcher.Wait() })
+	m.startHeld(launcher)
 	m.refused(5, "is of the same start, and of another agent or project", "stop", "carol")
 	if dead(launcher.Process.Pid) {
 		t.Error("it was ended")
@@ -109,14 +98,7 @@ func TestProcessThatOnlySoundsLikeALauncher(t *testing.T) {
 	m.ok("spawn", "alpha")
 	m.ok("stop", "alpha")
 	docker := exec.Command("bash", "-c", "cat; :", "docker", "run", "alpha")
-	in, err := docker.StdinPipe()
-	if err == nil {
-		err = docker.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = in.Close(); _ = docker.Wait() })
+	m.startHeld(docker)
 	pid := docker.Process.Pid
 	m.setRecord("alpha", func(fields map[string]any) {
 		process(fields)["launcher"] = map[string]any{"pid": pid, "start_ticks": m.startTicks(pid)}
@@ -126,4 +108,27 @@ func TestProcessThatOnlySoundsLikeALauncher(t *testing.T) {
 	if dead(pid) {
 		t.Error("it was ended")
 	}
+}
+
+// copiedProject is another project with a copy of all that this one has.
+func (m *team) copiedProject() string {
+	m.Helper()
+	other := m.otherProject()
+	if out, err := exec.Command("cp", "-a", filepath.Join(m.world.Project, ".nbs"), other).CombinedOutput(); err != nil {
+		m.Fatalf("%v: %s", err, out)
+	}
+	return other
+}
+
+// startHeld starts a program that ends with its input, at the end of the test.
+func (m *team) startHeld(cmd *exec.Cmd) {
+	m.Helper()
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		m.Fatal(err)
+	}
+	m.Cleanup(func() { _ = in.Close(); _ = cmd.Wait() })
 }

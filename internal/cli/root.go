@@ -83,7 +83,7 @@ nbs-worker resume <handle> --force --prompt TEXT.`,
 	for _, c := range commands {
 		if len(args) > 0 && args[0] == c.name {
 			root.AddCommand(c.make(f))
-			root.CompletionOptions.DisableDefaultCmd = true
+			root.CompletionOptions.DisableDefaultCmd = true // it would be made at each run
 			return root
 		}
 	}

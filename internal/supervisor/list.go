@@ -106,7 +106,7 @@ func (row *Row) addTmux() {
 }
 
 // perWorker is for how many agents one worker is enough. tmux takes about as long for its
-// answer as he does to read them, and in a small team a second would only be in its way.
+// answer as a worker to read that many, and in a small team a second one is in its way.
 const perWorker = 128
 
 // inParallel calls do for 0 to n-1, in a large team on all processors.
