@@ -16,7 +16,12 @@ func TestKernelKillsForWantOfMemory(t *testing.T) {
 		t.Log("this machine lets nobody make a memory cgroup; the kernel's part is played in the other tests")
 		return
 	}
-	m.say("hello")
+	target := "=" + before.TmuxSession + ":"
+	m.waitFor("claude wants more memory than it has", func() (bool, string) { // at any moment from now on
+		m.tmux("send-keys", "-t", target, "hello", "Enter")
+		now := m.session("alpha")
+		return now.State == "dead", fmt.Sprintf("%+v", now)
+	})
 	e := m.mustHaveDied("alpha", "killed: out of memory", byTheKernel)
 	if !e.LastExit.OutOfMemory || e.LastExit.Signal != "killed" {
 		t.Errorf("%+v", e.LastExit)

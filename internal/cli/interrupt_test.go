@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"runtime"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -17,9 +18,7 @@ func TestSecondSignalEndsNothing(t *testing.T) {
 	ctx, stop := untilInterrupted(false)
 	defer stop()
 	for range 10_000 { // long enough for whoever would let go of them after the first
-		if err := unix.Kill(os.Getpid(), unix.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
+		interrupt(t)
 		<-ctx.Done()
 	}
 	if !errors.Is(ctx.Err(), context.Canceled) {
@@ -35,11 +34,20 @@ func TestBriefCommandThatIsNot(t *testing.T) {
 	ctx, stop := untilInterrupted(true)
 	defer stop()
 	rig.Eventually(t, "it is interrupted", func() bool {
-		if err := unix.Kill(os.Getpid(), unix.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
+		interrupt(t)
 		return ctx.Err() != nil
 	})
+}
+
+// interrupt sends SIGTERM to the thread that it runs on, which has got it when this returns. One
+// sent to the process is got by any thread, maybe after the test, when it would end them all.
+func interrupt(t *testing.T) {
+	t.Helper()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := unix.Tgkill(os.Getpid(), unix.Gettid(), unix.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestStopEndsTheContext(t *testing.T) {
