@@ -188,7 +188,7 @@ func TestDoctorSeesALeaseOfNobody(t *testing.T) {
 	m.doctor(0).isWell(m, "left.leases", "left.signatures")
 	const session = "11111111-2222-4333-8444-555555555555"
 	lease := m.inNbs("locks", session+".lease")
-	holder := exec.Command("flock", lease, "sleep", "600")
+	holder := exec.Command("flock", "--no-fork", lease, "sleep", "600")
 	if err := holder.Start(); err != nil {
 		t.Fatal(err)
 	}
