@@ -17,8 +17,11 @@ const (
 	KeyAnswer = "-0123456789abcdef-00"
 )
 
-// configVariable is also by which the processes of a world are known: each world has a folder of its own.
-const configVariable = "CLAUDE_CONFIG_DIR="
+// The processes of a world are known by either, for what it starts may change one: each world has folders of its own.
+const (
+	homeVariable   = "HOME="
+	configVariable = "CLAUDE_CONFIG_DIR="
+)
 
 // World names the places of a world.
 type World struct {
@@ -62,7 +65,7 @@ func Configuration(trusted ...string) map[string]any {
 func (w World) Env() []string {
 	env := []string{
 		"PATH=" + os.Getenv("PATH"),
-		"HOME=" + w.Home,
+		homeVariable + w.Home,
 		"TERM=xterm-256color",
 		"LANG=C.UTF-8",
 		configVariable + w.ConfigDir,
@@ -86,7 +89,7 @@ func (w World) Env() []string {
 // Kill kills the processes that were started with this world's environment, and says how many there were. The handle
 // is taken before the look, so that it cannot come to name another process.
 func (w World) Kill() int {
-	mark := []byte(configVariable + w.ConfigDir + "\x00")
+	home, config := []byte(homeVariable+w.Home+"\x00"), []byte(configVariable+w.ConfigDir+"\x00")
 	environs, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is constant and well formed
 	found := 0
 	for _, name := range environs {
@@ -99,7 +102,7 @@ func (w World) Kill() int {
 			continue
 		}
 		environ, err := os.ReadFile(name)
-		if err == nil && bytes.Contains(environ, mark) {
+		if err == nil && (bytes.Contains(environ, home) || bytes.Contains(environ, config)) {
 			found++
 			_ = p.Kill() // gone meanwhile is fine
 		}

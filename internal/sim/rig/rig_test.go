@@ -62,19 +62,24 @@ func TestStandInRunsUnderItsName(t *testing.T) {
 }
 
 func TestWorldEndsWhatWasLeft(t *testing.T) {
-	var left *exec.Cmd
+	left := map[string]*exec.Cmd{"": nil, "HOME=/elsewhere": nil, "CLAUDE_CONFIG_DIR=/elsewhere": nil}
 	var root string
-	t.Run("leaves a process", func(t *testing.T) {
+	t.Run("leaves processes", func(t *testing.T) {
 		w := NewWorld(t, "")
 		root = w.Root
-		left = exec.Command(Sim(t), "sleep")
-		left.Env = w.Env()
-		if err := left.Start(); err != nil {
-			t.Fatal(err)
+		for change := range left {
+			cmd := exec.Command(Sim(t), "sleep")
+			cmd.Env = w.Env(change)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			left[change] = cmd
 		}
 	})
-	if err := left.Wait(); err == nil || err.Error() != "signal: killed" {
-		t.Errorf("the process ended by %v", err)
+	for change, cmd := range left {
+		if err := cmd.Wait(); err == nil || err.Error() != "signal: killed" {
+			t.Errorf("the process with %q ended by %v", change, err)
+		}
 	}
 	if _, err := os.Stat(root); err == nil {
 		t.Errorf("%s is still there", root)
