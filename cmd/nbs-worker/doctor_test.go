@@ -147,7 +147,7 @@ func TestDoctorTriesTmux(t *testing.T) {
 	m := standIn(t)
 	careless := m.beforeTmux(`case " $* " in *" has-session "*) exit 0;; esac`)
 	m.doctorWith([]string{careless}, 6).finds(m, "tmux.trial", "failure", "found by a part of its name")
-	forgetful := m.beforeTmux(`case " $* " in *" list-panes "*) echo '1|$1|%1|1||nbs-alpha-live'; exit 0;; esac`)
+	forgetful := m.beforeTmux(`case " $* " in *" list-panes "*) echo '1|$1|%1|1|0|0|1||||nbs-alpha-live'; exit 0;; esac`)
 	m.doctorWith([]string{forgetful}, 6).finds(m, "tmux.trial", "failure", "has lost its mark")
 }
 

@@ -116,7 +116,7 @@ func TestSessionNameThatSomebodyTookMeanwhile(t *testing.T) {
 	m.keepServer()
 	m.ok("stop", "alpha")
 	m.tmux("new-session", "-d", "-s", "nbs-alpha-live", "cat; cat")
-	m.mustRefuse(m.onTerminal("attach", "alpha"), 2, "the agent has no tmux session: stopped")
+	m.mustRefuse(m.onTerminal("attach", "alpha"), 2, "the agent does not run: stopped")
 	if s := m.session("alpha"); s.TmuxAlive || s.Cause != "stopped" {
 		t.Errorf("%+v", s)
 	}

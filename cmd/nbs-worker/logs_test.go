@@ -55,7 +55,10 @@ func (m *team) saysAndHears(handle, line, answer string) {
 		r := m.nbs("logs", handle, "--tools") // there is no transcript before the first prompt
 		return strings.Contains(r.stdout, answer), r.String()
 	})
-	m.waitState(handle, "idle")
+	m.waitFor("it is at its prompt", func() (bool, string) {
+		s := m.session(handle)
+		return s.State == "idle" || s.State == "failed", fmt.Sprintf("%+v", s)
+	})
 }
 
 func TestLogsOfARealConversation(t *testing.T) {

@@ -191,7 +191,7 @@ func (m *team) onSlowTmux() {
 		{"list", nil, 0, ""},
 		{"session", []string{"alpha"}, 0, ""},
 		{"session", []string{"fallen"}, 0, ""},
-		{"attach", []string{"fallen"}, 2, "the agent has no tmux session"},
+		{"attach", []string{"fallen"}, 2, "the agent does not run"},
 		{"resume", []string{"alpha"}, 5, "the agent runs already: "},
 		{"stop", []string{"gamma"}, 0, ""},
 		{"dismiss", []string{"delta"}, 0, ""},

@@ -177,7 +177,7 @@ func TestRetryingIsTold(t *testing.T) {
 		if out := m.ok("session", "alpha"); !strings.Contains(out, "State:           retrying: attempt ") || !strings.Contains(out, " of 10 in ") {
 			t.Error(out)
 		}
-		if out := m.ok("list"); !strings.HasPrefix(out, "alpha\tbusy\t") {
+		if out := m.ok("list"); !strings.HasPrefix(out, "alpha\tretrying\t") {
 			t.Error(out)
 		}
 	})
@@ -189,15 +189,16 @@ func TestFailedTurnsAreTold(t *testing.T) {
 		m.ok("spawn", "alpha", "--model", "sonnet", "--prompt", "Remember 42.")
 		m.mustAnswer("alpha", "OK, I will remember 42.")
 		m.waitState("alpha", "idle")
-		for _, c := range []struct{ prompt, detail string }{
-			{"[[error 403]] a", "the last turn failed: authentication_failed"},
-			{"[[error too-long]] a", "the last turn failed: invalid_request"},
-			{"hello", ""},
+		for _, c := range []struct{ prompt, state, detail string }{
+			{"[[error 403]] a", "failed", "authentication failed"},
+			{"[[error too-long]] a", "failed", "invalid request"},
+			{"[[error 400]] a", "failed", "unknown"},
+			{"hello", "idle", ""},
 		} {
 			at := m.say(c.prompt)
 			m.waitFor(c.prompt, func() (bool, string) {
 				l := m.look("alpha")
-				return l.State == "idle" && l.Detail == c.detail && m.entry().StatusUpdatedAt > at.UnixMilli(), fmt.Sprintf("%+v\n%s", l, m.screen("alpha"))
+				return l.State == c.state && l.Detail == c.detail && m.entry().StatusUpdatedAt > at.UnixMilli(), fmt.Sprintf("%+v\n%s", l, m.screen("alpha"))
 			})
 		}
 	})

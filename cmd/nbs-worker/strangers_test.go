@@ -3,8 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"strings"
 	"sync"
 	"testing"
 
@@ -64,23 +62,5 @@ func TestStopSparesPanesOfOtherSessions(t *testing.T) {
 	m.ok("stop", "boss")
 	if sessions := m.sessionNames(); sessions != "somebody\n" {
 		t.Errorf("sessions left: %q", sessions)
-	}
-}
-
-func TestStopFromAnotherWindowOfTheAgentIsRefused(t *testing.T) {
-	m := standIn(t)
-	m.ok("spawn", "alpha")
-	out := m.world.Root + "/out"
-	m.tmux("new-window", "-t", "=nbs-alpha-live:", "-c", m.world.Project, m.worker+" dismiss alpha 2>"+out+"; env >>"+out+"; cat")
-	m.waitFor("the command has ended", func() (bool, string) {
-		text, _ := os.ReadFile(out)
-		return strings.Contains(string(text), "PATH="), string(text)
-	})
-	text, _ := os.ReadFile(out)
-	if !strings.Contains(string(text), "runs inside this very agent") || strings.Contains(string(text), "NBS_LAUNCH=") || strings.Contains(string(text), "NBS_INVOCATION_ID=") {
-		t.Errorf("%s", text)
-	}
-	if s := m.session("alpha"); !s.Running {
-		t.Errorf("%+v", s)
 	}
 }

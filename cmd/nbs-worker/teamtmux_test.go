@@ -16,8 +16,7 @@ func (m *team) mustAnswer(handle, words string) {
 }
 
 func (m *team) screen(handle string) string {
-	screen := m.tmux("capture-pane", "-p", "-t", "="+m.session(handle).TmuxSession+":")
-	return strings.ReplaceAll(screen, "\u00a0", " ")
+	return strings.ReplaceAll(m.nbs("screen", handle).stdout, "\u00a0", " ")
 }
 
 // typeLine types a line into an agent's terminal, as a person would.

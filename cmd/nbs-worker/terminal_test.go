@@ -60,7 +60,7 @@ func TestAttach(t *testing.T) {
 	}
 	m.ok("stop", "alpha")
 	c = m.console(m.command([]string{"attach", "alpha"}))
-	c.mustShow("no tmux session: stopped")
+	c.mustShow("the agent does not run: stopped")
 }
 
 func TestRunByHandInATerminal(t *testing.T) {

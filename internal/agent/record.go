@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -45,7 +46,6 @@ type Record struct {
 	Exits            []Exit            `json:"exits,omitempty"` // oldest first
 
 	source source
-	seen   bool // and not read to be written again
 }
 
 // Desired is what the operator wants, apart from what is observed.
@@ -127,6 +127,11 @@ type Exit struct {
 	Error      string     `json:"error,omitempty"`       // why claude was not started at all
 	LastScreen string     `json:"last_screen,omitempty"` // at most 4 kB; of the latest exits
 
+	// Cause is what a look told from what may change later, and Detail says more of it; ""
+	// when all that the cause depends on is written here.
+	Cause  Cause  `json:"cause,omitempty"`
+	Detail string `json:"detail,omitempty"`
+
 	EndReason   string `json:"end_reason,omitempty"`    // as Claude named it: "prompt_input_exit"; "": it said nothing
 	OutOfMemory bool   `json:"out_of_memory,omitempty"` // the kernel killed it for want of memory, on evidence
 	OOMKills    uint64 `json:"oom_kills,omitempty"`     // processes of its memory cgroup that the kernel so killed while it ran
@@ -195,6 +200,8 @@ func (e *Exit) Summary() string {
 	switch {
 	case e.Error != "":
 		return "not started: " + e.Error
+	case e.Cause != "" && e.Code == -1 && e.Signal == "":
+		return strings.TrimSuffix(string(e.Cause)+", "+e.Detail, ", ")
 	case e.HungUp:
 		return fmt.Sprintf("its terminal was closed, code %d", e.Code)
 	case e.Signal != "":

@@ -28,38 +28,21 @@ var lenient = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.Al
 // ParseRecord reads the known fields of a record's file, and keeps the others as they are.
 // After an error the record is empty.
 func ParseRecord(data []byte, into *Record) error {
-	if err := SeeRecord(data, into); err != nil {
-		return err
-	}
-	into.source, into.seen = slices.Clone(data), false
-	return nil
-}
-
-// SeeRecord reads the known fields of a record's file alone: what comes of it is not to be
-// written. After an error the record is empty.
-func SeeRecord(data []byte, into *Record) (err error) {
 	*into = Record{}
-	if !readWrittenRecord(data, into) {
-		*into, err = seeAnyRecord(data)
-	}
-	into.seen = err == nil
-	return err
-}
-
-// seeAnyRecord is SeeRecord of one that another hand or program wrote, too.
-func seeAnyRecord(data []byte) (Record, error) {
 	var read struct {
 		plainRecord
 
 		Unknown jsontext.Value `json:",embed"`
 	}
 	if err := jsonv2.Unmarshal(data, &read, lenient); err != nil {
-		return Record{}, err
+		return err
 	}
 	if err := checkNames(read.Unknown); err != nil {
-		return Record{}, err
+		return err
 	}
-	return Record(read.plainRecord), nil
+	*into = Record(read.plainRecord)
+	into.source = slices.Clone(data)
+	return nil
 }
 
 // checkNames refuses a field that differs from one of ours in case only: some readers would
@@ -88,9 +71,6 @@ func (r *Record) UnmarshalJSON(data []byte) error { return ParseRecord(data, r) 
 // MarshalJSON writes the known fields in their order, then the unknown ones, and so in the
 // objects inside.
 func (r Record) MarshalJSON() ([]byte, error) {
-	if r.seen {
-		return nil, errors.New("the record was read without its unknown fields, and writing it would lose them")
-	}
 	before := map[string]json.RawMessage{}
 	if r.source != nil {
 		if err := json.Unmarshal(r.source, &before); err != nil {

@@ -208,15 +208,3 @@ func TestUnknownFieldsInsideSurvive(t *testing.T) {
 		t.Errorf("without a start: %s", text)
 	}
 }
-
-// What was only looked at has lost the fields that this version does not know.
-func TestSeenRecordIsNotWritten(t *testing.T) {
-	t.Parallel()
-	var seen agent.Record
-	if err := agent.SeeRecord([]byte(legacy), &seen); err != nil {
-		t.Fatal(err)
-	}
-	if text, err := json.Marshal(seen); err == nil {
-		t.Errorf("written as %s", text)
-	}
-}

@@ -1,6 +1,10 @@
 package agent
 
-import "time"
+import (
+	"time"
+
+	jsonv2 "github.com/go-json-experiment/json"
+)
 
 // Report is what a running claude says of itself through the hooks and the status line that
 // it was started with: .nbs/status/<handle>.json. It may be lost without harm, and says
@@ -9,9 +13,17 @@ type Report struct {
 	Invocation Invocation `json:"invocation"`
 	SessionID  SessionID  `json:"session_id"` // the conversation that claude is in
 	Activity   *Activity  `json:"activity,omitempty"`
-	Failure    *Failure   `json:"failure,omitempty"` // of the last turn; nil when it went well
+	Failure    *Failure   `json:"failure,omitempty"` // of the last turn; nil when it went well, or is not over
+	Done       time.Time  `json:"done,omitzero"`     // when the last turn ended well; zero when it failed, or is not over
 	End        *End       `json:"end,omitempty"`
 	Gauge      *Gauge     `json:"gauge,omitempty"`
+}
+
+// ParseReport reads a report's file.
+func ParseReport(data []byte) (Report, error) {
+	var report Report
+	err := jsonv2.Unmarshal(data, &report, lenient)
+	return report, err
 }
 
 // PutBack takes what the report seems to have heard later than now, by a clock that was put

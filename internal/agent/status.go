@@ -7,13 +7,14 @@ type State string
 
 // The states. An agent in any of them but Dead has a live claude, or may have one.
 const (
-	Starting State = "starting" // claude was started and is not ready yet
-	Idle     State = "idle"
-	Busy     State = "busy"
-	Waiting  State = "waiting"  // for a person: permission, question, trust, login
-	Retrying State = "retrying" // the API refused the request; claude will ask again by itself
-	Unknown  State = "unknown"  // a query failed, or the record is of another host
-	Dead     State = "dead"     // Status.Cause says why
+	Starting   State = "starting" // claude was started and is not ready yet
+	Idle       State = "idle"
+	TurnFailed State = "failed" // idle, and the last turn ended with an error of the API
+	Busy       State = "busy"
+	Waiting    State = "waiting"  // for a person: permission, question, trust, login
+	Retrying   State = "retrying" // the API refused the request; claude will ask again by itself
+	Unknown    State = "unknown"  // a query failed, or the record is of another host
+	Dead       State = "dead"     // Status.Cause says why
 )
 
 // Who says in which state an agent is. The registry is Claude's own, of that very process.
@@ -39,6 +40,8 @@ const (
 	OutOfMemory  Cause = "killed: out of memory" // by the kernel, and not by a person
 )
 
+var causes = []Cause{Exited, Crashed, Stopped, LostReboot, LostTmux, NeverStarted, OutOfMemory}
+
 // Status is what is observed of an agent, with the evidence.
 type Status struct {
 	State  State  `json:"state"`
@@ -54,10 +57,6 @@ type Status struct {
 	// SamePID tells whether the recorded pid is that very process and alive.
 	SamePID bool          `json:"same_process"`
 	Uptime  time.Duration `json:"-"`
-
-	TmuxAlive bool `json:"tmux_alive"` // our session is there, by its invocation
-
-	SessionID SessionID `json:"-"` // in which the registry sees it; "": not known
 }
 
 // Retry is how far claude is with a request that the API refuses.
@@ -87,8 +86,8 @@ func (s Status) Word() string {
 	switch {
 	case s.State == Dead:
 		return string(s.Cause)
-	case s.State == Waiting && s.Detail != "":
-		return "waiting: " + s.Detail
+	case (s.State == Waiting || s.State == TurnFailed) && s.Detail != "":
+		return string(s.State) + ": " + s.Detail
 	default:
 		return string(s.State)
 	}

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -171,6 +172,9 @@ func checkExits(exits []Exit) error {
 	for _, exit := range exits {
 		if !IsEndReason(exit.EndReason) {
 			return Errorf(BadInput, "end_reason of an exit is not a word: %s", Quote(exit.EndReason))
+		}
+		if exit.Cause != "" && !slices.Contains(causes, exit.Cause) {
+			return Errorf(BadInput, "cause of an exit is not known: %s", Quote(string(exit.Cause)))
 		}
 	}
 	return nil

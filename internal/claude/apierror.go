@@ -12,9 +12,15 @@ import (
 
 // APIError is the error with which a turn ended instead of a reply.
 type APIError struct {
-	Class string    // as Claude names it: "rate_limit"; "": it does not
+	Class string // as Claude names it: "rate_limit"; "": it does not
+	Text  string // what the person was told, at most apiErrorText bytes
+}
+
+// LastTurn is how the last turn of a conversation ended.
+type LastTurn struct {
+	Ended bool      // false: there was none, or nothing of it is near the transcript's end
 	At    time.Time // zero: not written down
-	Text  string    // what the person was told, at most apiErrorText bytes
+	Error *APIError // nil: it ended with a reply
 }
 
 const (
@@ -36,12 +42,12 @@ type turnEnd struct {
 	} `json:"message"`
 }
 
-// LastError finds the error with which the last turn of the conversation ended; found is
-// false when it ended with a reply, or nothing of it is near the transcript's end.
-func (t Transcript) LastError() (last APIError, found bool, err error) {
+// LastTurn finds how the last turn of the conversation ended. One that is not over counts by
+// what was said in it.
+func (t Transcript) LastTurn() (LastTurn, error) {
 	lines, err := t.tail(apiErrorReach)
 	if err != nil {
-		return APIError{}, false, err
+		return LastTurn{}, err
 	}
 	for i := len(lines) - 1; i >= 0; i-- {
 		var line turnEnd
@@ -49,13 +55,13 @@ func (t Transcript) LastError() (last APIError, found bool, err error) {
 			continue
 		}
 		if line.IsAPIError {
-			return APIError{Class: jsonString(line.Error), At: line.Timestamp, Text: cut(line.text(), apiErrorText)}, true, nil
+			return LastTurn{Ended: true, At: line.Timestamp, Error: &APIError{Class: jsonString(line.Error), Text: cut(line.text(), apiErrorText)}}, nil
 		}
 		if line.Message.Model != "<synthetic>" {
-			return APIError{}, false, nil
+			return LastTurn{Ended: true, At: line.Timestamp}, nil
 		}
 	}
-	return APIError{}, false, nil
+	return LastTurn{}, nil
 }
 
 // text is what a message says, as a string or in pieces.

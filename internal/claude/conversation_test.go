@@ -171,7 +171,7 @@ func TestLaterMessages(t *testing.T) {
 	read := func() {
 		t.Helper()
 		var err error
-		at, err = transcript.Later(at, Wanted{}, func(m Message) error { got = append(got, m.Text); return nil })
+		at, err = transcript.Later(at, Wanted{}, func(m Message) error { got = append(got, m.Text); return nil }, func() { got = append(got, "begun anew") })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -253,7 +253,7 @@ func FuzzConversation(f *testing.F) {
 				t.Errorf("the last %d of %q are %q", n, all, last)
 			}
 		}
-		if end, err := transcript.Later(Place{}, Wanted{}, func(Message) error { return nil }); err != nil || end.offset > int64(len(text)) {
+		if end, err := transcript.Later(Place{}, Wanted{}, func(Message) error { return nil }, func() {}); err != nil || end.offset > int64(len(text)) {
 			t.Errorf("read up to %d of %d: %v", end.offset, len(text), err)
 		}
 	})

@@ -34,5 +34,5 @@ func (e *Entry) MovedTo(r *agent.Record, report agent.Report) (id agent.SessionI
 	if err != nil {
 		return "", false
 	}
-	return live.movedTo(r, report, 0)
+	return live.MovedTo(r, report, 0)
 }

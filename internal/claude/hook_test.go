@@ -70,6 +70,23 @@ func TestHooksTellHowTurnsAndClaudeEnd(t *testing.T) {
 	if got := tell(t, failed, `"hook_event_name":"Stop","agent_id":"a1"`); got.Failure == nil {
 		t.Errorf("a subagent's turn took the agent's failure back: %+v", got)
 	}
+	for what, next := range map[string]string{
+		"another prompt": `"hook_event_name":"UserPromptSubmit"`, "another start": `"hook_event_name":"SessionStart","source":"resume"`,
+		"a compaction": `"hook_event_name":"PostCompact","trigger":"manual"`,
+	} {
+		if got := tell(t, failed, next); got.Failure != nil || !got.Done.IsZero() {
+			t.Errorf("after %s: %+v", what, got)
+		}
+	}
+	if got := tell(t, failed, `"hook_event_name":"Notification","notification_type":"idle_prompt"`); got.Failure == nil {
+		t.Error("a reminder makes a failed turn forgotten")
+	}
+	if got := tell(t, `"hook_event_name":"Stop"`, `"hook_event_name":"UserPromptSubmit"`); !got.Done.IsZero() {
+		t.Errorf("a turn that has begun is done: %+v", got)
+	}
+	if got := tell(t, `"hook_event_name":"Stop"`); got.Done.IsZero() {
+		t.Errorf("a turn that ended is not done: %+v", got)
+	}
 	if got := tell(t, failed, `"hook_event_name":"Stop"`); got.Failure != nil {
 		t.Errorf("after a turn that went well: %+v", got.Failure)
 	}

@@ -68,17 +68,37 @@ func (h Hook) leavesSubagents() bool {
 	return h.Event == "Stop" && slices.ContainsFunc(h.Background, func(t task) bool { return t.Type == "subagent" })
 }
 
-// applyOutcome notes how a turn or claude itself ended.
+// applyOutcome notes how a turn or claude itself ended. With the next prompt, a new start and a
+// compaction that somebody asked for, the outcome of the turn before is history.
 func (h Hook) applyOutcome(report *agent.Report, at time.Time) {
-	newer := report.Failure == nil || !at.Before(report.Failure.At)
+	outcome := report.Done
+	if report.Failure != nil {
+		outcome = report.Failure.At
+	}
+	newer := !at.Before(outcome)
 	switch {
 	case h.Event == "Stop" && newer:
-		report.Failure = nil
+		report.Failure, report.Done = nil, at
 	case h.Event == "StopFailure" && newer:
-		report.Failure = &agent.Failure{Class: h.Error, At: at}
+		report.Failure, report.Done = &agent.Failure{Class: h.Error, At: at}, time.Time{}
+	case h.beginsTurn() && newer:
+		report.Failure, report.Done = nil, time.Time{}
 	case h.Event == "SessionEnd" && h.Reason != "clear" && h.Reason != "resume": // else claude goes on in another conversation
 		report.End = &agent.End{Reason: h.Reason, At: at}
 	}
+}
+
+// beginsTurn tells whether the outcome of the turn before does not count from the hook on.
+func (h Hook) beginsTurn() bool {
+	switch h.Event {
+	case "UserPromptSubmit":
+		return true
+	case "SessionStart":
+		return h.Source != "compact"
+	case "PostCompact":
+		return h.Trigger == "manual"
+	}
+	return false
 }
 
 // activity is what claude does from the hook on. Of some nothing can be said.

@@ -37,6 +37,13 @@ type Live struct {
 	WrittenMS  int64           `json:"updatedAt"`       // when the entry was written
 }
 
+// The words of an entry's status. Before the first of them it has none.
+const (
+	StatusIdle    = "idle"
+	StatusBusy    = "busy"
+	StatusWaiting = "waiting"
+)
+
 // StatusSince is when the entry's status became what it is; zero when it does not say.
 func (l Live) StatusSince() time.Time {
 	if l.UpdatedMS <= 0 {
@@ -49,64 +56,25 @@ const registryLimit = 1 << 16 // bytes; an entry has about 500
 
 // Live reads the registry entry of a process. Errors: [os.ErrNotExist].
 func (c Config) Live(pid int) (live Live, err error) {
-	err = smallfile.View(c.RegistryEntry(pid), registryLimit, live.parse(pid))
-	return live, c.entryFailed(pid, err)
-}
-
-// Registry is Claude's registry, open for reading many entries.
-type Registry struct {
-	config Config
-	dir    smallfile.Dir
-}
-
-// OpenRegistry opens the registry. Errors: [os.ErrNotExist].
-func (c Config) OpenRegistry() (Registry, error) {
-	dir, err := smallfile.Open(c.registry())
-	return Registry{config: c, dir: dir}, err
-}
-
-// Close closes the registry.
-func (r Registry) Close() error { return r.dir.Close() }
-
-// Live is [Config.Live]. It may be called side by side.
-func (r Registry) Live(pid int) (live Live, err error) {
-	err = r.dir.View(entryName(pid), registryLimit, live.parse(pid))
-	return live, r.config.entryFailed(pid, err)
-}
-
-func (c Config) entryFailed(pid int, err error) error {
+	err = smallfile.View(c.RegistryEntry(pid), registryLimit, func(data []byte) (err error) {
+		live, err = parseLive(data, pid)
+		return err
+	})
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		err = fmt.Errorf("registry entry %s: %w", agent.Quote(c.RegistryEntry(pid)), err)
 	}
-	return err
-}
-
-// parse reads an entry into an empty one.
-func (l *Live) parse(pid int) func(data []byte) error {
-	return func(data []byte) (err error) {
-		*l, err = parseLive(data, pid)
-		return err
-	}
+	return live, err
 }
 
 func parseLive(data []byte, pid int) (Live, error) {
-	live, ok := readWrittenLive(string(data))
-	if !ok {
-		var err error
-		if live, err = parseAnyLive(data); err != nil {
-			return Live{}, err
-		}
+	var live Live
+	if err := json.Unmarshal(data, &live, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err != nil {
+		return Live{}, err
 	}
 	if live.PID != pid {
 		return Live{}, fmt.Errorf("it names pid %d", live.PID)
 	}
 	return live, nil
-}
-
-// parseAnyLive reads an entry in any form of JSON.
-func parseAnyLive(data []byte) (live Live, err error) {
-	err = json.Unmarshal(data, &live, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	return live, err
 }
 
 // Is tells whether the entry is of a recorded process. Of one that was adopted nothing else
@@ -129,10 +97,11 @@ func (c Config) MovedTo(r *agent.Record, report agent.Report, lead time.Duration
 	if err != nil {
 		return "", false
 	}
-	return live.movedTo(r, report, lead)
+	return live.MovedTo(r, report, lead)
 }
 
-func (l Live) movedTo(r *agent.Record, report agent.Report, lead time.Duration) (id agent.SessionID, moved bool) {
+// MovedTo is [Config.MovedTo] of an entry that was read.
+func (l Live) MovedTo(r *agent.Record, report agent.Report, lead time.Duration) (id agent.SessionID, moved bool) {
 	if !l.Is(r.Process) || l.SessionID == r.SessionID || l.outdated(r, report, lead) {
 		return "", false
 	}

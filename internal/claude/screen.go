@@ -29,6 +29,11 @@ const (
 	TroubleAPI         Trouble = "api error"
 )
 
+// FailsTurn tells whether the last turn ended with an error.
+func (t Trouble) FailsTurn() bool {
+	return t == TroubleContextFull || t == TroubleAuth || t == TroubleAPI
+}
+
 // ReadScreen tells what a screen shows, as tmux capture-pane -p prints it. Words prove
 // nothing: an agent that quotes a dialog shows them too. What counts is that Claude draws
 // its own things at the left edge, and what the model, a tool or the user wrote further

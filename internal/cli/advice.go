@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/supervisor"
 )
 
@@ -69,7 +70,7 @@ func adviceOfDead(v supervisor.View) []step {
 	switch {
 	case wish(&v.Record) != agent.DesiredRunning:
 		return nil
-	case supervisor.CrashLoop(&v.Record):
+	case observe.CrashLoop(&v.Record):
 		return []step{
 			{"it ended again and again soon after its start; read its last words before all else", fmt.Sprintf("nbs-worker session %s --json | jq -r .last_exit.last_screen", handle)},
 			{"when the reason is gone, bring it back", resume},

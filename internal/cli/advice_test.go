@@ -7,6 +7,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/supervisor"
 )
 
@@ -22,21 +23,21 @@ func TestAdviceOfTheDead(t *testing.T) {
 		view supervisor.View
 		want []string
 	}{
-		"exited":       {supervisor.View{Status: dead(agent.Exited)}, []string{resume, "nbs-worker dismiss alpha"}},
-		"crashed":      {supervisor.View{Status: dead(agent.Crashed)}, []string{resume}},
-		"not known":    {supervisor.View{Status: dead(agent.Crashed), LastError: auth}, []string{resume, attach}},
-		"memory":       {supervisor.View{Status: dead(agent.OutOfMemory)}, []string{"ps -eo rss,pid,args --sort=-rss | head", resume}},
-		"reboot":       {supervisor.View{Status: dead(agent.LostReboot)}, []string{resume}},
-		"tmux":         {supervisor.View{Status: dead(agent.LostTmux)}, []string{resume}},
-		"never":        {supervisor.View{Status: agent.Status{State: agent.Dead, Cause: agent.NeverStarted, Detail: "no claude"}}, []string{resume}},
-		"stopped":      {supervisor.View{Status: dead(agent.Stopped), Record: agent.Record{Desired: agent.DesiredStopped}}, []string{}},
-		"crashed once": {supervisor.View{Status: dead(agent.Crashed), Record: agent.Record{Exits: []agent.Exit{{}, {}, crash}}}, []string{resume}},
+		"exited":       {supervisor.View{Sight: observe.Sight{Status: dead(agent.Exited)}}, []string{resume, "nbs-worker dismiss alpha"}},
+		"crashed":      {supervisor.View{Sight: observe.Sight{Status: dead(agent.Crashed)}}, []string{resume}},
+		"not known":    {supervisor.View{Sight: observe.Sight{Status: dead(agent.Crashed)}, LastError: auth}, []string{resume, attach}},
+		"memory":       {supervisor.View{Sight: observe.Sight{Status: dead(agent.OutOfMemory)}}, []string{"ps -eo rss,pid,args --sort=-rss | head", resume}},
+		"reboot":       {supervisor.View{Sight: observe.Sight{Status: dead(agent.LostReboot)}}, []string{resume}},
+		"tmux":         {supervisor.View{Sight: observe.Sight{Status: dead(agent.LostTmux)}}, []string{resume}},
+		"never":        {supervisor.View{Sight: observe.Sight{Status: agent.Status{State: agent.Dead, Cause: agent.NeverStarted, Detail: "no claude"}}}, []string{resume}},
+		"stopped":      {supervisor.View{Sight: observe.Sight{Status: dead(agent.Stopped), Record: agent.Record{Desired: agent.DesiredStopped}}}, []string{}},
+		"crashed once": {supervisor.View{Sight: observe.Sight{Status: dead(agent.Crashed), Record: agent.Record{Exits: []agent.Exit{{}, {}, crash}}}}, []string{resume}},
 		"again and again": {
-			supervisor.View{Status: dead(agent.Crashed), Record: agent.Record{Exits: []agent.Exit{crash, crash, crash}}},
+			supervisor.View{Sight: observe.Sight{Status: dead(agent.Crashed), Record: agent.Record{Exits: []agent.Exit{crash, crash, crash}}}},
 			[]string{"nbs-worker session alpha --json | jq -r .last_exit.last_screen", resume},
 		},
 		"terminated often": {
-			supervisor.View{Status: dead(agent.Crashed), Record: agent.Record{Exits: []agent.Exit{{Code: 143}, {Code: 143}, {Code: 143}}}}, []string{resume},
+			supervisor.View{Sight: observe.Sight{Status: dead(agent.Crashed), Record: agent.Record{Exits: []agent.Exit{{Code: 143}, {Code: 143}, {Code: 143}}}}}, []string{resume},
 		},
 	} {
 		c.view.Record.Handle = "alpha"
@@ -54,12 +55,12 @@ func TestAdviceOfTheLiving(t *testing.T) {
 		view supervisor.View
 		want string
 	}{
-		{supervisor.View{Status: agent.Status{State: agent.Waiting}, Dialog: claude.DialogAPIKey}, "it asks whether to use the API key of the environment; answer it there: " + attach},
-		{supervisor.View{Status: agent.Status{State: agent.Waiting}}, "it waits for a person: " + attach},
-		{supervisor.View{Status: agent.Status{State: agent.Idle}, Drift: []supervisor.Drift{{Field: "model"}}}, "what runs is not what is recorded; look: " + attach},
-		{supervisor.View{Status: agent.Status{State: agent.Idle, SamePID: true}, LastError: auth}, "the API does not know who it is; log in there, with /login: " + attach},
-		{supervisor.View{Status: agent.Status{State: agent.Idle, SamePID: true}, LastError: &supervisor.LastError{Class: "rate_limit"}}, ""},
-		{supervisor.View{Status: agent.Status{State: agent.Idle}}, ""},
+		{supervisor.View{Sight: observe.Sight{Status: agent.Status{State: agent.Waiting}, Dialog: claude.DialogAPIKey}}, "it asks whether to use the API key of the environment; answer it there: " + attach},
+		{supervisor.View{Sight: observe.Sight{Status: agent.Status{State: agent.Waiting}}}, "it waits for a person: " + attach},
+		{supervisor.View{Sight: observe.Sight{Status: agent.Status{State: agent.Idle}}, Drift: []supervisor.Drift{{Field: "model"}}}, "what runs is not what is recorded; look: " + attach},
+		{supervisor.View{Sight: observe.Sight{Status: agent.Status{State: agent.Idle, SamePID: true}}, LastError: auth}, "the API does not know who it is; log in there, with /login: " + attach},
+		{supervisor.View{Sight: observe.Sight{Status: agent.Status{State: agent.Idle, SamePID: true}}, LastError: &supervisor.LastError{Class: "rate_limit"}}, ""},
+		{supervisor.View{Sight: observe.Sight{Status: agent.Status{State: agent.Idle}}}, ""},
 	} {
 		c.view.Record.Handle = "alpha"
 		var got string

@@ -73,7 +73,7 @@ func runEvents(ctx context.Context, f *factory, opts eventsOptions) error {
 	if opts.verify {
 		return failed(f.verifyEvents(s), "events --verify")
 	}
-	err = s.Events(ctx, query, f.printEvent)
+	err = s.Events(ctx, query, f.printEvent, f.sayNote)
 	if errors.Is(err, context.Canceled) {
 		return exitError(agent.Interrupted)
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/launcher"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/tmux"
@@ -49,7 +49,7 @@ func (f *factory) project() (string, error) {
 	return store.Find(here)
 }
 
-func (f *factory) named() string { return cmp.Or(f.root, os.Getenv(launcher.RootVariable)) }
+func (f *factory) named() string { return cmp.Or(f.root, os.Getenv(agent.RootVariable)) }
 
 // absolute resolves a folder to its one real name.
 func absolute(dir string) (string, error) {
@@ -110,8 +110,8 @@ func (f *factory) on(opened *store.Store, err error) (*supervisor.Supervisor, er
 	if err != nil {
 		return nil, errors.Join(errors.New("find this program"), err)
 	}
-	return &supervisor.Supervisor{
+	return &supervisor.Supervisor{Observer: observe.Observer{
 		Store: opened, Tmux: f.servers.Client, Socket: cmp.Or(f.socket, os.Getenv("NBS_TMUX_SOCKET")),
 		Env: os.Environ(), Program: program, UID: os.Geteuid(), Now: time.Now, Began: f.began,
-	}, nil
+	}}, nil
 }

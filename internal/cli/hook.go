@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/launcher"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/supervisor"
 )
@@ -40,8 +39,8 @@ type reportFunc func(ctx context.Context, c supervisor.Caller, opened *store.Sto
 // could not be understood. Nothing that goes wrong is the agent's affair.
 func (f *factory) takeDown(ctx context.Context, what string, report reportFunc, unread error) {
 	caller := supervisor.Caller{
-		Handle: agent.Handle(os.Getenv(launcher.HandleVariable)), Invocation: agent.Invocation(os.Getenv(launcher.InvocationVariable)),
-		Root: os.Getenv(launcher.RootVariable), ConfigDir: os.Getenv("CLAUDE_CONFIG_DIR"),
+		Handle: agent.Handle(os.Getenv(agent.HandleVariable)), Invocation: agent.Invocation(os.Getenv(agent.InvocationVariable)),
+		Root: os.Getenv(agent.RootVariable), ConfigDir: os.Getenv("CLAUDE_CONFIG_DIR"),
 	}
 	caller.Dir, _ = os.Getwd() // without one, Root has to do
 	opened, record, err := caller.Open()

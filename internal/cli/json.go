@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/supervisor"
@@ -177,7 +178,7 @@ type sessionJSON struct {
 	LastError        *supervisor.LastError   `json:"last_error"` // of the last turn; null when it went well
 	Advice           []string                `json:"advice"`     // the commands to run next, in order
 	Drift            []supervisor.Drift      `json:"drift"`
-	OtherClaudes     []supervisor.Stranger   `json:"other_claudes"` // that have the conversation open
+	OtherClaudes     []observe.Stranger      `json:"other_claudes"` // that have the conversation open
 }
 
 type retryJSON struct {
@@ -217,9 +218,9 @@ type transcriptJSON struct {
 func newSessionJSON(v supervisor.View, bands agent.Bands, now time.Time) sessionJSON {
 	r := v.Record
 	out := sessionJSON{
-		listJSON:   newListJSON(supervisor.Row{Handle: r.Handle, Record: r, Status: v.Status, Context: v.Context, Cost: v.Cost}, bands),
+		listJSON:   newListJSON(supervisor.Row{Handle: r.Handle, Sight: v.Sight, Context: v.Context, Cost: v.Cost}, bands),
 		StateAgeMS: ageMS(v.Status), WaitingFor: waitingFor(v.Status), Retry: newRetryJSON(v.Status.Retry),
-		SameProcess: v.Status.SamePID, RecordedPID: r.PID, TmuxAlive: v.Status.TmuxAlive,
+		SameProcess: v.Status.SamePID, RecordedPID: r.PID, TmuxAlive: v.Pane != nil,
 		Created: r.Created, PermissionMode: r.LaunchPermissionMode(), ClaudeArgs: list(r.ClaudeArgs), ClaudeVersion: r.ClaudeVersion,
 		InitialPrompt: r.InitialPrompt, ConfigDir: r.ConfigDir, Usage: v.Usage,
 		PreviousSessions: list(r.PreviousSessions), LastExit: lastExit(r), Kept: v.Kept, LastError: v.LastError, Advice: []string{}, Drift: list(v.Drift), OtherClaudes: list(v.Strangers),

@@ -11,9 +11,11 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/tmux"
 )
 
 // fullView has something in every field.
@@ -21,7 +23,7 @@ func fullView() supervisor.View {
 	at := time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC)
 	age := 192*time.Second + 300*time.Millisecond
 	return supervisor.View{
-		Record: agent.Record{
+		Sight: observe.Sight{Pane: &tmux.Pane{}, Dialog: claude.DialogTrust, Record: agent.Record{
 			Schema: 1, Handle: "alpha", SessionID: sessionID, Model: "opus", TmuxSession: "nbs-alpha-live", Started: at, InitialPrompt: "Hello.",
 			ProjectRoot: "/srv", PID: 12345, Created: at, Cwd: "/srv/lab", PermissionMode: "plan", ClaudeArgs: []string{"--verbose"},
 			Env: map[string]string{"HIDDEN": "hidden"}, ConfigDir: "/c", ClaudeVersion: "2.1.329", Desired: agent.DesiredRunning, TranscriptSeen: at,
@@ -32,22 +34,21 @@ func fullView() supervisor.View {
 				{At: at, Invocation: "i", Code: -1, Signal: "killed", HungUp: true, UptimeS: 8121, Error: "e", LastScreen: "bye\n\x1b[31m", EndReason: "other", OutOfMemory: true, OOMKills: 2},
 			},
 		},
-		Status: agent.Status{
-			State: agent.Waiting, Cause: "cause", Detail: "permission prompt", Source: "registry", SamePID: true, Uptime: 90*time.Minute + 500*time.Millisecond, TmuxAlive: true, Age: &age,
-			Retry: &agent.Retry{Attempt: 4, Of: 10, In: 9 * time.Second},
-		},
+			Status: agent.Status{
+				State: agent.Waiting, Cause: "cause", Detail: "permission prompt", Source: "registry", SamePID: true, Uptime: 90*time.Minute + 500*time.Millisecond, Age: &age,
+				Retry: &agent.Retry{Attempt: 4, Of: 10, In: 9 * time.Second},
+			}},
 		Transcript: &claude.Transcript{Path: "/c/t.jsonl", Size: 2048, Modified: at}, Kept: store.Linked,
 		Context:   &agent.ContextUse{Tokens: 32_077, Window: 200_000, UsedPercent: 16, Source: agent.SaysStatusLine, At: at},
 		Cost:      &agent.Cost{USD: 0.858, Source: agent.SaysStatusLine},
 		Usage:     &proc.Usage{RSS: 288 << 20, CPUSeconds: 1.5, Processes: 2},
 		Drift:     []supervisor.Drift{{Field: "model", Recorded: "opus", Live: "\x1b[2J"}},
 		LastError: &supervisor.LastError{Class: "rate_limit", At: at, Text: "API Error: 429 \x1b[2J\nState: idle"},
-		Dialog:    claude.DialogTrust,
 	}
 }
 
 func rowOf(r agent.Record) supervisor.Row {
-	return supervisor.Row{Handle: r.Handle, Record: r, Status: agent.Status{State: agent.Dead, Cause: agent.Crashed}}
+	return supervisor.Row{Handle: r.Handle, Sight: observe.Sight{Record: r, Status: agent.Status{State: agent.Dead, Cause: agent.Crashed}}}
 }
 
 // fieldsOf returns the paths of all fields of a value as JSON; an array counts by
@@ -109,7 +110,7 @@ func TestFieldsOfTheJSON(t *testing.T) {
 		value any
 		want  []string
 	}{
-		"list":    {newListJSON(supervisor.Row{Record: view.Record, Status: view.Status, Context: view.Context, Cost: view.Cost}, agent.DefaultBands), listFields},
+		"list":    {newListJSON(supervisor.Row{Sight: view.Sight, Context: view.Context, Cost: view.Cost}, agent.DefaultBands), listFields},
 		"session": {newSessionJSON(view, agent.DefaultBands, time.Now()), session},
 		"spawn": {newStartedJSON(started), []string{
 			"handle", "model", "opened", "permission_mode", "pid", "previous_session_id",
@@ -133,7 +134,7 @@ func TestFieldsOfTheJSON(t *testing.T) {
 // Nobody's list is empty; what is not known is null.
 func TestSessionJSONOfALegacyRecord(t *testing.T) {
 	t.Parallel()
-	out := newSessionJSON(supervisor.View{Record: agent.Record{Handle: "alpha", ProjectRoot: "/srv"}, Status: agent.Status{State: agent.Unknown}}, agent.DefaultBands, time.Now())
+	out := newSessionJSON(supervisor.View{Sight: observe.Sight{Record: agent.Record{Handle: "alpha", ProjectRoot: "/srv"}, Status: agent.Status{State: agent.Unknown}}}, agent.DefaultBands, time.Now())
 	text, err := json.Marshal(out)
 	if err != nil {
 		t.Fatal(err)

@@ -36,7 +36,6 @@ knows more.`,
 }
 
 func runList(ctx context.Context, f *factory) error {
-	calmMonitor()
 	bands, err := contextBands()
 	if err != nil {
 		return failed(err, "list")

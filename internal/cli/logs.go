@@ -81,9 +81,7 @@ func runLogs(ctx context.Context, f *factory, opts logsOptions) error {
 	if err != nil {
 		return failed(err, "logs", string(opts.Handle))
 	}
-	err = s.Logs(ctx, query, supervisor.LogReader{Said: f.printSaid, Session: f.printLogSession, Note: func(note string) {
-		fmt.Fprintln(f.streams.Err, "note: "+sanitize(note))
-	}})
+	err = s.Logs(ctx, query, supervisor.LogReader{Said: f.printSaid, Session: f.printLogSession, Note: f.sayNote})
 	if errors.Is(err, context.Canceled) {
 		return exitError(agent.Interrupted)
 	}

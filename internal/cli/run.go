@@ -41,7 +41,7 @@ This is also the launcher: the command that spawn and resume give to tmux.`,
 }
 
 func runRun(ctx context.Context, f *factory, handle agent.Handle) (int, error) {
-	if id := os.Getenv(launcher.LaunchVariable); id != "" {
+	if id := os.Getenv(agent.LaunchVariable); id != "" {
 		return runLaunched(ctx, f, handle, agent.Invocation(id))
 	}
 	s, err := f.supervisor()

@@ -64,13 +64,13 @@ func runSession(ctx context.Context, f *factory, handles []string) error {
 		if f.json {
 			out := newSessionJSON(view, bands, s.Now())
 			out.Advice = f.commandsOf(view)
-			return errors.Join(f.printJSON(out), view.TmuxErr)
+			return errors.Join(f.printJSON(out), view.Err)
 		}
 		if !first {
 			fmt.Fprintln(f.streams.Out)
 		}
 		first = false
-		return errors.Join(f.printView(view, bands), view.TmuxErr)
+		return errors.Join(f.printView(view, bands), view.Err)
 	})
 }
 
@@ -160,11 +160,11 @@ func pidLine(v supervisor.View) string {
 
 func tmuxLine(v supervisor.View) string {
 	switch {
-	case agent.KindOf(v.TmuxErr) == agent.Unfit && v.TmuxErr != nil:
+	case agent.KindOf(v.Err) == agent.Unfit && v.Err != nil:
 		return v.Record.TmuxSession + ", unknown: its server cannot be reached"
-	case v.TmuxErr != nil:
+	case v.Err != nil:
 		return v.Record.TmuxSession + ", unknown: tmux did not answer"
-	case v.Status.TmuxAlive:
+	case v.Pane != nil:
 		return v.Record.TmuxSession + ", there"
 	case v.Status.SamePID:
 		return "not in tmux"

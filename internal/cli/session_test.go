@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/supervisor"
 )
@@ -65,10 +66,10 @@ func TestSessionShowsAllThatIsKnown(t *testing.T) {
 
 func TestSessionSaysWhatIsNotKnown(t *testing.T) {
 	t.Parallel()
-	out, _ := shown(t, supervisor.View{
+	out, _ := shown(t, supervisor.View{Sight: observe.Sight{
 		Record: agent.Record{Handle: "alpha", SessionID: sessionID, TmuxSession: "nbs-alpha-live", ProjectRoot: "/srv"},
 		Status: agent.Status{State: agent.Dead, Cause: agent.NeverStarted, Source: "record"},
-	})
+	}})
 	for _, want := range []string{
 		"never started, says the record", "Claude's choice", "none yet", "nbs-alpha-live, not there", "Uptime:          -",
 		"Started:         unknown", "Context:         unknown", "Cost:            unknown", "none yet: claude writes it with the first prompt", "none recorded",
@@ -81,7 +82,7 @@ func TestSessionSaysWhatIsNotKnown(t *testing.T) {
 
 func TestSessionOfATranscriptThatIsGone(t *testing.T) {
 	t.Parallel()
-	out, _ := shown(t, supervisor.View{Record: agent.Record{Handle: "alpha", TranscriptSeen: time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC)}})
+	out, _ := shown(t, supervisor.View{Sight: observe.Sight{Record: agent.Record{Handle: "alpha", TranscriptSeen: time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC)}}})
 	if !strings.Contains(out, "Transcript:      gone; last known 2026-02-20T11:44:07Z\n") {
 		t.Errorf("stdout is\n%s", out)
 	}
@@ -91,13 +92,13 @@ func TestSessionOfATranscriptThatIsGone(t *testing.T) {
 // like a line of ours.
 func TestSessionIsHarmless(t *testing.T) {
 	t.Parallel()
-	out, said := shown(t, supervisor.View{
+	out, said := shown(t, supervisor.View{Sight: observe.Sight{
 		Record: agent.Record{
 			Handle: "alpha", Cwd: "/srv\x1b]0;x\x07", TmuxSession: "\u009b2J",
 			Exits: []agent.Exit{{LastScreen: "State:           idle\n\x1b[31mred\r\x08"}},
 		},
 		Status: agent.Status{State: agent.Waiting, Detail: "\x1b[2Jinput needed\nState: idle", Source: "registry"},
-	})
+	}})
 	if strings.ContainsAny(out+said, "\x1b\x07\r\x08\u009b") {
 		t.Errorf("stdout %q, stderr %q", out, said)
 	}

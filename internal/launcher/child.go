@@ -13,6 +13,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 )
 
@@ -56,7 +57,7 @@ type ending struct {
 // signal stays ignored in the child.
 func startChild(c command) (*child, error) {
 	started := &child{command: c, terminal: saveTerminal(), started: c.now(), signals: make(chan os.Signal, 16)}
-	signal.Notify(started.signals, unix.SIGINT, unix.SIGQUIT, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGTERM, unix.SIGHUP, FollowSignal)
+	signal.Notify(started.signals, unix.SIGINT, unix.SIGQUIT, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGTERM, unix.SIGHUP, observe.FollowSignal)
 	cmd := exec.Command(c.program, c.args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Dir, cmd.Env = c.dir, c.env
@@ -103,7 +104,7 @@ func (c *child) forward() {
 		case unix.SIGTERM:
 			c.holdEntry()
 			_ = c.cmd.Process.Signal(sig)
-		case FollowSignal:
+		case observe.FollowSignal:
 			c.holdEntry()
 			c.follow()
 		case unix.SIGTSTP:

@@ -31,7 +31,7 @@ func (l *Launcher) recordExit(ctx context.Context, handle agent.Handle, child *c
 		exit.Signal = end.status.Signal().String()
 		child.terminal.reset()
 	}
-	record, untold, err := Move(ctx, l.Store, handle, exit.At, func(r *agent.Record) error {
+	record, untold, err := l.Store.Move(ctx, handle, exit.At, func(r *agent.Record) error {
 		if err := checkCurrent(r, child.invocation); err != nil {
 			return err
 		}

@@ -4,17 +4,10 @@ import (
 	"context"
 	"sync"
 
-	"golang.org/x/sys/unix"
-
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/store"
 )
-
-// FollowSignal asks a launcher to look whether its record has moved to another
-// conversation, and for claude's registry entry. It is one that does no harm to whom it does
-// not concern; the kernel sends it too, when the terminal changes its size.
-const FollowSignal = unix.SIGWINCH
 
 // holding is what keeps others from an agent's conversation: the lease of this project,
 // and the transcript itself against others. It follows the agent.

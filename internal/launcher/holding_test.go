@@ -73,7 +73,7 @@ func events(t *testing.T, s *store.Store) map[string]int {
 	tail := s.TailJournal()
 	defer tail.Close()
 	told := map[string]int{}
-	if err := tail.Read(func(e store.Event) error { told[e.Event]++; return nil }); err != nil {
+	if err := tail.Read(func(e store.Event) error { told[e.Event]++; return nil }, func() {}); err != nil {
 		t.Fatal(err)
 	}
 	return told

@@ -26,14 +26,6 @@ import (
 	"nbs-worker/internal/store"
 )
 
-// The variables by which a launcher and what it starts are known.
-const (
-	LaunchVariable     = "NBS_LAUNCH"        // verb to launcher: the invocation to take up
-	InvocationVariable = "NBS_INVOCATION_ID" // launcher to claude and all that it starts
-	HandleVariable     = "NBS_HANDLE"
-	RootVariable       = "NBS_ROOT"
-)
-
 // Launcher starts one agent once.
 type Launcher struct {
 	Store *store.Store
@@ -216,10 +208,10 @@ func (l *Launcher) start(record *agent.Record, launch store.Launch, follow func(
 // terminal it has. They win over the caller's.
 func (l *Launcher) ours(record *agent.Record, id agent.Invocation) map[string]string {
 	env := map[string]string{
-		HandleVariable:     string(record.Handle),
-		RootVariable:       l.Store.Project(), // the record's may be of before the folder was moved, or of a copy's original
-		InvocationVariable: string(id),
-		"PWD":              record.LaunchCwd(),
+		agent.HandleVariable:     string(record.Handle),
+		agent.RootVariable:       l.Store.Project(), // the record's may be of before the folder was moved, or of a copy's original
+		agent.InvocationVariable: string(id),
+		"PWD":                    record.LaunchCwd(),
 	}
 	for name, value := range l.Pane {
 		env[name] = value

@@ -66,3 +66,19 @@ func (h *Handle) Wait(ctx context.Context) error {
 		}
 	}
 }
+
+// WaitGone waits for a process to end, as long as the patience lasts. Whether it did, the next
+// look at it tells.
+func WaitGone(ctx context.Context, id agent.Identity, patience time.Duration) {
+	if patience <= 0 {
+		return
+	}
+	h, liveness, err := Open(id)
+	if err != nil || liveness != Alive {
+		return
+	}
+	defer h.Close()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	_ = h.Wait(ctx)
+}

@@ -14,7 +14,7 @@ type Liveness int
 const (
 	Unsure  Liveness = iota // the query failed
 	Alive                   // that very process runs
-	Gone                    // it ended, or is a zombie, or its pid is another's now
+	Gone                    // it ended, or its pid is another's now; a zombie whose other threads still exit is gone
 	Foreign                 // it belongs to another host or pid namespace: not to be judged from here
 )
 
@@ -29,17 +29,17 @@ func Check(id agent.Identity) (Liveness, error) {
 	return checkStart(id)
 }
 
-// Look is Check for whoever looks at many: where the kernel gave the process an inode, it
-// is enough. A process that was killed counts as alive until the last of its threads has
-// ended, some milliseconds longer.
-func Look(id agent.Identity) (Liveness, error) {
-	if liveness, err := checkPlace(id); liveness != Alive {
-		return liveness, err
-	}
-	if liveness, known := checkInode(id); known {
-		return liveness, nil
-	}
-	return checkStart(id)
+// IsAlive tells whether a process was seen to live, IsGone whether it was seen to have ended.
+// Of one that cannot be judged both are false.
+func IsAlive(id agent.Identity) bool {
+	liveness, _ := Check(id)
+	return liveness == Alive
+}
+
+// IsGone is the other half of [IsAlive].
+func IsGone(id agent.Identity) bool {
+	liveness, _ := Check(id)
+	return liveness == Gone
 }
 
 // checkPlace says Alive of a process that may live, as far as boot, namespace and host tell.

@@ -64,37 +64,6 @@ func TestCheckSeesOneEdit(t *testing.T) {
 	}
 }
 
-// The inode of a pidfd is enough for a look, and not for a signal.
-func TestLookGoesByTheInode(t *testing.T) {
-	t.Parallel()
-	c := startReady(t, "stay")
-	if c.id.PidfdInode == 0 {
-		t.Log("this kernel gives pidfds no inode: the start time counts")
-	}
-	for why, edit := range map[string]struct {
-		change func(*agent.Identity)
-		want   Liveness
-	}{
-		"nothing edited":    {func(*agent.Identity) {}, Alive},
-		"another process's": {func(id *agent.Identity) { id.StartTicks, id.PidfdInode = id.StartTicks-1, id.PidfdInode+1 }, Gone},
-		"none recorded":     {func(id *agent.Identity) { id.PidfdInode = 0 }, Alive},
-		"none, pid reused":  {func(id *agent.Identity) { id.StartTicks, id.PidfdInode = id.StartTicks-1, 0 }, Gone},
-		"pid beyond others": {func(id *agent.Identity) { id.PID = 1 << 30 }, Gone},
-		"another namespace": {func(id *agent.Identity) { id.PIDNS++ }, Foreign},
-	} {
-		id := c.id
-		edit.change(&id)
-		if got, err := Look(id); got != edit.want || err != nil {
-			t.Errorf("%s: Look = %d, %v; want %d", why, got, err, edit.want)
-		}
-	}
-	_ = c.Process.Kill()
-	rig.Eventually(t, "a zombie is seen to be gone", func() bool {
-		got, err := Look(c.id)
-		return got == Gone && err == nil
-	})
-}
-
 func TestAZombieIsGone(t *testing.T) {
 	t.Parallel()
 	c := startReady(t, "stay")

@@ -15,6 +15,7 @@ import (
 type stat struct {
 	state      byte
 	ppid       int
+	terminal   uint64 // device number; 0: none
 	cpuTicks   uint64 // used, in user mode and in the kernel
 	startTicks uint64 // clock ticks since boot
 }
@@ -40,6 +41,7 @@ const statLimit = 2 << 10 // bytes
 const (
 	stateField  = 3
 	ppidField   = 4
+	ttyField    = 7
 	userField   = 14
 	systemField = 15
 	startField  = 22
@@ -55,14 +57,15 @@ func parseStat(data []byte) (stat, error) {
 		fields[i], rest = nextWord(rest)
 	}
 	ppid, err1 := strconv.Atoi(string(fields[ppidField]))
+	terminal, err5 := strconv.ParseUint(string(fields[ttyField]), 10, 32)
 	user, err2 := strconv.ParseUint(string(fields[userField]), 10, 64)
 	system, err3 := strconv.ParseUint(string(fields[systemField]), 10, 64)
 	ticks, err4 := strconv.ParseUint(string(fields[startField]), 10, 64)
 	state := fields[stateField]
-	if end < 0 || errors.Join(err1, err2, err3, err4) != nil || len(state) != 1 || !isLetter(state[0]) {
+	if end < 0 || errors.Join(err1, err2, err3, err4, err5) != nil || len(state) != 1 || !isLetter(state[0]) {
 		return stat{}, fmt.Errorf("malformed stat line of %d bytes", len(data))
 	}
-	return stat{state: state[0], ppid: ppid, cpuTicks: user + system, startTicks: ticks}, nil
+	return stat{state: state[0], ppid: ppid, terminal: terminal, cpuTicks: user + system, startTicks: ticks}, nil
 }
 
 // nextWord cuts the first word off a line.

@@ -2,10 +2,13 @@ package proc
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
 )
@@ -169,4 +172,18 @@ func Find(word string, match func(cmdline []string) bool) ([]agent.Identity, err
 		}
 	}
 	return found, nil
+}
+
+// Terminal is the terminal that a process is attached to, as people name it: "pts/3"; "" for none.
+func Terminal(pid int) string {
+	stat, err := readStat(pid)
+	if err != nil || stat.terminal == 0 {
+		return ""
+	}
+	const pts = 136 // the first of eight major numbers of pseudo terminals, each with 256 of them...
+	major, minor := unix.Major(stat.terminal), unix.Minor(stat.terminal)
+	if major >= pts && major < pts+8 {
+		return "pts/" + strconv.Itoa(int(major-pts)<<8+int(minor))
+	}
+	return fmt.Sprintf("%d:%d", major, minor)
 }

@@ -48,7 +48,7 @@ func TestDamagedRecordIsALoudError(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer records.Close()
-			wantDamage(t, records.See("theologian", &seen), file)
+			wantDamage(t, records.Load("theologian", &seen), file)
 			if nothing := (agent.Record{}); !reflect.DeepEqual(loaded, nothing) || !reflect.DeepEqual(seen, nothing) {
 				t.Errorf("something is left of it: %+v, %+v", loaded, seen)
 			}

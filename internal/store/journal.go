@@ -56,15 +56,24 @@ func (s *Store) Append(ctx context.Context, event Event) error {
 		return s.lockFailed("journal", err)
 	}
 	defer lock.Close()
+	f, err := s.openJournal()
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.appendTo(f, event), f.Close())
+}
+
+// openJournal opens the journal for a writer.
+func (s *Store) openJournal() (*os.File, error) {
 	f, err := s.openRegular(journal, os.O_APPEND|os.O_CREATE|os.O_RDWR)
 	if errors.Is(err, smallfile.ErrIrregular) {
-		return agent.Errorf(agent.Failed, "open %s/%s: %w", folder, journal, err).
+		return nil, agent.Errorf(agent.Failed, "open %s/%s: %w", folder, journal, err).
 			Hint("look at what it is, then move it aside: %s", moveTo(filepath.Join(s.project, folder, journal), ".aside"))
 	}
 	if err != nil {
-		return s.remedied(fmt.Errorf("open %s/%s: %w", folder, journal, err))
+		return nil, s.remedied(fmt.Errorf("open %s/%s: %w", folder, journal, err))
 	}
-	return errors.Join(s.appendTo(f, event), f.Close())
+	return f, nil
 }
 
 // appendTo adds a link to the open journal and moves the head there.

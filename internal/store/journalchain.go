@@ -56,6 +56,7 @@ type journalLine struct {
 	number int   // from 1
 	end    int64 // offset in bytes behind it, and behind its line break
 	whole  bool  // it has a line break
+	sum    sum   // of a link its own, else what a link behind it chains over
 	before chain // what a link here must say
 }
 
@@ -95,7 +96,7 @@ func (j *journalLines) next() (journalLine, error) {
 		digest.Write(text)
 		j.chainOver(digest.Sum(nil))
 	}
-	line.end = j.at
+	line.end, line.sum = j.at, j.prev
 	return line, nil
 }
 
@@ -121,7 +122,7 @@ func (j *journalLines) long(text []byte) (journalLine, error) {
 		}
 	}
 	j.chainOver(digest.Sum(nil))
-	line.end = j.at
+	line.end, line.sum = j.at, j.prev
 	return line, nil
 }
 

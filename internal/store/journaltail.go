@@ -14,6 +14,14 @@ type JournalTail struct {
 	store *Store
 	file  *os.File // nil: not there yet
 	at    int64    // offset behind the last line that was read
+	last  lastLine
+}
+
+// lastLine is the line that was read last: what stands there now tells whether the journal is
+// the one that was read.
+type lastLine struct {
+	at  int64
+	sum sum
 }
 
 // TailJournal begins at the journal's first line.
@@ -32,13 +40,21 @@ func (t *JournalTail) Path() string { return filepath.Join(t.store.project, fold
 
 // Read calls visit with each event that was not read before, until it returns an error.
 // Lines that are no events are passed over; what is just being written is left for the
-// next call. A journal in the place of one that was moved aside is read from its beginning.
-func (t *JournalTail) Read(visit func(Event) error) error {
+// next call. A journal that was cut, or put in the place of the one that was read, is read from
+// its beginning, and began is called first.
+func (t *JournalTail) Read(visit func(Event) error, began func()) error {
+	begun := t.at > 0
 	if err := t.reopen(); err != nil {
 		return fmt.Errorf("open %s/%s: %w", folder, journal, err)
 	}
 	if t.file == nil {
 		return nil
+	}
+	if err := t.checkLast(); err != nil {
+		return fmt.Errorf("read %s/%s: %w", folder, journal, err)
+	}
+	if begun && t.at == 0 {
+		began()
 	}
 	if _, err := t.file.Seek(t.at, io.SeekStart); err != nil {
 		return err
@@ -52,6 +68,7 @@ func (t *JournalTail) Read(visit func(Event) error) error {
 		if err != nil {
 			return fmt.Errorf("read %s/%s: %w", folder, journal, err)
 		}
+		t.last = lastLine{at: t.at, sum: line.sum}
 		t.at = line.end
 		if line.kind == torn {
 			continue
@@ -60,6 +77,22 @@ func (t *JournalTail) Read(visit func(Event) error) error {
 			return err
 		}
 	}
+}
+
+// checkLast begins anew where the line that was read last is not there any more.
+func (t *JournalTail) checkLast() error {
+	if t.at == 0 {
+		return nil
+	}
+	lines := readJournal(io.NewSectionReader(t.file, t.last.at, t.at-t.last.at), chain{}, t.last.at)
+	line, err := lines.next()
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if err != nil || line.end != t.at || line.sum != t.last.sum {
+		t.at = 0
+	}
+	return nil
 }
 
 func (t *JournalTail) reopen() error {

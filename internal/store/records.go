@@ -39,7 +39,7 @@ func (s *Store) Load(handle agent.Handle) (agent.Record, error) {
 	}
 	defer records.Close()
 	var record agent.Record
-	err = records.load(handle, agent.ParseRecord, &record)
+	err = records.Load(handle, &record)
 	return record, err
 }
 
@@ -94,16 +94,9 @@ func (r Records) handles(asked func(stem string) bool) ([]agent.Handle, error) {
 	return handles, nil
 }
 
-// See is [Store.Load] of a record that will not be written, into a record of the caller's;
-// after an error that is empty. It may be called side by side.
-func (r Records) See(handle agent.Handle, into *agent.Record) error {
-	return r.load(handle, agent.SeeRecord, into)
-}
-
-// parser is [agent.ParseRecord] or [agent.SeeRecord].
-type parser func(data []byte, into *agent.Record) error
-
-func (r Records) load(handle agent.Handle, parse parser, into *agent.Record) (damage error) {
+// Load is [Store.Load], into a record of the caller's; after an error that is empty. It may
+// be called side by side.
+func (r Records) Load(handle agent.Handle, into *agent.Record) (damage error) {
 	s := r.store
 	*into = agent.Record{}
 	if r.none {
@@ -111,7 +104,7 @@ func (r Records) load(handle agent.Handle, parse parser, into *agent.Record) (da
 	}
 	name := handle
 	look := func(data []byte) error {
-		if damage = s.understand(name, data, parse, into); damage != nil {
+		if damage = s.understand(name, data, into); damage != nil {
 			*into = agent.Record{}
 		}
 		return nil
@@ -135,11 +128,11 @@ func (r Records) load(handle agent.Handle, parse parser, into *agent.Record) (da
 }
 
 // understand judges the content of a record's file.
-func (s *Store) understand(name agent.Handle, data []byte, parse parser, into *agent.Record) error {
+func (s *Store) understand(name agent.Handle, data []byte, into *agent.Record) error {
 	if tooDeep(data) {
 		return cmp.Or(newerSchema(data), s.damaged(name, fmt.Errorf("it is nested deeper than %d", nestingLimit)))
 	}
-	if err := parse(data, into); err != nil {
+	if err := agent.ParseRecord(data, into); err != nil {
 		return cmp.Or(newerSchema(data), s.damaged(name, err))
 	}
 	if into.Schema > agent.Schema {

@@ -10,6 +10,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
 )
@@ -64,8 +65,7 @@ func (s *Supervisor) Adopt(ctx context.Context, a Adopt) (Adopted, error) {
 	if err := s.journal(ctx, "adopt", &r, fmt.Sprintf("pid %d, started by hand", r.PID)); err != nil {
 		return Adopted{}, err
 	}
-	_, panes, _ := s.panes(ctx, &r) // that tmux does not answer changes nothing
-	return Adopted{Record: r, Status: s.status(&r, panes), Spoken: !r.TranscriptSeen.IsZero(), Unkept: s.keep(ctx, &r)}, nil
+	return Adopted{Record: r, Status: s.LookAt(ctx, r).Status, Spoken: !r.TranscriptSeen.IsZero(), Unkept: s.keep(ctx, &r)}, nil
 }
 
 // PlanAdopt makes the record of an adoption and changes nothing.
@@ -94,14 +94,14 @@ func (s *Supervisor) PlanAdopt(ctx context.Context, a Adopt) (agent.Record, erro
 	if err := s.checkUnrecorded(&r); err != nil {
 		return r, err
 	}
-	strangers, err := s.strangers(&r)
+	strangers, err := s.Strangers(&r)
 	if err != nil {
 		return r, err
 	}
-	if err := s.errStranger(&r, strangers); err != nil {
+	if err := s.ErrStranger(&r, strangers); err != nil {
 		return r, err
 	}
-	if !alive(found.Identity) { // else all that was read was of that very process
+	if !proc.IsAlive(found.Identity) { // else all that was read was of that very process
 		return r, agent.Errorf(agent.NotFound, "process %d has ended meanwhile", a.PID)
 	}
 	return r, nil
@@ -248,7 +248,7 @@ func (s *Supervisor) placeOf(ctx context.Context, pid int) place {
 	chain := proc.AncestorsOf(pid)
 	var server agent.Identity
 	for _, ancestor := range chain {
-		if proc.Name(ancestor) == tmuxServer {
+		if proc.Name(ancestor) == observe.TmuxServerName {
 			server, _ = proc.Identify(ancestor)
 			break
 		}

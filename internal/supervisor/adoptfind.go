@@ -11,6 +11,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 )
 
@@ -32,7 +33,7 @@ func (s *Supervisor) find(pid int) (handStarted, error) {
 	if err != nil {
 		return handStarted{}, err
 	}
-	if owner, ours := s.ownerOf(id); ours {
+	if owner, ours := s.OwnerOf(id); ours {
 		return handStarted{}, errOwned(s, id.PID, owner)
 	}
 	f := handStarted{Identity: id}
@@ -78,12 +79,12 @@ func (s *Supervisor) identify(pid int) (agent.Identity, error) {
 	return id, err
 }
 
-func errOwned(s *Supervisor, pid int, o owner) error {
-	if o.project == s.Store.Project() {
-		return agent.Errorf(agent.Conflict, "process %d is agent %s already", pid, o.handle).Hint("nbs-worker session %s", o.handle)
+func errOwned(s *Supervisor, pid int, o observe.Owner) error {
+	if o.Project == s.Store.Project() {
+		return agent.Errorf(agent.Conflict, "process %d is agent %s already", pid, o.Handle).Hint("nbs-worker session %s", o.Handle)
 	}
-	return agent.Errorf(agent.Conflict, "process %d is agent %s of the project %s", pid, o.handle, agent.Quote(o.project)).
-		Hint("nbs-worker --root %s session %s", agent.Quote(o.project), o.handle)
+	return agent.Errorf(agent.Conflict, "process %d is agent %s of the project %s", pid, o.Handle, agent.Quote(o.Project)).
+		Hint("nbs-worker --root %s session %s", agent.Quote(o.Project), o.Handle)
 }
 
 // readRegistry finds the configuration of the process, which its environment names, and its

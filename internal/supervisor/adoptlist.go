@@ -109,14 +109,14 @@ func (s *Supervisor) describe(pid int, all []int) (u Unrecorded, there bool) {
 	if unregistered == nil {
 		u.SessionID, u.State = f.live.SessionID, f.live.Status
 	}
-	owner, owned := s.ownerOf(id)
-	if u.Agent = owner.handle; owned && owner.project != s.Store.Project() {
-		u.Project = owner.project
+	owner, owned := s.OwnerOf(id)
+	if u.Agent = owner.Handle; owned && owner.Project != s.Store.Project() {
+		u.Project = owner.Project
 	}
 	if _, err := s.find(pid); err != nil {
 		u.Obstacle = err.Error()
 	}
-	return u, alive(id)
+	return u, proc.IsAlive(id)
 }
 
 // String names a place for people.

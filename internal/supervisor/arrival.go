@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/tmux"
 )
@@ -40,28 +41,28 @@ func (s *Supervisor) endArrival(ctx context.Context, r *agent.Record) error {
 	if r.Process.Tmux == nil {
 		return nil
 	}
-	client, err := s.client(r)
+	client, err := s.Client(r)
 	if err != nil {
-		return &sessionLeftError{err}
+		return &paneLeftError{err}
 	}
 	a := &arrival{Supervisor: s, record: r, tmux: client, deadline: time.Now().Add(arrivalGrace)}
 	if err := a.endClients(ctx); err != nil {
 		return fmt.Errorf("end the tmux client that asks for its session: %w", err)
 	}
 	if err := a.awaitServer(ctx); err != nil {
-		return &sessionLeftError{err}
+		return &paneLeftError{err}
 	}
 	if err := s.checkArrival(r); err != nil { // it may have come meanwhile
 		return err
 	}
-	leader, err := s.endSession(ctx, r)
+	leader, err := s.endPane(ctx, r)
 	if err != nil {
-		return &sessionLeftError{err}
+		return &paneLeftError{err}
 	}
 	// It bears no mark until tmux has made it the launcher, and would be overlooked.
-	waitGone(ctx, leader, leftoverGrace)
-	if alive(leader) && !carries(r, leader.PID) {
-		return fmt.Errorf("process %d of its tmux session is still there", leader.PID)
+	proc.WaitGone(ctx, leader, leftoverGrace)
+	if proc.IsAlive(leader) && !observe.Carries(r, leader.PID) {
+		return fmt.Errorf("process %d of its tmux pane is still there", leader.PID)
 	}
 	return nil
 }
@@ -75,7 +76,7 @@ func (a *arrival) endClients(ctx context.Context) error {
 			return err
 		}
 		for _, client := range clients {
-			waitGone(ctx, client, time.Until(a.deadline))
+			proc.WaitGone(ctx, client, time.Until(a.deadline))
 		}
 		if clients, _, err = a.requesters(); err != nil { // one of them may have become the server
 			return err
@@ -94,7 +95,7 @@ func (a *arrival) awaitServer(ctx context.Context) error {
 		return err
 	}
 	for {
-		servers = slices.DeleteFunc(servers, func(id agent.Identity) bool { return !alive(id) })
+		servers = slices.DeleteFunc(servers, func(id agent.Identity) bool { return !proc.IsAlive(id) })
 		if len(servers) == 0 || a.listening() != 0 {
 			return nil
 		}
@@ -103,7 +104,7 @@ func (a *arrival) awaitServer(ctx context.Context) error {
 			return agent.Errorf(agent.TimedOut, "the tmux server that came up for it, pid %d, does not listen", pid).
 				Hint("give it time and repeat the command; or make it make its socket again: kill -USR1 %d", pid)
 		}
-		waitGone(ctx, servers[0], time.Millisecond)
+		proc.WaitGone(ctx, servers[0], time.Millisecond)
 	}
 }
 
@@ -123,16 +124,16 @@ func (a *arrival) requesters() (clients, servers []agent.Identity, err error) {
 		if owner, err := proc.Owner(id.PID); err != nil || owner != os.Geteuid() {
 			continue
 		}
-		if id.PID == listening || proc.LeadsSession(id.PID) || proc.Name(id.PID) == tmuxServer {
+		if id.PID == listening || proc.LeadsSession(id.PID) || proc.Name(id.PID) == observe.TmuxServerName {
 			servers = append(servers, id)
 			continue
 		}
 		cwd, err := proc.Cwd(id.PID)
 		switch {
 		case err != nil:
-		case a.isOriginal(cwd, a.record.Handle):
+		case a.IsOriginal(cwd, a.record.Handle):
 			return nil, nil, a.errCopied(a.record, id.PID)
-		case sameFolder(cwd, a.Store.Project()):
+		case observe.SameFolder(cwd, a.Store.Project()):
 			clients = append(clients, id)
 		}
 	}

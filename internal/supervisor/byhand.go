@@ -15,13 +15,11 @@ func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, terminal 
 		return "", nil, err
 	}
 	defer unlock()
-	r, err := s.settled(ctx, handle)
+	sight, err := s.settledDown(ctx, handle, false)
 	if err != nil {
 		return "", nil, err
 	}
-	if err := s.checkDownHere(ctx, &r); err != nil {
-		return "", nil, err
-	}
+	r := sight.Record
 	if !terminal {
 		return "", nil, agent.Errorf(agent.BadInput, "stdin is not a terminal").
 			Hint("to run it in the background: nbs-worker resume %s", handle)
@@ -41,17 +39,4 @@ func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, terminal 
 		return "", nil, err
 	}
 	return r.Process.Invocation, restored, s.Store.PutLaunch(r.Handle, s.launchOf(plan, &r))
-}
-
-// checkDownHere is checkDown for a machine that may have no tmux at all.
-func (s *Supervisor) checkDownHere(ctx context.Context, r *agent.Record) error {
-	if r.Process != nil && r.Process.Tmux != nil {
-		return s.checkDown(ctx, r, false)
-	}
-	status := s.status(r, nil)
-	if status.State == agent.Dead {
-		return nil
-	}
-	return agent.Errorf(agent.Conflict, "the agent runs already, or may run: %s, pid %d", status.Word(), r.PID).
-		Hint("nbs-worker session %s", r.Handle)
 }

@@ -10,7 +10,7 @@ import (
 // those that another record names and those of which nothing else is left. It returns what
 // stays.
 func (s *Supervisor) discard(r *agent.Record) ([]string, error) {
-	config, err := s.configOf(r)
+	config, err := s.ConfigOf(r)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ type saidClaude struct {
 // askClaude asks for version and options, with a configuration that is thrown away.
 func (d *doctor) askClaude(ctx context.Context) saidClaude {
 	var said saidClaude
-	said.program, said.findErr = claude.FindBinary(d.variable(claude.BinaryVariable))
+	said.program, said.findErr = claude.FindBinary(d.Variable(claude.BinaryVariable))
 	if said.findErr != nil {
 		return said
 	}

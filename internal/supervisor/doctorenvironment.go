@@ -19,7 +19,7 @@ var environmentChecks = []check{
 }
 
 func (d *doctor) forgetfulHere(_ context.Context) []Finding {
-	name := claude.Forgetful(d.variable)
+	name := claude.Forgetful(d.Variable)
 	if name == "" {
 		return nil
 	}

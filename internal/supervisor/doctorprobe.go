@@ -110,13 +110,13 @@ func (p *probing) watch(ctx context.Context) {
 func (p *probing) end(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
 	started := []agent.Identity{p.first}
-	if alive(p.first) {
+	if proc.IsAlive(p.first) {
 		below, _ := proc.Descendants(p.first.PID)
 		started = append(started, below...)
 	}
 	_ = p.tmux.KillServer(ctx)
-	waitGone(ctx, p.first, probeGrace)
-	_ = proc.StopAll(ctx, slices.DeleteFunc(started, func(id agent.Identity) bool { return !alive(id) }), probeGrace)
+	proc.WaitGone(ctx, p.first, probeGrace)
+	_ = proc.StopAll(ctx, slices.DeleteFunc(started, func(id agent.Identity) bool { return !proc.IsAlive(id) }), probeGrace)
 }
 
 func (p *probing) judge() []Finding {

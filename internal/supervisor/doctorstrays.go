@@ -9,7 +9,6 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
-	"nbs-worker/internal/launcher"
 	"nbs-worker/internal/proc"
 )
 
@@ -37,8 +36,8 @@ func (d *doctor) runningClaudes() ([]runningClaude, error) {
 			continue // another user's, or gone
 		}
 		variable := lookup(one.env)
-		one.root, one.handle = variable(launcher.RootVariable), agent.Handle(variable(launcher.HandleVariable))
-		one.invocation = agent.Invocation(variable(launcher.InvocationVariable))
+		one.root, one.handle = variable(agent.RootVariable), agent.Handle(variable(agent.HandleVariable))
+		one.invocation = agent.Invocation(variable(agent.InvocationVariable))
 		one.cwd, _ = proc.Cwd(id.PID)
 		one.session = d.sessionOf(id, variable)
 		all = append(all, one)

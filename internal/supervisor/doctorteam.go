@@ -9,6 +9,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/store"
 )
 
@@ -42,7 +43,7 @@ func (d *doctor) moved(_ context.Context) []Finding {
 	var all []Finding
 	for _, row := range d.known() {
 		r := row.Record
-		config, err := d.configOf(&r)
+		config, err := d.ConfigOf(&r)
 		if err != nil {
 			continue
 		}
@@ -72,7 +73,7 @@ func (d *doctor) followMoved(ctx context.Context, handle agent.Handle, id agent.
 	if err != nil || r.SessionID == id {
 		return "", err // its hook was faster
 	}
-	if _, err := moveTo(ctx, d.Store, &r, id, claude.Moved, d.Now()); err != nil {
+	if _, err := observe.MoveTo(ctx, d.Store, &r, id, claude.Moved, d.Now()); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("%s: its record follows it into the conversation %s; the one before is kept in it", handle, id), nil
@@ -144,7 +145,7 @@ func (d *doctor) retentions(ctx context.Context) []keeping {
 	var all []keeping
 	for _, row := range d.known() {
 		at := slices.IndexFunc(looked, func(r Retention) bool { return r.Handle == row.Handle && r.Err == nil })
-		config, err := d.configOf(&row.Record)
+		config, err := d.ConfigOf(&row.Record)
 		if at >= 0 && err == nil {
 			all = append(all, keeping{looked[at], row.Record.TranscriptSeen, config.SettingsFile()})
 		}

@@ -6,7 +6,6 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
-	"nbs-worker/internal/launcher"
 	"nbs-worker/internal/proc"
 )
 
@@ -27,7 +26,7 @@ func (s *Supervisor) drift(r *agent.Record) ([]Drift, error) {
 			found = append(found, Drift{Field: field, Recorded: recorded, Live: live})
 		}
 	}
-	live, err := s.registered(r)
+	live, err := s.Registered(r)
 	if err == nil {
 		compare("session_id", string(r.SessionID), string(live.SessionID))
 		compare("cwd", realPath(r.LaunchCwd()), live.Cwd)
@@ -46,8 +45,8 @@ func (s *Supervisor) drift(r *agent.Record) ([]Drift, error) {
 	if r.Process.Adopted != nil {
 		return found, nil // it has no invocation of ours
 	}
-	invocation, _ := proc.Variable(r.Process.PID, launcher.InvocationVariable)
-	if invocation == "" && !s.marked(r, r.Process.PID) {
+	invocation, _ := proc.Variable(r.Process.PID, agent.InvocationVariable)
+	if invocation == "" && !s.Marked(r, r.Process.PID) {
 		invocation = "none"
 	}
 	compare("invocation", string(r.Process.Invocation), invocation)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/launcher"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/tmux"
 )
@@ -20,21 +20,27 @@ const (
 	leftoverGrace = time.Second
 )
 
-// end ends what a record names: claude, its launcher, what their tools left behind,
-// and the tmux session. nil means that all of it was seen to be gone; after a
-// [sessionLeftError] all but the session was.
-func (s *Supervisor) end(ctx context.Context, r agent.Record) error {
+// checkEndable refuses to end what is not this record's, before anything is written or
+// signalled. Errors: Conflict.
+func (s *Supervisor) checkEndable(ctx context.Context, r *agent.Record) error {
 	if r.Process == nil {
-		return s.endUnidentified(&r)
+		return s.checkUnidentified(r)
 	}
-	if elsewhere(&r) {
-		if r.ExitOf(r.Process.Invocation) != nil {
-			return nil // its own launcher saw it end, and nothing of it can be here
-		}
-		return agent.Errorf(agent.Conflict, "it belongs to host %s, or to another pid namespace of this one, and nothing was signalled", agent.Quote(r.Process.Host)).
-			Hint("run the command where the agent runs")
+	if !elsewhere(r) {
+		return s.checkMarks(ctx, r)
 	}
-	if err := s.checkMarks(ctx, &r); err != nil {
+	if r.ExitOf(r.Process.Invocation) != nil {
+		return nil // its own launcher saw it end, and nothing of it can be here
+	}
+	return agent.Errorf(agent.Conflict, "it belongs to host %s, or to another pid namespace of this one; nothing was signalled or changed", agent.Quote(r.Process.Host)).
+		Hint("run the command where the agent runs")
+}
+
+// end ends what a record names: claude, its launcher, what their tools left behind, and its
+// pane. nil means that all of it was seen to be gone; after a [paneLeftError] all but the
+// pane was. What a person has opened in the agent's session stays.
+func (s *Supervisor) end(ctx context.Context, r agent.Record) error {
+	if err := s.checkEndable(ctx, &r); err != nil || r.Process == nil || elsewhere(&r) {
 		return err
 	}
 	if !arrived(&r) {
@@ -60,24 +66,24 @@ func (s *Supervisor) end(ctx context.Context, r agent.Record) error {
 	if err := proc.StopAll(ctx, append(leftovers, carrying...), leftoverGrace); err != nil {
 		return fmt.Errorf("end what claude's tools left behind: %w", err)
 	}
-	var session error
+	var pane error
 	if arrived(&r) {
-		_, session = s.endSession(ctx, &r)
+		_, pane = s.endPane(ctx, &r)
 	}
 	if err := s.checkGone(&r); err != nil {
 		return err
 	}
-	if session != nil {
-		return &sessionLeftError{session}
+	if pane != nil {
+		return &paneLeftError{pane}
 	}
 	return nil
 }
 
-// sparingSession lets pass what only the tmux session kept from being complete: a
-// server that does not answer is no reason to leave an agent down. Its session ends by
-// itself with the launcher that led it.
-func sparingSession(err error) error {
-	if _, only := errors.AsType[*sessionLeftError](err); only {
+// sparingPane lets pass what only the pane kept from being complete: a server that does not
+// answer is no reason to leave an agent down. Its pane ends by itself with the launcher that
+// led it.
+func sparingPane(err error) error {
+	if _, only := errors.AsType[*paneLeftError](err); only {
 		return nil
 	}
 	return err
@@ -90,11 +96,11 @@ func elsewhere(r *agent.Record) bool {
 	return liveness == proc.Foreign
 }
 
-// endUnidentified handles a record of the original tools. Its bare pid may be
+// checkUnidentified handles a record of the original tools. Its bare pid may be
 // anybody's by now, so nothing is signalled; a claude that is open on the
 // conversation is reported.
-func (s *Supervisor) endUnidentified(r *agent.Record) error {
-	strangers, err := s.strangers(r)
+func (s *Supervisor) checkUnidentified(r *agent.Record) error {
+	strangers, err := s.Strangers(r)
 	if err != nil || len(strangers) == 0 {
 		return err
 	}
@@ -123,7 +129,7 @@ func (s *Supervisor) endLauncher(ctx context.Context, r *agent.Record) error {
 func (s *Supervisor) descendants(r *agent.Record) ([]agent.Identity, error) {
 	var found []agent.Identity
 	for _, parent := range []agent.Identity{r.Process.LauncherIdentity(), r.Process.Identity} {
-		if !alive(parent) {
+		if !proc.IsAlive(parent) {
 			continue
 		}
 		ids, err := proc.Descendants(parent.PID)
@@ -137,29 +143,8 @@ func (s *Supervisor) descendants(r *agent.Record) ([]agent.Identity, error) {
 
 // carrying are the processes that this start left behind, wherever they were adopted.
 func (s *Supervisor) carrying(r *agent.Record) ([]agent.Identity, error) {
-	found, err := proc.Carrying(launcher.InvocationVariable, string(r.Process.Invocation))
+	found, err := proc.Carrying(agent.InvocationVariable, string(r.Process.Invocation))
 	return s.ownOnly(r, found), err
-}
-
-// tmuxServer is the name of a tmux server's process.
-const tmuxServer = "tmux: server"
-
-// inForeignTmux tells whether a process is a tmux server, or lives in a pane that is
-// not the agent's. A server that came up from the agent's shell hands the agent's mark
-// to all of its panes, and any of them may be a person's.
-func (s *Supervisor) inForeignTmux(r *agent.Record, pid int) bool {
-	leader := 0 // of the pane
-	for _, ancestor := range proc.AncestorsOf(pid) {
-		if ancestor == r.Process.PID || ancestor == r.Process.Launcher.PID {
-			return false
-		}
-		if proc.Name(ancestor) == tmuxServer {
-			// A launcher that has not written down who it is yet leads our pane all the same.
-			return leader == 0 || !carries(r, leader) || !s.runs(leader, r.Handle)
-		}
-		leader = ancestor
-	}
-	return false
 }
 
 // ownOnly drops what only looks like the agent's: other agents that it started, what
@@ -168,38 +153,38 @@ func (s *Supervisor) ownOnly(r *agent.Record, ids []agent.Identity) []agent.Iden
 	ancestors := proc.Ancestors()
 	seen := map[int]bool{r.Process.PID: true, r.Process.Launcher.PID: true}
 	return slices.DeleteFunc(ids, func(id agent.Identity) bool {
-		other, carries := proc.Variable(id.PID, launcher.InvocationVariable)
+		other, carries := proc.Variable(id.PID, agent.InvocationVariable)
 		foreign := carries && other != string(r.Process.Invocation)
-		drop := foreign || seen[id.PID] || slices.Contains(ancestors, id.PID) || s.inForeignTmux(r, id.PID)
+		drop := foreign || seen[id.PID] || slices.Contains(ancestors, id.PID) || s.InForeignTmux(r, id.PID)
 		seen[id.PID] = true
 		return drop
 	})
 }
 
-// endSession ends the tmux session of a start and returns who led its pane; nobody when it
-// is not there.
-func (s *Supervisor) endSession(ctx context.Context, r *agent.Record) (leader agent.Identity, err error) {
+// endPane ends the pane of a start and returns who led it; nobody when it is not there. Other
+// panes and windows of its session are a person's and stay.
+func (s *Supervisor) endPane(ctx context.Context, r *agent.Record) (leader agent.Identity, err error) {
 	if r.Process.Tmux == nil || r.Process.Adopted != nil {
-		return leader, nil // an adopted claude's session is the user's, and ends by itself when it was all that ran there
+		return leader, nil // an adopted claude's pane is the user's, and ends by itself when it was all that ran there
 	}
-	client, panes, err := s.panes(ctx, r)
+	client, panes, err := s.Panes(ctx, r)
 	if err != nil {
 		return leader, err
 	}
-	pane, there := paneOf(panes, r.Process)
+	pane, there := observe.PaneOf(panes, r.Process)
 	if !there {
 		return leader, nil
 	}
 	if id, err := proc.Identify(pane.PID); err == nil { // else it has gone already
 		leader = id
 	}
-	if err := client.Kill(ctx, pane.SessionID); err != nil {
-		return leader, diagnose(client, r.Handle, err)
+	if err := client.KillPane(ctx, pane.ID); err != nil {
+		return leader, observe.Diagnose(client, r.Handle, err)
 	}
 	if panes, err = client.Panes(ctx); err != nil {
-		return leader, diagnose(client, r.Handle, err)
+		return leader, observe.Diagnose(client, r.Handle, err)
 	}
-	if _, there := paneOf(panes, r.Process); there {
+	if _, there := observe.PaneOf(panes, r.Process); there {
 		return leader, errors.New("it is still there")
 	}
 	return leader, nil
@@ -219,22 +204,20 @@ func (s *Supervisor) checkGone(r *agent.Record) error {
 	return nil
 }
 
-// checkSelf refuses to end the agent from inside itself, or from another window of its
-// tmux session: the command would die with it, half done.
-func (s *Supervisor) checkSelf(r *agent.Record, panes []tmux.Pane) error {
-	if r.Process == nil || !s.within(r, panes) {
+// checkSelf refuses to end the agent from inside itself: the command would die with it, half
+// done.
+func (s *Supervisor) checkSelf(r *agent.Record, pane *tmux.Pane) error {
+	if r.Process == nil || !s.within(r, pane) {
 		return nil
 	}
 	return agent.Errorf(agent.Conflict, "the command runs inside this very agent and would end with it").
 		Hint("run it from another terminal, or let another agent run it")
 }
 
-func (s *Supervisor) within(r *agent.Record, panes []tmux.Pane) bool {
-	if !gone(r.Process.Identity) && slices.Contains(proc.Ancestors(), r.Process.PID) {
+func (s *Supervisor) within(r *agent.Record, pane *tmux.Pane) bool {
+	if !proc.IsGone(r.Process.Identity) && slices.Contains(proc.Ancestors(), r.Process.PID) {
 		return true
 	}
-	socket, _, _ := strings.Cut(s.variable("TMUX"), ",")
-	return r.Process.Tmux != nil && socket == r.Process.Tmux.Path && slices.ContainsFunc(panes, func(p tmux.Pane) bool {
-		return p.Invocation == r.Process.Invocation && p.ID == s.variable("TMUX_PANE")
-	})
+	socket, _, _ := strings.Cut(s.Variable("TMUX"), ",")
+	return pane != nil && r.Process.Tmux != nil && socket == r.Process.Tmux.Path && pane.ID == s.Variable("TMUX_PANE")
 }

@@ -20,10 +20,11 @@ func (q EventQuery) wants(e store.Event) bool {
 	return (q.Handle == "" || strings.EqualFold(string(q.Handle), string(e.Handle))) && !e.At.Before(q.Since)
 }
 
-// Events calls visit with each event that is wanted, in the order of the journal.
+// Events calls visit with each event that is wanted, in the order of the journal. note says
+// that the journal was cut or replaced, and what follows is read from its beginning.
 // Errors: NotFound for an agent that has neither an event nor a record, and when the .nbs
 // that is followed is removed.
-func (s *Supervisor) Events(ctx context.Context, q EventQuery, visit func(store.Event) error) error {
+func (s *Supervisor) Events(ctx context.Context, q EventQuery, visit func(store.Event) error, note func(string)) error {
 	tail := s.Store.TailJournal()
 	defer tail.Close()
 	var watch *watch
@@ -42,7 +43,7 @@ func (s *Supervisor) Events(ctx context.Context, q EventQuery, visit func(store.
 				return ctx.Err()
 			}
 			return visit(e)
-		})
+		}, func() { note("the journal was cut or replaced; what follows is from its beginning") })
 		if err != nil || !q.Follow {
 			return s.known(known, q.Handle, err)
 		}

@@ -8,9 +8,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
-	"nbs-worker/internal/launcher"
 	"nbs-worker/internal/proc"
-	"nbs-worker/internal/store"
 )
 
 // A /clear, /branch or /resume inside claude leads the agent into another conversation. Its
@@ -19,7 +17,7 @@ import (
 // follow moves the record to the conversation that the agent was in at the last moment:
 // with its end nobody would know it.
 func (s *Supervisor) follow(r *agent.Record) {
-	config, err := s.configOf(r)
+	config, err := s.ConfigOf(r)
 	if err != nil {
 		return
 	}
@@ -30,62 +28,17 @@ func (s *Supervisor) follow(r *agent.Record) {
 
 // update changes a record in which the change follows the agent, and tells it.
 func (s *Supervisor) update(ctx context.Context, handle agent.Handle, change func(*agent.Record) error) (agent.Record, error) {
-	r, untold, err := launcher.Move(ctx, s.Store, handle, s.now(), change)
+	r, untold, err := s.Store.Move(ctx, handle, s.now(), change)
 	return r, errors.Join(untold, err)
-}
-
-// followSeen moves the record of a live agent to where the registry sees it, for hooks may
-// be turned off. A look at an agent does not fail because it could not be written down.
-func (s *Supervisor) followSeen(ctx context.Context, r *agent.Record) {
-	config, err := s.configOf(r)
-	if err != nil || r.Process == nil || r.Desired != agent.DesiredRunning {
-		return
-	}
-	id, moved := config.MovedTo(r, s.Store.Report(r.Handle), claude.HookLead)
-	if !moved || !alive(r.Process.Identity) || s.beingStarted(r) {
-		return
-	}
-	if now, err := moveTo(ctx, s.Store, r, id, claude.Moved, s.Now()); err == nil {
-		*r = now
-	}
 }
 
 // hookLead is how long the hooks may be ahead of the registry: a process that has ended
 // writes nothing late.
 func hookLead(r *agent.Record) time.Duration {
-	if r.Process == nil || !alive(r.Process.Identity) {
+	if r.Process == nil || !proc.IsAlive(r.Process.Identity) {
 		return 0
 	}
 	return claude.HookLead
-}
-
-// moveTo moves the record of a live agent to another conversation, writes that down and
-// tells the launcher, whose lease has to follow.
-func moveTo(ctx context.Context, opened *store.Store, from *agent.Record, id agent.SessionID, reason string, at time.Time) (agent.Record, error) {
-	at = at.UTC().Truncate(time.Second)
-	r, untold, err := launcher.Move(ctx, opened, from.Handle, at, func(r *agent.Record) error {
-		if !sameStart(r.Process, from.Process) || r.SessionID != from.SessionID {
-			return agent.ErrSuperseded
-		}
-		r.Replace(id, at, reason)
-		return nil
-	})
-	if err != nil {
-		return r, err
-	}
-	wake(&r)
-	return r, untold
-}
-
-// wake tells an agent's launcher that the record has moved, or that claude is ready. The
-// signal is one that a launcher of an older version does not notice.
-func wake(r *agent.Record) {
-	running, liveness, err := proc.Open(r.Process.LauncherIdentity())
-	if err != nil || liveness != proc.Alive {
-		return
-	}
-	_ = running.Signal(launcher.FollowSignal) // a launcher that has just left needs none
-	_ = running.Close()
 }
 
 // goBack makes an earlier conversation of the agent its present one. No other id is taken:

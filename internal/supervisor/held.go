@@ -6,6 +6,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/observe"
 )
 
 // What holds a start until a person comes is seen on the screen only: a first-run
@@ -17,9 +18,9 @@ func (w *starting) checkDialog(ctx context.Context) error {
 		return nil
 	}
 	w.lastScreen = time.Now()
-	screen, err := w.screen(ctx, &w.record)
+	screen, err := w.Observer.Screen(ctx, &w.record)
 	if err != nil {
-		return inVain(err)
+		return observe.InVain(err)
 	}
 	if dialog, open := claude.ReadDialog(screen.Text); open {
 		return heldAt(w.record.Handle, dialog)
@@ -38,7 +39,7 @@ func heldAt(handle agent.Handle, dialog claude.Dialog) error {
 
 // checkLogin notices a claude that looks idle and will answer no prompt.
 func (w *starting) checkLogin(ctx context.Context) error {
-	screen, err := w.screen(ctx, &w.record)
+	screen, err := w.Observer.Screen(ctx, &w.record)
 	if err == nil && claude.NotLoggedIn(screen.Text) {
 		return agent.Errorf(agent.Held, "claude is not logged in: it will answer no prompt").
 			Hint("log in there with /login: nbs-worker attach %s", w.record.Handle)

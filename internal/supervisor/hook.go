@@ -10,6 +10,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
 )
@@ -41,7 +42,7 @@ func (h Hook) Report(ctx context.Context, c Caller, opened *store.Store, at time
 // start that is not verified yet has not gone anywhere: it is in the recorded one, or wrong.
 func (c Caller) follow(ctx context.Context, opened *store.Store, id agent.SessionID, reason string, at time.Time) error {
 	r, err := opened.Load(c.Handle)
-	if err != nil || startedBy(opened, c.Handle, proc.Program(os.Getpid())) {
+	if err != nil || observe.StartedBy(opened, c.Handle, proc.Program(os.Getpid())) {
 		return err
 	}
 	if !c.started(&r) {
@@ -49,11 +50,11 @@ func (c Caller) follow(ctx context.Context, opened *store.Store, id agent.Sessio
 	}
 	if r.SessionID == id {
 		if holder, held := opened.LeaseHolder(id); !held || holder.PID != r.Process.Launcher.PID {
-			wake(&r) // at its move somebody else had it, who may have left since
+			observe.Wake(&r) // at its move somebody else had it, who may have left since
 		}
 		return c.nameReason(ctx, opened, &r, reason, at)
 	}
-	_, err = moveTo(ctx, opened, &r, id, reason, at)
+	_, err = observe.MoveTo(ctx, opened, &r, id, reason, at)
 	return err
 }
 
@@ -66,7 +67,7 @@ func (c Caller) nameReason(ctx context.Context, opened *store.Store, r *agent.Re
 		return nil
 	}
 	_, err := opened.Update(ctx, c.Handle, func(now *agent.Record) error {
-		if !sameStart(now.Process, r.Process) || len(now.PreviousSessions) != last+1 {
+		if !observe.SameStart(now.Process, r.Process) || len(now.PreviousSessions) != last+1 {
 			return agent.ErrSuperseded
 		}
 		now.PreviousSessions[last].Reason = reason

@@ -8,14 +8,15 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
 )
 
 // View is an agent as recorded and as observed.
 type View struct {
-	Record     agent.Record
-	Status     agent.Status
+	observe.Sight // its Err: why tmux could not be asked; the rest is known all the same
+
 	Transcript *claude.Transcript // nil: none on disk
 	Kept       store.Freshness    // whether .nbs has it too
 	Unkept     error              // why it has not
@@ -23,10 +24,8 @@ type View struct {
 	Cost       *agent.Cost        // nil: unknown
 	Usage      *proc.Usage        // nil: it does not run
 	Drift      []Drift
-	Strangers  []Stranger
-	TmuxErr    error         // why tmux could not be asked; the rest is known all the same
-	LastError  *LastError    // nil: the last turn went well, or there was none
-	Dialog     claude.Dialog // at which a live agent waits, or ""
+	Strangers  []observe.Stranger
+	LastError  *LastError // nil: the last turn went well, or there was none
 }
 
 // Inspect looks at one agent closely.
@@ -35,21 +34,20 @@ func (s *Supervisor) Inspect(ctx context.Context, handle agent.Handle) (View, er
 	if err != nil {
 		return View{}, err
 	}
-	s.followSeen(ctx, &r)
-	view, report := View{Record: r}, s.reportOf(&r)
-	var tmuxAlive bool
-	var reading claude.Reading
+	view := View{Sight: s.LookAt(ctx, r)}
+	if agent.KindOf(view.Err) == agent.NotFound {
+		return View{}, view.Err // it was dismissed meanwhile
+	}
+	r = view.Record
 	var strangersErr, transcriptErr error
 	var all sync.WaitGroup // none of these waits for another
-	all.Go(func() { tmuxAlive, view.TmuxErr = s.paneThere(ctx, &r) })
-	all.Go(func() { view.Strangers, strangersErr = s.visibleStrangers(&r) })
-	all.Go(func() { transcriptErr = s.addTranscript(&view, report) })
-	all.Go(func() { reading = s.readIfNeeded(ctx, &r) })
-	all.Wait()
-	all.Go(func() { s.addKept(ctx, &view) })
-	all.Go(func() { view.LastError = lastError(&r, report, view.Transcript) })
-	view.Status = s.statusWith(&view.Record, tmuxAlive, view.TmuxErr)
-	view.refine(reading, report)
+	all.Go(func() { view.Strangers, strangersErr = s.VisibleStrangers(&r) })
+	all.Go(func() {
+		if transcriptErr = s.addTranscript(&view); transcriptErr == nil {
+			s.addKept(ctx, &view)
+			view.LastError = lastError(view.Report, view.Transcript)
+		}
+	})
 	if view.Status.SamePID {
 		usage := proc.UsageOf(r.Process.PID)
 		view.Usage = &usage
@@ -60,19 +58,8 @@ func (s *Supervisor) Inspect(ctx context.Context, handle agent.Handle) (View, er
 	return view, cmp.Or(transcriptErr, strangersErr)
 }
 
-// paneThere tells whether the agent's pane is there. tmux is asked only where the kernel
-// does not say it: a look at an agent that is well should cost less than a call of tmux.
-func (s *Supervisor) paneThere(ctx context.Context, r *agent.Record) (bool, error) {
-	if s.paneStands(r) {
-		return true, nil
-	}
-	_, panes, err := s.panes(ctx, r)
-	_, there := paneOf(panes, r.Process)
-	return there, err
-}
-
-func (s *Supervisor) addTranscript(view *View, report agent.Report) error {
-	config, err := s.configOf(&view.Record)
+func (s *Supervisor) addTranscript(view *View) error {
+	config, err := s.ConfigOf(&view.Record)
 	if err != nil {
 		return err
 	}
@@ -84,7 +71,7 @@ func (s *Supervisor) addTranscript(view *View, report agent.Report) error {
 			err = fmt.Errorf("read the transcript: %w", err)
 		}
 	}
-	gauge := view.Record.GaugeOf(report)
+	gauge := view.Record.GaugeOf(view.Report)
 	view.Context, view.Cost = contextOf(gauge, level), costOf(gauge, level)
 	return err
 }
@@ -95,17 +82,31 @@ func (s *Supervisor) Attach(ctx context.Context, handle agent.Handle) error {
 	if err != nil {
 		return err
 	}
-	client, panes, err := s.panes(ctx, &r)
-	if err != nil {
-		return err
-	}
-	pane, there := paneOf(panes, r.Process)
-	if !there {
-		return agent.Errorf(agent.NotFound, "the agent has no tmux session: %s", s.status(&r, panes).Word()).
+	sight := s.LookAt(ctx, r)
+	switch {
+	case sight.Err != nil:
+		return sight.Err
+	case sight.Status.State == agent.Dead:
+		return agent.Errorf(agent.NotFound, "the agent does not run: %s", sight.Status.Word()).
 			Hint("nbs-worker resume %s", handle)
-	}
-	if r.Process.Tmux == nil {
+	case sight.Pane != nil:
+		client, err := s.Client(&sight.Record)
+		if err != nil {
+			return err
+		}
+		return client.Attach(sight.Record.Process.Tmux.Path, sight.Pane.ID)
+	case sight.Status.SamePID:
+		return agent.Errorf(agent.Conflict, "%s, and there is nothing to attach to", s.whereabouts(&sight.Record)).
+			Hint("go to that terminal; or move the agent into tmux, which ends it and starts it anew: nbs-worker resume %s --force", handle)
+	default:
 		return agent.Errorf(agent.Conflict, "the agent is just being started").Hint("nbs-worker session %s", handle)
 	}
-	return client.Attach(r.Process.Tmux.Path, pane.SessionID)
+}
+
+// whereabouts says where an agent runs that has no pane of ours.
+func (s *Supervisor) whereabouts(r *agent.Record) string {
+	if terminal := proc.Terminal(r.Process.PID); terminal != "" {
+		return "it runs in the terminal " + terminal
+	}
+	return fmt.Sprintf("it runs as pid %d, without a terminal", r.Process.PID)
 }

@@ -26,7 +26,7 @@ type Restored struct {
 // keep keeps the transcripts of an agent. What prevents it is written down and is no
 // failure of the verb.
 func (s *Supervisor) keep(ctx context.Context, r *agent.Record) error {
-	config, err := s.configOf(r)
+	config, err := s.ConfigOf(r)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (s *Supervisor) opening(r *agent.Record, config claude.Config, minted bool)
 // new file, which holds only what came after, and what came before was kept. Nobody writes
 // to it now; the new file alone stays in .nbs as well.
 func (s *Supervisor) rejoin(ctx context.Context, verb string, r *agent.Record) (*Restored, error) {
-	config, err := s.configOf(r)
+	config, err := s.ConfigOf(r)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"cmp"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -20,21 +21,19 @@ const (
 	ClassAuthentication = "authentication_failed"
 )
 
-// lastError is what the agent said of its last turn through its hooks, with the words of the
+// lastError is what the agent said in this start of its last turn through its hooks, with the words of the
 // transcript, or what the transcript alone says. Nil when that turn went well.
-func lastError(r *agent.Record, report agent.Report, transcript *claude.Transcript) *LastError {
+func lastError(report agent.Report, transcript *claude.Transcript) *LastError {
 	last := LastError{Class: UnknownClass}
 	found := false
 	if transcript != nil {
-		if written, there, err := transcript.LastError(); err == nil && there {
+		if turn, err := transcript.LastTurn(); err == nil && turn.Error != nil {
 			found = true
-			last.At, last.Text = written.At.UTC(), written.Text
-			if written.Class != "" {
-				last.Class = written.Class
-			}
+			last.At, last.Text = turn.At.UTC(), turn.Error.Text
+			last.Class = cmp.Or(turn.Error.Class, UnknownClass)
 		}
 	}
-	if said := believed(r, report).Failure; said != nil && (found || transcript == nil) {
+	if said := report.Failure; said != nil && (found || transcript == nil) {
 		found = true
 		last.Class = said.Class
 		if last.At.IsZero() {
@@ -45,12 +44,4 @@ func lastError(r *agent.Record, report agent.Report, transcript *claude.Transcri
 		return nil
 	}
 	return &last
-}
-
-// believed is the report of the recorded start; one of another start says nothing.
-func believed(r *agent.Record, report agent.Report) agent.Report {
-	if r.Process == nil || report.Invocation != r.Process.Invocation {
-		return agent.Report{}
-	}
-	return report
 }

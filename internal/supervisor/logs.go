@@ -50,7 +50,7 @@ func (s *Supervisor) Logs(ctx context.Context, q LogQuery, to LogReader) error {
 	if err != nil {
 		return err
 	}
-	if l.config, err = s.configOf(&r); err != nil {
+	if l.config, err = s.ConfigOf(&r); err != nil {
 		return err
 	}
 	if q.Follow {
@@ -225,7 +225,8 @@ func (l *logs) later(ctx context.Context) (there bool, err error) {
 	if err != nil || !there {
 		return there, err
 	}
-	l.read, err = transcript.Later(l.read, l.reading(0), func(m claude.Message) error { return errors.Join(ctx.Err(), l.to.Said(m)) })
+	l.read, err = transcript.Later(l.read, l.reading(0), func(m claude.Message) error { return errors.Join(ctx.Err(), l.to.Said(m)) },
+		func() { l.to.Note("the transcript was cut or replaced; what follows is from its beginning") })
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}

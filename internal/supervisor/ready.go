@@ -9,6 +9,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/observe"
+	"nbs-worker/internal/proc"
 )
 
 const (
@@ -70,7 +72,7 @@ func (w *starting) look(ctx context.Context) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if !sameStart(record.Process, w.record.Process) {
+	if !observe.SameStart(record.Process, w.record.Process) {
 		return false, agent.ErrSuperseded
 	}
 	w.record = record
@@ -82,10 +84,10 @@ func (w *starting) look(ctx context.Context) (done bool, err error) {
 		return false, w.checkLauncher(ctx)
 	case w.wait == 0:
 		return true, nil
-	case gone(record.Process.Identity) && gone(record.Process.LauncherIdentity()):
+	case proc.IsGone(record.Process.Identity) && proc.IsGone(record.Process.LauncherIdentity()):
 		return false, w.vanished()
 	}
-	if live, err := w.registered(&record); err == nil && live.Status != "" {
+	if live, err := w.Registered(&record); err == nil && live.Status != "" {
 		w.ready = true
 		return w.prompted(ctx, live)
 	}
@@ -191,7 +193,7 @@ func (w *starting) vanished() error {
 // checkLauncher notices a launcher, or its tmux session, that ended before claude ran.
 func (w *starting) checkLauncher(ctx context.Context) error {
 	if w.record.Process.Launcher.PID != 0 {
-		if gone(w.record.Process.LauncherIdentity()) {
+		if proc.IsGone(w.record.Process.LauncherIdentity()) {
 			return w.vanished()
 		}
 		return nil
@@ -200,22 +202,12 @@ func (w *starting) checkLauncher(ctx context.Context) error {
 		return nil
 	}
 	w.lastScreen = time.Now()
-	_, panes, err := w.panes(ctx, &w.record)
+	_, panes, err := w.Panes(ctx, &w.record)
 	if err != nil {
-		return inVain(err)
+		return observe.InVain(err)
 	}
-	if _, there := paneOf(panes, w.record.Process); !there {
+	if _, there := observe.PaneOf(panes, w.record.Process); !there {
 		return w.vanished()
-	}
-	return nil
-}
-
-// inVain passes on why a start is not waited for any longer. A tmux that could not be
-// asked says nothing of the start, and the deadline decides; with one that is stuck
-// nothing will come, and a person is to know at once.
-func inVain(err error) error {
-	if _, stuck := errors.AsType[*stuckError](err); stuck {
-		return err
 	}
 	return nil
 }
@@ -238,7 +230,7 @@ func (w *starting) timedOut() error {
 
 // leftMeanwhile says how a claude ended that was just seen.
 func (s *Supervisor) leftMeanwhile(ctx context.Context, handle agent.Handle) error {
-	r, err := s.settled(ctx, handle)
+	r, err := s.Settled(ctx, handle)
 	if err != nil {
 		return err
 	}
@@ -252,18 +244,18 @@ func (s *Supervisor) leftMeanwhile(ctx context.Context, handle agent.Handle) err
 // it does not.
 func (s *Supervisor) verify(ctx context.Context, r agent.Record) error {
 	drift, err := s.drift(&r)
-	if gone(r.Process.Identity) {
+	if proc.IsGone(r.Process.Identity) {
 		return s.leftMeanwhile(ctx, r.Handle)
 	}
 	if err != nil {
 		return err
 	}
-	strangers, err := s.strangers(&r)
+	strangers, err := s.Strangers(&r)
 	if err != nil {
 		return err
 	}
 	if len(strangers) > 0 {
-		return errors.Join(s.errStranger(&r, strangers), s.end(ctx, r))
+		return errors.Join(s.ErrStranger(&r, strangers), s.end(ctx, r))
 	}
 	if len(drift) == 0 {
 		return nil

@@ -11,6 +11,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/tmux"
 )
 
@@ -50,7 +51,7 @@ func startingIn(t *testing.T, dir string) *starting {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Supervisor{Now: time.Now, Tmux: func(string) (*tmux.Client, error) { return nil, errors.New("no tmux") }}
+	s := &Supervisor{observe.Observer{Now: time.Now, Tmux: func(string) (*tmux.Client, error) { return nil, errors.New("no tmux") }}}
 	return &starting{
 		Supervisor: s, record: agent.Record{Handle: "alpha", SessionID: agent.NewSessionID()},
 		plan: Plan{prompt: "hello", config: config, transcriptSize: 1 << 20},

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/observe"
+	"nbs-worker/internal/proc"
 )
 
 // Resume says how an agent is brought back.
@@ -24,10 +26,11 @@ func (s *Supervisor) PlanResume(ctx context.Context, handle agent.Handle, resume
 	if err != nil {
 		return Plan{}, err
 	}
-	if err := s.checkDown(ctx, &r, resume.Force); err != nil {
+	sight, err := s.checkDown(ctx, r, resume.Force)
+	if err != nil {
 		return Plan{}, err
 	}
-	return s.planResume(r, resume)
+	return s.planResume(sight.Record, resume)
 }
 
 // Resume brings an agent back from its record. When that fails and nothing of it
@@ -39,14 +42,21 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	}
 	defer unlock()
 	interrupt, ctx := ctx, context.WithoutCancel(ctx) // only waiting is cut short
-	before, err := s.settledDown(ctx, handle, resume.Force)
+	sight, err := s.settledDown(ctx, handle, resume.Force)
 	if err != nil {
 		return Started{}, err
 	}
+	before := sight.Record
 	// All that could keep the agent down is looked for before anything of it is ended.
-	if _, err := s.planResume(before, resume); err != nil {
+	planned, err := s.planResume(before, resume)
+	if err != nil {
 		return Started{}, err
 	}
+	if err := s.Store.CheckWritable(ctx, handle, planned.Record.SessionID); err != nil {
+		return Started{}, err
+	}
+	held := s.holdSeat(ctx, &sight)
+	defer held.release()
 	if before, err = s.clear(ctx, before); err != nil {
 		return Started{}, err
 	}
@@ -54,6 +64,7 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	if err != nil {
 		return Started{}, err
 	}
+	plan.inView = held.inView
 	r, err := s.launch(ctx, interrupt, plan, resume.Wait)
 	if _, runs := errors.AsType[*unnotedError](err); err != nil && !runs {
 		return Started{}, errors.Join(err, s.restore(ctx, before, r, err))
@@ -70,29 +81,48 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	return started, err
 }
 
-// checkDown refuses to start what runs, or what may run.
-func (s *Supervisor) checkDown(ctx context.Context, r *agent.Record, force bool) error {
-	_, panes, err := s.panes(ctx, r)
-	if err != nil && agent.KindOf(err) != agent.BadInput && r.Process != nil && r.Process.Launcher.PID == 0 {
-		return err // only tmux knows whether that start is still on its way; at a socket that is not ours there is none
+// settledDown loads the record of an agent that may be started, and how it was seen. One that
+// ends just when it is looked at is looked at again.
+func (s *Supervisor) settledDown(ctx context.Context, handle agent.Handle, force bool) (observe.Sight, error) {
+	for last := false; ; last = true {
+		r, err := s.Settled(ctx, handle)
+		if err != nil {
+			return observe.Sight{}, err
+		}
+		sight, err := s.checkDown(ctx, r, force)
+		p := sight.Record.Process
+		if err == nil || last || p == nil || p.PID == 0 || !proc.IsGone(p.Identity) && !proc.IsGone(p.LauncherIdentity()) {
+			return sight, err
+		}
 	}
-	status := s.status(r, panes)
+}
+
+// checkDown refuses to start what runs, or what may run.
+func (s *Supervisor) checkDown(ctx context.Context, record agent.Record, force bool) (observe.Sight, error) {
+	sight := s.LookAt(ctx, record)
+	r, status := &sight.Record, sight.Status
+	if sight.Err != nil && agent.KindOf(sight.Err) != agent.BadInput && r.Process != nil && r.Process.Launcher.PID == 0 {
+		return sight, sight.Err // only tmux knows whether that start is still on its way; at a socket that is not ours there is none
+	}
 	switch {
 	case status.State == agent.Dead:
-		return nil
+		return sight, nil
 	case status.State == agent.Unknown && !status.SamePID:
 		untold := agent.Errorf(agent.Conflict, "whether the agent runs cannot be told: %s", status.Detail)
-		return s.hintAside(untold, r, "when it is certain that it does not run")
+		return sight, s.hintAside(untold, r, "when it is certain that it does not run")
 	case force:
-		if err := s.checkSelf(r, panes); err != nil {
-			return err
+		if err := s.checkSelf(r, sight.Pane); err != nil {
+			return sight, err
 		}
-		return s.checkTarget(ctx, r)
-	default:
-		return runsAlready(r, status, err).
-			Hint("to look at it: nbs-worker attach %s", r.Handle).
-			Hint("to end it and start it anew: nbs-worker resume %s --force", r.Handle)
+		return sight, s.checkTarget(ctx, r)
 	}
+	runs := runsAlready(r, status, sight.Err)
+	if sight.Pane == nil && status.SamePID && sight.Err == nil {
+		runs = runs.Hint("%s: go there", s.whereabouts(r))
+	} else {
+		runs = runs.Hint("to look at it: nbs-worker attach %s", r.Handle)
+	}
+	return sight, runs.Hint("to end it and start it anew: nbs-worker resume %s --force", r.Handle)
 }
 
 // hintAside says how to go on without a record that is wrong, and with its conversation.
@@ -132,7 +162,7 @@ func (s *Supervisor) clear(ctx context.Context, before agent.Record) (agent.Reco
 	if err != nil {
 		return before, err
 	}
-	if err := sparingSession(s.end(ctx, before)); err != nil {
+	if err := sparingPane(s.end(ctx, before)); err != nil {
 		return before, err
 	}
 	return s.Store.Load(before.Handle)
@@ -184,15 +214,15 @@ func (s *Supervisor) restore(ctx context.Context, before, failed agent.Record, c
 	case agent.Interrupted:
 		return nil
 	case agent.Held, agent.TimedOut:
-		if !gone(failed.Process.Identity) {
+		if !proc.IsGone(failed.Process.Identity) {
 			return nil
 		}
 	}
-	if err := sparingSession(s.end(ctx, failed)); err != nil {
+	if err := sparingPane(s.end(ctx, failed)); err != nil {
 		return err
 	}
 	_, err := s.Store.Update(ctx, before.Handle, func(r *agent.Record) error {
-		if !sameStart(r.Process, failed.Process) {
+		if !observe.SameStart(r.Process, failed.Process) {
 			return agent.ErrSuperseded
 		}
 		seen := r.TranscriptSeen
@@ -200,7 +230,7 @@ func (s *Supervisor) restore(ctx context.Context, before, failed agent.Record, c
 		if r.SessionID == failed.SessionID && r.TranscriptSeen.IsZero() {
 			r.TranscriptSeen = seen // what was seen on disk stays seen
 		}
-		config, err := s.configOf(r)
+		config, err := s.ConfigOf(r)
 		if err == nil && r.TranscriptSeen.IsZero() {
 			noteTranscript(r, config, s.now())
 		}

@@ -44,7 +44,7 @@ func (s *Supervisor) retention(out *Retention) error {
 	if err != nil {
 		return err
 	}
-	config, err := s.configOf(&r)
+	config, err := s.ConfigOf(&r)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/store"
 )
 
@@ -54,7 +55,7 @@ func TestRetentions(t *testing.T) {
 			}
 		}
 	}
-	s := &Supervisor{Store: opened, Now: func() time.Time { return now }}
+	s := &Supervisor{observe.Observer{Store: opened, Now: func() time.Time { return now }}}
 	all, err := s.Retentions(t.Context())
 	if err != nil || len(all) != len(ids) {
 		t.Fatal(all, err)

@@ -7,6 +7,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/observe"
+	"nbs-worker/internal/proc"
 )
 
 // Spawn describes a new agent.
@@ -85,7 +87,7 @@ func (s *Supervisor) Spawn(ctx context.Context, spawn Spawn) (Started, error) {
 
 // withRecordKept says what became of the record of an agent that does not run.
 func withRecordKept(err error, r *agent.Record, handle agent.Handle) error {
-	if agent.KindOf(err) == agent.Interrupted || r.Process != nil && !gone(r.Process.Identity) {
+	if agent.KindOf(err) == agent.Interrupted || r.Process != nil && !proc.IsGone(r.Process.Identity) {
 		return err
 	}
 	return agent.Errorf(agent.KindOf(err), "%w", err).
@@ -112,12 +114,12 @@ func (s *Supervisor) launch(ctx, interrupt context.Context, p Plan, wait time.Du
 func (s *Supervisor) noteStart(ctx context.Context, p Plan, r agent.Record) (agent.Record, error) {
 	noted, err := s.Store.Update(ctx, r.Handle, func(r *agent.Record) error {
 		noteTranscript(r, p.config, s.now())
-		if live, err := s.registered(r); err == nil {
+		if live, err := s.Registered(r); err == nil {
 			r.ClaudeVersion = live.Version
 		}
 		return nil
 	})
-	wake(&r) // it takes hold of the registry entry, which is there by now
+	observe.Wake(&r) // it takes hold of the registry entry, which is there by now
 	if err != nil {
 		return r, runsUnnoted(&r, "the last update of its record", err)
 	}
@@ -132,7 +134,7 @@ func (e *unnotedError) Unwrap() error { return e.error }
 // runsUnnoted says that an agent runs, though something of its start could not be written
 // down. The hints of the cause are for who may repeat the command, which would be refused.
 func runsUnnoted(r *agent.Record, what string, cause error) error {
-	if gone(r.Process.Identity) {
+	if proc.IsGone(r.Process.Identity) {
 		return cause
 	}
 	return &unnotedError{agent.Errorf(agent.KindOf(cause), "the agent runs, pid %d, but %s failed: %s", r.PID, what, cause.Error()).
@@ -141,9 +143,9 @@ func runsUnnoted(r *agent.Record, what string, cause error) error {
 }
 
 func (s *Supervisor) started(ctx context.Context, p Plan, r agent.Record) Started {
-	_, panes, _ := s.panes(ctx, &r)
+	sight := s.LookAt(ctx, r)
 	return Started{
-		Plan: p, Record: r, Status: s.status(&r, panes), Old: claude.OlderThanTested(r.ClaudeVersion),
+		Plan: p, Record: r, Status: sight.Status, Old: claude.OlderThanTested(r.ClaudeVersion),
 		Unkept: s.keep(ctx, &r),
 	}
 }
@@ -175,7 +177,7 @@ func (s *Supervisor) newRecord(spawn Spawn) (agent.Record, error) {
 // callersConfigDir is where Claude's configuration is for the caller; "" is Claude's
 // own default.
 func (s *Supervisor) callersConfigDir() (string, error) {
-	dir := s.variable(claude.ConfigDirVariable)
+	dir := s.Variable(claude.ConfigDirVariable)
 	if dir == "" {
 		return "", nil
 	}
@@ -185,7 +187,7 @@ func (s *Supervisor) callersConfigDir() (string, error) {
 // adopt points a new record at a conversation that exists. It runs where it was
 // held: up to 2.1.197 claude does not find it from elsewhere.
 func (s *Supervisor) adopt(r *agent.Record) error {
-	config, err := s.configOf(r)
+	config, err := s.ConfigOf(r)
 	if err != nil {
 		return err
 	}

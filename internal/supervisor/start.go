@@ -10,7 +10,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
-	"nbs-worker/internal/launcher"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/tmux"
@@ -37,20 +37,22 @@ type Plan struct {
 	prompt  string
 	trust   bool
 	inPlace bool // in the caller's own terminal, without tmux
+	inView  bool // in a session that is there, its window becomes the one that is shown
 	config  claude.Config
 
-	transcriptSize int64 // in bytes, before the start
+	transcriptSize int64         // in bytes, before the start
+	wait           time.Duration // for which a server may read its configuration
 
 	Restores *store.Kept // put back before the start; nil: nothing is gone
 }
 
 // plan checks all that can be known before a start. Nothing is changed.
 func (s *Supervisor) plan(r agent.Record, start Start) (Plan, error) {
-	program, err := claude.FindBinary(s.variable(claude.BinaryVariable))
+	program, err := claude.FindBinary(s.Variable(claude.BinaryVariable))
 	if err != nil {
 		return Plan{}, err
 	}
-	config, err := s.configOf(&r)
+	config, err := s.ConfigOf(&r)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -60,7 +62,7 @@ func (s *Supervisor) plan(r agent.Record, start Start) (Plan, error) {
 	}
 	plan := Plan{
 		Record: r, Opening: opening, Program: program, prompt: start.Prompt, trust: start.Trust, inPlace: start.InPlace,
-		config: config, Restores: restores,
+		config: config, Restores: restores, wait: cmp.Or(start.Wait, startLimit),
 	}
 	if opening == claude.OpenResume && restores == nil {
 		transcript, _, err := config.Transcript(r.SessionID)
@@ -126,11 +128,11 @@ func (s *Supervisor) checkRoot(p *Plan) error {
 }
 
 func (s *Supervisor) checkStrangers(p *Plan) error {
-	strangers, err := s.strangers(&p.Record)
+	strangers, err := s.Strangers(&p.Record)
 	if err != nil {
 		return fmt.Errorf("look for other claudes on the conversation: %w", err)
 	}
-	return s.errStranger(&p.Record, strangers)
+	return s.ErrStranger(&p.Record, strangers)
 }
 
 // begin starts the planned agent in tmux and returns when its launcher was asked to
@@ -159,7 +161,7 @@ func (s *Supervisor) begin(ctx context.Context, p Plan) (r agent.Record, err err
 	if err := s.Store.PutLaunch(r.Handle, launch); err != nil {
 		return r, err
 	}
-	name, err := s.openSession(ctx, &r, client, leftOf(before, panes))
+	name, err := s.openPane(ctx, &r, p, client, panes)
 	if err != nil {
 		return r, errors.Join(err, s.Store.DropLaunch(r.Handle))
 	}
@@ -167,7 +169,7 @@ func (s *Supervisor) begin(ctx context.Context, p Plan) (r agent.Record, err err
 		return r, nil
 	}
 	return s.Store.Update(ctx, r.Handle, func(now *agent.Record) error {
-		if !sameStart(now.Process, r.Process) {
+		if !observe.SameStart(now.Process, r.Process) {
 			return agent.ErrSuperseded
 		}
 		now.TmuxSession = name
@@ -197,7 +199,7 @@ func (s *Supervisor) claim(ctx context.Context, p Plan) (claimed agent.Record, e
 // unchanged tells whether nothing has come of a start since it was looked at: a launcher
 // that was late may have begun.
 func unchanged(now, then *agent.Process) bool {
-	return sameStart(now, then) && (now == nil || now.PID == then.PID && now.Launcher == then.Launcher)
+	return observe.SameStart(now, then) && (now == nil || now.PID == then.PID && now.Launcher == then.Launcher)
 }
 
 // placeFor is where a start will be, before its server is known: a verb that is killed
@@ -231,38 +233,63 @@ func (s *Supervisor) claimed(p Plan) (agent.Record, error) {
 	return r, nil
 }
 
-func sameStart(a, b *agent.Process) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Invocation == b.Invocation
-}
-
-// openSession makes the tmux session of a start. A name that a stranger has is left
-// to him; what is left of our own last start is removed.
-func (s *Supervisor) openSession(ctx context.Context, r *agent.Record, client *tmux.Client, left map[string]string) (name string, err error) {
+// openPane makes the pane of a start: in the session that was made for the agent, where a
+// person may be at work, or else in a new one. A name that a stranger has is left to him; a
+// dead pane of our own last start is removed.
+func (s *Supervisor) openPane(ctx context.Context, r *agent.Record, p Plan, client *tmux.Client, panes []tmux.Pane) (name string, err error) {
 	id := r.Process.Invocation
 	spec := tmux.Spec{
-		Dir: s.Store.Project(), Invocation: id, Command: []string{s.Program, "run", string(r.Handle)},
+		Window: string(r.Handle), Owner: s.projectHash() + "/" + r.Handle.Key(), Dir: s.Store.Project(), Invocation: id, InView: p.inView,
+		Command: []string{s.Program, "run", string(r.Handle)},
 		Env: map[string]string{
-			launcher.LaunchVariable: string(id),
+			agent.LaunchVariable: string(id),
 			// A server that some agent's shell has started hands that agent's mark on.
-			launcher.InvocationVariable: string(id),
+			agent.InvocationVariable: string(id),
 		},
+		StartLimit: p.wait,
 	}
-	for _, spec.Name = range s.sessionNames(r) {
-		if sessionID, ours := left[spec.Name]; ours {
-			if err := client.Kill(ctx, sessionID); err != nil {
-				return "", diagnose(client, r.Handle, err)
-			}
+	defer func() {
+		if before := p.Record.Process; err == nil && before != nil {
+			err = endDeadPanes(ctx, client, panes, before.Invocation)
 		}
-		err := client.NewSession(ctx, spec)
+	}()
+	for _, spec.Name = range s.sessionNames(r) {
+		err := tmux.ErrNoSession
+		if session := ownSession(panes, spec, p.Record.Process); session != "" {
+			err = client.NewWindow(ctx, session, spec)
+		}
+		if errors.Is(err, tmux.ErrNoSession) {
+			err = client.NewSession(ctx, spec)
+		}
 		if !errors.Is(err, tmux.ErrDuplicate) {
-			return spec.Name, diagnose(client, r.Handle, err)
+			return spec.Name, observe.Diagnose(client, r.Handle, err)
 		}
 	}
 	return "", agent.Errorf(agent.Conflict, "the tmux session names of the agent belong to others: %s", spec.Name).
 		Hint("use another handle or another tmux server: --tmux-socket NAME")
+}
+
+// ownSession is the id of the session of that name, if it was made for the agent; else "".
+func ownSession(panes []tmux.Pane, spec tmux.Spec, before *agent.Process) string {
+	for _, pane := range panes {
+		last := before != nil && pane.SessionInvocation == before.Invocation
+		if pane.Session == spec.Name && (last || pane.SessionOwner == spec.Owner) {
+			return pane.SessionID
+		}
+	}
+	return ""
+}
+
+// endDeadPanes removes what is left of a start in a server that keeps dead panes.
+func endDeadPanes(ctx context.Context, client *tmux.Client, panes []tmux.Pane, of agent.Invocation) error {
+	for _, pane := range panes {
+		if pane.Invocation == of {
+			if err := client.KillPane(ctx, pane.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // socketFor is the tmux server of a start: the one that was asked for, the one where
@@ -285,16 +312,4 @@ func (s *Supervisor) sessionNames(r *agent.Record) []string {
 		"nbs-" + string(r.Handle) + "-live",
 		"nbs-" + string(r.Handle) + "-" + s.projectHash() + "-live",
 	}
-}
-
-// leftOf are the sessions, ids by name, that are left of an agent's own last start, as
-// when a server keeps dead panes.
-func leftOf(before *agent.Process, panes []tmux.Pane) map[string]string {
-	left := map[string]string{}
-	for _, p := range panes {
-		if before != nil && p.Invocation == before.Invocation {
-			left[p.Session] = p.SessionID
-		}
-	}
-	return left
 }

@@ -29,7 +29,10 @@ func (s *Supervisor) Stop(ctx context.Context, handle agent.Handle) (Stopped, er
 		return stopped, err
 	}
 	stopped.Unkept = s.keep(ctx, &stopped.Record) // its launcher may have been killed before it could
-	return stopped, s.journal(ctx, "stop", &stopped.Record, stopped.Was.Word())
+	if err := s.journal(ctx, "stop", &stopped.Record, stopped.Was.Word()); err != nil {
+		return stopped, endedAll(err, "it was ended and marked as stopped, but the journal does not say so")
+	}
+	return stopped, nil
 }
 
 // Dismiss ends an agent and removes its record, and what .nbs keeps of its conversations
@@ -49,10 +52,10 @@ func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool
 		stopped.Unkept = s.keep(ctx, &stopped.Record)
 	}
 	if err := s.journal(ctx, "dismiss", &stopped.Record, stopped.Was.Word()); err != nil {
-		return stopped, err
+		return stopped, endedAll(err, "it was ended, and its record stays: the journal could not take its session id")
 	}
 	if err := s.Store.Remove(ctx, handle); err != nil {
-		return stopped, err
+		return stopped, endedAll(err, "it was ended, but its record could not be removed")
 	}
 	_ = s.Store.RemoveReport(handle) // it is of nobody now; doctor finds one that stays
 	if keep {
@@ -63,40 +66,55 @@ func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool
 	return stopped, nil
 }
 
+// endedAll says of a failure what was done all the same.
+func endedAll(err error, done string) error {
+	return agent.Errorf(agent.KindOf(err), "%s: %w", done, err)
+}
+
+// stop refuses what it may not do before anything is written, and writes before the first
+// signal. Where that cannot be done, the agent is ended all the same: a full disk must not
+// keep the one alive that fills it.
 func (s *Supervisor) stop(ctx context.Context, handle agent.Handle) (Stopped, error) {
 	r, err := s.Store.Load(handle)
 	if err != nil {
 		return Stopped{}, err
 	}
-	// A tmux that does not answer keeps nobody from being ended; end says it then.
-	_, panes, _ := s.panes(ctx, &r)
-	if err := s.checkSelf(&r, panes); err != nil {
+	sight := s.LookAt(ctx, r) // a tmux that does not answer keeps nobody from being ended; end says it then
+	r = sight.Record
+	if err := s.checkSelf(&r, sight.Pane); err != nil {
 		return Stopped{}, err
 	}
-	was := s.status(&r, panes)
-	// Written before the first signal; where it cannot be, the agent is ended all the
-	// same: a full disk must not keep the one alive that fills it.
-	written, err := s.update(ctx, handle, func(r *agent.Record) error {
+	if err := s.checkEndable(ctx, &r); err != nil {
+		return Stopped{}, err
+	}
+	written, unwritten := s.update(ctx, handle, func(r *agent.Record) error {
 		r.Desired = agent.DesiredStopped
 		s.follow(r)
-		config, err := s.configOf(r)
+		config, err := s.ConfigOf(r)
 		if err == nil {
 			noteTranscript(r, config, s.now())
 		}
 		return err
 	})
-	if err == nil {
+	if unwritten == nil {
 		r = written
 	} else {
-		err = s.tellMove(r, err)
+		unwritten = s.tellMove(r, unwritten) // with its end nobody would know any more
 	}
 	// A launcher on its way finds nothing to launch, or ends at the record that it may not.
 	dropped := s.Store.DropLaunch(handle)
-	return Stopped{Record: r, Was: was}, errors.Join(err, dropped, s.end(ctx, r))
+	if err := s.end(ctx, r); err != nil {
+		return Stopped{}, errors.Join(err, unwritten, dropped)
+	}
+	stopped := Stopped{Record: r, Was: sight.Status}
+	if unwritten != nil {
+		return stopped, endedAll(unwritten, "it was ended, but could not be marked as stopped")
+	}
+	return stopped, dropped
 }
 
-// tellMove says of an agent that is ended where it has gone by itself, when that could not be
-// written into its record: with its end nobody else would know.
+// tellMove says of an agent that is to be ended where it has gone by itself, when that could
+// not be written into its record.
 func (s *Supervisor) tellMove(r agent.Record, unwritten error) error {
 	from := r.SessionID
 	if s.follow(&r); r.SessionID == from {

@@ -13,43 +13,18 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"strings"
 	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/store"
-	"nbs-worker/internal/tmux"
 )
 
 // Supervisor acts on the agents of one project.
-type Supervisor struct {
-	Store   *store.Store
-	Tmux    func(socket string) (*tmux.Client, error)
-	Socket  string   // where sessions are made: name or path; "" for where the agent was, or the default server
-	Env     []string // the caller's environment
-	Program string   // path of nbs-worker, for the command of a pane
-	UID     int
-	Now     func() time.Time
-	Began   time.Time // when the command was given
-}
+type Supervisor struct{ observe.Observer }
 
-func (s *Supervisor) now() time.Time { return s.Now().UTC().Truncate(time.Second) }
-
-// configOf returns the configuration of the claude that a record is of.
-func (s *Supervisor) configOf(r *agent.Record) (claude.Config, error) {
-	return claude.ConfigOf(r, s.Env)
-}
-
-// variable reads the caller's environment.
-func (s *Supervisor) variable(name string) string {
-	for _, entry := range s.Env {
-		if value, ok := strings.CutPrefix(entry, name+"="); ok {
-			return value
-		}
-	}
-	return ""
-}
+func (s *Supervisor) now() time.Time { return s.Seconds() }
 
 // projectHash tells projects apart that use the same handle on one tmux server.
 func (s *Supervisor) projectHash() string {

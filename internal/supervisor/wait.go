@@ -28,6 +28,7 @@ type Waited struct {
 	Context *agent.ContextUse // asked for by context-below only
 	Met     bool
 
+	done        bool // its last turn ended well
 	dismissed   bool
 	notLoggedIn bool
 }
@@ -36,6 +37,10 @@ type Waited struct {
 const Dismissed agent.Cause = "dismissed"
 
 func (w *Waited) gone() bool { return w.Status.State == agent.Dead }
+
+func (w *Waited) dismiss() {
+	w.dismissed, w.Status = true, agent.Status{State: agent.Dead, Cause: Dismissed, Source: agent.FromRecord}
+}
 
 // word says how the agent is, for an error.
 func (w *Waited) word() string {
@@ -175,7 +180,7 @@ func (w *waiting) outcome() (done bool, err error) {
 		switch a := &w.agents[i]; {
 		case a.Met:
 			met++
-		case a.gone():
+		case a.gone(), conditions(w.For).failWith(&a.Waited):
 			lost = append(lost, a)
 		}
 	}
@@ -193,10 +198,17 @@ func (w *waiting) inVain(lost []*watched) error {
 	words := make([]string, len(lost))
 	for i, a := range lost {
 		words[i] = fmt.Sprintf("%s is gone: %s", a.Handle, a.word())
+		if a.Status.State == agent.TurnFailed {
+			words[i] = fmt.Sprintf("%s is idle, and its last turn failed: %s", a.Handle, a.Status.Detail)
+		}
 	}
 	err := agent.Errorf(agent.Failed, "%s", strings.Join(words, "; "))
 	for _, a := range lost {
-		if !a.dismissed {
+		switch {
+		case a.dismissed:
+		case a.Status.State == agent.TurnFailed:
+			err = err.Hint("what the API said: nbs-worker session %s", a.Handle)
+		default:
 			err = err.Hint("bring it back: nbs-worker resume %s", a.Handle)
 		}
 	}

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,11 +16,13 @@ type Condition struct {
 
 const (
 	untilReady        = "ready"
+	untilDone         = "done"
+	untilFailed       = "failed"
 	untilGone         = "gone"
 	untilContextBelow = "context-below"
 )
 
-// ParseCondition reads "idle", "busy", "waiting", "ready", "gone" or "context-below=25%".
+// ParseCondition reads one of the words of [Conditions], or "context-below=25%".
 // Errors: BadInput.
 func ParseCondition(text string) (Condition, error) {
 	word, value, hasValue := strings.Cut(text, "=")
@@ -31,12 +34,15 @@ func ParseCondition(text string) (Condition, error) {
 				Hint("for example: --for context-below=25%%")
 		}
 		return Condition{word: word, below: percent}, nil
-	case !hasValue && (word == string(agent.Idle) || word == string(agent.Busy) || word == string(agent.Waiting) || word == untilReady || word == untilGone):
+	case !hasValue && slices.Contains(Conditions, word):
 		return Condition{word: word}, nil
 	}
 	return Condition{}, agent.Errorf(agent.BadInput, "there is no state %s to wait for", agent.Quote(text)).
-		Hint("one of: idle, busy, waiting, ready, gone, context-below=25%%")
+		Hint("one of: %s, context-below=25%%", strings.Join(Conditions, ", "))
 }
+
+// Conditions are the words for what can be waited for, but for that with a value.
+var Conditions = []string{string(agent.Idle), untilDone, untilReady, string(agent.Busy), string(agent.Waiting), untilFailed, untilGone}
 
 // String is the condition as it is typed.
 func (c Condition) String() string {
@@ -54,12 +60,20 @@ func (c Condition) holds(w *Waited) bool {
 	case string(agent.Busy):
 		return w.Status.State == agent.Busy || w.Status.State == agent.Retrying
 	case untilReady:
-		return w.Status.State == agent.Idle && !w.notLoggedIn
+		return (w.Status.State == agent.Idle || w.Status.State == agent.TurnFailed) && !w.notLoggedIn
+	case untilDone:
+		return w.Status.State == agent.Idle && w.done
 	case untilContextBelow:
 		return !w.gone() && w.Context != nil && w.Context.LeftPercent() < c.below
 	default:
 		return string(w.Status.State) == c.word
 	}
+}
+
+// failsWith tells whether a turn that failed is not what is waited for: it is over, and the
+// agent is at its prompt, but what it was to do was not done.
+func (c Condition) failsWith(w *Waited) bool {
+	return w.Status.State == agent.TurnFailed && (c.word == string(agent.Idle) || c.word == untilDone)
 }
 
 // conditions are several, of which one is enough.
@@ -72,6 +86,12 @@ func (all conditions) holds(w *Waited) bool {
 		}
 	}
 	return false
+}
+
+// failWith tells whether one of them cannot hold before somebody has done something about a
+// turn that failed.
+func (all conditions) failWith(w *Waited) bool {
+	return slices.ContainsFunc(all, func(c Condition) bool { return c.failsWith(w) })
 }
 
 func (all conditions) ask(word string) bool {

@@ -10,6 +10,7 @@ func TestConditions(t *testing.T) {
 	t.Parallel()
 	level := func(used int) *agent.ContextUse { return &agent.ContextUse{UsedPercent: used} }
 	dead := agent.Status{State: agent.Dead, Cause: agent.Crashed}
+	failed := agent.Status{State: agent.TurnFailed, Detail: "rate limit"}
 	for _, c := range []struct {
 		text string
 		is   Waited
@@ -19,6 +20,13 @@ func TestConditions(t *testing.T) {
 		{"idle", Waited{Status: agent.Status{State: agent.Waiting}}, false},
 		{"ready", Waited{Status: agent.Status{State: agent.Idle}}, true},
 		{"ready", Waited{Status: agent.Status{State: agent.Idle}, notLoggedIn: true}, false},
+		{"ready", Waited{Status: failed}, true},
+		{"idle", Waited{Status: failed}, false},
+		{"done", Waited{Status: failed}, false},
+		{"failed", Waited{Status: failed}, true},
+		{"done", Waited{Status: agent.Status{State: agent.Idle}}, false},
+		{"done", Waited{Status: agent.Status{State: agent.Idle}, done: true}, true},
+		{"done", Waited{Status: agent.Status{State: agent.Busy}, done: true}, false},
 		{"gone", Waited{Status: dead}, true},
 		{"gone", Waited{Status: agent.Status{State: agent.Unknown}}, false},
 		{"context-below=25%", Waited{Status: agent.Status{State: agent.Busy}, Context: level(76)}, true},

@@ -28,7 +28,7 @@ func (w *waiting) look(ctx context.Context, a *watched) error {
 	}
 	r, err := w.Store.Load(a.Handle)
 	if agent.KindOf(err) == agent.NotFound {
-		a.dismissed, a.Status = true, agent.Status{State: agent.Dead, Cause: Dismissed, Source: agent.FromRecord}
+		a.dismiss()
 		a.Met, a.again = conditions(w.For).holds(&a.Waited), time.Time{}
 		return nil
 	}
@@ -56,7 +56,7 @@ func (w *waiting) look(ctx context.Context, a *watched) error {
 // arm watches what tells of a change of the recorded start.
 func (w *waiting) arm(a *watched, r *agent.Record) error {
 	record, report := w.Store.Watched(r.Handle)
-	config, err := w.configOf(r)
+	config, err := w.ConfigOf(r)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (w *waiting) file(a *watched, paths ...string) error {
 }
 
 func (w *waiting) process(a *watched, id agent.Identity) error {
-	if !alive(id) {
+	if !proc.IsAlive(id) {
 		return nil
 	}
 	a.process[id.Identified] = true
@@ -115,7 +115,7 @@ func (w *waiting) torn(r *agent.Record) bool {
 	if r.Process == nil || r.Process.PID == 0 {
 		return false
 	}
-	config, err := w.configOf(r)
+	config, err := w.ConfigOf(r)
 	if err != nil {
 		return false
 	}
@@ -125,32 +125,28 @@ func (w *waiting) torn(r *agent.Record) bool {
 
 // judge observes the agent, as session does.
 func (w *waiting) judge(ctx context.Context, a *watched, r *agent.Record) error {
-	a.Status = w.processStatus(r, w.closely(), func() (bool, error) { return w.paneThere(ctx, r) })
-	if a.gone() && w.beingStarted(r) {
+	view := View{Sight: w.LookAt(ctx, *r)}
+	if agent.KindOf(view.Err) == agent.NotFound {
+		a.dismiss()
+		return nil //nolint:nilerr // that it went is an answer
+	}
+	a.Status, a.done = view.Status, view.Done
+	if a.gone() && w.BeingStarted(r) {
 		a.Status = agent.Status{State: agent.Starting, Source: agent.FromRecord}
 	}
 	if a.Status.State == agent.Unknown && foreign(r) {
 		return agent.Errorf(agent.Failed, "%s cannot be waited for from here: %s", r.Handle, a.Status.Detail)
 	}
-	view := View{Record: *r, Status: a.Status}
-	if a.Status.SamePID {
-		reading := claude.Reading{State: agent.Unknown}
-		if a.Status.Source != agent.FromRegistry { // whether it is busy or retrying is one here
-			reading = w.readIfNeeded(ctx, r)
-		}
-		view.refine(reading, w.reportOf(r))
-		a.Status = view.Status
-	}
 	if conditions(w.For).ask(untilContextBelow) {
-		if err := w.addTranscript(&view, w.reportOf(r)); err != nil {
+		if err := w.addTranscript(&view); err != nil {
 			return err
 		}
 		a.Context = view.Context
 	}
 	a.notLoggedIn = false
-	if a.Status.State == agent.Idle && conditions(w.For).ask(untilReady) {
-		screen, err := w.screen(ctx, r)
-		a.notLoggedIn = err == nil && claude.NotLoggedIn(screen.Text)
+	if conditions(w.For).ask(untilReady) {
+		screen, err := w.Observer.Screen(ctx, r)
+		a.notLoggedIn = err == nil && claude.NotLoggedIn(screen.Text) || view.Report.Failure != nil && view.Report.Failure.Class == ClassAuthentication
 	}
 	return nil
 }

@@ -73,11 +73,16 @@ func (s *Servers) Client(socket string) (*Client, error) {
 // run executes one tmux command line and returns its output. dir becomes the
 // working directory of the client, and with it that of a session it makes.
 func (c *Client) run(ctx context.Context, dir string, args ...string) (string, error) {
-	asked, err := c.ask(ctx, dir, args...)
+	return c.runWithin(ctx, 0, dir, args...)
+}
+
+// runWithin is run with a patience of its own; 0: what the command has left.
+func (c *Client) runWithin(ctx context.Context, limit time.Duration, dir string, args ...string) (string, error) {
+	asked, err := c.ask(ctx, limit, dir, args...)
 	if err != nil {
 		return "", err
 	}
-	return asked.answer(ctx, "")
+	return asked.answer(ctx)
 }
 
 // question is a tmux command line at work, whose answer must be waited for.
@@ -89,7 +94,7 @@ type question struct {
 }
 
 // ask starts what run executes.
-func (c *Client) ask(ctx context.Context, dir string, args ...string) (*question, error) {
+func (c *Client) ask(ctx context.Context, limit time.Duration, dir string, args ...string) (*question, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
@@ -97,6 +102,9 @@ func (c *Client) ask(ctx context.Context, dir string, args ...string) (*question
 		return nil, err
 	}
 	q := &question{client: c, begun: time.Now(), patience: c.shared.patience.next(c.server.answers())}
+	if limit > 0 {
+		q.patience = wait{limit: limit}
+	}
 	if deadline, set := ctx.Deadline(); set {
 		q.patience.limit = min(q.patience.limit, time.Until(deadline))
 	}
@@ -112,16 +120,13 @@ func (c *Client) ask(ctx context.Context, dir string, args ...string) (*question
 	return q, nil
 }
 
-// answer waits for it, to the end of the patience with it, which is an error. Where a mark
-// ends it, the client is left to end by itself. Whoever did other things first finds an answer
-// that is there, and what he did is not held against tmux.
-func (q *question) answer(ctx context.Context, mark string) (string, error) {
+// answer waits for it, to the end of the patience with it, which is an error. Whoever did other
+// things first finds an answer that is there, and what he did is not held against tmux.
+func (q *question) answer(ctx context.Context) (string, error) {
 	waiting := time.Now()
 	deadline := later(q.begun.Add(q.patience.limit), waiting.Add(leastWait))
-	marked, exit := q.process.waitFor(ctx, deadline, mark)
+	exit := q.process.wait(ctx, deadline)
 	switch {
-	case marked:
-		q.client.shared.leave(func() { _ = q.process.wait(ctx, deadline) }) // it has said all
 	case errors.Is(exit, errFlood):
 		q.client.shared.patience.spend(waiting)
 		return "", q.client.flood()

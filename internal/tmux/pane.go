@@ -3,11 +3,11 @@ package tmux
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
+	"slices"
 	"strconv"
 	"strings"
-	"time"
+
+	"github.com/google/uuid"
 
 	"nbs-worker/internal/agent"
 )
@@ -15,15 +15,28 @@ import (
 // Pane is one pane of the server.
 type Pane struct {
 	ServerPID  int
-	SessionID  string // "$3": never reused while the server lives
-	ID         string // "%5"
-	PID        int    // of its first process
-	Invocation agent.Invocation
-	Session    string // name
+	SessionID  string           // "$3": never reused while the server lives
+	ID         string           // "%5"
+	PID        int              // of its first process
+	Invocation agent.Invocation // of the start that the pane was made for; "" for a person's
+	Attached   int              // clients that show its session
+	Window     int              // its window's index in the session
+	Active     bool             // its window is the one that the session shows
+	Session    string           // name
+
+	SessionInvocation agent.Invocation // of the last start that the session was used for
+	SessionOwner      string           // the agent that the session was made for, as [Spec.Owner]; ""
 }
 
-// paneFormat ends with the fields that strangers choose.
-const paneFormat = "#{pid}|#{session_id}|#{pane_id}|#{pane_pid}|#{" + invocationOption + "}|#{session_name}"
+// Belongs tells whether a pane bears the mark of a start. Earlier versions marked the
+// session, and all of its panes with it.
+func (p Pane) Belongs(id agent.Invocation) bool {
+	return p.Invocation == id || p.Invocation == "" && p.SessionInvocation == id
+}
+
+// paneFormat ends with the field that strangers choose.
+const paneFormat = "#{pid}|#{session_id}|#{pane_id}|#{pane_pid}|#{session_attached}|#{window_index}|#{window_active}|#{" +
+	paneOption + "}|#{" + invocationOption + "}|#{" + ownerOption + "}|#{session_name}"
 
 // Panes lists all panes of the server in one call; none when no server runs.
 func (c *Client) Panes(ctx context.Context) ([]Pane, error) {
@@ -37,65 +50,28 @@ func (c *Client) Panes(ctx context.Context) ([]Pane, error) {
 	return parsePanes(out), nil
 }
 
-// Present is what a server has of us.
-type Present struct {
-	ServerPID   int                       // of the server that answered; 0: none runs
-	Invocations map[agent.Invocation]bool // the starts that have a pane
-}
-
-// AskPresent asks what is in the server, in one call, for a quarter less of the server's time
-// than [Client.Panes]. The function that it returns waits for the answer, and must be called
-// once. It does not wait for the end of the client, which takes a sixth of the time:
-// [Servers.Close] does.
-func (c *Client) AskPresent(ctx context.Context) (answer func() (Present, error), err error) {
-	end := fmt.Sprintf(" end-%d-%d", os.Getpid(), time.Now().UnixNano()) // what nobody's option says
-	asked, err := c.ask(ctx, "/", "list-panes", "-a", "-F", "#{"+invocationOption+"}", ";", "display-message", "-p", "#{pid}"+end)
-	if err != nil {
-		return nil, err
-	}
-	return func() (Present, error) {
-		out, err := asked.answer(ctx, end+"\n")
-		if errors.Is(err, ErrNoServer) || errors.Is(err, ErrNoSession) {
-			return Present{}, nil
-		}
-		if err != nil {
-			return Present{}, err
-		}
-		return parsePresent(strings.TrimSuffix(out, end+"\n")), nil
-	}, nil
-}
-
-// parsePresent reads a line for each pane, and then the pid of the server.
-func parsePresent(out string) Present {
-	present := Present{Invocations: make(map[agent.Invocation]bool, strings.Count(out, "\n"))}
-	for line := range strings.Lines(out) {
-		if invocation, whole := strings.CutSuffix(line, "\n"); whole {
-			present.Invocations[agent.Invocation(invocation)] = true
-		} else {
-			present.ServerPID, _ = strconv.Atoi(line) // 0 is no agent's server
-		}
-	}
-	return present
-}
-
 // parsePanes skips what it cannot read: such a line is not of our making.
 func parsePanes(out string) []Pane {
-	const fields = 6
+	const fields = 11
 	var panes []Pane
 	for line := range strings.Lines(out) {
 		f := strings.SplitN(strings.TrimSuffix(line, "\n"), "|", fields)
 		if len(f) != fields {
 			continue
 		}
-		server, err1 := strconv.Atoi(f[0])
-		pid, err2 := strconv.Atoi(f[3])
-		if err1 != nil || err2 != nil {
-			continue
+		pane := Pane{
+			SessionID: f[1], ID: f[2], Invocation: agent.Invocation(f[7]), SessionInvocation: agent.Invocation(f[8]), SessionOwner: f[9], Session: f[10],
+			Active: f[6] == "1",
 		}
-		panes = append(panes, Pane{
-			ServerPID: server, SessionID: f[1], ID: f[2], PID: pid,
-			Invocation: agent.Invocation(f[4]), Session: f[5],
-		})
+		unread := false
+		for i, into := range map[int]*int{0: &pane.ServerPID, 3: &pane.PID, 4: &pane.Attached, 5: &pane.Window} {
+			var err error
+			*into, err = strconv.Atoi(f[i])
+			unread = unread || err != nil
+		}
+		if !unread {
+			panes = append(panes, pane)
+		}
 	}
 	return panes
 }
@@ -107,28 +83,59 @@ type Screen struct {
 	Text          string           // without colours, lines without the blanks at their ends
 }
 
-const screenFormat = "#{pane_width}|#{pane_height}|#{" + invocationOption + "}"
-
 // Screen returns what a pane shows, without colours.
 func (c *Client) Screen(ctx context.Context, paneID string) (string, error) {
 	return c.run(ctx, "/", "capture-pane", "-p", "-t", paneID)
 }
 
-// Look returns what a pane shows, and whose it is, in one call. Errors: [ErrNoSession],
-// [ErrNoServer].
-func (c *Client) Look(ctx context.Context, paneID string) (Screen, error) {
-	out, err := c.run(ctx, "/", "display-message", "-p", "-t", paneID, screenFormat, ";", "capture-pane", "-p", "-t", paneID)
+// screensAtOnce is how many screens are read in one call: tmux takes 16 kB of words.
+const screensAtOnce = 50
+
+// Screens returns what panes show, by their ids, in one call for fifty of them. One that has
+// gone is not among them.
+func (c *Client) Screens(ctx context.Context, paneIDs []string) (map[string]Screen, error) {
+	all := map[string]Screen{}
+	for some := range slices.Chunk(paneIDs, screensAtOnce) {
+		err := c.readScreens(ctx, some, all)
+		if errors.Is(err, ErrNoSession) && len(some) > 1 { // tmux stops at the first that has gone
+			for _, one := range some {
+				if err = c.readScreens(ctx, []string{one}, all); err != nil && !errors.Is(err, ErrNoSession) {
+					return all, err
+				}
+			}
+			continue
+		}
+		if err != nil && !errors.Is(err, ErrNoSession) && !errors.Is(err, ErrNoServer) {
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+func (c *Client) readScreens(ctx context.Context, paneIDs []string, into map[string]Screen) error {
+	mark := "screen-" + uuid.NewString() + "|" // what no screen shows
+	var args []string
+	for i, id := range paneIDs {
+		if i > 0 {
+			args = append(args, ";")
+		}
+		args = append(args, "display-message", "-p", "-t", id, mark+"#{pane_id}|#{pane_width}|#{pane_height}|#{"+paneOption+"}", ";", "capture-pane", "-p", "-t", id)
+	}
+	out, err := c.run(ctx, "/", args...)
 	if err != nil {
-		return Screen{}, err
+		return err
 	}
-	head, text, _ := strings.Cut(out, "\n")
-	screen := Screen{Text: text}
-	f := strings.SplitN(head, "|", 3)
-	if len(f) != 3 {
-		return Screen{}, agent.Errorf(agent.Failed, "tmux: what it said of the pane cannot be read")
+	for _, part := range strings.Split(out, mark)[1:] {
+		const fields = 4
+		head, text, _ := strings.Cut(part, "\n")
+		f := strings.SplitN(head, "|", fields)
+		if len(f) != fields {
+			return agent.Errorf(agent.Failed, "tmux: what it said of a pane cannot be read")
+		}
+		screen := Screen{Invocation: agent.Invocation(f[3]), Text: text}
+		screen.Width, _ = strconv.Atoi(f[1]) // tmux writes numbers
+		screen.Height, _ = strconv.Atoi(f[2])
+		into[f[0]] = screen
 	}
-	screen.Width, _ = strconv.Atoi(f[0]) // tmux writes numbers, or nothing for a pane that is gone
-	screen.Height, _ = strconv.Atoi(f[1])
-	screen.Invocation = agent.Invocation(f[2])
-	return screen, nil
+	return nil
 }

@@ -8,13 +8,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
 )
 
 func TestParsePanes(t *testing.T) {
 	t.Parallel()
-	good := Pane{ServerPID: 991, SessionID: "$3", ID: "%5", PID: 1000, Invocation: "i", Session: "nbs-a-live"}
+	good := Pane{
+		ServerPID: 991, SessionID: "$3", ID: "%5", PID: 1000, Attached: 2, Window: 4, Active: true,
+		Invocation: "i", SessionInvocation: "j", SessionOwner: "p/a", Session: "nbs-a-live",
+	}
 	other := Pane{ServerPID: 991, SessionID: "$4", ID: "%6", PID: 1001, Session: "other"}
+	const line = "991|$3|%5|1000|2|4|1|i|j|p/a|nbs-a-live"
 	named := good
 	named.Session = "a|b|$1|%1|7|1|"
 	for what, c := range map[string]struct {
@@ -23,14 +28,14 @@ func TestParsePanes(t *testing.T) {
 	}{
 		"nothing":             {"", nil},
 		"empty line":          {"\n", nil},
-		"ours":                {"991|$3|%5|1000|i|nbs-a-live\n", []Pane{good}},
-		"without final break": {"991|$3|%5|1000|i|nbs-a-live", []Pane{good}},
-		"a stranger's":        {"991|$4|%6|1001||other\n", []Pane{other}},
-		"bars in the name":    {"991|$3|%5|1000|i|a|b|$1|%1|7|1|\n", []Pane{named}},
-		"too few fields":      {"991|$3|%5|1000|i\n991|$3|%5|1000|i|nbs-a-live\n", []Pane{good}},
-		"no server pid":       {"|$3|%5|1000|i|x\n", nil},
-		"pid of letters":      {"991|$3|%5|x|i|x\n", nil},
-		"pid too large":       {"991|$3|%5|99999999999999999999|i|x\n", nil},
+		"ours":                {line + "\n", []Pane{good}},
+		"without final break": {line, []Pane{good}},
+		"a stranger's":        {"991|$4|%6|1001|0|0|0||||other\n", []Pane{other}},
+		"bars in the name":    {"991|$3|%5|1000|2|4|1|i|j|p/a|a|b|$1|%1|7|1|\n", []Pane{named}},
+		"too few fields":      {"991|$3|%5|1000|i\n" + line + "\n", []Pane{good}},
+		"no server pid":       {"|$3|%5|1000|2|4|1|i|j|p/a|x\n", nil},
+		"pid of letters":      {"991|$3|%5|x|2|4|1|i|j|p/a|x\n", nil},
+		"pid too large":       {"991|$3|%5|99999999999999999999|2|4|1|i|j|p/a|x\n", nil},
 	} {
 		if diff := cmp.Diff(c.want, parsePanes(c.out)); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", what, diff)
@@ -47,6 +52,7 @@ func TestStrangersDoNotHideOurPane(t *testing.T) {
 		id := s.raw("new-session", "-d", "-P", "-F", "#{session_id}", "-s", "x", "cat")
 		s.raw("rename-session", "-t", id, "--", strings.ReplaceAll(name, "#", "##"))
 		s.raw("set-option", "-t", id, invocationOption, "|"+name)
+		s.raw("set-option", "-t", id, ownerOption, "|"+name)
 	}
 	panes := s.panes()
 	if len(panes) != 6 || !slices.Contains(panes, ours) {
@@ -59,7 +65,9 @@ func TestStrangersDoNotHideOurPane(t *testing.T) {
 	}
 }
 
-func TestPanesOfManyWindowsAreAllSeen(t *testing.T) {
+// What a person opens in the session of an agent is seen, and is not the agent's; it stays when
+// the agent's pane ends.
+func TestPanesOfAPersonBearNoMark(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	pane := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
@@ -67,43 +75,95 @@ func TestPanesOfManyWindowsAreAllSeen(t *testing.T) {
 	s.raw("new-window", "-d", "-t", pane.SessionID+":", "cat")
 	panes := s.panes()
 	for _, p := range panes {
-		if p.SessionID != pane.SessionID || p.Invocation != pane.Invocation {
-			t.Errorf("%+v is not of the session %s", p, pane.SessionID)
+		if p.SessionID != pane.SessionID || p.SessionInvocation != pane.Invocation || (p.Invocation != "") != (p.ID == pane.ID) {
+			t.Errorf("%+v, the agent's is %+v", p, pane)
 		}
 	}
 	if len(panes) != 3 {
 		t.Errorf("%d panes; want 3", len(panes))
 	}
-	if err := s.Kill(t.Context(), pane.SessionID); err != nil {
+	if err := s.KillPane(t.Context(), pane.ID); err != nil {
 		t.Fatal(err)
 	}
-	rig.Eventually(t, "no panes", func() bool { return len(s.panes()) == 0 })
+	if _, there := s.find(pane.Invocation); there || len(s.panes()) != 2 {
+		t.Errorf("after the end of the agent's pane: %+v", s.panes())
+	}
 }
 
-// A look tells what the pane shows and whose it is, wherever a person has gone in the
-// session meanwhile.
-func TestLook(t *testing.T) {
+// A start goes into a session that is there without being looked at, under the name that it
+// is to have though another window has it too.
+func TestNewWindow(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	pane := s.open(Spec{Name: "nbs-a-live", Command: shell("printf 'a|b\\n|c'; " + stay)})
-	s.raw("new-window", "-t", pane.SessionID+":", "cat")
-	var screen Screen
-	rig.Eventually(t, "the words are there", func() bool {
-		var err error
-		if screen, err = s.Look(t.Context(), pane.ID); err != nil {
-			t.Fatal(err)
-		}
-		return strings.HasPrefix(screen.Text, "a|b\n|c")
-	})
-	if screen.Invocation != pane.Invocation || screen.Width != 120 || screen.Height != 40 || strings.Count(screen.Text, "\n") != 40 {
-		t.Errorf("%+v", screen)
-	}
-	s.open(Spec{Name: "nbs-b-live", Command: shell(stay)}) // the server stays, and with it the ids
-	if err := s.Kill(t.Context(), pane.SessionID); err != nil {
+	first := s.open(Spec{Name: "nbs-a-live", Window: "a", Command: shell(stay)})
+	spec := Spec{Window: "a", Owner: "p/a", Dir: s.dir, Invocation: agent.NewInvocation(), Command: shell(stay), Env: map[string]string{"NBS_LAUNCH": "x"}}
+	if err := s.NewWindow(t.Context(), first.SessionID, spec); err != nil {
 		t.Fatal(err)
 	}
-	if screen, err := s.Look(t.Context(), pane.ID); !errors.Is(err, ErrNoSession) {
-		t.Errorf("a pane that is gone: %+v, %v", screen, err)
+	second, there := s.find(spec.Invocation)
+	if !there || second.SessionID != first.SessionID || second.Active || second.SessionInvocation != spec.Invocation {
+		t.Errorf("%+v beside %+v", second, first)
+	}
+	if names := s.raw("list-windows", "-t", first.SessionID, "-F", "#{window_name}"); names != "a\na" {
+		t.Errorf("the windows are named %q", names)
+	}
+	rig.Eventually(t, "the pane has its mark", func() bool { return slices.Contains(environ(t, second.PID), "NBS_LAUNCH=x") })
+	spec.InView, spec.Invocation = true, agent.NewInvocation()
+	if err := s.NewWindow(t.Context(), first.SessionID, spec); err != nil {
+		t.Fatal(err)
+	}
+	if third, _ := s.find(spec.Invocation); !third.Active {
+		t.Errorf("%+v is not shown", third)
+	}
+	if err := s.NewWindow(t.Context(), "$77", spec); !errors.Is(err, ErrNoSession) {
+		t.Errorf("in a session that is not there: %v", err)
+	}
+}
+
+// A session that is held outlives its panes until it is released.
+func TestHold(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	pane := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
+	release, err := s.Hold(t.Context(), pane.SessionID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.KillPane(t.Context(), pane.ID); err != nil || len(s.panes()) != 1 {
+		t.Errorf("%+v, %v", s.panes(), err)
+	}
+	if err := release(t.Context()); err != nil || len(s.panes()) != 0 {
+		t.Errorf("%+v, %v", s.panes(), err)
+	}
+}
+
+// Screens tell what panes show and whose they are, wherever a person has gone meanwhile; one
+// that has gone hides no other.
+func TestScreens(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	one := s.open(Spec{Name: "nbs-a-live", Command: shell("printf 'a|b\\n|c'; " + stay)})
+	two := s.open(Spec{Name: "nbs-b-live", Command: shell("printf 'second'; " + stay)})
+	s.raw("new-window", "-t", one.SessionID+":", "cat")
+	var screens map[string]Screen
+	rig.Eventually(t, "the words are there", func() bool {
+		var err error
+		if screens, err = s.Screens(t.Context(), []string{one.ID, two.ID}); err != nil {
+			t.Fatal(err)
+		}
+		return strings.HasPrefix(screens[one.ID].Text, "a|b\n|c") && strings.HasPrefix(screens[two.ID].Text, "second")
+	})
+	if screen := screens[one.ID]; screen.Invocation != one.Invocation || screen.Width != 120 || screen.Height != 40 || strings.Count(screen.Text, "\n") != 40 {
+		t.Errorf("%+v", screen)
+	}
+	if err := s.KillPane(t.Context(), one.ID); err != nil {
+		t.Fatal(err)
+	}
+	for _, ids := range [][]string{{one.ID, two.ID}, {two.ID, one.ID}} {
+		screens, err := s.Screens(t.Context(), ids)
+		if _, there := screens[one.ID]; there || err != nil || len(screens) != 1 {
+			t.Errorf("%+v, %v", screens, err)
+		}
 	}
 }
 
@@ -135,7 +195,7 @@ func FuzzClassify(f *testing.F) {
 }
 
 func FuzzParsePanes(f *testing.F) {
-	f.Add("991|$3|%5|1000|i|nbs-a-live\n")
+	f.Add("991|$3|%5|1000|2|4|1|i|j|p/a|nbs-a-live\n")
 	f.Add("991|$3|%5|1000|1||a|b\n\n|\n991|$3|%5|x|i|x")
 	f.Add("1|2|3|4|5|6|7\x00\xff\r\n")
 	f.Fuzz(func(t *testing.T, out string) {

@@ -1,7 +1,6 @@
 package tmux
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -71,18 +70,9 @@ var errLate = errors.New("it did not end in time")
 // wait reads what the process prints until it has ended, and ends it when that takes too
 // long. Errors: [errLate], [errFlood], that of ctx, and an exit that is not 0.
 func (p *process) wait(ctx context.Context, deadline time.Time) error {
-	_, err := p.waitFor(ctx, deadline, "")
-	return err
-}
-
-// waitFor is wait, and comes back before the end when the output ends with a mark. Then the
-// process must be waited for again.
-func (p *process) waitFor(ctx context.Context, deadline time.Time, mark string) (marked bool, err error) {
 	forget := context.AfterFunc(ctx, p.kill)
 	defer forget()
-	if marked, err = p.readTo(ctx, mark, deadline); marked {
-		return true, nil
-	}
+	err := p.read(ctx, deadline)
 	p.close()
 	if err != nil {
 		p.kill()
@@ -90,18 +80,18 @@ func (p *process) waitFor(ctx context.Context, deadline time.Time, mark string) 
 	exit := p.reap()
 	switch {
 	case err != nil:
-		return false, err
+		return err
 	case exit != nil && ctx.Err() != nil:
-		return false, ctx.Err() // for which it was killed
+		return ctx.Err() // for which it was killed
 	default:
-		return false, exit
+		return exit
 	}
 }
 
-// readTo collects what comes out of the process until the mark comes, unless that is "", or
-// until it has ended and both pipes are closed. The pipes of one that has ended may be held
-// by another, which is not waited for long: all was written before.
-func (p *process) readTo(ctx context.Context, mark string, deadline time.Time) (marked bool, err error) {
+// read collects what comes out of the process until it has ended and both pipes are closed.
+// The pipes of one that has ended may be held by another, which is not waited for long: all
+// was written before.
+func (p *process) read(ctx context.Context, deadline time.Time) error {
 	var ended bool
 	for p.stdout.isOpen() || p.stderr.isOpen() || !ended {
 		polled := []unix.PollFd{pollFor(p.stdout.fd), pollFor(p.stderr.fd), pollFor(p.pidfd)}
@@ -113,24 +103,21 @@ func (p *process) readTo(ctx context.Context, mark string, deadline time.Time) (
 		case errors.Is(err, unix.EINTR):
 			continue
 		case err != nil:
-			return false, os.NewSyscallError("poll", err)
+			return os.NewSyscallError("poll", err)
 		case n == 0 && ended:
-			return false, ctx.Err()
+			return ctx.Err()
 		case n == 0:
-			return false, errLate
+			return errLate
 		}
 		if polled[2].Revents != 0 {
 			ended = true
 			deadline = earlier(deadline, time.Now().Add(lingering(ctx)))
 		}
 		if err := errors.Join(p.stdout.readIf(polled[0]), p.stderr.readIf(polled[1])); err != nil {
-			return false, err
-		}
-		if mark != "" && bytes.HasSuffix(p.stdout.text, []byte(mark)) {
-			return true, nil
+			return err
 		}
 	}
-	return false, nil
+	return nil
 }
 
 const (

@@ -34,30 +34,6 @@ func TestPipesThatAnotherHolds(t *testing.T) {
 	mustBeReaped(t, c.binary+".pid")
 }
 
-// The end of a client is not waited for when it has said all, and in the end it is.
-func TestAnswerComesBeforeTheEnd(t *testing.T) {
-	c := clientOf(t, `for last; do :; done; echo "$$" >"$0.pid"; echo a; echo "7${last#*\}}"; read -r _ <"$0.go"`)
-	gate := c.binary + ".go"
-	if err := unix.Mkfifo(gate, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	answer, err := c.AskPresent(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := answer(); len(got.Invocations) != 1 || !got.Invocations["a"] || got.ServerPID != 7 || err != nil {
-		t.Errorf("%+v, %v", got, err)
-	}
-	if err := unix.Kill(pidIn(c.binary+".pid"), 0); err != nil {
-		t.Errorf("it has ended: %v", err)
-	}
-	if err := os.WriteFile(gate, []byte("\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c.shared.Close()
-	mustBeReaped(t, c.binary+".pid")
-}
-
 // A client that was interrupted is ended, and nothing is left of it.
 func TestInterruptedClientIsEnded(t *testing.T) {
 	c := clientOf(t, `echo "$$" >"$0.pid"; exec sleep 60`)
@@ -126,12 +102,12 @@ func mustBeReaped(t *testing.T, file string) {
 func TestAnswerThatIsTakenLate(t *testing.T) {
 	const large = 200_000 // bytes: more than a pipe holds
 	c := clientOf(t, "head -c "+strconv.Itoa(large)+" /dev/zero | tr '\\0' x")
-	asked, err := c.ask(t.Context(), "/", "list-panes")
+	asked, err := c.ask(t.Context(), 0, "/", "list-panes")
 	if err != nil {
 		t.Fatal(err)
 	}
 	asked.begun = asked.begun.Add(-time.Hour)
-	if answer, err := asked.answer(t.Context(), ""); len(answer) != large || err != nil {
+	if answer, err := asked.answer(t.Context()); len(answer) != large || err != nil {
 		t.Errorf("%d bytes, %v", len(answer), err)
 	}
 	if err := c.CheckPace(); err != nil {

@@ -62,7 +62,7 @@ func (s *Servers) known() uint64 {
 // server, and of which nothing is wanted but that it began.
 func (c *Client) OpenFiles(ctx context.Context) uint64 {
 	if c.shared.known() == 0 {
-		if asked, err := c.ask(ctx, "/", "-V"); err == nil {
+		if asked, err := c.ask(ctx, 0, "/", "-V"); err == nil {
 			c.shared.leave(asked.drop)
 		}
 	}

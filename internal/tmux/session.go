@@ -5,27 +5,84 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"nbs-worker/internal/agent"
 )
 
-// invocationOption is the session option by which our sessions are known: a name
-// alone can be anybody's.
-const invocationOption = "@nbs_invocation"
+// The options by which our sessions and panes are known: a name alone can be anybody's.
+const (
+	paneOption       = "@nbs_pane"       // of a pane: the start that it was made for
+	invocationOption = "@nbs_invocation" // of a session: the last start that it was used for
+	ownerOption      = "@nbs_agent"      // of a session: the agent that it was made for
+)
 
-// Spec describes a new session.
+// Spec describes where a start is to run.
 type Spec struct {
-	Name       string
+	Name       string // of the session
+	Window     string // name of the window
+	Owner      string // the agent, as no agent of another project is named
 	Dir        string // working directory of the command
 	Invocation agent.Invocation
 	Env        map[string]string // for this command alone; of our making, and no secrets: they stay readable
 	Command    []string          // at least two words: one alone would go through a shell
+
+	InView bool // of a window in a session that is there: it becomes the one that is shown
+
+	// StartLimit is how long a server may take that has to be started first: it reads the
+	// user's configuration before it answers.
+	StartLimit time.Duration
 }
 
 // NewSession starts a detached session. Errors: [ErrDuplicate].
 func (c *Client) NewSession(ctx context.Context, spec Spec) error {
 	target := "=" + spec.Name + ":" // exact; set-option takes a pane, hence the colon
-	args := []string{"new-session", "-d", "-s", spec.Name, "-x", "120", "-y", "40"}
+	args := []string{
+		"set-option", "-s", "exit-unattached", "off", // else the server would end at once
+		";", "new-session", "-d", "-s", spec.Name, "-n", spec.Window, "-x", "120", "-y", "40",
+	}
+	args = append(args, spec.command()...)
+	for name := range spec.Env {
+		// Not for the windows that a person opens in the session later.
+		args = append(args, ";", "set-environment", "-t", target, "-r", name)
+	}
+	args = append(args, spec.marks(target, target)...)
+	args = append(args, ";", "set-option", "-t", target, "destroy-unattached", "off")
+	c.shared.raiseOpenFiles()
+	var limit time.Duration
+	if _, err := c.ServerPID(); err != nil {
+		limit = spec.StartLimit
+	}
+	_, err := c.runWithin(ctx, limit, spec.Dir, args...)
+	if errors.Is(err, ErrNoServer) {
+		// A server that is just ending refuses its next client; one more call starts anew.
+		_, err = c.runWithin(ctx, spec.StartLimit, spec.Dir, args...)
+	}
+	return err
+}
+
+// NewWindow opens a window in a session that is there, by its id, behind those of a person.
+// Errors: [ErrNoSession].
+func (c *Client) NewWindow(ctx context.Context, sessionID string, spec Spec) error {
+	name := string(spec.Invocation) // until it is marked: another window may have its later name
+	window := sessionID + ":=" + name
+	args := []string{"new-window", "-t", sessionID + ":", "-n", name}
+	if !spec.InView {
+		args = append(args, "-d")
+	}
+	args = append(args, spec.command()...)
+	args = append(args, spec.marks(sessionID+":", window)...)
+	args = append(args, ";", "rename-window", "-t", window, spec.Window)
+	_, err := c.run(ctx, spec.Dir, args...)
+	if errors.Is(err, ErrNoServer) {
+		err = ErrNoSession
+	}
+	return err
+}
+
+// command are the words behind which a new pane's command stands, and the command.
+func (spec Spec) command() []string {
+	var args []string
 	for name, value := range spec.Env {
 		args = append(args, "-e", name+"="+value)
 	}
@@ -33,30 +90,38 @@ func (c *Client) NewSession(ctx context.Context, spec Spec) error {
 	for _, word := range spec.Command {
 		args = append(args, escapeWord(word))
 	}
-	for name := range spec.Env {
-		// Not for the windows that a person opens in the session later.
-		args = append(args, ";", "set-environment", "-t", target, "-r", name)
-	}
-	args = append(args,
-		";", "set-option", "-t", target, invocationOption, string(spec.Invocation),
+	return args
+}
+
+// marks are the commands that mark a session and the new pane in it.
+func (spec Spec) marks(session, window string) []string {
+	return []string{
+		";", "set-option", "-p", "-t", window, paneOption, string(spec.Invocation),
+		";", "set-option", "-t", session, invocationOption, string(spec.Invocation),
+		";", "set-option", "-t", session, ownerOption, spec.Owner,
 		// A dead pane that stays makes paste-buffer crash tmux 3.3a.
-		";", "set-option", "-w", "-t", target, "remain-on-exit", "off",
-		";", "set-option", "-t", target, "destroy-unattached", "off",
-	)
-	c.shared.raiseOpenFiles()
-	_, err := c.run(ctx, spec.Dir, args...)
-	if errors.Is(err, ErrNoServer) {
-		// A server that is just ending refuses its next client; one more call starts anew.
-		_, err = c.run(ctx, spec.Dir, args...)
+		";", "set-option", "-w", "-t", window, "remain-on-exit", "off",
 	}
-	return err
+}
+
+// Hold keeps a session from ending with its last pane: it opens a window in which nothing
+// happens, for a minute at most. release closes it; what attached clients saw last is then
+// the window at the given pane, or another of the session's.
+func (c *Client) Hold(ctx context.Context, sessionID string) (release func(context.Context) error, err error) {
+	out, err := c.run(ctx, "/", "new-window", "-d", "-t", sessionID+":", "-P", "-F", "#{pane_id}", "--", "sleep", "60")
+	if err != nil {
+		return nil, err
+	}
+	pane := strings.TrimSpace(out)
+	return func(ctx context.Context) error { return c.KillPane(ctx, pane) }, nil
 }
 
 // AsksForSession tells whether a command line is that of a client which asks for the session
 // of a start, or of the server that came up for it.
 func AsksForSession(cmdline []string, id agent.Invocation) bool {
 	option := slices.Index(cmdline, invocationOption)
-	return slices.Contains(cmdline, "new-session") && option >= 0 && option+1 < len(cmdline) && cmdline[option+1] == string(id)
+	opens := slices.Contains(cmdline, "new-session") || slices.Contains(cmdline, "new-window")
+	return opens && option >= 0 && option+1 < len(cmdline) && cmdline[option+1] == string(id)
 }
 
 // escapeWord keeps tmux from taking a final ';' for the end of the command.
@@ -67,9 +132,10 @@ func escapeWord(word string) string {
 	return word
 }
 
-// Kill ends a session by its id. One that is gone is no error.
-func (c *Client) Kill(ctx context.Context, sessionID string) error {
-	_, err := c.run(ctx, "/", "kill-session", "-t", sessionID)
+// KillPane ends a pane by its id, and with it its window and its session when it was all that
+// was in them. One that is gone is no error.
+func (c *Client) KillPane(ctx context.Context, paneID string) error {
+	_, err := c.run(ctx, "/", "kill-pane", "-t", paneID)
 	if errors.Is(err, ErrNoSession) || errors.Is(err, ErrNoServer) {
 		return nil
 	}

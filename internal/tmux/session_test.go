@@ -19,15 +19,15 @@ func TestSessionFromStartToEnd(t *testing.T) {
 	s := newServer(t)
 	invocation := agent.NewInvocation()
 	pane := s.open(Spec{
-		Name: "nbs-theologian-live", Invocation: invocation, Env: map[string]string{"NBS_LAUNCH": string(invocation)},
+		Name: "nbs-theologian-live", Owner: "p/theologian", Invocation: invocation, Env: map[string]string{"NBS_LAUNCH": string(invocation)},
 		Command: shell("printf '\\033[31mred \\342\\234\\223\\033[0m'; " + stay),
 	})
 	if env := s.raw("show-environment", "-t", "=nbs-theologian-live"); !strings.Contains(env, "-NBS_LAUNCH") {
 		t.Errorf("the mark is for every window of the session: %s", env)
 	}
-	want := Pane{ServerPID: pane.ServerPID, Invocation: invocation, Session: "nbs-theologian-live"}
+	want := Pane{ServerPID: pane.ServerPID, Invocation: invocation, SessionInvocation: invocation, SessionOwner: "p/theologian", Session: "nbs-theologian-live"}
 	got := pane
-	got.SessionID, got.ID, got.PID = "", "", 0
+	got.SessionID, got.ID, got.PID, got.Window, got.Active = "", "", 0, 0, false
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -41,8 +41,8 @@ func TestSessionFromStartToEnd(t *testing.T) {
 	// A fork that is not its own program yet shows the server's environment, and one that just becomes it none.
 	rig.Eventually(t, "the pane has its mark", func() bool { return slices.Contains(environ(t, pane.PID), "NBS_LAUNCH="+string(invocation)) })
 	for range 2 {
-		if err := s.Kill(t.Context(), pane.SessionID); err != nil {
-			t.Errorf("Kill: %v", err)
+		if err := s.KillPane(t.Context(), pane.ID); err != nil {
+			t.Errorf("KillPane: %v", err)
 		}
 	}
 	rig.Eventually(t, "no panes", func() bool { return len(s.panes()) == 0 })
@@ -70,10 +70,10 @@ func TestNamesAreExact(t *testing.T) {
 	if now, there := s.find(bobby.Invocation); !there || now != bobby {
 		t.Errorf("the start of bob changed bobby: %+v", now)
 	}
-	if err := s.Kill(t.Context(), bob.SessionID); err != nil {
+	if err := s.KillPane(t.Context(), bob.ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Kill(t.Context(), bob.SessionID); err != nil {
+	if err := s.KillPane(t.Context(), bob.ID); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]Pane{bobby}, s.panes()); diff != "" {

@@ -105,5 +105,5 @@ func (c *Client) Trial(ctx context.Context, name string, id agent.Invocation, en
 			return pane, nil
 		}
 	}
-	return Pane{}, ErrNoSession
+	return Pane{}, errors.New("a session that was just made is not listed")
 }

@@ -1,4 +1,4 @@
-package supervisor
+package observe
 
 import (
 	"errors"
@@ -44,7 +44,9 @@ func TestCauses(t *testing.T) {
 			&agent.Exit{Code: -1, Signal: "killed", OutOfMemory: true, OOMKills: 1}, there, false, false, 9,
 			agent.OutOfMemory, "signal: killed, by the kernel for want of memory",
 		},
-		"launcher killed":       {nil, there, false, false, 9, agent.Crashed, "its launcher was killed"},
+		"launcher killed":       {nil, there, false, false, 9, agent.Crashed, "its launcher was killed, or could not write"},
+		"noted as crashed":      {&agent.Exit{Code: -1, Cause: agent.Crashed, Detail: "its launcher was killed"}, lost, true, false, 9, agent.Crashed, "its launcher was killed"},
+		"noted as shut down":    {&agent.Exit{At: boot.Add(-time.Hour), Code: 143, Cause: agent.LostReboot}, lost, true, false, 9, agent.LostReboot, ""},
 		"never":                 {nil, there, false, false, 0, agent.NeverStarted, ""},
 		"refused":               {&agent.Exit{Code: 1, Error: "no claude"}, there, false, false, 0, agent.NeverStarted, "no claude"},
 		"power cut":             {nil, there, true, false, 9, agent.LostReboot, ""},
@@ -66,23 +68,8 @@ func TestCauses(t *testing.T) {
 			c.exit.Invocation = id
 			r.AddExit(*c.exit)
 		}
-		if cause, detail := whyDead(&r); cause != c.cause || detail != c.detail {
+		if cause, detail := deathOf(&r).Why(&r); cause != c.cause || detail != c.detail {
 			t.Errorf("%s: %s (%s); want %s (%s)", name, cause, detail, c.cause, c.detail)
 		}
-	}
-}
-
-// The class is what the agent's own hooks said, of this start; the words are the transcript's.
-func TestLastErrorOfAnotherStart(t *testing.T) {
-	t.Parallel()
-	at := time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC)
-	r := agent.Record{Process: &agent.Process{Invocation: agent.NewInvocation()}}
-	report := agent.Report{Invocation: agent.NewInvocation(), Failure: &agent.Failure{Class: "rate_limit", At: at}}
-	if last := lastError(&r, report, nil); last != nil {
-		t.Errorf("an earlier start's report is believed: %+v", last)
-	}
-	report.Invocation = r.Process.Invocation
-	if last := lastError(&r, report, nil); last == nil || *last != (LastError{Class: "rate_limit", At: at}) {
-		t.Errorf("%+v", last)
 	}
 }

@@ -1,4 +1,4 @@
-package supervisor
+package observe
 
 import (
 	"errors"
@@ -17,11 +17,11 @@ type Stranger struct {
 	Cwd string `json:"cwd"`
 }
 
-// strangers looks for them in Claude's registry, which knows a session by its present
+// Strangers looks for them in Claude's registry, which knows a session by its present
 // id, and on the command lines of this machine, where one stands that is not in the
 // registry yet, or never will be: in its first half second, or at a dialog.
-func (s *Supervisor) strangers(r *agent.Record) ([]Stranger, error) {
-	config, err := s.configOf(r)
+func (o *Observer) Strangers(r *agent.Record) ([]Stranger, error) {
+	config, err := o.ConfigOf(r)
 	if err != nil {
 		return nil, err
 	}
@@ -77,14 +77,14 @@ func unregisteredStrangers(r *agent.Record, config claude.Config) ([]Stranger, e
 	return found, nil
 }
 
-// visibleStrangers is the search for a look at an agent. While the agent runs, the look
+// VisibleStrangers is the search for a look at an agent. While the agent runs, the look
 // should cost about one call of tmux, and not grow with the machine: then a stranger is
 // seen as soon as it has passed its dialogs and is in the registry.
-func (s *Supervisor) visibleStrangers(r *agent.Record) ([]Stranger, error) {
-	if r.Process == nil || gone(r.Process.Identity) {
-		return s.strangers(r)
+func (o *Observer) VisibleStrangers(r *agent.Record) ([]Stranger, error) {
+	if r.Process == nil || proc.IsGone(r.Process.Identity) {
+		return o.Strangers(r)
 	}
-	config, err := s.configOf(r)
+	config, err := o.ConfigOf(r)
 	if err != nil {
 		return nil, err
 	}
@@ -100,17 +100,18 @@ func ofThisStart(r *agent.Record, id agent.Identity) bool {
 	recorded := r.Process.Identity
 	recorded.Host = id.Host             // which may have been renamed since
 	recorded.PidfdInode = id.PidfdInode // which an older version did not record
-	return id == recorded || carries(r, id.PID)
+	return id == recorded || Carries(r, id.PID)
 }
 
-func (s *Supervisor) errStranger(r *agent.Record, strangers []Stranger) error {
+// ErrStranger is the refusal to open a conversation that another claude has open; nil when none has.
+func (o *Observer) ErrStranger(r *agent.Record, strangers []Stranger) error {
 	if len(strangers) == 0 {
 		return nil
 	}
 	other := strangers[0]
 	err := agent.Errorf(agent.Conflict, "another claude has the conversation %s open: pid %d in %s", r.SessionID, other.PID, agent.Quote(other.Cwd))
 	if id, gone := proc.Identify(other.PID); gone == nil {
-		if named, _ := s.agentsOf(s.Store, id.PID, id.StartTicks); len(named) > 0 {
+		if named, _ := o.AgentsOf(o.Store, id.PID, id.StartTicks); len(named) > 0 {
 			return err.Hint("it is agent %[1]s: nbs-worker attach %[1]s, and leave the conversation there, or end it: nbs-worker stop %[1]s", named[0])
 		}
 	}

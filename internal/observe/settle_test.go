@@ -1,4 +1,4 @@
-package supervisor
+package observe
 
 import (
 	"fmt"
@@ -19,17 +19,17 @@ import (
 // of the command together: no wait for one begins when the command is older than that.
 func TestManyAgentsSettleTogether(t *testing.T) {
 	t.Parallel()
-	s := &Supervisor{Store: storeWithLive(t, "alpha", os.Getpid()), Now: time.Now, Began: time.Now()}
+	s := &Observer{Store: storeWithLive(t, "alpha", os.Getpid()), Now: time.Now, Began: time.Now()}
 	const agents = 20
 	for i := range agents {
-		if r, err := s.settled(t.Context(), "alpha"); err != nil || !alive(r.Process.Identity) {
+		if r, err := s.Settled(t.Context(), "alpha"); err != nil || !proc.IsAlive(r.Process.Identity) {
 			t.Fatalf("%+v, %v", r, err)
 		}
-		if i == 0 && time.Since(s.Began) < killNotice {
+		if i == 0 && time.Since(s.Began) < KillNotice {
 			t.Errorf("it was said to live %s after the command was given", time.Since(s.Began))
 		}
 	}
-	if took := time.Since(s.Began); took > agents*killNotice/2 {
+	if took := time.Since(s.Began); took > agents*KillNotice/2 {
 		t.Errorf("%d live agents took %s", agents, took)
 	}
 }
@@ -38,11 +38,11 @@ func TestManyAgentsSettleTogether(t *testing.T) {
 func TestAgentThatWasKilledRightBefore(t *testing.T) {
 	t.Parallel()
 	claude := rig.StartChild(t, exec.Command("cat"))
-	s := &Supervisor{Store: storeWithLive(t, "alpha", claude.Process.Pid), Now: time.Now, Began: time.Now().Add(time.Hour)} // so that the test has time
-	own := pidfds(t, claude.Process.Pid)                                                                                    // the standard library has one, of a child
+	s := &Observer{Store: storeWithLive(t, "alpha", claude.Process.Pid), Now: time.Now, Began: time.Now().Add(time.Hour)} // so that the test has time
+	own := pidfds(t, claude.Process.Pid)                                                                                  // the standard library has one, of a child
 	settled := make(chan agent.Record, 1)
 	go func() {
-		r, _ := s.settled(t.Context(), "alpha")
+		r, _ := s.Settled(t.Context(), "alpha")
 		settled <- r
 	}()
 	rig.WaitFor(t, time.Minute, "it is waited for", func() (bool, string) { return len(settled) > 0 || pidfds(t, claude.Process.Pid) > own, "" })
@@ -50,7 +50,7 @@ func TestAgentThatWasKilledRightBefore(t *testing.T) {
 		t.Fatal("it was not waited for")
 	}
 	_ = claude.Process.Kill()
-	if r := <-settled; r.Process == nil || !gone(r.Process.Identity) {
+	if r := <-settled; r.Process == nil || !proc.IsGone(r.Process.Identity) {
 		t.Errorf("%+v", r)
 	}
 }

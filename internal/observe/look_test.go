@@ -1,4 +1,4 @@
-package supervisor
+package observe
 
 import (
 	"testing"
@@ -40,11 +40,12 @@ func TestExitThatIsRecordedWhileWeLook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Supervisor{Store: opened, Now: time.Now}
-	if status := s.status(&seen, nil); status.Cause != agent.Crashed || status.Detail != "signal: killed" {
+	o := &Observer{Store: opened, Now: time.Now}
+	sight := o.LookAt(t.Context(), seen)
+	if status := sight.Status; status.Cause != agent.Crashed || status.Detail != "signal: killed" {
 		t.Errorf("%+v", status)
 	}
-	if len(seen.Exits) != 1 {
-		t.Errorf("the record shown has no exit: %+v", seen)
+	if len(sight.Record.Exits) != 1 {
+		t.Errorf("the record shown has no exit: %+v", sight.Record)
 	}
 }

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// What a person has opened in an agent's session is no business of any verb.
+
+// personPanes are two panes of a person in the agent's session: another window, and a half of
+// the agent's own. By id, with the pids of what runs in them.
+func (m *team) personPanes(handle string) []string {
+	m.Helper()
+	target := "=" + m.session(handle).TmuxSession + ":"
+	const format = "#{pane_id} #{pane_pid}"
+	panes := []string{
+		strings.TrimSpace(m.tmux("new-window", "-d", "-P", "-F", format, "-t", target, "cat")),
+		strings.TrimSpace(m.tmux("split-window", "-d", "-P", "-F", format, "-t", target, "cat")),
+	}
+	for _, pane := range panes {
+		if !strings.HasPrefix(pane, "%") {
+			m.Fatalf("no pane of a person: %s", panes)
+		}
+	}
+	return panes
+}
+
+// mustStand checks that panes are still there, and what runs in them.
+func (m *team) mustStand(after string, panes []string) {
+	m.Helper()
+	now := strings.Split(strings.TrimSpace(m.tmux("list-panes", "-a", "-F", "#{pane_id} #{pane_pid}")), "\n")
+	for _, pane := range panes {
+		if !slices.Contains(now, pane) {
+			m.Errorf("after %s the pane %s of a person is gone; there are %q", after, pane, now)
+		}
+	}
+}
+
+// The agent's pane, and nothing else, ends with it; its next one goes into the same session.
+func TestWindowsOfAPersonSurvive(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		before := m.remembers("alpha")
+		person := m.personPanes("alpha")
+		inSession := func(after string) {
+			t.Helper()
+			m.mustStand(after, person)
+			if now := m.session("alpha").TmuxSession; now != before.TmuxSession {
+				t.Errorf("after %s the agent is in session %s, not in %s", after, now, before.TmuxSession)
+			}
+			if sessions := m.sessionNames(); strings.Count(sessions, "\n") != 1 {
+				t.Errorf("after %s there are the sessions %s", after, sessions)
+			}
+		}
+		m.ok("stop", "alpha")
+		inSession("stop")
+		m.mustRemember("alpha", before)
+		inSession("resume")
+		m.mustRemember("alpha", before, "--force")
+		inSession("resume --force")
+		m.kill(m.session("alpha").RecordedPID, syscall.SIGKILL)
+		m.waitState("alpha", "crashed")
+		inSession("a crash")
+		m.mustRemember("alpha", before)
+		inSession("the resume after a crash")
+		m.ok("dismiss", "alpha")
+		m.mustStand("dismiss", person)
+		if panes := strings.Count(m.tmux("list-panes", "-a"), "\n"); panes != len(person) {
+			t.Errorf("%d panes are left, the person has %d", panes, len(person))
+		}
+	})
+}
+
+// The same after a start that was killed before its launcher came forward.
+func TestWindowsOfAPersonSurviveAStartThatIsEnded(t *testing.T) {
+	m := standIn(t, "start-delay=1h")
+	m.refused(3, "not ready", "spawn", "alpha", "--wait", "500ms")
+	person := m.personPanes("alpha")
+	m.ok("stop", "alpha")
+	m.mustStand("stop", person)
+}
+
+// Who is attached to an agent's session stays there when the agent is started anew, and looks
+// at it again.
+func TestAttachedPersonKeepsTheSession(t *testing.T) {
+	m := real(t)
+	before := m.remembers("alpha")
+	c := m.console(m.command([]string{"attach", "alpha"}))
+	c.mustShow("Remember 42.")
+	client := strings.TrimSpace(m.tmux("list-clients", "-F", "#{client_pid} #{session_id}"))
+	m.mustRemember("alpha", before, "--force")
+	if now := strings.TrimSpace(m.tmux("list-clients", "-F", "#{client_pid} #{session_id}")); now != client || client == "" {
+		t.Errorf("the client was %q and is %q", client, now)
+	}
+	m.waitFor("it looks at the agent", func() (bool, string) {
+		shown := m.tmux("display-message", "-p", "-t", "=nbs-alpha-live:", "#{window_name} #{session_windows}")
+		return shown == "alpha 1\n", shown
+	})
+	c.mustShow("What number?")
+}
+
+// A command in another window of the agent's session may end the agent: it does not end with it.
+func TestStopFromAnotherWindowOfTheSession(t *testing.T) {
+	m := real(t)
+	m.remembers("alpha")
+	m.tmux("new-window", "-d", "-t", "=nbs-alpha-live:", "-c", m.world.Project, m.worker+" stop alpha >stopped 2>&1; cat")
+	m.waitFor("it was stopped", func() (bool, string) { return m.session("alpha").Cause == "stopped", m.readFile("stopped") })
+	m.waitFor("the command says so", func() (bool, string) { said := m.readFile("stopped"); return said == "alpha\n", said })
+}
+
+// A window of the agent's that a person has moved into a session of their own is still found.
+func TestAgentInAWindowThatWasMoved(t *testing.T) {
+	m := real(t)
+	before := m.remembers("alpha")
+	m.tmux("new-session", "-d", "-s", "mine", "cat")
+	m.tmux("move-window", "-s", "=nbs-alpha-live:", "-t", "=mine:7")
+	if s := m.session("alpha"); s.State != "idle" || !s.TmuxAlive {
+		t.Errorf("%+v", s)
+	}
+	c := m.console(m.command([]string{"attach", "alpha"}))
+	c.mustShow("Remember 42.")
+	m.refused(5, "to look at it: nbs-worker attach alpha", "resume", "alpha")
+	m.mustRemember("alpha", before, "--force")
+	if sessions := m.sessionNames(); !strings.Contains(sessions, "mine\n") {
+		t.Errorf("the session of the person has ended: %s", sessions)
+	}
+}
+
+// readFile reads a file of the project; one that is not there is empty.
+func (m *team) readFile(name string) string {
+	out, _ := exec.Command("cat", m.world.Project+"/"+name).Output()
+	return string(out)
+}

@@ -1,0 +1,136 @@
+package observe
+
+import (
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/proc"
+)
+
+// Death is what can be seen of the end of a start. Much of it changes later: a tmux server
+// ends, the machine boots again. What was told from it once is noted in the exit.
+type Death struct {
+	Rebooted   bool // the machine was started since
+	Boot       time.Time
+	ServerGone bool // the tmux server of the start has ended
+	EntryLeft  bool // Claude's registry entry is there still: it was killed
+}
+
+func deathOf(r *agent.Record) Death {
+	p := r.Process
+	d := Death{Rebooted: proc.Rebooted(p.Identity), ServerGone: p.Tmux != nil && p.Tmux.ServerPID != 0 && proc.IsGone(p.ServerIdentity())}
+	if d.Rebooted {
+		d.Boot, _ = proc.BootTime() // zero: then nothing was near it
+	}
+	if config, err := claude.ConfigAt(r.ConfigDir); err == nil && p.Adopted != nil {
+		live, err := config.Live(p.PID)
+		d.EntryLeft = err == nil && live.Is(p)
+	}
+	return d
+}
+
+// shutdownTime is how long before a boot an agent may have been ended by the shutdown that
+// led to it.
+const shutdownTime = 5 * time.Minute
+
+// Why tells the cause from the exit record, the boot and the tmux server. What it says was
+// seen: an end of which no launcher wrote is no more than that.
+func (d Death) Why(r *agent.Record) (agent.Cause, string) {
+	exit := r.ExitOf(r.Process.Invocation)
+	switch {
+	case r.Desired == agent.DesiredStopped:
+		return agent.Stopped, ""
+	case exit == nil:
+		return d.whyVanished(r.Process)
+	case exit.Cause != "":
+		return exit.Cause, exit.Detail
+	case exit.Error != "":
+		return agent.NeverStarted, exit.Error
+	case exit.OutOfMemory:
+		return agent.OutOfMemory, exit.Summary()
+	case d.endedByShutdown(exit):
+		return agent.LostReboot, exit.Summary()
+	case exit.HungUp && d.ServerGone:
+		return agent.LostTmux, ""
+	case exit.Code == 0 && !exit.HungUp && claude.EndedAtPrompt(exit.EndReason):
+		return agent.Exited, "somebody ended it at its prompt"
+	case exit.Code == 0 && !exit.HungUp:
+		return agent.Exited, ""
+	default:
+		return agent.Crashed, exit.Summary()
+	}
+}
+
+// whyVanished is the cause of an end that nobody had the time to write down.
+func (d Death) whyVanished(p *agent.Process) (agent.Cause, string) {
+	switch {
+	case d.Rebooted:
+		return agent.LostReboot, ""
+	case p.Adopted != nil:
+		return d.whyAdoptedDead()
+	case d.ServerGone:
+		return agent.LostTmux, ""
+	case p.PID == 0:
+		return agent.NeverStarted, ""
+	default:
+		return agent.Crashed, "its launcher was killed, or could not write"
+	}
+}
+
+// whyAdoptedDead tells what can be told of an end that nobody of ours waited for: claude takes
+// its entry out of its registry when it leaves, and a kill leaves it behind.
+func (d Death) whyAdoptedDead() (agent.Cause, string) {
+	switch {
+	case d.EntryLeft:
+		return agent.Crashed, "it was killed, or died; it was adopted, and no launcher saw how"
+	case d.ServerGone:
+		return agent.LostTmux, "or it left by itself, and the server with it: it was adopted, and no launcher saw it"
+	default:
+		return agent.Exited, "it was adopted, and no launcher saw how it ended, nor whether it had gone to another conversation"
+	}
+}
+
+// endedByShutdown tells whether the machine went down in good order, so that the launcher saw
+// claude being ended from outside and could still write it down.
+func (d Death) endedByShutdown(exit *agent.Exit) bool {
+	endedFromOutside := exit.HungUp || exit.Terminated() || exit.Signal != ""
+	return d.Rebooted && endedFromOutside && !d.Boot.IsZero() && exit.At.After(d.Boot.Add(-shutdownTime))
+}
+
+// settles tells whether the cause can be noted for good: it was told from what may change, and
+// what it was told from is done changing. A server that is being ended may live for seconds
+// after the agents in it.
+func (d Death) settles(r *agent.Record, now time.Time) bool {
+	const serverEnds = 10 * time.Second
+	exit := r.ExitOf(r.Process.Invocation)
+	switch {
+	case r.Desired == agent.DesiredStopped:
+		return false
+	case exit == nil:
+		return r.Process.PID != 0 || d.Rebooted
+	case exit.Cause != "" || exit.Error != "" || exit.OutOfMemory:
+		return false
+	default:
+		return d.Rebooted || exit.HungUp && (d.ServerGone || now.Sub(exit.At) > serverEnds)
+	}
+}
+
+const (
+	loopEnds   = 3
+	loopUptime = 60 // seconds
+)
+
+// CrashLoop tells whether the agent's latest starts each crashed within a minute. One that
+// was ended from outside, or by a person, was not tried.
+func CrashLoop(r *agent.Record) bool {
+	if len(r.Exits) < loopEnds {
+		return false
+	}
+	for _, exit := range r.Exits[len(r.Exits)-loopEnds:] {
+		if exit.Code == 0 || exit.HungUp || exit.Terminated() || exit.UptimeS > loopUptime {
+			return false
+		}
+	}
+	return true
+}

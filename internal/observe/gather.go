@@ -1,0 +1,158 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/store"
+)
+
+// rereads bounds how often a record is read again because something happened to its agent.
+const rereads = 4
+
+// gather collects what can be known of an agent without tmux. An end is judged by a record
+// that was read after it was seen; a start that has taken the place of the one that ended
+// meanwhile is looked at in its turn.
+func (l *look) gather(ctx context.Context, a *looked) {
+	pane := a.evidence.Pane
+	for range rereads {
+		a.evidence = l.evidenceOf(ctx, &a.record)
+		a.evidence.Pane = pane
+		if a.evidence.Claude == proc.Alive && !a.evidence.leaving() || a.record.Process == nil {
+			break
+		}
+		l.awaitEnd(ctx, a)
+		before := a.record
+		if a.record, a.lost = l.Store.Load(before.Handle); a.lost != nil {
+			a.record = before
+			return
+		}
+		if SameStart(a.record.Process, before.Process) && a.record.Process.PID == before.Process.PID {
+			a.evidence = l.evidenceOf(ctx, &a.record)
+			a.evidence.Pane = pane
+			break
+		}
+		pane = PaneUnasked // of another start
+	}
+	l.noteCause(ctx, a)
+}
+
+// awaitEnd gives a claude that is leaving, and a launcher that is alive after its claude, the
+// milliseconds that they need.
+func (l *look) awaitEnd(ctx context.Context, a *looked) {
+	p := a.record.Process
+	if p.PID == 0 || a.record.ExitOf(p.Invocation) != nil {
+		return
+	}
+	if a.evidence.leaving() {
+		proc.WaitGone(ctx, p.Identity, time.Until(l.deadline))
+	}
+	if proc.IsGone(p.Identity) {
+		proc.WaitGone(ctx, p.LauncherIdentity(), time.Until(l.deadline))
+	}
+}
+
+// evidenceOf collects what processes, registry and hooks say.
+func (o *Observer) evidenceOf(ctx context.Context, r *agent.Record) Evidence {
+	e := Evidence{Now: o.Now(), Screen: claude.Reading{State: agent.Unknown}}
+	if r.Process == nil {
+		e.Strangers, e.StrangersErr = o.strangersOfUnidentified(r)
+		return e
+	}
+	e.Report = o.ReportOf(r)
+	e.Claude, e.ClaudeErr = proc.Check(r.Process.Identity)
+	if e.Claude == proc.Alive {
+		if live, err := o.Registered(r); err == nil {
+			e.Entry = &live
+			o.followSeen(ctx, r, &e)
+		} else {
+			e.Claude, e.ClaudeErr = proc.Check(r.Process.Identity) // one that is ending has left the registry first
+		}
+	}
+	if e.Claude == proc.Alive {
+		e.Failure, e.TurnDone = o.outcomeOf(r, &e)
+		return e
+	}
+	e.LauncherLives = proc.IsAlive(r.Process.LauncherIdentity())
+	e.BeingStarted = r.Process.PID == 0 && o.BeingStarted(r)
+	e.Death = deathOf(r)
+	return e
+}
+
+func (o *Observer) strangersOfUnidentified(r *agent.Record) ([]Stranger, error) {
+	if r.PID == 0 {
+		return nil, nil
+	}
+	return o.Strangers(r)
+}
+
+// outcomeOf is how the last turn of this start ended. Where no hook of this start tells, the
+// transcript does.
+func (o *Observer) outcomeOf(r *agent.Record, e *Evidence) (failure *agent.Failure, done bool) {
+	if e.Report.Activity != nil {
+		return e.Report.Failure, !e.Report.Done.IsZero()
+	}
+	if e.Entry == nil || e.Entry.Status != claude.StatusIdle {
+		return nil, false
+	}
+	config, err := o.ConfigOf(r)
+	if err != nil {
+		return nil, false
+	}
+	transcript, found, err := config.Transcript(r.SessionID)
+	if err != nil || !found || transcript.Modified.Before(r.Started) {
+		return nil, false
+	}
+	last, err := transcript.LastTurn()
+	switch {
+	case err != nil || !last.Ended || last.At.Before(r.Started):
+		return nil, false
+	case last.Error != nil:
+		return &agent.Failure{Class: last.Error.Class, At: last.At}, false
+	}
+	return nil, true
+}
+
+// Registered returns the registry entry of the recorded process, and of no other that had
+// its pid before.
+func (o *Observer) Registered(r *agent.Record) (claude.Live, error) {
+	config, err := o.ConfigOf(r)
+	if err != nil {
+		return claude.Live{}, err
+	}
+	live, err := config.Live(r.Process.PID)
+	if err == nil && live.StartTicks != r.Process.StartTicks {
+		return claude.Live{}, fmt.Errorf("the registry entry of pid %d is of an earlier process: %w", live.PID, os.ErrNotExist)
+	}
+	return live, err
+}
+
+// BeingStarted tells whether another command is about to bring the agent up: it has written
+// the start down, and tmux does not have its session yet.
+func (o *Observer) BeingStarted(r *agent.Record) bool {
+	return StartedBy(o.Store, r.Handle, filepath.Base(o.Program))
+}
+
+// StartedBy is [Observer.BeingStarted] for a program of that name.
+func StartedBy(opened *store.Store, handle agent.Handle, program string) bool {
+	holder, held := VerbAtWork(opened, handle, program)
+	return held && (holder.Verb == "spawn" || holder.Verb == "resume")
+}
+
+// VerbAtWork is the other command that is changing the agent's life. One that was killed
+// leaves its signature, and its pid may become that of a launcher, which has no verb lock open.
+func VerbAtWork(opened *store.Store, handle agent.Handle, program string) (store.Holder, bool) {
+	holder, signed := opened.VerbHolder(handle)
+	if !signed || holder.PID == os.Getpid() || proc.Program(holder.PID) != program {
+		return holder, false
+	}
+	holds, err := proc.Opened(holder.PID, opened.VerbLock(handle))
+	return holder, holds || err != nil && !errors.Is(err, os.ErrNotExist)
+}

@@ -1,0 +1,133 @@
+package observe
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/proc"
+)
+
+var now = time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC)
+
+func entry(status string) *claude.Live {
+	return &claude.Live{Status: status, UpdatedMS: now.Add(-2 * time.Second).UnixMilli()}
+}
+
+func said(state agent.State, hook, detail string) agent.Report {
+	return agent.Report{Activity: &agent.Activity{State: state, Detail: detail, Hook: hook, At: now.Add(-3 * time.Second)}}
+}
+
+func goodbye() agent.Report {
+	report := said(agent.Busy, "UserPromptSubmit", "")
+	report.End = &agent.End{Reason: "other"}
+	return report
+}
+
+var (
+	retrying = claude.Reading{State: agent.Retrying, Retry: &agent.Retry{Attempt: 4, Of: 10, In: 9 * time.Second}}
+	idle     = claude.Reading{State: agent.Idle}
+	busy     = claude.Reading{State: agent.Busy}
+	full     = claude.Reading{State: agent.Idle, Trouble: claude.TroubleContextFull}
+	trust    = claude.Reading{State: agent.Waiting, Dialog: claude.DialogTrust}
+	unknown  = claude.Reading{State: agent.Unknown}
+	left     = claude.Reading{State: agent.Dead}
+	limited  = &agent.Failure{Class: "rate_limit"}
+)
+
+const young, old = time.Second, time.Hour // since its start
+
+var living = map[string]struct {
+	entry   *claude.Live
+	report  agent.Report
+	screen  claude.Reading
+	failure *agent.Failure
+	age     time.Duration
+	want    string // state, source, detail
+}{
+	"idle":                            {entry("idle"), agent.Report{}, unknown, nil, old, "idle registry "},
+	"busy":                            {entry("busy"), agent.Report{}, unknown, nil, old, "busy registry "},
+	"busy is a retry":                 {entry("busy"), agent.Report{}, retrying, nil, old, "retrying screen "},
+	"busy stays":                      {entry("busy"), agent.Report{}, idle, nil, old, "busy registry "},
+	"busy with a dialog drawn":        {entry("busy"), agent.Report{}, trust, nil, old, "busy registry "},
+	"idle is no retry":                {entry("idle"), agent.Report{}, retrying, nil, old, "idle registry "},
+	"waiting stays":                   {entry("waiting"), agent.Report{}, retrying, nil, old, "waiting registry "},
+	"compacting":                      {entry("busy"), said(agent.Busy, "PreCompact", "compacting"), busy, nil, old, "busy registry compacting"},
+	"compacted":                       {entry("idle"), said(agent.Busy, "PreCompact", "compacting"), unknown, nil, old, "idle registry "},
+	"a failed turn":                   {entry("idle"), agent.Report{}, unknown, limited, old, "failed registry rate limit"},
+	"a failed turn without a class":   {entry("idle"), agent.Report{}, unknown, &agent.Failure{}, old, "failed registry unknown"},
+	"busy after a failed turn":        {entry("busy"), agent.Report{}, unknown, limited, old, "busy registry "},
+	"the registry before the hooks":   {entry("idle"), said(agent.Busy, "UserPromptSubmit", ""), unknown, nil, old, "idle registry "},
+	"a registry without a status":     {entry(""), said(agent.Busy, "UserPromptSubmit", ""), unknown, nil, old, "busy hooks "},
+	"hooks":                           {nil, said(agent.Waiting, "PermissionRequest", "permission prompt"), unknown, nil, old, "waiting hooks permission prompt"},
+	"hooks, and a failed turn":        {nil, said(agent.Idle, "StopFailure", ""), unknown, limited, old, "failed hooks rate limit"},
+	"a turn interrupted":              {nil, said(agent.Busy, "UserPromptSubmit", ""), idle, nil, old, "idle screen "},
+	"hooks, and a screen that is dim": {nil, said(agent.Busy, "UserPromptSubmit", ""), unknown, nil, old, "busy hooks "},
+	"hooks, and claude has left":      {nil, said(agent.Busy, "UserPromptSubmit", ""), left, nil, old, "busy hooks "},
+	"it said goodbye":                 {nil, goodbye(), unknown, nil, old, "unknown process it is leaving"},
+	"nobody says anything":            {nil, agent.Report{}, unknown, nil, old, "unknown process it lives, and Claude's registry does not say what it does: it may wait at a dialog"},
+	"only the screen knows":           {nil, agent.Report{}, busy, nil, old, "busy screen "},
+	"only the screen, a full context": {nil, agent.Report{}, full, nil, old, "failed screen context full"},
+	"just started":                    {nil, agent.Report{}, unknown, nil, young, "starting process "},
+	"a box before it is ready":        {nil, agent.Report{}, idle, nil, young, "starting process "},
+	"a dialog before it is ready":     {nil, agent.Report{}, trust, nil, young, "waiting screen trust dialog"},
+}
+
+// Whom a judgement believes of a live claude.
+func TestJudgeTheLiving(t *testing.T) {
+	t.Parallel()
+	for what, c := range living {
+		r := agent.Record{Started: now.Add(-c.age), Process: &agent.Process{Identity: agent.Identity{Identified: agent.Identified{PID: 9}}}}
+		e := Evidence{Now: now, Claude: proc.Alive, Entry: c.entry, Report: c.report, Screen: c.screen, Failure: c.failure}
+		status, dialog := Judge(&r, &e)
+		if got := string(status.State) + " " + status.Source + " " + status.Detail; got != c.want {
+			t.Errorf("%s: %q; want %q", what, got, c.want)
+		}
+		if !status.SamePID || !status.Running() || status.Uptime != c.age {
+			t.Errorf("%s: it runs, and %+v", what, status)
+		}
+		if (status.Retry != nil) != (status.State == agent.Retrying) || (dialog != "") != (status.Source == agent.FromScreen && c.screen.Dialog != "") {
+			t.Errorf("%s: %+v, dialog %q", what, status, dialog)
+		}
+		ages := map[string]time.Duration{agent.FromRegistry: 2 * time.Second, agent.FromHooks: 3 * time.Second, agent.FromScreen: 0}
+		if age, told := ages[status.Source]; told && (status.Age == nil || *status.Age != age) || !told && status.Age != nil {
+			t.Errorf("%s: its age is %v", what, status.Age)
+		}
+	}
+}
+
+// What is not answered makes nobody dead.
+func TestJudgeTheAbsent(t *testing.T) {
+	t.Parallel()
+	exit := agent.Exit{Invocation: "i", Code: 1}
+	for what, c := range map[string]struct {
+		evidence Evidence
+		pid      int
+		exits    []agent.Exit
+		want     string
+	}{
+		"gone":                             {Evidence{Claude: proc.Gone}, 9, nil, "crashed"},
+		"gone, its exit recorded":          {Evidence{Claude: proc.Gone}, 9, []agent.Exit{exit}, "crashed"},
+		"its launcher writes":              {Evidence{Claude: proc.Gone, LauncherLives: true}, 9, nil, "unknown"},
+		"its launcher has written":         {Evidence{Claude: proc.Gone, LauncherLives: true}, 9, []agent.Exit{exit}, "crashed"},
+		"of another host":                  {Evidence{Claude: proc.Foreign}, 9, nil, "unknown"},
+		"of another host, and written":     {Evidence{Claude: proc.Foreign}, 9, []agent.Exit{exit}, "crashed"},
+		"not to be judged":                 {Evidence{Claude: proc.Unsure, ClaudeErr: errors.New("no /proc")}, 9, nil, "unknown"},
+		"a launcher that has not begun":    {Evidence{Claude: proc.Gone, LauncherLives: true}, 0, nil, "starting"},
+		"a verb is at work":                {Evidence{Claude: proc.Gone, BeingStarted: true, Pane: PaneAbsent}, 0, nil, "starting"},
+		"a pane is there":                  {Evidence{Claude: proc.Gone, Pane: PaneThere}, 0, nil, "starting"},
+		"tmux is silent":                   {Evidence{Claude: proc.Gone, Pane: PaneUnknown}, 0, nil, "unknown"},
+		"tmux is silent, and it ran":       {Evidence{Claude: proc.Gone, Pane: PaneUnknown}, 9, nil, "crashed"},
+		"nothing has come of it":           {Evidence{Claude: proc.Gone, Pane: PaneAbsent}, 0, nil, "never started"},
+		"nothing has come of it, rebooted": {Evidence{Claude: proc.Gone, Pane: PaneAbsent, Death: Death{Rebooted: true}}, 0, nil, "lost: reboot"},
+		"its server went":                  {Evidence{Claude: proc.Gone, Death: Death{ServerGone: true}}, 9, nil, "lost: tmux"},
+	} {
+		r := agent.Record{Exits: c.exits, Process: &agent.Process{Invocation: "i", Identity: agent.Identity{Identified: agent.Identified{PID: c.pid}}}}
+		status, _ := Judge(&r, &c.evidence)
+		if status.Word() != c.want || status.SamePID {
+			t.Errorf("%s: %+v; want %s", what, status, c.want)
+		}
+	}
+}

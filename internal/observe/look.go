@@ -1,0 +1,114 @@
+package observe
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/tmux"
+)
+
+// Sight is what was seen of one agent.
+type Sight struct {
+	Record agent.Record // as it is now
+	Status agent.Status
+	Dialog claude.Dialog // at which a live agent waits, or ""
+	Report agent.Report  // what its hooks said in this start; empty: nothing
+	Done   bool          // the last turn of this start ended well
+	Pane   *tmux.Pane    // in which it runs; nil: in none, or tmux did not say
+
+	// Err is why the look is not complete: the record went or was damaged meanwhile, or its
+	// tmux server could not be asked. Of the latter all else is known.
+	Err error
+}
+
+// endPatience is how long a look waits in all for the ends that it sees to be written down:
+// the launcher of a dead claude reads the screen and records the exit, in some milliseconds.
+const endPatience = time.Second
+
+// Look looks at agents, with one call to each tmux server, and one more where only a screen
+// can tell. The records were just read.
+func (o *Observer) Look(ctx context.Context, records []agent.Record) []Sight {
+	l := &look{Observer: o, deadline: time.Now().Add(endPatience), agents: make([]looked, len(records))}
+	for i, r := range records {
+		l.agents[i] = looked{record: r}
+	}
+	l.all().each(func(a *looked) { l.gather(ctx, a) })
+	l.askServers(ctx, l.all())
+	// One that went between the two questions is asked after again.
+	went := l.all().where(func(a *looked) bool { return a.evidence.Claude == proc.Alive && a.evidence.Pane == PaneAbsent })
+	went.each(func(a *looked) { l.gather(ctx, a) })
+	l.readScreens(ctx)
+	sights := make([]Sight, len(l.agents))
+	for i := range l.agents {
+		sights[i] = l.agents[i].sight()
+	}
+	return sights
+}
+
+// LookAt is [Observer.Look] at one agent.
+func (o *Observer) LookAt(ctx context.Context, r agent.Record) Sight {
+	return o.Look(ctx, []agent.Record{r})[0]
+}
+
+// look is one look at work.
+type look struct {
+	*Observer
+	deadline time.Time // of the wait for ends
+	agents   []looked
+}
+
+// looked is an agent that is looked at.
+type looked struct {
+	record   agent.Record
+	evidence Evidence
+	pane     *tmux.Pane
+	lost     error // the record could not be read again
+	tmuxErr  error
+}
+
+func (a *looked) sight() Sight {
+	s := Sight{Record: a.record, Report: a.evidence.Report, Done: a.evidence.TurnDone, Pane: a.pane, Err: a.tmuxErr}
+	if a.lost != nil {
+		s.Err = a.lost
+		s.Status = agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: "the record cannot be read"}
+		return s
+	}
+	s.Status, s.Dialog = Judge(&a.record, &a.evidence)
+	return s
+}
+
+// agents are some of those that are looked at.
+type agents []*looked
+
+func (l *look) all() agents {
+	all := make(agents, len(l.agents))
+	for i := range l.agents {
+		all[i] = &l.agents[i]
+	}
+	return all
+}
+
+func (some agents) where(wanted func(*looked) bool) agents {
+	return slices.DeleteFunc(slices.Clone(some), func(a *looked) bool { return !wanted(a) })
+}
+
+// each calls do for each agent, on all processors.
+func (some agents) each(do func(*looked)) {
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(len(some), runtime.GOMAXPROCS(0)) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(some); i = int(next.Add(1)) - 1 {
+				do(some[i])
+			}
+		})
+	}
+	workers.Wait()
+}

@@ -1,0 +1,100 @@
+package observe
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/store"
+)
+
+// Marked tells whether a process is of the record's start: its launcher is at work on the
+// handle in this project; claude carries the invocation, or is the child of that launcher,
+// for a wrapper may give it another environment. A record that was copied, with its project
+// or without, names the processes of the original.
+func (o *Observer) Marked(r *agent.Record, pid int) bool {
+	if r.Process.Adopted != nil {
+		return o.vouched(r)
+	}
+	if o.OfOriginal(r, pid) {
+		return false
+	}
+	if pid == r.Process.Launcher.PID {
+		return o.runs(pid, r.Handle)
+	}
+	if Carries(r, pid) {
+		return true
+	}
+	chain := proc.AncestorsOf(pid)
+	return len(chain) > 1 && chain[1] == r.Process.Launcher.PID && o.Marked(r, chain[1])
+}
+
+// OfOriginal tells whether a process is of an agent from which the record was copied.
+func (o *Observer) OfOriginal(r *agent.Record, pid int) bool {
+	if asked, _ := proc.Variable(pid, agent.LaunchVariable); asked == string(r.Process.Invocation) || o.runs(pid, r.Handle) {
+		// A launcher may have the variables of an agent whose shell started the tmux server:
+		// what it was asked for, and where it works, tells.
+		words, err := proc.Cmdline(pid)
+		cwd, _ := proc.Cwd(pid)
+		return err == nil && len(words) > 0 && !names(words, r.Handle) || o.IsOriginal(cwd, r.Handle)
+	}
+	handle, named := proc.Variable(pid, agent.HandleVariable)
+	root, _ := proc.Variable(pid, agent.RootVariable)
+	return named && !agent.Handle(handle).Same(r.Handle) || o.IsOriginal(root, r.Handle)
+}
+
+// IsOriginal tells whether a folder is another project that has the agent too.
+func (o *Observer) IsOriginal(folder string, handle agent.Handle) bool {
+	return folder != "" && !SameFolder(folder, o.Store.Project()) && store.Has(folder, handle)
+}
+
+// SameFolder tells whether two paths lead to one folder: it may be mounted twice.
+func SameFolder(a, b string) bool {
+	if a == b {
+		return true
+	}
+	at, err1 := os.Stat(a)
+	bt, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(at, bt)
+}
+
+// Carries tells whether a process has the invocation of the record's start in its
+// environment.
+func Carries(r *agent.Record, pid int) bool {
+	invocation, _ := proc.Variable(pid, agent.InvocationVariable)
+	return invocation == string(r.Process.Invocation)
+}
+
+// runs tells whether a process is the launcher of the handle: this program, at work on
+// run. One that a person started carries no invocation: it is minted later.
+func (o *Observer) runs(pid int, handle agent.Handle) bool {
+	words, err := proc.Cmdline(pid)
+	return err == nil && proc.Program(pid) == filepath.Base(o.Program) && slices.Contains(words, "run") && names(words, handle)
+}
+
+func names(words []string, handle agent.Handle) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return agent.Handle(word).Same(handle) })
+}
+
+// TmuxServerName is the name of a tmux server's process.
+const TmuxServerName = "tmux: server"
+
+// InForeignTmux tells whether a process is a tmux server, or lives in a pane that is
+// not the agent's. A server that came up from the agent's shell hands the agent's mark
+// to all of its panes, and any of them may be a person's.
+func (o *Observer) InForeignTmux(r *agent.Record, pid int) bool {
+	leader := 0 // of the pane
+	for _, ancestor := range proc.AncestorsOf(pid) {
+		if ancestor == r.Process.PID || ancestor == r.Process.Launcher.PID {
+			return false
+		}
+		if proc.Name(ancestor) == TmuxServerName {
+			// A launcher that has not written down who it is yet leads our pane all the same.
+			return leader == 0 || !Carries(r, leader) || !o.runs(leader, r.Handle)
+		}
+		leader = ancestor
+	}
+	return false
+}

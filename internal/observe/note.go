@@ -1,0 +1,95 @@
+package observe
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/store"
+)
+
+// What a look writes down. Nobody's look fails because that could not be done.
+
+// FollowSignal asks a launcher to look whether its record has moved to another conversation,
+// and for claude's registry entry. It is one that does no harm to whom it does not concern;
+// the kernel sends it too, when the terminal changes its size.
+const FollowSignal = unix.SIGWINCH
+
+// followSeen moves the record of a live agent to where the registry sees it, for hooks may be
+// turned off.
+func (o *Observer) followSeen(ctx context.Context, r *agent.Record, e *Evidence) {
+	if e.Entry.SessionID == r.SessionID || r.Desired != agent.DesiredRunning {
+		return
+	}
+	id, moved := e.Entry.MovedTo(r, e.Report, claude.HookLead)
+	if !moved || o.BeingStarted(r) {
+		return
+	}
+	if now, err := MoveTo(ctx, o.Store, r, id, claude.Moved, o.Now()); err == nil {
+		*r = now
+	}
+}
+
+// MoveTo moves the record of a live agent to another conversation, writes that down and tells
+// the launcher, whose lease has to follow.
+func MoveTo(ctx context.Context, opened *store.Store, from *agent.Record, id agent.SessionID, reason string, at time.Time) (agent.Record, error) {
+	at = at.UTC().Truncate(time.Second)
+	r, untold, err := opened.Move(ctx, from.Handle, at, func(r *agent.Record) error {
+		if !SameStart(r.Process, from.Process) || r.SessionID != from.SessionID {
+			return agent.ErrSuperseded
+		}
+		r.Replace(id, at, reason)
+		return nil
+	})
+	if err != nil {
+		return r, err
+	}
+	Wake(&r)
+	return r, untold
+}
+
+// Wake tells an agent's launcher that the record has moved, or that claude is ready. The
+// signal is one that a launcher of an older version does not notice.
+func Wake(r *agent.Record) {
+	running, liveness, err := proc.Open(r.Process.LauncherIdentity())
+	if err != nil || liveness != proc.Alive {
+		return
+	}
+	_ = running.Signal(FollowSignal) // a launcher that has just left needs none
+	_ = running.Close()
+}
+
+// noteCause writes the cause of a death into the record while it can still be told: later the
+// tmux server ends too, or the machine boots again, and it would be taken for the cause.
+func (o *Observer) noteCause(ctx context.Context, a *looked) {
+	e := &a.evidence
+	if a.record.Process == nil || e.Claude != proc.Gone || e.LauncherLives || e.BeingStarted || !e.Death.settles(&a.record, e.Now) {
+		return
+	}
+	cause, detail := e.Death.Why(&a.record)
+	noted, err := o.Store.Update(ctx, a.record.Handle, func(r *agent.Record) error {
+		if !SameStart(r.Process, a.record.Process) || r.Process.PID != a.record.Process.PID || !e.Death.settles(r, e.Now) {
+			return agent.ErrSuperseded
+		}
+		exit := r.ExitOf(r.Process.Invocation)
+		if exit == nil {
+			r.AddExit(agent.Exit{At: o.Seconds(), Invocation: r.Process.Invocation, Code: -1})
+			exit = r.ExitOf(r.Process.Invocation)
+		}
+		exit.Cause, exit.Detail = cause, detail
+		return nil
+	})
+	if err != nil {
+		return
+	}
+	a.record = noted
+	what := string(cause)
+	if detail != "" {
+		what += ", " + detail
+	}
+	_ = o.Store.Append(ctx, store.EventOf(&noted, o.Seconds(), "found", what))
+}

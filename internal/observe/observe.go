@@ -1,0 +1,71 @@
+// Package observe tells what an agent is doing, or why it does not run: evidence in, a status
+// out. list, session, wait and doctor all ask [Observer.Look], so that they never disagree.
+//
+// The order in which the witnesses are believed stands in judge.go. A question that was not
+// answered makes an agent unknown, never dead. What ended is judged by a record that was read
+// after the end was seen, and a launcher that is writing an end down is waited for.
+//
+// The package reads. What a look alone can know and what would otherwise be lost, the cause of
+// a death and a conversation that moved, it writes down, in note.go and nowhere else. It ends
+// no process and knows no verb.
+package observe
+
+import (
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/tmux"
+)
+
+// Observer looks at the agents of one project.
+type Observer struct {
+	Store   *store.Store
+	Tmux    func(socket string) (*tmux.Client, error)
+	Socket  string   // where sessions are made: name or path; "" for where the agent was, or the default server
+	Env     []string // the caller's environment
+	Program string   // path of nbs-worker
+	UID     int
+	Now     func() time.Time
+	Began   time.Time // when the command was given
+}
+
+// Seconds is the present time as records have it.
+func (o *Observer) Seconds() time.Time { return o.Now().UTC().Truncate(time.Second) }
+
+// ConfigOf returns the configuration of the claude that a record is of.
+func (o *Observer) ConfigOf(r *agent.Record) (claude.Config, error) {
+	return claude.ConfigOf(r, o.Env)
+}
+
+// Variable reads the caller's environment.
+func (o *Observer) Variable(name string) string {
+	for _, entry := range o.Env {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// ReportOf is what the hooks of a record's start said; empty when they said nothing.
+func (o *Observer) ReportOf(r *agent.Record) agent.Report {
+	if r.Process == nil {
+		return agent.Report{}
+	}
+	report := o.Store.Report(r.Handle)
+	if report.Invocation != r.Process.Invocation {
+		return agent.Report{}
+	}
+	return report
+}
+
+// SameStart tells whether two records tell of one start.
+func SameStart(a, b *agent.Process) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Invocation == b.Invocation
+}

@@ -1,0 +1,120 @@
+package observe
+
+import (
+	"slices"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/tmux"
+)
+
+// An adopted process bears no mark of ours: a person started it. In the place of the mark
+// stands Claude's own registry entry.
+
+// vouched tells whether the recorded process still is what was adopted: its registry entry
+// has the start of that process and the moment of its registration, and no other agent has
+// it, of this project, of the one of which this is a copy, or of the one whose mark it bears.
+func (o *Observer) vouched(r *agent.Record) bool {
+	config, err := o.ConfigOf(r)
+	if err != nil {
+		return false
+	}
+	live, err := config.Live(r.Process.PID)
+	if err != nil || !live.Is(r.Process) || o.IsOriginal(r.ProjectRoot, r.Handle) || o.namedIn(r.ProjectRoot, r.Process.Identity) {
+		return false
+	}
+	if _, marked := o.markedOwner(r.Process.Identity); marked {
+		return false
+	}
+	others, err := o.AgentsOf(o.Store, r.Process.PID, r.Process.StartTicks)
+	return err == nil && !slices.ContainsFunc(others, func(other agent.Handle) bool { return !other.Same(r.Handle) })
+}
+
+// namedIn tells whether an agent of another project has the process.
+func (o *Observer) namedIn(root string, id agent.Identity) bool {
+	if root == o.Store.Project() {
+		return false
+	}
+	project, err := store.Open(root)
+	if err != nil {
+		return false // it was moved here, or is no project any more
+	}
+	defer project.Close()
+	named, err := o.AgentsOf(project, id.PID, id.StartTicks)
+	return err != nil || len(named) > 0
+}
+
+// AgentsOf are the agents of a project whose records name a process. Records that cannot be
+// read name none.
+func (o *Observer) AgentsOf(project *store.Store, pid int, startTicks uint64) ([]agent.Handle, error) {
+	handles, err := project.Handles()
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(handles, func(handle agent.Handle) bool {
+		r, err := project.Load(handle)
+		if err != nil || r.Process == nil {
+			return true
+		}
+		isClaude := r.Process.PID == pid && r.Process.StartTicks == startTicks
+		isLauncher := r.Process.Launcher.PID == pid && r.Process.Launcher.StartTicks == startTicks
+		return !isClaude && !isLauncher || !proc.IsAlive(r.Process.Identity)
+	}), nil
+}
+
+// Owner is the agent that a process belongs to, and its project.
+type Owner struct {
+	Handle  agent.Handle
+	Project string
+}
+
+// OwnerOf finds the agent that a process belongs to: by the records of this project, or by
+// what its environment says of another one, where that project's record agrees.
+func (o *Observer) OwnerOf(id agent.Identity) (Owner, bool) {
+	if o.Store.Exists() {
+		handles, err := o.AgentsOf(o.Store, id.PID, id.StartTicks)
+		if err == nil && len(handles) > 0 {
+			return Owner{handles[0], o.Store.Project()}, true
+		}
+	}
+	return o.markedOwner(id)
+}
+
+// markedOwner finds the agent whose mark a process bears, where that agent's record agrees.
+func (o *Observer) markedOwner(id agent.Identity) (Owner, bool) {
+	root, _ := proc.Variable(id.PID, agent.RootVariable)
+	handle, named := proc.Variable(id.PID, agent.HandleVariable)
+	invocation, marked := proc.Variable(id.PID, agent.InvocationVariable)
+	if _, err := agent.ParseHandle(handle); root == "" || !named || !marked || err != nil {
+		return Owner{}, false
+	}
+	project, err := store.Open(root)
+	if err != nil {
+		return Owner{}, false
+	}
+	defer project.Close()
+	r, err := project.Load(agent.Handle(handle))
+	if err != nil || r.Process == nil || r.Process.Adopted != nil || string(r.Process.Invocation) != invocation || proc.IsGone(r.Process.Identity) {
+		return Owner{}, false
+	}
+	// A tmux server that came up from an agent's shell hands the agent's mark to all its panes.
+	if id.PID != r.Process.PID && o.InForeignTmux(&r, id.PID) {
+		return Owner{}, false
+	}
+	return Owner{r.Handle, root}, true
+}
+
+// adoptedPane is the user's pane in which an adopted claude runs, as long as it does.
+func adoptedPane(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool) {
+	if p.Adopted.Pane == "" || p.Tmux == nil || !proc.IsAlive(p.Identity) {
+		return tmux.Pane{}, false
+	}
+	chain := proc.AncestorsOf(p.PID)
+	for _, pane := range panes {
+		if pane.ID == p.Adopted.Pane && slices.Contains(chain, pane.PID) {
+			return pane, true
+		}
+	}
+	return tmux.Pane{}, false
+}

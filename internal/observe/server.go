@@ -1,0 +1,148 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/tmux"
+)
+
+// Client returns the client of the tmux server in which an agent was started, or of the one
+// in which it would be.
+func (o *Observer) Client(r *agent.Record) (*tmux.Client, error) {
+	if r.Process != nil && r.Process.Tmux != nil {
+		return o.Tmux(r.Process.Tmux.Path)
+	}
+	return o.Tmux(o.Socket)
+}
+
+// Panes lists the panes of that server. With an [UnreachedError] they are those of the server
+// that answered in its place.
+func (o *Observer) Panes(ctx context.Context, r *agent.Record) (*tmux.Client, []tmux.Pane, error) {
+	client, err := o.Client(r)
+	if agent.KindOf(err) == agent.Unfit && (r.Process == nil || r.Process.Tmux == nil) {
+		return nil, nil, nil // an agent may run where there is no tmux
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if ServerGone(r) {
+		return client, nil, nil
+	}
+	panes, err := client.Panes(ctx)
+	if err != nil {
+		return client, nil, Diagnose(client, r.Handle, err)
+	}
+	return client, panes, checkListening(ctx, client, r)
+}
+
+// ServerGone tells whether the tmux server of a start has ended. Its panes ended with it, and
+// the path of its socket may be anybody's by now.
+func ServerGone(r *agent.Record) bool {
+	return r.Process != nil && r.Process.Tmux != nil && r.Process.Tmux.ServerStartTicks != 0 && proc.IsGone(r.Process.ServerIdentity())
+}
+
+// UnreachedError is a tmux server that lives and is not the one that answers at its socket.
+type UnreachedError struct{ error }
+
+func (e *UnreachedError) Unwrap() error { return e.error }
+
+// checkListening looks whether a server that lives is the one that has its socket: somebody
+// may have removed the file, and another server have come up in its place. An agent of which
+// nothing lives any more does not mind.
+func checkListening(ctx context.Context, client *tmux.Client, r *agent.Record) error {
+	if !needsServer(r) {
+		return nil
+	}
+	server := r.Process.ServerIdentity()
+	listening, err := client.ServerPID()
+	if err == nil && listening == server.PID {
+		return nil
+	}
+	proc.WaitGone(ctx, server, KillNotice) // one that was killed just now stopped listening first
+	if !proc.IsAlive(server) {
+		return nil
+	}
+	unreached := agent.Errorf(agent.Unfit, "the agent's tmux server, pid %d, cannot be reached: its socket %s is gone", server.PID, agent.Quote(client.Path())).
+		Hint("make it make the socket again: kill -USR1 %d", server.PID)
+	if err == nil {
+		unreached = agent.Errorf(agent.Unfit, "the agent's tmux server, pid %d, cannot be reached: another one, pid %d, has its socket %s", server.PID, listening, agent.Quote(client.Path())).
+			Hint("to end the agent and start it in the other server: nbs-worker resume %s --force", r.Handle)
+	}
+	return &UnreachedError{unreached}
+}
+
+// needsServer tells whether something of the agent lives in its tmux server.
+func needsServer(r *agent.Record) bool {
+	return r.Process != nil && r.Process.Tmux != nil && (!proc.IsGone(r.Process.Identity) || !proc.IsGone(r.Process.LauncherIdentity()))
+}
+
+// StuckError is a tmux server that answers nobody, by the evidence of its process: to wait for
+// it is in vain.
+type StuckError struct{ error }
+
+func (e *StuckError) Unwrap() error { return e.error }
+
+// InVain passes on why something in tmux is not waited for any longer. A tmux that could not
+// be asked says nothing of it, and the deadline decides; with one that is stuck nothing will
+// come, and a person is to know at once.
+func InVain(err error) error {
+	if _, stuck := errors.AsType[*StuckError](err); stuck {
+		return err
+	}
+	return nil
+}
+
+// Diagnose says of a server that gave no answer what its process shows.
+func Diagnose(client *tmux.Client, handle agent.Handle, err error) error {
+	if err == nil || agent.KindOf(err) != agent.TimedOut {
+		return err
+	}
+	pid, unknown := client.ServerPID()
+	if unknown != nil {
+		return err
+	}
+	files, unknown := proc.FilesOf(pid)
+	elsewhere := fmt.Sprintf("or leave it as it is, and bring the agent up in another server: nbs-worker resume %s --force --tmux-socket rescue", handle)
+	switch {
+	case proc.Halted(pid):
+		return &StuckError{agent.Errorf(agent.TimedOut, "%w: its server, pid %d, is stopped", err, pid).
+			Hint("let it go on: kill -CONT %d", pid).Hint("%s", elsewhere)}
+	case unknown == nil && files.Full():
+		full := agent.Errorf(agent.TimedOut, "%w: its server, pid %d, has no file descriptor left (%d of %d)", err, pid, files.Open, files.Soft)
+		return &StuckError{HintMoreFiles(full, pid, files).Hint("%s", elsewhere)}
+	default:
+		return agent.Errorf(agent.TimedOut, "%w: its server, pid %d, is busy or hangs", err, pid).
+			Hint("look at it: top -p %d", pid).Hint("%s", elsewhere)
+	}
+}
+
+// HintMoreFiles names the command that raises a server's limit of open files, while it runs;
+// agents live through it. Beyond the hard limit only root could.
+func HintMoreFiles(err *agent.Error, pid int, files proc.Files) *agent.Error {
+	const plenty = 1 << 16
+	if files.Soft >= files.Hard {
+		return err
+	}
+	return err.Hint("give it more, its agents live through it: prlimit --pid %d --nofile=%d:%d", pid, max(files.Soft, min(files.Hard, plenty)), files.Hard)
+}
+
+// PaneOf finds the pane of a start: by its mark and the launcher that leads it, never by a
+// name. That of an adopted process is the user's own.
+func PaneOf(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool) {
+	if p == nil || p.Invocation == "" {
+		return tmux.Pane{}, false
+	}
+	if p.Adopted != nil {
+		return adoptedPane(panes, p)
+	}
+	for _, pane := range panes {
+		if pane.Belongs(p.Invocation) && (p.Launcher.PID == 0 && pane.Invocation != "" || pane.PID == p.Launcher.PID) {
+			return pane, true
+		}
+	}
+	return tmux.Pane{}, false
+}

@@ -1,0 +1,92 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/tmux"
+)
+
+// askServers asks each tmux server that the agents were started in for its panes, once, and
+// all servers side by side: any may be one that gives no answer.
+func (l *look) askServers(ctx context.Context, some agents) {
+	var answers sync.WaitGroup
+	for _, in := range byServer(some) {
+		answers.Go(func() {
+			_, panes, err := l.Panes(ctx, in.one())
+			for _, a := range in {
+				a.setPane(panes, err)
+			}
+		})
+	}
+	answers.Wait()
+}
+
+// serverKey tells servers apart: two may have had one socket, one after the other, and a
+// record may be of another boot.
+type serverKey struct {
+	agent.TmuxPlace
+	agent.Identity
+}
+
+func byServer(some agents) map[serverKey]agents {
+	servers := map[serverKey]agents{}
+	for _, a := range some {
+		if p := a.record.Process; p != nil && p.Tmux != nil {
+			key := serverKey{TmuxPlace: *p.Tmux, Identity: p.ServerIdentity()}
+			servers[key] = append(servers[key], a)
+		}
+	}
+	return servers
+}
+
+// one is the record to ask a server for all: that of an agent which needs it, if there is one.
+func (some agents) one() *agent.Record {
+	at := max(0, slices.IndexFunc(some, func(a *looked) bool { return needsServer(&a.record) }))
+	return &some[at].record
+}
+
+func (a *looked) setPane(panes []tmux.Pane, err error) {
+	a.pane, a.tmuxErr = nil, nil
+	if pane, there := PaneOf(panes, a.record.Process); there {
+		a.pane, a.evidence.Pane = &pane, PaneThere
+		return
+	}
+	if _, unreached := errors.AsType[*UnreachedError](err); unreached && !needsServer(&a.record) {
+		err = nil
+	}
+	a.evidence.Pane, a.tmuxErr = PaneAbsent, err
+	if err != nil && agent.KindOf(err) != agent.BadInput { // at a socket that is not ours there is none
+		a.evidence.Pane = PaneUnknown
+	}
+}
+
+// readScreens reads the screens that may say more than what is known without them, in one
+// call to each server.
+func (l *look) readScreens(ctx context.Context) {
+	unclear := l.all().where(func(a *looked) bool { return a.pane != nil && a.evidence.NeedsScreen() })
+	var answers sync.WaitGroup
+	for _, in := range byServer(unclear) {
+		answers.Go(func() {
+			client, err := l.Client(&in[0].record)
+			if err != nil {
+				return
+			}
+			ids := make([]string, len(in))
+			for i, a := range in {
+				ids[i] = a.pane.ID
+			}
+			screens, _ := client.Screens(ctx, ids) // one that was not read tells nothing
+			for _, a := range in {
+				if screen, read := screens[a.pane.ID]; read && screen.Invocation == a.pane.Invocation {
+					a.evidence.Screen = claude.ReadScreen(screen.Text)
+				}
+			}
+		})
+	}
+	answers.Wait()
+}

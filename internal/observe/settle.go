@@ -1,0 +1,42 @@
+package observe
+
+import (
+	"context"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/proc"
+)
+
+// settlePatience is how long one half of an agent may take to follow the other: the kernel
+// hangs up the terminal of a killed launcher, which ends claude within 0.2 s; the launcher of
+// a dead claude reads the screen and writes the exit down.
+const settlePatience = 3 * time.Second
+
+// KillNotice is how long a process that was just sent SIGKILL may still count as alive.
+const KillNotice = 250 * time.Millisecond
+
+// Settled loads the record of an agent once claude and launcher agree: both live, or both have
+// gone. One that was sent a signal shows no sign of it at first. What counts is what was sent
+// before the command was given: a command that is about a hundred live agents waits once, and
+// not for each of them.
+func (o *Observer) Settled(ctx context.Context, handle agent.Handle) (agent.Record, error) {
+	r, err := o.Store.Load(handle)
+	if err != nil || r.Process == nil || r.Process.PID == 0 {
+		return r, err
+	}
+	if !proc.IsGone(r.Process.Identity) {
+		proc.WaitGone(ctx, r.Process.Identity, KillNotice-time.Since(o.Began))
+	}
+	if !proc.IsGone(r.Process.Identity) && ServerGone(&r) { // its terminal was hung up, and it leaves by itself
+		proc.WaitGone(ctx, r.Process.Identity, settlePatience-time.Since(o.Began))
+	}
+	claudeGone, launcherGone := proc.IsGone(r.Process.Identity), proc.IsGone(r.Process.LauncherIdentity())
+	switch {
+	case claudeGone && !launcherGone:
+		proc.WaitGone(ctx, r.Process.LauncherIdentity(), settlePatience)
+	case launcherGone && !claudeGone && r.Process.Adopted == nil:
+		proc.WaitGone(ctx, r.Process.Identity, settlePatience)
+	}
+	return o.Store.Load(handle)
+}

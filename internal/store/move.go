@@ -1,0 +1,24 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"nbs-worker/internal/agent"
+)
+
+// Move changes a record, as [Store.Update] does, where the change may find that the
+// agent has gone into another conversation by itself: then the journal tells it. untold is
+// why it does not; the record is written all the same.
+func (s *Store) Move(ctx context.Context, handle agent.Handle, at time.Time, change func(*agent.Record) error) (r agent.Record, untold, err error) {
+	var from agent.SessionID
+	r, err = s.Update(ctx, handle, func(r *agent.Record) error {
+		from = r.SessionID
+		return change(r)
+	})
+	if err != nil || r.SessionID == from {
+		return r, nil, err
+	}
+	reason := r.PreviousSessions[len(r.PreviousSessions)-1].Reason
+	return r, s.Append(ctx, EventOf(&r, at.UTC().Truncate(time.Second), "moved", reason+", from "+string(from))), nil
+}
