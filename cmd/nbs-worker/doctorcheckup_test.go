@@ -36,7 +36,7 @@ func (m *team) doctorWith(env []string, code int, args ...string) checkup {
 	r := m.nbsWith(env, append([]string{"doctor", "--json"}, args...)...)
 	var c checkup
 	if err := json.Unmarshal([]byte(r.stdout), &c); err != nil || r.code != code || r.stderr != "" {
-		m.Fatalf("doctor %q: want code %d; %v; %s", args, code, err, r)
+		m.Fatalf("doctor %q: want code %d, got %d; %v; stderr %s\n%s", args, code, r.code, err, r.stderr, strings.Join(c.unwell(), "\n"))
 	}
 	return c
 }
@@ -64,6 +64,17 @@ func (c checkup) isWell(m *team, ids ...string) {
 			m.Errorf("%s: %q", id, found)
 		}
 	}
+}
+
+// unwell is all that is not as it should be.
+func (c checkup) unwell() []string {
+	var found []string
+	for _, one := range c.Checks {
+		if one.Level != "ok" {
+			found = append(found, one.ID+", "+one.Level+": "+one.What)
+		}
+	}
+	return found
 }
 
 // of is what a check has found.

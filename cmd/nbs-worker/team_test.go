@@ -123,7 +123,13 @@ type running struct {
 
 func (m *team) begin(args ...string) *running {
 	m.Helper()
-	r := &running{Cmd: m.command(args)}
+	return m.beginWith(nil, args...)
+}
+
+// beginWith begins a command with more variables.
+func (m *team) beginWith(env []string, args ...string) *running {
+	m.Helper()
+	r := &running{Cmd: m.command(args, env...)}
 	r.Stdout, r.Stderr = &r.stdout, &r.stderr
 	if err := r.Start(); err != nil {
 		m.Fatal(err)

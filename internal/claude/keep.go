@@ -77,6 +77,24 @@ func (c Config) ClearPlace(id agent.SessionID) error {
 	return nil
 }
 
+// SetShortenedAside renames a transcript whose end is missing, so that the whole one can be put
+// into its place, and returns its new path; "" when there is none, or nothing was said in it.
+func (c Config) SetShortenedAside(id agent.SessionID) (path string, err error) {
+	transcript, found, err := c.Transcript(id)
+	if err != nil || !found {
+		return "", err
+	}
+	spoken, err := transcript.SpokenAfter(0)
+	if err != nil || !spoken {
+		return "", err
+	}
+	return transcript.Path + shortenedSuffix, os.Rename(transcript.Path, transcript.Path+shortenedSuffix)
+}
+
+// shortenedSuffix is what a transcript is renamed by whose end is missing. The whole one has
+// all of it, but it is Claude's file, so it is not removed.
+const shortenedSuffix = ".shortened"
+
 // Continued finds the transcripts in which this one began: each first record has a parent,
 // and the one that holds it comes before. It returns all parts in order, this one last.
 func (t Transcript) Continued(earlier []Transcript) ([]Transcript, error) {

@@ -66,7 +66,13 @@ type startedJSON struct {
 	State          agent.State          `json:"state"`
 	TmuxSession    string               `json:"tmux_session"`
 	Previous       agent.SessionID      `json:"previous_session_id,omitempty"` // replaced by --fresh
-	Restored       *restoredJSON        `json:"restored,omitempty"`            // its transcript was gone and was put back
+	Restored       *restoredJSON        `json:"restored,omitempty"`            // its transcript was gone or shortened, and was put back
+	Lost           *lossJSON            `json:"lost,omitempty"`                // what was cut off its transcript, and is in no copy
+}
+
+type lossJSON struct {
+	Path  string `json:"path"`
+	Bytes int64  `json:"bytes"` // at least; 0: not known
 }
 
 type restoredJSON struct {
@@ -83,6 +89,9 @@ func newStartedJSON(s supervisor.Started) startedJSON {
 	}
 	if back := s.Restored; back != nil {
 		out.Restored = &restoredJSON{From: back.From, To: back.To, Written: back.Written.Truncate(time.Second)}
+	}
+	if lost := s.Loss; lost != nil {
+		out.Lost = &lossJSON{Path: lost.Path, Bytes: lost.Bytes}
 	}
 	if previous := lastPrevious(r); previous != "" && s.Fresh {
 		out.Previous = previous

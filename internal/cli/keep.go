@@ -20,7 +20,14 @@ func (f *factory) sayNote(note string) { fmt.Fprintln(f.streams.Err, "note: "+sa
 // sayRestored says that a transcript was put back; to scripts too.
 func (f *factory) sayRestored(handle agent.Handle, back *supervisor.Restored) {
 	if back != nil {
-		f.say("%s: its transcript was gone and was put back from %s: %s", handle, back.From, back.To)
+		f.say("%s: its transcript %s; the whole one was put back from %s: %s", handle, back.What, back.From, back.To)
+	}
+}
+
+// sayLoss says that a conversation is shorter than it was; to scripts too.
+func (f *factory) sayLoss(handle agent.Handle, loss *supervisor.Loss) {
+	if loss != nil {
+		f.say("warning: %s: %s", handle, loss)
 	}
 }
 
@@ -40,6 +47,12 @@ func keptLine(v supervisor.View) string {
 	switch {
 	case v.Unkept != nil:
 		return "not as it should be: " + v.Unkept.Error()
+	case v.Kept == store.Emptied:
+		return "-, for the transcript is empty"
+	case v.Kept == store.Cut:
+		return "-, for something was cut off the transcript itself; nbs-worker doctor says more"
+	case v.Kept == store.Longer:
+		return "in .nbs/transcripts, all of it; Claude's own has lost its end, and nbs-worker resume puts the whole one back"
 	case v.Kept == store.OnlyCopy:
 		return "in .nbs/transcripts; Claude's own is gone, and nbs-worker resume puts it back"
 	case v.Kept == store.Linked:

@@ -48,12 +48,13 @@ func runRun(ctx context.Context, f *factory, handle agent.Handle) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	id, restored, err := s.Prepare(ctx, handle, f.streams.InTTY)
+	ready, err := s.Prepare(ctx, handle, f.streams.InTTY)
 	if err != nil {
 		return 0, err
 	}
-	f.sayRestored(handle, restored)
-	return launch(ctx, s.Store, handle, id)
+	f.sayRestored(handle, ready.Restored)
+	f.sayLoss(handle, ready.Loss)
+	return launch(ctx, s.Store, handle, ready.Invocation)
 }
 
 // runLaunched is the launcher in a pane. It was started in the project root, and

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strconv"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // BootTime is when this machine came up, in whole seconds, by its clock as it is now.
@@ -21,4 +23,18 @@ func BootTime() (time.Time, error) {
 		}
 	}
 	return time.Time{}, errors.New("/proc/stat has no btime")
+}
+
+// Age is how long ago a process started. Errors: [os.ErrNotExist].
+func Age(pid int) (time.Duration, error) {
+	stat, err := readStat(pid)
+	if err != nil {
+		return 0, err
+	}
+	var up unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &up); err != nil {
+		return 0, os.NewSyscallError("clock_gettime", err)
+	}
+	started := time.Duration(stat.startTicks) * (time.Second / ticksPerSecond) //nolint:gosec // far below the limit
+	return time.Duration(up.Nano()) - started, nil
 }

@@ -148,10 +148,7 @@ func TestDiskErrorKeepsTheOldCopy(t *testing.T) {
 			want = CopyStale
 		}
 		putOriginal(t, s, said)
-		nth := 1
-		if before == "" {
-			nth = 2 // the first is of the origin
-		}
+		const nth = 2 // the first is of the origin
 		out, end := rig.Tampered(t, rig.Command("keep", s.Project()), "write", "error=ENOSPC", nth)
 		if end.ExitStatus() != 1 || !strings.Contains(out, "no space left on device") || !strings.Contains(out, "make room there") {
 			t.Errorf("exit code %d: %s", end.ExitStatus(), out)

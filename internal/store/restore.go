@@ -104,6 +104,9 @@ const (
 	CopyFresh Freshness = "copy"       // a copy, with all that the original has
 	CopyStale Freshness = "stale copy" // the original has been written since
 	OnlyCopy  Freshness = "only"       // the original is gone
+	Longer    Freshness = "longer"     // the original has only the beginning of it
+	Cut       Freshness = "cut"        // it is the original, and something was cut off that file
+	Emptied   Freshness = "empty"      // it is the original, and there is nothing in it
 )
 
 // Freshness compares what is kept of a conversation with the transcript at path; "" when
@@ -119,13 +122,21 @@ func (s *Store) Freshness(id agent.SessionID, path string) (Freshness, error) {
 	}
 	kept := all[0].stat
 	switch {
+	case sameFile(&kept, &original) && kept.Size == 0:
+		return Emptied, nil
 	case sameFile(&kept, &original):
+		if _, cut, err := s.CutTranscript(id, path); err != nil || cut {
+			return Cut, err
+		}
 		return Linked, nil
 	case upToDate(&kept, &original):
 		return CopyFresh, nil
-	default:
-		return CopyStale, nil
+	case original.Size < kept.Size:
+		if longer, err := all[0].GoesOn(path); err != nil || longer {
+			return Longer, err
+		}
 	}
+	return CopyStale, nil
 }
 
 func statOf(path string) (stat unix.Stat_t, there bool) {

@@ -26,7 +26,8 @@ import (
 // original was.
 //
 // What takes the place of the original and does not go on where ours ends is kept besides:
-// ours is set aside as <session-id>.<n>.jsonl. A look that finds all as it was takes no
+// ours is set aside as <session-id>.<n>.jsonl. A mere beginning of ours is not kept: ours has
+// all of it. A look that finds all as it was takes no
 // lock; a change is made under one lock of the project.
 //
 // Nothing here is synced but a first copy: the original is there when it is made, and the
@@ -52,6 +53,7 @@ type Kept struct {
 type origin struct {
 	Folder string `json:"folder"`
 	Path   string `json:"path"`
+	mark
 }
 
 // KeepTranscript gives the transcript at path, of this conversation, its second name, or
@@ -67,22 +69,31 @@ func (s *Store) KeepTranscript(ctx context.Context, id agent.SessionID, path str
 	}
 	defer source.Close()
 	if s.isKept(id, source) {
-		return nil
+		return s.remark(ctx, id, source)
 	}
-	if err := s.prepare(); err != nil {
+	unlock, err := s.lockTranscripts(ctx)
+	if err != nil {
 		return err
+	}
+	defer unlock()
+	if err := s.keepLocked(id, source); err != nil {
+		return s.remedied(fmt.Errorf("keep the transcript of %s: %w", id, err))
+	}
+	return nil
+}
+
+// lockTranscripts takes the lock under which what is kept changes.
+func (s *Store) lockTranscripts(ctx context.Context) (unlock func(), err error) {
+	if err := s.prepare(); err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, recordLockWait)
 	defer cancel()
 	lock := s.lock(transcripts, os.O_CREATE|os.O_RDWR)
 	if err := lockWithin(ctx, lock); err != nil {
-		return s.lockFailed(transcripts, err)
+		return nil, s.lockFailed(transcripts, err)
 	}
-	defer lock.Close()
-	if err := s.keepLocked(id, source); err != nil {
-		return s.remedied(fmt.Errorf("keep the transcript of %s: %w", id, err))
-	}
-	return nil
+	return func() { _ = lock.Close() }, nil
 }
 
 // checkTranscriptName refuses a path that is not that of the conversation: it may come from
@@ -120,24 +131,32 @@ func (s *Store) keepLocked(id agent.SessionID, source *ownFile) error {
 		}
 		defer dir.Close()
 		at := keeper{dir: dir, id: id}
-		if err := s.noteOrigin(id, source.Name()); err != nil {
-			return err
-		}
 		kept, err := openOwn(int(dir.Fd()), transcriptFile(id))
 		if errors.Is(err, fs.ErrNotExist) {
-			return at.put(source)
+			return errors.Join(s.noteOrigin(id, source), at.put(source))
 		}
 		if err != nil {
 			return err
 		}
 		defer kept.Close()
-		return at.update(kept, source)
+		if source.stat.Size < kept.stat.Size {
+			shortened, err := begins(kept, source)
+			if err != nil || shortened {
+				return err
+			}
+		}
+		return errors.Join(s.noteOrigin(id, source), at.update(kept, source))
 	})
 }
 
-// noteOrigin writes down where the original is, before there is anything to put back.
-func (s *Store) noteOrigin(id agent.SessionID, path string) error {
-	from := origin{Folder: filepath.Base(filepath.Dir(path)), Path: path}
+// noteOrigin writes down where the original is, before there is anything to put back, and how
+// far it was written.
+func (s *Store) noteOrigin(id agent.SessionID, source *ownFile) error {
+	at, err := markAt(source, source.stat.Size)
+	if err != nil {
+		return err
+	}
+	from := origin{Folder: filepath.Base(filepath.Dir(source.Name())), Path: source.Name(), mark: at}
 	if s.originOf(id) == from {
 		return nil
 	}
@@ -151,7 +170,7 @@ func (s *Store) originOf(id agent.SessionID) origin {
 		return origin{}
 	}
 	var from origin
-	if json.Unmarshal(data, &from) != nil || !isElement(from.Folder) || agent.CheckPath("path", from.Path) != nil {
+	if json.Unmarshal(data, &from) != nil || !isElement(from.Folder) || agent.CheckPath("path", from.Path) != nil || from.Size < 0 {
 		return origin{}
 	}
 	return from

@@ -110,7 +110,9 @@ func TestReplacedTranscriptLosesNothing(t *testing.T) {
 	}{
 		"it goes on":               {said + "three\n", []string{said + "three\n"}},
 		"it is the same":           {said, []string{said}},
-		"it is shorter":            {"one\n", []string{"one\n", said}},
+		"it is a mere beginning":   {"one\n", []string{said}},
+		"it is cut in a line":      {"one\ntw", []string{said}},
+		"it is shorter":            {"uno\n", []string{"uno\n", said}},
 		"it is longer and another": {"uno\ndos\ntres\n", []string{"uno\ndos\ntres\n", said}},
 		"it is empty":              {"", []string{said}},
 	} {

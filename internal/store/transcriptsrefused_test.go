@@ -90,7 +90,7 @@ func TestPlantedTranscriptsAreRefused(t *testing.T) {
 	for _, text := range []string{`{"folder":"../../etc"}`, `{"folder":".."}`, `{"folder":"a/b"}`, `{"folder":`, strings.Repeat("x", 2*originLimit)} {
 		writeFile(t, path(s, transcripts, originFile(aliceID)), text)
 		if folder := s.originOf(aliceID); folder.Folder != "" {
-			t.Errorf("%.40q leads to %q", text, folder)
+			t.Errorf("%.40q leads to %q", text, folder.Folder)
 		}
 	}
 }

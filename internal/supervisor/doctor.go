@@ -5,7 +5,9 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"nbs-worker/internal/agent"
 )
@@ -90,7 +92,10 @@ type check struct {
 	id      string
 	holds   string // what is so when nothing was found
 	project bool   // it needs a .nbs
-	run     func(d *doctor, ctx context.Context) []Finding
+	// volatile is a check of what other commands change: what it finds is looked for a second
+	// time before it is told.
+	volatile bool
+	run      func(d *doctor, ctx context.Context) []Finding
 }
 
 // doctor is one look at everything; what several checks need is found out once.
@@ -133,23 +138,83 @@ func (s *Supervisor) Diagnose(ctx context.Context, how Doctor) (Checkup, error) 
 	return after, nil
 }
 
+// examine carries out all checks, and those once more that found something which may only
+// have been another command at work.
 func (s *Supervisor) examine(ctx context.Context, how Doctor) (Checkup, error) {
+	first, err := s.lookOnce(ctx, how, func(check, int) bool { return true })
+	if err != nil {
+		return Checkup{}, err
+	}
+	doubtful := func(c check, i int) bool {
+		return c.volatile && slices.ContainsFunc(first[i], func(f Finding) bool { return f.Level != Holds })
+	}
+	if !anyOf(s.checks(how), doubtful) {
+		return Checkup{Findings: slices.Concat(first...)}, nil
+	}
+	select {
+	case <-time.After(secondLook):
+	case <-ctx.Done():
+		return Checkup{}, ctx.Err()
+	}
+	second, err := s.lookOnce(ctx, how, doubtful)
+	if err != nil {
+		return Checkup{}, err
+	}
+	for i, found := range second {
+		if len(found) > 0 {
+			first[i] = confirmed(first[i], found)
+		}
+	}
+	return Checkup{Findings: slices.Concat(first...)}, nil
+}
+
+// secondLook is how long after the first look the second one is: what another command was in
+// the middle of is over then, or is another thing.
+const secondLook = 300 * time.Millisecond
+
+// confirmed are the findings of the second look that the first had too. What only one of them
+// saw was on its way.
+func confirmed(first, second []Finding) []Finding {
+	kept := slices.DeleteFunc(slices.Clone(second), func(f Finding) bool {
+		return f.Level != Holds && !slices.ContainsFunc(first, func(other Finding) bool { return other.Level == f.Level && sameMatter(other.What, f.What) })
+	})
+	if len(kept) == 0 {
+		return []Finding{{Check: second[0].Check, Level: Holds, What: "what was found there has gone by itself"}}
+	}
+	return kept
+}
+
+// sameMatter compares two findings but for what is counted or measured in them.
+func sameMatter(a, b string) bool {
+	uncounted := func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return -1
+		}
+		return r
+	}
+	return strings.Map(uncounted, a) == strings.Map(uncounted, b)
+}
+
+// lookOnce carries out the checks that are wanted, side by side.
+func (s *Supervisor) lookOnce(ctx context.Context, how Doctor, wanted func(c check, i int) bool) ([][]Finding, error) {
 	scratch, err := os.MkdirTemp(shortTemp(), "nbs-doctor-")
 	if err != nil {
-		return Checkup{}, agent.Errorf(agent.Failed, "make a scratch folder: %w", err).Hint("name another place: export TMPDIR=DIR")
+		return nil, agent.Errorf(agent.Failed, "make a scratch folder: %w", err).Hint("name another place: export TMPDIR=DIR")
 	}
 	d := &doctor{Supervisor: s, Doctor: how, scratch: scratch}
 	d.claude = sync.OnceValue(func() saidClaude { return d.askClaude(ctx) })
 	d.rows = sync.OnceValues(func() ([]Row, error) { return d.records(ctx) })
 	d.claudes = sync.OnceValues(d.runningClaudes)
-	checks := d.checks()
+	checks := s.checks(how)
 	results := make([][]Finding, len(checks))
 	var all sync.WaitGroup // most of them wait for a program
 	for i, check := range checks {
-		all.Go(func() { results[i] = d.carryOut(ctx, check) })
+		if wanted(check, i) {
+			all.Go(func() { results[i] = d.carryOut(ctx, check) })
+		}
 	}
 	all.Wait()
-	return Checkup{Findings: slices.Concat(results...)}, errors.Join(ctx.Err(), os.RemoveAll(scratch))
+	return results, errors.Join(ctx.Err(), os.RemoveAll(scratch))
 }
 
 // shortTemp is where scratch folders go: the path of a socket in one is bounded.
@@ -193,9 +258,18 @@ func (d *doctor) carryOut(ctx context.Context, c check) []Finding {
 }
 
 // checks is the list of what is looked at, in the order in which it is told.
-func (d *doctor) checks() []check {
-	all := slices.Concat(claudeChecks, tmuxChecks, folderChecks, logoutChecks, teamChecks, leftChecks, environmentChecks, clockChecks)
+func (s *Supervisor) checks(how Doctor) []check {
+	all := slices.Concat(claudeChecks, firstChecks, tmuxChecks, folderChecks, logoutChecks, teamChecks, leftChecks, environmentChecks, clockChecks)
 	return slices.DeleteFunc(all, func(c check) bool {
-		return c.project && !d.Store.Exists() || c.id == "claude.probe" && !d.Probe
+		return c.project && !s.Store.Exists() || c.id == "claude.probe" && !how.Probe
 	})
+}
+
+func anyOf(checks []check, is func(c check, i int) bool) bool {
+	for i, c := range checks {
+		if is(c, i) {
+			return true
+		}
+	}
+	return false
 }

@@ -14,7 +14,7 @@ import (
 var environmentChecks = []check{
 	{id: "environment.here", holds: "nothing here keeps a claude from writing its transcript", run: (*doctor).forgetfulHere},
 	{id: "environment.tmux", holds: "nothing in the tmux servers keeps a claude from writing its transcript", run: (*doctor).tmuxEnvironment},
-	{id: "environment.agents", holds: "no agent runs without writing its transcript", project: true, run: (*doctor).forgetfulAgents},
+	{id: "environment.agents", holds: "no agent runs without writing its transcript", project: true, volatile: true, run: (*doctor).forgetfulAgents},
 	{id: "environment.names", holds: "what the agents were started with is set here too", project: true, run: (*doctor).missingNames},
 }
 

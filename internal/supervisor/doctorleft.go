@@ -14,11 +14,11 @@ import (
 )
 
 var leftChecks = []check{
-	{id: "left.signatures", holds: "each lock that is signed has its holder", project: true, run: (*doctor).staleSignatures},
-	{id: "left.leases", holds: "each lease is held for the agent that has its conversation", project: true, run: (*doctor).orphanedLeases},
-	{id: "left.files", holds: "nothing half written lies about, and no launch that nobody took", project: true, run: (*doctor).leftovers},
-	{id: "left.reports", holds: "each status file has its agent", project: true, run: (*doctor).lostReports},
-	{id: "left.journal", holds: "the journal is as it was written", project: true, run: (*doctor).brokenJournal},
+	{id: "left.signatures", holds: "each lock that is signed has its holder", project: true, volatile: true, run: (*doctor).staleSignatures},
+	{id: "left.leases", holds: "each lease is held for the agent that has its conversation", project: true, volatile: true, run: (*doctor).orphanedLeases},
+	{id: "left.files", holds: "nothing half written lies about, and no launch that nobody took", project: true, volatile: true, run: (*doctor).leftovers},
+	{id: "left.reports", holds: "each status file has its agent", project: true, volatile: true, run: (*doctor).lostReports},
+	{id: "left.journal", holds: "the journal is as it was written", project: true, volatile: true, run: (*doctor).brokenJournal},
 }
 
 // held tells whether somebody has the lock, as far as the kernel shows it.
@@ -74,7 +74,7 @@ func (d *doctor) orphanedLeases(_ context.Context) []Finding {
 			continue
 		}
 		all = append(all, found(Warning, fmt.Sprintf("the lease on the conversation %s is held by process %d, and no record names that process", session, pid),
-			"the conversation cannot be opened as long as it is", fmt.Sprintf("to see what it is: ps -fp %d", pid), fmt.Sprintf("and to end it, with the claude that it runs: kill %d", pid)))
+			"the conversation cannot be opened as long as it is", hintKill(pid, "and to end it, with the claude that it runs: kill %d")...))
 	}
 	return all
 }

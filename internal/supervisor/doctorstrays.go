@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 )
 
@@ -117,24 +120,36 @@ func (d *doctor) unrecordedClaudes(_ context.Context) []Finding {
 	return all
 }
 
-// atWork tells whether a verb is just changing the agent's life.
+// atWork tells whether another command is just changing the agent's life.
 func (d *doctor) atWork(handle agent.Handle) bool {
-	holder, signed := d.Store.VerbHolder(handle)
-	if !signed {
-		return false
+	_, atWork := observe.VerbAtWork(d.Store, handle, filepath.Base(d.Program))
+	return atWork
+}
+
+// mayStart tells whether a process is so young that it may belong to a start which is not
+// written down yet. What starts is never to be killed.
+func mayStart(pid int) bool {
+	const startsWithin = 10 * time.Second
+	age, err := proc.Age(pid)
+	return err != nil || age < startsWithin
+}
+
+// hintKill is how a process is ended, unless it may just be starting.
+func hintKill(pid int, hint string) []string {
+	fixes := []string{fmt.Sprintf("to see what it is: ps -fp %d", pid)}
+	if mayStart(pid) {
+		return fixes
 	}
-	_, err := proc.Identify(holder.PID)
-	return err == nil
+	return append(fixes, fmt.Sprintf(hint, pid))
 }
 
 // rescue is how a claude without record is looked at, and its conversation taken up.
 func rescue(one runningClaude) []string {
-	fixes := []string{fmt.Sprintf("to see it: ps -fp %d", one.PID)}
 	if _, err := agent.ParseHandle(string(one.handle)); err != nil || one.session == "" {
-		return append(fixes, fmt.Sprintf("to end it: kill %d", one.PID))
+		return hintKill(one.PID, "to end it: kill %d")
 	}
-	return append(fixes, fmt.Sprintf("to end it, which keeps its conversation: kill %d", one.PID),
-		fmt.Sprintf("then take the conversation up again: nbs-worker spawn %s-2 --session-id %s", one.handle, one.session))
+	return append(hintKill(one.PID, "to end it, which keeps its conversation: kill %d"),
+		fmt.Sprintf("when it has ended, take the conversation up again: nbs-worker spawn %s-2 --session-id %s", one.handle, one.session))
 }
 
 // invocations are the starts that the records know of.

@@ -14,14 +14,14 @@ import (
 )
 
 var teamChecks = []check{
-	{id: "team.records", holds: "each record can be read", project: true, run: (*doctor).damagedRecords},
-	{id: "team.moved", holds: "each record names the conversation that its agent is in", project: true, run: (*doctor).moved},
-	{id: "team.drift", holds: "what runs is what was recorded", project: true, run: (*doctor).drifted},
-	{id: "team.transcripts", holds: "each conversation that was held is on disk", project: true, run: (*doctor).lostTranscripts},
-	{id: "team.keeping", holds: "Claude deletes no transcript of an agent within a week", project: true, run: (*doctor).endingTranscripts},
-	{id: "team.twice", holds: "no conversation of an agent is open in two claudes", project: true, run: (*doctor).openTwice},
-	{id: "team.unrecorded", holds: "each claude of this project has its record", run: (*doctor).unrecordedClaudes},
-	{id: "team.sessions", holds: "each tmux session of this project has its record", run: (*doctor).unrecordedSessions},
+	{id: "team.records", holds: "each record can be read", project: true, volatile: true, run: (*doctor).damagedRecords},
+	{id: "team.moved", holds: "each record names the conversation that its agent is in", project: true, volatile: true, run: (*doctor).moved},
+	{id: "team.drift", holds: "what runs is what was recorded", project: true, volatile: true, run: (*doctor).drifted},
+	{id: "team.transcripts", holds: "each conversation that was held is on disk", project: true, volatile: true, run: (*doctor).lostTranscripts},
+	{id: "team.keeping", holds: "Claude deletes no transcript of an agent within a week", project: true, volatile: true, run: (*doctor).endingTranscripts},
+	{id: "team.twice", holds: "no conversation of an agent is open in two claudes", project: true, volatile: true, run: (*doctor).openTwice},
+	{id: "team.unrecorded", holds: "each claude of this project has its record", volatile: true, run: (*doctor).unrecordedClaudes},
+	{id: "team.sessions", holds: "each tmux session of this project has its record", volatile: true, run: (*doctor).unrecordedSessions},
 }
 
 func (d *doctor) damagedRecords(_ context.Context) []Finding {
@@ -102,7 +102,9 @@ func (d *doctor) lostTranscripts(ctx context.Context) []Finding {
 	var all []Finding
 	for _, r := range d.retentions(ctx) {
 		switch {
-		case r.Path != "" || r.seen.IsZero():
+		case r.Path != "":
+			all = append(all, d.unwhole(r)...)
+		case r.seen.IsZero():
 		case r.Kept != store.NotKept:
 			all = append(all, found(Note, string(r.Handle)+": its transcript is gone from where Claude has it; .nbs keeps it", "nothing is lost: a resume puts it back", "nbs-worker resume "+string(r.Handle)))
 		default:
@@ -111,6 +113,30 @@ func (d *doctor) lostTranscripts(ctx context.Context) []Finding {
 		}
 	}
 	return all
+}
+
+// unwhole says what is missing in a transcript that is there.
+func (d *doctor) unwhole(k keeping) []Finding {
+	config, err := d.ConfigOf(&k.record)
+	if err != nil {
+		return nil
+	}
+	loss, lossErr := d.lossOf(config, k.SessionID)
+	whole, wholeErr := d.checkWhole(&k.record, config)
+	switch {
+	case k.Kept == store.Emptied && !k.seen.IsZero():
+		return []Finding{found(Failure, string(k.Handle)+": its transcript is empty: "+k.Path, "it cannot be resumed; somebody has written into Claude's file",
+			"put the file back from a backup, or give the conversation up: nbs-worker resume "+string(k.Handle)+" --fresh")}
+	case agent.KindOf(wholeErr) == agent.Conflict:
+		return []Finding{found(Failure, string(k.Handle)+": "+oneLine(wholeErr), "a resume is refused until somebody has said which of them the conversation is", agent.HintsOf(wholeErr)...)}
+	case lossErr == nil && loss != nil:
+		return []Finding{found(Failure, string(k.Handle)+": "+loss.String(), "the agent will not know what stood there; somebody has written into Claude's file",
+			"put the file back from a backup; or take it as it is: nbs-worker resume "+string(k.Handle))}
+	case wholeErr == nil && whole != nil:
+		return []Finding{found(Warning, string(k.Handle)+": the end of its transcript is missing where Claude has it; .nbs keeps all of it", "nothing is lost: a resume puts the whole one back",
+			"nbs-worker resume "+string(k.Handle))}
+	}
+	return nil
 }
 
 // nearEnd is how many days before Claude deletes a transcript it is told.
@@ -136,6 +162,7 @@ func (d *doctor) endingTranscripts(ctx context.Context) []Finding {
 // keeping is a transcript's retention with what else is told of it.
 type keeping struct {
 	Retention
+	record   agent.Record
 	seen     time.Time // when it was last known to be there
 	settings string    // the user's settings file
 }
@@ -147,7 +174,7 @@ func (d *doctor) retentions(ctx context.Context) []keeping {
 		at := slices.IndexFunc(looked, func(r Retention) bool { return r.Handle == row.Handle && r.Err == nil })
 		config, err := d.ConfigOf(&row.Record)
 		if at >= 0 && err == nil {
-			all = append(all, keeping{looked[at], row.Record.TranscriptSeen, config.SettingsFile()})
+			all = append(all, keeping{looked[at], row.Record, row.Record.TranscriptSeen, config.SettingsFile()})
 		}
 	}
 	return all

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
@@ -15,8 +18,8 @@ import (
 
 var tmuxChecks = []check{
 	{id: "tmux.version", run: (*doctor).tmuxVersion},
-	{id: "tmux.trial", holds: "a session of ours gets its mark and its variables, and is found by its whole name only", run: (*doctor).tmuxTrial},
-	{id: "tmux.server", holds: "the tmux servers of the agents answer", run: (*doctor).tmuxServers},
+	{id: "tmux.trial", holds: "a session of ours gets its mark and its variables, and is found by its whole name only", volatile: true, run: (*doctor).tmuxTrial},
+	{id: "tmux.server", holds: "the tmux servers of the agents answer", volatile: true, run: (*doctor).tmuxServers},
 	{id: "tmux.settings", holds: "nothing in the tmux configuration ends or renames sessions", run: (*doctor).tmuxSettings},
 }
 
@@ -43,11 +46,19 @@ func (d *doctor) tmuxVersion(ctx context.Context) []Finding {
 
 // tmuxTrial starts a session as an agent's, on a server of its own that is ended again.
 func (d *doctor) tmuxTrial(ctx context.Context) []Finding {
-	client, err := tmux.Scratch(d.scratch)
+	client, err := tmux.Configured(d.scratch)
 	if err != nil {
 		return []Finding{found(Note, "tmux was not tried: "+oneLine(err), "")}
 	}
 	defer func() { _ = client.KillServer(context.WithoutCancel(ctx)) }()
+	settings, err := client.StartSettings(ctx, configLimit)
+	if err != nil {
+		return []Finding{found(Warning, "a tmux server of the user's configuration did not come up: "+oneLine(err),
+			"the first agent's server would not either", "to see what it does: time tmux -L nbs-trial start-server")}
+	}
+	if hooks, _ := settings.Enders(); len(hooks) > 0 {
+		return nil // tmux.settings says so; no session of that server would live
+	}
 	if err := tryTmux(ctx, client); err != nil {
 		broken := found(Failure, "tmux does not do what is relied on: "+oneLine(err),
 			"an agent's session would not be found again, or another one be taken for it", "try another tmux: "+installTmux)
@@ -60,14 +71,14 @@ func (d *doctor) tmuxTrial(ctx context.Context) []Finding {
 func tryTmux(ctx context.Context, client *tmux.Client) error {
 	const name, variable, value = "nbs-alpha-live", "NBS_TRIAL", "a b"
 	id := agent.NewInvocation()
-	pane, err := client.Trial(ctx, name, id, map[string]string{variable: value})
+	pane, err := client.Trial(ctx, name, id, map[string]string{variable: value}, configLimit)
 	if err != nil {
 		return err
 	}
 	if pane.Invocation != id {
 		return fmt.Errorf("a session has lost its mark: it has %s", agent.Quote(string(pane.Invocation)))
 	}
-	if got, _ := proc.Variable(pane.PID, variable); got != value {
+	if got := variableOf(ctx, pane.PID, variable, value); got != value {
 		return fmt.Errorf("what is started in a session does not get its variables: %s", agent.Quote(got))
 	}
 	whole, err := client.HasSession(ctx, name)
@@ -79,6 +90,24 @@ func tryTmux(ctx context.Context, client *tmux.Client) error {
 		err = errors.New("a session is found by a part of its name")
 	}
 	return err
+}
+
+// configLimit is how long a tmux server may take to read the user's configuration.
+const configLimit = 20 * time.Second
+
+// variableOf reads a variable of a process that was just started: until it is its own program
+// it shows the variables of its parent.
+func variableOf(ctx context.Context, pid int, name, want string) (got string) {
+	ctx, cancel := context.WithTimeout(ctx, probeGrace)
+	defer cancel()
+	retry := time.NewTicker(time.Millisecond)
+	defer retry.Stop()
+	for {
+		if got, _ = proc.Variable(pid, name); got == want || ctx.Err() != nil {
+			return got
+		}
+		<-retry.C
+	}
 }
 
 // tmuxServers looks for servers of agents that cannot be asked.
@@ -115,6 +144,7 @@ func (d *doctor) servers() []*tmux.Client {
 	return clients
 }
 
+// tmuxSettings looks at the servers that run, and at what a new one would have.
 func (d *doctor) tmuxSettings(ctx context.Context) []Finding {
 	var all []Finding
 	for _, client := range d.servers() {
@@ -123,39 +153,70 @@ func (d *doctor) tmuxSettings(ctx context.Context) []Finding {
 		}
 		settings, err := client.Settings(ctx)
 		if err == nil {
-			all = append(all, judgeSettings(client.Path(), settings)...)
+			all = append(all, judgeSettings("tmux -S "+agent.ShellWord(client.Path())+" ", settings)...)
 		}
+	}
+	dir := filepath.Join(d.scratch, "settings")
+	if len(all) > 0 || os.Mkdir(dir, 0o700) != nil {
+		return all
+	}
+	client, err := tmux.Configured(dir)
+	if err != nil {
+		return all // tmux.version says so
+	}
+	begun := time.Now()
+	settings, err := client.StartSettings(ctx, configLimit)
+	if err != nil {
+		return all // tmux.trial says so
+	}
+	all = judgeSettings("", settings)
+	if took := time.Since(begun); took > slowConfig {
+		all = append(all, found(Note, fmt.Sprintf("tmux takes %s to read its configuration", took.Round(100*time.Millisecond)),
+			"the first agent of a server, and the first resume after a reboot, wait for that", "to see what it does: time tmux -L nbs-trial start-server"))
 	}
 	return all
 }
 
-// judgeSettings looks for options and hooks that reach into the sessions of agents.
-func judgeSettings(socket string, settings tmux.Settings) []Finding {
-	command := func(words string) string { return "tmux -S " + agent.ShellWord(socket) + " " + words }
+// slowConfig is how long tmux may read its configuration before it is worth a note.
+const slowConfig = time.Second
+
+// judgeSettings looks for options and hooks that reach into the sessions of agents. command
+// begins a command to the server; "" where none runs and only the configuration has them.
+func judgeSettings(command string, settings tmux.Settings) []Finding {
+	mend := func(words string) []string {
+		const line = "remove the line from your tmux.conf"
+		if command == "" {
+			return []string{line}
+		}
+		return []string{command + words, "and " + line}
+	}
 	var all []Finding
 	if settings["exit-unattached"] == "on" {
-		all = append(all, found(Failure, "tmux has exit-unattached on", "its server ends, and all agents in it, when the last person detaches",
-			command("set-option -s exit-unattached off"), "and remove the line from your tmux.conf"))
+		all = append(all, found(Note, "tmux has exit-unattached on", "nbs-worker turns it off in a server in which it starts an agent, which would end when nobody is attached",
+			mend("set-option -s exit-unattached off")...))
 	}
 	if value := settings["destroy-unattached"]; value != "" && value != "off" {
 		all = append(all, found(Note, "tmux has destroy-unattached "+value, "sessions of agents are exempt from it; those that you make by hand end when you detach",
-			command("set-option -g destroy-unattached off")))
+			mend("set-option -g destroy-unattached off")...))
 	}
 	if settings["remain-on-exit"] == "on" {
 		all = append(all, found(Note, "tmux has remain-on-exit on", "sessions of agents are exempt from it; with others, text that is pasted into a dead pane crashes tmux 3.3a, and all agents with it",
-			command("set-option -gw remain-on-exit off")))
+			mend("set-option -gw remain-on-exit off")...))
 	}
-	var hooks []string
+	atBegin, later := settings.Enders()
+	for _, name := range atBegin {
+		all = append(all, found(Failure, "tmux has a hook that ends what is just begun: "+name, "no agent can be started in such a server", mend("set-hook -gu "+name)...))
+	}
 	for name, value := range settings {
-		if strings.Contains(value, "rename-session") || strings.Contains(value, "kill-session") || strings.Contains(value, "kill-server") {
-			hooks = append(hooks, name)
+		if strings.Contains(value, "rename-session") {
+			later = append(later, name)
 		}
 	}
-	slices.Sort(hooks)
-	for _, name := range hooks {
+	slices.Sort(later)
+	for _, name := range slices.Compact(later) {
 		all = append(all, found(Warning, "tmux has a hook that renames or ends sessions: "+name,
 			"it may end agents; one that was renamed is still found, but not under the name that people look for",
-			command("set-hook -gu "+name), "and remove the line from your tmux.conf"))
+			mend("set-hook -gu "+name)...))
 	}
 	return all
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"time"
@@ -17,10 +18,11 @@ import (
 // Claude deletes transcripts after some weeks, and people do by mistake. Each verb that sees
 // a transcript sees to it that .nbs keeps it; see package store.
 
-// Restored is a transcript that was gone and was put back.
+// Restored is a transcript that was put back.
 type Restored struct {
 	From, To string    // absolute paths
 	Written  time.Time // the last time anything was written to it
+	What     string    // that had become of it: "was gone"
 }
 
 // keep keeps the transcripts of an agent. What prevents it is written down and is no
@@ -62,7 +64,11 @@ func (s *Supervisor) opening(r *agent.Record, config claude.Config, minted bool)
 		return claude.OpenNew, nil, nil
 	}
 	opening, err := config.Open(r)
-	if opening == claude.OpenResume || err != nil && agent.KindOf(err) != agent.NotFound {
+	if opening == claude.OpenResume {
+		whole, err := s.checkWhole(r, config)
+		return opening, whole, err
+	}
+	if err != nil && agent.KindOf(err) != agent.NotFound {
 		return opening, nil, err
 	}
 	kept, keptErr := s.keptOf(r.SessionID)
@@ -108,7 +114,7 @@ func (s *Supervisor) rejoin(ctx context.Context, verb string, r *agent.Record) (
 	if err := transcript.Join(parts); err != nil {
 		return nil, err
 	}
-	restored := &Restored{From: parts[0].Path, To: transcript.Path, Written: transcript.Modified.UTC()}
+	restored := &Restored{From: parts[0].Path, To: transcript.Path, Written: transcript.Modified.UTC(), What: "had lost its beginning"}
 	return restored, s.journal(ctx, "restored", r, "what was deleted from its transcript while it ran: "+transcript.Path)
 }
 
@@ -133,7 +139,8 @@ func (s *Supervisor) restoredPlan(ctx context.Context, verb string, plan func() 
 	return p, restored, err
 }
 
-// putBack restores the transcript of a plan, under the lease of the conversation.
+// putBack restores the transcript of a plan, under the lease of the conversation. One that has
+// become shorter than what was kept is set aside.
 func (s *Supervisor) putBack(ctx context.Context, verb string, p *Plan) (*Restored, error) {
 	r := &p.Record
 	holder := store.Holder{PID: os.Getpid(), Verb: verb, Handle: r.Handle, Since: s.now()}
@@ -146,7 +153,15 @@ func (s *Supervisor) putBack(ctx context.Context, verb string, p *Plan) (*Restor
 	if err != nil || kept == nil { // it is there again
 		return nil, err
 	}
-	if err := p.config.ClearPlace(r.SessionID); err != nil {
+	what := "was gone"
+	aside, err := p.config.SetShortenedAside(r.SessionID)
+	if err == nil && aside != "" {
+		what = "had lost its end, and what was left of it is now " + aside
+	}
+	if err == nil {
+		err = p.config.ClearPlace(r.SessionID)
+	}
+	if err != nil {
 		return nil, err
 	}
 	path, err := p.config.RestorePath(r.SessionID, kept.Folder, r.LaunchCwd())
@@ -156,8 +171,8 @@ func (s *Supervisor) putBack(ctx context.Context, verb string, p *Plan) (*Restor
 	if err := s.Store.RestoreTranscript(*kept, path); err != nil {
 		return nil, err
 	}
-	restored := &Restored{From: kept.Path, To: path, Written: kept.Modified.UTC()}
-	detail := "its transcript was gone: " + path + ", last written " + restored.Written.Format(time.RFC3339)
+	restored := &Restored{From: kept.Path, To: path, Written: kept.Modified.UTC(), What: what}
+	detail := fmt.Sprintf("its transcript %s: %s, last written %s", what, path, restored.Written.Format(time.RFC3339))
 	return restored, s.journal(ctx, "restored", r, detail)
 }
 

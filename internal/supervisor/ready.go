@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -202,12 +203,12 @@ func (w *starting) checkLauncher(ctx context.Context) error {
 		return nil
 	}
 	w.lastScreen = time.Now()
-	_, panes, err := w.Panes(ctx, &w.record)
+	client, panes, err := w.Panes(ctx, &w.record)
 	if err != nil {
 		return observe.InVain(err)
 	}
 	if _, there := observe.PaneOf(panes, w.record.Process); !there {
-		return w.vanished()
+		return cmp.Or(endedByHook(ctx, client), w.vanished())
 	}
 	return nil
 }

@@ -75,7 +75,8 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	if resume.Fresh {
 		detail = "fresh: a new conversation in place of " + string(before.SessionID)
 	}
-	if unwritten := s.journal(ctx, "resume", &r, detail); unwritten != nil && err == nil {
+	unwritten := errors.Join(s.noteLoss(ctx, &r, plan.Loss), s.journal(ctx, "resume", &r, detail))
+	if unwritten != nil && err == nil {
 		err = runsUnnoted(&r, "its entry in the journal", unwritten)
 	}
 	return started, err

@@ -82,7 +82,7 @@ func (s *Supervisor) Spawn(ctx context.Context, spawn Spawn) (Started, error) {
 	}
 	started := s.started(ctx, plan, r)
 	started.Restored = restored
-	return started, nil
+	return started, s.noteLoss(ctx, &r, plan.Loss)
 }
 
 // withRecordKept says what became of the record of an agent that does not run.

@@ -44,6 +44,7 @@ type Plan struct {
 	wait           time.Duration // for which a server may read its configuration
 
 	Restores *store.Kept // put back before the start; nil: nothing is gone
+	Loss     *Loss       // what was cut off the transcript; nil: nothing
 }
 
 // plan checks all that can be known before a start. Nothing is changed.
@@ -70,6 +71,9 @@ func (s *Supervisor) plan(r agent.Record, start Start) (Plan, error) {
 			return Plan{}, err
 		}
 		plan.transcriptSize = transcript.Size
+		if plan.Loss, err = s.lossOf(config, r.SessionID); err != nil {
+			return Plan{}, err
+		}
 	}
 	if plan.prompt == "" && opening == claude.OpenNew {
 		plan.prompt = r.InitialPrompt // nothing was ever said: this is the first start
@@ -260,6 +264,9 @@ func (s *Supervisor) openPane(ctx context.Context, r *agent.Record, p Plan, clie
 		}
 		if errors.Is(err, tmux.ErrNoSession) {
 			err = client.NewSession(ctx, spec)
+		}
+		if errors.Is(err, tmux.ErrNoSession) || errors.Is(err, tmux.ErrNoServer) {
+			err = cmp.Or(endedByHook(ctx, client), err)
 		}
 		if !errors.Is(err, tmux.ErrDuplicate) {
 			return spec.Name, observe.Diagnose(client, r.Handle, err)

@@ -128,7 +128,7 @@ func (w *waiting) judge(ctx context.Context, a *watched, r *agent.Record) error 
 	view := View{Sight: w.LookAt(ctx, *r)}
 	if agent.KindOf(view.Err) == agent.NotFound {
 		a.dismiss()
-		return nil //nolint:nilerr // that it went is an answer
+		return nil
 	}
 	a.Status, a.done = view.Status, view.Done
 	if a.gone() && w.BeingStarted(r) {

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+)
+
+// A conversation does not come back shortened without a word.
+
+// threeTurns is an agent that was told three things and then stopped.
+func (m *team) threeTurns() session {
+	m.Helper()
+	s := m.remembers("alpha")
+	for _, line := range []string{"Remember 43.", "Remember 44."} {
+		m.typeLine(s, line)
+		m.mustAnswer("alpha", "OK, I will remember "+strings.Fields(strings.TrimSuffix(line, "."))[1]+".")
+	}
+	m.waitState("alpha", "idle")
+	m.ok("stop", "alpha")
+	return m.session("alpha")
+}
+
+func (m *team) bytesOf(path string) []byte {
+	m.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		m.Fatal(err)
+	}
+	return text
+}
+
+// replace puts a text into the place of a file, as an editor does.
+func (m *team) replace(path string, text []byte) {
+	m.Helper()
+	if err := os.WriteFile(path+".new", text, 0o600); err != nil {
+		m.Fatal(err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		m.Fatal(err)
+	}
+}
+
+// firstTurn is the part of a transcript before the second prompt.
+func firstTurn(t *testing.T, text []byte) []byte {
+	t.Helper()
+	at := bytes.Index(text, []byte("Remember 43."))
+	if at < 0 {
+		t.Fatalf("there is no second turn in %s", text)
+	}
+	return text[:bytes.LastIndexByte(text[:at], '\n')+1]
+}
+
+// Somebody has cut the end off a copy and put it in the place of the transcript.
+func TestShortenedTranscriptIsPutBackWhole(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		before := m.threeTurns()
+		path := before.Transcript.Path
+		whole := m.bytesOf(path)
+		m.replace(path, firstTurn(t, whole))
+		if out := m.ok("session", "alpha"); !strings.Contains(out, "Claude's own has lost its end") {
+			t.Errorf("session does not tell:\n%s", out)
+		}
+		m.doctor(1).finds(m, "team.transcripts", "warning", "the end of its transcript is missing")
+		r := m.nbs("resume", "alpha", "--prompt", "What number?")
+		if r.code != 0 || !strings.Contains(r.stderr, "its transcript had lost its end") || !strings.Contains(r.stderr, "the whole one was put back") {
+			t.Error(r)
+		}
+		m.mustAnswer("alpha", "44")
+		if now := m.bytesOf(path); !bytes.HasPrefix(now, whole) {
+			t.Error("the transcript does not begin with all that it had")
+		}
+		m.mustBeKept(before.SessionID, path)
+		m.mustBeInTheJournal("restored", "alpha", before.SessionID)
+		m.doctor(0).isWell(m, "team.transcripts")
+	})
+}
+
+// Both have something that the other has not: only a person can choose.
+func TestTranscriptThatWentAnotherWayIsRefused(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		before := m.threeTurns()
+		path := before.Transcript.Path
+		whole := m.bytesOf(path)
+		other := append(firstTurn(t, whole), bytes.ReplaceAll(whole[len(firstTurn(t, whole)):], []byte(`"uuid":"`), []byte(`"uuid":"0`))...)
+		m.replace(path, other)
+		m.doctor(1).finds(m, "team.transcripts", "failure", "went different ways")
+		r := m.refused(5, "went different ways", "resume", "alpha")
+		m.mustHaveWayOut(r.stderr, "to go on with what was kept: ")
+		m.ok("resume", "alpha", "--prompt", "What number?")
+		m.mustAnswer("alpha", "44")
+		if now := m.bytesOf(path); !bytes.HasPrefix(now, whole) {
+			t.Error("the transcript is not the kept one")
+		}
+	})
+}
+
+// mustHaveWayOut does what a hint says, as a person who pastes it.
+func (m *team) mustHaveWayOut(stderr, hint string) {
+	m.Helper()
+	_, rest, found := strings.Cut(stderr, "hint: "+hint)
+	command, _, _ := strings.Cut(rest, "\n")
+	if !found {
+		m.Fatalf("there is no hint %q in %s", hint, stderr)
+	}
+	m.shell(command)
+}
+
+// What is cut off in place is cut off the second name too: that is said, once.
+func TestTranscriptThatWasCutInPlace(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		before := m.threeTurns()
+		path := before.Transcript.Path
+		whole := m.bytesOf(path)
+		if err := os.Truncate(path, int64(len(firstTurn(t, whole)))); err != nil {
+			t.Fatal(err)
+		}
+		if out := m.ok("session", "alpha"); !strings.Contains(out, "Kept:            -, for something was cut off") {
+			t.Errorf("session vouches for what is cut off:\n%s", out)
+		}
+		m.doctor(1).finds(m, "team.transcripts", "failure", "were cut off, and are in no copy")
+		var said struct {
+			Lost *struct {
+				Path  string
+				Bytes int
+			}
+		}
+		r := m.nbs("resume", "alpha", "--prompt", "What number?", "--json")
+		if err := json.Unmarshal([]byte(r.stdout), &said); err != nil || said.Lost == nil || said.Lost.Bytes != len(whole)-len(firstTurn(t, whole)) || !strings.Contains(r.stderr, "were cut off") {
+			t.Errorf("%v: %s", err, r)
+		}
+		m.mustAnswer("alpha", "42")
+		m.mustBeInTheJournal("lost", "alpha", before.SessionID)
+		m.waitState("alpha", "idle")
+		m.doctor(0).isWell(m, "team.transcripts")
+		if r := m.nbs("resume", "alpha", "--force"); r.code != 0 || strings.Contains(r.stderr, "cut off") {
+			t.Errorf("it is said again: %s", r)
+		}
+	})
+}
+
+func TestTranscriptThatWasEmptiedInPlace(t *testing.T) {
+	m := real(t)
+	before := m.threeTurns()
+	if err := os.Truncate(before.Transcript.Path, 0); err != nil {
+		t.Fatal(err)
+	}
+	if out := m.ok("session", "alpha"); !strings.Contains(out, "Kept:            -, for the transcript is empty") {
+		t.Errorf("%s", out)
+	}
+	m.doctor(1).finds(m, "team.transcripts", "failure", "its transcript is empty")
+	m.refused(2, "is empty now", "resume", "alpha")
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What stands in a person's tmux.conf.
+
+func (m *team) tmuxConf(lines ...string) {
+	m.Helper()
+	if err := os.WriteFile(filepath.Join(m.world.Home, ".tmux.conf"), []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		m.Fatal(err)
+	}
+}
+
+// A server that has to be started first may take its time to read the configuration.
+func TestSlowTmuxConfiguration(t *testing.T) {
+	m := real(t)
+	m.tmuxConf("run-shell 'sleep 3'")
+	before := m.remembers("alpha")
+	m.killServer()
+	m.waitState("alpha", "lost: tmux")
+	m.mustRemember("alpha", before)
+	c := m.doctor(0)
+	c.finds(m, "tmux.settings", "note", "to read its configuration")
+	m.killServer()
+	m.waitState("alpha", "lost: tmux")
+	m.refused(3, "tmux gave no answer within", "resume", "alpha", "--wait", "1s")
+}
+
+// A server that would end when nobody is attached does not, with an agent in it.
+func TestTmuxThatExitsUnattached(t *testing.T) {
+	m := real(t)
+	m.tmuxConf("set -s exit-unattached on", "set -g destroy-unattached on")
+	before := m.remembers("alpha")
+	m.ok("stop", "alpha")
+	m.mustRemember("alpha", before)
+	m.killServer()
+	m.doctor(0).finds(m, "tmux.settings", "note", "tmux has exit-unattached on")
+}
+
+// No start can succeed: the error names the hook, and doctor knows it beforehand.
+func TestTmuxHookThatKillsSessions(t *testing.T) {
+	m := standIn(t)
+	m.tmuxConf("set-hook -g session-created kill-session")
+	m.doctor(1).finds(m, "tmux.settings", "failure", "session-created")
+	r := m.refused(6, "a hook of your tmux configuration ends each session as soon as it is made: session-created", "spawn", "alpha")
+	if strings.Contains(r.stderr, "launcher was killed") {
+		t.Error(r)
+	}
+	m.tmuxConf()
+	m.ok("resume", "alpha")
+}

@@ -1,0 +1,87 @@
+package claude
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"nbs-worker/internal/agent"
+)
+
+// What keeps a first start from getting anywhere: a person has not been here yet.
+
+// FirstStart is what Claude's configuration says of a start in a folder.
+type FirstStart struct {
+	Onboarded  bool // its first-time set-up is done
+	LoggedIn   bool // it knows an account, a key or another provider
+	AsksForKey bool // before it uses the API key of the environment
+	Trusted    bool // the folder, or one above it
+}
+
+// userConfig is what is used of .claude.json.
+type userConfig struct {
+	Onboarded bool           `json:"hasCompletedOnboarding"`
+	Account   jsontext.Value `json:"oauthAccount"`
+	APIKey    string         `json:"primaryApiKey"`
+	Keys      struct {
+		Approved []string `json:"approved"`
+	} `json:"customApiKeyResponses"`
+	Projects map[string]struct {
+		Trusted bool `json:"hasTrustDialogAccepted"`
+	} `json:"projects"`
+}
+
+// ReadFirstStart reads what Claude's configuration, and the environment of a start, say of it.
+func (c Config) ReadFirstStart(folder string, env func(name string) string) (FirstStart, error) {
+	var user userConfig
+	data, err := os.ReadFile(c.file)
+	if err == nil && len(data) > 0 {
+		err = json.Unmarshal(data, &user, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return FirstStart{}, agent.Errorf(agent.BadInput, "Claude's configuration %s cannot be read: %w", agent.Quote(c.file), err)
+	}
+	first := FirstStart{Onboarded: user.Onboarded, Trusted: isOn(env("CLAUDE_CODE_SANDBOXED"))}
+	key := env("ANTHROPIC_API_KEY")
+	first.AsksForKey = key != "" && !slices.Contains(user.Keys.Approved, shortKey(key))
+	first.LoggedIn = key != "" || user.APIKey != "" || len(user.Account) > 0 && string(user.Account) != "null" || c.hasCredentials() || hasProvider(env)
+	for at := realPath(folder); ; at = filepath.Dir(at) {
+		first.Trusted = first.Trusted || user.Projects[at].Trusted
+		if at == filepath.Dir(at) {
+			return first, nil
+		}
+	}
+}
+
+// shortKey is by what Claude remembers a key.
+func shortKey(key string) string {
+	const remembered = 20 // characters
+	return key[max(0, len(key)-remembered):]
+}
+
+func (c Config) hasCredentials() bool {
+	info, err := os.Stat(filepath.Join(c.dir, ".credentials.json"))
+	return err == nil && info.Size() > 0
+}
+
+// hasProvider tells whether claude gets its credentials from elsewhere.
+func hasProvider(env func(name string) string) bool {
+	for _, name := range []string{"ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"} {
+		if isOn(env(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return filepath.Clean(path)
+}

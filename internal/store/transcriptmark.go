@@ -1,0 +1,141 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/agent"
+)
+
+// A second name keeps what is deleted, and not what is cut off in place: then both names have
+// lost it. So a mark remembers, apart from the transcript, how long it was and how it ended.
+
+// mark is how far a transcript was written when it was last looked at.
+type mark struct {
+	Size int64 `json:"size,omitempty"` // bytes
+	Tail sum   `json:"tail,omitempty"` // SHA-256 of the last of them
+}
+
+// markLength is how much of the end of a transcript a mark is made of, in bytes. Claude's
+// records carry ids and times: no two ends are alike.
+const markLength = 4 << 10
+
+func markAt(f io.ReaderAt, size int64) (mark, error) {
+	length := min(size, markLength)
+	end := make([]byte, length)
+	if _, err := f.ReadAt(end, size-length); err != nil {
+		return mark{}, err
+	}
+	return mark{Size: size, Tail: sumOf(end)}, nil
+}
+
+// stands tells whether all that the mark remembers is in the file.
+func (m mark) stands(f *ownFile) (bool, error) {
+	if m.Size == 0 {
+		return true, nil
+	}
+	if f.stat.Size < m.Size {
+		return false, nil
+	}
+	now, err := markAt(f, m.Size)
+	return err == nil && now == m, err
+}
+
+// remark moves the mark of a transcript to where it ends now. One of which something was cut
+// off keeps its mark, until [Store.AcceptTranscript].
+func (s *Store) remark(ctx context.Context, id agent.SessionID, source *ownFile) error {
+	from := s.originOf(id)
+	if from.Size == source.stat.Size {
+		return nil
+	}
+	if stands, err := from.stands(source); err != nil || !stands {
+		return err
+	}
+	return s.setMark(ctx, id, source)
+}
+
+func (s *Store) setMark(ctx context.Context, id agent.SessionID, source *ownFile) error {
+	unlock, err := s.lockTranscripts(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return s.noteOrigin(id, source)
+}
+
+// CutTranscript tells whether something that was in the transcript at path is not in it any
+// more, though it is the file that was kept, and how many bytes are missing at least.
+func (s *Store) CutTranscript(id agent.SessionID, path string) (missing int64, cut bool, err error) {
+	source, err := openOwn(unix.AT_FDCWD, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	defer source.Close()
+	from := s.originOf(id)
+	stands, err := from.stands(source)
+	if err != nil || stands || !s.isKept(id, source) {
+		return 0, false, err
+	}
+	return max(0, from.Size-source.stat.Size), true, nil
+}
+
+// AcceptTranscript takes the transcript at path as it is: what was cut off is known to be lost.
+func (s *Store) AcceptTranscript(ctx context.Context, id agent.SessionID, path string) error {
+	source, err := openOwn(unix.AT_FDCWD, path)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	return s.setMark(ctx, id, source)
+}
+
+// GoesOn tells whether the kept transcript has all of the file at path, from its beginning,
+// and more behind it.
+func (k Kept) GoesOn(path string) (bool, error) {
+	shorter, err := openOwn(unix.AT_FDCWD, path)
+	if err != nil {
+		return false, err
+	}
+	defer shorter.Close()
+	longer, err := openOwn(unix.AT_FDCWD, k.Path)
+	if err != nil {
+		return false, err
+	}
+	defer longer.Close()
+	return begins(longer, shorter)
+}
+
+// begins tells whether one file is a strict beginning of another.
+func begins(longer, shorter *ownFile) (bool, error) {
+	size := shorter.stat.Size
+	if size >= longer.stat.Size {
+		return false, nil
+	}
+	ours, theirs := io.NewSectionReader(longer, 0, size), io.NewSectionReader(shorter, 0, size)
+	const piece = 256 << 10 // bytes
+	a, b := make([]byte, piece), make([]byte, piece)
+	for {
+		n, err := io.ReadFull(ours, a)
+		m, err2 := io.ReadFull(theirs, b)
+		if !bytes.Equal(a[:n], b[:m]) {
+			return false, nil
+		}
+		for _, err := range []error{err, err2} {
+			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+				return true, nil
+			}
+			if err != nil {
+				return false, &os.PathError{Op: "read", Path: longer.Name(), Err: err}
+			}
+		}
+	}
+}

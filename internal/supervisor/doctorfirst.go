@@ -1,0 +1,83 @@
+package supervisor
+
+import (
+	"context"
+	"fmt"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+)
+
+// The commonest reasons why a first start gets nowhere.
+var firstChecks = []check{
+	{id: "start.login", holds: "claude knows with which account or key it talks", run: (*doctor).login},
+	{id: "start.trust", holds: "claude trusts the folder", run: (*doctor).trust},
+	{id: "start.waiting", holds: "no agent waits for a person", project: true, volatile: true, run: (*doctor).waiting},
+}
+
+// firstStart is what Claude's configuration says of a start for the caller, in a folder.
+func (d *doctor) firstStart(folder string) (claude.FirstStart, error) {
+	dir, err := d.callersConfigDir()
+	if err != nil {
+		return claude.FirstStart{}, err
+	}
+	config, err := claude.ConfigAt(dir)
+	if err != nil {
+		return claude.FirstStart{}, err
+	}
+	return config.ReadFirstStart(folder, d.Variable)
+}
+
+func (d *doctor) login(_ context.Context) []Finding {
+	first, err := d.firstStart(d.Store.Project())
+	const why = "an agent that is started would wait for a person at its first dialog; spawn ends with 8 and says so"
+	switch {
+	case err != nil:
+		return []Finding{found(Failure, oneLine(err), "claude would not start with it", agent.HintsOf(err)...)}
+	case !first.Onboarded:
+		return []Finding{found(Warning, "Claude Code has not been set up for this user", why, "start claude once by hand, and answer what it asks: claude")}
+	case !first.LoggedIn:
+		return []Finding{found(Warning, "claude knows no account, key or provider here", why, "start claude once by hand, and type /login: claude")}
+	case first.AsksForKey:
+		return []Finding{found(Warning, "claude will ask whether to use the API key of the environment, and its default is no", why, "start claude once by hand, and answer yes: claude")}
+	}
+	return nil
+}
+
+// trust looks at the folders of the agents, and where there are none yet at that of the next.
+func (d *doctor) trust(_ context.Context) []Finding {
+	const why = "an agent that is started there asks whether it may, and waits for a person"
+	var all []Finding
+	said := map[string]bool{}
+	for _, row := range d.known() {
+		config, err := d.ConfigOf(&row.Record)
+		folder := row.Record.LaunchCwd()
+		if err != nil || said[folder] {
+			continue
+		}
+		if first, err := config.ReadFirstStart(folder, d.Variable); err == nil && !first.Trusted {
+			said[folder] = true
+			all = append(all, found(Warning, fmt.Sprintf("claude does not trust the folder of %s: %s", row.Handle, agent.Quote(folder)), why,
+				"start claude there once by hand, and answer yes: claude", fmt.Sprintf("or accept it for the agent: nbs-worker resume %s --force --trust", row.Handle)))
+		}
+	}
+	if len(d.known()) > 0 {
+		return all
+	}
+	first, err := d.firstStart(d.Store.Project())
+	if err != nil || first.Trusted {
+		return nil // start.login says what cannot be read
+	}
+	return []Finding{found(Note, "claude does not trust the folder "+agent.Quote(d.Store.Project()), why,
+		"start claude there once by hand, and answer yes: claude", "or accept it for an agent that you start: nbs-worker spawn HANDLE --trust")}
+}
+
+func (d *doctor) waiting(_ context.Context) []Finding {
+	var all []Finding
+	for _, row := range d.live() {
+		if row.Status.State == agent.Waiting {
+			all = append(all, found(Note, fmt.Sprintf("%s is %s", row.Handle, row.Status.Word()), "it does nothing until a person answers", "answer it there: nbs-worker attach "+string(row.Handle)))
+		}
+	}
+	return all
+}

@@ -1,0 +1,101 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/store"
+)
+
+// Whether a transcript that is there has all that was said. Claude only ever appends to one:
+// what is missing was taken away by somebody.
+
+// checkWhole compares the transcript of a conversation with all that is kept of it. It returns
+// what is to be put back in its place: the transcript is only the beginning of that. Errors:
+// Conflict when both have something that the other has not.
+func (s *Supervisor) checkWhole(r *agent.Record, config claude.Config) (*store.Kept, error) {
+	transcript, found, err := config.Transcript(r.SessionID)
+	if err != nil || !found {
+		return nil, err
+	}
+	all, err := s.Store.Kept(r.SessionID)
+	if err != nil {
+		return nil, nil //nolint:nilerr // what cannot be read is said when the transcript is kept again
+	}
+	var earlier []claude.Transcript
+	for _, kept := range all {
+		earlier = append(earlier, claude.TranscriptAt(kept.Path))
+	}
+	parts, err := transcript.Continued(earlier)
+	if err != nil {
+		return nil, err
+	}
+	if len(parts) > 1 {
+		return nil, nil // what came before is joined to it before the start
+	}
+	for i, kept := range all {
+		has, err := transcript.Has(earlier[i])
+		if err != nil {
+			return nil, err
+		}
+		if has {
+			continue
+		}
+		longer, err := kept.GoesOn(transcript.Path)
+		if err != nil {
+			return nil, err
+		}
+		if longer {
+			return &kept, nil
+		}
+		return nil, errWentApart(r, transcript, kept)
+	}
+	return nil, nil
+}
+
+// errWentApart leaves to a person which of two transcripts the conversation is.
+func errWentApart(r *agent.Record, transcript claude.Transcript, kept store.Kept) error {
+	here, there := agent.ShellWord(transcript.Path), agent.ShellWord(kept.Path)
+	return agent.Errorf(agent.Conflict, "the transcript of the conversation %s and what was kept of it went different ways: each has something that the other has not", r.SessionID).
+		Hint("to see where: diff %s %s", there, here).
+		Hint("to go on with what was kept: mv %s %s && cp -p %s %s", here, agent.ShellWord(transcript.Path+".other"), there, here).
+		Hint("to go on with what is there: mv %s %s", there, agent.ShellWord(kept.Path+".other"))
+}
+
+// Loss is what was cut off a transcript in place, and is in no copy of ours.
+type Loss struct {
+	Path  string
+	Bytes int64 // that are missing at least
+}
+
+func (l *Loss) String() string {
+	if l.Bytes == 0 {
+		return "its transcript was written over, and what stood there is in no copy: " + l.Path
+	}
+	return fmt.Sprintf("the last %s of its transcript were cut off, and are in no copy: %s", agent.Bytes(uint64(l.Bytes)), l.Path) //nolint:gosec // a size
+}
+
+// lossOf tells what was cut off the transcript of a conversation; nil for nothing.
+func (s *Supervisor) lossOf(config claude.Config, id agent.SessionID) (*Loss, error) {
+	transcript, found, err := config.Transcript(id)
+	if err != nil || !found {
+		return nil, err
+	}
+	missing, cut, err := s.Store.CutTranscript(id, transcript.Path)
+	if err != nil || !cut {
+		return nil, err
+	}
+	return &Loss{Path: transcript.Path, Bytes: missing}, nil
+}
+
+// noteLoss writes down what was cut off the transcript that an agent was resumed from, so that
+// it is told once.
+func (s *Supervisor) noteLoss(ctx context.Context, r *agent.Record, loss *Loss) error {
+	if loss == nil {
+		return nil
+	}
+	return errors.Join(s.journal(ctx, "lost", r, loss.String()), s.Store.AcceptTranscript(ctx, r.SessionID, loss.Path))
+}
