@@ -175,6 +175,7 @@ type session struct {
 	Cause          string
 	Detail         string
 	Running        bool
+	StateSource    string `json:"state_source"`
 	Desired        string
 	Model          string
 	PermissionMode string `json:"permission_mode"`

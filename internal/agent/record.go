@@ -64,11 +64,12 @@ type RestartPolicy struct {
 
 // Process identifies one start of an agent.
 type Process struct {
-	Invocation Invocation `json:"invocation"`
-	Identity              // claude; its PID is 0 until claude was started
-	Launcher   Identified `json:"launcher"`
-	Tmux       *TmuxPlace `json:"tmux,omitempty"`    // nil: not in tmux
-	Adopted    *Adoption  `json:"adopted,omitempty"` // nil: a launcher of ours started it
+	Invocation Invocation  `json:"invocation"`
+	Identity               // claude; its PID is 0 until claude was started
+	Wrapped    *Identified `json:"wrapped,omitempty"` // the claude that the identified process runs, a wrapper; nil: it is claude itself
+	Launcher   Identified  `json:"launcher"`
+	Tmux       *TmuxPlace  `json:"tmux,omitempty"`    // nil: not in tmux
+	Adopted    *Adoption   `json:"adopted,omitempty"` // nil: a launcher of ours started it
 
 	// Transcripts is the folder of Claude's transcripts at the start: device and inode.
 	Transcripts string `json:"transcripts,omitempty"`
@@ -88,6 +89,14 @@ type Identified struct {
 	PID        int    `json:"pid"`
 	StartTicks uint64 `json:"start_ticks"`           // field 22 of /proc/<pid>/stat
 	PidfdInode uint64 `json:"pidfd_inode,omitempty"` // no other process's while the machine is up; 0: a kernel before 6.9
+}
+
+// Claude is the process that stands in Claude's registry.
+func (p *Process) Claude() Identified {
+	if p.Wrapped != nil {
+		return *p.Wrapped
+	}
+	return p.Identified
 }
 
 // LauncherIdentity completes the launcher's identity with that of the start.

@@ -27,17 +27,36 @@ const slugLimit = 200 // bytes; Claude ends longer ones with a hash
 // folder is made.
 func (c Config) RestorePath(id agent.SessionID, folder, cwd string) (string, error) {
 	if folder == "" {
-		if real, err := filepath.EvalSymlinks(cwd); err == nil {
-			cwd = real
-		}
-		folder = notSlug().ReplaceAllString(cwd, "-")
-		folder = folder[:min(len(folder), slugLimit)]
+		folder = slug(cwd)
 	}
 	dir := filepath.Join(c.projects(), folder)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
 	return filepath.Join(dir, string(id)+".jsonl"), nil
+}
+
+// slug is the name of the folder that Claude derives from a working directory; of a very long
+// one, without the hash at its end.
+func slug(cwd string) string {
+	name := notSlug().ReplaceAllString(realPath(cwd), "-")
+	return name[:min(len(name), slugLimit)]
+}
+
+// LinkTranscript gives a transcript a second name where Claude looks for one of that working
+// directory: up to 2.1.197 it does not find a conversation that was held in another. Where no
+// link can be made there is none, and such a version says so itself.
+func (c Config) LinkTranscript(id agent.SessionID, cwd string) error {
+	transcript, found, err := c.Transcript(id)
+	if err != nil || !found {
+		return err
+	}
+	path, err := c.RestorePath(id, slug(cwd), "")
+	if err != nil || path == transcript.Path {
+		return err
+	}
+	_ = os.Link(transcript.Path, path)
+	return nil
 }
 
 // DefaultCleanupDays is after how many days without a write Claude deletes a transcript.

@@ -80,7 +80,7 @@ func parseLive(data []byte, pid int) (Live, error) {
 // Is tells whether the entry is of a recorded process. Of one that was adopted nothing else
 // vouches than what stood in its entry then.
 func (l Live) Is(p *agent.Process) bool {
-	return l.StartTicks == p.StartTicks && (p.Adopted == nil || l.StartedMS == p.Adopted.RegisteredMS)
+	return l.StartTicks == p.Claude().StartTicks && (p.Adopted == nil || l.StartedMS == p.Adopted.RegisteredMS)
 }
 
 // Moved is why an agent is in another conversation than it was started in.
@@ -93,7 +93,7 @@ func (c Config) MovedTo(r *agent.Record, report agent.Report, lead time.Duration
 	if r.Process == nil || r.Process.PID == 0 {
 		return "", false
 	}
-	live, err := c.Live(r.Process.PID)
+	live, err := c.Live(r.Process.Claude().PID)
 	if err != nil {
 		return "", false
 	}

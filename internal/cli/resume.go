@@ -17,6 +17,7 @@ type resumeOptions struct {
 	modelGiven   bool
 	fresh, force bool
 	sessionID    string
+	cwd          string
 	start        startOptions
 }
 
@@ -57,6 +58,7 @@ record describes it.`,
 	flags.StringVar(&o.model, "model", "", "another model, kept from now on (default: the recorded one)")
 	flags.BoolVar(&o.fresh, "fresh", false, "start a new, empty conversation in place of the recorded one")
 	flags.StringVar(&o.sessionID, "session-id", "", "go back to this conversation, one of the agent's previous_sessions")
+	flags.StringVar(&o.cwd, "cwd", "", "another working directory, kept from now on (default: the recorded one, or where it is since the project was moved)")
 	cmd.MarkFlagsMutuallyExclusive("fresh", "session-id")
 	flags.BoolVar(&o.force, "force", false, "end the agent first when it runs")
 	o.start.bind(cmd)
@@ -94,6 +96,11 @@ func (o *resumeOptions) parse(f *factory) (supervisor.Resume, error) {
 	resume := supervisor.Resume{Fresh: o.fresh, Force: o.force, Start: start}
 	if err == nil && o.sessionID != "" {
 		resume.SessionID, err = o.earlier()
+	}
+	if err == nil && o.cwd != "" {
+		if resume.Cwd, err = absolute(o.cwd); err != nil {
+			err = agent.Errorf(agent.NotFound, "working directory: %w", err)
+		}
 	}
 	if err == nil && o.modelGiven {
 		var model agent.Model

@@ -217,6 +217,9 @@ func (f *factory) printStarted(started supervisor.Started, err error) error {
 	f.warnUnkept("keep", r.Handle, started.Unkept)
 	f.sayRestored(r.Handle, started.Restored)
 	f.sayLoss(r.Handle, started.Loss)
+	if moved := started.Moved; moved != nil {
+		f.say("%s: its folder is now %s; it was %s", r.Handle, moved.To, moved.From)
+	}
 	if started.Old { // it is up and it is what was asked for; what it does later is not known
 		f.hint("claude %s is older than any that nbs-worker is tested with", agent.Quote(r.ClaudeVersion))
 	}

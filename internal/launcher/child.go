@@ -86,7 +86,7 @@ func limitOpenFiles(soft uint64) {
 func startFailure(err error, c command) error {
 	if _, statErr := os.Stat(c.dir); statErr != nil {
 		return agent.Errorf(agent.NotFound, "the working directory %s is gone", agent.Quote(c.dir)).
-			Hint("claude can only resume a conversation where it was held: put the folder back")
+			Hint("put the folder back, then resume the agent")
 	}
 	return agent.Errorf(agent.Unfit, "start claude: %w", err)
 }

@@ -49,7 +49,7 @@ func (l *Launcher) recordExit(ctx context.Context, handle agent.Handle, child *c
 		return err
 	}
 	l.keep(ctx, child.config, &record)
-	return errors.Join(untold, child.config.Forget(child.pid(), record.Process.StartTicks), l.journal(ctx, "exit", &record, exit.Summary()))
+	return errors.Join(untold, child.config.Forget(record.Process.Claude().PID, record.Process.Claude().StartTicks), l.journal(ctx, "exit", &record, exit.Summary()))
 }
 
 // endReason is what claude, before it left, said through its hooks.

@@ -127,11 +127,29 @@ func (o *Observer) Registered(r *agent.Record) (claude.Live, error) {
 	if err != nil {
 		return claude.Live{}, err
 	}
-	live, err := config.Live(r.Process.PID)
-	if err == nil && live.StartTicks != r.Process.StartTicks {
+	registered := r.Process.Claude()
+	live, err := config.Live(registered.PID)
+	if err == nil && live.StartTicks != registered.StartTicks {
 		return claude.Live{}, fmt.Errorf("the registry entry of pid %d is of an earlier process: %w", live.PID, os.ErrNotExist)
 	}
 	return live, err
+}
+
+// FindWrapped looks for the claude that a recorded process runs as a child, which is in the
+// recorded conversation by Claude's registry: the process is a wrapper then.
+func (o *Observer) FindWrapped(r *agent.Record) (agent.Identified, bool) {
+	config, err := o.ConfigOf(r)
+	if err != nil {
+		return agent.Identified{}, false
+	}
+	below, _ := proc.Descendants(r.Process.PID) // what cannot be listed is not found
+	for _, id := range below {
+		live, err := config.Live(id.PID)
+		if err == nil && live.StartTicks == id.StartTicks && live.SessionID == r.SessionID {
+			return id.Identified, true
+		}
+	}
+	return agent.Identified{}, false
 }
 
 // BeingStarted tells whether another command is about to bring the agent up: it has written

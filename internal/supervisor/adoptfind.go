@@ -120,7 +120,7 @@ func (f *handStarted) checkFolder() error {
 		return nil
 	}
 	return agent.Errorf(agent.NotFound, "the folder in which pid %d runs is not there any more: %s", f.PID, agent.Quote(f.cwd)).
-		Hint("put the folder back: claude resumes a conversation where it was held")
+		Hint("put the folder back, then repeat the command")
 }
 
 // claudeIn finds the one claude of a tmux session, in the server that the call names or in

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -51,7 +52,7 @@ func (d *doctor) trust(_ context.Context) []Finding {
 	said := map[string]bool{}
 	for _, row := range d.known() {
 		config, err := d.ConfigOf(&row.Record)
-		folder := row.Record.LaunchCwd()
+		folder := cmp.Or(d.movedWithProject(&row.Record), row.Record.LaunchCwd())
 		if err != nil || said[folder] {
 			continue
 		}

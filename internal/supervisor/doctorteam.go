@@ -15,6 +15,7 @@ import (
 
 var teamChecks = []check{
 	{id: "team.records", holds: "each record can be read", project: true, volatile: true, run: (*doctor).damagedRecords},
+	{id: "team.folders", holds: "the working directory of each agent is there", project: true, volatile: true, run: (*doctor).lostFolders},
 	{id: "team.moved", holds: "each record names the conversation that its agent is in", project: true, volatile: true, run: (*doctor).moved},
 	{id: "team.drift", holds: "what runs is what was recorded", project: true, volatile: true, run: (*doctor).drifted},
 	{id: "team.transcripts", holds: "each conversation that was held is on disk", project: true, volatile: true, run: (*doctor).lostTranscripts},
@@ -34,6 +35,25 @@ func (d *doctor) damagedRecords(_ context.Context) []Finding {
 		if row.Err != nil && row.Record.Handle == "" {
 			all = append(all, found(Failure, fmt.Sprintf("%s: %s", row.Handle, oneLine(row.Err)), "the agent can be neither resumed nor ended", agent.HintsOf(row.Err)...))
 		}
+	}
+	return all
+}
+
+// lostFolders looks for agents whose working directory has gone, or moved with the project.
+func (d *doctor) lostFolders(_ context.Context) []Finding {
+	var all []Finding
+	for _, row := range d.known() {
+		r := &row.Record
+		if isFolder(r.LaunchCwd()) {
+			continue
+		}
+		if to := d.movedWithProject(r); to != "" {
+			all = append(all, found(Note, fmt.Sprintf("%s: its folder has moved with the project, from %s to %s", r.Handle, agent.Quote(r.LaunchCwd()), agent.Quote(to)),
+				"a resume starts it where the folder is now; claude has to trust it there", "nbs-worker resume "+string(r.Handle)))
+			continue
+		}
+		all = append(all, found(Failure, fmt.Sprintf("%s: its working directory %s is not there", r.Handle, agent.Quote(r.LaunchCwd())), "it cannot be started",
+			"put the folder back, or say where it is now: nbs-worker resume "+string(r.Handle)+" --cwd DIR"))
 	}
 	return all
 }

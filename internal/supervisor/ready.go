@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -32,6 +33,7 @@ type starting struct {
 	wait       time.Duration
 	begun      time.Time
 	lastScreen time.Time
+	lastBelow  time.Time // when claude was last looked for below what was started
 	waiting    time.Time // since when it is seen to wait for a person, its prompt not on disk
 	ready      bool      // the registry says so; the prompt may still be on its way
 }
@@ -91,8 +93,34 @@ func (w *starting) look(ctx context.Context) (done bool, err error) {
 	if live, err := w.Registered(&record); err == nil && live.Status != "" {
 		w.ready = true
 		return w.prompted(ctx, live)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		if err := w.findWrapped(ctx); err != nil {
+			return false, err
+		}
 	}
 	return false, w.checkDialog(ctx)
+}
+
+// findWrapped notes the claude that what was started runs as a child: a program of the user's
+// that does not become claude. Only its registry entry shows it, so not before there is one.
+func (w *starting) findWrapped(ctx context.Context) error {
+	const every = 100 * time.Millisecond
+	if time.Since(w.begun) < screenEvery || time.Since(w.lastBelow) < every {
+		return nil
+	}
+	w.lastBelow = time.Now()
+	wrapped, found := w.FindWrapped(&w.record)
+	if !found {
+		return nil
+	}
+	_, err := w.Store.Update(ctx, w.record.Handle, func(r *agent.Record) error {
+		if !observe.SameStart(r.Process, w.record.Process) {
+			return agent.ErrSuperseded
+		}
+		r.Process.Wrapped = &wrapped
+		return nil
+	})
+	return err
 }
 
 // unrecorded is the start of an agent whose record somebody has removed: nothing else has its

@@ -15,6 +15,7 @@ type Resume struct {
 	Model *agent.Model // nil keeps the recorded one
 	Fresh bool         // a new, empty conversation in place of the recorded one
 	Force bool         // end the agent first when it runs
+	Cwd   string       // absolute; "" for the recorded folder, or where that is since the project was moved
 
 	SessionID agent.SessionID // of previous_sessions: go back to it; "" for the present one
 	Start
@@ -178,6 +179,7 @@ func (s *Supervisor) planResume(r agent.Record, resume Resume) (Plan, error) {
 			return Plan{}, err
 		}
 	}
+	moved := s.relocate(&r, resume.Cwd)
 	if resume.Model != nil {
 		r.Model = *resume.Model
 	}
@@ -187,7 +189,9 @@ func (s *Supervisor) planResume(r agent.Record, resume Resume) (Plan, error) {
 	if resume.Fresh {
 		r.Replace(agent.NewSessionID(), s.now(), "fresh")
 	}
-	return s.plan(r, resume.Start)
+	plan, err := s.plan(r, resume.Start)
+	plan.Moved = moved
+	return plan, err
 }
 
 // completeLegacy fills in what the original tools did not record. They gave every

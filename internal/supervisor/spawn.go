@@ -48,7 +48,7 @@ func (s *Supervisor) PlanSpawn(spawn Spawn) (Plan, error) {
 		return Plan{}, err
 	}
 	start := spawn.Start
-	start.minted = spawn.SessionID == ""
+	start.minted, start.adopting = spawn.SessionID == "", spawn.SessionID != ""
 	return s.plan(r, start)
 }
 

@@ -24,26 +24,29 @@ type Start struct {
 
 	InPlace bool // in the caller's own terminal, without tmux
 
-	minted bool // the session id is new: nobody else can know it, and nothing is written of it
+	minted   bool // the session id is new: nobody else can know it, and nothing is written of it
+	adopting bool // of a spawn: the conversation exists
 }
 
 // Plan is what a start will do, known before anything is done.
 type Plan struct {
-	Record  agent.Record
-	Opening claude.Opening
-	Program string        // path of claude
-	Args    []string      // claude's arguments
-	claimed *agent.Record // already written down, of a spawn
-	prompt  string
-	trust   bool
-	inPlace bool // in the caller's own terminal, without tmux
-	inView  bool // in a session that is there, its window becomes the one that is shown
-	config  claude.Config
+	Record   agent.Record
+	Opening  claude.Opening
+	Program  string        // path of claude
+	Args     []string      // claude's arguments
+	claimed  *agent.Record // already written down, of a spawn
+	prompt   string
+	trust    bool
+	adopting bool // of a spawn: the conversation exists
+	inPlace  bool // in the caller's own terminal, without tmux
+	inView   bool // in a session that is there, its window becomes the one that is shown
+	config   claude.Config
 
 	transcriptSize int64         // in bytes, before the start
 	wait           time.Duration // for which a server may read its configuration
 
 	Restores *store.Kept // put back before the start; nil: nothing is gone
+	Moved    *Moved      // the folder is another than the recorded one; nil: it is that
 	Loss     *Loss       // what was cut off the transcript; nil: nothing
 }
 
@@ -62,7 +65,7 @@ func (s *Supervisor) plan(r agent.Record, start Start) (Plan, error) {
 		return Plan{}, err
 	}
 	plan := Plan{
-		Record: r, Opening: opening, Program: program, prompt: start.Prompt, trust: start.Trust, inPlace: start.InPlace,
+		Record: r, Opening: opening, Program: program, prompt: start.Prompt, trust: start.Trust, inPlace: start.InPlace, adopting: start.adopting,
 		config: config, Restores: restores, wait: cmp.Or(start.Wait, startLimit),
 	}
 	if opening == claude.OpenResume && restores == nil {
@@ -115,11 +118,14 @@ func checkFolder(p *Plan) error {
 	if err == nil && !info.IsDir() {
 		return agent.Errorf(agent.BadInput, "the working directory %s is not a folder", agent.Quote(cwd))
 	}
-	if err != nil {
-		return agent.Errorf(agent.NotFound, "the working directory %s is not there", agent.Quote(cwd)).
-			Hint("put the folder back: claude resumes a conversation where it was held")
+	if err == nil {
+		return nil
 	}
-	return nil
+	missing := agent.Errorf(agent.NotFound, "the working directory %s is not there", agent.Quote(cwd))
+	if p.adopting {
+		return missing.Hint("say where it is now: nbs-worker spawn %s --session-id %s --cwd DIR", p.Record.Handle, p.Record.SessionID)
+	}
+	return missing.Hint("put the folder back, or say where it is now: nbs-worker resume %s --cwd DIR", p.Record.Handle)
 }
 
 func (s *Supervisor) checkRoot(p *Plan) error {
@@ -147,6 +153,11 @@ func (s *Supervisor) begin(ctx context.Context, p Plan) (r agent.Record, err err
 	}
 	if p.trust {
 		if err := p.config.Trust(ctx, p.Record.LaunchCwd()); err != nil {
+			return r, err
+		}
+	}
+	if p.Opening == claude.OpenResume {
+		if err := p.config.LinkTranscript(p.Record.SessionID, p.Record.LaunchCwd()); err != nil {
 			return r, err
 		}
 	}

@@ -60,7 +60,10 @@ func (w *waiting) arm(a *watched, r *agent.Record) error {
 	if err != nil {
 		return err
 	}
-	files := []string{record, report, config.RegistryEntry(r.PID)}
+	files := []string{record, report}
+	if r.Process != nil {
+		files = append(files, config.RegistryEntry(r.Process.Claude().PID))
+	}
 	if r.Process == nil { // the entry of whoever has the conversation open
 		files = append(files, filepath.Dir(config.RegistryEntry(0))+anyFile)
 	}
@@ -119,7 +122,7 @@ func (w *waiting) torn(r *agent.Record) bool {
 	if err != nil {
 		return false
 	}
-	_, err = config.Live(r.Process.PID)
+	_, err = config.Live(r.Process.Claude().PID)
 	return err != nil && !errors.Is(err, os.ErrNotExist)
 }
 

@@ -1,0 +1,52 @@
+package supervisor
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"nbs-worker/internal/agent"
+)
+
+// Moved is a working directory that an agent is started in instead of the recorded one.
+type Moved struct{ From, To string }
+
+// relocate gives an agent the folder that is asked for, or the one to which its own has moved
+// with the whole project; nil when it stays where it was.
+func (s *Supervisor) relocate(r *agent.Record, cwd string) *Moved {
+	from := r.LaunchCwd()
+	if cwd == "" {
+		cwd = s.movedWithProject(r)
+	}
+	root := r.ProjectRoot
+	r.ProjectRoot = s.Store.Project()
+	if cwd == "" || cwd == from {
+		if r.Cwd == "" {
+			r.Cwd = root // where the original tools started it
+		}
+		return nil
+	}
+	r.Cwd = cwd
+	return &Moved{From: from, To: cwd}
+}
+
+// movedWithProject is where the folder of a record is since its project was moved; "" when
+// the folder is where it was, or is not in the project.
+func (s *Supervisor) movedWithProject(r *agent.Record) string {
+	if isFolder(r.LaunchCwd()) || r.ProjectRoot == s.Store.Project() {
+		return ""
+	}
+	below, err := filepath.Rel(r.ProjectRoot, r.LaunchCwd())
+	if err != nil || below == ".." || strings.HasPrefix(below, "../") {
+		return ""
+	}
+	if moved := filepath.Join(s.Store.Project(), below); isFolder(moved) {
+		return moved
+	}
+	return ""
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
