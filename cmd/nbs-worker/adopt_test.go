@@ -102,11 +102,11 @@ func TestAdoptedAgentIsStoppedAndResumed(t *testing.T) {
 		pid, _ := m.told("hand", "42", append([]string{"--session-id", id}, handArgs...)...)
 		m.ok("adopt", "alpha", pidFlag(pid))
 		s := m.session("alpha")
-		if s.SessionID != id || s.State != "idle" || s.RecordedPID != pid || !s.SameProcess || !s.TmuxAlive || s.TmuxSession != "hand" ||
+		if s.SessionID != id || s.State != "idle" || s.RecordedPID != pid || s.PID == 0 || !s.TmuxAlive || s.TmuxSession != "hand" ||
 			s.Model != "sonnet" || s.PermissionMode != "acceptEdits" || len(s.Drift) != 0 {
 			m.Errorf("%+v", s)
 		}
-		if list := m.ok("list"); !strings.HasPrefix(list, "alpha\tidle\trunning\tsonnet\t") {
+		if list := m.ok("list"); !strings.HasPrefix(list, "alpha\tidle\t-\trunning\tsonnet\t") {
 			m.Errorf("%q", list)
 		}
 		m.mustBeInTheJournal("adopt", "alpha", id)
@@ -115,7 +115,7 @@ func TestAdoptedAgentIsStoppedAndResumed(t *testing.T) {
 		if !dead(pid) {
 			m.Error("it was not ended")
 		}
-		if s := m.session("alpha"); s.Cause != "stopped" {
+		if s := m.session("alpha"); s.State != "stopped" {
 			m.Errorf("%+v", s)
 		}
 		m.mustRemember("alpha", s)
@@ -145,7 +145,7 @@ func TestAdoptedAfterClearComesBackToWhatIsOnTheScreen(t *testing.T) {
 		}
 		m.kill(pid, syscall.SIGKILL)
 		m.waitDead(pid)
-		if s := m.session("alpha"); s.Cause != "crashed" || !strings.Contains(s.Detail, "no launcher saw how") {
+		if s := m.session("alpha"); s.State != "crashed" || !strings.Contains(s.Cause, "no launcher saw how") {
 			m.Errorf("%+v", s)
 		}
 		m.mustRemember("alpha", before)

@@ -66,7 +66,7 @@ func TestLauncherThatComesAfterTheStop(t *testing.T) {
 	if on := claudesOn(id); len(on) > 0 {
 		t.Errorf("claudes: %v", on)
 	}
-	if s := m.session("alpha"); s.Cause != "stopped" {
+	if s := m.session("alpha"); s.State != "stopped" {
 		t.Errorf("%+v", s)
 	}
 	m.ok("resume", "alpha")

@@ -21,7 +21,7 @@ type claudeTrouble struct {
 // Side by side: no two of them look alike, and each code is the published one.
 var claudeTroubles = map[string]claudeTrouble{
 	"slow start": {
-		whims: "start-delay=30s", args: []string{"--wait", "1s"}, code: 3, runs: true,
+		whims: "start-delay=30s", args: []string{"--timeout", "1s"}, code: 3, runs: true,
 		line: "nbs-worker: spawn alpha: claude was started and was not ready after 1s; it was left running",
 		hint: "look at it: nbs-worker attach alpha",
 	},
@@ -68,12 +68,12 @@ var claudeTroubles = map[string]claudeTrouble{
 		line: "nbs-worker: spawn alpha: claude left before it was ready (code 0): usage: claude FILE",
 	},
 	"is something else, which hangs": {
-		script: `exec cat`, args: []string{"--wait", "2s"}, code: 3, runs: true,
+		script: `exec cat`, args: []string{"--timeout", "2s"}, code: 3, runs: true,
 		line: "nbs-worker: spawn alpha: claude was started and was not ready after 2s; it was left running",
 		hint: "is it Claude Code at all? ",
 	},
 	"writes no transcript": {
-		whims: "no-transcript", args: []string{"--prompt", "Remember 42.", "--wait", "2s"}, code: 3, runs: true,
+		whims: "no-transcript", args: []string{"--prompt", "Remember 42.", "--timeout", "2s"}, code: 3, runs: true,
 		line: "nbs-worker: spawn alpha: claude is ready, but the prompt was not in its transcript after 2s",
 		hint: "look at it: nbs-worker attach alpha",
 	},

@@ -17,11 +17,11 @@ import (
 
 // ended is what session --json tells of an end, beyond what session has.
 type endedAs struct {
-	Cause, Detail string
-	LastExit      *struct {
+	Cause    string
+	LastExit *struct {
 		Code        int
 		Signal      string
-		EndReason   string `json:"end_reason"`
+		Reason      string
 		LastScreen  string `json:"last_screen"`
 		OutOfMemory bool   `json:"out_of_memory"`
 		OOMKills    int    `json:"oom_kills"`
@@ -35,14 +35,14 @@ func (m *team) mustHaveDied(handle, cause, detail string) endedAs {
 	m.Helper()
 	m.waitState(handle, cause)
 	e := m.endOf(handle)
-	if e.Detail != detail {
-		m.Errorf("the detail is %q; want %q", e.Detail, detail)
+	if e.Cause != detail {
+		m.Errorf("the cause is %q; want %q", e.Cause, detail)
 	}
 	line := cause
 	if detail != "" {
 		line += " (" + detail + ")"
 	}
-	if out := m.ok("session", handle); !strings.Contains(out, "State:           "+line+", says the ") {
+	if out := m.ok("session", handle); !strings.Contains(out, "State:           "+line+", says ") {
 		m.Errorf("session does not say %q:\n%s", line, out)
 	}
 	var rows []struct{ Handle, State, Cause string }
@@ -50,7 +50,7 @@ func (m *team) mustHaveDied(handle, cause, detail string) endedAs {
 		m.Fatal(err)
 	}
 	at := slices.IndexFunc(rows, func(row struct{ Handle, State, Cause string }) bool { return row.Handle == handle })
-	if at < 0 || rows[at].State != "dead" || rows[at].Cause != cause {
+	if at < 0 || rows[at].State != cause || rows[at].Cause != detail {
 		m.Errorf("list --json: %+v; want %s", rows, cause)
 	}
 	if out := m.ok("list"); !strings.Contains(out, "\t"+cause) {
@@ -84,7 +84,7 @@ func TestDiedByExit(t *testing.T) {
 	eachVersion(t, func(_ *testing.T, m *team) {
 		m.typeLine(m.remembers("alpha"), "/exit")
 		e := m.mustHaveDied("alpha", "exited", "somebody ended it at its prompt")
-		if e.LastExit.Code != 0 || e.LastExit.EndReason != "prompt_input_exit" || !strings.Contains(e.LastExit.LastScreen, "Resume this session with") {
+		if e.LastExit.Code != 0 || e.LastExit.Reason != "prompt_input_exit" || !strings.Contains(e.LastExit.LastScreen, "Resume this session with") {
 			m.Errorf("%+v", e.LastExit)
 		}
 		e.mustAdvise(m, bringBack, "nbs-worker dismiss alpha")
@@ -108,7 +108,7 @@ func TestReasonOfAnEndThatIsNotBelieved(t *testing.T) {
 			claude := m.waitState("alpha", "idle").RecordedPID
 			m.reportEnd("alpha", invocation, reason)
 			m.kill(claude, syscall.SIGKILL)
-			if e := m.mustHaveDied("alpha", "crashed", "signal: killed"); e.LastExit.EndReason != want {
+			if e := m.mustHaveDied("alpha", "crashed", "signal: killed"); e.LastExit.Reason != want {
 				t.Errorf("%+v", e.LastExit)
 			}
 		})
@@ -147,7 +147,7 @@ func TestDiedByTerm(t *testing.T) {
 	eachVersion(t, func(_ *testing.T, m *team) {
 		m.kill(m.remembers("alpha").RecordedPID, syscall.SIGTERM)
 		e := m.mustHaveDied("alpha", "crashed", "code 143, as after SIGTERM")
-		if e.LastExit.EndReason != "other" {
+		if e.LastExit.Reason != "other" {
 			m.Errorf("%+v", e.LastExit)
 		}
 		e.mustAdvise(m, bringBack)
@@ -160,7 +160,7 @@ func TestDiedByKillOfLauncher(t *testing.T) {
 	m.keepServer()
 	m.kill(m.launcher("alpha"), syscall.SIGKILL)
 	m.waitDead(before.RecordedPID)
-	m.mustHaveDied("alpha", "crashed", "its launcher was killed").mustAdvise(m, bringBack)
+	m.mustHaveDied("alpha", "crashed", "its launcher was killed, or could not write").mustAdvise(m, bringBack)
 }
 
 func TestDiedByStop(t *testing.T) {
@@ -207,7 +207,7 @@ func TestDiedByReboot(t *testing.T) {
 			m.killServer()
 			m.worker = rig.WorkerWith(t, "-X nbs-worker/internal/proc.testOnlyBootID=00000000-0000-4000-8000-000000000000")
 			s := m.waitState("alpha", "lost: reboot")
-			m.mustHaveDied("alpha", "lost: reboot", s.Detail).mustAdvise(m, bringBack)
+			m.mustHaveDied("alpha", "lost: reboot", s.Cause).mustAdvise(m, bringBack)
 			m.mustRemember("alpha", before)
 		})
 	}

@@ -145,7 +145,7 @@ func TestServerWithoutItsSocket(t *testing.T) {
 		{"resume", []string{"alpha"}, 5, "the agent runs already: idle"},
 	}, remedy)
 	m.ok("stop", "beta") // with its last process its session is gone, wherever that was
-	if r := m.nbs("session", "alpha"); !strings.Contains(r.stdout, "that very process") || !strings.Contains(r.stdout, "its server cannot be reached") {
+	if r := m.nbs("session", "alpha"); !strings.Contains(r.stdout, "running (verified)") || !strings.Contains(r.stdout, "its server cannot be reached") {
 		t.Error(r)
 	}
 	if !dead(before["beta"].RecordedPID) {
@@ -167,7 +167,7 @@ func TestServerWithoutItsSocket(t *testing.T) {
 		t.Errorf("servers %d and %d; before %+v", first, second, before["alpha"])
 	}
 	r := m.refused(6, fmt.Sprintf("another one, pid %d, has its socket", second), "session", "gamma")
-	if !strings.Contains(r.stdout, "that very process") || dead(before["gamma"].RecordedPID) {
+	if !strings.Contains(r.stdout, "running (verified)") || dead(before["gamma"].RecordedPID) {
 		t.Error(r)
 	}
 	m.ok("stop", "gamma")

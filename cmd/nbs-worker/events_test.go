@@ -16,7 +16,7 @@ func TestEventsTellWhatWasDone(t *testing.T) {
 	m.ok("spawn", "alpha")
 	m.ok("spawn", "beta")
 	id := m.session("alpha").SessionID
-	reading := m.follow("events", "--follow", "--handle", "Alpha", "--since", "1h")
+	reading := m.follow("events", "--follow", "Alpha", "--since", "1h")
 	reading.mustShow("\tspawn\talpha\t") // it is at work
 	m.ok("stop", "beta")
 	m.ok("dismiss", "alpha")
@@ -30,7 +30,7 @@ func TestEventsTellWhatWasDone(t *testing.T) {
 		SessionID         string `json:"session_id"`
 		PID               int
 	}
-	lines := strings.Split(strings.TrimSpace(m.ok("events", "--json", "--handle", "alpha")), "\n")
+	lines := strings.Split(strings.TrimSpace(m.ok("events", "--json", "alpha")), "\n")
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil || last.Event != "dismiss" || last.SessionID != id || last.Handle != "alpha" || !strings.HasSuffix(last.At, "Z") {
 		t.Errorf("%v: %+v", err, last)
 	}
@@ -41,9 +41,9 @@ func TestEventsTellWhatWasDone(t *testing.T) {
 	if text := m.ok("events", "--since", "2999-01-01T00:00:00Z"); text != "" {
 		t.Errorf("of the future:\n%s", text)
 	}
-	m.refused(2, "no agent and no event of the handle gamma", "events", "--handle", "gamma")
+	m.refused(2, "no agent and no event of the handle gamma", "events", "gamma")
 	m.refused(4, "--since", "events", "--since", "yesterday")
-	m.refused(4, "--handle", "events", "--handle", "..")
+	m.refused(4, "handle", "events", "..")
 	m.refused(4, "verify", "events", "--verify", "--follow")
 }
 

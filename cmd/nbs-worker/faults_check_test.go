@@ -56,7 +56,7 @@ func (r *round) checkPromise() {
 	case faults.Resume, faults.Force:
 		r.accept = []int{r.number} // the prompt was seen to be on disk
 	case faults.Stop:
-		if r.settled.Cause != "stopped" {
+		if r.settled.State != "stopped" {
 			r.Errorf("stop succeeded: %+v", r.settled)
 		}
 	case faults.Dismiss:
@@ -102,7 +102,7 @@ func (r *round) checkOther() {
 	if !r.hasOther || r.fault.Hits(faults.Server) {
 		return
 	}
-	if other := r.session(bystander); other.RecordedPID != r.other.RecordedPID || other.State != "idle" || !other.SameProcess {
+	if other := r.session(bystander); other.RecordedPID != r.other.RecordedPID || other.State != "idle" || other.PID == 0 {
 		r.Errorf("the bystander was touched: before %+v\nafter %+v", r.other, other)
 	}
 }
@@ -128,7 +128,7 @@ func (r *round) checkRepaired() {
 	if s.SessionID != r.id || s.Model != "sonnet" || s.PermissionMode != "bypassPermissions" || s.Desired != "running" {
 		r.Errorf("the conversation is not what it was: %s, %+v", r.id, s)
 	}
-	if !s.Running || !s.SameProcess || !s.TmuxAlive || len(s.Drift) > 0 {
+	if !s.Running || s.PID == 0 || !s.TmuxAlive || len(s.Drift) > 0 {
 		r.Errorf("what runs is not what is recorded: %+v", s)
 	}
 	if on := claudesOn(r.id); len(on) != 1 || on[0] != s.RecordedPID {

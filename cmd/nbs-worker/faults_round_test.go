@@ -137,7 +137,7 @@ func (r *round) keepOther() {
 		verb = "resume"
 		r.waitFor("the bystander is at rest", func() (bool, string) {
 			r.other = r.session(bystander)
-			return r.other.State == "idle" && r.other.TmuxAlive || r.other.State == "dead", fmt.Sprintf("%+v", r.other)
+			return r.other.State == "idle" && r.other.TmuxAlive || r.other.isDead(), fmt.Sprintf("%+v", r.other)
 		})
 		if r.other.Running {
 			return
@@ -252,6 +252,6 @@ func (r *round) settle(killed ...int) {
 		detail := fmt.Sprintf("%+v\n%v", r.settled, own)
 		// The kernel shows a killed claude as a zombie while its other threads are still ending.
 		runs := r.settled.State == "idle" && !slices.Contains(killed, r.settled.RecordedPID)
-		return runs && r.settled.TmuxAlive && led || r.settled.State == "dead" && len(own) == 0, detail
+		return runs && r.settled.TmuxAlive && led || r.settled.isDead() && len(own) == 0, detail
 	})
 }

@@ -94,7 +94,7 @@ func TestLeaseThatAnotherHeldIsTakenByTheNextTurn(t *testing.T) {
 	missing := func() {
 		m.Helper()
 		m.waitFor("the journal tells that the lease is another's", func() (bool, string) {
-			events := m.ok("events", "--handle", "alpha")
+			events := m.ok("events", "alpha")
 			return strings.Count(events, refused+theirs.SessionID+" is open already: run beta, pid ") == 1 && !strings.Contains(events, taken), events
 		})
 	}
@@ -112,7 +112,7 @@ func TestLeaseThatAnotherHeldIsTakenByTheNextTurn(t *testing.T) {
 		t.Error(r)
 	}
 	m.turn(own, 45)
-	events := m.ok("events", "--handle", "alpha")
+	events := m.ok("events", "alpha")
 	if strings.Count(events, refused) != 1 || strings.Count(events, taken) != 1 {
 		t.Errorf("not told once:\n%s", events)
 	}
@@ -200,7 +200,7 @@ func TestJournalTellsMovesThatAreFoundLate(t *testing.T) {
 		m.typeLine(before, "/clear")
 		moved := m.waitRegistered(before)
 		c.find(before)
-		events := m.ok("events", "--handle", handle)
+		events := m.ok("events", handle)
 		line := fmt.Sprintf("\tmoved\t%s\t%d\t%s\tchanged inside claude, from %s\n", handle, before.RecordedPID, moved, before.SessionID)
 		_, behind, told := strings.Cut(events, line)
 		if !told || strings.Count(events, "\tmoved\t") != 1 || !strings.Contains(strings.SplitAfter(behind, "\n")[0], "\t"+c.then+"\t") {

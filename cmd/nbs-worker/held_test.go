@@ -19,7 +19,7 @@ func TestUntrustedFolderIsHeld(t *testing.T) {
 			t.Error(r)
 		}
 		s := m.session("alpha")
-		if s.State != "waiting" || s.Detail != "trust dialog" || !s.SameProcess {
+		if s.State != "waiting" || s.Cause != "trust dialog" || s.PID == 0 {
 			t.Errorf("the agent is not left at its dialog: %+v", s)
 		}
 		// The way out that the hint names.
@@ -51,7 +51,7 @@ func TestUnapprovedKeyIsHeld(t *testing.T) {
 	eachVersion(t, func(t *testing.T, m *team) {
 		rig.Config(t, m.world.ConfigDir, rig.ConfigOptions{Trusted: []string{m.world.Project}, KeyUnanswered: true})
 		m.refused(8, "whether to use the API key of the environment (api-key)", "spawn", "alpha")
-		if s := m.session("alpha"); s.State != "waiting" || s.Detail != "api-key dialog" {
+		if s := m.session("alpha"); s.State != "waiting" || s.Cause != "api-key dialog" {
 			t.Errorf("%+v", s)
 		}
 		m.ok("stop", "alpha")

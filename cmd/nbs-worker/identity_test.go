@@ -50,7 +50,7 @@ func TestPIDOfAnEarlierBootIsNotSignalled(t *testing.T) {
 		})
 	}
 	pretend()
-	if s := m.session("alpha"); s.Cause != "lost: reboot" || s.SameProcess || s.Running {
+	if s := m.session("alpha"); s.State != "lost: reboot" || s.PID != 0 || s.Running {
 		t.Errorf("%+v", s)
 	}
 	if list := m.ok("list"); !strings.HasPrefix(list, "alpha\tlost: reboot\t") {
@@ -117,7 +117,7 @@ func TestSessionNameThatSomebodyTookMeanwhile(t *testing.T) {
 	m.ok("stop", "alpha")
 	m.tmux("new-session", "-d", "-s", "nbs-alpha-live", "cat; cat")
 	m.mustRefuse(m.onTerminal("attach", "alpha"), 2, "the agent does not run: stopped")
-	if s := m.session("alpha"); s.TmuxAlive || s.Cause != "stopped" {
+	if s := m.session("alpha"); s.TmuxAlive || s.State != "stopped" {
 		t.Errorf("%+v", s)
 	}
 	m.mustRemember("alpha", before)

@@ -93,7 +93,7 @@ func TestDeletedTranscriptComesBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := m.nbs("resume", "alpha", "--prompt", "What number?")
-		if r.code != 0 || !strings.Contains(r.stderr, "its transcript was gone and was put back from "+m.keptPath(before.SessionID)) {
+		if r.code != 0 || !strings.Contains(r.stderr, "its transcript was gone; the whole one was put back from "+m.keptPath(before.SessionID)) {
 			t.Error(r)
 		}
 		m.mustAnswer("alpha", "42")
@@ -116,7 +116,7 @@ func TestDeletedTranscriptAfterAKill(t *testing.T) {
 		if err := os.RemoveAll(filepath.Dir(before.Transcript.Path)); err != nil {
 			t.Fatal(err)
 		}
-		m.waitState("alpha", "dead")
+		m.waitDeath("alpha")
 		m.mustRestore("alpha", before)
 	})
 }

@@ -43,7 +43,7 @@ func TestEmptiedTranscriptComesBackFromACopy(t *testing.T) {
 	if err := os.Truncate(before.Transcript.Path, 0); err != nil {
 		t.Fatal(err)
 	}
-	if s := m.session("alpha"); s.State != "dead" {
+	if s := m.session("alpha"); !s.isDead() {
 		t.Errorf("%+v", s)
 	}
 	m.mustRestore("alpha", before)

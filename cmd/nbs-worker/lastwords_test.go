@@ -24,7 +24,7 @@ func TestLauncherIsNotKilledWhileItRecordsTheEnd(t *testing.T) {
 			m.kill(launcher, signal)
 			letGo()
 			m.waitDead(launcher)
-			if s := m.session("alpha"); s.Cause != "crashed" || !strings.Contains(m.recordText("alpha"), `"signal": "killed"`) {
+			if s := m.session("alpha"); s.State != "crashed" || !strings.Contains(m.recordText("alpha"), `"signal": "killed"`) {
 				t.Errorf("%+v; record %s", s, m.recordText("alpha"))
 			}
 			m.ok("resume", "alpha")

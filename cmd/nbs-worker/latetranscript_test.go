@@ -22,7 +22,7 @@ func TestFirstTurnThatAsksBeforeItIsWrittenDown(t *testing.T) {
 		t.Fatal(r)
 	}
 	s := m.session("alpha")
-	if s.State != "waiting" || s.Detail != "permission prompt" || s.Transcript == nil {
+	if s.State != "waiting" || s.Cause != "permission prompt" || s.Transcript == nil {
 		t.Fatalf("%+v", s)
 	}
 	if text, err := os.ReadFile(s.Transcript.Path); err != nil || !strings.Contains(string(text), "[[tool Bash ") {

@@ -32,7 +32,7 @@ func (m *team) makeLegacy(handle string) session {
 func TestLegacyRecordIsResumedAndRewritten(t *testing.T) {
 	m := real(t)
 	before := m.makeLegacy("theologian")
-	if s := m.session("theologian"); s.Running || s.SameProcess || s.PermissionMode != "bypassPermissions" {
+	if s := m.session("theologian"); s.Running || s.PID != 0 || s.PermissionMode != "bypassPermissions" {
 		t.Errorf("%+v", s)
 	}
 	m.mustRemember("theologian", before)
@@ -55,7 +55,7 @@ func TestLegacyRecordStaysOneUntilItIsResumed(t *testing.T) {
 	if record := m.record("theologian"); record["schema"] != 0.0 {
 		t.Errorf("%v", record)
 	}
-	if s := m.session("theologian"); s.Cause != "stopped" || s.Desired != "stopped" {
+	if s := m.session("theologian"); s.State != "stopped" || s.Desired != "stopped" {
 		t.Errorf("%+v", s)
 	}
 	m.mustRemember("theologian", before)

@@ -106,7 +106,7 @@ func (m *team) mustFollowIntoOtherConversations() {
 	m.Helper()
 	m.ok("resume", "alpha", "--force") // the launch is fresh: what follows is typed into it
 	before := m.session("alpha")
-	reading := m.follow("logs", "alpha", "--follow", "--last", "1")
+	reading := m.follow("logs", "alpha", "--follow", "-n", "1")
 	m.saysAndHears("alpha", "Remember 55.", "OK, I will remember 55.")
 	reading.mustShow("agent: OK, I will remember 55.")
 	m.typeLine(before, "/branch")
@@ -192,7 +192,7 @@ func TestFollowedLogsBeginWithTheTranscript(t *testing.T) {
 	reading.mustShow("you: Remember 42.")
 	reading.mustEndInterrupted()
 	m.refused(4, "--grep: ", "logs", "alpha", "--grep", "(")
-	m.refused(4, "--last 0", "logs", "alpha", "--last", "0")
+	m.refused(4, "--last 0", "logs", "alpha", "-n", "0")
 	m.refused(4, "one handle", "logs")
 }
 
@@ -237,7 +237,7 @@ func TestLogsShowTheBranchThatClaudeGoesOnFrom(t *testing.T) {
 	if r.code != 0 || r.stdout != want || !strings.Contains(r.stderr, "2 messages stand on other branches") {
 		t.Errorf("%s; want %s", r, want)
 	}
-	for args, want := range map[string]string{"--last 1": "agent: two\n", "--last 2 --grep o": "agent: one\nagent: two\n", "--grep ^first$": "you: first\n"} {
+	for args, want := range map[string]string{"-n 1": "agent: two\n", "-n 2 --grep o": "agent: one\nagent: two\n", "--grep ^first$": "you: first\n"} {
 		if got := said(m.logs(append([]string{"alpha"}, strings.Fields(args)...)...)); got != want {
 			t.Errorf("%s: %q; want %q", args, got, want)
 		}

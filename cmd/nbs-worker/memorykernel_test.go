@@ -20,7 +20,7 @@ func TestKernelKillsForWantOfMemory(t *testing.T) {
 	m.waitFor("claude wants more memory than it has", func() (bool, string) { // at any moment from now on
 		m.tmux("send-keys", "-t", target, "hello", "Enter")
 		now := m.session("alpha")
-		return now.State == "dead", fmt.Sprintf("%+v", now)
+		return now.isDead(), fmt.Sprintf("%+v", now)
 	})
 	e := m.mustHaveDied("alpha", "killed: out of memory", byTheKernel)
 	if !e.LastExit.OutOfMemory || e.LastExit.Signal != "killed" {

@@ -107,7 +107,7 @@ func TestPIDThatIsAnothersNow(t *testing.T) {
 	}
 	strangers := ended()
 	untouched(strangers, func() {
-		if s := m.session("alpha"); s.Running || s.SameProcess || s.Cause != "crashed" {
+		if s := m.session("alpha"); s.Running || s.PID != 0 || s.State != "crashed" {
 			t.Errorf("the stranger counts as the agent: %+v", s)
 		}
 		if list := m.ok("list"); !strings.HasPrefix(list, "alpha\tcrashed\t") {
@@ -130,7 +130,7 @@ func TestRecordOfAnotherPIDNamespace(t *testing.T) {
 	before := m.waitState("alpha", "idle")
 	outside := m.worker
 	m.inNamespace()
-	if s := m.session("alpha"); s.State != "unknown" || s.SameProcess || s.Running {
+	if s := m.session("alpha"); s.State != "unknown" || s.PID != 0 || s.Running {
 		t.Errorf("%+v", s)
 	}
 	if list := m.ok("list"); !strings.HasPrefix(list, "alpha\tunknown\t") {

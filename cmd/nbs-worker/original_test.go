@@ -88,7 +88,7 @@ func TestOriginalPIDOfAnotherProcessIsNotAlive(t *testing.T) {
 		fields["pid"] = os.Getpid()
 		process(fields)["pid"] = os.Getpid()
 	})
-	if s := m.session("alpha"); s.SameProcess || s.Running {
+	if s := m.session("alpha"); s.PID != 0 || s.Running {
 		t.Errorf("the pid of a stranger counts as the agent: %+v", s)
 	}
 	m.ok("dismiss", "alpha") // and leaves this process alone
@@ -102,7 +102,7 @@ func TestOriginalZombieIsDead(t *testing.T) {
 	m.kill(m.launcher("alpha"), syscall.SIGSTOP)
 	m.kill(s.RecordedPID, syscall.SIGKILL)
 	m.waitDead(s.RecordedPID)
-	if s := m.session("alpha"); s.SameProcess || s.Running {
+	if s := m.session("alpha"); s.PID != 0 || s.Running {
 		t.Errorf("a zombie counts as the agent: %+v", s)
 	}
 	m.ok("stop", "alpha")
@@ -177,7 +177,7 @@ func TestOriginalDamagedRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.writeRecord("alpha", compact.String())
-	if s := m.session("alpha"); s.SessionID != id || s.Cause != "stopped" {
+	if s := m.session("alpha"); s.SessionID != id || s.State != "stopped" {
 		t.Errorf("one-line JSON is misread: %+v", s)
 	}
 }
@@ -186,7 +186,7 @@ func TestOriginalSlowShutdownNeverMeansTwoClaudes(t *testing.T) {
 	m := standIn(t, "stop-delay=4s")
 	m.ok("spawn", "alpha", "--prompt", "Remember 42.")
 	s := m.session("alpha")
-	m.ok("resume", "alpha", "--force", "--wait", "60s")
+	m.ok("resume", "alpha", "--force", "--timeout", "60s")
 	if on := claudesOn(s.SessionID); len(on) != 1 || on[0] == s.RecordedPID || !dead(s.RecordedPID) {
 		t.Errorf("claudes on the conversation: %v, before: %d", on, s.RecordedPID)
 	}

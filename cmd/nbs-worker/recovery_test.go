@@ -79,7 +79,7 @@ func TestResumeAfterStop(t *testing.T) {
 		if !dead(before.RecordedPID) {
 			m.Error("stop returned 0 and claude lives")
 		}
-		if s := m.session("alpha"); s.Cause != "stopped" || s.Desired != "stopped" || s.TmuxAlive {
+		if s := m.session("alpha"); s.State != "stopped" || s.Desired != "stopped" || s.TmuxAlive {
 			m.Errorf("after stop: %+v", s)
 		}
 		m.mustRemember("alpha", before)
@@ -210,7 +210,7 @@ func TestResumeAfterReboot(t *testing.T) {
 	// What a power cut leaves: no exit was recorded, and the boot is another.
 	m.forgetExits("alpha")
 	m.worker = rig.WorkerWith(t, "-X nbs-worker/internal/proc.testOnlyBootID=00000000-0000-4000-8000-000000000000")
-	if s := m.session("alpha"); s.Cause != "lost: reboot" {
+	if s := m.session("alpha"); s.State != "lost: reboot" {
 		t.Errorf("after a reboot: %+v", s)
 	}
 	m.mustRemember("alpha", before)

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -46,17 +47,8 @@ func (m *team) shell(commands string) string {
 	return r.stdout
 }
 
-// linkScripts puts the checkout's scripts where the pages expect them.
-func (m *team) linkScripts() {
-	m.Helper()
-	if err := os.Symlink(filepath.Join(rig.Root(m), "scripts"), filepath.Join(m.world.Project, "scripts")); err != nil {
-		m.Fatal(err)
-	}
-}
-
 func TestRunbookRestart(t *testing.T) {
 	m := real(t)
-	m.linkScripts()
 	before := m.remembers("theologian")
 	m.ok("spawn", "gatekeeper", "--model", "sonnet")
 	m.ok("spawn", "scribe", "--model", "sonnet")
@@ -66,7 +58,7 @@ func TestRunbookRestart(t *testing.T) {
 	m.waitState("gatekeeper", "lost: tmux")
 
 	outputs := m.page("restart.md")
-	if !strings.Contains(outputs[0], "theologian\tlost: tmux") || outputs[1] != "gatekeeper\ntheologian\n" {
+	if !strings.Contains(outputs[0], "theologian\tlost: tmux") || inAnyOrder(outputs[1]) != "gatekeeper theologian" {
 		t.Errorf("%q", outputs)
 	}
 	if after := m.session("theologian"); !after.Running || after.SessionID != before.SessionID {
@@ -92,23 +84,39 @@ func TestRunbookFixup(t *testing.T) {
 	}
 }
 
-func TestRecoverAll(t *testing.T) {
+// One command brings back all that should run and do not, and tells of what cannot be read.
+func TestResumeDown(t *testing.T) {
 	m := standIn(t)
-	m.linkScripts()
-	if out := m.shell("nbs-worker spawn alpha && nbs-worker spawn beta && scripts/recover-all"); out != "alpha\nbeta\n" {
+	m.ok("spawn", "alpha")
+	m.ok("spawn", "beta")
+	m.ok("spawn", "ended")
+	m.ok("stop", "ended")
+	if out := m.ok("resume", "--down"); out != "" {
 		t.Errorf("nothing was down, and it printed %q", out)
 	}
-	pids := []int{m.session("alpha").RecordedPID, m.session("beta").RecordedPID}
-	for _, pid := range pids {
-		m.kill(pid, syscall.SIGKILL)
+	for _, handle := range []string{"alpha", "beta"} {
+		m.kill(m.session(handle).RecordedPID, syscall.SIGKILL)
+		m.waitState(handle, "crashed")
 	}
-	m.waitState("alpha", "crashed")
-	m.waitState("beta", "crashed")
 	m.writeRecord("gamma", "{")
-	cmd := exec.Command("scripts/recover-all")
-	cmd.Dir, cmd.Env = m.world.Project, m.env
-	r := m.finish(cmd)
-	if r.code != 7 || r.stdout != "alpha\nbeta\n" || !strings.Contains(r.stderr, "gamma") {
+	r := m.nbs("resume", "--down")
+	if r.code != 7 || inAnyOrder(r.stdout) != "alpha beta" || !strings.Contains(r.stderr, "gamma") {
 		t.Error(r)
 	}
+	m.shell("rm .nbs/sessions/gamma.json")
+	m.ok("stop", "--all")
+	if out := m.ok("resume", "--down", "--json"); out != "[]\n" {
+		t.Errorf("what was stopped is not down: %s", out)
+	}
+	if out := m.ok("resume", "--all"); inAnyOrder(out) != "alpha beta ended" {
+		t.Errorf("all: %q", out)
+	}
+}
+
+// inAnyOrder are the lines of an output, sorted: what is done side by side is printed as it is
+// done.
+func inAnyOrder(lines string) string {
+	words := strings.Fields(lines)
+	slices.Sort(words)
+	return strings.Join(words, " ")
 }

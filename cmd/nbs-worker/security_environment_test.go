@@ -110,7 +110,7 @@ func TestRecordedSocketThatAnotherUserTookIsNotTouched(t *testing.T) {
 	m.waitState("alpha", "lost: tmux")
 	visitors := m.squat(path)
 	// The truth is told without that server.
-	if s := m.session("alpha"); s.Cause != "lost: tmux" || s.TmuxAlive {
+	if s := m.session("alpha"); s.State != "lost: tmux" || s.TmuxAlive {
 		t.Errorf("%+v", s)
 	}
 	m.ok("list")
@@ -137,7 +137,7 @@ func TestLiveAgentWhoseSocketAnotherUserTook(t *testing.T) {
 	path := tmuxPlace(m.record("alpha"))["path"].(string)
 	server := m.serverPID()
 	visitors := m.squat(path)
-	if r := m.nbs("session", "alpha"); r.code != 4 || !strings.Contains(r.stdout, "that very process") || !strings.Contains(r.stderr, "tmux socket") {
+	if r := m.nbs("session", "alpha"); r.code != 4 || !strings.Contains(r.stdout, "running (verified)") || !strings.Contains(r.stderr, "tmux socket") {
 		t.Error(r)
 	}
 	m.refused(5, "another user's", "resume", "alpha")

@@ -187,7 +187,7 @@ func TestHostileArgumentsAreShownHarmlessly(t *testing.T) {
 		{evilLines}, {"spawn", evilLines}, {"spawn", "alpha", "--model", evilLines}, {"spawn", "alpha", "--" + evilLines}, {"spawn", "alpha", "-" + evilLines},
 		{"spawn", "alpha", "--permission-mode", evilLines}, {"spawn", "alpha", "--cwd", evilLines}, {"spawn", "alpha", "--env", evilLines},
 		{"spawn", "alpha", "--env", evilLines + "=x"}, {"spawn", "alpha", "--session-id", evilLines}, {"spawn", "alpha", "--prompt-file", evilLines},
-		{"spawn", "alpha", "--wait", evilLines}, {"spawn", "alpha", "--", evilLines}, {"spawn", "alpha", "--", "--model=" + evilLines},
+		{"spawn", "alpha", "--timeout", evilLines}, {"spawn", "alpha", "--", evilLines}, {"spawn", "alpha", "--", "--model=" + evilLines},
 		{"--root", evilLines, "list"}, {"--tmux-socket", evilLines, "spawn", "alpha"}, {"help", evilLines}, {"help", "\u009b2J\u202e"}, {"list", evilLines}, {"--json=" + evilLines, "list"},
 	} {
 		m.showsHarmlessly(args...)

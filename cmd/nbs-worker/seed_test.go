@@ -76,7 +76,7 @@ func TestSeed05SessionShowsTheRecordAndTheTruth(t *testing.T) {
 			return before.Context != nil, fmt.Sprintf("%+v", before)
 		})
 		out := m.ok("session", "alpha")
-		for _, want := range []string{before.SessionID, "sonnet", "bypassPermissions", "idle", "that very process", "nbs-alpha-live, there", "% left (healthy)", ".jsonl"} {
+		for _, want := range []string{before.SessionID, "sonnet", "bypassPermissions", "idle", "running (verified)", "nbs-alpha-live, there", "% left (healthy)", ".jsonl"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%q is not in:\n%s", want, out)
 			}
@@ -95,7 +95,7 @@ func TestSeed06StaleRecordResumes(t *testing.T) {
 	before := m.remembers("alpha")
 	m.kill(m.launcher("alpha"), syscall.SIGKILL)
 	m.waitDead(before.RecordedPID)
-	if s := m.session("alpha"); s.SameProcess || s.Running {
+	if s := m.session("alpha"); s.PID != 0 || s.Running {
 		t.Errorf("dead, and session says %+v", s)
 	}
 	m.mustRemember("alpha", before)

@@ -18,10 +18,9 @@ import (
 // look is what session --json tells of the state.
 type look struct {
 	State       string
-	Detail      string
+	Cause       string
 	StateSource string `json:"state_source"`
 	StateAgeMS  *int   `json:"state_age_ms"`
-	WaitingFor  string `json:"waiting_for"`
 	Retry       *struct {
 		Attempt, Of int
 		InS         int `json:"in_s"`
@@ -70,7 +69,7 @@ func (m *team) becomes(status string, since time.Time) look {
 	l := m.look("alpha")
 	told := time.Now()
 	m.Logf("%s: told %v after Claude wrote it; the call took %v", status, told.Sub(time.UnixMilli(e.StatusUpdatedAt)), told.Sub(begun))
-	if l.State != status || l.StateSource != "registry" || l.WaitingFor != e.WaitingFor {
+	if l.State != status || l.StateSource != "registry" || e.WaitingFor != "" && l.Cause != e.WaitingFor {
 		m.Errorf("the registry says %+v, the first answer is %+v", e, l)
 	}
 	if at := told.UnixMilli() - e.StatusUpdatedAt; l.StateAgeMS == nil || int64(*l.StateAgeMS) > at {
@@ -122,7 +121,7 @@ func TestStatesAgainstTheRegistry(t *testing.T) {
 		m.becomes("idle", at)
 
 		at = m.say(`[[tool Bash {"command":"python3 -c 'import time; time.sleep(3)'","description":"w"}]]`)
-		if l := m.becomes("waiting", at); l.WaitingFor != "permission prompt" {
+		if l := m.becomes("waiting", at); l.Cause != "permission prompt" {
 			t.Errorf("%+v", l)
 		}
 		at = time.Now()
@@ -198,7 +197,7 @@ func TestFailedTurnsAreTold(t *testing.T) {
 			at := m.say(c.prompt)
 			m.waitFor(c.prompt, func() (bool, string) {
 				l := m.look("alpha")
-				return l.State == c.state && l.Detail == c.detail && m.entry().StatusUpdatedAt > at.UnixMilli(), fmt.Sprintf("%+v\n%s", l, m.screen("alpha"))
+				return l.State == c.state && l.Cause == c.detail && m.entry().StatusUpdatedAt > at.UnixMilli(), fmt.Sprintf("%+v\n%s", l, m.screen("alpha"))
 			})
 		}
 	})
@@ -219,7 +218,7 @@ func TestCompactingIsTold(t *testing.T) {
 		m.becomes("busy", at)
 		m.waitFor("it is compacting", func() (bool, string) {
 			l := m.look("alpha")
-			return l.State == "busy" && l.Detail == "compacting", fmt.Sprintf("%+v", l)
+			return l.State == "busy" && l.Cause == "compacting", fmt.Sprintf("%+v", l)
 		})
 	})
 }

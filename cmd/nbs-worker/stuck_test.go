@@ -230,7 +230,7 @@ func TestServerThatIsStoppedDuringAStart(t *testing.T) {
 	m := standIn(t, "start-delay=8s")
 	m.keepServer()
 	server := m.serverPID()
-	spawn := m.begin("spawn", "alpha", "--prompt", "Remember 42.", "--wait", "60s")
+	spawn := m.begin("spawn", "alpha", "--prompt", "Remember 42.", "--timeout", "60s")
 	m.waitClaude("alpha")
 	m.kill(server, syscall.SIGSTOP)
 	t.Cleanup(func() { _ = syscall.Kill(server, syscall.SIGCONT) })

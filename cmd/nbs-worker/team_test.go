@@ -112,12 +112,15 @@ func (m *team) finish(cmd *exec.Cmd) result {
 	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
 		m.Fatalf("%s: %v", cmd, err)
 	}
-	return result{code: cmd.ProcessState.ExitCode(), stdout: stdout.String(), stderr: stderr.String()}
+	r := result{code: cmd.ProcessState.ExitCode(), stdout: stdout.String(), stderr: stderr.String()}
+	checkSchema(m, cmd.Args, r)
+	return r
 }
 
 // running is a command that goes on while the test does.
 type running struct {
 	*exec.Cmd
+	team           *team
 	stdout, stderr bytes.Buffer
 }
 
@@ -129,7 +132,7 @@ func (m *team) begin(args ...string) *running {
 // beginWith begins a command with more variables.
 func (m *team) beginWith(env []string, args ...string) *running {
 	m.Helper()
-	r := &running{Cmd: m.command(args, env...)}
+	r := &running{Cmd: m.command(args, env...), team: m}
 	r.Stdout, r.Stderr = &r.stdout, &r.stderr
 	if err := r.Start(); err != nil {
 		m.Fatal(err)
@@ -140,7 +143,11 @@ func (m *team) beginWith(env []string, args ...string) *running {
 // end waits for the command.
 func (r *running) end() result {
 	_ = r.Wait() // the code tells
-	return result{code: r.ProcessState.ExitCode(), stdout: r.stdout.String(), stderr: r.stderr.String()}
+	out := result{code: r.ProcessState.ExitCode(), stdout: r.stdout.String(), stderr: r.stderr.String()}
+	if out.code >= 0 { // else it was killed, maybe in the middle of a line
+		checkSchema(r.team, r.Args, out)
+	}
+	return out
 }
 
 // ok runs a command that must succeed and returns its stdout.
@@ -173,14 +180,13 @@ type session struct {
 	SessionID      string `json:"session_id"`
 	State          string
 	Cause          string
-	Detail         string
 	Running        bool
 	StateSource    string `json:"state_source"`
 	Desired        string
 	Model          string
 	PermissionMode string `json:"permission_mode"`
 	RecordedPID    int    `json:"recorded_pid"`
-	SameProcess    bool   `json:"same_process"`
+	PID            int    // 0: it does not run
 	TmuxSession    string `json:"tmux_session"`
 	TmuxAlive      bool   `json:"tmux_alive"`
 	UptimeS        *int   `json:"uptime_s"`
@@ -206,6 +212,9 @@ type session struct {
 	Drift []struct{ Field, Recorded, Live string }
 }
 
+// isDead tells whether the agent is known not to run.
+func (s session) isDead() bool { return !s.Running && s.State != "unknown" }
+
 func (m *team) session(handle string) session {
 	m.Helper()
 	var s session
@@ -220,13 +229,24 @@ func (m *team) waitFor(what string, check func() (bool, string)) {
 	rig.WaitFor(m, time.Minute, what, check)
 }
 
-// waitState waits until the agent is in the state, or dead of the cause.
+// waitState waits until the agent is in the state, alive or dead.
 func (m *team) waitState(handle, state string) session {
 	m.Helper()
 	var s session
 	m.waitFor(handle+" is "+state, func() (bool, string) {
 		s = m.session(handle)
-		return s.State == state || s.Cause == state, fmt.Sprintf("%+v", s)
+		return s.State == state, fmt.Sprintf("%+v", s)
+	})
+	return s
+}
+
+// waitDeath waits until the agent is known not to run.
+func (m *team) waitDeath(handle string) session {
+	m.Helper()
+	var s session
+	m.waitFor(handle+" does not run", func() (bool, string) {
+		s = m.session(handle)
+		return s.isDead(), fmt.Sprintf("%+v", s)
 	})
 	return s
 }
@@ -236,7 +256,7 @@ func (m *team) waitClaude(handle string) {
 	m.Helper()
 	m.waitFor("claude runs", func() (bool, string) {
 		r := m.nbs("session", handle, "--json")
-		return strings.Contains(r.stdout, `"same_process":true`), r.String()
+		return strings.Contains(r.stdout, `"running":true`), r.String()
 	})
 }
 

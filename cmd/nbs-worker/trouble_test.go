@@ -22,7 +22,7 @@ func TestStoppedTmuxServerHidesNobody(t *testing.T) {
 	if r.code != 3 || !strings.Contains(r.stdout, `"handle":"alpha","state":"idle"`) || !strings.Contains(r.stderr, "tmux gave no answer") {
 		t.Error(r)
 	}
-	if r := m.nbs("session", "alpha"); r.code != 3 || !strings.Contains(r.stdout, "unknown: tmux did not answer") || !strings.Contains(r.stdout, "that very process") {
+	if r := m.nbs("session", "alpha"); r.code != 3 || !strings.Contains(r.stdout, "unknown: tmux did not answer") || !strings.Contains(r.stdout, "running (verified)") {
 		t.Error(r)
 	}
 	if r := m.nbs("resume", "alpha"); r.code == 0 {
@@ -38,7 +38,7 @@ func TestStoppedTmuxServerHidesNobody(t *testing.T) {
 
 func TestPromptThatClaudeDoesNotTake(t *testing.T) {
 	m := real(t)
-	m.refused(3, "the prompt was not in its transcript", "spawn", "alpha", "--wait", "4s", "--prompt", "/no-such-command hi")
+	m.refused(3, "the prompt was not in its transcript", "spawn", "alpha", "--timeout", "4s", "--prompt", "/no-such-command hi")
 	m.ok("spawn", "beta", "--prompt", "/etc/passwd is what?")
 	m.mustAnswer("beta", "You said: /etc/passwd")
 }
@@ -80,7 +80,7 @@ func TestRecordOfAnotherMachine(t *testing.T) {
 		process(fields)["host"], process(fields)["boot_id"] = "elsewhere", "11111111-2222-4333-8444-555555555555"
 	}
 	m.setRecord("alpha", elsewhere)
-	if s := m.session("alpha"); s.Cause != "stopped" {
+	if s := m.session("alpha"); s.State != "stopped" {
 		t.Errorf("%+v", s)
 	}
 	m.ok("resume", "alpha")

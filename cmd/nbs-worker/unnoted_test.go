@@ -45,7 +45,7 @@ func (m *team) mustRunUnnoted(r result, s spoiled) session {
 		m.Fatal(err)
 	}
 	now := m.session("alpha")
-	if !now.Running || !now.SameProcess || len(claudesOn(now.SessionID)) != 1 {
+	if !now.Running || now.PID == 0 || len(claudesOn(now.SessionID)) != 1 {
 		m.Errorf("%s\n%+v", r, now)
 	}
 	words := fmt.Sprintf(" alpha: the agent runs, pid %d, but the last update of its record failed: %s", now.RecordedPID, s.what)

@@ -76,7 +76,7 @@ func TestWindowsOfAPersonSurvive(t *testing.T) {
 // The same after a start that was killed before its launcher came forward.
 func TestWindowsOfAPersonSurviveAStartThatIsEnded(t *testing.T) {
 	m := standIn(t, "start-delay=1h")
-	m.refused(3, "not ready", "spawn", "alpha", "--wait", "500ms")
+	m.refused(3, "not ready", "spawn", "alpha", "--timeout", "500ms")
 	person := m.personPanes("alpha")
 	m.ok("stop", "alpha")
 	m.mustStand("stop", person)
@@ -106,7 +106,7 @@ func TestStopFromAnotherWindowOfTheSession(t *testing.T) {
 	m := real(t)
 	m.remembers("alpha")
 	m.tmux("new-window", "-d", "-t", "=nbs-alpha-live:", "-c", m.world.Project, m.worker+" stop alpha >stopped 2>&1; cat")
-	m.waitFor("it was stopped", func() (bool, string) { return m.session("alpha").Cause == "stopped", m.readFile("stopped") })
+	m.waitFor("it was stopped", func() (bool, string) { return m.session("alpha").State == "stopped", m.readFile("stopped") })
 	m.waitFor("the command says so", func() (bool, string) { said := m.readFile("stopped"); return said == "alpha\n", said })
 }
 

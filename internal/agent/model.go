@@ -15,6 +15,9 @@ const modelLimit = 256
 // slip of the finger: a well-formed name that is not among them is passed on.
 var modelAliases = []string{"sonnet", "opus", "haiku", "fable", "opusplan", "best", "default"}
 
+// ModelAliases are the short names of models that are known.
+func ModelAliases() []string { return slices.Clone(modelAliases) }
+
 // ParseModel checks a model's name. The empty name is valid. Errors: BadInput.
 func ParseModel(s string) (Model, error) {
 	if s == "" || len(s) <= modelLimit && isWord(s, "", "._:/@[]-") {
@@ -39,28 +42,4 @@ func (m Model) Suggestion() Model {
 		}
 	}
 	return ""
-}
-
-// oneSlip tells whether a and b differ by one insertion, deletion, substitution
-// or exchange of neighbours.
-func oneSlip(a, b string) bool {
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	i := 0
-	for i < len(a) && a[i] == b[i] {
-		i++
-	}
-	switch restA, restB := a[i:], b[i:]; len(restB) - len(restA) {
-	case 1:
-		return restA == restB[1:]
-	case 0:
-		return len(restA) > 0 && (restA[1:] == restB[1:] || exchanged(restA, restB))
-	default:
-		return false
-	}
-}
-
-func exchanged(a, b string) bool {
-	return len(a) > 1 && a[0] == b[1] && a[1] == b[0] && a[2:] == b[2:]
 }

@@ -129,10 +129,10 @@ type PreviousSession struct {
 type Exit struct {
 	At         time.Time  `json:"at"`
 	Invocation Invocation `json:"invocation"`
-	Code       int        `json:"code"`              // -1 when a signal ended it
-	Signal     string     `json:"signal,omitempty"`  // as the kernel names it: "killed"
-	HungUp     bool       `json:"hung_up,omitempty"` // its terminal went away
-	UptimeS    int64      `json:"uptime_s"`
+	Code       int        `json:"code"`                  // -1 when a signal ended it
+	Signal     string     `json:"signal,omitempty"`      // as the kernel names it: "killed"
+	HungUp     bool       `json:"hung_up,omitempty"`     // its terminal went away
+	UptimeS    int64      `json:"uptime_s"`              // of an end that was seen
 	Error      string     `json:"error,omitempty"`       // why claude was not started at all
 	LastScreen string     `json:"last_screen,omitempty"` // at most 4 kB; of the latest exits
 
@@ -195,6 +195,23 @@ func (r *Record) LaunchCwd() string {
 	return r.ProjectRoot
 }
 
+// LaunchDesired is what is wanted of an agent. The original tools recorded nothing, and kept
+// records only of agents that should run.
+func (r *Record) LaunchDesired() Desired {
+	if r.Desired == "" && r.Handle != "" {
+		return DesiredRunning
+	}
+	return r.Desired
+}
+
+// LastExit is how the latest start that ended did; nil when none has.
+func (r *Record) LastExit() *Exit {
+	if n := len(r.Exits); n > 0 {
+		return &r.Exits[n-1]
+	}
+	return nil
+}
+
 // LaunchPermissionMode is the mode with which claude is started. The original
 // tools recorded none and always bypassed.
 func (r *Record) LaunchPermissionMode() PermissionMode {
@@ -204,12 +221,15 @@ func (r *Record) LaunchPermissionMode() PermissionMode {
 	return BypassPermissions
 }
 
+// Seen tells whether a launcher saw the end. One that a look found later has only its cause.
+func (e *Exit) Seen() bool { return e.Cause == "" || e.Code != -1 || e.Signal != "" }
+
 // Summary says in a few words how the start ended.
 func (e *Exit) Summary() string {
 	switch {
 	case e.Error != "":
 		return "not started: " + e.Error
-	case e.Cause != "" && e.Code == -1 && e.Signal == "":
+	case !e.Seen():
 		return strings.TrimSuffix(string(e.Cause)+", "+e.Detail, ", ")
 	case e.HungUp:
 		return fmt.Sprintf("its terminal was closed, code %d", e.Code)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"reflect"
 	"slices"
@@ -35,7 +36,7 @@ func ParseRecord(data []byte, into *Record) error {
 		Unknown jsontext.Value `json:",embed"`
 	}
 	if err := jsonv2.Unmarshal(data, &read, lenient); err != nil {
-		return err
+		return inWords(err)
 	}
 	if err := checkNames(read.Unknown); err != nil {
 		return err
@@ -43,6 +44,20 @@ func ParseRecord(data []byte, into *Record) error {
 	*into = Record(read.plainRecord)
 	into.source = slices.Clone(data)
 	return nil
+}
+
+// inWords says of a file what is wrong with it, without the names of our types.
+func inWords(err error) error {
+	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			return fmt.Errorf("it ends in the middle, behind %d bytes", syntax.ByteOffset)
+		}
+		return fmt.Errorf("it is no JSON from byte %d on", syntax.ByteOffset)
+	}
+	if meaning, ok := errors.AsType[*jsonv2.SemanticError](err); ok && meaning.JSONPointer != "" {
+		return fmt.Errorf("the field %s has a value of another form than it must have", Quote(strings.TrimPrefix(string(meaning.JSONPointer), "/")))
+	}
+	return errors.New("it is not what a record is")
 }
 
 // checkNames refuses a field that differs from one of ours in case only: some readers would

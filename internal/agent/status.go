@@ -42,6 +42,15 @@ const (
 
 var causes = []Cause{Exited, Crashed, Stopped, LostReboot, LostTmux, NeverStarted, OutOfMemory}
 
+// StateWords are the words that [Status.Words] has for a state.
+func StateWords() []string {
+	words := []string{string(Starting), string(Idle), string(TurnFailed), string(Busy), string(Waiting), string(Retrying), string(Unknown)}
+	for _, cause := range causes {
+		words = append(words, string(cause))
+	}
+	return words
+}
+
 // Status is what is observed of an agent, with the evidence.
 type Status struct {
 	State  State  `json:"state"`
@@ -79,6 +88,15 @@ func (s *Status) Since(at, now time.Time) {
 // Running tells whether a claude of the record is there.
 func (s Status) Running() bool {
 	return s.State != Dead && (s.State != Unknown || s.SamePID)
+}
+
+// Words are the status as programs read it: the state, of the dead too, and what lies behind
+// it, or "".
+func (s Status) Words() (state, cause string) {
+	if s.State == Dead {
+		return string(s.Cause), s.Detail
+	}
+	return string(s.State), s.Detail
 }
 
 // Word is the status in one short phrase, for people.

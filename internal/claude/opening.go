@@ -22,6 +22,14 @@ func (o Opening) Word() string {
 	return "new"
 }
 
+// Conversation is what a launch leads into, in words.
+func (o Opening) Conversation() string {
+	if o == OpenResume {
+		return "the same conversation"
+	}
+	return "a new conversation"
+}
+
 // Open chooses between --resume and --session-id for the record's conversation. A
 // conversation that existed and whose transcript is gone is never replaced in
 // silence. Errors: NotFound.

@@ -11,6 +11,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/wire"
 )
 
 // adoptOptions are the words of one adoption, as they were typed.
@@ -151,70 +152,29 @@ func runAdopt(ctx context.Context, f *factory, o *adoptOptions) error {
 	return f.printAdopted(adopted)
 }
 
-type adoptedJSON struct {
-	Handle         agent.Handle         `json:"handle"`
-	SessionID      agent.SessionID      `json:"session_id"`
-	Model          agent.Model          `json:"model"`
-	PermissionMode agent.PermissionMode `json:"permission_mode"`
-	ClaudeArgs     []string             `json:"claude_args"`
-	Cwd            string               `json:"cwd"`
-	ConfigDir      string               `json:"config_dir"`
-	PID            int                  `json:"pid"`
-	State          agent.State          `json:"state"`
-	TmuxSession    string               `json:"tmux_session"`
-}
-
 func (f *factory) printAdopted(a supervisor.Adopted) error {
-	r := a.Record
 	if f.json {
-		return f.printJSON(adoptedJSON{
-			Handle: r.Handle, SessionID: r.SessionID, Model: r.Model, PermissionMode: r.PermissionMode, ClaudeArgs: list(r.ClaudeArgs),
-			Cwd: r.Cwd, ConfigDir: r.ConfigDir, PID: r.PID, State: a.Status.State, TmuxSession: r.TmuxSession,
-		})
+		return f.printJSON(wire.NewAdopted(a))
 	}
-	f.note("%s: %s, pid %d, model %s, %s, session %s", r.Handle, a.Status.Word(), r.PID,
-		cmp.Or(string(r.Model), "Claude's choice"), r.PermissionMode, r.SessionID)
+	r := a.Record
+	words := fmt.Sprintf("adopted, %s, pid %d, model %s, %s, session %s", a.Status.Word(), r.PID, modelName(r.Model), r.PermissionMode, r.SessionID)
 	if len(r.ClaudeArgs) > 0 {
-		f.note("its arguments: %s", strings.Join(quoted(r.ClaudeArgs), " "))
+		words += ", with " + strings.Join(quoted(r.ClaudeArgs), " ")
+	}
+	if err := f.show(outcome{handle: r.Handle, words: words}, ""); err != nil {
+		return err
 	}
 	f.hint("it has no launcher before its next start; to give it one now: nbs-worker resume %s --force", r.Handle)
-	_, err := fmt.Fprintln(f.streams.Out, r.Handle)
-	return err
+	return nil
 }
+
+// modelName is a model as people read it.
+func modelName(model agent.Model) string { return cmp.Or(string(model), "Claude's choice") }
 
 func quoted(words []string) []string {
 	out := make([]string, len(words))
 	for i, word := range words {
 		out[i] = shellQuote(word)
-	}
-	return out
-}
-
-type unrecordedJSON struct {
-	PID       int             `json:"pid"`
-	SessionID agent.SessionID `json:"session_id"`
-	State     string          `json:"state"`
-	Cwd       string          `json:"cwd"`
-	Tmux      string          `json:"tmux"`
-	Agent     agent.Handle    `json:"agent,omitempty"`   // that it is already
-	Project   string          `json:"project,omitempty"` // of that agent, when it is another one
-	OpenIn    []int           `json:"also_open_in"`      // pids
-	Command   string          `json:"command"`           // that adopts it; "" when it cannot be
-	Obstacle  string          `json:"obstacle"`          // why not
-}
-
-func newUnrecordedJSON(u supervisor.Unrecorded) unrecordedJSON {
-	out := unrecordedJSON{
-		PID: u.PID, SessionID: u.SessionID, State: cmp.Or(u.State, "unknown"), Cwd: u.Cwd, Tmux: u.Tmux,
-		Agent: u.Agent, Project: u.Project, OpenIn: list(u.OpenIn), Obstacle: u.Obstacle,
-	}
-	switch {
-	case u.Obstacle == "" && len(u.OpenIn) > 0:
-		out.Obstacle = fmt.Sprintf("pid %d has the conversation open too", u.OpenIn[0])
-	case u.Obstacle == "":
-		out.Command = fmt.Sprintf("nbs-worker adopt HANDLE --pid %d", u.PID)
-	case len(u.OpenIn) > 0:
-		out.Obstacle += fmt.Sprintf("; pid %d has the conversation open too", u.OpenIn[0])
 	}
 	return out
 }
@@ -228,9 +188,9 @@ func runAdoptList(ctx context.Context, f *factory) error {
 	if err != nil {
 		return err
 	}
-	rows := make([]unrecordedJSON, len(sessions))
+	rows := make([]wire.Unrecorded, len(sessions))
 	for i, session := range sessions {
-		rows[i] = newUnrecordedJSON(session)
+		rows[i] = wire.NewUnrecorded(session)
 	}
 	if f.json {
 		return f.printJSON(rows)

@@ -68,7 +68,7 @@ func adviceOfDead(v supervisor.View) []step {
 	resume := fmt.Sprintf("nbs-worker resume %s", handle)
 	back := step{"bring it back", resume}
 	switch {
-	case wish(&v.Record) != agent.DesiredRunning:
+	case v.Record.LaunchDesired() != agent.DesiredRunning:
 		return nil
 	case observe.CrashLoop(&v.Record):
 		return []step{

@@ -16,7 +16,7 @@ terminal is inside the same tmux server. Leave it with the tmux prefix and d
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit),
 		Example:           `  nbs-worker attach theologian`,
 		Args:              oneHandle,
-		ValidArgsFunction: f.completeHandles,
+		ValidArgsFunction: once(f.handlesWhere(inTmux)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := f.supervisor()
 			if err == nil && !f.streams.OutTTY {

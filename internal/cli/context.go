@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"time"
 
 	"nbs-worker/internal/agent"
 )
@@ -83,39 +82,4 @@ func (t *table) cost(cost *agent.Cost) cell {
 	default:
 		return text(strconv.FormatFloat(cost.USD, 'f', 2, 64))
 	}
-}
-
-type contextJSON struct {
-	UsedPercent int        `json:"used_percent"`
-	LeftPercent int        `json:"left_percent"`
-	Tokens      int        `json:"tokens"`
-	Window      int        `json:"window"`
-	Band        agent.Band `json:"band"`
-	Source      string     `json:"source"` // "status line": exact; "transcript": approximate
-	AgeS        *int64     `json:"age_s"`
-}
-
-func newContextJSON(use *agent.ContextUse, bands agent.Bands, now time.Time) *contextJSON {
-	if use == nil {
-		return nil
-	}
-	left := use.LeftPercent()
-	out := &contextJSON{UsedPercent: use.UsedPercent, LeftPercent: left, Tokens: use.Tokens, Window: use.Window, Band: bands.Of(left), Source: use.Source}
-	if !use.At.IsZero() {
-		age := max(0, int64(now.Sub(use.At)/time.Second))
-		out.AgeS = &age
-	}
-	return out
-}
-
-type costJSON struct {
-	USD    float64 `json:"usd"`
-	Source string  `json:"source"`
-}
-
-func newCostJSON(cost *agent.Cost) *costJSON {
-	if cost == nil {
-		return nil
-	}
-	return &costJSON{USD: cost.USD, Source: cost.Source}
 }

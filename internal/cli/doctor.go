@@ -11,6 +11,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/wire"
 )
 
 // doctorOptions are the flags of doctor.
@@ -45,7 +46,7 @@ unfit, else with 1.`,
   nbs-worker doctor --fix
   nbs-worker doctor --probe --all
   nbs-worker doctor --json | jq -r '.checks[] | select(.level == "failure") | .what'`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), f, opts) },
 	}
 	cmd.Flags().BoolVar(&opts.fix, "fix", false, "mend what can be mended without losing anything")
@@ -68,11 +69,12 @@ func runDoctor(ctx context.Context, f *factory, opts doctorOptions) error {
 	if err != nil {
 		return failed(err, "doctor")
 	}
-	show := f.printCheckup
 	if f.json {
-		show = f.printCheckupJSON
+		err = f.printJSON(wire.NewCheckup(checkup))
+	} else {
+		err = f.printCheckup(checkup, opts)
 	}
-	if err := show(checkup, opts); err != nil {
+	if err != nil {
 		return failed(err, "doctor")
 	}
 	switch {
@@ -156,54 +158,15 @@ func summary(checkup supervisor.Checkup) string {
 			worst[finding.Check] = finding.Level
 		}
 	}
-	count := map[supervisor.Level]int{}
+	found := map[supervisor.Level]int{}
 	for _, level := range worst {
-		count[level]++
+		found[level]++
 	}
-	parts := []string{fmt.Sprintf("%d checks: %d ok", len(worst), count[supervisor.Holds])}
+	parts := []string{fmt.Sprintf("%s: %d ok", count(len(worst), "check"), found[supervisor.Holds])}
 	for _, level := range []supervisor.Level{supervisor.Note, supervisor.Warning, supervisor.Failure} {
-		if n := count[level]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, plural(n, string(level))))
+		if n := found[level]; n > 0 {
+			parts = append(parts, count(n, string(level)))
 		}
 	}
 	return strings.Join(parts, ", ")
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return word
-	}
-	return word + "s"
-}
-
-type checkupJSON struct {
-	Level        supervisor.Level `json:"level"` // of the worst finding
-	Checks       []findingJSON    `json:"checks"`
-	Fixed        []string         `json:"fixed"`
-	NotFixed     []string         `json:"not_fixed"`
-	NeverTouched []string         `json:"never_touched"`
-}
-
-type findingJSON struct {
-	ID       string           `json:"id"`
-	Level    supervisor.Level `json:"level"`
-	What     string           `json:"what"`
-	Why      string           `json:"why"`
-	Fix      []string         `json:"fix"`
-	ByItself bool             `json:"fixable"` // by --fix
-}
-
-func (f *factory) printCheckupJSON(checkup supervisor.Checkup, _ doctorOptions) error {
-	out := checkupJSON{
-		Level: checkup.Worst(), Checks: []findingJSON{}, Fixed: list(checkup.Done), NotFixed: []string{}, NeverTouched: supervisor.NeverTouched,
-	}
-	for _, finding := range checkup.Findings {
-		out.Checks = append(out.Checks, findingJSON{
-			ID: finding.Check, Level: finding.Level, What: finding.What, Why: finding.Why, Fix: list(finding.Fix), ByItself: finding.ByItself(),
-		})
-	}
-	for _, err := range checkup.Failed {
-		out.NotFixed = append(out.NotFixed, err.Error())
-	}
-	return f.printJSON(out)
 }

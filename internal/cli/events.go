@@ -13,19 +13,43 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/wire"
 )
 
 type eventsOptions struct {
 	supervisor.EventQuery
-	handle string
-	since  string
-	verify bool
+	past
+	handles []string
+	verify  bool
+}
+
+// past says how much of what was is wanted, in events and logs.
+type past struct {
+	last  int
+	since string
+}
+
+func (p *past) bind(cmd *cobra.Command, what string) {
+	flags := cmd.Flags()
+	flags.IntVarP(&p.last, "last", "n", 0, "only so many "+what+" from the end (default: all)")
+	flags.StringVar(&p.since, "since", "", "only "+what+" from then on: 90m, 2h, 7d, or a time as 2026-02-20T11:44:07Z")
+}
+
+// parse checks what was typed.
+func (p *past) parse(cmd *cobra.Command, now time.Time) (last int, since time.Time, err error) {
+	if cmd.Flags().Changed("last") && p.last < 1 {
+		return 0, since, agent.Errorf(agent.BadInput, "%s: --last %d: it must be 1 or more", cmd.Name(), p.last).Hint("nbs-worker %s --last 20", cmd.Name())
+	}
+	if since, err = parseSince(p.since, now); err != nil {
+		return 0, since, agent.Errorf(agent.BadInput, "%s: --since: %w", cmd.Name(), err).Hint("nbs-worker %s --since 2h", cmd.Name())
+	}
+	return p.last, since, nil
 }
 
 func newEventsCmd(f *factory) *cobra.Command {
 	var opts eventsOptions
 	cmd := &cobra.Command{
-		Use:   "events",
+		Use:   "events [<handle>...]",
 		Short: "Show what was done to whom: the journal",
 		Long: withCodes(`One line an event, oldest first: time, event, handle, pid, session id, detail. In a
 pipe separated by tabs, times in RFC 3339, "-" for what is not known. The journal keeps
@@ -42,59 +66,53 @@ naming file and line. A line that a full disk or a power cut left torn is told a
 no harm; so are the lines of earlier versions, before the chain begins.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Interrupted),
 		Example: `  nbs-worker events
-  nbs-worker events --handle theologian --since 2h
+  nbs-worker events theologian gatekeeper --since 2h
+  nbs-worker events -n 20
   nbs-worker events --follow --since 0s --json | jq -r 'select(.event == "exit") | .handle'
   nbs-worker events --verify`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runEvents(cmd.Context(), f, opts) },
+		Args: func(cmd *cobra.Command, args []string) error {
+			if opts.handles = args; len(args) == 0 {
+				return nil
+			}
+			return someHandles(cmd, args)
+		},
+		ValidArgsFunction: f.handlesWhere(anybody),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var err error
+			if opts.Last, opts.Since, err = opts.parse(cmd, time.Now()); err != nil {
+				return err
+			}
+			return runEvents(cmd.Context(), f, opts)
+		},
 	}
 	flags := cmd.Flags()
 	flags.BoolVarP(&opts.Follow, "follow", "f", false, "go on with the events to come")
-	flags.StringVar(&opts.handle, "handle", "", "only the events of one agent")
-	flags.StringVar(&opts.since, "since", "", "only events from then on: 90m, 2h, 7d, or a time as 2026-02-20T11:44:07Z")
+	opts.bind(cmd, "events")
 	flags.BoolVar(&opts.verify, "verify", false, "check that the journal is as it was written")
-	for _, other := range []string{"follow", "handle", "since"} {
+	for _, other := range []string{"follow", "last", "since"} {
 		cmd.MarkFlagsMutuallyExclusive("verify", other)
 	}
-	_ = cmd.RegisterFlagCompletionFunc("handle", f.completeHandles) // the flag is there
 	f.jsonFlag(cmd)
 	return cmd
 }
 
 func runEvents(ctx context.Context, f *factory, opts eventsOptions) error {
-	query, err := opts.query(time.Now())
-	if err != nil {
-		return err
-	}
+	opts.Handles = handlesOf(opts.handles)
 	s, err := f.supervisor()
 	if err != nil {
 		return failed(err, "events")
 	}
+	if opts.verify && len(opts.handles) > 0 {
+		return agent.Errorf(agent.BadInput, "events: --verify is for the whole journal").Hint("nbs-worker events --verify")
+	}
 	if opts.verify {
 		return failed(f.verifyEvents(s), "events --verify")
 	}
-	err = s.Events(ctx, query, f.printEvent, f.sayNote)
+	err = s.Events(ctx, opts.EventQuery, f.printEvent, f.sayNote)
 	if errors.Is(err, context.Canceled) {
 		return exitError(agent.Interrupted)
 	}
 	return failed(err, "events")
-}
-
-func (o eventsOptions) query(now time.Time) (supervisor.EventQuery, error) {
-	query := o.EventQuery
-	if o.handle != "" {
-		handle, err := agent.ParseHandle(o.handle)
-		if err != nil {
-			return query, agent.Errorf(agent.BadInput, "events: --handle: %w", err)
-		}
-		query.Handle = handle
-	}
-	since, err := parseSince(o.since, now)
-	if err != nil {
-		return query, agent.Errorf(agent.BadInput, "events: --since: %w", err).Hint("nbs-worker events --since 2h")
-	}
-	query.Since = since.Truncate(time.Second) // as the times of events are
-	return query, nil
 }
 
 // parseSince reads how long ago, or since when.
@@ -117,21 +135,9 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 	return at, nil
 }
 
-type eventJSON struct {
-	At         time.Time        `json:"at"`
-	Event      string           `json:"event"`
-	Handle     agent.Handle     `json:"handle"`
-	SessionID  agent.SessionID  `json:"session_id"`
-	Invocation agent.Invocation `json:"invocation,omitempty"`
-	PID        int              `json:"pid,omitempty"`
-	Detail     string           `json:"detail,omitempty"`
-}
-
 func (f *factory) printEvent(e store.Event) error {
 	if f.json {
-		return f.printJSON(eventJSON{
-			At: writable(e.At), Event: e.Event, Handle: e.Handle, SessionID: e.SessionID, Invocation: e.Invocation, PID: e.PID, Detail: e.Detail,
-		})
+		return f.printJSON(wire.NewEvent(e))
 	}
 	pid := ""
 	if e.PID > 0 {
@@ -172,29 +178,13 @@ func (f *factory) coloured(colour, text string) string {
 	return "\x1b[" + colour + "m" + text + "\x1b[0m"
 }
 
-type verifyJSON struct {
-	Whole     bool   `json:"whole"`
-	Lines     int    `json:"lines"`
-	Chained   int    `json:"chained"`
-	Unchained int    `json:"unchained"` // of earlier versions, before the chain
-	Torn      []int  `json:"torn"`      // numbers of lines that are no events
-	Head      bool   `json:"head"`      // it is known where the chain ends
-	File      string `json:"file,omitempty"`
-	Line      int    `json:"line,omitempty"` // at which it is broken
-	Cause     string `json:"cause,omitempty"`
-}
-
 func (f *factory) verifyEvents(s *supervisor.Supervisor) error {
 	v, err := s.Store.VerifyJournal()
 	if err != nil {
 		return err
 	}
 	if f.json {
-		out := verifyJSON{Whole: v.Broken == nil, Lines: v.Lines, Chained: v.Links, Unchained: v.Unchained, Torn: list(v.Torn), Head: !v.NoHead}
-		if v.Broken != nil {
-			out.File, out.Line, out.Cause = v.Broken.File, v.Broken.Line, v.Broken.What
-		}
-		if err := f.printJSON(out); err != nil {
+		if err := f.printJSON(wire.NewVerification(v)); err != nil {
 			return err
 		}
 	}
@@ -210,7 +200,7 @@ func (f *factory) verifyEvents(s *supervisor.Supervisor) error {
 }
 
 func (f *factory) printVerified(v store.Verification) error {
-	words := []string{fmt.Sprintf("%d events, as they were written", v.Links)}
+	words := []string{count(v.Links, "event") + ", as they were written"}
 	if v.Unchained > 0 {
 		words = append(words, fmt.Sprintf("before them %d of an earlier version, which kept no chain", v.Unchained))
 	}

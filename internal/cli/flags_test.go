@@ -21,10 +21,9 @@ func parseSpawn(t *testing.T, streams Streams, args ...string) (supervisor.Spawn
 	streams.Err = &strings.Builder{}
 	f := &factory{streams: streams}
 	o := &spawnOptions{}
-	cmd := &cobra.Command{Use: "spawn", SilenceErrors: true, SilenceUsage: true, RunE: func(_ *cobra.Command, args []string) error {
-		o.handle, o.claudeArgs = args[0], args[1:]
-		return nil
-	}}
+	cmd := &cobra.Command{
+		Use: "spawn", SilenceErrors: true, SilenceUsage: true, Args: o.positional, RunE: func(*cobra.Command, []string) error { return nil },
+	}
 	o.bind(f, cmd)
 	cmd.SetArgs(args)
 	if err := cmd.Execute(); err != nil {
@@ -47,7 +46,7 @@ func TestSpawnFlags(t *testing.T) {
 	if err := os.Symlink("lab", "link"); err != nil {
 		t.Fatal(err)
 	}
-	plainSpawn := supervisor.Spawn{Handle: "a", PermissionMode: agent.BypassPermissions, Env: map[string]string{}, ClaudeArgs: []string{}}
+	plainSpawn := supervisor.Spawn{Handle: "a", PermissionMode: agent.BypassPermissions, Env: map[string]string{}}
 	plainSpawn.Wait = 30 * time.Second
 	with := func(change func(*supervisor.Spawn)) supervisor.Spawn {
 		spawn := plainSpawn
@@ -62,15 +61,17 @@ func TestSpawnFlags(t *testing.T) {
 		"a --cwd link/deep":                 with(func(s *supervisor.Spawn) { s.Cwd = filepath.Join(dir, "lab/deep") }),
 		"a --env A=1 --env B=x=y --env A=2": with(func(s *supervisor.Spawn) { s.Env = map[string]string{"A": "2", "B": "x=y"} }),
 		"a --session-id 4F0C2A53-0D0C-4B43-9E0A-2F6B8F5C9A11": with(func(s *supervisor.Spawn) { s.SessionID = sessionID }),
+		"a Begin.":                               with(func(s *supervisor.Spawn) { s.Prompt = "Begin." }),
+		"a Begin. -- --verbose":                  with(func(s *supervisor.Spawn) { s.Prompt, s.ClaudeArgs = "Begin.", []string{"--verbose"} }),
 		"a --prompt --model":                     with(func(s *supervisor.Spawn) { s.Prompt = "--model" }),
 		"a --prompt-file task.md":                with(func(s *supervisor.Spawn) { s.Prompt = "Read\nPLAN.md \u2713" }),
 		"a --prompt-file -":                      with(func(s *supervisor.Spawn) { s.Prompt = "from stdin" }),
 		"a --no-wait":                            with(func(s *supervisor.Spawn) { s.Wait = 0 }),
-		"a --wait 90s --trust":                   with(func(s *supervisor.Spawn) { s.Wait, s.Trust = 90*time.Second, true }),
+		"a --timeout 90s --trust":                with(func(s *supervisor.Spawn) { s.Wait, s.Trust = 90*time.Second, true }),
 		"a -- --add-dir /x --allowedTools Bash;": with(func(s *supervisor.Spawn) { s.ClaudeArgs = []string{"--add-dir", "/x", "--allowedTools", "Bash;"} }),
 	} {
 		got, err := parseSpawn(t, Streams{In: strings.NewReader(" from stdin\n")}, strings.Fields(line)...)
-		if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(supervisor.Start{})); diff != "" || err != nil {
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(supervisor.Start{}), cmpopts.IgnoreFields(supervisor.Start{}, "Progress")); diff != "" || err != nil {
 			t.Errorf("spawn %s: %v, -want +got:\n%s", line, err, diff)
 		}
 	}
@@ -108,7 +109,7 @@ func TestSpawnDefaultsFromTheEnvironment(t *testing.T) {
 func TestResumeModelIsAskedFor(t *testing.T) {
 	t.Parallel()
 	f := &factory{streams: Streams{Err: &strings.Builder{}}}
-	o := resumeOptions{start: startOptions{wait: time.Second}}
+	o := resumeOptions{start: startOptions{timeout: time.Second}}
 	if got, err := o.parse(f); got.Model != nil || err != nil {
 		t.Errorf("without --model: %v, %v; want the recorded one kept", got.Model, err)
 	}

@@ -3,39 +3,52 @@ package cli
 import (
 	"context"
 	"errors"
+	"slices"
+	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/wire"
 )
 
+type listOptions struct{ wide bool }
+
 func newListCmd(f *factory) *cobra.Command {
+	o := &listOptions{}
 	cmd := &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "Show all agents of the project",
-		Long: withCodes(`One line an agent, by handle: state, wish (running or stopped), model, last start,
-pid, session id, folder, context that is left, cost. On a terminal with a header and "3 hours ago"; in a pipe
-without header, separated by tabs, times in RFC 3339, "-" for what is not known.
-What hides an agent, such as a damaged record, is said on stderr, and its line stays.
-A live agent is starting, idle, busy, waiting (for a person) or unknown; session also
-tells retrying (the API refuses) from busy. One that should run and does not shows why:
-exited, crashed, lost: reboot, lost: tmux, killed: out of memory, never started; one that
-was ended is stopped. Context and cost are what Claude's status line said last; session
-knows more.`,
+		Long: withCodes(`One line an agent: handle, state with what it waits for, model, since when it is so,
+context that is left, cost. What needs a person comes first. DESIRED is shown where it is
+not what is. --wide adds pid, session id and folder.
+
+In a pipe, by handle, without header and separated by tabs: handle, state, cause, desired,
+model, start in RFC 3339, percent of the context that is left, cost in USD, pid, session id,
+folder; "-" for what is not known. For programs there is --json.
+
+A live agent is starting, idle, busy, waiting (for a person), retrying (the API refuses),
+failed (idle, and its last turn came to nothing) or unknown. One that should run and does
+not shows why: exited, crashed, lost: reboot, lost: tmux, killed: out of memory, never
+started; one that was ended is stopped. Context and cost are what Claude's status line said
+last; session knows more. What hides an agent, such as a damaged record, is said on stderr,
+and its line stays. Two agents in one conversation are marked.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Partial, agent.Interrupted),
 		Example: `  nbs-worker list
   nbs-worker list | awk -F'\t' '$2 == "crashed" {print $1}'
-  nbs-worker list --json | jq -r '.[] | select(.desired == "running" and (.running | not)) | .handle'`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runList(cmd.Context(), f) },
+  nbs-worker list --json | jq -r '.[] | select(.state == "waiting") | .handle + ": " + .cause'`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runList(cmd.Context(), f, o) },
 	}
+	cmd.Flags().BoolVarP(&o.wide, "wide", "w", false, "also pid, session id and folder")
 	f.jsonFlag(cmd)
 	return cmd
 }
 
-func runList(ctx context.Context, f *factory) error {
+func runList(ctx context.Context, f *factory, o *listOptions) error {
 	bands, err := contextBands()
 	if err != nil {
 		return failed(err, "list")
@@ -60,11 +73,11 @@ func runList(ctx context.Context, f *factory) error {
 		}
 		outcome.failures = append(outcome.failures, row.Err)
 		if !said[row.Err.Error()] {
-			f.printError(failed(row.Err, "list", string(row.Handle)))
+			f.printError(row.Handle, failed(row.Err, "list", string(row.Handle)))
 			said[row.Err.Error()] = true
 		}
 	}
-	if err := f.printList(rows, bands); err != nil {
+	if err := f.printList(rows, o, bands); err != nil {
 		return failed(err, "list")
 	}
 	if len(outcome.failures) > 0 {
@@ -73,25 +86,118 @@ func runList(ctx context.Context, f *factory) error {
 	return nil
 }
 
-func (f *factory) printList(rows []supervisor.Row, bands agent.Bands) error {
-	if f.json {
-		out := make([]listJSON, len(rows))
+func (f *factory) printList(rows []supervisor.Row, o *listOptions, bands agent.Bands) error {
+	shared := sharedConversations(rows)
+	switch {
+	case f.json:
+		out := make([]wire.Agent, len(rows))
 		for i, row := range rows {
-			out[i] = newListJSON(row, bands)
+			out[i] = wire.NewAgent(row.Handle, row.Sight, row.Context, row.Cost, bands, time.Now())
+			out[i].SharedWith = shared[row.Handle]
 		}
 		return f.printJSON(out)
+	case len(rows) == 0:
+		f.note("no agents; start one: nbs-worker spawn HANDLE")
+		return nil
+	case !f.streams.OutTTY:
+		return f.printTabs(rows)
 	}
-	t := f.newTable("HANDLE", "STATE", "WISH", "MODEL", "STARTED", "PID", "SESSION", "FOLDER", "CONTEXT", "COST")
+	slices.SortStableFunc(rows, func(a, b supervisor.Row) int { return urgency(&a) - urgency(&b) })
+	undesired := slices.ContainsFunc(rows, func(row supervisor.Row) bool { return undesired(&row) })
+	header := []string{"HANDLE", "STATE", "MODEL", "SINCE", "CONTEXT", "COST"}
+	if undesired {
+		header = append(header, "DESIRED")
+	}
+	if o.wide {
+		header = append(header, "PID", "SESSION", "FOLDER")
+	}
+	t := f.newTable(header...)
 	for i := range rows {
 		row, r := &rows[i], &rows[i].Record
-		t.row(
-			text(string(row.Handle)), state(row.Status), text(string(wish(r))), text(string(r.Model)),
-			t.time(r.Started), pid(r.PID, row.Status), text(string(r.SessionID)), text(r.LaunchCwd()),
+		cells := []cell{
+			text(string(row.Handle)), stateCell(row, shared[row.Handle]), text(string(r.Model)), t.since(row.Status, r.Started),
 			contextCell(row.Context, bands), t.cost(row.Cost),
-		)
-	}
-	if len(rows) == 0 {
-		f.note("no agents; start one: nbs-worker spawn HANDLE")
+		}
+		if undesired {
+			cells = append(cells, desiredCell(row))
+		}
+		if o.wide {
+			cells = append(cells, pid(r.PID, row.Status), text(string(r.SessionID)), text(r.LaunchCwd()))
+		}
+		t.row(cells...)
 	}
 	return t.flush()
+}
+
+// printTabs is the list for scripts.
+func (f *factory) printTabs(rows []supervisor.Row) error {
+	t := f.newTable()
+	for i := range rows {
+		row, r := &rows[i], &rows[i].Record
+		state, cause := row.Status.Words()
+		left := text("")
+		if row.Context != nil {
+			left = text(strconv.Itoa(row.Context.LeftPercent()))
+		}
+		t.row(
+			text(string(row.Handle)), text(state), text(cause), text(string(r.LaunchDesired())), text(string(r.Model)), t.time(r.Started),
+			left, t.cost(row.Cost), pid(r.PID, row.Status), text(string(r.SessionID)), text(r.LaunchCwd()),
+		)
+	}
+	return t.flush()
+}
+
+// sharedConversations finds agents that are in one conversation, which forks.
+func sharedConversations(rows []supervisor.Row) map[agent.Handle][]agent.Handle {
+	by := map[agent.SessionID][]agent.Handle{}
+	for _, row := range rows {
+		if id := row.Record.SessionID; id != "" {
+			by[id] = append(by[id], row.Handle)
+		}
+	}
+	shared := map[agent.Handle][]agent.Handle{}
+	for _, handles := range by {
+		for _, handle := range handles {
+			if others := slices.DeleteFunc(slices.Clone(handles), func(other agent.Handle) bool { return other == handle }); len(others) > 0 {
+				shared[handle] = others
+			}
+		}
+	}
+	return shared
+}
+
+// urgency orders a list: what needs a person, what is at work, what waits for work, what was
+// stopped.
+func urgency(row *supervisor.Row) int {
+	switch state := row.Status.State; {
+	case row.Err != nil, state == agent.Waiting, state == agent.TurnFailed, state == agent.Unknown, undesired(row):
+		return 0
+	case state == agent.Busy, state == agent.Retrying, state == agent.Starting:
+		return 1
+	case state == agent.Idle:
+		return 2
+	default:
+		return 3
+	}
+}
+
+// undesired tells whether an agent is not as it is wanted.
+func undesired(row *supervisor.Row) bool {
+	return row.Record.Handle != "" && row.Status.Running() != (row.Record.LaunchDesired() == agent.DesiredRunning)
+}
+
+func desiredCell(row *supervisor.Row) cell {
+	if !undesired(row) {
+		return cell{text: "", colour: plain}
+	}
+	return text(string(row.Record.LaunchDesired()))
+}
+
+func stateCell(row *supervisor.Row, shared []agent.Handle) cell {
+	shown := state(row.Status)
+	if len(shared) > 0 {
+		shown.text += ", in the conversation of " + joined(shared)
+		shown.colour = red
+	}
+	return shown
 }

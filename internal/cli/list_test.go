@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/supervisor"
 )
 
 func TestListInAPipe(t *testing.T) {
@@ -16,8 +17,8 @@ func TestListInAPipe(t *testing.T) {
 	project := newProject(t, record("alpha"), beta)
 	r := run("--root", project, "list").want(t, 0)
 	started := beta.Started.Format("2006-01-02T15:04:05Z")
-	want := "alpha\tnever started\trunning\topus\t" + started + "\t-\t" + string(sessionID) + "\t/srv/project\t-\t-\n" +
-		"beta\tnever started\trunning\t-\t" + started + "\t-\t" + string(sessionID) + "\t/srv/a b\t-\t-\n"
+	want := "alpha\tnever started\t-\trunning\topus\t" + started + "\t-\t-\t-\t" + string(sessionID) + "\t/srv/project\n" +
+		"beta\tnever started\t-\trunning\t-\t" + started + "\t-\t-\t-\t" + string(sessionID) + "\t/srv/a b\n"
 	if r.out != want || r.err != "" {
 		t.Errorf("stdout\n%q; want\n%q\nstderr %q", r.out, want, r.err)
 	}
@@ -25,11 +26,66 @@ func TestListInAPipe(t *testing.T) {
 
 func TestListOnATerminal(t *testing.T) {
 	t.Parallel()
-	project := newProject(t, record("alpha"))
+	alpha := record("alpha")
+	project := newProject(t, alpha)
 	r := runOn(Streams{OutTTY: true, ErrTTY: true}, "--root", project, "ls").want(t, 0)
-	want := regexp.MustCompile(`^HANDLE +STATE +WISH +MODEL +STARTED +PID +SESSION +FOLDER +CONTEXT +COST\nalpha +never started +running +opus +3 hours ago +- +` + string(sessionID) + ` +/srv/project +- +-\n$`)
+	want := regexp.MustCompile(`^HANDLE +STATE +MODEL +SINCE +CONTEXT +COST +DESIRED\nalpha +never started +opus +3 hours ago +- +- +running\n$`)
 	if !want.MatchString(r.out) {
 		t.Errorf("stdout is\n%s", r.out)
+	}
+	r = runOn(Streams{OutTTY: true, ErrTTY: true}, "--root", project, "ls", "--wide").want(t, 0)
+	want = regexp.MustCompile(`DESIRED +PID +SESSION +FOLDER\n.* running +- +` + string(sessionID) + ` +/srv/project\n$`)
+	if !want.MatchString(r.out) {
+		t.Errorf("with --wide stdout is\n%s", r.out)
+	}
+}
+
+// What needs a person comes first, what was ended last.
+func TestListBeginsWithWhatIsUrgent(t *testing.T) {
+	t.Parallel()
+	of := func(handle agent.Handle, desired agent.Desired, status agent.Status) supervisor.Row {
+		row := rowOf(record(handle))
+		row.Record.Desired, row.Status, row.Record.SessionID = desired, status, agent.NewSessionID()
+		return row
+	}
+	out := printed(t, Streams{OutTTY: true},
+		of("a", agent.DesiredStopped, agent.Status{State: agent.Dead, Cause: agent.Stopped}),
+		of("b", agent.DesiredRunning, agent.Status{State: agent.Idle, SamePID: true}),
+		of("c", agent.DesiredRunning, agent.Status{State: agent.Busy, SamePID: true}),
+		of("d", agent.DesiredRunning, agent.Status{State: agent.Waiting, Detail: "permission prompt", SamePID: true}),
+		of("e", agent.DesiredRunning, agent.Status{State: agent.Dead, Cause: agent.Crashed}))
+	var order strings.Builder
+	for line := range strings.Lines(out) {
+		order.WriteString(line[:1])
+	}
+	if order.String() != "Hdecba" || !strings.Contains(out, "waiting: permission prompt") {
+		t.Errorf("it is\n%s", out)
+	}
+}
+
+// A row fits the terminal; DESIRED is there only when somebody is not as they should be.
+func TestListFitsTheTerminal(t *testing.T) {
+	t.Parallel()
+	const width = 60
+	row := rowOf(record("an-agent-with-a-name-that-is-long"))
+	row.Status = agent.Status{State: agent.Waiting, Detail: "a question that somebody has asked at some length", SamePID: true}
+	out := printed(t, Streams{OutTTY: true, Width: width}, row)
+	for line := range strings.Lines(out) {
+		if n := len([]rune(strings.TrimRight(line, "\n"))); n > width {
+			t.Errorf("a line has %d columns of %d:\n%s", n, width, out)
+		}
+	}
+	if strings.Contains(out, "DESIRED") || !strings.Contains(out, "…") {
+		t.Errorf("it is\n%s", out)
+	}
+}
+
+// Two agents in one conversation fork it.
+func TestListMarksASharedConversation(t *testing.T) {
+	t.Parallel()
+	alpha, beta := rowOf(record("alpha")), rowOf(record("beta"))
+	if out := printed(t, Streams{OutTTY: true}, alpha, beta); !strings.Contains(out, "in the conversation of beta") || !strings.Contains(out, "in the conversation of alpha") {
+		t.Errorf("it is\n%s", out)
 	}
 }
 
@@ -46,7 +102,7 @@ func TestListOfNobody(t *testing.T) {
 }
 
 // unknownBeta is the line of an agent of which nothing could be read.
-var unknownBeta = regexp.MustCompile(`beta\tunknown\t-|"handle":"beta","state":"unknown","detail":"the record cannot be read","running":false,"desired":""`)
+var unknownBeta = regexp.MustCompile(`beta\tunknown\tthe record cannot be read\t|"handle":"beta","state":"unknown","cause":"the record cannot be read"`)
 
 // One damaged record hides neither the others nor itself.
 func TestListWithADamagedRecord(t *testing.T) {
@@ -54,7 +110,7 @@ func TestListWithADamagedRecord(t *testing.T) {
 	project := newProject(t, record("alpha"), record("gamma"))
 	damage(t, project, "beta")
 	for _, flags := range [][]string{nil, {"--json"}} {
-		r := run(append([]string{"--root", project, "list"}, flags...)...).want(t, agent.Partial, "list beta: the record", "is damaged", "hint: keep the file")
+		r := run(append([]string{"--root", project, "list"}, flags...)...).want(t, agent.Partial, "beta", "the record", "is damaged", "keep the file")
 		if !strings.Contains(r.out, "alpha") || !strings.Contains(r.out, "gamma") || !unknownBeta.MatchString(r.out) {
 			t.Errorf("stdout is %s", r.out)
 		}
@@ -62,22 +118,6 @@ func TestListWithADamagedRecord(t *testing.T) {
 	only := newProject(t)
 	damage(t, only, "beta")
 	run("--root", only, "list").want(t, agent.BadInput, "list beta")
-}
-
-// The original tools recorded no wish, and kept records of agents that should run.
-func TestListOfALegacyRecordAsJSON(t *testing.T) {
-	t.Parallel()
-	project := newProject(t)
-	legacy := record("alpha")
-	legacy.Desired, legacy.Cwd = "", ""
-	s := newListJSON(rowOf(legacy), agent.DefaultBands)
-	if s.Desired != agent.DesiredRunning || s.Cwd != "/srv/project" || s.PID != nil || s.Running {
-		t.Errorf("it is %+v", s)
-	}
-	r := run("--root", project, "session", "alpha").want(t, agent.NotFound)
-	if r.out != "" {
-		t.Errorf("stdout is %q", r.out)
-	}
 }
 
 func TestListAsJSONIsOneArray(t *testing.T) {
@@ -90,7 +130,7 @@ func TestListAsJSONIsOneArray(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.out), &rows); err != nil || len(rows) != 2 {
 		t.Fatalf("%v: %s", err, r.out)
 	}
-	if rows[0]["cwd"] != hostile.Cwd || rows[0]["pid"] != nil || rows[0]["state"] != "dead" || rows[0]["cause"] != "never started" {
+	if rows[0]["cwd"] != hostile.Cwd || rows[0]["pid"] != nil || rows[0]["state"] != "never started" || rows[0]["running"] != false {
 		t.Errorf("the first is %v", rows[0])
 	}
 	if strings.Contains(r.out, "not shown") || strings.ContainsRune(r.out, '\x1b') || !strings.Contains(r.out, "<&> \u2713") || strings.Count(r.out, "\n") != 1 {

@@ -22,7 +22,7 @@ func TestInterruptedListSaysSo(t *testing.T) {
 	defer f.close()
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	err := runList(ctx, f)
+	err := runList(ctx, f, &listOptions{})
 	if code, ok := errors.AsType[exitError](err); !ok || code != exitError(agent.Interrupted) || out.Len() > 0 {
 		t.Errorf("%v, printed %q and %q", err, &out, &complaint)
 	}

@@ -14,12 +14,13 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/wire"
 )
 
 type logsOptions struct {
 	supervisor.LogQuery
-	grep    string
-	lastSet bool
+	past
+	grep string
 }
 
 func newLogsCmd(f *factory) *cobra.Command {
@@ -44,20 +45,25 @@ ends with 0 when the agent is dismissed, with 130 when it is interrupted.
 compacted, session), text; where they apply tool, failure, model, aside, subagent, and
 bytes of a record too long to be read, of which text is the beginning.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Interrupted),
-		Example: `  nbs-worker logs theologian --last 20
-  nbs-worker logs theologian --follow --last 1
+		Example: `  nbs-worker logs theologian -n 20
+  nbs-worker logs theologian --follow -n 1
+  nbs-worker logs theologian --since 2h
   nbs-worker logs theologian --all --grep '(?i)deadline'
   nbs-worker logs theologian --json | jq -r 'select(.failure) | .at + " " + .failure'`,
 		Args:              oneHandle,
-		ValidArgsFunction: f.completeHandles,
+		ValidArgsFunction: once(f.handlesWhere(anybody)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.Handle, opts.lastSet = agent.Handle(args[0]), cmd.Flags().Changed("last")
+			var err error
+			if opts.Last, opts.Since, err = opts.parse(cmd, time.Now()); err != nil {
+				return err
+			}
+			opts.Handle = agent.Handle(args[0])
 			return runLogs(cmd.Context(), f, opts)
 		},
 	}
 	flags := cmd.Flags()
 	flags.BoolVarP(&opts.Follow, "follow", "f", false, "go on with what is said from now on")
-	flags.IntVarP(&opts.Last, "last", "n", 0, "only so many messages from the end (default: all)")
+	opts.bind(cmd, "messages")
 	flags.StringVar(&opts.grep, "grep", "", "only messages whose text this Go regular expression matches")
 	flags.BoolVar(&opts.Tools, "tools", false, "also what tools and subagents did, and what Claude added")
 	flags.BoolVar(&opts.All, "all", false, "also the conversations that the agent was in before")
@@ -67,9 +73,6 @@ bytes of a record too long to be read, of which text is the beginning.`,
 
 func runLogs(ctx context.Context, f *factory, opts logsOptions) error {
 	query := opts.LogQuery
-	if opts.lastSet && opts.Last < 1 {
-		return agent.Errorf(agent.BadInput, "logs: --last %d: it must be 1 or more", opts.Last).Hint("nbs-worker logs %s --last 20", opts.Handle)
-	}
 	if opts.grep != "" {
 		match, err := regexp.Compile(opts.grep)
 		if err != nil {
@@ -88,32 +91,12 @@ func runLogs(ctx context.Context, f *factory, opts logsOptions) error {
 	return failed(err, "logs", string(opts.Handle))
 }
 
-type saidJSON struct {
-	SessionID agent.SessionID `json:"session_id"`
-	At        *time.Time      `json:"at"`
-	Who       string          `json:"who"`
-	Text      string          `json:"text"`
-	Tool      string          `json:"tool,omitempty"`
-	Failure   string          `json:"failure,omitempty"` // class of the API's error that the text tells
-	Model     string          `json:"model,omitempty"`
-	Aside     bool            `json:"aside,omitempty"` // said neither by a person nor by the agent
-	Subagent  bool            `json:"subagent,omitempty"`
-	Bytes     int64           `json:"bytes,omitempty"`
-}
-
 // toolTextShown is how much of what a tool was given or has answered people see, in bytes.
 const toolTextShown = 2000
 
 func (f *factory) printSaid(m supervisor.Said) error {
 	if f.json {
-		out := saidJSON{
-			SessionID: m.SessionID, Who: string(m.Speaker), Text: m.Text, Tool: m.Tool, Failure: m.Failure,
-			Model: m.Model, Aside: m.Aside, Subagent: m.Subagent, Bytes: m.Bytes,
-		}
-		if at := writable(m.At); !at.IsZero() {
-			out.At = &at
-		}
-		return f.printJSON(out)
+		return f.printJSON(wire.NewSaid(m))
 	}
 	const red, green, yellow, cyan, dim = "31", "32", "33", "36", "02"
 	who, colour, words := string(m.Speaker), dim, m.Text
@@ -164,16 +147,6 @@ func shortened(text string, limit int) string {
 	return fmt.Sprintf("%s [... and %s bytes more]", text[:end], agent.Thousands(len(text)-end))
 }
 
-type logSessionJSON struct {
-	SessionID agent.SessionID `json:"session_id"`
-	At        *time.Time      `json:"at"` // null
-	Who       string          `json:"who"`
-	Text      string          `json:"text"`
-	Until     time.Time       `json:"until,omitzero"`
-	Reason    string          `json:"reason,omitempty"`
-	Gone      bool            `json:"gone,omitempty"` // there is no transcript
-}
-
 // printLogSession says of which conversation is what follows.
 func (f *factory) printLogSession(s supervisor.LogSession) error {
 	words := "conversation " + string(s.SessionID)
@@ -185,7 +158,7 @@ func (f *factory) printLogSession(s supervisor.LogSession) error {
 		words += ": no transcript"
 	}
 	if f.json {
-		return f.printJSON(logSessionJSON{SessionID: s.SessionID, Who: "session", Text: words, Until: s.Until, Reason: s.Reason, Gone: s.Gone})
+		return f.printJSON(wire.NewSaidSession(s, words))
 	}
 	const yellow = "33"
 	return f.printRule(words, yellow)

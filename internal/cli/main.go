@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +20,7 @@ func Main(args []string, streams Streams) int {
 	neverCollect()
 	ctx, stop := untilInterrupted(isBrief(args))
 	defer stop()
-	f := &factory{streams: streams, began: time.Now().UTC()}
+	f := &factory{streams: streams, began: time.Now().UTC(), json: slices.Contains(args, "--json")}
 	defer f.close()
 	root := newRootCmd(f, args...)
 	root.SetArgs(args)
@@ -80,8 +81,12 @@ type partial struct {
 
 func (p *partial) Error() string { return fmt.Sprintf("%d of %d failed", len(p.failures), p.of) }
 
-// kind is Partial when some succeeded, else what the failures have in common.
+// kind is Partial when some succeeded, else what the failures have in common. An interrupt
+// comes before both.
 func (p *partial) kind() agent.Kind {
+	if slices.ContainsFunc(p.failures, func(err error) bool { return agent.KindOf(err) == agent.Interrupted }) {
+		return agent.Interrupted
+	}
 	if len(p.failures) < p.of {
 		return agent.Partial
 	}
@@ -102,18 +107,7 @@ func (f *factory) report(err error) int {
 	if several, ok := errors.AsType[*partial](err); ok {
 		return int(several.kind())
 	}
-	f.printError(err)
-	if _, atWork := errors.AsType[*verbError](err); !atWork {
-		return int(agent.BadInput)
-	}
-	return int(agent.KindOf(err))
-}
-
-// printError shows a cause, on one line but for the words of others, and each remedy
-// on its own.
-func (f *factory) printError(err error) {
-	fmt.Fprintf(f.streams.Err, "nbs-worker: %s\n", indented(sanitize(err.Error())))
-	for _, hint := range agent.HintsOf(err) {
-		f.hint("%s", hint)
-	}
+	err = inOurWords(err)
+	f.printError("", err)
+	return int(f.kindOf(err))
 }

@@ -20,9 +20,15 @@ func TestCommandLineThatCannotBeRead(t *testing.T) {
 		"resum alpha":                         "hint: did you mean: nbs-worker --root ROOT resume",
 		"--bogus":                             "hint: nbs-worker --help",
 		"spawn":                               "hint: nbs-worker spawn --help",
-		"spawn a b":                           "hint: nbs-worker spawn --help",
+		"spawn a b c":                         "hint: nbs-worker --root ROOT spawn a 'b c'",
+		"spawn a b --prompt c":                "given twice",
+		"stop a --all":                        "exclude each other",
+		"resume --all --down":                 "--all and --down exclude each other",
+		"rm a":                                "did you mean: nbs-worker --root ROOT dismiss HANDLE",
+		"events --verify -n 3":                "--verify",
+		"stop a --fast":                       "there is no flag --fast",
 		"spawn a --bogus":                     "hint: nbs-worker spawn --help",
-		"spawn a --wait soon":                 "hint: nbs-worker spawn --help",
+		"spawn a --timeout soon":              "--timeout \"soon\" is not a time such as 90s or 10m",
 		"spawn ../x":                          "handle \"../x\" is not valid",
 		"spawn -- --verbose":                  "one handle is needed, 0 given",
 		"resume":                              "hint: to see the agents: nbs-worker --root ROOT list",
@@ -35,9 +41,9 @@ func TestCommandLineThatCannotBeRead(t *testing.T) {
 		"list alpha":                          "alpha",
 		"version x":                           "x",
 		"spawn a --prompt x --prompt-file y":  "prompt",
-		"spawn a --wait 1s --no-wait":         "wait",
-		"spawn a --wait 0s":                   "hint: to return at once: --no-wait",
-		"spawn a --wait -1s":                  "hint: to return at once: --no-wait",
+		"spawn a --timeout 1s --no-wait":      "--no-wait and --timeout exclude each other",
+		"spawn a --timeout 0s":                "hint: to return at once: --no-wait",
+		"spawn a --timeout -1s":               "hint: to return at once: --no-wait",
 		"spawn a --model -x":                  "model \"-x\" is not valid",
 		"spawn a --permission-mode yolo":      "is not one of",
 		"spawn a --session-id 1234":           "is not a UUID",
@@ -131,7 +137,7 @@ func TestWithoutAProject(t *testing.T) {
 	dir := t.TempDir()
 	for _, line := range []string{"list", "session a", "resume a", "stop a", "dismiss a", "attach a", "run a", "list --json"} {
 		r := run(append([]string{"--root", dir}, strings.Fields(line)...)...)
-		r.want(t, agent.NotFound, "no .nbs folder", "hint: ")
+		r.want(t, agent.NotFound, "no .nbs folder", "hint")
 		if r.out != "" {
 			t.Errorf("%s: stdout %q", line, r.out)
 		}
@@ -166,6 +172,26 @@ func TestNobodyThere(t *testing.T) {
 	}
 	runOn(Streams{OutTTY: true}, "--root", project, "attach", "alpha").want(t, agent.NotFound, "never started")
 	run("--root", project, "attach", "alpha").want(t, agent.BadInput, "stdout is not a terminal")
+}
+
+// Nobody dismisses all agents by a slip: a person is asked, a script has to say it.
+func TestDismissAllIsAskedFor(t *testing.T) {
+	t.Parallel()
+	project := newProject(t, record("alpha"), record("beta"))
+	run("--root", project, "dismiss", "--all").want(t, agent.BadInput, "is for 2 agents; nobody was asked", "hint: if it is: nbs-worker --root "+project+" dismiss --all --yes")
+	terminal := Streams{InTTY: true, OutTTY: true, ErrTTY: true, In: strings.NewReader("\n")}
+	runOn(terminal, "--root", project, "dismiss", "--all").want(t, agent.Interrupted, "dismiss alpha, beta? [y/N] ", "nothing was changed")
+	terminal.In = strings.NewReader("y\n")
+	r := runOn(terminal, "--root", project, "dismiss", "--all").want(t, 0)
+	if strings.Count(r.out, ": dismissed, was never started") != 2 {
+		t.Errorf("stdout is\n%s", r.out)
+	}
+	if r := run("--root", project, "list").want(t, 0); r.out != "" {
+		t.Errorf("there are still %s", r.out)
+	}
+	if r := run("--root", project, "dismiss", "--all", "--yes", "--json").want(t, 0); r.out != "[]\n" {
+		t.Errorf("of nobody: %q", r.out)
+	}
 }
 
 func TestOutputThatCannotBeWritten(t *testing.T) {

@@ -5,30 +5,35 @@ import (
 	"strings"
 
 	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/wire"
 )
 
-// printPlan shows what a start would run: on stdout the command as a shell would
-// take it, though none will be between us and claude.
+// showPlan shows what a start would run.
+func (f *factory) showPlan(p supervisor.Plan) error {
+	if f.json {
+		return f.printJSON(wire.NewPlan(p))
+	}
+	return f.printPlan(p)
+}
+
+// printPlan prints on stdout the command as a shell would take it, though none will be
+// between us and claude.
 func (f *factory) printPlan(p supervisor.Plan) error {
 	r := p.Record
-	if f.json {
-		plan := planJSON{
-			Handle: r.Handle, SessionID: r.SessionID, Opened: p.Opening.Word(), Program: p.Program, Args: p.Args,
-			Cwd: r.LaunchCwd(), ConfigDir: r.ConfigDir, TmuxSession: r.TmuxSession,
-		}
-		if p.Restores != nil {
-			plan.Restores = p.Restores.Path
-		}
-		return f.printJSON(plan)
-	}
 	if p.Restores != nil {
 		f.note("its transcript is gone from Claude's folder and would be put back from %s", p.Restores.Path)
 	}
 	words := []string{"cd", shellQuote(r.LaunchCwd()), "&&", shellQuote(p.Program)}
-	for _, arg := range p.Args {
+	for i, arg := range p.Args {
+		if i > 0 && p.Args[i-1] == "--settings" {
+			arg = "{...}" // nobody reads our hooks; --json has them
+		}
 		words = append(words, shellQuote(arg))
 	}
-	f.note("dry run; nothing was changed. In tmux session %s would run:", r.TmuxSession)
+	if p.Moved != nil {
+		f.note("its folder is now %s; it was %s", p.Moved.To, p.Moved.From)
+	}
+	f.note("dry run; nothing was changed. In tmux session %s would run, with our hooks folded (--json has them):", r.TmuxSession)
 	_, err := fmt.Fprintln(f.streams.Out, strings.Join(words, " "))
 	return err
 }

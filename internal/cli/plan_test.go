@@ -9,12 +9,16 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/wire"
 )
 
 func TestDryRunChangesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	r := runOn(Streams{ErrTTY: true}, "--root", dir, "spawn", "alpha", "--dry-run", "--model", "opus", "--prompt", "It's; $(touch PWN)").want(t, 0, "dry run; nothing was changed", "nbs-alpha-live")
+	if strings.Contains(r.out, "hooks") || !strings.Contains(r.out, " --settings '{...}' ") {
+		t.Errorf("our hooks are not folded: %s", r.out)
+	}
 	for _, want := range []string{"cd " + dir + " && ", " --session-id ", " --model opus --permission-mode bypassPermissions ", ` -- 'It'\''s; $(touch PWN)'` + "\n"} {
 		if !strings.Contains(r.out, want) {
 			t.Errorf("stdout does not hold %q: %s", want, r.out)
@@ -29,7 +33,7 @@ func TestDryRunAsJSON(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	r := run("--root", dir, "spawn", "alpha", "--dry-run", "--json", "--", "--add-dir", "/x y").want(t, 0)
-	var plan planJSON
+	var plan wire.Plan
 	if err := json.Unmarshal([]byte(r.out), &plan); err != nil {
 		t.Fatal(err)
 	}

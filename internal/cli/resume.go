@@ -2,17 +2,18 @@ package cli
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/wire"
 )
 
 // resumeOptions are the words of one resume, as they were typed.
 type resumeOptions struct {
-	handles      []string
+	selection
+
 	model        string
 	modelGiven   bool
 	fresh, force bool
@@ -24,16 +25,20 @@ type resumeOptions struct {
 func newResumeCmd(f *factory) *cobra.Command {
 	o := &resumeOptions{}
 	cmd := &cobra.Command{
-		Use:     "resume <handle>...",
+		Use:     "resume {<handle>... | --down | --all} [flags]",
 		Aliases: []string{"continue"},
-		Short:   "Bring an agent back into its conversation",
+		Short:   "Bring agents back into their conversations",
 		Long: withCodes(`Rebuilds the launch from the record and starts the agent again: same conversation,
 same model, same permissions, same folder. It works after a clean exit, a crash, a
 kill of claude, of its launcher or of the tmux server, and after a reboot. What the
 last start's tools left running is ended first.
 
+--down takes all agents that should run and do not: what there is to do after a reboot.
+--all takes those too that were stopped, and with --force also those that run. Several
+are started side by side.
+
 An agent that runs is refused (5); --force ends it properly first. A transcript that
-Claude or somebody has deleted is put back from .nbs/transcripts, which is said. When
+was deleted or has lost its end is put back from .nbs/transcripts, which is said. When
 there is none either the resume fails (2) and changes nothing; --fresh starts an empty
 conversation with the first prompt and keeps the old id in previous_sessions. After a
 /clear, --session-id goes back to a conversation of previous_sessions, and to no other (2).
@@ -43,18 +48,22 @@ was, and claude's own words are shown. After 3, 8 and 130 the start goes on, and
 record describes it.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker resume theologian
+  nbs-worker resume --down                 # after a reboot, or when the tmux server was lost
   nbs-worker resume theologian --model sonnet --prompt 'You were restarted. Go on.'
   nbs-worker resume theologian --force     # it hangs: end it and start it anew
   nbs-worker resume theologian --fresh     # give the conversation up
   nbs-worker resume theologian --force --session-id 4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11   # back to what it was in before /clear`,
-		Args:              someHandles,
-		ValidArgsFunction: f.completeHandles,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.handles, o.modelGiven = args, cmd.Flags().Changed("model")
+		Args:              o.positional,
+		ValidArgsFunction: f.handlesWhere(whoIsDown),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.modelGiven = cmd.Flags().Changed("model")
+			o.start.promptGiven = cmd.Flags().Changed("prompt")
 			return runResume(cmd.Context(), f, o)
 		},
 	}
 	flags := cmd.Flags()
+	flags.BoolVar(&o.down, "down", false, "all agents that should run and do not")
+	flags.BoolVar(&o.all, "all", false, "all agents that do not run, also those that were stopped")
 	flags.StringVar(&o.model, "model", "", "another model, kept from now on (default: the recorded one)")
 	flags.BoolVar(&o.fresh, "fresh", false, "start a new, empty conversation in place of the recorded one")
 	flags.StringVar(&o.sessionID, "session-id", "", "go back to this conversation, one of the agent's previous_sessions")
@@ -63,6 +72,8 @@ record describes it.`,
 	flags.BoolVar(&o.force, "force", false, "end the agent first when it runs")
 	o.start.bind(cmd)
 	f.jsonFlag(cmd)
+	completeWith(cmd, "model", completeModels)
+	completeWith(cmd, "session-id", f.completeEarlier)
 	return cmd
 }
 
@@ -75,24 +86,45 @@ func runResume(ctx context.Context, f *factory, o *resumeOptions) error {
 	if err != nil {
 		return failed(err, "resume")
 	}
-	return f.each("resume", o.handles, func(handle agent.Handle) error {
+	handles, err := o.resolve(ctx, s, o.takes)
+	if err != nil {
+		return failed(err, "resume")
+	}
+	if len(handles) == 0 {
+		f.note("no agent is to be resumed")
+	}
+	return f.each(ctx, "resume", handles, o.several(), atOnce(), func(handle agent.Handle) (outcome, error) {
+		resume := resume
+		resume.Progress = f.progress(handle)
 		if o.start.dryRun {
 			plan, err := s.PlanResume(ctx, handle, resume)
 			if err != nil {
-				return err
+				return outcome{}, err
 			}
-			return f.printPlan(plan)
+			return outcome{json: wire.NewPlan(plan), print: func() error { return f.printPlan(plan) }}, nil
 		}
 		started, err := s.Resume(ctx, handle, resume)
 		if started.Fresh { // said to scripts too: a conversation was replaced
-			fmt.Fprintf(f.streams.Err, "nbs-worker: resume %s: a new conversation in place of %s\n", handle, lastPrevious(started.Record))
+			f.say("resume %s: a new conversation in place of %s", handle, lastPrevious(started.Record))
 		}
-		return f.printStarted(started, err)
+		if err != nil {
+			return outcome{}, err
+		}
+		f.sayStarted(started)
+		return outcome{json: wire.NewStarted(started), handle: started.Record.Handle, words: startedWords(started)}, nil
 	})
 }
 
+// takes tells which agents --down and --all are for.
+func (o *resumeOptions) takes(row supervisor.Row) bool {
+	if row.Status.Running() {
+		return o.all && o.force
+	}
+	return o.all || row.Record.LaunchDesired() == agent.DesiredRunning
+}
+
 func (o *resumeOptions) parse(f *factory) (supervisor.Resume, error) {
-	start, err := o.start.parse(f)
+	start, err := o.start.parse(f, "")
 	resume := supervisor.Resume{Fresh: o.fresh, Force: o.force, Start: start}
 	if err == nil && o.sessionID != "" {
 		resume.SessionID, err = o.earlier()
@@ -112,7 +144,7 @@ func (o *resumeOptions) parse(f *factory) (supervisor.Resume, error) {
 
 // earlier is the conversation to go back to. It can be one agent's only.
 func (o *resumeOptions) earlier() (agent.SessionID, error) {
-	if len(o.handles) > 1 {
+	if o.several() {
 		return "", agent.Errorf(agent.BadInput, "--session-id is for one agent")
 	}
 	return agent.ParseSessionID(o.sessionID)

@@ -30,6 +30,7 @@ var commands = []struct {
 	{"hook", newHookCmd, true},
 	{"statusline", newStatusLineCmd, true},
 	{"version", newVersionCmd, true},
+	{"schema", newSchemaCmd, true},
 }
 
 // isBrief tells whether a command line is of a brief command.
@@ -60,6 +61,7 @@ nbs-worker resume <handle> --force --prompt TEXT.`,
 		Example: `  nbs-worker spawn theologian --model opus --prompt 'Read PLAN.md and begin.'
   nbs-worker list
   nbs-worker resume theologian      # after a crash, a reboot, a killed tmux
+  nbs-worker resume --down          # all that should run and do not
   nbs-worker session theologian     # record and live truth
   nbs-worker stop theologian`,
 		SilenceErrors: true,
@@ -73,12 +75,15 @@ nbs-worker resume <handle> --force --prompt TEXT.`,
 			return errUnknownCommand(cmd, args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		Version: version(),
 	}
+	root.SetVersionTemplate("nbs-worker {{.Version}}\n")
 	flags := root.PersistentFlags()
 	flags.StringVar(&f.root, "root", "", "the project: the folder that holds .nbs (default: $NBS_ROOT, or found upward)")
 	flags.StringVar(&f.socket, "tmux-socket", "", "tmux server for new agents: a name as tmux -L takes it, or a path (default: $NBS_TMUX_SOCKET, or your own server)")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return agent.Errorf(agent.BadInput, "%s: %w", cmd.Name(), err).Hint("%s --help", cmd.CommandPath())
+		return agent.Errorf(agent.BadInput, "%s: %s", cmd.Name(), flagError(err)).Hint("%s --help", cmd.CommandPath())
 	})
 	for _, c := range commands {
 		if len(args) > 0 && args[0] == c.name {
@@ -94,6 +99,7 @@ nbs-worker resume <handle> --force --prompt TEXT.`,
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"})
 	help.Args = knownTopic
+	help.ValidArgsFunction = completeTopics
 	return root
 }
 
@@ -110,7 +116,21 @@ func errUnknownCommand(root *cobra.Command, typed string) error {
 		Hint("%s", suggestion(root, typed))
 }
 
+// otherNames are the words by which other tools call what a verb of ours does.
+var otherNames = map[string]string{
+	"ps": "list", "status": "list", "agents": "list",
+	"start": "spawn HANDLE, or for an agent that is there nbs-worker resume HANDLE", "new": "spawn HANDLE", "create": "spawn HANDLE", "launch": "spawn HANDLE",
+	"restart": "resume HANDLE --force", "respawn": "resume HANDLE --force", "up": "resume --down",
+	"kill": "stop HANDLE", "end": "stop HANDLE", "down": "stop --all",
+	"rm": "dismiss HANDLE", "remove": "dismiss HANDLE", "delete": "dismiss HANDLE",
+	"show": "session HANDLE", "info": "session HANDLE", "inspect": "session HANDLE", "log": "logs HANDLE", "history": "events", "journal": "events",
+	"check": "doctor", "enter": "attach HANDLE", "open": "attach HANDLE",
+}
+
 func suggestion(cmd *cobra.Command, typed string) string {
+	if ours := otherNames[typed]; ours != "" {
+		return "did you mean: nbs-worker " + ours
+	}
 	if near := cmd.SuggestionsFor(typed); len(near) > 0 {
 		return "did you mean: nbs-worker " + near[0]
 	}

@@ -10,6 +10,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/launcher"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/supervisor"
 )
 
 func newRunCmd(f *factory) *cobra.Command {
@@ -26,18 +27,20 @@ This is also the launcher: the command that spawn and resume give to tmux.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit),
 		Example:           `  nbs-worker run theologian`,
 		Args:              oneHandle,
-		ValidArgsFunction: f.completeHandles,
+		ValidArgsFunction: once(f.handlesWhere(whoIsDown)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			code, err := runRun(cmd.Context(), f, agent.Handle(args[0]))
-			if err != nil {
-				return failed(err, "run", args[0])
-			}
-			if code != 0 {
-				return exitError(code)
-			}
-			return nil
+			return ended(code, err, "run", args[0])
 		},
 	}
+}
+
+// ended is how a verb ends that has run claude: with its code.
+func ended(code int, err error, what ...string) error {
+	if err == nil && code != 0 {
+		return exitError(code)
+	}
+	return failed(err, what...)
 }
 
 func runRun(ctx context.Context, f *factory, handle agent.Handle) (int, error) {
@@ -52,6 +55,11 @@ func runRun(ctx context.Context, f *factory, handle agent.Handle) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	return runHere(ctx, f, s, handle, ready)
+}
+
+// runHere is the launcher in the caller's terminal.
+func runHere(ctx context.Context, f *factory, s *supervisor.Supervisor, handle agent.Handle, ready supervisor.Prepared) (int, error) {
 	f.sayRestored(handle, ready.Restored)
 	f.sayLoss(handle, ready.Loss)
 	return launch(ctx, s.Store, handle, ready.Invocation)

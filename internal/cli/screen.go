@@ -3,12 +3,11 @@ package cli
 import (
 	"context"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/wire"
 )
 
 func newScreenCmd(f *factory) *cobra.Command {
@@ -25,7 +24,7 @@ is "unknown". For the state itself ask session: Claude's registry knows it bette
   nbs-worker screen theologian | tail -20
   nbs-worker screen theologian --json | jq -r .reading.dialog`,
 		Args:              oneHandle,
-		ValidArgsFunction: f.completeHandles,
+		ValidArgsFunction: once(f.handlesWhere(inTmux)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return failed(runScreen(cmd.Context(), f, agent.Handle(args[0])), "screen", args[0])
 		},
@@ -44,36 +43,8 @@ func runScreen(ctx context.Context, f *factory, handle agent.Handle) error {
 		return err
 	}
 	if f.json {
-		return f.printJSON(newScreenJSON(handle, shot))
+		return f.printJSON(wire.NewScreen(handle, shot))
 	}
 	_, err = io.WriteString(f.streams.Out, sanitize(shot.Text))
 	return err
-}
-
-type screenJSON struct {
-	Handle     agent.Handle `json:"handle"`
-	CapturedAt time.Time    `json:"captured_at"`
-	Width      int          `json:"width"`
-	Height     int          `json:"height"`
-	Text       string       `json:"text"`
-	Reading    readingJSON  `json:"reading"`
-}
-
-type readingJSON struct {
-	State   agent.State `json:"state"`
-	Dialog  string      `json:"dialog,omitempty"`
-	Asks    string      `json:"asks,omitempty"` // what the dialog asks, in words
-	Retry   *retryJSON  `json:"retry,omitempty"`
-	Trouble string      `json:"trouble,omitempty"`
-}
-
-func newScreenJSON(handle agent.Handle, shot supervisor.Shot) screenJSON {
-	reading := shot.Reading
-	return screenJSON{
-		Handle: handle, CapturedAt: shot.At, Width: shot.Width, Height: shot.Height, Text: shot.Text,
-		Reading: readingJSON{
-			State: reading.State, Dialog: string(reading.Dialog), Asks: reading.Dialog.Question(),
-			Retry: newRetryJSON(reading.Retry), Trouble: string(reading.Trouble),
-		},
-	}
 }

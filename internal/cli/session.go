@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/wire"
 )
 
 func newSessionCmd(f *factory) *cobra.Command {
@@ -19,8 +19,8 @@ func newSessionCmd(f *factory) *cobra.Command {
 		Use:   "session <handle>...",
 		Short: "Show an agent's record and the live truth",
 		Long: withCodes(`Shows what is recorded of an agent and what is observed of it: state and where it is
-known from and since when, whether the recorded pid is that very process, whether its
-tmux session is there, uptime, context, cost, transcript, any drift between the record
+known from and since when, whether the recorded pid is the process that was started and
+runs, whether its tmux session is there, uptime, context, cost, transcript, any drift between the record
 and what runs. Of an agent that does not run: why, its last words, and the command to run next.
 The error of the API with which its last turn ended is told of any agent. It changes
 nothing. What cannot be known is "unknown".
@@ -37,16 +37,16 @@ sets other limits.`,
 		Example: `  nbs-worker session theologian
   nbs-worker session theologian --json | jq '.context.left_percent, .cost.usd'`,
 		Args:              someHandles,
-		ValidArgsFunction: f.completeHandles,
+		ValidArgsFunction: f.handlesWhere(anybody),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runSession(cmd.Context(), f, args)
+			return runSession(cmd.Context(), f, handlesOf(args))
 		},
 	}
 	f.jsonFlag(cmd)
 	return cmd
 }
 
-func runSession(ctx context.Context, f *factory, handles []string) error {
+func runSession(ctx context.Context, f *factory, handles []agent.Handle) error {
 	bands, err := contextBands()
 	if err != nil {
 		return failed(err, "session")
@@ -56,21 +56,18 @@ func runSession(ctx context.Context, f *factory, handles []string) error {
 		return failed(err, "session")
 	}
 	first := true
-	return f.each("session", handles, func(handle agent.Handle) error {
+	const inOrder = 1 // at a time
+	return f.each(ctx, "session", handles, len(handles) > 1, inOrder, func(handle agent.Handle) (outcome, error) {
 		view, err := s.Inspect(ctx, handle)
 		if err != nil {
-			return err
+			return outcome{}, err
 		}
-		if f.json {
-			out := newSessionJSON(view, bands, s.Now())
-			out.Advice = f.commandsOf(view)
-			return errors.Join(f.printJSON(out), view.Err)
-		}
-		if !first {
+		shown := outcome{json: wire.NewSession(view, f.commandsOf(view), bands, s.Now()), print: func() error { return f.printView(view, bands) }}
+		if !f.json && !first {
 			fmt.Fprintln(f.streams.Out)
 		}
 		first = false
-		return errors.Join(f.printView(view, bands), view.Err)
+		return shown, view.Err
 	})
 }
 
@@ -92,9 +89,9 @@ func (f *factory) viewLines(v supervisor.View, bands agent.Bands) []line {
 	lines := []line{
 		{"Handle", string(r.Handle)},
 		{"State", stateLine(v.Status)},
-		{"Wish", string(wish(&r))},
+		{"Desired", string(r.LaunchDesired())},
 		{"Session ID", string(r.SessionID)},
-		{"Model", cmp.Or(string(r.Model), "Claude's choice")},
+		{"Model", modelName(r.Model)},
 		{"Permissions", string(r.LaunchPermissionMode())},
 		{"PID", pidLine(v)},
 		{"Tmux", tmuxLine(v)},
@@ -126,7 +123,8 @@ func (f *factory) viewLines(v supervisor.View, bands agent.Bands) []line {
 	return lines
 }
 
-// stateLine says the state, since when, and who says so: "idle for 3m12s, says the registry".
+// stateLine says the state, since when, and who says so: "idle for 3m12s, says Claude's
+// registry".
 func stateLine(s agent.Status) string {
 	words := s.Word()
 	if s.Retry != nil {
@@ -142,7 +140,13 @@ func stateLine(s agent.Status) string {
 	default:
 		words += " for " + s.Age.Truncate(time.Second).String()
 	}
-	return words + ", says the " + s.Source
+	return words + ", says " + sources[s.Source]
+}
+
+// sources are who says in which state an agent is.
+var sources = map[string]string{
+	agent.FromRegistry: "Claude's registry", agent.FromHooks: "claude's hooks", agent.FromScreen: "its screen",
+	agent.FromProcess: "its process", agent.FromRecord: "its record",
 }
 
 func pidLine(v supervisor.View) string {
@@ -150,7 +154,7 @@ func pidLine(v supervisor.View) string {
 	case v.Record.PID == 0:
 		return "none yet"
 	case v.Status.SamePID && v.Usage != nil:
-		return fmt.Sprintf("%d, that very process; %d processes, %s resident", v.Record.PID, v.Usage.Processes, agent.Bytes(v.Usage.RSS))
+		return fmt.Sprintf("%d, running (verified); %s, %s resident", v.Record.PID, count(v.Usage.Processes, "process"), agent.Bytes(v.Usage.RSS))
 	case v.Status.State == agent.Unknown:
 		return fmt.Sprintf("%d, not to be judged from here", v.Record.PID)
 	default:
@@ -193,11 +197,14 @@ func (f *factory) transcriptLine(v supervisor.View) string {
 }
 
 func (f *factory) exitLine(r agent.Record) string {
-	exit := lastExit(r)
+	exit := r.LastExit()
 	if exit == nil {
 		return "none recorded"
 	}
-	text := fmt.Sprintf("%s, %s, after %s", f.when(exit.At), exit.Summary(), time.Duration(exit.UptimeS)*time.Second)
+	text := fmt.Sprintf("found %s, %s", f.when(exit.At), exit.Summary())
+	if exit.Seen() {
+		text = fmt.Sprintf("%s, %s, after %s", f.when(exit.At), exit.Summary(), time.Duration(exit.UptimeS)*time.Second)
+	}
 	if exit.LastScreen != "" {
 		text += "; its last words:\n" + lastLines(exit.LastScreen, 6)
 	}

@@ -34,12 +34,12 @@ func TestSessionShowsAllThatIsKnown(t *testing.T) {
 	const at = "2026-02-20T11:44:07Z"
 	want := strings.Join([]string{
 		"Handle:          alpha",
-		"State:           waiting: permission prompt for 3m12s, says the registry",
-		"Wish:            running",
+		"State:           waiting: permission prompt for 3m12s, says Claude's registry",
+		"Desired:         running",
 		"Session ID:      " + string(sessionID),
 		"Model:           opus",
 		"Permissions:     plan",
-		"PID:             12345, that very process; 2 processes, 288 MiB resident",
+		"PID:             12345, running (verified); 2 processes, 288 MiB resident",
 		"Tmux:            nbs-alpha-live, there",
 		"Uptime:          1h30m0s",
 		"Started:         " + at,
@@ -71,7 +71,7 @@ func TestSessionSaysWhatIsNotKnown(t *testing.T) {
 		Status: agent.Status{State: agent.Dead, Cause: agent.NeverStarted, Source: "record"},
 	}})
 	for _, want := range []string{
-		"never started, says the record", "Claude's choice", "none yet", "nbs-alpha-live, not there", "Uptime:          -",
+		"never started, says its record", "Claude's choice", "none yet", "nbs-alpha-live, not there", "Uptime:          -",
 		"Started:         unknown", "Context:         unknown", "Cost:            unknown", "none yet: claude writes it with the first prompt", "none recorded",
 	} {
 		if !strings.Contains(out, want) {
@@ -118,8 +118,8 @@ func TestSeveralSessionsAreApart(t *testing.T) {
 		t.Errorf("stdout is\n%s", r.out)
 	}
 	r = run("--root", project, "session", "alpha", "beta", "--json").want(t, 0)
-	if strings.Count(r.out, "\n") != 2 || strings.Contains(r.out, "hint") {
-		t.Errorf("as JSON, one a line:\n%s", r.out)
+	if strings.Count(r.out, "\n") != 1 || !strings.HasPrefix(r.out, `[{"handle":"alpha",`) || strings.Contains(r.out, "hint") {
+		t.Errorf("as JSON, one array:\n%s", r.out)
 	}
 }
 

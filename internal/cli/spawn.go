@@ -14,6 +14,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/wire"
 )
 
 const readyWait = 30 * time.Second
@@ -22,13 +23,14 @@ const readyWait = 30 * time.Second
 type spawnOptions struct {
 	handle, model, permissionMode, cwd, sessionID string
 	env, claudeArgs                               []string
+	foreground                                    bool
 	start                                         startOptions
 }
 
 func newSpawnCmd(f *factory) *cobra.Command {
 	o := &spawnOptions{}
 	cmd := &cobra.Command{
-		Use:   "spawn <handle> [flags] [-- CLAUDE-ARGS...]",
+		Use:   "spawn <handle> [PROMPT] [flags] [-- CLAUDE-ARGS...]",
 		Short: "Start a new agent under a name",
 		Long: withCodes(`Mints a session id, writes the record, starts claude in the tmux session
 nbs-<handle>-live, waits until it is ready, checks that what runs is what was
@@ -40,19 +42,15 @@ message stands on claude's command line, where other users of the machine can re
 it: it is no place for secrets. With --prompt-file it is on no other command line.
 When the start fails, the record stays: nbs-worker resume <handle> tries again.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
-		Example: `  nbs-worker spawn theologian --model opus --prompt 'Read PLAN.md and begin.'
+		Example: `  nbs-worker spawn theologian 'Read PLAN.md and begin.' --model opus
   nbs-worker spawn scout --permission-mode acceptEdits --cwd ../lab --prompt-file task.md
   nbs-worker spawn old-friend --session-id 4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11
   nbs-worker spawn scout --dry-run`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if at := cmd.ArgsLenAtDash(); at >= 0 {
-				args = args[:at]
-			}
-			return oneHandle(cmd, args)
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.handle, o.claudeArgs = args[0], args[1:]
-			return failed(runSpawn(cmd.Context(), f, o), "spawn", o.handle)
+		Args:              o.positional,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			code, err := runSpawn(cmd.Context(), f, o)
+			return ended(code, err, "spawn", o.handle)
 		},
 	}
 	o.bind(f, cmd)
@@ -65,42 +63,88 @@ func (o *spawnOptions) bind(f *factory, cmd *cobra.Command) {
 	flags.StringVar(&o.permissionMode, "permission-mode", "", "how claude asks before it acts (default: $NBS_PERMISSION_MODE, or bypassPermissions)")
 	flags.StringVar(&o.cwd, "cwd", "", "working directory of the agent (default: the project root)")
 	flags.StringArrayVar(&o.env, "env", nil, "NAME=VALUE for claude, kept in the record; not for secrets; repeatable")
-	flags.StringVar(&o.sessionID, "session-id", "", "adopt this existing conversation instead of a new one")
+	flags.StringVar(&o.sessionID, "session-id", "", "take up this existing conversation instead of a new one")
+	flags.BoolVar(&o.foreground, "foreground", false, "run it in this terminal, without tmux, until claude ends")
 	o.start.bind(cmd)
 	f.jsonFlag(cmd)
+	for _, other := range []string{"json", "timeout", "no-wait"} {
+		cmd.MarkFlagsMutuallyExclusive("foreground", other)
+	}
+	completeWith(cmd, "model", completeModels)
+	completeWith(cmd, "permission-mode", completeModes)
 }
 
-func runSpawn(ctx context.Context, f *factory, o *spawnOptions) error {
+// positional takes the words apart: a handle, its first message, and what is behind --.
+func (o *spawnOptions) positional(cmd *cobra.Command, args []string) error {
+	if at := cmd.ArgsLenAtDash(); at >= 0 {
+		args, o.claudeArgs = args[:at], args[at:]
+	}
+	const most = 2
+	if len(args) > most {
+		return agent.Errorf(agent.BadInput, "spawn: the first message is one word to the shell, and %d were given", len(args)-1).
+			Hint("nbs-worker spawn %s %s", args[0], shellQuote(strings.Join(args[1:], " ")))
+	}
+	if err := oneHandle(cmd, args[:min(1, len(args))]); err != nil {
+		return err
+	}
+	o.handle = args[0]
+	o.start.promptGiven = cmd.Flags().Changed("prompt")
+	if len(args) == most {
+		if o.start.promptGiven || o.start.promptFile != "" {
+			return agent.Errorf(agent.BadInput, "spawn: the first message is given twice").Hint("%s --help", cmd.CommandPath())
+		}
+		o.start.prompt, o.start.promptGiven = args[1], true
+	}
+	return nil
+}
+
+// runSpawn returns claude's exit code, of one in the foreground.
+func runSpawn(ctx context.Context, f *factory, o *spawnOptions) (int, error) {
 	spawn, err := o.parse(f)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	s, err := f.planner()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if o.start.dryRun || !f.opened.Exists() {
 		plan, err := s.PlanSpawn(spawn)
 		if err != nil {
-			return err // and no project was made for an agent that cannot be
+			return 0, err // and no project was made for an agent that cannot be
 		}
 		if o.start.dryRun {
-			return f.printPlan(plan)
+			return 0, f.showPlan(plan)
 		}
 		if s, err = f.founder(); err != nil {
-			return err
+			return 0, err
 		}
 	}
+	if o.foreground {
+		ready, err := s.PrepareSpawn(ctx, spawn, f.streams.InTTY)
+		if err != nil {
+			return 0, err
+		}
+		return runHere(ctx, f, s, spawn.Handle, ready)
+	}
 	started, err := s.Spawn(ctx, spawn)
-	return f.printStarted(started, err)
+	if err != nil {
+		return 0, err
+	}
+	f.sayStarted(started)
+	if f.json {
+		return 0, f.printJSON(wire.NewStarted(started))
+	}
+	return 0, f.show(outcome{handle: started.Record.Handle, words: startedWords(started)}, "")
 }
 
 // parse checks what was typed and what the environment says.
 func (o *spawnOptions) parse(f *factory) (supervisor.Spawn, error) {
-	start, err := o.start.parse(f)
+	start, err := o.start.parse(f, agent.Handle(o.handle))
 	if err != nil {
 		return supervisor.Spawn{}, err
 	}
+	start.InPlace = o.foreground
 	spawn := supervisor.Spawn{Handle: agent.Handle(o.handle), ClaudeArgs: o.claudeArgs, Start: start}
 	spawn.Model, err = f.model(cmp.Or(o.model, os.Getenv("NBS_MODEL")))
 	if err != nil {
@@ -137,7 +181,7 @@ func (f *factory) model(name string) (agent.Model, error) {
 type startOptions struct {
 	prompt, promptFile string
 	promptGiven        bool
-	wait               time.Duration
+	timeout            time.Duration
 	noWait             bool
 	trust              bool
 	dryRun             bool
@@ -147,23 +191,21 @@ func (o *startOptions) bind(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.prompt, "prompt", "", "first message of this start; the white space around it is dropped")
 	flags.StringVar(&o.promptFile, "prompt-file", "", "read the message from this file, - for stdin")
-	flags.DurationVar(&o.wait, "wait", readyWait, "how long to wait until claude is ready and has the prompt; the answer is not waited for")
+	flags.DurationVar(&o.timeout, "timeout", readyWait, "how long to wait until claude is ready and has the prompt; the answer is not waited for")
 	flags.BoolVar(&o.noWait, "no-wait", false, "return as soon as claude runs")
 	flags.BoolVar(&o.trust, "trust", false, "accept the folder's trust in Claude's configuration, as its dialog would")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the command that would run, and change nothing")
 	cmd.MarkFlagsMutuallyExclusive("prompt", "prompt-file")
-	cmd.PreRun = func(cmd *cobra.Command, _ []string) {
-		o.promptGiven = cmd.Flags().Changed("prompt") || cmd.Flags().Changed("prompt-file")
-	}
-	cmd.MarkFlagsMutuallyExclusive("wait", "no-wait")
+	cmd.MarkFlagsMutuallyExclusive("timeout", "no-wait")
 }
 
-func (o *startOptions) parse(f *factory) (supervisor.Start, error) {
-	start := supervisor.Start{Prompt: o.prompt, Wait: o.wait, Trust: o.trust}
+// parse checks what was typed, for the start of an agent, or of several for "".
+func (o *startOptions) parse(f *factory, handle agent.Handle) (supervisor.Start, error) {
+	start := supervisor.Start{Prompt: o.prompt, Wait: o.timeout, Trust: o.trust, Progress: f.progress(handle)}
 	if o.noWait {
 		start.Wait = 0
-	} else if o.wait <= 0 {
-		return start, agent.Errorf(agent.BadInput, "--wait %s is not a time to wait", o.wait).
+	} else if o.timeout <= 0 {
+		return start, agent.Errorf(agent.BadInput, "--timeout %s is not a time to wait", o.timeout).
 			Hint("to return at once: --no-wait")
 	}
 	if o.promptFile != "" {
@@ -174,7 +216,7 @@ func (o *startOptions) parse(f *factory) (supervisor.Start, error) {
 		start.Prompt = text
 	}
 	start.Prompt = strings.TrimSpace(start.Prompt) // claude drops the space around it too
-	if o.promptGiven && start.Prompt == "" {
+	if (o.promptGiven || o.promptFile != "") && start.Prompt == "" {
 		return start, agent.Errorf(agent.BadInput, "the prompt is blank")
 	}
 	return start, nil
@@ -208,12 +250,14 @@ func (f *factory) readPrompt(path string) (string, error) {
 	return string(text), nil
 }
 
-// printStarted reports a start. After a failure there is only the error.
-func (f *factory) printStarted(started supervisor.Started, err error) error {
-	if err != nil {
-		return err
-	}
-	r := started.Record
+// progress tells a person what a start waits for that takes longer than they expect.
+func (f *factory) progress(handle agent.Handle) func(string) {
+	return func(what string) { f.note("%s: %s", handle, what) }
+}
+
+// sayStarted says, to scripts too, what else came of a start.
+func (f *factory) sayStarted(started supervisor.Started) {
+	r := &started.Record
 	f.warnUnkept("keep", r.Handle, started.Unkept)
 	f.sayRestored(r.Handle, started.Restored)
 	f.sayLoss(r.Handle, started.Loss)
@@ -223,11 +267,10 @@ func (f *factory) printStarted(started supervisor.Started, err error) error {
 	if started.Old { // it is up and it is what was asked for; what it does later is not known
 		f.hint("claude %s is older than any that nbs-worker is tested with", agent.Quote(r.ClaudeVersion))
 	}
-	if f.json {
-		return f.printJSON(newStartedJSON(started))
-	}
-	f.note("%s: %s, model %s, %s, session %s, tmux %s", r.Handle, started.Status.Word(),
-		cmp.Or(string(r.Model), "Claude's choice"), r.PermissionMode, r.SessionID, r.TmuxSession)
-	_, err = fmt.Fprintln(f.streams.Out, r.Handle)
-	return err
+}
+
+// startedWords are what a person reads of a start.
+func startedWords(started supervisor.Started) string {
+	r := &started.Record
+	return fmt.Sprintf("%s, model %s, %s, session %s, tmux %s", started.Status.Word(), modelName(r.Model), r.LaunchPermissionMode(), r.SessionID, r.TmuxSession)
 }

@@ -8,53 +8,74 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/wire"
 )
 
 func newStopCmd(f *factory) *cobra.Command {
+	o := &selection{}
 	cmd := &cobra.Command{
-		Use:   "stop <handle>...",
-		Short: "End an agent and keep its record",
-		Long: withCodes(`Ends the agent: TERM, up to 5 s, KILL; then what its tools left running, and its
-tmux session. 0 only when all of it was seen to be gone. The record stays, marked as
-stopped, and nbs-worker resume brings the agent back. An agent that does not run is
-marked as well.`,
+		Use:   "stop {<handle>... | --all}",
+		Short: "End agents and keep their records",
+		Long: withCodes(`Ends the agent: TERM, up to 5 s, KILL; then what its tools left running, and the pane
+that was its own. Other panes and windows of its tmux session are somebody's, and stay.
+0 only when all of it was seen to be gone. The record stays, marked as stopped, and
+nbs-worker resume brings the agent back. An agent that does not run is marked as well.
+For another command that is at work on the agent it waits for some seconds.
+
+--all takes the agents of the project that run or should, some side by side.
+
+What a tool leaves is known by NBS_INVOCATION_ID in its environment, or by the process
+group that it is in. One that detaches itself, as daemons do, and drops its environment
+besides, cannot be seen and goes on.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial),
 		Example: `  nbs-worker stop theologian
-  nbs-worker stop theologian gatekeeper`,
-		Args:              someHandles,
-		ValidArgsFunction: f.completeHandles,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runEnding(cmd.Context(), f, "stop", args, (*supervisor.Supervisor).Stop)
+  nbs-worker stop theologian gatekeeper
+  nbs-worker stop --all`,
+		Args:              o.positional,
+		ValidArgsFunction: f.handlesWhere(whoRuns),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			takes := func(row supervisor.Row) bool {
+				return row.Status.Running() || row.Record.LaunchDesired() == agent.DesiredRunning
+			}
+			return runEnding(cmd.Context(), f, "stop", o, takes, (*supervisor.Supervisor).Stop)
 		},
 	}
+	cmd.Flags().BoolVar(&o.all, "all", false, "all agents of the project that run or should")
 	f.jsonFlag(cmd)
 	return cmd
 }
 
 func newDismissCmd(f *factory) *cobra.Command {
-	keep := false
+	o, keep := &selection{}, false
 	cmd := &cobra.Command{
-		Use:   "dismiss <handle>...",
-		Short: "End an agent and remove its record",
+		Use:   "dismiss {<handle>... | --all}",
+		Short: "End agents and remove their records",
 		Long: withCodes(`Ends the agent as nbs-worker stop does, then removes its record. The journal,
 .nbs/journal.jsonl, keeps the session id, and Claude keeps the transcript for some
 weeks: nbs-worker spawn <handle> --session-id <id> takes the conversation up again.
 The transcript's second name in .nbs/transcripts is removed; with --keep it stays, and
 the conversation can be taken up for ever. One that Claude has deleted already always
-stays: it is the last.`,
-			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial),
+stays: it is the last.
+
+--all takes every agent of the project. It asks first; --yes answers.`,
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Interrupted),
 		Example: `  nbs-worker dismiss theologian
   nbs-worker dismiss scout gatekeeper
-  nbs-worker dismiss theologian --keep     # and let Claude delete its transcript one day`,
-		Args:              someHandles,
-		ValidArgsFunction: f.completeHandles,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runEnding(cmd.Context(), f, "dismiss", args, func(s *supervisor.Supervisor, ctx context.Context, handle agent.Handle) (supervisor.Stopped, error) {
+  nbs-worker dismiss theologian --keep     # and let Claude delete its transcript one day
+  nbs-worker dismiss --all --yes`,
+		Args:              o.positional,
+		ValidArgsFunction: f.handlesWhere(anybody),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			end := func(s *supervisor.Supervisor, ctx context.Context, handle agent.Handle) (supervisor.Stopped, error) {
 				return s.Dismiss(ctx, handle, keep)
-			})
+			}
+			return runEnding(cmd.Context(), f, "dismiss", o, func(supervisor.Row) bool { return true }, end)
 		},
 	}
-	cmd.Flags().BoolVar(&keep, "keep", false, "leave the transcripts that .nbs keeps where they are, and say where")
+	flags := cmd.Flags()
+	flags.BoolVar(&keep, "keep", false, "leave the transcripts that .nbs keeps where they are, and say where")
+	flags.BoolVar(&o.all, "all", false, "all agents of the project")
+	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	f.jsonFlag(cmd)
 	return cmd
 }
@@ -62,27 +83,38 @@ stays: it is the last.`,
 // ending is what stop and dismiss have in common.
 type ending func(*supervisor.Supervisor, context.Context, agent.Handle) (supervisor.Stopped, error)
 
-func runEnding(ctx context.Context, f *factory, verb string, handles []string, end ending) error {
+// endedAs is what became of an agent, by the verb.
+var endedAs = map[string]string{"stop": "stopped", "dismiss": "dismissed"}
+
+func runEnding(ctx context.Context, f *factory, verb string, o *selection, takes func(supervisor.Row) bool, end ending) error {
 	s, err := f.supervisor()
 	if err != nil {
 		return failed(err, verb)
 	}
-	return f.each(verb, handles, func(handle agent.Handle) error {
-		ended, err := end(s, ctx, handle)
+	handles, err := o.resolve(ctx, s, takes)
+	if err != nil {
+		return failed(err, verb)
+	}
+	if verb == "dismiss" {
+		if err := o.confirm(f, verb, handles); err != nil {
+			return failed(err, verb)
+		}
+	}
+	if len(handles) == 0 {
+		f.note("no agent is to be %s", endedAs[verb])
+	}
+	return f.each(ctx, verb, handles, o.several(), atOnce(), func(handle agent.Handle) (outcome, error) {
+		gone, err := end(s, ctx, handle)
 		if err != nil {
-			return err
+			return outcome{}, err
 		}
-		f.warnUnkept(verb, handle, ended.Unkept)
-		if f.json {
-			return f.printJSON(endedJSON{
-				Handle: ended.Record.Handle, SessionID: ended.Record.SessionID, Result: verb, Was: ended.Was.Word(), Kept: ended.Kept,
-			})
+		f.warnUnkept(verb, handle, gone.Unkept)
+		if !f.json {
+			for _, path := range gone.Kept {
+				f.say("%s %s: its transcript stays: %s", verb, handle, path)
+			}
 		}
-		for _, path := range ended.Kept {
-			f.say("%s %s: its transcript stays: %s", verb, handle, path)
-		}
-		f.note("%s: was %s, session %s", ended.Record.Handle, ended.Was.Word(), ended.Record.SessionID)
-		_, err = fmt.Fprintln(f.streams.Out, ended.Record.Handle)
-		return err
+		words := fmt.Sprintf("%s, was %s, session %s", endedAs[verb], gone.Was.Word(), gone.Record.SessionID)
+		return outcome{json: wire.NewEnded(gone, endedAs[verb]), handle: gone.Record.Handle, words: words}, nil
 	})
 }

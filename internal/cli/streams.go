@@ -18,14 +18,20 @@ type Streams struct {
 	OutTTY bool // a person reads stdout
 	ErrTTY bool
 	Color  bool
+	Width  int // of the terminal that stdout is, in columns; 0: not known
 }
 
 // System returns the streams of this process.
 func System() Streams {
 	in := term.IsTerminal(int(os.Stdin.Fd()))
 	out, err := term.IsTerminal(int(os.Stdout.Fd())), term.IsTerminal(int(os.Stderr.Fd()))
+	width := 0
+	if out {
+		width, _, _ = term.GetSize(int(os.Stdout.Fd())) // 0 when it does not say
+	}
 	return Streams{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		Width: width,
+		In:    os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		InTTY: in, OutTTY: out, ErrTTY: err, Color: out && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
 	}
 }

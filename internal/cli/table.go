@@ -2,32 +2,24 @@ package cli
 
 import (
 	"bufio"
-	"cmp"
-	"io"
+	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
+	"unicode/utf8"
 
 	"nbs-worker/internal/agent"
 )
 
-// table has two readers. On a terminal it has a header, aligned columns, colours and
-// relative times; in a pipe it has tabs and nothing else.
+// table has two readers. On a terminal it has a header, aligned columns that fit it, colours
+// and relative times; in a pipe it has tabs and nothing else.
 type table struct {
-	out    buffered
-	line   []byte // that is being written
+	out    *bufio.Writer
+	rows   [][]cell // of people, until all are there
 	people bool
 	color  bool
+	width  int // of the terminal, in columns; 0: not known
 	now    time.Time
-	failed error // of the first row that could not be written
-}
-
-// buffered is where rows are collected: a system call for each would be most of what a
-// long table costs.
-type buffered interface {
-	io.Writer
-	Flush() error
 }
 
 // cell is one field; colour is an ANSI code of two digits.
@@ -39,42 +31,91 @@ type cell struct {
 const plain, red, green, yellow = "00", "31", "32", "33"
 
 func (f *factory) newTable(header ...string) *table {
-	t := &table{people: f.streams.OutTTY, color: f.streams.Color, now: time.Now()}
-	if !t.people {
-		const whole = 64 << 10 // bytes: who reads is woken once
-		t.out = bufio.NewWriterSize(f.streams.Out, whole)
-		return t
+	const whole = 64 << 10 // bytes: who reads is woken once
+	t := &table{people: f.streams.OutTTY, color: f.streams.Color, width: f.streams.Width, now: time.Now(), out: bufio.NewWriterSize(f.streams.Out, whole)}
+	if t.people {
+		cells := make([]cell, len(header))
+		for i, name := range header {
+			cells[i] = cell{text: name, colour: "01"}
+		}
+		t.row(cells...)
 	}
-	t.out = tabwriter.NewWriter(f.streams.Out, 0, 0, 2, ' ', 0)
-	cells := make([]cell, len(header))
-	for i, name := range header {
-		cells[i] = cell{text: name, colour: "01"}
-	}
-	t.row(cells...)
 	return t
 }
 
 func (t *table) row(cells ...cell) {
-	t.line = t.line[:0]
+	for i := range cells {
+		cells[i].text = oneLine(cells[i].text)
+	}
+	if t.people {
+		t.rows = append(t.rows, cells)
+		return
+	}
 	for i, c := range cells {
 		if i > 0 {
-			t.line = append(t.line, '\t')
+			_ = t.out.WriteByte('\t') // the writer keeps its first error
 		}
-		if t.color { // each field gets equally long codes, so that columns stay aligned
-			t.line = append(append(append(t.line, "\x1b["...), c.colour...), 'm')
-		}
-		t.line = append(t.line, oneLine(c.text)...)
-		if t.color {
-			t.line = append(t.line, "\x1b[0m"...)
-		}
+		_, _ = t.out.WriteString(c.text)
 	}
-	if _, err := t.out.Write(append(t.line, '\n')); t.failed == nil {
-		t.failed = err
-	}
+	_ = t.out.WriteByte('\n')
 }
 
+const gap = 2 // columns between two columns
+
 func (t *table) flush() error {
-	return cmp.Or(t.failed, t.out.Flush())
+	widths := t.widths()
+	for _, row := range t.rows {
+		var line strings.Builder
+		for i, c := range row {
+			shown := fit(c.text, widths[i])
+			padding := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(shown)+gap)
+			if i == len(row)-1 {
+				padding = ""
+			}
+			if t.color && c.colour != plain {
+				shown = "\x1b[" + c.colour + "m" + shown + "\x1b[0m"
+			}
+			line.WriteString(shown + padding)
+		}
+		_, _ = t.out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+	return t.out.Flush()
+}
+
+// widths are those of the columns. Where all do not fit the terminal, the widest give way, to
+// the width at which a state can still be read.
+func (t *table) widths() []int {
+	const least = 10
+	var widths []int
+	for _, row := range t.rows {
+		for i, c := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(c.text))
+		}
+	}
+	total := -gap
+	for _, width := range widths {
+		total += width + gap
+	}
+	for t.width > 0 && total > t.width {
+		widest := slices.Index(widths, slices.Max(widths))
+		if widths[widest] <= least {
+			break
+		}
+		widths[widest]--
+		total--
+	}
+	return widths
+}
+
+// fit cuts a text to a width, and shows that it did.
+func fit(text string, width int) string {
+	if utf8.RuneCountInString(text) <= width {
+		return text
+	}
+	return string([]rune(text)[:width-1]) + "…"
 }
 
 // oneLine is text as a field can show it.
@@ -104,6 +145,15 @@ func (t *table) time(at time.Time) cell {
 	}
 }
 
+// since is for how long an agent is as it is; of one of which that is not known, when it was
+// started last.
+func (t *table) since(status agent.Status, started time.Time) cell {
+	if status.Age != nil {
+		return text(agent.Ago(t.now.Add(-*status.Age), t.now))
+	}
+	return t.time(started)
+}
+
 func text(s string) cell {
 	if s == "" {
 		s = "-"
@@ -124,6 +174,8 @@ func state(status agent.Status) cell {
 	switch {
 	case status.State == agent.Idle || status.State == agent.Busy:
 		colour = green
+	case status.State == agent.TurnFailed:
+		colour = red
 	case status.State == agent.Waiting || status.State == agent.Unknown || status.State == agent.Starting || status.State == agent.Retrying:
 		colour = yellow
 	case status.Cause != agent.Stopped && status.Cause != agent.Exited:

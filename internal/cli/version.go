@@ -4,11 +4,21 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/wire"
 )
+
+// version is that of the program, as it was built.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Version + " " + runtime.Version()
+	}
+	return "unknown " + runtime.Version()
+}
 
 func newVersionCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
@@ -16,19 +26,37 @@ func newVersionCmd(f *factory) *cobra.Command {
 		Short:   "Print the version",
 		Long:    withCodes("Prints the version of nbs-worker.", agent.Failed, agent.BadInput),
 		Example: `  nbs-worker version`,
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			version := "unknown"
-			if info, ok := debug.ReadBuildInfo(); ok {
-				version = info.Main.Version
-			}
 			if f.json {
-				return failed(f.printJSON(map[string]string{"version": version, "go": runtime.Version()}), "version")
+				ours, with, _ := strings.Cut(version(), " ")
+				return failed(f.printJSON(wire.Version{Version: ours, Go: with}), "version")
 			}
-			_, err := fmt.Fprintf(f.streams.Out, "nbs-worker %s %s\n", version, runtime.Version())
+			_, err := fmt.Fprintln(f.streams.Out, "nbs-worker", version())
 			return failed(err, "version")
 		},
 	}
 	f.jsonFlag(cmd)
 	return cmd
+}
+
+func newSchemaCmd(f *factory) *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of what --json prints",
+		Long: withCodes(`Prints one JSON Schema (2020-12). Under "$defs" each verb has its name: what it prints
+for one handle is an object, for several or --all an array, in which an agent of which
+it failed has its error. "error" is what stands on stderr when a command fails.`, agent.Failed, agent.BadInput),
+		Example: `  nbs-worker schema | jq '."$defs" | keys'`,
+		Args:    noArguments,
+		RunE:    func(*cobra.Command, []string) error { return failed(f.printSchema(), "schema") },
+	}
+}
+
+// noArguments refuses what a verb does not take.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return agent.Errorf(agent.BadInput, "%s takes no arguments, and %s was given", cmd.Name(), agent.Quote(args[0])).Hint("%s --help", cmd.CommandPath())
 }

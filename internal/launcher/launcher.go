@@ -12,6 +12,7 @@
 package launcher
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -146,7 +147,7 @@ func (l *Launcher) recordStart(ctx context.Context, handle agent.Handle, child *
 	if err != nil {
 		return err
 	}
-	return l.journal(ctx, "start", &record, fmt.Sprintf("%s, model %s", child.opening, record.Model))
+	return l.journal(ctx, "start", &record, child.opening.Conversation()+", model "+cmp.Or(string(record.Model), "of Claude's choice"))
 }
 
 // checkWanted is checkCurrent for a start: one that was stopped meanwhile must not come up.

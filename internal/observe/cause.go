@@ -128,7 +128,7 @@ func CrashLoop(r *agent.Record) bool {
 		return false
 	}
 	for _, exit := range r.Exits[len(r.Exits)-loopEnds:] {
-		if exit.Code == 0 || exit.HungUp || exit.Terminated() || exit.UptimeS > loopUptime {
+		if !exit.Seen() || exit.Code == 0 || exit.HungUp || exit.Terminated() || exit.UptimeS > loopUptime {
 			return false
 		}
 	}

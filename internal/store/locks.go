@@ -22,7 +22,10 @@ import (
 // child, above all no tmux server, can inherit one. The function that ends a lock must
 // be kept: without it the file is closed by the garbage collector.
 
-const recordLockWait = 5 * time.Second
+const (
+	recordLockWait = 5 * time.Second
+	verbWait       = 5 * time.Second
+)
 
 // Holder says who holds a lock. It is written into the lock file.
 type Holder struct {
@@ -44,7 +47,7 @@ func (s *Store) LockVerb(handle agent.Handle, verb string, now time.Time) (unloc
 		return nil, err
 	}
 	holder := Holder{PID: os.Getpid(), Verb: verb, Handle: handle, Since: now}
-	unlock, err = s.tryLock(handle.Key()+".verb", holder, func(by string) error {
+	unlock, err = s.tryLock(verbLock(handle), holder, func(by string) error {
 		return agent.Errorf(agent.Conflict, "another command is at work on this agent: %s", by).
 			Hint("wait until it has ended, then look: nbs-worker session %s", handle)
 	})
@@ -54,14 +57,32 @@ func (s *Store) LockVerb(handle agent.Handle, verb string, now time.Time) (unloc
 	return unlock, err
 }
 
+// AwaitVerb is LockVerb for a verb that waits some seconds until another one has ended.
+func (s *Store) AwaitVerb(ctx context.Context, handle agent.Handle, verb string, now time.Time) (unlock func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, verbWait)
+	defer cancel()
+	for {
+		unlock, err = s.LockVerb(handle, verb, now)
+		if agent.KindOf(err) != agent.Conflict || ctx.Err() != nil {
+			return unlock, err
+		}
+		free := s.lock(verbLock(handle), os.O_CREATE|os.O_RDWR)
+		if lockWithin(ctx, free) == nil { // else LockVerb says why
+			_ = free.Close()
+		}
+	}
+}
+
+func verbLock(handle agent.Handle) string { return handle.Key() + ".verb" }
+
 // VerbHolder says who signed the verb lock last, and has not ended since or was killed.
 func (s *Store) VerbHolder(handle agent.Handle) (Holder, bool) {
-	holder, err := s.readHolder(handle.Key() + ".verb")
+	holder, err := s.readHolder(verbLock(handle))
 	return holder, err == nil
 }
 
 // VerbLock is the file of an agent's verb lock.
-func (s *Store) VerbLock(handle agent.Handle) string { return s.lockPath(handle.Key() + ".verb") }
+func (s *Store) VerbLock(handle agent.Handle) string { return s.lockPath(verbLock(handle)) }
 
 // LeaseHolder says who signed the lease of a conversation and has not let go of it since, or
 // was killed.
@@ -93,11 +114,7 @@ func (s *Store) tryLock(name string, holder Holder, taken func(by string) error)
 			return nil, s.lockFailed(name, err)
 		}
 		if lock != nil {
-			_ = s.sign(name, &holder) // held all the same, on a full disk too
-			return func() {
-				_ = s.sign(name, nil) // so that the next loser does not read of a holder of the past
-				_ = lock.Close()
-			}, nil
+			return s.locked(lock, name, holder), nil
 		}
 		if by, err := s.readHolder(name); err == nil {
 			return nil, taken(by.String())
@@ -105,6 +122,15 @@ func (s *Store) tryLock(name string, holder Holder, taken func(by string) error)
 		if time.Now().After(deadline) {
 			return nil, taken("its holder did not sign")
 		}
+	}
+}
+
+// locked signs a lock that was taken, and returns what lets go of it.
+func (s *Store) locked(lock *flock.Flock, name string, holder Holder) (unlock func()) {
+	_ = s.sign(name, &holder) // held all the same, on a full disk too
+	return func() {
+		_ = s.sign(name, nil) // so that the next loser does not read of a holder of the past
+		_ = lock.Close()
 	}
 }
 

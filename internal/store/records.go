@@ -252,8 +252,12 @@ func (s *Store) spelling(handle agent.Handle) (agent.Handle, error) {
 }
 
 func (s *Store) absent(handle agent.Handle) error {
-	return agent.Errorf(agent.NotFound, "no such agent in %s", agent.Quote(s.project)).
-		Hint("to see who is there: nbs-worker list; to start it: nbs-worker spawn %s", handle)
+	absent := agent.Errorf(agent.NotFound, "no such agent in %s", agent.Quote(s.project))
+	handles, _ := s.Handles()
+	if near := handle.Nearest(handles); near != "" {
+		return absent.Hint("did you mean %s", near).Hint("to see who is there: nbs-worker list")
+	}
+	return absent.Hint("to see who is there: nbs-worker list; to start it: nbs-worker spawn %s", handle)
 }
 
 // damaged says which file cannot be used, and how to get the agent back from the

@@ -31,7 +31,7 @@ func configuredSettings(ctx context.Context) (tmux.Settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	client, err := tmux.Configured(dir)
 	if err != nil {
 		return nil, err

@@ -11,11 +11,11 @@ import (
 
 func TestJudgeSettings(t *testing.T) {
 	t.Parallel()
-	all := judgeSettings("/tmp/s", tmux.Settings{"exit-unattached": "on", "destroy-unattached": "off", "remain-on-exit": "off", "session-created": "run-shell x"})
-	if len(all) != 1 || all[0].Level != Failure || all[0].Fix[0] != "tmux -S '/tmp/s' set-option -s exit-unattached off" {
+	all := judgeSettings("tmux -S /tmp/s ", tmux.Settings{"exit-unattached": "on", "destroy-unattached": "off", "remain-on-exit": "off"})
+	if len(all) != 1 || all[0].Level != Note || all[0].Fix[0] != "tmux -S /tmp/s set-option -s exit-unattached off" {
 		t.Errorf("%+v", all)
 	}
-	if all := judgeSettings("/tmp/s", tmux.Settings{"session-created[0]": "rename-session x", "exit-unattached": "off"}); len(all) != 1 || all[0].Level != Warning {
+	if all := judgeSettings("", tmux.Settings{"session-created[0]": "rename-session x", "exit-unattached": "off"}); len(all) != 1 || all[0].Level != Warning {
 		t.Errorf("%+v", all)
 	}
 }

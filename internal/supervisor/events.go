@@ -1,8 +1,9 @@
 package supervisor
 
 import (
+	"cmp"
 	"context"
-	"strings"
+	"slices"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -11,13 +12,14 @@ import (
 
 // EventQuery says which events of the journal are wanted.
 type EventQuery struct {
-	Handle agent.Handle // "": of all agents
-	Since  time.Time    // zero: from the beginning
-	Follow bool         // and those to come, until the context ends
+	Handles []agent.Handle // none: of all agents
+	Since   time.Time      // to the second, as the times of events are; zero: from the beginning
+	Last    int            // of those that are there, so many from the end; 0: all
+	Follow  bool           // and those to come, until the context ends
 }
 
 func (q EventQuery) wants(e store.Event) bool {
-	return (q.Handle == "" || strings.EqualFold(string(q.Handle), string(e.Handle))) && !e.At.Before(q.Since)
+	return (len(q.Handles) == 0 || slices.ContainsFunc(q.Handles, e.Handle.Same)) && !e.At.Before(q.Since)
 }
 
 // Events calls visit with each event that is wanted, in the order of the journal. note says
@@ -35,17 +37,31 @@ func (s *Supervisor) Events(ctx context.Context, q EventQuery, visit func(store.
 		}
 		defer watch.close()
 	}
-	known := q.Handle == "" || q.Follow
-	for {
+	began := func() { note("the journal was cut or replaced; what follows is from its beginning") }
+	known := map[string]bool{}
+	var last []store.Event
+	for past := q.Last > 0; ; past = false { // which the last ones are is known at the end
 		err := tail.Read(func(e store.Event) error {
-			known = known || strings.EqualFold(string(q.Handle), string(e.Handle))
-			if !q.wants(e) {
+			known[e.Handle.Key()] = true
+			switch {
+			case !q.wants(e):
 				return ctx.Err()
+			case !past:
+				return visit(e)
 			}
-			return visit(e)
-		}, func() { note("the journal was cut or replaced; what follows is from its beginning") })
-		if err != nil || !q.Follow {
-			return s.known(known, q.Handle, err)
+			if last = append(last, e); len(last) > 2*q.Last {
+				last = slices.Delete(last, 0, q.Last)
+			}
+			return ctx.Err()
+		}, began)
+		for _, e := range last[max(0, len(last)-q.Last):] {
+			err = cmp.Or(err, visit(e))
+		}
+		if err != nil {
+			return err
+		}
+		if last = nil; !q.Follow {
+			return s.checkKnown(q.Handles, known)
 		}
 		if s.Store.Gone() {
 			return agent.Errorf(agent.NotFound, "%s was removed or moved away: no event will come", agent.Quote(s.Store.Folder())).
@@ -71,13 +87,16 @@ func (s *Supervisor) watchJournal(path string) (*watch, error) {
 	return watch, nil
 }
 
-func (s *Supervisor) known(known bool, handle agent.Handle, err error) error {
-	if known || err != nil {
-		return err
-	}
-	if _, err := s.Store.Load(handle); agent.KindOf(err) == agent.NotFound {
-		return agent.Errorf(agent.NotFound, "no agent and no event of the handle %s", handle).
-			Hint("to see the agents: nbs-worker list")
+// checkKnown refuses a handle that neither the journal nor a record knows.
+func (s *Supervisor) checkKnown(handles []agent.Handle, known map[string]bool) error {
+	for _, handle := range handles {
+		if known[handle.Key()] {
+			continue
+		}
+		if _, err := s.Store.Load(handle); agent.KindOf(err) == agent.NotFound {
+			return agent.Errorf(agent.NotFound, "no agent and no event of the handle %s", handle).
+				Hint("to see the agents: nbs-worker list")
+		}
 	}
 	return nil
 }

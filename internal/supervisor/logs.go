@@ -18,6 +18,7 @@ import (
 type LogQuery struct {
 	Handle agent.Handle
 	Last   int            // so many messages from the end; 0: all
+	Since  time.Time      // only messages from then on; zero: all
 	Match  *regexp.Regexp // only messages whose text it matches; nil: all
 	Tools  bool           // also what tools did, what Claude told itself, and subagents
 	All    bool           // also the conversations that the agent was in before
@@ -106,6 +107,9 @@ func (l *logs) sessionsOf(r *agent.Record) []LogSession {
 func (l *logs) reading(last int) claude.Wanted {
 	return claude.Wanted{Tools: l.query.Tools, Last: last, Keep: func(m claude.Message) bool {
 		if m.Copied != "" && slices.ContainsFunc(l.sessions, func(s LogSession) bool { return s.SessionID == m.Copied }) {
+			return false
+		}
+		if m.At.Before(l.query.Since) {
 			return false
 		}
 		return l.query.Match == nil || l.query.Match.MatchString(m.Text)

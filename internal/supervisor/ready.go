@@ -23,6 +23,8 @@ const (
 	screenEvery = 250 * time.Millisecond
 	// startLimit is how long tmux and the launcher may take until claude runs.
 	startLimit = 10 * time.Second
+	// unremarked is for how long nobody asks what a start waits for.
+	unremarked = time.Second
 )
 
 // starting watches one start.
@@ -36,6 +38,7 @@ type starting struct {
 	lastBelow  time.Time // when claude was last looked for below what was started
 	waiting    time.Time // since when it is seen to wait for a person, its prompt not on disk
 	ready      bool      // the registry says so; the prompt may still be on its way
+	told       string    // what is waited for, as it was told last
 }
 
 // await returns when the agent of a start is ready and has its prompt, or is only
@@ -57,12 +60,31 @@ func (s *Supervisor) await(ctx, interrupt context.Context, p Plan, r agent.Recor
 		if time.Since(w.begun) > limit {
 			return w.record, w.timedOut()
 		}
+		w.tell()
 		select {
 		case <-interrupt.Done():
 			return w.record, agent.Errorf(agent.Interrupted, "interrupted; the start goes on").
 				Hint("nbs-worker session %s", r.Handle)
 		case <-tick.C:
 		}
+	}
+}
+
+// tell says what is waited for, once it takes longer than a person expects.
+func (w *starting) tell() {
+	if w.plan.progress == nil || time.Since(w.begun) < unremarked {
+		return
+	}
+	what := "claude was started; waiting until it is ready"
+	switch {
+	case w.ready:
+		what = "claude is ready; waiting until the prompt is in its transcript"
+	case w.record.Process.PID == 0:
+		what = "waiting until tmux has started claude"
+	}
+	if what != w.told {
+		w.plan.progress(what)
+		w.told = what
 	}
 }
 

@@ -72,9 +72,9 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	}
 	started := s.started(ctx, plan, r)
 	started.Fresh, started.Restored = resume.Fresh, restored
-	detail := string(plan.Opening)
+	detail := plan.Opening.Conversation()
 	if resume.Fresh {
-		detail = "fresh: a new conversation in place of " + string(before.SessionID)
+		detail = "a new conversation in place of " + string(before.SessionID)
 	}
 	unwritten := errors.Join(s.noteLoss(ctx, &r, plan.Loss), s.journal(ctx, "resume", &r, detail))
 	if unwritten != nil && err == nil {

@@ -16,10 +16,10 @@ type Spawn struct {
 	Handle         agent.Handle
 	Model          agent.Model
 	PermissionMode agent.PermissionMode
-	Cwd            string // absolute; "" for the project root, or where an adopted conversation was held
+	Cwd            string // absolute; "" for the project root, or where the conversation that is taken up was held
 	Env            map[string]string
 	ClaudeArgs     []string
-	SessionID      agent.SessionID // an existing conversation to adopt; "" mints an id
+	SessionID      agent.SessionID // an existing conversation to take up; "" mints an id
 	Start
 }
 
@@ -48,7 +48,7 @@ func (s *Supervisor) PlanSpawn(spawn Spawn) (Plan, error) {
 		return Plan{}, err
 	}
 	start := spawn.Start
-	start.minted, start.adopting = spawn.SessionID == "", spawn.SessionID != ""
+	start.minted, start.takesUp = spawn.SessionID == "", spawn.SessionID != ""
 	return s.plan(r, start)
 }
 
@@ -61,21 +61,10 @@ func (s *Supervisor) Spawn(ctx context.Context, spawn Spawn) (Started, error) {
 	}
 	defer unlock()
 	interrupt, ctx := ctx, context.WithoutCancel(ctx) // only waiting is cut short
-	plan, restored, err := s.restoredPlan(ctx, "spawn", func() (Plan, error) { return s.PlanSpawn(spawn) })
+	plan, restored, err := s.insert(ctx, spawn)
 	if err != nil {
 		return Started{}, err
 	}
-	claimed, err := s.claimed(plan)
-	if err != nil {
-		return Started{}, err
-	}
-	if err := s.Store.Insert(ctx, claimed); err != nil {
-		return Started{}, err
-	}
-	if err := s.journal(ctx, "spawn", &claimed, string(plan.Opening)); err != nil {
-		return Started{}, withRecordKept(err, &claimed, spawn.Handle)
-	}
-	plan.claimed = &claimed
 	r, err := s.launch(ctx, interrupt, plan, spawn.Wait)
 	if err != nil {
 		return Started{}, withRecordKept(err, &r, spawn.Handle)
@@ -83,6 +72,26 @@ func (s *Supervisor) Spawn(ctx context.Context, spawn Spawn) (Started, error) {
 	started := s.started(ctx, plan, r)
 	started.Restored = restored
 	return started, s.noteLoss(ctx, &r, plan.Loss)
+}
+
+// insert writes the record of a new agent, with a start that is about to happen.
+func (s *Supervisor) insert(ctx context.Context, spawn Spawn) (Plan, *Restored, error) {
+	plan, restored, err := s.restoredPlan(ctx, "spawn", func() (Plan, error) { return s.PlanSpawn(spawn) })
+	if err != nil {
+		return plan, nil, err
+	}
+	claimed, err := s.claimed(plan)
+	if err != nil {
+		return plan, nil, err
+	}
+	if err := s.Store.Insert(ctx, claimed); err != nil {
+		return plan, nil, err
+	}
+	plan.claimed = &claimed
+	if err := s.journal(ctx, "spawn", &claimed, plan.Opening.Conversation()); err != nil {
+		return plan, nil, withRecordKept(err, &claimed, spawn.Handle)
+	}
+	return plan, restored, nil
 }
 
 // withRecordKept says what became of the record of an agent that does not run.
@@ -165,7 +174,7 @@ func (s *Supervisor) newRecord(spawn Spawn) (agent.Record, error) {
 	}
 	if spawn.SessionID == "" {
 		r.SessionID = agent.NewSessionID()
-	} else if err := s.adopt(&r); err != nil {
+	} else if err := s.takeUp(&r); err != nil {
 		return r, err
 	}
 	if r.Cwd == "" {
@@ -184,9 +193,9 @@ func (s *Supervisor) callersConfigDir() (string, error) {
 	return filepath.Abs(dir)
 }
 
-// adopt points a new record at a conversation that exists. It runs where it was
+// takeUp points a new record at a conversation that exists. It runs where it was
 // held: up to 2.1.197 claude does not find it from elsewhere.
-func (s *Supervisor) adopt(r *agent.Record) error {
+func (s *Supervisor) takeUp(r *agent.Record) error {
 	config, err := s.ConfigOf(r)
 	if err != nil {
 		return err

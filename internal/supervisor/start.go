@@ -22,28 +22,31 @@ type Start struct {
 	Wait   time.Duration // how long to wait for claude to be ready; 0: only until it runs
 	Trust  bool          // accept the trust of the working directory for the user
 
-	InPlace bool // in the caller's own terminal, without tmux
+	InPlace  bool              // in the caller's own terminal, without tmux
+	Progress func(what string) // is told what a start waits for that takes long; nil: nobody is
 
-	minted   bool // the session id is new: nobody else can know it, and nothing is written of it
-	adopting bool // of a spawn: the conversation exists
+	minted  bool // the session id is new: nobody else can know it, and nothing is written of it
+	takesUp bool // of a spawn: the conversation exists
 }
 
 // Plan is what a start will do, known before anything is done.
 type Plan struct {
-	Record   agent.Record
-	Opening  claude.Opening
-	Program  string        // path of claude
-	Args     []string      // claude's arguments
-	claimed  *agent.Record // already written down, of a spawn
-	prompt   string
-	trust    bool
-	adopting bool // of a spawn: the conversation exists
-	inPlace  bool // in the caller's own terminal, without tmux
-	inView   bool // in a session that is there, its window becomes the one that is shown
-	config   claude.Config
+	Record  agent.Record
+	Opening claude.Opening
+	Program string        // path of claude
+	Args    []string      // claude's arguments
+	claimed *agent.Record // already written down, of a spawn
+	prompt  string
+	trust   bool
+	new     bool // of a spawn
+	takesUp bool // of a spawn: the conversation exists
+	inPlace bool // in the caller's own terminal, without tmux
+	inView  bool // in a session that is there, its window becomes the one that is shown
+	config  claude.Config
 
 	transcriptSize int64         // in bytes, before the start
 	wait           time.Duration // for which a server may read its configuration
+	progress       func(what string)
 
 	Restores *store.Kept // put back before the start; nil: nothing is gone
 	Moved    *Moved      // the folder is another than the recorded one; nil: it is that
@@ -65,8 +68,8 @@ func (s *Supervisor) plan(r agent.Record, start Start) (Plan, error) {
 		return Plan{}, err
 	}
 	plan := Plan{
-		Record: r, Opening: opening, Program: program, prompt: start.Prompt, trust: start.Trust, inPlace: start.InPlace, adopting: start.adopting,
-		config: config, Restores: restores, wait: cmp.Or(start.Wait, startLimit),
+		Record: r, Opening: opening, Program: program, prompt: start.Prompt, trust: start.Trust, inPlace: start.InPlace, new: start.minted || start.takesUp, takesUp: start.takesUp,
+		config: config, Restores: restores, wait: cmp.Or(start.Wait, startLimit), progress: start.Progress,
 	}
 	if opening == claude.OpenResume && restores == nil {
 		transcript, _, err := config.Transcript(r.SessionID)
@@ -109,7 +112,14 @@ func (s *Supervisor) checkTmux(p *Plan) error {
 		return nil
 	}
 	_, err := s.Tmux(s.socketFor(p.Record.Process))
-	return err
+	if agent.KindOf(err) != agent.Unfit {
+		return err
+	}
+	here := fmt.Sprintf("nbs-worker run %s", p.Record.Handle)
+	if p.new {
+		here = fmt.Sprintf("nbs-worker spawn %s --foreground", p.Record.Handle)
+	}
+	return agent.Errorf(agent.Unfit, "%w", err).Hint("or run the agent in this terminal: %s", here)
 }
 
 func checkFolder(p *Plan) error {
@@ -122,7 +132,7 @@ func checkFolder(p *Plan) error {
 		return nil
 	}
 	missing := agent.Errorf(agent.NotFound, "the working directory %s is not there", agent.Quote(cwd))
-	if p.adopting {
+	if p.takesUp {
 		return missing.Hint("say where it is now: nbs-worker spawn %s --session-id %s --cwd DIR", p.Record.Handle, p.Record.SessionID)
 	}
 	return missing.Hint("put the folder back, or say where it is now: nbs-worker resume %s --cwd DIR", p.Record.Handle)
@@ -175,6 +185,10 @@ func (s *Supervisor) begin(ctx context.Context, p Plan) (r agent.Record, err err
 	launch.TmuxSocket, launch.OpenFiles = s.socketFor(before), client.OpenFiles(ctx)
 	if err := s.Store.PutLaunch(r.Handle, launch); err != nil {
 		return r, err
+	}
+	if p.progress != nil {
+		slow := time.AfterFunc(unremarked, func() { p.progress("waiting for tmux, which reads its configuration") })
+		defer slow.Stop()
 	}
 	name, err := s.openPane(ctx, &r, p, client, panes)
 	if err != nil {

@@ -18,7 +18,7 @@ type Stopped struct {
 // Stop ends an agent and keeps its record. That it is to be stopped is written down
 // before the first signal, so that nothing starts it again in between.
 func (s *Supervisor) Stop(ctx context.Context, handle agent.Handle) (Stopped, error) {
-	unlock, err := s.Store.LockVerb(handle, "stop", s.now())
+	unlock, err := s.Store.AwaitVerb(ctx, handle, "stop", s.now())
 	if err != nil {
 		return Stopped{}, err
 	}
@@ -29,7 +29,7 @@ func (s *Supervisor) Stop(ctx context.Context, handle agent.Handle) (Stopped, er
 		return stopped, err
 	}
 	stopped.Unkept = s.keep(ctx, &stopped.Record) // its launcher may have been killed before it could
-	if err := s.journal(ctx, "stop", &stopped.Record, stopped.Was.Word()); err != nil {
+	if err := s.journal(ctx, "stop", &stopped.Record, "was "+stopped.Was.Word()); err != nil {
 		return stopped, endedAll(err, "it was ended and marked as stopped, but the journal does not say so")
 	}
 	return stopped, nil
@@ -38,7 +38,7 @@ func (s *Supervisor) Stop(ctx context.Context, handle agent.Handle) (Stopped, er
 // Dismiss ends an agent and removes its record, and what .nbs keeps of its conversations
 // unless that is to stay. The journal keeps the session id.
 func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool) (Stopped, error) {
-	unlock, err := s.Store.LockVerb(handle, "dismiss", s.now())
+	unlock, err := s.Store.AwaitVerb(ctx, handle, "dismiss", s.now())
 	if err != nil {
 		return Stopped{}, err
 	}
@@ -51,7 +51,7 @@ func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool
 	if keep {
 		stopped.Unkept = s.keep(ctx, &stopped.Record)
 	}
-	if err := s.journal(ctx, "dismiss", &stopped.Record, stopped.Was.Word()); err != nil {
+	if err := s.journal(ctx, "dismiss", &stopped.Record, "was "+stopped.Was.Word()); err != nil {
 		return stopped, endedAll(err, "it was ended, and its record stays: the journal could not take its session id")
 	}
 	if err := s.Store.Remove(ctx, handle); err != nil {

@@ -52,7 +52,7 @@ func (s *Servers) Client(socket string) (*Client, error) {
 	binary, err := exec.LookPath("tmux")
 	if err != nil {
 		return nil, agent.Errorf(agent.Unfit, "tmux is not installed").
-			Hint("install it (apt-get install tmux), or run the agent in this terminal: nbs-worker run HANDLE")
+			Hint("install it: apt-get install tmux")
 	}
 	if strings.ContainsRune(socket, filepath.Separator) {
 		if err := agent.CheckPath("tmux socket", socket); err != nil {

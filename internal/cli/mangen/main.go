@@ -34,8 +34,20 @@ func generate(dir string) error {
 		return err
 	}
 	root := cli.Tree()
+	root.Long += "\n\nThe verbs, each with a page of its own:\n" + lines(root.Commands())
 	prepare(root)
 	return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Manual: "nbs-worker"}, dir)
+}
+
+// lines are the commands with what they do, a line each.
+func lines(commands []*cobra.Command) string {
+	var b strings.Builder
+	for _, cmd := range commands {
+		if !cmd.Hidden {
+			fmt.Fprintf(&b, "  %-12s %s\n", cmd.Name(), cmd.Short)
+		}
+	}
+	return b.String()
 }
 
 // prepare makes the texts, which are written for a terminal, fit for the renderer,

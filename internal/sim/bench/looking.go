@@ -17,7 +17,7 @@ func (w *world) compareLooks(ctx context.Context, effort Effort, agents int) ([]
 	var err error
 	session.Floor, session.Ours, err = interleave(ctx, effort,
 		w.timed("nbs-"+last, w.tmux("display-message", "-p", "-t", "=nbs-"+last+"-live:", "#{session_name}")...),
-		w.timed("idle, says the registry", w.nbs("session", last)...))
+		w.timed("idle, says Claude's registry", w.nbs("session", last)...))
 	if err != nil {
 		return nil, fmt.Errorf("measure session: %w", err)
 	}
@@ -27,7 +27,7 @@ func (w *world) compareLooks(ctx context.Context, effort Effort, agents int) ([]
 	}
 	list.Floor, list.Ours, err = interleave(ctx, effort,
 		w.timed("nbs-"+last, w.tmux("list-panes", "-a", "-F", paneFields)...),
-		w.timed("84% left\t0.86", w.nbs("list")...))
+		w.timed("\t84\t0.86\t", w.nbs("list")...))
 	if err != nil {
 		return nil, fmt.Errorf("measure list: %w", err)
 	}

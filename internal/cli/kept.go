@@ -1,21 +1,10 @@
 package cli
 
 import (
-	"fmt"
-
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/supervisor"
 )
-
-// say prints a line to whoever reads stderr, a script too: what happened is more than was
-// asked for.
-func (f *factory) say(format string, args ...any) {
-	fmt.Fprintln(f.streams.Err, sanitize("nbs-worker: "+fmt.Sprintf(format, args...)))
-}
-
-// sayNote says what else there is to know about what is printed.
-func (f *factory) sayNote(note string) { fmt.Fprintln(f.streams.Err, "note: "+sanitize(note)) }
 
 // sayRestored says that a transcript was put back; to scripts too.
 func (f *factory) sayRestored(handle agent.Handle, back *supervisor.Restored) {

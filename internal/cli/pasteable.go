@@ -1,21 +1,6 @@
 package cli
 
-import (
-	"fmt"
-	"strings"
-)
-
-// hint prints a remedy. Its commands act on the project of this call.
-func (f *factory) hint(format string, args ...any) {
-	fmt.Fprintln(f.streams.Err, sanitize(f.pasteable("hint: "+fmt.Sprintf(format, args...))))
-}
-
-// note tells a person at a terminal what happened; a script has the exit code.
-func (f *factory) note(format string, args ...any) {
-	if f.streams.ErrTTY {
-		fmt.Fprintln(f.streams.Err, sanitize(f.pasteable(fmt.Sprintf(format, args...))))
-	}
-}
+import "strings"
 
 // pasteable repeats in the commands of a text the global flags of this call: without them
 // a command that is pasted would act on another project or tmux server. What the caller's

@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/wire"
+)
+
+// printJSON writes one value on one line.
+func (f *factory) printJSON(value any) error { return writeJSON(f.streams.Out, value) }
+
+func writeJSON(to io.Writer, value any) error {
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return err
+	}
+	_, err := io.WriteString(to, escaped(text.String()))
+	return err
+}
+
+// escaped writes as \u what encoding/json leaves in a string though it steers a
+// terminal: the control characters from 7F to 9F, and those of the writing direction.
+func escaped(text string) string {
+	if !strings.ContainsFunc(text, steers) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if steers(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// printError shows a cause, on one line but for the words of others, and each remedy on its
+// own; for a program that asked for JSON as one object.
+func (f *factory) printError(handle agent.Handle, err error) {
+	if f.json {
+		_ = writeJSON(f.streams.Err, f.failure(handle, err)) // there is nobody left to tell
+		return
+	}
+	fmt.Fprintf(f.streams.Err, "nbs-worker: %s\n", indented(sanitize(err.Error())))
+	for _, hint := range agent.HintsOf(err) {
+		f.hint("%s", hint)
+	}
+}
+
+// failure is an error as programs read it.
+func (f *factory) failure(handle agent.Handle, err error) wire.Failure {
+	var hints []string
+	for _, hint := range agent.HintsOf(err) {
+		hints = append(hints, strings.TrimPrefix(f.pasteable("hint: "+hint), "hint: "))
+	}
+	message := err.Error()
+	if verb, ok := errors.AsType[*verbError](err); ok && handle != "" {
+		message = verb.err.Error() // which agent stands beside it
+	}
+	return wire.NewFailure(handle, f.kindOf(err), message, hints)
+}
+
+// kindOf is the kind of an error of the command line: what is no verb's was badly typed.
+func (f *factory) kindOf(err error) agent.Kind {
+	if _, atWork := errors.AsType[*verbError](err); !atWork {
+		return agent.BadInput
+	}
+	return agent.KindOf(err)
+}
+
+// line writes a line to stderr; for a program that asked for JSON as an object.
+func (f *factory) line(text string) {
+	if f.json {
+		_ = writeJSON(f.streams.Err, wire.Note{Note: text})
+		return
+	}
+	fmt.Fprintln(f.streams.Err, sanitize(text))
+}
+
+// hint prints a remedy. Its commands act on the project of this call.
+func (f *factory) hint(format string, args ...any) {
+	f.line(f.pasteable("hint: " + fmt.Sprintf(format, args...)))
+}
+
+// note tells a person at a terminal what happened; a script has the exit code.
+func (f *factory) note(format string, args ...any) {
+	if f.streams.ErrTTY && !f.json {
+		f.line(f.pasteable(fmt.Sprintf(format, args...)))
+	}
+}
+
+// say prints a line to whoever reads stderr, a script too: what happened is more than was
+// asked for.
+func (f *factory) say(format string, args ...any) {
+	f.line("nbs-worker: " + fmt.Sprintf(format, args...))
+}
+
+// sayNote says what else there is to know about what is printed.
+func (f *factory) sayNote(note string) { f.line("note: " + note) }

@@ -1,0 +1,263 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/wire"
+)
+
+// selection is which agents a verb is to act on, as it was typed.
+type selection struct {
+	handles []agent.Handle
+	all     bool // of the project
+	down    bool // that should run, and do not
+	yes     bool // without being asked
+}
+
+// positional checks the handles: some, or --all in their place.
+func (o *selection) positional(cmd *cobra.Command, args []string) error {
+	o.handles = handlesOf(args)
+	switch {
+	case (o.all || o.down) && len(args) > 0:
+		return agent.Errorf(agent.BadInput, "%s: handles and --all or --down exclude each other", cmd.Name())
+	case o.all && o.down:
+		return agent.Errorf(agent.BadInput, "%s: --all and --down exclude each other", cmd.Name())
+	case o.all || o.down:
+		return nil
+	}
+	return someHandles(cmd, args)
+}
+
+// String is the selection as it is typed.
+func (o *selection) String() string {
+	switch {
+	case o.all:
+		return "--all"
+	case o.down:
+		return "--down"
+	default:
+		return strings.ReplaceAll(joined(o.handles), ",", "")
+	}
+}
+
+// several tells whether the outcome is a list, whatever its length.
+func (o *selection) several() bool { return o.all || o.down || len(o.handles) > 1 }
+
+// resolve finds the handles. wanted picks those of --all.
+func (o *selection) resolve(ctx context.Context, s *supervisor.Supervisor, wanted func(supervisor.Row) bool) ([]agent.Handle, error) {
+	if !o.all && !o.down {
+		return o.handles, nil
+	}
+	rows, err := s.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	handles := []agent.Handle{}
+	for _, row := range rows {
+		if row.Record.Handle == "" || wanted(row) { // of one that cannot be read the verb says so
+			handles = append(handles, row.Handle)
+		}
+	}
+	return handles, nil
+}
+
+// confirm asks a person before many agents are dismissed.
+func (o *selection) confirm(f *factory, verb string, handles []agent.Handle) error {
+	if !o.all || o.yes || len(handles) == 0 {
+		return nil
+	}
+	if !f.streams.InTTY || !f.streams.ErrTTY {
+		return agent.Errorf(agent.BadInput, "%s --all is for %s; nobody was asked whether that is meant", verb, count(len(handles), "agent")).
+			Hint("if it is: nbs-worker %s --all --yes", verb)
+	}
+	fmt.Fprintf(f.streams.Err, "%s %s? [y/N] ", verb, sanitize(joined(handles)))
+	answer, _ := bufio.NewReader(f.streams.In).ReadString('\n') // the end of the input is a no
+	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+		return agent.Errorf(agent.Interrupted, "nothing was changed")
+	}
+	return nil
+}
+
+// handlesOf are handles that were checked, each once.
+func handlesOf(args []string) []agent.Handle {
+	var handles []agent.Handle
+	for _, arg := range args {
+		if handle := agent.Handle(arg); !slices.ContainsFunc(handles, handle.Same) {
+			handles = append(handles, handle)
+		}
+	}
+	return handles
+}
+
+func joined(handles []agent.Handle) string {
+	words := make([]string, len(handles))
+	for i, handle := range handles {
+		words[i] = string(handle)
+	}
+	return strings.Join(words, ", ")
+}
+
+// count is a number of things: "1 process", "2 processes".
+func count(n int, thing string) string {
+	switch {
+	case n == 1:
+		return "1 " + thing
+	case strings.HasSuffix(thing, "s"):
+		return fmt.Sprintf("%d %ses", n, thing)
+	default:
+		return fmt.Sprintf("%d %ss", n, thing)
+	}
+}
+
+// outcome is what a verb led to for one agent; the zero one is nothing. Beside an error it is
+// what is known all the same.
+type outcome struct {
+	json   any // for programs
+	handle agent.Handle
+	words  string       // what a person reads behind the handle; a script reads the handle alone
+	print  func() error // in place of both, for what is more than a line
+}
+
+// atOnce is how many agents are started or ended at a time: each start takes most of a core.
+func atOnce() int { return min(4, runtime.NumCPU()) }
+
+// each does one thing to several agents, so many at a time. One failure does not keep the
+// others from their turn. What is printed comes as it is done, JSON at the end and in the
+// order of the handles.
+// After an interrupt nothing more is begun.
+func (f *factory) each(ctx context.Context, verb string, handles []agent.Handle, several bool, atOnce int, do func(agent.Handle) (outcome, error)) error {
+	if !several {
+		made, err := do(handles[0])
+		if made.json != nil {
+			err = errors.Join(f.showOne(made), err)
+		}
+		return failed(err, verb, string(handles[0]))
+	}
+	work := &severalWork{factory: f, verb: verb, handles: handles, all: make([]any, len(handles)), outcome: partial{of: len(handles)}}
+	var workers sync.WaitGroup
+	next := make(chan int)
+	for range min(atOnce, len(handles)) {
+		workers.Go(func() {
+			for i := range next {
+				if ctx.Err() != nil {
+					work.take(i, outcome{}, agent.Errorf(agent.Interrupted, "interrupted; nothing was begun"))
+					continue
+				}
+				made, err := do(handles[i])
+				work.take(i, made, err)
+			}
+		})
+	}
+	for i := range handles {
+		next <- i
+	}
+	close(next)
+	workers.Wait()
+	return work.end()
+}
+
+// severalWork is a verb at work on several agents.
+type severalWork struct {
+	*factory
+	verb    string
+	handles []agent.Handle
+
+	mu      sync.Mutex
+	all     []any // by handle
+	done    int
+	outcome partial
+}
+
+// take takes down what became of one agent.
+func (w *severalWork) take(i int, made outcome, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	handle := w.handles[i]
+	w.done++
+	if made.json != nil && !w.json {
+		err = errors.Join(w.show(made, fmt.Sprintf(" (%d of %d)", w.done, len(w.handles))), err)
+	}
+	w.all[i] = made.json
+	if err = failed(err, w.verb, string(handle)); err == nil {
+		return
+	}
+	w.printError(handle, err)
+	w.outcome.failures = append(w.outcome.failures, err)
+	if made.json == nil {
+		w.all[i] = w.failure(handle, err)
+	}
+}
+
+func (w *severalWork) end() error {
+	if w.json {
+		if err := w.printJSON(w.all); err != nil {
+			return failed(err, w.verb)
+		}
+	}
+	if len(w.outcome.failures) == 0 {
+		return nil
+	}
+	return &w.outcome
+}
+
+// showOne prints what became of the one agent that a verb was for.
+func (f *factory) showOne(made outcome) error {
+	if f.json {
+		return f.printJSON(made.json)
+	}
+	return f.show(made, "")
+}
+
+// show prints what became of an agent: for a script its handle, for a person one line with it.
+func (f *factory) show(made outcome, progress string) error {
+	if made.print != nil {
+		return made.print()
+	}
+	line := fmt.Sprintf("%s: %s%s", made.handle, made.words, progress)
+	if !f.streams.OutTTY {
+		f.note("%s", line)
+		line = string(made.handle)
+	}
+	_, err := fmt.Fprintln(f.streams.Out, sanitize(line))
+	return err
+}
+
+// printSchema prints the schema of all that --json prints.
+func (f *factory) printSchema() error {
+	_, err := f.streams.Out.Write(wire.Schema)
+	return err
+}
+
+// oneHandle and someHandles check the positional arguments of a verb, so that a
+// name which cannot be an agent's is refused before anything is opened.
+func oneHandle(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return agent.Errorf(agent.BadInput, "%s: one handle is needed, %d given", cmd.Name(), len(args)).
+			Hint("%s --help", cmd.CommandPath())
+	}
+	return someHandles(cmd, args)
+}
+
+func someHandles(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return agent.Errorf(agent.BadInput, "%s: a handle is needed", cmd.Name()).
+			Hint("to see the agents: nbs-worker list")
+	}
+	for _, arg := range args {
+		if _, err := agent.ParseHandle(arg); err != nil {
+			return agent.Errorf(agent.BadInput, "%s: %w", cmd.Name(), err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,9 @@
+package wire
+
+import _ "embed" // the schema is made with the program
+
+// Schema is the JSON Schema of all that --json prints.
+//
+//go:generate go run ./schemagen schema.json
+//go:embed schema.json
+var Schema []byte

@@ -1,0 +1,170 @@
+// Schemagen writes the JSON Schema of what --json prints, from the types of package wire:
+//
+//	go run ./internal/wire/schemagen internal/wire/schema.json
+//
+// It is a program of its own so that the reflector is no part of nbs-worker.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/build"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/invopop/jsonschema"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/wire"
+)
+
+// printed is what a verb prints with --json.
+type printed struct {
+	verb    string
+	one     []any // any of these
+	several bool  // or an array of them, for several handles
+	stream  bool  // an object a line
+}
+
+var verbs = []printed{
+	{verb: "spawn", one: []any{wire.Started{}, wire.Plan{}}},
+	{verb: "resume", one: []any{wire.Started{}, wire.Plan{}}, several: true},
+	{verb: "stop", one: []any{wire.Ended{}}, several: true},
+	{verb: "dismiss", one: []any{wire.Ended{}}, several: true},
+	{verb: "session", one: []any{wire.Session{}}, several: true},
+	{verb: "wait", one: []any{wire.Waited{}}, several: true},
+	{verb: "list", one: []any{[]wire.Agent{}}},
+	{verb: "adopt", one: []any{wire.Adopted{}, []wire.Unrecorded{}}},
+	{verb: "screen", one: []any{wire.Screen{}}},
+	{verb: "doctor", one: []any{wire.Checkup{}}},
+	{verb: "version", one: []any{wire.Version{}}},
+	{verb: "logs", one: []any{wire.Said{}}, stream: true},
+	{verb: "events", one: []any{wire.Event{}, wire.Verification{}}, stream: true},
+	{verb: "stderr", one: []any{wire.Failure{}, wire.Note{}}, stream: true},
+}
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: schemagen FILE")
+		os.Exit(4)
+	}
+	if err := generate(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "schemagen:", err)
+		os.Exit(1)
+	}
+}
+
+func generate(path string) error {
+	s, err := newSchema()
+	if err != nil {
+		return err
+	}
+	for _, p := range verbs {
+		s.add(p)
+	}
+	text, err := json.MarshalIndent(s.root, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(text, '\n'), 0o644) //nolint:gosec // a source file
+}
+
+type schema struct {
+	root      *jsonschema.Schema
+	reflector jsonschema.Reflector
+}
+
+func newSchema() (*schema, error) {
+	source, err := build.Import("nbs-worker/internal/wire", ".", build.FindOnly)
+	if err != nil {
+		return nil, err
+	}
+	s := &schema{
+		// A later version may print more.
+		reflector: jsonschema.Reflector{Anonymous: true, AllowAdditionalProperties: true},
+		root: &jsonschema.Schema{
+			Version: jsonschema.Version, Title: "nbs-worker --json", Definitions: jsonschema.Definitions{},
+			Description: "What the verbs print with --json, by the name of the verb. Times are RFC 3339 in UTC; what is null or absent is not known.",
+		},
+	}
+	if err := os.Chdir(source.Dir); err != nil {
+		return nil, err
+	}
+	return s, s.reflector.AddGoComments("nbs-worker/internal/wire", ".", jsonschema.WithFullComment())
+}
+
+// add defines what a verb prints.
+func (s *schema) add(p printed) {
+	verb := &jsonschema.Schema{Description: "one object"}
+	if p.stream {
+		verb.Description = "an object a line"
+	}
+	var some []*jsonschema.Schema
+	for _, value := range p.one {
+		some = append(some, s.of(reflect.TypeOf(value)))
+	}
+	verb.AnyOf = some
+	if p.several {
+		verb.Description = "an object for one handle, for several and --all an array; an agent of which it failed has its error there"
+		items := &jsonschema.Schema{AnyOf: slices.Concat(some, []*jsonschema.Schema{s.of(reflect.TypeFor[wire.Failure]())})}
+		verb.AnyOf = slices.Concat(some, []*jsonschema.Schema{{Type: "array", Items: items}})
+	}
+	s.root.Definitions[p.verb] = verb
+}
+
+// of is the schema of a type, with the types in it among the definitions.
+func (s *schema) of(t reflect.Type) *jsonschema.Schema {
+	if t.Kind() == reflect.Slice {
+		return &jsonschema.Schema{Type: "array", Items: s.of(t.Elem())}
+	}
+	for name, definition := range s.reflector.ReflectFromType(t).Definitions {
+		s.root.Definitions[name] = definition
+	}
+	s.complete(t, map[reflect.Type]bool{})
+	return &jsonschema.Schema{Ref: "#/$defs/" + t.Name()}
+}
+
+// complete says of the fields of a type what Go's types do not: which may be null, and which
+// words a state is.
+func (s *schema) complete(t reflect.Type, seen map[reflect.Type]bool) {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || t.PkgPath() != reflect.TypeFor[wire.Agent]().PkgPath() || seen[t] {
+		return
+	}
+	seen[t] = true
+	definition := s.root.Definitions[t.Name()]
+	for _, field := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name == "" {
+			continue
+		}
+		s.complete(field.Type, seen)
+		property, _ := definition.Properties.Get(name)
+		if field.Type.Kind() == reflect.Pointer && options != "omitempty" && property.AnyOf == nil {
+			described := property.Description
+			property.Description = ""
+			definition.Properties.Set(name, &jsonschema.Schema{Description: described, AnyOf: []*jsonschema.Schema{property, {Type: "null"}}})
+		}
+		if name == "state" && slices.Contains(states, t) || name == "was" {
+			property.Enum = words()
+		}
+	}
+}
+
+// states are the types of which the state is one of our words.
+var states = []reflect.Type{
+	reflect.TypeFor[wire.Agent](), reflect.TypeFor[wire.Session](), reflect.TypeFor[wire.Started](), reflect.TypeFor[wire.Adopted](), reflect.TypeFor[wire.Waited](),
+}
+
+func words() []any {
+	var all []any
+	for _, word := range append(agent.StateWords(), string(supervisor.Dismissed)) {
+		all = append(all, word)
+	}
+	return all
+}

@@ -1,0 +1,212 @@
+// Package wire is what --json prints: an interface of its own, with explicit fields and not
+// whatever the records hold.
+//
+// It has one vocabulary. "state" is the word that the table shows, of the living and of the
+// dead, and "cause" is what lies behind it. A pid that is not known is null, never 0. Times
+// are RFC 3339 in UTC. What is absent or null is not known. One handle gives one object;
+// several, and --all, give an array, in which one that failed has its "error" instead.
+//
+// schema.json is made from these types; `nbs-worker schema` prints it.
+package wire
+
+import (
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/observe"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/supervisor"
+)
+
+// Agent is one agent in a list.
+type Agent struct {
+	Handle         agent.Handle         `json:"handle"`
+	State          string               `json:"state"`
+	Cause          string               `json:"cause,omitempty"`
+	StateSource    string               `json:"state_source"` // registry, hooks, screen, process or record
+	StateAgeMS     *int64               `json:"state_age_ms"` // how long ago the source said so
+	Running        bool                 `json:"running"`
+	Desired        agent.Desired        `json:"desired"`
+	Model          agent.Model          `json:"model"`
+	PermissionMode agent.PermissionMode `json:"permission_mode,omitempty"`
+	PID            *int                 `json:"pid"` // of the agent's own live process
+	SessionID      agent.SessionID      `json:"session_id"`
+	TmuxSession    string               `json:"tmux_session"`
+	Cwd            string               `json:"cwd"`
+	Started        *time.Time           `json:"started"`
+	Context        *Context             `json:"context"`
+	Cost           *Cost                `json:"cost"`
+	SharedWith     []agent.Handle       `json:"shared_with,omitempty"` // other agents of the same conversation
+}
+
+// Context is how full a conversation is.
+type Context struct {
+	UsedPercent int        `json:"used_percent"`
+	LeftPercent int        `json:"left_percent"`
+	Tokens      int        `json:"tokens"`
+	Window      int        `json:"window"`
+	Band        agent.Band `json:"band"`
+	Source      string     `json:"source"` // "status line": exact; "transcript": approximate
+	AgeS        *int64     `json:"age_s"`
+}
+
+// Cost is what a conversation cost.
+type Cost struct {
+	USD    float64 `json:"usd"`
+	Source string  `json:"source"`
+}
+
+// Retry is how far claude is with a request that the API refuses.
+type Retry struct {
+	Attempt int `json:"attempt"`
+	Of      int `json:"of"`
+	InS     int `json:"in_s"`
+}
+
+// NewAgent is an agent as it was seen.
+func NewAgent(handle agent.Handle, sight observe.Sight, use *agent.ContextUse, cost *agent.Cost, bands agent.Bands, now time.Time) Agent {
+	r := &sight.Record
+	out := Agent{
+		Handle: handle, StateSource: sight.Status.Source, StateAgeMS: ageMS(sight.Status), Running: sight.Status.Running(), Desired: r.LaunchDesired(),
+		Model: r.Model, PID: livePID(sight), SessionID: r.SessionID, TmuxSession: r.TmuxSession, Cwd: r.LaunchCwd(), Started: known(r.Started),
+		Context: NewContext(use, bands, now), Cost: newCost(cost),
+	}
+	out.State, out.Cause = sight.Status.Words()
+	if r.Handle != "" { // else the record could not be read
+		out.PermissionMode = r.LaunchPermissionMode()
+	}
+	return out
+}
+
+// NewContext is what is known of a context; nil for nothing.
+func NewContext(use *agent.ContextUse, bands agent.Bands, now time.Time) *Context {
+	if use == nil {
+		return nil
+	}
+	left := use.LeftPercent()
+	out := &Context{UsedPercent: use.UsedPercent, LeftPercent: left, Tokens: use.Tokens, Window: use.Window, Band: bands.Of(left), Source: use.Source}
+	if !use.At.IsZero() {
+		age := max(0, int64(now.Sub(use.At)/time.Second))
+		out.AgeS = &age
+	}
+	return out
+}
+
+func newCost(cost *agent.Cost) *Cost {
+	if cost == nil {
+		return nil
+	}
+	return &Cost{USD: cost.USD, Source: cost.Source}
+}
+
+func newRetry(retry *agent.Retry) *Retry {
+	if retry == nil {
+		return nil
+	}
+	return &Retry{Attempt: retry.Attempt, Of: retry.Of, InS: int(retry.In / time.Second)}
+}
+
+func ageMS(status agent.Status) *int64 {
+	if status.Age == nil {
+		return nil
+	}
+	ms := status.Age.Milliseconds()
+	return &ms
+}
+
+func livePID(sight observe.Sight) *int {
+	if !sight.Status.SamePID {
+		return nil
+	}
+	return pid(sight.Record.PID)
+}
+
+func pid(n int) *int {
+	if n <= 0 {
+		return nil
+	}
+	return &n
+}
+
+// known is a time that somebody has written down, in UTC; nil for none, and for one that JSON
+// cannot have.
+func known(at time.Time) *time.Time {
+	const lastYear = 9999
+	if at = at.UTC(); at.IsZero() || at.Year() < 0 || at.Year() > lastYear {
+		return nil
+	}
+	return &at
+}
+
+// list is a list that is known to be empty, and so not null.
+func list[T any](items []T) []T {
+	if items == nil {
+		return []T{}
+	}
+	return items
+}
+
+// Error is why something failed.
+type Error struct {
+	Kind     string   `json:"kind"`
+	Message  string   `json:"message"`
+	Hints    []string `json:"hints"`
+	ExitCode int      `json:"exit_code"`
+}
+
+// Note is a line on stderr that is no failure: what else there is to know.
+type Note struct {
+	Note string `json:"note"`
+}
+
+// Failure is what stands on stderr for a command that failed, and in an array for an agent.
+type Failure struct {
+	Handle agent.Handle `json:"handle,omitempty"`
+	Error  Error        `json:"error"`
+}
+
+// kinds are the words for the kinds of errors.
+var kinds = map[agent.Kind]string{
+	agent.Failed: "failed", agent.NotFound: "not found", agent.TimedOut: "timed out", agent.BadInput: "bad input", agent.Conflict: "conflict",
+	agent.Unfit: "unfit", agent.Partial: "partial", agent.Held: "held", agent.Interrupted: "interrupted",
+}
+
+// NewFailure is an error of a kind, with its message and remedies as they are printed.
+func NewFailure(handle agent.Handle, kind agent.Kind, message string, hints []string) Failure {
+	return Failure{Handle: handle, Error: Error{Kind: kinds[kind], Message: message, Hints: list(hints), ExitCode: int(kind)}}
+}
+
+// Version is what the program is.
+type Version struct {
+	Version string `json:"version"`
+	Go      string `json:"go"`
+}
+
+// Usage is what the processes of an agent use.
+type Usage struct {
+	RSSBytes   uint64  `json:"rss_bytes"`
+	CPUSeconds float64 `json:"cpu_seconds"`
+	Processes  int     `json:"processes"`
+}
+
+func newUsage(u *proc.Usage) *Usage {
+	if u == nil {
+		return nil
+	}
+	return &Usage{RSSBytes: u.RSS, CPUSeconds: u.CPUSeconds, Processes: u.Processes}
+}
+
+// Drift is a difference between a record and the process that runs.
+type Drift struct {
+	Field    string `json:"field"`
+	Recorded string `json:"recorded"`
+	Live     string `json:"live"`
+}
+
+func newDrift(found []supervisor.Drift) []Drift {
+	out := make([]Drift, len(found))
+	for i, d := range found {
+		out[i] = Drift(d)
+	}
+	return out
+}
