@@ -257,3 +257,57 @@ func TestLastErrorOfTheAPI(t *testing.T) {
 		})
 	}
 }
+
+// A kill does not end all threads at one moment. A process whose first thread is a zombie has
+// ended, though others are still on their way out.
+func TestZombieLeaderIsGone(t *testing.T) {
+	m := standIn(t, "leader-dies=2s")
+	m.ok("spawn", "alpha")
+	claude := m.waitState("alpha", "idle").RecordedPID
+	m.keepServer()
+	m.kill(claude, syscall.SIGUSR1)
+	m.waitFor("its first thread has ended", func() (bool, string) {
+		stat := statFields(claude)
+		return ended(stat), strings.Join(stat, " ")
+	})
+	for _, verb := range [][]string{{"list"}, {"session", "alpha"}} {
+		out := m.ok(append(verb, "--json")...)
+		if strings.Contains(out, `"state":"idle"`) || !strings.Contains(out, `"running":false`) || !strings.Contains(out, `"pid":null`) {
+			t.Errorf("a zombie is shown as the agent: %s", out)
+		}
+	}
+	m.mustHaveDied("alpha", "crashed", "signal: killed")
+}
+
+// A list that is taken right after a kill says how the agent ended: it waits for the launcher,
+// which is writing that down.
+func TestListRightAfterAKill(t *testing.T) {
+	m := real(t)
+	m.remembers("alpha")
+	m.keepServer()
+	for range 10 {
+		m.kill(m.session("alpha").RecordedPID, syscall.SIGKILL)
+		if list := m.ok("list"); !strings.HasPrefix(list, "alpha\tcrashed\tsignal: killed\t") && !strings.HasPrefix(list, "alpha\tidle\t") {
+			t.Errorf("right after a kill: %s", list) // idle: the kernel has not begun yet
+		}
+		m.waitState("alpha", "crashed")
+		m.ok("resume", "alpha")
+	}
+}
+
+// The cause of an end that was told once is told for ever, whatever ends after it.
+func TestCauseStaysWhenTheServerEnds(t *testing.T) {
+	m := real(t)
+	before := m.remembers("alpha")
+	m.keepServer()
+	m.kill(m.launcher("alpha"), syscall.SIGKILL)
+	m.waitDead(before.RecordedPID)
+	const cause = "its launcher was killed, or could not write"
+	m.mustHaveDied("alpha", "crashed", cause)
+	m.killServer()
+	m.mustHaveDied("alpha", "crashed", cause)
+	if out := m.ok("events", "alpha"); strings.Count(out, "\tfound\t") != 1 || !strings.Contains(out, "crashed, "+cause) {
+		t.Errorf("the journal:\n%s", out)
+	}
+	m.mustRemember("alpha", before)
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // What the doctor says of agents: their records against what runs and what is on disk.
@@ -206,5 +209,43 @@ func (m *team) sign(name string, pid int) {
 	text := fmt.Sprintf(`{"pid":%d,"verb":"run","handle":"alpha","since":"2026-02-03T04:05:06Z"}`+"\n", pid)
 	if err := os.WriteFile(filepath.Join(m.inNbs("locks"), name), []byte(text), 0o600); err != nil {
 		m.Fatal(err)
+	}
+}
+
+// The commonest reasons why a first spawn gets nowhere are seen before it is tried.
+func TestDoctorSeesWhatWouldHoldAFirstSpawn(t *testing.T) {
+	for what, c := range map[string]struct {
+		options      rig.ConfigOptions
+		without      string // variable
+		id, level, w string
+	}{
+		"no login":          {rig.ConfigOptions{Trusted: []string{"project"}}, "ANTHROPIC_API_KEY", "start.login", "warning", "claude knows no account, key or provider here"},
+		"a key to be asked": {rig.ConfigOptions{Trusted: []string{"project"}, KeyUnanswered: true}, "", "start.login", "warning", "claude will ask whether to use the API key"},
+		"no trust":          {rig.ConfigOptions{}, "", "start.trust", "note", "claude does not trust the folder"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			m := real(t)
+			if len(c.options.Trusted) > 0 {
+				c.options.Trusted = []string{m.world.Project}
+			}
+			rig.Config(t, m.world.ConfigDir, c.options)
+			if c.without != "" {
+				m.env = without(m.env, c.without)
+			}
+			r := m.nbs("doctor", "--json")
+			var found checkup
+			if err := json.Unmarshal([]byte(r.stdout), &found); err != nil {
+				t.Fatal(err, r)
+			}
+			found.finds(m, c.id, c.level, c.w)
+			m.refused(8, "", "spawn", "alpha", "--timeout", "20s")
+			r = m.nbs("doctor", "--json")
+			if err := json.Unmarshal([]byte(r.stdout), &found); err != nil {
+				t.Fatal(err, r)
+			}
+			if what != "no login" { // there it waits at no dialog, and answers nothing
+				found.finds(m, "start.waiting", "note", "alpha is waiting: ")
+			}
+		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -45,6 +46,60 @@ func TestEventsTellWhatWasDone(t *testing.T) {
 	m.refused(4, "--since", "events", "--since", "yesterday")
 	m.refused(4, "handle", "events", "..")
 	m.refused(4, "verify", "events", "--verify", "--follow")
+}
+
+// Who follows a journal that is cut or replaced is told so, and goes on with what it says then.
+func TestFollowedEventsOfAJournalThatIsCut(t *testing.T) {
+	for what, spoil := range map[string]func(m *team){
+		"cut":      func(m *team) { m.writeJournal(nil) },
+		"replaced": func(m *team) { m.replace(m.inNbs("journal.jsonl"), nil) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			m := standIn(t)
+			m.ok("spawn", "alpha")
+			m.ok("stop", "alpha")
+			reading := m.follow("events", "--follow")
+			reading.mustShow("\tstop\talpha\t")
+			spoil(m)
+			m.ok("dismiss", "alpha")
+			reading.mustShow("note: the journal was cut or replaced; what follows is from its beginning\n")
+			reading.mustShow("\tdismiss\talpha\t")
+			reading.mustEndInterrupted()
+		})
+	}
+}
+
+// -n and --since show the end of the journal, of all agents or of some.
+func TestEventsFromTheEnd(t *testing.T) {
+	m := standIn(t)
+	for _, handle := range []string{"alpha", "beta", "gamma"} {
+		m.ok("spawn", handle)
+		m.ok("stop", handle)
+	}
+	of := func(text string) (events []string) {
+		for line := range strings.Lines(text) {
+			fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+			events = append(events, fields[1]+" "+fields[2]+": "+fields[5])
+		}
+		return events
+	}
+	if got := of(m.ok("events", "-n", "1")); !slices.Equal(got, []string{"stop gamma: was idle"}) && !slices.Equal(got, []string{"stop gamma: was starting"}) {
+		t.Errorf("the last one: %q", got)
+	}
+	if got := of(m.ok("events", "ALPHA", "beta", "--last", "3")); len(got) != 3 || !strings.HasPrefix(got[2], "stop beta: was ") || strings.Contains(strings.Join(got, "\n"), "gamma") {
+		t.Errorf("of two: %q", got)
+	}
+	if got := of(m.ok("events", "alpha")); len(got) != 4 || got[0] != "spawn alpha: a new conversation" || !strings.HasPrefix(got[1], "start alpha: a new conversation, model ") {
+		t.Errorf("of one: %q", got)
+	}
+	reading := m.follow("events", "--follow", "-n", "1")
+	reading.mustShow("\tstop\tgamma\t")
+	m.ok("dismiss", "beta")
+	reading.mustShow("\tdismiss\tbeta\t")
+	if text := reading.seen.String(); strings.Count(text, "\n") != 2 {
+		t.Errorf("more than the last and what came then:\n%s", text)
+	}
+	reading.mustEndInterrupted()
 }
 
 // Who follows the events of a project that is deleted, or whose .nbs is moved away, is told.

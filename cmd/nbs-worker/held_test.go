@@ -22,6 +22,16 @@ func TestUntrustedFolderIsHeld(t *testing.T) {
 		if s.State != "waiting" || s.Cause != "trust dialog" || s.PID == 0 {
 			t.Errorf("the agent is not left at its dialog: %+v", s)
 		}
+		// All who tell of an agent tell the same of it.
+		if list := m.ok("list"); !strings.HasPrefix(list, "alpha\twaiting\ttrust dialog\t") {
+			t.Errorf("list: %s", list)
+		}
+		if out := m.ok("wait", "alpha", "--for", "waiting"); out != "alpha\twaiting\ttrust dialog\n" {
+			t.Errorf("wait: %s", out)
+		}
+		if r := m.nbs("doctor"); !strings.Contains(r.stdout, "alpha is waiting: trust dialog") {
+			t.Errorf("doctor: %s", r)
+		}
 		// The way out that the hint names.
 		m.ok("resume", "alpha", "--force", "--trust")
 		m.mustAnswer("alpha", "OK, I will remember 42.")

@@ -288,6 +288,33 @@ func TestFollowedLogsOutliveTheirTranscript(t *testing.T) {
 	}
 }
 
+// A transcript that is cut while it is followed is read from its beginning, which is said.
+func TestFollowedLogsOfATranscriptThatIsCut(t *testing.T) {
+	m := standIn(t)
+	path := m.plantTranscript("alpha", says("1", "", "first"), says("2", "1", "agent one"))
+	reading := m.follow("logs", "alpha", "--follow")
+	reading.mustShow("agent: one\n")
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(says("3", "", "another beginning")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reading.mustShow("note: the transcript was cut or replaced; what follows is from its beginning\n")
+	reading.mustShow("you: another beginning\n")
+	reading.mustEndInterrupted()
+}
+
+// --since leaves out what was said before.
+func TestLogsSince(t *testing.T) {
+	m := standIn(t)
+	m.plantTranscript("alpha", strings.Replace(says("1", "", "long ago"), "2026-02-20", "2026-02-19", 1), says("2", "1", "agent later"))
+	if got := said(m.logs("alpha", "--since", "2026-02-20T00:00:00Z")); got != "agent: later\n" {
+		t.Errorf("%q", got)
+	}
+	m.refused(4, "--since", "logs", "alpha", "--since", "yesterday")
+}
+
 // Whoever writes a time that nobody can write down again hides nothing by it.
 func TestLogsOfATimeBeyondAllCalendars(t *testing.T) {
 	m := standIn(t)

@@ -140,6 +140,9 @@ func TestRecordOfAnotherPIDNamespace(t *testing.T) {
 	m.refused(5, "cannot be told: it runs on host", "resume", "alpha", "--force")
 	m.refused(5, "nothing was signalled", "stop", "alpha")
 	m.refused(5, "nothing was signalled", "dismiss", "alpha")
+	if s := m.session("alpha"); s.Desired != "running" {
+		t.Errorf("a stop that was refused has changed what is wanted: %+v", s)
+	}
 	m.worker = outside
 	if s := m.session("alpha"); s.RecordedPID != before.RecordedPID || !s.Running || !s.TmuxAlive {
 		t.Errorf("before %+v\nafter %+v", before, s)

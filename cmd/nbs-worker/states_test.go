@@ -203,6 +203,26 @@ func TestFailedTurnsAreTold(t *testing.T) {
 	})
 }
 
+// A turn that failed is over, and not what was waited for.
+func TestFailedTurnIsNotWhatWasWaitedFor(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		m.ok("spawn", "alpha", "--model", "sonnet", "--prompt", "Remember 42.")
+		if out := m.ok("wait", "alpha", "--for", "done", "--timeout", "30s"); out != "alpha\tidle\t-\n" {
+			t.Error(out)
+		}
+		m.say("[[error 400]] a")
+		if out := m.ok("wait", "alpha", "--for", "failed", "--timeout", "30s"); out != "alpha\tfailed\tunknown\n" {
+			t.Error(out)
+		}
+		m.refused(1, "failed: unknown", "wait", "alpha", "--for", "idle")
+		m.refused(1, "failed: unknown", "wait", "alpha", "--for", "done,busy")
+		if list := m.ok("list"); !strings.HasPrefix(list, "alpha\tfailed\tunknown\trunning\t") {
+			t.Error(list)
+		}
+		m.ok("wait", "alpha", "--for", "ready")
+	})
+}
+
 func TestCompactingIsTold(t *testing.T) {
 	eachVersion(t, func(t *testing.T, m *team) {
 		m.ok("spawn", "alpha", "--model", "sonnet", "--prompt", "Remember 42.")

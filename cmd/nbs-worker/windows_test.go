@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -132,4 +133,21 @@ func TestAgentInAWindowThatWasMoved(t *testing.T) {
 func (m *team) readFile(name string) string {
 	out, _ := exec.Command("cat", m.world.Project+"/"+name).Output()
 	return string(out)
+}
+
+// The window bears the agent's name, whatever the programs in it say, and the status line of
+// its session shows it.
+func TestWindowIsNamedAfterTheAgent(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	s := m.waitState("alpha", "idle")
+	terminal := strings.TrimSpace(m.tmux("display-message", "-p", "-t", "="+s.TmuxSession+":", "#{pane_tty}"))
+	if err := os.WriteFile(terminal, []byte("\x1bkanother\x1b\\"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.tmux("run-shell", "true")
+	shown := m.tmux("display-message", "-p", "-t", "="+s.TmuxSession+":", "#{window_name} #{E:status-format[0]}")
+	if !strings.HasPrefix(shown, "alpha ") || !strings.Contains(shown, "0:alpha") {
+		t.Errorf("%q", shown)
+	}
 }

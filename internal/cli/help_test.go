@@ -86,6 +86,15 @@ func TestExitCodesOfTheHelpAreThePublishedOnes(t *testing.T) {
 	}
 }
 
+// Whoever relies on a stop has to know what it cannot see.
+func TestHelpOfStopSaysWhatItCannotSee(t *testing.T) {
+	t.Parallel()
+	help := strings.Join(strings.Fields(run("stop", "--help").out), " ")
+	if want := "One that detaches itself, as daemons do, and drops its environment besides, cannot be seen and goes on."; !strings.Contains(help, want) {
+		t.Errorf("stop --help does not hold %q:\n%s", want, help)
+	}
+}
+
 func TestWithCodesNamesEachOnceInOrder(t *testing.T) {
 	t.Parallel()
 	got := withCodes("Text.", agent.Held, agent.BadInput, agent.BadInput)

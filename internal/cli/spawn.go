@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/wire"
 )
@@ -64,11 +65,11 @@ func (o *spawnOptions) bind(f *factory, cmd *cobra.Command) {
 	flags.StringVar(&o.cwd, "cwd", "", "working directory of the agent (default: the project root)")
 	flags.StringArrayVar(&o.env, "env", nil, "NAME=VALUE for claude, kept in the record; not for secrets; repeatable")
 	flags.StringVar(&o.sessionID, "session-id", "", "take up this existing conversation instead of a new one")
-	flags.BoolVar(&o.foreground, "foreground", false, "run it in this terminal, without tmux, until claude ends")
+	flags.BoolVar(&o.foreground, observe.Foreground, false, "run it in this terminal, without tmux, until claude ends")
 	o.start.bind(cmd)
 	f.jsonFlag(cmd)
 	for _, other := range []string{"json", "timeout", "no-wait"} {
-		cmd.MarkFlagsMutuallyExclusive("foreground", other)
+		cmd.MarkFlagsMutuallyExclusive(observe.Foreground, other)
 	}
 	completeWith(cmd, "model", completeModels)
 	completeWith(cmd, "permission-mode", completeModes)
@@ -104,6 +105,9 @@ func runSpawn(ctx context.Context, f *factory, o *spawnOptions) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if o.foreground && !f.streams.InTTY {
+		return 0, agent.Errorf(agent.BadInput, "stdin is not a terminal").Hint("to run it in the background: nbs-worker spawn %s", o.handle)
+	}
 	s, err := f.planner()
 	if err != nil {
 		return 0, err
@@ -121,7 +125,7 @@ func runSpawn(ctx context.Context, f *factory, o *spawnOptions) (int, error) {
 		}
 	}
 	if o.foreground {
-		ready, err := s.PrepareSpawn(ctx, spawn, f.streams.InTTY)
+		ready, err := s.PrepareSpawn(ctx, spawn)
 		if err != nil {
 			return 0, err
 		}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/proc"
@@ -67,11 +68,16 @@ func Carries(r *agent.Record, pid int) bool {
 	return invocation == string(r.Process.Invocation)
 }
 
+// Foreground is the option by which a spawn is a launcher too.
+const Foreground = "foreground"
+
 // runs tells whether a process is the launcher of the handle: this program, at work on
-// run. One that a person started carries no invocation: it is minted later.
+// run, or on a spawn in the foreground. One that a person started carries no invocation: it
+// is minted later.
 func (o *Observer) runs(pid int, handle agent.Handle) bool {
 	words, err := proc.Cmdline(pid)
-	return err == nil && proc.Program(pid) == filepath.Base(o.Program) && slices.Contains(words, "run") && names(words, handle)
+	launches := slices.Contains(words, "run") || slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, "--"+Foreground) })
+	return err == nil && launches && proc.Program(pid) == filepath.Base(o.Program) && names(words, handle)
 }
 
 func names(words []string, handle agent.Handle) bool {

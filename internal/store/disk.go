@@ -13,8 +13,12 @@ import (
 // Folder is the absolute path of .nbs.
 func (s *Store) Folder() string { return filepath.Join(s.project, folder) }
 
+// ErrNoLocks says that locks do not do what they are for.
+var ErrNoLocks = errors.New("file locks do not work")
+
 // ProveFlock tries on a scratch file whether two descriptors exclude each other where the
 // locks are. On some network file systems both get the lock, without a word.
+// Errors: [ErrNoLocks], and those of writing.
 func (s *Store) ProveFlock() error {
 	dir, err := s.nbs.OpenRoot(".")
 	if _, lstatErr := s.nbs.Lstat(locks); lstatErr == nil {
@@ -38,16 +42,16 @@ func (s *Store) ProveFlock() error {
 	}
 	defer second.Close()
 	if err := unix.Flock(int(first.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return fmt.Errorf("lock a file: %w", err)
+		return fmt.Errorf("%w: lock a file: %w", ErrNoLocks, err)
 	}
 	err = unix.Flock(int(second.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		return nil
 	}
 	if err == nil {
-		return errors.New("two got the same lock at once")
+		return fmt.Errorf("%w: two got the same lock at once", ErrNoLocks)
 	}
-	return fmt.Errorf("lock a file that is locked: %w", err)
+	return fmt.Errorf("%w: lock a file that is locked: %w", ErrNoLocks, err)
 }
 
 // Disk is the file system that holds .nbs.

@@ -28,7 +28,8 @@ func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, terminal 
 	}
 	r := sight.Record
 	if !terminal {
-		return Prepared{}, errNoTerminal("to run it in the background: nbs-worker resume %s", handle)
+		return Prepared{}, agent.Errorf(agent.BadInput, "stdin is not a terminal").
+			Hint("to run it in the background: nbs-worker resume %s", handle)
 	}
 	resume := Resume{Start: Start{InPlace: true}}
 	if _, err := s.planResume(r, resume); err != nil {
@@ -49,10 +50,7 @@ func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, terminal 
 }
 
 // PrepareSpawn readies a new agent to be run as [Supervisor.Prepare] does.
-func (s *Supervisor) PrepareSpawn(ctx context.Context, spawn Spawn, terminal bool) (Prepared, error) {
-	if !terminal {
-		return Prepared{}, errNoTerminal("to run it in the background, leave --foreground away")
-	}
+func (s *Supervisor) PrepareSpawn(ctx context.Context, spawn Spawn) (Prepared, error) {
 	unlock, err := s.Store.LockVerb(spawn.Handle, "spawn", s.now())
 	if err != nil {
 		return Prepared{}, err
@@ -64,8 +62,4 @@ func (s *Supervisor) PrepareSpawn(ctx context.Context, spawn Spawn, terminal boo
 	}
 	ready := Prepared{Invocation: plan.claimed.Process.Invocation, Restored: restored, Loss: plan.Loss}
 	return ready, errors.Join(s.Store.PutLaunch(spawn.Handle, s.launchOf(plan, plan.claimed)), s.noteLoss(ctx, plan.claimed, plan.Loss))
-}
-
-func errNoTerminal(hint string, args ...any) error {
-	return agent.Errorf(agent.BadInput, "stdin is not a terminal").Hint(hint, args...)
 }

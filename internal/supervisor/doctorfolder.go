@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -77,11 +78,19 @@ func (d *doctor) disk(_ context.Context) []Finding {
 
 func (d *doctor) fileLocks(_ context.Context) []Finding {
 	err := d.Store.ProveFlock()
-	if err == nil {
+	holder := "what holds it now: findmnt -T " + agent.ShellWord(d.Store.Folder())
+	switch {
+	case err == nil:
 		return nil
+	case errors.Is(err, store.ErrNoLocks):
+		return []Finding{found(Failure, "in "+d.Store.Folder()+" "+oneLine(err), "two verbs could start one agent at once, and fork its conversation",
+			"keep .nbs on a local disk; "+holder)}
 	}
-	return []Finding{found(Failure, "file locks do not work in "+d.Store.Folder()+": "+oneLine(err),
-		"two verbs could start one agent at once, and fork its conversation", "keep .nbs on a local disk; what holds it now: findmnt -T "+agent.ShellWord(d.Store.Folder()))}
+	hints := agent.HintsOf(err)
+	if len(hints) == 0 {
+		hints = []string{holder}
+	}
+	return []Finding{found(Failure, "nothing can be written in "+d.Store.Folder()+": "+oneLine(err), "no agent can be started, and how one ends is not written down", hints...)}
 }
 
 // private looks at owners and modes. What could have been planted is for a person to judge.

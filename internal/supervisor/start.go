@@ -119,7 +119,9 @@ func (s *Supervisor) checkTmux(p *Plan) error {
 	if p.new {
 		here = fmt.Sprintf("nbs-worker spawn %s --foreground", p.Record.Handle)
 	}
-	return agent.Errorf(agent.Unfit, "%w", err).Hint("or run the agent in this terminal: %s", here)
+	missing := agent.Errorf(agent.Unfit, "%s", err.Error())
+	missing.Hints = append(agent.HintsOf(err), "or run the agent in this terminal: "+here)
+	return missing
 }
 
 func checkFolder(p *Plan) error {

@@ -12,6 +12,7 @@
 //	start-delay=4s     do nothing at all for that long first
 //	die-after=4s       end like a crash (registry left behind) that long after the start
 //	die-code=3         with this exit code instead of 1
+//	leader-dies=1s     at USR1 let the first thread end, and the others that long after it, as after a kill
 //	refuse-term        ignore TERM, HUP and INT
 //	stop-delay=4s      take that long to shut down after a signal
 //	dialog=NAME        show this dialog although nothing asks for it: trust, api-key, bypass, onboarding, login

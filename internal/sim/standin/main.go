@@ -21,6 +21,13 @@ func Main(args []string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}
+	if w.leaderDies > 0 {
+		return besideTheLeader(w.leaderDies, func() int { return live(args, w) })
+	}
+	return live(args, w)
+}
+
+func live(args []string, w whims) int {
 	ctx, stop := lifetime(w)
 	defer stop()
 	if !pause(ctx, w.startDelay) {

@@ -14,7 +14,7 @@ const DefaultVersion = "2.1.329"
 // whims are the misbehaviours asked for. See the package comment.
 type whims struct {
 	startDelay, dieAfter, stopDelay time.Duration
-	lateTranscript                  time.Duration
+	lateTranscript, leaderDies      time.Duration
 	dieCode                         int
 	refuseTerm                      bool
 	dialog                          string
@@ -49,6 +49,8 @@ func (w *whims) set(name, value string) (err error) {
 		w.stopDelay, err = time.ParseDuration(value)
 	case "late-transcript":
 		w.lateTranscript, err = time.ParseDuration(value)
+	case leaderDies:
+		w.leaderDies, err = time.ParseDuration(value)
 	case "die-code":
 		w.dieCode, err = strconv.Atoi(value)
 	case "dialog":

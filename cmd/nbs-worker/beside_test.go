@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What verbs say that are at work beside each other. The moments are made, not hoped for.
+
+// late runs a command that takes that long to open each file of a folder.
+func (m *team) late(folder string, by time.Duration, args ...string) *exec.Cmd {
+	m.Helper()
+	cmd := m.command(args)
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		m.Fatal(err)
+	}
+	options := []string{strace, "-f", "-qqq", "-o", "/dev/null", "-P", folder, "-e", "trace=openat", "-e", fmt.Sprintf("inject=openat:delay_enter=%d", by.Microseconds()), "--"}
+	cmd.Path, cmd.Args = strace, slices.Concat(options, []string{m.worker}, args)
+	return cmd
+}
+
+// An agent that is dismissed while it is listed is no row, and nobody's failure.
+func TestListBesideADismissal(t *testing.T) {
+	m := standIn(t)
+	for _, handle := range []string{"alpha", "beta", "gamma"} {
+		m.ok("spawn", handle)
+		m.ok("stop", handle)
+	}
+	const late = time.Second
+	list := m.late(m.inNbs("sessions"), late, "list", "--json")
+	var stdout, stderr strings.Builder
+	list.Stdout, list.Stderr = &stdout, &stderr
+	if err := list.Start(); err != nil {
+		t.Fatal(err)
+	}
+	m.waitFor("it has listed the records", func() (bool, string) {
+		for _, pid := range m.named("nbs-worker") {
+			if hasOpen(pid, m.inNbs("sessions")) {
+				return true, ""
+			}
+		}
+		return false, ""
+	})
+	m.ok("dismiss", "beta")
+	err := list.Wait()
+	out := stdout.String()
+	if err != nil || stderr.String() != "" || strings.Contains(out, "beta") || !strings.Contains(out, `"handle":"alpha"`) || !strings.Contains(out, `"handle":"gamma"`) {
+		t.Errorf("%v\nstdout: %s\nstderr: %s", err, out, stderr.String())
+	}
+}
+
+// A stop that comes while the agent is started waits for that, and then stops it.
+func TestStopWaitsForAVerbAtWork(t *testing.T) {
+	for _, verb := range []string{"stop", "dismiss"} {
+		t.Run(verb, func(t *testing.T) {
+			m := standIn(t, "start-delay=1s")
+			spawn := m.begin("spawn", "alpha")
+			m.waitClaude("alpha")
+			m.ok(verb, "alpha")
+			if r := spawn.end(); r.code != 0 {
+				t.Error(r)
+			}
+			if list := m.ok("list"); list != "" && !strings.HasPrefix(list, "alpha\tstopped\t") {
+				t.Error(list)
+			}
+		})
+	}
+	t.Run("for some seconds", func(t *testing.T) {
+		m := standIn(t, "start-delay=1h")
+		spawn := m.begin("spawn", "alpha", "--timeout", "10m")
+		m.waitClaude("alpha")
+		begun := time.Now()
+		m.refused(5, "another command is at work on this agent: spawn alpha, pid "+strconv.Itoa(spawn.Process.Pid), "stop", "alpha")
+		if took := time.Since(begun); took < 4*time.Second || took > 20*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		_ = spawn.Process.Signal(os.Interrupt)
+		spawn.end()
+		m.ok("stop", "alpha")
+	})
+}
+
+// Several agents are brought back side by side, each as it was, and each is told of.
+func TestRecoverySideBySide(t *testing.T) {
+	m := real(t)
+	handles := []string{"alpha", "beta", "gamma", "delta"}
+	before := map[string]session{}
+	for i, handle := range handles {
+		m.ok("spawn", handle, "--model", "sonnet", "--prompt", fmt.Sprintf("Remember %d.", 40+i))
+		before[handle] = m.waitState(handle, "idle")
+	}
+	m.killServer()
+	for _, handle := range handles {
+		m.waitState(handle, "lost: tmux")
+	}
+	r := m.nbs("resume", "--down", "--json", "--prompt", "What number?")
+	if r.code != 0 || strings.Count(r.stdout, `"opened":"resumed"`) != len(handles) {
+		t.Fatal(r)
+	}
+	for i, handle := range handles {
+		m.mustAnswer(handle, strconv.Itoa(40+i))
+		if now := m.session(handle); now.SessionID != before[handle].SessionID || len(claudesOn(now.SessionID)) != 1 {
+			t.Errorf("before %+v\nafter %+v", before[handle], now)
+		}
+	}
+}

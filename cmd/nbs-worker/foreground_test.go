@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// An agent that runs in a person's own terminal, and the ways to and from it.
+
+// Where there is no tmux, a first start is possible in this terminal, and is no dead end.
+func TestSpawnWithoutTmux(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		m.env = append(m.env, "PATH="+m.pathWithout("tmux"))
+		r := m.refused(6, "spawn alpha: tmux is not installed", "spawn", "alpha")
+		const way = "or run the agent in this terminal: nbs-worker spawn alpha --foreground"
+		if !strings.Contains(r.stderr, way) || strings.Contains(r.stderr, "nbs-worker run") {
+			t.Error(r)
+		}
+		m.refused(4, "stdin is not a terminal", "spawn", "alpha", "--foreground")
+		m.refused(2, "no .nbs folder", "list")
+
+		c := m.console(m.command([]string{"spawn", "alpha", "Remember 42.", "--foreground", "--model", "sonnet"}))
+		c.mustShow("OK, I will remember")
+		before := m.waitState("alpha", "idle")
+		if before.TmuxAlive || before.Model != "sonnet" || before.Desired != "running" {
+			t.Errorf("%+v", before)
+		}
+		m.ok("stop", "alpha")
+		if err := c.cmd.Wait(); c.cmd.ProcessState.ExitCode() != 143 {
+			t.Errorf("the launcher ended with %v, %v", c.cmd.ProcessState, err)
+		}
+		r = m.refused(6, "resume alpha: tmux is not installed", "resume", "alpha")
+		if !strings.Contains(r.stderr, "or run the agent in this terminal: nbs-worker run alpha") {
+			t.Error(r)
+		}
+		c = m.console(m.command([]string{"run", "alpha"}))
+		m.waitState("alpha", "idle")
+		if after := m.session("alpha"); after.SessionID != before.SessionID {
+			t.Errorf("before %+v\nafter %+v", before, after)
+		}
+		m.ok("stop", "alpha")
+		_ = c.cmd.Wait()
+	})
+}
+
+// resume and attach say where an agent is that runs in a terminal, and not each other's name.
+func TestAgentInAPlainTerminal(t *testing.T) {
+	m := standIn(t)
+	c := m.console(m.command([]string{"spawn", "alpha", "--foreground"}))
+	m.waitFor("it is recorded", func() (bool, string) { r := m.nbs("session", "alpha"); return r.code == 0, r.String() })
+	m.waitState("alpha", "idle")
+	number, err := unix.IoctlGetInt(int(c.pty.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	terminal := fmt.Sprintf("it runs in the terminal pts/%d", number)
+	attach := m.onTerminal("attach", "alpha")
+	if attach.code != 5 || !strings.Contains(attach.stderr, terminal) || !strings.Contains(attach.stderr, "nbs-worker resume alpha --force") {
+		t.Errorf("attach: %s", attach)
+	}
+	resume := m.refused(5, "the agent runs already", "resume", "alpha")
+	if !strings.Contains(resume.stderr, terminal) || strings.Contains(resume.stderr, "attach") {
+		t.Errorf("resume: %s", resume)
+	}
+	// The way out that both name.
+	m.ok("resume", "alpha", "--force")
+	if s := m.session("alpha"); !s.TmuxAlive {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A start tells a person who waits for it what it waits for, and then everything in one line.
+func TestSpawnOnATerminal(t *testing.T) {
+	m := standIn(t, "start-delay=2s")
+	c := m.console(m.command([]string{"spawn", "alpha", "--model", "opus"}))
+	if err := c.cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	<-c.done
+	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(c.seen.String(), "\r", "")), "\n")
+	s := m.session("alpha")
+	want := "alpha: idle, model opus, bypassPermissions, session " + s.SessionID + ", tmux nbs-alpha-live"
+	if len(lines) != 2 || lines[0] != "alpha: claude was started; waiting until it is ready" || lines[1] != want {
+		t.Errorf("%q; want %q last", lines, want)
+	}
+}
