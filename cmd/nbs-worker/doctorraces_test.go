@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -28,24 +29,21 @@ func TestSixDoctorsAtOnce(t *testing.T) {
 	doctors.Wait()
 }
 
-// A tmux that is slow to become the program in a new pane: its variables show late.
+// Between its fork and its exec the process in a new pane has the variables of tmux, and not
+// yet those that it is given.
 func TestDoctorWaitsForTheProgramOfATrial(t *testing.T) {
 	m := standIn(t)
-	// What doctor starts in its trial is a program that has the variables only after a while.
-	dir := m.folder("slow")
-	program := "#!/bin/sh\nif [ -z \"$SLOW\" ]; then trial=$NBS_TRIAL; unset NBS_TRIAL; SLOW=1 exec \"$0\" \"$trial\" \"$@\"; fi\n" +
-		"read -r _ < " + dir + "/gate\nNBS_TRIAL=$1; export NBS_TRIAL; shift; exec /bin/sleep \"$@\"\n"
-	if err := os.WriteFile(filepath.Join(dir, "sleep"), []byte(program), 0o700); err != nil {
+	tmux, err := exec.LookPath("tmux")
+	if err != nil {
 		t.Fatal(err)
 	}
-	m.shell("mkfifo " + dir + "/gate")
-	r := m.beginWith([]string{"PATH=" + dir + ":" + m.variable("PATH")}, "doctor", "--json")
-	if err := os.WriteFile(dir+"/gate", []byte("\n"), 0o600); err != nil { // the program waits there
-		t.Fatal(err)
+	late := m.beforeTmux(`exec strace -D -f -qqq -o /dev/null -e trace=execve -e inject=execve:delay_enter=50000 -- ` + tmux + ` "$@"`)
+	r := m.nbsWith([]string{late}, "doctor", "--json")
+	var c checkup
+	if err := json.Unmarshal([]byte(r.stdout), &c); err != nil {
+		t.Fatal(err, r)
 	}
-	if got := r.end(); got.code != 0 {
-		t.Error(got)
-	}
+	c.isWell(m, "tmux.trial")
 }
 
 // A verb that is at work on an agent is left alone, whatever its start looks like from outside.

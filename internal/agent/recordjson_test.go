@@ -208,3 +208,22 @@ func TestUnknownFieldsInsideSurvive(t *testing.T) {
 		t.Errorf("without a start: %s", text)
 	}
 }
+
+// What is wrong with a record is said in words that its reader knows.
+func TestDamageIsToldInWords(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"handle":"al`:                       "it ends in the middle, behind 13 bytes",
+		`{"handle":"alpha"} x`:                "it is no JSON from byte 19 on",
+		`nonsense`:                            "it is no JSON from byte 1 on",
+		`{"pid":"12"}`:                        `the field "pid" has a value of another form than it must have`,
+		`{"process":{"launcher":{"pid":[]}}}`: `the field "process/launcher/pid" has a value of another form than it must have`,
+		`{"started":"yesterday"}`:             `the field "started" has a value of another form than it must have`,
+		`[]`:                                  "it is not what a record is",
+	} {
+		var r agent.Record
+		if err := agent.ParseRecord([]byte(text), &r); err == nil || err.Error() != want {
+			t.Errorf("%s: %v; want %s", text, err, want)
+		}
+	}
+}

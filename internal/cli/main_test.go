@@ -165,6 +165,7 @@ func TestNobodyThere(t *testing.T) {
 	for _, verb := range []string{"session", "resume", "stop", "dismiss", "run"} {
 		run("--root", project, verb, "beta").want(t, agent.NotFound, "no such agent", "hint: to see who is there: nbs-worker --root "+project+" list; to start it: nbs-worker --root "+project+" spawn beta")
 	}
+	run("--root", project, "session", "alpa").want(t, agent.NotFound, "session alpa: no such agent", "hint: did you mean alpha\n")
 	run("--root", project, "session", "beta", "gamma").want(t, agent.NotFound, "session beta: ", "session gamma: ")
 	r := run("--root", project, "session", "alpha", "beta").want(t, agent.Partial, "session beta: ")
 	if !strings.Contains(r.out, "alpha") {
