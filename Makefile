@@ -7,7 +7,7 @@ LINT = .cache/bin/golangci-lint-$(LINT_VERSION)
 # For each target of make fuzz.
 FUZZTIME = 30s
 
-.PHONY: help build demo test race faults fuzz bench bench-readme lint man bootstrap install clean
+.PHONY: help build demo test race faults truth fuzz bench bench-readme lint man bootstrap install clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -28,6 +28,9 @@ race: bootstrap ## run all tests under the race detector
 faults: bootstrap ## kill 500 times, at each step of each verb, and repair; NBS_FAULTS, NBS_FAULTS_SEED
 	NBS_FAULTS="$${NBS_FAULTS:-500}" NBS_FAULTS_SEED="$${NBS_FAULTS_SEED:-$$(date +%s)}" \
 		go test ./cmd/nbs-worker -run '^TestFaults$$' -count=1 -timeout 60m -v
+
+truth: bootstrap ## look 23,000 times at agents that are started, stopped and killed meanwhile; NBS_TRUTH, in percent
+	NBS_TRUTH="$${NBS_TRUTH:-100}" go test ./cmd/nbs-worker -run '^TestTruth$$' -count=1 -timeout 120m -v
 
 bench: build ## measure every verb against its floor, into build/bench.json; takes minutes
 	scripts/bootstrap bench

@@ -53,7 +53,7 @@ func TestDoctorFixRemovesWhatNobodyMisses(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := m.doctor(1)
-	c.finds(m, "left.files", "note", "2 files were left by commands that were killed")
+	c.finds(m, "left.files", "note", "commands that were killed have left 2 files")
 	c.finds(m, "left.reports", "note", "there is a status file of ghost")
 	c.finds(m, "left.signatures", "note", "the lock beta.verb is signed by a process that is gone")
 	c.finds(m, "folder.private", "warning", "journal.jsonl\" (mode 0644)")

@@ -60,3 +60,15 @@ func Ago(at, now time.Time) string {
 	}
 	return "now"
 }
+
+// Count is a number of things: "1 process", "2 processes".
+func Count(n int, thing string) string {
+	switch {
+	case n == 1:
+		return "1 " + thing
+	case strings.HasSuffix(thing, "s"):
+		return fmt.Sprintf("%d %ses", n, thing)
+	default:
+		return fmt.Sprintf("%d %ss", n, thing)
+	}
+}

@@ -162,10 +162,10 @@ func summary(checkup supervisor.Checkup) string {
 	for _, level := range worst {
 		found[level]++
 	}
-	parts := []string{fmt.Sprintf("%s: %d ok", count(len(worst), "check"), found[supervisor.Holds])}
+	parts := []string{fmt.Sprintf("%s: %d ok", agent.Count(len(worst), "check"), found[supervisor.Holds])}
 	for _, level := range []supervisor.Level{supervisor.Note, supervisor.Warning, supervisor.Failure} {
 		if n := found[level]; n > 0 {
-			parts = append(parts, count(n, string(level)))
+			parts = append(parts, agent.Count(n, string(level)))
 		}
 	}
 	return strings.Join(parts, ", ")

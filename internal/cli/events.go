@@ -200,7 +200,7 @@ func (f *factory) verifyEvents(s *supervisor.Supervisor) error {
 }
 
 func (f *factory) printVerified(v store.Verification) error {
-	words := []string{count(v.Links, "event") + ", as they were written"}
+	words := []string{agent.Count(v.Links, "event") + ", as they were written"}
 	if v.Unchained > 0 {
 		words = append(words, fmt.Sprintf("before them %d of an earlier version, which kept no chain", v.Unchained))
 	}

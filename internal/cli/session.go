@@ -154,7 +154,7 @@ func pidLine(v supervisor.View) string {
 	case v.Record.PID == 0:
 		return "none yet"
 	case v.Status.SamePID && v.Usage != nil:
-		return fmt.Sprintf("%d, running (verified); %s, %s resident", v.Record.PID, count(v.Usage.Processes, "process"), agent.Bytes(v.Usage.RSS))
+		return fmt.Sprintf("%d, running (verified); %s, %s resident", v.Record.PID, agent.Count(v.Usage.Processes, "process"), agent.Bytes(v.Usage.RSS))
 	case v.Status.State == agent.Unknown:
 		return fmt.Sprintf("%d, not to be judged from here", v.Record.PID)
 	default:

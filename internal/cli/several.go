@@ -78,7 +78,7 @@ func (o *selection) confirm(f *factory, verb string, handles []agent.Handle) err
 		return nil
 	}
 	if !f.streams.InTTY || !f.streams.ErrTTY {
-		return agent.Errorf(agent.BadInput, "%s --all is for %s; nobody was asked whether that is meant", verb, count(len(handles), "agent")).
+		return agent.Errorf(agent.BadInput, "%s --all is for %s; nobody was asked whether that is meant", verb, agent.Count(len(handles), "agent")).
 			Hint("if it is: nbs-worker %s --all --yes", verb)
 	}
 	fmt.Fprintf(f.streams.Err, "%s %s? [y/N] ", verb, sanitize(joined(handles)))
@@ -106,18 +106,6 @@ func joined(handles []agent.Handle) string {
 		words[i] = string(handle)
 	}
 	return strings.Join(words, ", ")
-}
-
-// count is a number of things: "1 process", "2 processes".
-func count(n int, thing string) string {
-	switch {
-	case n == 1:
-		return "1 " + thing
-	case strings.HasSuffix(thing, "s"):
-		return fmt.Sprintf("%d %ses", n, thing)
-	default:
-		return fmt.Sprintf("%d %ss", n, thing)
-	}
 }
 
 // outcome is what a verb led to for one agent; the zero one is nothing. Beside an error it is

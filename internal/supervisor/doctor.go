@@ -1,11 +1,11 @@
 package supervisor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -36,6 +36,8 @@ type Finding struct {
 	Why   string   // it matters
 	Fix   []string // commands that mend it; words may stand before one, behind a colon
 	Unfit bool     // a dependency is missing or cannot be used
+
+	about string // what it is of, by which a second look knows it again; "" for What
 
 	// repair mends it, and can lose nothing; nil when that needs a person.
 	repair func(ctx context.Context) (done string, err error)
@@ -176,7 +178,7 @@ const secondLook = 300 * time.Millisecond
 // saw was on its way.
 func confirmed(first, second []Finding) []Finding {
 	kept := slices.DeleteFunc(slices.Clone(second), func(f Finding) bool {
-		return f.Level != Holds && !slices.ContainsFunc(first, func(other Finding) bool { return other.Level == f.Level && sameMatter(other.What, f.What) })
+		return f.Level != Holds && !slices.ContainsFunc(first, f.isAgain)
 	})
 	if len(kept) == 0 {
 		return []Finding{{Check: second[0].Check, Level: Holds, What: "what was found there has gone by itself"}}
@@ -184,15 +186,9 @@ func confirmed(first, second []Finding) []Finding {
 	return kept
 }
 
-// sameMatter compares two findings but for what is counted or measured in them.
-func sameMatter(a, b string) bool {
-	uncounted := func(r rune) rune {
-		if '0' <= r && r <= '9' {
-			return -1
-		}
-		return r
-	}
-	return strings.Map(uncounted, a) == strings.Map(uncounted, b)
+// isAgain tells whether an earlier look has found the same.
+func (f Finding) isAgain(earlier Finding) bool {
+	return f.Level == earlier.Level && cmp.Or(f.about, f.What) == cmp.Or(earlier.about, earlier.What)
 }
 
 // lookOnce carries out the checks that are wanted, side by side.

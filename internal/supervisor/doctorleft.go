@@ -87,15 +87,16 @@ func (d *doctor) leftovers(_ context.Context) []Finding {
 	if len(left) == 0 {
 		return nil
 	}
-	f := found(Note, fmt.Sprintf("%d files were left by commands that were killed, such as .nbs/%s", len(left), left[0].Name),
+	f := found(Note, fmt.Sprintf("commands that were killed have left %s, such as .nbs/%s", agent.Count(len(left), "file"), left[0].Name),
 		"a launch that nobody took holds an environment, and may hold secrets", "nbs-worker doctor --fix")
+	f.about = left[0].Name // of them there may be more at the second look
 	f.repair = func(context.Context) (string, error) {
 		for _, one := range left {
 			if err := d.Store.RemoveLeftover(one, d.Now(), leftAfter); err != nil {
 				return "", err
 			}
 		}
-		return fmt.Sprintf("removed %d files that killed commands had left", len(left)), nil
+		return fmt.Sprintf("removed %s that killed commands had left", agent.Count(len(left), "file")), nil
 	}
 	return []Finding{f}
 }

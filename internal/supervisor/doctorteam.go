@@ -168,7 +168,7 @@ func (d *doctor) endingTranscripts(ctx context.Context) []Finding {
 		if r.Path == "" || r.LeftDays() > nearEnd {
 			continue
 		}
-		f := found(Note, fmt.Sprintf("%s: Claude will delete its transcript in %d days, or has the right to now", r.Handle, max(0, int(r.LeftDays()))),
+		f := found(Note, fmt.Sprintf("%s: Claude will delete its transcript in %s, or has the right to now", r.Handle, agent.Count(max(0, int(r.LeftDays())), "day")),
 			".nbs keeps it: a resume will put it back", `to let Claude keep transcripts for ten years: set "cleanupPeriodDays": 3650 in `+cmp.Or(r.Source, r.settings))
 		if r.Kept != store.Linked && r.Kept != store.CopyFresh {
 			f.Level, f.Why = Warning, ".nbs does not keep all of it: what is deleted cannot be resumed"
