@@ -33,6 +33,13 @@ type Record struct {
 	Desired        Desired           `json:"desired,omitempty"`
 	Restart        RestartPolicy     `json:"restart"`
 
+	// MayManage lets the agent give colleagues what it does not have itself. Depth is how many
+	// agents stand between it and a person: one that a person spawned has 0.
+	MayManage bool `json:"may_manage,omitempty"`
+	Depth     int  `json:"depth,omitempty"`
+
+	Seal *Seal `json:"seal,omitempty"` // over what decides a launch; nil: nobody vouches for it
+
 	// EnvNames are the caller's variables at the last start that decide with whom claude
 	// talks. Their values are nobody's business: they may be secrets.
 	EnvNames []string `json:"env_names,omitempty"`

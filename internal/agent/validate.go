@@ -32,6 +32,7 @@ func (r *Record) Validate() error {
 		func() error { return checkEnv(r.Env) },
 		func() error { return checkEnvNames(r.EnvNames) },
 		func() error { return checkDesired(r.Desired) },
+		func() error { return checkDepth(r.Depth) },
 		func() error { return checkProcess(r.Process) },
 		func() error { return checkPrevious(r.PreviousSessions) },
 		func() error { return checkExits(r.Exits) },
@@ -130,6 +131,13 @@ func checkDesired(d Desired) error {
 		return nil
 	}
 	return Errorf(BadInput, "desired %s is neither running nor stopped", Quote(string(d)))
+}
+
+func checkDepth(depth int) error {
+	if depth < 0 {
+		return Errorf(BadInput, "depth %d is not valid", depth)
+	}
+	return nil
 }
 
 // checkProcess checks what finds processes and servers: an empty invocation would be

@@ -12,6 +12,7 @@ import (
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/tmux"
+	"nbs-worker/internal/trust"
 )
 
 // factory makes what commands need, when they need it: --help opens nothing.
@@ -105,7 +106,8 @@ func (f *factory) on(opened *store.Store, err error) (*supervisor.Supervisor, er
 	if err != nil {
 		return nil, err
 	}
-	f.opened, f.servers = opened, tmux.NewServers()
+	f.use(opened)
+	f.servers = tmux.NewServers()
 	program, err := os.Executable()
 	if err != nil {
 		return nil, errors.Join(errors.New("find this program"), err)
@@ -114,4 +116,12 @@ func (f *factory) on(opened *store.Store, err error) (*supervisor.Supervisor, er
 		Store: opened, Tmux: f.servers.Client, Socket: cmp.Or(f.socket, os.Getenv("NBS_TMUX_SOCKET")),
 		Env: os.Environ(), Program: program, UID: os.Geteuid(), Now: time.Now, Began: f.began,
 	}}, nil
+}
+
+// use takes an opened project into use, with the user's key.
+func (f *factory) use(opened *store.Store) {
+	f.opened = opened
+	if home, err := trust.HomeOf(os.Environ()); err == nil { // without, what has to be sealed says so
+		opened.Use(trust.NewKeeper(home))
+	}
 }

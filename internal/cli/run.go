@@ -76,7 +76,7 @@ func runLaunched(ctx context.Context, f *factory, handle agent.Handle, id agent.
 	if err != nil {
 		return 0, err
 	}
-	f.opened = opened
+	f.use(opened)
 	return launch(ctx, opened, handle, id)
 }
 

@@ -171,6 +171,9 @@ func (s *Store) Insert(ctx context.Context, record agent.Record) error {
 	if err := record.Validate(); err != nil {
 		return err
 	}
+	if err := s.seal(&record); err != nil {
+		return err
+	}
 	// Room is left for what is written down of its starts and ends.
 	return errors.Join(s.writeJSON(sessions, recordFile(record.Handle), &record, newRecordLimit), s.syncFolders())
 }
@@ -201,7 +204,11 @@ func (s *Store) Update(ctx context.Context, handle agent.Handle, change func(*ag
 	if err != nil {
 		return agent.Record{}, err
 	}
+	fields, seal := record.LaunchFields(), record.Seal
 	if err := change(&record); err != nil {
+		return agent.Record{}, err
+	}
+	if err := s.reseal(&record, fields, seal); err != nil {
 		return agent.Record{}, err
 	}
 	return record, s.write(&record)

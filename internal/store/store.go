@@ -20,6 +20,7 @@ import (
 	"syscall"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/trust"
 )
 
 const (
@@ -37,6 +38,8 @@ type Store struct {
 	project string   // absolute path of the folder that holds .nbs
 	nbs     *os.Root // .nbs itself; nil when it is not made yet
 	dir     *os.File // the same, for reading
+
+	keeper *trust.Keeper // nil: nothing can be sealed
 
 	remembered memory
 }

@@ -14,6 +14,7 @@ import (
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/tmux"
+	"nbs-worker/internal/trust"
 )
 
 // Start is how an agent is started, by whichever verb.
@@ -276,6 +277,7 @@ func (s *Supervisor) openPane(ctx context.Context, r *agent.Record, p Plan, clie
 			agent.LaunchVariable: string(id),
 			// A server that some agent's shell has started hands that agent's mark on.
 			agent.InvocationVariable: string(id),
+			trust.HomeVariable:       string(s.Store.Home()),
 		},
 		StartLimit: p.wait,
 	}

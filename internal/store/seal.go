@@ -1,0 +1,114 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/trust"
+)
+
+// recordKind is what the seals of records are made for.
+const recordKind = "record"
+
+// Use has records sealed and checked with the user's key. A store without it can read, and
+// write what no seal is about.
+func (s *Store) Use(keeper *trust.Keeper) { s.keeper = keeper }
+
+// Home is the user's state folder; "" where none is known.
+func (s *Store) Home() trust.Home {
+	if s.keeper == nil {
+		return ""
+	}
+	return s.keeper.Home()
+}
+
+// CheckSeal checks that the user vouches for what a record makes run.
+// Errors: Held when nobody does; Unfit when the key cannot be used.
+func (s *Store) CheckSeal(r *agent.Record) error {
+	err := s.sealed(r)
+	if !errors.Is(err, trust.ErrSeal) {
+		return err
+	}
+	why := "it was not written by a command of this user"
+	if r.Schema == 0 {
+		why = "the original tools wrote it, or somebody by hand"
+	}
+	if changed := s.ChangedSinceSealed(r); len(changed) > 0 {
+		why = "changed since it was allowed: " + strings.Join(changed, ", ")
+	}
+	return agent.Errorf(agent.Held, "the record is not allowed: %s", why).
+		Hint("look at what it would run, and allow it on a terminal: nbs-worker allow %s", r.Handle)
+}
+
+// ChangedSinceSealed names the fields in which a record is not as it was sealed; none when
+// that is not known.
+func (s *Store) ChangedSinceSealed(r *agent.Record) []string {
+	if s.keeper == nil {
+		return nil
+	}
+	return s.keeper.Changed(recordKind, r.LaunchFields(), r.Seal)
+}
+
+func (s *Store) sealed(r *agent.Record) error {
+	if s.keeper == nil {
+		return errNoKeeper
+	}
+	return s.keeper.CheckFields(recordKind, r.LaunchFields(), r.Seal)
+}
+
+var errNoKeeper = agent.Errorf(agent.Unfit, "records cannot be sealed here: there is no folder for the user's state").
+	Hint("name one: export XDG_STATE_HOME=/path/of/yours")
+
+// seal vouches for a record.
+func (s *Store) seal(r *agent.Record) (err error) {
+	if s.keeper == nil {
+		return errNoKeeper
+	}
+	r.Seal, err = s.keeper.SealFields(recordKind, r.LaunchFields())
+	return err
+}
+
+// reseal keeps a seal good over a change by a command of ours. What nobody vouched for before
+// nobody vouches for after, and what decides no launch needs no key.
+func (s *Store) reseal(r *agent.Record, fields []agent.Field, seal *agent.Seal) error {
+	r.Seal = seal
+	if seal == nil || slices.Equal(r.LaunchFields(), fields) {
+		return nil
+	}
+	if s.keeper == nil {
+		return errNoKeeper
+	}
+	err := s.keeper.CheckFields(recordKind, fields, seal)
+	if errors.Is(err, trust.ErrSeal) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.seal(r)
+}
+
+// Allow seals the record of an agent, if it is still the one that the user looked at.
+// Errors: those of [Store.Load]; Conflict when it was changed since.
+func (s *Store) Allow(ctx context.Context, looked *agent.Record) error {
+	unlock, err := s.lockRecord(ctx, looked.Handle)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	record, err := s.Load(looked.Handle)
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(record.LaunchFields(), looked.LaunchFields()) {
+		return agent.Errorf(agent.Conflict, "the record was changed while it was looked at").
+			Hint("look again: nbs-worker allow %s", looked.Handle)
+	}
+	if err := s.seal(&record); err != nil {
+		return err
+	}
+	return s.write(&record)
+}

@@ -1,0 +1,118 @@
+package trust
+
+import (
+	"crypto/rand"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"nbs-worker/internal/agent"
+)
+
+const (
+	keyFile = "key"
+	keySize = 32 // bytes
+)
+
+// made is the key, which is made where there is none.
+func (k *Keeper) made() ([]byte, error) {
+	key, err := k.read()
+	if err != nil || key != nil {
+		return key, err
+	}
+	if err := k.makeKey(); err != nil {
+		return nil, agent.Errorf(agent.Unfit, "make the key of the seals %s: %w", agent.Quote(k.path()), err).
+			Hint("name a folder for the user's state that can be written: export XDG_STATE_HOME=/path/of/yours")
+	}
+	return k.read()
+}
+
+// read reads the key; nil when there is none.
+func (k *Keeper) read() ([]byte, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.key != nil {
+		return k.key, nil
+	}
+	key, err := k.readFile()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	k.key = key
+	return key, nil
+}
+
+func (k *Keeper) readFile() ([]byte, error) {
+	f, err := os.OpenFile(k.path(), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0) // a pipe in its place keeps nobody
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, k.unfit("%w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, k.unfit("%w", err)
+	}
+	owner := int(info.Sys().(*syscall.Stat_t).Uid)
+	switch {
+	case !info.Mode().IsRegular():
+		return nil, k.unfit("it is not a file")
+	case owner != os.Geteuid():
+		return nil, k.unfit("it belongs to user id %d", owner)
+	case info.Mode().Perm()&0o077 != 0:
+		return nil, k.unfit("other users can reach it (mode %04o)", info.Mode().Perm())
+	}
+	key, err := io.ReadAll(io.LimitReader(f, keySize+1))
+	if err == nil && len(key) != keySize {
+		err = errors.New("it does not have 32 bytes")
+	}
+	if err != nil {
+		return nil, k.unfit("%w", err)
+	}
+	return key, nil
+}
+
+// makeKey makes the key, durable before its name is there. Of two who make one at a time the
+// first one's counts.
+func (k *Keeper) makeKey() (err error) {
+	if err := k.home.make(); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(string(k.home), ".key-*") // 0600
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close(), os.Remove(f.Name())) }()
+	key := make([]byte, keySize)
+	_, _ = rand.Read(key) // it never fails
+	if _, err := f.Write(key); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := os.Link(f.Name(), k.path()); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	dir, err := os.Open(string(k.home))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+func (k *Keeper) path() string { return k.home.Path(keyFile) }
+
+// unfit is the error for a key that must not be used, and whose loss is to be a decision.
+func (k *Keeper) unfit(format string, args ...any) error {
+	return agent.Errorf(agent.Unfit, "the key of the seals %s cannot be used: "+format, append([]any{agent.Quote(k.path())}, args...)...).
+		Hint("look at it: ls -l %s", agent.ShellWord(k.path())).
+		Hint("without it each agent needs one nbs-worker allow; to begin anew: mv %s %s", agent.ShellWord(k.path()), agent.ShellWord(k.path()+".old"))
+}

@@ -1,0 +1,138 @@
+// Package trust tells what the user has written, or has looked at and allowed, from what
+// merely lies in a project. A project comes from anywhere, and git makes whoever clones it the
+// owner of its files; so what decides what is run carries a seal, an HMAC-SHA-256 with a key
+// that is the user's own and never in a project.
+//
+// A seal vouches for content and not for its place or its age: an older content that was
+// sealed once is good for as long as the key is.
+//
+// The package knows nothing of records, processes or Claude Code, and must not import the
+// packages that do.
+package trust
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"hash"
+	"sync"
+
+	"nbs-worker/internal/agent"
+)
+
+// ErrSeal is that a content does not have the seal of this user.
+var ErrSeal = errors.New("it does not have this user's seal")
+
+// Keeper makes seals and checks them. It may be used side by side; the key is read when it is
+// needed first.
+type Keeper struct {
+	home Home
+
+	mu  sync.Mutex
+	key []byte // nil: not read yet
+}
+
+// NewKeeper keeps the key of a state folder.
+func NewKeeper(home Home) *Keeper { return &Keeper{home: home} }
+
+// Home is the folder in which the key is.
+func (k *Keeper) Home() Home { return k.home }
+
+// Seal vouches for a content of a kind: the content of one kind is none of another. The key is
+// made where there is none. Errors: Unfit when the key cannot be used.
+func (k *Keeper) Seal(kind string, content []byte) (string, error) {
+	key, err := k.made()
+	if err != nil {
+		return "", err
+	}
+	return encode(sum(key, kind, content)), nil
+}
+
+// Check checks the seal of a content. Errors: [ErrSeal]; Unfit when the key cannot be used.
+func (k *Keeper) Check(kind string, content []byte, seal string) error {
+	key, err := k.read()
+	if err != nil {
+		return err
+	}
+	given, err := base64.RawURLEncoding.DecodeString(seal)
+	if key == nil || err != nil || !hmac.Equal(given, sum(key, kind, content)) {
+		return ErrSeal
+	}
+	return nil
+}
+
+// SealFields is [Keeper.Seal] of a content that has fields, with a short one of each, by which
+// it can be told later which of them were changed.
+func (k *Keeper) SealFields(kind string, fields []agent.Field) (*agent.Seal, error) {
+	whole, err := k.Seal(kind, join(fields))
+	if err != nil {
+		return nil, err
+	}
+	seal := &agent.Seal{MAC: whole, Fields: make(map[string]string, len(fields))}
+	for _, field := range fields {
+		seal.Fields[field.Name] = short(k.key, kind, field)
+	}
+	return seal, nil
+}
+
+// CheckFields checks the seal of [Keeper.SealFields]. Errors: as of [Keeper.Check].
+func (k *Keeper) CheckFields(kind string, fields []agent.Field, seal *agent.Seal) error {
+	if seal == nil {
+		return ErrSeal
+	}
+	return k.Check(kind, join(fields), seal.MAC)
+}
+
+// Changed names the fields that are not as they were sealed; none when that is not known.
+func (k *Keeper) Changed(kind string, fields []agent.Field, seal *agent.Seal) []string {
+	key, err := k.read()
+	if err != nil || key == nil || seal == nil {
+		return nil
+	}
+	var changed []string
+	for _, field := range fields {
+		if seal.Fields[field.Name] != short(key, kind, field) {
+			changed = append(changed, field.Name)
+		}
+	}
+	if len(changed) == len(fields) {
+		return nil // another key sealed it
+	}
+	return changed
+}
+
+// shortBytes of a field's sum are kept: they decide nothing, they only tell.
+const shortBytes = 8
+
+func short(key []byte, kind string, field agent.Field) string {
+	return encode(sum(key, kind+" "+field.Name, []byte(field.Value))[:shortBytes])
+}
+
+// sum is the HMAC of a content, and of its kind so that no other kind has it.
+func sum(key []byte, kind string, content []byte) []byte {
+	mac := hmac.New(sha256.New, key)
+	writeWord(mac, kind)
+	mac.Write(content)
+	return mac.Sum(nil)
+}
+
+// join writes fields so that no two lists of them are written alike.
+func join(fields []agent.Field) []byte {
+	var joined []byte
+	for _, field := range fields {
+		for _, word := range []string{field.Name, field.Value} {
+			joined = binary.AppendUvarint(joined, uint64(len(word)))
+			joined = append(joined, word...)
+		}
+	}
+	return joined
+}
+
+func writeWord(to hash.Hash, word string) {
+	to.Write(binary.AppendUvarint(nil, uint64(len(word))))
+	to.Write([]byte(word))
+}
+
+func encode(sum []byte) string { return base64.RawURLEncoding.EncodeToString(sum) }
