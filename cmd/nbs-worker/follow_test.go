@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // waitMoved waits until the record is in another conversation than before.
@@ -32,6 +33,27 @@ func (m *team) waitMoved(before session, reason string) (after session) {
 		return false, fmt.Sprintf("%+v", r)
 	})
 	return m.session("alpha")
+}
+
+// registerAs has Claude's registry say that a stand-in is in another conversation.
+func (m *team) registerAs(s session, id string) {
+	m.Helper()
+	path := filepath.Join(m.world.ConfigDir, "sessions", fmt.Sprintf("%d.json", s.RecordedPID))
+	text, err := os.ReadFile(path)
+	var entry map[string]any
+	if err == nil {
+		err = json.Unmarshal(text, &entry)
+	}
+	entry["sessionId"], entry["updatedAt"] = id, time.Now().Add(time.Minute).UnixMilli() // what it writes itself is older
+	if err == nil {
+		text, err = json.Marshal(entry)
+	}
+	if err == nil {
+		err = os.WriteFile(path, text, 0o600)
+	}
+	if err != nil {
+		m.Fatal(err)
+	}
 }
 
 // leaseHolder is who signed the lease of a conversation: "" for nobody.

@@ -35,6 +35,8 @@ func TestLegacyRecordIsResumedAndRewritten(t *testing.T) {
 	if s := m.session("theologian"); s.Running || s.PID != 0 || s.PermissionMode != "bypassPermissions" {
 		t.Errorf("%+v", s)
 	}
+	m.refused(8, "the original tools wrote it", "resume", "theologian")
+	m.allow("theologian")
 	m.mustRemember("theologian", before)
 	if record := m.record("theologian"); record["schema"] != 1.0 || record["config_dir"] != m.world.ConfigDir {
 		t.Errorf("%v", record)
@@ -45,6 +47,7 @@ func TestLegacyRecordIsResumedAndRewritten(t *testing.T) {
 func TestLegacyRecordStaysOneUntilItIsResumed(t *testing.T) {
 	m := real(t)
 	before := m.makeLegacy("theologian")
+	m.allow("theologian")
 	claude := m.env
 	m.env = append(m.env, "NBS_CLAUDE="+m.script("exit 3"))
 	m.refused(1, "claude left", "resume", "theologian")

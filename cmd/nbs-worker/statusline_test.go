@@ -183,10 +183,11 @@ func TestStatusLineWithNumbersThatCannotBe(t *testing.T) {
 // A field that a later version of Claude says otherwise does not hide what else is said.
 func TestHookWithAFieldOfAnotherType(t *testing.T) {
 	m := standIn(t)
-	m.remembers("alpha")
+	before := m.remembers("alpha")
 	const next = "5f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"
+	m.registerAs(before, next)
 	m.said("alpha", "hook", `{"background_tasks":{"count":0},"error":{"class":"x"},"session_id":"`+next+`","hook_event_name":"SessionStart","source":"clear"}`)
-	if r := m.record("alpha"); r["session_id"] != next {
-		t.Errorf("the record does not follow: %v", r)
+	if after := m.waitMoved(before, "clear"); after.SessionID != next {
+		t.Errorf("the record does not follow: %+v", after)
 	}
 }

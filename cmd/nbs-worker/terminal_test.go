@@ -30,6 +30,30 @@ func (m *team) console(cmd *exec.Cmd) *console {
 	if err != nil {
 		m.Fatal(err)
 	}
+	return m.watch(cmd, terminal)
+}
+
+// consoleThat is a terminal in which something was typed before the command runs.
+func (m *team) consoleThat(typed string, cmd *exec.Cmd) *console {
+	m.Helper()
+	terminal, end, err := pty.Open()
+	if err == nil {
+		_, err = terminal.WriteString(typed)
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = end, end, end
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		m.Fatal(err)
+	}
+	_ = end.Close()
+	return m.watch(cmd, terminal)
+}
+
+// watch reads what a terminal shows.
+func (m *team) watch(cmd *exec.Cmd, terminal *os.File) *console {
 	c := &console{team: m, cmd: cmd, pty: terminal, done: make(chan struct{})}
 	go func() {
 		defer close(c.done)

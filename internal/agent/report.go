@@ -17,6 +17,7 @@ type Report struct {
 	Done       time.Time  `json:"done,omitzero"`     // when the last turn ended well; zero when it failed, or is not over
 	End        *End       `json:"end,omitempty"`
 	Gauge      *Gauge     `json:"gauge,omitempty"`
+	Move       *Move      `json:"move,omitempty"` // the latest; nil: it is where it was started
 }
 
 // ParseReport reads a report's file.
@@ -43,6 +44,13 @@ func (r *Report) PutBack(now, at time.Time) {
 	if r.Gauge != nil {
 		put(&r.Gauge.At)
 	}
+}
+
+// Move is that claude went into another conversation by itself.
+type Move struct {
+	SessionID SessionID `json:"session_id"` // into which
+	Reason    string    `json:"reason"`     // "clear", "branch", "resume"
+	At        time.Time `json:"at"`
 }
 
 // Activity is what claude was doing when it last ran a hook.

@@ -11,6 +11,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/trust"
 )
 
 const sessionID = agent.SessionID("4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11")
@@ -87,6 +88,11 @@ func newProject(t *testing.T, records ...agent.Record) string {
 		t.Fatal(err)
 	}
 	defer s.Close()
+	home, err := trust.HomeOf(os.Environ())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Use(trust.NewKeeper(home))
 	unlock, err := s.LockVerb("nobody", "spawn", time.Now())
 	if err != nil {
 		t.Fatal(err)

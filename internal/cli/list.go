@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -135,6 +136,9 @@ func (f *factory) printTabs(rows []supervisor.Row) error {
 	for i := range rows {
 		row, r := &rows[i], &rows[i].Record
 		state, cause := row.Status.Words()
+		if agent.KindOf(row.NotAllowed) == agent.Held {
+			cause = strings.TrimPrefix(cause+", "+notAllowed, ", ")
+		}
 		left := text("")
 		if row.Context != nil {
 			left = text(strconv.Itoa(row.Context.LeftPercent()))
@@ -146,6 +150,9 @@ func (f *factory) printTabs(rows []supervisor.Row) error {
 	}
 	return t.flush()
 }
+
+// notAllowed marks a record that nobody vouches for.
+const notAllowed = "not allowed"
 
 // sharedConversations finds agents that are in one conversation, which forks.
 func sharedConversations(rows []supervisor.Row) map[agent.Handle][]agent.Handle {
@@ -170,7 +177,7 @@ func sharedConversations(rows []supervisor.Row) map[agent.Handle][]agent.Handle 
 // stopped.
 func urgency(row *supervisor.Row) int {
 	switch state := row.Status.State; {
-	case row.Err != nil, state == agent.Waiting, state == agent.TurnFailed, state == agent.Unknown, undesired(row):
+	case row.Err != nil, row.NotAllowed != nil, state == agent.Waiting, state == agent.TurnFailed, state == agent.Unknown, undesired(row):
 		return 0
 	case state == agent.Busy, state == agent.Retrying, state == agent.Starting:
 		return 1
@@ -195,6 +202,10 @@ func desiredCell(row *supervisor.Row) cell {
 
 func stateCell(row *supervisor.Row, shared []agent.Handle) cell {
 	shown := state(row.Status)
+	if agent.KindOf(row.NotAllowed) == agent.Held {
+		shown.text += ", " + notAllowed
+		shown.colour = red
+	}
 	if len(shared) > 0 {
 		shown.text += ", in the conversation of " + joined(shared)
 		shown.colour = red

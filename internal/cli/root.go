@@ -16,6 +16,7 @@ var commands = []struct {
 	{"spawn", newSpawnCmd, false},
 	{"adopt", newAdoptCmd, false},
 	{"resume", newResumeCmd, false},
+	{"allow", newAllowCmd, false},
 	{"session", newSessionCmd, true},
 	{"list", newListCmd, true},
 	{"wait", newWaitCmd, false},

@@ -75,7 +75,11 @@ func runSession(ctx context.Context, f *factory, handles []agent.Handle) error {
 type line struct{ name, value string }
 
 func (f *factory) printView(v supervisor.View, bands agent.Bands) error {
-	for _, l := range append(f.viewLines(v, bands), f.nextLines(v)...) {
+	return f.printLines(append(f.viewLines(v, bands), f.nextLines(v)...))
+}
+
+func (f *factory) printLines(lines []line) error {
+	for _, l := range lines {
 		indented := strings.ReplaceAll(sanitize(l.value), "\n", "\n                 ")
 		if _, err := fmt.Fprintf(f.streams.Out, "%-16s %s\n", l.name+":", cmp.Or(indented, "-")); err != nil {
 			return err
@@ -104,6 +108,9 @@ func (f *factory) viewLines(v supervisor.View, bands agent.Bands) []line {
 		{"Kept", keptLine(v)},
 		{"Folder", r.LaunchCwd()},
 		{"Last exit", f.exitLine(r)},
+	}
+	if v.NotAllowed != nil {
+		lines = append(lines, line{"Allowed", "no: " + v.NotAllowed.Error()})
 	}
 	if r.Process != nil && r.Process.Adopted != nil {
 		lines = append(lines, line{"Adopted", f.when(r.Process.Adopted.At) + "; it has no launcher before its next start"})

@@ -2,10 +2,14 @@ package launcher
 
 import (
 	"context"
+	"os"
 	"sync"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/observe"
+	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
 )
 
@@ -21,6 +25,7 @@ type holding struct {
 	id    agent.SessionID // that is held
 	lacks agent.SessionID // that could not be taken, as the journal says; "" for none
 	letGo func()
+	again *time.Timer // of a move that is waited for; nil: none was
 }
 
 func (l *Launcher) hold(record *agent.Record, launch store.Launch) (*holding, error) {
@@ -56,6 +61,7 @@ func (h *holding) follow(ctx context.Context) {
 	if err != nil || h.letGo == nil || checkCurrent(&record, h.start) != nil {
 		return
 	}
+	h.move(ctx, &record)
 	if record.SessionID == h.id {
 		h.lacks = "" // it has come back
 		return
@@ -73,6 +79,34 @@ func (h *holding) follow(ctx context.Context) {
 	h.lacks = ""
 }
 
+// followAgain is how soon the registry is asked again for a move that a hook has told of.
+const followAgain = 50 * time.Millisecond
+
+// move moves the record to the conversation into which claude has gone by itself: a hook said
+// so, the registry is what is believed. It may be some moments behind the hook.
+func (h *holding) move(ctx context.Context, record *agent.Record) {
+	if record.Process.PID == 0 || record.Desired != agent.DesiredRunning {
+		return
+	}
+	report := h.launcher.Store.Report(h.handle)
+	starting := observe.StartedBy(h.launcher.Store, h.handle, proc.Program(os.Getpid()))
+	entry, err := h.config.Live(record.Process.Claude().PID)
+	if err == nil && !starting {
+		if moved, ok := observe.MoveSeen(ctx, h.launcher.Store, record, entry, report, h.launcher.Now()); ok {
+			*record = moved
+		}
+	}
+	said := report.Move
+	if said == nil || report.Invocation != h.start || said.SessionID == record.SessionID || h.launcher.Now().Sub(said.At) > claude.HookLead {
+		return
+	}
+	if h.again == nil {
+		h.again = time.AfterFunc(followAgain, func() { h.follow(ctx) })
+	} else {
+		h.again.Reset(followAgain)
+	}
+}
+
 func (h *holding) lack(ctx context.Context, record *agent.Record, cause error) {
 	if h.lacks != record.SessionID {
 		_ = h.launcher.journal(ctx, "failed", record, "follow into the conversation: "+cause.Error())
@@ -83,6 +117,9 @@ func (h *holding) lack(ctx context.Context, record *agent.Record, cause error) {
 func (h *holding) release() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.again != nil {
+		h.again.Stop()
+	}
 	if h.letGo != nil {
 		h.letGo()
 		h.letGo = nil

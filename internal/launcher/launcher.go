@@ -61,6 +61,9 @@ func (l *Launcher) open(ctx context.Context, handle agent.Handle, launch store.L
 	if err == nil {
 		err = checkCurrent(&record, launch.Invocation) // else its lease would be in the way of the next start's
 	}
+	if err == nil {
+		err = l.Store.CheckSeal(&record)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -100,6 +103,9 @@ func (l *Launcher) announce(ctx context.Context, handle agent.Handle, launch sto
 	}
 	return l.Store.Update(ctx, handle, func(r *agent.Record) error {
 		if err := checkWanted(r, launch.Invocation); err != nil {
+			return err
+		}
+		if err := l.Store.CheckSeal(r); err != nil { // this is the record that will run
 			return err
 		}
 		r.Process.Launcher = self.Identified

@@ -23,6 +23,10 @@ type Sight struct {
 	Done   bool          // the last turn of this start ended well
 	Pane   *tmux.Pane    // in which it runs; nil: in none, or tmux did not say
 
+	// NotAllowed is why nothing is started from the record; nil: the user vouches for it. An
+	// error of another kind than Held is that this cannot be told.
+	NotAllowed error
+
 	// Err is why the look is not complete: the record went or was damaged meanwhile, or its
 	// tmux server could not be asked. Of the latter all else is known.
 	Err error
@@ -48,6 +52,9 @@ func (o *Observer) Look(ctx context.Context, records []agent.Record) []Sight {
 	sights := make([]Sight, len(l.agents))
 	for i := range l.agents {
 		sights[i] = l.agents[i].sight()
+		if sights[i].Record.Handle != "" {
+			sights[i].NotAllowed = l.Store.CheckSeal(&sights[i].Record)
+		}
 	}
 	return sights
 }

@@ -22,16 +22,27 @@ const FollowSignal = unix.SIGWINCH
 // followSeen moves the record of a live agent to where the registry sees it, for hooks may be
 // turned off.
 func (o *Observer) followSeen(ctx context.Context, r *agent.Record, e *Evidence) {
-	if e.Entry.SessionID == r.SessionID || r.Desired != agent.DesiredRunning {
+	if e.Entry.SessionID == r.SessionID || r.Desired != agent.DesiredRunning || o.BeingStarted(r) {
 		return
 	}
-	id, moved := e.Entry.MovedTo(r, e.Report, claude.HookLead)
-	if !moved || o.BeingStarted(r) {
-		return
-	}
-	if now, err := MoveTo(ctx, o.Store, r, id, claude.Moved, o.Now()); err == nil {
+	if now, moved := MoveSeen(ctx, o.Store, r, *e.Entry, e.Report, o.Now()); moved {
 		*r = now
 	}
+}
+
+// MoveSeen moves the record of a live agent to where its registry entry has it, for the reason
+// that its hooks gave.
+func MoveSeen(ctx context.Context, opened *store.Store, r *agent.Record, entry claude.Live, report agent.Report, at time.Time) (agent.Record, bool) {
+	id, moved := entry.MovedTo(r, report, claude.HookLead)
+	if !moved {
+		return *r, false
+	}
+	reason := claude.Moved
+	if said := report.Move; said != nil && report.Invocation == r.Process.Invocation && said.SessionID == id {
+		reason = said.Reason
+	}
+	now, err := MoveTo(ctx, opened, r, id, reason, at)
+	return now, err == nil
 }
 
 // MoveTo moves the record of a live agent to another conversation, writes that down and tells

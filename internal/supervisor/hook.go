@@ -28,19 +28,25 @@ func ReadHook(in io.Reader) (Hook, error) {
 
 // Report takes down what was said, by a call at the given time.
 func (h Hook) Report(ctx context.Context, c Caller, opened *store.Store, at time.Time) error {
-	var followErr error
+	var move *agent.Move
 	err := c.report(ctx, opened, at, func(report *agent.Report) {
 		h.said.Apply(report, at)
-		if id, reason, moves := h.said.MovesTo(report, at); moves { // under the lock: of two moves the later one is the last
-			followErr = c.follow(ctx, opened, id, reason, at)
+		if id, reason, moves := h.said.MovesTo(report, at); moves {
+			move = &agent.Move{SessionID: id, Reason: reason, At: at}
+			report.Move = move
 		}
 	})
-	return errors.Join(err, followErr, keepHooked(ctx, opened, h.said))
+	if err == nil && move != nil {
+		err = c.told(ctx, opened, move)
+	}
+	return errors.Join(err, keepHooked(ctx, opened, h.said))
 }
 
-// follow moves the record to the conversation into which the agent has gone by itself. A
-// start that is not verified yet has not gone anywhere: it is in the recorded one, or wrong.
-func (c Caller) follow(ctx context.Context, opened *store.Store, id agent.SessionID, reason string, at time.Time) error {
+// told asks the launcher to move the record to the conversation into which the agent says it
+// has gone. A hook runs among what the agent runs, so its word alone moves nothing: the
+// launcher goes by Claude's registry, and it has the key of the seals. A start that is not
+// verified yet has not gone anywhere: it is in the recorded one, or wrong.
+func (c Caller) told(ctx context.Context, opened *store.Store, move *agent.Move) error {
 	r, err := opened.Load(c.Handle)
 	if err != nil || observe.StartedBy(opened, c.Handle, proc.Program(os.Getpid())) {
 		return err
@@ -48,14 +54,14 @@ func (c Caller) follow(ctx context.Context, opened *store.Store, id agent.Sessio
 	if !c.started(&r) {
 		return agent.ErrSuperseded
 	}
-	if r.SessionID == id {
-		if holder, held := opened.LeaseHolder(id); !held || holder.PID != r.Process.Launcher.PID {
-			observe.Wake(&r) // at its move somebody else had it, who may have left since
-		}
-		return c.nameReason(ctx, opened, &r, reason, at)
+	holder, held := opened.LeaseHolder(move.SessionID)
+	if r.SessionID != move.SessionID || !held || holder.PID != r.Process.Launcher.PID { // who had it may have left since
+		observe.Wake(&r)
 	}
-	_, err = observe.MoveTo(ctx, opened, &r, id, reason, at)
-	return err
+	if r.SessionID != move.SessionID {
+		return nil
+	}
+	return c.nameReason(ctx, opened, &r, move.Reason, move.At)
 }
 
 // nameReason completes a move that somebody saw in the registry before the hook was called,

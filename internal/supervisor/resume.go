@@ -24,6 +24,9 @@ type Resume struct {
 // PlanResume checks all that can be known of a resume and changes nothing.
 func (s *Supervisor) PlanResume(ctx context.Context, handle agent.Handle, resume Resume) (Plan, error) {
 	r, err := s.Store.Load(handle)
+	if err == nil {
+		err = s.Store.CheckSeal(&r)
+	}
 	if err != nil {
 		return Plan{}, err
 	}
@@ -88,6 +91,9 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 func (s *Supervisor) settledDown(ctx context.Context, handle agent.Handle, force bool) (observe.Sight, error) {
 	for last := false; ; last = true {
 		r, err := s.Settled(ctx, handle)
+		if err == nil {
+			err = s.Store.CheckSeal(&r)
+		}
 		if err != nil {
 			return observe.Sight{}, err
 		}
@@ -173,6 +179,9 @@ func (s *Supervisor) clear(ctx context.Context, before agent.Record) (agent.Reco
 // planResume makes the record that the resume will write, of where the agent went by itself
 // at last, and plans its start.
 func (s *Supervisor) planResume(r agent.Record, resume Resume) (Plan, error) {
+	if err := s.Store.CheckSeal(&r); err != nil { // as it is now: it was read again since the first look
+		return Plan{}, err
+	}
 	s.follow(&r)
 	if r.Schema == 0 {
 		if err := s.completeLegacy(&r); err != nil {

@@ -9,6 +9,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/trust"
 )
 
 // How near its end a transcript is, by the settings that hold, and whether ours is there.
@@ -20,6 +21,7 @@ func TestRetentions(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer opened.Close()
+	opened.Use(trust.NewKeeper(trust.Home(t.TempDir())))
 	settings := filepath.Join(config, "settings.json")
 	write(t, settings, `{"cleanupPeriodDays":20}`)
 	now := time.Now()

@@ -36,6 +36,7 @@ type Agent struct {
 	Started        *time.Time           `json:"started"`
 	Context        *Context             `json:"context"`
 	Cost           *Cost                `json:"cost"`
+	Allowed        *bool                `json:"allowed"`               // the user vouches for the record; null: not known
 	SharedWith     []agent.Handle       `json:"shared_with,omitempty"` // other agents of the same conversation
 }
 
@@ -72,6 +73,7 @@ func NewAgent(handle agent.Handle, sight observe.Sight, use *agent.ContextUse, c
 		Context: NewContext(use, bands, now), Cost: newCost(cost),
 	}
 	out.State, out.Cause = sight.Status.Words()
+	out.Allowed = allowed(sight)
 	if r.Handle != "" { // else the record could not be read
 		out.PermissionMode = r.LaunchPermissionMode()
 	}
@@ -112,6 +114,14 @@ func ageMS(status agent.Status) *int64 {
 	}
 	ms := status.Age.Milliseconds()
 	return &ms
+}
+
+func allowed(sight observe.Sight) *bool {
+	yes := sight.NotAllowed == nil
+	if sight.Record.Handle == "" || !yes && agent.KindOf(sight.NotAllowed) != agent.Held {
+		return nil
+	}
+	return &yes
 }
 
 func livePID(sight observe.Sight) *int {

@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/supervisor"
+)
+
+func newAllowCmd(f *factory) *cobra.Command {
+	o := &selection{}
+	cmd := &cobra.Command{
+		Use:   "allow {<handle>... | --all}",
+		Short: "Look at what a record would run, and allow it",
+		Long: withCodes(`A project comes from anywhere, and what lies in its .nbs decides nothing by itself: each
+record carries a seal, made with a key that is yours and in no project. Commands of yours
+seal what they write. A record without your seal (of a clone, of the original tools, or one
+that was edited) is shown as "not allowed", and nothing is started from it (8).
+
+allow shows all that the record would make run, and asks. It asks a person: on a terminal,
+and not for an agent. What was typed before the question does not count.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
+		Example: `  nbs-worker allow theologian
+  nbs-worker allow --all     # of a project that you have brought from elsewhere`,
+		Args:              o.positional,
+		ValidArgsFunction: f.handlesWhere(anybody),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runAllow(cmd.Context(), f, o)
+		},
+	}
+	cmd.Flags().BoolVar(&o.all, "all", false, "all agents of the project that are not allowed")
+	return cmd
+}
+
+func runAllow(ctx context.Context, f *factory, o *selection) error {
+	if !f.streams.InTTY || !f.streams.ErrTTY || !f.streams.OutTTY {
+		return failed(agent.Errorf(agent.Held, "only a person can allow, on a terminal").
+			Hint("type it in a terminal of yours: nbs-worker allow %s", o), "allow")
+	}
+	s, err := f.supervisor()
+	if err != nil {
+		return failed(err, "allow")
+	}
+	if err := s.CheckPerson("allow what a record runs"); err != nil {
+		return failed(err, "allow")
+	}
+	handles := o.handles
+	if o.all {
+		if handles, err = s.Store.Handles(); err != nil {
+			return failed(err, "allow")
+		}
+	}
+	if len(handles) == 0 {
+		f.note("there is no agent")
+		return nil
+	}
+	const inOrder = 1 // at a time: each is a question
+	return f.each(ctx, "allow", handles, o.several(), inOrder, func(handle agent.Handle) (outcome, error) {
+		return f.allowOne(ctx, s, handle)
+	})
+}
+
+// allowOne shows what one record would run, and asks.
+func (f *factory) allowOne(ctx context.Context, s *supervisor.Supervisor, handle agent.Handle) (outcome, error) {
+	asked, err := s.Request(handle)
+	if err != nil {
+		return outcome{}, err
+	}
+	done := outcome{json: struct{}{}, handle: asked.Record.Handle, words: "is allowed already"}
+	if asked.Allowed {
+		return done, nil
+	}
+	if _, err := fmt.Fprintf(f.streams.Out, "\n%s would run:\n\n", sanitize(string(handle))); err != nil {
+		return outcome{}, err
+	}
+	if err := f.printLines(requestLines(asked)); err != nil {
+		return outcome{}, err
+	}
+	if !f.confirmed(fmt.Sprintf("\nallow %s to run so? [y/N] ", handle)) {
+		return outcome{}, agent.Errorf(agent.Failed, "it was not allowed; nothing was changed")
+	}
+	if err := s.Allow(ctx, asked); err != nil {
+		return outcome{}, err
+	}
+	done.words = "allowed"
+	return done, nil
+}
+
+// confirmed asks a person at a terminal. What was typed before the question was no answer to it.
+func (f *factory) confirmed(question string) bool {
+	if in, ok := f.streams.In.(*os.File); ok {
+		_ = unix.IoctlSetInt(int(in.Fd()), unix.TCFLSH, unix.TCIFLUSH) // what is not a terminal was refused
+	}
+	fmt.Fprint(f.streams.Err, sanitize(question))
+	answer, _ := bufio.NewReader(f.streams.In).ReadString('\n') // the end of the input is a no
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes"
+}
+
+// requestLines are all that a record would make run, a part a line. Its texts stand quoted:
+// none of them can look like another line.
+func requestLines(asked supervisor.Request) []line {
+	r := &asked.Record
+	var lines []line
+	if asked.Prompt != "" { // first: however long it is, the rest stands right above the question
+		lines = append(lines, line{"Prompt", strconv.Quote(asked.Prompt)})
+	}
+	lines = append(lines, []line{
+		{"Program", cmp.Or(asked.Program, "claude, which is not found now")},
+		{"Folder", strconv.Quote(r.LaunchCwd())},
+		{"Model", modelName(r.Model)},
+		{"Permissions", string(r.LaunchPermissionMode())},
+		{"Session ID", string(r.SessionID)},
+		{"Config folder", configFolder(r)},
+		{"Arguments", quotedList(r.ClaudeArgs)},
+	}...)
+	for _, name := range slices.Sorted(maps.Keys(r.Env)) {
+		lines = append(lines, line{"Variable", name + "=" + strconv.Quote(r.Env[name])})
+	}
+	for _, previous := range r.PreviousSessions {
+		lines = append(lines, line{"Previous", string(previous.SessionID)})
+	}
+	if r.MayManage {
+		lines = append(lines, line{"Powers", "it may give other agents what it does not have itself"})
+	}
+	if len(asked.Changed) > 0 {
+		lines = append(lines, line{"Changed", "since it was allowed: " + strings.Join(asked.Changed, ", ")})
+	}
+	return lines
+}
+
+func configFolder(r *agent.Record) string {
+	switch {
+	case r.ConfigDir != "":
+		return strconv.Quote(r.ConfigDir)
+	case r.Schema == 0:
+		return "the one of the command that starts it"
+	default:
+		return "Claude's own"
+	}
+}
+
+func quotedList(words []string) string {
+	if len(words) == 0 {
+		return "none of its own"
+	}
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = strconv.Quote(word)
+	}
+	return strings.Join(quoted, " ")
+}

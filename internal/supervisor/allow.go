@@ -1,0 +1,50 @@
+package supervisor
+
+import (
+	"context"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+)
+
+// Request is what a person is asked to allow: all that the record of an agent would run.
+type Request struct {
+	Record  agent.Record
+	Allowed bool     // it is already
+	Changed []string // fields that are not as they were allowed last; none when that is not known
+	Program string   // path of claude; "" when there is none now
+	Prompt  string   // that a start would send; "" for none
+}
+
+// Request loads what there is to allow of an agent. Errors: those of loading its record; Unfit
+// when the key of the seals cannot be used.
+func (s *Supervisor) Request(handle agent.Handle) (Request, error) {
+	r, err := s.Store.Load(handle)
+	if err != nil {
+		return Request{}, err
+	}
+	err = s.Store.CheckSeal(&r)
+	if err != nil && agent.KindOf(err) != agent.Held {
+		return Request{}, err
+	}
+	asked := Request{Record: r, Allowed: err == nil, Changed: s.Store.ChangedSinceSealed(&r)}
+	asked.Program, _ = claude.FindBinary(s.Variable(claude.BinaryVariable)) // it may be installed later
+	if r.TranscriptSeen.IsZero() {
+		asked.Prompt = r.InitialPrompt
+	}
+	return asked, nil
+}
+
+// Allow seals the record that a person has looked at. Errors: Conflict when it was changed
+// since.
+func (s *Supervisor) Allow(ctx context.Context, asked Request) error {
+	unlock, err := s.Store.LockVerb(asked.Record.Handle, "allow", s.now())
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := s.Store.Allow(ctx, &asked.Record); err != nil {
+		return err
+	}
+	return s.journal(ctx, "allow", &asked.Record, "a person looked at what it would run")
+}

@@ -1,0 +1,4 @@
+package supervisor
+
+// CheckPerson is a placeholder until powers are in.
+func (s *Supervisor) CheckPerson(_ string) error { return nil }
