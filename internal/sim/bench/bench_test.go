@@ -44,7 +44,7 @@ func TestEverythingIsMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, times := range map[string]int{
-		"`session <handle>`": 2, "`list`": 2, "`spawn` until claude's first byte": 2, "`spawn` until Claude Code is ready": 1,
+		"`session <handle>`": 2, "`list`": 2, "`spawn` until claude's first byte": 2, "`spawn` until Claude Code is ready": 1, "`resume --down` after `kill-server`": 1,
 		"start-up: `version`": 1, "start-up: the launcher": 1, "`hook`": 1, "`statusline`": 1,
 	} {
 		var found []Pair

@@ -12,7 +12,7 @@ const paneFields = "#{pid}|#{session_id}|#{pane_id}|#{pane_pid}|#{@nbs_invocatio
 func (w *world) compareLooks(ctx context.Context, effort Effort, agents int) ([]Pair, error) {
 	last := handle(agents - 1)
 	session := Pair{
-		Name: "`session <handle>`", Beside: "`tmux display-message -p`", Agents: agents, Budget: Budget{Times: 2},
+		Name: "`session <handle>`", Beside: "`tmux display-message -p`", Agents: agents, Budget: Budget{Plus: 5},
 	}
 	var err error
 	session.Floor, session.Ours, err = interleave(ctx, effort,
@@ -22,8 +22,11 @@ func (w *world) compareLooks(ctx context.Context, effort Effort, agents int) ([]
 		return nil, fmt.Errorf("measure session: %w", err)
 	}
 	list := Pair{Name: "`list`", Beside: "`tmux list-panes -a`", Agents: agents}
-	if agents >= 100 {
-		list.Budget = Budget{Times: 2}
+	switch {
+	case agents >= 1000:
+		list.Budget = Budget{Plus: 40}
+	case agents >= 100:
+		list.Budget = Budget{Plus: 10}
 	}
 	list.Floor, list.Ours, err = interleave(ctx, effort,
 		w.timed("nbs-"+last, w.tmux("list-panes", "-a", "-F", paneFields)...),

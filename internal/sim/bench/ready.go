@@ -13,23 +13,35 @@ import (
 	"nbs-worker/internal/sim/isolate"
 )
 
-// compareReady compares, with the real Claude Code, how long it takes until it is ready: by spawn, which returns then,
-// and by tmux alone, until Claude's registry says so.
-func compareReady(ctx context.Context, effort Effort, opts Options) (pair Pair, err error) {
-	pair = Pair{Name: "`spawn` until Claude Code is ready", Beside: "`tmux new-session claude`", Agents: 1, Budget: Budget{}}
+// compareReal measures what the real Claude Code takes most of.
+func compareReal(ctx context.Context, effort Effort, opts Options) (pairs []Pair, err error) {
 	if err := isolate.Isolated(); err != nil {
-		return pair, fmt.Errorf("the real Claude Code runs only in isolation: %w", err)
+		return nil, fmt.Errorf("the real Claude Code runs only in isolation: %w", err)
 	}
 	server, err := api.Start(api.Options{}) //nolint:contextcheck // it serves until it is closed
 	if err != nil {
-		return pair, err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
 	w, err := newWorld(ctx, opts, server.URL())
 	if err != nil {
-		return pair, err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, w.end(ctx)) }()
+	for _, compare := range []func(context.Context, Effort, Options) (Pair, error){w.compareReady, w.compareRecovery} {
+		pair, err := compare(ctx, effort, opts)
+		if err != nil {
+			return nil, err
+		}
+		pairs = append(pairs, pair)
+	}
+	return pairs, nil
+}
+
+// compareReady compares how long it takes until claude is ready: by spawn, which returns then, and by tmux alone, until
+// Claude's registry says so.
+func (w *world) compareReady(ctx context.Context, effort Effort, opts Options) (pair Pair, err error) {
+	pair = Pair{Name: "`spawn` until Claude Code is ready", Beside: "`tmux new-session claude`", Agents: 1, Budget: Budget{}}
 	pair.Floor, pair.Ours, err = interleave(ctx, effort, w.plainReady(opts.Claude), w.spawnReady)
 	if err != nil {
 		err = fmt.Errorf("measure spawn of Claude Code: %w", err)

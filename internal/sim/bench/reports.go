@@ -39,7 +39,7 @@ func (w *world) compareReports(ctx context.Context, effort Effort) ([]Pair, erro
 	env := []string{"NBS_HANDLE=" + handle(0), "NBS_ROOT=" + w.Project, "NBS_INVOCATION_ID=" + record.Process.Invocation}
 	var pairs []Pair
 	for _, call := range []struct{ verb, input string }{{"hook", hookInput}, {"statusline", statusLineInput}} {
-		pair := Pair{Name: "`" + call.verb + "`", Beside: "empty Go program", Budget: Budget{Plus: 3}}
+		pair := Pair{Name: "`" + call.verb + "`", Beside: "empty Go program", Budget: Budget{Plus: 4}}
 		said := w.said(call.verb, fmt.Sprintf(call.input, record.SessionID), env)
 		if pair.Floor, pair.Ours, err = interleave(ctx, effort, w.timed("", filepath.Join(w.tools, "empty")), said); err != nil {
 			return nil, fmt.Errorf("measure %s: %w", call.verb, err)

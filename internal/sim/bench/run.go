@@ -72,8 +72,8 @@ func (r *Result) measure(ctx context.Context, opts Options) error {
 		return nil
 	}
 	opts.say("the real Claude Code")
-	pair, err := compareReady(ctx, opts.Effort.few(), opts)
-	r.Pairs = append(r.Pairs, pair)
+	pairs, err := compareReal(ctx, opts.Effort.few(), opts)
+	r.Pairs = append(r.Pairs, pairs...)
 	return err
 }
 

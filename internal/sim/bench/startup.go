@@ -13,8 +13,8 @@ import (
 func (w *world) compareStartUp(ctx context.Context, effort Effort) ([]Pair, error) {
 	empty := w.timed("", filepath.Join(w.tools, "emptycobra"), "version")
 	pairs := []Pair{
-		{Name: "start-up: `version`", Beside: "empty cobra program", Budget: Budget{Plus: 3}},
-		{Name: "start-up: the launcher", Beside: "empty cobra program", Budget: Budget{Plus: 3}},
+		{Name: "start-up: `version`", Beside: "empty cobra program", Budget: Budget{Plus: 4}},
+		{Name: "start-up: the launcher", Beside: "empty cobra program", Budget: Budget{Plus: 4}},
 	}
 	ours := []sampler{w.timed("nbs-worker", w.nbs("version")...), w.refusedLauncher}
 	for i := range pairs {
