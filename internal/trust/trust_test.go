@@ -1,0 +1,174 @@
+package trust
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+
+	"nbs-worker/internal/agent"
+)
+
+func keeper(t testing.TB) *Keeper {
+	t.Helper()
+	return NewKeeper(Home(filepath.Join(t.TempDir(), "state", "nbs-worker")))
+}
+
+func mustSeal(t testing.TB, k *Keeper, kind, content string) string {
+	t.Helper()
+	seal, err := k.Seal(kind, []byte(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seal
+}
+
+func TestSealIsOfOneContentOfOneKindOfOneUser(t *testing.T) {
+	mine, theirs := keeper(t), keeper(t)
+	seal := mustSeal(t, mine, "record", "content")
+	if err := mine.Check("record", []byte("content"), seal); err != nil {
+		t.Error(err)
+	}
+	mustSeal(t, theirs, "record", "content")
+	for what, err := range map[string]error{
+		"another content":                        mine.Check("record", []byte("contenT"), seal),
+		"another kind":                           mine.Check("team", []byte("content"), seal),
+		"kind and content that join to the same": mine.Check("recor", []byte("dcontent"), seal),
+		"another user":                           theirs.Check("record", []byte("content"), seal),
+		"a user without key":                     keeper(t).Check("record", []byte("content"), seal),
+		"no seal":                                mine.Check("record", []byte("content"), ""),
+		"half a seal":                            mine.Check("record", []byte("content"), seal[:20]),
+		"no base64":                              mine.Check("record", []byte("content"), "?"+seal),
+	} {
+		if !errors.Is(err, ErrSeal) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+func TestFieldsThatJoinToTheSameAreNotTheSame(t *testing.T) {
+	k := keeper(t)
+	seal, err := k.SealFields("record", []agent.Field{{Name: "a", Value: "bc"}, {Name: "d", Value: ""}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range [][]agent.Field{
+		{{Name: "ab", Value: "c"}, {Name: "d", Value: ""}},
+		{{Name: "a", Value: "bcd"}},
+		{{Name: "d", Value: ""}, {Name: "a", Value: "bc"}},
+	} {
+		if err := k.CheckFields("record", other, seal); !errors.Is(err, ErrSeal) {
+			t.Errorf("%v: %v", other, err)
+		}
+	}
+}
+
+func TestChangedFieldsAreNamed(t *testing.T) {
+	k := keeper(t)
+	fields := []agent.Field{{Name: "cwd", Value: "/"}, {Name: "env", Value: ""}}
+	seal, err := k.SealFields("record", fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if changed := k.Changed("record", fields, seal); changed != nil {
+		t.Errorf("nothing was changed: %v", changed)
+	}
+	changed := slices.Clone(fields)
+	changed[1].Value = "x"
+	if names := k.Changed("record", changed, seal); !slices.Equal(names, []string{"env"}) {
+		t.Errorf("changed: %v", names)
+	}
+	if names := keeper(t).Changed("record", changed, seal); names != nil {
+		t.Errorf("by a user without a key: %v", names)
+	}
+}
+
+// Of many who make the key at a time all have the same one.
+func TestOneKeyOfManyAtATime(t *testing.T) {
+	home := Home(filepath.Join(t.TempDir(), "nbs-worker"))
+	seals := make([]string, 20)
+	var all sync.WaitGroup
+	for i := range seals {
+		all.Go(func() { seals[i], _ = NewKeeper(home).Seal("record", nil) })
+	}
+	all.Wait()
+	if slices.Sort(seals); seals[0] == "" || seals[0] != seals[len(seals)-1] {
+		t.Errorf("seals: %v", slices.Compact(seals))
+	}
+	entries, err := os.ReadDir(string(home))
+	if err != nil || len(entries) != 1 {
+		t.Errorf("the folder has %v, %v", entries, err)
+	}
+}
+
+func TestKeyThatMustNotBeUsed(t *testing.T) {
+	k := keeper(t)
+	mustSeal(t, k, "record", "")
+	for what, damage := range map[string]func(path string) error{
+		"open to others": func(path string) error { return os.Chmod(path, 0o640) },
+		"too short":      func(path string) error { return os.Truncate(path, 31) },
+		"a folder":       func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) },
+		"a link": func(path string) error {
+			return errors.Join(os.Rename(path, path+".there"), os.Symlink(path+".there", path))
+		},
+	} {
+		damaged := keeper(t)
+		mustSeal(t, damaged, "record", "")
+		if err := damage(damaged.path()); err != nil {
+			t.Fatal(err)
+		}
+		again := NewKeeper(damaged.home)
+		if err := again.Check("record", nil, "x"); agent.KindOf(err) != agent.Unfit {
+			t.Errorf("%s: %v", what, err)
+		}
+		if _, err := again.Seal("record", nil); agent.KindOf(err) != agent.Unfit {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+func TestHomeOfAnEnvironment(t *testing.T) {
+	for want, env := range map[Home][]string{
+		"/s/nbs-worker":                {"HOME=/h", "XDG_STATE_HOME=/s"},
+		"/h/.local/state/nbs-worker":   {"HOME=/h", "XDG_STATE_HOME=relative"},
+		"/told":                        {"HOME=/h", "XDG_STATE_HOME=/s", "NBS_STATE=/told"},
+		"/two/.local/state/nbs-worker": {"HOME=/one", "HOME=/two"},
+	} {
+		if got, err := HomeOf(env); got != want || err != nil {
+			t.Errorf("%v: %s, %v", env, got, err)
+		}
+	}
+	if _, err := HomeOf([]string{"HOME="}); agent.KindOf(err) != agent.Unfit {
+		t.Errorf("no home: %v", err)
+	}
+}
+
+var fields = []agent.Field{
+	{Name: "handle", Value: "theologian"}, {Name: "session_id", Value: "4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"}, {Name: "model", Value: "opus"},
+	{Name: "permission_mode", Value: "bypassPermissions"}, {Name: "project_root", Value: "/home/user/project"}, {Name: "cwd", Value: "/home/user/project"},
+	{Name: "initial_prompt", Value: "Read PLAN.md and begin."}, {Name: "claude_args", Value: ""}, {Name: "env", Value: ""}, {Name: "restart", Value: "no"},
+}
+
+func BenchmarkCheck(b *testing.B) {
+	k := keeper(b)
+	seal, err := k.SealFields("record", fields)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if err := k.CheckFields("record", fields, seal); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkSeal(b *testing.B) {
+	k := keeper(b)
+	for b.Loop() {
+		if _, err := k.SealFields("record", fields); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
