@@ -39,11 +39,16 @@ func (m *team) plant(handle string, fields map[string]any) {
 	for name, value := range fields {
 		r[name] = value
 	}
-	text, err := json.Marshal(r)
+	m.writeRecord(handle, encoded(m, r))
+}
+
+func encoded(m *team, value any) string {
+	m.Helper()
+	text, err := json.Marshal(value)
 	if err != nil {
 		m.Fatal(err)
 	}
-	m.writeRecord(handle, string(text))
+	return string(text)
 }
 
 // canary is a program that leaves a file when it is run.
@@ -125,6 +130,13 @@ func TestRecordWithoutASeal(t *testing.T) {
 			t.Errorf("%s: %s", what, r)
 		}
 		m.refused(8, "not allowed", "resume", "--down")
+	}
+	copied := m.record("alpha") // a second one, so that both come back through one recovery
+	copied["handle"], copied["tmux_session"] = "beta", "nbs-beta-live"
+	m.writeRecord("beta", encoded(m, copied))
+	r := m.refused(8, "resume alpha: the record is not allowed", "resume", "--down")
+	if !strings.Contains(r.stderr, "resume beta: the record is not allowed") || r.stdout != "" {
+		t.Error(r)
 	}
 	c := m.console(m.command([]string{"run", "alpha"}))
 	c.mustShow("the record is not allowed")
