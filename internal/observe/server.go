@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/proc"
@@ -131,7 +132,8 @@ func HintMoreFiles(err *agent.Error, pid int, files proc.Files) *agent.Error {
 }
 
 // PaneOf finds the pane of a start: by its mark and the launcher that leads it, never by a
-// name. That of an adopted process is the user's own.
+// name. One with the mark that is led by anything else was taken over by a person. That of an
+// adopted process is the user's own.
 func PaneOf(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool) {
 	if p == nil || p.Invocation == "" {
 		return tmux.Pane{}, false
@@ -140,9 +142,30 @@ func PaneOf(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool) {
 		return adoptedPane(panes, p)
 	}
 	for _, pane := range panes {
-		if pane.Belongs(p.Invocation) && (p.Launcher.PID == 0 && pane.Invocation != "" || pane.PID == p.Launcher.PID) {
+		if pane.Belongs(p.Invocation) && leads(p, pane) {
 			return pane, true
 		}
 	}
 	return tmux.Pane{}, false
+}
+
+// leads tells whether a pane that bears the mark of a start is led by its launcher. One that
+// has not come forward yet is what tmux made the pane for: it has the start in its environment,
+// or is still a copy of the server.
+func leads(p *agent.Process, pane tmux.Pane) bool {
+	if p.Launcher.PID != 0 {
+		return pane.PID == p.Launcher.PID
+	}
+	if pane.Invocation == "" {
+		return false
+	}
+	leader, err := proc.Identify(pane.PID)
+	if err != nil || proc.Name(pane.PID) == TmuxServerName {
+		return true // it has ended already, or has not begun
+	}
+	owner, err := proc.Owner(pane.PID)
+	asked, _ := proc.Variable(pane.PID, agent.LaunchVariable)
+	_, begun := proc.Variable(pane.PID, "TMUX_PANE") // in the middle of its exec it has no variable at all
+	others := err == nil && owner != os.Geteuid() || begun && asked != string(p.Invocation)
+	return !others || !proc.IsAlive(leader)
 }

@@ -181,6 +181,9 @@ func (d *doctor) unrecordedSessions(ctx context.Context) []Finding {
 			if cwd, err := proc.Cwd(pane.PID); err != nil || cwd != d.Store.Project() {
 				continue // another project's
 			}
+			if asked, _ := proc.Variable(pane.PID, agent.LaunchVariable); asked != string(pane.Invocation) {
+				continue // a person has taken the pane over
+			}
 			f := found(Warning, fmt.Sprintf("the tmux session %s was made for an agent of this project, and no record names it", agent.Quote(pane.Session)),
 				"what runs in it is in nobody's list", fmt.Sprintf("to see it: tmux -S %s attach -t '=%s'", agent.ShellWord(client.Path()), pane.Session))
 			f.about = string(pane.Invocation) // the next start of an agent has a session of the same name

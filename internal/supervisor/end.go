@@ -178,7 +178,7 @@ func (s *Supervisor) endPane(ctx context.Context, r *agent.Record) (leader agent
 	if id, err := proc.Identify(pane.PID); err == nil { // else it has gone already
 		leader = id
 	}
-	if err := client.KillPane(ctx, pane.ID); err != nil {
+	if err := client.KillPane(ctx, pane); err != nil {
 		return leader, observe.Diagnose(client, r.Handle, err)
 	}
 	if panes, err = client.Panes(ctx); err != nil {

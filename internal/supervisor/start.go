@@ -282,8 +282,9 @@ func (s *Supervisor) openPane(ctx context.Context, r *agent.Record, p Plan, clie
 		StartLimit: p.wait,
 	}
 	defer func() {
-		if before := p.Record.Process; err == nil && before != nil {
-			err = endDeadPanes(ctx, client, panes, before.Invocation)
+		// What is left of the last start in a server that keeps dead panes.
+		if left, there := observe.PaneOf(panes, p.Record.Process); err == nil && there && p.Record.Process.Adopted == nil {
+			err = client.KillPane(ctx, left)
 		}
 	}()
 	for _, spec.Name = range s.sessionNames(r) {
@@ -314,18 +315,6 @@ func ownSession(panes []tmux.Pane, spec tmux.Spec, before *agent.Process) string
 		}
 	}
 	return ""
-}
-
-// endDeadPanes removes what is left of a start in a server that keeps dead panes.
-func endDeadPanes(ctx context.Context, client *tmux.Client, panes []tmux.Pane, of agent.Invocation) error {
-	for _, pane := range panes {
-		if pane.Invocation == of {
-			if err := client.KillPane(ctx, pane.ID); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // socketFor is the tmux server of a start: the one that was asked for, the one where

@@ -75,7 +75,7 @@ func TestWithoutAServer(t *testing.T) {
 	if panes := s.panes(); len(panes) != 0 {
 		t.Errorf("panes without a server: %v", panes)
 	}
-	if err := s.KillPane(t.Context(), "%0"); err != nil {
+	if err := s.KillPane(t.Context(), Pane{ID: "%0", PID: 1}); err != nil {
 		t.Errorf("kill without a server: %v", err)
 	}
 	if _, err := s.Screen(t.Context(), "%0"); !errors.Is(err, ErrNoServer) {

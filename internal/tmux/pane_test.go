@@ -82,7 +82,7 @@ func TestPanesOfAPersonBearNoMark(t *testing.T) {
 	if len(panes) != 3 {
 		t.Errorf("%d panes; want 3", len(panes))
 	}
-	if err := s.KillPane(t.Context(), pane.ID); err != nil {
+	if err := s.KillPane(t.Context(), pane); err != nil {
 		t.Fatal(err)
 	}
 	if _, there := s.find(pane.Invocation); there || len(s.panes()) != 2 {
@@ -129,7 +129,7 @@ func TestHold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.KillPane(t.Context(), pane.ID); err != nil || len(s.panes()) != 1 {
+	if err := s.KillPane(t.Context(), pane); err != nil || len(s.panes()) != 1 {
 		t.Errorf("%+v, %v", s.panes(), err)
 	}
 	if err := release(t.Context()); err != nil || len(s.panes()) != 0 {
@@ -156,7 +156,7 @@ func TestScreens(t *testing.T) {
 	if screen := screens[one.ID]; screen.Invocation != one.Invocation || screen.Width != 120 || screen.Height != 40 || strings.Count(screen.Text, "\n") != 40 {
 		t.Errorf("%+v", screen)
 	}
-	if err := s.KillPane(t.Context(), one.ID); err != nil {
+	if err := s.KillPane(t.Context(), one); err != nil {
 		t.Fatal(err)
 	}
 	for _, ids := range [][]string{{one.ID, two.ID}, {two.ID, one.ID}} {

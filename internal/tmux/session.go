@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -108,12 +109,16 @@ func (spec Spec) marks(session, window string) []string {
 // happens, for a minute at most. release closes it; what attached clients saw last is then
 // the window at the given pane, or another of the session's.
 func (c *Client) Hold(ctx context.Context, sessionID string) (release func(context.Context) error, err error) {
-	out, err := c.run(ctx, "/", "new-window", "-d", "-t", sessionID+":", "-P", "-F", "#{pane_id}", "--", "sleep", "60")
+	out, err := c.run(ctx, "/", "new-window", "-d", "-t", sessionID+":", "-P", "-F", "#{pane_id} #{pane_pid}", "--", "sleep", "60")
 	if err != nil {
 		return nil, err
 	}
-	pane := strings.TrimSpace(out)
-	return func(ctx context.Context) error { return c.KillPane(ctx, pane) }, nil
+	id, leader, _ := strings.Cut(strings.TrimSpace(out), " ")
+	pid, err := strconv.Atoi(leader)
+	if err != nil {
+		return nil, agent.Errorf(agent.Failed, "tmux: what it said of a pane cannot be read")
+	}
+	return func(ctx context.Context) error { return c.KillPane(ctx, Pane{ID: id, PID: pid}) }, nil
 }
 
 // AsksForSession tells whether a command line is that of a client which asks for the session
@@ -132,10 +137,12 @@ func escapeWord(word string) string {
 	return word
 }
 
-// KillPane ends a pane by its id, and with it its window and its session when it was all that
-// was in them. One that is gone is no error.
-func (c *Client) KillPane(ctx context.Context, paneID string) error {
-	_, err := c.run(ctx, "/", "kill-pane", "-t", paneID)
+// KillPane ends a pane, and with it its window and its session when it was all that was in
+// them. One that is gone is no error, nor one that is led by another process by now: somebody
+// has taken it over. tmux itself looks, so that nobody can come in between.
+func (c *Client) KillPane(ctx context.Context, pane Pane) error {
+	same := "#{==:#{pane_pid}," + strconv.Itoa(pane.PID) + "}"
+	_, err := c.run(ctx, "/", "if-shell", "-F", "-t", pane.ID, same, "kill-pane -t "+pane.ID)
 	if errors.Is(err, ErrNoSession) || errors.Is(err, ErrNoServer) {
 		return nil
 	}

@@ -41,7 +41,7 @@ func TestSessionFromStartToEnd(t *testing.T) {
 	// A fork that is not its own program yet shows the server's environment, and one that just becomes it none.
 	rig.Eventually(t, "the pane has its mark", func() bool { return slices.Contains(environ(t, pane.PID), "NBS_LAUNCH="+string(invocation)) })
 	for range 2 {
-		if err := s.KillPane(t.Context(), pane.ID); err != nil {
+		if err := s.KillPane(t.Context(), pane); err != nil {
 			t.Errorf("KillPane: %v", err)
 		}
 	}
@@ -70,10 +70,10 @@ func TestNamesAreExact(t *testing.T) {
 	if now, there := s.find(bobby.Invocation); !there || now != bobby {
 		t.Errorf("the start of bob changed bobby: %+v", now)
 	}
-	if err := s.KillPane(t.Context(), bob.ID); err != nil {
+	if err := s.KillPane(t.Context(), bob); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.KillPane(t.Context(), bob.ID); err != nil {
+	if err := s.KillPane(t.Context(), bob); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]Pane{bobby}, s.panes()); diff != "" {
