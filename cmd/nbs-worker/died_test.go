@@ -279,22 +279,6 @@ func TestZombieLeaderIsGone(t *testing.T) {
 	m.mustHaveDied("alpha", "crashed", "signal: killed")
 }
 
-// A list that is taken right after a kill says how the agent ended: it waits for the launcher,
-// which is writing that down.
-func TestListRightAfterAKill(t *testing.T) {
-	m := real(t)
-	m.remembers("alpha")
-	m.keepServer()
-	for range 10 {
-		m.kill(m.session("alpha").RecordedPID, syscall.SIGKILL)
-		if list := m.ok("list"); !strings.HasPrefix(list, "alpha\tcrashed\tsignal: killed\t") && !strings.HasPrefix(list, "alpha\tidle\t") {
-			t.Errorf("right after a kill: %s", list) // idle: the kernel has not begun yet
-		}
-		m.waitState("alpha", "crashed")
-		m.ok("resume", "alpha")
-	}
-}
-
 // The cause of an end that was told once is told for ever, whatever ends after it.
 func TestCauseStaysWhenTheServerEnds(t *testing.T) {
 	m := real(t)

@@ -67,13 +67,13 @@ func (o *Observer) evidenceOf(ctx context.Context, r *agent.Record) Evidence {
 		return e
 	}
 	e.Report = o.ReportOf(r)
-	e.Claude, e.ClaudeErr = proc.Check(r.Process.Identity)
+	e.Claude, e.Ending, e.ClaudeErr = proc.CheckEnding(r.Process.Identity)
 	if e.Claude == proc.Alive {
 		if live, err := o.Registered(r); err == nil {
 			e.Entry = &live
 			o.followSeen(ctx, r, &e)
 		} else {
-			e.Claude, e.ClaudeErr = proc.Check(r.Process.Identity) // one that is ending has left the registry first
+			e.Claude, e.Ending, e.ClaudeErr = proc.CheckEnding(r.Process.Identity) // one that is ending has left the registry first
 		}
 	}
 	if e.Claude == proc.Alive {

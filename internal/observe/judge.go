@@ -38,6 +38,7 @@ type Evidence struct {
 	Now           time.Time
 	Claude        proc.Liveness // of the recorded process
 	ClaudeErr     error         // why that is not known
+	Ending        bool          // it was killed, or is on its way out, and not gone yet
 	LauncherLives bool
 	BeingStarted  bool           // another command is at work to start it
 	Entry         *claude.Live   // its entry in Claude's registry; nil: none
@@ -67,9 +68,9 @@ func Judge(r *agent.Record, e *Evidence) (agent.Status, claude.Dialog) {
 	return e.notRunning(r), ""
 }
 
-// leaving tells whether claude said that it would leave, and has not yet.
+// leaving tells whether claude is about to be gone: it was killed, or said that it would leave.
 func (e *Evidence) leaving() bool {
-	return e.Claude == proc.Alive && e.Entry == nil && e.Report.End != nil
+	return e.Claude == proc.Alive && (e.Ending || e.Entry == nil && e.Report.End != nil)
 }
 
 // unidentified judges a record of the original tools, whose bare pid proves nothing.
@@ -120,9 +121,15 @@ func (e *Evidence) running(r *agent.Record) (agent.Status, claude.Dialog) {
 	if !known {
 		status = e.silent(r)
 	}
+	if e.Ending {
+		status = agent.Status{Source: agent.FromProcess, State: agent.Unknown, Detail: "it was killed, or leaves, and has not ended yet"}
+	}
 	status.SamePID = true
-	dialog := e.addScreen(&status)
-	e.addReport(&status)
+	var dialog claude.Dialog
+	if !e.Ending {
+		dialog = e.addScreen(&status)
+		e.addReport(&status)
+	}
 	if !r.Started.IsZero() {
 		status.Uptime = e.Now.UTC().Truncate(time.Second).Sub(r.Started)
 	}
@@ -174,7 +181,7 @@ func (e *Evidence) silent(r *agent.Record) agent.Status {
 
 // NeedsScreen tells whether a screen may say more than what is known without it.
 func (e *Evidence) NeedsScreen() bool {
-	if e.Claude != proc.Alive {
+	if e.Claude != proc.Alive || e.Ending {
 		return false
 	}
 	status, known := e.registered()

@@ -28,6 +28,9 @@ func (o *Observer) Settled(ctx context.Context, handle agent.Handle) (agent.Reco
 	if !proc.IsGone(r.Process.Identity) {
 		proc.WaitGone(ctx, r.Process.Identity, KillNotice-time.Since(o.Began))
 	}
+	if _, ending, _ := proc.CheckEnding(r.Process.Identity); ending {
+		proc.WaitGone(ctx, r.Process.Identity, settlePatience)
+	}
 	if !proc.IsGone(r.Process.Identity) && ServerGone(&r) { // its terminal was hung up, and it leaves by itself
 		proc.WaitGone(ctx, r.Process.Identity, settlePatience-time.Since(o.Began))
 	}

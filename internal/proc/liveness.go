@@ -20,11 +20,18 @@ const (
 
 // Check tells whether the identified process lives, by all that identifies it.
 func Check(id agent.Identity) (Liveness, error) {
+	liveness, _, err := CheckEnding(id)
+	return liveness, err
+}
+
+// CheckEnding is [Check], and tells of one that is Alive whether it has been killed, or is on
+// its way out: it does nothing any more, and will be gone as soon as the kernel gets to it.
+func CheckEnding(id agent.Identity) (liveness Liveness, ending bool, err error) {
 	if liveness, err := checkPlace(id); liveness != Alive {
-		return liveness, err
+		return liveness, false, err
 	}
 	if liveness, known := checkInode(id); known && liveness != Alive {
-		return liveness, nil
+		return liveness, false, nil
 	}
 	return checkStart(id)
 }
@@ -76,18 +83,23 @@ func checkInode(id agent.Identity) (liveness Liveness, known bool) {
 }
 
 // checkStart compares when the process started.
-func checkStart(id agent.Identity) (Liveness, error) {
+func checkStart(id agent.Identity) (liveness Liveness, ending bool, err error) {
 	stat, err := readStat(id.PID)
+	if err == nil && stat.state != 'S' && !stat.ending() {
+		// The kernel writes the flags of a line before the signals: one that took a signal up in
+		// between shows neither. It was at work then.
+		stat, err = readStat(id.PID)
+	}
 	if errors.Is(err, os.ErrNotExist) {
-		return Gone, nil
+		return Gone, false, nil
 	}
 	if err != nil {
-		return Unsure, err
+		return Unsure, false, err
 	}
 	if stat.startTicks != id.StartTicks || stat.gone() {
-		return Gone, nil
+		return Gone, false, nil
 	}
-	return Alive, nil
+	return Alive, stat.ending(), nil
 }
 
 // Rebooted tells whether the identified process ran under an earlier boot of this

@@ -105,3 +105,27 @@ func TestAReapedProcessIsGone(t *testing.T) {
 		t.Error("a dead process has an environment")
 	}
 }
+
+// From the moment at which a kill was sent nobody takes the process for one that goes on,
+// however long the kernel needs to end it.
+func TestAKilledProcessIsEnding(t *testing.T) {
+	t.Parallel()
+	const tries = 50 // the kernel may be quick
+	for range tries {
+		c := startReady(t, "stay")
+		if liveness, ending, err := CheckEnding(c.id); liveness != Alive || ending || err != nil {
+			t.Fatalf("before: %d, %t, %v", liveness, ending, err)
+		}
+		if err := c.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		for liveness := Alive; liveness == Alive; {
+			var ending bool
+			var err error
+			if liveness, ending, err = CheckEnding(c.id); liveness == Alive && !ending || err != nil {
+				t.Fatalf("after the kill: %d, %t, %v", liveness, ending, err)
+			}
+		}
+		_ = c.Wait()
+	}
+}

@@ -18,10 +18,20 @@ type stat struct {
 	terminal   uint64 // device number; 0: none
 	cpuTicks   uint64 // used, in user mode and in the kernel
 	startTicks uint64 // clock ticks since boot
+	flags      uint64 // of the kernel: PF_EXITING and others
+	pending    uint64 // signals that wait for the first thread; bit 0 is signal 1
 }
 
 // gone tells whether the process has ended and waits only to be reaped.
 func (s stat) gone() bool { return s.state == 'Z' || s.state == 'X' }
+
+// ending tells whether nothing keeps the process from its end any more: SIGKILL has been sent
+// to it, which the kernel delivers to every thread, or it is on its way out already. It may
+// still have to be given a processor, and its memory taken back.
+func (s stat) ending() bool {
+	const exiting, signaled = 0x4, 0x400 // PF_EXITING, PF_SIGNALED
+	return s.gone() || s.flags&(exiting|signaled) != 0 || s.pending&(1<<(syscall.SIGKILL-1)) != 0
+}
 
 func readStat(pid int) (read stat, err error) {
 	err = smallfile.View(procPath(pid, "stat"), statLimit, func(line []byte) error {
@@ -39,21 +49,23 @@ const statLimit = 2 << 10 // bytes
 
 // The fields of a stat line that are read, as proc(5) counts them.
 const (
-	stateField  = 3
-	ppidField   = 4
-	ttyField    = 7
-	userField   = 14
-	systemField = 15
-	startField  = 22
+	stateField   = 3
+	ppidField    = 4
+	ttyField     = 7
+	flagsField   = 9
+	userField    = 14
+	systemField  = 15
+	startField   = 22
+	pendingField = 31
 )
 
 // parseStat reads the fields behind the last ')': the command in front of it may
 // hold blanks and parentheses.
 func parseStat(data []byte) (stat, error) {
-	var fields [startField + 1][]byte // by their numbers, and nothing allocated: a list reads a thousand lines
+	var fields [pendingField + 1][]byte // by their numbers, and nothing allocated: a list reads a thousand lines
 	end := bytes.LastIndexByte(data, ')')
 	rest := data[end+1:]
-	for i := stateField; i <= startField; i++ {
+	for i := stateField; i <= pendingField; i++ {
 		fields[i], rest = nextWord(rest)
 	}
 	ppid, err1 := strconv.Atoi(string(fields[ppidField]))
@@ -61,11 +73,13 @@ func parseStat(data []byte) (stat, error) {
 	user, err2 := strconv.ParseUint(string(fields[userField]), 10, 64)
 	system, err3 := strconv.ParseUint(string(fields[systemField]), 10, 64)
 	ticks, err4 := strconv.ParseUint(string(fields[startField]), 10, 64)
+	flags, err6 := strconv.ParseUint(string(fields[flagsField]), 10, 64)
+	pending, err7 := strconv.ParseUint(string(fields[pendingField]), 10, 64)
 	state := fields[stateField]
-	if end < 0 || errors.Join(err1, err2, err3, err4, err5) != nil || len(state) != 1 || !isLetter(state[0]) {
+	if end < 0 || errors.Join(err1, err2, err3, err4, err5, err6, err7) != nil || len(state) != 1 || !isLetter(state[0]) {
 		return stat{}, fmt.Errorf("malformed stat line of %d bytes", len(data))
 	}
-	return stat{state: state[0], ppid: ppid, terminal: terminal, cpuTicks: user + system, startTicks: ticks}, nil
+	return stat{state: state[0], ppid: ppid, terminal: terminal, cpuTicks: user + system, startTicks: ticks, flags: flags, pending: pending}, nil
 }
 
 // nextWord cuts the first word off a line.

@@ -8,14 +8,14 @@ import (
 
 // statLine is a line of /proc/<pid>/stat with the command in place.
 func statLine(comm string) string {
-	return "4711 (" + comm + ") S 12 4711 4711 34816 4711 4194304 1 0 0 0 1 2 0 0 20 0 9 0 353737 1 2 3\n"
+	return "4711 (" + comm + ") S 12 4711 4711 34816 4711 4194304 1 0 0 0 1 2 0 0 20 0 9 0 353737 1 2 3 4 5 6 7 8 256 0\n"
 }
 
 func TestParseStatReadsBehindTheCommand(t *testing.T) {
 	t.Parallel()
 	for _, comm := range []string{"claude", "tmux: server", ") (", ") Z 1 1", "a) S 1 2 3 (b", "", "()", "\n", "\xff"} {
 		got, err := parseStat([]byte(statLine(comm)))
-		if want := (stat{state: 'S', ppid: 12, cpuTicks: 1 + 2, startTicks: 353737, terminal: 34816}); err != nil || got != want {
+		if want := (stat{state: 'S', ppid: 12, cpuTicks: 1 + 2, startTicks: 353737, terminal: 34816, flags: 4194304, pending: 256}); err != nil || got != want {
 			t.Errorf("command %q: %+v, %v; want %+v", comm, got, err, want)
 		}
 	}
@@ -66,7 +66,7 @@ func FuzzParseStatOfAnyName(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, comm string) {
 		got, err := parseStat([]byte(statLine(comm)))
-		if want := (stat{state: 'S', ppid: 12, cpuTicks: 1 + 2, startTicks: 353737, terminal: 34816}); err != nil || got != want {
+		if want := (stat{state: 'S', ppid: 12, cpuTicks: 1 + 2, startTicks: 353737, terminal: 34816, flags: 4194304, pending: 256}); err != nil || got != want {
 			t.Errorf("command %q: %+v, %v", comm, got, err)
 		}
 	})
