@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -60,12 +62,12 @@ func TestShortenedTranscriptIsPutBackWhole(t *testing.T) {
 		path := before.Transcript.Path
 		whole := m.bytesOf(path)
 		m.replace(path, firstTurn(t, whole))
-		if out := m.ok("session", "alpha"); !strings.Contains(out, "Claude's own has lost its end") {
+		if out := m.ok("session", "alpha"); !strings.Contains(out, "Claude's own has lost a part") {
 			t.Errorf("session does not tell:\n%s", out)
 		}
-		m.doctor(1).finds(m, "team.transcripts", "warning", "the end of its transcript is missing")
+		m.doctor(1).finds(m, "team.transcripts", "warning", "a part of its transcript is missing")
 		r := m.nbs("resume", "alpha", "--prompt", "What number?")
-		if r.code != 0 || !strings.Contains(r.stderr, "its transcript had lost its end") || !strings.Contains(r.stderr, "the whole one was put back") {
+		if r.code != 0 || !strings.Contains(r.stderr, "its transcript had lost a part") || !strings.Contains(r.stderr, "the whole one was put back") {
 			t.Error(r)
 		}
 		m.mustAnswer("alpha", "44")
@@ -152,4 +154,91 @@ func TestTranscriptThatWasEmptiedInPlace(t *testing.T) {
 	}
 	m.doctor(1).finds(m, "team.transcripts", "failure", "its transcript is empty")
 	m.refused(2, "is empty now", "resume", "alpha")
+}
+
+// lines are the lines of a transcript that hold any of the words, or none of them.
+func lines(text []byte, with bool, words ...string) []byte {
+	var out []byte
+	for line := range bytes.Lines(text) {
+		if slices.ContainsFunc(words, func(word string) bool { return bytes.Contains(line, []byte(word)) }) == with {
+			out = append(out, line...)
+		}
+	}
+	return out
+}
+
+// What is missing need not be the end: an editor takes lines out anywhere.
+func TestTranscriptThatLostAPartIsPutBackWhole(t *testing.T) {
+	middle := func(_ *testing.T, whole []byte) []byte { return lines(whole, false, "Remember 43", "remember 43") }
+	for what, c := range map[string]struct {
+		left   func(t *testing.T, whole []byte) []byte
+		looked bool // at before the resume, which keeps what is there
+	}{
+		"the middle":       {middle, false},
+		"the middle, kept": {middle, true},
+		"the start":        {func(t *testing.T, whole []byte) []byte { return whole[len(firstTurn(t, whole)):] }, false},
+		"all but one": {func(t *testing.T, whole []byte) []byte {
+			all := slices.Collect(bytes.Lines(lines(whole, true, `"type":"user"`)))
+			if len(all) < 3 {
+				t.Fatalf("%s", whole)
+			}
+			return all[1]
+		}, false},
+	} {
+		t.Run(what, func(t *testing.T) {
+			m := real(t)
+			before := m.threeTurns()
+			path := before.Transcript.Path
+			whole := m.bytesOf(path)
+			m.replace(path, c.left(t, whole))
+			if c.looked {
+				if out := m.ok("session", "alpha"); !strings.Contains(out, "Claude's own has lost a part") {
+					t.Errorf("session does not tell:\n%s", out)
+				}
+			}
+			m.doctor(1).finds(m, "team.transcripts", "warning", "a part of its transcript is missing")
+			r := m.nbs("resume", "alpha", "--prompt", "What number?")
+			if r.code != 0 || !strings.Contains(r.stderr, "its transcript had lost a part") || !strings.Contains(r.stderr, "the whole one was put back") {
+				t.Error(r)
+			}
+			m.mustAnswer("alpha", "44")
+			if now := m.bytesOf(path); !bytes.HasPrefix(now, whole) {
+				t.Error("the transcript does not begin with all that it had")
+			}
+			m.mustBeInTheJournal("restored", "alpha", before.SessionID)
+			m.doctor(0).isWell(m, "team.transcripts")
+		})
+	}
+}
+
+// What is written over in place is written over in the second name too. What was there is
+// remembered apart from both: the agent is not brought back into another conversation.
+func TestTranscriptThatWasRewrittenIsRefused(t *testing.T) {
+	renamed := func(text []byte) []byte { return bytes.ReplaceAll(text, []byte(`"uuid":"`), []byte(`"uuid":"0`)) }
+	for what, written := range map[string]func(t *testing.T, whole []byte) []byte{
+		"longer":  func(_ *testing.T, whole []byte) []byte { return renamed(whole) },
+		"as long": func(_ *testing.T, whole []byte) []byte { return bytes.ReplaceAll(whole, []byte("44"), []byte("45")) },
+		"shorter": func(t *testing.T, whole []byte) []byte { return renamed(firstTurn(t, whole)) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			m := real(t)
+			before := m.threeTurns()
+			path := before.Transcript.Path
+			if err := os.WriteFile(path, written(t, m.bytesOf(path)), 0o600); err != nil { // in place
+				t.Fatal(err)
+			}
+			for range 2 { // to look at it does not make it right
+				if out := m.ok("session", "alpha"); !strings.Contains(out, "Kept:            -, for ") {
+					t.Errorf("session vouches for what was written over:\n%s", out)
+				}
+				m.doctor(1).finds(m, "team.transcripts", "failure", "was written over")
+				m.refused(5, "was written over", "resume", "alpha")
+			}
+			r := m.refused(5, "resume alpha --fresh", "resume", "alpha")
+			m.mustHaveWayOut(r.stderr, "to go on with what is there: ")
+			m.ok("resume", "alpha")
+			m.waitState("alpha", "idle")
+			m.doctor(0).isWell(m, "team.transcripts")
+		})
+	}
 }

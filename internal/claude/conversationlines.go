@@ -32,37 +32,6 @@ func endOfLines(f *os.File) (int64, error) {
 	return last.start, err
 }
 
-// edges are the ids of the first record of a transcript and of the last; "" when it has none.
-func edges(f *os.File) (first, last string, err error) {
-	info, err := f.Stat()
-	if err != nil {
-		return "", "", err
-	}
-	forward, backward := forwardLines{file: f}, backwardLines{file: f, at: info.Size()}
-	if first, err = firstUUID(f, forward.next); err != nil || first == "" {
-		return first, "", err
-	}
-	last, err = firstUUID(f, backward.next)
-	return first, last, err
-}
-
-// firstUUID is the id of the first record that the lines have; "" when they have none.
-func firstUUID(f io.ReaderAt, next func() (span, error)) (string, error) {
-	for {
-		at, err := next()
-		if errors.Is(err, io.EOF) {
-			return "", nil
-		}
-		if err != nil {
-			return "", err
-		}
-		record, err := readRecord(f, at)
-		if err != nil || record.UUID != "" {
-			return record.UUID, err
-		}
-	}
-}
-
 // backwardLines finds the lines of a file from an end of a line to the beginning, however
 // long they are.
 type backwardLines struct {

@@ -96,7 +96,7 @@ func (c Config) ClearPlace(id agent.SessionID) error {
 	return nil
 }
 
-// SetShortenedAside renames a transcript whose end is missing, so that the whole one can be put
+// SetShortenedAside renames a transcript of which a part is missing, so that the whole one can be put
 // into its place, and returns its new path; "" when there is none, or nothing was said in it.
 func (c Config) SetShortenedAside(id agent.SessionID) (path string, err error) {
 	transcript, found, err := c.Transcript(id)
@@ -110,8 +110,8 @@ func (c Config) SetShortenedAside(id agent.SessionID) (path string, err error) {
 	return transcript.Path + shortenedSuffix, os.Rename(transcript.Path, transcript.Path+shortenedSuffix)
 }
 
-// shortenedSuffix is what a transcript is renamed by whose end is missing. The whole one has
-// all of it, but it is Claude's file, so it is not removed.
+// shortenedSuffix is what a transcript is renamed by of which a part is missing. The whole one
+// has all of it, but it is Claude's file, so it is not removed.
 const shortenedSuffix = ".shortened"
 
 // Continued finds the transcripts in which this one began: each first record has a parent,
@@ -175,50 +175,6 @@ func holding(all []Transcript, uuid string) (*Transcript, error) {
 		}
 	}
 	return nil, nil
-}
-
-// Has tells whether another transcript stands in this one: its first record and its last do.
-func (t Transcript) Has(other Transcript) (bool, error) {
-	mine, err := os.Stat(t.Path)
-	if err != nil {
-		return false, err
-	}
-	f, err := openRegular(other.Path)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	if theirs, err := f.Stat(); err != nil || os.SameFile(mine, theirs) {
-		return true, err
-	}
-	first, last, err := edges(f)
-	if err != nil || first == "" {
-		return true, err // there is nothing in it
-	}
-	for _, uuid := range []string{first, last} {
-		there, err := holding([]Transcript{t}, uuid)
-		if err != nil || there == nil {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
-// Join puts all parts, one after the other, into the place of this transcript, which is the
-// last of them.
-func (t Transcript) Join(parts []Transcript) error {
-	return writeTranscript(t.Path, func(out io.Writer) error {
-		for _, part := range parts {
-			text, err := os.ReadFile(part.Path)
-			if err == nil && len(text) > 0 && text[len(text)-1] != '\n' {
-				text = append(text, '\n') // its last record was cut short
-			}
-			if _, err2 := out.Write(text); err != nil || err2 != nil {
-				return errors.Join(err, err2)
-			}
-		}
-		return nil
-	})
 }
 
 // writeTranscript replaces a transcript when the new one is whole and on the disk.

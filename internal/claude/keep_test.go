@@ -139,3 +139,33 @@ func TestClearPlace(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Another transcript stands in this one when each of its records does, wherever.
+func TestHasAllRecords(t *testing.T) {
+	t.Parallel()
+	config := newConfig(t)
+	a, b, c := recordLine("a", ""), recordLine("b", "a"), recordLine("c", "b")
+	current := config.putTranscript(t, a+b+c)
+	for text, want := range map[string]bool{
+		"": true, metaLine: true, a: true, a + b + c: true, b: true, a + c: true, c + a: true, a + metaLine + c + `{"cut sh`: true,
+		a + b + c + recordLine("d", "c"): false, recordLine("x", ""): false, a + recordLine("x", "a") + c: false,
+	} {
+		if has, err := current.Has(TranscriptAt(config.put(t, "other.jsonl", text))); has != want || err != nil {
+			t.Errorf("%q: %t, %v", text, has, err)
+		}
+	}
+}
+
+// A part that begins within the one before is not written twice.
+func TestJoinOfPartsThatOverlap(t *testing.T) {
+	t.Parallel()
+	config := newConfig(t)
+	a, b, c := recordLine("a", ""), recordLine("b", "a"), recordLine("c", "b")
+	current := config.putTranscript(t, b+c)
+	if err := current.Join([]Transcript{TranscriptAt(config.put(t, "1.jsonl", a+b)), current}); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(current.Path); err != nil || string(text) != a+b+c {
+		t.Errorf("%q, %v", text, err)
+	}
+}

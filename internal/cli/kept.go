@@ -41,7 +41,7 @@ func keptLine(v supervisor.View) string {
 	case v.Kept == store.Cut:
 		return "-, for something was cut off the transcript itself; nbs-worker doctor says more"
 	case v.Kept == store.Longer:
-		return "in .nbs/transcripts, all of it; Claude's own has lost its end, and nbs-worker resume puts the whole one back"
+		return "in .nbs/transcripts, all of it; Claude's own has lost a part, and nbs-worker resume puts the whole one back"
 	case v.Kept == store.OnlyCopy:
 		return "in .nbs/transcripts; Claude's own is gone, and nbs-worker resume puts it back"
 	case v.Kept == store.Linked:

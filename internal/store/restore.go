@@ -104,7 +104,7 @@ const (
 	CopyFresh Freshness = "copy"       // a copy, with all that the original has
 	CopyStale Freshness = "stale copy" // the original has been written since
 	OnlyCopy  Freshness = "only"       // the original is gone
-	Longer    Freshness = "longer"     // the original has only the beginning of it
+	Longer    Freshness = "longer"     // the original has only a part of it
 	Cut       Freshness = "cut"        // it is the original, and something was cut off that file
 	Emptied   Freshness = "empty"      // it is the original, and there is nothing in it
 )
@@ -125,7 +125,7 @@ func (s *Store) Freshness(id agent.SessionID, path string) (Freshness, error) {
 	case sameFile(&kept, &original) && kept.Size == 0:
 		return Emptied, nil
 	case sameFile(&kept, &original):
-		if _, cut, err := s.CutTranscript(id, path); err != nil || cut {
+		if cut, err := s.CutTranscript(id, path); err != nil || cut != nil {
 			return Cut, err
 		}
 		return Linked, nil

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
@@ -19,20 +20,26 @@ import (
 // mark is how far a transcript was written when it was last looked at.
 type mark struct {
 	Size int64 `json:"size,omitempty"` // bytes
+	Head sum   `json:"head,omitempty"` // SHA-256 of the first of them; empty: not remembered
 	Tail sum   `json:"tail,omitempty"` // SHA-256 of the last of them
 }
 
-// markLength is how much of the end of a transcript a mark is made of, in bytes. Claude's
-// records carry ids and times: no two ends are alike.
-const markLength = 4 << 10
+// headLength and tailLengthOfMark are how much of a transcript a mark is made of, in bytes.
+// Claude's records carry ids and times: no two ends are alike.
+const (
+	headLength       = 1 << 10
+	tailLengthOfMark = 4 << 10
+)
 
 func markAt(f io.ReaderAt, size int64) (mark, error) {
-	length := min(size, markLength)
-	end := make([]byte, length)
-	if _, err := f.ReadAt(end, size-length); err != nil {
+	head, tail := make([]byte, min(size, headLength)), make([]byte, min(size, tailLengthOfMark))
+	if _, err := f.ReadAt(head, 0); err != nil {
 		return mark{}, err
 	}
-	return mark{Size: size, Tail: sumOf(end)}, nil
+	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil {
+		return mark{}, err
+	}
+	return mark{Size: size, Head: sumOf(head), Tail: sumOf(tail)}, nil
 }
 
 // stands tells whether all that the mark remembers is in the file.
@@ -44,7 +51,18 @@ func (m mark) stands(f *ownFile) (bool, error) {
 		return false, nil
 	}
 	now, err := markAt(f, m.Size)
-	return err == nil && now == m, err
+	return err == nil && now.Tail == m.Tail && (m.Head == "" || now.Head == m.Head), err
+}
+
+// beginsAlike tells whether the file begins as the mark remembers, as far as it goes.
+func (m mark) beginsAlike(f *ownFile) (bool, error) {
+	length := min(m.Size, headLength)
+	if m.Head == "" || f.stat.Size < length {
+		return true, nil
+	}
+	head := make([]byte, length)
+	_, err := f.ReadAt(head, 0)
+	return err == nil && sumOf(head) == m.Head, err
 }
 
 // remark moves the mark of a transcript to where it ends now. One of which something was cut
@@ -69,23 +87,36 @@ func (s *Store) setMark(ctx context.Context, id agent.SessionID, source *ownFile
 	return s.noteOrigin(id, source)
 }
 
-// CutTranscript tells whether something that was in the transcript at path is not in it any
-// more, though it is the file that was kept, and how many bytes are missing at least.
-func (s *Store) CutTranscript(id agent.SessionID, path string) (missing int64, cut bool, err error) {
+// CutOff is what was done to a transcript in place.
+type CutOff struct {
+	Missing   int64 // bytes, at least
+	Rewritten bool  // it is not the beginning of what it was, but has other content
+}
+
+// CutTranscript tells what of the transcript at path is not in it any more, though it is the
+// file that was kept; nil when all is there.
+func (s *Store) CutTranscript(id agent.SessionID, path string) (*CutOff, error) {
 	source, err := openOwn(unix.AT_FDCWD, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, false, nil
+		return nil, nil
 	}
 	if err != nil {
-		return 0, false, err
+		return nil, err
 	}
 	defer source.Close()
 	from := s.originOf(id)
 	stands, err := from.stands(source)
 	if err != nil || stands || !s.isKept(id, source) {
-		return 0, false, err
+		return nil, err
 	}
-	return max(0, from.Size-source.stat.Size), true, nil
+	alike, err := from.beginsAlike(source)
+	return &CutOff{Missing: max(0, from.Size-source.stat.Size), Rewritten: !alike || source.stat.Size >= from.Size}, err
+}
+
+// TranscriptMark is the file that remembers how far the transcript of a conversation was
+// written.
+func (s *Store) TranscriptMark(id agent.SessionID) string {
+	return filepath.Join(s.project, folder, transcripts, originFile(id))
 }
 
 // AcceptTranscript takes the transcript at path as it is: what was cut off is known to be lost.

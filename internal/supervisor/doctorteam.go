@@ -149,11 +149,13 @@ func (d *doctor) unwhole(k keeping) []Finding {
 			"put the file back from a backup, or give the conversation up: nbs-worker resume "+string(k.Handle)+" --fresh")}
 	case agent.KindOf(wholeErr) == agent.Conflict:
 		return []Finding{found(Failure, string(k.Handle)+": "+oneLine(wholeErr), "a resume is refused until somebody has said which of them the conversation is", agent.HintsOf(wholeErr)...)}
+	case lossErr == nil && loss != nil && loss.Rewritten:
+		return []Finding{found(Failure, string(k.Handle)+": "+loss.String(), "a resume is refused until somebody has said what is to become of it", agent.HintsOf(d.errRewritten(&k.record, loss))...)}
 	case lossErr == nil && loss != nil:
 		return []Finding{found(Failure, string(k.Handle)+": "+loss.String(), "the agent will not know what stood there; somebody has written into Claude's file",
 			"put the file back from a backup; or take it as it is: nbs-worker resume "+string(k.Handle))}
 	case wholeErr == nil && whole != nil:
-		return []Finding{found(Warning, string(k.Handle)+": the end of its transcript is missing where Claude has it; .nbs keeps all of it", "nothing is lost: a resume puts the whole one back",
+		return []Finding{found(Warning, string(k.Handle)+": a part of its transcript is missing where Claude has it; .nbs keeps all of it", "nothing is lost: a resume puts the whole one back",
 			"nbs-worker resume "+string(k.Handle))}
 	}
 	return nil

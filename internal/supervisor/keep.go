@@ -156,7 +156,7 @@ func (s *Supervisor) putBack(ctx context.Context, verb string, p *Plan) (*Restor
 	what := "was gone"
 	aside, err := p.config.SetShortenedAside(r.SessionID)
 	if err == nil && aside != "" {
-		what = "had lost its end, and what was left of it is now " + aside
+		what = "had lost a part, and what was left of it is now " + aside
 	}
 	if err == nil {
 		err = p.config.ClearPlace(r.SessionID)
@@ -196,6 +196,11 @@ func (s *Supervisor) addKept(ctx context.Context, view *View) {
 	}
 	freshness, err := s.Store.Freshness(id, path)
 	view.Kept, view.Unkept = freshness, cmp.Or(view.Unkept, err)
+	if config, err := s.ConfigOf(&view.Record); err == nil && freshness != store.NotKept {
+		if whole, err := s.checkWhole(&view.Record, config); err == nil && whole != nil {
+			view.Kept = store.Longer // it has been set aside, and another took its name
+		}
+	}
 }
 
 // keepHooked keeps the transcript that a hook names, at the ends of turns and of

@@ -81,6 +81,9 @@ func (s *Supervisor) plan(r agent.Record, start Start) (Plan, error) {
 		if plan.Loss, err = s.lossOf(config, r.SessionID); err != nil {
 			return Plan{}, err
 		}
+		if plan.Loss != nil && plan.Loss.Rewritten {
+			return Plan{}, s.errRewritten(&r, plan.Loss)
+		}
 	}
 	if plan.prompt == "" && opening == claude.OpenNew {
 		plan.prompt = r.InitialPrompt // nothing was ever said: this is the first start

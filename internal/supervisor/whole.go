@@ -14,7 +14,7 @@ import (
 // what is missing was taken away by somebody.
 
 // checkWhole compares the transcript of a conversation with all that is kept of it. It returns
-// what is to be put back in its place: the transcript is only the beginning of that. Errors:
+// what is to be put back in its place: that has all that the transcript has, and more. Errors:
 // Conflict when both have something that the other has not.
 func (s *Supervisor) checkWhole(r *agent.Record, config claude.Config) (*store.Kept, error) {
 	transcript, found, err := config.Transcript(r.SessionID)
@@ -25,35 +25,45 @@ func (s *Supervisor) checkWhole(r *agent.Record, config claude.Config) (*store.K
 	if err != nil {
 		return nil, nil //nolint:nilerr // what cannot be read is said when the transcript is kept again
 	}
+	missing, whole, err := missingFrom(transcript, all)
+	if err != nil || missing == nil || whole != nil {
+		return whole, err
+	}
 	var earlier []claude.Transcript
 	for _, kept := range all {
 		earlier = append(earlier, claude.TranscriptAt(kept.Path))
 	}
 	parts, err := transcript.Continued(earlier)
-	if err != nil {
-		return nil, err
+	if err != nil || len(parts) > 1 {
+		return nil, err // what came before is joined to it before the start
 	}
-	if len(parts) > 1 {
-		return nil, nil // what came before is joined to it before the start
-	}
-	for i, kept := range all {
-		has, err := transcript.Has(earlier[i])
-		if err != nil {
-			return nil, err
-		}
-		if has {
+	return nil, errWentApart(r, transcript, *missing)
+}
+
+// missingFrom finds a kept transcript of which something is missing in the one that is there, and
+// the largest such that has all of it.
+func missingFrom(transcript claude.Transcript, all []store.Kept) (missing, whole *store.Kept, err error) {
+	for _, kept := range all {
+		other := claude.TranscriptAt(kept.Path)
+		has, err := transcript.Has(other)
+		if err != nil || has {
+			if err != nil {
+				return nil, nil, err
+			}
 			continue
 		}
-		longer, err := kept.GoesOn(transcript.Path)
-		if err != nil {
-			return nil, err
+		if missing == nil {
+			missing = &kept
 		}
-		if longer {
-			return &kept, nil
+		larger := whole == nil || kept.Size > whole.Size
+		if has, err = other.Has(transcript); err != nil {
+			return nil, nil, err
 		}
-		return nil, errWentApart(r, transcript, kept)
+		if has && larger {
+			whole = &kept
+		}
 	}
-	return nil, nil
+	return missing, whole, nil
 }
 
 // errWentApart leaves to a person which of two transcripts the conversation is.
@@ -69,10 +79,14 @@ func errWentApart(r *agent.Record, transcript claude.Transcript, kept store.Kept
 type Loss struct {
 	Path  string
 	Bytes int64 // that are missing at least
+
+	// Rewritten is a transcript that has other content now: it is not the conversation that it
+	// was, and only a person can say whether it is to be gone on with.
+	Rewritten bool
 }
 
 func (l *Loss) String() string {
-	if l.Bytes == 0 {
+	if l.Rewritten {
 		return "its transcript was written over, and what stood there is in no copy: " + l.Path
 	}
 	return fmt.Sprintf("the last %s of its transcript were cut off, and are in no copy: %s", agent.Bytes(uint64(l.Bytes)), l.Path) //nolint:gosec // a size
@@ -84,11 +98,20 @@ func (s *Supervisor) lossOf(config claude.Config, id agent.SessionID) (*Loss, er
 	if err != nil || !found {
 		return nil, err
 	}
-	missing, cut, err := s.Store.CutTranscript(id, transcript.Path)
-	if err != nil || !cut {
+	cut, err := s.Store.CutTranscript(id, transcript.Path)
+	if err != nil || cut == nil {
 		return nil, err
 	}
-	return &Loss{Path: transcript.Path, Bytes: missing}, nil
+	return &Loss{Path: transcript.Path, Bytes: cut.Missing, Rewritten: cut.Rewritten}, nil
+}
+
+// errRewritten leaves to a person what becomes of a conversation whose transcript was written
+// over.
+func (s *Supervisor) errRewritten(r *agent.Record, loss *Loss) error {
+	return agent.Errorf(agent.Conflict, "%s", loss.String()).
+		Hint("put the file back from a backup, then repeat the command").
+		Hint("to go on with what is there: rm %s", agent.ShellWord(s.Store.TranscriptMark(r.SessionID))).
+		Hint("or give the conversation up: nbs-worker resume %s --fresh", r.Handle)
 }
 
 // noteLoss writes down what was cut off the transcript that an agent was resumed from, so that

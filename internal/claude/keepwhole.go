@@ -1,0 +1,144 @@
+package claude
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+)
+
+// Has tells whether all records of another transcript stand in this one: it may be the same
+// file, the beginning of this one, or have lost some from anywhere.
+func (t Transcript) Has(other Transcript) (bool, error) {
+	mine, err := openRegular(t.Path)
+	if err != nil {
+		return false, err
+	}
+	defer mine.Close()
+	theirs, err := openRegular(other.Path)
+	if err != nil {
+		return false, err
+	}
+	defer theirs.Close()
+	if same, err := beginsWith(mine, theirs); err != nil || same {
+		return same, err
+	}
+	wanted, err := recordIDs(theirs)
+	if err != nil || len(wanted) == 0 {
+		return err == nil, err // there is nothing in it
+	}
+	there, err := recordIDs(mine)
+	if err != nil {
+		return false, err
+	}
+	for id := range wanted {
+		if !there[id] {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// beginsWith tells whether one file is another, or has all of its bytes at its beginning.
+func beginsWith(whole, beginning *os.File) (bool, error) {
+	a, err := whole.Stat()
+	if err != nil {
+		return false, err
+	}
+	b, err := beginning.Stat()
+	if err != nil || os.SameFile(a, b) || a.Size() < b.Size() {
+		return err == nil && os.SameFile(a, b), err
+	}
+	ours, theirs := make([]byte, linePiece), make([]byte, linePiece)
+	for at := int64(0); at < b.Size(); at += linePiece {
+		n := min(linePiece, b.Size()-at)
+		for f, into := range map[*os.File][]byte{whole: ours[:n], beginning: theirs[:n]} {
+			if _, err := f.ReadAt(into, at); err != nil {
+				return false, err
+			}
+		}
+		if !bytes.Equal(ours[:n], theirs[:n]) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// recordIDs are the ids of all records of a transcript.
+func recordIDs(f *os.File) (map[string]bool, error) {
+	ids := map[string]bool{}
+	lines := forwardLines{file: f}
+	for {
+		at, err := lines.next()
+		if errors.Is(err, io.EOF) {
+			return ids, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		record, err := readRecord(f, at)
+		if err != nil {
+			return nil, err
+		}
+		if record.UUID != "" {
+			ids[record.UUID] = true
+		}
+	}
+}
+
+// Join puts all parts, one after the other, into the place of this transcript, which is the
+// last of them. A record that an earlier part has too is written once.
+func (t Transcript) Join(parts []Transcript) error {
+	return writeTranscript(t.Path, func(out io.Writer) error {
+		written := map[string]bool{}
+		for _, part := range parts {
+			if err := part.copyNew(out, written); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// copyNew copies the lines of a transcript but for the records that were written before.
+func (t Transcript) copyNew(out io.Writer, written map[string]bool) error {
+	f, err := openRegular(t.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	lines := forwardLines{file: f}
+	for {
+		at, err := lines.next()
+		if errors.Is(err, io.EOF) {
+			return copyRest(out, f, lines.at)
+		}
+		if err != nil {
+			return err
+		}
+		record, err := readRecord(f, at)
+		if err != nil {
+			return err
+		}
+		if record.UUID != "" && written[record.UUID] {
+			continue
+		}
+		written[record.UUID] = true
+		if _, err := io.Copy(out, io.NewSectionReader(f, at.start, at.end-at.start)); err != nil {
+			return err
+		}
+	}
+}
+
+// copyRest copies what stands behind the last whole line, a record that was cut short.
+func copyRest(out io.Writer, f *os.File, from int64) error {
+	info, err := f.Stat()
+	if err != nil || info.Size() <= from {
+		return err
+	}
+	if _, err := io.Copy(out, io.NewSectionReader(f, from, info.Size()-from)); err != nil {
+		return err
+	}
+	_, err = io.WriteString(out, "\n")
+	return err
+}
