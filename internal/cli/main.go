@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,7 +21,7 @@ func Main(args []string, streams Streams) int {
 	neverCollect()
 	ctx, stop := untilInterrupted(isBrief(args))
 	defer stop()
-	f := &factory{streams: streams, began: time.Now().UTC(), json: slices.Contains(args, "--json")}
+	f := &factory{streams: streams, began: time.Now().UTC()}
 	defer f.close()
 	root := newRootCmd(f, args...)
 	root.SetArgs(args)
@@ -35,7 +36,22 @@ func Main(args []string, streams Streams) int {
 	if err == nil {
 		return 0
 	}
+	if _, atWork := errors.AsType[*verbError](err); !atWork && asksForJSON(args) {
+		f.json = true // the command line was not read that far
+	}
 	return f.report(err)
+}
+
+// asksForJSON tells of a command line that cannot be read whether its errors are for a program.
+func asksForJSON(args []string) bool {
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
+	return slices.ContainsFunc(args, func(arg string) bool {
+		value, given := strings.CutPrefix(arg, "--json=")
+		asked, err := strconv.ParseBool(value)
+		return arg == "--json" || given && (asked || err != nil)
+	})
 }
 
 // neverCollect turns the garbage collector off, up to a size that no command should

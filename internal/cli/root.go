@@ -75,7 +75,12 @@ nbs-worker resume <handle> --force --prompt TEXT.`,
 			}
 			return errUnknownCommand(cmd, args[0])
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.json {
+				return agent.Errorf(agent.BadInput, "a command is needed").Hint("nbs-worker --help")
+			}
+			return cmd.Help()
+		},
 
 		Version: version(),
 	}
@@ -84,8 +89,13 @@ nbs-worker resume <handle> --force --prompt TEXT.`,
 	flags.StringVar(&f.root, "root", "", "the project: the folder that holds .nbs (default: $NBS_ROOT, or found upward)")
 	flags.StringVar(&f.socket, "tmux-socket", "", "tmux server for new agents: a name as tmux -L takes it, or a path (default: $NBS_TMUX_SOCKET, or your own server)")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if !cmd.HasParent() {
+			return agent.Errorf(agent.BadInput, "%s", flagError(err)).Hint("%s --help", cmd.CommandPath())
+		}
 		return agent.Errorf(agent.BadInput, "%s: %s", cmd.Name(), flagError(err)).Hint("%s --help", cmd.CommandPath())
 	})
+	root.Flags().BoolVar(&f.json, "json", false, "") // so that what is wrong with a command is said before its flags are
+	_ = root.Flags().MarkHidden("json")
 	for _, c := range commands {
 		if len(args) > 0 && args[0] == c.name {
 			root.AddCommand(c.make(f))
