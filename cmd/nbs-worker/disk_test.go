@@ -198,6 +198,52 @@ func TestReadOnlyDisk(t *testing.T) {
 	m.mustRemember("alpha", alpha)
 }
 
+// A stop needs nothing of .nbs but its lock: a folder that is missing, and cannot be made, keeps
+// nobody alive.
+func TestStopOnAReadOnlyDiskWithoutAFolder(t *testing.T) {
+	for _, verb := range []string{"stop", "dismiss"} {
+		t.Run(verb, func(t *testing.T) {
+			m := standIn(t)
+			mounts := rig.PrivateMounts(t)
+			m.ok("spawn", "alpha")
+			pid := m.session("alpha").RecordedPID
+			for _, folder := range []string{"launch", "status", "transcripts"} {
+				if err := os.RemoveAll(m.inNbs(folder)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			mounts.ReadOnly(m.inNbs())
+			m.refused(1, verb+" alpha: it was ended, but could not be marked as stopped: ", verb, "alpha")
+			if !dead(pid) {
+				t.Error("the agent was left running")
+			}
+			mounts.Unmount(m.inNbs())
+			m.ok("resume", "alpha")
+		})
+	}
+}
+
+// A start that would end an agent that works needs room for all that it has to write: with less
+// the agent is left alone.
+func TestForceOnAFullDisk(t *testing.T) {
+	m := standIn(t)
+	rig.PrivateMounts(t).Tmpfs(m.inNbs(), "512k")
+	before := m.remembers("alpha")
+	for pages, forced := int64(0), false; !forced; pages++ {
+		if pages == 20 {
+			t.Fatal("with 80 kB free it is still refused")
+		}
+		free := m.fill(pages)
+		r := m.nbs("resume", "alpha", "--force")
+		forced = r.code == 0
+		if now := m.session("alpha"); !forced && (now.RecordedPID != before.RecordedPID || dead(before.RecordedPID)) {
+			t.Errorf("%d pages: the agent was ended: %s", pages, r)
+		}
+		free()
+	}
+	m.mustRemember("alpha", before, "--force")
+}
+
 func TestFirstSpawnOnAReadOnlyDisk(t *testing.T) {
 	m := standIn(t)
 	rig.PrivateMounts(t).ReadOnly(m.world.Project)

@@ -46,6 +46,10 @@ func (s *Store) LockVerb(handle agent.Handle, verb string, now time.Time) (unloc
 	if err := s.prepare(); err != nil {
 		return nil, err
 	}
+	return s.takeVerb(handle, verb, now)
+}
+
+func (s *Store) takeVerb(handle agent.Handle, verb string, now time.Time) (unlock func(), err error) {
 	holder := Holder{PID: os.Getpid(), Verb: verb, Handle: handle, Since: now}
 	unlock, err = s.tryLock(verbLock(handle), holder, func(by string) error {
 		return agent.Errorf(agent.Conflict, "another command is at work on this agent: %s", by).
@@ -57,12 +61,16 @@ func (s *Store) LockVerb(handle agent.Handle, verb string, now time.Time) (unloc
 	return unlock, err
 }
 
-// AwaitVerb is LockVerb for a verb that waits some seconds until another one has ended.
+// AwaitVerb is LockVerb for a verb that ends an agent. It waits some seconds until another one
+// has ended, and needs nothing of .nbs but the lock: what cannot be written, it says later.
 func (s *Store) AwaitVerb(ctx context.Context, handle agent.Handle, verb string, now time.Time) (unlock func(), err error) {
+	if err := s.prepare(); err != nil && !isUnwritable(err) {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, verbWait)
 	defer cancel()
 	for {
-		unlock, err = s.LockVerb(handle, verb, now)
+		unlock, err = s.takeVerb(handle, verb, now)
 		if agent.KindOf(err) != agent.Conflict || ctx.Err() != nil {
 			return unlock, err
 		}
@@ -71,6 +79,16 @@ func (s *Store) AwaitVerb(ctx context.Context, handle agent.Handle, verb string,
 			_ = free.Close()
 		}
 	}
+}
+
+// isUnwritable tells whether a disk takes nothing, or a folder.
+func isUnwritable(err error) bool {
+	for _, known := range []error{syscall.EROFS, syscall.ENOSPC, syscall.EDQUOT, syscall.EACCES, syscall.EPERM, syscall.EIO} {
+		if errors.Is(err, known) {
+			return true
+		}
+	}
+	return false
 }
 
 func verbLock(handle agent.Handle) string { return handle.Key() + ".verb" }

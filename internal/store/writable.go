@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"nbs-worker/internal/agent"
@@ -21,10 +22,8 @@ func (s *Store) CheckWritable(ctx context.Context, handle agent.Handle, id agent
 		return err
 	}
 	defer unlock()
-	for _, sub := range []string{sessions, launches} {
-		if err := s.tryWrite(sub, handle); err != nil {
-			return err
-		}
+	if err := s.tryWrites(handle); err != nil {
+		return err
 	}
 	lease, err := s.openRegular(locks+"/"+leaseName(id), os.O_CREATE|os.O_RDWR)
 	if err != nil {
@@ -42,19 +41,33 @@ func (s *Store) CheckWritable(ctx context.Context, handle agent.Handle, id agent
 	return errors.Join(err, journal.Close())
 }
 
-// tryWrite writes a file as large as a record usually is, and removes it.
-func (s *Store) tryWrite(sub string, handle agent.Handle) error {
-	const usual = 4 << 10 // bytes
-	return s.in(sub, func(dir *os.Root) error {
-		name := "." + handle.Key() + ".json.try"
-		f, err := dir.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+// tryWrites writes files as large as a record and a launch file are, and removes them. Both are
+// there at the same time, as in a start.
+func (s *Store) tryWrites(handle agent.Handle) (err error) {
+	const usual = 16 << 10 // bytes; a record has screens in it, a launch file the environment
+	size := int64(usual)
+	if info, err := os.Stat(s.absolute(handle)); err == nil {
+		size += info.Size()
+	}
+	for _, sub := range []string{sessions, launches} {
+		remove, err := s.tryWrite(sub, handle, size)
+		defer remove()
 		if err != nil {
 			return s.remedied(fmt.Errorf("write in %s/%s: %w", folder, sub, err))
 		}
-		_, err = f.Write(make([]byte, usual))
-		if err := errors.Join(err, f.Close(), dir.Remove(name)); err != nil {
-			return s.remedied(fmt.Errorf("write in %s/%s: %w", folder, sub, err))
-		}
-		return nil
-	})
+	}
+	return nil
+}
+
+func (s *Store) tryWrite(sub string, handle agent.Handle, size int64) (remove func(), err error) {
+	path := sub + "/." + handle.Key() + ".json.try"
+	if err := s.nbs.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // of one that was killed
+		return func() {}, err
+	}
+	f, err := s.nbs.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return func() {}, err
+	}
+	_, err = f.Write(make([]byte, size))
+	return func() { _ = s.nbs.Remove(path) }, errors.Join(err, f.Close())
 }
