@@ -236,7 +236,7 @@ func TestDiedAgainAndAgain(t *testing.T) {
 		m.ok("resume", "alpha")
 		m.waitState("alpha", "crashed")
 	}
-	m.endOf("alpha").mustAdvise(m, "nbs-worker session alpha --json | jq -r .last_exit.last_screen", bringBack)
+	m.endOf("alpha").mustAdvise(m, "nbs-worker session alpha --last-screen", bringBack)
 }
 
 // The error with which the last turn ended is told, of the living and of the dead.

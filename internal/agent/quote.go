@@ -1,22 +1,60 @@
 package agent
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
 
 const quoteLimit = 80
 
-// Quote shows foreign text in a message: on one line, escapes made harmless, cut
-// at 80 bytes, so that no input can steer the reader's terminal.
+// Quote shows foreign text in a message: on one line, escapes made harmless and what is
+// invisible spelled out, cut at 80 bytes, so that no input can steer the reader's terminal.
 func Quote(s string) string {
 	if len(s) > quoteLimit {
-		return strconv.Quote(s[:quoteLimit]) + "..."
+		return quoted(s[:quoteLimit]) + "..."
 	}
-	return strconv.Quote(s)
+	return quoted(s)
 }
 
-// ShellWord is text as it can be pasted into a command line, as one word.
+// quoted is [strconv.Quote], which takes some characters for printable that show nothing.
+func quoted(s string) string { return Legible(strconv.Quote(s)) }
+
+// Word is a word from a file that somebody else may have written, such as the reason of an
+// end: as it is when it is made of a few plain words, else quoted.
+func Word(s string) string {
+	const limit = 64
+	if len(s) > limit || strings.Trim(s, " ") != s || strings.ContainsFunc(s, notPlain) {
+		return Quote(s)
+	}
+	return s
+}
+
+func notPlain(r rune) bool {
+	return r != ' ' && r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+}
+
+// ShellWord is text as it can be pasted into a command line, as one word. Where the text
+// would break the line, or not be shown as it is, it is in the form of bash and ksh.
 func ShellWord(text string) string {
+	if strings.ContainsAny(text, "\n\t") || !IsLegible(text) {
+		return ansiWord(text)
+	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+func ansiWord(word string) string {
+	var b strings.Builder
+	b.WriteString("$'")
+	for i := range len(word) {
+		switch c := word[i]; {
+		case c == '\\' || c == '\'':
+			b.WriteString(`\` + string(c))
+		case c < ' ' || c > '~':
+			fmt.Fprintf(&b, `\x%02x`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String() + "'"
 }

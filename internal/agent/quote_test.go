@@ -10,17 +10,18 @@ import (
 func TestQuoteMakesTextHarmless(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{
-		"":                       `""`,
-		"plain":                  `"plain"`,
-		"two\nlines":             `"two\nlines"`,
-		"\x1b]0;title\x07":       `"\x1b]0;title\a"`,
-		"c1\u009b31m":            `"c1\u009b31m"`,
-		"raw\x9b31m":             `"raw\x9b31m"`,
-		"\u202eright to left":    `"\u202eright to left"`,
-		`a "quote"`:              `"a \"quote\""`,
-		"na\u00efve \u2713":      "\"na\u00efve \u2713\"",
-		strings.Repeat("x", 80):  `"` + strings.Repeat("x", 80) + `"`,
-		strings.Repeat("x", 500): `"` + strings.Repeat("x", 80) + `"...`,
+		"":                         `""`,
+		"plain":                    `"plain"`,
+		"two\nlines":               `"two\nlines"`,
+		"\x1b]0;title\x07":         `"\x1b]0;title\a"`,
+		"c1\u009b31m":              `"c1\u009b31m"`,
+		"raw\x9b31m":               `"raw\x9b31m"`,
+		"\u202eright to left":      `"\u202eright to left"`,
+		"fill\u3164er\ufe0f\u034f": `"fill\u3164er\ufe0f\u034f"`,
+		`a "quote"`:                `"a \"quote\""`,
+		"na\u00efve \u2713":        "\"na\u00efve \u2713\"",
+		strings.Repeat("x", 80):    `"` + strings.Repeat("x", 80) + `"`,
+		strings.Repeat("x", 500):   `"` + strings.Repeat("x", 80) + `"...`,
 	} {
 		if got := agent.Quote(given); got != want {
 			t.Errorf("Quote(%q) = %s; want %s", given, got, want)

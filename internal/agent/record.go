@@ -241,7 +241,7 @@ func (e *Exit) Summary() string {
 	case e.HungUp:
 		return fmt.Sprintf("its terminal was closed, code %d", e.Code)
 	case e.Signal != "":
-		return "signal: " + e.Signal + e.memory()
+		return "signal: " + Word(e.Signal) + e.memory()
 	case e.Terminated():
 		return fmt.Sprintf("code %d, as after SIGTERM", e.Code)
 	default:

@@ -30,7 +30,7 @@ func (p Probe) Prepare() error {
 	if err := os.WriteFile(filepath.Join(p.Dir, ".claude.json"), answers, 0o600); err != nil {
 		return err
 	}
-	witness := "#!/bin/sh\nexec cat >" + agent.ShellWord(filepath.Join(p.Dir, "said.")) + "\"$1.$$\"\n"
+	witness := "#!/bin/sh\nexec cat >'" + strings.ReplaceAll(filepath.Join(p.Dir, "said."), "'", `'\''`) + "'\"$1.$$\"\n"
 	return os.WriteFile(p.witness(), []byte(witness), 0o700) //nolint:gosec // it is a program
 }
 

@@ -74,7 +74,7 @@ func adviceOfDead(v supervisor.View) []step {
 		return nil
 	case observe.CrashLoop(&v.Record):
 		return []step{
-			{"it ended again and again soon after its start; read its last words before all else", fmt.Sprintf("nbs-worker session %s --json | jq -r .last_exit.last_screen", handle)},
+			{"it ended again and again soon after its start; read its last words before all else", fmt.Sprintf("nbs-worker session %s --last-screen", handle)},
 			{"when the reason is gone, bring it back", resume},
 		}
 	case v.Status.Cause == agent.NeverStarted && v.Status.Detail != "":

@@ -34,7 +34,7 @@ func TestAdviceOfTheDead(t *testing.T) {
 		"crashed once": {supervisor.View{Sight: observe.Sight{Status: dead(agent.Crashed), Record: agent.Record{Exits: []agent.Exit{{}, {}, crash}}}}, []string{resume}},
 		"again and again": {
 			supervisor.View{Sight: observe.Sight{Status: dead(agent.Crashed), Record: agent.Record{Exits: []agent.Exit{crash, crash, crash}}}},
-			[]string{"nbs-worker session alpha --json | jq -r .last_exit.last_screen", resume},
+			[]string{"nbs-worker session alpha --last-screen", resume},
 		},
 		"terminated often": {
 			supervisor.View{Sight: observe.Sight{Status: dead(agent.Crashed), Record: agent.Record{Exits: []agent.Exit{{Code: 143}, {Code: 143}, {Code: 143}}}}}, []string{resume},

@@ -45,7 +45,7 @@ unfit, else with 1.`,
 		Example: `  nbs-worker doctor
   nbs-worker doctor --fix
   nbs-worker doctor --probe --all
-  nbs-worker doctor --json | jq -r '.checks[] | select(.level == "failure") | .what'`,
+  nbs-worker doctor --json | jq -r '.checks[] | select(.level == "failure") | .id'`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), f, opts) },
 	}

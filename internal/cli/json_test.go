@@ -57,7 +57,7 @@ func TestJSONIsHarmlessAndWhole(t *testing.T) {
 	if err := f.printJSON(map[string]string{text: text}); err != nil {
 		t.Fatal(err)
 	}
-	if line := strings.TrimSuffix(out.String(), "\n"); strings.ContainsFunc(line, steers) || strings.ContainsAny(line, "\n\t") {
+	if line := strings.TrimSuffix(out.String(), "\n"); strings.ContainsFunc(line, agent.IsUnclear) || strings.ContainsAny(line, "\n\t") {
 		t.Errorf("%q", line)
 	}
 	var back map[string]string

@@ -40,7 +40,7 @@ and its line stays. Two agents in one conversation are marked.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Partial, agent.Interrupted),
 		Example: `  nbs-worker list
   nbs-worker list | awk -F'\t' '$2 == "crashed" {print $1}'
-  nbs-worker list --json | jq -r '.[] | select(.state == "waiting") | .handle + ": " + .cause'`,
+  nbs-worker list --json | jq -r '.[] | select(.state == "waiting") | .handle'`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runList(cmd.Context(), f, o) },
 	}

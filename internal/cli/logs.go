@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,7 +48,7 @@ bytes of a record too long to be read, of which text is the beginning.`,
   nbs-worker logs theologian --follow -n 1
   nbs-worker logs theologian --since 2h
   nbs-worker logs theologian --all --grep '(?i)deadline'
-  nbs-worker logs theologian --json | jq -r 'select(.failure) | .at + " " + .failure'`,
+  nbs-worker logs theologian --json | jq -r 'select(.failure) | .at'`,
 		Args:              oneHandle,
 		ValidArgsFunction: once(f.handlesWhere(anybody)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -153,7 +152,9 @@ func (f *factory) printLogSession(s supervisor.LogSession) error {
 	if !s.Until.IsZero() {
 		words += ", until " + s.Until.UTC().Format(time.RFC3339)
 	}
-	words += cmp.Or(strings.TrimSuffix(" ("+s.Reason+")", " ()"), "")
+	if s.Reason != "" {
+		words += " (" + agent.Word(s.Reason) + ")"
+	}
 	if s.Gone {
 		words += ": no transcript"
 	}

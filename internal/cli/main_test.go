@@ -112,6 +112,21 @@ func TestLinesOfOthersDoNotLookLikeOurs(t *testing.T) {
 	}
 }
 
+// A hint may hold a name of several lines, or words of a file: only its first line begins as one
+// of ours.
+func TestHintOfSeveralLinesIsIndentedAsOne(t *testing.T) {
+	t.Parallel()
+	var said strings.Builder
+	f := &factory{streams: Streams{Err: &said, ErrTTY: true}}
+	f.report(failed(agent.Errorf(agent.Failed, "no").Hint("it said so:\nhint: rm -rf ~"), "resume", "alpha"))
+	f.note("its folder is /a\nnbs-worker: done")
+	f.say("b\nhint: x")
+	want := "nbs-worker: resume alpha: no\nhint: it said so:\n  hint: rm -rf ~\nits folder is /a\n  nbs-worker: done\nnbs-worker: b\n  hint: x\n"
+	if said.String() != want {
+		t.Errorf("stderr is %q; want %q", said.String(), want)
+	}
+}
+
 func TestSanitize(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{
@@ -122,8 +137,8 @@ func TestSanitize(t *testing.T) {
 		"c1 \u0085\u009b31m \u009d0;x":      "c1 ??31m ?0;x",
 		"raw \x9b31m":                       "raw \ufffd31m",
 		"\x00":                              "?",
-		"a\u202etxt.exe\u2066b\u200f\u061c": "a?txt.exe?b??",
-		"\u05e9\u05dc\u05d5\u05dd \u200d":   "\u05e9\u05dc\u05d5\u05dd \u200d", // right to left by itself
+		"a\u202etxt.exe\u2066b\u200f\u061c": `a\u202etxt.exe\u2066b\u200f\u061c`,
+		"\u05e9\u05dc\u05d5\u05dd":          "\u05e9\u05dc\u05d5\u05dd", // right to left by itself
 		"\x1bPdcs\x1b\\ \x1b_apc\x1b\\":     "?Pdcs?\\ ?_apc?\\",
 	} {
 		if got := sanitize(given); got != want {

@@ -1,6 +1,10 @@
 package cli
 
-import "strings"
+import (
+	"strings"
+
+	"nbs-worker/internal/agent"
+)
 
 // pasteable repeats in the commands of a text the global flags of this call: without them
 // a command that is pasted would act on another project or tmux server. What the caller's
@@ -26,7 +30,7 @@ func (f *factory) pasteable(text string) string {
 // like a line of ours.
 func lineQuote(word string) string {
 	if strings.ContainsRune(word, '\n') {
-		return ansiQuote(word)
+		return agent.ShellWord(word)
 	}
 	return shellQuote(word)
 }

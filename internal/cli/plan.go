@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/wire"
 )
@@ -44,25 +45,8 @@ func shellQuote(word string) string {
 	if word != "" && strings.Trim(word, shellSafe) == "" {
 		return word
 	}
-	if strings.ContainsFunc(word, steers) {
-		return ansiQuote(word)
+	if strings.ContainsRune(word, '\n') && agent.IsLegible(word) {
+		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" // of several lines, as it was typed
 	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
-// ansiQuote is the form of bash and ksh for what a terminal must not get as it is.
-func ansiQuote(word string) string {
-	var b strings.Builder
-	b.WriteString("$'")
-	for i := range len(word) {
-		switch c := word[i]; {
-		case c == '\\' || c == '\'':
-			b.WriteString(`\` + string(c))
-		case c < ' ' || c > '~':
-			fmt.Fprintf(&b, `\x%02x`, c)
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return b.String() + "'"
+	return agent.ShellWord(word)
 }

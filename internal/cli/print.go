@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf16"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/wire"
@@ -25,18 +26,22 @@ func writeJSON(to io.Writer, value any) error {
 	return err
 }
 
-// escaped writes as \u what encoding/json leaves in a string though it steers a
-// terminal: the control characters from 7F to 9F, and those of the writing direction.
+// escaped writes as \u what encoding/json leaves in a string though it steers a terminal or
+// hides in it: the control characters from 7F to 9F, and those that show nothing.
 func escaped(text string) string {
-	if !strings.ContainsFunc(text, steers) {
+	if !strings.ContainsFunc(text, agent.IsUnclear) {
 		return text
 	}
 	var b strings.Builder
 	for _, r := range text {
-		if steers(r) {
-			fmt.Fprintf(&b, `\u%04x`, r)
-		} else {
+		switch {
+		case !agent.IsUnclear(r):
 			b.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
 		}
 	}
 	return b.String()
@@ -76,13 +81,14 @@ func (f *factory) kindOf(err error) agent.Kind {
 	return agent.KindOf(err)
 }
 
-// line writes a line to stderr; for a program that asked for JSON as an object.
+// line writes a line to stderr, and below it, indented, what follows a line break in it; for a
+// program that asked for JSON an object.
 func (f *factory) line(text string) {
 	if f.json {
 		_ = writeJSON(f.streams.Err, wire.Note{Note: text})
 		return
 	}
-	fmt.Fprintln(f.streams.Err, sanitize(text))
+	fmt.Fprintln(f.streams.Err, indented(sanitize(text)))
 }
 
 // hint prints a remedy. Its commands act on the project of this call.

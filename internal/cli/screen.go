@@ -15,10 +15,11 @@ func newScreenCmd(f *factory) *cobra.Command {
 		Use:   "screen <handle>",
 		Short: "Print what is on an agent's screen",
 		Long: withCodes(`Prints what the agent's terminal shows now, as plain text. What would steer a
-terminal is shown as a question mark. With --json also its size and what the screen
-says of the agent: state, dialog, attempt and wait of a retry, or why its last turn
-came to nothing. A dialog's words alone are no dialog; a screen that does not tell
-is "unknown". For the state itself ask session: Claude's registry knows it better.`,
+terminal is shown as a question mark, and what would hide in it by its number. With
+--json also its size and what the screen says of the agent: state, dialog, attempt and
+wait of a retry, or why its last turn came to nothing. A dialog's words alone are no
+dialog; a screen that does not tell is "unknown". For the state itself ask session:
+Claude's registry knows it better.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Interrupted),
 		Example: `  nbs-worker screen theologian
   nbs-worker screen theologian | tail -20

@@ -15,6 +15,7 @@ import (
 )
 
 func newSessionCmd(f *factory) *cobra.Command {
+	lastScreen := false
 	cmd := &cobra.Command{
 		Use:   "session <handle>...",
 		Short: "Show an agent's record and the live truth",
@@ -32,17 +33,26 @@ memory (by the kernel, which says so), never started.
 Context and cost are exact where Claude's status line told them and nothing happened
 since; else they are read from the transcript. What is left of the context is healthy,
 low (25% or less), critical (under 15%) or at the floor (under 10%); NBS_CONTEXT_BANDS
-sets other limits.`,
+sets other limits.
+
+--last-screen prints instead the whole screen that the last start left when it ended, as
+plain text, made safe as screen does: do not send it to a terminal from --json.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Partial, agent.Interrupted),
 		Example: `  nbs-worker session theologian
-  nbs-worker session theologian --json | jq '.context.left_percent, .cost.usd'`,
+  nbs-worker session theologian --json | jq '.context.left_percent, .cost.usd'
+  nbs-worker session theologian --last-screen`,
 		Args:              someHandles,
 		ValidArgsFunction: f.handlesWhere(anybody),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if lastScreen {
+				return runLastScreen(f, args)
+			}
 			return runSession(cmd.Context(), f, handlesOf(args))
 		},
 	}
+	cmd.Flags().BoolVar(&lastScreen, "last-screen", false, "print the screen that the last start left")
 	f.jsonFlag(cmd)
+	cmd.MarkFlagsMutuallyExclusive("last-screen", "json")
 	return cmd
 }
 
@@ -119,7 +129,7 @@ func (f *factory) viewLines(v supervisor.View, bands agent.Bands) []line {
 		lines = append(lines, line{"Last error", f.errorLine(v.LastError)})
 	}
 	for _, previous := range r.PreviousSessions {
-		lines = append(lines, line{"Previous", fmt.Sprintf("%s until %s (%s)", previous.SessionID, f.when(previous.Until), previous.Reason)})
+		lines = append(lines, line{"Previous", fmt.Sprintf("%s until %s (%s)", previous.SessionID, f.when(previous.Until), agent.Word(previous.Reason))})
 	}
 	for _, other := range v.Strangers {
 		lines = append(lines, line{"Other claude", fmt.Sprintf("pid %d in %s has the conversation open", other.PID, agent.Quote(other.Cwd))})

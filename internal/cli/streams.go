@@ -4,9 +4,10 @@ import (
 	"io"
 	"os"
 	"strings"
-	"unicode"
 
 	"golang.org/x/term"
+
+	"nbs-worker/internal/agent"
 )
 
 // Streams are the program's terminal, as a value.
@@ -51,17 +52,9 @@ func (w *watched) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// sanitize makes text from files, processes and users harmless for a terminal: line
-// breaks and tabs stay, other control characters, and those that turn the direction of
-// writing and with it the order of what is read, are shown as question marks.
-func sanitize(text string) string {
-	return strings.Map(func(r rune) rune {
-		if steers(r) {
-			return '?'
-		}
-		return r
-	}, text)
-}
+// sanitize makes text from files, processes and users harmless for a terminal and for who
+// reads it.
+func sanitize(text string) string { return agent.Legible(text) }
 
 // isPlain tells of most texts, quickly, that they hold nothing but printable ASCII.
 func isPlain(text string) bool {
@@ -71,11 +64,6 @@ func isPlain(text string) bool {
 		}
 	}
 	return true
-}
-
-// steers tells whether a character may make a terminal do something.
-func steers(r rune) bool {
-	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r)
 }
 
 // indented makes the lines after the first recognisable as its continuation: text of

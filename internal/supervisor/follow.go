@@ -66,7 +66,7 @@ func errNotEarlier(r *agent.Record, id agent.SessionID) error {
 	}
 	for _, p := range slices.Backward(r.PreviousSessions[max(0, len(r.PreviousSessions)-earlierShown):]) {
 		err = err.Hint("it was in this one until %s (%s): nbs-worker resume %s --session-id %s",
-			p.Until.Format("2006-01-02 15:04 MST"), p.Reason, r.Handle, p.SessionID)
+			p.Until.Format("2006-01-02 15:04 MST"), agent.Word(p.Reason), r.Handle, p.SessionID)
 	}
 	return err
 }

@@ -1,0 +1,101 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Legible is text of others as a reader may be shown it: what would steer a terminal is a
+// question mark, and what would hide in it, or turn the order of what is read, is spelled out
+// by its number, as in \u200b. Line breaks and tabs stay.
+func Legible(text string) string {
+	if utf8.ValidString(text) && !strings.ContainsFunc(text, unclear) {
+		return text
+	}
+	var b strings.Builder
+	for i, r := range text {
+		switch {
+		case IsControl(r):
+			b.WriteByte('?')
+		case isHidden(r) && !withinEmoji(text, i, r):
+			b.WriteString(spelled(r))
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// IsLegible tells whether [Legible] shows a text as it is.
+func IsLegible(text string) bool { return Legible(text) == text }
+
+// IsControl tells whether a character makes a terminal do something; a line break and a tab
+// are text.
+func IsControl(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
+
+// IsUnclear tells of a character that a reader may not see, or not see for what it is. Within
+// an emoji some of them are harmless.
+func IsUnclear(r rune) bool { return unclear(r) }
+
+func unclear(r rune) bool { return r >= utf8.RuneSelf && isHidden(r) || IsControl(r) }
+
+// blanks are letters, marks and symbols by their category, and show nothing.
+var blanks = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{Lo: 0x034f, Hi: 0x034f, Stride: 1}, // combining grapheme joiner
+		{Lo: 0x115f, Hi: 0x1160, Stride: 1}, // Hangul fillers
+		{Lo: 0x17b4, Hi: 0x17b5, Stride: 1}, // Khmer inherent vowels
+		{Lo: 0x180b, Hi: 0x180f, Stride: 1}, // Mongolian variation selectors and vowel separator
+		{Lo: 0x2800, Hi: 0x2800, Stride: 1}, // blank Braille pattern
+		{Lo: 0x3164, Hi: 0x3164, Stride: 1}, // Hangul filler
+		{Lo: 0xfe00, Hi: 0xfe0f, Stride: 1}, // variation selectors
+		{Lo: 0xffa0, Hi: 0xffa0, Stride: 1}, // half-width Hangul filler
+	},
+	R32: []unicode.Range32{
+		{Lo: 0xe0000, Hi: 0xe0fff, Stride: 1}, // tags, and variation selectors of the supplement
+	},
+}
+
+// isHidden tells whether a character shows nothing, breaks a line, or changes how others are
+// shown.
+func isHidden(r rune) bool {
+	return r >= 0xad && unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, blanks)
+}
+
+const (
+	joiner        = 0x200d // makes one emoji of two
+	emojiSelector = 0xfe0f // shows the character before it as an emoji
+)
+
+// withinEmoji tells whether a character, which begins at an offset of the text, is a part of
+// an emoji: the selector behind one, or the joiner between two.
+func withinEmoji(text string, at int, r rune) bool {
+	before, size := utf8.DecodeLastRuneInString(text[:at])
+	switch r {
+	case emojiSelector:
+		return isPictograph(before) || strings.ContainsRune("#*0123456789", before) && strings.HasPrefix(text[at:], "\ufe0f\u20e3")
+	case joiner:
+		if before == emojiSelector {
+			before, _ = utf8.DecodeLastRuneInString(text[:at-size])
+		}
+		after, _ := utf8.DecodeRuneInString(text[at+utf8.RuneLen(joiner):])
+		return isPictograph(before) && isPictograph(after)
+	}
+	return false
+}
+
+// isPictograph tells whether a character is one of the symbols of which emoji are made.
+func isPictograph(r rune) bool {
+	const emojiBegin, emojiEnd = 0x1f000, 0x1faff
+	return emojiBegin <= r && r <= emojiEnd || r >= 0x2000 && r < 0x3300 && unicode.In(r, unicode.So, unicode.Sm, unicode.Sk, unicode.Po) && r != 0x2800
+}
+
+// spelled is a character by its number, as Go and JSON write it.
+func spelled(r rune) string {
+	if r > 0xffff {
+		return fmt.Sprintf(`\U%08x`, r)
+	}
+	return fmt.Sprintf(`\u%04x`, r)
+}
