@@ -175,7 +175,7 @@ func TestFolderOfSomebodyElse(t *testing.T) {
 	rig.NeedsRoot(t)
 	for _, folder := range []string{"", "sessions", "locks", "launch"} {
 		m.chown(rig.Nobody, m.inNbs(folder))
-		hint := "run the command as that user; or look at what is in it and take it over: chown -R 0 '" + m.inNbs(folder) + "'"
+		hint := "run the command as that user; to see what is there: ls -ldn '" + m.inNbs(folder) + "'"
 		m.mustAllRefuse(4, "belongs to user id 65534, not to this user (0)", hint)
 		for _, args := range [][]string{{"list"}, {"spawn", "beta"}} {
 			m.refused(4, "belongs to user id 65534", args...)

@@ -1,8 +1,6 @@
 package observe
 
 import (
-	"errors"
-	"io/fs"
 	"slices"
 
 	"nbs-worker/internal/agent"
@@ -11,7 +9,9 @@ import (
 )
 
 // Stranger is a live claude that has an agent's conversation open and is not the
-// recorded process. Claude itself lets any number in, and the conversation forks.
+// recorded process. Claude itself lets any number in, and the conversation forks. A process of
+// another user is none, whatever it calls itself: it cannot write the transcript, and must not
+// keep an agent down, or end one.
 type Stranger struct {
 	PID int    `json:"pid"`
 	Cwd string `json:"cwd"`
@@ -46,7 +46,7 @@ func registeredStrangers(r *agent.Record, config claude.Config) ([]Stranger, err
 	var found []Stranger
 	for _, live := range open {
 		id, err := proc.Identify(live.PID)
-		if err == nil && id.StartTicks == live.StartTicks && !ofThisStart(r, id) {
+		if err == nil && id.StartTicks == live.StartTicks && !ofThisStart(r, id) && proc.IsOurs(id.PID) {
 			found = append(found, Stranger{PID: live.PID, Cwd: live.Cwd})
 		}
 	}
@@ -69,8 +69,8 @@ func unregisteredStrangers(r *agent.Record, config claude.Config) ([]Stranger, e
 			continue
 		}
 		cwd, err := proc.Cwd(id.PID)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // it is ending: of what it had, the folder has gone first, as the mark has
+		if err != nil {
+			continue // it is ending: of what it had, the folder has gone first, as the mark has; or it is closed to us
 		}
 		found = append(found, Stranger{PID: id.PID, Cwd: cwd})
 	}

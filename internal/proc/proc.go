@@ -84,6 +84,12 @@ func Owner(pid int) (uid int, err error) {
 	return int(info.Sys().(*syscall.Stat_t).Uid), nil
 }
 
+// IsOurs tells whether a process is of this user. It is not when that cannot be told.
+func IsOurs(pid int) bool {
+	uid, err := Owner(pid)
+	return err == nil && uid == os.Geteuid()
+}
+
 // LeadsSession tells whether a process leads a session, as one that went into the background
 // does, or the first of a terminal.
 func LeadsSession(pid int) bool {

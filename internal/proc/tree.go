@@ -154,8 +154,9 @@ func pids() ([]int, error) {
 	return found, nil
 }
 
-// Find returns the live processes that have the word among their arguments, in any form,
-// and whose arguments match. The word keeps the search through all processes short.
+// Find returns the live processes of this user that have the word among their arguments, in any
+// form, and whose arguments match. The word keeps the search through all processes short; what
+// another user runs under any name is nobody's here.
 func Find(word string, match func(cmdline []string) bool) ([]agent.Identity, error) {
 	pids, err := pids()
 	if err != nil {
@@ -164,7 +165,7 @@ func Find(word string, match func(cmdline []string) bool) ([]agent.Identity, err
 	var found []agent.Identity
 	for _, pid := range pids {
 		cmdline, err := readProc(pid, "cmdline")
-		if err != nil || !bytes.Contains(cmdline, []byte(word)) || !match(splitArgs(cmdline)) {
+		if err != nil || !bytes.Contains(cmdline, []byte(word)) || !match(splitArgs(cmdline)) || !IsOurs(pid) {
 			continue
 		}
 		if id, err := Identify(pid); err == nil {

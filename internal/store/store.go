@@ -14,6 +14,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -194,7 +195,7 @@ func checkPrivate(path string) error {
 func foreign(path string, owner uint32, mode fs.FileMode) error {
 	if int(owner) != os.Geteuid() {
 		return agent.Errorf(agent.BadInput, "%s belongs to user id %d, not to this user (%d)", agent.Quote(path), owner, os.Geteuid()).
-			Hint("run the command as that user; or look at what is in it and take it over: chown -R %d %s", os.Geteuid(), shellWord(path))
+			Hint("%s", TakeOver(path, owner))
 	}
 	private := 0o600
 	if mode.IsDir() {
@@ -202,6 +203,16 @@ func foreign(path string, owner uint32, mode fs.FileMode) error {
 	}
 	return agent.Errorf(agent.BadInput, "%s can be written by other users (mode %04o)", agent.Quote(path), mode.Perm()).
 		Hint("look at what is in it, then: chmod %o %s", private, shellWord(path))
+}
+
+// TakeOver is the remedy for what belongs to another user. Only what root left behind becomes
+// this user's: to make anybody else's files one's own, root's above all, is to trust what is in
+// them.
+func TakeOver(path string, owner uint32) string {
+	if owner == 0 {
+		return fmt.Sprintf("if root ran nbs-worker here for you, look at what is in it, then: sudo chown -R %d %s", os.Geteuid(), shellWord(path))
+	}
+	return "run the command as that user; to see what is there: ls -ldn " + shellWord(path)
 }
 
 // shellWord is a path as it can be pasted into a command line.

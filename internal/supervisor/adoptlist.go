@@ -83,8 +83,7 @@ func (s *Supervisor) claudes() ([]int, error) {
 	slices.Sort(pids)
 	pids = slices.Compact(pids)
 	return slices.DeleteFunc(pids, func(pid int) bool {
-		uid, err := proc.Owner(pid)
-		return err != nil || uid != s.UID
+		return !proc.IsOurs(pid)
 	}), nil
 }
 

@@ -3,7 +3,6 @@ package supervisor
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
@@ -121,9 +120,6 @@ func (a *arrival) requesters() (clients, servers []agent.Identity, err error) {
 	}
 	listening := a.listening()
 	for _, id := range found {
-		if owner, err := proc.Owner(id.PID); err != nil || owner != os.Geteuid() {
-			continue
-		}
 		if id.PID == listening || proc.LeadsSession(id.PID) || proc.Name(id.PID) == observe.TmuxServerName {
 			servers = append(servers, id)
 			continue
