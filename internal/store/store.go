@@ -173,6 +173,17 @@ func (s *Store) ignoreItself() error {
 	return errors.Join(err, f.Close())
 }
 
+// IgnoreAll makes the last word of .nbs/.gitignore that everything is ignored, where a
+// repository's own files say otherwise.
+func (s *Store) IgnoreAll() error {
+	f, err := s.openRegular(".gitignore", os.O_CREATE|os.O_WRONLY|os.O_APPEND)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("\n*\n")
+	return errors.Join(err, f.Close())
+}
+
 // checkPrivate refuses a folder that somebody else could have put there or can
 // write to: records become arguments of programs.
 func checkPrivate(path string) error {

@@ -16,6 +16,7 @@ var folderChecks = []check{
 	{id: "folder.disk", run: (*doctor).disk},
 	{id: "folder.locks", holds: "file locks exclude each other", project: true, run: (*doctor).fileLocks},
 	{id: "folder.private", holds: "what is in .nbs is this user's, and nobody else's to read", project: true, run: (*doctor).private},
+	{id: "folder.tracked", holds: "git keeps nothing of .nbs", project: true, run: (*doctor).tracked},
 }
 
 func (d *doctor) projectFolder(_ context.Context) []Finding {

@@ -55,7 +55,7 @@ func (s *Supervisor) PlanSpawn(spawn Spawn) (Plan, error) {
 // Spawn starts a new agent. Its record, with the session id, is durable before
 // anything runs, and stays whatever happens then.
 func (s *Supervisor) Spawn(ctx context.Context, spawn Spawn) (Started, error) {
-	unlock, err := s.Store.LockVerb(spawn.Handle, "spawn", s.now())
+	unlock, err := s.lockVerb(ctx, spawn.Handle, "spawn")
 	if err != nil {
 		return Started{}, err
 	}

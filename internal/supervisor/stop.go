@@ -18,7 +18,7 @@ type Stopped struct {
 // Stop ends an agent and keeps its record. That it is to be stopped is written down
 // before the first signal, so that nothing starts it again in between.
 func (s *Supervisor) Stop(ctx context.Context, handle agent.Handle) (Stopped, error) {
-	unlock, err := s.Store.AwaitVerb(ctx, handle, "stop", s.now())
+	unlock, err := s.awaitVerb(ctx, handle, "stop")
 	if err != nil {
 		return Stopped{}, err
 	}
@@ -38,7 +38,7 @@ func (s *Supervisor) Stop(ctx context.Context, handle agent.Handle) (Stopped, er
 // Dismiss ends an agent and removes its record, and what .nbs keeps of its conversations
 // unless that is to stay. The journal keeps the session id.
 func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool) (Stopped, error) {
-	unlock, err := s.Store.AwaitVerb(ctx, handle, "dismiss", s.now())
+	unlock, err := s.awaitVerb(ctx, handle, "dismiss")
 	if err != nil {
 		return Stopped{}, err
 	}

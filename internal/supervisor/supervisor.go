@@ -13,6 +13,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"sync"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -22,9 +23,31 @@ import (
 )
 
 // Supervisor acts on the agents of one project.
-type Supervisor struct{ observe.Observer }
+type Supervisor struct {
+	observe.Observer
+
+	ignored sync.Once // by git, as far as this command knows
+}
 
 func (s *Supervisor) now() time.Time { return s.Seconds() }
+
+// lockVerb takes the right to change an agent's life, for a verb that will write.
+func (s *Supervisor) lockVerb(ctx context.Context, handle agent.Handle, verb string) (unlock func(), err error) {
+	unlock, err = s.Store.LockVerb(handle, verb, s.now())
+	if err == nil {
+		s.keepOutOfGit(ctx)
+	}
+	return unlock, err
+}
+
+// awaitVerb is lockVerb for a verb that waits some seconds until another one has ended.
+func (s *Supervisor) awaitVerb(ctx context.Context, handle agent.Handle, verb string) (unlock func(), err error) {
+	unlock, err = s.Store.AwaitVerb(ctx, handle, verb, s.now())
+	if err == nil {
+		s.keepOutOfGit(ctx)
+	}
+	return unlock, err
+}
 
 // projectHash tells projects apart that use the same handle on one tmux server.
 func (s *Supervisor) projectHash() string {
