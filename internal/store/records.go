@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/smallfile"
@@ -48,7 +49,12 @@ type Records struct {
 	store *Store
 	dir   smallfile.Dir
 	none  bool
+	read  *atomic.Int64 // bytes, of all records that were read
 }
+
+// recordsLimit is how much is read of all records of a project together, in bytes: what is
+// read of a thousand usual ones is 3 MB, and a clone may bring any number of the largest.
+const recordsLimit = 64 << 20
 
 // Records opens the folder of the records.
 func (s *Store) Records() (Records, error) {
@@ -56,7 +62,7 @@ func (s *Store) Records() (Records, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return Records{store: s, none: true}, nil
 	}
-	return Records{store: s, dir: dir}, err
+	return Records{store: s, dir: dir, read: new(atomic.Int64)}, err
 }
 
 // Close closes the folder.
@@ -103,7 +109,11 @@ func (r Records) Load(handle agent.Handle, into *agent.Record) (damage error) {
 		return s.absent(handle)
 	}
 	name := handle
+	if r.read.Load() > recordsLimit {
+		return s.tooMuch(name)
+	}
 	look := func(data []byte) error {
+		r.read.Add(int64(len(data)))
 		if damage = s.understand(name, data, into); damage != nil {
 			*into = agent.Record{}
 		}
@@ -277,6 +287,13 @@ func (s *Store) damaged(handle agent.Handle, cause error) error {
 		return err.Hint("then take the conversation up again: nbs-worker spawn %s --session-id %s", handle, id)
 	}
 	return err
+}
+
+// tooMuch says of a record why it was not read.
+func (s *Store) tooMuch(handle agent.Handle) error {
+	return agent.Errorf(agent.BadInput, "the record was not read: those before it have more than %s in all", agent.Bytes(recordsLimit)).
+		Hint("to see which are large: ls -lS %s", shellWord(s.project+"/"+folder+"/"+sessions)).
+		Hint("to look at this agent: nbs-worker session %s", handle)
 }
 
 // MoveAside is the command by which a person takes a record out of use, and keeps it.
