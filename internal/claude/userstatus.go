@@ -2,6 +2,8 @@ package claude
 
 import (
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -11,22 +13,42 @@ import (
 
 // UserStatusLine is the shell command of the status line that the user has configured for a
 // project, in the place of which ours stands; "" without one. As with claude, the settings
-// of the project win over the user's own.
-func (c Config) UserStatusLine(project string) string {
-	files := []string{
-		filepath.Join(project, ".claude", "settings.local.json"),
-		filepath.Join(project, ".claude", "settings.json"),
-		filepath.Join(c.dir, "settings.json"),
-	}
-	if project == "" {
-		files = files[2:]
-	}
-	for _, file := range files {
-		if command, configured := statusLineOf(file); configured {
+// of the project win over the user's own, and a source that the extra arguments leave out is
+// not read.
+func (c Config) UserStatusLine(project string, extraArgs []string) string {
+	wanted := settingSources(extraArgs)
+	for _, from := range []struct {
+		source string
+		file   string
+	}{
+		{"local", filepath.Join(project, ".claude", "settings.local.json")},
+		{"project", filepath.Join(project, ".claude", "settings.json")},
+		{"user", filepath.Join(c.dir, "settings.json")},
+	} {
+		if !slices.Contains(wanted, from.source) || project == "" && from.source != "user" {
+			continue
+		}
+		if command, configured := statusLineOf(from.file); configured {
 			return command
 		}
 	}
 	return ""
+}
+
+// settingSources are the settings files that claude is to read.
+func settingSources(extraArgs []string) []string {
+	const option = "--setting-sources"
+	sources := []string{"user", "project", "local"}
+	for i, arg := range extraArgs {
+		value, given := strings.CutPrefix(arg, option+"=")
+		if arg == option && i+1 < len(extraArgs) {
+			value, given = extraArgs[i+1], true
+		}
+		if given { // the last one counts
+			sources = strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
+		}
+	}
+	return sources
 }
 
 // statusLineOf reads a settings file. One that cannot be read configures nothing.

@@ -27,7 +27,7 @@ journal.`),
 		Hidden:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			hook, err := supervisor.ReadHook(f.streams.In)
-			f.takeDown(cmd.Context(), cmd.Name(), hook.Report, err)
+			_, _ = f.takeDown(cmd.Context(), cmd.Name(), hook.Report, err)
 			return nil
 		},
 	}
@@ -36,8 +36,9 @@ journal.`),
 type reportFunc func(ctx context.Context, c supervisor.Caller, opened *store.Store, at time.Time) error
 
 // takeDown writes into the report of the agent whose claude calls what was read, unless that
-// could not be understood. Nothing that goes wrong is the agent's affair.
-func (f *factory) takeDown(ctx context.Context, what string, report reportFunc, unread error) {
+// could not be understood, and tells which agent that is. Nothing that goes wrong is the
+// agent's affair. For a caller that is no recorded agent nothing is done.
+func (f *factory) takeDown(ctx context.Context, what string, report reportFunc, unread error) (r agent.Record, recorded bool) {
 	caller := supervisor.Caller{
 		Handle: agent.Handle(os.Getenv(agent.HandleVariable)), Invocation: agent.Invocation(os.Getenv(agent.InvocationVariable)),
 		Root: os.Getenv(agent.RootVariable), ConfigDir: os.Getenv("CLAUDE_CONFIG_DIR"),
@@ -45,7 +46,7 @@ func (f *factory) takeDown(ctx context.Context, what string, report reportFunc, 
 	caller.Dir, _ = os.Getwd() // without one, Root has to do
 	opened, record, err := caller.Open()
 	if err != nil {
-		return
+		return agent.Record{}, false
 	}
 	f.opened = opened
 	if err = unread; err == nil {
@@ -54,4 +55,5 @@ func (f *factory) takeDown(ctx context.Context, what string, report reportFunc, 
 	if err != nil && !errors.Is(err, agent.ErrSuperseded) {
 		_ = opened.Complain(ctx, store.EventOf(&record, f.began.Truncate(time.Second), "failed", what+": "+err.Error()))
 	}
+	return record, true
 }

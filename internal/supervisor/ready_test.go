@@ -51,7 +51,7 @@ func startingIn(t *testing.T, dir string) *starting {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Supervisor{observe.Observer{Now: time.Now, Tmux: func(string) (*tmux.Client, error) { return nil, errors.New("no tmux") }}}
+	s := &Supervisor{Observer: observe.Observer{Now: time.Now, Tmux: func(string) (*tmux.Client, error) { return nil, errors.New("no tmux") }}}
 	return &starting{
 		Supervisor: s, record: agent.Record{Handle: "alpha", SessionID: agent.NewSessionID()},
 		plan: Plan{prompt: "hello", config: config, transcriptSize: 1 << 20},

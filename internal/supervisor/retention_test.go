@@ -57,7 +57,7 @@ func TestRetentions(t *testing.T) {
 			}
 		}
 	}
-	s := &Supervisor{observe.Observer{Store: opened, Now: func() time.Time { return now }}}
+	s := &Supervisor{Observer: observe.Observer{Store: opened, Now: func() time.Time { return now }}}
 	all, err := s.Retentions(t.Context())
 	if err != nil || len(all) != len(ids) {
 		t.Fatal(all, err)

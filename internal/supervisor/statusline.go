@@ -35,12 +35,12 @@ func (l StatusLine) Report(ctx context.Context, c Caller, opened *store.Store, a
 
 // RunUsers runs the status line that the user has configured, in whose place ours stands,
 // as claude would.
-func (l StatusLine) RunUsers(ctx context.Context, configDir string, out io.Writer) {
+func (l StatusLine) RunUsers(ctx context.Context, r *agent.Record, configDir string, out io.Writer) {
 	config, err := claude.ConfigAt(configDir)
 	if err != nil {
 		return
 	}
-	if command := config.UserStatusLine(l.line.Workspace.ProjectDir); command != "" {
+	if command := config.UserStatusLine(l.line.Workspace.ProjectDir, r.ClaudeArgs); command != "" {
 		launcher.RunStatusLine(ctx, command, l.line.Text, out)
 	}
 }

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A status line is a program that settings files name, and a project may bring such a file.
+
+// Who is no recorded agent has nothing run for him.
+func TestStatusLineOfNobodyRunsNothing(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	ran := filepath.Join(m.TempDir(), "ran")
+	m.userSettings(`{"statusLine":{"type":"command","command":"echo mine; touch ` + ran + `"}}`)
+	payload := `{"workspace":{"project_dir":"` + m.world.Project + `"},"context_window":{"context_window_size":200000}}`
+	for _, env := range [][]string{
+		nil, {"NBS_HANDLE=alpha", "NBS_ROOT=" + m.world.Project},
+		{"NBS_HANDLE=alpha", "NBS_ROOT=" + m.world.Project, "NBS_INVOCATION_ID=4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"},
+	} {
+		cmd := m.command([]string{"statusline"}, env...)
+		cmd.Stdin = strings.NewReader(payload)
+		if r := m.finish(cmd); r.code != 0 || r.stdout+r.stderr != "" {
+			t.Errorf("%q: %s", env, r)
+		}
+	}
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("the user's status line was run for nobody")
+	}
+	if out := m.said("alpha", "statusline", payload); out != "mine\n" {
+		t.Errorf("of the agent: %q", out)
+	}
+}
+
+// An agent that was told to leave the project's settings alone gets no status line from them,
+// and neither do we; both versions of Claude agree.
+func TestStatusLineHonoursSettingSources(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		owned := filepath.Join(m.TempDir(), "owned")
+		m.userSettings(`{"statusLine":{"type":"command","command":"echo USERS-OWN-LINE"}}`)
+		for _, name := range []string{"settings.json", "settings.local.json"} {
+			m.projectSettings(name, `{"statusLine":{"type":"command","command":"echo PROJECTS-LINE; touch `+owned+`"}}`)
+		}
+		m.ok("spawn", "alpha", "--model", "sonnet", "--", "--setting-sources", "user")
+		m.waitFor("the user's status line is on the screen", func() (bool, string) {
+			screen := m.screen("alpha")
+			return strings.Contains(screen, "USERS-OWN-LINE"), screen
+		})
+		if _, err := os.Stat(owned); err == nil {
+			t.Error("the project's status line was run")
+		}
+		m.ok("dismiss", "alpha")
+		m.ok("spawn", "beta", "--model", "sonnet", "--", "--setting-sources=user,project,local")
+		m.waitFor("the project's is, where it is wanted", func() (bool, string) {
+			screen := m.screen("beta")
+			return strings.Contains(screen, "PROJECTS-LINE"), screen
+		})
+	})
+}
