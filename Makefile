@@ -4,10 +4,12 @@ PREFIX = /usr/local
 LINT_VERSION = 2.15.0
 # One file for each version, so that a new pin is a new file.
 LINT = .cache/bin/golangci-lint-$(LINT_VERSION)
+VULN_VERSION = 1.9.0
+VULN = .cache/bin/govulncheck-$(VULN_VERSION)
 # For each target of make fuzz.
 FUZZTIME = 30s
 
-.PHONY: help build demo test race faults truth fuzz bench bench-readme lint man bootstrap install clean
+.PHONY: help build demo test race faults truth fuzz bench bench-readme lint vuln man bootstrap install clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -56,6 +58,13 @@ lint: $(LINT) ## check format, vet, linters, architecture rules, go.mod
 $(LINT):
 	CGO_ENABLED=0 GOBIN="$$PWD/.cache/bin" go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(LINT_VERSION)
 	mv .cache/bin/golangci-lint $@
+
+vuln: $(VULN) ## look for known vulnerabilities in what is linked, where their database can be reached
+	@scripts/vuln $(VULN)
+
+$(VULN):
+	CGO_ENABLED=0 GOBIN="$$PWD/.cache/bin" go install golang.org/x/vuln/cmd/govulncheck@v$(VULN_VERSION)
+	mv .cache/bin/govulncheck $@
 
 man: ## generate the man pages into build/man
 	rm -rf build/man
