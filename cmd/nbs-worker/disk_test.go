@@ -228,6 +228,7 @@ func TestStopOnAReadOnlyDiskWithoutAFolder(t *testing.T) {
 func TestForceOnAFullDisk(t *testing.T) {
 	m := standIn(t)
 	rig.PrivateMounts(t).Tmpfs(m.inNbs(), "512k")
+	m.env = append(m.env, "PADDING="+strings.Repeat("x", 10_000)) // a launch file of several pages
 	before := m.remembers("alpha")
 	for pages, forced := int64(0), false; !forced; pages++ {
 		if pages == 20 {

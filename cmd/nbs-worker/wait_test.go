@@ -243,3 +243,22 @@ func TestWaitRefusesWhatIsNoState(t *testing.T) {
 	}
 	m.mustEnd(r, 130, "", "interrupted")
 }
+
+// All are those that should run: one that was stopped is not waited for, one that crashed is.
+func TestWaitForAllThatShouldRun(t *testing.T) {
+	m := standIn(t)
+	m.refused(2, "no .nbs folder", "wait", "--all", "--for", "idle")
+	for _, handle := range []string{"alpha", "beta", "gamma"} {
+		m.ok("spawn", handle)
+		m.waitState(handle, "idle")
+	}
+	m.ok("stop", "beta")
+	if out := m.ok("wait", "--all", "--for", "idle"); out != "alpha\tidle\t-\ngamma\tidle\t-\n" {
+		t.Errorf("%q", out)
+	}
+	m.kill(m.session("gamma").RecordedPID, syscall.SIGKILL)
+	m.waitState("gamma", "crashed")
+	m.refused(1, "gamma is gone: crashed (signal: killed)\nhint: bring it back: nbs-worker resume gamma", "wait", "--all", "--for", "idle")
+	m.ok("stop", "--all")
+	m.refused(2, "no agent of the project should run", "wait", "--all", "--for", "idle")
+}
