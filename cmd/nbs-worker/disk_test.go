@@ -228,11 +228,11 @@ func TestStopOnAReadOnlyDiskWithoutAFolder(t *testing.T) {
 func TestForceOnAFullDisk(t *testing.T) {
 	m := standIn(t)
 	rig.PrivateMounts(t).Tmpfs(m.inNbs(), "512k")
-	m.env = append(m.env, "PADDING="+strings.Repeat("x", 10_000)) // a launch file of several pages
+	m.env = append(m.env, "PADDING="+strings.Repeat("x", 30_000)) // a launch file of several pages
 	before := m.remembers("alpha")
 	for pages, forced := int64(0), false; !forced; pages++ {
-		if pages == 20 {
-			t.Fatal("with 80 kB free it is still refused")
+		if pages == 30 {
+			t.Fatal("with 120 kB free it is still refused")
 		}
 		free := m.fill(pages)
 		r := m.nbs("resume", "alpha", "--force")

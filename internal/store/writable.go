@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,7 +14,7 @@ import (
 // CheckWritable proves that all can be written which a verb has to write about an agent: its
 // record, its launch file, its locks and the journal. A verb that is to end something asks
 // before it does. Errors: those of writing.
-func (s *Store) CheckWritable(ctx context.Context, handle agent.Handle, id agent.SessionID) error {
+func (s *Store) CheckWritable(ctx context.Context, handle agent.Handle, id agent.SessionID, launch Launch) error {
 	if err := s.prepare(); err != nil {
 		return err
 	}
@@ -22,7 +23,7 @@ func (s *Store) CheckWritable(ctx context.Context, handle agent.Handle, id agent
 		return err
 	}
 	defer unlock()
-	if err := s.tryWrites(handle); err != nil {
+	if err := s.tryWrites(handle, launch); err != nil {
 		return err
 	}
 	lease, err := s.openRegular(locks+"/"+leaseName(id), os.O_CREATE|os.O_RDWR)
@@ -43,14 +44,18 @@ func (s *Store) CheckWritable(ctx context.Context, handle agent.Handle, id agent
 
 // tryWrites writes files as large as a record and a launch file are, and removes them. Both are
 // there at the same time, as in a start.
-func (s *Store) tryWrites(handle agent.Handle) (err error) {
-	const usual = 16 << 10 // bytes; a record has screens in it, a launch file the environment
-	size := int64(usual)
+func (s *Store) tryWrites(handle agent.Handle, launch Launch) error {
+	const grows = 8 << 10 // bytes: a screen, what is new of a start
+	text, err := json.Marshal(launch)
+	if err != nil {
+		return err
+	}
+	sizes := map[string]int64{sessions: grows, launches: grows + int64(len(text))}
 	if info, err := os.Stat(s.absolute(handle)); err == nil {
-		size += info.Size()
+		sizes[sessions] += info.Size()
 	}
 	for _, sub := range []string{sessions, launches} {
-		remove, err := s.tryWrite(sub, handle, size)
+		remove, err := s.tryWrite(sub, handle, sizes[sub])
 		defer remove()
 		if err != nil {
 			return s.remedied(fmt.Errorf("write in %s/%s: %w", folder, sub, err))

@@ -8,6 +8,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
+	"nbs-worker/internal/store"
 )
 
 // Resume says how an agent is brought back.
@@ -56,7 +57,8 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	if err != nil {
 		return Started{}, err
 	}
-	if err := s.Store.CheckWritable(ctx, handle, planned.Record.SessionID); err != nil {
+	launch := store.Launch{Claude: planned.Program, Env: s.Env, Prompt: planned.prompt}
+	if err := s.Store.CheckWritable(ctx, handle, planned.Record.SessionID, launch); err != nil {
 		return Started{}, err
 	}
 	held := s.holdSeat(ctx, &sight)
