@@ -40,7 +40,7 @@ func (c Caller) recordedIn(root string) (*store.Store, agent.Record, bool) {
 		return nil, agent.Record{}, false
 	}
 	r, err := opened.Load(c.Handle)
-	if err == nil && c.started(&r) && c.speaksFor(r.Process) {
+	if err == nil && c.started(&r) && !c.belowAnother(r.Process) && c.speaksFor(r.Process) {
 		return opened, r, true
 	}
 	_ = opened.Close() // it was only read
@@ -73,6 +73,21 @@ func (c Caller) speaksFor(p *agent.Process) bool {
 		}
 	}
 	return others == 0 || others == 1 && !isClaude
+}
+
+// belowAnother tells whether the call comes from below another agent's claude, whatever the
+// environment of the call has been made to say: that of the processes above it is as they
+// were started.
+func (c Caller) belowAnother(p *agent.Process) bool {
+	for _, pid := range proc.Ancestors() {
+		if pid == p.PID || pid == p.Launcher.PID {
+			return false
+		}
+		if mark, marked := proc.Variable(pid, agent.InvocationVariable); marked && mark != string(c.Invocation) {
+			return true
+		}
+	}
+	return false
 }
 
 // registered tells whether a live process has an entry in Claude's registry.

@@ -39,7 +39,7 @@ func (h Hook) Report(ctx context.Context, c Caller, opened *store.Store, at time
 	if err == nil && move != nil {
 		err = c.told(ctx, opened, move)
 	}
-	return errors.Join(err, keepHooked(ctx, opened, h.said))
+	return errors.Join(err, c.keepHooked(ctx, opened, h.said))
 }
 
 // told asks the launcher to move the record to the conversation into which the agent says it

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -204,17 +206,22 @@ func (s *Supervisor) addKept(ctx context.Context, view *View) {
 }
 
 // keepHooked keeps the transcript that a hook names, at the ends of turns and of
-// conversations; after a /clear nobody else sees the old one in time.
-func keepHooked(ctx context.Context, opened *store.Store, hook claude.Hook) error {
+// conversations; after a /clear nobody else sees the old one in time. Only of conversations
+// that are the agent's: what is kept of another's is what that one would be given back.
+func (c Caller) keepHooked(ctx context.Context, opened *store.Store, hook claude.Hook) error {
 	switch hook.Event {
 	case "UserPromptSubmit", "Stop", "StopFailure", "SessionEnd":
 	default:
 		return nil
 	}
-	if hook.Subagent != "" || hook.Transcript == "" {
+	if hook.Subagent != "" || filepath.Base(hook.Transcript) != string(hook.SessionID)+".jsonl" {
 		return nil
 	}
-	err := opened.KeepTranscript(ctx, hook.SessionID, hook.Transcript)
+	r, err := opened.Load(c.Handle)
+	if err != nil || !slices.Contains(conversations(&r), hook.SessionID) {
+		return err
+	}
+	err = opened.KeepTranscript(ctx, hook.SessionID, hook.Transcript)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // none is written yet
 	}
