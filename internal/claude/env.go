@@ -23,12 +23,17 @@ var scrubbed = []string{
 func isScrubbed(name string) bool { return slices.Contains(scrubbed, name) }
 
 // CheckEnv refuses variables of a record that would make the record untrue: where the
-// configuration is, who the agent is, and what keeps claude from writing a transcript.
+// configuration is, who the agent is, and what keeps claude from writing a transcript. And
+// those that have other code run than the record shows, in claude or in its tools' shells.
 // Errors: BadInput.
 func CheckEnv(env map[string]string) error {
-	for name := range env {
+	for _, name := range slices.Sorted(maps.Keys(env)) {
 		if isScrubbed(name) || name == ConfigDirVariable || name == "HOME" || strings.HasPrefix(name, "NBS_") {
 			return agent.Errorf(agent.BadInput, "variable %s cannot be set for an agent", name).
+				Hint("export it for the call of nbs-worker, if it is meant for that")
+		}
+		if why := loads(name); why != "" {
+			return agent.Errorf(agent.BadInput, "variable %s cannot be set for an agent: %s; it comes from the caller's environment or not at all", name, why).
 				Hint("export it for the call of nbs-worker, if it is meant for that")
 		}
 	}

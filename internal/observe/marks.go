@@ -76,8 +76,18 @@ const Foreground = "foreground"
 // is minted later.
 func (o *Observer) runs(pid int, handle agent.Handle) bool {
 	words, err := proc.Cmdline(pid)
-	launches := slices.Contains(words, "run") || slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, "--"+Foreground) })
-	return err == nil && launches && proc.Program(pid) == filepath.Base(o.Program) && names(words, handle)
+	return err == nil && launches(words) && proc.Program(pid) == filepath.Base(o.Program) && names(words, handle)
+}
+
+// Launches tells whether a process is a launcher, of which agent so ever: this program, at
+// work on run, or on a spawn in the foreground.
+func (o *Observer) Launches(pid int) bool {
+	words, err := proc.Cmdline(pid)
+	return err == nil && proc.Program(pid) == filepath.Base(o.Program) && launches(words)
+}
+
+func launches(words []string) bool {
+	return slices.Contains(words, "run") || slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, "--"+Foreground) })
 }
 
 func names(words []string, handle agent.Handle) bool {

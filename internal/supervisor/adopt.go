@@ -70,6 +70,9 @@ func (s *Supervisor) Adopt(ctx context.Context, a Adopt) (Adopted, error) {
 
 // PlanAdopt makes the record of an adoption and changes nothing.
 func (s *Supervisor) PlanAdopt(ctx context.Context, a Adopt) (agent.Record, error) {
+	if err := s.checkAdopt(); err != nil {
+		return agent.Record{}, err
+	}
 	if err := s.Store.CheckFree(a.Handle); err != nil {
 		return agent.Record{}, err
 	}

@@ -27,6 +27,9 @@ func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, terminal 
 		return Prepared{}, err
 	}
 	r := sight.Record
+	if err := s.checkResume(&r, Resume{}); err != nil {
+		return Prepared{}, err
+	}
 	if !terminal {
 		return Prepared{}, agent.Errorf(agent.BadInput, "stdin is not a terminal").
 			Hint("to run it in the background: nbs-worker resume %s", handle)

@@ -59,7 +59,7 @@ func (d *doctor) trust(_ context.Context) []Finding {
 		if first, err := config.ReadFirstStart(folder, d.Variable); err == nil && !first.Trusted {
 			said[folder] = true
 			all = append(all, found(Warning, fmt.Sprintf("claude does not trust the folder of %s: %s", row.Handle, agent.Quote(folder)), why,
-				"start claude there once by hand, and answer yes: claude", fmt.Sprintf("or accept it for the agent: nbs-worker resume %s --force --trust", row.Handle)))
+				"start claude there once by hand, and answer yes: claude", fmt.Sprintf("or accept it for the agent: nbs-worker resume %s --force %s", row.Handle, trustFlag(folder))))
 		}
 	}
 	if len(d.known()) > 0 {
@@ -70,7 +70,7 @@ func (d *doctor) trust(_ context.Context) []Finding {
 		return nil // start.login says what cannot be read
 	}
 	return []Finding{found(Note, "claude does not trust the folder "+agent.Quote(d.Store.Project()), why,
-		"start claude there once by hand, and answer yes: claude", "or accept it for an agent that you start: nbs-worker spawn HANDLE --trust")}
+		"start claude there once by hand, and answer yes: claude", "or accept it for an agent that you start: nbs-worker spawn HANDLE "+trustFlag(d.Store.Project()))}
 }
 
 func (d *doctor) waiting(_ context.Context) []Finding {

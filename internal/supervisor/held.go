@@ -23,16 +23,16 @@ func (w *starting) checkDialog(ctx context.Context) error {
 		return observe.InVain(err)
 	}
 	if dialog, open := claude.ReadDialog(screen.Text); open {
-		return heldAt(w.record.Handle, dialog)
+		return heldAt(&w.record, dialog)
 	}
 	return nil
 }
 
-func heldAt(handle agent.Handle, dialog claude.Dialog) error {
+func heldAt(r *agent.Record, dialog claude.Dialog) error {
 	err := agent.Errorf(agent.Held, "claude waits at a dialog: it asks %s (%s)", dialog.Question(), dialog).
-		Hint("answer it there: nbs-worker attach %s", handle)
+		Hint("answer it there: nbs-worker attach %s", r.Handle)
 	if dialog == claude.DialogTrust {
-		return err.Hint("or accept the folder's trust: nbs-worker resume %s --force --trust", handle)
+		return err.Hint("or accept the trust of the folder: nbs-worker resume %s --force %s", r.Handle, trustFlag(r.LaunchCwd()))
 	}
 	return err
 }

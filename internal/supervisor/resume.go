@@ -31,6 +31,9 @@ func (s *Supervisor) PlanResume(ctx context.Context, handle agent.Handle, resume
 	if err != nil {
 		return Plan{}, err
 	}
+	if err := s.checkResume(&r, resume); err != nil {
+		return Plan{}, err
+	}
 	sight, err := s.checkDown(ctx, r, resume.Force)
 	if err != nil {
 		return Plan{}, err
@@ -47,6 +50,13 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	}
 	defer unlock()
 	interrupt, ctx := ctx, context.WithoutCancel(ctx) // only waiting is cut short
+	asked, err := s.Store.Load(handle)
+	if err != nil {
+		return Started{}, err
+	}
+	if err := s.checkResume(&asked, resume); err != nil {
+		return Started{}, err
+	}
 	sight, err := s.settledDown(ctx, handle, resume.Force)
 	if err != nil {
 		return Started{}, err

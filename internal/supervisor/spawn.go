@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"time"
 
@@ -15,12 +16,17 @@ import (
 type Spawn struct {
 	Handle         agent.Handle
 	Model          agent.Model
-	PermissionMode agent.PermissionMode
+	PermissionMode agent.PermissionMode // "": UsualMode, or the one of the agent that calls
+	UsualMode      agent.PermissionMode
+	MayManage      bool   // it may give colleagues what it does not have itself
 	Cwd            string // absolute; "" for the project root, or where the conversation that is taken up was held
 	Env            map[string]string
 	ClaudeArgs     []string
 	SessionID      agent.SessionID // an existing conversation to take up; "" mints an id
 	Start
+
+	depth     int     // of the agent that calls, and one more
+	configDir *string // of the agent that calls; nil: the caller's
 }
 
 // Started is what a start led to.
@@ -38,6 +44,10 @@ type Started struct {
 // PlanSpawn checks all that can be known of a spawn and changes nothing.
 func (s *Supervisor) PlanSpawn(spawn Spawn) (Plan, error) {
 	if err := s.Store.CheckFree(spawn.Handle); err != nil {
+		return Plan{}, err
+	}
+	spawn, err := s.bestowed(spawn)
+	if err != nil {
 		return Plan{}, err
 	}
 	r, err := s.newRecord(spawn)
@@ -86,6 +96,9 @@ func (s *Supervisor) insert(ctx context.Context, spawn Spawn) (Plan, *Restored, 
 	}
 	if err := s.Store.Insert(ctx, claimed); err != nil {
 		return plan, nil, err
+	}
+	if err := s.checkCrowd(); err != nil {
+		return plan, nil, errors.Join(err, s.Store.Remove(ctx, claimed.Handle))
 	}
 	plan.claimed = &claimed
 	if err := s.journal(ctx, "spawn", &claimed, plan.Opening.Conversation()); err != nil {
@@ -165,11 +178,13 @@ func (s *Supervisor) newRecord(spawn Spawn) (agent.Record, error) {
 		Schema: agent.Schema, Handle: spawn.Handle, SessionID: spawn.SessionID, Model: spawn.Model,
 		Started: now, Created: now, InitialPrompt: spawn.Prompt, ProjectRoot: s.Store.Project(),
 		Cwd: spawn.Cwd, PermissionMode: spawn.PermissionMode, ClaudeArgs: spawn.ClaudeArgs, Env: spawn.Env,
-		Desired: agent.DesiredRunning, Restart: agent.RestartPolicy{Policy: "no"},
+		Desired: agent.DesiredRunning, Restart: agent.RestartPolicy{Policy: "no"}, MayManage: spawn.MayManage, Depth: spawn.depth,
 	}
 	r.TmuxSession = s.sessionNames(&r)[0]
 	var err error
-	if r.ConfigDir, err = s.callersConfigDir(); err != nil {
+	if spawn.configDir != nil {
+		r.ConfigDir = *spawn.configDir
+	} else if r.ConfigDir, err = s.callersConfigDir(); err != nil {
 		return r, err
 	}
 	if spawn.SessionID == "" {

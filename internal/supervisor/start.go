@@ -23,6 +23,9 @@ type Start struct {
 	Wait   time.Duration // how long to wait for claude to be ready; 0: only until it runs
 	Trust  bool          // accept the trust of the working directory for the user
 
+	TrustDir   string // absolute: the folder that is to be trusted; "" for the working directory, in the project
+	PromptFile string // absolute: where the prompt was read; "" for no file
+
 	InPlace  bool              // in the caller's own terminal, without tmux
 	Progress func(what string) // is told what a start waits for that takes long; nil: nobody is
 
@@ -32,18 +35,19 @@ type Start struct {
 
 // Plan is what a start will do, known before anything is done.
 type Plan struct {
-	Record  agent.Record
-	Opening claude.Opening
-	Program string        // path of claude
-	Args    []string      // claude's arguments
-	claimed *agent.Record // already written down, of a spawn
-	prompt  string
-	trust   bool
-	new     bool // of a spawn
-	takesUp bool // of a spawn: the conversation exists
-	inPlace bool // in the caller's own terminal, without tmux
-	inView  bool // in a session that is there, its window becomes the one that is shown
-	config  claude.Config
+	Record   agent.Record
+	Opening  claude.Opening
+	Program  string        // path of claude
+	Args     []string      // claude's arguments
+	claimed  *agent.Record // already written down, of a spawn
+	prompt   string
+	trust    bool
+	trustDir string
+	new      bool // of a spawn
+	takesUp  bool // of a spawn: the conversation exists
+	inPlace  bool // in the caller's own terminal, without tmux
+	inView   bool // in a session that is there, its window becomes the one that is shown
+	config   claude.Config
 
 	transcriptSize int64         // in bytes, before the start
 	wait           time.Duration // for which a server may read its configuration
@@ -69,7 +73,7 @@ func (s *Supervisor) plan(r agent.Record, start Start) (Plan, error) {
 		return Plan{}, err
 	}
 	plan := Plan{
-		Record: r, Opening: opening, Program: program, prompt: start.Prompt, trust: start.Trust, inPlace: start.InPlace, new: start.minted || start.takesUp, takesUp: start.takesUp,
+		Record: r, Opening: opening, Program: program, prompt: start.Prompt, trust: start.Trust, trustDir: start.TrustDir, inPlace: start.InPlace, new: start.minted || start.takesUp, takesUp: start.takesUp,
 		config: config, Restores: restores, wait: cmp.Or(start.Wait, startLimit), progress: start.Progress,
 	}
 	if opening == claude.OpenResume && restores == nil {
@@ -89,7 +93,7 @@ func (s *Supervisor) plan(r agent.Record, start Start) (Plan, error) {
 		plan.prompt = r.InitialPrompt // nothing was ever said: this is the first start
 	}
 	plan.Args = claude.Args(&r, opening, plan.prompt, claude.Settings(s.Program))
-	for _, check := range []func(*Plan) error{checkWords, checkFolder, s.checkTmux, s.checkRoot} {
+	for _, check := range []func(*Plan) error{checkWords, checkFolder, s.checkTrust, s.checkTmux, s.checkRoot} {
 		if err := check(&plan); err != nil {
 			return Plan{}, err
 		}

@@ -24,7 +24,7 @@ func (s *Supervisor) Stop(ctx context.Context, handle agent.Handle) (Stopped, er
 	}
 	defer unlock()
 	ctx = context.WithoutCancel(ctx) // what was begun is ended, whatever the caller does
-	stopped, err := s.stop(ctx, handle)
+	stopped, err := s.stop(ctx, handle, false)
 	if err != nil {
 		return stopped, err
 	}
@@ -44,7 +44,7 @@ func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool
 	}
 	defer unlock()
 	ctx = context.WithoutCancel(ctx)
-	stopped, err := s.stop(ctx, handle)
+	stopped, err := s.stop(ctx, handle, true)
 	if err != nil {
 		return stopped, err
 	}
@@ -74,9 +74,12 @@ func endedAll(err error, done string) error {
 // stop refuses what it may not do before anything is written, and writes before the first
 // signal. Where that cannot be done, the agent is ended all the same: a full disk must not
 // keep the one alive that fills it.
-func (s *Supervisor) stop(ctx context.Context, handle agent.Handle) (Stopped, error) {
+func (s *Supervisor) stop(ctx context.Context, handle agent.Handle, remove bool) (Stopped, error) {
 	r, err := s.Store.Load(handle)
 	if err != nil {
+		return Stopped{}, err
+	}
+	if err := s.checkEnd(&r, remove); err != nil {
 		return Stopped{}, err
 	}
 	sight := s.LookAt(ctx, r) // a tmux that does not answer keeps nobody from being ended; end says it then

@@ -27,6 +27,9 @@ type Supervisor struct {
 	observe.Observer
 
 	ignored sync.Once // by git, as far as this command knows
+	looked  sync.Once // for the agent that calls
+	found   *calling  // nil: a person
+	lookErr error
 }
 
 func (s *Supervisor) now() time.Time { return s.Seconds() }

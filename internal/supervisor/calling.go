@@ -1,0 +1,258 @@
+package supervisor
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/observe"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/trust"
+)
+
+// calling is the agent from whose shell a command was called. It is found by the processes
+// above the command, which the agent cannot choose, and not by what the command's environment
+// says, which it can.
+type calling struct {
+	record  agent.Record
+	project string
+
+	// identified: a process above the command is the recorded one. Else the command only
+	// bears the agent's mark, as what an agent leaves behind does.
+	identified bool
+	env        []string // with which its claude was started; nil: it has ended
+	doubt      error    // why nothing can be given on its word; nil: all is well
+}
+
+// calling finds the calling agent; nil when a person calls.
+func (s *Supervisor) calling() (*calling, error) {
+	s.looked.Do(func() { s.found, s.lookErr = s.findCalling() })
+	return s.found, s.lookErr
+}
+
+// ancestor is a process above the command, or the command itself.
+type ancestor struct {
+	pid int
+	env []string // with which it was started
+}
+
+func (a ancestor) variable(name string) string {
+	for _, entry := range a.env {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// lineage is the command and what is above it, up to a tmux server: a pane that a person has
+// opened has the agent's mark when an agent's shell has started the server, so that a mark
+// which the server has too tells nothing.
+func lineage() (line []ancestor, handed string) {
+	for _, pid := range proc.Ancestors() {
+		if proc.Name(pid) == observe.TmuxServerName {
+			handed, _ = proc.Variable(pid, agent.InvocationVariable)
+			return line, handed
+		}
+		env, _ := proc.Environ(pid) // another user's is closed, and he is no agent of ours
+		line = append(line, ancestor{pid: pid, env: env})
+	}
+	return line, ""
+}
+
+func (s *Supervisor) findCalling() (*calling, error) {
+	line, handed := lineage()
+	found, at, err := s.identified(line)
+	if err != nil {
+		return nil, err
+	}
+	launcher := slices.IndexFunc(line, func(a ancestor) bool { return s.Launches(a.pid) })
+	switch {
+	case launcher >= 0 && (found == nil || at > launcher):
+		return unrecorded(line, launcher), nil
+	case found == nil:
+		found, err = s.marked(line, handed)
+	}
+	if found == nil || err != nil {
+		return nil, err
+	}
+	found.env = environOf(found.record.Process.Identity)
+	found.doubt = s.doubt(found)
+	return found, nil
+}
+
+// identified finds the agent whose recorded process is above the command; of several the
+// nearest. at is its place in the line.
+func (s *Supervisor) identified(line []ancestor) (found *calling, at int, err error) {
+	at = len(line)
+	err = s.eachRecord(line, func(o *observe.Observer, r *agent.Record) {
+		for i := range min(at, len(line)) {
+			pid := line[i].pid
+			isClaude := pid == r.Process.PID && proc.IsAlive(r.Process.Identity)
+			isLauncher := pid == r.Process.Launcher.PID && proc.IsAlive(r.Process.LauncherIdentity())
+			if (isClaude || isLauncher) && o.Marked(r, pid) {
+				found, at = &calling{record: *r, project: o.Store.Project(), identified: true}, i
+				return
+			}
+		}
+	})
+	return found, at, err
+}
+
+// marked finds the agent whose mark the command, or what is above it, bears: of the present
+// start or an earlier one.
+func (s *Supervisor) marked(line []ancestor, handed string) (found *calling, err error) {
+	named := func(a ancestor, project string, r *agent.Record) bool {
+		mark := agent.Invocation(a.variable(agent.InvocationVariable))
+		if mark == "" || string(mark) == handed {
+			return false
+		}
+		root := a.variable(agent.RootVariable)
+		return mark == r.Process.Invocation || r.ExitOf(mark) != nil ||
+			root != "" && r.Handle.Same(agent.Handle(a.variable(agent.HandleVariable))) && observe.SameFolder(root, project)
+	}
+	err = s.eachRecord(line, func(o *observe.Observer, r *agent.Record) {
+		if found == nil && slices.ContainsFunc(line, func(a ancestor) bool { return named(a, o.Store.Project(), r) }) {
+			found = &calling{record: *r, project: o.Store.Project()}
+		}
+	})
+	return found, err
+}
+
+// unrecorded is an agent that no record names as what it is: its record was removed, or
+// changed by somebody.
+func unrecorded(line []ancestor, launcher int) *calling {
+	found := &calling{project: line[max(0, launcher-1)].variable(agent.RootVariable)}
+	if handle, err := agent.ParseHandle(line[max(0, launcher-1)].variable(agent.HandleVariable)); err == nil {
+		found.record.Handle = handle
+	}
+	found.doubt = errors.New("no record names its process")
+	return found
+}
+
+// eachRecord shows the records in which the caller may be: of this project, and of those in
+// which the processes above work or were started.
+func (s *Supervisor) eachRecord(line []ancestor, look func(o *observe.Observer, r *agent.Record)) error {
+	seen := map[string]bool{}
+	for _, root := range append([]string{s.Store.Project()}, rootsOf(line)...) {
+		if seen[root] {
+			continue
+		}
+		seen[root] = true
+		if err := s.eachRecordOf(root, look); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func rootsOf(line []ancestor) []string {
+	var roots []string
+	for _, a := range line {
+		if root := a.variable(agent.RootVariable); filepath.IsAbs(root) {
+			roots = append(roots, root)
+		}
+		if cwd, err := proc.Cwd(a.pid); err == nil {
+			if root, err := store.Find(cwd); err == nil {
+				roots = append(roots, root)
+			}
+		}
+	}
+	return roots
+}
+
+func (s *Supervisor) eachRecordOf(root string, look func(o *observe.Observer, r *agent.Record)) error {
+	o := s.Observer
+	if root != s.Store.Project() {
+		opened, err := store.Open(root)
+		if err != nil {
+			return nil //nolint:nilerr // no project any more, or another user's
+		}
+		defer opened.Close()
+		o.Store = opened
+	}
+	if !o.Store.Exists() {
+		return nil
+	}
+	records, err := o.Store.Records()
+	if err != nil {
+		return err
+	}
+	defer records.Close()
+	handles, err := records.Handles()
+	if err != nil {
+		return err
+	}
+	var r agent.Record
+	for _, handle := range handles {
+		if records.Load(handle, &r) == nil && r.Process != nil { // a damaged one names nobody
+			look(&o, &r)
+		}
+	}
+	return nil
+}
+
+// environOf is the environment with which a process was started; nil when it has ended.
+func environOf(id agent.Identity) []string {
+	env, err := proc.Environ(id.PID)
+	if err != nil || !proc.IsAlive(id) {
+		return nil
+	}
+	return env
+}
+
+// doubt is why an agent's record, or the folder in which the key is, is not to be believed.
+func (s *Supervisor) doubt(c *calling) error {
+	keeper := trust.NewKeeper(s.Store.Home())
+	if s.Store.Home() == "" {
+		return errors.New("there is no folder for the user's state")
+	}
+	env := c.env
+	if c.record.Process.Adopted == nil {
+		env = environOf(c.record.Process.LauncherIdentity())
+	}
+	if env == nil {
+		return errors.New("it has ended")
+	}
+	// The agent may put another folder, with a key of its own, in front of its command.
+	if home, err := trust.HomeOf(env); err != nil || home != s.Store.Home() {
+		return errors.New("the command has another folder for the user's state than the agent")
+	}
+	project, err := store.Open(c.project)
+	if err != nil {
+		return err
+	}
+	defer project.Close()
+	project.Use(keeper)
+	return project.CheckSeal(&c.record)
+}
+
+// mode is the permission mode that the caller has: the narrower one of what is recorded and
+// what it was started with.
+func (c *calling) mode() agent.PermissionMode {
+	recorded := c.record.LaunchPermissionMode()
+	cmdline, err := proc.Cmdline(c.record.Process.PID)
+	if err != nil {
+		return recorded
+	}
+	if live := agent.PermissionMode(claude.ReadLaunch(cmdline).PermissionMode); live != "" && live.Within(recorded) {
+		return live
+	}
+	return recorded
+}
+
+// manages tells whether the caller may give what it does not have itself. A mark alone can be
+// anybody's.
+func (c *calling) manages() bool {
+	return c.identified && c.doubt == nil && c.record.MayManage && c.record.Process.Adopted == nil
+}
+
+// is tells whether an agent of a project is the caller. One of another project that has the
+// same name is not.
+func (c *calling) is(project string, handle agent.Handle) bool {
+	return c.record.Handle.Same(handle) && observe.SameFolder(c.project, project)
+}

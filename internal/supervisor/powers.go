@@ -1,0 +1,248 @@
+package supervisor
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/observe"
+	"nbs-worker/internal/trust"
+)
+
+// An agent never gives more than it has. What it has is in its record: permission mode,
+// arguments, environment, configuration, folder, project. A person, and an agent that a person
+// has spawned with --may-manage, may give what they like.
+
+// CheckPerson refuses what an agent may never do, whatever its record says. what is the verb,
+// as in "allow". Errors: Held when an agent calls.
+func (s *Supervisor) CheckPerson(what string) error {
+	c, err := s.calling()
+	if c == nil || err != nil {
+		return err
+	}
+	return agent.Errorf(agent.Held, "%s is for a person, and %s called it", what, c).
+		Hint("a person does it in a terminal of their own")
+}
+
+func (c *calling) String() string {
+	if c.record.Handle == "" {
+		return "an agent"
+	}
+	return "agent " + string(c.record.Handle)
+}
+
+// denied is the refusal of what an agent may do only when it may manage.
+func (c *calling) denied(what string) error {
+	return agent.Errorf(agent.Held, "%s called this, and %s needs --may-manage, which its record does not have", c, what).
+		Hint("a person can do it; or give a team an agent that may: nbs-worker spawn NAME --may-manage")
+}
+
+// checkStart refuses to start anything for an agent of which is not known what it has.
+func (c *calling) checkStart() error {
+	if c.doubt == nil {
+		return nil
+	}
+	denied := agent.Errorf(agent.Held, "%s called this, and what it may is not known: %s", c, c.doubt.Error())
+	denied.Hints = agent.HintsOf(c.doubt)
+	if len(denied.Hints) == 0 {
+		return denied.Hint("a person can do it, in a terminal of their own")
+	}
+	return denied
+}
+
+// Confinement is the environment in which a command of an agent's is to work: the one with
+// which the agent itself was started, since an agent may write another in front of a command,
+// and what is started gets it. nil for a person, and for an agent that may manage.
+func (s *Supervisor) Confinement() ([]string, error) {
+	c, err := s.calling()
+	if c == nil || err != nil || c.manages() {
+		return nil, err
+	}
+	return slices.Clone(c.env), nil
+}
+
+// bestowed completes what an agent asks for a colleague with what it has itself, and refuses
+// what is more.
+func (s *Supervisor) bestowed(spawn Spawn) (Spawn, error) {
+	c, err := s.calling()
+	if err != nil {
+		return spawn, err
+	}
+	if c == nil {
+		if spawn.PermissionMode == "" {
+			spawn.PermissionMode = spawn.UsualMode
+		}
+		return spawn, nil
+	}
+	if err := c.checkStart(); err != nil {
+		return spawn, err
+	}
+	if spawn.PermissionMode == "" {
+		spawn.PermissionMode = c.mode()
+	}
+	if err := s.checkLimits(c, 1); err != nil {
+		return spawn, err
+	}
+	spawn.depth = c.record.Depth + 1
+	if c.manages() {
+		return spawn, nil
+	}
+	for _, more := range []struct {
+		asked bool
+		what  string
+	}{
+		{len(spawn.Env) > 0, "--env"},
+		{len(spawn.ClaudeArgs) > 0, "an argument for claude"},
+		{spawn.SessionID != "", "--session-id"},
+		{spawn.MayManage, "to give --may-manage"},
+	} {
+		if more.asked {
+			return spawn, c.denied(more.what)
+		}
+	}
+	if err := c.checkWords(spawn.Start); err != nil {
+		return spawn, err
+	}
+	if spawn.Cwd == "" {
+		spawn.Cwd = c.record.LaunchCwd()
+	}
+	spawn.Env, spawn.ClaudeArgs = maps.Clone(c.record.Env), slices.Clone(c.record.ClaudeArgs)
+	spawn.configDir = &c.record.ConfigDir
+	asked := agent.Record{
+		PermissionMode: spawn.PermissionMode, Cwd: spawn.Cwd, ProjectRoot: s.Store.Project(), ConfigDir: c.record.ConfigDir,
+		Env: spawn.Env, ClaudeArgs: spawn.ClaudeArgs,
+	}
+	return spawn, s.checkReach(c, &asked)
+}
+
+// checkWords refuses the words of a start that give more than the caller has.
+func (c *calling) checkWords(start Start) error {
+	if start.Trust {
+		return c.denied("--trust")
+	}
+	if start.PromptFile != "" && !inside(start.PromptFile, c.record.LaunchCwd()) {
+		return c.denied("a prompt file outside of its folder " + agent.Quote(c.record.LaunchCwd()))
+	}
+	return nil
+}
+
+// checkReach refuses a colleague that has more than the caller.
+func (s *Supervisor) checkReach(c *calling, r *agent.Record) error {
+	has := &c.record
+	switch mode := r.LaunchPermissionMode(); {
+	case !observe.SameFolder(c.project, s.Store.Project()):
+		return c.denied("an agent of another project")
+	case !mode.Within(c.mode()):
+		return c.denied("an agent with the permission mode " + string(mode) + ", wider than its own, " + string(c.mode()) + ",")
+	case r.MayManage:
+		return c.denied("an agent that may manage")
+	case !slices.Equal(r.ClaudeArgs, has.ClaudeArgs):
+		return c.denied("an agent with other arguments for claude than its own")
+	case !maps.Equal(r.Env, has.Env):
+		return c.denied("an agent with other variables than its own")
+	case r.ConfigDir != has.ConfigDir:
+		return c.denied("an agent with another configuration of Claude than its own")
+	case !inside(r.LaunchCwd(), has.LaunchCwd()):
+		return c.denied("an agent outside of its folder " + agent.Quote(has.LaunchCwd()))
+	}
+	return nil
+}
+
+// inside tells whether a path is a folder, or in it, wherever links lead.
+func inside(path, folder string) bool {
+	rel, err := filepath.Rel(realPath(folder), realPath(path))
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
+}
+
+// checkLimits refuses more agents than a team may have by itself. more are those to come.
+func (s *Supervisor) checkLimits(c *calling, more int) error {
+	limits, err := s.Store.Home().Limits()
+	if err != nil {
+		return err
+	}
+	var handles []agent.Handle
+	if s.Store.Exists() {
+		if handles, err = s.Store.Handles(); err != nil {
+			return err
+		}
+	}
+	full := ""
+	switch {
+	case c.record.Depth+1 > limits.Depth:
+		full = fmt.Sprintf("its colleague would be %d agents away from a person, and %d is the limit", c.record.Depth+1, limits.Depth)
+	case len(handles)+more > limits.Agents:
+		full = fmt.Sprintf("the project has the %d agents that agents may fill it with", limits.Agents)
+	default:
+		return nil
+	}
+	return agent.Errorf(agent.Held, "%s called this, and %s", c, full).
+		Hint("a person can start it all the same, or set another limit: %s", setLimits(s.Store.Home(), limits))
+}
+
+// checkCrowd looks again when the record is there: of many agents that spawn at one time each
+// has seen the project before the others.
+func (s *Supervisor) checkCrowd() error {
+	c, err := s.calling()
+	if c == nil || err != nil {
+		return err
+	}
+	return s.checkLimits(c, 0)
+}
+
+// setLimits is the command by which a person sets limits.
+func setLimits(home trust.Home, limits trust.Limits) string {
+	text := fmt.Sprintf(`{"agents": %d, "depth": %d}`, limits.Agents, limits.Depth)
+	return "echo " + agent.ShellWord(text) + " >" + agent.ShellWord(home.LimitsPath())
+}
+
+// checkResume refuses to an agent to bring back a colleague that has more than itself, or to
+// bring it back with more.
+func (s *Supervisor) checkResume(r *agent.Record, resume Resume) error {
+	c, err := s.calling()
+	if c == nil || err != nil {
+		return err
+	}
+	if err := c.checkStart(); err != nil || c.manages() {
+		return err
+	}
+	if resume.Force && !c.is(s.Store.Project(), r.Handle) {
+		return c.denied("--force on another agent")
+	}
+	if err := c.checkWords(resume.Start); err != nil {
+		return err
+	}
+	asked := *r
+	if resume.Cwd != "" {
+		asked.Cwd = resume.Cwd
+	}
+	return s.checkReach(c, &asked)
+}
+
+// checkEnd refuses to an agent to end what may more than itself, and to remove what is another's.
+func (s *Supervisor) checkEnd(r *agent.Record, remove bool) error {
+	c, err := s.calling()
+	if c == nil || err != nil || c.manages() || c.is(s.Store.Project(), r.Handle) {
+		return err
+	}
+	switch {
+	case remove:
+		return c.denied("to dismiss another agent")
+	case !observe.SameFolder(c.project, s.Store.Project()):
+		return c.denied("to stop an agent of another project")
+	case r.MayManage || !r.LaunchPermissionMode().Within(c.mode()):
+		return c.denied("to stop an agent that may do more than itself")
+	}
+	return nil
+}
+
+// checkAdopt refuses to an agent to take what a person has started.
+func (s *Supervisor) checkAdopt() error {
+	c, err := s.calling()
+	if c == nil || err != nil || c.manages() {
+		return err
+	}
+	return c.denied("to adopt a claude")
+}

@@ -1,0 +1,51 @@
+package supervisor
+
+import (
+	"os/user"
+	"path/filepath"
+	"strconv"
+
+	"nbs-worker/internal/agent"
+)
+
+// checkTrust looks at the folder that is to be trusted for the user. Claude trusts all that is
+// in it too, so it is never the home folder or one above, and it is named unless it belongs to
+// the project.
+func (s *Supervisor) checkTrust(p *Plan) error {
+	if !p.trust {
+		return nil
+	}
+	cwd := realPath(p.Record.LaunchCwd())
+	for _, home := range s.homes() {
+		if inside(home, cwd) {
+			return agent.Errorf(agent.BadInput, "--trust is not for %s: with it Claude would trust all that is in the home folder", agent.Quote(cwd)).
+				Hint("give the agent a folder of its own: --cwd DIR").
+				Hint("or answer Claude's own question there: nbs-worker attach %s", p.Record.Handle)
+		}
+	}
+	switch {
+	case p.trustDir != "" && realPath(p.trustDir) != cwd:
+		return agent.Errorf(agent.BadInput, "--trust names %s, and the agent works in %s", agent.Quote(p.trustDir), agent.Quote(cwd)).
+			Hint("if that is to be trusted: %s", trustFlag(cwd))
+	case p.trustDir == "" && !inside(cwd, s.Store.Project()):
+		return agent.Errorf(agent.BadInput, "--trust alone is for folders of the project, and the agent works in %s", agent.Quote(cwd)).
+			Hint("if that is to be trusted, name it: %s", trustFlag(cwd))
+	}
+	return nil
+}
+
+// homes are the home folders of the user: as the environment has it, and as the user database
+// does, for the first may be missing or another.
+func (s *Supervisor) homes() []string {
+	homes := []string{"/"}
+	if home := s.Variable("HOME"); filepath.IsAbs(home) {
+		homes = append(homes, home)
+	}
+	if known, err := user.LookupId(strconv.Itoa(s.UID)); err == nil && filepath.IsAbs(known.HomeDir) {
+		homes = append(homes, known.HomeDir)
+	}
+	return homes
+}
+
+// trustFlag is the option that accepts the trust of a folder.
+func trustFlag(folder string) string { return "--trust=" + agent.ShellWord(realPath(folder)) }
