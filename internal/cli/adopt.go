@@ -35,7 +35,8 @@ also the one after a /clear. Model, permission mode and arguments come from its 
 line, the folder and the configuration from its process. Nothing is guessed: what
 cannot be known, the error asks for. --model '' leaves the choice to Claude. Prompts are
 no arguments; what stands behind -- takes the place of the arguments that it has. The
-environment of a later resume is the caller's, with --env NAME=VALUE on top.
+environment of a later resume is the caller's, with --env NAME=VALUE on top. An agent
+adopts nobody, unless it was spawned with --may-manage.
 
 Until its next resume it has no launcher: how it ends by itself is not seen, and after
 a /clear or /branch that is followed by its end neither is the new conversation. To bring
@@ -132,7 +133,7 @@ func runAdopt(ctx context.Context, f *factory, o *adoptOptions) error {
 	if err != nil {
 		return err
 	}
-	s, err := f.planner()
+	s, err := f.confined(f.planner())
 	if err != nil {
 		return err
 	}

@@ -122,20 +122,29 @@ func requestLines(asked supervisor.Request) []line {
 		{"Model", modelName(r.Model)},
 		{"Permissions", string(r.LaunchPermissionMode())},
 		{"Session ID", string(r.SessionID)},
-		{"Config folder", configFolder(r)},
-		{"Arguments", quotedList(r.ClaudeArgs)},
 	}...)
-	for _, name := range slices.Sorted(maps.Keys(r.Env)) {
-		lines = append(lines, line{"Variable", name + "=" + strconv.Quote(r.Env[name])})
-	}
+	lines = append(lines, carriedLines(r)...)
 	for _, previous := range r.PreviousSessions {
 		lines = append(lines, line{"Previous", string(previous.SessionID)})
+	}
+	if len(asked.Changed) > 0 {
+		lines = append(lines, line{"Changed", "since it was allowed: " + strings.Join(asked.Changed, ", ")})
+	}
+	return lines
+}
+
+// carriedLines are what a record gives an agent besides conversation, model, mode and folder,
+// a part a line and nothing left out.
+func carriedLines(r *agent.Record) []line {
+	lines := []line{{"Config folder", configFolder(r)}, {"Arguments", quotedList(r.ClaudeArgs)}}
+	for _, name := range slices.Sorted(maps.Keys(r.Env)) {
+		lines = append(lines, line{"Variable", name + "=" + strconv.Quote(r.Env[name])})
 	}
 	if r.MayManage {
 		lines = append(lines, line{"Powers", "it may give other agents what it does not have itself"})
 	}
-	if len(asked.Changed) > 0 {
-		lines = append(lines, line{"Changed", "since it was allowed: " + strings.Join(asked.Changed, ", ")})
+	if r.Depth > 0 {
+		lines = append(lines, line{"Spawned by", "an agent, " + agent.Count(r.Depth, "agent") + " away from a person"})
 	}
 	return lines
 }

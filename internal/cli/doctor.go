@@ -58,7 +58,7 @@ unfit, else with 1.`,
 
 func runDoctor(ctx context.Context, f *factory, opts doctorOptions) error {
 	s, how, err := f.patient()
-	if err != nil {
+	if s, err = f.confined(s, err); err != nil {
 		return failed(err, "doctor")
 	}
 	how.Fix, how.Probe = opts.fix, opts.probe

@@ -70,13 +70,23 @@ func newEnvironmentTopic() *cobra.Command {
   NBS_PERMISSION_MODE  default of spawn --permission-mode (else bypassPermissions)
   NBS_CONTEXT_BANDS    what is left of a context, in percent: up to the first it is low,
                        below the second critical, below the third at the floor (25,15,10)
+  XDG_STATE_HOME       where the user's folder nbs-worker is, with the key of the seals, and
+                       limits.json (else ~/.local/state)
   CLAUDE_CONFIG_DIR    Claude's configuration; recorded at spawn, used at each resume
   NO_COLOR             no colours
 
 The environment of spawn and resume reaches claude, through a private file that is
 read once and removed. What Claude sets in the shells of its tools does not: with it
 an agent that another agent starts would write no transcript. Not recorded: export
-ANTHROPIC_API_KEY and the like for each call, also from cron.
+ANTHROPIC_API_KEY and the like for each call, also from cron. Whatever has other code
+run than a record shows is no variable for spawn --env either: LD_*, BUN_*,
+NODE_OPTIONS, BASH_ENV, PATH, GIT_SSH, IS_SANDBOX, CLAUDE_CODE_SANDBOXED and their like
+come from the caller's environment or not at all.
+
+When an agent calls, it is told by the processes above the command; what it starts gets
+the environment with which it was started itself, unless it may manage. What agents may
+start by themselves is bounded by limits.json in the user's folder, which a person
+writes: {"agents": 50, "depth": 3}, in a project and in a line of agents from a person.
 
 Set for claude and all that it starts:
   NBS_HANDLE           the agent's handle

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -116,6 +117,29 @@ func (f *factory) on(opened *store.Store, err error) (*supervisor.Supervisor, er
 		Store: opened, Tmux: f.servers.Client, Socket: cmp.Or(f.socket, os.Getenv("NBS_TMUX_SOCKET")),
 		Env: os.Environ(), Program: program, UID: os.Geteuid(), Now: time.Now, Began: f.began,
 	}}, nil
+}
+
+// confined has a command that an agent calls work in the environment with which the agent was
+// started: what is started gets it, tmux reads its configuration by it, and the agent may have
+// written another in front of the command.
+func (f *factory) confined(s *supervisor.Supervisor, err error) (*supervisor.Supervisor, error) {
+	if err != nil {
+		return nil, err
+	}
+	env, err := s.Confinement()
+	if err != nil || env == nil {
+		return s, err
+	}
+	os.Clearenv()
+	for _, entry := range env {
+		if name, value, ok := strings.Cut(entry, "="); ok {
+			if err := os.Setenv(name, value); err != nil {
+				return nil, err
+			}
+		}
+	}
+	s.Env, s.Socket = os.Environ(), cmp.Or(f.socket, os.Getenv("NBS_TMUX_SOCKET"))
+	return s, nil
 }
 
 // use takes an opened project into use, with the user's key.

@@ -46,7 +46,7 @@ func TestSpawnFlags(t *testing.T) {
 	if err := os.Symlink("lab", "link"); err != nil {
 		t.Fatal(err)
 	}
-	plainSpawn := supervisor.Spawn{Handle: "a", PermissionMode: agent.BypassPermissions, Env: map[string]string{}}
+	plainSpawn := supervisor.Spawn{Handle: "a", UsualMode: agent.BypassPermissions, Env: map[string]string{}}
 	plainSpawn.Wait = 30 * time.Second
 	with := func(change func(*supervisor.Spawn)) supervisor.Spawn {
 		spawn := plainSpawn
@@ -57,21 +57,26 @@ func TestSpawnFlags(t *testing.T) {
 		"a":                                 plainSpawn,
 		"a --model opus[1m]":                with(func(s *supervisor.Spawn) { s.Model = "opus[1m]" }),
 		"a --model=sonet":                   with(func(s *supervisor.Spawn) { s.Model = "sonet" }),
-		"a --permission-mode plan":          with(func(s *supervisor.Spawn) { s.PermissionMode = "plan" }),
+		"a --permission-mode plan":          with(func(s *supervisor.Spawn) { s.PermissionMode, s.UsualMode = "plan", "" }),
 		"a --cwd link/deep":                 with(func(s *supervisor.Spawn) { s.Cwd = filepath.Join(dir, "lab/deep") }),
 		"a --env A=1 --env B=x=y --env A=2": with(func(s *supervisor.Spawn) { s.Env = map[string]string{"A": "2", "B": "x=y"} }),
 		"a --session-id 4F0C2A53-0D0C-4B43-9E0A-2F6B8F5C9A11": with(func(s *supervisor.Spawn) { s.SessionID = sessionID }),
-		"a Begin.":                               with(func(s *supervisor.Spawn) { s.Prompt = "Begin." }),
-		"a Begin. -- --verbose":                  with(func(s *supervisor.Spawn) { s.Prompt, s.ClaudeArgs = "Begin.", []string{"--verbose"} }),
-		"a --prompt --model":                     with(func(s *supervisor.Spawn) { s.Prompt = "--model" }),
-		"a --prompt-file task.md":                with(func(s *supervisor.Spawn) { s.Prompt = "Read\nPLAN.md \u2713" }),
+		"a Begin.":              with(func(s *supervisor.Spawn) { s.Prompt = "Begin." }),
+		"a Begin. -- --verbose": with(func(s *supervisor.Spawn) { s.Prompt, s.ClaudeArgs = "Begin.", []string{"--verbose"} }),
+		"a --prompt --model":    with(func(s *supervisor.Spawn) { s.Prompt = "--model" }),
+		"a --prompt-file task.md": with(func(s *supervisor.Spawn) {
+			s.Prompt, s.PromptFile = "Read\nPLAN.md \u2713", filepath.Join(dir, "task.md")
+		}),
 		"a --prompt-file -":                      with(func(s *supervisor.Spawn) { s.Prompt = "from stdin" }),
 		"a --no-wait":                            with(func(s *supervisor.Spawn) { s.Wait = 0 }),
 		"a --timeout 90s --trust":                with(func(s *supervisor.Spawn) { s.Wait, s.Trust = 90*time.Second, true }),
+		"a --trust=link":                         with(func(s *supervisor.Spawn) { s.Trust, s.TrustDir = true, filepath.Join(dir, "lab") }),
+		"a --trust=false":                        plainSpawn,
+		"a --may-manage":                         with(func(s *supervisor.Spawn) { s.MayManage = true }),
 		"a -- --add-dir /x --allowedTools Bash;": with(func(s *supervisor.Spawn) { s.ClaudeArgs = []string{"--add-dir", "/x", "--allowedTools", "Bash;"} }),
 	} {
 		got, err := parseSpawn(t, Streams{In: strings.NewReader(" from stdin\n")}, strings.Fields(line)...)
-		if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(supervisor.Start{}), cmpopts.IgnoreFields(supervisor.Start{}, "Progress")); diff != "" || err != nil {
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(supervisor.Start{}, supervisor.Spawn{}), cmpopts.IgnoreFields(supervisor.Start{}, "Progress")); diff != "" || err != nil {
 			t.Errorf("spawn %s: %v, -want +got:\n%s", line, err, diff)
 		}
 	}
@@ -81,6 +86,8 @@ func TestSpawnFlags(t *testing.T) {
 		"a --prompt-file blank.md":   agent.BadInput,
 		"a --prompt-file -":          agent.BadInput, // nothing comes
 		"a --cwd missing":            agent.NotFound,
+		"a --trust=missing":          agent.NotFound,
+		"a --trust lab":              agent.BadInput, // it would be the prompt
 	} {
 		if _, err := parseSpawn(t, Streams{In: strings.NewReader("")}, strings.Fields(line)...); err == nil || agent.KindOf(err) != want {
 			t.Errorf("spawn %s: %v; want kind %d", line, err, want)
@@ -93,7 +100,7 @@ func TestSpawnDefaultsFromTheEnvironment(t *testing.T) {
 	t.Setenv("NBS_MODEL", "haiku")
 	t.Setenv("NBS_PERMISSION_MODE", "acceptEdits")
 	got, err := parseSpawn(t, Streams{}, "a")
-	if err != nil || got.Model != "haiku" || got.PermissionMode != "acceptEdits" {
+	if err != nil || got.Model != "haiku" || got.PermissionMode != "" || got.UsualMode != "acceptEdits" {
 		t.Errorf("from the environment: %+v, %v", got, err)
 	}
 	got, err = parseSpawn(t, Streams{}, "a", "--model", "opus", "--permission-mode", "plan")

@@ -2,9 +2,12 @@ package cli
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/wire"
 )
@@ -24,7 +27,8 @@ func (f *factory) printPlan(p supervisor.Plan) error {
 	if p.Restores != nil {
 		f.note("its transcript is gone from Claude's folder and would be put back from %s", p.Restores.Path)
 	}
-	words := []string{"cd", shellQuote(r.LaunchCwd()), "&&", shellQuote(p.Program)}
+	words := []string{"cd", shellQuote(r.LaunchCwd()), "&&"}
+	words = append(append(words, envWords(&r)...), shellQuote(p.Program))
 	for i, arg := range p.Args {
 		if i > 0 && p.Args[i-1] == "--settings" {
 			arg = "{...}" // nobody reads our hooks; --json has them
@@ -37,6 +41,26 @@ func (f *factory) printPlan(p supervisor.Plan) error {
 	f.note("dry run; nothing was changed. In tmux session %s would run, with our hooks folded (--json has them):", r.TmuxSession)
 	_, err := fmt.Fprintln(f.streams.Out, strings.Join(words, " "))
 	return err
+}
+
+// envWords are what a shell would need to give claude the variables of a record.
+func envWords(r *agent.Record) []string {
+	words := assignments(r.Env)
+	if r.ConfigDir != "" {
+		words = append(words, lineQuote(claude.ConfigDirVariable+"="+r.ConfigDir))
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	return append([]string{"env"}, words...)
+}
+
+func assignments(env map[string]string) []string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		words = append(words, lineQuote(name+"="+env[name]))
+	}
+	return words
 }
 
 const shellSafe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-"

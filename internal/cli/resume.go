@@ -45,7 +45,10 @@ conversation with the first prompt and keeps the old id in previous_sessions. Af
 Nothing is sent to the agent unless --prompt is given; what is, stands on claude's
 command line for other users to read. When the start fails, the record stays as it
 was, and claude's own words are shown. After 3, 8 and 130 the start goes on, and the
-record describes it.`,
+record describes it.
+
+An agent brings back colleagues that have no more than it has itself, and none by
+--force, unless it was spawned with --may-manage (8).`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker resume theologian
   nbs-worker resume --down                 # after a reboot, or when the tmux server was lost
@@ -82,7 +85,7 @@ func runResume(ctx context.Context, f *factory, o *resumeOptions) error {
 	if err != nil {
 		return failed(err, "resume")
 	}
-	s, err := f.supervisor()
+	s, err := f.confined(f.supervisor())
 	if err != nil {
 		return failed(err, "resume")
 	}

@@ -24,7 +24,7 @@ stopped from elsewhere. It serves where there is no tmux, and needs a terminal: 
 one claude would answer one prompt and leave.
 
 This is also the launcher: the command that spawn and resume give to tmux.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit),
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
 		Example:           `  nbs-worker run theologian`,
 		Args:              oneHandle,
 		ValidArgsFunction: once(f.handlesWhere(whoIsDown)),
@@ -47,7 +47,7 @@ func runRun(ctx context.Context, f *factory, handle agent.Handle) (int, error) {
 	if id := os.Getenv(agent.LaunchVariable); id != "" {
 		return runLaunched(ctx, f, handle, agent.Invocation(id))
 	}
-	s, err := f.supervisor()
+	s, err := f.confined(f.supervisor())
 	if err != nil {
 		return 0, err
 	}

@@ -122,6 +122,7 @@ func (f *factory) viewLines(v supervisor.View, bands agent.Bands) []line {
 	if v.NotAllowed != nil {
 		lines = append(lines, line{"Allowed", "no: " + v.NotAllowed.Error()})
 	}
+	lines = append(lines, carriedLines(&r)...)
 	if r.Process != nil && r.Process.Adopted != nil {
 		lines = append(lines, line{"Adopted", f.when(r.Process.Adopted.At) + "; it has no launcher before its next start"})
 	}

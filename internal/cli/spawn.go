@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -24,7 +25,7 @@ const readyWait = 30 * time.Second
 type spawnOptions struct {
 	handle, model, permissionMode, cwd, sessionID string
 	env, claudeArgs                               []string
-	foreground                                    bool
+	foreground, mayManage                         bool
 	start                                         startOptions
 }
 
@@ -38,6 +39,10 @@ nbs-<handle>-live, waits until it is ready, checks that what runs is what was
 recorded, and prints the handle, alone on stdout.
 
 The default permission mode is bypassPermissions: the agent acts without asking.
+An agent that spawns a colleague gives it no more than it has itself: its own
+arguments, variables and folder, and at most its own permission mode, which is the
+default then. More ends with 8, unless it was spawned with --may-manage. Agents stop
+at 50 in a project, and three away from a person (nbs-worker help environment).
 The environment of this call reaches claude (nbs-worker help environment). The first
 message stands on claude's command line, where other users of the machine can read
 it: it is no place for secrets. With --prompt-file it is on no other command line.
@@ -65,6 +70,7 @@ func (o *spawnOptions) bind(f *factory, cmd *cobra.Command) {
 	flags.StringVar(&o.cwd, "cwd", "", "working directory of the agent (default: the project root)")
 	flags.StringArrayVar(&o.env, "env", nil, "NAME=VALUE for claude, kept in the record; not for secrets; repeatable")
 	flags.StringVar(&o.sessionID, "session-id", "", "take up this existing conversation instead of a new one")
+	flags.BoolVar(&o.mayManage, "may-manage", false, "when it calls nbs-worker itself, it may give colleagues what it does not have, and end and dismiss them")
 	flags.BoolVar(&o.foreground, observe.Foreground, false, "run it in this terminal, without tmux, until claude ends")
 	o.start.bind(cmd)
 	f.jsonFlag(cmd)
@@ -91,6 +97,9 @@ func (o *spawnOptions) positional(cmd *cobra.Command, args []string) error {
 	o.handle = args[0]
 	o.start.promptGiven = cmd.Flags().Changed("prompt")
 	if len(args) == most {
+		if err := o.start.trust.checkNext(args[1]); err != nil {
+			return err
+		}
 		if o.start.promptGiven || o.start.promptFile != "" {
 			return agent.Errorf(agent.BadInput, "spawn: the first message is given twice").Hint("%s --help", cmd.CommandPath())
 		}
@@ -108,7 +117,7 @@ func runSpawn(ctx context.Context, f *factory, o *spawnOptions) (int, error) {
 	if o.foreground && !f.streams.InTTY {
 		return 0, agent.Errorf(agent.BadInput, "stdin is not a terminal").Hint("to run it in the background: nbs-worker spawn %s", o.handle)
 	}
-	s, err := f.planner()
+	s, err := f.confined(f.planner())
 	if err != nil {
 		return 0, err
 	}
@@ -149,13 +158,18 @@ func (o *spawnOptions) parse(f *factory) (supervisor.Spawn, error) {
 		return supervisor.Spawn{}, err
 	}
 	start.InPlace = o.foreground
-	spawn := supervisor.Spawn{Handle: agent.Handle(o.handle), ClaudeArgs: o.claudeArgs, Start: start}
+	spawn := supervisor.Spawn{Handle: agent.Handle(o.handle), ClaudeArgs: o.claudeArgs, MayManage: o.mayManage, Start: start}
 	spawn.Model, err = f.model(cmp.Or(o.model, os.Getenv("NBS_MODEL")))
 	if err != nil {
 		return spawn, err
 	}
-	mode := cmp.Or(o.permissionMode, os.Getenv("NBS_PERMISSION_MODE"), string(agent.BypassPermissions))
-	if spawn.PermissionMode, err = agent.ParsePermissionMode(mode); err != nil {
+	usual := cmp.Or(os.Getenv("NBS_PERMISSION_MODE"), string(agent.BypassPermissions))
+	if o.permissionMode != "" {
+		spawn.PermissionMode, err = agent.ParsePermissionMode(o.permissionMode)
+	} else {
+		spawn.UsualMode, err = agent.ParsePermissionMode(usual)
+	}
+	if err != nil {
 		return spawn, err
 	}
 	if spawn.Env, err = agent.ParseEnv(o.env); err != nil {
@@ -187,7 +201,7 @@ type startOptions struct {
 	promptGiven        bool
 	timeout            time.Duration
 	noWait             bool
-	trust              bool
+	trust              trustFlag
 	dryRun             bool
 }
 
@@ -197,7 +211,7 @@ func (o *startOptions) bind(cmd *cobra.Command) {
 	flags.StringVar(&o.promptFile, "prompt-file", "", "read the message from this file, - for stdin")
 	flags.DurationVar(&o.timeout, "timeout", readyWait, "how long to wait until claude is ready and has the prompt; the answer is not waited for")
 	flags.BoolVar(&o.noWait, "no-wait", false, "return as soon as claude runs")
-	flags.BoolVar(&o.trust, "trust", false, "accept the folder's trust in Claude's configuration, as its dialog would")
+	o.trust.bind(flags)
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the command that would run, and change nothing")
 	cmd.MarkFlagsMutuallyExclusive("prompt", "prompt-file")
 	cmd.MarkFlagsMutuallyExclusive("timeout", "no-wait")
@@ -205,7 +219,11 @@ func (o *startOptions) bind(cmd *cobra.Command) {
 
 // parse checks what was typed, for the start of an agent, or of several for "".
 func (o *startOptions) parse(f *factory, handle agent.Handle) (supervisor.Start, error) {
-	start := supervisor.Start{Prompt: o.prompt, Wait: o.timeout, Trust: o.trust, Progress: f.progress(handle)}
+	start := supervisor.Start{Prompt: o.prompt, Wait: o.timeout, Trust: o.trust.given, Progress: f.progress(handle)}
+	var err error
+	if start.TrustDir, err = o.trust.folder(); err != nil {
+		return start, err
+	}
 	if o.noWait {
 		start.Wait = 0
 	} else if o.timeout <= 0 {
@@ -218,6 +236,11 @@ func (o *startOptions) parse(f *factory, handle agent.Handle) (supervisor.Start,
 			return start, err
 		}
 		start.Prompt = text
+		if o.promptFile != "-" {
+			if start.PromptFile, err = filepath.Abs(o.promptFile); err != nil {
+				return start, err
+			}
+		}
 	}
 	start.Prompt = strings.TrimSpace(start.Prompt) // claude drops the space around it too
 	if (o.promptGiven || o.promptFile != "") && start.Prompt == "" {

@@ -26,8 +26,11 @@ For another command that is at work on the agent it waits for some seconds.
 
 What a tool leaves is known by NBS_INVOCATION_ID in its environment, or by the process
 group that it is in. One that detaches itself, as daemons do, and drops its environment
-besides, cannot be seen and goes on.`,
-			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial),
+besides, cannot be seen and goes on.
+
+An agent stops no colleague that may do more than itself, unless it was spawned with
+--may-manage (8).`,
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held),
 		Example: `  nbs-worker stop theologian
   nbs-worker stop theologian gatekeeper
   nbs-worker stop --all`,
@@ -57,8 +60,10 @@ The transcript's second name in .nbs/transcripts is removed; with --keep it stay
 the conversation can be taken up for ever. One that Claude has deleted already always
 stays: it is the last.
 
---all takes every agent of the project. It asks first; --yes answers.`,
-			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Interrupted),
+--all takes every agent of the project. It asks first; --yes answers.
+
+An agent dismisses no other, unless it was spawned with --may-manage (8).`,
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker dismiss theologian
   nbs-worker dismiss scout gatekeeper
   nbs-worker dismiss theologian --keep     # and let Claude delete its transcript one day

@@ -70,9 +70,9 @@ func (s *Supervisor) findCalling() (*calling, error) {
 	if err != nil {
 		return nil, err
 	}
-	launcher := slices.IndexFunc(line, func(a ancestor) bool { return s.Launches(a.pid) })
+	launcher := slices.IndexFunc(line[1:], func(a ancestor) bool { return s.Launches(a.pid) }) + 1 // the command itself may be to become one
 	switch {
-	case launcher >= 0 && (found == nil || at > launcher):
+	case launcher > 0 && (found == nil || at > launcher):
 		return unrecorded(line, launcher), nil
 	case found == nil:
 		found, err = s.marked(line, handed)
@@ -90,7 +90,7 @@ func (s *Supervisor) findCalling() (*calling, error) {
 func (s *Supervisor) identified(line []ancestor) (found *calling, at int, err error) {
 	at = len(line)
 	err = s.eachRecord(line, func(o *observe.Observer, r *agent.Record) {
-		for i := range min(at, len(line)) {
+		for i := 1; i < at; i++ {
 			pid := line[i].pid
 			isClaude := pid == r.Process.PID && proc.IsAlive(r.Process.Identity)
 			isLauncher := pid == r.Process.Launcher.PID && proc.IsAlive(r.Process.LauncherIdentity())
@@ -126,11 +126,11 @@ func (s *Supervisor) marked(line []ancestor, handed string) (found *calling, err
 // unrecorded is an agent that no record names as what it is: its record was removed, or
 // changed by somebody.
 func unrecorded(line []ancestor, launcher int) *calling {
-	found := &calling{project: line[max(0, launcher-1)].variable(agent.RootVariable)}
-	if handle, err := agent.ParseHandle(line[max(0, launcher-1)].variable(agent.HandleVariable)); err == nil {
+	claude := line[launcher-1]
+	found := &calling{project: claude.variable(agent.RootVariable), doubt: errors.New("no record names its process")}
+	if handle, err := agent.ParseHandle(claude.variable(agent.HandleVariable)); err == nil {
 		found.record.Handle = handle
 	}
-	found.doubt = errors.New("no record names its process")
 	return found
 }
 

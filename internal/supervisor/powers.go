@@ -16,14 +16,14 @@ import (
 // arguments, environment, configuration, folder, project. A person, and an agent that a person
 // has spawned with --may-manage, may give what they like.
 
-// CheckPerson refuses what an agent may never do, whatever its record says. what is the verb,
-// as in "allow". Errors: Held when an agent calls.
+// CheckPerson refuses what an agent may never do, whatever its record says. what is said as
+// in "allow what a record runs". Errors: Held when an agent calls.
 func (s *Supervisor) CheckPerson(what string) error {
 	c, err := s.calling()
 	if c == nil || err != nil {
 		return err
 	}
-	return agent.Errorf(agent.Held, "%s is for a person, and %s called it", what, c).
+	return agent.Errorf(agent.Held, "to %s is for a person, and %s called this", what, c).
 		Hint("a person does it in a terminal of their own")
 }
 
@@ -40,8 +40,8 @@ func (c *calling) denied(what string) error {
 		Hint("a person can do it; or give a team an agent that may: nbs-worker spawn NAME --may-manage")
 }
 
-// checkStart refuses to start anything for an agent of which is not known what it has.
-func (c *calling) checkStart() error {
+// checkKnown refuses to do anything for an agent of which is not known what it has.
+func (c *calling) checkKnown() error {
 	if c.doubt == nil {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (s *Supervisor) bestowed(spawn Spawn) (Spawn, error) {
 		}
 		return spawn, nil
 	}
-	if err := c.checkStart(); err != nil {
+	if err := c.checkKnown(); err != nil {
 		return spawn, err
 	}
 	if spawn.PermissionMode == "" {
@@ -205,7 +205,7 @@ func (s *Supervisor) checkResume(r *agent.Record, resume Resume) error {
 	if c == nil || err != nil {
 		return err
 	}
-	if err := c.checkStart(); err != nil || c.manages() {
+	if err := c.checkKnown(); err != nil || c.manages() {
 		return err
 	}
 	if resume.Force && !c.is(s.Store.Project(), r.Handle) {
@@ -225,6 +225,9 @@ func (s *Supervisor) checkResume(r *agent.Record, resume Resume) error {
 func (s *Supervisor) checkEnd(r *agent.Record, remove bool) error {
 	c, err := s.calling()
 	if c == nil || err != nil || c.manages() || c.is(s.Store.Project(), r.Handle) {
+		return err
+	}
+	if err := c.checkKnown(); err != nil {
 		return err
 	}
 	switch {

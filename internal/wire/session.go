@@ -19,6 +19,9 @@ type Session struct {
 	UptimeS          *int64            `json:"uptime_s"`
 	Created          *time.Time        `json:"created"`
 	ClaudeArgs       []string          `json:"claude_args"`
+	Env              map[string]string `json:"env"` // of the record; what the caller's has besides is not kept
+	MayManage        bool              `json:"may_manage"`
+	Depth            int               `json:"depth"` // how many agents stand between it and a person
 	ClaudeVersion    string            `json:"claude_version,omitempty"`
 	InitialPrompt    string            `json:"initial_prompt"`
 	ConfigDir        string            `json:"config_dir"`
@@ -82,7 +85,7 @@ func NewSession(v supervisor.View, advice []string, bands agent.Bands, now time.
 	out := Session{
 		Agent: NewAgent(r.Handle, v.Sight, v.Context, v.Cost, bands, now), Retry: newRetry(v.Status.Retry),
 		Adopted: r.Process != nil && r.Process.Adopted != nil, RecordedPID: pid(r.PID), Created: known(r.Created),
-		ClaudeArgs: list(r.ClaudeArgs), ClaudeVersion: r.ClaudeVersion, InitialPrompt: r.InitialPrompt, ConfigDir: r.ConfigDir,
+		ClaudeArgs: list(r.ClaudeArgs), Env: dictionary(r.Env), MayManage: r.MayManage, Depth: r.Depth, ClaudeVersion: r.ClaudeVersion, InitialPrompt: r.InitialPrompt, ConfigDir: r.ConfigDir,
 		Kept: v.Kept, Usage: newUsage(v.Usage), PreviousSessions: []PreviousSession{}, LastExit: newExit(r.LastExit()),
 		Advice: list(advice), Drift: newDrift(v.Drift), OtherClaudes: []OtherClaude{},
 	}

@@ -67,17 +67,20 @@ func NewStarted(s supervisor.Started) Started {
 
 // Plan is what a start would do.
 type Plan struct {
-	Handle      agent.Handle    `json:"handle"`
-	SessionID   agent.SessionID `json:"session_id"`
-	Opened      string          `json:"opened"`
-	Program     string          `json:"program"`
-	Args        []string        `json:"args"`
-	Cwd         string          `json:"cwd"`
-	ConfigDir   string          `json:"config_dir"`
-	TmuxSession string          `json:"tmux_session"`
-	MovedFrom   string          `json:"moved_from,omitempty"`
-	Restores    string          `json:"restores_transcript,omitempty"` // path of what would be put back
-	Lost        *Loss           `json:"lost,omitempty"`
+	Handle         agent.Handle         `json:"handle"`
+	SessionID      agent.SessionID      `json:"session_id"`
+	Opened         string               `json:"opened"`
+	Program        string               `json:"program"`
+	Args           []string             `json:"args"`
+	Cwd            string               `json:"cwd"`
+	ConfigDir      string               `json:"config_dir"`
+	Env            map[string]string    `json:"env"` // of the record
+	PermissionMode agent.PermissionMode `json:"permission_mode"`
+	MayManage      bool                 `json:"may_manage"`
+	TmuxSession    string               `json:"tmux_session"`
+	MovedFrom      string               `json:"moved_from,omitempty"`
+	Restores       string               `json:"restores_transcript,omitempty"` // path of what would be put back
+	Lost           *Loss                `json:"lost,omitempty"`
 }
 
 // NewPlan is a start that was only planned.
@@ -85,7 +88,8 @@ func NewPlan(p supervisor.Plan) Plan {
 	r := &p.Record
 	out := Plan{
 		Handle: r.Handle, SessionID: r.SessionID, Opened: p.Opening.Word(), Program: p.Program, Args: list(p.Args),
-		Cwd: r.LaunchCwd(), ConfigDir: r.ConfigDir, TmuxSession: r.TmuxSession,
+		Cwd: r.LaunchCwd(), ConfigDir: r.ConfigDir, Env: dictionary(r.Env), PermissionMode: r.LaunchPermissionMode(), MayManage: r.MayManage,
+		TmuxSession: r.TmuxSession,
 	}
 	if p.Moved != nil {
 		out.MovedFrom = p.Moved.From

@@ -156,6 +156,14 @@ func list[T any](items []T) []T {
 	return items
 }
 
+// dictionary is never null.
+func dictionary(entries map[string]string) map[string]string {
+	if entries == nil {
+		return map[string]string{}
+	}
+	return entries
+}
+
 // Error is why something failed.
 type Error struct {
 	Kind     string   `json:"kind"`
