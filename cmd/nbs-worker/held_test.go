@@ -33,7 +33,10 @@ func TestUntrustedFolderIsHeld(t *testing.T) {
 			t.Errorf("doctor: %s", r)
 		}
 		// The way out that the hint names.
-		m.ok("resume", "alpha", "--force", "--trust")
+		if !strings.Contains(r.stderr, "nbs-worker resume alpha --force --trust='"+m.world.Project+"'") {
+			t.Error(r)
+		}
+		m.ok("resume", "alpha", "--force", "--trust="+m.world.Project)
 		m.mustAnswer("alpha", "OK, I will remember 42.")
 		if after := m.session("alpha"); after.SessionID != s.SessionID {
 			t.Errorf("before %+v\nafter %+v", s, after)
@@ -112,7 +115,8 @@ func TestRootIsRefusedBeforeAnythingIsStarted(t *testing.T) {
 		t.Error("something was started")
 	}
 	m.ok("spawn", "alpha", "--permission-mode", "acceptEdits")
-	m.ok("spawn", "beta", "--env", "IS_SANDBOX=1")
+	m.env = append(m.env, "IS_SANDBOX=1")
+	m.ok("spawn", "beta")
 }
 
 func TestLiveProcessThatDiffersFromItsRecordFails(t *testing.T) {

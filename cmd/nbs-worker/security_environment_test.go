@@ -18,7 +18,7 @@ func TestEnvironmentOfOneCallerDoesNotReachTheNext(t *testing.T) {
 	seen := m.spyOnTmux()
 	common := m.env
 	m.env = slices.Concat(common, []string{"CALLER=canary-one", "SERVICE_TOKEN=canary-one", "ONLY_ONE=canary-one"})
-	m.ok("spawn", "one", "--env", "LD_PRELOAD=/canary-one.so")
+	m.ok("spawn", "one", "--env", "RECORDED=/canary-one.so")
 	m.env = slices.Concat(common, []string{"CALLER=canary-two", "SERVICE_TOKEN=canary-two"})
 	m.ok("spawn", "two")
 	m.ok("resume", "one", "--force")
@@ -31,7 +31,7 @@ func TestEnvironmentOfOneCallerDoesNotReachTheNext(t *testing.T) {
 			t.Errorf("the second agent got the first caller's %s", name)
 		}
 	}
-	if _, left := one["ONLY_ONE"]; left || one["LD_PRELOAD"] != "/canary-one.so" {
+	if _, left := one["ONLY_ONE"]; left || one["RECORDED"] != "/canary-one.so" {
 		t.Errorf("after a resume by the second caller: %q", one)
 	}
 	m.env = common

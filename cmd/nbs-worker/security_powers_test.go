@@ -1,0 +1,204 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+// An agent never gives more than it has, whatever it writes in front of its commands.
+
+// asAgent has an agent run commands in its shell, one after the other, and returns what each
+// printed, with its exit code behind.
+func (m *team) asAgent(handle string, commands ...string) []string {
+	m.Helper()
+	dir := rig.ShortDir(m)
+	var body strings.Builder
+	for i, command := range commands {
+		fmt.Fprintf(&body, "{ %s; } >%s/%d 2>&1; echo \"code $?\" >>%s/%d\n", command, dir, i, dir, i)
+	}
+	script := filepath.Join(dir, "task")
+	if err := os.WriteFile(script, []byte(body.String()+"touch "+dir+"/done\n"), 0o700); err != nil {
+		m.Fatal(err)
+	}
+	m.typeLine(m.waitState(handle, "idle"), `[[tool Bash {"command":"sh `+script+`"}]]`)
+	m.waitFor(handle+" has run its commands", func() (bool, string) {
+		_, err := os.Stat(filepath.Join(dir, "done"))
+		return err == nil, m.screen(handle)
+	})
+	said := make([]string, len(commands))
+	for i := range commands {
+		text, err := os.ReadFile(filepath.Join(dir, fmt.Sprint(i)))
+		if err != nil {
+			m.Fatal(err)
+		}
+		said[i] = string(text)
+	}
+	return said
+}
+
+// mustDeny checks that each command was held, and says why.
+func (m *team) mustDeny(handle string, denied map[string]string) {
+	m.Helper()
+	var commands []string
+	for command := range denied {
+		commands = append(commands, command)
+	}
+	for i, said := range m.asAgent(handle, commands...) {
+		if !strings.Contains(said, "agent "+handle+" called this, and "+denied[commands[i]]) || !strings.HasSuffix(said, "code 8\n") {
+			m.Errorf("%s: %s", commands[i], said)
+		}
+	}
+}
+
+func TestSecurityColleagueGetsNoMoreThanItsAgent(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		m.ok("spawn", "wide")
+		m.ok("spawn", "down")
+		m.ok("stop", "down")
+		m.ok("spawn", "alpha", "--model", "sonnet", "--permission-mode", "acceptEdits", "--env", "NOTE=kept", "--", "--allowedTools", "Bash")
+		const spawn = "nbs-worker spawn beta --model sonnet "
+		m.mustDeny("alpha", map[string]string{
+			spawn + "--permission-mode bypassPermissions": "an agent with the permission mode bypassPermissions",
+			spawn + "--permission-mode auto":              "an agent with the permission mode auto",
+			spawn + "--env A=1":                           "--env needs --may-manage",
+			spawn + "-- --add-dir /srv":                   "an argument for claude needs --may-manage",
+			spawn + "--trust":                             "--trust needs --may-manage",
+			spawn + "--may-manage":                        "to give --may-manage needs",
+			spawn + "--cwd /":                             "an agent outside of its folder",
+			spawn + "--prompt-file /etc/hostname":         "a prompt file outside of its folder",
+			spawn + "--root " + m.otherProject():          "an agent of another project needs",
+			"nbs-worker resume wide --force":              "--force on another agent needs",
+			"nbs-worker resume down":                      "an agent with the permission mode bypassPermissions",
+			"nbs-worker stop wide":                        "to stop an agent that may do more than itself needs",
+			"nbs-worker dismiss down":                     "to dismiss another agent needs",
+			"nbs-worker adopt x --pid 12345":              "to adopt a claude needs",
+			"XDG_STATE_HOME=/tmp/mine " + spawn:           "what it may is not known: the command has another folder for the user's state",
+			"NBS_STATE=/tmp/mine " + spawn:                "what it may is not known: the command has another folder for the user's state",
+		})
+		evil := m.program("tmux", "exit 1")
+		said := m.asAgent("alpha", "CANARY=1 NBS_PERMISSION_MODE=bypassPermissions NBS_CLAUDE=/nowhere CLAUDE_CONFIG_DIR=/nowhere PATH="+filepath.Dir(evil)+":$PATH "+spawn+"'Remember 42.'")
+		if said[0] != "beta\ncode 0\n" {
+			t.Fatalf("%q", said)
+		}
+		m.mustAnswer("beta", "OK, I will remember 42.")
+		alpha, beta := m.record("alpha"), m.record("beta")
+		for _, field := range []string{"permission_mode", "claude_args", "env", "config_dir", "cwd"} {
+			if fmt.Sprint(alpha[field]) != fmt.Sprint(beta[field]) {
+				t.Errorf("%s: alpha has %v, beta %v", field, alpha[field], beta[field])
+			}
+		}
+		if environ := m.environ(m.session("beta").RecordedPID); environ["CANARY"] != "" || environ["NOTE"] != "kept" || fmt.Sprint(beta["depth"]) != "1" {
+			t.Errorf("beta has %v and depth %v", environ, beta["depth"])
+		}
+		// What it has it may end and bring back.
+		said = m.asAgent("alpha", "nbs-worker stop beta", "nbs-worker resume beta")
+		if said[0] != "beta\ncode 0\n" || said[1] != "beta\ncode 0\n" {
+			t.Errorf("%q", said)
+		}
+	})
+}
+
+func TestSecurityAgentThatMayManage(t *testing.T) {
+	m := real(t)
+	m.ok("spawn", "other")
+	m.ok("spawn", "alpha", "--model", "sonnet", "--permission-mode", "default", "--may-manage", "--", "--allowedTools", "Bash")
+	said := m.asAgent("alpha",
+		"nbs-worker spawn beta --permission-mode acceptEdits --env A=1 -- --verbose", "nbs-worker spawn gamma", "nbs-worker resume other --force", "nbs-worker dismiss other")
+	for i, handle := range []string{"beta", "gamma", "other", "other"} {
+		if said[i] != handle+"\ncode 0\n" {
+			t.Errorf("%q", said[i])
+		}
+	}
+	if mode := m.session("gamma").PermissionMode; mode != "default" {
+		t.Errorf("a colleague has %s when nothing is said", mode)
+	}
+}
+
+func TestSecurityLimitsOfATeam(t *testing.T) {
+	m := real(t)
+	limits := filepath.Join(m.world.Home, ".local/state/nbs-worker/limits.json")
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	limit := func(text string) {
+		if err := os.WriteFile(limits, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limit(`{"agents": 3, "depth": 1}`)
+	if said := m.asAgent("alpha", "nbs-worker spawn beta --model sonnet"); said[0] != "beta\ncode 0\n" {
+		t.Fatalf("%q", said)
+	}
+	m.mustDeny("beta", map[string]string{"nbs-worker spawn deep": "its colleague would be 2 agents away from a person, and 1 is the limit"})
+	limit(`{"agents": 2}`)
+	m.mustDeny("alpha", map[string]string{"nbs-worker spawn gamma": "the project has the 2 agents that agents may fill it with"})
+	for _, wrong := range []string{`{"agents": "many"}`, `{"agent": 3}`, `{"agents": -1}`, "", "{} {}"} {
+		limit(wrong)
+		if said := m.asAgent("alpha", "nbs-worker spawn gamma"); !strings.Contains(said[0], "limits.json\" cannot be used") || !strings.HasSuffix(said[0], "code 6\n") {
+			t.Errorf("%s: %q", wrong, said)
+		}
+	}
+	m.ok("spawn", "gamma") // a person is bound by none of them
+}
+
+// Of many at one time no more come up than one after the other.
+func TestSecurityLimitHoldsForManyAtOnce(t *testing.T) {
+	m := real(t)
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	if err := os.WriteFile(filepath.Join(m.world.Home, ".local/state/nbs-worker/limits.json"), []byte(`{"agents": 3}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.asAgent("alpha", "for i in 1 2 3 4 5 6; do nbs-worker spawn c$i --no-wait & done; wait")
+	if listed := strings.Count(m.ok("list"), "\n"); listed > 3 {
+		t.Errorf("there are %d agents:\n%s", listed, m.ok("list"))
+	}
+}
+
+// What an agent leaves behind is nobody's terminal: it is still the agent.
+func TestSecurityOrphanOfAnAgentIsNoPerson(t *testing.T) {
+	m := real(t)
+	m.ok("spawn", "beta")
+	m.ok("spawn", "alpha", "--model", "sonnet", "--permission-mode", "acceptEdits", "--", "--allowedTools", "Bash")
+	s := m.session("alpha")
+	out := filepath.Join(rig.ShortDir(t), "out")
+	script := m.program("orphan", fmt.Sprintf(`while kill -0 %d; do sleep 0.1; done
+for command in "dismiss beta" "spawn gamma" "spawn gamma --env A=1"; do nbs-worker $command; echo "code $?"; done >%s.part 2>&1
+mv %s.part %s`, s.RecordedPID, out, out, out))
+	m.asAgent("alpha", "setsid -f "+script+" </dev/null >/dev/null 2>&1")
+	m.kill(s.RecordedPID, syscall.SIGKILL)
+	m.waitFor("the orphan has tried", func() (bool, string) { _, err := os.Stat(out); return err == nil, "" })
+	text, _ := os.ReadFile(out)
+	if strings.Count(string(text), "code 8") != 3 || !strings.Contains(string(text), "agent alpha called this, and what it may is not known: it has ended") {
+		t.Errorf("%s", text)
+	}
+	if !m.session("beta").Running {
+		t.Error("beta was ended")
+	}
+}
+
+// A name is not who one is: an agent of another project has no claim on its namesake here, and
+// a record that was changed makes nobody a person.
+func TestSecurityCallerIsWhoItsProcessIs(t *testing.T) {
+	m := real(t)
+	other := m.otherProject()
+	m.ok("--root", other, "spawn", "alpha", "--trust="+other)
+	m.ok("spawn", "boss", "--may-manage")
+	m.ok("spawn", "alpha", "--model", "sonnet", "--permission-mode", "acceptEdits", "--", "--allowedTools", "Bash")
+	boss := m.record("boss")["process"].(map[string]any)["invocation"].(string)
+	m.mustDeny("alpha", map[string]string{
+		"nbs-worker --root " + other + " dismiss alpha":                                           "to dismiss another agent needs",
+		"env -u NBS_INVOCATION_ID -u NBS_HANDLE -u NBS_ROOT nbs-worker dismiss boss":              "to dismiss another agent needs",
+		"NBS_HANDLE=boss NBS_INVOCATION_ID=" + boss + " nbs-worker dismiss boss":                  "to dismiss another agent needs",
+		`python3 -c 'import pty, sys; sys.exit(pty.spawn(["nbs-worker", "allow", "boss"]) >> 8)'`: "",
+	})
+	// It takes the process of the one that may manage for its own, or names none at all.
+	whole := m.record("boss")
+	m.setRecord("boss", func(fields map[string]any) { fields["process"] = m.record("alpha")["process"] })
+	m.mustDeny("alpha", map[string]string{"nbs-worker spawn gamma --env A=1": "--env needs --may-manage"})
+	m.setRecord("alpha", func(fields map[string]any) { fields["process"] = whole["process"] })
+	m.mustDeny("alpha", map[string]string{"nbs-worker spawn gamma": "what it may is not known: no record names its process"})
+}
