@@ -52,7 +52,7 @@ func runAllow(ctx context.Context, f *factory, o *selection) error {
 	if err != nil {
 		return failed(err, "allow")
 	}
-	if err := s.CheckPerson("allow what a record runs"); err != nil {
+	if err := s.CheckPerson("allow"); err != nil {
 		return failed(err, "allow")
 	}
 	handles := o.handles

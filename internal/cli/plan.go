@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/wire"
 )
@@ -47,7 +46,7 @@ func (f *factory) printPlan(p supervisor.Plan) error {
 func envWords(r *agent.Record) []string {
 	words := assignments(r.Env)
 	if r.ConfigDir != "" {
-		words = append(words, lineQuote(claude.ConfigDirVariable+"="+r.ConfigDir))
+		words = append(words, lineQuote("CLAUDE_CONFIG_DIR="+r.ConfigDir))
 	}
 	if len(words) == 0 {
 		return nil
