@@ -39,7 +39,7 @@ func (d *doctor) tracked(ctx context.Context) []Finding {
 		return nil
 	}
 	would := found(Warning, "git does not ignore "+folder.Name, "with the next git add, records get into the repository",
-		fmt.Sprintf("printf '*\\n' >>%s", agent.ShellWord(filepath.Join(d.Store.Folder(), ".gitignore"))))
+		`printf '*\n' >>`+agent.ShellWord(filepath.Join(d.Store.Folder(), ".gitignore")))
 	would.repair = func(ctx context.Context) (string, error) {
 		unignored, err := folder.KeepOut(ctx)
 		if err == nil && unignored {
