@@ -193,8 +193,11 @@ func TestSecurityCallerIsWhoItsProcessIs(t *testing.T) {
 		"nbs-worker --root " + other + " dismiss alpha":                                           "to dismiss another agent needs",
 		"env -u NBS_INVOCATION_ID -u NBS_HANDLE -u NBS_ROOT nbs-worker dismiss boss":              "to dismiss another agent needs",
 		"NBS_HANDLE=boss NBS_INVOCATION_ID=" + boss + " nbs-worker dismiss boss":                  "to dismiss another agent needs",
-		`python3 -c 'import pty, sys; sys.exit(pty.spawn(["nbs-worker", "allow", "boss"]) >> 8)'`: "",
 	})
+	onATerminal := `python3 -c 'import pty, sys; sys.exit(pty.spawn(["nbs-worker", "allow", "boss"]) >> 8)'`
+	if said := m.asAgent("alpha", onATerminal); !strings.Contains(said[0], "to allow what a record runs is for a person, and agent alpha called this") || !strings.HasSuffix(said[0], "code 8\n") {
+		t.Errorf("%q", said)
+	}
 	// It takes the process of the one that may manage for its own, or names none at all.
 	whole := m.record("boss")
 	m.setRecord("boss", func(fields map[string]any) { fields["process"] = m.record("alpha")["process"] })

@@ -151,3 +151,22 @@ func TestRefusalKind(t *testing.T) {
 		}
 	}
 }
+
+// What loads code is refused in any case, and what only decides with whom claude talks, or how
+// a person reads, is not.
+func TestLoadersAreTold(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"LD_AUDIT", "BUN_INSPECT_PRELOAD", "NPM_CONFIG_PREFIX", "npm_config_prefix", "GIT_CONFIG_KEY_0", "GIT_SSH", "ENV", "CLAUDE_CODE_SHELL", "CLAUDE_CODE_PLUGIN_DIRS", "PATH"} {
+		if err := CheckEnv(map[string]string{"OK": "1", name: "x"}); agent.KindOf(err) != agent.BadInput || err == nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, name := range []string{
+		"ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "AWS_REGION", "CLAUDE_CODE_USE_BEDROCK",
+		"PAGER", "EDITOR", "GIT_AUTHOR_NAME", "ENVIRONMENT", "TZ", "LANG", "PATHS", "TMPDIR", "CLAUDE_CODE_MAX_OUTPUT_TOKENS", "DISABLE_AUTOUPDATER",
+	} {
+		if err := CheckEnv(map[string]string{name: "x"}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

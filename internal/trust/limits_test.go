@@ -1,0 +1,37 @@
+package trust
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/agent"
+)
+
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	home := Home(t.TempDir())
+	mustBe := func(what string, want Limits) {
+		t.Helper()
+		if got, err := home.Limits(); got != want || err != nil {
+			t.Errorf("%s: %+v, %v; want %+v", what, got, err, want)
+		}
+	}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(home.LimitsPath(), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustBe("no file", Limits{Agents: 50, Depth: 3})
+	write(`{"agents": 7}`)
+	mustBe("one of them", Limits{Agents: 7, Depth: 3})
+	write(`{"agents": 0, "depth": 9}`)
+	mustBe("none at all", Limits{Agents: 0, Depth: 9})
+	for _, wrong := range []string{"", "null null", "[]", `{"agents": -1}`, `{"agents": 1.5}`, `{"agent": 5}`, `{"agents": 5} x`, strings.Repeat(" ", limitsBytes+1)} {
+		write(wrong)
+		if _, err := home.Limits(); err == nil || agent.KindOf(err) != agent.Unfit || len(agent.HintsOf(err)) == 0 {
+			t.Errorf("%.20s: %v; want unfit, and a way out", wrong, err)
+		}
+	}
+}
