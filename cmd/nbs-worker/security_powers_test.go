@@ -190,9 +190,9 @@ func TestSecurityCallerIsWhoItsProcessIs(t *testing.T) {
 	m.ok("spawn", "alpha", "--model", "sonnet", "--permission-mode", "acceptEdits", "--", "--allowedTools", "Bash")
 	boss := m.record("boss")["process"].(map[string]any)["invocation"].(string)
 	m.mustDeny("alpha", map[string]string{
-		"nbs-worker --root " + other + " dismiss alpha":                                           "to dismiss another agent needs",
-		"env -u NBS_INVOCATION_ID -u NBS_HANDLE -u NBS_ROOT nbs-worker dismiss boss":              "to dismiss another agent needs",
-		"NBS_HANDLE=boss NBS_INVOCATION_ID=" + boss + " nbs-worker dismiss boss":                  "to dismiss another agent needs",
+		"nbs-worker --root " + other + " dismiss alpha":                              "to dismiss another agent needs",
+		"env -u NBS_INVOCATION_ID -u NBS_HANDLE -u NBS_ROOT nbs-worker dismiss boss": "to dismiss another agent needs",
+		"NBS_HANDLE=boss NBS_INVOCATION_ID=" + boss + " nbs-worker dismiss boss":     "to dismiss another agent needs",
 	})
 	onATerminal := `python3 -c 'import pty, sys; sys.exit(pty.spawn(["nbs-worker", "allow", "boss"]) >> 8)'`
 	if said := m.asAgent("alpha", onATerminal); !strings.Contains(said[0], "to allow what a record runs is for a person, and agent alpha called this") || !strings.HasSuffix(said[0], "code 8\n") {
