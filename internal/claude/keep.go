@@ -115,11 +115,15 @@ func (c Config) SetShortenedAside(id agent.SessionID) (path string, err error) {
 const shortenedSuffix = ".shortened"
 
 // Continued finds the transcripts in which this one began: each first record has a parent,
-// and the one that holds it comes before. It returns all parts in order, this one last.
+// and the one that holds it comes before. So it does when this one has only some of an earlier
+// one, and what is new begins where that ended. It returns all parts in order, this one last.
 func (t Transcript) Continued(earlier []Transcript) ([]Transcript, error) {
 	parts := []Transcript{t}
 	for range earlier {
 		parent, err := parts[0].missingParent()
+		if err == nil && parent == "" && len(parts) == 1 {
+			return t.behind(earlier)
+		}
 		if err != nil || parent == "" {
 			return parts, err
 		}

@@ -169,3 +169,25 @@ func TestJoinOfPartsThatOverlap(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 }
+
+// Claude went on behind what is kept, in a transcript that had lost some of it by then.
+func TestContinuedBehindWhatWasTakenAway(t *testing.T) {
+	t.Parallel()
+	config := newConfig(t)
+	a, b, c, d := recordLine("a", ""), recordLine("b", "a"), recordLine("c", "b"), recordLine("d", "c")
+	kept := TranscriptAt(config.put(t, "1.jsonl", a+b+c))
+	for text, want := range map[string]int{a + d: 2, a + b + d: 2, a + c + d: 1, a + recordLine("x", "a"): 1, a + b: 1, a + b + c + d: 1} {
+		current := config.putTranscript(t, text)
+		parts, err := current.Continued([]Transcript{current, kept})
+		if err != nil || len(parts) != want {
+			t.Errorf("%q: %v, %v", text, parts, err)
+		}
+	}
+	current := config.putTranscript(t, a+d)
+	if err := current.Join([]Transcript{kept, current}); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(current.Path); err != nil || string(text) != a+b+c+d {
+		t.Errorf("%q, %v", text, err)
+	}
+}

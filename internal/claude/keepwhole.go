@@ -39,6 +39,67 @@ func (t Transcript) Has(other Transcript) (bool, error) {
 	return true, nil
 }
 
+// behind finds the transcript behind which the new records of this one were said: claude was at
+// work while a part of it was taken away, and went on. It returns both, or this one alone.
+func (t Transcript) behind(earlier []Transcript) ([]Transcript, error) {
+	for _, other := range earlier {
+		has, err := t.Has(other)
+		if err != nil {
+			return nil, err
+		}
+		if has {
+			continue
+		}
+		goesOn, err := t.goesOn(other)
+		if err != nil {
+			return nil, err
+		}
+		if goesOn {
+			return []Transcript{other, t}, nil
+		}
+	}
+	return []Transcript{t}, nil
+}
+
+// goesOn tells whether the first record that the other transcript has not follows one that it
+// has, and that is missing here.
+func (t Transcript) goesOn(other Transcript) (bool, error) {
+	mine, err := openRegular(t.Path)
+	if err != nil {
+		return false, err
+	}
+	defer mine.Close()
+	theirs, err := openRegular(other.Path)
+	if err != nil {
+		return false, err
+	}
+	defer theirs.Close()
+	known, err := recordIDs(theirs)
+	if err != nil {
+		return false, err
+	}
+	there, err := recordIDs(mine)
+	if err != nil {
+		return false, err
+	}
+	for lines := (forwardLines{file: mine}); ; {
+		at, err := lines.next()
+		if errors.Is(err, io.EOF) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		record, err := readRecord(mine, at)
+		if err != nil {
+			return false, err
+		}
+		if record.UUID != "" && !known[record.UUID] {
+			return known[record.Parent] && !there[record.Parent], nil
+		}
+	}
+}
+
 // beginsWith tells whether one file is another, or has all of its bytes at its beginning.
 func beginsWith(whole, beginning *os.File) (bool, error) {
 	a, err := whole.Stat()

@@ -116,7 +116,7 @@ func (s *Supervisor) rejoin(ctx context.Context, verb string, r *agent.Record) (
 	if err := transcript.Join(parts); err != nil {
 		return nil, err
 	}
-	restored := &Restored{From: parts[0].Path, To: transcript.Path, Written: transcript.Modified.UTC(), What: "had lost its beginning"}
+	restored := &Restored{From: parts[0].Path, To: transcript.Path, Written: transcript.Modified.UTC(), What: "had lost a part"}
 	return restored, s.journal(ctx, "restored", r, "what was deleted from its transcript while it ran: "+transcript.Path)
 }
 
