@@ -198,11 +198,25 @@ func (s *Supervisor) addKept(ctx context.Context, view *View) {
 	}
 	freshness, err := s.Store.Freshness(id, path)
 	view.Kept, view.Unkept = freshness, cmp.Or(view.Unkept, err)
-	if config, err := s.ConfigOf(&view.Record); err == nil && freshness != store.NotKept {
-		if whole, err := s.checkWhole(&view.Record, config); err == nil && whole != nil {
-			view.Kept = store.Longer // it has been set aside, and another took its name
-		}
+	if view.Transcript != nil && s.longerAside(&view.Record, view.Transcript.Size) {
+		view.Kept = store.Longer
 	}
+}
+
+// longerAside tells whether a transcript that was set aside, for another took its place, has
+// all that is in that one, and more.
+func (s *Supervisor) longerAside(r *agent.Record, size int64) bool {
+	all, err := s.Store.Kept(r.SessionID)
+	longer := func(kept store.Kept) bool { return kept.Size > size }
+	if err != nil || !slices.ContainsFunc(all, longer) {
+		return false // they are not compared each time
+	}
+	config, err := s.ConfigOf(r)
+	if err != nil {
+		return false
+	}
+	whole, err := s.checkWhole(r, config)
+	return err == nil && whole != nil
 }
 
 // keepHooked keeps the transcript that a hook names, at the ends of turns and of
