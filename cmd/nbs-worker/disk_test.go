@@ -52,17 +52,17 @@ func (m *team) mustBeUntouched(records map[string]string) {
 			m.Errorf("the record of %s was changed:\n%s\nbefore:\n%s", handle, got, text)
 		}
 	}
-	for _, folder := range []string{"sessions", "launch"} {
-		entries, err := os.ReadDir(m.inNbs(folder))
-		if err != nil {
-			m.Fatal(err)
+	entries, err := os.ReadDir(m.inNbs("sessions"))
+	if err != nil {
+		m.Fatal(err)
+	}
+	for _, entry := range entries {
+		if _, known := records[strings.TrimSuffix(entry.Name(), ".json")]; !known {
+			m.Errorf("left: %s", entry.Name())
 		}
-		for _, entry := range entries {
-			handle := strings.TrimSuffix(entry.Name(), ".json")
-			if _, known := records[handle]; folder == "launch" || !known {
-				m.Errorf("left in %s: %s", folder, entry.Name())
-			}
-		}
+	}
+	if left := m.launchFiles(); len(left) > 0 {
+		m.Errorf("left: %q", left)
 	}
 }
 

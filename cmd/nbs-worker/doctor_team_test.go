@@ -46,8 +46,8 @@ func TestDoctorMissesATranscript(t *testing.T) {
 	if err := os.Chtimes(s.Transcript.Path, old, old); err != nil {
 		t.Fatal(err)
 	}
-	m.doctor(0).finds(m, "team.keeping", "note", ".nbs keeps it")
-	kept, err := filepath.Glob(m.inNbs("transcripts", "*"))
+	m.doctor(0).finds(m, "team.keeping", "note", "the archive keeps it")
+	kept, err := filepath.Glob(m.inState("transcripts", "*"))
 	if err != nil || len(kept) == 0 {
 		t.Fatalf("%v, %v", kept, err)
 	}

@@ -164,8 +164,8 @@ const sweptAfter = time.Minute
 // checkFiles: no launch file, which holds an environment, and no temporary file that is old enough to be swept.
 func (r *round) checkFiles() {
 	r.Helper()
-	left, _ := filepath.Glob(r.inNbs("launch", "*.json")) // the pattern is well formed
-	hidden, _ := filepath.Glob(r.inNbs("*", ".*.json*"))
+	left := r.launchFiles()
+	hidden, _ := filepath.Glob(r.inNbs("*", ".*.json*")) // the pattern is well formed
 	for _, path := range hidden {
 		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > 2*sweptAfter {
 			left = append(left, fmt.Sprintf("%s of %s", path, info.ModTime()))

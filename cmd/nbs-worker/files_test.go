@@ -173,7 +173,7 @@ func TestFolderOfSomebodyElse(t *testing.T) {
 	m := standIn(t)
 	before := m.stoppedAlpha()
 	rig.NeedsRoot(t)
-	for _, folder := range []string{"", "sessions", "locks", "launch"} {
+	for _, folder := range []string{"", "sessions", "locks", "status"} {
 		m.chown(rig.Nobody, m.inNbs(folder))
 		hint := "run the command as that user; to see what is there: ls -ldn '" + m.inNbs(folder) + "'"
 		m.mustAllRefuse(4, "belongs to user id 65534, not to this user (0)", hint)
@@ -195,7 +195,7 @@ func (m *team) chown(uid int, path string) {
 func TestFolderThatOthersCanWrite(t *testing.T) {
 	m := standIn(t)
 	before := m.stoppedAlpha()
-	for _, folder := range []string{"", "sessions", "locks", "launch"} {
+	for _, folder := range []string{"", "sessions", "locks", "status"} {
 		if err := os.Chmod(m.inNbs(folder), 0o770); err != nil {
 			t.Fatal(err)
 		}
@@ -260,7 +260,7 @@ func TestPlantedLinks(t *testing.T) {
 		{"", "is not a folder", 4, nil},
 		{"sessions", "is not a folder", 4, nil},
 		{"locks", "is not a folder", 4, nil},
-		{"launch", "is not a folder", 4, nil},
+		{"status", "is not a folder", 4, nil},
 		{"sessions/alpha.json", "is damaged: not a regular file", 4, nil},
 		{"locks/alpha.verb", "lock .nbs/locks/alpha.verb: ", 1, [][]string{{"resume", "alpha"}, {"stop", "alpha"}, {"dismiss", "alpha"}}},
 		{"locks/alpha.record", "lock .nbs/locks/alpha.record: ", 1, [][]string{{"resume", "alpha"}, {"stop", "alpha"}, {"dismiss", "alpha"}}},

@@ -171,14 +171,14 @@ func TestNoSecretIsLeftAnywhere(t *testing.T) {
 		t.Error("tmux shows the secret")
 	}
 	m.ok("stop", "alpha")
-	err := filepath.Walk(m.inNbs(), func(path string, info os.FileInfo, err error) error {
+	look := func(path string, info os.FileInfo, err error) error {
 		if err != nil || info.IsDir() {
 			return err
 		}
 		data, err := os.ReadFile(path)
 		// The record and the conversation keep the first prompt, which is no secret, and nothing else does.
 		text := strings.ReplaceAll(string(data), "prompt-"+secret, "")
-		keepsPrompts := path == m.recordPath("alpha") || strings.HasSuffix(path, ".nbs/transcripts/"+s.SessionID+".jsonl")
+		keepsPrompts := path == m.recordPath("alpha") || path == m.keptPath(s.SessionID)
 		if strings.Contains(text, secret) || strings.Contains(string(data), secret) && !keepsPrompts {
 			t.Errorf("the secret is in %s", path)
 		}
@@ -186,9 +186,11 @@ func TestNoSecretIsLeftAnywhere(t *testing.T) {
 			t.Errorf("mode of %s: %v", path, info.Mode())
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+	}
+	for _, folder := range []string{m.inNbs(), m.inState(), filepath.Join(m.world.RunDir, "nbs-worker")} {
+		if err := filepath.Walk(folder, look); err != nil {
+			t.Fatal(err)
+		}
 	}
 	m.refused(4, "would keep a secret", "spawn", "beta", "--env", "API_KEY="+secret)
 }

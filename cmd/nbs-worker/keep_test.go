@@ -10,17 +10,17 @@ import (
 	"testing"
 )
 
-// Claude deletes transcripts after some weeks, and people by mistake. .nbs keeps them.
+// Claude deletes transcripts after some weeks, and people by mistake. The archive keeps them.
 
-// keptPath is where .nbs keeps a conversation.
-func (m *team) keptPath(id string) string { return m.inNbs("transcripts", id+".jsonl") }
+// keptPath is where the archive has a conversation.
+func (m *team) keptPath(id string) string { return m.inState("transcripts", id+".jsonl") }
 
 func (m *team) mustBeKept(id, path string) {
 	m.Helper()
 	if !sameFile(m.T, m.keptPath(id), path) {
 		m.Errorf("%s is no second name of %s", m.keptPath(id), path)
 	}
-	if mode := modeOf(m.T, m.inNbs("transcripts")); mode != 0o700 {
+	if mode := modeOf(m.T, m.inState("transcripts")); mode != 0o700 {
 		m.Errorf("the folder has mode %o", mode)
 	}
 }
@@ -238,10 +238,10 @@ func read(t *testing.T, path string) string {
 func TestFailedKeepIsOnlyAWarning(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "omega")
-	if err := os.RemoveAll(m.inNbs("transcripts")); err != nil {
+	if err := os.RemoveAll(m.inState("transcripts")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(m.inNbs("transcripts"), 0o700); err != nil {
+	if err := os.MkdirAll(m.inState("transcripts"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	s := m.remembers("alpha")
@@ -264,5 +264,28 @@ func TestFailedKeepIsOnlyAWarning(t *testing.T) {
 	m.mustBeInTheJournal("unkept", "alpha", s.SessionID)
 	if got := read(t, outside); got != "untouched" {
 		t.Errorf("the target of the link holds %q", got)
+	}
+}
+
+// What lies in the project, from a clone or an earlier version, is put back by nobody.
+func TestTranscriptInTheProjectIsNotPutBack(t *testing.T) {
+	m := standIn(t)
+	s := m.remembers("alpha")
+	m.ok("stop", "alpha")
+	planted := m.inNbs("transcripts", s.SessionID+".jsonl")
+	if err := os.Mkdir(filepath.Dir(planted), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(planted, []byte(strings.ReplaceAll(read(t, s.Transcript.Path), "42", "66")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.lose(s)
+	r := m.refused(2, s.SessionID, "resume", "alpha")
+	if !strings.Contains(r.stderr, "nbs-worker allow alpha") || exists(s.Transcript.Path) {
+		t.Error(r)
+	}
+	m.doctor(1).finds(m, "left.transcripts", "note", "nothing is put back from there")
+	if !exists(planted) {
+		t.Error("it was removed")
 	}
 }

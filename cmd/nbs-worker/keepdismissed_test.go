@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// What a dismiss removes of the conversations that .nbs keeps, and what it spares.
+// What a dismiss removes of the conversations that the archive keeps, and what it spares.
 
 func TestDismissRemovesWhatIsKept(t *testing.T) {
 	m := real(t)
@@ -62,7 +62,7 @@ func TestDismissSparesTheLastAndOthers(t *testing.T) {
 	}
 }
 
-// Claude's file has only what was said since; what came before is nowhere but in .nbs.
+// Claude's file has only what was said since; what came before is nowhere but in the archive.
 func TestDismissSparesTheBeginningThatClaudeLost(t *testing.T) {
 	m := real(t)
 	before := m.remembers("alpha")
@@ -71,7 +71,7 @@ func TestDismissSparesTheBeginningThatClaudeLost(t *testing.T) {
 	if r.code != 0 || !strings.Contains(r.stderr, "its transcript stays: ") {
 		t.Error(r)
 	}
-	kept, _ := filepath.Glob(m.inNbs("transcripts", before.SessionID+"*.jsonl"))
+	kept, _ := filepath.Glob(m.inState("transcripts", before.SessionID+"*.jsonl"))
 	if !slices.ContainsFunc(kept, func(path string) bool { return strings.Contains(read(t, path), "Remember 42.") }) {
 		t.Errorf("the beginning is lost; kept: %q", kept)
 	}

@@ -25,8 +25,10 @@ func TestEverythingIsPrivateWhateverTheUmask(t *testing.T) {
 			} {
 				m.ok(args...)
 				rig.MustBePrivate(t, nbs, 2)
-				if entries, err := os.ReadDir(filepath.Join(nbs, "launch")); err != nil || len(entries) != 0 {
-					t.Errorf("%s left the caller's environment: %v, %v", args[0], entries, err)
+				rig.MustBePrivate(t, m.inState(), 2)
+				rig.MustBePrivate(t, filepath.Join(m.world.RunDir, "nbs-worker"), 0)
+				if left := m.launchFiles(); len(left) > 0 {
+					t.Errorf("%s left the caller's environment: %q", args[0], left)
 				}
 			}
 		})
@@ -217,7 +219,7 @@ func TestProjectOfAnotherUserIsRefused(t *testing.T) {
 		t.Errorf("something was written\nbefore %s\nafter %s", before, after)
 	}
 	// Also when only the record is theirs, in folders of ours.
-	for _, dir := range []string{"", "sessions", "locks", "launch", "status", "transcripts"} {
+	for _, dir := range []string{"", "sessions", "locks", "status"} {
 		if err := os.Chown(filepath.Join(nbs, dir), 0, 0); err != nil {
 			t.Fatal(err)
 		}

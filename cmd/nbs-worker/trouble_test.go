@@ -134,8 +134,11 @@ func TestSpawnThatCannotBeJournalledKeepsItsRecord(t *testing.T) {
 func TestSecretsOfAKilledVerbAreRemoved(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "alpha")
-	launch := m.inNbs("launch")
-	left := []string{filepath.Join(launch, "alpha.json"), filepath.Join(launch, ".alpha.json123")}
+	launch, err := filepath.Glob(filepath.Join(m.world.RunDir, "nbs-worker", "*", "launch"))
+	if err != nil || len(launch) != 1 {
+		t.Fatal(launch, err)
+	}
+	left := []string{filepath.Join(launch[0], "alpha.json"), filepath.Join(launch[0], ".alpha.json123")}
 	for _, path := range left {
 		if err := os.WriteFile(path, []byte(`{"env":"c2VjcmV0"}`), 0o600); err != nil {
 			t.Fatal(err)
@@ -146,8 +149,8 @@ func TestSecretsOfAKilledVerbAreRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.ok("stop", "alpha")
-	if entries, err := os.ReadDir(launch); err != nil || len(entries) > 0 {
-		t.Errorf("left in %s: %v, %v", launch, entries, err)
+	if left := m.launchFiles(); len(left) > 0 {
+		t.Errorf("left: %q", left)
 	}
 }
 

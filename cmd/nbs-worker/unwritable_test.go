@@ -10,10 +10,26 @@ import (
 
 // What a verb will have to write is tried before it ends anything.
 
+// stateFolder, as the first of names, is the user's in place of .nbs.
+const stateFolder = "state"
+
+// headName is the name of the head of the team's journal.
+func (m *team) headName() string {
+	m.Helper()
+	entries, err := os.ReadDir(m.inState("journals"))
+	if err != nil || len(entries) != 1 {
+		m.Fatal(entries, err)
+	}
+	return entries[0].Name()
+}
+
 // inTheWay puts a folder in the place of a file of .nbs.
 func (m *team) inTheWay(names ...string) (remove func()) {
 	m.Helper()
 	path := m.inNbs(names...)
+	if names[0] == stateFolder {
+		path = m.inState(names[1:]...)
+	}
 	aside := path + ".aside"
 	err := os.Rename(path, aside)
 	if err == nil || os.IsNotExist(err) {
@@ -32,10 +48,13 @@ func (m *team) inTheWay(names ...string) (remove func()) {
 
 // A start that cannot be written down ends no agent that works.
 func TestForceEndsNothingThatCannotBeWrittenDown(t *testing.T) {
-	for what, names := range map[string][]string{"the journal": {"journal.jsonl"}, "its head": {"journal.head"}, "the lock of the record": {"locks", "alpha.record"}} {
+	for what, names := range map[string][]string{"the journal": {"journal.jsonl"}, "its head": {stateFolder, "journals", ""}, "the lock of the record": {"locks", "alpha.record"}} {
 		t.Run(what, func(t *testing.T) {
 			m := standIn(t)
 			before := m.remembers("alpha")
+			if names[0] == stateFolder {
+				names = []string{stateFolder, "journals", m.headName()}
+			}
 			remove := m.inTheWay(names...)
 			r := m.refused(1, "resume alpha: ", "resume", "alpha", "--force")
 			if dead(before.RecordedPID) || !strings.Contains(r.stderr, names[len(names)-1]) {
@@ -81,4 +100,85 @@ func TestDoctorOnAReadOnlyProject(t *testing.T) {
 	if !strings.Contains(r.stdout, "read-only file system") || strings.Contains(r.stdout, "locks do not work") {
 		t.Error(r)
 	}
+}
+
+// A state folder to which nothing can be written keeps no agent alive, and nothing is ended for
+// a start that could not be written down.
+func TestStateFolderThatCannotBeWritten(t *testing.T) {
+	for what, mount := range map[string]func(mounts rig.Mounts, m *team) (words string){
+		"read-only": func(mounts rig.Mounts, m *team) string {
+			mounts.ReadOnly(m.inState())
+			return "read-only file system"
+		},
+		"full": func(_ rig.Mounts, m *team) string {
+			m.fillState()
+			return "no space left on device"
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			m := standIn(t)
+			mounts := rig.PrivateMounts(t)
+			if what == "full" {
+				if err := os.MkdirAll(m.inState(), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				mounts.Tmpfs(m.inState(), "256k")
+			}
+			m.env = append(m.env, "XDG_RUNTIME_DIR=") // launches are in the state too
+			alpha, beta := m.remembers("alpha"), m.remembers("beta")
+			words := mount(mounts, m)
+			m.refused(1, words, "resume", "alpha", "--force")
+			if dead(alpha.RecordedPID) {
+				t.Error("an agent was ended for nothing")
+			}
+			m.ok("list")
+			m.ok("session", "alpha")
+			stopped, dismissed := m.nbs("stop", "alpha"), m.nbs("dismiss", "beta")
+			if !dead(alpha.RecordedPID) || !dead(beta.RecordedPID) {
+				t.Errorf("an agent lives\n%s\n%s", stopped, dismissed)
+			}
+			if what == "read-only" && (stopped.code != 1 || dismissed.code != 1 || !strings.Contains(stopped.stderr, words)) {
+				t.Errorf("%s\n%s", stopped, dismissed)
+			}
+		})
+	}
+}
+
+// fillState fills the disk of the state folder.
+func (m *team) fillState() {
+	m.Helper()
+	f, err := os.Create(m.inState("ballast"))
+	if err != nil {
+		m.Fatal(err)
+	}
+	for err == nil {
+		_, err = f.Write(make([]byte, 4096))
+	}
+	_ = f.Close()
+}
+
+// Where the user's state would be is not known: who looks sees all, what has to be written
+// there is refused before anything is ended, and an agent can be ended.
+func TestWithoutAStateFolder(t *testing.T) {
+	m := standIn(t)
+	before := m.remembers("alpha")
+	env := []string{"HOME=", "XDG_STATE_HOME=", "NBS_STATE="}
+	const says = "there is no folder for the user's state"
+	for _, args := range [][]string{{"list"}, {"session", "alpha"}, {"logs", "alpha"}, {"events"}} {
+		if r := m.nbsWith(env, args...); r.code != 0 {
+			t.Errorf("%q: %s", args, r)
+		}
+	}
+	for _, args := range [][]string{{"spawn", "beta"}, {"resume", "alpha", "--force"}} {
+		if r := m.nbsWith(env, args...); r.code != 6 || !strings.Contains(r.stderr, "state") || !strings.Contains(r.stderr, "export XDG_STATE_HOME=") {
+			t.Errorf("%q: %s", args, r)
+		}
+	}
+	if dead(before.RecordedPID) {
+		t.Error("an agent was ended for nothing")
+	}
+	if r := m.nbsWith(env, "stop", "alpha"); r.code != 6 || !strings.Contains(r.stderr, says) || !dead(before.RecordedPID) {
+		t.Error(r)
+	}
+	m.mustRemember("alpha", before)
 }

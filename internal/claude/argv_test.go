@@ -49,7 +49,7 @@ func TestReadArgsReadsWhatArgsWrote(t *testing.T) {
 	record := agent.Record{SessionID: sessionID, Model: "sonnet", PermissionMode: "plan", ClaudeArgs: []string{"--add-dir", "/x"}}
 	want := Recorded{SessionID: string(sessionID), Model: "sonnet", PermissionMode: "plan"}
 	for _, opening := range []Opening{OpenNew, OpenResume} {
-		line := append([]string{"/usr/bin/claude"}, Args(&record, opening, "--model haiku", Settings("/bin/nbs-worker"))...)
+		line := append([]string{"/usr/bin/claude"}, Args(&record, opening, "--model haiku", Settings("/bin/nbs-worker", Closed{All: []string{"/state"}}))...)
 		got, known := ReadArgs(line)
 		if diff := cmp.Diff(want, got); diff != "" || !known {
 			t.Errorf("%s: known %t, -want +got:\n%s", opening, known, diff)

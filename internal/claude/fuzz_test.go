@@ -145,7 +145,7 @@ func FuzzReadArgs(f *testing.F) {
 		r := agent.Record{SessionID: sessionID, Model: agent.Model(model)}
 		if _, err := agent.ParseModel(model); err == nil && !strings.Contains(prompt, "\x00") {
 			for _, opening := range []Opening{OpenNew, OpenResume} {
-				got, known := ReadArgs(append([]string{"claude"}, Args(&r, opening, prompt, Settings("/bin/nbs-worker"))...))
+				got, known := ReadArgs(append([]string{"claude"}, Args(&r, opening, prompt, Settings("/bin/nbs-worker", Closed{All: []string{"/state"}}))...))
 				want := Recorded{SessionID: string(sessionID), Model: model, PermissionMode: string(agent.BypassPermissions)}
 				if got != want || !known {
 					t.Errorf("%+v, %t; want %+v", got, known, want)

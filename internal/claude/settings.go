@@ -2,6 +2,7 @@ package claude
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -25,12 +26,47 @@ type hookGroup struct {
 	Hooks []hookCommand `json:"hooks"`
 }
 
+// Closed are folders that the file tools of an agent are kept out of, in each permission mode.
+// What its shell may do is for Claude's sandbox and for the user to say.
+type Closed struct {
+	Edits []string // nothing in them is edited
+	All   []string // nothing in them is read either
+}
+
+type permissions struct {
+	Deny []string `json:"deny"`
+}
+
+// rules are the permission rules that say so.
+func (c Closed) rules() permissions {
+	p := permissions{Deny: []string{}}
+	for _, folder := range append(slices.Clone(c.Edits), c.All...) {
+		p.Deny = append(p.Deny, "Edit("+below(folder)+")")
+	}
+	for _, folder := range c.All {
+		p.Deny = append(p.Deny, "Read("+below(folder)+")")
+	}
+	return p
+}
+
+// below is the pattern of all that is in a folder. In place of characters that mean something
+// in a pattern, or in a rule, it has the one that stands for any: how they are escaped depends
+// on Claude's version.
+func below(folder string) string {
+	return "/" + strings.Map(func(r rune) rune {
+		if strings.ContainsRune("*?[]{}()!#\\ ", r) || r < ' ' {
+			return '?'
+		}
+		return r
+	}, folder) + "/**"
+}
+
 // Settings is what every agent is started with, in addition to the user's own settings
 // files, which are not touched: hooks and a status line through which claude reports to
-// the program, nbs-worker's path. The warning that they skip would otherwise hold an agent
+// the program, nbs-worker's path, and rules that keep it out of what is closed to it. The warning that they skip would otherwise hold an agent
 // whose mode is bypassPermissions until somebody answers. Of the status line ours names the
 // command only: the fields that are missing here, such as padding, Claude takes from the user's.
-func Settings(program string) string {
+func Settings(program string, closed Closed) string {
 	hook := hookGroup{Hooks: []hookCommand{{Type: "command", Command: reporting(program, "hook", " >/dev/null"), Timeout: hookTimeout}}}
 	hooks := make(map[string][]hookGroup, len(reported))
 	for _, event := range reported {
@@ -40,7 +76,8 @@ func Settings(program string) string {
 		SkipBypassWarning bool                   `json:"skipDangerousModePermissionPrompt"`
 		Hooks             map[string][]hookGroup `json:"hooks"`
 		StatusLine        hookCommand            `json:"statusLine"`
-	}{true, hooks, hookCommand{Type: "command", Command: reporting(program, "statusline", "")}})
+		Permissions       permissions            `json:"permissions"`
+	}{true, hooks, hookCommand{Type: "command", Command: reporting(program, "statusline", "")}, closed.rules()})
 	return plain(string(text))
 }
 

@@ -51,7 +51,7 @@ func TestReportingNeverFailsTheAgent(t *testing.T) {
 		"it fails as hooks that block": {broken, t.TempDir(), ""},
 		"its path is not known":        {"", t.TempDir(), ""},
 	} {
-		hook, statusLine := commandsOf(t, Settings(c.program))
+		hook, statusLine := commandsOf(t, Settings(c.program, Closed{}))
 		for command, want := range map[string]string{hook: "", statusLine: c.want} {
 			cmd := exec.Command("/bin/sh", "-c", command)
 			cmd.Env = []string{"PATH=" + c.path}

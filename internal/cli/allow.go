@@ -29,7 +29,8 @@ seal what they write. A record without your seal (of a clone, of the original to
 that was edited) is shown as "not allowed", and nothing is started from it (8).
 
 allow shows all that the record would make run, and asks. It asks a person: on a terminal,
-and not for an agent. What was typed before the question does not count.`,
+and not for an agent. What was typed before the question does not count. Transcripts of
+the agent that lie in the project are shown too, and moved into the archive.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker allow theologian
   nbs-worker allow --all     # of a project that you have brought from elsewhere`,
@@ -78,7 +79,7 @@ func (f *factory) allowOne(ctx context.Context, s *supervisor.Supervisor, handle
 		return outcome{}, err
 	}
 	done := outcome{json: struct{}{}, handle: asked.Record.Handle, words: "is allowed already"}
-	if asked.Allowed {
+	if asked.Allowed && len(asked.Transcripts) == 0 {
 		return done, nil
 	}
 	if _, err := fmt.Fprintf(f.streams.Out, "\n%s would run:\n\n", sanitize(string(handle))); err != nil {
@@ -126,6 +127,9 @@ func requestLines(asked supervisor.Request) []line {
 	lines = append(lines, carriedLines(r)...)
 	for _, previous := range r.PreviousSessions {
 		lines = append(lines, line{"Previous", string(previous.SessionID)})
+	}
+	for _, kept := range asked.Transcripts {
+		lines = append(lines, line{"Transcript", fmt.Sprintf("%s, %s, would be put back when Claude's own is gone", strconv.Quote(kept.Path), agent.Bytes(uint64(kept.Size)))})
 	}
 	if len(asked.Changed) > 0 {
 		lines = append(lines, line{"Changed", "since it was allowed: " + strings.Join(asked.Changed, ", ")})

@@ -60,10 +60,11 @@ what happened to agents that were dismissed, and their session ids.
 --since 0s leaves out those of the past.
 
 The lines of .nbs/journal.jsonl are a chain: each says in "prev" the SHA-256 of the
-line before it, and .nbs/journal.head says where the chain ends. --verify follows it,
-and ends with 1 at the first line that was altered, removed, put in, moved or cut off,
-naming file and line. A line that a full disk or a power cut left torn is told and does
-no harm; so are the lines of earlier versions, before the chain begins.`,
+line before it, and a file in the user's state folder, where no project and no agent
+writes, says where the chain ends. --verify follows it, and ends with 1 at the first
+line that was altered, removed, put in, moved or cut off, or where the chain was made
+anew, naming file and line. A line that a full disk or a power cut left torn is told
+and does no harm; so are the lines of earlier versions, before the chain begins.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Interrupted),
 		Example: `  nbs-worker events
   nbs-worker events theologian gatekeeper --since 2h
@@ -191,7 +192,7 @@ func (f *factory) verifyEvents(s *supervisor.Supervisor) error {
 	if v.Broken != nil {
 		return agent.Errorf(agent.Failed, "%w", v.Broken).
 			Hint("to keep it as it is and begin a new journal: mv %[1]s %[2]s; rm -f %[3]s", shellQuote(v.Broken.File),
-				shellQuote(v.Broken.File+".broken"), shellQuote(strings.TrimSuffix(v.Broken.File, ".jsonl")+".head"))
+				shellQuote(v.Broken.File+".broken"), shellQuote(v.Head))
 	}
 	if f.json {
 		return nil

@@ -73,6 +73,11 @@ func newEnvironmentTopic() *cobra.Command {
   XDG_STATE_HOME       where the user's folder nbs-worker is, with the key of the seals, and
                        limits.json (else ~/.local/state)
   CLAUDE_CONFIG_DIR    Claude's configuration; recorded at spawn, used at each resume
+  XDG_STATE_HOME       nbs-worker/ in it is the user's state, where no project writes: the
+                       key of the seals, the archive of kept transcripts (transcripts/),
+                       the heads of journals (default: ~/.local/state)
+  XDG_RUNTIME_DIR      nbs-worker/ in it is where the environment of a start is handed over
+                       (where it is no private folder: run/ in the user's state)
   NO_COLOR             no colours
 
 The environment of spawn and resume reaches claude, through a private file that is
@@ -92,6 +97,8 @@ Set for claude and all that it starts:
   NBS_HANDLE           the agent's handle
   NBS_ROOT             the project root
   NBS_INVOCATION_ID    this start of the agent; what a start leaves behind is found by it
+  NBS_STATE            the user's state, whatever XDG_STATE_HOME is by then
+  NBS_RUNTIME          where launches are handed over, whatever XDG_RUNTIME_DIR is by then
 
 Set by spawn and resume for the launcher alone, and not for you:
   NBS_LAUNCH           which start it takes up`,

@@ -138,14 +138,24 @@ func (f *factory) confined(s *supervisor.Supervisor, err error) (*supervisor.Sup
 			}
 		}
 	}
+	f.use(s.Store) // with the key of the agent's user, whatever folder the command named
 	s.Env, s.Socket = os.Environ(), cmp.Or(f.socket, os.Getenv("NBS_TMUX_SOCKET"))
 	return s, nil
 }
 
 // use takes an opened project into use, with the user's key.
 func (f *factory) use(opened *store.Store) {
-	f.opened = opened
-	if home, err := trust.HomeOf(os.Environ()); err == nil { // without, what has to be sealed says so
+	if home := f.useToReport(opened); home != "" { // without, what has to be sealed says so
 		opened.Use(trust.NewKeeper(home))
 	}
+}
+
+// useToReport takes an opened project into use for who reports and seals nothing, with the folders
+// of the user's that are in no project.
+func (f *factory) useToReport(opened *store.Store) trust.Home {
+	f.opened = opened
+	home, _ := trust.HomeOf(os.Environ()) // without, what has to be kept there says so
+	opened.UseHome(home)
+	opened.RunIn(trust.RuntimeOf(os.Environ(), home))
+	return home
 }

@@ -106,7 +106,7 @@ func TestWithCodesNamesEachOnceInOrder(t *testing.T) {
 
 func TestTopics(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"NBS_ROOT", "NBS_TMUX_SOCKET", "NBS_CLAUDE", "NBS_MODEL", "NBS_PERMISSION_MODE", "NBS_CONTEXT_BANDS", "CLAUDE_CONFIG_DIR", "NO_COLOR", "NBS_HANDLE", "NBS_INVOCATION_ID", "NBS_LAUNCH"} {
+	for _, name := range []string{"NBS_ROOT", "NBS_TMUX_SOCKET", "NBS_CLAUDE", "NBS_MODEL", "NBS_PERMISSION_MODE", "NBS_CONTEXT_BANDS", "CLAUDE_CONFIG_DIR", "NO_COLOR", "NBS_HANDLE", "NBS_INVOCATION_ID", "NBS_LAUNCH", "NBS_STATE", "NBS_RUNTIME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"} {
 		if out := run("help", "environment").out; !strings.Contains(out, name+" ") {
 			t.Errorf("help environment does not name %s", name)
 		}

@@ -48,7 +48,7 @@ func (f *factory) takeDown(ctx context.Context, what string, report reportFunc, 
 	if err != nil {
 		return agent.Record{}, false
 	}
-	f.opened = opened
+	f.useToReport(opened)
 	if err = unread; err == nil {
 		err = report(ctx, caller, opened, f.began)
 	}

@@ -41,13 +41,13 @@ func keptLine(v supervisor.View) string {
 	case v.Kept == store.Cut:
 		return "-, for something was cut off the transcript itself; nbs-worker doctor says more"
 	case v.Kept == store.Longer:
-		return "in .nbs/transcripts, all of it; Claude's own has lost a part, and nbs-worker resume puts the whole one back"
+		return "in the archive, all of it; Claude's own has lost a part, and nbs-worker resume puts the whole one back"
 	case v.Kept == store.OnlyCopy:
-		return "in .nbs/transcripts; Claude's own is gone, and nbs-worker resume puts it back"
+		return "in the archive; Claude's own is gone, and nbs-worker resume puts it back"
 	case v.Kept == store.Linked:
-		return "in .nbs/transcripts too: Claude may delete its own"
+		return "in the archive too: Claude may delete its own"
 	case v.Kept == store.CopyFresh, v.Kept == store.CopyStale:
-		return "a copy in .nbs/transcripts, on another disk"
+		return "a copy in the archive, on another disk"
 	default:
 		return "-"
 	}

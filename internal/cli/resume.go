@@ -38,7 +38,7 @@ last start's tools left running is ended first.
 are started side by side.
 
 An agent that runs is refused (5); --force ends it properly first. A transcript that
-was deleted or has lost a part is put back from .nbs/transcripts, which is said. When
+was deleted or has lost a part is put back from the archive, which is said. When
 there is none either the resume fails (2) and changes nothing; --fresh starts an empty
 conversation with the first prompt and keeps the old id in previous_sessions. After a
 /clear, --session-id goes back to a conversation of previous_sessions, and to no other (2).

@@ -47,7 +47,7 @@ func TestSessionShowsAllThatIsKnown(t *testing.T) {
 		"Context:         16% used, 84% left (healthy): 32,077 of 200,000 tokens; says the status line, " + at,
 		"Cost:            $0.86, says the status line",
 		"Transcript:      /c/t.jsonl, 2.0 KiB, written " + at,
-		"Kept:            in .nbs/transcripts too: Claude may delete its own",
+		"Kept:            in the archive too: Claude may delete its own",
 		"Folder:          /srv/lab",
 		"Last exit:       " + at + ", not started: e, after 2h15m21s; its last words:",
 		"                 bye",
@@ -131,9 +131,9 @@ func TestSessionSaysHowATranscriptIsKept(t *testing.T) {
 	t.Parallel()
 	for want, view := range map[string]supervisor.View{
 		"Kept:            -\n": {Kept: store.NotKept},
-		"Kept:            in .nbs/transcripts; Claude's own is gone, and nbs-worker resume puts it back\n": {Kept: store.OnlyCopy},
-		"Kept:            a copy in .nbs/transcripts, on another disk\n":                                   {Kept: store.CopyStale},
-		"Kept:            not as it should be: no space left\n":                                            {Unkept: errors.New("no space left")},
+		"Kept:            in the archive; Claude's own is gone, and nbs-worker resume puts it back\n": {Kept: store.OnlyCopy},
+		"Kept:            a copy in the archive, on another disk\n":                                   {Kept: store.CopyStale},
+		"Kept:            not as it should be: no space left\n":                                       {Unkept: errors.New("no space left")},
 	} {
 		if out, _ := shown(t, view); !strings.Contains(out, want) {
 			t.Errorf("%q is not in\n%s", want, out)

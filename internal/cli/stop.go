@@ -56,9 +56,9 @@ func newDismissCmd(f *factory) *cobra.Command {
 		Long: withCodes(`Ends the agent as nbs-worker stop does, then removes its record. The journal,
 .nbs/journal.jsonl, keeps the session id, and Claude keeps the transcript for some
 weeks: nbs-worker spawn <handle> --session-id <id> takes the conversation up again.
-The transcript's second name in .nbs/transcripts is removed; with --keep it stays, and
-the conversation can be taken up for ever. One that Claude has deleted already always
-stays: it is the last.
+What the archive keeps of its conversations is removed; with --keep it stays, and the
+conversation can be taken up for ever. A transcript that Claude has deleted already
+always stays: it is the last.
 
 --all takes every agent of the project. It asks first; --yes answers.
 
@@ -78,7 +78,7 @@ An agent dismisses no other, unless it was spawned with --may-manage (8).`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&keep, "keep", false, "leave the transcripts that .nbs keeps where they are, and say where")
+	flags.BoolVar(&keep, "keep", false, "leave the transcripts in the archive, and say where")
 	flags.BoolVar(&o.all, "all", false, "all agents of the project")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	f.jsonFlag(cmd)

@@ -11,7 +11,7 @@ import (
 )
 
 // Keep gives each transcript of an agent, of this conversation and of those before, its
-// second name in .nbs, where Claude does not delete it. One that is not there is passed
+// second name in the archive, where Claude does not delete it. One that is not there is passed
 // over. Nobody fails because of an error: the agent runs all the same.
 func Keep(ctx context.Context, in *store.Store, config claude.Config, r *agent.Record) error {
 	errs := []error{keep(ctx, in, config, r.SessionID)}

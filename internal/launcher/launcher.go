@@ -25,6 +25,7 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/trust"
 )
 
 // Launcher starts one agent once.
@@ -199,7 +200,7 @@ func (l *Launcher) start(record *agent.Record, launch store.Launch, follow func(
 	}
 	return startChild(command{
 		program:    launch.Claude,
-		args:       claude.Args(record, opening, launch.Prompt, claude.Settings(l.Program)),
+		args:       claude.Args(record, opening, launch.Prompt, Settings(l.Program, l.Store)),
 		env:        claude.Env(record, launch.Env, l.ours(record, launch.Invocation)),
 		dir:        record.LaunchCwd(),
 		invocation: launch.Invocation,
@@ -219,6 +220,11 @@ func (l *Launcher) ours(record *agent.Record, id agent.Invocation) map[string]st
 		agent.RootVariable:       l.Store.Project(), // the record's may be of before the folder was moved, or of a copy's original
 		agent.InvocationVariable: string(id),
 		"PWD":                    record.LaunchCwd(),
+	}
+	for name, value := range map[string]string{trust.HomeVariable: string(l.Store.Home()), trust.RuntimeVariable: l.Store.Runtime()} {
+		if value != "" { // hooks find the archive where the verbs do, whatever the record's variables say
+			env[name] = value
+		}
 	}
 	for name, value := range l.Pane {
 		env[name] = value

@@ -3,12 +3,14 @@ package launcher
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/trust"
 )
 
 const (
@@ -24,6 +26,7 @@ func newProject(t *testing.T) *store.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.Use(trust.NewKeeper(trust.Home(filepath.Join(t.TempDir(), "state"))))
 	t.Cleanup(func() { _ = s.Close() })
 	unlock, err := s.LockVerb("alpha", "spawn", time.Now())
 	if err != nil {

@@ -17,6 +17,7 @@ func TestExitThatIsRecordedWhileWeLook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	use(t, opened)
 	defer opened.Close()
 	if _, err := opened.LockVerb("alpha", "spawn", time.Now()); err != nil {
 		t.Fatal(err)

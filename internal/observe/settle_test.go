@@ -77,6 +77,7 @@ func storeWithLive(t *testing.T, handle agent.Handle, pid int) *store.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
+	use(t, opened)
 	t.Cleanup(func() { _ = opened.Close() })
 	unlock, err := opened.LockVerb(handle, "spawn", time.Now()) // which makes the folders
 	if err != nil {

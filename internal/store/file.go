@@ -29,7 +29,7 @@ const (
 // writeJSON replaces sub/name atomically and durably. renameio syncs the file but
 // not the folder; without the second sync a power cut can lose the rename.
 func (s *Store) writeJSON(sub, name string, value any, limit int) error {
-	data, err := encode(sub, name, value, limit)
+	data, err := encode(sub+"/"+name, value, limit)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (s *Store) writeJSON(sub, name string, value any, limit int) error {
 // handOver replaces sub/name atomically, for a reader that ends with this boot: a power
 // cut may lose it. The caller is the only writer.
 func (s *Store) handOver(sub, name string, value any, limit int) error {
-	data, err := encode(sub, name, value, limit)
+	data, err := encode(sub+"/"+name, value, limit)
 	if err != nil {
 		return err
 	}
@@ -101,10 +101,10 @@ func (s *Store) in(sub string, change func(dir *os.Root) error) error {
 	return change(dir)
 }
 
-func encode(sub, name string, value any, limit int) ([]byte, error) {
+func encode(name string, value any, limit int) ([]byte, error) {
 	data, err := json.MarshalIndent(value, "", "  ")
 	if err == nil && len(data) >= limit {
-		err = agent.Errorf(agent.BadInput, "%s/%s would have %d bytes, the limit is %d", sub, name, len(data), limit)
+		err = agent.Errorf(agent.BadInput, "%s would have %d bytes, the limit is %d", name, len(data), limit)
 	}
 	return append(data, '\n'), err
 }

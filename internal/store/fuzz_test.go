@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/sim/rig"
 )
 
 // All that the store reads may have been written by somebody else, or by half.
@@ -17,7 +16,7 @@ import (
 // than an input.
 func newFuzzStore(f *testing.F) *Store {
 	f.Helper()
-	s, err := Create(rig.MemoryDir(f))
+	s, err := own(Create(memoryProject(f)))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -25,6 +24,7 @@ func newFuzzStore(f *testing.F) *Store {
 	if err := s.prepare(); err != nil {
 		f.Fatal(err)
 	}
+	must(s.Append(f.Context(), noted("alice", aliceID))) // a journal of its own, in no other's place
 	return s
 }
 
@@ -104,7 +104,7 @@ func FuzzJournalChain(f *testing.F) {
 	s := newFuzzStore(f)
 	f.Fuzz(func(t *testing.T, text []byte, longer uint16, headText []byte) {
 		s.put(t, journal, slices.Concat(bytes.Repeat([]byte{' '}, int(longer)), text))
-		s.put(t, journalHead, headText)
+		s.putHead(t, headText)
 		before := verified(t, s)
 		mustAppend(t, s, noted("bob", otherID))
 		after := verified(t, s)
@@ -129,9 +129,9 @@ func FuzzTakeLaunch(f *testing.F) {
 	}
 	s := newFuzzStore(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s.put(t, "launch/alice.i.json", data)
+		putIn(t, s.launches(), "alice.i.json", data)
 		launch, err := s.TakeLaunch("alice", "i")
-		_, gone := os.Stat(path(s, "launch/alice.i.json"))
+		_, gone := os.Stat(s.launches().path("alice.i.json"))
 		if (err == nil) != (gone != nil) || err == nil && launch.Invocation != "i" {
 			t.Errorf("TakeLaunch = %+v, %v; the file: %v", launch, err, gone)
 		}

@@ -18,8 +18,9 @@ import (
 )
 
 const (
-	journal    = "journal.jsonl"
-	eventLimit = 1 << 16 // bytes of a line; ours hold a few words
+	journal     = "journal.jsonl"
+	journalLock = "journal"
+	eventLimit  = 1 << 16 // bytes of a line; ours hold a few words
 )
 
 // Event is one line of the journal: what was done to whom, on what evidence. It
@@ -51,16 +52,24 @@ func EventOf(r *agent.Record, at time.Time, event, detail string) Event {
 func (s *Store) Append(ctx context.Context, event Event) error {
 	ctx, cancel := context.WithTimeout(ctx, recordLockWait)
 	defer cancel()
-	lock := s.lock("journal", os.O_CREATE|os.O_RDWR)
+	first := !s.hasJournaled()
+	lock := s.lock(journalLock, os.O_CREATE|os.O_RDWR)
 	if err := lockWithin(ctx, lock); err != nil {
-		return s.lockFailed("journal", err)
+		return s.lockFailed(journalLock, err)
 	}
 	defer lock.Close()
 	f, err := s.openJournal()
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.appendTo(f, event), f.Close())
+	return errors.Join(s.appendTo(f, event, first), f.Close())
+}
+
+// hasJournaled tells whether this .nbs ever had a journal: its lock stays for as long as the
+// .nbs does. A new .nbs in the place of another begins a new chain, and says so.
+func (s *Store) hasJournaled() bool {
+	_, err := s.nbs.Lstat(locks + "/" + journalLock)
+	return err == nil
 }
 
 // openJournal opens the journal for a writer.
@@ -76,21 +85,42 @@ func (s *Store) openJournal() (*os.File, error) {
 	return f, nil
 }
 
-// appendTo adds a link to the open journal and moves the head there.
-func (s *Store) appendTo(f *os.File, event Event) error {
+// appendTo adds a link to the open journal and moves the head there. The first is that of a
+// .nbs which had no journal before.
+func (s *Store) appendTo(f *os.File, event Event, first bool) error {
 	headFile, last, known, err := s.openHead()
 	if err != nil {
 		return err
 	}
 	defer headFile.Close()
+	events := []Event{event}
+	if info, err := f.Stat(); first && known && err == nil && info.Size() == 0 {
+		begun := event
+		begun.Event, begun.PID, begun.Detail = "begun", 0, fmt.Sprintf("a new journal; the one of the .nbs that was here before had %d bytes", last.size)
+		events, known = []Event{begun, event}, false
+		if err := headFile.Truncate(0); err != nil { // who is killed from here on leaves a chain without a head
+			return s.heads().remedied(fmt.Errorf("write %s: %w", s.headPath(), err))
+		}
+	}
+	for _, event := range events {
+		if last, err = s.appendLink(f, event, last, known); err != nil {
+			return err
+		}
+		known = true
+	}
+	return s.writeHead(headFile, last)
+}
+
+// appendLink adds a link to the open journal, durably, and returns where the chain ends then.
+func (s *Store) appendLink(f *os.File, event Event, last head, known bool) (head, error) {
 	end, err := endOf(f, last, known)
 	if err != nil {
-		return fmt.Errorf("read %s/%s: %w", folder, journal, err)
+		return head{}, fmt.Errorf("read %s/%s: %w", folder, journal, err)
 	}
 	event.Prev, event.Over = end.prev, end.over
 	line, err := encodeEvent(event)
 	if err != nil {
-		return err
+		return head{}, err
 	}
 	text := slices.Concat(line, []byte{'\n'})
 	if end.torn {
@@ -98,13 +128,9 @@ func (s *Store) appendTo(f *os.File, event Event) error {
 	}
 	_, err = f.Write(text)
 	if err := errors.Join(err, f.Sync()); err != nil {
-		return s.remedied(fmt.Errorf("write %s/%s: %w", folder, journal, err))
+		return head{}, s.remedied(fmt.Errorf("write %s/%s: %w", folder, journal, err))
 	}
-	next := head{size: end.size + int64(len(text)), sum: sumOf(line)}
-	if _, err := headFile.Write(next.text()); err != nil {
-		return s.remedied(fmt.Errorf("write %s/%s: %w", folder, journalHead, err))
-	}
-	return nil
+	return head{size: end.size + int64(len(text)), sum: sumOf(line)}, nil
 }
 
 // encodeEvent is an event as a line, without the line break. A detail of somebody else's
@@ -128,8 +154,8 @@ type journalEnd struct {
 
 // endOf looks at the journal behind its head: there is nothing, or what a writer left that
 // did not come to its end. Without a head, it looks at all of it. A journal that is shorter
-// than its head has lost lines; the next one goes on from what the head says, so that this
-// stays to be seen.
+// than its head has lost lines, and one that has another line there was made anew; the next
+// line goes on from what the head says, so that this stays to be seen.
 func endOf(f *os.File, last head, known bool) (journalEnd, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -140,7 +166,7 @@ func endOf(f *os.File, last head, known bool) (journalEnd, error) {
 	if known {
 		end.prev, from = last.sum, min(last.size, end.size)
 	}
-	if from == end.size {
+	if from == end.size || known && !last.endsIn(f) {
 		end.torn = tornAtEnd(f)
 		return end, nil
 	}

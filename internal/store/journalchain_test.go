@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -154,7 +155,7 @@ func TestLinkWithoutLineBreak(t *testing.T) {
 	first := strings.Index(text, "\n") + 1
 	before := head{size: int64(first), sum: sumOf([]byte(text[:first-1]))}
 	s.put(t, journal, []byte(strings.TrimSuffix(text, "\n")))
-	s.put(t, journalHead, before.text()) // the writer was killed, so the head is behind
+	s.putHead(t, before.text()) // the writer was killed, so the head is behind
 	mustVerify(t, s, 2)
 	mustAppend(t, s, noted("bob", otherID))
 	mustVerify(t, s, 3)
@@ -190,7 +191,7 @@ func TestHeadThatIsGone(t *testing.T) {
 	t.Parallel()
 	for _, left := range []string{"", "0", strings.Repeat("0", headSize), strings.Repeat("\x00", headSize)} {
 		s := withEvents(t, 3)
-		s.put(t, journalHead, []byte(left))
+		s.putHead(t, []byte(left))
 		if v := verified(t, s); v.Broken != nil || !v.NoHead || v.Links != 3 {
 			t.Errorf("head %q: %+v", left, v)
 		}
@@ -219,4 +220,103 @@ func TestLongDetailIsCut(t *testing.T) {
 	if id := s.lastSessionID("alice"); id != otherID {
 		t.Errorf("last session id: %s", id)
 	}
+}
+
+// Who can write all of .nbs makes a chain that fits in itself, and is found all the same: the
+// head is elsewhere.
+func TestChainThatWasMadeAnewIsFound(t *testing.T) {
+	t.Parallel()
+	for what, forge := range map[string]func(t *testing.T, s *Store, lines []string){
+		"one line less": func(t *testing.T, s *Store, lines []string) {
+			t.Helper()
+			makeChain(t, s, lines[0], lines[2], lines[3])
+		},
+		"one line other": func(t *testing.T, s *Store, lines []string) {
+			t.Helper()
+			makeChain(t, s, lines[0], strings.Replace(lines[1], "start", "spawn", 1), lines[2], lines[3])
+		},
+		"one line more": func(t *testing.T, s *Store, lines []string) {
+			t.Helper()
+			makeChain(t, s, lines[0], lines[0], lines[1], lines[2], lines[3])
+		},
+		"its end cut": func(t *testing.T, s *Store, lines []string) { t.Helper(); makeChain(t, s, lines[:2]...) },
+		"all removed": func(t *testing.T, s *Store, _ []string) {
+			t.Helper()
+			must(os.Remove(path(s, journal)))
+		},
+	} {
+		s := withEvents(t, 4)
+		forge(t, s, strings.SplitAfter(readFile(t, path(s, journal)), "\n")[:4])
+		if v := verified(t, s); v.Broken == nil {
+			t.Errorf("%s: not found", what)
+		}
+		mustAppend(t, s, noted("bob", otherID))
+		if v := verified(t, s); v.Broken == nil {
+			t.Errorf("%s: not found after the next event", what)
+		}
+	}
+}
+
+// makeChain makes the journal anew, as a chain of the lines' events and with a head beside it.
+func makeChain(t *testing.T, s *Store, lines ...string) {
+	t.Helper()
+	var text []byte
+	last := head{sum: firstSum}
+	for _, line := range lines {
+		var event Event
+		if err := json.Unmarshal([]byte(line), &event); err != nil {
+			t.Fatal(err)
+		}
+		event.Prev = last.sum
+		link, err := encodeEvent(event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(append(text, link...), '\n')
+		last = head{size: int64(len(text)), sum: sumOf(link)}
+	}
+	s.put(t, journal, text)
+	s.put(t, oldHead, last.text())
+}
+
+// The head of an earlier version, in .nbs, counts until there is one outside, and never after.
+func TestHeadOfEarlierVersionsIsTakenOver(t *testing.T) {
+	t.Parallel()
+	s := withEvents(t, 3)
+	lines := strings.SplitAfter(readFile(t, path(s, journal)), "\n")[:3]
+	must(os.Remove(s.headPath()))
+	makeChain(t, s, lines...)
+	s.put(t, journal, []byte(lines[0]+lines[1]))
+	mustBreakAt(t, s, "cut, by the head of the version before", 2)
+	makeChain(t, s, lines...)
+	mustAppend(t, s, noted("bob", otherID))
+	mustVerify(t, s, 4)
+	if _, err := os.Lstat(path(s, oldHead)); !os.IsNotExist(err) {
+		t.Errorf("it stays: %v", err)
+	}
+}
+
+// A project that was removed and made anew in the same place begins a new journal, which says
+// that there was another.
+func TestProjectThatWasMadeAnewBeginsItsJournal(t *testing.T) {
+	t.Parallel()
+	s := withEvents(t, 3)
+	project := s.Project()
+	must(os.RemoveAll(path(s)))
+	again, err := own(Create(project))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	must(again.prepare())
+	if v := verified(t, again); v.Broken != nil {
+		t.Error(v.Broken)
+	}
+	mustAppend(t, again, noted("bob", otherID))
+	mustVerify(t, again, 2)
+	if text := readFile(t, path(again, journal)); !strings.Contains(strings.SplitAfter(text, "\n")[0], "the one of the .nbs that was here before had ") {
+		t.Errorf("it does not say so:\n%s", text)
+	}
+	mustAppend(t, again, noted("bob", otherID))
+	mustVerify(t, again, 3)
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -9,15 +10,21 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/smallfile"
 )
 
-// The head says where the chain ends, apart from the journal: lines that are cut off at the
-// journal's end are missed. It is written after the line that it names. A writer that was
+// The head says where the chain ends, apart from the journal and outside of the project: whoever
+// can write all of .nbs cannot cut lines off the journal's end, or make the whole chain anew,
+// without the head disagreeing. It is written after the line that it names. A writer that was
 // killed in between, or a power cut, leaves a head that is behind, never one that is ahead.
 
 const (
-	journalHead = "journal.head"
-	headSize    = 20 + 1 + 64 + 1 + 8 + 1 // bytes; it is replaced in place, so it has a checksum too
+	oldHead  = "journal.head"          // in .nbs, of earlier versions
+	headSize = 20 + 1 + 64 + 1 + 8 + 1 // bytes; it is replaced in place, so it has a checksum too
 )
 
 type head struct {
@@ -40,39 +47,117 @@ func parseHead(text []byte) (head, bool) {
 	return h, err == nil && size >= 0 && h.sum.valid() && bytes.Equal(h.text(), text)
 }
 
-// openHead opens the head for a writer.
-func (s *Store) openHead() (f *os.File, h head, known bool, err error) {
-	if f, err = s.openRegular(journalHead, os.O_CREATE|os.O_RDWR); err != nil {
-		return nil, head{}, false, s.remedied(fmt.Errorf("open %s/%s: %w", folder, journalHead, err))
+// endsIn tells whether the line that the head names ends where it says.
+func (h head) endsIn(journal io.ReaderAt) bool {
+	if h.size == 0 {
+		return true
 	}
-	h, known, err = readHeadFrom(f)
-	return f, h, known, err
+	text := make([]byte, min(h.size, eventLimit+1))
+	if _, err := journal.ReadAt(text, h.size-int64(len(text))); err != nil {
+		return false
+	}
+	text, whole := bytes.CutSuffix(text, []byte{'\n'})
+	return whole && sumOf(text[bytes.LastIndexByte(text, '\n')+1:]) == h.sum
 }
 
-func readHeadFrom(f *os.File) (head, bool, error) {
+// openHead opens the head for a writer.
+func (s *Store) openHead() (f *os.File, h head, known bool, err error) {
+	err = s.heads().in(func(_ *os.Root, at *os.File) error {
+		f, err = openHeadIn(at, s.headFile(), unix.O_RDWR|unix.O_CREAT)
+		return err
+	})
+	if agent.KindOf(err) == agent.Unfit {
+		return nil, head{}, false, err
+	}
+	if err != nil {
+		return nil, head{}, false, s.heads().remedied(fmt.Errorf("open %s: %w", s.headPath(), err))
+	}
+	if h, known, err = s.readHeadFrom(f); err != nil {
+		return nil, head{}, false, errors.Join(err, f.Close())
+	}
+	return f, h, known, nil
+}
+
+func openHeadIn(dir *os.File, name string, flag int) (*os.File, error) {
+	const private = 0o600
+	fd, err := unix.Openat(int(dir.Fd()), name, flag|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, private)
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), name)
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(cmp.Or(err, smallfile.ErrIrregular), f.Close())
+	}
+	return f, nil
+}
+
+// headFile is the name of this project's head among those of others.
+func (s *Store) headFile() string { return s.projectHash() }
+
+func (s *Store) headPath() string { return s.heads().path(s.headFile()) }
+
+// readHeadFrom reads an open head. Where there is none yet, that of an earlier version counts.
+func (s *Store) readHeadFrom(f *os.File) (head, bool, error) {
 	text := make([]byte, headSize)
 	n, err := f.ReadAt(text, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return head{}, false, fmt.Errorf("read %s/%s: %w", folder, journalHead, err)
+		return head{}, false, fmt.Errorf("read %s: %w", f.Name(), err)
+	}
+	if n == 0 {
+		return s.readOldHead()
 	}
 	h, known := parseHead(text[:n])
 	return h, known, nil
 }
 
-// readHead reads the head without the journal's lock. One that is just being replaced is
-// read again.
-func (s *Store) readHead() (head, bool, error) {
-	f, err := s.openRegular(journalHead, os.O_RDONLY)
+// readOldHead reads the head that an earlier version left in .nbs.
+func (s *Store) readOldHead() (head, bool, error) {
+	f, err := s.openRegular(oldHead, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return head{}, false, nil
 	}
 	if err != nil {
-		return head{}, false, fmt.Errorf("open %s/%s: %w", folder, journalHead, err)
+		return head{}, false, fmt.Errorf("open %s/%s: %w", folder, oldHead, err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, headSize+1))
+	h, known := parseHead(text)
+	return h, known, err
+}
+
+// writeHead moves the open head.
+func (s *Store) writeHead(f *os.File, to head) error {
+	if _, err := f.Write(to.text()); err != nil {
+		return s.heads().remedied(fmt.Errorf("write %s: %w", s.headPath(), err))
+	}
+	if _, err := s.nbs.Lstat(oldHead); err == nil {
+		_ = s.nbs.Remove(oldHead) // nobody believes it any more
+	}
+	return nil
+}
+
+// readHead reads the head without the journal's lock. One that is just being replaced is
+// read again.
+func (s *Store) readHead() (head, bool, error) {
+	dir, err := s.heads().open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return s.readOldHead()
+	}
+	if err != nil {
+		return head{}, false, err
+	}
+	defer dir.Close()
+	f, err := openHeadIn(dir, s.headFile(), unix.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s.readOldHead()
+	}
+	if err != nil {
+		return head{}, false, fmt.Errorf("open %s: %w", s.headPath(), err)
 	}
 	defer f.Close()
 	const tries = 10
 	for range tries {
-		h, known, err := readHeadFrom(f)
+		h, known, err := s.readHeadFrom(f)
 		if known || err != nil {
 			return h, known, err
 		}

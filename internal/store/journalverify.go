@@ -15,6 +15,7 @@ type Verification struct {
 	Links     int          // of the chain
 	Unchained int          // events of earlier versions, before the first link
 	Torn      []int        // numbers of lines that are no events; at most a hundred
+	Head      string       // path of what says where the chain ends
 	NoHead    bool         // nothing says where the chain ends: lines that were cut off would not be missed
 	Broken    *BrokenError // nil: all is as it was written
 }
@@ -39,8 +40,8 @@ func (s *Store) VerifyJournal() (Verification, error) {
 	}
 	f, err := s.openRegular(journal, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
-		if known {
-			return Verification{Broken: &BrokenError{File: s.journalPath(), Line: 1, What: "the journal is gone; its head is there"}}, nil
+		if known && s.hasJournaled() {
+			return Verification{Head: s.headPath(), Broken: &BrokenError{File: s.journalPath(), Line: 1, What: "the journal is gone; its head is there"}}, nil
 		}
 		return Verification{NoHead: true}, nil
 	}
@@ -48,7 +49,7 @@ func (s *Store) VerifyJournal() (Verification, error) {
 		return Verification{}, fmt.Errorf("open %s/%s: %w", folder, journal, err)
 	}
 	defer f.Close()
-	v := &verifier{head: last, headKnown: known, result: Verification{NoHead: !known}}
+	v := &verifier{head: last, headKnown: known, result: Verification{Head: s.headPath(), NoHead: !known}}
 	line, what, err := v.run(readJournal(f, chain{prev: firstSum}, 0))
 	if err != nil {
 		return Verification{}, fmt.Errorf("read %s/%s: %w", folder, journal, err)

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
 )
@@ -45,10 +48,16 @@ func (e *Environ) UnmarshalJSON(data []byte) error {
 }
 
 // PutLaunch leaves the launch of an agent for its launcher, in place of any before. The
-// caller holds the verb lock.
+// caller holds the verb lock. A launcher that could not write the record would end without
+// anybody knowing why, so there has to be room for it. Errors: those of writing.
 func (s *Store) PutLaunch(handle agent.Handle, launch Launch) error {
+	remove, err := s.tryRecord(handle)
+	remove()
+	if err != nil {
+		return err
+	}
 	name := launchFile(handle, launch.Invocation)
-	if err := s.handOver(launches, name, launch, launchLimit); err != nil {
+	if err := s.launches().handOver(name, launch, launchLimit); err != nil {
 		return err
 	}
 	return s.dropLaunches(handle, name)
@@ -58,23 +67,33 @@ func (s *Store) PutLaunch(handle agent.Handle, launch Launch) error {
 // when there is none of this invocation: another start, or another launcher, has taken
 // its place.
 func (s *Store) TakeLaunch(handle agent.Handle, id agent.Invocation) (Launch, error) {
-	path := launches + "/" + launchFile(handle, id)
-	launch, err := s.readLaunch(handle, id)
+	name := launchFile(handle, id)
+	launch, err := s.readLaunch(name, id)
 	if err == nil {
-		err = s.nbs.Remove(path) // of two who read it, one removes it
+		err = s.takeAway(name) // of two who read it, one removes it
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return Launch{}, agent.ErrSuperseded
 	}
 	if err != nil {
-		return Launch{}, fmt.Errorf("take %s/%s: %w", folder, path, err)
+		return Launch{}, fmt.Errorf("take %s: %w", s.launches().path(name), err)
 	}
 	return launch, nil
 }
 
+// takeAway removes a launch file. Errors: [fs.ErrNotExist].
+func (s *Store) takeAway(name string) error {
+	dir, err := s.launches().open()
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return unix.Unlinkat(int(dir.Fd()), name, 0)
+}
+
 // readLaunch reads the launch of one start. Errors: [fs.ErrNotExist] when there is none.
-func (s *Store) readLaunch(handle agent.Handle, id agent.Invocation) (Launch, error) {
-	data, err := s.read(launches, launchFile(handle, id), launchLimit)
+func (s *Store) readLaunch(name string, id agent.Invocation) (Launch, error) {
+	data, err := s.launches().read(name, launchLimit)
 	if err != nil {
 		return Launch{}, err
 	}
@@ -92,19 +111,13 @@ func (s *Store) readLaunch(handle agent.Handle, id agent.Invocation) (Launch, er
 func (s *Store) DropLaunch(handle agent.Handle) error { return s.dropLaunches(handle, "") }
 
 func (s *Store) dropLaunches(handle agent.Handle, but string) error {
-	names, err := s.names(launches)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	names, err := s.launches().names()
+	if err != nil {
+		return err
 	}
-	for _, name := range names {
-		if !isLaunchOf(handle, name) || name == but {
-			continue
-		}
-		if removeErr := s.nbs.Remove(launches + "/" + name); !errors.Is(removeErr, fs.ErrNotExist) {
-			err = errors.Join(err, removeErr)
-		}
-	}
-	return err
+	return s.launches().remove(slices.DeleteFunc(names, func(name string) bool {
+		return !isLaunchOf(handle, name) || name == but
+	})...)
 }
 
 // launchFile is named for one start alone: a launcher that comes late cannot remove what

@@ -24,7 +24,7 @@ func TestLaunchIsTakenOnce(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if entries, _ := os.ReadDir(path(s, "launch")); len(entries) != 0 {
+	if entries, _ := os.ReadDir(string(s.launches())); len(entries) != 0 {
 		t.Errorf("the secret stays on disk: %v", entries)
 	}
 	_, err = s.TakeLaunch("alice", "i")
@@ -76,8 +76,8 @@ func TestOneOfManyTakesTheLaunch(t *testing.T) {
 func TestDamagedLaunchIsNamed(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	writeFile(t, path(s, "launch", "alice.i.json"), "{")
-	if _, err := s.TakeLaunch("alice", "i"); err == nil || !strings.Contains(err.Error(), ".nbs/launch/alice.i.json") {
+	putIn(t, s.launches(), "alice.i.json", []byte("{"))
+	if _, err := s.TakeLaunch("alice", "i"); err == nil || !strings.Contains(err.Error(), s.launches().path("alice.i.json")) {
 		t.Errorf("TakeLaunch = %v; want an error that names the file", err)
 	}
 }

@@ -3,6 +3,8 @@ package store
 import (
 	"errors"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -11,26 +13,41 @@ import (
 
 // Leftover is a file of somebody who was killed: half written, or never taken.
 type Leftover struct {
-	Name string // below .nbs
+	Path string // absolute
 	Age  time.Duration
+	in   tree   // where it is, outside of the project; else noTree
+	name string // there, or below .nbs
 }
 
 // Leftovers lists temporary files and launch files that are older than the age.
 func (s *Store) Leftovers(now time.Time, age time.Duration) []Leftover {
 	var left []Leftover
-	for _, sub := range []string{sessions, launches, statuses, locks} {
-		names, err := s.names(sub)
-		if err != nil {
-			continue
+	add := func(l Leftover, modified time.Time) {
+		if l.Age = now.Sub(modified); l.Age > age {
+			left = append(left, l)
 		}
+	}
+	for _, sub := range []string{sessions, statuses, locks} {
+		names, _ := s.names(sub) // of none there are none
 		for _, name := range names {
-			info, err := s.nbs.Lstat(sub + "/" + name)
-			if err != nil || !info.Mode().IsRegular() || sub != launches && !isTemporary(name) {
-				continue
+			name = sub + "/" + name
+			if info, err := s.nbs.Lstat(name); err == nil && info.Mode().IsRegular() && isTemporary(filepath.Base(name)) {
+				add(Leftover{Path: s.Folder() + "/" + name, name: name}, info.ModTime())
 			}
-			if old := now.Sub(info.ModTime()); old > age {
-				left = append(left, Leftover{Name: sub + "/" + name, Age: old})
-			}
+		}
+	}
+	old, _ := s.names(oldLaunches)
+	for _, name := range old { // of an earlier version; the next verb removes them too
+		name = oldLaunches + "/" + name
+		if info, err := s.nbs.Lstat(name); err == nil {
+			add(Leftover{Path: s.Folder() + "/" + name, name: name}, info.ModTime())
+		}
+	}
+	launches := s.launches()
+	names, _ := launches.names()
+	for _, name := range names {
+		if stat, err := launches.stat(name); err == nil {
+			add(Leftover{Path: launches.path(name), in: launches, name: name}, time.Unix(stat.Mtim.Unix()))
 		}
 	}
 	return left
@@ -44,14 +61,17 @@ func isTemporary(name string) bool {
 
 // RemoveLeftover removes one, unless it was written again since.
 func (s *Store) RemoveLeftover(l Leftover, now time.Time, age time.Duration) error {
-	info, err := s.nbs.Lstat(l.Name)
+	info, err := os.Lstat(l.Path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && now.Sub(info.ModTime()) <= age {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return s.nbs.Remove(l.Name)
+	if l.in != noTree {
+		return l.in.remove(l.name)
+	}
+	return s.nbs.Remove(l.name)
 }
 
 // LostReports lists the reports of agents that have no record, by key.

@@ -23,8 +23,8 @@ func (s *Store) Loose() ([]Loose, error) {
 		if err != nil {
 			return nil //nolint:nilerr // it went away meanwhile, or is another's folder, which is listed
 		}
-		if filepath.Dir(name) == transcripts {
-			return nil // second names of Claude's own files
+		if filepath.Dir(name) == oldTranscripts {
+			return nil // second names of Claude's own files, of earlier versions
 		}
 		info, err := entry.Info()
 		if err != nil || info.Mode().Type()&^fs.ModeDir != 0 {

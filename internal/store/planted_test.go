@@ -17,11 +17,17 @@ import (
 // the end of the test that nobody followed it.
 func plantLink(t *testing.T, s *Store, names ...string) {
 	t.Helper()
+	plantAt(t, path(s, names...))
+}
+
+// plantAt is plantLink of a path.
+func plantAt(t *testing.T, at string) {
+	t.Helper()
 	target := filepath.Join(t.TempDir(), "target")
 	const untouched = "untouched\n"
 	writeFile(t, target, untouched)
-	_ = os.Remove(path(s, names...))
-	if err := os.Symlink(target, path(s, names...)); err != nil {
+	_ = os.Remove(at)
+	if err := os.Symlink(target, at); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -124,8 +130,9 @@ func TestRecordOfAnotherUserIsRefused(t *testing.T) {
 func TestPlantedPipesAreNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	for _, names := range [][]string{{"sessions", "alice.json"}, {"launch", "alice.i.json"}, {"journal.jsonl"}} {
-		if err := syscall.Mkfifo(path(s, names...), 0o600); err != nil {
+	mustMake(t, s.launches())
+	for _, at := range []string{path(s, "sessions", "alice.json"), s.launches().path("alice.i.json"), path(s, "journal.jsonl")} {
+		if err := syscall.Mkfifo(at, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -159,7 +166,8 @@ func TestPlantedJournalIsRefused(t *testing.T) {
 func TestPlantedLaunchFileIsReplacedAndNotFollowed(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	plantLink(t, s, "launch", "alice.i.json")
+	mustMake(t, s.launches())
+	plantAt(t, s.launches().path("alice.i.json"))
 	if _, err := s.TakeLaunch("alice", "i"); err == nil {
 		t.Error("a launch was read through a link")
 	}
@@ -193,8 +201,9 @@ func TestPlantedFilesInsideTheFolder(t *testing.T) {
 	} {
 		s := newStoreWith(t, "alice")
 		before := readFile(t, path(s, sessions, "alice.json"))
-		for name, alice := range map[string]string{"sessions/bob.json": "alice.json", journal: "sessions/alice.json", "launch/bob.i.json": "../sessions/alice.json"} {
-			if err := plant(path(s, name), alice); err != nil {
+		mustMake(t, s.launches())
+		for at, alice := range map[string]string{path(s, "sessions/bob.json"): "alice.json", path(s, journal): "sessions/alice.json", s.launches().path("bob.i.json"): path(s, "sessions/alice.json")} {
+			if err := plant(at, alice); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -49,7 +49,7 @@ func counter(role, project string) (write func(n int) error, err error) {
 	if err := os.MkdirAll(project, 0o700); err != nil {
 		return nil, err
 	}
-	s, err := Create(project)
+	s, err := own(Create(project))
 	if err != nil {
 		return nil, err
 	}

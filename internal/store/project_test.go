@@ -19,7 +19,7 @@ const (
 // newStore makes a project without agents. The first verb makes what is in .nbs.
 func newStore(t *testing.T) *Store {
 	t.Helper()
-	s, err := Create(t.TempDir())
+	s, err := own(Create(t.TempDir()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,6 +29,9 @@ func newStore(t *testing.T) *Store {
 		t.Fatal(err)
 	}
 	unlock()
+	if _, err := s.keeper.Seal("test", nil); err != nil { // the user has a key
+		t.Fatal(err)
+	}
 	return s
 }
 
@@ -106,7 +109,7 @@ func TestCreateLeavesWhatIsThere(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "alice")
 	writeFile(t, path(s, ".gitignore"), "mine\n")
-	again, err := Create(s.Project())
+	again, err := own(Create(s.Project()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +181,7 @@ func TestWithoutProject(t *testing.T) {
 
 func TestOpenRefusesWhatOthersCanWrite(t *testing.T) {
 	t.Parallel()
-	for _, folder := range []string{"", "sessions", "locks", "launch"} {
+	for _, folder := range []string{"", "sessions", "locks", "status"} {
 		for _, mode := range []fs.FileMode{0o770, 0o702, 0o777} {
 			s := newStore(t)
 			if err := os.Chmod(path(s, folder), mode); err != nil {
@@ -205,7 +208,7 @@ func TestOpenRefusesWhatIsNotOurs(t *testing.T) {
 	if err := os.Chown(path(s), rig.Nobody, -1); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Open(s.Project())
+	_, err := own(Open(s.Project()))
 	wantKind(t, "a folder of nobody", err, agent.BadInput)
 }
 
@@ -224,9 +227,9 @@ func TestOpenRefusesWhatIsNoFolder(t *testing.T) {
 		if found, err := Find(project); found != project || err != nil {
 			t.Errorf("%s: Find passes it by: %s, %v", what, found, err)
 		}
-		_, err := Open(project)
+		_, err := own(Open(project))
 		wantKind(t, "open a "+what, err, agent.BadInput)
-		_, err = Create(project)
+		_, err = own(Create(project))
 		wantKind(t, "create at a "+what, err, agent.BadInput)
 	}
 }

@@ -143,7 +143,7 @@ func TestProjectOfTheOriginalTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, project+"/.nbs/sessions/theologian.json", legacy)
-	s, err := Open(project)
+	s, err := own(Open(project))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,9 +20,14 @@ const restoredSuffix = ".nbs"
 // RestoreTranscript puts a kept transcript back to where its original was; the folder is
 // there. What is at that path is never replaced. The file is private and counts as written
 // now: Claude deletes those that were not written for some weeks. The caller holds the lease.
-// Errors: [fs.ErrExist].
+// What lies in the project is never put back: anybody may have written it. Errors: [fs.ErrExist].
 func (s *Store) RestoreTranscript(kept Kept, path string) error {
-	source, err := openOwn(int(s.dir.Fd()), transcripts+"/"+filepath.Base(kept.Path))
+	dir, err := s.archive().open()
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	source, err := openOwn(int(dir.Fd()), filepath.Base(kept.Path))
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func playRole(words []string) {
 		must(countUp(role, project, len(words) > 2))
 		return
 	}
-	s, err := Open(project)
+	s, err := own(Open(project))
 	must(err)
 	unlock := func() {}
 	defer func() { unlock() }()
@@ -72,7 +72,7 @@ var changes = map[string]func(project string) error{
 }
 
 func spawnFirst(project, prompt string) error {
-	s, err := Create(project)
+	s, err := own(Create(project))
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func spawnFirst(project, prompt string) error {
 
 func changing(change func(context.Context, *Store) error) func(project string) error {
 	return func(project string) error {
-		s, err := Open(project)
+		s, err := own(Open(project))
 		if err != nil {
 			return err
 		}

@@ -15,14 +15,9 @@ const recordKind = "record"
 
 // Use has records sealed and checked with the user's key. A store without it can read, and
 // write what no seal is about.
-func (s *Store) Use(keeper *trust.Keeper) { s.keeper = keeper }
-
-// Home is the user's state folder; "" where none is known.
-func (s *Store) Home() trust.Home {
-	if s.keeper == nil {
-		return ""
-	}
-	return s.keeper.Home()
+func (s *Store) Use(keeper *trust.Keeper) {
+	s.keeper = keeper
+	s.UseHome(keeper.Home())
 }
 
 // CheckSeal checks that the user vouches for what a record makes run.

@@ -1,6 +1,7 @@
-// Package store keeps .nbs/: the records of agents, what their hooks report, a second
-// name of their transcripts, the locks and leases, the one-shot launch files and the
-// journal. No other package touches that folder.
+// Package store keeps .nbs/: the records of agents, what their hooks report, the locks and
+// leases and the journal. No other package touches that folder. It keeps besides, in private
+// folders of the user's outside of every project, what no agent may reach: a second name of
+// transcripts, the heads of journals and the one-shot launch files.
 //
 // What is written is private (0600 in 0700), atomic and durable: a temporary file,
 // fsync, rename, fsync of the folder. Only what the next look or hook makes again, the
@@ -13,6 +14,8 @@
 package store
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -28,11 +31,10 @@ const (
 	folder   = ".nbs"
 	sessions = "sessions"
 	locks    = "locks"
-	launches = "launch"
 	statuses = "status"
 )
 
-var folders = []string{sessions, locks, launches, statuses, transcripts}
+var folders = []string{sessions, locks, statuses}
 
 // Store is one project's .nbs folder.
 type Store struct {
@@ -40,7 +42,9 @@ type Store struct {
 	nbs     *os.Root // .nbs itself; nil when it is not made yet
 	dir     *os.File // the same, for reading
 
-	keeper *trust.Keeper // nil: nothing can be sealed
+	keeper  *trust.Keeper // nil: nothing can be sealed
+	home    trust.Home    // "": nobody knows where the user's state is kept
+	runtime string        // absolute path; "": as home
 
 	remembered memory
 }
@@ -69,6 +73,52 @@ func Has(project string, handle agent.Handle) bool {
 	defer other.Close()
 	_, err = other.spelling(handle)
 	return err == nil
+}
+
+// UseHome says where the user's state is: the archive of kept transcripts and the heads of
+// journals, and what lasts until a launcher has read it where [Store.RunIn] says nothing else.
+func (s *Store) UseHome(home trust.Home) { s.home = home }
+
+// Home is the user's state folder; "" where none is known.
+func (s *Store) Home() trust.Home { return s.home }
+
+// RunIn says where launch files are handed over; see [trust.RuntimeOf].
+func (s *Store) RunIn(runtime string) { s.runtime = runtime }
+
+// Runtime is where launch files are handed over; "" where that is not known.
+func (s *Store) Runtime() string {
+	if s.runtime == "" && s.home != "" {
+		return trust.RuntimeOf(nil, s.home)
+	}
+	return s.runtime
+}
+
+// archive is the folder of the transcripts that are kept, of all projects of the user.
+func (s *Store) archive() tree { return s.inHome("transcripts") }
+
+// heads is the folder of the heads of journals, a file a project.
+func (s *Store) heads() tree { return s.inHome("journals") }
+
+func (s *Store) inHome(name string) tree {
+	if s.home == "" {
+		return noTree
+	}
+	return tree(s.home.Path(name))
+}
+
+// launches is the folder of the project's launch files.
+func (s *Store) launches() tree {
+	if s.Runtime() == "" {
+		return noTree
+	}
+	return tree(filepath.Join(s.Runtime(), s.projectHash(), "launch"))
+}
+
+// projectHash names a project by its path.
+func (s *Store) projectHash() string {
+	const enough = 16 // bytes
+	sum := sha256.Sum256([]byte(s.project))
+	return hex.EncodeToString(sum[:enough])
 }
 
 // Exists tells whether the project has its .nbs.

@@ -11,35 +11,48 @@ import (
 // killed: writing one, or taking it up, takes milliseconds.
 const leftAfter = time.Minute
 
+// oldLaunches is where earlier versions handed launches over, in the project.
+const oldLaunches = "launch"
+
 // sweep removes what a killed process left: temporary files, and launch files that no
 // launcher took, which hold an environment. The caller holds the agent's verb lock.
 // What cannot be removed now is removed by the next verb.
 func (s *Store) sweep(handle agent.Handle, now time.Time) {
-	s.sweepFolder(launches, now, func(name string) bool {
-		return temporaryOf(handle, name) // whoever writes a launch file holds the verb lock
-	})
-	s.sweepFolder(sessions, now, func(name string) bool {
-		return temporaryOf(handle, name) && s.unlocked(handle)
-	})
-}
-
-// sweepFolder removes what is old, and what nobody can be writing any more.
-func (s *Store) sweepFolder(folder string, now time.Time, abandoned func(name string) bool) {
-	names, err := s.names(folder)
+	s.sweepLaunches(handle, now)
+	names, err := s.names(sessions)
 	if err != nil {
 		return
 	}
 	for _, name := range names {
-		temporary := folder == launches || strings.HasPrefix(name, ".")
-		if temporary && (abandoned(name) || s.isOld(folder, name, now)) {
-			_ = s.nbs.Remove(folder + "/" + name)
+		if !strings.HasPrefix(name, ".") {
+			continue
+		}
+		info, err := s.nbs.Lstat(sessions + "/" + name)
+		old := err == nil && now.Sub(info.ModTime()) > leftAfter
+		if old || temporaryOf(handle, name) && s.unlocked(handle) {
+			_ = s.nbs.Remove(sessions + "/" + name)
 		}
 	}
 }
 
-func (s *Store) isOld(folder, name string, now time.Time) bool {
-	info, err := s.nbs.Lstat(folder + "/" + name)
-	return err == nil && now.Sub(info.ModTime()) > leftAfter
+// sweepLaunches removes launches that are old, and half-done work on this agent's: whoever
+// writes one holds the verb lock.
+func (s *Store) sweepLaunches(handle agent.Handle, now time.Time) {
+	if _, err := s.nbs.Lstat(oldLaunches); err == nil {
+		_ = s.nbs.RemoveAll(oldLaunches) // what is in it are secrets, or is none of ours
+	}
+	launches := s.launches()
+	names, err := launches.names()
+	if err != nil {
+		return
+	}
+	for _, name := range names {
+		stat, err := launches.stat(name)
+		old := err == nil && now.Sub(time.Unix(stat.Mtim.Unix())) > leftAfter
+		if old || temporaryOf(handle, name) {
+			_ = launches.remove(name)
+		}
+	}
 }
 
 // temporaryOf tells whether a file is a writer's half-done work on a file of the agent.

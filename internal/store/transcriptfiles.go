@@ -47,7 +47,7 @@ func openOwn(dir int, path string) (*ownFile, error) {
 
 // keeper changes what is kept of one conversation.
 type keeper struct {
-	dir *os.File // transcripts
+	dir *os.File // the archive
 	id  agent.SessionID
 }
 

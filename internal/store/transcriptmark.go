@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
@@ -79,7 +78,7 @@ func (s *Store) remark(ctx context.Context, id agent.SessionID, source *ownFile)
 }
 
 func (s *Store) setMark(ctx context.Context, id agent.SessionID, source *ownFile) error {
-	unlock, err := s.lockTranscripts(ctx)
+	unlock, err := s.lockArchive(ctx)
 	if err != nil {
 		return err
 	}
@@ -116,7 +115,7 @@ func (s *Store) CutTranscript(id agent.SessionID, path string) (*CutOff, error) 
 // TranscriptMark is the file that remembers how far the transcript of a conversation was
 // written.
 func (s *Store) TranscriptMark(id agent.SessionID) string {
-	return filepath.Join(s.project, folder, transcripts, originFile(id))
+	return s.archive().path(originFile(id))
 }
 
 // AcceptTranscript takes the transcript at path as it is: what was cut off is known to be lost.

@@ -19,7 +19,7 @@ import (
 )
 
 // Claude deletes transcripts after some weeks. Each conversation of an agent has a second
-// name here, transcripts/<session-id>.jsonl: a hard link, which grows with the original and
+// name in the archive, <session-id>.jsonl: a hard link, which grows with the original and
 // costs no room, or a copy where the original is on another file system. Claude 2.1.197
 // and 2.1.329 only ever append to a transcript, in /compact, rewind and resume too, and so a
 // link keeps all of it. Beside it, <session-id>.json says in which of Claude's folders the
@@ -27,19 +27,22 @@ import (
 //
 // What takes the place of the original and does not go on where ours ends is kept besides:
 // ours is set aside as <session-id>.<n>.jsonl. A mere beginning of ours is not kept: ours has
-// all of it. A look that finds all as it was takes no
-// lock; a change is made under one lock of the project.
+// all of it. A look that finds all as it was takes no lock; a change is made under one lock
+// of the archive.
+//
+// The archive is one of all projects of the user. What it has of a conversation is removed
+// for an agent that had it, and never because no record names it: other projects have records
+// too.
 //
 // Nothing here is synced but a first copy: the original is there when it is made, and the
 // next look makes again what a power cut took.
 
 const (
-	transcripts = "transcripts"
 	asideLimit  = 100     // transcripts of one conversation that are set aside
 	originLimit = 4 << 10 // bytes
 )
 
-// Kept is what .nbs has of a conversation.
+// Kept is what the archive has of a conversation.
 type Kept struct {
 	Path     string // absolute
 	Folder   string // name of the folder in which the original was; "" unknown
@@ -71,29 +74,20 @@ func (s *Store) KeepTranscript(ctx context.Context, id agent.SessionID, path str
 	if s.isKept(id, source) {
 		return s.remark(ctx, id, source)
 	}
-	unlock, err := s.lockTranscripts(ctx)
+	unlock, err := s.lockArchive(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	if err := s.keepLocked(id, source); err != nil {
-		return s.remedied(fmt.Errorf("keep the transcript of %s: %w", id, err))
+		return s.archive().remedied(fmt.Errorf("keep the transcript of %s: %w", id, err))
 	}
 	return nil
 }
 
-// lockTranscripts takes the lock under which what is kept changes.
-func (s *Store) lockTranscripts(ctx context.Context) (unlock func(), err error) {
-	if err := s.prepare(); err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, recordLockWait)
-	defer cancel()
-	lock := s.lock(transcripts, os.O_CREATE|os.O_RDWR)
-	if err := lockWithin(ctx, lock); err != nil {
-		return nil, s.lockFailed(transcripts, err)
-	}
-	return func() { _ = lock.Close() }, nil
+// lockArchive takes the lock under which what is kept changes.
+func (s *Store) lockArchive(ctx context.Context) (unlock func(), err error) {
+	return s.archive().lock(ctx)
 }
 
 // checkTranscriptName refuses a path that is not that of the conversation: it may come from
@@ -110,8 +104,7 @@ func checkTranscriptName(id agent.SessionID, path string) error {
 
 // isKept tells, by two looks, whether there is nothing to do.
 func (s *Store) isKept(id agent.SessionID, source *ownFile) bool {
-	var kept unix.Stat_t
-	err := unix.Fstatat(int(s.dir.Fd()), transcripts+"/"+transcriptFile(id), &kept, unix.AT_SYMLINK_NOFOLLOW)
+	kept, err := s.archive().stat(transcriptFile(id))
 	return err == nil && kept.Mode&unix.S_IFMT == unix.S_IFREG && upToDate(&kept, &source.stat)
 }
 
@@ -124,12 +117,7 @@ func sameFile(a, b *unix.Stat_t) bool { return a.Dev == b.Dev && a.Ino == b.Ino 
 
 // keepLocked is a keep that has something to do. The caller holds the lock.
 func (s *Store) keepLocked(id agent.SessionID, source *ownFile) error {
-	return s.in(transcripts, func(root *os.Root) error {
-		dir, err := root.Open(".")
-		if err != nil {
-			return err
-		}
-		defer dir.Close()
+	return s.archive().in(func(_ *os.Root, dir *os.File) error {
 		at := keeper{dir: dir, id: id}
 		kept, err := openOwn(int(dir.Fd()), transcriptFile(id))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -160,12 +148,14 @@ func (s *Store) noteOrigin(id agent.SessionID, source *ownFile) error {
 	if s.originOf(id) == from {
 		return nil
 	}
-	return s.handOver(transcripts, originFile(id), from, originLimit)
+	return s.archive().handOver(originFile(id), from, originLimit)
 }
 
 // originOf is where a conversation's transcript was; empty when that is not known.
-func (s *Store) originOf(id agent.SessionID) origin {
-	data, err := s.read(transcripts, originFile(id), originLimit)
+func (s *Store) originOf(id agent.SessionID) origin { return s.archive().originOf(id) }
+
+func (t tree) originOf(id agent.SessionID) origin {
+	data, err := t.read(originFile(id), originLimit)
 	if err != nil {
 		return origin{}
 	}
@@ -184,25 +174,34 @@ func isElement(name string) bool {
 // Kept lists what there is of a conversation: first what has its name, then what was set
 // aside, largest first. Errors: BadInput for what somebody else put there.
 func (s *Store) Kept(id agent.SessionID) ([]Kept, error) {
-	if s.nbs == nil {
+	return s.archive().kept(id, numberedOf)
+}
+
+// kept lists what a folder has of a conversation, by the names that are looked for.
+func (t tree) kept(id agent.SessionID, namesOf func(dir *os.File, id agent.SessionID) ([]string, error)) ([]Kept, error) {
+	dir, err := t.open()
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	names, err := s.namesOf(id)
 	if err != nil {
 		return nil, err
 	}
+	defer dir.Close()
+	names, err := namesOf(dir, id)
+	if err != nil || len(names) == 0 {
+		return nil, err
+	}
 	var all []Kept
-	from := s.originOf(id)
+	from := t.originOf(id)
 	for _, name := range names {
-		path := filepath.Join(s.project, folder, transcripts, name)
-		f, err := openOwn(int(s.dir.Fd()), transcripts+"/"+name)
+		f, err := openOwn(int(dir.Fd()), name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Kept{Path: path, Folder: from.Folder, Original: from.Path, Size: f.stat.Size, Modified: time.Unix(f.stat.Mtim.Unix()), stat: f.stat})
+		all = append(all, Kept{Path: t.path(name), Folder: from.Folder, Original: from.Path, Size: f.stat.Size, Modified: time.Unix(f.stat.Mtim.Unix()), stat: f.stat})
 		_ = f.Close()
 	}
 	slices.SortStableFunc(all, func(a, b Kept) int {
@@ -211,27 +210,46 @@ func (s *Store) Kept(id agent.SessionID) ([]Kept, error) {
 	return all, nil
 }
 
-// namesOf lists the files of a conversation, less those half done.
-func (s *Store) namesOf(id agent.SessionID) ([]string, error) {
-	all, err := s.names(transcripts)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+// numberedOf looks for the files of a conversation by the names that they get, one after the
+// other: in the archive are those of all projects, and to list them takes its time.
+func numberedOf(dir *os.File, id agent.SessionID) (names []string, err error) {
+	for n := 0; n <= asideLimit; n++ {
+		name := transcriptFile(id)
+		if n > 0 {
+			name = asideFile(id, n)
+		}
+		var stat unix.Stat_t
+		err := unix.Fstatat(int(dir.Fd()), name, &stat, unix.AT_SYMLINK_NOFOLLOW)
+		switch {
+		case err == nil:
+			names = append(names, name)
+		case !errors.Is(err, unix.ENOENT):
+			return nil, &os.PathError{Op: "stat", Path: name, Err: err}
+		case n > 0:
+			return names, nil
+		}
 	}
-	return slices.DeleteFunc(all, func(name string) bool { return !isTranscriptOf(id, name) }), err
+	return names, nil
 }
 
 // RemoveTranscript removes what is kept of a conversation.
 func (s *Store) RemoveTranscript(id agent.SessionID) error {
-	names, err := s.namesOf(id)
+	return s.archive().forget(id, numberedOf)
+}
+
+func (t tree) forget(id agent.SessionID, namesOf func(dir *os.File, id agent.SessionID) ([]string, error)) error {
+	dir, err := t.open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	for _, name := range append(names, "."+transcriptFile(id), originFile(id)) {
-		if err := s.nbs.Remove(transcripts + "/" + name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return s.remedied(err)
-		}
+	names, err := namesOf(dir, id)
+	if err := errors.Join(err, dir.Close()); err != nil {
+		return err
 	}
-	return nil
+	return t.remove(append(names, "."+transcriptFile(id), originFile(id))...)
 }
 
 func transcriptFile(id agent.SessionID) string { return string(id) + ".jsonl" }
@@ -242,11 +260,6 @@ func asideFile(id agent.SessionID, n int) string {
 	return string(id) + "." + strconv.Itoa(n) + ".jsonl"
 }
 
-func isTranscriptOf(id agent.SessionID, name string) bool {
-	rest, ok := strings.CutPrefix(name, string(id)+".")
-	return ok && (rest == "jsonl" || strings.HasSuffix(rest, ".jsonl"))
-}
-
 // InPlace tells whether the original is where it was.
 func (k Kept) InPlace() bool {
 	original, there := statOf(k.Original)
@@ -255,7 +268,6 @@ func (k Kept) InPlace() bool {
 
 // HasLink tells whether what is kept of a conversation has another name too: the original.
 func (s *Store) HasLink(id agent.SessionID) bool {
-	var kept unix.Stat_t
-	err := unix.Fstatat(int(s.dir.Fd()), transcripts+"/"+transcriptFile(id), &kept, unix.AT_SYMLINK_NOFOLLOW)
+	kept, err := s.archive().stat(transcriptFile(id))
 	return err == nil && kept.Nlink > 1
 }

@@ -45,34 +45,51 @@ func (s *Store) CheckWritable(ctx context.Context, handle agent.Handle, id agent
 // tryWrites writes files as large as a record and a launch file are, and removes them. Both are
 // there at the same time, as in a start.
 func (s *Store) tryWrites(handle agent.Handle, launch Launch) error {
-	const grows = 8 << 10 // bytes: a screen, what is new of a start
 	text, err := json.Marshal(launch)
 	if err != nil {
 		return err
 	}
-	sizes := map[string]int64{sessions: grows, launches: grows + int64(len(text))}
-	if info, err := os.Stat(s.absolute(handle)); err == nil {
-		sizes[sessions] += info.Size()
+	remove, err := s.tryRecord(handle)
+	defer remove()
+	if err != nil {
+		return err
 	}
-	for _, sub := range []string{sessions, launches} {
-		remove, err := s.tryWrite(sub, handle, sizes[sub])
+	return s.launches().in(func(dir *os.Root, _ *os.File) error {
+		remove, err := tryFile(dir, tryName(handle), grows+int64(len(text)))
 		defer remove()
 		if err != nil {
-			return s.remedied(fmt.Errorf("write in %s/%s: %w", folder, sub, err))
+			return s.launches().remedied(fmt.Errorf("write in %s: %w", s.launches(), err))
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
-func (s *Store) tryWrite(sub string, handle agent.Handle, size int64) (remove func(), err error) {
-	path := sub + "/." + handle.Key() + ".json.try"
-	if err := s.nbs.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // of one that was killed
+// grows is how much longer a record or a launch file may become in a start, in bytes: a screen,
+// what is new of it.
+const grows = 8 << 10
+
+// tryRecord writes a file as large as the record of an agent will be.
+func (s *Store) tryRecord(handle agent.Handle) (remove func(), err error) {
+	size := int64(grows)
+	if info, err := os.Stat(s.absolute(handle)); err == nil {
+		size += info.Size()
+	}
+	if remove, err = tryFile(s.nbs, sessions+"/"+tryName(handle), size); err != nil {
+		err = s.remedied(fmt.Errorf("write in %s/%s: %w", folder, sessions, err))
+	}
+	return remove, err
+}
+
+func tryName(handle agent.Handle) string { return "." + handle.Key() + ".json.try" }
+
+func tryFile(dir *os.Root, path string, size int64) (remove func(), err error) {
+	if err := dir.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // of one that was killed
 		return func() {}, err
 	}
-	f, err := s.nbs.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	f, err := dir.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return func() {}, err
 	}
 	_, err = f.Write(make([]byte, size))
-	return func() { _ = s.nbs.Remove(path) }, errors.Join(err, f.Close())
+	return func() { _ = dir.Remove(path) }, errors.Join(err, f.Close())
 }

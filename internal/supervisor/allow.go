@@ -2,9 +2,11 @@ package supervisor
 
 import (
 	"context"
+	"slices"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/store"
 )
 
 // Request is what a person is asked to allow: all that the record of an agent would run.
@@ -14,6 +16,8 @@ type Request struct {
 	Changed []string // fields that are not as they were allowed last; none when that is not known
 	Program string   // path of claude; "" when there is none now
 	Prompt  string   // that a start would send; "" for none
+
+	Transcripts []store.Kept // that lie in the project, and would be taken over into the archive
 }
 
 // Request loads what there is to allow of an agent. Errors: those of loading its record; Unfit
@@ -32,7 +36,36 @@ func (s *Supervisor) Request(handle agent.Handle) (Request, error) {
 	if r.TranscriptSeen.IsZero() {
 		asked.Prompt = r.InitialPrompt
 	}
-	return asked, nil
+	asked.Transcripts, err = s.inProject(&r)
+	return asked, err
+}
+
+// inProject are the transcripts of an agent that lie in the project.
+func (s *Supervisor) inProject(r *agent.Record) ([]store.Kept, error) {
+	var all []store.Kept
+	for _, id := range conversations(r) {
+		some, err := s.Store.ProjectTranscripts(id)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+// takeOver moves the transcripts that a person has looked at into the archive. Errors: Conflict
+// when they were changed since.
+func (s *Supervisor) takeOver(ctx context.Context, asked Request) (taken int, err error) {
+	now, err := s.inProject(&asked.Record)
+	if err != nil {
+		return 0, err
+	}
+	if !slices.EqualFunc(asked.Transcripts, now, store.Kept.IsAsLooked) {
+		return 0, agent.Errorf(agent.Conflict, "its transcripts in the project were changed while they were looked at").
+			Hint("look again: nbs-worker allow %s", asked.Record.Handle)
+	}
+	moved, err := s.Store.TakeOverTranscripts(ctx, conversations(&asked.Record)...)
+	return len(moved), err
 }
 
 // Allow seals the record that a person has looked at. Errors: Conflict when it was changed
@@ -43,8 +76,16 @@ func (s *Supervisor) Allow(ctx context.Context, asked Request) error {
 		return err
 	}
 	defer unlock()
+	taken, err := s.takeOver(ctx, asked)
+	if err != nil {
+		return err
+	}
 	if err := s.Store.Allow(ctx, &asked.Record); err != nil {
 		return err
 	}
-	return s.journal(ctx, "allow", &asked.Record, "a person looked at what it would run")
+	detail := "a person looked at what it would run"
+	if taken > 0 {
+		detail += "; taken over from the project: " + agent.Count(taken, "transcript")
+	}
+	return s.journal(ctx, "allow", &asked.Record, detail)
 }

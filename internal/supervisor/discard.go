@@ -8,7 +8,8 @@ import (
 
 // discard removes what is kept of the conversations of an agent that was dismissed, but for
 // those that another record names and those of which nothing else is left. It returns what
-// stays.
+// stays. Agents of other projects are not known here: one that has a conversation too, in a
+// copy of the project, has it from Claude's transcript, and its next look keeps that again.
 func (s *Supervisor) discard(r *agent.Record) ([]string, error) {
 	config, err := s.ConfigOf(r)
 	if err != nil {
@@ -44,7 +45,7 @@ func (s *Supervisor) discard(r *agent.Record) ([]string, error) {
 	return stay, nil
 }
 
-// lost finds what .nbs keeps of a conversation and Claude's transcript has not: what came
+// lost finds what the archive keeps of a conversation and Claude's transcript has not: what came
 // before a deletion in the middle. nil when Claude has all of it.
 func (s *Supervisor) lost(config claude.Config, id agent.SessionID) (*store.Kept, error) {
 	transcript, _, err := config.Transcript(id)

@@ -15,6 +15,7 @@ var folderChecks = []check{
 	{id: "folder.project", run: (*doctor).projectFolder},
 	{id: "folder.disk", run: (*doctor).disk},
 	{id: "folder.locks", holds: "file locks exclude each other", project: true, run: (*doctor).fileLocks},
+	{id: "folder.state", holds: "what is kept outside of the project is this user's alone, and can be written", run: (*doctor).outside},
 	{id: "folder.private", holds: "what is in .nbs is this user's, and nobody else's to read", project: true, run: (*doctor).private},
 	{id: "folder.tracked", holds: "git keeps nothing of .nbs", project: true, run: (*doctor).tracked},
 }
@@ -92,6 +93,15 @@ func (d *doctor) fileLocks(_ context.Context) []Finding {
 		hints = []string{holder}
 	}
 	return []Finding{found(Failure, "nothing can be written in "+d.Store.Folder()+": "+oneLine(err), "no agent can be started, and how one ends is not written down", hints...)}
+}
+
+// outside looks at the user's folders that are in no project.
+func (d *doctor) outside(_ context.Context) []Finding {
+	var all []Finding
+	for _, err := range d.Store.CheckOutside() {
+		all = append(all, found(Failure, oneLine(err), "no agent can be started without what is kept there, and no transcript outlives Claude's own", agent.HintsOf(err)...))
+	}
+	return all
 }
 
 // private looks at owners and modes. What could have been planted is for a person to judge.

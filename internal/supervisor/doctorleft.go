@@ -17,6 +17,7 @@ var leftChecks = []check{
 	{id: "left.signatures", holds: "each lock that is signed has its holder", project: true, volatile: true, run: (*doctor).staleSignatures},
 	{id: "left.leases", holds: "each lease is held for the agent that has its conversation", project: true, volatile: true, run: (*doctor).orphanedLeases},
 	{id: "left.files", holds: "nothing half written lies about, and no launch that nobody took", project: true, volatile: true, run: (*doctor).leftovers},
+	{id: "left.transcripts", holds: "no transcript lies in the project, where anybody may have written it", project: true, run: (*doctor).projectTranscripts},
 	{id: "left.reports", holds: "each status file has its agent", project: true, volatile: true, run: (*doctor).lostReports},
 	{id: "left.journal", holds: "the journal is as it was written", project: true, volatile: true, run: (*doctor).brokenJournal},
 }
@@ -87,9 +88,9 @@ func (d *doctor) leftovers(_ context.Context) []Finding {
 	if len(left) == 0 {
 		return nil
 	}
-	f := found(Note, fmt.Sprintf("commands that were killed have left %s, such as .nbs/%s", agent.Count(len(left), "file"), left[0].Name),
+	f := found(Note, fmt.Sprintf("commands that were killed have left %s, such as %s", agent.Count(len(left), "file"), agent.Quote(left[0].Path)),
 		"a launch that nobody took holds an environment, and may hold secrets", "nbs-worker doctor --fix")
-	f.about = left[0].Name // of them there may be more at the second look
+	f.about = left[0].Path // of them there may be more at the second look
 	f.repair = func(context.Context) (string, error) {
 		for _, one := range left {
 			if err := d.Store.RemoveLeftover(one, d.Now(), leftAfter); err != nil {
@@ -99,6 +100,15 @@ func (d *doctor) leftovers(_ context.Context) []Finding {
 		return fmt.Sprintf("removed %s that killed commands had left", agent.Count(len(left), "file")), nil
 	}
 	return []Finding{f}
+}
+
+// projectTranscripts tells of what earlier versions kept in the project, and clones bring.
+func (d *doctor) projectTranscripts(_ context.Context) []Finding {
+	if !d.Store.HasProjectTranscripts() {
+		return nil
+	}
+	return []Finding{found(Note, "transcripts lie in "+agent.Quote(d.Store.ProjectTranscriptFolder())+": an earlier version kept them there, or somebody put them there",
+		"nothing is put back from there; those of an agent that you allow are moved into the archive", "nbs-worker allow HANDLE", "or look at them: ls -l "+agent.ShellWord(d.Store.ProjectTranscriptFolder()))}
 }
 
 func (d *doctor) lostReports(_ context.Context) []Finding {

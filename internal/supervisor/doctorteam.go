@@ -126,7 +126,7 @@ func (d *doctor) lostTranscripts(ctx context.Context) []Finding {
 			all = append(all, d.unwhole(r)...)
 		case r.seen.IsZero():
 		case r.Kept != store.NotKept:
-			all = append(all, found(Note, string(r.Handle)+": its transcript is gone from where Claude has it; .nbs keeps it", "nothing is lost: a resume puts it back", "nbs-worker resume "+string(r.Handle)))
+			all = append(all, found(Note, string(r.Handle)+": its transcript is gone from where Claude has it; the archive keeps it", "nothing is lost: a resume puts it back", "nbs-worker resume "+string(r.Handle)))
 		default:
 			all = append(all, found(Failure, fmt.Sprintf("%s: the transcript of its conversation %s is gone; it was there on %s", r.Handle, r.SessionID, r.seen.UTC().Format(time.DateOnly)),
 				"it cannot be resumed; Claude, or somebody, has deleted the file", "put the file back from a backup, or give the conversation up: nbs-worker resume "+string(r.Handle)+" --fresh"))
@@ -155,7 +155,7 @@ func (d *doctor) unwhole(k keeping) []Finding {
 		return []Finding{found(Failure, string(k.Handle)+": "+loss.String(), "the agent will not know what stood there; somebody has written into Claude's file",
 			"put the file back from a backup; or take it as it is: nbs-worker resume "+string(k.Handle))}
 	case wholeErr == nil && whole != nil:
-		return []Finding{found(Warning, string(k.Handle)+": a part of its transcript is missing where Claude has it; .nbs keeps all of it", "nothing is lost: a resume puts the whole one back",
+		return []Finding{found(Warning, string(k.Handle)+": a part of its transcript is missing where Claude has it; the archive keeps all of it", "nothing is lost: a resume puts the whole one back",
 			"nbs-worker resume "+string(k.Handle))}
 	}
 	return nil
@@ -171,10 +171,10 @@ func (d *doctor) endingTranscripts(ctx context.Context) []Finding {
 			continue
 		}
 		f := found(Note, fmt.Sprintf("%s: Claude will delete its transcript in %s, or has the right to now", r.Handle, agent.Count(max(0, int(r.LeftDays())), "day")),
-			".nbs keeps it: a resume will put it back", `to let Claude keep transcripts for ten years: set "cleanupPeriodDays": 3650 in `+cmp.Or(r.Source, r.settings))
+			"the archive keeps it: a resume will put it back", `to let Claude keep transcripts for ten years: set "cleanupPeriodDays": 3650 in `+cmp.Or(r.Source, r.settings))
 		if r.Kept != store.Linked && r.Kept != store.CopyFresh {
-			f.Level, f.Why = Warning, ".nbs does not keep all of it: what is deleted cannot be resumed"
-			f.Fix = append([]string{"to let .nbs keep it: nbs-worker session " + string(r.Handle)}, f.Fix...)
+			f.Level, f.Why = Warning, "the archive does not have all of it: what is deleted cannot be resumed"
+			f.Fix = append([]string{"to keep it in the archive: nbs-worker session " + string(r.Handle)}, f.Fix...)
 		}
 		all = append(all, f)
 	}

@@ -18,7 +18,7 @@ type View struct {
 	observe.Sight // its Err: why tmux could not be asked; the rest is known all the same
 
 	Transcript *claude.Transcript // nil: none on disk
-	Kept       store.Freshness    // whether .nbs has it too
+	Kept       store.Freshness    // whether the archive has it too
 	Unkept     error              // why it has not
 	Context    *agent.ContextUse  // nil: unknown
 	Cost       *agent.Cost        // nil: unknown

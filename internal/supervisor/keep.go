@@ -18,7 +18,7 @@ import (
 )
 
 // Claude deletes transcripts after some weeks, and people do by mistake. Each verb that sees
-// a transcript sees to it that .nbs keeps it; see package store.
+// a transcript sees to it that the archive keeps it; see package store.
 
 // Restored is a transcript that was put back.
 type Restored struct {
@@ -40,7 +40,7 @@ func (s *Supervisor) keep(ctx context.Context, r *agent.Record) error {
 	return err
 }
 
-// keptOf is what .nbs keeps of a conversation; nil when nothing was ever said in it.
+// keptOf is what the archive keeps of a conversation; nil when nothing was ever said in it.
 func (s *Supervisor) keptOf(id agent.SessionID) (*store.Kept, error) {
 	all, err := s.Store.Kept(id)
 	if err != nil {
@@ -78,14 +78,29 @@ func (s *Supervisor) opening(r *agent.Record, config claude.Config, minted bool)
 		return "", nil, keptErr // what is there is not to be replaced because it could not be read
 	}
 	if kept == nil || err != nil && kept.InPlace() { // in another configuration than the one at hand
-		return opening, nil, err
+		return opening, nil, s.hintInProject(r, err)
 	}
 	return claude.OpenResume, kept, nil
 }
 
+// hintInProject says of a conversation that is lost where the project has something that was
+// kept of it, or pretends to be.
+func (s *Supervisor) hintInProject(r *agent.Record, lost error) error {
+	if lost == nil || !s.Store.Exists() {
+		return lost
+	}
+	there, err := s.Store.ProjectTranscripts(r.SessionID)
+	if err != nil || len(there) == 0 {
+		return lost
+	}
+	said := agent.Errorf(agent.KindOf(lost), "%w", lost)
+	said.Hints = append([]string{fmt.Sprintf("an earlier version kept it in the project, or somebody put it there: %s; if it is yours: nbs-worker allow %s", agent.Quote(there[0].Path), r.Handle)}, agent.HintsOf(lost)...)
+	return said
+}
+
 // rejoin mends a transcript that was deleted while claude had it open: claude went on in a
 // new file, which holds only what came after, and what came before was kept. Nobody writes
-// to it now; the new file alone stays in .nbs as well.
+// to it now; the new file alone stays in the archive as well.
 func (s *Supervisor) rejoin(ctx context.Context, verb string, r *agent.Record) (*Restored, error) {
 	config, err := s.ConfigOf(r)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // Retention is how near an agent's transcript is to being deleted by Claude, and whether
-// .nbs keeps it.
+// the archive keeps it.
 type Retention struct {
 	Handle    agent.Handle
 	SessionID agent.SessionID

@@ -20,6 +20,7 @@ func TestRetentions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	opened.Use(trust.NewKeeper(trust.Home(filepath.Join(t.TempDir(), "state"))))
 	defer opened.Close()
 	opened.Use(trust.NewKeeper(trust.Home(t.TempDir())))
 	settings := filepath.Join(config, "settings.json")

@@ -10,6 +10,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/launcher"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
@@ -92,7 +93,7 @@ func (s *Supervisor) plan(r agent.Record, start Start) (Plan, error) {
 	if plan.prompt == "" && opening == claude.OpenNew {
 		plan.prompt = r.InitialPrompt // nothing was ever said: this is the first start
 	}
-	plan.Args = claude.Args(&r, opening, plan.prompt, claude.Settings(s.Program))
+	plan.Args = claude.Args(&r, opening, plan.prompt, launcher.Settings(s.Program, s.Store))
 	for _, check := range []func(*Plan) error{checkWords, checkFolder, s.checkTrust, s.checkTmux, s.checkRoot} {
 		if err := check(&plan); err != nil {
 			return Plan{}, err
@@ -285,6 +286,7 @@ func (s *Supervisor) openPane(ctx context.Context, r *agent.Record, p Plan, clie
 			// A server that some agent's shell has started hands that agent's mark on.
 			agent.InvocationVariable: string(id),
 			trust.HomeVariable:       string(s.Store.Home()),
+			trust.RuntimeVariable:    s.Store.Runtime(),
 		},
 		StartLimit: p.wait,
 	}

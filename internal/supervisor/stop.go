@@ -11,7 +11,7 @@ import (
 type Stopped struct {
 	Record agent.Record
 	Was    agent.Status // what the agent was doing before
-	Kept   []string     // paths of the transcripts that stay in .nbs, of a dismissal
+	Kept   []string     // paths of the transcripts that stay in the archive, of a dismissal
 	Unkept error        // why a transcript could not be kept, or removed
 }
 
@@ -35,7 +35,7 @@ func (s *Supervisor) Stop(ctx context.Context, handle agent.Handle) (Stopped, er
 	return stopped, nil
 }
 
-// Dismiss ends an agent and removes its record, and what .nbs keeps of its conversations
+// Dismiss ends an agent and removes its record, and what the archive keeps of its conversations
 // unless that is to stay. The journal keeps the session id.
 func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool) (Stopped, error) {
 	unlock, err := s.awaitVerb(ctx, handle, "dismiss")

@@ -26,7 +26,7 @@ type Session struct {
 	InitialPrompt    string            `json:"initial_prompt"`
 	ConfigDir        string            `json:"config_dir"`
 	Transcript       *Transcript       `json:"transcript"`
-	Kept             store.Freshness   `json:"kept"` // whether .nbs has the transcript too
+	Kept             store.Freshness   `json:"kept"` // whether the archive has the transcript too
 	Usage            *Usage            `json:"usage"`
 	PreviousSessions []PreviousSession `json:"previous_sessions"`
 	LastExit         *Exit             `json:"last_exit"`

@@ -1,0 +1,22 @@
+package launcher
+
+import (
+	"strings"
+
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/store"
+)
+
+// Settings are those of an agent of the project. It edits nothing in .nbs, which decides what
+// its colleagues run, and does not look at what is kept outside of the project: the user's key,
+// transcripts and environments.
+func Settings(program string, in *store.Store) string {
+	closed := claude.Closed{Edits: []string{in.Folder()}}
+	if home := string(in.Home()); home != "" {
+		closed.All = append(closed.All, home)
+	}
+	if runtime := in.Runtime(); runtime != "" && !strings.HasPrefix(runtime, string(in.Home())+"/") {
+		closed.All = append(closed.All, runtime)
+	}
+	return claude.Settings(program, closed)
+}

@@ -1,0 +1,105 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"nbs-worker/internal/agent"
+)
+
+// putInProject leaves transcripts in .nbs, as earlier versions did, or a clone does.
+func putInProject(t *testing.T, s *Store, texts ...string) {
+	t.Helper()
+	folder := s.inProject()
+	from, err := json.Marshal(origin{Folder: "-srv-project", Path: original(s)})
+	must(err)
+	putIn(t, folder, originFile(aliceID), from)
+	putIn(t, folder, transcriptFile(aliceID), []byte(texts[0]))
+	for i, text := range texts[1:] {
+		putIn(t, folder, asideFile(aliceID, i+1), []byte(text))
+	}
+}
+
+func mustTakeOver(t *testing.T, s *Store, n int) {
+	t.Helper()
+	taken, err := s.TakeOverTranscripts(t.Context(), otherID, aliceID)
+	if err != nil || len(taken) != n {
+		t.Errorf("taken are %+v, %v; want %d", taken, err, n)
+	}
+}
+
+// What lies in the project counts for nothing, until the user has said that it is theirs.
+func TestTranscriptInTheProjectIsNotKept(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	must(os.MkdirAll(originals(s), 0o700))
+	putInProject(t, s, said)
+	if kept, err := s.Kept(aliceID); err != nil || len(kept) > 0 {
+		t.Errorf("%+v, %v", kept, err)
+	}
+	planted, err := s.ProjectTranscripts(aliceID)
+	if err != nil || len(planted) != 1 || planted[0].Path != path(s, oldTranscripts, transcriptFile(aliceID)) || !s.HasProjectTranscripts() {
+		t.Fatalf("%+v, %v", planted, err)
+	}
+	if err := s.RestoreTranscript(planted[0], original(s)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it was put back: %v", err)
+	}
+	if f := freshness(t, s); f != NotKept {
+		t.Errorf("kept: %s", f)
+	}
+	mustTakeOver(t, s, 1)
+	mustHold(t, s, said)
+	if f := freshness(t, s); f != OnlyCopy {
+		t.Errorf("kept: %s", f)
+	}
+	mustRestore(t, s)
+	if _, err := os.Lstat(path(s, oldTranscripts)); !errors.Is(err, fs.ErrNotExist) || s.HasProjectTranscripts() {
+		t.Errorf("something stays in the project: %v", err)
+	}
+	mustTakeOver(t, s, 0)
+}
+
+// What the archive has stays what a resume puts back, unless the other goes on where it ends.
+func TestTakeOverLosesNothing(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		inProject []string
+		want      []string
+	}{
+		"it is the same":         {[]string{said}, []string{said}},
+		"it is a mere beginning": {[]string{"one\n"}, []string{said}},
+		"it goes on":             {[]string{said + "three\n"}, []string{said + "three\n"}},
+		"it went another way":    {[]string{"uno\n"}, []string{said, "uno\n"}},
+		"so did what is aside":   {[]string{said, "one\ndos\n"}, []string{said, "one\ndos\n"}},
+		"both did":               {[]string{"uno\n", "dos\ntres\n"}, []string{said, "dos\ntres\n", "uno\n"}},
+	} {
+		s := withTranscript(t, said)
+		mustKeep(t, s)
+		putInProject(t, s, c.inProject...)
+		mustTakeOver(t, s, len(c.inProject))
+		t.Log(what)
+		mustHold(t, s, c.want[0], c.want[1:]...)
+	}
+}
+
+// Of a link that somebody planted nothing is taken.
+func TestTakeOverFollowsNoLink(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	mustMake(t, s.inProject())
+	plantLink(t, s, oldTranscripts, transcriptFile(aliceID))
+	if taken, err := s.TakeOverTranscripts(t.Context(), aliceID); err == nil {
+		t.Errorf("taken are %+v", taken)
+	}
+	s = newStore(t)
+	outside := filepath.Join(t.TempDir(), "outside")
+	must(os.Mkdir(outside, 0o700))
+	writeFile(t, filepath.Join(outside, transcriptFile(aliceID)), said)
+	must(os.Symlink(outside, path(s, oldTranscripts)))
+	_, err := s.TakeOverTranscripts(t.Context(), aliceID)
+	wantKind(t, "a folder that leads out", err, agent.BadInput)
+}

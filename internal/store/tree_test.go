@@ -1,0 +1,214 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/trust"
+)
+
+func mustPutLaunch(t *testing.T, s *Store) {
+	t.Helper()
+	if err := s.PutLaunch("alice", secretLaunch); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Whatever the umask, what is kept outside of the project is for this user alone, and nothing
+// of it is in the project.
+func TestWhatIsKeptOutsideOfTheProjectIsPrivate(t *testing.T) {
+	t.Parallel()
+	s := withTranscript(t, said)
+	mustKeep(t, s)
+	mustAppend(t, s, noted("alice", aliceID))
+	mustPutLaunch(t, s)
+	for folder, least := range map[tree]int{s.archive(): 1, s.heads(): 1, s.launches(): 1} {
+		rig.MustBePrivate(t, string(folder), least)
+	}
+	for _, name := range []string{oldTranscripts, oldLaunches, oldHead} {
+		if _, err := os.Lstat(path(s, name)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf(".nbs/%s: %v", name, err)
+		}
+	}
+}
+
+// A folder that others can look into, or that leads elsewhere, is not used.
+func TestFolderThatIsNotThisUsersAloneIsRefused(t *testing.T) {
+	t.Parallel()
+	for what, spoil := range map[string]func(t *testing.T, at string){
+		"readable": func(t *testing.T, at string) { t.Helper(); must(os.Chmod(at, 0o750)) },
+		"writable": func(t *testing.T, at string) { t.Helper(); must(os.Chmod(at, 0o720)) },
+		"a link": func(t *testing.T, at string) {
+			t.Helper()
+			must(os.Rename(at, at+".moved"))
+			must(os.Symlink(at+".moved", at))
+		},
+		"a file": func(t *testing.T, at string) {
+			t.Helper()
+			must(os.RemoveAll(at))
+			writeFile(t, at, "")
+		},
+	} {
+		s := withTranscript(t, said)
+		mustKeep(t, s)
+		mustAppend(t, s, noted("alice", aliceID))
+		mustPutLaunch(t, s)
+		for _, folder := range []tree{s.archive(), s.heads(), s.launches()} {
+			spoil(t, string(folder))
+		}
+		refused := func(verb string, err error) {
+			t.Helper()
+			if err == nil || len(agent.HintsOf(err)) == 0 {
+				t.Errorf("%s: %s: %v, hints %q", what, verb, err, agent.HintsOf(err))
+			}
+		}
+		_, err := s.Kept(aliceID)
+		refused("what is kept", err)
+		refused("keep", s.KeepTranscript(t.Context(), aliceID, original(s)))
+		refused("append", s.Append(t.Context(), noted("bob", otherID)))
+		refused("put a launch", s.PutLaunch("alice", secretLaunch))
+		_, err = s.TakeLaunch("alice", secretLaunch.Invocation)
+		refused("take a launch", err)
+		refused("a verb that will end something", s.CheckWritable(t.Context(), "alice", aliceID, Launch{}))
+	}
+}
+
+func TestFolderOfAnotherUserIsRefused(t *testing.T) {
+	t.Parallel()
+	rig.NeedsRoot(t)
+	s := withTranscript(t, said)
+	mustKeep(t, s)
+	if err := os.Chown(string(s.archive()), rig.Nobody, -1); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.Kept(aliceID)
+	wantKind(t, "what is kept", err, agent.BadInput)
+	wantKind(t, "keep", s.KeepTranscript(t.Context(), aliceID, original(s)), agent.BadInput)
+}
+
+// Without a folder for the user's state looking works, and what has to be written there says so.
+func TestWithoutAStateFolder(t *testing.T) {
+	t.Parallel()
+	s := newStoreWith(t, "alice")
+	putOriginal(t, s, said)
+	s.keeper, s.home = nil, ""
+	if _, err := s.Load("alice"); err != nil {
+		t.Error(err)
+	}
+	if f := freshness(t, s); f != NotKept {
+		t.Errorf("kept: %s", f)
+	}
+	if v := verified(t, s); v.Broken != nil {
+		t.Error(v.Broken)
+	}
+	if err := s.DropLaunch("alice"); err != nil {
+		t.Error(err)
+	}
+	wantKind(t, "keep", s.KeepTranscript(t.Context(), aliceID, original(s)), agent.Unfit)
+	wantKind(t, "append", s.Append(t.Context(), noted("alice", aliceID)), agent.Unfit)
+	wantKind(t, "put a launch", s.PutLaunch("alice", secretLaunch), agent.Unfit)
+	wantKind(t, "a verb that will end something", s.CheckWritable(t.Context(), "alice", aliceID, Launch{}), agent.Unfit)
+}
+
+// What one project keeps the other finds, and neither takes from the other what it has not had.
+func TestProjectsShareTheArchive(t *testing.T) {
+	t.Parallel()
+	s := withTranscript(t, said)
+	mustKeep(t, s)
+	other := newStore(t)
+	other.UseHome(s.Home())
+	if kept, err := other.Kept(aliceID); err != nil || len(kept) != 1 {
+		t.Errorf("%+v, %v", kept, err)
+	}
+	if err := other.RemoveTranscript(otherID); err != nil {
+		t.Error(err)
+	}
+	unlock, err := other.LockVerb("bob", "spawn", time.Now().AddDate(1, 0, 0)) // which sweeps
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+	mustHold(t, s, said)
+	if s.launches() == other.launches() || s.headFile() == other.headFile() {
+		t.Error("two projects share more than the archive")
+	}
+}
+
+// Launch files that an earlier version left in the project hold secrets: they go.
+func TestOldLaunchesAreRemoved(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	must(os.Mkdir(path(s, oldLaunches), 0o700))
+	writeFile(t, path(s, oldLaunches, "alice.i.json"), "TOKEN")
+	if _, err := s.TakeLaunch("alice", "i"); agent.KindOf(err) != agent.Conflict {
+		t.Errorf("a launch was taken from the project: %v", err)
+	}
+	unlock, err := s.LockVerb("bob", "spawn", someTime())
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+	if _, err := os.Lstat(path(s, oldLaunches)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("they stay: %v", err)
+	}
+}
+
+// Launch files are where the caller says if that is private, else in the state folder.
+func TestRuntimeFolder(t *testing.T) {
+	t.Parallel()
+	home := trust.Home(filepath.Join(t.TempDir(), "home"))
+	private, open := t.TempDir(), t.TempDir()
+	must(os.Chmod(private, 0o700))
+	must(os.Chmod(open, 0o755))
+	for _, c := range []struct {
+		env  []string
+		want string
+	}{
+		{nil, home.Path("run")},
+		{[]string{"XDG_RUNTIME_DIR=" + private}, private + "/nbs-worker"},
+		{[]string{"XDG_RUNTIME_DIR=" + open}, home.Path("run")},
+		{[]string{"XDG_RUNTIME_DIR=run"}, home.Path("run")},
+		{[]string{"XDG_RUNTIME_DIR=" + private + "/nothing"}, home.Path("run")},
+		{[]string{"XDG_RUNTIME_DIR=" + open, "NBS_RUNTIME=" + private + "/nbs-worker"}, private + "/nbs-worker"},
+		{[]string{"XDG_RUNTIME_DIR=" + private, "NBS_RUNTIME=" + open + "/nbs-worker"}, private + "/nbs-worker"},
+	} {
+		if got := trust.RuntimeOf(c.env, home); got != c.want {
+			t.Errorf("%q: %s; want %s", c.env, got, c.want)
+		}
+	}
+	if got := trust.RuntimeOf(nil, ""); got != "" {
+		t.Errorf("without a home: %s", got)
+	}
+}
+
+// Of two launchers' folders the one that the verb has named is looked into.
+func TestLaunchIsFoundWhereTheVerbLeftIt(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	runtime := t.TempDir()
+	must(os.Chmod(runtime, 0o700))
+	s.RunIn(filepath.Join(runtime, "nbs-worker"))
+	mustPutLaunch(t, s)
+	launcher, err := own(Open(s.Project()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer launcher.Close()
+	if _, err := launcher.TakeLaunch("alice", secretLaunch.Invocation); agent.KindOf(err) != agent.Conflict {
+		t.Errorf("elsewhere: %v", err)
+	}
+	launcher.RunIn(s.Runtime())
+	if _, err := launcher.TakeLaunch("alice", secretLaunch.Invocation); err != nil {
+		t.Error(err)
+	}
+	if !strings.HasPrefix(string(s.launches()), runtime) {
+		t.Errorf("launches are in %s", s.launches())
+	}
+}

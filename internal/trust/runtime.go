@@ -1,0 +1,35 @@
+package trust
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// RuntimeVariable names to launchers the folder of [RuntimeOf].
+const RuntimeVariable = "NBS_RUNTIME"
+
+// RuntimeOf is the folder for what lasts until it is read, such as an environment with its
+// secrets: $XDG_RUNTIME_DIR/nbs-worker, in memory, or where that is no private folder of this
+// user a folder of the state; "" where none is known.
+func RuntimeOf(env []string, home Home) string {
+	if dir := variable(env, RuntimeVariable); filepath.IsAbs(dir) && (isPrivate(dir) || isPrivate(filepath.Dir(dir))) {
+		return filepath.Clean(dir)
+	}
+	if dir := variable(env, "XDG_RUNTIME_DIR"); filepath.IsAbs(dir) && isPrivate(dir) {
+		return filepath.Join(dir, "nbs-worker")
+	}
+	if home == "" {
+		return ""
+	}
+	return home.Path("run")
+}
+
+// isPrivate tells whether a path is that of a folder which nobody but this user reaches.
+func isPrivate(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.IsDir() || info.Mode().Perm()&0o077 != 0 {
+		return false
+	}
+	return int(info.Sys().(*syscall.Stat_t).Uid) == os.Geteuid()
+}
