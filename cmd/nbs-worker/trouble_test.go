@@ -51,11 +51,13 @@ func TestVariablesThatWouldMakeTheRecordUntrueAreRefused(t *testing.T) {
 	m.ok("spawn", "alpha")
 	m.ok("stop", "alpha")
 	m.setRecord("alpha", func(fields map[string]any) { fields["env"] = map[string]string{"HOME": "/x"} })
+	m.allow("alpha")
 	m.refused(4, "variable HOME cannot be set", "resume", "alpha")
 	m.setRecord("alpha", func(fields map[string]any) {
 		fields["env"] = map[string]string{}
 		fields["claude_args"] = []string{"--dangerously-skip-permissions"}
 	})
+	m.allow("alpha")
 	m.refused(4, "is set by nbs-worker itself", "resume", "alpha")
 }
 

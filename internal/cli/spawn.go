@@ -211,7 +211,7 @@ func (o *startOptions) bind(cmd *cobra.Command) {
 	flags.StringVar(&o.promptFile, "prompt-file", "", "read the message from this file, - for stdin")
 	flags.DurationVar(&o.timeout, "timeout", readyWait, "how long to wait until claude is ready and has the prompt; the answer is not waited for")
 	flags.BoolVar(&o.noWait, "no-wait", false, "return as soon as claude runs")
-	o.trust.bind(flags)
+	o.trust.bind(cmd)
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the command that would run, and change nothing")
 	cmd.MarkFlagsMutuallyExclusive("prompt", "prompt-file")
 	cmd.MarkFlagsMutuallyExclusive("timeout", "no-wait")

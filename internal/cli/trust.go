@@ -3,7 +3,7 @@ package cli
 import (
 	"os"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
 )
@@ -14,7 +14,8 @@ type trustFlag struct {
 	dir   string // as it was typed; "" for none
 }
 
-func (t *trustFlag) bind(flags *pflag.FlagSet) {
+func (t *trustFlag) bind(cmd *cobra.Command) {
+	flags := cmd.Flags()
 	flags.Var(t, "trust", "accept the trust of the agent's folder in Claude's configuration, as its dialog would; of a folder outside of the project by its name: --trust=DIR")
 	flags.Lookup("trust").NoOptDefVal = "true"
 }
