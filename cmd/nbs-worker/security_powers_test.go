@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -33,7 +34,7 @@ func (m *team) asAgent(handle string, commands ...string) []string {
 	})
 	said := make([]string, len(commands))
 	for i := range commands {
-		text, err := os.ReadFile(filepath.Join(dir, fmt.Sprint(i)))
+		text, err := os.ReadFile(filepath.Join(dir, strconv.Itoa(i)))
 		if err != nil {
 			m.Fatal(err)
 		}

@@ -96,11 +96,16 @@ nbs-worker resume <handle> --force --prompt TEXT.`,
 	})
 	root.Flags().BoolVar(&f.json, "json", false, "") // so that what is wrong with a command is said before its flags are
 	_ = root.Flags().MarkHidden("json")
+	addCommands(f, root, args)
+	return root
+}
+
+func addCommands(f *factory, root *cobra.Command, args []string) {
 	for _, c := range commands {
 		if len(args) > 0 && args[0] == c.name {
 			root.AddCommand(c.make(f))
 			root.CompletionOptions.DisableDefaultCmd = true // it would be made at each run
-			return root
+			return
 		}
 	}
 	for _, c := range commands {
@@ -111,7 +116,6 @@ nbs-worker resume <handle> --force --prompt TEXT.`,
 	help, _, _ := root.Find([]string{"help"})
 	help.Args = knownTopic
 	help.ValidArgsFunction = completeTopics
-	return root
 }
 
 // knownTopic refuses help about what there is not; cobra's own help would end with 0.

@@ -57,9 +57,11 @@ func (t *trustFlag) folder() (string, error) {
 
 // checkNext refuses a folder where a prompt would stand: behind a blank it is no value.
 func (t *trustFlag) checkNext(word string) error {
-	info, err := os.Stat(word)
-	if !t.given || t.dir != "" || err != nil || !info.IsDir() {
+	if !t.given || t.dir != "" {
 		return nil
+	}
+	if info, err := os.Stat(word); err != nil || !info.IsDir() {
+		return nil //nolint:nilerr // what cannot be looked at is a prompt
 	}
 	return agent.Errorf(agent.BadInput, "spawn: the folder to trust stands behind an equals sign").
 		Hint("if it is no prompt: --trust=%s", lineQuote(word))

@@ -170,7 +170,7 @@ func (s *Supervisor) eachRecordOf(root string, look func(o *observe.Observer, r 
 	if root != s.Store.Project() {
 		opened, err := store.Open(root)
 		if err != nil {
-			return nil //nolint:nilerr // no project any more, or another user's
+			return nil // no project any more, or another user's
 		}
 		defer opened.Close()
 		o.Store = opened
