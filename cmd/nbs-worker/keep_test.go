@@ -288,4 +288,10 @@ func TestTranscriptInTheProjectIsNotPutBack(t *testing.T) {
 	if !exists(planted) {
 		t.Error("it was removed")
 	}
+	m.allow("alpha")
+	if exists(planted) || !strings.Contains(m.ok("session", "alpha"), "in the archive; Claude's own is gone") {
+		t.Error("it was not taken over")
+	}
+	m.ok("resume", "alpha", "--prompt", "What number?")
+	m.mustAnswer("alpha", "66")
 }
