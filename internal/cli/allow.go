@@ -129,7 +129,7 @@ func requestLines(asked supervisor.Request) []line {
 		lines = append(lines, line{"Previous", string(previous.SessionID)})
 	}
 	for _, kept := range asked.Transcripts {
-		lines = append(lines, line{"Transcript", fmt.Sprintf("%s, %s, would be put back when Claude's own is gone", strconv.Quote(kept.Path), agent.Bytes(uint64(kept.Size)))})
+		lines = append(lines, line{"Transcript", fmt.Sprintf("%s, %s, would be put back when Claude's own is gone", strconv.Quote(kept.Path), agent.Bytes(uint64(kept.Size)))}) //nolint:gosec // a size is not negative
 	}
 	if len(asked.Changed) > 0 {
 		lines = append(lines, line{"Changed", "since it was allowed: " + strings.Join(asked.Changed, ", ")})
