@@ -65,22 +65,22 @@ func TestSecurityColleagueGetsNoMoreThanItsAgent(t *testing.T) {
 		m.ok("spawn", "alpha", "--model", "sonnet", "--permission-mode", "acceptEdits", "--env", "NOTE=kept", "--", "--allowedTools", "Bash")
 		const spawn = "nbs-worker spawn beta --model sonnet "
 		m.mustDeny("alpha", map[string]string{
-			spawn + "--permission-mode bypassPermissions": "an agent with the permission mode bypassPermissions",
-			spawn + "--permission-mode auto":              "an agent with the permission mode auto",
-			spawn + "--env A=1":                           "--env needs --may-manage",
-			spawn + "-- --add-dir /srv":                   "an argument for claude needs --may-manage",
-			spawn + "--trust":                             "--trust needs --may-manage",
-			spawn + "--may-manage":                        "to give --may-manage needs",
-			spawn + "--cwd /":                             "an agent outside of its folder",
-			spawn + "--prompt-file /etc/hostname":         "a prompt file outside of its folder",
-			spawn + "--root " + m.otherProject():          "an agent of another project needs",
-			"nbs-worker resume wide --force":              "--force on another agent needs",
-			"nbs-worker resume down":                      "an agent with the permission mode bypassPermissions",
-			"nbs-worker stop wide":                        "to stop an agent that may do more than itself needs",
-			"nbs-worker dismiss down":                     "to dismiss another agent needs",
-			"nbs-worker adopt x --pid 12345":              "to adopt a claude needs",
-			"XDG_STATE_HOME=/tmp/mine " + spawn:           "what it may is not known: the command has another folder for the user's state",
-			"NBS_STATE=/tmp/mine " + spawn:                "what it may is not known: the command has another folder for the user's state",
+			spawn + "--permission-mode bypassPermissions":        "an agent with the permission mode bypassPermissions",
+			spawn + "--permission-mode auto":                     "an agent with the permission mode auto",
+			spawn + "--env A=1":                                  "--env needs --may-manage",
+			spawn + "-- --add-dir /srv":                          "an argument for claude needs --may-manage",
+			spawn + "--trust":                                    "--trust needs --may-manage",
+			spawn + "--may-manage":                               "to give --may-manage needs",
+			spawn + "--cwd /":                                    "an agent outside of its folder",
+			spawn + "--prompt-file /etc/hostname":                "a prompt file outside of its folder",
+			spawn + "--root " + m.otherProject():                 "an agent of another project needs",
+			"nbs-worker resume wide --force":                     "--force on another agent needs",
+			"nbs-worker resume down":                             "an agent with the permission mode bypassPermissions",
+			"nbs-worker stop wide":                               "to stop an agent that may do more than itself needs",
+			"nbs-worker dismiss down":                            "to dismiss another agent needs",
+			"nbs-worker adopt x --pid 12345":                     "to adopt a claude needs",
+			"env -u NBS_STATE XDG_STATE_HOME=/tmp/mine " + spawn: "what it may is not known: the command has another folder for the user's state",
+			"NBS_STATE=/tmp/mine " + spawn:                       "what it may is not known: the command has another folder for the user's state",
 		})
 		evil := m.program("tmux", "exit 1")
 		said := m.asAgent("alpha", "CANARY=1 NBS_PERMISSION_MODE=bypassPermissions NBS_CLAUDE=/nowhere CLAUDE_CONFIG_DIR=/nowhere PATH="+filepath.Dir(evil)+":$PATH "+spawn+"'Remember 42.'")
@@ -196,7 +196,7 @@ func TestSecurityCallerIsWhoItsProcessIs(t *testing.T) {
 		"NBS_HANDLE=boss NBS_INVOCATION_ID=" + boss + " nbs-worker dismiss boss":     "to dismiss another agent needs",
 	})
 	onATerminal := `python3 -c 'import pty, sys; sys.exit(pty.spawn(["nbs-worker", "allow", "boss"]) >> 8)'`
-	if said := m.asAgent("alpha", onATerminal); !strings.Contains(said[0], "to allow what a record runs is for a person, and agent alpha called this") || !strings.HasSuffix(said[0], "code 8\n") {
+	if said := m.asAgent("alpha", onATerminal); !strings.Contains(said[0], "to allow is for a person, and agent alpha called this") || !strings.HasSuffix(said[0], "code 8\n") {
 		t.Errorf("%q", said)
 	}
 	// It takes the process of the one that may manage for its own, or names none at all.
