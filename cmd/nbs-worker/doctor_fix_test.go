@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -28,7 +29,11 @@ func (m *team) put(name, text string, age time.Duration) {
 	if err := os.MkdirAll(m.inNbs("status"), 0o700); err != nil {
 		m.Fatal(err)
 	}
-	path := m.inNbs(name)
+	m.putAt(m.inNbs(name), text, age)
+}
+
+func (m *team) putAt(path, text string, age time.Duration) {
+	m.Helper()
 	then := time.Now().Add(-age)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		m.Fatal(err)
@@ -42,8 +47,9 @@ func TestDoctorFixRemovesWhatNobodyMisses(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "alpha", "--model", "sonnet")
 	const invocation = "11111111-2222-4333-8444-555555555555"
-	m.put("launch/beta."+invocation+".json", `{"env":"c2VjcmV0"}`, 2*time.Hour)
-	m.put("launch/gamma."+invocation+".json", `{"env":"c2VjcmV0"}`, 30*time.Minute)
+	launch := m.launchFolder()
+	m.putAt(filepath.Join(launch, "beta."+invocation+".json"), `{"env":"c2VjcmV0"}`, 2*time.Hour)
+	m.putAt(filepath.Join(launch, "gamma."+invocation+".json"), `{"env":"c2VjcmV0"}`, 30*time.Minute)
 	m.put("sessions/.beta.json123", "{", 2*time.Hour)
 	m.put("sessions/.gamma.json123", "{", 30*time.Minute)
 	m.put("sessions/notes.txt", "a person's", 2*time.Hour)
@@ -64,13 +70,15 @@ func TestDoctorFixRemovesWhatNobodyMisses(t *testing.T) {
 	}
 	fixed.isWell(m, "left.files", "left.reports", "left.signatures", "folder.private")
 	for name, there := range map[string]bool{
-		"launch/beta." + invocation + ".json": false, "launch/gamma." + invocation + ".json": true,
 		"sessions/.beta.json123": false, "sessions/.gamma.json123": true, "sessions/notes.txt": true, "status/ghost.json": false,
 		"locks/beta.verb": true,
 	} {
 		if _, err := os.Lstat(m.inNbs(name)); (err == nil) != there {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if left := m.launchFiles(); len(left) != 1 || left[0] != filepath.Join(launch, "gamma."+invocation+".json") {
+		t.Errorf("launches that are left: %q", left)
 	}
 	if again := m.doctor(0, "--fix"); len(again.Fixed) != 0 {
 		t.Errorf("%+v", again)

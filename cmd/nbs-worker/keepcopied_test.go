@@ -4,8 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"nbs-worker/internal/sim/rig"
 )
 
 // Where no second name can be had there is a copy of the conversation.
@@ -13,7 +11,7 @@ import (
 // On another file system there is a copy. It is brought up to date at each end.
 func TestTranscriptIsCopiedAcrossFileSystems(t *testing.T) {
 	eachVersion(t, func(t *testing.T, m *team) {
-		rig.PrivateMounts(t).Tmpfs(m.inNbs(), "64m")
+		m.stateOnADiskOfItsOwn("64m")
 		before := m.remembers("alpha")
 		if sameFile(t, m.keptPath(before.SessionID), before.Transcript.Path) {
 			t.Fatal("it is one file system")
@@ -37,7 +35,7 @@ func TestTranscriptIsCopiedAcrossFileSystems(t *testing.T) {
 // one that was emptied comes back from a copy.
 func TestEmptiedTranscriptComesBackFromACopy(t *testing.T) {
 	m := standIn(t)
-	rig.PrivateMounts(t).Tmpfs(m.inNbs(), "64m")
+	m.stateOnADiskOfItsOwn("64m")
 	before := m.remembers("alpha")
 	m.ok("stop", "alpha")
 	if err := os.Truncate(before.Transcript.Path, 0); err != nil {

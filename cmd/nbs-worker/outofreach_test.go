@@ -18,6 +18,16 @@ func (m *team) inState(names ...string) string {
 	return filepath.Join(append([]string{m.world.Home, ".local", "state", "nbs-worker"}, names...)...)
 }
 
+// launchFolder is where the team's launches are handed over.
+func (m *team) launchFolder() string {
+	m.Helper()
+	found, err := filepath.Glob(filepath.Join(m.world.RunDir, "nbs-worker", "*", "launch"))
+	if err != nil || len(found) != 1 {
+		m.Fatal(found, err)
+	}
+	return found[0]
+}
+
 // launchFiles are the launches that no launcher took, of all projects.
 func (m *team) launchFiles() []string {
 	var all []string

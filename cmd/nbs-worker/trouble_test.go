@@ -136,11 +136,8 @@ func TestSpawnThatCannotBeJournalledKeepsItsRecord(t *testing.T) {
 func TestSecretsOfAKilledVerbAreRemoved(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "alpha")
-	launch, err := filepath.Glob(filepath.Join(m.world.RunDir, "nbs-worker", "*", "launch"))
-	if err != nil || len(launch) != 1 {
-		t.Fatal(launch, err)
-	}
-	left := []string{filepath.Join(launch[0], "alpha.json"), filepath.Join(launch[0], ".alpha.json123")}
+	launch := m.launchFolder()
+	left := []string{filepath.Join(launch, "alpha.json"), filepath.Join(launch, ".alpha.json123")}
 	for _, path := range left {
 		if err := os.WriteFile(path, []byte(`{"env":"c2VjcmV0"}`), 0o600); err != nil {
 			t.Fatal(err)

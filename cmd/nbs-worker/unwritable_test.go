@@ -117,12 +117,11 @@ func TestStateFolderThatCannotBeWritten(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			m := standIn(t)
-			mounts := rig.PrivateMounts(t)
+			var mounts rig.Mounts
 			if what == "full" {
-				if err := os.MkdirAll(m.inState(), 0o700); err != nil {
-					t.Fatal(err)
-				}
-				mounts.Tmpfs(m.inState(), "256k")
+				mounts = m.stateOnADiskOfItsOwn("256k")
+			} else {
+				mounts = rig.PrivateMounts(t)
 			}
 			m.env = append(m.env, "XDG_RUNTIME_DIR=") // launches are in the state too
 			alpha, beta := m.remembers("alpha"), m.remembers("beta")
@@ -142,6 +141,17 @@ func TestStateFolderThatCannotBeWritten(t *testing.T) {
 			}
 		})
 	}
+}
+
+// stateOnADiskOfItsOwn has the state folder on another file system than all else.
+func (m *team) stateOnADiskOfItsOwn(size string) rig.Mounts {
+	m.Helper()
+	mounts := rig.PrivateMounts(m.T)
+	if err := os.MkdirAll(m.inState(), 0o700); err != nil {
+		m.Fatal(err)
+	}
+	mounts.Tmpfs(m.inState(), size)
+	return mounts
 }
 
 // fillState fills the disk of the state folder.

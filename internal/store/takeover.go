@@ -85,16 +85,14 @@ func (s *Store) takeOver(ctx context.Context, id agent.SessionID, all []Kept) er
 		return err
 	}
 	defer unlock()
-	if from := s.inProject().originOf(id); from != (origin{}) && s.originOf(id) == (origin{}) {
-		if err := s.archive().handOver(originFile(id), from, originLimit); err != nil {
-			return err
-		}
-	}
 	from, err := s.inProject().open()
 	if err != nil {
 		return err
 	}
 	defer from.Close()
+	if err := s.takeOverOrigin(id, from, filepath.Base(all[0].Path)); err != nil {
+		return err
+	}
 	err = s.archive().in(func(_ *os.Root, dir *os.File) error {
 		for _, one := range all {
 			source, err := openOwn(int(from.Fd()), filepath.Base(one.Path))
@@ -112,6 +110,30 @@ func (s *Store) takeOver(ctx context.Context, id agent.SessionID, all []Kept) er
 		return err
 	}
 	return s.inProject().forget(id, namedFor)
+}
+
+// takeOverOrigin writes down where the original of a conversation was of which nothing was kept,
+// and how far it was written: as far as what is taken over.
+func (s *Store) takeOverOrigin(id agent.SessionID, in *os.File, name string) error {
+	if kept, err := s.Kept(id); err != nil || len(kept) > 0 {
+		return err
+	}
+	from := s.originOf(id)
+	if from.Folder == "" {
+		from = s.inProject().originOf(id)
+	}
+	if from.Folder == "" {
+		return nil // not known
+	}
+	source, err := openOwn(int(in.Fd()), name)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	if from.mark, err = markAt(source, source.stat.Size); err != nil {
+		return err
+	}
+	return s.archive().handOver(originFile(id), from, originLimit)
 }
 
 // add puts a transcript beside those that are kept, unless one of them has all of it.

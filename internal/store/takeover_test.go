@@ -63,6 +63,23 @@ func TestTranscriptInTheProjectIsNotKept(t *testing.T) {
 	mustTakeOver(t, s, 0)
 }
 
+// What was remembered of a transcript that was lost with all that was kept of it is no witness
+// against the one that the user takes over.
+func TestTakeOverBeginsTheMarkAnew(t *testing.T) {
+	t.Parallel()
+	s := withTranscript(t, said)
+	mustKeep(t, s)
+	for _, lost := range []string{original(s), s.archive().path(transcriptFile(aliceID))} {
+		must(os.Remove(lost))
+	}
+	putInProject(t, s, "uno\ndos\n")
+	mustTakeOver(t, s, 1)
+	mustRestore(t, s)
+	if cut, err := s.CutTranscript(aliceID, original(s)); err != nil || cut != nil {
+		t.Errorf("%+v, %v", cut, err)
+	}
+}
+
 // What the archive has stays what a resume puts back, unless the other goes on where it ends.
 func TestTakeOverLosesNothing(t *testing.T) {
 	t.Parallel()
