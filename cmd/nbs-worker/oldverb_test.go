@@ -10,15 +10,16 @@ import (
 // which lives for days. It is no verb at work all the same.
 func TestPidOfAKilledVerbThatALauncherHasNow(t *testing.T) {
 	m := standIn(t)
-	m.remembers("alpha")
+	before := m.remembers("alpha")
 	m.ok("spawn", "beta", "--model", "sonnet")
 	signature := fmt.Sprintf(`{"pid":%d,"verb":"resume","handle":"alpha","since":"2026-02-20T11:44:07Z"}`, m.launcher("beta"))
 	if err := os.WriteFile(m.inNbs("locks", "alpha.verb"), []byte(signature+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	const next = "5f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"
+	m.registerAs(before, next)
 	m.said("alpha", "hook", `{"session_id":"`+next+`","hook_event_name":"SessionStart","source":"clear"}`)
-	if r := m.record("alpha"); r["session_id"] != next {
-		t.Errorf("the record does not follow: %v", r)
+	if after := m.waitMoved(before, "clear"); after.SessionID != next {
+		t.Errorf("the record does not follow: %+v", after)
 	}
 }
