@@ -6,6 +6,8 @@ LINT_VERSION = 2.15.0
 LINT = .cache/bin/golangci-lint-$(LINT_VERSION)
 VULN_VERSION = 1.9.0
 VULN = .cache/bin/govulncheck-$(VULN_VERSION)
+# Tests at a time, of one package: most of their time they wait for claude and tmux.
+AT_ONCE = 4
 # For each target of make fuzz.
 FUZZTIME = 30s
 
@@ -22,7 +24,7 @@ demo: build ## show a recovery with the real Claude Code, without a network or a
 	bin/nbs-sim isolate -- scripts/demo
 
 test: bootstrap ## run all tests; they fetch tmux and Claude Code when missing
-	go test ./... -count=1 -timeout 20m
+	go test ./... -count=1 -parallel $(AT_ONCE) -timeout 24m
 
 race: bootstrap ## run all tests under the race detector
 	NBS_FAULTS="$${NBS_FAULTS:-20}" go test ./... -count=1 -timeout 40m -race

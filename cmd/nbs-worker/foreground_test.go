@@ -23,8 +23,9 @@ func TestSpawnWithoutTmux(t *testing.T) {
 		m.refused(2, "no .nbs folder", "list")
 
 		c := m.console(m.command([]string{"spawn", "alpha", "Remember 42.", "--foreground", "--model", "sonnet"}))
-		c.mustShow("OK, I will remember")
+		c.mustShow("Remember 42.") // what claude draws of its answer comes in pieces
 		before := m.waitState("alpha", "idle")
+		m.mustBeWritten(before.SessionID, "OK, I will remember 42.")
 		if before.TmuxAlive || before.Model != "sonnet" || before.Desired != "running" {
 			t.Errorf("%+v", before)
 		}

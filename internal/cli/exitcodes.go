@@ -25,7 +25,7 @@ var exitCodes = []exitCode{
 	{agent.Conflict, "conflict: already running, lock or lease held, name taken"},
 	{agent.Unfit, "a dependency is missing or unfit: tmux, claude"},
 	{agent.Partial, "partly done: some of several"},
-	{agent.Held, "held: a person is needed: login, first-run dialog"},
+	{agent.Held, "held: a person is needed: login, first-run dialog, a record to allow"},
 	{agent.Interrupted, "interrupted"},
 }
 

@@ -98,7 +98,7 @@ func TestHelpOfStopSaysWhatItCannotSee(t *testing.T) {
 func TestWithCodesNamesEachOnceInOrder(t *testing.T) {
 	t.Parallel()
 	got := withCodes("Text.", agent.Held, agent.BadInput, agent.BadInput)
-	want := "Text.\n\nExit codes:\n    0  done, and observed\n    4  bad arguments or bad input\n    8  held: a person is needed: login, first-run dialog"
+	want := "Text.\n\nExit codes:\n    0  done, and observed\n    4  bad arguments or bad input\n    8  held: a person is needed: login, first-run dialog, a record to allow"
 	if got != want {
 		t.Errorf("withCodes = %q; want %q", got, want)
 	}

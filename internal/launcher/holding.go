@@ -79,8 +79,13 @@ func (h *holding) follow(ctx context.Context) {
 	h.lacks = ""
 }
 
-// followAgain is how soon the registry is asked again for a move that a hook has told of.
-const followAgain = 50 * time.Millisecond
+// The registry is asked again for a move that a hook has told of: soon while it usually
+// follows, then less often, and not for ever.
+const (
+	followAgain  = 50 * time.Millisecond
+	followLate   = time.Second
+	followAtMost = 2 * time.Minute
+)
 
 // move moves the record to the conversation into which claude has gone by itself: a hook said
 // so, the registry is what is believed. It may be some moments behind the hook.
@@ -97,13 +102,19 @@ func (h *holding) move(ctx context.Context, record *agent.Record) {
 		}
 	}
 	said := report.Move
-	if said == nil || report.Invocation != h.start || said.SessionID == record.SessionID || h.launcher.Now().Sub(said.At) > claude.HookLead {
+	if said == nil || report.Invocation != h.start || said.SessionID == record.SessionID {
 		return
 	}
-	if h.again == nil {
-		h.again = time.AfterFunc(followAgain, func() { h.follow(ctx) })
-	} else {
-		h.again.Reset(followAgain)
+	waited, next := h.launcher.Now().Sub(said.At), followAgain
+	if waited > claude.HookLead {
+		next = followLate
+	}
+	switch {
+	case waited > followAtMost: // the next turn's hook asks again
+	case h.again == nil:
+		h.again = time.AfterFunc(next, func() { h.follow(ctx) })
+	default:
+		h.again.Reset(next)
 	}
 }
 
