@@ -99,7 +99,7 @@ func TestAdoptRefusesOneWithoutMemory(t *testing.T) {
 
 func TestAdoptRefusesAHeadlessOne(t *testing.T) {
 	m := real(t)
-	pid := m.byHand("print", "-p", "--model", "sonnet", "--", "[[slow 5s]] one two three four five six")
+	pid := m.byHand("print", "-p", "--model", "sonnet", "--", "[[slow 20s]] one two three four five six")
 	m.waitFor("it is in the registry", func() (bool, string) {
 		text, err := os.ReadFile(filepath.Join(m.world.ConfigDir, "sessions", fmt.Sprint(pid, ".json")))
 		return err == nil, string(text)

@@ -18,6 +18,10 @@ func TestCopiedRecordEndsNobody(t *testing.T) {
 	bob := m.session("bob")
 	for _, args := range [][]string{{"stop", "eve"}, {"dismiss", "eve"}, {"resume", "eve", "--force"}} {
 		m.writeRecord("eve", strings.Replace(m.recordText("bob"), `"handle": "bob"`, `"handle": "eve"`, 1))
+		if args[0] == "resume" {
+			m.refused(8, "not allowed", args...)
+			m.allow("eve")
+		}
 		m.refused(5, "does not bear the mark of its start", args...)
 	}
 	if s := m.session("bob"); s.RecordedPID != bob.RecordedPID || !s.Running {

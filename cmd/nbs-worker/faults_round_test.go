@@ -189,7 +189,7 @@ func (r *round) strike() {
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	var verb atomic.Int64
 	place := faults.Place{
-		NBS: r.inNbs(), Config: r.world.ConfigDir, Handle: subject,
+		NBS: r.inNbs(), Launches: r.launchFolder(), Config: r.world.ConfigDir, Handle: subject,
 		Tmux: r.world.TmuxDir + "/tmux-" + strconv.Itoa(os.Getuid()),
 	}
 	strike, err := faults.Begin(r.fault, place, r.usual[r.fault.Verb], func(victim faults.Victim) *os.Process {

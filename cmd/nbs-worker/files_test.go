@@ -127,7 +127,7 @@ func TestRecordOfAGigabyte(t *testing.T) {
 	m.ok("spawn", "beta")
 	m.mustBeFrugal("session", "beta")
 	whole := m.recordText("alpha")
-	for _, name := range []string{"sessions/alpha.json", "journal.jsonl", "launch/alpha.json", "locks/alpha.verb", "locks/alpha.record"} {
+	for _, name := range []string{"sessions/alpha.json", "journal.jsonl", "locks/alpha.verb", "locks/alpha.record"} {
 		if err := os.WriteFile(m.inNbs(name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -18,16 +20,6 @@ func (m *team) inState(names ...string) string {
 	return filepath.Join(append([]string{m.world.Home, ".local", "state", "nbs-worker"}, names...)...)
 }
 
-// launchFolder is where the team's launches are handed over.
-func (m *team) launchFolder() string {
-	m.Helper()
-	found, err := filepath.Glob(filepath.Join(m.world.RunDir, "nbs-worker", "*", "launch"))
-	if err != nil || len(found) != 1 {
-		m.Fatal(found, err)
-	}
-	return found[0]
-}
-
 // launchFiles are the launches that no launcher took, of all projects.
 func (m *team) launchFiles() []string {
 	var all []string
@@ -38,6 +30,18 @@ func (m *team) launchFiles() []string {
 		}
 	}
 	return slices.DeleteFunc(all, func(path string) bool { return strings.Trim(filepath.Base(path), ".") == "" })
+}
+
+// launchFolder is where the launch files of the project are handed over. It is made, so that
+// what is made in it can be watched.
+func (m *team) launchFolder() string {
+	m.Helper()
+	sum := sha256.Sum256([]byte(m.world.Project))
+	dir := filepath.Join(m.world.RunDir, "nbs-worker", hex.EncodeToString(sum[:16]), "launch")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		m.Fatal(err)
+	}
+	return dir
 }
 
 // uses has an agent use a tool, and returns what the tool said.

@@ -156,11 +156,15 @@ func TestTamperedArgumentsAndVariablesAreNotUsed(t *testing.T) {
 		{"--permission-mode=bypassPermissions"}, {"--fork-session"}, {"--", "Hello."}, {"Hello."}, {"--verbose", "Hello."}, {"--background"},
 	} {
 		m.setRecord("alpha", func(fields map[string]any) { fields["claude_args"] = args })
+		m.refused(8, "changed since it was allowed: claude_args", "resume", "alpha", "--force")
+		m.allow("alpha")
 		m.refused(4, "extra argument", "resume", "alpha", "--force")
 	}
 	m.writeRecord("alpha", whole)
 	for _, name := range []string{"NBS_INVOCATION_ID", "NBS_ROOT", "NBS_CLAUDE", "NBS_LAUNCH", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_CHILD_SESSION", "CLAUDECODE", "HOME"} {
 		m.setRecord("alpha", func(fields map[string]any) { fields["env"] = map[string]string{name: "x"} })
+		m.refused(8, "not allowed", "resume", "alpha", "--force")
+		m.allow("alpha")
 		m.refused(4, "variable "+name+" cannot be set", "resume", "alpha", "--force")
 	}
 	if s := m.session("alpha"); !s.Running {

@@ -138,6 +138,7 @@ func TestRecordThatClaimsAnotherProject(t *testing.T) {
 	m.ok("spawn", "alpha")
 	m.ok("stop", "alpha")
 	m.setRecord("alpha", func(fields map[string]any) { fields["project_root"] = m.world.Home })
+	m.allow("alpha")
 	m.ok("resume", "alpha")
 	if root := m.environ(m.session("alpha").RecordedPID)["NBS_ROOT"]; root != m.world.Project {
 		t.Errorf("NBS_ROOT is %q", root)

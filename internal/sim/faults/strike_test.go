@@ -17,8 +17,8 @@ import (
 func newPlace(t *testing.T) Place {
 	t.Helper()
 	root := t.TempDir()
-	place := Place{NBS: root + "/nbs", Config: root + "/config", Tmux: root + "/tmux", Handle: "alpha"}
-	for _, dir := range []string{place.NBS + "/locks", place.NBS + "/sessions", place.NBS + "/launch", place.Config + "/sessions", place.Config + "/projects", place.Tmux} {
+	place := Place{NBS: root + "/nbs", Launches: root + "/launch", Config: root + "/config", Tmux: root + "/tmux", Handle: "alpha"}
+	for _, dir := range []string{place.NBS + "/locks", place.NBS + "/sessions", place.Launches, place.Config + "/sessions", place.Config + "/projects", place.Tmux} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestStrikeMisses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	replace(t, place.NBS+"/launch/alpha.json")
+	replace(t, place.Launches+"/alpha.json")
 	if got := strike.End(); got.Hit || got.Err != nil || !got.Saw(Moment{Step: "launch file", Nth: 1}) {
 		t.Errorf("%+v", got)
 	}

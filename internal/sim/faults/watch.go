@@ -16,10 +16,11 @@ import (
 
 // Place is where an agent's steps are seen.
 type Place struct {
-	NBS    string // the project's .nbs
-	Config string // Claude's configuration
-	Tmux   string // where the sockets of tmux are
-	Handle string
+	NBS      string // the project's .nbs
+	Launches string // where launch files are handed over
+	Config   string // Claude's configuration
+	Tmux     string // where the sockets of tmux are
+	Handle   string
 }
 
 // watcher reads what changes on disk.
@@ -53,7 +54,7 @@ func newWatcher(place Place) (*watcher, error) {
 
 func (w *watcher) folders() []string {
 	folders := []string{
-		w.NBS, w.NBS + "/locks", w.NBS + "/sessions", w.NBS + "/launch",
+		w.NBS, w.NBS + "/locks", w.NBS + "/sessions", w.Launches,
 		w.Config, w.Config + "/sessions", w.Config + "/projects", w.Tmux,
 	}
 	transcripts, _ := filepath.Glob(w.Config + "/projects/*") // the pattern is well formed
@@ -125,7 +126,7 @@ func (w *watcher) step(dir, name string, mask uint32) string {
 			onlyOn(mask, unix.IN_CLOSE_WRITE, strings.HasSuffix(name, ".lease"), "lease")
 	case w.NBS + "/sessions":
 		return w.replaced("record", "removed", name, mask)
-	case w.NBS + "/launch":
+	case w.Launches:
 		return w.replaced("launch file", "taken", name, mask)
 	case w.Config:
 		return onlyOn(mask, unix.IN_MODIFY, name == "history.jsonl", "prompt history")
