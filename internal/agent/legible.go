@@ -11,7 +11,7 @@ import (
 // question mark, and what would hide in it, or turn the order of what is read, is spelled out
 // by its number, as in \u200b. Line breaks and tabs stay.
 func Legible(text string) string {
-	if utf8.ValidString(text) && !strings.ContainsFunc(text, unclear) {
+	if utf8.ValidString(text) && !strings.ContainsFunc(text, IsUnclear) {
 		return text
 	}
 	var b strings.Builder
@@ -37,9 +37,7 @@ func IsControl(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '
 
 // IsUnclear tells of a character that a reader may not see, or not see for what it is. Within
 // an emoji some of them are harmless.
-func IsUnclear(r rune) bool { return unclear(r) }
-
-func unclear(r rune) bool { return r >= utf8.RuneSelf && isHidden(r) || IsControl(r) }
+func IsUnclear(r rune) bool { return r >= utf8.RuneSelf && isHidden(r) || IsControl(r) }
 
 // blanks are letters, marks and symbols by their category, and show nothing.
 var blanks = &unicode.RangeTable{

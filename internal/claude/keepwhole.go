@@ -10,16 +10,11 @@ import (
 // Has tells whether all records of another transcript stand in this one: it may be the same
 // file, the beginning of this one, or have lost some from anywhere.
 func (t Transcript) Has(other Transcript) (bool, error) {
-	mine, err := openRegular(t.Path)
+	mine, theirs, closeBoth, err := openBoth(t, other)
 	if err != nil {
 		return false, err
 	}
-	defer mine.Close()
-	theirs, err := openRegular(other.Path)
-	if err != nil {
-		return false, err
-	}
-	defer theirs.Close()
+	defer closeBoth()
 	if same, err := beginsWith(mine, theirs); err != nil || same {
 		return same, err
 	}
@@ -37,6 +32,17 @@ func (t Transcript) Has(other Transcript) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// openBoth opens two transcripts.
+func openBoth(a, b Transcript) (first, second *os.File, closeBoth func(), err error) {
+	if first, err = openRegular(a.Path); err != nil {
+		return nil, nil, nil, err
+	}
+	if second, err = openRegular(b.Path); err != nil {
+		return nil, nil, nil, errors.Join(err, first.Close())
+	}
+	return first, second, func() { _, _ = first.Close(), second.Close() }, nil
 }
 
 // behind finds the transcript behind which the new records of this one were said: claude was at
@@ -64,16 +70,11 @@ func (t Transcript) behind(earlier []Transcript) ([]Transcript, error) {
 // goesOn tells whether the first record that the other transcript has not follows one that it
 // has, and that is missing here.
 func (t Transcript) goesOn(other Transcript) (bool, error) {
-	mine, err := openRegular(t.Path)
+	mine, theirs, closeBoth, err := openBoth(t, other)
 	if err != nil {
 		return false, err
 	}
-	defer mine.Close()
-	theirs, err := openRegular(other.Path)
-	if err != nil {
-		return false, err
-	}
-	defer theirs.Close()
+	defer closeBoth()
 	known, err := recordIDs(theirs)
 	if err != nil {
 		return false, err

@@ -63,9 +63,9 @@ func below(folder string) string {
 
 // Settings is what every agent is started with, in addition to the user's own settings
 // files, which are not touched: hooks and a status line through which claude reports to
-// the program, nbs-worker's path, and rules that keep it out of what is closed to it. The warning that they skip would otherwise hold an agent
-// whose mode is bypassPermissions until somebody answers. Of the status line ours names the
-// command only: the fields that are missing here, such as padding, Claude takes from the user's.
+// the program, nbs-worker's path, and rules that keep it out of what is closed to it. The
+// warning that they skip would otherwise hold an agent whose mode is bypassPermissions until
+// somebody answers. Of the status line ours names the command only: the fields that are missing here, such as padding, Claude takes from the user's.
 func Settings(program string, closed Closed) string {
 	hook := hookGroup{Hooks: []hookCommand{{Type: "command", Command: reporting(program, "hook", " >/dev/null"), Timeout: hookTimeout}}}
 	hooks := make(map[string][]hookGroup, len(reported))

@@ -49,7 +49,7 @@ func advice(v supervisor.View) []step {
 		return []step{{fmt.Sprintf("it asks %s; answer it there", v.Dialog.Question()), attach}}
 	case v.Status.State == agent.Waiting:
 		return []step{{"it waits for a person", attach}}
-	case v.Status.State == agent.Dead && agent.KindOf(v.NotAllowed) == agent.Held:
+	case v.Status.State == agent.Dead && v.IsNotAllowed():
 		return []step{{"look at what it would run, and allow it", fmt.Sprintf("nbs-worker allow %s", v.Record.Handle)}}
 	case v.Status.State == agent.Dead:
 		return adviceOfDead(v)

@@ -70,12 +70,10 @@ func newEnvironmentTopic() *cobra.Command {
   NBS_PERMISSION_MODE  default of spawn --permission-mode (else bypassPermissions)
   NBS_CONTEXT_BANDS    what is left of a context, in percent: up to the first it is low,
                        below the second critical, below the third at the floor (25,15,10)
-  XDG_STATE_HOME       where the user's folder nbs-worker is, with the key of the seals, and
-                       limits.json (else ~/.local/state)
   CLAUDE_CONFIG_DIR    Claude's configuration; recorded at spawn, used at each resume
   XDG_STATE_HOME       nbs-worker/ in it is the user's state, where no project writes: the
-                       key of the seals, the archive of kept transcripts (transcripts/),
-                       the heads of journals (default: ~/.local/state)
+                       key of the seals, limits.json, the archive of kept transcripts
+                       (transcripts/), the heads of journals (default: ~/.local/state)
   XDG_RUNTIME_DIR      nbs-worker/ in it is where the environment of a start is handed over
                        (where it is no private folder: run/ in the user's state)
   NO_COLOR             no colours

@@ -136,7 +136,7 @@ func (f *factory) printTabs(rows []supervisor.Row) error {
 	for i := range rows {
 		row, r := &rows[i], &rows[i].Record
 		state, cause := row.Status.Words()
-		if agent.KindOf(row.NotAllowed) == agent.Held {
+		if row.IsNotAllowed() {
 			cause = strings.TrimPrefix(cause+", "+notAllowed, ", ")
 		}
 		left := text("")
@@ -177,7 +177,7 @@ func sharedConversations(rows []supervisor.Row) map[agent.Handle][]agent.Handle 
 // stopped.
 func urgency(row *supervisor.Row) int {
 	switch state := row.Status.State; {
-	case row.Err != nil, row.NotAllowed != nil, state == agent.Waiting, state == agent.TurnFailed, state == agent.Unknown, undesired(row):
+	case row.Err != nil, row.IsNotAllowed(), state == agent.Waiting, state == agent.TurnFailed, state == agent.Unknown, undesired(row):
 		return 0
 	case state == agent.Busy, state == agent.Retrying, state == agent.Starting:
 		return 1
@@ -202,7 +202,7 @@ func desiredCell(row *supervisor.Row) cell {
 
 func stateCell(row *supervisor.Row, shared []agent.Handle) cell {
 	shown := state(row.Status)
-	if agent.KindOf(row.NotAllowed) == agent.Held {
+	if row.IsNotAllowed() {
 		shown.text += ", " + notAllowed
 		shown.colour = red
 	}

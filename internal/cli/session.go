@@ -119,8 +119,11 @@ func (f *factory) viewLines(v supervisor.View, bands agent.Bands) []line {
 		{"Folder", r.LaunchCwd()},
 		{"Last exit", f.exitLine(r)},
 	}
-	if v.NotAllowed != nil {
+	switch {
+	case v.IsNotAllowed():
 		lines = append(lines, line{"Allowed", "no: " + v.NotAllowed.Error()})
+	case v.NotAllowed != nil:
+		lines = append(lines, line{"Allowed", "not known: " + v.NotAllowed.Error()})
 	}
 	lines = append(lines, carriedLines(&r)...)
 	if r.Process != nil && r.Process.Adopted != nil {

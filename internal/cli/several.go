@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -81,9 +80,7 @@ func (o *selection) confirm(f *factory, verb string, handles []agent.Handle) err
 		return agent.Errorf(agent.BadInput, "%s --all is for %s; nobody was asked whether that is meant", verb, agent.Count(len(handles), "agent")).
 			Hint("if it is: nbs-worker %s --all --yes", verb)
 	}
-	fmt.Fprintf(f.streams.Err, "%s %s? [y/N] ", verb, sanitize(joined(handles)))
-	answer, _ := bufio.NewReader(f.streams.In).ReadString('\n') // the end of the input is a no
-	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+	if !f.confirmed(fmt.Sprintf("%s %s? [y/N] ", verb, joined(handles))) {
 		return agent.Errorf(agent.Interrupted, "nothing was changed")
 	}
 	return nil

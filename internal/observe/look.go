@@ -32,6 +32,9 @@ type Sight struct {
 	Err error
 }
 
+// IsNotAllowed tells whether it is known that nobody vouches for the record.
+func (s *Sight) IsNotAllowed() bool { return agent.KindOf(s.NotAllowed) == agent.Held }
+
 // endPatience is how long a look waits in all for the ends that it sees to be written down:
 // the launcher of a dead claude reads the screen and records the exit, in some milliseconds.
 const endPatience = time.Second

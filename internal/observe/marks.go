@@ -79,7 +79,7 @@ func (o *Observer) runs(pid int, handle agent.Handle) bool {
 	return err == nil && launches(words) && proc.Program(pid) == filepath.Base(o.Program) && names(words, handle)
 }
 
-// Launches tells whether a process is a launcher, of which agent so ever: this program, at
+// Launches tells whether a process is a launcher, of whichever agent: this program, at
 // work on run, or on a spawn in the foreground.
 func (o *Observer) Launches(pid int) bool {
 	words, err := proc.Cmdline(pid)

@@ -92,7 +92,7 @@ func openHeadIn(dir *os.File, name string, flag int) (*os.File, error) {
 }
 
 // headFile is the name of this project's head among those of others.
-func (s *Store) headFile() string { return s.projectHash() }
+func (s *Store) headFile() string { return s.ProjectHash() }
 
 func (s *Store) headPath() string { return s.heads().path(s.headFile()) }
 

@@ -49,18 +49,15 @@ func (s *Store) ChangedSinceSealed(r *agent.Record) []string {
 
 func (s *Store) sealed(r *agent.Record) error {
 	if s.keeper == nil {
-		return errNoKeeper
+		return errNoTree
 	}
 	return s.keeper.CheckFields(recordKind, r.LaunchFields(), r.Seal)
 }
 
-var errNoKeeper = agent.Errorf(agent.Unfit, "records cannot be sealed here: there is no folder for the user's state").
-	Hint("name one: export XDG_STATE_HOME=/path/of/yours")
-
 // seal vouches for a record.
 func (s *Store) seal(r *agent.Record) (err error) {
 	if s.keeper == nil {
-		return errNoKeeper
+		return errNoTree
 	}
 	r.Seal, err = s.keeper.SealFields(recordKind, r.LaunchFields())
 	return err
@@ -74,7 +71,7 @@ func (s *Store) reseal(r *agent.Record, fields []agent.Field, seal *agent.Seal) 
 		return nil
 	}
 	if s.keeper == nil {
-		return errNoKeeper
+		return errNoTree
 	}
 	err := s.keeper.CheckFields(recordKind, fields, seal)
 	if errors.Is(err, trust.ErrSeal) {

@@ -111,11 +111,11 @@ func (s *Store) launches() tree {
 	if s.Runtime() == "" {
 		return noTree
 	}
-	return tree(filepath.Join(s.Runtime(), s.projectHash(), "launch"))
+	return tree(filepath.Join(s.Runtime(), s.ProjectHash(), "launch"))
 }
 
-// projectHash names a project by its path.
-func (s *Store) projectHash() string {
+// ProjectHash names a project by its path.
+func (s *Store) ProjectHash() string {
 	const enough = 16 // bytes
 	sum := sha256.Sum256([]byte(s.project))
 	return hex.EncodeToString(sum[:enough])

@@ -25,7 +25,8 @@ type tree string
 // noTree is a tree of which nobody knows where it would be.
 const noTree tree = ""
 
-// errNoTree is the error for what has to be written outside of the project.
+// errNoTree is the error for what has to be written outside of the project, or sealed with the
+// key that is there.
 var errNoTree = agent.Errorf(agent.Unfit, "there is no folder for the user's state: neither XDG_STATE_HOME nor HOME is an absolute path").
 	Hint("name one: export XDG_STATE_HOME=/path/of/yours")
 

@@ -71,7 +71,7 @@ func (s *Supervisor) takeOver(ctx context.Context, asked Request) (taken int, er
 // Allow seals the record that a person has looked at. Errors: Conflict when it was changed
 // since.
 func (s *Supervisor) Allow(ctx context.Context, asked Request) error {
-	unlock, err := s.Store.LockVerb(asked.Record.Handle, "allow", s.now())
+	unlock, err := s.lockVerb(ctx, asked.Record.Handle, "allow")
 	if err != nil {
 		return err
 	}

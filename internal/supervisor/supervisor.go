@@ -11,8 +11,6 @@ package supervisor
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"sync"
 	"time"
 
@@ -54,8 +52,8 @@ func (s *Supervisor) awaitVerb(ctx context.Context, handle agent.Handle, verb st
 
 // projectHash tells projects apart that use the same handle on one tmux server.
 func (s *Supervisor) projectHash() string {
-	sum := sha256.Sum256([]byte(s.Store.Project()))
-	return hex.EncodeToString(sum[:4])
+	const enough = 8 // characters
+	return s.Store.ProjectHash()[:enough]
 }
 
 // journal writes down what was done; a failure to do so is the verb's failure.

@@ -118,7 +118,7 @@ func ageMS(status agent.Status) *int64 {
 
 func allowed(sight observe.Sight) *bool {
 	yes := sight.NotAllowed == nil
-	if sight.Record.Handle == "" || !yes && agent.KindOf(sight.NotAllowed) != agent.Held {
+	if sight.Record.Handle == "" || !yes && !sight.IsNotAllowed() {
 		return nil
 	}
 	return &yes
