@@ -251,12 +251,15 @@ func (m *team) waitDeath(handle string) session {
 	return s
 }
 
-// waitClaude waits until the agent's claude runs, ready or not.
+// waitClaude waits until the agent's claude has a process, ready or not: a start that is
+// asked for counts as running before.
 func (m *team) waitClaude(handle string) {
 	m.Helper()
 	m.waitFor("claude runs", func() (bool, string) {
 		r := m.nbs("session", handle, "--json")
-		return strings.Contains(r.stdout, `"running":true`), r.String()
+		var s session
+		_ = json.Unmarshal([]byte(r.stdout), &s) // no record yet, no JSON
+		return s.Running && s.PID != 0, r.String()
 	})
 }
 

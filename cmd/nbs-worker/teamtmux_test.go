@@ -15,8 +15,13 @@ func (m *team) mustAnswer(handle, words string) {
 	})
 }
 
+// screen is what the agent shows, or why that cannot be seen.
 func (m *team) screen(handle string) string {
-	return strings.ReplaceAll(m.nbs("screen", handle).stdout, "\u00a0", " ")
+	r := m.nbs("screen", handle)
+	if r.code != 0 {
+		return r.String()
+	}
+	return strings.ReplaceAll(r.stdout, "\u00a0", " ")
 }
 
 // typeLine types a line into an agent's terminal, as a person would.

@@ -8,6 +8,18 @@ import (
 	"nbs-worker/internal/tmux"
 )
 
+// endedByHook is [endedByHook] for the server of an agent's start.
+func (s *Supervisor) endedByHook(ctx context.Context, r *agent.Record) error {
+	if r.Process.Tmux == nil {
+		return nil
+	}
+	client, err := s.Client(r)
+	if err != nil {
+		return nil //nolint:nilerr // the start has failed, and its own error tells how
+	}
+	return endedByHook(ctx, client)
+}
+
 // endedByHook tells what in the user's tmux configuration ends a session as soon as it is made;
 // nil when nothing does.
 func endedByHook(ctx context.Context, client *tmux.Client) error {

@@ -102,7 +102,7 @@ func (w *starting) look(ctx context.Context) (done bool, err error) {
 	}
 	w.record = record
 	if exit := record.ExitOf(record.Process.Invocation); exit != nil {
-		return false, left(exit)
+		return false, w.left(ctx, &record, exit)
 	}
 	switch {
 	case record.Process.PID == 0:
@@ -110,7 +110,7 @@ func (w *starting) look(ctx context.Context) (done bool, err error) {
 	case w.wait == 0:
 		return true, nil
 	case proc.IsGone(record.Process.Identity) && proc.IsGone(record.Process.LauncherIdentity()):
-		return false, w.vanished()
+		return false, w.vanished(ctx)
 	}
 	if live, err := w.Registered(&record); err == nil && live.Status != "" {
 		w.ready = true
@@ -194,6 +194,15 @@ func (w *starting) waitsOn(live claude.Live) bool {
 	return time.Since(w.waiting) >= transcriptLag
 }
 
+// left is [left] of a start. A terminal that was closed may have been so by a hook of tmux, at
+// any moment from before the launcher's first step on.
+func (s *Supervisor) left(ctx context.Context, r *agent.Record, exit *agent.Exit) error {
+	if !exit.HungUp {
+		return left(exit)
+	}
+	return cmp.Or(s.endedByHook(ctx, r), left(exit))
+}
+
 // left says how claude ended before it was ready, in its own words.
 func left(exit *agent.Exit) error {
 	if exit.Error != "" {
@@ -230,22 +239,22 @@ func quoteScreen(screen string) string {
 
 // vanished is the end of a start of which nobody could write the end down. One more
 // look decides: the exit may have been recorded between the two.
-func (w *starting) vanished() error {
+func (w *starting) vanished(ctx context.Context) error {
 	record, err := w.Store.Load(w.record.Handle)
 	if err != nil {
 		return err
 	}
 	if exit := record.ExitOf(record.Process.Invocation); exit != nil {
-		return left(exit)
+		return w.left(ctx, &record, exit)
 	}
-	return agent.Errorf(agent.Failed, "the launcher was killed during the start")
+	return cmp.Or[error](w.endedByHook(ctx, &record), agent.Errorf(agent.Failed, "the launcher was killed during the start"))
 }
 
 // checkLauncher notices a launcher, or its tmux session, that ended before claude ran.
 func (w *starting) checkLauncher(ctx context.Context) error {
 	if w.record.Process.Launcher.PID != 0 {
 		if proc.IsGone(w.record.Process.LauncherIdentity()) {
-			return w.vanished()
+			return w.vanished(ctx)
 		}
 		return nil
 	}
@@ -253,12 +262,12 @@ func (w *starting) checkLauncher(ctx context.Context) error {
 		return nil
 	}
 	w.lastScreen = time.Now()
-	client, panes, err := w.Panes(ctx, &w.record)
+	_, panes, err := w.Panes(ctx, &w.record)
 	if err != nil {
 		return observe.InVain(err)
 	}
 	if _, there := observe.PaneOf(panes, w.record.Process); !there {
-		return cmp.Or(endedByHook(ctx, client), w.vanished())
+		return w.vanished(ctx)
 	}
 	return nil
 }
@@ -286,7 +295,7 @@ func (s *Supervisor) leftMeanwhile(ctx context.Context, handle agent.Handle) err
 		return err
 	}
 	if exit := r.ExitOf(r.Process.Invocation); exit != nil {
-		return left(exit)
+		return s.left(ctx, &r, exit)
 	}
 	return agent.Errorf(agent.Failed, "claude and its launcher were killed during the start")
 }
@@ -294,6 +303,9 @@ func (s *Supervisor) leftMeanwhile(ctx context.Context, handle agent.Handle) err
 // verify checks that what runs is what was recorded and runs alone, and ends it when
 // it does not.
 func (s *Supervisor) verify(ctx context.Context, r agent.Record) error {
+	if r.Process.Tmux != nil && proc.Terminal(r.Process.Launcher.PID) == "" { // its pane was closed: it is leaving
+		proc.WaitGone(ctx, r.Process.Identity, startLimit)
+	}
 	drift, err := s.drift(&r)
 	if proc.IsGone(r.Process.Identity) {
 		return s.leftMeanwhile(ctx, r.Handle)
