@@ -98,6 +98,10 @@ type Identified struct {
 	PidfdInode uint64 `json:"pidfd_inode,omitempty"` // no other process's while the machine is up; 0: a kernel before 6.9
 }
 
+func (id Identified) String() string {
+	return fmt.Sprintf("pid %d, started at %d", id.PID, id.StartTicks)
+}
+
 // Claude is the process that stands in Claude's registry.
 func (p *Process) Claude() Identified {
 	if p.Wrapped != nil {

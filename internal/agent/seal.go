@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Seal vouches that the user, or a command of the user's, has written what a record makes
@@ -18,7 +19,8 @@ type Seal struct {
 type Field struct{ Name, Value string }
 
 // LaunchFields are all that decides what a start of the agent runs, and where. What is only
-// observed is not among them: whoever forges that has the same agent started.
+// observed is not among them: whoever forges that has the same agent started. Of its process it
+// is what stands for a mark that the process itself would have to bear.
 func (r *Record) LaunchFields() []Field {
 	return []Field{
 		{"schema", strconv.Itoa(r.Schema)},
@@ -36,7 +38,27 @@ func (r *Record) LaunchFields() []Field {
 		{"restart", r.Restart.Policy},
 		{"may_manage", strconv.FormatBool(r.MayManage)},
 		{"depth", strconv.Itoa(r.Depth)},
+		{"process", r.Process.unmarked()},
 	}
+}
+
+// unmarked is what is believed of a start although nothing else shows it: which process a person
+// has given over, which one is below a wrapper, and where a tmux server of no usual place is.
+func (p *Process) unmarked() string {
+	if p == nil {
+		return ""
+	}
+	var parts []string
+	if p.Adopted != nil {
+		parts = append(parts, "adopted", p.Identified.String(), strconv.FormatInt(p.Adopted.RegisteredMS, 10))
+	}
+	if p.Wrapped != nil {
+		parts = append(parts, "wrapped", p.Wrapped.String())
+	}
+	if p.Tmux != nil && strings.ContainsRune(p.Tmux.Socket, '/') {
+		parts = append(parts, "socket", p.Tmux.Socket)
+	}
+	return words(len(parts), func(i int) string { return parts[i] })
 }
 
 // words writes a list so that no two lists are written alike.

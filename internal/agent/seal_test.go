@@ -11,7 +11,7 @@ import (
 func TestEveryFieldIsSealedOrObserved(t *testing.T) {
 	t.Parallel()
 	observed := []string{ // none of these changes what a start runs, or where
-		"tmux_session", "started", "pid", "created", "claude_version", "desired", "env_names", "transcript_seen", "process", "exits", "seal",
+		"tmux_session", "started", "pid", "created", "claude_version", "desired", "env_names", "transcript_seen", "exits", "seal",
 	}
 	var sealed []string
 	for _, field := range (&Record{}).LaunchFields() {

@@ -114,22 +114,29 @@ func (f *factory) confirmed(question string) bool {
 func requestLines(asked supervisor.Request) []line {
 	r := &asked.Record
 	var lines []line
-	if asked.Prompt != "" { // first: however long it is, the rest stands right above the question
-		lines = append(lines, line{"Prompt", strconv.Quote(asked.Prompt)})
+	// First what may be of any length: the rest stands right above the question.
+	if r.InitialPrompt != "" {
+		lines = append(lines, line{"Prompt", strconv.Quote(r.InitialPrompt)})
 	}
-	lines = append(lines, []line{
-		{"Program", cmp.Or(asked.Program, "claude, which is not found now")},
-		{"Folder", strconv.Quote(r.LaunchCwd())},
-		{"Model", modelName(r.Model)},
-		{"Permissions", string(r.LaunchPermissionMode())},
-		{"Session ID", string(r.SessionID)},
-	}...)
-	lines = append(lines, carriedLines(r)...)
-	for _, previous := range r.PreviousSessions {
+	for _, previous := range r.PreviousSessions[max(0, len(r.PreviousSessions)-previousShown):] {
 		lines = append(lines, line{"Previous", string(previous.SessionID)})
+	}
+	if earlier := len(r.PreviousSessions) - previousShown; earlier > 0 {
+		lines = append(lines, line{"Previous", "and " + agent.Count(earlier, "earlier conversation")})
 	}
 	for _, kept := range asked.Transcripts {
 		lines = append(lines, line{"Transcript", fmt.Sprintf("%s, %s, would be put back when Claude's own is gone", strconv.Quote(kept.Path), agent.Bytes(uint64(kept.Size)))}) //nolint:gosec // a size is not negative
+	}
+	lines = append(lines, carriedLines(r)...)
+	lines = append(lines, []line{
+		{"Session ID", string(r.SessionID)},
+		{"Model", modelName(r.Model)},
+		{"Program", cmp.Or(asked.Program, "claude, which is not found now")},
+		{"Folder", strconv.Quote(asked.Folder)},
+		{"Permissions", string(r.LaunchPermissionMode())},
+	}...)
+	if p := r.Process; p != nil && p.Tmux != nil && strings.ContainsRune(p.Tmux.Socket, '/') {
+		lines = append(lines, line{"Tmux socket", strconv.Quote(p.Tmux.Socket)})
 	}
 	if len(asked.Changed) > 0 {
 		lines = append(lines, line{"Changed", "since it was allowed: " + strings.Join(asked.Changed, ", ")})
@@ -137,10 +144,13 @@ func requestLines(asked supervisor.Request) []line {
 	return lines
 }
 
+// previousShown is how many of its earlier conversations are named; nothing is sent into them.
+const previousShown = 5
+
 // carriedLines are what a record gives an agent besides conversation, model, mode and folder,
 // a part a line and nothing left out.
 func carriedLines(r *agent.Record) []line {
-	lines := []line{{"Config folder", configFolder(r)}, {"Arguments", quotedList(r.ClaudeArgs)}}
+	var lines []line
 	for _, name := range slices.Sorted(maps.Keys(r.Env)) {
 		lines = append(lines, line{"Variable", name + "=" + strconv.Quote(r.Env[name])})
 	}
@@ -150,7 +160,7 @@ func carriedLines(r *agent.Record) []line {
 	if r.Depth > 0 {
 		lines = append(lines, line{"Spawned by", "an agent, " + agent.Count(r.Depth, "agent") + " away from a person"})
 	}
-	return lines
+	return append(lines, line{"Config folder", configFolder(r)}, line{"Arguments", quotedList(r.ClaudeArgs)})
 }
 
 func configFolder(r *agent.Record) string {

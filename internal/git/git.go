@@ -36,8 +36,10 @@ var errNone = errors.New("no git repository")
 func (f Folder) run(ctx context.Context, args ...string) (out string, code int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	// core.fsmonitor names a program.
-	cmd := exec.CommandContext(ctx, "git", append([]string{"--no-optional-locks", "-c", "core.fsmonitor=false"}, args...)...)
+	// core.fsmonitor names a program. A folder that looks like a repository is none without a .git:
+	// plain files of a project, as any tool may write them, would make one.
+	safe := []string{"--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "safe.bareRepository=explicit"}
+	cmd := exec.CommandContext(ctx, "git", append(safe, args...)...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = f.Parent, f.environment(), time.Second
 	text, err := cmd.Output()
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok && ctx.Err() == nil {
@@ -50,9 +52,9 @@ func (f Folder) run(ctx context.Context, args ...string) (out string, code int, 
 }
 
 // environment is what git needs to find itself and its user's configuration, which says whose
-// repositories are safe.
+// repositories are safe. What a repository lacks is not fetched: it names the program that would.
 func (f Folder) environment() []string {
-	env := []string{"LC_ALL=C"}
+	env := []string{"LC_ALL=C", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none"}
 	for _, entry := range f.Env {
 		switch name, _, _ := strings.Cut(entry, "="); name {
 		case "HOME", "PATH", "XDG_CONFIG_HOME", "TMPDIR":

@@ -35,7 +35,8 @@ func (l *Launcher) recordExit(ctx context.Context, handle agent.Handle, child *c
 		if err := checkCurrent(r, child.invocation); err != nil {
 			return err
 		}
-		if id, moved := child.movedTo(r, l.Store.Report(handle)); moved {
+		allowed := agent.KindOf(l.Store.CheckSeal(r)) != agent.Held // else what runs below a wrapper may be anybody's
+		if id, moved := child.movedTo(r, l.Store.Report(handle)); moved && allowed {
 			r.Replace(id, exit.At, claude.Moved)
 		}
 		spoken, err := child.config.Spoken(r.SessionID)

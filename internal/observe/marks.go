@@ -41,6 +41,12 @@ func (o *Observer) OfOriginal(r *agent.Record, pid int) bool {
 		cwd, _ := proc.Cwd(pid)
 		return err == nil && len(words) > 0 && !names(words, r.Handle) || o.IsOriginal(cwd, r.Handle)
 	}
+	return o.OfOtherAgent(r, pid)
+}
+
+// OfOtherAgent tells whether a process was started as an agent of another name, or of another
+// project that has the agent too.
+func (o *Observer) OfOtherAgent(r *agent.Record, pid int) bool {
 	handle, named := proc.Variable(pid, agent.HandleVariable)
 	root, _ := proc.Variable(pid, agent.RootVariable)
 	return named && !agent.Handle(handle).Same(r.Handle) || o.IsOriginal(root, r.Handle)

@@ -48,6 +48,9 @@ func MoveSeen(ctx context.Context, opened *store.Store, r *agent.Record, entry c
 // MoveTo moves the record of a live agent to another conversation, writes that down and tells
 // the launcher, whose lease has to follow.
 func MoveTo(ctx context.Context, opened *store.Store, from *agent.Record, id agent.SessionID, reason string, at time.Time) (agent.Record, error) {
+	if err := opened.CheckSeal(from); agent.KindOf(err) == agent.Held { // its process may be anybody's
+		return *from, err
+	}
 	at = at.UTC().Truncate(time.Second)
 	r, untold, err := opened.Move(ctx, from.Handle, at, func(r *agent.Record) error {
 		if !SameStart(r.Process, from.Process) || r.SessionID != from.SessionID {

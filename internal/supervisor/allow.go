@@ -15,7 +15,7 @@ type Request struct {
 	Allowed bool     // it is already
 	Changed []string // fields that are not as they were allowed last; none when that is not known
 	Program string   // path of claude; "" when there is none now
-	Prompt  string   // that a start would send; "" for none
+	Folder  string   // where it would run, without links
 
 	Transcripts []store.Kept // that lie in the project, and would be taken over into the archive
 }
@@ -33,9 +33,9 @@ func (s *Supervisor) Request(handle agent.Handle) (Request, error) {
 	}
 	asked := Request{Record: r, Allowed: err == nil, Changed: s.Store.ChangedSinceSealed(&r)}
 	asked.Program, _ = claude.FindBinary(s.Variable(claude.BinaryVariable)) // it may be installed later
-	if r.TranscriptSeen.IsZero() {
-		asked.Prompt = r.InitialPrompt
-	}
+	moved := r
+	s.relocate(&moved, "")
+	asked.Folder = realPath(moved.LaunchCwd())
 	asked.Transcripts, err = s.inProject(&r)
 	return asked, err
 }

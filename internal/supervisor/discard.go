@@ -11,6 +11,9 @@ import (
 // stays. Agents of other projects are not known here: one that has a conversation too, in a
 // copy of the project, has it from Claude's transcript, and its next look keeps that again.
 func (s *Supervisor) discard(r *agent.Record) ([]string, error) {
+	if s.Store.CheckSeal(r) != nil {
+		return s.keptPaths(r), nil // the conversations that it names may be anybody's
+	}
 	config, err := s.ConfigOf(r)
 	if err != nil {
 		return nil, err

@@ -26,6 +26,11 @@ func (s *Supervisor) checkEndable(ctx context.Context, r *agent.Record) error {
 	if r.Process == nil {
 		return s.checkUnidentified(r)
 	}
+	if r.Process.Adopted != nil { // it bears no mark: the record alone says that it is ours
+		if err := s.Store.CheckSeal(r); err != nil {
+			return err
+		}
+	}
 	if !elsewhere(r) {
 		return s.checkMarks(ctx, r)
 	}
@@ -154,7 +159,7 @@ func (s *Supervisor) ownOnly(r *agent.Record, ids []agent.Identity) []agent.Iden
 	seen := map[int]bool{r.Process.PID: true, r.Process.Launcher.PID: true}
 	return slices.DeleteFunc(ids, func(id agent.Identity) bool {
 		other, carries := proc.Variable(id.PID, agent.InvocationVariable)
-		foreign := carries && other != string(r.Process.Invocation)
+		foreign := carries && other != string(r.Process.Invocation) || s.OfOtherAgent(r, id.PID)
 		drop := foreign || seen[id.PID] || slices.Contains(ancestors, id.PID) || s.InForeignTmux(r, id.PID)
 		seen[id.PID] = true
 		return drop

@@ -18,7 +18,7 @@ import (
 // with its end nobody would know it.
 func (s *Supervisor) follow(r *agent.Record) {
 	config, err := s.ConfigOf(r)
-	if err != nil {
+	if err != nil || agent.KindOf(s.Store.CheckSeal(r)) == agent.Held { // of a record that is not allowed, the process may be anybody's
 		return
 	}
 	if id, moved := config.MovedTo(r, s.Store.Report(r.Handle), 0); moved {

@@ -15,6 +15,7 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/launcher"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/trust"
 )
 
 // Claude deletes transcripts after some weeks, and people do by mistake. Each verb that sees
@@ -29,7 +30,15 @@ type Restored struct {
 
 // keep keeps the transcripts of an agent. What prevents it is written down and is no
 // failure of the verb.
+//
+// What the archive keeps is what an agent is given back, so nothing is kept for a record that is
+// not allowed: it may name anybody's conversation, and a folder of its own with another one.
 func (s *Supervisor) keep(ctx context.Context, r *agent.Record) error {
+	if err := s.Store.CheckSeal(r); agent.KindOf(err) == agent.Held {
+		return nil
+	} else if err != nil {
+		return err
+	}
 	config, err := s.ConfigOf(r)
 	if err != nil {
 		return err
@@ -209,7 +218,9 @@ func (s *Supervisor) addKept(ctx context.Context, view *View) {
 	id, path := view.Record.SessionID, ""
 	if view.Transcript != nil {
 		path = view.Transcript.Path
-		view.Unkept = s.Store.KeepTranscript(ctx, id, path)
+		if view.NotAllowed == nil {
+			view.Unkept = s.Store.KeepTranscript(ctx, id, path)
+		}
 	}
 	freshness, err := s.Store.Freshness(id, path)
 	view.Kept, view.Unkept = freshness, cmp.Or(view.Unkept, err)
@@ -249,6 +260,10 @@ func (c Caller) keepHooked(ctx context.Context, opened *store.Store, hook claude
 	r, err := opened.Load(c.Handle)
 	if err != nil || !slices.Contains(conversations(&r), hook.SessionID) {
 		return err
+	}
+	opened.Use(trust.NewKeeper(opened.Home())) // to check, and for nothing else: a hook does not seal
+	if opened.CheckSeal(&r) != nil {
+		return nil
 	}
 	err = opened.KeepTranscript(ctx, hook.SessionID, hook.Transcript)
 	if errors.Is(err, fs.ErrNotExist) {

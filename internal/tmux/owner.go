@@ -30,6 +30,10 @@ func checkSocket(path string) error {
 			Hint("use a tmux server of your own: --tmux-socket NAME")
 	}
 	info, err = os.Stat(path)
+	if err == nil && info.Mode()&fs.ModeSocket == 0 {
+		return agent.Errorf(agent.BadInput, "%s is not a socket, and tmux would replace it by one", agent.Quote(path)).
+			Hint("use another tmux server: --tmux-socket NAME")
+	}
 	if err == nil && ownerOf(info) != os.Geteuid() {
 		return agent.Errorf(agent.BadInput, "the tmux socket %s belongs to user id %d", agent.Quote(path), ownerOf(info)).
 			Hint("use a tmux server of your own: --tmux-socket NAME")
