@@ -243,7 +243,7 @@ func TestAdoptionThatWasTakenElsewhereEndsNobody(t *testing.T) {
 		}
 	}
 	take("alpha", "gamma", func(map[string]any) {})
-	m.refused(5, "Claude's registry does not confirm", "stop", "gamma", "--root", other)
+	m.refused(8, "the record is not allowed", "stop", "gamma", "--root", other)
 
 	live := map[string]any{}
 	if err := json.Unmarshal([]byte(read(t, filepath.Join(m.world.ConfigDir, "sessions", fmt.Sprint(spawned, ".json")))), &live); err != nil {
@@ -254,7 +254,7 @@ func TestAdoptionThatWasTakenElsewhereEndsNobody(t *testing.T) {
 		delete(process(fields), "launcher")
 		process(fields)["adopted"] = map[string]any{"at": "2026-02-20T11:44:07Z", "registered_ms": live["startedAt"]}
 	})
-	m.refused(5, "Claude's registry does not confirm", "stop", "delta", "--root", other)
+	m.refused(8, "the record is not allowed", "stop", "delta", "--root", other)
 	for _, alive := range []int{pid, spawned} {
 		if dead(alive) {
 			t.Errorf("process %d was ended", alive)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -23,9 +24,10 @@ type factory struct {
 	socket  string // --tmux-socket
 	json    bool   // --json
 
-	opened  *store.Store
-	servers *tmux.Servers
-	began   time.Time
+	opened   *store.Store
+	servers  *tmux.Servers
+	began    time.Time
+	launches atomic.Bool // this process is a launcher
 }
 
 func (f *factory) close() {

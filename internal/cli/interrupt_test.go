@@ -4,39 +4,32 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/signal"
 	"runtime"
 	"testing"
 
 	"golang.org/x/sys/unix"
-
-	"nbs-worker/internal/sim/rig"
 )
 
-// What is tidied up after one signal goes on after another, such as a second Ctrl-C.
-func TestSecondSignalEndsNothing(t *testing.T) {
-	ctx, stop := untilInterrupted(false)
+func TestSignalEndsTheContext(t *testing.T) {
+	ctx, stop := (&factory{}).untilInterrupted()
 	defer stop()
-	for range 10_000 { // long enough for whoever would let go of them after the first
-		interrupt(t)
-		<-ctx.Done()
-	}
+	interrupt(t)
+	<-ctx.Done()
 	if !errors.Is(ctx.Err(), context.Canceled) {
 		t.Error(ctx.Err())
 	}
 }
 
-// A brief command that takes longer than it should obeys a signal as the others do.
-func TestBriefCommandThatIsNot(t *testing.T) {
-	spared := make(chan os.Signal, 1) // a signal that comes before it is caught would end the test
-	signal.Notify(spared, unix.SIGTERM)
-	defer signal.Stop(spared)
-	ctx, stop := untilInterrupted(true)
+// The signals that a launcher gets are claude's to answer, however many.
+func TestSignalsEndNoLauncher(t *testing.T) {
+	f := &factory{}
+	f.launches.Store(true)
+	ctx, stop := f.untilInterrupted()
 	defer stop()
-	rig.Eventually(t, "it is interrupted", func() bool {
+	for range 10_000 {
 		interrupt(t)
-		return ctx.Err() != nil
-	})
+		<-ctx.Done()
+	}
 }
 
 // interrupt sends SIGTERM to the thread that it runs on, which has got it when this returns. One
@@ -51,9 +44,7 @@ func interrupt(t *testing.T) {
 }
 
 func TestStopEndsTheContext(t *testing.T) {
-	for _, brief := range []bool{false, true} {
-		ctx, stop := untilInterrupted(brief)
-		stop()
-		<-ctx.Done()
-	}
+	ctx, stop := (&factory{}).untilInterrupted()
+	stop()
+	<-ctx.Done()
 }

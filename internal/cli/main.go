@@ -7,7 +7,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,10 +17,9 @@ import (
 
 // Main runs the program with the arguments and returns its exit code.
 func Main(args []string, streams Streams) int {
-	neverCollect()
-	ctx, stop := untilInterrupted(isBrief(args))
-	defer stop()
 	f := &factory{streams: streams, began: time.Now().UTC()}
+	ctx, stop := f.untilInterrupted()
+	defer stop()
 	defer f.close()
 	root := newRootCmd(f, args...)
 	root.SetArgs(args)
@@ -52,15 +50,6 @@ func asksForJSON(args []string) bool {
 		asked, err := strconv.ParseBool(value)
 		return arg == "--json" || given && (asked || err != nil)
 	})
-}
-
-// neverCollect turns the garbage collector off, up to a size that no command should
-// reach: most end before it would have run a second time, and a launcher that waits for
-// claude would be woken every two minutes to collect nothing.
-func neverCollect() {
-	const enough = 256 << 20 // bytes
-	debug.SetMemoryLimit(enough)
-	debug.SetGCPercent(-1)
 }
 
 // exitError ends the program with a code of its own and without a message: claude's

@@ -6,42 +6,30 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// commands makes each of them by its name. A brief one is done within milliseconds, and says
-// nothing before.
+// commands makes each of them by its name.
 var commands = []struct {
-	name  string
-	make  func(*factory) *cobra.Command
-	brief bool
+	name string
+	make func(*factory) *cobra.Command
 }{
-	{"spawn", newSpawnCmd, false},
-	{"adopt", newAdoptCmd, false},
-	{"resume", newResumeCmd, false},
-	{"allow", newAllowCmd, false},
-	{"session", newSessionCmd, true},
-	{"list", newListCmd, true},
-	{"wait", newWaitCmd, false},
-	{"stop", newStopCmd, false},
-	{"dismiss", newDismissCmd, false},
-	{"attach", newAttachCmd, false},
-	{"screen", newScreenCmd, false},
-	{"logs", newLogsCmd, false},
-	{"events", newEventsCmd, false},
-	{"doctor", newDoctorCmd, false},
-	{"run", newRunCmd, false},
-	{"hook", newHookCmd, true},
-	{"statusline", newStatusLineCmd, true},
-	{"version", newVersionCmd, true},
-	{"schema", newSchemaCmd, true},
-}
-
-// isBrief tells whether a command line is of a brief command.
-func isBrief(args []string) bool {
-	for _, c := range commands {
-		if len(args) > 0 && args[0] == c.name {
-			return c.brief
-		}
-	}
-	return false
+	{"spawn", newSpawnCmd},
+	{"adopt", newAdoptCmd},
+	{"resume", newResumeCmd},
+	{"allow", newAllowCmd},
+	{"session", newSessionCmd},
+	{"list", newListCmd},
+	{"wait", newWaitCmd},
+	{"stop", newStopCmd},
+	{"dismiss", newDismissCmd},
+	{"attach", newAttachCmd},
+	{"screen", newScreenCmd},
+	{"logs", newLogsCmd},
+	{"events", newEventsCmd},
+	{"doctor", newDoctorCmd},
+	{"run", newRunCmd},
+	{"hook", newHookCmd},
+	{"statusline", newStatusLineCmd},
+	{"version", newVersionCmd},
+	{"schema", newSchemaCmd},
 }
 
 // newRootCmd makes the tree of commands, for a command line. Of a tree that is made for one

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -62,7 +63,7 @@ func runRun(ctx context.Context, f *factory, handle agent.Handle) (int, error) {
 func runHere(ctx context.Context, f *factory, s *supervisor.Supervisor, handle agent.Handle, ready supervisor.Prepared) (int, error) {
 	f.sayRestored(handle, ready.Restored)
 	f.sayLoss(handle, ready.Loss)
-	return launch(ctx, s.Store, handle, ready.Invocation)
+	return launch(ctx, f, s.Store, handle, ready.Invocation)
 }
 
 // runLaunched is the launcher in a pane. It was started in the project root, and
@@ -77,11 +78,15 @@ func runLaunched(ctx context.Context, f *factory, handle agent.Handle, id agent.
 		return 0, err
 	}
 	f.use(opened)
-	return launch(ctx, opened, handle, id)
+	return launch(ctx, f, opened, handle, id)
 }
 
 // launch keeps on when the terminal's signals arrive: they are claude's to answer.
-func launch(ctx context.Context, opened *store.Store, handle agent.Handle, id agent.Invocation) (int, error) {
+func launch(ctx context.Context, f *factory, opened *store.Store, handle agent.Handle, id agent.Invocation) (int, error) {
+	f.launches.Store(true)
+	debug.SetGCPercent(-1)  // it sleeps, and would be woken every two minutes to collect nothing
+	const enough = 64 << 20 // bytes; should it ever need more, it collects
+	debug.SetMemoryLimit(enough)
 	program, _ := os.Executable() // without, claude finds it on the PATH
 	l := &launcher.Launcher{Store: opened, Pane: launcher.PaneEnv(), Program: program, Now: time.Now}
 	return l.Run(context.WithoutCancel(ctx), handle, id)

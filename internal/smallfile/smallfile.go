@@ -1,5 +1,5 @@
-// Package smallfile reads small files in as few system calls as there can be: open, read
-// to the end, close. [os.ReadFile] takes more than twice as many, because it asks of each
+// Package smallfile reads small files in few system calls: open, read to the end, close.
+// [os.ReadFile] takes twice as many, because it asks of each
 // file whether it can be polled, and a command that looks at a thousand agents reads
 // three thousand files.
 //
@@ -193,8 +193,8 @@ func (d Dir) show(fd int, name string, limit int, look func([]byte) error) error
 	return look(*buffer)
 }
 
-// toEnd reads until a read returns less than it was asked for: of a file on disk, and of
-// those in /proc that are read here, that is the end.
+// toEnd reads until nothing more comes: a file in /proc may give less than it was asked for
+// and still go on.
 func toEnd(data []byte, fd, limit int) ([]byte, error) {
 	for {
 		data = slices.Grow(data, firstRead)
@@ -206,7 +206,7 @@ func toEnd(data []byte, fd, limit int) ([]byte, error) {
 			return data, err
 		case len(data) > limit:
 			return data, TooLargeError(limit)
-		case n < len(free):
+		case n == 0:
 			return data, nil
 		}
 	}
