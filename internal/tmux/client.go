@@ -115,7 +115,7 @@ func (c *Client) ask(ctx context.Context, limit time.Duration, dir string, args 
 	if err != nil {
 		return nil, agent.Errorf(agent.Failed, "tmux: %w", err)
 	}
-	c.shared.learnFrom(process.pid)
+	c.shared.learnFrom(process.cmd.Process.Pid)
 	q.process = process
 	return q, nil
 }
@@ -145,11 +145,15 @@ func (q *question) answer(ctx context.Context) (string, error) {
 	return string(q.process.stdout.text), nil
 }
 
+// flood is what is said of a client that printed too much.
+func (c *Client) flood() error {
+	return agent.Errorf(agent.Unfit, "tmux printed without end and was ended").
+		Hint("is it tmux at all? %s -V", c.binary)
+}
+
 // drop ends the client, whatever it would have said.
 func (q *question) drop() {
-	q.process.kill()
-	q.process.close()
-	_ = q.process.reap()
+	q.process.drop()
 }
 
 // endedEarly takes down how a call ended that was not waited for any longer.
