@@ -19,12 +19,11 @@ import (
 type endedAs struct {
 	Cause    string
 	LastExit *struct {
-		Code        int
-		Signal      string
-		Reason      string
-		LastScreen  string `json:"last_screen"`
-		OutOfMemory bool   `json:"out_of_memory"`
-		OOMKills    int    `json:"oom_kills"`
+		Code       int
+		Signal     string
+		Reason     string
+		LastScreen string `json:"last_screen"`
+		OOMKills   int    `json:"oom_kills"`
 	} `json:"last_exit"`
 	LastError *struct{ Class, Text, At string } `json:"last_error"`
 	Advice    []string
@@ -133,7 +132,7 @@ func TestDiedByKillOfClaude(t *testing.T) {
 	eachVersion(t, func(_ *testing.T, m *team) {
 		m.kill(m.remembers("alpha").RecordedPID, syscall.SIGKILL)
 		e := m.mustHaveDied("alpha", "crashed", "signal: killed")
-		if e.LastExit.OutOfMemory || !strings.Contains(e.LastExit.LastScreen, "OK, I will remember 42.") {
+		if e.LastExit.OOMKills != 0 || !strings.Contains(e.LastExit.LastScreen, "OK, I will remember 42.") {
 			m.Errorf("%+v", e.LastExit)
 		}
 		e.mustAdvise(m, bringBack)

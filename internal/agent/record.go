@@ -152,9 +152,8 @@ type Exit struct {
 	Cause  Cause  `json:"cause,omitempty"`
 	Detail string `json:"detail,omitempty"`
 
-	EndReason   string `json:"end_reason,omitempty"`    // as Claude named it: "prompt_input_exit"; "": it said nothing
-	OutOfMemory bool   `json:"out_of_memory,omitempty"` // the kernel killed it for want of memory, on evidence
-	OOMKills    uint64 `json:"oom_kills,omitempty"`     // processes of its memory cgroup that the kernel so killed while it ran
+	EndReason string `json:"end_reason,omitempty"` // as Claude named it: "prompt_input_exit"; "": it said nothing
+	OOMKills  uint64 `json:"oom_kills,omitempty"`  // processes of its memory cgroup that the kernel killed for want of memory while it ran
 }
 
 const (
@@ -260,13 +259,14 @@ func (e *Exit) Terminated() bool {
 	return e.Signal == "" && e.Code == codeOfTerm
 }
 
+// OutOfMemory tells whether the kernel has probably killed it for want of memory: a person, or a
+// program, may have been the one, after the kernel had killed another of the cgroup.
+func (e *Exit) OutOfMemory() bool { return e.OOMKills > 0 && e.Signal == "killed" }
+
 // memory says what the kernel did in the agent's memory cgroup.
 func (e *Exit) memory() string {
-	switch {
-	case e.OutOfMemory:
-		return ", by the kernel for want of memory"
-	case e.OOMKills > 0:
-		return fmt.Sprintf("; while it ran the kernel killed other processes, or this one, of its cgroup for want of memory: %d", e.OOMKills)
+	if !e.OutOfMemory() {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf(", probably by the kernel, which for want of memory has killed %s of its cgroup while it ran", Count(int(e.OOMKills), "process")) //nolint:gosec // processes fit
 }

@@ -37,7 +37,7 @@ const (
 	LostReboot   Cause = "lost: reboot"
 	LostTmux     Cause = "lost: tmux" // the tmux server in which it was started is gone
 	NeverStarted Cause = "never started"
-	OutOfMemory  Cause = "killed: out of memory" // by the kernel, and not by a person
+	OutOfMemory  Cause = "killed: probably out of memory" // by the kernel, and not by a person
 )
 
 var causes = []Cause{Exited, Crashed, Stopped, LostReboot, LostTmux, NeverStarted, OutOfMemory}

@@ -28,7 +28,7 @@ func fullView() supervisor.View {
 			PreviousSessions: []agent.PreviousSession{{SessionID: sessionID, Until: at, Reason: "clear"}},
 			Exits: []agent.Exit{
 				{At: at, Code: 7},
-				{At: at, Invocation: "i", Code: -1, Signal: "killed", HungUp: true, UptimeS: 8121, Error: "e", LastScreen: "bye\n\x1b[31m", EndReason: "other", OutOfMemory: true, OOMKills: 2},
+				{At: at, Invocation: "i", Code: -1, Signal: "killed", HungUp: true, UptimeS: 8121, Error: "e", LastScreen: "bye\n\x1b[31m", EndReason: "other", OOMKills: 2},
 			},
 		},
 			Status: agent.Status{

@@ -38,7 +38,7 @@ type child struct {
 	terminal terminal
 	started  time.Time
 	signals  chan os.Signal
-	memory   *proc.MemoryWatch
+	memory   proc.MemoryWatch
 	hungUp   atomic.Bool // the terminal went away
 	entry    atomic.Pointer[claude.Entry]
 }
@@ -48,7 +48,7 @@ type ending struct {
 	err    error // wait itself failed
 	status syscall.WaitStatus
 	hungUp bool
-	oom    proc.OOM
+	oom    uint64 // processes of its memory cgroup that the kernel has killed meanwhile
 }
 
 // startChild starts claude on this process's own terminal and in its process group:
@@ -161,8 +161,7 @@ func (c *child) wait() ending {
 		err = nil
 	}
 	status, _ := c.cmd.ProcessState.Sys().(syscall.WaitStatus)
-	oom := c.memory.End(status.Signaled() && status.Signal() == unix.SIGKILL)
-	return ending{err: err, status: status, hungUp: c.hungUp.Load() || c.terminal.gone(), oom: oom}
+	return ending{err: err, status: status, hungUp: c.hungUp.Load() || c.terminal.gone(), oom: c.memory.Kills()}
 }
 
 // shellCode is the exit code as a shell reports it.

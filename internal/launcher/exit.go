@@ -22,7 +22,7 @@ func (l *Launcher) recordExit(ctx context.Context, handle agent.Handle, child *c
 	exit := agent.Exit{
 		At: stamp(l.Now()), Invocation: child.invocation, Code: end.status.ExitStatus(), HungUp: end.hungUp,
 		UptimeS:   int64(l.Now().Sub(child.started) / time.Second),
-		EndReason: l.endReason(handle, child.invocation), OutOfMemory: end.oom.Killed, OOMKills: end.oom.Kills,
+		EndReason: l.endReason(handle, child.invocation), OOMKills: end.oom,
 	}
 	if !end.hungUp { // else there is no screen any more
 		exit.LastScreen = l.lastScreen(ctx)

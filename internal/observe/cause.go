@@ -47,7 +47,7 @@ func (d Death) Why(r *agent.Record) (agent.Cause, string) {
 		return exit.Cause, exit.Detail
 	case exit.Error != "":
 		return agent.NeverStarted, exit.Error
-	case exit.OutOfMemory:
+	case exit.OutOfMemory():
 		return agent.OutOfMemory, exit.Summary()
 	case d.endedByShutdown(exit):
 		return agent.LostReboot, exit.Summary()
@@ -109,7 +109,7 @@ func (d Death) settles(r *agent.Record, now time.Time) bool {
 		return false
 	case exit == nil:
 		return r.Process.PID != 0 || d.Rebooted
-	case exit.Cause != "" || exit.Error != "" || exit.OutOfMemory:
+	case exit.Cause != "" || exit.Error != "" || exit.OutOfMemory():
 		return false
 	default:
 		return d.Rebooted || exit.HungUp && (d.ServerGone || now.Sub(exit.At) > serverEnds)

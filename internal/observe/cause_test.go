@@ -41,8 +41,8 @@ func TestCauses(t *testing.T) {
 		"killed":                    {&agent.Exit{Code: -1, Signal: "killed"}, there, false, false, 9, agent.Crashed, "signal: killed"},
 		"killed, server gone later": {&agent.Exit{Code: -1, Signal: "killed"}, lost, false, false, 9, agent.Crashed, "signal: killed"},
 		"out of memory": {
-			&agent.Exit{Code: -1, Signal: "killed", OutOfMemory: true, OOMKills: 1}, there, false, false, 9,
-			agent.OutOfMemory, "signal: killed, by the kernel for want of memory",
+			&agent.Exit{Code: -1, Signal: "killed", OOMKills: 1}, there, false, false, 9,
+			agent.OutOfMemory, "signal: killed, probably by the kernel, which for want of memory has killed 1 process of its cgroup while it ran",
 		},
 		"launcher killed":       {nil, there, false, false, 9, agent.Crashed, "its launcher was killed, or could not write"},
 		"noted as crashed":      {&agent.Exit{Code: -1, Cause: agent.Crashed, Detail: "its launcher was killed"}, lost, true, false, 9, agent.Crashed, "its launcher was killed"},

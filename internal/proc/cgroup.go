@@ -9,24 +9,22 @@ import (
 )
 
 // oomFile is where the kernel counts the processes of a process's own memory cgroup that
-// it killed, and whether that file notifies of changes; "" when there is none.
-func oomFile(pid int) (path string, notifies bool) {
+// it killed; "" when there is none.
+func oomFile(pid int) string {
 	group, v2 := memoryCgroup(pid)
-	if group == "" {
-		return "", false
-	}
 	folder := cgroupFolder(group, v2)
-	if folder == "" {
-		return "", false
-	}
-	if !v2 {
-		return filepath.Join(folder, "memory.oom_control"), false
+	switch {
+	case group == "" || folder == "":
+		return ""
+	case !v2:
+		return filepath.Join(folder, "memory.oom_control")
 	}
 	// memory.events counts those of the cgroups inside, too. Before Linux 5.2 there is no other.
-	if local := filepath.Join(folder, "memory.events.local"); readable(local) {
-		return local, true
+	local := filepath.Join(folder, "memory.events.local")
+	if _, err := os.Stat(local); err == nil {
+		return local
 	}
-	return filepath.Join(folder, "memory.events"), true
+	return filepath.Join(folder, "memory.events")
 }
 
 // memoryCgroup reads from /proc/<pid>/cgroup where a process belongs to; lines are

@@ -52,18 +52,17 @@ type PreviousSession struct {
 
 // Exit is how a start ended.
 type Exit struct {
-	At          *time.Time       `json:"at"` // or when it was found, with code and uptime null
-	Invocation  agent.Invocation `json:"invocation"`
-	Code        *int             `json:"code"` // null: a signal ended it, or nobody saw it
-	Signal      string           `json:"signal,omitempty"`
-	HungUp      bool             `json:"hung_up,omitempty"` // its terminal went away
-	UptimeS     *int64           `json:"uptime_s"`
-	Error       string           `json:"error,omitempty"` // why claude was not started at all
-	Cause       string           `json:"cause,omitempty"` // as a look found it
-	Reason      string           `json:"reason,omitempty"`
-	LastScreen  string           `json:"last_screen,omitempty"`
-	OutOfMemory bool             `json:"out_of_memory,omitempty"`
-	OOMKills    uint64           `json:"oom_kills,omitempty"`
+	At         *time.Time       `json:"at"` // or when it was found, with code and uptime null
+	Invocation agent.Invocation `json:"invocation"`
+	Code       *int             `json:"code"` // null: a signal ended it, or nobody saw it
+	Signal     string           `json:"signal,omitempty"`
+	HungUp     bool             `json:"hung_up,omitempty"` // its terminal went away
+	UptimeS    *int64           `json:"uptime_s"`
+	Error      string           `json:"error,omitempty"` // why claude was not started at all
+	Cause      string           `json:"cause,omitempty"` // as a look found it
+	Reason     string           `json:"reason,omitempty"`
+	LastScreen string           `json:"last_screen,omitempty"`
+	OOMKills   uint64           `json:"oom_kills,omitempty"`
 }
 
 // LastError is the error of the API with which a turn ended.
@@ -118,7 +117,7 @@ func newExit(e *agent.Exit) *Exit {
 	}
 	out := &Exit{
 		At: known(e.At), Invocation: e.Invocation, Signal: e.Signal, HungUp: e.HungUp, Error: e.Error, Cause: string(e.Cause),
-		Reason: e.EndReason, LastScreen: e.LastScreen, OutOfMemory: e.OutOfMemory, OOMKills: e.OOMKills,
+		Reason: e.EndReason, LastScreen: e.LastScreen, OOMKills: e.OOMKills,
 	}
 	if e.Code >= 0 {
 		out.Code = &e.Code
