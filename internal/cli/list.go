@@ -15,7 +15,7 @@ import (
 	"nbs-worker/internal/wire"
 )
 
-type listOptions struct{ wide bool }
+type listOptions struct{ wide, usage bool }
 
 func newListCmd(f *factory) *cobra.Command {
 	o := &listOptions{}
@@ -25,11 +25,13 @@ func newListCmd(f *factory) *cobra.Command {
 		Short:   "Show all agents of the project",
 		Long: withCodes(`One line an agent: handle, state with what it waits for, model, since when it is so,
 context that is left, cost. What needs a person comes first. DESIRED is shown where it is
-not what is. --wide adds pid, session id and folder.
+not what is. --wide adds pid, session id and folder; --usage what the agent's processes use:
+resident memory, time of processors, bytes written to disks.
 
 In a pipe, by handle, without header and separated by tabs: handle, state, cause, desired,
 model, start in RFC 3339, percent of the context that is left, cost in USD, pid, session id,
-folder; "-" for what is not known. For programs there is --json.
+folder, and with --usage bytes, seconds, bytes; "-" for what is not known. For programs there
+is --json.
 
 A live agent is starting, idle, busy, waiting (for a person), retrying (the API refuses),
 failed (idle, and its last turn came to nothing) or unknown. One that should run and does
@@ -45,6 +47,7 @@ and its line stays. Two agents in one conversation are marked.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runList(cmd.Context(), f, o) },
 	}
 	cmd.Flags().BoolVarP(&o.wide, "wide", "w", false, "also pid, session id and folder")
+	cmd.Flags().BoolVar(&o.usage, "usage", false, "also memory, processor time and bytes written")
 	f.jsonFlag(cmd)
 	return cmd
 }
@@ -64,6 +67,9 @@ func runList(ctx context.Context, f *factory, o *listOptions) error {
 	}
 	if err != nil {
 		return failed(err, "list")
+	}
+	if o.usage {
+		supervisor.Measure(rows)
 	}
 	outcome := &partial{of: len(rows)}
 	said := map[string]bool{} // one tmux server that is down concerns all of its agents
@@ -94,20 +100,23 @@ func (f *factory) printList(rows []supervisor.Row, o *listOptions, bands agent.B
 		out := make([]wire.Agent, len(rows))
 		for i, row := range rows {
 			out[i] = wire.NewAgent(row.Handle, row.Sight, row.Context, row.Cost, bands, time.Now())
-			out[i].SharedWith = shared[row.Handle]
+			out[i].SharedWith, out[i].Usage = shared[row.Handle], wire.NewUsage(row.Usage)
 		}
 		return f.printJSON(out)
 	case len(rows) == 0:
 		f.note("no agents; start one: nbs-worker spawn HANDLE")
 		return nil
 	case !f.streams.OutTTY:
-		return f.printTabs(rows)
+		return f.printTabs(rows, o)
 	}
 	slices.SortStableFunc(rows, func(a, b supervisor.Row) int { return urgency(&a) - urgency(&b) })
 	undesired := slices.ContainsFunc(rows, func(row supervisor.Row) bool { return undesired(&row) })
 	header := []string{"HANDLE", "STATE", "MODEL", "SINCE", "CONTEXT", "COST"}
 	if undesired {
 		header = append(header, "DESIRED")
+	}
+	if o.usage {
+		header = append(header, "MEMORY", "CPU", "WRITTEN")
 	}
 	if o.wide {
 		header = append(header, "PID", "SESSION", "FOLDER")
@@ -122,6 +131,9 @@ func (f *factory) printList(rows []supervisor.Row, o *listOptions, bands agent.B
 		if undesired {
 			cells = append(cells, desiredCell(row))
 		}
+		if o.usage {
+			cells = append(cells, t.usage(row.Usage)...)
+		}
 		if o.wide {
 			cells = append(cells, pid(r.PID, row.Status), text(string(r.SessionID)), text(r.LaunchCwd()))
 		}
@@ -131,7 +143,7 @@ func (f *factory) printList(rows []supervisor.Row, o *listOptions, bands agent.B
 }
 
 // printTabs is the list for scripts.
-func (f *factory) printTabs(rows []supervisor.Row) error {
+func (f *factory) printTabs(rows []supervisor.Row, o *listOptions) error {
 	t := f.newTable()
 	for i := range rows {
 		row, r := &rows[i], &rows[i].Record
@@ -143,10 +155,14 @@ func (f *factory) printTabs(rows []supervisor.Row) error {
 		if row.Context != nil {
 			left = text(strconv.Itoa(row.Context.LeftPercent()))
 		}
-		t.row(
+		cells := []cell{
 			text(string(row.Handle)), text(state), text(cause), text(string(r.LaunchDesired())), text(string(r.Model)), t.time(r.Started),
 			left, t.cost(row.Cost), pid(r.PID, row.Status), text(string(r.SessionID)), text(r.LaunchCwd()),
-		)
+		}
+		if o.usage {
+			cells = append(cells, t.usage(row.Usage)...)
+		}
+		t.row(cells...)
 	}
 	return t.flush()
 }

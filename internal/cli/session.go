@@ -175,7 +175,8 @@ func pidLine(v supervisor.View) string {
 	case v.Record.PID == 0:
 		return "none yet"
 	case v.Status.SamePID && v.Usage != nil:
-		return fmt.Sprintf("%d, running (verified); %s, %s resident", v.Record.PID, agent.Count(v.Usage.Processes, "process"), agent.Bytes(v.Usage.RSS))
+		return fmt.Sprintf("%d, running (verified); %s, %s resident, %s of CPU, %s written", v.Record.PID,
+			agent.Count(v.Usage.Processes, "process"), agent.Bytes(v.Usage.RSS), seconds(v.Usage.CPUSeconds), agent.Bytes(v.Usage.Written))
 	case v.Status.State == agent.Unknown:
 		return fmt.Sprintf("%d, not to be judged from here", v.Record.PID)
 	default:

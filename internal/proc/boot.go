@@ -38,3 +38,7 @@ func Age(pid int) (time.Duration, error) {
 	started := time.Duration(stat.startTicks) * (time.Second / ticksPerSecond) //nolint:gosec // far below the limit
 	return time.Duration(up.Nano()) - started, nil
 }
+
+// ticksPerSecond is the same on all Linux machines that programs see, whatever the
+// kernel counts by inside.
+const ticksPerSecond = 100

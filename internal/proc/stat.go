@@ -16,7 +16,6 @@ type stat struct {
 	state      byte
 	ppid       int
 	terminal   uint64 // device number; 0: none
-	cpuTicks   uint64 // used, in user mode and in the kernel
 	startTicks uint64 // clock ticks since boot
 	flags      uint64 // of the kernel: PF_EXITING and others
 	pending    uint64 // signals that wait for the first thread; bit 0 is signal 1
@@ -53,8 +52,6 @@ const (
 	ppidField    = 4
 	ttyField     = 7
 	flagsField   = 9
-	userField    = 14
-	systemField  = 15
 	startField   = 22
 	pendingField = 31
 )
@@ -69,17 +66,15 @@ func parseStat(data []byte) (stat, error) {
 		fields[i], rest = nextWord(rest)
 	}
 	ppid, err1 := strconv.Atoi(string(fields[ppidField]))
-	terminal, err5 := strconv.ParseUint(string(fields[ttyField]), 10, 32)
-	user, err2 := strconv.ParseUint(string(fields[userField]), 10, 64)
-	system, err3 := strconv.ParseUint(string(fields[systemField]), 10, 64)
-	ticks, err4 := strconv.ParseUint(string(fields[startField]), 10, 64)
-	flags, err6 := strconv.ParseUint(string(fields[flagsField]), 10, 64)
-	pending, err7 := strconv.ParseUint(string(fields[pendingField]), 10, 64)
+	terminal, err3 := strconv.ParseUint(string(fields[ttyField]), 10, 32)
+	ticks, err2 := strconv.ParseUint(string(fields[startField]), 10, 64)
+	flags, err4 := strconv.ParseUint(string(fields[flagsField]), 10, 64)
+	pending, err5 := strconv.ParseUint(string(fields[pendingField]), 10, 64)
 	state := fields[stateField]
-	if end < 0 || errors.Join(err1, err2, err3, err4, err5, err6, err7) != nil || len(state) != 1 || !isLetter(state[0]) {
+	if end < 0 || errors.Join(err1, err2, err3, err4, err5) != nil || len(state) != 1 || !isLetter(state[0]) {
 		return stat{}, fmt.Errorf("malformed stat line of %d bytes", len(data))
 	}
-	return stat{state: state[0], ppid: ppid, terminal: terminal, cpuTicks: user + system, startTicks: ticks, flags: flags, pending: pending}, nil
+	return stat{state: state[0], ppid: ppid, terminal: terminal, startTicks: ticks, flags: flags, pending: pending}, nil
 }
 
 // nextWord cuts the first word off a line.

@@ -5,21 +5,21 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
+
+	"github.com/shirou/gopsutil/v3/process"
 )
 
 // Usage is what processes use of the machine.
 type Usage struct {
-	RSS        uint64  `json:"rss_bytes"`   // resident memory; shared pages count in each
-	CPUSeconds float64 `json:"cpu_seconds"` // user and system, since their start
-	Processes  int     `json:"processes"`
+	RSS        uint64  // resident memory in bytes; shared pages count in each
+	CPUSeconds float64 // user and system, since their start
+	Read       uint64  // bytes, from disks, since their start
+	Written    uint64  // bytes, to disks, since their start
+	Processes  int
 }
 
 // UsageOf adds up what a process and its descendants use. Those that start or end
 // meanwhile may be left out.
-//
-// It reads /proc itself: gopsutil, by which the tests check the numbers, finds out on
-// what kind of machine it is before it tells a time, which costs more than all the rest.
 func UsageOf(pid int) Usage {
 	var sum Usage
 	for queue := []int{pid}; len(queue) > 0; queue = queue[1:] {
@@ -28,29 +28,24 @@ func UsageOf(pid int) Usage {
 		if err != nil || stat.gone() {
 			continue
 		}
-		sum.Processes++
-		sum.RSS += residentBytes(queue[0])
-		sum.CPUSeconds += float64(stat.cpuTicks) / ticksPerSecond
+		sum.add(&process.Process{Pid: int32(queue[0])}) //nolint:gosec // a pid fits
 	}
 	return sum
 }
 
-// ticksPerSecond is the same on all Linux machines that programs see, whatever the
-// kernel counts by inside.
-const ticksPerSecond = 100
-
-// residentBytes is the second field of statm, in pages.
-func residentBytes(pid int) uint64 {
-	text, err := readProc(pid, "statm")
-	if err != nil {
-		return 0
+// add counts a process, as far as the kernel tells what it uses.
+func (u *Usage) add(p *process.Process) {
+	u.Processes++
+	if memory, err := p.MemoryInfo(); err == nil {
+		u.RSS += memory.RSS
 	}
-	fields := strings.Fields(string(text))
-	if len(fields) < 2 {
-		return 0
+	if times, err := p.Times(); err == nil {
+		u.CPUSeconds += times.User + times.System
 	}
-	pages, _ := strconv.ParseUint(fields[1], 10, 64)
-	return pages * uint64(os.Getpagesize()) //nolint:gosec // a page has a size
+	if io, err := p.IOCounters(); err == nil {
+		u.Read += io.ReadBytes
+		u.Written += io.WriteBytes
+	}
 }
 
 // childrenOf asks the kernel for the children of a process. The answer may lack one that

@@ -85,7 +85,7 @@ func NewSession(v supervisor.View, advice []string, bands agent.Bands, now time.
 		Agent: NewAgent(r.Handle, v.Sight, v.Context, v.Cost, bands, now), Retry: newRetry(v.Status.Retry),
 		Adopted: r.Process != nil && r.Process.Adopted != nil, RecordedPID: pid(r.PID), Created: known(r.Created),
 		ClaudeArgs: list(r.ClaudeArgs), Env: dictionary(r.Env), MayManage: r.MayManage, Depth: r.Depth, ClaudeVersion: r.ClaudeVersion, InitialPrompt: r.InitialPrompt, ConfigDir: r.ConfigDir,
-		Kept: v.Kept, Usage: newUsage(v.Usage), PreviousSessions: []PreviousSession{}, LastExit: newExit(r.LastExit()),
+		Kept: v.Kept, Usage: NewUsage(v.Usage), PreviousSessions: []PreviousSession{}, LastExit: newExit(r.LastExit()),
 		Advice: list(advice), Drift: newDrift(v.Drift), OtherClaudes: []OtherClaude{},
 	}
 	if v.Err == nil {

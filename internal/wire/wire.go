@@ -38,6 +38,7 @@ type Agent struct {
 	Cost           *Cost                `json:"cost"`
 	Allowed        *bool                `json:"allowed"`               // the user vouches for the record; null: not known
 	SharedWith     []agent.Handle       `json:"shared_with,omitempty"` // other agents of the same conversation
+	Usage          *Usage               `json:"usage,omitempty"`       // when it was asked for, of one that runs
 }
 
 // Context is how full a conversation is.
@@ -204,14 +205,17 @@ type Version struct {
 type Usage struct {
 	RSSBytes   uint64  `json:"rss_bytes"`
 	CPUSeconds float64 `json:"cpu_seconds"`
+	Read       uint64  `json:"read_bytes"`    // from disks
+	Written    uint64  `json:"written_bytes"` // to disks
 	Processes  int     `json:"processes"`
 }
 
-func newUsage(u *proc.Usage) *Usage {
+// NewUsage is what was measured; nil for nothing.
+func NewUsage(u *proc.Usage) *Usage {
 	if u == nil {
 		return nil
 	}
-	return &Usage{RSSBytes: u.RSS, CPUSeconds: u.CPUSeconds, Processes: u.Processes}
+	return &Usage{RSSBytes: u.RSS, CPUSeconds: u.CPUSeconds, Read: u.Read, Written: u.Written, Processes: u.Processes}
 }
 
 // Drift is a difference between a record and the process that runs.

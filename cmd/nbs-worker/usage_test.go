@@ -1,0 +1,40 @@
+package main
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// What agents use of the machine is measured for those that run, when it is asked for.
+func TestListWithUsage(t *testing.T) {
+	m := real(t)
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	m.ok("spawn", "beta", "--model", "sonnet")
+	m.ok("stop", "beta")
+	lines := strings.Split(strings.TrimSpace(m.ok("list", "--usage")), "\n")
+	if len(lines) != 2 || !strings.HasSuffix(lines[1], "\t-\t-\t-") {
+		t.Fatalf("%q", lines)
+	}
+	fields := strings.Split(lines[0], "\t")
+	memory, _ := strconv.ParseUint(fields[len(fields)-3], 10, 64)
+	cpu, _ := strconv.ParseFloat(fields[len(fields)-2], 64)
+	if memory < 50<<20 || cpu <= 0 {
+		t.Errorf("%q", fields)
+	}
+	var agents []struct {
+		Usage *struct {
+			RSS uint64 `json:"rss_bytes"`
+		}
+	}
+	if err := json.Unmarshal([]byte(m.ok("list", "--usage", "--json")), &agents); err != nil {
+		t.Fatal(err)
+	}
+	if agents[0].Usage == nil || agents[0].Usage.RSS < 50<<20 || agents[1].Usage != nil {
+		t.Errorf("%+v", agents)
+	}
+	if plain := m.ok("list", "--json"); strings.Contains(plain, "rss_bytes") {
+		t.Error(plain)
+	}
+}
