@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -48,6 +49,24 @@ func TestLauncherForwardsTermAndHangup(t *testing.T) {
 			m.mustBeInTheJournal("exit", "alpha", before.SessionID)
 			m.mustRemember("alpha", before)
 		})
+	}
+}
+
+// Who asks claude to leave does not wait until the launcher has followed it into another
+// conversation.
+func TestLauncherForwardsTermWhileItWaitsForALock(t *testing.T) {
+	m := standIn(t)
+	before := m.remembers("alpha")
+	launcher := m.launcher("alpha")
+	letGo := m.holdLock("alpha.record")
+	defer letGo()
+	m.typeLine(before, "/clear")
+	m.waitFor("the launcher waits for the record", func() (bool, string) { return waitsForLock(t, launcher) })
+	begun := time.Now()
+	m.kill(launcher, syscall.SIGTERM)
+	m.waitDead(before.RecordedPID)
+	if took := time.Since(begun); took > 2*time.Second { // it would wait for five
+		t.Errorf("it took %s", took)
 	}
 }
 

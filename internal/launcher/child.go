@@ -38,6 +38,7 @@ type child struct {
 	terminal terminal
 	started  time.Time
 	signals  chan os.Signal
+	moves    chan struct{} // has a word when the record may have moved
 	memory   proc.MemoryWatch
 	hungUp   atomic.Bool // the terminal went away
 	entry    atomic.Pointer[claude.Entry]
@@ -56,18 +57,20 @@ type ending struct {
 // draw. The signals of the keyboard are caught, not ignored, since an ignored
 // signal stays ignored in the child.
 func startChild(c command) (*child, error) {
-	started := &child{command: c, terminal: saveTerminal(), started: c.now(), signals: make(chan os.Signal, 16)}
+	started := &child{command: c, terminal: saveTerminal(), started: c.now(), signals: make(chan os.Signal, 16), moves: make(chan struct{}, 1)}
 	signal.Notify(started.signals, unix.SIGINT, unix.SIGQUIT, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGTERM, unix.SIGHUP, observe.FollowSignal)
 	cmd := exec.Command(c.program, c.args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Dir, cmd.Env = c.dir, c.env
 	limitOpenFiles(c.openFiles)
 	if err := cmd.Start(); err != nil {
+		signal.Stop(started.signals)
 		return nil, startFailure(err, c)
 	}
 	started.cmd = cmd
 	started.memory = proc.WatchMemory(cmd.Process.Pid)
 	go started.forward()
+	go started.followMoves()
 	return started, nil
 }
 
@@ -106,11 +109,22 @@ func (c *child) forward() {
 			_ = c.cmd.Process.Signal(sig)
 		case observe.FollowSignal:
 			c.holdEntry()
-			c.follow()
+			select {
+			case c.moves <- struct{}{}:
+			default: // one look is asked for already
+			}
 		case unix.SIGTSTP:
 			// C-z makes claude suspend itself, and in a pane nobody types fg.
 			time.AfterFunc(settle, func() { _ = c.cmd.Process.Signal(unix.SIGCONT) })
 		}
+	}
+}
+
+// followMoves follows the record beside the signals: it may wait for a lock, and what ends claude
+// does not wait for that.
+func (c *child) followMoves() {
+	for range c.moves {
+		c.follow()
 	}
 }
 
