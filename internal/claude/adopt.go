@@ -14,10 +14,6 @@ func IsClaude(cmdline []string) bool {
 	return len(cmdline) > 0 && filepath.Base(cmdline[0]) == "claude"
 }
 
-// Interactive tells whether the session is one at a terminal, and not of claude -p, of an
-// editor, or in the background.
-func (l Live) Interactive() bool { return l.Kind == "interactive" && l.Entrypoint == "cli" }
-
 // Amnesia returns the variable of an environment that keeps claude from writing a
 // transcript, or "".
 func Amnesia(variable func(name string) (string, bool)) string {

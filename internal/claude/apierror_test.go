@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"nbs-worker/internal/agent"
 )
 
 const rateLimitLine = `{"isSidechain":false,"type":"assistant","isApiErrorMessage":true,"error":"rate_limit","timestamp":"2026-02-20T11:44:07.123Z",` +
@@ -52,20 +50,5 @@ func TestTextOfAnErrorIsShort(t *testing.T) {
 	got, err := newConfig(t).putTranscript(t, long).LastTurn()
 	if err != nil || len(got.Error.Text) > apiErrorText+len("…") || !strings.HasSuffix(got.Error.Text, "é…") {
 		t.Errorf("%+v, %v", got.Error, err)
-	}
-}
-
-func TestEndReasons(t *testing.T) {
-	t.Parallel()
-	for said, want := range map[string]string{
-		"prompt_input_exit": "prompt_input_exit", "other": "other", "": "",
-		"clear": "", "resume": "", "\x1b[2J": "", strings.Repeat("a", 65): "",
-	} {
-		if got := EndReason(&agent.End{Reason: said}); got != want {
-			t.Errorf("%q: %q; want %q", said, got, want)
-		}
-	}
-	if EndReason(nil) != "" {
-		t.Error("nothing was said")
 	}
 }

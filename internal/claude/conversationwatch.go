@@ -10,7 +10,7 @@ import (
 // transcript that appears, and of a claude that goes into another one. Some may not exist.
 func (c Config) ConversationFolders() ([]string, error) {
 	projects := filepath.Join(c.dir, "projects")
-	dirs := []string{c.dir, c.registry(), projects}
+	dirs := []string{c.dir, c.Registry().Dir(), projects}
 	folders, err := os.ReadDir(projects)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err

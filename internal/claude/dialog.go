@@ -1,6 +1,10 @@
 package claude
 
-import "slices"
+import (
+	"slices"
+
+	"nbs-worker/internal/claude/live"
+)
 
 // Dialog is what claude asks a person.
 type Dialog string
@@ -59,9 +63,9 @@ func (d Dialog) Question() string {
 func (d Dialog) Waits() string {
 	switch d {
 	case DialogPermission:
-		return permissionPrompt
+		return live.PermissionPrompt
 	case DialogQuestion:
-		return inputNeeded
+		return live.InputNeeded
 	case DialogOther:
 		return "dialog open"
 	default:

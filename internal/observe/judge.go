@@ -8,6 +8,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/proc"
 )
 
@@ -41,7 +42,7 @@ type Evidence struct {
 	Ending        bool          // it was killed, or is on its way out, and not gone yet
 	LauncherLives bool
 	BeingStarted  bool           // another command is at work to start it
-	Entry         *claude.Live   // its entry in Claude's registry; nil: none
+	Entry         *live.Entry    // its entry in Claude's registry; nil: none
 	Report        agent.Report   // what its hooks said in this start; empty: nothing
 	Failure       *agent.Failure // with which the last turn of this start ended; nil: with none
 	TurnDone      bool           // the last turn of this start ended well
@@ -142,11 +143,11 @@ func (e *Evidence) registered() (status agent.Status, known bool) {
 	}
 	status = agent.Status{Source: agent.FromRegistry}
 	switch e.Entry.Status {
-	case claude.StatusIdle:
+	case live.StatusIdle:
 		status.State = agent.Idle
-	case claude.StatusBusy:
+	case live.StatusBusy:
 		status.State = agent.Busy
-	case claude.StatusWaiting:
+	case live.StatusWaiting:
 		status.State, status.Detail = agent.Waiting, e.Entry.WaitingFor
 	default:
 		return status, false

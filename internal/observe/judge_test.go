@@ -7,13 +7,14 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/proc"
 )
 
 var now = time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC)
 
-func entry(status string) *claude.Live {
-	return &claude.Live{Status: status, UpdatedMS: now.Add(-2 * time.Second).UnixMilli()}
+func entry(status string) *live.Entry {
+	return &live.Entry{Status: status, UpdatedMS: now.Add(-2 * time.Second).UnixMilli()}
 }
 
 func said(state agent.State, hook, detail string) agent.Report {
@@ -40,7 +41,7 @@ var (
 const young, old = time.Second, time.Hour // since its start
 
 var living = map[string]struct {
-	entry   *claude.Live
+	entry   *live.Entry
 	report  agent.Report
 	screen  claude.Reading
 	failure *agent.Failure

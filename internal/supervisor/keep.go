@@ -13,6 +13,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/launcher"
 	"nbs-worker/internal/store"
 )
@@ -237,7 +238,7 @@ func (s *Supervisor) longerAside(r *agent.Record, size int64) bool {
 // keepHooked keeps the transcript that a hook names, at the ends of turns and of
 // conversations; after a /clear nobody else sees the old one in time. Only of conversations
 // that are the agent's: what is kept of another's is what that one would be given back.
-func (c Caller) keepHooked(ctx context.Context, opened *store.Store, hook claude.Hook) error {
+func (c Caller) keepHooked(ctx context.Context, opened *store.Store, hook live.Hook) error {
 	switch hook.Event {
 	case "UserPromptSubmit", "Stop", "StopFailure", "SessionEnd":
 	default:

@@ -12,6 +12,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
 )
 
 // LogQuery says what of an agent's conversation is wanted.
@@ -95,8 +96,8 @@ func (l *logs) sessionsOf(r *agent.Record) []LogSession {
 		all = append(all, LogSession{SessionID: p.SessionID, Until: p.Until, Reason: p.Reason})
 	}
 	all = append(all, LogSession{SessionID: r.SessionID})
-	if id, moved := l.config.MovedTo(r, l.Store.Report(r.Handle), hookLead(r)); moved {
-		all[len(all)-1].Reason = claude.Moved
+	if id, moved := l.config.Registry().MovedTo(r, l.Store.Report(r.Handle), hookLead(r)); moved {
+		all[len(all)-1].Reason = live.Moved
 		all = append(all, LogSession{SessionID: id})
 	}
 	return all

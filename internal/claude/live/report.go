@@ -1,4 +1,4 @@
-package claude
+package live
 
 import (
 	"slices"
@@ -8,10 +8,10 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Details of an activity.
+// Details of an activity. The first two are also what the registry says a session waits for.
 const (
-	permissionPrompt = "permission prompt"
-	inputNeeded      = "input needed"
+	PermissionPrompt = "permission prompt"
+	InputNeeded      = "input needed"
 	compacting       = "compacting"
 )
 
@@ -112,9 +112,9 @@ func (h Hook) activity() (state agent.State, detail string, said bool) {
 		return agent.Busy, "", true
 	case "PermissionRequest":
 		if h.Tool == "AskUserQuestion" {
-			return agent.Waiting, inputNeeded, true
+			return agent.Waiting, InputNeeded, true
 		}
-		return agent.Waiting, permissionPrompt, true
+		return agent.Waiting, PermissionPrompt, true
 	case "Notification":
 		return agent.Idle, "", h.Notification == "idle_prompt"
 	case "PreCompact":

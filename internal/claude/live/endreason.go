@@ -1,4 +1,4 @@
-package claude
+package live
 
 import "nbs-worker/internal/agent"
 

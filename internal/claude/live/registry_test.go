@@ -1,4 +1,4 @@
-package claude
+package live
 
 import (
 	"errors"
@@ -24,18 +24,18 @@ const (
 "kind":"interactive","entrypoint":"cli","name":"work-e3","nameSource":"derived","nameSince":1,"asksForConvertedSkills":null,"status":"idle"}`
 )
 
-func TestLiveReadsAnEntry(t *testing.T) {
+func TestEntryIsRead(t *testing.T) {
 	t.Parallel()
-	want := Live{
+	want := Entry{
 		PID: 31558, SessionID: sessionID, Cwd: "/srv/project", StartTicks: 353737, StartedMS: 1795208383445, Version: "2.1.197",
 		Kind: "interactive", Entrypoint: "cli", Status: "waiting", WaitingFor: "permission prompt", UpdatedMS: 1795208383999, WrittenMS: 1795208383999,
 	}
 	if at := want.StatusSince(); !at.Equal(time.Date(2026, 11, 20, 20, 59, 43, 999e6, time.UTC)) {
 		t.Errorf("since %s", at)
 	}
-	c := newConfig(t)
-	c.put(t, "sessions/31558.json", entry197)
-	got, err := c.Live(31558)
+	r := RegistryIn(t.TempDir())
+	r.put(t, "31558.json", entry197)
+	got, err := r.Entry(31558)
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("2.1.197: %v, -want +got:\n%s", err, diff)
 	}
@@ -43,27 +43,27 @@ func TestLiveReadsAnEntry(t *testing.T) {
 	if at := want.StatusSince(); !at.IsZero() {
 		t.Errorf("since %s, which the entry does not say", at)
 	}
-	c.put(t, "sessions/31558.json", entry329)
-	got, err = c.Live(31558)
+	r.put(t, "31558.json", entry329)
+	got, err = r.Entry(31558)
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("2.1.329: %v, -want +got:\n%s", err, diff)
 	}
 }
 
-func TestLiveWithoutAnEntry(t *testing.T) {
+func TestWithoutAnEntry(t *testing.T) {
 	t.Parallel()
-	c := newConfig(t)
-	if _, err := c.Live(7); !errors.Is(err, os.ErrNotExist) {
+	r := RegistryIn(t.TempDir())
+	if _, err := r.Entry(7); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("without a registry: %v; want not exist", err)
 	}
-	c.put(t, "sessions/7."+strings.Repeat("0", 64)+".key", "k") // 2.1.329 has it while a dialog is open
-	if _, err := c.Live(7); !errors.Is(err, os.ErrNotExist) {
+	r.put(t, "7."+strings.Repeat("0", 64)+".key", "k") // 2.1.329 has it while a dialog is open
+	if _, err := r.Entry(7); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("with a key only: %v; want not exist", err)
 	}
 }
 
 // What cannot be read is not the same as what is not there.
-func TestLiveOfADamagedEntry(t *testing.T) {
+func TestDamagedEntry(t *testing.T) {
 	t.Parallel()
 	for what, text := range map[string]string{
 		"empty":             "",
@@ -74,39 +74,39 @@ func TestLiveOfADamagedEntry(t *testing.T) {
 		"null":              "null",
 		"too large":         `{"x":"` + strings.Repeat("x", registryLimit) + `","pid":31558}`,
 	} {
-		c := newConfig(t)
-		c.put(t, "sessions/31558.json", text)
-		live, err := c.Live(31558)
+		r := RegistryIn(t.TempDir())
+		r.put(t, "31558.json", text)
+		entry, err := r.Entry(31558)
 		if err == nil || errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "registry entry") {
-			t.Errorf("%s: %+v, %v; want an error that names the entry", what, live, err)
+			t.Errorf("%s: %+v, %v; want an error that names the entry", what, entry, err)
 		}
 	}
 }
 
 func TestOpenOn(t *testing.T) {
 	t.Parallel()
-	c := newConfig(t)
-	if open, err := c.OpenOn(sessionID); len(open) != 0 || err != nil {
+	r := RegistryIn(t.TempDir())
+	if open, err := r.OpenOn(sessionID); len(open) != 0 || err != nil {
 		t.Errorf("without a registry: %v, %v", open, err)
 	}
 	of := func(pid string, id agent.SessionID) string {
 		return strings.NewReplacer("31558", pid, string(sessionID), string(id)).Replace(entry197)
 	}
-	c.put(t, "sessions/31558.json", entry197)
-	c.put(t, "sessions/31560.json", of("31560", sessionID)) // its process may be gone long since
-	c.put(t, "sessions/31561.json", of("31561", otherID))
-	c.put(t, "sessions/31562.json", of("31562", sessionID)[:200]) // torn
-	c.put(t, "sessions/31563.json", of("31564", sessionID))       // of another pid
-	c.put(t, "sessions/31565.key", of("31565", sessionID))
-	c.put(t, "sessions/notes.json", of("31566", sessionID))
-	c.put(t, "sessions/31567.json/x", "a folder")
-	open, err := c.OpenOn(sessionID)
+	r.put(t, "31558.json", entry197)
+	r.put(t, "31560.json", of("31560", sessionID)) // its process may be gone long since
+	r.put(t, "31561.json", of("31561", otherID))
+	r.put(t, "31562.json", of("31562", sessionID)[:200]) // torn
+	r.put(t, "31563.json", of("31564", sessionID))       // of another pid
+	r.put(t, "31565.key", of("31565", sessionID))
+	r.put(t, "notes.json", of("31566", sessionID))
+	r.put(t, "31567.json/x", "a folder")
+	open, err := r.OpenOn(sessionID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var pids []int
-	for _, live := range open {
-		pids = append(pids, live.PID)
+	for _, entry := range open {
+		pids = append(pids, entry.PID)
 	}
 	slices.Sort(pids)
 	if diff := cmp.Diff([]int{31558, 31560}, pids); diff != "" {
@@ -116,28 +116,30 @@ func TestOpenOn(t *testing.T) {
 
 func TestOpenOnDoesNotGuess(t *testing.T) {
 	t.Parallel()
-	c := newConfig(t)
-	c.put(t, "sessions", "a file")
-	if open, err := c.OpenOn(sessionID); err == nil {
+	r := RegistryIn(t.TempDir())
+	if err := os.WriteFile(r.Dir(), []byte("a file"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if open, err := r.OpenOn(sessionID); err == nil {
 		t.Errorf("a registry that cannot be read: %v; want an error", open)
 	}
 }
 
 func TestForget(t *testing.T) {
 	t.Parallel()
-	c := newConfig(t)
-	if err := c.Forget(31558, 353737); err != nil {
+	r := RegistryIn(t.TempDir())
+	if err := r.Forget(31558, 353737); err != nil {
 		t.Errorf("without an entry: %v", err)
 	}
-	c.put(t, "sessions/31558.json", entry197)
-	c.put(t, "sessions/31559.json", entry197)
-	if err := c.Forget(31558, 353737); err != nil {
+	r.put(t, "31558.json", entry197)
+	r.put(t, "31559.json", entry197)
+	if err := r.Forget(31558, 353737); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Live(31558); !errors.Is(err, os.ErrNotExist) {
+	if _, err := r.Entry(31558); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("it is remembered: %v", err)
 	}
-	if left, err := os.ReadDir(c.dir + "/sessions"); len(left) != 1 || err != nil {
+	if left, err := os.ReadDir(r.Dir()); len(left) != 1 || err != nil {
 		t.Errorf("left are %v, %v; want the other one", left, err)
 	}
 }
@@ -150,17 +152,14 @@ func FuzzRegistryEntry(f *testing.F) {
 	f.Add([]byte(entry197[:99]))
 	f.Add([]byte(`{"PID":31558,"procStart":"18446744073709551615","status":"\u001b]0;x\u0007"}`))
 	f.Add([]byte(`{"pid":31558.0}`))
-	c, err := ConfigAt(rig.MemoryDir(f))
-	if err != nil {
-		f.Fatal(err)
-	}
+	r := RegistryIn(rig.MemoryDir(f))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		c.put(t, "sessions/31558.json", string(text))
-		live, err := c.Live(31558)
-		if err == nil && live.PID != 31558 || err != nil && live != (Live{}) {
-			t.Errorf("Live = %+v, %v", live, err)
+		r.put(t, "31558.json", string(text))
+		entry, err := r.Entry(31558)
+		if err == nil && entry.PID != 31558 || err != nil && entry != (Entry{}) {
+			t.Errorf("Entry = %+v, %v", entry, err)
 		}
-		open, err := c.OpenOn(live.SessionID)
+		open, err := r.OpenOn(entry.SessionID)
 		if err != nil || len(open) > 1 {
 			t.Errorf("OpenOn = %v, %v", open, err)
 		}

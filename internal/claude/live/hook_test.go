@@ -1,4 +1,4 @@
-package claude
+package live
 
 import (
 	"strings"
