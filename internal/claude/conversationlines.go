@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -134,15 +135,21 @@ func unmarshalRecord(text []byte, into any) error {
 
 // In what is left of a long line, fields are found by their looks: quotes within a text
 // are escaped, so that nothing in a text looks like a field.
-var (
-	parentField    = pattern(`"(?:parentUuid|logicalParentUuid)":"([0-9A-Za-z-]+)"`)
-	ownField       = pattern(`"uuid":"([0-9A-Za-z-]+)"`)
-	timestampField = pattern(`"timestamp":"([^"]+)"`)
-	sessionField   = pattern(`"sessionId":"([^"]+)"`)
-	typeField      = pattern(`"type":"(user|assistant|attachment|system|progress)"`)
-	textField      = pattern(`"(?:text|content|prompt)":"`)
-	resultField    = pattern(`"type":"tool_result"|"tool_use_id":"`)
-)
+type fields struct{ parent, own, timestamp, session, kind, text, result *regexp.Regexp }
+
+// edgeFields are compiled with the first such line: most commands meet none, and should not
+// wait for it.
+var edgeFields = sync.OnceValue(func() fields {
+	return fields{
+		parent:    regexp.MustCompile(`"(?:parentUuid|logicalParentUuid)":"([0-9A-Za-z-]+)"`),
+		own:       regexp.MustCompile(`"uuid":"([0-9A-Za-z-]+)"`),
+		timestamp: regexp.MustCompile(`"timestamp":"([^"]+)"`),
+		session:   regexp.MustCompile(`"sessionId":"([^"]+)"`),
+		kind:      regexp.MustCompile(`"type":"(user|assistant|attachment|system|progress)"`),
+		text:      regexp.MustCompile(`"(?:text|content|prompt)":"`),
+		result:    regexp.MustCompile(`"type":"tool_result"|"tool_use_id":"`),
+	}
+})
 
 // readEdges reads the two ends of a line that is too long.
 func readEdges(f io.ReaderAt, at span) (spokenRecord, error) {
@@ -153,16 +160,17 @@ func readEdges(f io.ReaderAt, at span) (spokenRecord, error) {
 	if _, err := f.ReadAt(tail, at.end-recordEdge); err != nil {
 		return spokenRecord{}, err
 	}
+	field := edgeFields()
 	record := spokenRecord{
-		Type: lastField(typeField(), tail), UUID: lastField(ownField(), tail), Parent: firstField(parentField(), head),
-		Timestamp: lastField(timestampField(), tail), SessionID: lastField(sessionField(), tail),
+		Type: lastField(field.kind, tail), UUID: lastField(field.own, tail), Parent: firstField(field.parent, head),
+		Timestamp: lastField(field.timestamp, tail), SessionID: lastField(field.session, tail),
 		IsSidechain: bytes.Contains(head, []byte(`"isSidechain":true`)), IsMeta: bytes.Contains(tail, []byte(`"isMeta":true`)),
-		cut: at.end - at.start, cutResult: resultField().Match(head),
+		cut: at.end - at.start, cutResult: field.result.Match(head),
 	}
-	if first := firstField(typeField(), head); record.Type == "" || first == "user" || first == "attachment" {
+	if first := firstField(field.kind, head); record.Type == "" || first == "user" || first == "attachment" {
 		record.Type = first
 	}
-	if i := textField().FindIndex(head); i != nil {
+	if i := field.text.FindIndex(head); i != nil {
 		record.cutText = unquotedPrefix(head[i[1]:])
 	}
 	return record, nil

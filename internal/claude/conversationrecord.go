@@ -2,7 +2,9 @@ package claude
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -207,8 +209,11 @@ func (r *spokenRecord) attached(m Message) []Message {
 	return []Message{m}
 }
 
-// command is how a slash command stands in a transcript.
-var command = pattern(`(?s)^\s*<command-name>(/[^<]*)</command-name>.*?<command-args>(.*?)</command-args>`)
+// command is how a slash command stands in a transcript. It is compiled with the first message
+// of a person's.
+var command = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)^\s*<command-name>(/[^<]*)</command-name>.*?<command-args>(.*?)</command-args>`)
+})
 
 func (r *spokenRecord) userMessages(base Message) []Message {
 	var all []Message

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,7 +13,7 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Files and screens of Claude Code's, in whatever form they come.
+// Files of Claude Code's, in whatever form they come.
 
 // What Claude's configuration says stays, whatever it is, and the folder is trusted.
 func FuzzTrust(f *testing.F) {
@@ -77,42 +75,6 @@ func acceptTrust(file map[string]any, folder string) {
 	}
 	project["hasTrustDialogAccepted"] = true
 	projects[folder], file["projects"] = project, projects
-}
-
-// Whatever a screen shows: blank lines change nothing, and once a box or a dialog of
-// Claude's stands below it, the answer is that.
-func FuzzReadScreen(f *testing.F) {
-	files, err := filepath.Glob(filepath.Join(screens, "*", "*.txt"))
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, name := range files {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(string(text))
-	}
-	f.Add("Select login method\n\xff\x1b[0m")
-	f.Add("not logged in · run /login")
-	rule := strings.Repeat("─", 80)
-	box := "\n● OK.\n" + rule + "\n❯ \n" + rule + "\n  ? for shortcuts\n"
-	permission := "\n" + rule + "\n Bash command\n Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend\n"
-	f.Fuzz(func(t *testing.T, screen string) {
-		got := ReadScreen(screen)
-		if (got.Dialog != "") != (got.State == agent.Waiting) || (got.Retry != nil) != (got.State == agent.Retrying) || got.Trouble != "" && got.State != agent.Idle {
-			t.Errorf("%+v", got)
-		}
-		if again := ReadScreen(strings.ReplaceAll(screen, "\n", "  \n\n") + "\n \n"); again.answer() != got.answer() {
-			t.Errorf("with blank lines it is %s, not %s", again.answer(), got.answer())
-		}
-		if below := ReadScreen(screen + box); below != (Reading{State: agent.Idle}) {
-			t.Errorf("above a box it is %s", below.answer())
-		}
-		if below := ReadScreen(screen + permission); below != (Reading{State: agent.Waiting, Dialog: DialogPermission}) {
-			t.Errorf("above a dialog it is %s", below.answer())
-		}
-	})
 }
 
 // What is looked for is found wherever the pieces of the stream are cut.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/google/renameio/v2"
 
@@ -17,8 +18,6 @@ import (
 
 // TranscriptAt is a transcript that is not in its place, such as one that was kept.
 func TranscriptAt(path string) Transcript { return Transcript{Path: path} }
-
-var notSlug = pattern(`[^A-Za-z0-9]`)
 
 const slugLimit = 200 // bytes; Claude ends longer ones with a hash
 
@@ -39,7 +38,12 @@ func (c Config) RestorePath(id agent.SessionID, folder, cwd string) (string, err
 // slug is the name of the folder that Claude derives from a working directory; of a very long
 // one, without the hash at its end.
 func slug(cwd string) string {
-	name := notSlug().ReplaceAllString(realPath(cwd), "-")
+	name := strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' {
+			return r
+		}
+		return '-'
+	}, realPath(cwd))
 	return name[:min(len(name), slugLimit)]
 }
 

@@ -52,10 +52,10 @@ func TestCleanupDays(t *testing.T) {
 func TestRestorePath(t *testing.T) {
 	t.Parallel()
 	config := newConfig(t)
-	cwd := filepath.Join(t.TempDir(), "a.b_c d")
+	cwd := filepath.Join(t.TempDir(), "a.b_c dé")
 	for folder, want := range map[string]string{
 		"-srv-project": "-srv-project",
-		"":             notSlug().ReplaceAllString(cwd, "-"),
+		"":             strings.NewReplacer("/", "-", ".", "-", "_", "-", " ", "-", "é", "-").Replace(cwd),
 	} {
 		path, err := config.RestorePath(sessionID, folder, cwd)
 		if err != nil || path != filepath.Join(config.projects(), want, string(sessionID)+".jsonl") {

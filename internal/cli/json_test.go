@@ -8,6 +8,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
@@ -20,7 +21,7 @@ func fullView() supervisor.View {
 	at := time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC)
 	age := 192*time.Second + 300*time.Millisecond
 	return supervisor.View{
-		Sight: observe.Sight{Pane: &tmux.Pane{}, Dialog: claude.DialogTrust, Record: agent.Record{
+		Sight: observe.Sight{Pane: &tmux.Pane{}, Dialog: screen.DialogTrust, Record: agent.Record{
 			Schema: 1, Handle: "alpha", SessionID: sessionID, Model: "opus", TmuxSession: "nbs-alpha-live", Started: at, InitialPrompt: "Hello.",
 			ProjectRoot: "/srv", PID: 12345, Created: at, Cwd: "/srv/lab", PermissionMode: "plan", ClaudeArgs: []string{"--verbose"},
 			Env: map[string]string{"HIDDEN": "hidden"}, ConfigDir: "/c", ClaudeVersion: "2.1.329", Desired: agent.DesiredRunning, TranscriptSeen: at,

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
 )
@@ -62,7 +62,7 @@ func (l *look) awaitEnd(ctx context.Context, a *looked) {
 
 // evidenceOf collects what processes, registry and hooks say.
 func (o *Observer) evidenceOf(ctx context.Context, r *agent.Record) Evidence {
-	e := Evidence{Now: o.Now(), Screen: claude.Reading{State: agent.Unknown}}
+	e := Evidence{Now: o.Now(), Screen: screen.Reading{State: agent.Unknown}}
 	if r.Process == nil {
 		e.Strangers, e.StrangersErr = o.strangersOfUnidentified(r)
 		return e

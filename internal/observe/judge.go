@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/proc"
 )
 
@@ -46,7 +46,7 @@ type Evidence struct {
 	Report        agent.Report   // what its hooks said in this start; empty: nothing
 	Failure       *agent.Failure // with which the last turn of this start ended; nil: with none
 	TurnDone      bool           // the last turn of this start ended well
-	Screen        claude.Reading // Unknown: not read, or not understood
+	Screen        screen.Reading // Unknown: not read, or not understood
 	Pane          Presence
 	Death         Death // of a process that is gone
 
@@ -59,7 +59,7 @@ type Evidence struct {
 const startTime = 30 * time.Second
 
 // Judge makes a status of the evidence, and tells at which dialog a live agent waits.
-func Judge(r *agent.Record, e *Evidence) (agent.Status, claude.Dialog) {
+func Judge(r *agent.Record, e *Evidence) (agent.Status, screen.Dialog) {
 	if r.Process == nil {
 		return e.unidentified(r), ""
 	}
@@ -114,7 +114,7 @@ func (e *Evidence) notRunning(r *agent.Record) agent.Status {
 }
 
 // running judges a live claude.
-func (e *Evidence) running(r *agent.Record) (agent.Status, claude.Dialog) {
+func (e *Evidence) running(r *agent.Record) (agent.Status, screen.Dialog) {
 	status, known := e.registered()
 	if !known {
 		status, known = e.hooked()
@@ -126,7 +126,7 @@ func (e *Evidence) running(r *agent.Record) (agent.Status, claude.Dialog) {
 		status = agent.Status{Source: agent.FromProcess, State: agent.Unknown, Detail: "it was killed, or leaves, and has not ended yet"}
 	}
 	status.SamePID = true
-	var dialog claude.Dialog
+	var dialog screen.Dialog
 	if !e.Ending {
 		dialog = e.addScreen(&status)
 		e.addReport(&status)
@@ -190,7 +190,7 @@ func (e *Evidence) NeedsScreen() bool {
 }
 
 // addScreen makes the screen the witness where it knows better.
-func (e *Evidence) addScreen(status *agent.Status) claude.Dialog {
+func (e *Evidence) addScreen(status *agent.Status) screen.Dialog {
 	reading := e.Screen
 	understood := reading.State != agent.Unknown && reading.State != agent.Dead
 	switch {

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/proc"
 )
 
@@ -28,13 +28,13 @@ func goodbye() agent.Report {
 }
 
 var (
-	retrying = claude.Reading{State: agent.Retrying, Retry: &agent.Retry{Attempt: 4, Of: 10, In: 9 * time.Second}}
-	idle     = claude.Reading{State: agent.Idle}
-	busy     = claude.Reading{State: agent.Busy}
-	full     = claude.Reading{State: agent.Idle, Trouble: claude.TroubleContextFull}
-	trust    = claude.Reading{State: agent.Waiting, Dialog: claude.DialogTrust}
-	unknown  = claude.Reading{State: agent.Unknown}
-	left     = claude.Reading{State: agent.Dead}
+	retrying = screen.Reading{State: agent.Retrying, Retry: &agent.Retry{Attempt: 4, Of: 10, In: 9 * time.Second}}
+	idle     = screen.Reading{State: agent.Idle}
+	busy     = screen.Reading{State: agent.Busy}
+	full     = screen.Reading{State: agent.Idle, Trouble: screen.TroubleContextFull}
+	trust    = screen.Reading{State: agent.Waiting, Dialog: screen.DialogTrust}
+	unknown  = screen.Reading{State: agent.Unknown}
+	left     = screen.Reading{State: agent.Dead}
 	limited  = &agent.Failure{Class: "rate_limit"}
 )
 
@@ -43,7 +43,7 @@ const young, old = time.Second, time.Hour // since its start
 var living = map[string]struct {
 	entry   *live.Entry
 	report  agent.Report
-	screen  claude.Reading
+	screen  screen.Reading
 	failure *agent.Failure
 	age     time.Duration
 	want    string // state, source, detail

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/proc"
 )
 
@@ -147,8 +147,8 @@ func (w *waiting) judge(ctx context.Context, a *watched, r *agent.Record) error 
 	}
 	a.notLoggedIn = false
 	if conditions(w.For).ask(untilReady) {
-		screen, err := w.Observer.Screen(ctx, r)
-		a.notLoggedIn = err == nil && claude.NotLoggedIn(screen.Text) || view.Report.Failure != nil && view.Report.Failure.Class == ClassAuthentication
+		shown, err := w.Observer.Screen(ctx, r)
+		a.notLoggedIn = err == nil && screen.NotLoggedIn(shown.Text) || view.Report.Failure != nil && view.Report.Failure.Class == ClassAuthentication
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package claude
+package screen
 
 import (
 	"regexp"
@@ -34,12 +34,12 @@ func (t Trouble) FailsTurn() bool {
 	return t == TroubleContextFull || t == TroubleAuth || t == TroubleAPI
 }
 
-// ReadScreen tells what a screen shows, as tmux capture-pane -p prints it. Words prove
+// Read tells what a screen shows, as tmux capture-pane -p prints it. Words prove
 // nothing: an agent that quotes a dialog shows them too. What counts is that Claude draws
 // its own things at the left edge, and what the model, a tool or the user wrote further
 // in; and that the end of the screen is either the input box or the dialog that took its
 // place. What does not fit is Unknown.
-func ReadScreen(screen string) Reading {
+func Read(screen string) Reading {
 	lines := screenLines(screen)
 	if hasLeft(lines) {
 		return Reading{State: agent.Dead}

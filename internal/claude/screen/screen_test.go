@@ -1,4 +1,4 @@
-package claude
+package screen
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-const screens = "../../testdata/screens"
+const screens = "../../../testdata/screens"
 
 // answer is a reading in the words of testdata/screens/answers.txt.
 func (r Reading) answer() string {
@@ -63,11 +63,11 @@ func TestScreens(t *testing.T) {
 		}
 		want, there := answers[name]
 		if !there {
-			t.Errorf("%s is not in answers.txt: %s", name, ReadScreen(screen(t, name)).answer())
+			t.Errorf("%s is not in answers.txt: %s", name, Read(screen(t, name)).answer())
 			continue
 		}
 		delete(answers, name)
-		if got := ReadScreen(screen(t, name)).answer(); got != want {
+		if got := Read(screen(t, name)).answer(); got != want {
 			t.Errorf("%s: %s; want %s", name, got, want)
 		}
 	}
@@ -93,7 +93,7 @@ func TestScreensOnOtherTerminals(t *testing.T) {
 			"no final break":   strings.TrimRight(text, "\n"),
 			"a talk above":     screen(t, "2.1.329/busy.txt") + text,
 		} {
-			if got := ReadScreen(changed).answer(); got != want {
+			if got := Read(changed).answer(); got != want {
 				t.Errorf("%s, %s: %s; want %s", name, how, got, want)
 			}
 		}
@@ -109,7 +109,7 @@ func TestDialogThatWasAnswered(t *testing.T) {
 			continue
 		}
 		for _, below := range []string{"2.1.329/idle.txt", "2.1.197/busy.txt", "2.1.329/permission-prompt.txt", "2.1.329/exited-with-resume-hint.txt", "2.1.329/trust-dialog.txt"} {
-			if got := ReadScreen(screen(t, name) + screen(t, below)).answer(); got != answers[below] {
+			if got := Read(screen(t, name) + screen(t, below)).answer(); got != answers[below] {
 				t.Errorf("%s above %s: %s; want %s", name, below, got, answers[below])
 			}
 		}
@@ -156,7 +156,7 @@ var dialogs = []Dialog{
 func TestEmptyScreen(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "\n", "  \n \n"} {
-		if got := ReadScreen(text); got != (Reading{State: agent.Unknown}) {
+		if got := Read(text); got != (Reading{State: agent.Unknown}) {
 			t.Errorf("%q: %+v", text, got)
 		}
 	}

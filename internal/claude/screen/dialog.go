@@ -1,4 +1,4 @@
-package claude
+package screen
 
 import (
 	"slices"
@@ -75,9 +75,9 @@ func (d Dialog) Waits() string {
 
 var firstRun = []Dialog{DialogTrust, DialogAddDir, DialogAPIKey, DialogBypass, DialogOnboarding, DialogLogin}
 
-// ReadDialog recognises a first-run dialog on a screen, as [ReadScreen] does.
+// ReadDialog recognises a first-run dialog on a screen, as [Read] does.
 func ReadDialog(screen string) (Dialog, bool) {
-	dialog := ReadScreen(screen).Dialog
+	dialog := Read(screen).Dialog
 	if !slices.Contains(firstRun, dialog) {
 		return "", false
 	}
@@ -85,4 +85,4 @@ func ReadDialog(screen string) (Dialog, bool) {
 }
 
 // NotLoggedIn tells whether a screen says that nobody is logged in.
-func NotLoggedIn(screen string) bool { return ReadScreen(screen).Trouble == TroubleNotLoggedIn }
+func NotLoggedIn(screen string) bool { return Read(screen).Trouble == TroubleNotLoggedIn }
