@@ -1,10 +1,6 @@
 package claude
 
-import (
-	"path/filepath"
-
-	"nbs-worker/internal/agent"
-)
+import "path/filepath"
 
 // What can be known of a claude that somebody started by hand.
 
@@ -23,24 +19,4 @@ func Amnesia(variable func(name string) (string, bool)) string {
 		}
 	}
 	return ""
-}
-
-// LastWords are the model of the last reply and the last permission mode of a conversation,
-// as the transcript has them; "" for what it does not tell. The model is the one of the API:
-// under which name the user chose it, it does not say.
-func (c Config) LastWords(id agent.SessionID) (model, mode string) {
-	transcript, found, err := c.Transcript(id)
-	if err != nil || !found {
-		return "", ""
-	}
-	_ = transcript.backward(func(record transcriptRecord) bool {
-		if model == "" && record.replied() {
-			model = record.Message.Model
-		}
-		if mode == "" && record.Type == "permission-mode" {
-			mode = record.Mode
-		}
-		return model == "" || mode == ""
-	})
-	return model, mode
 }

@@ -9,12 +9,11 @@
 // comes late may be older than what is known; they are called for subagents too; and none is
 // called when a person interrupts a turn. An [agent.Report] is what they have said so far.
 //
-// To its status line it writes a [StatusLine] each time that it draws it: how full the
-// conversation is and what it cost.
+// To its status line it writes a [StatusLine]: how full the conversation is and what it cost.
 //
-// All of them follow the agent into another conversation (/clear, /branch, /resume), the
-// hooks at times before the registry. The package judges neither of them against the other
-// nor against the processes that there are. It removes the entry of a killed claude and
-// changes nothing else. It imports the vocabulary and nothing else of what is known of
-// Claude Code: a registry is given to it by its place.
+// Registry and hooks follow the agent into another conversation (/clear, /branch, /resume),
+// the hooks at times first. Which of them is believed, and whether the process of an entry is
+// there, is for others to judge. The package removes the entry of a killed claude and changes
+// nothing else. It is given the place of the registry, and imports nothing of what else is
+// known of Claude Code.
 package live

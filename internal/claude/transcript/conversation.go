@@ -1,4 +1,4 @@
-package claude
+package transcript
 
 import (
 	"cmp"
@@ -42,7 +42,7 @@ type Conversation struct {
 }
 
 // Conversation finds the conversation of a transcript. It reads as far back as is needed.
-func (t Transcript) Conversation(reading Wanted) (*Conversation, error) {
+func (t File) Conversation(reading Wanted) (*Conversation, error) {
 	f, err := openRegular(t.Path)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,13 @@ import (
 	"nbs-worker/internal/smallfile"
 )
 
+// What a person has told Claude in its settings files, for all projects or for one.
+
+const settingsLimit = 1 << 20 // bytes
+
+// SettingsFile is where a person tells Claude what holds for all projects.
+func (c Config) SettingsFile() string { return filepath.Join(c.dir, "settings.json") }
+
 // UserStatusLine is the shell command of the status line that the user has configured for a
 // project, in the place of which ours stands; "" without one. As with claude, the settings
 // of the project win over the user's own, and a source that the extra arguments leave out is
@@ -23,7 +30,7 @@ func (c Config) UserStatusLine(project string, extraArgs []string) string {
 	}{
 		{"local", filepath.Join(project, ".claude", "settings.local.json")},
 		{"project", filepath.Join(project, ".claude", "settings.json")},
-		{"user", filepath.Join(c.dir, "settings.json")},
+		{"user", c.SettingsFile()},
 	} {
 		if !slices.Contains(wanted, from.source) || project == "" && from.source != "user" {
 			continue

@@ -1,4 +1,4 @@
-package claude
+package transcript
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 
 // Has tells whether all records of another transcript stand in this one: it may be the same
 // file, the beginning of this one, or have lost some from anywhere.
-func (t Transcript) Has(other Transcript) (bool, error) {
+func (t File) Has(other File) (bool, error) {
 	mine, theirs, closeBoth, err := openBoth(t, other)
 	if err != nil {
 		return false, err
@@ -35,7 +35,7 @@ func (t Transcript) Has(other Transcript) (bool, error) {
 }
 
 // openBoth opens two transcripts.
-func openBoth(a, b Transcript) (first, second *os.File, closeBoth func(), err error) {
+func openBoth(a, b File) (first, second *os.File, closeBoth func(), err error) {
 	if first, err = openRegular(a.Path); err != nil {
 		return nil, nil, nil, err
 	}
@@ -47,7 +47,7 @@ func openBoth(a, b Transcript) (first, second *os.File, closeBoth func(), err er
 
 // behind finds the transcript behind which the new records of this one were said: claude was at
 // work while a part of it was taken away, and went on. It returns both, or this one alone.
-func (t Transcript) behind(earlier []Transcript) ([]Transcript, error) {
+func (t File) behind(earlier []File) ([]File, error) {
 	for _, other := range earlier {
 		has, err := t.Has(other)
 		if err != nil {
@@ -61,15 +61,15 @@ func (t Transcript) behind(earlier []Transcript) ([]Transcript, error) {
 			return nil, err
 		}
 		if goesOn {
-			return []Transcript{other, t}, nil
+			return []File{other, t}, nil
 		}
 	}
-	return []Transcript{t}, nil
+	return []File{t}, nil
 }
 
 // goesOn tells whether the first record that the other transcript has not follows one that it
 // has, and that is missing here.
-func (t Transcript) goesOn(other Transcript) (bool, error) {
+func (t File) goesOn(other File) (bool, error) {
 	mine, theirs, closeBoth, err := openBoth(t, other)
 	if err != nil {
 		return false, err
@@ -150,7 +150,7 @@ func recordIDs(f *os.File) (map[string]bool, error) {
 
 // Join puts all parts, one after the other, into the place of this transcript, which is the
 // last of them. A record that an earlier part has too is written once.
-func (t Transcript) Join(parts []Transcript) error {
+func (t File) Join(parts []File) error {
 	return writeTranscript(t.Path, func(out io.Writer) error {
 		written := map[string]bool{}
 		for _, part := range parts {
@@ -163,7 +163,7 @@ func (t Transcript) Join(parts []Transcript) error {
 }
 
 // copyNew copies the lines of a transcript but for the records that were written before.
-func (t Transcript) copyNew(out io.Writer, written map[string]bool) error {
+func (t File) copyNew(out io.Writer, written map[string]bool) error {
 	f, err := openRegular(t.Path)
 	if err != nil {
 		return err

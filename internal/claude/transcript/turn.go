@@ -1,4 +1,4 @@
-package claude
+package transcript
 
 import (
 	"bytes"
@@ -16,8 +16,8 @@ type APIError struct {
 	Text  string // what the person was told, at most apiErrorText bytes
 }
 
-// LastTurn is how the last turn of a conversation ended.
-type LastTurn struct {
+// Turn is how a turn of a conversation ended.
+type Turn struct {
 	Ended bool      // false: there was none, or nothing of it is near the transcript's end
 	At    time.Time // zero: not written down
 	Error *APIError // nil: it ended with a reply
@@ -44,10 +44,10 @@ type turnEnd struct {
 
 // LastTurn finds how the last turn of the conversation ended. One that is not over counts by
 // what was said in it.
-func (t Transcript) LastTurn() (LastTurn, error) {
+func (t File) LastTurn() (Turn, error) {
 	lines, err := t.tail(apiErrorReach)
 	if err != nil {
-		return LastTurn{}, err
+		return Turn{}, err
 	}
 	for i := len(lines) - 1; i >= 0; i-- {
 		var line turnEnd
@@ -55,13 +55,13 @@ func (t Transcript) LastTurn() (LastTurn, error) {
 			continue
 		}
 		if line.IsAPIError {
-			return LastTurn{Ended: true, At: line.Timestamp, Error: &APIError{Class: jsonString(line.Error), Text: cut(line.text(), apiErrorText)}}, nil
+			return Turn{Ended: true, At: line.Timestamp, Error: &APIError{Class: jsonString(line.Error), Text: cut(line.text(), apiErrorText)}}, nil
 		}
 		if line.Message.Model != "<synthetic>" {
-			return LastTurn{Ended: true, At: line.Timestamp}, nil
+			return Turn{Ended: true, At: line.Timestamp}, nil
 		}
 	}
-	return LastTurn{}, nil
+	return Turn{}, nil
 }
 
 // text is what a message says, as a string or in pieces.
@@ -101,7 +101,7 @@ func cut(text string, limit int) string {
 }
 
 // tail reads the whole lines at the end of a transcript.
-func (t Transcript) tail(reach int64) ([][]byte, error) {
+func (t File) tail(reach int64) ([][]byte, error) {
 	f, err := openRegular(t.Path)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package claude
+package transcript
 
 import (
 	"strings"
@@ -33,7 +33,7 @@ func TestLastTurnOfATranscript(t *testing.T) {
 		"far from the end":       {[]string{userLine, rateLimitLine, strings.Repeat("x", apiErrorReach)}, false, nil},
 		"other fields elsewhere": {[]string{rateLimitLine, `{"type":"system","error":{"status":529},"timestamp":17}` + "\n"}, true, limit},
 	} {
-		transcript := newConfig(t).putTranscript(t, c.lines...)
+		transcript := put(t, c.lines...)
 		got, err := transcript.LastTurn()
 		if diff := cmp.Diff(c.want, got.Error); err != nil || got.Ended != c.ended || diff != "" {
 			t.Errorf("%s: ended %t, %v, -want +got:\n%s", name, got.Ended, err, diff)
@@ -47,7 +47,7 @@ func TestLastTurnOfATranscript(t *testing.T) {
 func TestTextOfAnErrorIsShort(t *testing.T) {
 	t.Parallel()
 	long := strings.Replace(rateLimitLine, "API Error", strings.Repeat("é", apiErrorText), 1)
-	got, err := newConfig(t).putTranscript(t, long).LastTurn()
+	got, err := put(t, long).LastTurn()
 	if err != nil || len(got.Error.Text) > apiErrorText+len("…") || !strings.HasSuffix(got.Error.Text, "é…") {
 		t.Errorf("%+v, %v", got.Error, err)
 	}

@@ -1,4 +1,4 @@
-package claude
+package transcript
 
 import (
 	"io"
@@ -18,7 +18,7 @@ type Place struct {
 // behind them. A line that is just being written is left for the next call. Where the record
 // at the place is not in the transcript any more, it is read from its beginning, and began is
 // called first.
-func (t Transcript) Later(from Place, reading Wanted, visit func(Message) error, began func()) (Place, error) {
+func (t File) Later(from Place, reading Wanted, visit func(Message) error, began func()) (Place, error) {
 	f, err := openRegular(t.Path)
 	if err != nil {
 		return from, err

@@ -1,4 +1,4 @@
-package claude
+package transcript
 
 import (
 	"bytes"
@@ -37,7 +37,7 @@ func TestContext(t *testing.T) {
 		"usage of another form":      {reply(50) + `{"type":"assistant","message":{"model":"m","usage":[]}}` + "\n", 101},
 		"several records of a reply": {reply(50) + reply(50), 101},
 	} {
-		level, known, err := contextOf(newConfig(t).putTranscript(t, c.lines), "")
+		level, known, err := contextOf(put(t, c.lines), "")
 		if level.Tokens != c.want || known != (c.want > 0) || err != nil {
 			t.Errorf("%s: %+v, %t, %v; want %d tokens", what, level, known, err, c.want)
 		}
@@ -67,7 +67,7 @@ func TestContextWindow(t *testing.T) {
 		{"", "claude-x", "", 1_000_000},
 		{"next", "claude-x", "", 1_000_000},
 	} {
-		transcript := newConfig(t).putTranscript(t, replyLine(c.version, c.wire, 50_000))
+		transcript := put(t, replyLine(c.version, c.wire, 50_000))
 		level, known, err := contextOf(transcript, c.recorded)
 		if level.Window != c.want || !known || err != nil {
 			t.Errorf("%+v: window %d, %v", c, level.Window, err)
@@ -77,7 +77,7 @@ func TestContextWindow(t *testing.T) {
 
 func TestUsedPercentIsRounded(t *testing.T) {
 	t.Parallel()
-	for level, want := range map[ContextLevel]int{
+	for level, want := range map[Level]int{
 		{Tokens: 999, Window: 200_000}: 0, {Tokens: 1000, Window: 200_000}: 1, {Tokens: 32_077, Window: 200_000}: 16,
 		{Tokens: 199_999, Window: 200_000}: 100, {Tokens: 250_000, Window: 200_000}: 125,
 	} {
@@ -85,13 +85,13 @@ func TestUsedPercentIsRounded(t *testing.T) {
 			t.Errorf("%+v: %+v; want %d %%", level, got, want)
 		}
 	}
-	if got := (ContextLevel{Window: 200_000}).Use(); got != nil {
+	if got := (Level{Window: 200_000}).Use(); got != nil {
 		t.Errorf("nothing is known, and it says %+v", got)
 	}
 }
 
 // contextOf reads a level and says whether it is known.
-func contextOf(transcript Transcript, model agent.Model) (level ContextLevel, known bool, err error) {
+func contextOf(transcript File, model agent.Model) (level Level, known bool, err error) {
 	level, err = transcript.Context(model)
 	return level, level.Use() != nil, err
 }
@@ -120,7 +120,7 @@ func TestCostFromTheTranscript(t *testing.T) {
 		"too far from the end":      {sum("0.25") + strings.Repeat("x", 2*costReach) + "\n" + reply, unknown},
 		"compacted since, the same": {reply + sum("0.75") + compactLine, 0.75},
 	} {
-		level, err := newConfig(t).putTranscript(t, c.lines).Context("")
+		level, err := put(t, c.lines).Context("")
 		cost := level.Cost()
 		if err != nil || (cost == nil) != (c.want == unknown) || cost != nil && *cost != (agent.Cost{USD: c.want, Source: agent.SaysTranscript}) {
 			t.Errorf("%s: %+v, %v; want %v", what, cost, err, c.want)
@@ -137,12 +137,12 @@ func TestWhenTheLevelWasSo(t *testing.T) {
 		first:  stamped(reply, first) + stamped(userLine, second),
 		second: stamped(reply, first) + stamped(compactLine, second),
 	} {
-		level, err := newConfig(t).putTranscript(t, lines).Context("")
+		level, err := put(t, lines).Context("")
 		if at, _ := time.Parse(time.RFC3339, want); err != nil || !level.At.Equal(at) {
 			t.Errorf("%+v, %v; want %s", level, err, want)
 		}
 	}
-	if level, err := newConfig(t).putTranscript(t, reply).Context(""); err != nil || !level.At.IsZero() {
+	if level, err := put(t, reply).Context(""); err != nil || !level.At.IsZero() {
 		t.Errorf("%+v, %v", level, err)
 	}
 }
@@ -154,7 +154,7 @@ func TestContextAcrossPieces(t *testing.T) {
 	const piece = 1 << 18
 	for _, behind := range []int{piece - len(reply) - 1, piece - len(reply), piece - len(reply)/2, piece - 2, piece - 1, piece, piece + 1, 2 * piece, 3*piece + 7} {
 		for _, before := range []string{"", userLine, strings.Repeat("x", piece) + "\n"} {
-			transcript := newConfig(t).putTranscript(t, before, reply, `{"type":"`+strings.Repeat("x", behind-12)+`"}`+"\n")
+			transcript := put(t, before, reply, `{"type":"`+strings.Repeat("x", behind-12)+`"}`+"\n")
 			if level, known, err := contextOf(transcript, ""); level.Tokens != 101 || !known || err != nil {
 				t.Errorf("%d bytes before, %d behind: %+v, %t, %v", len(before), behind, level, known, err)
 			}
@@ -165,7 +165,7 @@ func TestContextAcrossPieces(t *testing.T) {
 func TestContextReadsARecordOfManyPieces(t *testing.T) {
 	t.Parallel()
 	long := strings.Replace(replyLine("2.1.329", "claude-opus-5-5", 50), "OK.", strings.Repeat("long ", 250_000), 1)
-	transcript := newConfig(t).putTranscript(t, userLine, long, userLine)
+	transcript := put(t, userLine, long, userLine)
 	if level, known, err := contextOf(transcript, ""); level.Tokens != 101 || !known || err != nil {
 		t.Errorf("%+v, %t, %v", level, known, err)
 	}
@@ -174,7 +174,7 @@ func TestContextReadsARecordOfManyPieces(t *testing.T) {
 func TestContextGivesUpFarFromTheEnd(t *testing.T) {
 	t.Parallel()
 	filler := strings.Repeat(strings.Repeat("x", 1<<20-1)+"\n", backwardLimit>>20)
-	transcript := newConfig(t).putTranscript(t, replyLine("2.1.329", "claude-opus-5-5", 50), filler)
+	transcript := put(t, replyLine("2.1.329", "claude-opus-5-5", 50), filler)
 	if level, known, err := contextOf(transcript, ""); known || err != nil {
 		t.Errorf("%+v, %t, %v; want unknown", level, known, err)
 	}
@@ -182,7 +182,7 @@ func TestContextGivesUpFarFromTheEnd(t *testing.T) {
 
 func TestContextOfATranscriptThatShrank(t *testing.T) {
 	t.Parallel()
-	transcript := newConfig(t).putTranscript(t, userLine, userLine)
+	transcript := put(t, userLine, userLine)
 	if err := os.Truncate(transcript.Path, 10); err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestLastCwd(t *testing.T) {
 		"continued elsewhere":  {userLine + moved + metaLine, "/srv/moved"},
 		"the newest cut short": {userLine + moved[:len(moved)-5], "/srv/project"},
 	} {
-		if got, err := newConfig(t).putTranscript(t, c.lines).LastCwd(); got != c.want || err != nil {
+		if got, err := put(t, c.lines).LastCwd(); got != c.want || err != nil {
 			t.Errorf("%s: %q, %v; want %q", what, got, err, c.want)
 		}
 	}
@@ -226,7 +226,7 @@ func FuzzTranscript(f *testing.F) {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		transcript := Transcript{Path: path, Size: int64(len(text))}
+		transcript := File{Path: path, Size: int64(len(text))}
 		level, known, err := contextOf(transcript, "opus")
 		if err != nil || known && (level.Tokens <= 0 || level.Window <= 0 || level.Use().UsedPercent < 0) {
 			t.Errorf("Context = %+v, %+v, %t, %v", level, level.Use(), known, err)

@@ -1,4 +1,4 @@
-package claude
+package transcript
 
 import (
 	"encoding/json"
@@ -25,15 +25,6 @@ func told(uuid, parent, kind, text string) string {
 	return string(line)
 }
 
-func transcriptOf(t testing.TB, text string) Transcript {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "t.jsonl")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return Transcript{Path: path, Size: int64(len(text))}
-}
-
 func textsOf(t testing.TB, c *Conversation) []string {
 	t.Helper()
 	var texts []string
@@ -46,7 +37,7 @@ func textsOf(t testing.TB, c *Conversation) []string {
 	return texts
 }
 
-func mustRead(t testing.TB, transcript Transcript, reading Wanted) *Conversation {
+func mustRead(t testing.TB, transcript File, reading Wanted) *Conversation {
 	t.Helper()
 	c, err := transcript.Conversation(reading)
 	if err != nil {
@@ -94,7 +85,7 @@ func TestConversationIsTheNewestBranch(t *testing.T) {
 		"while busy": {lines: []string{one, `{"type":"attachment","uuid":"2","parentUuid":"1","attachment":{"type":"queued_command","prompt":"stop it","commandMode":"prompt"}}`,
 			told("3", "2", "assistant", "c")}, want: []string{"you a", "you stop it", "agent c"}},
 	} {
-		got := mustRead(t, transcriptOf(t, strings.Join(c.lines, "\n")+"\n"), c.reading)
+		got := mustRead(t, put(t, strings.Join(c.lines, "\n")+"\n"), c.reading)
 		if texts := textsOf(t, got); !slices.Equal(texts, c.want) || got.Elsewhere != c.elsewhere || got.Gaps != c.gaps {
 			t.Errorf("%s: %q, %d elsewhere, %d gaps; want %q, %d, %d", what, texts, got.Elsewhere, got.Gaps, c.want, c.elsewhere, c.gaps)
 		}
@@ -130,7 +121,7 @@ func TestLongTranscriptIsReadInLittleMemory(t *testing.T) {
 	write(`"}]},"type":"assistant","uuid":"huge","timestamp":"2026-02-20T11:44:07Z"}` + "\n" + told("last", "huge", "user", "z") + "\n")
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	c := mustRead(t, Transcript{Path: path}, Wanted{Last: 3})
+	c := mustRead(t, File{Path: path}, Wanted{Last: 3})
 	var all []Message
 	if err := c.Each(func(m Message) error { all = append(all, m); return nil }); err != nil {
 		t.Fatal(err)
@@ -143,7 +134,7 @@ func TestLongTranscriptIsReadInLittleMemory(t *testing.T) {
 	if used := after.TotalAlloc - before.TotalAlloc; used > 8<<20 {
 		t.Errorf("the last three took %d bytes of memory in all", used)
 	}
-	whole := mustRead(t, Transcript{Path: path}, Wanted{})
+	whole := mustRead(t, File{Path: path}, Wanted{})
 	var peak uint64
 	n := 0
 	if err := whole.Each(func(Message) error {
@@ -164,7 +155,7 @@ func TestLongTranscriptIsReadInLittleMemory(t *testing.T) {
 // What is said later is read once, and only when it is whole.
 func TestLaterMessages(t *testing.T) {
 	t.Parallel()
-	transcript := transcriptOf(t, told("1", "", "user", "a")+"\n"+told("2", "1", "user", "b")[:20])
+	transcript := put(t, told("1", "", "user", "a")+"\n"+told("2", "1", "user", "b")[:20])
 	c := mustRead(t, transcript, Wanted{})
 	at := c.End
 	var got []string
@@ -245,7 +236,7 @@ func FuzzConversation(f *testing.F) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		transcript := Transcript{Path: path, Size: int64(len(text))}
+		transcript := File{Path: path, Size: int64(len(text))}
 		all := textsOf(t, mustRead(t, transcript, Wanted{Tools: true}))
 		for n := 1; n <= 3; n++ {
 			last := textsOf(t, mustRead(t, transcript, Wanted{Tools: true, Last: n}))

@@ -1,4 +1,4 @@
-package claude
+package transcript
 
 import (
 	"bytes"
@@ -10,9 +10,9 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// ContextLevel is what a transcript tells of its conversation: approximate, and nothing
+// Level is what a transcript tells of its conversation: approximate, and nothing
 // of the level between a /compact and the next reply.
-type ContextLevel struct {
+type Level struct {
 	Tokens  int       // in the window at the last reply; 0: unknown
 	Window  int       // size of the window
 	At      time.Time // of the last reply, or of a compaction since
@@ -20,7 +20,7 @@ type ContextLevel struct {
 }
 
 // Use is the level; nil when it is not known.
-func (l ContextLevel) Use() *agent.ContextUse {
+func (l Level) Use() *agent.ContextUse {
 	if l.Tokens <= 0 || l.Window <= 0 {
 		return nil
 	}
@@ -29,7 +29,7 @@ func (l ContextLevel) Use() *agent.ContextUse {
 }
 
 // Cost is what the conversation cost; nil when it is not known.
-func (l ContextLevel) Cost() *agent.Cost {
+func (l Level) Cost() *agent.Cost {
 	if l.CostUSD == nil {
 		return nil
 	}
@@ -70,7 +70,7 @@ const costReach = 1 << 18
 
 // Context reads the level from a transcript. model is the recorded one, which alone knows
 // of a [1m] window.
-func (t Transcript) Context(model agent.Model) (level ContextLevel, err error) {
+func (t File) Context(model agent.Model) (level Level, err error) {
 	found := false
 	err = t.lines(func(line []byte, behind int64) bool {
 		var record transcriptRecord
@@ -117,7 +117,7 @@ func window(version, wireModel string, recorded agent.Model) int {
 		return large
 	case strings.HasPrefix(wireModel, "claude-sonnet-4-5"):
 		return small
-	case versionLess(version, 2, 1, 300):
+	case VersionLess(version, 2, 1, 300):
 		return small
 	default:
 		return large
@@ -125,7 +125,7 @@ func window(version, wireModel string, recorded agent.Model) int {
 }
 
 // LastCwd is the folder in which the conversation was last continued, or "".
-func (t Transcript) LastCwd() (cwd string, err error) {
+func (t File) LastCwd() (cwd string, err error) {
 	err = t.backward(func(record transcriptRecord) bool {
 		cwd = record.Cwd
 		return cwd == ""
@@ -137,7 +137,7 @@ const backwardLimit = 16 << 20 // bytes of a transcript's end that are looked at
 
 // backward calls visit with the records from the last to the first until it returns false.
 // Lines that are no record, like one cut short, are passed over.
-func (t Transcript) backward(visit func(transcriptRecord) bool) error {
+func (t File) backward(visit func(transcriptRecord) bool) error {
 	return t.lines(func(line []byte, _ int64) bool {
 		var record transcriptRecord
 		return json.Unmarshal(line, &record) != nil || visit(record)
@@ -146,7 +146,7 @@ func (t Transcript) backward(visit func(transcriptRecord) bool) error {
 
 // lines calls visit with the lines from the last to the first, and with how many bytes at
 // most stand behind each, until it returns false.
-func (t Transcript) lines(visit func(line []byte, behind int64) bool) error {
+func (t File) lines(visit func(line []byte, behind int64) bool) error {
 	f, err := os.Open(t.Path)
 	if err != nil {
 		return err
