@@ -1,10 +1,6 @@
 package claude
 
-import (
-	"path/filepath"
-
-	"nbs-worker/internal/agent"
-)
+import "path/filepath"
 
 // What can be known of a claude that somebody started by hand.
 
@@ -13,10 +9,6 @@ import (
 func IsClaude(cmdline []string) bool {
 	return len(cmdline) > 0 && filepath.Base(cmdline[0]) == "claude"
 }
-
-// Interactive tells whether the session is one at a terminal, and not of claude -p, of an
-// editor, or in the background.
-func (l Live) Interactive() bool { return l.Kind == "interactive" && l.Entrypoint == "cli" }
 
 // Amnesia returns the variable of an environment that keeps claude from writing a
 // transcript, or "".
@@ -27,24 +19,4 @@ func Amnesia(variable func(name string) (string, bool)) string {
 		}
 	}
 	return ""
-}
-
-// LastWords are the model of the last reply and the last permission mode of a conversation,
-// as the transcript has them; "" for what it does not tell. The model is the one of the API:
-// under which name the user chose it, it does not say.
-func (c Config) LastWords(id agent.SessionID) (model, mode string) {
-	transcript, found, err := c.Transcript(id)
-	if err != nil || !found {
-		return "", ""
-	}
-	_ = transcript.backward(func(record transcriptRecord) bool {
-		if model == "" && record.replied() {
-			model = record.Message.Model
-		}
-		if mode == "" && record.Type == "permission-mode" {
-			mode = record.Mode
-		}
-		return model == "" || mode == ""
-	})
-	return model, mode
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/live"
 )
 
 // ConfigDirVariable moves Claude's configuration to another folder.
@@ -35,6 +36,9 @@ func ConfigAt(dir string) (Config, error) {
 func configBelow(home string) Config {
 	return Config{dir: filepath.Join(home, ".claude"), file: filepath.Join(home, ".claude.json")}
 }
+
+// Registry is where its running sessions enter themselves.
+func (c Config) Registry() live.Registry { return live.RegistryIn(c.dir) }
 
 // ConfigUsedBy returns the configuration of a claude with the given variables.
 func ConfigUsedBy(variable func(name string) string) (Config, error) {

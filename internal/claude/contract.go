@@ -1,7 +1,6 @@
 package claude
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -47,9 +46,6 @@ func ReadVersion(printed string) string {
 	}
 	return version
 }
-
-// SettingsFile is where a person tells Claude what holds for all projects.
-func (c Config) SettingsFile() string { return filepath.Join(c.dir, "settings.json") }
 
 // ScratchEnv is the environment of a claude that is only to show what it is: the caller's,
 // with the configuration and all that it may leave behind in a folder that is thrown away,

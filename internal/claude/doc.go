@@ -1,11 +1,18 @@
-// Package claude knows Claude Code: its flags, its files, its screens, its
-// environment. No other package does. What it relies on was observed on the
-// versions 2.1.197 and 2.1.329; a fact that differs between them is named where it
-// is used.
+// Package claude knows how Claude Code is launched: its flags, its environment, its settings,
+// its configuration folder and where in it everything lies, and how the recorded conversation
+// is opened. With its children it knows Claude Code whole; no other package does:
 //
-// It reads Claude's files, screens and what its hooks and status line are told, and
-// builds argument vectors and settings. Of Claude's files it changes few: it accepts a
-// folder's trust dialog, removes the registry entry of a killed claude and sets a
-// transcript aside in which nothing was said. It starts nothing, signals nothing and
-// knows neither tmux nor .nbs.
+//	transcript  Claude's JSONL: conversations and the history of prompts
+//	live        what a running one tells: registry, hooks, status line
+//	screen      what it draws
+//
+// [Config] is the configuration folder. It finds the files and hands them to who reads them,
+// so that transcript and live know neither it nor each other. What all of them rely on was
+// observed on the versions 2.1.197 and 2.1.329; a fact that differs between them is named
+// where it is used.
+//
+// Of Claude's files the package changes few: it accepts a folder's trust dialog, sets a
+// transcript aside in which nothing was said, or of which a part is missing, and links one to
+// where an older Claude looks for it. It starts nothing, signals nothing and knows neither
+// tmux nor .nbs.
 package claude

@@ -3,19 +3,15 @@ package claude
 import (
 	"bytes"
 	"encoding/json"
-	"io"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"nbs-worker/internal/agent"
 )
 
-// Files and screens of Claude Code's, in whatever form they come.
+// Files of Claude Code's, in whatever form they come.
 
 // What Claude's configuration says stays, whatever it is, and the folder is trusted.
 func FuzzTrust(f *testing.F) {
@@ -77,62 +73,6 @@ func acceptTrust(file map[string]any, folder string) {
 	}
 	project["hasTrustDialogAccepted"] = true
 	projects[folder], file["projects"] = project, projects
-}
-
-// Whatever a screen shows: blank lines change nothing, and once a box or a dialog of
-// Claude's stands below it, the answer is that.
-func FuzzReadScreen(f *testing.F) {
-	files, err := filepath.Glob(filepath.Join(screens, "*", "*.txt"))
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, name := range files {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(string(text))
-	}
-	f.Add("Select login method\n\xff\x1b[0m")
-	f.Add("not logged in · run /login")
-	rule := strings.Repeat("─", 80)
-	box := "\n● OK.\n" + rule + "\n❯ \n" + rule + "\n  ? for shortcuts\n"
-	permission := "\n" + rule + "\n Bash command\n Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend\n"
-	f.Fuzz(func(t *testing.T, screen string) {
-		got := ReadScreen(screen)
-		if (got.Dialog != "") != (got.State == agent.Waiting) || (got.Retry != nil) != (got.State == agent.Retrying) || got.Trouble != "" && got.State != agent.Idle {
-			t.Errorf("%+v", got)
-		}
-		if again := ReadScreen(strings.ReplaceAll(screen, "\n", "  \n\n") + "\n \n"); again.answer() != got.answer() {
-			t.Errorf("with blank lines it is %s, not %s", again.answer(), got.answer())
-		}
-		if below := ReadScreen(screen + box); below != (Reading{State: agent.Idle}) {
-			t.Errorf("above a box it is %s", below.answer())
-		}
-		if below := ReadScreen(screen + permission); below != (Reading{State: agent.Waiting, Dialog: DialogPermission}) {
-			t.Errorf("above a dialog it is %s", below.answer())
-		}
-	})
-}
-
-// What is looked for is found wherever the pieces of the stream are cut.
-func FuzzStreamContains(f *testing.F) {
-	f.Add([]byte("x"+string(sessionID)+"x"), []byte(sessionID), uint32(1<<16-10))
-	f.Add([]byte("aab"), []byte("ab"), uint32(1<<16-1))
-	f.Add([]byte(""), []byte("a"), uint32(0))
-	f.Fuzz(func(t *testing.T, text, needle []byte, before uint32) {
-		if len(needle) == 0 || len(needle) > 1000 {
-			return // it is a session id in quotes
-		}
-		text = slices.Concat(bytes.Repeat([]byte{'.'}, int(before%(1<<18))), text)
-		for how, r := range map[string]io.Reader{
-			"whole": bytes.NewReader(text), "by halves": iotest.HalfReader(bytes.NewReader(text)), "end with data": iotest.DataErrReader(bytes.NewReader(text)),
-		} {
-			if got, err := streamContains(r, needle); got != bytes.Contains(text, needle) || err != nil {
-				t.Errorf("%s: %t, %v", how, got, err)
-			}
-		}
-	})
 }
 
 // What a command line was made from is what is read back from it; a prompt is never

@@ -1,7 +1,6 @@
 package claude
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/transcript"
 )
 
 const (
@@ -42,34 +42,24 @@ func (c Config) put(t *testing.T, name, text string) string {
 }
 
 // putTranscript writes the transcript of sessionID and returns it as it is found.
-func (c Config) putTranscript(t *testing.T, lines ...string) Transcript {
+func (c Config) putTranscript(t *testing.T, lines ...string) transcript.File {
 	t.Helper()
 	c.put(t, "projects/-srv-project/"+string(sessionID)+".jsonl", strings.Join(lines, ""))
-	transcript, found, err := c.Transcript(sessionID)
+	file, found, err := c.Transcript(sessionID)
 	if err != nil || !found {
 		t.Fatalf("the transcript is not found: %v", err)
 	}
-	return transcript
+	return file
 }
 
-// Lines of transcripts, as Claude Code writes them, less what is not used.
+// Lines of a transcript, as Claude Code writes them, less what is not used.
 const (
 	metaLine = `{"type":"permission-mode","permissionMode":"manual","sessionId":"4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"}` + "\n" +
 		`{"type":"file-history-snapshot","messageId":"m","snapshot":{"trackedFileBackups":{}}}` + "\n"
 	userLine = `{"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":"Remember 42."},` +
 		`"cwd":"/srv/project","version":"2.1.329","sessionId":"4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"}` + "\n"
 	sidechainLine = `{"isSidechain":true,"type":"user","message":{"role":"user","content":"Look around."},"cwd":"/srv/project"}` + "\n"
-	compactLine   = `{"type":"system","subtype":"compact_boundary","compactMetadata":{"trigger":"manual","preTokens":150000},"version":"2.1.329"}` + "\n"
-	errorLine     = `{"isSidechain":false,"type":"assistant","isApiErrorMessage":true,"message":{"model":"<synthetic>",` +
-		`"usage":{"input_tokens":0,"output_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":0}},"version":"2.1.329"}` + "\n"
 )
-
-// replyLine is a reply whose request filled the window to twice the input and one.
-func replyLine(version, model string, input int) string {
-	return fmt.Sprintf(`{"isSidechain":false,"type":"assistant","message":{"model":%q,"role":"assistant","content":[{"type":"text","text":"OK."}],`+
-		`"usage":{"input_tokens":%d,"cache_creation_input_tokens":%d,"cache_read_input_tokens":1,"output_tokens":9}},"cwd":"/srv/project","version":%q}`+"\n",
-		model, input, input, version)
-}
 
 func wantKind(t *testing.T, what string, err error, want agent.Kind) {
 	t.Helper()

@@ -15,11 +15,11 @@ import (
 // record of one conversation from opening it both, which no lease of either can.
 // Errors: Conflict.
 func (c Config) Hold(id agent.SessionID) (release func(), err error) {
-	transcript, found, err := c.Transcript(id)
+	file, found, err := c.Transcript(id)
 	if err != nil || !found {
 		return func() {}, err
 	}
-	lock := flock.New(transcript.Path, flock.SetFlag(os.O_RDONLY))
+	lock := flock.New(file.Path, flock.SetFlag(os.O_RDONLY))
 	locked, err := lock.TryLock()
 	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.ENOLCK) {
 		return func() {}, nil // a file system without locks: the lease has to do

@@ -2,6 +2,7 @@ package claude
 
 import (
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/transcript"
 )
 
 // Opening is how a launch opens the recorded conversation.
@@ -34,18 +35,18 @@ func (o Opening) Conversation() string {
 // conversation that existed and whose transcript is gone is never replaced in
 // silence. Errors: NotFound.
 func (c Config) Open(record *agent.Record) (Opening, error) {
-	transcript, found, err := c.Transcript(record.SessionID)
+	file, found, err := c.Transcript(record.SessionID)
 	if err != nil {
 		return "", err
 	}
 	if found {
-		return openFound(record, transcript)
+		return openFound(record, file)
 	}
 	if !record.TranscriptSeen.IsZero() {
 		return "", lost(record, "its transcript is gone from %s; it was last known on %s",
 			agent.Quote(c.dir), record.TranscriptSeen.Format("2006-01-02 15:04 MST"))
 	}
-	mentioned, err := c.Mentioned(record.SessionID)
+	mentioned, err := c.history().Mentions(record.SessionID)
 	if err != nil {
 		return "", err
 	}
@@ -57,15 +58,15 @@ func (c Config) Open(record *agent.Record) (Opening, error) {
 
 // openFound judges a transcript that is there: it may be a stub in which nothing
 // was said yet, or one that was emptied.
-func openFound(record *agent.Record, transcript Transcript) (Opening, error) {
-	spoken, err := transcript.SpokenAfter(0)
+func openFound(record *agent.Record, file transcript.File) (Opening, error) {
+	spoken, err := file.SpokenAfter(0)
 	switch {
 	case err != nil:
 		return "", err
 	case spoken:
 		return OpenResume, nil
 	case !record.TranscriptSeen.IsZero():
-		return "", lost(record, "its transcript %s is empty now", agent.Quote(transcript.Path))
+		return "", lost(record, "its transcript %s is empty now", agent.Quote(file.Path))
 	default:
 		return OpenNew, nil
 	}

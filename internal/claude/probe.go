@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/live"
 )
 
 // Probe is a claude that is started in a folder of its own, with the settings of an agent,
@@ -70,14 +71,14 @@ func (p Probe) Heard() Heard {
 }
 
 // Registered finds the probe in its registry.
-func (p Probe) Registered() (Live, bool) {
+func (p Probe) Registered() (live.Entry, bool) {
 	config, err := ConfigAt(p.Dir)
 	if err != nil {
-		return Live{}, false
+		return live.Entry{}, false
 	}
-	open, err := config.OpenOn(p.Session)
+	open, err := config.Registry().OpenOn(p.Session)
 	if err != nil || len(open) == 0 {
-		return Live{}, false
+		return live.Entry{}, false
 	}
 	return open[0], true
 }

@@ -1,10 +1,6 @@
 package claude
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -22,18 +18,6 @@ import (
 // clockGrain is more than the kernel's stamps on files lag behind the clock.
 const clockGrain = 20 * time.Millisecond
 
-// TranscriptFolder names the folder in which Claude keeps all transcripts, as it is now: its
-// device and inode. "" where there is none yet.
-func (c Config) TranscriptFolder() string {
-	var stat unix.Stat_t
-	if err := unix.Stat(c.projects(), &stat); err != nil {
-		return ""
-	}
-	return fmt.Sprintf("%d:%d", stat.Dev, stat.Ino)
-}
-
-func (c Config) projects() string { return filepath.Join(c.dir, "projects") }
-
 // neverWritten is the proof. A file that is made, deleted or restored changes its folder,
 // and no folder of transcripts has changed since the conversation was first mentioned. The
 // inode's own time counts, which a restored backup cannot put back. It must be the folder of
@@ -43,8 +27,8 @@ func (c Config) neverWritten(record *agent.Record) bool {
 	if record.Process == nil || record.Process.Transcripts == "" || record.Process.Transcripts != c.TranscriptFolder() {
 		return false
 	}
-	mention, known := c.firstMention(record.SessionID)
-	written, err := changeTime(c.history())
+	mention, known := c.history().FirstMention(record.SessionID)
+	written, err := changeTime(string(c.history()))
 	if !known || err != nil || mention.After(time.Now()) || mention.After(written.Add(clockGrain)) {
 		return false
 	}
@@ -71,28 +55,4 @@ func changeTime(path string) (time.Time, error) {
 		return time.Time{}, err
 	}
 	return time.Unix(stat.Ctim.Unix()), nil
-}
-
-// firstMention is when a prompt was first sent in the conversation, as Claude's history
-// has it.
-func (c Config) firstMention(id agent.SessionID) (at time.Time, known bool) {
-	f, err := openRegular(c.history())
-	if err != nil {
-		return at, false
-	}
-	defer f.Close()
-	lines := bufio.NewReader(f)
-	for {
-		line, err := lines.ReadBytes('\n')
-		var prompt struct {
-			SessionID agent.SessionID `json:"sessionId"`
-			Timestamp int64           `json:"timestamp"` // milliseconds
-		}
-		if bytes.Contains(line, []byte(id)) && json.Unmarshal(line, &prompt) == nil && prompt.SessionID == id {
-			return time.UnixMilli(prompt.Timestamp), prompt.Timestamp > 0
-		}
-		if err != nil {
-			return at, false
-		}
-	}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/supervisor"
 )
@@ -55,7 +55,7 @@ func TestAdviceOfTheLiving(t *testing.T) {
 		view supervisor.View
 		want string
 	}{
-		{supervisor.View{Sight: observe.Sight{Status: agent.Status{State: agent.Waiting}, Dialog: claude.DialogAPIKey}}, "it asks whether to use the API key of the environment; answer it there: " + attach},
+		{supervisor.View{Sight: observe.Sight{Status: agent.Status{State: agent.Waiting}, Dialog: screen.DialogAPIKey}}, "it asks whether to use the API key of the environment; answer it there: " + attach},
 		{supervisor.View{Sight: observe.Sight{Status: agent.Status{State: agent.Waiting}}}, "it waits for a person: " + attach},
 		{supervisor.View{Sight: observe.Sight{Status: agent.Status{State: agent.Idle}}, Drift: []supervisor.Drift{{Field: "model"}}}, "what runs is not what is recorded; look: " + attach},
 		{supervisor.View{Sight: observe.Sight{Status: agent.Status{State: agent.Idle, SamePID: true}}, LastError: auth}, "the API does not know who it is; log in there, with /login: " + attach},

@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
@@ -20,7 +21,7 @@ func fullView() supervisor.View {
 	at := time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC)
 	age := 192*time.Second + 300*time.Millisecond
 	return supervisor.View{
-		Sight: observe.Sight{Pane: &tmux.Pane{}, Dialog: claude.DialogTrust, Record: agent.Record{
+		Sight: observe.Sight{Pane: &tmux.Pane{}, Dialog: screen.DialogTrust, Record: agent.Record{
 			Schema: 1, Handle: "alpha", SessionID: sessionID, Model: "opus", TmuxSession: "nbs-alpha-live", Started: at, InitialPrompt: "Hello.",
 			ProjectRoot: "/srv", PID: 12345, Created: at, Cwd: "/srv/lab", PermissionMode: "plan", ClaudeArgs: []string{"--verbose"},
 			Env: map[string]string{"HIDDEN": "hidden"}, ConfigDir: "/c", ClaudeVersion: "2.1.329", Desired: agent.DesiredRunning, TranscriptSeen: at,
@@ -35,7 +36,7 @@ func fullView() supervisor.View {
 				State: agent.Waiting, Cause: "cause", Detail: "permission prompt", Source: "registry", SamePID: true, Uptime: 90*time.Minute + 500*time.Millisecond, Age: &age,
 				Retry: &agent.Retry{Attempt: 4, Of: 10, In: 9 * time.Second},
 			}},
-		Transcript: &claude.Transcript{Path: "/c/t.jsonl", Size: 2048, Modified: at}, Kept: store.Linked,
+		Transcript: &transcript.File{Path: "/c/t.jsonl", Size: 2048, Modified: at}, Kept: store.Linked,
 		Context:   &agent.ContextUse{Tokens: 32_077, Window: 200_000, UsedPercent: 16, Source: agent.SaysStatusLine, At: at},
 		Cost:      &agent.Cost{USD: 0.858, Source: agent.SaysStatusLine},
 		Usage:     &proc.Usage{RSS: 288 << 20, CPUSeconds: 1.5, Processes: 2},

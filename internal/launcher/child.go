@@ -13,6 +13,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 )
@@ -41,7 +42,7 @@ type child struct {
 	moves    chan struct{} // has a word when the record may have moved
 	memory   proc.MemoryWatch
 	hungUp   atomic.Bool // the terminal went away
-	entry    atomic.Pointer[claude.Entry]
+	entry    atomic.Pointer[live.Held]
 }
 
 // ending is how claude ended.
@@ -133,7 +134,7 @@ func (c *child) holdEntry() {
 	if c.entry.Load() != nil {
 		return
 	}
-	if entry, err := c.config.Entry(c.pid()); err == nil {
+	if entry, err := c.config.Registry().Hold(c.pid()); err == nil {
 		c.entry.Store(entry)
 	}
 }
@@ -141,7 +142,7 @@ func (c *child) holdEntry() {
 // movedTo tells into which conversation claude had gone by itself when it ended: its registry
 // entry does, which a killed one leaves behind and any other takes away.
 func (c *child) movedTo(r *agent.Record, report agent.Report) (id agent.SessionID, moved bool) {
-	if id, moved = c.config.MovedTo(r, report, 0); moved {
+	if id, moved = c.config.Registry().MovedTo(r, report, 0); moved {
 		return id, true
 	}
 	if entry := c.entry.Load(); entry != nil {

@@ -9,6 +9,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/tmux"
 )
@@ -37,7 +38,7 @@ func (l *Launcher) recordExit(ctx context.Context, handle agent.Handle, child *c
 		}
 		allowed := agent.KindOf(l.Store.CheckSeal(r)) != agent.Held // else what runs below a wrapper may be anybody's
 		if id, moved := child.movedTo(r, l.Store.Report(handle)); moved && allowed {
-			r.Replace(id, exit.At, claude.Moved)
+			r.Replace(id, exit.At, live.Moved)
 		}
 		spoken, err := child.config.Spoken(r.SessionID)
 		if err == nil && spoken {
@@ -50,7 +51,7 @@ func (l *Launcher) recordExit(ctx context.Context, handle agent.Handle, child *c
 		return err
 	}
 	l.keep(ctx, child.config, &record)
-	return errors.Join(untold, child.config.Forget(record.Process.Claude().PID, record.Process.Claude().StartTicks), l.journal(ctx, "exit", &record, exit.Summary()))
+	return errors.Join(untold, child.config.Registry().Forget(record.Process.Claude().PID, record.Process.Claude().StartTicks), l.journal(ctx, "exit", &record, exit.Summary()))
 }
 
 // endReason is what claude, before it left, said through its hooks.
@@ -59,7 +60,7 @@ func (l *Launcher) endReason(handle agent.Handle, id agent.Invocation) string {
 	if report.Invocation != id {
 		return ""
 	}
-	return claude.EndReason(report.End)
+	return live.EndReason(report.End)
 }
 
 // keep keeps the transcripts of the agent that has ended, whether or not that can be

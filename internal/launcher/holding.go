@@ -8,6 +8,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
@@ -95,7 +96,7 @@ func (h *holding) move(ctx context.Context, record *agent.Record) {
 	}
 	report := h.launcher.Store.Report(h.handle)
 	starting := observe.StartedBy(h.launcher.Store, h.handle, proc.Program(os.Getpid()))
-	entry, err := h.config.Live(record.Process.Claude().PID)
+	entry, err := h.config.Registry().Entry(record.Process.Claude().PID)
 	if err == nil && !starting {
 		if moved, ok := observe.MoveSeen(ctx, h.launcher.Store, record, entry, report, h.launcher.Now()); ok {
 			*record = moved
@@ -106,7 +107,7 @@ func (h *holding) move(ctx context.Context, record *agent.Record) {
 		return
 	}
 	waited, next := h.launcher.Now().Sub(said.At), followAgain
-	if waited > claude.HookLead {
+	if waited > live.HookLead {
 		next = followLate
 	}
 	switch {

@@ -5,6 +5,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/proc"
 )
 
@@ -24,8 +25,8 @@ func deathOf(r *agent.Record) Death {
 		d.Boot, _ = proc.BootTime() // zero: then nothing was near it
 	}
 	if config, err := claude.ConfigAt(r.ConfigDir); err == nil && p.Adopted != nil {
-		live, err := config.Live(p.PID)
-		d.EntryLeft = err == nil && live.Is(p)
+		entry, err := config.Registry().Entry(p.PID)
+		d.EntryLeft = err == nil && entry.Is(p)
 	}
 	return d
 }
@@ -53,7 +54,7 @@ func (d Death) Why(r *agent.Record) (agent.Cause, string) {
 		return agent.LostReboot, exit.Summary()
 	case exit.HungUp && d.ServerGone:
 		return agent.LostTmux, ""
-	case exit.Code == 0 && !exit.HungUp && claude.EndedAtPrompt(exit.EndReason):
+	case exit.Code == 0 && !exit.HungUp && live.EndedAtPrompt(exit.EndReason):
 		return agent.Exited, "somebody ended it at its prompt"
 	case exit.Code == 0 && !exit.HungUp:
 		return agent.Exited, ""

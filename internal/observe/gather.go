@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
 )
@@ -61,7 +62,7 @@ func (l *look) awaitEnd(ctx context.Context, a *looked) {
 
 // evidenceOf collects what processes, registry and hooks say.
 func (o *Observer) evidenceOf(ctx context.Context, r *agent.Record) Evidence {
-	e := Evidence{Now: o.Now(), Screen: claude.Reading{State: agent.Unknown}}
+	e := Evidence{Now: o.Now(), Screen: screen.Reading{State: agent.Unknown}}
 	if r.Process == nil {
 		e.Strangers, e.StrangersErr = o.strangersOfUnidentified(r)
 		return e
@@ -69,8 +70,8 @@ func (o *Observer) evidenceOf(ctx context.Context, r *agent.Record) Evidence {
 	e.Report = o.ReportOf(r)
 	e.Claude, e.Ending, e.ClaudeErr = proc.CheckEnding(r.Process.Identity)
 	if e.Claude == proc.Alive {
-		if live, err := o.Registered(r); err == nil {
-			e.Entry = &live
+		if entry, err := o.Registered(r); err == nil {
+			e.Entry = &entry
 			o.followSeen(ctx, r, &e)
 		} else {
 			e.Claude, e.Ending, e.ClaudeErr = proc.CheckEnding(r.Process.Identity) // one that is ending has left the registry first
@@ -99,7 +100,7 @@ func (o *Observer) outcomeOf(r *agent.Record, e *Evidence) (failure *agent.Failu
 	if e.Report.Activity != nil {
 		return e.Report.Failure, !e.Report.Done.IsZero()
 	}
-	if e.Entry == nil || e.Entry.Status != claude.StatusIdle {
+	if e.Entry == nil || e.Entry.Status != live.StatusIdle {
 		return nil, false
 	}
 	config, err := o.ConfigOf(r)
@@ -122,17 +123,17 @@ func (o *Observer) outcomeOf(r *agent.Record, e *Evidence) (failure *agent.Failu
 
 // Registered returns the registry entry of the recorded process, and of no other that had
 // its pid before.
-func (o *Observer) Registered(r *agent.Record) (claude.Live, error) {
+func (o *Observer) Registered(r *agent.Record) (live.Entry, error) {
 	config, err := o.ConfigOf(r)
 	if err != nil {
-		return claude.Live{}, err
+		return live.Entry{}, err
 	}
 	registered := r.Process.Claude()
-	live, err := config.Live(registered.PID)
-	if err == nil && live.StartTicks != registered.StartTicks {
-		return claude.Live{}, fmt.Errorf("the registry entry of pid %d is of an earlier process: %w", live.PID, os.ErrNotExist)
+	entry, err := config.Registry().Entry(registered.PID)
+	if err == nil && entry.StartTicks != registered.StartTicks {
+		return live.Entry{}, fmt.Errorf("the registry entry of pid %d is of an earlier process: %w", entry.PID, os.ErrNotExist)
 	}
-	return live, err
+	return entry, err
 }
 
 // FindWrapped looks for the claude that a recorded process runs as a child, which is in the
@@ -144,8 +145,8 @@ func (o *Observer) FindWrapped(r *agent.Record) (agent.Identified, bool) {
 	}
 	below, _ := proc.Descendants(r.Process.PID) // what cannot be listed is not found
 	for _, id := range below {
-		live, err := config.Live(id.PID)
-		if err == nil && live.StartTicks == id.StartTicks && live.SessionID == r.SessionID {
+		entry, err := config.Registry().Entry(id.PID)
+		if err == nil && entry.StartTicks == id.StartTicks && entry.SessionID == r.SessionID {
 			return id.Identified, true
 		}
 	}

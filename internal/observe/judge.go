@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/proc"
 )
 
@@ -41,11 +42,11 @@ type Evidence struct {
 	Ending        bool          // it was killed, or is on its way out, and not gone yet
 	LauncherLives bool
 	BeingStarted  bool           // another command is at work to start it
-	Entry         *claude.Live   // its entry in Claude's registry; nil: none
+	Entry         *live.Entry    // its entry in Claude's registry; nil: none
 	Report        agent.Report   // what its hooks said in this start; empty: nothing
 	Failure       *agent.Failure // with which the last turn of this start ended; nil: with none
 	TurnDone      bool           // the last turn of this start ended well
-	Screen        claude.Reading // Unknown: not read, or not understood
+	Screen        screen.Reading // Unknown: not read, or not understood
 	Pane          Presence
 	Death         Death // of a process that is gone
 
@@ -58,7 +59,7 @@ type Evidence struct {
 const startTime = 30 * time.Second
 
 // Judge makes a status of the evidence, and tells at which dialog a live agent waits.
-func Judge(r *agent.Record, e *Evidence) (agent.Status, claude.Dialog) {
+func Judge(r *agent.Record, e *Evidence) (agent.Status, screen.Dialog) {
 	if r.Process == nil {
 		return e.unidentified(r), ""
 	}
@@ -113,7 +114,7 @@ func (e *Evidence) notRunning(r *agent.Record) agent.Status {
 }
 
 // running judges a live claude.
-func (e *Evidence) running(r *agent.Record) (agent.Status, claude.Dialog) {
+func (e *Evidence) running(r *agent.Record) (agent.Status, screen.Dialog) {
 	status, known := e.registered()
 	if !known {
 		status, known = e.hooked()
@@ -125,7 +126,7 @@ func (e *Evidence) running(r *agent.Record) (agent.Status, claude.Dialog) {
 		status = agent.Status{Source: agent.FromProcess, State: agent.Unknown, Detail: "it was killed, or leaves, and has not ended yet"}
 	}
 	status.SamePID = true
-	var dialog claude.Dialog
+	var dialog screen.Dialog
 	if !e.Ending {
 		dialog = e.addScreen(&status)
 		e.addReport(&status)
@@ -142,11 +143,11 @@ func (e *Evidence) registered() (status agent.Status, known bool) {
 	}
 	status = agent.Status{Source: agent.FromRegistry}
 	switch e.Entry.Status {
-	case claude.StatusIdle:
+	case live.StatusIdle:
 		status.State = agent.Idle
-	case claude.StatusBusy:
+	case live.StatusBusy:
 		status.State = agent.Busy
-	case claude.StatusWaiting:
+	case live.StatusWaiting:
 		status.State, status.Detail = agent.Waiting, e.Entry.WaitingFor
 	default:
 		return status, false
@@ -189,7 +190,7 @@ func (e *Evidence) NeedsScreen() bool {
 }
 
 // addScreen makes the screen the witness where it knows better.
-func (e *Evidence) addScreen(status *agent.Status) claude.Dialog {
+func (e *Evidence) addScreen(status *agent.Status) screen.Dialog {
 	reading := e.Screen
 	understood := reading.State != agent.Unknown && reading.State != agent.Dead
 	switch {

@@ -6,14 +6,15 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/proc"
 )
 
 var now = time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC)
 
-func entry(status string) *claude.Live {
-	return &claude.Live{Status: status, UpdatedMS: now.Add(-2 * time.Second).UnixMilli()}
+func entry(status string) *live.Entry {
+	return &live.Entry{Status: status, UpdatedMS: now.Add(-2 * time.Second).UnixMilli()}
 }
 
 func said(state agent.State, hook, detail string) agent.Report {
@@ -27,22 +28,22 @@ func goodbye() agent.Report {
 }
 
 var (
-	retrying = claude.Reading{State: agent.Retrying, Retry: &agent.Retry{Attempt: 4, Of: 10, In: 9 * time.Second}}
-	idle     = claude.Reading{State: agent.Idle}
-	busy     = claude.Reading{State: agent.Busy}
-	full     = claude.Reading{State: agent.Idle, Trouble: claude.TroubleContextFull}
-	trust    = claude.Reading{State: agent.Waiting, Dialog: claude.DialogTrust}
-	unknown  = claude.Reading{State: agent.Unknown}
-	left     = claude.Reading{State: agent.Dead}
+	retrying = screen.Reading{State: agent.Retrying, Retry: &agent.Retry{Attempt: 4, Of: 10, In: 9 * time.Second}}
+	idle     = screen.Reading{State: agent.Idle}
+	busy     = screen.Reading{State: agent.Busy}
+	full     = screen.Reading{State: agent.Idle, Trouble: screen.TroubleContextFull}
+	trust    = screen.Reading{State: agent.Waiting, Dialog: screen.DialogTrust}
+	unknown  = screen.Reading{State: agent.Unknown}
+	left     = screen.Reading{State: agent.Dead}
 	limited  = &agent.Failure{Class: "rate_limit"}
 )
 
 const young, old = time.Second, time.Hour // since its start
 
 var living = map[string]struct {
-	entry   *claude.Live
+	entry   *live.Entry
 	report  agent.Report
-	screen  claude.Reading
+	screen  screen.Reading
 	failure *agent.Failure
 	age     time.Duration
 	want    string // state, source, detail

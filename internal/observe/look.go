@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/tmux"
 )
@@ -18,7 +18,7 @@ import (
 type Sight struct {
 	Record agent.Record // as it is now
 	Status agent.Status
-	Dialog claude.Dialog // at which a live agent waits, or ""
+	Dialog screen.Dialog // at which a live agent waits, or ""
 	Report agent.Report  // what its hooks said in this start; empty: nothing
 	Done   bool          // the last turn of this start ended well
 	Pane   *tmux.Pane    // in which it runs; nil: in none, or tmux did not say

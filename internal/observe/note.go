@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
 )
@@ -32,12 +32,12 @@ func (o *Observer) followSeen(ctx context.Context, r *agent.Record, e *Evidence)
 
 // MoveSeen moves the record of a live agent to where its registry entry has it, for the reason
 // that its hooks gave.
-func MoveSeen(ctx context.Context, opened *store.Store, r *agent.Record, entry claude.Live, report agent.Report, at time.Time) (agent.Record, bool) {
-	id, moved := entry.MovedTo(r, report, claude.HookLead)
+func MoveSeen(ctx context.Context, opened *store.Store, r *agent.Record, entry live.Entry, report agent.Report, at time.Time) (agent.Record, bool) {
+	id, moved := entry.MovedTo(r, report, live.HookLead)
 	if !moved {
 		return *r, false
 	}
-	reason := claude.Moved
+	reason := live.Moved
 	if said := report.Move; said != nil && report.Invocation == r.Process.Invocation && said.SessionID == id {
 		reason = said.Reason
 	}

@@ -20,7 +20,7 @@ func (o *Observer) vouched(r *agent.Record) bool {
 	if err != nil {
 		return false
 	}
-	live, err := config.Live(r.Process.PID)
+	live, err := config.Registry().Entry(r.Process.PID)
 	if err != nil || !live.Is(r.Process) || o.IsOriginal(r.ProjectRoot, r.Handle) || o.namedIn(r.ProjectRoot, r.Process.Identity) {
 		return false
 	}

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/tmux"
 )
 
@@ -82,8 +82,8 @@ func (l *look) readScreens(ctx context.Context) {
 			}
 			screens, _ := client.Screens(ctx, ids) // one that was not read tells nothing
 			for _, a := range in {
-				if screen, read := screens[a.pane.ID]; read && screen.Invocation == a.pane.Invocation {
-					a.evidence.Screen = claude.ReadScreen(screen.Text)
+				if shown, read := screens[a.pane.ID]; read && shown.Invocation == a.pane.Invocation {
+					a.evidence.Screen = screen.Read(shown.Text)
 				}
 			}
 		})

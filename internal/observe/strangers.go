@@ -39,7 +39,7 @@ func (o *Observer) Strangers(r *agent.Record) ([]Stranger, error) {
 }
 
 func registeredStrangers(r *agent.Record, config claude.Config) ([]Stranger, error) {
-	open, err := config.OpenOn(r.SessionID)
+	open, err := config.Registry().OpenOn(r.SessionID)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func unregisteredStrangers(r *agent.Record, config claude.Config) ([]Stranger, e
 	}
 	var found []Stranger
 	for _, id := range onIt {
-		live, err := config.Live(id.PID) // it may be there since the registry was listed
+		live, err := config.Registry().Entry(id.PID) // it may be there since the registry was listed
 		if err == nil && live.SessionID != r.SessionID || ofThisStart(r, id) {
 			continue
 		}

@@ -11,6 +11,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 )
@@ -23,7 +24,7 @@ type handStarted struct {
 	cwd       string
 	configDir string // as a record has it: "" is Claude's default
 	config    claude.Config
-	live      claude.Live
+	live      live.Entry
 }
 
 // find looks at a process and refuses all that cannot be adopted.
@@ -103,7 +104,7 @@ func (f *handStarted) readRegistry(variable func(string) (string, bool)) error {
 	if f.config, err = claude.ConfigAt(f.configDir); err != nil {
 		return err
 	}
-	f.live, err = f.config.Live(f.PID)
+	f.live, err = f.config.Registry().Entry(f.PID)
 	if err == nil && f.live.StartTicks == f.StartTicks {
 		return nil
 	}

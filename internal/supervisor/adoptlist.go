@@ -73,7 +73,7 @@ func (s *Supervisor) claudes() ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	pids, err := config.Registered()
+	pids, err := config.Registry().PIDs()
 	if err != nil {
 		return nil, err
 	}

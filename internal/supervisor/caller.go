@@ -62,7 +62,7 @@ func (c Caller) speaksFor(p *agent.Process) bool {
 	if err != nil {
 		return true
 	}
-	entry, err := config.Live(p.PID) // which says it also where the process cannot be seen, from within a sandbox
+	entry, err := config.Registry().Entry(p.PID) // which says it also where the process cannot be seen, from within a sandbox
 	isClaude, program, others := err == nil && entry.Is(p), proc.Program(p.PID), 0
 	for _, pid := range proc.Ancestors() {
 		if pid == p.PID || pid == p.Launcher.PID {
@@ -92,7 +92,7 @@ func (c Caller) belowAnother(p *agent.Process) bool {
 
 // registered tells whether a live process has an entry in Claude's registry.
 func registered(config claude.Config, pid int) bool {
-	live, err := config.Live(pid)
+	live, err := config.Registry().Entry(pid)
 	if err != nil {
 		return false
 	}

@@ -3,6 +3,7 @@ package supervisor
 import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/store"
 )
 
@@ -51,7 +52,7 @@ func (s *Supervisor) discard(r *agent.Record) ([]string, error) {
 // lost finds what the archive keeps of a conversation and Claude's transcript has not: what came
 // before a deletion in the middle. nil when Claude has all of it.
 func (s *Supervisor) lost(config claude.Config, id agent.SessionID) (*store.Kept, error) {
-	transcript, _, err := config.Transcript(id)
+	file, _, err := config.Transcript(id)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ func (s *Supervisor) lost(config claude.Config, id agent.SessionID) (*store.Kept
 		return nil, err
 	}
 	for _, kept := range all {
-		has, err := transcript.Has(claude.TranscriptAt(kept.Path))
+		has, err := file.Has(transcript.At(kept.Path))
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/tmux"
 )
@@ -53,7 +54,7 @@ type probing struct {
 	tmux   *tmux.Client
 	pane   tmux.Pane
 	first  agent.Identity // of the pane
-	live   claude.Live    // as its registry had it last
+	live   live.Entry     // as its registry had it last
 	inFile bool
 	screen string
 }
@@ -83,8 +84,8 @@ func (p *probing) watch(ctx context.Context) {
 	defer tick.Stop()
 	var ready time.Time
 	for {
-		if live, there := p.Registered(); there {
-			p.live, p.inFile = live, true
+		if entry, there := p.Registered(); there {
+			p.live, p.inFile = entry, true
 		}
 		heard := p.Heard()
 		if p.live.Status == "idle" && heard.Started && ready.IsZero() {

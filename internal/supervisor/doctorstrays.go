@@ -51,7 +51,7 @@ func (d *doctor) runningClaudes() ([]runningClaude, error) {
 // sessionOf is the conversation of a claude: as its registry knows it, or by its command line.
 func (d *doctor) sessionOf(id agent.Identity, variable func(string) string) agent.SessionID {
 	if config, err := claude.ConfigUsedBy(variable); err == nil {
-		if live, err := config.Live(id.PID); err == nil && live.StartTicks == id.StartTicks {
+		if live, err := config.Registry().Entry(id.PID); err == nil && live.StartTicks == id.StartTicks {
 			return live.SessionID
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/store"
 )
@@ -67,7 +67,7 @@ func (d *doctor) moved(_ context.Context) []Finding {
 		if err != nil {
 			continue
 		}
-		id, moved := config.MovedTo(&r, d.Store.Report(r.Handle), hookLead(&r))
+		id, moved := config.Registry().MovedTo(&r, d.Store.Report(r.Handle), hookLead(&r))
 		if !moved {
 			continue
 		}
@@ -93,7 +93,7 @@ func (d *doctor) followMoved(ctx context.Context, handle agent.Handle, id agent.
 	if err != nil || r.SessionID == id {
 		return "", err // its hook was faster
 	}
-	if _, err := observe.MoveTo(ctx, d.Store, &r, id, claude.Moved, d.Now()); err != nil {
+	if _, err := observe.MoveTo(ctx, d.Store, &r, id, live.Moved, d.Now()); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("%s: its record follows it into the conversation %s; the one before is kept in it", handle, id), nil

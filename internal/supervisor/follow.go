@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/proc"
 )
 
@@ -21,8 +21,8 @@ func (s *Supervisor) follow(r *agent.Record) {
 	if err != nil || agent.KindOf(s.Store.CheckSeal(r)) == agent.Held { // of a record that is not allowed, the process may be anybody's
 		return
 	}
-	if id, moved := config.MovedTo(r, s.Store.Report(r.Handle), 0); moved {
-		r.Replace(id, s.now(), claude.Moved)
+	if id, moved := config.Registry().MovedTo(r, s.Store.Report(r.Handle), 0); moved {
+		r.Replace(id, s.now(), live.Moved)
 	}
 }
 
@@ -38,7 +38,7 @@ func hookLead(r *agent.Record) time.Duration {
 	if r.Process == nil || !proc.IsAlive(r.Process.Identity) {
 		return 0
 	}
-	return claude.HookLead
+	return live.HookLead
 }
 
 // goBack makes an earlier conversation of the agent its present one. No other id is taken:

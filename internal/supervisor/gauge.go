@@ -2,12 +2,12 @@ package supervisor
 
 import (
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/transcript"
 )
 
 // contextOf judges how full a conversation is. The status line is exact; a reply or a
 // compaction that the transcript has since makes it old.
-func contextOf(gauge *agent.Gauge, level claude.ContextLevel) *agent.ContextUse {
+func contextOf(gauge *agent.Gauge, level transcript.Level) *agent.ContextUse {
 	if use := gauge.Context(); use != nil && !use.At.Before(level.At) {
 		return use
 	}
@@ -15,7 +15,7 @@ func contextOf(gauge *agent.Gauge, level claude.ContextLevel) *agent.ContextUse 
 }
 
 // costOf judges what a conversation cost. Both witnesses only grow: the larger is the newer.
-func costOf(gauge *agent.Gauge, level claude.ContextLevel) *agent.Cost {
+func costOf(gauge *agent.Gauge, level transcript.Level) *agent.Cost {
 	said, written := gauge.Cost(), level.Cost()
 	if said == nil || written != nil && written.USD > said.USD {
 		return written

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/transcript"
 )
 
 // The newer of the two witnesses counts, and the exact one when they are of one moment.
@@ -15,26 +15,26 @@ func TestContextIsThatOfTheNewerWitness(t *testing.T) {
 	gauge := func(used, s int) *agent.Gauge {
 		return &agent.Gauge{Tokens: used * 10_000, Window: 1_000_000, UsedPercent: &used, At: at(s)}
 	}
-	reply := func(used, s int) claude.ContextLevel {
-		return claude.ContextLevel{Tokens: used * 10_000, Window: 1_000_000, At: at(s)}
+	reply := func(used, s int) transcript.Level {
+		return transcript.Level{Tokens: used * 10_000, Window: 1_000_000, At: at(s)}
 	}
 	const unknown = -1
 	for what, c := range map[string]struct {
 		gauge  *agent.Gauge
-		level  claude.ContextLevel
+		level  transcript.Level
 		want   int
 		source string
 	}{
-		"nothing":                      {nil, claude.ContextLevel{}, unknown, ""},
-		"no transcript":                {gauge(16, 1), claude.ContextLevel{}, 16, agent.SaysStatusLine},
+		"nothing":                      {nil, transcript.Level{}, unknown, ""},
+		"no transcript":                {gauge(16, 1), transcript.Level{}, 16, agent.SaysStatusLine},
 		"no status line":               {nil, reply(16, 1), 16, agent.SaysTranscript},
 		"the status line after it":     {gauge(16, 2), reply(15, 1), 16, agent.SaysStatusLine},
 		"of one moment":                {gauge(16, 1), reply(15, 1), 16, agent.SaysStatusLine},
 		"a reply since":                {gauge(16, 1), reply(17, 2), 17, agent.SaysTranscript},
-		"a compaction since":           {gauge(92, 1), claude.ContextLevel{At: at(2)}, unknown, ""},
-		"a status line after that":     {gauge(0, 3), claude.ContextLevel{At: at(2)}, 0, agent.SaysStatusLine},
+		"a compaction since":           {gauge(92, 1), transcript.Level{At: at(2)}, unknown, ""},
+		"a status line after that":     {gauge(0, 3), transcript.Level{At: at(2)}, 0, agent.SaysStatusLine},
 		"a start without a reply":      {&agent.Gauge{Window: 1_000_000, At: at(2)}, reply(15, 1), 15, agent.SaysTranscript},
-		"a transcript without a clock": {gauge(16, 1), claude.ContextLevel{Tokens: 1, Window: 2}, 16, agent.SaysStatusLine},
+		"a transcript without a clock": {gauge(16, 1), transcript.Level{Tokens: 1, Window: 2}, 16, agent.SaysStatusLine},
 	} {
 		got := contextOf(c.gauge, c.level)
 		if (got == nil) != (c.want == unknown) || got != nil && (got.UsedPercent != c.want || got.Source != c.source) {
@@ -48,15 +48,15 @@ func TestCostIsTheLargerSum(t *testing.T) {
 	small, large := 0.25, 1.5
 	for what, c := range map[string]struct {
 		gauge *agent.Gauge
-		level claude.ContextLevel
+		level transcript.Level
 		want  *agent.Cost
 	}{
-		"nothing":                  {nil, claude.ContextLevel{}, nil},
-		"the status line":          {&agent.Gauge{CostUSD: small}, claude.ContextLevel{}, &agent.Cost{USD: small, Source: agent.SaysStatusLine}},
-		"the transcript":           {nil, claude.ContextLevel{CostUSD: &small}, &agent.Cost{USD: small, Source: agent.SaysTranscript}},
-		"more since the writing":   {&agent.Gauge{CostUSD: large}, claude.ContextLevel{CostUSD: &small}, &agent.Cost{USD: large, Source: agent.SaysStatusLine}},
-		"just resumed, none new":   {&agent.Gauge{}, claude.ContextLevel{CostUSD: &small}, &agent.Cost{USD: small, Source: agent.SaysTranscript}},
-		"the same, said by claude": {&agent.Gauge{CostUSD: small}, claude.ContextLevel{CostUSD: &small}, &agent.Cost{USD: small, Source: agent.SaysStatusLine}},
+		"nothing":                  {nil, transcript.Level{}, nil},
+		"the status line":          {&agent.Gauge{CostUSD: small}, transcript.Level{}, &agent.Cost{USD: small, Source: agent.SaysStatusLine}},
+		"the transcript":           {nil, transcript.Level{CostUSD: &small}, &agent.Cost{USD: small, Source: agent.SaysTranscript}},
+		"more since the writing":   {&agent.Gauge{CostUSD: large}, transcript.Level{CostUSD: &small}, &agent.Cost{USD: large, Source: agent.SaysStatusLine}},
+		"just resumed, none new":   {&agent.Gauge{}, transcript.Level{CostUSD: &small}, &agent.Cost{USD: small, Source: agent.SaysTranscript}},
+		"the same, said by claude": {&agent.Gauge{CostUSD: small}, transcript.Level{CostUSD: &small}, &agent.Cost{USD: small, Source: agent.SaysStatusLine}},
 	} {
 		if got := costOf(c.gauge, c.level); (got == nil) != (c.want == nil) || got != nil && *got != *c.want {
 			t.Errorf("%s: %+v; want %+v", what, got, c.want)

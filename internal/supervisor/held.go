@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/observe"
 )
 
@@ -18,20 +18,20 @@ func (w *starting) checkDialog(ctx context.Context) error {
 		return nil
 	}
 	w.lastScreen = time.Now()
-	screen, err := w.Observer.Screen(ctx, &w.record)
+	shown, err := w.Observer.Screen(ctx, &w.record)
 	if err != nil {
 		return observe.InVain(err)
 	}
-	if dialog, open := claude.ReadDialog(screen.Text); open {
+	if dialog, open := screen.ReadDialog(shown.Text); open {
 		return heldAt(&w.record, dialog)
 	}
 	return nil
 }
 
-func heldAt(r *agent.Record, dialog claude.Dialog) error {
+func heldAt(r *agent.Record, dialog screen.Dialog) error {
 	err := agent.Errorf(agent.Held, "claude waits at a dialog: it asks %s (%s)", dialog.Question(), dialog).
 		Hint("answer it there: nbs-worker attach %s", r.Handle)
-	if dialog == claude.DialogTrust {
+	if dialog == screen.DialogTrust {
 		return err.Hint("or accept the trust of the folder: nbs-worker resume %s --force %s", r.Handle, trustFlag(r.LaunchCwd()))
 	}
 	return err
@@ -39,8 +39,8 @@ func heldAt(r *agent.Record, dialog claude.Dialog) error {
 
 // checkLogin notices a claude that looks idle and will answer no prompt.
 func (w *starting) checkLogin(ctx context.Context) error {
-	screen, err := w.Observer.Screen(ctx, &w.record)
-	if err == nil && claude.NotLoggedIn(screen.Text) {
+	shown, err := w.Observer.Screen(ctx, &w.record)
+	if err == nil && screen.NotLoggedIn(shown.Text) {
 		return agent.Errorf(agent.Held, "claude is not logged in: it will answer no prompt").
 			Hint("log in there with /login: nbs-worker attach %s", w.record.Handle)
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
@@ -17,12 +17,12 @@ import (
 
 // Hook is a call of one of claude's hooks.
 type Hook struct {
-	said claude.Hook
+	said live.Hook
 }
 
 // ReadHook reads what claude says to a hook.
 func ReadHook(in io.Reader) (Hook, error) {
-	said, err := claude.ReadHook(in)
+	said, err := live.ReadHook(in)
 	return Hook{said}, err
 }
 
@@ -69,7 +69,7 @@ func (c Caller) told(ctx context.Context, opened *store.Store, move *agent.Move)
 func (c Caller) nameReason(ctx context.Context, opened *store.Store, r *agent.Record, reason string, at time.Time) error {
 	const justNow = 10 * time.Second
 	last := len(r.PreviousSessions) - 1
-	if last < 0 || r.PreviousSessions[last].Reason != claude.Moved || reason == claude.Moved || at.Sub(r.PreviousSessions[last].Until) > justNow {
+	if last < 0 || r.PreviousSessions[last].Reason != live.Moved || reason == live.Moved || at.Sub(r.PreviousSessions[last].Until) > justNow {
 		return nil
 	}
 	_, err := opened.Update(ctx, c.Handle, func(now *agent.Record) error {

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
@@ -17,12 +17,12 @@ import (
 type View struct {
 	observe.Sight // its Err: why tmux could not be asked; the rest is known all the same
 
-	Transcript *claude.Transcript // nil: none on disk
-	Kept       store.Freshness    // whether the archive has it too
-	Unkept     error              // why it has not
-	Context    *agent.ContextUse  // nil: unknown
-	Cost       *agent.Cost        // nil: unknown
-	Usage      *proc.Usage        // nil: it does not run
+	Transcript *transcript.File  // nil: none on disk
+	Kept       store.Freshness   // whether the archive has it too
+	Unkept     error             // why it has not
+	Context    *agent.ContextUse // nil: unknown
+	Cost       *agent.Cost       // nil: unknown
+	Usage      *proc.Usage       // nil: it does not run
 	Drift      []Drift
 	Strangers  []observe.Stranger
 	LastError  *LastError // nil: the last turn went well, or there was none
@@ -63,11 +63,11 @@ func (s *Supervisor) addTranscript(view *View) error {
 	if err != nil {
 		return err
 	}
-	var level claude.ContextLevel
-	transcript, found, err := config.Transcript(view.Record.SessionID)
+	var level transcript.Level
+	file, found, err := config.Transcript(view.Record.SessionID)
 	if err == nil && found {
-		view.Transcript = &transcript
-		if level, err = transcript.Context(view.Record.Model); err != nil {
+		view.Transcript = &file
+		if level, err = file.Context(view.Record.Model); err != nil {
 			err = fmt.Errorf("read the transcript: %w", err)
 		}
 	}

@@ -13,6 +13,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/launcher"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/trust"
@@ -56,7 +58,7 @@ func (s *Supervisor) keptOf(id agent.SessionID) (*store.Kept, error) {
 		return nil, err
 	}
 	for _, kept := range all {
-		spoken, err := claude.TranscriptAt(kept.Path).SpokenAfter(0)
+		spoken, err := transcript.At(kept.Path).SpokenAfter(0)
 		if err != nil {
 			return nil, err
 		}
@@ -116,15 +118,15 @@ func (s *Supervisor) rejoin(ctx context.Context, verb string, r *agent.Record) (
 		return nil, err
 	}
 	kept, _ := s.Store.Kept(r.SessionID) // what cannot be read is said when the transcript is kept again
-	transcript, found, err := config.Transcript(r.SessionID)
+	file, found, err := config.Transcript(r.SessionID)
 	if err != nil || !found || len(kept) == 0 {
 		return nil, err
 	}
-	var earlier []claude.Transcript
+	var earlier []transcript.File
 	for _, k := range kept {
-		earlier = append(earlier, claude.TranscriptAt(k.Path))
+		earlier = append(earlier, transcript.At(k.Path))
 	}
-	parts, err := transcript.Continued(earlier)
+	parts, err := file.Continued(earlier)
 	if err != nil || len(parts) == 1 {
 		return nil, err
 	}
@@ -134,14 +136,14 @@ func (s *Supervisor) rejoin(ctx context.Context, verb string, r *agent.Record) (
 		return nil, err
 	}
 	defer release()
-	if err := s.Store.KeepTranscript(ctx, r.SessionID, transcript.Path); err != nil {
+	if err := s.Store.KeepTranscript(ctx, r.SessionID, file.Path); err != nil {
 		return nil, err
 	}
-	if err := transcript.Join(parts); err != nil {
+	if err := file.Join(parts); err != nil {
 		return nil, err
 	}
-	restored := &Restored{From: parts[0].Path, To: transcript.Path, Written: transcript.Modified.UTC(), What: "had lost a part"}
-	return restored, s.journal(ctx, "restored", r, "what was deleted from its transcript while it ran: "+transcript.Path)
+	restored := &Restored{From: parts[0].Path, To: file.Path, Written: file.Modified.UTC(), What: "had lost a part"}
+	return restored, s.journal(ctx, "restored", r, "what was deleted from its transcript while it ran: "+file.Path)
 }
 
 // restoredPlan makes a plan, and puts the transcript back that it needs, all of it: what was
@@ -248,7 +250,7 @@ func (s *Supervisor) longerAside(r *agent.Record, size int64) bool {
 // keepHooked keeps the transcript that a hook names, at the ends of turns and of
 // conversations; after a /clear nobody else sees the old one in time. Only of conversations
 // that are the agent's: what is kept of another's is what that one would be given back.
-func (c Caller) keepHooked(ctx context.Context, opened *store.Store, hook claude.Hook) error {
+func (c Caller) keepHooked(ctx context.Context, opened *store.Store, hook live.Hook) error {
 	switch hook.Event {
 	case "UserPromptSubmit", "Stop", "StopFailure", "SessionEnd":
 	default:

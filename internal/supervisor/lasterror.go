@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/transcript"
 )
 
 // LastError is the error of the API with which an agent's last turn ended.
@@ -23,17 +23,17 @@ const (
 
 // lastError is what the agent said in this start of its last turn through its hooks, with the words of the
 // transcript, or what the transcript alone says. Nil when that turn went well.
-func lastError(report agent.Report, transcript *claude.Transcript) *LastError {
+func lastError(report agent.Report, file *transcript.File) *LastError {
 	last := LastError{Class: UnknownClass}
 	found := false
-	if transcript != nil {
-		if turn, err := transcript.LastTurn(); err == nil && turn.Error != nil {
+	if file != nil {
+		if turn, err := file.LastTurn(); err == nil && turn.Error != nil {
 			found = true
 			last.At, last.Text = turn.At.UTC(), turn.Error.Text
 			last.Class = cmp.Or(turn.Error.Class, UnknownClass)
 		}
 	}
-	if said := report.Failure; said != nil && (found || transcript == nil) {
+	if said := report.Failure; said != nil && (found || file == nil) {
 		found = true
 		last.Class = said.Class
 		if last.At.IsZero() {

@@ -12,6 +12,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/claude/transcript"
 )
 
 // LogQuery says what of an agent's conversation is wanted.
@@ -26,7 +28,7 @@ type LogQuery struct {
 }
 
 // Said is a message of a conversation.
-type Said = claude.Message
+type Said = transcript.Message
 
 // LogSession is a conversation that the agent was in, or is.
 type LogSession struct {
@@ -83,8 +85,8 @@ type logs struct {
 	sessions []LogSession // that are shown, oldest first
 	watch    *watch       // nil: nothing is followed
 
-	at   agent.SessionID // the conversation that is followed
-	read claude.Place    // in its transcript; what stands before was read
+	at   agent.SessionID  // the conversation that is followed
+	read transcript.Place // in its transcript; what stands before was read
 }
 
 // sessionsOf lists the conversations of a record, oldest first; the last is the one that
@@ -95,8 +97,8 @@ func (l *logs) sessionsOf(r *agent.Record) []LogSession {
 		all = append(all, LogSession{SessionID: p.SessionID, Until: p.Until, Reason: p.Reason})
 	}
 	all = append(all, LogSession{SessionID: r.SessionID})
-	if id, moved := l.config.MovedTo(r, l.Store.Report(r.Handle), hookLead(r)); moved {
-		all[len(all)-1].Reason = claude.Moved
+	if id, moved := l.config.Registry().MovedTo(r, l.Store.Report(r.Handle), hookLead(r)); moved {
+		all[len(all)-1].Reason = live.Moved
 		all = append(all, LogSession{SessionID: id})
 	}
 	return all
@@ -104,8 +106,8 @@ func (l *logs) sessionsOf(r *agent.Record) []LogSession {
 
 // reading is what of one transcript is wanted. A /branch copies what was said before it:
 // where the original is shown too, the copy is not.
-func (l *logs) reading(last int) claude.Wanted {
-	return claude.Wanted{Tools: l.query.Tools, Last: last, Keep: func(m claude.Message) bool {
+func (l *logs) reading(last int) transcript.Wanted {
+	return transcript.Wanted{Tools: l.query.Tools, Last: last, Keep: func(m transcript.Message) bool {
 		if m.Copied != "" && slices.ContainsFunc(l.sessions, func(s LogSession) bool { return s.SessionID == m.Copied }) {
 			return false
 		}
@@ -118,10 +120,10 @@ func (l *logs) reading(last int) claude.Wanted {
 
 // past shows what was said up to now.
 func (l *logs) past(ctx context.Context, r *agent.Record) error {
-	conversations := make([]*claude.Conversation, len(l.sessions))
+	conversations := make([]*transcript.Conversation, len(l.sessions))
 	found, wanted := false, l.query.Last
 	for i := len(l.sessions) - 1; i >= 0 && (l.query.Last == 0 || wanted > 0); i-- {
-		transcript, there, err := l.config.Transcript(l.sessions[i].SessionID)
+		file, there, err := l.config.Transcript(l.sessions[i].SessionID)
 		if err != nil {
 			return err
 		}
@@ -129,7 +131,7 @@ func (l *logs) past(ctx context.Context, r *agent.Record) error {
 			continue
 		}
 		found = true
-		if conversations[i], err = transcript.Conversation(l.reading(wanted)); err != nil {
+		if conversations[i], err = file.Conversation(l.reading(wanted)); err != nil {
 			return fmt.Errorf("read the transcript: %w", err)
 		}
 		wanted -= conversations[i].Messages
@@ -148,7 +150,7 @@ func (l *logs) past(ctx context.Context, r *agent.Record) error {
 	return nil
 }
 
-func (l *logs) show(ctx context.Context, session LogSession, c *claude.Conversation) error {
+func (l *logs) show(ctx context.Context, session LogSession, c *transcript.Conversation) error {
 	if l.query.All {
 		if err := l.to.Session(session); err != nil {
 			return err
@@ -167,7 +169,7 @@ func (l *logs) show(ctx context.Context, session LogSession, c *claude.Conversat
 	if session.SessionID == l.at {
 		l.read = c.End
 	}
-	return c.Each(func(m claude.Message) error { return errors.Join(ctx.Err(), l.to.Said(m)) })
+	return c.Each(func(m transcript.Message) error { return errors.Join(ctx.Err(), l.to.Said(m)) })
 }
 
 func noTranscript(r *agent.Record) error {
@@ -225,11 +227,11 @@ func (l *logs) follow(ctx context.Context) error {
 
 // later shows what was said since the last look.
 func (l *logs) later(ctx context.Context) (there bool, err error) {
-	transcript, there, err := l.config.Transcript(l.at)
+	file, there, err := l.config.Transcript(l.at)
 	if err != nil || !there {
 		return there, err
 	}
-	l.read, err = transcript.Later(l.read, l.reading(0), func(m claude.Message) error { return errors.Join(ctx.Err(), l.to.Said(m)) },
+	l.read, err = file.Later(l.read, l.reading(0), func(m transcript.Message) error { return errors.Join(ctx.Err(), l.to.Said(m)) },
 		func() { l.to.Note("the transcript was cut or replaced; what follows is from its beginning") })
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
@@ -252,6 +254,6 @@ func (l *logs) move(ctx context.Context) (moved bool, err error) {
 		return false, err
 	}
 	l.sessions = append(l.sessions, now)
-	l.at, l.read = now.SessionID, claude.Place{}
+	l.at, l.read = now.SessionID, transcript.Place{}
 	return true, l.to.Session(now)
 }

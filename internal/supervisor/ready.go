@@ -11,6 +11,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 )
@@ -112,9 +113,9 @@ func (w *starting) look(ctx context.Context) (done bool, err error) {
 	case proc.IsGone(record.Process.Identity) && proc.IsGone(record.Process.LauncherIdentity()):
 		return false, w.vanished(ctx)
 	}
-	if live, err := w.Registered(&record); err == nil && live.Status != "" {
+	if entry, err := w.Registered(&record); err == nil && entry.Status != "" {
 		w.ready = true
-		return w.prompted(ctx, live)
+		return w.prompted(ctx, entry)
 	} else if errors.Is(err, fs.ErrNotExist) {
 		if err := w.findWrapped(ctx); err != nil {
 			return false, err
@@ -154,7 +155,7 @@ func (w *starting) unrecorded() error {
 
 // prompted tells whether a claude that is ready has its prompt on disk: from then on
 // no kill can lose it. A slash command may open a dialog instead.
-func (w *starting) prompted(ctx context.Context, live claude.Live) (bool, error) {
+func (w *starting) prompted(ctx context.Context, entry live.Entry) (bool, error) {
 	if w.plan.prompt == "" {
 		return true, w.checkLogin(ctx)
 	}
@@ -171,8 +172,8 @@ func (w *starting) prompted(ctx context.Context, live claude.Live) (bool, error)
 			return true, w.checkLogin(ctx)
 		}
 	}
-	if w.waitsOn(live) {
-		return false, agent.Errorf(agent.Held, "claude waits for a person (%s), and the prompt is not in its transcript", live.WaitingFor).
+	if w.waitsOn(entry) {
+		return false, agent.Errorf(agent.Held, "claude waits for a person (%s), and the prompt is not in its transcript", entry.WaitingFor).
 			Hint("answer it there: nbs-worker attach %s", w.record.Handle)
 	}
 	return false, nil
@@ -183,8 +184,8 @@ func (w *starting) prompted(ctx context.Context, live claude.Live) (bool, error)
 const transcriptLag = 2 * time.Second
 
 // waitsOn tells whether claude has waited for a person for that long without a break.
-func (w *starting) waitsOn(live claude.Live) bool {
-	if live.Status != "waiting" {
+func (w *starting) waitsOn(entry live.Entry) bool {
+	if entry.Status != "waiting" {
 		w.waiting = time.Time{}
 		return false
 	}

@@ -11,6 +11,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/tmux"
 )
@@ -24,7 +25,7 @@ func TestPromptOfAClaudeThatWaitsAtOnce(t *testing.T) {
 		w := startingIn(t, dir)
 		looks := func(status string, done, held bool) {
 			t.Helper()
-			got, err := w.prompted(t.Context(), claude.Live{Status: status, WaitingFor: "permission prompt"})
+			got, err := w.prompted(t.Context(), live.Entry{Status: status, WaitingFor: "permission prompt"})
 			if got != done || (agent.KindOf(err) == agent.Held) != held || !held && err != nil {
 				t.Errorf("%s: done %t, %v; want done %t, held %t", status, got, err, done, held)
 			}

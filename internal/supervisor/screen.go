@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/tmux"
 )
 
@@ -16,7 +16,7 @@ type Shot struct {
 	At            time.Time
 	Width, Height int
 	Text          string
-	Reading       claude.Reading
+	Reading       screen.Reading
 }
 
 // Screen looks at an agent's terminal. Errors: NotFound when it has none.
@@ -25,7 +25,7 @@ func (s *Supervisor) Screen(ctx context.Context, handle agent.Handle) (Shot, err
 	if err != nil {
 		return Shot{}, err
 	}
-	screen, err := s.Observer.Screen(ctx, &r)
+	shown, err := s.Observer.Screen(ctx, &r)
 	if errors.Is(err, tmux.ErrNoSession) || errors.Is(err, tmux.ErrNoServer) {
 		return Shot{}, agent.Errorf(agent.NotFound, "the agent has no tmux session: %s", s.LookAt(ctx, r).Status.Word()).
 			Hint("nbs-worker session %s", handle)
@@ -33,8 +33,8 @@ func (s *Supervisor) Screen(ctx context.Context, handle agent.Handle) (Shot, err
 	if err != nil {
 		return Shot{}, err
 	}
-	shot := Shot{At: s.Now().UTC(), Width: screen.Width, Height: screen.Height, Reading: claude.ReadScreen(screen.Text)}
-	if shot.Text = strings.TrimRight(screen.Text, "\n"); shot.Text != "" {
+	shot := Shot{At: s.Now().UTC(), Width: shown.Width, Height: shown.Height, Reading: screen.Read(shown.Text)}
+	if shot.Text = strings.TrimRight(shown.Text, "\n"); shot.Text != "" {
 		shot.Text += "\n"
 	}
 	return shot, nil

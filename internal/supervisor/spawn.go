@@ -8,6 +8,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 )
@@ -215,13 +216,13 @@ func (s *Supervisor) takeUp(r *agent.Record) error {
 	if err != nil {
 		return err
 	}
-	transcript, found, err := config.Transcript(r.SessionID)
+	file, found, err := config.Transcript(r.SessionID)
 	if err != nil {
 		return err
 	}
 	spoken := false
 	if found {
-		if spoken, err = transcript.SpokenAfter(0); err != nil {
+		if spoken, err = file.SpokenAfter(0); err != nil {
 			return err
 		}
 	}
@@ -231,7 +232,7 @@ func (s *Supervisor) takeUp(r *agent.Record) error {
 			return err
 		}
 		if kept != nil {
-			transcript, spoken = claude.TranscriptAt(kept.Path), true
+			file, spoken = transcript.At(kept.Path), true
 		}
 	}
 	if !spoken {
@@ -240,7 +241,7 @@ func (s *Supervisor) takeUp(r *agent.Record) error {
 	}
 	r.TranscriptSeen = s.now()
 	if r.Cwd == "" {
-		r.Cwd, err = transcript.LastCwd()
+		r.Cwd, err = file.LastCwd()
 	}
 	if err != nil {
 		return err

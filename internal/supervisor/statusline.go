@@ -7,19 +7,20 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/launcher"
 	"nbs-worker/internal/store"
 )
 
 // StatusLine is a call of claude's status line.
 type StatusLine struct {
-	line claude.StatusLine
+	line live.StatusLine
 }
 
 // ReadStatusLine reads what claude says to its status line. What could not be understood is
 // shown to the user's own all the same.
 func ReadStatusLine(in io.Reader) (StatusLine, error) {
-	line, err := claude.ReadStatusLine(in)
+	line, err := live.ReadStatusLine(in)
 	return StatusLine{line}, err
 }
 

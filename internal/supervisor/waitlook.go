@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/proc"
 )
 
@@ -62,10 +61,10 @@ func (w *waiting) arm(a *watched, r *agent.Record) error {
 	}
 	files := []string{record, report}
 	if r.Process != nil {
-		files = append(files, config.RegistryEntry(r.Process.Claude().PID))
+		files = append(files, config.Registry().Path(r.Process.Claude().PID))
 	}
 	if r.Process == nil { // the entry of whoever has the conversation open
-		files = append(files, filepath.Dir(config.RegistryEntry(0))+anyFile)
+		files = append(files, config.Registry().Dir()+anyFile)
 	}
 	if conditions(w.For).ask(untilContextBelow) {
 		if transcript, found, err := config.Transcript(r.SessionID); err == nil && found {
@@ -122,7 +121,7 @@ func (w *waiting) torn(r *agent.Record) bool {
 	if err != nil {
 		return false
 	}
-	_, err = config.Live(r.Process.Claude().PID)
+	_, err = config.Registry().Entry(r.Process.Claude().PID)
 	return err != nil && !errors.Is(err, os.ErrNotExist)
 }
 
@@ -148,8 +147,8 @@ func (w *waiting) judge(ctx context.Context, a *watched, r *agent.Record) error 
 	}
 	a.notLoggedIn = false
 	if conditions(w.For).ask(untilReady) {
-		screen, err := w.Observer.Screen(ctx, r)
-		a.notLoggedIn = err == nil && claude.NotLoggedIn(screen.Text) || view.Report.Failure != nil && view.Report.Failure.Class == ClassAuthentication
+		shown, err := w.Observer.Screen(ctx, r)
+		a.notLoggedIn = err == nil && screen.NotLoggedIn(shown.Text) || view.Report.Failure != nil && view.Report.Failure.Class == ClassAuthentication
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/store"
 )
 
@@ -17,7 +18,7 @@ import (
 // what is to be put back in its place: that has all that the transcript has, and more. Errors:
 // Conflict when both have something that the other has not.
 func (s *Supervisor) checkWhole(r *agent.Record, config claude.Config) (*store.Kept, error) {
-	transcript, found, err := config.Transcript(r.SessionID)
+	file, found, err := config.Transcript(r.SessionID)
 	if err != nil || !found {
 		return nil, err
 	}
@@ -25,27 +26,27 @@ func (s *Supervisor) checkWhole(r *agent.Record, config claude.Config) (*store.K
 	if err != nil {
 		return nil, nil //nolint:nilerr // what cannot be read is said when the transcript is kept again
 	}
-	missing, whole, err := missingFrom(transcript, all)
+	missing, whole, err := missingFrom(file, all)
 	if err != nil || missing == nil || whole != nil {
 		return whole, err
 	}
-	var earlier []claude.Transcript
+	var earlier []transcript.File
 	for _, kept := range all {
-		earlier = append(earlier, claude.TranscriptAt(kept.Path))
+		earlier = append(earlier, transcript.At(kept.Path))
 	}
-	parts, err := transcript.Continued(earlier)
+	parts, err := file.Continued(earlier)
 	if err != nil || len(parts) > 1 {
 		return nil, err // what came before is joined to it before the start
 	}
-	return nil, errWentApart(r, transcript, *missing)
+	return nil, errWentApart(r, file, *missing)
 }
 
 // missingFrom finds a kept transcript of which something is missing in the one that is there, and
 // the largest such that has all of it.
-func missingFrom(transcript claude.Transcript, all []store.Kept) (missing, whole *store.Kept, err error) {
+func missingFrom(file transcript.File, all []store.Kept) (missing, whole *store.Kept, err error) {
 	for _, kept := range all {
-		other := claude.TranscriptAt(kept.Path)
-		has, err := transcript.Has(other)
+		other := transcript.At(kept.Path)
+		has, err := file.Has(other)
 		if err != nil || has {
 			if err != nil {
 				return nil, nil, err
@@ -56,7 +57,7 @@ func missingFrom(transcript claude.Transcript, all []store.Kept) (missing, whole
 			missing = &kept
 		}
 		larger := whole == nil || kept.Size > whole.Size
-		if has, err = other.Has(transcript); err != nil {
+		if has, err = other.Has(file); err != nil {
 			return nil, nil, err
 		}
 		if has && larger {
@@ -67,11 +68,11 @@ func missingFrom(transcript claude.Transcript, all []store.Kept) (missing, whole
 }
 
 // errWentApart leaves to a person which of two transcripts the conversation is.
-func errWentApart(r *agent.Record, transcript claude.Transcript, kept store.Kept) error {
-	here, there := agent.ShellWord(transcript.Path), agent.ShellWord(kept.Path)
+func errWentApart(r *agent.Record, file transcript.File, kept store.Kept) error {
+	here, there := agent.ShellWord(file.Path), agent.ShellWord(kept.Path)
 	return agent.Errorf(agent.Conflict, "the transcript of the conversation %s and what was kept of it went different ways: each has something that the other has not", r.SessionID).
 		Hint("to see where: diff %s %s", there, here).
-		Hint("to go on with what was kept: mv %s %s && cp -p %s %s", here, agent.ShellWord(transcript.Path+".other"), there, here).
+		Hint("to go on with what was kept: mv %s %s && cp -p %s %s", here, agent.ShellWord(file.Path+".other"), there, here).
 		Hint("to go on with what is there: mv %s %s", there, agent.ShellWord(kept.Path+".other"))
 }
 
@@ -94,15 +95,15 @@ func (l *Loss) String() string {
 
 // lossOf tells what was cut off the transcript of a conversation; nil for nothing.
 func (s *Supervisor) lossOf(config claude.Config, id agent.SessionID) (*Loss, error) {
-	transcript, found, err := config.Transcript(id)
+	file, found, err := config.Transcript(id)
 	if err != nil || !found {
 		return nil, err
 	}
-	cut, err := s.Store.CutTranscript(id, transcript.Path)
+	cut, err := s.Store.CutTranscript(id, file.Path)
 	if err != nil || cut == nil {
 		return nil, err
 	}
-	return &Loss{Path: transcript.Path, Bytes: cut.Missing, Rewritten: cut.Rewritten}, nil
+	return &Loss{Path: file.Path, Bytes: cut.Missing, Rewritten: cut.Rewritten}, nil
 }
 
 // errRewritten leaves to a person what becomes of a conversation whose transcript was written

@@ -1,0 +1,98 @@
+package live
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"nbs-worker/internal/agent"
+)
+
+// Entry is an entry of Claude's registry of running sessions,
+// sessions/<pid>.json: the best witness of what a session is doing. It appears
+// about 0.4 s after the start, when all first-run dialogs are answered, and stays
+// behind when claude is killed by SIGKILL or SIGQUIT; then PID and StartTicks name
+// a process that is gone.
+type Entry struct {
+	PID        int             `json:"pid"`
+	SessionID  agent.SessionID `json:"sessionId"` // follows /clear, /branch and /resume
+	Cwd        string          `json:"cwd"`
+	StartTicks uint64          `json:"procStart,string"` // field 22 of /proc/<pid>/stat
+	StartedMS  int64           `json:"startedAt"`        // since 1970
+	Version    string          `json:"version"`
+	Kind       string          `json:"kind"`
+	Entrypoint string          `json:"entrypoint"` // "cli": a terminal; "sdk-cli": claude -p
+	Status     string          `json:"status"`     // "", idle, busy, waiting
+	WaitingFor string          `json:"waitingFor"`
+	UpdatedMS  int64           `json:"statusUpdatedAt"` // when Status became so, in ms since 1970; 0: not said
+	WrittenMS  int64           `json:"updatedAt"`       // when the entry was written
+}
+
+// The words of an entry's status. Before the first of them it has none.
+const (
+	StatusIdle    = "idle"
+	StatusBusy    = "busy"
+	StatusWaiting = "waiting"
+)
+
+// StatusSince is when the entry's status became what it is; zero when it does not say.
+func (e Entry) StatusSince() time.Time {
+	if e.UpdatedMS <= 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(e.UpdatedMS).UTC()
+}
+
+// Interactive tells whether the session is one at a terminal, and not of claude -p, of an
+// editor, or in the background.
+func (e Entry) Interactive() bool { return e.Kind == "interactive" && e.Entrypoint == "cli" }
+
+func parseEntry(data []byte, pid int) (Entry, error) {
+	var entry Entry
+	if err := json.Unmarshal(data, &entry, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err != nil {
+		return Entry{}, err
+	}
+	if entry.PID != pid {
+		return Entry{}, fmt.Errorf("it names pid %d", entry.PID)
+	}
+	return entry, nil
+}
+
+// Is tells whether the entry is of a recorded process. Of one that was adopted nothing else
+// vouches than what stood in its entry then.
+func (e Entry) Is(p *agent.Process) bool {
+	return e.StartTicks == p.Claude().StartTicks && (p.Adopted == nil || e.StartedMS == p.Adopted.RegisteredMS)
+}
+
+// Moved is why an agent is in another conversation than it was started in.
+const Moved = "changed inside claude"
+
+// MovedTo is [Registry.MovedTo] of an entry that was read.
+func (e Entry) MovedTo(r *agent.Record, report agent.Report, lead time.Duration) (id agent.SessionID, moved bool) {
+	if !e.Is(r.Process) || e.SessionID == r.SessionID || e.outdated(r, report, lead) {
+		return "", false
+	}
+	id, err := agent.ParseSessionID(string(e.SessionID))
+	return id, err == nil
+}
+
+// HookLead is how long the hooks may be ahead of the registry while claude lives and the
+// machine is busy: at a /branch, 2.1.197 writes the old id once more after it has called
+// them with the new one.
+const HookLead = 10 * time.Second
+
+// outdated tells whether an entry may be of before the agent went where the record has it: a
+// hook has said so, or the record has just left the conversation that the entry names.
+func (e Entry) outdated(r *agent.Record, report agent.Report, lead time.Duration) bool {
+	written := time.UnixMilli(e.WrittenMS)
+	if n := len(r.PreviousSessions); n > 0 {
+		last := r.PreviousSessions[n-1]
+		if last.SessionID == e.SessionID && last.Until.Add(lead).After(written) {
+			return true
+		}
+	}
+	return report.Invocation == r.Process.Invocation && report.SessionID == r.SessionID &&
+		report.Activity != nil && report.Activity.At.Add(lead).After(written)
+}

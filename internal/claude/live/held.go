@@ -1,0 +1,38 @@
+package live
+
+import (
+	"io"
+	"os"
+	"syscall"
+
+	"nbs-worker/internal/agent"
+)
+
+// Held is the registry entry of a claude, held open. Claude writes it in place, and removes
+// it when it leaves by itself: who holds it can still read what it said last.
+type Held struct {
+	file *os.File
+	pid  int
+}
+
+// Hold opens the entry of a process, for as long as this program lives. Errors: [os.ErrNotExist].
+func (r Registry) Hold(pid int) (*Held, error) {
+	file, err := os.OpenFile(r.Path(pid), os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe in its place keeps nobody
+	if err != nil {
+		return nil, err
+	}
+	return &Held{file: file, pid: pid}, nil
+}
+
+// MovedTo is [Registry.MovedTo] of a recorded process that has ended.
+func (h *Held) MovedTo(r *agent.Record, report agent.Report) (id agent.SessionID, moved bool) {
+	data, err := io.ReadAll(io.NewSectionReader(h.file, 0, registryLimit))
+	if err != nil {
+		return "", false
+	}
+	entry, err := parseEntry(data, h.pid)
+	if err != nil {
+		return "", false
+	}
+	return entry.MovedTo(r, report, 0)
+}

@@ -1,0 +1,94 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"nbs-worker/internal/agent"
+)
+
+// inputLimit bounds what claude writes to a hook, in bytes: the result of a tool and a
+// pasted prompt are in it.
+const inputLimit = 32 << 20
+
+// Hook is what claude tells a hook.
+type Hook struct {
+	hookCore
+
+	Error        string `json:"error"`             // of StopFailure: its class
+	Notification string `json:"notification_type"` // of Notification
+	Tool         string `json:"tool_name"`
+	Trigger      string `json:"trigger"`          // of a compaction: manual, auto
+	Background   []task `json:"background_tasks"` // of Stop: what goes on
+}
+
+// hookCore is what has to be known of each hook: which conversation the agent is in.
+type hookCore struct {
+	Event      string          `json:"hook_event_name"`
+	SessionID  agent.SessionID `json:"session_id"`
+	Subagent   string          `json:"agent_id"`      // of whom it tells; "": of the agent itself
+	Source     string          `json:"source"`        // of SessionStart: startup, resume, clear, compact
+	Title      string          `json:"session_title"` // of SessionStart
+	Reason     string          `json:"reason"`        // of SessionEnd
+	Transcript string          `json:"transcript_path"`
+}
+
+type task struct {
+	Type string `json:"type"`
+}
+
+// ReadHook reads what claude writes to a hook, to its end. Where a later version of Claude
+// says one thing in another form, the core is read all the same.
+func ReadHook(in io.Reader) (Hook, error) {
+	var hook Hook
+	text, err := readInput(in, &hook)
+	if _, otherForm := errors.AsType[*json.SemanticError](err); otherForm {
+		hook = Hook{}
+		err = unmarshal(text, &hook.hookCore)
+	}
+	if err != nil {
+		return Hook{}, err
+	}
+	id, err := agent.ParseSessionID(string(hook.SessionID))
+	if err != nil {
+		return Hook{}, err
+	}
+	hook.SessionID = id
+	for _, text := range []*string{&hook.Event, &hook.Reason, &hook.Error} {
+		*text = plainWord(*text) // these are kept and shown
+	}
+	return hook, nil
+}
+
+func readInput(in io.Reader, into any) (text []byte, err error) {
+	text, err = io.ReadAll(io.LimitReader(in, inputLimit))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) == inputLimit {
+		_, _ = io.Copy(io.Discard, in) // claude should not fail to write the rest
+		return nil, fmt.Errorf("the input has more than %d bytes", inputLimit)
+	}
+	return text, unmarshal(text, into)
+}
+
+func unmarshal(text []byte, into any) error {
+	return json.Unmarshal(text, into, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
+// plainWord makes a word of claude's safe to keep and to show.
+func plainWord(text string) string {
+	const limit = 64
+	text = strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r == ' ' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' {
+			return r
+		}
+		return -1
+	}, text)
+	return text[:min(len(text), limit)]
+}

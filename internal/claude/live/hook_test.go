@@ -1,0 +1,197 @@
+package live
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"nbs-worker/internal/agent"
+)
+
+const otherSession = agent.SessionID("5f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11")
+
+// tell applies hooks one after the other, a second apart.
+func tell(t *testing.T, payloads ...string) (report agent.Report) {
+	t.Helper()
+	for i, payload := range payloads {
+		hook, err := ReadHook(strings.NewReader(`{"session_id":"` + string(sessionID) + `",` + payload + `}`))
+		if err != nil {
+			t.Fatalf("%s: %v", payload, err)
+		}
+		hook.Apply(&report, time.Unix(int64(i), 0))
+	}
+	return report
+}
+
+func TestWhatEachHookSays(t *testing.T) {
+	t.Parallel()
+	const asks = `"hook_event_name":"PermissionRequest","tool_name":"Bash"`
+	for _, c := range []struct {
+		told   []string
+		state  agent.State
+		detail string
+	}{
+		{[]string{`"hook_event_name":"SessionStart","source":"startup"`}, agent.Idle, ""},
+		{[]string{`"hook_event_name":"UserPromptSubmit","prompt":"x"`}, agent.Busy, ""},
+		{[]string{asks}, agent.Waiting, "permission prompt"},
+		{[]string{`"hook_event_name":"PermissionRequest","tool_name":"AskUserQuestion"`}, agent.Waiting, "input needed"},
+		{[]string{asks, `"hook_event_name":"PostToolUse"`}, agent.Busy, ""},
+		{[]string{asks, `"hook_event_name":"Notification","notification_type":"permission_prompt"`}, agent.Waiting, "permission prompt"},
+		{[]string{asks, `"hook_event_name":"Notification","notification_type":"idle_prompt"`}, agent.Idle, ""},
+		{[]string{`"hook_event_name":"Stop"`}, agent.Idle, ""},
+		{[]string{`"hook_event_name":"PreCompact","trigger":"manual"`}, agent.Busy, "compacting"},
+		{[]string{`"hook_event_name":"PreCompact"`, `"hook_event_name":"SessionStart","source":"compact"`}, agent.Busy, "compacting"},
+		{[]string{`"hook_event_name":"PostCompact","trigger":"manual"`}, agent.Idle, ""},
+		{[]string{`"hook_event_name":"PostCompact","trigger":"auto"`}, agent.Busy, ""},
+		// Of a subagent, only that it asks, and that it was answered.
+		{[]string{`"hook_event_name":"Stop"`, `"hook_event_name":"PostToolUse","agent_id":"a1"`}, agent.Idle, ""},
+		{[]string{`"hook_event_name":"UserPromptSubmit"`, `"hook_event_name":"Stop","agent_id":"a1"`}, agent.Busy, ""},
+		{[]string{`"hook_event_name":"UserPromptSubmit"`, asks + `,"agent_id":"a1"`}, agent.Waiting, "permission prompt"},
+		{[]string{asks + `,"agent_id":"a1"`, `"hook_event_name":"PostToolUse","agent_id":"a1"`}, agent.Busy, ""},
+		{[]string{asks + `,"agent_id":"a1"`, `"hook_event_name":"Stop","background_tasks":[{"type":"subagent"}]`}, agent.Waiting, "permission prompt"},
+		{[]string{asks, `"hook_event_name":"Stop","background_tasks":[{"type":"shell"}]`}, agent.Idle, ""},
+		{[]string{`"hook_event_name":"Stop"`, `"hook_event_name":"Later"`}, agent.Idle, ""},
+	} {
+		got := tell(t, c.told...)
+		if got.Activity == nil || got.Activity.State != c.state || got.Activity.Detail != c.detail {
+			t.Errorf("%q: %+v; want %s %q", c.told, got.Activity, c.state, c.detail)
+		}
+	}
+}
+
+func TestHooksTellHowTurnsAndClaudeEnd(t *testing.T) {
+	t.Parallel()
+	const failed = `"hook_event_name":"StopFailure","error":"rate_limit"`
+	if got := tell(t, failed); got.Failure == nil || got.Failure.Class != "rate_limit" || got.Activity.State != agent.Idle {
+		t.Errorf("after a failure: %+v", got)
+	}
+	if got := tell(t, failed, `"hook_event_name":"Stop","agent_id":"a1"`); got.Failure == nil {
+		t.Errorf("a subagent's turn took the agent's failure back: %+v", got)
+	}
+	for what, next := range map[string]string{
+		"another prompt": `"hook_event_name":"UserPromptSubmit"`, "another start": `"hook_event_name":"SessionStart","source":"resume"`,
+		"a compaction": `"hook_event_name":"PostCompact","trigger":"manual"`,
+	} {
+		if got := tell(t, failed, next); got.Failure != nil || !got.Done.IsZero() {
+			t.Errorf("after %s: %+v", what, got)
+		}
+	}
+	if got := tell(t, failed, `"hook_event_name":"Notification","notification_type":"idle_prompt"`); got.Failure == nil {
+		t.Error("a reminder makes a failed turn forgotten")
+	}
+	if got := tell(t, `"hook_event_name":"Stop"`, `"hook_event_name":"UserPromptSubmit"`); !got.Done.IsZero() {
+		t.Errorf("a turn that has begun is done: %+v", got)
+	}
+	if got := tell(t, `"hook_event_name":"Stop"`); got.Done.IsZero() {
+		t.Errorf("a turn that ended is not done: %+v", got)
+	}
+	if got := tell(t, failed, `"hook_event_name":"Stop"`); got.Failure != nil {
+		t.Errorf("after a turn that went well: %+v", got.Failure)
+	}
+	if got := tell(t, `"hook_event_name":"SessionEnd","reason":"other"`); got.End == nil || got.End.Reason != "other" {
+		t.Errorf("after the end: %+v", got)
+	}
+	for _, goesOn := range []string{"clear", "resume"} {
+		if got := tell(t, `"hook_event_name":"SessionEnd","reason":"`+goesOn+`"`); got.End != nil || got.SessionID != "" {
+			t.Errorf("after %s: %+v", goesOn, got)
+		}
+	}
+}
+
+// Hooks run side by side: what comes late must not undo what came after it.
+func TestOlderHookDoesNotUndoANewerOne(t *testing.T) {
+	t.Parallel()
+	report := tell(t, `"hook_event_name":"Stop"`, `"hook_event_name":"SessionStart","source":"clear"`)
+	want := report
+	late := Hook{hookCore: hookCore{Event: "UserPromptSubmit", SessionID: otherSession}}
+	late.Apply(&report, time.Unix(0, 1))
+	if diff := cmp.Diff(want, report); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if id, _, moves := late.MovesTo(&report, time.Unix(0, 1)); moves {
+		t.Errorf("it leads the agent back to %s", id)
+	}
+}
+
+func TestHookTellsWhereTheAgentWent(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		hook   Hook
+		reason string // "": nowhere
+	}{
+		{Hook{hookCore: hookCore{Event: "SessionStart", Source: "clear"}}, "clear"},
+		{Hook{hookCore: hookCore{Event: "SessionStart", Source: "fork", Title: "Remember 42. (Branch)"}}, "branch"},
+		{Hook{hookCore: hookCore{Event: "SessionStart", Source: "resume", Title: "Remember 42. (Branch)"}}, "branch"},
+		{Hook{hookCore: hookCore{Event: "SessionStart", Source: "resume"}}, "resume"},
+		{Hook{hookCore: hookCore{Event: "UserPromptSubmit"}}, Moved},
+		{Hook{hookCore: hookCore{Event: "UserPromptSubmit", Subagent: "a1"}}, ""},
+		{Hook{hookCore: hookCore{Event: "SessionStart", Source: "startup"}}, ""},
+		{Hook{hookCore: hookCore{Event: "SessionEnd", Reason: "clear"}}, ""},
+		{Hook{hookCore: hookCore{Event: "Stop"}}, ""},
+	} {
+		var report agent.Report
+		c.hook.SessionID = otherSession
+		c.hook.Apply(&report, time.Unix(1, 0))
+		id, reason, moves := c.hook.MovesTo(&report, time.Unix(1, 0))
+		if reason != c.reason || moves != (c.reason != "") || moves && id != otherSession {
+			t.Errorf("%+v: %s, %q, %t; want %q", c.hook, id, reason, moves, c.reason)
+		}
+	}
+}
+
+func TestReadHookRefusesWhatIsNone(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"", "x", "[]", "{}", `{"session_id":"x"}`, `{"session_id":"../../etc/passwd","hook_event_name":"Stop"}`,
+		`{"session_id":7}`, strings.Repeat("[", 1<<20), strings.Repeat(" ", inputLimit+7),
+	} {
+		if hook, err := ReadHook(strings.NewReader(text)); err == nil {
+			t.Errorf("ReadHook(%.40q) = %+v", text, hook)
+		}
+	}
+}
+
+func TestWhatAHookSaysIsSafeToShow(t *testing.T) {
+	t.Parallel()
+	report := tell(t, `"hook_event_name":"StopFailure","error":"\u001b[31mred\u202e`+strings.Repeat("x", 1000)+`"`)
+	if class := report.Failure.Class; len(class) > 64 || strings.ContainsAny(class, "\x1b\u202e") {
+		t.Errorf("class %q", class)
+	}
+}
+
+func TestGauge(t *testing.T) {
+	t.Parallel()
+	percent := func(n int) *int { return &n }
+	for text, want := range map[string]agent.Gauge{
+		`{}`: {},
+		`{"cost":{"total_cost_usd":0.5},"context_window":{"context_window_size":200000,"current_usage":null,"used_percentage":null}}`: {Window: 200000, CostUSD: 0.5},
+		`{"context_window":{"context_window_size":200000,"used_percentage":16,"current_usage":{"input_tokens":10,"output_tokens":9,
+		"cache_creation_input_tokens":32067,"cache_read_input_tokens":5}}}`: {Window: 200000, Tokens: 32082, UsedPercent: percent(16)},
+		`{"cost":{"total_cost_usd":-1},"context_window":{"context_window_size":-5,"used_percentage":1e9}}`: {UsedPercent: percent(100)},
+	} {
+		line, err := ReadStatusLine(strings.NewReader(text))
+		if diff := cmp.Diff(want, line.Gauge(time.Time{})); diff != "" || err != nil || string(line.Text) != text {
+			t.Errorf("%s: %v, -want +got:\n%s", text, err, diff)
+		}
+	}
+}
+
+func FuzzReadHook(f *testing.F) {
+	f.Add(`{"session_id":"` + string(sessionID) + `","hook_event_name":"Stop"}`)
+	f.Add(`{"context_window":{"used_percentage":1e400}}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		hook, err := ReadHook(strings.NewReader(text))
+		if err == nil {
+			var report agent.Report
+			hook.Apply(&report, time.Unix(1, 0))
+			if _, err := agent.ParseSessionID(string(hook.SessionID)); err != nil {
+				t.Errorf("%q", hook.SessionID)
+			}
+		}
+		if line, err := ReadStatusLine(strings.NewReader(text)); err == nil {
+			line.Gauge(time.Time{})
+		}
+	})
+}

@@ -1,0 +1,167 @@
+package live
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
+)
+
+// Entries as the two versions write them.
+const (
+	entry197 = `{"pid":31558,"sessionId":"4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11","cwd":"/srv/project","startedAt":1795208383445,"procStart":"353737",
+"version":"2.1.197","peerProtocol":1,"kind":"interactive","entrypoint":"cli","name":"work-ff","nameSource":"derived","status":"waiting",
+"updatedAt":1795208383999,"statusUpdatedAt":1795208383999,"waitingFor":"permission prompt"}`
+	entry329 = `{"pid":31558,"sessionId":"4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11","cwd":"/srv/project","startedAt":1795208383445,"procStart":"353737",
+"version":"2.1.329","peerProtocol":1,"peerFeatures":["inbox"],"pidDomain":"linux:3d1219c7:pid:[4026531836]","tmux":"m1:@1.%1","messagingSocketPath":"/tmp/cc-socks/31558.sock",
+"kind":"interactive","entrypoint":"cli","name":"work-e3","nameSource":"derived","nameSince":1,"asksForConvertedSkills":null,"status":"idle"}`
+)
+
+func TestEntryIsRead(t *testing.T) {
+	t.Parallel()
+	want := Entry{
+		PID: 31558, SessionID: sessionID, Cwd: "/srv/project", StartTicks: 353737, StartedMS: 1795208383445, Version: "2.1.197",
+		Kind: "interactive", Entrypoint: "cli", Status: "waiting", WaitingFor: "permission prompt", UpdatedMS: 1795208383999, WrittenMS: 1795208383999,
+	}
+	if at := want.StatusSince(); !at.Equal(time.Date(2026, 11, 20, 20, 59, 43, 999e6, time.UTC)) {
+		t.Errorf("since %s", at)
+	}
+	r := RegistryIn(t.TempDir())
+	r.put(t, "31558.json", entry197)
+	got, err := r.Entry(31558)
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("2.1.197: %v, -want +got:\n%s", err, diff)
+	}
+	want.Version, want.Status, want.WaitingFor, want.UpdatedMS, want.WrittenMS = "2.1.329", "idle", "", 0, 0
+	if at := want.StatusSince(); !at.IsZero() {
+		t.Errorf("since %s, which the entry does not say", at)
+	}
+	r.put(t, "31558.json", entry329)
+	got, err = r.Entry(31558)
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("2.1.329: %v, -want +got:\n%s", err, diff)
+	}
+}
+
+func TestWithoutAnEntry(t *testing.T) {
+	t.Parallel()
+	r := RegistryIn(t.TempDir())
+	if _, err := r.Entry(7); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("without a registry: %v; want not exist", err)
+	}
+	r.put(t, "7."+strings.Repeat("0", 64)+".key", "k") // 2.1.329 has it while a dialog is open
+	if _, err := r.Entry(7); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("with a key only: %v; want not exist", err)
+	}
+}
+
+// What cannot be read is not the same as what is not there.
+func TestDamagedEntry(t *testing.T) {
+	t.Parallel()
+	for what, text := range map[string]string{
+		"empty":             "",
+		"torn":              entry197[:100],
+		"of another pid":    strings.Replace(entry197, "31558", "31559", 1),
+		"ticks as a number": strings.Replace(entry197, `"353737"`, `353737`, 1),
+		"ticks of letters":  strings.Replace(entry197, `"353737"`, `"x"`, 1),
+		"null":              "null",
+		"too large":         `{"x":"` + strings.Repeat("x", registryLimit) + `","pid":31558}`,
+	} {
+		r := RegistryIn(t.TempDir())
+		r.put(t, "31558.json", text)
+		entry, err := r.Entry(31558)
+		if err == nil || errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "registry entry") {
+			t.Errorf("%s: %+v, %v; want an error that names the entry", what, entry, err)
+		}
+	}
+}
+
+func TestOpenOn(t *testing.T) {
+	t.Parallel()
+	r := RegistryIn(t.TempDir())
+	if open, err := r.OpenOn(sessionID); len(open) != 0 || err != nil {
+		t.Errorf("without a registry: %v, %v", open, err)
+	}
+	of := func(pid string, id agent.SessionID) string {
+		return strings.NewReplacer("31558", pid, string(sessionID), string(id)).Replace(entry197)
+	}
+	r.put(t, "31558.json", entry197)
+	r.put(t, "31560.json", of("31560", sessionID)) // its process may be gone long since
+	r.put(t, "31561.json", of("31561", otherID))
+	r.put(t, "31562.json", of("31562", sessionID)[:200]) // torn
+	r.put(t, "31563.json", of("31564", sessionID))       // of another pid
+	r.put(t, "31565.key", of("31565", sessionID))
+	r.put(t, "notes.json", of("31566", sessionID))
+	r.put(t, "31567.json/x", "a folder")
+	open, err := r.OpenOn(sessionID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pids []int
+	for _, entry := range open {
+		pids = append(pids, entry.PID)
+	}
+	slices.Sort(pids)
+	if diff := cmp.Diff([]int{31558, 31560}, pids); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestOpenOnDoesNotGuess(t *testing.T) {
+	t.Parallel()
+	r := RegistryIn(t.TempDir())
+	if err := os.WriteFile(r.Dir(), []byte("a file"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if open, err := r.OpenOn(sessionID); err == nil {
+		t.Errorf("a registry that cannot be read: %v; want an error", open)
+	}
+}
+
+func TestForget(t *testing.T) {
+	t.Parallel()
+	r := RegistryIn(t.TempDir())
+	if err := r.Forget(31558, 353737); err != nil {
+		t.Errorf("without an entry: %v", err)
+	}
+	r.put(t, "31558.json", entry197)
+	r.put(t, "31559.json", entry197)
+	if err := r.Forget(31558, 353737); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Entry(31558); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("it is remembered: %v", err)
+	}
+	if left, err := os.ReadDir(r.Dir()); len(left) != 1 || err != nil {
+		t.Errorf("left are %v, %v; want the other one", left, err)
+	}
+}
+
+func FuzzRegistryEntry(f *testing.F) {
+	f.Add([]byte(entry197))
+	f.Add([]byte(entry329))
+	f.Add([]byte(strings.ReplaceAll(entry197, "\n", "")))
+	f.Add([]byte(strings.ReplaceAll(entry329, "\n", "")))
+	f.Add([]byte(entry197[:99]))
+	f.Add([]byte(`{"PID":31558,"procStart":"18446744073709551615","status":"\u001b]0;x\u0007"}`))
+	f.Add([]byte(`{"pid":31558.0}`))
+	r := RegistryIn(rig.MemoryDir(f))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		r.put(t, "31558.json", string(text))
+		entry, err := r.Entry(31558)
+		if err == nil && entry.PID != 31558 || err != nil && entry != (Entry{}) {
+			t.Errorf("Entry = %+v, %v", entry, err)
+		}
+		open, err := r.OpenOn(entry.SessionID)
+		if err != nil || len(open) > 1 {
+			t.Errorf("OpenOn = %v, %v", open, err)
+		}
+	})
+}

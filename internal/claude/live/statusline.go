@@ -1,0 +1,65 @@
+package live
+
+import (
+	"errors"
+	"io"
+	"time"
+
+	"nbs-worker/internal/agent"
+)
+
+// StatusLine is what claude tells its status line, as far as we keep it.
+type StatusLine struct {
+	Text []byte `json:"-"` // all of it
+
+	Workspace struct {
+		ProjectDir string `json:"project_dir"`
+	} `json:"workspace"`
+	Cost struct {
+		TotalUSD float64 `json:"total_cost_usd"`
+	} `json:"cost"`
+	ContextWindow struct {
+		Size         int      `json:"context_window_size"`
+		UsedPercent  *float64 `json:"used_percentage"` // nil: no reply yet
+		CurrentUsage *struct {
+			Input         int `json:"input_tokens"`
+			CacheCreation int `json:"cache_creation_input_tokens"`
+			CacheRead     int `json:"cache_read_input_tokens"`
+		} `json:"current_usage"`
+	} `json:"context_window"`
+}
+
+// ReadStatusLine reads what claude writes to a status line.
+func ReadStatusLine(in io.Reader) (StatusLine, error) {
+	var line StatusLine
+	text, err := readInput(in, &line)
+	line.Text = text
+	if err == nil && !line.plausible() {
+		err = errors.New("the numbers are not those of a conversation")
+	}
+	return line, err
+}
+
+// plausible refuses numbers that no conversation reaches: they are summed up, and shown in
+// tables.
+func (l StatusLine) plausible() bool {
+	const tokens, dollars = 1 << 40, 1e9
+	window := l.ContextWindow
+	if usage := window.CurrentUsage; usage != nil && max(usage.Input, usage.CacheCreation, usage.CacheRead) > tokens {
+		return false
+	}
+	return window.Size <= tokens && l.Cost.TotalUSD <= dollars
+}
+
+// Gauge is how full the conversation is.
+func (l StatusLine) Gauge(at time.Time) agent.Gauge {
+	gauge := agent.Gauge{Window: max(0, l.ContextWindow.Size), CostUSD: max(0, l.Cost.TotalUSD), At: at}
+	if usage := l.ContextWindow.CurrentUsage; usage != nil {
+		gauge.Tokens = max(0, usage.Input) + max(0, usage.CacheCreation) + max(0, usage.CacheRead)
+	}
+	if used := l.ContextWindow.UsedPercent; used != nil {
+		percent := int(min(100, max(0, *used)))
+		gauge.UsedPercent = &percent
+	}
+	return gauge
+}

@@ -1,0 +1,145 @@
+package screen
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+)
+
+// What claude says of its work stands right above the input box, behind a star that turns.
+
+var (
+	// spinning is the line of a claude at work: "✶ Coalescing… (2s · ↓ 3 tokens)". Its verb
+	// is chosen at random.
+	spinning = pattern(`^[·✢✳✶✻✽*] \S.*… (\(.*|[▰▱]+ \d+%)$`)
+	// beginning is the same in the first second.
+	beginning = pattern(`^[·✢✳✶✻✽*] \S.*…$`)
+	retrying  = pattern(`^[·✢✳✶✻✽*] .* · [Rr]etrying(?:…| in (?:(\d{1,4})m ?)?(\d{1,4})s) · attempt (\d{1,4})/(\d{1,4})$`)
+	finished  = pattern(`^[·✢✳✶✻✽*] \S+ for [0-9hms ]+( · .*)?$`)
+)
+
+var stars = []string{"·", "✢", "✳", "✶", "✻", "✽", "*"}
+
+// read tells what claude is doing that has its box on the screen.
+func (b box) read() Reading {
+	head, rest := lastItem(b.above)
+	line := wrapped(head, rest)
+	if m := retrying().FindStringSubmatch(line); m != nil {
+		return Reading{State: agent.Retrying, Retry: retryOf(m[1], m[2], m[3], m[4])}
+	}
+	switch interruptible := b.interruptible(); {
+	case spinning().MatchString(line), beginning().MatchString(line) && interruptible:
+		return Reading{State: agent.Busy}
+	case beginning().MatchString(line), interruptible:
+		return Reading{State: agent.Unknown} // between two states
+	default:
+		return Reading{State: agent.Idle, Trouble: b.trouble()}
+	}
+}
+
+// lastItem returns the last line at the left edge, and what stands below it. On a narrow
+// terminal 2.1.197 puts the star on a line of its own.
+func lastItem(lines []string) (head string, rest []string) {
+	for i := len(lines) - 1; i >= 0; i-- {
+		if isInner(lines[i]) {
+			continue
+		}
+		if i > 0 && slices.Contains(stars, lines[i-1]) {
+			return lines[i-1] + " " + lines[i], lines[i+1:]
+		}
+		return lines[i], lines[i+1:]
+	}
+	return "", lines
+}
+
+// wrapped joins a line with what a narrow terminal left of it for the next ones.
+func wrapped(head string, rest []string) string {
+	end := slices.IndexFunc(rest, func(line string) bool { return strings.HasPrefix(line, "  ⎿") || strings.HasPrefix(line, "  ❯") })
+	if end < 0 {
+		end = len(rest)
+	}
+	return strings.TrimSuffix(head+" "+joined(rest[:end]), " ")
+}
+
+func retryOf(minutes, seconds, attempt, of string) *agent.Retry {
+	m, _ := strconv.Atoi(minutes) // all are digits, or "" for none
+	s, _ := strconv.Atoi(seconds)
+	retry := agent.Retry{In: time.Duration(m)*time.Minute + time.Duration(s)*time.Second}
+	retry.Attempt, _ = strconv.Atoi(attempt)
+	retry.Of, _ = strconv.Atoi(of)
+	return &retry
+}
+
+// interruptible tells whether claude's own line of the footer offers to interrupt it. That
+// it does not says nothing: a status line, a narrow terminal and 2.1.197 leave it out.
+func (b box) interruptible() bool {
+	for _, line := range b.footer {
+		offer := strings.HasPrefix(line, "  esc to interrupt")
+		if mode := strings.TrimPrefix(line, "  "); strings.HasPrefix(mode, "⏵⏵ ") || strings.HasPrefix(mode, "⏸ ") {
+			offer = strings.Contains(mode, " · esc to interrupt")
+		}
+		if offer {
+			return true
+		}
+	}
+	return false
+}
+
+// trouble tells why the last turn came to nothing, where that is certain.
+func (b box) trouble() Trouble {
+	if saysNotLoggedIn(b.footer) {
+		return TroubleNotLoggedIn
+	}
+	head, rest := lastItem(b.above)
+	done := finished().MatchString(head)
+	if done {
+		head, rest = lastItem(b.above[:len(b.above)-len(rest)-1])
+	}
+	if strings.HasPrefix(head, "❯ ") && endsWithNote(rest, "Context limit reached · /compact or /clear to continue") {
+		return TroubleContextFull
+	}
+	if done || !b.offersToResend() { // 2.1.329 counts the time of no turn that failed
+		return ""
+	}
+	switch said := wrapped(head, rest); {
+	case strings.HasPrefix(head, "❯ ") && endsWithNote(rest, "Not logged in · Please run /login"):
+		return TroubleNotLoggedIn
+	case strings.HasPrefix(said, "● Please run /login · API Error: "):
+		return TroubleAuth
+	case strings.HasPrefix(said, "● API Error: "):
+		return TroubleAPI
+	}
+	return ""
+}
+
+// offersToResend recognises what 2.1.329 writes into an empty box after a failure.
+func (b box) offersToResend() bool {
+	hint := wrapped(b.text[0], b.text[1:])
+	return hint == "❯ Once fixed, resend your message" || hint == "❯ Resend your message to try again"
+}
+
+// endsWithNote tells whether the last note below an item is the one with these first words.
+func endsWithNote(lines []string, words string) bool {
+	for i := len(lines) - 1; i >= 0; i-- {
+		note, is := strings.CutPrefix(lines[i], "  ⎿  ")
+		if !is {
+			continue
+		}
+		return strings.HasPrefix(note+" "+joined(lines[i+1:]), words)
+	}
+	return false
+}
+
+// saysNotLoggedIn tells whether the footer says that nobody is logged in. Claude looks idle
+// then and answers no prompt. Version 2.1.329 says so only for the first seconds.
+func saysNotLoggedIn(footer []string) bool {
+	for _, line := range footer {
+		if strings.HasSuffix(strings.ToLower(line), "not logged in · run /login") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,88 @@
+package screen
+
+import (
+	"slices"
+
+	"nbs-worker/internal/claude/live"
+)
+
+// Dialog is what claude asks a person.
+type Dialog string
+
+// The first-run dialogs. While one is open there is no registry entry. Onboarding and
+// Login have no answer that could be given beforehand.
+const (
+	DialogTrust      Dialog = "trust"
+	DialogAddDir     Dialog = "add-dir" // for --add-dir of a folder that is not trusted; since 2.1.329, at each start
+	DialogAPIKey     Dialog = "api-key"
+	DialogBypass     Dialog = "bypass-warning"
+	DialogOnboarding Dialog = "onboarding"
+	DialogLogin      Dialog = "login"
+)
+
+// The dialogs of a conversation.
+const (
+	DialogPermission Dialog = "permission"
+	DialogQuestion   Dialog = "question"  // of the model, by its tool AskUserQuestion
+	DialogAutoMode   Dialog = "auto-mode" // actions cannot be checked behind a gateway
+	DialogResume     Dialog = "resume"    // which conversation to go on with
+	DialogOther      Dialog = "other"     // a menu, such as that of /model
+)
+
+// Question says in a few words what a dialog asks.
+func (d Dialog) Question() string {
+	switch d {
+	case DialogTrust:
+		return "whether it trusts the folder"
+	case DialogAddDir:
+		return "whether it trusts a folder of --add-dir"
+	case DialogAPIKey:
+		return "whether to use the API key of the environment"
+	case DialogBypass:
+		return "whether to bypass permissions"
+	case DialogOnboarding:
+		return "for its first-time set-up"
+	case DialogLogin:
+		return "for a login"
+	case DialogPermission:
+		return "for a permission"
+	case DialogQuestion:
+		return "a question"
+	case DialogAutoMode:
+		return "whether to stay in auto mode"
+	case DialogResume:
+		return "which conversation to resume"
+	case DialogOther:
+		return "for a choice in a menu"
+	}
+	return string(d)
+}
+
+// Waits says what a claude with the dialog open waits for, in the words of its registry
+// where that has some.
+func (d Dialog) Waits() string {
+	switch d {
+	case DialogPermission:
+		return live.PermissionPrompt
+	case DialogQuestion:
+		return live.InputNeeded
+	case DialogOther:
+		return "dialog open"
+	default:
+		return string(d) + " dialog"
+	}
+}
+
+var firstRun = []Dialog{DialogTrust, DialogAddDir, DialogAPIKey, DialogBypass, DialogOnboarding, DialogLogin}
+
+// ReadDialog recognises a first-run dialog on a screen, as [Read] does.
+func ReadDialog(screen string) (Dialog, bool) {
+	dialog := Read(screen).Dialog
+	if !slices.Contains(firstRun, dialog) {
+		return "", false
+	}
+	return dialog, true
+}
+
+// NotLoggedIn tells whether a screen says that nobody is logged in.
+func NotLoggedIn(screen string) bool { return Read(screen).Trouble == TroubleNotLoggedIn }

@@ -1,0 +1,215 @@
+package screen
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A dialog takes the place of the input box: its answers, and mostly a line that names its
+// keys, are the last things on the screen. What it quotes stands above the answers.
+
+// footerLines is over how many lines a narrow terminal spreads the line of a dialog's keys.
+const footerLines = 6
+
+// keys are the lines that name a dialog's keys, and which dialogs have them.
+var keys = []struct {
+	line func() *regexp.Regexp
+	of   func(body []string) Dialog
+}{
+	{pattern(`^Esc to cancel · Tab to amend( · ctrl\+e to (explain|hide))?$`), permission},
+	{pattern(`^Enter to select · .*↑/↓ to navigate( · .*)? · Esc to cancel$`), question},
+	{pattern(`^Enter to select · Tab/Arrow keys to navigate( · .*)? · Esc to cancel$`), question},
+	{pattern(`^Enter to confirm · Esc to cancel$`), firstRunOrMenu},
+	{pattern(`^Enter to stay in auto mode · .*Esc to cancel$`), always(DialogAutoMode)},
+	{pattern(`^Ctrl\+A to show all projects · .*(Esc to (cancel|close|clear|exit))$`), resumePicker},
+	{pattern(`^Press Enter to continue…?$`), securityNotes},
+	{pattern(`^.*(Enter|Space|←|↑|↓|Tab).* · Esc to (cancel|clear|close|exit|go back)$`), menu},
+}
+
+// findDialog returns the dialog with which the screen ends, or "". Below it the rule of a
+// box stays that carries the session's name.
+func findDialog(lines []string) Dialog {
+	if n := len(lines); n > 0 && isRule(lines[n-1]) && strings.Trim(lines[n-1], "─") != "" {
+		lines = lines[:n-1]
+	}
+	for _, known := range keys {
+		for n := 1; n <= min(footerLines, len(lines)-1); n++ {
+			if known.line().MatchString(joined(lines[len(lines)-n:])) {
+				return known.of(lines[:len(lines)-n])
+			}
+		}
+	}
+	if dialog := permission(lines); dialog != "" { // that of WebFetch names no keys
+		return dialog
+	}
+	return unkeyed(lines)
+}
+
+func joined(lines []string) string {
+	trimmed := make([]string, len(lines))
+	for i, line := range lines {
+		trimmed[i] = strings.TrimSpace(line)
+	}
+	return strings.Join(trimmed, " ")
+}
+
+func always(dialog Dialog) func([]string) Dialog { return func([]string) Dialog { return dialog } }
+
+// permission recognises the answers to "Do you want to proceed?" and its like.
+func permission(body []string) Dialog {
+	if n := len(body); n > 0 && moreLines().MatchString(body[n-1]) {
+		body = body[:n-1]
+	}
+	answers, above := numbered(body)
+	if len(answers) < 2 || len(above) == 0 {
+		return ""
+	}
+	for n := 1; n <= min(footerLines, len(above)); n++ {
+		if asked := joined(above[len(above)-n:]); strings.HasPrefix(asked, "Do you want to ") || strings.HasPrefix(asked, "Would you like to ") {
+			return DialogPermission
+		}
+	}
+	return ""
+}
+
+var moreLines = pattern(`^ ↑ \d+ more lines?$`)
+
+// question recognises the answers that the model offers.
+func question(body []string) Dialog {
+	if answers, _ := numbered(body); len(answers) > 0 {
+		return DialogQuestion
+	}
+	return menu(body)
+}
+
+var numberedAnswer = pattern(`^( {0,3}❯ | {2,5})(\d{1,2})\. *(.*)$`)
+
+// numbered reads the answers at the end of a dialog, which count from 1 and of which one has
+// the cursor, and returns what stands above them.
+func numbered(body []string) (answers, above []string) {
+	cursors := 0
+	expected := 0 // 0: any
+	for i := len(body) - 1; i >= 0; i-- {
+		m := numberedAnswer().FindStringSubmatch(body[i])
+		if m == nil {
+			if !isInner(body[i]) && !isRule(body[i]) {
+				return nil, nil
+			}
+			continue // a description, a longer answer, or a rule between answers
+		}
+		number, _ := strconv.Atoi(m[2])
+		if expected != 0 && number != expected {
+			return nil, nil
+		}
+		if strings.Contains(m[1], "❯") {
+			cursors++
+		}
+		answers = append(answers, m[3])
+		if expected = number - 1; expected == 0 {
+			if cursors != 1 {
+				return nil, nil
+			}
+			return answers, body[:i]
+		}
+	}
+	return nil, nil
+}
+
+// ownAnswers are the answers by which a first-run dialog is known, however narrow the
+// terminal; that of login and of onboarding have others in each version.
+var ownAnswers = []struct {
+	answer string
+	dialog Dialog
+}{
+	{"Yes, I trust this folder", DialogTrust},
+	{"Yes, add it", DialogAddDir},
+	{"No (recommended)", DialogAPIKey},
+	{"Yes, I accept", DialogBypass},
+}
+
+// firstRunOrMenu tells by the answers which dialog it is.
+func firstRunOrMenu(body []string) Dialog {
+	cursors := 0
+	found := DialogOther
+	for _, line := range body[max(0, len(body)-2):] {
+		answer, cursor := strings.CutPrefix(strings.TrimSpace(line), "❯ ")
+		if cursor {
+			cursors++
+		}
+		if _, text, is := strings.Cut(answer, ". "); is {
+			answer = text
+		}
+		for _, own := range ownAnswers {
+			if own.answer == answer {
+				found = own.dialog
+			}
+		}
+	}
+	if found != DialogOther && cursors == 1 {
+		return found
+	}
+	if dialog := unkeyed(body); dialog != "" {
+		return dialog
+	}
+	return menu(body)
+}
+
+func resumePicker(body []string) Dialog {
+	if slices.ContainsFunc(sinceRule(body), func(line string) bool { return strings.HasPrefix(line, "  Resume session") }) {
+		return DialogResume
+	}
+	return menu(body)
+}
+
+// securityNotes is the second page of the onboarding.
+func securityNotes(body []string) Dialog {
+	if slices.Contains(body, " Security notes:") {
+		return DialogOnboarding
+	}
+	return ""
+}
+
+// menu is a dialog of which only the keys are known: it stands below a rule.
+func menu(body []string) Dialog {
+	if len(sinceRule(body)) < len(body) {
+		return DialogOther
+	}
+	return ""
+}
+
+// sinceRule returns the lines below the last rule, or all when there is none.
+func sinceRule(lines []string) []string {
+	for i := len(lines) - 1; i >= 0; i-- {
+		if isRule(lines[i]) || strings.HasPrefix(lines[i], "▔▔▔▔▔▔▔▔▔▔") {
+			return lines[i+1:]
+		}
+	}
+	return lines
+}
+
+// titles are those of the dialogs that name no keys, or none that always stay.
+var titles = []struct {
+	words  string
+	dialog Dialog
+}{
+	{"Select login method", DialogLogin},
+	{"Claude Code can be used with your Claude subscription", DialogLogin},
+	{"Let's get started.", DialogOnboarding},
+}
+
+// unkeyed recognises a dialog by its title; below it an answer has the cursor.
+func unkeyed(lines []string) Dialog {
+	for _, known := range titles {
+		for i, line := range sinceRule(lines) {
+			if strings.HasPrefix(strings.TrimSpace(line), known.words) && !strings.HasPrefix(line, "   ") &&
+				slices.ContainsFunc(sinceRule(lines)[i+1:], hasCursor) {
+				return known.dialog
+			}
+		}
+	}
+	return ""
+}
+
+func hasCursor(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "❯ ") }

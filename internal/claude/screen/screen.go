@@ -1,0 +1,155 @@
+package screen
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"nbs-worker/internal/agent"
+)
+
+// Reading is what a screen of Claude Code's shows. Its zero value but for the State
+// Unknown is a screen that does not tell.
+type Reading struct {
+	State   agent.State  // Idle, Busy, Waiting, Retrying, Dead (claude has left) or Unknown
+	Dialog  Dialog       // of Waiting
+	Retry   *agent.Retry // of Retrying
+	Trouble Trouble      // of Idle
+}
+
+// Trouble is why the last turn of an idle claude came to nothing.
+type Trouble string
+
+// The troubles that a screen tells for certain. Version 2.1.197 writes an error of the API
+// as it writes what the model said; on its screens only the transcript tells the two apart.
+const (
+	TroubleContextFull Trouble = "context full"
+	TroubleAuth        Trouble = "auth error"
+	TroubleNotLoggedIn Trouble = "not logged in"
+	TroubleAPI         Trouble = "api error"
+)
+
+// FailsTurn tells whether the last turn ended with an error.
+func (t Trouble) FailsTurn() bool {
+	return t == TroubleContextFull || t == TroubleAuth || t == TroubleAPI
+}
+
+// Read tells what a screen shows, as tmux capture-pane -p prints it. Words prove
+// nothing: an agent that quotes a dialog shows them too. What counts is that Claude draws
+// its own things at the left edge, and what the model, a tool or the user wrote further
+// in; and that the end of the screen is either the input box or the dialog that took its
+// place. What does not fit is Unknown.
+func Read(screen string) Reading {
+	lines := screenLines(screen)
+	if hasLeft(lines) {
+		return Reading{State: agent.Dead}
+	}
+	if box, found := findBox(lines); found {
+		return box.read()
+	}
+	if dialog := findDialog(lines); dialog != "" {
+		return Reading{State: agent.Waiting, Dialog: dialog}
+	}
+	return Reading{State: agent.Unknown}
+}
+
+// screenLines are the lines that are not blank, without what stands invisibly at their ends.
+func screenLines(screen string) []string {
+	screen = strings.ReplaceAll(screen, "\u00a0", " ") // Claude's own blank behind the prompt
+	var lines []string
+	for line := range strings.Lines(screen) {
+		if line = strings.TrimRight(line, " \t\r\n"); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// hasLeft recognises what claude prints when it has given the terminal back, and what tmux
+// prints into a pane whose process has ended.
+func hasLeft(lines []string) bool {
+	if n := len(lines); n > 0 && strings.HasPrefix(lines[n-1], "Pane is dead (") {
+		return true
+	}
+	for i := len(lines) - 1; i >= 0 && i >= len(lines)-4; i-- {
+		if lines[i] == "Resume this session with:" {
+			return i+1 < len(lines) && strings.HasPrefix(lines[i+1], "claude ")
+		}
+	}
+	return false
+}
+
+// isInner tells whether a line does not begin in the first two columns, where only Claude
+// itself writes.
+func isInner(line string) bool { return strings.HasPrefix(line, "  ") }
+
+// isRule tells whether a line is a rule across the screen; it may carry a name.
+func isRule(line string) bool {
+	const shortest = 10 // columns
+	return strings.HasPrefix(line, "─") && strings.HasSuffix(line, "─") && strings.Count(line, "─") >= shortest
+}
+
+// box is the input box at the end of a screen, and what is drawn around it.
+type box struct {
+	above  []string // the conversation, and what claude says of its work
+	text   []string // in the box
+	footer []string
+}
+
+// findBox finds the box: two rules, the prompt's mark right below the first, and at the
+// left edge nothing else from there to the end of the screen. A terminal that was made
+// narrower shows a rule on several lines.
+func findBox(lines []string) (box, bool) {
+	last := lastRule(lines)
+	bottom := firstOfRules(lines, last)
+	top := lastRule(lines[:max(0, bottom)])
+	if top < 0 || bottom-top < 2 || !isPrompt(lines[top+1]) {
+		return box{}, false
+	}
+	found := box{above: lines[:firstOfRules(lines, top)], text: lines[top+1 : bottom], footer: lines[last+1:]}
+	for _, line := range found.text[1:] {
+		if !isInner(line) {
+			return box{}, false
+		}
+	}
+	for _, line := range found.footer {
+		if !isInner(line) && !isSuggestion(line) {
+			return box{}, false
+		}
+	}
+	return found, true
+}
+
+// firstOfRules returns the index of the first of the rules that stand one below the other
+// down to the last.
+func firstOfRules(lines []string, last int) int {
+	for last > 0 && isRule(lines[last-1]) {
+		last--
+	}
+	return last
+}
+
+// lastRule returns the index of the last rule, or -1.
+func lastRule(lines []string) int {
+	for i := len(lines) - 1; i >= 0; i-- {
+		if isRule(lines[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+func isPrompt(line string) bool {
+	return line == "❯" || strings.HasPrefix(line, "❯ ") || line == "!" || strings.HasPrefix(line, "! ")
+}
+
+// isSuggestion recognises a line of what is offered below the box while one types.
+func isSuggestion(line string) bool {
+	return strings.HasPrefix(line, "/") || strings.HasPrefix(line, "+ ") || strings.HasPrefix(line, "* ")
+}
+
+// pattern is a regular expression that is compiled when it is first needed: most commands
+// need none, and should not wait for it.
+func pattern(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}

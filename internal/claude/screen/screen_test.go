@@ -1,0 +1,163 @@
+package screen
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/agent"
+)
+
+const screens = "../../../testdata/screens"
+
+// answer is a reading in the words of testdata/screens/answers.txt.
+func (r Reading) answer() string {
+	words := []string{string(r.State)}
+	if r.Dialog != "" {
+		words = append(words, string(r.Dialog))
+	}
+	if r.Retry != nil {
+		words = append(words, fmt.Sprintf("%d/%d", r.Retry.Attempt, r.Retry.Of), r.Retry.In.String())
+	}
+	if r.Trouble != "" {
+		words = append(words, strings.ReplaceAll(string(r.Trouble), " ", "-"))
+	}
+	return strings.Join(words, " ")
+}
+
+// readAnswers reads what each screen is.
+func readAnswers(t *testing.T) map[string]string {
+	t.Helper()
+	answers := map[string]string{}
+	for line := range strings.Lines(screen(t, "answers.txt")) {
+		if name, answer, is := strings.Cut(strings.TrimSpace(line), " "); is && name != "#" {
+			answers[name] = answer
+		}
+	}
+	return answers
+}
+
+func screen(t testing.TB, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(screens, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// A new screen is a new file and a line in answers.txt.
+func TestScreens(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join(screens, "*", "*.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := readAnswers(t)
+	for _, file := range files {
+		name, err := filepath.Rel(screens, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, there := answers[name]
+		if !there {
+			t.Errorf("%s is not in answers.txt: %s", name, Read(screen(t, name)).answer())
+			continue
+		}
+		delete(answers, name)
+		if got := Read(screen(t, name)).answer(); got != want {
+			t.Errorf("%s: %s; want %s", name, got, want)
+		}
+	}
+	for name := range answers {
+		t.Errorf("%s is in answers.txt and is no file", name)
+	}
+}
+
+// A client of another size, other line ends, and what was there before change no answer.
+func TestScreensOnOtherTerminals(t *testing.T) {
+	t.Parallel()
+	for name, want := range readAnswers(t) {
+		text := screen(t, name)
+		if strings.HasPrefix(want, "unknown") || strings.Contains(name, "question-that-draws-a-box") {
+			continue // what is above may tell more then; a box must keep its width
+		}
+		rule := strings.Repeat("─", 120)
+		for how, changed := range map[string]string{
+			"60 columns":       strings.ReplaceAll(text, rule, rule[:60*len("─")]),
+			"200 columns":      strings.ReplaceAll(text, rule, strings.Repeat("─", 200)),
+			"carriage returns": strings.ReplaceAll(text, "\n", "\r\n"),
+			"blank lines":      strings.ReplaceAll(text, "\n", "   \n\n"),
+			"no final break":   strings.TrimRight(text, "\n"),
+			"a talk above":     screen(t, "2.1.329/busy.txt") + text,
+		} {
+			if got := Read(changed).answer(); got != want {
+				t.Errorf("%s, %s: %s; want %s", name, how, got, want)
+			}
+		}
+	}
+}
+
+// A screen below which something else came up is that other thing.
+func TestDialogThatWasAnswered(t *testing.T) {
+	t.Parallel()
+	answers := readAnswers(t)
+	for name, above := range answers {
+		if !strings.HasPrefix(above, "waiting") {
+			continue
+		}
+		for _, below := range []string{"2.1.329/idle.txt", "2.1.197/busy.txt", "2.1.329/permission-prompt.txt", "2.1.329/exited-with-resume-hint.txt", "2.1.329/trust-dialog.txt"} {
+			if got := Read(screen(t, name) + screen(t, below)).answer(); got != answers[below] {
+				t.Errorf("%s above %s: %s; want %s", name, below, got, answers[below])
+			}
+		}
+	}
+}
+
+// Only what holds a start is a first-run dialog.
+func TestFirstRunDialogs(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]Dialog{
+		"2.1.329/trust-dialog.txt": DialogTrust, "2.1.197/trust-dialog.txt": DialogTrust, "2.1.329/add-dir-dialog.txt": DialogAddDir,
+		"2.1.329/api-key-dialog.txt": DialogAPIKey, "2.1.329/bypass-warning.txt": DialogBypass, "2.1.197/onboarding-80x24.txt": DialogOnboarding,
+		"2.1.329/permission-prompt.txt": "", "2.1.329/idle.txt": "", "2.1.329/question-dialog.txt": "", "2.1.329/resume-picker.txt": "",
+	} {
+		if got, open := ReadDialog(screen(t, name)); got != want || open != (want != "") {
+			t.Errorf("%s: %q, %t; want %q", name, got, open, want)
+		}
+	}
+	if got, open := ReadDialog("\n Select login method:\n\n ❯ 1. Claude account with subscription · Pro, Max, Team, or Enterprise\n\n   2. Anthropic Console account\n"); got != DialogLogin || !open {
+		t.Errorf("login: %q, %t", got, open)
+	}
+	if NotLoggedIn(screen(t, "2.1.329/idle.txt")) || !NotLoggedIn(screen(t, "2.1.197/not-logged-in.txt")) {
+		t.Error("the login is mistaken")
+	}
+}
+
+func TestEachDialogHasItsWords(t *testing.T) {
+	t.Parallel()
+	for _, dialog := range dialogs {
+		if got := dialog.Question(); got == string(dialog) || got == "" {
+			t.Errorf("%s asks %q", dialog, got)
+		}
+		if got := dialog.Waits(); got == "" {
+			t.Errorf("%s waits for nothing", dialog)
+		}
+	}
+}
+
+var dialogs = []Dialog{
+	DialogTrust, DialogAddDir, DialogAPIKey, DialogBypass, DialogOnboarding, DialogLogin,
+	DialogPermission, DialogQuestion, DialogAutoMode, DialogResume, DialogOther,
+}
+
+func TestEmptyScreen(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "\n", "  \n \n"} {
+		if got := Read(text); got != (Reading{State: agent.Unknown}) {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package transcript
+
+import (
+	"io"
+	"slices"
+)
+
+// found is a record of the conversation.
+type found struct {
+	span
+	messages int   // of it, that are wanted
+	place    int64 // in the conversation: its offset, but behind that of its parent
+}
+
+// passed is a record that was passed over.
+type passed struct {
+	found
+	uuid, parent string
+	counted      bool // in Elsewhere
+}
+
+const (
+	// disorder is how far from its place a record may stand: 2.1.197 writes the first turn of
+	// a conversation in any order.
+	disorder    = 100
+	orphansKept = 10_000
+	gapsMended  = 20 // each costs a pass to the beginning
+)
+
+// climber goes from the newest leaf of a transcript to its root.
+type climber struct {
+	Conversation
+	file    io.ReaderAt
+	found   []found            // newest first
+	count   int                // messages in found
+	orphans map[string][]found // results of tools that ran side by side, by parent
+	kept    int                // of orphans
+	want    string             // uuid of the next record
+	wantAny bool               // the next message is it, whichever it is
+	from    int64              // where the record that named it stands
+
+	tip      string   // uuid of the newest record
+	place    int64    // of the record that was found last
+	tipPlace int64    // of the tip
+	passed   []passed // the last few that are not of the branch, newest first
+	behind   int      // records that were looked at before the root
+
+	elsewhere int   // Elsewhere by then
+	seen      int64 // the first line that was looked at in any pass
+}
+
+func (c *climber) climb(size int64) error {
+	c.wantAny, c.from = true, size
+	for missing := false; ; missing = true {
+		before := c.from
+		done, err := c.pass()
+		if err != nil {
+			return err
+		}
+		further := c.from != before
+		if missing && further {
+			c.Gaps++
+		}
+		if done || missing && !further {
+			return nil
+		}
+		c.Elsewhere, c.wantAny = c.elsewhere, true // the record that is wanted is not there: go on with what stands before
+	}
+}
+
+// pass reads backward from the last record that was found; done is true when the root was
+// reached, or enough.
+func (c *climber) pass() (done bool, err error) {
+	lines := backwardLines{file: c.file, at: c.from}
+	whichever := c.wantAny
+	for {
+		span, err := lines.next()
+		if err == io.EOF { //nolint:errorlint // ours
+			return c.want == "" || c.wantAny && whichever, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		record, err := readRecord(c.file, span)
+		if err != nil {
+			return false, err
+		}
+		if record.UUID == "" {
+			continue
+		}
+		if c.End.uuid == "" {
+			c.End.uuid = record.UUID
+		}
+		if c.visit(&record, span) {
+			return true, nil
+		}
+	}
+}
+
+// visit looks at one record; true when no other is needed.
+func (c *climber) visit(record *spokenRecord, at span) (done bool) {
+	fresh := at.start < c.seen // no earlier pass has come here
+	c.seen = min(c.seen, at.start)
+	switch {
+	case record.IsSidechain:
+		if fresh && c.reading.Tools {
+			c.add(record, at, at.start)
+		}
+	case c.wantAny && (record.spoken() || record.compacted()), !c.wantAny && record.UUID == c.want:
+		c.place = min(at.start, c.place-1)
+		if c.tip == "" {
+			c.tip, c.tipPlace = record.UUID, c.place
+		}
+		c.add(record, at, c.place)
+		c.adopt(record.UUID)
+		c.want, c.wantAny, c.from, c.elsewhere = record.parent(), c.Gaps >= gapsMended, at.start, c.Elsewhere
+		c.climbPassed()
+	case record.spoken() && c.followsTip(record):
+		c.tip, c.tipPlace = record.UUID, max(at.start, c.tipPlace+1)
+		c.add(record, at, c.tipPlace)
+	case record.spoken() && record.onlyResults():
+		if n := len(c.reading.kept(record)); fresh && n > 0 && c.kept < orphansKept {
+			c.kept++
+			c.orphans[record.parent()] = append(c.orphans[record.parent()], found{at, n, at.start})
+		}
+	default:
+		c.passOver(record, at)
+	}
+	if c.want == "" && !c.wantAny {
+		c.behind++
+	}
+	return c.behind > disorder || c.reading.Last > 0 && c.count >= c.reading.Last
+}
+
+// passOver passes over one record, and remembers it for a while.
+func (c *climber) passOver(record *spokenRecord, at span) {
+	p := passed{found: found{span: at, messages: len(c.reading.kept(record))}, uuid: record.UUID, parent: record.parent()}
+	if record.spoken() && !record.IsMeta && !c.wantAny {
+		p.counted = true
+		c.Elsewhere++
+	}
+	if c.passed = append(c.passed, p); len(c.passed) > disorder {
+		c.passed = c.passed[1:]
+	}
+}
+
+// passedBy finds a record among those that were passed over.
+func (c *climber) passedBy(uuid string) int {
+	return slices.IndexFunc(c.passed, func(p passed) bool { return p.uuid == uuid })
+}
+
+// climbPassed goes on through records that stand behind their children.
+func (c *climber) climbPassed() {
+	for i := c.passedBy(c.want); i >= 0 && c.want != ""; i = c.passedBy(c.want) {
+		p := c.passed[i]
+		c.passed = slices.Delete(c.passed, i, i+1)
+		if p.counted {
+			c.Elsewhere--
+			c.elsewhere = c.Elsewhere
+		}
+		c.place = min(p.start, c.place-1)
+		if p.messages > 0 {
+			p.place = c.place
+			c.found = append(c.found, p.found)
+			c.count += p.messages
+		}
+		c.adopt(p.uuid)
+		c.want = p.parent
+	}
+}
+
+// followsTip tells whether a record was said after the newest one, though it stands before it.
+func (c *climber) followsTip(record *spokenRecord) bool {
+	if c.tip == "" {
+		return false
+	}
+	uuid := record.parent()
+	for range disorder {
+		if uuid == c.tip {
+			return true
+		}
+		i := c.passedBy(uuid)
+		if i < 0 {
+			return false
+		}
+		uuid = c.passed[i].parent
+	}
+	return false
+}
+
+func (c *climber) add(record *spokenRecord, at span, place int64) {
+	if n := len(c.reading.kept(record)); n > 0 {
+		c.found = append(c.found, found{at, n, place})
+		c.count += n
+	}
+}
+
+func (c *climber) adopt(uuid string) {
+	c.found = append(c.found, c.orphans[uuid]...)
+	for _, orphan := range c.orphans[uuid] {
+		c.count += orphan.messages
+	}
+	delete(c.orphans, uuid)
+}

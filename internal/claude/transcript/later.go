@@ -1,0 +1,101 @@
+package transcript
+
+import (
+	"io"
+	"os"
+)
+
+// Place is how far a transcript was read: to the end of a whole line. The zero Place is the
+// beginning.
+type Place struct {
+	offset int64
+	uuid   string      // of the last record before it; "" without one
+	record span        // where that is
+	file   os.FileInfo // the one that was read; nil: none yet
+}
+
+// Later calls visit with the messages of the records behind a place, and returns the place
+// behind them. A line that is just being written is left for the next call. Where the record
+// at the place is not in the transcript any more, it is read from its beginning, and began is
+// called first.
+func (t File) Later(from Place, reading Wanted, visit func(Message) error, began func()) (Place, error) {
+	f, err := openRegular(t.Path)
+	if err != nil {
+		return from, err
+	}
+	defer f.Close()
+	read := from.uuid != ""
+	if from, err = from.in(f); err != nil {
+		return from, err
+	}
+	if read && from.offset == 0 {
+		began()
+	}
+	lines := forwardLines{file: f, at: from.offset}
+	for {
+		span, err := lines.next()
+		if err == io.EOF { //nolint:errorlint // ours
+			return from, nil
+		}
+		if err != nil {
+			return from, err
+		}
+		record, err := readRecord(f, span)
+		if err != nil {
+			return from, err
+		}
+		from.offset = span.end
+		if record.UUID == "" {
+			continue
+		}
+		from.uuid, from.record = record.UUID, span
+		for _, message := range reading.kept(&record) {
+			if err := visit(message); err != nil {
+				return from, err
+			}
+		}
+	}
+}
+
+// in finds the place in the file that the transcript is now. One that was deleted is written
+// anew, and one that was put together again is another file: there it is behind the record
+// that was read last, or at the beginning when that is not in it.
+func (p Place) in(f *os.File) (Place, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return p, err
+	}
+	if p.file != nil && os.SameFile(p.file, info) && info.Size() >= p.offset && p.stands(f) {
+		return p, nil
+	}
+	p.file, p.offset = info, 0
+	if p.uuid == "" {
+		return p, nil
+	}
+	for lines := (forwardLines{file: f}); ; {
+		span, err := lines.next()
+		if err == io.EOF { //nolint:errorlint // ours
+			return p, nil
+		}
+		if err != nil {
+			return p, err
+		}
+		record, err := readRecord(f, span)
+		if err != nil {
+			return p, err
+		}
+		if record.UUID == p.uuid {
+			p.offset, p.record = span.end, span
+		}
+	}
+}
+
+// stands tells whether the record that was read last is where it was: a file that was cut may
+// have grown again since.
+func (p Place) stands(f *os.File) bool {
+	if p.record.end == 0 {
+		return true // of the look that came before, only the id is known
+	}
+	record, err := readRecord(f, p.record)
+	return err == nil && record.UUID == p.uuid
+}

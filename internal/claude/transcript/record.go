@@ -1,0 +1,282 @@
+package transcript
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"nbs-worker/internal/agent"
+)
+
+// Speaker is whose words a message is.
+type Speaker string
+
+// The speakers.
+const (
+	You       Speaker = "you"
+	Agent     Speaker = "agent"
+	Tool      Speaker = "tool"
+	Claude    Speaker = "claude"    // the program itself: what it told the agent or answered to a command
+	Compacted Speaker = "compacted" // what was said before was replaced by a summary
+)
+
+// Message is one thing that was said in a conversation.
+type Message struct {
+	SessionID agent.SessionID // of the transcript's records
+	At        time.Time       // zero: not known
+	Speaker   Speaker
+	Text      string
+	Tool      string // name of the tool that the agent uses
+	Failure   string // class of the error of the API that the text tells, as Claude names it
+	Model     string // of the agent's words
+	Aside     bool   // neither said by a person nor by the agent to one: a summary, a reminder, a subagent
+	Subagent  bool
+	Copied    agent.SessionID // the conversation from which a /branch has taken it over
+	Bytes     int64           // of a record that is too long to be read, of which Text is the beginning; else 0
+}
+
+// spokenRecord is what is used of a line of a transcript that is part of a conversation.
+type spokenRecord struct {
+	Type          string         `json:"type"`
+	Subtype       string         `json:"subtype"`
+	UUID          string         `json:"uuid"`
+	Parent        string         `json:"parentUuid"`
+	LogicalParent string         `json:"logicalParentUuid"` // of a compact boundary: what stood before it
+	Timestamp     string         `json:"timestamp"`
+	SessionID     string         `json:"sessionId"`
+	IsSidechain   bool           `json:"isSidechain"`
+	IsMeta        bool           `json:"isMeta"`
+	IsSummary     bool           `json:"isCompactSummary"`
+	IsAPIError    bool           `json:"isApiErrorMessage"`
+	Error         jsontext.Value `json:"error"`
+	PromptSource  string         `json:"promptSource"`
+	Message       jsontext.Value `json:"message"`
+	Attachment    jsontext.Value `json:"attachment"`
+	Compact       jsontext.Value `json:"compactMetadata"`
+	ForkedFrom    *struct {
+		SessionID string `json:"sessionId"`
+	} `json:"forkedFrom"`
+
+	cut       int64 // length of the line, when it was too long to be read
+	cutText   string
+	cutResult bool
+}
+
+// parent is the record before, also across a compaction.
+func (r *spokenRecord) parent() string {
+	if r.Parent == "" {
+		return r.LogicalParent
+	}
+	return r.Parent
+}
+
+func (r *spokenRecord) spoken() bool { return r.Type == "user" || r.Type == "assistant" }
+
+func (r *spokenRecord) compacted() bool { return r.Type == "system" && r.Subtype == "compact_boundary" }
+
+// block is a part of a message's content.
+type block struct {
+	Type    string         `json:"type"`
+	Text    string         `json:"text"`
+	Name    string         `json:"name"`
+	Input   jsontext.Value `json:"input"`
+	Content jsontext.Value `json:"content"`
+	IsError bool           `json:"is_error"`
+}
+
+// spokenMessage is the message of a record.
+type spokenMessage struct {
+	Model   string         `json:"model"`
+	Content jsontext.Value `json:"content"`
+}
+
+func (r *spokenRecord) message() spokenMessage {
+	var m spokenMessage
+	if len(r.Message) == 0 || unmarshalRecord(r.Message, &m) != nil {
+		return spokenMessage{}
+	}
+	return m
+}
+
+// blocksOf takes a content apart, which is a text or a list.
+func blocksOf(content jsontext.Value) []block {
+	var text string
+	if len(content) == 0 {
+		return nil
+	}
+	if content.Kind() == '"' && unmarshalRecord(content, &text) == nil {
+		return []block{{Type: "text", Text: text}}
+	}
+	var all []jsontext.Value
+	if unmarshalRecord(content, &all) != nil {
+		return nil
+	}
+	var blocks []block
+	for _, value := range all {
+		var b block
+		if unmarshalRecord(value, &b) == nil {
+			blocks = append(blocks, b)
+		}
+	}
+	return blocks
+}
+
+// onlyResults tells whether a record holds nothing but what tools have answered.
+func (r *spokenRecord) onlyResults() bool {
+	if r.cut > 0 {
+		return r.cutResult
+	}
+	blocks := blocksOf(r.message().Content)
+	for _, b := range blocks {
+		if b.Type != "tool_result" {
+			return false
+		}
+	}
+	return len(blocks) > 0
+}
+
+// messages are what a record says.
+func (r *spokenRecord) messages() []Message {
+	base := Message{SessionID: agent.SessionID(r.SessionID), Subagent: r.IsSidechain, Aside: r.IsSidechain, Bytes: r.cut}
+	base.At, _ = time.Parse(time.RFC3339, r.Timestamp) // zero when it is none
+	if r.ForkedFrom != nil {
+		base.Copied = agent.SessionID(r.ForkedFrom.SessionID)
+	}
+	switch {
+	case r.cut > 0:
+		return r.cutMessages(base)
+	case r.compacted():
+		base.Speaker, base.Text = Compacted, r.compaction()
+		return []Message{base}
+	case r.Type == "attachment":
+		return r.attached(base)
+	case r.Type == "user":
+		return r.userMessages(base)
+	case r.Type == "assistant":
+		return r.agentMessages(base)
+	default:
+		return nil
+	}
+}
+
+func (r *spokenRecord) cutMessages(m Message) []Message {
+	m.Text = r.cutText
+	switch {
+	case r.Type == "assistant":
+		m.Speaker = Agent
+	case r.Type != "user":
+		return nil
+	case r.cutResult:
+		m.Speaker = Tool
+	default:
+		m.Speaker = You
+		m.Aside = m.Aside || r.IsMeta
+	}
+	return []Message{m}
+}
+
+func (r *spokenRecord) compaction() string {
+	var meta struct {
+		Trigger   string `json:"trigger"`
+		PreTokens int    `json:"preTokens"`
+	}
+	if len(r.Compact) == 0 || unmarshalRecord(r.Compact, &meta) != nil || meta.PreTokens == 0 {
+		return "the conversation was compacted"
+	}
+	return fmt.Sprintf("the conversation was compacted (%s), from %d tokens", meta.Trigger, meta.PreTokens)
+}
+
+// attached is a message that was typed while a tool ran: it reached the agent with the
+// tool's result and has no record of its own.
+func (r *spokenRecord) attached(m Message) []Message {
+	var attachment struct {
+		Type   string         `json:"type"`
+		Mode   string         `json:"commandMode"`
+		Prompt jsontext.Value `json:"prompt"`
+	}
+	if len(r.Attachment) == 0 || unmarshalRecord(r.Attachment, &attachment) != nil || attachment.Type != "queued_command" {
+		return nil
+	}
+	m.Speaker = You
+	if attachment.Mode != "" && attachment.Mode != "prompt" { // such as a task's notification
+		m.Speaker, m.Aside = Claude, true
+	}
+	m.Text = textOfBlocks(blocksOf(attachment.Prompt))
+	return []Message{m}
+}
+
+// command is how a slash command stands in a transcript. It is compiled with the first message
+// of a person's.
+var command = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)^\s*<command-name>(/[^<]*)</command-name>.*?<command-args>(.*?)</command-args>`)
+})
+
+func (r *spokenRecord) userMessages(base Message) []Message {
+	var all []Message
+	for _, b := range blocksOf(r.message().Content) {
+		m := base
+		m.Speaker, m.Text = You, b.text()
+		switch {
+		case b.Type == "tool_result":
+			m.Speaker, m.Text = Tool, textOfBlocks(blocksOf(b.Content))
+			if b.IsError {
+				m.Text = "failed: " + m.Text
+			}
+		case r.IsMeta || r.IsSummary || r.PromptSource == "system" || strings.HasPrefix(m.Text, "<local-command-"):
+			m.Speaker, m.Aside = Claude, true
+		default:
+			if typed := command().FindStringSubmatch(m.Text); typed != nil {
+				m.Text = strings.TrimSpace(typed[1] + " " + typed[2])
+			}
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+func (r *spokenRecord) agentMessages(base Message) []Message {
+	message := r.message()
+	base.Speaker = Agent
+	if r.IsAPIError {
+		base.Failure = "unknown"
+		if len(r.Error) > 0 {
+			_ = unmarshalRecord(r.Error, &base.Failure) // another form is no class
+		}
+	} else {
+		base.Model = message.Model
+	}
+	var all []Message
+	for _, b := range blocksOf(message.Content) {
+		m := base
+		switch b.Type {
+		case "text":
+			m.Text = b.Text
+		case "tool_use", "server_tool_use":
+			m.Speaker, m.Tool, m.Text = Tool, b.Name, string(b.Input)
+		default:
+			continue // what it thought is signed and often empty
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// text is a block as text.
+func (b *block) text() string {
+	if b.Type == "text" {
+		return b.Text
+	}
+	return "[" + b.Type + "]"
+}
+
+func textOfBlocks(blocks []block) string {
+	texts := make([]string, len(blocks))
+	for i := range blocks {
+		texts[i] = blocks[i].text()
+	}
+	return strings.Join(texts, "\n")
+}

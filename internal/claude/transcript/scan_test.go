@@ -1,0 +1,52 @@
+package transcript
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+// What is looked for may lie across two pieces that are read.
+func TestStreamContainsAcrossPieces(t *testing.T) {
+	t.Parallel()
+	const needle = "needle"
+	for at := 1<<16 - len(needle) - 1; at <= 1<<16+1; at++ {
+		for filler, want := range map[string]bool{needle: true, "needl-": false} {
+			text := strings.Repeat("n", at) + filler + strings.Repeat("e", 1<<16)
+			if got, err := streamContains(strings.NewReader(text), []byte(needle)); got != want || err != nil {
+				t.Errorf("%s at %d: %t, %v", filler, at, got, err)
+			}
+		}
+	}
+	slow := iotest.OneByteReader(strings.NewReader("nneneeneedlle needle"))
+	if got, err := streamContains(slow, []byte(needle)); !got || err != nil {
+		t.Errorf("byte by byte: %t, %v", got, err)
+	}
+	broken := iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("xx")))
+	if got, err := streamContains(broken, []byte(needle)); got || err == nil {
+		t.Errorf("a read that fails: %t, %v; want the error", got, err)
+	}
+}
+
+// What is looked for is found wherever the pieces of the stream are cut.
+func FuzzStreamContains(f *testing.F) {
+	f.Add([]byte("x"+string(sessionID)+"x"), []byte(sessionID), uint32(1<<16-10))
+	f.Add([]byte("aab"), []byte("ab"), uint32(1<<16-1))
+	f.Add([]byte(""), []byte("a"), uint32(0))
+	f.Fuzz(func(t *testing.T, text, needle []byte, before uint32) {
+		if len(needle) == 0 || len(needle) > 1000 {
+			return // it is a session id in quotes
+		}
+		text = slices.Concat(bytes.Repeat([]byte{'.'}, int(before%(1<<18))), text)
+		for how, r := range map[string]io.Reader{
+			"whole": bytes.NewReader(text), "by halves": iotest.HalfReader(bytes.NewReader(text)), "end with data": iotest.DataErrReader(bytes.NewReader(text)),
+		} {
+			if got, err := streamContains(r, needle); got != bytes.Contains(text, needle) || err != nil {
+				t.Errorf("%s: %t, %v", how, got, err)
+			}
+		}
+	})
+}

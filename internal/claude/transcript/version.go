@@ -1,0 +1,16 @@
+package transcript
+
+import (
+	"cmp"
+	"fmt"
+)
+
+// VersionLess tells whether a version of Claude Code like "2.1.329", as each record names the
+// one that wrote it, is older than the given one. One that cannot be read is taken for new.
+func VersionLess(version string, major, minor, patch int) bool {
+	var v [3]int
+	if n, _ := fmt.Sscanf(version, "%d.%d.%d", &v[0], &v[1], &v[2]); n != len(v) {
+		return false
+	}
+	return cmp.Or(cmp.Compare(v[0], major), cmp.Compare(v[1], minor), cmp.Compare(v[2], patch)) < 0
+}

@@ -1,0 +1,206 @@
+package transcript
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+)
+
+// Has tells whether all records of another transcript stand in this one: it may be the same
+// file, the beginning of this one, or have lost some from anywhere.
+func (t File) Has(other File) (bool, error) {
+	mine, theirs, closeBoth, err := openBoth(t, other)
+	if err != nil {
+		return false, err
+	}
+	defer closeBoth()
+	if same, err := beginsWith(mine, theirs); err != nil || same {
+		return same, err
+	}
+	wanted, err := recordIDs(theirs)
+	if err != nil || len(wanted) == 0 {
+		return err == nil, err // there is nothing in it
+	}
+	there, err := recordIDs(mine)
+	if err != nil {
+		return false, err
+	}
+	for id := range wanted {
+		if !there[id] {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// openBoth opens two transcripts.
+func openBoth(a, b File) (first, second *os.File, closeBoth func(), err error) {
+	if first, err = openRegular(a.Path); err != nil {
+		return nil, nil, nil, err
+	}
+	if second, err = openRegular(b.Path); err != nil {
+		return nil, nil, nil, errors.Join(err, first.Close())
+	}
+	return first, second, func() { _, _ = first.Close(), second.Close() }, nil
+}
+
+// behind finds the transcript behind which the new records of this one were said: claude was at
+// work while a part of it was taken away, and went on. It returns both, or this one alone.
+func (t File) behind(earlier []File) ([]File, error) {
+	for _, other := range earlier {
+		has, err := t.Has(other)
+		if err != nil {
+			return nil, err
+		}
+		if has {
+			continue
+		}
+		goesOn, err := t.goesOn(other)
+		if err != nil {
+			return nil, err
+		}
+		if goesOn {
+			return []File{other, t}, nil
+		}
+	}
+	return []File{t}, nil
+}
+
+// goesOn tells whether the first record that the other transcript has not follows one that it
+// has, and that is missing here.
+func (t File) goesOn(other File) (bool, error) {
+	mine, theirs, closeBoth, err := openBoth(t, other)
+	if err != nil {
+		return false, err
+	}
+	defer closeBoth()
+	known, err := recordIDs(theirs)
+	if err != nil {
+		return false, err
+	}
+	there, err := recordIDs(mine)
+	if err != nil {
+		return false, err
+	}
+	for lines := (forwardLines{file: mine}); ; {
+		at, err := lines.next()
+		if errors.Is(err, io.EOF) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		record, err := readRecord(mine, at)
+		if err != nil {
+			return false, err
+		}
+		if record.UUID != "" && !known[record.UUID] {
+			return known[record.Parent] && !there[record.Parent], nil
+		}
+	}
+}
+
+// beginsWith tells whether one file is another, or has all of its bytes at its beginning.
+func beginsWith(whole, beginning *os.File) (bool, error) {
+	a, err := whole.Stat()
+	if err != nil {
+		return false, err
+	}
+	b, err := beginning.Stat()
+	if err != nil || os.SameFile(a, b) || a.Size() < b.Size() {
+		return err == nil && os.SameFile(a, b), err
+	}
+	ours, theirs := make([]byte, linePiece), make([]byte, linePiece)
+	for at := int64(0); at < b.Size(); at += linePiece {
+		n := min(linePiece, b.Size()-at)
+		for f, into := range map[*os.File][]byte{whole: ours[:n], beginning: theirs[:n]} {
+			if _, err := f.ReadAt(into, at); err != nil {
+				return false, err
+			}
+		}
+		if !bytes.Equal(ours[:n], theirs[:n]) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// recordIDs are the ids of all records of a transcript.
+func recordIDs(f *os.File) (map[string]bool, error) {
+	ids := map[string]bool{}
+	lines := forwardLines{file: f}
+	for {
+		at, err := lines.next()
+		if errors.Is(err, io.EOF) {
+			return ids, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		record, err := readRecord(f, at)
+		if err != nil {
+			return nil, err
+		}
+		if record.UUID != "" {
+			ids[record.UUID] = true
+		}
+	}
+}
+
+// Join puts all parts, one after the other, into the place of this transcript, which is the
+// last of them. A record that an earlier part has too is written once.
+func (t File) Join(parts []File) error {
+	return writeTranscript(t.Path, func(out io.Writer) error {
+		written := map[string]bool{}
+		for _, part := range parts {
+			if err := part.copyNew(out, written); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// copyNew copies the lines of a transcript but for the records that were written before.
+func (t File) copyNew(out io.Writer, written map[string]bool) error {
+	f, err := openRegular(t.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	lines := forwardLines{file: f}
+	for {
+		at, err := lines.next()
+		if errors.Is(err, io.EOF) {
+			return copyRest(out, f, lines.at)
+		}
+		if err != nil {
+			return err
+		}
+		record, err := readRecord(f, at)
+		if err != nil {
+			return err
+		}
+		if record.UUID != "" && written[record.UUID] {
+			continue
+		}
+		written[record.UUID] = true
+		if _, err := io.Copy(out, io.NewSectionReader(f, at.start, at.end-at.start)); err != nil {
+			return err
+		}
+	}
+}
+
+// copyRest copies what stands behind the last whole line, a record that was cut short.
+func copyRest(out io.Writer, f *os.File, from int64) error {
+	info, err := f.Stat()
+	if err != nil || info.Size() <= from {
+		return err
+	}
+	if _, err := io.Copy(out, io.NewSectionReader(f, from, info.Size()-from)); err != nil {
+		return err
+	}
+	_, err = io.WriteString(out, "\n")
+	return err
+}

@@ -1,0 +1,110 @@
+package transcript
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func recordLine(uuid, parent string) string {
+	if parent != "" {
+		parent = `"` + parent + `"`
+	} else {
+		parent = "null"
+	}
+	return `{"type":"user","uuid":"` + uuid + `","parentUuid":` + parent + `}` + "\n"
+}
+
+// Each part is found by the parent of its first record, and all become one file again.
+func TestContinuedAndJoin(t *testing.T) {
+	t.Parallel()
+	first := recordLine("a", "") + recordLine("b", "a")
+	second := metaLine + recordLine("c", "b") + recordLine("d", "c")
+	last := metaLine + recordLine("e", "d")
+	current := put(t, last)
+	var earlier []File
+	for _, text := range []string{first, second + `{"cut sh`, recordLine("x", "")} {
+		earlier = append(earlier, At(put(t, text).Path))
+	}
+	earlier = append(earlier, current)
+	parts, err := current.Continued(earlier)
+	if err != nil || len(parts) != 3 {
+		t.Fatal(parts, err)
+	}
+	if err := current.Join(parts); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(current.Path)
+	if want := first + second + `{"cut sh` + "\n" + last; err != nil || string(text) != want {
+		t.Errorf("%q, %v; want %q", text, err, want)
+	}
+	info, err := os.Stat(current.Path)
+	if entries, _ := os.ReadDir(filepath.Dir(current.Path)); err != nil || info.Mode().Perm() != 0o600 || len(entries) != 1 {
+		t.Errorf("%v, %v, %v", info, err, entries)
+	}
+	if parts, err = current.Continued(earlier); err != nil || len(parts) != 1 {
+		t.Errorf("a whole one lacks %v, %v", parts, err)
+	}
+}
+
+// What nobody has, and what has no parent, is as it is.
+func TestContinuedFindsNothing(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", metaLine, recordLine("e", ""), recordLine("e", "lost"), recordLine("f", "e") + recordLine("e", "")} {
+		current := put(t, text)
+		parts, err := current.Continued([]File{At(put(t, recordLine("x", "")).Path)})
+		if err != nil || !slices.Equal(parts, []File{current}) {
+			t.Errorf("%q: %v, %v", text, parts, err)
+		}
+	}
+}
+
+// Another transcript stands in this one when each of its records does, wherever.
+func TestHasAllRecords(t *testing.T) {
+	t.Parallel()
+	a, b, c := recordLine("a", ""), recordLine("b", "a"), recordLine("c", "b")
+	current := put(t, a+b+c)
+	for text, want := range map[string]bool{
+		"": true, metaLine: true, a: true, a + b + c: true, b: true, a + c: true, c + a: true, a + metaLine + c + `{"cut sh`: true,
+		a + b + c + recordLine("d", "c"): false, recordLine("x", ""): false, a + recordLine("x", "a") + c: false,
+	} {
+		if has, err := current.Has(At(put(t, text).Path)); has != want || err != nil {
+			t.Errorf("%q: %t, %v", text, has, err)
+		}
+	}
+}
+
+// A part that begins within the one before is not written twice.
+func TestJoinOfPartsThatOverlap(t *testing.T) {
+	t.Parallel()
+	a, b, c := recordLine("a", ""), recordLine("b", "a"), recordLine("c", "b")
+	current := put(t, b+c)
+	if err := current.Join([]File{At(put(t, a+b).Path), current}); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(current.Path); err != nil || string(text) != a+b+c {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// Claude went on behind what is kept, in a transcript that had lost some of it by then.
+func TestContinuedBehindWhatWasTakenAway(t *testing.T) {
+	t.Parallel()
+	a, b, c, d := recordLine("a", ""), recordLine("b", "a"), recordLine("c", "b"), recordLine("d", "c")
+	kept := At(put(t, a+b+c).Path)
+	for text, want := range map[string]int{a + d: 2, a + b + d: 2, a + c + d: 1, a + recordLine("x", "a"): 1, a + b: 1, a + b + c + d: 1} {
+		current := put(t, text)
+		parts, err := current.Continued([]File{current, kept})
+		if err != nil || len(parts) != want {
+			t.Errorf("%q: %v, %v", text, parts, err)
+		}
+	}
+	current := put(t, a+d)
+	if err := current.Join([]File{kept, current}); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(current.Path); err != nil || string(text) != a+b+c+d {
+		t.Errorf("%q, %v", text, err)
+	}
+}

@@ -1,0 +1,85 @@
+package claude
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/transcript"
+)
+
+// Where Claude keeps its transcripts. What stands in them is for the package transcript.
+
+func (c Config) projects() string { return filepath.Join(c.dir, "projects") }
+
+func (c Config) history() transcript.History {
+	return transcript.History(filepath.Join(c.dir, "history.jsonl"))
+}
+
+// Transcript finds the file of a conversation; found is false when there is none.
+// The folder's name is derived from the working directory, not reversibly and not
+// uniquely, so the file is looked for in all of them.
+func (c Config) Transcript(id agent.SessionID) (t transcript.File, found bool, err error) {
+	projects := c.projects()
+	folders, err := os.ReadDir(projects)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return transcript.File{}, false, err
+	}
+	for _, folder := range folders {
+		path := filepath.Join(projects, folder.Name(), string(id)+".jsonl")
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if !found || info.ModTime().After(t.Modified) {
+			t, found = transcript.File{Path: path, Size: info.Size(), Modified: info.ModTime()}, true
+		}
+	}
+	return t, found, nil
+}
+
+// Spoken tells whether the conversation has a transcript with a message in it.
+func (c Config) Spoken(id agent.SessionID) (bool, error) {
+	file, found, err := c.Transcript(id)
+	if err != nil || !found {
+		return false, err
+	}
+	return file.SpokenAfter(0)
+}
+
+// LastWords are [transcript.File.LastWords] of a conversation; "" without a transcript.
+func (c Config) LastWords(id agent.SessionID) (model, mode string) {
+	file, found, err := c.Transcript(id)
+	if err != nil || !found {
+		return "", ""
+	}
+	return file.LastWords()
+}
+
+// TranscriptFolder names the folder in which Claude keeps all transcripts, as it is now: its
+// device and inode. "" where there is none yet.
+func (c Config) TranscriptFolder() string {
+	var stat unix.Stat_t
+	if err := unix.Stat(c.projects(), &stat); err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%d:%d", stat.Dev, stat.Ino)
+}
+
+// ConversationFolders lists where changes tell of what is said in any conversation, of a
+// transcript that appears, and of a claude that goes into another one. Some may not exist.
+func (c Config) ConversationFolders() ([]string, error) {
+	dirs := []string{c.dir, c.Registry().Dir(), c.projects()}
+	folders, err := os.ReadDir(c.projects())
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	for _, folder := range folders {
+		dirs = append(dirs, filepath.Join(c.projects(), folder.Name()))
+	}
+	return dirs, nil
+}

@@ -1,0 +1,64 @@
+package claude
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+func TestTranscriptIsFoundInWhateverFolder(t *testing.T) {
+	t.Parallel()
+	c := newConfig(t)
+	if _, found, err := c.Transcript(sessionID); found || err != nil {
+		t.Fatalf("without any: found %t, %v", found, err)
+	}
+	c.put(t, "projects/-srv-other/"+string(otherID)+".jsonl", userLine)
+	c.put(t, "projects/-srv-project/"+string(sessionID)+".jsonl.unspoken", userLine)
+	c.put(t, "projects/"+string(sessionID)+".jsonl", userLine) // not in a project's folder
+	if err := os.MkdirAll(filepath.Join(c.dir, "projects/-a", string(sessionID)+".jsonl"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, found, err := c.Transcript(sessionID); found || err != nil {
+		t.Fatalf("only what looks like it: found %t, %v", found, err)
+	}
+	old := c.put(t, "projects/-srv-a-b-c/"+string(sessionID)+".jsonl", userLine)
+	if got, found, err := c.Transcript(sessionID); got.Path != old || !found || got.Size != int64(len(userLine)) || err != nil {
+		t.Errorf("Transcript = %+v, %t, %v; want %s", got, found, err, old)
+	}
+	fresh := c.put(t, "projects/-Z/"+string(sessionID)+".jsonl", userLine+userLine)
+	if err := os.Chtimes(old, someTime(), someTime()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(fresh, someTime(), someTime().Add(time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if got, _, err := c.Transcript(sessionID); got.Path != fresh || err != nil {
+		t.Errorf("of two: %s, %v; want the one written last, %s", got.Path, err, fresh)
+	}
+}
+
+func TestTranscriptThatCannotBeLookedForIsNotAbsent(t *testing.T) {
+	t.Parallel()
+	c := newConfig(t)
+	c.put(t, "projects", "a file")
+	if _, found, err := c.Transcript(sessionID); found || err == nil {
+		t.Errorf("found %t, %v; want an error", found, err)
+	}
+}
+
+func TestSpoken(t *testing.T) {
+	t.Parallel()
+	c := newConfig(t)
+	if spoken, err := c.Spoken(sessionID); spoken || err != nil {
+		t.Errorf("without a transcript: %t, %v", spoken, err)
+	}
+	c.putTranscript(t, metaLine)
+	if spoken, err := c.Spoken(sessionID); spoken || err != nil {
+		t.Errorf("with a stub: %t, %v", spoken, err)
+	}
+	c.putTranscript(t, metaLine, userLine)
+	if spoken, err := c.Spoken(sessionID); !spoken || err != nil {
+		t.Errorf("with a message: %t, %v", spoken, err)
+	}
+}

@@ -1,0 +1,78 @@
+package claude
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"nbs-worker/internal/smallfile"
+)
+
+// What a person has told Claude in its settings files, for all projects or for one.
+
+const settingsLimit = 1 << 20 // bytes
+
+// SettingsFile is where a person tells Claude what holds for all projects.
+func (c Config) SettingsFile() string { return filepath.Join(c.dir, "settings.json") }
+
+// UserStatusLine is the shell command of the status line that the user has configured for a
+// project, in the place of which ours stands; "" without one. As with claude, the settings
+// of the project win over the user's own, and a source that the extra arguments leave out is
+// not read.
+func (c Config) UserStatusLine(project string, extraArgs []string) string {
+	wanted := settingSources(extraArgs)
+	for _, from := range []struct {
+		source string
+		file   string
+	}{
+		{"local", filepath.Join(project, ".claude", "settings.local.json")},
+		{"project", filepath.Join(project, ".claude", "settings.json")},
+		{"user", c.SettingsFile()},
+	} {
+		if !slices.Contains(wanted, from.source) || project == "" && from.source != "user" {
+			continue
+		}
+		if command, configured := statusLineOf(from.file); configured {
+			return command
+		}
+	}
+	return ""
+}
+
+// settingSources are the settings files that claude is to read.
+func settingSources(extraArgs []string) []string {
+	const option = "--setting-sources"
+	sources := []string{"user", "project", "local"}
+	for i, arg := range extraArgs {
+		value, given := strings.CutPrefix(arg, option+"=")
+		if arg == option && i+1 < len(extraArgs) {
+			value, given = extraArgs[i+1], true
+		}
+		if given { // the last one counts
+			sources = strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
+		}
+	}
+	return sources
+}
+
+// statusLineOf reads a settings file. One that cannot be read configures nothing.
+func statusLineOf(file string) (command string, configured bool) {
+	text, err := smallfile.Read(file, settingsLimit)
+	if err != nil {
+		return "", false
+	}
+	var settings struct {
+		StatusLine *struct {
+			Type    string `json:"type"`
+			Command string `json:"command"`
+		} `json:"statusLine"`
+	}
+	err = json.Unmarshal(text, &settings, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if err != nil || settings.StatusLine == nil || settings.StatusLine.Type != "command" {
+		return "", false
+	}
+	return settings.StatusLine.Command, true
+}
