@@ -197,6 +197,15 @@ func (r *Record) Replace(id SessionID, at time.Time, reason string) {
 	r.TranscriptSeen = time.Time{}
 }
 
+// Conversations are all that the agent was in: this one first, then the earlier ones.
+func (r *Record) Conversations() []SessionID {
+	ids := []SessionID{r.SessionID}
+	for _, previous := range r.PreviousSessions {
+		ids = append(ids, previous.SessionID)
+	}
+	return ids
+}
+
 // LaunchCwd is the folder in which claude is started.
 func (r *Record) LaunchCwd() string {
 	if r.Cwd != "" {

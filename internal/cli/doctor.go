@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/doctor"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/wire"
@@ -62,7 +63,7 @@ func runDoctor(ctx context.Context, f *factory, opts doctorOptions) error {
 		return failed(err, "doctor")
 	}
 	how.Fix, how.Probe = opts.fix, opts.probe
-	checkup, err := s.Diagnose(ctx, how)
+	checkup, err := doctor.Examine(ctx, s, how)
 	if errors.Is(err, context.Canceled) {
 		return exitError(agent.Interrupted)
 	}
@@ -80,24 +81,24 @@ func runDoctor(ctx context.Context, f *factory, opts doctorOptions) error {
 	switch {
 	case checkup.Unfit():
 		return exitError(agent.Unfit)
-	case checkup.Worst().Worse(supervisor.Note) || len(checkup.Failed) > 0:
+	case checkup.Worst().Worse(doctor.Note) || len(checkup.Failed) > 0:
 		return exitError(agent.Failed)
 	}
 	return nil
 }
 
 // patient opens the project, as far as it can be opened: one that cannot is a finding.
-func (f *factory) patient() (*supervisor.Supervisor, supervisor.Doctor, error) {
+func (f *factory) patient() (*supervisor.Supervisor, doctor.Options, error) {
 	s, err := f.planner()
 	if err == nil {
-		return s, supervisor.Doctor{}, nil
+		return s, doctor.Options{}, nil
 	}
 	root, notThere := f.founding()
 	if notThere != nil {
-		return nil, supervisor.Doctor{}, notThere
+		return nil, doctor.Options{}, notThere
 	}
 	s, absent := f.on(store.Absent(root), nil)
-	return s, supervisor.Doctor{Project: err}, absent
+	return s, doctor.Options{Project: err}, absent
 }
 
 var groupTitles = map[string]string{
@@ -106,11 +107,11 @@ var groupTitles = map[string]string{
 }
 
 // printCheckup shows what is not well, by groups, and counts the rest.
-func (f *factory) printCheckup(checkup supervisor.Checkup, opts doctorOptions) error {
+func (f *factory) printCheckup(checkup doctor.Checkup, opts doctorOptions) error {
 	var b strings.Builder
 	shown := ""
 	for _, finding := range checkup.Findings {
-		if finding.Level == supervisor.Holds && !opts.all {
+		if finding.Level == doctor.Holds && !opts.all {
 			continue
 		}
 		group, _, _ := strings.Cut(finding.Check, ".")
@@ -127,14 +128,14 @@ func (f *factory) printCheckup(checkup supervisor.Checkup, opts doctorOptions) e
 		fmt.Fprintf(&b, "not fixed: %s\n", indented(sanitize(err.Error())))
 	}
 	if opts.fix {
-		fmt.Fprintf(&b, "never touched: %s\n", strings.Join(supervisor.NeverTouched, "; "))
+		fmt.Fprintf(&b, "never touched: %s\n", strings.Join(doctor.NeverTouched, "; "))
 	}
 	fmt.Fprintln(&b, summary(checkup))
 	_, err := fmt.Fprint(f.streams.Out, b.String())
 	return err
 }
 
-func (f *factory) writeFinding(b *strings.Builder, finding supervisor.Finding) {
+func (f *factory) writeFinding(b *strings.Builder, finding doctor.Finding) {
 	level := fmt.Sprintf("%-8s", finding.Level)
 	if colour := levelColours[finding.Level]; f.streams.Color && colour != "" {
 		level = "\x1b[" + colour + "m" + level + "\x1b[0m"
@@ -148,22 +149,22 @@ func (f *factory) writeFinding(b *strings.Builder, finding supervisor.Finding) {
 	}
 }
 
-var levelColours = map[supervisor.Level]string{supervisor.Holds: "32", supervisor.Warning: "33", supervisor.Failure: "31"}
+var levelColours = map[doctor.Level]string{doctor.Holds: "32", doctor.Warning: "33", doctor.Failure: "31"}
 
 // summary counts the checks by the worst that each has found.
-func summary(checkup supervisor.Checkup) string {
-	worst := map[string]supervisor.Level{}
+func summary(checkup doctor.Checkup) string {
+	worst := map[string]doctor.Level{}
 	for _, finding := range checkup.Findings {
 		if now, seen := worst[finding.Check]; !seen || finding.Level.Worse(now) {
 			worst[finding.Check] = finding.Level
 		}
 	}
-	found := map[supervisor.Level]int{}
+	found := map[doctor.Level]int{}
 	for _, level := range worst {
 		found[level]++
 	}
-	parts := []string{fmt.Sprintf("%s: %d ok", agent.Count(len(worst), "check"), found[supervisor.Holds])}
-	for _, level := range []supervisor.Level{supervisor.Note, supervisor.Warning, supervisor.Failure} {
+	parts := []string{fmt.Sprintf("%s: %d ok", agent.Count(len(worst), "check"), found[doctor.Holds])}
+	for _, level := range []doctor.Level{doctor.Note, doctor.Warning, doctor.Failure} {
 		if n := found[level]; n > 0 {
 			parts = append(parts, agent.Count(n, string(level)))
 		}

@@ -127,7 +127,7 @@ func (f *handStarted) checkFolder() error {
 // claudeIn finds the one claude of a tmux session, in the server that the call names or in
 // the user's own.
 func (s *Supervisor) claudeIn(ctx context.Context, session string) (int, error) {
-	client, err := s.Tmux(s.socketFor(nil))
+	client, err := s.Tmux(s.SocketFor(nil))
 	if err != nil {
 		return 0, err
 	}

@@ -26,7 +26,7 @@ type Unrecorded struct {
 // Unrecorded lists the Claude sessions of this user that no record of the project covers,
 // and those of its agents whose conversation another process has open too.
 func (s *Supervisor) Unrecorded(ctx context.Context) ([]Unrecorded, error) {
-	pids, err := s.claudes()
+	pids, err := s.Claudes()
 	if err != nil {
 		return nil, err
 	}
@@ -58,14 +58,14 @@ func (s *Supervisor) Unrecorded(ctx context.Context) ([]Unrecorded, error) {
 	return shown, nil
 }
 
-// claudes are the processes of this user that are claudes, by their names or by the registry
+// Claudes are the processes of this user that are claudes, by their names or by the registry
 // of the caller's configuration.
-func (s *Supervisor) claudes() ([]int, error) {
+func (s *Supervisor) Claudes() ([]int, error) {
 	named, err := proc.Find("claude", claude.IsClaude)
 	if err != nil {
 		return nil, err
 	}
-	dir, err := s.callersConfigDir()
+	dir, err := s.CallersConfigDir()
 	if err != nil {
 		return nil, err
 	}

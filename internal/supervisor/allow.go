@@ -43,7 +43,7 @@ func (s *Supervisor) Request(handle agent.Handle) (Request, error) {
 // inProject are the transcripts of an agent that lie in the project.
 func (s *Supervisor) inProject(r *agent.Record) ([]store.Kept, error) {
 	var all []store.Kept
-	for _, id := range conversations(r) {
+	for _, id := range r.Conversations() {
 		some, err := s.Store.ProjectTranscripts(id)
 		if err != nil {
 			return nil, err
@@ -64,7 +64,7 @@ func (s *Supervisor) takeOver(ctx context.Context, asked Request) (taken int, er
 		return 0, agent.Errorf(agent.Conflict, "its transcripts in the project were changed while they were looked at").
 			Hint("look again: nbs-worker allow %s", asked.Record.Handle)
 	}
-	moved, err := s.Store.TakeOverTranscripts(ctx, conversations(&asked.Record)...)
+	moved, err := s.Store.TakeOverTranscripts(ctx, asked.Record.Conversations()...)
 	return len(moved), err
 }
 

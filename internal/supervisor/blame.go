@@ -39,7 +39,7 @@ func endedByHook(ctx context.Context, client *tmux.Client) error {
 
 // configuredSettings are those with which a new tmux server would come up.
 func configuredSettings(ctx context.Context) (tmux.Settings, error) {
-	dir, err := os.MkdirTemp(shortTemp(), "nbs-tmux-")
+	dir, err := os.MkdirTemp(tmux.ShortTemp(), "nbs-tmux-")
 	if err != nil {
 		return nil, err
 	}
@@ -48,5 +48,5 @@ func configuredSettings(ctx context.Context) (tmux.Settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	return client.StartSettings(ctx, configLimit)
+	return client.StartSettings(ctx, tmux.ConfigLimit)
 }

@@ -12,8 +12,8 @@ import (
 // stays. Agents of other projects are not known here: one that has a conversation too, in a
 // copy of the project, has it from Claude's transcript, and its next look keeps that again.
 func (s *Supervisor) discard(r *agent.Record) ([]string, error) {
-	if s.Store.CheckSeal(r) != nil {
-		return s.keptPaths(r), nil // the conversations that it names may be anybody's
+	if allowed, err := isAllowed(s.Store, r); !allowed {
+		return s.keptPaths(r), err // the conversations that it names may be anybody's
 	}
 	config, err := s.ConfigOf(r)
 	if err != nil {
@@ -24,7 +24,7 @@ func (s *Supervisor) discard(r *agent.Record) ([]string, error) {
 		return nil, err
 	}
 	var stay []string
-	for _, id := range conversations(r) {
+	for _, id := range r.Conversations() {
 		if named[id] {
 			continue
 		}
@@ -34,7 +34,7 @@ func (s *Supervisor) discard(r *agent.Record) ([]string, error) {
 		}
 		spoken, spokenErr := config.Spoken(id)
 		if kept != nil && spokenErr == nil && spoken {
-			if kept, err = s.lost(config, id); err != nil {
+			if kept, err = s.OnlyKept(config, id); err != nil {
 				return stay, err
 			}
 		}
@@ -49,9 +49,9 @@ func (s *Supervisor) discard(r *agent.Record) ([]string, error) {
 	return stay, nil
 }
 
-// lost finds what the archive keeps of a conversation and Claude's transcript has not: what came
+// OnlyKept finds what the archive keeps of a conversation and Claude's transcript has not: what came
 // before a deletion in the middle. nil when Claude has all of it.
-func (s *Supervisor) lost(config claude.Config, id agent.SessionID) (*store.Kept, error) {
+func (s *Supervisor) OnlyKept(config claude.Config, id agent.SessionID) (*store.Kept, error) {
 	file, _, err := config.Transcript(id)
 	if err != nil {
 		return nil, err
@@ -70,15 +70,6 @@ func (s *Supervisor) lost(config claude.Config, id agent.SessionID) (*store.Kept
 		}
 	}
 	return nil, nil
-}
-
-// conversations are all that the agent was in: this one first, then the earlier ones.
-func conversations(r *agent.Record) []agent.SessionID {
-	ids := []agent.SessionID{r.SessionID}
-	for _, previous := range r.PreviousSessions {
-		ids = append(ids, previous.SessionID)
-	}
-	return ids
 }
 
 // namedByOthers are the conversations of the other agents. A record that cannot be read may
@@ -100,7 +91,7 @@ func (s *Supervisor) namedByOthers(handle agent.Handle) (map[agent.SessionID]boo
 		if err != nil {
 			return nil, err
 		}
-		for _, id := range conversations(&r) {
+		for _, id := range r.Conversations() {
 			named[id] = true
 		}
 	}

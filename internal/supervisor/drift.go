@@ -16,10 +16,10 @@ type Drift struct {
 	Live     string `json:"live"`
 }
 
-// drift compares the record with the live process: what Claude's registry says of
+// DriftOf compares the record with the live process: what Claude's registry says of
 // it, its command line, and the invocation in its environment. What cannot be read
 // is not compared.
-func (s *Supervisor) drift(r *agent.Record) ([]Drift, error) {
+func (s *Supervisor) DriftOf(r *agent.Record) ([]Drift, error) {
 	var found []Drift
 	compare := func(field, recorded, live string) {
 		if live != "" && live != recorded {

@@ -32,9 +32,9 @@ func (s *Supervisor) update(ctx context.Context, handle agent.Handle, change fun
 	return r, errors.Join(untold, err)
 }
 
-// hookLead is how long the hooks may be ahead of the registry: a process that has ended
+// HookLead is how long the hooks may be ahead of the registry: a process that has ended
 // writes nothing late.
-func hookLead(r *agent.Record) time.Duration {
+func HookLead(r *agent.Record) time.Duration {
 	if r.Process == nil || !proc.IsAlive(r.Process.Identity) {
 		return 0
 	}

@@ -32,7 +32,7 @@ func heldAt(r *agent.Record, dialog screen.Dialog) error {
 	err := agent.Errorf(agent.Held, "claude waits at a dialog: it asks %s (%s)", dialog.Question(), dialog).
 		Hint("answer it there: nbs-worker attach %s", r.Handle)
 	if dialog == screen.DialogTrust {
-		return err.Hint("or accept the trust of the folder: nbs-worker resume %s --force %s", r.Handle, trustFlag(r.LaunchCwd()))
+		return err.Hint("or accept the trust of the folder: nbs-worker resume %s --force %s", r.Handle, TrustFlag(r.LaunchCwd()))
 	}
 	return err
 }

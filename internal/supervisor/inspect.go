@@ -52,7 +52,7 @@ func (s *Supervisor) Inspect(ctx context.Context, handle agent.Handle) (View, er
 		usage := proc.UsageOf(r.Process.PID)
 		view.Usage = &usage
 		// A process that ends during the comparison has no drift; its end shows next time.
-		view.Drift, _ = s.drift(&r)
+		view.Drift, _ = s.DriftOf(&r)
 	}
 	all.Wait()
 	return view, cmp.Or(transcriptErr, strangersErr)

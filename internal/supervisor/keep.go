@@ -36,9 +36,7 @@ type Restored struct {
 // What the archive keeps is what an agent is given back, so nothing is kept for a record that is
 // not allowed: it may name anybody's conversation, and a folder of its own with another one.
 func (s *Supervisor) keep(ctx context.Context, r *agent.Record) error {
-	if err := s.Store.CheckSeal(r); agent.KindOf(err) == agent.Held {
-		return nil
-	} else if err != nil {
+	if allowed, err := isAllowed(s.Store, r); !allowed {
 		return err
 	}
 	config, err := s.ConfigOf(r)
@@ -49,6 +47,15 @@ func (s *Supervisor) keep(ctx context.Context, r *agent.Record) error {
 		_ = s.journal(ctx, "unkept", r, err.Error()) // on a full disk nothing is written down
 	}
 	return err
+}
+
+// isAllowed tells whether the user vouches for a record; err is why that is not known.
+func isAllowed(in *store.Store, r *agent.Record) (allowed bool, err error) {
+	err = in.CheckSeal(r)
+	if agent.KindOf(err) == agent.Held {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // keptOf is what the archive keeps of a conversation; nil when nothing was ever said in it.
@@ -78,7 +85,7 @@ func (s *Supervisor) opening(r *agent.Record, config claude.Config, minted bool)
 	}
 	opening, err := config.Open(r)
 	if opening == claude.OpenResume {
-		whole, err := s.checkWhole(r, config)
+		whole, err := s.CheckWhole(r, config)
 		return opening, whole, err
 	}
 	if err != nil && agent.KindOf(err) != agent.NotFound {
@@ -207,7 +214,7 @@ func (s *Supervisor) putBack(ctx context.Context, verb string, p *Plan) (*Restor
 // keptPaths are where the conversations of an agent are kept.
 func (s *Supervisor) keptPaths(r *agent.Record) []string {
 	var paths []string
-	for _, id := range conversations(r) {
+	for _, id := range r.Conversations() {
 		if kept, err := s.keptOf(id); err == nil && kept != nil {
 			paths = append(paths, kept.Path)
 		}
@@ -243,7 +250,7 @@ func (s *Supervisor) longerAside(r *agent.Record, size int64) bool {
 	if err != nil {
 		return false
 	}
-	whole, err := s.checkWhole(r, config)
+	whole, err := s.CheckWhole(r, config)
 	return err == nil && whole != nil
 }
 
@@ -260,12 +267,12 @@ func (c Caller) keepHooked(ctx context.Context, opened *store.Store, hook live.H
 		return nil
 	}
 	r, err := opened.Load(c.Handle)
-	if err != nil || !slices.Contains(conversations(&r), hook.SessionID) {
+	if err != nil || !slices.Contains(r.Conversations(), hook.SessionID) {
 		return err
 	}
 	opened.Use(trust.NewKeeper(opened.Home())) // to check, and for nothing else: a hook does not seal
-	if opened.CheckSeal(&r) != nil {
-		return nil
+	if allowed, err := isAllowed(opened, &r); !allowed {
+		return err
 	}
 	err = opened.KeepTranscript(ctx, hook.SessionID, hook.Transcript)
 	if errors.Is(err, fs.ErrNotExist) {

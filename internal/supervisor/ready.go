@@ -307,7 +307,7 @@ func (s *Supervisor) verify(ctx context.Context, r agent.Record) error {
 	if r.Process.Tmux != nil && proc.Terminal(r.Process.Launcher.PID) == "" { // its pane was closed: it is leaving
 		proc.WaitGone(ctx, r.Process.Identity, startLimit)
 	}
-	drift, err := s.drift(&r)
+	drift, err := s.DriftOf(&r)
 	if proc.IsGone(r.Process.Identity) {
 		return s.leftMeanwhile(ctx, r.Handle)
 	}

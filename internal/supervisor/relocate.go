@@ -16,7 +16,7 @@ type Moved struct{ From, To string }
 func (s *Supervisor) relocate(r *agent.Record, cwd string) *Moved {
 	from := r.LaunchCwd()
 	if cwd == "" {
-		cwd = s.movedWithProject(r)
+		cwd = s.MovedWithProject(r)
 	}
 	root := r.ProjectRoot
 	r.ProjectRoot = s.Store.Project()
@@ -30,23 +30,24 @@ func (s *Supervisor) relocate(r *agent.Record, cwd string) *Moved {
 	return &Moved{From: from, To: cwd}
 }
 
-// movedWithProject is where the folder of a record is since its project was moved; "" when
+// MovedWithProject is where the folder of a record is since its project was moved; "" when
 // the folder is where it was, or is not in the project.
-func (s *Supervisor) movedWithProject(r *agent.Record) string {
-	if isFolder(r.LaunchCwd()) || r.ProjectRoot == s.Store.Project() {
+func (s *Supervisor) MovedWithProject(r *agent.Record) string {
+	if IsFolder(r.LaunchCwd()) || r.ProjectRoot == s.Store.Project() {
 		return ""
 	}
 	below, err := filepath.Rel(r.ProjectRoot, r.LaunchCwd())
 	if err != nil || below == ".." || strings.HasPrefix(below, "../") {
 		return ""
 	}
-	if moved := filepath.Join(s.Store.Project(), below); isFolder(moved) {
+	if moved := filepath.Join(s.Store.Project(), below); IsFolder(moved) {
 		return moved
 	}
 	return ""
 }
 
-func isFolder(path string) bool {
+// IsFolder tells whether a folder is there.
+func IsFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }

@@ -225,7 +225,7 @@ func (s *Supervisor) completeLegacy(r *agent.Record) error {
 		r.TranscriptSeen = s.now()
 	}
 	var err error
-	r.ConfigDir, err = s.callersConfigDir()
+	r.ConfigDir, err = s.CallersConfigDir()
 	return err
 }
 

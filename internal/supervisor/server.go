@@ -44,7 +44,7 @@ func (s *Supervisor) checkTarget(ctx context.Context, r *agent.Record) error {
 
 // target returns the tmux server of an agent's next start and its panes.
 func (s *Supervisor) target(ctx context.Context, r *agent.Record) (*tmux.Client, []tmux.Pane, error) {
-	client, err := s.Tmux(s.socketFor(r.Process))
+	client, err := s.Tmux(s.SocketFor(r.Process))
 	if err != nil {
 		return nil, nil, err
 	}

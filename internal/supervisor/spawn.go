@@ -185,7 +185,7 @@ func (s *Supervisor) newRecord(spawn Spawn) (agent.Record, error) {
 	var err error
 	if spawn.configDir != nil {
 		r.ConfigDir = *spawn.configDir
-	} else if r.ConfigDir, err = s.callersConfigDir(); err != nil {
+	} else if r.ConfigDir, err = s.CallersConfigDir(); err != nil {
 		return r, err
 	}
 	if spawn.SessionID == "" {
@@ -199,9 +199,9 @@ func (s *Supervisor) newRecord(spawn Spawn) (agent.Record, error) {
 	return r, nil
 }
 
-// callersConfigDir is where Claude's configuration is for the caller; "" is Claude's
+// CallersConfigDir is where Claude's configuration is for the caller; "" is Claude's
 // own default.
-func (s *Supervisor) callersConfigDir() (string, error) {
+func (s *Supervisor) CallersConfigDir() (string, error) {
 	dir := s.Variable(claude.ConfigDirVariable)
 	if dir == "" {
 		return "", nil

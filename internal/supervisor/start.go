@@ -83,11 +83,11 @@ func (s *Supervisor) plan(r agent.Record, start Start) (Plan, error) {
 			return Plan{}, err
 		}
 		plan.transcriptSize = transcript.Size
-		if plan.Loss, err = s.lossOf(config, r.SessionID); err != nil {
+		if plan.Loss, err = s.LossOf(config, r.SessionID); err != nil {
 			return Plan{}, err
 		}
 		if plan.Loss != nil && plan.Loss.Rewritten {
-			return Plan{}, s.errRewritten(&r, plan.Loss)
+			return Plan{}, s.ErrRewritten(&r, plan.Loss)
 		}
 	}
 	if plan.prompt == "" && opening == claude.OpenNew {
@@ -120,7 +120,7 @@ func (s *Supervisor) checkTmux(p *Plan) error {
 	if p.inPlace {
 		return nil
 	}
-	_, err := s.Tmux(s.socketFor(p.Record.Process))
+	_, err := s.Tmux(s.SocketFor(p.Record.Process))
 	if agent.KindOf(err) != agent.Unfit {
 		return err
 	}
@@ -193,7 +193,7 @@ func (s *Supervisor) begin(ctx context.Context, p Plan) (r agent.Record, err err
 		}
 	}
 	launch := s.launchOf(p, &r)
-	launch.TmuxSocket, launch.OpenFiles = s.socketFor(before), client.OpenFiles(ctx)
+	launch.TmuxSocket, launch.OpenFiles = s.SocketFor(before), client.OpenFiles(ctx)
 	if err := s.Store.PutLaunch(r.Handle, launch); err != nil {
 		return r, err
 	}
@@ -245,11 +245,11 @@ func unchanged(now, then *agent.Process) bool {
 // placeFor is where a start will be, before its server is known: a verb that is killed
 // leaves a record by which the session is found all the same.
 func (s *Supervisor) placeFor(before *agent.Process) (*agent.TmuxPlace, error) {
-	client, err := s.Tmux(s.socketFor(before))
+	client, err := s.Tmux(s.SocketFor(before))
 	if err != nil {
 		return nil, err
 	}
-	return &agent.TmuxPlace{Socket: s.socketFor(before), Path: client.Path()}, nil
+	return &agent.TmuxPlace{Socket: s.SocketFor(before), Path: client.Path()}, nil
 }
 
 // claimed is the record of a plan with a start that is about to happen.
@@ -326,9 +326,9 @@ func ownSession(panes []tmux.Pane, spec tmux.Spec, before *agent.Process) string
 	return ""
 }
 
-// socketFor is the tmux server of a start: the one that was asked for, the one where
+// SocketFor is the tmux server of a start: the one that was asked for, the one where
 // the agent was before, or the user's own.
-func (s *Supervisor) socketFor(before *agent.Process) string {
+func (s *Supervisor) SocketFor(before *agent.Process) string {
 	switch {
 	case s.Socket != "":
 		return s.Socket

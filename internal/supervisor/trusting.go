@@ -26,10 +26,10 @@ func (s *Supervisor) checkTrust(p *Plan) error {
 	switch {
 	case p.trustDir != "" && realPath(p.trustDir) != cwd:
 		return agent.Errorf(agent.BadInput, "--trust names %s, and the agent works in %s", agent.Quote(p.trustDir), agent.Quote(cwd)).
-			Hint("if that is to be trusted: %s", trustFlag(cwd))
+			Hint("if that is to be trusted: %s", TrustFlag(cwd))
 	case p.trustDir == "" && !inside(cwd, s.Store.Project()):
 		return agent.Errorf(agent.BadInput, "--trust alone is for folders of the project, and the agent works in %s", agent.Quote(cwd)).
-			Hint("if that is to be trusted, name it: %s", trustFlag(cwd))
+			Hint("if that is to be trusted, name it: %s", TrustFlag(cwd))
 	}
 	return nil
 }
@@ -47,5 +47,5 @@ func (s *Supervisor) homes() []string {
 	return homes
 }
 
-// trustFlag is the option that accepts the trust of a folder.
-func trustFlag(folder string) string { return "--trust=" + agent.ShellWord(realPath(folder)) }
+// TrustFlag is the option that accepts the trust of a folder.
+func TrustFlag(folder string) string { return "--trust=" + agent.ShellWord(realPath(folder)) }

@@ -14,10 +14,10 @@ import (
 // Whether a transcript that is there has all that was said. Claude only ever appends to one:
 // what is missing was taken away by somebody.
 
-// checkWhole compares the transcript of a conversation with all that is kept of it. It returns
+// CheckWhole compares the transcript of a conversation with all that is kept of it. It returns
 // what is to be put back in its place: that has all that the transcript has, and more. Errors:
 // Conflict when both have something that the other has not.
-func (s *Supervisor) checkWhole(r *agent.Record, config claude.Config) (*store.Kept, error) {
+func (s *Supervisor) CheckWhole(r *agent.Record, config claude.Config) (*store.Kept, error) {
 	file, found, err := config.Transcript(r.SessionID)
 	if err != nil || !found {
 		return nil, err
@@ -93,8 +93,8 @@ func (l *Loss) String() string {
 	return fmt.Sprintf("the last %s of its transcript were cut off, and are in no copy: %s", agent.Bytes(uint64(l.Bytes)), l.Path) //nolint:gosec // a size
 }
 
-// lossOf tells what was cut off the transcript of a conversation; nil for nothing.
-func (s *Supervisor) lossOf(config claude.Config, id agent.SessionID) (*Loss, error) {
+// LossOf tells what was cut off the transcript of a conversation; nil for nothing.
+func (s *Supervisor) LossOf(config claude.Config, id agent.SessionID) (*Loss, error) {
 	file, found, err := config.Transcript(id)
 	if err != nil || !found {
 		return nil, err
@@ -106,9 +106,9 @@ func (s *Supervisor) lossOf(config claude.Config, id agent.SessionID) (*Loss, er
 	return &Loss{Path: file.Path, Bytes: cut.Missing, Rewritten: cut.Rewritten}, nil
 }
 
-// errRewritten leaves to a person what becomes of a conversation whose transcript was written
+// ErrRewritten leaves to a person what becomes of a conversation whose transcript was written
 // over.
-func (s *Supervisor) errRewritten(r *agent.Record, loss *Loss) error {
+func (s *Supervisor) ErrRewritten(r *agent.Record, loss *Loss) error {
 	return agent.Errorf(agent.Conflict, "%s", loss.String()).
 		Hint("put the file back from a backup, then repeat the command").
 		Hint("to go on with what is there: rm %s", agent.ShellWord(s.Store.TranscriptMark(r.SessionID))).

@@ -41,16 +41,20 @@ func startProcess(binary string, args []string, dir string, env []string) (*proc
 // wait waits until the process has ended, and ends it when that takes too long. Errors:
 // [errLate], [errFlood], that of ctx, and an exit that is not 0.
 func (p *process) wait(ctx context.Context, deadline time.Time) (why error) {
-	ended := make(chan error, 1)
-	go func() { ended <- p.cmd.Wait() }()
+	var exit error
+	ended := make(chan struct{})
+	go func() {
+		exit = p.cmd.Wait()
+		close(ended)
+	}()
 	late := time.NewTimer(time.Until(deadline))
 	defer late.Stop()
 	select {
-	case err := <-ended:
-		if errors.Is(err, exec.ErrWaitDelay) {
+	case <-ended:
+		if errors.Is(exit, exec.ErrWaitDelay) {
 			return nil
 		}
-		return err
+		return exit
 	case <-ctx.Done():
 		why = ctx.Err()
 	case <-late.C:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,18 @@ import (
 
 // OldestUsable is the oldest tmux that has what we need: new-session -e came with it.
 const OldestUsable = "3.2"
+
+// ConfigLimit is how long a server may take to read the user's configuration.
+const ConfigLimit = 20 * time.Second
+
+// ShortTemp is where scratch folders for sockets go: the path of a socket is bounded.
+func ShortTemp() string {
+	const room = 60
+	if dir := os.TempDir(); len(dir) <= room {
+		return dir
+	}
+	return "/tmp"
+}
 
 // Scratch returns a client for a server of nobody's, whose socket is in a folder that is
 // thrown away, and that reads no configuration. Errors: Unfit when tmux is not installed.

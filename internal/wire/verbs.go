@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/doctor"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/supervisor"
 )
@@ -310,8 +311,8 @@ type Finding struct {
 }
 
 // NewCheckup is a checkup that was made.
-func NewCheckup(c supervisor.Checkup) Checkup {
-	out := Checkup{Level: string(c.Worst()), Checks: []Finding{}, Fixed: list(c.Done), NotFixed: []string{}, NeverTouched: supervisor.NeverTouched}
+func NewCheckup(c doctor.Checkup) Checkup {
+	out := Checkup{Level: string(c.Worst()), Checks: []Finding{}, Fixed: list(c.Done), NotFixed: []string{}, NeverTouched: doctor.NeverTouched}
 	for _, f := range c.Findings {
 		out.Checks = append(out.Checks, Finding{ID: f.Check, Level: string(f.Level), What: f.What, Why: f.Why, Fix: list(f.Fix), Fixable: f.ByItself()})
 	}

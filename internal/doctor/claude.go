@@ -1,4 +1,4 @@
-package supervisor
+package doctor
 
 import (
 	"cmp"
@@ -14,11 +14,11 @@ import (
 )
 
 var claudeChecks = []check{
-	{id: "claude.found", run: (*doctor).claudeFound},
-	{id: "claude.version", run: (*doctor).claudeVersion},
-	{id: "claude.flags", holds: "claude knows each option that a start uses", run: (*doctor).claudeFlags},
-	{id: "claude.root", holds: "claude will not refuse to bypass permissions for being root", run: (*doctor).rootWithoutSandbox},
-	{id: "claude.probe", run: (*doctor).probe},
+	{id: "claude.found", run: (*examination).claudeFound},
+	{id: "claude.version", run: (*examination).claudeVersion},
+	{id: "claude.flags", holds: "claude knows each option that a start uses", run: (*examination).claudeFlags},
+	{id: "claude.root", holds: "claude will not refuse to bypass permissions for being root", run: (*examination).rootWithoutSandbox},
+	{id: "claude.probe", run: (*examination).probe},
 }
 
 // saidClaude is what the claude program says of itself.
@@ -31,7 +31,7 @@ type saidClaude struct {
 }
 
 // askClaude asks for version and options, with a configuration that is thrown away.
-func (d *doctor) askClaude(ctx context.Context) saidClaude {
+func (d *examination) askClaude(ctx context.Context) saidClaude {
 	var said saidClaude
 	said.program, said.findErr = claude.FindBinary(d.Variable(claude.BinaryVariable))
 	if said.findErr != nil {
@@ -47,7 +47,7 @@ func (d *doctor) askClaude(ctx context.Context) saidClaude {
 	return said
 }
 
-func (d *doctor) claudeFound(_ context.Context) []Finding {
+func (d *examination) claudeFound(_ context.Context) []Finding {
 	said := d.claude()
 	if said.findErr == nil {
 		return holding("claude is " + said.program)
@@ -57,7 +57,7 @@ func (d *doctor) claudeFound(_ context.Context) []Finding {
 	return []Finding{missing}
 }
 
-func (d *doctor) claudeVersion(_ context.Context) []Finding {
+func (d *examination) claudeVersion(_ context.Context) []Finding {
 	said := d.claude()
 	version := claude.ReadVersion(said.version)
 	switch {
@@ -81,7 +81,7 @@ func (d *doctor) claudeVersion(_ context.Context) []Finding {
 	return holding("claude has version " + version)
 }
 
-func (d *doctor) claudeFlags(_ context.Context) []Finding {
+func (d *examination) claudeFlags(_ context.Context) []Finding {
 	said := d.claude()
 	if said.findErr != nil || said.help == "" {
 		return []Finding{found(Note, "claude's options are not known: it did not print its help", "")}
@@ -97,7 +97,7 @@ func (d *doctor) claudeFlags(_ context.Context) []Finding {
 
 // rootWithoutSandbox looks for agents that claude would refuse to start, and, where there
 // are none yet, whether it would refuse the next one.
-func (d *doctor) rootWithoutSandbox(_ context.Context) []Finding {
+func (d *examination) rootWithoutSandbox(_ context.Context) []Finding {
 	var refused []string
 	rows := d.known()
 	for _, row := range rows {

@@ -1,4 +1,4 @@
-package supervisor
+package doctor
 
 import (
 	"context"
@@ -17,15 +17,15 @@ import (
 )
 
 var tmuxChecks = []check{
-	{id: "tmux.version", run: (*doctor).tmuxVersion},
-	{id: "tmux.trial", holds: "a session of ours gets its mark and its variables, and is found by its whole name only", volatile: true, run: (*doctor).tmuxTrial},
-	{id: "tmux.server", holds: "the tmux servers of the agents answer", volatile: true, run: (*doctor).tmuxServers},
-	{id: "tmux.settings", holds: "nothing in the tmux configuration ends or renames sessions", run: (*doctor).tmuxSettings},
+	{id: "tmux.version", run: (*examination).tmuxVersion},
+	{id: "tmux.trial", holds: "a session of ours gets its mark and its variables, and is found by its whole name only", volatile: true, run: (*examination).tmuxTrial},
+	{id: "tmux.server", holds: "the tmux servers of the agents answer", volatile: true, run: (*examination).tmuxServers},
+	{id: "tmux.settings", holds: "nothing in the tmux configuration ends or renames sessions", run: (*examination).tmuxSettings},
 }
 
 const installTmux = "apt-get install tmux"
 
-func (d *doctor) tmuxVersion(ctx context.Context) []Finding {
+func (d *examination) tmuxVersion(ctx context.Context) []Finding {
 	var version string
 	client, err := tmux.Scratch(d.scratch)
 	if err == nil {
@@ -45,13 +45,13 @@ func (d *doctor) tmuxVersion(ctx context.Context) []Finding {
 }
 
 // tmuxTrial starts a session as an agent's, on a server of its own that is ended again.
-func (d *doctor) tmuxTrial(ctx context.Context) []Finding {
+func (d *examination) tmuxTrial(ctx context.Context) []Finding {
 	client, err := tmux.Configured(d.scratch)
 	if err != nil {
 		return []Finding{found(Note, "tmux was not tried: "+oneLine(err), "")}
 	}
 	defer func() { _ = client.KillServer(context.WithoutCancel(ctx)) }()
-	settings, err := client.StartSettings(ctx, configLimit)
+	settings, err := client.StartSettings(ctx, tmux.ConfigLimit)
 	if err != nil {
 		return []Finding{found(Warning, "a tmux server of the user's configuration did not come up: "+oneLine(err),
 			"the first agent's server would not either", "to see what it does: time tmux -L nbs-trial start-server")}
@@ -71,7 +71,7 @@ func (d *doctor) tmuxTrial(ctx context.Context) []Finding {
 func tryTmux(ctx context.Context, client *tmux.Client) error {
 	const name, variable, value = "nbs-alpha-live", "NBS_TRIAL", "a b"
 	id := agent.NewInvocation()
-	pane, err := client.Trial(ctx, name, id, map[string]string{variable: value}, configLimit)
+	pane, err := client.Trial(ctx, name, id, map[string]string{variable: value}, tmux.ConfigLimit)
 	if err != nil {
 		return err
 	}
@@ -92,9 +92,6 @@ func tryTmux(ctx context.Context, client *tmux.Client) error {
 	return err
 }
 
-// configLimit is how long a tmux server may take to read the user's configuration.
-const configLimit = 20 * time.Second
-
 // variableOf reads a variable of a process that was just started: until it is its own program
 // it shows the variables of its parent.
 func variableOf(ctx context.Context, pid int, name, want string) (got string) {
@@ -111,7 +108,7 @@ func variableOf(ctx context.Context, pid int, name, want string) (got string) {
 }
 
 // tmuxServers looks for servers of agents that cannot be asked.
-func (d *doctor) tmuxServers(_ context.Context) []Finding {
+func (d *examination) tmuxServers(_ context.Context) []Finding {
 	var all []Finding
 	said := map[string]bool{}
 	for _, row := range d.known() {
@@ -127,8 +124,8 @@ func (d *doctor) tmuxServers(_ context.Context) []Finding {
 
 // servers are the tmux servers that matter here: where the agents are, and where the next
 // one would be.
-func (d *doctor) servers() []*tmux.Client {
-	sockets := []string{d.socketFor(nil)}
+func (d *examination) servers() []*tmux.Client {
+	sockets := []string{d.SocketFor(nil)}
 	for _, row := range d.live() {
 		if place := row.Record.Process.Tmux; place != nil && row.Err == nil {
 			sockets = append(sockets, place.Path)
@@ -145,7 +142,7 @@ func (d *doctor) servers() []*tmux.Client {
 }
 
 // tmuxSettings looks at the servers that run, and at what a new one would have.
-func (d *doctor) tmuxSettings(ctx context.Context) []Finding {
+func (d *examination) tmuxSettings(ctx context.Context) []Finding {
 	var all []Finding
 	for _, client := range d.servers() {
 		if _, err := client.ServerPID(); err != nil {
@@ -165,7 +162,7 @@ func (d *doctor) tmuxSettings(ctx context.Context) []Finding {
 		return all // tmux.version says so
 	}
 	begun := time.Now()
-	settings, err := client.StartSettings(ctx, configLimit)
+	settings, err := client.StartSettings(ctx, tmux.ConfigLimit)
 	if err != nil {
 		return all // tmux.trial says so
 	}
@@ -223,7 +220,7 @@ func judgeSettings(command string, settings tmux.Settings) []Finding {
 
 // tmuxEnvironment looks for what makes a claude forgetful that a person starts by hand in a
 // window of the server; agents are not concerned, since the launcher scrubs.
-func (d *doctor) tmuxEnvironment(ctx context.Context) []Finding {
+func (d *examination) tmuxEnvironment(ctx context.Context) []Finding {
 	var all []Finding
 	for _, client := range d.servers() {
 		if _, err := client.ServerPID(); err != nil {

@@ -1,4 +1,4 @@
-package supervisor
+package doctor
 
 import (
 	"cmp"
@@ -11,21 +11,22 @@ import (
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/supervisor"
 )
 
 var teamChecks = []check{
-	{id: "team.records", holds: "each record can be read", project: true, volatile: true, run: (*doctor).damagedRecords},
-	{id: "team.folders", holds: "the working directory of each agent is there", project: true, volatile: true, run: (*doctor).lostFolders},
-	{id: "team.moved", holds: "each record names the conversation that its agent is in", project: true, volatile: true, run: (*doctor).moved},
-	{id: "team.drift", holds: "what runs is what was recorded", project: true, volatile: true, run: (*doctor).drifted},
-	{id: "team.transcripts", holds: "each conversation that was held is on disk", project: true, volatile: true, run: (*doctor).lostTranscripts},
-	{id: "team.keeping", holds: "Claude deletes no transcript of an agent within a week", project: true, volatile: true, run: (*doctor).endingTranscripts},
-	{id: "team.twice", holds: "no conversation of an agent is open in two claudes", project: true, volatile: true, run: (*doctor).openTwice},
-	{id: "team.unrecorded", holds: "each claude of this project has its record", volatile: true, run: (*doctor).unrecordedClaudes},
-	{id: "team.sessions", holds: "each tmux session of this project has its record", volatile: true, run: (*doctor).unrecordedSessions},
+	{id: "team.records", holds: "each record can be read", project: true, volatile: true, run: (*examination).damagedRecords},
+	{id: "team.folders", holds: "the working directory of each agent is there", project: true, volatile: true, run: (*examination).lostFolders},
+	{id: "team.moved", holds: "each record names the conversation that its agent is in", project: true, volatile: true, run: (*examination).moved},
+	{id: "team.drift", holds: "what runs is what was recorded", project: true, volatile: true, run: (*examination).drifted},
+	{id: "team.transcripts", holds: "each conversation that was held is on disk", project: true, volatile: true, run: (*examination).lostTranscripts},
+	{id: "team.keeping", holds: "Claude deletes no transcript of an agent within a week", project: true, volatile: true, run: (*examination).endingTranscripts},
+	{id: "team.twice", holds: "no conversation of an agent is open in two claudes", project: true, volatile: true, run: (*examination).openTwice},
+	{id: "team.unrecorded", holds: "each claude of this project has its record", volatile: true, run: (*examination).unrecordedClaudes},
+	{id: "team.sessions", holds: "each tmux session of this project has its record", volatile: true, run: (*examination).unrecordedSessions},
 }
 
-func (d *doctor) damagedRecords(_ context.Context) []Finding {
+func (d *examination) damagedRecords(_ context.Context) []Finding {
 	rows, err := d.rows()
 	if err != nil {
 		return []Finding{found(Failure, "the records cannot be listed: "+oneLine(err), "no agent can be found", agent.HintsOf(err)...)}
@@ -40,14 +41,14 @@ func (d *doctor) damagedRecords(_ context.Context) []Finding {
 }
 
 // lostFolders looks for agents whose working directory has gone, or moved with the project.
-func (d *doctor) lostFolders(_ context.Context) []Finding {
+func (d *examination) lostFolders(_ context.Context) []Finding {
 	var all []Finding
 	for _, row := range d.known() {
 		r := &row.Record
-		if isFolder(r.LaunchCwd()) {
+		if supervisor.IsFolder(r.LaunchCwd()) {
 			continue
 		}
-		if to := d.movedWithProject(r); to != "" {
+		if to := d.MovedWithProject(r); to != "" {
 			all = append(all, found(Note, fmt.Sprintf("%s: its folder has moved with the project, from %s to %s", r.Handle, agent.Quote(r.LaunchCwd()), agent.Quote(to)),
 				"a resume starts it where the folder is now; claude has to trust it there", "nbs-worker resume "+string(r.Handle)))
 			continue
@@ -59,7 +60,7 @@ func (d *doctor) lostFolders(_ context.Context) []Finding {
 }
 
 // moved looks for records that name the conversation before a /clear or /branch.
-func (d *doctor) moved(_ context.Context) []Finding {
+func (d *examination) moved(_ context.Context) []Finding {
 	var all []Finding
 	for _, row := range d.known() {
 		r := row.Record
@@ -67,7 +68,7 @@ func (d *doctor) moved(_ context.Context) []Finding {
 		if err != nil {
 			continue
 		}
-		id, moved := config.Registry().MovedTo(&r, d.Store.Report(r.Handle), hookLead(&r))
+		id, moved := config.Registry().MovedTo(&r, d.Store.Report(r.Handle), supervisor.HookLead(&r))
 		if !moved {
 			continue
 		}
@@ -80,8 +81,8 @@ func (d *doctor) moved(_ context.Context) []Finding {
 }
 
 // followMoved writes the id down, unless a verb is at work on the agent: it does so itself.
-func (d *doctor) followMoved(ctx context.Context, handle agent.Handle, id agent.SessionID) (string, error) {
-	unlock, err := d.Store.LockVerb(handle, "doctor", d.now())
+func (d *examination) followMoved(ctx context.Context, handle agent.Handle, id agent.SessionID) (string, error) {
+	unlock, err := d.Store.LockVerb(handle, "doctor", d.Seconds())
 	if agent.KindOf(err) == agent.Conflict && err != nil {
 		return "", nil
 	}
@@ -99,10 +100,10 @@ func (d *doctor) followMoved(ctx context.Context, handle agent.Handle, id agent.
 	return fmt.Sprintf("%s: its record follows it into the conversation %s; the one before is kept in it", handle, id), nil
 }
 
-func (d *doctor) drifted(_ context.Context) []Finding {
+func (d *examination) drifted(_ context.Context) []Finding {
 	var all []Finding
 	for _, row := range d.live() {
-		differences, err := d.drift(&row.Record)
+		differences, err := d.DriftOf(&row.Record)
 		if err != nil {
 			continue // it has just ended
 		}
@@ -118,7 +119,7 @@ func (d *doctor) drifted(_ context.Context) []Finding {
 }
 
 // lostTranscripts looks for conversations that were held and are not where Claude has them.
-func (d *doctor) lostTranscripts(ctx context.Context) []Finding {
+func (d *examination) lostTranscripts(ctx context.Context) []Finding {
 	var all []Finding
 	for _, r := range d.retentions(ctx) {
 		switch {
@@ -136,13 +137,13 @@ func (d *doctor) lostTranscripts(ctx context.Context) []Finding {
 }
 
 // unwhole says what is missing in a transcript that is there.
-func (d *doctor) unwhole(k keeping) []Finding {
+func (d *examination) unwhole(k keeping) []Finding {
 	config, err := d.ConfigOf(&k.record)
 	if err != nil {
 		return nil
 	}
-	loss, lossErr := d.lossOf(config, k.SessionID)
-	whole, wholeErr := d.checkWhole(&k.record, config)
+	loss, lossErr := d.LossOf(config, k.SessionID)
+	whole, wholeErr := d.CheckWhole(&k.record, config)
 	switch {
 	case k.Kept == store.Emptied && !k.seen.IsZero():
 		return []Finding{found(Failure, string(k.Handle)+": its transcript is empty: "+k.Path, "it cannot be resumed; somebody has written into Claude's file",
@@ -150,7 +151,7 @@ func (d *doctor) unwhole(k keeping) []Finding {
 	case agent.KindOf(wholeErr) == agent.Conflict:
 		return []Finding{found(Failure, string(k.Handle)+": "+oneLine(wholeErr), "a resume is refused until somebody has said which of them the conversation is", agent.HintsOf(wholeErr)...)}
 	case lossErr == nil && loss != nil && loss.Rewritten:
-		return []Finding{found(Failure, string(k.Handle)+": "+loss.String(), "a resume is refused until somebody has said what is to become of it", agent.HintsOf(d.errRewritten(&k.record, loss))...)}
+		return []Finding{found(Failure, string(k.Handle)+": "+loss.String(), "a resume is refused until somebody has said what is to become of it", agent.HintsOf(d.ErrRewritten(&k.record, loss))...)}
 	case lossErr == nil && loss != nil:
 		return []Finding{found(Failure, string(k.Handle)+": "+loss.String(), "the agent will not know what stood there; somebody has written into Claude's file",
 			"put the file back from a backup; or take it as it is: nbs-worker resume "+string(k.Handle))}
@@ -164,7 +165,7 @@ func (d *doctor) unwhole(k keeping) []Finding {
 // nearEnd is how many days before Claude deletes a transcript it is told.
 const nearEnd = 7
 
-func (d *doctor) endingTranscripts(ctx context.Context) []Finding {
+func (d *examination) endingTranscripts(ctx context.Context) []Finding {
 	var all []Finding
 	for _, r := range d.retentions(ctx) {
 		if r.Path == "" || r.LeftDays() > nearEnd {
@@ -183,17 +184,17 @@ func (d *doctor) endingTranscripts(ctx context.Context) []Finding {
 
 // keeping is a transcript's retention with what else is told of it.
 type keeping struct {
-	Retention
+	supervisor.Retention
 	record   agent.Record
 	seen     time.Time // when it was last known to be there
 	settings string    // the user's settings file
 }
 
-func (d *doctor) retentions(ctx context.Context) []keeping {
+func (d *examination) retentions(ctx context.Context) []keeping {
 	looked, _ := d.Retentions(ctx) // team.records says what is wrong with the folder
 	var all []keeping
 	for _, row := range d.known() {
-		at := slices.IndexFunc(looked, func(r Retention) bool { return r.Handle == row.Handle && r.Err == nil })
+		at := slices.IndexFunc(looked, func(r supervisor.Retention) bool { return r.Handle == row.Handle && r.Err == nil })
 		config, err := d.ConfigOf(&row.Record)
 		if at >= 0 && err == nil {
 			all = append(all, keeping{looked[at], row.Record, row.Record.TranscriptSeen, config.SettingsFile()})

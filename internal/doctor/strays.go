@@ -1,4 +1,4 @@
-package supervisor
+package doctor
 
 import (
 	"cmp"
@@ -27,7 +27,7 @@ type runningClaude struct {
 }
 
 // runningClaudes looks once through all processes of the machine, for all agents.
-func (d *doctor) runningClaudes() ([]runningClaude, error) {
+func (d *examination) runningClaudes() ([]runningClaude, error) {
 	ids, err := proc.Find("claude", claude.IsClaude)
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (d *doctor) runningClaudes() ([]runningClaude, error) {
 }
 
 // sessionOf is the conversation of a claude: as its registry knows it, or by its command line.
-func (d *doctor) sessionOf(id agent.Identity, variable func(string) string) agent.SessionID {
+func (d *examination) sessionOf(id agent.Identity, variable func(string) string) agent.SessionID {
 	if config, err := claude.ConfigUsedBy(variable); err == nil {
 		if live, err := config.Registry().Entry(id.PID); err == nil && live.StartTicks == id.StartTicks {
 			return live.SessionID
@@ -67,14 +67,14 @@ func (d *doctor) sessionOf(id agent.Identity, variable func(string) string) agen
 	return session
 }
 
-func (d *doctor) openTwice(_ context.Context) []Finding {
+func (d *examination) openTwice(_ context.Context) []Finding {
 	claudes, err := d.claudes()
 	if err != nil {
 		return []Finding{found(Warning, "the processes of this machine cannot be listed: "+oneLine(err), "two claudes on one conversation would not be seen")}
 	}
 	ours := map[agent.SessionID]bool{} // other conversations are other people's business
 	for _, row := range d.known() {
-		for _, id := range conversations(&row.Record) {
+		for _, id := range row.Record.Conversations() {
 			ours[id] = true
 		}
 	}
@@ -103,7 +103,7 @@ func related(a, b int) bool {
 }
 
 // unrecordedClaudes looks for claudes that bear this project's mark and are in no record.
-func (d *doctor) unrecordedClaudes(_ context.Context) []Finding {
+func (d *examination) unrecordedClaudes(_ context.Context) []Finding {
 	claudes, _ := d.claudes() // team.twice says what is wrong
 	known := d.invocations()
 	var all []Finding
@@ -121,7 +121,7 @@ func (d *doctor) unrecordedClaudes(_ context.Context) []Finding {
 }
 
 // atWork tells whether another command is just changing the agent's life.
-func (d *doctor) atWork(handle agent.Handle) bool {
+func (d *examination) atWork(handle agent.Handle) bool {
 	_, atWork := observe.VerbAtWork(d.Store, handle, filepath.Base(d.Program))
 	return atWork
 }
@@ -153,7 +153,7 @@ func rescue(one runningClaude) []string {
 }
 
 // invocations are the starts that the records know of.
-func (d *doctor) invocations() map[agent.Invocation]bool {
+func (d *examination) invocations() map[agent.Invocation]bool {
 	known := map[agent.Invocation]bool{}
 	for _, row := range d.known() {
 		if row.Record.Process != nil {
@@ -163,7 +163,7 @@ func (d *doctor) invocations() map[agent.Invocation]bool {
 	return known
 }
 
-func (d *doctor) unrecordedSessions(ctx context.Context) []Finding {
+func (d *examination) unrecordedSessions(ctx context.Context) []Finding {
 	known := d.invocations()
 	var all []Finding
 	for _, client := range d.servers() {

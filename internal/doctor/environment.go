@@ -1,4 +1,4 @@
-package supervisor
+package doctor
 
 import (
 	"context"
@@ -9,16 +9,17 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/proc"
+	"nbs-worker/internal/supervisor"
 )
 
 var environmentChecks = []check{
-	{id: "environment.here", holds: "nothing here keeps a claude from writing its transcript", run: (*doctor).forgetfulHere},
-	{id: "environment.tmux", holds: "nothing in the tmux servers keeps a claude from writing its transcript", run: (*doctor).tmuxEnvironment},
-	{id: "environment.agents", holds: "no agent runs without writing its transcript", project: true, volatile: true, run: (*doctor).forgetfulAgents},
-	{id: "environment.names", holds: "what the agents were started with is set here too", project: true, run: (*doctor).missingNames},
+	{id: "environment.here", holds: "nothing here keeps a claude from writing its transcript", run: (*examination).forgetfulHere},
+	{id: "environment.tmux", holds: "nothing in the tmux servers keeps a claude from writing its transcript", run: (*examination).tmuxEnvironment},
+	{id: "environment.agents", holds: "no agent runs without writing its transcript", project: true, volatile: true, run: (*examination).forgetfulAgents},
+	{id: "environment.names", holds: "what the agents were started with is set here too", project: true, run: (*examination).missingNames},
 }
 
-func (d *doctor) forgetfulHere(_ context.Context) []Finding {
+func (d *examination) forgetfulHere(_ context.Context) []Finding {
 	name := claude.Forgetful(d.Variable)
 	if name == "" {
 		return nil
@@ -27,7 +28,7 @@ func (d *doctor) forgetfulHere(_ context.Context) []Finding {
 }
 
 // forgetfulAgents looks into the agents themselves, whoever started them.
-func (d *doctor) forgetfulAgents(_ context.Context) []Finding {
+func (d *examination) forgetfulAgents(_ context.Context) []Finding {
 	var all []Finding
 	for _, row := range d.live() {
 		env, err := proc.Environ(row.Record.Process.PID)
@@ -44,7 +45,7 @@ func (d *doctor) forgetfulAgents(_ context.Context) []Finding {
 
 // missingNames compares the names, never the values, of the variables that decide with whom
 // claude talks: those of an agent's start with those of the caller, as under cron.
-func (d *doctor) missingNames(_ context.Context) []Finding {
+func (d *examination) missingNames(_ context.Context) []Finding {
 	concerned := map[string][]string{} // handles by what they would miss
 	for _, row := range d.known() {
 		if missing := d.missingFor(row); len(missing) > 0 {
@@ -63,7 +64,7 @@ func (d *doctor) missingNames(_ context.Context) []Finding {
 
 // missingFor are the names that an agent had and the caller has not. What runs is the better
 // witness; a dead one has its record.
-func (d *doctor) missingFor(row Row) []string {
+func (d *examination) missingFor(row supervisor.Row) []string {
 	names := row.Record.EnvNames
 	if row.Status.SamePID {
 		names = d.namesOf(row.Record, names)
@@ -72,7 +73,7 @@ func (d *doctor) missingFor(row Row) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(here, name) })
 }
 
-func (d *doctor) namesOf(r agent.Record, recorded []string) []string {
+func (d *examination) namesOf(r agent.Record, recorded []string) []string {
 	env, err := proc.Environ(r.Process.PID)
 	if err != nil || len(env) == 0 {
 		return recorded

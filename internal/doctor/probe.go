@@ -1,4 +1,4 @@
-package supervisor
+package doctor
 
 import (
 	"context"
@@ -22,7 +22,7 @@ const (
 )
 
 // probe starts a claude as an agent's, in a folder of its own, and watches what it does.
-func (d *doctor) probe(ctx context.Context) []Finding {
+func (d *examination) probe(ctx context.Context) []Finding {
 	said := d.claude()
 	if said.findErr != nil {
 		return []Finding{found(Note, "claude was not tried: it was not found", "")}

@@ -1,4 +1,4 @@
-package supervisor
+package doctor
 
 import (
 	"context"
@@ -14,12 +14,12 @@ import (
 )
 
 var leftChecks = []check{
-	{id: "left.signatures", holds: "each lock that is signed has its holder", project: true, volatile: true, run: (*doctor).staleSignatures},
-	{id: "left.leases", holds: "each lease is held for the agent that has its conversation", project: true, volatile: true, run: (*doctor).orphanedLeases},
-	{id: "left.files", holds: "nothing half written lies about, and no launch that nobody took", project: true, volatile: true, run: (*doctor).leftovers},
-	{id: "left.transcripts", holds: "no transcript lies in the project, where anybody may have written it", project: true, run: (*doctor).projectTranscripts},
-	{id: "left.reports", holds: "each status file has its agent", project: true, volatile: true, run: (*doctor).lostReports},
-	{id: "left.journal", holds: "the journal is as it was written", project: true, volatile: true, run: (*doctor).brokenJournal},
+	{id: "left.signatures", holds: "each lock that is signed has its holder", project: true, volatile: true, run: (*examination).staleSignatures},
+	{id: "left.leases", holds: "each lease is held for the agent that has its conversation", project: true, volatile: true, run: (*examination).orphanedLeases},
+	{id: "left.files", holds: "nothing half written lies about, and no launch that nobody took", project: true, volatile: true, run: (*examination).leftovers},
+	{id: "left.transcripts", holds: "no transcript lies in the project, where anybody may have written it", project: true, run: (*examination).projectTranscripts},
+	{id: "left.reports", holds: "each status file has its agent", project: true, volatile: true, run: (*examination).lostReports},
+	{id: "left.journal", holds: "the journal is as it was written", project: true, volatile: true, run: (*examination).brokenJournal},
 }
 
 // held tells whether somebody has the lock, as far as the kernel shows it.
@@ -28,7 +28,7 @@ func held(locks map[string]int, signed store.Signature) bool {
 	return locked
 }
 
-func (d *doctor) staleSignatures(_ context.Context) []Finding {
+func (d *examination) staleSignatures(_ context.Context) []Finding {
 	locks, err := proc.Flocks()
 	if err != nil {
 		return []Finding{found(Note, "the locks of this machine cannot be listed: "+oneLine(err), "")}
@@ -53,7 +53,7 @@ func (d *doctor) staleSignatures(_ context.Context) []Finding {
 }
 
 // orphanedLeases looks for leases whose holder lives and is no agent's launcher.
-func (d *doctor) orphanedLeases(_ context.Context) []Finding {
+func (d *examination) orphanedLeases(_ context.Context) []Finding {
 	locks, err := proc.Flocks()
 	if err != nil {
 		return nil // left.signatures says so
@@ -83,7 +83,7 @@ func (d *doctor) orphanedLeases(_ context.Context) []Finding {
 // leftAfter is the age at which a file was surely left by somebody who was killed.
 const leftAfter = time.Hour
 
-func (d *doctor) leftovers(_ context.Context) []Finding {
+func (d *examination) leftovers(_ context.Context) []Finding {
 	left := d.Store.Leftovers(d.Now(), leftAfter)
 	if len(left) == 0 {
 		return nil
@@ -103,7 +103,7 @@ func (d *doctor) leftovers(_ context.Context) []Finding {
 }
 
 // projectTranscripts tells of what earlier versions kept in the project, and clones bring.
-func (d *doctor) projectTranscripts(_ context.Context) []Finding {
+func (d *examination) projectTranscripts(_ context.Context) []Finding {
 	if !d.Store.HasProjectTranscripts() {
 		return nil
 	}
@@ -111,7 +111,7 @@ func (d *doctor) projectTranscripts(_ context.Context) []Finding {
 		"nothing is put back from there; those of an agent that you allow are moved into the archive", "nbs-worker allow HANDLE", "or look at them: ls -l "+agent.ShellWord(d.Store.ProjectTranscriptFolder()))}
 }
 
-func (d *doctor) lostReports(_ context.Context) []Finding {
+func (d *examination) lostReports(_ context.Context) []Finding {
 	lost, err := d.Store.LostReports()
 	if err != nil {
 		return []Finding{found(Warning, "the status files cannot be listed: "+oneLine(err), "")}
@@ -127,7 +127,7 @@ func (d *doctor) lostReports(_ context.Context) []Finding {
 	return all
 }
 
-func (d *doctor) brokenJournal(_ context.Context) []Finding {
+func (d *examination) brokenJournal(_ context.Context) []Finding {
 	path := agent.ShellWord(filepath.Join(d.Store.Folder(), "journal.jsonl"))
 	chain, err := d.Store.VerifyJournal()
 	switch {

@@ -1,4 +1,4 @@
-package supervisor
+package doctor
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 )
 
 var clockChecks = []check{
-	{id: "clock.future", holds: "no record is from the future", project: true, run: (*doctor).fromTheFuture},
-	{id: "clock.boot", holds: "no agent of this boot was started before it", project: true, run: (*doctor).beforeBoot},
+	{id: "clock.future", holds: "no record is from the future", project: true, run: (*examination).fromTheFuture},
+	{id: "clock.boot", holds: "no agent of this boot was started before it", project: true, run: (*examination).beforeBoot},
 }
 
 // clockSlack is how far two clocks may differ without anybody minding.
@@ -18,7 +18,7 @@ const clockSlack = 2 * time.Minute
 
 const clockWhy = "ages, uptimes and what is still fresh are told by the clock; identities of processes are not, so no agent is mistaken"
 
-func (d *doctor) fromTheFuture(_ context.Context) []Finding {
+func (d *examination) fromTheFuture(_ context.Context) []Finding {
 	var all []Finding
 	for _, row := range d.known() {
 		latest := row.Record.Started
@@ -27,14 +27,14 @@ func (d *doctor) fromTheFuture(_ context.Context) []Finding {
 				latest = exit.At
 			}
 		}
-		if ahead := latest.Sub(d.now()); ahead > clockSlack {
+		if ahead := latest.Sub(d.Seconds()); ahead > clockSlack {
 			all = append(all, found(Warning, fmt.Sprintf("the record of %s is %s ahead of the clock", row.Handle, ahead.Round(time.Second)), clockWhy, "set the clock: timedatectl set-ntp true"))
 		}
 	}
 	return all
 }
 
-func (d *doctor) beforeBoot(_ context.Context) []Finding {
+func (d *examination) beforeBoot(_ context.Context) []Finding {
 	boot, err := proc.BootTime()
 	if err != nil {
 		return []Finding{found(Note, "when the machine was started cannot be told", "")}

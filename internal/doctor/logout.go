@@ -1,4 +1,4 @@
-package supervisor
+package doctor
 
 import (
 	"context"
@@ -11,12 +11,12 @@ import (
 )
 
 var logoutChecks = []check{
-	{id: "logout.server", holds: "the tmux server outlives the login in which it was started", run: (*doctor).outlivesLogin},
+	{id: "logout.server", holds: "the tmux server outlives the login in which it was started", run: (*examination).outlivesLogin},
 }
 
 // outlivesLogin looks where tmux servers stand: a login's session may be killed at its end,
 // and the services of a user end with his last login unless he lingers.
-func (d *doctor) outlivesLogin(_ context.Context) []Finding {
+func (d *examination) outlivesLogin(_ context.Context) []Finding {
 	logins := proc.Logins{Root: os.DirFS("/")}
 	if !logins.Systemd() {
 		return []Finding{found(Note, "systemd does not run this machine: what a logout ends was not looked at", "")}

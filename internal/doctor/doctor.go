@@ -1,4 +1,18 @@
-package supervisor
+// Package doctor tests what nbs-worker relies on, and says what would go wrong before it does:
+// the real claude and tmux as they are installed and configured, the folders and their disk, the
+// records against what runs, and what was left behind. A check is a function and a line in the
+// list of its file; the files are named after what they look at.
+//
+// The rules of a check:
+//
+//   - It changes nothing but a scratch folder. What it can mend without losing anything it hands
+//     out as a repair, which only --fix carries out; see [NeverTouched].
+//   - What it starts, it starts in servers and folders of its own, and ends.
+//   - What other commands change, it looks at twice: what only one look saw was on its way.
+//   - A finding says what is so, why that matters, and the command that mends it.
+//
+// The package uses the supervisor's looks and is used by the command line alone.
+package doctor
 
 import (
 	"cmp"
@@ -10,6 +24,8 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/tmux"
 )
 
 // Level is how much a finding matters.
@@ -53,8 +69,8 @@ func found(level Level, what, why string, fix ...string) Finding {
 // holding is a check that found nothing wrong, and says what it saw.
 func holding(what string) []Finding { return []Finding{{Level: Holds, What: what}} }
 
-// Doctor says how to look.
-type Doctor struct {
+// Options say how to look.
+type Options struct {
 	Fix     bool
 	Probe   bool  // start a claude in a scratch folder, and watch what it does
 	Project error // why the project's .nbs cannot be opened; nil when it can, or there is none
@@ -97,23 +113,23 @@ type check struct {
 	// volatile is a check of what other commands change: what it finds is looked for a second
 	// time before it is told.
 	volatile bool
-	run      func(d *doctor, ctx context.Context) []Finding
+	run      func(d *examination, ctx context.Context) []Finding
 }
 
-// doctor is one look at everything; what several checks need is found out once.
-type doctor struct {
-	*Supervisor
-	Doctor
+// examination is one look at everything; what several checks need is found out once.
+type examination struct {
+	*supervisor.Supervisor
+	Options
 	scratch string // a folder that is removed at the end
 	claude  func() saidClaude
-	rows    func() ([]Row, error)
+	rows    func() ([]supervisor.Row, error)
 	claudes func() ([]runningClaude, error)
 }
 
-// Diagnose tests what nbs-worker relies on. It changes nothing but a scratch folder, and
+// Examine tests what nbs-worker relies on. It changes nothing but a scratch folder, and
 // with Fix what can lose nothing.
-func (s *Supervisor) Diagnose(ctx context.Context, how Doctor) (Checkup, error) {
-	before, err := s.examine(ctx, how)
+func Examine(ctx context.Context, s *supervisor.Supervisor, how Options) (Checkup, error) {
+	before, err := examine(ctx, s, how)
 	if err != nil || !how.Fix {
 		return before, err
 	}
@@ -132,7 +148,7 @@ func (s *Supervisor) Diagnose(ctx context.Context, how Doctor) (Checkup, error) 
 	}
 	after := before
 	if len(done) > 0 {
-		if after, err = s.examine(ctx, how); err != nil {
+		if after, err = examine(ctx, s, how); err != nil {
 			return before, err
 		}
 	}
@@ -142,15 +158,15 @@ func (s *Supervisor) Diagnose(ctx context.Context, how Doctor) (Checkup, error) 
 
 // examine carries out all checks, and those once more that found something which may only
 // have been another command at work.
-func (s *Supervisor) examine(ctx context.Context, how Doctor) (Checkup, error) {
-	first, err := s.lookOnce(ctx, how, func(check, int) bool { return true })
+func examine(ctx context.Context, s *supervisor.Supervisor, how Options) (Checkup, error) {
+	first, err := lookOnce(ctx, s, how, func(check, int) bool { return true })
 	if err != nil {
 		return Checkup{}, err
 	}
 	doubtful := func(c check, i int) bool {
 		return c.volatile && slices.ContainsFunc(first[i], func(f Finding) bool { return f.Level != Holds })
 	}
-	if !anyOf(s.checks(how), doubtful) {
+	if !anyOf(checksFor(s, how), doubtful) {
 		return Checkup{Findings: slices.Concat(first...)}, nil
 	}
 	select {
@@ -158,7 +174,7 @@ func (s *Supervisor) examine(ctx context.Context, how Doctor) (Checkup, error) {
 	case <-ctx.Done():
 		return Checkup{}, ctx.Err()
 	}
-	second, err := s.lookOnce(ctx, how, doubtful)
+	second, err := lookOnce(ctx, s, how, doubtful)
 	if err != nil {
 		return Checkup{}, err
 	}
@@ -192,16 +208,16 @@ func (f Finding) isAgain(earlier Finding) bool {
 }
 
 // lookOnce carries out the checks that are wanted, side by side.
-func (s *Supervisor) lookOnce(ctx context.Context, how Doctor, wanted func(c check, i int) bool) ([][]Finding, error) {
-	scratch, err := os.MkdirTemp(shortTemp(), "nbs-doctor-")
+func lookOnce(ctx context.Context, s *supervisor.Supervisor, how Options, wanted func(c check, i int) bool) ([][]Finding, error) {
+	scratch, err := os.MkdirTemp(tmux.ShortTemp(), "nbs-doctor-")
 	if err != nil {
 		return nil, agent.Errorf(agent.Failed, "make a scratch folder: %w", err).Hint("name another place: export TMPDIR=DIR")
 	}
-	d := &doctor{Supervisor: s, Doctor: how, scratch: scratch}
+	d := &examination{Supervisor: s, Options: how, scratch: scratch}
 	d.claude = sync.OnceValue(func() saidClaude { return d.askClaude(ctx) })
-	d.rows = sync.OnceValues(func() ([]Row, error) { return d.records(ctx) })
+	d.rows = sync.OnceValues(func() ([]supervisor.Row, error) { return d.records(ctx) })
 	d.claudes = sync.OnceValues(d.runningClaudes)
-	checks := s.checks(how)
+	checks := checksFor(s, how)
 	results := make([][]Finding, len(checks))
 	var all sync.WaitGroup // most of them wait for a program
 	for i, check := range checks {
@@ -213,17 +229,8 @@ func (s *Supervisor) lookOnce(ctx context.Context, how Doctor, wanted func(c che
 	return results, errors.Join(ctx.Err(), os.RemoveAll(scratch))
 }
 
-// shortTemp is where scratch folders go: the path of a socket in one is bounded.
-func shortTemp() string {
-	const room = 60
-	if dir := os.TempDir(); len(dir) <= room {
-		return dir
-	}
-	return "/tmp"
-}
-
 // records lists the agents; none where there is no project.
-func (d *doctor) records(ctx context.Context) ([]Row, error) {
+func (d *examination) records(ctx context.Context) ([]supervisor.Row, error) {
 	if !d.Store.Exists() {
 		return nil, nil
 	}
@@ -231,18 +238,18 @@ func (d *doctor) records(ctx context.Context) ([]Row, error) {
 }
 
 // live are the agents whose very process runs.
-func (d *doctor) live() []Row {
+func (d *examination) live() []supervisor.Row {
 	rows, _ := d.rows() // team.records says what is wrong with them
-	return slices.DeleteFunc(slices.Clone(rows), func(row Row) bool { return !row.Status.SamePID })
+	return slices.DeleteFunc(slices.Clone(rows), func(row supervisor.Row) bool { return !row.Status.SamePID })
 }
 
 // known are the agents whose record can be read.
-func (d *doctor) known() []Row {
+func (d *examination) known() []supervisor.Row {
 	rows, _ := d.rows()
-	return slices.DeleteFunc(slices.Clone(rows), func(row Row) bool { return row.Record.Handle == "" })
+	return slices.DeleteFunc(slices.Clone(rows), func(row supervisor.Row) bool { return row.Record.Handle == "" })
 }
 
-func (d *doctor) carryOut(ctx context.Context, c check) []Finding {
+func (d *examination) carryOut(ctx context.Context, c check) []Finding {
 	found := c.run(d, ctx)
 	if len(found) == 0 {
 		found = holding(c.holds)
@@ -253,8 +260,8 @@ func (d *doctor) carryOut(ctx context.Context, c check) []Finding {
 	return found
 }
 
-// checks is the list of what is looked at, in the order in which it is told.
-func (s *Supervisor) checks(how Doctor) []check {
+// checksFor is the list of what is looked at, in the order in which it is told.
+func checksFor(s *supervisor.Supervisor, how Options) []check {
 	all := slices.Concat(claudeChecks, firstChecks, tmuxChecks, folderChecks, logoutChecks, teamChecks, leftChecks, environmentChecks, clockChecks)
 	return slices.DeleteFunc(all, func(c check) bool {
 		return c.project && !s.Store.Exists() || c.id == "claude.probe" && !how.Probe

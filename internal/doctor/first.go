@@ -1,4 +1,4 @@
-package supervisor
+package doctor
 
 import (
 	"cmp"
@@ -7,18 +7,19 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/supervisor"
 )
 
 // The commonest reasons why a first start gets nowhere.
 var firstChecks = []check{
-	{id: "start.login", holds: "claude knows with which account or key it talks", run: (*doctor).login},
-	{id: "start.trust", holds: "claude trusts the folder", run: (*doctor).trust},
-	{id: "start.waiting", holds: "no agent waits for a person", project: true, volatile: true, run: (*doctor).waiting},
+	{id: "start.login", holds: "claude knows with which account or key it talks", run: (*examination).login},
+	{id: "start.trust", holds: "claude trusts the folder", run: (*examination).trust},
+	{id: "start.waiting", holds: "no agent waits for a person", project: true, volatile: true, run: (*examination).waiting},
 }
 
 // firstStart is what Claude's configuration says of a start for the caller, in a folder.
-func (d *doctor) firstStart(folder string) (claude.FirstStart, error) {
-	dir, err := d.callersConfigDir()
+func (d *examination) firstStart(folder string) (claude.FirstStart, error) {
+	dir, err := d.CallersConfigDir()
 	if err != nil {
 		return claude.FirstStart{}, err
 	}
@@ -29,7 +30,7 @@ func (d *doctor) firstStart(folder string) (claude.FirstStart, error) {
 	return config.ReadFirstStart(folder, d.Variable)
 }
 
-func (d *doctor) login(_ context.Context) []Finding {
+func (d *examination) login(_ context.Context) []Finding {
 	first, err := d.firstStart(d.Store.Project())
 	const why = "an agent that is started would wait for a person at its first dialog; spawn ends with 8 and says so"
 	switch {
@@ -46,20 +47,20 @@ func (d *doctor) login(_ context.Context) []Finding {
 }
 
 // trust looks at the folders of the agents, and where there are none yet at that of the next.
-func (d *doctor) trust(_ context.Context) []Finding {
+func (d *examination) trust(_ context.Context) []Finding {
 	const why = "an agent that is started there asks whether it may, and waits for a person"
 	var all []Finding
 	said := map[string]bool{}
 	for _, row := range d.known() {
 		config, err := d.ConfigOf(&row.Record)
-		folder := cmp.Or(d.movedWithProject(&row.Record), row.Record.LaunchCwd())
+		folder := cmp.Or(d.MovedWithProject(&row.Record), row.Record.LaunchCwd())
 		if err != nil || said[folder] {
 			continue
 		}
 		if first, err := config.ReadFirstStart(folder, d.Variable); err == nil && !first.Trusted {
 			said[folder] = true
 			all = append(all, found(Warning, fmt.Sprintf("claude does not trust the folder of %s: %s", row.Handle, agent.Quote(folder)), why,
-				"start claude there once by hand, and answer yes: claude", fmt.Sprintf("or accept it for the agent: nbs-worker resume %s --force %s", row.Handle, trustFlag(folder))))
+				"start claude there once by hand, and answer yes: claude", fmt.Sprintf("or accept it for the agent: nbs-worker resume %s --force %s", row.Handle, supervisor.TrustFlag(folder))))
 		}
 	}
 	if len(d.known()) > 0 {
@@ -70,10 +71,10 @@ func (d *doctor) trust(_ context.Context) []Finding {
 		return nil // start.login says what cannot be read
 	}
 	return []Finding{found(Note, "claude does not trust the folder "+agent.Quote(d.Store.Project()), why,
-		"start claude there once by hand, and answer yes: claude", "or accept it for an agent that you start: nbs-worker spawn HANDLE "+trustFlag(d.Store.Project()))}
+		"start claude there once by hand, and answer yes: claude", "or accept it for an agent that you start: nbs-worker spawn HANDLE "+supervisor.TrustFlag(d.Store.Project()))}
 }
 
-func (d *doctor) waiting(_ context.Context) []Finding {
+func (d *examination) waiting(_ context.Context) []Finding {
 	var all []Finding
 	for _, row := range d.live() {
 		if row.Status.State == agent.Waiting {

@@ -1,10 +1,11 @@
-package supervisor
+package doctor
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"nbs-worker/internal/agent"
@@ -12,15 +13,15 @@ import (
 )
 
 var folderChecks = []check{
-	{id: "folder.project", run: (*doctor).projectFolder},
-	{id: "folder.disk", run: (*doctor).disk},
-	{id: "folder.locks", holds: "file locks exclude each other", project: true, run: (*doctor).fileLocks},
-	{id: "folder.state", holds: "what is kept outside of the project is this user's alone, and can be written", run: (*doctor).outside},
-	{id: "folder.private", holds: "what is in .nbs is this user's, and nobody else's to read", project: true, run: (*doctor).private},
-	{id: "folder.tracked", holds: "git keeps nothing of .nbs", project: true, run: (*doctor).tracked},
+	{id: "folder.project", run: (*examination).projectFolder},
+	{id: "folder.disk", run: (*examination).disk},
+	{id: "folder.locks", holds: "file locks exclude each other", project: true, run: (*examination).fileLocks},
+	{id: "folder.state", holds: "what is kept outside of the project is this user's alone, and can be written", run: (*examination).outside},
+	{id: "folder.private", holds: "what is in .nbs is this user's, and nobody else's to read", project: true, run: (*examination).private},
+	{id: "folder.tracked", holds: "git keeps nothing of .nbs", project: true, run: (*examination).tracked},
 }
 
-func (d *doctor) projectFolder(_ context.Context) []Finding {
+func (d *examination) projectFolder(_ context.Context) []Finding {
 	switch {
 	case d.Project != nil:
 		return []Finding{found(Failure, oneLine(d.Project), "no agent of this project can be looked at, started or ended", agent.HintsOf(d.Project)...)}
@@ -48,7 +49,7 @@ var apart = map[string]string{
 	"afs":  "locks on AFS are advisory between machines, and modes are not those of Linux",
 }
 
-func (d *doctor) disk(_ context.Context) []Finding {
+func (d *examination) disk(_ context.Context) []Finding {
 	disk, err := d.Store.Disk()
 	if err != nil {
 		return []Finding{found(Warning, "the disk of the project cannot be looked at: "+oneLine(err), "whether records can be kept there is not known")}
@@ -78,7 +79,7 @@ func (d *doctor) disk(_ context.Context) []Finding {
 	return all
 }
 
-func (d *doctor) fileLocks(_ context.Context) []Finding {
+func (d *examination) fileLocks(_ context.Context) []Finding {
 	err := d.Store.ProveFlock()
 	holder := "what holds it now: findmnt -T " + agent.ShellWord(d.Store.Folder())
 	switch {
@@ -96,7 +97,7 @@ func (d *doctor) fileLocks(_ context.Context) []Finding {
 }
 
 // outside looks at the user's folders that are in no project.
-func (d *doctor) outside(_ context.Context) []Finding {
+func (d *examination) outside(_ context.Context) []Finding {
 	var all []Finding
 	for _, err := range d.Store.CheckOutside() {
 		all = append(all, found(Failure, oneLine(err), "no agent can be started without what is kept there, and no transcript outlives Claude's own", agent.HintsOf(err)...))
@@ -105,7 +106,7 @@ func (d *doctor) outside(_ context.Context) []Finding {
 }
 
 // private looks at owners and modes. What could have been planted is for a person to judge.
-func (d *doctor) private(_ context.Context) []Finding {
+func (d *examination) private(_ context.Context) []Finding {
 	loose, err := d.Store.Loose()
 	if err != nil {
 		return []Finding{found(Warning, "modes in .nbs cannot be looked at: "+oneLine(err), "records may be readable by others")}
@@ -132,11 +133,35 @@ func (d *doctor) private(_ context.Context) []Finding {
 	return all
 }
 
-func (d *doctor) tighten(loose []store.Loose) (string, error) {
+func (d *examination) tighten(loose []store.Loose) (string, error) {
 	for _, l := range loose {
 		if err := d.Store.Tighten(l); err != nil {
 			return "", err
 		}
 	}
 	return fmt.Sprintf("took the rights of others off %d files or folders in .nbs", len(loose)), nil
+}
+
+// tracked looks whether git has something of .nbs, or would take it.
+func (d *examination) tracked(ctx context.Context) []Finding {
+	folder := d.GitFolder()
+	at, name := agent.ShellWord(d.Store.Project()), agent.ShellWord(folder.Name)
+	if files := folder.Tracked(ctx); len(files) > 0 {
+		return []Finding{found(Failure, fmt.Sprintf("git tracks %s in %s, such as %s", agent.Count(len(files), "file"), folder.Name, agent.Quote(files[0])),
+			"records hold prompts and last screens, and who clones the repository gets them; what comes with a clone is another's",
+			fmt.Sprintf("take them out of the repository, they stay on disk: git -C %s rm -r --cached --quiet %s", at, name))}
+	}
+	if !folder.Unignored(ctx) {
+		return nil
+	}
+	would := found(Warning, "git does not ignore "+folder.Name, "with the next git add, records get into the repository",
+		`printf '*\n' >>`+agent.ShellWord(filepath.Join(d.Store.Folder(), ".gitignore")))
+	would.repair = func(ctx context.Context) (string, error) {
+		unignored, err := folder.KeepOut(ctx)
+		if err == nil && unignored {
+			err = d.Store.IgnoreAll()
+		}
+		return "had git ignore " + folder.Name, err
+	}
+	return []Finding{would}
 }
