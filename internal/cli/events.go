@@ -11,13 +11,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/history"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/wire"
 )
 
 type eventsOptions struct {
-	supervisor.EventQuery
+	history.EventQuery
 	past
 	handles []string
 	verify  bool
@@ -109,7 +110,7 @@ func runEvents(ctx context.Context, f *factory, opts eventsOptions) error {
 	if opts.verify {
 		return failed(f.verifyEvents(s), "events --verify")
 	}
-	err = s.Events(ctx, opts.EventQuery, f.printEvent, f.sayNote)
+	err = history.Events(ctx, s.Store, opts.EventQuery, f.printEvent, f.sayNote)
 	if errors.Is(err, context.Canceled) {
 		return exitError(agent.Interrupted)
 	}

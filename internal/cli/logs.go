@@ -12,12 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/history"
 	"nbs-worker/internal/wire"
 )
 
 type logsOptions struct {
-	supervisor.LogQuery
+	history.LogQuery
 	past
 	grep string
 }
@@ -83,7 +83,7 @@ func runLogs(ctx context.Context, f *factory, opts logsOptions) error {
 	if err != nil {
 		return failed(err, "logs", string(opts.Handle))
 	}
-	err = s.Logs(ctx, query, supervisor.LogReader{Said: f.printSaid, Session: f.printLogSession, Note: f.sayNote})
+	err = history.Logs(ctx, &s.Observer, query, history.LogReader{Said: f.printSaid, Session: f.printLogSession, Note: f.sayNote})
 	if errors.Is(err, context.Canceled) {
 		return exitError(agent.Interrupted)
 	}
@@ -93,7 +93,7 @@ func runLogs(ctx context.Context, f *factory, opts logsOptions) error {
 // toolTextShown is how much of what a tool was given or has answered people see, in bytes.
 const toolTextShown = 2000
 
-func (f *factory) printSaid(m supervisor.Said) error {
+func (f *factory) printSaid(m history.Said) error {
 	if f.json {
 		return f.printJSON(wire.NewSaid(m))
 	}
@@ -147,7 +147,7 @@ func shortened(text string, limit int) string {
 }
 
 // printLogSession says of which conversation is what follows.
-func (f *factory) printLogSession(s supervisor.LogSession) error {
+func (f *factory) printLogSession(s history.LogSession) error {
 	words := "conversation " + string(s.SessionID)
 	if !s.Until.IsZero() {
 		words += ", until " + s.Until.UTC().Format(time.RFC3339)

@@ -68,7 +68,7 @@ func (d *examination) moved(_ context.Context) []Finding {
 		if err != nil {
 			continue
 		}
-		id, moved := config.Registry().MovedTo(&r, d.Store.Report(r.Handle), supervisor.HookLead(&r))
+		id, moved := config.Registry().MovedTo(&r, d.Store.Report(r.Handle), observe.HookLead(&r))
 		if !moved {
 			continue
 		}

@@ -107,3 +107,12 @@ func (o *Observer) noteCause(ctx context.Context, a *looked) {
 	}
 	_ = o.Store.Append(ctx, store.EventOf(&noted, o.Seconds(), "found", what))
 }
+
+// HookLead is how long the hooks may be ahead of the registry: a process that has ended
+// writes nothing late.
+func HookLead(r *agent.Record) time.Duration {
+	if r.Process == nil || !proc.IsAlive(r.Process.Identity) {
+		return 0
+	}
+	return live.HookLead
+}

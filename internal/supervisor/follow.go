@@ -8,7 +8,6 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/live"
-	"nbs-worker/internal/proc"
 )
 
 // A /clear, /branch or /resume inside claude leads the agent into another conversation. Its
@@ -30,15 +29,6 @@ func (s *Supervisor) follow(r *agent.Record) {
 func (s *Supervisor) update(ctx context.Context, handle agent.Handle, change func(*agent.Record) error) (agent.Record, error) {
 	r, untold, err := s.Store.Move(ctx, handle, s.now(), change)
 	return r, errors.Join(untold, err)
-}
-
-// HookLead is how long the hooks may be ahead of the registry: a process that has ended
-// writes nothing late.
-func HookLead(r *agent.Record) time.Duration {
-	if r.Process == nil || !proc.IsAlive(r.Process.Identity) {
-		return 0
-	}
-	return live.HookLead
 }
 
 // goBack makes an earlier conversation of the agent its present one. No other id is taken:

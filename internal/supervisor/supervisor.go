@@ -1,8 +1,7 @@
 // Package supervisor is what nbs-worker does. Spawn, adopt, resume, stop and dismiss each
 // take the verb lock, change the world through store, tmux, launcher and proc, observe the
-// result, and only then claim it. Looks (list, session, logs, events, wait, screen) take none;
-// what they write down is what they have seen.
-// Hooks and status lines report through it.
+// result, and only then claim it. Looks (list, session, wait, screen) take none; what they
+// write down is what they have seen. Hooks and status lines report through it.
 //
 // What it may signal is what a record names, identity for identity. A question that
 // was not answered leads to no kill and to no start. The package knows no flags and

@@ -11,6 +11,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/watch"
 )
 
 // Wait is what is waited for.
@@ -64,12 +65,12 @@ func (s *Supervisor) Wait(ctx context.Context, w Wait) ([]Waited, error) {
 			return nil, err
 		}
 	}
-	watch, err := newWatch()
+	changes, err := watch.New()
 	if err != nil {
 		return nil, err
 	}
-	defer watch.close()
-	waiting := &waiting{Supervisor: s, Wait: w, watch: watch, agents: make([]watched, len(w.Handles))}
+	defer changes.Close()
+	waiting := &waiting{Supervisor: s, Wait: w, watch: changes, agents: make([]watched, len(w.Handles))}
 	for i, handle := range w.Handles {
 		waiting.agents[i] = watched{Waited: Waited{Handle: handle}, stale: true}
 	}
@@ -85,7 +86,7 @@ func (s *Supervisor) Wait(ctx context.Context, w Wait) ([]Waited, error) {
 type waiting struct {
 	*Supervisor
 	Wait
-	watch  *watch
+	watch  *watch.Watch
 	agents []watched
 }
 
@@ -118,15 +119,15 @@ func (w *waiting) run(ctx context.Context) error {
 		}
 		again, stop := w.again()
 		select {
-		case event := <-w.watch.files.Events:
+		case event := <-w.watch.Events():
 			w.changed(event)
-		case err := <-w.watch.files.Errors:
+		case err := <-w.watch.Errors():
 			if !errors.Is(err, fsnotify.ErrEventOverflow) {
-				return watchFailed(err)
+				return watch.Failed(err)
 			}
 			w.allStale() // what was lost may have been of any
-		case id := <-w.watch.ended:
-			w.watch.forget(id)
+		case id := <-w.watch.Ended():
+			w.watch.Forget(id)
 			w.markIf(func(a *watched) bool { return a.process[id] })
 		case now := <-again:
 			w.markIf(func(a *watched) bool { return !a.again.IsZero() && !a.again.After(now) })
@@ -156,7 +157,7 @@ func (w *waiting) again() (<-chan time.Time, func()) {
 }
 
 func (w *waiting) changed(event fsnotify.Event) {
-	if w.watch.rebuilds(event) {
+	if w.watch.Rebuilds(event) {
 		w.allStale()
 		return
 	}

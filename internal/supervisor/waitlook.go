@@ -93,7 +93,7 @@ func (w *waiting) arm(a *watched, r *agent.Record) error {
 func (w *waiting) file(a *watched, paths ...string) error {
 	for _, path := range paths {
 		a.files[path] = true
-		if err := w.watch.file(path); err != nil {
+		if err := w.watch.File(path); err != nil {
 			return err
 		}
 	}
@@ -105,7 +105,7 @@ func (w *waiting) process(a *watched, id agent.Identity) error {
 		return nil
 	}
 	a.process[id.Identified] = true
-	return w.watch.process(id.Identified)
+	return w.watch.Process(id.Identified)
 }
 
 // tornPause is how long Claude may take to write a registry entry, which it does in place.

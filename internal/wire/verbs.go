@@ -7,6 +7,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/doctor"
+	"nbs-worker/internal/history"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/supervisor"
 )
@@ -248,7 +249,7 @@ type Said struct {
 }
 
 // NewSaid is a message.
-func NewSaid(m supervisor.Said) Said {
+func NewSaid(m history.Said) Said {
 	return Said{
 		SessionID: m.SessionID, At: known(m.At), Who: string(m.Speaker), Text: m.Text, Tool: m.Tool, Failure: m.Failure,
 		Model: m.Model, Aside: m.Aside, Subagent: m.Subagent, Bytes: m.Bytes,
@@ -256,7 +257,7 @@ func NewSaid(m supervisor.Said) Said {
 }
 
 // NewSaidSession says of which conversation is what follows.
-func NewSaidSession(s supervisor.LogSession, text string) Said {
+func NewSaidSession(s history.LogSession, text string) Said {
 	return Said{SessionID: s.SessionID, Who: "session", Text: text, Until: known(s.Until), Reason: s.Reason, Gone: s.Gone}
 }
 

@@ -1,4 +1,4 @@
-package supervisor
+package watch
 
 import (
 	"context"
@@ -16,24 +16,24 @@ import (
 // A folder that is missing is watched from the nearest one above it, step by step.
 func TestWatchOfAFolderThatIsMade(t *testing.T) {
 	t.Parallel()
-	w, err := newWatch()
+	w, err := New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.close()
+	defer w.Close()
 	root := t.TempDir()
 	dir := filepath.Join(root, "a/b/c")
 	file := filepath.Join(dir, "f")
 	seen := func(what string) {
 		t.Helper()
-		if err := w.file(file); err != nil {
+		if err := w.File(file); err != nil {
 			t.Fatal(err)
 		}
 		late := time.After(10 * time.Second)
 		for {
 			select {
 			case event := <-w.files.Events:
-				if event.Name == file && what == "file" || what == "folder" && w.rebuilds(event) {
+				if event.Name == file && what == "file" || what == "folder" && w.Rebuilds(event) {
 					return
 				}
 			case <-late:
@@ -41,7 +41,7 @@ func TestWatchOfAFolderThatIsMade(t *testing.T) {
 			}
 		}
 	}
-	if err := w.file(file); err != nil || w.missing[dir] != root {
+	if err := w.File(file); err != nil || w.missing[dir] != root {
 		t.Fatalf("%v, %v", w.missing, err)
 	}
 	mustMake := func(path string) {
@@ -56,7 +56,7 @@ func TestWatchOfAFolderThatIsMade(t *testing.T) {
 	seen("folder")
 	mustMake(dir)
 	seen("folder")
-	if err := w.file(file); err != nil || len(w.missing) != 0 {
+	if err := w.File(file); err != nil || len(w.missing) != 0 {
 		t.Fatalf("all is there: %v, %v", w.missing, err)
 	}
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -67,23 +67,23 @@ func TestWatchOfAFolderThatIsMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen("folder")
-	if err := w.file(file); err != nil || w.missing[dir] == "" {
+	if err := w.File(file); err != nil || w.missing[dir] == "" {
 		t.Errorf("it is gone again: %v, %v", w.missing, err)
 	}
 }
 
 func TestWatchOfADanglingLink(t *testing.T) {
 	t.Parallel()
-	w, err := newWatch()
+	w, err := New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.close()
+	defer w.Close()
 	dir := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink("nowhere", dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.file(filepath.Join(dir, "f")); err != nil || w.missing[dir] == "" {
+	if err := w.File(filepath.Join(dir, "f")); err != nil || w.missing[dir] == "" {
 		t.Errorf("%v, %v", w.missing, err)
 	}
 }
@@ -91,11 +91,11 @@ func TestWatchOfADanglingLink(t *testing.T) {
 func TestChangeSeesEachKind(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
-	w, err := newWatch(file)
+	w, err := New(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.close()
+	defer w.Close()
 	for _, change := range []func() error{
 		func() error { return os.WriteFile(file, []byte("one"), 0o600) },
 		func() error { return os.WriteFile(file, []byte("another"), 0o600) },
@@ -105,7 +105,7 @@ func TestChangeSeesEachKind(t *testing.T) {
 		if err := change(); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.change(t.Context()); err != nil {
+		if err := w.Change(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}
@@ -114,14 +114,14 @@ func TestChangeSeesEachKind(t *testing.T) {
 // Who waits for what does not come is woken by the context, and only by it.
 func TestChangeEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	w, err := newWatch(filepath.Join(t.TempDir(), "file"))
+	w, err := New(filepath.Join(t.TempDir(), "file"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.close()
+	defer w.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
-	go func() { ended <- w.change(ctx) }()
+	go func() { ended <- w.Change(ctx) }()
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Error(err)
@@ -132,12 +132,12 @@ func TestChangeEndsWithItsContext(t *testing.T) {
 func TestWatchAtALimit(t *testing.T) {
 	t.Parallel()
 	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EMFILE} {
-		err := watchFailed(fmt.Errorf("inotify: %w", errno))
+		err := Failed(fmt.Errorf("inotify: %w", errno))
 		if agent.KindOf(err) != agent.Unfit || len(agent.HintsOf(err)) != 1 {
 			t.Errorf("%v: %v %q", errno, err, agent.HintsOf(err))
 		}
 	}
-	if err := watchFailed(syscall.EIO); agent.KindOf(err) != agent.Failed {
+	if err := Failed(syscall.EIO); agent.KindOf(err) != agent.Failed {
 		t.Error(err)
 	}
 }

@@ -1,4 +1,8 @@
-package supervisor
+// Package watch tells when something has changed, without polling: files that are replaced,
+// folders that come and go, processes that end. Who waits sleeps in the kernel until then.
+//
+// It knows no agents: what a change means is found out by a look.
+package watch
 
 import (
 	"context"
@@ -15,9 +19,9 @@ import (
 	"nbs-worker/internal/proc"
 )
 
-// watch tells of files that changed and of processes that ended, and sleeps meanwhile.
+// Watch tells of files that changed and of processes that ended, and sleeps meanwhile.
 // Folders are watched and not files, which are replaced by renaming.
-type watch struct {
+type Watch struct {
 	files *fsnotify.Watcher
 	dirs  map[string]bool // all that were asked for
 	// missing are the folders that do not exist yet, each with its nearest ancestor that
@@ -29,26 +33,27 @@ type watch struct {
 	endings map[agent.Identified]*proc.Ending // nil for one that has ended: it is not asked for again
 }
 
-// newWatch watches the folders of files.
-func newWatch(paths ...string) (*watch, error) {
+// New watches the folders of files.
+func New(paths ...string) (*Watch, error) {
 	files, err := fsnotify.NewWatcher()
 	if err != nil {
-		return nil, watchFailed(err)
+		return nil, Failed(err)
 	}
-	w := &watch{
+	w := &Watch{
 		files: files, dirs: map[string]bool{}, missing: map[string]string{}, closed: make(chan struct{}),
 		ended: make(chan agent.Identified), endings: map[agent.Identified]*proc.Ending{},
 	}
 	for _, path := range paths {
-		if err := w.file(path); err != nil {
-			w.close()
+		if err := w.File(path); err != nil {
+			w.Close()
 			return nil, err
 		}
 	}
 	return w, nil
 }
 
-func (w *watch) close() {
+// Close ends the watch.
+func (w *Watch) Close() {
 	close(w.closed)
 	for _, ending := range w.endings {
 		if ending != nil {
@@ -58,13 +63,13 @@ func (w *watch) close() {
 	_ = w.files.Close()
 }
 
-// file watches the folder of a file. One that is watched already costs a system call, which
+// File watches the folder of a file. One that is watched already costs a system call, which
 // takes up a folder that was replaced.
-func (w *watch) file(path string) error { return w.folder(filepath.Dir(path)) }
+func (w *Watch) File(path string) error { return w.Folder(filepath.Dir(path)) }
 
-// entry watches whether a folder goes from the one above it, or together with that one, of
+// Entry watches whether a folder goes from the one above it, or together with that one, of
 // which nothing else is wanted.
-func (w *watch) entry(dir string) error {
+func (w *Watch) Entry(dir string) error {
 	above, err := w.nearest(filepath.Dir(dir))
 	if err == nil {
 		w.missing[dir] = above
@@ -72,7 +77,8 @@ func (w *watch) entry(dir string) error {
 	return err
 }
 
-func (w *watch) folder(dir string) error {
+// Folder watches a folder, also one that is not there yet.
+func (w *Watch) Folder(dir string) error {
 	w.dirs[dir] = true
 	for {
 		at, err := w.nearest(dir)
@@ -91,14 +97,14 @@ func (w *watch) folder(dir string) error {
 }
 
 // nearest watches a folder, or the nearest above it that exists.
-func (w *watch) nearest(dir string) (string, error) {
+func (w *Watch) nearest(dir string) (string, error) {
 	for {
 		err := w.files.Add(dir)
 		if err == nil {
 			return dir, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
-			return "", watchFailed(err)
+			return "", Failed(err)
 		}
 		dir = filepath.Dir(dir)
 	}
@@ -110,8 +116,8 @@ func below(ancestor, dir string) string {
 	return filepath.Join(ancestor, next)
 }
 
-// rebuilds tells whether an event is of a watched folder itself, or of one that was missing.
-func (w *watch) rebuilds(event fsnotify.Event) bool {
+// Rebuilds tells whether an event is of a watched folder itself, or of one that was missing.
+func (w *Watch) Rebuilds(event fsnotify.Event) bool {
 	if w.dirs[event.Name] {
 		return true
 	}
@@ -123,20 +129,20 @@ func (w *watch) rebuilds(event fsnotify.Event) bool {
 	return false
 }
 
-// change returns when a file has changed since the watch began or since the last call; to
+// Change returns when a file has changed since the watch began or since the last call; to
 // look anew after each of a burst of changes is not needed. Errors: that of the context.
-func (w *watch) change(ctx context.Context) error {
+func (w *Watch) Change(ctx context.Context) error {
 	for changed := false; !changed; {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case err := <-w.files.Errors:
 			if !errors.Is(err, fsnotify.ErrEventOverflow) { // what was lost was a change
-				return watchFailed(err)
+				return Failed(err)
 			}
 			changed = true
 		case event := <-w.files.Events:
-			changed = w.dirs[filepath.Dir(event.Name)] || w.rebuilds(event)
+			changed = w.dirs[filepath.Dir(event.Name)] || w.Rebuilds(event)
 		}
 	}
 	for {
@@ -148,14 +154,23 @@ func (w *watch) change(ctx context.Context) error {
 	}
 }
 
-// process asks to be told of the end of a process that was seen to live.
-func (w *watch) process(id agent.Identified) error {
+// Events are the changes of files; [Watch.Rebuilds] tells of which folders are to be watched anew.
+func (w *Watch) Events() <-chan fsnotify.Event { return w.files.Events }
+
+// Errors are what prevents the watch of files.
+func (w *Watch) Errors() <-chan error { return w.files.Errors }
+
+// Ended are the processes that have ended, of those that were asked for.
+func (w *Watch) Ended() <-chan agent.Identified { return w.ended }
+
+// Process asks to be told of the end of a process that was seen to live.
+func (w *Watch) Process(id agent.Identified) error {
 	if _, asked := w.endings[id]; asked || id.PID == 0 {
 		return nil
 	}
 	ending, err := proc.AwaitEnd(id.PID)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return watchFailed(err)
+		return Failed(err)
 	}
 	w.endings[id] = ending
 	go func() {
@@ -170,16 +185,16 @@ func (w *watch) process(id agent.Identified) error {
 	return nil
 }
 
-// forget lets go of a process that has ended.
-func (w *watch) forget(id agent.Identified) {
+// Forget lets go of a process that has ended.
+func (w *Watch) Forget(id agent.Identified) {
 	if ending := w.endings[id]; ending != nil {
 		_ = ending.Close()
 	}
 	w.endings[id] = nil
 }
 
-// watchFailed says which limit of the kernel was reached.
-func watchFailed(err error) error {
+// Failed says of an error of a watch which limit of the kernel was reached.
+func Failed(err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
 		return agent.Errorf(agent.Unfit, "the kernel gives no further file watch: %w", err).

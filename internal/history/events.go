@@ -1,4 +1,4 @@
-package supervisor
+package history
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/watch"
 )
 
 // EventQuery says which events of the journal are wanted.
@@ -26,16 +27,16 @@ func (q EventQuery) wants(e store.Event) bool {
 // that the journal was cut or replaced, and what follows is read from its beginning.
 // Errors: NotFound for an agent that has neither an event nor a record, and when the .nbs
 // that is followed is removed.
-func (s *Supervisor) Events(ctx context.Context, q EventQuery, visit func(store.Event) error, note func(string)) error {
-	tail := s.Store.TailJournal()
+func Events(ctx context.Context, s *store.Store, q EventQuery, visit func(store.Event) error, note func(string)) error {
+	tail := s.TailJournal()
 	defer tail.Close()
-	var watch *watch
+	var changes *watch.Watch
 	if q.Follow {
 		var err error
-		if watch, err = s.watchJournal(tail.Path()); err != nil { // before the first look, so that nothing is missed in between
+		if changes, err = watchJournal(s, tail.Path()); err != nil { // before the first look, so that nothing is missed in between
 			return err
 		}
-		defer watch.close()
+		defer changes.Close()
 	}
 	began := func() { note("the journal was cut or replaced; what follows is from its beginning") }
 	known := map[string]bool{}
@@ -61,13 +62,13 @@ func (s *Supervisor) Events(ctx context.Context, q EventQuery, visit func(store.
 			return err
 		}
 		if last = nil; !q.Follow {
-			return s.checkKnown(q.Handles, known)
+			return checkKnown(s, q.Handles, known)
 		}
-		if s.Store.Gone() {
-			return agent.Errorf(agent.NotFound, "%s was removed or moved away: no event will come", agent.Quote(s.Store.Folder())).
+		if s.Gone() {
+			return agent.Errorf(agent.NotFound, "%s was removed or moved away: no event will come", agent.Quote(s.Folder())).
 				Hint("where the project is now: nbs-worker events --follow --root DIR")
 		}
-		if err := watch.change(ctx); err != nil {
+		if err := changes.Change(ctx); err != nil {
 			return err
 		}
 	}
@@ -75,25 +76,25 @@ func (s *Supervisor) Events(ctx context.Context, q EventQuery, visit func(store.
 
 // watchJournal watches the journal, and whether its folder is taken away: of that only the
 // folder above tells, for as long as somebody has it open.
-func (s *Supervisor) watchJournal(path string) (*watch, error) {
-	watch, err := newWatch(path)
+func watchJournal(s *store.Store, path string) (*watch.Watch, error) {
+	changes, err := watch.New(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := watch.entry(s.Store.Folder()); err != nil {
-		watch.close()
+	if err := changes.Entry(s.Folder()); err != nil {
+		changes.Close()
 		return nil, err
 	}
-	return watch, nil
+	return changes, nil
 }
 
 // checkKnown refuses a handle that neither the journal nor a record knows.
-func (s *Supervisor) checkKnown(handles []agent.Handle, known map[string]bool) error {
+func checkKnown(s *store.Store, handles []agent.Handle, known map[string]bool) error {
 	for _, handle := range handles {
 		if known[handle.Key()] {
 			continue
 		}
-		if _, err := s.Store.Load(handle); agent.KindOf(err) == agent.NotFound {
+		if _, err := s.Load(handle); agent.KindOf(err) == agent.NotFound {
 			return agent.Errorf(agent.NotFound, "no agent and no event of the handle %s", handle).
 				Hint("to see the agents: nbs-worker list")
 		}

@@ -1,4 +1,7 @@
-package supervisor
+// Package history tells what has happened: what was said in an agent's conversations, from
+// Claude's transcripts, and what was done to agents, from the journal; past, and as it goes on.
+// It changes nothing. Who follows is told when what is followed was cut or replaced.
+package history
 
 import (
 	"context"
@@ -14,6 +17,8 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/observe"
+	"nbs-worker/internal/watch"
 )
 
 // LogQuery says what of an agent's conversation is wanted.
@@ -47,20 +52,20 @@ type LogReader struct {
 
 // Logs reads the conversation of an agent. Errors: NotFound when there is no such agent, or
 // no transcript yet.
-func (s *Supervisor) Logs(ctx context.Context, q LogQuery, to LogReader) error {
-	l := &logs{Supervisor: s, query: q, to: to}
-	r, err := s.Store.Load(q.Handle)
+func Logs(ctx context.Context, o *observe.Observer, q LogQuery, to LogReader) error {
+	l := &logs{Observer: o, query: q, to: to}
+	r, err := o.Store.Load(q.Handle)
 	if err != nil {
 		return err
 	}
-	if l.config, err = s.ConfigOf(&r); err != nil {
+	if l.config, err = o.ConfigOf(&r); err != nil {
 		return err
 	}
 	if q.Follow {
-		if l.watch, err = newWatch(); err != nil {
+		if l.watch, err = watch.New(); err != nil {
 			return err
 		}
-		defer l.watch.close()
+		defer l.watch.Close()
 		if err := l.arm(); err != nil { // before the first look, so that nothing is missed in between
 			return err
 		}
@@ -78,12 +83,12 @@ func (s *Supervisor) Logs(ctx context.Context, q LogQuery, to LogReader) error {
 
 // logs is one reading.
 type logs struct {
-	*Supervisor
+	*observe.Observer
 	query    LogQuery
 	to       LogReader
 	config   claude.Config
 	sessions []LogSession // that are shown, oldest first
-	watch    *watch       // nil: nothing is followed
+	watch    *watch.Watch // nil: nothing is followed
 
 	at   agent.SessionID  // the conversation that is followed
 	read transcript.Place // in its transcript; what stands before was read
@@ -97,7 +102,7 @@ func (l *logs) sessionsOf(r *agent.Record) []LogSession {
 		all = append(all, LogSession{SessionID: p.SessionID, Until: p.Until, Reason: p.Reason})
 	}
 	all = append(all, LogSession{SessionID: r.SessionID})
-	if id, moved := l.config.Registry().MovedTo(r, l.Store.Report(r.Handle), HookLead(r)); moved {
+	if id, moved := l.config.Registry().MovedTo(r, l.Store.Report(r.Handle), observe.HookLead(r)); moved {
 		all[len(all)-1].Reason = live.Moved
 		all = append(all, LogSession{SessionID: id})
 	}
@@ -189,7 +194,7 @@ func (l *logs) arm() error {
 	}
 	record, _ := l.Store.Watched(l.query.Handle)
 	for _, folder := range append(folders, filepath.Dir(record)) {
-		if err := l.watch.folder(folder); err != nil {
+		if err := l.watch.Folder(folder); err != nil {
 			return err
 		}
 	}
@@ -214,7 +219,7 @@ func (l *logs) follow(ctx context.Context) error {
 		if moved {
 			continue
 		}
-		if err := l.watch.change(ctx); err != nil {
+		if err := l.watch.Change(ctx); err != nil {
 			return err
 		}
 		if !there { // its folder may be new
