@@ -29,7 +29,12 @@ func (s *Supervisor) CheckPerson(what string) error {
 }
 
 func (c *calling) String() string {
-	if c.record.Handle == "" {
+	switch {
+	case c.byHand && c.record.Process == nil:
+		return "a claude that was started by hand"
+	case c.byHand:
+		return fmt.Sprintf("a claude that was started by hand (pid %d)", c.record.Process.PID)
+	case c.record.Handle == "":
 		return "an agent"
 	}
 	return "agent " + string(c.record.Handle)
