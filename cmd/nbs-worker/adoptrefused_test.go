@@ -79,7 +79,7 @@ func TestAdoptRefusesAnAgent(t *testing.T) {
 	m.refused(5, "beta", "adopt", "beta", pidFlag(pid))
 	other := m.otherProject()
 	r := m.refused(5, fmt.Sprintf("process %d is agent beta of the project", pid), "adopt", "alpha", pidFlag(pid), "--root", other)
-	if !strings.Contains(r.stderr, "hint: nbs-worker --root \""+m.world.Project+"\" session beta\n") {
+	if !strings.Contains(r.stderr, "hint: nbs-worker --root '"+m.world.Project+"' session beta\n") {
 		t.Errorf("%s", r)
 	}
 	if m.listed(pid) != "" {

@@ -109,12 +109,12 @@ func TestProjectFolderIsNoTmuxFormat(t *testing.T) {
 	m.noCanary()
 }
 
-// An agent that another agent starts has all of Claude's own variables in its
-// caller's environment.
+// An agent that another agent starts has Claude's own variables in its caller's environment.
+// CLAUDECODE is not among them here: by it, who calls would count as a claude's leftover.
 func TestSpawnFromAnAgentsShellKeepsATranscript(t *testing.T) {
 	eachVersion(t, func(t *testing.T, m *team) {
 		m.env = append(m.env,
-			"CLAUDECODE=1", "CLAUDE_CODE_CHILD_SESSION=1", "CLAUDE_CODE_SESSION_ID=11111111-2222-4333-8444-555555555555",
+			"CLAUDE_CODE_CHILD_SESSION=1", "CLAUDE_CODE_SESSION_ID=11111111-2222-4333-8444-555555555555",
 			"CLAUDE_CODE_ENTRYPOINT=cli", "CLAUDE_CODE_EXECPATH=/bin/true", "AI_AGENT=claude-code_2-1-329_agent",
 			"CLAUDE_CODE_SKIP_PROMPT_HISTORY=1", "NBS_INVOCATION_ID=11111111-2222-4333-8444-555555555555", "NBS_HANDLE=boss",
 		)

@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -18,6 +20,12 @@ import (
 // printed, with its exit code behind.
 func (m *team) asAgent(handle string, commands ...string) []string {
 	m.Helper()
+	return m.asClaude(m.waitState(handle, "idle"), commands...)
+}
+
+// asClaude has the claude of a tmux session run them.
+func (m *team) asClaude(s session, commands ...string) []string {
+	m.Helper()
 	dir := rig.ShortDir(m)
 	var body strings.Builder
 	for i, command := range commands {
@@ -27,10 +35,10 @@ func (m *team) asAgent(handle string, commands ...string) []string {
 	if err := os.WriteFile(script, []byte(body.String()+"touch "+dir+"/done\n"), 0o700); err != nil {
 		m.Fatal(err)
 	}
-	m.typeLine(m.waitState(handle, "idle"), `[[tool Bash {"command":"sh `+script+`"}]]`)
-	m.waitFor(handle+" has run its commands", func() (bool, string) {
+	m.typeLine(s, `[[tool Bash {"command":"sh `+script+`"}]]`)
+	m.waitFor("the commands were run in "+s.TmuxSession, func() (bool, string) {
 		_, err := os.Stat(filepath.Join(dir, "done"))
-		return err == nil, m.screen(handle)
+		return err == nil, m.tmux("capture-pane", "-p", "-t", "="+s.TmuxSession+":")
 	})
 	said := make([]string, len(commands))
 	for i := range commands {
@@ -46,12 +54,15 @@ func (m *team) asAgent(handle string, commands ...string) []string {
 // mustDeny checks that each command was held, and says why.
 func (m *team) mustDeny(handle string, denied map[string]string) {
 	m.Helper()
-	var commands []string
-	for command := range denied {
-		commands = append(commands, command)
-	}
-	for i, said := range m.asAgent(handle, commands...) {
-		if !strings.Contains(said, "agent "+handle+" called this, and "+denied[commands[i]]) || !strings.HasSuffix(said, "code 8\n") {
+	m.mustDenyIn(m.waitState(handle, "idle"), "agent "+handle, denied)
+}
+
+// mustDenyIn is mustDeny for the claude of a tmux session, which is called by the words.
+func (m *team) mustDenyIn(s session, caller string, denied map[string]string) {
+	m.Helper()
+	commands := slices.Sorted(maps.Keys(denied))
+	for i, said := range m.asClaude(s, commands...) {
+		if !strings.Contains(said, caller+" called this, and "+denied[commands[i]]) || !strings.HasSuffix(said, "code 8\n") {
 			m.Errorf("%s: %s", commands[i], said)
 		}
 	}
@@ -63,7 +74,10 @@ func TestSecurityColleagueGetsNoMoreThanItsAgent(t *testing.T) {
 		m.ok("spawn", "down")
 		m.ok("stop", "down")
 		m.ok("spawn", "alpha", "--model", "sonnet", "--permission-mode", "acceptEdits", "--env", "NOTE=kept", "--", "--allowedTools", "Bash")
-		const spawn = "nbs-worker spawn beta --model sonnet "
+		if err := os.Mkdir(filepath.Join(m.world.Project, "sub"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		const spawn, minted = "nbs-worker spawn beta --model sonnet ", "4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"
 		m.mustDeny("alpha", map[string]string{
 			spawn + "--permission-mode bypassPermissions":        "an agent with the permission mode bypassPermissions",
 			spawn + "--permission-mode auto":                     "an agent with the permission mode auto",
@@ -71,8 +85,14 @@ func TestSecurityColleagueGetsNoMoreThanItsAgent(t *testing.T) {
 			spawn + "-- --add-dir /srv":                          "an argument for claude needs --may-manage",
 			spawn + "--trust":                                    "--trust needs --may-manage",
 			spawn + "--may-manage":                               "to give --may-manage needs",
-			spawn + "--cwd /":                                    "an agent outside of its folder",
-			spawn + "--prompt-file /etc/hostname":                "a prompt file outside of its folder",
+			spawn + "--cwd /":                                    "an agent in another folder than its own",
+			spawn + "--cwd sub":                                  "an agent in another folder than its own",
+			spawn + "--prompt-file /etc/hostname":                "--prompt-file needs",
+			spawn + "--prompt-file /nowhere --dry-run":           "--prompt-file needs",
+			"nbs-worker resume down --prompt-file /nowhere":      "--prompt-file needs",
+			"nbs-worker resume down --fresh":                     "--fresh needs",
+			"nbs-worker resume down --session-id " + minted:      "--session-id needs",
+			"nbs-worker resume down --cwd sub":                   "an agent in another folder than the recorded one",
 			spawn + "--root " + m.otherProject():                 "an agent of another project needs",
 			"nbs-worker resume wide --force":                     "--force on another agent needs",
 			"nbs-worker resume down":                             "an agent with the permission mode bypassPermissions",
@@ -98,11 +118,34 @@ func TestSecurityColleagueGetsNoMoreThanItsAgent(t *testing.T) {
 			t.Errorf("beta has %v and depth %v", environ, beta["depth"])
 		}
 		// What it has it may end and bring back.
-		said = m.asAgent("alpha", "nbs-worker stop beta", "nbs-worker resume beta")
+		said = m.asAgent("alpha", "nbs-worker stop beta", "nbs-worker resume beta --cwd .")
 		if said[0] != "beta\ncode 0\n" || said[1] != "beta\ncode 0\n" {
 			t.Errorf("%q", said)
 		}
 	})
+}
+
+// Claude takes the first prompt for a user's words: it runs commands in it, and reads files that
+// it names, without asking.
+func TestSecurityPromptOfAnAgentIsForTheModel(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	m.ok("spawn", "down")
+	m.ok("stop", "down")
+	const command, file = "a prompt that is a command of Claude's needs", "a prompt that names a file by @ needs"
+	m.mustDeny("alpha", map[string]string{
+		"nbs-worker spawn beta '/export /tmp/x'":                      command,
+		"nbs-worker spawn beta --prompt ' !id'":                       command,
+		"nbs-worker spawn beta '# note'":                              command,
+		"echo '/config x=y' | nbs-worker spawn beta --prompt-file -":  command,
+		"nbs-worker spawn beta 'say @/etc/hostname please' --dry-run": file,
+		"nbs-worker resume down --prompt '/project-command'":          command,
+		"echo '(@.env)' | nbs-worker resume down --prompt-file -":     file,
+	})
+	if said := m.asAgent("alpha", "echo 'Remember 42, me@example.com.' | nbs-worker spawn beta --model sonnet --prompt-file -"); said[0] != "beta\ncode 0\n" {
+		t.Errorf("%q", said)
+	}
+	m.ok("spawn", "gamma", "/export x", "--dry-run") // a person's words are a user's
 }
 
 func TestSecurityAgentThatMayManage(t *testing.T) {

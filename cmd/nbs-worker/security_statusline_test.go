@@ -34,6 +34,31 @@ func TestStatusLineOfNobodyRunsNothing(t *testing.T) {
 	}
 }
 
+// Whose status line is run is for the record to say: an agent's shell can call with any words.
+func TestStatusLineOfAnotherFolderIsNotRun(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	other, ran := m.otherProject(), filepath.Join(m.TempDir(), "ran")
+	const file = "settings.json"
+	for _, folder := range []string{filepath.Join(other, ".claude"), other} {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		text := `{"statusLine":{"type":"command","command":"touch ` + ran + `"}}`
+		if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.asAgent("alpha", `echo '{"workspace":{"project_dir":"`+other+`"}}' | CLAUDE_CONFIG_DIR=`+other+` HOME=`+other+` nbs-worker statusline`)
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("the status line of a folder that the call names was run")
+	}
+	m.userSettings(`{"statusLine":{"type":"command","command":"echo mine"}}`)
+	if said := m.asAgent("alpha", `echo '{"workspace":{"project_dir":"`+other+`"}}' | nbs-worker statusline`); said[0] != "mine\ncode 0\n" {
+		t.Errorf("the user's own: %q", said)
+	}
+}
+
 // An agent that was told to leave the project's settings alone gets no status line from them,
 // and neither do we; both versions of Claude agree.
 func TestStatusLineHonoursSettingSources(t *testing.T) {

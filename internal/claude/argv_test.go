@@ -129,6 +129,7 @@ func TestCheckPromptRefuses(t *testing.T) {
 	t.Parallel()
 	for _, prompt := range []string{
 		"/exit", "/quit", " /exit\n", "exit", "quit\n", ":q!", "/clear", "/clear now", "/clear\tnow", "/clear\nnow", "/resume x", "/branch", "/logout",
+		"/background go on", "/bg", "/teleport x", "/tp x", "/desktop", "/app", "/cd /srv",
 		"a\x00b", "\xff", strings.Repeat("x", promptLimit+1), "\x1b[31mred", "a\x03", "a\x7f", "\u009b2J", "form\ffeed",
 	} {
 		err := CheckPrompt(prompt)

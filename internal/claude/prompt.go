@@ -41,6 +41,7 @@ var leavingCommands = []string{
 	"/exit", "/quit", "exit", "quit", ":q", ":q!", ":wq", ":wq!",
 	"/clear", "/new", "/reset", "/branch", "/fork", "/resume", "/continue",
 	"/logout", "/login",
+	"/background", "/bg", "/teleport", "/tp", "/desktop", "/app", "/cd",
 }
 
 func isLeaving(command string) bool { return slices.Contains(leavingCommands, command) }
@@ -56,4 +57,34 @@ func checkCommand(prompt string) error {
 			Hint("give words that are meant for the model")
 	}
 	return nil
+}
+
+// IsCommand tells whether Claude takes a prompt for an order to itself rather than for words to
+// the model: a command of its own or of the project's, one for the shell, or a note to its memory.
+func IsCommand(prompt string) bool {
+	words := strings.TrimLeftFunc(prompt, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) })
+	return words != "" && strings.ContainsRune("/!#", rune(words[0]))
+}
+
+// NamesFile tells whether a prompt has an @ at the beginning of a word: Claude puts the file of
+// that name into the conversation and asks nobody.
+func NamesFile(prompt string) bool {
+	before := ' '
+	runes := []rune(prompt)
+	for i, r := range runes[:max(0, len(runes)-1)] {
+		if r == '@' && beginsWord(before) && !unicode.IsSpace(runes[i+1]) {
+			return true
+		}
+		before = r
+	}
+	return false
+}
+
+// beginsWord tells whether a word may begin behind a character: white space, a quote, a bracket,
+// or what is none of ASCII and no part of a word, such as a full stop of another script.
+func beginsWord(before rune) bool {
+	if before > unicode.MaxASCII {
+		return !unicode.IsLetter(before) && !unicode.IsDigit(before)
+	}
+	return unicode.IsSpace(before) || strings.ContainsRune("\"'`([{<>}])", before)
 }

@@ -1,12 +1,14 @@
 package claude
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/smallfile"
 )
@@ -21,7 +23,7 @@ func (c Config) SettingsFile() string { return filepath.Join(c.dir, "settings.js
 // UserStatusLine is the shell command of the status line that the user has configured for a
 // project, in the place of which ours stands; "" without one. As with claude, the settings
 // of the project win over the user's own, and a source that the extra arguments leave out is
-// not read.
+// not read; nor is one that another user can write.
 func (c Config) UserStatusLine(project string, extraArgs []string) string {
 	wanted := settingSources(extraArgs)
 	for _, from := range []struct {
@@ -32,7 +34,7 @@ func (c Config) UserStatusLine(project string, extraArgs []string) string {
 		{"project", filepath.Join(project, ".claude", "settings.json")},
 		{"user", c.SettingsFile()},
 	} {
-		if !slices.Contains(wanted, from.source) || project == "" && from.source != "user" {
+		if !slices.Contains(wanted, from.source) || project == "" && from.source != "user" || !isOwn(from.file) {
 			continue
 		}
 		if command, configured := statusLineOf(from.file); configured {
@@ -56,6 +58,32 @@ func settingSources(extraArgs []string) []string {
 		}
 	}
 	return sources
+}
+
+// isOwn tells whether only this user, or root, can say what a file contains, which may be a
+// link: it runs as the user.
+func isOwn(file string) bool {
+	target, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return false
+	}
+	return !slices.ContainsFunc([]string{filepath.Dir(file), filepath.Dir(target), target}, othersWrite)
+}
+
+// othersWrite tells whether another user can change a file, or what is in a folder. A group with
+// the user's number is the user's alone: where users have such, what they make is open to it.
+func othersWrite(path string) bool {
+	var stat unix.Stat_t
+	if unix.Stat(path, &stat) != nil {
+		return true
+	}
+	self := os.Geteuid()
+	writable := uint32(unix.S_IWOTH)
+	if int(stat.Gid) != self {
+		writable |= unix.S_IWGRP
+	}
+	sticky := stat.Mode&unix.S_IFMT == unix.S_IFDIR && stat.Mode&unix.S_ISVTX != 0 // there nobody replaces what is another's
+	return int(stat.Uid) != self && stat.Uid != 0 || stat.Mode&writable != 0 && !sticky
 }
 
 // statusLineOf reads a settings file. One that cannot be read configures nothing.

@@ -29,7 +29,11 @@ func parseSpawn(t *testing.T, streams Streams, args ...string) (supervisor.Spawn
 	if err := cmd.Execute(); err != nil {
 		return supervisor.Spawn{}, err
 	}
-	return o.parse(f)
+	spawn, err := o.parse(f)
+	if err == nil && o.start.promptFile != "" {
+		err = o.start.readPrompt(f, &spawn.Start)
+	}
+	return spawn, err
 }
 
 func TestSpawnFlags(t *testing.T) {

@@ -47,8 +47,8 @@ command line for other users to read. When the start fails, the record stays as 
 was, and claude's own words are shown. After 3, 8 and 130 the start goes on, and the
 record describes it.
 
-An agent brings back colleagues that have no more than it has itself, and none by
---force, unless it was spawned with --may-manage (8).`,
+An agent brings back colleagues that have no more than it has itself, as they were, and
+none by --force, --fresh or --session-id, unless it was spawned with --may-manage (8).`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker resume theologian
   nbs-worker resume --down                 # after a reboot, or when the tmux server was lost
@@ -86,6 +86,9 @@ func runResume(ctx context.Context, f *factory, o *resumeOptions) error {
 		return failed(err, "resume")
 	}
 	s, err := f.confined(f.supervisor())
+	if err == nil {
+		err = o.start.takePrompt(f, s, &resume.Start)
+	}
 	if err != nil {
 		return failed(err, "resume")
 	}

@@ -41,8 +41,11 @@ recorded, and prints the handle, alone on stdout.
 The default permission mode is bypassPermissions: the agent acts without asking.
 An agent that spawns a colleague gives it no more than it has itself: its own
 arguments, variables and folder, and at most its own permission mode, which is the
-default then. More ends with 8, unless it was spawned with --may-manage. Agents stop
-at 50 in a project, and three away from a person (nbs-worker help environment).
+default then. Its prompt is no command of Claude's, names no file by @, and comes from
+no --prompt-file but -. More ends with 8, unless it was spawned with --may-manage. So
+does more than the command line of a claude says that was started by hand and calls
+this. Agents stop at 50 in a project, and three away from a person (nbs-worker help
+environment).
 The environment of this call reaches claude (nbs-worker help environment). The first
 message stands on claude's command line, where other users of the machine can read
 it: it is no place for secrets. With --prompt-file it is on no other command line.
@@ -119,6 +122,9 @@ func runSpawn(ctx context.Context, f *factory, o *spawnOptions) (int, error) {
 	}
 	s, err := f.confined(f.planner())
 	if err != nil {
+		return 0, err
+	}
+	if err := o.start.takePrompt(f, s, &spawn.Start); err != nil {
 		return 0, err
 	}
 	if o.start.dryRun || !f.opened.Exists() {
@@ -217,7 +223,8 @@ func (o *startOptions) bind(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("timeout", "no-wait")
 }
 
-// parse checks what was typed, for the start of an agent, or of several for "".
+// parse checks what was typed, for the start of an agent, or of several for "". A prompt in a
+// file is for takePrompt.
 func (o *startOptions) parse(f *factory, handle agent.Handle) (supervisor.Start, error) {
 	start := supervisor.Start{Prompt: o.prompt, Wait: o.timeout, Trust: o.trust.given, Progress: f.progress(handle)}
 	var err error
@@ -230,23 +237,39 @@ func (o *startOptions) parse(f *factory, handle agent.Handle) (supervisor.Start,
 		return start, agent.Errorf(agent.BadInput, "--timeout %s is not a time to wait", o.timeout).
 			Hint("to return at once: --no-wait")
 	}
-	if o.promptFile != "" {
-		text, err := f.readPrompt(o.promptFile)
-		if err != nil {
+	if o.promptFile != "" && o.promptFile != "-" {
+		if start.PromptFile, err = filepath.Abs(o.promptFile); err != nil {
 			return start, err
 		}
-		start.Prompt = text
-		if o.promptFile != "-" {
-			if start.PromptFile, err = filepath.Abs(o.promptFile); err != nil {
-				return start, err
-			}
-		}
 	}
+	return start, o.trim(&start, o.promptGiven)
+}
+
+func (o *startOptions) trim(start *supervisor.Start, given bool) error {
 	start.Prompt = strings.TrimSpace(start.Prompt) // claude drops the space around it too
-	if (o.promptGiven || o.promptFile != "") && start.Prompt == "" {
-		return start, agent.Errorf(agent.BadInput, "the prompt is blank")
+	if given && start.Prompt == "" {
+		return agent.Errorf(agent.BadInput, "the prompt is blank")
 	}
-	return start, nil
+	return nil
+}
+
+// takePrompt reads the prompt file, if one is given, once it is known that the caller may: an
+// agent must not learn what there is to read.
+func (o *startOptions) takePrompt(f *factory, s *supervisor.Supervisor, start *supervisor.Start) error {
+	if o.promptFile == "" {
+		return nil
+	}
+	if err := s.CheckWords(*start); err != nil {
+		return err
+	}
+	return o.readPrompt(f, start)
+}
+
+func (o *startOptions) readPrompt(f *factory, start *supervisor.Start) (err error) {
+	if start.Prompt, err = f.readPrompt(o.promptFile); err != nil {
+		return err
+	}
+	return o.trim(start, true)
 }
 
 const promptFileLimit = 1 << 20 // bytes; what claude takes is checked later

@@ -63,8 +63,8 @@ func AncestorsOf(pid int) []int {
 	return chain
 }
 
-// Carrying returns the live processes in whose start environment the variable has
-// the value. Processes of other users, whose environment is closed, are not found.
+// Carrying returns the live processes of this user in whose start environment the variable
+// has the value. What another user puts there says nothing, though root can read it.
 func Carrying(name, value string) ([]agent.Identity, error) {
 	pids, err := pids()
 	if err != nil {
@@ -72,7 +72,7 @@ func Carrying(name, value string) ([]agent.Identity, error) {
 	}
 	var found []agent.Identity
 	for _, pid := range pids {
-		if got, ok := Variable(pid, name); !ok || got != value {
+		if got, ok := Variable(pid, name); !ok || got != value || !IsOurs(pid) {
 			continue
 		}
 		if id, err := Identify(pid); err == nil {

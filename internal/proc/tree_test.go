@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -83,6 +84,26 @@ func TestCarryingFindsAnOrphanOfAnotherSession(t *testing.T) {
 	}
 	if left, err := Carrying("NBS_PROC_TEST_MARK", mark); err != nil || len(left) != 0 {
 		t.Errorf("after its end: %v, %v", left, err)
+	}
+}
+
+// A mark in another user's process is nobody's, also to root, who can read it.
+func TestCarryingPassesOverOtherUsers(t *testing.T) {
+	t.Parallel()
+	rig.NeedsRoot(t)
+	mark := string(agent.NewInvocation())
+	other := exec.Command("sleep", "600")
+	other.Dir, other.Env = "/", []string{"NBS_PROC_TEST_MARK=" + mark}
+	other.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: rig.Nobody, Gid: rig.Nobody}}
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Process.Kill(); _ = other.Wait() }()
+	if _, carries := Variable(other.Process.Pid, "NBS_PROC_TEST_MARK"); !carries {
+		t.Fatal("root cannot read the mark")
+	}
+	if found, err := Carrying("NBS_PROC_TEST_MARK", mark); err != nil || len(found) > 0 {
+		t.Errorf("%v, %v", found, err)
 	}
 }
 

@@ -85,7 +85,7 @@ func errOwned(s *Supervisor, pid int, o observe.Owner) error {
 		return agent.Errorf(agent.Conflict, "process %d is agent %s already", pid, o.Handle).Hint("nbs-worker session %s", o.Handle)
 	}
 	return agent.Errorf(agent.Conflict, "process %d is agent %s of the project %s", pid, o.Handle, agent.Quote(o.Project)).
-		Hint("nbs-worker --root %s session %s", agent.Quote(o.Project), o.Handle)
+		Hint("nbs-worker --root %s session %s", agent.ShellWord(o.Project), o.Handle)
 }
 
 // readRegistry finds the configuration of the process, which its environment names, and its

@@ -14,7 +14,7 @@ import (
 	"nbs-worker/internal/trust"
 )
 
-// calling is the agent from whose shell a command was called. It is found by the processes
+// calling is the agent, or other claude, from whose shell a command was called. It is found by the processes
 // above the command, which the agent cannot choose, and not by what the command's environment
 // says, which it can.
 type calling struct {
@@ -24,6 +24,7 @@ type calling struct {
 	// identified: a process above the command is the recorded one. Else the command only
 	// bears the agent's mark, as what an agent leaves behind does.
 	identified bool
+	byHand     bool     // no agent, but a claude of which there is no record
 	env        []string // with which its claude was started; nil: it has ended
 	doubt      error    // why nothing can be given on its word; nil: all is well
 }
@@ -52,20 +53,19 @@ func (a ancestor) variable(name string) string {
 // lineage is the command and what is above it, up to a tmux server: a pane that a person has
 // opened has the agent's mark when an agent's shell has started the server, so that a mark
 // which the server has too tells nothing.
-func lineage() (line []ancestor, handed string) {
+func lineage() (line []ancestor, server ancestor) {
 	for _, pid := range proc.Ancestors() {
-		if proc.Name(pid) == observe.TmuxServerName {
-			handed, _ = proc.Variable(pid, agent.InvocationVariable)
-			return line, handed
-		}
 		env, _ := proc.Environ(pid) // another user's is closed, and he is no agent of ours
+		if proc.Name(pid) == observe.TmuxServerName {
+			return line, ancestor{pid: pid, env: env}
+		}
 		line = append(line, ancestor{pid: pid, env: env})
 	}
-	return line, ""
+	return line, ancestor{}
 }
 
 func (s *Supervisor) findCalling() (*calling, error) {
-	line, handed := lineage()
+	line, server := lineage()
 	found, at, err := s.identified(line)
 	if err != nil {
 		return nil, err
@@ -75,10 +75,13 @@ func (s *Supervisor) findCalling() (*calling, error) {
 	case launcher > 0 && (found == nil || at > launcher):
 		return unrecorded(line, launcher), nil
 	case found == nil:
-		found, err = s.marked(line, handed)
+		found, err = s.marked(line, server.variable(agent.InvocationVariable))
 	}
-	if found == nil || err != nil {
+	if err != nil {
 		return nil, err
+	}
+	if found == nil {
+		return s.byHand(line, server), nil
 	}
 	found.env = environOf(found.record.Process.Identity)
 	found.doubt = s.doubt(found)
@@ -207,21 +210,14 @@ func environOf(id agent.Identity) []string {
 
 // doubt is why an agent's record, or the folder in which the key is, is not to be believed.
 func (s *Supervisor) doubt(c *calling) error {
-	keeper := trust.NewKeeper(s.Store.Home())
-	if s.Store.Home() == "" {
-		return errors.New("there is no folder for the user's state")
-	}
 	env := c.env
 	if c.record.Process.Adopted == nil {
 		env = environOf(c.record.Process.LauncherIdentity())
 	}
-	if env == nil {
-		return errors.New("it has ended")
+	if err := s.doubtHome(env); err != nil {
+		return err
 	}
-	// The agent may put another folder, with a key of its own, in front of its command.
-	if home, err := trust.HomeOf(env); err != nil || home != s.Store.Home() {
-		return errors.New("the command has another folder for the user's state than the agent")
-	}
+	keeper := trust.NewKeeper(s.Store.Home())
 	project, err := store.Open(c.project)
 	if err != nil {
 		return err
@@ -229,6 +225,21 @@ func (s *Supervisor) doubt(c *calling) error {
 	defer project.Close()
 	project.Use(keeper)
 	return project.CheckSeal(&c.record)
+}
+
+// doubtHome is why the command's folder for the user's state is not to be believed: who calls
+// may put another one, with a key of its own, in front of its command.
+func (s *Supervisor) doubtHome(env []string) error {
+	if s.Store.Home() == "" {
+		return errors.New("there is no folder for the user's state")
+	}
+	if env == nil {
+		return errors.New("it has ended")
+	}
+	if home, err := trust.HomeOf(env); err != nil || home != s.Store.Home() {
+		return errors.New("the command has another folder for the user's state than who called it")
+	}
+	return nil
 }
 
 // mode is the permission mode that the caller has: the narrower one of what is recorded and

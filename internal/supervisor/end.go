@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/tmux"
@@ -153,17 +154,31 @@ func (s *Supervisor) carrying(r *agent.Record) ([]agent.Identity, error) {
 }
 
 // ownOnly drops what only looks like the agent's: other agents that it started, what
-// lives in other tmux sessions, and this command itself.
+// lives in other tmux sessions, Claude's background daemon, and this command itself.
 func (s *Supervisor) ownOnly(r *agent.Record, ids []agent.Identity) []agent.Identity {
 	ancestors := proc.Ancestors()
 	seen := map[int]bool{r.Process.PID: true, r.Process.Launcher.PID: true}
 	return slices.DeleteFunc(ids, func(id agent.Identity) bool {
 		other, carries := proc.Variable(id.PID, agent.InvocationVariable)
 		foreign := carries && other != string(r.Process.Invocation) || s.OfOtherAgent(r, id.PID)
-		drop := foreign || seen[id.PID] || slices.Contains(ancestors, id.PID) || s.InForeignTmux(r, id.PID)
+		drop := foreign || seen[id.PID] || slices.Contains(ancestors, id.PID) || s.InForeignTmux(r, id.PID) || inBackground(r, id.PID)
 		seen[id.PID] = true
 		return drop
 	})
+}
+
+// inBackground tells whether a process is Claude's background daemon, or below it. It has the
+// mark of the agent that happened to need it first, and serves every claude of the user.
+func inBackground(r *agent.Record, pid int) bool {
+	for _, ancestor := range proc.AncestorsOf(pid) {
+		if ancestor == r.Process.PID || ancestor == r.Process.Launcher.PID {
+			return false
+		}
+		if cmdline, err := proc.Cmdline(ancestor); err == nil && claude.IsBackground(cmdline) {
+			return true
+		}
+	}
+	return false
 }
 
 // endPane ends the pane of a start and returns who led it; nobody when it is not there. Other

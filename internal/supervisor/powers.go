@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/trust"
 )
@@ -28,15 +29,20 @@ func (s *Supervisor) CheckPerson(what string) error {
 }
 
 func (c *calling) String() string {
-	if c.record.Handle == "" {
+	switch {
+	case c.byHand && c.record.Process == nil:
+		return "a claude that was started by hand"
+	case c.byHand:
+		return fmt.Sprintf("a claude that was started by hand (pid %d)", c.record.Process.PID)
+	case c.record.Handle == "":
 		return "an agent"
 	}
 	return "agent " + string(c.record.Handle)
 }
 
 // denied is the refusal of what an agent may do only when it may manage.
-func (c *calling) denied(what string) error {
-	return agent.Errorf(agent.Held, "%s called this, and %s needs --may-manage, which its record does not have", c, what).
+func (c *calling) denied(what string) *agent.Error {
+	return agent.Errorf(agent.Held, "%s called this, and %s needs --may-manage, which it does not have", c, what).
 		Hint("a person can do it; or give a team an agent that may: nbs-worker spawn NAME --may-manage")
 }
 
@@ -106,9 +112,12 @@ func (s *Supervisor) bestowed(spawn Spawn) (Spawn, error) {
 	if err := c.checkWords(spawn.Start); err != nil {
 		return spawn, err
 	}
-	if spawn.Cwd == "" {
-		spawn.Cwd = c.record.LaunchCwd()
+	// In another folder, inside its own too, arguments with relative paths mean other files, and
+	// Claude finds other settings.
+	if own := c.record.LaunchCwd(); spawn.Cwd != "" && realPath(spawn.Cwd) != realPath(own) {
+		return spawn, c.denied("an agent in another folder than its own, " + agent.Quote(own) + ",")
 	}
+	spawn.Cwd = c.record.LaunchCwd()
 	spawn.Env, spawn.ClaudeArgs = maps.Clone(c.record.Env), slices.Clone(c.record.ClaudeArgs)
 	spawn.configDir = &c.record.ConfigDir
 	asked := agent.Record{
@@ -118,13 +127,28 @@ func (s *Supervisor) bestowed(spawn Spawn) (Spawn, error) {
 	return spawn, s.checkReach(c, &asked)
 }
 
-// checkWords refuses the words of a start that give more than the caller has.
-func (c *calling) checkWords(start Start) error {
-	if start.Trust {
-		return c.denied("--trust")
+// CheckWords refuses the words of a start that give more than the caller has. It is for who is
+// about to read a prompt file: what is in it, and whether it is there, is not told to an agent.
+func (s *Supervisor) CheckWords(start Start) error {
+	c, err := s.calling()
+	if c == nil || err != nil || c.manages() {
+		return err
 	}
-	if start.PromptFile != "" && !inside(start.PromptFile, c.record.LaunchCwd()) {
-		return c.denied("a prompt file outside of its folder " + agent.Quote(c.record.LaunchCwd()))
+	return c.checkWords(start)
+}
+
+// checkWords is CheckWords for a caller that does not manage. Claude takes the prompt of a start
+// for a user's own words, and does for a user what it would ask about, or refuse, an agent.
+func (c *calling) checkWords(start Start) error {
+	switch {
+	case start.Trust:
+		return c.denied("--trust")
+	case start.PromptFile != "":
+		return c.denied("--prompt-file").Hint("or pipe it, if you may read it: --prompt-file - <%s", agent.ShellWord(start.PromptFile))
+	case claude.IsCommand(start.Prompt):
+		return c.denied("a prompt that is a command of Claude's").Hint("or give words that are meant for the model")
+	case claude.NamesFile(start.Prompt):
+		return c.denied("a prompt that names a file by @").Hint("or write the name without @; its claude reads the file when it may")
 	}
 	return nil
 }
@@ -208,17 +232,20 @@ func (s *Supervisor) checkResume(r *agent.Record, resume Resume) error {
 	if err := c.checkKnown(); err != nil || c.manages() {
 		return err
 	}
-	if resume.Force && !c.is(s.Store.Project(), r.Handle) {
+	switch {
+	case resume.Force && !c.is(s.Store.Project(), r.Handle):
 		return c.denied("--force on another agent")
+	case resume.Fresh:
+		return c.denied("--fresh")
+	case resume.SessionID != "":
+		return c.denied("--session-id")
+	case resume.Cwd != "" && realPath(resume.Cwd) != realPath(r.LaunchCwd()):
+		return c.denied("an agent in another folder than the recorded one, " + agent.Quote(r.LaunchCwd()) + ",")
 	}
 	if err := c.checkWords(resume.Start); err != nil {
 		return err
 	}
-	asked := *r
-	if resume.Cwd != "" {
-		asked.Cwd = resume.Cwd
-	}
-	return s.checkReach(c, &asked)
+	return s.checkReach(c, r)
 }
 
 // checkEnd refuses to an agent to end what may more than itself, and to remove what is another's.

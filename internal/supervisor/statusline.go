@@ -3,6 +3,7 @@ package supervisor
 import (
 	"context"
 	"io"
+	"os"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -35,13 +36,23 @@ func (l StatusLine) Report(ctx context.Context, c Caller, opened *store.Store, a
 }
 
 // RunUsers runs the status line that the user has configured, in whose place ours stands,
-// as claude would.
-func (l StatusLine) RunUsers(ctx context.Context, r *agent.Record, configDir string, out io.Writer) {
-	config, err := claude.ConfigAt(configDir)
+// as claude would. Where that is configured is known from the record and its claude: what the
+// call says of it, an agent's shell may say too.
+func (l StatusLine) RunUsers(ctx context.Context, r *agent.Record, out io.Writer) {
+	config, err := startedConfig(r)
 	if err != nil {
 		return
 	}
-	if command := config.UserStatusLine(l.line.Workspace.ProjectDir, r.ClaudeArgs); command != "" {
+	if command := config.UserStatusLine(r.LaunchCwd(), r.ClaudeArgs); command != "" {
 		launcher.RunStatusLine(ctx, command, l.line.Text, out)
 	}
+}
+
+// startedConfig is the configuration with which the recorded claude was started.
+func startedConfig(r *agent.Record) (claude.Config, error) {
+	env := environOf(r.Process.Identity)
+	if env == nil { // its pid is not recorded yet
+		return claude.ConfigOf(r, os.Environ())
+	}
+	return claude.ConfigUsedBy(ancestor{env: env}.variable)
 }

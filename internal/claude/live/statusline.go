@@ -12,9 +12,6 @@ import (
 type StatusLine struct {
 	Text []byte `json:"-"` // all of it
 
-	Workspace struct {
-		ProjectDir string `json:"project_dir"`
-	} `json:"workspace"`
 	Cost struct {
 		TotalUSD float64 `json:"total_cost_usd"`
 	} `json:"cost"`

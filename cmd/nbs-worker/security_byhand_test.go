@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+// A claude that was started by hand is no person either: it gives what it has itself.
+func TestSecurityClaudeByHandIsNoPerson(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		m.ok("spawn", "wide")
+		pid := m.byHand("hand", "--model", "sonnet", "--permission-mode", "default", "--allowedTools=Bash")
+		m.waitIdle(m.world.ConfigDir, pid)
+		hand, caller := session{TmuxSession: "hand"}, fmt.Sprintf("a claude that was started by hand (pid %d)", pid)
+		const spawn = "nbs-worker spawn beta --model sonnet "
+		m.mustDenyIn(hand, caller, map[string]string{
+			spawn + "--permission-mode bypassPermissions":           "an agent with the permission mode bypassPermissions",
+			"env -u CLAUDECODE " + spawn + "--permission-mode auto": "an agent with the permission mode auto",
+			spawn + "--env A=1":                                "--env needs --may-manage",
+			spawn + "--cwd /":                                  "an agent in another folder than its own",
+			spawn + "--root " + m.otherProject():               "an agent of another project needs",
+			"NBS_STATE=/tmp/mine " + spawn:                     "what it may is not known: the command has another folder for the user's state",
+			"nbs-worker stop wide":                             "to stop an agent that may do more than itself needs",
+			"nbs-worker dismiss wide":                          "to dismiss another agent needs",
+			"nbs-worker resume wide --force":                   "--force on another agent needs",
+			fmt.Sprintf("nbs-worker adopt beta --pid %d", pid): "to adopt a claude needs",
+		})
+		m.waitIdle(m.world.ConfigDir, pid)
+		if said := m.asClaude(hand, "CANARY=1 NBS_PERMISSION_MODE=bypassPermissions "+spawn); said[0] != "beta\ncode 0\n" {
+			t.Fatalf("%q", said)
+		}
+		beta := m.record("beta")
+		if beta["permission_mode"] != "default" || fmt.Sprint(beta["claude_args"]) != "[--allowedTools=Bash]" || beta["cwd"] != m.world.Project || fmt.Sprint(beta["depth"]) != "1" {
+			t.Errorf("%v", beta)
+		}
+		if environ := m.environ(m.session("beta").RecordedPID); environ["CANARY"] != "" {
+			t.Errorf("%v", environ)
+		}
+	})
+}
+
+// What it leaves behind is no person either, though nothing tells any more what it had.
+func TestSecurityOrphanOfAClaudeByHandIsNoPerson(t *testing.T) {
+	m := real(t)
+	pid := m.byHand("hand", "--model", "sonnet", "--permission-mode", "default", "--allowedTools=Bash")
+	out := filepath.Join(rig.ShortDir(t), "out")
+	script := m.program("orphan", fmt.Sprintf("while kill -0 %d; do sleep 0.1; done\n{ nbs-worker spawn gamma; echo code $?; } >%s.part 2>&1\nmv %s.part %s", pid, out, out, out))
+	m.waitIdle(m.world.ConfigDir, pid)
+	m.asClaude(session{TmuxSession: "hand"}, "setsid -f "+script+" </dev/null >/dev/null 2>&1")
+	m.kill(pid, syscall.SIGKILL)
+	m.waitFor("the orphan has tried", func() (bool, string) { _, err := os.Stat(out); return err == nil, "" })
+	text, _ := os.ReadFile(out)
+	if !strings.Contains(string(text), "a claude that was started by hand called this, and what it may is not known") || !strings.HasSuffix(string(text), "code 8\n") {
+		t.Errorf("%s", text)
+	}
+}

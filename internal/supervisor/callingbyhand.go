@@ -1,0 +1,83 @@
+package supervisor
+
+import (
+	"cmp"
+	"errors"
+	"path/filepath"
+	"slices"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/proc"
+)
+
+// A claude that no record names is no person either: one that was started by hand, or a worker
+// of Claude's background daemon. What it has is what its command line says.
+
+// byHand finds the claude above the command, where no agent is; nil when there is none. Of
+// several the nearest calls, and what another one does not have it has not either.
+func (s *Supervisor) byHand(line []ancestor, server ancestor) *calling {
+	var found *calling
+	for _, a := range line[1:] {
+		cmdline, isClaude := a.claude()
+		switch {
+		case !isClaude:
+		case found == nil:
+			found = a.caller(cmdline)
+			found.doubt = cmp.Or(found.doubt, s.doubtHome(found.env))
+		default:
+			found.narrow(a.caller(cmdline))
+		}
+	}
+	ofTools := slices.ContainsFunc(line, func(a ancestor) bool { return claude.IsOfTools(a.variable) })
+	if found == nil && ofTools && !claude.IsOfTools(server.variable) {
+		return &calling{byHand: true, doubt: errors.New("it is not above the command any more")}
+	}
+	return found
+}
+
+// claude returns the command line of an ancestor that is a claude: by its name, or because the
+// registry of the configuration that it uses has it.
+func (a ancestor) claude() (cmdline []string, isClaude bool) {
+	cmdline, err := proc.Cmdline(a.pid)
+	if err != nil {
+		return nil, false
+	}
+	if claude.IsClaude(cmdline) || claude.IsBackground(cmdline) {
+		return cmdline, true
+	}
+	config, err := claude.ConfigUsedBy(a.variable)
+	return cmdline, err == nil && registered(config, a.pid)
+}
+
+// caller is what a claude without a record has, in the place of what a record would say.
+func (a ancestor) caller(cmdline []string) *calling {
+	launched := claude.ReadLaunch(cmdline)
+	id, idErr := proc.Identify(a.pid)
+	cwd, cwdErr := proc.Cwd(a.pid)
+	c := &calling{byHand: true, project: cwd, env: a.env, doubt: cmp.Or(idErr, cwdErr)}
+	c.record = agent.Record{
+		Schema: agent.Schema, Process: &agent.Process{Identity: id}, Cwd: cwd, ConfigDir: a.variable(claude.ConfigDirVariable),
+		PermissionMode: agent.PermissionMode(cmp.Or(launched.PermissionMode, "default")), ClaudeArgs: launched.Extra,
+	}
+	if dir := c.record.ConfigDir; dir != "" && !filepath.IsAbs(dir) {
+		c.record.ConfigDir = filepath.Join(cwd, dir)
+	}
+	if roots := rootsOf([]ancestor{a}); len(roots) > 0 {
+		c.project = roots[0]
+	}
+	if untold := slices.Concat(launched.Lost, launched.Unclear); len(untold) > 0 && c.doubt == nil {
+		c.doubt = errors.New("what " + untold[0] + " on its command line has given it cannot be given again")
+	}
+	return c
+}
+
+// narrow takes from a caller what the claude above it does not have.
+func (c *calling) narrow(above *calling) {
+	if above.record.PermissionMode.Within(c.record.PermissionMode) {
+		c.record.PermissionMode = above.record.PermissionMode
+	}
+	if c.doubt = cmp.Or(c.doubt, above.doubt); c.doubt == nil && !slices.Equal(c.record.ClaudeArgs, above.record.ClaudeArgs) {
+		c.doubt = errors.New("the claude above it has other arguments")
+	}
+}

@@ -1,0 +1,102 @@
+package supervisor
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/observe"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/trust"
+)
+
+// claudeLike runs what looks like a claude with the arguments, in a folder.
+func claudeLike(t *testing.T, dir string, args ...string) ancestor {
+	t.Helper()
+	cmd := exec.Command("/bin/sh")
+	cmd.Args, cmd.Dir = append([]string{"claude", "-c", "read line", "sh"}, args...), dir
+	if _, err := cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	return ancestor{pid: cmd.Process.Pid, env: []string{"HOME=" + dir}}
+}
+
+func TestClaudeByHandHasWhatItsCommandLineSays(t *testing.T) {
+	t.Parallel()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	home, err := trust.HomeOf([]string{"HOME=" + dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := store.Absent(dir)
+	opened.UseHome(home)
+	s := &Supervisor{Observer: observe.Observer{Store: opened}}
+	command := ancestor{pid: os.Getpid()}
+	for _, c := range []struct {
+		what  string
+		above [][]string // the nearest first
+		mode  agent.PermissionMode
+		doubt string
+	}{
+		{"nothing said", [][]string{{}}, "default", ""},
+		{"a mode", [][]string{{"--permission-mode", "acceptEdits"}}, "acceptEdits", ""},
+		{"the switch", [][]string{{"--dangerously-skip-permissions"}}, agent.BypassPermissions, ""},
+		{"a mode of a later version", [][]string{{"--permission-mode=newest"}}, "newest", ""},
+		{"the outer is narrower", [][]string{{"--dangerously-skip-permissions"}, {"--permission-mode", "plan"}}, "plan", ""},
+		{"the inner is narrower", [][]string{{"--permission-mode", "plan"}, {"--dangerously-skip-permissions"}}, "plan", ""},
+		{"the outer has other arguments", [][]string{{}, {"--disallowedTools=Bash"}}, "default", "the claude above it has other arguments"},
+		{"settings", [][]string{{"--settings", "{}"}}, "default", "--settings"},
+		{"an option that is not known", [][]string{{"--novel", "x"}}, "default", "--novel"},
+	} {
+		line := []ancestor{command}
+		for _, args := range c.above {
+			line = append(line, claudeLike(t, dir, args...))
+		}
+		found := s.byHand(line, ancestor{})
+		if found == nil {
+			t.Errorf("%s: counts as a person", c.what)
+			continue
+		}
+		doubt := ""
+		if found.doubt != nil {
+			doubt = found.doubt.Error()
+		}
+		if found.mode() != c.mode || found.record.Cwd != dir || found.manages() || (doubt == "") != (c.doubt == "") || !strings.Contains(doubt, c.doubt) {
+			t.Errorf("%s: %s, doubt %q, %+v", c.what, found.mode(), doubt, found.record)
+		}
+	}
+	elsewhere := claudeLike(t, dir)
+	elsewhere.env = []string{"HOME=/elsewhere"}
+	if found := s.byHand([]ancestor{command, elsewhere}, ancestor{}); found == nil || found.doubt == nil {
+		t.Error("a command with another folder for the user's state than its claude is believed")
+	}
+}
+
+// What a claude's tools have left behind bears a variable of Claude's, unless whoever started the
+// tmux server has given it to every pane.
+func TestLeftoverOfAClaudeByHandIsNoPerson(t *testing.T) {
+	t.Parallel()
+	s := &Supervisor{Observer: observe.Observer{Store: store.Absent(t.TempDir())}}
+	ofTools, plain := ancestor{env: []string{"CLAUDECODE=1"}}, ancestor{}
+	for _, line := range [][]ancestor{{ofTools}, {plain, ofTools}} {
+		if found := s.byHand(line, plain); found == nil || found.doubt == nil {
+			t.Errorf("%v: %+v", line, found)
+		}
+		if found := s.byHand(line, ofTools); found != nil {
+			t.Errorf("%v, below such a server: %+v", line, found)
+		}
+	}
+	if found := s.byHand([]ancestor{plain, plain}, plain); found != nil {
+		t.Errorf("a person: %+v", found)
+	}
+}
