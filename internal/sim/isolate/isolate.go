@@ -8,6 +8,7 @@
 //   - Isolated is the only truth. The environment marker stops a recursion and is never read as proof.
 //   - What cannot be isolated fails with a reason; nothing runs un-isolated instead.
 //   - Process ids are those of the outside (no pid namespace), so that /proc means the same to everybody.
+//   - Nothing inside is a descendant of who called: see outside.go.
 //   - When the first process inside ends, everything that is still in its namespace is killed.
 //
 // As root the namespace needs only CAP_SYS_ADMIN. Other users get a user namespace around it in which they keep

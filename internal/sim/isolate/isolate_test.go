@@ -6,6 +6,8 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -79,6 +81,21 @@ func TestExecPassesStreamsArgumentsAndCode(t *testing.T) {
 	}
 	if stdout.String() != "from stdin\n[]\n" || stderr.String() != "a  b'c\n" {
 		t.Errorf("stdout %q, stderr %q", stdout.String(), stderr.String())
+	}
+}
+
+// Whoever calls the tests, a claude too, is not above what runs inside.
+func TestWhatRunsInsideHasNoCaller(t *testing.T) {
+	const above = `p=$$; while [ "$p" -gt 1 ]; do echo "$p"; while read -r name value; do [ "$name" != PPid: ] || p=$value; done <"/proc/$p/status"; done; echo "[$CLAUDECODE]"`
+	cmd := self(t, "exec-inside", "sh", "-c", above)
+	cmd.Env = append(os.Environ(), "CLAUDECODE=1")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	lines := strings.Fields(string(out))
+	if lines[len(lines)-1] != "[]" || slices.Contains(lines, strconv.Itoa(os.Getpid())) {
+		t.Errorf("%q", lines)
 	}
 }
 

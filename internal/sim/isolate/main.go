@@ -8,8 +8,33 @@ import (
 	"syscall"
 )
 
-// marker tells the second start of a program from the first. It is a guard against endless recursion, not a proof.
+// marker tells the later starts of a program from the first. It is a guard against endless recursion, not a proof.
 const marker = "NBS_SIM_ISOLATE_STAGE"
+
+const (
+	stageOrphan = "orphan"
+	stageRelay  = "relay"
+	stageInside = "inside"
+)
+
+// started carries out the stage that this start is for; here is true when what comes next is the program's own.
+func started(args []string) (code int, here bool) {
+	switch os.Getenv(marker) {
+	case stageOrphan:
+		return orphan(args), false
+	case stageRelay:
+		return relay(args), false
+	case stageInside:
+		if err := settle(); err != nil {
+			return failed(err), false
+		}
+		return 0, true
+	}
+	if Isolated() == nil {
+		return 0, true
+	}
+	return outside(args), false
+}
 
 // codeFailed is the exit code when the namespace could not be made; that of env(1) and nohup(1) for their own faults.
 const codeFailed = 125
@@ -19,14 +44,8 @@ const codeFailed = 125
 //
 //	func TestMain(m *testing.M) { os.Exit(isolate.Main(m)) }
 func Main(m interface{ Run() int }) int {
-	if Isolated() == nil {
-		return m.Run()
-	}
-	if os.Getenv(marker) == "" {
-		return outside(os.Args)
-	}
-	if err := settle(); err != nil {
-		return failed(err)
+	if code, here := started(os.Args); !here {
+		return code
 	}
 	return m.Run()
 }
@@ -37,13 +56,8 @@ func Exec(self, command []string) int {
 	if len(command) == 0 {
 		return failed(errors.New("no command given"))
 	}
-	if Isolated() != nil {
-		if os.Getenv(marker) == "" {
-			return outside(self)
-		}
-		if err := settle(); err != nil {
-			return failed(err)
-		}
+	if code, here := started(self); !here {
+		return code
 	}
 	path, err := exec.LookPath(command[0])
 	if err != nil {

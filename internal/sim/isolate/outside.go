@@ -1,49 +1,148 @@
 package isolate
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
-	"runtime"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// outside starts this program again, as args, in a new namespace, waits for it and returns its exit code.
-func outside(args []string) int {
-	// Pdeathsig is bound to the thread that forks: it must live until the child has ended.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+// Four processes, each started by the one before it, bring a program inside:
+//
+//	outside  waits, and ends with the program's exit code
+//	orphan   is in the new namespace, starts the relay and ends
+//	relay    has no parent any more but init, so that nothing which runs inside counts as called by what called
+//	         the outside, such as a claude in whose shell somebody runs the tests
+//	inside   raises loopback and is the program
+//
+// The relay says on one pipe who it is and how the program has ended, and learns by the end of another one that the
+// outside has gone.
 
-	cmd := inside(args)
+// outside runs this program again, as args, in a new namespace and returns its exit code.
+func outside(args []string) int {
+	said, saying, err1 := os.Pipe()
+	held, hold, err2 := os.Pipe()
+	if err := errors.Join(err1, err2); err != nil {
+		return failed(err)
+	}
+	defer hold.Close()
+	cmd := again(args, stageOrphan)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
+	if os.Geteuid() != 0 {
+		ownUserNamespace(cmd.SysProcAttr)
+	}
+	cmd.ExtraFiles = []*os.File{saying, held}
 	if err := cmd.Start(); err != nil {
 		return failed(fmt.Errorf("start in a new network namespace: %w (root, or unprivileged user namespaces, is needed)", err))
 	}
 	netns, err := namespaceOf(cmd.Process.Pid)
-	if err != nil {
-		_ = cmd.Process.Kill()
+	if err = errors.Join(err, saying.Close(), held.Close()); err != nil {
+		_ = hold.Close()
 		return failed(errors.Join(err, cmd.Wait()))
+	}
+	if err := cmd.Wait(); err != nil {
+		return failed(fmt.Errorf("start inside: %w", err))
+	}
+	code := listen(bufio.NewReader(said))
+	sweep(netns)
+	return code
+}
+
+// listen passes signals on to the relay until that has said how the program ended.
+func listen(said *bufio.Reader) int {
+	pid, err := number(said)
+	if err != nil {
+		return failed(fmt.Errorf("nothing runs inside: %w", err))
+	}
+	relay, err := os.FindProcess(pid)
+	if err != nil {
+		return failed(err)
+	}
+	stop := forward(relay)
+	defer stop()
+	code, err := number(said)
+	if err != nil {
+		return failed(errors.New("what ran inside was killed"))
+	}
+	_, _ = io.Copy(io.Discard, said) // until it has ended
+	return code
+}
+
+func number(said *bufio.Reader) (int, error) {
+	line, err := said.ReadString('\n')
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.TrimSuffix(line, "\n"))
+}
+
+// The descriptors of the pipes, for orphan and relay.
+const (
+	sayFD  = 3
+	holdFD = 4
+)
+
+// orphan starts the relay, without what a claude hands to the shells of its tools.
+func orphan(args []string) int {
+	cmd := again(args, stageRelay)
+	cmd.Env = withoutClaude(cmd.Env)
+	cmd.ExtraFiles = []*os.File{os.NewFile(sayFD, "say"), os.NewFile(holdFD, "hold")}
+	if err := cmd.Start(); err != nil {
+		return failed(err)
+	}
+	return 0
+}
+
+func withoutClaude(env []string) []string {
+	var rest []string
+	for _, entry := range env {
+		if !strings.HasPrefix(entry, "CLAUDECODE=") && !strings.HasPrefix(entry, "CLAUDE_CODE_") {
+			rest = append(rest, entry)
+		}
+	}
+	return rest
+}
+
+// relay runs the program and says how it has ended.
+func relay(args []string) int {
+	say, hold := os.NewFile(sayFD, "say"), os.NewFile(holdFD, "hold")
+	unix.CloseOnExec(sayFD)
+	unix.CloseOnExec(holdFD)
+	if _, err := fmt.Fprintln(say, os.Getpid()); err != nil {
+		return failed(err)
+	}
+	cmd := again(args, stageInside)
+	if err := cmd.Start(); err != nil {
+		_, _ = fmt.Fprintln(say, failed(err))
+		return codeFailed
 	}
 	stop := forward(cmd.Process)
 	defer stop()
-	err = cmd.Wait()
-	sweep(netns)
-	return exitCode(err)
+	go func() {
+		_, _ = hold.Read(make([]byte, 1)) // never a byte: it returns when the outside has gone
+		_ = cmd.Process.Kill()
+	}()
+	_, err := fmt.Fprintln(say, exitCode(cmd.Wait()))
+	if err != nil {
+		return failed(err)
+	}
+	return 0
 }
 
-// inside prepares the second start: same program, same streams, new namespaces.
-func inside(args []string) *exec.Cmd {
+// again is this program at another stage: same program, same streams.
+func again(args []string, stage string) *exec.Cmd {
 	cmd := exec.Command("/proc/self/exe", args[1:]...)
 	cmd.Args[0] = args[0]
-	cmd.Env = append(os.Environ(), marker+"=inside")
+	cmd.Env = append(os.Environ(), marker+"="+stage)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL}
-	if os.Geteuid() != 0 {
-		ownUserNamespace(cmd.SysProcAttr)
-	}
 	return cmd
 }
 
@@ -57,13 +156,13 @@ func ownUserNamespace(attr *syscall.SysProcAttr) {
 	attr.AmbientCaps = []uintptr{unix.CAP_NET_ADMIN}
 }
 
-// forward passes signals on to the child until stop is called.
-func forward(child *os.Process) (stop func()) {
+// forward passes signals on to a process until stop is called.
+func forward(to *os.Process) (stop func()) {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
 	go func() {
 		for s := range signals {
-			_ = child.Signal(s)
+			_ = to.Signal(s)
 		}
 	}()
 	return func() {
