@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"nbs-worker/internal/store/private"
 )
 
 const (
@@ -19,12 +21,12 @@ func (s *Store) Complain(ctx context.Context, event Event) error {
 	if err := s.prepare(); err != nil {
 		return err
 	}
-	lock, err := s.lockOnce(event.Handle.Key() + ".complaint")
+	lock, err := s.nbs.TryLock(event.Handle.Key() + ".complaint")
 	if err != nil || lock == nil {
 		return err
 	}
 	defer lock.Close()
-	name := locks + "/" + event.Handle.Key() + ".complaint"
+	name := private.Locks + "/" + event.Handle.Key() + ".complaint"
 	info, err := s.nbs.Stat(name)
 	if err != nil {
 		return err

@@ -131,7 +131,7 @@ func FuzzTakeLaunch(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		putIn(t, s.launches(), "alice.i.json", data)
 		launch, err := s.TakeLaunch("alice", "i")
-		_, gone := os.Stat(s.launches().path("alice.i.json"))
+		_, gone := os.Stat(s.launches().Path("alice.i.json"))
 		if (err == nil) != (gone != nil) || err == nil && launch.Invocation != "i" {
 			t.Errorf("TakeLaunch = %+v, %v; the file: %v", launch, err, gone)
 		}

@@ -9,6 +9,8 @@ import (
 
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/trust"
+
+	"nbs-worker/internal/store/private"
 )
 
 // All tests run under the umask that protects nothing.
@@ -42,18 +44,18 @@ func memoryProject(t testing.TB) string {
 	return project
 }
 
-func mustMake(t testing.TB, folder tree) {
+func mustMake(t testing.TB, folder private.Tree) {
 	t.Helper()
-	if err := folder.make(); err != nil {
+	if err := folder.Make(); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // putIn writes a file into a folder outside of the project.
-func putIn(t testing.TB, folder tree, name string, data []byte) {
+func putIn(t testing.TB, folder private.Tree, name string, data []byte) {
 	t.Helper()
 	mustMake(t, folder)
-	if err := os.WriteFile(folder.path(name), data, 0o600); err != nil {
+	if err := os.WriteFile(folder.Path(name), data, 0o600); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/smallfile"
+	"nbs-worker/internal/store/private"
 )
 
 const (
@@ -50,14 +51,12 @@ func EventOf(r *agent.Record, at time.Time, event, detail string) Event {
 // Append adds one line to the journal, durably, under the journal's lock. What the event
 // says of the chain is set here.
 func (s *Store) Append(ctx context.Context, event Event) error {
-	ctx, cancel := context.WithTimeout(ctx, recordLockWait)
-	defer cancel()
 	first := !s.hasJournaled()
-	lock := s.lock(journalLock, os.O_CREATE|os.O_RDWR)
-	if err := lockWithin(ctx, lock); err != nil {
-		return s.lockFailed(journalLock, err)
+	unlock, err := s.nbs.Lock(ctx, journalLock)
+	if err != nil {
+		return s.nbs.LockFailed(journalLock, err)
 	}
-	defer lock.Close()
+	defer unlock()
 	f, err := s.openJournal()
 	if err != nil {
 		return err
@@ -68,19 +67,19 @@ func (s *Store) Append(ctx context.Context, event Event) error {
 // hasJournaled tells whether this .nbs ever had a journal: its lock stays for as long as the
 // .nbs does. A new .nbs in the place of another begins a new chain, and says so.
 func (s *Store) hasJournaled() bool {
-	_, err := s.nbs.Lstat(locks + "/" + journalLock)
+	_, err := s.nbs.Lstat(private.Locks + "/" + journalLock)
 	return err == nil
 }
 
 // openJournal opens the journal for a writer.
 func (s *Store) openJournal() (*os.File, error) {
-	f, err := s.openRegular(journal, os.O_APPEND|os.O_CREATE|os.O_RDWR)
+	f, err := s.nbs.OpenRegular(journal, os.O_APPEND|os.O_CREATE|os.O_RDWR)
 	if errors.Is(err, smallfile.ErrIrregular) {
 		return nil, agent.Errorf(agent.Failed, "open %s/%s: %w", folder, journal, err).
-			Hint("look at what it is, then move it aside: %s", moveTo(filepath.Join(s.project, folder, journal), ".aside"))
+			Hint("look at what it is, then move it aside: %s", private.MoveTo(filepath.Join(s.project, folder, journal), ".aside"))
 	}
 	if err != nil {
-		return nil, s.remedied(fmt.Errorf("open %s/%s: %w", folder, journal, err))
+		return nil, s.nbs.Remedied(fmt.Errorf("open %s/%s: %w", folder, journal, err))
 	}
 	return f, nil
 }
@@ -99,7 +98,7 @@ func (s *Store) appendTo(f *os.File, event Event, first bool) error {
 		begun.Event, begun.PID, begun.Detail = "begun", 0, fmt.Sprintf("a new journal; the one of the .nbs that was here before had %d bytes", last.size)
 		events, known = []Event{begun, event}, false
 		if err := headFile.Truncate(0); err != nil { // who is killed from here on leaves a chain without a head
-			return s.heads().remedied(fmt.Errorf("write %s: %w", s.headPath(), err))
+			return s.heads().Remedied(fmt.Errorf("write %s: %w", s.headPath(), err))
 		}
 	}
 	for _, event := range events {
@@ -128,7 +127,7 @@ func (s *Store) appendLink(f *os.File, event Event, last head, known bool) (head
 	}
 	_, err = f.Write(text)
 	if err := errors.Join(err, f.Sync()); err != nil {
-		return head{}, s.remedied(fmt.Errorf("write %s/%s: %w", folder, journal, err))
+		return head{}, s.nbs.Remedied(fmt.Errorf("write %s/%s: %w", folder, journal, err))
 	}
 	return head{size: end.size + int64(len(text)), sum: sumOf(line)}, nil
 }
@@ -205,7 +204,7 @@ type memory struct {
 
 // lastSessionID returns the id that the journal names last for the handle, or "".
 func (s *Store) lastSessionID(handle agent.Handle) agent.SessionID {
-	f, err := s.openRegular(journal, os.O_RDONLY)
+	f, err := s.nbs.OpenRegular(journal, os.O_RDONLY)
 	if err != nil {
 		return ""
 	}

@@ -62,7 +62,7 @@ func (h head) endsIn(journal io.ReaderAt) bool {
 
 // openHead opens the head for a writer.
 func (s *Store) openHead() (f *os.File, h head, known bool, err error) {
-	err = s.heads().in(func(_ *os.Root, at *os.File) error {
+	err = s.heads().In(func(_ *os.Root, at *os.File) error {
 		f, err = openHeadIn(at, s.headFile(), unix.O_RDWR|unix.O_CREAT)
 		return err
 	})
@@ -70,7 +70,7 @@ func (s *Store) openHead() (f *os.File, h head, known bool, err error) {
 		return nil, head{}, false, err
 	}
 	if err != nil {
-		return nil, head{}, false, s.heads().remedied(fmt.Errorf("open %s: %w", s.headPath(), err))
+		return nil, head{}, false, s.heads().Remedied(fmt.Errorf("open %s: %w", s.headPath(), err))
 	}
 	if h, known, err = s.readHeadFrom(f); err != nil {
 		return nil, head{}, false, errors.Join(err, f.Close())
@@ -94,7 +94,7 @@ func openHeadIn(dir *os.File, name string, flag int) (*os.File, error) {
 // headFile is the name of this project's head among those of others.
 func (s *Store) headFile() string { return s.ProjectHash() }
 
-func (s *Store) headPath() string { return s.heads().path(s.headFile()) }
+func (s *Store) headPath() string { return s.heads().Path(s.headFile()) }
 
 // readHeadFrom reads an open head. Where there is none yet, that of an earlier version counts.
 func (s *Store) readHeadFrom(f *os.File) (head, bool, error) {
@@ -112,7 +112,7 @@ func (s *Store) readHeadFrom(f *os.File) (head, bool, error) {
 
 // readOldHead reads the head that an earlier version left in .nbs.
 func (s *Store) readOldHead() (head, bool, error) {
-	f, err := s.openRegular(oldHead, os.O_RDONLY)
+	f, err := s.nbs.OpenRegular(oldHead, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return head{}, false, nil
 	}
@@ -128,7 +128,7 @@ func (s *Store) readOldHead() (head, bool, error) {
 // writeHead moves the open head.
 func (s *Store) writeHead(f *os.File, to head) error {
 	if _, err := f.Write(to.text()); err != nil {
-		return s.heads().remedied(fmt.Errorf("write %s: %w", s.headPath(), err))
+		return s.heads().Remedied(fmt.Errorf("write %s: %w", s.headPath(), err))
 	}
 	if _, err := s.nbs.Lstat(oldHead); err == nil {
 		_ = s.nbs.Remove(oldHead) // nobody believes it any more
@@ -139,7 +139,7 @@ func (s *Store) writeHead(f *os.File, to head) error {
 // readHead reads the head without the journal's lock. One that is just being replaced is
 // read again.
 func (s *Store) readHead() (head, bool, error) {
-	dir, err := s.heads().open()
+	dir, err := s.heads().Open()
 	if errors.Is(err, fs.ErrNotExist) {
 		return s.readOldHead()
 	}

@@ -103,7 +103,7 @@ func (t *JournalTail) reopen() error {
 			return statErr // one that was moved aside is read on until another is there
 		}
 	}
-	file, err := t.store.openRegular(journal, os.O_RDONLY)
+	file, err := t.store.nbs.OpenRegular(journal, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -38,7 +38,7 @@ func (s *Store) VerifyJournal() (Verification, error) {
 	if err != nil {
 		return Verification{}, err
 	}
-	f, err := s.openRegular(journal, os.O_RDONLY)
+	f, err := s.nbs.OpenRegular(journal, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		if known && s.hasJournaled() {
 			return Verification{Head: s.headPath(), Broken: &BrokenError{File: s.journalPath(), Line: 1, What: "the journal is gone; its head is there"}}, nil

@@ -35,7 +35,7 @@ func killTranscript(t *testing.T, role string, begin func(s *Store), check func(
 		begin(s)
 		return rig.Command(role, s.Project()), func(bool) {
 			check(s)
-			for _, name := range names(t, string(s.archive())) {
+			for _, name := range names(t, string(s.archive().Tree)) {
 				if strings.HasPrefix(name, ".") {
 					t.Errorf("left is %s", name)
 				}

@@ -77,7 +77,7 @@ func TestDamagedLaunchIsNamed(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	putIn(t, s.launches(), "alice.i.json", []byte("{"))
-	if _, err := s.TakeLaunch("alice", "i"); err == nil || !strings.Contains(err.Error(), s.launches().path("alice.i.json")) {
+	if _, err := s.TakeLaunch("alice", "i"); err == nil || !strings.Contains(err.Error(), s.launches().Path("alice.i.json")) {
 		t.Errorf("TakeLaunch = %v; want an error that names the file", err)
 	}
 }

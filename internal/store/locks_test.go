@@ -211,7 +211,7 @@ func TestLockThatIsLetGoThisMomentIsTaken(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "alice")
 	for range 50 {
-		leaving, err := s.lockOnce("alice.verb")
+		leaving, err := s.nbs.TryLock("alice.verb")
 		if err != nil || leaving == nil {
 			t.Fatal(err)
 		}

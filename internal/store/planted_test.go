@@ -131,7 +131,7 @@ func TestPlantedPipesAreNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	mustMake(t, s.launches())
-	for _, at := range []string{path(s, "sessions", "alice.json"), s.launches().path("alice.i.json"), path(s, "journal.jsonl")} {
+	for _, at := range []string{path(s, "sessions", "alice.json"), s.launches().Path("alice.i.json"), path(s, "journal.jsonl")} {
 		if err := syscall.Mkfifo(at, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +167,7 @@ func TestPlantedLaunchFileIsReplacedAndNotFollowed(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	mustMake(t, s.launches())
-	plantAt(t, s.launches().path("alice.i.json"))
+	plantAt(t, s.launches().Path("alice.i.json"))
 	if _, err := s.TakeLaunch("alice", "i"); err == nil {
 		t.Error("a launch was read through a link")
 	}
@@ -202,7 +202,7 @@ func TestPlantedFilesInsideTheFolder(t *testing.T) {
 		s := newStoreWith(t, "alice")
 		before := readFile(t, path(s, sessions, "alice.json"))
 		mustMake(t, s.launches())
-		for at, alice := range map[string]string{path(s, "sessions/bob.json"): "alice.json", path(s, journal): "sessions/alice.json", s.launches().path("bob.i.json"): path(s, "sessions/alice.json")} {
+		for at, alice := range map[string]string{path(s, "sessions/bob.json"): "alice.json", path(s, journal): "sessions/alice.json", s.launches().Path("bob.i.json"): path(s, "sessions/alice.json")} {
 			if err := plant(at, alice); err != nil {
 				t.Fatal(err)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/private"
 )
 
 const (
@@ -201,7 +202,7 @@ func TestOpenRefusesWhatOthersCanWrite(t *testing.T) {
 func TestOpenRefusesWhatIsNotOurs(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 { // only root can give a folder away; to others, / is somebody else's
-		wantKind(t, "a folder of root", checkPrivate("/"), agent.BadInput)
+		wantKind(t, "a folder of root", private.Check("/"), agent.BadInput)
 		return
 	}
 	s := newStore(t)
@@ -236,7 +237,7 @@ func TestOpenRefusesWhatIsNoFolder(t *testing.T) {
 
 func TestHintsCanBePasted(t *testing.T) {
 	t.Parallel()
-	if got, want := shellWord("/a b/it's; $(x)"), `'/a b/it'\''s; $(x)'`; got != want {
+	if got, want := agent.ShellWord("/a b/it's; $(x)"), `'/a b/it'\''s; $(x)'`; got != want {
 		t.Errorf("shellWord = %s; want %s", got, want)
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/private"
 )
 
 // restoredSuffix marks a copy that is not whole yet. Claude looks for *.jsonl.
@@ -22,12 +22,12 @@ const restoredSuffix = ".nbs"
 // now: Claude deletes those that were not written for some weeks. The caller holds the lease.
 // What lies in the project is never put back: anybody may have written it. Errors: [fs.ErrExist].
 func (s *Store) RestoreTranscript(kept Kept, path string) error {
-	dir, err := s.archive().open()
+	dir, err := s.archive().Open()
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	source, err := openOwn(int(dir.Fd()), filepath.Base(kept.Path))
+	source, err := private.OpenOwn(int(dir.Fd()), filepath.Base(kept.Path))
 	if err != nil {
 		return err
 	}
@@ -36,13 +36,13 @@ func (s *Store) RestoreTranscript(kept Kept, path string) error {
 		return err
 	}
 	if err := linkOrCopy(source, path); err != nil {
-		return remediedAt(filepath.Dir(path), fmt.Errorf("put the transcript back: %w", err))
+		return private.Remedied(filepath.Dir(path), fmt.Errorf("put the transcript back: %w", err))
 	}
 	now := unix.NsecToTimespec(time.Now().UnixNano())
-	return errors.Join(touch(path, now), syncPath(filepath.Dir(path)))
+	return errors.Join(touch(path, now), private.SyncPath(filepath.Dir(path)))
 }
 
-func linkOrCopy(source *ownFile, path string) error {
+func linkOrCopy(source *private.OwnFile, path string) error {
 	err := linkTo(source, unix.AT_FDCWD, path)
 	if cannotLink(err) {
 		return restoreCopy(source, path)
@@ -54,7 +54,7 @@ func linkOrCopy(source *ownFile, path string) error {
 }
 
 // restoreCopy writes the copy under another name, and gives it its own when it is whole.
-func restoreCopy(source *ownFile, path string) error {
+func restoreCopy(source *private.OwnFile, path string) error {
 	temp := path + restoredSuffix
 	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -95,9 +95,6 @@ func touch(path string, at unix.Timespec) error {
 	times := []unix.Timespec{{Nsec: unix.UTIME_OMIT}, at}
 	return unix.UtimesNanoAt(unix.AT_FDCWD, path, times, unix.AT_SYMLINK_NOFOLLOW)
 }
-
-// procPath names an open file, whatever has become of its name.
-func procPath(f *os.File) string { return "/proc/self/fd/" + strconv.Itoa(int(f.Fd())) }
 
 // Freshness is how a kept transcript compares with the original.
 type Freshness string

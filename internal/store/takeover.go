@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/private"
 )
 
 // Earlier versions kept transcripts in the project. What lies there may have come with a clone,
@@ -22,14 +23,16 @@ import (
 // oldTranscripts is the folder in .nbs in which earlier versions kept them.
 const oldTranscripts = "transcripts"
 
-func (s *Store) inProject() tree { return tree(filepath.Join(s.Folder(), oldTranscripts)) }
+func (s *Store) inProject() shelf {
+	return shelf{private.Tree(filepath.Join(s.Folder(), oldTranscripts))}
+}
 
 // ProjectTranscriptFolder is where they lie.
-func (s *Store) ProjectTranscriptFolder() string { return string(s.inProject()) }
+func (s *Store) ProjectTranscriptFolder() string { return string(s.inProject().Tree) }
 
 // HasProjectTranscripts tells whether transcripts lie in the project, of whatever conversation.
 func (s *Store) HasProjectTranscripts() bool {
-	names, err := s.inProject().names()
+	names, err := s.inProject().Names()
 	return err != nil || len(names) > 0
 }
 
@@ -69,11 +72,11 @@ func (s *Store) TakeOverTranscripts(ctx context.Context, ids ...agent.SessionID)
 			continue
 		}
 		if err := s.takeOver(ctx, id, all); err != nil {
-			return taken, s.archive().remedied(err)
+			return taken, s.archive().Remedied(err)
 		}
 		taken = append(taken, all...)
 	}
-	if left, err := s.inProject().names(); err == nil && len(left) == 0 && len(taken) > 0 {
+	if left, err := s.inProject().Names(); err == nil && len(left) == 0 && len(taken) > 0 {
 		_ = s.nbs.Remove(oldTranscripts)
 	}
 	return taken, nil
@@ -85,7 +88,7 @@ func (s *Store) takeOver(ctx context.Context, id agent.SessionID, all []Kept) er
 		return err
 	}
 	defer unlock()
-	from, err := s.inProject().open()
+	from, err := s.inProject().Open()
 	if err != nil {
 		return err
 	}
@@ -93,9 +96,9 @@ func (s *Store) takeOver(ctx context.Context, id agent.SessionID, all []Kept) er
 	if err := s.takeOverOrigin(id, from, filepath.Base(all[0].Path)); err != nil {
 		return err
 	}
-	err = s.archive().in(func(_ *os.Root, dir *os.File) error {
+	err = s.archive().In(func(_ *os.Root, dir *os.File) error {
 		for _, one := range all {
-			source, err := openOwn(int(from.Fd()), filepath.Base(one.Path))
+			source, err := private.OpenOwn(int(from.Fd()), filepath.Base(one.Path))
 			if err != nil {
 				return err
 			}
@@ -125,20 +128,20 @@ func (s *Store) takeOverOrigin(id agent.SessionID, in *os.File, name string) err
 	if from.Folder == "" {
 		return nil // not known
 	}
-	source, err := openOwn(int(in.Fd()), name)
+	source, err := private.OpenOwn(int(in.Fd()), name)
 	if err != nil {
 		return err
 	}
 	defer source.Close()
-	if from.mark, err = markAt(source, source.stat.Size); err != nil {
+	if from.mark, err = markAt(source, source.Seen.Size); err != nil {
 		return err
 	}
-	return s.archive().handOver(originFile(id), from, originLimit)
+	return s.archive().HandOver(originFile(id), from, originLimit)
 }
 
 // add puts a transcript beside those that are kept, unless one of them has all of it.
-func (k keeper) add(source *ownFile) error {
-	kept, err := openOwn(k.fd(), k.name())
+func (k keeper) add(source *private.OwnFile) error {
+	kept, err := private.OpenOwn(k.fd(), k.name())
 	if errors.Is(err, fs.ErrNotExist) {
 		return k.put(source)
 	}
@@ -148,7 +151,7 @@ func (k keeper) add(source *ownFile) error {
 	defer kept.Close()
 	has, err := begins(kept, source)
 	switch {
-	case err != nil || has || sameFile(&kept.stat, &source.stat):
+	case err != nil || has || sameFile(&kept.Seen, &source.Seen):
 		return err
 	case continues(kept, source):
 		return k.update(kept, source)
@@ -157,7 +160,7 @@ func (k keeper) add(source *ownFile) error {
 }
 
 // addAside gives a transcript a free name among those that are set aside.
-func (k keeper) addAside(source *ownFile) error {
+func (k keeper) addAside(source *private.OwnFile) error {
 	if err := k.clean(); err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 // putInProject leaves transcripts in .nbs, as earlier versions did, or a clone does.
 func putInProject(t *testing.T, s *Store, texts ...string) {
 	t.Helper()
-	folder := s.inProject()
+	folder := s.inProject().Tree
 	from, err := json.Marshal(origin{Folder: "-srv-project", Path: original(s)})
 	must(err)
 	putIn(t, folder, originFile(aliceID), from)
@@ -69,7 +69,7 @@ func TestTakeOverBeginsTheMarkAnew(t *testing.T) {
 	t.Parallel()
 	s := withTranscript(t, said)
 	mustKeep(t, s)
-	for _, lost := range []string{original(s), s.archive().path(transcriptFile(aliceID))} {
+	for _, lost := range []string{original(s), s.archive().Path(transcriptFile(aliceID))} {
 		must(os.Remove(lost))
 	}
 	putInProject(t, s, "uno\ndos\n")
@@ -107,7 +107,7 @@ func TestTakeOverLosesNothing(t *testing.T) {
 func TestTakeOverFollowsNoLink(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	mustMake(t, s.inProject())
+	mustMake(t, s.inProject().Tree)
 	plantLink(t, s, oldTranscripts, transcriptFile(aliceID))
 	if taken, err := s.TakeOverTranscripts(t.Context(), aliceID); err == nil {
 		t.Errorf("taken are %+v", taken)

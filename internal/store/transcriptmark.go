@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/private"
 )
 
 // A second name keeps what is deleted, and not what is cut off in place: then both names have
@@ -42,11 +43,11 @@ func markAt(f io.ReaderAt, size int64) (mark, error) {
 }
 
 // stands tells whether all that the mark remembers is in the file.
-func (m mark) stands(f *ownFile) (bool, error) {
+func (m mark) stands(f *private.OwnFile) (bool, error) {
 	if m.Size == 0 {
 		return true, nil
 	}
-	if f.stat.Size < m.Size {
+	if f.Seen.Size < m.Size {
 		return false, nil
 	}
 	now, err := markAt(f, m.Size)
@@ -54,9 +55,9 @@ func (m mark) stands(f *ownFile) (bool, error) {
 }
 
 // beginsAlike tells whether the file begins as the mark remembers, as far as it goes.
-func (m mark) beginsAlike(f *ownFile) (bool, error) {
+func (m mark) beginsAlike(f *private.OwnFile) (bool, error) {
 	length := min(m.Size, headLength)
-	if m.Head == "" || f.stat.Size < length {
+	if m.Head == "" || f.Seen.Size < length {
 		return true, nil
 	}
 	head := make([]byte, length)
@@ -66,9 +67,9 @@ func (m mark) beginsAlike(f *ownFile) (bool, error) {
 
 // remark moves the mark of a transcript to where it ends now. One of which something was cut
 // off keeps its mark, until [Store.AcceptTranscript].
-func (s *Store) remark(ctx context.Context, id agent.SessionID, source *ownFile) error {
+func (s *Store) remark(ctx context.Context, id agent.SessionID, source *private.OwnFile) error {
 	from := s.originOf(id)
-	if from.Size == source.stat.Size {
+	if from.Size == source.Seen.Size {
 		return nil
 	}
 	if stands, err := from.stands(source); err != nil || !stands {
@@ -77,7 +78,7 @@ func (s *Store) remark(ctx context.Context, id agent.SessionID, source *ownFile)
 	return s.setMark(ctx, id, source)
 }
 
-func (s *Store) setMark(ctx context.Context, id agent.SessionID, source *ownFile) error {
+func (s *Store) setMark(ctx context.Context, id agent.SessionID, source *private.OwnFile) error {
 	unlock, err := s.lockArchive(ctx)
 	if err != nil {
 		return err
@@ -95,7 +96,7 @@ type CutOff struct {
 // CutTranscript tells what of the transcript at path is not in it any more, though it is the
 // file that was kept; nil when all is there.
 func (s *Store) CutTranscript(id agent.SessionID, path string) (*CutOff, error) {
-	source, err := openOwn(unix.AT_FDCWD, path)
+	source, err := private.OpenOwn(unix.AT_FDCWD, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -109,18 +110,18 @@ func (s *Store) CutTranscript(id agent.SessionID, path string) (*CutOff, error) 
 		return nil, err
 	}
 	alike, err := from.beginsAlike(source)
-	return &CutOff{Missing: max(0, from.Size-source.stat.Size), Rewritten: !alike || source.stat.Size >= from.Size}, err
+	return &CutOff{Missing: max(0, from.Size-source.Seen.Size), Rewritten: !alike || source.Seen.Size >= from.Size}, err
 }
 
 // TranscriptMark is the file that remembers how far the transcript of a conversation was
 // written.
 func (s *Store) TranscriptMark(id agent.SessionID) string {
-	return s.archive().path(originFile(id))
+	return s.archive().Path(originFile(id))
 }
 
 // AcceptTranscript takes the transcript at path as it is: what was cut off is known to be lost.
 func (s *Store) AcceptTranscript(ctx context.Context, id agent.SessionID, path string) error {
-	source, err := openOwn(unix.AT_FDCWD, path)
+	source, err := private.OpenOwn(unix.AT_FDCWD, path)
 	if err != nil {
 		return err
 	}
@@ -131,12 +132,12 @@ func (s *Store) AcceptTranscript(ctx context.Context, id agent.SessionID, path s
 // GoesOn tells whether the kept transcript has all of the file at path, from its beginning,
 // and more behind it.
 func (k Kept) GoesOn(path string) (bool, error) {
-	shorter, err := openOwn(unix.AT_FDCWD, path)
+	shorter, err := private.OpenOwn(unix.AT_FDCWD, path)
 	if err != nil {
 		return false, err
 	}
 	defer shorter.Close()
-	longer, err := openOwn(unix.AT_FDCWD, k.Path)
+	longer, err := private.OpenOwn(unix.AT_FDCWD, k.Path)
 	if err != nil {
 		return false, err
 	}
@@ -145,9 +146,9 @@ func (k Kept) GoesOn(path string) (bool, error) {
 }
 
 // begins tells whether one file is a strict beginning of another.
-func begins(longer, shorter *ownFile) (bool, error) {
-	size := shorter.stat.Size
-	if size >= longer.stat.Size {
+func begins(longer, shorter *private.OwnFile) (bool, error) {
+	size := shorter.Seen.Size
+	if size >= longer.Seen.Size {
 		return false, nil
 	}
 	ours, theirs := io.NewSectionReader(longer, 0, size), io.NewSectionReader(shorter, 0, size)

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/private"
 )
 
 // Claude deletes transcripts after some weeks. Each conversation of an agent has a second
@@ -42,6 +43,9 @@ const (
 	originLimit = 4 << 10 // bytes
 )
 
+// shelf is a folder with kept transcripts.
+type shelf struct{ private.Tree }
+
 // Kept is what the archive has of a conversation.
 type Kept struct {
 	Path     string // absolute
@@ -66,7 +70,7 @@ func (s *Store) KeepTranscript(ctx context.Context, id agent.SessionID, path str
 	if err := checkTranscriptName(id, path); err != nil {
 		return err
 	}
-	source, err := openOwn(unix.AT_FDCWD, path)
+	source, err := private.OpenOwn(unix.AT_FDCWD, path)
 	if err != nil {
 		return err
 	}
@@ -80,14 +84,14 @@ func (s *Store) KeepTranscript(ctx context.Context, id agent.SessionID, path str
 	}
 	defer unlock()
 	if err := s.keepLocked(id, source); err != nil {
-		return s.archive().remedied(fmt.Errorf("keep the transcript of %s: %w", id, err))
+		return s.archive().Remedied(fmt.Errorf("keep the transcript of %s: %w", id, err))
 	}
 	return nil
 }
 
 // lockArchive takes the lock under which what is kept changes.
 func (s *Store) lockArchive(ctx context.Context) (unlock func(), err error) {
-	return s.archive().lock(ctx)
+	return s.archive().Lock(ctx)
 }
 
 // checkTranscriptName refuses a path that is not that of the conversation: it may come from
@@ -103,9 +107,9 @@ func checkTranscriptName(id agent.SessionID, path string) error {
 }
 
 // isKept tells, by two looks, whether there is nothing to do.
-func (s *Store) isKept(id agent.SessionID, source *ownFile) bool {
-	kept, err := s.archive().stat(transcriptFile(id))
-	return err == nil && kept.Mode&unix.S_IFMT == unix.S_IFREG && upToDate(&kept, &source.stat)
+func (s *Store) isKept(id agent.SessionID, source *private.OwnFile) bool {
+	kept, err := s.archive().Stat(transcriptFile(id))
+	return err == nil && kept.Mode&unix.S_IFMT == unix.S_IFREG && upToDate(&kept, &source.Seen)
 }
 
 // upToDate tells whether a kept transcript is the original, or as the original is.
@@ -116,10 +120,10 @@ func upToDate(kept, original *unix.Stat_t) bool {
 func sameFile(a, b *unix.Stat_t) bool { return a.Dev == b.Dev && a.Ino == b.Ino }
 
 // keepLocked is a keep that has something to do. The caller holds the lock.
-func (s *Store) keepLocked(id agent.SessionID, source *ownFile) error {
-	return s.archive().in(func(_ *os.Root, dir *os.File) error {
+func (s *Store) keepLocked(id agent.SessionID, source *private.OwnFile) error {
+	return s.archive().In(func(_ *os.Root, dir *os.File) error {
 		at := keeper{dir: dir, id: id}
-		kept, err := openOwn(int(dir.Fd()), transcriptFile(id))
+		kept, err := private.OpenOwn(int(dir.Fd()), transcriptFile(id))
 		if errors.Is(err, fs.ErrNotExist) {
 			return errors.Join(s.noteOrigin(id, source), at.put(source))
 		}
@@ -127,7 +131,7 @@ func (s *Store) keepLocked(id agent.SessionID, source *ownFile) error {
 			return err
 		}
 		defer kept.Close()
-		if source.stat.Size < kept.stat.Size {
+		if source.Seen.Size < kept.Seen.Size {
 			shortened, err := begins(kept, source)
 			if err != nil || shortened {
 				return err
@@ -139,8 +143,8 @@ func (s *Store) keepLocked(id agent.SessionID, source *ownFile) error {
 
 // noteOrigin writes down where the original is, before there is anything to put back, and how
 // far it was written.
-func (s *Store) noteOrigin(id agent.SessionID, source *ownFile) error {
-	at, err := markAt(source, source.stat.Size)
+func (s *Store) noteOrigin(id agent.SessionID, source *private.OwnFile) error {
+	at, err := markAt(source, source.Seen.Size)
 	if err != nil {
 		return err
 	}
@@ -148,14 +152,14 @@ func (s *Store) noteOrigin(id agent.SessionID, source *ownFile) error {
 	if s.originOf(id) == from {
 		return nil
 	}
-	return s.archive().handOver(originFile(id), from, originLimit)
+	return s.archive().HandOver(originFile(id), from, originLimit)
 }
 
 // originOf is where a conversation's transcript was; empty when that is not known.
 func (s *Store) originOf(id agent.SessionID) origin { return s.archive().originOf(id) }
 
-func (t tree) originOf(id agent.SessionID) origin {
-	data, err := t.read(originFile(id), originLimit)
+func (t shelf) originOf(id agent.SessionID) origin {
+	data, err := t.Read(originFile(id), originLimit)
 	if err != nil {
 		return origin{}
 	}
@@ -178,8 +182,8 @@ func (s *Store) Kept(id agent.SessionID) ([]Kept, error) {
 }
 
 // kept lists what a folder has of a conversation, by the names that are looked for.
-func (t tree) kept(id agent.SessionID, namesOf func(dir *os.File, id agent.SessionID) ([]string, error)) ([]Kept, error) {
-	dir, err := t.open()
+func (t shelf) kept(id agent.SessionID, namesOf func(dir *os.File, id agent.SessionID) ([]string, error)) ([]Kept, error) {
+	dir, err := t.Open()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -194,14 +198,14 @@ func (t tree) kept(id agent.SessionID, namesOf func(dir *os.File, id agent.Sessi
 	var all []Kept
 	from := t.originOf(id)
 	for _, name := range names {
-		f, err := openOwn(int(dir.Fd()), name)
+		f, err := private.OpenOwn(int(dir.Fd()), name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Kept{Path: t.path(name), Folder: from.Folder, Original: from.Path, Size: f.stat.Size, Modified: time.Unix(f.stat.Mtim.Unix()), stat: f.stat})
+		all = append(all, Kept{Path: t.Path(name), Folder: from.Folder, Original: from.Path, Size: f.Seen.Size, Modified: time.Unix(f.Seen.Mtim.Unix()), stat: f.Seen})
 		_ = f.Close()
 	}
 	slices.SortStableFunc(all, func(a, b Kept) int {
@@ -237,8 +241,8 @@ func (s *Store) RemoveTranscript(id agent.SessionID) error {
 	return s.archive().forget(id, numberedOf)
 }
 
-func (t tree) forget(id agent.SessionID, namesOf func(dir *os.File, id agent.SessionID) ([]string, error)) error {
-	dir, err := t.open()
+func (t shelf) forget(id agent.SessionID, namesOf func(dir *os.File, id agent.SessionID) ([]string, error)) error {
+	dir, err := t.Open()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -249,7 +253,7 @@ func (t tree) forget(id agent.SessionID, namesOf func(dir *os.File, id agent.Ses
 	if err := errors.Join(err, dir.Close()); err != nil {
 		return err
 	}
-	return t.remove(append(names, "."+transcriptFile(id), originFile(id))...)
+	return t.Remove(append(names, "."+transcriptFile(id), originFile(id))...)
 }
 
 func transcriptFile(id agent.SessionID) string { return string(id) + ".jsonl" }
@@ -268,6 +272,6 @@ func (k Kept) InPlace() bool {
 
 // HasLink tells whether what is kept of a conversation has another name too: the original.
 func (s *Store) HasLink(id agent.SessionID) bool {
-	kept, err := s.archive().stat(transcriptFile(id))
+	kept, err := s.archive().Stat(transcriptFile(id))
 	return err == nil && kept.Nlink > 1
 }

@@ -90,7 +90,7 @@ func TestKeepTranscriptIsALink(t *testing.T) {
 	if f := freshness(t, s); f != Linked || !s.HasLink(aliceID) {
 		t.Errorf("kept: %s", f)
 	}
-	if got := names(t, string(s.archive())); !slices.Equal(got, []string{originFile(aliceID), transcriptFile(aliceID)}) {
+	if got := names(t, string(s.archive().Tree)); !slices.Equal(got, []string{originFile(aliceID), transcriptFile(aliceID)}) {
 		t.Errorf("there are %v", got)
 	}
 	if err := os.Remove(original(s)); err != nil {
@@ -127,7 +127,7 @@ func TestReplacedTranscriptLosesNothing(t *testing.T) {
 			if err := s.RemoveTranscript(aliceID); err != nil {
 				t.Fatal(err)
 			}
-			if got := names(t, string(s.archive())); len(got) > 0 {
+			if got := names(t, string(s.archive().Tree)); len(got) > 0 {
 				t.Errorf("left are %v", got)
 			}
 		})
@@ -147,7 +147,7 @@ func TestKeepTranscriptAcrossFileSystems(t *testing.T) {
 	}
 	mustKeep(t, s)
 	mustHold(t, s, said)
-	kept, err := os.Stat(filepath.Join(string(s.archive()), transcriptFile(aliceID)))
+	kept, err := os.Stat(filepath.Join(string(s.archive().Tree), transcriptFile(aliceID)))
 	if err != nil || !kept.ModTime().Equal(past) || kept.Mode().Perm() != 0o600 || freshness(t, s) != CopyFresh {
 		t.Errorf("%v, %v, %s", kept, err, freshness(t, s))
 	}
@@ -225,7 +225,7 @@ func TestManyKeepATranscriptAtOnce(t *testing.T) {
 		}
 	}
 	mustHold(t, s, said)
-	if got := names(t, string(s.archive())); len(got) != 2 {
+	if got := names(t, string(s.archive().Tree)); len(got) != 2 {
 		t.Errorf("there are %v", got)
 	}
 }

@@ -43,7 +43,7 @@ func TestKeepTranscriptRefusesWhatIsNone(t *testing.T) {
 	} {
 		wantKind(t, c.path, s.KeepTranscript(t.Context(), c.id, c.path), agent.BadInput)
 	}
-	if got := names(t, string(s.archive())); len(got) > 0 {
+	if got := names(t, string(s.archive().Tree)); len(got) > 0 {
 		t.Errorf("there are %v", got)
 	}
 }
@@ -67,8 +67,8 @@ func TestPlantedTranscriptsAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plantAt(t, s.archive().path(transcriptFile(aliceID)))
-	plantAt(t, s.archive().path("."+transcriptFile(aliceID)))
+	plantAt(t, s.archive().Path(transcriptFile(aliceID)))
+	plantAt(t, s.archive().Path("."+transcriptFile(aliceID)))
 	if err := s.KeepTranscript(t.Context(), aliceID, original(s)); err == nil {
 		t.Error("a link was taken for ours")
 	}
@@ -81,12 +81,12 @@ func TestPlantedTranscriptsAreRefused(t *testing.T) {
 	}
 	// A planted temporary name is replaced, a planted origin is not believed.
 	s = withTranscript(t, said)
-	mustMake(t, s.archive())
-	plantAt(t, s.archive().path("."+transcriptFile(aliceID)))
+	mustMake(t, s.archive().Tree)
+	plantAt(t, s.archive().Path("."+transcriptFile(aliceID)))
 	mustKeep(t, s)
 	mustHold(t, s, said)
 	for _, text := range []string{`{"folder":"../../etc"}`, `{"folder":".."}`, `{"folder":"a/b"}`, `{"folder":`, strings.Repeat("x", 2*originLimit)} {
-		writeFile(t, filepath.Join(string(s.archive()), originFile(aliceID)), text)
+		writeFile(t, filepath.Join(string(s.archive().Tree), originFile(aliceID)), text)
 		if folder := s.originOf(aliceID); folder.Folder != "" {
 			t.Errorf("%.40q leads to %q", text, folder.Folder)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/trust"
 )
 
@@ -29,7 +30,7 @@ func TestWhatIsKeptOutsideOfTheProjectIsPrivate(t *testing.T) {
 	mustKeep(t, s)
 	mustAppend(t, s, noted("alice", aliceID))
 	mustPutLaunch(t, s)
-	for folder, least := range map[tree]int{s.archive(): 1, s.heads(): 1, s.launches(): 1} {
+	for folder, least := range map[private.Tree]int{s.archive().Tree: 1, s.heads(): 1, s.launches(): 1} {
 		rig.MustBePrivate(t, string(folder), least)
 	}
 	for _, name := range []string{oldTranscripts, oldLaunches, oldHead} {
@@ -60,7 +61,7 @@ func TestFolderThatIsNotThisUsersAloneIsRefused(t *testing.T) {
 		mustKeep(t, s)
 		mustAppend(t, s, noted("alice", aliceID))
 		mustPutLaunch(t, s)
-		for _, folder := range []tree{s.archive(), s.heads(), s.launches()} {
+		for _, folder := range []private.Tree{s.archive().Tree, s.heads(), s.launches()} {
 			spoil(t, string(folder))
 		}
 		refused := func(verb string, err error) {
@@ -85,7 +86,7 @@ func TestFolderOfAnotherUserIsRefused(t *testing.T) {
 	rig.NeedsRoot(t)
 	s := withTranscript(t, said)
 	mustKeep(t, s)
-	if err := os.Chown(string(s.archive()), rig.Nobody, -1); err != nil {
+	if err := os.Chown(string(s.archive().Tree), rig.Nobody, -1); err != nil {
 		t.Fatal(err)
 	}
 	_, err := s.Kept(aliceID)
