@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/wire"
 )
@@ -136,7 +136,7 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 	return at, nil
 }
 
-func (f *factory) printEvent(e store.Event) error {
+func (f *factory) printEvent(e journal.Event) error {
 	if f.json {
 		return f.printJSON(wire.NewEvent(e))
 	}
@@ -180,7 +180,7 @@ func (f *factory) coloured(colour, text string) string {
 }
 
 func (f *factory) verifyEvents(s *supervisor.Supervisor) error {
-	v, err := s.Store.VerifyJournal()
+	v, err := s.Store.Journal().Verify()
 	if err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func (f *factory) verifyEvents(s *supervisor.Supervisor) error {
 	return f.printVerified(v)
 }
 
-func (f *factory) printVerified(v store.Verification) error {
+func (f *factory) printVerified(v journal.Verification) error {
 	words := []string{agent.Count(v.Links, "event") + ", as they were written"}
 	if v.Unchained > 0 {
 		words = append(words, fmt.Sprintf("before them %d of an earlier version, which kept no chain", v.Unchained))

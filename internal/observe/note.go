@@ -10,6 +10,7 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/journal"
 )
 
 // What a look writes down. Nobody's look fails because that could not be done.
@@ -102,5 +103,5 @@ func (o *Observer) noteCause(ctx context.Context, a *looked) {
 	if detail != "" {
 		what += ", " + detail
 	}
-	_ = o.Store.Append(ctx, store.EventOf(&noted, o.Seconds(), "found", what))
+	_ = o.Store.Journal().Append(ctx, journal.EventOf(&noted, o.Seconds(), "found", what))
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/store/private"
 )
 
@@ -17,7 +18,7 @@ const (
 
 // Complain journals that something which happens many times a second does not work: for
 // each agent once a minute, and never in anybody's way.
-func (s *Store) Complain(ctx context.Context, event Event) error {
+func (s *Store) Complain(ctx context.Context, event journal.Event) error {
 	if err := s.prepare(); err != nil {
 		return err
 	}
@@ -40,5 +41,5 @@ func (s *Store) Complain(ctx context.Context, event Event) error {
 	}
 	_, err = f.WriteString("!\n")
 	event.Detail = strings.ToValidUTF8(event.Detail[:min(len(event.Detail), complaintLimit)], "")
-	return errors.Join(err, f.Close(), s.Append(ctx, event))
+	return errors.Join(err, f.Close(), s.journal.Append(ctx, event))
 }

@@ -2,15 +2,12 @@ package store
 
 import (
 	"os"
-	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 
 	"nbs-worker/internal/sim/rig"
-	"nbs-worker/internal/trust"
-
 	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/trust"
 )
 
 // All tests run under the umask that protects nothing.
@@ -34,16 +31,6 @@ func own(s *Store, err error) (*Store, error) {
 	return s, err
 }
 
-// memoryProject is the folder of a project in memory.
-func memoryProject(t testing.TB) string {
-	t.Helper()
-	project := filepath.Join(rig.MemoryDir(t), "project")
-	if err := os.Mkdir(project, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	return project
-}
-
 func mustMake(t testing.TB, folder private.Tree) {
 	t.Helper()
 	if err := folder.Make(); err != nil {
@@ -59,17 +46,3 @@ func putIn(t testing.TB, folder private.Tree, name string, data []byte) {
 		t.Fatal(err)
 	}
 }
-
-// putHead writes the head of the journal.
-func (s *Store) putHead(t testing.TB, text []byte) {
-	t.Helper()
-	putIn(t, s.heads(), s.headFile(), text)
-}
-
-func must(err error) {
-	if err != nil {
-		panic(err)
-	}
-}
-
-func someTime() time.Time { return time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC) }

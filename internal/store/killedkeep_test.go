@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/storetest"
 )
 
 // linkCalls are the calls by which a transcript is kept, besides those of all files.
@@ -35,7 +36,7 @@ func killTranscript(t *testing.T, role string, begin func(s *Store), check func(
 		begin(s)
 		return rig.Command(role, s.Project()), func(bool) {
 			check(s)
-			for _, name := range names(t, string(s.archive().Tree)) {
+			for _, name := range storetest.Names(t, string(s.archive().Tree)) {
 				if strings.HasPrefix(name, ".") {
 					t.Errorf("left is %s", name)
 				}
@@ -66,7 +67,7 @@ func TestKilledKeepOfAReplacedTranscriptLosesNothing(t *testing.T) {
 		putOriginal(t, s, "another\n")
 	}, func(s *Store) {
 		kept, err := s.Kept(aliceID)
-		if err != nil || !slices.ContainsFunc(kept, func(k Kept) bool { return readFile(t, k.Path) == said }) {
+		if err != nil || !slices.ContainsFunc(kept, func(k Kept) bool { return storetest.Read(t, k.Path) == said }) {
 			t.Errorf("%+v, %v", kept, err)
 		}
 		mustKeep(t, s)
@@ -82,9 +83,9 @@ func TestKilledCopyIsNeverTakenForTheWhole(t *testing.T) {
 			mounts.Tmpfs(filepath.Dir(originals(s)), "1m")
 			putOriginal(t, s, said)
 			if before != "" {
-				writeFile(t, original(s), before)
+				storetest.Write(t, original(s), before)
 				mustKeep(t, s)
-				writeFile(t, original(s), said)
+				storetest.Write(t, original(s), said)
 			}
 		}, func(s *Store) {
 			kept, err := s.Kept(aliceID)
@@ -92,7 +93,7 @@ func TestKilledCopyIsNeverTakenForTheWhole(t *testing.T) {
 				t.Error(err)
 			}
 			for _, k := range kept {
-				if got := readFile(t, k.Path); !strings.HasPrefix(said, got) || freshness(t, s) == CopyFresh && got != said {
+				if got := storetest.Read(t, k.Path); !strings.HasPrefix(said, got) || freshness(t, s) == CopyFresh && got != said {
 					t.Errorf("%q counts as %s", got, freshness(t, s))
 				}
 			}
@@ -126,7 +127,7 @@ func TestKilledRestoreLosesNothing(t *testing.T) {
 			if _, err := os.Lstat(original(s)); err != nil {
 				mustRestore(t, s)
 			}
-			if got := readFile(t, original(s)); got != said {
+			if got := storetest.Read(t, original(s)); got != said {
 				t.Errorf("%s: put back is %q", what, got)
 			}
 			unmount()
@@ -154,7 +155,7 @@ func TestDiskErrorKeepsTheOldCopy(t *testing.T) {
 			t.Errorf("exit code %d: %s", end.ExitStatus(), out)
 		}
 		kept, err := s.Kept(aliceID)
-		if err != nil || before == "" && len(kept) > 0 || before != "" && readFile(t, kept[0].Path) != before || freshness(t, s) != want {
+		if err != nil || before == "" && len(kept) > 0 || before != "" && storetest.Read(t, kept[0].Path) != before || freshness(t, s) != want {
 			t.Errorf("%+v, %v, %s", kept, err, freshness(t, s))
 		}
 		mustKeep(t, s)

@@ -292,7 +292,7 @@ func (s *Store) damaged(handle agent.Handle, cause error) error {
 	path := s.absolute(handle)
 	err := agent.Errorf(agent.BadInput, "the record %s is damaged: %w", agent.Quote(path), cause).
 		Hint("keep the file and move it aside: %s", private.MoveTo(path, ".damaged"))
-	if id := s.lastSessionID(handle); id != "" {
+	if id := s.journal.LastSessionID(handle); id != "" {
 		return err.Hint("then take the conversation up again: nbs-worker spawn %s --session-id %s", handle, id)
 	}
 	return err

@@ -22,6 +22,7 @@ import (
 	"path/filepath"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/trust"
 )
@@ -43,7 +44,7 @@ type Store struct {
 	home    trust.Home    // "": nobody knows where the user's state is kept
 	runtime string        // absolute path; "": as home
 
-	remembered memory
+	journal *journal.Journal
 }
 
 // Project is the absolute path of the project root.
@@ -55,7 +56,13 @@ func (s *Store) Close() error { return s.nbs.Close() }
 // Absent is the store of a project that has no .nbs yet, for plans: it has no
 // agents and cannot be written.
 func Absent(project string) *Store {
-	return &Store{project: project, nbs: private.Unmade(filepath.Join(project, folder))}
+	return in(project, private.Unmade(filepath.Join(project, folder)))
+}
+
+func in(project string, nbs *private.Folder) *Store {
+	s := &Store{project: project, nbs: nbs}
+	s.UseHome("")
+	return s
 }
 
 // Has tells whether another project has a record of the handle.
@@ -71,7 +78,13 @@ func Has(project string, handle agent.Handle) bool {
 
 // UseHome says where the user's state is: the archive of kept transcripts and the heads of
 // journals, and what lasts until a launcher has read it where [Store.RunIn] says nothing else.
-func (s *Store) UseHome(home trust.Home) { s.home = home }
+func (s *Store) UseHome(home trust.Home) {
+	s.home = home
+	s.journal = journal.In(s.nbs, s.heads(), s.ProjectHash())
+}
+
+// Journal is what happened in the project.
+func (s *Store) Journal() *journal.Journal { return s.journal }
 
 // Home is the user's state folder; "" where none is known.
 func (s *Store) Home() trust.Home { return s.home }
@@ -171,7 +184,7 @@ func Open(project string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{project: project, nbs: nbs}, nil
+	return in(project, nbs), nil
 }
 
 // Create makes the .nbs of a project root, unless it is there, and opens it.

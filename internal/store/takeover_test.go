@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/storetest"
 )
 
 // putInProject leaves transcripts in .nbs, as earlier versions did, or a clone does.
@@ -16,7 +17,7 @@ func putInProject(t *testing.T, s *Store, texts ...string) {
 	t.Helper()
 	folder := s.inProject().Tree
 	from, err := json.Marshal(origin{Folder: "-srv-project", Path: original(s)})
-	must(err)
+	storetest.Must(err)
 	putIn(t, folder, originFile(aliceID), from)
 	putIn(t, folder, transcriptFile(aliceID), []byte(texts[0]))
 	for i, text := range texts[1:] {
@@ -36,7 +37,7 @@ func mustTakeOver(t *testing.T, s *Store, n int) {
 func TestTranscriptInTheProjectIsNotKept(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	must(os.MkdirAll(originals(s), 0o700))
+	storetest.Must(os.MkdirAll(originals(s), 0o700))
 	putInProject(t, s, said)
 	if kept, err := s.Kept(aliceID); err != nil || len(kept) > 0 {
 		t.Errorf("%+v, %v", kept, err)
@@ -70,7 +71,7 @@ func TestTakeOverBeginsTheMarkAnew(t *testing.T) {
 	s := withTranscript(t, said)
 	mustKeep(t, s)
 	for _, lost := range []string{original(s), s.archive().Path(transcriptFile(aliceID))} {
-		must(os.Remove(lost))
+		storetest.Must(os.Remove(lost))
 	}
 	putInProject(t, s, "uno\ndos\n")
 	mustTakeOver(t, s, 1)
@@ -114,9 +115,9 @@ func TestTakeOverFollowsNoLink(t *testing.T) {
 	}
 	s = newStore(t)
 	outside := filepath.Join(t.TempDir(), "outside")
-	must(os.Mkdir(outside, 0o700))
-	writeFile(t, filepath.Join(outside, transcriptFile(aliceID)), said)
-	must(os.Symlink(outside, path(s, oldTranscripts)))
+	storetest.Must(os.Mkdir(outside, 0o700))
+	storetest.Write(t, filepath.Join(outside, transcriptFile(aliceID)), said)
+	storetest.Must(os.Symlink(outside, path(s, oldTranscripts)))
 	_, err := s.TakeOverTranscripts(t.Context(), aliceID)
-	wantKind(t, "a folder that leads out", err, agent.BadInput)
+	storetest.WantKind(t, "a folder that leads out", err, agent.BadInput)
 }

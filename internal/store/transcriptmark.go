@@ -19,9 +19,9 @@ import (
 
 // mark is how far a transcript was written when it was last looked at.
 type mark struct {
-	Size int64 `json:"size,omitempty"` // bytes
-	Head sum   `json:"head,omitempty"` // SHA-256 of the first of them; empty: not remembered
-	Tail sum   `json:"tail,omitempty"` // SHA-256 of the last of them
+	Size int64       `json:"size,omitempty"` // bytes
+	Head private.Sum `json:"head,omitempty"` // SHA-256 of the first of them; empty: not remembered
+	Tail private.Sum `json:"tail,omitempty"` // SHA-256 of the last of them
 }
 
 // headLength and tailLengthOfMark are how much of a transcript a mark is made of, in bytes.
@@ -39,7 +39,7 @@ func markAt(f io.ReaderAt, size int64) (mark, error) {
 	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil {
 		return mark{}, err
 	}
-	return mark{Size: size, Head: sumOf(head), Tail: sumOf(tail)}, nil
+	return mark{Size: size, Head: private.SumOf(head), Tail: private.SumOf(tail)}, nil
 }
 
 // stands tells whether all that the mark remembers is in the file.
@@ -62,7 +62,7 @@ func (m mark) beginsAlike(f *private.OwnFile) (bool, error) {
 	}
 	head := make([]byte, length)
 	_, err := f.ReadAt(head, 0)
-	return err == nil && sumOf(head) == m.Head, err
+	return err == nil && private.SumOf(head) == m.Head, err
 }
 
 // remark moves the mark of a transcript to where it ends now. One of which something was cut

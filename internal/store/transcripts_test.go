@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/storetest"
 )
 
 // originals is where the tests have the folder of Claude's transcripts.
@@ -33,7 +34,7 @@ func putOriginal(t *testing.T, s *Store, text string) {
 		t.Fatal(err)
 	}
 	_ = os.Remove(original(s))
-	writeFile(t, original(s), text)
+	storetest.Write(t, original(s), text)
 }
 
 func mustKeep(t *testing.T, s *Store) {
@@ -50,7 +51,7 @@ func mustHold(t *testing.T, s *Store, want string, aside ...string) {
 		t.Fatalf("kept are %+v, %v", kept, err)
 	}
 	for i, text := range append([]string{want}, aside...) {
-		if got := readFile(t, kept[i].Path); got != text || kept[i].Folder != "-srv-project" {
+		if got := storetest.Read(t, kept[i].Path); got != text || kept[i].Folder != "-srv-project" {
 			t.Errorf("%+v holds %q; want %q", kept[i], got, text)
 		}
 	}
@@ -67,7 +68,7 @@ func freshness(t *testing.T, s *Store) Freshness {
 
 func appendTo(t *testing.T, path, text string) {
 	t.Helper()
-	writeFile(t, path, readFile(t, path)+text)
+	storetest.Write(t, path, storetest.Read(t, path)+text)
 }
 
 func TestKeepTranscriptIsALink(t *testing.T) {
@@ -90,7 +91,7 @@ func TestKeepTranscriptIsALink(t *testing.T) {
 	if f := freshness(t, s); f != Linked || !s.HasLink(aliceID) {
 		t.Errorf("kept: %s", f)
 	}
-	if got := names(t, string(s.archive().Tree)); !slices.Equal(got, []string{originFile(aliceID), transcriptFile(aliceID)}) {
+	if got := storetest.Names(t, string(s.archive().Tree)); !slices.Equal(got, []string{originFile(aliceID), transcriptFile(aliceID)}) {
 		t.Errorf("there are %v", got)
 	}
 	if err := os.Remove(original(s)); err != nil {
@@ -127,7 +128,7 @@ func TestReplacedTranscriptLosesNothing(t *testing.T) {
 			if err := s.RemoveTranscript(aliceID); err != nil {
 				t.Fatal(err)
 			}
-			if got := names(t, string(s.archive().Tree)); len(got) > 0 {
+			if got := storetest.Names(t, string(s.archive().Tree)); len(got) > 0 {
 				t.Errorf("left are %v", got)
 			}
 		})
@@ -167,7 +168,7 @@ func TestKeepTranscriptAcrossFileSystems(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustRestore(t, s)
-	if got := readFile(t, original(s)); got != "another\n" {
+	if got := storetest.Read(t, original(s)); got != "another\n" {
 		t.Errorf("restored: %q", got)
 	}
 }
@@ -199,7 +200,7 @@ func TestRestoreTranscriptNeverOverwrites(t *testing.T) {
 		t.Errorf("over the original: %v", err)
 	}
 	putOriginal(t, s, "")
-	if err := s.RestoreTranscript(kept[0], original(s)); !errors.Is(err, fs.ErrExist) || readFile(t, original(s)) != "" {
+	if err := s.RestoreTranscript(kept[0], original(s)); !errors.Is(err, fs.ErrExist) || storetest.Read(t, original(s)) != "" {
 		t.Errorf("over an empty one: %v", err)
 	}
 	if err := os.Remove(original(s)); err != nil {
@@ -207,7 +208,7 @@ func TestRestoreTranscriptNeverOverwrites(t *testing.T) {
 	}
 	mustRestore(t, s)
 	info, err := os.Stat(original(s))
-	if err != nil || readFile(t, original(s)) != said || info.Mode().Perm() != 0o600 || time.Since(info.ModTime()) > time.Hour {
+	if err != nil || storetest.Read(t, original(s)) != said || info.Mode().Perm() != 0o600 || time.Since(info.ModTime()) > time.Hour {
 		t.Errorf("%v, %v", info, err)
 	}
 }
@@ -225,7 +226,7 @@ func TestManyKeepATranscriptAtOnce(t *testing.T) {
 		}
 	}
 	mustHold(t, s, said)
-	if got := names(t, string(s.archive().Tree)); len(got) != 2 {
+	if got := storetest.Names(t, string(s.archive().Tree)); len(got) != 2 {
 		t.Errorf("there are %v", got)
 	}
 }

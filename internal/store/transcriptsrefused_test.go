@@ -9,6 +9,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/storetest"
 )
 
 // Nothing is kept but a regular file of this user under the conversation's own name.
@@ -16,7 +17,7 @@ func TestKeepTranscriptRefusesWhatIsNone(t *testing.T) {
 	t.Parallel()
 	s := withTranscript(t, said)
 	outside := filepath.Join(t.TempDir(), "secret")
-	writeFile(t, outside, "secret")
+	storetest.Write(t, outside, "secret")
 	for what, plant := range map[string]func(at string) error{
 		"a link":   func(at string) error { return os.Symlink(outside, at) },
 		"a FIFO":   func(at string) error { return syscall.Mkfifo(at, 0o600) },
@@ -41,9 +42,9 @@ func TestKeepTranscriptRefusesWhatIsNone(t *testing.T) {
 		{aliceID, "projects/" + transcriptFile(aliceID)},
 		{aliceID, filepath.Join(originals(s), transcriptFile(otherID))},
 	} {
-		wantKind(t, c.path, s.KeepTranscript(t.Context(), c.id, c.path), agent.BadInput)
+		storetest.WantKind(t, c.path, s.KeepTranscript(t.Context(), c.id, c.path), agent.BadInput)
 	}
-	if got := names(t, string(s.archive().Tree)); len(got) > 0 {
+	if got := storetest.Names(t, string(s.archive().Tree)); len(got) > 0 {
 		t.Errorf("there are %v", got)
 	}
 }
@@ -55,7 +56,7 @@ func TestTranscriptOfAnotherUserIsNotKept(t *testing.T) {
 	if err := os.Chown(original(s), rig.Nobody, -1); err != nil {
 		t.Fatal(err)
 	}
-	wantKind(t, "keep", s.KeepTranscript(t.Context(), aliceID, original(s)), agent.BadInput)
+	storetest.WantKind(t, "keep", s.KeepTranscript(t.Context(), aliceID, original(s)), agent.BadInput)
 }
 
 // What stands in the place of ours is neither written through nor put back.
@@ -67,8 +68,8 @@ func TestPlantedTranscriptsAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plantAt(t, s.archive().Path(transcriptFile(aliceID)))
-	plantAt(t, s.archive().Path("."+transcriptFile(aliceID)))
+	storetest.Plant(t, s.archive().Path(transcriptFile(aliceID)))
+	storetest.Plant(t, s.archive().Path("."+transcriptFile(aliceID)))
 	if err := s.KeepTranscript(t.Context(), aliceID, original(s)); err == nil {
 		t.Error("a link was taken for ours")
 	}
@@ -82,11 +83,11 @@ func TestPlantedTranscriptsAreRefused(t *testing.T) {
 	// A planted temporary name is replaced, a planted origin is not believed.
 	s = withTranscript(t, said)
 	mustMake(t, s.archive().Tree)
-	plantAt(t, s.archive().Path("."+transcriptFile(aliceID)))
+	storetest.Plant(t, s.archive().Path("."+transcriptFile(aliceID)))
 	mustKeep(t, s)
 	mustHold(t, s, said)
 	for _, text := range []string{`{"folder":"../../etc"}`, `{"folder":".."}`, `{"folder":"a/b"}`, `{"folder":`, strings.Repeat("x", 2*originLimit)} {
-		writeFile(t, filepath.Join(string(s.archive().Tree), originFile(aliceID)), text)
+		storetest.Write(t, filepath.Join(string(s.archive().Tree), originFile(aliceID)), text)
 		if folder := s.originOf(aliceID); folder.Folder != "" {
 			t.Errorf("%.40q leads to %q", text, folder.Folder)
 		}

@@ -12,6 +12,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/store/storetest"
 	"nbs-worker/internal/trust"
 )
 
@@ -28,12 +29,12 @@ func TestWhatIsKeptOutsideOfTheProjectIsPrivate(t *testing.T) {
 	t.Parallel()
 	s := withTranscript(t, said)
 	mustKeep(t, s)
-	mustAppend(t, s, noted("alice", aliceID))
+	noteSession(t, s, "alice", aliceID)
 	mustPutLaunch(t, s)
 	for folder, least := range map[private.Tree]int{s.archive().Tree: 1, s.heads(): 1, s.launches(): 1} {
 		rig.MustBePrivate(t, string(folder), least)
 	}
-	for _, name := range []string{oldTranscripts, oldLaunches, oldHead} {
+	for _, name := range []string{oldTranscripts, oldLaunches, "journal.head"} {
 		if _, err := os.Lstat(path(s, name)); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf(".nbs/%s: %v", name, err)
 		}
@@ -44,22 +45,22 @@ func TestWhatIsKeptOutsideOfTheProjectIsPrivate(t *testing.T) {
 func TestFolderThatIsNotThisUsersAloneIsRefused(t *testing.T) {
 	t.Parallel()
 	for what, spoil := range map[string]func(t *testing.T, at string){
-		"readable": func(t *testing.T, at string) { t.Helper(); must(os.Chmod(at, 0o750)) },
-		"writable": func(t *testing.T, at string) { t.Helper(); must(os.Chmod(at, 0o720)) },
+		"readable": func(t *testing.T, at string) { t.Helper(); storetest.Must(os.Chmod(at, 0o750)) },
+		"writable": func(t *testing.T, at string) { t.Helper(); storetest.Must(os.Chmod(at, 0o720)) },
 		"a link": func(t *testing.T, at string) {
 			t.Helper()
-			must(os.Rename(at, at+".moved"))
-			must(os.Symlink(at+".moved", at))
+			storetest.Must(os.Rename(at, at+".moved"))
+			storetest.Must(os.Symlink(at+".moved", at))
 		},
 		"a file": func(t *testing.T, at string) {
 			t.Helper()
-			must(os.RemoveAll(at))
-			writeFile(t, at, "")
+			storetest.Must(os.RemoveAll(at))
+			storetest.Write(t, at, "")
 		},
 	} {
 		s := withTranscript(t, said)
 		mustKeep(t, s)
-		mustAppend(t, s, noted("alice", aliceID))
+		noteSession(t, s, "alice", aliceID)
 		mustPutLaunch(t, s)
 		for _, folder := range []private.Tree{s.archive().Tree, s.heads(), s.launches()} {
 			spoil(t, string(folder))
@@ -73,7 +74,7 @@ func TestFolderThatIsNotThisUsersAloneIsRefused(t *testing.T) {
 		_, err := s.Kept(aliceID)
 		refused("what is kept", err)
 		refused("keep", s.KeepTranscript(t.Context(), aliceID, original(s)))
-		refused("append", s.Append(t.Context(), noted("bob", otherID)))
+		refused("append", s.journal.Append(t.Context(), noted("bob", otherID)))
 		refused("put a launch", s.PutLaunch("alice", secretLaunch))
 		_, err = s.TakeLaunch("alice", secretLaunch.Invocation)
 		refused("take a launch", err)
@@ -90,8 +91,8 @@ func TestFolderOfAnotherUserIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := s.Kept(aliceID)
-	wantKind(t, "what is kept", err, agent.BadInput)
-	wantKind(t, "keep", s.KeepTranscript(t.Context(), aliceID, original(s)), agent.BadInput)
+	storetest.WantKind(t, "what is kept", err, agent.BadInput)
+	storetest.WantKind(t, "keep", s.KeepTranscript(t.Context(), aliceID, original(s)), agent.BadInput)
 }
 
 // Without a folder for the user's state looking works, and what has to be written there says so.
@@ -99,23 +100,24 @@ func TestWithoutAStateFolder(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "alice")
 	putOriginal(t, s, said)
-	s.keeper, s.home = nil, ""
+	s.keeper = nil
+	s.UseHome("")
 	if _, err := s.Load("alice"); err != nil {
 		t.Error(err)
 	}
 	if f := freshness(t, s); f != NotKept {
 		t.Errorf("kept: %s", f)
 	}
-	if v := verified(t, s); v.Broken != nil {
-		t.Error(v.Broken)
+	if v, err := s.journal.Verify(); v.Broken != nil || err != nil {
+		t.Error(v.Broken, err)
 	}
 	if err := s.DropLaunch("alice"); err != nil {
 		t.Error(err)
 	}
-	wantKind(t, "keep", s.KeepTranscript(t.Context(), aliceID, original(s)), agent.Unfit)
-	wantKind(t, "append", s.Append(t.Context(), noted("alice", aliceID)), agent.Unfit)
-	wantKind(t, "put a launch", s.PutLaunch("alice", secretLaunch), agent.Unfit)
-	wantKind(t, "a verb that will end something", s.CheckWritable(t.Context(), "alice", aliceID, Launch{}), agent.Unfit)
+	storetest.WantKind(t, "keep", s.KeepTranscript(t.Context(), aliceID, original(s)), agent.Unfit)
+	storetest.WantKind(t, "append", s.journal.Append(t.Context(), noted("alice", aliceID)), agent.Unfit)
+	storetest.WantKind(t, "put a launch", s.PutLaunch("alice", secretLaunch), agent.Unfit)
+	storetest.WantKind(t, "a verb that will end something", s.CheckWritable(t.Context(), "alice", aliceID, Launch{}), agent.Unfit)
 }
 
 // What one project keeps the other finds, and neither takes from the other what it has not had.
@@ -137,7 +139,7 @@ func TestProjectsShareTheArchive(t *testing.T) {
 	}
 	unlock()
 	mustHold(t, s, said)
-	if s.launches() == other.launches() || s.headFile() == other.headFile() {
+	if s.launches() == other.launches() || s.ProjectHash() == other.ProjectHash() {
 		t.Error("two projects share more than the archive")
 	}
 }
@@ -146,12 +148,12 @@ func TestProjectsShareTheArchive(t *testing.T) {
 func TestOldLaunchesAreRemoved(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	must(os.Mkdir(path(s, oldLaunches), 0o700))
-	writeFile(t, path(s, oldLaunches, "alice.i.json"), "TOKEN")
+	storetest.Must(os.Mkdir(path(s, oldLaunches), 0o700))
+	storetest.Write(t, path(s, oldLaunches, "alice.i.json"), "TOKEN")
 	if _, err := s.TakeLaunch("alice", "i"); agent.KindOf(err) != agent.Conflict {
 		t.Errorf("a launch was taken from the project: %v", err)
 	}
-	unlock, err := s.LockVerb("bob", "spawn", someTime())
+	unlock, err := s.LockVerb("bob", "spawn", storetest.SomeTime())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,8 +168,8 @@ func TestRuntimeFolder(t *testing.T) {
 	t.Parallel()
 	home := trust.Home(filepath.Join(t.TempDir(), "home"))
 	private, open := t.TempDir(), t.TempDir()
-	must(os.Chmod(private, 0o700))
-	must(os.Chmod(open, 0o755))
+	storetest.Must(os.Chmod(private, 0o700))
+	storetest.Must(os.Chmod(open, 0o755))
 	for _, c := range []struct {
 		env  []string
 		want string
@@ -194,7 +196,7 @@ func TestLaunchIsFoundWhereTheVerbLeftIt(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	runtime := t.TempDir()
-	must(os.Chmod(runtime, 0o700))
+	storetest.Must(os.Chmod(runtime, 0o700))
 	s.RunIn(filepath.Join(runtime, "nbs-worker"))
 	mustPutLaunch(t, s)
 	launcher, err := own(Open(s.Project()))

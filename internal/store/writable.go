@@ -32,15 +32,7 @@ func (s *Store) CheckWritable(ctx context.Context, handle agent.Handle, id agent
 		return s.nbs.LockFailed(leaseName(id), err)
 	}
 	_ = lease.Close()
-	journal, err := s.openJournal()
-	if err != nil {
-		return err
-	}
-	head, _, _, err := s.openHead()
-	if err == nil {
-		err = head.Close()
-	}
-	return errors.Join(err, journal.Close())
+	return s.journal.CheckWritable()
 }
 
 // tryWrites writes files as large as a record and a launch file are, and removes them. Both are

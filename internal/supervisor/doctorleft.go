@@ -129,7 +129,7 @@ func (d *doctor) lostReports(_ context.Context) []Finding {
 
 func (d *doctor) brokenJournal(_ context.Context) []Finding {
 	path := agent.ShellWord(filepath.Join(d.Store.Folder(), "journal.jsonl"))
-	chain, err := d.Store.VerifyJournal()
+	chain, err := d.Store.Journal().Verify()
 	switch {
 	case err != nil:
 		return []Finding{found(Failure, "the journal cannot be read: "+oneLine(err), "no verb can write down what it does", "look at what it is: ls -l "+path)}
