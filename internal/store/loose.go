@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/store/private"
 )
 
@@ -25,7 +26,7 @@ func (s *Store) Loose() ([]Loose, error) {
 		if err != nil {
 			return nil //nolint:nilerr // it went away meanwhile, or is another's folder, which is listed
 		}
-		if filepath.Dir(name) == oldTranscripts {
+		if filepath.Dir(name) == archive.OldFolder {
 			return nil // second names of Claude's own files, of earlier versions
 		}
 		info, err := entry.Info()

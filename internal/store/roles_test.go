@@ -66,8 +66,6 @@ var changes = map[string]func(project string) error{
 	"insert":       changing(func(ctx context.Context, s *Store) error { return s.Insert(ctx, record("bob")) }),
 	"remove":       changing(func(ctx context.Context, s *Store) error { return s.Remove(ctx, "alice") }),
 	"append":       changing(func(ctx context.Context, s *Store) error { return s.journal.Append(ctx, noted("alice", otherID)) }),
-	"keep":         changing(keepOnce),
-	"restore":      changing(restoreOnce),
 	"put-launch":   changing(func(_ context.Context, s *Store) error { return s.PutLaunch("alice", secretLaunch) }),
 	"first-spawn":  func(project string) error { return spawnFirst(project, "") },
 	"large-insert": func(project string) error { return spawnFirst(project, strings.Repeat("x", 100<<10)) },

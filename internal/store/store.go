@@ -22,6 +22,7 @@ import (
 	"path/filepath"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/trust"
@@ -45,6 +46,7 @@ type Store struct {
 	runtime string        // absolute path; "": as home
 
 	journal *journal.Journal
+	archive *archive.Archive
 }
 
 // Project is the absolute path of the project root.
@@ -81,10 +83,14 @@ func Has(project string, handle agent.Handle) bool {
 func (s *Store) UseHome(home trust.Home) {
 	s.home = home
 	s.journal = journal.In(s.nbs, s.heads(), s.ProjectHash())
+	s.archive = archive.Of(s.kept(), s.nbs)
 }
 
 // Journal is what happened in the project.
 func (s *Store) Journal() *journal.Journal { return s.journal }
+
+// Archive is what is kept of transcripts.
+func (s *Store) Archive() *archive.Archive { return s.archive }
 
 // Home is the user's state folder; "" where none is known.
 func (s *Store) Home() trust.Home { return s.home }
@@ -100,8 +106,8 @@ func (s *Store) Runtime() string {
 	return s.runtime
 }
 
-// archive is the folder of the transcripts that are kept, of all projects of the user.
-func (s *Store) archive() shelf { return shelf{s.inHome("transcripts")} }
+// kept is the folder of the transcripts that are kept, of all projects of the user.
+func (s *Store) kept() private.Tree { return s.inHome("transcripts") }
 
 // heads is the folder of the heads of journals, a file a project.
 func (s *Store) heads() private.Tree { return s.inHome("journals") }
@@ -135,7 +141,7 @@ func (s *Store) CheckOutside() []error {
 		return []error{private.ErrNoTree}
 	}
 	var errs []error
-	for _, t := range []private.Tree{s.archive().Tree, s.heads(), s.launches()} {
+	for _, t := range []private.Tree{s.kept(), s.heads(), s.launches()} {
 		if err := t.CheckWritable(); err != nil {
 			errs = append(errs, err)
 		}

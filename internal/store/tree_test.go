@@ -11,6 +11,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/storetest"
 	"nbs-worker/internal/trust"
@@ -23,18 +24,36 @@ func mustPutLaunch(t *testing.T, s *Store) {
 	}
 }
 
+// putTranscript writes alice's transcript.
+func putTranscript(t *testing.T, s *Store) (at string) {
+	t.Helper()
+	at = filepath.Join(s.Project(), string(aliceID)+".jsonl")
+	storetest.Write(t, at, "one\ntwo\n")
+	return at
+}
+
+// withKept is a store whose archive has alice's transcript.
+func withKept(t *testing.T) (s *Store, transcript string) {
+	t.Helper()
+	s = newStore(t)
+	transcript = putTranscript(t, s)
+	if err := s.archive.Keep(t.Context(), aliceID, transcript); err != nil {
+		t.Fatal(err)
+	}
+	return s, transcript
+}
+
 // Whatever the umask, what is kept outside of the project is for this user alone, and nothing
 // of it is in the project.
 func TestWhatIsKeptOutsideOfTheProjectIsPrivate(t *testing.T) {
 	t.Parallel()
-	s := withTranscript(t, said)
-	mustKeep(t, s)
+	s, _ := withKept(t)
 	noteSession(t, s, "alice", aliceID)
 	mustPutLaunch(t, s)
-	for folder, least := range map[private.Tree]int{s.archive().Tree: 1, s.heads(): 1, s.launches(): 1} {
+	for folder, least := range map[private.Tree]int{s.kept(): 1, s.heads(): 1, s.launches(): 1} {
 		rig.MustBePrivate(t, string(folder), least)
 	}
-	for _, name := range []string{oldTranscripts, oldLaunches, "journal.head"} {
+	for _, name := range []string{archive.OldFolder, oldLaunches, "journal.head"} {
 		if _, err := os.Lstat(path(s, name)); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf(".nbs/%s: %v", name, err)
 		}
@@ -58,11 +77,10 @@ func TestFolderThatIsNotThisUsersAloneIsRefused(t *testing.T) {
 			storetest.Write(t, at, "")
 		},
 	} {
-		s := withTranscript(t, said)
-		mustKeep(t, s)
+		s, transcript := withKept(t)
 		noteSession(t, s, "alice", aliceID)
 		mustPutLaunch(t, s)
-		for _, folder := range []private.Tree{s.archive().Tree, s.heads(), s.launches()} {
+		for _, folder := range []private.Tree{s.kept(), s.heads(), s.launches()} {
 			spoil(t, string(folder))
 		}
 		refused := func(verb string, err error) {
@@ -71,9 +89,9 @@ func TestFolderThatIsNotThisUsersAloneIsRefused(t *testing.T) {
 				t.Errorf("%s: %s: %v, hints %q", what, verb, err, agent.HintsOf(err))
 			}
 		}
-		_, err := s.Kept(aliceID)
+		_, err := s.archive.Kept(aliceID)
 		refused("what is kept", err)
-		refused("keep", s.KeepTranscript(t.Context(), aliceID, original(s)))
+		refused("keep", s.archive.Keep(t.Context(), aliceID, transcript))
 		refused("append", s.journal.Append(t.Context(), noted("bob", otherID)))
 		refused("put a launch", s.PutLaunch("alice", secretLaunch))
 		_, err = s.TakeLaunch("alice", secretLaunch.Invocation)
@@ -85,28 +103,27 @@ func TestFolderThatIsNotThisUsersAloneIsRefused(t *testing.T) {
 func TestFolderOfAnotherUserIsRefused(t *testing.T) {
 	t.Parallel()
 	rig.NeedsRoot(t)
-	s := withTranscript(t, said)
-	mustKeep(t, s)
-	if err := os.Chown(string(s.archive().Tree), rig.Nobody, -1); err != nil {
+	s, transcript := withKept(t)
+	if err := os.Chown(string(s.kept()), rig.Nobody, -1); err != nil {
 		t.Fatal(err)
 	}
-	_, err := s.Kept(aliceID)
+	_, err := s.archive.Kept(aliceID)
 	storetest.WantKind(t, "what is kept", err, agent.BadInput)
-	storetest.WantKind(t, "keep", s.KeepTranscript(t.Context(), aliceID, original(s)), agent.BadInput)
+	storetest.WantKind(t, "keep", s.archive.Keep(t.Context(), aliceID, transcript), agent.BadInput)
 }
 
 // Without a folder for the user's state looking works, and what has to be written there says so.
 func TestWithoutAStateFolder(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "alice")
-	putOriginal(t, s, said)
+	transcript := putTranscript(t, s)
 	s.keeper = nil
 	s.UseHome("")
 	if _, err := s.Load("alice"); err != nil {
 		t.Error(err)
 	}
-	if f := freshness(t, s); f != NotKept {
-		t.Errorf("kept: %s", f)
+	if f, err := s.archive.Freshness(aliceID, transcript); f != archive.NotKept || err != nil {
+		t.Errorf("kept: %s, %v", f, err)
 	}
 	if v, err := s.journal.Verify(); v.Broken != nil || err != nil {
 		t.Error(v.Broken, err)
@@ -114,7 +131,7 @@ func TestWithoutAStateFolder(t *testing.T) {
 	if err := s.DropLaunch("alice"); err != nil {
 		t.Error(err)
 	}
-	storetest.WantKind(t, "keep", s.KeepTranscript(t.Context(), aliceID, original(s)), agent.Unfit)
+	storetest.WantKind(t, "keep", s.archive.Keep(t.Context(), aliceID, transcript), agent.Unfit)
 	storetest.WantKind(t, "append", s.journal.Append(t.Context(), noted("alice", aliceID)), agent.Unfit)
 	storetest.WantKind(t, "put a launch", s.PutLaunch("alice", secretLaunch), agent.Unfit)
 	storetest.WantKind(t, "a verb that will end something", s.CheckWritable(t.Context(), "alice", aliceID, Launch{}), agent.Unfit)
@@ -123,14 +140,13 @@ func TestWithoutAStateFolder(t *testing.T) {
 // What one project keeps the other finds, and neither takes from the other what it has not had.
 func TestProjectsShareTheArchive(t *testing.T) {
 	t.Parallel()
-	s := withTranscript(t, said)
-	mustKeep(t, s)
+	s, _ := withKept(t)
 	other := newStore(t)
 	other.UseHome(s.Home())
-	if kept, err := other.Kept(aliceID); err != nil || len(kept) != 1 {
+	if kept, err := other.archive.Kept(aliceID); err != nil || len(kept) != 1 {
 		t.Errorf("%+v, %v", kept, err)
 	}
-	if err := other.RemoveTranscript(otherID); err != nil {
+	if err := other.archive.Remove(otherID); err != nil {
 		t.Error(err)
 	}
 	unlock, err := other.LockVerb("bob", "spawn", time.Now().AddDate(1, 0, 0)) // which sweeps
@@ -138,7 +154,9 @@ func TestProjectsShareTheArchive(t *testing.T) {
 		t.Fatal(err)
 	}
 	unlock()
-	mustHold(t, s, said)
+	if kept, err := s.archive.Kept(aliceID); err != nil || len(kept) != 1 {
+		t.Errorf("%+v, %v", kept, err)
+	}
 	if s.launches() == other.launches() || s.ProjectHash() == other.ProjectHash() {
 		t.Error("two projects share more than the archive")
 	}

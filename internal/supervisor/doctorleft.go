@@ -104,11 +104,11 @@ func (d *doctor) leftovers(_ context.Context) []Finding {
 
 // projectTranscripts tells of what earlier versions kept in the project, and clones bring.
 func (d *doctor) projectTranscripts(_ context.Context) []Finding {
-	if !d.Store.HasProjectTranscripts() {
+	if !d.Store.Archive().HasInProject() {
 		return nil
 	}
-	return []Finding{found(Note, "transcripts lie in "+agent.Quote(d.Store.ProjectTranscriptFolder())+": an earlier version kept them there, or somebody put them there",
-		"nothing is put back from there; those of an agent that you allow are moved into the archive", "nbs-worker allow HANDLE", "or look at them: ls -l "+agent.ShellWord(d.Store.ProjectTranscriptFolder()))}
+	return []Finding{found(Note, "transcripts lie in "+agent.Quote(d.Store.Archive().ProjectFolder())+": an earlier version kept them there, or somebody put them there",
+		"nothing is put back from there; those of an agent that you allow are moved into the archive", "nbs-worker allow HANDLE", "or look at them: ls -l "+agent.ShellWord(d.Store.Archive().ProjectFolder()))}
 }
 
 func (d *doctor) lostReports(_ context.Context) []Finding {

@@ -15,10 +15,11 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/launcher"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/archive"
 )
 
 // Claude deletes transcripts after some weeks, and people do by mistake. Each verb that sees
-// a transcript sees to it that the archive keeps it; see package store.
+// a transcript sees to it that the archive keeps it; see package archive.
 
 // Restored is a transcript that was put back.
 type Restored struct {
@@ -41,8 +42,8 @@ func (s *Supervisor) keep(ctx context.Context, r *agent.Record) error {
 }
 
 // keptOf is what the archive keeps of a conversation; nil when nothing was ever said in it.
-func (s *Supervisor) keptOf(id agent.SessionID) (*store.Kept, error) {
-	all, err := s.Store.Kept(id)
+func (s *Supervisor) keptOf(id agent.SessionID) (*archive.Kept, error) {
+	all, err := s.Store.Archive().Kept(id)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func (s *Supervisor) keptOf(id agent.SessionID) (*store.Kept, error) {
 // opening decides how the conversation of a record is opened. One whose transcript is gone
 // is resumed from what was kept, if it was. Of an id that was minted for this start nothing can
 // be there.
-func (s *Supervisor) opening(r *agent.Record, config claude.Config, minted bool) (claude.Opening, *store.Kept, error) {
+func (s *Supervisor) opening(r *agent.Record, config claude.Config, minted bool) (claude.Opening, *archive.Kept, error) {
 	if minted {
 		return claude.OpenNew, nil, nil
 	}
@@ -89,7 +90,7 @@ func (s *Supervisor) hintInProject(r *agent.Record, lost error) error {
 	if lost == nil || !s.Store.Exists() {
 		return lost
 	}
-	there, err := s.Store.ProjectTranscripts(r.SessionID)
+	there, err := s.Store.Archive().InProject(r.SessionID)
 	if err != nil || len(there) == 0 {
 		return lost
 	}
@@ -106,7 +107,7 @@ func (s *Supervisor) rejoin(ctx context.Context, verb string, r *agent.Record) (
 	if err != nil {
 		return nil, err
 	}
-	kept, _ := s.Store.Kept(r.SessionID) // what cannot be read is said when the transcript is kept again
+	kept, _ := s.Store.Archive().Kept(r.SessionID) // what cannot be read is said when the transcript is kept again
 	transcript, found, err := config.Transcript(r.SessionID)
 	if err != nil || !found || len(kept) == 0 {
 		return nil, err
@@ -125,7 +126,7 @@ func (s *Supervisor) rejoin(ctx context.Context, verb string, r *agent.Record) (
 		return nil, err
 	}
 	defer release()
-	if err := s.Store.KeepTranscript(ctx, r.SessionID, transcript.Path); err != nil {
+	if err := s.Store.Archive().Keep(ctx, r.SessionID, transcript.Path); err != nil {
 		return nil, err
 	}
 	if err := transcript.Join(parts); err != nil {
@@ -185,7 +186,7 @@ func (s *Supervisor) putBack(ctx context.Context, verb string, p *Plan) (*Restor
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Store.RestoreTranscript(*kept, path); err != nil {
+	if err := s.Store.Archive().Restore(*kept, path); err != nil {
 		return nil, err
 	}
 	restored := &Restored{From: kept.Path, To: path, Written: kept.Modified.UTC(), What: what}
@@ -209,20 +210,20 @@ func (s *Supervisor) addKept(ctx context.Context, view *View) {
 	id, path := view.Record.SessionID, ""
 	if view.Transcript != nil {
 		path = view.Transcript.Path
-		view.Unkept = s.Store.KeepTranscript(ctx, id, path)
+		view.Unkept = s.Store.Archive().Keep(ctx, id, path)
 	}
-	freshness, err := s.Store.Freshness(id, path)
+	freshness, err := s.Store.Archive().Freshness(id, path)
 	view.Kept, view.Unkept = freshness, cmp.Or(view.Unkept, err)
 	if view.Transcript != nil && s.longerAside(&view.Record, view.Transcript.Size) {
-		view.Kept = store.Longer
+		view.Kept = archive.Longer
 	}
 }
 
 // longerAside tells whether a transcript that was set aside, for another took its place, has
 // all that is in that one, and more.
 func (s *Supervisor) longerAside(r *agent.Record, size int64) bool {
-	all, err := s.Store.Kept(r.SessionID)
-	longer := func(kept store.Kept) bool { return kept.Size > size }
+	all, err := s.Store.Archive().Kept(r.SessionID)
+	longer := func(kept archive.Kept) bool { return kept.Size > size }
 	if err != nil || !slices.ContainsFunc(all, longer) {
 		return false // they are not compared each time
 	}
@@ -250,7 +251,7 @@ func (c Caller) keepHooked(ctx context.Context, opened *store.Store, hook claude
 	if err != nil || !slices.Contains(conversations(&r), hook.SessionID) {
 		return err
 	}
-	err = opened.KeepTranscript(ctx, hook.SessionID, hook.Transcript)
+	err = opened.Archive().Keep(ctx, hook.SessionID, hook.Transcript)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // none is written yet
 	}

@@ -1,4 +1,4 @@
-package store
+package archive
 
 import (
 	"bytes"
@@ -66,25 +66,25 @@ func (m mark) beginsAlike(f *private.OwnFile) (bool, error) {
 }
 
 // remark moves the mark of a transcript to where it ends now. One of which something was cut
-// off keeps its mark, until [Store.AcceptTranscript].
-func (s *Store) remark(ctx context.Context, id agent.SessionID, source *private.OwnFile) error {
-	from := s.originOf(id)
+// off keeps its mark, until [Archive.Accept].
+func (a *Archive) remark(ctx context.Context, id agent.SessionID, source *private.OwnFile) error {
+	from := a.kept.originOf(id)
 	if from.Size == source.Seen.Size {
 		return nil
 	}
 	if stands, err := from.stands(source); err != nil || !stands {
 		return err
 	}
-	return s.setMark(ctx, id, source)
+	return a.setMark(ctx, id, source)
 }
 
-func (s *Store) setMark(ctx context.Context, id agent.SessionID, source *private.OwnFile) error {
-	unlock, err := s.lockArchive(ctx)
+func (a *Archive) setMark(ctx context.Context, id agent.SessionID, source *private.OwnFile) error {
+	unlock, err := a.kept.Lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	return s.noteOrigin(id, source)
+	return a.noteOrigin(id, source)
 }
 
 // CutOff is what was done to a transcript in place.
@@ -93,9 +93,9 @@ type CutOff struct {
 	Rewritten bool  // it is not the beginning of what it was, but has other content
 }
 
-// CutTranscript tells what of the transcript at path is not in it any more, though it is the
+// CutOff tells what of the transcript at path is not in it any more, though it is the
 // file that was kept; nil when all is there.
-func (s *Store) CutTranscript(id agent.SessionID, path string) (*CutOff, error) {
+func (a *Archive) CutOff(id agent.SessionID, path string) (*CutOff, error) {
 	source, err := private.OpenOwn(unix.AT_FDCWD, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -104,45 +104,29 @@ func (s *Store) CutTranscript(id agent.SessionID, path string) (*CutOff, error) 
 		return nil, err
 	}
 	defer source.Close()
-	from := s.originOf(id)
+	from := a.kept.originOf(id)
 	stands, err := from.stands(source)
-	if err != nil || stands || !s.isKept(id, source) {
+	if err != nil || stands || !a.isKept(id, source) {
 		return nil, err
 	}
 	alike, err := from.beginsAlike(source)
 	return &CutOff{Missing: max(0, from.Size-source.Seen.Size), Rewritten: !alike || source.Seen.Size >= from.Size}, err
 }
 
-// TranscriptMark is the file that remembers how far the transcript of a conversation was
+// MarkFile is the file that remembers how far the transcript of a conversation was
 // written.
-func (s *Store) TranscriptMark(id agent.SessionID) string {
-	return s.archive().Path(originFile(id))
+func (a *Archive) MarkFile(id agent.SessionID) string {
+	return a.kept.Path(originFile(id))
 }
 
-// AcceptTranscript takes the transcript at path as it is: what was cut off is known to be lost.
-func (s *Store) AcceptTranscript(ctx context.Context, id agent.SessionID, path string) error {
+// Accept takes the transcript at path as it is: what was cut off is known to be lost.
+func (a *Archive) Accept(ctx context.Context, id agent.SessionID, path string) error {
 	source, err := private.OpenOwn(unix.AT_FDCWD, path)
 	if err != nil {
 		return err
 	}
 	defer source.Close()
-	return s.setMark(ctx, id, source)
-}
-
-// GoesOn tells whether the kept transcript has all of the file at path, from its beginning,
-// and more behind it.
-func (k Kept) GoesOn(path string) (bool, error) {
-	shorter, err := private.OpenOwn(unix.AT_FDCWD, path)
-	if err != nil {
-		return false, err
-	}
-	defer shorter.Close()
-	longer, err := private.OpenOwn(unix.AT_FDCWD, k.Path)
-	if err != nil {
-		return false, err
-	}
-	defer longer.Close()
-	return begins(longer, shorter)
+	return a.setMark(ctx, id, source)
 }
 
 // begins tells whether one file is a strict beginning of another.

@@ -1,4 +1,4 @@
-package store
+package archive
 
 import (
 	"errors"
@@ -10,19 +10,18 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store/private"
 )
 
 // restoredSuffix marks a copy that is not whole yet. Claude looks for *.jsonl.
 const restoredSuffix = ".nbs"
 
-// RestoreTranscript puts a kept transcript back to where its original was; the folder is
+// Restore puts a kept transcript back to where its original was; the folder is
 // there. What is at that path is never replaced. The file is private and counts as written
 // now: Claude deletes those that were not written for some weeks. The caller holds the lease.
 // What lies in the project is never put back: anybody may have written it. Errors: [fs.ErrExist].
-func (s *Store) RestoreTranscript(kept Kept, path string) error {
-	dir, err := s.archive().Open()
+func (a *Archive) Restore(kept Kept, path string) error {
+	dir, err := a.kept.Open()
 	if err != nil {
 		return err
 	}
@@ -94,54 +93,4 @@ func renameNew(from, to string) error {
 func touch(path string, at unix.Timespec) error {
 	times := []unix.Timespec{{Nsec: unix.UTIME_OMIT}, at}
 	return unix.UtimesNanoAt(unix.AT_FDCWD, path, times, unix.AT_SYMLINK_NOFOLLOW)
-}
-
-// Freshness is how a kept transcript compares with the original.
-type Freshness string
-
-// The ways in which an original can be kept.
-const (
-	NotKept   Freshness = "no"
-	Linked    Freshness = "link"       // it is the original's second name
-	CopyFresh Freshness = "copy"       // a copy, with all that the original has
-	CopyStale Freshness = "stale copy" // the original has been written since
-	OnlyCopy  Freshness = "only"       // the original is gone
-	Longer    Freshness = "longer"     // the original has only a part of it
-	Cut       Freshness = "cut"        // it is the original, and something was cut off that file
-	Emptied   Freshness = "empty"      // it is the original, and there is nothing in it
-)
-
-// Freshness compares what is kept of a conversation with the transcript at path; "" when
-// that is gone.
-func (s *Store) Freshness(id agent.SessionID, path string) (Freshness, error) {
-	all, err := s.Kept(id)
-	if err != nil || len(all) == 0 {
-		return NotKept, err
-	}
-	original, there := statOf(path)
-	if !there {
-		return OnlyCopy, nil
-	}
-	kept := all[0].stat
-	switch {
-	case sameFile(&kept, &original) && kept.Size == 0:
-		return Emptied, nil
-	case sameFile(&kept, &original):
-		if cut, err := s.CutTranscript(id, path); err != nil || cut != nil {
-			return Cut, err
-		}
-		return Linked, nil
-	case upToDate(&kept, &original):
-		return CopyFresh, nil
-	case original.Size < kept.Size:
-		if longer, err := all[0].GoesOn(path); err != nil || longer {
-			return Longer, err
-		}
-	}
-	return CopyStale, nil
-}
-
-func statOf(path string) (stat unix.Stat_t, there bool) {
-	there = path != "" && unix.Stat(path, &stat) == nil
-	return stat, there
 }

@@ -1,4 +1,4 @@
-package store
+package archive
 
 import (
 	"bytes"
@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
@@ -176,14 +175,4 @@ func cannotLink(err error) bool {
 		}
 	}
 	return false
-}
-
-func cmpKept(a, b Kept, first string) int {
-	isFirst := func(k Kept) int {
-		if filepath.Base(k.Path) == first {
-			return 0
-		}
-		return 1
-	}
-	return cmp.Or(cmp.Compare(isFirst(a), isFirst(b)), cmp.Compare(b.Size, a.Size))
 }
