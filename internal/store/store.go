@@ -1,13 +1,19 @@
 // Package store keeps .nbs/: the records of agents, what their hooks report, the locks and
-// leases and the journal. No other package touches that folder. It keeps besides, in private
-// folders of the user's outside of every project, what no agent may reach: a second name of
-// transcripts, the heads of journals and the one-shot launch files.
+// leases, and the one-shot launch files, which are in a private folder of the user's outside of
+// every project. It hands out what happened ([Store.Journal]) and what is kept of transcripts
+// ([Store.Archive]). No package but those in this tree touches .nbs or the folders outside.
 //
-// What is written is private (0600 in 0700), atomic and durable: a temporary file,
-// fsync, rename, fsync of the folder. Only what the next look or hook makes again, the
-// reports and the names of transcripts, is not synced. A reader takes no lock. A damaged
-// file is an error that names the file and the remedy; it is never read as empty. All
-// access below .nbs goes through [os.Root], so that no name and no planted link leads out.
+//   - What is written is private, atomic and durable; see package private. Not synced are reports,
+//     which the next hook makes again, and launch files, which end with this boot. A reader takes
+//     no lock.
+//   - A verb that changes an agent's life begins with its verb lock; who runs a conversation holds
+//     its lease for as long. Nobody waits for either without a limit.
+//   - The short locks are taken in this order, each after those before it or alone: status, record,
+//     journal. The archive's is taken alone.
+//   - A record is written under its record lock, a report under its status lock, a launch file by
+//     the holder of the verb lock. Only the launcher that a launch file is for takes it.
+//   - A damaged file is an error that names the file and the remedy; it is never read as empty, but
+//     for a report, which may be lost without harm.
 //
 // The package knows nothing of processes, tmux or Claude Code, and must not import
 // the packages that do.

@@ -13,10 +13,13 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Lock files are never removed: whoever unlinks one lets a second holder in. A
-// lock ends with its holder, however that dies. Go opens them close-on-exec, so no
-// child, above all no tmux server, can inherit one. The function that ends a lock must
-// be kept: without it the file is closed by the garbage collector.
+// The rules of locks:
+//
+//   - Lock files are never removed: whoever unlinks one lets a second holder in.
+//   - A lock ends with its holder, however that dies. Go opens them close-on-exec, so no child, above
+//     all no tmux server, can inherit one.
+//   - The function that ends a lock must be kept: without it the file is closed by the garbage
+//     collector.
 
 const (
 	// Locks is where a Folder has its lock files.
