@@ -12,7 +12,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/history"
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/wire"
 )
@@ -137,7 +137,7 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 	return at, nil
 }
 
-func (f *factory) printEvent(e store.Event) error {
+func (f *factory) printEvent(e journal.Event) error {
 	if f.json {
 		return f.printJSON(wire.NewEvent(e))
 	}
@@ -181,7 +181,7 @@ func (f *factory) coloured(colour, text string) string {
 }
 
 func (f *factory) verifyEvents(s *supervisor.Supervisor) error {
-	v, err := s.Store.VerifyJournal()
+	v, err := s.Store.Journal().Verify()
 	if err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (f *factory) verifyEvents(s *supervisor.Supervisor) error {
 	return f.printVerified(v)
 }
 
-func (f *factory) printVerified(v store.Verification) error {
+func (f *factory) printVerified(v journal.Verification) error {
 	words := []string{agent.Count(v.Links, "event") + ", as they were written"}
 	if v.Unchained > 0 {
 		words = append(words, fmt.Sprintf("before them %d of an earlier version, which kept no chain", v.Unchained))

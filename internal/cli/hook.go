@@ -10,6 +10,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/supervisor"
 )
 
@@ -53,7 +54,7 @@ func (f *factory) takeDown(ctx context.Context, what string, report reportFunc, 
 		err = report(ctx, caller, opened, f.began)
 	}
 	if err != nil && !errors.Is(err, agent.ErrSuperseded) {
-		_ = opened.Complain(ctx, store.EventOf(&record, f.began.Truncate(time.Second), "failed", what+": "+err.Error()))
+		_ = opened.Complain(ctx, journal.EventOf(&record, f.began.Truncate(time.Second), "failed", what+": "+err.Error()))
 	}
 	return record, true
 }

@@ -11,7 +11,7 @@ import (
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/tmux"
 )
@@ -36,7 +36,7 @@ func fullView() supervisor.View {
 				State: agent.Waiting, Cause: "cause", Detail: "permission prompt", Source: "registry", SamePID: true, Uptime: 90*time.Minute + 500*time.Millisecond, Age: &age,
 				Retry: &agent.Retry{Attempt: 4, Of: 10, In: 9 * time.Second},
 			}},
-		Transcript: &transcript.File{Path: "/c/t.jsonl", Size: 2048, Modified: at}, Kept: store.Linked,
+		Transcript: &transcript.File{Path: "/c/t.jsonl", Size: 2048, Modified: at}, Kept: archive.Linked,
 		Context:   &agent.ContextUse{Tokens: 32_077, Window: 200_000, UsedPercent: 16, Source: agent.SaysStatusLine, At: at},
 		Cost:      &agent.Cost{USD: 0.858, Source: agent.SaysStatusLine},
 		Usage:     &proc.Usage{RSS: 288 << 20, CPUSeconds: 1.5, Processes: 2},

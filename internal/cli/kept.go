@@ -2,7 +2,7 @@ package cli
 
 import (
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/supervisor"
 )
 
@@ -36,17 +36,17 @@ func keptLine(v supervisor.View) string {
 	switch {
 	case v.Unkept != nil:
 		return "not as it should be: " + v.Unkept.Error()
-	case v.Kept == store.Emptied:
+	case v.Kept == archive.Emptied:
 		return "-, for the transcript is empty"
-	case v.Kept == store.Cut:
+	case v.Kept == archive.Cut:
 		return "-, for something was cut off the transcript itself; nbs-worker doctor says more"
-	case v.Kept == store.Longer:
+	case v.Kept == archive.Longer:
 		return "in the archive, all of it; Claude's own has lost a part, and nbs-worker resume puts the whole one back"
-	case v.Kept == store.OnlyCopy:
+	case v.Kept == archive.OnlyCopy:
 		return "in the archive; Claude's own is gone, and nbs-worker resume puts it back"
-	case v.Kept == store.Linked:
+	case v.Kept == archive.Linked:
 		return "in the archive too: Claude may delete its own"
-	case v.Kept == store.CopyFresh, v.Kept == store.CopyStale:
+	case v.Kept == archive.CopyFresh, v.Kept == archive.CopyStale:
 		return "a copy in the archive, on another disk"
 	default:
 		return "-"

@@ -11,7 +11,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/observe"
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/supervisor"
 )
 
@@ -130,9 +130,9 @@ func TestSeveralSessionsAreApart(t *testing.T) {
 func TestSessionSaysHowATranscriptIsKept(t *testing.T) {
 	t.Parallel()
 	for want, view := range map[string]supervisor.View{
-		"Kept:            -\n": {Kept: store.NotKept},
-		"Kept:            in the archive; Claude's own is gone, and nbs-worker resume puts it back\n": {Kept: store.OnlyCopy},
-		"Kept:            a copy in the archive, on another disk\n":                                   {Kept: store.CopyStale},
+		"Kept:            -\n": {Kept: archive.NotKept},
+		"Kept:            in the archive; Claude's own is gone, and nbs-worker resume puts it back\n": {Kept: archive.OnlyCopy},
+		"Kept:            a copy in the archive, on another disk\n":                                   {Kept: archive.CopyStale},
 		"Kept:            not as it should be: no space left\n":                                       {Unkept: errors.New("no space left")},
 	} {
 		if out, _ := shown(t, view); !strings.Contains(out, want) {

@@ -122,9 +122,9 @@ func (d *examination) private(_ context.Context) []Finding {
 	for _, l := range loose {
 		switch {
 		case l.Own():
-		case l.Owner != os.Geteuid():
+		case int(l.Owner) != os.Geteuid():
 			all = append(all, found(Warning, fmt.Sprintf("%s belongs to user id %d", agent.Quote(l.Path), l.Owner), "it is not read, since another user wrote it; as a folder it stops every verb",
-				store.TakeOver(l.Path, uint32(l.Owner)))) //nolint:gosec // a user id has 32 bits
+				l.TakeOver()))
 		default:
 			all = append(all, found(Warning, fmt.Sprintf("%s can be written by other users (mode %04o)", agent.Quote(l.Path), l.Mode.Perm()), "it is not read, since anybody may have written it",
 				"look at what is in it, then: chmod go= "+agent.ShellWord(l.Path)))

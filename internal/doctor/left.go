@@ -104,11 +104,11 @@ func (d *examination) leftovers(_ context.Context) []Finding {
 
 // projectTranscripts tells of what earlier versions kept in the project, and clones bring.
 func (d *examination) projectTranscripts(_ context.Context) []Finding {
-	if !d.Store.HasProjectTranscripts() {
+	if !d.Store.Archive().HasInProject() {
 		return nil
 	}
-	return []Finding{found(Note, "transcripts lie in "+agent.Quote(d.Store.ProjectTranscriptFolder())+": an earlier version kept them there, or somebody put them there",
-		"nothing is put back from there; those of an agent that you allow are moved into the archive", "nbs-worker allow HANDLE", "or look at them: ls -l "+agent.ShellWord(d.Store.ProjectTranscriptFolder()))}
+	return []Finding{found(Note, "transcripts lie in "+agent.Quote(d.Store.Archive().ProjectFolder())+": an earlier version kept them there, or somebody put them there",
+		"nothing is put back from there; those of an agent that you allow are moved into the archive", "nbs-worker allow HANDLE", "or look at them: ls -l "+agent.ShellWord(d.Store.Archive().ProjectFolder()))}
 }
 
 func (d *examination) lostReports(_ context.Context) []Finding {
@@ -129,7 +129,7 @@ func (d *examination) lostReports(_ context.Context) []Finding {
 
 func (d *examination) brokenJournal(_ context.Context) []Finding {
 	path := agent.ShellWord(filepath.Join(d.Store.Folder(), "journal.jsonl"))
-	chain, err := d.Store.VerifyJournal()
+	chain, err := d.Store.Journal().Verify()
 	switch {
 	case err != nil:
 		return []Finding{found(Failure, "the journal cannot be read: "+oneLine(err), "no verb can write down what it does", "look at what it is: ls -l "+path)}

@@ -10,7 +10,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/observe"
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/supervisor"
 )
 
@@ -126,7 +126,7 @@ func (d *examination) lostTranscripts(ctx context.Context) []Finding {
 		case r.Path != "":
 			all = append(all, d.unwhole(r)...)
 		case r.seen.IsZero():
-		case r.Kept != store.NotKept:
+		case r.Kept != archive.NotKept:
 			all = append(all, found(Note, string(r.Handle)+": its transcript is gone from where Claude has it; the archive keeps it", "nothing is lost: a resume puts it back", "nbs-worker resume "+string(r.Handle)))
 		default:
 			all = append(all, found(Failure, fmt.Sprintf("%s: the transcript of its conversation %s is gone; it was there on %s", r.Handle, r.SessionID, r.seen.UTC().Format(time.DateOnly)),
@@ -145,7 +145,7 @@ func (d *examination) unwhole(k keeping) []Finding {
 	loss, lossErr := d.LossOf(config, k.SessionID)
 	whole, wholeErr := d.CheckWhole(&k.record, config)
 	switch {
-	case k.Kept == store.Emptied && !k.seen.IsZero():
+	case k.Kept == archive.Emptied && !k.seen.IsZero():
 		return []Finding{found(Failure, string(k.Handle)+": its transcript is empty: "+k.Path, "it cannot be resumed; somebody has written into Claude's file",
 			"put the file back from a backup, or give the conversation up: nbs-worker resume "+string(k.Handle)+" --fresh")}
 	case agent.KindOf(wholeErr) == agent.Conflict:
@@ -173,7 +173,7 @@ func (d *examination) endingTranscripts(ctx context.Context) []Finding {
 		}
 		f := found(Note, fmt.Sprintf("%s: Claude will delete its transcript in %s, or has the right to now", r.Handle, agent.Count(max(0, int(r.LeftDays())), "day")),
 			"the archive keeps it: a resume will put it back", `to let Claude keep transcripts for ten years: set "cleanupPeriodDays": 3650 in `+cmp.Or(r.Source, r.settings))
-		if r.Kept != store.Linked && r.Kept != store.CopyFresh {
+		if r.Kept != archive.Linked && r.Kept != archive.CopyFresh {
 			f.Level, f.Why = Warning, "the archive does not have all of it: what is deleted cannot be resumed"
 			f.Fix = append([]string{"to keep it in the archive: nbs-worker session " + string(r.Handle)}, f.Fix...)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/watch"
 )
 
@@ -19,7 +20,7 @@ type EventQuery struct {
 	Follow  bool           // and those to come, until the context ends
 }
 
-func (q EventQuery) wants(e store.Event) bool {
+func (q EventQuery) wants(e journal.Event) bool {
 	return (len(q.Handles) == 0 || slices.ContainsFunc(q.Handles, e.Handle.Same)) && !e.At.Before(q.Since)
 }
 
@@ -27,8 +28,8 @@ func (q EventQuery) wants(e store.Event) bool {
 // that the journal was cut or replaced, and what follows is read from its beginning.
 // Errors: NotFound for an agent that has neither an event nor a record, and when the .nbs
 // that is followed is removed.
-func Events(ctx context.Context, s *store.Store, q EventQuery, visit func(store.Event) error, note func(string)) error {
-	tail := s.TailJournal()
+func Events(ctx context.Context, s *store.Store, q EventQuery, visit func(journal.Event) error, note func(string)) error {
+	tail := s.Journal().Tail()
 	defer tail.Close()
 	var changes *watch.Watch
 	if q.Follow {
@@ -40,9 +41,9 @@ func Events(ctx context.Context, s *store.Store, q EventQuery, visit func(store.
 	}
 	began := func() { note("the journal was cut or replaced; what follows is from its beginning") }
 	known := map[string]bool{}
-	var last []store.Event
+	var last []journal.Event
 	for past := q.Last > 0; ; past = false { // which the last ones are is known at the end
-		err := tail.Read(func(e store.Event) error {
+		err := tail.Read(func(e journal.Event) error {
 			known[e.Handle.Key()] = true
 			switch {
 			case !q.wants(e):

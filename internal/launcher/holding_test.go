@@ -6,6 +6,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/journal"
 )
 
 // However often a launcher tries to follow into a conversation that another has, the journal
@@ -70,10 +71,10 @@ func moveAlpha(t *testing.T, s *store.Store, id agent.SessionID) agent.Record {
 // events counts the events of the journal by their names.
 func events(t *testing.T, s *store.Store) map[string]int {
 	t.Helper()
-	tail := s.TailJournal()
+	tail := s.Journal().Tail()
 	defer tail.Close()
 	told := map[string]int{}
-	if err := tail.Read(func(e store.Event) error { told[e.Event]++; return nil }, func() {}); err != nil {
+	if err := tail.Read(func(e journal.Event) error { told[e.Event]++; return nil }, func() {}); err != nil {
 		t.Fatal(err)
 	}
 	return told

@@ -16,7 +16,7 @@ import (
 func Keep(ctx context.Context, in *store.Store, config claude.Config, r *agent.Record) error {
 	errs := []error{keep(ctx, in, config, r.SessionID)}
 	for _, previous := range r.PreviousSessions {
-		if !in.HasLink(previous.SessionID) { // what has one needs no look for the original
+		if !in.Archive().HasLink(previous.SessionID) { // what has one needs no look for the original
 			errs = append(errs, keep(ctx, in, config, previous.SessionID))
 		}
 	}
@@ -28,7 +28,7 @@ func keep(ctx context.Context, in *store.Store, config claude.Config, id agent.S
 	if err != nil || !found {
 		return err
 	}
-	err = in.KeepTranscript(ctx, id, transcript.Path)
+	err = in.Archive().Keep(ctx, id, transcript.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // it went this moment
 	}

@@ -25,6 +25,7 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/trust"
 )
 
@@ -176,7 +177,7 @@ func checkCurrent(r *agent.Record, id agent.Invocation) error {
 }
 
 func (l *Launcher) journal(ctx context.Context, event string, record *agent.Record, detail string) error {
-	return l.Store.Append(ctx, store.EventOf(record, stamp(l.Now()), event, detail))
+	return l.Store.Journal().Append(ctx, journal.EventOf(record, stamp(l.Now()), event, detail))
 }
 
 func (l *Launcher) holder(handle agent.Handle) store.Holder {

@@ -10,6 +10,7 @@ import (
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/journal"
 )
 
 // What a look writes down. Nobody's look fails because that could not be done.
@@ -105,7 +106,7 @@ func (o *Observer) noteCause(ctx context.Context, a *looked) {
 	if detail != "" {
 		what += ", " + detail
 	}
-	_ = o.Store.Append(ctx, store.EventOf(&noted, o.Seconds(), "found", what))
+	_ = o.Store.Journal().Append(ctx, journal.EventOf(&noted, o.Seconds(), "found", what))
 }
 
 // HookLead is how long the hooks may be ahead of the registry: a process that has ended

@@ -6,6 +6,9 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"nbs-worker/internal/store/journal"
+	"nbs-worker/internal/store/private"
 )
 
 const (
@@ -15,16 +18,16 @@ const (
 
 // Complain journals that something which happens many times a second does not work: for
 // each agent once a minute, and never in anybody's way.
-func (s *Store) Complain(ctx context.Context, event Event) error {
+func (s *Store) Complain(ctx context.Context, event journal.Event) error {
 	if err := s.prepare(); err != nil {
 		return err
 	}
-	lock, err := s.lockOnce(event.Handle.Key() + ".complaint")
+	lock, err := s.nbs.TryLock(event.Handle.Key() + ".complaint")
 	if err != nil || lock == nil {
 		return err
 	}
 	defer lock.Close()
-	name := locks + "/" + event.Handle.Key() + ".complaint"
+	name := private.Locks + "/" + event.Handle.Key() + ".complaint"
 	info, err := s.nbs.Stat(name)
 	if err != nil {
 		return err
@@ -38,5 +41,5 @@ func (s *Store) Complain(ctx context.Context, event Event) error {
 	}
 	_, err = f.WriteString("!\n")
 	event.Detail = strings.ToValidUTF8(event.Detail[:min(len(event.Detail), complaintLimit)], "")
-	return errors.Join(err, f.Close(), s.Append(ctx, event))
+	return errors.Join(err, f.Close(), s.journal.Append(ctx, event))
 }

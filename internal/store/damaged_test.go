@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/storetest"
 )
 
 func TestDamagedRecordIsALoudError(t *testing.T) {
@@ -35,7 +36,7 @@ func TestDamagedRecordIsALoudError(t *testing.T) {
 			t.Parallel()
 			s := newStore(t)
 			file := path(s, "sessions", "theologian.json")
-			writeFile(t, file, text)
+			storetest.Write(t, file, text)
 			noteSession(t, s, "somebody", "00000000-0000-4000-8000-000000000000")
 			noteSession(t, s, "theologian", otherID)
 			noteSession(t, s, "Theologian", aliceID)
@@ -57,7 +58,7 @@ func TestDamagedRecordIsALoudError(t *testing.T) {
 			}
 			_, err = s.Update(t.Context(), "theologian", func(*agent.Record) error { return nil })
 			wantDamage(t, err, file)
-			if got := readFile(t, file); got != text {
+			if got := storetest.Read(t, file); got != text {
 				t.Error("the damaged file was changed")
 			}
 		})
@@ -66,7 +67,7 @@ func TestDamagedRecordIsALoudError(t *testing.T) {
 
 func noteSession(t *testing.T, s *Store, handle agent.Handle, id agent.SessionID) {
 	t.Helper()
-	if err := s.Append(t.Context(), noted(handle, id)); err != nil {
+	if err := s.journal.Append(t.Context(), noted(handle, id)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -74,7 +75,7 @@ func noteSession(t *testing.T, s *Store, handle agent.Handle, id agent.SessionID
 // wantDamage checks that an error names the damaged file and a remedy.
 func wantDamage(t *testing.T, err error, file string) {
 	t.Helper()
-	wantKind(t, "damaged", err, agent.BadInput)
+	storetest.WantKind(t, "damaged", err, agent.BadInput)
 	if err == nil {
 		return
 	}
@@ -101,40 +102,6 @@ func TestDamagedRecordThatIsNoFile(t *testing.T) {
 	}
 }
 
-// The journal may be damaged too; what can be read of it counts.
-func TestLastSessionIDOfATornJournal(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	noteSession(t, s, "alice", otherID)
-	noteSession(t, s, "alice", aliceID)
-	f, err := os.OpenFile(path(s, "journal.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = f.WriteString("null\n[]\n{\"handle\":\"alice\",\"session_id\":\"--flag\"}\n{\"handle\":\"alice\",\"sess")
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := s.lastSessionID("alice"); got != aliceID {
-		t.Errorf("lastSessionID = %s; want %s", got, aliceID)
-	}
-}
-
-// A line longer than any of ours, such as a hole that a power cut left, hides nothing.
-func TestLastSessionIDBehindALineWithoutEnd(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	noteSession(t, s, "alice", otherID)
-	writeFile(t, path(s, journal), readFile(t, path(s, journal))+strings.Repeat("\x00", 3<<20)+"\n")
-	noteSession(t, s, "alice", aliceID)
-	if got := s.lastSessionID("alice"); got != aliceID {
-		t.Errorf("lastSessionID = %q; want %s", got, aliceID)
-	}
-}
-
 // A record of a newer program is whole, whatever its fields look like by then.
 func TestNewerRecordIsNeitherReadNorWritten(t *testing.T) {
 	t.Parallel()
@@ -144,16 +111,16 @@ func TestNewerRecordIsNeitherReadNorWritten(t *testing.T) {
 	} {
 		s := newStore(t)
 		file := path(s, "sessions", "theologian.json")
-		writeFile(t, file, text)
+		storetest.Write(t, file, text)
 		_, err := s.Load("theologian")
-		wantKind(t, "load", err, agent.Unfit)
+		storetest.WantKind(t, "load", err, agent.Unfit)
 		_, err = s.Update(t.Context(), "theologian", func(*agent.Record) error { return nil })
-		wantKind(t, "update", err, agent.Unfit)
-		wantKind(t, "insert", s.Insert(t.Context(), record("theologian")), agent.Conflict)
+		storetest.WantKind(t, "update", err, agent.Unfit)
+		storetest.WantKind(t, "insert", s.Insert(t.Context(), record("theologian")), agent.Conflict)
 		if hints := strings.Join(agent.HintsOf(err), " "); !strings.Contains(hints, "newer nbs-worker") || strings.Contains(hints, "mv ") {
 			t.Errorf("the hint is %q", hints)
 		}
-		if got := readFile(t, file); got != text {
+		if got := storetest.Read(t, file); got != text {
 			t.Error("the record was changed")
 		}
 	}
@@ -162,7 +129,7 @@ func TestNewerRecordIsNeitherReadNorWritten(t *testing.T) {
 func TestHandleSpelledByHandInAnotherCase(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	writeFile(t, path(s, "sessions", "Theologian.json"), legacy)
+	storetest.Write(t, path(s, "sessions", "Theologian.json"), legacy)
 	if _, err := s.Update(t.Context(), "theologian", func(r *agent.Record) error { r.PID = 7; return nil }); err != nil {
 		t.Fatal(err)
 	}
@@ -191,17 +158,17 @@ func TestRecordCutShortAtEveryByte(t *testing.T) {
 	s := newStoreWith(t, "alice")
 	noteSession(t, s, "alice", aliceID)
 	file := path(s, "sessions", "alice.json")
-	for _, whole := range []string{readFile(t, file), strings.ReplaceAll(legacy, "theologian", "alice")} {
+	for _, whole := range []string{storetest.Read(t, file), strings.ReplaceAll(legacy, "theologian", "alice")} {
 		end := len(strings.TrimRight(whole, "\n"))
 		for n := range end {
-			writeFile(t, file, whole[:n])
+			storetest.Write(t, file, whole[:n])
 			_, err := s.Load("alice")
 			wantDamage(t, err, file)
 			if t.Failed() {
 				t.Fatalf("cut after %d bytes of %d", n, end)
 			}
 		}
-		writeFile(t, file, whole[:end])
+		storetest.Write(t, file, whole[:end])
 		if _, err := s.Load("alice"); err != nil {
 			t.Errorf("without its last line break: %v", err)
 		}

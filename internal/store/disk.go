@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/store/private"
 )
 
 // Folder is the absolute path of .nbs.
@@ -21,9 +23,9 @@ var ErrNoLocks = errors.New("file locks do not work")
 // Errors: [ErrNoLocks], and those of writing.
 func (s *Store) ProveFlock() error {
 	dir, err := s.nbs.OpenRoot(".")
-	if _, lstatErr := s.nbs.Lstat(locks); lstatErr == nil {
+	if _, lstatErr := s.nbs.Lstat(private.Locks); lstatErr == nil {
 		_ = dir.Close()
-		dir, err = s.nbs.OpenRoot(locks)
+		dir, err = s.nbs.OpenRoot(private.Locks)
 	}
 	if err != nil {
 		return err
@@ -32,7 +34,7 @@ func (s *Store) ProveFlock() error {
 	name := fmt.Sprintf(".doctor.%d.%d", os.Getpid(), time.Now().UnixNano())
 	first, err := dir.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
-		return s.remedied(err)
+		return s.nbs.Remedied(err)
 	}
 	defer func() { _ = dir.Remove(name) }()
 	defer first.Close()

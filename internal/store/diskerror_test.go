@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/storetest"
 )
 
 // The disk refuses one system call of a write. The old stays, or the new is there and
@@ -29,15 +30,15 @@ func TestDiskErrorKeepsTheOldRecord(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			s := newStoreWith(t, "alice")
-			before := readFile(t, path(s, sessions, "alice.json"))
+			before := storetest.Read(t, path(s, sessions, "alice.json"))
 			out, end := rig.Tampered(t, rig.Command("update", s.Project()), c.call, c.how, c.n)
 			if end.ExitStatus() != 1 || !strings.Contains(out, c.says) {
 				t.Errorf("exit code %d: %s; want %q", end.ExitStatus(), out, c.says)
 			}
-			if after := readFile(t, path(s, sessions, "alice.json")); after != before {
+			if after := storetest.Read(t, path(s, sessions, "alice.json")); after != before {
 				t.Errorf("the record was changed: %s", after)
 			}
-			if got := names(t, path(s, sessions)); !slices.Equal(got, []string{"alice.json"}) {
+			if got := storetest.Names(t, path(s, sessions)); !slices.Equal(got, []string{"alice.json"}) {
 				t.Errorf("left are %v", got)
 			}
 		})
@@ -72,26 +73,12 @@ func TestDiskErrorOfANewRecord(t *testing.T) {
 	}
 }
 
-func TestDiskErrorInTheJournal(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ call, how string }{{"write", "error=ENOSPC"}, {"fsync", "error=EIO"}} {
-		s := newStore(t)
-		noteSession(t, s, "alice", aliceID)
-		out, end := rig.Tampered(t, rig.Command("append", s.Project()), c.call, c.how, 1)
-		if end.ExitStatus() != 1 || !strings.Contains(out, "write .nbs/journal.jsonl: ") {
-			t.Errorf("%s: exit code %d: %s", c.call, end.ExitStatus(), out)
-		}
-		noteSession(t, s, "bob", aliceID)
-		mustHoldWholeLines(t, s, 2, "bob")
-	}
-}
-
 func TestDiskErrorLeavesNoSecret(t *testing.T) {
 	t.Parallel()
 	for call, how := range map[string]string{"write": "error=ENOSPC", "renameat": "error=EIO"} {
 		s := newStore(t)
 		out, end := rig.Tampered(t, rig.Command("put-launch", s.Project()), call, how, 1)
-		if got := names(t, string(s.launches())); end.ExitStatus() != 1 || len(got) > 0 {
+		if got := storetest.Names(t, string(s.launches())); end.ExitStatus() != 1 || len(got) > 0 {
 			t.Errorf("%s: exit code %d: %s; left are %v", call, end.ExitStatus(), out, got)
 		}
 	}
@@ -107,7 +94,7 @@ func TestFullDiskHasARemedy(t *testing.T) {
 	if err == nil || !strings.Contains(string(out), want) {
 		t.Errorf("%v: %q; want %q", err, out, want)
 	}
-	if got := names(t, filepath.Join(project, ".nbs", sessions)); len(got) > 0 {
+	if got := storetest.Names(t, filepath.Join(project, ".nbs", sessions)); len(got) > 0 {
 		t.Errorf("left are %v", got)
 	}
 }

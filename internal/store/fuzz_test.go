@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/storetest"
 )
 
 // All that the store reads may have been written by somebody else, or by half.
@@ -16,7 +17,7 @@ import (
 // than an input.
 func newFuzzStore(f *testing.F) *Store {
 	f.Helper()
-	s, err := own(Create(memoryProject(f)))
+	s, err := own(Create(storetest.MemoryProject(f)))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -24,7 +25,6 @@ func newFuzzStore(f *testing.F) *Store {
 	if err := s.prepare(); err != nil {
 		f.Fatal(err)
 	}
-	must(s.Append(f.Context(), noted("alice", aliceID))) // a journal of its own, in no other's place
 	return s
 }
 
@@ -67,57 +67,6 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// What stands in the journal hides no event that is appended to it, and an id that it
-// gives is one that it names.
-func FuzzJournal(f *testing.F) {
-	line := `{"at":"2026-02-20T11:44:07Z","event":"start","handle":"alice","session_id":"` + string(aliceID) + `"}`
-	for _, text := range []string{
-		line + "\n", line, strings.ToUpper(line), line[:60], "\n\n" + line + "\r\n" + strings.Repeat("x", eventLimit) + "\n", "null\n[]\n{}",
-		strings.Replace(line, string(aliceID), "{"+string(aliceID)+"}", 1),
-	} {
-		f.Add([]byte(text), uint16(0))
-		f.Add([]byte(text), uint16(eventLimit-1))
-	}
-	f.Fuzz(func(t *testing.T, text []byte, longer uint16) {
-		text = append(bytes.Repeat([]byte{' '}, int(longer)), text...)
-		if id := lastSessionIDs(bytes.NewReader(text))["alice"]; id != "" {
-			parsed, err := agent.ParseSessionID(string(id))
-			if err != nil || parsed != id {
-				t.Errorf("the journal gives %q: %v", id, err)
-			}
-		}
-		appended := slices.Concat(text, []byte("\n"+strings.ReplaceAll(line, string(aliceID), string(otherID))+"\n"))
-		if id := lastSessionIDs(bytes.NewReader(appended))["alice"]; id != otherID {
-			t.Errorf("the last event is hidden: %q", id)
-		}
-	})
-}
-
-// Whatever stands in the journal and in its head, a line that is appended fits to it, and
-// the check of the chain finds nothing behind it to be wrong.
-func FuzzJournalChain(f *testing.F) {
-	first := `{"at":"2026-02-20T11:44:07Z","event":"start","handle":"alice","session_id":"` + string(aliceID) + `","prev":"` + string(firstSum) + `"}`
-	for _, text := range []string{first + "\n", first, "", "\n", "\x00\x00", "{\n{\n", first + "\n" + first + "\n", strings.Replace(first, `"prev"`, `"over":-1,"prev"`, 1)} {
-		f.Add([]byte(text), uint16(0), []byte(nil))
-		f.Add([]byte(text), uint16(eventLimit-1), head{size: int64(len(text)), sum: firstSum}.text())
-	}
-	s := newFuzzStore(f)
-	f.Fuzz(func(t *testing.T, text []byte, longer uint16, headText []byte) {
-		s.put(t, journal, slices.Concat(bytes.Repeat([]byte{' '}, int(longer)), text))
-		s.putHead(t, headText)
-		before := verified(t, s)
-		mustAppend(t, s, noted("bob", otherID))
-		after := verified(t, s)
-		if after.NoHead || before.Broken == nil && (after.Broken != nil || after.Links != before.Links+1) {
-			t.Errorf("before %+v, %v; after %+v, %v", before, before.Broken, after, after.Broken)
-		}
-		mustAppend(t, s, noted("bob", otherID))
-		if again := verified(t, s); (again.Broken == nil) != (after.Broken == nil) || after.Broken != nil && again.Broken.Line > after.Lines {
-			t.Errorf("first %v, then %v", after.Broken, again.Broken)
-		}
-	})
-}
-
 // A launch is taken whole, by its own invocation, and is then gone; any other file is
 // refused.
 func FuzzTakeLaunch(f *testing.F) {
@@ -131,7 +80,7 @@ func FuzzTakeLaunch(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		putIn(t, s.launches(), "alice.i.json", data)
 		launch, err := s.TakeLaunch("alice", "i")
-		_, gone := os.Stat(s.launches().path("alice.i.json"))
+		_, gone := os.Stat(s.launches().Path("alice.i.json"))
 		if (err == nil) != (gone != nil) || err == nil && launch.Invocation != "i" {
 			t.Errorf("TakeLaunch = %+v, %v; the file: %v", launch, err, gone)
 		}

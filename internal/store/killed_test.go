@@ -1,8 +1,6 @@
 package store
 
 import (
-	"encoding/json"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -11,6 +9,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/storetest"
 )
 
 // A writer is killed before each of its system calls in turn. What is then on disk is
@@ -52,25 +51,12 @@ func mustBeUsable(t *testing.T, s *Store) {
 		unlock()
 	}
 	for _, folder := range []string{path(s, sessions), string(s.launches())} {
-		for _, name := range names(t, folder) {
+		for _, name := range storetest.Names(t, folder) {
 			if strings.HasPrefix(name, ".") {
 				t.Errorf("the next verb left %s/%s", folder, name)
 			}
 		}
 	}
-}
-
-func names(t *testing.T, dir string) []string {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil && !os.IsNotExist(err) {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, entry := range entries {
-		names = append(names, entry.Name())
-	}
-	return names
 }
 
 func withAlice(t *testing.T) (project string) {
@@ -87,7 +73,7 @@ func TestKilledUpdateLeavesTheOldOrTheNewRecord(t *testing.T) {
 			t.Errorf("%+v, %v", r, err)
 		}
 		seen[r.PID]++
-		if got := names(t, path(s, sessions)); !slices.Equal(got, []string{"alice.json"}) {
+		if got := storetest.Names(t, path(s, sessions)); !slices.Equal(got, []string{"alice.json"}) {
 			t.Errorf("left are %v", got)
 		}
 		if r, err = s.Update(t.Context(), "alice", func(r *agent.Record) error { r.PID = 7; return nil }); err != nil || r.PID != 7 {
@@ -109,7 +95,7 @@ func mustHaveWholeBobOrNone(t *testing.T, s *Store, killed bool) {
 	r, err := s.Load("bob")
 	switch {
 	case err == nil && r.SessionID == aliceID:
-		wantKind(t, "a second insert", s.Insert(t.Context(), record("bob")), agent.Conflict)
+		storetest.WantKind(t, "a second insert", s.Insert(t.Context(), record("bob")), agent.Conflict)
 	case killed && agent.KindOf(err) == agent.NotFound:
 		if err := s.Insert(t.Context(), record("bob")); err != nil {
 			t.Error(err)
@@ -137,45 +123,10 @@ func TestKilledRemoveLeavesAWholeRecordOrNone(t *testing.T) {
 	})
 }
 
-func TestKilledAppendLosesNoOtherLine(t *testing.T) {
-	t.Parallel()
-	eachKill(t, "append", func(t *testing.T) string {
-		t.Helper()
-		s := newStore(t)
-		noteSession(t, s, "alice", aliceID)
-		noteSession(t, s, "bob", aliceID)
-		return s.Project()
-	}, func(s *Store, killed bool) {
-		if id := s.lastSessionID("alice"); id != otherID && (id != aliceID || !killed) {
-			t.Errorf("the journal names %q last", id)
-		}
-		noteSession(t, s, "carol", otherID)
-		mustHoldWholeLines(t, s, 3, "carol")
-	})
-}
-
-// mustHoldWholeLines checks that a journal has at least so many events, and which agent's the last is.
-func mustHoldWholeLines(t *testing.T, s *Store, least int, last agent.Handle) {
-	t.Helper()
-	text := readFile(t, path(s, journal))
-	whole, torn := []Event{}, 0
-	for line := range strings.Lines(text) {
-		var event Event
-		if err := json.Unmarshal([]byte(line), &event); err != nil {
-			torn++
-			continue
-		}
-		whole = append(whole, event)
-	}
-	if len(whole) < least || torn > 1 || whole[len(whole)-1].Handle != last || !strings.HasSuffix(text, "}\n") {
-		t.Errorf("%d events, %d torn lines:\n%s", len(whole), torn, text)
-	}
-}
-
 func TestKilledPutLaunchLeavesNoSecret(t *testing.T) {
 	t.Parallel()
 	eachKill(t, "put-launch", withAlice, func(s *Store, killed bool) {
-		if got := names(t, string(s.launches())); len(got) > 0 {
+		if got := storetest.Names(t, string(s.launches())); len(got) > 0 {
 			if launch, err := s.TakeLaunch("alice", "i"); err != nil || launch.Env[0] != secretLaunch.Env[0] {
 				t.Errorf("%v: %+v, %v", got, launch, err)
 			}
@@ -202,7 +153,7 @@ func TestLaunchThatNobodyTookIsRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 		unlock()
-		if got := names(t, string(s.launches())); len(got) != c.left {
+		if got := storetest.Names(t, string(s.launches())); len(got) != c.left {
 			t.Errorf("at %s: %v", c.at, got)
 		}
 	}
@@ -216,14 +167,14 @@ func TestSweepLeavesTheFileOfALiveWriter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, path(s, sessions, ".alice.json123"), "half")
+	storetest.Write(t, path(s, sessions, ".alice.json123"), "half")
 	for _, want := range []int{2, 1} {
 		unlock, err := s.LockVerb("Alice", "stop", time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
 		unlock()
-		if got := names(t, path(s, sessions)); len(got) != want {
+		if got := storetest.Names(t, path(s, sessions)); len(got) != want {
 			t.Errorf("left are %v; want %d", got, want)
 		}
 		end()

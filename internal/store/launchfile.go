@@ -13,6 +13,9 @@ import (
 	"nbs-worker/internal/agent"
 )
 
+// launchLimit is in bytes. The kernel takes environments of a few megabytes.
+const launchLimit = 8 << 20
+
 // Launch is what a verb hands to the launcher that it starts, past every command
 // line: the caller's environment, which may hold secrets, and the prompt.
 type Launch struct {
@@ -57,7 +60,7 @@ func (s *Store) PutLaunch(handle agent.Handle, launch Launch) error {
 		return err
 	}
 	name := launchFile(handle, launch.Invocation)
-	if err := s.launches().handOver(name, launch, launchLimit); err != nil {
+	if err := s.launches().HandOver(name, launch, launchLimit); err != nil {
 		return err
 	}
 	return s.dropLaunches(handle, name)
@@ -76,14 +79,14 @@ func (s *Store) TakeLaunch(handle agent.Handle, id agent.Invocation) (Launch, er
 		return Launch{}, agent.ErrSuperseded
 	}
 	if err != nil {
-		return Launch{}, fmt.Errorf("take %s: %w", s.launches().path(name), err)
+		return Launch{}, fmt.Errorf("take %s: %w", s.launches().Path(name), err)
 	}
 	return launch, nil
 }
 
 // takeAway removes a launch file. Errors: [fs.ErrNotExist].
 func (s *Store) takeAway(name string) error {
-	dir, err := s.launches().open()
+	dir, err := s.launches().Open()
 	if err != nil {
 		return err
 	}
@@ -93,7 +96,7 @@ func (s *Store) takeAway(name string) error {
 
 // readLaunch reads the launch of one start. Errors: [fs.ErrNotExist] when there is none.
 func (s *Store) readLaunch(name string, id agent.Invocation) (Launch, error) {
-	data, err := s.launches().read(name, launchLimit)
+	data, err := s.launches().Read(name, launchLimit)
 	if err != nil {
 		return Launch{}, err
 	}
@@ -111,11 +114,11 @@ func (s *Store) readLaunch(name string, id agent.Invocation) (Launch, error) {
 func (s *Store) DropLaunch(handle agent.Handle) error { return s.dropLaunches(handle, "") }
 
 func (s *Store) dropLaunches(handle agent.Handle, but string) error {
-	names, err := s.launches().names()
+	names, err := s.launches().Names()
 	if err != nil {
 		return err
 	}
-	return s.launches().remove(slices.DeleteFunc(names, func(name string) bool {
+	return s.launches().Remove(slices.DeleteFunc(names, func(name string) bool {
 		return !isLaunchOf(handle, name) || name == but
 	})...)
 }

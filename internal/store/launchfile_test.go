@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/storetest"
 )
 
 func TestLaunchIsTakenOnce(t *testing.T) {
@@ -28,7 +29,7 @@ func TestLaunchIsTakenOnce(t *testing.T) {
 		t.Errorf("the secret stays on disk: %v", entries)
 	}
 	_, err = s.TakeLaunch("alice", "i")
-	wantKind(t, "a second time", err, agent.Conflict)
+	storetest.WantKind(t, "a second time", err, agent.Conflict)
 }
 
 // A launcher that comes late must not take away what a later start left for its own.
@@ -41,7 +42,7 @@ func TestLaunchOfAnotherStartIsLeft(t *testing.T) {
 		}
 	}
 	_, err := s.TakeLaunch("alice", "first")
-	wantKind(t, "the superseded start", err, agent.Conflict)
+	storetest.WantKind(t, "the superseded start", err, agent.Conflict)
 	if got, err := s.TakeLaunch("alice", "second"); err != nil || got.Invocation != "second" {
 		t.Errorf("the newer start: %+v, %v", got, err)
 	}
@@ -77,7 +78,7 @@ func TestDamagedLaunchIsNamed(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	putIn(t, s.launches(), "alice.i.json", []byte("{"))
-	if _, err := s.TakeLaunch("alice", "i"); err == nil || !strings.Contains(err.Error(), s.launches().path("alice.i.json")) {
+	if _, err := s.TakeLaunch("alice", "i"); err == nil || !strings.Contains(err.Error(), s.launches().Path("alice.i.json")) {
 		t.Errorf("TakeLaunch = %v; want an error that names the file", err)
 	}
 }
@@ -95,5 +96,5 @@ func TestDropLaunch(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := s.TakeLaunch("alice", "i")
-	wantKind(t, "after that", err, agent.Conflict)
+	storetest.WantKind(t, "after that", err, agent.Conflict)
 }

@@ -9,14 +9,15 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/private"
 )
 
 // Leftover is a file of somebody who was killed: half written, or never taken.
 type Leftover struct {
 	Path string // absolute
 	Age  time.Duration
-	in   tree   // where it is, outside of the project; else noTree
-	name string // there, or below .nbs
+	in   private.Tree // where it is, outside of the project; else private.NoTree
+	name string       // there, or below .nbs
 }
 
 // Leftovers lists temporary files and launch files that are older than the age.
@@ -27,8 +28,8 @@ func (s *Store) Leftovers(now time.Time, age time.Duration) []Leftover {
 			left = append(left, l)
 		}
 	}
-	for _, sub := range []string{sessions, statuses, locks} {
-		names, _ := s.names(sub) // of none there are none
+	for _, sub := range []string{sessions, statuses, private.Locks} {
+		names, _ := s.nbs.Names(sub) // of none there are none
 		for _, name := range names {
 			name = sub + "/" + name
 			if info, err := s.nbs.Lstat(name); err == nil && info.Mode().IsRegular() && isTemporary(filepath.Base(name)) {
@@ -36,7 +37,7 @@ func (s *Store) Leftovers(now time.Time, age time.Duration) []Leftover {
 			}
 		}
 	}
-	old, _ := s.names(oldLaunches)
+	old, _ := s.nbs.Names(oldLaunches)
 	for _, name := range old { // of an earlier version; the next verb removes them too
 		name = oldLaunches + "/" + name
 		if info, err := s.nbs.Lstat(name); err == nil {
@@ -44,10 +45,10 @@ func (s *Store) Leftovers(now time.Time, age time.Duration) []Leftover {
 		}
 	}
 	launches := s.launches()
-	names, _ := launches.names()
+	names, _ := launches.Names()
 	for _, name := range names {
-		if stat, err := launches.stat(name); err == nil {
-			add(Leftover{Path: launches.path(name), in: launches, name: name}, time.Unix(stat.Mtim.Unix()))
+		if stat, err := launches.Stat(name); err == nil {
+			add(Leftover{Path: launches.Path(name), in: launches, name: name}, time.Unix(stat.Mtim.Unix()))
 		}
 	}
 	return left
@@ -68,15 +69,15 @@ func (s *Store) RemoveLeftover(l Leftover, now time.Time, age time.Duration) err
 	if err != nil {
 		return err
 	}
-	if l.in != noTree {
-		return l.in.remove(l.name)
+	if l.in != private.NoTree {
+		return l.in.Remove(l.name)
 	}
 	return s.nbs.Remove(l.name)
 }
 
 // LostReports lists the reports of agents that have no record, by key.
 func (s *Store) LostReports() ([]agent.Handle, error) {
-	names, err := s.names(statuses)
+	names, err := s.nbs.Names(statuses)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -15,17 +13,11 @@ import (
 	"github.com/gofrs/flock"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/private"
 )
 
-// Lock files are never removed: whoever unlinks one lets a second holder in. A
-// lock ends with its holder, however that dies. Go opens them close-on-exec, so no
-// child, above all no tmux server, can inherit one. The function that ends a lock must
-// be kept: without it the file is closed by the garbage collector.
-
-const (
-	recordLockWait = 5 * time.Second
-	verbWait       = 5 * time.Second
-)
+// verbWait is for how long a verb that ends an agent waits for another.
+const verbWait = 5 * time.Second
 
 // Holder says who holds a lock. It is written into the lock file.
 type Holder struct {
@@ -74,8 +66,8 @@ func (s *Store) AwaitVerb(ctx context.Context, handle agent.Handle, verb string,
 		if agent.KindOf(err) != agent.Conflict || ctx.Err() != nil {
 			return unlock, err
 		}
-		free := s.lock(verbLock(handle), os.O_CREATE|os.O_RDWR)
-		if lockWithin(ctx, free) == nil { // else LockVerb says why
+		free := s.nbs.LockFile(verbLock(handle), os.O_CREATE|os.O_RDWR)
+		if private.LockWithin(ctx, free) == nil { // else LockVerb says why
 			_ = free.Close()
 		}
 	}
@@ -100,7 +92,7 @@ func (s *Store) VerbHolder(handle agent.Handle) (Holder, bool) {
 }
 
 // VerbLock is the file of an agent's verb lock.
-func (s *Store) VerbLock(handle agent.Handle) string { return s.lockPath(verbLock(handle)) }
+func (s *Store) VerbLock(handle agent.Handle) string { return s.nbs.LockPath(verbLock(handle)) }
 
 // LeaseHolder says who signed the lease of a conversation and has not let go of it since, or
 // was killed.
@@ -127,9 +119,9 @@ func (s *Store) tryLock(name string, holder Holder, taken func(by string) error)
 	retry := time.NewTicker(signatureRetry)
 	defer retry.Stop()
 	for deadline := time.Now().Add(signatureWait); ; <-retry.C {
-		lock, err := s.lockOnce(name)
+		lock, err := s.nbs.TryLock(name)
 		if err != nil {
-			return nil, s.lockFailed(name, err)
+			return nil, s.nbs.LockFailed(name, err)
 		}
 		if lock != nil {
 			return s.locked(lock, name, holder), nil
@@ -158,80 +150,20 @@ const (
 	verbLimit      = 20 // bytes
 )
 
-// lockOnce returns nil when somebody else has the lock.
-func (s *Store) lockOnce(name string) (*flock.Flock, error) {
-	lock := s.lock(name, os.O_CREATE|os.O_RDWR)
-	locked, err := lock.TryLock()
-	if errors.Is(err, syscall.EROFS) { // what was there before is locked all the same: stop must be able to end an agent
-		lock = s.lock(name, os.O_RDONLY)
-		if locked, err = lock.TryLock(); errors.Is(err, fs.ErrNotExist) {
-			err = syscall.EROFS
-		}
-	}
-	if err != nil || !locked {
-		return nil, errors.Join(err, lock.Close())
-	}
-	return lock, nil
-}
-
 // lockRecord takes the short lock of a read-modify-write. Holders keep it for
 // milliseconds. Errors: Conflict after five seconds.
 func (s *Store) lockRecord(ctx context.Context, handle agent.Handle) (func(), error) {
-	ctx, cancel := context.WithTimeout(ctx, recordLockWait)
-	defer cancel()
-	lock := s.recordLock(handle)
-	err := lockWithin(ctx, lock)
+	unlock, err := s.nbs.Lock(ctx, recordLockName(handle))
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, agent.Errorf(agent.Conflict, "the record stayed locked for %s", recordLockWait)
+		return nil, agent.Errorf(agent.Conflict, "the record stayed locked for %s", private.LockWait)
 	}
 	if err != nil {
-		return nil, s.lockFailed(recordLockName(handle), err)
+		return nil, s.nbs.LockFailed(recordLockName(handle), err)
 	}
-	return func() { _ = lock.Close() }, nil
-}
-
-// lockWithin waits for a lock in the kernel. Who asks for it again and again instead
-// finds it free by chance only, when others are quick to take it.
-func lockWithin(ctx context.Context, lock *flock.Flock) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	granted := make(chan error, 1)
-	go func() { granted <- lock.Lock() }()
-	select {
-	case err := <-granted:
-		return err
-	case <-ctx.Done():
-		go func() { // it is granted some day, to nobody
-			if <-granted == nil {
-				_ = lock.Close()
-			}
-		}()
-		return ctx.Err()
-	}
+	return unlock, nil
 }
 
 func recordLockName(handle agent.Handle) string { return handle.Key() + ".record" }
-
-func (s *Store) recordLock(handle agent.Handle) *flock.Flock {
-	return s.lock(recordLockName(handle), os.O_CREATE|os.O_RDWR)
-}
-
-// lock makes a new object for each acquisition: one object locked twice succeeds
-// twice.
-func (s *Store) lock(name string, flag int) *flock.Flock {
-	return flock.New(s.lockPath(name), flock.SetFlag(flag|syscall.O_NOFOLLOW), flock.SetPermissions(0o600))
-}
-
-func (s *Store) lockPath(name string) string { return filepath.Join(s.project, folder, locks, name) }
-
-func (s *Store) lockFailed(name string, err error) error {
-	failure := agent.Errorf(agent.Failed, "lock %s/%s/%s: %w", folder, locks, name, s.remedied(err))
-	if errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.EISDIR) {
-		return failure.Hint("no lock file of ours; look at what it is, then remove it: rm -r %s", shellWord(s.lockPath(name)))
-	}
-	return failure
-}
 
 // sign writes the holder into its lock file, or empties the file for nil.
 func (s *Store) sign(name string, holder *Holder) error {
@@ -244,7 +176,7 @@ func (s *Store) sign(name string, holder *Holder) error {
 		line = append(line, '\n')
 		text = line
 	}
-	f, err := s.nbs.OpenFile(locks+"/"+name, os.O_WRONLY|os.O_TRUNC, 0o600)
+	f, err := s.nbs.OpenFile(private.Locks+"/"+name, os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
@@ -254,7 +186,7 @@ func (s *Store) sign(name string, holder *Holder) error {
 
 func (s *Store) readHolder(name string) (Holder, error) {
 	var holder Holder
-	data, err := s.read(locks, name, fileLimit)
+	data, err := s.nbs.Read(private.Locks, name, fileLimit)
 	if err != nil {
 		return holder, err
 	}

@@ -13,28 +13,29 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/storetest"
 )
 
 func TestVerbLockExcludesInAnyCase(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	unlock, err := s.LockVerb("Alice", "spawn", someTime())
+	unlock, err := s.LockVerb("Alice", "spawn", storetest.SomeTime())
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.LockVerb("alice", "stop", someTime())
-	wantKind(t, "second holder", err, agent.Conflict)
+	_, err = s.LockVerb("alice", "stop", storetest.SomeTime())
+	storetest.WantKind(t, "second holder", err, agent.Conflict)
 	want := "spawn Alice, pid " + strconv.Itoa(os.Getpid()) + ", since 2026-02-20T11:44:07Z"
 	if err != nil && !strings.Contains(err.Error(), want) {
 		t.Errorf("%v; want the holder: %s", err, want)
 	}
-	if other, err := s.LockVerb("bob", "stop", someTime()); err != nil {
+	if other, err := s.LockVerb("bob", "stop", storetest.SomeTime()); err != nil {
 		t.Errorf("another agent's lock: %v", err)
 	} else {
 		other()
 	}
 	unlock()
-	again, err := s.LockVerb("alice", "stop", someTime())
+	again, err := s.LockVerb("alice", "stop", storetest.SomeTime())
 	if err != nil {
 		t.Fatalf("after unlock: %v", err)
 	}
@@ -46,8 +47,8 @@ func TestVerbLockEndsWithItsHolder(t *testing.T) {
 	s := newStore(t)
 	holder := rig.StartChild(t, rig.Command("verb", s.Project(), "alice"))
 	pid := holder.Said()
-	_, err := s.LockVerb("alice", "stop", someTime())
-	wantKind(t, "second holder", err, agent.Conflict)
+	_, err := s.LockVerb("alice", "stop", storetest.SomeTime())
+	storetest.WantKind(t, "second holder", err, agent.Conflict)
 	if err != nil && !strings.Contains(err.Error(), "resume alice, pid "+strconv.Itoa(pid)) {
 		t.Errorf("%v; want the holder, pid %d", err, pid)
 	}
@@ -55,7 +56,7 @@ func TestVerbLockEndsWithItsHolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	rig.Eventually(t, "the lock is free", func() bool {
-		unlock, err := s.LockVerb("alice", "stop", someTime())
+		unlock, err := s.LockVerb("alice", "stop", storetest.SomeTime())
 		if err == nil {
 			unlock()
 		}
@@ -66,12 +67,12 @@ func TestVerbLockEndsWithItsHolder(t *testing.T) {
 func TestReleasedLockNamesNobody(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	unlock, err := s.LockVerb("alice", "spawn", someTime())
+	unlock, err := s.LockVerb("alice", "spawn", storetest.SomeTime())
 	if err != nil {
 		t.Fatal(err)
 	}
 	unlock()
-	if text := readFile(t, path(s, "locks", "alice.verb")); text != "" {
+	if text := storetest.Read(t, path(s, "locks", "alice.verb")); text != "" {
 		t.Errorf("the lock file still says %q", text)
 	}
 }
@@ -79,12 +80,12 @@ func TestReleasedLockNamesNobody(t *testing.T) {
 func TestLeaseExcludes(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	release, err := s.AcquireLease(aliceID, Holder{PID: 7, Verb: "run", Handle: "alice", Since: someTime()})
+	release, err := s.AcquireLease(aliceID, Holder{PID: 7, Verb: "run", Handle: "alice", Since: storetest.SomeTime()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = s.AcquireLease(aliceID, Holder{Handle: "bob"})
-	wantKind(t, "second holder", err, agent.Conflict)
+	storetest.WantKind(t, "second holder", err, agent.Conflict)
 	if err != nil && (!strings.Contains(err.Error(), string(aliceID)) || !strings.Contains(err.Error(), "run alice, pid 7")) {
 		t.Errorf("%v; want the conversation and its holder", err)
 	}
@@ -131,15 +132,15 @@ func TestLeaseIsNotInherited(t *testing.T) {
 func TestUnsignedLockIsStillALock(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	unlock, err := s.LockVerb("alice", "spawn", someTime())
+	unlock, err := s.LockVerb("alice", "spawn", storetest.SomeTime())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer unlock()
 	for what, text := range map[string]string{"empty": "", "torn": `{"pid":`, "hostile": "\x1b]0;x\x07"} {
-		writeFile(t, path(s, "locks", "alice.verb"), text)
-		_, err := s.LockVerb("alice", "stop", someTime())
-		wantKind(t, what, err, agent.Conflict)
+		storetest.Write(t, path(s, "locks", "alice.verb"), text)
+		_, err := s.LockVerb("alice", "stop", storetest.SomeTime())
+		storetest.WantKind(t, what, err, agent.Conflict)
 		if err != nil && (!strings.Contains(err.Error(), "did not sign") || strings.Contains(err.Error(), "\x1b")) {
 			t.Errorf("%s: %q", what, err)
 		}
@@ -211,13 +212,13 @@ func TestLockThatIsLetGoThisMomentIsTaken(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "alice")
 	for range 50 {
-		leaving, err := s.lockOnce("alice.verb")
+		leaving, err := s.nbs.TryLock("alice.verb")
 		if err != nil || leaving == nil {
 			t.Fatal(err)
 		}
 		outcome := make(chan error)
 		go func() {
-			unlock, err := s.LockVerb("alice", "stop", someTime())
+			unlock, err := s.LockVerb("alice", "stop", storetest.SomeTime())
 			if err == nil {
 				unlock()
 			}

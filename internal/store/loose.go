@@ -5,13 +5,16 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"nbs-worker/internal/store/archive"
+	"nbs-worker/internal/store/private"
 )
 
 // Loose is a file or folder of .nbs that is not as private as we make them.
 type Loose struct {
 	Path  string // absolute
 	Mode  fs.FileMode
-	Owner int
+	Owner uint32
 	name  string // below .nbs
 }
 
@@ -23,15 +26,15 @@ func (s *Store) Loose() ([]Loose, error) {
 		if err != nil {
 			return nil //nolint:nilerr // it went away meanwhile, or is another's folder, which is listed
 		}
-		if filepath.Dir(name) == oldTranscripts {
+		if filepath.Dir(name) == archive.OldFolder {
 			return nil // second names of Claude's own files, of earlier versions
 		}
 		info, err := entry.Info()
 		if err != nil || info.Mode().Type()&^fs.ModeDir != 0 {
 			return nil //nolint:nilerr // the same; or a link or a pipe, whose mode means nothing
 		}
-		owner := int(info.Sys().(*syscall.Stat_t).Uid)
-		if owner != os.Geteuid() || info.Mode().Perm()&0o077 != 0 {
+		owner := info.Sys().(*syscall.Stat_t).Uid
+		if int(owner) != os.Geteuid() || info.Mode().Perm()&0o077 != 0 {
 			loose = append(loose, Loose{Path: filepath.Join(s.Folder(), name), Mode: info.Mode(), Owner: owner, name: name})
 		}
 		return nil
@@ -40,7 +43,10 @@ func (s *Store) Loose() ([]Loose, error) {
 }
 
 // Own tells whether the file is this user's, and nobody else could have written it.
-func (l Loose) Own() bool { return l.Owner == os.Geteuid() && l.Mode.Perm()&0o022 == 0 }
+func (l Loose) Own() bool { return int(l.Owner) == os.Geteuid() && l.Mode.Perm()&0o022 == 0 }
+
+// TakeOver is the remedy for one of another owner.
+func (l Loose) TakeOver() string { return private.TakeOver(l.Path, l.Owner) }
 
 // Tighten takes the rights of others away.
 func (s *Store) Tighten(l Loose) error { return s.nbs.Chmod(l.name, l.Mode.Perm()&0o700) }

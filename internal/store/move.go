@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/journal"
 )
 
 // Move changes a record, as [Store.Update] does, where the change may find that the
@@ -20,5 +21,5 @@ func (s *Store) Move(ctx context.Context, handle agent.Handle, at time.Time, cha
 		return r, nil, err
 	}
 	reason := r.PreviousSessions[len(r.PreviousSessions)-1].Reason
-	return r, s.Append(ctx, EventOf(&r, at.UTC().Truncate(time.Second), "moved", reason+", from "+string(from))), nil
+	return r, s.journal.Append(ctx, journal.EventOf(&r, at.UTC().Truncate(time.Second), "moved", reason+", from "+string(from))), nil
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -11,30 +10,14 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/storetest"
 )
 
 // plantLink puts a link in place of a file in .nbs, to a file outside, and checks at
 // the end of the test that nobody followed it.
 func plantLink(t *testing.T, s *Store, names ...string) {
 	t.Helper()
-	plantAt(t, path(s, names...))
-}
-
-// plantAt is plantLink of a path.
-func plantAt(t *testing.T, at string) {
-	t.Helper()
-	target := filepath.Join(t.TempDir(), "target")
-	const untouched = "untouched\n"
-	writeFile(t, target, untouched)
-	_ = os.Remove(at)
-	if err := os.Symlink(target, at); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if got := readFile(t, target); got != untouched {
-			t.Errorf("the target of a planted link holds %q", got)
-		}
-	})
+	storetest.Plant(t, path(s, names...))
 }
 
 func TestPlantedRecordIsRefused(t *testing.T) {
@@ -42,10 +25,10 @@ func TestPlantedRecordIsRefused(t *testing.T) {
 	s := newStore(t)
 	plantLink(t, s, "sessions", "alice.json")
 	_, err := s.Load("alice")
-	wantKind(t, "load", err, agent.BadInput)
-	wantKind(t, "insert", s.Insert(t.Context(), record("alice")), agent.Conflict)
+	storetest.WantKind(t, "load", err, agent.BadInput)
+	storetest.WantKind(t, "insert", s.Insert(t.Context(), record("alice")), agent.Conflict)
 	_, err = s.Update(t.Context(), "alice", func(*agent.Record) error { return nil })
-	wantKind(t, "update", err, agent.BadInput)
+	storetest.WantKind(t, "update", err, agent.BadInput)
 }
 
 func TestPlantedLinkToAnotherRecordIsRefused(t *testing.T) {
@@ -55,7 +38,7 @@ func TestPlantedLinkToAnotherRecordIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := s.Load("bob")
-	wantKind(t, "load", err, agent.BadInput)
+	storetest.WantKind(t, "load", err, agent.BadInput)
 }
 
 func TestPlantedLocksAreRefused(t *testing.T) {
@@ -64,12 +47,12 @@ func TestPlantedLocksAreRefused(t *testing.T) {
 	plantLink(t, s, "locks", "alice.verb")
 	plantLink(t, s, "locks", "alice.record")
 	plantLink(t, s, "locks", string(aliceID)+".lease")
-	_, err := s.LockVerb("alice", "stop", someTime())
-	wantKind(t, "verb lock", err, agent.Failed)
+	_, err := s.LockVerb("alice", "stop", storetest.SomeTime())
+	storetest.WantKind(t, "verb lock", err, agent.Failed)
 	_, err = s.AcquireLease(aliceID, Holder{})
-	wantKind(t, "lease", err, agent.Failed)
+	storetest.WantKind(t, "lease", err, agent.Failed)
 	_, err = s.Update(t.Context(), "alice", func(*agent.Record) error { return nil })
-	wantKind(t, "update", err, agent.Failed)
+	storetest.WantKind(t, "update", err, agent.Failed)
 }
 
 func TestPlantedFolderIsRefused(t *testing.T) {
@@ -84,7 +67,7 @@ func TestPlantedFolderIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := Open(s.Project())
-		wantKind(t, folder, err, agent.BadInput)
+		storetest.WantKind(t, folder, err, agent.BadInput)
 		if entries, _ := os.ReadDir(outside); len(entries) != 0 {
 			t.Errorf("%s: written outside: %v", folder, entries)
 		}
@@ -101,12 +84,12 @@ func TestRecordThatOthersCanWriteIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := s.Load("alice")
-	wantKind(t, "load", err, agent.BadInput)
+	storetest.WantKind(t, "load", err, agent.BadInput)
 	if hints := strings.Join(agent.HintsOf(err), " "); !strings.Contains(hints, "chmod 600 '"+file+"'") {
 		t.Errorf("no remedy: %q", hints)
 	}
 	_, err = s.Update(t.Context(), "alice", func(*agent.Record) error { return nil })
-	wantKind(t, "update", err, agent.BadInput)
+	storetest.WantKind(t, "update", err, agent.BadInput)
 	if err := os.Chmod(file, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +106,7 @@ func TestRecordOfAnotherUserIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := s.Load("alice")
-	wantKind(t, "load", err, agent.BadInput)
+	storetest.WantKind(t, "load", err, agent.BadInput)
 }
 
 // Whoever opens a pipe waits until somebody opens its other end.
@@ -131,7 +114,7 @@ func TestPlantedPipesAreNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	mustMake(t, s.launches())
-	for _, at := range []string{path(s, "sessions", "alice.json"), s.launches().path("alice.i.json"), path(s, "journal.jsonl")} {
+	for _, at := range []string{path(s, "sessions", "alice.json"), s.launches().Path("alice.i.json"), path(s, "journal.jsonl")} {
 		if err := syscall.Mkfifo(at, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -140,9 +123,9 @@ func TestPlantedPipesAreNotWaitedFor(t *testing.T) {
 	go func() {
 		defer close(done)
 		_, err := s.Load("alice")
-		wantKind(t, "load", err, agent.BadInput)
+		storetest.WantKind(t, "load", err, agent.BadInput)
 		_, err = s.TakeLaunch("alice", "i")
-		wantKind(t, "take launch", err, agent.Failed)
+		storetest.WantKind(t, "take launch", err, agent.Failed)
 	}()
 	rig.Eventually(t, "the pipes are refused", func() bool {
 		select {
@@ -154,20 +137,11 @@ func TestPlantedPipesAreNotWaitedFor(t *testing.T) {
 	})
 }
 
-func TestPlantedJournalIsRefused(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	plantLink(t, s, "journal.jsonl")
-	if err := s.Append(t.Context(), Event{Event: "spawn", Handle: "alice"}); err == nil {
-		t.Error("the journal was written through a link")
-	}
-}
-
 func TestPlantedLaunchFileIsReplacedAndNotFollowed(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	mustMake(t, s.launches())
-	plantAt(t, s.launches().path("alice.i.json"))
+	storetest.Plant(t, s.launches().Path("alice.i.json"))
 	if _, err := s.TakeLaunch("alice", "i"); err == nil {
 		t.Error("a launch was read through a link")
 	}
@@ -183,7 +157,7 @@ func TestPlantedLaunchFileIsReplacedAndNotFollowed(t *testing.T) {
 func TestLeftoverOfAKilledWriterIsNoRecord(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "alice")
-	writeFile(t, path(s, "sessions", ".alice.json1234567"), `{"handle":`)
+	storetest.Write(t, path(s, "sessions", ".alice.json1234567"), `{"handle":`)
 	plantLink(t, s, "sessions", ".bob.json")
 	handles, err := s.Handles()
 	if len(handles) != 1 || err != nil {
@@ -200,25 +174,25 @@ func TestPlantedFilesInsideTheFolder(t *testing.T) {
 		"socket":           func(at, _ string) error { return syscall.Mknod(at, syscall.S_IFSOCK|0o600, 0) },
 	} {
 		s := newStoreWith(t, "alice")
-		before := readFile(t, path(s, sessions, "alice.json"))
+		before := storetest.Read(t, path(s, sessions, "alice.json"))
 		mustMake(t, s.launches())
-		for at, alice := range map[string]string{path(s, "sessions/bob.json"): "alice.json", path(s, journal): "sessions/alice.json", s.launches().path("bob.i.json"): path(s, "sessions/alice.json")} {
+		for at, alice := range map[string]string{path(s, "sessions/bob.json"): "alice.json", s.journal.Path(): "sessions/alice.json", s.launches().Path("bob.i.json"): path(s, "sessions/alice.json")} {
 			if err := plant(at, alice); err != nil {
 				t.Fatal(err)
 			}
 		}
 		_, err := s.Load("bob")
-		wantKind(t, what+": load", err, agent.BadInput)
-		if err := s.Append(t.Context(), noted("alice", aliceID)); err == nil || !strings.Contains(err.Error(), ".nbs/journal.jsonl: not a regular file") {
+		storetest.WantKind(t, what+": load", err, agent.BadInput)
+		if err := s.journal.Append(t.Context(), noted("alice", aliceID)); err == nil || !strings.Contains(err.Error(), ".nbs/journal.jsonl: not a regular file") {
 			t.Errorf("%s: append: %v", what, err)
 		}
-		if id := s.lastSessionID("alice"); id != "" {
+		if id := s.journal.LastSessionID("alice"); id != "" {
 			t.Errorf("%s: the journal names %s", what, id)
 		}
 		if _, err := s.TakeLaunch("bob", "i"); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 			t.Errorf("%s: launch: %v", what, err)
 		}
-		if after := readFile(t, path(s, sessions, "alice.json")); after != before {
+		if after := storetest.Read(t, path(s, sessions, "alice.json")); after != before {
 			t.Errorf("%s: the record was changed: %s", what, after)
 		}
 	}
@@ -239,7 +213,7 @@ func TestPlantedTemporaryFileIsNotFollowed(t *testing.T) {
 	if _, err := s.Update(t.Context(), "alice", func(*agent.Record) error { return nil }); err != nil {
 		t.Error(err)
 	}
-	if got := names(t, path(s, sessions)); len(got) != 1 {
+	if got := storetest.Names(t, path(s, sessions)); len(got) != 1 {
 		t.Errorf("left are %v", got)
 	}
 }

@@ -14,12 +14,12 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/google/renameio/v2"
+	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/storetest"
 )
 
 // countUp plays the writer of the power cuts: it writes 1, 2, 3 ... into alice's record
@@ -53,7 +53,7 @@ func counter(role, project string) (write func(n int) error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := s.LockVerb("alice", "spawn", someTime())
+	unlock, err := s.LockVerb("alice", "spawn", storetest.SomeTime())
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func numbered(n int) []byte {
 	r := record("alice")
 	r.PID = n
 	text, err := json.Marshal(r)
-	must(err)
+	storetest.Must(err)
 	return text
 }
 

@@ -9,11 +9,14 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/journal"
+	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/store/storetest"
 )
 
 const (
-	aliceID = agent.SessionID("4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11")
-	otherID = agent.SessionID("11111111-2222-4333-8444-555555555555")
+	aliceID = storetest.AliceID
+	otherID = storetest.OtherID
 )
 
 // newStore makes a project without agents. The first verb makes what is in .nbs.
@@ -24,7 +27,7 @@ func newStore(t *testing.T) *Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	unlock, err := s.LockVerb("nobody", "spawn", someTime())
+	unlock, err := s.LockVerb("nobody", "spawn", storetest.SomeTime())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +41,7 @@ func newStore(t *testing.T) *Store {
 func record(handle agent.Handle) agent.Record {
 	return agent.Record{
 		Schema: agent.Schema, Handle: handle, SessionID: aliceID, Model: "opus", TmuxSession: "nbs-" + string(handle) + "-live",
-		Started: someTime(), ProjectRoot: "/srv/project",
+		Started: storetest.SomeTime(), ProjectRoot: "/srv/project",
 	}
 }
 
@@ -57,33 +60,10 @@ func path(s *Store, names ...string) string {
 	return filepath.Join(append([]string{s.Project(), ".nbs"}, names...)...)
 }
 
-func writeFile(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func readFile(t *testing.T, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
-func wantKind(t *testing.T, what string, err error, want agent.Kind) {
-	t.Helper()
-	if err == nil || agent.KindOf(err) != want {
-		t.Errorf("%s: %v (kind %d); want kind %d", what, err, agent.KindOf(err), want)
-	}
-}
-
 func TestEverythingIsPrivate(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "alice")
-	unlock, err := s.LockVerb("alice", "spawn", someTime())
+	unlock, err := s.LockVerb("alice", "spawn", storetest.SomeTime())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,11 +76,11 @@ func TestEverythingIsPrivate(t *testing.T) {
 	if err := s.PutLaunch("alice", Launch{Invocation: "i"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Append(t.Context(), Event{Event: "spawn", Handle: "alice"}); err != nil {
+	if err := s.journal.Append(t.Context(), journal.Event{Event: "spawn", Handle: "alice"}); err != nil {
 		t.Fatal(err)
 	}
 	rig.MustBePrivate(t, path(s), 10)
-	if got := readFile(t, path(s, ".gitignore")); got != "*\n" {
+	if got := storetest.Read(t, path(s, ".gitignore")); got != "*\n" {
 		t.Errorf(".gitignore is %q", got)
 	}
 }
@@ -108,13 +88,13 @@ func TestEverythingIsPrivate(t *testing.T) {
 func TestCreateLeavesWhatIsThere(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "alice")
-	writeFile(t, path(s, ".gitignore"), "mine\n")
+	storetest.Write(t, path(s, ".gitignore"), "mine\n")
 	again, err := own(Create(s.Project()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer again.Close()
-	unlock, err := again.LockVerb("alice", "resume", someTime())
+	unlock, err := again.LockVerb("alice", "resume", storetest.SomeTime())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +102,7 @@ func TestCreateLeavesWhatIsThere(t *testing.T) {
 	if _, err := again.Load("alice"); err != nil {
 		t.Error(err)
 	}
-	if got := readFile(t, path(s, ".gitignore")); got != "mine\n" {
+	if got := storetest.Read(t, path(s, ".gitignore")); got != "mine\n" {
 		t.Errorf(".gitignore is %q", got)
 	}
 }
@@ -153,15 +133,15 @@ func TestWithoutProject(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	_, err := Find(dir)
-	wantKind(t, "find", err, agent.NotFound)
+	storetest.WantKind(t, "find", err, agent.NotFound)
 	_, err = Open(dir)
-	wantKind(t, "open", err, agent.NotFound)
+	storetest.WantKind(t, "open", err, agent.NotFound)
 	if hints := strings.Join(agent.HintsOf(err), " "); !strings.Contains(hints, "--root") {
 		t.Errorf("the hints do not say what to do: %q", hints)
 	}
 	s := Absent(dir)
 	_, err = s.Load("alice")
-	wantKind(t, "load", err, agent.NotFound)
+	storetest.WantKind(t, "load", err, agent.NotFound)
 	if handles, err := s.Handles(); len(handles) != 0 || err != nil {
 		t.Errorf("Handles() = %v, %v", handles, err)
 	}
@@ -189,7 +169,7 @@ func TestOpenRefusesWhatOthersCanWrite(t *testing.T) {
 			}
 			for what, open := range map[string]func(string) (*Store, error){"open": Open, "create": Create} {
 				_, err := open(s.Project())
-				wantKind(t, what+" .nbs/"+folder, err, agent.BadInput)
+				storetest.WantKind(t, what+" .nbs/"+folder, err, agent.BadInput)
 				if hints := strings.Join(agent.HintsOf(err), " "); !strings.Contains(hints, "chmod 700 '"+path(s, folder)) {
 					t.Errorf("%s: no remedy: %q", what, hints)
 				}
@@ -201,7 +181,7 @@ func TestOpenRefusesWhatOthersCanWrite(t *testing.T) {
 func TestOpenRefusesWhatIsNotOurs(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 { // only root can give a folder away; to others, / is somebody else's
-		wantKind(t, "a folder of root", checkPrivate("/"), agent.BadInput)
+		storetest.WantKind(t, "a folder of root", private.Check("/"), agent.BadInput)
 		return
 	}
 	s := newStore(t)
@@ -209,7 +189,7 @@ func TestOpenRefusesWhatIsNotOurs(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := own(Open(s.Project()))
-	wantKind(t, "a folder of nobody", err, agent.BadInput)
+	storetest.WantKind(t, "a folder of nobody", err, agent.BadInput)
 }
 
 func TestOpenRefusesWhatIsNoFolder(t *testing.T) {
@@ -228,15 +208,15 @@ func TestOpenRefusesWhatIsNoFolder(t *testing.T) {
 			t.Errorf("%s: Find passes it by: %s, %v", what, found, err)
 		}
 		_, err := own(Open(project))
-		wantKind(t, "open a "+what, err, agent.BadInput)
+		storetest.WantKind(t, "open a "+what, err, agent.BadInput)
 		_, err = own(Create(project))
-		wantKind(t, "create at a "+what, err, agent.BadInput)
+		storetest.WantKind(t, "create at a "+what, err, agent.BadInput)
 	}
 }
 
 func TestHintsCanBePasted(t *testing.T) {
 	t.Parallel()
-	if got, want := shellWord("/a b/it's; $(x)"), `'/a b/it'\''s; $(x)'`; got != want {
+	if got, want := agent.ShellWord("/a b/it's; $(x)"), `'/a b/it'\''s; $(x)'`; got != want {
 		t.Errorf("shellWord = %s; want %s", got, want)
 	}
 }

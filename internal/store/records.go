@@ -13,6 +13,15 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/smallfile"
+	"nbs-worker/internal/store/private"
+)
+
+// The sizes in bytes beyond which a file of ours is damaged.
+const (
+	fileLimit = 1 << 20
+	// newRecordLimit is for a record in which nothing has happened yet. Twenty exits, with
+	// last screens full of characters that JSON spells with six, have room in the rest.
+	newRecordLimit = 400 << 10
 )
 
 // Handles lists the agents that have a record, sorted, whether or not the record
@@ -58,7 +67,7 @@ const recordsLimit = 64 << 20
 
 // Records opens the folder of the records.
 func (s *Store) Records() (Records, error) {
-	dir, err := s.open(sessions)
+	dir, err := s.nbs.Files(sessions)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Records{store: s, none: true}, nil
 	}
@@ -119,12 +128,12 @@ func (r Records) Load(handle agent.Handle, into *agent.Record) (damage error) {
 		}
 		return nil
 	}
-	err := s.view(r.dir, sessions, recordFile(name), fileLimit, look)
+	err := s.nbs.View(r.dir, sessions, recordFile(name), fileLimit, look)
 	if errors.Is(err, fs.ErrNotExist) {
 		if name, err = s.spelling(handle); err != nil {
 			return err
 		}
-		err = s.view(r.dir, sessions, recordFile(name), fileLimit, look)
+		err = s.nbs.View(r.dir, sessions, recordFile(name), fileLimit, look)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // it was removed this moment
@@ -185,7 +194,7 @@ func (s *Store) Insert(ctx context.Context, record agent.Record) error {
 		return err
 	}
 	// Room is left for what is written down of its starts and ends.
-	return errors.Join(s.writeJSON(sessions, recordFile(record.Handle), &record, newRecordLimit), s.syncFolders())
+	return errors.Join(s.nbs.WriteJSON(sessions, recordFile(record.Handle), &record, newRecordLimit), s.syncFolders())
 }
 
 // CheckFree checks that no agent has the handle, in any case.
@@ -236,19 +245,19 @@ func (s *Store) Remove(ctx context.Context, handle agent.Handle) error {
 	if err != nil {
 		return err
 	}
-	return s.remove(sessions, recordFile(name))
+	return s.nbs.Delete(sessions, recordFile(name))
 }
 
 func (s *Store) write(record *agent.Record) error {
 	if err := record.Validate(); err != nil {
 		return err
 	}
-	return s.writeJSON(sessions, recordFile(record.Handle), record, fileLimit)
+	return s.nbs.WriteJSON(sessions, recordFile(record.Handle), record, fileLimit)
 }
 
 // spelling finds the handle as its record's file spells it.
 func (s *Store) spelling(handle agent.Handle) (agent.Handle, error) {
-	if s.nbs != nil {
+	if s.nbs.Made() {
 		if _, err := s.nbs.Lstat(recordPath(handle)); err == nil {
 			return handle, nil
 		}
@@ -282,8 +291,8 @@ func (s *Store) absent(handle agent.Handle) error {
 func (s *Store) damaged(handle agent.Handle, cause error) error {
 	path := s.absolute(handle)
 	err := agent.Errorf(agent.BadInput, "the record %s is damaged: %w", agent.Quote(path), cause).
-		Hint("keep the file and move it aside: %s", moveTo(path, ".damaged"))
-	if id := s.lastSessionID(handle); id != "" {
+		Hint("keep the file and move it aside: %s", private.MoveTo(path, ".damaged"))
+	if id := s.journal.LastSessionID(handle); id != "" {
 		return err.Hint("then take the conversation up again: nbs-worker spawn %s --session-id %s", handle, id)
 	}
 	return err
@@ -292,25 +301,17 @@ func (s *Store) damaged(handle agent.Handle, cause error) error {
 // tooMuch says of a record why it was not read.
 func (s *Store) tooMuch(handle agent.Handle) error {
 	return agent.Errorf(agent.BadInput, "the record was not read: those before it have more than %s in all", agent.Bytes(recordsLimit)).
-		Hint("to see which are large: ls -lS %s", shellWord(s.project+"/"+folder+"/"+sessions)).
+		Hint("to see which are large: ls -lS %s", agent.ShellWord(s.project+"/"+folder+"/"+sessions)).
 		Hint("to look at this agent: nbs-worker session %s", handle)
 }
 
 // MoveAside is the command by which a person takes a record out of use, and keeps it.
-func (s *Store) MoveAside(handle agent.Handle) string { return moveTo(s.absolute(handle), ".old") }
+func (s *Store) MoveAside(handle agent.Handle) string {
+	return private.MoveTo(s.absolute(handle), ".old")
+}
 
 func (s *Store) absolute(handle agent.Handle) string {
 	return s.project + "/" + folder + "/" + recordPath(handle)
-}
-
-// names lists a folder, unsorted.
-func (s *Store) names(sub string) ([]string, error) {
-	dir, err := s.nbs.Open(sub)
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	return dir.Readdirnames(-1)
 }
 
 func recordFile(handle agent.Handle) string { return string(handle) + ".json" }

@@ -12,6 +12,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/storetest"
 )
 
 // legacy is a record as the original tools wrote it.
@@ -28,7 +29,7 @@ func TestInsertedRecordIsLoaded(t *testing.T) {
 			t.Errorf("Load(%s) = %+v, %v", spelled, got, err)
 		}
 	}
-	if text := readFile(t, path(s, "sessions", "Alice.json")); !strings.HasSuffix(text, "}\n") || !strings.Contains(text, "\n  \"schema\": 1") {
+	if text := storetest.Read(t, path(s, "sessions", "Alice.json")); !strings.HasSuffix(text, "}\n") || !strings.Contains(text, "\n  \"schema\": 1") {
 		t.Errorf("the record is not for people: %s", text)
 	}
 }
@@ -36,17 +37,17 @@ func TestInsertedRecordIsLoaded(t *testing.T) {
 func TestInsertConflictsInAnyCase(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "Alice")
-	before := readFile(t, path(s, "sessions", "Alice.json"))
+	before := storetest.Read(t, path(s, "sessions", "Alice.json"))
 	for _, handle := range []agent.Handle{"Alice", "alice", "aLICE"} {
 		taken := record(handle)
 		taken.SessionID = otherID
 		err := s.Insert(t.Context(), taken)
-		wantKind(t, string(handle), err, agent.Conflict)
+		storetest.WantKind(t, string(handle), err, agent.Conflict)
 		if hints := strings.Join(agent.HintsOf(err), " "); !strings.Contains(hints, "resume Alice") {
 			t.Errorf("the hint does not name the agent: %q", hints)
 		}
 	}
-	if after := readFile(t, path(s, "sessions", "Alice.json")); after != before {
+	if after := storetest.Read(t, path(s, "sessions", "Alice.json")); after != before {
 		t.Error("the record was changed")
 	}
 }
@@ -56,10 +57,10 @@ func TestInsertRefusesAnInvalidRecord(t *testing.T) {
 	s := newStore(t)
 	bad := record("alice")
 	bad.SessionID = "x; rm -rf ~"
-	wantKind(t, "insert", s.Insert(t.Context(), bad), agent.BadInput)
+	storetest.WantKind(t, "insert", s.Insert(t.Context(), bad), agent.BadInput)
 	bad = record("alice")
 	bad.InitialPrompt = strings.Repeat("x", fileLimit)
-	wantKind(t, "a record beyond the limit", s.Insert(t.Context(), bad), agent.BadInput)
+	storetest.WantKind(t, "a record beyond the limit", s.Insert(t.Context(), bad), agent.BadInput)
 	if handles, err := s.Handles(); len(handles) != 0 || err != nil {
 		t.Errorf("Handles() = %v, %v; want none", handles, err)
 	}
@@ -95,9 +96,9 @@ func TestHandlesAreSortedRecords(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"notes.txt", "bad name.json", "-x.json", "alice.json.damaged", ".json"} {
-		writeFile(t, path(s, "sessions", name), "x")
+		storetest.Write(t, path(s, "sessions", name), "x")
 	}
-	writeFile(t, path(s, "sessions", "broken.json"), "x")
+	storetest.Write(t, path(s, "sessions", "broken.json"), "x")
 	got, err := s.Handles()
 	if diff := cmp.Diff([]agent.Handle{"Bob", "alice", "broken", "zoe"}, got); diff != "" || err != nil {
 		t.Errorf("%v, -want +got:\n%s", err, diff)
@@ -108,16 +109,16 @@ func TestNobody(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "alice")
 	_, err := s.Load("alic")
-	wantKind(t, "load", err, agent.NotFound)
+	storetest.WantKind(t, "load", err, agent.NotFound)
 	_, err = s.Update(t.Context(), "nobody", func(*agent.Record) error { return nil })
-	wantKind(t, "update", err, agent.NotFound)
-	wantKind(t, "remove", s.Remove(t.Context(), "nobody"), agent.NotFound)
+	storetest.WantKind(t, "update", err, agent.NotFound)
+	storetest.WantKind(t, "remove", s.Remove(t.Context(), "nobody"), agent.NotFound)
 }
 
 func TestUpdateThatFailsWritesNothing(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "alice")
-	before := readFile(t, path(s, "sessions", "alice.json"))
+	before := storetest.Read(t, path(s, "sessions", "alice.json"))
 	refusal := errors.New("no")
 	for what, change := range map[string]func(*agent.Record) error{
 		"an error":          func(r *agent.Record) error { r.PID = 7; return refusal },
@@ -130,7 +131,7 @@ func TestUpdateThatFailsWritesNothing(t *testing.T) {
 	if _, err := s.Update(t.Context(), "alice", func(*agent.Record) error { return refusal }); !errors.Is(err, refusal) {
 		t.Errorf("the cause is lost: %v", err)
 	}
-	if after := readFile(t, path(s, "sessions", "alice.json")); after != before {
+	if after := storetest.Read(t, path(s, "sessions", "alice.json")); after != before {
 		t.Errorf("the record was changed: %s", after)
 	}
 }
@@ -142,13 +143,13 @@ func TestProjectOfTheOriginalTools(t *testing.T) {
 	if err := os.MkdirAll(project+"/.nbs/sessions", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, project+"/.nbs/sessions/theologian.json", legacy)
+	storetest.Write(t, project+"/.nbs/sessions/theologian.json", legacy)
 	s, err := own(Open(project))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	unlock, err := s.LockVerb("theologian", "resume", someTime())
+	unlock, err := s.LockVerb("theologian", "resume", storetest.SomeTime())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +164,7 @@ func TestProjectOfTheOriginalTools(t *testing.T) {
 	if err != nil || got.Schema != 0 || got.PID != 7 || got.Model != "opus" {
 		t.Errorf("Update = %+v, %v", got, err)
 	}
-	if text := readFile(t, path(s, "sessions", "theologian.json")); !strings.Contains(text, `"mood": {`) {
+	if text := storetest.Read(t, path(s, "sessions", "theologian.json")); !strings.Contains(text, `"mood": {`) {
 		t.Errorf("an unknown field is lost: %s", text)
 	}
 }
@@ -208,7 +209,7 @@ func TestConcurrentUpdatesLoseNothing(t *testing.T) {
 func TestRemoveKeepsTheLockFiles(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "Alice")
-	unlock, err := s.LockVerb("alice", "dismiss", someTime())
+	unlock, err := s.LockVerb("alice", "dismiss", storetest.SomeTime())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +218,7 @@ func TestRemoveKeepsTheLockFiles(t *testing.T) {
 	}
 	unlock()
 	_, err = s.Load("Alice")
-	wantKind(t, "load", err, agent.NotFound)
+	storetest.WantKind(t, "load", err, agent.NotFound)
 	for _, name := range []string{"alice.verb", "alice.record"} {
 		if _, err := os.Stat(path(s, "locks", name)); err != nil {
 			t.Errorf("%v: whoever unlinks a lock file lets a second holder in", err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"nbs-worker/internal/agent"
@@ -16,7 +15,7 @@ const reportLimit = 1 << 16 // bytes; a report has some hundred
 // Report reads what the agent's claude said of itself last. A report that is absent or
 // damaged is empty: it may be lost without harm.
 func (s *Store) Report(handle agent.Handle) agent.Report {
-	data, err := s.read(statuses, reportFile(handle), reportLimit)
+	data, err := s.nbs.Read(statuses, reportFile(handle), reportLimit)
 	if err != nil {
 		return agent.Report{}
 	}
@@ -35,7 +34,7 @@ type Reports struct {
 
 // Reports opens the folder of the reports. Without one there are none.
 func (s *Store) Reports() Reports {
-	dir, err := s.open(statuses)
+	dir, err := s.nbs.Files(statuses)
 	return Reports{dir: dir, none: err != nil}
 }
 
@@ -70,16 +69,14 @@ func (s *Store) UpdateReport(ctx context.Context, handle agent.Handle, change fu
 	if err := s.prepare(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, recordLockWait)
-	defer cancel()
-	lock := s.lock(handle.Key()+".status", os.O_CREATE|os.O_RDWR)
-	if err := lockWithin(ctx, lock); err != nil {
-		return s.lockFailed("status", err)
+	unlock, err := s.nbs.Lock(ctx, handle.Key()+".status")
+	if err != nil {
+		return s.nbs.LockFailed("status", err)
 	}
-	defer lock.Close()
+	defer unlock()
 	report := s.Report(handle)
 	change(&report)
-	return s.handOver(statuses, reportFile(handle), report, reportLimit)
+	return s.nbs.HandOver(statuses, reportFile(handle), report, reportLimit)
 }
 
 // RemoveReport forgets what an agent said.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/storetest"
 )
 
 // Hooks of one agent run side by side: none takes away what another wrote.
@@ -82,10 +83,10 @@ func TestGaugesOfMany(t *testing.T) {
 		}
 	}
 	used := 16
-	activity := &agent.Activity{State: agent.Idle, Hook: "Stop", At: someTime()}
-	said := agent.Gauge{Tokens: 7, Window: 100, UsedPercent: &used, CostUSD: 0.5, At: someTime()}
+	activity := &agent.Activity{State: agent.Idle, Hook: "Stop", At: storetest.SomeTime()}
+	said := agent.Gauge{Tokens: 7, Window: 100, UsedPercent: &used, CostUSD: 0.5, At: storetest.SomeTime()}
 	write(agent.Report{Invocation: "i", SessionID: r.SessionID, Activity: activity, Gauge: &said})
-	if got := gauge(); got == nil || got.Tokens != 7 || got.Window != 100 || *got.UsedPercent != 16 || got.CostUSD != 0.5 || !got.At.Equal(someTime()) {
+	if got := gauge(); got == nil || got.Tokens != 7 || got.Window != 100 || *got.UsedPercent != 16 || got.CostUSD != 0.5 || !got.At.Equal(storetest.SomeTime()) {
 		t.Errorf("%+v; want %+v", got, said)
 	}
 	write(agent.Report{Invocation: "earlier", SessionID: r.SessionID, Gauge: &said})

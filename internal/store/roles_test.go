@@ -10,6 +10,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/journal"
+	"nbs-worker/internal/store/storetest"
 )
 
 // newPID is what the role "update" writes.
@@ -33,25 +35,25 @@ func playRole(words []string) {
 		return
 	}
 	if strings.HasPrefix(role, "count-up") {
-		must(countUp(role, project, len(words) > 2))
+		storetest.Must(countUp(role, project, len(words) > 2))
 		return
 	}
 	s, err := own(Open(project))
-	must(err)
+	storetest.Must(err)
 	unlock := func() {}
 	defer func() { unlock() }()
 	switch role {
 	case "verb":
-		unlock, err = s.LockVerb(agent.Handle(words[2]), "resume", someTime())
+		unlock, err = s.LockVerb(agent.Handle(words[2]), "resume", storetest.SomeTime())
 	case "lease-with-child":
-		unlock, err = s.AcquireLease(aliceID, Holder{PID: os.Getpid(), Verb: "run", Handle: "alice", Since: someTime()})
-		must(err)
+		unlock, err = s.AcquireLease(aliceID, Holder{PID: os.Getpid(), Verb: "run", Handle: "alice", Since: storetest.SomeTime()})
+		storetest.Must(err)
 		rig.StartBelow(false, "stay", project)
 	case "count":
 		n, _ := strconv.Atoi(words[2])
-		must(count(context.Background(), s, n))
+		storetest.Must(count(context.Background(), s, n))
 	}
-	must(err)
+	storetest.Must(err)
 	rig.Stay()
 }
 
@@ -63,9 +65,7 @@ var changes = map[string]func(project string) error{
 	}),
 	"insert":       changing(func(ctx context.Context, s *Store) error { return s.Insert(ctx, record("bob")) }),
 	"remove":       changing(func(ctx context.Context, s *Store) error { return s.Remove(ctx, "alice") }),
-	"append":       changing(func(ctx context.Context, s *Store) error { return s.Append(ctx, noted("alice", otherID)) }),
-	"keep":         changing(keepOnce),
-	"restore":      changing(restoreOnce),
+	"append":       changing(func(ctx context.Context, s *Store) error { return s.journal.Append(ctx, noted("alice", otherID)) }),
 	"put-launch":   changing(func(_ context.Context, s *Store) error { return s.PutLaunch("alice", secretLaunch) }),
 	"first-spawn":  func(project string) error { return spawnFirst(project, "") },
 	"large-insert": func(project string) error { return spawnFirst(project, strings.Repeat("x", 100<<10)) },
@@ -76,7 +76,7 @@ func spawnFirst(project, prompt string) error {
 	if err != nil {
 		return err
 	}
-	unlock, err := s.LockVerb("bob", "spawn", someTime())
+	unlock, err := s.LockVerb("bob", "spawn", storetest.SomeTime())
 	if err != nil {
 		return err
 	}
@@ -97,6 +97,6 @@ func changing(change func(context.Context, *Store) error) func(project string) e
 }
 
 // noted is a line of the journal.
-func noted(handle agent.Handle, id agent.SessionID) Event {
-	return Event{At: someTime(), Event: "start", Handle: handle, SessionID: id}
+func noted(handle agent.Handle, id agent.SessionID) journal.Event {
+	return journal.Event{At: storetest.SomeTime(), Event: "start", Handle: handle, SessionID: id}
 }

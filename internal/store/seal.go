@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/trust"
 )
 
@@ -49,7 +50,7 @@ func (s *Store) ChangedSinceSealed(r *agent.Record) []string {
 
 func (s *Store) sealed(r *agent.Record) error {
 	if s.keeper == nil {
-		return errNoTree
+		return private.ErrNoTree
 	}
 	return s.keeper.CheckFields(recordKind, r.LaunchFields(), r.Seal)
 }
@@ -57,7 +58,7 @@ func (s *Store) sealed(r *agent.Record) error {
 // seal vouches for a record.
 func (s *Store) seal(r *agent.Record) (err error) {
 	if s.keeper == nil {
-		return errNoTree
+		return private.ErrNoTree
 	}
 	r.Seal, err = s.keeper.SealFields(recordKind, r.LaunchFields())
 	return err
@@ -71,7 +72,7 @@ func (s *Store) reseal(r *agent.Record, fields []agent.Field, seal *agent.Seal) 
 		return nil
 	}
 	if s.keeper == nil {
-		return errNoTree
+		return private.ErrNoTree
 	}
 	err := s.keeper.CheckFields(recordKind, fields, seal)
 	if errors.Is(err, trust.ErrSeal) {

@@ -5,6 +5,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/store/private"
 )
 
 // Signature is what is written in a lock file, and where that file is.
@@ -16,7 +18,7 @@ type Signature struct {
 
 // Signatures lists the lock files that name a holder.
 func (s *Store) Signatures() []Signature {
-	names, err := s.names(locks)
+	names, err := s.nbs.Names(private.Locks)
 	if err != nil {
 		return nil
 	}
@@ -26,7 +28,7 @@ func (s *Store) Signatures() []Signature {
 		if err != nil {
 			continue
 		}
-		info, err := s.nbs.Lstat(locks + "/" + name)
+		info, err := s.nbs.Lstat(private.Locks + "/" + name)
 		if err != nil {
 			continue
 		}
@@ -40,7 +42,7 @@ func (s *Store) Signatures() []Signature {
 // WipeSignature removes the signature of a holder that is gone, under the lock itself: one
 // that is held, or was signed anew, stays.
 func (s *Store) WipeSignature(stale Signature) (wiped bool, err error) {
-	lock, err := s.lockOnce(stale.Name)
+	lock, err := s.nbs.TryLock(stale.Name)
 	if err != nil || lock == nil {
 		return false, err
 	}

@@ -1,13 +1,19 @@
 // Package store keeps .nbs/: the records of agents, what their hooks report, the locks and
-// leases and the journal. No other package touches that folder. It keeps besides, in private
-// folders of the user's outside of every project, what no agent may reach: a second name of
-// transcripts, the heads of journals and the one-shot launch files.
+// leases, and the one-shot launch files, which are in a private folder of the user's outside of
+// every project. It hands out what happened ([Store.Journal]) and what is kept of transcripts
+// ([Store.Archive]). No package but those in this tree touches .nbs or the folders outside.
 //
-// What is written is private (0600 in 0700), atomic and durable: a temporary file,
-// fsync, rename, fsync of the folder. Only what the next look or hook makes again, the
-// reports and the names of transcripts, is not synced. A reader takes no lock. A damaged
-// file is an error that names the file and the remedy; it is never read as empty. All
-// access below .nbs goes through [os.Root], so that no name and no planted link leads out.
+//   - What is written is private, atomic and durable; see package private. Not synced are reports,
+//     which the next hook makes again, and launch files, which end with this boot. A reader takes
+//     no lock.
+//   - A verb that changes an agent's life begins with its verb lock; who runs a conversation holds
+//     its lease for as long. Nobody waits for either without a limit.
+//   - The short locks are taken in this order, each after those before it or alone: status, record,
+//     journal. The archive's is taken alone.
+//   - A record is written under its record lock, a report under its status lock, a launch file by
+//     the holder of the verb lock. Only the launcher that a launch file is for takes it.
+//   - A damaged file is an error that names the file and the remedy; it is never read as empty, but
+//     for a report, which may be lost without harm.
 //
 // The package knows nothing of processes, tmux or Claude Code, and must not import
 // the packages that do.
@@ -17,52 +23,55 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/archive"
+	"nbs-worker/internal/store/journal"
+	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/trust"
 )
 
 const (
 	folder   = ".nbs"
 	sessions = "sessions"
-	locks    = "locks"
 	statuses = "status"
 )
 
-var folders = []string{sessions, locks, statuses}
+var folders = []string{sessions, private.Locks, statuses}
 
 // Store is one project's .nbs folder.
 type Store struct {
-	project string   // absolute path of the folder that holds .nbs
-	nbs     *os.Root // .nbs itself; nil when it is not made yet
-	dir     *os.File // the same, for reading
+	project string // absolute path of the folder that holds .nbs
+	nbs     *private.Folder
 
 	keeper  *trust.Keeper // nil: nothing can be sealed
 	home    trust.Home    // "": nobody knows where the user's state is kept
 	runtime string        // absolute path; "": as home
 
-	remembered memory
+	journal *journal.Journal
+	archive *archive.Archive
 }
 
 // Project is the absolute path of the project root.
 func (s *Store) Project() string { return s.project }
 
 // Close releases the folder.
-func (s *Store) Close() error {
-	if s.nbs == nil {
-		return nil
-	}
-	return errors.Join(s.dir.Close(), s.nbs.Close())
-}
+func (s *Store) Close() error { return s.nbs.Close() }
 
 // Absent is the store of a project that has no .nbs yet, for plans: it has no
 // agents and cannot be written.
-func Absent(project string) *Store { return &Store{project: project} }
+func Absent(project string) *Store {
+	return in(project, private.Unmade(filepath.Join(project, folder)))
+}
+
+func in(project string, nbs *private.Folder) *Store {
+	s := &Store{project: project, nbs: nbs}
+	s.UseHome("")
+	return s
+}
 
 // Has tells whether another project has a record of the handle.
 func Has(project string, handle agent.Handle) bool {
@@ -77,7 +86,17 @@ func Has(project string, handle agent.Handle) bool {
 
 // UseHome says where the user's state is: the archive of kept transcripts and the heads of
 // journals, and what lasts until a launcher has read it where [Store.RunIn] says nothing else.
-func (s *Store) UseHome(home trust.Home) { s.home = home }
+func (s *Store) UseHome(home trust.Home) {
+	s.home = home
+	s.journal = journal.In(s.nbs, s.heads(), s.ProjectHash())
+	s.archive = archive.Of(s.kept(), s.nbs)
+}
+
+// Journal is what happened in the project.
+func (s *Store) Journal() *journal.Journal { return s.journal }
+
+// Archive is what is kept of transcripts.
+func (s *Store) Archive() *archive.Archive { return s.archive }
 
 // Home is the user's state folder; "" where none is known.
 func (s *Store) Home() trust.Home { return s.home }
@@ -93,25 +112,25 @@ func (s *Store) Runtime() string {
 	return s.runtime
 }
 
-// archive is the folder of the transcripts that are kept, of all projects of the user.
-func (s *Store) archive() tree { return s.inHome("transcripts") }
+// kept is the folder of the transcripts that are kept, of all projects of the user.
+func (s *Store) kept() private.Tree { return s.inHome("transcripts") }
 
 // heads is the folder of the heads of journals, a file a project.
-func (s *Store) heads() tree { return s.inHome("journals") }
+func (s *Store) heads() private.Tree { return s.inHome("journals") }
 
-func (s *Store) inHome(name string) tree {
+func (s *Store) inHome(name string) private.Tree {
 	if s.home == "" {
-		return noTree
+		return private.NoTree
 	}
-	return tree(s.home.Path(name))
+	return private.Tree(s.home.Path(name))
 }
 
 // launches is the folder of the project's launch files.
-func (s *Store) launches() tree {
+func (s *Store) launches() private.Tree {
 	if s.Runtime() == "" {
-		return noTree
+		return private.NoTree
 	}
-	return tree(filepath.Join(s.Runtime(), s.ProjectHash(), "launch"))
+	return private.Tree(filepath.Join(s.Runtime(), s.ProjectHash(), "launch"))
 }
 
 // ProjectHash names a project by its path.
@@ -121,19 +140,27 @@ func (s *Store) ProjectHash() string {
 	return hex.EncodeToString(sum[:enough])
 }
 
+// CheckOutside tells what keeps the user's folders outside of the project from being used; it
+// changes nothing.
+func (s *Store) CheckOutside() []error {
+	if s.home == "" {
+		return []error{private.ErrNoTree}
+	}
+	var errs []error
+	for _, t := range []private.Tree{s.kept(), s.heads(), s.launches()} {
+		if err := t.CheckWritable(); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errs
+}
+
 // Exists tells whether the project has its .nbs.
-func (s *Store) Exists() bool { return s.nbs != nil }
+func (s *Store) Exists() bool { return s.nbs.Made() }
 
 // Gone tells whether the .nbs that was opened is no longer the project's: it was removed or
 // moved away, with the project or without, even when another was made in its place since.
-func (s *Store) Gone() bool {
-	there, err := os.Lstat(s.Folder())
-	if err != nil {
-		return errors.Is(err, fs.ErrNotExist)
-	}
-	opened, err := s.dir.Stat()
-	return err == nil && !os.SameFile(there, opened)
-}
+func (s *Store) Gone() bool { return s.nbs.Gone() }
 
 // Find returns the project root that holds dir: the nearest folder upward, dir
 // included, with a .nbs in it. Errors: NotFound.
@@ -153,7 +180,7 @@ func Find(dir string) (string, error) {
 // BadInput when it is not a private folder of this user.
 func Open(project string) (*Store, error) {
 	path := filepath.Join(project, folder)
-	if err := checkPrivate(path); err != nil {
+	if err := private.Check(path); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, agent.Errorf(agent.NotFound, "no %s folder in %s", folder, agent.Quote(project)).
 				Hint("name the project with --root DIR, or start one: nbs-worker spawn HANDLE")
@@ -161,19 +188,15 @@ func Open(project string) (*Store, error) {
 		return nil, err
 	}
 	for _, name := range folders {
-		if err := checkPrivate(filepath.Join(path, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := private.Check(filepath.Join(path, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}
-	nbs, err := os.OpenRoot(path)
+	nbs, err := private.OpenFolder(path)
 	if err != nil {
 		return nil, err
 	}
-	dir, err := nbs.Open(".")
-	if err != nil {
-		return nil, errors.Join(err, nbs.Close())
-	}
-	return &Store{project: project, nbs: nbs, dir: dir}, nil
+	return in(project, nbs), nil
 }
 
 // Create makes the .nbs of a project root, unless it is there, and opens it.
@@ -192,10 +215,10 @@ func (s *Store) prepare() error {
 	for _, name := range folders {
 		err := s.nbs.Mkdir(name, 0o700)
 		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return s.remedied(err)
+			return s.nbs.Remedied(err)
 		}
 		made = made || err == nil
-		if err := checkPrivate(filepath.Join(s.project, folder, name)); err != nil {
+		if err := private.Check(s.nbs.Path(name)); err != nil {
 			return err
 		}
 	}
@@ -208,7 +231,7 @@ func (s *Store) prepare() error {
 // syncFolders makes the folders that hold the records durable. A new record needs
 // them; whether this verb made them or one that was killed right after is all the same.
 func (s *Store) syncFolders() error {
-	return errors.Join(syncDir(s.nbs), syncPath(s.project))
+	return errors.Join(s.nbs.Sync(), private.SyncPath(s.project))
 }
 
 func (s *Store) ignoreItself() error {
@@ -226,76 +249,10 @@ func (s *Store) ignoreItself() error {
 // IgnoreAll makes the last word of .nbs/.gitignore that everything is ignored, where a
 // repository's own files say otherwise.
 func (s *Store) IgnoreAll() error {
-	f, err := s.openRegular(".gitignore", os.O_CREATE|os.O_WRONLY|os.O_APPEND)
+	f, err := s.nbs.OpenRegular(".gitignore", os.O_CREATE|os.O_WRONLY|os.O_APPEND)
 	if err != nil {
 		return err
 	}
 	_, err = f.WriteString("\n*\n")
 	return errors.Join(err, f.Close())
-}
-
-// checkPrivate refuses a folder that somebody else could have put there or can
-// write to: records become arguments of programs.
-func checkPrivate(path string) error {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return err
-	}
-	if !info.IsDir() {
-		return agent.Errorf(agent.BadInput, "%s is not a folder", agent.Quote(path)).
-			Hint("look at what it is: ls -ld %s", shellWord(path))
-	}
-	owner := info.Sys().(*syscall.Stat_t).Uid
-	if int(owner) == os.Geteuid() && info.Mode().Perm()&0o022 == 0 {
-		return nil
-	}
-	return foreign(path, owner, info.Mode())
-}
-
-// foreign is the error for what belongs to another user, or can be written by one.
-func foreign(path string, owner uint32, mode fs.FileMode) error {
-	if int(owner) != os.Geteuid() {
-		return agent.Errorf(agent.BadInput, "%s belongs to user id %d, not to this user (%d)", agent.Quote(path), owner, os.Geteuid()).
-			Hint("%s", TakeOver(path, owner))
-	}
-	private := 0o600
-	if mode.IsDir() {
-		private = 0o700
-	}
-	return agent.Errorf(agent.BadInput, "%s can be written by other users (mode %04o)", agent.Quote(path), mode.Perm()).
-		Hint("look at what is in it, then: chmod %o %s", private, shellWord(path))
-}
-
-// TakeOver is the remedy for what belongs to another user. Only what root left behind becomes
-// this user's: to make anybody else's files one's own, root's above all, is to trust what is in
-// them.
-func TakeOver(path string, owner uint32) string {
-	if owner == 0 {
-		return fmt.Sprintf("if root ran nbs-worker here for you, look at what is in it, then: sudo chown -R %d %s", os.Geteuid(), shellWord(path))
-	}
-	return "run the command as that user; to see what is there: ls -ldn " + shellWord(path)
-}
-
-// shellWord is a path as it can be pasted into a command line.
-func shellWord(path string) string { return agent.ShellWord(path) }
-
-// moveTo is the command that appends a suffix to the name of a file.
-func moveTo(path, suffix string) string {
-	return "mv " + shellWord(path) + " " + shellWord(path+suffix)
-}
-
-func syncDir(dir *os.Root) error {
-	f, err := dir.Open(".")
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
-
-func syncPath(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }

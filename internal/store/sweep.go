@@ -1,6 +1,7 @@
 package store
 
 import (
+	"os"
 	"strings"
 	"time"
 
@@ -19,7 +20,7 @@ const oldLaunches = "launch"
 // What cannot be removed now is removed by the next verb.
 func (s *Store) sweep(handle agent.Handle, now time.Time) {
 	s.sweepLaunches(handle, now)
-	names, err := s.names(sessions)
+	names, err := s.nbs.Names(sessions)
 	if err != nil {
 		return
 	}
@@ -42,15 +43,15 @@ func (s *Store) sweepLaunches(handle agent.Handle, now time.Time) {
 		_ = s.nbs.RemoveAll(oldLaunches) // what is in it are secrets, or is none of ours
 	}
 	launches := s.launches()
-	names, err := launches.names()
+	names, err := launches.Names()
 	if err != nil {
 		return
 	}
 	for _, name := range names {
-		stat, err := launches.stat(name)
+		stat, err := launches.Stat(name)
 		old := err == nil && now.Sub(time.Unix(stat.Mtim.Unix())) > leftAfter
 		if old || temporaryOf(handle, name) {
-			_ = launches.remove(name)
+			_ = launches.Remove(name)
 		}
 	}
 }
@@ -64,7 +65,7 @@ func temporaryOf(handle agent.Handle, name string) bool {
 // unlocked tells whether nobody is writing the agent's record: each writer holds the
 // record's lock. One who begins right after this look has another temporary file.
 func (s *Store) unlocked(handle agent.Handle) bool {
-	lock := s.recordLock(handle)
+	lock := s.nbs.LockFile(recordLockName(handle), os.O_CREATE|os.O_RDWR)
 	locked, err := lock.TryLock()
 	_ = lock.Close()
 	return locked && err == nil

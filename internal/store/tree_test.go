@@ -11,6 +11,9 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/archive"
+	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/store/storetest"
 	"nbs-worker/internal/trust"
 )
 
@@ -21,18 +24,36 @@ func mustPutLaunch(t *testing.T, s *Store) {
 	}
 }
 
+// putTranscript writes alice's transcript.
+func putTranscript(t *testing.T, s *Store) (at string) {
+	t.Helper()
+	at = filepath.Join(s.Project(), string(aliceID)+".jsonl")
+	storetest.Write(t, at, "one\ntwo\n")
+	return at
+}
+
+// withKept is a store whose archive has alice's transcript.
+func withKept(t *testing.T) (s *Store, transcript string) {
+	t.Helper()
+	s = newStore(t)
+	transcript = putTranscript(t, s)
+	if err := s.archive.Keep(t.Context(), aliceID, transcript); err != nil {
+		t.Fatal(err)
+	}
+	return s, transcript
+}
+
 // Whatever the umask, what is kept outside of the project is for this user alone, and nothing
 // of it is in the project.
 func TestWhatIsKeptOutsideOfTheProjectIsPrivate(t *testing.T) {
 	t.Parallel()
-	s := withTranscript(t, said)
-	mustKeep(t, s)
-	mustAppend(t, s, noted("alice", aliceID))
+	s, _ := withKept(t)
+	noteSession(t, s, "alice", aliceID)
 	mustPutLaunch(t, s)
-	for folder, least := range map[tree]int{s.archive(): 1, s.heads(): 1, s.launches(): 1} {
+	for folder, least := range map[private.Tree]int{s.kept(): 1, s.heads(): 1, s.launches(): 1} {
 		rig.MustBePrivate(t, string(folder), least)
 	}
-	for _, name := range []string{oldTranscripts, oldLaunches, oldHead} {
+	for _, name := range []string{archive.OldFolder, oldLaunches, "journal.head"} {
 		if _, err := os.Lstat(path(s, name)); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf(".nbs/%s: %v", name, err)
 		}
@@ -43,24 +64,23 @@ func TestWhatIsKeptOutsideOfTheProjectIsPrivate(t *testing.T) {
 func TestFolderThatIsNotThisUsersAloneIsRefused(t *testing.T) {
 	t.Parallel()
 	for what, spoil := range map[string]func(t *testing.T, at string){
-		"readable": func(t *testing.T, at string) { t.Helper(); must(os.Chmod(at, 0o750)) },
-		"writable": func(t *testing.T, at string) { t.Helper(); must(os.Chmod(at, 0o720)) },
+		"readable": func(t *testing.T, at string) { t.Helper(); storetest.Must(os.Chmod(at, 0o750)) },
+		"writable": func(t *testing.T, at string) { t.Helper(); storetest.Must(os.Chmod(at, 0o720)) },
 		"a link": func(t *testing.T, at string) {
 			t.Helper()
-			must(os.Rename(at, at+".moved"))
-			must(os.Symlink(at+".moved", at))
+			storetest.Must(os.Rename(at, at+".moved"))
+			storetest.Must(os.Symlink(at+".moved", at))
 		},
 		"a file": func(t *testing.T, at string) {
 			t.Helper()
-			must(os.RemoveAll(at))
-			writeFile(t, at, "")
+			storetest.Must(os.RemoveAll(at))
+			storetest.Write(t, at, "")
 		},
 	} {
-		s := withTranscript(t, said)
-		mustKeep(t, s)
-		mustAppend(t, s, noted("alice", aliceID))
+		s, transcript := withKept(t)
+		noteSession(t, s, "alice", aliceID)
 		mustPutLaunch(t, s)
-		for _, folder := range []tree{s.archive(), s.heads(), s.launches()} {
+		for _, folder := range []private.Tree{s.kept(), s.heads(), s.launches()} {
 			spoil(t, string(folder))
 		}
 		refused := func(verb string, err error) {
@@ -69,10 +89,10 @@ func TestFolderThatIsNotThisUsersAloneIsRefused(t *testing.T) {
 				t.Errorf("%s: %s: %v, hints %q", what, verb, err, agent.HintsOf(err))
 			}
 		}
-		_, err := s.Kept(aliceID)
+		_, err := s.archive.Kept(aliceID)
 		refused("what is kept", err)
-		refused("keep", s.KeepTranscript(t.Context(), aliceID, original(s)))
-		refused("append", s.Append(t.Context(), noted("bob", otherID)))
+		refused("keep", s.archive.Keep(t.Context(), aliceID, transcript))
+		refused("append", s.journal.Append(t.Context(), noted("bob", otherID)))
 		refused("put a launch", s.PutLaunch("alice", secretLaunch))
 		_, err = s.TakeLaunch("alice", secretLaunch.Invocation)
 		refused("take a launch", err)
@@ -83,51 +103,50 @@ func TestFolderThatIsNotThisUsersAloneIsRefused(t *testing.T) {
 func TestFolderOfAnotherUserIsRefused(t *testing.T) {
 	t.Parallel()
 	rig.NeedsRoot(t)
-	s := withTranscript(t, said)
-	mustKeep(t, s)
-	if err := os.Chown(string(s.archive()), rig.Nobody, -1); err != nil {
+	s, transcript := withKept(t)
+	if err := os.Chown(string(s.kept()), rig.Nobody, -1); err != nil {
 		t.Fatal(err)
 	}
-	_, err := s.Kept(aliceID)
-	wantKind(t, "what is kept", err, agent.BadInput)
-	wantKind(t, "keep", s.KeepTranscript(t.Context(), aliceID, original(s)), agent.BadInput)
+	_, err := s.archive.Kept(aliceID)
+	storetest.WantKind(t, "what is kept", err, agent.BadInput)
+	storetest.WantKind(t, "keep", s.archive.Keep(t.Context(), aliceID, transcript), agent.BadInput)
 }
 
 // Without a folder for the user's state looking works, and what has to be written there says so.
 func TestWithoutAStateFolder(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "alice")
-	putOriginal(t, s, said)
-	s.keeper, s.home = nil, ""
+	transcript := putTranscript(t, s)
+	s.keeper = nil
+	s.UseHome("")
 	if _, err := s.Load("alice"); err != nil {
 		t.Error(err)
 	}
-	if f := freshness(t, s); f != NotKept {
-		t.Errorf("kept: %s", f)
+	if f, err := s.archive.Freshness(aliceID, transcript); f != archive.NotKept || err != nil {
+		t.Errorf("kept: %s, %v", f, err)
 	}
-	if v := verified(t, s); v.Broken != nil {
-		t.Error(v.Broken)
+	if v, err := s.journal.Verify(); v.Broken != nil || err != nil {
+		t.Error(v.Broken, err)
 	}
 	if err := s.DropLaunch("alice"); err != nil {
 		t.Error(err)
 	}
-	wantKind(t, "keep", s.KeepTranscript(t.Context(), aliceID, original(s)), agent.Unfit)
-	wantKind(t, "append", s.Append(t.Context(), noted("alice", aliceID)), agent.Unfit)
-	wantKind(t, "put a launch", s.PutLaunch("alice", secretLaunch), agent.Unfit)
-	wantKind(t, "a verb that will end something", s.CheckWritable(t.Context(), "alice", aliceID, Launch{}), agent.Unfit)
+	storetest.WantKind(t, "keep", s.archive.Keep(t.Context(), aliceID, transcript), agent.Unfit)
+	storetest.WantKind(t, "append", s.journal.Append(t.Context(), noted("alice", aliceID)), agent.Unfit)
+	storetest.WantKind(t, "put a launch", s.PutLaunch("alice", secretLaunch), agent.Unfit)
+	storetest.WantKind(t, "a verb that will end something", s.CheckWritable(t.Context(), "alice", aliceID, Launch{}), agent.Unfit)
 }
 
 // What one project keeps the other finds, and neither takes from the other what it has not had.
 func TestProjectsShareTheArchive(t *testing.T) {
 	t.Parallel()
-	s := withTranscript(t, said)
-	mustKeep(t, s)
+	s, _ := withKept(t)
 	other := newStore(t)
 	other.UseHome(s.Home())
-	if kept, err := other.Kept(aliceID); err != nil || len(kept) != 1 {
+	if kept, err := other.archive.Kept(aliceID); err != nil || len(kept) != 1 {
 		t.Errorf("%+v, %v", kept, err)
 	}
-	if err := other.RemoveTranscript(otherID); err != nil {
+	if err := other.archive.Remove(otherID); err != nil {
 		t.Error(err)
 	}
 	unlock, err := other.LockVerb("bob", "spawn", time.Now().AddDate(1, 0, 0)) // which sweeps
@@ -135,8 +154,10 @@ func TestProjectsShareTheArchive(t *testing.T) {
 		t.Fatal(err)
 	}
 	unlock()
-	mustHold(t, s, said)
-	if s.launches() == other.launches() || s.headFile() == other.headFile() {
+	if kept, err := s.archive.Kept(aliceID); err != nil || len(kept) != 1 {
+		t.Errorf("%+v, %v", kept, err)
+	}
+	if s.launches() == other.launches() || s.ProjectHash() == other.ProjectHash() {
 		t.Error("two projects share more than the archive")
 	}
 }
@@ -145,12 +166,12 @@ func TestProjectsShareTheArchive(t *testing.T) {
 func TestOldLaunchesAreRemoved(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	must(os.Mkdir(path(s, oldLaunches), 0o700))
-	writeFile(t, path(s, oldLaunches, "alice.i.json"), "TOKEN")
+	storetest.Must(os.Mkdir(path(s, oldLaunches), 0o700))
+	storetest.Write(t, path(s, oldLaunches, "alice.i.json"), "TOKEN")
 	if _, err := s.TakeLaunch("alice", "i"); agent.KindOf(err) != agent.Conflict {
 		t.Errorf("a launch was taken from the project: %v", err)
 	}
-	unlock, err := s.LockVerb("bob", "spawn", someTime())
+	unlock, err := s.LockVerb("bob", "spawn", storetest.SomeTime())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,8 +186,8 @@ func TestRuntimeFolder(t *testing.T) {
 	t.Parallel()
 	home := trust.Home(filepath.Join(t.TempDir(), "home"))
 	private, open := t.TempDir(), t.TempDir()
-	must(os.Chmod(private, 0o700))
-	must(os.Chmod(open, 0o755))
+	storetest.Must(os.Chmod(private, 0o700))
+	storetest.Must(os.Chmod(open, 0o755))
 	for _, c := range []struct {
 		env  []string
 		want string
@@ -193,7 +214,7 @@ func TestLaunchIsFoundWhereTheVerbLeftIt(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	runtime := t.TempDir()
-	must(os.Chmod(runtime, 0o700))
+	storetest.Must(os.Chmod(runtime, 0o700))
 	s.RunIn(filepath.Join(runtime, "nbs-worker"))
 	mustPutLaunch(t, s)
 	launcher, err := own(Open(s.Project()))

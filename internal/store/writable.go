@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/private"
 )
 
 // CheckWritable proves that all can be written which a verb has to write about an agent: its
@@ -26,20 +27,12 @@ func (s *Store) CheckWritable(ctx context.Context, handle agent.Handle, id agent
 	if err := s.tryWrites(handle, launch); err != nil {
 		return err
 	}
-	lease, err := s.openRegular(locks+"/"+leaseName(id), os.O_CREATE|os.O_RDWR)
+	lease, err := s.nbs.OpenRegular(private.Locks+"/"+leaseName(id), os.O_CREATE|os.O_RDWR)
 	if err != nil {
-		return s.lockFailed(leaseName(id), err)
+		return s.nbs.LockFailed(leaseName(id), err)
 	}
 	_ = lease.Close()
-	journal, err := s.openJournal()
-	if err != nil {
-		return err
-	}
-	head, _, _, err := s.openHead()
-	if err == nil {
-		err = head.Close()
-	}
-	return errors.Join(err, journal.Close())
+	return s.journal.CheckWritable()
 }
 
 // tryWrites writes files as large as a record and a launch file are, and removes them. Both are
@@ -54,11 +47,11 @@ func (s *Store) tryWrites(handle agent.Handle, launch Launch) error {
 	if err != nil {
 		return err
 	}
-	return s.launches().in(func(dir *os.Root, _ *os.File) error {
+	return s.launches().In(func(dir *os.Root, _ *os.File) error {
 		remove, err := tryFile(dir, tryName(handle), grows+int64(len(text)))
 		defer remove()
 		if err != nil {
-			return s.launches().remedied(fmt.Errorf("write in %s: %w", s.launches(), err))
+			return s.launches().Remedied(fmt.Errorf("write in %s: %w", s.launches(), err))
 		}
 		return nil
 	})
@@ -74,8 +67,8 @@ func (s *Store) tryRecord(handle agent.Handle) (remove func(), err error) {
 	if info, err := os.Stat(s.absolute(handle)); err == nil {
 		size += info.Size()
 	}
-	if remove, err = tryFile(s.nbs, sessions+"/"+tryName(handle), size); err != nil {
-		err = s.remedied(fmt.Errorf("write in %s/%s: %w", folder, sessions, err))
+	if remove, err = tryFile(s.nbs.Root, sessions+"/"+tryName(handle), size); err != nil {
+		err = s.nbs.Remedied(fmt.Errorf("write in %s/%s: %w", folder, sessions, err))
 	}
 	return remove, err
 }

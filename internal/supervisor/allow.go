@@ -6,7 +6,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/archive"
 )
 
 // Request is what a person is asked to allow: all that the record of an agent would run.
@@ -17,7 +17,7 @@ type Request struct {
 	Program string   // path of claude; "" when there is none now
 	Folder  string   // where it would run, without links
 
-	Transcripts []store.Kept // that lie in the project, and would be taken over into the archive
+	Transcripts []archive.Kept // that lie in the project, and would be taken over into the archive
 }
 
 // Request loads what there is to allow of an agent. Errors: those of loading its record; Unfit
@@ -41,10 +41,10 @@ func (s *Supervisor) Request(handle agent.Handle) (Request, error) {
 }
 
 // inProject are the transcripts of an agent that lie in the project.
-func (s *Supervisor) inProject(r *agent.Record) ([]store.Kept, error) {
-	var all []store.Kept
+func (s *Supervisor) inProject(r *agent.Record) ([]archive.Kept, error) {
+	var all []archive.Kept
 	for _, id := range r.Conversations() {
-		some, err := s.Store.ProjectTranscripts(id)
+		some, err := s.Store.Archive().InProject(id)
 		if err != nil {
 			return nil, err
 		}
@@ -60,11 +60,11 @@ func (s *Supervisor) takeOver(ctx context.Context, asked Request) (taken int, er
 	if err != nil {
 		return 0, err
 	}
-	if !slices.EqualFunc(asked.Transcripts, now, store.Kept.IsAsLooked) {
+	if !slices.EqualFunc(asked.Transcripts, now, archive.Kept.IsAsLooked) {
 		return 0, agent.Errorf(agent.Conflict, "its transcripts in the project were changed while they were looked at").
 			Hint("look again: nbs-worker allow %s", asked.Record.Handle)
 	}
-	moved, err := s.Store.TakeOverTranscripts(ctx, asked.Record.Conversations()...)
+	moved, err := s.Store.Archive().TakeOver(ctx, asked.Record.Conversations()...)
 	return len(moved), err
 }
 

@@ -9,6 +9,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/observe"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/trust"
 )
@@ -18,13 +20,18 @@ func claudeLike(t *testing.T, dir string, args ...string) ancestor {
 	t.Helper()
 	cmd := exec.Command("/bin/sh")
 	cmd.Args, cmd.Dir = append([]string{"claude", "-c", "read line", "sh"}, args...), dir
-	if _, err := cmd.StdinPipe(); err != nil {
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	t.Cleanup(func() { _ = stdin.Close(); _ = cmd.Wait() })
+	rig.Eventually(t, "its command line is there", func() bool { // shortly after the start has returned
+		cmdline, err := proc.Cmdline(cmd.Process.Pid)
+		return err == nil && len(cmdline) > 0
+	})
 	return ancestor{pid: cmd.Process.Pid, env: []string{"HOME=" + dir}}
 }
 

@@ -4,7 +4,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/transcript"
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/archive"
 )
 
 // discard removes what is kept of the conversations of an agent that was dismissed, but for
@@ -42,7 +42,7 @@ func (s *Supervisor) discard(r *agent.Record) ([]string, error) {
 			stay = append(stay, kept.Path)
 			continue
 		}
-		if err := s.Store.RemoveTranscript(id); err != nil {
+		if err := s.Store.Archive().Remove(id); err != nil {
 			return stay, err
 		}
 	}
@@ -51,12 +51,12 @@ func (s *Supervisor) discard(r *agent.Record) ([]string, error) {
 
 // OnlyKept finds what the archive keeps of a conversation and Claude's transcript has not: what came
 // before a deletion in the middle. nil when Claude has all of it.
-func (s *Supervisor) OnlyKept(config claude.Config, id agent.SessionID) (*store.Kept, error) {
+func (s *Supervisor) OnlyKept(config claude.Config, id agent.SessionID) (*archive.Kept, error) {
 	file, _, err := config.Transcript(id)
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.Store.Kept(id)
+	all, err := s.Store.Archive().Kept(id)
 	if err != nil {
 		return nil, err
 	}

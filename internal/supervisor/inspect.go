@@ -10,7 +10,7 @@ import (
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/archive"
 )
 
 // View is an agent as recorded and as observed.
@@ -18,7 +18,7 @@ type View struct {
 	observe.Sight // its Err: why tmux could not be asked; the rest is known all the same
 
 	Transcript *transcript.File  // nil: none on disk
-	Kept       store.Freshness   // whether the archive has it too
+	Kept       archive.Freshness // whether the archive has it too
 	Unkept     error             // why it has not
 	Context    *agent.ContextUse // nil: unknown
 	Cost       *agent.Cost       // nil: unknown

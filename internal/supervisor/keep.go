@@ -17,11 +17,12 @@ import (
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/launcher"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/trust"
 )
 
 // Claude deletes transcripts after some weeks, and people do by mistake. Each verb that sees
-// a transcript sees to it that the archive keeps it; see package store.
+// a transcript sees to it that the archive keeps it; see package archive.
 
 // Restored is a transcript that was put back.
 type Restored struct {
@@ -59,8 +60,8 @@ func isAllowed(in *store.Store, r *agent.Record) (allowed bool, err error) {
 }
 
 // keptOf is what the archive keeps of a conversation; nil when nothing was ever said in it.
-func (s *Supervisor) keptOf(id agent.SessionID) (*store.Kept, error) {
-	all, err := s.Store.Kept(id)
+func (s *Supervisor) keptOf(id agent.SessionID) (*archive.Kept, error) {
+	all, err := s.Store.Archive().Kept(id)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +80,7 @@ func (s *Supervisor) keptOf(id agent.SessionID) (*store.Kept, error) {
 // opening decides how the conversation of a record is opened. One whose transcript is gone
 // is resumed from what was kept, if it was. Of an id that was minted for this start nothing can
 // be there.
-func (s *Supervisor) opening(r *agent.Record, config claude.Config, minted bool) (claude.Opening, *store.Kept, error) {
+func (s *Supervisor) opening(r *agent.Record, config claude.Config, minted bool) (claude.Opening, *archive.Kept, error) {
 	if minted {
 		return claude.OpenNew, nil, nil
 	}
@@ -107,7 +108,7 @@ func (s *Supervisor) hintInProject(r *agent.Record, lost error) error {
 	if lost == nil || !s.Store.Exists() {
 		return lost
 	}
-	there, err := s.Store.ProjectTranscripts(r.SessionID)
+	there, err := s.Store.Archive().InProject(r.SessionID)
 	if err != nil || len(there) == 0 {
 		return lost
 	}
@@ -124,7 +125,7 @@ func (s *Supervisor) rejoin(ctx context.Context, verb string, r *agent.Record) (
 	if err != nil {
 		return nil, err
 	}
-	kept, _ := s.Store.Kept(r.SessionID) // what cannot be read is said when the transcript is kept again
+	kept, _ := s.Store.Archive().Kept(r.SessionID) // what cannot be read is said when the transcript is kept again
 	file, found, err := config.Transcript(r.SessionID)
 	if err != nil || !found || len(kept) == 0 {
 		return nil, err
@@ -143,7 +144,7 @@ func (s *Supervisor) rejoin(ctx context.Context, verb string, r *agent.Record) (
 		return nil, err
 	}
 	defer release()
-	if err := s.Store.KeepTranscript(ctx, r.SessionID, file.Path); err != nil {
+	if err := s.Store.Archive().Keep(ctx, r.SessionID, file.Path); err != nil {
 		return nil, err
 	}
 	if err := file.Join(parts); err != nil {
@@ -203,7 +204,7 @@ func (s *Supervisor) putBack(ctx context.Context, verb string, p *Plan) (*Restor
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Store.RestoreTranscript(*kept, path); err != nil {
+	if err := s.Store.Archive().Restore(*kept, path); err != nil {
 		return nil, err
 	}
 	restored := &Restored{From: kept.Path, To: path, Written: kept.Modified.UTC(), What: what}
@@ -228,21 +229,21 @@ func (s *Supervisor) addKept(ctx context.Context, view *View) {
 	if view.Transcript != nil {
 		path = view.Transcript.Path
 		if view.NotAllowed == nil {
-			view.Unkept = s.Store.KeepTranscript(ctx, id, path)
+			view.Unkept = s.Store.Archive().Keep(ctx, id, path)
 		}
 	}
-	freshness, err := s.Store.Freshness(id, path)
+	freshness, err := s.Store.Archive().Freshness(id, path)
 	view.Kept, view.Unkept = freshness, cmp.Or(view.Unkept, err)
 	if view.Transcript != nil && s.longerAside(&view.Record, view.Transcript.Size) {
-		view.Kept = store.Longer
+		view.Kept = archive.Longer
 	}
 }
 
 // longerAside tells whether a transcript that was set aside, for another took its place, has
 // all that is in that one, and more.
 func (s *Supervisor) longerAside(r *agent.Record, size int64) bool {
-	all, err := s.Store.Kept(r.SessionID)
-	longer := func(kept store.Kept) bool { return kept.Size > size }
+	all, err := s.Store.Archive().Kept(r.SessionID)
+	longer := func(kept archive.Kept) bool { return kept.Size > size }
 	if err != nil || !slices.ContainsFunc(all, longer) {
 		return false // they are not compared each time
 	}
@@ -274,7 +275,7 @@ func (c Caller) keepHooked(ctx context.Context, opened *store.Store, hook live.H
 	if allowed, err := isAllowed(opened, &r); !allowed {
 		return err
 	}
-	err = opened.KeepTranscript(ctx, hook.SessionID, hook.Transcript)
+	err = opened.Archive().Keep(ctx, hook.SessionID, hook.Transcript)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // none is written yet
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/archive"
 )
 
 // Retention is how near an agent's transcript is to being deleted by Claude, and whether
@@ -17,7 +17,7 @@ type Retention struct {
 	AgeDays   float64 // since the last write to it
 	Days      float64 // after which Claude deletes it
 	Source    string  // the settings that say so; "" for Claude's default
-	Kept      store.Freshness
+	Kept      archive.Freshness
 	Err       error // why nothing is known
 }
 
@@ -57,6 +57,6 @@ func (s *Supervisor) retention(out *Retention) error {
 	if found {
 		out.Path, out.AgeDays = transcript.Path, s.Now().Sub(transcript.Modified).Hours()/(24*time.Hour).Hours()
 	}
-	out.Kept, err = s.Store.Freshness(r.SessionID, out.Path)
+	out.Kept, err = s.Store.Archive().Freshness(r.SessionID, out.Path)
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/trust"
 )
 
@@ -48,7 +49,7 @@ func TestRetentions(t *testing.T) {
 			t.Fatal(err)
 		}
 		if handle != "old" {
-			if err := opened.KeepTranscript(t.Context(), ids[handle], path); err != nil {
+			if err := opened.Archive().Keep(t.Context(), ids[handle], path); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -63,7 +64,7 @@ func TestRetentions(t *testing.T) {
 	if err != nil || len(all) != len(ids) {
 		t.Fatal(all, err)
 	}
-	want := map[agent.Handle]store.Freshness{"gone": store.OnlyCopy, "kept": store.Linked, "old": store.NotKept, "unspoken": store.NotKept}
+	want := map[agent.Handle]archive.Freshness{"gone": archive.OnlyCopy, "kept": archive.Linked, "old": archive.NotKept, "unspoken": archive.NotKept}
 	for _, r := range all {
 		there := r.Handle == "kept" || r.Handle == "old"
 		if r.Err != nil || r.Kept != want[r.Handle] || r.Days != 20 || r.Source != settings || (r.Path != "") != there ||

@@ -14,6 +14,7 @@ import (
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/tmux"
 	"nbs-worker/internal/trust"
 )
@@ -54,9 +55,9 @@ type Plan struct {
 	wait           time.Duration // for which a server may read its configuration
 	progress       func(what string)
 
-	Restores *store.Kept // put back before the start; nil: nothing is gone
-	Moved    *Moved      // the folder is another than the recorded one; nil: it is that
-	Loss     *Loss       // what was cut off the transcript; nil: nothing
+	Restores *archive.Kept // put back before the start; nil: nothing is gone
+	Moved    *Moved        // the folder is another than the recorded one; nil: it is that
+	Loss     *Loss         // what was cut off the transcript; nil: nothing
 }
 
 // plan checks all that can be known before a start. Nothing is changed.

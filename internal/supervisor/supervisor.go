@@ -16,7 +16,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/observe"
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/journal"
 )
 
 // Supervisor acts on the agents of one project.
@@ -57,7 +57,7 @@ func (s *Supervisor) projectHash() string {
 
 // journal writes down what was done; a failure to do so is the verb's failure.
 func (s *Supervisor) journal(ctx context.Context, event string, r *agent.Record, detail string) error {
-	return s.Store.Append(ctx, store.EventOf(r, s.now(), event, detail))
+	return s.Store.Journal().Append(ctx, journal.EventOf(r, s.now(), event, detail))
 }
 
 // noteTranscript remembers that the conversation has a transcript, so that its loss

@@ -8,7 +8,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/transcript"
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/archive"
 )
 
 // Whether a transcript that is there has all that was said. Claude only ever appends to one:
@@ -17,12 +17,12 @@ import (
 // CheckWhole compares the transcript of a conversation with all that is kept of it. It returns
 // what is to be put back in its place: that has all that the transcript has, and more. Errors:
 // Conflict when both have something that the other has not.
-func (s *Supervisor) CheckWhole(r *agent.Record, config claude.Config) (*store.Kept, error) {
+func (s *Supervisor) CheckWhole(r *agent.Record, config claude.Config) (*archive.Kept, error) {
 	file, found, err := config.Transcript(r.SessionID)
 	if err != nil || !found {
 		return nil, err
 	}
-	all, err := s.Store.Kept(r.SessionID)
+	all, err := s.Store.Archive().Kept(r.SessionID)
 	if err != nil {
 		return nil, nil //nolint:nilerr // what cannot be read is said when the transcript is kept again
 	}
@@ -43,7 +43,7 @@ func (s *Supervisor) CheckWhole(r *agent.Record, config claude.Config) (*store.K
 
 // missingFrom finds a kept transcript of which something is missing in the one that is there, and
 // the largest such that has all of it.
-func missingFrom(file transcript.File, all []store.Kept) (missing, whole *store.Kept, err error) {
+func missingFrom(file transcript.File, all []archive.Kept) (missing, whole *archive.Kept, err error) {
 	for _, kept := range all {
 		other := transcript.At(kept.Path)
 		has, err := file.Has(other)
@@ -68,7 +68,7 @@ func missingFrom(file transcript.File, all []store.Kept) (missing, whole *store.
 }
 
 // errWentApart leaves to a person which of two transcripts the conversation is.
-func errWentApart(r *agent.Record, file transcript.File, kept store.Kept) error {
+func errWentApart(r *agent.Record, file transcript.File, kept archive.Kept) error {
 	here, there := agent.ShellWord(file.Path), agent.ShellWord(kept.Path)
 	return agent.Errorf(agent.Conflict, "the transcript of the conversation %s and what was kept of it went different ways: each has something that the other has not", r.SessionID).
 		Hint("to see where: diff %s %s", there, here).
@@ -99,7 +99,7 @@ func (s *Supervisor) LossOf(config claude.Config, id agent.SessionID) (*Loss, er
 	if err != nil || !found {
 		return nil, err
 	}
-	cut, err := s.Store.CutTranscript(id, file.Path)
+	cut, err := s.Store.Archive().CutOff(id, file.Path)
 	if err != nil || cut == nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (s *Supervisor) LossOf(config claude.Config, id agent.SessionID) (*Loss, er
 func (s *Supervisor) ErrRewritten(r *agent.Record, loss *Loss) error {
 	return agent.Errorf(agent.Conflict, "%s", loss.String()).
 		Hint("put the file back from a backup, then repeat the command").
-		Hint("to go on with what is there: rm %s", agent.ShellWord(s.Store.TranscriptMark(r.SessionID))).
+		Hint("to go on with what is there: rm %s", agent.ShellWord(s.Store.Archive().MarkFile(r.SessionID))).
 		Hint("or give the conversation up: nbs-worker resume %s --fresh", r.Handle)
 }
 
@@ -121,5 +121,5 @@ func (s *Supervisor) noteLoss(ctx context.Context, r *agent.Record, loss *Loss) 
 	if loss == nil {
 		return nil
 	}
-	return errors.Join(s.journal(ctx, "lost", r, loss.String()), s.Store.AcceptTranscript(ctx, r.SessionID, loss.Path))
+	return errors.Join(s.journal(ctx, "lost", r, loss.String()), s.Store.Archive().Accept(ctx, r.SessionID, loss.Path))
 }

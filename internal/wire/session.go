@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/supervisor"
 )
 
@@ -26,7 +26,7 @@ type Session struct {
 	InitialPrompt    string            `json:"initial_prompt"`
 	ConfigDir        string            `json:"config_dir"`
 	Transcript       *Transcript       `json:"transcript"`
-	Kept             store.Freshness   `json:"kept"` // whether the archive has the transcript too
+	Kept             archive.Freshness `json:"kept"` // whether the archive has the transcript too
 	Usage            *Usage            `json:"usage"`
 	PreviousSessions []PreviousSession `json:"previous_sessions"`
 	LastExit         *Exit             `json:"last_exit"`

@@ -8,7 +8,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/doctor"
 	"nbs-worker/internal/history"
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/supervisor"
 )
 
@@ -205,7 +205,7 @@ type Event struct {
 }
 
 // NewEvent is an event of the journal.
-func NewEvent(e store.Event) Event {
+func NewEvent(e journal.Event) Event {
 	return Event{At: known(e.At), Event: e.Event, Handle: e.Handle, SessionID: e.SessionID, Invocation: e.Invocation, PID: pid(e.PID), Detail: e.Detail}
 }
 
@@ -223,7 +223,7 @@ type Verification struct {
 }
 
 // NewVerification is the outcome of a verification.
-func NewVerification(v store.Verification) Verification {
+func NewVerification(v journal.Verification) Verification {
 	out := Verification{Whole: v.Broken == nil, Lines: v.Lines, Chained: v.Links, Unchained: v.Unchained, Torn: list(v.Torn), Head: !v.NoHead}
 	if v.Broken != nil {
 		out.File, out.Line, out.What = v.Broken.File, v.Broken.Line, v.Broken.What

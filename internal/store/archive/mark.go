@@ -1,4 +1,4 @@
-package store
+package archive
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/private"
 )
 
 // A second name keeps what is deleted, and not what is cut off in place: then both names have
@@ -18,9 +19,9 @@ import (
 
 // mark is how far a transcript was written when it was last looked at.
 type mark struct {
-	Size int64 `json:"size,omitempty"` // bytes
-	Head sum   `json:"head,omitempty"` // SHA-256 of the first of them; empty: not remembered
-	Tail sum   `json:"tail,omitempty"` // SHA-256 of the last of them
+	Size int64       `json:"size,omitempty"` // bytes
+	Head private.Sum `json:"head,omitempty"` // SHA-256 of the first of them; empty: not remembered
+	Tail private.Sum `json:"tail,omitempty"` // SHA-256 of the last of them
 }
 
 // headLength and tailLengthOfMark are how much of a transcript a mark is made of, in bytes.
@@ -38,15 +39,15 @@ func markAt(f io.ReaderAt, size int64) (mark, error) {
 	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil {
 		return mark{}, err
 	}
-	return mark{Size: size, Head: sumOf(head), Tail: sumOf(tail)}, nil
+	return mark{Size: size, Head: private.SumOf(head), Tail: private.SumOf(tail)}, nil
 }
 
 // stands tells whether all that the mark remembers is in the file.
-func (m mark) stands(f *ownFile) (bool, error) {
+func (m mark) stands(f *private.OwnFile) (bool, error) {
 	if m.Size == 0 {
 		return true, nil
 	}
-	if f.stat.Size < m.Size {
+	if f.Seen.Size < m.Size {
 		return false, nil
 	}
 	now, err := markAt(f, m.Size)
@@ -54,36 +55,36 @@ func (m mark) stands(f *ownFile) (bool, error) {
 }
 
 // beginsAlike tells whether the file begins as the mark remembers, as far as it goes.
-func (m mark) beginsAlike(f *ownFile) (bool, error) {
+func (m mark) beginsAlike(f *private.OwnFile) (bool, error) {
 	length := min(m.Size, headLength)
-	if m.Head == "" || f.stat.Size < length {
+	if m.Head == "" || f.Seen.Size < length {
 		return true, nil
 	}
 	head := make([]byte, length)
 	_, err := f.ReadAt(head, 0)
-	return err == nil && sumOf(head) == m.Head, err
+	return err == nil && private.SumOf(head) == m.Head, err
 }
 
 // remark moves the mark of a transcript to where it ends now. One of which something was cut
-// off keeps its mark, until [Store.AcceptTranscript].
-func (s *Store) remark(ctx context.Context, id agent.SessionID, source *ownFile) error {
-	from := s.originOf(id)
-	if from.Size == source.stat.Size {
+// off keeps its mark, until [Archive.Accept].
+func (a *Archive) remark(ctx context.Context, id agent.SessionID, source *private.OwnFile) error {
+	from := a.kept.originOf(id)
+	if from.Size == source.Seen.Size {
 		return nil
 	}
 	if stands, err := from.stands(source); err != nil || !stands {
 		return err
 	}
-	return s.setMark(ctx, id, source)
+	return a.setMark(ctx, id, source)
 }
 
-func (s *Store) setMark(ctx context.Context, id agent.SessionID, source *ownFile) error {
-	unlock, err := s.lockArchive(ctx)
+func (a *Archive) setMark(ctx context.Context, id agent.SessionID, source *private.OwnFile) error {
+	unlock, err := a.kept.Lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	return s.noteOrigin(id, source)
+	return a.noteOrigin(id, source)
 }
 
 // CutOff is what was done to a transcript in place.
@@ -92,10 +93,10 @@ type CutOff struct {
 	Rewritten bool  // it is not the beginning of what it was, but has other content
 }
 
-// CutTranscript tells what of the transcript at path is not in it any more, though it is the
+// CutOff tells what of the transcript at path is not in it any more, though it is the
 // file that was kept; nil when all is there.
-func (s *Store) CutTranscript(id agent.SessionID, path string) (*CutOff, error) {
-	source, err := openOwn(unix.AT_FDCWD, path)
+func (a *Archive) CutOff(id agent.SessionID, path string) (*CutOff, error) {
+	source, err := private.OpenOwn(unix.AT_FDCWD, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -103,51 +104,35 @@ func (s *Store) CutTranscript(id agent.SessionID, path string) (*CutOff, error) 
 		return nil, err
 	}
 	defer source.Close()
-	from := s.originOf(id)
+	from := a.kept.originOf(id)
 	stands, err := from.stands(source)
-	if err != nil || stands || !s.isKept(id, source) {
+	if err != nil || stands || !a.isKept(id, source) {
 		return nil, err
 	}
 	alike, err := from.beginsAlike(source)
-	return &CutOff{Missing: max(0, from.Size-source.stat.Size), Rewritten: !alike || source.stat.Size >= from.Size}, err
+	return &CutOff{Missing: max(0, from.Size-source.Seen.Size), Rewritten: !alike || source.Seen.Size >= from.Size}, err
 }
 
-// TranscriptMark is the file that remembers how far the transcript of a conversation was
+// MarkFile is the file that remembers how far the transcript of a conversation was
 // written.
-func (s *Store) TranscriptMark(id agent.SessionID) string {
-	return s.archive().path(originFile(id))
+func (a *Archive) MarkFile(id agent.SessionID) string {
+	return a.kept.Path(originFile(id))
 }
 
-// AcceptTranscript takes the transcript at path as it is: what was cut off is known to be lost.
-func (s *Store) AcceptTranscript(ctx context.Context, id agent.SessionID, path string) error {
-	source, err := openOwn(unix.AT_FDCWD, path)
+// Accept takes the transcript at path as it is: what was cut off is known to be lost.
+func (a *Archive) Accept(ctx context.Context, id agent.SessionID, path string) error {
+	source, err := private.OpenOwn(unix.AT_FDCWD, path)
 	if err != nil {
 		return err
 	}
 	defer source.Close()
-	return s.setMark(ctx, id, source)
-}
-
-// GoesOn tells whether the kept transcript has all of the file at path, from its beginning,
-// and more behind it.
-func (k Kept) GoesOn(path string) (bool, error) {
-	shorter, err := openOwn(unix.AT_FDCWD, path)
-	if err != nil {
-		return false, err
-	}
-	defer shorter.Close()
-	longer, err := openOwn(unix.AT_FDCWD, k.Path)
-	if err != nil {
-		return false, err
-	}
-	defer longer.Close()
-	return begins(longer, shorter)
+	return a.setMark(ctx, id, source)
 }
 
 // begins tells whether one file is a strict beginning of another.
-func begins(longer, shorter *ownFile) (bool, error) {
-	size := shorter.stat.Size
-	if size >= longer.stat.Size {
+func begins(longer, shorter *private.OwnFile) (bool, error) {
+	size := shorter.Seen.Size
+	if size >= longer.Seen.Size {
 		return false, nil
 	}
 	ours, theirs := io.NewSectionReader(longer, 0, size), io.NewSectionReader(shorter, 0, size)

@@ -1,4 +1,4 @@
-package store
+package journal
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/smallfile"
+	"nbs-worker/internal/store/private"
 )
 
 // The head says where the chain ends, apart from the journal and outside of the project: whoever
@@ -29,7 +30,7 @@ const (
 
 type head struct {
 	size int64
-	sum  sum
+	sum  private.Sum
 }
 
 // text is a head as it is on disk.
@@ -43,8 +44,8 @@ func parseHead(text []byte) (head, bool) {
 		return head{}, false
 	}
 	size, err := strconv.ParseInt(string(text[:20]), 10, 64)
-	h := head{size: size, sum: sum(text[21:85])}
-	return h, err == nil && size >= 0 && h.sum.valid() && bytes.Equal(h.text(), text)
+	h := head{size: size, sum: private.Sum(text[21:85])}
+	return h, err == nil && size >= 0 && h.sum.Valid() && bytes.Equal(h.text(), text)
 }
 
 // endsIn tells whether the line that the head names ends where it says.
@@ -57,22 +58,22 @@ func (h head) endsIn(journal io.ReaderAt) bool {
 		return false
 	}
 	text, whole := bytes.CutSuffix(text, []byte{'\n'})
-	return whole && sumOf(text[bytes.LastIndexByte(text, '\n')+1:]) == h.sum
+	return whole && private.SumOf(text[bytes.LastIndexByte(text, '\n')+1:]) == h.sum
 }
 
 // openHead opens the head for a writer.
-func (s *Store) openHead() (f *os.File, h head, known bool, err error) {
-	err = s.heads().in(func(_ *os.Root, at *os.File) error {
-		f, err = openHeadIn(at, s.headFile(), unix.O_RDWR|unix.O_CREAT)
+func (j *Journal) openHead() (f *os.File, h head, known bool, err error) {
+	err = j.heads.In(func(_ *os.Root, at *os.File) error {
+		f, err = openHeadIn(at, j.name, unix.O_RDWR|unix.O_CREAT)
 		return err
 	})
 	if agent.KindOf(err) == agent.Unfit {
 		return nil, head{}, false, err
 	}
 	if err != nil {
-		return nil, head{}, false, s.heads().remedied(fmt.Errorf("open %s: %w", s.headPath(), err))
+		return nil, head{}, false, j.heads.Remedied(fmt.Errorf("open %s: %w", j.headPath(), err))
 	}
-	if h, known, err = s.readHeadFrom(f); err != nil {
+	if h, known, err = j.readHeadFrom(f); err != nil {
 		return nil, head{}, false, errors.Join(err, f.Close())
 	}
 	return f, h, known, nil
@@ -91,33 +92,30 @@ func openHeadIn(dir *os.File, name string, flag int) (*os.File, error) {
 	return f, nil
 }
 
-// headFile is the name of this project's head among those of others.
-func (s *Store) headFile() string { return s.ProjectHash() }
-
-func (s *Store) headPath() string { return s.heads().path(s.headFile()) }
+func (j *Journal) headPath() string { return j.heads.Path(j.name) }
 
 // readHeadFrom reads an open head. Where there is none yet, that of an earlier version counts.
-func (s *Store) readHeadFrom(f *os.File) (head, bool, error) {
+func (j *Journal) readHeadFrom(f *os.File) (head, bool, error) {
 	text := make([]byte, headSize)
 	n, err := f.ReadAt(text, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return head{}, false, fmt.Errorf("read %s: %w", f.Name(), err)
 	}
 	if n == 0 {
-		return s.readOldHead()
+		return j.readOldHead()
 	}
 	h, known := parseHead(text[:n])
 	return h, known, nil
 }
 
 // readOldHead reads the head that an earlier version left in .nbs.
-func (s *Store) readOldHead() (head, bool, error) {
-	f, err := s.openRegular(oldHead, os.O_RDONLY)
+func (j *Journal) readOldHead() (head, bool, error) {
+	f, err := j.nbs.OpenRegular(oldHead, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return head{}, false, nil
 	}
 	if err != nil {
-		return head{}, false, fmt.Errorf("open %s/%s: %w", folder, oldHead, err)
+		return head{}, false, fmt.Errorf("open %s: %w", j.nbs.Label(oldHead), err)
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, headSize+1))
@@ -126,38 +124,38 @@ func (s *Store) readOldHead() (head, bool, error) {
 }
 
 // writeHead moves the open head.
-func (s *Store) writeHead(f *os.File, to head) error {
+func (j *Journal) writeHead(f *os.File, to head) error {
 	if _, err := f.Write(to.text()); err != nil {
-		return s.heads().remedied(fmt.Errorf("write %s: %w", s.headPath(), err))
+		return j.heads.Remedied(fmt.Errorf("write %s: %w", j.headPath(), err))
 	}
-	if _, err := s.nbs.Lstat(oldHead); err == nil {
-		_ = s.nbs.Remove(oldHead) // nobody believes it any more
+	if _, err := j.nbs.Lstat(oldHead); err == nil {
+		_ = j.nbs.Remove(oldHead) // nobody believes it any more
 	}
 	return nil
 }
 
 // readHead reads the head without the journal's lock. One that is just being replaced is
 // read again.
-func (s *Store) readHead() (head, bool, error) {
-	dir, err := s.heads().open()
+func (j *Journal) readHead() (head, bool, error) {
+	dir, err := j.heads.Open()
 	if errors.Is(err, fs.ErrNotExist) {
-		return s.readOldHead()
+		return j.readOldHead()
 	}
 	if err != nil {
 		return head{}, false, err
 	}
 	defer dir.Close()
-	f, err := openHeadIn(dir, s.headFile(), unix.O_RDONLY)
+	f, err := openHeadIn(dir, j.name, unix.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
-		return s.readOldHead()
+		return j.readOldHead()
 	}
 	if err != nil {
-		return head{}, false, fmt.Errorf("open %s: %w", s.headPath(), err)
+		return head{}, false, fmt.Errorf("open %s: %w", j.headPath(), err)
 	}
 	defer f.Close()
 	const tries = 10
 	for range tries {
-		h, known, err := s.readHeadFrom(f)
+		h, known, err := j.readHeadFrom(f)
 		if known || err != nil {
 			return h, known, err
 		}

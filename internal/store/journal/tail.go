@@ -1,4 +1,4 @@
-package store
+package journal
 
 import (
 	"errors"
@@ -6,29 +6,30 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
+
+	"nbs-worker/internal/store/private"
 )
 
-// JournalTail reads the journal, and later what was appended since.
-type JournalTail struct {
-	store *Store
-	file  *os.File // nil: not there yet
-	at    int64    // offset behind the last line that was read
-	last  lastLine
+// Tail reads the journal, and later what was appended since.
+type Tail struct {
+	journal *Journal
+	file    *os.File // nil: not there yet
+	at      int64    // offset behind the last line that was read
+	last    lastLine
 }
 
 // lastLine is the line that was read last: what stands there now tells whether the journal is
 // the one that was read.
 type lastLine struct {
 	at  int64
-	sum sum
+	sum private.Sum
 }
 
-// TailJournal begins at the journal's first line.
-func (s *Store) TailJournal() *JournalTail { return &JournalTail{store: s} }
+// Tail begins at the journal's first line.
+func (j *Journal) Tail() *Tail { return &Tail{journal: j} }
 
 // Close ends the reading.
-func (t *JournalTail) Close() error {
+func (t *Tail) Close() error {
 	if t.file == nil {
 		return nil
 	}
@@ -36,22 +37,22 @@ func (t *JournalTail) Close() error {
 }
 
 // Path is where what is appended is seen.
-func (t *JournalTail) Path() string { return filepath.Join(t.store.project, folder, journal) }
+func (t *Tail) Path() string { return t.journal.Path() }
 
 // Read calls visit with each event that was not read before, until it returns an error.
 // Lines that are no events are passed over; what is just being written is left for the
 // next call. A journal that was cut, or put in the place of the one that was read, is read from
 // its beginning, and began is called first.
-func (t *JournalTail) Read(visit func(Event) error, began func()) error {
+func (t *Tail) Read(visit func(Event) error, began func()) error {
 	begun := t.at > 0
 	if err := t.reopen(); err != nil {
-		return fmt.Errorf("open %s/%s: %w", folder, journal, err)
+		return fmt.Errorf("open %s: %w", t.journal.nbs.Label(fileName), err)
 	}
 	if t.file == nil {
 		return nil
 	}
 	if err := t.checkLast(); err != nil {
-		return fmt.Errorf("read %s/%s: %w", folder, journal, err)
+		return fmt.Errorf("read %s: %w", t.journal.nbs.Label(fileName), err)
 	}
 	if begun && t.at == 0 {
 		began()
@@ -59,14 +60,14 @@ func (t *JournalTail) Read(visit func(Event) error, began func()) error {
 	if _, err := t.file.Seek(t.at, io.SeekStart); err != nil {
 		return err
 	}
-	lines := readJournal(t.file, chain{}, t.at)
+	lines := readFrom(t.file, chain{}, t.at)
 	for {
 		line, err := lines.next()
 		if errors.Is(err, io.EOF) || err == nil && !line.whole && line.kind == torn {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("read %s/%s: %w", folder, journal, err)
+			return fmt.Errorf("read %s: %w", t.journal.nbs.Label(fileName), err)
 		}
 		t.last = lastLine{at: t.at, sum: line.sum}
 		t.at = line.end
@@ -80,11 +81,11 @@ func (t *JournalTail) Read(visit func(Event) error, began func()) error {
 }
 
 // checkLast begins anew where the line that was read last is not there any more.
-func (t *JournalTail) checkLast() error {
+func (t *Tail) checkLast() error {
 	if t.at == 0 {
 		return nil
 	}
-	lines := readJournal(io.NewSectionReader(t.file, t.last.at, t.at-t.last.at), chain{}, t.last.at)
+	lines := readFrom(io.NewSectionReader(t.file, t.last.at, t.at-t.last.at), chain{}, t.last.at)
 	line, err := lines.next()
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
@@ -95,15 +96,15 @@ func (t *JournalTail) checkLast() error {
 	return nil
 }
 
-func (t *JournalTail) reopen() error {
+func (t *Tail) reopen() error {
 	if t.file != nil {
-		there, err := t.store.nbs.Lstat(journal)
+		there, err := t.journal.nbs.Lstat(fileName)
 		mine, statErr := t.file.Stat()
 		if err != nil || statErr != nil || os.SameFile(there, mine) {
 			return statErr // one that was moved aside is read on until another is there
 		}
 	}
-	file, err := t.store.openRegular(journal, os.O_RDONLY)
+	file, err := t.journal.nbs.OpenRegular(fileName, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

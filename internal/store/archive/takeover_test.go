@@ -1,4 +1,4 @@
-package store
+package archive
 
 import (
 	"encoding/json"
@@ -9,24 +9,25 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/storetest"
 )
 
 // putInProject leaves transcripts in .nbs, as earlier versions did, or a clone does.
-func putInProject(t *testing.T, s *Store, texts ...string) {
+func putInProject(t *testing.T, s *Archive, texts ...string) {
 	t.Helper()
-	folder := s.inProject()
+	storetest.Must(s.project.Make())
 	from, err := json.Marshal(origin{Folder: "-srv-project", Path: original(s)})
-	must(err)
-	putIn(t, folder, originFile(aliceID), from)
-	putIn(t, folder, transcriptFile(aliceID), []byte(texts[0]))
+	storetest.Must(err)
+	storetest.Write(t, s.project.Path(originFile(aliceID)), string(from))
+	storetest.Write(t, s.project.Path(transcriptFile(aliceID)), texts[0])
 	for i, text := range texts[1:] {
-		putIn(t, folder, asideFile(aliceID, i+1), []byte(text))
+		storetest.Write(t, s.project.Path(asideFile(aliceID, i+1)), text)
 	}
 }
 
-func mustTakeOver(t *testing.T, s *Store, n int) {
+func mustTakeOver(t *testing.T, s *Archive, n int) {
 	t.Helper()
-	taken, err := s.TakeOverTranscripts(t.Context(), otherID, aliceID)
+	taken, err := s.TakeOver(t.Context(), otherID, aliceID)
 	if err != nil || len(taken) != n {
 		t.Errorf("taken are %+v, %v; want %d", taken, err, n)
 	}
@@ -35,17 +36,17 @@ func mustTakeOver(t *testing.T, s *Store, n int) {
 // What lies in the project counts for nothing, until the user has said that it is theirs.
 func TestTranscriptInTheProjectIsNotKept(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
-	must(os.MkdirAll(originals(s), 0o700))
+	s := newArchive(t)
+	storetest.Must(os.MkdirAll(originals(s), 0o700))
 	putInProject(t, s, said)
 	if kept, err := s.Kept(aliceID); err != nil || len(kept) > 0 {
 		t.Errorf("%+v, %v", kept, err)
 	}
-	planted, err := s.ProjectTranscripts(aliceID)
-	if err != nil || len(planted) != 1 || planted[0].Path != path(s, oldTranscripts, transcriptFile(aliceID)) || !s.HasProjectTranscripts() {
+	planted, err := s.InProject(aliceID)
+	if err != nil || len(planted) != 1 || planted[0].Path != s.nbs.Path(OldFolder, transcriptFile(aliceID)) || !s.HasInProject() {
 		t.Fatalf("%+v, %v", planted, err)
 	}
-	if err := s.RestoreTranscript(planted[0], original(s)); !errors.Is(err, fs.ErrNotExist) {
+	if err := s.Restore(planted[0], original(s)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("it was put back: %v", err)
 	}
 	if f := freshness(t, s); f != NotKept {
@@ -57,7 +58,7 @@ func TestTranscriptInTheProjectIsNotKept(t *testing.T) {
 		t.Errorf("kept: %s", f)
 	}
 	mustRestore(t, s)
-	if _, err := os.Lstat(path(s, oldTranscripts)); !errors.Is(err, fs.ErrNotExist) || s.HasProjectTranscripts() {
+	if _, err := os.Lstat(s.nbs.Path(OldFolder)); !errors.Is(err, fs.ErrNotExist) || s.HasInProject() {
 		t.Errorf("something stays in the project: %v", err)
 	}
 	mustTakeOver(t, s, 0)
@@ -69,13 +70,13 @@ func TestTakeOverBeginsTheMarkAnew(t *testing.T) {
 	t.Parallel()
 	s := withTranscript(t, said)
 	mustKeep(t, s)
-	for _, lost := range []string{original(s), s.archive().path(transcriptFile(aliceID))} {
-		must(os.Remove(lost))
+	for _, lost := range []string{original(s), s.kept.Path(transcriptFile(aliceID))} {
+		storetest.Must(os.Remove(lost))
 	}
 	putInProject(t, s, "uno\ndos\n")
 	mustTakeOver(t, s, 1)
 	mustRestore(t, s)
-	if cut, err := s.CutTranscript(aliceID, original(s)); err != nil || cut != nil {
+	if cut, err := s.CutOff(aliceID, original(s)); err != nil || cut != nil {
 		t.Errorf("%+v, %v", cut, err)
 	}
 }
@@ -106,17 +107,17 @@ func TestTakeOverLosesNothing(t *testing.T) {
 // Of a link that somebody planted nothing is taken.
 func TestTakeOverFollowsNoLink(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
-	mustMake(t, s.inProject())
-	plantLink(t, s, oldTranscripts, transcriptFile(aliceID))
-	if taken, err := s.TakeOverTranscripts(t.Context(), aliceID); err == nil {
+	s := newArchive(t)
+	storetest.Must(s.project.Make())
+	storetest.Plant(t, s.nbs.Path(OldFolder, transcriptFile(aliceID)))
+	if taken, err := s.TakeOver(t.Context(), aliceID); err == nil {
 		t.Errorf("taken are %+v", taken)
 	}
-	s = newStore(t)
+	s = newArchive(t)
 	outside := filepath.Join(t.TempDir(), "outside")
-	must(os.Mkdir(outside, 0o700))
-	writeFile(t, filepath.Join(outside, transcriptFile(aliceID)), said)
-	must(os.Symlink(outside, path(s, oldTranscripts)))
-	_, err := s.TakeOverTranscripts(t.Context(), aliceID)
-	wantKind(t, "a folder that leads out", err, agent.BadInput)
+	storetest.Must(os.Mkdir(outside, 0o700))
+	storetest.Write(t, filepath.Join(outside, transcriptFile(aliceID)), said)
+	storetest.Must(os.Symlink(outside, s.nbs.Path(OldFolder)))
+	_, err := s.TakeOver(t.Context(), aliceID)
+	storetest.WantKind(t, "a folder that leads out", err, agent.BadInput)
 }

@@ -1,7 +1,6 @@
-package store
+package archive
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,37 +9,25 @@ import (
 	"testing"
 
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/storetest"
 )
 
 // linkCalls are the calls by which a transcript is kept, besides those of all files.
 var linkCalls = []string{"linkat", "renameat2", "utimensat", "copy_file_range", "ioctl"}
 
-func keepOnce(ctx context.Context, s *Store) error {
-	return s.KeepTranscript(ctx, aliceID, original(s))
-}
-
-func restoreOnce(_ context.Context, s *Store) error {
-	kept, err := s.Kept(aliceID)
-	if err != nil {
-		return err
-	}
-	return s.RestoreTranscript(kept[0], original(s))
-}
-
 // killTranscript kills a role before each of its system calls; the next look makes all well.
-func killTranscript(t *testing.T, role string, begin func(s *Store), check func(s *Store)) {
+func killTranscript(t *testing.T, role string, begin func(s *Archive), check func(s *Archive)) {
 	t.Helper()
 	kills := rig.EachKill(t, slices.Concat(rig.FileCalls, linkCalls), func() (*exec.Cmd, func(bool)) {
-		s := newStore(t)
+		s := newArchive(t)
 		begin(s)
-		return rig.Command(role, s.Project()), func(bool) {
+		return rig.Command(role, projectOf(s)), func(bool) {
 			check(s)
-			for _, name := range names(t, string(s.archive())) {
+			for _, name := range storetest.Names(t, keptAt(s)) {
 				if strings.HasPrefix(name, ".") {
 					t.Errorf("left is %s", name)
 				}
 			}
-			_ = s.Close()
 		}
 	})
 	if kills < 10 {
@@ -51,7 +38,7 @@ func killTranscript(t *testing.T, role string, begin func(s *Store), check func(
 
 func TestKilledKeepLosesNothing(t *testing.T) {
 	t.Parallel()
-	killTranscript(t, "keep", func(s *Store) { putOriginal(t, s, said) }, func(s *Store) {
+	killTranscript(t, "keep", func(s *Archive) { putOriginal(t, s, said) }, func(s *Archive) {
 		mustKeep(t, s)
 		mustHold(t, s, said)
 	})
@@ -60,13 +47,13 @@ func TestKilledKeepLosesNothing(t *testing.T) {
 // Killed while one transcript takes the place of another, it leaves both.
 func TestKilledKeepOfAReplacedTranscriptLosesNothing(t *testing.T) {
 	t.Parallel()
-	killTranscript(t, "keep", func(s *Store) {
+	killTranscript(t, "keep", func(s *Archive) {
 		putOriginal(t, s, said)
 		mustKeep(t, s)
 		putOriginal(t, s, "another\n")
-	}, func(s *Store) {
+	}, func(s *Archive) {
 		kept, err := s.Kept(aliceID)
-		if err != nil || !slices.ContainsFunc(kept, func(k Kept) bool { return readFile(t, k.Path) == said }) {
+		if err != nil || !slices.ContainsFunc(kept, func(k Kept) bool { return storetest.Read(t, k.Path) == said }) {
 			t.Errorf("%+v, %v", kept, err)
 		}
 		mustKeep(t, s)
@@ -78,21 +65,21 @@ func TestKilledCopyIsNeverTakenForTheWhole(t *testing.T) {
 	t.Parallel()
 	for _, before := range []string{"", "one\n"} {
 		mounts := rig.PrivateMounts(t)
-		killTranscript(t, "keep", func(s *Store) {
+		killTranscript(t, "keep", func(s *Archive) {
 			mounts.Tmpfs(filepath.Dir(originals(s)), "1m")
 			putOriginal(t, s, said)
 			if before != "" {
-				writeFile(t, original(s), before)
+				storetest.Write(t, original(s), before)
 				mustKeep(t, s)
-				writeFile(t, original(s), said)
+				storetest.Write(t, original(s), said)
 			}
-		}, func(s *Store) {
+		}, func(s *Archive) {
 			kept, err := s.Kept(aliceID)
 			if err != nil {
 				t.Error(err)
 			}
 			for _, k := range kept {
-				if got := readFile(t, k.Path); !strings.HasPrefix(said, got) || freshness(t, s) == CopyFresh && got != said {
+				if got := storetest.Read(t, k.Path); !strings.HasPrefix(said, got) || freshness(t, s) == CopyFresh && got != said {
 					t.Errorf("%q counts as %s", got, freshness(t, s))
 				}
 			}
@@ -105,28 +92,28 @@ func TestKilledCopyIsNeverTakenForTheWhole(t *testing.T) {
 
 func TestKilledRestoreLosesNothing(t *testing.T) {
 	t.Parallel()
-	for what, mount := range map[string]func(s *Store) (unmount func()){
-		"by link": func(*Store) func() { return func() {} },
-		"by copy": func(s *Store) func() {
+	for what, mount := range map[string]func(s *Archive) (unmount func()){
+		"by link": func(*Archive) func() { return func() {} },
+		"by copy": func(s *Archive) func() {
 			mounts := rig.PrivateMounts(t)
 			mounts.Tmpfs(filepath.Dir(originals(s)), "1m")
 			return func() { mounts.Unmount(filepath.Dir(originals(s))) }
 		},
 	} {
 		unmount := func() {}
-		killTranscript(t, "restore", func(s *Store) {
+		killTranscript(t, "restore", func(s *Archive) {
 			unmount = mount(s)
 			putOriginal(t, s, said)
 			mustKeep(t, s)
 			if err := os.Remove(original(s)); err != nil {
 				t.Fatal(err)
 			}
-		}, func(s *Store) {
+		}, func(s *Archive) {
 			mustHold(t, s, said)
 			if _, err := os.Lstat(original(s)); err != nil {
 				mustRestore(t, s)
 			}
-			if got := readFile(t, original(s)); got != said {
+			if got := storetest.Read(t, original(s)); got != said {
 				t.Errorf("%s: put back is %q", what, got)
 			}
 			unmount()
@@ -138,7 +125,7 @@ func TestKilledRestoreLosesNothing(t *testing.T) {
 func TestDiskErrorKeepsTheOldCopy(t *testing.T) {
 	t.Parallel()
 	for _, before := range []string{"", "one\n"} {
-		s := newStore(t)
+		s := newArchive(t)
 		mounts := rig.PrivateMounts(t)
 		mounts.Tmpfs(filepath.Dir(originals(s)), "1m")
 		want := NotKept
@@ -149,12 +136,12 @@ func TestDiskErrorKeepsTheOldCopy(t *testing.T) {
 		}
 		putOriginal(t, s, said)
 		const nth = 2 // the first is of the origin
-		out, end := rig.Tampered(t, rig.Command("keep", s.Project()), "write", "error=ENOSPC", nth)
+		out, end := rig.Tampered(t, rig.Command("keep", projectOf(s)), "write", "error=ENOSPC", nth)
 		if end.ExitStatus() != 1 || !strings.Contains(out, "no space left on device") || !strings.Contains(out, "make room there") {
 			t.Errorf("exit code %d: %s", end.ExitStatus(), out)
 		}
 		kept, err := s.Kept(aliceID)
-		if err != nil || before == "" && len(kept) > 0 || before != "" && readFile(t, kept[0].Path) != before || freshness(t, s) != want {
+		if err != nil || before == "" && len(kept) > 0 || before != "" && storetest.Read(t, kept[0].Path) != before || freshness(t, s) != want {
 			t.Errorf("%+v, %v, %s", kept, err, freshness(t, s))
 		}
 		mustKeep(t, s)

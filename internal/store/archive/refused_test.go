@@ -1,4 +1,4 @@
-package store
+package archive
 
 import (
 	"os"
@@ -9,6 +9,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/storetest"
 )
 
 // Nothing is kept but a regular file of this user under the conversation's own name.
@@ -16,7 +17,7 @@ func TestKeepTranscriptRefusesWhatIsNone(t *testing.T) {
 	t.Parallel()
 	s := withTranscript(t, said)
 	outside := filepath.Join(t.TempDir(), "secret")
-	writeFile(t, outside, "secret")
+	storetest.Write(t, outside, "secret")
 	for what, plant := range map[string]func(at string) error{
 		"a link":   func(at string) error { return os.Symlink(outside, at) },
 		"a FIFO":   func(at string) error { return syscall.Mkfifo(at, 0o600) },
@@ -28,7 +29,7 @@ func TestKeepTranscriptRefusesWhatIsNone(t *testing.T) {
 		if err := plant(original(s)); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.KeepTranscript(t.Context(), aliceID, original(s)); err == nil {
+		if err := s.Keep(t.Context(), aliceID, original(s)); err == nil {
 			t.Errorf("%s was kept", what)
 		}
 	}
@@ -41,9 +42,9 @@ func TestKeepTranscriptRefusesWhatIsNone(t *testing.T) {
 		{aliceID, "projects/" + transcriptFile(aliceID)},
 		{aliceID, filepath.Join(originals(s), transcriptFile(otherID))},
 	} {
-		wantKind(t, c.path, s.KeepTranscript(t.Context(), c.id, c.path), agent.BadInput)
+		storetest.WantKind(t, c.path, s.Keep(t.Context(), c.id, c.path), agent.BadInput)
 	}
-	if got := names(t, string(s.archive())); len(got) > 0 {
+	if got := storetest.Names(t, keptAt(s)); len(got) > 0 {
 		t.Errorf("there are %v", got)
 	}
 }
@@ -55,7 +56,7 @@ func TestTranscriptOfAnotherUserIsNotKept(t *testing.T) {
 	if err := os.Chown(original(s), rig.Nobody, -1); err != nil {
 		t.Fatal(err)
 	}
-	wantKind(t, "keep", s.KeepTranscript(t.Context(), aliceID, original(s)), agent.BadInput)
+	storetest.WantKind(t, "keep", s.Keep(t.Context(), aliceID, original(s)), agent.BadInput)
 }
 
 // What stands in the place of ours is neither written through nor put back.
@@ -67,13 +68,13 @@ func TestPlantedTranscriptsAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plantAt(t, s.archive().path(transcriptFile(aliceID)))
-	plantAt(t, s.archive().path("."+transcriptFile(aliceID)))
-	if err := s.KeepTranscript(t.Context(), aliceID, original(s)); err == nil {
+	storetest.Plant(t, s.kept.Path(transcriptFile(aliceID)))
+	storetest.Plant(t, s.kept.Path("."+transcriptFile(aliceID)))
+	if err := s.Keep(t.Context(), aliceID, original(s)); err == nil {
 		t.Error("a link was taken for ours")
 	}
 	_ = os.Remove(original(s))
-	if err := s.RestoreTranscript(kept[0], original(s)); err == nil {
+	if err := s.Restore(kept[0], original(s)); err == nil {
 		t.Error("the target of a link was put back")
 	}
 	if _, err := s.Kept(aliceID); err == nil {
@@ -81,13 +82,13 @@ func TestPlantedTranscriptsAreRefused(t *testing.T) {
 	}
 	// A planted temporary name is replaced, a planted origin is not believed.
 	s = withTranscript(t, said)
-	mustMake(t, s.archive())
-	plantAt(t, s.archive().path("."+transcriptFile(aliceID)))
+	storetest.Must(s.kept.Make())
+	storetest.Plant(t, s.kept.Path("."+transcriptFile(aliceID)))
 	mustKeep(t, s)
 	mustHold(t, s, said)
 	for _, text := range []string{`{"folder":"../../etc"}`, `{"folder":".."}`, `{"folder":"a/b"}`, `{"folder":`, strings.Repeat("x", 2*originLimit)} {
-		writeFile(t, filepath.Join(string(s.archive()), originFile(aliceID)), text)
-		if folder := s.originOf(aliceID); folder.Folder != "" {
+		storetest.Write(t, filepath.Join(keptAt(s), originFile(aliceID)), text)
+		if folder := s.kept.originOf(aliceID); folder.Folder != "" {
 			t.Errorf("%.40q leads to %q", text, folder.Folder)
 		}
 	}

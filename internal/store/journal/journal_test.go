@@ -1,4 +1,4 @@
-package store
+package journal
 
 import (
 	"encoding/json"
@@ -9,23 +9,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/store/storetest"
 )
 
 func TestEventIsOneLine(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
-	event := Event{At: someTime(), Event: "exit", Handle: "alice", SessionID: aliceID, Invocation: "i", PID: 7, Detail: "two\nlines"}
-	if err := s.Append(t.Context(), event); err != nil {
+	j := newJournal(t)
+	event := Event{At: storetest.SomeTime(), Event: "exit", Handle: "alice", SessionID: aliceID, Invocation: "i", PID: 7, Detail: "two\nlines"}
+	if err := j.Append(t.Context(), event); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Append(t.Context(), Event{At: someTime(), Event: "stop", Handle: "bob", SessionID: otherID}); err != nil {
+	if err := j.Append(t.Context(), Event{At: storetest.SomeTime(), Event: "stop", Handle: "bob", SessionID: otherID}); err != nil {
 		t.Fatal(err)
 	}
 	want := `{"at":"2026-02-20T11:44:07Z","event":"exit","handle":"alice","session_id":"` + string(aliceID) +
 		`","invocation":"i","pid":7,"detail":"two\nlines","prev":"` + string(firstSum) + `"}` + "\n"
 	want +=
-		`{"at":"2026-02-20T11:44:07Z","event":"stop","handle":"bob","session_id":"` + string(otherID) + `","prev":"` + string(sumOf([]byte(strings.TrimSuffix(want, "\n")))) + `"}` + "\n"
-	if diff := cmp.Diff(want, readFile(t, path(s, "journal.jsonl"))); diff != "" {
+		`{"at":"2026-02-20T11:44:07Z","event":"stop","handle":"bob","session_id":"` + string(otherID) + `","prev":"` + string(private.SumOf([]byte(strings.TrimSuffix(want, "\n")))) + `"}` + "\n"
+	if diff := cmp.Diff(want, storetest.Read(t, j.Path())); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
@@ -33,34 +35,34 @@ func TestEventIsOneLine(t *testing.T) {
 func TestEventOfARecord(t *testing.T) {
 	t.Parallel()
 	r := agent.Record{Handle: "alice", SessionID: aliceID, PID: 7, Process: &agent.Process{Invocation: "i"}}
-	want := Event{At: someTime(), Event: "stop", Handle: "alice", SessionID: aliceID, Invocation: "i", PID: 7, Detail: "idle"}
-	if diff := cmp.Diff(want, EventOf(&r, someTime(), "stop", "idle")); diff != "" {
+	want := Event{At: storetest.SomeTime(), Event: "stop", Handle: "alice", SessionID: aliceID, Invocation: "i", PID: 7, Detail: "idle"}
+	if diff := cmp.Diff(want, EventOf(&r, storetest.SomeTime(), "stop", "idle")); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	r.Process = nil // of the original tools
 	want.Invocation = ""
-	if diff := cmp.Diff(want, EventOf(&r, someTime(), "stop", "idle")); diff != "" {
+	if diff := cmp.Diff(want, EventOf(&r, storetest.SomeTime(), "stop", "idle")); diff != "" {
 		t.Errorf("without a start: -want +got:\n%s", diff)
 	}
 }
 
 func TestConcurrentEventsStayWhole(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
+	j := newJournal(t)
 	const writers, each = 8, 25
 	var wait sync.WaitGroup
 	for w := range writers {
 		wait.Go(func() {
 			for range each {
 				detail := strings.Repeat(string(rune('a'+w)), 9000) // more than a page
-				if err := s.Append(t.Context(), Event{At: someTime(), Event: "start", Handle: "alice", SessionID: aliceID, Detail: detail}); err != nil {
+				if err := j.Append(t.Context(), Event{At: storetest.SomeTime(), Event: "start", Handle: "alice", SessionID: aliceID, Detail: detail}); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 	}
 	wait.Wait()
-	lines := strings.Split(strings.TrimSuffix(readFile(t, path(s, "journal.jsonl")), "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(storetest.Read(t, j.Path()), "\n"), "\n")
 	if len(lines) != writers*each {
 		t.Errorf("%d lines; want %d", len(lines), writers*each)
 	}

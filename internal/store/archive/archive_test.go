@@ -1,4 +1,4 @@
-package store
+package archive
 
 import (
 	"errors"
@@ -10,65 +10,8 @@ import (
 	"time"
 
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/storetest"
 )
-
-// originals is where the tests have the folder of Claude's transcripts.
-func originals(s *Store) string { return filepath.Join(s.Project(), "projects", "-srv-project") }
-
-func original(s *Store) string { return filepath.Join(originals(s), transcriptFile(aliceID)) }
-
-const said = "one\ntwo\n"
-
-// withTranscript is a store, and a transcript beside it.
-func withTranscript(t *testing.T, text string) *Store {
-	t.Helper()
-	s := newStore(t)
-	putOriginal(t, s, text)
-	return s
-}
-
-func putOriginal(t *testing.T, s *Store, text string) {
-	t.Helper()
-	if err := os.MkdirAll(originals(s), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	_ = os.Remove(original(s))
-	writeFile(t, original(s), text)
-}
-
-func mustKeep(t *testing.T, s *Store) {
-	t.Helper()
-	if err := s.KeepTranscript(t.Context(), aliceID, original(s)); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func mustHold(t *testing.T, s *Store, want string, aside ...string) {
-	t.Helper()
-	kept, err := s.Kept(aliceID)
-	if err != nil || len(kept) != 1+len(aside) {
-		t.Fatalf("kept are %+v, %v", kept, err)
-	}
-	for i, text := range append([]string{want}, aside...) {
-		if got := readFile(t, kept[i].Path); got != text || kept[i].Folder != "-srv-project" {
-			t.Errorf("%+v holds %q; want %q", kept[i], got, text)
-		}
-	}
-}
-
-func freshness(t *testing.T, s *Store) Freshness {
-	t.Helper()
-	f, err := s.Freshness(aliceID, original(s))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
-
-func appendTo(t *testing.T, path, text string) {
-	t.Helper()
-	writeFile(t, path, readFile(t, path)+text)
-}
 
 func TestKeepTranscriptIsALink(t *testing.T) {
 	t.Parallel()
@@ -90,7 +33,7 @@ func TestKeepTranscriptIsALink(t *testing.T) {
 	if f := freshness(t, s); f != Linked || !s.HasLink(aliceID) {
 		t.Errorf("kept: %s", f)
 	}
-	if got := names(t, string(s.archive())); !slices.Equal(got, []string{originFile(aliceID), transcriptFile(aliceID)}) {
+	if got := storetest.Names(t, keptAt(s)); !slices.Equal(got, []string{originFile(aliceID), transcriptFile(aliceID)}) {
 		t.Errorf("there are %v", got)
 	}
 	if err := os.Remove(original(s)); err != nil {
@@ -124,10 +67,10 @@ func TestReplacedTranscriptLosesNothing(t *testing.T) {
 			mustKeep(t, s)
 			mustKeep(t, s)
 			mustHold(t, s, c.want[0], c.want[1:]...)
-			if err := s.RemoveTranscript(aliceID); err != nil {
+			if err := s.Remove(aliceID); err != nil {
 				t.Fatal(err)
 			}
-			if got := names(t, string(s.archive())); len(got) > 0 {
+			if got := storetest.Names(t, keptAt(s)); len(got) > 0 {
 				t.Errorf("left are %v", got)
 			}
 		})
@@ -138,7 +81,7 @@ func TestReplacedTranscriptLosesNothing(t *testing.T) {
 // is copied later.
 func TestKeepTranscriptAcrossFileSystems(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
+	s := newArchive(t)
 	rig.PrivateMounts(t).Tmpfs(filepath.Dir(originals(s)), "1m")
 	putOriginal(t, s, said)
 	past := time.Now().Add(-time.Hour).Truncate(time.Millisecond)
@@ -147,7 +90,7 @@ func TestKeepTranscriptAcrossFileSystems(t *testing.T) {
 	}
 	mustKeep(t, s)
 	mustHold(t, s, said)
-	kept, err := os.Stat(filepath.Join(string(s.archive()), transcriptFile(aliceID)))
+	kept, err := os.Stat(filepath.Join(keptAt(s), transcriptFile(aliceID)))
 	if err != nil || !kept.ModTime().Equal(past) || kept.Mode().Perm() != 0o600 || freshness(t, s) != CopyFresh {
 		t.Errorf("%v, %v, %s", kept, err, freshness(t, s))
 	}
@@ -167,19 +110,8 @@ func TestKeepTranscriptAcrossFileSystems(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustRestore(t, s)
-	if got := readFile(t, original(s)); got != "another\n" {
+	if got := storetest.Read(t, original(s)); got != "another\n" {
 		t.Errorf("restored: %q", got)
-	}
-}
-
-func mustRestore(t *testing.T, s *Store) {
-	t.Helper()
-	kept, err := s.Kept(aliceID)
-	if err != nil || len(kept) == 0 {
-		t.Fatal(kept, err)
-	}
-	if err := s.RestoreTranscript(kept[0], original(s)); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -195,11 +127,11 @@ func TestRestoreTranscriptNeverOverwrites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.RestoreTranscript(kept[0], original(s)); !errors.Is(err, fs.ErrExist) {
+	if err := s.Restore(kept[0], original(s)); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("over the original: %v", err)
 	}
 	putOriginal(t, s, "")
-	if err := s.RestoreTranscript(kept[0], original(s)); !errors.Is(err, fs.ErrExist) || readFile(t, original(s)) != "" {
+	if err := s.Restore(kept[0], original(s)); !errors.Is(err, fs.ErrExist) || storetest.Read(t, original(s)) != "" {
 		t.Errorf("over an empty one: %v", err)
 	}
 	if err := os.Remove(original(s)); err != nil {
@@ -207,7 +139,7 @@ func TestRestoreTranscriptNeverOverwrites(t *testing.T) {
 	}
 	mustRestore(t, s)
 	info, err := os.Stat(original(s))
-	if err != nil || readFile(t, original(s)) != said || info.Mode().Perm() != 0o600 || time.Since(info.ModTime()) > time.Hour {
+	if err != nil || storetest.Read(t, original(s)) != said || info.Mode().Perm() != 0o600 || time.Since(info.ModTime()) > time.Hour {
 		t.Errorf("%v, %v", info, err)
 	}
 }
@@ -217,7 +149,7 @@ func TestManyKeepATranscriptAtOnce(t *testing.T) {
 	s := withTranscript(t, said)
 	errs := make(chan error)
 	for range 20 {
-		go func() { errs <- s.KeepTranscript(t.Context(), aliceID, original(s)) }()
+		go func() { errs <- s.Keep(t.Context(), aliceID, original(s)) }()
 	}
 	for range 20 {
 		if err := <-errs; err != nil {
@@ -225,7 +157,7 @@ func TestManyKeepATranscriptAtOnce(t *testing.T) {
 		}
 	}
 	mustHold(t, s, said)
-	if got := names(t, string(s.archive())); len(got) != 2 {
+	if got := storetest.Names(t, keptAt(s)); len(got) != 2 {
 		t.Errorf("there are %v", got)
 	}
 }

@@ -1,4 +1,4 @@
-package store
+package archive
 
 import (
 	"bytes"
@@ -6,44 +6,12 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/smallfile"
+	"nbs-worker/internal/store/private"
 )
-
-// ownFile is an open regular file of this user.
-type ownFile struct {
-	*os.File
-
-	stat unix.Stat_t // before anything was read
-}
-
-// openOwn opens a file for reading and no link to one; a pipe in its place is not waited for.
-// Errors: [fs.ErrNotExist], [smallfile.ErrIrregular], BadInput.
-func openOwn(dir int, path string) (*ownFile, error) {
-	fd, err := unix.Openat(dir, path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
-	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENXIO) { // a link; a socket
-		err = smallfile.ErrIrregular
-	}
-	if err != nil {
-		return nil, &os.PathError{Op: "open", Path: path, Err: err}
-	}
-	f := &ownFile{File: os.NewFile(uintptr(fd), path)}
-	if err := unix.Fstat(fd, &f.stat); err != nil {
-		return nil, errors.Join(&os.PathError{Op: "stat", Path: path, Err: err}, f.Close())
-	}
-	if f.stat.Mode&unix.S_IFMT != unix.S_IFREG {
-		return nil, errors.Join(&os.PathError{Op: "open", Path: path, Err: smallfile.ErrIrregular}, f.Close())
-	}
-	if int(f.stat.Uid) != os.Geteuid() {
-		foreign := agent.Errorf(agent.BadInput, "%s belongs to user id %d, not to this user (%d)", agent.Quote(path), f.stat.Uid, os.Geteuid())
-		return nil, errors.Join(foreign, f.Close())
-	}
-	return f, nil
-}
 
 // keeper changes what is kept of one conversation.
 type keeper struct {
@@ -60,7 +28,7 @@ func (k keeper) temp() string { return "." + k.name() }
 
 // put gives the original its second name, or makes the first copy. What has that name is
 // replaced, and was looked at before.
-func (k keeper) put(source *ownFile) error {
+func (k keeper) put(source *private.OwnFile) error {
 	if err := k.clean(); err != nil {
 		return err
 	}
@@ -82,16 +50,16 @@ func (k keeper) clean() error {
 }
 
 // update follows an original that is not what is kept: it was replaced, or ours is a copy.
-func (k keeper) update(kept, source *ownFile) error {
+func (k keeper) update(kept, source *private.OwnFile) error {
 	switch {
-	case upToDate(&kept.stat, &source.stat), source.stat.Size == 0:
+	case upToDate(&kept.Seen, &source.Seen), source.Seen.Size == 0:
 		return nil // what was emptied is no reason to give up what is here
 	case !continues(kept, source):
 		if err := k.setAside(); err != nil {
 			return err
 		}
 		return k.put(source)
-	case kept.stat.Dev != source.stat.Dev && kept.stat.Nlink == 1:
+	case kept.Seen.Dev != source.Seen.Dev && kept.Seen.Nlink == 1:
 		return k.extend(kept, source)
 	default:
 		return k.put(source)
@@ -103,9 +71,9 @@ func (k keeper) update(kept, source *ownFile) error {
 const tailLength = 64 << 10
 
 // continues tells whether the source goes on where what is kept ends.
-func continues(kept, source *ownFile) bool {
-	size := kept.stat.Size
-	if source.stat.Size < size {
+func continues(kept, source *private.OwnFile) bool {
+	size := kept.Seen.Size
+	if source.Seen.Size < size {
 		return false
 	}
 	length := min(size, tailLength)
@@ -142,7 +110,7 @@ func (k keeper) isAside(n int) bool {
 
 // copyFrom makes the first copy, under the temporary name. It has the original's time, and
 // so is never taken for newer than it is.
-func (k keeper) copyFrom(source *ownFile) error {
+func (k keeper) copyFrom(source *private.OwnFile) error {
 	fd, err := unix.Openat(k.fd(), k.temp(), unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return err
@@ -157,45 +125,45 @@ func (k keeper) copyFrom(source *ownFile) error {
 
 // duplicate makes a new file as the source was when it was opened; on a file system that can
 // share blocks it shares them.
-func duplicate(f *os.File, source *ownFile) error {
+func duplicate(f *os.File, source *private.OwnFile) error {
 	if unix.IoctlFileClone(int(f.Fd()), int(source.Fd())) != nil {
-		if _, err := io.Copy(f, io.NewSectionReader(source, 0, source.stat.Size)); err != nil {
+		if _, err := io.Copy(f, io.NewSectionReader(source, 0, source.Seen.Size)); err != nil {
 			return err
 		}
-	} else if err := f.Truncate(source.stat.Size); err != nil { // what came after the look at its time
+	} else if err := f.Truncate(source.Seen.Size); err != nil { // what came after the look at its time
 		return err
 	}
-	return setModified(f, source.stat.Mtim)
+	return setModified(f, source.Seen.Mtim)
 }
 
 func setModified(f *os.File, at unix.Timespec) error {
 	times := []unix.Timespec{{Nsec: unix.UTIME_OMIT}, at}
-	return unix.UtimesNanoAt(unix.AT_FDCWD, procPath(f), times, 0)
+	return unix.UtimesNanoAt(unix.AT_FDCWD, private.ProcPath(f), times, 0)
 }
 
 // extend appends to a copy what the original has more. One that is cut short in between is
 // shorter than the original and is extended by the next; on a disk that is full the copy
 // stays as it was.
-func (k keeper) extend(kept, source *ownFile) error {
+func (k keeper) extend(kept, source *private.OwnFile) error {
 	fd, err := unix.Openat(k.fd(), k.name(), unix.O_WRONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return err
 	}
 	f := os.NewFile(uintptr(fd), k.name())
-	at, size := kept.stat.Size, source.stat.Size
+	at, size := kept.Seen.Size, source.Seen.Size
 	_, err = f.Seek(at, io.SeekStart)
 	if err == nil {
 		_, err = io.Copy(f, io.NewSectionReader(source, at, size-at))
 	}
 	if err == nil {
-		return errors.Join(setModified(f, source.stat.Mtim), f.Close())
+		return errors.Join(setModified(f, source.Seen.Mtim), f.Close())
 	}
-	return errors.Join(err, f.Truncate(at), setModified(f, kept.stat.Mtim), f.Close())
+	return errors.Join(err, f.Truncate(at), setModified(f, kept.Seen.Mtim), f.Close())
 }
 
 // linkTo gives the very file that was opened, and looked at, another name.
-func linkTo(f *ownFile, dir int, name string) error {
-	return unix.Linkat(unix.AT_FDCWD, procPath(f.File), dir, name, unix.AT_SYMLINK_FOLLOW)
+func linkTo(f *private.OwnFile, dir int, name string) error {
+	return unix.Linkat(unix.AT_FDCWD, private.ProcPath(f.File), dir, name, unix.AT_SYMLINK_FOLLOW)
 }
 
 // cannotLink tells whether a file can only be copied there: to another file system, on one
@@ -207,14 +175,4 @@ func cannotLink(err error) bool {
 		}
 	}
 	return false
-}
-
-func cmpKept(a, b Kept, first string) int {
-	isFirst := func(k Kept) int {
-		if filepath.Base(k.Path) == first {
-			return 0
-		}
-		return 1
-	}
-	return cmp.Or(cmp.Compare(isFirst(a), isFirst(b)), cmp.Compare(b.Size, a.Size))
 }

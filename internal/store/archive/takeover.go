@@ -1,4 +1,4 @@
-package store
+package archive
 
 import (
 	"cmp"
@@ -13,30 +13,29 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/private"
 )
 
 // Earlier versions kept transcripts in the project. What lies there may have come with a clone,
 // and an agent may have written it: it is shown, and is put back into nobody's conversation
 // until the user has said that it is theirs.
 
-// oldTranscripts is the folder in .nbs in which earlier versions kept them.
-const oldTranscripts = "transcripts"
+// OldFolder is where in .nbs earlier versions kept transcripts.
+const OldFolder = "transcripts"
 
-func (s *Store) inProject() tree { return tree(filepath.Join(s.Folder(), oldTranscripts)) }
+// ProjectFolder is where they lie.
+func (a *Archive) ProjectFolder() string { return string(a.project.Tree) }
 
-// ProjectTranscriptFolder is where they lie.
-func (s *Store) ProjectTranscriptFolder() string { return string(s.inProject()) }
-
-// HasProjectTranscripts tells whether transcripts lie in the project, of whatever conversation.
-func (s *Store) HasProjectTranscripts() bool {
-	names, err := s.inProject().names()
+// HasInProject tells whether transcripts lie in the project, of whatever conversation.
+func (a *Archive) HasInProject() bool {
+	names, err := a.project.Names()
 	return err != nil || len(names) > 0
 }
 
-// ProjectTranscripts lists what lies in the project of a conversation, as [Store.Kept] does of
+// InProject lists what lies in the project of a conversation, as [Archive.Kept] does of
 // what is kept. Nothing of it is ever put back.
-func (s *Store) ProjectTranscripts(id agent.SessionID) ([]Kept, error) {
-	return s.inProject().kept(id, namedFor)
+func (a *Archive) InProject(id agent.SessionID) ([]Kept, error) {
+	return a.project.list(id, namedFor)
 }
 
 // namedFor lists the files of a conversation, however they came by their names.
@@ -50,52 +49,47 @@ func isTranscriptOf(id agent.SessionID, name string) bool {
 	return ok && (rest == "jsonl" || strings.HasSuffix(rest, ".jsonl"))
 }
 
-// IsAsLooked tells whether it is still the file that somebody has looked at.
-func (k Kept) IsAsLooked(now Kept) bool {
-	return k.Path == now.Path && sameFile(&k.stat, &now.stat) && k.stat.Size == now.stat.Size && k.stat.Ctim == now.stat.Ctim
-}
-
-// TakeOverTranscripts moves what lies in the project of conversations into the archive, on the
+// TakeOver moves what lies in the project of conversations into the archive, on the
 // user's word, and returns what was moved. What the archive has already stays what it is: a
 // transcript that goes on where the archive's ends takes its place, one that went another way is
 // kept besides.
-func (s *Store) TakeOverTranscripts(ctx context.Context, ids ...agent.SessionID) (taken []Kept, err error) {
+func (a *Archive) TakeOver(ctx context.Context, ids ...agent.SessionID) (taken []Kept, err error) {
 	for _, id := range ids {
-		all, err := s.ProjectTranscripts(id)
+		all, err := a.InProject(id)
 		if err != nil {
 			return taken, err
 		}
 		if len(all) == 0 {
 			continue
 		}
-		if err := s.takeOver(ctx, id, all); err != nil {
-			return taken, s.archive().remedied(err)
+		if err := a.takeOver(ctx, id, all); err != nil {
+			return taken, a.kept.Remedied(err)
 		}
 		taken = append(taken, all...)
 	}
-	if left, err := s.inProject().names(); err == nil && len(left) == 0 && len(taken) > 0 {
-		_ = s.nbs.Remove(oldTranscripts)
+	if left, err := a.project.Names(); err == nil && len(left) == 0 && len(taken) > 0 {
+		_ = a.nbs.Remove(OldFolder)
 	}
 	return taken, nil
 }
 
-func (s *Store) takeOver(ctx context.Context, id agent.SessionID, all []Kept) error {
-	unlock, err := s.lockArchive(ctx)
+func (a *Archive) takeOver(ctx context.Context, id agent.SessionID, all []Kept) error {
+	unlock, err := a.kept.Lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	from, err := s.inProject().open()
+	from, err := a.project.Open()
 	if err != nil {
 		return err
 	}
 	defer from.Close()
-	if err := s.takeOverOrigin(id, from, filepath.Base(all[0].Path)); err != nil {
+	if err := a.takeOverOrigin(id, from, filepath.Base(all[0].Path)); err != nil {
 		return err
 	}
-	err = s.archive().in(func(_ *os.Root, dir *os.File) error {
+	err = a.kept.In(func(_ *os.Root, dir *os.File) error {
 		for _, one := range all {
-			source, err := openOwn(int(from.Fd()), filepath.Base(one.Path))
+			source, err := private.OpenOwn(int(from.Fd()), filepath.Base(one.Path))
 			if err != nil {
 				return err
 			}
@@ -109,36 +103,36 @@ func (s *Store) takeOver(ctx context.Context, id agent.SessionID, all []Kept) er
 	if err != nil {
 		return err
 	}
-	return s.inProject().forget(id, namedFor)
+	return a.project.forget(id, namedFor)
 }
 
 // takeOverOrigin writes down where the original of a conversation was of which nothing was kept,
 // and how far it was written: as far as what is taken over.
-func (s *Store) takeOverOrigin(id agent.SessionID, in *os.File, name string) error {
-	if kept, err := s.Kept(id); err != nil || len(kept) > 0 {
+func (a *Archive) takeOverOrigin(id agent.SessionID, in *os.File, name string) error {
+	if kept, err := a.Kept(id); err != nil || len(kept) > 0 {
 		return err
 	}
-	from := s.originOf(id)
+	from := a.kept.originOf(id)
 	if from.Folder == "" {
-		from = s.inProject().originOf(id)
+		from = a.project.originOf(id)
 	}
 	if from.Folder == "" {
 		return nil // not known
 	}
-	source, err := openOwn(int(in.Fd()), name)
+	source, err := private.OpenOwn(int(in.Fd()), name)
 	if err != nil {
 		return err
 	}
 	defer source.Close()
-	if from.mark, err = markAt(source, source.stat.Size); err != nil {
+	if from.mark, err = markAt(source, source.Seen.Size); err != nil {
 		return err
 	}
-	return s.archive().handOver(originFile(id), from, originLimit)
+	return a.kept.HandOver(originFile(id), from, originLimit)
 }
 
 // add puts a transcript beside those that are kept, unless one of them has all of it.
-func (k keeper) add(source *ownFile) error {
-	kept, err := openOwn(k.fd(), k.name())
+func (k keeper) add(source *private.OwnFile) error {
+	kept, err := private.OpenOwn(k.fd(), k.name())
 	if errors.Is(err, fs.ErrNotExist) {
 		return k.put(source)
 	}
@@ -148,7 +142,7 @@ func (k keeper) add(source *ownFile) error {
 	defer kept.Close()
 	has, err := begins(kept, source)
 	switch {
-	case err != nil || has || sameFile(&kept.stat, &source.stat):
+	case err != nil || has || sameFile(&kept.Seen, &source.Seen):
 		return err
 	case continues(kept, source):
 		return k.update(kept, source)
@@ -157,7 +151,7 @@ func (k keeper) add(source *ownFile) error {
 }
 
 // addAside gives a transcript a free name among those that are set aside.
-func (k keeper) addAside(source *ownFile) error {
+func (k keeper) addAside(source *private.OwnFile) error {
 	if err := k.clean(); err != nil {
 		return err
 	}

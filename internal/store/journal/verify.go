@@ -1,4 +1,4 @@
-package store
+package journal
 
 import (
 	"errors"
@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 )
 
 // Verification is what the journal's chain says of it.
@@ -31,31 +30,31 @@ func (b *BrokenError) Error() string { return fmt.Sprintf("%s: line %d: %s", b.F
 
 const tornNamed = 100
 
-// VerifyJournal reads the journal and checks its chain. It takes no lock, and what is
+// Verify reads the journal and checks its chain. It takes no lock, and what is
 // appended meanwhile does not disturb it. Errors: those of reading; NotFound without a journal.
-func (s *Store) VerifyJournal() (Verification, error) {
-	last, known, err := s.readHead() // first: the journal may then be longer, but not shorter
+func (j *Journal) Verify() (Verification, error) {
+	last, known, err := j.readHead() // first: the journal may then be longer, but not shorter
 	if err != nil {
 		return Verification{}, err
 	}
-	f, err := s.openRegular(journal, os.O_RDONLY)
+	f, err := j.nbs.OpenRegular(fileName, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
-		if known && s.hasJournaled() {
-			return Verification{Head: s.headPath(), Broken: &BrokenError{File: s.journalPath(), Line: 1, What: "the journal is gone; its head is there"}}, nil
+		if known && j.hasJournaled() {
+			return Verification{Head: j.headPath(), Broken: &BrokenError{File: j.Path(), Line: 1, What: "the journal is gone; its head is there"}}, nil
 		}
 		return Verification{NoHead: true}, nil
 	}
 	if err != nil {
-		return Verification{}, fmt.Errorf("open %s/%s: %w", folder, journal, err)
+		return Verification{}, fmt.Errorf("open %s: %w", j.nbs.Label(fileName), err)
 	}
 	defer f.Close()
-	v := &verifier{head: last, headKnown: known, result: Verification{Head: s.headPath(), NoHead: !known}}
-	line, what, err := v.run(readJournal(f, chain{prev: firstSum}, 0))
+	v := &verifier{head: last, headKnown: known, result: Verification{Head: j.headPath(), NoHead: !known}}
+	line, what, err := v.run(readFrom(f, chain{prev: firstSum}, 0))
 	if err != nil {
-		return Verification{}, fmt.Errorf("read %s/%s: %w", folder, journal, err)
+		return Verification{}, fmt.Errorf("read %s: %w", j.nbs.Label(fileName), err)
 	}
 	if what != "" {
-		v.result.Broken = &BrokenError{File: s.journalPath(), Line: line, What: what}
+		v.result.Broken = &BrokenError{File: j.Path(), Line: line, What: what}
 	}
 	return v.result, nil
 }
@@ -67,13 +66,13 @@ type verifier struct {
 	headKnown bool
 	headSeen  bool
 	result    Verification
-	previous  journalLine  // the line before this one
-	suspect   *journalLine // a link that does not fit; no witness yet
-	before    journalLine  // the line before the suspect
+	previous  entry  // the line before this one
+	suspect   *entry // a link that does not fit; no witness yet
+	before    entry  // the line before the suspect
 }
 
 // run returns the line at which the chain is broken and how; "" when it is whole.
-func (v *verifier) run(lines *journalLines) (line int, what string, err error) {
+func (v *verifier) run(lines *reader) (line int, what string, err error) {
 	for {
 		next, err := lines.next()
 		if errors.Is(err, io.EOF) {
@@ -91,7 +90,7 @@ func (v *verifier) run(lines *journalLines) (line int, what string, err error) {
 }
 
 // visit looks at one line; after is the chain behind it.
-func (v *verifier) visit(l journalLine, after chain) (line int, what string) {
+func (v *verifier) visit(l entry, after chain) (line int, what string) {
 	v.result.Lines = l.number
 	switch l.kind {
 	case torn:
@@ -116,7 +115,7 @@ func (v *verifier) visit(l journalLine, after chain) (line int, what string) {
 }
 
 // atHead compares the line at which the head stands.
-func (v *verifier) atHead(l journalLine, after chain) (line int, what string) {
+func (v *verifier) atHead(l entry, after chain) (line int, what string) {
 	if !v.headKnown || l.end != v.head.size {
 		return 0, ""
 	}
@@ -146,7 +145,7 @@ func (v *verifier) blame(innocent bool) (line int, what string) {
 	}
 }
 
-func (v *verifier) atEnd(lines *journalLines) (line int, what string) {
+func (v *verifier) atEnd(lines *reader) (line int, what string) {
 	switch {
 	case v.suspect != nil:
 		return v.suspect.number, "altered, or the line before it"
@@ -158,5 +157,3 @@ func (v *verifier) atEnd(lines *journalLines) (line int, what string) {
 		return max(1, lines.number), "the head of the chain stands at no end of a line: a line break was altered"
 	}
 }
-
-func (s *Store) journalPath() string { return filepath.Join(s.project, folder, journal) }

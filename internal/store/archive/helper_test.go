@@ -1,0 +1,158 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/store/storetest"
+)
+
+const (
+	aliceID = storetest.AliceID
+	otherID = storetest.OtherID
+)
+
+// All tests run under the umask that protects nothing.
+func TestMain(m *testing.M) {
+	syscall.Umask(0)
+	if role := rig.Role(); role != nil {
+		playRole(role[0], role[1])
+		return
+	}
+	os.Exit(rig.Tight(m))
+}
+
+// playRole makes the test binary another nbs-worker: "keep" keeps alice's transcript, "restore"
+// puts it back.
+func playRole(role, project string) {
+	runtime.LockOSThread() // strace counts the calls of each thread
+	s, err := openAt(project)
+	if err == nil && role == "keep" {
+		err = s.Keep(context.Background(), aliceID, original(s))
+	}
+	if err == nil && role == "restore" {
+		err = restoreOnce(s)
+	}
+	if err != nil {
+		fmt.Println(err)
+		fmt.Println(agent.HintsOf(err))
+		os.Exit(1)
+	}
+}
+
+func restoreOnce(s *Archive) error {
+	kept, err := s.Kept(aliceID)
+	if err != nil {
+		return err
+	}
+	return s.Restore(kept[0], original(s))
+}
+
+// openAt opens the archive as a project sees it, whose .nbs is made when it is not there. What is
+// kept is beside the project.
+func openAt(project string) (*Archive, error) {
+	at := filepath.Join(project, ".nbs")
+	if err := os.Mkdir(at, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	nbs, err := private.OpenFolder(at)
+	if err != nil {
+		return nil, err
+	}
+	return Of(private.Tree(project+".home/transcripts"), nbs), nil
+}
+
+func newArchive(t *testing.T) *Archive {
+	t.Helper()
+	s, err := openAt(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.nbs.Close() })
+	return s
+}
+
+// projectOf is the folder of the project that sees the archive.
+func projectOf(s *Archive) string { return filepath.Dir(s.nbs.Path()) }
+
+// keptAt is the folder of what is kept.
+func keptAt(s *Archive) string { return string(s.kept.Tree) }
+
+// originals is where the tests have the folder of Claude's transcripts.
+func originals(s *Archive) string { return filepath.Join(projectOf(s), "projects", "-srv-project") }
+
+func original(s *Archive) string { return filepath.Join(originals(s), transcriptFile(aliceID)) }
+
+const said = "one\ntwo\n"
+
+// withTranscript is a store, and a transcript beside it.
+func withTranscript(t *testing.T, text string) *Archive {
+	t.Helper()
+	s := newArchive(t)
+	putOriginal(t, s, text)
+	return s
+}
+
+func putOriginal(t *testing.T, s *Archive, text string) {
+	t.Helper()
+	if err := os.MkdirAll(originals(s), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_ = os.Remove(original(s))
+	storetest.Write(t, original(s), text)
+}
+
+func mustKeep(t *testing.T, s *Archive) {
+	t.Helper()
+	if err := s.Keep(t.Context(), aliceID, original(s)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mustHold(t *testing.T, s *Archive, want string, aside ...string) {
+	t.Helper()
+	kept, err := s.Kept(aliceID)
+	if err != nil || len(kept) != 1+len(aside) {
+		t.Fatalf("kept are %+v, %v", kept, err)
+	}
+	for i, text := range append([]string{want}, aside...) {
+		if got := storetest.Read(t, kept[i].Path); got != text || kept[i].Folder != "-srv-project" {
+			t.Errorf("%+v holds %q; want %q", kept[i], got, text)
+		}
+	}
+}
+
+func freshness(t *testing.T, s *Archive) Freshness {
+	t.Helper()
+	f, err := s.Freshness(aliceID, original(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func appendTo(t *testing.T, path, text string) {
+	t.Helper()
+	storetest.Write(t, path, storetest.Read(t, path)+text)
+}
+
+func mustRestore(t *testing.T, s *Archive) {
+	t.Helper()
+	kept, err := s.Kept(aliceID)
+	if err != nil || len(kept) == 0 {
+		t.Fatal(kept, err)
+	}
+	if err := s.Restore(kept[0], original(s)); err != nil {
+		t.Fatal(err)
+	}
+}

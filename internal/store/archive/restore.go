@@ -1,0 +1,96 @@
+package archive
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/store/private"
+)
+
+// restoredSuffix marks a copy that is not whole yet. Claude looks for *.jsonl.
+const restoredSuffix = ".nbs"
+
+// Restore puts a kept transcript back to where its original was; the folder is
+// there. What is at that path is never replaced. The file is private and counts as written
+// now: Claude deletes those that were not written for some weeks. The caller holds the lease.
+// What lies in the project is never put back: anybody may have written it. Errors: [fs.ErrExist].
+func (a *Archive) Restore(kept Kept, path string) error {
+	dir, err := a.kept.Open()
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	source, err := private.OpenOwn(int(dir.Fd()), filepath.Base(kept.Path))
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	if err := source.Chmod(0o600); err != nil {
+		return err
+	}
+	if err := linkOrCopy(source, path); err != nil {
+		return private.Remedied(filepath.Dir(path), fmt.Errorf("put the transcript back: %w", err))
+	}
+	now := unix.NsecToTimespec(time.Now().UnixNano())
+	return errors.Join(touch(path, now), private.SyncPath(filepath.Dir(path)))
+}
+
+func linkOrCopy(source *private.OwnFile, path string) error {
+	err := linkTo(source, unix.AT_FDCWD, path)
+	if cannotLink(err) {
+		return restoreCopy(source, path)
+	}
+	if err != nil {
+		return &os.LinkError{Op: "link", Old: source.Name(), New: path, Err: err}
+	}
+	return nil
+}
+
+// restoreCopy writes the copy under another name, and gives it its own when it is whole.
+func restoreCopy(source *private.OwnFile, path string) error {
+	temp := path + restoredSuffix
+	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	err = duplicate(f, source)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = renameNew(temp, path)
+	}
+	if err != nil {
+		_ = os.Remove(temp)
+	}
+	return err
+}
+
+// renameNew renames a file to a name that is free.
+func renameNew(from, to string) error {
+	err := unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) { // a file system that cannot, such as NFS
+		if err = os.Link(from, to); err == nil {
+			return os.Remove(from)
+		}
+		return err
+	}
+	if err != nil {
+		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
+	}
+	return nil
+}
+
+func touch(path string, at unix.Timespec) error {
+	times := []unix.Timespec{{Nsec: unix.UTIME_OMIT}, at}
+	return unix.UtimesNanoAt(unix.AT_FDCWD, path, times, unix.AT_SYMLINK_NOFOLLOW)
+}

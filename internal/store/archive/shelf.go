@@ -1,0 +1,173 @@
+package archive
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/private"
+)
+
+// shelf is a folder with kept transcripts.
+type shelf struct{ private.Tree }
+
+// Kept is what the archive has of a conversation.
+type Kept struct {
+	Path     string // absolute
+	Folder   string // name of the folder in which the original was; "" unknown
+	Original string // absolute path of the original; "" unknown
+	Size     int64  // bytes
+	Modified time.Time
+	stat     unix.Stat_t
+}
+
+// origin is the file beside a kept transcript.
+type origin struct {
+	Folder string `json:"folder"`
+	Path   string `json:"path"`
+	mark
+}
+
+// InPlace tells whether the original is where it was.
+func (k Kept) InPlace() bool {
+	original, there := statOf(k.Original)
+	return there && sameFile(&original, &k.stat)
+}
+
+// IsAsLooked tells whether it is still the file that somebody has looked at.
+func (k Kept) IsAsLooked(now Kept) bool {
+	return k.Path == now.Path && sameFile(&k.stat, &now.stat) && k.stat.Size == now.stat.Size && k.stat.Ctim == now.stat.Ctim
+}
+
+// GoesOn tells whether the kept transcript has all of the file at path, from its beginning,
+// and more behind it.
+func (k Kept) GoesOn(path string) (bool, error) {
+	shorter, err := private.OpenOwn(unix.AT_FDCWD, path)
+	if err != nil {
+		return false, err
+	}
+	defer shorter.Close()
+	longer, err := private.OpenOwn(unix.AT_FDCWD, k.Path)
+	if err != nil {
+		return false, err
+	}
+	defer longer.Close()
+	return begins(longer, shorter)
+}
+
+// originOf is where a conversation's transcript was; empty when that is not known.
+func (t shelf) originOf(id agent.SessionID) origin {
+	data, err := t.Read(originFile(id), originLimit)
+	if err != nil {
+		return origin{}
+	}
+	var from origin
+	if json.Unmarshal(data, &from) != nil || !isElement(from.Folder) || agent.CheckPath("path", from.Path) != nil || from.Size < 0 {
+		return origin{}
+	}
+	return from
+}
+
+// isElement tells whether a name is that of a folder and leads nowhere else.
+func isElement(name string) bool {
+	return name != "" && name != "." && name != ".." && len(name) <= unix.NAME_MAX && !strings.ContainsAny(name, "/\x00")
+}
+
+// list lists what a folder has of a conversation, by the names that are looked for.
+func (t shelf) list(id agent.SessionID, namesOf func(dir *os.File, id agent.SessionID) ([]string, error)) ([]Kept, error) {
+	dir, err := t.Open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := namesOf(dir, id)
+	if err != nil || len(names) == 0 {
+		return nil, err
+	}
+	var all []Kept
+	from := t.originOf(id)
+	for _, name := range names {
+		f, err := private.OpenOwn(int(dir.Fd()), name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Kept{Path: t.Path(name), Folder: from.Folder, Original: from.Path, Size: f.Seen.Size, Modified: time.Unix(f.Seen.Mtim.Unix()), stat: f.Seen})
+		_ = f.Close()
+	}
+	slices.SortStableFunc(all, func(a, b Kept) int {
+		return cmpKept(a, b, transcriptFile(id))
+	})
+	return all, nil
+}
+
+// numberedOf looks for the files of a conversation by the names that they get, one after the
+// other: in the archive are those of all projects, and to list them takes its time.
+func numberedOf(dir *os.File, id agent.SessionID) (names []string, err error) {
+	for n := 0; n <= asideLimit; n++ {
+		name := transcriptFile(id)
+		if n > 0 {
+			name = asideFile(id, n)
+		}
+		var stat unix.Stat_t
+		err := unix.Fstatat(int(dir.Fd()), name, &stat, unix.AT_SYMLINK_NOFOLLOW)
+		switch {
+		case err == nil:
+			names = append(names, name)
+		case !errors.Is(err, unix.ENOENT):
+			return nil, &os.PathError{Op: "stat", Path: name, Err: err}
+		case n > 0:
+			return names, nil
+		}
+	}
+	return names, nil
+}
+
+// forget removes what a folder has of a conversation.
+func (t shelf) forget(id agent.SessionID, namesOf func(dir *os.File, id agent.SessionID) ([]string, error)) error {
+	dir, err := t.Open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	names, err := namesOf(dir, id)
+	if err := errors.Join(err, dir.Close()); err != nil {
+		return err
+	}
+	return t.Remove(append(names, "."+transcriptFile(id), originFile(id))...)
+}
+
+func cmpKept(a, b Kept, first string) int {
+	isFirst := func(k Kept) int {
+		if filepath.Base(k.Path) == first {
+			return 0
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(isFirst(a), isFirst(b)), cmp.Compare(b.Size, a.Size))
+}
+
+func transcriptFile(id agent.SessionID) string { return string(id) + ".jsonl" }
+
+func originFile(id agent.SessionID) string { return string(id) + ".json" }
+
+func asideFile(id agent.SessionID, n int) string {
+	return string(id) + "." + strconv.Itoa(n) + ".jsonl"
+}

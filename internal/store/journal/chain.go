@@ -1,0 +1,138 @@
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"nbs-worker/internal/store/private"
+)
+
+// The journal is a chain. Each line says in "prev" the SHA-256 of the line before it, in
+// hexadecimal and without the line break; the first says zeros. So no line can be changed,
+// removed, put in or moved without the next one disagreeing.
+//
+// A line that is no link of the chain (it was cut short by a full disk or a power cut, or
+// an earlier version wrote it) has no say in this, but its bytes count: the link behind it
+// says in "over" how many such lines it chains over, and its "prev" is then the SHA-256 of
+// the previous sum, a line break and the line's bytes, line by line.
+
+const firstSum private.Sum = "0000000000000000000000000000000000000000000000000000000000000000"
+
+// chain is what the next link must say.
+type chain struct {
+	prev private.Sum
+	over int // lines since the last link that are none
+}
+
+// lineKind is what a line of the journal is.
+type lineKind int
+
+const (
+	link      lineKind = iota
+	unchained          // an event, as earlier versions wrote it
+	torn               // no event
+)
+
+// entry is one line of the journal and where it stands.
+type entry struct {
+	Event
+	kind   lineKind
+	number int         // from 1
+	end    int64       // offset in bytes behind it, and behind its line break
+	whole  bool        // it has a line break
+	sum    private.Sum // of a link its own, else what a link behind it chains over
+	before chain       // what a link here must say
+}
+
+// fits tells whether a link continues what stands before it.
+func (e *entry) fits() bool { return e.Prev == e.before.prev && e.Over == e.before.over }
+
+// reader reads a journal from some line on, in bounded memory, and keeps its chain.
+type reader struct {
+	text *bufio.Reader
+	chain
+	number int
+	at     int64
+}
+
+func readFrom(from io.Reader, start chain, at int64) *reader {
+	return &reader{text: bufio.NewReaderSize(from, eventLimit), chain: start, at: at}
+}
+
+// next returns the next line. Errors: [io.EOF], and those of the reader.
+func (r *reader) next() (entry, error) {
+	text, err := r.text.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		return r.long(text)
+	}
+	if err != nil && !errors.Is(err, io.EOF) || len(text) == 0 {
+		return entry{}, err
+	}
+	line := r.begin()
+	r.at += int64(len(text))
+	text, line.whole = bytes.CutSuffix(text, []byte{'\n'})
+	line.kind = line.parse(text)
+	if line.kind == link {
+		r.chain = chain{prev: private.SumOf(text)}
+	} else {
+		digest := sha256.New()
+		digest.Write([]byte(r.prev + "\n"))
+		digest.Write(text)
+		r.chainOver(digest.Sum(nil))
+	}
+	line.end, line.sum = r.at, r.prev
+	return line, nil
+}
+
+// long reads on to the end of a line that is longer than any of ours.
+func (r *reader) long(text []byte) (entry, error) {
+	line := r.begin()
+	line.kind = torn
+	digest := sha256.New()
+	digest.Write([]byte(r.prev + "\n"))
+	for {
+		r.at += int64(len(text))
+		text, line.whole = bytes.CutSuffix(text, []byte{'\n'})
+		digest.Write(text)
+		if line.whole {
+			break
+		}
+		var err error
+		if text, err = r.text.ReadSlice('\n'); err != nil && !errors.Is(err, bufio.ErrBufferFull) && !errors.Is(err, io.EOF) {
+			return entry{}, err
+		}
+		if len(text) == 0 {
+			break
+		}
+	}
+	r.chainOver(digest.Sum(nil))
+	line.end, line.sum = r.at, r.prev
+	return line, nil
+}
+
+func (r *reader) begin() entry {
+	r.number++
+	return entry{number: r.number, before: r.chain}
+}
+
+func (r *reader) chainOver(digest []byte) {
+	r.prev = private.Sum(hex.EncodeToString(digest))
+	r.over++
+}
+
+// parse reads a line into the event.
+func (e *entry) parse(text []byte) lineKind {
+	if json.Unmarshal(text, &e.Event) != nil || e.Event.Event == "" {
+		e.Event = Event{}
+		return torn
+	}
+	if !e.Prev.Valid() || e.Over < 0 {
+		return unchained
+	}
+	return link
+}

@@ -1,0 +1,320 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/store/storetest"
+)
+
+// withEvents is a store whose journal has so many links.
+func withEvents(t *testing.T, n int) *Journal {
+	t.Helper()
+	j := newJournal(t)
+	for i := range n {
+		event := noted("alice", aliceID)
+		event.Detail = fmt.Sprintf("number %d", i+1)
+		mustAppend(t, j, event)
+	}
+	return j
+}
+
+func mustAppend(t testing.TB, j *Journal, event Event) {
+	t.Helper()
+	if err := j.Append(t.Context(), event); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func verified(t *testing.T, j *Journal) Verification {
+	t.Helper()
+	v, err := j.Verify()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// mustVerify checks that the journal is whole, and has so many links and lines that are no events.
+func mustVerify(t *testing.T, j *Journal, links int, cutShort ...int) {
+	t.Helper()
+	if v := verified(t, j); v.Broken != nil || v.Links != links || !slices.Equal(v.Torn, cutShort) {
+		t.Errorf("%+v, broken: %v; want %d links, torn %v\n%s", v, v.Broken, links, cutShort, storetest.Read(t, j.Path()))
+	}
+}
+
+func mustBreakAt(t *testing.T, j *Journal, what string, line int) {
+	t.Helper()
+	v := verified(t, j)
+	if v.Broken == nil || v.Broken.Line != line || v.Broken.File != j.Path() {
+		t.Errorf("%s: %v; want it at line %d", what, v.Broken, line)
+	}
+}
+
+// Each byte of each line, the line breaks included, in turn.
+func TestAlteredByteIsFoundAtItsLine(t *testing.T) {
+	t.Parallel()
+	j := withEvents(t, 5)
+	text := []byte(storetest.Read(t, j.Path()))
+	for at := range text {
+		line := 1 + bytes.Count(text[:at], []byte{'\n'})
+		for _, other := range []byte{text[at] ^ 1, ' '} {
+			if other == text[at] {
+				continue
+			}
+			altered := slices.Clone(text)
+			altered[at] = other
+			j.put(t, altered)
+			mustBreakAt(t, j, fmt.Sprintf("byte %d of line %d as %q", at, line, other), line)
+		}
+	}
+	j.put(t, text)
+	mustVerify(t, j, 5)
+}
+
+func TestLinesThatWereRemovedPutInOrMovedAreFound(t *testing.T) {
+	t.Parallel()
+	j := withEvents(t, 6)
+	l := strings.SplitAfter(storetest.Read(t, j.Path()), "\n")[:6]
+	plainLine := `{"at":"2026-02-20T11:44:07Z","event":"start","handle":"alice","session_id":"` + string(aliceID) + `"}` + "\n"
+	for what, c := range map[string]struct {
+		lines []string
+		line  int
+	}{
+		"the first removed":      {l[1:], 1},
+		"one removed":            {[]string{l[0], l[1], l[3], l[4], l[5]}, 2},
+		"the last removed":       {l[:5], 5},
+		"all removed":            {nil, 1},
+		"two swapped":            {[]string{l[0], l[2], l[1], l[3], l[4], l[5]}, 2},
+		"one twice":              {[]string{l[0], l[1], l[1], l[2], l[3], l[4], l[5]}, 2},
+		"one of no chain put in": {[]string{l[0], l[1], plainLine, l[2], l[3], l[4], l[5]}, 3},
+		"one of no chain added":  {append(slices.Clone(l), plainLine), 7},
+		"no event put in":        {[]string{l[0], l[1], "gone\n", l[2], l[3], l[4], l[5]}, 3},
+		"no event put first":     {append([]string{"gone\n"}, l...), 1},
+	} {
+		j.put(t, []byte(strings.Join(c.lines, "")))
+		mustBreakAt(t, j, what, c.line)
+	}
+}
+
+// What is cut off stays to be seen, whatever is appended.
+func TestCutJournalIsFoundEverAfter(t *testing.T) {
+	t.Parallel()
+	j := withEvents(t, 4)
+	lines := strings.SplitAfter(storetest.Read(t, j.Path()), "\n")
+	j.put(t, []byte(lines[0]+lines[1]))
+	mustBreakAt(t, j, "cut", 2)
+	mustAppend(t, j, noted("bob", otherID))
+	mustBreakAt(t, j, "cut and continued", 2)
+	mustAppend(t, j, noted("bob", otherID))
+	mustAppend(t, j, noted("bob", otherID))
+	mustAppend(t, j, noted("bob", otherID))
+	mustBreakAt(t, j, "cut and longer than before", 2)
+	if err := os.Remove(j.Path()); err != nil {
+		t.Fatal(err)
+	}
+	mustBreakAt(t, j, "removed", 1)
+	mustAppend(t, j, noted("bob", otherID))
+	mustBreakAt(t, j, "removed and begun again", 1)
+}
+
+// A line that a full disk or a power cut left, whole or not, does no harm ever after.
+func TestTornLineIsLegal(t *testing.T) {
+	t.Parallel()
+	whole := `{"at":"2026-02-20T11:44:07Z","event":"start"`
+	for _, left := range []string{"{", whole, "\x00\x00\x00", whole + "\n", whole + "\n" + whole, strings.Repeat("\x00", 3<<20), strings.Repeat("x", eventLimit) + "\n{"} {
+		j := withEvents(t, 3)
+		before := len(storetest.Read(t, j.Path()))
+		j.put(t, []byte(storetest.Read(t, j.Path())+left))
+		var lines []int
+		for i := range len(strings.SplitAfter(strings.TrimSuffix(left, "\n"), "\n")) {
+			lines = append(lines, 4+i)
+		}
+		mustVerify(t, j, 3, lines...)
+		mustAppend(t, j, noted("bob", otherID))
+		mustVerify(t, j, 4, lines...)
+		mustAppend(t, j, noted("bob", otherID))
+		mustVerify(t, j, 5, lines...)
+		text := []byte(storetest.Read(t, j.Path()))
+		text[before] ^= 3 // of the torn line
+		j.put(t, text)
+		if v := verified(t, j); v.Broken == nil || v.Broken.Line != 4 {
+			t.Errorf("%.20q: altered: %v", left, v.Broken)
+		}
+	}
+}
+
+// A link whose line break alone is missing counts.
+func TestLinkWithoutLineBreak(t *testing.T) {
+	t.Parallel()
+	j := withEvents(t, 2)
+	text := storetest.Read(t, j.Path())
+	first := strings.Index(text, "\n") + 1
+	before := head{size: int64(first), sum: private.SumOf([]byte(text[:first-1]))}
+	j.put(t, []byte(strings.TrimSuffix(text, "\n")))
+	j.putHead(t, before.text()) // the writer was killed, so the head is behind
+	mustVerify(t, j, 2)
+	mustAppend(t, j, noted("bob", otherID))
+	mustVerify(t, j, 3)
+}
+
+func TestJournalOfEarlierVersions(t *testing.T) {
+	t.Parallel()
+	j := newJournal(t)
+	old := `{"at":"2026-02-20T11:44:07Z","event":"start","handle":"alice","session_id":"` + string(aliceID) + `"}` + "\n"
+	j.put(t, []byte(old+old+`{"at":"2026`+"\n"+old))
+	check := func(links int) {
+		t.Helper()
+		v := verified(t, j)
+		if v.Broken != nil || v.Unchained != 3 || v.Links != links || v.NoHead != (links == 0) || !slices.Equal(v.Torn, []int{3}) {
+			t.Errorf("%+v, broken: %v", v, v.Broken)
+		}
+	}
+	check(0)
+	mustAppend(t, j, noted("alice", otherID))
+	check(1)
+	mustAppend(t, j, noted("bob", otherID))
+	check(2)
+	if id := j.LastSessionID("alice"); id != otherID {
+		t.Errorf("last session id: %s", id)
+	}
+	text := storetest.Read(t, j.Path())
+	j.put(t, []byte(strings.Replace(text, "start", "stant", 1)))
+	mustBreakAt(t, j, "an old line altered", 1)
+}
+
+// Without its head the chain can still be followed, and the next line makes a new one.
+func TestHeadThatIsGone(t *testing.T) {
+	t.Parallel()
+	for _, left := range []string{"", "0", strings.Repeat("0", headSize), strings.Repeat("\x00", headSize)} {
+		j := withEvents(t, 3)
+		j.putHead(t, []byte(left))
+		if v := verified(t, j); v.Broken != nil || !v.NoHead || v.Links != 3 {
+			t.Errorf("head %q: %+v", left, v)
+		}
+		mustAppend(t, j, noted("bob", otherID))
+		if v := verified(t, j); v.Broken != nil || v.NoHead || v.Links != 4 {
+			t.Errorf("head %q: %+v", left, v)
+		}
+	}
+}
+
+func TestVerifyWithoutAJournal(t *testing.T) {
+	t.Parallel()
+	if v := verified(t, newJournal(t)); v.Broken != nil || v.Lines != 0 {
+		t.Errorf("%+v", v)
+	}
+}
+
+// Words of somebody else'j do not make a line that no reader takes for an event.
+func TestLongDetailIsCut(t *testing.T) {
+	t.Parallel()
+	j := withEvents(t, 1)
+	event := noted("alice", otherID)
+	event.Detail = strings.Repeat("\x01", eventLimit)
+	mustAppend(t, j, event)
+	mustVerify(t, j, 2)
+	if id := j.LastSessionID("alice"); id != otherID {
+		t.Errorf("last session id: %s", id)
+	}
+}
+
+// Who can write all of .nbs makes a chain that fits in itself, and is found all the same: the
+// head is elsewhere.
+func TestChainThatWasMadeAnewIsFound(t *testing.T) {
+	t.Parallel()
+	for what, forge := range map[string]func(t *testing.T, j *Journal, lines []string){
+		"one line less": func(t *testing.T, j *Journal, lines []string) {
+			t.Helper()
+			makeChain(t, j, lines[0], lines[2], lines[3])
+		},
+		"one line other": func(t *testing.T, j *Journal, lines []string) {
+			t.Helper()
+			makeChain(t, j, lines[0], strings.Replace(lines[1], "start", "spawn", 1), lines[2], lines[3])
+		},
+		"one line more": func(t *testing.T, j *Journal, lines []string) {
+			t.Helper()
+			makeChain(t, j, lines[0], lines[0], lines[1], lines[2], lines[3])
+		},
+		"its end cut": func(t *testing.T, j *Journal, lines []string) { t.Helper(); makeChain(t, j, lines[:2]...) },
+		"all removed": func(t *testing.T, j *Journal, _ []string) {
+			t.Helper()
+			storetest.Must(os.Remove(j.Path()))
+		},
+	} {
+		j := withEvents(t, 4)
+		forge(t, j, strings.SplitAfter(storetest.Read(t, j.Path()), "\n")[:4])
+		if v := verified(t, j); v.Broken == nil {
+			t.Errorf("%s: not found", what)
+		}
+		mustAppend(t, j, noted("bob", otherID))
+		if v := verified(t, j); v.Broken == nil {
+			t.Errorf("%s: not found after the next event", what)
+		}
+	}
+}
+
+// makeChain makes the journal anew, as a chain of the lines' events and with a head beside it.
+func makeChain(t *testing.T, j *Journal, lines ...string) {
+	t.Helper()
+	var text []byte
+	last := head{sum: firstSum}
+	for _, line := range lines {
+		var event Event
+		if err := json.Unmarshal([]byte(line), &event); err != nil {
+			t.Fatal(err)
+		}
+		event.Prev = last.sum
+		link, err := encodeEvent(event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(append(text, link...), '\n')
+		last = head{size: int64(len(text)), sum: private.SumOf(link)}
+	}
+	j.put(t, text)
+	storetest.Write(t, j.nbs.Path(oldHead), string(last.text()))
+}
+
+// The head of an earlier version, in .nbs, counts until there is one outside, and never after.
+func TestHeadOfEarlierVersionsIsTakenOver(t *testing.T) {
+	t.Parallel()
+	j := withEvents(t, 3)
+	lines := strings.SplitAfter(storetest.Read(t, j.Path()), "\n")[:3]
+	storetest.Must(os.Remove(j.headPath()))
+	makeChain(t, j, lines...)
+	j.put(t, []byte(lines[0]+lines[1]))
+	mustBreakAt(t, j, "cut, by the head of the version before", 2)
+	makeChain(t, j, lines...)
+	mustAppend(t, j, noted("bob", otherID))
+	mustVerify(t, j, 4)
+	if _, err := os.Lstat(j.nbs.Path(oldHead)); !os.IsNotExist(err) {
+		t.Errorf("it stays: %v", err)
+	}
+}
+
+// A project that was removed and made anew in the same place begins a new journal, which says
+// that there was another.
+func TestProjectThatWasMadeAnewBeginsItsJournal(t *testing.T) {
+	t.Parallel()
+	j := withEvents(t, 3)
+	project := j.project()
+	storetest.Must(os.RemoveAll(j.nbs.Path()))
+	again := openIn(t, project)
+	if v := verified(t, again); v.Broken != nil {
+		t.Error(v.Broken)
+	}
+	mustAppend(t, again, noted("bob", otherID))
+	mustVerify(t, again, 2)
+	if text := storetest.Read(t, again.Path()); !strings.Contains(strings.SplitAfter(text, "\n")[0], "the one of the .nbs that was here before had ") {
+		t.Errorf("it does not say so:\n%s", text)
+	}
+	mustAppend(t, again, noted("bob", otherID))
+	mustVerify(t, again, 3)
+}

@@ -1,0 +1,64 @@
+package journal
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"sync"
+
+	"nbs-worker/internal/agent"
+)
+
+// memory is what the journal says of the last session id of each agent, by key. Reading it
+// takes its time, and one command may meet with many damaged records.
+type memory struct {
+	mu   sync.Mutex
+	size int64 // of the journal that was read; it only grows
+	ids  map[string]agent.SessionID
+}
+
+// LastSessionID returns the id that the journal names last for the handle, or "".
+func (j *Journal) LastSessionID(handle agent.Handle) agent.SessionID {
+	f, err := j.nbs.OpenRegular(fileName, os.O_RDONLY)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return ""
+	}
+	j.memory.mu.Lock()
+	defer j.memory.mu.Unlock()
+	if j.memory.ids == nil || j.memory.size != info.Size() {
+		j.memory.ids, j.memory.size = lastSessionIDs(f), info.Size()
+	}
+	return j.memory.ids[handle.Key()]
+}
+
+// lastSessionIDs reads a journal. What is no event, such as a line that was cut short or is
+// longer than any of ours, is passed over and hides nothing behind it.
+func lastSessionIDs(journal io.Reader) map[string]agent.SessionID {
+	last := map[string]agent.SessionID{}
+	lines := bufio.NewReaderSize(journal, eventLimit)
+	for {
+		line, err := lines.ReadSlice('\n')
+		var event struct {
+			Handle    agent.Handle    `json:"handle"`
+			SessionID agent.SessionID `json:"session_id"`
+		}
+		if json.Unmarshal(line, &event) == nil {
+			if id, err := agent.ParseSessionID(string(event.SessionID)); err == nil {
+				last[event.Handle.Key()] = id
+			}
+		}
+		for errors.Is(err, bufio.ErrBufferFull) {
+			_, err = lines.ReadSlice('\n')
+		}
+		if err != nil {
+			return last
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package private
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"nbs-worker/internal/smallfile"
+)
+
+// Folder is a private folder in a project. It is opened once, and may be moved or removed while
+// it is in use.
+type Folder struct {
+	*os.Root // nil where the folder is not made yet
+
+	path string   // absolute
+	dir  *os.File // the same as the root, for reading
+}
+
+// OpenFolder opens a folder that was looked at by [Check].
+func OpenFolder(path string) (*Folder, error) {
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := root.Open(".")
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	return &Folder{Root: root, path: path, dir: dir}, nil
+}
+
+// Unmade is a folder that is not made yet: it has a path and nothing in it.
+func Unmade(path string) *Folder { return &Folder{path: path} }
+
+// Made tells whether there is a folder.
+func (f *Folder) Made() bool { return f.Root != nil }
+
+// Close releases the folder.
+func (f *Folder) Close() error {
+	if f.Root == nil {
+		return nil
+	}
+	return errors.Join(f.dir.Close(), f.Root.Close())
+}
+
+// Path is the absolute path of what is in the folder.
+func (f *Folder) Path(names ...string) string {
+	return filepath.Join(append([]string{f.path}, names...)...)
+}
+
+// Label is how messages name what is in the folder: ".nbs/journal.jsonl".
+func (f *Folder) Label(name string) string { return filepath.Base(f.path) + "/" + name }
+
+// Gone tells whether the folder that was opened is no longer at its path: it was removed or
+// moved away, even when another was made in its place since.
+func (f *Folder) Gone() bool {
+	there, err := os.Lstat(f.path)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	opened, err := f.dir.Stat()
+	return err == nil && !os.SameFile(there, opened)
+}
+
+// Remedied is [Remedied] of the folder.
+func (f *Folder) Remedied(err error) error { return Remedied(f.path, err) }
+
+// Sync makes durable what was made in the folder itself.
+func (f *Folder) Sync() error { return syncDir(f.Root) }
+
+// Names lists a folder below, unsorted.
+func (f *Folder) Names(sub string) ([]string, error) {
+	dir, err := f.Open(sub)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return dir.Readdirnames(-1)
+}
+
+// Files opens a folder below for reading files in it. Errors: [fs.ErrNotExist].
+func (f *Folder) Files(sub string) (smallfile.Dir, error) {
+	if f.dir == nil {
+		return smallfile.Dir{}, fs.ErrNotExist
+	}
+	return smallfile.OpenDir(f.dir, sub)
+}
+
+// Read reads sub/name, at most limit bytes. Errors: those of View.
+func (f *Folder) Read(sub, name string, limit int) (data []byte, err error) {
+	dir, err := f.Files(sub)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	err = f.View(dir, sub, name, limit, func(seen []byte) error {
+		data = bytes.Clone(seen)
+		return nil
+	})
+	return data, err
+}
+
+// View shows a file of an open folder, until look returns. Errors: BadInput for a file that
+// somebody else could have written.
+func (f *Folder) View(dir smallfile.Dir, sub, name string, limit int, look func(data []byte) error) error {
+	err := dir.ViewOwn(name, limit, look)
+	if err == nil {
+		return nil
+	}
+	if others, ok := errors.AsType[*smallfile.ForeignError](err); ok {
+		return Foreign(f.Path(sub, name), others.UID, others.Mode)
+	}
+	if at, ok := errors.AsType[*fs.PathError](err); ok && !errors.Is(err, fs.ErrNotExist) {
+		return at.Err // what reads a file names it
+	}
+	return err
+}
+
+// OpenRegular opens a file below and no link to one: [os.Root] follows those that
+// stay inside. Looking before opening keeps a planted FIFO from blocking us for ever.
+func (f *Folder) OpenRegular(path string, flag int) (*os.File, error) {
+	info, err := f.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) && flag&os.O_CREATE != 0 {
+		return f.OpenFile(path, flag|os.O_EXCL, 0o600)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, smallfile.ErrIrregular
+	}
+	return f.OpenFile(path, flag|syscall.O_NONBLOCK, 0o600)
+}

@@ -1,0 +1,84 @@
+// Package private reads and writes what is this user's alone: the folder of a project
+// ([Folder], its .nbs) and the folders of the user's outside of every project ([Tree]). It is
+// for the packages of internal/store and for no other.
+//
+//   - Files are 0600 in folders of 0700, whatever the umask. What another user owns or could
+//     have written is refused with a remedy: records become arguments of programs.
+//   - A file is replaced by renaming, so that a reader sees the old or the new and takes no lock.
+//     [Folder.WriteJSON] syncs file and folder; HandOver syncs nothing, for what ends with this boot.
+//   - No planted link is followed, and no pipe is waited for. A Folder is an [os.Root], so that no
+//     name leads out of it; a Tree is opened anew for each look or change.
+//   - Lock files are in the folder's locks, are never removed and are waited for in the kernel.
+//   - An error of a full or read-only disk has its remedy ([Remedied]).
+//
+// The package does not know what is in the files.
+package private
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"nbs-worker/internal/agent"
+)
+
+// Check refuses a folder that somebody else could have put there or can
+// write to: records become arguments of programs.
+func Check(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return agent.Errorf(agent.BadInput, "%s is not a folder", agent.Quote(path)).
+			Hint("look at what it is: ls -ld %s", agent.ShellWord(path))
+	}
+	owner := info.Sys().(*syscall.Stat_t).Uid
+	if int(owner) == os.Geteuid() && info.Mode().Perm()&0o022 == 0 {
+		return nil
+	}
+	return Foreign(path, owner, info.Mode())
+}
+
+// Foreign is the error for what belongs to another user, or can be written by one.
+func Foreign(path string, owner uint32, mode fs.FileMode) error {
+	if int(owner) != os.Geteuid() {
+		return agent.Errorf(agent.BadInput, "%s belongs to user id %d, not to this user (%d)", agent.Quote(path), owner, os.Geteuid()).
+			Hint("%s", TakeOver(path, owner))
+	}
+	private := 0o600
+	if mode.IsDir() {
+		private = 0o700
+	}
+	return agent.Errorf(agent.BadInput, "%s can be written by other users (mode %04o)", agent.Quote(path), mode.Perm()).
+		Hint("look at what is in it, then: chmod %o %s", private, agent.ShellWord(path))
+}
+
+// TakeOver is the remedy for what belongs to another user. Only what root left behind becomes
+// this user's: to make anybody else's files one's own, root's above all, is to trust what is in
+// them.
+func TakeOver(path string, owner uint32) string {
+	if owner == 0 {
+		return fmt.Sprintf("if root ran nbs-worker here for you, look at what is in it, then: sudo chown -R %d %s", os.Geteuid(), agent.ShellWord(path))
+	}
+	return "run the command as that user; to see what is there: ls -ldn " + agent.ShellWord(path)
+}
+
+// MoveTo is the command that appends a suffix to the name of a file.
+func MoveTo(path, suffix string) string {
+	return "mv " + agent.ShellWord(path) + " " + agent.ShellWord(path+suffix)
+}
+
+// Remedied adds to an error of the disk that holds a folder what can be done about it.
+func Remedied(folder string, err error) error {
+	at := agent.ShellWord(folder)
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return agent.Errorf(agent.Failed, "%w", err).Hint("make room there, then repeat the command: df -h %s", at)
+	case errors.Is(err, syscall.EROFS):
+		return agent.Errorf(agent.Failed, "%w", err).Hint("make it writable, then repeat the command; it is mounted here: findmnt -T %s", at)
+	}
+	return err
+}

@@ -1,0 +1,228 @@
+package private
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/gofrs/flock"
+	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/smallfile"
+)
+
+// Tree is a private folder of the user's outside of every project: what is in a project, an
+// agent that may edit files there can write. It is opened anew for each look or change, since
+// a launcher lives for weeks and a person may move such a folder.
+type Tree string
+
+// NoTree is a tree of which nobody knows where it would be.
+const NoTree Tree = ""
+
+// ErrNoTree is the error for what has to be written outside of the project, or sealed with the
+// key that is there.
+var ErrNoTree = agent.Errorf(agent.Unfit, "there is no folder for the user's state: neither XDG_STATE_HOME nor HOME is an absolute path").
+	Hint("name one: export XDG_STATE_HOME=/path/of/yours")
+
+// Path is the path of what is in the tree.
+func (t Tree) Path(name string) string { return filepath.Join(string(t), name) }
+
+// Make makes the tree, with the folders above it. Errors: Unfit.
+func (t Tree) Make() error {
+	if t == NoTree {
+		return ErrNoTree
+	}
+	err := os.MkdirAll(string(t), 0o700)
+	if err == nil {
+		return nil
+	}
+	return agent.Errorf(agent.Unfit, "make the folder %s: %w", agent.Quote(string(t)), Remedied(existing(string(t)), err)).
+		Hint("it is for what no project may hold; name another place: export XDG_STATE_HOME=/path/of/yours")
+}
+
+// made opens the tree, which is made where it is not there.
+func (t Tree) made() (*os.File, error) {
+	if err := t.Make(); err != nil {
+		return nil, err
+	}
+	return t.Open()
+}
+
+// existing is the nearest folder upward that is there.
+func existing(path string) string {
+	for ; path != filepath.Dir(path); path = filepath.Dir(path) {
+		if _, err := os.Lstat(path); err == nil {
+			break
+		}
+	}
+	return path
+}
+
+// Open opens the tree. Errors: [fs.ErrNotExist]; BadInput when it is not this user's alone.
+func (t Tree) Open() (*os.File, error) {
+	if t == NoTree {
+		return nil, fs.ErrNotExist
+	}
+	fd, err := unix.Open(string(t), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
+		return nil, agent.Errorf(agent.BadInput, "%s is not a folder", agent.Quote(string(t))).
+			Hint("look at what it is: ls -ld %s", agent.ShellWord(string(t)))
+	}
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: string(t), Err: err}
+	}
+	dir := os.NewFile(uintptr(fd), string(t))
+	if err := checkAlone(dir); err != nil {
+		return nil, errors.Join(err, dir.Close())
+	}
+	return dir, nil
+}
+
+// checkAlone refuses a folder that is another's, or that others can look into.
+func checkAlone(dir *os.File) error {
+	info, err := dir.Stat()
+	if err != nil {
+		return err
+	}
+	owner := info.Sys().(*syscall.Stat_t).Uid
+	if int(owner) == os.Geteuid() && info.Mode().Perm()&0o077 == 0 {
+		return nil
+	}
+	if int(owner) == os.Geteuid() && info.Mode().Perm()&0o022 == 0 {
+		return agent.Errorf(agent.BadInput, "%s can be read by other users (mode %04o)", agent.Quote(dir.Name()), info.Mode().Perm()).
+			Hint("it is for this user alone: chmod 700 %s", agent.ShellWord(dir.Name()))
+	}
+	return Foreign(dir.Name(), owner, info.Mode())
+}
+
+// In changes something in the tree, which is made before.
+func (t Tree) In(change func(dir *os.Root, at *os.File) error) error {
+	at, err := t.made()
+	if err != nil {
+		return err
+	}
+	defer at.Close()
+	dir, err := os.OpenRoot(ProcPath(at)) // the very folder that was looked at
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return change(dir, at)
+}
+
+// Names lists the tree, unsorted; nothing when it is not there.
+func (t Tree) Names() ([]string, error) {
+	dir, err := t.Open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return dir.Readdirnames(-1)
+}
+
+// Stat looks at a file, and not through a link.
+func (t Tree) Stat(name string) (unix.Stat_t, error) {
+	dir, err := t.Open()
+	if err != nil {
+		return unix.Stat_t{}, err
+	}
+	defer dir.Close()
+	var stat unix.Stat_t
+	err = unix.Fstatat(int(dir.Fd()), name, &stat, unix.AT_SYMLINK_NOFOLLOW)
+	return stat, err
+}
+
+// Read reads a file of at most limit bytes. Errors: [fs.ErrNotExist]; those of OpenOwn.
+func (t Tree) Read(name string, limit int) (data []byte, err error) {
+	dir, err := t.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	f, err := OpenOwn(int(dir.Fd()), name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if f.Seen.Size > int64(limit) {
+		return nil, smallfile.TooLargeError(limit)
+	}
+	return io.ReadAll(io.LimitReader(f, int64(limit)))
+}
+
+// HandOver replaces a file as [Folder.HandOver] does.
+func (t Tree) HandOver(name string, value any, limit int) error {
+	data, err := encode(t.Path(name), value, limit)
+	if err != nil {
+		return err
+	}
+	return t.In(func(dir *os.Root, _ *os.File) error {
+		if err := replace(dir, name, data); err != nil {
+			return t.Remedied(fmt.Errorf("write %s: %w", t.Path(name), err))
+		}
+		return nil
+	})
+}
+
+// Remove deletes files; those that are not there are no error.
+func (t Tree) Remove(names ...string) error {
+	dir, err := t.Open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	var errs []error
+	for _, name := range names {
+		if err := unix.Unlinkat(int(dir.Fd()), name, 0); err != nil && !errors.Is(err, unix.ENOENT) {
+			errs = append(errs, t.Remedied(&os.PathError{Op: "remove", Path: t.Path(name), Err: err}))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Lock waits for the lock of the tree, a file beside it.
+func (t Tree) Lock(ctx context.Context) (unlock func(), err error) {
+	dir, err := t.made()
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	ctx, cancel := context.WithTimeout(ctx, LockWait)
+	defer cancel()
+	path := string(t) + ".lock"
+	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW), flock.SetPermissions(0o600))
+	if err := LockWithin(ctx, lock); err != nil {
+		return nil, agent.Errorf(agent.Failed, "lock %s: %w", path, t.Remedied(err))
+	}
+	return func() { _ = lock.Close() }, nil
+}
+
+// Remedied is [Remedied] of the tree.
+func (t Tree) Remedied(err error) error { return Remedied(string(t), err) }
+
+// CheckWritable tells what keeps the tree from being used; it changes nothing.
+func (t Tree) CheckWritable() error {
+	dir, err := t.Open()
+	if err == nil {
+		_ = dir.Close()
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	at := existing(string(t))
+	if err := unix.Access(at, unix.W_OK); err != nil {
+		return Remedied(at, fmt.Errorf("nothing can be written in %s: %w", agent.Quote(at), err))
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package private
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/google/renameio/v2"
+
+	"nbs-worker/internal/agent"
+)
+
+// WriteJSON replaces sub/name atomically and durably. renameio syncs the file but
+// not the folder; without the second sync a power cut can lose the rename.
+func (f *Folder) WriteJSON(sub, name string, value any, limit int) error {
+	data, err := encode(sub+"/"+name, value, limit)
+	if err != nil {
+		return err
+	}
+	return f.In(sub, func(dir *os.Root) error {
+		err := renameio.WriteFile(name, data, 0o600, renameio.WithRoot(dir), renameio.WithStaticPermissions(0o600))
+		if err != nil {
+			return f.Remedied(fmt.Errorf("write %s/%s: %w", sub, name, err))
+		}
+		if err := syncDir(dir); err != nil {
+			return fmt.Errorf("%s/%s is written, but may not survive a power cut: %w", sub, name, err)
+		}
+		return nil
+	})
+}
+
+// HandOver replaces sub/name atomically, for a reader that ends with this boot: a power
+// cut may lose it. The caller is the only writer.
+func (f *Folder) HandOver(sub, name string, value any, limit int) error {
+	data, err := encode(sub+"/"+name, value, limit)
+	if err != nil {
+		return err
+	}
+	return f.In(sub, func(dir *os.Root) error {
+		if err := replace(dir, name, data); err != nil {
+			return f.Remedied(fmt.Errorf("write %s/%s: %w", sub, name, err))
+		}
+		return nil
+	})
+}
+
+// replace writes a file under another name and renames it. What a writer that was
+// killed left under that name is in nobody's way.
+func replace(dir *os.Root, name string, data []byte) error {
+	temp := "." + name
+	if err := dir.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := dir.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = dir.Rename(temp, name)
+	}
+	if err != nil {
+		_ = dir.Remove(temp)
+	}
+	return err
+}
+
+// Delete removes sub/name durably. Errors: [fs.ErrNotExist].
+func (f *Folder) Delete(sub, name string) error {
+	return f.In(sub, func(dir *os.Root) error {
+		if err := dir.Remove(name); err != nil {
+			return f.Remedied(err)
+		}
+		return syncDir(dir)
+	})
+}
+
+// In changes something in a folder below.
+func (f *Folder) In(sub string, change func(dir *os.Root) error) error {
+	dir, err := f.OpenRoot(sub)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return change(dir)
+}
+
+func encode(name string, value any, limit int) ([]byte, error) {
+	data, err := json.MarshalIndent(value, "", "  ")
+	if err == nil && len(data) >= limit {
+		err = agent.Errorf(agent.BadInput, "%s would have %d bytes, the limit is %d", name, len(data), limit)
+	}
+	return append(data, '\n'), err
+}
+
+func syncDir(dir *os.Root) error {
+	f, err := dir.Open(".")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// SyncPath makes durable what a folder lists.
+func SyncPath(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

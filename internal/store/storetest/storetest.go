@@ -1,0 +1,97 @@
+// Package storetest is what the tests of store, journal and archive have in common: two
+// conversations, files to read and to plant, and errors to judge. The product must not import it.
+package storetest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
+)
+
+// The conversations of the tests.
+const (
+	AliceID = agent.SessionID("4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11")
+	OtherID = agent.SessionID("11111111-2222-4333-8444-555555555555")
+)
+
+// SomeTime is when all happens.
+func SomeTime() time.Time { return time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC) }
+
+// Must is for what can only fail when the test itself is wrong, and for roles that have no test.
+func Must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// MemoryProject is the folder of a project in memory.
+func MemoryProject(t testing.TB) string {
+	t.Helper()
+	project := filepath.Join(rig.MemoryDir(t), "project")
+	if err := os.Mkdir(project, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return project
+}
+
+// Write writes a file.
+func Write(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Read reads a file.
+func Read(t testing.TB, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// Names lists a folder, sorted; nothing when it is not there.
+func Names(t testing.TB, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return names
+}
+
+// Plant puts a link in place of a file, to a file outside, and checks at the end of the test
+// that nobody followed it.
+func Plant(t testing.TB, at string) {
+	t.Helper()
+	target := filepath.Join(t.TempDir(), "target")
+	const untouched = "untouched\n"
+	Write(t, target, untouched)
+	_ = os.Remove(at)
+	if err := os.Symlink(target, at); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if got := Read(t, target); got != untouched {
+			t.Errorf("the target of a planted link holds %q", got)
+		}
+	})
+}
+
+// WantKind checks the kind of an error.
+func WantKind(t testing.TB, what string, err error, want agent.Kind) {
+	t.Helper()
+	if err == nil || agent.KindOf(err) != want {
+		t.Errorf("%s: %v (kind %d); want kind %d", what, err, agent.KindOf(err), want)
+	}
+}
