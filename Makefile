@@ -11,7 +11,7 @@ AT_ONCE = 4
 # For each target of make fuzz.
 FUZZTIME = 30s
 
-.PHONY: help build demo test race faults truth fuzz bench bench-readme lint vuln man bootstrap install clean
+.PHONY: help build demo test quick race faults truth fuzz bench bench-readme lint vuln man bootstrap install clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -25,6 +25,9 @@ demo: build ## show a recovery with the real Claude Code, without a network or a
 
 test: bootstrap ## run all tests; they fetch tmux and Claude Code when missing
 	go test ./... -count=1 -parallel $(AT_ONCE) -timeout 24m
+
+quick: ## run what needs neither tmux nor claude, for the inner loop
+	go test $$(go list ./... | grep -v -e /cmd/ -e /internal/sim/ -e /internal/tmux -e /internal/launcher)
 
 race: bootstrap ## run all tests under the race detector
 	NBS_FAULTS="$${NBS_FAULTS:-20}" go test ./... -count=1 -timeout 40m -race

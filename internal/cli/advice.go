@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"nbs-worker/internal/agent"
-	"nbs-worker/internal/observe"
 	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/triage"
 )
 
 // step is one thing to do next about an agent: why, and the command that can be pasted.
@@ -43,54 +42,46 @@ func (f *factory) commandsOf(v supervisor.View) []string {
 
 // advice is what to do next about an agent that is not as it should be, in order.
 func advice(v supervisor.View) []step {
-	attach := fmt.Sprintf("nbs-worker attach %s", v.Record.Handle)
-	switch {
-	case v.Dialog != "":
-		return []step{{fmt.Sprintf("it asks %s; answer it there", v.Dialog.Question()), attach}}
-	case v.Status.State == agent.Waiting:
-		return []step{{"it waits for a person", attach}}
-	case v.Status.State == agent.Dead && v.IsNotAllowed():
-		return []step{{"look at what it would run, and allow it", fmt.Sprintf("nbs-worker allow %s", v.Record.Handle)}}
-	case v.Status.State == agent.Dead:
-		return adviceOfDead(v)
-	case len(v.Strangers) > 0:
-		return []step{{fmt.Sprintf("two claudes fork the conversation: end the other one, pid %d, in its own terminal", v.Strangers[0].PID), ""}}
-	case len(v.Drift) > 0:
-		return []step{{"what runs is not what is recorded; look", attach}}
-	case v.Status.SamePID && needsLogin(v):
-		return []step{{"the API does not know who it is; log in there, with /login", attach}}
+	known := triage.Known{
+		Sight: &v.Sight, Strangers: len(v.Strangers) > 0, Drifted: len(v.Drift) > 0,
+		NeedsLogin: v.LastError != nil && v.LastError.Class == supervisor.ClassAuthentication,
 	}
-	return nil
+	var steps []step
+	for _, next := range triage.Steps(known) {
+		steps = append(steps, worded(next, v))
+	}
+	return steps
 }
 
-// adviceOfDead is by the cause: nearly always the way back, and what is to be done before
-// or after it so that the agent does not end the same way.
-func adviceOfDead(v supervisor.View) []step {
-	handle := v.Record.Handle
-	resume := fmt.Sprintf("nbs-worker resume %s", handle)
-	back := step{"bring it back", resume}
-	switch {
-	case v.Record.LaunchDesired() != agent.DesiredRunning:
-		return nil
-	case observe.CrashLoop(&v.Record):
-		return []step{
-			{"it ended again and again soon after its start; read its last words before all else", fmt.Sprintf("nbs-worker session %s --last-screen", handle)},
-			{"when the reason is gone, bring it back", resume},
-		}
-	case v.Status.Cause == agent.NeverStarted && v.Status.Detail != "":
-		return []step{{"when that is mended, start it", resume}}
-	case needsLogin(v):
-		return []step{back, {"then log in there, with /login", fmt.Sprintf("nbs-worker attach %s", handle)}}
-	case v.Status.Cause == agent.OutOfMemory:
-		return []step{{"see what takes the memory, or it will end like this again", "ps -eo rss,pid,args --sort=-rss | head"}, back}
-	case v.Status.Cause == agent.Exited:
-		return []step{back, {"or forget it; the journal keeps its session id", fmt.Sprintf("nbs-worker dismiss %s", handle)}}
-	default:
-		return []step{back}
+// worded is a step for the agent of a view.
+func worded(next triage.Step, v supervisor.View) step {
+	nbs := func(verb string) string { return fmt.Sprintf("nbs-worker %s %s", verb, v.Record.Handle) }
+	switch next {
+	case triage.Answer:
+		return step{fmt.Sprintf("it asks %s; answer it there", v.Dialog.Question()), nbs("attach")}
+	case triage.Attend:
+		return step{"it waits for a person", nbs("attach")}
+	case triage.Allow:
+		return step{"look at what it would run, and allow it", nbs("allow")}
+	case triage.EndOther:
+		return step{fmt.Sprintf("two claudes fork the conversation: end the other one, pid %d, in its own terminal", v.Strangers[0].PID), ""}
+	case triage.LookAtDrift:
+		return step{"what runs is not what is recorded; look", nbs("attach")}
+	case triage.LogIn:
+		return step{"the API does not know who it is; log in there, with /login", nbs("attach")}
+	case triage.LogInAfter:
+		return step{"then log in there, with /login", nbs("attach")}
+	case triage.ReadEnd:
+		return step{"it ended again and again soon after its start; read its last words before all else", nbs("session") + " --last-screen"}
+	case triage.ResumeMended:
+		return step{"when the reason is gone, bring it back", nbs("resume")}
+	case triage.StartMended:
+		return step{"when that is mended, start it", nbs("resume")}
+	case triage.FindMemory:
+		return step{"see what takes the memory, or it will end like this again", "ps -eo rss,pid,args --sort=-rss | head"}
+	case triage.Dismiss:
+		return step{"or forget it; the journal keeps its session id", nbs("dismiss")}
+	case triage.Resume:
 	}
-}
-
-// needsLogin tells whether the last turn failed because nobody is logged in.
-func needsLogin(v supervisor.View) bool {
-	return v.LastError != nil && v.LastError.Class == supervisor.ClassAuthentication
+	return step{"bring it back", nbs("resume")}
 }

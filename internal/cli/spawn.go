@@ -311,6 +311,9 @@ func (f *factory) sayStarted(started supervisor.Started) {
 	f.warnUnkept("keep", r.Handle, started.Unkept)
 	f.sayRestored(r.Handle, started.Restored)
 	f.sayLoss(r.Handle, started.Loss)
+	if started.Unsaid != "" {
+		f.say("%s: its first prompt was never delivered, and the new one was sent in its place; the record keeps it: nbs-worker session %s --json", r.Handle, r.Handle)
+	}
 	if moved := started.Moved; moved != nil {
 		f.say("%s: its folder is now %s; it was %s", r.Handle, moved.To, moved.From)
 	}

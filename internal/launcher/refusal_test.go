@@ -60,7 +60,7 @@ func TestRefusalThatCannotBeRecordedIsSaid(t *testing.T) {
 	defer cancel()
 	l := &Launcher{Store: s, Now: time.Now}
 	_, err = l.Run(late, "alpha", start)
-	if err == nil || !strings.Contains(err.Error(), "is open already") || !strings.Contains(err.Error(), "the record stayed locked") {
+	if err == nil || !strings.Contains(err.Error(), "is open already") || !strings.Contains(err.Error(), "alpha.record stayed locked") {
 		t.Errorf("Run = %v; want both causes", err)
 	}
 }

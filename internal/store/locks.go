@@ -150,17 +150,9 @@ const (
 	verbLimit      = 20 // bytes
 )
 
-// lockRecord takes the short lock of a read-modify-write. Holders keep it for
-// milliseconds. Errors: Conflict after five seconds.
+// lockRecord takes the short lock of a read-modify-write.
 func (s *Store) lockRecord(ctx context.Context, handle agent.Handle) (func(), error) {
-	unlock, err := s.nbs.Lock(ctx, recordLockName(handle))
-	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, agent.Errorf(agent.Conflict, "the record stayed locked for %s", private.LockWait)
-	}
-	if err != nil {
-		return nil, s.nbs.LockFailed(recordLockName(handle), err)
-	}
-	return unlock, nil
+	return s.nbs.Lock(ctx, recordLockName(handle))
 }
 
 func recordLockName(handle agent.Handle) string { return handle.Key() + ".record" }

@@ -10,9 +10,11 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/store/storetest"
 )
 
@@ -229,6 +231,27 @@ func TestLockThatIsLetGoThisMomentIsTaken(t *testing.T) {
 		}
 		if err := <-outcome; err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// A short lock that is not let go of is named, whichever it is, and says what to do.
+func TestLockThatIsNotLetGoOf(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	if err := s.prepare(); err != nil {
+		t.Fatal(err)
+	}
+	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer cancel()
+	for name, err := range map[string]error{
+		"alice.status": s.UpdateReport(late, "alice", func(*agent.Report) {}),
+		"alice.record": s.Remove(late, "alice"),
+		"journal":      s.Journal().Append(late, journal.Event{Handle: "alice"}),
+	} {
+		storetest.WantKind(t, name, err, agent.Conflict)
+		if !strings.Contains(err.Error(), ".nbs/locks/"+name+" stayed locked") || len(agent.HintsOf(err)) == 0 {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

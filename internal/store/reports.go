@@ -71,7 +71,7 @@ func (s *Store) UpdateReport(ctx context.Context, handle agent.Handle, change fu
 	}
 	unlock, err := s.nbs.Lock(ctx, handle.Key()+".status")
 	if err != nil {
-		return s.nbs.LockFailed("status", err)
+		return err
 	}
 	defer unlock()
 	report := s.Report(handle)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
@@ -87,6 +88,9 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	}
 	started := s.started(ctx, plan, r)
 	started.Fresh, started.Restored = resume.Fresh, restored
+	if plan.Opening == claude.OpenNew && !resume.Fresh && resume.Prompt != "" && resume.Prompt != r.InitialPrompt {
+		started.Unsaid = r.InitialPrompt
+	}
 	detail := plan.Opening.Conversation()
 	if resume.Fresh {
 		detail = "a new conversation in place of " + string(before.SessionID)

@@ -40,6 +40,7 @@ type Started struct {
 
 	Restored *Restored // the transcript that was put back; nil: it was there
 	Unkept   error     // why the transcript could not be kept
+	Unsaid   string    // the first prompt of the record, in the place of which another one was sent; "": none
 }
 
 // PlanSpawn checks all that can be known of a spawn and changes nothing.

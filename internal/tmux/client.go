@@ -40,6 +40,8 @@ type Client struct {
 	path   string   // of the socket
 	server *health
 	shared *Servers
+
+	startsServer bool // its calls may start one, which has to last
 }
 
 // New returns a client for a socket: a path, a name as tmux -L takes it, or "" for
@@ -111,7 +113,16 @@ func (c *Client) ask(ctx context.Context, limit time.Duration, dir string, args 
 	if err := ctx.Err(); err != nil {
 		return nil, q.endedEarly(q.begun, err)
 	}
-	process, err := startProcess(c.binary, slices.Concat([]string{"-u"}, c.socket, args), dir, neutralEnv())
+	start := func() (*process, error) {
+		return startProcess(c.binary, slices.Concat([]string{"-u"}, c.socket, args), dir, neutralEnv())
+	}
+	var process *process
+	var err error
+	if c.startsServer {
+		process, err = c.shared.withMoreFiles(start)
+	} else {
+		process, err = start()
+	}
 	if err != nil {
 		return nil, agent.Errorf(agent.Failed, "tmux: %w", err)
 	}

@@ -85,16 +85,28 @@ func (s *Servers) learnFrom(pid int) {
 // limit to the windows that people open in it, and some programs try to close them all.
 const enough = 1 << 16
 
-// raiseOpenFiles gives the clients that follow a higher limit of open files, and with
-// them the server that the next one may start: at its soft limit a server of tmux 3.3a
-// spins and answers nobody, at the usual 1024 with some 1,000 sessions. Go would put
-// the soft limit back in each child if it were not set here.
-func (s *Servers) raiseOpenFiles() {
+// limiting is held while this program has another limit of open files.
+var limiting sync.Mutex
+
+// withMoreFiles gives a client that is started a higher limit of open files, and with it the
+// server that it may start: at its soft limit a server of tmux 3.3a spins and answers nobody, at
+// the usual 1024 with some 1,000 sessions. What is started afterwards has the limit with which
+// this program was started; once it was set, Go does not put it back in children by itself.
+func (s *Servers) withMoreFiles(start func() (*process, error)) (*process, error) {
+	soft := s.known()
+	limiting.Lock()
+	defer limiting.Unlock()
 	var limit unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil {
-		limit.Cur = raised(s.known(), limit.Max)
-		_ = unix.Setrlimit(unix.RLIMIT_NOFILE, &limit) // with fewer it works too
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+		return start() // with fewer it works too
 	}
+	more := unix.Rlimit{Cur: raised(soft, limit.Max), Max: limit.Max}
+	if soft > 0 {
+		limit.Cur = soft
+	}
+	_ = unix.Setrlimit(unix.RLIMIT_NOFILE, &more)
+	defer func() { _ = unix.Setrlimit(unix.RLIMIT_NOFILE, &limit) }()
+	return start()
 }
 
 func raised(soft, hard uint64) uint64 { return max(soft, min(hard, enough)) }

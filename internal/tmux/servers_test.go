@@ -1,6 +1,9 @@
 package tmux
 
 import (
+	"os/exec"
+	"strconv"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -35,5 +38,18 @@ func TestOpenFilesAreTheCallers(t *testing.T) {
 	}
 	if n := s.shared.known(); n == 0 || n > limit.Max {
 		t.Errorf("%d of %d", n, limit.Max)
+	}
+}
+
+// A server gets a higher limit; what this program starts afterwards does not. Not in parallel: the
+// limit is that of the whole program.
+func TestOpenFilesOfWhatIsStartedLater(t *testing.T) {
+	s := newServer(t)
+	s.panes()
+	soft := s.shared.known()
+	s.open(Spec{Name: "alpha", Command: shell(stay)})
+	out, err := exec.CommandContext(t.Context(), "sh", "-c", "ulimit -Sn").Output()
+	if err != nil || strings.TrimSpace(string(out)) != strconv.FormatUint(soft, 10) {
+		t.Errorf("%q, %v; want %d", out, err, soft)
 	}
 }

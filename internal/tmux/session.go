@@ -49,15 +49,16 @@ func (c *Client) NewSession(ctx context.Context, spec Spec) error {
 	}
 	args = append(args, spec.marks(target, target)...)
 	args = append(args, ";", "set-option", "-t", target, "destroy-unattached", "off")
-	c.shared.raiseOpenFiles()
+	starter := *c
+	starter.startsServer = true
 	var limit time.Duration
 	if _, err := c.ServerPID(); err != nil {
 		limit = spec.StartLimit
 	}
-	_, err := c.runWithin(ctx, limit, spec.Dir, args...)
+	_, err := starter.runWithin(ctx, limit, spec.Dir, args...)
 	if errors.Is(err, ErrNoServer) {
 		// A server that is just ending refuses its next client; one more call starts anew.
-		_, err = c.runWithin(ctx, spec.StartLimit, spec.Dir, args...)
+		_, err = starter.runWithin(ctx, spec.StartLimit, spec.Dir, args...)
 	}
 	return err
 }

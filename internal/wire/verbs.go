@@ -28,6 +28,7 @@ type Started struct {
 	MovedFrom      string               `json:"moved_from,omitempty"`          // the folder that was recorded
 	Restored       *Restored            `json:"restored,omitempty"`            // its transcript was gone or shortened, and was put back
 	Lost           *Loss                `json:"lost,omitempty"`                // what was cut off its transcript, and is in no copy
+	Unsaid         string               `json:"undelivered_prompt,omitempty"`  // the first prompt, in the place of which another one was sent
 }
 
 // Restored is a transcript that was put back.
@@ -61,6 +62,7 @@ func NewStarted(s supervisor.Started) Started {
 	if back := s.Restored; back != nil {
 		out.Restored = &Restored{From: back.From, To: back.To, Written: known(back.Written.Truncate(time.Second)), What: back.What}
 	}
+	out.Unsaid = s.Unsaid
 	if lost := s.Loss; lost != nil {
 		out.Lost = &Loss{Path: lost.Path, Bytes: lost.Bytes}
 	}

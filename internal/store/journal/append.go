@@ -20,7 +20,7 @@ func (j *Journal) Append(ctx context.Context, event Event) error {
 	first := !j.hasJournaled()
 	unlock, err := j.nbs.Lock(ctx, lockName)
 	if err != nil {
-		return j.nbs.LockFailed(lockName, err)
+		return err
 	}
 	defer unlock()
 	f, err := j.open()

@@ -44,14 +44,18 @@ func (f *Folder) TryLock(name string) (*flock.Flock, error) {
 	return lock, nil
 }
 
-// Lock waits for a lock whose holders keep it for milliseconds.
-// Errors: [context.DeadlineExceeded] after [LockWait].
+// Lock waits for a lock whose holders keep it for milliseconds. Errors: Conflict after [LockWait].
 func (f *Folder) Lock(ctx context.Context, name string) (unlock func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, LockWait)
 	defer cancel()
 	lock := f.LockFile(name, os.O_CREATE|os.O_RDWR)
-	if err := LockWithin(ctx, lock); err != nil {
-		return nil, err
+	err = LockWithin(ctx, lock)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, agent.Errorf(agent.Conflict, "%s stayed locked for %s", f.Label(Locks+"/"+name), LockWait).
+			Hint("another command hangs with it; which one: lslocks --output PID,COMMAND,PATH")
+	}
+	if err != nil {
+		return nil, f.LockFailed(name, err)
 	}
 	return func() { _ = lock.Close() }, nil
 }
