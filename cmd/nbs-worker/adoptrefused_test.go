@@ -184,6 +184,8 @@ func TestForgedAdoptionEndsNobody(t *testing.T) {
 	stranger := m.byHand("stranger", append([]string{"--session-id", string(agent.NewSessionID())}, handArgs...)...)
 	m.waitIdle(m.world.ConfigDir, stranger)
 	m.setRecord("alpha", func(fields map[string]any) { forge(fields, stranger, m.startTicks(stranger)) })
+	m.refused(8, "the record is not allowed: changed since it was allowed: process", "stop", "alpha")
+	m.allow("alpha")
 	forged := m.session("alpha").SessionID
 	m.refused(5, "Claude's registry does not confirm", "stop", "alpha")
 	m.refused(5, "", "resume", "alpha", "--force") // the conversation is open elsewhere
@@ -193,6 +195,7 @@ func TestForgedAdoptionEndsNobody(t *testing.T) {
 
 	sleeper, _ := m.sleeper()
 	m.setRecord("alpha", func(fields map[string]any) { forge(fields, sleeper, m.startTicks(sleeper)) })
+	m.allow("alpha")
 	m.refused(5, "Claude's registry does not confirm", "dismiss", "alpha")
 
 	m.writeRecord("alpha", recorded)

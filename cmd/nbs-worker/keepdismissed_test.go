@@ -48,6 +48,7 @@ func TestDismissSparesTheLastAndOthers(t *testing.T) {
 	m.setRecord("beta", func(fields map[string]any) {
 		fields["previous_sessions"] = []map[string]string{{"session_id": alpha.SessionID, "until": "2026-01-01T00:00:00Z", "reason": "clear"}}
 	})
+	m.allow("beta")
 	m.ok("dismiss", "alpha")
 	m.mustBeKept(alpha.SessionID, alpha.Transcript.Path)
 	if err := os.Remove(beta.Transcript.Path); err != nil {

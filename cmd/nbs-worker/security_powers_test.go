@@ -209,9 +209,9 @@ func TestSecurityOrphanOfAnAgentIsNoPerson(t *testing.T) {
 	m.ok("spawn", "alpha", "--model", "sonnet", "--permission-mode", "acceptEdits", "--", "--allowedTools", "Bash")
 	s := m.session("alpha")
 	out := filepath.Join(rig.ShortDir(t), "out")
-	script := m.program("orphan", fmt.Sprintf(`while kill -0 %d; do sleep 0.1; done
+	script := m.program("orphan", fmt.Sprintf(`for pid in %d %d; do while grep '^State:' /proc/$pid/status | grep -qv Z; do sleep 0.1; done; done
 for command in "dismiss beta" "spawn gamma" "spawn gamma --env A=1"; do nbs-worker $command; echo "code $?"; done >%s.part 2>&1
-mv %s.part %s`, s.RecordedPID, out, out, out))
+mv %s.part %s`, s.RecordedPID, m.launcher("alpha"), out, out, out))
 	m.asAgent("alpha", "setsid -f "+script+" </dev/null >/dev/null 2>&1")
 	m.kill(s.RecordedPID, syscall.SIGKILL)
 	m.waitFor("the orphan has tried", func() (bool, string) { _, err := os.Stat(out); return err == nil, "" })

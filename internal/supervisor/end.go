@@ -65,11 +65,7 @@ func (s *Supervisor) end(ctx context.Context, r agent.Record) error {
 	if err := s.endLauncher(ctx, &r); err != nil {
 		return fmt.Errorf("end the launcher: %w", err)
 	}
-	carrying, err := s.carrying(&r)
-	if err != nil {
-		return err
-	}
-	if err := proc.StopAll(ctx, append(leftovers, carrying...), leftoverGrace); err != nil {
+	if err := s.endLeftovers(ctx, &r, leftovers); err != nil {
 		return fmt.Errorf("end what claude's tools left behind: %w", err)
 	}
 	var pane error
@@ -83,6 +79,25 @@ func (s *Supervisor) end(ctx context.Context, r agent.Record) error {
 		return &paneLeftError{pane}
 	}
 	return nil
+}
+
+// endLeftovers ends what a start has left running, and what of that was just being started.
+func (s *Supervisor) endLeftovers(ctx context.Context, r *agent.Record, found []agent.Identity) error {
+	const rounds = 5 // more than that many generations in a row are not on their way by chance
+	for range rounds {
+		carrying, err := s.carrying(r)
+		if err != nil {
+			return err
+		}
+		if found = append(found, carrying...); len(found) == 0 {
+			return nil
+		}
+		if err := proc.StopAll(ctx, found, leftoverGrace); err != nil {
+			return err
+		}
+		found = nil
+	}
+	return nil // what is there all the same is seen at the end
 }
 
 // sparingPane lets pass what only the pane kept from being complete: a server that does not
