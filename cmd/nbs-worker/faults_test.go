@@ -15,7 +15,7 @@ import (
 
 // The standard campaign is always the same one; make faults takes more kills in another order each time.
 const (
-	standardKills = 100
+	standardKills = 50
 	standardSeed  = 20260220
 	// insistFrom is from how many kills on each step of each verb must have been hit, of both kinds of claude. It is
 	// enough for the plan to deal every step to each kind.

@@ -78,7 +78,7 @@ func TestTerminalIsRestoredWhenAStartIsTakenBack(t *testing.T) {
 	m.ok("stop", "alpha")
 	defer m.holdLock("journal")()
 	c := m.console(m.command([]string{"run", "alpha"}))
-	if err := c.cmd.Wait(); c.cmd.ProcessState.ExitCode() != 1 {
+	if err := c.cmd.Wait(); c.cmd.ProcessState.ExitCode() != 5 {
 		t.Errorf("%v\n%s", err, c.seen.String())
 	}
 	modes, err := unix.IoctlGetTermios(int(c.pty.Fd()), unix.TCGETS)

@@ -246,6 +246,7 @@ func TestSecurityCallerIsWhoItsProcessIs(t *testing.T) {
 	whole := m.record("boss")
 	m.setRecord("boss", func(fields map[string]any) { fields["process"] = m.record("alpha")["process"] })
 	m.mustDeny("alpha", map[string]string{"nbs-worker spawn gamma --env A=1": "--env needs --may-manage"})
+	m.waitState("alpha", "idle") // from here on its record tells of another's claude
 	m.setRecord("alpha", func(fields map[string]any) { fields["process"] = whole["process"] })
 	m.mustDeny("alpha", map[string]string{"nbs-worker spawn gamma": "what it may is not known: no record names its process"})
 }
