@@ -159,11 +159,12 @@ func (m *team) mustBeFrugal(args ...string) result {
 	r := m.finish(cmd)
 	memory := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss / 1024
 	m.Logf("%q: %d MB, %s", args, memory, time.Since(begun).Round(time.Millisecond))
-	limit := int64(64)
-	if rig.Race { // the test's own is as large, and counts as the child's until it has become the command
-		limit = 512
+	// The test's own counts as the child's until it has become the command.
+	var own syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &own); err != nil {
+		m.Fatal(err)
 	}
-	if memory > limit || time.Since(begun) > 10*time.Second {
+	if limit := max(64, own.Maxrss/1024); memory > limit || time.Since(begun) > 10*time.Second {
 		m.Errorf("%q took %s and %d MB", args, time.Since(begun), memory)
 	}
 	return r
