@@ -123,6 +123,9 @@ type TmuxPlace struct {
 	ServerStartTicks uint64 `json:"server_start_ticks"`
 }
 
+// ByPath tells whether the server was chosen by the path of its socket, and not by a name.
+func (p *TmuxPlace) ByPath() bool { return p != nil && strings.ContainsRune(p.Socket, '/') }
+
 // ServerIdentity is the server's identity, on the boot and host of the start.
 func (p *Process) ServerIdentity() Identity {
 	server := Identified{PID: p.Tmux.ServerPID, StartTicks: p.Tmux.ServerStartTicks}

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // Seal vouches that the user, or a command of the user's, has written what a record makes
@@ -55,7 +54,7 @@ func (p *Process) unmarked() string {
 	if p.Wrapped != nil {
 		parts = append(parts, "wrapped", p.Wrapped.String())
 	}
-	if p.Tmux != nil && strings.ContainsRune(p.Tmux.Socket, '/') {
+	if p.Tmux.ByPath() {
 		parts = append(parts, "socket", p.Tmux.Socket)
 	}
 	return words(len(parts), func(i int) string { return parts[i] })

@@ -37,7 +37,7 @@ const (
 	LostReboot   Cause = "lost: reboot"
 	LostTmux     Cause = "lost: tmux" // the tmux server in which it was started is gone
 	NeverStarted Cause = "never started"
-	OutOfMemory  Cause = "killed: probably out of memory" // by the kernel, and not by a person
+	OutOfMemory  Cause = "killed: probably out of memory" // the kernel killed some of its cgroup while it ran, and it was killed
 )
 
 var causes = []Cause{Exited, Crashed, Stopped, LostReboot, LostTmux, NeverStarted, OutOfMemory}

@@ -135,7 +135,7 @@ func requestLines(asked supervisor.Request) []line {
 		{"Folder", strconv.Quote(asked.Folder)},
 		{"Permissions", string(r.LaunchPermissionMode())},
 	}...)
-	if p := r.Process; p != nil && p.Tmux != nil && strings.ContainsRune(p.Tmux.Socket, '/') {
+	if p := r.Process; p != nil && p.Tmux.ByPath() {
 		lines = append(lines, line{"Tmux socket", strconv.Quote(p.Tmux.Socket)})
 	}
 	if len(asked.Changed) > 0 {

@@ -36,8 +36,8 @@ func (l *Launcher) recordExit(ctx context.Context, handle agent.Handle, child *c
 		if err := checkCurrent(r, child.invocation); err != nil {
 			return err
 		}
-		allowed := agent.KindOf(l.Store.CheckSeal(r)) != agent.Held // else what runs below a wrapper may be anybody's
-		if id, moved := child.movedTo(r, l.Store.Report(handle)); moved && allowed {
+		// Of a record that is not allowed, what runs below a wrapper may be anybody's.
+		if id, moved := child.movedTo(r, l.Store.Report(handle)); moved && !l.Store.IsNotAllowed(r) {
 			r.Replace(id, exit.At, live.Moved)
 		}
 		spoken, err := child.config.Spoken(r.SessionID)

@@ -2,22 +2,15 @@ package store
 
 import (
 	"os"
-	"syscall"
 	"testing"
 
-	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/store/storetest"
 	"nbs-worker/internal/trust"
 )
 
-// All tests run under the umask that protects nothing.
 func TestMain(m *testing.M) {
-	syscall.Umask(0)
-	if role := rig.Role(); role != nil {
-		playRole(role)
-		return
-	}
-	os.Exit(rig.Tight(m))
+	os.Exit(storetest.Main(m, playRole))
 }
 
 // homeOf is the state folder of the user whose project it is, in these tests beside it.

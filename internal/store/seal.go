@@ -39,6 +39,9 @@ func (s *Store) CheckSeal(r *agent.Record) error {
 		Hint("look at what it would run, and allow it on a terminal: nbs-worker allow %s", r.Handle)
 }
 
+// IsNotAllowed tells whether it is known that nobody vouches for a record.
+func (s *Store) IsNotAllowed(r *agent.Record) bool { return agent.KindOf(s.CheckSeal(r)) == agent.Held }
+
 // ChangedSinceSealed names the fields in which a record is not as it was sealed; none when
 // that is not known.
 func (s *Store) ChangedSinceSealed(r *agent.Record) []string {

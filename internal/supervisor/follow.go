@@ -17,7 +17,7 @@ import (
 // with its end nobody would know it.
 func (s *Supervisor) follow(r *agent.Record) {
 	config, err := s.ConfigOf(r)
-	if err != nil || agent.KindOf(s.Store.CheckSeal(r)) == agent.Held { // of a record that is not allowed, the process may be anybody's
+	if err != nil || s.Store.IsNotAllowed(r) { // of a record that is not allowed, the process may be anybody's
 		return
 	}
 	if id, moved := config.Registry().MovedTo(r, s.Store.Report(r.Handle), 0); moved {

@@ -8,11 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"syscall"
 	"testing"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/storetest"
 )
@@ -22,14 +20,8 @@ const (
 	otherID = storetest.OtherID
 )
 
-// All tests run under the umask that protects nothing.
 func TestMain(m *testing.M) {
-	syscall.Umask(0)
-	if role := rig.Role(); role != nil {
-		playRole(role[0], role[1])
-		return
-	}
-	os.Exit(rig.Tight(m))
+	os.Exit(storetest.Main(m, func(role []string) { playRole(role[0], role[1]) }))
 }
 
 // playRole makes the test binary another nbs-worker: "keep" keeps alice's transcript, "restore"

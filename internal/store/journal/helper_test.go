@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"syscall"
 	"testing"
 
 	"nbs-worker/internal/agent"
@@ -23,14 +22,8 @@ const (
 	otherID = storetest.OtherID
 )
 
-// All tests run under the umask that protects nothing.
 func TestMain(m *testing.M) {
-	syscall.Umask(0)
-	if role := rig.Role(); role != nil {
-		playRole(role[0], role[1])
-		return
-	}
-	os.Exit(rig.Tight(m))
+	os.Exit(storetest.Main(m, func(role []string) { playRole(role[0], role[1]) }))
 }
 
 // playRole makes the test binary another nbs-worker: "append" adds one event.

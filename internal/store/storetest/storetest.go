@@ -5,6 +5,7 @@ package storetest
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -17,6 +18,17 @@ const (
 	AliceID = agent.SessionID("4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11")
 	OtherID = agent.SessionID("11111111-2222-4333-8444-555555555555")
 )
+
+// Main runs all tests, under the umask that protects nothing, or plays another nbs-worker for them. It
+// returns the exit code.
+func Main(m *testing.M, play func(role []string)) (code int) {
+	syscall.Umask(0)
+	if role := rig.Role(); role != nil {
+		play(role)
+		return 0
+	}
+	return rig.Tight(m)
+}
 
 // SomeTime is when all happens.
 func SomeTime() time.Time { return time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC) }
