@@ -46,7 +46,9 @@ func (k memory) count(kills int) {
 	k.put("cgroups/user.slice/team/memory.events.local", fmt.Sprintf("low 0\nhigh 0\nmax 9\noom 9\noom_kill %d\n", kills))
 }
 
-const byTheKernel = "signal: killed, probably by the kernel, which for want of memory has killed 1 process of its cgroup while it ran"
+func byTheKernel(kills string) string {
+	return "signal: killed, probably by the kernel, which for want of memory has killed " + kills + " of its cgroup while it ran"
+}
 
 func TestDiedForWantOfMemory(t *testing.T) {
 	m := standIn(t)
@@ -54,7 +56,7 @@ func TestDiedForWantOfMemory(t *testing.T) {
 	before := m.remembers("alpha")
 	k.count(2)
 	m.kill(before.RecordedPID, syscall.SIGKILL)
-	e := m.mustHaveDied("alpha", "killed: probably out of memory", byTheKernel)
+	e := m.mustHaveDied("alpha", "killed: probably out of memory", byTheKernel("1 process"))
 	if e.LastExit.OOMKills != 1 || !strings.Contains(e.LastExit.LastScreen, "42") {
 		t.Errorf("%+v", e.LastExit)
 	}

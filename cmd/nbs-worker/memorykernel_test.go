@@ -3,39 +3,61 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+
+	"nbs-worker/internal/sim/rig"
 )
 
-// The real claude, killed by the real kernel.
+// The real claude, killed by the real kernel. What wants the memory is another process of its
+// cgroup: claude in want of some reads its program again and again sooner than it dies. The kernel
+// is told to take claude first, and finds the other one next when it wants more before that is gone.
 func TestKernelKillsForWantOfMemory(t *testing.T) {
 	m := real(t)
 	m.keepServer()
-	limit, can := m.confine(m.serverPID())
+	group, can := m.confine(m.serverPID())
 	if !can {
 		t.Log("this machine lets nobody make a memory cgroup; the kernel's part is played in the other tests")
 		return
 	}
 	before := m.remembers("alpha")
-	limit(4 << 20)
-	target := "=" + before.TmuxSession + ":"
-	m.waitFor("claude wants more memory than it has", func() (bool, string) { // at any moment from now on
-		m.tmux("send-keys", "-t", target, "hello", "Enter")
+	claude := fmt.Sprintf("/proc/%d/oom_score_adj", m.session("alpha").PID)
+	if err := os.WriteFile(claude, []byte("1000"), 0); err != nil {
+		t.Fatal(err)
+	}
+	glutton := rig.StartChild(t, exec.Command("tail", "/dev/zero")) // one line without an end
+	group.take(glutton.Process.Pid)
+	group.limit(64 << 20)
+	m.waitFor("claude is dead", func() (bool, string) {
 		now := m.session("alpha")
 		return now.isDead(), fmt.Sprintf("%+v", now)
 	})
-	e := m.mustHaveDied("alpha", "killed: probably out of memory", byTheKernel)
+	_ = glutton.Process.Kill()
+	m.waitState("alpha", "killed: probably out of memory")
+	kills := "1 process"
+	if n := m.endOf("alpha").LastExit.OOMKills; n > 1 { // the other one too
+		kills = fmt.Sprintf("%d processes", n)
+	}
+	e := m.mustHaveDied("alpha", "killed: probably out of memory", byTheKernel(kills))
 	if e.LastExit.OOMKills == 0 || e.LastExit.Signal != "killed" {
 		t.Errorf("%+v", e.LastExit)
 	}
 	m.mustRemember("alpha", before)
 }
 
-// confine moves a process, and with it all that it will start, to a memory cgroup of its own, and
-// returns what gives that as many bytes more than it has; false where the machine does not allow it.
-func (m *team) confine(pid int) (limit func(more int), can bool) {
+// A memoryGroup is a memory cgroup of a test, of version 1 or 2.
+type memoryGroup struct {
+	m           *team
+	dir         string
+	usage, most string // its files
+}
+
+// confine moves a process, and with it all that it will start, to a memory cgroup of its own; false
+// where the machine does not allow it.
+func (m *team) confine(pid int) (memoryGroup, bool) {
 	m.Helper()
 	for _, hierarchy := range []struct{ root, usage, limit string }{
 		{"/sys/fs/cgroup/memory", "memory.usage_in_bytes", "memory.limit_in_bytes"},
@@ -52,18 +74,33 @@ func (m *team) confine(pid int) (limit func(more int), can bool) {
 				return err == nil, fmt.Sprint(err)
 			})
 		})
-		if _, err := os.Stat(filepath.Join(dir, hierarchy.limit)); err != nil || os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0) != nil {
-			continue
+		group := memoryGroup{m, dir, filepath.Join(dir, hierarchy.usage), filepath.Join(dir, hierarchy.limit)}
+		if _, err := os.Stat(group.most); err == nil && group.write("cgroup.procs", pid) == nil {
+			return group, true
 		}
-		return func(more int) {
-			used, err := strconv.Atoi(strings.TrimSpace(read(m.T, filepath.Join(dir, hierarchy.usage))))
-			if err == nil {
-				err = os.WriteFile(filepath.Join(dir, hierarchy.limit), []byte(strconv.Itoa(used+more)), 0)
-			}
-			if err != nil {
-				m.Fatal(err)
-			}
-		}, true
 	}
-	return nil, false
+	return memoryGroup{}, false
+}
+
+func (g memoryGroup) write(file string, number int) error {
+	return os.WriteFile(filepath.Join(g.dir, file), []byte(strconv.Itoa(number)), 0)
+}
+
+func (g memoryGroup) take(pid int) {
+	g.m.Helper()
+	if err := g.write("cgroup.procs", pid); err != nil {
+		g.m.Fatal(err)
+	}
+}
+
+// limit allows the group as many bytes more than it has.
+func (g memoryGroup) limit(more int) {
+	g.m.Helper()
+	used, err := strconv.Atoi(strings.TrimSpace(read(g.m.T, g.usage)))
+	if err == nil {
+		err = g.write(filepath.Base(g.most), used+more)
+	}
+	if err != nil {
+		g.m.Fatal(err)
+	}
 }
