@@ -21,7 +21,7 @@ const rereads = 4
 // gather collects what can be known of an agent without tmux. An end is judged by a record
 // that was read after it was seen; a start that has taken the place of the one that ended
 // meanwhile is looked at in its turn.
-func (l *look) gather(ctx context.Context, a *looked) {
+func (l *round) gather(ctx context.Context, a *subject) {
 	pane := a.evidence.Pane
 	for range rereads {
 		a.evidence = l.evidenceOf(ctx, &a.record)
@@ -47,7 +47,7 @@ func (l *look) gather(ctx context.Context, a *looked) {
 
 // awaitEnd gives a claude that is leaving, and a launcher that is alive after its claude, the
 // milliseconds that they need.
-func (l *look) awaitEnd(ctx context.Context, a *looked) {
+func (l *round) awaitEnd(ctx context.Context, a *subject) {
 	p := a.record.Process
 	if p.PID == 0 || a.record.ExitOf(p.Invocation) != nil {
 		return

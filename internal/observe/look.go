@@ -42,15 +42,15 @@ const endPatience = time.Second
 // Look looks at agents, with one call to each tmux server, and one more where only a screen
 // can tell. The records were just read.
 func (o *Observer) Look(ctx context.Context, records []agent.Record) []Sight {
-	l := &look{Observer: o, deadline: time.Now().Add(endPatience), agents: make([]looked, len(records))}
+	l := &round{Observer: o, deadline: time.Now().Add(endPatience), agents: make([]subject, len(records))}
 	for i, r := range records {
-		l.agents[i] = looked{record: r}
+		l.agents[i] = subject{record: r}
 	}
-	l.all().each(func(a *looked) { l.gather(ctx, a) })
+	l.all().each(func(a *subject) { l.gather(ctx, a) })
 	l.askServers(ctx, l.all())
 	// One that went between the two questions is asked after again.
-	went := l.all().where(func(a *looked) bool { return a.evidence.Claude == proc.Alive && a.evidence.Pane == PaneAbsent })
-	went.each(func(a *looked) { l.gather(ctx, a) })
+	went := l.all().where(func(a *subject) bool { return a.evidence.Claude == proc.Alive && a.evidence.Pane == PaneAbsent })
+	went.each(func(a *subject) { l.gather(ctx, a) })
 	l.readScreens(ctx)
 	sights := make([]Sight, len(l.agents))
 	for i := range l.agents {
@@ -67,15 +67,15 @@ func (o *Observer) LookAt(ctx context.Context, r agent.Record) Sight {
 	return o.Look(ctx, []agent.Record{r})[0]
 }
 
-// look is one look at work.
-type look struct {
+// round is one call of [Observer.Look].
+type round struct {
 	*Observer
 	deadline time.Time // of the wait for ends
-	agents   []looked
+	agents   []subject
 }
 
-// looked is an agent that is looked at.
-type looked struct {
+// subject is an agent that is looked at.
+type subject struct {
 	record   agent.Record
 	evidence Evidence
 	pane     *tmux.Pane
@@ -83,7 +83,7 @@ type looked struct {
 	tmuxErr  error
 }
 
-func (a *looked) sight() Sight {
+func (a *subject) sight() Sight {
 	s := Sight{Record: a.record, Report: a.evidence.Report, Done: a.evidence.TurnDone, Pane: a.pane, Err: a.tmuxErr}
 	if a.lost != nil {
 		s.Err = a.lost
@@ -94,23 +94,23 @@ func (a *looked) sight() Sight {
 	return s
 }
 
-// agents are some of those that are looked at.
-type agents []*looked
+// subjects are some of the agents of a round.
+type subjects []*subject
 
-func (l *look) all() agents {
-	all := make(agents, len(l.agents))
+func (l *round) all() subjects {
+	all := make(subjects, len(l.agents))
 	for i := range l.agents {
 		all[i] = &l.agents[i]
 	}
 	return all
 }
 
-func (some agents) where(wanted func(*looked) bool) agents {
-	return slices.DeleteFunc(slices.Clone(some), func(a *looked) bool { return !wanted(a) })
+func (some subjects) where(wanted func(*subject) bool) subjects {
+	return slices.DeleteFunc(slices.Clone(some), func(a *subject) bool { return !wanted(a) })
 }
 
 // each calls do for each agent, on all processors.
-func (some agents) each(do func(*looked)) {
+func (some subjects) each(do func(*subject)) {
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range min(len(some), runtime.GOMAXPROCS(0)) {

@@ -17,7 +17,7 @@ import (
 // or without, names the processes of the original.
 func (o *Observer) Marked(r *agent.Record, pid int) bool {
 	if r.Process.Adopted != nil {
-		return o.vouched(r)
+		return o.stillAdopted(r)
 	}
 	if o.OfOriginal(r, pid) {
 		return false

@@ -80,7 +80,7 @@ func Wake(r *agent.Record) {
 
 // noteCause writes the cause of a death into the record while it can still be told: later the
 // tmux server ends too, or the machine boots again, and it would be taken for the cause.
-func (o *Observer) noteCause(ctx context.Context, a *looked) {
+func (o *Observer) noteCause(ctx context.Context, a *subject) {
 	e := &a.evidence
 	if a.record.Process == nil || e.Claude != proc.Gone || e.LauncherLives || e.BeingStarted || !e.Death.settles(&a.record, e.Now) {
 		return

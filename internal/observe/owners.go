@@ -12,10 +12,10 @@ import (
 // An adopted process bears no mark of ours: a person started it. In the place of the mark
 // stands Claude's own registry entry.
 
-// vouched tells whether the recorded process still is what was adopted: its registry entry
+// stillAdopted tells whether the recorded process still is what was adopted: its registry entry
 // has the start of that process and the moment of its registration, and no other agent has
 // it, of this project, of the one of which this is a copy, or of the one whose mark it bears.
-func (o *Observer) vouched(r *agent.Record) bool {
+func (o *Observer) stillAdopted(r *agent.Record) bool {
 	config, err := o.ConfigOf(r)
 	if err != nil {
 		return false

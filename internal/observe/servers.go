@@ -13,11 +13,11 @@ import (
 
 // askServers asks each tmux server that the agents were started in for its panes, once, and
 // all servers side by side: any may be one that gives no answer.
-func (l *look) askServers(ctx context.Context, some agents) {
+func (l *round) askServers(ctx context.Context, some subjects) {
 	var answers sync.WaitGroup
 	for _, in := range byServer(some) {
 		answers.Go(func() {
-			_, panes, err := l.Panes(ctx, in.one())
+			_, panes, err := l.Panes(ctx, in.representative())
 			for _, a := range in {
 				a.setPane(panes, err)
 			}
@@ -33,8 +33,8 @@ type serverKey struct {
 	agent.Identity
 }
 
-func byServer(some agents) map[serverKey]agents {
-	servers := map[serverKey]agents{}
+func byServer(some subjects) map[serverKey]subjects {
+	servers := map[serverKey]subjects{}
 	for _, a := range some {
 		if p := a.record.Process; p != nil && p.Tmux != nil {
 			key := serverKey{TmuxPlace: *p.Tmux, Identity: p.ServerIdentity()}
@@ -44,13 +44,13 @@ func byServer(some agents) map[serverKey]agents {
 	return servers
 }
 
-// one is the record to ask a server for all: that of an agent which needs it, if there is one.
-func (some agents) one() *agent.Record {
-	at := max(0, slices.IndexFunc(some, func(a *looked) bool { return needsServer(&a.record) }))
+// representative is the record to ask a server for all: that of an agent which needs it, if there is one.
+func (some subjects) representative() *agent.Record {
+	at := max(0, slices.IndexFunc(some, func(a *subject) bool { return needsServer(&a.record) }))
 	return &some[at].record
 }
 
-func (a *looked) setPane(panes []tmux.Pane, err error) {
+func (a *subject) setPane(panes []tmux.Pane, err error) {
 	a.pane, a.tmuxErr = nil, nil
 	if pane, there := PaneOf(panes, a.record.Process); there {
 		a.pane, a.evidence.Pane = &pane, PaneThere
@@ -67,8 +67,8 @@ func (a *looked) setPane(panes []tmux.Pane, err error) {
 
 // readScreens reads the screens that may say more than what is known without them, in one
 // call to each server.
-func (l *look) readScreens(ctx context.Context) {
-	unclear := l.all().where(func(a *looked) bool { return a.pane != nil && a.evidence.NeedsScreen() })
+func (l *round) readScreens(ctx context.Context) {
+	unclear := l.all().where(func(a *subject) bool { return a.pane != nil && a.evidence.NeedsScreen() })
 	var answers sync.WaitGroup
 	for _, in := range byServer(unclear) {
 		answers.Go(func() {
