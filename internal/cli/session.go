@@ -155,7 +155,7 @@ func stateLine(s agent.Status) string {
 		words += " (" + s.Detail + ")"
 	}
 	switch {
-	case s.Age == nil || s.Source == agent.FromScreen:
+	case s.Age == nil || s.Source == agent.FromScreen || s.State == agent.Dead: // the exit says when
 	case *s.Age < time.Second:
 		words += " just now"
 	default:

@@ -145,11 +145,14 @@ func (t *table) time(at time.Time) cell {
 	}
 }
 
-// since is for how long an agent is as it is; of one of which that is not known, when it was
-// started last.
+// since is for how long an agent is as it is; of a live one of which that is not known, when it
+// was started last.
 func (t *table) since(status agent.Status, started time.Time) cell {
-	if status.Age != nil {
+	switch {
+	case status.Age != nil:
 		return text(agent.Ago(t.now.Add(-*status.Age), t.now))
+	case status.State == agent.Dead:
+		return text("")
 	}
 	return t.time(started)
 }

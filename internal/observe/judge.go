@@ -110,7 +110,11 @@ func (e *Evidence) notRunning(r *agent.Record) agent.Status {
 		return agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: "whether its start goes on, tmux does not say"}
 	}
 	cause, detail := e.Death.Why(r)
-	return agent.Status{State: agent.Dead, Cause: cause, Detail: detail, Source: agent.FromProcess}
+	dead := agent.Status{State: agent.Dead, Cause: cause, Detail: detail, Source: agent.FromProcess}
+	if exit := r.ExitOf(r.Process.Invocation); exit != nil {
+		dead.Since(exit.At, e.Now)
+	}
+	return dead
 }
 
 // running judges a live claude.

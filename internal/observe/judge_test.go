@@ -132,3 +132,18 @@ func TestJudgeTheAbsent(t *testing.T) {
 		}
 	}
 }
+
+// An agent has been dead since its end, and not since its start.
+func TestJudgeSinceWhenOneIsDead(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 2, 20, 12, 0, 0, 0, time.UTC)
+	r := agent.Record{Started: now.Add(-time.Hour), Process: &agent.Process{Invocation: "i", Identity: agent.Identity{Identified: agent.Identified{PID: 9}}}}
+	e := Evidence{Claude: proc.Gone, Now: now}
+	if status, _ := Judge(&r, &e); status.Age != nil {
+		t.Errorf("nobody saw the end, and it was %s ago", *status.Age)
+	}
+	r.Exits = []agent.Exit{{Invocation: "i", Code: 1, At: now.Add(-time.Minute)}}
+	if status, _ := Judge(&r, &e); status.Age == nil || *status.Age != time.Minute {
+		t.Errorf("the age is %v; want a minute", status.Age)
+	}
+}
