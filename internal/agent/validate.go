@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,31 +19,25 @@ func (r *Record) Validate() error {
 	if r.Schema < 0 {
 		return Errorf(BadInput, "schema %d is not valid", r.Schema)
 	}
-	checks := []func() error{
-		func() error { _, err := ParseHandle(string(r.Handle)); return err },
-		func() error { return canonical(r.SessionID) },
-		func() error { _, err := ParseModel(string(r.Model)); return err },
-		func() error { _, err := ParsePermissionMode(string(r.LaunchPermissionMode())); return err },
-		func() error { return CheckTmuxName(r.TmuxSession) },
-		func() error { return CheckPath("project_root", r.ProjectRoot) },
-		func() error { return CheckPath("cwd", r.LaunchCwd()) },
-		func() error { return checkConfigDir(r.ConfigDir) },
-		func() error { return CheckText("initial_prompt", r.InitialPrompt) },
-		func() error { return checkArgs(r.ClaudeArgs) },
-		func() error { return checkEnv(r.Env) },
-		func() error { return checkEnvNames(r.EnvNames) },
-		func() error { return checkDesired(r.Desired) },
-		func() error { return checkDepth(r.Depth) },
-		func() error { return checkProcess(r.Process) },
-		func() error { return checkPrevious(r.PreviousSessions) },
-		func() error { return checkExits(r.Exits) },
-	}
-	for _, check := range checks {
-		if err := check(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(
+		r.Spec.validate(),
+		CheckTmuxName(r.TmuxSession),
+		checkEnvNames(r.EnvNames),
+		checkDesired(r.Desired),
+		checkProcess(r.Process),
+		checkExits(r.Exits),
+	)
+}
+
+func (s *Spec) validate() error {
+	_, handleErr := ParseHandle(string(s.Handle))
+	_, modelErr := ParseModel(string(s.Model))
+	_, modeErr := ParsePermissionMode(string(s.LaunchPermissionMode()))
+	return cmp.Or(
+		handleErr, canonical(s.SessionID), checkPrevious(s.PreviousSessions), modelErr, modeErr,
+		CheckPath("project_root", s.ProjectRoot), CheckPath("cwd", s.LaunchCwd()), checkConfigDir(s.ConfigDir),
+		CheckText("initial_prompt", s.InitialPrompt), checkArgs(s.ClaudeArgs), checkEnv(s.Env), checkDepth(s.Depth),
+	)
 }
 
 func canonical(id SessionID) error {

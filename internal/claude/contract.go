@@ -16,7 +16,7 @@ var (
 
 // ReliedFlags are the options that every start uses.
 func ReliedFlags() []string {
-	sample := &agent.Record{SessionID: "id", Model: "model"}
+	sample := &agent.Spec{SessionID: "id", Model: "model"}
 	var flags []string
 	for _, opening := range []Opening{OpenNew, OpenResume} {
 		for _, arg := range Args(sample, opening, "", "{}") {

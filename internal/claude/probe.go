@@ -39,8 +39,8 @@ func (p Probe) witness() string { return filepath.Join(p.Dir, "witness") }
 
 // Args are the arguments of the probe: those of an agent.
 func (p Probe) Args() []string {
-	r := &agent.Record{SessionID: p.Session, Model: "sonnet", PermissionMode: agent.BypassPermissions}
-	return Args(r, OpenNew, "", Settings(p.witness(), Closed{}))
+	spec := &agent.Spec{SessionID: p.Session, Model: "sonnet", PermissionMode: agent.BypassPermissions}
+	return Args(spec, OpenNew, "", Settings(p.witness(), Closed{}))
 }
 
 // Heard is what the witness was told so far.

@@ -45,7 +45,7 @@ type ending struct {
 // not draw. How the conversation is opened was decided by whoever left the launch, and still knew
 // how the start before had ended. Should that have become wrong since, claude refuses it.
 func (l *Launcher) startChild(record *agent.Record, launch store.Launch, follow func(), signals chan os.Signal) (*child, error) {
-	config, err := claude.ConfigOf(record, launch.Env)
+	config, err := claude.ConfigOf(&record.Spec, launch.Env)
 	if err != nil {
 		return nil, err
 	}
@@ -55,8 +55,8 @@ func (l *Launcher) startChild(record *agent.Record, launch store.Launch, follow 
 			return nil, err
 		}
 	}
-	cmd := exec.Command(launch.Claude, claude.Args(record, opening, launch.Prompt, Settings(l.Program, l.Store))...)
-	cmd.Dir, cmd.Env = record.LaunchCwd(), claude.Env(record, launch.Env, l.ours(record, launch.Invocation))
+	cmd := exec.Command(launch.Claude, claude.Args(&record.Spec, opening, launch.Prompt, Settings(l.Program, l.Store))...)
+	cmd.Dir, cmd.Env = record.LaunchCwd(), claude.Env(&record.Spec, launch.Env, l.ours(record, launch.Invocation))
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	c := &child{
 		cmd: cmd, launch: launch, config: config, terminal: saveTerminal(), started: l.Now(),

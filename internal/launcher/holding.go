@@ -31,7 +31,7 @@ type holding struct {
 
 // hold takes the record's conversation for a start.
 func (l *Launcher) hold(record *agent.Record, launch store.Launch) (*holding, error) {
-	config, err := claude.ConfigOf(record, launch.Env)
+	config, err := claude.ConfigOf(&record.Spec, launch.Env)
 	if err != nil {
 		return nil, err
 	}

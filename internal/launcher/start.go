@@ -66,7 +66,7 @@ func (l *Launcher) announce(ctx context.Context, handle agent.Handle, launch sto
 			return err
 		}
 		r.Process.Launcher = self.Identified
-		if config, err := claude.ConfigOf(r, launch.Env); err == nil {
+		if config, err := claude.ConfigOf(&r.Spec, launch.Env); err == nil {
 			r.Process.Transcripts = config.TranscriptFolder()
 		}
 		r.Process.Tmux = l.place(launch.TmuxSocket)
