@@ -37,7 +37,7 @@ type Record struct {
 // Desired is what the operator wants, apart from what is observed.
 type Desired string
 
-// The two wishes.
+// What can be wanted.
 const (
 	DesiredRunning Desired = "running"
 	DesiredStopped Desired = "stopped"

@@ -59,11 +59,11 @@ func (c Config) Open(record *agent.Record) (Opening, error) {
 // openFound judges a transcript that is there: it may be a stub in which nothing
 // was said yet, or one that was emptied.
 func openFound(record *agent.Record, file transcript.File) (Opening, error) {
-	spoken, err := file.SpokenAfter(0)
+	hasMessages, err := file.SpokenAfter(0)
 	switch {
 	case err != nil:
 		return "", err
-	case spoken:
+	case hasMessages:
 		return OpenResume, nil
 	case !record.TranscriptSeen.IsZero():
 		return "", lost(record, "its transcript %s is empty now", agent.Quote(file.Path))
