@@ -36,8 +36,9 @@ func (s *Spec) validate() error {
 	_, modeErr := ParsePermissionMode(string(s.LaunchPermissionMode()))
 	return cmp.Or(
 		handleErr, canonical(s.SessionID), checkPrevious(s.PreviousSessions), modelErr, modeErr,
-		CheckPath("project_root", s.ProjectRoot), CheckPath("cwd", s.LaunchCwd()), checkConfigDir(s.ConfigDir),
-		CheckText("initial_prompt", s.InitialPrompt), checkArgs(s.ClaudeArgs), checkEnv(s.Env), checkDepth(s.Depth),
+		CheckPath("project_root", s.ProjectRoot), CheckPath("cwd", s.LaunchCwd()),
+		CheckPath("config_dir", cmp.Or(s.ConfigDir, "/")), CheckText("initial_prompt", s.InitialPrompt),
+		CheckText("claude_args", strings.Join(s.ClaudeArgs, " ")), checkEnv(s.Env), checkDepth(s.Depth),
 	)
 }
 
@@ -74,27 +75,11 @@ func CheckPath(field, path string) error {
 	return nil
 }
 
-func checkConfigDir(dir string) error {
-	if dir == "" {
-		return nil
-	}
-	return CheckPath("config_dir", dir)
-}
-
 // CheckText checks that text can be an argument of a program and a JSON string
 // without change: valid UTF-8 without NUL. Errors: BadInput.
 func CheckText(what, text string) error {
 	if strings.ContainsRune(text, 0) || !utf8.ValidString(text) {
 		return Errorf(BadInput, "%s holds a NUL byte or is not valid UTF-8", what)
-	}
-	return nil
-}
-
-func checkArgs(args []string) error {
-	for _, arg := range args {
-		if err := CheckText("claude_args", arg); err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/tmux"
@@ -21,8 +20,10 @@ func (l *Launcher) noteExit(ctx context.Context, handle agent.Handle, child *chi
 	}
 	exit := agent.Exit{
 		At: stamp(l.Now()), Invocation: child.launch.Invocation, Code: end.status.ExitStatus(), HungUp: end.hungUp,
-		UptimeS:   int64(l.Now().Sub(child.started) / time.Second),
-		EndReason: l.endReason(handle, child.launch.Invocation), OOMKills: end.oom,
+		UptimeS: int64(l.Now().Sub(child.started) / time.Second), OOMKills: end.oom,
+	}
+	if report := l.Store.Report(handle); report.Invocation == exit.Invocation {
+		exit.EndReason = live.EndReason(report.End) // what claude, before it left, said through its hooks
 	}
 	if !end.hungUp { // else there is no screen any more
 		exit.LastScreen = l.lastScreen(ctx)
@@ -32,7 +33,7 @@ func (l *Launcher) noteExit(ctx context.Context, handle agent.Handle, child *chi
 		child.terminal.reset()
 	}
 	record, untold, err := l.Store.Move(ctx, handle, exit.At, func(r *agent.Record) error {
-		if err := checkCurrent(r, child.launch.Invocation); err != nil {
+		if err := checkCurrent(r, exit.Invocation); err != nil {
 			return err
 		}
 		// Of a record that is not allowed, what runs below a wrapper may be anybody's.
@@ -48,26 +49,11 @@ func (l *Launcher) noteExit(ctx context.Context, handle agent.Handle, child *chi
 	if err != nil {
 		return record, err
 	}
-	l.keep(ctx, child.config, &record)
+	if err := Keep(ctx, l.Store, child.config, &record); err != nil {
+		_ = l.journal(ctx, "unkept", &record, err.Error())
+	}
 	ended := record.Process.Claude()
 	return record, errors.Join(untold, child.config.Registry().Forget(ended.PID, ended.StartTicks), l.journal(ctx, "exit", &record, exit.Summary()))
-}
-
-// endReason is what claude, before it left, said through its hooks.
-func (l *Launcher) endReason(handle agent.Handle, id agent.Invocation) string {
-	report := l.Store.Report(handle)
-	if report.Invocation != id {
-		return ""
-	}
-	return live.EndReason(report.End)
-}
-
-// keep keeps the transcripts of the agent that has ended, whether or not that can be
-// written down.
-func (l *Launcher) keep(ctx context.Context, config claude.Config, record *agent.Record) {
-	if err := Keep(ctx, l.Store, config, record); err != nil {
-		_ = l.journal(ctx, "unkept", record, err.Error())
-	}
 }
 
 // noteRefusal writes down why claude was not started.

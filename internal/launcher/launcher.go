@@ -45,12 +45,10 @@ type Launcher struct {
 	Program string // path of nbs-worker, to which claude reports; "" for the one on the PATH
 	Now     func() time.Time
 
-	policy policy // nil: the launcher leaves with its claude
+	// policy decides what follows an exit that the record has: the launch of another start, which
+	// the record names by then, or nil to leave. Without one the launcher leaves with its claude.
+	policy func(record *agent.Record, last store.Launch) (next *store.Launch)
 }
-
-// policy decides what follows an exit that the record has: the launch of another start, which the
-// record has to name by then, or nil to leave.
-type policy func(record *agent.Record, last store.Launch) (next *store.Launch)
 
 // Run starts claude for the handle with what a verb left for the invocation, again for as long
 // as the agent's policy says so, and returns claude's last exit code: 128 plus the number of a
