@@ -27,13 +27,13 @@ func (r *Record) LaunchFields() []Field {
 	var fields []Field
 	for field, value := range reflect.ValueOf(r.Spec).Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		fields = append(fields, Field{name, sealed(value.Interface())})
+		fields = append(fields, Field{name, sealValue(value.Interface())})
 	}
 	return append(fields, Field{"process", r.Process.unmarked()})
 }
 
-// sealed writes a field of a spec so that no two values are written alike.
-func sealed(value any) string {
+// sealValue writes a field of a spec so that no two values are written alike.
+func sealValue(value any) string {
 	switch value := value.(type) {
 	case []string:
 		return words(value...)

@@ -44,7 +44,7 @@ func TestEveryFieldIsOfTheSpecOrObserved(t *testing.T) {
 	lists := []reflect.Type{reflect.TypeFor[[]string](), reflect.TypeFor[[]PreviousSession](), reflect.TypeFor[map[string]string](), reflect.TypeFor[RestartPolicy]()}
 	for field := range reflect.TypeFor[Spec]().Fields() {
 		if !slices.Contains(written, field.Type.Kind()) && !slices.Contains(lists, field.Type) {
-			t.Errorf("%s: sealed does not know how to write a %s", field.Name, field.Type)
+			t.Errorf("%s: sealValue does not know how to write a %s", field.Name, field.Type)
 		}
 	}
 }

@@ -54,7 +54,7 @@ func ScratchEnv(caller []string, dir string) []string {
 	var env []string
 	for _, entry := range caller {
 		name, _, _ := strings.Cut(entry, "=")
-		if !isScrubbed(name) && !decides(name) && !slices.Contains(scratchNames, name) {
+		if !isScrubbed(name) && !choosesProvider(name) && !slices.Contains(scratchNames, name) {
 			env = append(env, entry)
 		}
 	}

@@ -32,7 +32,7 @@ func CheckEnv(env map[string]string) error {
 			return agent.Errorf(agent.BadInput, "variable %s cannot be set for an agent", name).
 				Hint("export it for the call of nbs-worker, if it is meant for that")
 		}
-		if why := loads(name); why != "" {
+		if why := whyLoader(name); why != "" {
 			return agent.Errorf(agent.BadInput, "variable %s cannot be set for an agent: %s; it comes from the caller's environment or not at all", name, why).
 				Hint("export it for the call of nbs-worker, if it is meant for that")
 		}

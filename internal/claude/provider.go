@@ -26,7 +26,7 @@ func ProviderNames(spec *agent.Spec, env []string) []string {
 	for _, entry := range env {
 		name, value, _ := strings.Cut(entry, "=")
 		_, own := spec.Env[name]
-		if value != "" && decides(name) && !own && agent.IsVariableName(name) {
+		if value != "" && choosesProvider(name) && !own && agent.IsVariableName(name) {
 			names = append(names, name)
 		}
 	}
@@ -35,7 +35,7 @@ func ProviderNames(spec *agent.Spec, env []string) []string {
 	return names[:min(len(names), providerNamesLimit)]
 }
 
-func decides(name string) bool {
+func choosesProvider(name string) bool {
 	if isScrubbed(name) || name == ConfigDirVariable || name == "CLAUDE_CODE_NO_FLICKER" {
 		return false
 	}

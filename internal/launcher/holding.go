@@ -40,6 +40,7 @@ func (l *Launcher) hold(record *agent.Record, launch store.Launch) (*holding, er
 	return h, err
 }
 
+// take takes the lease of a conversation and locks its transcript.
 func (h *holding) take(id agent.SessionID) (letGo func(), err error) {
 	self := store.Holder{PID: os.Getpid(), Verb: "run", Handle: h.handle, Since: stamp(h.launcher.Now())}
 	endLease, err := h.launcher.Store.AcquireLease(id, self)
@@ -129,6 +130,7 @@ func (h *holding) noteDenied(ctx context.Context, record *agent.Record, cause er
 	h.denied = record.SessionID
 }
 
+// release gives the conversation up, and follows no more.
 func (h *holding) release() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 // catch has the launcher's signals sent to the channel. Those of the keyboard are caught, not
 // ignored, since an ignored signal stays ignored in the child. They stay caught when claude has
 // ended: a hangup that comes late must not end the launcher before the exit is noted. To catch
-// them again, at the next start, changes nothing.
+// them again, at another start, changes nothing; what has come in between is answered then.
 func catch(signals chan<- os.Signal) {
 	signal.Notify(signals, unix.SIGINT, unix.SIGQUIT, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGTERM, unix.SIGHUP, observe.FollowSignal)
 }
