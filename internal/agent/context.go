@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The witnesses of how full a conversation is and what it cost.
+// Who says how full a conversation is and what it cost.
 const (
 	SaysStatusLine = "status line" // Claude itself: exact
 	SaysTranscript = "transcript"  // computed from the last reply: approximate

@@ -33,7 +33,7 @@ func TestGaugeOfAnotherStart(t *testing.T) {
 	t.Parallel()
 	used := 30
 	gauge := &Gauge{Tokens: 300_000, Window: 1_000_000, UsedPercent: &used, CostUSD: 1.5, At: time.Unix(1, 0)}
-	r := &Record{SessionID: "a", Process: &Process{Invocation: "i"}}
+	r := &Record{Spec: Spec{SessionID: "a"}, Process: &Process{Invocation: "i"}}
 	for what, c := range map[string]struct {
 		record *Record
 		report Report
@@ -43,7 +43,7 @@ func TestGaugeOfAnotherStart(t *testing.T) {
 		"an earlier start":     {r, Report{Invocation: "h", SessionID: "a", Gauge: gauge}, nil},
 		"another conversation": {r, Report{Invocation: "i", SessionID: "b", Gauge: gauge}, nil},
 		"nothing said":         {r, Report{}, nil},
-		"never started":        {&Record{SessionID: "a"}, Report{SessionID: "a", Gauge: gauge}, nil},
+		"never started":        {&Record{Spec: Spec{SessionID: "a"}}, Report{SessionID: "a", Gauge: gauge}, nil},
 	} {
 		if got := c.record.GaugeOf(c.report); got != c.want {
 			t.Errorf("%s: %+v", what, got)

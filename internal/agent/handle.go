@@ -1,16 +1,19 @@
 package agent
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // Handle is an agent's name. Two handles that differ only in case name one agent.
 type Handle string
 
-const handleLimit = 64
+var handleForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
 // ParseHandle checks a handle given by a user or read from a file.
 // Errors: BadInput.
 func ParseHandle(s string) (Handle, error) {
-	if len(s) <= handleLimit && isWord(s, "", "_-") {
+	if handleForm.MatchString(s) {
 		return Handle(s), nil
 	}
 	return "", Errorf(BadInput, "handle %s is not valid: 1 to 64 letters, digits, '_' or '-', the first a letter or digit", Quote(s))

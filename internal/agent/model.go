@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -11,6 +12,8 @@ type Model string
 
 const modelLimit = 256
 
+var modelForm = regexp.MustCompile(`^[A-Za-z0-9][][A-Za-z0-9._:/@-]*$`)
+
 // modelAliases are the aliases of Claude Code 2.1. They serve only to notice a
 // slip of the finger: a well-formed name that is not among them is passed on.
 var modelAliases = []string{"sonnet", "opus", "haiku", "fable", "opusplan", "best", "default"}
@@ -20,7 +23,7 @@ func ModelAliases() []string { return slices.Clone(modelAliases) }
 
 // ParseModel checks a model's name. The empty name is valid. Errors: BadInput.
 func ParseModel(s string) (Model, error) {
-	if s == "" || len(s) <= modelLimit && isWord(s, "", "._:/@[]-") {
+	if s == "" || len(s) <= modelLimit && modelForm.MatchString(s) {
 		return Model(s), nil
 	}
 	return "", Errorf(BadInput, "model %s is not valid: a name like opus, sonnet[1m] or claude-sonnet-5-5", Quote(s))

@@ -6,39 +6,19 @@ import (
 	"time"
 )
 
-// Schema is the newest form of the record that this program writes. Zero is the
-// form of the original tools: eight fields and no schema.
-const Schema = 1
-
-// Record is all that is needed to launch an agent again:
-// .nbs/sessions/<handle>.json. Times are UTC with whole seconds.
+// Record is all that is known of an agent: .nbs/sessions/<handle>.json. Times are UTC with whole
+// seconds.
 type Record struct {
-	Schema        int       `json:"schema"`
-	Handle        Handle    `json:"handle"`
-	SessionID     SessionID `json:"session_id"`
-	Model         Model     `json:"model"`
+	Spec
+
 	TmuxSession   string    `json:"tmux_session"`
-	Started       time.Time `json:"started"` // the latest start
-	InitialPrompt string    `json:"initial_prompt"`
-	ProjectRoot   string    `json:"project_root"`
-	PID           int       `json:"pid"` // of claude; 0 before the first start
+	Started       time.Time `json:"started"`          // the latest start
+	PID           int       `json:"pid"`              // of claude; 0 before the first start
+	Created       time.Time `json:"created,omitzero"` // the first start
+	ClaudeVersion string    `json:"claude_version,omitempty"`
+	Desired       Desired   `json:"desired,omitempty"`
 
-	Created        time.Time         `json:"created,omitzero"` // the first start
-	Cwd            string            `json:"cwd,omitempty"`
-	PermissionMode PermissionMode    `json:"permission_mode,omitempty"`
-	ClaudeArgs     []string          `json:"claude_args"`
-	Env            map[string]string `json:"env"`
-	ConfigDir      string            `json:"config_dir"` // "": Claude's default, the variable unset
-	ClaudeVersion  string            `json:"claude_version,omitempty"`
-	Desired        Desired           `json:"desired,omitempty"`
-	Restart        RestartPolicy     `json:"restart"`
-
-	// MayManage lets the agent give colleagues what it does not have itself. Depth is how many
-	// agents stand between it and a person: one that a person spawned has 0.
-	MayManage bool `json:"may_manage,omitempty"`
-	Depth     int  `json:"depth,omitempty"`
-
-	Seal *Seal `json:"seal,omitempty"` // over what decides a launch; nil: nobody vouches for it
+	Seal *Seal `json:"seal,omitempty"` // over the Spec; nil: nobody vouches for it
 
 	// EnvNames are the caller's variables at the last start that decide with whom claude
 	// talks. Their values are nobody's business: they may be secrets.
@@ -48,9 +28,8 @@ type Record struct {
 	// was last seen on disk. It tells "never written" from "gone".
 	TranscriptSeen time.Time `json:"transcript_seen,omitzero"`
 
-	Process          *Process          `json:"process,omitempty"`
-	PreviousSessions []PreviousSession `json:"previous_sessions,omitempty"`
-	Exits            []Exit            `json:"exits,omitempty"` // oldest first
+	Process *Process `json:"process,omitempty"`
+	Exits   []Exit   `json:"exits,omitempty"` // oldest first
 
 	source source
 }
@@ -58,16 +37,11 @@ type Record struct {
 // Desired is what the operator wants, apart from what is observed.
 type Desired string
 
-// The two wishes.
+// What can be wanted.
 const (
 	DesiredRunning Desired = "running"
 	DesiredStopped Desired = "stopped"
 )
-
-// RestartPolicy says when the launcher starts claude again by itself.
-type RestartPolicy struct {
-	Policy string `json:"policy"` // "no": never
-}
 
 // Process identifies one start of an agent.
 type Process struct {
@@ -132,13 +106,6 @@ func (p *Process) ServerIdentity() Identity {
 	return Identity{Identified: server, BootID: p.BootID, PIDNS: p.PIDNS, Host: p.Host}
 }
 
-// PreviousSession is a conversation that the agent was in before.
-type PreviousSession struct {
-	SessionID SessionID `json:"session_id"`
-	Until     time.Time `json:"until"`
-	Reason    string    `json:"reason"`
-}
-
 // Exit is how one start ended.
 type Exit struct {
 	At         time.Time  `json:"at"`
@@ -200,23 +167,6 @@ func (r *Record) Replace(id SessionID, at time.Time, reason string) {
 	r.TranscriptSeen = time.Time{}
 }
 
-// Conversations are all that the agent was in: this one first, then the earlier ones.
-func (r *Record) Conversations() []SessionID {
-	ids := []SessionID{r.SessionID}
-	for _, previous := range r.PreviousSessions {
-		ids = append(ids, previous.SessionID)
-	}
-	return ids
-}
-
-// LaunchCwd is the folder in which claude is started.
-func (r *Record) LaunchCwd() string {
-	if r.Cwd != "" {
-		return r.Cwd
-	}
-	return r.ProjectRoot
-}
-
 // LaunchDesired is what is wanted of an agent. The original tools recorded nothing, and kept
 // records only of agents that should run.
 func (r *Record) LaunchDesired() Desired {
@@ -232,15 +182,6 @@ func (r *Record) LastExit() *Exit {
 		return &r.Exits[n-1]
 	}
 	return nil
-}
-
-// LaunchPermissionMode is the mode with which claude is started. The original
-// tools recorded none and always bypassed.
-func (r *Record) LaunchPermissionMode() PermissionMode {
-	if r.PermissionMode != "" {
-		return r.PermissionMode
-	}
-	return BypassPermissions
 }
 
 // Seen tells whether a launcher saw the end. One that a look found later has only its cause.

@@ -44,11 +44,12 @@ func TestExitOfFindsTheInvocation(t *testing.T) {
 func TestReplaceRemembersTheConversation(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC)
-	r := agent.Record{SessionID: "old", TranscriptSeen: at}
+	r := agent.Record{Spec: agent.Spec{SessionID: "old"}, TranscriptSeen: at}
 	r.Replace("new", at, "fresh")
 	want := agent.Record{
-		SessionID:        "new",
-		PreviousSessions: []agent.PreviousSession{{SessionID: "old", Until: at, Reason: "fresh"}},
+		Spec: agent.Spec{
+			SessionID: "new", PreviousSessions: []agent.PreviousSession{{SessionID: "old", Until: at, Reason: "fresh"}},
+		},
 	}
 	if diff := cmp.Diff(want, r, cmp.AllowUnexported(agent.Record{}, agent.RestartPolicy{})); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -57,7 +58,7 @@ func TestReplaceRemembersTheConversation(t *testing.T) {
 
 func TestLaunchDefaults(t *testing.T) {
 	t.Parallel()
-	r := agent.Record{ProjectRoot: "/p"}
+	r := agent.Record{Spec: agent.Spec{ProjectRoot: "/p"}}
 	if cwd, mode := r.LaunchCwd(), r.LaunchPermissionMode(); cwd != "/p" || mode != agent.BypassPermissions {
 		t.Errorf("a record of the original tools starts in %s with %s", cwd, mode)
 	}
@@ -135,7 +136,7 @@ func TestAddExitKeepsTheLatestScreens(t *testing.T) {
 // A plan changes a copy of a record, and may come to nothing.
 func TestReplaceLeavesACopyAsItWas(t *testing.T) {
 	t.Parallel()
-	before := agent.Record{SessionID: "c", PreviousSessions: []agent.PreviousSession{{SessionID: "a"}, {SessionID: "b"}}}
+	before := agent.Record{Spec: agent.Spec{SessionID: "c", PreviousSessions: []agent.PreviousSession{{SessionID: "a"}, {SessionID: "b"}}}}
 	after := before
 	after.Replace("a", time.Time{}, "resumed earlier")
 	if got := before.PreviousSessions; got[0].SessionID != "a" || got[1].SessionID != "b" {

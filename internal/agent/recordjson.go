@@ -83,43 +83,38 @@ func checkNames(unknown jsontext.Value) error {
 // UnmarshalJSON is [ParseRecord].
 func (r *Record) UnmarshalJSON(data []byte) error { return ParseRecord(data, r) }
 
-// MarshalJSON writes the known fields in their order, then the unknown ones, and so in the
-// objects inside.
-func (r Record) MarshalJSON() ([]byte, error) {
-	before := map[string]json.RawMessage{}
-	if r.source != nil {
-		if err := json.Unmarshal(r.source, &before); err != nil {
-			return nil, err
-		}
-	}
-	restart, err := encodeKeeping(r.Restart, before["restart"])
-	if err != nil || r.Process == nil {
-		return writeRecord(r, restart, nil, err)
-	}
-	var start Process
-	if before["process"] != nil {
-		err = jsonv2.Unmarshal(before["process"], &start, lenient)
-	}
-	if start.Invocation != r.Process.Invocation {
-		before["process"] = nil // what is said of one start is not said of another
-	}
-	process, err2 := encodeKeeping(r.Process, before["process"])
-	return writeRecord(r, restart, process, errors.Join(err, err2))
-}
-
-func writeRecord(r Record, restart, process []byte, err error) ([]byte, error) {
-	if err != nil {
-		return nil, err
-	}
-	return encodeKeeping(writtenRecord{plainRecord: plainRecord(r), Restart: restart, Process: process}, r.source)
-}
-
 // writtenRecord is a record whose objects were encoded, with what is unknown in them.
 type writtenRecord struct {
 	plainRecord
 
 	Restart json.RawMessage `json:"restart"`
 	Process json.RawMessage `json:"process,omitempty"`
+}
+
+// MarshalJSON writes the known fields in their order, then the unknown ones, and so in the
+// objects inside. What is unknown of one start is not written of another.
+func (r Record) MarshalJSON() (text []byte, err error) {
+	before := map[string]json.RawMessage{}
+	if r.source != nil {
+		if err := json.Unmarshal(r.source, &before); err != nil {
+			return nil, err
+		}
+	}
+	written := writtenRecord{plainRecord: plainRecord(r)}
+	if written.Restart, err = encodeKeeping(r.Restart, before["restart"]); err != nil {
+		return nil, err
+	}
+	if r.Process != nil {
+		var start Process
+		_ = jsonv2.Unmarshal(before["process"], &start, lenient) // it was read before, or there is none
+		if start.Invocation != r.Process.Invocation {
+			before["process"] = nil
+		}
+		if written.Process, err = encodeKeeping(r.Process, before["process"]); err != nil {
+			return nil, err
+		}
+	}
+	return encodeKeeping(written, r.source)
 }
 
 // encodeKeeping encodes the fields of a struct, and behind them those of its source that

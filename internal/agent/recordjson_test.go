@@ -46,10 +46,11 @@ func TestRecordOfTheOriginalToolsIsRead(t *testing.T) {
 	t.Parallel()
 	r := decode(t, legacy)
 	want := agent.Record{
-		Handle: "theologian", SessionID: "abc12345-1234-1234-1234-123456789abc", Model: "opus",
-		TmuxSession: "nbs-theologian-live", Started: time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC),
-		InitialPrompt: "Your NBS handle is 'theologian'. Load /nbs-teams-chat...",
-		ProjectRoot:   "/home/user/project", PID: 12345,
+		Spec: agent.Spec{
+			Handle: "theologian", SessionID: "abc12345-1234-1234-1234-123456789abc", Model: "opus",
+			InitialPrompt: "Your NBS handle is 'theologian'. Load /nbs-teams-chat...", ProjectRoot: "/home/user/project",
+		},
+		TmuxSession: "nbs-theologian-live", Started: time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC), PID: 12345,
 	}
 	if diff := cmp.Diff(want, r, cmp.FilterPath(isUnexported, cmp.Ignore())); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -134,17 +135,20 @@ func TestFullRecordRoundTrip(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC)
 	r := agent.Record{
-		Schema: 1, Handle: "a", SessionID: lowerID, Model: "sonnet[1m]", TmuxSession: "nbs-a-live", Started: at, InitialPrompt: "line\nline \u2713 <&>",
-		ProjectRoot: "/p", PID: 7, Created: at, Cwd: "/p/s", PermissionMode: "plan", ClaudeArgs: []string{"--add-dir", "/x y"},
-		Env: map[string]string{"A": "1"}, ConfigDir: "/c", ClaudeVersion: "2.1.329", Desired: agent.DesiredRunning,
-		Restart: agent.RestartPolicy{Policy: "no"}, TranscriptSeen: at,
+		Spec: agent.Spec{
+			Schema: 1, Handle: "a", SessionID: lowerID, Model: "sonnet[1m]", InitialPrompt: "line\nline \u2713 <&>",
+			ProjectRoot: "/p", Cwd: "/p/s", PermissionMode: "plan", ClaudeArgs: []string{"--add-dir", "/x y"},
+			Env: map[string]string{"A": "1"}, ConfigDir: "/c", Restart: agent.RestartPolicy{Policy: "no"},
+			PreviousSessions: []agent.PreviousSession{{SessionID: lowerID, Until: at, Reason: "clear"}},
+		},
+		TmuxSession: "nbs-a-live", Started: at, PID: 7, Created: at, ClaudeVersion: "2.1.329", Desired: agent.DesiredRunning,
+		TranscriptSeen: at,
 		Process: &agent.Process{
 			Invocation: "i", Launcher: agent.Identified{PID: 6, StartTicks: 5},
 			Identity: agent.Identity{Identified: agent.Identified{PID: 7, StartTicks: 1 << 60}, BootID: "b", PIDNS: 4026531836, Host: "h"},
 			Tmux:     &agent.TmuxPlace{Socket: "/tmp/s", ServerPID: 3, ServerStartTicks: 2},
 		},
-		PreviousSessions: []agent.PreviousSession{{SessionID: lowerID, Until: at, Reason: "clear"}},
-		Exits:            []agent.Exit{{At: at, Invocation: "i", Code: -1, Signal: "killed", UptimeS: 9, LastScreen: "bye"}},
+		Exits: []agent.Exit{{At: at, Invocation: "i", Code: -1, Signal: "killed", UptimeS: 9, LastScreen: "bye"}},
 	}
 	if diff := cmp.Diff(r, decode(t, encode(t, r)), cmp.FilterPath(isUnexported, cmp.Ignore())); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

@@ -2,9 +2,12 @@ package agent
 
 import (
 	"encoding/binary"
+	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Seal vouches that the user, or a command of the user's, has written what a record makes
@@ -17,27 +20,39 @@ type Seal struct {
 // Field is a part of what a seal is about.
 type Field struct{ Name, Value string }
 
-// LaunchFields are all that decides what a start of the agent runs, and where. What is only
-// observed is not among them: whoever forges that has the same agent started. Of its process it
+// LaunchFields are all that decides what a start of the agent runs, and where: its [Spec]. What is
+// only observed is not among them: whoever forges that has the same agent started. Of its process it
 // is what stands for a mark that the process itself would have to bear.
 func (r *Record) LaunchFields() []Field {
-	return []Field{
-		{"schema", strconv.Itoa(r.Schema)},
-		{"handle", string(r.Handle)},
-		{"session_id", string(r.SessionID)},
-		{"previous_sessions", words(len(r.PreviousSessions), func(i int) string { return string(r.PreviousSessions[i].SessionID) })},
-		{"model", string(r.Model)},
-		{"permission_mode", string(r.PermissionMode)},
-		{"project_root", r.ProjectRoot},
-		{"cwd", r.Cwd},
-		{"config_dir", r.ConfigDir},
-		{"claude_args", words(len(r.ClaudeArgs), func(i int) string { return r.ClaudeArgs[i] })},
-		{"env", envWords(r.Env)},
-		{"initial_prompt", r.InitialPrompt},
-		{"restart", r.Restart.Policy},
-		{"may_manage", strconv.FormatBool(r.MayManage)},
-		{"depth", strconv.Itoa(r.Depth)},
-		{"process", r.Process.unmarked()},
+	var fields []Field
+	for field, value := range reflect.ValueOf(r.Spec).Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		fields = append(fields, Field{name, sealValue(value.Interface())})
+	}
+	return append(fields, Field{"process", r.Process.unmarked()})
+}
+
+// sealValue writes a field of a spec so that no two values are written alike.
+func sealValue(value any) string {
+	switch value := value.(type) {
+	case []string:
+		return words(value...)
+	case []PreviousSession:
+		var ids []string
+		for _, previous := range value {
+			ids = append(ids, string(previous.SessionID))
+		}
+		return words(ids...)
+	case map[string]string:
+		var all []string
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			all = append(all, name, value[name])
+		}
+		return words(all...)
+	case RestartPolicy:
+		return value.Policy
+	default: // a word, a number or a switch
+		return fmt.Sprint(value)
 	}
 }
 
@@ -57,25 +72,15 @@ func (p *Process) unmarked() string {
 	if p.Tmux.ByPath() {
 		parts = append(parts, "socket", p.Tmux.Socket)
 	}
-	return words(len(parts), func(i int) string { return parts[i] })
+	return words(parts...)
 }
 
 // words writes a list so that no two lists are written alike.
-func words(n int, word func(int) string) string {
+func words(list ...string) string {
 	var all []byte
-	for i := range n {
-		all = binary.AppendUvarint(all, uint64(len(word(i))))
-		all = append(all, word(i)...)
+	for _, word := range list {
+		all = binary.AppendUvarint(all, uint64(len(word)))
+		all = append(all, word...)
 	}
 	return string(all)
-}
-
-func envWords(env map[string]string) string {
-	names := slices.Sorted(maps.Keys(env))
-	return words(2*len(names), func(i int) string {
-		if i%2 == 0 {
-			return names[i/2]
-		}
-		return env[names[i/2]]
-	})
 }

@@ -3,24 +3,48 @@ package agent
 import (
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 )
 
-// Whoever adds a field to the record has to say whether it decides what is run.
-func TestEveryFieldIsSealedOrObserved(t *testing.T) {
+// A seal is over the names and values of the spec in their order: what changes here makes every seal
+// of before void, and each agent needs its user's word again.
+func TestSealsOfBeforeStayGood(t *testing.T) {
 	t.Parallel()
-	observed := []string{ // none of these changes what a start runs, or where
-		"tmux_session", "started", "pid", "created", "claude_version", "desired", "env_names", "transcript_seen", "exits", "seal",
+	r := Record{
+		Spec: Spec{
+			Schema: 1, Handle: "alpha", SessionID: "now", PreviousSessions: []PreviousSession{{SessionID: "then", Reason: "clear"}},
+			Model: "opus", PermissionMode: "plan", ProjectRoot: "/p", Cwd: "/p/s", ConfigDir: "/c", ClaudeArgs: []string{"--add-dir", "/x"},
+			Env: map[string]string{"B": "2", "A": "1"}, InitialPrompt: "Hello.", Restart: RestartPolicy{Policy: "no"}, MayManage: true, Depth: 2,
+		},
+		Process: &Process{Wrapped: &Identified{PID: 7, StartTicks: 70}, Tmux: &TmuxPlace{Socket: "/s"}},
 	}
-	var sealed []string
-	for _, field := range (&Record{}).LaunchFields() {
-		sealed = append(sealed, field.Name)
+	want := []Field{
+		{"schema", "1"}, {"handle", "alpha"}, {"session_id", "now"}, {"previous_sessions", "\x04then"}, {"model", "opus"},
+		{"permission_mode", "plan"}, {"project_root", "/p"}, {"cwd", "/p/s"}, {"config_dir", "/c"}, {"claude_args", "\x09--add-dir\x02/x"},
+		{"env", "\x01A\x011\x01B\x012"}, {"initial_prompt", "Hello."}, {"restart", "no"}, {"may_manage", "true"}, {"depth", "2"},
+		{"process", "\x07wrapped\x14pid 7, started at 70\x06socket\x02/s"},
 	}
-	for _, field := range reflect.VisibleFields(reflect.TypeFor[Record]()) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name != "" && slices.Contains(sealed, name) == slices.Contains(observed, name) {
-			t.Errorf("%s: sealed %v, observed %v", name, slices.Contains(sealed, name), slices.Contains(observed, name))
+	if got := r.LaunchFields(); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// Whoever adds a field to the record has to say whether it decides what is run.
+func TestEveryFieldIsOfTheSpecOrObserved(t *testing.T) {
+	t.Parallel()
+	observed := []string{ // none of these changes what a start runs, or where; of the process a part is sealed
+		"TmuxSession", "Started", "PID", "Created", "ClaudeVersion", "Desired", "Seal", "EnvNames", "TranscriptSeen", "Process", "Exits",
+	}
+	for field := range reflect.TypeFor[Record]().Fields() {
+		if field.IsExported() && !field.Anonymous && !slices.Contains(observed, field.Name) {
+			t.Errorf("%s is neither observed nor of the spec", field.Name)
+		}
+	}
+	written := []reflect.Kind{reflect.String, reflect.Int, reflect.Bool}
+	lists := []reflect.Type{reflect.TypeFor[[]string](), reflect.TypeFor[[]PreviousSession](), reflect.TypeFor[map[string]string](), reflect.TypeFor[RestartPolicy]()}
+	for field := range reflect.TypeFor[Spec]().Fields() {
+		if !slices.Contains(written, field.Type.Kind()) && !slices.Contains(lists, field.Type) {
+			t.Errorf("%s: sealValue does not know how to write a %s", field.Name, field.Type)
 		}
 	}
 }
@@ -29,16 +53,15 @@ func TestEveryFieldIsSealedOrObserved(t *testing.T) {
 func TestLaunchFieldsOfListsThatJoinToTheSame(t *testing.T) {
 	t.Parallel()
 	values := map[string]bool{}
-	for _, r := range []Record{
-		{ClaudeArgs: []string{"--a", "b"}}, {ClaudeArgs: []string{"--a b"}}, {ClaudeArgs: []string{"--ab", ""}}, {ClaudeArgs: []string{"--ab"}}, {},
-	} {
+	for _, args := range [][]string{{"--a", "b"}, {"--a b"}, {"--ab", ""}, {"--ab"}, {}} {
+		r := Record{Spec: Spec{ClaudeArgs: args}}
 		i := slices.IndexFunc(r.LaunchFields(), func(f Field) bool { return f.Name == "claude_args" })
 		values[r.LaunchFields()[i].Value] = true
 	}
 	if len(values) != 5 {
 		t.Errorf("%d of 5 lists differ", len(values))
 	}
-	a, b := Record{Env: map[string]string{"A": "B", "C": "D"}}, Record{Env: map[string]string{"C": "D", "A": "B"}}
+	a, b := Record{Spec: Spec{Env: map[string]string{"A": "B", "C": "D"}}}, Record{Spec: Spec{Env: map[string]string{"C": "D", "A": "B"}}}
 	if !slices.Equal(a.LaunchFields(), b.LaunchFields()) {
 		t.Error("the order of a map decides")
 	}

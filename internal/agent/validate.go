@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"cmp"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -18,31 +20,26 @@ func (r *Record) Validate() error {
 	if r.Schema < 0 {
 		return Errorf(BadInput, "schema %d is not valid", r.Schema)
 	}
-	checks := []func() error{
-		func() error { _, err := ParseHandle(string(r.Handle)); return err },
-		func() error { return canonical(r.SessionID) },
-		func() error { _, err := ParseModel(string(r.Model)); return err },
-		func() error { _, err := ParsePermissionMode(string(r.LaunchPermissionMode())); return err },
-		func() error { return CheckTmuxName(r.TmuxSession) },
-		func() error { return CheckPath("project_root", r.ProjectRoot) },
-		func() error { return CheckPath("cwd", r.LaunchCwd()) },
-		func() error { return checkConfigDir(r.ConfigDir) },
-		func() error { return CheckText("initial_prompt", r.InitialPrompt) },
-		func() error { return checkArgs(r.ClaudeArgs) },
-		func() error { return checkEnv(r.Env) },
-		func() error { return checkEnvNames(r.EnvNames) },
-		func() error { return checkDesired(r.Desired) },
-		func() error { return checkDepth(r.Depth) },
-		func() error { return checkProcess(r.Process) },
-		func() error { return checkPrevious(r.PreviousSessions) },
-		func() error { return checkExits(r.Exits) },
-	}
-	for _, check := range checks {
-		if err := check(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(
+		r.Spec.validate(),
+		CheckTmuxName(r.TmuxSession),
+		checkEnvNames(r.EnvNames),
+		checkDesired(r.Desired),
+		checkProcess(r.Process),
+		checkExits(r.Exits),
+	)
+}
+
+func (s *Spec) validate() error {
+	_, handleErr := ParseHandle(string(s.Handle))
+	_, modelErr := ParseModel(string(s.Model))
+	_, modeErr := ParsePermissionMode(string(s.LaunchPermissionMode()))
+	return cmp.Or(
+		handleErr, canonical(s.SessionID), checkPrevious(s.PreviousSessions), modelErr, modeErr,
+		CheckPath("project_root", s.ProjectRoot), CheckPath("cwd", s.LaunchCwd()),
+		CheckPath("config_dir", cmp.Or(s.ConfigDir, "/")), CheckText("initial_prompt", s.InitialPrompt),
+		CheckText("claude_args", strings.Join(s.ClaudeArgs, " ")), checkEnv(s.Env), checkDepth(s.Depth),
+	)
 }
 
 func canonical(id SessionID) error {
@@ -55,10 +52,13 @@ func canonical(id SessionID) error {
 
 const tmuxNameLimit = 100
 
+// simpleWord is a word that means nothing to a shell, to tmux or to a terminal.
+var simpleWord = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`)
+
 // CheckTmuxName checks a tmux session's name: only characters that mean nothing
 // in a tmux target or format. Empty stands for "none yet". Errors: BadInput.
 func CheckTmuxName(name string) error {
-	if name == "" || len(name) <= tmuxNameLimit && isWord(name, "_", "_-") {
+	if name == "" || len(name) <= tmuxNameLimit && simpleWord.MatchString(name) {
 		return nil
 	}
 	return Errorf(BadInput, "tmux session name %s is not valid", Quote(name))
@@ -75,27 +75,11 @@ func CheckPath(field, path string) error {
 	return nil
 }
 
-func checkConfigDir(dir string) error {
-	if dir == "" {
-		return nil
-	}
-	return CheckPath("config_dir", dir)
-}
-
 // CheckText checks that text can be an argument of a program and a JSON string
 // without change: valid UTF-8 without NUL. Errors: BadInput.
 func CheckText(what, text string) error {
 	if strings.ContainsRune(text, 0) || !utf8.ValidString(text) {
 		return Errorf(BadInput, "%s holds a NUL byte or is not valid UTF-8", what)
-	}
-	return nil
-}
-
-func checkArgs(args []string) error {
-	for _, arg := range args {
-		if err := CheckText("claude_args", arg); err != nil {
-			return err
-		}
 	}
 	return nil
 }
@@ -122,8 +106,10 @@ func checkEnvNames(names []string) error {
 	return nil
 }
 
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
 // IsVariableName tells whether a shell can export a variable of this name.
-func IsVariableName(name string) bool { return isWord(name, "_", "_") && !isDigit(name[0]) }
+func IsVariableName(name string) bool { return variableName.MatchString(name) }
 
 func checkDesired(d Desired) error {
 	switch d {
@@ -190,5 +176,5 @@ func checkExits(exits []Exit) error {
 
 // IsEndReason tells whether a text may be Claude's reason for an end: one word, or none.
 func IsEndReason(text string) bool {
-	return text == "" || len(text) <= EndReasonLimit && isWord(text, "_", "_-")
+	return text == "" || len(text) <= EndReasonLimit && simpleWord.MatchString(text)
 }

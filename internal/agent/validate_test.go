@@ -9,10 +9,12 @@ import (
 
 func validRecord() agent.Record {
 	return agent.Record{
-		Schema: agent.Schema, Handle: "alpha", SessionID: lowerID, Model: "opus", TmuxSession: "nbs-alpha-live",
-		ProjectRoot: "/srv/project", PermissionMode: "plan", InitialPrompt: "Hello.\nGo on.",
-		ClaudeArgs: []string{"--add-dir", "/x"}, Env: map[string]string{"A": "b"}, ConfigDir: "/c",
-		PreviousSessions: previous(lowerID), Process: process(4711), Exits: []agent.Exit{{EndReason: "prompt_input_exit"}, {}},
+		Spec: agent.Spec{
+			Schema: agent.Schema, Handle: "alpha", SessionID: lowerID, Model: "opus", ProjectRoot: "/srv/project",
+			PermissionMode: "plan", InitialPrompt: "Hello.\nGo on.", ClaudeArgs: []string{"--add-dir", "/x"},
+			Env: map[string]string{"A": "b"}, ConfigDir: "/c", PreviousSessions: previous(lowerID),
+		},
+		TmuxSession: "nbs-alpha-live", Process: process(4711), Exits: []agent.Exit{{EndReason: "prompt_input_exit"}, {}},
 	}
 }
 

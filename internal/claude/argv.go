@@ -8,16 +8,16 @@ import (
 // Linux, less its final NUL.
 const promptLimit = 128<<10 - 1
 
-// Args are claude's arguments, without the program, for a record and [Settings]. The permission
+// Args are claude's arguments, without the program, for a spec and [Settings]. The permission
 // mode is always given, because its default changed, and the model whenever one is
 // recorded, because a resume without it drops the [1m] of the window.
-func Args(record *agent.Record, opening Opening, prompt, settings string) []string {
-	args := []string{string(opening), string(record.SessionID)}
-	if record.Model != "" {
-		args = append(args, "--model", string(record.Model))
+func Args(spec *agent.Spec, opening Opening, prompt, settings string) []string {
+	args := []string{string(opening), string(spec.SessionID)}
+	if spec.Model != "" {
+		args = append(args, "--model", string(spec.Model))
 	}
-	args = append(args, "--permission-mode", string(record.LaunchPermissionMode()), "--settings", settings)
-	args = append(args, record.ClaudeArgs...)
+	args = append(args, "--permission-mode", string(spec.LaunchPermissionMode()), "--settings", settings)
+	args = append(args, spec.ClaudeArgs...)
 	if prompt != "" {
 		// Without the "--" a prompt like -d is an option, and a list-valued option
 		// among the extra arguments swallows it.

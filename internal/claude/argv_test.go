@@ -13,28 +13,28 @@ func TestArgs(t *testing.T) {
 	t.Parallel()
 	const quiet = `{"a":1}`
 	for what, c := range map[string]struct {
-		record  agent.Record
+		record  agent.Spec
 		opening Opening
 		prompt  string
 		want    []string
 	}{
 		"a new one with a prompt": {
-			agent.Record{SessionID: sessionID, Model: "opus[1m]", PermissionMode: "plan"}, OpenNew, "Hello.",
+			agent.Spec{SessionID: sessionID, Model: "opus[1m]", PermissionMode: "plan"}, OpenNew, "Hello.",
 			[]string{"--session-id", string(sessionID), "--model", "opus[1m]", "--permission-mode", "plan", "--settings", quiet, "--", "Hello."},
 		},
 		"a resume without a model": {
-			agent.Record{SessionID: sessionID}, OpenResume, "",
+			agent.Spec{SessionID: sessionID}, OpenResume, "",
 			[]string{"--resume", string(sessionID), "--permission-mode", "bypassPermissions", "--settings", quiet},
 		},
 		"extra arguments, the last of which takes a list": {
-			agent.Record{SessionID: sessionID, ClaudeArgs: []string{"--verbose", "--allowedTools", "Bash"}}, OpenResume, "Go on.",
+			agent.Spec{SessionID: sessionID, ClaudeArgs: []string{"--verbose", "--allowedTools", "Bash"}}, OpenResume, "Go on.",
 			[]string{
 				"--resume", string(sessionID), "--permission-mode", "bypassPermissions", "--settings", quiet,
 				"--verbose", "--allowedTools", "Bash", "--", "Go on.",
 			},
 		},
 		"a prompt that looks like an option": {
-			agent.Record{SessionID: sessionID}, OpenNew, "--model haiku; $(touch F)\n-d",
+			agent.Spec{SessionID: sessionID}, OpenNew, "--model haiku; $(touch F)\n-d",
 			[]string{"--session-id", string(sessionID), "--permission-mode", "bypassPermissions", "--settings", quiet, "--", "--model haiku; $(touch F)\n-d"},
 		},
 	} {
@@ -46,7 +46,7 @@ func TestArgs(t *testing.T) {
 
 func TestReadArgsReadsWhatArgsWrote(t *testing.T) {
 	t.Parallel()
-	record := agent.Record{SessionID: sessionID, Model: "sonnet", PermissionMode: "plan", ClaudeArgs: []string{"--add-dir", "/x"}}
+	record := agent.Spec{SessionID: sessionID, Model: "sonnet", PermissionMode: "plan", ClaudeArgs: []string{"--add-dir", "/x"}}
 	want := Recorded{SessionID: string(sessionID), Model: "sonnet", PermissionMode: "plan"}
 	for _, opening := range []Opening{OpenNew, OpenResume} {
 		line := append([]string{"/usr/bin/claude"}, Args(&record, opening, "--model haiku", Settings("/bin/nbs-worker", Closed{All: []string{"/state"}}))...)

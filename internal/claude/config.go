@@ -48,11 +48,11 @@ func ConfigUsedBy(variable func(name string) string) (Config, error) {
 	return ConfigAt(variable(ConfigDirVariable))
 }
 
-// ConfigOf returns the configuration that a record's claude uses. A record of the
+// ConfigOf returns the configuration that an agent's claude uses. A spec of the
 // original tools names none: there the caller's environment decides.
-func ConfigOf(record *agent.Record, caller []string) (Config, error) {
-	dir := record.ConfigDir
-	if record.Schema == 0 {
+func ConfigOf(spec *agent.Spec, caller []string) (Config, error) {
+	dir := spec.ConfigDir
+	if spec.Schema == 0 {
 		for _, entry := range caller {
 			if value, ok := strings.CutPrefix(entry, ConfigDirVariable+"="); ok && value != "" {
 				dir, _ = filepath.Abs(value)

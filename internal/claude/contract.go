@@ -16,7 +16,7 @@ var (
 
 // ReliedFlags are the options that every start uses.
 func ReliedFlags() []string {
-	sample := &agent.Record{SessionID: "id", Model: "model"}
+	sample := &agent.Spec{SessionID: "id", Model: "model"}
 	var flags []string
 	for _, opening := range []Opening{OpenNew, OpenResume} {
 		for _, arg := range Args(sample, opening, "", "{}") {
@@ -54,7 +54,7 @@ func ScratchEnv(caller []string, dir string) []string {
 	var env []string
 	for _, entry := range caller {
 		name, _, _ := strings.Cut(entry, "=")
-		if !isScrubbed(name) && !decides(name) && !slices.Contains(scratchNames, name) {
+		if !isScrubbed(name) && !choosesProvider(name) && !slices.Contains(scratchNames, name) {
 			env = append(env, entry)
 		}
 	}

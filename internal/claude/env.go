@@ -32,7 +32,7 @@ func CheckEnv(env map[string]string) error {
 			return agent.Errorf(agent.BadInput, "variable %s cannot be set for an agent", name).
 				Hint("export it for the call of nbs-worker, if it is meant for that")
 		}
-		if why := loads(name); why != "" {
+		if why := whyLoader(name); why != "" {
 			return agent.Errorf(agent.BadInput, "variable %s cannot be set for an agent: %s; it comes from the caller's environment or not at all", name, why).
 				Hint("export it for the call of nbs-worker, if it is meant for that")
 		}
@@ -42,7 +42,7 @@ func CheckEnv(env map[string]string) error {
 
 // Env is the environment of claude: the caller's, less what Claude set for its
 // tools, then the record's own variables, then ours.
-func Env(record *agent.Record, caller []string, ours map[string]string) []string {
+func Env(spec *agent.Spec, caller []string, ours map[string]string) []string {
 	env := make(map[string]string, len(caller))
 	for _, entry := range caller {
 		if name, value, ok := strings.Cut(entry, "="); ok && !isScrubbed(name) {
@@ -54,8 +54,8 @@ func Env(record *agent.Record, caller []string, ours map[string]string) []string
 	if _, chosen := env["CLAUDE_CODE_NO_FLICKER"]; !chosen {
 		env["CLAUDE_CODE_NO_FLICKER"] = "0"
 	}
-	setConfigDir(env, record)
-	maps.Copy(env, record.Env)
+	setConfigDir(env, spec)
+	maps.Copy(env, spec.Env)
 	maps.Copy(env, ours)
 	entries := make([]string, 0, len(env))
 	for name, value := range env {
@@ -65,21 +65,21 @@ func Env(record *agent.Record, caller []string, ours map[string]string) []string
 	return entries
 }
 
-// setConfigDir makes claude use the configuration that the record names, whatever
-// the caller's is. A record of the original tools names none.
-func setConfigDir(env map[string]string, record *agent.Record) {
+// setConfigDir makes claude use the configuration that the spec names, whatever
+// the caller's is. A spec of the original tools names none.
+func setConfigDir(env map[string]string, spec *agent.Spec) {
 	switch {
-	case record.ConfigDir != "":
-		env[ConfigDirVariable] = record.ConfigDir
-	case record.Schema > 0:
+	case spec.ConfigDir != "":
+		env[ConfigDirVariable] = spec.ConfigDir
+	case spec.Schema > 0:
 		delete(env, ConfigDirVariable)
 	}
 }
 
 // RefusesRoot tells whether claude will refuse to start: it does not bypass
 // permissions as root unless it is told that it is in a sandbox.
-func RefusesRoot(record *agent.Record, env []string, uid int) bool {
-	bypass := record.LaunchPermissionMode() == agent.BypassPermissions
+func RefusesRoot(spec *agent.Spec, env []string, uid int) bool {
+	bypass := spec.LaunchPermissionMode() == agent.BypassPermissions
 	return uid == 0 && bypass && !slices.Contains(env, "IS_SANDBOX=1")
 }
 

@@ -19,7 +19,7 @@ func TestEnvIsTheCallersLessWhatClaudeSet(t *testing.T) {
 		"AI_AGENT=x", "CLAUDE_PID=1", "CLAUDE_EFFORT=high", "CLAUDE_ENV_FILE=/e", "CLAUDE_PROJECT_DIR=/p",
 		"CLAUDE_CODE_MESSAGING_SOCKET=/s", "CLAUDE_CODE_MESSAGING_TOKEN=t", "CLAUDE_CODE_SKIP_PROMPT_HISTORY=1",
 	}
-	record := agent.Record{Schema: 1, Env: map[string]string{"LANG": "C", "PATH": "/opt/bin", "NBS_HANDLE": "forged"}}
+	record := agent.Spec{Schema: 1, Env: map[string]string{"LANG": "C", "PATH": "/opt/bin", "NBS_HANDLE": "forged"}}
 	want := []string{
 		"ANTHROPIC_API_KEY=k", "CLAUDE_CODE_MAX_RETRIES=2", "CLAUDE_CODE_NO_FLICKER=0", "EMPTY=", "IS_SANDBOX=1", "LANG=C",
 		"NBS_HANDLE=alice", "PATH=/opt/bin", "URL=a=b",
@@ -31,7 +31,7 @@ func TestEnvIsTheCallersLessWhatClaudeSet(t *testing.T) {
 
 func TestEnvLeavesTheCallersChoiceOfScreen(t *testing.T) {
 	t.Parallel()
-	got := Env(&agent.Record{}, []string{"CLAUDE_CODE_NO_FLICKER=1"}, nil)
+	got := Env(&agent.Spec{}, []string{"CLAUDE_CODE_NO_FLICKER=1"}, nil)
 	if diff := cmp.Diff([]string{"CLAUDE_CODE_NO_FLICKER=1"}, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -48,16 +48,16 @@ func TestConfigIsTheRecordedOne(t *testing.T) {
 	callers := Config{dir: "/caller", file: "/caller/.claude.json"}
 	recorded := Config{dir: "/recorded", file: "/recorded/.claude.json"}
 	for what, c := range map[string]struct {
-		record   agent.Record
+		record   agent.Spec
 		caller   string
 		config   Config
 		variable string
 	}{
-		"recorded":                     {agent.Record{Schema: 1, ConfigDir: "/recorded"}, "/caller", recorded, "/recorded"},
-		"recorded, the caller's unset": {agent.Record{Schema: 1, ConfigDir: "/recorded"}, "", recorded, "/recorded"},
-		"recorded is the default":      {agent.Record{Schema: 1}, "/caller", usual, ""},
-		"of the original tools":        {agent.Record{}, "/caller", callers, "/caller"},
-		"of the original tools, unset": {agent.Record{}, "", usual, ""},
+		"recorded":                     {agent.Spec{Schema: 1, ConfigDir: "/recorded"}, "/caller", recorded, "/recorded"},
+		"recorded, the caller's unset": {agent.Spec{Schema: 1, ConfigDir: "/recorded"}, "", recorded, "/recorded"},
+		"recorded is the default":      {agent.Spec{Schema: 1}, "/caller", usual, ""},
+		"of the original tools":        {agent.Spec{}, "/caller", callers, "/caller"},
+		"of the original tools, unset": {agent.Spec{}, "", usual, ""},
 	} {
 		var caller []string
 		if c.caller != "" {
@@ -85,9 +85,9 @@ func TestConfigNeedsAHome(t *testing.T) {
 
 func TestRefusesRoot(t *testing.T) {
 	t.Parallel()
-	bypass, plan := agent.Record{}, agent.Record{PermissionMode: "plan"}
+	bypass, plan := agent.Spec{}, agent.Spec{PermissionMode: "plan"}
 	for what, c := range map[string]struct {
-		record *agent.Record
+		record *agent.Spec
 		env    []string
 		uid    int
 		want   bool

@@ -66,9 +66,8 @@ func isOption(arg string) bool {
 // wordsOf is how many words behind an option can be its values.
 func wordsOf(option string) int {
 	const noLimit = 1 << 20
-	joined := strings.Contains(option, "=") || option[1] != '-' && len(option) > 2 // -dapi
 	switch {
-	case joined || slices.Contains(switches, option):
+	case strings.Contains(option, "=") || shortName(option) != option || slices.Contains(switches, option):
 		return 0
 	case slices.Contains(lists, option):
 		return noLimit
@@ -88,9 +87,4 @@ func checkOwned(arg string) error {
 
 // owned tells whether an option is one of ours, also with its value or with other
 // letters joined to a letter: -rUUID, -pc.
-func owned(option string) bool {
-	if len(option) > 2 && option[0] == '-' && option[1] != '-' {
-		option = option[:2]
-	}
-	return slices.Contains(ownedFlags, option)
-}
+func owned(option string) bool { return slices.Contains(ownedFlags, shortName(option)) }

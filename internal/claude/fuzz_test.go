@@ -82,7 +82,7 @@ func FuzzReadArgs(f *testing.F) {
 	f.Add("", "-d", "--session-id\x00--")
 	f.Add("sonnet", "", "")
 	f.Fuzz(func(t *testing.T, model, prompt, other string) {
-		r := agent.Record{SessionID: sessionID, Model: agent.Model(model)}
+		r := agent.Spec{SessionID: sessionID, Model: agent.Model(model)}
 		if _, err := agent.ParseModel(model); err == nil && !strings.Contains(prompt, "\x00") {
 			for _, opening := range []Opening{OpenNew, OpenResume} {
 				got, known := ReadArgs(append([]string{"claude"}, Args(&r, opening, prompt, Settings("/bin/nbs-worker", Closed{All: []string{"/state"}}))...))

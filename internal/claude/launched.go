@@ -33,9 +33,9 @@ var (
 // bypassSwitch is the other name of the mode bypassPermissions.
 const bypassSwitch = "--dangerously-skip-permissions"
 
-// choosing are the options that only say with which conversation to begin. The registry
+// conversationFlags only say with which conversation to begin. The registry
 // says in which one it is now.
-var choosing = []string{"--session-id", "--resume", "-r", "--continue", "-c", "--fork-session", "--from-pr", "--teleport"}
+var conversationFlags = []string{"--session-id", "--resume", "-r", "--continue", "-c", "--fork-session", "--from-pr", "--teleport"}
 
 // ReadLaunch reads the command line of a claude that was started by hand. Words that belong
 // to no option are prompts, and no arguments.
@@ -60,11 +60,11 @@ func ReadLaunch(cmdline []string) Launched {
 			modes = append(modes, value)
 		case name == bypassSwitch:
 			modes = append(modes, string(agent.BypassPermissions))
-		case slices.Contains(choosing, shortName(name)):
+		case slices.Contains(conversationFlags, shortName(name)):
 		case owned(name):
 			l.Lost = append(l.Lost, name)
 		default:
-			l.Extra = append(l.Extra, plainly(option)...)
+			l.Extra = append(l.Extra, joinedValue(option)...)
 		}
 	}
 	if modes = slices.Compact(modes); len(modes) == 1 { // of two, who knows
@@ -104,8 +104,8 @@ func shortName(option string) string {
 	return option
 }
 
-// plainly joins a value that looks like an option to the option that it belongs to.
-func plainly(option []string) []string {
+// joinedValue joins a value that looks like an option to the option that it belongs to.
+func joinedValue(option []string) []string {
 	if len(option) == 2 && isOption(option[1]) && strings.HasPrefix(option[0], "--") {
 		return []string{option[0] + "=" + option[1]}
 	}

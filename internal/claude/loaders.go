@@ -42,9 +42,9 @@ var loaders = []struct {
 	}},
 }
 
-// loads says why a variable is a loader; "" when it is none. Some programs read their names in
+// whyLoader says why a variable is a loader; "" when it is none. Some programs read their names in
 // either case.
-func loads(name string) string {
+func whyLoader(name string) string {
 	upper := strings.ToUpper(name)
 	for _, kind := range loaders {
 		for _, loader := range kind.names {

@@ -43,7 +43,7 @@ func (c Config) Open(record *agent.Record) (Opening, error) {
 		return openFound(record, file)
 	}
 	if !record.TranscriptSeen.IsZero() {
-		return "", lost(record, "its transcript is gone from %s; it was last known on %s",
+		return "", errLost(record, "its transcript is gone from %s; it was last known on %s",
 			agent.Quote(c.dir), record.TranscriptSeen.Format("2006-01-02 15:04 MST"))
 	}
 	mentioned, err := c.history().Mentions(record.SessionID)
@@ -51,7 +51,7 @@ func (c Config) Open(record *agent.Record) (Opening, error) {
 		return "", err
 	}
 	if mentioned && !c.neverWritten(record) {
-		return "", lost(record, "its transcript is gone from %s", agent.Quote(c.dir))
+		return "", errLost(record, "its transcript is gone from %s", agent.Quote(c.dir))
 	}
 	return OpenNew, nil
 }
@@ -59,20 +59,20 @@ func (c Config) Open(record *agent.Record) (Opening, error) {
 // openFound judges a transcript that is there: it may be a stub in which nothing
 // was said yet, or one that was emptied.
 func openFound(record *agent.Record, file transcript.File) (Opening, error) {
-	spoken, err := file.SpokenAfter(0)
+	hasMessages, err := file.SpokenAfter(0)
 	switch {
 	case err != nil:
 		return "", err
-	case spoken:
+	case hasMessages:
 		return OpenResume, nil
 	case !record.TranscriptSeen.IsZero():
-		return "", lost(record, "its transcript %s is empty now", agent.Quote(file.Path))
+		return "", errLost(record, "its transcript %s is empty now", agent.Quote(file.Path))
 	default:
 		return OpenNew, nil
 	}
 }
 
-func lost(record *agent.Record, format string, args ...any) error {
+func errLost(record *agent.Record, format string, args ...any) error {
 	return agent.Errorf(agent.NotFound, "the conversation %s cannot be resumed: "+format, append([]any{record.SessionID}, args...)...).
 		Hint("Claude deletes transcripts after cleanupPeriodDays (30 by default); a backup put back is found again").
 		Hint("to start an empty conversation with the first prompt, and keep this id in previous_sessions: nbs-worker resume %s --fresh", record.Handle)

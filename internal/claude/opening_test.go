@@ -46,7 +46,7 @@ func TestOpen(t *testing.T) {
 			if c.mentioned {
 				config.put(t, "history.jsonl", `{"sessionId":"`+string(sessionID)+`"}`+"\n")
 			}
-			record := agent.Record{Handle: "alice", SessionID: sessionID}
+			record := agent.Record{Spec: agent.Spec{Handle: "alice", SessionID: sessionID}}
 			if c.seen {
 				record.TranscriptSeen = someTime()
 			}
@@ -116,7 +116,7 @@ func (c Config) putMention(t *testing.T, field string, at time.Time) {
 // transcripts that it noted. "" is not found.
 func (c Config) wantOpenSince(t *testing.T, folder string, want Opening) {
 	t.Helper()
-	record := agent.Record{Handle: "alice", SessionID: sessionID, Process: &agent.Process{Invocation: "i", Transcripts: folder}}
+	record := agent.Record{Spec: agent.Spec{Handle: "alice", SessionID: sessionID}, Process: &agent.Process{Invocation: "i", Transcripts: folder}}
 	c.wantOpening(t, &record, want)
 }
 
@@ -154,7 +154,7 @@ func wantLost(t *testing.T, err error) {
 
 func TestOpenDoesNotGuessWhenAQuestionFails(t *testing.T) {
 	t.Parallel()
-	record := agent.Record{Handle: "alice", SessionID: sessionID}
+	record := agent.Record{Spec: agent.Spec{Handle: "alice", SessionID: sessionID}}
 	c := newConfig(t)
 	c.put(t, "projects", "a file")
 	if got, err := c.Open(&record); got != "" || err == nil || agent.KindOf(err) == agent.NotFound {

@@ -54,22 +54,31 @@ func (c Config) LinkTranscript(id agent.SessionID, cwd string) error {
 	return nil
 }
 
-// stubSuffix is what a stub is renamed by. Nothing was said in it, but it is
-// Claude's file, so it is not removed.
-const stubSuffix = ".unspoken"
-
 // SetStubAside renames a transcript in which nothing was said, so that claude takes
 // the session id for new. Without one it does nothing.
 func (c Config) SetStubAside(id agent.SessionID) error {
+	_, err := c.setAside(id, false, ".unspoken")
+	return err
+}
+
+// SetShortenedAside renames a transcript of which a part is missing, so that the whole one can be put
+// into its place, and returns its new path; "" when there is none, or nothing was said in it.
+func (c Config) SetShortenedAside(id agent.SessionID) (path string, err error) {
+	return c.setAside(id, true, ".shortened")
+}
+
+// setAside renames a transcript with messages, or one without. It is Claude's file, so it is not
+// removed.
+func (c Config) setAside(id agent.SessionID, withMessages bool, suffix string) (path string, err error) {
 	file, found, err := c.Transcript(id)
 	if err != nil || !found {
-		return err
+		return "", err
 	}
-	spoken, err := file.SpokenAfter(0)
-	if err != nil || spoken {
-		return err
+	hasMessages, err := file.SpokenAfter(0)
+	if err != nil || hasMessages != withMessages {
+		return "", err
 	}
-	return os.Rename(file.Path, file.Path+stubSuffix)
+	return file.Path + suffix, os.Rename(file.Path, file.Path+suffix)
 }
 
 // ClearPlace sets a transcript in which nothing was said aside, so that the one that was
@@ -83,21 +92,3 @@ func (c Config) ClearPlace(id agent.SessionID) error {
 	}
 	return nil
 }
-
-// SetShortenedAside renames a transcript of which a part is missing, so that the whole one can be put
-// into its place, and returns its new path; "" when there is none, or nothing was said in it.
-func (c Config) SetShortenedAside(id agent.SessionID) (path string, err error) {
-	file, found, err := c.Transcript(id)
-	if err != nil || !found {
-		return "", err
-	}
-	spoken, err := file.SpokenAfter(0)
-	if err != nil || !spoken {
-		return "", err
-	}
-	return file.Path + shortenedSuffix, os.Rename(file.Path, file.Path+shortenedSuffix)
-}
-
-// shortenedSuffix is what a transcript is renamed by of which a part is missing. The whole one
-// has all of it, but it is Claude's file, so it is not removed.
-const shortenedSuffix = ".shortened"

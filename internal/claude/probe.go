@@ -17,8 +17,8 @@ type Probe struct {
 	Session agent.SessionID
 }
 
-// Prepare answers the dialogs of a first start, and puts a witness where our program would
-// be: it keeps what claude tells it.
+// Prepare answers the dialogs of a first start, and writes the program that the probe's hooks and
+// status line call in the place of ours: it keeps what claude tells it.
 func (p Probe) Prepare() error {
 	answers, err := json.Marshal(map[string]any{
 		"hasCompletedOnboarding": true, "theme": "dark",
@@ -31,26 +31,26 @@ func (p Probe) Prepare() error {
 	if err := os.WriteFile(filepath.Join(p.Dir, ".claude.json"), answers, 0o600); err != nil {
 		return err
 	}
-	witness := "#!/bin/sh\nexec cat >'" + strings.ReplaceAll(filepath.Join(p.Dir, "said."), "'", `'\''`) + "'\"$1.$$\"\n"
-	return os.WriteFile(p.witness(), []byte(witness), 0o700) //nolint:gosec // it is a program
+	recorder := "#!/bin/sh\nexec cat >'" + strings.ReplaceAll(filepath.Join(p.Dir, "said."), "'", `'\''`) + "'\"$1.$$\"\n"
+	return os.WriteFile(p.recorder(), []byte(recorder), 0o700) //nolint:gosec // it is a program
 }
 
-func (p Probe) witness() string { return filepath.Join(p.Dir, "witness") }
+func (p Probe) recorder() string { return filepath.Join(p.Dir, "recorder") }
 
 // Args are the arguments of the probe: those of an agent.
 func (p Probe) Args() []string {
-	r := &agent.Record{SessionID: p.Session, Model: "sonnet", PermissionMode: agent.BypassPermissions}
-	return Args(r, OpenNew, "", Settings(p.witness(), Closed{}))
+	spec := &agent.Spec{SessionID: p.Session, Model: "sonnet", PermissionMode: agent.BypassPermissions}
+	return Args(spec, OpenNew, "", Settings(p.recorder(), Closed{}))
 }
 
-// Heard is what the witness was told so far.
+// Heard is what claude has told the recorder so far.
 type Heard struct {
 	Started    bool // by the hook SessionStart, with the session's own id
 	Ended      bool // by the hook SessionEnd, with the same
 	StatusLine bool // with a session's id
 }
 
-// Heard reads what the witness was told.
+// Heard reads what the recorder has kept.
 func (p Probe) Heard() Heard {
 	var heard Heard
 	said, _ := filepath.Glob(filepath.Join(p.Dir, "said.*")) // a folder of our making: the pattern is well formed

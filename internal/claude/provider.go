@@ -20,13 +20,13 @@ var proxies = []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "NO
 const providerNamesLimit = 64
 
 // ProviderNames are the names of such variables in an environment, sorted. Those that the
-// record itself brings, or that never reach claude, are left out.
-func ProviderNames(r *agent.Record, env []string) []string {
+// spec itself brings, or that never reach claude, are left out.
+func ProviderNames(spec *agent.Spec, env []string) []string {
 	var names []string
 	for _, entry := range env {
 		name, value, _ := strings.Cut(entry, "=")
-		_, own := r.Env[name]
-		if value != "" && decides(name) && !own && agent.IsVariableName(name) {
+		_, own := spec.Env[name]
+		if value != "" && choosesProvider(name) && !own && agent.IsVariableName(name) {
 			names = append(names, name)
 		}
 	}
@@ -35,7 +35,7 @@ func ProviderNames(r *agent.Record, env []string) []string {
 	return names[:min(len(names), providerNamesLimit)]
 }
 
-func decides(name string) bool {
+func choosesProvider(name string) bool {
 	if isScrubbed(name) || name == ConfigDirVariable || name == "CLAUDE_CODE_NO_FLICKER" {
 		return false
 	}

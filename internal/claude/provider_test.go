@@ -10,7 +10,7 @@ import (
 
 func TestProviderNames(t *testing.T) {
 	t.Parallel()
-	r := &agent.Record{Env: map[string]string{"AWS_REGION": "own"}}
+	r := &agent.Spec{Env: map[string]string{"AWS_REGION": "own"}}
 	env := []string{
 		"ANTHROPIC_API_KEY=k", "CLAUDE_CODE_USE_BEDROCK=1", "AWS_PROFILE=p", "AWS_REGION=x", "https_proxy=p", "GOOGLE_CLOUD_PROJECT=g",
 		"CLAUDE_CONFIG_DIR=/c", "CLAUDE_CODE_CHILD_SESSION=1", "CLAUDECODE=1", "PATH=/bin", "ANTHROPIC_BAD-NAME=x", "ANTHROPIC_EMPTY=", "AWS_PROFILE=again",

@@ -18,11 +18,12 @@ import (
 // clockGrain is more than the kernel's stamps on files lag behind the clock.
 const clockGrain = 20 * time.Millisecond
 
-// neverWritten is the proof. A file that is made, deleted or restored changes its folder,
-// and no folder of transcripts has changed since the conversation was first mentioned. The
-// inode's own time counts, which a restored backup cannot put back. It must be the folder of
-// the last start, not the one beneath a disk that is not mounted now; and a mention that is
-// ahead of the clock, or of the file it stands in, tells of a clock that was set.
+// neverWritten proves that no transcript of the record's conversation was ever on disk. A file
+// that is made, deleted or restored changes its folder, and no folder of transcripts has changed
+// since the conversation was first mentioned. The inode's own time counts, which a restored
+// backup cannot put back. It must be the folder of the last start, not the one beneath a disk that
+// is not mounted now; and a mention that is ahead of the clock, or of the file it stands in, tells
+// of a clock that was set.
 func (c Config) neverWritten(record *agent.Record) bool {
 	if record.Process == nil || record.Process.Transcripts == "" || record.Process.Transcripts != c.TranscriptFolder() {
 		return false

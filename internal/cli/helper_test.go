@@ -109,8 +109,11 @@ func newProject(t *testing.T, records ...agent.Record) string {
 // record is that of an agent that was never started.
 func record(handle agent.Handle) agent.Record {
 	return agent.Record{
-		Schema: agent.Schema, Handle: handle, SessionID: sessionID, Model: "opus", TmuxSession: "nbs-" + string(handle) + "-live",
-		Started: time.Now().Add(-3*time.Hour - time.Minute).UTC().Truncate(time.Second), ProjectRoot: "/srv/project", Desired: agent.DesiredRunning,
+		Spec: agent.Spec{
+			Schema: agent.Schema, Handle: handle, SessionID: sessionID, Model: "opus", ProjectRoot: "/srv/project",
+		},
+		TmuxSession: "nbs-" + string(handle) + "-live",
+		Started:     time.Now().Add(-3*time.Hour - time.Minute).UTC().Truncate(time.Second), Desired: agent.DesiredRunning,
 	}
 }
 

@@ -22,11 +22,14 @@ func fullView() supervisor.View {
 	age := 192*time.Second + 300*time.Millisecond
 	return supervisor.View{
 		Sight: observe.Sight{Pane: &tmux.Pane{}, Dialog: screen.DialogTrust, Record: agent.Record{
-			Schema: 1, Handle: "alpha", SessionID: sessionID, Model: "opus", TmuxSession: "nbs-alpha-live", Started: at, InitialPrompt: "Hello.",
-			ProjectRoot: "/srv", PID: 12345, Created: at, Cwd: "/srv/lab", PermissionMode: "plan", ClaudeArgs: []string{"--verbose"},
-			Env: map[string]string{"HIDDEN": "hidden"}, ConfigDir: "/c", ClaudeVersion: "2.1.329", Desired: agent.DesiredRunning, TranscriptSeen: at,
-			Process:          &agent.Process{Invocation: "hidden", Tmux: &agent.TmuxPlace{Socket: "/hidden"}},
-			PreviousSessions: []agent.PreviousSession{{SessionID: sessionID, Until: at, Reason: "clear"}},
+			Spec: agent.Spec{
+				Schema: 1, Handle: "alpha", SessionID: sessionID, Model: "opus", InitialPrompt: "Hello.", ProjectRoot: "/srv",
+				Cwd: "/srv/lab", PermissionMode: "plan", ClaudeArgs: []string{"--verbose"}, Env: map[string]string{"HIDDEN": "hidden"},
+				ConfigDir: "/c", PreviousSessions: []agent.PreviousSession{{SessionID: sessionID, Until: at, Reason: "clear"}},
+			},
+			TmuxSession: "nbs-alpha-live", Started: at, PID: 12345, Created: at, ClaudeVersion: "2.1.329",
+			Desired: agent.DesiredRunning, TranscriptSeen: at,
+			Process: &agent.Process{Invocation: "hidden", Tmux: &agent.TmuxPlace{Socket: "/hidden"}},
 			Exits: []agent.Exit{
 				{At: at, Code: 7},
 				{At: at, Invocation: "i", Code: -1, Signal: "killed", HungUp: true, UptimeS: 8121, Error: "e", LastScreen: "bye\n\x1b[31m", EndReason: "other", OOMKills: 2},

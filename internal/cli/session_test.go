@@ -70,7 +70,7 @@ func TestSessionShowsAllThatIsKnown(t *testing.T) {
 func TestSessionSaysWhatIsNotKnown(t *testing.T) {
 	t.Parallel()
 	out, _ := shown(t, supervisor.View{Sight: observe.Sight{
-		Record: agent.Record{Handle: "alpha", SessionID: sessionID, TmuxSession: "nbs-alpha-live", ProjectRoot: "/srv"},
+		Record: agent.Record{Spec: agent.Spec{Handle: "alpha", SessionID: sessionID, ProjectRoot: "/srv"}, TmuxSession: "nbs-alpha-live"},
 		Status: agent.Status{State: agent.Dead, Cause: agent.NeverStarted, Source: "record"},
 	}})
 	for _, want := range []string{
@@ -85,7 +85,7 @@ func TestSessionSaysWhatIsNotKnown(t *testing.T) {
 
 func TestSessionOfATranscriptThatIsGone(t *testing.T) {
 	t.Parallel()
-	out, _ := shown(t, supervisor.View{Sight: observe.Sight{Record: agent.Record{Handle: "alpha", TranscriptSeen: time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC)}}})
+	out, _ := shown(t, supervisor.View{Sight: observe.Sight{Record: agent.Record{Spec: agent.Spec{Handle: "alpha"}, TranscriptSeen: time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC)}}})
 	if !strings.Contains(out, "Transcript:      gone; last known 2026-02-20T11:44:07Z\n") {
 		t.Errorf("stdout is\n%s", out)
 	}
@@ -97,8 +97,10 @@ func TestSessionIsHarmless(t *testing.T) {
 	t.Parallel()
 	out, said := shown(t, supervisor.View{Sight: observe.Sight{
 		Record: agent.Record{
-			Handle: "alpha", Cwd: "/srv\x1b]0;x\x07", TmuxSession: "\u009b2J",
-			Exits: []agent.Exit{{LastScreen: "State:           idle\n\x1b[31mred\r\x08"}},
+			Spec: agent.Spec{
+				Handle: "alpha", Cwd: "/srv\x1b]0;x\x07",
+			},
+			TmuxSession: "\u009b2J", Exits: []agent.Exit{{LastScreen: "State:           idle\n\x1b[31mred\r\x08"}},
 		},
 		Status: agent.Status{State: agent.Waiting, Detail: "\x1b[2Jinput needed\nState: idle", Source: "registry"},
 	}})

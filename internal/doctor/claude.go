@@ -101,7 +101,7 @@ func (d *examination) rootWithoutSandbox(_ context.Context) []Finding {
 	var refused []string
 	rows := d.known()
 	for _, row := range rows {
-		if claude.RefusesRoot(&row.Record, claude.Env(&row.Record, d.Env, nil), d.UID) {
+		if claude.RefusesRoot(&row.Record.Spec, claude.Env(&row.Record.Spec, d.Env, nil), d.UID) {
 			refused = append(refused, string(row.Handle))
 		}
 	}
@@ -110,7 +110,7 @@ func (d *examination) rootWithoutSandbox(_ context.Context) []Finding {
 	case len(refused) > 0:
 		return []Finding{found(Failure, "claude would refuse to start "+handles(refused)+": they bypass permissions, and this is root without IS_SANDBOX",
 			"claude says: "+claude.RootRefusal, fixes...)}
-	case len(rows) == 0 && claude.RefusesRoot(&agent.Record{}, d.Env, d.UID):
+	case len(rows) == 0 && claude.RefusesRoot(&agent.Spec{}, d.Env, d.UID):
 		return []Finding{found(Warning, "root may not bypass permissions, and that is how spawn starts an agent unless it is told otherwise",
 			"claude says: "+claude.RootRefusal, append(fixes, "or let agents ask before they act: nbs-worker spawn HANDLE --permission-mode acceptEdits")...)}
 	}

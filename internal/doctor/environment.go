@@ -69,7 +69,7 @@ func (d *examination) missingFor(row supervisor.Row) []string {
 	if row.Status.SamePID {
 		names = d.namesOf(row.Record, names)
 	}
-	here := claude.ProviderNames(&row.Record, d.Env)
+	here := claude.ProviderNames(&row.Record.Spec, d.Env)
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(here, name) })
 }
 
@@ -78,5 +78,5 @@ func (d *examination) namesOf(r agent.Record, recorded []string) []string {
 	if err != nil || len(env) == 0 {
 		return recorded
 	}
-	return claude.ProviderNames(&r, env)
+	return claude.ProviderNames(&r.Spec, env)
 }

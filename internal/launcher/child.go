@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"os/signal"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -14,34 +13,22 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
-	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
+	"nbs-worker/internal/store"
 )
-
-// command is all that is needed to start claude.
-type command struct {
-	program    string
-	args       []string
-	env        []string
-	dir        string
-	invocation agent.Invocation
-	opening    claude.Opening
-	config     claude.Config
-	now        func() time.Time
-	openFiles  uint64 // claude's soft limit; 0: the launcher's own
-	follow     func() // the record may have moved to another conversation
-}
 
 // child is a claude that was started.
 type child struct {
-	command
 	cmd      *exec.Cmd
+	launch   store.Launch
+	config   claude.Config
 	terminal terminal
 	started  time.Time
-	signals  chan os.Signal
-	moves    chan struct{} // has a word when the record may have moved
 	memory   proc.MemoryWatch
-	hungUp   atomic.Bool // the terminal went away
+	follow   func()        // the record may have moved to another conversation
+	looks    chan struct{} // has a word when that is asked for
+	left     chan struct{} // is closed when claude has been waited for
+	hungUp   atomic.Bool   // the terminal went away
 	entry    atomic.Pointer[live.Held]
 }
 
@@ -53,26 +40,37 @@ type ending struct {
 	oom    uint64 // processes of its memory cgroup that the kernel has killed meanwhile
 }
 
-// startChild starts claude on this process's own terminal and in its process group:
-// with another group it could not read the terminal, and behind a pipe it would not
-// draw. The signals of the keyboard are caught, not ignored, since an ignored
-// signal stays ignored in the child.
-func startChild(c command) (*child, error) {
-	started := &child{command: c, terminal: saveTerminal(), started: c.now(), signals: make(chan os.Signal, 16), moves: make(chan struct{}, 1)}
-	signal.Notify(started.signals, unix.SIGINT, unix.SIGQUIT, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGTERM, unix.SIGHUP, observe.FollowSignal)
-	cmd := exec.Command(c.program, c.args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.Dir, cmd.Env = c.dir, c.env
-	limitOpenFiles(c.openFiles)
-	if err := cmd.Start(); err != nil {
-		signal.Stop(started.signals)
-		return nil, startFailure(err, c)
+// startChild starts claude as the record has it, on this process's own terminal and in its
+// process group: with another group it could not read the terminal, and behind a pipe it would
+// not draw. How the conversation is opened was decided by whoever left the launch, and still knew
+// how the start before had ended. Should that have become wrong since, claude refuses it.
+func (l *Launcher) startChild(record *agent.Record, launch store.Launch, follow func(), signals chan os.Signal) (*child, error) {
+	config, err := claude.ConfigOf(&record.Spec, launch.Env)
+	if err != nil {
+		return nil, err
 	}
-	started.cmd = cmd
-	started.memory = proc.WatchMemory(cmd.Process.Pid)
-	go started.forward()
-	go started.followMoves()
-	return started, nil
+	opening := claude.Opening(launch.Opening)
+	if opening == claude.OpenNew {
+		if err := config.SetStubAside(record.SessionID); err != nil {
+			return nil, err
+		}
+	}
+	cmd := exec.Command(launch.Claude, claude.Args(&record.Spec, opening, launch.Prompt, Settings(l.Program, l.Store))...)
+	cmd.Dir, cmd.Env = record.LaunchCwd(), claude.Env(&record.Spec, launch.Env, l.ours(record, launch.Invocation))
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	c := &child{
+		cmd: cmd, launch: launch, config: config, terminal: saveTerminal(), started: l.Now(),
+		follow: follow, looks: make(chan struct{}, 1), left: make(chan struct{}),
+	}
+	catch(signals)
+	limitOpenFiles(launch.OpenFiles)
+	if err := cmd.Start(); err != nil {
+		return nil, startFailure(err, cmd.Dir)
+	}
+	c.memory = proc.WatchMemory(c.pid())
+	go c.forwardSignals(signals)
+	go c.followMoves()
+	return c, nil
 }
 
 // limitOpenFiles gives claude, and the shells of its tools, the soft limit that the
@@ -87,46 +85,12 @@ func limitOpenFiles(soft uint64) {
 	_ = unix.Setrlimit(unix.RLIMIT_NOFILE, &limit) // to lower one's own limit is always allowed
 }
 
-func startFailure(err error, c command) error {
-	if _, statErr := os.Stat(c.dir); statErr != nil {
-		return agent.Errorf(agent.NotFound, "the working directory %s is gone", agent.Quote(c.dir)).
+func startFailure(err error, dir string) error {
+	if _, statErr := os.Stat(dir); statErr != nil {
+		return agent.Errorf(agent.NotFound, "the working directory %s is gone", agent.Quote(dir)).
 			Hint("put the folder back, then resume the agent")
 	}
 	return agent.Errorf(agent.Unfit, "start claude: %w", err)
-}
-
-// forward passes on what asks claude to leave, and keeps the keyboard's signals
-// from ending the launcher: claude reads its keys itself.
-func (c *child) forward() {
-	const settle = 100 * time.Millisecond
-	for sig := range c.signals {
-		switch sig {
-		case unix.SIGHUP:
-			c.hungUp.Store(true)
-			c.holdEntry()
-			_ = c.cmd.Process.Signal(sig)
-		case unix.SIGTERM:
-			c.holdEntry()
-			_ = c.cmd.Process.Signal(sig)
-		case observe.FollowSignal:
-			c.holdEntry()
-			select {
-			case c.moves <- struct{}{}:
-			default: // one look is asked for already
-			}
-		case unix.SIGTSTP:
-			// C-z makes claude suspend itself, and in a pane nobody types fg.
-			time.AfterFunc(settle, func() { _ = c.cmd.Process.Signal(unix.SIGCONT) })
-		}
-	}
-}
-
-// followMoves follows the record beside the signals: it may wait for a lock, and what ends claude
-// does not wait for that.
-func (c *child) followMoves() {
-	for range c.moves {
-		c.follow()
-	}
 }
 
 // holdEntry keeps hold of claude's registry entry, as soon as there is one.
@@ -136,6 +100,12 @@ func (c *child) holdEntry() {
 	}
 	if entry, err := c.config.Registry().Hold(c.pid()); err == nil {
 		c.entry.Store(entry)
+	}
+}
+
+func (c *child) dropEntry() {
+	if entry := c.entry.Load(); entry != nil {
+		_ = entry.Close()
 	}
 }
 
@@ -161,16 +131,16 @@ func (c *child) takeBack() error {
 	return end.err
 }
 
-// ended tells whether claude has already left, though nobody has waited for it.
+// ended tells whether claude has already left, whether or not somebody has waited for it.
 func (c *child) ended() bool {
 	var info unix.Siginfo
 	err := unix.Waitid(unix.P_PID, c.pid(), &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
-	return err == nil && info.Signo == int32(unix.SIGCHLD)
+	return errors.Is(err, unix.ECHILD) || err == nil && info.Signo == int32(unix.SIGCHLD)
 }
 
-// wait sleeps until claude has ended. The signals stay caught: a hangup that comes late
-// must not end the launcher before it has written the exit down.
+// wait sleeps until claude has ended.
 func (c *child) wait() ending {
+	defer close(c.left)
 	err := c.cmd.Wait()
 	if _, exited := errors.AsType[*exec.ExitError](err); exited {
 		err = nil

@@ -3,27 +3,27 @@ package launcher
 import (
 	"context"
 	"errors"
-	"os"
 	"strings"
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/tmux"
 )
 
-// recordExit writes down how claude ended, and tidies what a killed one left. The
+// noteExit writes down how claude ended, and tidies what a killed one left. The
 // record's own process entry stays: it says which start this was the end of.
-func (l *Launcher) recordExit(ctx context.Context, handle agent.Handle, child *child, end ending) error {
+func (l *Launcher) noteExit(ctx context.Context, handle agent.Handle, child *child, end ending) (agent.Record, error) {
 	if end.err != nil {
-		return end.err
+		return agent.Record{}, end.err
 	}
 	exit := agent.Exit{
-		At: stamp(l.Now()), Invocation: child.invocation, Code: end.status.ExitStatus(), HungUp: end.hungUp,
-		UptimeS:   int64(l.Now().Sub(child.started) / time.Second),
-		EndReason: l.endReason(handle, child.invocation), OOMKills: end.oom,
+		At: stamp(l.Now()), Invocation: child.launch.Invocation, Code: end.status.ExitStatus(), HungUp: end.hungUp,
+		UptimeS: int64(l.Now().Sub(child.started) / time.Second), OOMKills: end.oom,
+	}
+	if report := l.Store.Report(handle); report.Invocation == exit.Invocation {
+		exit.EndReason = live.EndReason(report.End) // what claude, before it left, said through its hooks
 	}
 	if !end.hungUp { // else there is no screen any more
 		exit.LastScreen = l.lastScreen(ctx)
@@ -33,46 +33,31 @@ func (l *Launcher) recordExit(ctx context.Context, handle agent.Handle, child *c
 		child.terminal.reset()
 	}
 	record, untold, err := l.Store.Move(ctx, handle, exit.At, func(r *agent.Record) error {
-		if err := checkCurrent(r, child.invocation); err != nil {
+		if err := checkCurrent(r, exit.Invocation); err != nil {
 			return err
 		}
 		// Of a record that is not allowed, what runs below a wrapper may be anybody's.
 		if id, moved := child.movedTo(r, l.Store.Report(handle)); moved && !l.Store.IsNotAllowed(r) {
 			r.Replace(id, exit.At, live.Moved)
 		}
-		spoken, err := child.config.Spoken(r.SessionID)
-		if err == nil && spoken {
+		if written, err := child.config.Spoken(r.SessionID); err == nil && written {
 			r.TranscriptSeen = exit.At
 		}
 		r.AddExit(exit)
 		return nil
 	})
 	if err != nil {
-		return err
+		return record, err
 	}
-	l.keep(ctx, child.config, &record)
-	return errors.Join(untold, child.config.Registry().Forget(record.Process.Claude().PID, record.Process.Claude().StartTicks), l.journal(ctx, "exit", &record, exit.Summary()))
+	if err := Keep(ctx, l.Store, child.config, &record); err != nil {
+		_ = l.journal(ctx, "unkept", &record, err.Error())
+	}
+	ended := record.Process.Claude()
+	return record, errors.Join(untold, child.config.Registry().Forget(ended.PID, ended.StartTicks), l.journal(ctx, "exit", &record, exit.Summary()))
 }
 
-// endReason is what claude, before it left, said through its hooks.
-func (l *Launcher) endReason(handle agent.Handle, id agent.Invocation) string {
-	report := l.Store.Report(handle)
-	if report.Invocation != id {
-		return ""
-	}
-	return live.EndReason(report.End)
-}
-
-// keep keeps the transcripts of the agent that has ended, whether or not that can be
-// written down.
-func (l *Launcher) keep(ctx context.Context, config claude.Config, record *agent.Record) {
-	if err := Keep(ctx, l.Store, config, record); err != nil {
-		_ = l.journal(ctx, "unkept", record, err.Error())
-	}
-}
-
-// recordRefusal writes down why claude was not started.
-func (l *Launcher) recordRefusal(ctx context.Context, handle agent.Handle, id agent.Invocation, cause error) error {
+// noteRefusal writes down why claude was not started.
+func (l *Launcher) noteRefusal(ctx context.Context, handle agent.Handle, id agent.Invocation, cause error) error {
 	record, err := l.Store.Update(ctx, handle, func(r *agent.Record) error {
 		if err := checkCurrent(r, id); err != nil {
 			return err
@@ -133,15 +118,4 @@ func tail(screen string, limit int) string {
 	}
 	_, whole, _ := strings.Cut(screen[len(screen)-limit:], "\n")
 	return whole
-}
-
-// PaneEnv picks what the terminal of this process adds to an environment.
-func PaneEnv() map[string]string {
-	env := map[string]string{}
-	for _, name := range []string{"TERM", "TMUX", "TMUX_PANE", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION"} {
-		if value, ok := os.LookupEnv(name); ok {
-			env[name] = value
-		}
-	}
-	return env
 }

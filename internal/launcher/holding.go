@@ -22,15 +22,16 @@ type holding struct {
 	handle   agent.Handle
 	start    agent.Invocation
 
-	mu    sync.Mutex
-	id    agent.SessionID // that is held
-	lacks agent.SessionID // that could not be taken, as the journal says; "" for none
-	letGo func()
-	again *time.Timer // of a move that is waited for; nil: none was
+	mu     sync.Mutex
+	id     agent.SessionID // that is held
+	denied agent.SessionID // that could not be taken, as the journal says; "" for none
+	letGo  func()
+	again  *time.Timer // of a move that is waited for; nil: none was
 }
 
+// hold takes the record's conversation for a start.
 func (l *Launcher) hold(record *agent.Record, launch store.Launch) (*holding, error) {
-	config, err := claude.ConfigOf(record, launch.Env)
+	config, err := claude.ConfigOf(&record.Spec, launch.Env)
 	if err != nil {
 		return nil, err
 	}
@@ -39,8 +40,10 @@ func (l *Launcher) hold(record *agent.Record, launch store.Launch) (*holding, er
 	return h, err
 }
 
+// take takes the lease of a conversation and locks its transcript.
 func (h *holding) take(id agent.SessionID) (letGo func(), err error) {
-	endLease, err := h.launcher.Store.AcquireLease(id, h.launcher.holder(h.handle))
+	self := store.Holder{PID: os.Getpid(), Verb: "run", Handle: h.handle, Since: stamp(h.launcher.Now())}
+	endLease, err := h.launcher.Store.AcquireLease(id, self)
 	if err != nil {
 		return nil, err
 	}
@@ -62,22 +65,22 @@ func (h *holding) follow(ctx context.Context) {
 	if err != nil || h.letGo == nil || checkCurrent(&record, h.start) != nil {
 		return
 	}
-	h.move(ctx, &record)
+	h.moveRecord(ctx, &record)
 	if record.SessionID == h.id {
-		h.lacks = "" // it has come back
+		h.denied = "" // it has come back
 		return
 	}
 	letGo, err := h.take(record.SessionID)
 	if err != nil {
-		h.lack(ctx, &record, err)
+		h.noteDenied(ctx, &record, err)
 		return
 	}
 	h.letGo()
 	h.id, h.letGo = record.SessionID, letGo
-	if h.lacks == h.id {
+	if h.denied == h.id {
 		_ = h.launcher.journal(ctx, "leased", &record, "the conversation could be taken now")
 	}
-	h.lacks = ""
+	h.denied = ""
 }
 
 // The registry is asked again for a move that a hook has told of: soon while it usually
@@ -88,9 +91,9 @@ const (
 	followAtMost = 2 * time.Minute
 )
 
-// move moves the record to the conversation into which claude has gone by itself: a hook said
+// moveRecord moves the record to the conversation into which claude has gone by itself: a hook said
 // so, the registry is what is believed. It may be some moments behind the hook.
-func (h *holding) move(ctx context.Context, record *agent.Record) {
+func (h *holding) moveRecord(ctx context.Context, record *agent.Record) {
 	if record.Process.PID == 0 || record.Desired != agent.DesiredRunning {
 		return
 	}
@@ -119,13 +122,15 @@ func (h *holding) move(ctx context.Context, record *agent.Record) {
 	}
 }
 
-func (h *holding) lack(ctx context.Context, record *agent.Record, cause error) {
-	if h.lacks != record.SessionID {
+// noteDenied tells the journal, once, of a conversation that somebody else has.
+func (h *holding) noteDenied(ctx context.Context, record *agent.Record, cause error) {
+	if h.denied != record.SessionID {
 		_ = h.launcher.journal(ctx, "failed", record, "follow into the conversation: "+cause.Error())
 	}
-	h.lacks = record.SessionID
+	h.denied = record.SessionID
 }
 
+// release gives the conversation up, and follows no more.
 func (h *holding) release() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

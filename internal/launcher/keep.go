@@ -14,10 +14,10 @@ import (
 // second name in the archive, where Claude does not delete it. One that is not there is passed
 // over. Nobody fails because of an error: the agent runs all the same.
 func Keep(ctx context.Context, in *store.Store, config claude.Config, r *agent.Record) error {
-	errs := []error{keep(ctx, in, config, r.SessionID)}
-	for _, previous := range r.PreviousSessions {
-		if !in.Archive().HasLink(previous.SessionID) { // what has one needs no look for the original
-			errs = append(errs, keep(ctx, in, config, previous.SessionID))
+	var errs []error
+	for _, id := range r.Conversations() {
+		if id == r.SessionID || !in.Archive().HasLink(id) { // what was left and has one needs no look for the original
+			errs = append(errs, keep(ctx, in, config, id))
 		}
 	}
 	return errors.Join(errs...)

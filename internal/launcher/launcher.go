@@ -1,236 +1,99 @@
-// Package launcher is the small process that leads an agent's pane: it starts
-// claude on the pane's own terminal, waits for it, and writes down how it ended.
+// Package launcher is the small process that leads an agent's pane. [Launcher.Run] is its loop:
+// start claude on the pane's own terminal, wait for it, note how it ended, and decide by the
+// agent's restart policy what comes next.
 //
-// It exists because tmux 3.3a loses exit statuses, because the lease on a
-// conversation must be held by somebody who lives exactly as long as claude, and
-// because whoever restarts claude must notice its exit without polling. Between
-// start and exit it sleeps in wait(2). It never reads the terminal and leaves no
-// lock descriptor open across exec.
+// It exists because tmux 3.3a loses exit statuses, because the lease on a conversation must be
+// held by somebody who lives exactly as long as claude, and because whoever restarts claude
+// must notice its exit without polling.
 //
-// The package imports store, claude, tmux and proc; it is imported by supervisor
-// and cli, and must not import them.
+// Its rules:
+//
+//   - The conversation is held from before claude exists until its exit is noted, and no lock
+//     descriptor stays open across exec (holding.go).
+//   - Only what the record names and a seal vouches for is started. The record is checked under
+//     its lock at the moment in which the launcher writes itself into it (start.go).
+//   - Claude runs on the launcher's terminal and in its process group. The launcher never reads
+//     the terminal, and sleeps in wait(2) (child.go).
+//   - What asks claude to leave is forwarded at once, whatever else the launcher waits for, and no
+//     signal ends the launcher before it has noted the exit (signals.go).
+//   - Every start ends in the record, as an exit or as a refusal; one that a later start has
+//     superseded leaves no trace (exit.go).
+//   - What follows an exit is decided in one place, after the exit was noted (launcher.go, decide).
+//
+// The package imports store, claude, tmux, proc and observe. Supervisor, doctor and cli import
+// it, and it must not import them.
 package launcher
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
+	"os"
+	"os/signal"
 	"runtime/debug"
-	"strconv"
-	"strings"
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
-	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/journal"
-	"nbs-worker/internal/trust"
 )
 
-// Launcher starts one agent once.
+// Launcher leads one agent.
 type Launcher struct {
 	Store *store.Store
 	// Pane is the environment of the terminal in which the launcher runs.
 	Pane    map[string]string
 	Program string // path of nbs-worker, to which claude reports; "" for the one on the PATH
 	Now     func() time.Time
+
+	// policy decides what follows an exit that the record has: the launch of another start, which
+	// the record names by then, or nil to leave. Without one the launcher leaves with its claude.
+	policy func(record *agent.Record, last store.Launch) (next *store.Launch)
 }
 
-// Run starts claude for the handle with what a verb left for the invocation, and
-// returns claude's exit code when it has ended: 128 plus the number of a signal. An
-// error means that claude was not started; it is recorded as an exit too.
-func (l *Launcher) Run(ctx context.Context, handle agent.Handle, id agent.Invocation) (int, error) {
+// Run starts claude for the handle with what a verb left for the invocation, again for as long
+// as the agent's policy says so, and returns claude's last exit code: 128 plus the number of a
+// signal. An error means that claude was not started, which is recorded as an exit too, or that
+// its exit could not be noted.
+func (l *Launcher) Run(ctx context.Context, handle agent.Handle, id agent.Invocation) (code int, err error) {
 	launch, err := l.Store.TakeLaunch(handle, id)
 	if err != nil {
 		return 0, err
 	}
-	child, release, err := l.open(ctx, handle, launch)
+	signals := make(chan os.Signal, 16)
+	defer signal.Stop(signals)
+	for next := &launch; next != nil; {
+		var record agent.Record
+		if record, code, err = l.runOnce(ctx, handle, *next, signals); err != nil {
+			return code, err
+		}
+		next = l.decide(&record, *next)
+	}
+	return code, nil
+}
+
+// runOnce starts claude, waits for it and notes its exit, or why it was not started.
+func (l *Launcher) runOnce(ctx context.Context, handle agent.Handle, launch store.Launch, signals chan os.Signal) (record agent.Record, code int, err error) {
+	child, release, err := l.start(ctx, handle, launch, signals)
 	if err != nil {
-		return 0, errors.Join(err, l.recordRefusal(ctx, handle, id, err))
+		return record, 0, errors.Join(err, l.noteRefusal(ctx, handle, launch.Invocation, err))
 	}
 	defer release()
-	debug.FreeOSMemory() // of the environment and the prompt: what follows is a long sleep
+	debug.FreeOSMemory() // what follows is a long sleep
 	end := child.wait()
-	return end.shellCode(), l.recordExit(ctx, handle, child, end)
+	record, err = l.noteExit(ctx, handle, child, end)
+	return record, end.shellCode(), err
 }
 
-// open takes what makes this process the only one on the conversation, and starts
-// claude. release gives it up again.
-func (l *Launcher) open(ctx context.Context, handle agent.Handle, launch store.Launch) (c *child, release func(), err error) {
-	record, err := l.Store.Load(handle)
-	if err == nil {
-		err = checkCurrent(&record, launch.Invocation) // else its lease would be in the way of the next start's
-	}
-	if err == nil {
-		err = l.Store.CheckSeal(&record)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	held, err := l.hold(&record, launch)
-	if err != nil {
-		return nil, nil, err
-	}
-	if c, err = l.begin(ctx, handle, launch, held); err != nil {
-		held.release()
-		return nil, nil, err
-	}
-	return c, held.release, nil
-}
-
-// begin starts claude and writes down who it is.
-func (l *Launcher) begin(ctx context.Context, handle agent.Handle, launch store.Launch, held *holding) (*child, error) {
-	record, err := l.announce(ctx, handle, launch)
-	if err != nil {
-		return nil, err
-	}
-	child, err := l.start(&record, launch, func() { held.follow(ctx) })
-	if err != nil {
-		return nil, err
-	}
-	if err := l.recordStart(ctx, handle, child); err != nil {
-		return nil, errors.Join(err, child.takeBack())
-	}
-	return child, nil
-}
-
-// announce writes the launcher's own identity, before claude can exist.
-// Errors: [agent.ErrSuperseded] when a later start has taken the record over.
-func (l *Launcher) announce(ctx context.Context, handle agent.Handle, launch store.Launch) (agent.Record, error) {
-	self, err := proc.Self()
-	if err != nil {
-		return agent.Record{}, err
-	}
-	return l.Store.Update(ctx, handle, func(r *agent.Record) error {
-		if err := checkWanted(r, launch.Invocation); err != nil {
-			return err
-		}
-		if err := l.Store.CheckSeal(r); err != nil { // this is the record that will run
-			return err
-		}
-		r.Process.Launcher = self.Identified
-		if config, err := claude.ConfigOf(r, launch.Env); err == nil {
-			r.Process.Transcripts = config.TranscriptFolder()
-		}
-		r.Process.Tmux = l.place(launch.TmuxSocket)
-		return nil
-	})
-}
-
-// place is the tmux server in which this launcher leads a pane, as $TMUX tells: path,
-// pid and session, separated by commas. Nil for a launcher that a person started.
-func (l *Launcher) place(socket string) *agent.TmuxPlace {
-	path, rest, inTmux := strings.Cut(l.Pane["TMUX"], ",")
-	if socket == "" || !inTmux {
+// decide says what follows an exit. The only policy of a record so far is "no".
+func (l *Launcher) decide(record *agent.Record, last store.Launch) (next *store.Launch) {
+	if l.policy == nil {
 		return nil
 	}
-	pid, _, _ := strings.Cut(rest, ",")
-	place := &agent.TmuxPlace{Socket: socket, Path: path}
-	if place.ServerPID, _ = strconv.Atoi(pid); place.ServerPID > 0 {
-		if id, err := proc.Identify(place.ServerPID); err == nil {
-			place.ServerStartTicks = id.StartTicks
-		}
-	}
-	return place
-}
-
-// recordStart writes claude's identity.
-func (l *Launcher) recordStart(ctx context.Context, handle agent.Handle, child *child) error {
-	identity, err := proc.Identify(child.pid())
-	if err != nil && !child.ended() {
-		return fmt.Errorf("identify claude: %w", err)
-	}
-	record, err := l.Store.Update(ctx, handle, func(r *agent.Record) error {
-		if err := checkWanted(r, child.invocation); err != nil {
-			return err
-		}
-		identity.PID = child.pid() // kept even when it has ended already
-		r.PID = identity.PID
-		r.Process.Identified = identity.Identified
-		r.Started = stamp(child.started)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return l.journal(ctx, "start", &record, child.opening.Conversation()+", model "+cmp.Or(string(record.Model), "of Claude's choice"))
-}
-
-// checkWanted is checkCurrent for a start: one that was stopped meanwhile must not come up.
-func checkWanted(r *agent.Record, id agent.Invocation) error {
-	if err := checkCurrent(r, id); err != nil {
-		return err
-	}
-	if r.Desired == agent.DesiredStopped {
-		return agent.Errorf(agent.Conflict, "the agent was stopped meanwhile")
-	}
-	return nil
-}
-
-func checkCurrent(r *agent.Record, id agent.Invocation) error {
-	if r.Process == nil || r.Process.Invocation != id {
-		return agent.ErrSuperseded
-	}
-	return nil
+	return l.policy(record, last)
 }
 
 func (l *Launcher) journal(ctx context.Context, event string, record *agent.Record, detail string) error {
 	return l.Store.Journal().Append(ctx, journal.EventOf(record, stamp(l.Now()), event, detail))
-}
-
-func (l *Launcher) holder(handle agent.Handle) store.Holder {
-	self, _ := proc.Self()
-	return store.Holder{PID: self.PID, Verb: "run", Handle: handle, Since: stamp(l.Now())}
-}
-
-// start builds the command line from the record and starts claude. How the conversation
-// is opened was decided by the verb, which still knew how the start before had ended.
-// Should that have become wrong since, claude refuses it.
-func (l *Launcher) start(record *agent.Record, launch store.Launch, follow func()) (*child, error) {
-	config, err := claude.ConfigOf(record, launch.Env)
-	if err != nil {
-		return nil, err
-	}
-	opening := claude.Opening(launch.Opening)
-	if opening == claude.OpenNew {
-		if err := config.SetStubAside(record.SessionID); err != nil {
-			return nil, err
-		}
-	}
-	return startChild(command{
-		program:    launch.Claude,
-		args:       claude.Args(record, opening, launch.Prompt, Settings(l.Program, l.Store)),
-		env:        claude.Env(record, launch.Env, l.ours(record, launch.Invocation)),
-		dir:        record.LaunchCwd(),
-		invocation: launch.Invocation,
-		opening:    opening,
-		config:     config,
-		now:        l.Now,
-		openFiles:  launch.OpenFiles,
-		follow:     follow,
-	})
-}
-
-// ours are the variables that only the launcher knows: who the agent is, and the
-// terminal it has. They win over the caller's.
-func (l *Launcher) ours(record *agent.Record, id agent.Invocation) map[string]string {
-	env := map[string]string{
-		agent.HandleVariable:     string(record.Handle),
-		agent.RootVariable:       l.Store.Project(), // the record's may be of before the folder was moved, or of a copy's original
-		agent.InvocationVariable: string(id),
-		"PWD":                    record.LaunchCwd(),
-	}
-	for name, value := range map[string]string{trust.HomeVariable: string(l.Store.Home()), trust.RuntimeVariable: l.Store.Runtime()} {
-		if value != "" { // hooks find the archive where the verbs do, whatever the record's variables say
-			env[name] = value
-		}
-	}
-	for name, value := range l.Pane {
-		env[name] = value
-	}
-	return env
 }
 
 // stamp is the form in which times are recorded.

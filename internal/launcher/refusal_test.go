@@ -34,8 +34,11 @@ func newProject(t *testing.T) *store.Store {
 	}
 	t.Cleanup(unlock)
 	record := agent.Record{
-		Schema: agent.Schema, Handle: "alpha", SessionID: alphaID, TmuxSession: "nbs-alpha-live", Started: time.Now(),
-		ProjectRoot: s.Project(), Desired: agent.DesiredRunning, Process: &agent.Process{Invocation: start},
+		Spec: agent.Spec{
+			Schema: agent.Schema, Handle: "alpha", SessionID: alphaID, ProjectRoot: s.Project(),
+		},
+		TmuxSession: "nbs-alpha-live", Started: time.Now(), Desired: agent.DesiredRunning,
+		Process: &agent.Process{Invocation: start},
 	}
 	if err := s.Insert(t.Context(), record); err != nil {
 		t.Fatal(err)

@@ -40,3 +40,14 @@ func (t terminal) reset() {
 	_ = term.Restore(int(os.Stdin.Fd()), t.state)
 	_, _ = os.Stdout.WriteString(resetModes)
 }
+
+// PaneEnv picks what the terminal of this process adds to an environment.
+func PaneEnv() map[string]string {
+	env := map[string]string{}
+	for _, name := range []string{"TERM", "TMUX", "TMUX_PANE", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION"} {
+		if value, ok := os.LookupEnv(name); ok {
+			env[name] = value
+		}
+	}
+	return env
+}

@@ -28,8 +28,10 @@ func TestExitThatIsRecordedWhileWeLook(t *testing.T) {
 	}
 	gone.StartTicks, gone.PidfdInode = gone.StartTicks-1, 0 // as that of an earlier process with this pid
 	seen := agent.Record{
-		Schema: agent.Schema, Handle: "alpha", SessionID: agent.NewSessionID(), ProjectRoot: opened.Project(), PID: gone.PID,
-		Process: &agent.Process{Invocation: agent.NewInvocation(), Identity: gone, Launcher: gone.Identified},
+		Spec: agent.Spec{
+			Schema: agent.Schema, Handle: "alpha", SessionID: agent.NewSessionID(), ProjectRoot: opened.Project(),
+		},
+		PID: gone.PID, Process: &agent.Process{Invocation: agent.NewInvocation(), Identity: gone, Launcher: gone.Identified},
 	}
 	if err := opened.Insert(t.Context(), seen); err != nil {
 		t.Fatal(err)

@@ -17,8 +17,8 @@ import (
 
 // FollowSignal asks a launcher to look whether its record has moved to another conversation,
 // and for claude's registry entry. It is one that does no harm to whom it does not concern;
-// the kernel sends it too, when the terminal changes its size.
-const FollowSignal = unix.SIGWINCH
+// the kernel sends it too, when claude stops or ends.
+const FollowSignal = unix.SIGCHLD
 
 // followSeen moves the record of a live agent to where the registry sees it, for hooks may be
 // turned off.

@@ -37,7 +37,7 @@ func (o *Observer) Seconds() time.Time { return o.Now().UTC().Truncate(time.Seco
 
 // ConfigOf returns the configuration of the claude that a record is of.
 func (o *Observer) ConfigOf(r *agent.Record) (claude.Config, error) {
-	return claude.ConfigOf(r, o.Env)
+	return claude.ConfigOf(&r.Spec, o.Env)
 }
 
 // Variable reads the caller's environment.

@@ -90,9 +90,11 @@ func storeWithLive(t *testing.T, handle agent.Handle, pid int) *store.Store {
 	}
 	now := time.Now()
 	r := agent.Record{
-		Schema: agent.Schema, Handle: handle, SessionID: agent.NewSessionID(), ProjectRoot: opened.Project(), Cwd: opened.Project(),
-		TmuxSession: "nbs-" + string(handle) + "-live", PermissionMode: agent.BypassPermissions, Desired: agent.DesiredRunning,
-		Restart: agent.RestartPolicy{Policy: "no"}, Started: now, Created: now, PID: pid,
+		Spec: agent.Spec{
+			Schema: agent.Schema, Handle: handle, SessionID: agent.NewSessionID(), ProjectRoot: opened.Project(),
+			Cwd: opened.Project(), PermissionMode: agent.BypassPermissions, Restart: agent.RestartPolicy{Policy: "no"},
+		},
+		TmuxSession: "nbs-" + string(handle) + "-live", Desired: agent.DesiredRunning, Started: now, Created: now, PID: pid,
 		Process: &agent.Process{Invocation: agent.NewInvocation(), Identity: live, Launcher: live.Identified},
 	}
 	if err := opened.Insert(t.Context(), r); err != nil {

@@ -43,7 +43,7 @@ func TestDamagedRecordIsALoudError(t *testing.T) {
 			noteSession(t, s, "theologians", otherID)
 			loaded, damage := s.Load("theologian")
 			wantDamage(t, damage, file)
-			seen := agent.Record{Handle: "of before"}
+			seen := agent.Record{Spec: agent.Spec{Handle: "of before"}}
 			records, err := s.Records()
 			if err != nil {
 				t.Fatal(err)

@@ -40,8 +40,10 @@ func newStore(t *testing.T) *Store {
 
 func record(handle agent.Handle) agent.Record {
 	return agent.Record{
-		Schema: agent.Schema, Handle: handle, SessionID: aliceID, Model: "opus", TmuxSession: "nbs-" + string(handle) + "-live",
-		Started: storetest.SomeTime(), ProjectRoot: "/srv/project",
+		Spec: agent.Spec{
+			Schema: agent.Schema, Handle: handle, SessionID: aliceID, Model: "opus", ProjectRoot: "/srv/project",
+		},
+		TmuxSession: "nbs-" + string(handle) + "-live", Started: storetest.SomeTime(),
 	}
 }
 

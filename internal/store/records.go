@@ -172,7 +172,7 @@ func (s *Store) understand(name agent.Handle, data []byte, into *agent.Record) e
 func newerSchema(data []byte) error {
 	var newer struct{ Schema int }
 	if json.Unmarshal(data, &newer) == nil && newer.Schema > agent.Schema {
-		return (&agent.Record{Schema: newer.Schema}).Validate()
+		return (&agent.Record{Spec: agent.Spec{Schema: newer.Schema}}).Validate()
 	}
 	return nil
 }

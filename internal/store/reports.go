@@ -49,7 +49,7 @@ func (r Reports) Close() error {
 // Gauge is what the status line of the recorded start said of the recorded conversation;
 // nil when it said nothing. It may be called side by side.
 func (r Reports) Gauge(record *agent.Record) *agent.Gauge {
-	if r.none || record.Process == nil {
+	if r.none {
 		return nil
 	}
 	var report agent.Report
@@ -57,10 +57,10 @@ func (r Reports) Gauge(record *agent.Record) *agent.Gauge {
 		report, err = agent.ParseReport(data)
 		return err
 	})
-	if err != nil || report.Invocation != record.Process.Invocation || report.SessionID != record.SessionID {
+	if err != nil {
 		return nil
 	}
-	return report.Gauge
+	return record.GaugeOf(report)
 }
 
 // UpdateReport changes an agent's report under its lock. It is not synced to the disk: what

@@ -24,7 +24,7 @@ func (s *Store) Use(keeper *trust.Keeper) {
 // CheckSeal checks that the user vouches for what a record makes run.
 // Errors: Held when nobody does; Unfit when the key cannot be used.
 func (s *Store) CheckSeal(r *agent.Record) error {
-	err := s.sealed(r)
+	err := s.checkFields(r.LaunchFields(), r.Seal)
 	if !errors.Is(err, trust.ErrSeal) {
 		return err
 	}
@@ -51,14 +51,14 @@ func (s *Store) ChangedSinceSealed(r *agent.Record) []string {
 	return s.keeper.Changed(recordKind, r.LaunchFields(), r.Seal)
 }
 
-func (s *Store) sealed(r *agent.Record) error {
+func (s *Store) checkFields(fields []agent.Field, seal *agent.Seal) error {
 	if s.keeper == nil {
 		return private.ErrNoTree
 	}
-	return s.keeper.CheckFields(recordKind, r.LaunchFields(), r.Seal)
+	return s.keeper.CheckFields(recordKind, fields, seal)
 }
 
-// seal vouches for a record.
+// seal seals a record as it is.
 func (s *Store) seal(r *agent.Record) (err error) {
 	if s.keeper == nil {
 		return private.ErrNoTree
@@ -74,14 +74,10 @@ func (s *Store) reseal(r *agent.Record, fields []agent.Field, seal *agent.Seal) 
 	if seal == nil || slices.Equal(r.LaunchFields(), fields) {
 		return nil
 	}
-	if s.keeper == nil {
-		return private.ErrNoTree
-	}
-	err := s.keeper.CheckFields(recordKind, fields, seal)
-	if errors.Is(err, trust.ErrSeal) {
+	switch err := s.checkFields(fields, seal); {
+	case errors.Is(err, trust.ErrSeal):
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return err
 	}
 	return s.seal(r)

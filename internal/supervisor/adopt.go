@@ -114,9 +114,11 @@ func (s *Supervisor) PlanAdopt(ctx context.Context, a Adopt) (agent.Record, erro
 func (s *Supervisor) recordOf(ctx context.Context, a Adopt, f handStarted) (agent.Record, error) {
 	started := time.UnixMilli(f.live.StartedMS).UTC().Truncate(time.Second)
 	r := agent.Record{
-		Schema: agent.Schema, Handle: a.Handle, SessionID: f.live.SessionID, Started: started, Created: started,
-		ProjectRoot: s.Store.Project(), PID: f.PID, Env: a.Env, ConfigDir: f.configDir, ClaudeVersion: f.live.Version,
-		Desired: agent.DesiredRunning, Restart: agent.RestartPolicy{Policy: "no"},
+		Spec: agent.Spec{
+			Schema: agent.Schema, Handle: a.Handle, SessionID: f.live.SessionID, ProjectRoot: s.Store.Project(), Env: a.Env,
+			ConfigDir: f.configDir, Restart: agent.RestartPolicy{Policy: "no"},
+		},
+		Started: started, Created: started, PID: f.PID, ClaudeVersion: f.live.Version, Desired: agent.DesiredRunning,
 		Process: &agent.Process{
 			Invocation: agent.NewInvocation(), Identity: f.Identity, Transcripts: f.config.TranscriptFolder(),
 			Adopted: &agent.Adoption{At: s.now(), RegisteredMS: f.live.StartedMS},

@@ -57,8 +57,11 @@ func (a ancestor) caller(cmdline []string) *calling {
 	cwd, cwdErr := proc.Cwd(a.pid)
 	c := &calling{byHand: true, project: cwd, env: a.env, doubt: cmp.Or(idErr, cwdErr)}
 	c.record = agent.Record{
-		Schema: agent.Schema, Process: &agent.Process{Identity: id}, Cwd: cwd, ConfigDir: a.variable(claude.ConfigDirVariable),
-		PermissionMode: agent.PermissionMode(cmp.Or(launched.PermissionMode, "default")), ClaudeArgs: launched.Extra,
+		Spec: agent.Spec{
+			Schema: agent.Schema, Cwd: cwd, ConfigDir: a.variable(claude.ConfigDirVariable),
+			PermissionMode: agent.PermissionMode(cmp.Or(launched.PermissionMode, "default")), ClaudeArgs: launched.Extra,
+		},
+		Process: &agent.Process{Identity: id},
 	}
 	if dir := c.record.ConfigDir; dir != "" && !filepath.IsAbs(dir) {
 		c.record.ConfigDir = filepath.Join(cwd, dir)

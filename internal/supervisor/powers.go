@@ -120,10 +120,10 @@ func (s *Supervisor) bestowed(spawn Spawn) (Spawn, error) {
 	spawn.Cwd = c.record.LaunchCwd()
 	spawn.Env, spawn.ClaudeArgs = maps.Clone(c.record.Env), slices.Clone(c.record.ClaudeArgs)
 	spawn.configDir = &c.record.ConfigDir
-	asked := agent.Record{
+	asked := agent.Record{Spec: agent.Spec{
 		PermissionMode: spawn.PermissionMode, Cwd: spawn.Cwd, ProjectRoot: s.Store.Project(), ConfigDir: c.record.ConfigDir,
 		Env: spawn.Env, ClaudeArgs: spawn.ClaudeArgs,
-	}
+	}}
 	return spawn, s.checkReach(c, &asked)
 }
 

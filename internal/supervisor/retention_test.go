@@ -35,7 +35,7 @@ func TestRetentions(t *testing.T) {
 			t.Fatal(err)
 		}
 		unlock()
-		r := agent.Record{Schema: agent.Schema, Handle: handle, SessionID: ids[handle], ProjectRoot: project, ConfigDir: config}
+		r := agent.Record{Spec: agent.Spec{Schema: agent.Schema, Handle: handle, SessionID: ids[handle], ProjectRoot: project, ConfigDir: config}}
 		if err := opened.Insert(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}

@@ -177,10 +177,12 @@ func (s *Supervisor) started(ctx context.Context, p Plan, r agent.Record) Starte
 func (s *Supervisor) newRecord(spawn Spawn) (agent.Record, error) {
 	now := s.now()
 	r := agent.Record{
-		Schema: agent.Schema, Handle: spawn.Handle, SessionID: spawn.SessionID, Model: spawn.Model,
-		Started: now, Created: now, InitialPrompt: spawn.Prompt, ProjectRoot: s.Store.Project(),
-		Cwd: spawn.Cwd, PermissionMode: spawn.PermissionMode, ClaudeArgs: spawn.ClaudeArgs, Env: spawn.Env,
-		Desired: agent.DesiredRunning, Restart: agent.RestartPolicy{Policy: "no"}, MayManage: spawn.MayManage, Depth: spawn.depth,
+		Spec: agent.Spec{
+			Schema: agent.Schema, Handle: spawn.Handle, SessionID: spawn.SessionID, Model: spawn.Model, InitialPrompt: spawn.Prompt,
+			ProjectRoot: s.Store.Project(), Cwd: spawn.Cwd, PermissionMode: spawn.PermissionMode, ClaudeArgs: spawn.ClaudeArgs,
+			Env: spawn.Env, Restart: agent.RestartPolicy{Policy: "no"}, MayManage: spawn.MayManage, Depth: spawn.depth,
+		},
+		Started: now, Created: now, Desired: agent.DesiredRunning,
 	}
 	r.TmuxSession = s.sessionNames(&r)[0]
 	var err error

@@ -94,7 +94,7 @@ func (s *Supervisor) plan(r agent.Record, start Start) (Plan, error) {
 	if plan.prompt == "" && opening == claude.OpenNew {
 		plan.prompt = r.InitialPrompt // nothing was ever said: this is the first start
 	}
-	plan.Args = claude.Args(&r, opening, plan.prompt, launcher.Settings(s.Program, s.Store))
+	plan.Args = claude.Args(&r.Spec, opening, plan.prompt, launcher.Settings(s.Program, s.Store))
 	for _, check := range []func(*Plan) error{checkWords, checkFolder, s.checkTrust, s.checkTmux, s.checkRoot} {
 		if err := check(&plan); err != nil {
 			return Plan{}, err
@@ -151,7 +151,7 @@ func checkFolder(p *Plan) error {
 }
 
 func (s *Supervisor) checkRoot(p *Plan) error {
-	if !claude.RefusesRoot(&p.Record, claude.Env(&p.Record, s.Env, nil), s.UID) {
+	if !claude.RefusesRoot(&p.Record.Spec, claude.Env(&p.Record.Spec, s.Env, nil), s.UID) {
 		return nil
 	}
 	return agent.Errorf(agent.BadInput, "claude would refuse: %s", claude.RootRefusal).
@@ -263,7 +263,7 @@ func (s *Supervisor) claimed(p Plan) (agent.Record, error) {
 	r := p.Record
 	r.Desired = agent.DesiredRunning
 	r.PID = 0
-	r.EnvNames = claude.ProviderNames(&r, s.Env)
+	r.EnvNames = claude.ProviderNames(&r.Spec, s.Env)
 	r.TmuxSession = s.sessionNames(&r)[0]
 	r.Process = &agent.Process{Invocation: agent.NewInvocation(), Identity: self}
 	if !p.inPlace {

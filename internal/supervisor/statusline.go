@@ -52,7 +52,7 @@ func (l StatusLine) RunUsers(ctx context.Context, r *agent.Record, out io.Writer
 func startedConfig(r *agent.Record) (claude.Config, error) {
 	env := environOf(r.Process.Identity)
 	if env == nil { // its pid is not recorded yet
-		return claude.ConfigOf(r, os.Environ())
+		return claude.ConfigOf(&r.Spec, os.Environ())
 	}
 	return claude.ConfigUsedBy(ancestor{env: env}.variable)
 }

@@ -1,7 +1,7 @@
 // Package live knows what a running Claude Code tells of itself, in three ways.
 //
 // In its registry, sessions/<pid>.json of its configuration folder, each session keeps an
-// [Entry]. That is the best witness: claude writes it at each change, in place, so that a
+// [Entry]. It is the best source: claude writes it at each change, in place, so that a
 // reader may meet one half written. It is there only after the first-run dialogs, claude
 // removes it when it leaves by itself, and one that was killed leaves it behind.
 //

@@ -11,7 +11,7 @@ import (
 )
 
 // Entry is an entry of Claude's registry of running sessions,
-// sessions/<pid>.json: the best witness of what a session is doing. It appears
+// sessions/<pid>.json: the best source for what a session is doing. It appears
 // about 0.4 s after the start, when all first-run dialogs are answered, and stays
 // behind when claude is killed by SIGKILL or SIGQUIT; then PID and StartTicks name
 // a process that is gone.
@@ -60,8 +60,8 @@ func parseEntry(data []byte, pid int) (Entry, error) {
 	return entry, nil
 }
 
-// Is tells whether the entry is of a recorded process. Of one that was adopted nothing else
-// vouches than what stood in its entry then.
+// Is tells whether the entry is of a recorded process. One that was adopted is known only by what
+// stood in its entry at that time.
 func (e Entry) Is(p *agent.Process) bool {
 	return e.StartTicks == p.Claude().StartTicks && (p.Adopted == nil || e.StartedMS == p.Adopted.RegisteredMS)
 }

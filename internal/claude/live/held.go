@@ -15,7 +15,10 @@ type Held struct {
 	pid  int
 }
 
-// Hold opens the entry of a process, for as long as this program lives. Errors: [os.ErrNotExist].
+// Close lets go of the entry.
+func (h *Held) Close() error { return h.file.Close() }
+
+// Hold opens the entry of a process. Errors: [os.ErrNotExist].
 func (r Registry) Hold(pid int) (*Held, error) {
 	file, err := os.OpenFile(r.Path(pid), os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe in its place keeps nobody
 	if err != nil {

@@ -98,7 +98,7 @@ func (c *climber) pass() (done bool, err error) {
 }
 
 // visit looks at one record; true when no other is needed.
-func (c *climber) visit(record *spokenRecord, at span) (done bool) {
+func (c *climber) visit(record *conversationRecord, at span) (done bool) {
 	fresh := at.start < c.seen // no earlier pass has come here
 	c.seen = min(c.seen, at.start)
 	switch {
@@ -106,7 +106,7 @@ func (c *climber) visit(record *spokenRecord, at span) (done bool) {
 		if fresh && c.reading.Tools {
 			c.add(record, at, at.start)
 		}
-	case c.wantAny && (record.spoken() || record.compacted()), !c.wantAny && record.UUID == c.want:
+	case c.wantAny && (record.isMessage() || record.compacted()), !c.wantAny && record.UUID == c.want:
 		c.place = min(at.start, c.place-1)
 		if c.tip == "" {
 			c.tip, c.tipPlace = record.UUID, c.place
@@ -115,10 +115,10 @@ func (c *climber) visit(record *spokenRecord, at span) (done bool) {
 		c.adopt(record.UUID)
 		c.want, c.wantAny, c.from, c.elsewhere = record.parent(), c.Gaps >= gapsMended, at.start, c.Elsewhere
 		c.climbPassed()
-	case record.spoken() && c.followsTip(record):
+	case record.isMessage() && c.followsTip(record):
 		c.tip, c.tipPlace = record.UUID, max(at.start, c.tipPlace+1)
 		c.add(record, at, c.tipPlace)
-	case record.spoken() && record.onlyResults():
+	case record.isMessage() && record.onlyResults():
 		if n := len(c.reading.kept(record)); fresh && n > 0 && c.kept < orphansKept {
 			c.kept++
 			c.orphans[record.parent()] = append(c.orphans[record.parent()], found{at, n, at.start})
@@ -133,9 +133,9 @@ func (c *climber) visit(record *spokenRecord, at span) (done bool) {
 }
 
 // passOver passes over one record, and remembers it for a while.
-func (c *climber) passOver(record *spokenRecord, at span) {
+func (c *climber) passOver(record *conversationRecord, at span) {
 	p := passed{found: found{span: at, messages: len(c.reading.kept(record))}, uuid: record.UUID, parent: record.parent()}
-	if record.spoken() && !record.IsMeta && !c.wantAny {
+	if record.isMessage() && !record.IsMeta && !c.wantAny {
 		p.counted = true
 		c.Elsewhere++
 	}
@@ -170,7 +170,7 @@ func (c *climber) climbPassed() {
 }
 
 // followsTip tells whether a record was said after the newest one, though it stands before it.
-func (c *climber) followsTip(record *spokenRecord) bool {
+func (c *climber) followsTip(record *conversationRecord) bool {
 	if c.tip == "" {
 		return false
 	}
@@ -188,7 +188,7 @@ func (c *climber) followsTip(record *spokenRecord) bool {
 	return false
 }
 
-func (c *climber) add(record *spokenRecord, at span, place int64) {
+func (c *climber) add(record *conversationRecord, at span, place int64) {
 	if n := len(c.reading.kept(record)); n > 0 {
 		c.found = append(c.found, found{at, n, place})
 		c.count += n

@@ -24,7 +24,7 @@ func (r *Wanted) wants(m *Message) bool {
 }
 
 // kept are the messages of a record that are wanted.
-func (r *Wanted) kept(record *spokenRecord) []Message {
+func (r *Wanted) kept(record *conversationRecord) []Message {
 	return slices.DeleteFunc(record.messages(), func(m Message) bool { return !r.wants(&m) })
 }
 

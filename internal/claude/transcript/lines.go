@@ -114,17 +114,17 @@ const (
 )
 
 // readRecord reads the record of a line. What is no record is the zero record.
-func readRecord(f io.ReaderAt, at span) (spokenRecord, error) {
+func readRecord(f io.ReaderAt, at span) (conversationRecord, error) {
 	if at.end-at.start > recordLimit {
 		return readEdges(f, at)
 	}
 	text := make([]byte, at.end-at.start)
 	if _, err := f.ReadAt(text, at.start); err != nil {
-		return spokenRecord{}, err
+		return conversationRecord{}, err
 	}
-	var record spokenRecord
+	var record conversationRecord
 	if unmarshalRecord(text, &record) != nil {
-		return spokenRecord{}, nil //nolint:nilerr // a line that was cut short, or is of no kind that we know
+		return conversationRecord{}, nil //nolint:nilerr // a line that was cut short, or is of no kind that we know
 	}
 	return record, nil
 }
@@ -152,16 +152,16 @@ var edgeFields = sync.OnceValue(func() fields {
 })
 
 // readEdges reads the two ends of a line that is too long.
-func readEdges(f io.ReaderAt, at span) (spokenRecord, error) {
+func readEdges(f io.ReaderAt, at span) (conversationRecord, error) {
 	head, tail := make([]byte, recordEdge), make([]byte, recordEdge)
 	if _, err := f.ReadAt(head, at.start); err != nil {
-		return spokenRecord{}, err
+		return conversationRecord{}, err
 	}
 	if _, err := f.ReadAt(tail, at.end-recordEdge); err != nil {
-		return spokenRecord{}, err
+		return conversationRecord{}, err
 	}
 	field := edgeFields()
-	record := spokenRecord{
+	record := conversationRecord{
 		Type: lastField(field.kind, tail), UUID: lastField(field.own, tail), Parent: firstField(field.parent, head),
 		Timestamp: lastField(field.timestamp, tail), SessionID: lastField(field.session, tail),
 		IsSidechain: bytes.Contains(head, []byte(`"isSidechain":true`)), IsMeta: bytes.Contains(tail, []byte(`"isMeta":true`)),

@@ -39,8 +39,8 @@ type Message struct {
 	Bytes     int64           // of a record that is too long to be read, of which Text is the beginning; else 0
 }
 
-// spokenRecord is what is used of a line of a transcript that is part of a conversation.
-type spokenRecord struct {
+// conversationRecord is what is used of a line of a transcript that is part of a conversation.
+type conversationRecord struct {
 	Type          string         `json:"type"`
 	Subtype       string         `json:"subtype"`
 	UUID          string         `json:"uuid"`
@@ -67,16 +67,18 @@ type spokenRecord struct {
 }
 
 // parent is the record before, also across a compaction.
-func (r *spokenRecord) parent() string {
+func (r *conversationRecord) parent() string {
 	if r.Parent == "" {
 		return r.LogicalParent
 	}
 	return r.Parent
 }
 
-func (r *spokenRecord) spoken() bool { return r.Type == "user" || r.Type == "assistant" }
+func (r *conversationRecord) isMessage() bool { return r.Type == "user" || r.Type == "assistant" }
 
-func (r *spokenRecord) compacted() bool { return r.Type == "system" && r.Subtype == "compact_boundary" }
+func (r *conversationRecord) compacted() bool {
+	return r.Type == "system" && r.Subtype == "compact_boundary"
+}
 
 // block is a part of a message's content.
 type block struct {
@@ -88,16 +90,16 @@ type block struct {
 	IsError bool           `json:"is_error"`
 }
 
-// spokenMessage is the message of a record.
-type spokenMessage struct {
+// recordMessage is the message of a record.
+type recordMessage struct {
 	Model   string         `json:"model"`
 	Content jsontext.Value `json:"content"`
 }
 
-func (r *spokenRecord) message() spokenMessage {
-	var m spokenMessage
+func (r *conversationRecord) message() recordMessage {
+	var m recordMessage
 	if len(r.Message) == 0 || unmarshalRecord(r.Message, &m) != nil {
-		return spokenMessage{}
+		return recordMessage{}
 	}
 	return m
 }
@@ -126,7 +128,7 @@ func blocksOf(content jsontext.Value) []block {
 }
 
 // onlyResults tells whether a record holds nothing but what tools have answered.
-func (r *spokenRecord) onlyResults() bool {
+func (r *conversationRecord) onlyResults() bool {
 	if r.cut > 0 {
 		return r.cutResult
 	}
@@ -140,7 +142,7 @@ func (r *spokenRecord) onlyResults() bool {
 }
 
 // messages are what a record says.
-func (r *spokenRecord) messages() []Message {
+func (r *conversationRecord) messages() []Message {
 	base := Message{SessionID: agent.SessionID(r.SessionID), Subagent: r.IsSidechain, Aside: r.IsSidechain, Bytes: r.cut}
 	base.At, _ = time.Parse(time.RFC3339, r.Timestamp) // zero when it is none
 	if r.ForkedFrom != nil {
@@ -163,7 +165,7 @@ func (r *spokenRecord) messages() []Message {
 	}
 }
 
-func (r *spokenRecord) cutMessages(m Message) []Message {
+func (r *conversationRecord) cutMessages(m Message) []Message {
 	m.Text = r.cutText
 	switch {
 	case r.Type == "assistant":
@@ -179,7 +181,7 @@ func (r *spokenRecord) cutMessages(m Message) []Message {
 	return []Message{m}
 }
 
-func (r *spokenRecord) compaction() string {
+func (r *conversationRecord) compaction() string {
 	var meta struct {
 		Trigger   string `json:"trigger"`
 		PreTokens int    `json:"preTokens"`
@@ -192,7 +194,7 @@ func (r *spokenRecord) compaction() string {
 
 // attached is a message that was typed while a tool ran: it reached the agent with the
 // tool's result and has no record of its own.
-func (r *spokenRecord) attached(m Message) []Message {
+func (r *conversationRecord) attached(m Message) []Message {
 	var attachment struct {
 		Type   string         `json:"type"`
 		Mode   string         `json:"commandMode"`
@@ -215,7 +217,7 @@ var command = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?s)^\s*<command-name>(/[^<]*)</command-name>.*?<command-args>(.*?)</command-args>`)
 })
 
-func (r *spokenRecord) userMessages(base Message) []Message {
+func (r *conversationRecord) userMessages(base Message) []Message {
 	var all []Message
 	for _, b := range blocksOf(r.message().Content) {
 		m := base
@@ -238,7 +240,7 @@ func (r *spokenRecord) userMessages(base Message) []Message {
 	return all
 }
 
-func (r *spokenRecord) agentMessages(base Message) []Message {
+func (r *conversationRecord) agentMessages(base Message) []Message {
 	message := r.message()
 	base.Speaker = Agent
 	if r.IsAPIError {

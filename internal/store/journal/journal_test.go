@@ -34,7 +34,7 @@ func TestEventIsOneLine(t *testing.T) {
 
 func TestEventOfARecord(t *testing.T) {
 	t.Parallel()
-	r := agent.Record{Handle: "alice", SessionID: aliceID, PID: 7, Process: &agent.Process{Invocation: "i"}}
+	r := agent.Record{Spec: agent.Spec{Handle: "alice", SessionID: aliceID}, PID: 7, Process: &agent.Process{Invocation: "i"}}
 	want := Event{At: storetest.SomeTime(), Event: "stop", Handle: "alice", SessionID: aliceID, Invocation: "i", PID: 7, Detail: "idle"}
 	if diff := cmp.Diff(want, EventOf(&r, storetest.SomeTime(), "stop", "idle")); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

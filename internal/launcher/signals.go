@@ -1,0 +1,66 @@
+package launcher
+
+import (
+	"os"
+	"os/signal"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/observe"
+)
+
+// catch has the launcher's signals sent to the channel. Those of the keyboard are caught, not
+// ignored, since an ignored signal stays ignored in the child. They stay caught when claude has
+// ended: a hangup that comes late must not end the launcher before the exit is noted. To catch
+// them again, at another start, changes nothing; what has come in between is answered then.
+func catch(signals chan<- os.Signal) {
+	signal.Notify(signals, unix.SIGINT, unix.SIGQUIT, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGTERM, unix.SIGHUP, observe.FollowSignal)
+}
+
+// forwardSignals answers the launcher's signals until claude has ended.
+func (c *child) forwardSignals(signals <-chan os.Signal) {
+	defer close(c.looks)
+	for {
+		select {
+		case sig := <-signals:
+			c.answer(sig)
+		case <-c.left:
+			return
+		}
+	}
+}
+
+// answer passes on what asks claude to leave. The keyboard's signals need no answer: claude reads
+// its keys itself.
+func (c *child) answer(sig os.Signal) {
+	const settle = 100 * time.Millisecond
+	switch sig {
+	case unix.SIGTERM, unix.SIGHUP:
+		if sig == unix.SIGHUP {
+			c.hungUp.Store(true)
+		}
+		c.holdEntry()
+		_ = c.cmd.Process.Signal(sig)
+	case unix.SIGTSTP:
+		// C-z makes claude suspend itself, and in a pane nobody types fg.
+		time.AfterFunc(settle, func() { _ = c.cmd.Process.Signal(unix.SIGCONT) })
+	case observe.FollowSignal:
+		if c.ended() {
+			return // the kernel sent it
+		}
+		c.holdEntry()
+		select {
+		case c.looks <- struct{}{}:
+		default: // one look is asked for already
+		}
+	}
+}
+
+// followMoves looks at the record beside the signals: a look may wait for a lock, and what ends
+// claude does not wait for that.
+func (c *child) followMoves() {
+	for range c.looks {
+		c.follow()
+	}
+}
