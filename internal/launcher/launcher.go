@@ -48,7 +48,11 @@ func (l *Launcher) Run(ctx context.Context, handle agent.Handle, id agent.Invoca
 	}
 	child, release, err := l.open(ctx, handle, launch)
 	if err != nil {
-		return 0, errors.Join(err, l.recordRefusal(ctx, handle, id, err))
+		untold := l.recordRefusal(ctx, handle, id, err)
+		if untold != nil && strings.Contains(err.Error(), untold.Error()) {
+			untold = nil // one lock kept claude from being started, and that from being written down
+		}
+		return 0, errors.Join(err, untold)
 	}
 	defer release()
 	debug.FreeOSMemory() // of the environment and the prompt: what follows is a long sleep
