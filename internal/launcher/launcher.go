@@ -30,6 +30,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -75,7 +76,11 @@ func (l *Launcher) Run(ctx context.Context, handle agent.Handle, id agent.Invoca
 func (l *Launcher) runOnce(ctx context.Context, handle agent.Handle, launch store.Launch, signals chan os.Signal) (record agent.Record, code int, err error) {
 	child, release, err := l.start(ctx, handle, launch, signals)
 	if err != nil {
-		return record, 0, errors.Join(err, l.noteRefusal(ctx, handle, launch.Invocation, err))
+		untold := l.noteRefusal(ctx, handle, launch.Invocation, err)
+		if untold != nil && strings.Contains(err.Error(), untold.Error()) {
+			untold = nil // one lock kept claude from being started, and that from being written down
+		}
+		return record, 0, errors.Join(err, untold)
 	}
 	defer release()
 	debug.FreeOSMemory() // what follows is a long sleep

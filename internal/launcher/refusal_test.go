@@ -68,6 +68,18 @@ func TestRefusalThatCannotBeRecordedIsSaid(t *testing.T) {
 	}
 }
 
+// What keeps claude from being started may keep that from being written down too.
+func TestOneCauseOfTwoFailuresIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer cancel()
+	l := &Launcher{Store: newProject(t), Now: time.Now}
+	_, err := l.Run(late, "alpha", start)
+	if err == nil || strings.Count(err.Error(), "alpha.record stayed locked") != 1 || len(agent.HintsOf(err)) != 1 {
+		t.Errorf("Run = %v, hints %q; want the cause once", err, agent.HintsOf(err))
+	}
+}
+
 func TestSupersededStartLeavesNoTrace(t *testing.T) {
 	t.Parallel()
 	s := newProject(t)

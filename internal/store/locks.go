@@ -16,8 +16,10 @@ import (
 	"nbs-worker/internal/store/private"
 )
 
-// verbWait is for how long a verb that ends an agent waits for another.
-const verbWait = 5 * time.Second
+const (
+	verbWait  = 5 * time.Second // of a verb that ends an agent, for another
+	verbRetry = 5 * time.Millisecond
+)
 
 // Holder says who holds a lock. It is written into the lock file.
 type Holder struct {
@@ -61,14 +63,16 @@ func (s *Store) AwaitVerb(ctx context.Context, handle agent.Handle, verb string,
 	}
 	ctx, cancel := context.WithTimeout(ctx, verbWait)
 	defer cancel()
+	retry := time.NewTicker(verbRetry)
+	defer retry.Stop()
 	for {
 		unlock, err = s.takeVerb(handle, verb, now)
 		if agent.KindOf(err) != agent.Conflict || ctx.Err() != nil {
 			return unlock, err
 		}
-		free := s.nbs.LockFile(verbLock(handle), os.O_CREATE|os.O_RDWR)
-		if private.LockWithin(ctx, free) == nil { // else LockVerb says why
-			_ = free.Close()
+		select {
+		case <-retry.C:
+		case <-ctx.Done(): // one look more, which says who has it
 		}
 	}
 }

@@ -2,12 +2,9 @@ package store
 
 import (
 	"context"
-	"errors"
 	"os"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -149,22 +146,6 @@ func TestUnsignedLockIsStillALock(t *testing.T) {
 	}
 }
 
-func TestRecordLockEndsWithTheContext(t *testing.T) {
-	t.Parallel()
-	s := newStoreWith(t, "alice")
-	unlock, err := s.lockRecord(t.Context(), "alice")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unlock()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err = s.Update(ctx, "Alice", func(*agent.Record) error { t.Error("changed under another's lock"); return nil })
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("Update = %v; want the context's error", err)
-	}
-}
-
 func TestReaderNeedsNoLock(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "alice")
@@ -175,36 +156,6 @@ func TestReaderNeedsNoLock(t *testing.T) {
 	defer unlock()
 	if _, err := s.Load("alice"); err != nil {
 		t.Error(err)
-	}
-}
-
-// Who waits for a record gets it soon, however eager the others are.
-func TestRecordLockStarvesNobody(t *testing.T) {
-	t.Parallel()
-	s := newStoreWith(t, "alice")
-	var turns atomic.Int64
-	ctx, stop := context.WithCancel(t.Context())
-	var all sync.WaitGroup
-	defer all.Wait()
-	defer stop()
-	for range 3 {
-		all.Go(func() {
-			for ctx.Err() == nil && count(ctx, s, 1) == nil {
-				turns.Add(1)
-			}
-		})
-	}
-	worst := int64(0)
-	for range 20 {
-		before := turns.Load()
-		if err := count(t.Context(), s, 1); err != nil {
-			t.Fatal(err)
-		}
-		worst = max(worst, turns.Load()-before)
-	}
-	t.Logf("the others had up to %d turns", worst)
-	if worst > 200 {
-		t.Errorf("the others had %d turns", worst)
 	}
 }
 

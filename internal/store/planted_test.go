@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
 )
 
@@ -41,20 +40,6 @@ func TestPlantedLinkToAnotherRecordIsRefused(t *testing.T) {
 	storetest.WantKind(t, "load", err, agent.BadInput)
 }
 
-func TestPlantedLocksAreRefused(t *testing.T) {
-	t.Parallel()
-	s := newStoreWith(t, "alice")
-	plantLink(t, s, "locks", "alice.verb")
-	plantLink(t, s, "locks", "alice.record")
-	plantLink(t, s, "locks", string(aliceID)+".lease")
-	_, err := s.LockVerb("alice", "stop", storetest.SomeTime())
-	storetest.WantKind(t, "verb lock", err, agent.Failed)
-	_, err = s.AcquireLease(aliceID, Holder{})
-	storetest.WantKind(t, "lease", err, agent.Failed)
-	_, err = s.Update(t.Context(), "alice", func(*agent.Record) error { return nil })
-	storetest.WantKind(t, "update", err, agent.Failed)
-}
-
 func TestPlantedFolderIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, folder := range folders {
@@ -71,85 +56,6 @@ func TestPlantedFolderIsRefused(t *testing.T) {
 		if entries, _ := os.ReadDir(outside); len(entries) != 0 {
 			t.Errorf("%s: written outside: %v", folder, entries)
 		}
-	}
-}
-
-// A record that another user could have written decides nothing, though the folder
-// is ours by now.
-func TestRecordThatOthersCanWriteIsRefused(t *testing.T) {
-	t.Parallel()
-	s := newStoreWith(t, "alice")
-	file := path(s, "sessions", "alice.json")
-	if err := os.Chmod(file, 0o620); err != nil {
-		t.Fatal(err)
-	}
-	_, err := s.Load("alice")
-	storetest.WantKind(t, "load", err, agent.BadInput)
-	if hints := strings.Join(agent.HintsOf(err), " "); !strings.Contains(hints, "chmod 600 '"+file+"'") {
-		t.Errorf("no remedy: %q", hints)
-	}
-	_, err = s.Update(t.Context(), "alice", func(*agent.Record) error { return nil })
-	storetest.WantKind(t, "update", err, agent.BadInput)
-	if err := os.Chmod(file, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Load("alice"); err != nil {
-		t.Errorf("a record as the original tools left it: %v", err)
-	}
-}
-
-func TestRecordOfAnotherUserIsRefused(t *testing.T) {
-	t.Parallel()
-	rig.NeedsRoot(t)
-	s := newStoreWith(t, "alice")
-	if err := os.Chown(path(s, "sessions", "alice.json"), rig.Nobody, -1); err != nil {
-		t.Fatal(err)
-	}
-	_, err := s.Load("alice")
-	storetest.WantKind(t, "load", err, agent.BadInput)
-}
-
-// Whoever opens a pipe waits until somebody opens its other end.
-func TestPlantedPipesAreNotWaitedFor(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	mustMake(t, s.launches())
-	for _, at := range []string{path(s, "sessions", "alice.json"), s.launches().Path("alice.i.json"), path(s, "journal.jsonl")} {
-		if err := syscall.Mkfifo(at, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_, err := s.Load("alice")
-		storetest.WantKind(t, "load", err, agent.BadInput)
-		_, err = s.TakeLaunch("alice", "i")
-		storetest.WantKind(t, "take launch", err, agent.Failed)
-	}()
-	rig.Eventually(t, "the pipes are refused", func() bool {
-		select {
-		case <-done:
-			return true
-		default:
-			return false
-		}
-	})
-}
-
-func TestPlantedLaunchFileIsReplacedAndNotFollowed(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	mustMake(t, s.launches())
-	storetest.Plant(t, s.launches().Path("alice.i.json"))
-	if _, err := s.TakeLaunch("alice", "i"); err == nil {
-		t.Error("a launch was read through a link")
-	}
-	if err := s.PutLaunch("alice", Launch{Invocation: "i"}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.TakeLaunch("alice", "i"); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"os"
 	"strings"
 	"time"
 
@@ -65,8 +64,9 @@ func temporaryOf(handle agent.Handle, name string) bool {
 // unlocked tells whether nobody is writing the agent's record: each writer holds the
 // record's lock. One who begins right after this look has another temporary file.
 func (s *Store) unlocked(handle agent.Handle) bool {
-	lock := s.nbs.LockFile(recordLockName(handle), os.O_CREATE|os.O_RDWR)
-	locked, err := lock.TryLock()
-	_ = lock.Close()
-	return locked && err == nil
+	lock, err := s.nbs.TryLock(recordLockName(handle))
+	if err != nil || lock == nil {
+		return false
+	}
+	return lock.Close() == nil
 }

@@ -60,56 +60,29 @@ func TestWhatIsKeptOutsideOfTheProjectIsPrivate(t *testing.T) {
 	}
 }
 
-// A folder that others can look into, or that leads elsewhere, is not used.
+// Each verb that needs a folder outside of the project refuses one that others can look into.
 func TestFolderThatIsNotThisUsersAloneIsRefused(t *testing.T) {
 	t.Parallel()
-	for what, spoil := range map[string]func(t *testing.T, at string){
-		"readable": func(t *testing.T, at string) { t.Helper(); storetest.Must(os.Chmod(at, 0o750)) },
-		"writable": func(t *testing.T, at string) { t.Helper(); storetest.Must(os.Chmod(at, 0o720)) },
-		"a link": func(t *testing.T, at string) {
-			t.Helper()
-			storetest.Must(os.Rename(at, at+".moved"))
-			storetest.Must(os.Symlink(at+".moved", at))
-		},
-		"a file": func(t *testing.T, at string) {
-			t.Helper()
-			storetest.Must(os.RemoveAll(at))
-			storetest.Write(t, at, "")
-		},
-	} {
-		s, transcript := withKept(t)
-		noteSession(t, s, "alice", aliceID)
-		mustPutLaunch(t, s)
-		for _, folder := range []private.Tree{s.kept(), s.heads(), s.launches()} {
-			spoil(t, string(folder))
-		}
-		refused := func(verb string, err error) {
-			t.Helper()
-			if err == nil || len(agent.HintsOf(err)) == 0 {
-				t.Errorf("%s: %s: %v, hints %q", what, verb, err, agent.HintsOf(err))
-			}
-		}
-		_, err := s.archive.Kept(aliceID)
-		refused("what is kept", err)
-		refused("keep", s.archive.Keep(t.Context(), aliceID, transcript))
-		refused("append", s.journal.Append(t.Context(), noted("bob", otherID)))
-		refused("put a launch", s.PutLaunch("alice", secretLaunch))
-		_, err = s.TakeLaunch("alice", secretLaunch.Invocation)
-		refused("take a launch", err)
-		refused("a verb that will end something", s.CheckWritable(t.Context(), "alice", aliceID, Launch{}))
-	}
-}
-
-func TestFolderOfAnotherUserIsRefused(t *testing.T) {
-	t.Parallel()
-	rig.NeedsRoot(t)
 	s, transcript := withKept(t)
-	if err := os.Chown(string(s.kept()), rig.Nobody, -1); err != nil {
-		t.Fatal(err)
+	noteSession(t, s, "alice", aliceID)
+	mustPutLaunch(t, s)
+	for _, folder := range []private.Tree{s.kept(), s.heads(), s.launches()} {
+		storetest.Must(os.Chmod(string(folder), 0o750))
 	}
-	_, err := s.archive.Kept(aliceID)
-	storetest.WantKind(t, "what is kept", err, agent.BadInput)
-	storetest.WantKind(t, "keep", s.archive.Keep(t.Context(), aliceID, transcript), agent.BadInput)
+	_, kept := s.archive.Kept(aliceID)
+	_, taken := s.TakeLaunch("alice", secretLaunch.Invocation)
+	for verb, err := range map[string]error{
+		"what is kept":                   kept,
+		"keep":                           s.archive.Keep(t.Context(), aliceID, transcript),
+		"append":                         s.journal.Append(t.Context(), noted("bob", otherID)),
+		"put a launch":                   s.PutLaunch("alice", secretLaunch),
+		"take a launch":                  taken,
+		"a verb that will end something": s.CheckWritable(t.Context(), "alice", aliceID, Launch{}),
+	} {
+		if err == nil || len(agent.HintsOf(err)) == 0 {
+			t.Errorf("%s: %v, hints %q", verb, err, agent.HintsOf(err))
+		}
+	}
 }
 
 // Without a folder for the user's state looking works, and what has to be written there says so.

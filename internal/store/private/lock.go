@@ -21,19 +21,18 @@ import (
 //   - The function that ends a lock must be kept: without it the file is closed by the garbage
 //     collector.
 
-const (
-	// Locks is where a Folder has its lock files.
-	Locks = "locks"
-	// LockWait is for how long a lock is waited for that its holders keep for milliseconds.
-	LockWait = 5 * time.Second
-)
+// Locks is where a Folder has its lock files.
+const Locks = "locks"
+
+// lockWait is for how long a lock is waited for that its holders keep for milliseconds.
+const lockWait = 5 * time.Second
 
 // TryLock takes a lock, or returns nil when somebody else has the lock.
 func (f *Folder) TryLock(name string) (*flock.Flock, error) {
-	lock := f.LockFile(name, os.O_CREATE|os.O_RDWR)
+	lock := f.lockFile(name, os.O_CREATE|os.O_RDWR)
 	locked, err := lock.TryLock()
 	if errors.Is(err, syscall.EROFS) { // what was there before is locked all the same: stop must be able to end an agent
-		lock = f.LockFile(name, os.O_RDONLY)
+		lock = f.lockFile(name, os.O_RDONLY)
 		if locked, err = lock.TryLock(); errors.Is(err, fs.ErrNotExist) {
 			err = syscall.EROFS
 		}
@@ -44,46 +43,38 @@ func (f *Folder) TryLock(name string) (*flock.Flock, error) {
 	return lock, nil
 }
 
-// Lock waits for a lock whose holders keep it for milliseconds. Errors: Conflict after [LockWait].
+// Lock waits for a lock whose holders keep it for milliseconds. Errors: Conflict after five
+// seconds.
 func (f *Folder) Lock(ctx context.Context, name string) (unlock func(), err error) {
-	ctx, cancel := context.WithTimeout(ctx, LockWait)
-	defer cancel()
-	lock := f.LockFile(name, os.O_CREATE|os.O_RDWR)
-	err = LockWithin(ctx, lock)
-	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, agent.Errorf(agent.Conflict, "%s stayed locked for %s", f.Label(Locks+"/"+name), LockWait).
-			Hint("another command hangs with it; which one: lslocks --output PID,COMMAND,PATH")
-	}
-	if err != nil {
+	lock := f.lockFile(name, os.O_CREATE|os.O_RDWR)
+	if err := await(ctx, lock); err != nil {
 		return nil, f.LockFailed(name, err)
 	}
 	return func() { _ = lock.Close() }, nil
 }
 
-// LockWithin waits for a lock in the kernel. Who asks for it again and again instead
-// finds it free by chance only, when others are quick to take it.
-func LockWithin(ctx context.Context, lock *flock.Flock) error {
-	if err := ctx.Err(); err != nil {
-		return err
+// await tries again and again: to wait in the kernel would take a thread and a descriptor, which
+// nobody gets back before the lock is granted, however late. It tries at longer and longer
+// intervals, since hundreds that wait must not keep the holder from its work.
+func await(ctx context.Context, lock *flock.Flock) error {
+	const first, last = time.Millisecond, 20 * time.Millisecond
+	ctx, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	for delay := first; ctx.Err() == nil; delay = min(2*delay, last) {
+		if locked, err := lock.TryLock(); locked || err != nil {
+			return err
+		}
+		select {
+		case <-time.After(delay):
+		case <-ctx.Done():
+		}
 	}
-	granted := make(chan error, 1)
-	go func() { granted <- lock.Lock() }()
-	select {
-	case err := <-granted:
-		return err
-	case <-ctx.Done():
-		go func() { // it is granted some day, to nobody
-			if <-granted == nil {
-				_ = lock.Close()
-			}
-		}()
-		return ctx.Err()
-	}
+	return ctx.Err()
 }
 
-// LockFile makes a new object for each acquisition: one object locked twice succeeds
+// lockFile makes a new object for each acquisition: one object locked twice succeeds
 // twice.
-func (f *Folder) LockFile(name string, flag int) *flock.Flock {
+func (f *Folder) lockFile(name string, flag int) *flock.Flock {
 	return flock.New(f.LockPath(name), flock.SetFlag(flag|syscall.O_NOFOLLOW), flock.SetPermissions(0o600))
 }
 
@@ -92,9 +83,17 @@ func (f *Folder) LockPath(name string) string { return f.Path(Locks, name) }
 
 // LockFailed says which lock could not be taken, and why.
 func (f *Folder) LockFailed(name string, err error) error {
-	failure := agent.Errorf(agent.Failed, "lock %s: %w", f.Label(Locks+"/"+name), f.Remedied(err))
+	return lockFailed(f.Label(Locks+"/"+name), f.LockPath(name), f.Remedied(err))
+}
+
+func lockFailed(label, path string, err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return agent.Errorf(agent.Conflict, "%s stayed locked for %s", label, lockWait).
+			Hint("another command hangs with it; which one: lslocks --output PID,COMMAND,PATH")
+	}
+	failure := agent.Errorf(agent.Failed, "lock %s: %w", label, err)
 	if errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.EISDIR) {
-		return failure.Hint("no lock file of ours; look at what it is, then remove it: rm -r %s", agent.ShellWord(f.LockPath(name)))
+		return failure.Hint("no lock file of ours; look at what it is, then remove it: rm -r %s", agent.ShellWord(path))
 	}
 	return failure
 }

@@ -199,12 +199,10 @@ func (t Tree) Lock(ctx context.Context) (unlock func(), err error) {
 		return nil, err
 	}
 	defer dir.Close()
-	ctx, cancel := context.WithTimeout(ctx, LockWait)
-	defer cancel()
 	path := string(t) + ".lock"
 	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW), flock.SetPermissions(0o600))
-	if err := LockWithin(ctx, lock); err != nil {
-		return nil, agent.Errorf(agent.Failed, "lock %s: %w", path, t.Remedied(err))
+	if err := await(ctx, lock); err != nil {
+		return nil, lockFailed(path, path, t.Remedied(err))
 	}
 	return func() { _ = lock.Close() }, nil
 }

@@ -1,0 +1,152 @@
+package private
+
+import (
+	"context"
+	"errors"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/storetest"
+)
+
+// withLocks is an empty folder of a project that has a place for locks.
+func withLocks(t *testing.T) *Folder {
+	t.Helper()
+	path := t.TempDir()
+	storetest.Must(os.Mkdir(path+"/"+Locks, 0o700))
+	f, err := OpenFolder(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { storetest.Must(f.Close()) })
+	return f
+}
+
+func TestLockExcludes(t *testing.T) {
+	t.Parallel()
+	f, tree := withLocks(t), Tree(t.TempDir()+"/tree")
+	for what, lock := range map[string]func(context.Context) (func(), error){
+		"folder": func(ctx context.Context) (func(), error) { return f.Lock(ctx, "x") },
+		"tree":   tree.Lock,
+	} {
+		unlock, err := lock(t.Context())
+		if err != nil {
+			t.Fatal(what, err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+		defer cancel()
+		_, err = lock(ctx)
+		storetest.WantKind(t, what, err, agent.Conflict)
+		if len(agent.HintsOf(err)) != 1 || !strings.Contains(err.Error(), " stayed locked for ") {
+			t.Errorf("%s: %v, hints %q", what, err, agent.HintsOf(err))
+		}
+		unlock()
+		if unlock, err = lock(t.Context()); err != nil {
+			t.Errorf("%s, let go of: %v", what, err)
+		} else {
+			unlock()
+		}
+	}
+}
+
+func TestOneWhoOnlyTriesDoesNotWait(t *testing.T) {
+	t.Parallel()
+	f := withLocks(t)
+	held, err := f.TryLock("x")
+	if held == nil || err != nil {
+		t.Fatal(err)
+	}
+	if second, err := f.TryLock("x"); second != nil || err != nil {
+		t.Errorf("%v, %v", second, err)
+	}
+	storetest.Must(held.Close())
+}
+
+func TestWaitForALockEndsWithTheContext(t *testing.T) {
+	t.Parallel()
+	f := withLocks(t)
+	unlock, err := f.Lock(t.Context(), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := f.Lock(ctx, "x"); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v; want the context's error", err)
+	}
+}
+
+// Not in parallel: it counts what the whole program has.
+func TestWaiterThatGivesUpLeavesNothing(t *testing.T) {
+	f := withLocks(t)
+	unlock, err := f.Lock(t.Context(), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	goroutines, descriptors := runtime.NumGoroutine(), len(storetest.Names(t, "/proc/self/fd"))
+	for range 10 {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+		_, err := f.Lock(ctx, "x")
+		storetest.WantKind(t, "a second", err, agent.Conflict)
+		cancel()
+	}
+	if now := runtime.NumGoroutine(); now > goroutines {
+		t.Errorf("%d goroutines; before there were %d", now, goroutines)
+	}
+	if now := len(storetest.Names(t, "/proc/self/fd")); now > descriptors {
+		t.Errorf("%d descriptors; before there were %d", now, descriptors)
+	}
+}
+
+// However eager the others are, each gets a lock within its patience.
+func TestNobodyWaitsForALockInVain(t *testing.T) {
+	t.Parallel()
+	const eager, each = 8, 100
+	f := withLocks(t)
+	inside, clashes := atomic.Int64{}, atomic.Int64{}
+	var all sync.WaitGroup
+	for range eager {
+		all.Go(func() {
+			for range each {
+				unlock, err := f.Lock(t.Context(), "x")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				clashes.Add(inside.Add(1) - 1)
+				runtime.Gosched()
+				inside.Add(-1)
+				unlock()
+			}
+		})
+	}
+	all.Wait()
+	if n := clashes.Load(); n > 0 {
+		t.Errorf("two had it at once, %d times", n)
+	}
+}
+
+func TestWhatIsNoLockFileIsNotLocked(t *testing.T) {
+	t.Parallel()
+	f := withLocks(t)
+	storetest.Plant(t, f.LockPath("link"))
+	storetest.Must(os.Mkdir(f.LockPath("folder"), 0o700))
+	for _, name := range []string{"link", "folder"} {
+		_, err := f.Lock(t.Context(), name)
+		storetest.WantKind(t, name, err, agent.Failed)
+		if hints := strings.Join(agent.HintsOf(err), " "); !strings.Contains(hints, "rm -r '"+f.LockPath(name)) {
+			t.Errorf("%s: no remedy: %q", name, hints)
+		}
+		if lock, err := f.TryLock(name); lock != nil || err == nil {
+			t.Errorf("%s: %v, %v", name, lock, err)
+		}
+	}
+}
