@@ -54,13 +54,14 @@ func (f *Folder) Lock(ctx context.Context, name string) (unlock func(), err erro
 }
 
 // await tries again and again: to wait in the kernel would take a thread and a descriptor, which
-// nobody gets back before the lock is granted, however late. It tries at longer and longer
-// intervals, since hundreds that wait must not keep the holder from its work.
+// nobody gets back before the lock is granted, however late. It tries less often at first, since
+// hundreds that wait must not keep the holder from its work, and then more and more often, since
+// whoever has just let go of a lock is the first to take it again.
 func await(ctx context.Context, lock *flock.Flock) error {
-	const first, last = time.Millisecond, 20 * time.Millisecond
 	ctx, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
-	for delay := first; ctx.Err() == nil; delay = min(2*delay, last) {
+	deadline, _ := ctx.Deadline()
+	for delay := time.Millisecond; ctx.Err() == nil; delay = min(2*delay, time.Millisecond+time.Until(deadline)/500) {
 		if locked, err := lock.TryLock(); locked || err != nil {
 			return err
 		}
