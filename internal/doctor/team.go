@@ -45,7 +45,7 @@ func (d *examination) lostFolders(_ context.Context) []Finding {
 	var all []Finding
 	for _, row := range d.known() {
 		r := &row.Record
-		if supervisor.IsFolder(r.LaunchCwd()) {
+		if observe.IsFolder(r.LaunchCwd()) {
 			continue
 		}
 		if to := d.MovedWithProject(r); to != "" {

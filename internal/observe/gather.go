@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/proc"
@@ -174,4 +175,14 @@ func VerbAtWork(opened *store.Store, handle agent.Handle, program string) (store
 	}
 	holds, err := proc.Opened(holder.PID, opened.VerbLock(handle))
 	return holder, holds || err != nil && !errors.Is(err, os.ErrNotExist)
+}
+
+// IsRegistered tells whether a live process has an entry in Claude's registry.
+func IsRegistered(config claude.Config, pid int) bool {
+	live, err := config.Registry().Entry(pid)
+	if err != nil {
+		return false
+	}
+	id, err := proc.Identify(pid)
+	return err == nil && id.StartTicks == live.StartTicks
 }

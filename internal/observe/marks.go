@@ -1,7 +1,6 @@
 package observe
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -55,16 +54,6 @@ func (o *Observer) OfOtherAgent(r *agent.Record, pid int) bool {
 // IsOriginal tells whether a folder is another project that has the agent too.
 func (o *Observer) IsOriginal(folder string, handle agent.Handle) bool {
 	return folder != "" && !SameFolder(folder, o.Store.Project()) && store.Has(folder, handle)
-}
-
-// SameFolder tells whether two paths lead to one folder: it may be mounted twice.
-func SameFolder(a, b string) bool {
-	if a == b {
-		return true
-	}
-	at, err1 := os.Stat(a)
-	bt, err2 := os.Stat(b)
-	return err1 == nil && err2 == nil && os.SameFile(at, bt)
 }
 
 // Carries tells whether a process has the invocation of the record's start in its

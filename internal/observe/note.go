@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
@@ -116,4 +117,17 @@ func HookLead(r *agent.Record) time.Duration {
 		return 0
 	}
 	return live.HookLead
+}
+
+// NoteTranscript remembers that the conversation has a transcript, so that its loss
+// will be noticed.
+func NoteTranscript(r *agent.Record, config claude.Config, now time.Time) {
+	if spoken, err := config.Spoken(r.SessionID); err == nil && spoken {
+		r.TranscriptSeen = now
+	}
+}
+
+// Note writes down what was done; a failure to do so is the verb's failure.
+func (o *Observer) Note(ctx context.Context, event string, r *agent.Record, detail string) error {
+	return o.Store.Journal().Append(ctx, journal.EventOf(r, o.Seconds(), event, detail))
 }

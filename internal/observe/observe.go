@@ -11,7 +11,7 @@
 package observe
 
 import (
-	"strings"
+	"path/filepath"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -42,12 +42,7 @@ func (o *Observer) ConfigOf(r *agent.Record) (claude.Config, error) {
 
 // Variable reads the caller's environment.
 func (o *Observer) Variable(name string) string {
-	for _, entry := range o.Env {
-		if value, ok := strings.CutPrefix(entry, name+"="); ok {
-			return value
-		}
-	}
-	return ""
+	return agent.Variable(o.Env, name)
 }
 
 // ReportOf is what the hooks of a record's start said; empty when they said nothing.
@@ -68,4 +63,33 @@ func SameStart(a, b *agent.Process) bool {
 		return a == b
 	}
 	return a.Invocation == b.Invocation
+}
+
+// CallersConfigDir is where Claude's configuration is for the caller; "" is Claude's
+// own default.
+func (o *Observer) CallersConfigDir() (string, error) {
+	dir := o.Variable(claude.ConfigDirVariable)
+	if dir == "" {
+		return "", nil
+	}
+	return filepath.Abs(dir)
+}
+
+// SocketFor is the tmux server of a start: the one that was asked for, the one where
+// the agent was before, or the user's own.
+func (o *Observer) SocketFor(before *agent.Process) string {
+	switch {
+	case o.Socket != "":
+		return o.Socket
+	case before != nil && before.Tmux != nil:
+		return before.Tmux.Socket
+	default:
+		return tmux.DefaultSocket
+	}
+}
+
+// ProjectHash tells projects apart that use the same handle on one tmux server.
+func (o *Observer) ProjectHash() string {
+	const enough = 8 // characters
+	return o.Store.ProjectHash()[:enough]
 }

@@ -118,3 +118,19 @@ func adoptedPane(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool) {
 	}
 	return tmux.Pane{}, false
 }
+
+// CheckUnrecorded refuses a conversation that another agent of the project has.
+func (o *Observer) CheckUnrecorded(r *agent.Record) error {
+	handles, err := o.Store.Handles()
+	if err != nil {
+		return err
+	}
+	for _, handle := range handles {
+		other, err := o.Store.Load(handle)
+		if err == nil && other.SessionID == r.SessionID {
+			return agent.Errorf(agent.Conflict, "the conversation %s belongs to agent %s", r.SessionID, handle).
+				Hint("nbs-worker resume %s", handle)
+		}
+	}
+	return nil
+}

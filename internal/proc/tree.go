@@ -188,3 +188,12 @@ func Terminal(pid int) string {
 	}
 	return fmt.Sprintf("%d:%d", major, minor)
 }
+
+// EnvironOf is the environment with which a process was started; nil when it has ended.
+func EnvironOf(id agent.Identity) []string {
+	env, err := Environ(id.PID)
+	if err != nil || !IsAlive(id) {
+		return nil
+	}
+	return env
+}

@@ -42,6 +42,15 @@ func (s *Store) CheckSeal(r *agent.Record) error {
 // IsNotAllowed tells whether it is known that nobody vouches for a record.
 func (s *Store) IsNotAllowed(r *agent.Record) bool { return agent.KindOf(s.CheckSeal(r)) == agent.Held }
 
+// IsAllowed tells whether the user vouches for a record; err is why that is not known.
+func (s *Store) IsAllowed(r *agent.Record) (allowed bool, err error) {
+	err = s.CheckSeal(r)
+	if agent.KindOf(err) == agent.Held {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // ChangedSinceSealed names the fields in which a record is not as it was sealed; none when
 // that is not known.
 func (s *Store) ChangedSinceSealed(r *agent.Record) []string {

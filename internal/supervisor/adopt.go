@@ -51,18 +51,18 @@ func (s *Supervisor) Adopt(ctx context.Context, a Adopt) (Adopted, error) {
 		return Adopted{}, err
 	}
 	// So that of two commands that adopt it under two names one sees the record of the other.
-	release, err := s.Store.AcquireLease(r.SessionID, store.Holder{PID: os.Getpid(), Verb: "adopt", Handle: a.Handle, Since: s.now()})
+	release, err := s.Store.AcquireLease(r.SessionID, store.Holder{PID: os.Getpid(), Verb: "adopt", Handle: a.Handle, Since: s.Seconds()})
 	if err != nil {
 		return Adopted{}, err
 	}
 	defer release()
-	if err := s.checkUnrecorded(&r); err != nil {
+	if err := s.CheckUnrecorded(&r); err != nil {
 		return Adopted{}, err
 	}
 	if err := s.Store.Insert(ctx, r); err != nil {
 		return Adopted{}, err
 	}
-	if err := s.journal(ctx, "adopt", &r, fmt.Sprintf("pid %d, started by hand", r.PID)); err != nil {
+	if err := s.Note(ctx, "adopt", &r, fmt.Sprintf("pid %d, started by hand", r.PID)); err != nil {
 		return Adopted{}, err
 	}
 	return Adopted{Record: r, Status: s.LookAt(ctx, r).Status, Spoken: !r.TranscriptSeen.IsZero(), Unkept: s.keep(ctx, &r)}, nil
@@ -94,7 +94,7 @@ func (s *Supervisor) PlanAdopt(ctx context.Context, a Adopt) (agent.Record, erro
 	if err := r.Validate(); err != nil {
 		return r, err
 	}
-	if err := s.checkUnrecorded(&r); err != nil {
+	if err := s.CheckUnrecorded(&r); err != nil {
 		return r, err
 	}
 	strangers, err := s.Strangers(&r)
@@ -121,7 +121,7 @@ func (s *Supervisor) recordOf(ctx context.Context, a Adopt, f handStarted) (agen
 		Started: started, Created: started, PID: f.PID, ClaudeVersion: f.live.Version, Desired: agent.DesiredRunning,
 		Process: &agent.Process{
 			Invocation: agent.NewInvocation(), Identity: f.Identity, Transcripts: f.config.TranscriptFolder(),
-			Adopted: &agent.Adoption{At: s.now(), RegisteredMS: f.live.StartedMS},
+			Adopted: &agent.Adoption{At: s.Seconds(), RegisteredMS: f.live.StartedMS},
 		},
 	}
 	if id, err := agent.ParseSessionID(string(r.SessionID)); err != nil || id != r.SessionID {
@@ -130,7 +130,7 @@ func (s *Supervisor) recordOf(ctx context.Context, a Adopt, f handStarted) (agen
 	if err := s.take(&r, a, f); err != nil {
 		return r, err
 	}
-	noteTranscript(&r, f.config, s.now())
+	observe.NoteTranscript(&r, f.config, s.Seconds())
 	place := s.placeOf(ctx, f.PID)
 	r.Process.Tmux, r.Process.Adopted.Pane = place.server, place.pane
 	if agent.CheckTmuxName(place.session) == nil {
@@ -159,7 +159,7 @@ func (s *Supervisor) take(r *agent.Record, a Adopt, f handStarted) (err error) {
 		ask.forArgs(launched)
 	}
 	if r.Cwd = a.Cwd; r.Cwd == "" {
-		if r.Cwd = f.cwd; r.Cwd != realPath(f.live.Cwd) {
+		if r.Cwd = f.cwd; r.Cwd != observe.RealPath(f.live.Cwd) {
 			ask.forFolder(f)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/store/archive"
 )
 
@@ -35,7 +36,7 @@ func (s *Supervisor) Request(handle agent.Handle) (Request, error) {
 	asked.Program, _ = claude.FindBinary(s.Variable(claude.BinaryVariable)) // it may be installed later
 	moved := r
 	s.relocate(&moved, "")
-	asked.Folder = realPath(moved.LaunchCwd())
+	asked.Folder = observe.RealPath(moved.LaunchCwd())
 	asked.Transcripts, err = s.inProject(&r)
 	return asked, err
 }
@@ -87,5 +88,5 @@ func (s *Supervisor) Allow(ctx context.Context, asked Request) error {
 	if taken > 0 {
 		detail += "; taken over from the project: " + agent.Count(taken, "transcript")
 	}
-	return s.journal(ctx, "allow", &asked.Record, detail)
+	return s.Note(ctx, "allow", &asked.Record, detail)
 }

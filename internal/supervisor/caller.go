@@ -3,6 +3,7 @@ package supervisor
 import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
 )
@@ -68,7 +69,7 @@ func (c Caller) speaksFor(p *agent.Process) bool {
 		if pid == p.PID || pid == p.Launcher.PID {
 			break
 		}
-		if registered(config, pid) || isClaude && program != "" && proc.Program(pid) == program {
+		if observe.IsRegistered(config, pid) || isClaude && program != "" && proc.Program(pid) == program {
 			others++
 		}
 	}
@@ -88,14 +89,4 @@ func (c Caller) belowAnother(p *agent.Process) bool {
 		}
 	}
 	return false
-}
-
-// registered tells whether a live process has an entry in Claude's registry.
-func registered(config claude.Config, pid int) bool {
-	live, err := config.Registry().Entry(pid)
-	if err != nil {
-		return false
-	}
-	id, err := proc.Identify(pid)
-	return err == nil && id.StartTicks == live.StartTicks
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
@@ -41,14 +40,7 @@ type ancestor struct {
 	env []string // with which it was started
 }
 
-func (a ancestor) variable(name string) string {
-	for _, entry := range a.env {
-		if value, ok := strings.CutPrefix(entry, name+"="); ok {
-			return value
-		}
-	}
-	return ""
-}
+func (a ancestor) variable(name string) string { return agent.Variable(a.env, name) }
 
 // lineage is the command and what is above it, up to a tmux server: a pane that a person has
 // opened has the agent's mark when an agent's shell has started the server, so that a mark
@@ -83,7 +75,7 @@ func (s *Supervisor) findCalling() (*calling, error) {
 	if found == nil {
 		return s.byHand(line, server), nil
 	}
-	found.env = environOf(found.record.Process.Identity)
+	found.env = proc.EnvironOf(found.record.Process.Identity)
 	found.doubt = s.doubt(found)
 	return found, nil
 }
@@ -199,20 +191,11 @@ func (s *Supervisor) eachRecordOf(root string, look func(o *observe.Observer, r 
 	return nil
 }
 
-// environOf is the environment with which a process was started; nil when it has ended.
-func environOf(id agent.Identity) []string {
-	env, err := proc.Environ(id.PID)
-	if err != nil || !proc.IsAlive(id) {
-		return nil
-	}
-	return env
-}
-
 // doubt is why an agent's record, or the folder in which the key is, is not to be believed.
 func (s *Supervisor) doubt(c *calling) error {
 	env := c.env
 	if c.record.Process.Adopted == nil {
-		env = environOf(c.record.Process.LauncherIdentity())
+		env = proc.EnvironOf(c.record.Process.LauncherIdentity())
 	}
 	if err := s.doubtHome(env); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 )
 
@@ -47,7 +48,7 @@ func (a ancestor) claude() (cmdline []string, isClaude bool) {
 		return cmdline, true
 	}
 	config, err := claude.ConfigUsedBy(a.variable)
-	return cmdline, err == nil && registered(config, a.pid)
+	return cmdline, err == nil && observe.IsRegistered(config, a.pid)
 }
 
 // caller is what a claude without a record has, in the place of what a record would say.

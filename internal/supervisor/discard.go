@@ -12,7 +12,7 @@ import (
 // stays. Agents of other projects are not known here: one that has a conversation too, in a
 // copy of the project, has it from Claude's transcript, and its next look keeps that again.
 func (s *Supervisor) discard(r *agent.Record) ([]string, error) {
-	if allowed, err := isAllowed(s.Store, r); !allowed {
+	if allowed, err := s.Store.IsAllowed(r); !allowed {
 		return s.keptPaths(r), err // the conversations that it names may be anybody's
 	}
 	config, err := s.ConfigOf(r)

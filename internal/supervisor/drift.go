@@ -1,11 +1,9 @@
 package supervisor
 
 import (
-	"path/filepath"
-	"strings"
-
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 )
 
@@ -29,7 +27,7 @@ func (s *Supervisor) DriftOf(r *agent.Record) ([]Drift, error) {
 	live, err := s.Registered(r)
 	if err == nil {
 		compare("session_id", string(r.SessionID), string(live.SessionID))
-		compare("cwd", realPath(r.LaunchCwd()), live.Cwd)
+		compare("cwd", observe.RealPath(r.LaunchCwd()), live.Cwd)
 	}
 	cmdline, err := proc.Cmdline(r.Process.PID)
 	if err != nil {
@@ -51,11 +49,4 @@ func (s *Supervisor) DriftOf(r *agent.Record) ([]Drift, error) {
 	}
 	compare("invocation", string(r.Process.Invocation), invocation)
 	return found, nil
-}
-
-func realPath(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return strings.TrimSuffix(path, "/")
 }

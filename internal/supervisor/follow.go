@@ -21,13 +21,13 @@ func (s *Supervisor) follow(r *agent.Record) {
 		return
 	}
 	if id, moved := config.Registry().MovedTo(r, s.Store.Report(r.Handle), 0); moved {
-		r.Replace(id, s.now(), live.Moved)
+		r.Replace(id, s.Seconds(), live.Moved)
 	}
 }
 
 // update changes a record in which the change follows the agent, and tells it.
 func (s *Supervisor) update(ctx context.Context, handle agent.Handle, change func(*agent.Record) error) (agent.Record, error) {
-	r, untold, err := s.Store.Move(ctx, handle, s.now(), change)
+	r, untold, err := s.Store.Move(ctx, handle, s.Seconds(), change)
 	return r, errors.Join(untold, err)
 }
 

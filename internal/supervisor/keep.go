@@ -37,7 +37,7 @@ type Restored struct {
 // What the archive keeps is what an agent is given back, so nothing is kept for a record that is
 // not allowed: it may name anybody's conversation, and a folder of its own with another one.
 func (s *Supervisor) keep(ctx context.Context, r *agent.Record) error {
-	if allowed, err := isAllowed(s.Store, r); !allowed {
+	if allowed, err := s.Store.IsAllowed(r); !allowed {
 		return err
 	}
 	config, err := s.ConfigOf(r)
@@ -45,18 +45,9 @@ func (s *Supervisor) keep(ctx context.Context, r *agent.Record) error {
 		return err
 	}
 	if err = launcher.Keep(ctx, s.Store, config, r); err != nil {
-		_ = s.journal(ctx, "unkept", r, err.Error()) // on a full disk nothing is written down
+		_ = s.Note(ctx, "unkept", r, err.Error()) // on a full disk nothing is written down
 	}
 	return err
-}
-
-// isAllowed tells whether the user vouches for a record; err is why that is not known.
-func isAllowed(in *store.Store, r *agent.Record) (allowed bool, err error) {
-	err = in.CheckSeal(r)
-	if agent.KindOf(err) == agent.Held {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 // keptOf is what the archive keeps of a conversation; nil when nothing was ever said in it.
@@ -138,7 +129,7 @@ func (s *Supervisor) rejoin(ctx context.Context, verb string, r *agent.Record) (
 	if err != nil || len(parts) == 1 {
 		return nil, err
 	}
-	holder := store.Holder{PID: os.Getpid(), Verb: verb, Handle: r.Handle, Since: s.now()}
+	holder := store.Holder{PID: os.Getpid(), Verb: verb, Handle: r.Handle, Since: s.Seconds()}
 	release, err := s.Store.AcquireLease(r.SessionID, holder)
 	if err != nil {
 		return nil, err
@@ -151,7 +142,7 @@ func (s *Supervisor) rejoin(ctx context.Context, verb string, r *agent.Record) (
 		return nil, err
 	}
 	restored := &Restored{From: parts[0].Path, To: file.Path, Written: file.Modified.UTC(), What: "had lost a part"}
-	return restored, s.journal(ctx, "restored", r, "what was deleted from its transcript while it ran: "+file.Path)
+	return restored, s.Note(ctx, "restored", r, "what was deleted from its transcript while it ran: "+file.Path)
 }
 
 // restoredPlan makes a plan, and puts the transcript back that it needs, all of it: what was
@@ -179,7 +170,7 @@ func (s *Supervisor) restoredPlan(ctx context.Context, verb string, plan func() 
 // become shorter than what was kept is set aside.
 func (s *Supervisor) putBack(ctx context.Context, verb string, p *Plan) (*Restored, error) {
 	r := &p.Record
-	holder := store.Holder{PID: os.Getpid(), Verb: verb, Handle: r.Handle, Since: s.now()}
+	holder := store.Holder{PID: os.Getpid(), Verb: verb, Handle: r.Handle, Since: s.Seconds()}
 	release, err := s.Store.AcquireLease(r.SessionID, holder)
 	if err != nil {
 		return nil, err
@@ -209,7 +200,7 @@ func (s *Supervisor) putBack(ctx context.Context, verb string, p *Plan) (*Restor
 	}
 	restored := &Restored{From: kept.Path, To: path, Written: kept.Modified.UTC(), What: what}
 	detail := fmt.Sprintf("its transcript %s: %s, last written %s", what, path, restored.Written.Format(time.RFC3339))
-	return restored, s.journal(ctx, "restored", r, detail)
+	return restored, s.Note(ctx, "restored", r, detail)
 }
 
 // keptPaths are where the conversations of an agent are kept.
@@ -272,7 +263,7 @@ func (c Caller) keepHooked(ctx context.Context, opened *store.Store, hook live.H
 		return err
 	}
 	opened.Use(trust.NewKeeper(opened.Home())) // to check, and for nothing else: a hook does not seal
-	if allowed, err := isAllowed(opened, &r); !allowed {
+	if allowed, err := opened.IsAllowed(&r); !allowed {
 		return err
 	}
 	err = opened.Archive().Keep(ctx, hook.SessionID, hook.Transcript)

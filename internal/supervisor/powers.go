@@ -3,9 +3,7 @@ package supervisor
 import (
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
@@ -114,7 +112,7 @@ func (s *Supervisor) bestowed(spawn Spawn) (Spawn, error) {
 	}
 	// In another folder, inside its own too, arguments with relative paths mean other files, and
 	// Claude finds other settings.
-	if own := c.record.LaunchCwd(); spawn.Cwd != "" && realPath(spawn.Cwd) != realPath(own) {
+	if own := c.record.LaunchCwd(); spawn.Cwd != "" && observe.RealPath(spawn.Cwd) != observe.RealPath(own) {
 		return spawn, c.denied("an agent in another folder than its own, " + agent.Quote(own) + ",")
 	}
 	spawn.Cwd = c.record.LaunchCwd()
@@ -169,16 +167,10 @@ func (s *Supervisor) checkReach(c *calling, r *agent.Record) error {
 		return c.denied("an agent with other variables than its own")
 	case r.ConfigDir != has.ConfigDir:
 		return c.denied("an agent with another configuration of Claude than its own")
-	case !inside(r.LaunchCwd(), has.LaunchCwd()):
+	case !observe.Inside(r.LaunchCwd(), has.LaunchCwd()):
 		return c.denied("an agent outside of its folder " + agent.Quote(has.LaunchCwd()))
 	}
 	return nil
-}
-
-// inside tells whether a path is a folder, or in it, wherever links lead.
-func inside(path, folder string) bool {
-	rel, err := filepath.Rel(realPath(folder), realPath(path))
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
 }
 
 // checkLimits refuses more agents than a team may have by itself. more are those to come.
@@ -239,7 +231,7 @@ func (s *Supervisor) checkResume(r *agent.Record, resume Resume) error {
 		return c.denied("--fresh")
 	case resume.SessionID != "":
 		return c.denied("--session-id")
-	case resume.Cwd != "" && realPath(resume.Cwd) != realPath(r.LaunchCwd()):
+	case resume.Cwd != "" && observe.RealPath(resume.Cwd) != observe.RealPath(r.LaunchCwd()):
 		return c.denied("an agent in another folder than the recorded one, " + agent.Quote(r.LaunchCwd()) + ",")
 	}
 	if err := c.checkWords(resume.Start); err != nil {

@@ -1,11 +1,11 @@
 package supervisor
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/observe"
 )
 
 // Moved is a working directory that an agent is started in instead of the recorded one.
@@ -33,21 +33,15 @@ func (s *Supervisor) relocate(r *agent.Record, cwd string) *Moved {
 // MovedWithProject is where the folder of a record is since its project was moved; "" when
 // the folder is where it was, or is not in the project.
 func (s *Supervisor) MovedWithProject(r *agent.Record) string {
-	if IsFolder(r.LaunchCwd()) || r.ProjectRoot == s.Store.Project() {
+	if observe.IsFolder(r.LaunchCwd()) || r.ProjectRoot == s.Store.Project() {
 		return ""
 	}
 	below, err := filepath.Rel(r.ProjectRoot, r.LaunchCwd())
 	if err != nil || below == ".." || strings.HasPrefix(below, "../") {
 		return ""
 	}
-	if moved := filepath.Join(s.Store.Project(), below); IsFolder(moved) {
+	if moved := filepath.Join(s.Store.Project(), below); observe.IsFolder(moved) {
 		return moved
 	}
 	return ""
-}
-
-// IsFolder tells whether a folder is there.
-func IsFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }

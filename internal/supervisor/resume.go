@@ -95,7 +95,7 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	if resume.Fresh {
 		detail = "a new conversation in place of " + string(before.SessionID)
 	}
-	unwritten := errors.Join(s.noteLoss(ctx, &r, plan.Loss), s.journal(ctx, "resume", &r, detail))
+	unwritten := errors.Join(s.noteLoss(ctx, &r, plan.Loss), s.Note(ctx, "resume", &r, detail))
 	if unwritten != nil && err == nil {
 		err = runsUnnoted(&r, "its entry in the journal", unwritten)
 	}
@@ -208,11 +208,11 @@ func (s *Supervisor) planResume(r agent.Record, resume Resume) (Plan, error) {
 	if resume.Model != nil {
 		r.Model = *resume.Model
 	}
-	if err := goBack(&r, resume.SessionID, s.now()); err != nil {
+	if err := goBack(&r, resume.SessionID, s.Seconds()); err != nil {
 		return Plan{}, err
 	}
 	if resume.Fresh {
-		r.Replace(agent.NewSessionID(), s.now(), "fresh")
+		r.Replace(agent.NewSessionID(), s.Seconds(), "fresh")
 	}
 	plan, err := s.plan(r, resume.Start)
 	plan.Moved = moved
@@ -226,7 +226,7 @@ func (s *Supervisor) completeLegacy(r *agent.Record) error {
 	r.Created, r.Cwd, r.PermissionMode = r.Started, r.ProjectRoot, r.LaunchPermissionMode()
 	r.Restart.Policy = "no"
 	if r.TranscriptSeen = r.Started; r.Started.IsZero() {
-		r.TranscriptSeen = s.now()
+		r.TranscriptSeen = s.Seconds()
 	}
 	var err error
 	r.ConfigDir, err = s.CallersConfigDir()
@@ -262,7 +262,7 @@ func (s *Supervisor) restore(ctx context.Context, before, failed agent.Record, c
 		}
 		config, err := s.ConfigOf(r)
 		if err == nil && r.TranscriptSeen.IsZero() {
-			noteTranscript(r, config, s.now())
+			observe.NoteTranscript(r, config, s.Seconds())
 		}
 		return err
 	})

@@ -3,7 +3,6 @@ package supervisor
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -103,7 +102,7 @@ func (s *Supervisor) insert(ctx context.Context, spawn Spawn) (Plan, *Restored, 
 		return plan, nil, errors.Join(err, s.Store.Remove(ctx, claimed.Handle))
 	}
 	plan.claimed = &claimed
-	if err := s.journal(ctx, "spawn", &claimed, plan.Opening.Conversation()); err != nil {
+	if err := s.Note(ctx, "spawn", &claimed, plan.Opening.Conversation()); err != nil {
 		return plan, nil, withRecordKept(err, &claimed, spawn.Handle)
 	}
 	return plan, restored, nil
@@ -137,7 +136,7 @@ func (s *Supervisor) launch(ctx, interrupt context.Context, p Plan, wait time.Du
 // noteStart completes the record of an agent that runs.
 func (s *Supervisor) noteStart(ctx context.Context, p Plan, r agent.Record) (agent.Record, error) {
 	noted, err := s.Store.Update(ctx, r.Handle, func(r *agent.Record) error {
-		noteTranscript(r, p.config, s.now())
+		observe.NoteTranscript(r, p.config, s.Seconds())
 		if live, err := s.Registered(r); err == nil {
 			r.ClaudeVersion = live.Version
 		}
@@ -175,7 +174,7 @@ func (s *Supervisor) started(ctx context.Context, p Plan, r agent.Record) Starte
 }
 
 func (s *Supervisor) newRecord(spawn Spawn) (agent.Record, error) {
-	now := s.now()
+	now := s.Seconds()
 	r := agent.Record{
 		Spec: agent.Spec{
 			Schema: agent.Schema, Handle: spawn.Handle, SessionID: spawn.SessionID, Model: spawn.Model, InitialPrompt: spawn.Prompt,
@@ -200,16 +199,6 @@ func (s *Supervisor) newRecord(spawn Spawn) (agent.Record, error) {
 		r.Cwd = r.ProjectRoot
 	}
 	return r, nil
-}
-
-// CallersConfigDir is where Claude's configuration is for the caller; "" is Claude's
-// own default.
-func (s *Supervisor) CallersConfigDir() (string, error) {
-	dir := s.Variable(claude.ConfigDirVariable)
-	if dir == "" {
-		return "", nil
-	}
-	return filepath.Abs(dir)
 }
 
 // takeUp points a new record at a conversation that exists. It runs where it was
@@ -242,28 +231,12 @@ func (s *Supervisor) takeUp(r *agent.Record) error {
 		return agent.Errorf(agent.NotFound, "no conversation %s in Claude's configuration", r.SessionID).
 			Hint("leave --session-id away for a new conversation")
 	}
-	r.TranscriptSeen = s.now()
+	r.TranscriptSeen = s.Seconds()
 	if r.Cwd == "" {
 		r.Cwd, err = file.LastCwd()
 	}
 	if err != nil {
 		return err
 	}
-	return s.checkUnrecorded(r)
-}
-
-// checkUnrecorded refuses a conversation that another agent of the project has.
-func (s *Supervisor) checkUnrecorded(r *agent.Record) error {
-	handles, err := s.Store.Handles()
-	if err != nil {
-		return err
-	}
-	for _, handle := range handles {
-		other, err := s.Store.Load(handle)
-		if err == nil && other.SessionID == r.SessionID {
-			return agent.Errorf(agent.Conflict, "the conversation %s belongs to agent %s", r.SessionID, handle).
-				Hint("nbs-worker resume %s", handle)
-		}
-	}
-	return nil
+	return s.CheckUnrecorded(r)
 }

@@ -280,7 +280,7 @@ func (s *Supervisor) claimed(p Plan) (agent.Record, error) {
 func (s *Supervisor) openPane(ctx context.Context, r *agent.Record, p Plan, client *tmux.Client, panes []tmux.Pane) (name string, err error) {
 	id := r.Process.Invocation
 	spec := tmux.Spec{
-		Window: string(r.Handle), Owner: s.projectHash() + "/" + r.Handle.Key(), Dir: s.Store.Project(), Invocation: id, InView: p.inView,
+		Window: string(r.Handle), Owner: s.ProjectHash() + "/" + r.Handle.Key(), Dir: s.Store.Project(), Invocation: id, InView: p.inView,
 		Command: []string{s.Program, "run", string(r.Handle)},
 		Env: map[string]string{
 			agent.LaunchVariable: string(id),
@@ -327,24 +327,11 @@ func ownSession(panes []tmux.Pane, spec tmux.Spec, before *agent.Process) string
 	return ""
 }
 
-// SocketFor is the tmux server of a start: the one that was asked for, the one where
-// the agent was before, or the user's own.
-func (s *Supervisor) SocketFor(before *agent.Process) string {
-	switch {
-	case s.Socket != "":
-		return s.Socket
-	case before != nil && before.Tmux != nil:
-		return before.Tmux.Socket
-	default:
-		return tmux.DefaultSocket
-	}
-}
-
 // sessionNames are the names to try: the one that people expect, then one that no
 // other project has.
 func (s *Supervisor) sessionNames(r *agent.Record) []string {
 	return []string{
 		"nbs-" + string(r.Handle) + "-live",
-		"nbs-" + string(r.Handle) + "-" + s.projectHash() + "-live",
+		"nbs-" + string(r.Handle) + "-" + s.ProjectHash() + "-live",
 	}
 }

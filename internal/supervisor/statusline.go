@@ -10,6 +10,7 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/launcher"
+	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
 )
 
@@ -50,9 +51,9 @@ func (l StatusLine) RunUsers(ctx context.Context, r *agent.Record, out io.Writer
 
 // startedConfig is the configuration with which the recorded claude was started.
 func startedConfig(r *agent.Record) (claude.Config, error) {
-	env := environOf(r.Process.Identity)
+	env := proc.EnvironOf(r.Process.Identity)
 	if env == nil { // its pid is not recorded yet
 		return claude.ConfigOf(&r.Spec, os.Environ())
 	}
-	return claude.ConfigUsedBy(ancestor{env: env}.variable)
+	return claude.ConfigUsedBy(func(name string) string { return agent.Variable(env, name) })
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/observe"
 )
 
 // Stopped is what a stop or a dismissal led to.
@@ -29,7 +30,7 @@ func (s *Supervisor) Stop(ctx context.Context, handle agent.Handle) (Stopped, er
 		return stopped, err
 	}
 	stopped.Unkept = s.keep(ctx, &stopped.Record) // its launcher may have been killed before it could
-	if err := s.journal(ctx, "stop", &stopped.Record, "was "+stopped.Was.Word()); err != nil {
+	if err := s.Note(ctx, "stop", &stopped.Record, "was "+stopped.Was.Word()); err != nil {
 		return stopped, endedAll(err, "it was ended and marked as stopped, but the journal does not say so")
 	}
 	return stopped, nil
@@ -51,7 +52,7 @@ func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool
 	if keep {
 		stopped.Unkept = s.keep(ctx, &stopped.Record)
 	}
-	if err := s.journal(ctx, "dismiss", &stopped.Record, "was "+stopped.Was.Word()); err != nil {
+	if err := s.Note(ctx, "dismiss", &stopped.Record, "was "+stopped.Was.Word()); err != nil {
 		return stopped, endedAll(err, "it was ended, and its record stays: the journal could not take its session id")
 	}
 	if err := s.Store.Remove(ctx, handle); err != nil {
@@ -95,7 +96,7 @@ func (s *Supervisor) stop(ctx context.Context, handle agent.Handle, remove bool)
 		s.follow(r)
 		config, err := s.ConfigOf(r)
 		if err == nil {
-			noteTranscript(r, config, s.now())
+			observe.NoteTranscript(r, config, s.Seconds())
 		}
 		return err
 	})

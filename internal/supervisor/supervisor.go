@@ -11,12 +11,9 @@ package supervisor
 import (
 	"context"
 	"sync"
-	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
 	"nbs-worker/internal/observe"
-	"nbs-worker/internal/store/journal"
 )
 
 // Supervisor acts on the agents of one project.
@@ -29,11 +26,9 @@ type Supervisor struct {
 	lookErr error
 }
 
-func (s *Supervisor) now() time.Time { return s.Seconds() }
-
 // lockVerb takes the right to change an agent's life, for a verb that will write.
 func (s *Supervisor) lockVerb(ctx context.Context, handle agent.Handle, verb string) (unlock func(), err error) {
-	unlock, err = s.Store.LockVerb(handle, verb, s.now())
+	unlock, err = s.Store.LockVerb(handle, verb, s.Seconds())
 	if err == nil {
 		s.keepOutOfGit(ctx)
 	}
@@ -42,28 +37,9 @@ func (s *Supervisor) lockVerb(ctx context.Context, handle agent.Handle, verb str
 
 // awaitVerb is lockVerb for a verb that waits some seconds until another one has ended.
 func (s *Supervisor) awaitVerb(ctx context.Context, handle agent.Handle, verb string) (unlock func(), err error) {
-	unlock, err = s.Store.AwaitVerb(ctx, handle, verb, s.now())
+	unlock, err = s.Store.AwaitVerb(ctx, handle, verb, s.Seconds())
 	if err == nil {
 		s.keepOutOfGit(ctx)
 	}
 	return unlock, err
-}
-
-// projectHash tells projects apart that use the same handle on one tmux server.
-func (s *Supervisor) projectHash() string {
-	const enough = 8 // characters
-	return s.Store.ProjectHash()[:enough]
-}
-
-// journal writes down what was done; a failure to do so is the verb's failure.
-func (s *Supervisor) journal(ctx context.Context, event string, r *agent.Record, detail string) error {
-	return s.Store.Journal().Append(ctx, journal.EventOf(r, s.now(), event, detail))
-}
-
-// noteTranscript remembers that the conversation has a transcript, so that its loss
-// will be noticed.
-func noteTranscript(r *agent.Record, config claude.Config, now time.Time) {
-	if spoken, err := config.Spoken(r.SessionID); err == nil && spoken {
-		r.TranscriptSeen = now
-	}
 }

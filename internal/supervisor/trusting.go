@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/observe"
 )
 
 // checkTrust looks at the folder that is to be trusted for the user. Claude trusts all that is
@@ -15,19 +16,19 @@ func (s *Supervisor) checkTrust(p *Plan) error {
 	if !p.trust {
 		return nil
 	}
-	cwd := realPath(p.Record.LaunchCwd())
+	cwd := observe.RealPath(p.Record.LaunchCwd())
 	for _, home := range s.homes() {
-		if inside(home, cwd) {
+		if observe.Inside(home, cwd) {
 			return agent.Errorf(agent.BadInput, "--trust is not for %s: with it Claude would trust all that is in the home folder", agent.Quote(cwd)).
 				Hint("give the agent a folder of its own: --cwd DIR").
 				Hint("or answer Claude's own question there: nbs-worker attach %s", p.Record.Handle)
 		}
 	}
 	switch {
-	case p.trustDir != "" && realPath(p.trustDir) != cwd:
+	case p.trustDir != "" && observe.RealPath(p.trustDir) != cwd:
 		return agent.Errorf(agent.BadInput, "--trust names %s, and the agent works in %s", agent.Quote(p.trustDir), agent.Quote(cwd)).
 			Hint("if that is to be trusted: %s", TrustFlag(cwd))
-	case p.trustDir == "" && !inside(cwd, s.Store.Project()):
+	case p.trustDir == "" && !observe.Inside(cwd, s.Store.Project()):
 		return agent.Errorf(agent.BadInput, "--trust alone is for folders of the project, and the agent works in %s", agent.Quote(cwd)).
 			Hint("if that is to be trusted, name it: %s", TrustFlag(cwd))
 	}
@@ -48,4 +49,4 @@ func (s *Supervisor) homes() []string {
 }
 
 // TrustFlag is the option that accepts the trust of a folder.
-func TrustFlag(folder string) string { return "--trust=" + agent.ShellWord(realPath(folder)) }
+func TrustFlag(folder string) string { return "--trust=" + agent.ShellWord(observe.RealPath(folder)) }

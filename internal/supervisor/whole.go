@@ -121,5 +121,5 @@ func (s *Supervisor) noteLoss(ctx context.Context, r *agent.Record, loss *Loss) 
 	if loss == nil {
 		return nil
 	}
-	return errors.Join(s.journal(ctx, "lost", r, loss.String()), s.Store.Archive().Accept(ctx, r.SessionID, loss.Path))
+	return errors.Join(s.Note(ctx, "lost", r, loss.String()), s.Store.Archive().Accept(ctx, r.SessionID, loss.Path))
 }

@@ -1,0 +1,37 @@
+package observe
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// RealPath is a path without links, or the path itself where that cannot be told.
+func RealPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return strings.TrimSuffix(path, "/")
+}
+
+// Inside tells whether a path is a folder, or in it, wherever links lead.
+func Inside(path, folder string) bool {
+	rel, err := filepath.Rel(RealPath(folder), RealPath(path))
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
+}
+
+// IsFolder tells whether a folder is there.
+func IsFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// SameFolder tells whether two paths lead to one folder: it may be mounted twice.
+func SameFolder(a, b string) bool {
+	if a == b {
+		return true
+	}
+	at, err1 := os.Stat(a)
+	bt, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(at, bt)
+}
