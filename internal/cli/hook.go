@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/report"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/journal"
-	"nbs-worker/internal/supervisor"
 )
 
 func newHookCmd(f *factory) *cobra.Command {
@@ -27,20 +27,20 @@ journal.`),
 		Example: `  nbs-worker hook < payload.json`,
 		Hidden:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			hook, err := supervisor.ReadHook(f.streams.In)
+			hook, err := report.ReadHook(f.streams.In)
 			_, _ = f.takeDown(cmd.Context(), cmd.Name(), hook.Report, err)
 			return nil
 		},
 	}
 }
 
-type reportFunc func(ctx context.Context, c supervisor.Caller, opened *store.Store, at time.Time) error
+type reportFunc func(ctx context.Context, c report.Caller, opened *store.Store, at time.Time) error
 
 // takeDown writes into the report of the agent whose claude calls what was read, unless that
 // could not be understood, and tells which agent that is. Nothing that goes wrong is the
 // agent's affair. For a caller that is no recorded agent nothing is done.
-func (f *factory) takeDown(ctx context.Context, what string, report reportFunc, unread error) (r agent.Record, recorded bool) {
-	caller := supervisor.Caller{
+func (f *factory) takeDown(ctx context.Context, what string, take reportFunc, unread error) (r agent.Record, recorded bool) {
+	caller := report.Caller{
 		Handle: agent.Handle(os.Getenv(agent.HandleVariable)), Invocation: agent.Invocation(os.Getenv(agent.InvocationVariable)),
 		Root: os.Getenv(agent.RootVariable), ConfigDir: os.Getenv("CLAUDE_CONFIG_DIR"),
 	}
@@ -51,7 +51,7 @@ func (f *factory) takeDown(ctx context.Context, what string, report reportFunc, 
 	}
 	f.useToReport(opened)
 	if err = unread; err == nil {
-		err = report(ctx, caller, opened, f.began)
+		err = take(ctx, caller, opened, f.began)
 	}
 	if err != nil && !errors.Is(err, agent.ErrSuperseded) {
 		_ = opened.Complain(ctx, journal.EventOf(&record, f.began.Truncate(time.Second), "failed", what+": "+err.Error()))

@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/report"
 )
 
 func newStatusLineCmd(f *factory) *cobra.Command {
@@ -21,7 +21,7 @@ journal.`),
 		Example: `  nbs-worker statusline < payload.json`,
 		Hidden:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			line, err := supervisor.ReadStatusLine(f.streams.In)
+			line, err := report.ReadStatusLine(f.streams.In)
 			record, recorded := f.takeDown(cmd.Context(), cmd.Name(), line.Report, err)
 			if recorded {
 				line.RunUsers(cmd.Context(), &record, f.streams.Out)

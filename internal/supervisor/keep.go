@@ -3,22 +3,17 @@ package supervisor
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
-	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/launcher"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/archive"
-	"nbs-worker/internal/trust"
 )
 
 // Claude deletes transcripts after some weeks, and people do by mistake. Each verb that sees
@@ -244,31 +239,4 @@ func (s *Supervisor) longerAside(r *agent.Record, size int64) bool {
 	}
 	whole, err := s.CheckWhole(r, config)
 	return err == nil && whole != nil
-}
-
-// keepHooked keeps the transcript that a hook names, at the ends of turns and of
-// conversations; after a /clear nobody else sees the old one in time. Only of conversations
-// that are the agent's: what is kept of another's is what that one would be given back.
-func (c Caller) keepHooked(ctx context.Context, opened *store.Store, hook live.Hook) error {
-	switch hook.Event {
-	case "UserPromptSubmit", "Stop", "StopFailure", "SessionEnd":
-	default:
-		return nil
-	}
-	if hook.Subagent != "" || filepath.Base(hook.Transcript) != string(hook.SessionID)+".jsonl" {
-		return nil
-	}
-	r, err := opened.Load(c.Handle)
-	if err != nil || !slices.Contains(r.Conversations(), hook.SessionID) {
-		return err
-	}
-	opened.Use(trust.NewKeeper(opened.Home())) // to check, and for nothing else: a hook does not seal
-	if allowed, err := opened.IsAllowed(&r); !allowed {
-		return err
-	}
-	err = opened.Archive().Keep(ctx, hook.SessionID, hook.Transcript)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // none is written yet
-	}
-	return err
 }

@@ -1,11 +1,14 @@
-package supervisor
+package report
 
 import (
 	"cmp"
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -13,6 +16,7 @@ import (
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/trust"
 )
 
 // Hook is a call of one of claude's hooks.
@@ -101,4 +105,31 @@ func (c Caller) report(ctx context.Context, opened *store.Store, at time.Time, c
 		change(report)
 	})
 	return cmp.Or(late, err)
+}
+
+// keepHooked keeps the transcript that a hook names, at the ends of turns and of
+// conversations; after a /clear nobody else sees the old one in time. Only of conversations
+// that are the agent's: what is kept of another's is what that one would be given back.
+func (c Caller) keepHooked(ctx context.Context, opened *store.Store, hook live.Hook) error {
+	switch hook.Event {
+	case "UserPromptSubmit", "Stop", "StopFailure", "SessionEnd":
+	default:
+		return nil
+	}
+	if hook.Subagent != "" || filepath.Base(hook.Transcript) != string(hook.SessionID)+".jsonl" {
+		return nil
+	}
+	r, err := opened.Load(c.Handle)
+	if err != nil || !slices.Contains(r.Conversations(), hook.SessionID) {
+		return err
+	}
+	opened.Use(trust.NewKeeper(opened.Home())) // to check, and for nothing else: a hook does not seal
+	if allowed, err := opened.IsAllowed(&r); !allowed {
+		return err
+	}
+	err = opened.Archive().Keep(ctx, hook.SessionID, hook.Transcript)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // none is written yet
+	}
+	return err
 }

@@ -1,4 +1,12 @@
-package supervisor
+// Package report takes down what claude says of itself: its hooks and its status line call
+// nbs-worker, below claude and with its rights.
+//
+//   - It writes the report of the agent's present start, and nothing that decides: a hook runs
+//     among what the agent runs, so its word moves no record and no lease. It wakes the launcher,
+//     which goes by Claude's registry.
+//   - A call counts when the recorded claude makes it; of anybody else it is passed over.
+//   - It holds one lock at a time, and it seals nothing.
+package report
 
 import (
 	"nbs-worker/internal/agent"
