@@ -115,10 +115,10 @@ func (f *factory) on(opened *store.Store, err error) (*supervisor.Supervisor, er
 	if err != nil {
 		return nil, errors.Join(errors.New("find this program"), err)
 	}
-	return &supervisor.Supervisor{Observer: observe.Observer{
+	return supervisor.New(observe.Observer{
 		Store: opened, Tmux: f.servers.Client, Socket: cmp.Or(f.socket, os.Getenv("NBS_TMUX_SOCKET")),
 		Env: os.Environ(), Program: program, UID: os.Geteuid(), Now: time.Now, Began: f.began,
-	}}, nil
+	}), nil
 }
 
 // confined has a command that an agent calls work in the environment with which the agent was

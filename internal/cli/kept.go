@@ -2,19 +2,20 @@ package cli
 
 import (
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/keep"
 	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/supervisor"
 )
 
 // sayRestored says that a transcript was put back; to scripts too.
-func (f *factory) sayRestored(handle agent.Handle, back *supervisor.Restored) {
+func (f *factory) sayRestored(handle agent.Handle, back *keep.Restored) {
 	if back != nil {
 		f.say("%s: its transcript %s; the whole one was put back from %s: %s", handle, back.What, back.From, back.To)
 	}
 }
 
 // sayLoss says that a conversation is shorter than it was; to scripts too.
-func (f *factory) sayLoss(handle agent.Handle, loss *supervisor.Loss) {
+func (f *factory) sayLoss(handle agent.Handle, loss *keep.Loss) {
 	if loss != nil {
 		f.say("warning: %s: %s", handle, loss)
 	}

@@ -9,9 +9,9 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/keep"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/store/archive"
-	"nbs-worker/internal/supervisor"
 )
 
 var teamChecks = []check{
@@ -184,7 +184,7 @@ func (d *examination) endingTranscripts(ctx context.Context) []Finding {
 
 // keeping is a transcript's retention with what else is told of it.
 type keeping struct {
-	supervisor.Retention
+	keep.Retention
 	record   agent.Record
 	seen     time.Time // when it was last known to be there
 	settings string    // the user's settings file
@@ -194,7 +194,7 @@ func (d *examination) retentions(ctx context.Context) []keeping {
 	looked, _ := d.Retentions(ctx) // team.records says what is wrong with the folder
 	var all []keeping
 	for _, row := range d.known() {
-		at := slices.IndexFunc(looked, func(r supervisor.Retention) bool { return r.Handle == row.Handle && r.Err == nil })
+		at := slices.IndexFunc(looked, func(r keep.Retention) bool { return r.Handle == row.Handle && r.Err == nil })
 		config, err := d.ConfigOf(&row.Record)
 		if at >= 0 && err == nil {
 			all = append(all, keeping{looked[at], row.Record, row.Record.TranscriptSeen, config.SettingsFile()})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/caller"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
@@ -65,12 +66,12 @@ func (s *Supervisor) Adopt(ctx context.Context, a Adopt) (Adopted, error) {
 	if err := s.Note(ctx, "adopt", &r, fmt.Sprintf("pid %d, started by hand", r.PID)); err != nil {
 		return Adopted{}, err
 	}
-	return Adopted{Record: r, Status: s.LookAt(ctx, r).Status, Spoken: !r.TranscriptSeen.IsZero(), Unkept: s.keep(ctx, &r)}, nil
+	return Adopted{Record: r, Status: s.LookAt(ctx, r).Status, Spoken: !r.TranscriptSeen.IsZero(), Unkept: s.Keep(ctx, &r)}, nil
 }
 
 // PlanAdopt makes the record of an adoption and changes nothing.
 func (s *Supervisor) PlanAdopt(ctx context.Context, a Adopt) (agent.Record, error) {
-	if err := s.checkAdopt(); err != nil {
+	if err := s.mayCaller((*caller.Caller).CheckAdopt); err != nil {
 		return agent.Record{}, err
 	}
 	if err := s.Store.CheckFree(a.Handle); err != nil {

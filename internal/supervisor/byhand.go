@@ -5,13 +5,14 @@ import (
 	"errors"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/keep"
 )
 
 // Prepared is what a launcher in the caller's terminal has to know.
 type Prepared struct {
 	Invocation agent.Invocation // under which to run the agent
-	Restored   *Restored        // the transcript that was put back; nil: it was there
-	Loss       *Loss            // what was cut off the transcript; nil: nothing
+	Restored   *keep.Restored   // the transcript that was put back; nil: it was there
+	Loss       *keep.Loss       // what was cut off the transcript; nil: nothing
 }
 
 // Prepare readies an agent to be run by a launcher in the caller's own terminal, without tmux.
@@ -49,7 +50,7 @@ func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, terminal 
 		return Prepared{}, err
 	}
 	ready := Prepared{Invocation: r.Process.Invocation, Restored: restored, Loss: plan.Loss}
-	return ready, errors.Join(s.Store.PutLaunch(r.Handle, s.launchOf(plan, &r)), s.noteLoss(ctx, &r, plan.Loss))
+	return ready, errors.Join(s.Store.PutLaunch(r.Handle, s.launchOf(plan, &r)), s.NoteLoss(ctx, &r, plan.Loss))
 }
 
 // PrepareSpawn readies a new agent to be run as [Supervisor.Prepare] does.
@@ -64,5 +65,5 @@ func (s *Supervisor) PrepareSpawn(ctx context.Context, spawn Spawn) (Prepared, e
 		return Prepared{}, err
 	}
 	ready := Prepared{Invocation: plan.claimed.Process.Invocation, Restored: restored, Loss: plan.Loss}
-	return ready, errors.Join(s.Store.PutLaunch(spawn.Handle, s.launchOf(plan, plan.claimed)), s.noteLoss(ctx, plan.claimed, plan.Loss))
+	return ready, errors.Join(s.Store.PutLaunch(spawn.Handle, s.launchOf(plan, plan.claimed)), s.NoteLoss(ctx, plan.claimed, plan.Loss))
 }

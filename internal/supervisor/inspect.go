@@ -44,7 +44,7 @@ func (s *Supervisor) Inspect(ctx context.Context, handle agent.Handle) (View, er
 	all.Go(func() { view.Strangers, strangersErr = s.VisibleStrangers(&r) })
 	all.Go(func() {
 		if transcriptErr = s.addTranscript(&view); transcriptErr == nil {
-			s.addKept(ctx, &view)
+			view.Kept, view.Unkept = s.Seen(ctx, &r, view.Transcript, view.NotAllowed == nil)
 			view.LastError = lastError(view.Report, view.Transcript)
 		}
 	})

@@ -52,7 +52,7 @@ func startingIn(t *testing.T, dir string) *starting {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Supervisor{Observer: observe.Observer{Now: time.Now, Tmux: func(string) (*tmux.Client, error) { return nil, errors.New("no tmux") }}}
+	s := New(observe.Observer{Now: time.Now, Tmux: func(string) (*tmux.Client, error) { return nil, errors.New("no tmux") }})
 	return &starting{
 		Supervisor: s, record: agent.Record{Spec: agent.Spec{Handle: "alpha", SessionID: agent.NewSessionID()}},
 		plan: Plan{prompt: "hello", config: config, transcriptSize: 1 << 20},

@@ -95,7 +95,7 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	if resume.Fresh {
 		detail = "a new conversation in place of " + string(before.SessionID)
 	}
-	unwritten := errors.Join(s.noteLoss(ctx, &r, plan.Loss), s.Note(ctx, "resume", &r, detail))
+	unwritten := errors.Join(s.NoteLoss(ctx, &r, plan.Loss), s.Note(ctx, "resume", &r, detail))
 	if unwritten != nil && err == nil {
 		err = runsUnnoted(&r, "its entry in the journal", unwritten)
 	}

@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/caller"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/keep"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 )
@@ -37,9 +39,9 @@ type Started struct {
 	Fresh  bool // a new conversation took the place of another
 	Old    bool // claude is older than what nbs-worker is tested with
 
-	Restored *Restored // the transcript that was put back; nil: it was there
-	Unkept   error     // why the transcript could not be kept
-	Unsaid   string    // the first prompt of the record, in the place of which another one was sent; "": none
+	Restored *keep.Restored // the transcript that was put back; nil: it was there
+	Unkept   error          // why the transcript could not be kept
+	Unsaid   string         // the first prompt of the record, in the place of which another one was sent; "": none
 }
 
 // PlanSpawn checks all that can be known of a spawn and changes nothing.
@@ -82,11 +84,11 @@ func (s *Supervisor) Spawn(ctx context.Context, spawn Spawn) (Started, error) {
 	}
 	started := s.started(ctx, plan, r)
 	started.Restored = restored
-	return started, s.noteLoss(ctx, &r, plan.Loss)
+	return started, s.NoteLoss(ctx, &r, plan.Loss)
 }
 
 // insert writes the record of a new agent, with a start that is about to happen.
-func (s *Supervisor) insert(ctx context.Context, spawn Spawn) (Plan, *Restored, error) {
+func (s *Supervisor) insert(ctx context.Context, spawn Spawn) (Plan, *keep.Restored, error) {
 	plan, restored, err := s.restoredPlan(ctx, "spawn", func() (Plan, error) { return s.PlanSpawn(spawn) })
 	if err != nil {
 		return plan, nil, err
@@ -98,7 +100,7 @@ func (s *Supervisor) insert(ctx context.Context, spawn Spawn) (Plan, *Restored, 
 	if err := s.Store.Insert(ctx, claimed); err != nil {
 		return plan, nil, err
 	}
-	if err := s.checkCrowd(); err != nil {
+	if err := s.mayCaller((*caller.Caller).CheckCrowd); err != nil {
 		return plan, nil, errors.Join(err, s.Store.Remove(ctx, claimed.Handle))
 	}
 	plan.claimed = &claimed
@@ -169,7 +171,7 @@ func (s *Supervisor) started(ctx context.Context, p Plan, r agent.Record) Starte
 	sight := s.LookAt(ctx, r)
 	return Started{
 		Plan: p, Record: r, Status: sight.Status, Old: claude.OlderThanTested(r.ClaudeVersion),
-		Unkept: s.keep(ctx, &r),
+		Unkept: s.Keep(ctx, &r),
 	}
 }
 
@@ -219,7 +221,7 @@ func (s *Supervisor) takeUp(r *agent.Record) error {
 		}
 	}
 	if !spoken { // but it may have been kept
-		kept, err := s.keptOf(r.SessionID)
+		kept, err := s.Of(r.SessionID)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/keep"
 	"nbs-worker/internal/launcher"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
@@ -57,7 +58,7 @@ type Plan struct {
 
 	Restores *archive.Kept // put back before the start; nil: nothing is gone
 	Moved    *Moved        // the folder is another than the recorded one; nil: it is that
-	Loss     *Loss         // what was cut off the transcript; nil: nothing
+	Loss     *keep.Loss    // what was cut off the transcript; nil: nothing
 }
 
 // plan checks all that can be known before a start. Nothing is changed.
@@ -70,7 +71,7 @@ func (s *Supervisor) plan(r agent.Record, start Start) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	opening, restores, err := s.opening(&r, config, start.minted)
+	opening, restores, err := s.Opening(&r, config, start.minted)
 	if err != nil {
 		return Plan{}, err
 	}

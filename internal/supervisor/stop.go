@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/caller"
 	"nbs-worker/internal/observe"
 )
 
@@ -29,7 +30,7 @@ func (s *Supervisor) Stop(ctx context.Context, handle agent.Handle) (Stopped, er
 	if err != nil {
 		return stopped, err
 	}
-	stopped.Unkept = s.keep(ctx, &stopped.Record) // its launcher may have been killed before it could
+	stopped.Unkept = s.Keep(ctx, &stopped.Record) // its launcher may have been killed before it could
 	if err := s.Note(ctx, "stop", &stopped.Record, "was "+stopped.Was.Word()); err != nil {
 		return stopped, endedAll(err, "it was ended and marked as stopped, but the journal does not say so")
 	}
@@ -50,7 +51,7 @@ func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool
 		return stopped, err
 	}
 	if keep {
-		stopped.Unkept = s.keep(ctx, &stopped.Record)
+		stopped.Unkept = s.Keep(ctx, &stopped.Record)
 	}
 	if err := s.Note(ctx, "dismiss", &stopped.Record, "was "+stopped.Was.Word()); err != nil {
 		return stopped, endedAll(err, "it was ended, and its record stays: the journal could not take its session id")
@@ -60,9 +61,9 @@ func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool
 	}
 	_ = s.Store.RemoveReport(handle) // it is of nobody now; doctor finds one that stays
 	if keep {
-		stopped.Kept = s.keptPaths(&stopped.Record)
+		stopped.Kept = s.Paths(&stopped.Record)
 	} else {
-		stopped.Kept, stopped.Unkept = s.discard(&stopped.Record)
+		stopped.Kept, stopped.Unkept = s.Discard(&stopped.Record)
 	}
 	return stopped, nil
 }
@@ -80,7 +81,7 @@ func (s *Supervisor) stop(ctx context.Context, handle agent.Handle, remove bool)
 	if err != nil {
 		return Stopped{}, err
 	}
-	if err := s.checkEnd(&r, remove); err != nil {
+	if err := s.mayCaller(func(c *caller.Caller) error { return c.CheckEnd(&r.Spec, remove) }); err != nil {
 		return Stopped{}, err
 	}
 	sight := s.LookAt(ctx, r) // a tmux that does not answer keeps nobody from being ended; end says it then

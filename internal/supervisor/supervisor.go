@@ -13,18 +13,23 @@ import (
 	"sync"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/caller"
+	"nbs-worker/internal/keep"
 	"nbs-worker/internal/observe"
 )
 
 // Supervisor acts on the agents of one project.
 type Supervisor struct {
-	observe.Observer
+	keep.Keeper
 
-	ignored sync.Once // by git, as far as this command knows
-	looked  sync.Once // for the agent that calls
-	found   *calling  // nil: a person
+	ignored sync.Once      // by git, as far as this command knows
+	looked  sync.Once      // for the agent that calls
+	found   *caller.Caller // nil: a person
 	lookErr error
 }
+
+// New is the supervisor of what an observer sees.
+func New(o observe.Observer) *Supervisor { return &Supervisor{Keeper: keep.Keeper{Observer: o}} }
 
 // lockVerb takes the right to change an agent's life, for a verb that will write.
 func (s *Supervisor) lockVerb(ctx context.Context, handle agent.Handle, verb string) (unlock func(), err error) {

@@ -1,4 +1,4 @@
-package supervisor
+package caller
 
 import (
 	"cmp"
@@ -17,22 +17,22 @@ import (
 
 // byHand finds the claude above the command, where no agent is; nil when there is none. Of
 // several the nearest calls, and what another one does not have it has not either.
-func (s *Supervisor) byHand(line []ancestor, server ancestor) *calling {
-	var found *calling
+func (f finder) byHand(line []ancestor, server ancestor) *Caller {
+	var found *Caller
 	for _, a := range line[1:] {
 		cmdline, isClaude := a.claude()
 		switch {
 		case !isClaude:
 		case found == nil:
 			found = a.caller(cmdline)
-			found.doubt = cmp.Or(found.doubt, s.doubtHome(found.env))
+			found.doubt = cmp.Or(found.doubt, f.doubtHome(found.env))
 		default:
 			found.narrow(a.caller(cmdline))
 		}
 	}
 	ofTools := slices.ContainsFunc(line, func(a ancestor) bool { return claude.IsOfTools(a.variable) })
 	if found == nil && ofTools && !claude.IsOfTools(server.variable) {
-		return &calling{byHand: true, doubt: errors.New("it is not above the command any more")}
+		return &Caller{byHand: true, doubt: errors.New("it is not above the command any more")}
 	}
 	return found
 }
@@ -52,11 +52,11 @@ func (a ancestor) claude() (cmdline []string, isClaude bool) {
 }
 
 // caller is what a claude without a record has, in the place of what a record would say.
-func (a ancestor) caller(cmdline []string) *calling {
+func (a ancestor) caller(cmdline []string) *Caller {
 	launched := claude.ReadLaunch(cmdline)
 	id, idErr := proc.Identify(a.pid)
 	cwd, cwdErr := proc.Cwd(a.pid)
-	c := &calling{byHand: true, project: cwd, env: a.env, doubt: cmp.Or(idErr, cwdErr)}
+	c := &Caller{byHand: true, project: cwd, env: a.env, doubt: cmp.Or(idErr, cwdErr)}
 	c.record = agent.Record{
 		Spec: agent.Spec{
 			Schema: agent.Schema, Cwd: cwd, ConfigDir: a.variable(claude.ConfigDirVariable),
@@ -77,7 +77,7 @@ func (a ancestor) caller(cmdline []string) *calling {
 }
 
 // narrow takes from a caller what the claude above it does not have.
-func (c *calling) narrow(above *calling) {
+func (c *Caller) narrow(above *Caller) {
 	if above.record.PermissionMode.Within(c.record.PermissionMode) {
 		c.record.PermissionMode = above.record.PermissionMode
 	}

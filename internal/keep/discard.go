@@ -1,4 +1,4 @@
-package supervisor
+package keep
 
 import (
 	"nbs-worker/internal/agent"
@@ -7,19 +7,19 @@ import (
 	"nbs-worker/internal/store/archive"
 )
 
-// discard removes what is kept of the conversations of an agent that was dismissed, but for
+// Discard removes what is kept of the conversations of an agent that was dismissed, but for
 // those that another record names and those of which nothing else is left. It returns what
 // stays. Agents of other projects are not known here: one that has a conversation too, in a
 // copy of the project, has it from Claude's transcript, and its next look keeps that again.
-func (s *Supervisor) discard(r *agent.Record) ([]string, error) {
-	if allowed, err := s.Store.IsAllowed(r); !allowed {
-		return s.keptPaths(r), err // the conversations that it names may be anybody's
+func (k *Keeper) Discard(r *agent.Record) ([]string, error) {
+	if allowed, err := k.Store.IsAllowed(r); !allowed {
+		return k.Paths(r), err // the conversations that it names may be anybody's
 	}
-	config, err := s.ConfigOf(r)
+	config, err := k.ConfigOf(r)
 	if err != nil {
 		return nil, err
 	}
-	named, err := s.namedByOthers(r.Handle)
+	named, err := k.namedByOthers(r.Handle)
 	if err != nil {
 		return nil, err
 	}
@@ -28,13 +28,13 @@ func (s *Supervisor) discard(r *agent.Record) ([]string, error) {
 		if named[id] {
 			continue
 		}
-		kept, err := s.keptOf(id)
+		kept, err := k.Of(id)
 		if err != nil {
 			return stay, err
 		}
 		spoken, spokenErr := config.Spoken(id)
 		if kept != nil && spokenErr == nil && spoken {
-			if kept, err = s.OnlyKept(config, id); err != nil {
+			if kept, err = k.OnlyKept(config, id); err != nil {
 				return stay, err
 			}
 		}
@@ -42,7 +42,7 @@ func (s *Supervisor) discard(r *agent.Record) ([]string, error) {
 			stay = append(stay, kept.Path)
 			continue
 		}
-		if err := s.Store.Archive().Remove(id); err != nil {
+		if err := k.Store.Archive().Remove(id); err != nil {
 			return stay, err
 		}
 	}
@@ -51,12 +51,12 @@ func (s *Supervisor) discard(r *agent.Record) ([]string, error) {
 
 // OnlyKept finds what the archive keeps of a conversation and Claude's transcript has not: what came
 // before a deletion in the middle. nil when Claude has all of it.
-func (s *Supervisor) OnlyKept(config claude.Config, id agent.SessionID) (*archive.Kept, error) {
+func (k *Keeper) OnlyKept(config claude.Config, id agent.SessionID) (*archive.Kept, error) {
 	file, _, err := config.Transcript(id)
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.Store.Archive().Kept(id)
+	all, err := k.Store.Archive().Kept(id)
 	if err != nil {
 		return nil, err
 	}
@@ -74,8 +74,8 @@ func (s *Supervisor) OnlyKept(config claude.Config, id agent.SessionID) (*archiv
 
 // namedByOthers are the conversations of the other agents. A record that cannot be read may
 // name any.
-func (s *Supervisor) namedByOthers(handle agent.Handle) (map[agent.SessionID]bool, error) {
-	handles, err := s.Store.Handles()
+func (k *Keeper) namedByOthers(handle agent.Handle) (map[agent.SessionID]bool, error) {
+	handles, err := k.Store.Handles()
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (s *Supervisor) namedByOthers(handle agent.Handle) (map[agent.SessionID]boo
 		if other.Same(handle) {
 			continue
 		}
-		r, err := s.Store.Load(other)
+		r, err := k.Store.Load(other)
 		if agent.KindOf(err) == agent.NotFound && err != nil {
 			continue
 		}

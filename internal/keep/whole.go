@@ -1,4 +1,4 @@
-package supervisor
+package keep
 
 import (
 	"context"
@@ -17,12 +17,12 @@ import (
 // CheckWhole compares the transcript of a conversation with all that is kept of it. It returns
 // what is to be put back in its place: that has all that the transcript has, and more. Errors:
 // Conflict when both have something that the other has not.
-func (s *Supervisor) CheckWhole(r *agent.Record, config claude.Config) (*archive.Kept, error) {
+func (k *Keeper) CheckWhole(r *agent.Record, config claude.Config) (*archive.Kept, error) {
 	file, found, err := config.Transcript(r.SessionID)
 	if err != nil || !found {
 		return nil, err
 	}
-	all, err := s.Store.Archive().Kept(r.SessionID)
+	all, err := k.Store.Archive().Kept(r.SessionID)
 	if err != nil {
 		return nil, nil //nolint:nilerr // what cannot be read is said when the transcript is kept again
 	}
@@ -94,12 +94,12 @@ func (l *Loss) String() string {
 }
 
 // LossOf tells what was cut off the transcript of a conversation; nil for nothing.
-func (s *Supervisor) LossOf(config claude.Config, id agent.SessionID) (*Loss, error) {
+func (k *Keeper) LossOf(config claude.Config, id agent.SessionID) (*Loss, error) {
 	file, found, err := config.Transcript(id)
 	if err != nil || !found {
 		return nil, err
 	}
-	cut, err := s.Store.Archive().CutOff(id, file.Path)
+	cut, err := k.Store.Archive().CutOff(id, file.Path)
 	if err != nil || cut == nil {
 		return nil, err
 	}
@@ -108,18 +108,18 @@ func (s *Supervisor) LossOf(config claude.Config, id agent.SessionID) (*Loss, er
 
 // ErrRewritten leaves to a person what becomes of a conversation whose transcript was written
 // over.
-func (s *Supervisor) ErrRewritten(r *agent.Record, loss *Loss) error {
+func (k *Keeper) ErrRewritten(r *agent.Record, loss *Loss) error {
 	return agent.Errorf(agent.Conflict, "%s", loss.String()).
 		Hint("put the file back from a backup, then repeat the command").
-		Hint("to go on with what is there: rm %s", agent.ShellWord(s.Store.Archive().MarkFile(r.SessionID))).
+		Hint("to go on with what is there: rm %s", agent.ShellWord(k.Store.Archive().MarkFile(r.SessionID))).
 		Hint("or give the conversation up: nbs-worker resume %s --fresh", r.Handle)
 }
 
-// noteLoss writes down what was cut off the transcript that an agent was resumed from, so that
+// NoteLoss writes down what was cut off the transcript that an agent was resumed from, so that
 // it is told once.
-func (s *Supervisor) noteLoss(ctx context.Context, r *agent.Record, loss *Loss) error {
+func (k *Keeper) NoteLoss(ctx context.Context, r *agent.Record, loss *Loss) error {
 	if loss == nil {
 		return nil
 	}
-	return errors.Join(s.Note(ctx, "lost", r, loss.String()), s.Store.Archive().Accept(ctx, r.SessionID, loss.Path))
+	return errors.Join(k.Note(ctx, "lost", r, loss.String()), k.Store.Archive().Accept(ctx, r.SessionID, loss.Path))
 }

@@ -1,4 +1,4 @@
-package supervisor
+package caller
 
 import (
 	"os"
@@ -47,7 +47,7 @@ func TestClaudeByHandHasWhatItsCommandLineSays(t *testing.T) {
 	}
 	opened := store.Absent(dir)
 	opened.UseHome(home)
-	s := &Supervisor{Observer: observe.Observer{Store: opened}}
+	f := finder{&observe.Observer{Store: opened}}
 	command := ancestor{pid: os.Getpid()}
 	for _, c := range []struct {
 		what  string
@@ -69,7 +69,7 @@ func TestClaudeByHandHasWhatItsCommandLineSays(t *testing.T) {
 		for _, args := range c.above {
 			line = append(line, claudeLike(t, dir, args...))
 		}
-		found := s.byHand(line, ancestor{})
+		found := f.byHand(line, ancestor{})
 		if found == nil {
 			t.Errorf("%s: counts as a person", c.what)
 			continue
@@ -84,7 +84,7 @@ func TestClaudeByHandHasWhatItsCommandLineSays(t *testing.T) {
 	}
 	elsewhere := claudeLike(t, dir)
 	elsewhere.env = []string{"HOME=/elsewhere"}
-	if found := s.byHand([]ancestor{command, elsewhere}, ancestor{}); found == nil || found.doubt == nil {
+	if found := f.byHand([]ancestor{command, elsewhere}, ancestor{}); found == nil || found.doubt == nil {
 		t.Error("a command with another folder for the user's state than its claude is believed")
 	}
 }
@@ -93,17 +93,17 @@ func TestClaudeByHandHasWhatItsCommandLineSays(t *testing.T) {
 // tmux server has given it to every pane.
 func TestLeftoverOfAClaudeByHandIsNoPerson(t *testing.T) {
 	t.Parallel()
-	s := &Supervisor{Observer: observe.Observer{Store: store.Absent(t.TempDir())}}
+	f := finder{&observe.Observer{Store: store.Absent(t.TempDir())}}
 	ofTools, plain := ancestor{env: []string{"CLAUDECODE=1"}}, ancestor{}
 	for _, line := range [][]ancestor{{ofTools}, {plain, ofTools}} {
-		if found := s.byHand(line, plain); found == nil || found.doubt == nil {
+		if found := f.byHand(line, plain); found == nil || found.doubt == nil {
 			t.Errorf("%v: %+v", line, found)
 		}
-		if found := s.byHand(line, ofTools); found != nil {
+		if found := f.byHand(line, ofTools); found != nil {
 			t.Errorf("%v, below such a server: %+v", line, found)
 		}
 	}
-	if found := s.byHand([]ancestor{plain, plain}, plain); found != nil {
+	if found := f.byHand([]ancestor{plain, plain}, plain); found != nil {
 		t.Errorf("a person: %+v", found)
 	}
 }

@@ -1,4 +1,4 @@
-package supervisor
+package caller
 
 import (
 	"fmt"
@@ -11,22 +11,32 @@ import (
 	"nbs-worker/internal/trust"
 )
 
-// An agent never gives more than it has. What it has is in its record: permission mode,
-// arguments, environment, configuration, folder, project. A person, and an agent that a person
-// has spawned with --may-manage, may give what they like.
+// Words are what a start says to its claude, and of it.
+type Words struct {
+	Prompt     string
+	PromptFile string // where it is to be read; "" for no file
+	Trust      bool   // accept the trust of the working directory
+}
+
+// Return is how an agent is asked to be brought back.
+type Return struct {
+	Force, Fresh bool
+	Cwd          string          // "" for where it was
+	SessionID    agent.SessionID // "" for the present one
+	Words        Words
+}
 
 // CheckPerson refuses what an agent may never do, whatever its record says. what is said as
 // in "allow what a record runs". Errors: Held when an agent calls.
-func (s *Supervisor) CheckPerson(what string) error {
-	c, err := s.calling()
-	if c == nil || err != nil {
-		return err
+func (c *Caller) CheckPerson(what string) error {
+	if c == nil {
+		return nil
 	}
 	return agent.Errorf(agent.Held, "to %s is for a person, and %s called this", what, c).
 		Hint("a person does it in a terminal of their own")
 }
 
-func (c *calling) String() string {
+func (c *Caller) String() string {
 	switch {
 	case c.byHand && c.record.Process == nil:
 		return "a claude that was started by hand"
@@ -39,13 +49,13 @@ func (c *calling) String() string {
 }
 
 // denied is the refusal of what an agent may do only when it may manage.
-func (c *calling) denied(what string) *agent.Error {
+func (c *Caller) denied(what string) *agent.Error {
 	return agent.Errorf(agent.Held, "%s called this, and %s needs --may-manage, which it does not have", c, what).
 		Hint("a person can do it; or give a team an agent that may: nbs-worker spawn NAME --may-manage")
 }
 
 // checkKnown refuses to do anything for an agent of which is not known what it has.
-func (c *calling) checkKnown() error {
+func (c *Caller) checkKnown() error {
 	if c.doubt == nil {
 		return nil
 	}
@@ -60,102 +70,86 @@ func (c *calling) checkKnown() error {
 // Confinement is the environment in which a command of an agent's is to work: the one with
 // which the agent itself was started, since an agent may write another in front of a command,
 // and what is started gets it. nil for a person, and for an agent that may manage.
-func (s *Supervisor) Confinement() ([]string, error) {
-	c, err := s.calling()
-	if c == nil || err != nil || c.manages() {
-		return nil, err
+func (c *Caller) Confinement() []string {
+	if c == nil || c.manages() {
+		return nil
 	}
-	return slices.Clone(c.env), nil
+	return slices.Clone(c.env)
 }
 
-// bestowed completes what an agent asks for a colleague with what it has itself, and refuses
-// what is more.
-func (s *Supervisor) bestowed(spawn Spawn) (Spawn, error) {
-	c, err := s.calling()
-	if err != nil {
-		return spawn, err
-	}
-	if c == nil {
-		if spawn.PermissionMode == "" {
-			spawn.PermissionMode = spawn.UsualMode
-		}
-		return spawn, nil
-	}
+// Bestow completes what a caller asks for a new colleague with what it has itself, and refuses
+// what is more. bound is true when the colleague gets the caller's folder, variables, arguments
+// and configuration, and nothing else. Errors: Held.
+func (c *Caller) Bestow(asked agent.Spec, words Words) (given agent.Spec, bound bool, err error) {
 	if err := c.checkKnown(); err != nil {
-		return spawn, err
+		return asked, false, err
 	}
-	if spawn.PermissionMode == "" {
-		spawn.PermissionMode = c.mode()
+	if asked.PermissionMode == "" {
+		asked.PermissionMode = c.mode()
 	}
-	if err := s.checkLimits(c, 1); err != nil {
-		return spawn, err
+	if err := c.checkLimits(1); err != nil {
+		return asked, false, err
 	}
-	spawn.depth = c.record.Depth + 1
+	asked.Depth = c.record.Depth + 1
 	if c.manages() {
-		return spawn, nil
+		return asked, false, nil
 	}
 	for _, more := range []struct {
 		asked bool
 		what  string
 	}{
-		{len(spawn.Env) > 0, "--env"},
-		{len(spawn.ClaudeArgs) > 0, "an argument for claude"},
-		{spawn.SessionID != "", "--session-id"},
-		{spawn.MayManage, "to give --may-manage"},
+		{len(asked.Env) > 0, "--env"},
+		{len(asked.ClaudeArgs) > 0, "an argument for claude"},
+		{asked.SessionID != "", "--session-id"},
+		{asked.MayManage, "to give --may-manage"},
 	} {
 		if more.asked {
-			return spawn, c.denied(more.what)
+			return asked, false, c.denied(more.what)
 		}
 	}
-	if err := c.checkWords(spawn.Start); err != nil {
-		return spawn, err
+	if err := c.checkWords(words); err != nil {
+		return asked, false, err
 	}
 	// In another folder, inside its own too, arguments with relative paths mean other files, and
 	// Claude finds other settings.
-	if own := c.record.LaunchCwd(); spawn.Cwd != "" && observe.RealPath(spawn.Cwd) != observe.RealPath(own) {
-		return spawn, c.denied("an agent in another folder than its own, " + agent.Quote(own) + ",")
+	if own := c.record.LaunchCwd(); asked.Cwd != "" && observe.RealPath(asked.Cwd) != observe.RealPath(own) {
+		return asked, false, c.denied("an agent in another folder than its own, " + agent.Quote(own) + ",")
 	}
-	spawn.Cwd = c.record.LaunchCwd()
-	spawn.Env, spawn.ClaudeArgs = maps.Clone(c.record.Env), slices.Clone(c.record.ClaudeArgs)
-	spawn.configDir = &c.record.ConfigDir
-	asked := agent.Record{Spec: agent.Spec{
-		PermissionMode: spawn.PermissionMode, Cwd: spawn.Cwd, ProjectRoot: s.Store.Project(), ConfigDir: c.record.ConfigDir,
-		Env: spawn.Env, ClaudeArgs: spawn.ClaudeArgs,
-	}}
-	return spawn, s.checkReach(c, &asked)
+	asked.Cwd, asked.ConfigDir = c.record.LaunchCwd(), c.record.ConfigDir
+	asked.Env, asked.ClaudeArgs = maps.Clone(c.record.Env), slices.Clone(c.record.ClaudeArgs)
+	return asked, true, c.checkReach(&asked)
 }
 
 // CheckWords refuses the words of a start that give more than the caller has. It is for who is
 // about to read a prompt file: what is in it, and whether it is there, is not told to an agent.
-func (s *Supervisor) CheckWords(start Start) error {
-	c, err := s.calling()
-	if c == nil || err != nil || c.manages() {
-		return err
+func (c *Caller) CheckWords(words Words) error {
+	if c == nil || c.manages() {
+		return nil
 	}
-	return c.checkWords(start)
+	return c.checkWords(words)
 }
 
 // checkWords is CheckWords for a caller that does not manage. Claude takes the prompt of a start
 // for a user's own words, and does for a user what it would ask about, or refuse, an agent.
-func (c *calling) checkWords(start Start) error {
+func (c *Caller) checkWords(words Words) error {
 	switch {
-	case start.Trust:
+	case words.Trust:
 		return c.denied("--trust")
-	case start.PromptFile != "":
-		return c.denied("--prompt-file").Hint("or pipe it, if you may read it: --prompt-file - <%s", agent.ShellWord(start.PromptFile))
-	case claude.IsCommand(start.Prompt):
+	case words.PromptFile != "":
+		return c.denied("--prompt-file").Hint("or pipe it, if you may read it: --prompt-file - <%s", agent.ShellWord(words.PromptFile))
+	case claude.IsCommand(words.Prompt):
 		return c.denied("a prompt that is a command of Claude's").Hint("or give words that are meant for the model")
-	case claude.NamesFile(start.Prompt):
+	case claude.NamesFile(words.Prompt):
 		return c.denied("a prompt that names a file by @").Hint("or write the name without @; its claude reads the file when it may")
 	}
 	return nil
 }
 
 // checkReach refuses a colleague that has more than the caller.
-func (s *Supervisor) checkReach(c *calling, r *agent.Record) error {
+func (c *Caller) checkReach(r *agent.Spec) error {
 	has := &c.record
 	switch mode := r.LaunchPermissionMode(); {
-	case !observe.SameFolder(c.project, s.Store.Project()):
+	case !observe.SameFolder(c.project, c.at.Store.Project()):
 		return c.denied("an agent of another project")
 	case !mode.Within(c.mode()):
 		return c.denied("an agent with the permission mode " + string(mode) + ", wider than its own, " + string(c.mode()) + ",")
@@ -174,14 +168,14 @@ func (s *Supervisor) checkReach(c *calling, r *agent.Record) error {
 }
 
 // checkLimits refuses more agents than a team may have by itself. more are those to come.
-func (s *Supervisor) checkLimits(c *calling, more int) error {
-	limits, err := s.Store.Home().Limits()
+func (c *Caller) checkLimits(more int) error {
+	limits, err := c.at.Store.Home().Limits()
 	if err != nil {
 		return err
 	}
 	var handles []agent.Handle
-	if s.Store.Exists() {
-		if handles, err = s.Store.Handles(); err != nil {
+	if c.at.Store.Exists() {
+		if handles, err = c.at.Store.Handles(); err != nil {
 			return err
 		}
 	}
@@ -195,17 +189,16 @@ func (s *Supervisor) checkLimits(c *calling, more int) error {
 		return nil
 	}
 	return agent.Errorf(agent.Held, "%s called this, and %s", c, full).
-		Hint("a person can start it all the same, or set another limit: %s", setLimits(s.Store.Home(), limits))
+		Hint("a person can start it all the same, or set another limit: %s", setLimits(c.at.Store.Home(), limits))
 }
 
-// checkCrowd looks again when the record is there: of many agents that spawn at one time each
+// CheckCrowd looks again when the record is there: of many agents that spawn at one time each
 // has seen the project before the others.
-func (s *Supervisor) checkCrowd() error {
-	c, err := s.calling()
-	if c == nil || err != nil {
-		return err
+func (c *Caller) CheckCrowd() error {
+	if c == nil {
+		return nil
 	}
-	return s.checkLimits(c, 0)
+	return c.checkLimits(0)
 }
 
 // setLimits is the command by which a person sets limits.
@@ -214,37 +207,35 @@ func setLimits(home trust.Home, limits trust.Limits) string {
 	return "echo " + agent.ShellWord(text) + " >" + agent.ShellWord(home.LimitsPath())
 }
 
-// checkResume refuses to an agent to bring back a colleague that has more than itself, or to
+// CheckResume refuses to an agent to bring back a colleague that has more than itself, or to
 // bring it back with more.
-func (s *Supervisor) checkResume(r *agent.Record, resume Resume) error {
-	c, err := s.calling()
-	if c == nil || err != nil {
-		return err
+func (c *Caller) CheckResume(r *agent.Spec, asked Return) error {
+	if c == nil {
+		return nil
 	}
 	if err := c.checkKnown(); err != nil || c.manages() {
 		return err
 	}
 	switch {
-	case resume.Force && !c.is(s.Store.Project(), r.Handle):
+	case asked.Force && !c.is(c.at.Store.Project(), r.Handle):
 		return c.denied("--force on another agent")
-	case resume.Fresh:
+	case asked.Fresh:
 		return c.denied("--fresh")
-	case resume.SessionID != "":
+	case asked.SessionID != "":
 		return c.denied("--session-id")
-	case resume.Cwd != "" && observe.RealPath(resume.Cwd) != observe.RealPath(r.LaunchCwd()):
+	case asked.Cwd != "" && observe.RealPath(asked.Cwd) != observe.RealPath(r.LaunchCwd()):
 		return c.denied("an agent in another folder than the recorded one, " + agent.Quote(r.LaunchCwd()) + ",")
 	}
-	if err := c.checkWords(resume.Start); err != nil {
+	if err := c.checkWords(asked.Words); err != nil {
 		return err
 	}
-	return s.checkReach(c, r)
+	return c.checkReach(r)
 }
 
-// checkEnd refuses to an agent to end what may more than itself, and to remove what is another's.
-func (s *Supervisor) checkEnd(r *agent.Record, remove bool) error {
-	c, err := s.calling()
-	if c == nil || err != nil || c.manages() || c.is(s.Store.Project(), r.Handle) {
-		return err
+// CheckEnd refuses to an agent to end what may more than itself, and to remove what is another's.
+func (c *Caller) CheckEnd(r *agent.Spec, remove bool) error {
+	if c == nil || c.manages() || c.is(c.at.Store.Project(), r.Handle) {
+		return nil
 	}
 	if err := c.checkKnown(); err != nil {
 		return err
@@ -252,7 +243,7 @@ func (s *Supervisor) checkEnd(r *agent.Record, remove bool) error {
 	switch {
 	case remove:
 		return c.denied("to dismiss another agent")
-	case !observe.SameFolder(c.project, s.Store.Project()):
+	case !observe.SameFolder(c.project, c.at.Store.Project()):
 		return c.denied("to stop an agent of another project")
 	case r.MayManage || !r.LaunchPermissionMode().Within(c.mode()):
 		return c.denied("to stop an agent that may do more than itself")
@@ -260,11 +251,10 @@ func (s *Supervisor) checkEnd(r *agent.Record, remove bool) error {
 	return nil
 }
 
-// checkAdopt refuses to an agent to take what a person has started.
-func (s *Supervisor) checkAdopt() error {
-	c, err := s.calling()
-	if c == nil || err != nil || c.manages() {
-		return err
+// CheckAdopt refuses to an agent to take what a person has started.
+func (c *Caller) CheckAdopt() error {
+	if c == nil || c.manages() {
+		return nil
 	}
 	return c.denied("to adopt a claude")
 }

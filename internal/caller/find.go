@@ -1,4 +1,13 @@
-package supervisor
+// Package caller knows who calls nbs-worker, and what it may: an agent never gives more than it
+// has. A person, and an agent that a person has spawned with --may-manage, may give what they like.
+//
+//   - Who calls is found by the processes above the command, which an agent cannot choose, and not
+//     by what the command's environment says, which it can.
+//   - A claude that no record names is no person either; what it has is what its command line says.
+//   - What is left behind by an agent is never taken for a person; nothing is given on its word.
+//   - What an agent has is in its sealed record: permission mode, arguments, environment,
+//     configuration, folder, project. Of two that differ the narrower counts.
+package caller
 
 import (
 	"errors"
@@ -13,10 +22,9 @@ import (
 	"nbs-worker/internal/trust"
 )
 
-// calling is the agent, or other claude, from whose shell a command was called. It is found by the processes
-// above the command, which the agent cannot choose, and not by what the command's environment
-// says, which it can.
-type calling struct {
+// Caller is the agent, or other claude, from whose shell a command was called; nil is a person.
+type Caller struct {
+	at      *observe.Observer // the project in which it calls
 	record  agent.Record
 	project string
 
@@ -28,11 +36,17 @@ type calling struct {
 	doubt      error    // why nothing can be given on its word; nil: all is well
 }
 
-// calling finds the calling agent; nil when a person calls.
-func (s *Supervisor) calling() (*calling, error) {
-	s.looked.Do(func() { s.found, s.lookErr = s.findCalling() })
-	return s.found, s.lookErr
+// Find finds who calls; nil for a person.
+func Find(o *observe.Observer) (*Caller, error) {
+	found, err := finder{o}.find()
+	if found != nil {
+		found.at = o
+	}
+	return found, err
 }
+
+// finder looks for the caller.
+type finder struct{ *observe.Observer }
 
 // ancestor is a process above the command, or the command itself.
 type ancestor struct {
@@ -56,41 +70,41 @@ func lineage() (line []ancestor, server ancestor) {
 	return line, ancestor{}
 }
 
-func (s *Supervisor) findCalling() (*calling, error) {
+func (f finder) find() (*Caller, error) {
 	line, server := lineage()
-	found, at, err := s.identified(line)
+	found, at, err := f.identified(line)
 	if err != nil {
 		return nil, err
 	}
-	launcher := slices.IndexFunc(line[1:], func(a ancestor) bool { return s.Launches(a.pid) }) + 1 // the command itself may be to become one
+	launcher := slices.IndexFunc(line[1:], func(a ancestor) bool { return f.Launches(a.pid) }) + 1 // the command itself may be to become one
 	switch {
 	case launcher > 0 && (found == nil || at > launcher):
 		return unrecorded(line, launcher), nil
 	case found == nil:
-		found, err = s.marked(line, server.variable(agent.InvocationVariable))
+		found, err = f.marked(line, server.variable(agent.InvocationVariable))
 	}
 	if err != nil {
 		return nil, err
 	}
 	if found == nil {
-		return s.byHand(line, server), nil
+		return f.byHand(line, server), nil
 	}
 	found.env = proc.EnvironOf(found.record.Process.Identity)
-	found.doubt = s.doubt(found)
+	found.doubt = f.doubt(found)
 	return found, nil
 }
 
 // identified finds the agent whose recorded process is above the command; of several the
 // nearest. at is its place in the line.
-func (s *Supervisor) identified(line []ancestor) (found *calling, at int, err error) {
+func (f finder) identified(line []ancestor) (found *Caller, at int, err error) {
 	at = len(line)
-	err = s.eachRecord(line, func(o *observe.Observer, r *agent.Record) {
+	err = f.eachRecord(line, func(o *observe.Observer, r *agent.Record) {
 		for i := 1; i < at; i++ {
 			pid := line[i].pid
 			isClaude := pid == r.Process.PID && proc.IsAlive(r.Process.Identity)
 			isLauncher := pid == r.Process.Launcher.PID && proc.IsAlive(r.Process.LauncherIdentity())
 			if (isClaude || isLauncher) && o.Marked(r, pid) {
-				found, at = &calling{record: *r, project: o.Store.Project(), identified: true}, i
+				found, at = &Caller{record: *r, project: o.Store.Project(), identified: true}, i
 				return
 			}
 		}
@@ -100,7 +114,7 @@ func (s *Supervisor) identified(line []ancestor) (found *calling, at int, err er
 
 // marked finds the agent whose mark the command, or what is above it, bears: of the present
 // start or an earlier one.
-func (s *Supervisor) marked(line []ancestor, handed string) (found *calling, err error) {
+func (f finder) marked(line []ancestor, handed string) (found *Caller, err error) {
 	named := func(a ancestor, project string, r *agent.Record) bool {
 		mark := agent.Invocation(a.variable(agent.InvocationVariable))
 		if mark == "" || string(mark) == handed {
@@ -110,9 +124,9 @@ func (s *Supervisor) marked(line []ancestor, handed string) (found *calling, err
 		return mark == r.Process.Invocation || r.ExitOf(mark) != nil ||
 			root != "" && r.Handle.Same(agent.Handle(a.variable(agent.HandleVariable))) && observe.SameFolder(root, project)
 	}
-	err = s.eachRecord(line, func(o *observe.Observer, r *agent.Record) {
+	err = f.eachRecord(line, func(o *observe.Observer, r *agent.Record) {
 		if found == nil && slices.ContainsFunc(line, func(a ancestor) bool { return named(a, o.Store.Project(), r) }) {
-			found = &calling{record: *r, project: o.Store.Project()}
+			found = &Caller{record: *r, project: o.Store.Project()}
 		}
 	})
 	return found, err
@@ -120,9 +134,9 @@ func (s *Supervisor) marked(line []ancestor, handed string) (found *calling, err
 
 // unrecorded is an agent that no record names as what it is: its record was removed, or
 // changed by somebody.
-func unrecorded(line []ancestor, launcher int) *calling {
+func unrecorded(line []ancestor, launcher int) *Caller {
 	claude := line[launcher-1]
-	found := &calling{project: claude.variable(agent.RootVariable), doubt: errors.New("no record names its process")}
+	found := &Caller{project: claude.variable(agent.RootVariable), doubt: errors.New("no record names its process")}
 	if handle, err := agent.ParseHandle(claude.variable(agent.HandleVariable)); err == nil {
 		found.record.Handle = handle
 	}
@@ -131,14 +145,14 @@ func unrecorded(line []ancestor, launcher int) *calling {
 
 // eachRecord shows the records in which the caller may be: of this project, and of those in
 // which the processes above work or were started.
-func (s *Supervisor) eachRecord(line []ancestor, look func(o *observe.Observer, r *agent.Record)) error {
+func (f finder) eachRecord(line []ancestor, look func(o *observe.Observer, r *agent.Record)) error {
 	seen := map[string]bool{}
-	for _, root := range append([]string{s.Store.Project()}, rootsOf(line)...) {
+	for _, root := range append([]string{f.Store.Project()}, rootsOf(line)...) {
 		if seen[root] {
 			continue
 		}
 		seen[root] = true
-		if err := s.eachRecordOf(root, look); err != nil {
+		if err := f.eachRecordOf(root, look); err != nil {
 			return err
 		}
 	}
@@ -160,9 +174,9 @@ func rootsOf(line []ancestor) []string {
 	return roots
 }
 
-func (s *Supervisor) eachRecordOf(root string, look func(o *observe.Observer, r *agent.Record)) error {
-	o := s.Observer
-	if root != s.Store.Project() {
+func (f finder) eachRecordOf(root string, look func(o *observe.Observer, r *agent.Record)) error {
+	o := *f.Observer
+	if root != f.Store.Project() {
 		opened, err := store.Open(root)
 		if err != nil {
 			return nil // no project any more, or another user's
@@ -192,15 +206,15 @@ func (s *Supervisor) eachRecordOf(root string, look func(o *observe.Observer, r 
 }
 
 // doubt is why an agent's record, or the folder in which the key is, is not to be believed.
-func (s *Supervisor) doubt(c *calling) error {
+func (f finder) doubt(c *Caller) error {
 	env := c.env
 	if c.record.Process.Adopted == nil {
 		env = proc.EnvironOf(c.record.Process.LauncherIdentity())
 	}
-	if err := s.doubtHome(env); err != nil {
+	if err := f.doubtHome(env); err != nil {
 		return err
 	}
-	keeper := trust.NewKeeper(s.Store.Home())
+	keeper := trust.NewKeeper(f.Store.Home())
 	project, err := store.Open(c.project)
 	if err != nil {
 		return err
@@ -212,14 +226,14 @@ func (s *Supervisor) doubt(c *calling) error {
 
 // doubtHome is why the command's folder for the user's state is not to be believed: who calls
 // may put another one, with a key of its own, in front of its command.
-func (s *Supervisor) doubtHome(env []string) error {
-	if s.Store.Home() == "" {
+func (f finder) doubtHome(env []string) error {
+	if f.Store.Home() == "" {
 		return errors.New("there is no folder for the user's state")
 	}
 	if env == nil {
 		return errors.New("it has ended")
 	}
-	if home, err := trust.HomeOf(env); err != nil || home != s.Store.Home() {
+	if home, err := trust.HomeOf(env); err != nil || home != f.Store.Home() {
 		return errors.New("the command has another folder for the user's state than who called it")
 	}
 	return nil
@@ -227,7 +241,7 @@ func (s *Supervisor) doubtHome(env []string) error {
 
 // mode is the permission mode that the caller has: the narrower one of what is recorded and
 // what it was started with.
-func (c *calling) mode() agent.PermissionMode {
+func (c *Caller) mode() agent.PermissionMode {
 	recorded := c.record.LaunchPermissionMode()
 	cmdline, err := proc.Cmdline(c.record.Process.PID)
 	if err != nil {
@@ -240,13 +254,13 @@ func (c *calling) mode() agent.PermissionMode {
 }
 
 // manages tells whether the caller may give what it does not have itself. A mark alone can be
-// anybody's.
-func (c *calling) manages() bool {
+// anybody'f.
+func (c *Caller) manages() bool {
 	return c.identified && c.doubt == nil && c.record.MayManage && c.record.Process.Adopted == nil
 }
 
 // is tells whether an agent of a project is the caller. One of another project that has the
 // same name is not.
-func (c *calling) is(project string, handle agent.Handle) bool {
+func (c *Caller) is(project string, handle agent.Handle) bool {
 	return c.record.Handle.Same(handle) && observe.SameFolder(c.project, project)
 }

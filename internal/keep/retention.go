@@ -1,4 +1,4 @@
-package supervisor
+package keep
 
 import (
 	"context"
@@ -26,25 +26,25 @@ type Retention struct {
 func (r Retention) LeftDays() float64 { return r.Days - r.AgeDays }
 
 // Retentions looks at the transcripts of all agents and changes nothing.
-func (s *Supervisor) Retentions(context.Context) ([]Retention, error) {
-	handles, err := s.Store.Handles()
+func (k *Keeper) Retentions(context.Context) ([]Retention, error) {
+	handles, err := k.Store.Handles()
 	if err != nil {
 		return nil, err
 	}
 	all := make([]Retention, len(handles))
 	for i, handle := range handles {
 		all[i] = Retention{Handle: handle}
-		all[i].Err = s.retention(&all[i])
+		all[i].Err = k.retention(&all[i])
 	}
 	return all, nil
 }
 
-func (s *Supervisor) retention(out *Retention) error {
-	r, err := s.Store.Load(out.Handle)
+func (k *Keeper) retention(out *Retention) error {
+	r, err := k.Store.Load(out.Handle)
 	if err != nil {
 		return err
 	}
-	config, err := s.ConfigOf(&r)
+	config, err := k.ConfigOf(&r)
 	if err != nil {
 		return err
 	}
@@ -55,8 +55,8 @@ func (s *Supervisor) retention(out *Retention) error {
 		return err
 	}
 	if found {
-		out.Path, out.AgeDays = transcript.Path, s.Now().Sub(transcript.Modified).Hours()/(24*time.Hour).Hours()
+		out.Path, out.AgeDays = transcript.Path, k.Now().Sub(transcript.Modified).Hours()/(24*time.Hour).Hours()
 	}
-	out.Kept, err = s.Store.Archive().Freshness(r.SessionID, out.Path)
+	out.Kept, err = k.Store.Archive().Freshness(r.SessionID, out.Path)
 	return err
 }

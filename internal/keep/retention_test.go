@@ -1,4 +1,4 @@
-package supervisor
+package keep
 
 import (
 	"os"
@@ -59,8 +59,8 @@ func TestRetentions(t *testing.T) {
 			}
 		}
 	}
-	s := &Supervisor{Observer: observe.Observer{Store: opened, Now: func() time.Time { return now }}}
-	all, err := s.Retentions(t.Context())
+	k := &Keeper{Observer: observe.Observer{Store: opened, Now: func() time.Time { return now }}}
+	all, err := k.Retentions(t.Context())
 	if err != nil || len(all) != len(ids) {
 		t.Fatal(all, err)
 	}
