@@ -134,3 +134,9 @@ func (o *Observer) CheckUnrecorded(r *agent.Record) error {
 	}
 	return nil
 }
+
+// HintAside says how to go on without a record that is wrong, and with its conversation.
+func (o *Observer) HintAside(err *agent.Error, r *agent.Record, when string) *agent.Error {
+	return err.Hint("%s, move its record aside: %s", when, o.Store.MoveAside(r.Handle)).
+		Hint("and take the conversation up again: nbs-worker spawn %s --session-id %s", r.Handle, r.SessionID)
+}

@@ -14,6 +14,7 @@ import (
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
+	"nbs-worker/internal/teardown"
 )
 
 const (
@@ -319,7 +320,7 @@ func (s *Supervisor) verify(ctx context.Context, r agent.Record) error {
 		return err
 	}
 	if len(strangers) > 0 {
-		return errors.Join(s.ErrStranger(&r, strangers), s.end(ctx, r))
+		return errors.Join(s.ErrStranger(&r, strangers), teardown.End(ctx, &s.Observer, r))
 	}
 	if len(drift) == 0 {
 		return nil
@@ -329,5 +330,5 @@ func (s *Supervisor) verify(ctx context.Context, r agent.Record) error {
 		words[i] = fmt.Sprintf("%s is %s, recorded is %s", d.Field, agent.Quote(d.Live), agent.Quote(d.Recorded))
 	}
 	mismatch := agent.Errorf(agent.Failed, "what runs is not what was recorded: %s; it was ended", strings.Join(words, "; "))
-	return errors.Join(mismatch, s.end(ctx, r))
+	return errors.Join(mismatch, teardown.End(ctx, &s.Observer, r))
 }

@@ -10,6 +10,7 @@ import (
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/teardown"
 )
 
 // Resume says how an agent is brought back.
@@ -133,9 +134,9 @@ func (s *Supervisor) checkDown(ctx context.Context, record agent.Record, force b
 		return sight, nil
 	case status.State == agent.Unknown && !status.SamePID:
 		untold := agent.Errorf(agent.Conflict, "whether the agent runs cannot be told: %s", status.Detail)
-		return sight, s.hintAside(untold, r, "when it is certain that it does not run")
+		return sight, s.HintAside(untold, r, "when it is certain that it does not run")
 	case force:
-		if err := s.checkSelf(r, sight.Pane); err != nil {
+		if err := teardown.CheckSelf(&s.Observer, r, sight.Pane); err != nil {
 			return sight, err
 		}
 		return sight, s.checkTarget(ctx, r)
@@ -147,12 +148,6 @@ func (s *Supervisor) checkDown(ctx context.Context, record agent.Record, force b
 		runs = runs.Hint("to look at it: nbs-worker attach %s", r.Handle)
 	}
 	return sight, runs.Hint("to end it and start it anew: nbs-worker resume %s --force", r.Handle)
-}
-
-// hintAside says how to go on without a record that is wrong, and with its conversation.
-func (s *Supervisor) hintAside(err *agent.Error, r *agent.Record, when string) *agent.Error {
-	return err.Hint("%s, move its record aside: %s", when, s.Store.MoveAside(r.Handle)).
-		Hint("and take the conversation up again: nbs-worker spawn %s --session-id %s", r.Handle, r.SessionID)
 }
 
 // runsAlready is the refusal to start what runs. That its tmux could not be asked is
@@ -186,7 +181,7 @@ func (s *Supervisor) clear(ctx context.Context, before agent.Record) (agent.Reco
 	if err != nil {
 		return before, err
 	}
-	if err := sparingPane(s.end(ctx, before)); err != nil {
+	if err := teardown.SparingPane(teardown.End(ctx, &s.Observer, before)); err != nil {
 		return before, err
 	}
 	return s.Store.Load(before.Handle)
@@ -248,7 +243,7 @@ func (s *Supervisor) restore(ctx context.Context, before, failed agent.Record, c
 			return nil
 		}
 	}
-	if err := sparingPane(s.end(ctx, failed)); err != nil {
+	if err := teardown.SparingPane(teardown.End(ctx, &s.Observer, failed)); err != nil {
 		return err
 	}
 	_, err := s.Store.Update(ctx, before.Handle, func(r *agent.Record) error {

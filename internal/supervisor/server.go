@@ -56,12 +56,3 @@ func (s *Supervisor) target(ctx context.Context, r *agent.Record) (*tmux.Client,
 	}
 	return client, panes, checkRoom(client)
 }
-
-// paneLeftError is the end of an agent of which only the pane could not be looked after.
-type paneLeftError struct{ err error }
-
-func (e *paneLeftError) Error() string {
-	return fmt.Sprintf("nothing of the agent runs any more, but its tmux pane could not be looked after: %v", e.err)
-}
-
-func (e *paneLeftError) Unwrap() error { return e.err }

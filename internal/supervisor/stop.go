@@ -7,6 +7,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/caller"
 	"nbs-worker/internal/observe"
+	"nbs-worker/internal/teardown"
 )
 
 // Stopped is what a stop or a dismissal led to.
@@ -86,10 +87,10 @@ func (s *Supervisor) stop(ctx context.Context, handle agent.Handle, remove bool)
 	}
 	sight := s.LookAt(ctx, r) // a tmux that does not answer keeps nobody from being ended; end says it then
 	r = sight.Record
-	if err := s.checkSelf(&r, sight.Pane); err != nil {
+	if err := teardown.CheckSelf(&s.Observer, &r, sight.Pane); err != nil {
 		return Stopped{}, err
 	}
-	if err := s.checkEndable(ctx, &r); err != nil {
+	if err := teardown.CheckEndable(ctx, &s.Observer, &r); err != nil {
 		return Stopped{}, err
 	}
 	written, unwritten := s.update(ctx, handle, func(r *agent.Record) error {
@@ -108,7 +109,7 @@ func (s *Supervisor) stop(ctx context.Context, handle agent.Handle, remove bool)
 	}
 	// A launcher on its way finds nothing to launch, or ends at the record that it may not.
 	dropped := s.Store.DropLaunch(handle)
-	if err := s.end(ctx, r); err != nil {
+	if err := teardown.End(ctx, &s.Observer, r); err != nil {
 		return Stopped{}, errors.Join(err, unwritten, dropped)
 	}
 	stopped := Stopped{Record: r, Was: sight.Status}

@@ -1,4 +1,4 @@
-package supervisor
+package teardown
 
 import (
 	"context"
@@ -10,10 +10,10 @@ import (
 
 // checkMarks checks that the processes a record names are of its start, before one of
 // them is signalled. An identity that fits is not enough: a record can be edited, and
-// within one clock tick a pid can become another's. Errors: Conflict.
-func (s *Supervisor) checkMarks(ctx context.Context, r *agent.Record) error {
+// within one clock tick a pid can become another't. Errors: Conflict.
+func (t teardown) checkMarks(ctx context.Context, r *agent.Record) error {
 	for _, id := range []agent.Identity{r.Process.LauncherIdentity(), r.Process.Identity} {
-		if !proc.IsAlive(id) || s.Marked(r, id.PID) {
+		if !proc.IsAlive(id) || t.Marked(r, id.PID) {
 			continue
 		}
 		proc.WaitGone(ctx, id, observe.KillNotice) // one that is just ending has no environment any more
@@ -22,14 +22,14 @@ func (s *Supervisor) checkMarks(ctx context.Context, r *agent.Record) error {
 		}
 		unmarked := agent.Errorf(agent.Conflict, "process %d is recorded as the agent's and %s; it was left alone", id.PID, lacking(r)).
 			Hint("to see what it is: ps -fp %d", id.PID)
-		return s.hintAside(unmarked, r, "when it is not the agent's")
+		return t.HintAside(unmarked, r, "when it is not the agent's")
 	}
-	return s.checkArrival(r)
+	return t.checkArrival(r)
 }
 
 // checkArrival checks that a start of which nobody has come forward yet is not that of the
 // agent from which the record was copied meanwhile. Errors: Conflict.
-func (s *Supervisor) checkArrival(r *agent.Record) error {
+func (t teardown) checkArrival(r *agent.Record) error {
 	if arrived(r) {
 		return nil
 	}
@@ -38,17 +38,17 @@ func (s *Supervisor) checkArrival(r *agent.Record) error {
 		return err
 	}
 	for _, id := range found {
-		if s.OfOriginal(r, id.PID) {
-			return s.errCopied(r, id.PID)
+		if t.OfOriginal(r, id.PID) {
+			return t.errCopied(r, id.PID)
 		}
 	}
 	return nil
 }
 
 // errCopied is the refusal to end what a record knows because it was copied.
-func (s *Supervisor) errCopied(r *agent.Record, pid int) error {
+func (t teardown) errCopied(r *agent.Record, pid int) error {
 	copied := agent.Errorf(agent.Conflict, "process %d is of the same start, and of another agent or project; it was left alone", pid)
-	return s.hintAside(copied, r, "when the record was copied")
+	return t.HintAside(copied, r, "when the record was copied")
 }
 
 // lacking says what a process that is recorded as the agent's does not have.

@@ -1,4 +1,4 @@
-package supervisor
+package teardown
 
 import (
 	"context"
@@ -23,7 +23,7 @@ const clientGrace = 250 * time.Millisecond
 // while its tmux client was at work, which lives on: as long as it does, a session that is
 // not there may still come.
 type arrival struct {
-	*Supervisor
+	teardown
 
 	record   *agent.Record
 	tmux     *tmux.Client
@@ -36,25 +36,25 @@ func arrived(r *agent.Record) bool {
 }
 
 // endArrival ends what comes of a start of which nobody has come forward yet.
-func (s *Supervisor) endArrival(ctx context.Context, r *agent.Record) error {
+func (t teardown) endArrival(ctx context.Context, r *agent.Record) error {
 	if r.Process.Tmux == nil {
 		return nil
 	}
-	client, err := s.Client(r)
+	client, err := t.Client(r)
 	if err != nil {
 		return &paneLeftError{err}
 	}
-	a := &arrival{Supervisor: s, record: r, tmux: client, deadline: time.Now().Add(arrivalGrace)}
+	a := &arrival{teardown: t, record: r, tmux: client, deadline: time.Now().Add(arrivalGrace)}
 	if err := a.endClients(ctx); err != nil {
 		return fmt.Errorf("end the tmux client that asks for its session: %w", err)
 	}
 	if err := a.awaitServer(ctx); err != nil {
 		return &paneLeftError{err}
 	}
-	if err := s.checkArrival(r); err != nil { // it may have come meanwhile
+	if err := t.checkArrival(r); err != nil { // it may have come meanwhile
 		return err
 	}
-	leader, err := s.endPane(ctx, r)
+	leader, err := t.endPane(ctx, r)
 	if err != nil {
 		return &paneLeftError{err}
 	}

@@ -1,4 +1,13 @@
-package supervisor
+// Package teardown ends an agent: claude, its launcher, what their tools left behind, and its pane,
+// and nothing else.
+//
+//   - What it may signal is what a record names, identity for identity, and bears the mark of that
+//     start; a record can be edited, and within one clock tick a pid can become another's.
+//   - All that can be refused is refused before anything is written or signalled.
+//   - A question that was not answered leads to no kill. nil means that all of it was seen to be
+//     gone.
+//   - Panes and windows that a person has opened beside the agent's stay.
+package teardown
 
 import (
 	"context"
@@ -21,19 +30,26 @@ const (
 	leftoverGrace = time.Second
 )
 
-// checkEndable refuses to end what is not this record's, before anything is written or
+// teardown ends agents of one project.
+type teardown struct{ *observe.Observer }
+
+// CheckEndable refuses to end what is not this record's, before anything is written or
 // signalled. Errors: Conflict.
-func (s *Supervisor) checkEndable(ctx context.Context, r *agent.Record) error {
+func CheckEndable(ctx context.Context, o *observe.Observer, r *agent.Record) error {
+	return teardown{o}.checkEndable(ctx, r)
+}
+
+func (t teardown) checkEndable(ctx context.Context, r *agent.Record) error {
 	if r.Process == nil {
-		return s.checkUnidentified(r)
+		return t.checkUnidentified(r)
 	}
 	if r.Process.Adopted != nil { // it bears no mark: the record alone says that it is ours
-		if err := s.Store.CheckSeal(r); err != nil {
+		if err := t.Store.CheckSeal(r); err != nil {
 			return err
 		}
 	}
 	if !elsewhere(r) {
-		return s.checkMarks(ctx, r)
+		return t.checkMarks(ctx, r)
 	}
 	if r.ExitOf(r.Process.Invocation) != nil {
 		return nil // its own launcher saw it end, and nothing of it can be here
@@ -42,37 +58,41 @@ func (s *Supervisor) checkEndable(ctx context.Context, r *agent.Record) error {
 		Hint("run the command where the agent runs")
 }
 
-// end ends what a record names: claude, its launcher, what their tools left behind, and its
-// pane. nil means that all of it was seen to be gone; after a [paneLeftError] all but the
+// End ends what a record names: claude, its launcher, what their tools left behind, and its
+// pane. nil means that all of it was seen to be gone; [SparingPane] tells whether all but the
 // pane was. What a person has opened in the agent's session stays.
-func (s *Supervisor) end(ctx context.Context, r agent.Record) error {
-	if err := s.checkEndable(ctx, &r); err != nil || r.Process == nil || elsewhere(&r) {
+func End(ctx context.Context, o *observe.Observer, r agent.Record) error {
+	return teardown{o}.end(ctx, r)
+}
+
+func (t teardown) end(ctx context.Context, r agent.Record) error {
+	if err := t.checkEndable(ctx, &r); err != nil || r.Process == nil || elsewhere(&r) {
 		return err
 	}
 	if !arrived(&r) {
-		if err := s.endArrival(ctx, &r); err != nil {
+		if err := t.endArrival(ctx, &r); err != nil {
 			return err
 		}
 	}
 	// Descendants are found through their parents, so before these end.
-	leftovers, err := s.descendants(&r)
+	leftovers, err := t.descendants(&r)
 	if err != nil {
 		return err
 	}
 	if err := proc.Stop(ctx, r.Process.Identity, claudeGrace); err != nil {
 		return fmt.Errorf("end claude: %w", err)
 	}
-	if err := s.endLauncher(ctx, &r); err != nil {
+	if err := t.endLauncher(ctx, &r); err != nil {
 		return fmt.Errorf("end the launcher: %w", err)
 	}
-	if err := s.endLeftovers(ctx, &r, leftovers); err != nil {
+	if err := t.endLeftovers(ctx, &r, leftovers); err != nil {
 		return fmt.Errorf("end what claude's tools left behind: %w", err)
 	}
 	var pane error
 	if arrived(&r) {
-		_, pane = s.endPane(ctx, &r)
+		_, pane = t.endPane(ctx, &r)
 	}
-	if err := s.checkGone(&r); err != nil {
+	if err := t.checkGone(&r); err != nil {
 		return err
 	}
 	if pane != nil {
@@ -82,10 +102,10 @@ func (s *Supervisor) end(ctx context.Context, r agent.Record) error {
 }
 
 // endLeftovers ends what a start has left running, and what of that was just being started.
-func (s *Supervisor) endLeftovers(ctx context.Context, r *agent.Record, found []agent.Identity) error {
+func (t teardown) endLeftovers(ctx context.Context, r *agent.Record, found []agent.Identity) error {
 	const rounds = 5 // more than that many generations in a row are not on their way by chance
 	for range rounds {
-		carrying, err := s.carrying(r)
+		carrying, err := t.carrying(r)
 		if err != nil {
 			return err
 		}
@@ -100,10 +120,10 @@ func (s *Supervisor) endLeftovers(ctx context.Context, r *agent.Record, found []
 	return nil // what is there all the same is seen at the end
 }
 
-// sparingPane lets pass what only the pane kept from being complete: a server that does not
+// SparingPane lets pass what only the pane kept from being complete: a server that does not
 // answer is no reason to leave an agent down. Its pane ends by itself with the launcher that
 // led it.
-func sparingPane(err error) error {
+func SparingPane(err error) error {
 	if _, only := errors.AsType[*paneLeftError](err); only {
 		return nil
 	}
@@ -120,8 +140,8 @@ func elsewhere(r *agent.Record) bool {
 // checkUnidentified handles a record of the original tools. Its bare pid may be
 // anybody's by now, so nothing is signalled; a claude that is open on the
 // conversation is reported.
-func (s *Supervisor) checkUnidentified(r *agent.Record) error {
-	strangers, err := s.Strangers(r)
+func (t teardown) checkUnidentified(r *agent.Record) error {
+	strangers, err := t.Strangers(r)
 	if err != nil || len(strangers) == 0 {
 		return err
 	}
@@ -130,7 +150,7 @@ func (s *Supervisor) checkUnidentified(r *agent.Record) error {
 }
 
 // endLauncher waits for the launcher, which ends by itself after claude.
-func (s *Supervisor) endLauncher(ctx context.Context, r *agent.Record) error {
+func (t teardown) endLauncher(ctx context.Context, r *agent.Record) error {
 	h, liveness, err := proc.Open(r.Process.LauncherIdentity())
 	if err != nil || liveness != proc.Alive {
 		return err
@@ -147,7 +167,7 @@ func (s *Supervisor) endLauncher(ctx context.Context, r *agent.Record) error {
 }
 
 // descendants of the agent's claude and launcher that belong to its start.
-func (s *Supervisor) descendants(r *agent.Record) ([]agent.Identity, error) {
+func (t teardown) descendants(r *agent.Record) ([]agent.Identity, error) {
 	var found []agent.Identity
 	for _, parent := range []agent.Identity{r.Process.LauncherIdentity(), r.Process.Identity} {
 		if !proc.IsAlive(parent) {
@@ -159,24 +179,24 @@ func (s *Supervisor) descendants(r *agent.Record) ([]agent.Identity, error) {
 		}
 		found = append(found, ids...)
 	}
-	return s.ownOnly(r, found), nil
+	return t.ownOnly(r, found), nil
 }
 
 // carrying are the processes that this start left behind, wherever they were adopted.
-func (s *Supervisor) carrying(r *agent.Record) ([]agent.Identity, error) {
+func (t teardown) carrying(r *agent.Record) ([]agent.Identity, error) {
 	found, err := proc.Carrying(agent.InvocationVariable, string(r.Process.Invocation))
-	return s.ownOnly(r, found), err
+	return t.ownOnly(r, found), err
 }
 
 // ownOnly drops what only looks like the agent's: other agents that it started, what
 // lives in other tmux sessions, Claude's background daemon, and this command itself.
-func (s *Supervisor) ownOnly(r *agent.Record, ids []agent.Identity) []agent.Identity {
+func (t teardown) ownOnly(r *agent.Record, ids []agent.Identity) []agent.Identity {
 	ancestors := proc.Ancestors()
 	seen := map[int]bool{r.Process.PID: true, r.Process.Launcher.PID: true}
 	return slices.DeleteFunc(ids, func(id agent.Identity) bool {
 		other, carries := proc.Variable(id.PID, agent.InvocationVariable)
-		foreign := carries && other != string(r.Process.Invocation) || s.OfOtherAgent(r, id.PID)
-		drop := foreign || seen[id.PID] || slices.Contains(ancestors, id.PID) || s.InForeignTmux(r, id.PID) || inBackground(r, id.PID)
+		foreign := carries && other != string(r.Process.Invocation) || t.OfOtherAgent(r, id.PID)
+		drop := foreign || seen[id.PID] || slices.Contains(ancestors, id.PID) || t.InForeignTmux(r, id.PID) || inBackground(r, id.PID)
 		seen[id.PID] = true
 		return drop
 	})
@@ -198,11 +218,11 @@ func inBackground(r *agent.Record, pid int) bool {
 
 // endPane ends the pane of a start and returns who led it; nobody when it is not there. Other
 // panes and windows of its session are a person's and stay.
-func (s *Supervisor) endPane(ctx context.Context, r *agent.Record) (leader agent.Identity, err error) {
+func (t teardown) endPane(ctx context.Context, r *agent.Record) (leader agent.Identity, err error) {
 	if r.Process.Tmux == nil || r.Process.Adopted != nil {
 		return leader, nil // an adopted claude's pane is the user's, and ends by itself when it was all that ran there
 	}
-	client, panes, err := s.Panes(ctx, r)
+	client, panes, err := t.Panes(ctx, r)
 	if err != nil {
 		return leader, err
 	}
@@ -226,8 +246,8 @@ func (s *Supervisor) endPane(ctx context.Context, r *agent.Record) (leader agent
 }
 
 // checkGone observes that nothing of the start is left.
-func (s *Supervisor) checkGone(r *agent.Record) error {
-	left, err := s.carrying(r)
+func (t teardown) checkGone(r *agent.Record) error {
+	left, err := t.carrying(r)
 	if err != nil {
 		return err
 	}
@@ -239,20 +259,29 @@ func (s *Supervisor) checkGone(r *agent.Record) error {
 	return nil
 }
 
-// checkSelf refuses to end the agent from inside itself: the command would die with it, half
+// CheckSelf refuses to end the agent from inside itself: the command would die with it, half
 // done.
-func (s *Supervisor) checkSelf(r *agent.Record, pane *tmux.Pane) error {
-	if r.Process == nil || !s.within(r, pane) {
+func CheckSelf(o *observe.Observer, r *agent.Record, pane *tmux.Pane) error {
+	if r.Process == nil || !within(o, r, pane) {
 		return nil
 	}
 	return agent.Errorf(agent.Conflict, "the command runs inside this very agent and would end with it").
 		Hint("run it from another terminal, or let another agent run it")
 }
 
-func (s *Supervisor) within(r *agent.Record, pane *tmux.Pane) bool {
+func within(o *observe.Observer, r *agent.Record, pane *tmux.Pane) bool {
 	if !proc.IsGone(r.Process.Identity) && slices.Contains(proc.Ancestors(), r.Process.PID) {
 		return true
 	}
-	socket, _, _ := strings.Cut(s.Variable("TMUX"), ",")
-	return pane != nil && r.Process.Tmux != nil && socket == r.Process.Tmux.Path && pane.ID == s.Variable("TMUX_PANE")
+	socket, _, _ := strings.Cut(o.Variable("TMUX"), ",")
+	return pane != nil && r.Process.Tmux != nil && socket == r.Process.Tmux.Path && pane.ID == o.Variable("TMUX_PANE")
 }
+
+// paneLeftError is the end of an agent of which only the pane could not be looked after.
+type paneLeftError struct{ err error }
+
+func (e *paneLeftError) Error() string {
+	return fmt.Sprintf("nothing of the agent runs any more, but its tmux pane could not be looked after: %v", e.err)
+}
+
+func (e *paneLeftError) Unwrap() error { return e.err }
