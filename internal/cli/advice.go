@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/triage"
 )
 
@@ -20,7 +20,7 @@ func (s step) String() string {
 }
 
 // nextLines are the lines that say what to do next.
-func (f *factory) nextLines(v supervisor.View) []line {
+func (f *factory) nextLines(v inspect.View) []line {
 	var lines []line
 	for _, s := range advice(v) {
 		lines = append(lines, line{"Next", f.pasteable(s.String())})
@@ -29,7 +29,7 @@ func (f *factory) nextLines(v supervisor.View) []line {
 }
 
 // commandsOf are the commands of an advice. Pasted, they act on the project of this call.
-func (f *factory) commandsOf(v supervisor.View) []string {
+func (f *factory) commandsOf(v inspect.View) []string {
 	const lead = ": "
 	commands := []string{}
 	for _, s := range advice(v) {
@@ -41,10 +41,10 @@ func (f *factory) commandsOf(v supervisor.View) []string {
 }
 
 // advice is what to do next about an agent that is not as it should be, in order.
-func advice(v supervisor.View) []step {
+func advice(v inspect.View) []step {
 	known := triage.Known{
 		Sight: &v.Sight, Strangers: len(v.Strangers) > 0, Drifted: len(v.Drift) > 0,
-		NeedsLogin: v.LastError != nil && v.LastError.Class == supervisor.ClassAuthentication,
+		NeedsLogin: v.LastError != nil && v.LastError.Class == inspect.ClassAuthentication,
 	}
 	var steps []step
 	for _, next := range triage.Steps(known) {
@@ -54,7 +54,7 @@ func advice(v supervisor.View) []step {
 }
 
 // worded is a step for the agent of a view.
-func worded(next triage.Step, v supervisor.View) step {
+func worded(next triage.Step, v inspect.View) step {
 	nbs := func(verb string) string { return fmt.Sprintf("nbs-worker %s %s", verb, v.Record.Handle) }
 	switch next {
 	case triage.Answer:

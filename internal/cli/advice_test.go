@@ -7,32 +7,32 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/observe"
-	"nbs-worker/internal/supervisor"
 )
 
 // What is to be done is said in words with a command that can be pasted; package triage decides it.
 func TestAdvice(t *testing.T) {
 	t.Parallel()
-	auth := &supervisor.LastError{Class: "authentication_failed"}
+	auth := &inspect.LastError{Class: "authentication_failed"}
 	for _, c := range []struct {
-		view  supervisor.View
+		view  inspect.View
 		words string // of the first step
 		want  []string
 	}{
 		{
-			supervisor.View{Sight: observe.Sight{Status: agent.Status{State: agent.Dead, Cause: agent.Crashed}}, LastError: auth},
+			inspect.View{Sight: observe.Sight{Status: agent.Status{State: agent.Dead, Cause: agent.Crashed}}, LastError: auth},
 			"bring it back: nbs-worker resume alpha", []string{"nbs-worker resume alpha", "nbs-worker attach alpha"},
 		},
 		{
-			supervisor.View{Sight: observe.Sight{Status: agent.Status{State: agent.Waiting}, Dialog: screen.DialogAPIKey}},
+			inspect.View{Sight: observe.Sight{Status: agent.Status{State: agent.Waiting}, Dialog: screen.DialogAPIKey}},
 			"it asks whether to use the API key of the environment; answer it there: nbs-worker attach alpha", []string{"nbs-worker attach alpha"},
 		},
 		{
-			supervisor.View{Sight: observe.Sight{Status: agent.Status{State: agent.Idle}}, Strangers: []observe.Stranger{{PID: 7}}},
+			inspect.View{Sight: observe.Sight{Status: agent.Status{State: agent.Idle}}, Strangers: []observe.Stranger{{PID: 7}}},
 			"two claudes fork the conversation: end the other one, pid 7, in its own terminal", []string{},
 		},
-		{supervisor.View{Sight: observe.Sight{Status: agent.Status{State: agent.Idle}}}, "", []string{}},
+		{inspect.View{Sight: observe.Sight{Status: agent.Status{State: agent.Idle}}}, "", []string{}},
 	} {
 		c.view.Record.Handle = "alpha"
 		if diff := cmp.Diff(c.want, (&factory{}).commandsOf(c.view)); diff != "" {

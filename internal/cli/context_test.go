@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/inspect"
 )
 
 // printed is what list prints of the rows.
-func printed(t *testing.T, streams Streams, rows ...supervisor.Row) string {
+func printed(t *testing.T, streams Streams, rows ...inspect.Row) string {
 	t.Helper()
 	var out bytes.Buffer
 	streams.Out, streams.Err = &out, &bytes.Buffer{}

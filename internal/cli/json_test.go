@@ -9,18 +9,18 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store/archive"
-	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/tmux"
 )
 
 // fullView has something in every field.
-func fullView() supervisor.View {
+func fullView() inspect.View {
 	at := time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC)
 	age := 192*time.Second + 300*time.Millisecond
-	return supervisor.View{
+	return inspect.View{
 		Sight: observe.Sight{Pane: &tmux.Pane{}, Dialog: screen.DialogTrust, Record: agent.Record{
 			Spec: agent.Spec{
 				Schema: 1, Handle: "alpha", SessionID: sessionID, Model: "opus", InitialPrompt: "Hello.", ProjectRoot: "/srv",
@@ -43,13 +43,13 @@ func fullView() supervisor.View {
 		Context:   &agent.ContextUse{Tokens: 32_077, Window: 200_000, UsedPercent: 16, Source: agent.SaysStatusLine, At: at},
 		Cost:      &agent.Cost{USD: 0.858, Source: agent.SaysStatusLine},
 		Usage:     &proc.Usage{RSS: 288 << 20, CPUSeconds: 1.5, Processes: 2},
-		Drift:     []supervisor.Drift{{Field: "model", Recorded: "opus", Live: "\x1b[2J"}},
-		LastError: &supervisor.LastError{Class: "rate_limit", At: at, Text: "API Error: 429 \x1b[2J\nState: idle"},
+		Drift:     []observe.Drift{{Field: "model", Recorded: "opus", Live: "\x1b[2J"}},
+		LastError: &inspect.LastError{Class: "rate_limit", At: at, Text: "API Error: 429 \x1b[2J\nState: idle"},
 	}
 }
 
-func rowOf(r agent.Record) supervisor.Row {
-	return supervisor.Row{Handle: r.Handle, Sight: observe.Sight{Record: r, Status: agent.Status{State: agent.Dead, Cause: agent.Crashed}}}
+func rowOf(r agent.Record) inspect.Row {
+	return inspect.Row{Handle: r.Handle, Sight: observe.Sight{Record: r, Status: agent.Status{State: agent.Dead, Cause: agent.Crashed}}}
 }
 
 // What steers a terminal is in the JSON, for programs, and harmless, for eyes.

@@ -2,9 +2,9 @@ package cli
 
 import (
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/keep"
 	"nbs-worker/internal/store/archive"
-	"nbs-worker/internal/supervisor"
 )
 
 // sayRestored says that a transcript was put back; to scripts too.
@@ -33,7 +33,7 @@ func (f *factory) warnUnkept(verb string, handle agent.Handle, err error) {
 }
 
 // keptLine tells whether the conversation outlives Claude's own transcript.
-func keptLine(v supervisor.View) string {
+func keptLine(v inspect.View) string {
 	switch {
 	case v.Unkept != nil:
 		return "not as it should be: " + v.Unkept.Error()

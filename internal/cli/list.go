@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/wire"
 )
 
@@ -69,7 +69,7 @@ func runList(ctx context.Context, f *factory, o *listOptions) error {
 		return failed(err, "list")
 	}
 	if o.usage {
-		supervisor.Measure(rows)
+		inspect.Measure(rows)
 	}
 	outcome := &partial{of: len(rows)}
 	said := map[string]bool{} // one tmux server that is down concerns all of its agents
@@ -93,7 +93,7 @@ func runList(ctx context.Context, f *factory, o *listOptions) error {
 	return nil
 }
 
-func (f *factory) printList(rows []supervisor.Row, o *listOptions, bands agent.Bands) error {
+func (f *factory) printList(rows []inspect.Row, o *listOptions, bands agent.Bands) error {
 	shared := sharedConversations(rows)
 	switch {
 	case f.json:
@@ -109,8 +109,8 @@ func (f *factory) printList(rows []supervisor.Row, o *listOptions, bands agent.B
 	case !f.streams.OutTTY:
 		return f.printTabs(rows, o)
 	}
-	slices.SortStableFunc(rows, func(a, b supervisor.Row) int { return urgency(&a) - urgency(&b) })
-	undesired := slices.ContainsFunc(rows, func(row supervisor.Row) bool { return undesired(&row) })
+	slices.SortStableFunc(rows, func(a, b inspect.Row) int { return urgency(&a) - urgency(&b) })
+	undesired := slices.ContainsFunc(rows, func(row inspect.Row) bool { return undesired(&row) })
 	header := []string{"HANDLE", "STATE", "MODEL", "SINCE", "CONTEXT", "COST"}
 	if undesired {
 		header = append(header, "DESIRED")
@@ -143,7 +143,7 @@ func (f *factory) printList(rows []supervisor.Row, o *listOptions, bands agent.B
 }
 
 // printTabs is the list for scripts.
-func (f *factory) printTabs(rows []supervisor.Row, o *listOptions) error {
+func (f *factory) printTabs(rows []inspect.Row, o *listOptions) error {
 	t := f.newTable()
 	for i := range rows {
 		row, r := &rows[i], &rows[i].Record
@@ -171,7 +171,7 @@ func (f *factory) printTabs(rows []supervisor.Row, o *listOptions) error {
 const notAllowed = "not allowed"
 
 // sharedConversations finds agents that are in one conversation, which forks.
-func sharedConversations(rows []supervisor.Row) map[agent.Handle][]agent.Handle {
+func sharedConversations(rows []inspect.Row) map[agent.Handle][]agent.Handle {
 	by := map[agent.SessionID][]agent.Handle{}
 	for _, row := range rows {
 		if id := row.Record.SessionID; id != "" {
@@ -191,7 +191,7 @@ func sharedConversations(rows []supervisor.Row) map[agent.Handle][]agent.Handle 
 
 // urgency orders a list: what needs a person, what is at work, what waits for work, what was
 // stopped.
-func urgency(row *supervisor.Row) int {
+func urgency(row *inspect.Row) int {
 	switch state := row.Status.State; {
 	case row.Err != nil, row.IsNotAllowed(), state == agent.Waiting, state == agent.TurnFailed, state == agent.Unknown, undesired(row):
 		return 0
@@ -205,18 +205,18 @@ func urgency(row *supervisor.Row) int {
 }
 
 // undesired tells whether an agent is not as it is wanted.
-func undesired(row *supervisor.Row) bool {
+func undesired(row *inspect.Row) bool {
 	return row.Record.Handle != "" && row.Status.Running() != (row.Record.LaunchDesired() == agent.DesiredRunning)
 }
 
-func desiredCell(row *supervisor.Row) cell {
+func desiredCell(row *inspect.Row) cell {
 	if !undesired(row) {
 		return cell{text: "", colour: plain}
 	}
 	return text(string(row.Record.LaunchDesired()))
 }
 
-func stateCell(row *supervisor.Row, shared []agent.Handle) cell {
+func stateCell(row *inspect.Row, shared []agent.Handle) cell {
 	shown := state(row.Status)
 	if row.IsNotAllowed() {
 		shown.text += ", " + notAllowed

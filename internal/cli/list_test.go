@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/inspect"
 )
 
 func TestListInAPipe(t *testing.T) {
@@ -43,7 +43,7 @@ func TestListOnATerminal(t *testing.T) {
 // What needs a person comes first, what was ended last.
 func TestListBeginsWithWhatIsUrgent(t *testing.T) {
 	t.Parallel()
-	of := func(handle agent.Handle, desired agent.Desired, status agent.Status) supervisor.Row {
+	of := func(handle agent.Handle, desired agent.Desired, status agent.Status) inspect.Row {
 		row := rowOf(record(handle))
 		row.Record.Desired, row.Status, row.Record.SessionID = desired, status, agent.NewSessionID()
 		return row

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/wire"
 )
@@ -122,7 +123,7 @@ func runResume(ctx context.Context, f *factory, o *resumeOptions) error {
 }
 
 // takes tells which agents --down and --all are for.
-func (o *resumeOptions) takes(row supervisor.Row) bool {
+func (o *resumeOptions) takes(row inspect.Row) bool {
 	if row.Status.Running() {
 		return o.all && o.force
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/wire"
 )
 
@@ -84,7 +84,7 @@ func runSession(ctx context.Context, f *factory, handles []agent.Handle) error {
 // line is one row of what session prints.
 type line struct{ name, value string }
 
-func (f *factory) printView(v supervisor.View, bands agent.Bands) error {
+func (f *factory) printView(v inspect.View, bands agent.Bands) error {
 	return f.printLines(append(f.viewLines(v, bands), f.nextLines(v)...))
 }
 
@@ -98,7 +98,7 @@ func (f *factory) printLines(lines []line) error {
 	return nil
 }
 
-func (f *factory) viewLines(v supervisor.View, bands agent.Bands) []line {
+func (f *factory) viewLines(v inspect.View, bands agent.Bands) []line {
 	r := v.Record
 	lines := []line{
 		{"Handle", string(r.Handle)},
@@ -170,7 +170,7 @@ var sources = map[string]string{
 	agent.FromProcess: "its process", agent.FromRecord: "its record",
 }
 
-func pidLine(v supervisor.View) string {
+func pidLine(v inspect.View) string {
 	switch {
 	case v.Record.PID == 0:
 		return "none yet"
@@ -184,7 +184,7 @@ func pidLine(v supervisor.View) string {
 	}
 }
 
-func tmuxLine(v supervisor.View) string {
+func tmuxLine(v inspect.View) string {
 	switch {
 	case agent.KindOf(v.Err) == agent.Unfit && v.Err != nil:
 		return v.Record.TmuxSession + ", unknown: its server cannot be reached"
@@ -206,7 +206,7 @@ func uptimeLine(s agent.Status) string {
 	return s.Uptime.Truncate(time.Second).String()
 }
 
-func (f *factory) transcriptLine(v supervisor.View) string {
+func (f *factory) transcriptLine(v inspect.View) string {
 	switch {
 	case v.Transcript != nil:
 		size := agent.Bytes(uint64(v.Transcript.Size)) //nolint:gosec // a size is not negative
@@ -234,7 +234,7 @@ func (f *factory) exitLine(r agent.Record) string {
 }
 
 // errorLine is the error with which the last turn ended.
-func (f *factory) errorLine(last *supervisor.LastError) string {
+func (f *factory) errorLine(last *inspect.LastError) string {
 	text := fmt.Sprintf("%s, %s", f.when(last.At), last.Class)
 	if last.Text != "" {
 		text += ": " + last.Text

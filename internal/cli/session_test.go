@@ -10,13 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/store/archive"
-	"nbs-worker/internal/supervisor"
 )
 
 // shown is what session prints of a view in a pipe, and what it says on stderr.
-func shown(t *testing.T, v supervisor.View) (string, string) {
+func shown(t *testing.T, v inspect.View) (string, string) {
 	t.Helper()
 	var out, said bytes.Buffer
 	f := &factory{streams: Streams{Out: &out, Err: &said}}
@@ -69,7 +69,7 @@ func TestSessionShowsAllThatIsKnown(t *testing.T) {
 
 func TestSessionSaysWhatIsNotKnown(t *testing.T) {
 	t.Parallel()
-	out, _ := shown(t, supervisor.View{Sight: observe.Sight{
+	out, _ := shown(t, inspect.View{Sight: observe.Sight{
 		Record: agent.Record{Spec: agent.Spec{Handle: "alpha", SessionID: sessionID, ProjectRoot: "/srv"}, TmuxSession: "nbs-alpha-live"},
 		Status: agent.Status{State: agent.Dead, Cause: agent.NeverStarted, Source: "record"},
 	}})
@@ -85,7 +85,7 @@ func TestSessionSaysWhatIsNotKnown(t *testing.T) {
 
 func TestSessionOfATranscriptThatIsGone(t *testing.T) {
 	t.Parallel()
-	out, _ := shown(t, supervisor.View{Sight: observe.Sight{Record: agent.Record{Spec: agent.Spec{Handle: "alpha"}, TranscriptSeen: time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC)}}})
+	out, _ := shown(t, inspect.View{Sight: observe.Sight{Record: agent.Record{Spec: agent.Spec{Handle: "alpha"}, TranscriptSeen: time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC)}}})
 	if !strings.Contains(out, "Transcript:      gone; last known 2026-02-20T11:44:07Z\n") {
 		t.Errorf("stdout is\n%s", out)
 	}
@@ -95,7 +95,7 @@ func TestSessionOfATranscriptThatIsGone(t *testing.T) {
 // like a line of ours.
 func TestSessionIsHarmless(t *testing.T) {
 	t.Parallel()
-	out, said := shown(t, supervisor.View{Sight: observe.Sight{
+	out, said := shown(t, inspect.View{Sight: observe.Sight{
 		Record: agent.Record{
 			Spec: agent.Spec{
 				Handle: "alpha", Cwd: "/srv\x1b]0;x\x07",
@@ -131,7 +131,7 @@ func TestSeveralSessionsAreApart(t *testing.T) {
 // Whether a conversation outlives Claude's own transcript is said in each case.
 func TestSessionSaysHowATranscriptIsKept(t *testing.T) {
 	t.Parallel()
-	for want, view := range map[string]supervisor.View{
+	for want, view := range map[string]inspect.View{
 		"Kept:            -\n": {Kept: archive.NotKept},
 		"Kept:            in the archive; Claude's own is gone, and nbs-worker resume puts it back\n": {Kept: archive.OnlyCopy},
 		"Kept:            a copy in the archive, on another disk\n":                                   {Kept: archive.CopyStale},

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/wire"
 )
@@ -54,7 +55,7 @@ func (o *selection) String() string {
 func (o *selection) several() bool { return o.all || o.down || len(o.handles) > 1 }
 
 // resolve finds the handles. wanted picks those of --all.
-func (o *selection) resolve(ctx context.Context, s *supervisor.Supervisor, wanted func(supervisor.Row) bool) ([]agent.Handle, error) {
+func (o *selection) resolve(ctx context.Context, s *supervisor.Supervisor, wanted func(inspect.Row) bool) ([]agent.Handle, error) {
 	if !o.all && !o.down {
 		return o.handles, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/wire"
 )
@@ -37,7 +38,7 @@ An agent stops no colleague that may do more than itself, unless it was spawned 
 		Args:              o.positional,
 		ValidArgsFunction: f.handlesWhere(whoRuns),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			takes := func(row supervisor.Row) bool {
+			takes := func(row inspect.Row) bool {
 				return row.Status.Running() || row.Record.LaunchDesired() == agent.DesiredRunning
 			}
 			return runEnding(cmd.Context(), f, "stop", o, takes, (*supervisor.Supervisor).Stop)
@@ -74,7 +75,7 @@ An agent dismisses no other, unless it was spawned with --may-manage (8).`,
 			end := func(s *supervisor.Supervisor, ctx context.Context, handle agent.Handle) (supervisor.Stopped, error) {
 				return s.Dismiss(ctx, handle, keep)
 			}
-			return runEnding(cmd.Context(), f, "dismiss", o, func(supervisor.Row) bool { return true }, end)
+			return runEnding(cmd.Context(), f, "dismiss", o, func(inspect.Row) bool { return true }, end)
 		},
 	}
 	flags := cmd.Flags()
@@ -91,7 +92,7 @@ type ending func(*supervisor.Supervisor, context.Context, agent.Handle) (supervi
 // endedAs is what became of an agent, by the verb.
 var endedAs = map[string]string{"stop": "stopped", "dismiss": "dismissed"}
 
-func runEnding(ctx context.Context, f *factory, verb string, o *selection, takes func(supervisor.Row) bool, end ending) error {
+func runEnding(ctx context.Context, f *factory, verb string, o *selection, takes func(inspect.Row) bool, end ending) error {
 	s, err := f.supervisor()
 	if err != nil {
 		return failed(err, verb)

@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/inspect"
+	"nbs-worker/internal/wait"
 	"nbs-worker/internal/wire"
 )
 
@@ -61,17 +62,17 @@ fails. The answer is one for all handles, never 7.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&o.until, "for", nil, strings.Join(supervisor.Conditions, ", ")+" or context-below=PERCENT; several with commas")
+	flags.StringArrayVar(&o.until, "for", nil, strings.Join(wait.Conditions, ", ")+" or context-below=PERCENT; several with commas")
 	flags.BoolVar(&o.any, "any", false, "one of the agents is enough")
 	flags.BoolVar(&o.all, "all", false, "all agents of the project that should run")
 	flags.DurationVar(&o.timeout, "timeout", 0, "give up after this time, such as 90s or 10m (default: never)")
 	f.jsonFlag(cmd)
-	completeWith(cmd, "for", cobra.FixedCompletions(append(slices.Clone(supervisor.Conditions), "context-below="), cobra.ShellCompDirectiveNoFileComp))
+	completeWith(cmd, "for", cobra.FixedCompletions(append(slices.Clone(wait.Conditions), "context-below="), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
 func runWait(ctx context.Context, f *factory, o *waitOptions) error {
-	wait, err := o.parse()
+	wanted, err := o.parse()
 	if err != nil {
 		return err
 	}
@@ -83,38 +84,38 @@ func runWait(ctx context.Context, f *factory, o *waitOptions) error {
 	if err != nil {
 		return err
 	}
-	if wait.Handles, err = o.resolve(ctx, s, func(row supervisor.Row) bool { return row.Record.LaunchDesired() == agent.DesiredRunning }); err != nil {
+	if wanted.Handles, err = o.resolve(ctx, s, func(row inspect.Row) bool { return row.Record.LaunchDesired() == agent.DesiredRunning }); err != nil {
 		return err
 	}
-	if len(wait.Handles) == 0 {
+	if len(wanted.Handles) == 0 {
 		return agent.Errorf(agent.NotFound, "no agent of the project should run").Hint("to see the agents: nbs-worker list")
 	}
 	const little = 32 << 20 // bytes; a wait of days is to collect its garbage, when there is some
 	debug.SetMemoryLimit(little)
-	agents, err := s.Wait(ctx, wait)
+	agents, err := wait.For(ctx, &s.Inspector, wanted)
 	return errors.Join(err, f.printWaited(agents, o.several(), bands, s.Now()))
 }
 
 // parse checks what was typed.
-func (o *waitOptions) parse() (supervisor.Wait, error) {
-	wait := supervisor.Wait{Any: o.any, Timeout: o.timeout}
+func (o *waitOptions) parse() (wait.Wanted, error) {
+	wanted := wait.Wanted{Any: o.any, Timeout: o.timeout}
 	switch {
 	case len(o.until) == 0:
-		return wait, agent.Errorf(agent.BadInput, "nothing is waited for").Hint("for example: nbs-worker wait %s --for idle", o)
+		return wanted, agent.Errorf(agent.BadInput, "nothing is waited for").Hint("for example: nbs-worker wait %s --for idle", o)
 	case o.timeout < 0:
-		return wait, agent.Errorf(agent.BadInput, "--timeout %s is negative", o.timeout).Hint("0 waits as long as it takes")
+		return wanted, agent.Errorf(agent.BadInput, "--timeout %s is negative", o.timeout).Hint("0 waits as long as it takes")
 	}
 	for _, text := range strings.Split(strings.Join(o.until, ","), ",") {
-		condition, err := supervisor.ParseCondition(text)
+		condition, err := wait.ParseCondition(text)
 		if err != nil {
-			return wait, err
+			return wanted, err
 		}
-		wait.For = append(wait.For, condition)
+		wanted.For = append(wanted.For, condition)
 	}
-	return wait, nil
+	return wanted, nil
 }
 
-func (f *factory) printWaited(agents []supervisor.Waited, several bool, bands agent.Bands, now time.Time) error {
+func (f *factory) printWaited(agents []wait.Waited, several bool, bands agent.Bands, now time.Time) error {
 	if f.json && agents != nil {
 		out := make([]wire.Waited, len(agents))
 		for i, a := range agents {

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/tmux"
 )
@@ -122,7 +123,7 @@ type examination struct {
 	Options
 	scratch string // a folder that is removed at the end
 	claude  func() saidClaude
-	rows    func() ([]supervisor.Row, error)
+	rows    func() ([]inspect.Row, error)
 	claudes func() ([]runningClaude, error)
 }
 
@@ -215,7 +216,7 @@ func lookOnce(ctx context.Context, s *supervisor.Supervisor, how Options, wanted
 	}
 	d := &examination{Supervisor: s, Options: how, scratch: scratch}
 	d.claude = sync.OnceValue(func() saidClaude { return d.askClaude(ctx) })
-	d.rows = sync.OnceValues(func() ([]supervisor.Row, error) { return d.records(ctx) })
+	d.rows = sync.OnceValues(func() ([]inspect.Row, error) { return d.records(ctx) })
 	d.claudes = sync.OnceValues(d.runningClaudes)
 	checks := checksFor(s, how)
 	results := make([][]Finding, len(checks))
@@ -230,7 +231,7 @@ func lookOnce(ctx context.Context, s *supervisor.Supervisor, how Options, wanted
 }
 
 // records lists the agents; none where there is no project.
-func (d *examination) records(ctx context.Context) ([]supervisor.Row, error) {
+func (d *examination) records(ctx context.Context) ([]inspect.Row, error) {
 	if !d.Store.Exists() {
 		return nil, nil
 	}
@@ -238,15 +239,15 @@ func (d *examination) records(ctx context.Context) ([]supervisor.Row, error) {
 }
 
 // live are the agents whose very process runs.
-func (d *examination) live() []supervisor.Row {
+func (d *examination) live() []inspect.Row {
 	rows, _ := d.rows() // team.records says what is wrong with them
-	return slices.DeleteFunc(slices.Clone(rows), func(row supervisor.Row) bool { return !row.Status.SamePID })
+	return slices.DeleteFunc(slices.Clone(rows), func(row inspect.Row) bool { return !row.Status.SamePID })
 }
 
 // known are the agents whose record can be read.
-func (d *examination) known() []supervisor.Row {
+func (d *examination) known() []inspect.Row {
 	rows, _ := d.rows()
-	return slices.DeleteFunc(slices.Clone(rows), func(row supervisor.Row) bool { return row.Record.Handle == "" })
+	return slices.DeleteFunc(slices.Clone(rows), func(row inspect.Row) bool { return row.Record.Handle == "" })
 }
 
 func (d *examination) carryOut(ctx context.Context, c check) []Finding {

@@ -8,8 +8,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/proc"
-	"nbs-worker/internal/supervisor"
 )
 
 var environmentChecks = []check{
@@ -64,7 +64,7 @@ func (d *examination) missingNames(_ context.Context) []Finding {
 
 // missingFor are the names that an agent had and the caller has not. What runs is the better
 // witness; a dead one has its record.
-func (d *examination) missingFor(row supervisor.Row) []string {
+func (d *examination) missingFor(row inspect.Row) []string {
 	names := row.Record.EnvNames
 	if row.Status.SamePID {
 		names = d.namesOf(row.Record, names)

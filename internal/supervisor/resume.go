@@ -143,7 +143,7 @@ func (s *Supervisor) checkDown(ctx context.Context, record agent.Record, force b
 	}
 	runs := runsAlready(r, status, sight.Err)
 	if sight.Pane == nil && status.SamePID && sight.Err == nil {
-		runs = runs.Hint("%s: go there", s.whereabouts(r))
+		runs = runs.Hint("%s: go there", s.Whereabouts(r))
 	} else {
 		runs = runs.Hint("to look at it: nbs-worker attach %s", r.Handle)
 	}

@@ -14,13 +14,14 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/caller"
+	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/keep"
 	"nbs-worker/internal/observe"
 )
 
 // Supervisor acts on the agents of one project.
 type Supervisor struct {
-	keep.Keeper
+	inspect.Inspector
 
 	ignored sync.Once      // by git, as far as this command knows
 	looked  sync.Once      // for the agent that calls
@@ -29,7 +30,9 @@ type Supervisor struct {
 }
 
 // New is the supervisor of what an observer sees.
-func New(o observe.Observer) *Supervisor { return &Supervisor{Keeper: keep.Keeper{Observer: o}} }
+func New(o observe.Observer) *Supervisor {
+	return &Supervisor{Inspector: inspect.Inspector{Keeper: keep.Keeper{Observer: o}}}
+}
 
 // lockVerb takes the right to change an agent's life, for a verb that will write.
 func (s *Supervisor) lockVerb(ctx context.Context, handle agent.Handle, verb string) (unlock func(), err error) {

@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/store/archive"
-	"nbs-worker/internal/supervisor"
 )
 
 // Session is all that is known of an agent.
@@ -79,7 +79,7 @@ type OtherClaude struct {
 }
 
 // NewSession is a view of an agent. advice are the commands to run next.
-func NewSession(v supervisor.View, advice []string, bands agent.Bands, now time.Time) Session {
+func NewSession(v inspect.View, advice []string, bands agent.Bands, now time.Time) Session {
 	r := &v.Record
 	out := Session{
 		Agent: NewAgent(r.Handle, v.Sight, v.Context, v.Cost, bands, now), Retry: newRetry(v.Status.Retry),

@@ -8,8 +8,10 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/doctor"
 	"nbs-worker/internal/history"
+	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/wait"
 )
 
 // Started is what a start led to.
@@ -189,7 +191,7 @@ type Waited struct {
 }
 
 // NewWaited is an agent that was waited for.
-func NewWaited(w supervisor.Waited, bands agent.Bands, now time.Time) Waited {
+func NewWaited(w wait.Waited, bands agent.Bands, now time.Time) Waited {
 	out := Waited{Handle: w.Handle, Met: w.Met, Context: NewContext(w.Context, bands, now)}
 	out.State, out.Cause = w.Status.Words()
 	return out
@@ -283,7 +285,7 @@ type Reading struct {
 }
 
 // NewScreen is a screen that was read.
-func NewScreen(handle agent.Handle, shot supervisor.Shot) Screen {
+func NewScreen(handle agent.Handle, shot inspect.Shot) Screen {
 	reading := shot.Reading
 	return Screen{
 		Handle: handle, CapturedAt: known(shot.At), Width: shot.Width, Height: shot.Height, Text: shot.Text,

@@ -15,7 +15,6 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
-	"nbs-worker/internal/supervisor"
 )
 
 // Agent is one agent in a list.
@@ -225,7 +224,7 @@ type Drift struct {
 	Live     string `json:"live"`
 }
 
-func newDrift(found []supervisor.Drift) []Drift {
+func newDrift(found []observe.Drift) []Drift {
 	out := make([]Drift, len(found))
 	for i, d := range found {
 		out[i] = Drift(d)

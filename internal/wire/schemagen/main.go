@@ -17,7 +17,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/wait"
 	"nbs-worker/internal/wire"
 )
 
@@ -163,7 +163,7 @@ var states = []reflect.Type{
 
 func words() []any {
 	var all []any
-	for _, word := range append(agent.StateWords(), string(supervisor.Dismissed)) {
+	for _, word := range append(agent.StateWords(), string(wait.Dismissed)) {
 		all = append(all, word)
 	}
 	return all

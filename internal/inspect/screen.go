@@ -1,4 +1,4 @@
-package supervisor
+package inspect
 
 import (
 	"context"
@@ -20,20 +20,20 @@ type Shot struct {
 }
 
 // Screen looks at an agent's terminal. Errors: NotFound when it has none.
-func (s *Supervisor) Screen(ctx context.Context, handle agent.Handle) (Shot, error) {
-	r, err := s.Store.Load(handle)
+func (i *Inspector) Screen(ctx context.Context, handle agent.Handle) (Shot, error) {
+	r, err := i.Store.Load(handle)
 	if err != nil {
 		return Shot{}, err
 	}
-	shown, err := s.Observer.Screen(ctx, &r)
+	shown, err := i.Observer.Screen(ctx, &r)
 	if errors.Is(err, tmux.ErrNoSession) || errors.Is(err, tmux.ErrNoServer) {
-		return Shot{}, agent.Errorf(agent.NotFound, "the agent has no tmux session: %s", s.LookAt(ctx, r).Status.Word()).
+		return Shot{}, agent.Errorf(agent.NotFound, "the agent has no tmux session: %s", i.LookAt(ctx, r).Status.Word()).
 			Hint("nbs-worker session %s", handle)
 	}
 	if err != nil {
 		return Shot{}, err
 	}
-	shot := Shot{At: s.Now().UTC(), Width: shown.Width, Height: shown.Height, Reading: screen.Read(shown.Text)}
+	shot := Shot{At: i.Now().UTC(), Width: shown.Width, Height: shown.Height, Reading: screen.Read(shown.Text)}
 	if shot.Text = strings.TrimRight(shown.Text, "\n"); shot.Text != "" {
 		shot.Text += "\n"
 	}

@@ -1,4 +1,6 @@
-package supervisor
+// Package wait sleeps until agents are as they are waited for. Nothing is asked at intervals: files
+// and processes tell that something happened to an agent, and a look tells what.
+package wait
 
 import (
 	"context"
@@ -11,11 +13,12 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/watch"
 )
 
-// Wait is what is waited for.
-type Wait struct {
+// Wanted is what is waited for.
+type Wanted struct {
 	Handles []agent.Handle
 	For     []Condition   // one of them is enough for an agent
 	Any     bool          // one agent is enough; else all, at the same time
@@ -55,13 +58,13 @@ func (w *Waited) word() string {
 	return word
 }
 
-// Wait returns when the agents are as they are waited for, also after some of them were
+// For returns when the agents are as they are waited for, also after some of them were
 // started anew. Nothing is asked at intervals: files and processes tell. Errors: NotFound
 // at the beginning; Failed when an agent has gone that is waited for to do something;
 // TimedOut; Interrupted.
-func (s *Supervisor) Wait(ctx context.Context, w Wait) ([]Waited, error) {
+func For(ctx context.Context, in *inspect.Inspector, w Wanted) ([]Waited, error) {
 	for _, handle := range w.Handles {
-		if _, err := s.Store.Load(handle); err != nil {
+		if _, err := in.Store.Load(handle); err != nil {
 			return nil, err
 		}
 	}
@@ -70,7 +73,7 @@ func (s *Supervisor) Wait(ctx context.Context, w Wait) ([]Waited, error) {
 		return nil, err
 	}
 	defer changes.Close()
-	waiting := &waiting{Supervisor: s, Wait: w, watch: changes, agents: make([]watched, len(w.Handles))}
+	waiting := &waiting{Inspector: in, Wanted: w, watch: changes, agents: make([]watched, len(w.Handles))}
 	for i, handle := range w.Handles {
 		waiting.agents[i] = watched{Waited: Waited{Handle: handle}, stale: true}
 	}
@@ -84,8 +87,8 @@ func (s *Supervisor) Wait(ctx context.Context, w Wait) ([]Waited, error) {
 
 // waiting is one wait at work.
 type waiting struct {
-	*Supervisor
-	Wait
+	*inspect.Inspector
+	Wanted
 	watch  *watch.Watch
 	agents []watched
 }

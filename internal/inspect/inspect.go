@@ -1,4 +1,9 @@
-package supervisor
+// Package inspect looks at agents for people and programs: one closely, all in a list, the screen
+// of one. What it finds is what package observe finds, and what the transcript says besides.
+//
+// A look takes no verb lock and changes no agent. It keeps the transcript that it has seen, where
+// the record is allowed.
+package inspect
 
 import (
 	"cmp"
@@ -8,10 +13,14 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/keep"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store/archive"
 )
+
+// Inspector looks at the agents of one project.
+type Inspector struct{ keep.Keeper }
 
 // View is an agent as recorded and as observed.
 type View struct {
@@ -23,28 +32,28 @@ type View struct {
 	Context    *agent.ContextUse // nil: unknown
 	Cost       *agent.Cost       // nil: unknown
 	Usage      *proc.Usage       // nil: it does not run
-	Drift      []Drift
+	Drift      []observe.Drift
 	Strangers  []observe.Stranger
 	LastError  *LastError // nil: the last turn went well, or there was none
 }
 
 // Inspect looks at one agent closely.
-func (s *Supervisor) Inspect(ctx context.Context, handle agent.Handle) (View, error) {
-	r, err := s.Store.Load(handle)
+func (i *Inspector) Inspect(ctx context.Context, handle agent.Handle) (View, error) {
+	r, err := i.Store.Load(handle)
 	if err != nil {
 		return View{}, err
 	}
-	view := View{Sight: s.LookAt(ctx, r)}
+	view := View{Sight: i.LookAt(ctx, r)}
 	if agent.KindOf(view.Err) == agent.NotFound {
 		return View{}, view.Err // it was dismissed meanwhile
 	}
 	r = view.Record
 	var strangersErr, transcriptErr error
 	var all sync.WaitGroup // none of these waits for another
-	all.Go(func() { view.Strangers, strangersErr = s.VisibleStrangers(&r) })
+	all.Go(func() { view.Strangers, strangersErr = i.VisibleStrangers(&r) })
 	all.Go(func() {
-		if transcriptErr = s.addTranscript(&view); transcriptErr == nil {
-			view.Kept, view.Unkept = s.Seen(ctx, &r, view.Transcript, view.NotAllowed == nil)
+		if transcriptErr = i.AddTranscript(&view); transcriptErr == nil {
+			view.Kept, view.Unkept = i.Seen(ctx, &r, view.Transcript, view.NotAllowed == nil)
 			view.LastError = lastError(view.Report, view.Transcript)
 		}
 	})
@@ -52,14 +61,15 @@ func (s *Supervisor) Inspect(ctx context.Context, handle agent.Handle) (View, er
 		usage := proc.UsageOf(r.Process.PID)
 		view.Usage = &usage
 		// A process that ends during the comparison has no drift; its end shows next time.
-		view.Drift, _ = s.DriftOf(&r)
+		view.Drift, _ = i.DriftOf(&r)
 	}
 	all.Wait()
 	return view, cmp.Or(transcriptErr, strangersErr)
 }
 
-func (s *Supervisor) addTranscript(view *View) error {
-	config, err := s.ConfigOf(&view.Record)
+// AddTranscript adds what the transcript says to a look: how full the conversation is, its cost.
+func (i *Inspector) AddTranscript(view *View) error {
+	config, err := i.ConfigOf(&view.Record)
 	if err != nil {
 		return err
 	}
@@ -77,12 +87,12 @@ func (s *Supervisor) addTranscript(view *View) error {
 }
 
 // Attach replaces this process by the agent's terminal.
-func (s *Supervisor) Attach(ctx context.Context, handle agent.Handle) error {
-	r, err := s.Store.Load(handle)
+func (i *Inspector) Attach(ctx context.Context, handle agent.Handle) error {
+	r, err := i.Store.Load(handle)
 	if err != nil {
 		return err
 	}
-	sight := s.LookAt(ctx, r)
+	sight := i.LookAt(ctx, r)
 	switch {
 	case sight.Err != nil:
 		return sight.Err
@@ -90,23 +100,15 @@ func (s *Supervisor) Attach(ctx context.Context, handle agent.Handle) error {
 		return agent.Errorf(agent.NotFound, "the agent does not run: %s", sight.Status.Word()).
 			Hint("nbs-worker resume %s", handle)
 	case sight.Pane != nil:
-		client, err := s.Client(&sight.Record)
+		client, err := i.Client(&sight.Record)
 		if err != nil {
 			return err
 		}
 		return client.Attach(sight.Record.Process.Tmux.Path, sight.Pane.ID)
 	case sight.Status.SamePID:
-		return agent.Errorf(agent.Conflict, "%s, and there is nothing to attach to", s.whereabouts(&sight.Record)).
+		return agent.Errorf(agent.Conflict, "%s, and there is nothing to attach to", i.Whereabouts(&sight.Record)).
 			Hint("go to that terminal; or move the agent into tmux, which ends it and starts it anew: nbs-worker resume %s --force", handle)
 	default:
 		return agent.Errorf(agent.Conflict, "the agent is just being started").Hint("nbs-worker session %s", handle)
 	}
-}
-
-// whereabouts says where an agent runs that has no pane of ours.
-func (s *Supervisor) whereabouts(r *agent.Record) string {
-	if terminal := proc.Terminal(r.Process.PID); terminal != "" {
-		return "it runs in the terminal " + terminal
-	}
-	return fmt.Sprintf("it runs as pid %d, without a terminal", r.Process.PID)
 }

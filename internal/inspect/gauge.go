@@ -1,4 +1,4 @@
-package supervisor
+package inspect
 
 import (
 	"nbs-worker/internal/agent"

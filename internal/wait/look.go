@@ -1,4 +1,4 @@
-package supervisor
+package wait
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/proc"
 )
 
@@ -127,7 +128,7 @@ func (w *waiting) torn(r *agent.Record) bool {
 
 // judge observes the agent, as session does.
 func (w *waiting) judge(ctx context.Context, a *watched, r *agent.Record) error {
-	view := View{Sight: w.LookAt(ctx, *r)}
+	view := inspect.View{Sight: w.LookAt(ctx, *r)}
 	if agent.KindOf(view.Err) == agent.NotFound {
 		a.dismiss()
 		return nil
@@ -140,7 +141,7 @@ func (w *waiting) judge(ctx context.Context, a *watched, r *agent.Record) error 
 		return agent.Errorf(agent.Failed, "%s cannot be waited for from here: %s", r.Handle, a.Status.Detail)
 	}
 	if conditions(w.For).ask(untilContextBelow) {
-		if err := w.addTranscript(&view); err != nil {
+		if err := w.AddTranscript(&view); err != nil {
 			return err
 		}
 		a.Context = view.Context
@@ -148,7 +149,7 @@ func (w *waiting) judge(ctx context.Context, a *watched, r *agent.Record) error 
 	a.notLoggedIn = false
 	if conditions(w.For).ask(untilReady) {
 		shown, err := w.Observer.Screen(ctx, r)
-		a.notLoggedIn = err == nil && screen.NotLoggedIn(shown.Text) || view.Report.Failure != nil && view.Report.Failure.Class == ClassAuthentication
+		a.notLoggedIn = err == nil && screen.NotLoggedIn(shown.Text) || view.Report.Failure != nil && view.Report.Failure.Class == inspect.ClassAuthentication
 	}
 	return nil
 }

@@ -1,9 +1,8 @@
-package supervisor
+package observe
 
 import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
-	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 )
 
@@ -17,17 +16,17 @@ type Drift struct {
 // DriftOf compares the record with the live process: what Claude's registry says of
 // it, its command line, and the invocation in its environment. What cannot be read
 // is not compared.
-func (s *Supervisor) DriftOf(r *agent.Record) ([]Drift, error) {
+func (o *Observer) DriftOf(r *agent.Record) ([]Drift, error) {
 	var found []Drift
 	compare := func(field, recorded, live string) {
 		if live != "" && live != recorded {
 			found = append(found, Drift{Field: field, Recorded: recorded, Live: live})
 		}
 	}
-	live, err := s.Registered(r)
+	live, err := o.Registered(r)
 	if err == nil {
 		compare("session_id", string(r.SessionID), string(live.SessionID))
-		compare("cwd", observe.RealPath(r.LaunchCwd()), live.Cwd)
+		compare("cwd", RealPath(r.LaunchCwd()), live.Cwd)
 	}
 	cmdline, err := proc.Cmdline(r.Process.PID)
 	if err != nil {
@@ -44,7 +43,7 @@ func (s *Supervisor) DriftOf(r *agent.Record) ([]Drift, error) {
 		return found, nil // it has no invocation of ours
 	}
 	invocation, _ := proc.Variable(r.Process.PID, agent.InvocationVariable)
-	if invocation == "" && !s.Marked(r, r.Process.PID) {
+	if invocation == "" && !o.Marked(r, r.Process.PID) {
 		invocation = "none"
 	}
 	compare("invocation", string(r.Process.Invocation), invocation)

@@ -1,4 +1,4 @@
-package supervisor
+package inspect
 
 import (
 	"context"
@@ -24,8 +24,8 @@ type Row struct {
 // List looks at all agents of the project with one call to each tmux server that they were
 // started in. One damaged record does not hide the others. One that is dismissed meanwhile is
 // no row.
-func (s *Supervisor) List(ctx context.Context) ([]Row, error) {
-	records, err := s.Store.Records()
+func (i *Inspector) List(ctx context.Context) ([]Row, error) {
+	records, err := i.Store.Records()
 	if err != nil {
 		return nil, err
 	}
@@ -49,12 +49,12 @@ func (s *Supervisor) List(ctx context.Context) ([]Row, error) {
 		}
 		rows = append(rows, row)
 	}
-	sights := s.Look(ctx, looked)
-	for i := range rows {
-		if rows[i].Err == nil {
-			rows[i].Sight, sights = sights[0], sights[1:]
-			gauge := rows[i].Record.GaugeOf(rows[i].Report)
-			rows[i].Context, rows[i].Cost = gauge.Context(), gauge.Cost()
+	sights := i.Look(ctx, looked)
+	for n := range rows {
+		if rows[n].Err == nil {
+			rows[n].Sight, sights = sights[0], sights[1:]
+			gauge := rows[n].Record.GaugeOf(rows[n].Report)
+			rows[n].Context, rows[n].Cost = gauge.Context(), gauge.Cost()
 		}
 	}
 	return withoutDismissed(rows), nil
@@ -63,10 +63,10 @@ func (s *Supervisor) List(ctx context.Context) ([]Row, error) {
 // Measure adds what the processes of live agents use of the machine. To find it takes a good
 // part of a millisecond for each.
 func Measure(rows []Row) {
-	for i := range rows {
-		if rows[i].Status.SamePID {
-			usage := proc.UsageOf(rows[i].Record.Process.PID)
-			rows[i].Usage = &usage
+	for n := range rows {
+		if rows[n].Status.SamePID {
+			usage := proc.UsageOf(rows[n].Record.Process.PID)
+			rows[n].Usage = &usage
 		}
 	}
 }
