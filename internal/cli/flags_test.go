@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/launch"
 	"nbs-worker/internal/supervisor"
 )
 
@@ -80,7 +81,7 @@ func TestSpawnFlags(t *testing.T) {
 		"a -- --add-dir /x --allowedTools Bash;": with(func(s *supervisor.Spawn) { s.ClaudeArgs = []string{"--add-dir", "/x", "--allowedTools", "Bash;"} }),
 	} {
 		got, err := parseSpawn(t, Streams{In: strings.NewReader(" from stdin\n")}, strings.Fields(line)...)
-		if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(supervisor.Start{}, supervisor.Spawn{}), cmpopts.IgnoreFields(supervisor.Start{}, "Progress")); diff != "" || err != nil {
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(launch.Start{}, supervisor.Spawn{}), cmpopts.IgnoreFields(launch.Start{}, "Progress")); diff != "" || err != nil {
 			t.Errorf("spawn %s: %v, -want +got:\n%s", line, err, diff)
 		}
 	}

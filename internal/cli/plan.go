@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/launch"
 	"nbs-worker/internal/wire"
 )
 
 // showPlan shows what a start would run.
-func (f *factory) showPlan(p supervisor.Plan) error {
+func (f *factory) showPlan(p launch.Plan) error {
 	if f.json {
 		return f.printJSON(wire.NewPlan(p))
 	}
@@ -21,7 +21,7 @@ func (f *factory) showPlan(p supervisor.Plan) error {
 
 // printPlan prints on stdout the command as a shell would take it, though none will be
 // between us and claude.
-func (f *factory) printPlan(p supervisor.Plan) error {
+func (f *factory) printPlan(p launch.Plan) error {
 	r := p.Record
 	if p.Restores != nil {
 		f.note("its transcript is gone from Claude's folder and would be put back from %s", p.Restores.Path)

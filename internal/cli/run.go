@@ -63,7 +63,7 @@ func runRun(ctx context.Context, f *factory, handle agent.Handle) (int, error) {
 func runHere(ctx context.Context, f *factory, s *supervisor.Supervisor, handle agent.Handle, ready supervisor.Prepared) (int, error) {
 	f.sayRestored(handle, ready.Restored)
 	f.sayLoss(handle, ready.Loss)
-	return launch(ctx, f, s.Store, handle, ready.Invocation)
+	return lead(ctx, f, s.Store, handle, ready.Invocation)
 }
 
 // runLaunched is the launcher in a pane. It was started in the project root, and
@@ -78,11 +78,11 @@ func runLaunched(ctx context.Context, f *factory, handle agent.Handle, id agent.
 		return 0, err
 	}
 	f.use(opened)
-	return launch(ctx, f, opened, handle, id)
+	return lead(ctx, f, opened, handle, id)
 }
 
-// launch keeps on when the terminal's signals arrive: they are claude's to answer.
-func launch(ctx context.Context, f *factory, opened *store.Store, handle agent.Handle, id agent.Invocation) (int, error) {
+// lead keeps on when the terminal's signals arrive: they are claude's to answer.
+func lead(ctx context.Context, f *factory, opened *store.Store, handle agent.Handle, id agent.Invocation) (int, error) {
 	f.launches.Store(true)
 	debug.SetGCPercent(-1)  // it sleeps, and would be woken every two minutes to collect nothing
 	const enough = 64 << 20 // bytes; should it ever need more, it collects

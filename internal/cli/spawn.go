@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/launch"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/wire"
@@ -225,8 +226,8 @@ func (o *startOptions) bind(cmd *cobra.Command) {
 
 // parse checks what was typed, for the start of an agent, or of several for "". A prompt in a
 // file is for takePrompt.
-func (o *startOptions) parse(f *factory, handle agent.Handle) (supervisor.Start, error) {
-	start := supervisor.Start{Prompt: o.prompt, Wait: o.timeout, Trust: o.trust.given, Progress: f.progress(handle)}
+func (o *startOptions) parse(f *factory, handle agent.Handle) (launch.Start, error) {
+	start := launch.Start{Prompt: o.prompt, Wait: o.timeout, Trust: o.trust.given, Progress: f.progress(handle)}
 	var err error
 	if start.TrustDir, err = o.trust.folder(); err != nil {
 		return start, err
@@ -245,7 +246,7 @@ func (o *startOptions) parse(f *factory, handle agent.Handle) (supervisor.Start,
 	return start, o.trim(&start, o.promptGiven)
 }
 
-func (o *startOptions) trim(start *supervisor.Start, given bool) error {
+func (o *startOptions) trim(start *launch.Start, given bool) error {
 	start.Prompt = strings.TrimSpace(start.Prompt) // claude drops the space around it too
 	if given && start.Prompt == "" {
 		return agent.Errorf(agent.BadInput, "the prompt is blank")
@@ -255,7 +256,7 @@ func (o *startOptions) trim(start *supervisor.Start, given bool) error {
 
 // takePrompt reads the prompt file, if one is given, once it is known that the caller may: an
 // agent must not learn what there is to read.
-func (o *startOptions) takePrompt(f *factory, s *supervisor.Supervisor, start *supervisor.Start) error {
+func (o *startOptions) takePrompt(f *factory, s *supervisor.Supervisor, start *launch.Start) error {
 	if o.promptFile == "" {
 		return nil
 	}
@@ -265,7 +266,7 @@ func (o *startOptions) takePrompt(f *factory, s *supervisor.Supervisor, start *s
 	return o.readPrompt(f, start)
 }
 
-func (o *startOptions) readPrompt(f *factory, start *supervisor.Start) (err error) {
+func (o *startOptions) readPrompt(f *factory, start *launch.Start) (err error) {
 	if start.Prompt, err = f.readPrompt(o.promptFile); err != nil {
 		return err
 	}

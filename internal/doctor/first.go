@@ -7,7 +7,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
-	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/launch"
 )
 
 // The commonest reasons why a first start gets nowhere.
@@ -60,7 +60,7 @@ func (d *examination) trust(_ context.Context) []Finding {
 		if first, err := config.ReadFirstStart(folder, d.Variable); err == nil && !first.Trusted {
 			said[folder] = true
 			all = append(all, found(Warning, fmt.Sprintf("claude does not trust the folder of %s: %s", row.Handle, agent.Quote(folder)), why,
-				"start claude there once by hand, and answer yes: claude", fmt.Sprintf("or accept it for the agent: nbs-worker resume %s --force %s", row.Handle, supervisor.TrustFlag(folder))))
+				"start claude there once by hand, and answer yes: claude", fmt.Sprintf("or accept it for the agent: nbs-worker resume %s --force %s", row.Handle, launch.TrustFlag(folder))))
 		}
 	}
 	if len(d.known()) > 0 {
@@ -71,7 +71,7 @@ func (d *examination) trust(_ context.Context) []Finding {
 		return nil // start.login says what cannot be read
 	}
 	return []Finding{found(Note, "claude does not trust the folder "+agent.Quote(d.Store.Project()), why,
-		"start claude there once by hand, and answer yes: claude", "or accept it for an agent that you start: nbs-worker spawn HANDLE "+supervisor.TrustFlag(d.Store.Project()))}
+		"start claude there once by hand, and answer yes: claude", "or accept it for an agent that you start: nbs-worker spawn HANDLE "+launch.TrustFlag(d.Store.Project()))}
 }
 
 func (d *examination) waiting(_ context.Context) []Finding {

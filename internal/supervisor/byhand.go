@@ -6,6 +6,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/keep"
+	"nbs-worker/internal/launch"
 )
 
 // Prepared is what a launcher in the caller's terminal has to know.
@@ -35,22 +36,22 @@ func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, terminal 
 		return Prepared{}, agent.Errorf(agent.BadInput, "stdin is not a terminal").
 			Hint("to run it in the background: nbs-worker resume %s", handle)
 	}
-	resume := Resume{Start: Start{InPlace: true}}
+	resume := Resume{Start: launch.Start{InPlace: true}}
 	if _, err := s.planResume(r, resume); err != nil {
 		return Prepared{}, err
 	}
 	if r, err = s.clear(ctx, r); err != nil {
 		return Prepared{}, err
 	}
-	plan, restored, err := s.restoredPlan(ctx, "run", func() (Plan, error) { return s.planResume(r, resume) })
+	plan, restored, err := s.starter().Restored(ctx, "run", func() (launch.Plan, error) { return s.planResume(r, resume) })
 	if err != nil {
 		return Prepared{}, err
 	}
-	if r, err = s.claim(ctx, plan); err != nil {
+	if r, err = s.starter().Claim(ctx, plan); err != nil {
 		return Prepared{}, err
 	}
 	ready := Prepared{Invocation: r.Process.Invocation, Restored: restored, Loss: plan.Loss}
-	return ready, errors.Join(s.Store.PutLaunch(r.Handle, s.launchOf(plan, &r)), s.NoteLoss(ctx, &r, plan.Loss))
+	return ready, errors.Join(s.Store.PutLaunch(r.Handle, s.starter().LaunchOf(plan, &r)), s.NoteLoss(ctx, &r, plan.Loss))
 }
 
 // PrepareSpawn readies a new agent to be run as [Supervisor.Prepare] does.
@@ -64,6 +65,6 @@ func (s *Supervisor) PrepareSpawn(ctx context.Context, spawn Spawn) (Prepared, e
 	if err != nil {
 		return Prepared{}, err
 	}
-	ready := Prepared{Invocation: plan.claimed.Process.Invocation, Restored: restored, Loss: plan.Loss}
-	return ready, errors.Join(s.Store.PutLaunch(spawn.Handle, s.launchOf(plan, plan.claimed)), s.NoteLoss(ctx, plan.claimed, plan.Loss))
+	ready := Prepared{Invocation: plan.Claimed.Process.Invocation, Restored: restored, Loss: plan.Loss}
+	return ready, errors.Join(s.Store.PutLaunch(spawn.Handle, s.starter().LaunchOf(plan, plan.Claimed)), s.NoteLoss(ctx, plan.Claimed, plan.Loss))
 }

@@ -5,6 +5,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/caller"
+	"nbs-worker/internal/launch"
 )
 
 // caller finds who calls, once; nil for a person.
@@ -28,12 +29,12 @@ func (s *Supervisor) CheckPerson(what string) error {
 }
 
 // CheckWords is [caller.Caller.CheckWords] of who calls.
-func (s *Supervisor) CheckWords(start Start) error {
-	return s.mayCaller(func(c *caller.Caller) error { return c.CheckWords(start.words()) })
+func (s *Supervisor) CheckWords(start launch.Start) error {
+	return s.mayCaller(func(c *caller.Caller) error { return c.CheckWords(wordsOf(start)) })
 }
 
 func (s *Supervisor) checkResume(r *agent.Record, resume Resume) error {
-	asked := caller.Return{Force: resume.Force, Fresh: resume.Fresh, Cwd: resume.Cwd, SessionID: resume.SessionID, Words: resume.words()}
+	asked := caller.Return{Force: resume.Force, Fresh: resume.Fresh, Cwd: resume.Cwd, SessionID: resume.SessionID, Words: wordsOf(resume.Start)}
 	return s.mayCaller(func(c *caller.Caller) error { return c.CheckResume(&r.Spec, asked) })
 }
 
@@ -57,7 +58,7 @@ func (s *Supervisor) bestowed(spawn Spawn) (Spawn, error) {
 	given, bound, err := c.Bestow(agent.Spec{
 		PermissionMode: spawn.PermissionMode, MayManage: spawn.MayManage, Cwd: spawn.Cwd, Env: spawn.Env, ClaudeArgs: spawn.ClaudeArgs,
 		SessionID: spawn.SessionID, ProjectRoot: s.Store.Project(),
-	}, spawn.words())
+	}, wordsOf(spawn.Start))
 	spawn.PermissionMode, spawn.Cwd, spawn.Env, spawn.ClaudeArgs, spawn.depth = given.PermissionMode, given.Cwd, given.Env, given.ClaudeArgs, given.Depth
 	if bound {
 		spawn.configDir = &given.ConfigDir
@@ -65,6 +66,6 @@ func (s *Supervisor) bestowed(spawn Spawn) (Spawn, error) {
 	return spawn, err
 }
 
-func (s Start) words() caller.Words {
+func wordsOf(s launch.Start) caller.Words {
 	return caller.Words{Prompt: s.Prompt, PromptFile: s.PromptFile, Trust: s.Trust}
 }

@@ -5,15 +5,13 @@ import (
 	"strings"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/launch"
 	"nbs-worker/internal/observe"
 )
 
-// Moved is a working directory that an agent is started in instead of the recorded one.
-type Moved struct{ From, To string }
-
 // relocate gives an agent the folder that is asked for, or the one to which its own has moved
 // with the whole project; nil when it stays where it was.
-func (s *Supervisor) relocate(r *agent.Record, cwd string) *Moved {
+func (s *Supervisor) relocate(r *agent.Record, cwd string) *launch.Moved {
 	from := r.LaunchCwd()
 	if cwd == "" {
 		cwd = s.MovedWithProject(r)
@@ -27,7 +25,7 @@ func (s *Supervisor) relocate(r *agent.Record, cwd string) *Moved {
 		return nil
 	}
 	r.Cwd = cwd
-	return &Moved{From: from, To: cwd}
+	return &launch.Moved{From: from, To: cwd}
 }
 
 // MovedWithProject is where the folder of a record is since its project was moved; "" when

@@ -7,6 +7,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/launch"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
@@ -21,24 +22,24 @@ type Resume struct {
 	Cwd   string       // absolute; "" for the recorded folder, or where that is since the project was moved
 
 	SessionID agent.SessionID // of previous_sessions: go back to it; "" for the present one
-	Start
+	launch.Start
 }
 
 // PlanResume checks all that can be known of a resume and changes nothing.
-func (s *Supervisor) PlanResume(ctx context.Context, handle agent.Handle, resume Resume) (Plan, error) {
+func (s *Supervisor) PlanResume(ctx context.Context, handle agent.Handle, resume Resume) (launch.Plan, error) {
 	r, err := s.Store.Load(handle)
 	if err == nil {
 		err = s.Store.CheckSeal(&r)
 	}
 	if err != nil {
-		return Plan{}, err
+		return launch.Plan{}, err
 	}
 	if err := s.checkResume(&r, resume); err != nil {
-		return Plan{}, err
+		return launch.Plan{}, err
 	}
 	sight, err := s.checkDown(ctx, r, resume.Force)
 	if err != nil {
-		return Plan{}, err
+		return launch.Plan{}, err
 	}
 	return s.planResume(sight.Record, resume)
 }
@@ -69,22 +70,22 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	if err != nil {
 		return Started{}, err
 	}
-	launch := store.Launch{Claude: planned.Program, Env: s.Env, Prompt: planned.prompt}
-	if err := s.Store.CheckWritable(ctx, handle, planned.Record.SessionID, launch); err != nil {
+	written := store.Launch{Claude: planned.Program, Env: s.Env, Prompt: planned.Prompt}
+	if err := s.Store.CheckWritable(ctx, handle, planned.Record.SessionID, written); err != nil {
 		return Started{}, err
 	}
-	held := s.holdSeat(ctx, &sight)
-	defer held.release()
+	held := s.starter().HoldSeat(ctx, &sight)
+	defer held.Release()
 	if before, err = s.clear(ctx, before); err != nil {
 		return Started{}, err
 	}
-	plan, restored, err := s.restoredPlan(ctx, "resume", func() (Plan, error) { return s.planResume(before, resume) })
+	plan, restored, err := s.starter().Restored(ctx, "resume", func() (launch.Plan, error) { return s.planResume(before, resume) })
 	if err != nil {
 		return Started{}, err
 	}
-	plan.inView = held.inView
+	plan.InView = held.InView
 	r, err := s.launch(ctx, interrupt, plan, resume.Wait)
-	if _, runs := errors.AsType[*unnotedError](err); err != nil && !runs {
+	if _, runs := errors.AsType[*launch.UnnotedError](err); err != nil && !runs {
 		return Started{}, errors.Join(err, s.restore(ctx, before, r, err))
 	}
 	started := s.started(ctx, plan, r)
@@ -98,7 +99,7 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	}
 	unwritten := errors.Join(s.NoteLoss(ctx, &r, plan.Loss), s.Note(ctx, "resume", &r, detail))
 	if unwritten != nil && err == nil {
-		err = runsUnnoted(&r, "its entry in the journal", unwritten)
+		err = launch.RunsUnnoted(&r, "its entry in the journal", unwritten)
 	}
 	return started, err
 }
@@ -139,7 +140,7 @@ func (s *Supervisor) checkDown(ctx context.Context, record agent.Record, force b
 		if err := teardown.CheckSelf(&s.Observer, r, sight.Pane); err != nil {
 			return sight, err
 		}
-		return sight, s.checkTarget(ctx, r)
+		return sight, s.starter().CheckTarget(ctx, r)
 	}
 	runs := runsAlready(r, status, sight.Err)
 	if sight.Pane == nil && status.SamePID && sight.Err == nil {
@@ -189,14 +190,14 @@ func (s *Supervisor) clear(ctx context.Context, before agent.Record) (agent.Reco
 
 // planResume makes the record that the resume will write, of where the agent went by itself
 // at last, and plans its start.
-func (s *Supervisor) planResume(r agent.Record, resume Resume) (Plan, error) {
+func (s *Supervisor) planResume(r agent.Record, resume Resume) (launch.Plan, error) {
 	if err := s.Store.CheckSeal(&r); err != nil { // as it is now: it was read again since the first look
-		return Plan{}, err
+		return launch.Plan{}, err
 	}
 	s.follow(&r)
 	if r.Schema == 0 {
 		if err := s.completeLegacy(&r); err != nil {
-			return Plan{}, err
+			return launch.Plan{}, err
 		}
 	}
 	moved := s.relocate(&r, resume.Cwd)
@@ -204,12 +205,12 @@ func (s *Supervisor) planResume(r agent.Record, resume Resume) (Plan, error) {
 		r.Model = *resume.Model
 	}
 	if err := goBack(&r, resume.SessionID, s.Seconds()); err != nil {
-		return Plan{}, err
+		return launch.Plan{}, err
 	}
 	if resume.Fresh {
 		r.Replace(agent.NewSessionID(), s.Seconds(), "fresh")
 	}
-	plan, err := s.plan(r, resume.Start)
+	plan, err := s.starter().Plan(r, resume.Start)
 	plan.Moved = moved
 	return plan, err
 }

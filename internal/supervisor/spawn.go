@@ -10,8 +10,9 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/keep"
-	"nbs-worker/internal/observe"
+	"nbs-worker/internal/launch"
 	"nbs-worker/internal/proc"
+	"nbs-worker/internal/teardown"
 )
 
 // Spawn describes a new agent.
@@ -25,7 +26,7 @@ type Spawn struct {
 	Env            map[string]string
 	ClaudeArgs     []string
 	SessionID      agent.SessionID // an existing conversation to take up; "" mints an id
-	Start
+	launch.Start
 
 	depth     int     // of the agent that calls, and one more
 	configDir *string // of the agent that calls; nil: the caller's
@@ -33,7 +34,7 @@ type Spawn struct {
 
 // Started is what a start led to.
 type Started struct {
-	Plan
+	launch.Plan
 	Record agent.Record
 	Status agent.Status
 	Fresh  bool // a new conversation took the place of another
@@ -45,24 +46,24 @@ type Started struct {
 }
 
 // PlanSpawn checks all that can be known of a spawn and changes nothing.
-func (s *Supervisor) PlanSpawn(spawn Spawn) (Plan, error) {
+func (s *Supervisor) PlanSpawn(spawn Spawn) (launch.Plan, error) {
 	if err := s.Store.CheckFree(spawn.Handle); err != nil {
-		return Plan{}, err
+		return launch.Plan{}, err
 	}
 	spawn, err := s.bestowed(spawn)
 	if err != nil {
-		return Plan{}, err
+		return launch.Plan{}, err
 	}
 	r, err := s.newRecord(spawn)
 	if err != nil {
-		return Plan{}, err
+		return launch.Plan{}, err
 	}
 	if err := r.Validate(); err != nil {
-		return Plan{}, err
+		return launch.Plan{}, err
 	}
 	start := spawn.Start
-	start.minted, start.takesUp = spawn.SessionID == "", spawn.SessionID != ""
-	return s.plan(r, start)
+	start.Minted, start.TakesUp = spawn.SessionID == "", spawn.SessionID != ""
+	return s.starter().Plan(r, start)
 }
 
 // Spawn starts a new agent. Its record, with the session id, is durable before
@@ -88,12 +89,12 @@ func (s *Supervisor) Spawn(ctx context.Context, spawn Spawn) (Started, error) {
 }
 
 // insert writes the record of a new agent, with a start that is about to happen.
-func (s *Supervisor) insert(ctx context.Context, spawn Spawn) (Plan, *keep.Restored, error) {
-	plan, restored, err := s.restoredPlan(ctx, "spawn", func() (Plan, error) { return s.PlanSpawn(spawn) })
+func (s *Supervisor) insert(ctx context.Context, spawn Spawn) (launch.Plan, *keep.Restored, error) {
+	plan, restored, err := s.starter().Restored(ctx, "spawn", func() (launch.Plan, error) { return s.PlanSpawn(spawn) })
 	if err != nil {
 		return plan, nil, err
 	}
-	claimed, err := s.claimed(plan)
+	claimed, err := s.starter().Claimed(plan)
 	if err != nil {
 		return plan, nil, err
 	}
@@ -103,7 +104,7 @@ func (s *Supervisor) insert(ctx context.Context, spawn Spawn) (Plan, *keep.Resto
 	if err := s.mayCaller((*caller.Caller).CheckCrowd); err != nil {
 		return plan, nil, errors.Join(err, s.Store.Remove(ctx, claimed.Handle))
 	}
-	plan.claimed = &claimed
+	plan.Claimed = &claimed
 	if err := s.Note(ctx, "spawn", &claimed, plan.Opening.Conversation()); err != nil {
 		return plan, nil, withRecordKept(err, &claimed, spawn.Handle)
 	}
@@ -119,55 +120,16 @@ func withRecordKept(err error, r *agent.Record, handle agent.Handle) error {
 		Hint("its record is kept: nbs-worker resume %s tries again, nbs-worker dismiss %s removes it", handle, handle)
 }
 
-// launch starts the planned agent, waits for it and checks what runs. The end of
-// interrupt ends the waiting.
-func (s *Supervisor) launch(ctx, interrupt context.Context, p Plan, wait time.Duration) (agent.Record, error) {
-	r, err := s.begin(ctx, p)
-	if err != nil {
-		return r, err
+// launch starts the planned agent, and ends what came of it that must not run.
+func (s *Supervisor) launch(ctx, interrupt context.Context, p launch.Plan, wait time.Duration) (agent.Record, error) {
+	r, err := s.starter().Start(ctx, interrupt, p, wait)
+	if _, wrong := errors.AsType[*launch.WrongError](err); wrong {
+		err = errors.Join(err, teardown.End(ctx, &s.Observer, r))
 	}
-	if r, err = s.await(ctx, interrupt, p, r, wait); err != nil {
-		return r, err
-	}
-	if err := s.verify(ctx, r); err != nil {
-		return r, err
-	}
-	return s.noteStart(ctx, p, r)
+	return r, err
 }
 
-// noteStart completes the record of an agent that runs.
-func (s *Supervisor) noteStart(ctx context.Context, p Plan, r agent.Record) (agent.Record, error) {
-	noted, err := s.Store.Update(ctx, r.Handle, func(r *agent.Record) error {
-		observe.NoteTranscript(r, p.config, s.Seconds())
-		if live, err := s.Registered(r); err == nil {
-			r.ClaudeVersion = live.Version
-		}
-		return nil
-	})
-	observe.Wake(&r) // it takes hold of the registry entry, which is there by now
-	if err != nil {
-		return r, runsUnnoted(&r, "the last update of its record", err)
-	}
-	return noted, nil
-}
-
-// unnotedError is a start that came about, of which not all could be written down.
-type unnotedError struct{ error }
-
-func (e *unnotedError) Unwrap() error { return e.error }
-
-// runsUnnoted says that an agent runs, though something of its start could not be written
-// down. The hints of the cause are for who may repeat the command, which would be refused.
-func runsUnnoted(r *agent.Record, what string, cause error) error {
-	if proc.IsGone(r.Process.Identity) {
-		return cause
-	}
-	return &unnotedError{agent.Errorf(agent.KindOf(cause), "the agent runs, pid %d, but %s failed: %s", r.PID, what, cause.Error()).
-		Hint("it needs no second start; look at it: nbs-worker session %s", r.Handle).
-		Hint("what keeps .nbs from being written: nbs-worker doctor")}
-}
-
-func (s *Supervisor) started(ctx context.Context, p Plan, r agent.Record) Started {
+func (s *Supervisor) started(ctx context.Context, p launch.Plan, r agent.Record) Started {
 	sight := s.LookAt(ctx, r)
 	return Started{
 		Plan: p, Record: r, Status: sight.Status, Old: claude.OlderThanTested(r.ClaudeVersion),
@@ -185,7 +147,7 @@ func (s *Supervisor) newRecord(spawn Spawn) (agent.Record, error) {
 		},
 		Started: now, Created: now, Desired: agent.DesiredRunning,
 	}
-	r.TmuxSession = s.sessionNames(&r)[0]
+	r.TmuxSession = s.starter().SessionName(&r)
 	var err error
 	if spawn.configDir != nil {
 		r.ConfigDir = *spawn.configDir

@@ -16,6 +16,7 @@ import (
 	"nbs-worker/internal/caller"
 	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/keep"
+	"nbs-worker/internal/launch"
 	"nbs-worker/internal/observe"
 )
 
@@ -33,6 +34,8 @@ type Supervisor struct {
 func New(o observe.Observer) *Supervisor {
 	return &Supervisor{Inspector: inspect.Inspector{Keeper: keep.Keeper{Observer: o}}}
 }
+
+func (s *Supervisor) starter() launch.Starter { return launch.Starter{Keeper: &s.Keeper} }
 
 // lockVerb takes the right to change an agent's life, for a verb that will write.
 func (s *Supervisor) lockVerb(ctx context.Context, handle agent.Handle, verb string) (unlock func(), err error) {

@@ -9,6 +9,7 @@ import (
 	"nbs-worker/internal/doctor"
 	"nbs-worker/internal/history"
 	"nbs-worker/internal/inspect"
+	"nbs-worker/internal/launch"
 	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/wait"
@@ -90,7 +91,7 @@ type Plan struct {
 }
 
 // NewPlan is a start that was only planned.
-func NewPlan(p supervisor.Plan) Plan {
+func NewPlan(p launch.Plan) Plan {
 	r := &p.Record
 	out := Plan{
 		Handle: r.Handle, SessionID: r.SessionID, Opened: p.Opening.Word(), Program: p.Program, Args: list(p.Args),

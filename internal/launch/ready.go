@@ -1,4 +1,4 @@
-package supervisor
+package launch
 
 import (
 	"cmp"
@@ -14,7 +14,6 @@ import (
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
-	"nbs-worker/internal/teardown"
 )
 
 const (
@@ -31,7 +30,7 @@ const (
 
 // starting watches one start.
 type starting struct {
-	*Supervisor
+	Starter
 	plan       Plan
 	record     agent.Record
 	wait       time.Duration
@@ -46,8 +45,8 @@ type starting struct {
 // await returns when the agent of a start is ready and has its prompt, or is only
 // running for wait 0. Errors: Held at a dialog, TimedOut, and what claude itself
 // said when it left.
-func (s *Supervisor) await(ctx, interrupt context.Context, p Plan, r agent.Record, wait time.Duration) (agent.Record, error) {
-	w := &starting{Supervisor: s, plan: p, record: r, wait: wait, begun: time.Now()}
+func (s Starter) await(ctx, interrupt context.Context, p Plan, r agent.Record, wait time.Duration) (agent.Record, error) {
+	w := &starting{Starter: s, plan: p, record: r, wait: wait, begun: time.Now()}
 	limit := wait
 	if wait == 0 {
 		limit = startLimit
@@ -157,7 +156,7 @@ func (w *starting) unrecorded() error {
 // prompted tells whether a claude that is ready has its prompt on disk: from then on
 // no kill can lose it. A slash command may open a dialog instead.
 func (w *starting) prompted(ctx context.Context, entry live.Entry) (bool, error) {
-	if w.plan.prompt == "" {
+	if w.plan.Prompt == "" {
 		return true, w.checkLogin(ctx)
 	}
 	transcript, found, err := w.plan.config.Transcript(w.record.SessionID)
@@ -198,7 +197,7 @@ func (w *starting) waitsOn(entry live.Entry) bool {
 
 // left is [left] of a start. A terminal that was closed may have been so by a hook of tmux, at
 // any moment from before the launcher's first step on.
-func (s *Supervisor) left(ctx context.Context, r *agent.Record, exit *agent.Exit) error {
+func (s Starter) left(ctx context.Context, r *agent.Record, exit *agent.Exit) error {
 	if !exit.HungUp {
 		return left(exit)
 	}
@@ -291,7 +290,7 @@ func (w *starting) timedOut() error {
 }
 
 // leftMeanwhile says how a claude ended that was just seen.
-func (s *Supervisor) leftMeanwhile(ctx context.Context, handle agent.Handle) error {
+func (s Starter) leftMeanwhile(ctx context.Context, handle agent.Handle) error {
 	r, err := s.Settled(ctx, handle)
 	if err != nil {
 		return err
@@ -302,9 +301,8 @@ func (s *Supervisor) leftMeanwhile(ctx context.Context, handle agent.Handle) err
 	return agent.Errorf(agent.Failed, "claude and its launcher were killed during the start")
 }
 
-// verify checks that what runs is what was recorded and runs alone, and ends it when
-// it does not.
-func (s *Supervisor) verify(ctx context.Context, r agent.Record) error {
+// verify checks that what runs is what was recorded and runs alone. Errors: [WrongError].
+func (s Starter) verify(ctx context.Context, r agent.Record) error {
 	if r.Process.Tmux != nil && proc.Terminal(r.Process.Launcher.PID) == "" { // its pane was closed: it is leaving
 		proc.WaitGone(ctx, r.Process.Identity, startLimit)
 	}
@@ -320,7 +318,7 @@ func (s *Supervisor) verify(ctx context.Context, r agent.Record) error {
 		return err
 	}
 	if len(strangers) > 0 {
-		return errors.Join(s.ErrStranger(&r, strangers), teardown.End(ctx, &s.Observer, r))
+		return &WrongError{s.ErrStranger(&r, strangers)}
 	}
 	if len(drift) == 0 {
 		return nil
@@ -329,6 +327,5 @@ func (s *Supervisor) verify(ctx context.Context, r agent.Record) error {
 	for i, d := range drift {
 		words[i] = fmt.Sprintf("%s is %s, recorded is %s", d.Field, agent.Quote(d.Live), agent.Quote(d.Recorded))
 	}
-	mismatch := agent.Errorf(agent.Failed, "what runs is not what was recorded: %s; it was ended", strings.Join(words, "; "))
-	return errors.Join(mismatch, teardown.End(ctx, &s.Observer, r))
+	return &WrongError{agent.Errorf(agent.Failed, "what runs is not what was recorded: %s; it was ended", strings.Join(words, "; "))}
 }

@@ -1,4 +1,4 @@
-package supervisor
+package launch
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 )
 
 // endedByHook is [endedByHook] for the server of an agent's start.
-func (s *Supervisor) endedByHook(ctx context.Context, r *agent.Record) error {
+func (s Starter) endedByHook(ctx context.Context, r *agent.Record) error {
 	if r.Process.Tmux == nil {
 		return nil
 	}

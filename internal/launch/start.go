@@ -1,4 +1,4 @@
-package supervisor
+package launch
 
 import (
 	"cmp"
@@ -32,8 +32,8 @@ type Start struct {
 	InPlace  bool              // in the caller's own terminal, without tmux
 	Progress func(what string) // is told what a start waits for that takes long; nil: nobody is
 
-	minted  bool // the session id is new: nobody else can know it, and nothing is written of it
-	takesUp bool // of a spawn: the conversation exists
+	Minted  bool // the session id is new: nobody else can know it, and nothing is written of it
+	TakesUp bool // of a spawn: the conversation exists
 }
 
 // Plan is what a start will do, known before anything is done.
@@ -42,14 +42,14 @@ type Plan struct {
 	Opening  claude.Opening
 	Program  string        // path of claude
 	Args     []string      // claude's arguments
-	claimed  *agent.Record // already written down, of a spawn
-	prompt   string
+	Claimed  *agent.Record // already written down, of a spawn
+	Prompt   string
 	trust    bool
 	trustDir string
 	new      bool // of a spawn
 	takesUp  bool // of a spawn: the conversation exists
 	inPlace  bool // in the caller's own terminal, without tmux
-	inView   bool // in a session that is there, its window becomes the one that is shown
+	InView   bool // in a session that is there, its window becomes the one that is shown
 	config   claude.Config
 
 	transcriptSize int64         // in bytes, before the start
@@ -61,8 +61,11 @@ type Plan struct {
 	Loss     *keep.Loss    // what was cut off the transcript; nil: nothing
 }
 
-// plan checks all that can be known before a start. Nothing is changed.
-func (s *Supervisor) plan(r agent.Record, start Start) (Plan, error) {
+// Moved is a working directory that an agent is started in instead of the recorded one.
+type Moved struct{ From, To string }
+
+// Plan checks all that can be known before a start. Nothing is changed.
+func (s Starter) Plan(r agent.Record, start Start) (Plan, error) {
 	program, err := claude.FindBinary(s.Variable(claude.BinaryVariable))
 	if err != nil {
 		return Plan{}, err
@@ -71,12 +74,12 @@ func (s *Supervisor) plan(r agent.Record, start Start) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	opening, restores, err := s.Opening(&r, config, start.minted)
+	opening, restores, err := s.Opening(&r, config, start.Minted)
 	if err != nil {
 		return Plan{}, err
 	}
 	plan := Plan{
-		Record: r, Opening: opening, Program: program, prompt: start.Prompt, trust: start.Trust, trustDir: start.TrustDir, inPlace: start.InPlace, new: start.minted || start.takesUp, takesUp: start.takesUp,
+		Record: r, Opening: opening, Program: program, Prompt: start.Prompt, trust: start.Trust, trustDir: start.TrustDir, inPlace: start.InPlace, new: start.Minted || start.TakesUp, takesUp: start.TakesUp,
 		config: config, Restores: restores, wait: cmp.Or(start.Wait, startLimit), progress: start.Progress,
 	}
 	if opening == claude.OpenResume && restores == nil {
@@ -92,16 +95,16 @@ func (s *Supervisor) plan(r agent.Record, start Start) (Plan, error) {
 			return Plan{}, s.ErrRewritten(&r, plan.Loss)
 		}
 	}
-	if plan.prompt == "" && opening == claude.OpenNew {
-		plan.prompt = r.InitialPrompt // nothing was ever said: this is the first start
+	if plan.Prompt == "" && opening == claude.OpenNew {
+		plan.Prompt = r.InitialPrompt // nothing was ever said: this is the first start
 	}
-	plan.Args = claude.Args(&r.Spec, opening, plan.prompt, launcher.Settings(s.Program, s.Store))
+	plan.Args = claude.Args(&r.Spec, opening, plan.Prompt, launcher.Settings(s.Program, s.Store))
 	for _, check := range []func(*Plan) error{checkWords, checkFolder, s.checkTrust, s.checkTmux, s.checkRoot} {
 		if err := check(&plan); err != nil {
 			return Plan{}, err
 		}
 	}
-	if start.minted {
+	if start.Minted {
 		return plan, nil
 	}
 	return plan, s.checkStrangers(&plan)
@@ -113,12 +116,12 @@ func checkWords(p *Plan) error {
 	return cmp.Or(
 		claude.CheckExtraArgs(p.Record.ClaudeArgs),
 		claude.CheckEnv(p.Record.Env),
-		claude.CheckPrompt(p.prompt),
+		claude.CheckPrompt(p.Prompt),
 	)
 }
 
 // checkTmux looks for tmux, unless the start is to be without.
-func (s *Supervisor) checkTmux(p *Plan) error {
+func (s Starter) checkTmux(p *Plan) error {
 	if p.inPlace {
 		return nil
 	}
@@ -151,7 +154,7 @@ func checkFolder(p *Plan) error {
 	return missing.Hint("put the folder back, or say where it is now: nbs-worker resume %s --cwd DIR", p.Record.Handle)
 }
 
-func (s *Supervisor) checkRoot(p *Plan) error {
+func (s Starter) checkRoot(p *Plan) error {
 	if !claude.RefusesRoot(&p.Record.Spec, claude.Env(&p.Record.Spec, s.Env, nil), s.UID) {
 		return nil
 	}
@@ -160,7 +163,7 @@ func (s *Supervisor) checkRoot(p *Plan) error {
 		Hint("or, if this machine is a sandbox that may be damaged: export IS_SANDBOX=1")
 }
 
-func (s *Supervisor) checkStrangers(p *Plan) error {
+func (s Starter) checkStrangers(p *Plan) error {
 	strangers, err := s.Strangers(&p.Record)
 	if err != nil {
 		return fmt.Errorf("look for other claudes on the conversation: %w", err)
@@ -170,9 +173,9 @@ func (s *Supervisor) checkStrangers(p *Plan) error {
 
 // begin starts the planned agent in tmux and returns when its launcher was asked to
 // run. The caller holds the verb lock, and no claude of the record lives.
-func (s *Supervisor) begin(ctx context.Context, p Plan) (r agent.Record, err error) {
-	if p.claimed != nil {
-		r = *p.claimed
+func (s Starter) begin(ctx context.Context, p Plan) (r agent.Record, err error) {
+	if p.Claimed != nil {
+		r = *p.Claimed
 	}
 	if p.trust {
 		if err := p.config.Trust(ctx, p.Record.LaunchCwd()); err != nil {
@@ -189,12 +192,12 @@ func (s *Supervisor) begin(ctx context.Context, p Plan) (r agent.Record, err err
 	if err != nil {
 		return r, err // and no older record says anything of a start that could not be
 	}
-	if p.claimed == nil {
-		if r, err = s.claim(ctx, p); err != nil {
+	if p.Claimed == nil {
+		if r, err = s.Claim(ctx, p); err != nil {
 			return agent.Record{}, err
 		}
 	}
-	launch := s.launchOf(p, &r)
+	launch := s.LaunchOf(p, &r)
 	launch.TmuxSocket, launch.OpenFiles = s.SocketFor(before), client.OpenFiles(ctx)
 	if err := s.Store.PutLaunch(r.Handle, launch); err != nil {
 		return r, err
@@ -219,20 +222,20 @@ func (s *Supervisor) begin(ctx context.Context, p Plan) (r agent.Record, err err
 	})
 }
 
-// launchOf is what the launcher of a claimed start is told.
-func (s *Supervisor) launchOf(p Plan, r *agent.Record) store.Launch {
-	return store.Launch{Invocation: r.Process.Invocation, Claude: p.Program, Opening: string(p.Opening), Env: s.Env, Prompt: p.prompt}
+// LaunchOf is what the launcher of a claimed start is told.
+func (s Starter) LaunchOf(p Plan, r *agent.Record) store.Launch {
+	return store.Launch{Invocation: r.Process.Invocation, Claude: p.Program, Opening: string(p.Opening), Env: s.Env, Prompt: p.Prompt}
 }
 
-// claim writes the start down before it happens: whatever dies from here on, the
+// Claim writes the start down before it happens: whatever dies from here on, the
 // record explains what is found.
-func (s *Supervisor) claim(ctx context.Context, p Plan) (claimed agent.Record, err error) {
+func (s Starter) Claim(ctx context.Context, p Plan) (claimed agent.Record, err error) {
 	return s.Store.Update(ctx, p.Record.Handle, func(r *agent.Record) error {
 		if !unchanged(r.Process, p.Record.Process) {
 			return agent.ErrSuperseded
 		}
 		exits := r.Exits // the launcher may have added one since the plan
-		*r, err = s.claimed(p)
+		*r, err = s.Claimed(p)
 		r.Exits = exits
 		return err
 	})
@@ -246,7 +249,7 @@ func unchanged(now, then *agent.Process) bool {
 
 // placeFor is where a start will be, before its server is known: a verb that is killed
 // leaves a record by which the session is found all the same.
-func (s *Supervisor) placeFor(before *agent.Process) (*agent.TmuxPlace, error) {
+func (s Starter) placeFor(before *agent.Process) (*agent.TmuxPlace, error) {
 	client, err := s.Tmux(s.SocketFor(before))
 	if err != nil {
 		return nil, err
@@ -254,8 +257,8 @@ func (s *Supervisor) placeFor(before *agent.Process) (*agent.TmuxPlace, error) {
 	return &agent.TmuxPlace{Socket: s.SocketFor(before), Path: client.Path()}, nil
 }
 
-// claimed is the record of a plan with a start that is about to happen.
-func (s *Supervisor) claimed(p Plan) (agent.Record, error) {
+// Claimed is the record of a plan with a start that is about to happen.
+func (s Starter) Claimed(p Plan) (agent.Record, error) {
 	self, err := proc.Self()
 	if err != nil {
 		return agent.Record{}, err
@@ -278,10 +281,10 @@ func (s *Supervisor) claimed(p Plan) (agent.Record, error) {
 // openPane makes the pane of a start: in the session that was made for the agent, where a
 // person may be at work, or else in a new one. A name that a stranger has is left to him; a
 // dead pane of our own last start is removed.
-func (s *Supervisor) openPane(ctx context.Context, r *agent.Record, p Plan, client *tmux.Client, panes []tmux.Pane) (name string, err error) {
+func (s Starter) openPane(ctx context.Context, r *agent.Record, p Plan, client *tmux.Client, panes []tmux.Pane) (name string, err error) {
 	id := r.Process.Invocation
 	spec := tmux.Spec{
-		Window: string(r.Handle), Owner: s.ProjectHash() + "/" + r.Handle.Key(), Dir: s.Store.Project(), Invocation: id, InView: p.inView,
+		Window: string(r.Handle), Owner: s.ProjectHash() + "/" + r.Handle.Key(), Dir: s.Store.Project(), Invocation: id, InView: p.InView,
 		Command: []string{s.Program, "run", string(r.Handle)},
 		Env: map[string]string{
 			agent.LaunchVariable: string(id),
@@ -328,9 +331,12 @@ func ownSession(panes []tmux.Pane, spec tmux.Spec, before *agent.Process) string
 	return ""
 }
 
+// SessionName is the name that people expect the agent's tmux session to have.
+func (s Starter) SessionName(r *agent.Record) string { return s.sessionNames(r)[0] }
+
 // sessionNames are the names to try: the one that people expect, then one that no
 // other project has.
-func (s *Supervisor) sessionNames(r *agent.Record) []string {
+func (s Starter) sessionNames(r *agent.Record) []string {
 	return []string{
 		"nbs-" + string(r.Handle) + "-live",
 		"nbs-" + string(r.Handle) + "-" + s.ProjectHash() + "-live",

@@ -1,4 +1,4 @@
-package supervisor
+package launch
 
 import (
 	"cmp"
@@ -8,9 +8,9 @@ import (
 	"nbs-worker/internal/keep"
 )
 
-// restoredPlan makes a plan, and puts the transcript back that it needs, all of it: what was
+// Restored makes a plan, and puts the transcript back that it needs, all of it: what was
 // kept last may begin in the middle.
-func (s *Supervisor) restoredPlan(ctx context.Context, verb string, plan func() (Plan, error)) (Plan, *keep.Restored, error) {
+func (s Starter) Restored(ctx context.Context, verb string, plan func() (Plan, error)) (Plan, *keep.Restored, error) {
 	p, err := plan()
 	if err != nil || p.Opening != claude.OpenResume {
 		return p, nil, err

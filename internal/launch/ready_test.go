@@ -1,4 +1,4 @@
-package supervisor
+package launch
 
 import (
 	"errors"
@@ -12,6 +12,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/keep"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/tmux"
 )
@@ -52,10 +53,10 @@ func startingIn(t *testing.T, dir string) *starting {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(observe.Observer{Now: time.Now, Tmux: func(string) (*tmux.Client, error) { return nil, errors.New("no tmux") }})
+	s := Starter{&keep.Keeper{Observer: observe.Observer{Now: time.Now, Tmux: func(string) (*tmux.Client, error) { return nil, errors.New("no tmux") }}}}
 	return &starting{
-		Supervisor: s, record: agent.Record{Spec: agent.Spec{Handle: "alpha", SessionID: agent.NewSessionID()}},
-		plan: Plan{prompt: "hello", config: config, transcriptSize: 1 << 20},
+		Starter: s, record: agent.Record{Spec: agent.Spec{Handle: "alpha", SessionID: agent.NewSessionID()}},
+		plan: Plan{Prompt: "hello", config: config, transcriptSize: 1 << 20},
 	}
 }
 

@@ -1,4 +1,4 @@
-package supervisor
+package launch
 
 import (
 	"os/user"
@@ -12,7 +12,7 @@ import (
 // checkTrust looks at the folder that is to be trusted for the user. Claude trusts all that is
 // in it too, so it is never the home folder or one above, and it is named unless it belongs to
 // the project.
-func (s *Supervisor) checkTrust(p *Plan) error {
+func (s Starter) checkTrust(p *Plan) error {
 	if !p.trust {
 		return nil
 	}
@@ -37,7 +37,7 @@ func (s *Supervisor) checkTrust(p *Plan) error {
 
 // homes are the home folders of the user: as the environment has it, and as the user database
 // does, for the first may be missing or another.
-func (s *Supervisor) homes() []string {
+func (s Starter) homes() []string {
 	homes := []string{"/"}
 	if home := s.Variable("HOME"); filepath.IsAbs(home) {
 		homes = append(homes, home)

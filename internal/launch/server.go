@@ -1,4 +1,4 @@
-package supervisor
+package launch
 
 import (
 	"context"
@@ -29,9 +29,9 @@ func checkRoom(client *tmux.Client) error {
 	return observe.HintMoreFiles(full, pid, files).Hint("or use another server: --tmux-socket NAME")
 }
 
-// checkTarget checks that the tmux server of a start answers in time and has room, before
+// CheckTarget checks that the tmux server of a start answers in time and has room, before
 // the agent is ended that is to be started there.
-func (s *Supervisor) checkTarget(ctx context.Context, r *agent.Record) error {
+func (s Starter) CheckTarget(ctx context.Context, r *agent.Record) error {
 	client, _, err := s.target(ctx, r)
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func (s *Supervisor) checkTarget(ctx context.Context, r *agent.Record) error {
 }
 
 // target returns the tmux server of an agent's next start and its panes.
-func (s *Supervisor) target(ctx context.Context, r *agent.Record) (*tmux.Client, []tmux.Pane, error) {
+func (s Starter) target(ctx context.Context, r *agent.Record) (*tmux.Client, []tmux.Pane, error) {
 	client, err := s.Tmux(s.SocketFor(r.Process))
 	if err != nil {
 		return nil, nil, err

@@ -1,0 +1,76 @@
+// Package launch starts agents: a plan of what will be done, the start itself, and the proof that
+// what runs is ready, is what was recorded, and runs alone.
+//
+//   - All that can be known before a start is checked in the plan, and the plan changes nothing.
+//   - The start is written down before it happens: whatever dies from then on, the record explains
+//     what is found.
+//   - The caller holds the verb lock, and no claude of the record lives.
+//   - It ends nothing: a start that went wrong is told, and the verb ends it.
+package launch
+
+import (
+	"context"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/keep"
+	"nbs-worker/internal/observe"
+	"nbs-worker/internal/proc"
+)
+
+// Starter starts the agents of one project.
+type Starter struct{ *keep.Keeper }
+
+// WrongError is a start of which something runs that must not: it is not what was recorded, or
+// not alone. Whoever asked for it has to end it.
+type WrongError struct{ error }
+
+func (e *WrongError) Unwrap() error { return e.error }
+
+// Start starts the planned agent, waits for it and checks what runs. The end of
+// interrupt ends the waiting.
+func (s Starter) Start(ctx, interrupt context.Context, p Plan, wait time.Duration) (agent.Record, error) {
+	r, err := s.begin(ctx, p)
+	if err != nil {
+		return r, err
+	}
+	if r, err = s.await(ctx, interrupt, p, r, wait); err != nil {
+		return r, err
+	}
+	if err := s.verify(ctx, r); err != nil {
+		return r, err
+	}
+	return s.noteStart(ctx, p, r)
+}
+
+// noteStart completes the record of an agent that runs.
+func (s Starter) noteStart(ctx context.Context, p Plan, r agent.Record) (agent.Record, error) {
+	noted, err := s.Store.Update(ctx, r.Handle, func(r *agent.Record) error {
+		observe.NoteTranscript(r, p.config, s.Seconds())
+		if live, err := s.Registered(r); err == nil {
+			r.ClaudeVersion = live.Version
+		}
+		return nil
+	})
+	observe.Wake(&r) // it takes hold of the registry entry, which is there by now
+	if err != nil {
+		return r, RunsUnnoted(&r, "the last update of its record", err)
+	}
+	return noted, nil
+}
+
+// UnnotedError is a start that came about, of which not all could be written down.
+type UnnotedError struct{ error }
+
+func (e *UnnotedError) Unwrap() error { return e.error }
+
+// RunsUnnoted says that an agent runs, though something of its start could not be written
+// down. The hints of the cause are for who may repeat the command, which would be refused.
+func RunsUnnoted(r *agent.Record, what string, cause error) error {
+	if proc.IsGone(r.Process.Identity) {
+		return cause
+	}
+	return &UnnotedError{agent.Errorf(agent.KindOf(cause), "the agent runs, pid %d, but %s failed: %s", r.PID, what, cause.Error()).
+		Hint("it needs no second start; look at it: nbs-worker session %s", r.Handle).
+		Hint("what keeps .nbs from being written: nbs-worker doctor")}
+}
