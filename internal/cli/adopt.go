@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nbs-worker/internal/adopt"
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/wire"
@@ -102,34 +103,34 @@ func (o *adoptOptions) positional(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func (o *adoptOptions) parse(f *factory) (supervisor.Adopt, error) {
-	adopt := supervisor.Adopt{
+func (o *adoptOptions) parse(f *factory) (adopt.Request, error) {
+	asked := adopt.Request{
 		Handle: agent.Handle(o.handle), PID: o.pid, Session: o.session, ClaudeArgs: o.claudeArgs, ArgsGiven: o.argsGiven,
 	}
 	var err error
 	if o.modelGiven {
 		model, err := f.model(o.model)
 		if err != nil {
-			return adopt, err
+			return asked, err
 		}
-		adopt.Model = &model
+		asked.Model = &model
 	}
 	if o.permissionMode != "" {
-		if adopt.PermissionMode, err = agent.ParsePermissionMode(o.permissionMode); err != nil {
-			return adopt, err
+		if asked.PermissionMode, err = agent.ParsePermissionMode(o.permissionMode); err != nil {
+			return asked, err
 		}
 	}
 	if o.cwd != "" {
-		if adopt.Cwd, err = absolute(o.cwd); err != nil {
-			return adopt, agent.Errorf(agent.NotFound, "working directory: %w", err)
+		if asked.Cwd, err = absolute(o.cwd); err != nil {
+			return asked, agent.Errorf(agent.NotFound, "working directory: %w", err)
 		}
 	}
-	adopt.Env, err = agent.ParseEnv(o.env)
-	return adopt, err
+	asked.Env, err = agent.ParseEnv(o.env)
+	return asked, err
 }
 
 func runAdopt(ctx context.Context, f *factory, o *adoptOptions) error {
-	adopt, err := o.parse(f)
+	asked, err := o.parse(f)
 	if err != nil {
 		return err
 	}
@@ -138,14 +139,14 @@ func runAdopt(ctx context.Context, f *factory, o *adoptOptions) error {
 		return err
 	}
 	if !f.opened.Exists() {
-		if _, err := s.PlanAdopt(ctx, adopt); err != nil {
+		if _, err := s.PlanAdopt(ctx, asked); err != nil {
 			return err // and no project was made for what cannot be adopted
 		}
 		if s, err = f.founder(); err != nil {
 			return err
 		}
 	}
-	adopted, err := s.Adopt(ctx, adopt)
+	adopted, err := s.Adopt(ctx, asked)
 	if err != nil {
 		return err
 	}
@@ -185,7 +186,7 @@ func runAdoptList(ctx context.Context, f *factory) error {
 	if err != nil {
 		return err
 	}
-	sessions, err := s.Unrecorded(ctx)
+	sessions, err := adopt.List(ctx, &s.Observer)
 	if err != nil {
 		return err
 	}

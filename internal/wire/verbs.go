@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"nbs-worker/internal/adopt"
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/doctor"
 	"nbs-worker/internal/history"
@@ -166,7 +167,7 @@ type Unrecorded struct {
 }
 
 // NewUnrecorded is a session that was found.
-func NewUnrecorded(u supervisor.Unrecorded) Unrecorded {
+func NewUnrecorded(u adopt.Unrecorded) Unrecorded {
 	out := Unrecorded{
 		PID: u.PID, SessionID: u.SessionID, State: cmp.Or(u.State, string(agent.Unknown)), Cwd: u.Cwd, Tmux: u.Tmux,
 		Agent: u.Agent, Project: u.Project, OpenIn: list(u.OpenIn), Obstacle: u.Obstacle,

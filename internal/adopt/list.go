@@ -1,4 +1,4 @@
-package supervisor
+package adopt
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 )
 
@@ -23,10 +24,11 @@ type Unrecorded struct {
 	OpenIn    []int  // other processes that have the conversation open
 }
 
-// Unrecorded lists the Claude sessions of this user that no record of the project covers,
+// List is the Claude sessions of this user that no record of the project covers,
 // and those of its agents whose conversation another process has open too.
-func (s *Supervisor) Unrecorded(ctx context.Context) ([]Unrecorded, error) {
-	pids, err := s.Claudes()
+func List(ctx context.Context, o *observe.Observer) ([]Unrecorded, error) {
+	s := search{o}
+	pids, err := Claudes(o)
 	if err != nil {
 		return nil, err
 	}
@@ -60,12 +62,12 @@ func (s *Supervisor) Unrecorded(ctx context.Context) ([]Unrecorded, error) {
 
 // Claudes are the processes of this user that are claudes, by their names or by the registry
 // of the caller's configuration.
-func (s *Supervisor) Claudes() ([]int, error) {
+func Claudes(o *observe.Observer) ([]int, error) {
 	named, err := proc.Find("claude", claude.IsClaude)
 	if err != nil {
 		return nil, err
 	}
-	dir, err := s.CallersConfigDir()
+	dir, err := o.CallersConfigDir()
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +92,7 @@ func (s *Supervisor) Claudes() ([]int, error) {
 // describe says what is known of one of them; there is false for one that has ended, for an
 // entry that was left behind, and for a child that shows its parent's command line until it
 // becomes a program of its own.
-func (s *Supervisor) describe(pid int, all []int) (u Unrecorded, there bool) {
+func (s search) describe(pid int, all []int) (u Unrecorded, there bool) {
 	id, err := proc.Identify(pid)
 	if err != nil {
 		return u, false

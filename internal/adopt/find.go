@@ -1,4 +1,4 @@
-package supervisor
+package adopt
 
 import (
 	"context"
@@ -29,7 +29,7 @@ type handStarted struct {
 
 // find looks at a process and refuses all that cannot be adopted.
 // Errors: NotFound, BadInput, Conflict, Held.
-func (s *Supervisor) find(pid int) (handStarted, error) {
+func (s search) find(pid int) (handStarted, error) {
 	id, err := s.identify(pid)
 	if err != nil {
 		return handStarted{}, err
@@ -60,7 +60,7 @@ func (s *Supervisor) find(pid int) (handStarted, error) {
 }
 
 // identify says who a process is, and of one that is none of this user's claudes why not.
-func (s *Supervisor) identify(pid int) (agent.Identity, error) {
+func (s search) identify(pid int) (agent.Identity, error) {
 	uid, err := proc.Owner(pid)
 	if errors.Is(err, fs.ErrNotExist) {
 		return agent.Identity{}, agent.Errorf(agent.NotFound, "there is no process %d", pid).
@@ -80,7 +80,7 @@ func (s *Supervisor) identify(pid int) (agent.Identity, error) {
 	return id, err
 }
 
-func errOwned(s *Supervisor, pid int, o observe.Owner) error {
+func errOwned(s search, pid int, o observe.Owner) error {
 	if o.Project == s.Store.Project() {
 		return agent.Errorf(agent.Conflict, "process %d is agent %s already", pid, o.Handle).Hint("nbs-worker session %s", o.Handle)
 	}
@@ -126,7 +126,7 @@ func (f *handStarted) checkFolder() error {
 
 // claudeIn finds the one claude of a tmux session, in the server that the call names or in
 // the user's own.
-func (s *Supervisor) claudeIn(ctx context.Context, session string) (int, error) {
+func (s search) claudeIn(ctx context.Context, session string) (int, error) {
 	client, err := s.Tmux(s.SocketFor(nil))
 	if err != nil {
 		return 0, err
@@ -155,7 +155,7 @@ func (s *Supervisor) claudeIn(ctx context.Context, session string) (int, error) 
 
 // claudeBelow finds the claude that a pane's first process is or has started, not those that
 // this claude's own tools run.
-func (s *Supervisor) claudeBelow(leader int, session string) (int, error) {
+func (s search) claudeBelow(leader int, session string) (int, error) {
 	below, err := proc.Descendants(leader)
 	if err != nil {
 		return 0, err
@@ -185,7 +185,7 @@ func (s *Supervisor) claudeBelow(leader int, session string) (int, error) {
 
 // isClaude tells whether a process is a claude: by its name, or because it stands in the
 // registry of the configuration that it uses.
-func (s *Supervisor) isClaude(pid int, cmdline []string) bool {
+func (s search) isClaude(pid int, cmdline []string) bool {
 	if claude.IsClaude(cmdline) {
 		return true
 	}
