@@ -32,16 +32,13 @@ func TestPowerCutLosesNothingThatWasAcknowledged(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	d := newDisk(t)
 	running := d.startWriter("count-up")
-	for cut := range powerCuts {
+	for cut := 0; cut < powerCuts || running.said < powerCuts; cut++ { // a busy machine writes little in a moment
 		running.until(time.Now().Add(time.Duration(random.IntN(30_000)) * time.Microsecond))
 		if lost := d.cut(running, cut); lost != "" {
 			t.Errorf("cut %d: %s", cut, lost)
 		}
 	}
 	t.Logf("%d numbers were written", running.said)
-	if running.said < powerCuts {
-		t.Errorf("only %d numbers were written", running.said)
-	}
 }
 
 // The moment right after a number was said is the one at which a missing sync shows.
