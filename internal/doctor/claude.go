@@ -13,14 +13,6 @@ import (
 	"nbs-worker/internal/launcher"
 )
 
-var claudeChecks = []check{
-	{id: "claude.found", run: (*examination).claudeFound},
-	{id: "claude.version", run: (*examination).claudeVersion},
-	{id: "claude.flags", holds: "claude knows each option that a start uses", run: (*examination).claudeFlags},
-	{id: "claude.root", holds: "claude will not refuse to bypass permissions for being root", run: (*examination).rootWithoutSandbox},
-	{id: "claude.probe", run: (*examination).probe},
-}
-
 // saidClaude is what the claude program says of itself.
 type saidClaude struct {
 	program  string

@@ -14,18 +14,6 @@ import (
 	"nbs-worker/internal/supervisor"
 )
 
-var teamChecks = []check{
-	{id: "team.records", holds: "each record can be read", project: true, volatile: true, run: (*examination).damagedRecords},
-	{id: "team.folders", holds: "the working directory of each agent is there", project: true, volatile: true, run: (*examination).lostFolders},
-	{id: "team.moved", holds: "each record names the conversation that its agent is in", project: true, volatile: true, run: (*examination).moved},
-	{id: "team.drift", holds: "what runs is what was recorded", project: true, volatile: true, run: (*examination).drifted},
-	{id: "team.transcripts", holds: "each conversation that was held is on disk", project: true, volatile: true, run: (*examination).lostTranscripts},
-	{id: "team.keeping", holds: "Claude deletes no transcript of an agent within a week", project: true, volatile: true, run: (*examination).endingTranscripts},
-	{id: "team.twice", holds: "no conversation of an agent is open in two claudes", project: true, volatile: true, run: (*examination).openTwice},
-	{id: "team.unrecorded", holds: "each claude of this project has its record", volatile: true, run: (*examination).unrecordedClaudes},
-	{id: "team.sessions", holds: "each tmux session of this project has its record", volatile: true, run: (*examination).unrecordedSessions},
-}
-
 func (d *examination) damagedRecords(_ context.Context) []Finding {
 	rows, err := d.rows()
 	if err != nil {

@@ -16,13 +16,6 @@ import (
 	"nbs-worker/internal/tmux"
 )
 
-var tmuxChecks = []check{
-	{id: "tmux.version", run: (*examination).tmuxVersion},
-	{id: "tmux.trial", holds: "a session of ours gets its mark and its variables, and is found by its whole name only", volatile: true, run: (*examination).tmuxTrial},
-	{id: "tmux.server", holds: "the tmux servers of the agents answer", volatile: true, run: (*examination).tmuxServers},
-	{id: "tmux.settings", holds: "nothing in the tmux configuration ends or renames sessions", run: (*examination).tmuxSettings},
-}
-
 const installTmux = "apt-get install tmux"
 
 func (d *examination) tmuxVersion(ctx context.Context) []Finding {
