@@ -138,7 +138,8 @@ func (s *Supervisor) checkDown(ctx context.Context, record agent.Record, force b
 		if err := s.checkSelf(r, sight.Pane); err != nil {
 			return sight, err
 		}
-		return sight, s.checkTarget(ctx, r)
+		_, _, err := s.target(ctx, r)
+		return sight, err
 	}
 	runs := runsAlready(r, status, sight.Err)
 	if sight.Pane == nil && status.SamePID && sight.Err == nil {

@@ -29,20 +29,9 @@ func checkRoom(client *tmux.Client) error {
 	return observe.HintMoreFiles(full, pid, files).Hint("or use another server: --tmux-socket NAME")
 }
 
-// checkTarget checks that the tmux server of a start answers in time and has room, before
-// the agent is ended that is to be started there.
-func (s *Supervisor) checkTarget(ctx context.Context, r *agent.Record) error {
-	client, _, err := s.target(ctx, r)
-	if err != nil {
-		return err
-	}
-	if err := client.CheckPace(); err != nil {
-		return observe.Diagnose(client, r.Handle, fmt.Errorf("%w, too long for an end and a start; the agent was left as it is", err))
-	}
-	return nil
-}
-
-// target returns the tmux server of an agent's next start and its panes.
+// target returns the tmux server of an agent's next start and its panes. Where something of the
+// agent may be left that is to be ended before, it is known then that the server answers and has
+// room. Errors: TimedOut, Unfit.
 func (s *Supervisor) target(ctx context.Context, r *agent.Record) (*tmux.Client, []tmux.Pane, error) {
 	client, err := s.Tmux(s.SocketFor(r.Process))
 	if err != nil {

@@ -194,7 +194,7 @@ func (s *Supervisor) begin(ctx context.Context, p Plan) (r agent.Record, err err
 		}
 	}
 	launch := s.launchOf(p, &r)
-	launch.TmuxSocket, launch.OpenFiles = s.SocketFor(before), client.OpenFiles(ctx)
+	launch.TmuxSocket, launch.OpenFiles = s.SocketFor(before), client.OpenFiles()
 	if err := s.Store.PutLaunch(r.Handle, launch); err != nil {
 		return r, err
 	}
