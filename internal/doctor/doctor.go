@@ -1,7 +1,8 @@
 // Package doctor tests what nbs-worker relies on, and says what would go wrong before it does:
-// the real claude and tmux as they are installed and configured, the folders and their disk, the
-// records against what runs, and what was left behind. A check is a function and a line in the
-// list of its file; the files are named after what they look at.
+// the real claude and tmux as they are installed and configured, the folders and their disks, the
+// machine, the records against what runs, and what was left behind. A check is a line in the table
+// of checks.go, and a function in the file that is named after what it looks at. Package trial
+// below it starts what cannot be judged by looking.
 //
 // The rules of a check:
 //
@@ -66,6 +67,11 @@ func found(level Level, what, why string, fix ...string) Finding {
 	return Finding{Level: level, What: what, Why: why, Fix: fix}
 }
 
+// unfit is a dependency that is missing or cannot be used.
+func unfit(what, why string, fix ...string) Finding {
+	return Finding{Level: Failure, What: what, Why: why, Fix: fix, Unfit: true}
+}
+
 // holding is a check that found nothing wrong, and says what it saw.
 func holding(what string) []Finding { return []Finding{{Level: Holds, What: what}} }
 
@@ -125,11 +131,10 @@ func Examine(ctx context.Context, s *supervisor.Supervisor, how Options) (Checku
 	var done []string
 	var failed []error
 	for _, f := range before.Findings {
-		if f.repair == nil {
+		if !f.ByItself() {
 			continue
 		}
-		did, err := f.repair(ctx)
-		if err != nil {
+		if did, err := f.repair(ctx); err != nil {
 			failed = append(failed, err)
 		} else if did != "" {
 			done = append(done, did)

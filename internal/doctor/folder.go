@@ -68,11 +68,11 @@ func (d *examination) configFolders() []string {
 
 func (d *examination) fileLocks(_ context.Context) []Finding {
 	err := d.Store.ProveFlock()
-	holder := "what holds it now: findmnt -T " + agent.ShellWord(d.Store.Folder())
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case errors.Is(err, store.ErrNoLocks):
+	}
+	holder := "what holds it now: findmnt -T " + agent.ShellWord(d.Store.Folder())
+	if errors.Is(err, store.ErrNoLocks) {
 		return []Finding{found(Failure, "in "+d.Store.Folder()+" "+oneLine(err), "two verbs could start one agent at once, and fork its conversation",
 			"keep .nbs on a local disk; "+holder)}
 	}
