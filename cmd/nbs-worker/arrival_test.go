@@ -108,7 +108,7 @@ func TestStopOfAKilledSpawnWhereTmuxIsSlow(t *testing.T) {
 			m := standIn(t)
 			m.ok("spawn", "other")
 			m.killedSpawn("alpha", deaf+"read x <"+m.fifo())
-			fast := m.slowTmux("before", 2)
+			fast := m.slowTmux("before")
 			begun := time.Now()
 			if r := m.nbs("stop", "alpha"); r.code != 0 && r.code != 3 || time.Since(begun) > stuckLimit {
 				t.Errorf("after %s: %s", time.Since(begun), r)

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// A verb that meets with several tmux servers that answer nobody, or with one that answers
-// late each time, waits for all of them together no longer than for one.
+// A verb that meets with tmux servers that answer nobody waits for each of them once; one that
+// answers late each time is waited for at each question.
 
 // stopServer stops the tmux server of an agent and returns its pid and what makes it go on.
 func (m *team) stopServer(handle string) (server int, goOn func()) {
@@ -45,7 +45,7 @@ func TestForcedResumeFromAStoppedServerToAStoppedServer(t *testing.T) {
 	server, second := m.stopServer("beta")
 	r := m.inTime(3, "resume", "alpha", "--force", "--tmux-socket", "aside")
 	for _, words := range []string{
-		"s went by in waiting for it before)",
+		"the tmux server was silent for 2",
 		fmt.Sprintf("its server, pid %d, is stopped", server), fmt.Sprintf("hint: let it go on: kill -CONT %d", server),
 	} {
 		if !strings.Contains(r.stderr, words) {
@@ -111,44 +111,23 @@ func TestAgentsOnThreeStoppedServers(t *testing.T) {
 	m.mustRemember("delta", before["delta"], "--force")
 }
 
-// slowTmux makes each tmux late from now on, by seconds: before it does what it is asked,
-// or after.
-func (m *team) slowTmux(late string, seconds int) (fast func()) {
+// slowTmux makes each tmux late from now on, though not so late that it is taken for silent:
+// before it does what it is asked, or after.
+func (m *team) slowTmux(late string) (fast func()) {
 	m.Helper()
+	const sleep = "sleep 1.5"
 	was := m.env
-	entry := m.beforeTmux(fmt.Sprintf("sleep %d", seconds))
+	entry := m.beforeTmux(sleep)
 	if late == "after" {
 		tmux, err := exec.LookPath("tmux")
 		if err != nil {
 			m.Fatal(err)
 		}
-		path := m.program("tmux", fmt.Sprintf(`%s "$@"; code=$?; sleep %d; exit $code`, tmux, seconds))
+		path := m.program("tmux", fmt.Sprintf(`%s "$@"; code=$?; %s; exit $code`, tmux, sleep))
 		entry = "PATH=" + filepath.Dir(path) + ":" + m.variable("PATH")
 	}
 	m.env = append(slices.Clone(was), entry)
 	return func() { m.env = was }
-}
-
-// With a second for each answer there would be time for the end of an agent and not for
-// its start.
-func TestForcedResumeOnASluggishTmux(t *testing.T) {
-	m := standIn(t)
-	before := m.remembers("alpha")
-	m.ok("spawn", "beta", "--model", "sonnet", "--prompt", "Remember 42.")
-	down := m.waitState("beta", "idle")
-	m.ok("stop", "beta")
-	fast := m.slowTmux("before", 1)
-	r := m.inTime(3, "resume", "alpha", "--force")
-	if !strings.Contains(r.stderr, "tmux took 1") || !strings.Contains(r.stderr, "too long for an end and a start; the agent was left as it is") {
-		t.Error(r)
-	}
-	m.inTime(0, "resume", "beta")
-	fast()
-	if s := m.session("alpha"); !s.Running || s.RecordedPID != before.RecordedPID {
-		t.Errorf("before %+v\nafter %+v", before, s)
-	}
-	m.mustRemember("alpha", before, "--force")
-	m.mustRemember("beta", down, "--force")
 }
 
 func TestVerbsOnASlowTmux(t *testing.T) {
@@ -162,18 +141,21 @@ func TestVerbsOnASlowTmux(t *testing.T) {
 				before[handle] = m.waitState(handle, "idle")
 			}
 			m.ok(append([]string{"stop"}, down...)...)
-			fast := m.slowTmux(late, 2)
+			fast := m.slowTmux(late)
 			m.onSlowTmux()
 			fast()
-			if !dead(before["gamma"].RecordedPID) || !dead(before["delta"].RecordedPID) {
-				t.Error("gamma or delta was not ended")
-			}
-			for _, handle := range []string{"alpha", "beta"} {
-				if s := m.session(handle); !s.Running || s.RecordedPID != before[handle].RecordedPID {
-					t.Errorf("%s: before %+v\nafter %+v", handle, before[handle], s)
+			for _, handle := range []string{"beta", "gamma", "delta"} {
+				if !dead(before[handle].RecordedPID) {
+					t.Errorf("%s was not ended", handle)
 				}
 			}
-			for _, handle := range []string{"gamma", "fallen", "halted"} {
+			if s := m.session("alpha"); !s.Running || s.RecordedPID != before["alpha"].RecordedPID {
+				t.Errorf("before %+v\nafter %+v", before["alpha"], s)
+			}
+			for _, handle := range []string{"beta", "fallen"} {
+				m.mustRemember(handle, before[handle], "--force")
+			}
+			for _, handle := range []string{"gamma", "halted"} {
 				m.mustRemember(handle, before[handle])
 			}
 			m.mustAnswer("epsilon", "OK, I will remember 42.")
@@ -184,7 +166,8 @@ func TestVerbsOnASlowTmux(t *testing.T) {
 	}
 }
 
-// onSlowTmux runs all verbs, as [team.stuckServer] does. What takes few answers is done.
+// onSlowTmux runs all verbs, as [team.stuckServer] does. What takes few answers is done in time,
+// and what takes many is done too.
 func (m *team) onSlowTmux() {
 	m.Helper()
 	m.allInTime([]attempt{
@@ -198,11 +181,9 @@ func (m *team) onSlowTmux() {
 		{"stop", []string{"halted"}, 0, ""},
 		{"dismiss", []string{"gone"}, 0, ""},
 	}, "")
-	m.allInTime([]attempt{
-		{"resume", []string{"beta", "--force"}, 3, "too long for an end and a start; the agent was left as it is: its server, pid "},
-		{"resume", []string{"fallen"}, 3, "is busy or hangs"},
-	}, "--tmux-socket rescue")
-	m.allInTime([]attempt{{"spawn", []string{"epsilon", "--prompt", "Remember 42."}, 0, ""}}, "")
+	m.ok("resume", "beta", "--force")
+	m.ok("resume", "fallen")
+	m.ok("spawn", "epsilon", "--prompt", "Remember 42.")
 }
 
 // What is in the place of tmux and prints for ever is said to be no tmux.

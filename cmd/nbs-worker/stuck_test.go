@@ -187,9 +187,6 @@ func TestListOfAgentsOnTwoStoppedServers(t *testing.T) {
 	if took := time.Since(begun); r.code != 3 || took > stuckLimit || !strings.Contains(r.stderr, words[0]) || !strings.Contains(r.stderr, words[1]) {
 		t.Errorf("after %s: %s", took, r)
 	}
-	if strings.Contains(r.stderr, "went by in waiting for it before") {
-		t.Errorf("they were asked one after the other: %s", r)
-	}
 }
 
 // The way out when the server cannot be mended: the agent is started in another one.

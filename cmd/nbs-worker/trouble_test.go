@@ -19,7 +19,7 @@ func TestStoppedTmuxServerHidesNobody(t *testing.T) {
 	defer m.kill(server, syscall.SIGCONT)
 	begun := time.Now()
 	r := m.nbs("list", "--json")
-	if r.code != 3 || !strings.Contains(r.stdout, `"handle":"alpha","state":"idle"`) || !strings.Contains(r.stderr, "tmux gave no answer") {
+	if r.code != 3 || !strings.Contains(r.stdout, `"handle":"alpha","state":"idle"`) || !strings.Contains(r.stderr, "the tmux server was silent for ") {
 		t.Error(r)
 	}
 	if r := m.nbs("session", "alpha"); r.code != 3 || !strings.Contains(r.stdout, "unknown: tmux did not answer") || !strings.Contains(r.stdout, "running (verified)") {

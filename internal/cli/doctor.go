@@ -27,8 +27,8 @@ func newDoctorCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check all that nbs-worker relies on, and say what mends it",
-		Long: withCodes(`Checks claude and tmux and what a start needs of them, the project's folder and its
-disk, whether agents survive a logout, records against what runs, what killed commands
+		Long: withCodes(`Checks claude and tmux and what a start needs of them, the project's folder, disks and
+memory, whether agents survive a logout, records against what runs, what killed commands
 left, the environment, and the clock. For each finding: what, why it matters, and the
 command that mends it. Levels: note (nothing is wrong), warning (something will be lost
 or fail when more comes to it), failure (something that is relied on does not hold).
@@ -103,7 +103,7 @@ func (f *factory) patient() (*supervisor.Supervisor, doctor.Options, error) {
 
 var groupTitles = map[string]string{
 	"claude": "Claude Code", "tmux": "tmux", "folder": "Project folder", "logout": "Logout", "team": "Agents",
-	"left": "Left behind", "environment": "Environment", "clock": "Clock",
+	"left": "Left behind", "environment": "Environment", "clock": "Clock", "start": "First start", "machine": "Machine",
 }
 
 // printCheckup shows what is not well, by groups, and counts the rest.

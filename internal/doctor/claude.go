@@ -10,16 +10,9 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/doctor/trial"
 	"nbs-worker/internal/launcher"
 )
-
-var claudeChecks = []check{
-	{id: "claude.found", run: (*examination).claudeFound},
-	{id: "claude.version", run: (*examination).claudeVersion},
-	{id: "claude.flags", holds: "claude knows each option that a start uses", run: (*examination).claudeFlags},
-	{id: "claude.root", holds: "claude will not refuse to bypass permissions for being root", run: (*examination).rootWithoutSandbox},
-	{id: "claude.probe", run: (*examination).probe},
-}
 
 // saidClaude is what the claude program says of itself.
 type saidClaude struct {
@@ -52,9 +45,7 @@ func (d *examination) claudeFound(_ context.Context) []Finding {
 	if said.findErr == nil {
 		return holding("claude is " + said.program)
 	}
-	missing := found(Failure, said.findErr.Error(), "no agent can be started or resumed", agent.HintsOf(said.findErr)...)
-	missing.Unfit = true
-	return []Finding{missing}
+	return []Finding{unfit(said.findErr.Error(), "no agent can be started or resumed", agent.HintsOf(said.findErr)...)}
 }
 
 func (d *examination) claudeVersion(_ context.Context) []Finding {
@@ -67,10 +58,8 @@ func (d *examination) claudeVersion(_ context.Context) []Finding {
 		return []Finding{found(Warning, agent.Quote(said.program)+" did not say its version in time", "this machine is very busy, or claude hangs",
 			"to see which: time "+said.program+" --version")}
 	case said.startErr != nil && said.version == "":
-		broken := found(Failure, fmt.Sprintf("%s does not say its version: %v", agent.Quote(said.program), said.startErr),
-			"what does not start at all starts no agent", "to see what it says: "+said.program+" --version")
-		broken.Unfit = true
-		return []Finding{broken}
+		return []Finding{unfit(fmt.Sprintf("%s does not say its version: %v", agent.Quote(said.program), said.startErr),
+			"what does not start at all starts no agent", "to see what it says: "+said.program+" --version")}
 	case version == "":
 		return []Finding{found(Warning, "what claude --version prints is not a version of Claude Code: "+agent.Quote(strings.TrimSpace(said.version)),
 			"it may be another program; what is known of Claude Code may not hold for it", "name the right one: export "+claude.BinaryVariable+"=/path/to/claude")}
@@ -90,9 +79,7 @@ func (d *examination) claudeFlags(_ context.Context) []Finding {
 	if len(missing) == 0 {
 		return nil
 	}
-	unknown := found(Failure, "claude does not know "+strings.Join(missing, ", "), "each start of an agent uses them, and would be refused", "claude update")
-	unknown.Unfit = true
-	return []Finding{unknown}
+	return []Finding{unfit("claude does not know "+strings.Join(missing, ", "), "each start of an agent uses them, and would be refused", "claude update")}
 }
 
 // rootWithoutSandbox looks for agents that claude would refuse to start, and, where there
@@ -115,6 +102,48 @@ func (d *examination) rootWithoutSandbox(_ context.Context) []Finding {
 			"claude says: "+claude.RootRefusal, append(fixes, "or let agents ask before they act: nbs-worker spawn HANDLE --permission-mode acceptEdits")...)}
 	}
 	return nil
+}
+
+// probe starts a claude as an agent's, in a folder of its own, and judges what it did.
+func (d *examination) probe(ctx context.Context) []Finding {
+	said := d.claude()
+	if said.findErr != nil {
+		return []Finding{found(Note, "claude was not tried: it was not found", "")}
+	}
+	seen, err := trial.Claude(ctx, d.scratch, said.program)
+	if err != nil {
+		return []Finding{found(Note, "claude was not tried: "+oneLine(err), "")}
+	}
+	return judgeTrial(seen)
+}
+
+// judgeTrial tells what is missing in what a claude did.
+func judgeTrial(seen trial.Seen) []Finding {
+	unfit := func(what, why string) Finding { return unfit(what, why, "claude update") }
+	var all []Finding
+	if !seen.Registered {
+		what := "a claude that was tried did not enter itself into its registry"
+		if words := strings.Join(strings.Fields(seen.Screen), " "); words != "" {
+			what += "; its screen: " + agent.Quote(words)
+		}
+		return []Finding{unfit(what, "whether an agent is ready, what it does, and in which conversation it is, is known from there")}
+	}
+	if seen.Entry.Status == "" || seen.Entry.StartTicks == 0 {
+		all = append(all, unfit("the registry entry of a claude does not say what it does, or which process it is", "what an agent does would be unknown"))
+	}
+	if !seen.Heard.Started {
+		all = append(all, unfit("a claude did not run the hook SessionStart of its settings", "a conversation that changes inside claude, by /clear, would not be followed at once"))
+	}
+	if !seen.Heard.Ended {
+		all = append(all, found(Warning, "a claude that was hung up did not run the hook SessionEnd", "why an agent ended is known less exactly"))
+	}
+	if !seen.Heard.StatusLine {
+		all = append(all, found(Warning, "a claude did not run the status line of its settings", "context and cost of agents are computed from transcripts, less exactly", "claude update"))
+	}
+	if len(all) == 0 {
+		return holding("a claude that was tried entered itself into its registry, and ran its hooks and its status line")
+	}
+	return all
 }
 
 // handles names agents in a sentence, and not a hundred of them.

@@ -8,11 +8,6 @@ import (
 	"nbs-worker/internal/proc"
 )
 
-var clockChecks = []check{
-	{id: "clock.future", holds: "no record is from the future", project: true, run: (*examination).fromTheFuture},
-	{id: "clock.boot", holds: "no agent of this boot was started before it", project: true, run: (*examination).beforeBoot},
-}
-
 // clockSlack is how far two clocks may differ without anybody minding.
 const clockSlack = 2 * time.Minute
 

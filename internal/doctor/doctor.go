@@ -1,7 +1,8 @@
 // Package doctor tests what nbs-worker relies on, and says what would go wrong before it does:
-// the real claude and tmux as they are installed and configured, the folders and their disk, the
-// records against what runs, and what was left behind. A check is a function and a line in the
-// list of its file; the files are named after what they look at.
+// the real claude and tmux as they are installed and configured, the folders and their disks, the
+// machine, the records against what runs, and what was left behind. A check is a line in the table
+// of checks.go, and a function in the file that is named after what it looks at. Package trial
+// below it starts what cannot be judged by looking.
 //
 // The rules of a check:
 //
@@ -67,6 +68,11 @@ func found(level Level, what, why string, fix ...string) Finding {
 	return Finding{Level: level, What: what, Why: why, Fix: fix}
 }
 
+// unfit is a dependency that is missing or cannot be used.
+func unfit(what, why string, fix ...string) Finding {
+	return Finding{Level: Failure, What: what, Why: why, Fix: fix, Unfit: true}
+}
+
 // holding is a check that found nothing wrong, and says what it saw.
 func holding(what string) []Finding { return []Finding{{Level: Holds, What: what}} }
 
@@ -106,17 +112,6 @@ var NeverTouched = []string{
 	"transcripts and Claude's own files", "processes and tmux sessions", "the journal", "files of other users",
 }
 
-// check is one thing that is looked at.
-type check struct {
-	id      string
-	holds   string // what is so when nothing was found
-	project bool   // it needs a .nbs
-	// volatile is a check of what other commands change: what it finds is looked for a second
-	// time before it is told.
-	volatile bool
-	run      func(d *examination, ctx context.Context) []Finding
-}
-
 // examination is one look at everything; what several checks need is found out once.
 type examination struct {
 	*supervisor.Supervisor
@@ -137,11 +132,10 @@ func Examine(ctx context.Context, s *supervisor.Supervisor, how Options) (Checku
 	var done []string
 	var failed []error
 	for _, f := range before.Findings {
-		if f.repair == nil {
+		if !f.ByItself() {
 			continue
 		}
-		did, err := f.repair(ctx)
-		if err != nil {
+		if did, err := f.repair(ctx); err != nil {
 			failed = append(failed, err)
 		} else if did != "" {
 			done = append(done, did)
@@ -160,31 +154,35 @@ func Examine(ctx context.Context, s *supervisor.Supervisor, how Options) (Checku
 // examine carries out all checks, and those once more that found something which may only
 // have been another command at work.
 func examine(ctx context.Context, s *supervisor.Supervisor, how Options) (Checkup, error) {
-	first, err := lookOnce(ctx, s, how, func(check, int) bool { return true })
-	if err != nil {
-		return Checkup{}, err
+	wanted := slices.DeleteFunc(slices.Clone(checks), func(c check) bool {
+		return c.project && !s.Store.Exists() || c.id == "claude.probe" && !how.Probe
+	})
+	found, err := lookOnce(ctx, s, how, wanted)
+	doubtful := slices.DeleteFunc(slices.Clone(wanted), func(c check) bool {
+		return !c.volatile || !slices.ContainsFunc(found[c.id], func(f Finding) bool { return f.Level != Holds })
+	})
+	if err == nil && len(doubtful) > 0 {
+		err = lookAgain(ctx, s, how, doubtful, found)
 	}
-	doubtful := func(c check, i int) bool {
-		return c.volatile && slices.ContainsFunc(first[i], func(f Finding) bool { return f.Level != Holds })
+	var all Checkup
+	for _, c := range wanted {
+		all.Findings = append(all.Findings, found[c.id]...)
 	}
-	if !anyOf(checksFor(s, how), doubtful) {
-		return Checkup{Findings: slices.Concat(first...)}, nil
-	}
+	return all, err
+}
+
+// lookAgain carries out checks a second time, and keeps of what they found what is still so.
+func lookAgain(ctx context.Context, s *supervisor.Supervisor, how Options, doubtful []check, found map[string][]Finding) error {
 	select {
 	case <-time.After(secondLook):
 	case <-ctx.Done():
-		return Checkup{}, ctx.Err()
+		return ctx.Err()
 	}
-	second, err := lookOnce(ctx, s, how, doubtful)
-	if err != nil {
-		return Checkup{}, err
+	again, err := lookOnce(ctx, s, how, doubtful)
+	for id, second := range again {
+		found[id] = confirmed(found[id], second)
 	}
-	for i, found := range second {
-		if len(found) > 0 {
-			first[i] = confirmed(first[i], found)
-		}
-	}
-	return Checkup{Findings: slices.Concat(first...)}, nil
+	return err
 }
 
 // secondLook is how long after the first look the second one is: what another command was in
@@ -208,8 +206,8 @@ func (f Finding) isAgain(earlier Finding) bool {
 	return f.Level == earlier.Level && cmp.Or(f.about, f.What) == cmp.Or(earlier.about, earlier.What)
 }
 
-// lookOnce carries out the checks that are wanted, side by side.
-func lookOnce(ctx context.Context, s *supervisor.Supervisor, how Options, wanted func(c check, i int) bool) ([][]Finding, error) {
+// lookOnce carries out checks, side by side, and returns what they found by their names.
+func lookOnce(ctx context.Context, s *supervisor.Supervisor, how Options, wanted []check) (map[string][]Finding, error) {
 	scratch, err := os.MkdirTemp(tmux.ShortTemp(), "nbs-doctor-")
 	if err != nil {
 		return nil, agent.Errorf(agent.Failed, "make a scratch folder: %w", err).Hint("name another place: export TMPDIR=DIR")
@@ -218,16 +216,17 @@ func lookOnce(ctx context.Context, s *supervisor.Supervisor, how Options, wanted
 	d.claude = sync.OnceValue(func() saidClaude { return d.askClaude(ctx) })
 	d.rows = sync.OnceValues(func() ([]inspect.Row, error) { return d.records(ctx) })
 	d.claudes = sync.OnceValues(d.runningClaudes)
-	checks := checksFor(s, how)
-	results := make([][]Finding, len(checks))
+	results := make([][]Finding, len(wanted))
 	var all sync.WaitGroup // most of them wait for a program
-	for i, check := range checks {
-		if wanted(check, i) {
-			all.Go(func() { results[i] = d.carryOut(ctx, check) })
-		}
+	for i, check := range wanted {
+		all.Go(func() { results[i] = d.carryOut(ctx, check) })
 	}
 	all.Wait()
-	return results, errors.Join(ctx.Err(), os.RemoveAll(scratch))
+	found := map[string][]Finding{}
+	for i, check := range wanted {
+		found[check.id] = results[i]
+	}
+	return found, errors.Join(ctx.Err(), os.RemoveAll(scratch))
 }
 
 // records lists the agents; none where there is no project.
@@ -259,21 +258,4 @@ func (d *examination) carryOut(ctx context.Context, c check) []Finding {
 		found[i].Check = c.id
 	}
 	return found
-}
-
-// checksFor is the list of what is looked at, in the order in which it is told.
-func checksFor(s *supervisor.Supervisor, how Options) []check {
-	all := slices.Concat(claudeChecks, firstChecks, tmuxChecks, folderChecks, logoutChecks, teamChecks, leftChecks, environmentChecks, clockChecks)
-	return slices.DeleteFunc(all, func(c check) bool {
-		return c.project && !s.Store.Exists() || c.id == "claude.probe" && !how.Probe
-	})
-}
-
-func anyOf(checks []check, is func(c check, i int) bool) bool {
-	for i, c := range checks {
-		if is(c, i) {
-			return true
-		}
-	}
-	return false
 }

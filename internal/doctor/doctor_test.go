@@ -55,12 +55,10 @@ func TestJudgeLogin(t *testing.T) {
 func TestEachCheckHasANameOfItsOwn(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, group := range [][]check{claudeChecks, tmuxChecks, folderChecks, logoutChecks, teamChecks, leftChecks, environmentChecks, clockChecks} {
-		for _, c := range group {
-			if seen[c.id] || !strings.Contains(c.id, ".") || c.run == nil {
-				t.Errorf("%+v", c.id)
-			}
-			seen[c.id] = true
+	for _, c := range checks {
+		if seen[c.id] || !strings.Contains(c.id, ".") || c.run == nil {
+			t.Errorf("%+v", c.id)
 		}
+		seen[c.id] = true
 	}
 }

@@ -12,13 +12,6 @@ import (
 	"nbs-worker/internal/proc"
 )
 
-var environmentChecks = []check{
-	{id: "environment.here", holds: "nothing here keeps a claude from writing its transcript", run: (*examination).forgetfulHere},
-	{id: "environment.tmux", holds: "nothing in the tmux servers keeps a claude from writing its transcript", run: (*examination).tmuxEnvironment},
-	{id: "environment.agents", holds: "no agent runs without writing its transcript", project: true, volatile: true, run: (*examination).forgetfulAgents},
-	{id: "environment.names", holds: "what the agents were started with is set here too", project: true, run: (*examination).missingNames},
-}
-
 func (d *examination) forgetfulHere(_ context.Context) []Finding {
 	name := claude.Forgetful(d.Variable)
 	if name == "" {

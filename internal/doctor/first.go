@@ -10,20 +10,17 @@ import (
 	"nbs-worker/internal/launch"
 )
 
-// The commonest reasons why a first start gets nowhere.
-var firstChecks = []check{
-	{id: "start.login", holds: "claude knows with which account or key it talks", run: (*examination).login},
-	{id: "start.trust", holds: "claude trusts the folder", run: (*examination).trust},
-	{id: "start.waiting", holds: "no agent waits for a person", project: true, volatile: true, run: (*examination).waiting},
+func (d *examination) callersConfig() (claude.Config, error) {
+	dir, err := d.CallersConfigDir()
+	if err != nil {
+		return claude.Config{}, err
+	}
+	return claude.ConfigAt(dir)
 }
 
 // firstStart is what Claude's configuration says of a start for the caller, in a folder.
 func (d *examination) firstStart(folder string) (claude.FirstStart, error) {
-	dir, err := d.CallersConfigDir()
-	if err != nil {
-		return claude.FirstStart{}, err
-	}
-	config, err := claude.ConfigAt(dir)
+	config, err := d.callersConfig()
 	if err != nil {
 		return claude.FirstStart{}, err
 	}

@@ -12,15 +12,6 @@ import (
 	"nbs-worker/internal/store"
 )
 
-var folderChecks = []check{
-	{id: "folder.project", run: (*examination).projectFolder},
-	{id: "folder.disk", run: (*examination).disk},
-	{id: "folder.locks", holds: "file locks exclude each other", project: true, run: (*examination).fileLocks},
-	{id: "folder.state", holds: "what is kept outside of the project is this user's alone, and can be written", run: (*examination).outside},
-	{id: "folder.private", holds: "what is in .nbs is this user's, and nobody else's to read", project: true, run: (*examination).private},
-	{id: "folder.tracked", holds: "git keeps nothing of .nbs", project: true, run: (*examination).tracked},
-}
-
 func (d *examination) projectFolder(_ context.Context) []Finding {
 	switch {
 	case d.Project != nil:
@@ -31,12 +22,6 @@ func (d *examination) projectFolder(_ context.Context) []Finding {
 	}
 	return holding("the project is " + d.Store.Project())
 }
-
-const (
-	littleBytes = 100 << 20
-	noBytes     = 4 << 20
-	littleFiles = 1000
-)
 
 // apart are file systems on which locks or renames are known to be no promise.
 var apart = map[string]string{
@@ -49,43 +34,45 @@ var apart = map[string]string{
 	"afs":  "locks on AFS are advisory between machines, and modes are not those of Linux",
 }
 
-func (d *examination) disk(_ context.Context) []Finding {
-	disk, err := d.Store.Disk()
-	if err != nil {
-		return []Finding{found(Warning, "the disk of the project cannot be looked at: "+oneLine(err), "whether records can be kept there is not known")}
+// disk looks at the file systems of the project and of Claude's configurations.
+func (d *examination) disk(ctx context.Context) []Finding {
+	all := []Finding{roomOn(ctx, "the project", d.Store.Folder())}
+	for _, folder := range d.configFolders() {
+		all = append(all, roomOn(ctx, "Claude's configuration", folder))
 	}
-	var all []Finding
-	room := found(Holds, "", "a verb that cannot write its record starts nothing; an agent that cannot write its transcript forgets", "df -h "+agent.ShellWord(d.Store.Project()))
-	switch {
-	case disk.FreeBytes < noBytes:
-		room.Level, room.What = Failure, "the disk of the project is full: "+agent.Bytes(disk.FreeBytes)+" free"
-	case disk.FreeBytes < littleBytes:
-		room.Level, room.What = Warning, "the disk of the project is nearly full: "+agent.Bytes(disk.FreeBytes)+" free"
-	case !disk.NoFileCount && disk.FreeFiles < littleFiles:
-		room.Level, room.What = Warning, fmt.Sprintf("the disk of the project has room for %d more files only", disk.FreeFiles)
-	}
-	if room.Level != Holds {
-		all = append(all, room)
-	}
-	if why, isApart := apart[disk.Type]; isApart {
-		all = append(all, found(Warning, "the project is on "+disk.Type, why, "keep .nbs on a local disk: nbs-worker --root DIR list"))
-	}
-	if disk.Type == "overlay" || disk.Type == "tmpfs" {
-		all = append(all, found(Note, "the project is on "+disk.Type, "records that are kept there end with the container or the machine; a volume would keep them"))
-	}
-	if len(all) == 0 {
-		return holding(fmt.Sprintf("the project is on %s, with %s free", disk.Type, agent.Bytes(disk.FreeBytes)))
+	kind, err := d.Store.DiskType()
+	if why, isApart := apart[kind]; isApart {
+		all = append(all, found(Warning, "the project is on "+kind, why, "keep .nbs on a local disk: nbs-worker --root DIR list"))
+	} else if kind == "overlay" || kind == "tmpfs" {
+		all = append(all, found(Note, "the project is on "+kind, "records that are kept there end with the container or the machine; a volume would keep them"))
+	} else if err != nil {
+		all = append(all, found(Warning, "what file system the project is on cannot be seen: "+oneLine(err), "on some of them locks are no promise"))
 	}
 	return all
 }
 
+// configFolders are those of the caller and of the agents.
+func (d *examination) configFolders() []string {
+	var folders []string
+	if config, err := d.callersConfig(); err == nil {
+		folders = append(folders, filepath.Dir(config.SettingsFile()))
+	}
+	for _, row := range d.known() {
+		if config, err := d.ConfigOf(&row.Record); err == nil {
+			folders = append(folders, filepath.Dir(config.SettingsFile()))
+		}
+	}
+	slices.Sort(folders)
+	return slices.Compact(folders)
+}
+
 func (d *examination) fileLocks(_ context.Context) []Finding {
 	err := d.Store.ProveFlock()
-	holder := "what holds it now: findmnt -T " + agent.ShellWord(d.Store.Folder())
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case errors.Is(err, store.ErrNoLocks):
+	}
+	holder := "what holds it now: findmnt -T " + agent.ShellWord(d.Store.Folder())
+	if errors.Is(err, store.ErrNoLocks) {
 		return []Finding{found(Failure, "in "+d.Store.Folder()+" "+oneLine(err), "two verbs could start one agent at once, and fork its conversation",
 			"keep .nbs on a local disk; "+holder)}
 	}

@@ -10,23 +10,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/proc"
-	"nbs-worker/internal/store"
 )
-
-var leftChecks = []check{
-	{id: "left.signatures", holds: "each lock that is signed has its holder", project: true, volatile: true, run: (*examination).staleSignatures},
-	{id: "left.leases", holds: "each lease is held for the agent that has its conversation", project: true, volatile: true, run: (*examination).orphanedLeases},
-	{id: "left.files", holds: "nothing half written lies about, and no launch that nobody took", project: true, volatile: true, run: (*examination).leftovers},
-	{id: "left.transcripts", holds: "no transcript lies in the project, where anybody may have written it", project: true, run: (*examination).projectTranscripts},
-	{id: "left.reports", holds: "each status file has its agent", project: true, volatile: true, run: (*examination).lostReports},
-	{id: "left.journal", holds: "the journal is as it was written", project: true, volatile: true, run: (*examination).brokenJournal},
-}
-
-// held tells whether somebody has the lock, as far as the kernel shows it.
-func held(locks map[string]int, signed store.Signature) bool {
-	_, locked := locks[signed.Inode]
-	return locked
-}
 
 func (d *examination) staleSignatures(_ context.Context) []Finding {
 	locks, err := proc.Flocks()
@@ -35,7 +19,8 @@ func (d *examination) staleSignatures(_ context.Context) []Finding {
 	}
 	var all []Finding
 	for _, signed := range d.Store.Signatures() {
-		if _, err := proc.Identify(signed.Holder.PID); err == nil || held(locks, signed) {
+		_, gone := proc.Identify(signed.Holder.PID)
+		if _, held := locks[signed.Inode]; held || gone == nil {
 			continue
 		}
 		f := found(Note, fmt.Sprintf("the lock %s is signed by a process that is gone: %s", signed.Name, signed.Holder),
@@ -66,12 +51,9 @@ func (d *examination) orphanedLeases(_ context.Context) []Finding {
 	}
 	var all []Finding
 	for _, signed := range d.Store.Signatures() {
-		pid := locks[signed.Inode]
+		pid, held := locks[signed.Inode]
 		session, isLease := strings.CutSuffix(signed.Name, ".lease")
-		if !isLease || !held(locks, signed) || ours[pid] || pid == os.Getpid() {
-			continue
-		}
-		if d.atWork(signed.Holder.Handle) {
+		if !isLease || !held || ours[pid] || pid == os.Getpid() || d.atWork(signed.Holder.Handle) {
 			continue
 		}
 		all = append(all, found(Warning, fmt.Sprintf("the lease on the conversation %s is held by process %d, and no record names that process", session, pid),

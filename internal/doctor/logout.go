@@ -10,10 +10,6 @@ import (
 	"nbs-worker/internal/proc"
 )
 
-var logoutChecks = []check{
-	{id: "logout.server", holds: "the tmux server outlives the login in which it was started", run: (*examination).outlivesLogin},
-}
-
 // outlivesLogin looks where tmux servers stand: a login's session may be killed at its end,
 // and the services of a user end with his last login unless he lingers.
 func (d *examination) outlivesLogin(_ context.Context) []Finding {

@@ -167,9 +167,6 @@ func (d *examination) unrecordedSessions(ctx context.Context) []Finding {
 	known := d.invocations()
 	var all []Finding
 	for _, client := range d.servers() {
-		if _, err := client.ServerPID(); err != nil {
-			continue // no server: no sessions
-		}
 		panes, err := client.Panes(ctx)
 		if err != nil {
 			continue // tmux.server says so

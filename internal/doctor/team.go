@@ -14,18 +14,6 @@ import (
 	"nbs-worker/internal/store/archive"
 )
 
-var teamChecks = []check{
-	{id: "team.records", holds: "each record can be read", project: true, volatile: true, run: (*examination).damagedRecords},
-	{id: "team.folders", holds: "the working directory of each agent is there", project: true, volatile: true, run: (*examination).lostFolders},
-	{id: "team.moved", holds: "each record names the conversation that its agent is in", project: true, volatile: true, run: (*examination).moved},
-	{id: "team.drift", holds: "what runs is what was recorded", project: true, volatile: true, run: (*examination).drifted},
-	{id: "team.transcripts", holds: "each conversation that was held is on disk", project: true, volatile: true, run: (*examination).lostTranscripts},
-	{id: "team.keeping", holds: "Claude deletes no transcript of an agent within a week", project: true, volatile: true, run: (*examination).endingTranscripts},
-	{id: "team.twice", holds: "no conversation of an agent is open in two claudes", project: true, volatile: true, run: (*examination).openTwice},
-	{id: "team.unrecorded", holds: "each claude of this project has its record", volatile: true, run: (*examination).unrecordedClaudes},
-	{id: "team.sessions", holds: "each tmux session of this project has its record", volatile: true, run: (*examination).unrecordedSessions},
-}
-
 func (d *examination) damagedRecords(_ context.Context) []Finding {
 	rows, err := d.rows()
 	if err != nil {
@@ -125,11 +113,11 @@ func (d *examination) lostTranscripts(ctx context.Context) []Finding {
 		switch {
 		case r.Path != "":
 			all = append(all, d.unwhole(r)...)
-		case r.seen.IsZero():
+		case r.record.TranscriptSeen.IsZero():
 		case r.Kept != archive.NotKept:
 			all = append(all, found(Note, string(r.Handle)+": its transcript is gone from where Claude has it; the archive keeps it", "nothing is lost: a resume puts it back", "nbs-worker resume "+string(r.Handle)))
 		default:
-			all = append(all, found(Failure, fmt.Sprintf("%s: the transcript of its conversation %s is gone; it was there on %s", r.Handle, r.SessionID, r.seen.UTC().Format(time.DateOnly)),
+			all = append(all, found(Failure, fmt.Sprintf("%s: the transcript of its conversation %s is gone; it was there on %s", r.Handle, r.SessionID, r.record.TranscriptSeen.UTC().Format(time.DateOnly)),
 				"it cannot be resumed; Claude, or somebody, has deleted the file", "put the file back from a backup, or give the conversation up: nbs-worker resume "+string(r.Handle)+" --fresh"))
 		}
 	}
@@ -145,7 +133,7 @@ func (d *examination) unwhole(k keeping) []Finding {
 	loss, lossErr := d.LossOf(config, k.SessionID)
 	whole, wholeErr := d.CheckWhole(&k.record, config)
 	switch {
-	case k.Kept == archive.Emptied && !k.seen.IsZero():
+	case k.Kept == archive.Emptied && !k.record.TranscriptSeen.IsZero():
 		return []Finding{found(Failure, string(k.Handle)+": its transcript is empty: "+k.Path, "it cannot be resumed; somebody has written into Claude's file",
 			"put the file back from a backup, or give the conversation up: nbs-worker resume "+string(k.Handle)+" --fresh")}
 	case agent.KindOf(wholeErr) == agent.Conflict:
@@ -186,8 +174,7 @@ func (d *examination) endingTranscripts(ctx context.Context) []Finding {
 type keeping struct {
 	keep.Retention
 	record   agent.Record
-	seen     time.Time // when it was last known to be there
-	settings string    // the user's settings file
+	settings string // the user's settings file
 }
 
 func (d *examination) retentions(ctx context.Context) []keeping {
@@ -197,7 +184,7 @@ func (d *examination) retentions(ctx context.Context) []keeping {
 		at := slices.IndexFunc(looked, func(r keep.Retention) bool { return r.Handle == row.Handle && r.Err == nil })
 		config, err := d.ConfigOf(&row.Record)
 		if at >= 0 && err == nil {
-			all = append(all, keeping{looked[at], row.Record, row.Record.TranscriptSeen, config.SettingsFile()})
+			all = append(all, keeping{looked[at], row.Record, config.SettingsFile()})
 		}
 	}
 	return all

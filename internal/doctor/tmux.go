@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,16 +11,9 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
-	"nbs-worker/internal/proc"
+	"nbs-worker/internal/doctor/trial"
 	"nbs-worker/internal/tmux"
 )
-
-var tmuxChecks = []check{
-	{id: "tmux.version", run: (*examination).tmuxVersion},
-	{id: "tmux.trial", holds: "a session of ours gets its mark and its variables, and is found by its whole name only", volatile: true, run: (*examination).tmuxTrial},
-	{id: "tmux.server", holds: "the tmux servers of the agents answer", volatile: true, run: (*examination).tmuxServers},
-	{id: "tmux.settings", holds: "nothing in the tmux configuration ends or renames sessions", run: (*examination).tmuxSettings},
-}
 
 const installTmux = "apt-get install tmux"
 
@@ -31,17 +23,14 @@ func (d *examination) tmuxVersion(ctx context.Context) []Finding {
 	if err == nil {
 		version, err = client.Version(ctx)
 	}
-	unfit := found(Failure, "", "agents live in tmux; without it one can only be run in a terminal of its own, by nbs-worker run", installTmux)
-	unfit.Unfit = true
+	const why = "agents live in tmux; without it one can only be run in a terminal of its own, by nbs-worker run"
 	switch {
 	case err != nil:
-		unfit.What = oneLine(err)
+		return []Finding{unfit(oneLine(err), why, installTmux)}
 	case tmux.TooOld(version):
-		unfit.What = fmt.Sprintf("tmux %s is too old: %s is needed", version, tmux.OldestUsable)
-	default:
-		return holding("tmux has version " + version)
+		return []Finding{unfit(fmt.Sprintf("tmux %s is too old: %s is needed", version, tmux.OldestUsable), why, installTmux)}
 	}
-	return []Finding{unfit}
+	return holding("tmux has version " + version)
 }
 
 // tmuxTrial starts a session as an agent's, on a server of its own that is ended again.
@@ -59,52 +48,11 @@ func (d *examination) tmuxTrial(ctx context.Context) []Finding {
 	if hooks, _ := settings.Enders(); len(hooks) > 0 {
 		return nil // tmux.settings says so; no session of that server would live
 	}
-	if err := tryTmux(ctx, client); err != nil {
-		broken := found(Failure, "tmux does not do what is relied on: "+oneLine(err),
-			"an agent's session would not be found again, or another one be taken for it", "try another tmux: "+installTmux)
-		broken.Unfit = true
-		return []Finding{broken}
+	if err := trial.Tmux(ctx, client); err != nil {
+		return []Finding{unfit("tmux does not do what is relied on: "+oneLine(err),
+			"an agent's session would not be found again, or another one be taken for it", "try another tmux: "+installTmux)}
 	}
 	return nil
-}
-
-func tryTmux(ctx context.Context, client *tmux.Client) error {
-	const name, variable, value = "nbs-alpha-live", "NBS_TRIAL", "a b"
-	id := agent.NewInvocation()
-	pane, err := client.Trial(ctx, name, id, map[string]string{variable: value}, tmux.ConfigLimit)
-	if err != nil {
-		return err
-	}
-	if pane.Invocation != id {
-		return fmt.Errorf("a session has lost its mark: it has %s", agent.Quote(string(pane.Invocation)))
-	}
-	if got := variableOf(ctx, pane.PID, variable, value); got != value {
-		return fmt.Errorf("what is started in a session does not get its variables: %s", agent.Quote(got))
-	}
-	whole, err := client.HasSession(ctx, name)
-	if err != nil || !whole {
-		return errors.Join(errors.New("a session is not found by its whole name"), err)
-	}
-	part, err := client.HasSession(ctx, strings.TrimSuffix(name, "-live"))
-	if part {
-		err = errors.New("a session is found by a part of its name")
-	}
-	return err
-}
-
-// variableOf reads a variable of a process that was just started: until it is its own program
-// it shows the variables of its parent.
-func variableOf(ctx context.Context, pid int, name, want string) (got string) {
-	ctx, cancel := context.WithTimeout(ctx, probeGrace)
-	defer cancel()
-	retry := time.NewTicker(time.Millisecond)
-	defer retry.Stop()
-	for {
-		if got, _ = proc.Variable(pid, name); got == want || ctx.Err() != nil {
-			return got
-		}
-		<-retry.C
-	}
 }
 
 // tmuxServers looks for servers of agents that cannot be asked.
@@ -145,11 +93,7 @@ func (d *examination) servers() []*tmux.Client {
 func (d *examination) tmuxSettings(ctx context.Context) []Finding {
 	var all []Finding
 	for _, client := range d.servers() {
-		if _, err := client.ServerPID(); err != nil {
-			continue // no server: nothing is set
-		}
-		settings, err := client.Settings(ctx)
-		if err == nil {
+		if settings, err := client.Settings(ctx); err == nil { // else no server runs there: nothing is set
 			all = append(all, judgeSettings("tmux -S "+agent.ShellWord(client.Path())+" ", settings)...)
 		}
 	}
@@ -188,17 +132,14 @@ func judgeSettings(command string, settings tmux.Settings) []Finding {
 		return []string{command + words, "and " + line}
 	}
 	var all []Finding
-	if settings["exit-unattached"] == "on" {
-		all = append(all, found(Note, "tmux has exit-unattached on", "nbs-worker turns it off in a server in which it starts an agent, which would end when nobody is attached",
-			mend("set-option -s exit-unattached off")...))
-	}
-	if value := settings["destroy-unattached"]; value != "" && value != "off" {
-		all = append(all, found(Note, "tmux has destroy-unattached "+value, "sessions of agents are exempt from it; those that you make by hand end when you detach",
-			mend("set-option -g destroy-unattached off")...))
-	}
-	if settings["remain-on-exit"] == "on" {
-		all = append(all, found(Note, "tmux has remain-on-exit on", "sessions of agents are exempt from it; with others, text that is pasted into a dead pane crashes tmux 3.3a, and all agents with it",
-			mend("set-option -gw remain-on-exit off")...))
+	for _, option := range []struct{ name, why, command string }{
+		{"exit-unattached", "nbs-worker turns it off in a server in which it starts an agent, which would end when nobody is attached", "set-option -s exit-unattached off"},
+		{"destroy-unattached", "sessions of agents are exempt from it; those that you make by hand end when you detach", "set-option -g destroy-unattached off"},
+		{"remain-on-exit", "sessions of agents are exempt from it; with others, text that is pasted into a dead pane crashes tmux 3.3a, and all agents with it", "set-option -gw remain-on-exit off"},
+	} {
+		if value := settings[option.name]; value != "" && value != "off" {
+			all = append(all, found(Note, "tmux has "+option.name+" "+value, option.why, mend(option.command)...))
+		}
 	}
 	atBegin, later := settings.Enders()
 	for _, name := range atBegin {
@@ -223,9 +164,6 @@ func judgeSettings(command string, settings tmux.Settings) []Finding {
 func (d *examination) tmuxEnvironment(ctx context.Context) []Finding {
 	var all []Finding
 	for _, client := range d.servers() {
-		if _, err := client.ServerPID(); err != nil {
-			continue
-		}
 		env, err := client.Environment(ctx)
 		if err != nil {
 			continue

@@ -2,7 +2,6 @@ package launch
 
 import (
 	"context"
-	"fmt"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/observe"
@@ -30,19 +29,15 @@ func checkRoom(client *tmux.Client) error {
 }
 
 // CheckTarget checks that the tmux server of a start answers in time and has room, before
-// the agent is ended that is to be started there.
+// the agent is ended that is to be started there. Errors: TimedOut, Unfit.
 func (s Starter) CheckTarget(ctx context.Context, r *agent.Record) error {
-	client, _, err := s.target(ctx, r)
-	if err != nil {
-		return err
-	}
-	if err := client.CheckPace(); err != nil {
-		return observe.Diagnose(client, r.Handle, fmt.Errorf("%w, too long for an end and a start; the agent was left as it is", err))
-	}
-	return nil
+	_, _, err := s.target(ctx, r)
+	return err
 }
 
-// target returns the tmux server of an agent's next start and its panes.
+// target returns the tmux server of an agent's next start and its panes. Where something of the
+// agent may be left that is to be ended before, it is known then that the server answers and has
+// room. Errors: TimedOut, Unfit.
 func (s Starter) target(ctx context.Context, r *agent.Record) (*tmux.Client, []tmux.Pane, error) {
 	client, err := s.Tmux(s.SocketFor(r.Process))
 	if err != nil {

@@ -198,7 +198,7 @@ func (s Starter) begin(ctx context.Context, p Plan) (r agent.Record, err error) 
 		}
 	}
 	launch := s.LaunchOf(p, &r)
-	launch.TmuxSocket, launch.OpenFiles = s.SocketFor(before), client.OpenFiles(ctx)
+	launch.TmuxSocket, launch.OpenFiles = s.SocketFor(before), client.OpenFiles()
 	if err := s.Store.PutLaunch(r.Handle, launch); err != nil {
 		return r, err
 	}

@@ -32,9 +32,8 @@ func TestFlockIsProvenAndLeavesNothing(t *testing.T) {
 
 func TestDiskIsNamed(t *testing.T) {
 	t.Parallel()
-	disk, err := opened(t).Disk()
-	if err != nil || disk.Type == "" || disk.FreeBytes == 0 {
-		t.Errorf("%+v, %v", disk, err)
+	if kind, err := opened(t).DiskType(); err != nil || kind == "" {
+		t.Errorf("%q, %v", kind, err)
 	}
 }
 

@@ -56,28 +56,18 @@ func (s *Store) ProveFlock() error {
 	return fmt.Errorf("%w: lock a file that is locked: %w", ErrNoLocks, err)
 }
 
-// Disk is the file system that holds .nbs.
-type Disk struct {
-	Type        string // "ext4"; a number in hexadecimal when it is not known by name
-	FreeBytes   uint64 // for this user
-	FreeFiles   uint64 // 0 with NoFileCount: the file system does not count them
-	NoFileCount bool
-}
-
-// Disk looks at the file system of the project.
-func (s *Store) Disk() (Disk, error) {
+// DiskType is the kind of file system that holds the project: "ext4"; a number in hexadecimal when
+// it is not known by name.
+func (s *Store) DiskType() (string, error) {
 	path := s.project
 	if s.Exists() {
 		path = s.Folder()
 	}
 	var stat unix.Statfs_t
 	if err := unix.Statfs(path, &stat); err != nil {
-		return Disk{}, err
+		return "", err
 	}
-	return Disk{
-		Type: diskType(stat.Type), FreeBytes: stat.Bavail * uint64(stat.Bsize), //nolint:gosec // a block has a size
-		FreeFiles: stat.Ffree, NoFileCount: stat.Files == 0,
-	}, nil
+	return diskType(stat.Type), nil
 }
 
 func diskType(magic int64) string {

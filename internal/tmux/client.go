@@ -5,12 +5,13 @@
 // pattern. So nothing that a user wrote goes into a tmux command. Names are made by
 // us, targets are exact ('=name') or ids, and a pane's command is a few fixed words.
 //
-// Every call has a deadline, and all calls of a command have one together: a server that
-// is wedged or stopped answers nobody. A call that failed is no statement about an agent.
+// Every call has a deadline: a server that is wedged or stopped answers nobody. One that was silent
+// is not asked again for a while. A call that failed is no statement about an agent.
 // The package knows neither processes nor .nbs.
 package tmux
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -74,78 +75,34 @@ func (s *Servers) Client(socket string) (*Client, error) {
 
 // run executes one tmux command line and returns its output. dir becomes the
 // working directory of the client, and with it that of a session it makes.
+// Errors: TimedOut when the server is silent.
 func (c *Client) run(ctx context.Context, dir string, args ...string) (string, error) {
-	return c.runWithin(ctx, 0, dir, args...)
+	return c.runWithin(ctx, answerLimit, dir, args...)
 }
 
-// runWithin is run with a patience of its own; 0: what the command has left.
+// runWithin is run of what may take longer than an answer.
 func (c *Client) runWithin(ctx context.Context, limit time.Duration, dir string, args ...string) (string, error) {
-	asked, err := c.ask(ctx, limit, dir, args...)
+	if err := cmp.Or(c.check(), c.server.wasSilent()); err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if ctx.Err() != nil {
+		return "", c.notWaitedFor(ctx, 0)
+	}
+	begun := time.Now()
+	process, err := c.start(dir, args...)
 	if err != nil {
 		return "", err
 	}
-	return asked.answer(ctx)
-}
-
-// question is a tmux command line at work, whose answer must be waited for.
-type question struct {
-	client   *Client
-	process  *process
-	begun    time.Time
-	patience wait
-}
-
-// ask starts what run executes.
-func (c *Client) ask(ctx context.Context, limit time.Duration, dir string, args ...string) (*question, error) {
-	if err := c.check(); err != nil {
-		return nil, err
-	}
-	if err := c.server.silent(); err != nil {
-		return nil, err
-	}
-	q := &question{client: c, begun: time.Now(), patience: c.shared.patience.next(c.server.answers())}
-	if limit > 0 {
-		q.patience = wait{limit: limit}
-	}
-	if deadline, set := ctx.Deadline(); set {
-		q.patience.limit = min(q.patience.limit, time.Until(deadline))
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, q.endedEarly(q.begun, err)
-	}
-	start := func() (*process, error) {
-		return startProcess(c.binary, slices.Concat([]string{"-u"}, c.socket, args), dir, neutralEnv())
-	}
-	var process *process
-	var err error
-	if c.startsServer {
-		process, err = c.shared.withMoreFiles(start)
-	} else {
-		process, err = start()
-	}
-	if err != nil {
-		return nil, agent.Errorf(agent.Failed, "tmux: %w", err)
-	}
-	c.shared.learnFrom(process.cmd.Process.Pid)
-	q.process = process
-	return q, nil
-}
-
-// answer waits for it, to the end of the patience with it, which is an error. Whoever did other
-// things first finds an answer that is there, and what he did is not held against tmux.
-func (q *question) answer(ctx context.Context) (string, error) {
-	waiting := time.Now()
-	deadline := later(q.begun.Add(q.patience.limit), waiting.Add(leastWait))
-	exit := q.process.wait(ctx, deadline)
+	exit := process.wait(ctx)
 	switch {
 	case errors.Is(exit, errFlood):
-		q.client.shared.patience.spend(waiting)
-		return "", q.client.flood()
-	case errors.Is(exit, errLate), exit != nil && ctx.Err() != nil:
-		return "", q.endedEarly(waiting, ctx.Err())
+		return "", agent.Errorf(agent.Unfit, "tmux printed without end and was ended").Hint("is it tmux at all? %s -V", c.binary)
+	case exit != nil && ctx.Err() != nil:
+		return "", c.notWaitedFor(ctx, time.Since(begun))
 	}
-	q.client.answered(waiting)
-	complaint := string(q.process.stderr.text)
+	complaint := string(process.stderr.text)
 	if exit != nil && complaint == "" {
 		return "", agent.Errorf(agent.Failed, "tmux: %w", exit)
 	}
@@ -153,37 +110,34 @@ func (q *question) answer(ctx context.Context) (string, error) {
 	if failure := classify(complaint); exit != nil || errors.Is(failure, errDenied) {
 		return "", failure
 	}
-	return string(q.process.stdout.text), nil
+	return string(process.stdout.text), nil
 }
 
-// flood is what is said of a client that printed too much.
-func (c *Client) flood() error {
-	return agent.Errorf(agent.Unfit, "tmux printed without end and was ended").
-		Hint("is it tmux at all? %s -V", c.binary)
-}
-
-// drop ends the client, whatever it would have said.
-func (q *question) drop() {
-	q.process.drop()
-}
-
-// endedEarly takes down how a call ended that was not waited for any longer.
-func (q *question) endedEarly(waiting time.Time, why error) error {
-	if errors.Is(why, context.Canceled) {
-		return agent.Errorf(agent.Interrupted, "tmux was not waited for: %w", why) // the caller's own wish
+// start starts a client.
+func (c *Client) start(dir string, args ...string) (*process, error) {
+	start := func() (*process, error) {
+		return startProcess(c.binary, slices.Concat([]string{"-u"}, c.socket, args), dir, neutralEnv())
 	}
-	q.client.shared.patience.spend(waiting)
-	q.client.server.gaveNoAnswer(q.patience)
-	return q.patience.err()
+	var started *process
+	var err error
+	if c.startsServer {
+		started, err = c.shared.withMoreFiles(start)
+	} else {
+		started, err = start()
+	}
+	if err != nil {
+		return nil, agent.Errorf(agent.Failed, "tmux: %w", err)
+	}
+	c.shared.learnFrom(started.cmd.Process.Pid)
+	return started, nil
 }
 
-// answered takes down how long an answer was waited for.
-func (c *Client) answered(waiting time.Time) {
-	took := time.Since(waiting)
-	if took >= slow {
-		c.shared.patience.spend(waiting)
+// notWaitedFor is the end of a call whose time was over, or whose caller has changed his mind.
+func (c *Client) notWaitedFor(ctx context.Context, waited time.Duration) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return agent.Errorf(agent.Interrupted, "tmux was not waited for: %w", ctx.Err())
 	}
-	c.server.answered(took)
+	return c.server.silentFor(waited)
 }
 
 // check looks at a socket that tmux itself would not look at.

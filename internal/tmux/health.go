@@ -7,54 +7,39 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// health is what is known of one server.
+const (
+	// answerLimit is how long a server is waited for, at each question. An answer takes some
+	// milliseconds, and under the load of many starts at once some hundred.
+	answerLimit = 2 * time.Second
+	// silence is how long a server that was silent is not asked again. It outlasts every verb that
+	// does not wait for claude, and ends for those that do.
+	silence = 10 * time.Second
+)
+
+// health is what a command knows of one server.
 type health struct {
-	mu         sync.Mutex
-	unanswered time.Time     // when it last gave no answer
-	inVain     wait          // the wait for that
-	took       time.Duration // for its last answer; 0 without one
+	mu    sync.Mutex
+	since time.Time // when it was found silent
+	err   error
 }
 
-// silence is how long a server that gave no answer is not asked again. It outlasts
-// every verb that does not wait for claude, and ends for those that do.
-const silence = 10 * time.Second
-
-// silent returns why a server is not asked; nil when it is.
-func (h *health) silent() error {
+// silentFor takes down that a server gave no answer, and is the error for that.
+func (h *health) silentFor(waited time.Duration) error {
+	const readable = 10 * time.Millisecond
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.unanswered.IsZero() || time.Since(h.unanswered) >= silence {
+	h.since = time.Now()
+	h.err = agent.Errorf(agent.TimedOut, "the tmux server was silent for %s", waited.Round(readable)).
+		Hint("it may still do what it was asked when it goes on")
+	return h.err
+}
+
+// wasSilent is why a server is not asked; nil when it is.
+func (h *health) wasSilent() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if time.Since(h.since) >= silence {
 		return nil
 	}
-	return h.inVain.err()
-}
-
-// answers tells whether the server gave an answer, and none was missing since.
-func (h *health) answers() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.took > 0
-}
-
-func (h *health) gaveNoAnswer(inVain wait) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.unanswered, h.inVain, h.took = time.Now(), inVain, 0
-}
-
-func (h *health) answered(took time.Duration) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.took = took
-}
-
-// CheckPace refuses a server whose last answer was slow, before something is begun there
-// that takes many answers and must not end half way. Errors: TimedOut.
-func (c *Client) CheckPace() error {
-	c.server.mu.Lock()
-	defer c.server.mu.Unlock()
-	if c.server.took < slow {
-		return nil
-	}
-	return agent.Errorf(agent.TimedOut, "tmux took %s for one answer", c.server.took.Round(time.Millisecond))
+	return h.err
 }

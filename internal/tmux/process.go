@@ -13,10 +13,7 @@ const (
 	complaintLimit = 64 << 10
 )
 
-var (
-	errLate  = errors.New("it did not end in time")
-	errFlood = errors.New("more than tmux prints")
-)
+var errFlood = errors.New("more than tmux prints")
 
 // pipeDelay ends the wait for the output of a client that is done: the client hands its stdout to
 // the server, and a wedged server keeps it open after the client has ended. All was written before.
@@ -38,17 +35,15 @@ func startProcess(binary string, args []string, dir string, env []string) (*proc
 	return p, p.cmd.Start()
 }
 
-// wait waits until the process has ended, and ends it when that takes too long. Errors:
-// [errLate], [errFlood], that of ctx, and an exit that is not 0.
-func (p *process) wait(ctx context.Context, deadline time.Time) (why error) {
+// wait waits until the process has ended, and ends it with ctx. Errors: [errFlood], that of ctx,
+// and an exit that is not 0.
+func (p *process) wait(ctx context.Context) (why error) {
 	var exit error
 	ended := make(chan struct{})
 	go func() {
 		exit = p.cmd.Wait()
 		close(ended)
 	}()
-	late := time.NewTimer(time.Until(deadline))
-	defer late.Stop()
 	select {
 	case <-ended:
 		if errors.Is(exit, exec.ErrWaitDelay) {
@@ -57,8 +52,6 @@ func (p *process) wait(ctx context.Context, deadline time.Time) (why error) {
 		return exit
 	case <-ctx.Done():
 		why = ctx.Err()
-	case <-late.C:
-		why = errLate
 	case <-p.flooded:
 		why = errFlood
 	}
@@ -88,11 +81,4 @@ func (p *printed) Write(text []byte) (int, error) {
 	}
 	p.text = append(p.text, text...)
 	return len(text), nil
-}
-
-func later(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
-	}
-	return a
 }

@@ -89,30 +89,13 @@ func mustBeReaped(t *testing.T, file string) {
 	}
 }
 
-// An answer that came while the caller did other things is there, however long those took.
-func TestAnswerThatIsTakenLate(t *testing.T) {
-	const large = 200_000 // bytes: more than a pipe holds
-	c := clientOf(t, "head -c "+strconv.Itoa(large)+" /dev/zero | tr '\\0' x")
-	asked, err := c.ask(t.Context(), 0, "/", "list-panes")
-	if err != nil {
-		t.Fatal(err)
-	}
-	asked.begun = asked.begun.Add(-time.Hour)
-	if answer, err := asked.answer(t.Context()); len(answer) != large || err != nil {
-		t.Errorf("%d bytes, %v", len(answer), err)
-	}
-	if err := c.CheckPace(); err != nil {
-		t.Errorf("tmux is blamed: %v", err)
-	}
-}
-
 // Of the client that tells the limit of open files nothing else is wanted.
 func TestLimitIsKnownBeforeTheClientEnds(t *testing.T) {
 	c := clientOf(t, `echo "$$" >"$0.pid"; read -r _ <"$0.never"`)
 	if err := unix.Mkfifo(c.binary+".never", 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if limit := c.OpenFiles(t.Context()); limit == 0 {
+	if limit := c.OpenFiles(); limit == 0 {
 		t.Error("no limit")
 	}
 	rig.Eventually(t, "it runs", func() bool { return pidIn(c.binary+".pid") > 0 })

@@ -1,7 +1,6 @@
 package tmux
 
 import (
-	"context"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -14,7 +13,6 @@ type Servers struct {
 	mu        sync.Mutex
 	bySocket  map[string]*health
 	openFiles uint64
-	patience  patience
 	leaving   []func() // ends or waits for a client of which nothing more is wanted
 }
 
@@ -60,10 +58,10 @@ func (s *Servers) known() uint64 {
 // cannot be known. Go raises its own limit and puts it back in its children, so the first
 // child is where it can be read: any tmux, and if there was none yet, one that asks no
 // server, and of which nothing is wanted but that it began.
-func (c *Client) OpenFiles(ctx context.Context) uint64 {
+func (c *Client) OpenFiles() uint64 {
 	if c.shared.known() == 0 {
-		if asked, err := c.ask(ctx, 0, "/", "-V"); err == nil {
-			c.shared.leave(asked.drop)
+		if process, err := c.start("/", "-V"); err == nil {
+			c.shared.leave(process.drop)
 		}
 	}
 	return c.shared.known()

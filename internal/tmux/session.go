@@ -1,6 +1,7 @@
 package tmux
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -51,14 +52,15 @@ func (c *Client) NewSession(ctx context.Context, spec Spec) error {
 	args = append(args, ";", "set-option", "-t", target, "destroy-unattached", "off")
 	starter := *c
 	starter.startsServer = true
-	var limit time.Duration
+	startLimit := cmp.Or(spec.StartLimit, answerLimit)
+	limit := answerLimit
 	if _, err := c.ServerPID(); err != nil {
-		limit = spec.StartLimit
+		limit = startLimit
 	}
 	_, err := starter.runWithin(ctx, limit, spec.Dir, args...)
 	if errors.Is(err, ErrNoServer) {
 		// A server that is just ending refuses its next client; one more call starts anew.
-		_, err = starter.runWithin(ctx, spec.StartLimit, spec.Dir, args...)
+		_, err = starter.runWithin(ctx, startLimit, spec.Dir, args...)
 	}
 	return err
 }

@@ -1,0 +1,69 @@
+package doctor
+
+import "context"
+
+// check is one thing that is looked at.
+type check struct {
+	id      string
+	holds   string // what is so when nothing was found
+	project bool   // it needs a .nbs
+	// volatile is a check of what other commands change: what it finds is looked for a second
+	// time before it is told.
+	volatile bool
+	run      func(d *examination, ctx context.Context) []Finding
+}
+
+// checks is what is looked at, in the order in which it is told.
+var checks = []check{
+	{id: "claude.found", run: (*examination).claudeFound},
+	{id: "claude.version", run: (*examination).claudeVersion},
+	{id: "claude.flags", holds: "claude knows each option that a start uses", run: (*examination).claudeFlags},
+	{id: "claude.root", holds: "claude will not refuse to bypass permissions for being root", run: (*examination).rootWithoutSandbox},
+	{id: "claude.probe", run: (*examination).probe},
+
+	{id: "start.login", holds: "claude knows with which account or key it talks", run: (*examination).login},
+	{id: "start.trust", holds: "claude trusts the folder", run: (*examination).trust},
+	{id: "start.waiting", holds: "no agent waits for a person", project: true, volatile: true, run: (*examination).waiting},
+
+	{id: "tmux.version", run: (*examination).tmuxVersion},
+	{id: "tmux.trial", holds: "a session of ours gets its mark and its variables, and is found by its whole name only", volatile: true, run: (*examination).tmuxTrial},
+	{id: "tmux.server", holds: "the tmux servers of the agents answer", volatile: true, run: (*examination).tmuxServers},
+	{id: "tmux.settings", holds: "nothing in the tmux configuration ends or renames sessions", run: (*examination).tmuxSettings},
+
+	{id: "folder.project", run: (*examination).projectFolder},
+	{id: "folder.disk", run: (*examination).disk},
+	{id: "folder.locks", holds: "file locks exclude each other", project: true, run: (*examination).fileLocks},
+	{id: "folder.state", holds: "what is kept outside of the project is this user's alone, and can be written", run: (*examination).outside},
+	{id: "folder.private", holds: "what is in .nbs is this user's, and nobody else's to read", project: true, run: (*examination).private},
+	{id: "folder.tracked", holds: "git keeps nothing of .nbs", project: true, run: (*examination).tracked},
+
+	{id: "machine.memory", run: (*examination).memory},
+	{id: "machine.load", run: (*examination).load},
+
+	{id: "logout.server", holds: "the tmux server outlives the login in which it was started", run: (*examination).outlivesLogin},
+
+	{id: "team.records", holds: "each record can be read", project: true, volatile: true, run: (*examination).damagedRecords},
+	{id: "team.folders", holds: "the working directory of each agent is there", project: true, volatile: true, run: (*examination).lostFolders},
+	{id: "team.moved", holds: "each record names the conversation that its agent is in", project: true, volatile: true, run: (*examination).moved},
+	{id: "team.drift", holds: "what runs is what was recorded", project: true, volatile: true, run: (*examination).drifted},
+	{id: "team.transcripts", holds: "each conversation that was held is on disk", project: true, volatile: true, run: (*examination).lostTranscripts},
+	{id: "team.keeping", holds: "Claude deletes no transcript of an agent within a week", project: true, volatile: true, run: (*examination).endingTranscripts},
+	{id: "team.twice", holds: "no conversation of an agent is open in two claudes", project: true, volatile: true, run: (*examination).openTwice},
+	{id: "team.unrecorded", holds: "each claude of this project has its record", volatile: true, run: (*examination).unrecordedClaudes},
+	{id: "team.sessions", holds: "each tmux session of this project has its record", volatile: true, run: (*examination).unrecordedSessions},
+
+	{id: "left.signatures", holds: "each lock that is signed has its holder", project: true, volatile: true, run: (*examination).staleSignatures},
+	{id: "left.leases", holds: "each lease is held for the agent that has its conversation", project: true, volatile: true, run: (*examination).orphanedLeases},
+	{id: "left.files", holds: "nothing half written lies about, and no launch that nobody took", project: true, volatile: true, run: (*examination).leftovers},
+	{id: "left.transcripts", holds: "no transcript lies in the project, where anybody may have written it", project: true, run: (*examination).projectTranscripts},
+	{id: "left.reports", holds: "each status file has its agent", project: true, volatile: true, run: (*examination).lostReports},
+	{id: "left.journal", holds: "the journal is as it was written", project: true, volatile: true, run: (*examination).brokenJournal},
+
+	{id: "environment.here", holds: "nothing here keeps a claude from writing its transcript", run: (*examination).forgetfulHere},
+	{id: "environment.tmux", holds: "nothing in the tmux servers keeps a claude from writing its transcript", run: (*examination).tmuxEnvironment},
+	{id: "environment.agents", holds: "no agent runs without writing its transcript", project: true, volatile: true, run: (*examination).forgetfulAgents},
+	{id: "environment.names", holds: "what the agents were started with is set here too", project: true, run: (*examination).missingNames},
+
+	{id: "clock.future", holds: "no record is from the future", project: true, run: (*examination).fromTheFuture},
+	{id: "clock.boot", holds: "no agent of this boot was started before it", project: true, run: (*examination).beforeBoot},
+}

@@ -1,0 +1,54 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/tmux"
+)
+
+// Tmux starts a session as an agent's, on a server of its own, and looks whether it has what an
+// agent's session must have. The caller ends the server.
+func Tmux(ctx context.Context, client *tmux.Client) error {
+	const name, variable, value = "nbs-alpha-live", "NBS_TRIAL", "a b"
+	id := agent.NewInvocation()
+	pane, err := client.Trial(ctx, name, id, map[string]string{variable: value}, tmux.ConfigLimit)
+	if err != nil {
+		return err
+	}
+	if pane.Invocation != id {
+		return fmt.Errorf("a session has lost its mark: it has %s", agent.Quote(string(pane.Invocation)))
+	}
+	if got := variableOf(ctx, pane.PID, variable, value); got != value {
+		return fmt.Errorf("what is started in a session does not get its variables: %s", agent.Quote(got))
+	}
+	whole, err := client.HasSession(ctx, name)
+	if err != nil || !whole {
+		return errors.Join(errors.New("a session is not found by its whole name"), err)
+	}
+	part, err := client.HasSession(ctx, strings.TrimSuffix(name, "-live"))
+	if part {
+		err = errors.New("a session is found by a part of its name")
+	}
+	return err
+}
+
+// variableOf reads a variable of a process that was just started: until it is its own program
+// it shows the variables of its parent.
+func variableOf(ctx context.Context, pid int, name, want string) (got string) {
+	ctx, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
+	retry := time.NewTicker(time.Millisecond)
+	defer retry.Stop()
+	for {
+		if got, _ = proc.Variable(pid, name); got == want || ctx.Err() != nil {
+			return got
+		}
+		<-retry.C
+	}
+}
