@@ -89,7 +89,7 @@ func TestStopWaitsForAVerbAtWork(t *testing.T) {
 
 // Several agents are brought back side by side, each as it was, and each is told of.
 func TestRecoverySideBySide(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	handles := []string{"alpha", "beta", "gamma", "delta"}
 	before := map[string]session{}
 	for i, handle := range handles {

@@ -37,7 +37,7 @@ func TestLauncherIsNotKilledWhileItRecordsTheEnd(t *testing.T) {
 func TestLauncherForwardsTermAndHangup(t *testing.T) {
 	for name, signal := range map[string]syscall.Signal{"term": syscall.SIGTERM, "hangup": syscall.SIGHUP} {
 		t.Run(name, func(t *testing.T) {
-			m := real(t)
+			m := standIn(t)
 			before := m.remembers("alpha")
 			launcher := m.launcher("alpha")
 			m.kill(launcher, signal)

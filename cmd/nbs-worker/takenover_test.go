@@ -36,7 +36,7 @@ func TestPaneThatAPersonTookOver(t *testing.T) {
 	} {
 		for _, verbs := range [][]string{{"stop"}, {"resume"}, {"resume", "--force"}, {"dismiss"}} {
 			t.Run(fmt.Sprint(name, " ", verbs), func(t *testing.T) {
-				m := real(t)
+				m := standIn(t)
 				before := m.remembers("alpha")
 				pane := take(m, before)
 				m.waitDeath("alpha")

@@ -49,6 +49,15 @@ func standIn(t *testing.T, misbehaviour ...string) *team {
 	return m
 }
 
+// realIf is a team on the real one where that counts, else on the stand-in.
+func realIf(t *testing.T, counts bool) *team {
+	t.Helper()
+	if counts {
+		return real(t)
+	}
+	return standIn(t)
+}
+
 // team is one project with its own Claude configuration, tmux server and API.
 type team struct {
 	*testing.T
