@@ -14,6 +14,7 @@ import (
 // been written by anybody.
 
 func TestEverythingIsPrivateWhateverTheUmask(t *testing.T) {
+	t.Parallel()
 	for _, umask := range []string{"000", "022", "077"} {
 		t.Run(umask, func(t *testing.T) {
 			m := standIn(t)
@@ -65,17 +66,14 @@ func TestTamperedArgumentsAndVariablesAreNotUsed(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "alpha")
 	whole := m.recordText("alpha")
-	for _, args := range [][]string{
-		{"--dangerously-skip-permissions"}, {"--settings", "{}"}, {"--settings={}"}, {"-p"}, {"--model", "haiku"}, {"--resume", "x"},
-		{"--permission-mode=bypassPermissions"}, {"--fork-session"}, {"--", "Hello."}, {"Hello."}, {"--verbose", "Hello."}, {"--background"},
-	} {
+	for _, args := range [][]string{{"--dangerously-skip-permissions"}, {"Hello."}} { // and many more in the tests of cli
 		m.setRecord("alpha", func(fields map[string]any) { fields["claude_args"] = args })
 		m.refused(8, "changed since it was allowed: claude_args", "resume", "alpha", "--force")
 		m.allow("alpha")
 		m.refused(4, "extra argument", "resume", "alpha", "--force")
 	}
 	m.writeRecord("alpha", whole)
-	for _, name := range []string{"NBS_INVOCATION_ID", "NBS_ROOT", "NBS_CLAUDE", "NBS_LAUNCH", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_CHILD_SESSION", "CLAUDECODE", "HOME"} {
+	for _, name := range []string{"NBS_INVOCATION_ID", "LD_PRELOAD"} {
 		m.setRecord("alpha", func(fields map[string]any) { fields["env"] = map[string]string{name: "x"} })
 		m.refused(8, "not allowed", "resume", "alpha", "--force")
 		m.allow("alpha")

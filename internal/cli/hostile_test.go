@@ -106,6 +106,44 @@ func TestHostileVariablesAreShownHarmlessly(t *testing.T) {
 	}
 }
 
+// loaders are variables that have an agent run other code, or pass for another, and ours.
+var loaders = []string{
+	"LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "BUN_OPTIONS", "NODE_OPTIONS", "NODE_PATH", "BASH_ENV", "ENV", "SHELLOPTS",
+	"PROMPT_COMMAND", "PYTHONPATH", "PERL5OPT", "RUBYOPT", "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_CONFIG_COUNT", "GIT_ASKPASS",
+	"SSH_ASKPASS", "GCONV_PATH", "OPENSSL_CONF", "npm_config_node_options", "LESSOPEN", "PATH", "SHELL", "IS_SANDBOX", "CLAUDE_CODE_SANDBOXED",
+	"CLAUDE_CODE_SHELL_PREFIX", "XDG_STATE_HOME", "XDG_RUNTIME_DIR",
+}
+
+// Nor when a record has them, with a seal that somebody has got for it.
+func TestLoadersAreNoVariablesOfAnAgent(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for _, name := range loaders {
+		run("--root", root, "spawn", "alpha", "--env", name+"=/x").want(t, agent.BadInput,
+			"variable "+name+" cannot be set for an agent: it ", "it comes from the caller's environment or not at all")
+	}
+	for _, name := range append([]string{
+		"NBS_INVOCATION_ID", "NBS_ROOT", "NBS_CLAUDE", "NBS_LAUNCH", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_CHILD_SESSION", "CLAUDECODE", "HOME",
+	}, loaders...) {
+		r := record("alpha")
+		r.Env = map[string]string{name: "/x"}
+		run("--root", newProject(t, r), "resume", "alpha").want(t, agent.BadInput, "variable "+name+" cannot be set")
+	}
+}
+
+// Arguments that are ours to give, or that are a prompt, are not claude's, with a seal either.
+func TestSealedArgumentsAreLookedAtAgain(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		{"--dangerously-skip-permissions"}, {"--settings", "{}"}, {"--settings={}"}, {"-p"}, {"--model", "haiku"}, {"--resume", "x"},
+		{"--permission-mode=bypassPermissions"}, {"--fork-session"}, {"--", "Hello."}, {"Hello."}, {"--verbose", "Hello."}, {"--background"},
+	} {
+		r := record("alpha")
+		r.ClaudeArgs = args
+		run("--root", newProject(t, r), "resume", "alpha").want(t, agent.BadInput, "extra argument")
+	}
+}
+
 // startedOnce is the record of an agent that ran before the machine was started anew.
 func startedOnce() agent.Record {
 	r := record("alpha")
