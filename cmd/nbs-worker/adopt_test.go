@@ -198,7 +198,7 @@ func TestAdoptedFromAnotherServer(t *testing.T) {
 // Two people's agents in one folder, with one configuration or with two, are kept apart by
 // their processes.
 func TestAdoptedAgentsInOneFolderAreNotMixedUp(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	other := m.folder("config2")
 	rig.Config(m, other, rig.ConfigOptions{Trusted: []string{m.world.Project}})
 	start := func(name, number, config string) (int, string) {

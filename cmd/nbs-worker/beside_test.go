@@ -58,6 +58,7 @@ func TestListBesideADismissal(t *testing.T) {
 
 // A stop that comes while the agent is started waits for that, and then stops it.
 func TestStopWaitsForAVerbAtWork(t *testing.T) {
+	t.Parallel()
 	for _, verb := range []string{"stop", "dismiss"} {
 		t.Run(verb, func(t *testing.T) {
 			m := standIn(t, "start-delay=1s")

@@ -82,6 +82,7 @@ const bringBack = "nbs-worker resume alpha"
 // What another start's claude said of its end is not this one's reason, nor is what no
 // claude says. This one is killed and says nothing.
 func TestReasonOfAnEndThatIsNotBelieved(t *testing.T) {
+	t.Parallel()
 	for name, reason := range map[string]string{"another start's": "prompt_input_exit", "no word": "\\u001b[2J", "its own": "other"} {
 		t.Run(name, func(t *testing.T) {
 			m := standIn(t)
@@ -119,6 +120,7 @@ func (m *team) reportEnd(handle, invocation, reason string) {
 
 // A power cut leaves no exit; a shutdown in good order has every launcher write one.
 func TestDiedByReboot(t *testing.T) {
+	t.Parallel()
 	for name, shutdown := range map[string]func(m *team, claude, launcher int){
 		"power cut": func(m *team, claude, launcher int) {
 			m.kill(launcher, syscall.SIGSTOP)

@@ -214,6 +214,7 @@ func (m *team) sign(name string, pid int) {
 
 // The commonest reasons why a first spawn gets nowhere are seen before it is tried.
 func TestDoctorSeesWhatWouldHoldAFirstSpawn(t *testing.T) {
+	t.Parallel()
 	for what, c := range map[string]struct {
 		options      rig.ConfigOptions
 		without      string // variable

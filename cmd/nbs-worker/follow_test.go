@@ -150,7 +150,7 @@ func (m *team) turn(s session, number int) {
 
 // Right after /clear, before anything was said, the empty conversation is what was on the screen.
 func TestKillRightAfterClear(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	before := m.remembers("alpha")
 	m.typeLine(before, "/clear")
 	cleared := m.waitMoved(before, "clear")

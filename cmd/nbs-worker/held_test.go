@@ -72,6 +72,7 @@ func TestUnapprovedKeyIsHeld(t *testing.T) {
 }
 
 func TestMissingLoginIsHeld(t *testing.T) {
+	t.Parallel()
 	for name, remove := range map[string]bool{"no key": true, "rejected key": false} {
 		t.Run(name, func(t *testing.T) {
 			eachVersion(t, func(t *testing.T, m *team) {

@@ -47,7 +47,7 @@ func TestMovedProjectComesBack(t *testing.T) {
 
 // A folder that is gone from where it was is named, and so is the way out.
 func TestFolderThatWentElsewhere(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	outside := m.folder("outside")
 	m.ok("spawn", "alpha", "--model", "sonnet", "--cwd", outside, "--trust="+outside, "--prompt", "Remember 42.")
 	m.mustAnswer("alpha", "OK, I will remember 42.")

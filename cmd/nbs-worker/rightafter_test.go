@@ -20,6 +20,7 @@ import (
 // A list that is taken right after a kill says how the agent ended: it waits for the kernel, and
 // for the launcher, which is writing that down.
 func TestListRightAfterAKill(t *testing.T) {
+	t.Parallel()
 	for name, kills := range map[string]int{"real": 4, "stand-in": 8} {
 		t.Run(name, func(t *testing.T) { listRightAfter(t, realIf(t, name == "real"), kills) })
 	}

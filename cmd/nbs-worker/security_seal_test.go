@@ -192,7 +192,7 @@ func TestAllowDoesNotTakeWhatWasTypedBefore(t *testing.T) {
 
 // The seal is made by the verbs themselves, through all that happens to an agent.
 func TestNobodyHasToAllowInTheDailyRound(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	before := m.remembers("alpha")
 	allowed := func(after string) {
 		m.Helper()

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// The ten tests of the seed (step 6), at run time. 2 is part of 1; 4 (resume reads the record) and 6
-// (a stale record resumes) are TestWhateverEndsAnAgentItComesBack, 10 (a concurrent resume) is
-// TestManyResumesOfOneAgent.
+// The ten tests of the seed (step 6), at run time. 2 and 9 (the collision guard) are part of 1; 4 (resume
+// reads the record) and 6 (a stale record resumes) are TestWhateverEndsAnAgentItComesBack; 10 (a concurrent
+// resume) is TestManyResumesOfOneAgent.
 
 func TestSeed01RecordIsWrittenOnStart(t *testing.T) {
 	eachVersion(t, func(t *testing.T, m *team) {
@@ -31,7 +31,25 @@ func TestSeed01RecordIsWrittenOnStart(t *testing.T) {
 		if on := claudesOn(id); len(on) != 1 || on[0] != m.session("alpha").RecordedPID {
 			t.Errorf("claudes on %s: %v", id, on)
 		}
+		m.mustGuard(id)
 	})
+}
+
+// mustGuard checks that nothing takes the place of a live agent.
+func (m *team) mustGuard(id string) {
+	m.Helper()
+	before := m.waitState("alpha", "idle")
+	record := m.recordText("alpha")
+	m.refused(5, "spawn alpha: the handle is taken", "spawn", "alpha")
+	m.refused(5, "spawn ALPHA: the handle is taken", "spawn", "ALPHA")
+	m.refused(5, "runs already", "resume", "alpha")
+	m.refused(5, "runs already", "run", "alpha")
+	if m.recordText("alpha") != record {
+		m.Error("a refused verb changed the record of a live agent")
+	}
+	if after := m.session("alpha"); after.RecordedPID != before.RecordedPID || after.SessionID != id || !after.Running {
+		m.Errorf("before %+v\nafter %+v", before, after)
+	}
 }
 
 func TestSeed03RecordHoldsTheModel(t *testing.T) {
@@ -92,21 +110,5 @@ func TestSeed08ModelOverrideOnResume(t *testing.T) {
 	requests := m.api.Requests()
 	if last := requests[len(requests)-1]; !strings.Contains(last.Model, "haiku") {
 		t.Errorf("the API was asked for %s", last.Model)
-	}
-}
-
-func TestSeed09CollisionGuard(t *testing.T) {
-	m := real(t)
-	before := m.remembers("alpha")
-	record := m.recordText("alpha")
-	m.refused(5, "spawn alpha: the handle is taken", "spawn", "alpha")
-	m.refused(5, "spawn ALPHA: the handle is taken", "spawn", "ALPHA")
-	m.refused(5, "runs already", "resume", "alpha")
-	m.refused(5, "runs already", "run", "alpha")
-	if m.recordText("alpha") != record {
-		t.Error("a refused verb changed the record of a live agent")
-	}
-	if after := m.session("alpha"); after.RecordedPID != before.RecordedPID || !after.Running {
-		t.Errorf("before %+v\nafter %+v", before, after)
 	}
 }

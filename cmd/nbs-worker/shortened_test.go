@@ -166,6 +166,7 @@ func lines(text []byte, with bool, words ...string) []byte {
 
 // What is missing need not be the end: an editor takes lines out anywhere.
 func TestTranscriptThatLostAPartIsPutBackWhole(t *testing.T) {
+	t.Parallel()
 	middle := func(_ *testing.T, whole []byte) []byte { return lines(whole, false, "Remember 43", "remember 43") }
 	for what, c := range map[string]struct {
 		left   func(t *testing.T, whole []byte) []byte
@@ -211,6 +212,7 @@ func TestTranscriptThatLostAPartIsPutBackWhole(t *testing.T) {
 // What is written over in place is written over in the second name too. What was there is
 // remembered apart from both: the agent is not brought back into another conversation.
 func TestTranscriptThatWasRewrittenIsRefused(t *testing.T) {
+	t.Parallel()
 	renamed := func(text []byte) []byte { return bytes.ReplaceAll(text, []byte(`"uuid":"`), []byte(`"uuid":"0`)) }
 	for what, written := range map[string]func(t *testing.T, whole []byte) []byte{
 		"longer":  func(_ *testing.T, whole []byte) []byte { return renamed(whole) },

@@ -152,6 +152,7 @@ func TestForcedResumeOnASluggishTmux(t *testing.T) {
 }
 
 func TestVerbsOnASlowTmux(t *testing.T) {
+	t.Parallel()
 	for _, late := range []string{"before", "after"} {
 		t.Run(late, func(t *testing.T) {
 			m := standIn(t)

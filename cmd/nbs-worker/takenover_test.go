@@ -21,6 +21,7 @@ func (m *team) takeOver(s session) (pane string) {
 }
 
 func TestPaneThatAPersonTookOver(t *testing.T) {
+	t.Parallel()
 	for name, take := range map[string]func(*team, session) string{
 		"while it ran": (*team).takeOver,
 		"when its program had ended": func(m *team, s session) string {
@@ -50,6 +51,7 @@ func TestPaneThatAPersonTookOver(t *testing.T) {
 
 // The same of a start whose launcher has not come forward yet.
 func TestPaneThatAPersonTookOverDuringAStart(t *testing.T) {
+	t.Parallel()
 	for _, verb := range []string{"stop", "resume", "dismiss"} {
 		t.Run(verb, func(t *testing.T) {
 			m := standIn(t)

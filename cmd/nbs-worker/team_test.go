@@ -25,6 +25,7 @@ var versions = []string{"2.1.329", "2.1.197"}
 // eachVersion runs a test against each pinned Claude Code.
 func eachVersion(t *testing.T, test func(t *testing.T, m *team)) {
 	t.Helper()
+	t.Parallel()
 	for _, version := range versions {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()

@@ -88,7 +88,7 @@ func TestAttach(t *testing.T) {
 }
 
 func TestRunByHandInATerminal(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	before := m.remembers("alpha")
 	m.ok("stop", "alpha")
 	c := m.console(m.command([]string{"run", "alpha"}))

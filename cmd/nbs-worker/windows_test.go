@@ -42,7 +42,7 @@ func (m *team) mustStand(after string, panes []string) {
 
 // The agent's pane, and nothing else, ends with it; its next one goes into the same session.
 func TestWindowsOfAPersonSurvive(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	before := m.remembers("alpha")
 	person := m.personPanes("alpha")
 	inSession := func(after string) {

@@ -11,7 +11,7 @@ import (
 // A wrapper around claude that does not become it, as package managers and people write them,
 // is started like claude itself.
 func TestWrapperThatDoesNotExec(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	wrapper := filepath.Join(m.folder("bin"), "claude")
 	text := "#!/bin/sh\n" + m.variable("NBS_CLAUDE") + " \"$@\"\ncode=$?\nexit $code\n"
 	if err := os.WriteFile(wrapper, []byte(text), 0o700); err != nil {
