@@ -127,29 +127,28 @@ func TestAdoptedAgentIsStoppedAndResumed(t *testing.T) {
 
 // The id on its command line is another one, and there may be none there at all.
 func TestAdoptedAfterClearComesBackToWhatIsOnTheScreen(t *testing.T) {
-	eachVersion(t, func(_ *testing.T, m *team) {
-		m.keepServer()
-		pid, first := m.told("hand", "7", handArgs...)
-		m.typeLine(session{TmuxSession: "hand"}, "/clear")
-		m.waitFor("the conversation is another one", func() (bool, string) {
-			now := m.waitIdle(m.world.ConfigDir, pid).SessionID
-			return now != first, now
-		})
-		m.typeLine(session{TmuxSession: "hand"}, "Remember 42.")
-		m.waitSaid("hand", "● OK, I will remember 42.")
-		second := m.waitIdle(m.world.ConfigDir, pid).SessionID
-		m.ok("adopt", "alpha", "--tmux", "hand")
-		before := m.session("alpha")
-		if before.SessionID != second || before.SessionID == first {
-			m.Errorf("%+v, first %s", before, first)
-		}
-		m.kill(pid, syscall.SIGKILL)
-		m.waitDead(pid)
-		if s := m.session("alpha"); s.State != "crashed" || !strings.Contains(s.Cause, "no launcher saw how") {
-			m.Errorf("%+v", s)
-		}
-		m.mustRemember("alpha", before)
+	m := real(t)
+	m.keepServer()
+	pid, first := m.told("hand", "7", handArgs...)
+	m.typeLine(session{TmuxSession: "hand"}, "/clear")
+	m.waitFor("the conversation is another one", func() (bool, string) {
+		now := m.waitIdle(m.world.ConfigDir, pid).SessionID
+		return now != first, now
 	})
+	m.typeLine(session{TmuxSession: "hand"}, "Remember 42.")
+	m.waitSaid("hand", "● OK, I will remember 42.")
+	second := m.waitIdle(m.world.ConfigDir, pid).SessionID
+	m.ok("adopt", "alpha", "--tmux", "hand")
+	before := m.session("alpha")
+	if before.SessionID != second || before.SessionID == first {
+		m.Errorf("%+v, first %s", before, first)
+	}
+	m.kill(pid, syscall.SIGKILL)
+	m.waitDead(pid)
+	if s := m.session("alpha"); s.State != "crashed" || !strings.Contains(s.Cause, "no launcher saw how") {
+		m.Errorf("%+v", s)
+	}
+	m.mustRemember("alpha", before)
 }
 
 // A /clear after the adoption is followed by its end at our hands.

@@ -174,20 +174,19 @@ func TestDiedAgainAndAgain(t *testing.T) {
 
 // The error with which the last turn ended is told, of the living and of the dead.
 func TestLastErrorOfTheAPI(t *testing.T) {
-	eachVersion(t, func(_ *testing.T, m *team) {
-		m.ok("spawn", "alpha", "--model", "sonnet")
-		for code, class := range map[string]string{"403": "authentication_failed", "400": "unknown"} {
-			m.typeLine(m.session("alpha"), fmt.Sprintf("Hello. [[error %s]]", code))
-			m.waitFor("the error is told", func() (bool, string) {
-				e := m.endOf("alpha")
-				return e.LastError != nil && strings.Contains(e.LastError.Text, code), fmt.Sprintf("%+v\n%s", e, m.screen("alpha"))
-			})
-			if e := m.endOf("alpha"); e.LastError.Class != class || e.LastError.At == "" {
-				m.Errorf("%+v", e.LastError)
-			}
-			m.waitState("alpha", "failed")
+	m := real(t)
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	for code, class := range map[string]string{"403": "authentication_failed", "400": "unknown"} {
+		m.typeLine(m.session("alpha"), fmt.Sprintf("Hello. [[error %s]]", code))
+		m.waitFor("the error is told", func() (bool, string) {
+			e := m.endOf("alpha")
+			return e.LastError != nil && strings.Contains(e.LastError.Text, code), fmt.Sprintf("%+v\n%s", e, m.screen("alpha"))
+		})
+		if e := m.endOf("alpha"); e.LastError.Class != class || e.LastError.At == "" {
+			m.Errorf("%+v", e.LastError)
 		}
-	})
+		m.waitState("alpha", "failed")
+	}
 }
 
 // A kill does not end all threads at one moment. A process whose first thread is a zombie has

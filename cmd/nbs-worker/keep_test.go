@@ -77,32 +77,31 @@ func (m *team) mustRestore(handle string, before session) {
 }
 
 func TestDeletedTranscriptComesBack(t *testing.T) {
-	eachVersion(t, func(t *testing.T, m *team) {
-		before := m.remembers("alpha")
-		m.mustBeKept(before.SessionID, before.Transcript.Path)
-		m.ok("stop", "alpha")
-		if err := os.Remove(before.Transcript.Path); err != nil {
-			t.Fatal(err)
-		}
-		m.mustRestore("alpha", before)
-		m.mustBeKept(before.SessionID, before.Transcript.Path)
+	m := real(t)
+	before := m.remembers("alpha")
+	m.mustBeKept(before.SessionID, before.Transcript.Path)
+	m.ok("stop", "alpha")
+	if err := os.Remove(before.Transcript.Path); err != nil {
+		t.Fatal(err)
+	}
+	m.mustRestore("alpha", before)
+	m.mustBeKept(before.SessionID, before.Transcript.Path)
 
-		m.ok("stop", "alpha")
-		folder := filepath.Dir(filepath.Dir(before.Transcript.Path))
-		if err := os.RemoveAll(folder); err != nil {
-			t.Fatal(err)
+	m.ok("stop", "alpha")
+	folder := filepath.Dir(filepath.Dir(before.Transcript.Path))
+	if err := os.RemoveAll(folder); err != nil {
+		t.Fatal(err)
+	}
+	r := m.nbs("resume", "alpha", "--prompt", "What number?")
+	if r.code != 0 || !strings.Contains(r.stderr, "its transcript was gone; the whole one was put back from "+m.keptPath(before.SessionID)) {
+		t.Error(r)
+	}
+	m.mustAnswer("alpha", "42")
+	for _, made := range []string{folder, filepath.Dir(before.Transcript.Path)} {
+		if mode := modeOf(t, made); mode != 0o700 {
+			t.Errorf("%s has mode %o", made, mode)
 		}
-		r := m.nbs("resume", "alpha", "--prompt", "What number?")
-		if r.code != 0 || !strings.Contains(r.stderr, "its transcript was gone; the whole one was put back from "+m.keptPath(before.SessionID)) {
-			t.Error(r)
-		}
-		m.mustAnswer("alpha", "42")
-		for _, made := range []string{folder, filepath.Dir(before.Transcript.Path)} {
-			if mode := modeOf(t, made); mode != 0o700 {
-				t.Errorf("%s has mode %o", made, mode)
-			}
-		}
-	})
+	}
 }
 
 // The record was made by a verb that did not wait, and both who could have seen to the

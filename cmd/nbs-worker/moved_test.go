@@ -20,29 +20,28 @@ func (m *team) moveProject() (from, to string) {
 }
 
 func TestMovedProjectComesBack(t *testing.T) {
-	eachVersion(t, func(t *testing.T, m *team) {
-		if err := os.Mkdir(filepath.Join(m.world.Project, "sub"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		alpha := m.remembers("alpha")
-		m.ok("spawn", "beta", "--model", "sonnet", "--cwd", "sub", "--trust", "--prompt", "Remember 43.")
-		m.mustAnswer("beta", "OK, I will remember 43.")
-		m.ok("stop", "alpha", "beta")
-		from, to := m.moveProject()
-		m.doctor(1).finds(m, "team.folders", "note", "alpha: its folder has moved with the project, from \""+from+"\"")
-		r := m.nbs("resume", "alpha", "beta", "--trust", "--prompt", "What number?")
-		if r.code != 0 || !strings.Contains(r.stderr, "alpha: its folder is now "+to+"; it was "+from) || !strings.Contains(r.stderr, "beta: its folder is now "+to+"/sub") {
-			t.Error(r)
-		}
-		m.mustAnswer("alpha", "42")
-		m.mustAnswer("beta", "43")
-		if s := m.session("alpha"); s.SessionID != alpha.SessionID || len(s.Drift) > 0 {
-			t.Errorf("%+v", s)
-		}
-		m.waitState("alpha", "idle")
-		m.mustRemember("alpha", alpha, "--force")
-		m.doctor(0).isWell(m, "team.folders", "team.transcripts")
-	})
+	m := real(t)
+	if err := os.Mkdir(filepath.Join(m.world.Project, "sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	alpha := m.remembers("alpha")
+	m.ok("spawn", "beta", "--model", "sonnet", "--cwd", "sub", "--trust", "--prompt", "Remember 43.")
+	m.mustAnswer("beta", "OK, I will remember 43.")
+	m.ok("stop", "alpha", "beta")
+	from, to := m.moveProject()
+	m.doctor(1).finds(m, "team.folders", "note", "alpha: its folder has moved with the project, from \""+from+"\"")
+	r := m.nbs("resume", "alpha", "beta", "--trust", "--prompt", "What number?")
+	if r.code != 0 || !strings.Contains(r.stderr, "alpha: its folder is now "+to+"; it was "+from) || !strings.Contains(r.stderr, "beta: its folder is now "+to+"/sub") {
+		t.Error(r)
+	}
+	m.mustAnswer("alpha", "42")
+	m.mustAnswer("beta", "43")
+	if s := m.session("alpha"); s.SessionID != alpha.SessionID || len(s.Drift) > 0 {
+		t.Errorf("%+v", s)
+	}
+	m.waitState("alpha", "idle")
+	m.mustRemember("alpha", alpha, "--force")
+	m.doctor(0).isWell(m, "team.folders", "team.transcripts")
 }
 
 // A folder that is gone from where it was is named, and so is the way out.
