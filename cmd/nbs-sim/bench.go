@@ -17,7 +17,7 @@ import (
 
 func runBench(args []string) int {
 	flags := flag.NewFlagSet("nbs-sim bench", flag.ContinueOnError)
-	opts := bench.Options{Log: os.Stderr}
+	opts := bench.Options{Log: os.Stderr, Recovered: 5}
 	flags.StringVar(&opts.Worker, "worker", "bin/nbs-worker", "nbs-worker to measure")
 	flags.StringVar(&opts.Claude, "claude", "", "Claude Code to start too; none: only what stands for it")
 	flags.IntVar(&opts.Effort.Min, "min", 30, "samples a side at least")

@@ -127,29 +127,28 @@ func TestAdoptedAgentIsStoppedAndResumed(t *testing.T) {
 
 // The id on its command line is another one, and there may be none there at all.
 func TestAdoptedAfterClearComesBackToWhatIsOnTheScreen(t *testing.T) {
-	eachVersion(t, func(_ *testing.T, m *team) {
-		m.keepServer()
-		pid, first := m.told("hand", "7", handArgs...)
-		m.typeLine(session{TmuxSession: "hand"}, "/clear")
-		m.waitFor("the conversation is another one", func() (bool, string) {
-			now := m.waitIdle(m.world.ConfigDir, pid).SessionID
-			return now != first, now
-		})
-		m.typeLine(session{TmuxSession: "hand"}, "Remember 42.")
-		m.waitSaid("hand", "● OK, I will remember 42.")
-		second := m.waitIdle(m.world.ConfigDir, pid).SessionID
-		m.ok("adopt", "alpha", "--tmux", "hand")
-		before := m.session("alpha")
-		if before.SessionID != second || before.SessionID == first {
-			m.Errorf("%+v, first %s", before, first)
-		}
-		m.kill(pid, syscall.SIGKILL)
-		m.waitDead(pid)
-		if s := m.session("alpha"); s.State != "crashed" || !strings.Contains(s.Cause, "no launcher saw how") {
-			m.Errorf("%+v", s)
-		}
-		m.mustRemember("alpha", before)
+	m := real(t)
+	m.keepServer()
+	pid, first := m.told("hand", "7", handArgs...)
+	m.typeLine(session{TmuxSession: "hand"}, "/clear")
+	m.waitFor("the conversation is another one", func() (bool, string) {
+		now := m.waitIdle(m.world.ConfigDir, pid).SessionID
+		return now != first, now
 	})
+	m.typeLine(session{TmuxSession: "hand"}, "Remember 42.")
+	m.waitSaid("hand", "● OK, I will remember 42.")
+	second := m.waitIdle(m.world.ConfigDir, pid).SessionID
+	m.ok("adopt", "alpha", "--tmux", "hand")
+	before := m.session("alpha")
+	if before.SessionID != second || before.SessionID == first {
+		m.Errorf("%+v, first %s", before, first)
+	}
+	m.kill(pid, syscall.SIGKILL)
+	m.waitDead(pid)
+	if s := m.session("alpha"); s.State != "crashed" || !strings.Contains(s.Cause, "no launcher saw how") {
+		m.Errorf("%+v", s)
+	}
+	m.mustRemember("alpha", before)
 }
 
 // A /clear after the adoption is followed by its end at our hands.
@@ -175,53 +174,51 @@ func TestAdoptedAndClearedThenForced(t *testing.T) {
 
 // In a shell, in a server of its own, without an id: as people start it.
 func TestAdoptedFromAnotherServer(t *testing.T) {
-	eachVersion(t, func(_ *testing.T, m *team) {
-		pid := m.byHandOn("work", "desk", nil, append(handArgs, "--verbose", "--append-system-prompt", "Be brief.", "--", "Remember 42.")...)
-		m.waitSaidOn("work", "desk", "● OK, I will remember 42.")
-		live := m.waitIdle(m.world.ConfigDir, pid)
-		m.refused(2, `there is no tmux session "desk"`, "adopt", "alpha", "--tmux", "desk")
-		m.ok("adopt", "alpha", "--tmux", "desk", "--tmux-socket", "work")
-		s := m.session("alpha")
-		if s.SessionID != live.SessionID || !s.TmuxAlive || s.TmuxSession != "desk" {
-			m.Errorf("%+v", s)
-		}
-		if args := m.record("alpha")["claude_args"]; fmt.Sprint(args) != "[--verbose --append-system-prompt Be brief.]" {
-			m.Errorf("arguments: %v", args)
-		}
-		m.ok("resume", "alpha", "--force", "--prompt", "What number?", "--tmux-socket", "default")
-		m.mustAnswer("alpha", "42")
-		if now := m.session("alpha"); now.SessionID != live.SessionID || !dead(pid) {
-			m.Errorf("%+v", now)
-		}
-	})
+	m := real(t)
+	pid := m.byHandOn("work", "desk", nil, append(handArgs, "--verbose", "--append-system-prompt", "Be brief.", "--", "Remember 42.")...)
+	m.waitSaidOn("work", "desk", "● OK, I will remember 42.")
+	live := m.waitIdle(m.world.ConfigDir, pid)
+	m.refused(2, `there is no tmux session "desk"`, "adopt", "alpha", "--tmux", "desk")
+	m.ok("adopt", "alpha", "--tmux", "desk", "--tmux-socket", "work")
+	s := m.session("alpha")
+	if s.SessionID != live.SessionID || !s.TmuxAlive || s.TmuxSession != "desk" {
+		m.Errorf("%+v", s)
+	}
+	if args := m.record("alpha")["claude_args"]; fmt.Sprint(args) != "[--verbose --append-system-prompt Be brief.]" {
+		m.Errorf("arguments: %v", args)
+	}
+	m.ok("resume", "alpha", "--force", "--prompt", "What number?", "--tmux-socket", "default")
+	m.mustAnswer("alpha", "42")
+	if now := m.session("alpha"); now.SessionID != live.SessionID || !dead(pid) {
+		m.Errorf("%+v", now)
+	}
 }
 
 // Two people's agents in one folder, with one configuration or with two, are kept apart by
 // their processes.
 func TestAdoptedAgentsInOneFolderAreNotMixedUp(t *testing.T) {
-	eachVersion(t, func(_ *testing.T, m *team) {
-		other := m.folder("config2")
-		rig.Config(m, other, rig.ConfigOptions{Trusted: []string{m.world.Project}})
-		start := func(name, number, config string) (int, string) {
-			env := []string{"CLAUDE_CONFIG_DIR=" + config}
-			pid := m.byHandOn("default", name, env, append(handArgs, "Remember "+number+".")...)
-			m.waitSaid(name, "● OK, I will remember "+number+".")
-			return pid, m.waitIdle(config, pid).SessionID
+	m := standIn(t)
+	other := m.folder("config2")
+	rig.Config(m, other, rig.ConfigOptions{Trusted: []string{m.world.Project}})
+	start := func(name, number, config string) (int, string) {
+		env := []string{"CLAUDE_CONFIG_DIR=" + config}
+		pid := m.byHandOn("default", name, env, append(handArgs, "Remember "+number+".")...)
+		m.waitSaid(name, "● OK, I will remember "+number+".")
+		return pid, m.waitIdle(config, pid).SessionID
+	}
+	ids := map[string]string{}
+	for handle, from := range map[string][2]string{
+		"ann": {"11", m.world.ConfigDir}, "bob": {"22", m.world.ConfigDir}, "cat": {"33", other},
+	} {
+		pid, id := start(handle+"-desk", from[0], from[1])
+		ids[handle] = id
+		m.ok("adopt", handle, pidFlag(pid))
+	}
+	for handle, number := range map[string]string{"ann": "11", "bob": "22", "cat": "33"} {
+		m.ok("resume", handle, "--force", "--prompt", "What number?")
+		m.mustAnswer(handle, number)
+		if s := m.session(handle); s.SessionID != ids[handle] {
+			m.Errorf("%s: %+v", handle, s)
 		}
-		ids := map[string]string{}
-		for handle, from := range map[string][2]string{
-			"ann": {"11", m.world.ConfigDir}, "bob": {"22", m.world.ConfigDir}, "cat": {"33", other},
-		} {
-			pid, id := start(handle+"-desk", from[0], from[1])
-			ids[handle] = id
-			m.ok("adopt", handle, pidFlag(pid))
-		}
-		for handle, number := range map[string]string{"ann": "11", "bob": "22", "cat": "33"} {
-			m.ok("resume", handle, "--force", "--prompt", "What number?")
-			m.mustAnswer(handle, number)
-			if s := m.session(handle); s.SessionID != ids[handle] {
-				m.Errorf("%s: %+v", handle, s)
-			}
-		}
-	})
+	}
 }

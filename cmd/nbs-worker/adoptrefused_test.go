@@ -135,7 +135,7 @@ func TestAdoptRefusesASessionOfTwo(t *testing.T) {
 }
 
 func TestAdoptRefusesAForkedConversation(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	first, id := m.told("one", "42", handArgs...)
 	second := m.byHand("two", append([]string{"--resume", id}, handArgs...)...)
 	m.waitIdle(m.world.ConfigDir, second)

@@ -103,6 +103,7 @@ func TestStopDoesNotVouchForAServerThatDoesNotListen(t *testing.T) {
 
 // Each call of tmux takes its time, and the client, or the script that it is, hears no TERM.
 func TestStopOfAKilledSpawnWhereTmuxIsSlow(t *testing.T) {
+	t.Parallel()
 	for name, deaf := range map[string]string{"a client": "", "a deaf client": "trap '' TERM; "} {
 		t.Run(name, func(t *testing.T) {
 			m := standIn(t)

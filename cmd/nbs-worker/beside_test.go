@@ -58,6 +58,7 @@ func TestListBesideADismissal(t *testing.T) {
 
 // A stop that comes while the agent is started waits for that, and then stops it.
 func TestStopWaitsForAVerbAtWork(t *testing.T) {
+	t.Parallel()
 	for _, verb := range []string{"stop", "dismiss"} {
 		t.Run(verb, func(t *testing.T) {
 			m := standIn(t, "start-delay=1s")
@@ -89,7 +90,7 @@ func TestStopWaitsForAVerbAtWork(t *testing.T) {
 
 // Several agents are brought back side by side, each as it was, and each is told of.
 func TestRecoverySideBySide(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	handles := []string{"alpha", "beta", "gamma", "delta"}
 	before := map[string]session{}
 	for i, handle := range handles {

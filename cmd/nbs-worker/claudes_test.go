@@ -80,6 +80,7 @@ var claudeTroubles = map[string]claudeTrouble{
 }
 
 func TestClaudeInTrouble(t *testing.T) {
+	t.Parallel()
 	for name, c := range claudeTroubles {
 		t.Run(name, func(t *testing.T) {
 			m := standIn(t, c.whims)

@@ -27,11 +27,6 @@ func TestManySpawnsAtOnceLoseNothing(t *testing.T) {
 	}
 }
 
-func TestSpawnOfOneHandleByMany(t *testing.T) {
-	m := standIn(t)
-	m.wonByOne(m.compete(8, "spawn", "alpha"))
-}
-
 func TestInterruptedSpawnLeavesARecordThatExplainsAll(t *testing.T) {
 	m := standIn(t, "start-delay=3s")
 	spawn := m.begin("spawn", "alpha", "--prompt", "Remember 42.")

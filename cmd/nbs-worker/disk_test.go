@@ -201,6 +201,7 @@ func TestReadOnlyDisk(t *testing.T) {
 // A stop needs nothing of .nbs but its lock: a folder that is missing, and cannot be made, keeps
 // nobody alive.
 func TestStopOnAReadOnlyDiskWithoutAFolder(t *testing.T) {
+	t.Parallel()
 	for _, verb := range []string{"stop", "dismiss"} {
 		t.Run(verb, func(t *testing.T) {
 			m := standIn(t)

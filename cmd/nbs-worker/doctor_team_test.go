@@ -214,6 +214,7 @@ func (m *team) sign(name string, pid int) {
 
 // The commonest reasons why a first spawn gets nowhere are seen before it is tried.
 func TestDoctorSeesWhatWouldHoldAFirstSpawn(t *testing.T) {
+	t.Parallel()
 	for what, c := range map[string]struct {
 		options      rig.ConfigOptions
 		without      string // variable
@@ -224,7 +225,7 @@ func TestDoctorSeesWhatWouldHoldAFirstSpawn(t *testing.T) {
 		"no trust":          {rig.ConfigOptions{}, "", "start.trust", "note", "claude does not trust the folder"},
 	} {
 		t.Run(what, func(t *testing.T) {
-			m := real(t)
+			m := realIf(t, what == "no login") // of which the stand-in learns with its first turn
 			if len(c.options.Trusted) > 0 {
 				c.options.Trusted = []string{m.world.Project}
 			}

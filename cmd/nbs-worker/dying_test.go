@@ -13,6 +13,7 @@ import (
 // A tmux server that dies between two calls of one verb, and one that lost its socket.
 
 func TestServerThatDiesBetweenTwoCalls(t *testing.T) {
+	t.Parallel()
 	for name, verb := range map[string]struct {
 		args  []string
 		live  bool // the agent, when the verb begins

@@ -50,6 +50,7 @@ func TestEventsTellWhatWasDone(t *testing.T) {
 
 // Who follows a journal that is cut or replaced is told so, and goes on with what it says then.
 func TestFollowedEventsOfAJournalThatIsCut(t *testing.T) {
+	t.Parallel()
 	for what, spoil := range map[string]func(m *team){
 		"cut":      func(m *team) { m.writeJournal(nil) },
 		"replaced": func(m *team) { m.replace(m.inNbs("journal.jsonl"), nil) },
@@ -104,6 +105,7 @@ func TestEventsFromTheEnd(t *testing.T) {
 
 // Who follows the events of a project that is deleted, or whose .nbs is moved away, is told.
 func TestFollowedEventsEndWithTheirFolder(t *testing.T) {
+	t.Parallel()
 	for what, takeAway := range map[string]func(m *team) error{
 		"removed":                 func(m *team) error { return os.RemoveAll(m.inNbs()) },
 		"removed, with a new one": func(m *team) error { return errors.Join(os.RemoveAll(m.inNbs()), os.Mkdir(m.inNbs(), 0o700)) },

@@ -27,6 +27,7 @@ const (
 // worlds: of the stand-in and of the real Claude, with a bystander, whose presence also keeps the tmux server alive,
 // and without. The two of a kind share a plan.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	c := &campaign{seed: number(t, "NBS_FAULTS_SEED", standardSeed), kills: number(t, "NBS_FAULTS", standardKills), tally: newTally()}
 	t.Cleanup(func() { t.Logf("seed %d\n%s", c.seed, c.tally) })
 	realKills := c.kills * 3 / 10

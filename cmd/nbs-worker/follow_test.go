@@ -150,48 +150,46 @@ func (m *team) turn(s session, number int) {
 
 // Right after /clear, before anything was said, the empty conversation is what was on the screen.
 func TestKillRightAfterClear(t *testing.T) {
-	eachVersion(t, func(t *testing.T, m *team) {
-		before := m.remembers("alpha")
-		m.typeLine(before, "/clear")
-		cleared := m.waitMoved(before, "clear")
-		m.kill(before.RecordedPID, syscall.SIGKILL)
-		m.waitState("alpha", "crashed")
-		m.ok("resume", "alpha", "--prompt", "What number?")
-		m.mustAnswer("alpha", "I don't know any number.")
-		if after := m.session("alpha"); after.SessionID != cleared.SessionID {
-			t.Errorf("%+v; want %s", after, cleared.SessionID)
-		}
-		m.ok("resume", "alpha", "--force", "--session-id", before.SessionID, "--prompt", "What number?")
-		m.mustAnswer("alpha", "42")
-		after := m.session("alpha")
-		if after.SessionID != before.SessionID || len(after.PreviousSessions) != 1 || after.PreviousSessions[0].SessionID != cleared.SessionID ||
-			after.PreviousSessions[0].Reason != "resumed earlier" {
-			t.Errorf("after going back: %+v", after)
-		}
-	})
+	m := standIn(t)
+	before := m.remembers("alpha")
+	m.typeLine(before, "/clear")
+	cleared := m.waitMoved(before, "clear")
+	m.kill(before.RecordedPID, syscall.SIGKILL)
+	m.waitState("alpha", "crashed")
+	m.ok("resume", "alpha", "--prompt", "What number?")
+	m.mustAnswer("alpha", "I don't know any number.")
+	if after := m.session("alpha"); after.SessionID != cleared.SessionID {
+		t.Errorf("%+v; want %s", after, cleared.SessionID)
+	}
+	m.ok("resume", "alpha", "--force", "--session-id", before.SessionID, "--prompt", "What number?")
+	m.mustAnswer("alpha", "42")
+	after := m.session("alpha")
+	if after.SessionID != before.SessionID || len(after.PreviousSessions) != 1 || after.PreviousSessions[0].SessionID != cleared.SessionID ||
+		after.PreviousSessions[0].Reason != "resumed earlier" {
+		t.Errorf("after going back: %+v", after)
+	}
 }
 
 // Where hooks are turned off, a look at the agent is what its record follows by.
 func TestLooksFollowWithoutHooks(t *testing.T) {
-	eachVersion(t, func(t *testing.T, m *team) {
-		m.userSettings(`{"disableAllHooks":true}`)
-		before := m.remembers("alpha")
-		m.typeLine(before, "/clear")
-		m.waitFor("list follows", func() (bool, string) {
-			out := m.ok("list", "--json")
-			text := m.recordText("alpha")
-			return !strings.Contains(text, `"session_id": "`+before.SessionID+`",
+	m := real(t)
+	m.userSettings(`{"disableAllHooks":true}`)
+	before := m.remembers("alpha")
+	m.typeLine(before, "/clear")
+	m.waitFor("list follows", func() (bool, string) {
+		out := m.ok("list", "--json")
+		text := m.recordText("alpha")
+		return !strings.Contains(text, `"session_id": "`+before.SessionID+`",
   "model"`), out + text
-		})
-		after := m.session("alpha")
-		if after.SessionID == before.SessionID || len(after.PreviousSessions) != 1 || len(after.Drift) != 0 {
-			t.Errorf("%+v", after)
-		}
-		m.waitLease(after.SessionID, before.SessionID)
-		if r := m.report("alpha"); r.Activity.Hook != "" {
-			t.Errorf("a hook was run: %+v", r)
-		}
 	})
+	after := m.session("alpha")
+	if after.SessionID == before.SessionID || len(after.PreviousSessions) != 1 || len(after.Drift) != 0 {
+		t.Errorf("%+v", after)
+	}
+	m.waitLease(after.SessionID, before.SessionID)
+	if r := m.report("alpha"); r.Activity.Hook != "" {
+		t.Errorf("a hook was run: %+v", r)
+	}
 }
 
 // Where hooks are turned off and nobody looks, the end or the next verb finds that the agent
@@ -234,42 +232,40 @@ func TestJournalTellsMovesThatAreFoundLate(t *testing.T) {
 // Before the agent is ended, it is where it went by itself that is checked, though nobody has
 // noticed yet and neither conversation has a word in it.
 func TestResumeOfAnAgentThatMovedUnseen(t *testing.T) {
-	eachVersion(t, func(_ *testing.T, m *team) {
-		m.userSettings(`{"disableAllHooks":true}`)
-		m.ok("spawn", "alpha")
-		before := m.session("alpha")
-		m.typeLine(before, "/clear")
-		moved := m.waitRegistered(before)
-		m.ok("resume", "alpha", "--force", "--prompt", "Remember 42.")
-		m.mustAnswer("alpha", "OK, I will remember 42.")
-		if after := m.session("alpha"); after.SessionID != moved {
-			m.Errorf("it is in %s; want %s", after.SessionID, moved)
-		}
-	})
+	m := real(t)
+	m.userSettings(`{"disableAllHooks":true}`)
+	m.ok("spawn", "alpha")
+	before := m.session("alpha")
+	m.typeLine(before, "/clear")
+	moved := m.waitRegistered(before)
+	m.ok("resume", "alpha", "--force", "--prompt", "Remember 42.")
+	m.mustAnswer("alpha", "OK, I will remember 42.")
+	if after := m.session("alpha"); after.SessionID != moved {
+		m.Errorf("it is in %s; want %s", after.SessionID, moved)
+	}
 }
 
 // Claude takes its registry entry away when it leaves by itself or is asked to, and with it
 // the only word of where it was. Nobody has looked before.
 func TestAgentThatMovedUnseenAndLeft(t *testing.T) {
-	eachVersion(t, func(_ *testing.T, m *team) {
-		m.userSettings(`{"disableAllHooks":true}`)
-		for handle, leave := range map[string]func(session){
-			"exit":   func(s session) { m.typeLine(s, "/exit") },
-			"hangup": func(s session) { m.tmux("kill-session", "-t", "="+s.TmuxSession) },
-			"term":   func(s session) { m.kill(s.RecordedPID, syscall.SIGTERM) },
-		} {
-			before := m.remembers(handle)
-			m.typeLine(before, "/clear")
-			moved := m.waitRegistered(before)
-			leave(before)
-			m.waitDead(before.RecordedPID)
-			m.ok("resume", handle, "--prompt", "Remember 43.")
-			m.mustAnswer(handle, "OK, I will remember 43.")
-			if after := m.session(handle); after.SessionID != moved || len(after.PreviousSessions) != 1 {
-				m.Errorf("%s: it is in %+v; want %s", handle, after, moved)
-			}
+	m := real(t)
+	m.userSettings(`{"disableAllHooks":true}`)
+	for handle, leave := range map[string]func(session){
+		"exit":   func(s session) { m.typeLine(s, "/exit") },
+		"hangup": func(s session) { m.tmux("kill-session", "-t", "="+s.TmuxSession) },
+		"term":   func(s session) { m.kill(s.RecordedPID, syscall.SIGTERM) },
+	} {
+		before := m.remembers(handle)
+		m.typeLine(before, "/clear")
+		moved := m.waitRegistered(before)
+		leave(before)
+		m.waitDead(before.RecordedPID)
+		m.ok("resume", handle, "--prompt", "Remember 43.")
+		m.mustAnswer(handle, "OK, I will remember 43.")
+		if after := m.session(handle); after.SessionID != moved || len(after.PreviousSessions) != 1 {
+			m.Errorf("%s: it is in %+v; want %s", handle, after, moved)
 		}
-	})
+	}
 }
 
 // waitRegistered waits until Claude's registry has an agent in another conversation.

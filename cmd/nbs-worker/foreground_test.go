@@ -12,39 +12,38 @@ import (
 
 // Where there is no tmux, a first start is possible in this terminal, and is no dead end.
 func TestSpawnWithoutTmux(t *testing.T) {
-	eachVersion(t, func(t *testing.T, m *team) {
-		m.env = append(m.env, "PATH="+m.pathWithout("tmux"))
-		r := m.refused(6, "spawn alpha: tmux is not installed", "spawn", "alpha")
-		const way = "or run the agent in this terminal: nbs-worker spawn alpha --foreground"
-		if !strings.Contains(r.stderr, way) || strings.Contains(r.stderr, "nbs-worker run") {
-			t.Error(r)
-		}
-		m.refused(4, "stdin is not a terminal", "spawn", "alpha", "--foreground")
-		m.refused(2, "no .nbs folder", "list")
+	m := real(t)
+	m.env = append(m.env, "PATH="+m.pathWithout("tmux"))
+	r := m.refused(6, "spawn alpha: tmux is not installed", "spawn", "alpha")
+	const way = "or run the agent in this terminal: nbs-worker spawn alpha --foreground"
+	if !strings.Contains(r.stderr, way) || strings.Contains(r.stderr, "nbs-worker run") {
+		t.Error(r)
+	}
+	m.refused(4, "stdin is not a terminal", "spawn", "alpha", "--foreground")
+	m.refused(2, "no .nbs folder", "list")
 
-		c := m.console(m.command([]string{"spawn", "alpha", "Remember 42.", "--foreground", "--model", "sonnet"}))
-		c.mustShow("Remember 42.") // what claude draws of its answer comes in pieces
-		before := m.waitState("alpha", "idle")
-		m.mustBeWritten(before.SessionID, "OK, I will remember 42.")
-		if before.TmuxAlive || before.Model != "sonnet" || before.Desired != "running" {
-			t.Errorf("%+v", before)
-		}
-		m.ok("stop", "alpha")
-		if err := c.cmd.Wait(); c.cmd.ProcessState.ExitCode() != 143 {
-			t.Errorf("the launcher ended with %v, %v", c.cmd.ProcessState, err)
-		}
-		r = m.refused(6, "resume alpha: tmux is not installed", "resume", "alpha")
-		if !strings.Contains(r.stderr, "or run the agent in this terminal: nbs-worker run alpha") {
-			t.Error(r)
-		}
-		c = m.console(m.command([]string{"run", "alpha"}))
-		m.waitState("alpha", "idle")
-		if after := m.session("alpha"); after.SessionID != before.SessionID {
-			t.Errorf("before %+v\nafter %+v", before, after)
-		}
-		m.ok("stop", "alpha")
-		_ = c.cmd.Wait()
-	})
+	c := m.console(m.command([]string{"spawn", "alpha", "Remember 42.", "--foreground", "--model", "sonnet"}))
+	c.mustShow("Remember 42.") // what claude draws of its answer comes in pieces
+	before := m.waitState("alpha", "idle")
+	m.mustBeWritten(before.SessionID, "OK, I will remember 42.")
+	if before.TmuxAlive || before.Model != "sonnet" || before.Desired != "running" {
+		t.Errorf("%+v", before)
+	}
+	m.ok("stop", "alpha")
+	if err := c.cmd.Wait(); c.cmd.ProcessState.ExitCode() != 143 {
+		t.Errorf("the launcher ended with %v, %v", c.cmd.ProcessState, err)
+	}
+	r = m.refused(6, "resume alpha: tmux is not installed", "resume", "alpha")
+	if !strings.Contains(r.stderr, "or run the agent in this terminal: nbs-worker run alpha") {
+		t.Error(r)
+	}
+	c = m.console(m.command([]string{"run", "alpha"}))
+	m.waitState("alpha", "idle")
+	if after := m.session("alpha"); after.SessionID != before.SessionID {
+		t.Errorf("before %+v\nafter %+v", before, after)
+	}
+	m.ok("stop", "alpha")
+	_ = c.cmd.Wait()
 }
 
 // resume and attach say where an agent is that runs in a terminal, and not each other's name.

@@ -93,6 +93,7 @@ func (m *team) clone(files map[string]string) string {
 }
 
 func TestGitStagesNothingInACloneThatUnignores(t *testing.T) {
+	t.Parallel()
 	t.Run("in its own list", func(t *testing.T) {
 		m := standIn(t)
 		m.mustStageNothing(m.clone(map[string]string{".gitignore": "!.nbs\n!.nbs/**\n"}))

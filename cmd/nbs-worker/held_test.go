@@ -72,6 +72,7 @@ func TestUnapprovedKeyIsHeld(t *testing.T) {
 }
 
 func TestMissingLoginIsHeld(t *testing.T) {
+	t.Parallel()
 	for name, remove := range map[string]bool{"no key": true, "rejected key": false} {
 		t.Run(name, func(t *testing.T) {
 			eachVersion(t, func(t *testing.T, m *team) {
@@ -103,7 +104,7 @@ func TestOnboardingIsHeld(t *testing.T) {
 }
 
 func TestRootIsRefusedBeforeAnythingIsStarted(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.env = without(m.env, "IS_SANDBOX")
 	r := m.refused(4, "cannot be used with root/sudo privileges", "spawn", "alpha")
 	for _, way := range []string{"--permission-mode acceptEdits", "export IS_SANDBOX=1"} {
@@ -120,7 +121,7 @@ func TestRootIsRefusedBeforeAnythingIsStarted(t *testing.T) {
 }
 
 func TestLiveProcessThatDiffersFromItsRecordFails(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	claude := m.variable("NBS_CLAUDE")
 	for name, c := range map[string]struct{ sed, field string }{
 		"model":  {`s/^sonnet$/haiku/`, "model"},
@@ -147,26 +148,25 @@ exec ` + claude + ` "$@"`)
 }
 
 func TestLostTranscriptIsNeverReplacedInSilence(t *testing.T) {
-	eachVersion(t, func(t *testing.T, m *team) {
-		before := m.remembers("alpha")
-		m.ok("stop", "alpha")
-		m.lose(before)
-		record := m.recordText("alpha")
-		r := m.refused(2, "its transcript is gone", "resume", "alpha")
-		if !strings.Contains(r.stderr, "nbs-worker resume alpha --fresh") || m.recordText("alpha") != record {
-			t.Error(r)
-		}
-		m.ok("resume", "alpha", "--fresh")
-		m.mustAnswer("alpha", "OK, I will remember 42.") // the first prompt briefs it again
-		after := m.session("alpha")
-		if after.SessionID == before.SessionID || len(after.PreviousSessions) != 1 || after.PreviousSessions[0].SessionID != before.SessionID {
-			t.Errorf("before %+v\nafter %+v", before, after)
-		}
-	})
+	m := standIn(t)
+	before := m.remembers("alpha")
+	m.ok("stop", "alpha")
+	m.lose(before)
+	record := m.recordText("alpha")
+	r := m.refused(2, "its transcript is gone", "resume", "alpha")
+	if !strings.Contains(r.stderr, "nbs-worker resume alpha --fresh") || m.recordText("alpha") != record {
+		t.Error(r)
+	}
+	m.ok("resume", "alpha", "--fresh")
+	m.mustAnswer("alpha", "OK, I will remember 42.") // the first prompt briefs it again
+	after := m.session("alpha")
+	if after.SessionID == before.SessionID || len(after.PreviousSessions) != 1 || after.PreviousSessions[0].SessionID != before.SessionID {
+		t.Errorf("before %+v\nafter %+v", before, after)
+	}
 }
 
 func TestLostTranscriptOfAKilledLauncher(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	// Nobody had time to note that the transcript was seen, but Claude's history knows.
 	m.ok("spawn", "alpha", "--model", "sonnet")
 	s := m.session("alpha")
@@ -180,15 +180,14 @@ func TestLostTranscriptOfAKilledLauncher(t *testing.T) {
 }
 
 func TestAdoptAnExistingConversation(t *testing.T) {
-	eachVersion(t, func(t *testing.T, m *team) {
-		before := m.remembers("alpha")
-		m.refused(5, "another claude has the conversation", "spawn", "thief", "--session-id", before.SessionID, "--root", m.otherProject())
-		m.refused(5, "belongs to agent alpha", "spawn", "beta", "--session-id", strings.ToUpper(before.SessionID))
-		m.ok("dismiss", "alpha")
-		m.refused(2, "no such agent", "session", "alpha")
-		m.ok("spawn", "beta", "--session-id", before.SessionID, "--model", "sonnet", "--prompt", "What number?")
-		m.mustAnswer("beta", "42")
-		m.refused(2, "no conversation", "spawn", "gamma", "--session-id", "11111111-2222-4333-8444-555555555555")
-		m.refused(4, "is not a UUID", "spawn", "gamma", "--session-id", "not-a-uuid")
-	})
+	m := standIn(t)
+	before := m.remembers("alpha")
+	m.refused(5, "another claude has the conversation", "spawn", "thief", "--session-id", before.SessionID, "--root", m.otherProject())
+	m.refused(5, "belongs to agent alpha", "spawn", "beta", "--session-id", strings.ToUpper(before.SessionID))
+	m.ok("dismiss", "alpha")
+	m.refused(2, "no such agent", "session", "alpha")
+	m.ok("spawn", "beta", "--session-id", before.SessionID, "--model", "sonnet", "--prompt", "What number?")
+	m.mustAnswer("beta", "42")
+	m.refused(2, "no conversation", "spawn", "gamma", "--session-id", "11111111-2222-4333-8444-555555555555")
+	m.refused(4, "is not a UUID", "spawn", "gamma", "--session-id", "not-a-uuid")
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A hundred agents report at once, each by ten hooks with a status line beside: whoever
+// A hundred agents report at once, each by four hooks with a status line beside: whoever
 // looks after a hook finds what it said, and whoever looks at any moment finds a whole file.
 func TestHundredAgentsReportAtOnce(t *testing.T) {
 	m := standIn(t)
@@ -34,7 +34,7 @@ func TestHundredAgentsReportAtOnce(t *testing.T) {
 		})
 	}
 	for _, handle := range handles {
-		agents.Go(func() { m.tenHooks(handle, s.SessionID) })
+		agents.Go(func() { m.fourHooks(handle, s.SessionID) })
 	}
 	agents.Wait()
 	over.Store(true)
@@ -44,8 +44,8 @@ func TestHundredAgentsReportAtOnce(t *testing.T) {
 	}
 }
 
-func (m *team) tenHooks(handle, id string) {
-	for i := range 10 {
+func (m *team) fourHooks(handle, id string) {
+	for i := range 4 {
 		event, state := "UserPromptSubmit", "busy"
 		if i%2 == 1 {
 			event, state = "Stop", "idle"

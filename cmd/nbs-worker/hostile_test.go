@@ -13,31 +13,59 @@ import (
 // Input that means something to a shell, to tmux or to claude arrives as it was
 // given, or is refused with 4.
 
+// hostilePrompts are what something on the way could take for its own.
+var hostilePrompts = map[string]string{
+	"substitution": "$(touch PWN) `touch PWN` ${HOME}",
+	"option":       "-d",
+	"long option":  "--model haiku",
+	"double dash":  "-- what",
+	"quotes":       `it's "quoted" \ and 'again'`,
+	"newlines":     "one\ntwo\n\nthree",
+	"emoji":        "héllo 🦀 日本語",
+	"tmux words":   "#(touch PWN) #{pid} ; kill-server;",
+	"tabs":         "a\tb",
+	"semicolon":    "do this; then that;",
+	"tmux command": `x; run-shell "touch PWN"`,
+}
+
 func TestPromptsArriveAsGiven(t *testing.T) {
-	prompts := map[string]string{
-		"substitution": "$(touch PWN) `touch PWN` ${HOME}",
-		"option":       "-d",
-		"long option":  "--model haiku",
-		"double dash":  "-- what",
-		"quotes":       `it's "quoted" \ and 'again'`,
-		"newlines":     "one\ntwo\n\nthree",
-		"emoji":        "héllo 🦀 日本語",
-		"tmux words":   "#(touch PWN) #{pid} ; kill-server;",
-		"tabs":         "a\tb",
-		"semicolon":    "do this; then that;",
-		"tmux command": `x; run-shell "touch PWN"`,
+	m := standIn(t)
+	for name, prompt := range hostilePrompts {
+		m.mustArrive(strings.ReplaceAll(name, " ", "-"), prompt, "You said:")
 	}
-	for name, prompt := range prompts {
-		t.Run(name, func(t *testing.T) {
-			eachVersion(t, func(t *testing.T, m *team) {
-				m.ok("spawn", "alpha", "--model", "sonnet", "--prompt", prompt)
-				m.waitFor("the prompt is sent", func() (bool, string) { return len(m.api.Requests()) > 0, "" })
-				m.mustAnswer("alpha", "You said:")
-				m.mustHaveSent(prompt)
-				m.noCanary()
-			})
-		})
+}
+
+// What claude itself could take for something else is by how it begins. All else is in one prompt,
+// as long as a command line allows.
+func TestPromptsArriveAtTheRealClaude(t *testing.T) {
+	eachVersion(t, func(_ *testing.T, m *team) {
+		var rest strings.Builder
+		for name, prompt := range hostilePrompts {
+			if strings.ContainsAny(prompt[:1], "-#") {
+				m.mustArrive(strings.ReplaceAll(name, " ", "-"), prompt, "You said:")
+			}
+			rest.WriteString("And " + prompt + "\n")
+		}
+		long := "first line\nsecond line\n\nRemember 42.\n" + rest.String() + strings.Repeat("All work and no play. ", 90<<10/22)
+		m.mustArrive("all", long+"\nlast line", "OK, I will remember 42.")
+	})
+}
+
+// mustArrive spawns an agent with a prompt, which must reach the API byte for byte, as one message.
+func (m *team) mustArrive(handle, prompt, answer string) {
+	m.Helper()
+	file := filepath.Join(m.TempDir(), "prompt.txt")
+	if err := os.WriteFile(file, []byte(prompt), 0o600); err != nil {
+		m.Fatal(err)
 	}
+	given := []string{"--prompt", prompt}
+	if len(prompt) > 1000 {
+		given = []string{"--prompt-file", file}
+	}
+	m.ok(append([]string{"spawn", handle, "--model", "sonnet"}, given...)...)
+	m.mustAnswer(handle, answer)
+	m.mustHaveSent(prompt)
+	m.noCanary()
 }
 
 // noCanary checks that nothing made the file that hostile text asks for.
@@ -48,19 +76,6 @@ func (m *team) noCanary() {
 			m.Errorf("text was run as a command: PWN is in %s", dir)
 		}
 	}
-}
-
-func TestPromptOf90kB(t *testing.T) {
-	eachVersion(t, func(_ *testing.T, m *team) {
-		prompt := "Remember 42. " + strings.Repeat("All work and no play. ", 90<<10/22) + "The end."
-		file := filepath.Join(m.world.Root, "prompt.txt")
-		if err := os.WriteFile(file, []byte(prompt), 0o600); err != nil {
-			m.Fatal(err)
-		}
-		m.ok("spawn", "alpha", "--model", "sonnet", "--prompt-file", file)
-		m.mustAnswer("alpha", "OK, I will remember 42.")
-		m.mustHaveSent(prompt)
-	})
 }
 
 func TestPromptsThatCannotArriveAreRefused(t *testing.T) {
@@ -94,7 +109,7 @@ func TestPromptFromStdin(t *testing.T) {
 }
 
 func TestProjectFolderIsNoTmuxFormat(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.world.Project = filepath.Join(m.world.Root, "p#(touch PWN)#{pid};")
 	if err := os.Mkdir(m.world.Project, 0o700); err != nil {
 		t.Fatal(err)
@@ -112,20 +127,19 @@ func TestProjectFolderIsNoTmuxFormat(t *testing.T) {
 // An agent that another agent starts has Claude's own variables in its caller's environment.
 // CLAUDECODE is not among them here: by it, who calls would count as a claude's leftover.
 func TestSpawnFromAnAgentsShellKeepsATranscript(t *testing.T) {
-	eachVersion(t, func(t *testing.T, m *team) {
-		m.env = append(m.env,
-			"CLAUDE_CODE_CHILD_SESSION=1", "CLAUDE_CODE_SESSION_ID=11111111-2222-4333-8444-555555555555",
-			"CLAUDE_CODE_ENTRYPOINT=cli", "CLAUDE_CODE_EXECPATH=/bin/true", "AI_AGENT=claude-code_2-1-329_agent",
-			"CLAUDE_CODE_SKIP_PROMPT_HISTORY=1", "NBS_INVOCATION_ID=11111111-2222-4333-8444-555555555555", "NBS_HANDLE=boss",
-		)
-		before := m.remembers("alpha")
-		if before.Transcript == nil || before.Transcript.Bytes == 0 {
-			t.Fatalf("no transcript: %+v", before)
-		}
-		m.kill(before.RecordedPID, syscall.SIGKILL)
-		m.waitState("alpha", "crashed")
-		m.mustRemember("alpha", before)
-	})
+	m := real(t)
+	m.env = append(m.env,
+		"CLAUDE_CODE_CHILD_SESSION=1", "CLAUDE_CODE_SESSION_ID=11111111-2222-4333-8444-555555555555",
+		"CLAUDE_CODE_ENTRYPOINT=cli", "CLAUDE_CODE_EXECPATH=/bin/true", "AI_AGENT=claude-code_2-1-329_agent",
+		"CLAUDE_CODE_SKIP_PROMPT_HISTORY=1", "NBS_INVOCATION_ID=11111111-2222-4333-8444-555555555555", "NBS_HANDLE=boss",
+	)
+	before := m.remembers("alpha")
+	if before.Transcript == nil || before.Transcript.Bytes == 0 {
+		t.Fatalf("no transcript: %+v", before)
+	}
+	m.kill(before.RecordedPID, syscall.SIGKILL)
+	m.waitState("alpha", "crashed")
+	m.mustRemember("alpha", before)
 }
 
 func TestCallersEnvironmentReachesClaude(t *testing.T) {

@@ -69,6 +69,7 @@ func TestPIDOfAnEarlierBootIsNotSignalled(t *testing.T) {
 
 // A person's own claude on the agent's conversation, wherever it stands.
 func TestForeignClaudeOnTheConversation(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ whims, cwd string }{
 		"registered":                {"", "project"},
 		"registered, elsewhere":     {"", "other"},

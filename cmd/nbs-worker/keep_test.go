@@ -77,48 +77,46 @@ func (m *team) mustRestore(handle string, before session) {
 }
 
 func TestDeletedTranscriptComesBack(t *testing.T) {
-	eachVersion(t, func(t *testing.T, m *team) {
-		before := m.remembers("alpha")
-		m.mustBeKept(before.SessionID, before.Transcript.Path)
-		m.ok("stop", "alpha")
-		if err := os.Remove(before.Transcript.Path); err != nil {
-			t.Fatal(err)
-		}
-		m.mustRestore("alpha", before)
-		m.mustBeKept(before.SessionID, before.Transcript.Path)
+	m := real(t)
+	before := m.remembers("alpha")
+	m.mustBeKept(before.SessionID, before.Transcript.Path)
+	m.ok("stop", "alpha")
+	if err := os.Remove(before.Transcript.Path); err != nil {
+		t.Fatal(err)
+	}
+	m.mustRestore("alpha", before)
+	m.mustBeKept(before.SessionID, before.Transcript.Path)
 
-		m.ok("stop", "alpha")
-		folder := filepath.Dir(filepath.Dir(before.Transcript.Path))
-		if err := os.RemoveAll(folder); err != nil {
-			t.Fatal(err)
+	m.ok("stop", "alpha")
+	folder := filepath.Dir(filepath.Dir(before.Transcript.Path))
+	if err := os.RemoveAll(folder); err != nil {
+		t.Fatal(err)
+	}
+	r := m.nbs("resume", "alpha", "--prompt", "What number?")
+	if r.code != 0 || !strings.Contains(r.stderr, "its transcript was gone; the whole one was put back from "+m.keptPath(before.SessionID)) {
+		t.Error(r)
+	}
+	m.mustAnswer("alpha", "42")
+	for _, made := range []string{folder, filepath.Dir(before.Transcript.Path)} {
+		if mode := modeOf(t, made); mode != 0o700 {
+			t.Errorf("%s has mode %o", made, mode)
 		}
-		r := m.nbs("resume", "alpha", "--prompt", "What number?")
-		if r.code != 0 || !strings.Contains(r.stderr, "its transcript was gone; the whole one was put back from "+m.keptPath(before.SessionID)) {
-			t.Error(r)
-		}
-		m.mustAnswer("alpha", "42")
-		for _, made := range []string{folder, filepath.Dir(before.Transcript.Path)} {
-			if mode := modeOf(t, made); mode != 0o700 {
-				t.Errorf("%s has mode %o", made, mode)
-			}
-		}
-	})
+	}
 }
 
 // The record was made by a verb that did not wait, and both who could have seen to the
 // transcript were killed: the next look does.
 func TestDeletedTranscriptAfterAKill(t *testing.T) {
-	eachVersion(t, func(t *testing.T, m *team) {
-		before := m.remembers("alpha")
-		m.keepServer()
-		m.kill(m.launcher("alpha"), syscall.SIGKILL)
-		m.waitDead(before.RecordedPID)
-		if err := os.RemoveAll(filepath.Dir(before.Transcript.Path)); err != nil {
-			t.Fatal(err)
-		}
-		m.waitDeath("alpha")
-		m.mustRestore("alpha", before)
-	})
+	m := standIn(t)
+	before := m.remembers("alpha")
+	m.keepServer()
+	m.kill(m.launcher("alpha"), syscall.SIGKILL)
+	m.waitDead(before.RecordedPID)
+	if err := os.RemoveAll(filepath.Dir(before.Transcript.Path)); err != nil {
+		t.Fatal(err)
+	}
+	m.waitDeath("alpha")
+	m.mustRestore("alpha", before)
 }
 
 // A transcript that is deleted under a running claude goes on in a new file, which does not
@@ -184,7 +182,7 @@ func TestTranscriptThatIsDeletedInTheMiddleAndAgain(t *testing.T) {
 
 // In a terminal of its own, too, an agent comes back from what was kept.
 func TestRunPutsADeletedTranscriptBack(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	before := m.remembers("alpha")
 	m.ok("stop", "alpha")
 	if err := os.Remove(before.Transcript.Path); err != nil {
@@ -197,32 +195,28 @@ func TestRunPutsADeletedTranscriptBack(t *testing.T) {
 
 // After a /clear both conversations are kept, and each can be taken up again.
 func TestBothConversationsAreKeptAfterClear(t *testing.T) {
-	eachVersion(t, func(t *testing.T, m *team) {
-		before := m.remembers("alpha")
-		m.typeLine(before, "/clear")
-		m.waitFor("the id changes", func() (bool, string) {
-			entries, _ := filepath.Glob(filepath.Join(filepath.Dir(before.Transcript.Path), "*.jsonl"))
-			return len(entries) > 1, strings.Join(entries, " ")
-		})
-		m.waitState("alpha", "idle")
-		m.typeLine(before, "Remember 77.")
-		m.mustAnswer("alpha", "OK, I will remember 77.")
-		m.ok("stop", "alpha")
-		after := m.session("alpha")
-		if after.SessionID == before.SessionID {
-			t.Fatalf("the record did not follow: %+v", after)
-		}
-		m.mustBeKept(before.SessionID, before.Transcript.Path)
-		m.mustBeKept(after.SessionID, after.Transcript.Path)
-		if err := os.RemoveAll(filepath.Dir(before.Transcript.Path)); err != nil {
-			t.Fatal(err)
-		}
-		m.ok("resume", "alpha", "--prompt", "What number?")
-		m.mustAnswer("alpha", "77")
-		m.ok("dismiss", "alpha", "--keep")
-		m.ok("spawn", "beta", "--model", "sonnet", "--session-id", before.SessionID, "--prompt", "What number?")
-		m.mustAnswer("beta", "42")
-	})
+	m := real(t)
+	before := m.remembers("alpha")
+	m.typeLine(before, "/clear")
+	cleared := m.waitMoved(before, "clear")
+	m.waitArrived("alpha")
+	m.typeLine(before, "Remember 77.")
+	m.mustAnswer("alpha", "OK, I will remember 77.")
+	m.ok("stop", "alpha")
+	after := m.session("alpha")
+	if after.SessionID != cleared.SessionID || len(after.PreviousSessions) != 1 || after.PreviousSessions[0].SessionID != before.SessionID {
+		t.Fatalf("the record did not follow: before %+v\nafter %+v", before, after)
+	}
+	m.mustBeKept(before.SessionID, before.Transcript.Path)
+	m.mustBeKept(after.SessionID, after.Transcript.Path)
+	if err := os.RemoveAll(filepath.Dir(before.Transcript.Path)); err != nil {
+		t.Fatal(err)
+	}
+	m.ok("resume", "alpha", "--prompt", "What number?")
+	m.mustAnswer("alpha", "77")
+	m.ok("dismiss", "alpha", "--keep")
+	m.ok("spawn", "beta", "--model", "sonnet", "--session-id", before.SessionID, "--prompt", "What number?")
+	m.mustAnswer("beta", "42")
 }
 
 func read(t *testing.T, path string) string {

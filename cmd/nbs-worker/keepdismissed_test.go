@@ -12,7 +12,7 @@ import (
 // What a dismiss removes of the conversations that the archive keeps, and what it spares.
 
 func TestDismissRemovesWhatIsKept(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	alpha := m.remembers("alpha")
 	m.ok("dismiss", "alpha")
 	for _, path := range []string{m.keptPath(alpha.SessionID), m.inNbs("status", "alpha.json")} {

@@ -14,6 +14,7 @@ import (
 // The terminal may go away, or its keys send signals again, right after claude has ended:
 // its end is written down all the same.
 func TestLauncherIsNotKilledWhileItRecordsTheEnd(t *testing.T) {
+	t.Parallel()
 	for name, signal := range map[string]syscall.Signal{"hangup": syscall.SIGHUP, "quit": syscall.SIGQUIT, "suspend": syscall.SIGTSTP} {
 		t.Run(name, func(t *testing.T) {
 			m := standIn(t)
@@ -35,9 +36,10 @@ func TestLauncherIsNotKilledWhileItRecordsTheEnd(t *testing.T) {
 
 // Who asks the launcher to leave asks claude.
 func TestLauncherForwardsTermAndHangup(t *testing.T) {
+	t.Parallel()
 	for name, signal := range map[string]syscall.Signal{"term": syscall.SIGTERM, "hangup": syscall.SIGHUP} {
 		t.Run(name, func(t *testing.T) {
-			m := real(t)
+			m := standIn(t)
 			before := m.remembers("alpha")
 			launcher := m.launcher("alpha")
 			m.kill(launcher, signal)

@@ -45,7 +45,7 @@ func TestLegacyRecordIsResumedAndRewritten(t *testing.T) {
 
 // A failed resume, or a stop, says nothing about where the configuration is.
 func TestLegacyRecordStaysOneUntilItIsResumed(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	before := m.makeLegacy("theologian")
 	m.allow("theologian")
 	claude := m.env

@@ -51,7 +51,7 @@ func byTheKernel(kills string) string {
 }
 
 func TestDiedForWantOfMemory(t *testing.T) {
-	m := standIn(t)
+	m := standIn(t, "spawn-child")
 	k := playMemory(m)
 	before := m.remembers("alpha")
 	k.count(2)
@@ -64,20 +64,25 @@ func TestDiedForWantOfMemory(t *testing.T) {
 	m.mustRemember("alpha", before)
 	m.kill(m.session("alpha").RecordedPID, syscall.SIGKILL)
 	m.mustHaveDied("alpha", "crashed", "signal: killed")
-}
 
-// A tool that takes too much memory is killed, and its agent is not.
-func TestToolDiedForWantOfMemory(t *testing.T) {
-	m := standIn(t, "spawn-child")
-	k := playMemory(m)
-	m.ok("spawn", "alpha")
-	k.killTool("alpha", 2)
-	m.kill(m.session("alpha").RecordedPID, syscall.SIGTERM)
-	e := m.mustHaveDied("alpha", "crashed", "code 143, as after SIGTERM")
-	if e.LastExit.OOMKills != 1 {
+	// A tool that takes too much memory is killed, and its agent is not.
+	m.ok("spawn", "beta")
+	k.killTool("beta", 3)
+	m.kill(m.session("beta").RecordedPID, syscall.SIGTERM)
+	if e := m.mustHaveDied("beta", "crashed", "code 143, as after SIGTERM"); e.LastExit.OOMKills != 1 {
 		t.Errorf("%+v", e.LastExit)
 	}
-	m.ok("resume", "alpha")
+	m.ok("resume", "beta")
+
+	// The kernel may choose the launcher. claude follows, by a hangup, and nobody saw why.
+	m.ok("spawn", "gamma")
+	m.keepServer()
+	claude, launcher := m.session("gamma").RecordedPID, m.launcher("gamma")
+	k.count(4)
+	m.kill(launcher, syscall.SIGKILL)
+	m.waitDead(claude)
+	m.mustHaveDied("gamma", "crashed", launcherKilled)
+	m.ok("resume", "gamma")
 }
 
 // killTool plays that the kernel killed the tool that an agent has started.
@@ -90,18 +95,4 @@ func (k memory) killTool(handle string, kills int) {
 	}
 	k.count(kills)
 	k.kill(children[0], syscall.SIGKILL)
-}
-
-// The kernel may choose the launcher. claude follows, by a hangup, and nobody saw why.
-func TestLauncherDiedForWantOfMemory(t *testing.T) {
-	m := standIn(t)
-	k := playMemory(m)
-	m.ok("spawn", "alpha")
-	m.keepServer()
-	claude, launcher := m.session("alpha").RecordedPID, m.launcher("alpha")
-	k.count(2)
-	m.kill(launcher, syscall.SIGKILL)
-	m.waitDead(claude)
-	m.mustHaveDied("alpha", "crashed", "its launcher was killed, or could not write")
-	m.ok("resume", "alpha")
 }

@@ -1,61 +1,19 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 )
 
-// The cases in which the bash predecessor was seen to fail.
-
-func TestOriginalSpawnedAgentIsKnownToSessionAndResume(t *testing.T) {
-	m := real(t)
-	m.ok("spawn", "alpha")
-	if s := m.session("alpha"); !s.Running {
-		t.Errorf("%+v", s)
-	}
-	m.ok("stop", "alpha")
-	m.ok("resume", "alpha")
-}
-
-func TestOriginalRecordSurvivesEveryEnd(t *testing.T) {
-	m := real(t)
-	before := m.remembers("alpha")
-	ends := map[string]func(){
-		"/exit":                 func() { m.typeLine(before, "/exit") },
-		"kill-server":           func() { m.tmux("kill-server") },
-		"SIGKILL of the server": func() { m.kill(m.serverPID(), syscall.SIGKILL) },
-	}
-	for name, end := range ends {
-		m.waitState("alpha", "idle")
-		pid := m.session("alpha").RecordedPID
-		end()
-		m.waitDead(pid)
-		if id := m.record("alpha")["session_id"]; id != before.SessionID {
-			t.Errorf("after %s the record names %v", name, id)
-		}
-		m.ok("resume", "alpha")
-	}
-}
-
-func TestOriginalSecondLaunchLeavesTheLiveRecord(t *testing.T) {
-	m := real(t)
-	m.ok("spawn", "alpha")
-	record := m.recordText("alpha")
-	m.refused(5, "the handle is taken", "spawn", "alpha")
-	m.refused(5, "runs already", "resume", "alpha")
-	m.refused(5, "runs already", "run", "alpha")
-	if m.recordText("alpha") != record {
-		t.Error("the record of the live agent changed")
-	}
-}
+// The cases in which the bash predecessor was seen to fail, but for those that are others' too: a pid
+// of another process and a neighbour with a longer name (who is who), a model that is a command and
+// records that are damaged (internal/cli).
 
 func TestOriginalResumeThatFailsAtOnceKeepsTheRecord(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	before := m.remembers("alpha")
 	m.ok("stop", "alpha")
 	record := m.recordText("alpha")
@@ -80,20 +38,6 @@ func TestOriginalResumeThatFailsAfterFourSeconds(t *testing.T) {
 	}
 }
 
-func TestOriginalPIDOfAnotherProcessIsNotAlive(t *testing.T) {
-	m := standIn(t)
-	m.ok("spawn", "alpha")
-	m.ok("stop", "alpha")
-	m.setRecord("alpha", func(fields map[string]any) {
-		fields["pid"] = os.Getpid()
-		process(fields)["pid"] = os.Getpid()
-	})
-	if s := m.session("alpha"); s.PID != 0 || s.Running {
-		t.Errorf("the pid of a stranger counts as the agent: %+v", s)
-	}
-	m.ok("dismiss", "alpha") // and leaves this process alone
-}
-
 func TestOriginalZombieIsDead(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "alpha")
@@ -106,21 +50,6 @@ func TestOriginalZombieIsDead(t *testing.T) {
 		t.Errorf("a zombie counts as the agent: %+v", s)
 	}
 	m.ok("stop", "alpha")
-}
-
-func TestOriginalNeighbourWithALongerName(t *testing.T) {
-	m := standIn(t)
-	m.ok("spawn", "pre")
-	m.ok("spawn", "pre-live-old")
-	m.ok("stop", "pre")
-	if s := m.session("pre"); s.TmuxAlive || s.Running {
-		t.Errorf("%+v", s)
-	}
-	m.ok("resume", "pre")
-	m.ok("dismiss", "pre")
-	if s := m.session("pre-live-old"); !s.Running || !s.TmuxAlive {
-		t.Errorf("the neighbour was touched: %+v", s)
-	}
 }
 
 func TestOriginalSessionUnderAnotherName(t *testing.T) {
@@ -138,50 +67,6 @@ func TestOriginalSessionUnderAnotherName(t *testing.T) {
 	m.ok("resume", "alpha")
 }
 
-func TestOriginalModelIsNoCommand(t *testing.T) {
-	m := standIn(t)
-	canary := filepath.Join(m.world.Root, "F")
-	m.refused(4, "model", "spawn", "alpha", "--model", "x; touch "+canary)
-	m.ok("spawn", "alpha")
-	m.ok("stop", "alpha")
-	m.refused(4, "model", "resume", "alpha", "--model", "x; touch "+canary)
-	m.setRecord("alpha", func(fields map[string]any) { fields["model"] = "x; touch " + canary })
-	m.refused(4, "damaged", "resume", "alpha")
-	if _, err := os.Stat(canary); err == nil {
-		t.Error("the model's name was run as a command")
-	}
-}
-
-func TestOriginalDamagedRecords(t *testing.T) {
-	m := standIn(t)
-	m.ok("spawn", "alpha")
-	m.ok("stop", "alpha")
-	id := m.record("alpha")["session_id"].(string)
-	whole := m.recordText("alpha")
-	for name, text := range map[string]string{
-		"empty": "", "cut short": whole[:len(whole)/2], "other": `{"schema":1}`, "null": "null", "list": "[]",
-	} {
-		m.writeRecord("alpha", text)
-		for _, verb := range []string{"session", "resume", "stop", "dismiss"} {
-			r := m.refused(4, "is damaged", verb, "alpha")
-			if !strings.Contains(r.stderr, "--session-id "+id) {
-				t.Errorf("%s, %s: no way back: %s", name, verb, r)
-			}
-		}
-		if m.recordText("alpha") != text {
-			t.Errorf("%s: the damaged record was changed", name)
-		}
-	}
-	var compact strings.Builder
-	if err := json.NewEncoder(&compact).Encode(json.RawMessage(whole)); err != nil {
-		t.Fatal(err)
-	}
-	m.writeRecord("alpha", compact.String())
-	if s := m.session("alpha"); s.SessionID != id || s.State != "stopped" {
-		t.Errorf("one-line JSON is misread: %+v", s)
-	}
-}
-
 func TestOriginalSlowShutdownNeverMeansTwoClaudes(t *testing.T) {
 	m := standIn(t, "stop-delay=4s")
 	m.ok("spawn", "alpha", "--prompt", "Remember 42.")
@@ -193,7 +78,7 @@ func TestOriginalSlowShutdownNeverMeansTwoClaudes(t *testing.T) {
 }
 
 func TestOriginalMissingClaudeIsSaidAtOnce(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	begun := time.Now()
 	m.env = append(m.env, "NBS_CLAUDE=")
 	m.env = append(m.env, "PATH="+m.pathWithout("claude"))
@@ -209,17 +94,8 @@ func TestOriginalMissingClaudeIsSaidAtOnce(t *testing.T) {
 	}
 }
 
-func TestOriginalMultiLinePromptIsOneMessage(t *testing.T) {
-	eachVersion(t, func(t *testing.T, m *team) {
-		const prompt = "first line\nsecond line\n\nRemember 42.\nlast line"
-		m.ok("spawn", "alpha", "--model", "sonnet", "--prompt", prompt)
-		m.mustAnswer("alpha", "OK, I will remember 42.")
-		m.mustHaveSent(prompt)
-	})
-}
-
 func TestOriginalRolePromptIsNotSentOnResume(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	before := m.remembers("alpha")
 	m.ok("stop", "alpha")
 	m.mustRemember("alpha", before)
@@ -230,19 +106,5 @@ func TestOriginalRolePromptIsNotSentOnResume(t *testing.T) {
 	}
 	if count != 1 {
 		t.Errorf("the first prompt stands %d times in the conversation", count)
-	}
-}
-
-func TestOriginalPathTraversal(t *testing.T) {
-	m := standIn(t)
-	for _, verb := range verbs {
-		for _, handle := range []string{"../../x", "/etc/passwd", "a/b", "..", ".", "", "x\ny", "-x"} {
-			if r := m.nbs(words(verb, handle)...); r.code != 4 {
-				t.Errorf("%s %q: %s", verb, handle, r)
-			}
-		}
-	}
-	if _, err := os.Stat(m.inNbs()); err == nil {
-		t.Error("a refused handle made a .nbs")
 	}
 }

@@ -170,6 +170,7 @@ func TestResumeAgainstDismiss(t *testing.T) {
 }
 
 func TestStopAgainstResume(t *testing.T) {
+	t.Parallel()
 	for name, force := range map[string]bool{"of a dead agent": false, "of a live one": true} {
 		t.Run(name, func(t *testing.T) {
 			m := standIn(t)

@@ -5,111 +5,190 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"nbs-worker/internal/sim/rig"
 )
 
 // The main job: whatever ended an agent, resume brings it back into its conversation.
 
-func TestResumeAfterKillOfClaude(t *testing.T) {
-	eachVersion(t, func(_ *testing.T, m *team) {
-		before := m.remembers("alpha")
-		m.kill(before.RecordedPID, syscall.SIGKILL)
-		if s := m.waitState("alpha", "crashed"); s.LastExit == nil || s.LastExit.Signal != "killed" || s.Running {
-			m.Errorf("after kill -9: %+v", s)
+// end is one way in which an agent ends, and what is said of it then.
+type end struct {
+	what          string
+	by            func(m *team, alpha session)
+	cause, detail string // "": it is brought back at once
+	advice        []string
+	look          func(m *team, e endedAs) // at what else is told
+	resume        []string                 // flags
+}
+
+// ends follow one another in one conversation.
+var ends = []end{
+	{
+		what: "a kill of claude", by: func(m *team, alpha session) { m.kill(alpha.RecordedPID, syscall.SIGKILL) },
+		cause: "crashed", detail: "signal: killed", advice: []string{bringBack},
+		look: func(m *team, e endedAs) {
+			if e.LastExit.OOMKills != 0 || e.LastExit.Signal != "killed" || !strings.Contains(e.LastExit.LastScreen, "OK, I will remember 42.") {
+				m.Errorf("%+v", e.LastExit)
+			}
+			if out := m.ok("session", "alpha"); !strings.Contains(out, "\n                 ") {
+				m.Errorf("no last words:\n%s", out)
+			}
+		},
+	},
+	{
+		what: "a TERM to claude", by: func(m *team, alpha session) { m.kill(alpha.RecordedPID, syscall.SIGTERM) },
+		cause: "crashed", detail: "code 143, as after SIGTERM", advice: []string{bringBack},
+		look: func(m *team, e endedAs) {
+			if e.LastExit.Reason != "other" {
+				m.Errorf("%+v", e.LastExit)
+			}
+		},
+	},
+	{
+		what: "/exit", by: func(m *team, alpha session) { m.typeLine(alpha, "/exit") },
+		cause: "exited", detail: "somebody ended it at its prompt", advice: []string{bringBack, "nbs-worker dismiss alpha"},
+		look: func(m *team, e endedAs) {
+			if e.LastExit.Code != 0 || e.LastExit.Reason != "prompt_input_exit" || !strings.Contains(e.LastExit.LastScreen, "Resume this session with") {
+				m.Errorf("%+v", e.LastExit)
+			}
+		},
+	},
+	{
+		what: "a kill of its launcher", by: func(m *team, _ session) { m.kill(m.launcher("alpha"), syscall.SIGKILL) },
+		cause: "crashed", detail: launcherKilled, advice: []string{bringBack},
+		look: func(m *team, _ endedAs) { // what was told once is told for ever, whatever ends after it
+			m.killServer()
+			m.mustHaveDied("alpha", "crashed", launcherKilled)
+			if out := m.ok("events", "alpha"); strings.Count(out, "\tfound\t") != 1 || !strings.Contains(out, "crashed, "+launcherKilled) {
+				m.Errorf("the journal:\n%s", out)
+			}
+		},
+	},
+	{
+		what: "a kill of its launcher, and no wait for claude to be gone",
+		by:   func(m *team, _ session) { m.kill(m.launcher("alpha"), syscall.SIGKILL) },
+	},
+	{
+		what: "kill-session", by: func(m *team, alpha session) { m.tmux("kill-session", "-t", "="+alpha.TmuxSession) },
+		cause: "crashed", detail: "its terminal was closed, code 129", advice: []string{bringBack},
+	},
+	{
+		what: "stop", by: func(m *team, alpha session) {
+			m.ok("stop", "alpha")
+			if !dead(alpha.RecordedPID) {
+				m.Error("stop returned 0 and claude lives")
+			}
+		},
+		cause: "stopped",
+		look: func(m *team, _ endedAs) {
+			if s := m.session("alpha"); s.Desired != "stopped" || s.TmuxAlive {
+				m.Errorf("after stop: %+v", s)
+			}
+		},
+	},
+	{
+		what: "kill-server", by: func(m *team, _ session) { m.tmux("kill-server") },
+		cause: "lost: tmux", advice: []string{bringBack},
+	},
+	{
+		what: "a kill of the server", by: func(m *team, _ session) { m.kill(m.serverPID(), syscall.SIGKILL) },
+		cause: "lost: tmux", advice: []string{bringBack},
+	},
+	{
+		what: "--force", by: func(m *team, alpha session) {
+			m.refused(5, "runs already: idle", "resume", "alpha")
+			if dead(alpha.RecordedPID) {
+				m.Fatal("a refused resume ended the agent")
+			}
+		},
+		resume: []string{"--force"},
+	},
+}
+
+const launcherKilled = "its launcher was killed, or could not write"
+
+// The cause is told, and what to do next; what comes back is what the record says.
+func TestWhateverEndsAnAgentItComesBack(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		before := m.remembers("alpha", "--permission-mode", "acceptEdits")
+		for round, end := range ends {
+			t.Log(end.what)
+			m.keepServer()
+			was := m.session("alpha")
+			end.by(m, was)
+			if end.cause != "" {
+				m.waitDead(was.RecordedPID)
+				e := m.mustHaveDied("alpha", end.cause, end.detail)
+				if end.advice != nil {
+					e.mustAdvise(m, end.advice...)
+				} else if len(e.Advice) != 0 {
+					t.Errorf("advice for what was wanted: %q", e.Advice)
+				}
+				if end.look != nil {
+					end.look(m, e)
+				}
+			}
+			if id := m.record("alpha")["session_id"]; id != before.SessionID {
+				t.Errorf("after %s the record names %v", end.what, id)
+			}
+			m.mustComeBack(before, fmt.Sprintf("What number? Round %d.", round), end.resume...)
+			if !dead(was.RecordedPID) {
+				t.Errorf("after %s the old claude lives", end.what)
+			}
+			if t.Failed() {
+				t.Fatalf("that was after %s", end.what)
+			}
 		}
-		m.mustRemember("alpha", before)
 	})
 }
 
-func TestResumeAfterKillOfLauncher(t *testing.T) {
-	eachVersion(t, func(_ *testing.T, m *team) {
-		before := m.remembers("alpha")
-		m.kill(m.launcher("alpha"), syscall.SIGKILL)
-		m.mustRemember("alpha", before) // at once: resume itself waits for claude to be gone
+// mustComeBack resumes an agent that was told 42, and that may have been asked before.
+func (m *team) mustComeBack(before session, question string, flags ...string) {
+	m.Helper()
+	m.ok(append([]string{"resume", "alpha", "--prompt", question}, flags...)...)
+	m.waitFor("the number is said", func() (bool, string) {
+		screen := m.screen("alpha")
+		at := strings.LastIndex(screen, question)
+		return at >= 0 && strings.Contains(screen[at:], "● 42"), screen
 	})
-}
-
-func TestResumeAfterKillSession(t *testing.T) {
-	eachVersion(t, func(_ *testing.T, m *team) {
-		before := m.remembers("alpha")
-		m.keepServer()
-		m.tmux("kill-session", "-t", "="+before.TmuxSession)
-		m.waitState("alpha", "crashed")
-		m.mustRemember("alpha", before)
-	})
-}
-
-func TestResumeAfterKillServer(t *testing.T) {
-	eachVersion(t, func(_ *testing.T, m *team) {
-		before := m.remembers("alpha")
-		m.tmux("kill-server")
-		m.waitState("alpha", "lost: tmux")
-		m.mustRemember("alpha", before)
-	})
-}
-
-func TestResumeAfterServerWasKilledBySignal(t *testing.T) {
-	m := real(t)
-	before := m.remembers("alpha")
-	m.kill(m.serverPID(), syscall.SIGKILL)
-	m.waitState("alpha", "lost: tmux")
-	m.mustRemember("alpha", before)
-}
-
-func TestResumeAfterExit(t *testing.T) {
-	eachVersion(t, func(_ *testing.T, m *team) {
-		before := m.remembers("alpha")
-		m.typeLine(before, "/exit")
-		if s := m.waitState("alpha", "exited"); s.LastExit == nil || s.LastExit.Code != 0 {
-			m.Errorf("after /exit: %+v", s)
+	after := m.waitState("alpha", "idle")
+	if after.SessionID != before.SessionID || after.Model != before.Model || after.PermissionMode != before.PermissionMode || after.Desired != "running" {
+		m.Errorf("before %+v\nafter %+v", before, after)
+	}
+	args := m.cmdline(after.RecordedPID)
+	for _, pair := range [][]string{{"--resume", before.SessionID}, {"--model", before.Model}, {"--permission-mode", before.PermissionMode}} {
+		if at := slices.Index(args, pair[0]); at < 0 || args[at+1] != pair[1] {
+			m.Errorf("%v is not on the command line %q", pair, args)
 		}
-		m.mustRemember("alpha", before)
-	})
-}
-
-func TestResumeAfterStop(t *testing.T) {
-	eachVersion(t, func(_ *testing.T, m *team) {
-		before := m.remembers("alpha")
-		m.ok("stop", "alpha")
-		if !dead(before.RecordedPID) {
-			m.Error("stop returned 0 and claude lives")
-		}
-		if s := m.session("alpha"); s.State != "stopped" || s.Desired != "stopped" || s.TmuxAlive {
-			m.Errorf("after stop: %+v", s)
-		}
-		m.mustRemember("alpha", before)
-		if s := m.session("alpha"); s.Desired != "running" {
-			m.Errorf("after resume: %+v", s)
-		}
-	})
+	}
+	if on := claudesOn(before.SessionID); len(on) != 1 {
+		m.Errorf("claudes on the conversation: %v", on)
+	}
 }
 
 func TestResumeOfAnAgentThatNeverGotAPrompt(t *testing.T) {
-	eachVersion(t, func(_ *testing.T, m *team) {
-		m.ok("spawn", "alpha", "--model", "sonnet")
-		before := m.session("alpha")
-		if before.Transcript != nil {
-			m.Fatalf("a transcript before the first prompt: %+v", before.Transcript)
-		}
-		m.kill(before.RecordedPID, syscall.SIGKILL)
-		m.waitState("alpha", "crashed")
-		m.ok("resume", "alpha", "--prompt", "Remember 42.")
-		m.mustAnswer("alpha", "OK, I will remember 42.")
-		if after := m.session("alpha"); after.SessionID != before.SessionID {
-			m.Errorf("another conversation: %s, before %s", after.SessionID, before.SessionID)
-		}
-	})
+	m := real(t)
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	before := m.session("alpha")
+	if before.Transcript != nil {
+		m.Fatalf("a transcript before the first prompt: %+v", before.Transcript)
+	}
+	m.kill(before.RecordedPID, syscall.SIGKILL)
+	m.waitState("alpha", "crashed")
+	m.ok("resume", "alpha", "--prompt", "Remember 42.")
+	m.mustAnswer("alpha", "OK, I will remember 42.")
+	if after := m.session("alpha"); after.SessionID != before.SessionID {
+		m.Errorf("another conversation: %s, before %s", after.SessionID, before.SessionID)
+	}
 }
 
 // Claude notes a prompt in its history up to 50 ms before it writes the transcript. One
 // that is killed in between has not lost a conversation.
 func TestResumeAfterAKillBetweenHistoryAndTranscript(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.remembers("other") // so that there is a folder of transcripts
 	m.ok("spawn", "alpha", "--model", "sonnet")
 	before := m.session("alpha")
@@ -138,7 +217,7 @@ func (m *team) mentionInHistory(id string) {
 
 // Nobody but the folder knows that there was a transcript.
 func TestTranscriptThatWasDeletedUnderARunningAgent(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.ok("spawn", "alpha", "--model", "sonnet")
 	m.typeLine(m.session("alpha"), "Remember 42.")
 	m.mustAnswer("alpha", "OK, I will remember 42.")
@@ -201,29 +280,13 @@ func TestFailedResumeRemembersTheTranscript(t *testing.T) {
 	m.refused(2, "its transcript is gone", "resume", "alpha")
 }
 
-func TestResumeAfterReboot(t *testing.T) {
-	m := real(t)
-	before := m.remembers("alpha")
-	m.tmux("kill-server")
-	m.waitDead(before.RecordedPID)
-	m.waitState("alpha", "lost: tmux")
-	// What a power cut leaves: no exit was recorded, and the boot is another.
-	m.forgetExits("alpha")
-	m.worker = rig.WorkerWith(t, "-X nbs-worker/internal/proc.testOnlyBootID=00000000-0000-4000-8000-000000000000")
-	if s := m.session("alpha"); s.State != "lost: reboot" {
-		t.Errorf("after a reboot: %+v", s)
-	}
-	m.mustRemember("alpha", before)
-}
-
 func TestResumeInTheMiddleOfATurn(t *testing.T) {
-	eachVersion(t, func(_ *testing.T, m *team) {
-		m.ok("spawn", "alpha", "--model", "sonnet", "--prompt", "Remember 42. [[delay 60s]]")
-		before := m.session("alpha")
-		m.kill(before.RecordedPID, syscall.SIGKILL) // the first message is on disk, its answer is not
-		m.waitState("alpha", "crashed")
-		m.mustRemember("alpha", before)
-	})
+	m := real(t)
+	m.ok("spawn", "alpha", "--model", "sonnet", "--prompt", "Remember 42. [[delay 60s]]")
+	before := m.session("alpha")
+	m.kill(before.RecordedPID, syscall.SIGKILL) // the first message is on disk, its answer is not
+	m.waitState("alpha", "crashed")
+	m.mustRemember("alpha", before)
 }
 
 func TestResumeSendsNothingUnlessAsked(t *testing.T) {
@@ -241,23 +304,6 @@ func TestResumeSendsNothingUnlessAsked(t *testing.T) {
 	}
 }
 
-func TestForceEndsTheAgentFirst(t *testing.T) {
-	eachVersion(t, func(_ *testing.T, m *team) {
-		before := m.remembers("alpha")
-		m.refused(5, "runs already: idle", "resume", "alpha")
-		if dead(before.RecordedPID) {
-			m.Fatal("a refused resume ended the agent")
-		}
-		m.mustRemember("alpha", before, "--force")
-		if !dead(before.RecordedPID) {
-			m.Error("the old claude lives")
-		}
-		if on := claudesOn(before.SessionID); len(on) != 1 {
-			m.Errorf("claudes on the conversation: %v", on)
-		}
-	})
-}
-
 func TestResumeStaysOnItsTmuxServer(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "alpha", "--tmux-socket", "aside")
@@ -270,23 +316,4 @@ func TestResumeStaysOnItsTmuxServer(t *testing.T) {
 	if here := m.tmux("list-sessions"); !strings.Contains(here, "nbs-alpha-live") {
 		t.Errorf("it did not move where it was sent: %s", here)
 	}
-}
-
-// A conversation that /clear began is resumed as any other.
-func TestStopAfterClearKeepsBothConversations(t *testing.T) {
-	eachVersion(t, func(t *testing.T, m *team) {
-		before := m.remembers("alpha")
-		m.typeLine(before, "/clear")
-		cleared := m.waitMoved(before, "clear")
-		m.typeLine(before, "Remember 7.")
-		m.mustAnswer("alpha", "OK, I will remember 7.")
-		m.waitState("alpha", "idle")
-		m.ok("stop", "alpha")
-		m.ok("resume", "alpha", "--prompt", "What number?")
-		m.mustAnswer("alpha", "7")
-		after := m.session("alpha")
-		if after.SessionID != cleared.SessionID || len(after.PreviousSessions) != 1 || after.PreviousSessions[0].SessionID != before.SessionID {
-			t.Errorf("before %+v\nafter %+v", before, after)
-		}
-	})
 }

@@ -20,11 +20,18 @@ import (
 // A list that is taken right after a kill says how the agent ended: it waits for the kernel, and
 // for the launcher, which is writing that down.
 func TestListRightAfterAKill(t *testing.T) {
-	m := real(t)
+	t.Parallel()
+	for name, kills := range map[string]int{"real": 4, "stand-in": 8} {
+		t.Run(name, func(t *testing.T) { listRightAfter(t, realIf(t, name == "real"), kills) })
+	}
+}
+
+func listRightAfter(t *testing.T, m *team, kills int) {
+	t.Helper()
 	m.remembers("alpha")
 	m.keepServer()
 	crashed := 0
-	for range 10 {
+	for range kills {
 		m.kill(m.session("alpha").RecordedPID, syscall.SIGKILL)
 		if list := m.ok("list"); strings.HasPrefix(list, "alpha\tcrashed\tsignal: killed\t") {
 			crashed++
@@ -62,7 +69,7 @@ func TestListWhileTheKilledIsStarved(t *testing.T) {
 
 // The same while the launcher cannot write the end down: somebody has the record.
 func TestListWhileTheLauncherCannotWrite(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	before := m.remembers("alpha")
 	m.keepServer()
 	lock := flock.New(m.inNbs("locks", "alpha.record"))

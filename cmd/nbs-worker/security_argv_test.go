@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"nbs-worker/internal/claude"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -172,9 +173,9 @@ func TestWordBehindAnOptionIsNoPrompt(t *testing.T) {
 				kind = kind[:1]
 			}
 			for _, name := range match[1:3] {
-				if name != "" && m.takesWords(name) >= 0 {
+				if name != "" && takesWords(name) >= 0 {
 					checked[kind]++
-					if got := m.takesWords(name); got != taken[kind] {
+					if got := takesWords(name); got != taken[kind] {
 						t.Errorf("claude says %q; %d words are taken", strings.TrimSpace(match[0]), got)
 					}
 				}
@@ -188,17 +189,16 @@ func TestWordBehindAnOptionIsNoPrompt(t *testing.T) {
 
 // takesWords is how many words may follow an option, up to two; -1 when the option is
 // ours to give.
-func (m *team) takesWords(option string) int {
-	m.Helper()
-	words := []string{"spawn", "alpha", "--dry-run", "--", option}
-	r := m.nbs(words...)
-	if strings.Contains(r.stderr, "is set by nbs-worker itself") {
+func takesWords(option string) int {
+	words := []string{option}
+	err := claude.CheckExtraArgs(words)
+	if err != nil && strings.Contains(err.Error(), "is set by nbs-worker itself") {
 		return -1
 	}
 	taken := -1
-	for ; r.code == 0 && taken < 2; taken++ {
+	for ; err == nil && taken < 2; taken++ {
 		words = append(words, "word")
-		r = m.nbs(words...)
+		err = claude.CheckExtraArgs(words)
 	}
 	return taken
 }

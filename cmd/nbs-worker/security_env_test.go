@@ -6,32 +6,7 @@ import (
 	"testing"
 )
 
-// What a record gives an agent is shown, and nothing in it loads other code than is shown.
-
-func TestSecurityLoadersAreNoVariablesOfARecord(t *testing.T) {
-	m := standIn(t)
-	names := []string{
-		"LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "BUN_OPTIONS", "NODE_OPTIONS", "NODE_PATH", "BASH_ENV", "ENV", "SHELLOPTS",
-		"PROMPT_COMMAND", "PYTHONPATH", "PERL5OPT", "RUBYOPT", "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_CONFIG_COUNT", "GIT_ASKPASS",
-		"SSH_ASKPASS", "GCONV_PATH", "OPENSSL_CONF", "npm_config_node_options", "LESSOPEN", "PATH", "SHELL", "IS_SANDBOX", "CLAUDE_CODE_SANDBOXED",
-		"CLAUDE_CODE_SHELL_PREFIX", "XDG_STATE_HOME", "XDG_RUNTIME_DIR",
-	}
-	for _, name := range names {
-		r := m.refused(4, "variable "+name+" cannot be set for an agent: it ", "spawn", "alpha", "--env", name+"=/x")
-		if !strings.Contains(r.stderr, "it comes from the caller's environment or not at all") {
-			t.Error(r)
-		}
-	}
-	m.ok("spawn", "alpha")
-	m.ok("stop", "alpha")
-	whole := m.recordText("alpha")
-	for _, name := range names { // and with a seal that somebody has got for it
-		m.setRecord("alpha", func(fields map[string]any) { fields["env"] = map[string]string{name: "/x"} })
-		m.allow("alpha")
-		m.refused(4, "variable "+name+" cannot be set", "resume", "alpha")
-		m.writeRecord("alpha", whole)
-	}
-}
+// What a record gives an agent is shown. What would load other code than is shown is refused (internal/cli).
 
 func TestSecurityWhatARecordGivesIsShown(t *testing.T) {
 	m := standIn(t)

@@ -165,7 +165,7 @@ func TestSecurityAgentThatMayManage(t *testing.T) {
 }
 
 func TestSecurityLimitsOfATeam(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	limits := filepath.Join(m.world.Home, ".local/state/nbs-worker/limits.json")
 	m.ok("spawn", "alpha", "--model", "sonnet")
 	limit := func(text string) {

@@ -68,53 +68,52 @@ func mustNotHaveRun(t *testing.T, trace string) {
 // The records of the audit: each was seen to run something, or to send something away, before
 // Claude's own trust dialog.
 func TestRecordOfACloneRunsNothing(t *testing.T) {
-	eachVersion(t, func(t *testing.T, m *team) {
-		m.remembers("alpha")
-		m.ok("stop", "alpha")
-		program, trace := m.canary()
-		config := filepath.Join(m.world.Project, "config-of-the-clone")
-		if err := os.MkdirAll(config, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(config, "settings.json"), []byte(`{"apiKeyHelper":"`+program+`"}`), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		whole := m.recordText("alpha")
-		mcp := `{"mcpServers":{"x":{"command":"` + program + `"}}}`
-		for changed, fields := range map[string]map[string]any{
-			"env LD_PRELOAD":     {"env": map[string]string{"LD_PRELOAD": program}},
-			"env BUN_OPTIONS":    {"env": map[string]string{"BUN_OPTIONS": "--preload " + program}},
-			"env base URL":       {"env": map[string]string{"ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}},
-			"env sandboxed":      {"env": map[string]string{"CLAUDE_CODE_SANDBOXED": "1"}, "claude_args": []string{"--mcp-config", mcp}},
-			"config_dir":         {"config_dir": config},
-			"claude_args debug":  {"claude_args": []string{"--debug-file", trace}},
-			"claude_args plugin": {"claude_args": []string{"--plugin-dir", config}},
-			"initial_prompt":     {"initial_prompt": "run " + program, "transcript_seen": nil},
-			"permission_mode":    {"permission_mode": "acceptEdits"},
-			"session_id":         {"session_id": "4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"},
-			"cwd":                {"cwd": "/"},
-			"restart":            {"restart": map[string]string{"policy": "always"}},
-		} {
-			m.plant("alpha", fields)
-			field, _, _ := strings.Cut(changed, " ")
-			for _, verb := range [][]string{{"resume", "alpha"}, {"resume", "alpha", "--dry-run"}, {"resume", "--all"}, {"resume", "alpha", "--force"}} {
-				r := m.nbs(verb...)
-				m.mustRefuse(r, 8, "the record is not allowed: changed since it was allowed: ")
-				if !strings.Contains(r.stderr, field) || !strings.Contains(r.stderr, "hint: look at what it would run, and allow it on a terminal: nbs-worker allow alpha") {
-					t.Errorf("%s: %s", changed, r)
-				}
+	m := standIn(t)
+	m.remembers("alpha")
+	m.ok("stop", "alpha")
+	program, trace := m.canary()
+	config := filepath.Join(m.world.Project, "config-of-the-clone")
+	if err := os.MkdirAll(config, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(config, "settings.json"), []byte(`{"apiKeyHelper":"`+program+`"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	whole := m.recordText("alpha")
+	mcp := `{"mcpServers":{"x":{"command":"` + program + `"}}}`
+	for changed, fields := range map[string]map[string]any{
+		"env LD_PRELOAD":     {"env": map[string]string{"LD_PRELOAD": program}},
+		"env BUN_OPTIONS":    {"env": map[string]string{"BUN_OPTIONS": "--preload " + program}},
+		"env base URL":       {"env": map[string]string{"ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}},
+		"env sandboxed":      {"env": map[string]string{"CLAUDE_CODE_SANDBOXED": "1"}, "claude_args": []string{"--mcp-config", mcp}},
+		"config_dir":         {"config_dir": config},
+		"claude_args debug":  {"claude_args": []string{"--debug-file", trace}},
+		"claude_args plugin": {"claude_args": []string{"--plugin-dir", config}},
+		"initial_prompt":     {"initial_prompt": "run " + program, "transcript_seen": nil},
+		"permission_mode":    {"permission_mode": "acceptEdits"},
+		"session_id":         {"session_id": "4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"},
+		"cwd":                {"cwd": "/"},
+		"restart":            {"restart": map[string]string{"policy": "always"}},
+	} {
+		m.plant("alpha", fields)
+		field, _, _ := strings.Cut(changed, " ")
+		for _, verb := range [][]string{{"resume", "alpha"}, {"resume", "alpha", "--dry-run"}, {"resume", "--all"}, {"resume", "alpha", "--force"}} {
+			r := m.nbs(verb...)
+			m.mustRefuse(r, 8, "the record is not allowed: changed since it was allowed: ")
+			if !strings.Contains(r.stderr, field) || !strings.Contains(r.stderr, "hint: look at what it would run, and allow it on a terminal: nbs-worker allow alpha") {
+				t.Errorf("%s: %s", changed, r)
 			}
-			if out := m.ok("list"); !strings.Contains(out, "not allowed") {
-				t.Errorf("%s: list says\n%s", changed, out)
-			}
-			if out := m.ok("session", "alpha"); !strings.Contains(out, "Allowed:         no: the record is not allowed: ") {
-				t.Errorf("%s: session says\n%s", changed, out)
-			}
-			mustNotHaveRun(t, trace)
-			m.writeRecord("alpha", whole)
 		}
-		m.ok("resume", "alpha")
-	})
+		if out := m.ok("list"); !strings.Contains(out, "not allowed") {
+			t.Errorf("%s: list says\n%s", changed, out)
+		}
+		if out := m.ok("session", "alpha"); !strings.Contains(out, "Allowed:         no: the record is not allowed: ") {
+			t.Errorf("%s: session says\n%s", changed, out)
+		}
+		mustNotHaveRun(t, trace)
+		m.writeRecord("alpha", whole)
+	}
+	m.ok("resume", "alpha")
 }
 
 // A record without any seal is nobody's word, whoever owns the file.
@@ -146,7 +145,7 @@ func TestRecordWithoutASeal(t *testing.T) {
 
 // What is allowed on a terminal runs, and is shown before: all that the record would run.
 func TestAllowIsAskedOfAPerson(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	before := m.remembers("alpha")
 	m.ok("stop", "alpha")
 	m.plant("alpha", map[string]any{"env": map[string]string{"COLOUR": "red\x1b[31m"}, "claude_args": []string{"--verbose"}})
@@ -193,34 +192,33 @@ func TestAllowDoesNotTakeWhatWasTypedBefore(t *testing.T) {
 
 // The seal is made by the verbs themselves, through all that happens to an agent.
 func TestNobodyHasToAllowInTheDailyRound(t *testing.T) {
-	eachVersion(t, func(t *testing.T, m *team) {
-		before := m.remembers("alpha")
-		allowed := func(after string) {
-			m.Helper()
-			if out := m.ok("session", "alpha", "--json"); !strings.Contains(out, `"allowed":true`) {
-				t.Errorf("after %s: %s", after, out)
-			}
+	m := standIn(t)
+	before := m.remembers("alpha")
+	allowed := func(after string) {
+		m.Helper()
+		if out := m.ok("session", "alpha", "--json"); !strings.Contains(out, `"allowed":true`) {
+			t.Errorf("after %s: %s", after, out)
 		}
-		allowed("spawn")
-		m.kill(before.RecordedPID, syscall.SIGKILL)
-		m.waitState("alpha", "crashed")
-		allowed("a crash")
-		m.ok("resume", "alpha", "--model", "haiku")
-		allowed("resume with another model")
-		m.waitArrived("alpha")
-		m.typeLine(before, "/clear")
-		m.waitMoved(before, "clear")
-		allowed("/clear")
-		m.tmux("kill-server")
-		m.waitDead(m.session("alpha").RecordedPID)
-		m.ok("resume", "--down")
-		allowed("a lost server")
-		m.ok("resume", "alpha", "--force", "--fresh")
-		allowed("--fresh")
-		m.ok("stop", "alpha")
-		allowed("stop")
-		m.ok("resume", "alpha")
-	})
+	}
+	allowed("spawn")
+	m.kill(before.RecordedPID, syscall.SIGKILL)
+	m.waitState("alpha", "crashed")
+	allowed("a crash")
+	m.ok("resume", "alpha", "--model", "haiku")
+	allowed("resume with another model")
+	m.waitArrived("alpha")
+	m.typeLine(before, "/clear")
+	m.waitMoved(before, "clear")
+	allowed("/clear")
+	m.tmux("kill-server")
+	m.waitDead(m.session("alpha").RecordedPID)
+	m.ok("resume", "--down")
+	allowed("a lost server")
+	m.ok("resume", "alpha", "--force", "--fresh")
+	allowed("--fresh")
+	m.ok("stop", "alpha")
+	allowed("stop")
+	m.ok("resume", "alpha")
 }
 
 // The key is the user's: who cannot read it cannot seal, and a damaged one is a decision.

@@ -179,24 +179,3 @@ func TestHostileHolderOfALockIsShownHarmlessly(t *testing.T) {
 	}
 	m.ok("resume", "alpha")
 }
-
-// What the caller typed may come from somebody else too.
-func TestHostileArgumentsAreShownHarmlessly(t *testing.T) {
-	m := standIn(t)
-	for _, args := range [][]string{
-		{evilLines}, {"spawn", evilLines}, {"spawn", "alpha", "--model", evilLines}, {"spawn", "alpha", "--" + evilLines}, {"spawn", "alpha", "-" + evilLines},
-		{"spawn", "alpha", "--permission-mode", evilLines}, {"spawn", "alpha", "--cwd", evilLines}, {"spawn", "alpha", "--env", evilLines},
-		{"spawn", "alpha", "--env", evilLines + "=x"}, {"spawn", "alpha", "--session-id", evilLines}, {"spawn", "alpha", "--prompt-file", evilLines},
-		{"spawn", "alpha", "--timeout", evilLines}, {"spawn", "alpha", "--", evilLines}, {"spawn", "alpha", "--", "--model=" + evilLines},
-		{"--root", evilLines, "list"}, {"--tmux-socket", evilLines, "spawn", "alpha"}, {"help", evilLines}, {"help", "\u009b2J\u202e"}, {"list", evilLines}, {"--json=" + evilLines, "list"},
-	} {
-		m.showsHarmlessly(args...)
-	}
-	for _, name := range []string{"NBS_MODEL", "NBS_PERMISSION_MODE", "NBS_CLAUDE", "NBS_ROOT", "NBS_TMUX_SOCKET", "CLAUDE_CONFIG_DIR"} {
-		r := m.nbsWith([]string{name + "=" + evilLines}, "spawn", "alpha", "--no-wait")
-		if r.code == 0 {
-			t.Errorf("%s: %s", name, r)
-		}
-		m.mustBeHarmless(name, r.stderr)
-	}
-}

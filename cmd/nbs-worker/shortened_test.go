@@ -81,21 +81,20 @@ func TestShortenedTranscriptIsPutBackWhole(t *testing.T) {
 
 // Both have something that the other has not: only a person can choose.
 func TestTranscriptThatWentAnotherWayIsRefused(t *testing.T) {
-	eachVersion(t, func(t *testing.T, m *team) {
-		before := m.threeTurns()
-		path := before.Transcript.Path
-		whole := m.bytesOf(path)
-		other := append(firstTurn(t, whole), bytes.ReplaceAll(whole[len(firstTurn(t, whole)):], []byte(`"uuid":"`), []byte(`"uuid":"0`))...)
-		m.replace(path, other)
-		m.doctor(1).finds(m, "team.transcripts", "failure", "went different ways")
-		r := m.refused(5, "went different ways", "resume", "alpha")
-		m.mustHaveWayOut(r.stderr, "to go on with what was kept: ")
-		m.ok("resume", "alpha", "--prompt", "What number?")
-		m.mustAnswer("alpha", "44")
-		if now := m.bytesOf(path); !bytes.HasPrefix(now, whole) {
-			t.Error("the transcript is not the kept one")
-		}
-	})
+	m := standIn(t)
+	before := m.threeTurns()
+	path := before.Transcript.Path
+	whole := m.bytesOf(path)
+	other := append(firstTurn(t, whole), bytes.ReplaceAll(whole[len(firstTurn(t, whole)):], []byte(`"uuid":"`), []byte(`"uuid":"0`))...)
+	m.replace(path, other)
+	m.doctor(1).finds(m, "team.transcripts", "failure", "went different ways")
+	r := m.refused(5, "went different ways", "resume", "alpha")
+	m.mustHaveWayOut(r.stderr, "to go on with what was kept: ")
+	m.ok("resume", "alpha", "--prompt", "What number?")
+	m.mustAnswer("alpha", "44")
+	if now := m.bytesOf(path); !bytes.HasPrefix(now, whole) {
+		t.Error("the transcript is not the kept one")
+	}
 }
 
 // mustHaveWayOut does what a hint says, as a person who pastes it.
@@ -111,39 +110,38 @@ func (m *team) mustHaveWayOut(stderr, hint string) {
 
 // What is cut off in place is cut off the second name too: that is said, once.
 func TestTranscriptThatWasCutInPlace(t *testing.T) {
-	eachVersion(t, func(t *testing.T, m *team) {
-		before := m.threeTurns()
-		path := before.Transcript.Path
-		whole := m.bytesOf(path)
-		if err := os.Truncate(path, int64(len(firstTurn(t, whole)))); err != nil {
-			t.Fatal(err)
+	m := real(t)
+	before := m.threeTurns()
+	path := before.Transcript.Path
+	whole := m.bytesOf(path)
+	if err := os.Truncate(path, int64(len(firstTurn(t, whole)))); err != nil {
+		t.Fatal(err)
+	}
+	if out := m.ok("session", "alpha"); !strings.Contains(out, "Kept:            -, for something was cut off") {
+		t.Errorf("session vouches for what is cut off:\n%s", out)
+	}
+	m.doctor(1).finds(m, "team.transcripts", "failure", "were cut off, and are in no copy")
+	var said struct {
+		Lost *struct {
+			Path  string
+			Bytes int
 		}
-		if out := m.ok("session", "alpha"); !strings.Contains(out, "Kept:            -, for something was cut off") {
-			t.Errorf("session vouches for what is cut off:\n%s", out)
-		}
-		m.doctor(1).finds(m, "team.transcripts", "failure", "were cut off, and are in no copy")
-		var said struct {
-			Lost *struct {
-				Path  string
-				Bytes int
-			}
-		}
-		r := m.nbs("resume", "alpha", "--prompt", "What number?", "--json")
-		if err := json.Unmarshal([]byte(r.stdout), &said); err != nil || said.Lost == nil || said.Lost.Bytes != len(whole)-len(firstTurn(t, whole)) || !strings.Contains(r.stderr, "were cut off") {
-			t.Errorf("%v: %s", err, r)
-		}
-		m.mustAnswer("alpha", "42")
-		m.mustBeInTheJournal("lost", "alpha", before.SessionID)
-		m.waitState("alpha", "idle")
-		m.doctor(0).isWell(m, "team.transcripts")
-		if r := m.nbs("resume", "alpha", "--force"); r.code != 0 || strings.Contains(r.stderr, "cut off") {
-			t.Errorf("it is said again: %s", r)
-		}
-	})
+	}
+	r := m.nbs("resume", "alpha", "--prompt", "What number?", "--json")
+	if err := json.Unmarshal([]byte(r.stdout), &said); err != nil || said.Lost == nil || said.Lost.Bytes != len(whole)-len(firstTurn(t, whole)) || !strings.Contains(r.stderr, "were cut off") {
+		t.Errorf("%v: %s", err, r)
+	}
+	m.mustAnswer("alpha", "42")
+	m.mustBeInTheJournal("lost", "alpha", before.SessionID)
+	m.waitState("alpha", "idle")
+	m.doctor(0).isWell(m, "team.transcripts")
+	if r := m.nbs("resume", "alpha", "--force"); r.code != 0 || strings.Contains(r.stderr, "cut off") {
+		t.Errorf("it is said again: %s", r)
+	}
 }
 
 func TestTranscriptThatWasEmptiedInPlace(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	before := m.threeTurns()
 	if err := os.Truncate(before.Transcript.Path, 0); err != nil {
 		t.Fatal(err)
@@ -168,6 +166,7 @@ func lines(text []byte, with bool, words ...string) []byte {
 
 // What is missing need not be the end: an editor takes lines out anywhere.
 func TestTranscriptThatLostAPartIsPutBackWhole(t *testing.T) {
+	t.Parallel()
 	middle := func(_ *testing.T, whole []byte) []byte { return lines(whole, false, "Remember 43", "remember 43") }
 	for what, c := range map[string]struct {
 		left   func(t *testing.T, whole []byte) []byte
@@ -185,7 +184,7 @@ func TestTranscriptThatLostAPartIsPutBackWhole(t *testing.T) {
 		}, false},
 	} {
 		t.Run(what, func(t *testing.T) {
-			m := real(t)
+			m := standIn(t)
 			before := m.threeTurns()
 			path := before.Transcript.Path
 			whole := m.bytesOf(path)
@@ -213,6 +212,7 @@ func TestTranscriptThatLostAPartIsPutBackWhole(t *testing.T) {
 // What is written over in place is written over in the second name too. What was there is
 // remembered apart from both: the agent is not brought back into another conversation.
 func TestTranscriptThatWasRewrittenIsRefused(t *testing.T) {
+	t.Parallel()
 	renamed := func(text []byte) []byte { return bytes.ReplaceAll(text, []byte(`"uuid":"`), []byte(`"uuid":"0`)) }
 	for what, written := range map[string]func(t *testing.T, whole []byte) []byte{
 		"longer":  func(_ *testing.T, whole []byte) []byte { return renamed(whole) },
@@ -220,7 +220,7 @@ func TestTranscriptThatWasRewrittenIsRefused(t *testing.T) {
 		"shorter": func(t *testing.T, whole []byte) []byte { return renamed(firstTurn(t, whole)) },
 	} {
 		t.Run(what, func(t *testing.T) {
-			m := real(t)
+			m := standIn(t)
 			before := m.threeTurns()
 			path := before.Transcript.Path
 			if err := os.WriteFile(path, written(t, m.bytesOf(path)), 0o600); err != nil { // in place

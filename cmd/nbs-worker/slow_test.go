@@ -131,6 +131,7 @@ func (m *team) slowTmux(late string) (fast func()) {
 }
 
 func TestVerbsOnASlowTmux(t *testing.T) {
+	t.Parallel()
 	for _, late := range []string{"before", "after"} {
 		t.Run(late, func(t *testing.T) {
 			m := standIn(t)

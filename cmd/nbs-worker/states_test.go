@@ -200,22 +200,21 @@ func TestFailedTurnsAreTold(t *testing.T) {
 
 // A turn that failed is over, and not what was waited for.
 func TestFailedTurnIsNotWhatWasWaitedFor(t *testing.T) {
-	eachVersion(t, func(t *testing.T, m *team) {
-		m.ok("spawn", "alpha", "--model", "sonnet", "--prompt", "Remember 42.")
-		if out := m.ok("wait", "alpha", "--for", "done", "--timeout", "30s"); out != "alpha\tidle\t-\n" {
-			t.Error(out)
-		}
-		m.say("[[error 400]] a")
-		if out := m.ok("wait", "alpha", "--for", "failed", "--timeout", "30s"); out != "alpha\tfailed\tunknown\n" {
-			t.Error(out)
-		}
-		m.refused(1, "failed: unknown", "wait", "alpha", "--for", "idle")
-		m.refused(1, "failed: unknown", "wait", "alpha", "--for", "done,busy")
-		if list := m.ok("list"); !strings.HasPrefix(list, "alpha\tfailed\tunknown\trunning\t") {
-			t.Error(list)
-		}
-		m.ok("wait", "alpha", "--for", "ready")
-	})
+	m := real(t)
+	m.ok("spawn", "alpha", "--model", "sonnet", "--prompt", "Remember 42.")
+	if out := m.ok("wait", "alpha", "--for", "done", "--timeout", "30s"); out != "alpha\tidle\t-\n" {
+		t.Error(out)
+	}
+	m.say("[[error 400]] a")
+	if out := m.ok("wait", "alpha", "--for", "failed", "--timeout", "30s"); out != "alpha\tfailed\tunknown\n" {
+		t.Error(out)
+	}
+	m.refused(1, "failed: unknown", "wait", "alpha", "--for", "idle")
+	m.refused(1, "failed: unknown", "wait", "alpha", "--for", "done,busy")
+	if list := m.ok("list"); !strings.HasPrefix(list, "alpha\tfailed\tunknown\trunning\t") {
+		t.Error(list)
+	}
+	m.ok("wait", "alpha", "--for", "ready")
 }
 
 func TestCompactingIsTold(t *testing.T) {
@@ -257,22 +256,21 @@ func (m *team) screenshot(handle string) screenshot {
 }
 
 func TestScreenVerb(t *testing.T) {
-	eachVersion(t, func(t *testing.T, m *team) {
-		before := m.remembers("alpha")
-		if out := m.ok("screen", "alpha"); !strings.Contains(out, "● OK, I will remember 42.") || strings.ContainsAny(out, "\x1b\r") {
-			t.Errorf("%q", out)
-		}
-		// Another window of the session is not the agent's.
-		m.tmux("new-window", "-t", "="+before.TmuxSession+":", "cat")
-		shot := m.screenshot("alpha")
-		if shot.Handle != "alpha" || shot.Width != 120 || shot.Height != 40 || shot.Reading.State != "idle" || !strings.Contains(shot.Text, "OK, I will remember 42.") {
-			t.Errorf("%+v", shot)
-		}
-		if time.Since(shot.CapturedAt) > time.Minute {
-			t.Errorf("captured at %s", shot.CapturedAt)
-		}
-		m.ok("stop", "alpha")
-		m.refused(2, "the agent has no tmux session: stopped", "screen", "alpha")
-		m.refused(2, "beta", "screen", "beta")
-	})
+	m := real(t)
+	before := m.remembers("alpha")
+	if out := m.ok("screen", "alpha"); !strings.Contains(out, "● OK, I will remember 42.") || strings.ContainsAny(out, "\x1b\r") {
+		t.Errorf("%q", out)
+	}
+	// Another window of the session is not the agent's.
+	m.tmux("new-window", "-t", "="+before.TmuxSession+":", "cat")
+	shot := m.screenshot("alpha")
+	if shot.Handle != "alpha" || shot.Width != 120 || shot.Height != 40 || shot.Reading.State != "idle" || !strings.Contains(shot.Text, "OK, I will remember 42.") {
+		t.Errorf("%+v", shot)
+	}
+	if time.Since(shot.CapturedAt) > time.Minute {
+		t.Errorf("captured at %s", shot.CapturedAt)
+	}
+	m.ok("stop", "alpha")
+	m.refused(2, "the agent has no tmux session: stopped", "screen", "alpha")
+	m.refused(2, "beta", "screen", "beta")
 }

@@ -34,7 +34,7 @@ func TestUnregisteredStrangerIsSeen(t *testing.T) {
 }
 
 func TestTwoProjectsDoNotOpenOneConversation(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	before := m.remembers("alpha")
 	m.ok("dismiss", "alpha")
 	other := m.otherProject()

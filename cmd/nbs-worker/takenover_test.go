@@ -21,6 +21,7 @@ func (m *team) takeOver(s session) (pane string) {
 }
 
 func TestPaneThatAPersonTookOver(t *testing.T) {
+	t.Parallel()
 	for name, take := range map[string]func(*team, session) string{
 		"while it ran": (*team).takeOver,
 		"when its program had ended": func(m *team, s session) string {
@@ -36,7 +37,7 @@ func TestPaneThatAPersonTookOver(t *testing.T) {
 	} {
 		for _, verbs := range [][]string{{"stop"}, {"resume"}, {"resume", "--force"}, {"dismiss"}} {
 			t.Run(fmt.Sprint(name, " ", verbs), func(t *testing.T) {
-				m := real(t)
+				m := standIn(t)
 				before := m.remembers("alpha")
 				pane := take(m, before)
 				m.waitDeath("alpha")
@@ -50,6 +51,7 @@ func TestPaneThatAPersonTookOver(t *testing.T) {
 
 // The same of a start whose launcher has not come forward yet.
 func TestPaneThatAPersonTookOverDuringAStart(t *testing.T) {
+	t.Parallel()
 	for _, verb := range []string{"stop", "resume", "dismiss"} {
 		t.Run(verb, func(t *testing.T) {
 			m := standIn(t)

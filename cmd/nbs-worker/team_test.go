@@ -25,6 +25,7 @@ var versions = []string{"2.1.329", "2.1.197"}
 // eachVersion runs a test against each pinned Claude Code.
 func eachVersion(t *testing.T, test func(t *testing.T, m *team)) {
 	t.Helper()
+	t.Parallel()
 	for _, version := range versions {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
@@ -47,6 +48,15 @@ func standIn(t *testing.T, misbehaviour ...string) *team {
 	m := newTeam(t, rig.StandIn(t))
 	m.env = append(m.env, "NBS_SIM_CLAUDE="+strings.Join(misbehaviour, ","))
 	return m
+}
+
+// realIf is a team on the real one where that counts, else on the stand-in.
+func realIf(t *testing.T, counts bool) *team {
+	t.Helper()
+	if counts {
+		return real(t)
+	}
+	return standIn(t)
 }
 
 // team is one project with its own Claude configuration, tmux server and API.

@@ -73,7 +73,7 @@ func (c *console) mustShow(words string) {
 }
 
 func TestAttach(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.remembers("alpha")
 	m.refused(4, "stdout is not a terminal", "attach", "alpha")
 	c := m.console(m.command([]string{"attach", "alpha"}))
@@ -88,27 +88,26 @@ func TestAttach(t *testing.T) {
 }
 
 func TestRunByHandInATerminal(t *testing.T) {
-	eachVersion(t, func(t *testing.T, m *team) {
-		before := m.remembers("alpha")
-		m.ok("stop", "alpha")
-		c := m.console(m.command([]string{"run", "alpha"}))
-		m.waitState("alpha", "idle")
-		s := m.session("alpha")
-		if s.TmuxAlive || s.SessionID != before.SessionID {
-			t.Errorf("%+v", s)
-		}
-		m.refused(5, "runs already", "resume", "alpha")
-		m.refused(5, "runs already", "run", "alpha")
-		if _, err := c.pty.WriteString("What number?\r"); err != nil {
-			t.Fatal(err)
-		}
-		c.mustShow("42")
-		m.ok("stop", "alpha")
-		if err := c.cmd.Wait(); c.cmd.ProcessState.ExitCode() != 143 {
-			t.Errorf("the launcher ended with %v, %v", c.cmd.ProcessState, err)
-		}
-		m.mustRemember("alpha", before)
-	})
+	m := standIn(t)
+	before := m.remembers("alpha")
+	m.ok("stop", "alpha")
+	c := m.console(m.command([]string{"run", "alpha"}))
+	m.waitState("alpha", "idle")
+	s := m.session("alpha")
+	if s.TmuxAlive || s.SessionID != before.SessionID {
+		t.Errorf("%+v", s)
+	}
+	m.refused(5, "runs already", "resume", "alpha")
+	m.refused(5, "runs already", "run", "alpha")
+	if _, err := c.pty.WriteString("What number?\r"); err != nil {
+		t.Fatal(err)
+	}
+	c.mustShow("42")
+	m.ok("stop", "alpha")
+	if err := c.cmd.Wait(); c.cmd.ProcessState.ExitCode() != 143 {
+		t.Errorf("the launcher ended with %v, %v", c.cmd.ProcessState, err)
+	}
+	m.mustRemember("alpha", before)
 }
 
 func TestRunPassesOnTheExitCode(t *testing.T) {

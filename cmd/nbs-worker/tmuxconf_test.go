@@ -18,7 +18,7 @@ func (m *team) tmuxConf(lines ...string) {
 
 // A server that has to be started first may take its time to read the configuration.
 func TestSlowTmuxConfiguration(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.tmuxConf("run-shell 'sleep 3'")
 	before := m.remembers("alpha")
 	m.killServer()
@@ -33,7 +33,7 @@ func TestSlowTmuxConfiguration(t *testing.T) {
 
 // A server that would end when nobody is attached does not, with an agent in it.
 func TestTmuxThatExitsUnattached(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.tmuxConf("set -s exit-unattached on", "set -g destroy-unattached on")
 	before := m.remembers("alpha")
 	m.ok("stop", "alpha")

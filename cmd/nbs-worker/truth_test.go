@@ -22,7 +22,7 @@ const (
 	truthAgents = 10
 	// truthShare is how many percent of a whole campaign are played, with each kind of claude,
 	// when nobody asks for more.
-	truthShare = 5
+	truthShare = 2
 )
 
 // TestTruth looks 10,000 times with list, 500 times with doctor and 1,000 times with session, at

@@ -57,6 +57,7 @@ func (m *team) mustRunUnnoted(r result, s spoiled) session {
 }
 
 func TestStartThatCannotBeFullyWrittenDown(t *testing.T) {
+	t.Parallel()
 	for what, spoil := range map[string]func(*team) spoiled{"full disk": fullDisk, "no lock": noLock} {
 		t.Run(what, func(t *testing.T) {
 			m := standIn(t)

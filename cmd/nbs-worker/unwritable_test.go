@@ -48,6 +48,7 @@ func (m *team) inTheWay(names ...string) (remove func()) {
 
 // A start that cannot be written down ends no agent that works.
 func TestForceEndsNothingThatCannotBeWrittenDown(t *testing.T) {
+	t.Parallel()
 	for what, names := range map[string][]string{"the journal": {"journal.jsonl"}, "its head": {stateFolder, "journals", ""}, "the lock of the record": {"locks", "alpha.record"}} {
 		t.Run(what, func(t *testing.T) {
 			m := standIn(t)
@@ -68,6 +69,7 @@ func TestForceEndsNothingThatCannotBeWrittenDown(t *testing.T) {
 
 // A stop ends the agent all the same, and says what it could not do.
 func TestStopThatCannotBeWrittenDown(t *testing.T) {
+	t.Parallel()
 	for what, c := range map[string]struct {
 		names []string
 		words string
@@ -105,6 +107,7 @@ func TestDoctorOnAReadOnlyProject(t *testing.T) {
 // A state folder to which nothing can be written keeps no agent alive, and nothing is ended for
 // a start that could not be written down.
 func TestStateFolderThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
 	for what, mount := range map[string]func(mounts rig.Mounts, m *team) (words string){
 		"read-only": func(mounts rig.Mounts, m *team) string {
 			mounts.ReadOnly(m.inState())

@@ -144,6 +144,7 @@ func TestWaitBeforeTheFoldersAreThere(t *testing.T) {
 	if out := m.ok("wait", "alpha", "--for", "idle", "--timeout", "30s"); out != "alpha\tidle\t-\n" {
 		t.Errorf("%q", out)
 	}
+	m.waitIdle(m.world.ConfigDir, m.session("alpha").RecordedPID) // what it writes later goes into the new folder
 	busy := m.begin("wait", "alpha", "--for", "busy")
 	m.asleep(busy)
 	moved := registry + "-moved"

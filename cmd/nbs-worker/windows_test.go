@@ -42,36 +42,35 @@ func (m *team) mustStand(after string, panes []string) {
 
 // The agent's pane, and nothing else, ends with it; its next one goes into the same session.
 func TestWindowsOfAPersonSurvive(t *testing.T) {
-	eachVersion(t, func(t *testing.T, m *team) {
-		before := m.remembers("alpha")
-		person := m.personPanes("alpha")
-		inSession := func(after string) {
-			t.Helper()
-			m.mustStand(after, person)
-			if now := m.session("alpha").TmuxSession; now != before.TmuxSession {
-				t.Errorf("after %s the agent is in session %s, not in %s", after, now, before.TmuxSession)
-			}
-			if sessions := m.sessionNames(); strings.Count(sessions, "\n") != 1 {
-				t.Errorf("after %s there are the sessions %s", after, sessions)
-			}
+	m := standIn(t)
+	before := m.remembers("alpha")
+	person := m.personPanes("alpha")
+	inSession := func(after string) {
+		t.Helper()
+		m.mustStand(after, person)
+		if now := m.session("alpha").TmuxSession; now != before.TmuxSession {
+			t.Errorf("after %s the agent is in session %s, not in %s", after, now, before.TmuxSession)
 		}
-		m.ok("stop", "alpha")
-		inSession("stop")
-		m.mustRemember("alpha", before)
-		inSession("resume")
-		m.mustRemember("alpha", before, "--force")
-		inSession("resume --force")
-		m.kill(m.session("alpha").RecordedPID, syscall.SIGKILL)
-		m.waitState("alpha", "crashed")
-		inSession("a crash")
-		m.mustRemember("alpha", before)
-		inSession("the resume after a crash")
-		m.ok("dismiss", "alpha")
-		m.mustStand("dismiss", person)
-		if panes := strings.Count(m.tmux("list-panes", "-a"), "\n"); panes != len(person) {
-			t.Errorf("%d panes are left, the person has %d", panes, len(person))
+		if sessions := m.sessionNames(); strings.Count(sessions, "\n") != 1 {
+			t.Errorf("after %s there are the sessions %s", after, sessions)
 		}
-	})
+	}
+	m.ok("stop", "alpha")
+	inSession("stop")
+	m.mustRemember("alpha", before)
+	inSession("resume")
+	m.mustRemember("alpha", before, "--force")
+	inSession("resume --force")
+	m.kill(m.session("alpha").RecordedPID, syscall.SIGKILL)
+	m.waitState("alpha", "crashed")
+	inSession("a crash")
+	m.mustRemember("alpha", before)
+	inSession("the resume after a crash")
+	m.ok("dismiss", "alpha")
+	m.mustStand("dismiss", person)
+	if panes := strings.Count(m.tmux("list-panes", "-a"), "\n"); panes != len(person) {
+		t.Errorf("%d panes are left, the person has %d", panes, len(person))
+	}
 }
 
 // The same after a start that was killed before its launcher came forward.
@@ -104,7 +103,7 @@ func TestAttachedPersonKeepsTheSession(t *testing.T) {
 
 // A command in another window of the agent's session may end the agent: it does not end with it.
 func TestStopFromAnotherWindowOfTheSession(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.remembers("alpha")
 	m.tmux("new-window", "-d", "-t", "=nbs-alpha-live:", "-c", m.world.Project, m.worker+" stop alpha >stopped 2>&1; cat")
 	m.waitFor("it was stopped", func() (bool, string) { return m.session("alpha").State == "stopped", m.readFile("stopped") })
@@ -113,7 +112,7 @@ func TestStopFromAnotherWindowOfTheSession(t *testing.T) {
 
 // A window of the agent's that a person has moved into a session of their own is still found.
 func TestAgentInAWindowThatWasMoved(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	before := m.remembers("alpha")
 	m.tmux("new-session", "-d", "-s", "mine", "cat")
 	m.tmux("move-window", "-s", "=nbs-alpha-live:", "-t", "=mine:7")

@@ -45,6 +45,8 @@ func TestCommandLineThatCannotBeRead(t *testing.T) {
 		"spawn a --timeout 0s":                "hint: to return at once: --no-wait",
 		"spawn a --timeout -1s":               "hint: to return at once: --no-wait",
 		"spawn a --model -x":                  "model \"-x\" is not valid",
+		"spawn a --model x;touch":             "model \"x;touch\" is not valid",
+		"resume a --model x;touch":            "model \"x;touch\" is not valid",
 		"spawn a --permission-mode yolo":      "is not one of",
 		"spawn a --session-id 1234":           "is not a UUID",
 		"spawn a --env X":                     "is not NAME=VALUE",

@@ -20,6 +20,8 @@ type Options struct {
 	Effort Effort        // for the verbs that look; those that start something are sampled less
 	Idle   time.Duration // for which idle launchers settle, and then are watched at least
 	Log    io.Writer     // progress
+
+	Recovered int // real agents that are brought back after their tmux server was lost
 }
 
 // initRuns is of how many traces the medians are taken.

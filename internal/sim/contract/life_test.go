@@ -47,6 +47,9 @@ func firstPromptByArgument(t *testing.T, s *stage) {
 		t.Errorf("request of session %s, model %s", last.SessionID, last.Model)
 	}
 	checkHistory(t, s, id, "Remember 42.")
+	p.says("/exit")
+	checkGraceful(t, p, 0)
+	p.shows("Resume this session with:", "--resume "+id)
 }
 
 // startTicks is field 22 of /proc/<pid>/stat.
@@ -85,6 +88,7 @@ func transcriptComesWithFirstPrompt(t *testing.T, s *stage) {
 		t.Errorf("transcripts = %v, want one in %s", found, s.slug())
 	}
 	checkTurns(t, s, id)
+	checkClear(t, s, p, id)
 }
 
 func checkTurns(t *testing.T, s *stage, id string) {
@@ -149,16 +153,6 @@ func checkGraceful(t *testing.T, p *pane, want int) {
 	}
 }
 
-func exitByCommand(t *testing.T, s *stage) {
-	id := newID()
-	p := s.start(t, "--session-id", id, "--permission-mode", "default", "--", "Remember 42.")
-	p.shows("OK, I will remember 42.")
-	p.status("idle")
-	p.says("/exit")
-	checkGraceful(t, p, 0)
-	p.shows("Resume this session with:", "--resume "+id)
-}
-
 func exitByArgument(t *testing.T, s *stage) {
 	id := newID()
 	checkGraceful(t, s.start(t, "--session-id", id, "--permission-mode", "default", "--", "exit"), 0)
@@ -171,11 +165,9 @@ func exitByArgument(t *testing.T, s *stage) {
 	}
 }
 
-func clearTakesANewID(t *testing.T, s *stage) {
-	id := newID()
-	p := s.start(t, "--session-id", id, "--permission-mode", "default", "--", "Remember 42.")
-	p.shows("OK, I will remember 42.")
-	p.status("idle")
+// checkClear clears a conversation, which takes a new id.
+func checkClear(t *testing.T, s *stage, p *pane, id string) {
+	t.Helper()
 	p.says("/clear")
 	var e entry
 	rig.WaitFor(t, patience, "a new session id", func() (bool, string) {

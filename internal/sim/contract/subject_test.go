@@ -31,7 +31,9 @@ func subjects() []subject {
 	}
 }
 
-// contract is the list of what is asserted. Each clause gets a stage of its own.
+// contract is the list of what is asserted. Each clause gets a stage of its own. An exit by TERM is part of hooks, one
+// by command of the first prompt by argument, and a conversation that is cleared of the transcript that comes with the
+// first prompt.
 var contract = map[string]func(*testing.T, *stage){
 	"version":                     version,
 	"help":                        help,
@@ -42,12 +44,9 @@ var contract = map[string]func(*testing.T, *stage){
 	"resume unknown":              resumeUnknown,
 	"file without a conversation": fileWithoutConversation,
 	"bad arguments":               badArguments,
-	"exit by TERM":                exitBy("TERM", 143),
 	"exit by HUP":                 exitBy("HUP", 129),
 	"exit by INT":                 exitBy("INT", 0),
-	"exit by command":             exitByCommand,
 	"exit by argument":            exitByArgument,
-	"clear takes a new id":        clearTakesANewID,
 	"child session forgets":       childSessionForgets,
 	"child mark of the server":    childMarkOfTheServer,
 	"root may not bypass":         rootMayNotBypass,

@@ -1,6 +1,8 @@
 package rig
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,24 +18,26 @@ import (
 var binaries struct {
 	mu   sync.Mutex
 	dir  string
-	done map[string]error
+	done map[binary]error
+}
+
+// binary is one of our programs, as it was linked.
+type binary struct{ name, ldflags string }
+
+// folder keeps programs of one name apart.
+func (b binary) folder() string {
+	sum := sha256.Sum256([]byte(b.ldflags))
+	return hex.EncodeToString(sum[:8])
 }
 
 // Worker is the path of nbs-worker, built from this checkout.
-func Worker(t testing.TB) string { return build(t, "nbs-worker") }
+func Worker(t testing.TB) string { return WorkerWith(t, "") }
 
 // WorkerWith is nbs-worker with a variable that only the linker sets.
-func WorkerWith(t testing.TB, ldflags string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "nbs-worker")
-	if err := goBuild(Root(t), path, "./cmd/nbs-worker", "-ldflags", ldflags); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
+func WorkerWith(t testing.TB, ldflags string) string { return build(t, "nbs-worker", ldflags) }
 
 // Sim is the path of nbs-sim, built from this checkout.
-func Sim(t testing.TB) string { return build(t, "nbs-sim") }
+func Sim(t testing.TB) string { return build(t, "nbs-sim", "") }
 
 // StandIn is the path of the stand-in under the name claude.
 func StandIn(t testing.TB) string {
@@ -46,7 +50,7 @@ func StandIn(t testing.TB) string {
 	return link
 }
 
-func build(t testing.TB, name string) string {
+func build(t testing.TB, name, ldflags string) string {
 	t.Helper()
 	binaries.mu.Lock()
 	defer binaries.mu.Unlock()
@@ -55,13 +59,14 @@ func build(t testing.TB, name string) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		binaries.dir, binaries.done = dir, map[string]error{}
+		binaries.dir, binaries.done = dir, map[binary]error{}
 	}
-	path := filepath.Join(binaries.dir, name)
-	err, known := binaries.done[name]
+	b := binary{name, ldflags}
+	path := filepath.Join(binaries.dir, b.folder(), name)
+	err, known := binaries.done[b]
 	if !known {
-		err = goBuild(Root(t), path, "./cmd/"+name)
-		binaries.done[name] = err
+		err = goBuild(Root(t), path, "./cmd/"+name, "-ldflags", ldflags)
+		binaries.done[b] = err
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -20,16 +20,24 @@ func Eventually(t testing.TB, what string, holds func() bool) {
 	WaitFor(t, 10*time.Second, what, func() (bool, string) { return holds(), "" })
 }
 
+// What waits for something rests between two looks, longer after a look that took long: many tests wait side by side,
+// and looks that start programs would keep what is waited for from its processor.
+const (
+	shortRest = 5 * time.Millisecond
+	longRest  = 200 * time.Millisecond
+	restShare = 4 // rests are that many times as long as looks
+)
+
 func poll(timeout time.Duration, check func() (bool, string)) (ok bool, detail string) {
 	deadline := time.After(timeout)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
 	for {
+		begun := time.Now()
 		if ok, detail = check(); ok {
 			return true, detail
 		}
+		rest := min(max(restShare*time.Since(begun), shortRest), longRest)
 		select {
-		case <-tick.C:
+		case <-time.After(rest):
 		case <-deadline:
 			return check()
 		}
