@@ -19,7 +19,12 @@ type memory struct {
 	ids  map[string]agent.SessionID
 }
 
-// LastSessionID returns the id that the journal names last for the handle, or "".
+// recent is how much of the journal, in bytes from its end, is read for what it says last: some
+// hundred thousand events.
+const recent = 64 << 20
+
+// LastSessionID returns the id that the journal names last for the handle, or "". It reads the
+// last 64 MiB.
 func (j *Journal) LastSessionID(handle agent.Handle) agent.SessionID {
 	f, err := j.nbs.OpenRegular(fileName, os.O_RDONLY)
 	if err != nil {
@@ -33,7 +38,8 @@ func (j *Journal) LastSessionID(handle agent.Handle) agent.SessionID {
 	j.memory.mu.Lock()
 	defer j.memory.mu.Unlock()
 	if j.memory.ids == nil || j.memory.size != info.Size() {
-		j.memory.ids, j.memory.size = lastSessionIDs(f), info.Size()
+		last := io.NewSectionReader(f, max(0, info.Size()-recent), recent) // it may begin within a line, which is no event then
+		j.memory.ids, j.memory.size = lastSessionIDs(last), info.Size()
 	}
 	return j.memory.ids[handle.Key()]
 }
