@@ -59,7 +59,7 @@ func (c Config) Open(record *agent.Record) (Opening, error) {
 // openFound judges a transcript that is there: it may be a stub in which nothing
 // was said yet, or one that was emptied.
 func openFound(record *agent.Record, file transcript.File) (Opening, error) {
-	hasMessages, err := file.SpokenAfter(0)
+	hasMessages, err := file.HasMessagesAfter(0)
 	switch {
 	case err != nil:
 		return "", err

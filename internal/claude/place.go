@@ -74,7 +74,7 @@ func (c Config) setAside(id agent.SessionID, withMessages bool, suffix string) (
 	if err != nil || !found {
 		return "", err
 	}
-	hasMessages, err := file.SpokenAfter(0)
+	hasMessages, err := file.HasMessagesAfter(0)
 	if err != nil || hasMessages != withMessages {
 		return "", err
 	}

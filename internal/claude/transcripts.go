@@ -42,13 +42,13 @@ func (c Config) Transcript(id agent.SessionID) (t transcript.File, found bool, e
 	return t, found, nil
 }
 
-// Spoken tells whether the conversation has a transcript with a message in it.
-func (c Config) Spoken(id agent.SessionID) (bool, error) {
+// HasMessages tells whether the conversation has a transcript with a message in it.
+func (c Config) HasMessages(id agent.SessionID) (bool, error) {
 	file, found, err := c.Transcript(id)
 	if err != nil || !found {
 		return false, err
 	}
-	return file.SpokenAfter(0)
+	return file.HasMessagesAfter(0)
 }
 
 // LastWords are [transcript.File.LastWords] of a conversation; "" without a transcript.

@@ -47,18 +47,18 @@ func TestTranscriptThatCannotBeLookedForIsNotAbsent(t *testing.T) {
 	}
 }
 
-func TestSpoken(t *testing.T) {
+func TestHasMessages(t *testing.T) {
 	t.Parallel()
 	c := newConfig(t)
-	if spoken, err := c.Spoken(sessionID); spoken || err != nil {
-		t.Errorf("without a transcript: %t, %v", spoken, err)
+	if has, err := c.HasMessages(sessionID); has || err != nil {
+		t.Errorf("without a transcript: %t, %v", has, err)
 	}
 	c.putTranscript(t, metaLine)
-	if spoken, err := c.Spoken(sessionID); spoken || err != nil {
-		t.Errorf("with a stub: %t, %v", spoken, err)
+	if has, err := c.HasMessages(sessionID); has || err != nil {
+		t.Errorf("with a stub: %t, %v", has, err)
 	}
 	c.putTranscript(t, metaLine, userLine)
-	if spoken, err := c.Spoken(sessionID); !spoken || err != nil {
-		t.Errorf("with a message: %t, %v", spoken, err)
+	if has, err := c.HasMessages(sessionID); !has || err != nil {
+		t.Errorf("with a message: %t, %v", has, err)
 	}
 }

@@ -53,7 +53,7 @@ func (i *Inspector) Inspect(ctx context.Context, handle agent.Handle) (View, err
 	all.Go(func() { view.Strangers, strangersErr = i.VisibleStrangers(&r) })
 	all.Go(func() {
 		if transcriptErr = i.AddTranscript(&view); transcriptErr == nil {
-			view.Kept, view.Unkept = i.Seen(ctx, &r, view.Transcript, view.NotAllowed == nil)
+			view.Kept, view.Unkept = i.KeepSeen(ctx, &r, view.Transcript, view.NotAllowed == nil)
 			view.LastError = lastError(view.Report, view.Transcript)
 		}
 	})

@@ -13,7 +13,7 @@ import (
 // copy of the project, has it from Claude's transcript, and its next look keeps that again.
 func (k *Keeper) Discard(r *agent.Record) ([]string, error) {
 	if allowed, err := k.Store.IsAllowed(r); !allowed {
-		return k.Paths(r), err // the conversations that it names may be anybody's
+		return k.KeptPaths(r), err // the conversations that it names may be anybody's
 	}
 	config, err := k.ConfigOf(r)
 	if err != nil {
@@ -28,12 +28,12 @@ func (k *Keeper) Discard(r *agent.Record) ([]string, error) {
 		if named[id] {
 			continue
 		}
-		kept, err := k.Of(id)
+		kept, err := k.KeptOf(id)
 		if err != nil {
 			return stay, err
 		}
-		spoken, spokenErr := config.Spoken(id)
-		if kept != nil && spokenErr == nil && spoken {
+		hasMessages, hasErr := config.HasMessages(id)
+		if kept != nil && hasErr == nil && hasMessages {
 			if kept, err = k.OnlyKept(config, id); err != nil {
 				return stay, err
 			}

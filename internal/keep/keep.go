@@ -55,18 +55,18 @@ func (k *Keeper) Keep(ctx context.Context, r *agent.Record) error {
 	return err
 }
 
-// Of is what the archive keeps of a conversation; nil when nothing was ever said in it.
-func (k *Keeper) Of(id agent.SessionID) (*archive.Kept, error) {
+// KeptOf is what the archive keeps of a conversation; nil when nothing was ever said in it.
+func (k *Keeper) KeptOf(id agent.SessionID) (*archive.Kept, error) {
 	all, err := k.Store.Archive().Kept(id)
 	if err != nil {
 		return nil, err
 	}
 	for _, kept := range all {
-		spoken, err := transcript.At(kept.Path).SpokenAfter(0)
+		hasMessages, err := transcript.At(kept.Path).HasMessagesAfter(0)
 		if err != nil {
 			return nil, err
 		}
-		if spoken {
+		if hasMessages {
 			return &kept, nil
 		}
 	}
@@ -88,7 +88,7 @@ func (k *Keeper) Opening(r *agent.Record, config claude.Config, minted bool) (cl
 	if err != nil && agent.KindOf(err) != agent.NotFound {
 		return opening, nil, err
 	}
-	kept, keptErr := k.Of(r.SessionID)
+	kept, keptErr := k.KeptOf(r.SessionID)
 	if keptErr != nil {
 		return "", nil, keptErr // what is there is not to be replaced because it could not be read
 	}
@@ -186,20 +186,20 @@ func (k *Keeper) PutBack(ctx context.Context, verb string, r *agent.Record, conf
 	return restored, k.Note(ctx, "restored", r, detail)
 }
 
-// Paths are where the conversations of an agent are kept.
-func (k *Keeper) Paths(r *agent.Record) []string {
+// KeptPaths are where the conversations of an agent are kept.
+func (k *Keeper) KeptPaths(r *agent.Record) []string {
 	var paths []string
 	for _, id := range r.Conversations() {
-		if kept, err := k.Of(id); err == nil && kept != nil {
+		if kept, err := k.KeptOf(id); err == nil && kept != nil {
 			paths = append(paths, kept.Path)
 		}
 	}
 	return paths
 }
 
-// Seen keeps the transcript of a conversation that was just seen, nil for none, and tells how it
+// KeepSeen keeps the transcript of a conversation that was just seen, nil for none, and tells how it
 // is kept. The error is why it is not.
-func (k *Keeper) Seen(ctx context.Context, r *agent.Record, file *transcript.File, allowed bool) (archive.Freshness, error) {
+func (k *Keeper) KeepSeen(ctx context.Context, r *agent.Record, file *transcript.File, allowed bool) (archive.Freshness, error) {
 	path := ""
 	var unkept error
 	if file != nil {

@@ -164,11 +164,11 @@ func (w *starting) prompted(ctx context.Context, entry live.Entry) (bool, error)
 		return false, err
 	}
 	if found {
-		spoken, err := transcript.SpokenAfter(w.plan.transcriptSize)
+		hasMessages, err := transcript.HasMessagesAfter(w.plan.transcriptSize)
 		if err != nil {
 			return false, err
 		}
-		if spoken {
+		if hasMessages {
 			return true, w.checkLogin(ctx)
 		}
 	}

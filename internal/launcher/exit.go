@@ -40,7 +40,7 @@ func (l *Launcher) noteExit(ctx context.Context, handle agent.Handle, child *chi
 		if id, moved := child.movedTo(r, l.Store.Report(handle)); moved && !l.Store.IsNotAllowed(r) {
 			r.Replace(id, exit.At, live.Moved)
 		}
-		if written, err := child.config.Spoken(r.SessionID); err == nil && written {
+		if written, err := child.config.HasMessages(r.SessionID); err == nil && written {
 			r.TranscriptSeen = exit.At
 		}
 		r.AddExit(exit)

@@ -122,7 +122,7 @@ func HookLead(r *agent.Record) time.Duration {
 // NoteTranscript remembers that the conversation has a transcript, so that its loss
 // will be noticed.
 func NoteTranscript(r *agent.Record, config claude.Config, now time.Time) {
-	if spoken, err := config.Spoken(r.SessionID); err == nil && spoken {
+	if has, err := config.HasMessages(r.SessionID); err == nil && has {
 		r.TranscriptSeen = now
 	}
 }

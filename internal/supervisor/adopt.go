@@ -15,7 +15,7 @@ import (
 type Adopted struct {
 	Record agent.Record
 	Status agent.Status
-	Spoken bool  // there is something to be remembered
+	HasMessages bool  // there is something to be remembered
 	Unkept error // why the transcript could not be kept
 }
 
@@ -46,7 +46,7 @@ func (s *Supervisor) Adopt(ctx context.Context, a adopt.Request) (Adopted, error
 	if err := s.Note(ctx, "adopt", &r, fmt.Sprintf("pid %d, started by hand", r.PID)); err != nil {
 		return Adopted{}, err
 	}
-	return Adopted{Record: r, Status: s.LookAt(ctx, r).Status, Spoken: !r.TranscriptSeen.IsZero(), Unkept: s.Keep(ctx, &r)}, nil
+	return Adopted{Record: r, Status: s.LookAt(ctx, r).Status, HasMessages: !r.TranscriptSeen.IsZero(), Unkept: s.Keep(ctx, &r)}, nil
 }
 
 // PlanAdopt makes the record of an adoption and changes nothing.

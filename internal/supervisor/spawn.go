@@ -176,22 +176,22 @@ func (s *Supervisor) takeUp(r *agent.Record) error {
 	if err != nil {
 		return err
 	}
-	spoken := false
+	hasMessages := false
 	if found {
-		if spoken, err = file.SpokenAfter(0); err != nil {
+		if hasMessages, err = file.HasMessagesAfter(0); err != nil {
 			return err
 		}
 	}
-	if !spoken { // but it may have been kept
-		kept, err := s.Of(r.SessionID)
+	if !hasMessages { // but it may have been kept
+		kept, err := s.KeptOf(r.SessionID)
 		if err != nil {
 			return err
 		}
 		if kept != nil {
-			file, spoken = transcript.At(kept.Path), true
+			file, hasMessages = transcript.At(kept.Path), true
 		}
 	}
-	if !spoken {
+	if !hasMessages {
 		return agent.Errorf(agent.NotFound, "no conversation %s in Claude's configuration", r.SessionID).
 			Hint("leave --session-id away for a new conversation")
 	}

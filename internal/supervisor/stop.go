@@ -62,7 +62,7 @@ func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool
 	}
 	_ = s.Store.RemoveReport(handle) // it is of nobody now; doctor finds one that stays
 	if keep {
-		stopped.Kept = s.Paths(&stopped.Record)
+		stopped.Kept = s.KeptPaths(&stopped.Record)
 	} else {
 		stopped.Kept, stopped.Unkept = s.Discard(&stopped.Record)
 	}

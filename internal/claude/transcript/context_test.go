@@ -235,10 +235,10 @@ func FuzzTranscript(f *testing.F) {
 		if got, err := transcript.LastCwd(); got != cwd || err != nil {
 			t.Errorf("LastCwd = %q, %v; want %q", got, err, cwd)
 		}
-		if got, err := transcript.SpokenAfter(0); got != spoken || err != nil {
-			t.Errorf("SpokenAfter = %t, %v; want %t", got, err, spoken)
+		if got, err := transcript.HasMessagesAfter(0); got != spoken || err != nil {
+			t.Errorf("HasMessagesAfter = %t, %v; want %t", got, err, spoken)
 		}
-		if _, err := transcript.SpokenAfter(max(0, before)); err != nil {
+		if _, err := transcript.HasMessagesAfter(max(0, before)); err != nil {
 			t.Error(err)
 		}
 	})

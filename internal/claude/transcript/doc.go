@@ -4,7 +4,7 @@
 // A [File] is told by its path. What is read of it: the messages as Claude would go on from
 // them ([File.Conversation]) and those that come later ([File.Later]); how full the window is
 // and what it cost ([File.Context]); how the last turn ended ([File.LastTurn]); whether
-// anything was said at all ([File.SpokenAfter]). [File.Has], [File.Continued] and [File.Join]
+// anything was said at all ([File.HasMessagesAfter]). [File.Has], [File.Continued] and [File.Join]
 // make one whole again of which a part was taken away.
 //
 // It relies on this, seen on 2.1.197 and 2.1.329. Claude makes the file with the first prompt,

@@ -9,11 +9,11 @@ import (
 	"os"
 )
 
-// SpokenAfter tells whether a message of the conversation stands in the transcript
+// HasMessagesAfter tells whether a message of the conversation stands in the transcript
 // behind an offset in bytes. Claude writes the file a moment before the first
 // message: one that was killed in between leaves a stub in which nothing was said,
 // and which it will neither resume nor take for a new session.
-func (t File) SpokenAfter(offset int64) (bool, error) {
+func (t File) HasMessagesAfter(offset int64) (bool, error) {
 	f, err := os.Open(t.Path)
 	if err != nil {
 		return false, err

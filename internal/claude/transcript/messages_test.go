@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestSpokenAfter(t *testing.T) {
+func TestHasMessagesAfter(t *testing.T) {
 	t.Parallel()
 	reply := replyLine("2.1.329", "claude-opus-5-5", 10)
 	for what, c := range map[string]struct {
@@ -30,7 +30,7 @@ func TestSpokenAfter(t *testing.T) {
 		"a long line before":         {`{"type":"attachment","x":"` + strings.Repeat("x", 200_000) + `"}` + "\n" + userLine, 0, true},
 	} {
 		transcript := put(t, c.text)
-		if got, err := transcript.SpokenAfter(int64(c.offset)); got != c.want || err != nil {
+		if got, err := transcript.HasMessagesAfter(int64(c.offset)); got != c.want || err != nil {
 			t.Errorf("%s: %t, %v; want %t", what, got, err, c.want)
 		}
 	}
