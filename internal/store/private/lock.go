@@ -53,24 +53,28 @@ func (f *Folder) Lock(ctx context.Context, name string) (unlock func(), err erro
 	return func() { _ = lock.Close() }, nil
 }
 
-// await tries again and again: to wait in the kernel would take a thread and a descriptor, which
-// nobody gets back before the lock is granted, however late. It tries less often at first, since
-// hundreds that wait must not keep the holder from its work, and then more and more often, since
-// whoever has just let go of a lock is the first to take it again.
+// await waits in the kernel, which lets in who came first: two hundred that asked again and again
+// instead would keep the holder from its work, and find the lock free by chance only. Who gives up
+// leaves a goroutine and a descriptor until it is granted the lock, and lets go of it at once.
 func await(ctx context.Context, lock *flock.Flock) error {
 	ctx, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
-	deadline, _ := ctx.Deadline()
-	for delay := time.Millisecond; ctx.Err() == nil; delay = min(2*delay, time.Millisecond+time.Until(deadline)/500) {
-		if locked, err := lock.TryLock(); locked || err != nil {
-			return err
-		}
-		select {
-		case <-time.After(delay):
-		case <-ctx.Done():
-		}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	return ctx.Err()
+	granted := make(chan error, 1)
+	go func() { granted <- lock.Lock() }()
+	select {
+	case err := <-granted:
+		return err
+	case <-ctx.Done():
+		go func() {
+			if <-granted == nil {
+				_ = lock.Close()
+			}
+		}()
+		return ctx.Err()
+	}
 }
 
 // lockFile makes a new object for each acquisition: one object locked twice succeeds

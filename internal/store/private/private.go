@@ -8,8 +8,7 @@
 //     [Folder.WriteJSON] syncs file and folder; HandOver syncs nothing, for what ends with this boot.
 //   - No planted link is followed, and no pipe is waited for. A Folder is an [os.Root], so that no
 //     name leads out of it; a Tree is opened anew for each look or change.
-//   - Lock files are in the folder's locks and are never removed. Who waits for one tries again and
-//     again, and leaves nothing behind when the time is over.
+//   - Lock files are in the folder's locks, are never removed and are waited for in the kernel.
 //   - An error of a full or read-only disk has its remedy ([Remedied]).
 //
 // The package does not know what is in the files.
