@@ -33,3 +33,20 @@ func TestSecondInterruptEndsTheVerb(t *testing.T) {
 	m.ok("stop", "alpha")
 	m.ok("resume", "alpha")
 }
+
+// Who does not wait for a start does not end it.
+func TestResumeThatIsWaitedForBriefly(t *testing.T) {
+	m := standIn(t)
+	before := m.remembers("alpha")
+	for _, patience := range []string{"1ms", "5ms", "10ms", "20ms", "50ms"} {
+		r := m.nbs("resume", "alpha", "--force", "--timeout", patience)
+		if r.code != 0 {
+			m.mustRefuse(r, 3, "")
+		}
+		if s := m.waitState("alpha", "idle"); s.SessionID != before.SessionID || !s.Running {
+			t.Errorf("after %s: %+v", patience, s)
+		}
+	}
+	m.ok("stop", "alpha")
+	m.mustRemember("alpha", before)
+}

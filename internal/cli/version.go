@@ -46,7 +46,7 @@ func newSchemaCmd(f *factory) *cobra.Command {
 		Short: "Print the JSON Schema of what --json prints",
 		Long: withCodes(`Prints one JSON Schema (2020-12). Under "$defs" each verb has its name: what it prints
 for one handle is an object, for several or --all an array, in which an agent of which
-it failed has its error. "error" is what stands on stderr when a command fails.`, agent.Failed, agent.BadInput),
+it failed has its error. "stderr" is what stands there when a command fails.`, agent.Failed, agent.BadInput),
 		Example: `  nbs-worker schema | jq '."$defs" | keys'`,
 		Args:    noArguments,
 		RunE:    func(*cobra.Command, []string) error { return failed(f.printSchema(), "schema") },

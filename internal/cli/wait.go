@@ -33,7 +33,8 @@ func newWaitCmd(f *factory) *cobra.Command {
 and processes tell of a change. --for takes these; of several, any will do:
 
   idle     claude waits for a prompt; a turn that failed ends the wait with 1
-  done     idle, after a turn that ended well
+  done     idle, after a turn since its start that ended well; one that was given no
+           prompt is only idle
   failed   idle, and its last turn came to nothing: the API refused it
   ready    idle, and logged in: it will answer a prompt
   busy     it works, or tries again after an error of the API

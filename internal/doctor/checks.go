@@ -43,6 +43,7 @@ var checks = []check{
 	{id: "logout.server", holds: "the tmux server outlives the login in which it was started", run: (*examination).outlivesLogin},
 
 	{id: "team.records", holds: "each record can be read", project: true, volatile: true, run: (*examination).damagedRecords},
+	{id: "team.allowed", holds: "each record was written by a command of this user, or allowed", project: true, volatile: true, run: (*examination).notAllowed},
 	{id: "team.folders", holds: "the working directory of each agent is there", project: true, volatile: true, run: (*examination).lostFolders},
 	{id: "team.moved", holds: "each record names the conversation that its agent is in", project: true, volatile: true, run: (*examination).moved},
 	{id: "team.drift", holds: "what runs is what was recorded", project: true, volatile: true, run: (*examination).drifted},

@@ -28,6 +28,17 @@ func (d *examination) damagedRecords(_ context.Context) []Finding {
 	return all
 }
 
+// notAllowed looks for records that nobody vouches for.
+func (d *examination) notAllowed(_ context.Context) []Finding {
+	var all []Finding
+	for _, row := range d.known() {
+		if row.IsNotAllowed() {
+			all = append(all, found(Warning, fmt.Sprintf("%s: %s", row.Handle, row.NotAllowed), "nothing is started from it", "nbs-worker allow "+string(row.Handle)))
+		}
+	}
+	return all
+}
+
 // lostFolders looks for agents whose working directory has gone, or moved with the project.
 func (d *examination) lostFolders(_ context.Context) []Finding {
 	var all []Finding

@@ -24,6 +24,9 @@ const (
 	screenEvery = 250 * time.Millisecond
 	// startLimit is how long tmux and the launcher may take until claude runs.
 	startLimit = 10 * time.Second
+	// serverLimit is how long a tmux server may take to come up at least, however short a time the
+	// start is waited for: one that is given up in between leaves nothing.
+	serverLimit = 2 * time.Second
 	// unremarked is for how long nobody asks what a start waits for.
 	unremarked = time.Second
 )

@@ -80,7 +80,7 @@ func (s Starter) Plan(r agent.Record, start Start) (Plan, error) {
 	}
 	plan := Plan{
 		Record: r, Opening: opening, Program: program, Prompt: start.Prompt, trust: start.Trust, trustDir: start.TrustDir, inPlace: start.InPlace, new: start.Minted || start.TakesUp, takesUp: start.TakesUp,
-		config: config, Restores: restores, wait: cmp.Or(start.Wait, startLimit), progress: start.Progress,
+		config: config, Restores: restores, wait: max(cmp.Or(start.Wait, startLimit), serverLimit), progress: start.Progress,
 	}
 	if opening == claude.OpenResume && restores == nil {
 		transcript, _, err := config.Transcript(r.SessionID)

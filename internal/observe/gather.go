@@ -83,7 +83,7 @@ func (o *Observer) evidenceOf(ctx context.Context, r *agent.Record) Evidence {
 		return e
 	}
 	e.LauncherLives = proc.IsAlive(r.Process.LauncherIdentity())
-	e.BeingStarted = r.Process.PID == 0 && o.BeingStarted(r)
+	e.BeingStarted = o.BeingStarted(r)
 	e.Death = deathOf(r)
 	return e
 }

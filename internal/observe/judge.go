@@ -96,6 +96,8 @@ func (e *Evidence) unidentified(r *agent.Record) agent.Status {
 func (e *Evidence) notRunning(r *agent.Record) agent.Status {
 	starting := agent.Status{State: agent.Starting, Source: agent.FromRecord}
 	switch {
+	case e.BeingStarted && e.Claude == proc.Gone: // however the last start ended
+		return starting
 	case r.ExitOf(r.Process.Invocation) != nil: // its own launcher saw it end: that holds wherever it ran
 	case e.Claude == proc.Foreign:
 		return agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: fmt.Sprintf("it runs on host %s, or in another pid namespace", agent.Quote(r.Process.Host))}
@@ -104,7 +106,7 @@ func (e *Evidence) notRunning(r *agent.Record) agent.Status {
 	case r.Process.PID != 0 && e.LauncherLives:
 		return agent.Status{State: agent.Unknown, Source: agent.FromProcess, Detail: "it has just ended; its launcher is writing down how"}
 	case r.Process.PID != 0: // it ran, and nobody wrote down how it ended
-	case e.LauncherLives, e.BeingStarted, e.Pane == PaneThere:
+	case e.LauncherLives, e.Pane == PaneThere:
 		return starting
 	case e.Pane == PaneUnknown:
 		return agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: "whether its start goes on, tmux does not say"}

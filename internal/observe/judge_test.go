@@ -118,6 +118,7 @@ func TestJudgeTheAbsent(t *testing.T) {
 		"not to be judged":                 {Evidence{Claude: proc.Unsure, ClaudeErr: errors.New("no /proc")}, 9, nil, "unknown"},
 		"a launcher that has not begun":    {Evidence{Claude: proc.Gone, LauncherLives: true}, 0, nil, "starting"},
 		"a verb is at work":                {Evidence{Claude: proc.Gone, BeingStarted: true, Pane: PaneAbsent}, 0, nil, "starting"},
+		"a verb has ended it":              {Evidence{Claude: proc.Gone, BeingStarted: true}, 9, []agent.Exit{exit}, "starting"},
 		"a pane is there":                  {Evidence{Claude: proc.Gone, Pane: PaneThere}, 0, nil, "starting"},
 		"tmux is silent":                   {Evidence{Claude: proc.Gone, Pane: PaneUnknown}, 0, nil, "unknown"},
 		"tmux is silent, and it ran":       {Evidence{Claude: proc.Gone, Pane: PaneUnknown}, 9, nil, "crashed"},

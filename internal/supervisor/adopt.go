@@ -13,10 +13,10 @@ import (
 
 // Adopted is what an adoption led to.
 type Adopted struct {
-	Record agent.Record
-	Status agent.Status
+	Record      agent.Record
+	Status      agent.Status
 	HasMessages bool  // there is something to be remembered
-	Unkept error // why the transcript could not be kept
+	Unkept      error // why the transcript could not be kept
 }
 
 // Adopt writes a record of a claude that runs, and touches nothing else: its process, its

@@ -229,6 +229,13 @@ func (s *Supervisor) completeLegacy(r *agent.Record) error {
 	return err
 }
 
+// goesOn tells whether something of a start is there, or may be: its launcher may not have written
+// yet who claude is.
+func (s *Supervisor) goesOn(ctx context.Context, start *agent.Record) bool {
+	now, err := s.Store.Load(start.Handle)
+	return err == nil && observe.SameStart(now.Process, start.Process) && s.LookAt(ctx, now).Status.State != agent.Dead
+}
+
 // restore puts the record back when a start failed and nothing of it runs. What the
 // journal says of the attempt stays. A start that goes on, at a dialog or late, keeps
 // the record that describes it.
@@ -240,7 +247,7 @@ func (s *Supervisor) restore(ctx context.Context, before, failed agent.Record, c
 	case agent.Interrupted:
 		return nil
 	case agent.Held, agent.TimedOut:
-		if !proc.IsGone(failed.Process.Identity) {
+		if s.goesOn(ctx, &failed) {
 			return nil
 		}
 	}

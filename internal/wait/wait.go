@@ -65,7 +65,7 @@ func (w *Waited) word() string {
 func For(ctx context.Context, in *inspect.Inspector, w Wanted) ([]Waited, error) {
 	for _, handle := range w.Handles {
 		if _, err := in.Store.Load(handle); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", handle, err)
 		}
 	}
 	changes, err := watch.New()
@@ -230,6 +230,9 @@ func (w *waiting) timedOut() error {
 		words = append(words, fmt.Sprintf("%s is %s", a.Handle, a.word()))
 		if a.Status.State == agent.Waiting || a.notLoggedIn {
 			hints = append(hints, fmt.Sprintf("a person has to answer: nbs-worker attach %s", a.Handle))
+		}
+		if a.Status.State == agent.Idle && conditions(w.For).ask(untilDone) {
+			hints = append(hints, fmt.Sprintf("no turn of %s has ended since it was started; it waits for a prompt: nbs-worker wait %s --for idle", a.Handle, a.Handle))
 		}
 	}
 	err := agent.Errorf(agent.TimedOut, "not %s within %s: %s", conditions(w.For), w.Timeout, strings.Join(words, "; "))
