@@ -28,7 +28,7 @@ func TestSlowTmuxConfiguration(t *testing.T) {
 	c.finds(m, "tmux.settings", "note", "to read its configuration")
 	m.killServer()
 	m.waitState("alpha", "lost: tmux")
-	m.refused(3, "the tmux server was silent for 1", "resume", "alpha", "--timeout", "1s")
+	m.refused(3, "the tmux server was silent for 2", "resume", "alpha", "--timeout", "1s") // as long as a server gets at least
 }
 
 // A server that would end when nobody is attached does not, with an agent in it.
