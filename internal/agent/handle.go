@@ -1,19 +1,16 @@
 package agent
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // Handle is an agent's name. Two handles that differ only in case name one agent.
 type Handle string
 
-var handleForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+const handleLimit = 64
 
 // ParseHandle checks a handle given by a user or read from a file.
 // Errors: BadInput.
 func ParseHandle(s string) (Handle, error) {
-	if handleForm.MatchString(s) {
+	if len(s) <= handleLimit && isWord(s, "", "_-") {
 		return Handle(s), nil
 	}
 	return "", Errorf(BadInput, "handle %s is not valid: 1 to 64 letters, digits, '_' or '-', the first a letter or digit", Quote(s))

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -12,8 +11,6 @@ type Model string
 
 const modelLimit = 256
 
-var modelForm = regexp.MustCompile(`^[A-Za-z0-9][][A-Za-z0-9._:/@-]*$`)
-
 // modelAliases are the aliases of Claude Code 2.1. They serve only to notice a
 // slip of the finger: a well-formed name that is not among them is passed on.
 var modelAliases = []string{"sonnet", "opus", "haiku", "fable", "opusplan", "best", "default"}
@@ -23,7 +20,7 @@ func ModelAliases() []string { return slices.Clone(modelAliases) }
 
 // ParseModel checks a model's name. The empty name is valid. Errors: BadInput.
 func ParseModel(s string) (Model, error) {
-	if s == "" || len(s) <= modelLimit && modelForm.MatchString(s) {
+	if s == "" || len(s) <= modelLimit && isWord(s, "", "._:/@[]-") {
 		return Model(s), nil
 	}
 	return "", Errorf(BadInput, "model %s is not valid: a name like opus, sonnet[1m] or claude-sonnet-5-5", Quote(s))

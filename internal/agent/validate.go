@@ -3,7 +3,6 @@ package agent
 import (
 	"cmp"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -52,13 +51,10 @@ func canonical(id SessionID) error {
 
 const tmuxNameLimit = 100
 
-// simpleWord is a word that means nothing to a shell, to tmux or to a terminal.
-var simpleWord = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`)
-
 // CheckTmuxName checks a tmux session's name: only characters that mean nothing
 // in a tmux target or format. Empty stands for "none yet". Errors: BadInput.
 func CheckTmuxName(name string) error {
-	if name == "" || len(name) <= tmuxNameLimit && simpleWord.MatchString(name) {
+	if name == "" || len(name) <= tmuxNameLimit && isWord(name, "_", "_-") {
 		return nil
 	}
 	return Errorf(BadInput, "tmux session name %s is not valid", Quote(name))
@@ -106,10 +102,8 @@ func checkEnvNames(names []string) error {
 	return nil
 }
 
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
 // IsVariableName tells whether a shell can export a variable of this name.
-func IsVariableName(name string) bool { return variableName.MatchString(name) }
+func IsVariableName(name string) bool { return isWord(name, "_", "_") && !isDigit(name[0]) }
 
 func checkDesired(d Desired) error {
 	switch d {
@@ -176,5 +170,5 @@ func checkExits(exits []Exit) error {
 
 // IsEndReason tells whether a text may be Claude's reason for an end: one word, or none.
 func IsEndReason(text string) bool {
-	return text == "" || len(text) <= EndReasonLimit && simpleWord.MatchString(text)
+	return text == "" || len(text) <= EndReasonLimit && isWord(text, "_", "_-")
 }
