@@ -285,6 +285,9 @@ func (w *starting) timedOut() error {
 	case w.ready:
 		return agent.Errorf(agent.TimedOut, "claude is ready, but the prompt was not in its transcript after %s", w.wait).
 			Hint("look at it: nbs-worker attach %s; claude passes over a slash command that it does not know", handle)
+	case w.record.Process.PID == 0:
+		return agent.Errorf(agent.TimedOut, "claude did not run yet after %s; its start goes on", w.wait).
+			Hint("nbs-worker session %s", handle)
 	default:
 		return agent.Errorf(agent.TimedOut, "claude was started and was not ready after %s; it was left running", w.wait).
 			Hint("look at it: nbs-worker attach %s, or from a script: nbs-worker session %s", handle, handle).
