@@ -10,9 +10,12 @@
 package caller
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
@@ -50,8 +53,17 @@ type finder struct{ *observe.Observer }
 
 // ancestor is a process above the command, or the command itself.
 type ancestor struct {
-	pid int
-	env []string // with which it was started
+	pid    int
+	env    []string // with which it was started
+	mark   agent.Invocation
+	handle agent.Handle // which it says to be
+}
+
+func newAncestor(pid int) ancestor {
+	a := ancestor{pid: pid}
+	a.env, _ = proc.Environ(pid) // another user's is closed, and he is no agent of ours
+	a.mark, a.handle = agent.Invocation(a.variable(agent.InvocationVariable)), agent.Handle(a.variable(agent.HandleVariable))
+	return a
 }
 
 func (a ancestor) variable(name string) string { return agent.Variable(a.env, name) }
@@ -61,31 +73,26 @@ func (a ancestor) variable(name string) string { return agent.Variable(a.env, na
 // which the server has too tells nothing.
 func lineage() (line []ancestor, server ancestor) {
 	for _, pid := range proc.Ancestors() {
-		env, _ := proc.Environ(pid) // another user's is closed, and he is no agent of ours
+		above := newAncestor(pid)
 		if proc.Name(pid) == observe.TmuxServerName {
-			return line, ancestor{pid: pid, env: env}
+			return line, above
 		}
-		line = append(line, ancestor{pid: pid, env: env})
+		line = append(line, above)
 	}
 	return line, ancestor{}
 }
 
 func (f finder) find() (*Caller, error) {
 	line, server := lineage()
-	found, at, err := f.identified(line)
-	if err != nil {
+	seen := search{line: line, handed: server.mark, at: len(line)}
+	if err := f.eachRecord(line, seen.look); err != nil {
 		return nil, err
 	}
 	launcher := slices.IndexFunc(line[1:], func(a ancestor) bool { return f.Launches(a.pid) }) + 1 // the command itself may be to become one
-	switch {
-	case launcher > 0 && (found == nil || at > launcher):
+	if launcher > 0 && (seen.identified == nil || seen.at > launcher) {
 		return unrecorded(line, launcher), nil
-	case found == nil:
-		found, err = f.marked(line, server.variable(agent.InvocationVariable))
 	}
-	if err != nil {
-		return nil, err
-	}
+	found := cmp.Or(seen.identified, seen.marked)
 	if found == nil {
 		return f.byHand(line, server), nil
 	}
@@ -94,42 +101,65 @@ func (f finder) find() (*Caller, error) {
 	return found, nil
 }
 
-// identified finds the agent whose recorded process is above the command; of several the
-// nearest. at is its place in the line.
-func (f finder) identified(line []ancestor) (found *Caller, at int, err error) {
-	at = len(line)
-	err = f.eachRecord(line, func(o *observe.Observer, r *agent.Record) {
-		for i := 1; i < at; i++ {
-			pid := line[i].pid
-			isClaude := pid == r.Process.PID && proc.IsAlive(r.Process.Identity)
-			isLauncher := pid == r.Process.Launcher.PID && proc.IsAlive(r.Process.LauncherIdentity())
-			if (isClaude || isLauncher) && o.Marked(r, pid) {
-				found, at = &Caller{record: *r, project: o.Store.Project(), identified: true}, i
-				return
-			}
-		}
-	})
-	return found, at, err
+// search is what was found in the records that were looked at.
+type search struct {
+	line   []ancestor
+	handed agent.Invocation // the mark that a tmux server hands to all of its panes
+
+	identified *Caller // whose recorded process is above the command; of several the nearest
+	at         int     // its place in the line
+	marked     *Caller // whose mark the command, or what is above it, bears: of this start or an earlier one
 }
 
-// marked finds the agent whose mark the command, or what is above it, bears: of the present
-// start or an earlier one.
-func (f finder) marked(line []ancestor, handed string) (found *Caller, err error) {
-	named := func(a ancestor, project string, r *agent.Record) bool {
-		mark := agent.Invocation(a.variable(agent.InvocationVariable))
-		if mark == "" || string(mark) == handed {
-			return false
+func (s *search) look(o *observe.Observer, r *agent.Record) {
+	for i := 1; i < s.at; i++ {
+		pid := s.line[i].pid
+		isClaude := pid == r.Process.PID && proc.IsAlive(r.Process.Identity)
+		isLauncher := pid == r.Process.Launcher.PID && proc.IsAlive(r.Process.LauncherIdentity())
+		if (isClaude || isLauncher) && o.Marked(r, pid) {
+			s.identified, s.at = &Caller{record: *r, project: o.Store.Project(), identified: true}, i
 		}
-		root := a.variable(agent.RootVariable)
-		return mark == r.Process.Invocation || r.ExitOf(mark) != nil ||
-			root != "" && r.Handle.Same(agent.Handle(a.variable(agent.HandleVariable))) && observe.SameFolder(root, project)
 	}
-	err = f.eachRecord(line, func(o *observe.Observer, r *agent.Record) {
-		if found == nil && slices.ContainsFunc(line, func(a ancestor) bool { return named(a, o.Store.Project(), r) }) {
-			found = &Caller{record: *r, project: o.Store.Project()}
-		}
+	named := func(a ancestor) bool { return s.names(a, o.Store.Project(), r) }
+	if s.marked == nil && slices.ContainsFunc(s.line, named) {
+		s.marked = &Caller{record: *r, project: o.Store.Project()}
+	}
+}
+
+// names tells whether what an ancestor bears is a mark of a record's agent.
+func (s *search) names(a ancestor, project string, r *agent.Record) bool {
+	if a.mark == "" || a.mark == s.handed {
+		return false
+	}
+	root := a.variable(agent.RootVariable)
+	return a.mark == r.Process.Invocation || r.ExitOf(a.mark) != nil ||
+		root != "" && r.Handle.Same(a.handle) && observe.SameFolder(root, project)
+}
+
+// mayName tells whether the text of a record can name an ancestor: its pid or its mark stands in it,
+// or the ancestor says to be that agent. To understand a record takes several times as long as to
+// read it, and of a thousand hardly any is the caller's.
+func mayName(line []ancestor, handle agent.Handle, text []byte) bool {
+	pids := pidsIn(text)
+	return slices.ContainsFunc(line, func(a ancestor) bool {
+		return slices.Contains(pids, a.pid) || a.mark != "" && bytes.Contains(text, []byte(a.mark)) || handle.Same(a.handle)
 	})
-	return found, err
+}
+
+// pidsIn are the pids that stand in a record, as our program writes them.
+func pidsIn(text []byte) []int {
+	var pids []int
+	for {
+		_, rest, found := bytes.Cut(text, []byte(`"pid":`))
+		if !found {
+			return pids
+		}
+		text = bytes.TrimLeft(rest, " ")
+		end := bytes.IndexFunc(text, func(c rune) bool { return c < '0' || c > '9' })
+		if pid, err := strconv.Atoi(string(text[:max(end, 0)])); err == nil {
+			pids = append(pids, pid)
+		}
+	}
 }
 
 // unrecorded is an agent that no record names as what it is: its record was removed, or
@@ -143,7 +173,7 @@ func unrecorded(line []ancestor, launcher int) *Caller {
 	return found
 }
 
-// eachRecord shows the records in which the caller may be: of this project, and of those in
+// eachRecord shows the records that may name the caller: of this project, and of those in
 // which the processes above work or were started.
 func (f finder) eachRecord(line []ancestor, look func(o *observe.Observer, r *agent.Record)) error {
 	seen := map[string]bool{}
@@ -152,7 +182,7 @@ func (f finder) eachRecord(line []ancestor, look func(o *observe.Observer, r *ag
 			continue
 		}
 		seen[root] = true
-		if err := f.eachRecordOf(root, look); err != nil {
+		if err := f.eachRecordOf(root, line, look); err != nil {
 			return err
 		}
 	}
@@ -174,7 +204,7 @@ func rootsOf(line []ancestor) []string {
 	return roots
 }
 
-func (f finder) eachRecordOf(root string, look func(o *observe.Observer, r *agent.Record)) error {
+func (f finder) eachRecordOf(root string, line []ancestor, look func(o *observe.Observer, r *agent.Record)) error {
 	o := *f.Observer
 	if root != f.Store.Project() {
 		opened, err := store.Open(root)
@@ -198,7 +228,8 @@ func (f finder) eachRecordOf(root string, look func(o *observe.Observer, r *agen
 	}
 	var r agent.Record
 	for _, handle := range handles {
-		if records.Load(handle, &r) == nil && r.Process != nil { // a damaged one names nobody
+		may := func(text []byte) bool { return mayName(line, handle, text) }
+		if records.LoadIf(handle, &r, may) == nil && r.Process != nil { // a damaged one names nobody
 			look(&o, &r)
 		}
 	}

@@ -43,14 +43,20 @@ func (i *Inspector) Inspect(ctx context.Context, handle agent.Handle) (View, err
 	if err != nil {
 		return View{}, err
 	}
-	view := View{Sight: i.LookAt(ctx, r)}
+	var view View
+	var strangersErr, transcriptErr error
+	var others, all sync.WaitGroup // none of these waits for another
+	before := r
+	others.Go(func() { view.Strangers, strangersErr = i.VisibleStrangers(&before) }) // while tmux is asked
+	view.Sight = i.LookAt(ctx, r)
+	others.Wait()
 	if agent.KindOf(view.Err) == agent.NotFound {
 		return View{}, view.Err // it was dismissed meanwhile
 	}
 	r = view.Record
-	var strangersErr, transcriptErr error
-	var all sync.WaitGroup // none of these waits for another
-	all.Go(func() { view.Strangers, strangersErr = i.VisibleStrangers(&r) })
+	if r.SessionID != before.SessionID || !observe.SameStart(r.Process, before.Process) {
+		all.Go(func() { view.Strangers, strangersErr = i.VisibleStrangers(&r) })
+	}
 	all.Go(func() {
 		if transcriptErr = i.AddTranscript(&view); transcriptErr == nil {
 			view.Kept, view.Unkept = i.KeepSeen(ctx, &r, view.Transcript, view.NotAllowed == nil)

@@ -34,20 +34,18 @@ func (i *Inspector) List(ctx context.Context) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	var rows []Row
+	rows := make([]Row, len(handles))
+	observe.OnAllProcessors(len(rows), func(n int) {
+		rows[n].Handle = handles[n]
+		rows[n].Err = records.Load(handles[n], &rows[n].Record)
+	})
 	var looked []agent.Record
-	for _, handle := range handles {
-		row := Row{Handle: handle}
-		row.Err = records.Load(handle, &row.Record)
-		switch {
-		case row.Err == nil:
-			looked = append(looked, row.Record)
-		case agent.KindOf(row.Err) == agent.NotFound:
-			continue
-		default:
-			row.Status = agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: "the record cannot be read"}
+	for n := range rows {
+		if rows[n].Err == nil {
+			looked = append(looked, rows[n].Record)
+		} else {
+			rows[n].Status = agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: "the record cannot be read"}
 		}
-		rows = append(rows, row)
 	}
 	sights := i.Look(ctx, looked)
 	for n := range rows {

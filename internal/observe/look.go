@@ -53,12 +53,12 @@ func (o *Observer) Look(ctx context.Context, records []agent.Record) []Sight {
 	went.each(func(a *subject) { l.gather(ctx, a) })
 	l.readScreens(ctx)
 	sights := make([]Sight, len(l.agents))
-	for i := range l.agents {
+	OnAllProcessors(len(sights), func(i int) {
 		sights[i] = l.agents[i].sight()
 		if sights[i].Record.Handle != "" {
 			sights[i].NotAllowed = l.Store.CheckSeal(&sights[i].Record)
 		}
-	}
+	})
 	return sights
 }
 
@@ -111,12 +111,17 @@ func (some subjects) where(wanted func(*subject) bool) subjects {
 
 // each calls do for each agent, on all processors.
 func (some subjects) each(do func(*subject)) {
+	OnAllProcessors(len(some), func(i int) { do(some[i]) })
+}
+
+// OnAllProcessors calls do with each number below n, some at a time.
+func OnAllProcessors(n int, do func(i int)) {
 	var next atomic.Int64
 	var workers sync.WaitGroup
-	for range min(len(some), runtime.GOMAXPROCS(0)) {
+	for range min(n, runtime.GOMAXPROCS(0)) {
 		workers.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(some); i = int(next.Add(1)) - 1 {
-				do(some[i])
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				do(i)
 			}
 		})
 	}

@@ -141,9 +141,9 @@ func PaneOf(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool) {
 	if p.Adopted != nil {
 		return adoptedPane(panes, p)
 	}
-	for _, pane := range panes {
-		if pane.Belongs(p.Invocation) && leads(p, pane) {
-			return pane, true
+	for i := range panes {
+		if pane := &panes[i]; pane.Belongs(p.Invocation) && leads(p, pane) {
+			return *pane, true
 		}
 	}
 	return tmux.Pane{}, false
@@ -152,7 +152,7 @@ func PaneOf(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool) {
 // leads tells whether a pane that bears the mark of a start is led by its launcher. One that
 // has not come forward yet is what tmux made the pane for: it has the start in its environment,
 // or is still a copy of the server.
-func leads(p *agent.Process, pane tmux.Pane) bool {
+func leads(p *agent.Process, pane *tmux.Pane) bool {
 	if p.Launcher.PID != 0 {
 		return pane.PID == p.Launcher.PID
 	}

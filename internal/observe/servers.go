@@ -18,9 +18,7 @@ func (l *round) askServers(ctx context.Context, some subjects) {
 	for _, in := range byServer(some) {
 		answers.Go(func() {
 			_, panes, err := l.Panes(ctx, in.representative())
-			for _, a := range in {
-				a.setPane(panes, err)
-			}
+			in.each(func(a *subject) { a.setPane(panes, err) })
 		})
 	}
 	answers.Wait()

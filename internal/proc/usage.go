@@ -3,7 +3,6 @@ package proc
 import (
 	"bytes"
 	"os"
-	"path/filepath"
 	"strconv"
 
 	"github.com/shirou/gopsutil/v3/process"
@@ -52,22 +51,23 @@ func (u *Usage) add(p *process.Process) {
 // was just forked, which is good enough to measure by; to end what a process leaves
 // behind, [Descendants] looks at all. Where the kernel cannot say it, so does this.
 func childrenOf(pid int) []int {
-	lists, _ := filepath.Glob(procPath(pid, "task/*/children")) // the pattern is well formed
-	if len(lists) == 0 {
-		all, _ := childrenByParent()
-		return all[pid]
-	}
+	threads, err := os.ReadDir(procPath(pid, "task"))
 	var children []int
-	for _, list := range lists {
-		text, err := os.ReadFile(list)
-		if err != nil {
-			continue // the thread has ended
+	for _, thread := range threads {
+		text, failed := readProc(pid, "task/"+thread.Name()+"/children")
+		if failed != nil {
+			err = failed // the thread has ended, or the kernel has no such file
+			continue
 		}
 		for word := range bytes.FieldsSeq(text) {
 			if child, err := strconv.Atoi(string(word)); err == nil {
 				children = append(children, child)
 			}
 		}
+	}
+	if children == nil && err != nil {
+		all, _ := childrenByParent()
+		return all[pid]
 	}
 	return children
 }

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/smallfile"
 )
 
 const reportLimit = 1 << 16 // bytes; a report has some hundred
@@ -24,43 +23,6 @@ func (s *Store) Report(handle agent.Handle) agent.Report {
 		return agent.Report{}
 	}
 	return report
-}
-
-// Reports reads many reports.
-type Reports struct {
-	dir  smallfile.Dir
-	none bool
-}
-
-// Reports opens the folder of the reports. Without one there are none.
-func (s *Store) Reports() Reports {
-	dir, err := s.nbs.Files(statuses)
-	return Reports{dir: dir, none: err != nil}
-}
-
-// Close closes the folder.
-func (r Reports) Close() error {
-	if r.none {
-		return nil
-	}
-	return r.dir.Close()
-}
-
-// Gauge is what the status line of the recorded start said of the recorded conversation;
-// nil when it said nothing. It may be called side by side.
-func (r Reports) Gauge(record *agent.Record) *agent.Gauge {
-	if r.none {
-		return nil
-	}
-	var report agent.Report
-	err := r.dir.ViewOwn(reportFile(record.Handle), reportLimit, func(data []byte) (err error) {
-		report, err = agent.ParseReport(data)
-		return err
-	})
-	if err != nil {
-		return nil
-	}
-	return record.GaugeOf(report)
 }
 
 // UpdateReport changes an agent's report under its lock. It is not synced to the disk: what

@@ -63,17 +63,13 @@ func TestDamagedReportIsEmpty(t *testing.T) {
 	}
 }
 
-// A list reads the gauges of many, and believes only what is of the recorded start.
-func TestGaugesOfMany(t *testing.T) {
+// What a status line said is believed of the recorded start and conversation only.
+func TestGaugeOfTheRecordedStart(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	r := record("Alice")
 	r.Process = &agent.Process{Invocation: "i"}
-	gauge := func() *agent.Gauge {
-		reports := s.Reports()
-		defer reports.Close()
-		return reports.Gauge(&r)
-	}
+	gauge := func() *agent.Gauge { return r.GaugeOf(s.Report(r.Handle)) }
 	if got := gauge(); got != nil {
 		t.Errorf("without a file: %+v", got)
 	}
@@ -106,8 +102,7 @@ func TestGaugesOfMany(t *testing.T) {
 	if got := gauge(); got != nil {
 		t.Errorf("a pipe in its place: %+v", got)
 	}
-	absent := Absent(t.TempDir()).Reports()
-	if got := absent.Gauge(&r); got != nil || absent.Close() != nil {
+	if got := Absent(t.TempDir()).Report(r.Handle); got != (agent.Report{}) {
 		t.Errorf("of a project without .nbs: %+v", got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -55,42 +56,48 @@ func (r Registry) MovedTo(record *agent.Record, report agent.Report, lead time.D
 }
 
 // PIDs lists the pids that have an entry, live or left behind.
-func (r Registry) PIDs() ([]int, error) {
-	entries, err := os.ReadDir(r.dir)
+func (r Registry) PIDs() (pids []int, err error) {
+	err = r.each(func(_ smallfile.Dir, _ string, pid int) { pids = append(pids, pid) })
+	slices.Sort(pids)
+	return pids, err
+}
+
+// each goes through the entries, unsorted.
+func (r Registry) each(do func(in smallfile.Dir, name string, pid int)) error {
+	dir, err := smallfile.Open(r.dir)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
+		return nil
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var pids []int
-	for _, entry := range entries {
-		stem, isEntry := strings.CutSuffix(entry.Name(), ".json")
+	defer dir.Close()
+	names, err := dir.Names()
+	for _, name := range names {
+		stem, isEntry := strings.CutSuffix(name, ".json")
 		if pid, err := strconv.Atoi(stem); isEntry && err == nil {
-			pids = append(pids, pid)
+			do(dir, name, pid)
 		}
 	}
-	return pids, nil
+	return err
 }
 
 // OpenOn lists the registry entries of a conversation, live or left behind.
 // Entries that cannot be read are passed over: they are other sessions' or torn.
-func (r Registry) OpenOn(id agent.SessionID) ([]Entry, error) {
-	pids, err := r.PIDs()
-	if err != nil {
-		return nil, err
-	}
-	var open []Entry
-	for _, pid := range pids {
-		data, err := smallfile.Read(r.Path(pid), registryLimit)
-		if err != nil || !bytes.Contains(data, []byte(id)) {
-			continue // most are of other conversations, and need not be understood
-		}
-		if entry, err := parseEntry(data, pid); err == nil && entry.SessionID == id {
-			open = append(open, entry)
-		}
-	}
-	return open, nil
+func (r Registry) OpenOn(id agent.SessionID) (open []Entry, err error) {
+	err = r.each(func(in smallfile.Dir, name string, pid int) {
+		_ = in.View(name, registryLimit, func(data []byte) error {
+			if !bytes.Contains(data, []byte(id)) {
+				return nil // most are of other conversations, and need not be understood
+			}
+			if entry, err := parseEntry(data, pid); err == nil && entry.SessionID == id {
+				open = append(open, entry)
+			}
+			return nil
+		})
+	})
+	slices.SortFunc(open, func(a, b Entry) int { return a.PID - b.PID })
+	return open, err
 }
 
 // Forget removes the registry entry of a process that was killed before it could. The
