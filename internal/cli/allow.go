@@ -178,9 +178,5 @@ func quotedList(words []string) string {
 	if len(words) == 0 {
 		return "none of its own"
 	}
-	quoted := make([]string, len(words))
-	for i, word := range words {
-		quoted[i] = strconv.Quote(word)
-	}
-	return strings.Join(quoted, " ")
+	return strings.Join(mapped(words, strconv.Quote), " ")
 }

@@ -14,7 +14,6 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/supervisor"
-	"nbs-worker/internal/wire"
 )
 
 // selection is which agents a verb is to act on, as it was typed.
@@ -99,11 +98,16 @@ func handlesOf(args []string) []agent.Handle {
 }
 
 func joined(handles []agent.Handle) string {
-	words := make([]string, len(handles))
-	for i, handle := range handles {
-		words[i] = string(handle)
+	return strings.Join(mapped(handles, func(handle agent.Handle) string { return string(handle) }), ", ")
+}
+
+// mapped is a list of what each of another one leads to.
+func mapped[From, To any](list []From, to func(From) To) []To {
+	out := make([]To, len(list))
+	for i, one := range list {
+		out[i] = to(one)
 	}
-	return strings.Join(words, ", ")
+	return out
 }
 
 // outcome is what a verb led to for one agent; the zero one is nothing. Beside an error it is
@@ -132,23 +136,19 @@ func (f *factory) each(ctx context.Context, verb string, handles []agent.Handle,
 	}
 	work := &severalWork{factory: f, verb: verb, handles: handles, all: make([]any, len(handles)), outcome: partial{of: len(handles)}}
 	var workers sync.WaitGroup
-	next := make(chan int)
-	for range min(atOnce, len(handles)) {
+	turns := make(chan struct{}, atOnce)
+	for i, handle := range handles {
+		turns <- struct{}{}
 		workers.Go(func() {
-			for i := range next {
-				if ctx.Err() != nil {
-					work.take(i, outcome{}, agent.Errorf(agent.Interrupted, "interrupted; nothing was begun"))
-					continue
-				}
-				made, err := do(handles[i])
+			if ctx.Err() != nil {
+				work.take(i, outcome{}, agent.Errorf(agent.Interrupted, "interrupted; nothing was begun"))
+			} else {
+				made, err := do(handle)
 				work.take(i, made, err)
 			}
+			<-turns
 		})
 	}
-	for i := range handles {
-		next <- i
-	}
-	close(next)
 	workers.Wait()
 	return work.end()
 }
@@ -216,12 +216,6 @@ func (f *factory) show(made outcome, progress string) error {
 		line = string(made.handle)
 	}
 	_, err := fmt.Fprintln(f.streams.Out, sanitize(line))
-	return err
-}
-
-// printSchema prints the schema of all that --json prints.
-func (f *factory) printSchema() error {
-	_, err := f.streams.Out.Write(wire.Schema)
 	return err
 }
 

@@ -118,10 +118,7 @@ func (o *waitOptions) parse() (wait.Wanted, error) {
 
 func (f *factory) printWaited(agents []wait.Waited, several bool, bands agent.Bands, now time.Time) error {
 	if f.json && agents != nil {
-		out := make([]wire.Waited, len(agents))
-		for i, a := range agents {
-			out[i] = wire.NewWaited(a, bands, now)
-		}
+		out := mapped(agents, func(a wait.Waited) wire.Waited { return wire.NewWaited(a, bands, now) })
 		if !several {
 			return f.printJSON(out[0])
 		}
