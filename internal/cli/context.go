@@ -61,23 +61,17 @@ func contextCell(use *agent.ContextUse, bands agent.Bands) cell {
 		return text("")
 	}
 	left := use.LeftPercent()
-	shown := cell{text: strconv.Itoa(left) + "% left", colour: plain}
-	switch bands.Of(left) {
-	case agent.Healthy:
-	case agent.Low:
-		shown.colour = yellow
-	case agent.Critical, agent.Floor:
-		shown.colour = red
-	}
-	return shown
+	return cell{text: strconv.Itoa(left) + "% left", colour: bandColours[bands.Of(left)]}
 }
+
+var bandColours = map[agent.Band]string{agent.Healthy: plain, agent.Low: yellow, agent.Critical: red, agent.Floor: red}
 
 // cost is a number for a script.
 func (t *table) cost(cost *agent.Cost) cell {
 	switch {
 	case cost == nil:
 		return text("")
-	case t.people:
+	case t.streams.OutTTY:
 		return text(dollars(cost))
 	default:
 		return text(strconv.FormatFloat(cost.USD, 'f', 2, 64))

@@ -136,11 +136,7 @@ func (f *factory) printCheckup(checkup doctor.Checkup, opts doctorOptions) error
 }
 
 func (f *factory) writeFinding(b *strings.Builder, finding doctor.Finding) {
-	level := fmt.Sprintf("%-8s", finding.Level)
-	if colour := levelColours[finding.Level]; f.streams.Color && colour != "" {
-		level = "\x1b[" + colour + "m" + level + "\x1b[0m"
-	}
-	fmt.Fprintf(b, "  %s %s\n", level, indented(sanitize(finding.What)))
+	fmt.Fprintf(b, "  %s %s\n", f.coloured(levelColours[finding.Level], fmt.Sprintf("%-8s", finding.Level)), indented(sanitize(finding.What)))
 	if finding.Why != "" {
 		fmt.Fprintf(b, "           %s\n", indented(sanitize(finding.Why)))
 	}
@@ -149,7 +145,7 @@ func (f *factory) writeFinding(b *strings.Builder, finding doctor.Finding) {
 	}
 }
 
-var levelColours = map[doctor.Level]string{doctor.Holds: "32", doctor.Warning: "33", doctor.Failure: "31"}
+var levelColours = map[doctor.Level]string{doctor.Holds: green, doctor.Note: plain, doctor.Warning: yellow, doctor.Failure: red}
 
 // summary counts the checks by the worst that each has found.
 func summary(checkup doctor.Checkup) string {

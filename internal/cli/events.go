@@ -145,10 +145,7 @@ func (f *factory) printEvent(e journal.Event) error {
 	if e.PID > 0 {
 		pid = strconv.Itoa(e.PID)
 	}
-	fields := []string{e.Event, string(e.Handle), pid, string(e.SessionID), e.Detail}
-	for i, field := range fields {
-		fields[i] = strings.Map(blank, sanitize(text(field).text))
-	}
+	fields := mapped([]string{e.Event, string(e.Handle), pid, string(e.SessionID), e.Detail}, func(field string) string { return oneLine(text(field).text) })
 	var err error
 	if f.streams.OutTTY {
 		_, err = fmt.Fprintf(f.streams.Out, "%s  %s  %-16s %7s  %-36s  %s\n", e.At.Local().Format(time.DateTime), f.coloured(eventColour(e.Event), fmt.Sprintf("%-8s", fields[0])),
@@ -160,7 +157,6 @@ func (f *factory) printEvent(e journal.Event) error {
 }
 
 func eventColour(event string) string {
-	const red, green, yellow = "31", "32", "33"
 	switch event {
 	case "failed":
 		return red
@@ -172,33 +168,23 @@ func eventColour(event string) string {
 	return plain
 }
 
-// coloured puts a text in a colour, for whoever sees colours.
-func (f *factory) coloured(colour, text string) string {
-	if !f.streams.Color || colour == plain {
-		return text
-	}
-	return "\x1b[" + colour + "m" + text + "\x1b[0m"
-}
-
 func (f *factory) verifyEvents(s *supervisor.Supervisor) error {
 	v, err := s.Store.Journal().Verify()
 	if err != nil {
 		return err
 	}
-	if f.json {
-		if err := f.printJSON(wire.NewVerification(v)); err != nil {
-			return err
-		}
+	switch {
+	case f.json:
+		err = f.printJSON(wire.NewVerification(v))
+	case v.Broken == nil:
+		err = f.printVerified(v)
 	}
-	if v.Broken != nil {
-		return agent.Errorf(agent.Failed, "%w", v.Broken).
-			Hint("to keep it as it is and begin a new journal: mv %[1]s %[2]s; rm -f %[3]s", shellQuote(v.Broken.File),
-				shellQuote(v.Broken.File+".broken"), shellQuote(v.Head))
+	if err != nil || v.Broken == nil {
+		return err
 	}
-	if f.json {
-		return nil
-	}
-	return f.printVerified(v)
+	return agent.Errorf(agent.Failed, "%w", v.Broken).
+		Hint("to keep it as it is and begin a new journal: mv %[1]s %[2]s; rm -f %[3]s", shellQuote(v.Broken.File),
+			shellQuote(v.Broken.File+".broken"), shellQuote(v.Head))
 }
 
 func (f *factory) printVerified(v journal.Verification) error {

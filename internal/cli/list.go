@@ -211,7 +211,7 @@ func undesired(row *inspect.Row) bool {
 
 func desiredCell(row *inspect.Row) cell {
 	if !undesired(row) {
-		return cell{text: "", colour: plain}
+		return cell{}
 	}
 	return text(string(row.Record.LaunchDesired()))
 }

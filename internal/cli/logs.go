@@ -97,7 +97,6 @@ func (f *factory) printSaid(m history.Said) error {
 	if f.json {
 		return f.printJSON(wire.NewSaid(m))
 	}
-	const red, green, yellow, cyan, dim = "31", "32", "33", "36", "02"
 	who, colour, words := string(m.Speaker), dim, m.Text
 	switch {
 	case m.Failure != "":
@@ -118,7 +117,7 @@ func (f *factory) printSaid(m history.Said) error {
 		words += fmt.Sprintf(" [... cut: a record of %s]", agent.Bytes(uint64(m.Bytes)))
 	}
 	words = indented(sanitize(strings.TrimRight(words, "\n")))
-	_, err := fmt.Fprintf(f.streams.Out, "%s %s %s\n", f.moment(m.At), f.coloured(colour, strings.Map(blank, sanitize(who))+":"), words)
+	_, err := fmt.Fprintf(f.streams.Out, "%s %s %s\n", f.moment(m.At), f.coloured(colour, oneLine(who)+":"), words)
 	return err
 }
 
@@ -161,11 +160,10 @@ func (f *factory) printLogSession(s history.LogSession) error {
 	if f.json {
 		return f.printJSON(wire.NewSaidSession(s, words))
 	}
-	const yellow = "33"
 	return f.printRule(words, yellow)
 }
 
 func (f *factory) printRule(words, colour string) error {
-	_, err := fmt.Fprintln(f.streams.Out, f.coloured(colour, "---- "+strings.Map(blank, sanitize(words))+" ----"))
+	_, err := fmt.Fprintln(f.streams.Out, f.coloured(colour, "---- "+oneLine(words)+" ----"))
 	return err
 }

@@ -13,7 +13,7 @@ func (t *table) usage(u *proc.Usage) []cell {
 	switch {
 	case u == nil:
 		return []cell{text(""), text(""), text("")}
-	case t.people:
+	case t.streams.OutTTY:
 		return []cell{text(agent.Bytes(u.RSS)), text(seconds(u.CPUSeconds)), text(agent.Bytes(u.Written))}
 	default:
 		return []cell{text(strconv.FormatUint(u.RSS, 10)), text(strconv.FormatFloat(u.CPUSeconds, 'f', 2, 64)), text(strconv.FormatUint(u.Written, 10))}
