@@ -11,8 +11,35 @@ import (
 	"nbs-worker/internal/observe"
 )
 
-// What is to be done is said in words with a command that can be pasted.
-func TestAdvice(t *testing.T) {
+const resume, attach = "nbs-worker resume alpha", "nbs-worker attach alpha"
+
+var notLoggedIn = &inspect.LastError{Class: "authentication_failed"}
+
+// advised is what is to be done about an agent: in words with a command that can be pasted.
+type advised struct {
+	view  inspect.View
+	words string // of the first step
+	want  []string
+}
+
+func mustAdvise(t *testing.T, cases map[string]advised) {
+	t.Helper()
+	for name, c := range cases {
+		c.view.Record.Handle = "alpha"
+		if diff := cmp.Diff(c.want, (&factory{}).commandsOf(c.view)); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", name, diff)
+		}
+		words := ""
+		if steps := advice(c.view); len(steps) > 0 {
+			words = steps[0].String()
+		}
+		if words != c.words {
+			t.Errorf("%s: %q; want %q", name, words, c.words)
+		}
+	}
+}
+
+func TestAdviceAboutTheDead(t *testing.T) {
 	t.Parallel()
 	dead := func(cause agent.Cause) observe.Sight {
 		return observe.Sight{Status: agent.Status{State: agent.Dead, Cause: cause}}
@@ -26,19 +53,11 @@ func TestAdvice(t *testing.T) {
 	never.Status.Detail = "no claude"
 	stopped := dead(agent.Stopped)
 	stopped.Record.Desired = agent.DesiredStopped
-	idle := observe.Sight{Status: agent.Status{State: agent.Idle, SamePID: true}}
 	crash, terminated := agent.Exit{Code: 1, UptimeS: 3}, agent.Exit{Code: 143}
-	auth := &inspect.LastError{Class: "authentication_failed"}
-	stranger, drift := []observe.Stranger{{PID: 7}}, []observe.Drift{{Field: "model"}}
-	const resume, attach = "nbs-worker resume alpha", "nbs-worker attach alpha"
-	for name, c := range map[string]struct {
-		view  inspect.View
-		words string // of the first step
-		want  []string
-	}{
+	mustAdvise(t, map[string]advised{
 		"exited":       {inspect.View{Sight: dead(agent.Exited)}, "bring it back: " + resume, []string{resume, "nbs-worker dismiss alpha"}},
 		"crashed":      {inspect.View{Sight: dead(agent.Crashed)}, "bring it back: " + resume, []string{resume}},
-		"not known":    {inspect.View{Sight: dead(agent.Crashed), LastError: auth}, "bring it back: " + resume, []string{resume, attach}},
+		"not known":    {inspect.View{Sight: dead(agent.Crashed), LastError: notLoggedIn}, "bring it back: " + resume, []string{resume, attach}},
 		"reboot":       {inspect.View{Sight: dead(agent.LostReboot)}, "bring it back: " + resume, []string{resume}},
 		"tmux":         {inspect.View{Sight: dead(agent.LostTmux)}, "bring it back: " + resume, []string{resume}},
 		"never":        {inspect.View{Sight: never}, "when that is mended, start it: " + resume, []string{resume}},
@@ -56,6 +75,14 @@ func TestAdvice(t *testing.T) {
 		"terminated often": {
 			inspect.View{Sight: ended(agent.Crashed, terminated, terminated, terminated)}, "bring it back: " + resume, []string{resume},
 		},
+	})
+}
+
+func TestAdviceAboutTheLiving(t *testing.T) {
+	t.Parallel()
+	idle := observe.Sight{Status: agent.Status{State: agent.Idle, SamePID: true}}
+	stranger, drift := []observe.Stranger{{PID: 7}}, []observe.Drift{{Field: "model"}}
+	mustAdvise(t, map[string]advised{
 		"a dialog": {
 			inspect.View{Sight: observe.Sight{Status: agent.Status{State: agent.Waiting}, Dialog: screen.DialogAPIKey}},
 			"it asks whether to use the API key of the environment; answer it there: " + attach, []string{attach},
@@ -65,19 +92,7 @@ func TestAdvice(t *testing.T) {
 			inspect.View{Sight: idle, Strangers: stranger, Drift: drift}, "two claudes fork the conversation: end the other one, pid 7, in its own terminal", []string{},
 		},
 		"drift":       {inspect.View{Sight: idle, Drift: drift}, "what runs is not what is recorded; look: " + attach, []string{attach}},
-		"login":       {inspect.View{Sight: idle, LastError: auth}, "the API does not know who it is; log in there, with /login: " + attach, []string{attach}},
+		"login":       {inspect.View{Sight: idle, LastError: notLoggedIn}, "the API does not know who it is; log in there, with /login: " + attach, []string{attach}},
 		"all is well": {inspect.View{Sight: idle}, "", []string{}},
-	} {
-		c.view.Record.Handle = "alpha"
-		if diff := cmp.Diff(c.want, (&factory{}).commandsOf(c.view)); diff != "" {
-			t.Errorf("%s: -want +got:\n%s", name, diff)
-		}
-		words := ""
-		if steps := advice(c.view); len(steps) > 0 {
-			words = steps[0].String()
-		}
-		if words != c.words {
-			t.Errorf("%s: %q; want %q", name, words, c.words)
-		}
-	}
+	})
 }
