@@ -100,7 +100,7 @@ func (f *factory) printList(rows []inspect.Row, o *listOptions, bands agent.Band
 		out := make([]wire.Agent, len(rows))
 		for i, row := range rows {
 			out[i] = wire.NewAgent(row.Handle, row.Sight, row.Context, row.Cost, bands, time.Now())
-			out[i].SharedWith, out[i].Usage = shared[row.Handle], wire.NewUsage(row.Usage)
+			out[i].SharedWith, out[i].Usage = shared[row.Handle], (*wire.Usage)(row.Usage)
 		}
 		return f.printJSON(out)
 	case len(rows) == 0:

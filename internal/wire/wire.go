@@ -14,7 +14,6 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/observe"
-	"nbs-worker/internal/proc"
 )
 
 // Agent is one agent in a list.
@@ -70,7 +69,7 @@ func NewAgent(handle agent.Handle, sight observe.Sight, use *agent.ContextUse, c
 	out := Agent{
 		Handle: handle, StateSource: sight.Status.Source, StateAgeMS: ageMS(sight.Status), Running: sight.Status.Running(), Desired: r.LaunchDesired(),
 		Model: r.Model, PID: livePID(sight), SessionID: r.SessionID, TmuxSession: r.TmuxSession, Cwd: r.LaunchCwd(), Started: known(r.Started),
-		Context: NewContext(use, bands, now), Cost: newCost(cost),
+		Context: NewContext(use, bands, now), Cost: (*Cost)(cost),
 	}
 	out.State, out.Cause = sight.Status.Words()
 	out.Allowed = allowed(sight)
@@ -88,17 +87,9 @@ func NewContext(use *agent.ContextUse, bands agent.Bands, now time.Time) *Contex
 	left := use.LeftPercent()
 	out := &Context{UsedPercent: use.UsedPercent, LeftPercent: left, Tokens: use.Tokens, Window: use.Window, Band: bands.Of(left), Source: use.Source}
 	if !use.At.IsZero() {
-		age := max(0, int64(now.Sub(use.At)/time.Second))
-		out.AgeS = &age
+		out.AgeS = new(max(0, int64(now.Sub(use.At)/time.Second)))
 	}
 	return out
-}
-
-func newCost(cost *agent.Cost) *Cost {
-	if cost == nil {
-		return nil
-	}
-	return &Cost{USD: cost.USD, Source: cost.Source}
 }
 
 func newRetry(retry *agent.Retry) *Retry {
@@ -112,8 +103,7 @@ func ageMS(status agent.Status) *int64 {
 	if status.Age == nil {
 		return nil
 	}
-	ms := status.Age.Milliseconds()
-	return &ms
+	return new(status.Age.Milliseconds())
 }
 
 func allowed(sight observe.Sight) *bool {
@@ -154,6 +144,15 @@ func list[T any](items []T) []T {
 		return []T{}
 	}
 	return items
+}
+
+// mapped is what each of a list is for programs; never null.
+func mapped[From, To any](items []From, to func(From) To) []To {
+	out := make([]To, len(items))
+	for i, item := range items {
+		out[i] = to(item)
+	}
+	return out
 }
 
 // dictionary is never null.
@@ -202,19 +201,11 @@ type Version struct {
 
 // Usage is what the processes of an agent use.
 type Usage struct {
-	RSSBytes   uint64  `json:"rss_bytes"`
+	RSS        uint64  `json:"rss_bytes"`
 	CPUSeconds float64 `json:"cpu_seconds"`
 	Read       uint64  `json:"read_bytes"`    // from disks
 	Written    uint64  `json:"written_bytes"` // to disks
 	Processes  int     `json:"processes"`
-}
-
-// NewUsage is what was measured; nil for nothing.
-func NewUsage(u *proc.Usage) *Usage {
-	if u == nil {
-		return nil
-	}
-	return &Usage{RSSBytes: u.RSS, CPUSeconds: u.CPUSeconds, Read: u.Read, Written: u.Written, Processes: u.Processes}
 }
 
 // Drift is a difference between a record and the process that runs.
@@ -222,12 +213,4 @@ type Drift struct {
 	Field    string `json:"field"`
 	Recorded string `json:"recorded"`
 	Live     string `json:"live"`
-}
-
-func newDrift(found []observe.Drift) []Drift {
-	out := make([]Drift, len(found))
-	for i, d := range found {
-		out[i] = Drift(d)
-	}
-	return out
 }
