@@ -80,12 +80,7 @@ func (c Condition) failsWith(w *Waited) bool {
 type conditions []Condition
 
 func (all conditions) holds(w *Waited) bool {
-	for _, c := range all {
-		if c.holds(w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(all, func(c Condition) bool { return c.holds(w) })
 }
 
 // failWith tells whether one of them cannot hold before somebody has done something about a
@@ -95,12 +90,7 @@ func (all conditions) failWith(w *Waited) bool {
 }
 
 func (all conditions) ask(word string) bool {
-	for _, c := range all {
-		if c.word == word {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(all, func(c Condition) bool { return c.word == word })
 }
 
 func (all conditions) String() string {
