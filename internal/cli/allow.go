@@ -127,14 +127,13 @@ func requestLines(asked supervisor.Request) []line {
 	for _, kept := range asked.Transcripts {
 		lines = append(lines, line{"Transcript", fmt.Sprintf("%s, %s, would be put back when Claude's own is gone", strconv.Quote(kept.Path), agent.Bytes(uint64(kept.Size)))}) //nolint:gosec // a size is not negative
 	}
-	lines = append(lines, carriedLines(r)...)
-	lines = append(lines, []line{
-		{"Session ID", string(r.SessionID)},
-		{"Model", modelName(r.Model)},
-		{"Program", cmp.Or(asked.Program, "claude, which is not found now")},
-		{"Folder", strconv.Quote(asked.Folder)},
-		{"Permissions", string(r.LaunchPermissionMode())},
-	}...)
+	lines = append(append(lines, carriedLines(r)...),
+		line{"Session ID", string(r.SessionID)},
+		line{"Model", modelName(r.Model)},
+		line{"Program", cmp.Or(asked.Program, "claude, which is not found now")},
+		line{"Folder", strconv.Quote(asked.Folder)},
+		line{"Permissions", string(r.LaunchPermissionMode())},
+	)
 	if p := r.Process; p != nil && p.Tmux.ByPath() {
 		lines = append(lines, line{"Tmux socket", strconv.Quote(p.Tmux.Socket)})
 	}

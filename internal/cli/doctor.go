@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -64,21 +63,12 @@ func runDoctor(ctx context.Context, f *factory, opts doctorOptions) error {
 	}
 	how.Fix, how.Probe = opts.fix, opts.probe
 	checkup, err := doctor.Examine(ctx, s, how)
-	if errors.Is(err, context.Canceled) {
-		return exitError(agent.Interrupted)
-	}
-	if err != nil {
-		return failed(err, "doctor")
-	}
-	if f.json {
-		err = f.printJSON(wire.NewCheckup(checkup))
-	} else {
-		err = f.printCheckup(checkup, opts)
-	}
-	if err != nil {
-		return failed(err, "doctor")
+	if err == nil {
+		err = f.showOne(outcome{json: wire.NewCheckup(checkup), print: func() error { return f.printCheckup(checkup, opts) }})
 	}
 	switch {
+	case err != nil:
+		return looked(err, "doctor")
 	case checkup.Unfit():
 		return exitError(agent.Unfit)
 	case checkup.Worst().Worse(doctor.Note) || len(checkup.Failed) > 0:

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -20,8 +19,7 @@ import (
 type eventsOptions struct {
 	history.EventQuery
 	past
-	handles []string
-	verify  bool
+	verify bool
 }
 
 // past says how much of what was is wanted, in events and logs.
@@ -73,7 +71,7 @@ and does no harm; so are the lines of earlier versions, before the chain begins.
   nbs-worker events --follow --since 0s --json | jq -r 'select(.event == "exit") | .handle'
   nbs-worker events --verify`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if opts.handles = args; len(args) == 0 {
+			if opts.Handles = handlesOf(args); len(args) == 0 {
 				return nil
 			}
 			return someHandles(cmd, args)
@@ -99,22 +97,17 @@ and does no harm; so are the lines of earlier versions, before the chain begins.
 }
 
 func runEvents(ctx context.Context, f *factory, opts eventsOptions) error {
-	opts.Handles = handlesOf(opts.handles)
 	s, err := f.supervisor()
 	if err != nil {
 		return failed(err, "events")
 	}
-	if opts.verify && len(opts.handles) > 0 {
+	if opts.verify && len(opts.Handles) > 0 {
 		return agent.Errorf(agent.BadInput, "events: --verify is for the whole journal").Hint("nbs-worker events --verify")
 	}
 	if opts.verify {
 		return failed(f.verifyEvents(s), "events --verify")
 	}
-	err = history.Events(ctx, s.Store, opts.EventQuery, f.printEvent, f.sayNote)
-	if errors.Is(err, context.Canceled) {
-		return exitError(agent.Interrupted)
-	}
-	return failed(err, "events")
+	return looked(history.Events(ctx, s.Store, opts.EventQuery, f.printEvent, f.sayNote), "events")
 }
 
 // parseSince reads how long ago, or since when.

@@ -45,16 +45,12 @@ func withCodes(long string, codes ...agent.Kind) string {
 }
 
 func newExitCodesTopic() *cobra.Command {
-	all := make([]agent.Kind, len(exitCodes))
-	for i, row := range exitCodes {
-		all[i] = row.code
-	}
 	return &cobra.Command{
 		Use:   "exit-codes",
 		Short: "What the exit codes mean",
 		Long: withCodes(`Every command ends with one of these codes. They are part of the interface and do
 not change. 0 means that the result was seen, not that something was sent.
-Several handles: 7 when some succeeded, else the code that all failures share, or 1.`, all[1:]...),
+Several handles: 7 when some succeeded, else the code that all failures share, or 1.`, mapped(exitCodes, func(row exitCode) agent.Kind { return row.code })...),
 	}
 }
 

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -84,10 +83,7 @@ func runLogs(ctx context.Context, f *factory, opts logsOptions) error {
 		return failed(err, "logs", string(opts.Handle))
 	}
 	err = history.Logs(ctx, &s.Observer, query, history.LogReader{Said: f.printSaid, Session: f.printLogSession, Note: f.sayNote})
-	if errors.Is(err, context.Canceled) {
-		return exitError(agent.Interrupted)
-	}
-	return failed(err, "logs", string(opts.Handle))
+	return looked(err, "logs", string(opts.Handle))
 }
 
 // toolTextShown is how much of what a tool was given or has answered people see, in bytes.

@@ -5,6 +5,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -77,6 +78,14 @@ func failed(err error, what ...string) error {
 	return &verbError{what: strings.Join(what, " "), err: err}
 }
 
+// looked is failed for a verb that only looks: that it was interrupted needs no words.
+func looked(err error, what ...string) error {
+	if errors.Is(err, context.Canceled) {
+		return exitError(agent.Interrupted)
+	}
+	return failed(err, what...)
+}
+
 // partial is the outcome of a verb that was asked to do several things. The causes
 // were reported one by one already.
 type partial struct {
@@ -96,10 +105,8 @@ func (p *partial) kind() agent.Kind {
 		return agent.Partial
 	}
 	first := agent.KindOf(p.failures[0])
-	for _, err := range p.failures[1:] {
-		if agent.KindOf(err) != first {
-			return agent.Failed
-		}
+	if slices.ContainsFunc(p.failures, func(err error) bool { return agent.KindOf(err) != first }) {
+		return agent.Failed
 	}
 	return first
 }

@@ -69,15 +69,11 @@ func isPlain(text string) bool {
 // indented makes the lines after the first recognisable as its continuation: text of
 // somebody else's must not look like a line of ours.
 func indented(text string) string {
-	first, rest, more := strings.Cut(text, "\n")
-	if !more {
-		return text
-	}
-	lines := strings.Split(rest, "\n")
-	for i, line := range lines {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines[1:] {
 		if !strings.HasPrefix(line, "  ") {
-			lines[i] = "  " + line
+			lines[1+i] = "  " + line
 		}
 	}
-	return first + "\n" + strings.Join(lines, "\n")
+	return strings.Join(lines, "\n")
 }
