@@ -20,15 +20,6 @@ func (s step) String() string {
 	return s.why + ": " + s.command
 }
 
-// nextLines are the lines that say what to do next.
-func (f *factory) nextLines(v inspect.View) []line {
-	var lines []line
-	for _, s := range advice(v) {
-		lines = append(lines, line{"Next", f.pasteable(s.String())})
-	}
-	return lines
-}
-
 // commandsOf are the commands of an advice. Pasted, they act on the project of this call.
 func (f *factory) commandsOf(v inspect.View) []string {
 	const lead = ": "

@@ -87,10 +87,7 @@ func runList(ctx context.Context, f *factory, o *listOptions) error {
 	if err := f.printList(rows, o, bands); err != nil {
 		return failed(err, "list")
 	}
-	if len(outcome.failures) > 0 {
-		return outcome
-	}
-	return nil
+	return outcome.failed()
 }
 
 func (f *factory) printList(rows []inspect.Row, o *listOptions, bands agent.Bands) error {

@@ -95,6 +95,14 @@ type partial struct {
 
 func (p *partial) Error() string { return fmt.Sprintf("%d of %d failed", len(p.failures), p.of) }
 
+// failed is the error of what was done, if there was one.
+func (p *partial) failed() error {
+	if len(p.failures) == 0 {
+		return nil
+	}
+	return p
+}
+
 // kind is Partial when some succeeded, else what the failures have in common. An interrupt
 // comes before both.
 func (p *partial) kind() agent.Kind {

@@ -85,7 +85,7 @@ func runSession(ctx context.Context, f *factory, handles []agent.Handle) error {
 type line struct{ name, value string }
 
 func (f *factory) printView(v inspect.View, bands agent.Bands) error {
-	return f.printLines(append(f.viewLines(v, bands), f.nextLines(v)...))
+	return f.printLines(f.viewLines(v, bands))
 }
 
 func (f *factory) printLines(lines []line) error {
@@ -140,6 +140,9 @@ func (f *factory) viewLines(v inspect.View, bands agent.Bands) []line {
 	}
 	for _, d := range v.Drift {
 		lines = append(lines, line{"Drift", fmt.Sprintf("%s: recorded %s, live %s", d.Field, agent.Quote(d.Recorded), agent.Quote(d.Live))})
+	}
+	for _, next := range advice(v) {
+		lines = append(lines, line{"Next", f.pasteable(next.String())})
 	}
 	return lines
 }

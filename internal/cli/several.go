@@ -150,7 +150,12 @@ func (f *factory) each(ctx context.Context, verb string, handles []agent.Handle,
 		})
 	}
 	workers.Wait()
-	return work.end()
+	if f.json {
+		if err := f.printJSON(work.all); err != nil {
+			return failed(err, verb)
+		}
+	}
+	return work.outcome.failed()
 }
 
 // severalWork is a verb at work on several agents.
@@ -183,18 +188,6 @@ func (w *severalWork) take(i int, made outcome, err error) {
 	if made.json == nil {
 		w.all[i] = w.failure(handle, err)
 	}
-}
-
-func (w *severalWork) end() error {
-	if w.json {
-		if err := w.printJSON(w.all); err != nil {
-			return failed(err, w.verb)
-		}
-	}
-	if len(w.outcome.failures) == 0 {
-		return nil
-	}
-	return &w.outcome
 }
 
 // showOne prints what became of the one agent that a verb was for.
