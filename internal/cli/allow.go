@@ -159,7 +159,7 @@ func carriedLines(r *agent.Record) []line {
 	if r.Depth > 0 {
 		lines = append(lines, line{"Spawned by", "an agent, " + agent.Count(r.Depth, "agent") + " away from a person"})
 	}
-	return append(lines, line{"Config folder", configFolder(r)}, line{"Arguments", quotedList(r.ClaudeArgs)})
+	return append(lines, line{"Config folder", configFolder(r)}, line{"Arguments", cmp.Or(strings.Join(mapped(r.ClaudeArgs, strconv.Quote), " "), "none of its own")})
 }
 
 func configFolder(r *agent.Record) string {
@@ -171,11 +171,4 @@ func configFolder(r *agent.Record) string {
 	default:
 		return "Claude's own"
 	}
-}
-
-func quotedList(words []string) string {
-	if len(words) == 0 {
-		return "none of its own"
-	}
-	return strings.Join(mapped(words, strconv.Quote), " ")
 }

@@ -141,7 +141,7 @@ func (f *factory) printEvent(e journal.Event) error {
 	fields := mapped([]string{e.Event, string(e.Handle), pid, string(e.SessionID), e.Detail}, func(field string) string { return oneLine(text(field).text) })
 	var err error
 	if f.streams.OutTTY {
-		_, err = fmt.Fprintf(f.streams.Out, "%s  %s  %-16s %7s  %-36s  %s\n", e.At.Local().Format(time.DateTime), f.coloured(eventColour(e.Event), fmt.Sprintf("%-8s", fields[0])),
+		_, err = fmt.Fprintf(f.streams.Out, "%s  %s  %-16s %7s  %-36s  %s\n", e.At.Local().Format(time.DateTime), f.coloured(eventColours[e.Event], fmt.Sprintf("%-8s", fields[0])),
 			fields[1], fields[2], fields[3], fields[4])
 	} else {
 		_, err = fmt.Fprintf(f.streams.Out, "%s\t%s\n", e.At.UTC().Format(time.RFC3339), strings.Join(fields, "\t"))
@@ -149,16 +149,8 @@ func (f *factory) printEvent(e journal.Event) error {
 	return err
 }
 
-func eventColour(event string) string {
-	switch event {
-	case "failed":
-		return red
-	case "start", "spawn", "resume":
-		return green
-	case "exit", "stop", "dismiss":
-		return yellow
-	}
-	return plain
+var eventColours = map[string]string{
+	"failed": red, "start": green, "spawn": green, "resume": green, "exit": yellow, "stop": yellow, "dismiss": yellow,
 }
 
 func (f *factory) verifyEvents(s *supervisor.Supervisor) error {

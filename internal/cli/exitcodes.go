@@ -1,8 +1,8 @@
 package cli
 
 import (
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,13 +32,10 @@ var exitCodes = []exitCode{
 // withCodes ends a command's help with the exit codes that it uses.
 func withCodes(long string, codes ...agent.Kind) string {
 	var b strings.Builder
-	b.Grow(len(long) + 80*len(exitCodes)) // it is made at each start of the command
-	b.WriteString(long)
-	b.WriteString("\n\nExit codes:")
+	b.WriteString(long + "\n\nExit codes:")
 	for _, row := range exitCodes {
 		if row.code == 0 || slices.Contains(codes, row.code) {
-			code := strconv.Itoa(int(row.code))
-			b.WriteString("\n  " + "   "[len(code):] + code + "  " + row.meaning)
+			fmt.Fprintf(&b, "\n  %3d  %s", row.code, row.meaning)
 		}
 	}
 	return b.String()

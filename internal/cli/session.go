@@ -257,12 +257,16 @@ func lastLines(screen string, n int) string {
 }
 
 func (f *factory) when(at time.Time) string {
-	switch {
-	case at.IsZero():
+	if at.IsZero() {
 		return "unknown"
-	case f.streams.OutTTY:
-		return agent.Ago(at, time.Now())
-	default:
-		return at.UTC().Format(time.RFC3339)
 	}
+	return f.seen(at, time.Now())
+}
+
+// seen is a time for who reads stdout: a person, or a program.
+func (f *factory) seen(at, now time.Time) string {
+	if f.streams.OutTTY {
+		return agent.Ago(at, now)
+	}
+	return at.UTC().Format(time.RFC3339)
 }

@@ -134,14 +134,10 @@ func blank(r rune) rune {
 }
 
 func (t *table) time(at time.Time) cell {
-	switch {
-	case at.IsZero():
+	if at.IsZero() {
 		return text("")
-	case t.streams.OutTTY:
-		return text(agent.Ago(at, t.now))
-	default:
-		return text(at.UTC().Format(time.RFC3339))
 	}
+	return text(t.seen(at, t.now))
 }
 
 // since is for how long an agent is as it is; of a live one of which that is not known, when it

@@ -101,7 +101,14 @@ func (d *examination) private(_ context.Context) (all findings) {
 	if len(own) > 0 {
 		readable := all.add(Warning, fmt.Sprintf("others may read %d files or folders in .nbs, such as %s (mode %04o)", len(own), agent.Quote(own[0].Path), own[0].Mode.Perm()),
 			"records hold prompts and last screens", "chmod -R go= "+agent.ShellWord(d.Store.Folder()))
-		readable.repair = func(context.Context) (string, error) { return d.tighten(own) }
+		readable.repair = func(context.Context) (string, error) {
+			for _, l := range own {
+				if err := d.Store.Tighten(l); err != nil {
+					return "", err
+				}
+			}
+			return fmt.Sprintf("took the rights of others off %d files or folders in .nbs", len(own)), nil
+		}
 	}
 	for _, l := range loose {
 		switch {
@@ -115,15 +122,6 @@ func (d *examination) private(_ context.Context) (all findings) {
 		}
 	}
 	return all
-}
-
-func (d *examination) tighten(loose []store.Loose) (string, error) {
-	for _, l := range loose {
-		if err := d.Store.Tighten(l); err != nil {
-			return "", err
-		}
-	}
-	return fmt.Sprintf("took the rights of others off %d files or folders in .nbs", len(loose)), nil
 }
 
 // tracked looks whether git has something of .nbs, or would take it.
