@@ -59,11 +59,6 @@ session and server, and the command that adopts it, or why it cannot be.`,
 			return failed(runAdopt(cmd.Context(), f, o), "adopt", o.handle)
 		},
 	}
-	o.bind(f, cmd)
-	return cmd
-}
-
-func (o *adoptOptions) bind(f *factory, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.IntVar(&o.pid, "pid", 0, "the process of claude")
 	flags.StringVar(&o.session, "tmux", "", "the tmux session in which it runs, by its exact name; in the server of --tmux-socket, or your own")
@@ -74,6 +69,7 @@ func (o *adoptOptions) bind(f *factory, cmd *cobra.Command) {
 	flags.BoolVar(&o.list, "list", false, "show what can be adopted, and change nothing")
 	cmd.MarkFlagsMutuallyExclusive("pid", "tmux", "list")
 	f.jsonFlag(cmd)
+	return cmd
 }
 
 // positional takes the words apart: a handle, unless it is for a list, and what is behind --.

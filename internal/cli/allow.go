@@ -50,17 +50,15 @@ func runAllow(ctx context.Context, f *factory, o *selection) error {
 			Hint("type it in a terminal of yours: nbs-worker allow %s", o), "allow")
 	}
 	s, err := f.supervisor()
-	if err != nil {
-		return failed(err, "allow")
-	}
-	if err := s.CheckPerson("allow"); err != nil {
-		return failed(err, "allow")
+	if err == nil {
+		err = s.CheckPerson("allow")
 	}
 	handles := o.handles
-	if o.all {
-		if handles, err = s.Store.Handles(); err != nil {
-			return failed(err, "allow")
-		}
+	if err == nil && o.all {
+		handles, err = s.Store.Handles()
+	}
+	if err != nil {
+		return failed(err, "allow")
 	}
 	if len(handles) == 0 {
 		f.note("there is no agent")

@@ -124,8 +124,7 @@ func atOnce() int { return min(4, runtime.NumCPU()) }
 
 // each does one thing to several agents, so many at a time. One failure does not keep the
 // others from their turn. What is printed comes as it is done, JSON at the end and in the
-// order of the handles.
-// After an interrupt nothing more is begun.
+// order of the handles. After an interrupt nothing more is begun.
 func (f *factory) each(ctx context.Context, verb string, handles []agent.Handle, several bool, atOnce int, do func(agent.Handle) (outcome, error)) error {
 	if !several {
 		made, err := do(handles[0])
@@ -134,60 +133,50 @@ func (f *factory) each(ctx context.Context, verb string, handles []agent.Handle,
 		}
 		return failed(err, verb, string(handles[0]))
 	}
-	work := &severalWork{factory: f, verb: verb, handles: handles, all: make([]any, len(handles)), outcome: partial{of: len(handles)}}
+	return f.eachOf(ctx, verb, handles, atOnce, do)
+}
+
+func (f *factory) eachOf(ctx context.Context, verb string, handles []agent.Handle, atOnce int, do func(agent.Handle) (outcome, error)) error {
+	all, sum, done := make([]any, len(handles)), partial{of: len(handles)}, 0
+	var taking sync.Mutex
+	take := func(i int, made outcome, err error) {
+		taking.Lock()
+		defer taking.Unlock()
+		done++
+		if made.json != nil && !f.json {
+			err = errors.Join(f.show(made, fmt.Sprintf(" (%d of %d)", done, len(handles))), err)
+		}
+		all[i] = made.json
+		if err = failed(err, verb, string(handles[i])); err == nil {
+			return
+		}
+		f.printError(handles[i], err)
+		sum.failures = append(sum.failures, err)
+		if made.json == nil {
+			all[i] = f.failure(handles[i], err)
+		}
+	}
 	var workers sync.WaitGroup
 	turns := make(chan struct{}, atOnce)
 	for i, handle := range handles {
 		turns <- struct{}{}
 		workers.Go(func() {
 			if ctx.Err() != nil {
-				work.take(i, outcome{}, agent.Errorf(agent.Interrupted, "interrupted; nothing was begun"))
+				take(i, outcome{}, agent.Errorf(agent.Interrupted, "interrupted; nothing was begun"))
 			} else {
 				made, err := do(handle)
-				work.take(i, made, err)
+				take(i, made, err)
 			}
 			<-turns
 		})
 	}
 	workers.Wait()
 	if f.json {
-		if err := f.printJSON(work.all); err != nil {
+		if err := f.printJSON(all); err != nil {
 			return failed(err, verb)
 		}
 	}
-	return work.outcome.failed()
-}
-
-// severalWork is a verb at work on several agents.
-type severalWork struct {
-	*factory
-	verb    string
-	handles []agent.Handle
-
-	mu      sync.Mutex
-	all     []any // by handle
-	done    int
-	outcome partial
-}
-
-// take takes down what became of one agent.
-func (w *severalWork) take(i int, made outcome, err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	handle := w.handles[i]
-	w.done++
-	if made.json != nil && !w.json {
-		err = errors.Join(w.show(made, fmt.Sprintf(" (%d of %d)", w.done, len(w.handles))), err)
-	}
-	w.all[i] = made.json
-	if err = failed(err, w.verb, string(handle)); err == nil {
-		return
-	}
-	w.printError(handle, err)
-	w.outcome.failures = append(w.outcome.failures, err)
-	if made.json == nil {
-		w.all[i] = w.failure(handle, err)
-	}
+	return sum.failed()
 }
 
 // showOne prints what became of the one agent that a verb was for.

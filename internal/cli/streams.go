@@ -24,17 +24,13 @@ type Streams struct {
 
 // System returns the streams of this process.
 func System() Streams {
-	in := term.IsTerminal(int(os.Stdin.Fd()))
-	out, err := term.IsTerminal(int(os.Stdout.Fd())), term.IsTerminal(int(os.Stderr.Fd()))
-	width := 0
-	if out {
-		width, _, _ = term.GetSize(int(os.Stdout.Fd())) // 0 when it does not say
+	isTTY := func(file *os.File) bool { return term.IsTerminal(int(file.Fd())) }
+	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, InTTY: isTTY(os.Stdin), OutTTY: isTTY(os.Stdout), ErrTTY: isTTY(os.Stderr)}
+	if s.OutTTY {
+		s.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		s.Width, _, _ = term.GetSize(int(os.Stdout.Fd())) // 0 when it does not say
 	}
-	return Streams{
-		Width: width,
-		In:    os.Stdin, Out: os.Stdout, Err: os.Stderr,
-		InTTY: in, OutTTY: out, ErrTTY: err, Color: out && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
-	}
+	return s
 }
 
 // watched is the stdout of cobra, which prints help and completion scripts, and remembers
