@@ -80,7 +80,7 @@ func (f *factory) allowOne(ctx context.Context, s *supervisor.Supervisor, handle
 	if asked.Allowed && len(asked.Transcripts) == 0 {
 		return done, nil
 	}
-	if _, err := fmt.Fprintf(f.streams.Out, "\n%s would run:\n\n", sanitize(string(handle))); err != nil {
+	if _, err := fmt.Fprintf(f.streams.Out, "\n%s would run:\n\n", agent.Legible(string(handle))); err != nil {
 		return outcome{}, err
 	}
 	if err := f.printLines(requestLines(asked)); err != nil {
@@ -101,7 +101,7 @@ func (f *factory) confirmed(question string) bool {
 	if in, ok := f.streams.In.(*os.File); ok {
 		_ = unix.IoctlSetInt(int(in.Fd()), unix.TCFLSH, unix.TCIFLUSH) // what is not a terminal was refused
 	}
-	fmt.Fprint(f.streams.Err, sanitize(question))
+	fmt.Fprint(f.streams.Err, agent.Legible(question))
 	answer, _ := bufio.NewReader(f.streams.In).ReadString('\n') // the end of the input is a no
 	answer = strings.ToLower(strings.TrimSpace(answer))
 	return answer == "y" || answer == "yes"

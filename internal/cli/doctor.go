@@ -14,12 +14,7 @@ import (
 	"nbs-worker/internal/wire"
 )
 
-// doctorOptions are the flags of doctor.
-type doctorOptions struct {
-	fix   bool
-	probe bool
-	all   bool
-}
+type doctorOptions struct{ fix, probe, all bool }
 
 func newDoctorCmd(f *factory) *cobra.Command {
 	var opts doctorOptions
@@ -112,10 +107,10 @@ func (f *factory) printCheckup(checkup doctor.Checkup, opts doctorOptions) error
 		f.writeFinding(&b, finding)
 	}
 	for _, done := range checkup.Done {
-		fmt.Fprintf(&b, "fixed: %s\n", sanitize(done))
+		fmt.Fprintf(&b, "fixed: %s\n", agent.Legible(done))
 	}
 	for _, err := range checkup.Failed {
-		fmt.Fprintf(&b, "not fixed: %s\n", indented(sanitize(err.Error())))
+		fmt.Fprintf(&b, "not fixed: %s\n", indented(agent.Legible(err.Error())))
 	}
 	if opts.fix {
 		fmt.Fprintf(&b, "never touched: %s\n", strings.Join(doctor.NeverTouched, "; "))
@@ -126,12 +121,12 @@ func (f *factory) printCheckup(checkup doctor.Checkup, opts doctorOptions) error
 }
 
 func (f *factory) writeFinding(b *strings.Builder, finding doctor.Finding) {
-	fmt.Fprintf(b, "  %s %s\n", f.coloured(levelColours[finding.Level], fmt.Sprintf("%-8s", finding.Level)), indented(sanitize(finding.What)))
+	fmt.Fprintf(b, "  %s %s\n", f.coloured(levelColours[finding.Level], fmt.Sprintf("%-8s", finding.Level)), indented(agent.Legible(finding.What)))
 	if finding.Why != "" {
-		fmt.Fprintf(b, "           %s\n", indented(sanitize(finding.Why)))
+		fmt.Fprintf(b, "           %s\n", indented(agent.Legible(finding.Why)))
 	}
 	for _, fix := range finding.Fix {
-		fmt.Fprintf(b, "           %s\n", indented(sanitize(f.pasteable("fix: "+fix))))
+		fmt.Fprintf(b, "           %s\n", indented(agent.Legible(f.pasteable("fix: "+fix))))
 	}
 }
 

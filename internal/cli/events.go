@@ -34,7 +34,6 @@ func (p *past) bind(cmd *cobra.Command, what string) {
 	flags.StringVar(&p.since, "since", "", "only "+what+" from then on: 90m, 2h, 7d, or a time as 2026-02-20T11:44:07Z")
 }
 
-// parse checks what was typed.
 func (p *past) parse(cmd *cobra.Command, now time.Time) (last int, since time.Time, err error) {
 	if cmd.Flags().Changed("last") && p.last < 1 {
 		return 0, since, agent.Errorf(agent.BadInput, "%s: --last %d: it must be 1 or more", cmd.Name(), p.last).Hint("nbs-worker %s --last 20", cmd.Name())

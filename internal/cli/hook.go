@@ -59,12 +59,10 @@ journal.`),
 	}
 }
 
-type reportFunc func(ctx context.Context, c report.Caller, opened *store.Store, at time.Time) error
-
 // takeDown writes into the report of the agent whose claude calls what was read, unless that
 // could not be understood, and tells which agent that is. Nothing that goes wrong is the
 // agent's affair. For a caller that is no recorded agent nothing is done.
-func (f *factory) takeDown(ctx context.Context, what string, take reportFunc, unread error) (r agent.Record, recorded bool) {
+func (f *factory) takeDown(ctx context.Context, what string, take func(context.Context, report.Caller, *store.Store, time.Time) error, unread error) (r agent.Record, recorded bool) {
 	caller := report.Caller{
 		Handle: agent.Handle(os.Getenv(agent.HandleVariable)), Invocation: agent.Invocation(os.Getenv(agent.InvocationVariable)),
 		Root: os.Getenv(agent.RootVariable), ConfigDir: os.Getenv("CLAUDE_CONFIG_DIR"),

@@ -9,15 +9,11 @@ import (
 	"nbs-worker/internal/store/archive"
 )
 
-// sayRestored says that a transcript was put back; to scripts too.
-func (f *factory) sayRestored(handle agent.Handle, back *keep.Restored) {
+// sayTranscript says that a transcript was put back, or is shorter than it was; to scripts too.
+func (f *factory) sayTranscript(handle agent.Handle, back *keep.Restored, loss *keep.Loss) {
 	if back != nil {
 		f.say("%s: its transcript %s; the whole one was put back from %s: %s", handle, back.What, back.From, back.To)
 	}
-}
-
-// sayLoss says that a conversation is shorter than it was; to scripts too.
-func (f *factory) sayLoss(handle agent.Handle, loss *keep.Loss) {
 	if loss != nil {
 		f.say("warning: %s: %s", handle, loss)
 	}

@@ -70,19 +70,18 @@ bytes of a record too long to be read, of which text is the beginning.`,
 }
 
 func runLogs(ctx context.Context, f *factory, opts logsOptions) error {
-	query := opts.LogQuery
 	if opts.grep != "" {
 		match, err := regexp.Compile(opts.grep)
 		if err != nil {
 			return agent.Errorf(agent.BadInput, "logs: --grep: %w", err).Hint("to find a text as it is: --grep %s", shellQuote(regexp.QuoteMeta(opts.grep)))
 		}
-		query.Match = match
+		opts.Match = match
 	}
 	s, err := f.supervisor()
 	if err != nil {
 		return failed(err, "logs", string(opts.Handle))
 	}
-	err = history.Logs(ctx, &s.Observer, query, history.LogReader{Said: f.printSaid, Session: f.printLogSession, Note: f.sayNote})
+	err = history.Logs(ctx, &s.Observer, opts.LogQuery, history.LogReader{Said: f.printSaid, Session: f.printLogSession, Note: f.sayNote})
 	return looked(err, "logs", string(opts.Handle))
 }
 
@@ -112,7 +111,7 @@ func (f *factory) printSaid(m history.Said) error {
 	if m.Bytes > 0 {
 		words += fmt.Sprintf(" [... cut: a record of %s]", agent.Bytes(uint64(m.Bytes)))
 	}
-	words = indented(sanitize(strings.TrimRight(words, "\n")))
+	words = indented(agent.Legible(strings.TrimRight(words, "\n")))
 	_, err := fmt.Fprintf(f.streams.Out, "%s %s %s\n", f.moment(m.At), f.coloured(colour, oneLine(who)+":"), words)
 	return err
 }

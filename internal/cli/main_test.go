@@ -143,8 +143,8 @@ func TestSanitize(t *testing.T) {
 		"\u05e9\u05dc\u05d5\u05dd":          "\u05e9\u05dc\u05d5\u05dd", // right to left by itself
 		"\x1bPdcs\x1b\\ \x1b_apc\x1b\\":     "?Pdcs?\\ ?_apc?\\",
 	} {
-		if got := sanitize(given); got != want {
-			t.Errorf("sanitize(%q) = %q; want %q", given, got, want)
+		if got := agent.Legible(given); got != want {
+			t.Errorf("agent.Legible(%q) = %q; want %q", given, got, want)
 		}
 	}
 }

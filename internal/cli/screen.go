@@ -47,7 +47,7 @@ func runScreen(ctx context.Context, f *factory, handle agent.Handle) error {
 	if f.json {
 		return f.printJSON(wire.NewScreen(handle, shot))
 	}
-	_, err = io.WriteString(f.streams.Out, sanitize(shot.Text))
+	_, err = io.WriteString(f.streams.Out, agent.Legible(shot.Text))
 	return err
 }
 
@@ -72,6 +72,6 @@ func runLastScreen(f *factory, args []string) error {
 			Hint("what is on its screen now: nbs-worker screen %s", r.Handle).
 			Hint("how its last start ended: nbs-worker session %s", r.Handle), "session", args[0])
 	}
-	_, err = io.WriteString(f.streams.Out, sanitize(strings.TrimRight(exit.LastScreen, "\n")+"\n"))
+	_, err = io.WriteString(f.streams.Out, agent.Legible(strings.TrimRight(exit.LastScreen, "\n")+"\n"))
 	return failed(err, "session", args[0])
 }

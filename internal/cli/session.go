@@ -90,7 +90,7 @@ func (f *factory) printView(v inspect.View, bands agent.Bands) error {
 
 func (f *factory) printLines(lines []line) error {
 	for _, l := range lines {
-		indented := strings.ReplaceAll(sanitize(l.value), "\n", "\n                 ")
+		indented := strings.ReplaceAll(agent.Legible(l.value), "\n", "\n                 ")
 		if _, err := fmt.Fprintf(f.streams.Out, "%-16s %s\n", l.name+":", cmp.Or(indented, "-")); err != nil {
 			return err
 		}

@@ -197,7 +197,7 @@ func (f *factory) show(made outcome, progress string) error {
 		f.note("%s", line)
 		line = string(made.handle)
 	}
-	_, err := fmt.Fprintln(f.streams.Out, sanitize(line))
+	_, err := fmt.Fprintln(f.streams.Out, agent.Legible(line))
 	return err
 }
 

@@ -296,8 +296,7 @@ func (f *factory) progress(handle agent.Handle) func(string) {
 func (f *factory) started(started supervisor.Started) outcome {
 	r := &started.Record
 	f.warnUnkept("keep", r.Handle, started.Unkept)
-	f.sayRestored(r.Handle, started.Restored)
-	f.sayLoss(r.Handle, started.Loss)
+	f.sayTranscript(r.Handle, started.Restored, started.Loss)
 	if started.Unsaid != "" {
 		f.say("%s: its first prompt was never delivered, and the new one was sent in its place; the record keeps it: nbs-worker session %s --json", r.Handle, r.Handle)
 	}

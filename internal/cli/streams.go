@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"golang.org/x/term"
-
-	"nbs-worker/internal/agent"
 )
 
 // Streams are the program's terminal, as a value.
@@ -47,10 +45,6 @@ func (w *watched) Write(text []byte) (int, error) {
 	}
 	return len(text), nil
 }
-
-// sanitize makes text from files, processes and users harmless for a terminal and for who
-// reads it.
-func sanitize(text string) string { return agent.Legible(text) }
 
 // isPlain tells of most texts, quickly, that they hold nothing but printable ASCII.
 func isPlain(text string) bool {

@@ -122,7 +122,7 @@ func oneLine(text string) string {
 	if isPlain(text) {
 		return text
 	}
-	return strings.Map(blank, sanitize(text))
+	return strings.Map(blank, agent.Legible(text))
 }
 
 // blank keeps a field in its column.

@@ -97,7 +97,6 @@ func runWait(ctx context.Context, f *factory, o *waitOptions) error {
 	return errors.Join(err, f.printWaited(agents, o.several(), bands, s.Now()))
 }
 
-// parse checks what was typed.
 func (o *waitOptions) parse() (wait.Wanted, error) {
 	wanted := wait.Wanted{Any: o.any, Timeout: o.timeout}
 	switch {
@@ -126,11 +125,10 @@ func (f *factory) printWaited(agents []wait.Waited, several bool, bands agent.Ba
 	}
 	t := f.newTable()
 	for _, a := range agents {
-		if !a.Met {
-			continue
+		if a.Met {
+			word, cause := a.Status.Words()
+			t.row(text(string(a.Handle)), text(word), text(cause))
 		}
-		word, cause := a.Status.Words()
-		t.row(text(string(a.Handle)), text(word), text(cause))
 	}
 	return t.flush()
 }

@@ -117,18 +117,12 @@ func (d *examination) atWork(handle agent.Handle) bool {
 	return atWork
 }
 
-// mayStart tells whether a process is so young that it may belong to a start which is not
-// written down yet. What starts is never to be killed.
-func mayStart(pid int) bool {
-	const startsWithin = 10 * time.Second
-	age, err := proc.Age(pid)
-	return err != nil || age < startsWithin
-}
-
-// hintKill is how a process is ended, unless it may just be starting.
+// hintKill is how a process is ended, unless it is so young that it may belong to a start which
+// is not written down yet. What starts is never to be killed.
 func hintKill(pid int, hint string) []string {
 	fixes := []string{fmt.Sprintf("to see what it is: ps -fp %d", pid)}
-	if mayStart(pid) {
+	const startsWithin = 10 * time.Second
+	if age, err := proc.Age(pid); err != nil || age < startsWithin {
 		return fixes
 	}
 	return append(fixes, fmt.Sprintf(hint, pid))

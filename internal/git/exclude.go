@@ -18,28 +18,20 @@ import (
 // alone. unignored tells that git would take the folder all the same, because files of the
 // repository say so; it is only known when the line was missing.
 func (f Folder) KeepOut(ctx context.Context) (unignored bool, err error) {
-	guessed, err := f.guess()
-	if err != nil || has(guessed) {
-		return false, none(err)
+	list, err := f.guess()
+	if err == nil && has(list) {
+		return false, nil
 	}
-	asked, err := f.ask(ctx)
-	if err != nil {
-		return false, none(err)
+	if err == nil {
+		list, err = f.ask(ctx)
 	}
-	if !has(asked) {
-		if err := add(asked); err != nil {
-			return false, err
-		}
+	if err == nil && !has(list) {
+		err = add(list)
 	}
-	return f.Unignored(ctx), nil
-}
-
-// none passes on what is wrong, which it is not that there is no repository.
-func none(err error) error {
 	if errors.Is(err, errNone) {
-		return nil
+		return false, nil
 	}
-	return err
+	return err == nil && f.Unignored(ctx), err
 }
 
 // Unignored tells whether git would take what is put into the folder.

@@ -36,12 +36,11 @@ func (w *waiting) look(ctx context.Context, a *watched) error {
 		return err
 	}
 	a.Handle = r.Handle // as it was spawned
-	torn := !a.torn && w.torn(&r)
-	a.torn = torn
+	a.torn = !a.torn && w.torn(&r)
 	if err := w.arm(a, &r); err != nil {
 		return err
 	}
-	if torn { // the rest of it is on its way; what was known before stays
+	if a.torn { // the rest of it is on its way; what was known before stays
 		a.again = time.Now().Add(tornPause)
 		return nil
 	}

@@ -187,7 +187,7 @@ type Waited struct {
 
 // NewWaited is an agent that was waited for.
 func NewWaited(w wait.Waited, bands agent.Bands, now time.Time) Waited {
-	out := Waited{Handle: w.Handle, Met: w.Met, Context: NewContext(w.Context, bands, now)}
+	out := Waited{Handle: w.Handle, Met: w.Met, Context: newContext(w.Context, bands, now)}
 	out.State, out.Cause = w.Status.Words()
 	return out
 }

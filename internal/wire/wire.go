@@ -67,20 +67,25 @@ type Retry struct {
 func NewAgent(handle agent.Handle, sight observe.Sight, use *agent.ContextUse, cost *agent.Cost, bands agent.Bands, now time.Time) Agent {
 	r := &sight.Record
 	out := Agent{
-		Handle: handle, StateSource: sight.Status.Source, StateAgeMS: ageMS(sight.Status), Running: sight.Status.Running(), Desired: r.LaunchDesired(),
-		Model: r.Model, PID: livePID(sight), SessionID: r.SessionID, TmuxSession: r.TmuxSession, Cwd: r.LaunchCwd(), Started: known(r.Started),
-		Context: NewContext(use, bands, now), Cost: (*Cost)(cost),
+		Handle: handle, StateSource: sight.Status.Source, Running: sight.Status.Running(), Desired: r.LaunchDesired(),
+		Model: r.Model, SessionID: r.SessionID, TmuxSession: r.TmuxSession, Cwd: r.LaunchCwd(), Started: known(r.Started),
+		Context: newContext(use, bands, now), Cost: (*Cost)(cost), Allowed: allowed(sight),
 	}
 	out.State, out.Cause = sight.Status.Words()
-	out.Allowed = allowed(sight)
+	if age := sight.Status.Age; age != nil {
+		out.StateAgeMS = new(age.Milliseconds())
+	}
+	if sight.Status.SamePID {
+		out.PID = pid(r.PID)
+	}
 	if r.Handle != "" { // else the record could not be read
 		out.PermissionMode = r.LaunchPermissionMode()
 	}
 	return out
 }
 
-// NewContext is what is known of a context; nil for nothing.
-func NewContext(use *agent.ContextUse, bands agent.Bands, now time.Time) *Context {
+// newContext is what is known of a context; nil for nothing.
+func newContext(use *agent.ContextUse, bands agent.Bands, now time.Time) *Context {
 	if use == nil {
 		return nil
 	}
@@ -99,26 +104,12 @@ func newRetry(retry *agent.Retry) *Retry {
 	return &Retry{Attempt: retry.Attempt, Of: retry.Of, InS: int(retry.In / time.Second)}
 }
 
-func ageMS(status agent.Status) *int64 {
-	if status.Age == nil {
-		return nil
-	}
-	return new(status.Age.Milliseconds())
-}
-
 func allowed(sight observe.Sight) *bool {
 	yes := sight.NotAllowed == nil
 	if sight.Record.Handle == "" || !yes && !sight.IsNotAllowed() {
 		return nil
 	}
 	return &yes
-}
-
-func livePID(sight observe.Sight) *int {
-	if !sight.Status.SamePID {
-		return nil
-	}
-	return pid(sight.Record.PID)
 }
 
 func pid(n int) *int {
