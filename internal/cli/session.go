@@ -260,11 +260,11 @@ func (f *factory) when(at time.Time) string {
 	if at.IsZero() {
 		return "unknown"
 	}
-	return f.seen(at, time.Now())
+	return f.shownTime(at, time.Now())
 }
 
-// seen is a time for who reads stdout: a person, or a program.
-func (f *factory) seen(at, now time.Time) string {
+// shownTime is a time for who reads stdout: a person, or a program.
+func (f *factory) shownTime(at, now time.Time) string {
 	if f.streams.OutTTY {
 		return agent.Ago(at, now)
 	}

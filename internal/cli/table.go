@@ -137,7 +137,7 @@ func (t *table) time(at time.Time) cell {
 	if at.IsZero() {
 		return text("")
 	}
-	return text(t.seen(at, t.now))
+	return text(t.shownTime(at, t.now))
 }
 
 // since is for how long an agent is as it is; of a live one of which that is not known, when it
