@@ -73,7 +73,7 @@ func (all *findings) add(level Level, what, why string, fix ...string) *Finding 
 	return &(*all)[len(*all)-1]
 }
 
-// found is the only one.
+// found is all that a check has found, when that is one thing.
 func found(level Level, what, why string, fix ...string) findings {
 	return findings{{Level: level, What: what, Why: why, Fix: fix}}
 }

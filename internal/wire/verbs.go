@@ -3,6 +3,7 @@ package wire
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"nbs-worker/internal/adopt"
@@ -165,13 +166,11 @@ func NewUnrecorded(u adopt.Unrecorded) Unrecorded {
 		PID: u.PID, SessionID: u.SessionID, State: cmp.Or(u.State, string(agent.Unknown)), Cwd: u.Cwd, Tmux: u.Tmux,
 		Agent: u.Agent, Project: u.Project, OpenIn: list(u.OpenIn), Obstacle: u.Obstacle,
 	}
-	switch {
-	case u.Obstacle == "" && len(u.OpenIn) > 0:
-		out.Obstacle = fmt.Sprintf("pid %d has the conversation open too", u.OpenIn[0])
-	case u.Obstacle == "":
+	if len(u.OpenIn) > 0 {
+		out.Obstacle = strings.TrimPrefix(fmt.Sprintf("%s; pid %d has the conversation open too", u.Obstacle, u.OpenIn[0]), "; ")
+	}
+	if out.Obstacle == "" {
 		out.Command = fmt.Sprintf("nbs-worker adopt HANDLE --pid %d", u.PID)
-	case len(u.OpenIn) > 0:
-		out.Obstacle += fmt.Sprintf("; pid %d has the conversation open too", u.OpenIn[0])
 	}
 	return out
 }
