@@ -98,10 +98,7 @@ func (f Folder) guess() (place, error) {
 	if err != nil {
 		return place{}, err
 	}
-	prefix := strings.TrimPrefix(strings.TrimPrefix(parent, top), "/")
-	if prefix != "" {
-		prefix += "/"
-	}
+	prefix := strings.TrimPrefix(strings.TrimPrefix(parent, top)+"/", "/")
 	return place{list: filepath.Join(commonFolder(top), "info", "exclude"), line: f.lineIn(prefix)}, nil
 }
 
