@@ -11,7 +11,6 @@ import (
 
 	"nbs-worker/internal/adopt"
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/wire"
 )
 
@@ -60,11 +59,6 @@ session and server, and the command that adopts it, or why it cannot be.`,
 			return failed(runAdopt(cmd.Context(), f, o), "adopt", o.handle)
 		},
 	}
-	o.bind(f, cmd)
-	return cmd
-}
-
-func (o *adoptOptions) bind(f *factory, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.IntVar(&o.pid, "pid", 0, "the process of claude")
 	flags.StringVar(&o.session, "tmux", "", "the tmux session in which it runs, by its exact name; in the server of --tmux-socket, or your own")
@@ -75,6 +69,7 @@ func (o *adoptOptions) bind(f *factory, cmd *cobra.Command) {
 	flags.BoolVar(&o.list, "list", false, "show what can be adopted, and change nothing")
 	cmd.MarkFlagsMutuallyExclusive("pid", "tmux", "list")
 	f.jsonFlag(cmd)
+	return cmd
 }
 
 // positional takes the words apart: a handle, unless it is for a list, and what is behind --.
@@ -120,10 +115,8 @@ func (o *adoptOptions) parse(f *factory) (adopt.Request, error) {
 			return asked, err
 		}
 	}
-	if o.cwd != "" {
-		if asked.Cwd, err = absolute(o.cwd); err != nil {
-			return asked, agent.Errorf(agent.NotFound, "working directory: %w", err)
-		}
+	if asked.Cwd, err = namedFolder("working directory", o.cwd); err != nil {
+		return asked, err
 	}
 	asked.Env, err = agent.ParseEnv(o.env)
 	return asked, err
@@ -150,20 +143,13 @@ func runAdopt(ctx context.Context, f *factory, o *adoptOptions) error {
 	if err != nil {
 		return err
 	}
-	f.warnUnkept("adopt", adopted.Record.Handle, adopted.Unkept)
-	return f.printAdopted(adopted)
-}
-
-func (f *factory) printAdopted(a supervisor.Adopted) error {
-	if f.json {
-		return f.printJSON(wire.NewAdopted(a))
-	}
-	r := a.Record
-	words := fmt.Sprintf("adopted, %s, pid %d, model %s, %s, session %s", a.Status.Word(), r.PID, modelName(r.Model), r.PermissionMode, r.SessionID)
+	r := &adopted.Record
+	f.warnUnkept("adopt", r.Handle, adopted.Unkept)
+	words := fmt.Sprintf("adopted, %s, pid %d, model %s, %s, session %s", adopted.Status.Word(), r.PID, modelName(r.Model), r.PermissionMode, r.SessionID)
 	if len(r.ClaudeArgs) > 0 {
-		words += ", with " + strings.Join(quoted(r.ClaudeArgs), " ")
+		words += ", with " + strings.Join(mapped(r.ClaudeArgs, shellQuote), " ")
 	}
-	if err := f.show(outcome{handle: r.Handle, words: words}, ""); err != nil {
+	if err := f.showOne(outcome{json: wire.NewAdopted(adopted), handle: r.Handle, words: words}); err != nil || f.json {
 		return err
 	}
 	f.hint("it has no launcher before its next start; to give it one now: nbs-worker resume %s --force", r.Handle)
@@ -172,14 +158,6 @@ func (f *factory) printAdopted(a supervisor.Adopted) error {
 
 // modelName is a model as people read it.
 func modelName(model agent.Model) string { return cmp.Or(string(model), "Claude's choice") }
-
-func quoted(words []string) []string {
-	out := make([]string, len(words))
-	for i, word := range words {
-		out[i] = shellQuote(word)
-	}
-	return out
-}
 
 func runAdoptList(ctx context.Context, f *factory) error {
 	s, err := f.planner()
@@ -190,10 +168,7 @@ func runAdoptList(ctx context.Context, f *factory) error {
 	if err != nil {
 		return err
 	}
-	rows := make([]wire.Unrecorded, len(sessions))
-	for i, session := range sessions {
-		rows[i] = wire.NewUnrecorded(session)
-	}
+	rows := mapped(sessions, wire.NewUnrecorded)
 	if f.json {
 		return f.printJSON(rows)
 	}

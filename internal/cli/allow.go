@@ -50,17 +50,15 @@ func runAllow(ctx context.Context, f *factory, o *selection) error {
 			Hint("type it in a terminal of yours: nbs-worker allow %s", o), "allow")
 	}
 	s, err := f.supervisor()
-	if err != nil {
-		return failed(err, "allow")
-	}
-	if err := s.CheckPerson("allow"); err != nil {
-		return failed(err, "allow")
+	if err == nil {
+		err = s.CheckPerson("allow")
 	}
 	handles := o.handles
-	if o.all {
-		if handles, err = s.Store.Handles(); err != nil {
-			return failed(err, "allow")
-		}
+	if err == nil && o.all {
+		handles, err = s.Store.Handles()
+	}
+	if err != nil {
+		return failed(err, "allow")
 	}
 	if len(handles) == 0 {
 		f.note("there is no agent")
@@ -82,7 +80,7 @@ func (f *factory) allowOne(ctx context.Context, s *supervisor.Supervisor, handle
 	if asked.Allowed && len(asked.Transcripts) == 0 {
 		return done, nil
 	}
-	if _, err := fmt.Fprintf(f.streams.Out, "\n%s would run:\n\n", sanitize(string(handle))); err != nil {
+	if _, err := fmt.Fprintf(f.streams.Out, "\n%s would run:\n\n", agent.Legible(string(handle))); err != nil {
 		return outcome{}, err
 	}
 	if err := f.printLines(requestLines(asked)); err != nil {
@@ -103,7 +101,7 @@ func (f *factory) confirmed(question string) bool {
 	if in, ok := f.streams.In.(*os.File); ok {
 		_ = unix.IoctlSetInt(int(in.Fd()), unix.TCFLSH, unix.TCIFLUSH) // what is not a terminal was refused
 	}
-	fmt.Fprint(f.streams.Err, sanitize(question))
+	fmt.Fprint(f.streams.Err, agent.Legible(question))
 	answer, _ := bufio.NewReader(f.streams.In).ReadString('\n') // the end of the input is a no
 	answer = strings.ToLower(strings.TrimSpace(answer))
 	return answer == "y" || answer == "yes"
@@ -127,14 +125,13 @@ func requestLines(asked supervisor.Request) []line {
 	for _, kept := range asked.Transcripts {
 		lines = append(lines, line{"Transcript", fmt.Sprintf("%s, %s, would be put back when Claude's own is gone", strconv.Quote(kept.Path), agent.Bytes(uint64(kept.Size)))}) //nolint:gosec // a size is not negative
 	}
-	lines = append(lines, carriedLines(r)...)
-	lines = append(lines, []line{
-		{"Session ID", string(r.SessionID)},
-		{"Model", modelName(r.Model)},
-		{"Program", cmp.Or(asked.Program, "claude, which is not found now")},
-		{"Folder", strconv.Quote(asked.Folder)},
-		{"Permissions", string(r.LaunchPermissionMode())},
-	}...)
+	lines = append(append(lines, carriedLines(r)...),
+		line{"Session ID", string(r.SessionID)},
+		line{"Model", modelName(r.Model)},
+		line{"Program", cmp.Or(asked.Program, "claude, which is not found now")},
+		line{"Folder", strconv.Quote(asked.Folder)},
+		line{"Permissions", string(r.LaunchPermissionMode())},
+	)
 	if p := r.Process; p != nil && p.Tmux.ByPath() {
 		lines = append(lines, line{"Tmux socket", strconv.Quote(p.Tmux.Socket)})
 	}
@@ -160,7 +157,7 @@ func carriedLines(r *agent.Record) []line {
 	if r.Depth > 0 {
 		lines = append(lines, line{"Spawned by", "an agent, " + agent.Count(r.Depth, "agent") + " away from a person"})
 	}
-	return append(lines, line{"Config folder", configFolder(r)}, line{"Arguments", quotedList(r.ClaudeArgs)})
+	return append(lines, line{"Config folder", configFolder(r)}, line{"Arguments", cmp.Or(strings.Join(mapped(r.ClaudeArgs, strconv.Quote), " "), "none of its own")})
 }
 
 func configFolder(r *agent.Record) string {
@@ -172,15 +169,4 @@ func configFolder(r *agent.Record) string {
 	default:
 		return "Claude's own"
 	}
-}
-
-func quotedList(words []string) string {
-	if len(words) == 0 {
-		return "none of its own"
-	}
-	quoted := make([]string, len(words))
-	for i, word := range words {
-		quoted[i] = strconv.Quote(word)
-	}
-	return strings.Join(quoted, " ")
 }

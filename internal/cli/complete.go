@@ -2,7 +2,6 @@ package cli
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -30,14 +29,14 @@ func (f *factory) handlesWhere(useful func(r *agent.Record, runs bool) bool) com
 }
 
 func describe(r *agent.Record, runs bool) string {
-	words := []string{"down"}
+	words := "down"
 	if runs {
-		words = []string{"running"}
+		words = "running"
 	}
 	if r.Model != "" {
-		words = append(words, string(r.Model))
+		words += ", " + string(r.Model)
 	}
-	return strings.Join(words, ", ")
+	return words
 }
 
 // once offers what another completion does, for a verb that takes one handle.
@@ -77,11 +76,7 @@ func completeModels(*cobra.Command, []string, string) ([]string, cobra.ShellComp
 }
 
 func completeModes(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	names := make([]string, len(agent.PermissionModes))
-	for i, mode := range agent.PermissionModes {
-		names[i] = string(mode)
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return mapped(agent.PermissionModes, func(mode agent.PermissionMode) string { return string(mode) }), cobra.ShellCompDirectiveNoFileComp
 }
 
 // completeEarlier offers the conversations that the named agents were in before.

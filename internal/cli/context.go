@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/proc"
 )
 
-// How full a conversation is, and what it cost, as they are shown.
+// How full a conversation is, what it cost, and what its agent uses, as they are shown.
 
 const bandsVariable = "NBS_CONTEXT_BANDS"
 
@@ -61,25 +63,37 @@ func contextCell(use *agent.ContextUse, bands agent.Bands) cell {
 		return text("")
 	}
 	left := use.LeftPercent()
-	shown := cell{text: strconv.Itoa(left) + "% left", colour: plain}
-	switch bands.Of(left) {
-	case agent.Healthy:
-	case agent.Low:
-		shown.colour = yellow
-	case agent.Critical, agent.Floor:
-		shown.colour = red
-	}
-	return shown
+	return cell{text: strconv.Itoa(left) + "% left", colour: bandColours[bands.Of(left)]}
 }
+
+var bandColours = map[agent.Band]string{agent.Healthy: plain, agent.Low: yellow, agent.Critical: red, agent.Floor: red}
 
 // cost is a number for a script.
 func (t *table) cost(cost *agent.Cost) cell {
 	switch {
 	case cost == nil:
 		return text("")
-	case t.people:
+	case t.streams.OutTTY:
 		return text(dollars(cost))
 	default:
 		return text(strconv.FormatFloat(cost.USD, 'f', 2, 64))
 	}
+}
+
+// usage are the cells of what an agent's processes use: memory, processor time, bytes written.
+func (t *table) usage(u *proc.Usage) []cell {
+	switch {
+	case u == nil:
+		return []cell{text(""), text(""), text("")}
+	case t.streams.OutTTY:
+		return []cell{text(agent.Bytes(u.RSS)), text(seconds(u.CPUSeconds)), text(agent.Bytes(u.Written))}
+	default:
+		return []cell{text(strconv.FormatUint(u.RSS, 10)), text(strconv.FormatFloat(u.CPUSeconds, 'f', 2, 64)), text(strconv.FormatUint(u.Written, 10))}
+	}
+}
+
+// seconds is a time that was measured, as people read it.
+func seconds(s float64) string {
+	const tenth = time.Second / 10
+	return time.Duration(s * float64(time.Second)).Round(tenth).String()
 }

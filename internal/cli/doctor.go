@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -15,12 +14,7 @@ import (
 	"nbs-worker/internal/wire"
 )
 
-// doctorOptions are the flags of doctor.
-type doctorOptions struct {
-	fix   bool
-	probe bool
-	all   bool
-}
+type doctorOptions struct{ fix, probe, all bool }
 
 func newDoctorCmd(f *factory) *cobra.Command {
 	var opts doctorOptions
@@ -64,21 +58,12 @@ func runDoctor(ctx context.Context, f *factory, opts doctorOptions) error {
 	}
 	how.Fix, how.Probe = opts.fix, opts.probe
 	checkup, err := doctor.Examine(ctx, s, how)
-	if errors.Is(err, context.Canceled) {
-		return exitError(agent.Interrupted)
-	}
-	if err != nil {
-		return failed(err, "doctor")
-	}
-	if f.json {
-		err = f.printJSON(wire.NewCheckup(checkup))
-	} else {
-		err = f.printCheckup(checkup, opts)
-	}
-	if err != nil {
-		return failed(err, "doctor")
+	if err == nil {
+		err = f.showOne(outcome{json: wire.NewCheckup(checkup), print: func() error { return f.printCheckup(checkup, opts) }})
 	}
 	switch {
+	case err != nil:
+		return looked(err, "doctor")
 	case checkup.Unfit():
 		return exitError(agent.Unfit)
 	case checkup.Worst().Worse(doctor.Note) || len(checkup.Failed) > 0:
@@ -122,10 +107,10 @@ func (f *factory) printCheckup(checkup doctor.Checkup, opts doctorOptions) error
 		f.writeFinding(&b, finding)
 	}
 	for _, done := range checkup.Done {
-		fmt.Fprintf(&b, "fixed: %s\n", sanitize(done))
+		fmt.Fprintf(&b, "fixed: %s\n", agent.Legible(done))
 	}
 	for _, err := range checkup.Failed {
-		fmt.Fprintf(&b, "not fixed: %s\n", indented(sanitize(err.Error())))
+		fmt.Fprintf(&b, "not fixed: %s\n", indented(agent.Legible(err.Error())))
 	}
 	if opts.fix {
 		fmt.Fprintf(&b, "never touched: %s\n", strings.Join(doctor.NeverTouched, "; "))
@@ -136,20 +121,16 @@ func (f *factory) printCheckup(checkup doctor.Checkup, opts doctorOptions) error
 }
 
 func (f *factory) writeFinding(b *strings.Builder, finding doctor.Finding) {
-	level := fmt.Sprintf("%-8s", finding.Level)
-	if colour := levelColours[finding.Level]; f.streams.Color && colour != "" {
-		level = "\x1b[" + colour + "m" + level + "\x1b[0m"
-	}
-	fmt.Fprintf(b, "  %s %s\n", level, indented(sanitize(finding.What)))
+	fmt.Fprintf(b, "  %s %s\n", f.coloured(levelColours[finding.Level], fmt.Sprintf("%-8s", finding.Level)), indented(agent.Legible(finding.What)))
 	if finding.Why != "" {
-		fmt.Fprintf(b, "           %s\n", indented(sanitize(finding.Why)))
+		fmt.Fprintf(b, "           %s\n", indented(agent.Legible(finding.Why)))
 	}
 	for _, fix := range finding.Fix {
-		fmt.Fprintf(b, "           %s\n", indented(sanitize(f.pasteable("fix: "+fix))))
+		fmt.Fprintf(b, "           %s\n", indented(agent.Legible(f.pasteable("fix: "+fix))))
 	}
 }
 
-var levelColours = map[doctor.Level]string{doctor.Holds: "32", doctor.Warning: "33", doctor.Failure: "31"}
+var levelColours = map[doctor.Level]string{doctor.Holds: green, doctor.Note: plain, doctor.Warning: yellow, doctor.Failure: red}
 
 // summary counts the checks by the worst that each has found.
 func summary(checkup doctor.Checkup) string {

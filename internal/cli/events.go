@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -20,8 +19,7 @@ import (
 type eventsOptions struct {
 	history.EventQuery
 	past
-	handles []string
-	verify  bool
+	verify bool
 }
 
 // past says how much of what was is wanted, in events and logs.
@@ -36,7 +34,6 @@ func (p *past) bind(cmd *cobra.Command, what string) {
 	flags.StringVar(&p.since, "since", "", "only "+what+" from then on: 90m, 2h, 7d, or a time as 2026-02-20T11:44:07Z")
 }
 
-// parse checks what was typed.
 func (p *past) parse(cmd *cobra.Command, now time.Time) (last int, since time.Time, err error) {
 	if cmd.Flags().Changed("last") && p.last < 1 {
 		return 0, since, agent.Errorf(agent.BadInput, "%s: --last %d: it must be 1 or more", cmd.Name(), p.last).Hint("nbs-worker %s --last 20", cmd.Name())
@@ -73,7 +70,7 @@ and does no harm; so are the lines of earlier versions, before the chain begins.
   nbs-worker events --follow --since 0s --json | jq -r 'select(.event == "exit") | .handle'
   nbs-worker events --verify`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if opts.handles = args; len(args) == 0 {
+			if opts.Handles = handlesOf(args); len(args) == 0 {
 				return nil
 			}
 			return someHandles(cmd, args)
@@ -99,22 +96,17 @@ and does no harm; so are the lines of earlier versions, before the chain begins.
 }
 
 func runEvents(ctx context.Context, f *factory, opts eventsOptions) error {
-	opts.Handles = handlesOf(opts.handles)
 	s, err := f.supervisor()
 	if err != nil {
 		return failed(err, "events")
 	}
-	if opts.verify && len(opts.handles) > 0 {
+	if opts.verify && len(opts.Handles) > 0 {
 		return agent.Errorf(agent.BadInput, "events: --verify is for the whole journal").Hint("nbs-worker events --verify")
 	}
 	if opts.verify {
 		return failed(f.verifyEvents(s), "events --verify")
 	}
-	err = history.Events(ctx, s.Store, opts.EventQuery, f.printEvent, f.sayNote)
-	if errors.Is(err, context.Canceled) {
-		return exitError(agent.Interrupted)
-	}
-	return failed(err, "events")
+	return looked(history.Events(ctx, s.Store, opts.EventQuery, f.printEvent, f.sayNote), "events")
 }
 
 // parseSince reads how long ago, or since when.
@@ -145,13 +137,10 @@ func (f *factory) printEvent(e journal.Event) error {
 	if e.PID > 0 {
 		pid = strconv.Itoa(e.PID)
 	}
-	fields := []string{e.Event, string(e.Handle), pid, string(e.SessionID), e.Detail}
-	for i, field := range fields {
-		fields[i] = strings.Map(blank, sanitize(text(field).text))
-	}
+	fields := mapped([]string{e.Event, string(e.Handle), pid, string(e.SessionID), e.Detail}, func(field string) string { return oneLine(text(field).text) })
 	var err error
 	if f.streams.OutTTY {
-		_, err = fmt.Fprintf(f.streams.Out, "%s  %s  %-16s %7s  %-36s  %s\n", e.At.Local().Format(time.DateTime), f.coloured(eventColour(e.Event), fmt.Sprintf("%-8s", fields[0])),
+		_, err = fmt.Fprintf(f.streams.Out, "%s  %s  %-16s %7s  %-36s  %s\n", e.At.Local().Format(time.DateTime), f.coloured(eventColours[e.Event], fmt.Sprintf("%-8s", fields[0])),
 			fields[1], fields[2], fields[3], fields[4])
 	} else {
 		_, err = fmt.Fprintf(f.streams.Out, "%s\t%s\n", e.At.UTC().Format(time.RFC3339), strings.Join(fields, "\t"))
@@ -159,25 +148,8 @@ func (f *factory) printEvent(e journal.Event) error {
 	return err
 }
 
-func eventColour(event string) string {
-	const red, green, yellow = "31", "32", "33"
-	switch event {
-	case "failed":
-		return red
-	case "start", "spawn", "resume":
-		return green
-	case "exit", "stop", "dismiss":
-		return yellow
-	}
-	return plain
-}
-
-// coloured puts a text in a colour, for whoever sees colours.
-func (f *factory) coloured(colour, text string) string {
-	if !f.streams.Color || colour == plain {
-		return text
-	}
-	return "\x1b[" + colour + "m" + text + "\x1b[0m"
+var eventColours = map[string]string{
+	"failed": red, "start": green, "spawn": green, "resume": green, "exit": yellow, "stop": yellow, "dismiss": yellow,
 }
 
 func (f *factory) verifyEvents(s *supervisor.Supervisor) error {
@@ -185,20 +157,18 @@ func (f *factory) verifyEvents(s *supervisor.Supervisor) error {
 	if err != nil {
 		return err
 	}
-	if f.json {
-		if err := f.printJSON(wire.NewVerification(v)); err != nil {
-			return err
-		}
+	switch {
+	case f.json:
+		err = f.printJSON(wire.NewVerification(v))
+	case v.Broken == nil:
+		err = f.printVerified(v)
 	}
-	if v.Broken != nil {
-		return agent.Errorf(agent.Failed, "%w", v.Broken).
-			Hint("to keep it as it is and begin a new journal: mv %[1]s %[2]s; rm -f %[3]s", shellQuote(v.Broken.File),
-				shellQuote(v.Broken.File+".broken"), shellQuote(v.Head))
+	if err != nil || v.Broken == nil {
+		return err
 	}
-	if f.json {
-		return nil
-	}
-	return f.printVerified(v)
+	return agent.Errorf(agent.Failed, "%w", v.Broken).
+		Hint("to keep it as it is and begin a new journal: mv %[1]s %[2]s; rm -f %[3]s", shellQuote(v.Broken.File),
+			shellQuote(v.Broken.File+".broken"), shellQuote(v.Head))
 }
 
 func (f *factory) printVerified(v journal.Verification) error {

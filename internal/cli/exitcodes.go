@@ -1,8 +1,8 @@
 package cli
 
 import (
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,29 +32,22 @@ var exitCodes = []exitCode{
 // withCodes ends a command's help with the exit codes that it uses.
 func withCodes(long string, codes ...agent.Kind) string {
 	var b strings.Builder
-	b.Grow(len(long) + 80*len(exitCodes)) // it is made at each start of the command
-	b.WriteString(long)
-	b.WriteString("\n\nExit codes:")
+	b.WriteString(long + "\n\nExit codes:")
 	for _, row := range exitCodes {
 		if row.code == 0 || slices.Contains(codes, row.code) {
-			code := strconv.Itoa(int(row.code))
-			b.WriteString("\n  " + "   "[len(code):] + code + "  " + row.meaning)
+			fmt.Fprintf(&b, "\n  %3d  %s", row.code, row.meaning)
 		}
 	}
 	return b.String()
 }
 
 func newExitCodesTopic() *cobra.Command {
-	all := make([]agent.Kind, len(exitCodes))
-	for i, row := range exitCodes {
-		all[i] = row.code
-	}
 	return &cobra.Command{
 		Use:   "exit-codes",
 		Short: "What the exit codes mean",
 		Long: withCodes(`Every command ends with one of these codes. They are part of the interface and do
 not change. 0 means that the result was seen, not that something was sent.
-Several handles: 7 when some succeeded, else the code that all failures share, or 1.`, all[1:]...),
+Several handles: 7 when some succeeded, else the code that all failures share, or 1.`, mapped(exitCodes, func(row exitCode) agent.Kind { return row.code })...),
 	}
 }
 

@@ -64,6 +64,19 @@ func absolute(dir string) (string, error) {
 	return filepath.EvalSymlinks(dir)
 }
 
+// namedFolder resolves the folder that a flag names, which is what it is for; "" for none.
+// Errors: NotFound.
+func namedFolder(what, dir string) (string, error) {
+	if dir == "" {
+		return "", nil
+	}
+	dir, err := absolute(dir)
+	if err != nil {
+		return "", agent.Errorf(agent.NotFound, "%s: %w", what, err)
+	}
+	return dir, nil
+}
+
 // supervisor opens the project. Errors: NotFound when it has no .nbs.
 func (f *factory) supervisor() (*supervisor.Supervisor, error) {
 	root, err := f.project()

@@ -32,7 +32,7 @@ func parseSpawn(t *testing.T, streams Streams, args ...string) (supervisor.Spawn
 	}
 	spawn, err := o.parse(f)
 	if err == nil && o.start.promptFile != "" {
-		err = o.start.readPrompt(f, &spawn.Start)
+		err = readPrompt(o.start.promptFile, f.streams.In, &spawn.Start)
 	}
 	return spawn, err
 }

@@ -1,21 +1,19 @@
 package cli
 
 import (
+	"cmp"
+
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/keep"
 	"nbs-worker/internal/store/archive"
 )
 
-// sayRestored says that a transcript was put back; to scripts too.
-func (f *factory) sayRestored(handle agent.Handle, back *keep.Restored) {
+// sayTranscript says that a transcript was put back, or is shorter than it was; to scripts too.
+func (f *factory) sayTranscript(handle agent.Handle, back *keep.Restored, loss *keep.Loss) {
 	if back != nil {
 		f.say("%s: its transcript %s; the whole one was put back from %s: %s", handle, back.What, back.From, back.To)
 	}
-}
-
-// sayLoss says that a conversation is shorter than it was; to scripts too.
-func (f *factory) sayLoss(handle agent.Handle, loss *keep.Loss) {
 	if loss != nil {
 		f.say("warning: %s: %s", handle, loss)
 	}
@@ -34,22 +32,18 @@ func (f *factory) warnUnkept(verb string, handle agent.Handle, err error) {
 
 // keptLine tells whether the conversation outlives Claude's own transcript.
 func keptLine(v inspect.View) string {
-	switch {
-	case v.Unkept != nil:
+	if v.Unkept != nil {
 		return "not as it should be: " + v.Unkept.Error()
-	case v.Kept == archive.Emptied:
-		return "-, for the transcript is empty"
-	case v.Kept == archive.Cut:
-		return "-, for something was cut off the transcript itself; nbs-worker doctor says more"
-	case v.Kept == archive.Longer:
-		return "in the archive, all of it; Claude's own has lost a part, and nbs-worker resume puts the whole one back"
-	case v.Kept == archive.OnlyCopy:
-		return "in the archive; Claude's own is gone, and nbs-worker resume puts it back"
-	case v.Kept == archive.Linked:
-		return "in the archive too: Claude may delete its own"
-	case v.Kept == archive.CopyFresh, v.Kept == archive.CopyStale:
-		return "a copy in the archive, on another disk"
-	default:
-		return "-"
 	}
+	return cmp.Or(keptWords[v.Kept], "-")
+}
+
+var keptWords = map[archive.Freshness]string{
+	archive.Emptied:   "-, for the transcript is empty",
+	archive.Cut:       "-, for something was cut off the transcript itself; nbs-worker doctor says more",
+	archive.Longer:    "in the archive, all of it; Claude's own has lost a part, and nbs-worker resume puts the whole one back",
+	archive.OnlyCopy:  "in the archive; Claude's own is gone, and nbs-worker resume puts it back",
+	archive.Linked:    "in the archive too: Claude may delete its own",
+	archive.CopyFresh: "a copy in the archive, on another disk",
+	archive.CopyStale: "a copy in the archive, on another disk",
 }

@@ -87,10 +87,7 @@ func runList(ctx context.Context, f *factory, o *listOptions) error {
 	if err := f.printList(rows, o, bands); err != nil {
 		return failed(err, "list")
 	}
-	if len(outcome.failures) > 0 {
-		return outcome
-	}
-	return nil
+	return outcome.failed()
 }
 
 func (f *factory) printList(rows []inspect.Row, o *listOptions, bands agent.Bands) error {
@@ -100,7 +97,7 @@ func (f *factory) printList(rows []inspect.Row, o *listOptions, bands agent.Band
 		out := make([]wire.Agent, len(rows))
 		for i, row := range rows {
 			out[i] = wire.NewAgent(row.Handle, row.Sight, row.Context, row.Cost, bands, time.Now())
-			out[i].SharedWith, out[i].Usage = shared[row.Handle], wire.NewUsage(row.Usage)
+			out[i].SharedWith, out[i].Usage = shared[row.Handle], (*wire.Usage)(row.Usage)
 		}
 		return f.printJSON(out)
 	case len(rows) == 0:
@@ -110,7 +107,7 @@ func (f *factory) printList(rows []inspect.Row, o *listOptions, bands agent.Band
 		return f.printTabs(rows, o)
 	}
 	slices.SortStableFunc(rows, func(a, b inspect.Row) int { return urgency(&a) - urgency(&b) })
-	undesired := slices.ContainsFunc(rows, func(row inspect.Row) bool { return undesired(&row) })
+	undesired := slices.ContainsFunc(rows, func(row inspect.Row) bool { return isUndesired(&row) })
 	header := []string{"HANDLE", "STATE", "MODEL", "SINCE", "CONTEXT", "COST"}
 	if undesired {
 		header = append(header, "DESIRED")
@@ -129,7 +126,11 @@ func (f *factory) printList(rows []inspect.Row, o *listOptions, bands agent.Band
 			contextCell(row.Context, bands), t.cost(row.Cost),
 		}
 		if undesired {
-			cells = append(cells, desiredCell(row))
+			desired := cell{}
+			if isUndesired(row) {
+				desired = text(string(r.LaunchDesired()))
+			}
+			cells = append(cells, desired)
 		}
 		if o.usage {
 			cells = append(cells, t.usage(row.Usage)...)
@@ -193,7 +194,7 @@ func sharedConversations(rows []inspect.Row) map[agent.Handle][]agent.Handle {
 // stopped.
 func urgency(row *inspect.Row) int {
 	switch state := row.Status.State; {
-	case row.Err != nil, row.IsNotAllowed(), state == agent.Waiting, state == agent.TurnFailed, state == agent.Unknown, undesired(row):
+	case row.Err != nil, row.IsNotAllowed(), state == agent.Waiting, state == agent.TurnFailed, state == agent.Unknown, isUndesired(row):
 		return 0
 	case state == agent.Busy, state == agent.Retrying, state == agent.Starting:
 		return 1
@@ -204,16 +205,9 @@ func urgency(row *inspect.Row) int {
 	}
 }
 
-// undesired tells whether an agent is not as it is wanted.
-func undesired(row *inspect.Row) bool {
+// isUndesired tells whether an agent is not as it is wanted.
+func isUndesired(row *inspect.Row) bool {
 	return row.Record.Handle != "" && row.Status.Running() != (row.Record.LaunchDesired() == agent.DesiredRunning)
-}
-
-func desiredCell(row *inspect.Row) cell {
-	if !undesired(row) {
-		return cell{text: "", colour: plain}
-	}
-	return text(string(row.Record.LaunchDesired()))
 }
 
 func stateCell(row *inspect.Row, shared []agent.Handle) cell {

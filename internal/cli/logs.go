@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -71,23 +70,19 @@ bytes of a record too long to be read, of which text is the beginning.`,
 }
 
 func runLogs(ctx context.Context, f *factory, opts logsOptions) error {
-	query := opts.LogQuery
 	if opts.grep != "" {
 		match, err := regexp.Compile(opts.grep)
 		if err != nil {
 			return agent.Errorf(agent.BadInput, "logs: --grep: %w", err).Hint("to find a text as it is: --grep %s", shellQuote(regexp.QuoteMeta(opts.grep)))
 		}
-		query.Match = match
+		opts.Match = match
 	}
 	s, err := f.supervisor()
 	if err != nil {
 		return failed(err, "logs", string(opts.Handle))
 	}
-	err = history.Logs(ctx, &s.Observer, query, history.LogReader{Said: f.printSaid, Session: f.printLogSession, Note: f.sayNote})
-	if errors.Is(err, context.Canceled) {
-		return exitError(agent.Interrupted)
-	}
-	return failed(err, "logs", string(opts.Handle))
+	err = history.Logs(ctx, &s.Observer, opts.LogQuery, history.LogReader{Said: f.printSaid, Session: f.printLogSession, Note: f.sayNote})
+	return looked(err, "logs", string(opts.Handle))
 }
 
 // toolTextShown is how much of what a tool was given or has answered people see, in bytes.
@@ -97,7 +92,6 @@ func (f *factory) printSaid(m history.Said) error {
 	if f.json {
 		return f.printJSON(wire.NewSaid(m))
 	}
-	const red, green, yellow, cyan, dim = "31", "32", "33", "36", "02"
 	who, colour, words := string(m.Speaker), dim, m.Text
 	switch {
 	case m.Failure != "":
@@ -117,8 +111,8 @@ func (f *factory) printSaid(m history.Said) error {
 	if m.Bytes > 0 {
 		words += fmt.Sprintf(" [... cut: a record of %s]", agent.Bytes(uint64(m.Bytes)))
 	}
-	words = indented(sanitize(strings.TrimRight(words, "\n")))
-	_, err := fmt.Fprintf(f.streams.Out, "%s %s %s\n", f.moment(m.At), f.coloured(colour, strings.Map(blank, sanitize(who))+":"), words)
+	words = indented(agent.Legible(strings.TrimRight(words, "\n")))
+	_, err := fmt.Fprintf(f.streams.Out, "%s %s %s\n", f.moment(m.At), f.coloured(colour, oneLine(who)+":"), words)
 	return err
 }
 
@@ -161,11 +155,10 @@ func (f *factory) printLogSession(s history.LogSession) error {
 	if f.json {
 		return f.printJSON(wire.NewSaidSession(s, words))
 	}
-	const yellow = "33"
 	return f.printRule(words, yellow)
 }
 
 func (f *factory) printRule(words, colour string) error {
-	_, err := fmt.Fprintln(f.streams.Out, f.coloured(colour, "---- "+strings.Map(blank, sanitize(words))+" ----"))
+	_, err := fmt.Fprintln(f.streams.Out, f.coloured(colour, "---- "+oneLine(words)+" ----"))
 	return err
 }

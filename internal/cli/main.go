@@ -5,6 +5,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -77,6 +78,14 @@ func failed(err error, what ...string) error {
 	return &verbError{what: strings.Join(what, " "), err: err}
 }
 
+// looked is failed for a verb that only looks: that it was interrupted needs no words.
+func looked(err error, what ...string) error {
+	if errors.Is(err, context.Canceled) {
+		return exitError(agent.Interrupted)
+	}
+	return failed(err, what...)
+}
+
 // partial is the outcome of a verb that was asked to do several things. The causes
 // were reported one by one already.
 type partial struct {
@@ -85,6 +94,14 @@ type partial struct {
 }
 
 func (p *partial) Error() string { return fmt.Sprintf("%d of %d failed", len(p.failures), p.of) }
+
+// failed is the error of what was done, if there was one.
+func (p *partial) failed() error {
+	if len(p.failures) == 0 {
+		return nil
+	}
+	return p
+}
 
 // kind is Partial when some succeeded, else what the failures have in common. An interrupt
 // comes before both.
@@ -96,10 +113,8 @@ func (p *partial) kind() agent.Kind {
 		return agent.Partial
 	}
 	first := agent.KindOf(p.failures[0])
-	for _, err := range p.failures[1:] {
-		if agent.KindOf(err) != first {
-			return agent.Failed
-		}
+	if slices.ContainsFunc(p.failures, func(err error) bool { return agent.KindOf(err) != first }) {
+		return agent.Failed
 	}
 	return first
 }

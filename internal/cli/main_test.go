@@ -129,26 +129,6 @@ func TestHintOfSeveralLinesIsIndentedAsOne(t *testing.T) {
 	}
 }
 
-func TestSanitize(t *testing.T) {
-	t.Parallel()
-	for given, want := range map[string]string{
-		"plain \u2713 \u00e9\n\tnext":       "plain \u2713 \u00e9\n\tnext",
-		"\x1b]0;title\x07":                  "?]0;title?",
-		"\x1b[31mred\x1b[0m":                "?[31mred?[0m",
-		"over\rwrite\x08\x7f":               "over?write??",
-		"c1 \u0085\u009b31m \u009d0;x":      "c1 ??31m ?0;x",
-		"raw \x9b31m":                       "raw \ufffd31m",
-		"\x00":                              "?",
-		"a\u202etxt.exe\u2066b\u200f\u061c": `a\u202etxt.exe\u2066b\u200f\u061c`,
-		"\u05e9\u05dc\u05d5\u05dd":          "\u05e9\u05dc\u05d5\u05dd", // right to left by itself
-		"\x1bPdcs\x1b\\ \x1b_apc\x1b\\":     "?Pdcs?\\ ?_apc?\\",
-	} {
-		if got := sanitize(given); got != want {
-			t.Errorf("sanitize(%q) = %q; want %q", given, got, want)
-		}
-	}
-}
-
 func TestWithoutAProject(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -11,12 +11,9 @@ import (
 	"nbs-worker/internal/wire"
 )
 
-// showPlan shows what a start would run.
-func (f *factory) showPlan(p launch.Plan) error {
-	if f.json {
-		return f.printJSON(wire.NewPlan(p))
-	}
-	return f.printPlan(p)
+// planned is what a start would run.
+func (f *factory) planned(p launch.Plan) outcome {
+	return outcome{json: wire.NewPlan(p), print: func() error { return f.printPlan(p) }}
 }
 
 // printPlan prints on stdout the command as a shell would take it, though none will be
@@ -44,7 +41,10 @@ func (f *factory) printPlan(p launch.Plan) error {
 
 // envWords are what a shell would need to give claude the variables of a record.
 func envWords(r *agent.Record) []string {
-	words := assignments(r.Env)
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(r.Env)) {
+		words = append(words, lineQuote(name+"="+r.Env[name]))
+	}
 	if r.ConfigDir != "" {
 		words = append(words, lineQuote("CLAUDE_CONFIG_DIR="+r.ConfigDir))
 	}
@@ -52,14 +52,6 @@ func envWords(r *agent.Record) []string {
 		return nil
 	}
 	return append([]string{"env"}, words...)
-}
-
-func assignments(env map[string]string) []string {
-	var words []string
-	for _, name := range slices.Sorted(maps.Keys(env)) {
-		words = append(words, lineQuote(name+"="+env[name]))
-	}
-	return words
 }
 
 const shellSafe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-"

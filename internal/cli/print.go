@@ -54,7 +54,7 @@ func (f *factory) printError(handle agent.Handle, err error) {
 		_ = writeJSON(f.streams.Err, f.failure(handle, err)) // there is nobody left to tell
 		return
 	}
-	fmt.Fprintf(f.streams.Err, "nbs-worker: %s\n", indented(sanitize(err.Error())))
+	fmt.Fprintf(f.streams.Err, "nbs-worker: %s\n", indented(agent.Legible(err.Error())))
 	for _, hint := range agent.HintsOf(err) {
 		f.hint("%s", hint)
 	}
@@ -62,10 +62,7 @@ func (f *factory) printError(handle agent.Handle, err error) {
 
 // failure is an error as programs read it.
 func (f *factory) failure(handle agent.Handle, err error) wire.Failure {
-	var hints []string
-	for _, hint := range agent.HintsOf(err) {
-		hints = append(hints, strings.TrimPrefix(f.pasteable("hint: "+hint), "hint: "))
-	}
+	hints := mapped(agent.HintsOf(err), func(hint string) string { return strings.TrimPrefix(f.pasteable("hint: "+hint), "hint: ") })
 	message := err.Error()
 	if verb, ok := errors.AsType[*verbError](err); ok && handle != "" {
 		message = verb.err.Error() // which agent stands beside it
@@ -88,7 +85,7 @@ func (f *factory) line(text string) {
 		_ = writeJSON(f.streams.Err, wire.Note{Note: text})
 		return
 	}
-	fmt.Fprintln(f.streams.Err, indented(sanitize(text)))
+	fmt.Fprintln(f.streams.Err, indented(agent.Legible(text)))
 }
 
 // hint prints a remedy. Its commands act on the project of this call.

@@ -108,17 +108,16 @@ func runResume(ctx context.Context, f *factory, o *resumeOptions) error {
 			if err != nil {
 				return outcome{}, err
 			}
-			return outcome{json: wire.NewPlan(plan), print: func() error { return f.printPlan(plan) }}, nil
+			return f.planned(plan), nil
 		}
 		started, err := s.Resume(ctx, handle, resume)
 		if started.Fresh { // said to scripts too: a conversation was replaced
-			f.say("resume %s: a new conversation in place of %s", handle, lastPrevious(started.Record))
+			f.say("resume %s: a new conversation in place of %s", handle, wire.NewStarted(started).Previous)
 		}
 		if err != nil {
 			return outcome{}, err
 		}
-		f.sayStarted(started)
-		return outcome{json: wire.NewStarted(started), handle: started.Record.Handle, words: startedWords(started)}, nil
+		return f.started(started), nil
 	})
 }
 
@@ -133,13 +132,15 @@ func (o *resumeOptions) takes(row inspect.Row) bool {
 func (o *resumeOptions) parse(f *factory) (supervisor.Resume, error) {
 	start, err := o.start.parse(f, "")
 	resume := supervisor.Resume{Fresh: o.fresh, Force: o.force, Start: start}
-	if err == nil && o.sessionID != "" {
-		resume.SessionID, err = o.earlier()
+	switch {
+	case err != nil || o.sessionID == "":
+	case o.several():
+		err = agent.Errorf(agent.BadInput, "--session-id is for one agent")
+	default:
+		resume.SessionID, err = agent.ParseSessionID(o.sessionID)
 	}
-	if err == nil && o.cwd != "" {
-		if resume.Cwd, err = absolute(o.cwd); err != nil {
-			err = agent.Errorf(agent.NotFound, "working directory: %w", err)
-		}
+	if err == nil {
+		resume.Cwd, err = namedFolder("working directory", o.cwd)
 	}
 	if err == nil && o.modelGiven {
 		var model agent.Model
@@ -147,19 +148,4 @@ func (o *resumeOptions) parse(f *factory) (supervisor.Resume, error) {
 		resume.Model = &model
 	}
 	return resume, err
-}
-
-// earlier is the conversation to go back to. It can be one agent's only.
-func (o *resumeOptions) earlier() (agent.SessionID, error) {
-	if o.several() {
-		return "", agent.Errorf(agent.BadInput, "--session-id is for one agent")
-	}
-	return agent.ParseSessionID(o.sessionID)
-}
-
-func lastPrevious(r agent.Record) agent.SessionID {
-	if n := len(r.PreviousSessions); n > 0 {
-		return r.PreviousSessions[n-1].SessionID
-	}
-	return ""
 }

@@ -32,6 +32,14 @@ var commands = []struct {
 	{"schema", newSchemaCmd},
 }
 
+// Tree returns the commands for what reads them without running one, such as the
+// generator of the man pages.
+func Tree() *cobra.Command {
+	root := newRootCmd(&factory{})
+	root.InitDefaultCompletionCmd() // which a run adds by itself; it writes to where stdout is then
+	return root
+}
+
 // newRootCmd makes the tree of commands, for a command line. Of a tree that is made for one
 // command the others are left out: to make them takes longer than to parse its flags.
 func newRootCmd(f *factory, args ...string) *cobra.Command {

@@ -61,8 +61,7 @@ func runRun(ctx context.Context, f *factory, handle agent.Handle) (int, error) {
 
 // runHere is the launcher in the caller's terminal.
 func runHere(ctx context.Context, f *factory, s *supervisor.Supervisor, handle agent.Handle, ready supervisor.Prepared) (int, error) {
-	f.sayRestored(handle, ready.Restored)
-	f.sayLoss(handle, ready.Loss)
+	f.sayTranscript(handle, ready.Restored, ready.Loss)
 	return lead(ctx, f, s.Store, handle, ready.Invocation)
 }
 

@@ -85,12 +85,12 @@ func runSession(ctx context.Context, f *factory, handles []agent.Handle) error {
 type line struct{ name, value string }
 
 func (f *factory) printView(v inspect.View, bands agent.Bands) error {
-	return f.printLines(append(f.viewLines(v, bands), f.nextLines(v)...))
+	return f.printLines(f.viewLines(v, bands))
 }
 
 func (f *factory) printLines(lines []line) error {
 	for _, l := range lines {
-		indented := strings.ReplaceAll(sanitize(l.value), "\n", "\n                 ")
+		indented := strings.ReplaceAll(agent.Legible(l.value), "\n", "\n                 ")
 		if _, err := fmt.Fprintf(f.streams.Out, "%-16s %s\n", l.name+":", cmp.Or(indented, "-")); err != nil {
 			return err
 		}
@@ -140,6 +140,9 @@ func (f *factory) viewLines(v inspect.View, bands agent.Bands) []line {
 	}
 	for _, d := range v.Drift {
 		lines = append(lines, line{"Drift", fmt.Sprintf("%s: recorded %s, live %s", d.Field, agent.Quote(d.Recorded), agent.Quote(d.Live))})
+	}
+	for _, next := range advice(v) {
+		lines = append(lines, line{"Next", f.pasteable(next.String())})
 	}
 	return lines
 }
@@ -254,12 +257,16 @@ func lastLines(screen string, n int) string {
 }
 
 func (f *factory) when(at time.Time) string {
-	switch {
-	case at.IsZero():
+	if at.IsZero() {
 		return "unknown"
-	case f.streams.OutTTY:
-		return agent.Ago(at, time.Now())
-	default:
-		return at.UTC().Format(time.RFC3339)
 	}
+	return f.shownTime(at, time.Now())
+}
+
+// shownTime is a time for who reads stdout: a person, or a program.
+func (f *factory) shownTime(at, now time.Time) string {
+	if f.streams.OutTTY {
+		return agent.Ago(at, now)
+	}
+	return at.UTC().Format(time.RFC3339)
 }

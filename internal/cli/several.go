@@ -14,7 +14,6 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/supervisor"
-	"nbs-worker/internal/wire"
 )
 
 // selection is which agents a verb is to act on, as it was typed.
@@ -99,11 +98,16 @@ func handlesOf(args []string) []agent.Handle {
 }
 
 func joined(handles []agent.Handle) string {
-	words := make([]string, len(handles))
-	for i, handle := range handles {
-		words[i] = string(handle)
+	return strings.Join(mapped(handles, func(handle agent.Handle) string { return string(handle) }), ", ")
+}
+
+// mapped is a list of what each of another one leads to.
+func mapped[From, To any](list []From, to func(From) To) []To {
+	out := make([]To, len(list))
+	for i, one := range list {
+		out[i] = to(one)
 	}
-	return strings.Join(words, ", ")
+	return out
 }
 
 // outcome is what a verb led to for one agent; the zero one is nothing. Beside an error it is
@@ -120,8 +124,7 @@ func atOnce() int { return min(4, runtime.NumCPU()) }
 
 // each does one thing to several agents, so many at a time. One failure does not keep the
 // others from their turn. What is printed comes as it is done, JSON at the end and in the
-// order of the handles.
-// After an interrupt nothing more is begun.
+// order of the handles. After an interrupt nothing more is begun.
 func (f *factory) each(ctx context.Context, verb string, handles []agent.Handle, several bool, atOnce int, do func(agent.Handle) (outcome, error)) error {
 	if !several {
 		made, err := do(handles[0])
@@ -130,71 +133,50 @@ func (f *factory) each(ctx context.Context, verb string, handles []agent.Handle,
 		}
 		return failed(err, verb, string(handles[0]))
 	}
-	work := &severalWork{factory: f, verb: verb, handles: handles, all: make([]any, len(handles)), outcome: partial{of: len(handles)}}
-	var workers sync.WaitGroup
-	next := make(chan int)
-	for range min(atOnce, len(handles)) {
-		workers.Go(func() {
-			for i := range next {
-				if ctx.Err() != nil {
-					work.take(i, outcome{}, agent.Errorf(agent.Interrupted, "interrupted; nothing was begun"))
-					continue
-				}
-				made, err := do(handles[i])
-				work.take(i, made, err)
-			}
-		})
-	}
-	for i := range handles {
-		next <- i
-	}
-	close(next)
-	workers.Wait()
-	return work.end()
+	return f.eachOf(ctx, verb, handles, atOnce, do)
 }
 
-// severalWork is a verb at work on several agents.
-type severalWork struct {
-	*factory
-	verb    string
-	handles []agent.Handle
-
-	mu      sync.Mutex
-	all     []any // by handle
-	done    int
-	outcome partial
-}
-
-// take takes down what became of one agent.
-func (w *severalWork) take(i int, made outcome, err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	handle := w.handles[i]
-	w.done++
-	if made.json != nil && !w.json {
-		err = errors.Join(w.show(made, fmt.Sprintf(" (%d of %d)", w.done, len(w.handles))), err)
-	}
-	w.all[i] = made.json
-	if err = failed(err, w.verb, string(handle)); err == nil {
-		return
-	}
-	w.printError(handle, err)
-	w.outcome.failures = append(w.outcome.failures, err)
-	if made.json == nil {
-		w.all[i] = w.failure(handle, err)
-	}
-}
-
-func (w *severalWork) end() error {
-	if w.json {
-		if err := w.printJSON(w.all); err != nil {
-			return failed(err, w.verb)
+func (f *factory) eachOf(ctx context.Context, verb string, handles []agent.Handle, atOnce int, do func(agent.Handle) (outcome, error)) error {
+	all, sum, done := make([]any, len(handles)), partial{of: len(handles)}, 0
+	var taking sync.Mutex
+	take := func(i int, made outcome, err error) {
+		taking.Lock()
+		defer taking.Unlock()
+		done++
+		if made.json != nil && !f.json {
+			err = errors.Join(f.show(made, fmt.Sprintf(" (%d of %d)", done, len(handles))), err)
+		}
+		all[i] = made.json
+		if err = failed(err, verb, string(handles[i])); err == nil {
+			return
+		}
+		f.printError(handles[i], err)
+		sum.failures = append(sum.failures, err)
+		if made.json == nil {
+			all[i] = f.failure(handles[i], err)
 		}
 	}
-	if len(w.outcome.failures) == 0 {
-		return nil
+	var workers sync.WaitGroup
+	turns := make(chan struct{}, atOnce)
+	for i, handle := range handles {
+		turns <- struct{}{}
+		workers.Go(func() {
+			if ctx.Err() != nil {
+				take(i, outcome{}, agent.Errorf(agent.Interrupted, "interrupted; nothing was begun"))
+			} else {
+				made, err := do(handle)
+				take(i, made, err)
+			}
+			<-turns
+		})
 	}
-	return &w.outcome
+	workers.Wait()
+	if f.json {
+		if err := f.printJSON(all); err != nil {
+			return failed(err, verb)
+		}
+	}
+	return sum.failed()
 }
 
 // showOne prints what became of the one agent that a verb was for.
@@ -215,13 +197,7 @@ func (f *factory) show(made outcome, progress string) error {
 		f.note("%s", line)
 		line = string(made.handle)
 	}
-	_, err := fmt.Fprintln(f.streams.Out, sanitize(line))
-	return err
-}
-
-// printSchema prints the schema of all that --json prints.
-func (f *factory) printSchema() error {
-	_, err := f.streams.Out.Write(wire.Schema)
+	_, err := fmt.Fprintln(f.streams.Out, agent.Legible(line))
 	return err
 }
 

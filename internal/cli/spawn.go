@@ -134,7 +134,7 @@ func runSpawn(ctx context.Context, f *factory, o *spawnOptions) (int, error) {
 			return 0, err // and no project was made for an agent that cannot be
 		}
 		if o.start.dryRun {
-			return 0, f.showPlan(plan)
+			return 0, f.showOne(f.planned(plan))
 		}
 		if s, err = f.founder(); err != nil {
 			return 0, err
@@ -151,11 +151,7 @@ func runSpawn(ctx context.Context, f *factory, o *spawnOptions) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	f.sayStarted(started)
-	if f.json {
-		return 0, f.printJSON(wire.NewStarted(started))
-	}
-	return 0, f.show(outcome{handle: started.Record.Handle, words: startedWords(started)}, "")
+	return 0, f.showOne(f.started(started))
 }
 
 // parse checks what was typed and what the environment says.
@@ -182,10 +178,8 @@ func (o *spawnOptions) parse(f *factory) (supervisor.Spawn, error) {
 	if spawn.Env, err = agent.ParseEnv(o.env); err != nil {
 		return spawn, err
 	}
-	if o.cwd != "" {
-		if spawn.Cwd, err = absolute(o.cwd); err != nil {
-			return spawn, agent.Errorf(agent.NotFound, "working directory: %w", err)
-		}
+	if spawn.Cwd, err = namedFolder("working directory", o.cwd); err != nil {
+		return spawn, err
 	}
 	if o.sessionID != "" {
 		spawn.SessionID, err = agent.ParseSessionID(o.sessionID)
@@ -229,7 +223,7 @@ func (o *startOptions) bind(cmd *cobra.Command) {
 func (o *startOptions) parse(f *factory, handle agent.Handle) (launch.Start, error) {
 	start := launch.Start{Prompt: o.prompt, Wait: o.timeout, Trust: o.trust.given, Progress: f.progress(handle)}
 	var err error
-	if start.TrustDir, err = o.trust.folder(); err != nil {
+	if start.TrustDir, err = namedFolder("the folder to trust", o.trust.dir); err != nil {
 		return start, err
 	}
 	if o.noWait {
@@ -243,10 +237,10 @@ func (o *startOptions) parse(f *factory, handle agent.Handle) (launch.Start, err
 			return start, err
 		}
 	}
-	return start, o.trim(&start, o.promptGiven)
+	return start, trimPrompt(&start, o.promptGiven)
 }
 
-func (o *startOptions) trim(start *launch.Start, given bool) error {
+func trimPrompt(start *launch.Start, given bool) error {
 	start.Prompt = strings.TrimSpace(start.Prompt) // claude drops the space around it too
 	if given && start.Prompt == "" {
 		return agent.Errorf(agent.BadInput, "the prompt is blank")
@@ -263,42 +257,34 @@ func (o *startOptions) takePrompt(f *factory, s *supervisor.Supervisor, start *l
 	if err := s.CheckWords(*start); err != nil {
 		return err
 	}
-	return o.readPrompt(f, start)
-}
-
-func (o *startOptions) readPrompt(f *factory, start *launch.Start) (err error) {
-	if start.Prompt, err = f.readPrompt(o.promptFile); err != nil {
-		return err
-	}
-	return o.trim(start, true)
+	return readPrompt(o.promptFile, f.streams.In, start)
 }
 
 const promptFileLimit = 1 << 20 // bytes; what claude takes is checked later
 
-func (f *factory) readPrompt(path string) (string, error) {
-	in := f.streams.In
+func readPrompt(path string, in io.Reader, start *launch.Start) error {
 	if path != "-" {
 		file, err := os.Open(path)
 		if errors.Is(err, os.ErrNotExist) {
-			return "", agent.Errorf(agent.NotFound, "prompt file: %w", err)
+			return agent.Errorf(agent.NotFound, "prompt file: %w", err)
 		}
 		if err != nil {
-			return "", agent.Errorf(agent.BadInput, "prompt file: %w", err)
+			return agent.Errorf(agent.BadInput, "prompt file: %w", err)
 		}
 		defer file.Close()
 		in = file
 	}
 	text, err := io.ReadAll(io.LimitReader(in, promptFileLimit))
-	if err != nil {
-		return "", agent.Errorf(agent.BadInput, "prompt file: %w", err)
+	switch {
+	case err != nil:
+		return agent.Errorf(agent.BadInput, "prompt file: %w", err)
+	case len(text) == 0:
+		return agent.Errorf(agent.BadInput, "prompt file %s is empty", agent.Quote(path))
+	case len(text) == promptFileLimit:
+		return agent.Errorf(agent.BadInput, "prompt file %s has more than %d bytes", agent.Quote(path), promptFileLimit-1)
 	}
-	if len(text) == 0 {
-		return "", agent.Errorf(agent.BadInput, "prompt file %s is empty", agent.Quote(path))
-	}
-	if len(text) == promptFileLimit {
-		return "", agent.Errorf(agent.BadInput, "prompt file %s has more than %d bytes", agent.Quote(path), promptFileLimit-1)
-	}
-	return string(text), nil
+	start.Prompt = string(text)
+	return trimPrompt(start, true)
 }
 
 // progress tells a person what a start waits for that takes longer than they expect.
@@ -306,12 +292,11 @@ func (f *factory) progress(handle agent.Handle) func(string) {
 	return func(what string) { f.note("%s: %s", handle, what) }
 }
 
-// sayStarted says, to scripts too, what else came of a start.
-func (f *factory) sayStarted(started supervisor.Started) {
+// started is what came of a start. What that is besides the agent is said to scripts too.
+func (f *factory) started(started supervisor.Started) outcome {
 	r := &started.Record
 	f.warnUnkept("keep", r.Handle, started.Unkept)
-	f.sayRestored(r.Handle, started.Restored)
-	f.sayLoss(r.Handle, started.Loss)
+	f.sayTranscript(r.Handle, started.Restored, started.Loss)
 	if started.Unsaid != "" {
 		f.say("%s: its first prompt was never delivered, and the new one was sent in its place; the record keeps it: nbs-worker session %s --json", r.Handle, r.Handle)
 	}
@@ -321,10 +306,6 @@ func (f *factory) sayStarted(started supervisor.Started) {
 	if started.Old { // it is up and it is what was asked for; what it does later is not known
 		f.hint("claude %s is older than any that nbs-worker is tested with", agent.Quote(r.ClaudeVersion))
 	}
-}
-
-// startedWords are what a person reads of a start.
-func startedWords(started supervisor.Started) string {
-	r := &started.Record
-	return fmt.Sprintf("%s, model %s, %s, session %s, tmux %s", started.Status.Word(), modelName(r.Model), r.LaunchPermissionMode(), r.SessionID, r.TmuxSession)
+	words := fmt.Sprintf("%s, model %s, %s, session %s, tmux %s", started.Status.Word(), modelName(r.Model), r.LaunchPermissionMode(), r.SessionID, r.TmuxSession)
+	return outcome{json: wire.NewStarted(started), handle: r.Handle, words: words}
 }

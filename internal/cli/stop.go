@@ -98,13 +98,11 @@ func runEnding(ctx context.Context, f *factory, verb string, o *selection, takes
 		return failed(err, verb)
 	}
 	handles, err := o.resolve(ctx, s, takes)
+	if err == nil && verb == "dismiss" {
+		err = o.confirm(f, verb, handles)
+	}
 	if err != nil {
 		return failed(err, verb)
-	}
-	if verb == "dismiss" {
-		if err := o.confirm(f, verb, handles); err != nil {
-			return failed(err, verb)
-		}
 	}
 	if len(handles) == 0 {
 		f.note("no agent is to be %s", endedAs[verb])

@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"golang.org/x/term"
-
-	"nbs-worker/internal/agent"
 )
 
 // Streams are the program's terminal, as a value.
@@ -24,17 +22,13 @@ type Streams struct {
 
 // System returns the streams of this process.
 func System() Streams {
-	in := term.IsTerminal(int(os.Stdin.Fd()))
-	out, err := term.IsTerminal(int(os.Stdout.Fd())), term.IsTerminal(int(os.Stderr.Fd()))
-	width := 0
-	if out {
-		width, _, _ = term.GetSize(int(os.Stdout.Fd())) // 0 when it does not say
+	isTTY := func(file *os.File) bool { return term.IsTerminal(int(file.Fd())) }
+	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, InTTY: isTTY(os.Stdin), OutTTY: isTTY(os.Stdout), ErrTTY: isTTY(os.Stderr)}
+	if s.OutTTY {
+		s.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		s.Width, _, _ = term.GetSize(int(os.Stdout.Fd())) // 0 when it does not say
 	}
-	return Streams{
-		Width: width,
-		In:    os.Stdin, Out: os.Stdout, Err: os.Stderr,
-		InTTY: in, OutTTY: out, ErrTTY: err, Color: out && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
-	}
+	return s
 }
 
 // watched is the stdout of cobra, which prints help and completion scripts, and remembers
@@ -52,10 +46,6 @@ func (w *watched) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// sanitize makes text from files, processes and users harmless for a terminal and for who
-// reads it.
-func sanitize(text string) string { return agent.Legible(text) }
-
 // isPlain tells of most texts, quickly, that they hold nothing but printable ASCII.
 func isPlain(text string) bool {
 	for i := range len(text) {
@@ -69,15 +59,11 @@ func isPlain(text string) bool {
 // indented makes the lines after the first recognisable as its continuation: text of
 // somebody else's must not look like a line of ours.
 func indented(text string) string {
-	first, rest, more := strings.Cut(text, "\n")
-	if !more {
-		return text
-	}
-	lines := strings.Split(rest, "\n")
-	for i, line := range lines {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines[1:] {
 		if !strings.HasPrefix(line, "  ") {
-			lines[i] = "  " + line
+			lines[1+i] = "  " + line
 		}
 	}
-	return first + "\n" + strings.Join(lines, "\n")
+	return strings.Join(lines, "\n")
 }

@@ -14,12 +14,10 @@ import (
 // table has two readers. On a terminal it has a header, aligned columns that fit it, colours
 // and relative times; in a pipe it has tabs and nothing else.
 type table struct {
-	out    *bufio.Writer
-	rows   [][]cell // of people, until all are there
-	people bool
-	color  bool
-	width  int // of the terminal, in columns; 0: not known
-	now    time.Time
+	*factory
+	out  *bufio.Writer
+	rows [][]cell // of people, until all are there
+	now  time.Time
 }
 
 // cell is one field; colour is an ANSI code of two digits.
@@ -28,17 +26,21 @@ type cell struct {
 	colour string
 }
 
-const plain, red, green, yellow = "00", "31", "32", "33"
+const plain, bold, dim, red, green, yellow, cyan = "", "01", "02", "31", "32", "33", "36"
+
+// coloured puts a text in a colour, for whoever sees colours.
+func (f *factory) coloured(colour, text string) string {
+	if !f.streams.Color || colour == plain {
+		return text
+	}
+	return "\x1b[" + colour + "m" + text + "\x1b[0m"
+}
 
 func (f *factory) newTable(header ...string) *table {
 	const whole = 64 << 10 // bytes: who reads is woken once
-	t := &table{people: f.streams.OutTTY, color: f.streams.Color, width: f.streams.Width, now: time.Now(), out: bufio.NewWriterSize(f.streams.Out, whole)}
-	if t.people {
-		cells := make([]cell, len(header))
-		for i, name := range header {
-			cells[i] = cell{text: name, colour: "01"}
-		}
-		t.row(cells...)
+	t := &table{factory: f, now: time.Now(), out: bufio.NewWriterSize(f.streams.Out, whole)}
+	if f.streams.OutTTY {
+		t.row(mapped(header, func(name string) cell { return cell{text: name, colour: bold} })...)
 	}
 	return t
 }
@@ -47,7 +49,7 @@ func (t *table) row(cells ...cell) {
 	for i := range cells {
 		cells[i].text = oneLine(cells[i].text)
 	}
-	if t.people {
+	if t.streams.OutTTY {
 		t.rows = append(t.rows, cells)
 		return
 	}
@@ -72,10 +74,7 @@ func (t *table) flush() error {
 			if i == len(row)-1 {
 				padding = ""
 			}
-			if t.color && c.colour != plain {
-				shown = "\x1b[" + c.colour + "m" + shown + "\x1b[0m"
-			}
-			line.WriteString(shown + padding)
+			line.WriteString(t.coloured(c.colour, shown) + padding)
 		}
 		_, _ = t.out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
@@ -99,7 +98,7 @@ func (t *table) widths() []int {
 	for _, width := range widths {
 		total += width + gap
 	}
-	for t.width > 0 && total > t.width {
+	for t.streams.Width > 0 && total > t.streams.Width {
 		widest := slices.Index(widths, slices.Max(widths))
 		if widths[widest] <= least {
 			break
@@ -123,7 +122,7 @@ func oneLine(text string) string {
 	if isPlain(text) {
 		return text
 	}
-	return strings.Map(blank, sanitize(text))
+	return strings.Map(blank, agent.Legible(text))
 }
 
 // blank keeps a field in its column.
@@ -135,14 +134,10 @@ func blank(r rune) rune {
 }
 
 func (t *table) time(at time.Time) cell {
-	switch {
-	case at.IsZero():
+	if at.IsZero() {
 		return text("")
-	case t.people:
-		return text(agent.Ago(at, t.now))
-	default:
-		return text(at.UTC().Format(time.RFC3339))
 	}
+	return text(t.shownTime(at, t.now))
 }
 
 // since is for how long an agent is as it is; of a live one of which that is not known, when it
@@ -161,7 +156,7 @@ func text(s string) cell {
 	if s == "" {
 		s = "-"
 	}
-	return cell{text: s, colour: plain}
+	return cell{text: s}
 }
 
 // pid is shown for a process that runs; the pid of a dead one is anybody's.

@@ -16,43 +16,14 @@ type trustFlag struct {
 
 func (t *trustFlag) bind(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.Var(t, "trust", "accept the trust of the agent's folder in Claude's configuration, as its dialog would; of a folder outside of the project by its name: --trust=DIR")
-	flags.Lookup("trust").NoOptDefVal = "true"
-}
-
-// Set takes a folder, or one of the words by which a flag without a value is given.
-func (t *trustFlag) Set(text string) error {
-	t.given, t.dir = text != "false", ""
-	if text != "true" && text != "false" {
-		t.dir = text
-	}
-	return nil
-}
-
-func (t *trustFlag) String() string {
-	switch {
-	case t.dir != "":
-		return t.dir
-	case t.given:
-		return "true"
-	default:
-		return "false"
-	}
-}
-
-// Type is that of a flag which needs no value.
-func (t *trustFlag) Type() string { return "bool" }
-
-// folder is the one that is named; "" for none.
-func (t *trustFlag) folder() (string, error) {
-	if t.dir == "" {
-		return "", nil
-	}
-	dir, err := absolute(t.dir)
-	if err != nil {
-		return "", agent.Errorf(agent.NotFound, "the folder to trust: %w", err)
-	}
-	return dir, nil
+	flags.BoolFunc("trust", "accept the trust of the agent's folder in Claude's configuration, as its dialog would; of a folder outside of the project by its name: --trust=DIR", func(text string) error {
+		t.given, t.dir = text != "false", ""
+		if text != "true" && text != "false" {
+			t.dir = text
+		}
+		return nil
+	})
+	flags.Lookup("trust").DefValue = "false" // as the man page shows it
 }
 
 // checkNext refuses a folder where a prompt would stand: behind a blank it is no value.

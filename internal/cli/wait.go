@@ -97,7 +97,6 @@ func runWait(ctx context.Context, f *factory, o *waitOptions) error {
 	return errors.Join(err, f.printWaited(agents, o.several(), bands, s.Now()))
 }
 
-// parse checks what was typed.
 func (o *waitOptions) parse() (wait.Wanted, error) {
 	wanted := wait.Wanted{Any: o.any, Timeout: o.timeout}
 	switch {
@@ -118,10 +117,7 @@ func (o *waitOptions) parse() (wait.Wanted, error) {
 
 func (f *factory) printWaited(agents []wait.Waited, several bool, bands agent.Bands, now time.Time) error {
 	if f.json && agents != nil {
-		out := make([]wire.Waited, len(agents))
-		for i, a := range agents {
-			out[i] = wire.NewWaited(a, bands, now)
-		}
+		out := mapped(agents, func(a wait.Waited) wire.Waited { return wire.NewWaited(a, bands, now) })
 		if !several {
 			return f.printJSON(out[0])
 		}
@@ -129,11 +125,10 @@ func (f *factory) printWaited(agents []wait.Waited, several bool, bands agent.Ba
 	}
 	t := f.newTable()
 	for _, a := range agents {
-		if !a.Met {
-			continue
+		if a.Met {
+			word, cause := a.Status.Words()
+			t.row(text(string(a.Handle)), text(word), text(cause))
 		}
-		word, cause := a.Status.Words()
-		t.row(text(string(a.Handle)), text(word), text(cause))
 	}
 	return t.flush()
 }

@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/spf13/pflag"
 
 	"nbs-worker/internal/agent"
 )
@@ -31,31 +34,27 @@ func inOurWords(err error) error {
 
 // flagError says what is wrong with a flag of a verb.
 func flagError(err error) string {
-	text := err.Error()
-	badValue := regexp.MustCompile(`invalid argument ("(?:[^"\\]|\\.)*") for "(?:-\w, )?(--[\w-]+)" flag: (.*)$`)
-	if found := badValue.FindStringSubmatch(text); found != nil {
-		return found[2] + " " + found[1] + " is not " + valueOf(found[3])
+	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		kind := cmp.Or(valueKinds[bad.GetFlag().Value.Type()], "a value that it takes: "+bad.Unwrap().Error())
+		return fmt.Sprintf("--%s %q is not %s", bad.GetFlag().Name, bad.GetValue(), kind)
 	}
-	for begin, say := range map[string]string{"unknown flag: ": "there is no flag %s", "unknown shorthand flag: ": "there is no flag %s", "flag needs an argument: ": "%s needs a value"} {
-		if flag, is := strings.CutPrefix(text, begin); is {
-			if letter, inGroup := strings.CutPrefix(flag, "'"); inGroup { // "'x' in -x"
-				flag = "-" + letter[:1]
-			}
-			return fmt.Sprintf(say, flag)
-		}
+	named, ok := errors.AsType[interface {
+		error
+		GetSpecifiedName() string
+		GetSpecifiedShortnames() string // "" for a long name
+	}](err)
+	if !ok {
+		return err.Error()
 	}
-	return text
+	name := "--" + named.GetSpecifiedName()
+	if named.GetSpecifiedShortnames() != "" {
+		name = name[1:]
+	}
+	if _, lacksValue := errors.AsType[*pflag.ValueRequiredError](err); lacksValue {
+		return name + " needs a value"
+	}
+	return "there is no flag " + name
 }
 
-// valueOf says what kind of value a flag takes, by the complaint about one that is none.
-func valueOf(complaint string) string {
-	switch {
-	case strings.Contains(complaint, "duration"):
-		return "a time such as 90s or 10m"
-	case strings.Contains(complaint, "ParseBool"):
-		return "true or false"
-	case strings.Contains(complaint, "ParseInt"), strings.Contains(complaint, "Atoi"):
-		return "a whole number"
-	}
-	return "a value that it takes: " + complaint
-}
+// valueKinds are the values that flags take, by the type of the flag.
+var valueKinds = map[string]string{"duration": "a time such as 90s or 10m", "bool": "true or false", "int": "a whole number"}

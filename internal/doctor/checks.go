@@ -1,6 +1,10 @@
 package doctor
 
-import "context"
+import (
+	"context"
+
+	"nbs-worker/internal/inspect"
+)
 
 // check is one thing that is looked at.
 type check struct {
@@ -10,7 +14,17 @@ type check struct {
 	// volatile is a check of what other commands change: what it finds is looked for a second
 	// time before it is told.
 	volatile bool
-	run      func(d *examination, ctx context.Context) []Finding
+	run      func(d *examination, ctx context.Context) findings
+}
+
+// ofEach looks at agents one by one.
+func ofEach(which func(*examination) []inspect.Row, look func(*examination, inspect.Row) findings) func(*examination, context.Context) findings {
+	return func(d *examination, _ context.Context) (all findings) {
+		for _, row := range which(d) {
+			all = append(all, look(d, row)...)
+		}
+		return all
+	}
 }
 
 // checks is what is looked at, in the order in which it is told.
@@ -23,7 +37,7 @@ var checks = []check{
 
 	{id: "start.login", holds: "claude knows with which account or key it talks", run: (*examination).login},
 	{id: "start.trust", holds: "claude trusts the folder", run: (*examination).trust},
-	{id: "start.waiting", holds: "no agent waits for a person", project: true, volatile: true, run: (*examination).waiting},
+	{id: "start.waiting", holds: "no agent waits for a person", project: true, volatile: true, run: ofEach((*examination).live, (*examination).waiting)},
 
 	{id: "tmux.version", run: (*examination).tmuxVersion},
 	{id: "tmux.trial", holds: "a session of ours gets its mark and its variables, and is found by its whole name only", volatile: true, run: (*examination).tmuxTrial},
@@ -43,10 +57,10 @@ var checks = []check{
 	{id: "logout.server", holds: "the tmux server outlives the login in which it was started", run: (*examination).outlivesLogin},
 
 	{id: "team.records", holds: "each record can be read", project: true, volatile: true, run: (*examination).damagedRecords},
-	{id: "team.allowed", holds: "each record was written by a command of this user, or allowed", project: true, volatile: true, run: (*examination).notAllowed},
-	{id: "team.folders", holds: "the working directory of each agent is there", project: true, volatile: true, run: (*examination).lostFolders},
-	{id: "team.moved", holds: "each record names the conversation that its agent is in", project: true, volatile: true, run: (*examination).moved},
-	{id: "team.drift", holds: "what runs is what was recorded", project: true, volatile: true, run: (*examination).drifted},
+	{id: "team.allowed", holds: "each record was written by a command of this user, or allowed", project: true, volatile: true, run: ofEach((*examination).known, (*examination).notAllowed)},
+	{id: "team.folders", holds: "the working directory of each agent is there", project: true, volatile: true, run: ofEach((*examination).known, (*examination).lostFolders)},
+	{id: "team.moved", holds: "each record names the conversation that its agent is in", project: true, volatile: true, run: ofEach((*examination).known, (*examination).moved)},
+	{id: "team.drift", holds: "what runs is what was recorded", project: true, volatile: true, run: ofEach((*examination).live, (*examination).drifted)},
 	{id: "team.transcripts", holds: "each conversation that was held is on disk", project: true, volatile: true, run: (*examination).lostTranscripts},
 	{id: "team.keeping", holds: "Claude deletes no transcript of an agent within a week", project: true, volatile: true, run: (*examination).endingTranscripts},
 	{id: "team.twice", holds: "no conversation of an agent is open in two claudes", project: true, volatile: true, run: (*examination).openTwice},
@@ -62,9 +76,9 @@ var checks = []check{
 
 	{id: "environment.here", holds: "nothing here keeps a claude from writing its transcript", run: (*examination).forgetfulHere},
 	{id: "environment.tmux", holds: "nothing in the tmux servers keeps a claude from writing its transcript", run: (*examination).tmuxEnvironment},
-	{id: "environment.agents", holds: "no agent runs without writing its transcript", project: true, volatile: true, run: (*examination).forgetfulAgents},
+	{id: "environment.agents", holds: "no agent runs without writing its transcript", project: true, volatile: true, run: ofEach((*examination).live, (*examination).forgetfulAgents)},
 	{id: "environment.names", holds: "what the agents were started with is set here too", project: true, run: (*examination).missingNames},
 
-	{id: "clock.future", holds: "no record is from the future", project: true, run: (*examination).fromTheFuture},
+	{id: "clock.future", holds: "no record is from the future", project: true, run: ofEach((*examination).known, (*examination).fromTheFuture)},
 	{id: "clock.boot", holds: "no agent of this boot was started before it", project: true, run: (*examination).beforeBoot},
 }

@@ -40,51 +40,51 @@ func (d *examination) askClaude(ctx context.Context) saidClaude {
 	return said
 }
 
-func (d *examination) claudeFound(_ context.Context) []Finding {
+func (d *examination) claudeFound(_ context.Context) findings {
 	said := d.claude()
 	if said.findErr == nil {
 		return holding("claude is " + said.program)
 	}
-	return []Finding{unfit(said.findErr.Error(), "no agent can be started or resumed", agent.HintsOf(said.findErr)...)}
+	return unfit(said.findErr.Error(), "no agent can be started or resumed", agent.HintsOf(said.findErr)...)
 }
 
-func (d *examination) claudeVersion(_ context.Context) []Finding {
+func (d *examination) claudeVersion(_ context.Context) findings {
 	said := d.claude()
 	version := claude.ReadVersion(said.version)
 	switch {
 	case said.findErr != nil:
-		return []Finding{found(Note, "claude's version is not known: there is no claude", "")}
+		return found(Note, "claude's version is not known: there is no claude", "")
 	case errors.Is(said.startErr, context.DeadlineExceeded) && said.version == "":
-		return []Finding{found(Warning, agent.Quote(said.program)+" did not say its version in time", "this machine is very busy, or claude hangs",
-			"to see which: time "+said.program+" --version")}
+		return found(Warning, agent.Quote(said.program)+" did not say its version in time", "this machine is very busy, or claude hangs",
+			"to see which: time "+said.program+" --version")
 	case said.startErr != nil && said.version == "":
-		return []Finding{unfit(fmt.Sprintf("%s does not say its version: %v", agent.Quote(said.program), said.startErr),
-			"what does not start at all starts no agent", "to see what it says: "+said.program+" --version")}
+		return unfit(fmt.Sprintf("%s does not say its version: %v", agent.Quote(said.program), said.startErr),
+			"what does not start at all starts no agent", "to see what it says: "+said.program+" --version")
 	case version == "":
-		return []Finding{found(Warning, "what claude --version prints is not a version of Claude Code: "+agent.Quote(strings.TrimSpace(said.version)),
-			"it may be another program; what is known of Claude Code may not hold for it", "name the right one: export "+claude.BinaryVariable+"=/path/to/claude")}
+		return found(Warning, "what claude --version prints is not a version of Claude Code: "+agent.Quote(strings.TrimSpace(said.version)),
+			"it may be another program; what is known of Claude Code may not hold for it", "name the right one: export "+claude.BinaryVariable+"=/path/to/claude")
 	case claude.OlderThanTested(version):
-		return []Finding{found(Warning, "claude "+version+" is older than "+claude.OldestTested+", the oldest that nbs-worker is tested with",
-			"what a start relies on may be missing in it", "claude update")}
+		return found(Warning, "claude "+version+" is older than "+claude.OldestTested+", the oldest that nbs-worker is tested with",
+			"what a start relies on may be missing in it", "claude update")
 	}
 	return holding("claude has version " + version)
 }
 
-func (d *examination) claudeFlags(_ context.Context) []Finding {
+func (d *examination) claudeFlags(_ context.Context) findings {
 	said := d.claude()
 	if said.findErr != nil || said.help == "" {
-		return []Finding{found(Note, "claude's options are not known: it did not print its help", "")}
+		return found(Note, "claude's options are not known: it did not print its help", "")
 	}
 	missing := claude.MissingFlags(said.help)
 	if len(missing) == 0 {
 		return nil
 	}
-	return []Finding{unfit("claude does not know "+strings.Join(missing, ", "), "each start of an agent uses them, and would be refused", "claude update")}
+	return unfit("claude does not know "+strings.Join(missing, ", "), "each start of an agent uses them, and would be refused", "claude update")
 }
 
 // rootWithoutSandbox looks for agents that claude would refuse to start, and, where there
 // are none yet, whether it would refuse the next one.
-func (d *examination) rootWithoutSandbox(_ context.Context) []Finding {
+func (d *examination) rootWithoutSandbox(_ context.Context) findings {
 	var refused []string
 	rows := d.known()
 	for _, row := range rows {
@@ -95,50 +95,49 @@ func (d *examination) rootWithoutSandbox(_ context.Context) []Finding {
 	fixes := []string{"if this machine is a sandbox that may be damaged: export IS_SANDBOX=1", "or run nbs-worker as another user than root"}
 	switch {
 	case len(refused) > 0:
-		return []Finding{found(Failure, "claude would refuse to start "+handles(refused)+": they bypass permissions, and this is root without IS_SANDBOX",
-			"claude says: "+claude.RootRefusal, fixes...)}
+		return found(Failure, "claude would refuse to start "+handles(refused)+": they bypass permissions, and this is root without IS_SANDBOX",
+			"claude says: "+claude.RootRefusal, fixes...)
 	case len(rows) == 0 && claude.RefusesRoot(&agent.Spec{}, d.Env, d.UID):
-		return []Finding{found(Warning, "root may not bypass permissions, and that is how spawn starts an agent unless it is told otherwise",
-			"claude says: "+claude.RootRefusal, append(fixes, "or let agents ask before they act: nbs-worker spawn HANDLE --permission-mode acceptEdits")...)}
+		return found(Warning, "root may not bypass permissions, and that is how spawn starts an agent unless it is told otherwise",
+			"claude says: "+claude.RootRefusal, append(fixes, "or let agents ask before they act: nbs-worker spawn HANDLE --permission-mode acceptEdits")...)
 	}
 	return nil
 }
 
 // probe starts a claude as an agent's, in a folder of its own, and judges what it did.
-func (d *examination) probe(ctx context.Context) []Finding {
+func (d *examination) probe(ctx context.Context) findings {
 	said := d.claude()
 	if said.findErr != nil {
-		return []Finding{found(Note, "claude was not tried: it was not found", "")}
+		return found(Note, "claude was not tried: it was not found", "")
 	}
 	seen, err := trial.Claude(ctx, d.scratch, said.program)
 	if err != nil {
-		return []Finding{found(Note, "claude was not tried: "+oneLine(err), "")}
+		return found(Note, "claude was not tried: "+oneLine(err), "")
 	}
 	return judgeTrial(seen)
 }
 
 // judgeTrial tells what is missing in what a claude did.
-func judgeTrial(seen trial.Seen) []Finding {
-	unfit := func(what, why string) Finding { return unfit(what, why, "claude update") }
-	var all []Finding
+func judgeTrial(seen trial.Seen) (all findings) {
+	unfit := func(what, why string) findings { return unfit(what, why, "claude update") }
 	if !seen.Registered {
 		what := "a claude that was tried did not enter itself into its registry"
 		if words := strings.Join(strings.Fields(seen.Screen), " "); words != "" {
 			what += "; its screen: " + agent.Quote(words)
 		}
-		return []Finding{unfit(what, "whether an agent is ready, what it does, and in which conversation it is, is known from there")}
+		return unfit(what, "whether an agent is ready, what it does, and in which conversation it is, is known from there")
 	}
 	if seen.Entry.Status == "" || seen.Entry.StartTicks == 0 {
-		all = append(all, unfit("the registry entry of a claude does not say what it does, or which process it is", "what an agent does would be unknown"))
+		all = append(all, unfit("the registry entry of a claude does not say what it does, or which process it is", "what an agent does would be unknown")...)
 	}
 	if !seen.Heard.Started {
-		all = append(all, unfit("a claude did not run the hook SessionStart of its settings", "a conversation that changes inside claude, by /clear, would not be followed at once"))
+		all = append(all, unfit("a claude did not run the hook SessionStart of its settings", "a conversation that changes inside claude, by /clear, would not be followed at once")...)
 	}
 	if !seen.Heard.Ended {
-		all = append(all, found(Warning, "a claude that was hung up did not run the hook SessionEnd", "why an agent ended is known less exactly"))
+		all.add(Warning, "a claude that was hung up did not run the hook SessionEnd", "why an agent ended is known less exactly")
 	}
 	if !seen.Heard.StatusLine {
-		all = append(all, found(Warning, "a claude did not run the status line of its settings", "context and cost of agents are computed from transcripts, less exactly", "claude update"))
+		all.add(Warning, "a claude did not run the status line of its settings", "context and cost of agents are computed from transcripts, less exactly", "claude update")
 	}
 	if len(all) == 0 {
 		return holding("a claude that was tried entered itself into its registry, and ran its hooks and its status line")

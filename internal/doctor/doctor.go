@@ -64,17 +64,27 @@ type Finding struct {
 // ByItself tells whether doctor --fix mends the finding.
 func (f Finding) ByItself() bool { return f.repair != nil }
 
-func found(level Level, what, why string, fix ...string) Finding {
-	return Finding{Level: level, What: what, Why: why, Fix: fix}
+// findings are those of one check; none when it found nothing wrong and has nothing to say.
+type findings []Finding
+
+// add appends one, of which more may be said before the next.
+func (all *findings) add(level Level, what, why string, fix ...string) *Finding {
+	*all = append(*all, Finding{Level: level, What: what, Why: why, Fix: fix})
+	return &(*all)[len(*all)-1]
+}
+
+// found is all that a check has found, when that is one thing.
+func found(level Level, what, why string, fix ...string) findings {
+	return findings{{Level: level, What: what, Why: why, Fix: fix}}
 }
 
 // unfit is a dependency that is missing or cannot be used.
-func unfit(what, why string, fix ...string) Finding {
-	return Finding{Level: Failure, What: what, Why: why, Fix: fix, Unfit: true}
+func unfit(what, why string, fix ...string) findings {
+	return findings{{Level: Failure, What: what, Why: why, Fix: fix, Unfit: true}}
 }
 
-// holding is a check that found nothing wrong, and says what it saw.
-func holding(what string) []Finding { return []Finding{{Level: Holds, What: what}} }
+// holding says what was seen by a check that found nothing wrong.
+func holding(what string) findings { return findings{{Level: Holds, What: what}} }
 
 // Options say how to look.
 type Options struct {
@@ -172,7 +182,7 @@ func examine(ctx context.Context, s *supervisor.Supervisor, how Options) (Checku
 }
 
 // lookAgain carries out checks a second time, and keeps of what they found what is still so.
-func lookAgain(ctx context.Context, s *supervisor.Supervisor, how Options, doubtful []check, found map[string][]Finding) error {
+func lookAgain(ctx context.Context, s *supervisor.Supervisor, how Options, doubtful []check, found map[string]findings) error {
 	select {
 	case <-time.After(secondLook):
 	case <-ctx.Done():
@@ -191,12 +201,12 @@ const secondLook = 300 * time.Millisecond
 
 // confirmed are the findings of the second look that the first had too. What only one of them
 // saw was on its way.
-func confirmed(first, second []Finding) []Finding {
+func confirmed(first, second findings) findings {
 	kept := slices.DeleteFunc(slices.Clone(second), func(f Finding) bool {
 		return f.Level != Holds && !slices.ContainsFunc(first, f.isAgain)
 	})
 	if len(kept) == 0 {
-		return []Finding{{Check: second[0].Check, Level: Holds, What: "what was found there has gone by itself"}}
+		return findings{{Check: second[0].Check, Level: Holds, What: "what was found there has gone by itself"}}
 	}
 	return kept
 }
@@ -207,7 +217,7 @@ func (f Finding) isAgain(earlier Finding) bool {
 }
 
 // lookOnce carries out checks, side by side, and returns what they found by their names.
-func lookOnce(ctx context.Context, s *supervisor.Supervisor, how Options, wanted []check) (map[string][]Finding, error) {
+func lookOnce(ctx context.Context, s *supervisor.Supervisor, how Options, wanted []check) (map[string]findings, error) {
 	scratch, err := os.MkdirTemp(tmux.ShortTemp(), "nbs-doctor-")
 	if err != nil {
 		return nil, agent.Errorf(agent.Failed, "make a scratch folder: %w", err).Hint("name another place: export TMPDIR=DIR")
@@ -215,14 +225,14 @@ func lookOnce(ctx context.Context, s *supervisor.Supervisor, how Options, wanted
 	d := &examination{Supervisor: s, Options: how, scratch: scratch}
 	d.claude = sync.OnceValue(func() saidClaude { return d.askClaude(ctx) })
 	d.rows = sync.OnceValues(func() ([]inspect.Row, error) { return d.records(ctx) })
-	d.claudes = sync.OnceValues(d.runningClaudes)
-	results := make([][]Finding, len(wanted))
+	d.claudes = sync.OnceValues(runningClaudes)
+	results := make([]findings, len(wanted))
 	var all sync.WaitGroup // most of them wait for a program
 	for i, check := range wanted {
 		all.Go(func() { results[i] = d.carryOut(ctx, check) })
 	}
 	all.Wait()
-	found := map[string][]Finding{}
+	found := map[string]findings{}
 	for i, check := range wanted {
 		found[check.id] = results[i]
 	}
@@ -249,7 +259,7 @@ func (d *examination) known() []inspect.Row {
 	return slices.DeleteFunc(slices.Clone(rows), func(row inspect.Row) bool { return row.Record.Handle == "" })
 }
 
-func (d *examination) carryOut(ctx context.Context, c check) []Finding {
+func (d *examination) carryOut(ctx context.Context, c check) findings {
 	found := c.run(d, ctx)
 	if len(found) == 0 {
 		found = holding(c.holds)

@@ -6,39 +6,33 @@ import (
 	"slices"
 	"strings"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/proc"
 )
 
-func (d *examination) forgetfulHere(_ context.Context) []Finding {
+func (d *examination) forgetfulHere(_ context.Context) findings {
 	name := claude.Forgetful(d.Variable)
 	if name == "" {
 		return nil
 	}
-	return []Finding{found(Note, name+" is set here", "nbs-worker takes it away from the agents that it starts; a claude that is started from here by hand writes no transcript, and cannot be resumed", "unset "+name)}
+	return found(Note, name+" is set here", "nbs-worker takes it away from the agents that it starts; a claude that is started from here by hand writes no transcript, and cannot be resumed", "unset "+name)
 }
 
 // forgetfulAgents looks into the agents themselves, whoever started them.
-func (d *examination) forgetfulAgents(_ context.Context) []Finding {
-	var all []Finding
-	for _, row := range d.live() {
-		env, err := proc.Environ(row.Record.Process.PID)
-		if err != nil {
-			continue
-		}
-		if name := claude.Forgetful(lookup(env)); name != "" {
-			all = append(all, found(Failure, fmt.Sprintf("%s was started with %s: it writes no transcript", row.Handle, name),
-				"what it says is lost with it; it cannot be resumed", "let it write down what matters, then start it anew: nbs-worker resume "+string(row.Handle)+" --force"))
-		}
+func (d *examination) forgetfulAgents(row inspect.Row) findings {
+	env, _ := proc.Environ(row.Record.Process.PID) // none of one that has just ended
+	name := claude.Forgetful(lookup(env))
+	if name == "" {
+		return nil
 	}
-	return all
+	return found(Failure, fmt.Sprintf("%s was started with %s: it writes no transcript", row.Handle, name),
+		"what it says is lost with it; it cannot be resumed", "let it write down what matters, then start it anew: nbs-worker resume "+string(row.Handle)+" --force")
 }
 
 // missingNames compares the names, never the values, of the variables that decide with whom
 // claude talks: those of an agent's start with those of the caller, as under cron.
-func (d *examination) missingNames(_ context.Context) []Finding {
+func (d *examination) missingNames(_ context.Context) (all findings) {
 	concerned := map[string][]string{} // handles by what they would miss
 	for _, row := range d.known() {
 		if missing := d.missingFor(row); len(missing) > 0 {
@@ -46,10 +40,9 @@ func (d *examination) missingNames(_ context.Context) []Finding {
 			concerned[names] = append(concerned[names], string(row.Handle))
 		}
 	}
-	var all []Finding
 	for names, who := range concerned {
-		all = append(all, found(Warning, fmt.Sprintf("not set here, and set when %s started: %s", handles(who), names),
-			"a resume from here, as by cron, would start them without: with another account, another provider, or none", "set them for each call, by their own values: export "+names))
+		all.add(Warning, fmt.Sprintf("not set here, and set when %s started: %s", handles(who), names),
+			"a resume from here, as by cron, would start them without: with another account, another provider, or none", "set them for each call, by their own values: export "+names)
 	}
 	slices.SortFunc(all, func(a, b Finding) int { return strings.Compare(a.What, b.What) })
 	return all
@@ -60,16 +53,10 @@ func (d *examination) missingNames(_ context.Context) []Finding {
 func (d *examination) missingFor(row inspect.Row) []string {
 	names := row.Record.EnvNames
 	if row.Status.SamePID {
-		names = d.namesOf(row.Record, names)
+		if env, err := proc.Environ(row.Record.Process.PID); err == nil && len(env) > 0 {
+			names = claude.ProviderNames(&row.Record.Spec, env)
+		}
 	}
 	here := claude.ProviderNames(&row.Record.Spec, d.Env)
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(here, name) })
-}
-
-func (d *examination) namesOf(r agent.Record, recorded []string) []string {
-	env, err := proc.Environ(r.Process.PID)
-	if err != nil || len(env) == 0 {
-		return recorded
-	}
-	return claude.ProviderNames(&r.Spec, env)
 }

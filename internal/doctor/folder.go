@@ -12,13 +12,13 @@ import (
 	"nbs-worker/internal/store"
 )
 
-func (d *examination) projectFolder(_ context.Context) []Finding {
+func (d *examination) projectFolder(_ context.Context) findings {
 	switch {
 	case d.Project != nil:
-		return []Finding{found(Failure, oneLine(d.Project), "no agent of this project can be looked at, started or ended", agent.HintsOf(d.Project)...)}
+		return found(Failure, oneLine(d.Project), "no agent of this project can be looked at, started or ended", agent.HintsOf(d.Project)...)
 	case !d.Store.Exists():
-		return []Finding{found(Note, "there is no project here: no .nbs folder in "+agent.Quote(d.Store.Project())+" or above it",
-			"only the machine was looked at", "to look at a project: nbs-worker doctor --root DIR")}
+		return found(Note, "there is no project here: no .nbs folder in "+agent.Quote(d.Store.Project())+" or above it",
+			"only the machine was looked at", "to look at a project: nbs-worker doctor --root DIR")
 	}
 	return holding("the project is " + d.Store.Project())
 }
@@ -35,18 +35,18 @@ var apart = map[string]string{
 }
 
 // disk looks at the file systems of the project and of Claude's configurations.
-func (d *examination) disk(ctx context.Context) []Finding {
-	all := []Finding{roomOn(ctx, "the project", d.Store.Folder())}
+func (d *examination) disk(ctx context.Context) findings {
+	all := findings{roomOn(ctx, "the project", d.Store.Folder())}
 	for _, folder := range d.configFolders() {
 		all = append(all, roomOn(ctx, "Claude's configuration", folder))
 	}
 	kind, err := d.Store.DiskType()
 	if why, isApart := apart[kind]; isApart {
-		all = append(all, found(Warning, "the project is on "+kind, why, "keep .nbs on a local disk: nbs-worker --root DIR list"))
+		all.add(Warning, "the project is on "+kind, why, "keep .nbs on a local disk: nbs-worker --root DIR list")
 	} else if kind == "overlay" || kind == "tmpfs" {
-		all = append(all, found(Note, "the project is on "+kind, "records that are kept there end with the container or the machine; a volume would keep them"))
+		all.add(Note, "the project is on "+kind, "records that are kept there end with the container or the machine; a volume would keep them")
 	} else if err != nil {
-		all = append(all, found(Warning, "what file system the project is on cannot be seen: "+oneLine(err), "on some of them locks are no promise"))
+		all.add(Warning, "what file system the project is on cannot be seen: "+oneLine(err), "on some of them locks are no promise")
 	}
 	return all
 }
@@ -66,82 +66,77 @@ func (d *examination) configFolders() []string {
 	return slices.Compact(folders)
 }
 
-func (d *examination) fileLocks(_ context.Context) []Finding {
+func (d *examination) fileLocks(_ context.Context) findings {
 	err := d.Store.ProveFlock()
 	if err == nil {
 		return nil
 	}
 	holder := "what holds it now: findmnt -T " + agent.ShellWord(d.Store.Folder())
 	if errors.Is(err, store.ErrNoLocks) {
-		return []Finding{found(Failure, "in "+d.Store.Folder()+" "+oneLine(err), "two verbs could start one agent at once, and fork its conversation",
-			"keep .nbs on a local disk; "+holder)}
+		return found(Failure, "in "+d.Store.Folder()+" "+oneLine(err), "two verbs could start one agent at once, and fork its conversation",
+			"keep .nbs on a local disk; "+holder)
 	}
 	hints := agent.HintsOf(err)
 	if len(hints) == 0 {
 		hints = []string{holder}
 	}
-	return []Finding{found(Failure, "nothing can be written in "+d.Store.Folder()+": "+oneLine(err), "no agent can be started, and how one ends is not written down", hints...)}
+	return found(Failure, "nothing can be written in "+d.Store.Folder()+": "+oneLine(err), "no agent can be started, and how one ends is not written down", hints...)
 }
 
 // outside looks at the user's folders that are in no project.
-func (d *examination) outside(_ context.Context) []Finding {
-	var all []Finding
+func (d *examination) outside(_ context.Context) (all findings) {
 	for _, err := range d.Store.CheckOutside() {
-		all = append(all, found(Failure, oneLine(err), "no agent can be started without what is kept there, and no transcript outlives Claude's own", agent.HintsOf(err)...))
+		all.add(Failure, oneLine(err), "no agent can be started without what is kept there, and no transcript outlives Claude's own", agent.HintsOf(err)...)
 	}
 	return all
 }
 
 // private looks at owners and modes. What could have been planted is for a person to judge.
-func (d *examination) private(_ context.Context) []Finding {
+func (d *examination) private(_ context.Context) (all findings) {
 	loose, err := d.Store.Loose()
 	if err != nil {
-		return []Finding{found(Warning, "modes in .nbs cannot be looked at: "+oneLine(err), "records may be readable by others")}
+		return found(Warning, "modes in .nbs cannot be looked at: "+oneLine(err), "records may be readable by others")
 	}
-	var all []Finding
 	own := slices.DeleteFunc(slices.Clone(loose), func(l store.Loose) bool { return !l.Own() })
 	if len(own) > 0 {
-		readable := found(Warning, fmt.Sprintf("others may read %d files or folders in .nbs, such as %s (mode %04o)", len(own), agent.Quote(own[0].Path), own[0].Mode.Perm()),
+		readable := all.add(Warning, fmt.Sprintf("others may read %d files or folders in .nbs, such as %s (mode %04o)", len(own), agent.Quote(own[0].Path), own[0].Mode.Perm()),
 			"records hold prompts and last screens", "chmod -R go= "+agent.ShellWord(d.Store.Folder()))
-		readable.repair = func(context.Context) (string, error) { return d.tighten(own) }
-		all = append(all, readable)
+		readable.repair = func(context.Context) (string, error) {
+			for _, l := range own {
+				if err := d.Store.Tighten(l); err != nil {
+					return "", err
+				}
+			}
+			return fmt.Sprintf("took the rights of others off %d files or folders in .nbs", len(own)), nil
+		}
 	}
 	for _, l := range loose {
 		switch {
 		case l.Own():
 		case int(l.Owner) != os.Geteuid():
-			all = append(all, found(Warning, fmt.Sprintf("%s belongs to user id %d", agent.Quote(l.Path), l.Owner), "it is not read, since another user wrote it; as a folder it stops every verb",
-				l.TakeOver()))
+			all.add(Warning, fmt.Sprintf("%s belongs to user id %d", agent.Quote(l.Path), l.Owner), "it is not read, since another user wrote it; as a folder it stops every verb",
+				l.TakeOver())
 		default:
-			all = append(all, found(Warning, fmt.Sprintf("%s can be written by other users (mode %04o)", agent.Quote(l.Path), l.Mode.Perm()), "it is not read, since anybody may have written it",
-				"look at what is in it, then: chmod go= "+agent.ShellWord(l.Path)))
+			all.add(Warning, fmt.Sprintf("%s can be written by other users (mode %04o)", agent.Quote(l.Path), l.Mode.Perm()), "it is not read, since anybody may have written it",
+				"look at what is in it, then: chmod go= "+agent.ShellWord(l.Path))
 		}
 	}
 	return all
 }
 
-func (d *examination) tighten(loose []store.Loose) (string, error) {
-	for _, l := range loose {
-		if err := d.Store.Tighten(l); err != nil {
-			return "", err
-		}
-	}
-	return fmt.Sprintf("took the rights of others off %d files or folders in .nbs", len(loose)), nil
-}
-
 // tracked looks whether git has something of .nbs, or would take it.
-func (d *examination) tracked(ctx context.Context) []Finding {
+func (d *examination) tracked(ctx context.Context) (all findings) {
 	folder := d.GitFolder()
 	at, name := agent.ShellWord(d.Store.Project()), agent.ShellWord(folder.Name)
 	if files := folder.Tracked(ctx); len(files) > 0 {
-		return []Finding{found(Failure, fmt.Sprintf("git tracks %s in %s, such as %s", agent.Count(len(files), "file"), folder.Name, agent.Quote(files[0])),
+		return found(Failure, fmt.Sprintf("git tracks %s in %s, such as %s", agent.Count(len(files), "file"), folder.Name, agent.Quote(files[0])),
 			"records hold prompts and last screens, and who clones the repository gets them; what comes with a clone is another's",
-			fmt.Sprintf("take them out of the repository, they stay on disk: git -C %s rm -r --cached --quiet %s", at, name))}
+			fmt.Sprintf("take them out of the repository, they stay on disk: git -C %s rm -r --cached --quiet %s", at, name))
 	}
 	if !folder.Unignored(ctx) {
 		return nil
 	}
-	would := found(Warning, "git does not ignore "+folder.Name, "with the next git add, records get into the repository",
+	would := all.add(Warning, "git does not ignore "+folder.Name, "with the next git add, records get into the repository",
 		`printf '*\n' >>`+agent.ShellWord(filepath.Join(d.Store.Folder(), ".gitignore")))
 	would.repair = func(ctx context.Context) (string, error) {
 		unignored, err := folder.KeepOut(ctx)
@@ -150,5 +145,5 @@ func (d *examination) tracked(ctx context.Context) []Finding {
 		}
 		return "had git ignore " + folder.Name, err
 	}
-	return []Finding{would}
+	return all
 }

@@ -12,18 +12,17 @@ import (
 	"nbs-worker/internal/proc"
 )
 
-func (d *examination) staleSignatures(_ context.Context) []Finding {
+func (d *examination) staleSignatures(_ context.Context) (all findings) {
 	locks, err := proc.Flocks()
 	if err != nil {
-		return []Finding{found(Note, "the locks of this machine cannot be listed: "+oneLine(err), "")}
+		return found(Note, "the locks of this machine cannot be listed: "+oneLine(err), "")
 	}
-	var all []Finding
 	for _, signed := range d.Store.Signatures() {
 		_, gone := proc.Identify(signed.Holder.PID)
 		if _, held := locks[signed.Inode]; held || gone == nil {
 			continue
 		}
-		f := found(Note, fmt.Sprintf("the lock %s is signed by a process that is gone: %s", signed.Name, signed.Holder),
+		f := all.add(Note, fmt.Sprintf("the lock %s is signed by a process that is gone: %s", signed.Name, signed.Holder),
 			"the lock itself is free; only who reads the file is misled", "nbs-worker doctor --fix")
 		f.repair = func(context.Context) (string, error) {
 			wiped, err := d.Store.WipeSignature(signed)
@@ -32,13 +31,12 @@ func (d *examination) staleSignatures(_ context.Context) []Finding {
 			}
 			return "wiped the signature of a process that is gone off the lock " + signed.Name, err
 		}
-		all = append(all, f)
 	}
 	return all
 }
 
 // orphanedLeases looks for leases whose holder lives and is no agent's launcher.
-func (d *examination) orphanedLeases(_ context.Context) []Finding {
+func (d *examination) orphanedLeases(_ context.Context) (all findings) {
 	locks, err := proc.Flocks()
 	if err != nil {
 		return nil // left.signatures says so
@@ -49,15 +47,14 @@ func (d *examination) orphanedLeases(_ context.Context) []Finding {
 			ours[row.Record.Process.Launcher.PID] = true
 		}
 	}
-	var all []Finding
 	for _, signed := range d.Store.Signatures() {
 		pid, held := locks[signed.Inode]
 		session, isLease := strings.CutSuffix(signed.Name, ".lease")
 		if !isLease || !held || ours[pid] || pid == os.Getpid() || d.atWork(signed.Holder.Handle) {
 			continue
 		}
-		all = append(all, found(Warning, fmt.Sprintf("the lease on the conversation %s is held by process %d, and no record names that process", session, pid),
-			"the conversation cannot be opened as long as it is", hintKill(pid, "and to end it, with the claude that it runs: kill %d")...))
+		all.add(Warning, fmt.Sprintf("the lease on the conversation %s is held by process %d, and no record names that process", session, pid),
+			"the conversation cannot be opened as long as it is", hintKill(pid, "and to end it, with the claude that it runs: kill %d")...)
 	}
 	return all
 }
@@ -65,12 +62,12 @@ func (d *examination) orphanedLeases(_ context.Context) []Finding {
 // leftAfter is the age at which a file was surely left by somebody who was killed.
 const leftAfter = time.Hour
 
-func (d *examination) leftovers(_ context.Context) []Finding {
+func (d *examination) leftovers(_ context.Context) (all findings) {
 	left := d.Store.Leftovers(d.Now(), leftAfter)
 	if len(left) == 0 {
 		return nil
 	}
-	f := found(Note, fmt.Sprintf("commands that were killed have left %s, such as %s", agent.Count(len(left), "file"), agent.Quote(left[0].Path)),
+	f := all.add(Note, fmt.Sprintf("commands that were killed have left %s, such as %s", agent.Count(len(left), "file"), agent.Quote(left[0].Path)),
 		"a launch that nobody took holds an environment, and may hold secrets", "nbs-worker doctor --fix")
 	f.about = left[0].Path // of them there may be more at the second look
 	f.repair = func(context.Context) (string, error) {
@@ -81,46 +78,44 @@ func (d *examination) leftovers(_ context.Context) []Finding {
 		}
 		return fmt.Sprintf("removed %s that killed commands had left", agent.Count(len(left), "file")), nil
 	}
-	return []Finding{f}
+	return all
 }
 
 // projectTranscripts tells of what earlier versions kept in the project, and clones bring.
-func (d *examination) projectTranscripts(_ context.Context) []Finding {
+func (d *examination) projectTranscripts(_ context.Context) findings {
 	if !d.Store.Archive().HasInProject() {
 		return nil
 	}
-	return []Finding{found(Note, "transcripts lie in "+agent.Quote(d.Store.Archive().ProjectFolder())+": an earlier version kept them there, or somebody put them there",
-		"nothing is put back from there; those of an agent that you allow are moved into the archive", "nbs-worker allow HANDLE", "or look at them: ls -l "+agent.ShellWord(d.Store.Archive().ProjectFolder()))}
+	return found(Note, "transcripts lie in "+agent.Quote(d.Store.Archive().ProjectFolder())+": an earlier version kept them there, or somebody put them there",
+		"nothing is put back from there; those of an agent that you allow are moved into the archive", "nbs-worker allow HANDLE", "or look at them: ls -l "+agent.ShellWord(d.Store.Archive().ProjectFolder()))
 }
 
-func (d *examination) lostReports(_ context.Context) []Finding {
+func (d *examination) lostReports(_ context.Context) (all findings) {
 	lost, err := d.Store.LostReports()
 	if err != nil {
-		return []Finding{found(Warning, "the status files cannot be listed: "+oneLine(err), "")}
+		return found(Warning, "the status files cannot be listed: "+oneLine(err), "")
 	}
-	var all []Finding
 	for _, handle := range lost {
-		f := found(Note, fmt.Sprintf("there is a status file of %s, and no such agent", handle), "it says something of nobody", "nbs-worker doctor --fix")
+		f := all.add(Note, fmt.Sprintf("there is a status file of %s, and no such agent", handle), "it says something of nobody", "nbs-worker doctor --fix")
 		f.repair = func(context.Context) (string, error) {
 			return fmt.Sprintf("removed the status file of %s, of whom there is no record", handle), d.Store.RemoveReport(handle)
 		}
-		all = append(all, f)
 	}
 	return all
 }
 
-func (d *examination) brokenJournal(_ context.Context) []Finding {
+func (d *examination) brokenJournal(_ context.Context) findings {
 	path := agent.ShellWord(filepath.Join(d.Store.Folder(), "journal.jsonl"))
 	chain, err := d.Store.Journal().Verify()
 	switch {
 	case err != nil:
-		return []Finding{found(Failure, "the journal cannot be read: "+oneLine(err), "no verb can write down what it does", "look at what it is: ls -l "+path)}
+		return found(Failure, "the journal cannot be read: "+oneLine(err), "no verb can write down what it does", "look at what it is: ls -l "+path)
 	case chain.Broken != nil:
-		return []Finding{found(Failure, "the journal is not as it was written: "+chain.Broken.Error(), "what it says from there on is no evidence; nothing else depends on it",
-			"keep a copy of it, and see for yourself: nbs-worker events --verify")}
+		return found(Failure, "the journal is not as it was written: "+chain.Broken.Error(), "what it says from there on is no evidence; nothing else depends on it",
+			"keep a copy of it, and see for yourself: nbs-worker events --verify")
 	case len(chain.Torn) > 0:
-		return []Finding{found(Warning, fmt.Sprintf("line %d of the journal is no event", chain.Torn[0]), "it was cut short by a full disk or a power cut; the rest is read all the same",
-			fmt.Sprintf("to see it: sed -n %dp %s", chain.Torn[0], path))}
+		return found(Warning, fmt.Sprintf("line %d of the journal is no event", chain.Torn[0]), "it was cut short by a full disk or a power cut; the rest is read all the same",
+			fmt.Sprintf("to see it: sed -n %dp %s", chain.Torn[0], path))
 	}
 	return nil
 }

@@ -12,10 +12,10 @@ import (
 
 // outlivesLogin looks where tmux servers stand: a login's session may be killed at its end,
 // and the services of a user end with his last login unless he lingers.
-func (d *examination) outlivesLogin(_ context.Context) []Finding {
+func (d *examination) outlivesLogin(_ context.Context) (all findings) {
 	logins := proc.Logins{Root: os.DirFS("/")}
 	if !logins.Systemd() {
-		return []Finding{found(Note, "systemd does not run this machine: what a logout ends was not looked at", "")}
+		return found(Note, "systemd does not run this machine: what a logout ends was not looked at", "")
 	}
 	name := ""
 	if self, err := user.Current(); err == nil {
@@ -30,17 +30,14 @@ func (d *examination) outlivesLogin(_ context.Context) []Finding {
 	if len(groups) == 0 { // the next agent's server stands where this command does
 		groups["a tmux server that is started from here"] = proc.Cgroup(os.Getpid())
 	}
-	var all []Finding
 	for what, group := range groups {
-		if f, atRisk := judgeLogin(logins, what, group, name); atRisk {
-			all = append(all, f)
-		}
+		all = append(all, judgeLogin(logins, what, group, name)...)
 	}
 	return all
 }
 
 // judgeLogin tells what the end of a login does to a process in a control group.
-func judgeLogin(logins proc.Logins, what, group, name string) (Finding, bool) {
+func judgeLogin(logins proc.Logins, what, group, name string) findings {
 	kills, known := logins.KillsSessions()
 	lingers := logins.Lingers(name)
 	inSession := strings.Contains(group, "/session-") && strings.HasSuffix(strings.TrimSuffix(group, "/"), ".scope")
@@ -49,13 +46,13 @@ func judgeLogin(logins proc.Logins, what, group, name string) (Finding, bool) {
 	switch {
 	case inSession && known && kills && name != "root": // root is exempt unless somebody says otherwise
 		return found(Failure, what+" is part of a login session, and the login manager kills what is left of one (KillUserProcesses=yes)",
-			"when that login ends, by a logout or a lost connection, all agents end with it", linger, scope), true
+			"when that login ends, by a logout or a lost connection, all agents end with it", linger, scope)
 	case inSession && !known:
 		return found(Note, what+" is part of a login session, and whether the login manager kills what is left of one is not known",
-			"if it does, all agents end with that login", "to see it: loginctl show-logind -p KillUserProcesses", linger, scope), true
+			"if it does, all agents end with that login", "to see it: loginctl show-logind -p KillUserProcesses", linger, scope)
 	case strings.Contains(group, "/user@") && !lingers:
 		return found(Warning, what+" is run by the user's service manager, which ends with the user's last login",
-			"when you log out everywhere, all agents end", linger), true
+			"when you log out everywhere, all agents end", linger)
 	}
-	return Finding{}, false
+	return nil
 }

@@ -31,7 +31,10 @@ func roomOn(ctx context.Context, what, folder string) Finding {
 	for ; errors.Is(err, fs.ErrNotExist) && folder != filepath.Dir(folder); usage, err = disk.UsageWithContext(ctx, folder) {
 		folder = filepath.Dir(folder)
 	}
-	room := found(Warning, "the disk of "+what, "a verb that cannot write its record starts nothing; an agent that cannot write its transcript forgets", "df -h "+agent.ShellWord(folder))
+	room := Finding{
+		Level: Warning, What: "the disk of " + what, Fix: []string{"df -h " + agent.ShellWord(folder)},
+		Why: "a verb that cannot write its record starts nothing; an agent that cannot write its transcript forgets",
+	}
 	switch {
 	case err != nil:
 		room.What, room.Why = room.What+" cannot be measured: "+oneLine(err), "whether anything can be kept there is not known"
@@ -47,29 +50,29 @@ func roomOn(ctx context.Context, what, folder string) Finding {
 	return room
 }
 
-func (d *examination) memory(ctx context.Context) []Finding {
+func (d *examination) memory(ctx context.Context) findings {
 	memory, err := mem.VirtualMemoryWithContext(ctx)
 	const look = "to see what uses it: ps -eo pid,rss,comm --sort=-rss | head"
 	switch {
 	case err != nil:
-		return []Finding{found(Note, "the memory of this machine cannot be measured: "+oneLine(err), "")}
+		return found(Note, "the memory of this machine cannot be measured: "+oneLine(err), "")
 	case memory.Available < littleMemory:
-		return []Finding{found(Warning, "this machine has "+agent.Bytes(memory.Available)+" of memory left",
-			"one more claude takes about as much; when there is none, the kernel ends a process that uses much", look)}
+		return found(Warning, "this machine has "+agent.Bytes(memory.Available)+" of memory left",
+			"one more claude takes about as much; when there is none, the kernel ends a process that uses much", look)
 	}
 	return holding(fmt.Sprintf("%s of %s of memory are available", agent.Bytes(memory.Available), agent.Bytes(memory.Total)))
 }
 
-func (d *examination) load(ctx context.Context) []Finding {
+func (d *examination) load(ctx context.Context) findings {
 	average, err := load.AvgWithContext(ctx)
 	cores, coresErr := cpu.CountsWithContext(ctx, true)
 	boot, bootErr := proc.BootTime() // not gopsutil's: that compiles patterns at each start of the program
 	if err = errors.Join(err, coresErr, bootErr); err != nil {
-		return []Finding{found(Note, "the load of this machine cannot be measured: "+oneLine(err), "")}
+		return found(Note, "the load of this machine cannot be measured: "+oneLine(err), "")
 	}
 	said := fmt.Sprintf("load %.1f on %s, up for %s", average.Load1, agent.Count(cores, "core"), d.Now().Sub(boot).Round(time.Second))
 	if average.Load1 > float64(manyPerCore*cores) {
-		return []Finding{found(Note, "this machine is very busy: "+said, "starts take long; one that is not ready within --timeout is reported as not started, and may come up later", "to see with what: top -b -n 1 | head -20")}
+		return found(Note, "this machine is very busy: "+said, "starts take long; one that is not ready within --timeout is reported as not started, and may come up later", "to see with what: top -b -n 1 | head -20")
 	}
 	return holding(said)
 }

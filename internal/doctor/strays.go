@@ -23,33 +23,32 @@ type runningClaude struct {
 	root       string
 	handle     agent.Handle
 	invocation agent.Invocation
-	env        []string
 }
 
 // runningClaudes looks once through all processes of the machine, for all agents.
-func (d *examination) runningClaudes() ([]runningClaude, error) {
+func runningClaudes() ([]runningClaude, error) {
 	ids, err := proc.Find("claude", claude.IsClaude)
 	if err != nil {
 		return nil, err
 	}
 	var all []runningClaude
 	for _, id := range ids {
-		one := runningClaude{Identity: id}
-		if one.env, err = proc.Environ(id.PID); err != nil {
+		env, err := proc.Environ(id.PID)
+		if err != nil {
 			continue // another user's, or gone
 		}
-		variable := lookup(one.env)
-		one.root, one.handle = variable(agent.RootVariable), agent.Handle(variable(agent.HandleVariable))
-		one.invocation = agent.Invocation(variable(agent.InvocationVariable))
-		one.cwd, _ = proc.Cwd(id.PID)
-		one.session = d.sessionOf(id, variable)
-		all = append(all, one)
+		variable := lookup(env)
+		cwd, _ := proc.Cwd(id.PID)
+		all = append(all, runningClaude{
+			Identity: id, session: sessionOf(id, variable), cwd: cwd, root: variable(agent.RootVariable),
+			handle: agent.Handle(variable(agent.HandleVariable)), invocation: agent.Invocation(variable(agent.InvocationVariable)),
+		})
 	}
 	return all, nil
 }
 
 // sessionOf is the conversation of a claude: as its registry knows it, or by its command line.
-func (d *examination) sessionOf(id agent.Identity, variable func(string) string) agent.SessionID {
+func sessionOf(id agent.Identity, variable func(string) string) agent.SessionID {
 	if config, err := claude.ConfigUsedBy(variable); err == nil {
 		if live, err := config.Registry().Entry(id.PID); err == nil && live.StartTicks == id.StartTicks {
 			return live.SessionID
@@ -60,17 +59,14 @@ func (d *examination) sessionOf(id agent.Identity, variable func(string) string)
 		return ""
 	}
 	args, _ := claude.ReadArgs(cmdline)
-	session, err := agent.ParseSessionID(args.SessionID)
-	if err != nil {
-		return ""
-	}
+	session, _ := agent.ParseSessionID(args.SessionID)
 	return session
 }
 
-func (d *examination) openTwice(_ context.Context) []Finding {
+func (d *examination) openTwice(_ context.Context) (all findings) {
 	claudes, err := d.claudes()
 	if err != nil {
-		return []Finding{found(Warning, "the processes of this machine cannot be listed: "+oneLine(err), "two claudes on one conversation would not be seen")}
+		return found(Warning, "the processes of this machine cannot be listed: "+oneLine(err), "two claudes on one conversation would not be seen")
 	}
 	ours := map[agent.SessionID]bool{} // other conversations are other people's business
 	for _, row := range d.known() {
@@ -84,13 +80,12 @@ func (d *examination) openTwice(_ context.Context) []Finding {
 			by[one.session] = append(by[one.session], one)
 		}
 	}
-	var all []Finding
 	for session, on := range by {
 		if len(on) < 2 {
 			continue
 		}
-		all = append(all, found(Failure, fmt.Sprintf("the conversation %s is open in two claudes: pid %d in %s and pid %d in %s", session, on[0].PID, agent.Quote(on[0].cwd), on[1].PID, agent.Quote(on[1].cwd)),
-			"Claude has no lock: the conversation forks, and what one of them says is forgotten", "leave one of them by /exit, in its own terminal; to see which is which: "+fmt.Sprintf("ps -fp %d,%d", on[0].PID, on[1].PID)))
+		all.add(Failure, fmt.Sprintf("the conversation %s is open in two claudes: pid %d in %s and pid %d in %s", session, on[0].PID, agent.Quote(on[0].cwd), on[1].PID, agent.Quote(on[1].cwd)),
+			"Claude has no lock: the conversation forks, and what one of them says is forgotten", "leave one of them by /exit, in its own terminal; to see which is which: "+fmt.Sprintf("ps -fp %d,%d", on[0].PID, on[1].PID))
 	}
 	slices.SortFunc(all, func(a, b Finding) int { return cmp.Compare(a.What, b.What) })
 	return all
@@ -103,19 +98,15 @@ func related(a, b int) bool {
 }
 
 // unrecordedClaudes looks for claudes that bear this project's mark and are in no record.
-func (d *examination) unrecordedClaudes(_ context.Context) []Finding {
+func (d *examination) unrecordedClaudes(_ context.Context) (all findings) {
 	claudes, _ := d.claudes() // team.twice says what is wrong
 	known := d.invocations()
-	var all []Finding
 	for _, one := range claudes {
-		if one.root != d.Store.Project() || one.handle == "" || known[one.invocation] {
+		if one.root != d.Store.Project() || one.handle == "" || known[one.invocation] || d.atWork(one.handle) {
 			continue
 		}
-		if d.atWork(one.handle) {
-			continue
-		}
-		all = append(all, found(Failure, fmt.Sprintf("a claude of this project runs as %s, pid %d, and no record names it", agent.Quote(string(one.handle)), one.PID),
-			"it is in nobody's list, and an agent that is started anew would not know of it", rescue(one)...))
+		all.add(Failure, fmt.Sprintf("a claude of this project runs as %s, pid %d, and no record names it", agent.Quote(string(one.handle)), one.PID),
+			"it is in nobody's list, and an agent that is started anew would not know of it", rescue(one)...)
 	}
 	return all
 }
@@ -126,18 +117,12 @@ func (d *examination) atWork(handle agent.Handle) bool {
 	return atWork
 }
 
-// mayStart tells whether a process is so young that it may belong to a start which is not
-// written down yet. What starts is never to be killed.
-func mayStart(pid int) bool {
-	const startsWithin = 10 * time.Second
-	age, err := proc.Age(pid)
-	return err != nil || age < startsWithin
-}
-
-// hintKill is how a process is ended, unless it may just be starting.
+// hintKill is how a process is ended, unless it is so young that it may belong to a start which
+// is not written down yet. What starts is never to be killed.
 func hintKill(pid int, hint string) []string {
 	fixes := []string{fmt.Sprintf("to see what it is: ps -fp %d", pid)}
-	if mayStart(pid) {
+	const startsWithin = 10 * time.Second
+	if age, err := proc.Age(pid); err != nil || age < startsWithin {
 		return fixes
 	}
 	return append(fixes, fmt.Sprintf(hint, pid))
@@ -163,9 +148,8 @@ func (d *examination) invocations() map[agent.Invocation]bool {
 	return known
 }
 
-func (d *examination) unrecordedSessions(ctx context.Context) []Finding {
+func (d *examination) unrecordedSessions(ctx context.Context) (all findings) {
 	known := d.invocations()
-	var all []Finding
 	for _, client := range d.servers() {
 		panes, err := client.Panes(ctx)
 		if err != nil {
@@ -181,10 +165,9 @@ func (d *examination) unrecordedSessions(ctx context.Context) []Finding {
 			if asked, _ := proc.Variable(pane.PID, agent.LaunchVariable); asked != string(pane.Invocation) {
 				continue // a person has taken the pane over
 			}
-			f := found(Warning, fmt.Sprintf("the tmux session %s was made for an agent of this project, and no record names it", agent.Quote(pane.Session)),
+			f := all.add(Warning, fmt.Sprintf("the tmux session %s was made for an agent of this project, and no record names it", agent.Quote(pane.Session)),
 				"what runs in it is in nobody's list", fmt.Sprintf("to see it: tmux -S %s attach -t '=%s'", agent.ShellWord(client.Path()), pane.Session))
 			f.about = string(pane.Invocation) // the next start of an agent has a session of the same name
-			all = append(all, f)
 		}
 	}
 	return all

@@ -9,72 +9,58 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/keep"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/store/archive"
 )
 
-func (d *examination) damagedRecords(_ context.Context) []Finding {
+func (d *examination) damagedRecords(_ context.Context) (all findings) {
 	rows, err := d.rows()
 	if err != nil {
-		return []Finding{found(Failure, "the records cannot be listed: "+oneLine(err), "no agent can be found", agent.HintsOf(err)...)}
+		return found(Failure, "the records cannot be listed: "+oneLine(err), "no agent can be found", agent.HintsOf(err)...)
 	}
-	var all []Finding
 	for _, row := range rows {
 		if row.Err != nil && row.Record.Handle == "" {
-			all = append(all, found(Failure, fmt.Sprintf("%s: %s", row.Handle, oneLine(row.Err)), "the agent can be neither resumed nor ended", agent.HintsOf(row.Err)...))
+			all.add(Failure, fmt.Sprintf("%s: %s", row.Handle, oneLine(row.Err)), "the agent can be neither resumed nor ended", agent.HintsOf(row.Err)...)
 		}
 	}
 	return all
 }
 
 // notAllowed looks for records that nobody vouches for.
-func (d *examination) notAllowed(_ context.Context) []Finding {
-	var all []Finding
-	for _, row := range d.known() {
-		if row.IsNotAllowed() {
-			all = append(all, found(Warning, fmt.Sprintf("%s: %s", row.Handle, row.NotAllowed), "nothing is started from it", "nbs-worker allow "+string(row.Handle)))
-		}
+func (d *examination) notAllowed(row inspect.Row) findings {
+	if !row.IsNotAllowed() {
+		return nil
 	}
-	return all
+	return found(Warning, fmt.Sprintf("%s: %s", row.Handle, row.NotAllowed), "nothing is started from it", "nbs-worker allow "+string(row.Handle))
 }
 
 // lostFolders looks for agents whose working directory has gone, or moved with the project.
-func (d *examination) lostFolders(_ context.Context) []Finding {
-	var all []Finding
-	for _, row := range d.known() {
-		r := &row.Record
-		if observe.IsFolder(r.LaunchCwd()) {
-			continue
-		}
-		if to := d.MovedWithProject(r); to != "" {
-			all = append(all, found(Note, fmt.Sprintf("%s: its folder has moved with the project, from %s to %s", r.Handle, agent.Quote(r.LaunchCwd()), agent.Quote(to)),
-				"a resume starts it where the folder is now; claude has to trust it there", "nbs-worker resume "+string(r.Handle)))
-			continue
-		}
-		all = append(all, found(Failure, fmt.Sprintf("%s: its working directory %s is not there", r.Handle, agent.Quote(r.LaunchCwd())), "it cannot be started",
-			"put the folder back, or say where it is now: nbs-worker resume "+string(r.Handle)+" --cwd DIR"))
+func (d *examination) lostFolders(row inspect.Row) findings {
+	r := &row.Record
+	if observe.IsFolder(r.LaunchCwd()) {
+		return nil
 	}
-	return all
+	if to := d.MovedWithProject(r); to != "" {
+		return found(Note, fmt.Sprintf("%s: its folder has moved with the project, from %s to %s", r.Handle, agent.Quote(r.LaunchCwd()), agent.Quote(to)),
+			"a resume starts it where the folder is now; claude has to trust it there", "nbs-worker resume "+string(r.Handle))
+	}
+	return found(Failure, fmt.Sprintf("%s: its working directory %s is not there", r.Handle, agent.Quote(r.LaunchCwd())), "it cannot be started",
+		"put the folder back, or say where it is now: nbs-worker resume "+string(r.Handle)+" --cwd DIR")
 }
 
 // moved looks for records that name the conversation before a /clear or /branch.
-func (d *examination) moved(_ context.Context) []Finding {
-	var all []Finding
-	for _, row := range d.known() {
-		r := row.Record
-		config, err := d.ConfigOf(&r)
-		if err != nil {
-			continue
-		}
-		id, moved := config.Registry().MovedTo(&r, d.Store.Report(r.Handle), observe.HookLead(&r))
-		if !moved {
-			continue
-		}
-		f := found(Warning, fmt.Sprintf("%s is in another conversation than its record names: %s, recorded %s", r.Handle, id, r.SessionID),
+func (d *examination) moved(row inspect.Row) (all findings) {
+	r := &row.Record
+	config, err := d.ConfigOf(r)
+	if err != nil {
+		return nil
+	}
+	if id, moved := config.Registry().MovedTo(r, d.Store.Report(r.Handle), observe.HookLead(r)); moved {
+		f := all.add(Warning, fmt.Sprintf("%s is in another conversation than its record names: %s, recorded %s", r.Handle, id, r.SessionID),
 			"what is on its screen is not what a resume on another machine, or after Claude has forgotten the process, would bring back", "nbs-worker doctor --fix")
-		f.repair = func(ctx context.Context) (string, error) { return d.followMoved(ctx, r.Handle, id) }
-		all = append(all, f)
+		f.repair = func(ctx context.Context) (string, error) { return d.followMoved(ctx, row.Handle, id) }
 	}
 	return all
 }
@@ -99,44 +85,36 @@ func (d *examination) followMoved(ctx context.Context, handle agent.Handle, id a
 	return fmt.Sprintf("%s: its record follows it into the conversation %s; the one before is kept in it", handle, id), nil
 }
 
-func (d *examination) drifted(_ context.Context) []Finding {
-	var all []Finding
-	for _, row := range d.live() {
-		differences, err := d.DriftOf(&row.Record)
-		if err != nil {
-			continue // it has just ended
-		}
-		for _, drift := range differences {
-			if drift.Field == "session_id" {
-				continue // team.moved
-			}
-			all = append(all, found(Warning, fmt.Sprintf("%s: %s is %s, recorded %s", row.Handle, drift.Field, agent.Quote(drift.Live), agent.Quote(drift.Recorded)),
-				"a resume would start it as recorded, and not as it runs", fmt.Sprintf("nbs-worker session %s", row.Handle), fmt.Sprintf("to start it as recorded: nbs-worker resume %s --force", row.Handle)))
+func (d *examination) drifted(row inspect.Row) (all findings) {
+	differences, _ := d.DriftOf(&row.Record) // else it has just ended
+	for _, drift := range differences {
+		if drift.Field != "session_id" { // team.moved
+			all.add(Warning, fmt.Sprintf("%s: %s is %s, recorded %s", row.Handle, drift.Field, agent.Quote(drift.Live), agent.Quote(drift.Recorded)),
+				"a resume would start it as recorded, and not as it runs", fmt.Sprintf("nbs-worker session %s", row.Handle), fmt.Sprintf("to start it as recorded: nbs-worker resume %s --force", row.Handle))
 		}
 	}
 	return all
 }
 
 // lostTranscripts looks for conversations that were held and are not where Claude has them.
-func (d *examination) lostTranscripts(ctx context.Context) []Finding {
-	var all []Finding
+func (d *examination) lostTranscripts(ctx context.Context) (all findings) {
 	for _, r := range d.retentions(ctx) {
 		switch {
 		case r.Path != "":
 			all = append(all, d.unwhole(r)...)
 		case r.record.TranscriptSeen.IsZero():
 		case r.Kept != archive.NotKept:
-			all = append(all, found(Note, string(r.Handle)+": its transcript is gone from where Claude has it; the archive keeps it", "nothing is lost: a resume puts it back", "nbs-worker resume "+string(r.Handle)))
+			all.add(Note, string(r.Handle)+": its transcript is gone from where Claude has it; the archive keeps it", "nothing is lost: a resume puts it back", "nbs-worker resume "+string(r.Handle))
 		default:
-			all = append(all, found(Failure, fmt.Sprintf("%s: the transcript of its conversation %s is gone; it was there on %s", r.Handle, r.SessionID, r.record.TranscriptSeen.UTC().Format(time.DateOnly)),
-				"it cannot be resumed; Claude, or somebody, has deleted the file", "put the file back from a backup, or give the conversation up: nbs-worker resume "+string(r.Handle)+" --fresh"))
+			all.add(Failure, fmt.Sprintf("%s: the transcript of its conversation %s is gone; it was there on %s", r.Handle, r.SessionID, r.record.TranscriptSeen.UTC().Format(time.DateOnly)),
+				"it cannot be resumed; Claude, or somebody, has deleted the file", "put the file back from a backup, or give the conversation up: nbs-worker resume "+string(r.Handle)+" --fresh")
 		}
 	}
 	return all
 }
 
 // unwhole says what is missing in a transcript that is there.
-func (d *examination) unwhole(k keeping) []Finding {
+func (d *examination) unwhole(k keeping) findings {
 	config, err := d.ConfigOf(&k.record)
 	if err != nil {
 		return nil
@@ -145,18 +123,18 @@ func (d *examination) unwhole(k keeping) []Finding {
 	whole, wholeErr := d.CheckWhole(&k.record, config)
 	switch {
 	case k.Kept == archive.Emptied && !k.record.TranscriptSeen.IsZero():
-		return []Finding{found(Failure, string(k.Handle)+": its transcript is empty: "+k.Path, "it cannot be resumed; somebody has written into Claude's file",
-			"put the file back from a backup, or give the conversation up: nbs-worker resume "+string(k.Handle)+" --fresh")}
+		return found(Failure, string(k.Handle)+": its transcript is empty: "+k.Path, "it cannot be resumed; somebody has written into Claude's file",
+			"put the file back from a backup, or give the conversation up: nbs-worker resume "+string(k.Handle)+" --fresh")
 	case agent.KindOf(wholeErr) == agent.Conflict:
-		return []Finding{found(Failure, string(k.Handle)+": "+oneLine(wholeErr), "a resume is refused until somebody has said which of them the conversation is", agent.HintsOf(wholeErr)...)}
+		return found(Failure, string(k.Handle)+": "+oneLine(wholeErr), "a resume is refused until somebody has said which of them the conversation is", agent.HintsOf(wholeErr)...)
 	case lossErr == nil && loss != nil && loss.Rewritten:
-		return []Finding{found(Failure, string(k.Handle)+": "+loss.String(), "a resume is refused until somebody has said what is to become of it", agent.HintsOf(d.ErrRewritten(&k.record, loss))...)}
+		return found(Failure, string(k.Handle)+": "+loss.String(), "a resume is refused until somebody has said what is to become of it", agent.HintsOf(d.ErrRewritten(&k.record, loss))...)
 	case lossErr == nil && loss != nil:
-		return []Finding{found(Failure, string(k.Handle)+": "+loss.String(), "the agent will not know what stood there; somebody has written into Claude's file",
-			"put the file back from a backup; or take it as it is: nbs-worker resume "+string(k.Handle))}
+		return found(Failure, string(k.Handle)+": "+loss.String(), "the agent will not know what stood there; somebody has written into Claude's file",
+			"put the file back from a backup; or take it as it is: nbs-worker resume "+string(k.Handle))
 	case wholeErr == nil && whole != nil:
-		return []Finding{found(Warning, string(k.Handle)+": a part of its transcript is missing where Claude has it; the archive keeps all of it", "nothing is lost: a resume puts the whole one back",
-			"nbs-worker resume "+string(k.Handle))}
+		return found(Warning, string(k.Handle)+": a part of its transcript is missing where Claude has it; the archive keeps all of it", "nothing is lost: a resume puts the whole one back",
+			"nbs-worker resume "+string(k.Handle))
 	}
 	return nil
 }
@@ -164,19 +142,17 @@ func (d *examination) unwhole(k keeping) []Finding {
 // nearEnd is how many days before Claude deletes a transcript it is told.
 const nearEnd = 7
 
-func (d *examination) endingTranscripts(ctx context.Context) []Finding {
-	var all []Finding
+func (d *examination) endingTranscripts(ctx context.Context) (all findings) {
 	for _, r := range d.retentions(ctx) {
 		if r.Path == "" || r.LeftDays() > nearEnd {
 			continue
 		}
-		f := found(Note, fmt.Sprintf("%s: Claude will delete its transcript in %s, or has the right to now", r.Handle, agent.Count(max(0, int(r.LeftDays())), "day")),
+		f := all.add(Note, fmt.Sprintf("%s: Claude will delete its transcript in %s, or has the right to now", r.Handle, agent.Count(max(0, int(r.LeftDays())), "day")),
 			"the archive keeps it: a resume will put it back", `to let Claude keep transcripts for ten years: set "cleanupPeriodDays": 3650 in `+cmp.Or(r.Source, r.settings))
 		if r.Kept != archive.Linked && r.Kept != archive.CopyFresh {
 			f.Level, f.Why = Warning, "the archive does not have all of it: what is deleted cannot be resumed"
 			f.Fix = append([]string{"to keep it in the archive: nbs-worker session " + string(r.Handle)}, f.Fix...)
 		}
-		all = append(all, f)
 	}
 	return all
 }

@@ -17,7 +17,7 @@ import (
 
 const installTmux = "apt-get install tmux"
 
-func (d *examination) tmuxVersion(ctx context.Context) []Finding {
+func (d *examination) tmuxVersion(ctx context.Context) findings {
 	var version string
 	client, err := tmux.Scratch(d.scratch)
 	if err == nil {
@@ -26,46 +26,45 @@ func (d *examination) tmuxVersion(ctx context.Context) []Finding {
 	const why = "agents live in tmux; without it one can only be run in a terminal of its own, by nbs-worker run"
 	switch {
 	case err != nil:
-		return []Finding{unfit(oneLine(err), why, installTmux)}
+		return unfit(oneLine(err), why, installTmux)
 	case tmux.TooOld(version):
-		return []Finding{unfit(fmt.Sprintf("tmux %s is too old: %s is needed", version, tmux.OldestUsable), why, installTmux)}
+		return unfit(fmt.Sprintf("tmux %s is too old: %s is needed", version, tmux.OldestUsable), why, installTmux)
 	}
 	return holding("tmux has version " + version)
 }
 
 // tmuxTrial starts a session as an agent's, on a server of its own that is ended again.
-func (d *examination) tmuxTrial(ctx context.Context) []Finding {
+func (d *examination) tmuxTrial(ctx context.Context) findings {
 	client, err := tmux.Configured(d.scratch)
 	if err != nil {
-		return []Finding{found(Note, "tmux was not tried: "+oneLine(err), "")}
+		return found(Note, "tmux was not tried: "+oneLine(err), "")
 	}
 	defer func() { _ = client.KillServer(context.WithoutCancel(ctx)) }()
 	settings, err := client.StartSettings(ctx, tmux.ConfigLimit)
 	if err != nil {
-		return []Finding{found(Warning, "a tmux server of the user's configuration did not come up: "+oneLine(err),
-			"the first agent's server would not either", "to see what it does: time tmux -L nbs-trial start-server")}
+		return found(Warning, "a tmux server of the user's configuration did not come up: "+oneLine(err),
+			"the first agent's server would not either", "to see what it does: time tmux -L nbs-trial start-server")
 	}
 	if hooks, _ := settings.Enders(); len(hooks) > 0 {
 		return nil // tmux.settings says so; no session of that server would live
 	}
 	if err := trial.Tmux(ctx, client); err != nil {
-		return []Finding{unfit("tmux does not do what is relied on: "+oneLine(err),
-			"an agent's session would not be found again, or another one be taken for it", "try another tmux: "+installTmux)}
+		return unfit("tmux does not do what is relied on: "+oneLine(err),
+			"an agent's session would not be found again, or another one be taken for it", "try another tmux: "+installTmux)
 	}
 	return nil
 }
 
 // tmuxServers looks for servers of agents that cannot be asked.
-func (d *examination) tmuxServers(_ context.Context) []Finding {
-	var all []Finding
+func (d *examination) tmuxServers(_ context.Context) (all findings) {
 	said := map[string]bool{}
 	for _, row := range d.known() {
 		if row.Err == nil || agent.KindOf(row.Err) == agent.Unfit && row.Record.Process == nil || said[row.Err.Error()] {
 			continue
 		}
 		said[row.Err.Error()] = true
-		all = append(all, found(Failure, fmt.Sprintf("the tmux server of %s: %s", row.Handle, oneLine(row.Err)),
-			"its agents live, and nobody can see them or speak to them", agent.HintsOf(row.Err)...))
+		all.add(Failure, fmt.Sprintf("the tmux server of %s: %s", row.Handle, oneLine(row.Err)),
+			"its agents live, and nobody can see them or speak to them", agent.HintsOf(row.Err)...)
 	}
 	return all
 }
@@ -90,8 +89,7 @@ func (d *examination) servers() []*tmux.Client {
 }
 
 // tmuxSettings looks at the servers that run, and at what a new one would have.
-func (d *examination) tmuxSettings(ctx context.Context) []Finding {
-	var all []Finding
+func (d *examination) tmuxSettings(ctx context.Context) (all findings) {
 	for _, client := range d.servers() {
 		if settings, err := client.Settings(ctx); err == nil { // else no server runs there: nothing is set
 			all = append(all, judgeSettings("tmux -S "+agent.ShellWord(client.Path())+" ", settings)...)
@@ -112,8 +110,8 @@ func (d *examination) tmuxSettings(ctx context.Context) []Finding {
 	}
 	all = judgeSettings("", settings)
 	if took := time.Since(begun); took > slowConfig {
-		all = append(all, found(Note, fmt.Sprintf("tmux takes %s to read its configuration", took.Round(100*time.Millisecond)),
-			"the first agent of a server, and the first resume after a reboot, wait for that", "to see what it does: time tmux -L nbs-trial start-server"))
+		all.add(Note, fmt.Sprintf("tmux takes %s to read its configuration", took.Round(100*time.Millisecond)),
+			"the first agent of a server, and the first resume after a reboot, wait for that", "to see what it does: time tmux -L nbs-trial start-server")
 	}
 	return all
 }
@@ -123,7 +121,7 @@ const slowConfig = time.Second
 
 // judgeSettings looks for options and hooks that reach into the sessions of agents. command
 // begins a command to the server; "" where none runs and only the configuration has them.
-func judgeSettings(command string, settings tmux.Settings) []Finding {
+func judgeSettings(command string, settings tmux.Settings) (all findings) {
 	mend := func(words string) []string {
 		const line = "remove the line from your tmux.conf"
 		if command == "" {
@@ -131,19 +129,18 @@ func judgeSettings(command string, settings tmux.Settings) []Finding {
 		}
 		return []string{command + words, "and " + line}
 	}
-	var all []Finding
 	for _, option := range []struct{ name, why, command string }{
 		{"exit-unattached", "nbs-worker turns it off in a server in which it starts an agent, which would end when nobody is attached", "set-option -s exit-unattached off"},
 		{"destroy-unattached", "sessions of agents are exempt from it; those that you make by hand end when you detach", "set-option -g destroy-unattached off"},
 		{"remain-on-exit", "sessions of agents are exempt from it; with others, text that is pasted into a dead pane crashes tmux 3.3a, and all agents with it", "set-option -gw remain-on-exit off"},
 	} {
 		if value := settings[option.name]; value != "" && value != "off" {
-			all = append(all, found(Note, "tmux has "+option.name+" "+value, option.why, mend(option.command)...))
+			all.add(Note, "tmux has "+option.name+" "+value, option.why, mend(option.command)...)
 		}
 	}
 	atBegin, later := settings.Enders()
 	for _, name := range atBegin {
-		all = append(all, found(Failure, "tmux has a hook that ends what is just begun: "+name, "no agent can be started in such a server", mend("set-hook -gu "+name)...))
+		all.add(Failure, "tmux has a hook that ends what is just begun: "+name, "no agent can be started in such a server", mend("set-hook -gu "+name)...)
 	}
 	for name, value := range settings {
 		if strings.Contains(value, "rename-session") {
@@ -152,39 +149,31 @@ func judgeSettings(command string, settings tmux.Settings) []Finding {
 	}
 	slices.Sort(later)
 	for _, name := range slices.Compact(later) {
-		all = append(all, found(Warning, "tmux has a hook that renames or ends sessions: "+name,
+		all.add(Warning, "tmux has a hook that renames or ends sessions: "+name,
 			"it may end agents; one that was renamed is still found, but not under the name that people look for",
-			mend("set-hook -gu "+name)...))
+			mend("set-hook -gu "+name)...)
 	}
 	return all
 }
 
 // tmuxEnvironment looks for what makes a claude forgetful that a person starts by hand in a
 // window of the server; agents are not concerned, since the launcher scrubs.
-func (d *examination) tmuxEnvironment(ctx context.Context) []Finding {
-	var all []Finding
+func (d *examination) tmuxEnvironment(ctx context.Context) (all findings) {
 	for _, client := range d.servers() {
 		env, err := client.Environment(ctx)
 		if err != nil {
 			continue
 		}
 		if name := claude.Forgetful(lookup(env)); name != "" {
-			all = append(all, found(Warning, "the tmux server at "+client.Path()+" hands "+name+" to all that is started in its windows",
+			all.add(Warning, "the tmux server at "+client.Path()+" hands "+name+" to all that is started in its windows",
 				"a claude that is started there by hand writes no transcript, and cannot be resumed or adopted; agents of nbs-worker are not concerned",
-				"tmux -S "+agent.ShellWord(client.Path())+" set-environment -gu "+name))
+				"tmux -S "+agent.ShellWord(client.Path())+" set-environment -gu "+name)
 		}
 	}
 	return all
 }
 
-// lookup reads a variable from an environment.
+// lookup reads variables from an environment.
 func lookup(env []string) func(string) string {
-	return func(name string) string {
-		for _, entry := range env {
-			if value, ok := strings.CutPrefix(entry, name+"="); ok {
-				return value
-			}
-		}
-		return ""
-	}
+	return func(name string) string { return agent.Variable(env, name) }
 }

@@ -1,7 +1,6 @@
 package git
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -19,28 +18,20 @@ import (
 // alone. unignored tells that git would take the folder all the same, because files of the
 // repository say so; it is only known when the line was missing.
 func (f Folder) KeepOut(ctx context.Context) (unignored bool, err error) {
-	guessed, err := f.guess()
-	if err != nil || has(guessed) {
-		return false, none(err)
+	list, err := f.guess()
+	if err == nil && has(list) {
+		return false, nil
 	}
-	asked, err := f.ask(ctx)
-	if err != nil {
-		return false, none(err)
+	if err == nil {
+		list, err = f.ask(ctx)
 	}
-	if !has(asked) {
-		if err := add(asked); err != nil {
-			return false, err
-		}
+	if err == nil && !has(list) {
+		err = add(list)
 	}
-	return f.Unignored(ctx), nil
-}
-
-// none passes on what is wrong, which it is not that there is no repository.
-func none(err error) error {
 	if errors.Is(err, errNone) {
-		return nil
+		return false, nil
 	}
-	return err
+	return err == nil && f.Unignored(ctx), err
 }
 
 // Unignored tells whether git would take what is put into the folder.
@@ -63,17 +54,8 @@ func (f Folder) Tracked(ctx context.Context) []string {
 const listLimit = 1 << 20
 
 func has(p place) bool {
-	f, err := open(p.list, os.O_RDONLY)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, listLimit))
-	return err == nil && hasLine(text, p.line)
-}
-
-func hasLine(text []byte, line string) bool {
-	return slices.ContainsFunc(bytes.Split(text, []byte("\n")), func(is []byte) bool { return string(bytes.TrimSuffix(is, []byte("\r"))) == line })
+	text, err := read(p.list)
+	return err == nil && slices.ContainsFunc(strings.Split(text, "\n"), func(line string) bool { return strings.TrimSuffix(line, "\r") == p.line })
 }
 
 // add appends the line to the list, which is made where it is missing.
@@ -116,15 +98,13 @@ func open(path string, flags int) (*os.File, error) {
 	return f, nil
 }
 
-// pointer reads a file of one line that names a folder.
-func pointer(path, begin string) (named string, ok bool) {
+// read reads a regular file, or the beginning of one that is no list.
+func read(path string) (string, error) {
 	f, err := open(path, os.O_RDONLY)
 	if err != nil {
-		return "", false
+		return "", err
 	}
 	defer f.Close()
-	const longest = 8 << 10 // bytes
-	text, err := io.ReadAll(io.LimitReader(f, longest))
-	named, is := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), begin)
-	return named, err == nil && is && named != ""
+	text, err := io.ReadAll(io.LimitReader(f, listLimit))
+	return string(text), err
 }

@@ -78,11 +78,7 @@ func (f Folder) ask(ctx context.Context) (place, error) {
 	if err != nil || code != 0 || len(lines) != asked || lines[0] != "true" {
 		return place{}, errNone
 	}
-	list := lines[2]
-	if !filepath.IsAbs(list) {
-		list = filepath.Join(f.Parent, list)
-	}
-	return place{list: list, line: f.lineIn(lines[1])}, nil
+	return place{list: from(f.Parent, lines[2]), line: f.lineIn(lines[1])}, nil
 }
 
 // lineIn is the line that stands for the folder and no other, in a work tree of which its
@@ -102,10 +98,7 @@ func (f Folder) guess() (place, error) {
 	if err != nil {
 		return place{}, err
 	}
-	prefix := strings.TrimPrefix(strings.TrimPrefix(parent, top), "/")
-	if prefix != "" {
-		prefix += "/"
-	}
+	prefix := strings.TrimPrefix(strings.TrimPrefix(parent, top)+"/", "/")
 	return place{list: filepath.Join(commonFolder(top), "info", "exclude"), line: f.lineIn(prefix)}, nil
 }
 
@@ -132,6 +125,13 @@ func commonFolder(top string) string {
 		dir = from(dir, named)
 	}
 	return dir
+}
+
+// pointer reads a file of one line that names a folder.
+func pointer(path, begin string) (named string, ok bool) {
+	text, err := read(path)
+	named, is := strings.CutPrefix(strings.TrimRight(text, "\r\n"), begin)
+	return named, err == nil && is && named != ""
 }
 
 func from(dir, path string) string {

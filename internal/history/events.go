@@ -78,11 +78,14 @@ func Events(ctx context.Context, s *store.Store, q EventQuery, visit func(journa
 // watchJournal watches the journal, and whether its folder is taken away: of that only the
 // folder above tells, for as long as somebody has it open.
 func watchJournal(s *store.Store, path string) (*watch.Watch, error) {
-	changes, err := watch.New(path)
+	changes, err := watch.New()
 	if err != nil {
 		return nil, err
 	}
-	if err := changes.Entry(s.Folder()); err != nil {
+	if err = changes.File(path); err == nil {
+		err = changes.Entry(s.Folder())
+	}
+	if err != nil {
 		changes.Close()
 		return nil, err
 	}

@@ -40,20 +40,15 @@ func (l StatusLine) Report(ctx context.Context, c Caller, opened *store.Store, a
 // as claude would. Where that is configured is known from the record and its claude: what the
 // call says of it, an agent's shell may say too.
 func (l StatusLine) RunUsers(ctx context.Context, r *agent.Record, out io.Writer) {
-	config, err := startedConfig(r)
+	env := proc.EnvironOf(r.Process.Identity)
+	config, err := claude.ConfigUsedBy(func(name string) string { return agent.Variable(env, name) })
+	if env == nil { // its pid is not recorded yet
+		config, err = claude.ConfigOf(&r.Spec, os.Environ())
+	}
 	if err != nil {
 		return
 	}
 	if command := config.UserStatusLine(r.LaunchCwd(), r.ClaudeArgs); command != "" {
 		launcher.RunStatusLine(ctx, command, l.line.Text, out)
 	}
-}
-
-// startedConfig is the configuration with which the recorded claude was started.
-func startedConfig(r *agent.Record) (claude.Config, error) {
-	env := proc.EnvironOf(r.Process.Identity)
-	if env == nil { // its pid is not recorded yet
-		return claude.ConfigOf(&r.Spec, os.Environ())
-	}
-	return claude.ConfigUsedBy(func(name string) string { return agent.Variable(env, name) })
 }

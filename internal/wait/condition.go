@@ -70,37 +70,21 @@ func (c Condition) holds(w *Waited) bool {
 	}
 }
 
-// failsWith tells whether a turn that failed is not what is waited for: it is over, and the
-// agent is at its prompt, but what it was to do was not done.
-func (c Condition) failsWith(w *Waited) bool {
-	return w.Status.State == agent.TurnFailed && (c.word == string(agent.Idle) || c.word == untilDone)
-}
-
 // conditions are several, of which one is enough.
 type conditions []Condition
 
 func (all conditions) holds(w *Waited) bool {
-	for _, c := range all {
-		if c.holds(w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(all, func(c Condition) bool { return c.holds(w) })
 }
 
 // failWith tells whether one of them cannot hold before somebody has done something about a
-// turn that failed.
+// turn that failed: it is over, and the agent is at its prompt, but what it was to do was not done.
 func (all conditions) failWith(w *Waited) bool {
-	return slices.ContainsFunc(all, func(c Condition) bool { return c.failsWith(w) })
+	return w.Status.State == agent.TurnFailed && (all.ask(string(agent.Idle)) || all.ask(untilDone))
 }
 
 func (all conditions) ask(word string) bool {
-	for _, c := range all {
-		if c.word == word {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(all, func(c Condition) bool { return c.word == word })
 }
 
 func (all conditions) String() string {

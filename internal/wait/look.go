@@ -36,12 +36,11 @@ func (w *waiting) look(ctx context.Context, a *watched) error {
 		return err
 	}
 	a.Handle = r.Handle // as it was spawned
-	torn := !a.torn && w.torn(&r)
-	a.torn = torn
+	a.torn = !a.torn && w.torn(&r)
 	if err := w.arm(a, &r); err != nil {
 		return err
 	}
-	if torn { // the rest of it is on its way; what was known before stays
+	if a.torn { // the rest of it is on its way; what was known before stays
 		a.again = time.Now().Add(tornPause)
 		return nil
 	}
@@ -61,22 +60,16 @@ func (w *waiting) arm(a *watched, r *agent.Record) error {
 		return err
 	}
 	files := []string{record, report}
-	if r.Process != nil {
-		files = append(files, config.Registry().Path(r.Process.Claude().PID))
-	}
-	if r.Process == nil { // the entry of whoever has the conversation open
-		files = append(files, config.Registry().Dir()+anyFile)
-	}
 	if conditions(w.For).ask(untilContextBelow) {
 		if transcript, found, err := config.Transcript(r.SessionID); err == nil && found {
 			files = append(files, transcript.Path)
 		}
 	}
-	if err := w.file(a, files...); err != nil {
-		return err
+	if r.Process == nil { // the entry of whoever has the conversation open
+		return w.file(a, append(files, config.Registry().Dir()+anyFile)...)
 	}
-	if r.Process == nil {
-		return nil
+	if err := w.file(a, append(files, config.Registry().Path(r.Process.Claude().PID))...); err != nil {
+		return err
 	}
 	for _, id := range []agent.Identity{r.Process.Identity, r.Process.LauncherIdentity()} {
 		if err := w.process(a, id); err != nil {

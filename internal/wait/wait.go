@@ -107,9 +107,7 @@ type watched struct {
 func (w *waiting) run(ctx context.Context) error {
 	var late <-chan time.Time
 	if w.Timeout > 0 {
-		timer := time.NewTimer(w.Timeout)
-		defer timer.Stop()
-		late = timer.C
+		late = time.After(w.Timeout)
 	}
 	for {
 		for i := range w.agents {
@@ -120,7 +118,6 @@ func (w *waiting) run(ctx context.Context) error {
 		if done, err := w.outcome(); done || err != nil {
 			return err
 		}
-		again, stop := w.again()
 		select {
 		case event := <-w.watch.Events():
 			w.changed(event)
@@ -132,20 +129,19 @@ func (w *waiting) run(ctx context.Context) error {
 		case id := <-w.watch.Ended():
 			w.watch.Forget(id)
 			w.markIf(func(a *watched) bool { return a.process[id] })
-		case now := <-again:
+		case now := <-w.again():
 			w.markIf(func(a *watched) bool { return !a.again.IsZero() && !a.again.After(now) })
 		case <-late:
 			return w.timedOut()
 		case <-ctx.Done():
 			return agent.Errorf(agent.Interrupted, "interrupted; nothing was changed")
 		}
-		stop()
 	}
 }
 
 // again is when an agent that is starting is looked at next: one that stops at a dialog
 // writes no file.
-func (w *waiting) again() (<-chan time.Time, func()) {
+func (w *waiting) again() <-chan time.Time {
 	var first time.Time
 	for i := range w.agents {
 		if at := w.agents[i].again; !at.IsZero() && (first.IsZero() || at.Before(first)) {
@@ -153,10 +149,9 @@ func (w *waiting) again() (<-chan time.Time, func()) {
 		}
 	}
 	if first.IsZero() {
-		return nil, func() {}
+		return nil
 	}
-	timer := time.NewTimer(time.Until(first))
-	return timer.C, func() { timer.Stop() }
+	return time.After(time.Until(first))
 }
 
 func (w *waiting) changed(event fsnotify.Event) {
@@ -199,29 +194,23 @@ func (w *waiting) outcome() (done bool, err error) {
 
 // inVain says that what was waited for will not come.
 func (w *waiting) inVain(lost []*watched) error {
-	words := make([]string, len(lost))
-	for i, a := range lost {
-		words[i] = fmt.Sprintf("%s is gone: %s", a.Handle, a.word())
-		if a.Status.State == agent.TurnFailed {
-			words[i] = fmt.Sprintf("%s is idle, and its last turn failed: %s", a.Handle, a.Status.Detail)
-		}
-	}
-	err := agent.Errorf(agent.Failed, "%s", strings.Join(words, "; "))
+	var words, hints []string
 	for _, a := range lost {
-		switch {
-		case a.dismissed:
-		case a.Status.State == agent.TurnFailed:
-			err = err.Hint("what the API said: nbs-worker session %s", a.Handle)
-		default:
-			err = err.Hint("bring it back: nbs-worker resume %s", a.Handle)
+		if a.Status.State == agent.TurnFailed {
+			words = append(words, fmt.Sprintf("%s is idle, and its last turn failed: %s", a.Handle, a.Status.Detail))
+			hints = append(hints, fmt.Sprintf("what the API said: nbs-worker session %s", a.Handle))
+			continue
+		}
+		words = append(words, fmt.Sprintf("%s is gone: %s", a.Handle, a.word()))
+		if !a.dismissed {
+			hints = append(hints, fmt.Sprintf("bring it back: nbs-worker resume %s", a.Handle))
 		}
 	}
-	return err
+	return &agent.Error{Kind: agent.Failed, Err: errors.New(strings.Join(words, "; ")), Hints: hints}
 }
 
 func (w *waiting) timedOut() error {
-	var words []string
-	var hints []string
+	var words, hints []string
 	for i := range w.agents {
 		a := &w.agents[i]
 		if a.Met {

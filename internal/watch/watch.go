@@ -33,23 +33,16 @@ type Watch struct {
 	endings map[agent.Identified]*proc.Ending // nil for one that has ended: it is not asked for again
 }
 
-// New watches the folders of files.
-func New(paths ...string) (*Watch, error) {
+// New watches nothing yet.
+func New() (*Watch, error) {
 	files, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, Failed(err)
 	}
-	w := &Watch{
+	return &Watch{
 		files: files, dirs: map[string]bool{}, missing: map[string]string{}, closed: make(chan struct{}),
 		ended: make(chan agent.Identified), endings: map[agent.Identified]*proc.Ending{},
-	}
-	for _, path := range paths {
-		if err := w.File(path); err != nil {
-			w.Close()
-			return nil, err
-		}
-	}
-	return w, nil
+	}, nil
 }
 
 // Close ends the watch.

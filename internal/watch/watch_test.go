@@ -13,14 +13,26 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// A folder that is missing is watched from the nearest one above it, step by step.
-func TestWatchOfAFolderThatIsMade(t *testing.T) {
-	t.Parallel()
+// watching watches the folders of files until the test ends.
+func watching(t *testing.T, files ...string) *Watch {
+	t.Helper()
 	w, err := New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Close()
+	t.Cleanup(w.Close)
+	for _, file := range files {
+		if err := w.File(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return w
+}
+
+// A folder that is missing is watched from the nearest one above it, step by step.
+func TestWatchOfAFolderThatIsMade(t *testing.T) {
+	t.Parallel()
+	w := watching(t)
 	root := t.TempDir()
 	dir := filepath.Join(root, "a/b/c")
 	file := filepath.Join(dir, "f")
@@ -74,11 +86,7 @@ func TestWatchOfAFolderThatIsMade(t *testing.T) {
 
 func TestWatchOfADanglingLink(t *testing.T) {
 	t.Parallel()
-	w, err := New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
+	w := watching(t)
 	dir := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink("nowhere", dir); err != nil {
 		t.Fatal(err)
@@ -91,11 +99,7 @@ func TestWatchOfADanglingLink(t *testing.T) {
 func TestChangeSeesEachKind(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
-	w, err := New(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
+	w := watching(t, file)
 	for _, change := range []func() error{
 		func() error { return os.WriteFile(file, []byte("one"), 0o600) },
 		func() error { return os.WriteFile(file, []byte("another"), 0o600) },
@@ -114,11 +118,7 @@ func TestChangeSeesEachKind(t *testing.T) {
 // Who waits for what does not come is woken by the context, and only by it.
 func TestChangeEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	w, err := New(filepath.Join(t.TempDir(), "file"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
+	w := watching(t, filepath.Join(t.TempDir(), "file"))
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- w.Change(ctx) }()

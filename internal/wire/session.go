@@ -5,6 +5,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/inspect"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/store/archive"
 )
 
@@ -85,28 +86,24 @@ func NewSession(v inspect.View, advice []string, bands agent.Bands, now time.Tim
 		Agent: NewAgent(r.Handle, v.Sight, v.Context, v.Cost, bands, now), Retry: newRetry(v.Status.Retry),
 		Adopted: r.Process != nil && r.Process.Adopted != nil, RecordedPID: pid(r.PID), Created: known(r.Created),
 		ClaudeArgs: list(r.ClaudeArgs), Env: dictionary(r.Env), MayManage: r.MayManage, Depth: r.Depth, ClaudeVersion: r.ClaudeVersion, InitialPrompt: r.InitialPrompt, ConfigDir: r.ConfigDir,
-		Kept: v.Kept, Usage: NewUsage(v.Usage), PreviousSessions: []PreviousSession{}, LastExit: newExit(r.LastExit()),
-		Advice: list(advice), Drift: newDrift(v.Drift), OtherClaudes: []OtherClaude{},
+		Kept: v.Kept, Usage: (*Usage)(v.Usage), LastExit: newExit(r.LastExit()), Advice: list(advice),
+		PreviousSessions: mapped(r.PreviousSessions, func(p agent.PreviousSession) PreviousSession {
+			return PreviousSession{SessionID: p.SessionID, Until: known(p.Until), Reason: p.Reason}
+		}),
+		Drift:        mapped(v.Drift, func(d observe.Drift) Drift { return Drift(d) }),
+		OtherClaudes: mapped(v.Strangers, func(other observe.Stranger) OtherClaude { return OtherClaude(other) }),
 	}
 	if v.Err == nil {
-		there := v.Pane != nil
-		out.TmuxAlive = &there
+		out.TmuxAlive = new(v.Pane != nil)
 	}
 	if v.Status.SamePID {
-		seconds := int64(v.Status.Uptime / time.Second)
-		out.UptimeS = &seconds
+		out.UptimeS = new(int64(v.Status.Uptime / time.Second))
 	}
 	if t := v.Transcript; t != nil {
 		out.Transcript = &Transcript{Path: t.Path, Bytes: t.Size, Modified: known(t.Modified)}
 	}
-	for _, p := range r.PreviousSessions {
-		out.PreviousSessions = append(out.PreviousSessions, PreviousSession{SessionID: p.SessionID, Until: known(p.Until), Reason: p.Reason})
-	}
 	if last := v.LastError; last != nil {
 		out.LastError = &LastError{Class: last.Class, At: known(last.At), Text: last.Text}
-	}
-	for _, other := range v.Strangers {
-		out.OtherClaudes = append(out.OtherClaudes, OtherClaude(other))
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package wire
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"nbs-worker/internal/adopt"
@@ -51,24 +52,17 @@ type Loss struct {
 
 // NewStarted is a start that came about.
 func NewStarted(s supervisor.Started) Started {
-	r := &s.Record
+	r, planned := &s.Record, NewPlan(s.Plan)
 	out := Started{
-		Handle: r.Handle, SessionID: r.SessionID, Opened: s.Opening.Word(), Model: r.Model, PermissionMode: r.LaunchPermissionMode(),
-		PID: pid(r.PID), Cwd: r.LaunchCwd(), TmuxSession: r.TmuxSession,
+		Handle: r.Handle, SessionID: r.SessionID, Opened: planned.Opened, Model: r.Model, PermissionMode: r.LaunchPermissionMode(),
+		PID: pid(r.PID), Cwd: r.LaunchCwd(), TmuxSession: r.TmuxSession, MovedFrom: planned.MovedFrom, Lost: planned.Lost, Unsaid: s.Unsaid,
 	}
 	out.State, out.Cause = s.Status.Words()
 	if n := len(r.PreviousSessions); n > 0 && s.Fresh {
 		out.Previous = r.PreviousSessions[n-1].SessionID
 	}
-	if s.Moved != nil {
-		out.MovedFrom = s.Moved.From
-	}
 	if back := s.Restored; back != nil {
 		out.Restored = &Restored{From: back.From, To: back.To, Written: known(back.Written.Truncate(time.Second)), What: back.What}
-	}
-	out.Unsaid = s.Unsaid
-	if lost := s.Loss; lost != nil {
-		out.Lost = &Loss{Path: lost.Path, Bytes: lost.Bytes}
 	}
 	return out
 }
@@ -172,13 +166,11 @@ func NewUnrecorded(u adopt.Unrecorded) Unrecorded {
 		PID: u.PID, SessionID: u.SessionID, State: cmp.Or(u.State, string(agent.Unknown)), Cwd: u.Cwd, Tmux: u.Tmux,
 		Agent: u.Agent, Project: u.Project, OpenIn: list(u.OpenIn), Obstacle: u.Obstacle,
 	}
-	switch {
-	case u.Obstacle == "" && len(u.OpenIn) > 0:
-		out.Obstacle = fmt.Sprintf("pid %d has the conversation open too", u.OpenIn[0])
-	case u.Obstacle == "":
+	if len(u.OpenIn) > 0 {
+		out.Obstacle = strings.TrimPrefix(fmt.Sprintf("%s; pid %d has the conversation open too", u.Obstacle, u.OpenIn[0]), "; ")
+	}
+	if out.Obstacle == "" {
 		out.Command = fmt.Sprintf("nbs-worker adopt HANDLE --pid %d", u.PID)
-	case len(u.OpenIn) > 0:
-		out.Obstacle += fmt.Sprintf("; pid %d has the conversation open too", u.OpenIn[0])
 	}
 	return out
 }
@@ -194,7 +186,7 @@ type Waited struct {
 
 // NewWaited is an agent that was waited for.
 func NewWaited(w wait.Waited, bands agent.Bands, now time.Time) Waited {
-	out := Waited{Handle: w.Handle, Met: w.Met, Context: NewContext(w.Context, bands, now)}
+	out := Waited{Handle: w.Handle, Met: w.Met, Context: newContext(w.Context, bands, now)}
 	out.State, out.Cause = w.Status.Words()
 	return out
 }
@@ -319,12 +311,10 @@ type Finding struct {
 
 // NewCheckup is a checkup that was made.
 func NewCheckup(c doctor.Checkup) Checkup {
-	out := Checkup{Level: string(c.Worst()), Checks: []Finding{}, Fixed: list(c.Done), NotFixed: []string{}, NeverTouched: doctor.NeverTouched}
-	for _, f := range c.Findings {
-		out.Checks = append(out.Checks, Finding{ID: f.Check, Level: string(f.Level), What: f.What, Why: f.Why, Fix: list(f.Fix), Fixable: f.ByItself()})
+	return Checkup{
+		Level: string(c.Worst()), Fixed: list(c.Done), NotFixed: mapped(c.Failed, error.Error), NeverTouched: doctor.NeverTouched,
+		Checks: mapped(c.Findings, func(f doctor.Finding) Finding {
+			return Finding{ID: f.Check, Level: string(f.Level), What: f.What, Why: f.Why, Fix: list(f.Fix), Fixable: f.ByItself()}
+		}),
 	}
-	for _, err := range c.Failed {
-		out.NotFixed = append(out.NotFixed, err.Error())
-	}
-	return out
 }

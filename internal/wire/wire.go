@@ -14,7 +14,6 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/observe"
-	"nbs-worker/internal/proc"
 )
 
 // Agent is one agent in a list.
@@ -68,37 +67,34 @@ type Retry struct {
 func NewAgent(handle agent.Handle, sight observe.Sight, use *agent.ContextUse, cost *agent.Cost, bands agent.Bands, now time.Time) Agent {
 	r := &sight.Record
 	out := Agent{
-		Handle: handle, StateSource: sight.Status.Source, StateAgeMS: ageMS(sight.Status), Running: sight.Status.Running(), Desired: r.LaunchDesired(),
-		Model: r.Model, PID: livePID(sight), SessionID: r.SessionID, TmuxSession: r.TmuxSession, Cwd: r.LaunchCwd(), Started: known(r.Started),
-		Context: NewContext(use, bands, now), Cost: newCost(cost),
+		Handle: handle, StateSource: sight.Status.Source, Running: sight.Status.Running(), Desired: r.LaunchDesired(),
+		Model: r.Model, SessionID: r.SessionID, TmuxSession: r.TmuxSession, Cwd: r.LaunchCwd(), Started: known(r.Started),
+		Context: newContext(use, bands, now), Cost: (*Cost)(cost), Allowed: allowed(sight),
 	}
 	out.State, out.Cause = sight.Status.Words()
-	out.Allowed = allowed(sight)
+	if age := sight.Status.Age; age != nil {
+		out.StateAgeMS = new(age.Milliseconds())
+	}
+	if sight.Status.SamePID {
+		out.PID = pid(r.PID)
+	}
 	if r.Handle != "" { // else the record could not be read
 		out.PermissionMode = r.LaunchPermissionMode()
 	}
 	return out
 }
 
-// NewContext is what is known of a context; nil for nothing.
-func NewContext(use *agent.ContextUse, bands agent.Bands, now time.Time) *Context {
+// newContext is what is known of a context; nil for nothing.
+func newContext(use *agent.ContextUse, bands agent.Bands, now time.Time) *Context {
 	if use == nil {
 		return nil
 	}
 	left := use.LeftPercent()
 	out := &Context{UsedPercent: use.UsedPercent, LeftPercent: left, Tokens: use.Tokens, Window: use.Window, Band: bands.Of(left), Source: use.Source}
 	if !use.At.IsZero() {
-		age := max(0, int64(now.Sub(use.At)/time.Second))
-		out.AgeS = &age
+		out.AgeS = new(max(0, int64(now.Sub(use.At)/time.Second)))
 	}
 	return out
-}
-
-func newCost(cost *agent.Cost) *Cost {
-	if cost == nil {
-		return nil
-	}
-	return &Cost{USD: cost.USD, Source: cost.Source}
 }
 
 func newRetry(retry *agent.Retry) *Retry {
@@ -108,27 +104,12 @@ func newRetry(retry *agent.Retry) *Retry {
 	return &Retry{Attempt: retry.Attempt, Of: retry.Of, InS: int(retry.In / time.Second)}
 }
 
-func ageMS(status agent.Status) *int64 {
-	if status.Age == nil {
-		return nil
-	}
-	ms := status.Age.Milliseconds()
-	return &ms
-}
-
 func allowed(sight observe.Sight) *bool {
 	yes := sight.NotAllowed == nil
 	if sight.Record.Handle == "" || !yes && !sight.IsNotAllowed() {
 		return nil
 	}
 	return &yes
-}
-
-func livePID(sight observe.Sight) *int {
-	if !sight.Status.SamePID {
-		return nil
-	}
-	return pid(sight.Record.PID)
 }
 
 func pid(n int) *int {
@@ -154,6 +135,15 @@ func list[T any](items []T) []T {
 		return []T{}
 	}
 	return items
+}
+
+// mapped is what each of a list is for programs; never null.
+func mapped[From, To any](items []From, to func(From) To) []To {
+	out := make([]To, len(items))
+	for i, item := range items {
+		out[i] = to(item)
+	}
+	return out
 }
 
 // dictionary is never null.
@@ -202,19 +192,11 @@ type Version struct {
 
 // Usage is what the processes of an agent use.
 type Usage struct {
-	RSSBytes   uint64  `json:"rss_bytes"`
+	RSS        uint64  `json:"rss_bytes"`
 	CPUSeconds float64 `json:"cpu_seconds"`
 	Read       uint64  `json:"read_bytes"`    // from disks
 	Written    uint64  `json:"written_bytes"` // to disks
 	Processes  int     `json:"processes"`
-}
-
-// NewUsage is what was measured; nil for nothing.
-func NewUsage(u *proc.Usage) *Usage {
-	if u == nil {
-		return nil
-	}
-	return &Usage{RSSBytes: u.RSS, CPUSeconds: u.CPUSeconds, Read: u.Read, Written: u.Written, Processes: u.Processes}
 }
 
 // Drift is a difference between a record and the process that runs.
@@ -222,12 +204,4 @@ type Drift struct {
 	Field    string `json:"field"`
 	Recorded string `json:"recorded"`
 	Live     string `json:"live"`
-}
-
-func newDrift(found []observe.Drift) []Drift {
-	out := make([]Drift, len(found))
-	for i, d := range found {
-		out[i] = Drift(d)
-	}
-	return out
 }

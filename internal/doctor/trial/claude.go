@@ -82,8 +82,7 @@ func (p *probing) start(ctx context.Context, program string) error {
 func (p *probing) watch(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	tick := time.NewTicker(every)
-	defer tick.Stop()
+	tick := time.Tick(every)
 	var ready time.Time
 	for {
 		if entry, there := p.Registered(); there {
@@ -100,7 +99,7 @@ func (p *probing) watch(ctx context.Context) {
 		case <-ctx.Done():
 			p.seen.Screen, _ = p.tmux.Screen(context.WithoutCancel(ctx), p.pane.ID)
 			return
-		case <-tick.C:
+		case <-tick:
 		}
 		if _, err := proc.Identify(p.pane.PID); err != nil {
 			return

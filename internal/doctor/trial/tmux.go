@@ -43,12 +43,10 @@ func Tmux(ctx context.Context, client *tmux.Client) error {
 func variableOf(ctx context.Context, pid int, name, want string) (got string) {
 	ctx, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
-	retry := time.NewTicker(time.Millisecond)
-	defer retry.Stop()
-	for {
+	for range time.Tick(time.Millisecond) {
 		if got, _ = proc.Variable(pid, name); got == want || ctx.Err() != nil {
-			return got
+			break
 		}
-		<-retry.C
 	}
+	return got
 }

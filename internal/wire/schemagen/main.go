@@ -150,17 +150,13 @@ func (s *schema) complete(t reflect.Type, seen map[reflect.Type]bool) {
 			property.Description = ""
 			definition.Properties.Set(name, &jsonschema.Schema{Description: described, AnyOf: []*jsonschema.Schema{property, {Type: "null"}}})
 		}
-		if name == "state" && slices.Contains(states, t) || name == "was" {
+		if _, ours := t.FieldByName("Cause"); name == "state" && ours || name == "was" {
 			property.Enum = words()
 		}
 	}
 }
 
-// states are the types of which the state is one of our words.
-var states = []reflect.Type{
-	reflect.TypeFor[wire.Agent](), reflect.TypeFor[wire.Session](), reflect.TypeFor[wire.Started](), reflect.TypeFor[wire.Adopted](), reflect.TypeFor[wire.Waited](),
-}
-
+// words are those of the states of agents, which stand beside a cause.
 func words() []any {
 	var all []any
 	for _, word := range append(agent.StateWords(), string(wait.Dismissed)) {
