@@ -13,7 +13,7 @@ import (
 // sessions is a tmux server that a test has thought up: what it has, and what was made in it.
 type sessions struct {
 	taken []string // names
-	gone  string   // the id of a session that ends before a window is made in it
+	fails error    // in place of a window
 	made  []string
 }
 
@@ -26,8 +26,8 @@ func (s *sessions) NewSession(_ context.Context, spec tmux.Spec) error {
 }
 
 func (s *sessions) NewWindow(_ context.Context, session string, _ tmux.Spec) error {
-	if session == s.gone {
-		return tmux.ErrNoSession
+	if s.fails != nil {
+		return s.fails
 	}
 	s.made = append(s.made, "window in "+session)
 	return nil
@@ -47,15 +47,16 @@ func TestPlaceOfAStart(t *testing.T) {
 		"nothing is there":                  {nil, sessions{}, "session usual"},
 		"the agent's session, of a person":  {own, sessions{}, "window in $1"},
 		"the session of the last start":     {last, sessions{}, "window in $1"},
-		"it ends meanwhile":                 {own, sessions{gone: "$1"}, "session usual"},
+		"it ends meanwhile":                 {own, sessions{fails: tmux.ErrNoSession}, "session usual"},
+		"it cannot be told":                 {own, sessions{fails: agent.Errorf(agent.TimedOut, "silent")}, ""},
 		"the name is a stranger's":          {stranger, sessions{taken: []string{"usual"}}, "session other"},
-		"a stranger takes it meanwhile":     {own, sessions{taken: []string{"usual"}, gone: "$1"}, "session other"},
+		"a stranger takes it meanwhile":     {own, sessions{taken: []string{"usual"}, fails: tmux.ErrNoSession}, "session other"},
 		"the agent's own under a new name":  {renamed, sessions{}, "session usual"},
 		"both names are those of strangers": {nil, sessions{taken: []string{"usual", "other"}}, ""},
 	} {
 		spec := tmux.Spec{Owner: "project/alpha"}
 		name, err := place(t.Context(), &c.server, []string{"usual", "other"}, c.panes, &agent.Process{Invocation: "before"}, spec)
-		if made := strings.Join(c.server.made, ", "); made != c.want || (agent.KindOf(err) == agent.Conflict) != (made == "") || !strings.HasSuffix(made, "$1") && !strings.HasSuffix(made, name) {
+		if made := strings.Join(c.server.made, ", "); made != c.want || (err != nil) != (made == "") || err == nil && !strings.HasSuffix(made, "$1") && !strings.HasSuffix(made, name) {
 			t.Errorf("%s: %s, %q, %v; want %s", what, made, name, err, c.want)
 		}
 	}

@@ -239,17 +239,17 @@ func TestRecordAfterAStartThatFailed(t *testing.T) {
 	w.must(err)
 	failed, err := w.starter().Claim(t.Context(), plan)
 	w.must(err)
-	w.put(w.transcript(before.SessionID), talk(0))
+	_, err = w.Store.Update(t.Context(), "alpha", func(r *agent.Record) error { r.TranscriptSeen = w.Seconds(); return nil }) // by its launcher
+	w.must(err)
 	for _, c := range []struct {
 		cause error
 		kept  bool
 	}{{agent.Errorf(agent.Interrupted, "x"), true}, {agent.Errorf(agent.Failed, "x"), false}} {
 		w.must(w.restore(t.Context(), before, failed, c.cause))
-		if now, err := w.Store.Load("alpha"); err != nil || (now.Process != nil) != c.kept || (now.Model == "haiku") != c.kept || now.TranscriptSeen.IsZero() != c.kept {
+		if now, err := w.Store.Load("alpha"); err != nil || (now.Process != nil) != c.kept || (now.Model == "haiku") != c.kept || now.TranscriptSeen.IsZero() {
 			t.Errorf("after %v: %+v, %v", c.cause, now.Spec, err)
 		}
 	}
-	w.lose(w.transcript(before.SessionID))
 	_, err = w.PlanResume(t.Context(), "alpha", inPlace)
 	mustSay(t, "lost", err, agent.NotFound, "its transcript is gone")
 }
