@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -111,4 +112,16 @@ func TestRecoverySideBySide(t *testing.T) {
 			t.Errorf("before %+v\nafter %+v", before[handle], now)
 		}
 	}
+}
+
+// hasOpen tells whether a process has the file open.
+func hasOpen(pid int, path string) bool {
+	dir := filepath.Join("/proc", strconv.Itoa(pid), "fd")
+	entries, _ := os.ReadDir(dir)
+	for _, entry := range entries {
+		if at, _ := os.Readlink(filepath.Join(dir, entry.Name())); at == path {
+			return true
+		}
+	}
+	return false
 }

@@ -35,23 +35,3 @@ func TestInterruptedSpawnLeavesARecordThatExplainsAll(t *testing.T) {
 	m.mustRefuse(spawn.end(), 130, "interrupted; the start goes on")
 	m.mustAnswer("alpha", "OK, I will remember 42.")
 }
-
-func TestKilledSpawnIsTakenOverByResume(t *testing.T) {
-	m := standIn(t, "start-delay=2s")
-	spawn := m.begin("spawn", "alpha", "--prompt", "Remember 42.")
-	m.waitFor("the record is there", func() (bool, string) {
-		r := m.nbs("session", "alpha")
-		return r.code == 0, r.String()
-	})
-	_ = spawn.Process.Kill()
-	_ = spawn.Wait()
-	id := m.record("alpha")["session_id"].(string)
-	m.waitFor("a resume goes through, or the first start did", func() (bool, string) {
-		r := m.nbs("resume", "alpha")
-		return r.code == 0 || strings.Contains(r.stderr, "runs already: idle"), r.String()
-	})
-	m.mustAnswer("alpha", "OK, I will remember 42.")
-	if on := claudesOn(id); len(on) != 1 {
-		t.Errorf("claudes on the conversation: %v", on)
-	}
-}

@@ -3,8 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -79,97 +77,21 @@ func (e endedAs) mustAdvise(m *team, commands ...string) {
 
 const bringBack = "nbs-worker resume alpha"
 
-// What another start's claude said of its end is not this one's reason, nor is what no
-// claude says. This one is killed and says nothing.
-func TestReasonOfAnEndThatIsNotBelieved(t *testing.T) {
-	t.Parallel()
-	for name, reason := range map[string]string{"another start's": "prompt_input_exit", "no word": "\\u001b[2J", "its own": "other"} {
-		t.Run(name, func(t *testing.T) {
-			m := standIn(t)
-			m.ok("spawn", "alpha")
-			invocation, want := process(m.record("alpha"))["invocation"].(string), ""
-			switch name {
-			case "another start's":
-				invocation = "4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"
-			case "its own":
-				want = reason
-			}
-			claude := m.waitState("alpha", "idle").RecordedPID
-			m.reportEnd("alpha", invocation, reason)
-			m.kill(claude, syscall.SIGKILL)
-			if e := m.mustHaveDied("alpha", "crashed", "signal: killed"); e.LastExit.Reason != want {
-				t.Errorf("%+v", e.LastExit)
-			}
-		})
-	}
-}
-
-// reportEnd writes down what a hook says when claude leaves.
-func (m *team) reportEnd(handle, invocation, reason string) {
-	m.Helper()
-	text := fmt.Sprintf(`{"invocation":%q,"end":{"reason":"%s","at":"2026-02-20T11:44:07Z"}}`, invocation, reason)
-	path := m.inNbs("status", handle+".json")
-	err := os.MkdirAll(filepath.Dir(path), 0o700)
-	if err == nil {
-		err = os.WriteFile(path, []byte(text), 0o600)
-	}
-	if err != nil {
-		m.Fatal(err)
-	}
-}
-
-// A power cut leaves no exit; a shutdown in good order has every launcher write one.
+// A power cut leaves no exit.
 func TestDiedByReboot(t *testing.T) {
-	t.Parallel()
-	for name, shutdown := range map[string]func(m *team, claude, launcher int){
-		"power cut": func(m *team, claude, launcher int) {
-			m.kill(launcher, syscall.SIGSTOP)
-			m.kill(claude, syscall.SIGKILL)
-			m.kill(launcher, syscall.SIGKILL)
-		},
-		"in good order":   func(m *team, claude, _ int) { m.kill(claude, syscall.SIGTERM) },
-		"by the terminal": func(m *team, _, _ int) { m.tmux("kill-server") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			m := realIf(t, name == "power cut")
-			before := m.remembers("alpha")
-			launcher := m.launcher("alpha")
-			shutdown(m, before.RecordedPID, launcher)
-			m.waitDead(before.RecordedPID)
-			m.waitDead(launcher)
-			m.killServer()
-			m.worker = rig.WorkerWith(t, "-X nbs-worker/internal/proc.testOnlyBootID=00000000-0000-4000-8000-000000000000")
-			s := m.waitState("alpha", "lost: reboot")
-			m.mustHaveDied("alpha", "lost: reboot", s.Cause).mustAdvise(m, bringBack)
-			m.mustRemember("alpha", before)
-		})
-	}
-}
-
-// A claude that refuses to come up says why. The record stays as it was before.
-func TestDiedAtItsStart(t *testing.T) {
-	m := standIn(t)
+	m := real(t)
 	before := m.remembers("alpha")
-	m.ok("stop", "alpha")
-	resume := m.script(`for f in ` + m.world.ConfigDir + `/projects/*/` + before.SessionID + `.jsonl; do mv "$f" "$f.aside"; done
-exec ` + m.variable("NBS_CLAUDE") + ` "$@"`)
-	r := m.nbsWith([]string{"NBS_CLAUDE=" + resume}, "resume", "alpha")
-	const words = "No conversation found with session ID: "
-	if r.code != 2 || !strings.Contains(r.stderr, words+before.SessionID) {
-		t.Errorf("%s", r)
-	}
-}
-
-// What crashes again and again is looked at before it is started once more.
-func TestDiedAgainAndAgain(t *testing.T) {
-	m := standIn(t, "die-after=1s", "die-code=3")
-	m.ok("spawn", "alpha")
-	m.mustHaveDied("alpha", "crashed", "code 3").mustAdvise(m, bringBack)
-	for range 2 {
-		m.ok("resume", "alpha")
-		m.waitState("alpha", "crashed")
-	}
-	m.endOf("alpha").mustAdvise(m, "nbs-worker session alpha --last-screen", bringBack)
+	launcher := m.launcher("alpha")
+	m.kill(launcher, syscall.SIGSTOP)
+	m.kill(before.RecordedPID, syscall.SIGKILL)
+	m.kill(launcher, syscall.SIGKILL)
+	m.waitDead(before.RecordedPID)
+	m.waitDead(launcher)
+	m.killServer()
+	m.worker = rig.WorkerWith(t, "-X nbs-worker/internal/proc.testOnlyBootID=00000000-0000-4000-8000-000000000000")
+	s := m.waitState("alpha", "lost: reboot")
+	m.mustHaveDied("alpha", "lost: reboot", s.Cause).mustAdvise(m, bringBack)
+	m.mustRemember("alpha", before)
 }
 
 // The error with which the last turn ended is told, of the living and of the dead.

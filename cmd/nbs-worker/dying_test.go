@@ -107,24 +107,6 @@ func TestResumeRightAfterTheServerWasKilled(t *testing.T) {
 	m.mustRemember("alpha", before, "--force")
 }
 
-// A batch waits once for whom may just have been killed, and finds him dead all the same.
-func TestResumeOfManyRightAfterAKill(t *testing.T) {
-	m := standIn(t)
-	before := m.remembers("gamma")
-	for _, handle := range []string{"alpha", "beta"} {
-		m.ok("spawn", handle)
-	}
-	m.keepServer()
-	for round, handles := range [][]string{{"alpha", "beta", "gamma"}, {"gamma", "alpha", "beta"}, {"gamma"}} {
-		m.kill(m.session("gamma").RecordedPID, syscall.SIGKILL)
-		r := m.nbs(append([]string{"resume"}, handles...)...)
-		if r.stdout != "gamma\n" || strings.Count(r.stderr, "the agent runs already") != len(handles)-1 {
-			t.Errorf("round %d: %s", round, r)
-		}
-	}
-	m.mustRemember("gamma", before, "--force")
-}
-
 func TestServerWithoutItsSocket(t *testing.T) {
 	m := standIn(t)
 	before := map[string]session{}

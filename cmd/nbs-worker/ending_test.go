@@ -26,50 +26,6 @@ func TestStopEndsWhatToolsLeftBehind(t *testing.T) {
 	}
 }
 
-func TestStopOfAClaudeThatRefusesTerm(t *testing.T) {
-	m := standIn(t, "refuse-term")
-	m.ok("spawn", "alpha")
-	s := m.session("alpha")
-	m.ok("stop", "alpha")
-	if !dead(s.RecordedPID) || m.session("alpha").TmuxAlive {
-		t.Error("stop returned 0 and the agent is there")
-	}
-}
-
-func TestStopIsIdempotent(t *testing.T) {
-	m := standIn(t)
-	m.ok("spawn", "alpha")
-	m.ok("stop", "alpha")
-	m.ok("stop", "alpha")
-	m.ok("dismiss", "alpha")
-	m.refused(2, "no such agent", "dismiss", "alpha")
-}
-
-func TestDismissKeepsTheIDInTheJournal(t *testing.T) {
-	m := standIn(t)
-	m.ok("spawn", "alpha")
-	id := m.session("alpha").SessionID
-	m.ok("dismiss", "alpha")
-	m.mustBeInTheJournal("dismiss", "alpha", id)
-}
-
-func TestSeveralHandles(t *testing.T) {
-	m := standIn(t)
-	m.ok("spawn", "alpha")
-	m.ok("spawn", "beta")
-	m.refused(7, "stop nobody: no such agent", "stop", "alpha", "nobody", "beta")
-	for _, handle := range []string{"alpha", "beta"} {
-		if s := m.session(handle); s.Running {
-			t.Errorf("%+v", s)
-		}
-	}
-	m.refused(2, "no such agent", "stop", "nobody", "noone")
-	if out := m.ok("resume", "alpha", "beta"); out != "alpha\nbeta\n" && out != "beta\nalpha\n" { // as each is done
-		t.Errorf("%q", out)
-	}
-	m.refused(5, "runs already", "resume", "alpha", "beta")
-}
-
 // An agent that stops itself would end the command half done.
 func TestAgentDoesNotStopItself(t *testing.T) {
 	m := real(t)

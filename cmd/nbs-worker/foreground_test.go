@@ -19,8 +19,6 @@ func TestSpawnWithoutTmux(t *testing.T) {
 	if !strings.Contains(r.stderr, way) || strings.Contains(r.stderr, "nbs-worker run") {
 		t.Error(r)
 	}
-	m.refused(4, "stdin is not a terminal", "spawn", "alpha", "--foreground")
-	m.refused(2, "no .nbs folder", "list")
 
 	c := m.console(m.command([]string{"spawn", "alpha", "Remember 42.", "--foreground", "--model", "sonnet"}))
 	c.mustShow("Remember 42.") // what claude draws of its answer comes in pieces
@@ -37,13 +35,6 @@ func TestSpawnWithoutTmux(t *testing.T) {
 	if !strings.Contains(r.stderr, "or run the agent in this terminal: nbs-worker run alpha") {
 		t.Error(r)
 	}
-	c = m.console(m.command([]string{"run", "alpha"}))
-	m.waitState("alpha", "idle")
-	if after := m.session("alpha"); after.SessionID != before.SessionID {
-		t.Errorf("before %+v\nafter %+v", before, after)
-	}
-	m.ok("stop", "alpha")
-	_ = c.cmd.Wait()
 }
 
 // resume and attach say where an agent is that runs in a terminal, and not each other's name.

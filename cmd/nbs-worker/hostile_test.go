@@ -6,8 +6,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"nbs-worker/internal/sim/rig"
 )
 
 // Input that means something to a shell, to tmux or to claude arrives as it was
@@ -26,13 +24,6 @@ var hostilePrompts = map[string]string{
 	"tabs":         "a\tb",
 	"semicolon":    "do this; then that;",
 	"tmux command": `x; run-shell "touch PWN"`,
-}
-
-func TestPromptsArriveAsGiven(t *testing.T) {
-	m := standIn(t)
-	for name, prompt := range hostilePrompts {
-		m.mustArrive(strings.ReplaceAll(name, " ", "-"), prompt, "You said:")
-	}
 }
 
 // What claude itself could take for something else is by how it begins. All else is in one prompt,
@@ -78,52 +69,6 @@ func (m *team) noCanary() {
 	}
 }
 
-func TestPromptsThatCannotArriveAreRefused(t *testing.T) {
-	m := standIn(t)
-	for name, prompt := range map[string]string{
-		"exit": "/exit", "quit": " /quit ", "bare exit": "exit", "clear": "/clear", "resume": "/resume x",
-		"too long": strings.Repeat("x", 128<<10), "not UTF-8": "a\xffb", "colours": "a \x1b[31mlog", "end of a paste": "a\x1b[201~\x03",
-		"8-bit sequence": "a\u009b2J",
-	} {
-		cmd := m.command([]string{"spawn", "alpha", "--prompt-file", "-"})
-		cmd.Stdin = strings.NewReader(prompt)
-		r := m.finish(cmd)
-		if r.code != 4 || !strings.Contains(r.stderr, "prompt") {
-			t.Errorf("%s: %s", name, r)
-		}
-	}
-	if _, err := os.Stat(m.recordPath("alpha")); err == nil {
-		t.Error("a refused spawn left a record")
-	}
-}
-
-func TestPromptFromStdin(t *testing.T) {
-	m := standIn(t)
-	cmd := m.command([]string{"spawn", "alpha", "--prompt-file", "-"})
-	cmd.Stdin = strings.NewReader("Remember 42.")
-	if r := m.finish(cmd); r.code != 0 {
-		t.Fatal(r)
-	}
-	m.mustAnswer("alpha", "OK, I will remember 42.")
-	m.mustHaveSent("Remember 42.")
-}
-
-func TestProjectFolderIsNoTmuxFormat(t *testing.T) {
-	m := standIn(t)
-	m.world.Project = filepath.Join(m.world.Root, "p#(touch PWN)#{pid};")
-	if err := os.Mkdir(m.world.Project, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	m.dir = m.world.Project
-	rig.Config(t, m.world.ConfigDir, rig.ConfigOptions{Trusted: []string{m.world.Project}})
-	m.ok("spawn", "alpha")
-	s := m.session("alpha")
-	if cwd, err := os.Readlink(procFile(s.RecordedPID, "cwd")); err != nil || cwd != m.world.Project {
-		t.Errorf("claude runs in %q, %v", cwd, err)
-	}
-	m.noCanary()
-}
-
 // An agent that another agent starts has Claude's own variables in its caller's environment.
 // CLAUDECODE is not among them here: by it, who calls would count as a claude's leftover.
 func TestSpawnFromAnAgentsShellKeepsATranscript(t *testing.T) {
@@ -142,48 +87,13 @@ func TestSpawnFromAnAgentsShellKeepsATranscript(t *testing.T) {
 	m.mustRemember("alpha", before)
 }
 
-func TestCallersEnvironmentReachesClaude(t *testing.T) {
-	m := standIn(t)
-	// The server is somebody else's and has another environment.
-	m.keepServer()
-	m.env = append(m.env, "CANARY=from the caller; $(touch PWN)")
-	m.ok("spawn", "alpha", "--env", "OTHER=recorded value")
-	environ := m.environ(m.session("alpha").RecordedPID)
-	for name, want := range map[string]string{
-		"CANARY": "from the caller; $(touch PWN)", "OTHER": "recorded value", "NBS_HANDLE": "alpha", "NBS_ROOT": m.world.Project,
-	} {
-		if environ[name] != want {
-			t.Errorf("%s is %q, want %q", name, environ[name], want)
-		}
-	}
-	m.env = append(m.env, "CANARY=of the second call")
-	m.ok("resume", "alpha", "--force")
-	environ = m.environ(m.session("alpha").RecordedPID)
-	if environ["CANARY"] != "of the second call" || environ["OTHER"] != "recorded value" {
-		t.Errorf("after resume: CANARY %q, OTHER %q", environ["CANARY"], environ["OTHER"])
-	}
-}
-
+// What tmux and a launcher have of it is TestEnvironmentOfOneCallerDoesNotReachTheNext.
 func TestNoSecretIsLeftAnywhere(t *testing.T) {
 	m := standIn(t)
 	const secret = "canary-of-a-secret-0815"
 	m.env = append(m.env, "MY_TOKEN="+secret)
 	m.ok("spawn", "alpha", "--prompt", "prompt-"+secret)
 	s := m.session("alpha")
-	for _, pid := range []int{m.serverPID(), m.launcher("alpha")} {
-		for _, file := range []string{"cmdline", "environ"} {
-			data, err := os.ReadFile(procFile(pid, file))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if strings.Contains(string(data), secret) {
-				t.Errorf("the secret is in %s", procFile(pid, file))
-			}
-		}
-	}
-	if env := m.tmux("show-environment", "-g") + m.tmux("show-environment", "-t", "="+s.TmuxSession); strings.Contains(env, secret) {
-		t.Error("tmux shows the secret")
-	}
 	m.ok("stop", "alpha")
 	look := func(path string, info os.FileInfo, err error) error {
 		if err != nil || info.IsDir() {
@@ -207,37 +117,4 @@ func TestNoSecretIsLeftAnywhere(t *testing.T) {
 		}
 	}
 	m.refused(4, "would keep a secret", "spawn", "beta", "--env", "API_KEY="+secret)
-}
-
-func TestTwoProjectsWithOneHandle(t *testing.T) {
-	m := standIn(t)
-	m.ok("spawn", "alpha")
-	first := m.session("alpha")
-	other := m.otherProject()
-	rig.Config(t, m.world.ConfigDir, rig.ConfigOptions{Trusted: []string{m.world.Project, other}})
-	m.ok("spawn", "alpha", "--root", other)
-	m.dir = other
-	second := m.session("alpha")
-	if second.TmuxSession == first.TmuxSession || !strings.HasPrefix(second.TmuxSession, "nbs-alpha-") || !second.Running {
-		t.Errorf("first %+v\nsecond %+v", first, second)
-	}
-	m.ok("dismiss", "alpha")
-	m.dir = m.world.Project
-	if s := m.session("alpha"); !s.Running || !s.TmuxAlive {
-		t.Errorf("the other project's agent was touched: %+v", s)
-	}
-}
-
-func TestForeignSessionOfOurNameIsLeftAlone(t *testing.T) {
-	m := standIn(t)
-	m.tmux("new-session", "-d", "-s", "nbs-alpha-live", "cat; cat")
-	m.ok("spawn", "alpha")
-	s := m.session("alpha")
-	if s.TmuxSession == "nbs-alpha-live" || !s.TmuxAlive {
-		t.Errorf("%+v", s)
-	}
-	m.ok("dismiss", "alpha")
-	if sessions := m.sessionNames(); sessions != "nbs-alpha-live\n" {
-		t.Errorf("sessions left: %q", sessions)
-	}
 }

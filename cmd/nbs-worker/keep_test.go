@@ -149,50 +149,6 @@ func TestTranscriptThatIsDeletedInTheMiddle(t *testing.T) {
 	})
 }
 
-// loseInTheMiddle deletes the transcript of a running agent, which goes on in a new file.
-func (m *team) loseInTheMiddle(handle string, s session) {
-	m.Helper()
-	const line = "What day is it?"
-	if err := os.Remove(s.Transcript.Path); err != nil {
-		m.Fatal(err)
-	}
-	m.typeLine(s, line)
-	m.waitFor("it is written again", func() (bool, string) {
-		text, err := os.ReadFile(s.Transcript.Path)
-		return strings.Contains(string(text), line), fmt.Sprint(string(text), err)
-	})
-	m.waitState(handle, "idle")
-}
-
-// The new file is deleted too: what is put back is all of the conversation, not its end.
-func TestTranscriptThatIsDeletedInTheMiddleAndAgain(t *testing.T) {
-	m := real(t)
-	before := m.remembers("alpha")
-	m.loseInTheMiddle("alpha", before)
-	m.ok("stop", "alpha")
-	if err := os.Remove(before.Transcript.Path); err != nil {
-		t.Fatal(err)
-	}
-	m.ok("resume", "alpha", "--prompt", "What number?")
-	m.mustAnswer("alpha", "42")
-	if text := read(t, before.Transcript.Path); strings.Count(text, "Remember 42.") == 0 || !strings.Contains(text, "What day is it?") {
-		t.Errorf("the transcript:\n%s", text)
-	}
-}
-
-// In a terminal of its own, too, an agent comes back from what was kept.
-func TestRunPutsADeletedTranscriptBack(t *testing.T) {
-	m := standIn(t)
-	before := m.remembers("alpha")
-	m.ok("stop", "alpha")
-	if err := os.Remove(before.Transcript.Path); err != nil {
-		t.Fatal(err)
-	}
-	c := m.console(m.command([]string{"run", "alpha"}, "TERM=xterm"))
-	c.mustShow("Remember 42.")
-	m.mustBeKept(before.SessionID, before.Transcript.Path)
-}
-
 // After a /clear both conversations are kept, and each can be taken up again.
 func TestBothConversationsAreKeptAfterClear(t *testing.T) {
 	m := real(t)
@@ -226,39 +182,6 @@ func read(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(data)
-}
-
-// What cannot be kept is said, and keeps nobody from working.
-func TestFailedKeepIsOnlyAWarning(t *testing.T) {
-	m := standIn(t)
-	m.ok("spawn", "omega")
-	if err := os.RemoveAll(m.inState("transcripts")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(m.inState("transcripts"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	s := m.remembers("alpha")
-	m.ok("stop", "alpha")
-	outside := filepath.Join(m.world.Root, "outside")
-	if err := os.WriteFile(outside, []byte("untouched"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(m.keptPath(s.SessionID)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(outside, m.keptPath(s.SessionID)); err != nil {
-		t.Fatal(err)
-	}
-	r := m.nbs("resume", "alpha", "--prompt", "What number?")
-	if r.code != 0 || !strings.Contains(r.stderr, "warning: ") || !strings.Contains(r.stderr, "not a regular file") {
-		t.Error(r)
-	}
-	m.mustAnswer("alpha", "42")
-	m.mustBeInTheJournal("unkept", "alpha", s.SessionID)
-	if got := read(t, outside); got != "untouched" {
-		t.Errorf("the target of the link holds %q", got)
-	}
 }
 
 // What lies in the project, from a clone or an earlier version, is put back by nobody.

@@ -29,19 +29,3 @@ func TestTranscriptIsCopiedAcrossFileSystems(t *testing.T) {
 	m.mustAnswer("alpha", "43")
 	m.mustBeInTheJournal("restored", "alpha", before.SessionID)
 }
-
-// A conversation that was not kept, or that was emptied, is still not replaced in silence;
-// one that was emptied comes back from a copy.
-func TestEmptiedTranscriptComesBackFromACopy(t *testing.T) {
-	m := standIn(t)
-	m.stateOnADiskOfItsOwn("64m")
-	before := m.remembers("alpha")
-	m.ok("stop", "alpha")
-	if err := os.Truncate(before.Transcript.Path, 0); err != nil {
-		t.Fatal(err)
-	}
-	if s := m.session("alpha"); !s.isDead() {
-		t.Errorf("%+v", s)
-	}
-	m.mustRestore("alpha", before)
-}

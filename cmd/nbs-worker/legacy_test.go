@@ -42,24 +42,3 @@ func TestLegacyRecordIsResumedAndRewritten(t *testing.T) {
 		t.Errorf("%v", record)
 	}
 }
-
-// A failed resume, or a stop, says nothing about where the configuration is.
-func TestLegacyRecordStaysOneUntilItIsResumed(t *testing.T) {
-	m := standIn(t)
-	before := m.makeLegacy("theologian")
-	m.allow("theologian")
-	claude := m.env
-	m.env = append(m.env, "NBS_CLAUDE="+m.script("exit 3"))
-	m.refused(1, "claude left", "resume", "theologian")
-	m.env = append(without(claude, "CLAUDE_CONFIG_DIR"), "NBS_CLAUDE="+m.variable("NBS_CLAUDE"))
-	m.ok("stop", "theologian")
-	m.refused(2, "its transcript is gone", "resume", "theologian")
-	m.env = claude
-	if record := m.record("theologian"); record["schema"] != 0.0 {
-		t.Errorf("%v", record)
-	}
-	if s := m.session("theologian"); s.State != "stopped" || s.Desired != "stopped" {
-		t.Errorf("%+v", s)
-	}
-	m.mustRemember("theologian", before)
-}

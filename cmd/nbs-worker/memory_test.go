@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -64,35 +63,4 @@ func TestDiedForWantOfMemory(t *testing.T) {
 	m.mustRemember("alpha", before)
 	m.kill(m.session("alpha").RecordedPID, syscall.SIGKILL)
 	m.mustHaveDied("alpha", "crashed", "signal: killed")
-
-	// A tool that takes too much memory is killed, and its agent is not.
-	m.ok("spawn", "beta")
-	k.killTool("beta", 3)
-	m.kill(m.session("beta").RecordedPID, syscall.SIGTERM)
-	if e := m.mustHaveDied("beta", "crashed", "code 143, as after SIGTERM"); e.LastExit.OOMKills != 1 {
-		t.Errorf("%+v", e.LastExit)
-	}
-	m.ok("resume", "beta")
-
-	// The kernel may choose the launcher. claude follows, by a hangup, and nobody saw why.
-	m.ok("spawn", "gamma")
-	m.keepServer()
-	claude, launcher := m.session("gamma").RecordedPID, m.launcher("gamma")
-	k.count(4)
-	m.kill(launcher, syscall.SIGKILL)
-	m.waitDead(claude)
-	m.mustHaveDied("gamma", "crashed", launcherKilled)
-	m.ok("resume", "gamma")
-}
-
-// killTool plays that the kernel killed the tool that an agent has started.
-func (k memory) killTool(handle string, kills int) {
-	k.Helper()
-	claude := k.session(handle).RecordedPID
-	children := slices.DeleteFunc(carrying(process(k.record(handle))["invocation"].(string)), func(pid int) bool { return parent(pid) != claude })
-	if len(children) != 1 {
-		k.Fatalf("the tools of %s: %v", handle, children)
-	}
-	k.count(kills)
-	k.kill(children[0], syscall.SIGKILL)
 }

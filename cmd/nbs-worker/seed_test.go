@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The ten tests of the seed (step 6), at run time. 2 and 9 (the collision guard) are part of 1; 4 (resume
+// The ten tests of the seed (step 6), at run time. 2 and 9 (the collision guard) are part of 1; 7 (a missing record) is TestNobodyThere of internal/cli; 4 (resume
 // reads the record) and 6 (a stale record resumes) are TestWhateverEndsAnAgentItComesBack; 10 (a concurrent
 // resume) is TestManyResumesOfOneAgent.
 
@@ -83,17 +83,6 @@ func TestSeed05SessionShowsTheRecordAndTheTruth(t *testing.T) {
 	}
 	if before.Context == nil || before.Context.Tokens == 0 || before.UptimeS == nil || len(before.Drift) > 0 {
 		t.Errorf("%+v", before)
-	}
-}
-
-func TestSeed07MissingRecordIsAClearError(t *testing.T) {
-	m := standIn(t)
-	m.ok("spawn", "other", "--dry-run")
-	m.refused(2, "resume: no .nbs folder", "resume", "nobody")
-	m.ok("spawn", "other")
-	r := m.refused(2, "resume nobody: no such agent", "resume", "nobody")
-	if !strings.Contains(r.stderr, "hint: to see who is there: nbs-worker list") || r.stdout != "" {
-		t.Error(r)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -79,35 +78,6 @@ func TestShortenedTranscriptIsPutBackWhole(t *testing.T) {
 	})
 }
 
-// Both have something that the other has not: only a person can choose.
-func TestTranscriptThatWentAnotherWayIsRefused(t *testing.T) {
-	m := standIn(t)
-	before := m.threeTurns()
-	path := before.Transcript.Path
-	whole := m.bytesOf(path)
-	other := append(firstTurn(t, whole), bytes.ReplaceAll(whole[len(firstTurn(t, whole)):], []byte(`"uuid":"`), []byte(`"uuid":"0`))...)
-	m.replace(path, other)
-	m.doctor(1).finds(m, "team.transcripts", "failure", "went different ways")
-	r := m.refused(5, "went different ways", "resume", "alpha")
-	m.mustHaveWayOut(r.stderr, "to go on with what was kept: ")
-	m.ok("resume", "alpha", "--prompt", "What number?")
-	m.mustAnswer("alpha", "44")
-	if now := m.bytesOf(path); !bytes.HasPrefix(now, whole) {
-		t.Error("the transcript is not the kept one")
-	}
-}
-
-// mustHaveWayOut does what a hint says, as a person who pastes it.
-func (m *team) mustHaveWayOut(stderr, hint string) {
-	m.Helper()
-	_, rest, found := strings.Cut(stderr, "hint: "+hint)
-	command, _, _ := strings.Cut(rest, "\n")
-	if !found {
-		m.Fatalf("there is no hint %q in %s", hint, stderr)
-	}
-	m.shell(command)
-}
-
 // What is cut off in place is cut off the second name too: that is said, once.
 func TestTranscriptThatWasCutInPlace(t *testing.T) {
 	m := real(t)
@@ -140,129 +110,35 @@ func TestTranscriptThatWasCutInPlace(t *testing.T) {
 	}
 }
 
-func TestTranscriptThatWasEmptiedInPlace(t *testing.T) {
+// What is another conversation now, or none, is a person's to decide on.
+func TestTranscriptThatIsAnotherNow(t *testing.T) {
 	m := standIn(t)
-	before := m.threeTurns()
-	if err := os.Truncate(before.Transcript.Path, 0); err != nil {
-		t.Fatal(err)
-	}
-	if out := m.ok("session", "alpha"); !strings.Contains(out, "Kept:            -, for the transcript is empty") {
-		t.Errorf("%s", out)
-	}
-	m.doctor(1).finds(m, "team.transcripts", "failure", "its transcript is empty")
-	m.refused(2, "is empty now", "resume", "alpha")
-}
-
-// lines are the lines of a transcript that hold any of the words, or none of them.
-func lines(text []byte, with bool, words ...string) []byte {
-	var out []byte
-	for line := range bytes.Lines(text) {
-		if slices.ContainsFunc(words, func(word string) bool { return bytes.Contains(line, []byte(word)) }) == with {
-			out = append(out, line...)
-		}
-	}
-	return out
-}
-
-// What is missing need not be the end: an editor takes lines out anywhere.
-func TestTranscriptThatLostAPartIsPutBackWhole(t *testing.T) {
-	t.Parallel()
-	middle := func(_ *testing.T, whole []byte) []byte { return lines(whole, false, "Remember 43", "remember 43") }
-	for what, c := range map[string]struct {
-		left   func(t *testing.T, whole []byte) []byte
-		looked bool // at before the resume, which keeps what is there
-	}{
-		"the middle":       {middle, false},
-		"the middle, kept": {middle, true},
-		"the start":        {func(t *testing.T, whole []byte) []byte { return whole[len(firstTurn(t, whole)):] }, false},
-		"all but one": {func(t *testing.T, whole []byte) []byte {
-			all := slices.Collect(bytes.Lines(lines(whole, true, `"type":"user"`)))
-			if len(all) < 3 {
-				t.Fatalf("%s", whole)
-			}
-			return all[1]
-		}, false},
-	} {
-		t.Run(what, func(t *testing.T) {
-			m := standIn(t)
-			before := m.threeTurns()
-			path := before.Transcript.Path
-			whole := m.bytesOf(path)
-			m.replace(path, c.left(t, whole))
-			if c.looked {
-				if out := m.ok("session", "alpha"); !strings.Contains(out, "Claude's own has lost a part") {
-					t.Errorf("session does not tell:\n%s", out)
-				}
-			}
-			m.doctor(1).finds(m, "team.transcripts", "warning", "a part of its transcript is missing")
-			r := m.nbs("resume", "alpha", "--prompt", "What number?")
-			if r.code != 0 || !strings.Contains(r.stderr, "its transcript had lost a part") || !strings.Contains(r.stderr, "the whole one was put back") {
-				t.Error(r)
-			}
-			m.mustAnswer("alpha", "44")
-			if now := m.bytesOf(path); !bytes.HasPrefix(now, whole) {
-				t.Error("the transcript does not begin with all that it had")
-			}
-			m.mustBeInTheJournal("restored", "alpha", before.SessionID)
-			m.doctor(0).isWell(m, "team.transcripts")
-		})
-	}
-}
-
-// What is written over in place is written over in the second name too. What was there is
-// remembered apart from both: the agent is not brought back into another conversation.
-func TestTranscriptThatWasRewrittenIsRefused(t *testing.T) {
-	t.Parallel()
-	renamed := func(text []byte) []byte { return bytes.ReplaceAll(text, []byte(`"uuid":"`), []byte(`"uuid":"0`)) }
-	for what, written := range map[string]func(t *testing.T, whole []byte) []byte{
-		"longer":  func(_ *testing.T, whole []byte) []byte { return renamed(whole) },
-		"as long": func(_ *testing.T, whole []byte) []byte { return bytes.ReplaceAll(whole, []byte("44"), []byte("45")) },
-		"shorter": func(t *testing.T, whole []byte) []byte { return renamed(firstTurn(t, whole)) },
-	} {
-		t.Run(what, func(t *testing.T) {
-			m := standIn(t)
-			before := m.threeTurns()
-			path := before.Transcript.Path
-			if err := os.WriteFile(path, written(t, m.bytesOf(path)), 0o600); err != nil { // in place
-				t.Fatal(err)
-			}
-			for range 2 { // to look at it does not make it right
-				if out := m.ok("session", "alpha"); !strings.Contains(out, "Kept:            -, for ") {
-					t.Errorf("session vouches for what was written over:\n%s", out)
-				}
-				m.doctor(1).finds(m, "team.transcripts", "failure", "was written over")
-				m.refused(5, "was written over", "resume", "alpha")
-			}
-			r := m.refused(5, "resume alpha --fresh", "resume", "alpha")
-			m.mustHaveWayOut(r.stderr, "to go on with what is there: ")
-			m.ok("resume", "alpha")
-			m.waitState("alpha", "idle")
-			m.doctor(0).isWell(m, "team.transcripts")
-		})
-	}
-}
-
-// An older copy took the place of the transcript while claude was at work, which went on in it:
-// what both have makes the conversation.
-func TestTranscriptThatWasShortenedAtWorkIsJoined(t *testing.T) {
-	m := real(t)
-	before := m.threeTurns()
-	m.ok("resume", "alpha")
-	m.waitState("alpha", "idle")
-	path := before.Transcript.Path
+	path := m.threeTurns().Transcript.Path
 	whole := m.bytesOf(path)
-	m.replace(path, firstTurn(t, whole))
-	m.typeLine(m.session("alpha"), "Remember 45.")
-	m.mustAnswer("alpha", "OK, I will remember 45.")
-	m.waitState("alpha", "idle")
-	r := m.nbs("resume", "alpha", "--force", "--prompt", "What number?")
-	if r.code != 0 || !strings.Contains(r.stderr, "the whole one was put back") {
-		t.Error(r)
+	renamed := bytes.ReplaceAll(whole, []byte(`"uuid":"`), []byte(`"uuid":"0`))
+	for _, c := range []struct {
+		write func(path string, text []byte)
+		text  []byte
+		code  int
+		words [2]string // of the refusal, of doctor
+	}{
+		{m.writeOver, nil, 2, [2]string{"is empty now", "its transcript is empty"}},
+		{m.writeOver, renamed, 5, [2]string{"was written over", "was written over"}},
+		{m.replace, whole, 5, [2]string{"went different ways", "went different ways"}},
+	} {
+		c.write(path, c.text)
+		if out := m.ok("session", "alpha"); strings.Contains(out, "Kept:            yes") {
+			t.Errorf("session vouches for it:\n%s", out)
+		}
+		m.doctor(1).finds(m, "team.transcripts", "failure", c.words[1])
+		m.refused(c.code, c.words[0], "resume", "alpha")
 	}
-	m.mustAnswer("alpha", "45")
-	if now := m.bytesOf(path); !bytes.HasPrefix(now, whole) || !bytes.Contains(now, []byte("Remember 45.")) {
-		t.Error("the transcript has not all that was said")
+}
+
+// writeOver writes into a file, and so into all that are other names of it.
+func (m *team) writeOver(path string, text []byte) {
+	m.Helper()
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		m.Fatal(err)
 	}
-	m.waitState("alpha", "idle")
-	m.doctor(0).isWell(m, "team.transcripts")
 }

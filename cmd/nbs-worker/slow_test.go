@@ -37,29 +37,6 @@ func (m *team) inTime(code int, args ...string) result {
 	return r
 }
 
-func TestForcedResumeFromAStoppedServerToAStoppedServer(t *testing.T) {
-	m := standIn(t)
-	before := m.remembers("alpha")
-	m.ok("spawn", "beta", "--tmux-socket", "aside")
-	_, first := m.stopServer("alpha")
-	server, second := m.stopServer("beta")
-	r := m.inTime(3, "resume", "alpha", "--force", "--tmux-socket", "aside")
-	for _, words := range []string{
-		"the tmux server was silent for 2",
-		fmt.Sprintf("its server, pid %d, is stopped", server), fmt.Sprintf("hint: let it go on: kill -CONT %d", server),
-	} {
-		if !strings.Contains(r.stderr, words) {
-			t.Errorf("%q is not said: %s", words, r)
-		}
-	}
-	first()
-	second()
-	if s := m.session("alpha"); !s.Running || s.RecordedPID != before.RecordedPID {
-		t.Errorf("before %+v\nafter %+v", before, s)
-	}
-	m.mustRemember("alpha", before, "--force")
-}
-
 func TestAgentsOnThreeStoppedServers(t *testing.T) {
 	m := standIn(t)
 	handles := []string{"alpha", "beta", "gamma"}
@@ -85,7 +62,11 @@ func TestAgentsOnThreeStoppedServers(t *testing.T) {
 			}
 		}
 	}
+	mustSayAll(m.inTime(7, "list"))
 	m.inTime(5, append([]string{"resume"}, handles...)...)
+	if r := m.inTime(3, "resume", "alpha", "--force", "--tmux-socket", "of-beta"); !strings.Contains(r.stderr, words[1]) || !strings.Contains(r.stderr, "the tmux server was silent for 2") {
+		t.Error(r)
+	}
 	mustSayAll(m.inTime(3, append([]string{"resume", "--force"}, handles...)...))
 	if r := m.inTime(7, "resume", "--force", "alpha", "delta"); r.stdout != "delta\n" {
 		t.Errorf("delta, whose server is well, did not have its turn: %s", r)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"sync"
 	"testing"
@@ -10,28 +9,6 @@ import (
 )
 
 // One writer a conversation, whoever the other one is.
-
-// In its first half second, or at a dialog, a claude is not in the registry.
-func TestUnregisteredStrangerIsSeen(t *testing.T) {
-	m := standIn(t)
-	before := m.remembers("alpha")
-	m.keepServer()
-	m.ok("stop", "alpha")
-	m.tmux("new-session", "-d", "-s", "human", "-e", "NBS_SIM_CLAUDE=no-registry",
-		"-e", "CLAUDE_CONFIG_DIR="+m.world.ConfigDir, m.variable("NBS_CLAUDE"), "--resume", before.SessionID)
-	m.waitFor("the stranger runs", func() (bool, string) { return len(claudesOn(before.SessionID)) == 1, "" })
-	stranger := claudesOn(before.SessionID)[0]
-	m.refused(5, fmt.Sprintf("another claude has the conversation %s open: pid %d", before.SessionID, stranger), "resume", "alpha")
-	var s struct {
-		Others []struct{ PID int } `json:"other_claudes"`
-	}
-	if err := json.Unmarshal([]byte(m.ok("session", "alpha", "--json")), &s); err != nil || len(s.Others) != 1 || s.Others[0].PID != stranger {
-		t.Errorf("%+v, %v", s, err)
-	}
-	if dead(stranger) {
-		t.Error("the stranger was ended")
-	}
-}
 
 func TestTwoProjectsDoNotOpenOneConversation(t *testing.T) {
 	m := standIn(t)
@@ -52,15 +29,5 @@ func TestTwoProjectsDoNotOpenOneConversation(t *testing.T) {
 	}
 	if on := claudesOn(before.SessionID); len(on) != 1 {
 		t.Errorf("claudes on the conversation: %v", on)
-	}
-}
-
-// What lives in a tmux server that the agent's shell has started is anybody's.
-func TestStopSparesPanesOfOtherSessions(t *testing.T) {
-	m := standIn(t)
-	m.bossWithServer()
-	m.ok("stop", "boss")
-	if sessions := m.sessionNames(); sessions != "somebody\n" {
-		t.Errorf("sessions left: %q", sessions)
 	}
 }

@@ -97,6 +97,9 @@ func (m *team) stuckServer(stick func(server int) (repair func(), words, remedy 
 	if told := m.nbs("list"); !strings.Contains(told.stdout, "\nepsilon\tunknown\t") {
 		m.Errorf("list: %s", told)
 	}
+	if told := m.nbs("session", "alpha"); !strings.Contains(told.stdout, "unknown: tmux did not answer") || !strings.Contains(told.stdout, "running (verified)") {
+		m.Errorf("session: %s", told)
+	}
 	if told := m.nbs("session", "epsilon"); !strings.Contains(told.stdout, "unknown (whether its start goes on, tmux does not say)") {
 		m.Errorf("session: %s", told)
 	}
@@ -164,29 +167,6 @@ func (m *team) onTerminal(verb string, args ...string) result {
 		m.Error(err)
 	}
 	return result{code: cmd.ProcessState.ExitCode(), stdout: string(out), stderr: stderr.String()}
-}
-
-// Several servers that answer nobody take no longer than one: also when it depends on tmux what became of the first agent.
-func TestListOfAgentsOnTwoStoppedServers(t *testing.T) {
-	m := standIn(t)
-	m.ok("spawn", "alpha")
-	m.setRecord("alpha", func(fields map[string]any) {
-		process := fields["process"].(map[string]any)
-		process["pid"], process["launcher"] = 0, map[string]any{"pid": 0, "start_ticks": 0}
-	})
-	m.ok("spawn", "beta", "--tmux-socket", "aside")
-	var words []string
-	for _, handle := range []string{"alpha", "beta"} {
-		server := int(tmuxPlace(m.record(handle))["server_pid"].(float64))
-		m.kill(server, syscall.SIGSTOP)
-		t.Cleanup(func() { _ = syscall.Kill(server, syscall.SIGCONT) })
-		words = append(words, fmt.Sprintf("its server, pid %d, is stopped", server))
-	}
-	begun := time.Now()
-	r := m.nbs("list")
-	if took := time.Since(begun); r.code != 3 || took > stuckLimit || !strings.Contains(r.stderr, words[0]) || !strings.Contains(r.stderr, words[1]) {
-		t.Errorf("after %s: %s", took, r)
-	}
 }
 
 // The way out when the server cannot be mended: the agent is started in another one.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -22,50 +21,14 @@ func (m *team) takeOver(s session) (pane string) {
 
 func TestPaneThatAPersonTookOver(t *testing.T) {
 	t.Parallel()
-	for name, take := range map[string]func(*team, session) string{
-		"while it ran": (*team).takeOver,
-		"when its program had ended": func(m *team, s session) string {
-			m.tmux("set-option", "-w", "-t", "="+s.TmuxSession+":", "remain-on-exit", "on")
-			m.kill(s.RecordedPID, syscall.SIGKILL)
-			m.waitState("alpha", "crashed")
-			m.waitFor("the pane is dead", func() (bool, string) {
-				shown := m.tmux("display-message", "-p", "-t", "="+s.TmuxSession+":", "#{pane_dead}")
-				return shown == "1\n", shown
-			})
-			return m.takeOver(s)
-		},
-	} {
-		for _, verbs := range [][]string{{"stop"}, {"resume"}, {"resume", "--force"}, {"dismiss"}} {
-			t.Run(fmt.Sprint(name, " ", verbs), func(t *testing.T) {
-				m := standIn(t)
-				before := m.remembers("alpha")
-				pane := take(m, before)
-				m.waitDeath("alpha")
-				m.ok(slices.Insert(slices.Clone(verbs), 1, "alpha")...)
-				m.mustStand(strings.Join(verbs, " "), []string{pane})
-				m.doctor(0).isWell(m, "team.sessions")
-			})
-		}
-	}
-}
-
-// The same of a start whose launcher has not come forward yet.
-func TestPaneThatAPersonTookOverDuringAStart(t *testing.T) {
-	t.Parallel()
-	for _, verb := range []string{"stop", "resume", "dismiss"} {
-		t.Run(verb, func(t *testing.T) {
+	for _, verbs := range [][]string{{"stop"}, {"resume"}, {"resume", "--force"}, {"dismiss"}} {
+		t.Run(fmt.Sprint(verbs), func(t *testing.T) {
 			m := standIn(t)
-			m.ok("spawn", "alpha")
-			s := m.session("alpha")
-			pane, launcher := m.takeOver(s), m.launcher("alpha")
-			m.waitDead(s.RecordedPID)
-			m.waitDead(launcher)
-			m.setRecord("alpha", func(fields map[string]any) {
-				process := fields["process"].(map[string]any)
-				process["pid"], process["launcher"], fields["pid"], fields["exits"] = 0, map[string]any{"pid": 0, "start_ticks": 0}, 0, nil
-			})
-			m.ok(verb, "alpha")
-			m.mustStand(verb, []string{pane})
+			pane := m.takeOver(m.remembers("alpha"))
+			m.waitDeath("alpha")
+			m.ok(slices.Insert(slices.Clone(verbs), 1, "alpha")...)
+			m.mustStand(strings.Join(verbs, " "), []string{pane})
+			m.doctor(0).isWell(m, "team.sessions")
 		})
 	}
 }

@@ -73,15 +73,6 @@ func TestWindowsOfAPersonSurvive(t *testing.T) {
 	}
 }
 
-// The same after a start that was killed before its launcher came forward.
-func TestWindowsOfAPersonSurviveAStartThatIsEnded(t *testing.T) {
-	m := standIn(t, "start-delay=1h")
-	m.refused(3, "not ready", "spawn", "alpha", "--timeout", "500ms")
-	person := m.personPanes("alpha")
-	m.ok("stop", "alpha")
-	m.mustStand("stop", person)
-}
-
 // Who is attached to an agent's session stays there when the agent is started anew, and looks
 // at it again.
 func TestAttachedPersonKeepsTheSession(t *testing.T) {

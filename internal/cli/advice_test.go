@@ -32,6 +32,10 @@ func TestAdvice(t *testing.T) {
 			inspect.View{Sight: observe.Sight{Status: agent.Status{State: agent.Idle}}, Strangers: []observe.Stranger{{PID: 7}}},
 			"two claudes fork the conversation: end the other one, pid 7, in its own terminal", []string{},
 		},
+		{
+			inspect.View{Sight: observe.Sight{Status: agent.Status{State: agent.Dead, Cause: agent.Crashed}, Record: agent.Record{Exits: []agent.Exit{{Code: 1}, {Code: 1}, {Code: 1}}}}},
+			"it ended again and again soon after its start; read its last words before all else: nbs-worker session alpha --last-screen", []string{"nbs-worker session alpha --last-screen", "nbs-worker resume alpha"},
+		},
 		{inspect.View{Sight: observe.Sight{Status: agent.Status{State: agent.Idle}}}, "", []string{}},
 	} {
 		c.view.Record.Handle = "alpha"

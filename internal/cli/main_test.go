@@ -50,6 +50,9 @@ func TestCommandLineThatCannotBeRead(t *testing.T) {
 		"spawn a --permission-mode yolo":      "is not one of",
 		"spawn a --session-id 1234":           "is not a UUID",
 		"spawn a --env X":                     "is not NAME=VALUE",
+		"spawn a -- --resume x":               "extra argument \"--resume\" is set by nbs-worker itself",
+		"spawn a -- words":                    "hint: give the first prompt with --prompt TEXT",
+		"--tmux-socket a;b spawn a":           "tmux socket \"a;b\" is not valid",
 		"spawn a --env MY_TOKEN=canary-value": "hint: export MY_TOKEN",
 	} {
 		root := t.TempDir()
@@ -170,6 +173,59 @@ func TestNobodyThere(t *testing.T) {
 	}
 	runOn(Streams{OutTTY: true}, "--root", project, "attach", "alpha").want(t, agent.NotFound, "never started")
 	run("--root", project, "attach", "alpha").want(t, agent.BadInput, "stdout is not a terminal")
+}
+
+func TestWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	project := newProject(t)
+	run("--root", project, "spawn", "alpha", "--prompt-file", "missing.txt").want(t, agent.NotFound, "prompt file: open missing.txt: no such file")
+	run("--root", project, "spawn", "alpha", "--cwd", "missing").want(t, agent.NotFound, "working directory: ")
+	for _, blank := range []string{"", " ", "\n\t \r\n", "\u00a0\u2003"} {
+		run("--root", project, "spawn", "alpha", "--prompt", blank).want(t, agent.BadInput, "the prompt is blank")
+	}
+}
+
+// A record is lines to many a tool, and no path of ours holds a line break.
+func TestFolderWithALineBreakIsRefused(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "a\nhint: rm -rf ~")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"--root", t.TempDir(), "spawn", "alpha", "--cwd", folder}, {"--root", folder, "spawn", "alpha"}} {
+		if r := run(args...).want(t, agent.BadInput, "line break"); strings.Count(r.err, "\n") != 1 {
+			t.Errorf("the name stands on lines of its own: %q", r.err)
+		}
+	}
+	if made, _ := os.ReadDir(folder); len(made) > 0 {
+		t.Errorf("a refused project got %v", made)
+	}
+}
+
+// --down is for agents that should run and do not, --all for those too that were stopped; one
+// failure keeps no other from its turn.
+func TestSeveralAgents(t *testing.T) {
+	t.Parallel()
+	records := []agent.Record{record("alpha"), record("beta"), record("ended")}
+	for i := range records {
+		records[i].ProjectRoot = t.TempDir()
+	}
+	records[2].Desired = agent.DesiredStopped
+	project := newProject(t, records...)
+	damage(t, project, "gamma")
+	for which, want := range map[string]int{"--down": 2, "--all": 3} {
+		r := run("--root", project, "resume", which, "--dry-run").want(t, agent.Partial, "resume gamma: the record")
+		if strings.Count(r.out, "cd ") != want {
+			t.Errorf("%s: %s", which, r.out)
+		}
+	}
+	if r := run("--root", project, "stop", "alpha", "nobody", "beta").want(t, agent.Partial, "stop nobody: no such agent"); r.out != "alpha\nbeta\n" && r.out != "beta\nalpha\n" {
+		t.Errorf("%q", r.out) // as each is done
+	}
+	if r := run("--root", project, "resume", "--down", "--dry-run", "--json"); strings.Contains(r.out, "alpha") {
+		t.Errorf("what was stopped is not down: %s", r.out)
+	}
+	run("--root", project, "stop", "nobody", "noone").want(t, agent.NotFound, "stop nobody: ", "stop noone: ")
 }
 
 // Nobody dismisses all agents by a slip: a person is asked, a script has to say it.

@@ -278,12 +278,17 @@ func (s Starter) Claimed(p Plan) (agent.Record, error) {
 	return r, nil
 }
 
-// openPane makes the pane of a start: in the session that was made for the agent, where a
-// person may be at work, or else in a new one. A name that a stranger has is left to him; a
-// dead pane of our own last start is removed.
+// Sessions is the tmux server in which a start gets its pane.
+type Sessions interface {
+	NewSession(ctx context.Context, spec tmux.Spec) error
+	NewWindow(ctx context.Context, session string, spec tmux.Spec) error
+}
+
+// openPane makes the pane of a start, and removes what is left of the last one in a server that
+// keeps dead panes.
 func (s Starter) openPane(ctx context.Context, r *agent.Record, p Plan, client *tmux.Client, panes []tmux.Pane) (name string, err error) {
 	id := r.Process.Invocation
-	spec := tmux.Spec{
+	name, err = place(ctx, client, s.sessionNames(r), panes, p.Record.Process, tmux.Spec{
 		Window: string(r.Handle), Owner: s.ProjectHash() + "/" + r.Handle.Key(), Dir: s.Store.Project(), Invocation: id, InView: p.InView,
 		Command: []string{s.Program, "run", string(r.Handle)},
 		Env: map[string]string{
@@ -294,26 +299,32 @@ func (s Starter) openPane(ctx context.Context, r *agent.Record, p Plan, client *
 			trust.RuntimeVariable:    s.Store.Runtime(),
 		},
 		StartLimit: p.wait,
+	})
+	if errors.Is(err, tmux.ErrNoSession) || errors.Is(err, tmux.ErrNoServer) {
+		err = cmp.Or(endedByHook(ctx, client), err)
 	}
-	defer func() {
-		// What is left of the last start in a server that keeps dead panes.
-		if left, there := observe.PaneOf(panes, p.Record.Process); err == nil && there && p.Record.Process.Adopted == nil {
-			err = client.KillPane(ctx, left)
-		}
-	}()
-	for _, spec.Name = range s.sessionNames(r) {
+	if err != nil {
+		return name, observe.Diagnose(client, r.Handle, err)
+	}
+	if left, there := observe.PaneOf(panes, p.Record.Process); there && p.Record.Process.Adopted == nil {
+		err = client.KillPane(ctx, left)
+	}
+	return name, err
+}
+
+// place makes a pane in the session that was made for the agent, where a person may be at work, or
+// else in a new one. A name that a stranger has is left to him.
+func place(ctx context.Context, server Sessions, names []string, panes []tmux.Pane, before *agent.Process, spec tmux.Spec) (name string, err error) {
+	for _, spec.Name = range names {
 		err := tmux.ErrNoSession
-		if session := ownSession(panes, spec, p.Record.Process); session != "" {
-			err = client.NewWindow(ctx, session, spec)
+		if session := ownSession(panes, spec, before); session != "" {
+			err = server.NewWindow(ctx, session, spec)
 		}
 		if errors.Is(err, tmux.ErrNoSession) {
-			err = client.NewSession(ctx, spec)
-		}
-		if errors.Is(err, tmux.ErrNoSession) || errors.Is(err, tmux.ErrNoServer) {
-			err = cmp.Or(endedByHook(ctx, client), err)
+			err = server.NewSession(ctx, spec)
 		}
 		if !errors.Is(err, tmux.ErrDuplicate) {
-			return spec.Name, observe.Diagnose(client, r.Handle, err)
+			return spec.Name, err
 		}
 	}
 	return "", agent.Errorf(agent.Conflict, "the tmux session names of the agent belong to others: %s", spec.Name).

@@ -1,7 +1,6 @@
 package observe
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -15,8 +14,8 @@ func TestCauses(t *testing.T) {
 	t.Parallel()
 	self, selfErr := proc.Self()
 	boot, bootErr := proc.BootTime()
-	if err := errors.Join(selfErr, bootErr); err != nil {
-		t.Fatal(err)
+	if selfErr != nil || bootErr != nil {
+		t.Fatal(selfErr, bootErr)
 	}
 	there := &agent.TmuxPlace{ServerPID: self.PID, ServerStartTicks: self.StartTicks}
 	lost := &agent.TmuxPlace{ServerPID: self.PID, ServerStartTicks: self.StartTicks - 1}
@@ -41,9 +40,9 @@ func TestCauses(t *testing.T) {
 		"killed":                    {&agent.Exit{Code: -1, Signal: "killed"}, there, false, false, 9, agent.Crashed, "signal: killed"},
 		"killed, server gone later": {&agent.Exit{Code: -1, Signal: "killed"}, lost, false, false, 9, agent.Crashed, "signal: killed"},
 		"out of memory": {
-			&agent.Exit{Code: -1, Signal: "killed", OOMKills: 1}, there, false, false, 9,
-			agent.OutOfMemory, "signal: killed, probably by the kernel, which for want of memory has killed 1 process of its cgroup while it ran",
+			&agent.Exit{Code: -1, Signal: "killed", OOMKills: 1}, there, false, false, 9, agent.OutOfMemory, "signal: killed, probably by the kernel, which for want of memory has killed 1 process of its cgroup while it ran",
 		},
+		"a tool out of memory":  {&agent.Exit{Code: 143, OOMKills: 1}, there, false, false, 9, agent.Crashed, "code 143, as after SIGTERM"},
 		"launcher killed":       {nil, there, false, false, 9, agent.Crashed, "its launcher was killed, or could not write"},
 		"noted as crashed":      {&agent.Exit{Code: -1, Cause: agent.Crashed, Detail: "its launcher was killed"}, lost, true, false, 9, agent.Crashed, "its launcher was killed"},
 		"noted as shut down":    {&agent.Exit{At: boot.Add(-time.Hour), Code: 143, Cause: agent.LostReboot}, lost, true, false, 9, agent.LostReboot, ""},

@@ -98,11 +98,11 @@ func InVain(err error) error {
 }
 
 // Diagnose says of a server that gave no answer what its process shows.
-func Diagnose(client *tmux.Client, handle agent.Handle, err error) error {
+func Diagnose(server interface{ ServerPID() (int, error) }, handle agent.Handle, err error) error {
 	if err == nil || agent.KindOf(err) != agent.TimedOut {
 		return err
 	}
-	pid, unknown := client.ServerPID()
+	pid, unknown := server.ServerPID()
 	if unknown != nil {
 		return err
 	}

@@ -90,9 +90,7 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	}
 	started := s.started(ctx, plan, r)
 	started.Fresh, started.Restored = resume.Fresh, restored
-	if plan.Opening == claude.OpenNew && !resume.Fresh && resume.Prompt != "" && resume.Prompt != r.InitialPrompt {
-		started.Unsaid = r.InitialPrompt
-	}
+	started.Unsaid = resume.unsaid(plan.Opening, r.InitialPrompt)
 	detail := plan.Opening.Conversation()
 	if resume.Fresh {
 		detail = "a new conversation in place of " + string(before.SessionID)
@@ -102,6 +100,14 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 		err = launch.RunsUnnoted(&r, "its entry in the journal", unwritten)
 	}
 	return started, err
+}
+
+// unsaid is the first prompt of a record that a resume replaces by its own; "" for none.
+func (r *Resume) unsaid(opening claude.Opening, first string) string {
+	if opening == claude.OpenNew && !r.Fresh && r.Prompt != "" && r.Prompt != first {
+		return first
+	}
+	return ""
 }
 
 // settledDown loads the record of an agent that may be started, and how it was seen. One that
@@ -126,21 +132,30 @@ func (s *Supervisor) settledDown(ctx context.Context, handle agent.Handle, force
 // checkDown refuses to start what runs, or what may run.
 func (s *Supervisor) checkDown(ctx context.Context, record agent.Record, force bool) (observe.Sight, error) {
 	sight := s.LookAt(ctx, record)
-	r, status := &sight.Record, sight.Status
-	if sight.Err != nil && agent.KindOf(sight.Err) != agent.BadInput && r.Process != nil && r.Process.Launcher.PID == 0 {
-		return sight, sight.Err // only tmux knows whether that start is still on its way; at a socket that is not ours there is none
+	lives, err := s.startable(&sight, force)
+	if !lives || err != nil {
+		return sight, err
 	}
+	if err := teardown.CheckSelf(&s.Observer, &sight.Record, sight.Pane); err != nil {
+		return sight, err
+	}
+	return sight, s.starter().CheckTarget(ctx, &sight.Record)
+}
+
+// startable decides by what was seen of an agent whether it may be started, and tells whether it
+// is to be ended before.
+func (s *Supervisor) startable(sight *observe.Sight, force bool) (lives bool, err error) {
+	r, status := &sight.Record, sight.Status
 	switch {
+	case sight.Err != nil && agent.KindOf(sight.Err) != agent.BadInput && r.Process != nil && r.Process.Launcher.PID == 0:
+		return false, sight.Err // only tmux knows whether that start is still on its way; at a socket that is not ours there is none
 	case status.State == agent.Dead:
-		return sight, nil
+		return false, nil
 	case status.State == agent.Unknown && !status.SamePID:
 		untold := agent.Errorf(agent.Conflict, "whether the agent runs cannot be told: %s", status.Detail)
-		return sight, s.HintAside(untold, r, "when it is certain that it does not run")
+		return false, s.HintAside(untold, r, "when it is certain that it does not run")
 	case force:
-		if err := teardown.CheckSelf(&s.Observer, r, sight.Pane); err != nil {
-			return sight, err
-		}
-		return sight, s.starter().CheckTarget(ctx, r)
+		return true, nil
 	}
 	runs := runsAlready(r, status, sight.Err)
 	if sight.Pane == nil && status.SamePID && sight.Err == nil {
@@ -148,7 +163,7 @@ func (s *Supervisor) checkDown(ctx context.Context, record agent.Record, force b
 	} else {
 		runs = runs.Hint("to look at it: nbs-worker attach %s", r.Handle)
 	}
-	return sight, runs.Hint("to end it and start it anew: nbs-worker resume %s --force", r.Handle)
+	return true, runs.Hint("to end it and start it anew: nbs-worker resume %s --force", r.Handle)
 }
 
 // runsAlready is the refusal to start what runs. That its tmux could not be asked is

@@ -54,7 +54,11 @@ func (t teardown) endArrival(ctx context.Context, r *agent.Record) error {
 	if err := t.checkArrival(r); err != nil { // it may have come meanwhile
 		return err
 	}
-	leader, err := t.endPane(ctx, r)
+	_, panes, err := t.Panes(ctx, r)
+	var leader agent.Identity
+	if err == nil {
+		leader, err = endPane(ctx, client, panes, r)
+	}
 	if err != nil {
 		return &paneLeftError{err}
 	}

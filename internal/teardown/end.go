@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/tmux"
@@ -29,6 +28,23 @@ const (
 	launcherGrace = 3 * time.Second // it writes the exit down and reads the screen
 	leftoverGrace = time.Second
 )
+
+// Processes are those of a start: where they are found, and what is done to them. What only looks
+// like the agent's is not among them.
+type Processes interface {
+	Below(r *agent.Record) ([]agent.Identity, error) // descendants of its claude and launcher
+	Left(r *agent.Record) ([]agent.Identity, error)  // with its mark, wherever they were adopted
+	Check(id agent.Identity) (proc.Liveness, error)
+	Wait(ctx context.Context, id agent.Identity, patience time.Duration)
+	Stop(ctx context.Context, grace time.Duration, ids ...agent.Identity) error
+}
+
+// Terminal is the tmux server of a start.
+type Terminal interface {
+	Panes(ctx context.Context) ([]tmux.Pane, error)
+	KillPane(ctx context.Context, pane tmux.Pane) error
+	ServerPID() (int, error)
+}
 
 // teardown ends agents of one project.
 type teardown struct{ *observe.Observer }
@@ -74,25 +90,38 @@ func (t teardown) end(ctx context.Context, r agent.Record) error {
 			return err
 		}
 	}
-	// Descendants are found through their parents, so before these end.
-	leftovers, err := t.descendants(&r)
+	return endStart(ctx, processes(t), &r, func() error {
+		client, panes, err := t.Panes(ctx, &r)
+		if err == nil {
+			_, err = endPane(ctx, client, panes, &r)
+		}
+		return err
+	})
+}
+
+// endStart ends claude first, so that its launcher writes down how it ended, and leaves by itself.
+func endStart(ctx context.Context, ps Processes, r *agent.Record, closePane func() error) error {
+	leftovers, err := ps.Below(r) // before their parents end, through which they are found
 	if err != nil {
 		return err
 	}
-	if err := proc.Stop(ctx, r.Process.Identity, claudeGrace); err != nil {
+	if err := ps.Stop(ctx, claudeGrace, r.Process.Identity); err != nil {
 		return fmt.Errorf("end claude: %w", err)
 	}
-	if err := t.endLauncher(ctx, &r); err != nil {
+	if r.Process.PID != 0 {
+		ps.Wait(context.WithoutCancel(ctx), r.Process.LauncherIdentity(), launcherGrace)
+	}
+	if err := ps.Stop(ctx, leftoverGrace, r.Process.LauncherIdentity()); err != nil {
 		return fmt.Errorf("end the launcher: %w", err)
 	}
-	if err := t.endLeftovers(ctx, &r, leftovers); err != nil {
+	if err := endLeftovers(ctx, ps, r, leftovers); err != nil {
 		return fmt.Errorf("end what claude's tools left behind: %w", err)
 	}
 	var pane error
-	if arrived(&r) {
-		_, pane = t.endPane(ctx, &r)
+	if arrived(r) && hasPane(r) {
+		pane = closePane()
 	}
-	if err := t.checkGone(&r); err != nil {
+	if err := checkGone(ps, r); err != nil {
 		return err
 	}
 	if pane != nil {
@@ -102,17 +131,17 @@ func (t teardown) end(ctx context.Context, r agent.Record) error {
 }
 
 // endLeftovers ends what a start has left running, and what of that was just being started.
-func (t teardown) endLeftovers(ctx context.Context, r *agent.Record, found []agent.Identity) error {
+func endLeftovers(ctx context.Context, ps Processes, r *agent.Record, found []agent.Identity) error {
 	const rounds = 5 // more than that many generations in a row are not on their way by chance
 	for range rounds {
-		carrying, err := t.carrying(r)
+		left, err := ps.Left(r)
 		if err != nil {
 			return err
 		}
-		if found = append(found, carrying...); len(found) == 0 {
+		if found = append(found, left...); len(found) == 0 {
 			return nil
 		}
-		if err := proc.StopAll(ctx, found, leftoverGrace); err != nil {
+		if err := ps.Stop(ctx, leftoverGrace, found...); err != nil {
 			return err
 		}
 		found = nil
@@ -149,83 +178,13 @@ func (t teardown) checkUnidentified(r *agent.Record) error {
 		Hint("end it in its own terminal with /exit; then repeat the command")
 }
 
-// endLauncher waits for the launcher, which ends by itself after claude.
-func (t teardown) endLauncher(ctx context.Context, r *agent.Record) error {
-	h, liveness, err := proc.Open(r.Process.LauncherIdentity())
-	if err != nil || liveness != proc.Alive {
-		return err
-	}
-	defer h.Close()
-	if r.Process.PID != 0 {
-		wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), launcherGrace)
-		defer cancel()
-		if h.Wait(wait) == nil {
-			return nil
-		}
-	}
-	return proc.Stop(ctx, h.Identity, leftoverGrace)
-}
-
-// descendants of the agent's claude and launcher that belong to its start.
-func (t teardown) descendants(r *agent.Record) ([]agent.Identity, error) {
-	var found []agent.Identity
-	for _, parent := range []agent.Identity{r.Process.LauncherIdentity(), r.Process.Identity} {
-		if !proc.IsAlive(parent) {
-			continue
-		}
-		ids, err := proc.Descendants(parent.PID)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, ids...)
-	}
-	return t.ownOnly(r, found), nil
-}
-
-// carrying are the processes that this start left behind, wherever they were adopted.
-func (t teardown) carrying(r *agent.Record) ([]agent.Identity, error) {
-	found, err := proc.Carrying(agent.InvocationVariable, string(r.Process.Invocation))
-	return t.ownOnly(r, found), err
-}
-
-// ownOnly drops what only looks like the agent's: other agents that it started, what
-// lives in other tmux sessions, Claude's background daemon, and this command itself.
-func (t teardown) ownOnly(r *agent.Record, ids []agent.Identity) []agent.Identity {
-	ancestors := proc.Ancestors()
-	seen := map[int]bool{r.Process.PID: true, r.Process.Launcher.PID: true}
-	return slices.DeleteFunc(ids, func(id agent.Identity) bool {
-		other, carries := proc.Variable(id.PID, agent.InvocationVariable)
-		foreign := carries && other != string(r.Process.Invocation) || t.OfOtherAgent(r, id.PID)
-		drop := foreign || seen[id.PID] || slices.Contains(ancestors, id.PID) || t.InForeignTmux(r, id.PID) || inBackground(r, id.PID)
-		seen[id.PID] = true
-		return drop
-	})
-}
-
-// inBackground tells whether a process is Claude's background daemon, or below it. It has the
-// mark of the agent that happened to need it first, and serves every claude of the user.
-func inBackground(r *agent.Record, pid int) bool {
-	for _, ancestor := range proc.AncestorsOf(pid) {
-		if ancestor == r.Process.PID || ancestor == r.Process.Launcher.PID {
-			return false
-		}
-		if cmdline, err := proc.Cmdline(ancestor); err == nil && claude.IsBackground(cmdline) {
-			return true
-		}
-	}
-	return false
-}
+// hasPane tells whether a pane was made for a start. That of an adopted claude is the user's, and
+// ends by itself when it was all that ran there.
+func hasPane(r *agent.Record) bool { return r.Process.Tmux != nil && r.Process.Adopted == nil }
 
 // endPane ends the pane of a start and returns who led it; nobody when it is not there. Other
 // panes and windows of its session are a person's and stay.
-func (t teardown) endPane(ctx context.Context, r *agent.Record) (leader agent.Identity, err error) {
-	if r.Process.Tmux == nil || r.Process.Adopted != nil {
-		return leader, nil // an adopted claude's pane is the user's, and ends by itself when it was all that ran there
-	}
-	client, panes, err := t.Panes(ctx, r)
-	if err != nil {
-		return leader, err
-	}
+func endPane(ctx context.Context, server Terminal, panes []tmux.Pane, r *agent.Record) (leader agent.Identity, err error) {
 	pane, there := observe.PaneOf(panes, r.Process)
 	if !there {
 		return leader, nil
@@ -233,11 +192,11 @@ func (t teardown) endPane(ctx context.Context, r *agent.Record) (leader agent.Id
 	if id, err := proc.Identify(pane.PID); err == nil { // else it has gone already
 		leader = id
 	}
-	if err := client.KillPane(ctx, pane); err != nil {
-		return leader, observe.Diagnose(client, r.Handle, err)
+	if err := server.KillPane(ctx, pane); err != nil {
+		return leader, observe.Diagnose(server, r.Handle, err)
 	}
-	if panes, err = client.Panes(ctx); err != nil {
-		return leader, observe.Diagnose(client, r.Handle, err)
+	if panes, err = server.Panes(ctx); err != nil {
+		return leader, observe.Diagnose(server, r.Handle, err)
 	}
 	if _, there := observe.PaneOf(panes, r.Process); there {
 		return leader, errors.New("it is still there")
@@ -246,13 +205,13 @@ func (t teardown) endPane(ctx context.Context, r *agent.Record) (leader agent.Id
 }
 
 // checkGone observes that nothing of the start is left.
-func (t teardown) checkGone(r *agent.Record) error {
-	left, err := t.carrying(r)
+func checkGone(ps Processes, r *agent.Record) error {
+	left, err := ps.Left(r)
 	if err != nil {
 		return err
 	}
 	for _, id := range append(left, r.Process.Identity, r.Process.LauncherIdentity()) {
-		if liveness, err := proc.Check(id); liveness != proc.Gone {
+		if liveness, err := ps.Check(id); liveness != proc.Gone {
 			return errors.Join(err, fmt.Errorf("process %d is still there", id.PID))
 		}
 	}

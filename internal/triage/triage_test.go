@@ -11,6 +11,8 @@ import (
 
 func dead(cause agent.Cause) agent.Status { return agent.Status{State: agent.Dead, Cause: cause} }
 
+func often(exit agent.Exit) agent.Record { return agent.Record{Exits: []agent.Exit{exit, exit, exit}} }
+
 func TestStepsOfTheDead(t *testing.T) {
 	t.Parallel()
 	crash := agent.Exit{Code: 1, UptimeS: 3}
@@ -32,6 +34,9 @@ func TestStepsOfTheDead(t *testing.T) {
 		"again and again": {
 			status: dead(agent.Crashed), record: agent.Record{Exits: []agent.Exit{crash, crash, crash}}, want: []Step{ReadEnd, ResumeMended},
 		},
+		"closed often":   {status: dead(agent.Crashed), record: often(agent.Exit{Code: 129, HungUp: true}), want: []Step{Resume}},
+		"after a while":  {status: dead(agent.Crashed), record: often(agent.Exit{Code: 1, UptimeS: 61}), want: []Step{Resume}},
+		"nobody saw how": {status: dead(agent.Crashed), record: often(agent.Exit{Code: -1, Cause: agent.Crashed}), want: []Step{Resume}},
 		"terminated often": {
 			status: dead(agent.Crashed), record: agent.Record{Exits: []agent.Exit{{Code: 143}, {Code: 143}, {Code: 143}}}, want: []Step{Resume},
 		},

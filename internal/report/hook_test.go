@@ -1,0 +1,57 @@
+package report
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/trust"
+)
+
+const first, next = agent.Invocation("4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"), agent.Invocation("5f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11")
+
+// A call that comes to its turn when the next start runs does not write over what that one has
+// said. What is said after the clock was put back is not older than what was said before.
+func TestReportOfAnEarlierStartAndOfAnEarlierClock(t *testing.T) {
+	t.Parallel()
+	dir := rig.MemoryDir(t)
+	opened, err := store.Create(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	opened.Use(trust.NewKeeper(trust.Home(dir + "/state")))
+	unlock, err := opened.LockVerb("alpha", "spawn", time.Now()) // which makes the folders
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+	if err := opened.Insert(t.Context(), agent.Record{
+		Spec: agent.Spec{Schema: agent.Schema, Handle: "alpha", SessionID: agent.NewSessionID(), ProjectRoot: dir}, TmuxSession: "nbs-alpha-live",
+		Process: &agent.Process{Invocation: next},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	says := func(start agent.Invocation, at time.Time, hook string) error {
+		return Caller{Handle: "alpha", Invocation: start}.report(t.Context(), opened, at, func(r *agent.Report) {
+			if r.Activity == nil || !at.Before(r.Activity.At) { // as hooks that overtake each other
+				r.Activity = &agent.Activity{Hook: hook, At: at}
+			}
+		})
+	}
+	now := time.Now()
+	for _, c := range []struct {
+		start agent.Invocation
+		at    time.Time
+		hook  string
+		want  string // the hook that the report has then
+	}{{next, now.Add(time.Hour), "Stop", "Stop"}, {first, now.Add(2 * time.Hour), "UserPromptSubmit", "Stop"}, {next, now, "SessionStart", "SessionStart"}} {
+		err := says(c.start, c.at, c.hook)
+		if report := opened.Report("alpha"); report.Invocation != next || report.Activity.Hook != c.want || errors.Is(err, agent.ErrSuperseded) != (c.start == first) {
+			t.Errorf("%s of %s: %+v, %v", c.hook, c.start, report.Activity, err)
+		}
+	}
+}

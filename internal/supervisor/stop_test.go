@@ -1,0 +1,157 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store"
+)
+
+// ends are the verbs that end an agent.
+var ends = map[string]func(*world, context.Context) (Stopped, error){
+	"stop":    func(w *world, ctx context.Context) (Stopped, error) { return w.Stop(ctx, "alpha") },
+	"dismiss": func(w *world, ctx context.Context) (Stopped, error) { return w.Dismiss(ctx, "alpha", false) },
+}
+
+// What is ended is what the record identifies and what bears the mark of its start; all else is
+// left alone, and that is said.
+func TestWhoIsEnded(t *testing.T) {
+	t.Parallel()
+	unmarked := func(r *agent.Record) { r.Process.Invocation = agent.NewInvocation() }
+	elsewhere := func(r *agent.Record) { r.Process.Host, r.Process.BootID = "elsewhere", "another" }
+	for what, c := range map[string]struct {
+		change func(*agent.Record)
+		ends   bool
+		words  string // "": it is no failure
+	}{
+		"the agent":            {asItIs, true, ""},
+		"of another start":     {unmarked, false, "does not bear the mark of its start; it was left alone"},
+		"of an earlier boot":   {func(r *agent.Record) { unmarked(r); r.Process.BootID = "another" }, false, ""},
+		"that had the pid":     {func(r *agent.Record) { unmarked(r); r.Process.StartTicks++; r.Process.PidfdInode = 0 }, false, ""},
+		"of another machine":   {elsewhere, false, `it belongs to host "elsewhere", or to another pid namespace of this one; nothing was signalled or changed`},
+		"of another namespace": {func(r *agent.Record) { r.Process.PIDNS++ }, false, "nothing was signalled or changed"},
+		"of another machine, which saw the end": {func(r *agent.Record) {
+			elsewhere(r)
+			r.AddExit(agent.Exit{Invocation: r.Process.Invocation})
+		}, false, ""},
+	} {
+		for verb, end := range ends {
+			w := newWorld(t)
+			var child *rig.Child
+			w.has("alpha", func(r *agent.Record) { child = w.live(r); c.change(r) })
+			_, err := end(w, t.Context())
+			if lives(child) == c.ends || (err == nil) != (c.words == "") {
+				t.Errorf("%s %s: lives %t, %v", verb, what, lives(child), err)
+			}
+			if c.words == "" {
+				continue
+			}
+			mustSay(t, verb+" "+what, err, agent.Conflict, c.words)
+			if r, err := w.Store.Load("alpha"); err != nil || r.Desired != agent.DesiredRunning {
+				t.Errorf("%s %s: what was refused is written down: %v", verb, what, err)
+			}
+		}
+	}
+}
+
+// A disk that takes nothing keeps no agent alive; what could not be written is said.
+func TestEndThatCannotBeWrittenDown(t *testing.T) {
+	t.Parallel()
+	for what, words := range map[string]map[string]string{
+		"project/.nbs/locks/alpha.record": {"stop": "it was ended, but could not be marked as stopped: lock .nbs/locks/alpha.record", "dismiss": "it was ended, but could not be marked as stopped"},
+		"project/.nbs/journal.jsonl": {
+			"stop":    "it was ended and marked as stopped, but the journal does not say so: open .nbs/journal.jsonl",
+			"dismiss": "it was ended, and its record stays: the journal could not take its session id",
+		},
+	} {
+		for verb, end := range ends {
+			w := newWorld(t)
+			var child *rig.Child
+			w.has("alpha", func(r *agent.Record) { child = w.live(r) })
+			w.inTheWay(what)
+			_, err := end(w, t.Context())
+			mustSay(t, verb+" "+what, err, agent.Failed, words[verb])
+			if _, err := w.Store.Load("alpha"); err != nil || lives(child) {
+				t.Errorf("%s %s: the agent was left running, or its record is gone: %v", verb, what, err)
+			}
+		}
+	}
+}
+
+// An agent that does not run is marked as stopped, again and again; what a killed verb has left of
+// its secrets goes. The journal keeps the session id of one that is dismissed.
+func TestEndOfTheDead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.has("alpha", asItIs)
+	w.must(w.Store.PutLaunch("alpha", store.Launch{Env: []string{"SECRET=x"}}))
+	for range 2 {
+		stopped, err := w.Stop(t.Context(), "alpha")
+		if left, _ := filepath.Glob(w.Store.Runtime() + "/*/launch/*.json"); err != nil || stopped.Record.Desired != agent.DesiredStopped || len(left) > 0 {
+			t.Errorf("%v; left: %v", err, left)
+		}
+	}
+	_, err := w.Dismiss(t.Context(), "alpha", false)
+	w.must(err)
+	w.mustNote("dismiss", r.SessionID)
+	_, err = w.Dismiss(t.Context(), "alpha", false)
+	mustSay(t, "again", err, agent.NotFound, "no such agent")
+}
+
+// What is kept of a conversation goes with its agent, unless it is to stay, is the last of it, or
+// is another agent's.
+func TestWhatADismissRemoves(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		happens           func(w *world, r *agent.Record)
+		keep, stays, told bool
+	}{
+		"it goes":                              {func(*world, *agent.Record) {}, false, false, false},
+		"--keep":                               {func(*world, *agent.Record) {}, true, true, true},
+		"the last":                             {func(w *world, r *agent.Record) { w.must(os.Remove(w.transcript(r.SessionID))) }, false, true, true},
+		"the beginning, which Claude has lost": {func(w *world, r *agent.Record) { w.put(w.transcript(r.SessionID), talk(2)) }, false, true, true},
+		"another agent's": {func(w *world, r *agent.Record) {
+			w.has("beta", func(other *agent.Record) {
+				other.PreviousSessions = []agent.PreviousSession{{SessionID: r.SessionID, Until: r.Started, Reason: "clear"}}
+			})
+		}, false, true, false},
+	} {
+		w := newWorld(t)
+		r := w.has("alpha", asItIs)
+		w.put(w.transcript(r.SessionID), talk(0, 1))
+		w.must(w.Keep(t.Context(), &r))
+		c.happens(w, &r)
+		gone, err := w.Dismiss(t.Context(), "alpha", c.keep)
+		kept, keptErr := w.KeptOf(r.SessionID)
+		if err := errors.Join(err, keptErr, gone.Unkept); err != nil || (kept != nil) != c.stays || (len(gone.Kept) > 0) != c.told {
+			t.Errorf("%s: %v, there is %+v, and is said to be %q", what, err, kept, gone.Kept)
+		}
+	}
+}
+
+// A stop says nothing of where the configuration is that the original tools did not record, and
+// another configuration is not taken for it.
+func TestRecordOfTheOriginalTools(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.has("alpha", func(r *agent.Record) {
+		r.Spec = agent.Spec{Handle: "alpha", SessionID: r.SessionID, ProjectRoot: r.ProjectRoot, InitialPrompt: r.InitialPrompt}
+	})
+	w.put(w.transcript(r.SessionID), talk(0))
+	stopped, err := w.Stop(t.Context(), "alpha")
+	if err != nil || stopped.Record.Schema != 0 {
+		t.Errorf("%+v, %v", stopped.Record.Spec, err)
+	}
+	plan, err := w.PlanResume(t.Context(), "alpha", inPlace)
+	if now := plan.Record.Spec; err != nil || now.Schema != agent.Schema || now.ConfigDir != w.dir+"/config" || plan.Opening != resumed {
+		t.Errorf("%+v, %v", now, err)
+	}
+	w.Env[1] = "CLAUDE_CONFIG_DIR=" + w.dir + "/other"
+	_, err = w.PlanResume(t.Context(), "alpha", inPlace)
+	mustSay(t, "elsewhere", err, agent.NotFound, "its transcript is gone")
+}
