@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -130,4 +132,43 @@ func TestZombieLeaderIsGone(t *testing.T) {
 		}
 	}
 	m.mustHaveDied("alpha", "crashed", "signal: killed")
+}
+
+// What another start's claude said of its end is not this one's reason, nor is what no
+// claude says. This one is killed and says nothing.
+func TestReasonOfAnEndThatIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	for name, reason := range map[string]string{"another start's": "prompt_input_exit", "no word": "\\u001b[2J", "its own": "other"} {
+		t.Run(name, func(t *testing.T) {
+			m := standIn(t)
+			m.ok("spawn", "alpha")
+			invocation, want := process(m.record("alpha"))["invocation"].(string), ""
+			switch name {
+			case "another start's":
+				invocation = "4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"
+			case "its own":
+				want = reason
+			}
+			claude := m.waitState("alpha", "idle").RecordedPID
+			m.reportEnd("alpha", invocation, reason)
+			m.kill(claude, syscall.SIGKILL)
+			if e := m.mustHaveDied("alpha", "crashed", "signal: killed"); e.LastExit.Reason != want {
+				t.Errorf("%+v", e.LastExit)
+			}
+		})
+	}
+}
+
+// reportEnd writes down what a hook says when claude leaves.
+func (m *team) reportEnd(handle, invocation, reason string) {
+	m.Helper()
+	text := fmt.Sprintf(`{"invocation":%q,"end":{"reason":"%s","at":"2026-02-20T11:44:07Z"}}`, invocation, reason)
+	path := m.inNbs("status", handle+".json")
+	err := os.MkdirAll(filepath.Dir(path), 0o700)
+	if err == nil {
+		err = os.WriteFile(path, []byte(text), 0o600)
+	}
+	if err != nil {
+		m.Fatal(err)
+	}
 }

@@ -1,11 +1,17 @@
 package main
 
 import (
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
 	"github.com/gofrs/flock"
+	"golang.org/x/sys/unix"
 )
 
 // What is said of an agent that was killed just now: it may be dead, or not known to be, and never
@@ -40,6 +46,27 @@ func listRightAfter(t *testing.T, m *team, kills int) {
 	}
 }
 
+// The same while the kernel does not get to the end of the process: another one has its
+// processor.
+func TestListWhileTheKilledIsStarved(t *testing.T) {
+	m := real(t)
+	m.remembers("alpha")
+	m.keepServer()
+	for _, verb := range [][]string{{"list"}, {"session", "alpha"}} {
+		pid := m.session("alpha").RecordedPID
+		feed := m.starve(pid)
+		m.kill(pid, syscall.SIGKILL)
+		out := m.ok(append(verb, "--json")...)
+		feed()
+		if !strings.Contains(out, `"state":"crashed"`) && !strings.Contains(out, `"state":"unknown"`) {
+			t.Errorf("right after a kill %s says %s", verb, out)
+		}
+		m.waitState("alpha", "crashed")
+		m.ok("resume", "alpha")
+		m.waitState("alpha", "idle")
+	}
+}
+
 // The same while the launcher cannot write the end down: somebody has the record.
 func TestListWhileTheLauncherCannotWrite(t *testing.T) {
 	m := standIn(t)
@@ -61,4 +88,40 @@ func TestListWhileTheLauncherCannotWrite(t *testing.T) {
 	}
 	m.waitState("alpha", "crashed")
 	m.mustRemember("alpha", before)
+}
+
+// starve lets a process have a processor only where a busy one leaves it some, until feed.
+func (m *team) starve(pid int) (feed func()) {
+	m.Helper()
+	var one unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &one); err != nil {
+		m.Fatal(err)
+	}
+	for cpu := 0; one.Count() > 1; cpu++ {
+		one.Clear(cpu)
+	}
+	tasks, err := os.ReadDir(procFile(pid, "task"))
+	if err != nil {
+		m.Fatal(err)
+	}
+	for _, task := range tasks {
+		id, _ := strconv.Atoi(task.Name())
+		idle := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_IDLE}
+		if err := errors.Join(unix.SchedSetaffinity(id, &one), unix.SchedSetAttr(id, &idle, 0)); err != nil && !errors.Is(err, unix.ESRCH) {
+			m.Fatal(err)
+		}
+	}
+	hog := exec.Command("sh", "-c", "while :; do :; done")
+	if err := hog.Start(); err != nil {
+		m.Fatal(err)
+	}
+	feed = sync.OnceFunc(func() {
+		_ = hog.Process.Kill()
+		_ = hog.Wait()
+	})
+	m.Cleanup(feed)
+	if err := unix.SchedSetaffinity(hog.Process.Pid, &one); err != nil {
+		m.Fatal(err)
+	}
+	return feed
 }

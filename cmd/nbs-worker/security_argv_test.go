@@ -95,6 +95,16 @@ func (m *team) watchAsNobody(text string) (look func() []sighting) {
 	}
 }
 
+// The help says it where somebody who gives a prompt will look.
+func TestHelpSaysWhoCanReadAPrompt(t *testing.T) {
+	m := standIn(t)
+	for _, verb := range []string{"spawn", "resume"} {
+		if help := strings.Join(strings.Fields(m.ok(verb, "--help")), " "); !strings.Contains(help, "on claude's command line") || !strings.Contains(help, "other users") {
+			t.Errorf("%s --help does not say that other users can read the prompt:\n%s", verb, help)
+		}
+	}
+}
+
 // A word that ends in ';' ends a tmux command, and the next words are one more.
 func TestExtraArgumentsArriveAsGiven(t *testing.T) {
 	m := standIn(t)
@@ -127,6 +137,16 @@ func TestHostileListOfExtraArguments(t *testing.T) {
 		t.Errorf("claude got %q", line)
 	}
 	m.noCanary()
+}
+
+func TestBlankPromptsAreRefused(t *testing.T) {
+	m := standIn(t)
+	for _, prompt := range []string{"", " ", "\n\t \r\n", "\u00a0\u2003"} {
+		m.refused(4, "blank", "spawn", "alpha", "--prompt", prompt)
+	}
+	if _, err := os.Stat(m.recordPath("alpha")); err == nil {
+		t.Error("a refused spawn left a record")
+	}
 }
 
 // optionPattern reads a line of claude's help: names, and what stands for a value.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,6 +46,20 @@ func TestTrustedConfigurationIsPrivate(t *testing.T) {
 	rig.MustBePrivate(t, config, 2)
 }
 
+// What a later version may have nested in a record is kept; what makes a record ambiguous is refused
+// (internal/cli).
+func TestNestedFieldOfALaterVersionIsKept(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	m.ok("stop", "alpha")
+	nested := `,"new":` + strings.Repeat("[", 50) + strings.Repeat("]", 50) + "}"
+	m.writeRecord("alpha", strings.TrimSuffix(strings.TrimSpace(m.recordText("alpha")), "}")+nested)
+	m.ok("resume", "alpha")
+	if !strings.Contains(strings.Join(strings.Fields(m.recordText("alpha")), ""), strings.Repeat("[", 50)) {
+		t.Error("an unknown field was lost")
+	}
+}
+
 // Words that are harmless to keep and not to use: they are looked at again before
 // claude gets them, and an agent with such a record can still be ended.
 func TestTamperedArgumentsAndVariablesAreNotUsed(t *testing.T) {
@@ -68,6 +83,23 @@ func TestTamperedArgumentsAndVariablesAreNotUsed(t *testing.T) {
 		t.Errorf("a refused resume ended the agent: %+v", s)
 	}
 	m.ok("stop", "alpha")
+}
+
+// More than a record may hold is refused before anything is started, not found damaged
+// at the next look.
+func TestRecordThatWouldBeTooLargeIsRefused(t *testing.T) {
+	m := standIn(t)
+	args := []string{"spawn", "alpha"}
+	for i := range 11 {
+		args = append(args, "--env", fmt.Sprintf("V%d=%s", i, strings.Repeat("x", 100<<10)))
+	}
+	m.refused(4, "the limit is", args...)
+	if _, err := os.Stat(m.recordPath("alpha")); err == nil || m.serverPID() != 0 {
+		t.Error("something was left")
+	}
+	if r := m.nbs("list", "--json"); r.code != 0 || strings.TrimSpace(r.stdout) != "[]" {
+		t.Error(r)
+	}
 }
 
 // A project that another user prepared decides nothing, whoever names it.

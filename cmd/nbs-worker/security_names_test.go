@@ -54,20 +54,27 @@ var hostileFolders = []string{
 	"$(touch PWN)`touch PWN`", "x; touch PWN", `*?[a-z]~%s\`, "esc\x1b[2J\u202e 日本語 é",
 }
 
-// Of a project, and of an agent in another folder.
-func TestHostileFolders(t *testing.T) {
+func TestHostileProjectFolders(t *testing.T) {
 	m := standIn(t)
 	rig.Config(t, m.world.ConfigDir, rig.ConfigOptions{Trusted: []string{m.world.Root}})
-	home := m.dir
 	for i, name := range hostileFolders {
-		project, cwd, handle := m.folder(filepath.Join("projects", name)), m.folder(filepath.Join("folders", name)), fmt.Sprintf("agent%d", i)
-		m.liveAndDie(handle, cwd, "spawn", handle, "--prompt", "Remember 42.", "--cwd="+cwd)
-		m.dir = project
-		m.liveAndDie(handle, project, "spawn", handle, "--prompt", "Remember 42.")
-		if _, err := os.Stat(filepath.Join(project, ".nbs")); err != nil {
+		m.dir = m.folder(filepath.Join("projects", name))
+		handle := fmt.Sprintf("agent%d", i)
+		m.liveAndDie(handle, m.dir, "spawn", handle, "--prompt", "Remember 42.")
+		if _, err := os.Stat(filepath.Join(m.dir, ".nbs")); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
-		m.dir = home
+	}
+	m.noCanary()
+}
+
+func TestHostileWorkingDirectories(t *testing.T) {
+	m := standIn(t)
+	rig.Config(t, m.world.ConfigDir, rig.ConfigOptions{Trusted: []string{m.world.Root}})
+	for i, name := range hostileFolders {
+		cwd := m.folder(filepath.Join("folders", name))
+		handle := fmt.Sprintf("agent%d", i)
+		m.liveAndDie(handle, cwd, "spawn", handle, "--prompt", "Remember 42.", "--cwd="+cwd)
 	}
 	m.noCanary()
 }
@@ -93,5 +100,20 @@ func (m *team) mustRunIn(handle, cwd string) {
 	s := m.session(handle)
 	if at, err := os.Readlink(procFile(s.RecordedPID, "cwd")); err != nil || at != cwd || !s.Running || !s.TmuxAlive {
 		m.Errorf("claude runs in %q, want %q: %v, %+v", at, cwd, err, s)
+	}
+}
+
+// A record is lines to many a tool, and no path of ours holds a line break.
+func TestFolderWithALineBreakIsRefused(t *testing.T) {
+	m := standIn(t)
+	folder := m.folder("a\nhint: rm -rf ~")
+	r := m.refused(4, "line break", "spawn", "alpha", "--cwd", folder)
+	if strings.Count(r.stderr, "\n") != 1 {
+		t.Errorf("the name stands on lines of its own: %q", r.stderr)
+	}
+	m.dir = folder
+	m.refused(4, "line break", "spawn", "alpha")
+	if _, err := os.Stat(filepath.Join(folder, ".nbs")); err == nil {
+		t.Error("a refused project got a .nbs")
 	}
 }

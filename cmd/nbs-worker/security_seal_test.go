@@ -231,12 +231,28 @@ func TestKeyOfTheSeals(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 || info.Size() != 32 {
 		t.Fatalf("%v, %v", info, err)
 	}
-	if err := os.Chmod(key, 0o644); err != nil { // and other damage: internal/trust
-		t.Fatal(err)
+	whole := read(t, key)
+	for cause, damage := range map[string]func() error{
+		"other users can reach it":   func() error { return os.Chmod(key, 0o644) },
+		"it does not have 32 bytes":  func() error { return os.Truncate(key, 5) },
+		"it belongs to user id 4711": func() error { return os.Chown(key, 4711, 4711) },
+	} {
+		if err := damage(); err != nil {
+			t.Fatal(err)
+		}
+		m.refused(6, cause, "resume", "alpha")
+		m.refused(6, cause, "spawn", "beta")
+		m.ok("list")
+		if err := os.WriteFile(key, []byte(whole), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(key, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chown(key, os.Geteuid(), os.Getegid()); err != nil {
+			t.Fatal(err)
+		}
 	}
-	m.refused(6, "other users can reach it", "resume", "alpha")
-	m.refused(6, "other users can reach it", "spawn", "beta")
-	m.ok("list")
 	if err := os.Remove(key); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -8,20 +9,40 @@ import (
 
 // Claude trusts all that is in a folder with it, so --trust is for one that was named.
 
+func (m *team) mustTrustNothing(what string) {
+	m.Helper()
+	text, err := os.ReadFile(filepath.Join(m.world.ConfigDir, ".claude.json"))
+	if err == nil && strings.Count(string(text), "hasTrustDialogAccepted") > 1 { // the project's own, by the rig
+		m.Errorf("%s: %s", what, text)
+	}
+}
+
 func TestSecurityTrustNamesItsFolder(t *testing.T) {
 	m := standIn(t)
 	outside := m.otherProject()
-	m.refused(4, "Claude would trust all that is in the home folder", "spawn", "alpha", "--cwd", m.world.Home, "--trust") // and others: internal/supervisor
+	for _, folder := range []string{"/", m.world.Home, filepath.Dir(m.world.Home)} {
+		for _, flag := range []string{"--trust", "--trust=" + folder} {
+			m.refused(4, "Claude would trust all that is in the home folder", "spawn", "alpha", "--cwd", folder, flag)
+		}
+	}
+	m.env = without(m.env, "HOME") // then the user database tells
+	if home, err := os.UserHomeDir(); err == nil {
+		m.refused(4, "Claude would trust all that is in the home folder", "spawn", "alpha", "--cwd", home, "--trust="+home)
+	}
+	m.env = append(m.env, "HOME="+m.world.Home)
+	r := m.refused(4, "--trust alone is for folders of the project", "spawn", "alpha", "--cwd", outside, "--trust")
+	if !strings.Contains(r.stderr, "--trust='"+outside+"'") {
+		t.Error(r)
+	}
+	m.refused(4, "--trust names", "spawn", "alpha", "--cwd", outside, "--trust="+m.world.Project)
 	m.refused(4, "--trust names", "spawn", "alpha", "--trust="+outside)
 	m.refused(4, "stands behind an equals sign", "spawn", "alpha", "--trust", outside)
 	m.refused(2, "the folder to trust", "spawn", "alpha", "--trust="+outside+"/none")
-	config := filepath.Join(m.world.ConfigDir, ".claude.json")
-	if text := read(t, config); strings.Count(text, "hasTrustDialogAccepted") > 1 { // the project's own, by the rig
-		t.Errorf("what was refused trusts a folder: %s", text)
-	}
+	m.mustTrustNothing("what was refused trusts a folder")
 	m.ok("spawn", "alpha", "--trust")
 	m.ok("spawn", "beta", "--cwd", outside, "--trust="+outside)
-	if text := read(t, config); !strings.Contains(text, outside) {
-		t.Error(text)
+	text, err := os.ReadFile(filepath.Join(m.world.ConfigDir, ".claude.json"))
+	if err != nil || !strings.Contains(string(text), outside) {
+		t.Errorf("%v: %s", err, text)
 	}
 }

@@ -142,3 +142,28 @@ func (m *team) writeOver(path string, text []byte) {
 		m.Fatal(err)
 	}
 }
+
+// An older copy took the place of the transcript while claude was at work, which went on in it:
+// what both have makes the conversation.
+func TestTranscriptThatWasShortenedAtWorkIsJoined(t *testing.T) {
+	m := real(t)
+	before := m.threeTurns()
+	m.ok("resume", "alpha")
+	m.waitState("alpha", "idle")
+	path := before.Transcript.Path
+	whole := m.bytesOf(path)
+	m.replace(path, firstTurn(t, whole))
+	m.typeLine(m.session("alpha"), "Remember 45.")
+	m.mustAnswer("alpha", "OK, I will remember 45.")
+	m.waitState("alpha", "idle")
+	r := m.nbs("resume", "alpha", "--force", "--prompt", "What number?")
+	if r.code != 0 || !strings.Contains(r.stderr, "the whole one was put back") {
+		t.Error(r)
+	}
+	m.mustAnswer("alpha", "45")
+	if now := m.bytesOf(path); !bytes.HasPrefix(now, whole) || !bytes.Contains(now, []byte("Remember 45.")) {
+		t.Error("the transcript has not all that was said")
+	}
+	m.waitState("alpha", "idle")
+	m.doctor(0).isWell(m, "team.transcripts")
+}

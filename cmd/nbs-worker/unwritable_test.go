@@ -10,6 +10,87 @@ import (
 
 // What a verb will have to write is tried before it ends anything.
 
+// stateFolder, as the first of names, is the user's in place of .nbs.
+const stateFolder = "state"
+
+// headName is the name of the head of the team's journal.
+func (m *team) headName() string {
+	m.Helper()
+	entries, err := os.ReadDir(m.inState("journals"))
+	if err != nil || len(entries) != 1 {
+		m.Fatal(entries, err)
+	}
+	return entries[0].Name()
+}
+
+// inTheWay puts a folder in the place of a file of .nbs.
+func (m *team) inTheWay(names ...string) (remove func()) {
+	m.Helper()
+	path := m.inNbs(names...)
+	if names[0] == stateFolder {
+		path = m.inState(names[1:]...)
+	}
+	aside := path + ".aside"
+	err := os.Rename(path, aside)
+	if err == nil || os.IsNotExist(err) {
+		err = os.Mkdir(path, 0o700)
+	}
+	if err != nil {
+		m.Fatal(err)
+	}
+	return func() {
+		if err := os.Remove(path); err != nil {
+			m.Fatal(err)
+		}
+		_ = os.Rename(aside, path)
+	}
+}
+
+// A start that cannot be written down ends no agent that works.
+func TestForceEndsNothingThatCannotBeWrittenDown(t *testing.T) {
+	t.Parallel()
+	for what, names := range map[string][]string{"the journal": {"journal.jsonl"}, "its head": {stateFolder, "journals", ""}, "the lock of the record": {"locks", "alpha.record"}} {
+		t.Run(what, func(t *testing.T) {
+			m := standIn(t)
+			before := m.remembers("alpha")
+			if names[0] == stateFolder {
+				names = []string{stateFolder, "journals", m.headName()}
+			}
+			remove := m.inTheWay(names...)
+			r := m.refused(1, "resume alpha: ", "resume", "alpha", "--force")
+			if dead(before.RecordedPID) || !strings.Contains(r.stderr, names[len(names)-1]) {
+				t.Errorf("the agent was ended: %s", r)
+			}
+			remove()
+			m.mustRemember("alpha", before, "--force")
+		})
+	}
+}
+
+// A stop ends the agent all the same, and says what it could not do.
+func TestStopThatCannotBeWrittenDown(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		names []string
+		words string
+	}{
+		"the record":  {[]string{"locks", "alpha.record"}, "stop alpha: it was ended, but could not be marked as stopped: lock .nbs/locks/alpha.record"},
+		"the journal": {[]string{"journal.jsonl"}, "stop alpha: it was ended and marked as stopped, but the journal does not say so: open .nbs/journal.jsonl"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			m := standIn(t)
+			before := m.remembers("alpha")
+			remove := m.inTheWay(c.names...)
+			m.refused(1, c.words, "stop", "alpha")
+			if !dead(before.RecordedPID) {
+				t.Error("the agent was left running")
+			}
+			remove()
+			m.mustRemember("alpha", before)
+		})
+	}
+}
+
 // A folder that can only be read is called that, and not a file system without locks.
 func TestDoctorOnAReadOnlyProject(t *testing.T) {
 	m := standIn(t)
