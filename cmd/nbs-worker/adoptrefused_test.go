@@ -50,18 +50,14 @@ func TestAdoptRefusesWhatIsNoClaude(t *testing.T) {
 	m.mustStayOut(4, "--pid PID or --tmux SESSION is needed")
 
 	zombie := exec.Command("true")
-	if err := zombie.Start(); err != nil {
-		t.Fatal(err)
-	}
+	m.must(zombie.Start())
 	m.waitDead(zombie.Process.Pid)
 	m.mustStayOut(2, "it is a zombie", pidFlag(zombie.Process.Pid))
 	_ = zombie.Wait()
 
 	other := exec.Command("sleep", "600")
 	other.Dir, other.SysProcAttr = "/", &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: rig.Nobody, Gid: rig.Nobody}}
-	if err := other.Start(); err != nil {
-		t.Fatal(err)
-	}
+	m.must(other.Start())
 	defer func() { _ = other.Process.Kill(); _ = other.Wait() }()
 	m.mustStayOut(4, fmt.Sprintf("belongs to user id %d", rig.Nobody), pidFlag(other.Process.Pid))
 	if _, err := os.Stat(m.inNbs()); err == nil {
@@ -151,9 +147,7 @@ func TestAdoptRefusesAForkedConversation(t *testing.T) {
 func TestAdoptAsksForWhatCannotBeKnown(t *testing.T) {
 	m := real(t)
 	settings := filepath.Join(m.world.Root, "s.json")
-	if err := os.WriteFile(settings, []byte("{}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.WriteFile(settings, []byte("{}"), 0o600))
 	pid, id := m.told("hand", "42", "--settings", settings)
 	r := m.mustStayOut(4, "the model, for --model is not on its command line; the permission mode, for it is not on its command line; its arguments, for --settings cannot be given again", pidFlag(pid))
 	for _, hint := range []string{
@@ -230,28 +224,20 @@ func TestAdoptionThatWasTakenElsewhereEndsNobody(t *testing.T) {
 
 	other := m.otherProject()
 	m.ok("list") // so that nothing is half written
-	if err := os.MkdirAll(filepath.Join(other, ".nbs", "sessions"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.MkdirAll(filepath.Join(other, ".nbs", "sessions"), 0o700))
 	take := func(handle, as string, change func(map[string]any)) {
 		fields := m.record(handle)
 		fields["handle"] = as
 		change(fields)
 		text, err := json.Marshal(fields)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(other, ".nbs", "sessions", as+".json"), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		m.must(err)
+		m.must(os.WriteFile(filepath.Join(other, ".nbs", "sessions", as+".json"), text, 0o600))
 	}
 	take("alpha", "gamma", func(map[string]any) {})
 	m.refused(8, "the record is not allowed", "stop", "gamma", "--root", other)
 
 	live := map[string]any{}
-	if err := json.Unmarshal([]byte(read(t, filepath.Join(m.world.ConfigDir, "sessions", fmt.Sprint(spawned, ".json")))), &live); err != nil {
-		t.Fatal(err)
-	}
+	m.must(json.Unmarshal([]byte(read(t, filepath.Join(m.world.ConfigDir, "sessions", fmt.Sprint(spawned, ".json")))), &live))
 	take("beta", "delta", func(fields map[string]any) {
 		fields["project_root"] = other
 		delete(process(fields), "launcher")

@@ -128,13 +128,9 @@ func TestStopOfAKilledSpawnWhereTmuxIsSlow(t *testing.T) {
 func TestStopOfAKilledSpawnSparesTheServer(t *testing.T) {
 	m := standIn(t)
 	tmux, err := exec.LookPath("tmux")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m.must(err)
 	renamed := filepath.Join(m.TempDir(), "tmux-3")
-	if err := os.Symlink(tmux, renamed); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Symlink(tmux, renamed))
 	spy := m.program("tmux", "exec "+renamed+` "$@"`)
 	m.env = append(m.env, "PATH="+filepath.Dir(spy)+":"+m.variable("PATH"))
 	m.ok("spawn", "alpha")
@@ -222,9 +218,7 @@ func neverArrived(fields map[string]any) {
 func (m *team) fifo() string {
 	m.Helper()
 	path := filepath.Join(m.TempDir(), "fifo")
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		m.Fatal(err)
-	}
+	m.must(syscall.Mkfifo(path, 0o600))
 	return path
 }
 
@@ -233,9 +227,7 @@ func (m *team) fifo() string {
 func (m *team) unknownClient(under string) string {
 	m.Helper()
 	tmux, err := exec.LookPath("tmux")
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	return fmt.Sprintf(`printf '%%s\0' "$@" >%[1]s; exec %[2]s xargs -0 %[3]s <%[1]s`, filepath.Join(m.TempDir(), "words"), under, tmux)
 }
 

@@ -118,9 +118,7 @@ func TestClaudeInTroubleLater(t *testing.T) {
 	m := standIn(t)
 	before := m.remembers("alpha")
 	m.ok("stop", "alpha")
-	if err := os.Truncate(before.Transcript.Path, 0); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Truncate(before.Transcript.Path, 0))
 	record := m.recordText("alpha")
 	r := m.refused(2, "is empty now", "resume", "alpha")
 	if !strings.Contains(r.stderr, "nbs-worker resume alpha --fresh") || m.recordText("alpha") != record {
@@ -131,9 +129,7 @@ func TestClaudeInTroubleLater(t *testing.T) {
 	s := m.session("beta")
 	m.ok("stop", "beta")
 	stub := strings.Replace(before.Transcript.Path, before.SessionID, s.SessionID, 1)
-	if err := os.WriteFile(stub, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.WriteFile(stub, nil, 0o600))
 	m.ok("resume", "beta", "--prompt", "Remember 42.")
 	m.mustAnswer("beta", "OK, I will remember 42.")
 	if after := m.session("beta"); after.SessionID != s.SessionID {

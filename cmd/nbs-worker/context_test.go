@@ -30,9 +30,7 @@ type level struct {
 
 func (m *team) level(handle string) (l level) {
 	m.Helper()
-	if err := json.Unmarshal([]byte(m.ok("session", handle, "--json")), &l); err != nil {
-		m.Fatal(err)
-	}
+	m.must(json.Unmarshal([]byte(m.ok("session", handle, "--json")), &l))
 	return l
 }
 
@@ -100,7 +98,5 @@ func TestContextAfterAKillAndAResume(t *testing.T) {
 
 func (m *team) removeStatus(handle string) {
 	m.Helper()
-	if err := os.Remove(m.inNbs("status", handle+".json")); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.Remove(m.inNbs("status", handle+".json")))
 }

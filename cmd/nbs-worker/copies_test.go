@@ -72,9 +72,7 @@ func TestProjectCopiedBeforeTheSessionEndsNobody(t *testing.T) {
 	for _, verb := range []string{"stop", "dismiss"} {
 		m.refused(5, "is of the same start, and of another agent or project", verb, "bob", "--root", other)
 	}
-	if err := os.WriteFile(hold, []byte("\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.WriteFile(hold, []byte("\n"), 0o600))
 	if r := spawn.end(); r.code != 0 || !m.session("bob").Running {
 		t.Errorf("%s\n%+v", r, m.session("bob"))
 	}
@@ -131,8 +129,6 @@ func (m *team) startHeld(cmd *exec.Cmd) {
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	m.Cleanup(func() { _ = in.Close(); _ = cmd.Wait() })
 }

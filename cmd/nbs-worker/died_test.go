@@ -45,9 +45,7 @@ func (m *team) mustHaveDied(handle, cause, detail string) endedAs {
 		m.Errorf("session does not say %q:\n%s", line, out)
 	}
 	var rows []struct{ Handle, State, Cause string }
-	if err := json.Unmarshal([]byte(m.ok("list", "--json")), &rows); err != nil {
-		m.Fatal(err)
-	}
+	m.must(json.Unmarshal([]byte(m.ok("list", "--json")), &rows))
 	at := slices.IndexFunc(rows, func(row struct{ Handle, State, Cause string }) bool { return row.Handle == handle })
 	if at < 0 || rows[at].State != cause || rows[at].Cause != detail {
 		m.Errorf("list --json: %+v; want %s", rows, cause)
@@ -61,9 +59,7 @@ func (m *team) mustHaveDied(handle, cause, detail string) endedAs {
 func (m *team) endOf(handle string) endedAs {
 	m.Helper()
 	var e endedAs
-	if err := json.Unmarshal([]byte(m.ok("session", handle, "--json")), &e); err != nil {
-		m.Fatal(err)
-	}
+	m.must(json.Unmarshal([]byte(m.ok("session", handle, "--json")), &e))
 	return e
 }
 
@@ -113,9 +109,7 @@ func (m *team) reportEnd(handle, invocation, reason string) {
 	if err == nil {
 		err = os.WriteFile(path, []byte(text), 0o600)
 	}
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 }
 
 // A power cut leaves no exit; a shutdown in good order has every launcher write one.

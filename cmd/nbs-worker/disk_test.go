@@ -20,9 +20,7 @@ func (m *team) fill(pages int64) (free func()) {
 	m.Helper()
 	ballast := m.inNbs("ballast")
 	f, err := os.Create(ballast)
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	for err == nil {
 		_, err = f.Write(bytes.Repeat([]byte{'x'}, 4096))
 	}
@@ -33,13 +31,9 @@ func (m *team) fill(pages int64) (free func()) {
 	if err == nil {
 		err = os.Truncate(ballast, info.Size()-pages*4096)
 	}
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	return func() {
-		if err := os.Remove(ballast); err != nil {
-			m.Fatal(err)
-		}
+		m.must(os.Remove(ballast))
 	}
 }
 
@@ -53,9 +47,7 @@ func (m *team) mustBeUntouched(records map[string]string) {
 		}
 	}
 	entries, err := os.ReadDir(m.inNbs("sessions"))
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	for _, entry := range entries {
 		if _, known := records[strings.TrimSuffix(entry.Name(), ".json")]; !known {
 			m.Errorf("left: %s", entry.Name())
@@ -209,9 +201,7 @@ func TestStopOnAReadOnlyDiskWithoutAFolder(t *testing.T) {
 			m.ok("spawn", "alpha")
 			pid := m.session("alpha").RecordedPID
 			for _, folder := range []string{"launch", "status", "transcripts"} {
-				if err := os.RemoveAll(m.inNbs(folder)); err != nil {
-					t.Fatal(err)
-				}
+				m.must(os.RemoveAll(m.inNbs(folder)))
 			}
 			mounts.ReadOnly(m.inNbs())
 			m.refused(1, verb+" alpha: it was ended, but could not be marked as stopped: ", verb, "alpha")

@@ -17,30 +17,22 @@ import (
 func (m *team) goneProcess() int {
 	m.Helper()
 	cmd := exec.Command("true")
-	if err := cmd.Run(); err != nil {
-		m.Fatal(err)
-	}
+	m.must(cmd.Run())
 	return cmd.Process.Pid
 }
 
 // put writes a file below .nbs, as old as that.
 func (m *team) put(name, text string, age time.Duration) {
 	m.Helper()
-	if err := os.MkdirAll(m.inNbs("status"), 0o700); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.MkdirAll(m.inNbs("status"), 0o700))
 	m.putAt(m.inNbs(name), text, age)
 }
 
 func (m *team) putAt(path, text string, age time.Duration) {
 	m.Helper()
 	then := time.Now().Add(-age)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		m.Fatal(err)
-	}
-	if err := os.Chtimes(path, then, then); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.WriteFile(path, []byte(text), 0o600))
+	m.must(os.Chtimes(path, then, then))
 }
 
 func TestDoctorFixRemovesWhatNobodyMisses(t *testing.T) {
@@ -55,9 +47,7 @@ func TestDoctorFixRemovesWhatNobodyMisses(t *testing.T) {
 	m.put("sessions/notes.txt", "a person's", 2*time.Hour)
 	m.put("status/ghost.json", "{}", 0)
 	m.sign("beta.verb", m.goneProcess())
-	if err := os.Chmod(m.inNbs("journal.jsonl"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Chmod(m.inNbs("journal.jsonl"), 0o644))
 	c := m.doctor(1)
 	c.finds(m, "left.files", "note", "commands that were killed have left 2 files")
 	c.finds(m, "left.reports", "note", "there is a status file of ghost")
@@ -96,15 +86,11 @@ func TestDoctorFixLosesNothing(t *testing.T) {
 	m.ok("stop", "beta")
 	m.ok("spawn", "gamma", "--model", "sonnet")
 	lost := m.session("gamma")
-	if err := os.Rename(m.recordPath("gamma"), m.recordPath("gamma")+".aside"); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Rename(m.recordPath("gamma"), m.recordPath("gamma")+".aside"))
 	m.writeRecord("delta", `{"handle": "delta"`)
 	m.setRecord("alpha", func(fields map[string]any) { fields["model"] = "opus" })
 	m.put("transcript-of-a-person.jsonl", "{}", 2*time.Hour)
-	if err := os.Chmod(m.recordPath("beta"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Chmod(m.recordPath("beta"), 0o666))
 	nbs, config := m.everything(m.inNbs()), m.everything(m.world.ConfigDir)
 	names := m.sessionNames()
 	delete(nbs, "/status/gamma.json") // of whom there is no record
@@ -114,9 +100,7 @@ func TestDoctorFixLosesNothing(t *testing.T) {
 	if dead(alpha.RecordedPID) || dead(lost.RecordedPID) || m.sessionNames() != names {
 		t.Errorf("something was ended: %s, before %s", m.sessionNames(), names)
 	}
-	if err := os.Chmod(m.recordPath("beta"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Chmod(m.recordPath("beta"), 0o600))
 	m.mustRemember("beta", beta)
 }
 
@@ -133,13 +117,9 @@ func TestDoctorFixFollowsAConversation(t *testing.T) {
 		"pid": pid, "sessionId": moved, "cwd": m.world.Project, "procStart": fmt.Sprintf("%.0f", process(r)["start_ticks"]), "status": "idle",
 		"updatedAt": time.Now().UnixMilli(),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m.must(err)
 	path := fmt.Sprintf("%s/sessions/%d.json", m.world.ConfigDir, pid)
-	if err := os.WriteFile(path, entry, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.WriteFile(path, entry, 0o600))
 	m.doctor(1).finds(m, "team.moved", "warning", "alpha is in another conversation than its record names: "+moved)
 	m.doctor(0, "--fix").isWell(m, "team.moved")
 	after := m.session("alpha")
@@ -154,32 +134,24 @@ func TestDoctorFixLeavesWhatOthersCouldHaveWritten(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "alpha", "--model", "sonnet")
 	m.ok("stop", "alpha")
-	if err := os.Chmod(m.recordPath("alpha"), 0o622); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Chmod(m.recordPath("alpha"), 0o622))
 	c := m.doctor(1, "--fix")
 	c.finds(m, "folder.private", "warning", "can be written by other users (mode 0622)")
 	c.finds(m, "team.records", "failure", "can be written by other users")
 	if info, err := os.Stat(m.recordPath("alpha")); err != nil || info.Mode().Perm() != 0o622 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	if err := os.Chmod(m.inNbs(), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Chmod(m.inNbs(), 0o777))
 	m.doctor(1, "--fix").finds(m, "folder.project", "failure", "chmod 700")
 }
 
 func TestDoctorReadsTheJournal(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "alpha", "--model", "sonnet")
-	if err := os.WriteFile(m.inNbs("journal.jsonl"), []byte(m.journal()+"{\"at\":\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.WriteFile(m.inNbs("journal.jsonl"), []byte(m.journal()+"{\"at\":\n"), 0o600))
 	lines := strings.Count(m.journal(), "\n")
 	m.doctor(1).finds(m, "left.journal", "warning", fmt.Sprintf("line %d of the journal is no event", lines))
 	altered := strings.Replace(m.journal(), `"alpha"`, `"alphb"`, 1)
-	if err := os.WriteFile(m.inNbs("journal.jsonl"), []byte(altered), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.WriteFile(m.inNbs("journal.jsonl"), []byte(altered), 0o600))
 	m.doctor(1).finds(m, "left.journal", "failure", "line 1: altered")
 }

@@ -43,34 +43,24 @@ func TestDoctorMissesATranscript(t *testing.T) {
 	m.ok("stop", "alpha")
 	m.doctor(0).isWell(m, "team.transcripts", "team.keeping")
 	old := time.Now().Add(-26 * 24 * time.Hour)
-	if err := os.Chtimes(s.Transcript.Path, old, old); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Chtimes(s.Transcript.Path, old, old))
 	m.doctor(0).finds(m, "team.keeping", "note", "the archive keeps it")
 	kept, err := filepath.Glob(m.inState("transcripts", "*"))
 	if err != nil || len(kept) == 0 {
 		t.Fatalf("%v, %v", kept, err)
 	}
 	for _, path := range kept {
-		if err := os.Rename(path, path+".aside"); err != nil {
-			t.Fatal(err)
-		}
+		m.must(os.Rename(path, path+".aside"))
 	}
 	c := m.doctor(1)
 	c.finds(m, "team.keeping", "warning", "alpha: Claude will delete its transcript in ")
 	c.finds(m, "team.keeping", "warning", `set "cleanupPeriodDays": 3650 in `+m.world.ConfigDir+"/settings.json")
-	if err := os.WriteFile(m.world.ConfigDir+"/settings.json", []byte(`{"cleanupPeriodDays": 3650}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.WriteFile(m.world.ConfigDir+"/settings.json", []byte(`{"cleanupPeriodDays": 3650}`), 0o600))
 	m.doctor(0).isWell(m, "team.keeping")
-	if err := os.Remove(s.Transcript.Path); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Remove(s.Transcript.Path))
 	m.doctor(1).finds(m, "team.transcripts", "failure", "alpha: the transcript of its conversation "+s.SessionID+" is gone")
 	for _, path := range kept {
-		if err := os.Rename(path+".aside", path); err != nil {
-			t.Fatal(err)
-		}
+		m.must(os.Rename(path+".aside", path))
 	}
 	m.doctor(0).finds(m, "team.transcripts", "note", "nbs-worker resume alpha")
 }
@@ -93,9 +83,7 @@ func TestDoctorSeesAgentsWithoutRecord(t *testing.T) {
 	m.ok("spawn", "alpha", "--model", "sonnet")
 	m.ok("spawn", "beta", "--model", "sonnet")
 	s := m.session("beta")
-	if err := os.Rename(m.recordPath("beta"), m.recordPath("beta")+".aside"); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Rename(m.recordPath("beta"), m.recordPath("beta")+".aside"))
 	c := m.doctor(1)
 	c.finds(m, "team.unrecorded", "failure", fmt.Sprintf(`runs as "beta", pid %d, and no record names it`, s.RecordedPID))
 	c.finds(m, "team.unrecorded", "failure", "--session-id "+s.SessionID)
@@ -192,9 +180,7 @@ func TestDoctorSeesALeaseOfNobody(t *testing.T) {
 	const session = "11111111-2222-4333-8444-555555555555"
 	lease := m.inNbs("locks", session+".lease")
 	holder := exec.Command("flock", "--no-fork", lease, "sleep", "600")
-	if err := holder.Start(); err != nil {
-		t.Fatal(err)
-	}
+	m.must(holder.Start())
 	m.Cleanup(func() { _ = holder.Process.Kill(); _ = holder.Wait() })
 	m.waitFor("the lease is held", func() (bool, string) {
 		return exec.Command("flock", "-n", lease, "true").Run() != nil, ""
@@ -207,9 +193,7 @@ func TestDoctorSeesALeaseOfNobody(t *testing.T) {
 func (m *team) sign(name string, pid int) {
 	m.Helper()
 	text := fmt.Sprintf(`{"pid":%d,"verb":"run","handle":"alpha","since":"2026-02-03T04:05:06Z"}`+"\n", pid)
-	if err := os.WriteFile(filepath.Join(m.inNbs("locks"), name), []byte(text), 0o600); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.WriteFile(filepath.Join(m.inNbs("locks"), name), []byte(text), 0o600))
 }
 
 // The commonest reasons why a first spawn gets nowhere are seen before it is tried.

@@ -82,9 +82,7 @@ func TestDoctorInterrupted(t *testing.T) {
 		}
 		return probe > 0, fmt.Sprint(found)
 	})
-	if err := run.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
+	m.must(run.Process.Signal(syscall.SIGINT))
 	if r := run.end(); r.code != 130 {
 		t.Error(r)
 	}
@@ -105,9 +103,7 @@ echo $$ >` + note + `
 while :; do sleep 0.2; done`)
 	m.nbsWith([]string{"NBS_CLAUDE=" + stays}, "doctor", "--probe")
 	pid, err := strconv.Atoi(strings.TrimSpace(read(t, note)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m.must(err)
 	if !dead(pid) {
 		t.Errorf("process %d is left", pid)
 		m.kill(pid, syscall.SIGKILL)

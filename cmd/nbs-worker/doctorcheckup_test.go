@@ -112,9 +112,7 @@ func (m *team) everything(root string) map[string]string {
 		all[strings.TrimPrefix(path, root)] = fmt.Sprintf("%s %s %s", info.Mode(), info.ModTime(), text)
 		return nil
 	})
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	return all
 }
 

@@ -34,9 +34,7 @@ func TestSixDoctorsAtOnce(t *testing.T) {
 func TestDoctorWaitsForTheProgramOfATrial(t *testing.T) {
 	m := standIn(t)
 	tmux, err := exec.LookPath("tmux")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m.must(err)
 	late := m.beforeTmux(`exec strace -D -f -qqq -o /dev/null -e trace=execve -e inject=execve:delay_enter=50000 -- ` + tmux + ` "$@"`)
 	r := m.nbsWith([]string{late}, "doctor", "--json")
 	var c checkup
@@ -75,12 +73,8 @@ func TestDoctorLooksTwice(t *testing.T) {
 	// A record that cannot be read, for the time of the first look: whoever reads it takes it away.
 	path := m.recordPath("alpha")
 	whole := m.bytesOf(path)
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, whole[:10], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Remove(path))
+	m.must(os.WriteFile(path, whole[:10], 0o600))
 	temp := m.folder("temp")
 	doctor := m.beginWith([]string{"TMPDIR=" + temp}, "doctor", "--json")
 	m.waitFor("it has made its scratch folder again", func() (bool, string) {

@@ -185,7 +185,5 @@ func TestServerWithoutItsSocket(t *testing.T) {
 
 func (m *team) removeSocket(path string) {
 	m.Helper()
-	if err := os.Remove(path); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.Remove(path))
 }

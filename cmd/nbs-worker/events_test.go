@@ -120,9 +120,7 @@ func TestFollowedEventsEndWithTheirFolder(t *testing.T) {
 			m.dir = m.TempDir()
 			reading := m.follow("events", "--follow", "--root", m.world.Project)
 			reading.mustShow("\tdismiss\talpha\t")
-			if err := takeAway(m); err != nil {
-				t.Fatal(err)
-			}
+			m.must(takeAway(m))
 			reading.mustShow("was removed or moved away: no event will come\n")
 			_ = reading.wait() // the code tells
 			text := reading.seen.String()
@@ -142,9 +140,7 @@ func TestAlteredJournalFailsAtThatLine(t *testing.T) {
 	}
 	m.ok("stop", "alpha")
 	text, err := os.ReadFile(m.inNbs("journal.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m.must(err)
 	lines := bytes.SplitAfter(text, []byte{'\n'})
 	lines = lines[:len(lines)-1]
 	if want := fmt.Sprintf("%d events, as they were written\n", len(lines)); m.ok("events", "--verify") != want {
@@ -175,7 +171,5 @@ func TestAlteredJournalFailsAtThatLine(t *testing.T) {
 
 func (m *team) writeJournal(text []byte) {
 	m.Helper()
-	if err := os.WriteFile(m.inNbs("journal.jsonl"), text, 0o600); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.WriteFile(m.inNbs("journal.jsonl"), text, 0o600))
 }

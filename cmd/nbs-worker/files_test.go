@@ -128,12 +128,8 @@ func TestRecordOfAGigabyte(t *testing.T) {
 	m.mustBeFrugal("session", "beta")
 	whole := m.recordText("alpha")
 	for _, name := range []string{"sessions/alpha.json", "journal.jsonl", "locks/alpha.verb", "locks/alpha.record"} {
-		if err := os.WriteFile(m.inNbs(name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Truncate(m.inNbs(name), 1<<30); err != nil {
-			t.Fatal(err)
-		}
+		m.must(os.WriteFile(m.inNbs(name), nil, 0o600))
+		m.must(os.Truncate(m.inNbs(name), 1<<30))
 	}
 	for _, verb := range knownVerbs {
 		r := m.mustBeFrugal(verb, "alpha")
@@ -161,9 +157,7 @@ func (m *team) mustBeFrugal(args ...string) result {
 	m.Logf("%q: %d MB, %s", args, memory, time.Since(begun).Round(time.Millisecond))
 	// The test's own counts as the child's until it has become the command.
 	var own syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &own); err != nil {
-		m.Fatal(err)
-	}
+	m.must(syscall.Getrusage(syscall.RUSAGE_SELF, &own))
 	if limit := max(64, own.Maxrss/1024); memory > limit || time.Since(begun) > 10*time.Second {
 		m.Errorf("%q took %s and %d MB", args, time.Since(begun), memory)
 	}
@@ -188,18 +182,14 @@ func TestFolderOfSomebodyElse(t *testing.T) {
 
 func (m *team) chown(uid int, path string) {
 	m.Helper()
-	if err := os.Chown(path, uid, -1); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.Chown(path, uid, -1))
 }
 
 func TestFolderThatOthersCanWrite(t *testing.T) {
 	m := standIn(t)
 	before := m.stoppedAlpha()
 	for _, folder := range []string{"", "sessions", "locks", "status"} {
-		if err := os.Chmod(m.inNbs(folder), 0o770); err != nil {
-			t.Fatal(err)
-		}
+		m.must(os.Chmod(m.inNbs(folder), 0o770))
 		m.mustAllRefuse(4, "can be written by other users (mode 0770)", "look at what is in it, then: chmod 700 '"+m.inNbs(folder)+"'")
 		m.refused(4, "can be written by other users", "list")
 		m.refused(4, "can be written by other users", "spawn", "beta")
@@ -212,23 +202,15 @@ func TestFolderThatOthersCanWrite(t *testing.T) {
 func (m *team) plantedLink(name string) (undo func()) {
 	m.Helper()
 	aside := filepath.Join(m.TempDir(), "target")
-	if err := os.Rename(m.inNbs(name), aside); err != nil {
-		m.Fatal(err)
-	}
-	if err := os.Symlink(aside, m.inNbs(name)); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.Rename(m.inNbs(name), aside))
+	m.must(os.Symlink(aside, m.inNbs(name)))
 	before := m.snapshot(aside)
 	return func() {
 		if after := m.snapshot(aside); after != before {
 			m.Errorf("what a link %s leads to was changed:\n%s\nbefore:\n%s", name, after, before)
 		}
-		if err := os.Remove(m.inNbs(name)); err != nil {
-			m.Fatal(err)
-		}
-		if err := os.Rename(aside, m.inNbs(name)); err != nil {
-			m.Fatal(err)
-		}
+		m.must(os.Remove(m.inNbs(name)))
+		m.must(os.Rename(aside, m.inNbs(name)))
 	}
 }
 
@@ -244,9 +226,7 @@ func (m *team) snapshot(path string) string {
 		fmt.Fprintln(&all, path, info.Mode(), info.Size(), info.ModTime(), string(text))
 		return nil
 	})
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	return all.String()
 }
 

@@ -51,9 +51,7 @@ func (m *team) registerAs(s session, id string) {
 	if err == nil {
 		err = os.WriteFile(path, text, 0o600)
 	}
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 }
 
 // leaseHolder is who signed the lease of a conversation: "" for nobody.
@@ -292,9 +290,7 @@ func (m *team) userSettings(text string) {
 	if err == nil {
 		err = os.Rename(path+".new", path)
 	}
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 }
 
 func TestResumeGoesBackToItsOwnConversationsOnly(t *testing.T) {
@@ -311,9 +307,7 @@ func TestResumeGoesBackToItsOwnConversationsOnly(t *testing.T) {
 	path := m.session("alpha").Transcript.Path
 	m.ok("resume", "alpha", "--force", "--fresh")
 	for _, name := range []string{path, m.keptPath(first.SessionID)} {
-		if err := os.Remove(name); err != nil {
-			t.Fatal(err)
-		}
+		m.must(os.Remove(name))
 	}
 	m.refused(2, "its transcript is gone", "resume", "alpha", "--force", "--session-id", first.SessionID)
 }

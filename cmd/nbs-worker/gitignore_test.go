@@ -30,12 +30,8 @@ func (m *team) git(dir string, args ...string) string {
 
 func (m *team) write(path, text string) {
 	m.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		m.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.MkdirAll(filepath.Dir(path), 0o755))
+	m.must(os.WriteFile(path, []byte(text), 0o600))
 }
 
 // mustStageNothing spawns, ends and looks in a project, and then stages all that git would take.
@@ -151,12 +147,8 @@ func TestGitListThatIsNoFileIsLeftAlone(t *testing.T) {
 		"a folder":        func() error { return os.Mkdir(list, 0o700) },
 	} {
 		m.write(target, "untouched\n")
-		if err := os.RemoveAll(list); err != nil {
-			t.Fatal(err)
-		}
-		if err := plant(); err != nil {
-			t.Fatal(err)
-		}
+		m.must(os.RemoveAll(list))
+		m.must(plant())
 		m.ok("spawn", "alpha")
 		m.ok("dismiss", "alpha")
 		text, err := os.ReadFile(target)
@@ -176,13 +168,9 @@ func TestGitIsAskedOnce(t *testing.T) {
 	calls := filepath.Join(m.TempDir(), "calls")
 	bin := m.TempDir()
 	real, err := exec.LookPath("git")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m.must(err)
 	m.write(filepath.Join(bin, "git"), fmt.Sprintf("#!/bin/sh\nenv | grep ^GIT_ | grep -v -e ^GIT_NO_LAZY_FETCH=1 -e ^GIT_ALLOW_PROTOCOL=none >>%[1]s\necho called >>%[1]s\nexec %[2]s \"$@\"\n", calls, real))
-	if err := os.Chmod(filepath.Join(bin, "git"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Chmod(filepath.Join(bin, "git"), 0o700))
 	m.env = append(m.env, "PATH="+bin+":"+os.Getenv("PATH"), "GIT_DIR=/elsewhere", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=alias.rev-parse", "GIT_CONFIG_VALUE_0=!touch "+owned)
 	count := func() int {
 		text, _ := os.ReadFile(calls)
@@ -218,9 +206,7 @@ func TestWithoutGit(t *testing.T) {
 		if err == nil {
 			err = os.Symlink(at, filepath.Join(bin, program))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		m.must(err)
 	}
 	m.env = append(m.env, "PATH="+bin)
 	m.ok("spawn", "alpha")
@@ -236,9 +222,7 @@ func TestDoctorFindsTrackedRecords(t *testing.T) {
 	m.doctor(1).finds(m, "folder.tracked", "failure", "git tracks 1 file in .nbs, such as \".nbs/sessions/alpha.json\"")
 	m.pasteFixes(m.doctor(1), "folder.tracked")
 	m.doctor(0).isWell(m, "folder.tracked")
-	if err := os.Remove(m.inNbs(".gitignore")); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Remove(m.inNbs(".gitignore")))
 	m.write(filepath.Join(m.world.Project, ".git", "info", "exclude"), "")
 	m.doctor(1).finds(m, "folder.tracked", "warning", "git does not ignore .nbs")
 	m.doctor(0, "--fix").isWell(m, "folder.tracked")

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"nbs-worker/internal/sim/rig"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -100,9 +102,7 @@ func (m *team) holdLock(name string) (letGo func()) {
 	if err == nil {
 		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX)
 	}
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	return func() { _ = lock.Close() }
 }
 
@@ -110,9 +110,7 @@ func (m *team) holdLock(name string) (letGo func()) {
 func waitsForLock(t *testing.T, pid int) (bool, string) {
 	t.Helper()
 	locks, err := os.ReadFile("/proc/locks")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	for line := range strings.Lines(string(locks)) {
 		fields := strings.Fields(line) // 7: -> FLOCK ADVISORY WRITE pid ...
 		if len(fields) > 5 && fields[1] == "->" && fields[5] == strconv.Itoa(pid) {

@@ -152,9 +152,7 @@ func (m *team) follow(args ...string) *follower {
 	m.Helper()
 	r := &follower{team: m, cmd: m.command(args)}
 	r.cmd.Stdout, r.cmd.Stderr = &r.seen, &r.seen
-	if err := r.cmd.Start(); err != nil {
-		m.Fatal(err)
-	}
+	m.must(r.cmd.Start())
 	m.Cleanup(func() {
 		if r.cmd.ProcessState == nil {
 			_ = r.cmd.Process.Kill()
@@ -202,12 +200,8 @@ func (m *team) plantTranscript(handle string, lines ...string) (path string) {
 	m.ok("spawn", handle)
 	m.ok("stop", handle)
 	path = filepath.Join(m.world.ConfigDir, "projects", "-any", m.record(handle)["session_id"].(string)+".jsonl")
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		m.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.MkdirAll(filepath.Dir(path), 0o700))
+	m.must(os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
 	return path
 }
 
@@ -268,12 +262,8 @@ func TestFollowedLogsOutliveTheirTranscript(t *testing.T) {
 	reading := m.follow("logs", "alpha", "--follow")
 	reading.mustShow("you: third\n")
 	replace := func(lines ...string) {
-		if err := os.WriteFile(path+".new", []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(path+".new", path); err != nil {
-			t.Fatal(err)
-		}
+		m.must(os.WriteFile(path+".new", []byte(strings.Join(lines, "\n")+"\n"), 0o600))
+		m.must(os.Rename(path+".new", path))
 	}
 	anew := says("4", "3", "anew")
 	replace(anew)
@@ -294,12 +284,8 @@ func TestFollowedLogsOfATranscriptThatIsCut(t *testing.T) {
 	path := m.plantTranscript("alpha", says("1", "", "first"), says("2", "1", "agent one"))
 	reading := m.follow("logs", "alpha", "--follow")
 	reading.mustShow("agent: one\n")
-	if err := os.Truncate(path, 0); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(says("3", "", "another beginning")+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Truncate(path, 0))
+	m.must(os.WriteFile(path, []byte(says("3", "", "another beginning")+"\n"), 0o600))
 	reading.mustShow("note: the transcript was cut or replaced; what follows is from its beginning\n")
 	reading.mustShow("you: another beginning\n")
 	reading.mustEndInterrupted()

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"nbs-worker/internal/sim/rig"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -37,9 +39,7 @@ func (m *team) serverWithLimit(nofile string) {
 func filesLimit(t *testing.T, pid int) unix.Rlimit {
 	t.Helper()
 	var limit unix.Rlimit
-	if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, nil, &limit); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, unix.Prlimit(pid, unix.RLIMIT_NOFILE, nil, &limit))
 	return limit
 }
 

@@ -120,9 +120,7 @@ func (m *team) slowTmux(late string) (fast func()) {
 	entry := m.beforeTmux(sleep)
 	if late == "after" {
 		tmux, err := exec.LookPath("tmux")
-		if err != nil {
-			m.Fatal(err)
-		}
+		m.must(err)
 		path := m.program("tmux", fmt.Sprintf(`%s "$@"; code=$?; %s; exit $code`, tmux, sleep))
 		entry = "PATH=" + filepath.Dir(path) + ":" + m.variable("PATH")
 	}

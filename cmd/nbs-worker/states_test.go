@@ -31,9 +31,7 @@ type look struct {
 func (m *team) look(handle string) look {
 	m.Helper()
 	var l look
-	if err := json.Unmarshal([]byte(m.ok("session", handle, "--json")), &l); err != nil {
-		m.Fatal(err)
-	}
+	m.must(json.Unmarshal([]byte(m.ok("session", handle, "--json")), &l))
 	return l
 }
 
@@ -249,9 +247,7 @@ type screenshot struct {
 func (m *team) screenshot(handle string) screenshot {
 	m.Helper()
 	var shot screenshot
-	if err := json.Unmarshal([]byte(m.ok("screen", handle, "--json")), &shot); err != nil {
-		m.Fatal(err)
-	}
+	m.must(json.Unmarshal([]byte(m.ok("screen", handle, "--json")), &shot))
 	return shot
 }
 

@@ -66,12 +66,8 @@ func TestUsersStatusLineLooksAsConfigured(t *testing.T) {
 func (m *team) projectSettings(name, text string) {
 	m.Helper()
 	dir := filepath.Join(m.world.Project, ".claude")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		m.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.MkdirAll(dir, 0o700))
+	m.must(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 }
 
 // said calls nbs-worker as an agent's claude does, and must succeed.

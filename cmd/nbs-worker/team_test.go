@@ -72,9 +72,7 @@ type team struct {
 func newTeam(t *testing.T, claude string) *team {
 	t.Helper()
 	server, err := api.Start(api.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	world := rig.NewWorld(t, server.URL())
 	m := &team{T: t, world: world, api: server, worker: rig.Worker(t), dir: world.Project}
 	m.env = world.Env("NBS_CLAUDE="+claude, "PATH="+filepath.Dir(m.worker)+":"+os.Getenv("PATH"))
@@ -83,6 +81,18 @@ func newTeam(t *testing.T, claude string) *team {
 		_ = server.Close()
 	})
 	return m
+}
+
+// must ends the test when something that it needs has failed.
+func (m *team) must(err error) {
+	m.Helper()
+	rig.Must(m, err)
+}
+
+// check fails the test, which goes on, when something does not hold.
+func (m *team) check(holds bool, format string, args ...any) {
+	m.Helper()
+	rig.Check(m, holds, format, args...)
 }
 
 // result is what a user sees of one command.
@@ -144,9 +154,7 @@ func (m *team) beginWith(env []string, args ...string) *running {
 	m.Helper()
 	r := &running{Cmd: m.command(args, env...), team: m}
 	r.Stdout, r.Stderr = &r.stdout, &r.stderr
-	if err := r.Start(); err != nil {
-		m.Fatal(err)
-	}
+	m.must(r.Start())
 	return r
 }
 
@@ -228,9 +236,7 @@ func (s session) isDead() bool { return !s.Running && s.State != "unknown" }
 func (m *team) session(handle string) session {
 	m.Helper()
 	var s session
-	if err := json.Unmarshal([]byte(m.ok("session", handle, "--json")), &s); err != nil {
-		m.Fatal(err)
-	}
+	m.must(json.Unmarshal([]byte(m.ok("session", handle, "--json")), &s))
 	return s
 }
 
@@ -327,9 +333,7 @@ func (m *team) variable(name string) string {
 func (m *team) folder(name string) string {
 	m.Helper()
 	path := filepath.Join(m.world.Root, name)
-	if err := os.MkdirAll(path, 0o700); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.MkdirAll(path, 0o700))
 	return path
 }
 

@@ -107,12 +107,8 @@ func TestSpawnThatCannotBeJournalledKeepsItsRecord(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "beta", "--no-wait")
 	journal := m.inNbs("journal.jsonl")
-	if err := os.Rename(journal, journal+".whole"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(journal, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Rename(journal, journal+".whole"))
+	m.must(os.Mkdir(journal, 0o700))
 	r := m.refused(1, "spawn alpha: open .nbs/journal.jsonl: not a regular file", "spawn", "alpha", "--prompt", "Remember 42.")
 	for _, hint := range []string{
 		"hint: its record is kept: nbs-worker resume alpha tries again, nbs-worker dismiss alpha removes it\n",
@@ -123,9 +119,7 @@ func TestSpawnThatCannotBeJournalledKeepsItsRecord(t *testing.T) {
 		}
 	}
 	id := m.record("alpha")["session_id"]
-	if err := os.Remove(journal); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Remove(journal))
 	m.ok("resume", "alpha")
 	m.mustAnswer("alpha", "OK, I will remember 42.")
 	if s := m.session("alpha"); s.SessionID != id {
@@ -139,14 +133,10 @@ func TestSecretsOfAKilledVerbAreRemoved(t *testing.T) {
 	launch := m.launchFolder()
 	left := []string{filepath.Join(launch, "alpha.json"), filepath.Join(launch, ".alpha.json123")}
 	for _, path := range left {
-		if err := os.WriteFile(path, []byte(`{"env":"c2VjcmV0"}`), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		m.must(os.WriteFile(path, []byte(`{"env":"c2VjcmV0"}`), 0o600))
 	}
 	old := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(left[1], old, old); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Chtimes(left[1], old, old))
 	m.ok("stop", "alpha")
 	if left := m.launchFiles(); len(left) > 0 {
 		t.Errorf("left: %q", left)
@@ -160,12 +150,8 @@ func TestStopEndsClaudeThoughTheRecordCannotBeWritten(t *testing.T) {
 	pid := m.session("alpha").RecordedPID
 	// A folder in the place of the record's lock: no write goes through.
 	lock := m.inNbs("locks", "alpha.record")
-	if err := os.Remove(lock); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(lock, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Remove(lock))
+	m.must(os.Mkdir(lock, 0o700))
 	if r := m.nbs("stop", "alpha"); r.code == 0 || !dead(pid) {
 		t.Errorf("claude is dead: %t; %s", dead(pid), r)
 	}

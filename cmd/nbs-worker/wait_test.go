@@ -134,9 +134,7 @@ func TestWaitForSeveral(t *testing.T) {
 func TestWaitBeforeTheFoldersAreThere(t *testing.T) {
 	m := standIn(t, "start-delay=700ms")
 	m.ok("spawn", "alpha", "--no-wait")
-	if err := os.RemoveAll(m.inNbs("status")); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.RemoveAll(m.inNbs("status")))
 	registry := filepath.Join(m.world.ConfigDir, "sessions")
 	if _, err := os.Stat(registry); err == nil {
 		t.Fatal("the stand-in has its registry already")
@@ -148,21 +146,13 @@ func TestWaitBeforeTheFoldersAreThere(t *testing.T) {
 	busy := m.begin("wait", "alpha", "--for", "busy")
 	m.asleep(busy)
 	moved := registry + "-moved"
-	if err := os.Rename(registry, moved); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Rename(registry, moved))
 	entry := strconv.Itoa(m.session("alpha").RecordedPID) + ".json"
 	text, err := os.ReadFile(filepath.Join(moved, entry))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(registry, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	m.must(err)
+	m.must(os.Mkdir(registry, 0o700))
 	text = []byte(strings.Replace(string(text), `"idle"`, `"busy"`, 1))
-	if err := os.WriteFile(filepath.Join(registry, entry), text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.WriteFile(filepath.Join(registry, entry), text, 0o600))
 	m.mustEnd(busy, 0, "alpha\tbusy\t-\n", "")
 }
 
@@ -239,9 +229,7 @@ func TestWaitRefusesWhatIsNoState(t *testing.T) {
 	m.refused(2, "nobody", "wait", "alpha", "nobody", "--for", "idle")
 	r := m.begin("wait", "alpha", "--for", "gone")
 	m.asleep(r)
-	if err := r.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
+	m.must(r.Process.Signal(syscall.SIGINT))
 	m.mustEnd(r, 130, "", "interrupted")
 }
 

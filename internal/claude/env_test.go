@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestEnvIsTheCallersLessWhatClaudeSet(t *testing.T) {
@@ -41,9 +42,7 @@ func TestEnvLeavesTheCallersChoiceOfScreen(t *testing.T) {
 func TestConfigIsTheRecordedOne(t *testing.T) {
 	t.Parallel()
 	home, err := os.UserHomeDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	usual := Config{dir: filepath.Join(home, ".claude"), file: filepath.Join(home, ".claude.json")}
 	callers := Config{dir: "/caller", file: "/caller/.claude.json"}
 	recorded := Config{dir: "/recorded", file: "/recorded/.claude.json"}
@@ -107,9 +106,7 @@ func TestRefusesRoot(t *testing.T) {
 func TestFindBinary(t *testing.T) {
 	dir := t.TempDir()
 	for name, mode := range map[string]os.FileMode{"claude": 0o700, "other": 0o700, "text": 0o600} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), mode); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), mode))
 	}
 	t.Setenv("PATH", dir)
 	for chosen, want := range map[string]string{"": "claude", "other": "other", dir + "/other": "other"} {

@@ -9,6 +9,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/sim/rig"
 )
 
 const (
@@ -22,9 +23,7 @@ func someTime() time.Time { return time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC
 func newConfig(t *testing.T) Config {
 	t.Helper()
 	config, err := ConfigAt(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	return config
 }
 
@@ -32,12 +31,8 @@ func newConfig(t *testing.T) Config {
 func (c Config) put(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(c.dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	rig.Must(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 

@@ -80,13 +80,9 @@ func TestOpenAfterAKillBetweenHistoryAndTranscript(t *testing.T) {
 			config := newConfig(t)
 			folder := filepath.Dir(config.put(t, "projects/-srv-project/"+string(otherID)+".jsonl", userLine))
 			// A backup was restored, with the times of its files.
-			if err := os.Chtimes(folder, time.Now(), someTime()); err != nil {
-				t.Fatal(err)
-			}
+			rig.Must(t, os.Chtimes(folder, time.Now(), someTime()))
 			changed, err := changeTime(folder)
-			if err != nil {
-				t.Fatal(err)
-			}
+			rig.Must(t, err)
 			mention := changed.Add(c.mention)
 			if c.mention < time.Second {
 				rig.Eventually(t, "the mention is past", func() bool { return time.Now().After(mention.Add(clockGrain)) })

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestRestorePath(t *testing.T) {
@@ -53,9 +54,7 @@ func TestStubIsSetAsideAndNotLost(t *testing.T) {
 			t.Errorf("without any: %v", err)
 		}
 		stub := c.putTranscript(t, text)
-		if err := c.SetStubAside(sessionID); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, c.SetStubAside(sessionID))
 		if _, found, err := c.Transcript(sessionID); found || err != nil {
 			t.Errorf("%s is still found: %v", what, err)
 		}
@@ -69,9 +68,7 @@ func TestConversationIsNeverSetAside(t *testing.T) {
 	t.Parallel()
 	c := newConfig(t)
 	before := c.putTranscript(t, metaLine, userLine)
-	if err := c.SetStubAside(sessionID); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, c.SetStubAside(sessionID))
 	if after, found, err := c.Transcript(sessionID); !found || after != before || err != nil {
 		t.Errorf("the conversation is %+v, %t, %v", after, found, err)
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestTranscriptIsFoundInWhateverFolder(t *testing.T) {
@@ -16,9 +18,7 @@ func TestTranscriptIsFoundInWhateverFolder(t *testing.T) {
 	c.put(t, "projects/-srv-other/"+string(otherID)+".jsonl", userLine)
 	c.put(t, "projects/-srv-project/"+string(sessionID)+".jsonl.unspoken", userLine)
 	c.put(t, "projects/"+string(sessionID)+".jsonl", userLine) // not in a project's folder
-	if err := os.MkdirAll(filepath.Join(c.dir, "projects/-a", string(sessionID)+".jsonl"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.MkdirAll(filepath.Join(c.dir, "projects/-a", string(sessionID)+".jsonl"), 0o700))
 	if _, found, err := c.Transcript(sessionID); found || err != nil {
 		t.Fatalf("only what looks like it: found %t, %v", found, err)
 	}
@@ -27,12 +27,8 @@ func TestTranscriptIsFoundInWhateverFolder(t *testing.T) {
 		t.Errorf("Transcript = %+v, %t, %v; want %s", got, found, err, old)
 	}
 	fresh := c.put(t, "projects/-Z/"+string(sessionID)+".jsonl", userLine+userLine)
-	if err := os.Chtimes(old, someTime(), someTime()); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(fresh, someTime(), someTime().Add(time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Chtimes(old, someTime(), someTime()))
+	rig.Must(t, os.Chtimes(fresh, someTime(), someTime().Add(time.Second)))
 	if got, _, err := c.Transcript(sessionID); got.Path != fresh || err != nil {
 		t.Errorf("of two: %s, %v; want the one written last, %s", got.Path, err, fresh)
 	}

@@ -16,15 +16,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 )
 
 // trusted reads back whether a folder is trusted, and fails when the file cannot be read.
 func (c Config) trusted(t *testing.T, folder string) bool {
 	t.Helper()
 	text, err := os.ReadFile(c.file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	var file struct {
 		Projects map[string]struct {
 			HasTrustDialogAccepted bool
@@ -38,9 +37,7 @@ func (c Config) trusted(t *testing.T, folder string) bool {
 
 func trust(t *testing.T, c Config, folder string) {
 	t.Helper()
-	if err := c.Trust(t.Context(), folder); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, c.Trust(t.Context(), folder))
 	if !c.trusted(t, folder) {
 		t.Errorf("%s is not trusted", folder)
 	}
@@ -52,9 +49,7 @@ func trust(t *testing.T, c Config, folder string) {
 func TestTrustMakesTheFile(t *testing.T) {
 	t.Parallel()
 	c, err := ConfigAt(filepath.Join(t.TempDir(), "not", "yet"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	trust(t, c, t.TempDir())
 	if info, err := os.Stat(c.file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v; want mode 0600", info.Mode(), err)
@@ -87,16 +82,12 @@ func TestTrustLeavesTheRest(t *testing.T) {
 	fields := []string{`"projects":{"/other":{"hasTrustDialogAccepted":false,"id":98765432109876543210},"` + folder + `":{"allowedTools":["<&>"],"hasTrustDialogAccepted":false}}`}
 	for name, value := range values {
 		key, err := json.Marshal(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, err)
 		fields = append(fields, string(key)+":"+value)
 	}
 	text := "{" + strings.Join(fields, ",") + "}"
 	c := newConfig(t)
-	if err := os.Chmod(c.put(t, ".claude.json", text), 0o640); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Chmod(c.put(t, ".claude.json", text), 0o640))
 	trust(t, c, folder)
 	after := valuesOf(t, c.file)
 	projects := `{"/other":{"hasTrustDialogAccepted":false,"id":98765432109876543210},"` + folder + `":{"allowedTools":["<&>"],"hasTrustDialogAccepted":true}}`
@@ -113,9 +104,7 @@ func TestTrustLeavesTheRest(t *testing.T) {
 func valuesOf(t *testing.T, file string) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	var raw map[string]json.RawMessage
 	if err := json.Unmarshal(text, &raw); err != nil {
 		t.Fatalf("%v: %s", err, text)
@@ -123,9 +112,7 @@ func valuesOf(t *testing.T, file string) map[string]string {
 	values := make(map[string]string, len(raw))
 	for name, value := range raw {
 		var compact bytes.Buffer
-		if err := json.Compact(&compact, value); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, json.Compact(&compact, value))
 		values[name] = compact.String()
 	}
 	return values
@@ -148,13 +135,9 @@ func TestTrustOfALinkIsOfItsTarget(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(folder, link); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Symlink(folder, link))
 	c := newConfig(t)
-	if err := c.Trust(t.Context(), link); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, c.Trust(t.Context(), link))
 	if !c.trusted(t, folder) || c.trusted(t, link) {
 		t.Errorf("trusted is the link and not %s", folder)
 	}
@@ -167,12 +150,8 @@ func TestTrustKeepsAConfigurationThatIsALink(t *testing.T) {
 	t.Parallel()
 	c := newConfig(t)
 	real := filepath.Join(t.TempDir(), "dotfiles.json")
-	if err := os.WriteFile(real, []byte(`{"a":1}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(real, c.file); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(real, []byte(`{"a":1}`), 0o600))
+	rig.Must(t, os.Symlink(real, c.file))
 	trust(t, c, t.TempDir())
 	if target, err := os.Readlink(c.file); target != real || err != nil {
 		t.Errorf("the link is %q, %v", target, err)
@@ -186,13 +165,9 @@ func TestTrustKeepsAConfigurationThatIsALink(t *testing.T) {
 func (c Config) held(t *testing.T, age time.Duration) string {
 	t.Helper()
 	lock := c.file + ".lock"
-	if err := os.Mkdir(lock, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Mkdir(lock, 0o700))
 	since := time.Now().Add(-age)
-	if err := os.Chtimes(lock, since, since); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Chtimes(lock, since, since))
 	return lock
 }
 
@@ -205,12 +180,8 @@ func TestTrustWaitsForTheLock(t *testing.T) {
 		go func() { done <- c.Trust(t.Context(), folder) }()
 		synctest.Wait()
 		c.put(t, ".claude.json", `{"theirs":1}`) // what the holder took the lock for
-		if err := os.Remove(lock); err != nil {
-			t.Fatal(err)
-		}
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, os.Remove(lock))
+		rig.Must(t, <-done)
 	})
 	if values := valuesOf(t, c.file); values["theirs"] != "1" || !c.trusted(t, folder) {
 		t.Errorf("one of two changes is lost: %v", values)
@@ -252,13 +223,9 @@ func TestTrustGivesUpOnAStaleLockThatCannotBeRemoved(t *testing.T) {
 	c, folder := newConfig(t), t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		lock := c.held(t, 2*configLockStale)
-		if err := os.WriteFile(filepath.Join(lock, "x"), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, os.WriteFile(filepath.Join(lock, "x"), nil, 0o600))
 		long := time.Now().Add(-2 * configLockStale)
-		if err := os.Chtimes(lock, long, long); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, os.Chtimes(lock, long, long))
 		wantKind(t, "a lock that stays", c.Trust(t.Context(), folder), agent.Conflict)
 	})
 }

@@ -6,15 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 )
 
 func opened(t *testing.T) *store.Store {
 	t.Helper()
 	s, err := store.Create(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -42,9 +41,7 @@ func TestSignatureOfAHeldLockStays(t *testing.T) {
 	t.Parallel()
 	s := opened(t)
 	unlock, err := s.LockVerb("alpha", "stop", time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	signed := s.Signatures()
 	if len(signed) != 1 || signed[0].Holder.PID != os.Getpid() || signed[0].Name != "alpha.verb" {
 		t.Fatalf("%+v", signed)

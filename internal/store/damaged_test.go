@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
 )
 
@@ -45,9 +46,7 @@ func TestDamagedRecordIsALoudError(t *testing.T) {
 			wantDamage(t, damage, file)
 			seen := agent.Record{Spec: agent.Spec{Handle: "of before"}}
 			records, err := s.Records()
-			if err != nil {
-				t.Fatal(err)
-			}
+			rig.Must(t, err)
 			defer records.Close()
 			wantDamage(t, records.Load("theologian", &seen), file)
 			if nothing := (agent.Record{}); !reflect.DeepEqual(loaded, nothing) || !reflect.DeepEqual(seen, nothing) {
@@ -67,9 +66,7 @@ func TestDamagedRecordIsALoudError(t *testing.T) {
 
 func noteSession(t *testing.T, s *Store, handle agent.Handle, id agent.SessionID) {
 	t.Helper()
-	if err := s.journal.Append(t.Context(), noted(handle, id)); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.journal.Append(t.Context(), noted(handle, id)))
 }
 
 // wantDamage checks that an error names the damaged file and a remedy.
@@ -90,9 +87,7 @@ func wantDamage(t *testing.T, err error, file string) {
 func TestDamagedRecordThatIsNoFile(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	if err := os.Mkdir(path(s, "sessions", "alice.json"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Mkdir(path(s, "sessions", "alice.json"), 0o700))
 	_, err := s.Load("alice")
 	wantDamage(t, err, path(s, "sessions", "alice.json"))
 	for _, hint := range agent.HintsOf(err) {

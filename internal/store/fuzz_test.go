@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
 )
 
@@ -18,22 +19,16 @@ import (
 func newFuzzStore(f *testing.F) *Store {
 	f.Helper()
 	s, err := own(Create(storetest.MemoryProject(f)))
-	if err != nil {
-		f.Fatal(err)
-	}
+	rig.Must(f, err)
 	f.Cleanup(func() { _ = s.Close() })
-	if err := s.prepare(); err != nil {
-		f.Fatal(err)
-	}
+	rig.Must(f, s.prepare())
 	return s
 }
 
 // put writes a file of .nbs as somebody else would.
 func (s *Store) put(t *testing.T, name string, data []byte) {
 	t.Helper()
-	if err := os.WriteFile(path(s, name), data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(path(s, name), data, 0o600))
 }
 
 // A record is read and valid, or refused with a remedy; reading changes nothing.
@@ -101,9 +96,7 @@ func FuzzEnviron(f *testing.F) {
 		}
 		for _, env := range []Environ{nil, {one}, {one, two}, {two, "", one}} {
 			data, err := env.MarshalJSON()
-			if err != nil {
-				t.Fatal(err)
-			}
+			rig.Must(t, err)
 			var got Environ
 			if err := got.UnmarshalJSON(data); err != nil || !slices.Equal(got, env) && strings.Join(env, "") != "" {
 				t.Errorf("%q arrives as %q: %v", env, got, err)

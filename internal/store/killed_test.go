@@ -22,9 +22,7 @@ func eachKill(t *testing.T, role string, begin func(t *testing.T) (project strin
 		project := begin(t)
 		return rig.Command(role, project), func(killed bool) {
 			s, err := own(Create(project)) // as a spawn does; it is there, but for the very first one
-			if err != nil {
-				t.Fatal(err)
-			}
+			rig.Must(t, err)
 			mustBeUsable(t, s)
 			check(s, killed)
 			_ = s.Close()
@@ -41,9 +39,7 @@ func mustBeUsable(t *testing.T, s *Store) {
 	t.Helper()
 	for _, handle := range []agent.Handle{"alice", "bob"} {
 		unlock, err := s.LockVerb(handle, "resume", time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, err)
 		unlock()
 		if unlock, err = s.lockRecord(t.Context(), handle); err != nil {
 			t.Fatal(err)
@@ -141,17 +137,13 @@ func TestKilledPutLaunchLeavesNoSecret(t *testing.T) {
 func TestLaunchThatNobodyTookIsRemoved(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	if err := s.PutLaunch("alice", secretLaunch); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.PutLaunch("alice", secretLaunch))
 	for _, c := range []struct {
 		at   time.Time
 		left int
 	}{{time.Now(), 1}, {time.Now().Add(2 * leftAfter), 0}} {
 		unlock, err := s.LockVerb("bob", "spawn", c.at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, err)
 		unlock()
 		if got := storetest.Names(t, string(s.launches())); len(got) != c.left {
 			t.Errorf("at %s: %v", c.at, got)
@@ -164,15 +156,11 @@ func TestSweepLeavesTheFileOfALiveWriter(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "alice")
 	end, err := s.lockRecord(t.Context(), "alice")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	storetest.Write(t, path(s, sessions, ".alice.json123"), "half")
 	for _, want := range []int{2, 1} {
 		unlock, err := s.LockVerb("Alice", "stop", time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, err)
 		unlock()
 		if got := storetest.Names(t, path(s, sessions)); len(got) != want {
 			t.Errorf("left are %v; want %d", got, want)

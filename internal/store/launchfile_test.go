@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
 )
 
@@ -15,13 +16,9 @@ func TestLaunchIsTakenOnce(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	want := Launch{Invocation: "i", Claude: "/bin/claude", Env: []string{"A=b\nc", "KEY=secret"}, Prompt: "Hello \u2713\n<&>"}
-	if err := s.PutLaunch("Alice", want); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.PutLaunch("Alice", want))
 	got, err := s.TakeLaunch("alice", "i")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -37,9 +34,7 @@ func TestLaunchOfAnotherStartIsLeft(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	for _, id := range []agent.Invocation{"first", "second"} {
-		if err := s.PutLaunch("alice", Launch{Invocation: id}); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, s.PutLaunch("alice", Launch{Invocation: id}))
 	}
 	_, err := s.TakeLaunch("alice", "first")
 	storetest.WantKind(t, "the superseded start", err, agent.Conflict)
@@ -53,9 +48,7 @@ func TestOneOfManyTakesTheLaunch(t *testing.T) {
 	s := newStore(t)
 	const takers = 16
 	for range 20 {
-		if err := s.PutLaunch("alice", Launch{Invocation: "i"}); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, s.PutLaunch("alice", Launch{Invocation: "i"}))
 		outcomes := make(chan error, takers)
 		for range takers {
 			go func() { _, err := s.TakeLaunch("alice", "i"); outcomes <- err }()
@@ -89,9 +82,7 @@ func TestDropLaunch(t *testing.T) {
 	if err := s.DropLaunch("alice"); err != nil {
 		t.Errorf("without one: %v", err)
 	}
-	if err := s.PutLaunch("alice", Launch{Invocation: "i"}); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.PutLaunch("alice", Launch{Invocation: "i"}))
 	if err := s.DropLaunch("ALICE"); err != nil {
 		t.Error(err)
 	}

@@ -19,9 +19,7 @@ func TestVerbLockExcludesInAnyCase(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	unlock, err := s.LockVerb("Alice", "spawn", storetest.SomeTime())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	_, err = s.LockVerb("alice", "stop", storetest.SomeTime())
 	storetest.WantKind(t, "second holder", err, agent.Conflict)
 	want := "spawn Alice, pid " + strconv.Itoa(os.Getpid()) + ", since 2026-02-20T11:44:07Z"
@@ -51,9 +49,7 @@ func TestVerbLockEndsWithItsHolder(t *testing.T) {
 	if err != nil && !strings.Contains(err.Error(), "resume alice, pid "+strconv.Itoa(pid)) {
 		t.Errorf("%v; want the holder, pid %d", err, pid)
 	}
-	if err := holder.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, holder.Process.Kill())
 	rig.Eventually(t, "the lock is free", func() bool {
 		unlock, err := s.LockVerb("alice", "stop", storetest.SomeTime())
 		if err == nil {
@@ -67,9 +63,7 @@ func TestReleasedLockNamesNobody(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	unlock, err := s.LockVerb("alice", "spawn", storetest.SomeTime())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	unlock()
 	if text := storetest.Read(t, path(s, "locks", "alice.verb")); text != "" {
 		t.Errorf("the lock file still says %q", text)
@@ -80,9 +74,7 @@ func TestLeaseExcludes(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	release, err := s.AcquireLease(aliceID, Holder{PID: 7, Verb: "run", Handle: "alice", Since: storetest.SomeTime()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	_, err = s.AcquireLease(aliceID, Holder{Handle: "bob"})
 	storetest.WantKind(t, "second holder", err, agent.Conflict)
 	if err != nil && (!strings.Contains(err.Error(), string(aliceID)) || !strings.Contains(err.Error(), "run alice, pid 7")) {
@@ -113,9 +105,7 @@ func TestLeaseIsNotInherited(t *testing.T) {
 	if _, err := s.AcquireLease(aliceID, Holder{}); agent.KindOf(err) != agent.Conflict || err == nil {
 		t.Fatalf("while its holder lives: %v; want a conflict", err)
 	}
-	if err := holder.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, holder.Process.Kill())
 	rig.Eventually(t, "the lease is free", func() bool {
 		release, err := s.AcquireLease(aliceID, Holder{})
 		if err == nil {
@@ -132,9 +122,7 @@ func TestUnsignedLockIsStillALock(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	unlock, err := s.LockVerb("alice", "spawn", storetest.SomeTime())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer unlock()
 	for what, text := range map[string]string{"empty": "", "torn": `{"pid":`, "hostile": "\x1b]0;x\x07"} {
 		storetest.Write(t, path(s, "locks", "alice.verb"), text)
@@ -150,9 +138,7 @@ func TestReaderNeedsNoLock(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "alice")
 	unlock, err := s.lockRecord(t.Context(), "alice")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer unlock()
 	if _, err := s.Load("alice"); err != nil {
 		t.Error(err)
@@ -177,12 +163,8 @@ func TestLockThatIsLetGoThisMomentIsTaken(t *testing.T) {
 			}
 			outcome <- err
 		}()
-		if err := leaving.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if err := <-outcome; err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, leaving.Close())
+		rig.Must(t, <-outcome)
 	}
 }
 
@@ -190,9 +172,7 @@ func TestLockThatIsLetGoThisMomentIsTaken(t *testing.T) {
 func TestLockThatIsNotLetGoOf(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	if err := s.prepare(); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.prepare())
 	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
 	for name, err := range map[string]error{

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
 )
 
@@ -33,9 +34,7 @@ func TestPlantedRecordIsRefused(t *testing.T) {
 func TestPlantedLinkToAnotherRecordIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "alice")
-	if err := os.Symlink("alice.json", path(s, "sessions", "bob.json")); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Symlink("alice.json", path(s, "sessions", "bob.json")))
 	_, err := s.Load("bob")
 	storetest.WantKind(t, "load", err, agent.BadInput)
 }
@@ -45,12 +44,8 @@ func TestPlantedFolderIsRefused(t *testing.T) {
 	for _, folder := range folders {
 		s := newStore(t)
 		outside := t.TempDir()
-		if err := os.RemoveAll(path(s, folder)); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(outside, path(s, folder)); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, os.RemoveAll(path(s, folder)))
+		rig.Must(t, os.Symlink(outside, path(s, folder)))
 		_, err := Open(s.Project())
 		storetest.WantKind(t, folder, err, agent.BadInput)
 		if entries, _ := os.ReadDir(outside); len(entries) != 0 {
@@ -83,9 +78,7 @@ func TestPlantedFilesInsideTheFolder(t *testing.T) {
 		before := storetest.Read(t, path(s, sessions, "alice.json"))
 		mustMake(t, s.launches())
 		for at, alice := range map[string]string{path(s, "sessions/bob.json"): "alice.json", s.journal.Path(): "sessions/alice.json", s.launches().Path("bob.i.json"): path(s, "sessions/alice.json")} {
-			if err := plant(at, alice); err != nil {
-				t.Fatal(err)
-			}
+			rig.Must(t, plant(at, alice))
 		}
 		_, err := s.Load("bob")
 		storetest.WantKind(t, what+": load", err, agent.BadInput)
@@ -112,9 +105,7 @@ func TestPlantedTemporaryFileIsNotFollowed(t *testing.T) {
 		plantLink(t, s, "sessions", ".alice.json"+strconv.Itoa(i))
 	}
 	unlock, err := s.LockVerb("alice", "stop", time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer unlock()
 	if _, err := s.Update(t.Context(), "alice", func(*agent.Record) error { return nil }); err != nil {
 		t.Error(err)

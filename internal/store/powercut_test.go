@@ -81,12 +81,8 @@ func newDisk(t *testing.T) *disk {
 	rig.Needs(t, "mke2fs")
 	dir := rig.ShortDir(t)
 	d := &disk{t: t, mounts: rig.PrivateMounts(t), image: filepath.Join(dir, "image"), project: filepath.Join(dir, "disk", "project")}
-	if err := os.WriteFile(d.image, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(d.image, imageSize); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(d.image, nil, 0o600))
+	rig.Must(t, os.Truncate(d.image, imageSize))
 	if out, err := exec.Command("mke2fs", "-q", "-F", "-t", "ext4", d.image).CombinedOutput(); err != nil {
 		t.Fatalf("mke2fs: %v: %s", err, out)
 	}
@@ -122,14 +118,10 @@ func (d *disk) cut(w *writer, number int) (lost string) {
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
 	in, err := os.Open(from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer in.Close()
 	out, err := os.Create(to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	_, err = io.Copy(out, in)
 	if closing := out.Close(); err != nil || closing != nil {
 		t.Fatal(err, closing)

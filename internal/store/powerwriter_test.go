@@ -101,9 +101,7 @@ type writer struct {
 func (d *disk) startWriter(role ...string) *writer {
 	d.t.Helper()
 	out, in, err := os.Pipe()
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	rig.Must(d.t, err)
 	d.t.Cleanup(func() { _ = out.Close() })
 	cmd := rig.Command(append([]string{role[0], d.project}, role[1:]...)...)
 	cmd.Stdout = in
@@ -118,14 +116,10 @@ func (d *disk) startWriter(role ...string) *writer {
 // until reads what is said up to a moment.
 func (w *writer) until(moment time.Time) {
 	w.t.Helper()
-	if err := w.out.SetReadDeadline(moment); err != nil {
-		w.t.Fatal(err)
-	}
+	rig.Must(w.t, w.out.SetReadDeadline(moment))
 	for w.next(w.read) {
 	}
-	if err := w.out.SetReadDeadline(time.Time{}); err != nil {
-		w.t.Fatal(err)
-	}
+	rig.Must(w.t, w.out.SetReadDeadline(time.Time{}))
 }
 
 // step lets the writer write once, and returns when it has said so.
@@ -159,9 +153,7 @@ func (w *writer) goOn() { w.signal(syscall.SIGCONT) }
 
 func (w *writer) signal(signal syscall.Signal) {
 	w.t.Helper()
-	if err := w.Process.Signal(signal); err != nil {
-		w.t.Fatal(err)
-	}
+	rig.Must(w.t, w.Process.Signal(signal))
 }
 
 // next takes in what a read brings; false when it brings nothing.
@@ -189,12 +181,8 @@ func (w *writer) read(piece []byte) int {
 // readAvailable does not wait.
 func (w *writer) readAvailable(piece []byte) int {
 	conn, err := w.out.SyscallConn()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	rig.Must(w.t, err)
 	n := 0
-	if err := conn.Read(func(fd uintptr) bool { n, _ = unix.Read(int(fd), piece); return true }); err != nil {
-		w.t.Fatal(err)
-	}
+	rig.Must(w.t, conn.Read(func(fd uintptr) bool { n, _ = unix.Read(int(fd), piece); return true }))
 	return n
 }

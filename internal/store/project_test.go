@@ -23,14 +23,10 @@ const (
 func newStore(t *testing.T) *Store {
 	t.Helper()
 	s, err := own(Create(t.TempDir()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	unlock, err := s.LockVerb("nobody", "spawn", storetest.SomeTime())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	unlock()
 	if _, err := s.keeper.Seal("test", nil); err != nil { // the user has a key
 		t.Fatal(err)
@@ -51,9 +47,7 @@ func record(handle agent.Handle) agent.Record {
 func newStoreWith(t *testing.T, handle agent.Handle) *Store {
 	t.Helper()
 	s := newStore(t)
-	if err := s.Insert(t.Context(), record(handle)); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.Insert(t.Context(), record(handle)))
 	return s
 }
 
@@ -66,21 +60,13 @@ func TestEverythingIsPrivate(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "alice")
 	unlock, err := s.LockVerb("alice", "spawn", storetest.SomeTime())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer unlock()
 	release, err := s.AcquireLease(aliceID, Holder{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer release()
-	if err := s.PutLaunch("alice", Launch{Invocation: "i"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.journal.Append(t.Context(), journal.Event{Event: "spawn", Handle: "alice"}); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.PutLaunch("alice", Launch{Invocation: "i"}))
+	rig.Must(t, s.journal.Append(t.Context(), journal.Event{Event: "spawn", Handle: "alice"}))
 	rig.MustBePrivate(t, path(s), 10)
 	if got := storetest.Read(t, path(s, ".gitignore")); got != "*\n" {
 		t.Errorf(".gitignore is %q", got)
@@ -92,14 +78,10 @@ func TestCreateLeavesWhatIsThere(t *testing.T) {
 	s := newStoreWith(t, "alice")
 	storetest.Write(t, path(s, ".gitignore"), "mine\n")
 	again, err := own(Create(s.Project()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer again.Close()
 	unlock, err := again.LockVerb("alice", "resume", storetest.SomeTime())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer unlock()
 	if _, err := again.Load("alice"); err != nil {
 		t.Error(err)
@@ -113,18 +95,14 @@ func TestFindLooksUpward(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	deep := filepath.Join(s.Project(), "a", "b")
-	if err := os.MkdirAll(deep, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.MkdirAll(deep, 0o700))
 	for _, dir := range []string{s.Project(), filepath.Dir(deep), deep} {
 		if got, err := Find(dir); got != s.Project() || err != nil {
 			t.Errorf("Find(%s) = %s, %v; want %s", dir, got, err, s.Project())
 		}
 	}
 	inner, err := Create(filepath.Dir(deep))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer inner.Close()
 	if got, err := Find(deep); got != inner.Project() || err != nil {
 		t.Errorf("Find(%s) = %s, %v; want the nearest, %s", deep, got, err, inner.Project())
@@ -166,9 +144,7 @@ func TestOpenRefusesWhatOthersCanWrite(t *testing.T) {
 	for _, folder := range []string{"", "sessions", "locks", "status"} {
 		for _, mode := range []fs.FileMode{0o770, 0o702, 0o777} {
 			s := newStore(t)
-			if err := os.Chmod(path(s, folder), mode); err != nil {
-				t.Fatal(err)
-			}
+			rig.Must(t, os.Chmod(path(s, folder), mode))
 			for what, open := range map[string]func(string) (*Store, error){"open": Open, "create": Create} {
 				_, err := open(s.Project())
 				storetest.WantKind(t, what+" .nbs/"+folder, err, agent.BadInput)
@@ -187,9 +163,7 @@ func TestOpenRefusesWhatIsNotOurs(t *testing.T) {
 		return
 	}
 	s := newStore(t)
-	if err := os.Chown(path(s), rig.Nobody, -1); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Chown(path(s), rig.Nobody, -1))
 	_, err := own(Open(s.Project()))
 	storetest.WantKind(t, "a folder of nobody", err, agent.BadInput)
 }
@@ -203,9 +177,7 @@ func TestOpenRefusesWhatIsNoFolder(t *testing.T) {
 		"file":           func(at string) error { return os.WriteFile(at, nil, 0o600) },
 	} {
 		project := t.TempDir()
-		if err := plant(filepath.Join(project, ".nbs")); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, plant(filepath.Join(project, ".nbs")))
 		if found, err := Find(project); found != project || err != nil {
 			t.Errorf("%s: Find passes it by: %s, %v", what, found, err)
 		}

@@ -91,9 +91,7 @@ func TestHandlesAreSortedRecords(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	for _, handle := range []agent.Handle{"zoe", "Bob", "alice"} {
-		if err := s.Insert(t.Context(), record(handle)); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, s.Insert(t.Context(), record(handle)))
 	}
 	for _, name := range []string{"notes.txt", "bad name.json", "-x.json", "alice.json.damaged", ".json"} {
 		storetest.Write(t, path(s, "sessions", name), "x")
@@ -140,19 +138,13 @@ func TestUpdateThatFailsWritesNothing(t *testing.T) {
 func TestProjectOfTheOriginalTools(t *testing.T) {
 	t.Parallel()
 	project := t.TempDir()
-	if err := os.MkdirAll(project+"/.nbs/sessions", 0o755); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.MkdirAll(project+"/.nbs/sessions", 0o755))
 	storetest.Write(t, project+"/.nbs/sessions/theologian.json", legacy)
 	s, err := own(Open(project))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer s.Close()
 	unlock, err := s.LockVerb("theologian", "resume", storetest.SomeTime())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer unlock()
 	if err := s.DropLaunch("theologian"); err != nil {
 		t.Error(err)
@@ -210,12 +202,8 @@ func TestRemoveKeepsTheLockFiles(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "Alice")
 	unlock, err := s.LockVerb("alice", "dismiss", storetest.SomeTime())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Remove(t.Context(), "aLICE"); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
+	rig.Must(t, s.Remove(t.Context(), "aLICE"))
 	unlock()
 	_, err = s.Load("Alice")
 	storetest.WantKind(t, "load", err, agent.NotFound)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
 )
 
@@ -42,19 +43,13 @@ func TestReportLosesNoChange(t *testing.T) {
 func TestDamagedReportIsEmpty(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	if err := s.UpdateReport(t.Context(), "alpha", func(r *agent.Report) { r.SessionID = "x" }); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.UpdateReport(t.Context(), "alpha", func(r *agent.Report) { r.SessionID = "x" }))
 	path := filepath.Join(s.Project(), ".nbs/status/alpha.json")
-	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(path, []byte("{"), 0o600))
 	if got := s.Report("alpha"); got != (agent.Report{}) {
 		t.Errorf("%+v", got)
 	}
-	if err := s.UpdateReport(t.Context(), "alpha", func(r *agent.Report) { r.Invocation = "i" }); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.UpdateReport(t.Context(), "alpha", func(r *agent.Report) { r.Invocation = "i" }))
 	if got := s.Report("alpha"); got != (agent.Report{Invocation: "i"}) {
 		t.Errorf("%+v", got)
 	}
@@ -74,9 +69,7 @@ func TestGaugeOfTheRecordedStart(t *testing.T) {
 		t.Errorf("without a file: %+v", got)
 	}
 	write := func(report agent.Report) {
-		if err := s.UpdateReport(t.Context(), r.Handle, func(old *agent.Report) { *old = report }); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, s.UpdateReport(t.Context(), r.Handle, func(old *agent.Report) { *old = report }))
 	}
 	used := 16
 	activity := &agent.Activity{State: agent.Idle, Hook: "Stop", At: storetest.SomeTime()}
@@ -89,16 +82,12 @@ func TestGaugeOfTheRecordedStart(t *testing.T) {
 	if got := gauge(); got != nil {
 		t.Errorf("of an earlier start: %+v", got)
 	}
-	if err := os.WriteFile(filepath.Join(s.Project(), ".nbs/status/alice.json"), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(filepath.Join(s.Project(), ".nbs/status/alice.json"), []byte("{"), 0o600))
 	if got := gauge(); got != nil {
 		t.Errorf("damaged: %+v", got)
 	}
 	path := filepath.Join(s.Project(), ".nbs/status/alice.json")
-	if err := errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600)))
 	if got := gauge(); got != nil {
 		t.Errorf("a pipe in its place: %+v", got)
 	}

@@ -19,9 +19,7 @@ import (
 
 func mustPutLaunch(t *testing.T, s *Store) {
 	t.Helper()
-	if err := s.PutLaunch("alice", secretLaunch); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.PutLaunch("alice", secretLaunch))
 }
 
 // putTranscript writes alice's transcript.
@@ -37,9 +35,7 @@ func withKept(t *testing.T) (s *Store, transcript string) {
 	t.Helper()
 	s = newStore(t)
 	transcript = putTranscript(t, s)
-	if err := s.archive.Keep(t.Context(), aliceID, transcript); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.archive.Keep(t.Context(), aliceID, transcript))
 	return s, transcript
 }
 
@@ -123,9 +119,7 @@ func TestProjectsShareTheArchive(t *testing.T) {
 		t.Error(err)
 	}
 	unlock, err := other.LockVerb("bob", "spawn", time.Now().AddDate(1, 0, 0)) // which sweeps
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	unlock()
 	if kept, err := s.archive.Kept(aliceID); err != nil || len(kept) != 1 {
 		t.Errorf("%+v, %v", kept, err)
@@ -145,9 +139,7 @@ func TestOldLaunchesAreRemoved(t *testing.T) {
 		t.Errorf("a launch was taken from the project: %v", err)
 	}
 	unlock, err := s.LockVerb("bob", "spawn", storetest.SomeTime())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	unlock()
 	if _, err := os.Lstat(path(s, oldLaunches)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("they stay: %v", err)
@@ -191,9 +183,7 @@ func TestLaunchIsFoundWhereTheVerbLeftIt(t *testing.T) {
 	s.RunIn(filepath.Join(runtime, "nbs-worker"))
 	mustPutLaunch(t, s)
 	launcher, err := own(Open(s.Project()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer launcher.Close()
 	if _, err := launcher.TakeLaunch("alice", secretLaunch.Invocation); agent.KindOf(err) != agent.Conflict {
 		t.Errorf("elsewhere: %v", err)

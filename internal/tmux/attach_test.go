@@ -15,9 +15,7 @@ func TestAttachBecomesAClient(t *testing.T) {
 	t.Parallel()
 	fake := t.TempDir()
 	script := "#!/bin/sh\nprintf '%s ' \"$@\"\nprintf '%s' \"${TMUX-unset}\"\n"
-	if err := os.WriteFile(filepath.Join(fake, "tmux"), []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(filepath.Join(fake, "tmux"), []byte(script), 0o700))
 	for what, c := range map[string]struct{ tmux, want string }{
 		"from another server":    {"/tmp/other,1,0", "-S " + attachSocket + " attach-session -t " + attachSession + " unset"},
 		"from a terminal":        {"", "-S " + attachSocket + " attach-session -t " + attachSession + " unset"},

@@ -87,16 +87,12 @@ func TestWithoutAServer(t *testing.T) {
 func TestAServerThatCannotBeReachedIsNoAbsentOne(t *testing.T) {
 	t.Parallel()
 	c, err := New("/proc/self/mem/not-a-folder")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	if panes, err := c.Panes(t.Context()); err == nil || errors.Is(err, ErrNoServer) {
 		t.Errorf("Panes() = %v, %v; want an error that is not %q", panes, err, ErrNoServer)
 	}
 	long, err := New("/tmp/" + strings.Repeat("x", 150))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	if panes, err := long.Panes(t.Context()); err == nil || errors.Is(err, ErrNoServer) {
 		t.Errorf("Panes() = %v, %v; want an error that is not %q", panes, err, ErrNoServer)
 	}
@@ -141,17 +137,11 @@ func TestAStoppedServerEndsACallInTime(t *testing.T) {
 func TestWhatOneClientMetHoldsForAnother(t *testing.T) {
 	servers := NewServers()
 	byName, err := servers.Client("nbs-a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	byPath, err := servers.Client(byName.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	other, err := servers.Client("nbs-b")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	_ = byName.server.silentFor(time.Second)
 	if _, err := byPath.Panes(t.Context()); agent.KindOf(err) != agent.TimedOut {
 		t.Errorf("by path: %v", err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 )
 
 // A program that is not tmux may print for ever: that takes neither the time nor the
@@ -46,13 +47,9 @@ func TestLongOutput(t *testing.T) {
 func clientOf(t *testing.T, script string) *Client {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "tmux"), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(filepath.Join(dir, "tmux"), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	c, err := New("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	return c
 }

@@ -23,9 +23,7 @@ func trap(t *testing.T) (path string, visitors func() int) {
 func mustNotCall(t *testing.T, path string, visitors func() int) {
 	t.Helper()
 	c, err := New(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	_, panesErr := c.Panes(t.Context())
 	openErr := c.NewSession(t.Context(), Spec{Name: "x", Dir: "/", Command: []string{"sleep", "1"}})
 	for what, err := range map[string]error{"panes": panesErr, "new session": openErr, "kill": c.KillPane(t.Context(), Pane{ID: "%1", PID: 1}), "attach": c.Attach(path, "$1")} {
@@ -42,9 +40,7 @@ func TestSocketOfAnotherUserIsNotTouched(t *testing.T) {
 	t.Parallel()
 	rig.NeedsRoot(t)
 	path, visitors := trap(t)
-	if err := os.Chown(path, rig.Nobody, -1); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Chown(path, rig.Nobody, -1))
 	mustNotCall(t, path, visitors)
 }
 
@@ -52,9 +48,7 @@ func TestSocketInTheFolderOfAnotherUserIsNotTouched(t *testing.T) {
 	t.Parallel()
 	rig.NeedsRoot(t)
 	path, visitors := trap(t)
-	if err := os.Chown(filepath.Dir(path), rig.Nobody, -1); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Chown(filepath.Dir(path), rig.Nobody, -1))
 	mustNotCall(t, path, visitors)
 }
 
@@ -62,9 +56,7 @@ func TestSocketThatOthersCanReplaceIsNotTouched(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []fs.FileMode{0o777, 0o720} {
 		path, visitors := trap(t)
-		if err := os.Chmod(filepath.Dir(path), mode); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, os.Chmod(filepath.Dir(path), mode))
 		mustNotCall(t, path, visitors)
 	}
 }
@@ -73,9 +65,7 @@ func TestSocketThatOthersCanReplaceIsNotTouched(t *testing.T) {
 func TestSocketInAStickyFolderServes(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	if err := os.Chmod(s.dir, 0o777|fs.ModeSticky); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Chmod(s.dir, 0o777|fs.ModeSticky))
 	s.open(Spec{Name: "nbs-alpha-live", Command: shell(stay)})
 	if err := checkSocket(filepath.Join(s.dir, "no", "folder")); err != nil {
 		t.Errorf("a socket that is not there: %v", err)

@@ -82,9 +82,7 @@ func TestPanesOfAPersonBearNoMark(t *testing.T) {
 	if len(panes) != 3 {
 		t.Errorf("%d panes; want 3", len(panes))
 	}
-	if err := s.KillPane(t.Context(), pane); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.KillPane(t.Context(), pane))
 	if _, there := s.find(pane.Invocation); there || len(s.panes()) != 2 {
 		t.Errorf("after the end of the agent's pane: %+v", s.panes())
 	}
@@ -97,9 +95,7 @@ func TestNewWindow(t *testing.T) {
 	s := newServer(t)
 	first := s.open(Spec{Name: "nbs-a-live", Window: "a", Command: shell(stay)})
 	spec := Spec{Window: "a", Owner: "p/a", Dir: s.dir, Invocation: agent.NewInvocation(), Command: shell(stay), Env: map[string]string{"NBS_LAUNCH": "x"}}
-	if err := s.NewWindow(t.Context(), first.SessionID, spec); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.NewWindow(t.Context(), first.SessionID, spec))
 	second, there := s.find(spec.Invocation)
 	if !there || second.SessionID != first.SessionID || second.Active || second.SessionInvocation != spec.Invocation {
 		t.Errorf("%+v beside %+v", second, first)
@@ -109,9 +105,7 @@ func TestNewWindow(t *testing.T) {
 	}
 	rig.Eventually(t, "the pane has its mark", func() bool { return slices.Contains(environ(t, second.PID), "NBS_LAUNCH=x") })
 	spec.InView, spec.Invocation = true, agent.NewInvocation()
-	if err := s.NewWindow(t.Context(), first.SessionID, spec); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.NewWindow(t.Context(), first.SessionID, spec))
 	if third, _ := s.find(spec.Invocation); !third.Active {
 		t.Errorf("%+v is not shown", third)
 	}
@@ -126,9 +120,7 @@ func TestHold(t *testing.T) {
 	s := newServer(t)
 	pane := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
 	release, err := s.Hold(t.Context(), pane.SessionID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	if err := s.KillPane(t.Context(), pane); err != nil || len(s.panes()) != 1 {
 		t.Errorf("%+v, %v", s.panes(), err)
 	}
@@ -156,9 +148,7 @@ func TestScreens(t *testing.T) {
 	if screen := screens[one.ID]; screen.Invocation != one.Invocation || screen.Width != 120 || screen.Height != 40 || strings.Count(screen.Text, "\n") != 40 {
 		t.Errorf("%+v", screen)
 	}
-	if err := s.KillPane(t.Context(), one); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.KillPane(t.Context(), one))
 	for _, ids := range [][]string{{one.ID, two.ID}, {two.ID, one.ID}} {
 		screens, err := s.Screens(t.Context(), ids)
 		if _, there := screens[one.ID]; there || err != nil || len(screens) != 1 {

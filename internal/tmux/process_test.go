@@ -66,9 +66,7 @@ func TestHowAClientEnded(t *testing.T) {
 
 func TestProgramThatCannotBeStarted(t *testing.T) {
 	c := clientOf(t, "")
-	if err := os.WriteFile(c.binary, []byte("neither script nor program"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(c.binary, []byte("neither script nor program"), 0o700))
 	if _, err := c.Screen(t.Context(), "%0"); !errors.Is(err, unix.ENOEXEC) || !strings.Contains(err.Error(), c.binary) {
 		t.Errorf("%v", err)
 	}
@@ -92,9 +90,7 @@ func mustBeReaped(t *testing.T, file string) {
 // Of the client that tells the limit of open files nothing else is wanted.
 func TestLimitIsKnownBeforeTheClientEnds(t *testing.T) {
 	c := clientOf(t, `echo "$$" >"$0.pid"; read -r _ <"$0.never"`)
-	if err := unix.Mkfifo(c.binary+".never", 0o600); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, unix.Mkfifo(c.binary+".never", 0o600))
 	if limit := c.OpenFiles(); limit == 0 {
 		t.Error("no limit")
 	}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // The server keeps what its first client gave it, and hands it to all panes.
@@ -33,9 +35,7 @@ func TestServerInheritsNoOpenFile(t *testing.T) {
 	s := newServer(t)
 	lock := filepath.Join(s.dir, "lock")
 	f, err := os.OpenFile(lock, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer f.Close()
 	pane := s.open(Spec{Name: "nbs-a-live", Command: shell(s.wholly("tty", "ready"))})
 	s.written("ready")

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"nbs-worker/internal/sim/rig"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -33,9 +35,7 @@ func TestOpenFilesAreTheCallers(t *testing.T) {
 	}
 	s.panes()
 	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
 	if n := s.shared.known(); n == 0 || n > limit.Max {
 		t.Errorf("%d of %d", n, limit.Max)
 	}

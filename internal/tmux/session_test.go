@@ -70,12 +70,8 @@ func TestNamesAreExact(t *testing.T) {
 	if now, there := s.find(bobby.Invocation); !there || now != bobby {
 		t.Errorf("the start of bob changed bobby: %+v", now)
 	}
-	if err := s.KillPane(t.Context(), bob); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.KillPane(t.Context(), bob); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.KillPane(t.Context(), bob))
+	rig.Must(t, s.KillPane(t.Context(), bob))
 	if diff := cmp.Diff([]Pane{bobby}, s.panes()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -87,9 +83,7 @@ func TestFolderIsTakenAsItIs(t *testing.T) {
 	s := newServer(t)
 	for i, name := range []string{"p#(touch PWN)#{pid};", "$(touch PWN)", "`touch PWN`; touch PWN", "-d", "~", "a\\;b'\"", "\u2713 \u00e9"} {
 		dir := filepath.Join(s.dir, name)
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, os.Mkdir(dir, 0o700))
 		out := "cwd" + string(rune('0'+i))
 		s.open(Spec{Name: "nbs-" + out, Dir: dir, Command: shell(s.wholly("pwd -P", out))})
 		if got := strings.TrimSuffix(s.written(out), "\n"); got != dir {

@@ -183,9 +183,7 @@ func TestContextGivesUpFarFromTheEnd(t *testing.T) {
 func TestContextOfATranscriptThatShrank(t *testing.T) {
 	t.Parallel()
 	transcript := put(t, userLine, userLine)
-	if err := os.Truncate(transcript.Path, 10); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Truncate(transcript.Path, 10))
 	if level, known, err := contextOf(transcript, ""); known || err == nil {
 		t.Errorf("%+v, %t, %v; want an error", level, known, err)
 	}
@@ -223,9 +221,7 @@ func FuzzTranscript(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte, before int64) {
 		// Whatever stands before it, a transcript ends as its last lines say.
 		text = slices.Concat(bytes.Repeat([]byte{'.'}, int(max(0, before)%(3<<17))), []byte("\n"), text)
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, os.WriteFile(path, text, 0o600))
 		transcript := File{Path: path, Size: int64(len(text))}
 		level, known, err := contextOf(transcript, "opus")
 		if err != nil || known && (level.Tokens <= 0 || level.Window <= 0 || level.Use().UsedPercent < 0) {

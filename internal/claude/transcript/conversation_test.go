@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // told is a record of a conversation: a person's or the agent's.
@@ -28,9 +30,7 @@ func told(uuid, parent, kind, text string) string {
 func textsOf(t testing.TB, c *Conversation) []string {
 	t.Helper()
 	var texts []string
-	if err := c.Each(func(m Message) error { texts = append(texts, string(m.Speaker)+" "+m.Text); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, c.Each(func(m Message) error { texts = append(texts, string(m.Speaker)+" "+m.Text); return nil }))
 	if len(texts) != c.Messages {
 		t.Errorf("%d messages of %d", len(texts), c.Messages)
 	}
@@ -40,9 +40,7 @@ func textsOf(t testing.TB, c *Conversation) []string {
 func mustRead(t testing.TB, transcript File, reading Wanted) *Conversation {
 	t.Helper()
 	c, err := transcript.Conversation(reading)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	return c
 }
 
@@ -97,9 +95,7 @@ func TestConversationIsTheNewestBranch(t *testing.T) {
 func TestLongTranscriptIsReadInLittleMemory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer f.Close()
 	write := func(text string) {
 		t.Helper()
@@ -123,9 +119,7 @@ func TestLongTranscriptIsReadInLittleMemory(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	c := mustRead(t, File{Path: path}, Wanted{Last: 3})
 	var all []Message
-	if err := c.Each(func(m Message) error { all = append(all, m); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, c.Each(func(m Message) error { all = append(all, m); return nil }))
 	runtime.ReadMemStats(&after)
 	if len(all) != 3 || !strings.HasPrefix(all[0].Text, fmt.Sprint("number ", records-1)) || !strings.HasPrefix(all[1].Text, `huge é"xxx`) ||
 		all[1].Speaker != Agent || all[1].Bytes < 120<<20 || len(all[1].Text) > cutTextKept || all[1].At.IsZero() || all[2].Text != "z" {
@@ -163,9 +157,7 @@ func TestLaterMessages(t *testing.T) {
 		t.Helper()
 		var err error
 		at, err = transcript.Later(at, Wanted{}, func(m Message) error { got = append(got, m.Text); return nil }, func() { got = append(got, "begun anew") })
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, err)
 	}
 	read()
 	appendTo(t, transcript.Path, told("2", "1", "user", "b")[20:])
@@ -184,9 +176,7 @@ func TestLaterMessages(t *testing.T) {
 func appendTo(t *testing.T, path, text string) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer f.Close()
 	if _, err := f.WriteString(text); err != nil {
 		t.Fatal(err)
@@ -233,9 +223,7 @@ func FuzzConversation(f *testing.F) {
 	}
 	path := filepath.Join(f.TempDir(), "t.jsonl")
 	f.Fuzz(func(t *testing.T, text string) {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, os.WriteFile(path, []byte(text), 0o600))
 		transcript := File{Path: path, Size: int64(len(text))}
 		all := textsOf(t, mustRead(t, transcript, Wanted{Tools: true}))
 		for n := 1; n <= 3; n++ {

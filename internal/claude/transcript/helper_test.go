@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 )
 
 const (
@@ -20,9 +21,7 @@ func put(t testing.TB, lines ...string) File {
 	t.Helper()
 	text := strings.Join(lines, "")
 	path := filepath.Join(t.TempDir(), "t.jsonl")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(path, []byte(text), 0o600))
 	return File{Path: path, Size: int64(len(text))}
 }
 

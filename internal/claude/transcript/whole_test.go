@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func recordLine(uuid, parent string) string {
@@ -32,9 +34,7 @@ func TestContinuedAndJoin(t *testing.T) {
 	if err != nil || len(parts) != 3 {
 		t.Fatal(parts, err)
 	}
-	if err := current.Join(parts); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, current.Join(parts))
 	text, err := os.ReadFile(current.Path)
 	if want := first + second + `{"cut sh` + "\n" + last; err != nil || string(text) != want {
 		t.Errorf("%q, %v; want %q", text, err, want)
@@ -80,9 +80,7 @@ func TestJoinOfPartsThatOverlap(t *testing.T) {
 	t.Parallel()
 	a, b, c := recordLine("a", ""), recordLine("b", "a"), recordLine("c", "b")
 	current := put(t, b+c)
-	if err := current.Join([]File{At(put(t, a+b).Path), current}); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, current.Join([]File{At(put(t, a+b).Path), current}))
 	if text, err := os.ReadFile(current.Path); err != nil || string(text) != a+b+c {
 		t.Errorf("%q, %v", text, err)
 	}
@@ -101,9 +99,7 @@ func TestContinuedBehindWhatWasTakenAway(t *testing.T) {
 		}
 	}
 	current := put(t, a+d)
-	if err := current.Join([]File{kept, current}); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, current.Join([]File{kept, current}))
 	if text, err := os.ReadFile(current.Path); err != nil || string(text) != a+b+c+d {
 		t.Errorf("%q, %v", text, err)
 	}

@@ -22,13 +22,9 @@ func TestKeepTranscriptIsALink(t *testing.T) {
 	mustKeep(t, s)
 	mustKeep(t, s)
 	f, err := os.OpenFile(original(s), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	_, err = f.WriteString("three\n")
-	if err := errors.Join(err, f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, errors.Join(err, f.Close()))
 	mustHold(t, s, said+"three\n")
 	if f := freshness(t, s); f != Linked || !s.HasLink(aliceID) {
 		t.Errorf("kept: %s", f)
@@ -36,9 +32,7 @@ func TestKeepTranscriptIsALink(t *testing.T) {
 	if got := storetest.Names(t, keptAt(s)); !slices.Equal(got, []string{originFile(aliceID), transcriptFile(aliceID)}) {
 		t.Errorf("there are %v", got)
 	}
-	if err := os.Remove(original(s)); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Remove(original(s)))
 	if f := freshness(t, s); f != OnlyCopy || s.HasLink(aliceID) {
 		t.Errorf("kept: %s", f)
 	}
@@ -67,9 +61,7 @@ func TestReplacedTranscriptLosesNothing(t *testing.T) {
 			mustKeep(t, s)
 			mustKeep(t, s)
 			mustHold(t, s, c.want[0], c.want[1:]...)
-			if err := s.Remove(aliceID); err != nil {
-				t.Fatal(err)
-			}
+			rig.Must(t, s.Remove(aliceID))
 			if got := storetest.Names(t, keptAt(s)); len(got) > 0 {
 				t.Errorf("left are %v", got)
 			}
@@ -85,9 +77,7 @@ func TestKeepTranscriptAcrossFileSystems(t *testing.T) {
 	rig.PrivateMounts(t).Tmpfs(filepath.Dir(originals(s)), "1m")
 	putOriginal(t, s, said)
 	past := time.Now().Add(-time.Hour).Truncate(time.Millisecond)
-	if err := os.Chtimes(original(s), past, past); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Chtimes(original(s), past, past))
 	mustKeep(t, s)
 	mustHold(t, s, said)
 	kept, err := os.Stat(filepath.Join(keptAt(s), transcriptFile(aliceID)))
@@ -106,9 +96,7 @@ func TestKeepTranscriptAcrossFileSystems(t *testing.T) {
 	putOriginal(t, s, "another\n")
 	mustKeep(t, s)
 	mustHold(t, s, "another\n", said+"three\n")
-	if err := os.Remove(original(s)); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Remove(original(s)))
 	mustRestore(t, s)
 	if got := storetest.Read(t, original(s)); got != "another\n" {
 		t.Errorf("restored: %q", got)
@@ -119,14 +107,10 @@ func TestRestoreTranscriptNeverOverwrites(t *testing.T) {
 	t.Parallel()
 	s := withTranscript(t, said)
 	old := time.Now().Add(-50 * 24 * time.Hour)
-	if err := errors.Join(os.Chtimes(original(s), old, old), os.Chmod(original(s), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, errors.Join(os.Chtimes(original(s), old, old), os.Chmod(original(s), 0o644)))
 	mustKeep(t, s)
 	kept, err := s.Kept(aliceID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	if err := s.Restore(kept[0], original(s)); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("over the original: %v", err)
 	}
@@ -134,9 +118,7 @@ func TestRestoreTranscriptNeverOverwrites(t *testing.T) {
 	if err := s.Restore(kept[0], original(s)); !errors.Is(err, fs.ErrExist) || storetest.Read(t, original(s)) != "" {
 		t.Errorf("over an empty one: %v", err)
 	}
-	if err := os.Remove(original(s)); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Remove(original(s)))
 	mustRestore(t, s)
 	info, err := os.Stat(original(s))
 	if err != nil || storetest.Read(t, original(s)) != said || info.Mode().Perm() != 0o600 || time.Since(info.ModTime()) > time.Hour {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/storetest"
 )
@@ -67,9 +68,7 @@ func openAt(project string) (*Archive, error) {
 func newArchive(t *testing.T) *Archive {
 	t.Helper()
 	s, err := openAt(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	t.Cleanup(func() { _ = s.nbs.Close() })
 	return s
 }
@@ -97,18 +96,14 @@ func withTranscript(t *testing.T, text string) *Archive {
 
 func putOriginal(t *testing.T, s *Archive, text string) {
 	t.Helper()
-	if err := os.MkdirAll(originals(s), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.MkdirAll(originals(s), 0o700))
 	_ = os.Remove(original(s))
 	storetest.Write(t, original(s), text)
 }
 
 func mustKeep(t *testing.T, s *Archive) {
 	t.Helper()
-	if err := s.Keep(t.Context(), aliceID, original(s)); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.Keep(t.Context(), aliceID, original(s)))
 }
 
 func mustHold(t *testing.T, s *Archive, want string, aside ...string) {
@@ -127,9 +122,7 @@ func mustHold(t *testing.T, s *Archive, want string, aside ...string) {
 func freshness(t *testing.T, s *Archive) Freshness {
 	t.Helper()
 	f, err := s.Freshness(aliceID, original(s))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	return f
 }
 
@@ -144,7 +137,5 @@ func mustRestore(t *testing.T, s *Archive) {
 	if err != nil || len(kept) == 0 {
 		t.Fatal(kept, err)
 	}
-	if err := s.Restore(kept[0], original(s)); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.Restore(kept[0], original(s)))
 }

@@ -105,9 +105,7 @@ func TestKilledRestoreLosesNothing(t *testing.T) {
 			unmount = mount(s)
 			putOriginal(t, s, said)
 			mustKeep(t, s)
-			if err := os.Remove(original(s)); err != nil {
-				t.Fatal(err)
-			}
+			rig.Must(t, os.Remove(original(s)))
 		}, func(s *Archive) {
 			mustHold(t, s, said)
 			if _, err := os.Lstat(original(s)); err != nil {

@@ -26,9 +26,7 @@ func TestKeepTranscriptRefusesWhatIsNone(t *testing.T) {
 		"nothing":  func(string) error { return nil },
 	} {
 		_ = os.Remove(original(s))
-		if err := plant(original(s)); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, plant(original(s)))
 		if err := s.Keep(t.Context(), aliceID, original(s)); err == nil {
 			t.Errorf("%s was kept", what)
 		}
@@ -53,9 +51,7 @@ func TestTranscriptOfAnotherUserIsNotKept(t *testing.T) {
 	t.Parallel()
 	rig.NeedsRoot(t)
 	s := withTranscript(t, said)
-	if err := os.Chown(original(s), rig.Nobody, -1); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Chown(original(s), rig.Nobody, -1))
 	storetest.WantKind(t, "keep", s.Keep(t.Context(), aliceID, original(s)), agent.BadInput)
 }
 
@@ -65,9 +61,7 @@ func TestPlantedTranscriptsAreRefused(t *testing.T) {
 	s := withTranscript(t, said)
 	mustKeep(t, s)
 	kept, err := s.Kept(aliceID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	storetest.Plant(t, s.kept.Path(transcriptFile(aliceID)))
 	storetest.Plant(t, s.kept.Path("."+transcriptFile(aliceID)))
 	if err := s.Keep(t.Context(), aliceID, original(s)); err == nil {

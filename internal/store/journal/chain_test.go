@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/storetest"
 )
@@ -27,17 +28,13 @@ func withEvents(t *testing.T, n int) *Journal {
 
 func mustAppend(t testing.TB, j *Journal, event Event) {
 	t.Helper()
-	if err := j.Append(t.Context(), event); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, j.Append(t.Context(), event))
 }
 
 func verified(t *testing.T, j *Journal) Verification {
 	t.Helper()
 	v, err := j.Verify()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	return v
 }
 
@@ -116,9 +113,7 @@ func TestCutJournalIsFoundEverAfter(t *testing.T) {
 	mustAppend(t, j, noted("bob", otherID))
 	mustAppend(t, j, noted("bob", otherID))
 	mustBreakAt(t, j, "cut and longer than before", 2)
-	if err := os.Remove(j.Path()); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Remove(j.Path()))
 	mustBreakAt(t, j, "removed", 1)
 	mustAppend(t, j, noted("bob", otherID))
 	mustBreakAt(t, j, "removed and begun again", 1)
@@ -267,14 +262,10 @@ func makeChain(t *testing.T, j *Journal, lines ...string) {
 	last := head{sum: firstSum}
 	for _, line := range lines {
 		var event Event
-		if err := json.Unmarshal([]byte(line), &event); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, json.Unmarshal([]byte(line), &event))
 		event.Prev = last.sum
 		link, err := encodeEvent(event)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, err)
 		text = append(append(text, link...), '\n')
 		last = head{size: int64(len(text)), sum: private.SumOf(link)}
 	}

@@ -63,9 +63,7 @@ func newJournal(t testing.TB) *Journal {
 func openIn(t testing.TB, project string) *Journal {
 	t.Helper()
 	j, err := openAt(project)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	t.Cleanup(func() { _ = j.nbs.Close() })
 	return j
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/storetest"
 )
@@ -17,12 +18,8 @@ func TestEventIsOneLine(t *testing.T) {
 	t.Parallel()
 	j := newJournal(t)
 	event := Event{At: storetest.SomeTime(), Event: "exit", Handle: "alice", SessionID: aliceID, Invocation: "i", PID: 7, Detail: "two\nlines"}
-	if err := j.Append(t.Context(), event); err != nil {
-		t.Fatal(err)
-	}
-	if err := j.Append(t.Context(), Event{At: storetest.SomeTime(), Event: "stop", Handle: "bob", SessionID: otherID}); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, j.Append(t.Context(), event))
+	rig.Must(t, j.Append(t.Context(), Event{At: storetest.SomeTime(), Event: "stop", Handle: "bob", SessionID: otherID}))
 	want := `{"at":"2026-02-20T11:44:07Z","event":"exit","handle":"alice","session_id":"` + string(aliceID) +
 		`","invocation":"i","pid":7,"detail":"two\nlines","prev":"` + string(firstSum) + `"}` + "\n"
 	want +=

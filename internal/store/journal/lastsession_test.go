@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
 )
 
@@ -18,16 +19,10 @@ func TestLastSessionIDOfATornJournal(t *testing.T) {
 	mustAppend(t, j, noted("alice", otherID))
 	mustAppend(t, j, noted("alice", aliceID))
 	f, err := os.OpenFile(j.Path(), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	_, err = f.WriteString("null\n[]\n{\"handle\":\"alice\",\"session_id\":\"--flag\"}\n{\"handle\":\"alice\",\"sess")
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, f.Close())
+	rig.Must(t, err)
 	if got := j.LastSessionID("alice"); got != aliceID {
 		t.Errorf("lastSessionID = %s; want %s", got, aliceID)
 	}
