@@ -39,9 +39,7 @@ func TestStopEndsTheClientOfAKilledSpawn(t *testing.T) {
 		t.Fatal("no client is left to be ended")
 	}
 	m.inTime(0, "stop", "alpha")
-	if left := m.processes(); len(left) > 0 {
-		t.Errorf("left: %v", left)
-	}
+	m.check(len(m.processes()) == 0, "left: %v", m.processes())
 	m.ok("resume", "alpha")
 }
 
@@ -60,15 +58,9 @@ func TestLauncherThatComesAfterTheStop(t *testing.T) {
 	for _, client := range clients {
 		m.waitDead(client.pid)
 	}
-	m.waitFor("the late session has come and gone", func() (bool, string) {
-		return len(m.processes()) == 0, m.tmux("list-panes", "-a")
-	})
-	if on := claudesOn(id); len(on) > 0 {
-		t.Errorf("claudes: %v", on)
-	}
-	if s := m.session("alpha"); s.State != "stopped" {
-		t.Errorf("%+v", s)
-	}
+	m.waitComeAndGone()
+	m.check(len(claudesOn(id)) == 0, "claudes: %v", claudesOn(id))
+	m.mustBe("alpha", "stopped")
 	m.ok("resume", "alpha")
 }
 
@@ -95,10 +87,16 @@ func TestStopDoesNotVouchForAServerThatDoesNotListen(t *testing.T) {
 	m.killedSpawn("alpha", m.unknownClient(listensLate(os.DevNull, 3*time.Second)))
 	m.killWaitingClient()
 	m.mustRefuse(m.inTime(3, "stop", "alpha"), 3, "does not listen")
-	m.waitFor("it listens, and what it was asked for has come and gone", func() (bool, string) {
+	m.waitComeAndGone()
+	m.ok("stop", "alpha")
+}
+
+// waitComeAndGone waits until what a server was asked for has come late and has gone, and the server with it.
+func (m *team) waitComeAndGone() {
+	m.Helper()
+	m.waitFor("the late session has come and gone", func() (bool, string) {
 		return len(m.processes()) == 0, m.tmux("list-panes", "-a")
 	})
-	m.ok("stop", "alpha")
 }
 
 // Each call of tmux takes its time, and the client, or the script that it is, hears no TERM.
@@ -116,9 +114,7 @@ func TestStopOfAKilledSpawnWhereTmuxIsSlow(t *testing.T) {
 			}
 			fast()
 			m.ok("stop", "alpha")
-			if left := m.carrying("alpha"); len(left) > 0 {
-				t.Errorf("left: %v", left)
-			}
+			m.check(len(m.carrying("alpha")) == 0, "left: %v", m.carrying("alpha"))
 		})
 	}
 }
@@ -132,7 +128,7 @@ func TestStopOfAKilledSpawnSparesTheServer(t *testing.T) {
 	renamed := filepath.Join(m.TempDir(), "tmux-3")
 	m.must(os.Symlink(tmux, renamed))
 	spy := m.program("tmux", "exec "+renamed+` "$@"`)
-	m.env = append(m.env, "PATH="+filepath.Dir(spy)+":"+m.variable("PATH"))
+	m.env = append(m.env, m.before(spy))
 	m.ok("spawn", "alpha")
 	m.ok("spawn", "beta")
 	beta := m.session("beta")
@@ -142,9 +138,7 @@ func TestStopOfAKilledSpawnSparesTheServer(t *testing.T) {
 	}
 	m.setRecord("alpha", neverArrived) // as when its launcher found nothing to launch
 	m.inTime(0, "resume", "alpha")
-	if now := m.session("beta"); now.RecordedPID != beta.RecordedPID || !now.Running {
-		t.Errorf("before %+v\nafter %+v", beta, now)
-	}
+	m.mustBeLeftAlone("beta", beta)
 }
 
 // A command line can be anybody's.
@@ -164,9 +158,7 @@ func TestStopOfAKilledSpawnSparesWhatOnlySoundsLikeItsClient(t *testing.T) {
 			return line[0] == "sh", fmt.Sprint(line)
 		})
 		m.ok("stop", "alpha")
-		if dead(stranger.Process.Pid) {
-			t.Errorf("%s was ended", what)
-		}
+		m.check(!dead(stranger.Process.Pid), "%s was ended", what)
 	}
 }
 
@@ -174,10 +166,9 @@ func TestStopOfAKilledSpawnSparesWhatOnlySoundsLikeItsClient(t *testing.T) {
 // which does something else before.
 func (m *team) killedSpawn(handle, before string) {
 	m.Helper()
-	path := m.beforeTmux(`case "$*" in *new-session*) kill -9 $PPID; ` + before + `;; esac`)
-	if before == "" {
-		path = m.beforeTmux(`case "$*" in *new-session*) kill -9 $PPID;; esac`)
-	}
+	path := m.beforeTmux(`case "$*" in *new-session*) kill -9 $PPID
+` + before + `
+;; esac`)
 	if r := m.nbsWith([]string{path}, "spawn", handle); r.code != -1 {
 		m.Fatalf("it was not killed: %s", r)
 	}
@@ -251,9 +242,7 @@ func TestStopOfAStartThatArrivesMeanwhile(t *testing.T) {
 	m.setRecord("alpha", neverArrived)
 	m.inTime(0, "stop", "alpha")
 	for _, pid := range own {
-		if !dead(pid) {
-			t.Errorf("process %d is left", pid)
-		}
+		m.check(dead(pid), "process %d is left", pid)
 	}
 	m.ok("resume", "alpha")
 }
@@ -265,13 +254,9 @@ func TestStopOfAKilledSpawnInAStoppedServer(t *testing.T) {
 	_, goOn := m.stopServer("other")
 	m.killedSpawn("alpha", "")
 	m.mustRefuse(m.inTime(3, "stop", "alpha"), 3, "is stopped")
-	if clients := m.named("tmux: client"); len(clients) > 0 {
-		t.Errorf("clients are left: %v", clients)
-	}
+	m.check(len(m.named("tmux: client")) == 0, "clients are left: %v", m.named("tmux: client"))
 	goOn()
 	m.ok("stop", "alpha")
-	if of := m.carrying("alpha"); len(of) > 0 {
-		t.Errorf("left: %v", of)
-	}
+	m.check(len(m.carrying("alpha")) == 0, "left: %v", m.carrying("alpha"))
 	m.ok("resume", "alpha")
 }

@@ -99,15 +99,12 @@ func TestClaudeInTrouble(t *testing.T) {
 			if (r.code == 0) != (r.stdout == "alpha\n") {
 				t.Errorf("stdout and code differ: %s", r)
 			}
-			if _, err := os.Stat(m.recordPath("alpha")); err != nil {
-				if c.code != 6 || c.script != "" {
-					t.Errorf("no record: %v", err)
-				}
+			if !exists(m.recordPath("alpha")) {
+				m.check(c.code == 6 && c.script == "", "no record")
 				return
 			}
-			if s := m.session("alpha"); s.Running != c.runs {
-				t.Errorf("does it run? %+v", s)
-			}
+			s := m.session("alpha")
+			m.check(s.Running == c.runs, "does it run? %+v", s)
 			m.ok("dismiss", "alpha") // whatever claude did, it can be ended
 		})
 	}
@@ -129,10 +126,9 @@ func TestClaudeInTroubleLater(t *testing.T) {
 	s := m.session("beta")
 	m.ok("stop", "beta")
 	stub := strings.Replace(before.Transcript.Path, before.SessionID, s.SessionID, 1)
-	m.must(os.WriteFile(stub, nil, 0o600))
+	m.write(stub, "")
 	m.ok("resume", "beta", "--prompt", "Remember 42.")
 	m.mustAnswer("beta", "OK, I will remember 42.")
-	if after := m.session("beta"); after.SessionID != s.SessionID {
-		t.Errorf("before %+v\nafter %+v", s, after)
-	}
+	after := m.session("beta")
+	m.check(after.SessionID == s.SessionID, "before %+v\nafter %+v", s, after)
 }

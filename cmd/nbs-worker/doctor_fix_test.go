@@ -1,11 +1,11 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -63,19 +63,13 @@ func TestDoctorFixRemovesWhatNobodyMisses(t *testing.T) {
 		"sessions/.beta.json123": false, "sessions/.gamma.json123": true, "sessions/notes.txt": true, "status/ghost.json": false,
 		"locks/beta.verb": true,
 	} {
-		if _, err := os.Lstat(m.inNbs(name)); (err == nil) != there {
-			t.Errorf("%s: %v", name, err)
-		}
+		m.check(exists(m.inNbs(name)) == there, "%s: %t", name, !there)
 	}
-	if left := m.launchFiles(); len(left) != 1 || left[0] != filepath.Join(launch, "gamma."+invocation+".json") {
-		t.Errorf("launches that are left: %q", left)
-	}
-	if again := m.doctor(0, "--fix"); len(again.Fixed) != 0 {
-		t.Errorf("%+v", again)
-	}
-	if r := m.nbs("doctor", "--fix"); !strings.Contains(r.stdout, "never touched: records") {
-		t.Error(r)
-	}
+	left := m.launchFiles()
+	m.check(slices.Equal(left, []string{filepath.Join(launch, "gamma."+invocation+".json")}), "launches that are left: %q", left)
+	again := m.doctor(0, "--fix")
+	m.check(len(again.Fixed) == 0, "%+v", again)
+	m.mustSay(m.nbs("doctor", "--fix").stdout, "never touched: records")
 }
 
 // A project in all kinds of trouble: what is in it afterwards is what was in it before.
@@ -112,14 +106,10 @@ func TestDoctorFixFollowsAConversation(t *testing.T) {
 	m.ok("stop", "alpha")
 	const moved = "11111111-2222-4333-8444-555555555555"
 	r := m.record("alpha")
-	pid := int(process(r)["pid"].(float64))
-	entry, err := json.Marshal(map[string]any{
-		"pid": pid, "sessionId": moved, "cwd": m.world.Project, "procStart": fmt.Sprintf("%.0f", process(r)["start_ticks"]), "status": "idle",
+	m.write(m.registryEntry(before.RecordedPID), encoded(m, map[string]any{
+		"pid": before.RecordedPID, "sessionId": moved, "cwd": m.world.Project, "procStart": fmt.Sprintf("%.0f", process(r)["start_ticks"]), "status": "idle",
 		"updatedAt": time.Now().UnixMilli(),
-	})
-	m.must(err)
-	path := fmt.Sprintf("%s/sessions/%d.json", m.world.ConfigDir, pid)
-	m.must(os.WriteFile(path, entry, 0o600))
+	}))
 	m.doctor(1).finds(m, "team.moved", "warning", "alpha is in another conversation than its record names: "+moved)
 	m.doctor(0, "--fix").isWell(m, "team.moved")
 	after := m.session("alpha")
@@ -148,10 +138,9 @@ func TestDoctorFixLeavesWhatOthersCouldHaveWritten(t *testing.T) {
 func TestDoctorReadsTheJournal(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "alpha", "--model", "sonnet")
-	m.must(os.WriteFile(m.inNbs("journal.jsonl"), []byte(m.journal()+"{\"at\":\n"), 0o600))
+	m.writeJournal([]byte(m.journal() + "{\"at\":\n"))
 	lines := strings.Count(m.journal(), "\n")
 	m.doctor(1).finds(m, "left.journal", "warning", fmt.Sprintf("line %d of the journal is no event", lines))
-	altered := strings.Replace(m.journal(), `"alpha"`, `"alphb"`, 1)
-	m.must(os.WriteFile(m.inNbs("journal.jsonl"), []byte(altered), 0o600))
+	m.writeJournal([]byte(strings.Replace(m.journal(), `"alpha"`, `"alphb"`, 1)))
 	m.doctor(1).finds(m, "left.journal", "failure", "line 1: altered")
 }

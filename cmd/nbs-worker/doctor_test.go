@@ -22,12 +22,10 @@ func TestDoctorFindsNothingWhenAllIsWell(t *testing.T) {
 			}
 		}
 		m.mustBeAsBefore(m.inNbs(), before, agentsOwn...)
-		if left := m.everything(scratch); len(left) != 1 {
-			m.Errorf("left in the scratch folder: %v", left)
-		}
-		if text := m.ok("doctor"); !strings.Contains(text, " checks: ") || strings.Contains(text, "warning") {
-			m.Errorf("%s", text)
-		}
+		left := m.everything(scratch)
+		m.check(len(left) == 1, "left in the scratch folder: %v", left)
+		text := m.ok("doctor")
+		m.check(strings.Contains(text, " checks: ") && !strings.Contains(text, "warning"), "%s", text)
 	})
 }
 
@@ -40,17 +38,14 @@ func TestDoctorProbesTheRealClaude(t *testing.T) {
 		c := m.doctor(0, "--probe")
 		c.isWell(m, "claude.probe", "claude.flags", "claude.version", "tmux.trial")
 		m.mustBeAsBefore(m.world.ConfigDir, before)
-		if left := m.everything(scratch); len(left) != 1 {
-			m.Errorf("left in the scratch folder: %v", left)
-		}
+		left := m.everything(scratch)
+		m.check(len(left) == 1, "left in the scratch folder: %v", left)
 		for _, pid := range allPIDs() {
 			if environ, _ := os.ReadFile(procFile(pid, "environ")); strings.Contains(valueIn(environ, "CLAUDE_CONFIG_DIR"), scratch) && !dead(pid) {
 				m.Errorf("process %d is left", pid)
 			}
 		}
-		if sent := m.api.Requests(); len(sent) > 0 {
-			m.Errorf("it sent %d requests", len(sent))
-		}
+		m.check(len(m.api.Requests()) == 0, "it sent %d requests", len(m.api.Requests()))
 	})
 }
 
@@ -83,9 +78,8 @@ func TestDoctorInterrupted(t *testing.T) {
 		return probe > 0, fmt.Sprint(found)
 	})
 	m.must(run.Process.Signal(syscall.SIGINT))
-	if r := run.end(); r.code != 130 {
-		t.Error(r)
-	}
+	r := run.end()
+	m.check(r.code == 130, "%s", r)
 	if left, _ := filepath.Glob(filepath.Join(scratch, "*")); len(left) > 0 || !dead(probe) {
 		t.Errorf("left: %q, process %d: dead %v", left, probe, dead(probe))
 	}
@@ -117,9 +111,7 @@ func TestDoctorWithoutAProject(t *testing.T) {
 	c := m.doctor(0)
 	c.finds(m, "folder.project", "note", "there is no project here")
 	c.isWell(m, "claude.found", "tmux.trial", "team.unrecorded")
-	if found := c.of("left.files"); found != nil {
-		m.Errorf("what there is not was looked at: %q", found)
-	}
+	m.check(c.of("left.files") == nil, "what there is not was looked at: %q", c.of("left.files"))
 	m.mustBeAsBefore(m.dir, before)
 }
 
@@ -132,30 +124,23 @@ func TestDoctorWithoutTmux(t *testing.T) {
 	m.nbs("stop", "alpha")
 }
 
-func TestDoctorWithAnOldTmux(t *testing.T) {
+// A tmux that is too old, forgets the mark of a session, or finds it by a part of its name.
+func TestDoctorKnowsAnUnfitTmux(t *testing.T) {
 	m := standIn(t)
-	old := m.beforeTmux(`for word; do [ "$word" = -V ] && { echo "tmux 3.1c"; exit; }; done`)
-	m.doctorWith([]string{old}, 6).finds(m, "tmux.version", "failure", "tmux 3.1c is too old: 3.2 is needed")
-}
-
-// A tmux that forgets the mark of a session, or finds it by a part of its name.
-func TestDoctorTriesTmux(t *testing.T) {
-	m := standIn(t)
-	careless := m.beforeTmux(`case " $* " in *" has-session "*) exit 0;; esac`)
-	m.doctorWith([]string{careless}, 6).finds(m, "tmux.trial", "failure", "found by a part of its name")
-	forgetful := m.beforeTmux(`case " $* " in *" list-panes "*) echo '1|$1|%1|1|0|0|1||||nbs-alpha-live'; exit 0;; esac`)
-	m.doctorWith([]string{forgetful}, 6).finds(m, "tmux.trial", "failure", "has lost its mark")
-}
-
-func TestDoctorWithoutClaude(t *testing.T) {
-	m := standIn(t)
-	c := m.doctorWith([]string{"NBS_CLAUDE=/nonexistent/claude"}, 6)
-	c.finds(m, "claude.found", "failure", "cannot be run")
-	c.isWell(m, "tmux.trial")
+	for _, c := range []struct{ script, id, words string }{
+		{`for word; do [ "$word" = -V ] && { echo "tmux 3.1c"; exit; }; done`, "tmux.version", "tmux 3.1c is too old: 3.2 is needed"},
+		{`case " $* " in *" has-session "*) exit 0;; esac`, "tmux.trial", "found by a part of its name"},
+		{`case " $* " in *" list-panes "*) echo '1|$1|%1|1|0|0|1||||nbs-alpha-live'; exit 0;; esac`, "tmux.trial", "has lost its mark"},
+	} {
+		m.doctorWith([]string{m.beforeTmux(c.script)}, 6).finds(m, c.id, "failure", c.words)
+	}
 }
 
 func TestDoctorKnowsAnUnfitClaude(t *testing.T) {
 	m := standIn(t)
+	none := m.doctorWith([]string{"NBS_CLAUDE=/nonexistent/claude"}, 6)
+	none.finds(m, "claude.found", "failure", "cannot be run")
+	none.isWell(m, "tmux.trial")
 	claude := m.variable("NBS_CLAUDE")
 	for _, c := range []struct {
 		script           string
@@ -190,17 +175,8 @@ func TestDoctorSpeaksToPeople(t *testing.T) {
 	m.writeRecord("beta", "{")
 	m.dir = m.otherProject()
 	r := m.nbs("doctor", "--root", m.world.Project)
-	for _, want := range []string{
-		"Agents\n  failure  beta: the record ", "\n           the agent can be neither resumed nor ended\n", "\n           fix: keep the file and move it aside: mv '", "1 failure\n",
-	} {
-		if !strings.Contains(r.stdout, want) {
-			t.Errorf("no %q in %s", want, r)
-		}
-	}
-	if r.code != 1 || strings.Contains(r.stdout, "  ok ") {
-		t.Error(r)
-	}
-	if all := m.nbs("doctor", "--root", m.world.Project, "--all"); !strings.Contains(all.stdout, "  ok       claude is "+m.variable("NBS_CLAUDE")) {
-		t.Error(all)
-	}
+	m.mustSay(r.stdout, "Agents\n  failure  beta: the record ", "\n           the agent can be neither resumed nor ended\n",
+		"\n           fix: keep the file and move it aside: mv '", "1 failure\n")
+	m.check(r.code == 1 && !strings.Contains(r.stdout, "  ok "), "%s", r)
+	m.mustSay(m.nbs("doctor", "--root", m.world.Project, "--all").stdout, "  ok       claude is "+m.variable("NBS_CLAUDE"))
 }

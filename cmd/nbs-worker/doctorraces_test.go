@@ -1,8 +1,6 @@
 package main
 
 import (
-	"encoding/json"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -21,9 +19,7 @@ func TestSixDoctorsAtOnce(t *testing.T) {
 	for range 6 {
 		doctors.Go(func() {
 			r := m.nbs("doctor", "--json")
-			if r.code != 0 {
-				t.Error(r)
-			}
+			m.check(r.code == 0, "%s", r)
 		})
 	}
 	doctors.Wait()
@@ -36,12 +32,7 @@ func TestDoctorWaitsForTheProgramOfATrial(t *testing.T) {
 	tmux, err := exec.LookPath("tmux")
 	m.must(err)
 	late := m.beforeTmux(`exec strace -D -f -qqq -o /dev/null -e trace=execve -e inject=execve:delay_enter=50000 -- ` + tmux + ` "$@"`)
-	r := m.nbsWith([]string{late}, "doctor", "--json")
-	var c checkup
-	if err := json.Unmarshal([]byte(r.stdout), &c); err != nil {
-		t.Fatal(err, r)
-	}
-	c.isWell(m, "tmux.trial")
+	m.doctorWith([]string{late}, anyCode).isWell(m, "tmux.trial")
 }
 
 // A verb that is at work on an agent is left alone, whatever its start looks like from outside.
@@ -50,19 +41,10 @@ func TestDoctorLeavesAStartAlone(t *testing.T) {
 	spawn := m.begin("spawn", "alpha")
 	m.waitClaude("alpha")
 	r := m.nbs("doctor", "--json")
-	var c checkup
-	if err := json.Unmarshal([]byte(r.stdout), &c); err != nil {
-		t.Fatal(err, r)
-	}
-	for _, id := range []string{"left.leases", "left.signatures", "team.unrecorded", "team.sessions", "team.records"} {
-		c.isWell(m, id)
-	}
-	if strings.Contains(r.stdout, "kill ") {
-		t.Errorf("it advises to kill what starts: %s", r.stdout)
-	}
-	if got := spawn.end(); got.code != 0 {
-		t.Error(got)
-	}
+	m.checkup(r, anyCode).isWell(m, "left.leases", "left.signatures", "team.unrecorded", "team.sessions", "team.records")
+	m.check(!strings.Contains(r.stdout, "kill "), "it advises to kill what starts: %s", r.stdout)
+	got := spawn.end()
+	m.check(got.code == 0, "%s", got)
 }
 
 // What is there at the first look and gone at the second was another command at work.
@@ -73,23 +55,15 @@ func TestDoctorLooksTwice(t *testing.T) {
 	// A record that cannot be read, for the time of the first look: whoever reads it takes it away.
 	path := m.recordPath("alpha")
 	whole := m.bytesOf(path)
-	m.must(os.Remove(path))
-	m.must(os.WriteFile(path, whole[:10], 0o600))
+	m.replace(path, whole[:10])
 	temp := m.folder("temp")
 	doctor := m.beginWith([]string{"TMPDIR=" + temp}, "doctor", "--json")
-	m.waitFor("it has made its scratch folder again", func() (bool, string) {
+	scratch := func() int {
 		made, _ := filepath.Glob(filepath.Join(temp, "nbs-doctor-*"))
-		return len(made) > 0, ""
-	})
-	m.waitFor("the first look is over", func() (bool, string) {
-		made, _ := filepath.Glob(filepath.Join(temp, "nbs-doctor-*"))
-		return len(made) == 0, ""
-	})
-	m.replace(path, whole)
-	r := doctor.end()
-	var c checkup
-	if err := json.Unmarshal([]byte(r.stdout), &c); err != nil {
-		t.Fatal(err, r)
+		return len(made)
 	}
-	c.isWell(m, "team.records")
+	m.waitFor("it has made its scratch folder again", func() (bool, string) { return scratch() > 0, "" })
+	m.waitFor("the first look is over", func() (bool, string) { return scratch() == 0, "" })
+	m.replace(path, whole)
+	m.checkup(doctor.end(), anyCode).isWell(m, "team.records")
 }

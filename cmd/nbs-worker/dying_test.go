@@ -135,7 +135,7 @@ func TestServerWithoutItsSocket(t *testing.T) {
 	first := m.serverPID()
 	t.Cleanup(func() { _ = syscall.Kill(first, syscall.SIGKILL) }) // its socket is another's by then
 	socket := strings.TrimSpace(m.tmux("display-message", "-p", "#{socket_path}"))
-	m.removeSocket(socket)
+	m.must(os.Remove(socket))
 
 	words := fmt.Sprintf("the agent's tmux server, pid %d, cannot be reached: its socket %s is gone", first, strconv.Quote(socket))
 	remedy := fmt.Sprintf("kill -USR1 %d", first)
@@ -146,44 +146,25 @@ func TestServerWithoutItsSocket(t *testing.T) {
 		{"resume", []string{"alpha"}, 5, "the agent runs already: idle"},
 	}, remedy)
 	m.ok("stop", "beta") // with its last process its session is gone, wherever that was
-	if r := m.nbs("session", "alpha"); !strings.Contains(r.stdout, "running (verified)") || !strings.Contains(r.stdout, "its server cannot be reached") {
-		t.Error(r)
-	}
-	if !dead(before["beta"].RecordedPID) {
-		t.Error("beta was not ended")
-	}
+	m.mustSay(m.nbs("session", "alpha").stdout, "running (verified)", "its server cannot be reached")
+	m.check(dead(before["beta"].RecordedPID), "beta was not ended")
 	// The way back that the hint names.
 	m.kill(first, syscall.SIGUSR1)
-	m.waitFor("the socket is back", func() (bool, string) { _, err := os.Stat(socket); return err == nil, "" })
-	if s := m.session("alpha"); !s.TmuxAlive || s.RecordedPID != before["alpha"].RecordedPID {
-		t.Errorf("%+v", s)
-	}
+	m.waitFor("the socket is back", func() (bool, string) { return exists(socket), "" })
+	m.mustAllLive("alpha")
+	m.mustBeLeftAlone("alpha", before["alpha"])
 
 	// The other way: a second server at the same place, with sessions of the same names.
-	m.removeSocket(socket)
+	m.must(os.Remove(socket))
 	m.mustRemember("alpha", before["alpha"], "--force")
 	m.mustRemember("beta", before["beta"])
 	second := m.serverPID()
-	if second == first || !dead(before["alpha"].RecordedPID) {
-		t.Errorf("servers %d and %d; before %+v", first, second, before["alpha"])
-	}
+	m.check(second != first && dead(before["alpha"].RecordedPID), "servers %d and %d; before %+v", first, second, before["alpha"])
 	r := m.refused(6, fmt.Sprintf("another one, pid %d, has its socket", second), "session", "gamma")
-	if !strings.Contains(r.stdout, "running (verified)") || dead(before["gamma"].RecordedPID) {
-		t.Error(r)
-	}
+	m.mustSay(r.stdout, "running (verified)")
+	m.mustLive(before["gamma"].RecordedPID)
 	m.ok("stop", "gamma")
-	if !dead(before["gamma"].RecordedPID) {
-		t.Error("gamma was not ended")
-	}
-	for _, handle := range []string{"alpha", "beta"} {
-		if s := m.session(handle); !s.Running || !s.TmuxAlive {
-			t.Errorf("%+v", s)
-		}
-	}
+	m.check(dead(before["gamma"].RecordedPID), "gamma was not ended")
+	m.mustAllLive("alpha", "beta")
 	m.mustRemember("gamma", before["gamma"])
-}
-
-func (m *team) removeSocket(path string) {
-	m.Helper()
-	m.must(os.Remove(path))
 }

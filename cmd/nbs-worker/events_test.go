@@ -36,12 +36,9 @@ func TestEventsTellWhatWasDone(t *testing.T) {
 		t.Errorf("%v: %+v", err, last)
 	}
 	all := m.ok("events")
-	if got := strings.Count(all, "\n"); got != strings.Count(m.journal(), "\n") || strings.Count(all, "\t") != 5*got {
-		t.Errorf("not an event a line:\n%s", all)
-	}
-	if text := m.ok("events", "--since", "2999-01-01T00:00:00Z"); text != "" {
-		t.Errorf("of the future:\n%s", text)
-	}
+	got := strings.Count(all, "\n")
+	m.check(got == strings.Count(m.journal(), "\n") && strings.Count(all, "\t") == 5*got, "not an event a line:\n%s", all)
+	m.mustPrint("", "events", "--since", "2999-01-01T00:00:00Z")
 	m.refused(2, "no agent and no event of the handle gamma", "events", "gamma")
 	m.refused(4, "--since", "events", "--since", "yesterday")
 	m.refused(4, "handle", "events", "..")
@@ -97,9 +94,8 @@ func TestEventsFromTheEnd(t *testing.T) {
 	reading.mustShow("\tstop\tgamma\t")
 	m.ok("dismiss", "beta")
 	reading.mustShow("\tdismiss\tbeta\t")
-	if text := reading.seen.String(); strings.Count(text, "\n") != 2 {
-		t.Errorf("more than the last and what came then:\n%s", text)
-	}
+	text := reading.seen.String()
+	m.check(strings.Count(text, "\n") == 2, "more than the last and what came then:\n%s", text)
 	reading.mustEndInterrupted()
 }
 
@@ -139,34 +135,25 @@ func TestAlteredJournalFailsAtThatLine(t *testing.T) {
 		m.ok("resume", "alpha")
 	}
 	m.ok("stop", "alpha")
-	text, err := os.ReadFile(m.inNbs("journal.jsonl"))
-	m.must(err)
+	text := m.bytesOf(m.inNbs("journal.jsonl"))
 	lines := bytes.SplitAfter(text, []byte{'\n'})
 	lines = lines[:len(lines)-1]
-	if want := fmt.Sprintf("%d events, as they were written\n", len(lines)); m.ok("events", "--verify") != want {
-		t.Errorf("%s; want %s", m.ok("events", "--verify"), want)
-	}
+	m.mustPrint(fmt.Sprintf("%d events, as they were written\n", len(lines)), "events", "--verify")
 	at := 0
 	for i, line := range lines {
 		altered := bytes.Clone(text)
 		altered[at+len(line)/2] ^= 1
 		m.writeJournal(altered)
 		r := m.refused(1, fmt.Sprintf("%s: line %d: altered", m.inNbs("journal.jsonl"), i+1), "events", "--verify")
-		if !strings.Contains(r.stderr, "hint: to keep it as it is and begin a new journal: mv ") {
-			t.Error(r)
-		}
+		m.mustSay(r.stderr, "hint: to keep it as it is and begin a new journal: mv ")
 		at += len(line)
 	}
 	m.writeJournal(text[:len(text)-len(lines[len(lines)-1])])
 	r := m.refused(1, fmt.Sprintf("line %d: %d bytes that followed it were cut off", len(lines)-1, len(lines[len(lines)-1])), "events", "--verify", "--json")
-	if !strings.Contains(r.stdout, `"whole":false`) || !strings.Contains(r.stdout, fmt.Sprintf(`"line":%d,`, len(lines)-1)) {
-		t.Error(r)
-	}
+	m.mustSay(r.stdout, `"whole":false`, fmt.Sprintf(`"line":%d,`, len(lines)-1))
 	m.writeJournal(append(text, `{"at":"2026-02-2`...)) // a full disk
 	m.ok("resume", "alpha")
-	if got := m.ok("events", "--verify"); !strings.Contains(got, fmt.Sprintf("\nline %d is no event: it was cut short", len(lines)+1)) {
-		t.Errorf("after a torn line: %s", got)
-	}
+	m.mustSay(m.ok("events", "--verify"), fmt.Sprintf("\nline %d is no event: it was cut short", len(lines)+1))
 }
 
 func (m *team) writeJournal(text []byte) {

@@ -47,9 +47,8 @@ func TestLauncherForwardsTermAndHangup(t *testing.T) {
 			m.kill(launcher, signal)
 			m.waitDead(before.RecordedPID)
 			m.waitDead(launcher)
-			if s := m.session("alpha"); s.Running {
-				t.Errorf("%+v", s)
-			}
+			s := m.session("alpha")
+			m.check(!s.Running, "%+v", s)
 			m.mustBeInTheJournal("exit", "alpha", before.SessionID)
 			m.mustRemember("alpha", before)
 		})
@@ -69,9 +68,8 @@ func TestLauncherForwardsTermWhileItWaitsForALock(t *testing.T) {
 	begun := time.Now()
 	m.kill(launcher, syscall.SIGTERM)
 	m.waitDead(before.RecordedPID)
-	if took := time.Since(begun); took > 2*time.Second { // it would wait for five
-		t.Errorf("it took %s", took)
-	}
+	took := time.Since(begun)
+	m.check(took <= 2*time.Second, "it took %s", took) // it would wait for five
 }
 
 // A claude whose start cannot be journalled is killed while it draws: the terminal of a
@@ -99,10 +97,8 @@ func TestTerminalIsRestoredWhenAStartIsTakenBack(t *testing.T) {
 func (m *team) holdLock(name string) (letGo func()) {
 	m.Helper()
 	lock, err := os.OpenFile(m.inNbs("locks", name), os.O_RDWR, 0)
-	if err == nil {
-		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX)
-	}
 	m.must(err)
+	m.must(syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
 	return func() { _ = lock.Close() }
 }
 

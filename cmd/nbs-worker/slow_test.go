@@ -3,9 +3,7 @@ package main
 import (
 	"fmt"
 	"os/exec"
-	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -44,19 +42,11 @@ func TestForcedResumeFromAStoppedServerToAStoppedServer(t *testing.T) {
 	_, first := m.stopServer("alpha")
 	server, second := m.stopServer("beta")
 	r := m.inTime(3, "resume", "alpha", "--force", "--tmux-socket", "aside")
-	for _, words := range []string{
-		"the tmux server was silent for 2",
-		fmt.Sprintf("its server, pid %d, is stopped", server), fmt.Sprintf("hint: let it go on: kill -CONT %d", server),
-	} {
-		if !strings.Contains(r.stderr, words) {
-			t.Errorf("%q is not said: %s", words, r)
-		}
-	}
+	m.mustSay(r.stderr, "the tmux server was silent for 2",
+		fmt.Sprintf("its server, pid %d, is stopped", server), fmt.Sprintf("hint: let it go on: kill -CONT %d", server))
 	first()
 	second()
-	if s := m.session("alpha"); !s.Running || s.RecordedPID != before.RecordedPID {
-		t.Errorf("before %+v\nafter %+v", before, s)
-	}
+	m.mustBeLeftAlone("alpha", before)
 	m.mustRemember("alpha", before, "--force")
 }
 
@@ -77,29 +67,18 @@ func TestAgentsOnThreeStoppedServers(t *testing.T) {
 		words = append(words, fmt.Sprintf("its server, pid %d, is stopped", server))
 		remedies, goOn = append(remedies, fmt.Sprintf("kill -CONT %d", server)), append(goOn, again)
 	}
-	mustSayAll := func(r result) {
-		t.Helper()
-		for _, say := range slices.Concat(words, remedies) {
-			if !strings.Contains(r.stderr, say) {
-				t.Errorf("%q is not said: %s", say, r)
-			}
-		}
-	}
+	mustSayAll := func(r result) { t.Helper(); m.mustSay(r.stderr, slices.Concat(words, remedies)...) }
 	m.inTime(5, append([]string{"resume"}, handles...)...)
 	mustSayAll(m.inTime(3, append([]string{"resume", "--force"}, handles...)...))
 	if r := m.inTime(7, "resume", "--force", "alpha", "delta"); r.stdout != "delta\n" {
 		t.Errorf("delta, whose server is well, did not have its turn: %s", r)
 	}
 	for _, handle := range handles {
-		if dead(before[handle].RecordedPID) {
-			t.Errorf("%s was ended and could not be started again", handle)
-		}
+		m.check(!dead(before[handle].RecordedPID), "%s was ended and could not be started again", handle)
 	}
 	mustSayAll(m.inTime(3, append([]string{"stop"}, handles...)...))
 	for _, handle := range handles {
-		if !dead(before[handle].RecordedPID) {
-			t.Errorf("%s was not ended", handle)
-		}
+		m.check(dead(before[handle].RecordedPID), "%s was not ended", handle)
 	}
 	mustSayAll(m.inTime(3, append([]string{"resume"}, handles...)...))
 	for _, again := range goOn {
@@ -122,7 +101,7 @@ func (m *team) slowTmux(late string) (fast func()) {
 		tmux, err := exec.LookPath("tmux")
 		m.must(err)
 		path := m.program("tmux", fmt.Sprintf(`%s "$@"; code=$?; %s; exit $code`, tmux, sleep))
-		entry = "PATH=" + filepath.Dir(path) + ":" + m.variable("PATH")
+		entry = m.before(path)
 	}
 	m.env = append(slices.Clone(was), entry)
 	return func() { m.env = was }
@@ -144,13 +123,9 @@ func TestVerbsOnASlowTmux(t *testing.T) {
 			m.onSlowTmux()
 			fast()
 			for _, handle := range []string{"beta", "gamma", "delta"} {
-				if !dead(before[handle].RecordedPID) {
-					t.Errorf("%s was not ended", handle)
-				}
+				m.check(dead(before[handle].RecordedPID), "%s was not ended", handle)
 			}
-			if s := m.session("alpha"); !s.Running || s.RecordedPID != before["alpha"].RecordedPID {
-				t.Errorf("before %+v\nafter %+v", before["alpha"], s)
-			}
+			m.mustBeLeftAlone("alpha", before["alpha"])
 			for _, handle := range []string{"beta", "fallen"} {
 				m.mustRemember(handle, before[handle], "--force")
 			}
@@ -158,9 +133,8 @@ func TestVerbsOnASlowTmux(t *testing.T) {
 				m.mustRemember(handle, before[handle])
 			}
 			m.mustAnswer("epsilon", "OK, I will remember 42.")
-			if on := claudesOn(m.session("epsilon").SessionID); len(on) != 1 {
-				t.Errorf("claudes of epsilon: %v", on)
-			}
+			on := claudesOn(m.session("epsilon").SessionID)
+			m.check(len(on) == 1, "claudes of epsilon: %v", on)
 		})
 	}
 }
@@ -190,7 +164,7 @@ func TestVerbsOnATmuxThatPrintsForEver(t *testing.T) {
 	m := standIn(t)
 	before := m.remembers("alpha")
 	was := m.env
-	m.env = append(slices.Clone(was), "PATH="+filepath.Dir(m.program("tmux", "exec yes"))+":"+m.variable("PATH"))
+	m.env = append(slices.Clone(was), m.before(m.program("tmux", "exec yes")))
 	m.allInTime([]attempt{
 		{"list", nil, 6, "tmux printed without end"},
 		{"resume", []string{"alpha", "--force"}, 6, "tmux printed without end"},
@@ -198,9 +172,7 @@ func TestVerbsOnATmuxThatPrintsForEver(t *testing.T) {
 		{"spawn", []string{"beta", "--prompt", "Remember 42."}, 6, "tmux printed without end"},
 	}, "hint: is it tmux at all? ")
 	m.env = was
-	if s := m.session("alpha"); !s.Running || s.RecordedPID != before.RecordedPID {
-		t.Errorf("before %+v\nafter %+v", before, s)
-	}
+	m.mustBeLeftAlone("alpha", before)
 	m.mustRemember("alpha", before, "--force")
 	m.ok("resume", "beta")
 	m.mustAnswer("beta", "OK, I will remember 42.")

@@ -13,28 +13,6 @@ import (
 // What an agent does, told while it does it. The referee is Claude's own registry: from the
 // moment at which it says something, the first answer must be right.
 
-// look is what session --json tells of the state.
-type look struct {
-	State       string
-	Cause       string
-	StateSource string `json:"state_source"`
-	StateAgeMS  *int   `json:"state_age_ms"`
-	Retry       *struct {
-		Attempt, Of int
-		InS         int `json:"in_s"`
-	}
-	Context *struct {
-		UsedPercent int `json:"used_percent"`
-	}
-}
-
-func (m *team) look(handle string) look {
-	m.Helper()
-	var l look
-	m.must(json.Unmarshal([]byte(m.ok("session", handle, "--json")), &l))
-	return l
-}
-
 // entry is what Claude's registry says of the team's only claude.
 type entry struct {
 	Status          string
@@ -54,7 +32,7 @@ func (m *team) entry() (e entry) {
 
 // becomes waits until the registry has a status that it did not have at the time, and
 // checks the first answer from then on.
-func (m *team) becomes(status string, since time.Time) look {
+func (m *team) becomes(status string, since time.Time) session {
 	m.Helper()
 	var e entry
 	m.waitFor("the registry says "+status, func() (bool, string) {
@@ -62,7 +40,7 @@ func (m *team) becomes(status string, since time.Time) look {
 		return e.Status == status && e.StatusUpdatedAt >= since.UnixMilli(), fmt.Sprintf("%+v", e)
 	})
 	begun := time.Now()
-	l := m.look("alpha")
+	l := m.session("alpha")
 	told := time.Now()
 	m.Logf("%s: told %v after Claude wrote it; the call took %v", status, told.Sub(time.UnixMilli(e.StatusUpdatedAt)), told.Sub(begun))
 	if l.State != status || l.StateSource != "registry" || e.WaitingFor != "" && l.Cause != e.WaitingFor {
@@ -145,9 +123,9 @@ func TestRetryingIsTold(t *testing.T) {
 		m.ok("spawn", "alpha", "--model", "sonnet")
 		m.say("[[error 529 times=4]] hello")
 		var seen []string
-		var retrying look
+		var retrying session
 		m.waitFor("the agent has its answer", func() (bool, string) {
-			l := m.look("alpha")
+			l := m.session("alpha")
 			if len(seen) == 0 || seen[len(seen)-1] != l.State {
 				seen = append(seen, l.State)
 			}
@@ -166,21 +144,15 @@ func TestRetryingIsTold(t *testing.T) {
 		m.mustAnswer("alpha", "You said: [[error 529 times=4]] hello")
 		m.say("[[error 529]] for long")
 		m.waitState("alpha", "retrying")
-		if out := m.ok("session", "alpha"); !strings.Contains(out, "State:           retrying: attempt ") || !strings.Contains(out, " of 10 in ") {
-			t.Error(out)
-		}
-		if out := m.ok("list"); !strings.HasPrefix(out, "alpha\tretrying\t") {
-			t.Error(out)
-		}
+		m.mustSay(m.ok("session", "alpha"), "State:           retrying: attempt ", " of 10 in ")
+		m.mustSay("\n"+m.ok("list"), "\nalpha\tretrying\t")
 	})
 }
 
 // A turn that came to nothing leaves an agent that is idle, and says why.
 func TestFailedTurnsAreTold(t *testing.T) {
 	eachVersion(t, func(t *testing.T, m *team) {
-		m.ok("spawn", "alpha", "--model", "sonnet", "--prompt", "Remember 42.")
-		m.mustAnswer("alpha", "OK, I will remember 42.")
-		m.waitState("alpha", "idle")
+		m.remembers("alpha")
 		for _, c := range []struct{ prompt, state, detail string }{
 			{"[[error 403]] a", "failed", "authentication failed"},
 			{"[[error too-long]] a", "failed", "invalid request"},
@@ -188,9 +160,8 @@ func TestFailedTurnsAreTold(t *testing.T) {
 			{"hello", "idle", ""},
 		} {
 			at := m.say(c.prompt)
-			m.waitFor(c.prompt, func() (bool, string) {
-				l := m.look("alpha")
-				return l.State == c.state && l.Cause == c.detail && m.entry().StatusUpdatedAt > at.UnixMilli(), fmt.Sprintf("%+v\n%s", l, m.screen("alpha"))
+			m.waitSession("alpha", "has answered "+c.prompt, func(s session) bool {
+				return s.State == c.state && s.Cause == c.detail && m.entry().StatusUpdatedAt > at.UnixMilli()
 			})
 		}
 	})
@@ -200,38 +171,24 @@ func TestFailedTurnsAreTold(t *testing.T) {
 func TestFailedTurnIsNotWhatWasWaitedFor(t *testing.T) {
 	m := real(t)
 	m.ok("spawn", "alpha", "--model", "sonnet", "--prompt", "Remember 42.")
-	if out := m.ok("wait", "alpha", "--for", "done", "--timeout", "30s"); out != "alpha\tidle\t-\n" {
-		t.Error(out)
-	}
+	m.mustPrint("alpha\tidle\t-\n", "wait", "alpha", "--for", "done", "--timeout", "30s")
 	m.say("[[error 400]] a")
-	if out := m.ok("wait", "alpha", "--for", "failed", "--timeout", "30s"); out != "alpha\tfailed\tunknown\n" {
-		t.Error(out)
-	}
+	m.mustPrint("alpha\tfailed\tunknown\n", "wait", "alpha", "--for", "failed", "--timeout", "30s")
 	m.refused(1, "failed: unknown", "wait", "alpha", "--for", "idle")
 	m.refused(1, "failed: unknown", "wait", "alpha", "--for", "done,busy")
-	if list := m.ok("list"); !strings.HasPrefix(list, "alpha\tfailed\tunknown\trunning\t") {
-		t.Error(list)
-	}
+	m.mustSay("\n"+m.ok("list"), "\nalpha\tfailed\tunknown\trunning\t")
 	m.ok("wait", "alpha", "--for", "ready")
 }
 
 func TestCompactingIsTold(t *testing.T) {
 	eachVersion(t, func(t *testing.T, m *team) {
-		m.ok("spawn", "alpha", "--model", "sonnet", "--prompt", "Remember 42.")
-		m.mustAnswer("alpha", "OK, I will remember 42.")
-		m.waitState("alpha", "idle")
+		m.remembers("alpha")
 		m.say("[[usage 150000]] much")
 		m.mustAnswer("alpha", "You said: [[usage 150000]] much")
-		m.waitFor("the context is measured", func() (bool, string) {
-			l := m.look("alpha")
-			return l.State == "idle" && l.Context != nil && l.Context.UsedPercent >= 15, fmt.Sprintf("%+v", l)
-		})
+		m.waitSession("alpha", "has its context measured", func(s session) bool { return s.State == "idle" && s.Context != nil && s.Context.UsedPercent >= 15 })
 		at := m.say("/compact [[slow 1s]] be brief")
 		m.becomes("busy", at)
-		m.waitFor("it is compacting", func() (bool, string) {
-			l := m.look("alpha")
-			return l.State == "busy" && l.Cause == "compacting", fmt.Sprintf("%+v", l)
-		})
+		m.waitSession("alpha", "is compacting", func(s session) bool { return s.State == "busy" && s.Cause == "compacting" })
 	})
 }
 
@@ -244,10 +201,9 @@ type screenshot struct {
 	Reading       struct{ State, Dialog, Asks, Trouble string }
 }
 
-func (m *team) screenshot(handle string) screenshot {
+func (m *team) screenshot(handle string) (shot screenshot) {
 	m.Helper()
-	var shot screenshot
-	m.must(json.Unmarshal([]byte(m.ok("screen", handle, "--json")), &shot))
+	m.decode(&shot, "screen", handle, "--json")
 	return shot
 }
 

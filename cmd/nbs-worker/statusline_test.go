@@ -65,9 +65,7 @@ func TestUsersStatusLineLooksAsConfigured(t *testing.T) {
 
 func (m *team) projectSettings(name, text string) {
 	m.Helper()
-	dir := filepath.Join(m.world.Project, ".claude")
-	m.must(os.MkdirAll(dir, 0o700))
-	m.must(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	m.write(filepath.Join(m.world.Project, ".claude", name), text)
 }
 
 // said calls nbs-worker as an agent's claude does, and must succeed.
@@ -77,26 +75,25 @@ func (m *team) said(handle, verb, payload string) string {
 	cmd := m.command([]string{verb}, "NBS_HANDLE="+handle, "NBS_ROOT="+m.world.Project, "NBS_INVOCATION_ID="+invocation)
 	cmd.Stdin = strings.NewReader(payload)
 	r := m.finish(cmd)
-	if r.code != 0 || r.stderr != "" {
-		m.Errorf("%s: %s", verb, r)
-	}
+	m.check(r.code == 0 && r.stderr == "", "%s: %s", verb, r)
 	return r.stdout
+}
+
+// mustBeTold checks what Claude gets for a status line.
+func (m *team) mustBeTold(payload, want string) {
+	m.Helper()
+	got := m.said("alpha", "statusline", payload)
+	m.check(got == want, "%s: %q; want %q", payload, got, want)
 }
 
 func TestStatusLineThatHangsOrFailsIsTheUsersAffair(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "alpha", "--model", "sonnet")
 	payload := `{"workspace":{"project_dir":"` + m.world.Project + `"},"context_window":{"context_window_size":200000}}`
-	if out := m.said("alpha", "statusline", payload); out != "" {
-		t.Errorf("without a status line of the user's: %q", out)
-	}
+	m.mustBeTold(payload, "")
 	m.userSettings(`{"statusLine":{"type":"command","command":"echo mine; exit 3"}}`)
-	if out := m.said("alpha", "statusline", payload); out != "mine\n" {
-		t.Errorf("the user's: %q", out)
-	}
-	if out := m.said("alpha", "statusline", "no JSON"); out != "mine\n" {
-		t.Errorf("the user's, with words that are not understood: %q", out)
-	}
+	m.mustBeTold(payload, "mine\n")
+	m.mustBeTold("no JSON", "mine\n")
 	m.projectSettings("settings.local.json", `{"statusLine":{"type":"command","command":"echo $$; sleep 1000 & echo partly; sleep 1000"}}`)
 	if out := m.said("alpha", "statusline", payload); !strings.HasSuffix(out, "\npartly\n") {
 		t.Errorf("one that hangs: %q", out)
@@ -111,13 +108,10 @@ func TestHooksThatFailAreInTheJournalOnce(t *testing.T) {
 	m := standIn(t)
 	s := m.remembers("alpha")
 	for range 5 {
-		if out := m.said("alpha", "hook", "no JSON"); out != "" {
-			t.Errorf("a hook said %q", out)
-		}
+		out := m.said("alpha", "hook", "no JSON")
+		m.check(out == "", "a hook said %q", out)
 	}
-	if n := strings.Count(m.journal(), "hook: "); n != 1 {
-		t.Errorf("%d complaints:\n%s", n, m.journal())
-	}
+	m.mustSayOnce(m.journal(), "hook: ")
 	m.mustBeInTheJournal("failed", "alpha", s.SessionID)
 }
 
@@ -168,13 +162,9 @@ func TestStatusLineWithNumbersThatCannotBe(t *testing.T) {
 		`{"context_window":{"context_window_size":9223372036854775807}}`,
 	} {
 		m.said("alpha", "statusline", payload)
-		if r := m.report("alpha"); r.Gauge != nil {
-			t.Errorf("%s: %+v", payload, r.Gauge)
-		}
+		m.check(m.report("alpha").Gauge == nil, "%s: %+v", payload, m.report("alpha").Gauge)
 	}
-	if !strings.Contains(m.journal(), "statusline: the numbers are not those of a conversation") {
-		t.Error(m.journal())
-	}
+	m.mustSay(m.journal(), "statusline: the numbers are not those of a conversation")
 }
 
 // A field that a later version of Claude says otherwise does not hide what else is said.
@@ -184,7 +174,6 @@ func TestHookWithAFieldOfAnotherType(t *testing.T) {
 	const next = "5f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"
 	m.registerAs(before, next)
 	m.said("alpha", "hook", `{"background_tasks":{"count":0},"error":{"class":"x"},"session_id":"`+next+`","hook_event_name":"SessionStart","source":"clear"}`)
-	if after := m.waitMoved(before, "clear"); after.SessionID != next {
-		t.Errorf("the record does not follow: %+v", after)
-	}
+	after := m.waitMoved(before, "clear")
+	m.check(after.SessionID == next, "the record does not follow: %+v", after)
 }

@@ -208,10 +208,23 @@ type session struct {
 	TmuxSession    string `json:"tmux_session"`
 	TmuxAlive      bool   `json:"tmux_alive"`
 	UptimeS        *int   `json:"uptime_s"`
-	Context        *struct {
+	StateAgeMS     *int   `json:"state_age_ms"`
+	Retry          *struct {
+		Attempt, Of int
+		InS         int `json:"in_s"`
+	}
+	Context *struct {
 		UsedPercent int `json:"used_percent"`
+		LeftPercent int `json:"left_percent"`
 		Tokens      int
+		Window      int
+		Band        string
 		Source      string
+		AgeS        *int `json:"age_s"`
+	}
+	Cost *struct {
+		USD    float64
+		Source string
 	}
 	Transcript *struct {
 		Path  string
@@ -225,19 +238,76 @@ type session struct {
 		Code       int
 		Signal     string
 		Error      string
+		Reason     string
 		LastScreen string `json:"last_screen"`
+		OOMKills   int    `json:"oom_kills"`
 	} `json:"last_exit"`
-	Drift []struct{ Field, Recorded, Live string }
+	LastError *struct{ Class, Text, At string } `json:"last_error"`
+	Drift     []struct{ Field, Recorded, Live string }
+	Advice    []string
 }
 
 // isDead tells whether the agent is known not to run.
 func (s session) isDead() bool { return !s.Running && s.State != "unknown" }
 
-func (m *team) session(handle string) session {
+func (m *team) session(handle string) (s session) {
 	m.Helper()
-	var s session
-	m.must(json.Unmarshal([]byte(m.ok("session", handle, "--json")), &s))
+	m.decode(&s, "session", handle, "--json")
 	return s
+}
+
+// decode reads the JSON of a command that must succeed.
+func (m *team) decode(into any, args ...string) {
+	m.Helper()
+	m.must(json.Unmarshal([]byte(m.ok(args...)), into))
+}
+
+// mustPrint checks all that a command says that must succeed.
+func (m *team) mustPrint(want string, args ...string) {
+	m.Helper()
+	got := m.ok(args...)
+	m.check(got == want, "nbs-worker %q says %q; want %q", args, got, want)
+}
+
+// mustSay checks that a text has all the words.
+func (m *team) mustSay(text string, words ...string) {
+	m.Helper()
+	for _, w := range words {
+		m.check(strings.Contains(text, w), "no %q in %s", w, text)
+	}
+}
+
+// mustSayOnce checks that a text has each of the words one time.
+func (m *team) mustSayOnce(text string, words ...string) {
+	m.Helper()
+	for _, w := range words {
+		m.check(strings.Count(text, w) == 1, "%q stands %d times in %s", w, strings.Count(text, w), text)
+	}
+}
+
+// mustBe checks in what state an agent is now.
+func (m *team) mustBe(handle, state string) session {
+	m.Helper()
+	s := m.session(handle)
+	m.check(s.State == state, "%s should be %s: %+v", handle, state, s)
+	return s
+}
+
+// mustBeLeftAlone checks that an agent still runs, in the process in which it was.
+func (m *team) mustBeLeftAlone(handle string, before session) {
+	m.Helper()
+	s := m.session(handle)
+	m.check(s.Running && s.RecordedPID == before.RecordedPID, "before %+v\nafter %+v", before, s)
+}
+
+// run runs a program that must succeed, and returns what it says.
+func (m *team) run(cmd *exec.Cmd) string {
+	m.Helper()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		m.Fatalf("%s: %v\n%s", cmd, err, out)
+	}
+	return string(out)
 }
 
 func (m *team) waitFor(what string, check func() (bool, string)) {
@@ -245,26 +315,26 @@ func (m *team) waitFor(what string, check func() (bool, string)) {
 	rig.WaitFor(m, time.Minute, what, check)
 }
 
+// waitSession waits until session says of an agent what is waited for.
+func (m *team) waitSession(handle, what string, is func(s session) bool) (s session) {
+	m.Helper()
+	m.waitFor(handle+" "+what, func() (bool, string) {
+		s = m.session(handle)
+		return is(s), fmt.Sprintf("%+v", s)
+	})
+	return s
+}
+
 // waitState waits until the agent is in the state, alive or dead.
 func (m *team) waitState(handle, state string) session {
 	m.Helper()
-	var s session
-	m.waitFor(handle+" is "+state, func() (bool, string) {
-		s = m.session(handle)
-		return s.State == state, fmt.Sprintf("%+v", s)
-	})
-	return s
+	return m.waitSession(handle, "is "+state, func(s session) bool { return s.State == state })
 }
 
 // waitDeath waits until the agent is known not to run.
 func (m *team) waitDeath(handle string) session {
 	m.Helper()
-	var s session
-	m.waitFor(handle+" does not run", func() (bool, string) {
-		s = m.session(handle)
-		return s.isDead(), fmt.Sprintf("%+v", s)
-	})
-	return s
+	return m.waitSession(handle, "does not run", session.isDead)
 }
 
 // waitClaude waits until the agent's claude has a process, ready or not: a start that is
@@ -302,16 +372,12 @@ func (m *team) mustRemember(handle string, before session, args ...string) {
 // mustHaveSent checks that the API got the text as one message, byte for byte.
 func (m *team) mustHaveSent(text string) {
 	m.Helper()
+	var all []string
 	for _, request := range m.api.Requests() {
 		for _, sent := range request.Texts {
 			if sent == text {
 				return
 			}
-		}
-	}
-	var all []string
-	for _, request := range m.api.Requests() {
-		for _, sent := range request.Texts {
 			all = append(all, fmt.Sprintf("%d bytes: %.200q", len(sent), sent))
 		}
 	}
@@ -327,6 +393,11 @@ func (m *team) variable(name string) string {
 		}
 	}
 	return value
+}
+
+// before is the PATH on which a program comes first.
+func (m *team) before(program string) (entry string) {
+	return "PATH=" + filepath.Dir(program) + ":" + m.variable("PATH")
 }
 
 // folder makes a folder below the team's own.

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -14,26 +13,17 @@ import (
 func TestStoppedTmuxServerHidesNobody(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "alpha")
-	server, claude := m.serverPID(), m.session("alpha").RecordedPID
-	m.kill(server, syscall.SIGSTOP)
-	defer m.kill(server, syscall.SIGCONT)
+	claude := m.session("alpha").RecordedPID
+	m.stopServer("alpha")
 	begun := time.Now()
-	r := m.nbs("list", "--json")
-	if r.code != 3 || !strings.Contains(r.stdout, `"handle":"alpha","state":"idle"`) || !strings.Contains(r.stderr, "the tmux server was silent for ") {
-		t.Error(r)
-	}
-	if r := m.nbs("session", "alpha"); r.code != 3 || !strings.Contains(r.stdout, "unknown: tmux did not answer") || !strings.Contains(r.stdout, "running (verified)") {
-		t.Error(r)
-	}
-	if r := m.nbs("resume", "alpha"); r.code == 0 {
-		t.Error(r)
-	}
-	if r := m.nbs("stop", "alpha"); r.code != 3 || !dead(claude) {
-		t.Errorf("claude is dead: %t; %s", dead(claude), r)
-	}
-	if took := time.Since(begun); took > 30*time.Second {
-		t.Errorf("four verbs took %s", took)
-	}
+	m.mustSay(m.refused(3, "the tmux server was silent for ", "list", "--json").stdout, `"handle":"alpha","state":"idle"`)
+	m.mustSay(m.refused(3, "", "session", "alpha").stdout, "unknown: tmux did not answer", "running (verified)")
+	r := m.nbs("resume", "alpha")
+	m.check(r.code != 0, "%s", r)
+	m.refused(3, "", "stop", "alpha")
+	m.check(dead(claude), "claude lives")
+	took := time.Since(begun)
+	m.check(took <= 30*time.Second, "four verbs took %s", took)
 }
 
 func TestPromptThatClaudeDoesNotTake(t *testing.T) {
@@ -82,23 +72,18 @@ func TestRecordOfAnotherMachine(t *testing.T) {
 		process(fields)["host"], process(fields)["boot_id"] = "elsewhere", "11111111-2222-4333-8444-555555555555"
 	}
 	m.setRecord("alpha", elsewhere)
-	if s := m.session("alpha"); s.State != "stopped" {
-		t.Errorf("%+v", s)
-	}
+	m.mustBe("alpha", "stopped")
 	m.ok("resume", "alpha")
 	m.ok("stop", "alpha")
 	m.setRecord("alpha", elsewhere)
 	m.forgetExits("alpha")
-	if s := m.session("alpha"); s.State != "unknown" {
-		t.Errorf("%+v", s)
-	}
+	m.mustBe("alpha", "unknown")
 	id := m.record("alpha")["session_id"]
 	m.refused(5, "cannot be told", "resume", "alpha", "--force")
 	// The way out that the hints name.
 	m.pasteHints(m.refused(5, "cannot be told", "resume", "alpha"))
-	if s := m.session("alpha"); s.SessionID != id || !s.Running {
-		t.Errorf("%+v; before %v", s, id)
-	}
+	s := m.session("alpha")
+	m.check(s.SessionID == id && s.Running, "%+v; before %v", s, id)
 }
 
 // Who is told of a failure after the record was written is told that it was, also when
@@ -107,24 +92,15 @@ func TestSpawnThatCannotBeJournalledKeepsItsRecord(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "beta", "--no-wait")
 	journal := m.inNbs("journal.jsonl")
-	m.must(os.Rename(journal, journal+".whole"))
-	m.must(os.Mkdir(journal, 0o700))
+	m.inTheWay("journal.jsonl")
 	r := m.refused(1, "spawn alpha: open .nbs/journal.jsonl: not a regular file", "spawn", "alpha", "--prompt", "Remember 42.")
-	for _, hint := range []string{
-		"hint: its record is kept: nbs-worker resume alpha tries again, nbs-worker dismiss alpha removes it\n",
-		"hint: look at what it is, then move it aside: mv '" + journal + "' '",
-	} {
-		if !strings.Contains(r.stderr, hint) {
-			t.Errorf("no %q: %s", hint, r)
-		}
-	}
+	m.mustSay(r.stderr, "hint: its record is kept: nbs-worker resume alpha tries again, nbs-worker dismiss alpha removes it\n",
+		"hint: look at what it is, then move it aside: mv '"+journal+"' '")
 	id := m.record("alpha")["session_id"]
 	m.must(os.Remove(journal))
 	m.ok("resume", "alpha")
 	m.mustAnswer("alpha", "OK, I will remember 42.")
-	if s := m.session("alpha"); s.SessionID != id {
-		t.Errorf("%+v; before %v", s, id)
-	}
+	m.check(m.session("alpha").SessionID == id, "%+v; before %v", m.session("alpha"), id)
 }
 
 func TestSecretsOfAKilledVerbAreRemoved(t *testing.T) {
@@ -132,15 +108,10 @@ func TestSecretsOfAKilledVerbAreRemoved(t *testing.T) {
 	m.ok("spawn", "alpha")
 	launch := m.launchFolder()
 	left := []string{filepath.Join(launch, "alpha.json"), filepath.Join(launch, ".alpha.json123")}
-	for _, path := range left {
-		m.must(os.WriteFile(path, []byte(`{"env":"c2VjcmV0"}`), 0o600))
-	}
-	old := time.Now().Add(-time.Hour)
-	m.must(os.Chtimes(left[1], old, old))
+	m.putAt(left[0], `{"env":"c2VjcmV0"}`, 0)
+	m.putAt(left[1], `{"env":"c2VjcmV0"}`, time.Hour)
 	m.ok("stop", "alpha")
-	if left := m.launchFiles(); len(left) > 0 {
-		t.Errorf("left: %q", left)
-	}
+	m.check(len(m.launchFiles()) == 0, "left: %q", m.launchFiles())
 }
 
 // A full or read-only disk must not keep the agent alive that fills it.
@@ -149,10 +120,7 @@ func TestStopEndsClaudeThoughTheRecordCannotBeWritten(t *testing.T) {
 	m.ok("spawn", "alpha")
 	pid := m.session("alpha").RecordedPID
 	// A folder in the place of the record's lock: no write goes through.
-	lock := m.inNbs("locks", "alpha.record")
-	m.must(os.Remove(lock))
-	m.must(os.Mkdir(lock, 0o700))
-	if r := m.nbs("stop", "alpha"); r.code == 0 || !dead(pid) {
-		t.Errorf("claude is dead: %t; %s", dead(pid), r)
-	}
+	m.inTheWay("locks", "alpha.record")
+	r := m.nbs("stop", "alpha")
+	m.check(r.code != 0 && dead(pid), "claude is dead: %t; %s", dead(pid), r)
 }
