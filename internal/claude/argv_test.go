@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestArgs(t *testing.T) {
@@ -38,9 +39,7 @@ func TestArgs(t *testing.T) {
 			[]string{"--session-id", string(sessionID), "--permission-mode", "bypassPermissions", "--settings", quiet, "--", "--model haiku; $(touch F)\n-d"},
 		},
 	} {
-		if diff := cmp.Diff(c.want, Args(&c.record, c.opening, c.prompt, quiet)); diff != "" {
-			t.Errorf("%s: -want +got:\n%s", what, diff)
-		}
+		rig.Same(t, what, c.want, Args(&c.record, c.opening, c.prompt, quiet))
 	}
 }
 

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
 )
@@ -25,17 +23,13 @@ func TestEnvIsTheCallersLessWhatClaudeSet(t *testing.T) {
 		"ANTHROPIC_API_KEY=k", "CLAUDE_CODE_MAX_RETRIES=2", "CLAUDE_CODE_NO_FLICKER=0", "EMPTY=", "IS_SANDBOX=1", "LANG=C",
 		"NBS_HANDLE=alice", "PATH=/opt/bin", "URL=a=b",
 	}
-	if diff := cmp.Diff(want, Env(&record, caller, map[string]string{"NBS_HANDLE": "alice"})); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	rig.Same(t, "the environment", want, Env(&record, caller, map[string]string{"NBS_HANDLE": "alice"}))
 }
 
 func TestEnvLeavesTheCallersChoiceOfScreen(t *testing.T) {
 	t.Parallel()
 	got := Env(&agent.Spec{}, []string{"CLAUDE_CODE_NO_FLICKER=1"}, nil)
-	if diff := cmp.Diff([]string{"CLAUDE_CODE_NO_FLICKER=1"}, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	rig.Same(t, "the environment", []string{"CLAUDE_CODE_NO_FLICKER=1"}, got)
 }
 
 // Claude's configuration is the recorded one, wherever the agent is resumed from.
@@ -124,9 +118,7 @@ func TestFindBinary(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := FindBinary("")
 	wantKind(t, "not installed", err, agent.Unfit)
-	if hints := strings.Join(agent.HintsOf(err), " "); !strings.Contains(hints, BinaryVariable) {
-		t.Errorf("no remedy: %q", hints)
-	}
+	rig.Check(t, strings.Contains(strings.Join(agent.HintsOf(err), " "), BinaryVariable), "no remedy: %q", agent.HintsOf(err))
 }
 
 func TestRefusalKind(t *testing.T) {

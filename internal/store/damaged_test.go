@@ -52,14 +52,10 @@ func TestDamagedRecordIsALoudError(t *testing.T) {
 			if nothing := (agent.Record{}); !reflect.DeepEqual(loaded, nothing) || !reflect.DeepEqual(seen, nothing) {
 				t.Errorf("something is left of it: %+v, %+v", loaded, seen)
 			}
-			if hints := strings.Join(agent.HintsOf(damage), "\n"); !strings.Contains(hints, "nbs-worker spawn theologian --session-id "+string(aliceID)) {
-				t.Errorf("the hints do not give the last session id back: %s", hints)
-			}
+			storetest.WantHint(t, damage, "nbs-worker spawn theologian --session-id "+string(aliceID))
 			_, err = s.Update(t.Context(), "theologian", func(*agent.Record) error { return nil })
 			wantDamage(t, err, file)
-			if got := storetest.Read(t, file); got != text {
-				t.Error("the damaged file was changed")
-			}
+			storetest.WantText(t, file, text)
 		})
 	}
 }
@@ -79,9 +75,7 @@ func wantDamage(t *testing.T, err error, file string) {
 	if !strings.Contains(err.Error(), "is damaged") || len(err.Error()) > 1000 || strings.ContainsAny(err.Error(), "\x00\n") {
 		t.Errorf("the message is %q", err)
 	}
-	if hints := strings.Join(agent.HintsOf(err), "\n"); !strings.Contains(hints, "mv '"+file+"' '"+file+".damaged'") {
-		t.Errorf("the hints do not move %s aside: %s", file, hints)
-	}
+	storetest.WantHint(t, err, "mv '"+file+"' '"+file+".damaged'")
 }
 
 func TestDamagedRecordThatIsNoFile(t *testing.T) {
@@ -112,12 +106,9 @@ func TestNewerRecordIsNeitherReadNorWritten(t *testing.T) {
 		_, err = s.Update(t.Context(), "theologian", func(*agent.Record) error { return nil })
 		storetest.WantKind(t, "update", err, agent.Unfit)
 		storetest.WantKind(t, "insert", s.Insert(t.Context(), record("theologian")), agent.Conflict)
-		if hints := strings.Join(agent.HintsOf(err), " "); !strings.Contains(hints, "newer nbs-worker") || strings.Contains(hints, "mv ") {
-			t.Errorf("the hint is %q", hints)
-		}
-		if got := storetest.Read(t, file); got != text {
-			t.Error("the record was changed")
-		}
+		storetest.WantHint(t, err, "newer nbs-worker")
+		rig.Check(t, !strings.Contains(strings.Join(agent.HintsOf(err), " "), "mv "), "the hint is %q", agent.HintsOf(err))
+		storetest.WantText(t, file, text)
 	}
 }
 

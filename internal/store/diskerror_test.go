@@ -2,7 +2,6 @@ package store
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -35,12 +34,8 @@ func TestDiskErrorKeepsTheOldRecord(t *testing.T) {
 			if end.ExitStatus() != 1 || !strings.Contains(out, c.says) {
 				t.Errorf("exit code %d: %s; want %q", end.ExitStatus(), out, c.says)
 			}
-			if after := storetest.Read(t, path(s, sessions, "alice.json")); after != before {
-				t.Errorf("the record was changed: %s", after)
-			}
-			if got := storetest.Names(t, path(s, sessions)); !slices.Equal(got, []string{"alice.json"}) {
-				t.Errorf("left are %v", got)
-			}
+			storetest.WantText(t, path(s, sessions, "alice.json"), before)
+			storetest.WantNames(t, path(s, sessions), "alice.json")
 		})
 	}
 }
@@ -94,7 +89,5 @@ func TestFullDiskHasARemedy(t *testing.T) {
 	if err == nil || !strings.Contains(string(out), want) {
 		t.Errorf("%v: %q; want %q", err, out, want)
 	}
-	if got := storetest.Names(t, filepath.Join(project, ".nbs", sessions)); len(got) > 0 {
-		t.Errorf("left are %v", got)
-	}
+	storetest.WantNames(t, filepath.Join(project, ".nbs", sessions))
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -69,9 +68,7 @@ func TestKilledUpdateLeavesTheOldOrTheNewRecord(t *testing.T) {
 			t.Errorf("%+v, %v", r, err)
 		}
 		seen[r.PID]++
-		if got := storetest.Names(t, path(s, sessions)); !slices.Equal(got, []string{"alice.json"}) {
-			t.Errorf("left are %v", got)
-		}
+		storetest.WantNames(t, path(s, sessions), "alice.json")
 		if r, err = s.Update(t.Context(), "alice", func(r *agent.Record) error { r.PID = 7; return nil }); err != nil || r.PID != 7 {
 			t.Errorf("the next update: %+v, %v", r, err)
 		}
@@ -83,30 +80,22 @@ func TestKilledUpdateLeavesTheOldOrTheNewRecord(t *testing.T) {
 
 func TestKilledInsertLeavesAWholeRecordOrNone(t *testing.T) {
 	t.Parallel()
-	eachKill(t, "insert", withAlice, func(s *Store, killed bool) { mustHaveWholeBobOrNone(t, s, killed) })
-}
-
-func mustHaveWholeBobOrNone(t *testing.T, s *Store, killed bool) {
-	t.Helper()
-	r, err := s.Load("bob")
-	switch {
-	case err == nil && r.SessionID == aliceID:
-		storetest.WantKind(t, "a second insert", s.Insert(t.Context(), record("bob")), agent.Conflict)
-	case killed && agent.KindOf(err) == agent.NotFound:
-		if err := s.Insert(t.Context(), record("bob")); err != nil {
-			t.Error(err)
-		}
-	default:
-		t.Errorf("%+v, %v", r, err)
+	for role, begin := range map[string]func(t *testing.T) (project string){"insert": withAlice, "first-spawn": (*testing.T).TempDir} {
+		t.Run(role, func(t *testing.T) {
+			t.Parallel()
+			eachKill(t, role, begin, func(s *Store, killed bool) {
+				r, err := s.Load("bob")
+				switch {
+				case err == nil && r.SessionID == aliceID:
+					storetest.WantKind(t, "a second insert", s.Insert(t.Context(), record("bob")), agent.Conflict)
+				case killed && agent.KindOf(err) == agent.NotFound:
+					rig.Must(t, s.Insert(t.Context(), record("bob")))
+				default:
+					t.Errorf("%+v, %v", r, err)
+				}
+			})
+		})
 	}
-}
-
-func TestKilledFirstSpawnLeavesAProjectThatWorks(t *testing.T) {
-	t.Parallel()
-	eachKill(t, "first-spawn", func(t *testing.T) string {
-		t.Helper()
-		return t.TempDir()
-	}, func(s *Store, killed bool) { mustHaveWholeBobOrNone(t, s, killed) })
 }
 
 func TestKilledRemoveLeavesAWholeRecordOrNone(t *testing.T) {

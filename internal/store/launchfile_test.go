@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
@@ -19,9 +17,7 @@ func TestLaunchIsTakenOnce(t *testing.T) {
 	rig.Must(t, s.PutLaunch("Alice", want))
 	got, err := s.TakeLaunch("alice", "i")
 	rig.Must(t, err)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	rig.Same(t, "the launch", want, got)
 	if entries, _ := os.ReadDir(string(s.launches())); len(entries) != 0 {
 		t.Errorf("the secret stays on disk: %v", entries)
 	}

@@ -65,9 +65,7 @@ func TestReleasedLockNamesNobody(t *testing.T) {
 	unlock, err := s.LockVerb("alice", "spawn", storetest.SomeTime())
 	rig.Must(t, err)
 	unlock()
-	if text := storetest.Read(t, path(s, "locks", "alice.verb")); text != "" {
-		t.Errorf("the lock file still says %q", text)
-	}
+	storetest.WantText(t, path(s, "locks", "alice.verb"), "")
 }
 
 func TestLeaseExcludes(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"nbs-worker/internal/agent"
@@ -68,9 +67,7 @@ func TestEverythingIsPrivate(t *testing.T) {
 	rig.Must(t, s.PutLaunch("alice", Launch{Invocation: "i"}))
 	rig.Must(t, s.journal.Append(t.Context(), journal.Event{Event: "spawn", Handle: "alice"}))
 	rig.MustBePrivate(t, path(s), 10)
-	if got := storetest.Read(t, path(s, ".gitignore")); got != "*\n" {
-		t.Errorf(".gitignore is %q", got)
-	}
+	storetest.WantText(t, path(s, ".gitignore"), "*\n")
 }
 
 func TestCreateLeavesWhatIsThere(t *testing.T) {
@@ -86,9 +83,7 @@ func TestCreateLeavesWhatIsThere(t *testing.T) {
 	if _, err := again.Load("alice"); err != nil {
 		t.Error(err)
 	}
-	if got := storetest.Read(t, path(s, ".gitignore")); got != "mine\n" {
-		t.Errorf(".gitignore is %q", got)
-	}
+	storetest.WantText(t, path(s, ".gitignore"), "mine\n")
 }
 
 func TestFindLooksUpward(t *testing.T) {
@@ -116,9 +111,7 @@ func TestWithoutProject(t *testing.T) {
 	storetest.WantKind(t, "find", err, agent.NotFound)
 	_, err = Open(dir)
 	storetest.WantKind(t, "open", err, agent.NotFound)
-	if hints := strings.Join(agent.HintsOf(err), " "); !strings.Contains(hints, "--root") {
-		t.Errorf("the hints do not say what to do: %q", hints)
-	}
+	storetest.WantHint(t, err, "--root")
 	s := Absent(dir)
 	_, err = s.Load("alice")
 	storetest.WantKind(t, "load", err, agent.NotFound)
@@ -148,9 +141,7 @@ func TestOpenRefusesWhatOthersCanWrite(t *testing.T) {
 			for what, open := range map[string]func(string) (*Store, error){"open": Open, "create": Create} {
 				_, err := open(s.Project())
 				storetest.WantKind(t, what+" .nbs/"+folder, err, agent.BadInput)
-				if hints := strings.Join(agent.HintsOf(err), " "); !strings.Contains(hints, "chmod 700 '"+path(s, folder)) {
-					t.Errorf("%s: no remedy: %q", what, hints)
-				}
+				storetest.WantHint(t, err, "chmod 700 '"+path(s, folder))
 			}
 		}
 	}

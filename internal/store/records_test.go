@@ -43,13 +43,9 @@ func TestInsertConflictsInAnyCase(t *testing.T) {
 		taken.SessionID = otherID
 		err := s.Insert(t.Context(), taken)
 		storetest.WantKind(t, string(handle), err, agent.Conflict)
-		if hints := strings.Join(agent.HintsOf(err), " "); !strings.Contains(hints, "resume Alice") {
-			t.Errorf("the hint does not name the agent: %q", hints)
-		}
+		storetest.WantHint(t, err, "resume Alice")
 	}
-	if after := storetest.Read(t, path(s, "sessions", "Alice.json")); after != before {
-		t.Error("the record was changed")
-	}
+	storetest.WantText(t, path(s, "sessions", "Alice.json"), before)
 }
 
 func TestInsertRefusesAnInvalidRecord(t *testing.T) {
@@ -129,9 +125,7 @@ func TestUpdateThatFailsWritesNothing(t *testing.T) {
 	if _, err := s.Update(t.Context(), "alice", func(*agent.Record) error { return refusal }); !errors.Is(err, refusal) {
 		t.Errorf("the cause is lost: %v", err)
 	}
-	if after := storetest.Read(t, path(s, "sessions", "alice.json")); after != before {
-		t.Errorf("the record was changed: %s", after)
-	}
+	storetest.WantText(t, path(s, "sessions", "alice.json"), before)
 }
 
 // The original tools made .nbs/sessions and nothing else, for all to read.

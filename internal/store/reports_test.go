@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"sync"
 	"syscall"
 	"testing"
@@ -44,8 +43,7 @@ func TestDamagedReportIsEmpty(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	rig.Must(t, s.UpdateReport(t.Context(), "alpha", func(r *agent.Report) { r.SessionID = "x" }))
-	path := filepath.Join(s.Project(), ".nbs/status/alpha.json")
-	rig.Must(t, os.WriteFile(path, []byte("{"), 0o600))
+	storetest.Write(t, path(s, "status/alpha.json"), "{")
 	if got := s.Report("alpha"); got != (agent.Report{}) {
 		t.Errorf("%+v", got)
 	}
@@ -82,12 +80,12 @@ func TestGaugeOfTheRecordedStart(t *testing.T) {
 	if got := gauge(); got != nil {
 		t.Errorf("of an earlier start: %+v", got)
 	}
-	rig.Must(t, os.WriteFile(filepath.Join(s.Project(), ".nbs/status/alice.json"), []byte("{"), 0o600))
+	at := path(s, "status/alice.json")
+	storetest.Write(t, at, "{")
 	if got := gauge(); got != nil {
 		t.Errorf("damaged: %+v", got)
 	}
-	path := filepath.Join(s.Project(), ".nbs/status/alice.json")
-	rig.Must(t, errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600)))
+	rig.Must(t, errors.Join(os.Remove(at), syscall.Mkfifo(at, 0o600)))
 	if got := gauge(); got != nil {
 		t.Errorf("a pipe in its place: %+v", got)
 	}

@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -27,8 +25,6 @@ func TestAttachBecomesAClient(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
-		if diff := cmp.Diff(c.want, string(out)); diff != "" {
-			t.Errorf("%s: -want +got:\n%s", what, diff)
-		}
+		rig.Same(t, what, c.want, string(out))
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
 )
@@ -37,9 +35,7 @@ func TestParsePanes(t *testing.T) {
 		"pid of letters":      {"991|$3|%5|x|2|4|1|i|j|p/a|x\n", nil},
 		"pid too large":       {"991|$3|%5|99999999999999999999|2|4|1|i|j|p/a|x\n", nil},
 	} {
-		if diff := cmp.Diff(c.want, parsePanes(c.out)); diff != "" {
-			t.Errorf("%s: -want +got:\n%s", what, diff)
-		}
+		rig.Same(t, what, c.want, parsePanes(c.out))
 	}
 }
 

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
 )
@@ -28,9 +26,7 @@ func TestSessionFromStartToEnd(t *testing.T) {
 	want := Pane{ServerPID: pane.ServerPID, Invocation: invocation, SessionInvocation: invocation, SessionOwner: "p/theologian", Session: "nbs-theologian-live"}
 	got := pane
 	got.SessionID, got.ID, got.PID, got.Window, got.Active = "", "", 0, 0, false
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	rig.Same(t, "the pane", want, got)
 	rig.Eventually(t, "the screen shows the text without its colour", func() bool {
 		screen, err := s.Screen(t.Context(), pane.ID)
 		return err == nil && strings.HasPrefix(screen, "red \u2713\n")
@@ -56,9 +52,7 @@ func TestDuplicateLeavesTheFirstAlone(t *testing.T) {
 	if !errors.Is(err, ErrDuplicate) {
 		t.Errorf("NewSession = %v; want %v", err, ErrDuplicate)
 	}
-	if diff := cmp.Diff([]Pane{first}, s.panes()); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	rig.Same(t, "the panes", []Pane{first}, s.panes())
 }
 
 // tmux takes a bare name for a prefix and for a pattern.
@@ -72,9 +66,7 @@ func TestNamesAreExact(t *testing.T) {
 	}
 	rig.Must(t, s.KillPane(t.Context(), bob))
 	rig.Must(t, s.KillPane(t.Context(), bob))
-	if diff := cmp.Diff([]Pane{bobby}, s.panes()); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	rig.Same(t, "the panes", []Pane{bobby}, s.panes())
 }
 
 // tmux expands formats in folders that it is given, and runs #(...).
@@ -115,9 +107,7 @@ func TestCommandWordsArriveAsTheyAre(t *testing.T) {
 	}
 	s.open(Spec{Name: "nbs-a-live", Command: shell(s.wholly(`printf '%s\0' "$@"`, "words"), words...)})
 	got := strings.Split(strings.TrimSuffix(s.written("words"), "\x00"), "\x00")
-	if diff := cmp.Diff(words, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	rig.Same(t, "the words", words, got)
 	s.wantNothingExecuted()
 }
 

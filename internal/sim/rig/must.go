@@ -1,6 +1,10 @@
 package rig
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
 
 // Must ends the test when something that it needs has failed.
 func Must(t testing.TB, err error) {
@@ -15,5 +19,13 @@ func Check(t testing.TB, holds bool, format string, args ...any) {
 	t.Helper()
 	if !holds {
 		t.Errorf(format, args...)
+	}
+}
+
+// Same fails the test, which goes on, when two values differ, and shows where.
+func Same(t testing.TB, what string, want, got any, opts ...cmp.Option) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, opts...); diff != "" {
+		t.Errorf("%s: -want +got:\n%s", what, diff)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,17 +21,12 @@ func TestKeepTranscriptIsALink(t *testing.T) {
 	}
 	mustKeep(t, s)
 	mustKeep(t, s)
-	f, err := os.OpenFile(original(s), os.O_APPEND|os.O_WRONLY, 0)
-	rig.Must(t, err)
-	_, err = f.WriteString("three\n")
-	rig.Must(t, errors.Join(err, f.Close()))
+	appendTo(t, original(s), "three\n")
 	mustHold(t, s, said+"three\n")
 	if f := freshness(t, s); f != Linked || !s.HasLink(aliceID) {
 		t.Errorf("kept: %s", f)
 	}
-	if got := storetest.Names(t, keptAt(s)); !slices.Equal(got, []string{originFile(aliceID), transcriptFile(aliceID)}) {
-		t.Errorf("there are %v", got)
-	}
+	storetest.WantNames(t, keptAt(s), originFile(aliceID), transcriptFile(aliceID))
 	rig.Must(t, os.Remove(original(s)))
 	if f := freshness(t, s); f != OnlyCopy || s.HasLink(aliceID) {
 		t.Errorf("kept: %s", f)
@@ -62,9 +57,7 @@ func TestReplacedTranscriptLosesNothing(t *testing.T) {
 			mustKeep(t, s)
 			mustHold(t, s, c.want[0], c.want[1:]...)
 			rig.Must(t, s.Remove(aliceID))
-			if got := storetest.Names(t, keptAt(s)); len(got) > 0 {
-				t.Errorf("left are %v", got)
-			}
+			storetest.WantNames(t, keptAt(s))
 		})
 	}
 }
@@ -98,9 +91,7 @@ func TestKeepTranscriptAcrossFileSystems(t *testing.T) {
 	mustHold(t, s, "another\n", said+"three\n")
 	rig.Must(t, os.Remove(original(s)))
 	mustRestore(t, s)
-	if got := storetest.Read(t, original(s)); got != "another\n" {
-		t.Errorf("restored: %q", got)
-	}
+	storetest.WantText(t, original(s), "another\n")
 }
 
 func TestRestoreTranscriptNeverOverwrites(t *testing.T) {
@@ -129,15 +120,15 @@ func TestRestoreTranscriptNeverOverwrites(t *testing.T) {
 func TestManyKeepATranscriptAtOnce(t *testing.T) {
 	t.Parallel()
 	s := withTranscript(t, said)
-	errs := make(chan error)
+	var all sync.WaitGroup
 	for range 20 {
-		go func() { errs <- s.Keep(t.Context(), aliceID, original(s)) }()
+		all.Go(func() {
+			if err := s.Keep(t.Context(), aliceID, original(s)); err != nil {
+				t.Error(err)
+			}
+		})
 	}
-	for range 20 {
-		if err := <-errs; err != nil {
-			t.Error(err)
-		}
-	}
+	all.Wait()
 	mustHold(t, s, said)
 	if got := storetest.Names(t, keptAt(s)); len(got) != 2 {
 		t.Errorf("there are %v", got)

@@ -111,9 +111,7 @@ func TestKilledRestoreLosesNothing(t *testing.T) {
 			if _, err := os.Lstat(original(s)); err != nil {
 				mustRestore(t, s)
 			}
-			if got := storetest.Read(t, original(s)); got != said {
-				t.Errorf("%s: put back is %q", what, got)
-			}
+			rig.Check(t, storetest.Read(t, original(s)) == said, "%s: put back is %q", what, storetest.Read(t, original(s)))
 			unmount()
 		})
 	}

@@ -224,27 +224,21 @@ func TestLongDetailIsCut(t *testing.T) {
 // head is elsewhere.
 func TestChainThatWasMadeAnewIsFound(t *testing.T) {
 	t.Parallel()
-	for what, forge := range map[string]func(t *testing.T, j *Journal, lines []string){
-		"one line less": func(t *testing.T, j *Journal, lines []string) {
-			t.Helper()
-			makeChain(t, j, lines[0], lines[2], lines[3])
+	for what, forge := range map[string]func(l []string) []string{
+		"one line less": func(l []string) []string { return []string{l[0], l[2], l[3]} },
+		"one line other": func(l []string) []string {
+			return []string{l[0], strings.Replace(l[1], "start", "spawn", 1), l[2], l[3]}
 		},
-		"one line other": func(t *testing.T, j *Journal, lines []string) {
-			t.Helper()
-			makeChain(t, j, lines[0], strings.Replace(lines[1], "start", "spawn", 1), lines[2], lines[3])
-		},
-		"one line more": func(t *testing.T, j *Journal, lines []string) {
-			t.Helper()
-			makeChain(t, j, lines[0], lines[0], lines[1], lines[2], lines[3])
-		},
-		"its end cut": func(t *testing.T, j *Journal, lines []string) { t.Helper(); makeChain(t, j, lines[:2]...) },
-		"all removed": func(t *testing.T, j *Journal, _ []string) {
-			t.Helper()
-			storetest.Must(os.Remove(j.Path()))
-		},
+		"one line more": func(l []string) []string { return []string{l[0], l[0], l[1], l[2], l[3]} },
+		"its end cut":   func(l []string) []string { return l[:2] },
+		"all removed":   func([]string) []string { return nil },
 	} {
 		j := withEvents(t, 4)
-		forge(t, j, strings.SplitAfter(storetest.Read(t, j.Path()), "\n")[:4])
+		if forged := forge(strings.SplitAfter(storetest.Read(t, j.Path()), "\n")[:4]); forged != nil {
+			makeChain(t, j, forged...)
+		} else {
+			rig.Must(t, os.Remove(j.Path()))
+		}
 		if v := verified(t, j); v.Broken == nil {
 			t.Errorf("%s: not found", what)
 		}

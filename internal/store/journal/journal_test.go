@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"encoding/json"
 	"strings"
 	"sync"
 	"testing"
@@ -24,18 +23,14 @@ func TestEventIsOneLine(t *testing.T) {
 		`","invocation":"i","pid":7,"detail":"two\nlines","prev":"` + string(firstSum) + `"}` + "\n"
 	want +=
 		`{"at":"2026-02-20T11:44:07Z","event":"stop","handle":"bob","session_id":"` + string(otherID) + `","prev":"` + string(private.SumOf([]byte(strings.TrimSuffix(want, "\n")))) + `"}` + "\n"
-	if diff := cmp.Diff(want, storetest.Read(t, j.Path())); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	rig.Same(t, "the journal", want, storetest.Read(t, j.Path()))
 }
 
 func TestEventOfARecord(t *testing.T) {
 	t.Parallel()
 	r := agent.Record{Spec: agent.Spec{Handle: "alice", SessionID: aliceID}, PID: 7, Process: &agent.Process{Invocation: "i"}}
 	want := Event{At: storetest.SomeTime(), Event: "stop", Handle: "alice", SessionID: aliceID, Invocation: "i", PID: 7, Detail: "idle"}
-	if diff := cmp.Diff(want, EventOf(&r, storetest.SomeTime(), "stop", "idle")); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	rig.Same(t, "the event", want, EventOf(&r, storetest.SomeTime(), "stop", "idle"))
 	r.Process = nil // of the original tools
 	want.Invocation = ""
 	if diff := cmp.Diff(want, EventOf(&r, storetest.SomeTime(), "stop", "idle")); diff != "" {
@@ -59,14 +54,5 @@ func TestConcurrentEventsStayWhole(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	lines := strings.Split(strings.TrimSuffix(storetest.Read(t, j.Path()), "\n"), "\n")
-	if len(lines) != writers*each {
-		t.Errorf("%d lines; want %d", len(lines), writers*each)
-	}
-	for _, line := range lines {
-		var event Event
-		if err := json.Unmarshal([]byte(line), &event); err != nil || len(event.Detail) != 9000 {
-			t.Fatalf("a mixed line: %v", err)
-		}
-	}
+	mustVerify(t, j, writers*each)
 }

@@ -2,13 +2,11 @@ package journal
 
 import (
 	"bytes"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
 )
 
@@ -18,11 +16,7 @@ func TestLastSessionIDOfATornJournal(t *testing.T) {
 	j := newJournal(t)
 	mustAppend(t, j, noted("alice", otherID))
 	mustAppend(t, j, noted("alice", aliceID))
-	f, err := os.OpenFile(j.Path(), os.O_APPEND|os.O_WRONLY, 0)
-	rig.Must(t, err)
-	_, err = f.WriteString("null\n[]\n{\"handle\":\"alice\",\"session_id\":\"--flag\"}\n{\"handle\":\"alice\",\"sess")
-	rig.Must(t, f.Close())
-	rig.Must(t, err)
+	j.put(t, []byte(storetest.Read(t, j.Path())+"null\n[]\n{\"handle\":\"alice\",\"session_id\":\"--flag\"}\n{\"handle\":\"alice\",\"sess"))
 	if got := j.LastSessionID("alice"); got != aliceID {
 		t.Errorf("lastSessionID = %s; want %s", got, aliceID)
 	}
