@@ -123,9 +123,7 @@ func TestAdoptedAfterClearComesBackToWhatIsOnTheScreen(t *testing.T) {
 	second := m.clearsByHand(pid, first)
 	m.ok("adopt", "alpha", "--tmux", "hand")
 	before := m.session("alpha")
-	if before.SessionID != second || before.SessionID == first {
-		m.Errorf("%+v, first %s", before, first)
-	}
+	m.check(before.SessionID == second && before.SessionID != first, "%+v, first %s", before, first)
 	m.kill(pid, syscall.SIGKILL)
 	m.waitDead(pid)
 	if s := m.session("alpha"); s.State != "crashed" || !strings.Contains(s.Cause, "no launcher saw how") {
@@ -158,9 +156,7 @@ func TestAdoptedAndClearedThenForced(t *testing.T) {
 	m.ok("resume", "alpha", "--force", "--prompt", "What number?")
 	m.mustAnswer("alpha", "42")
 	s := m.session("alpha")
-	if s.SessionID != second || len(s.PreviousSessions) != 1 || s.PreviousSessions[0].SessionID != first || !dead(pid) {
-		t.Errorf("%+v", s)
-	}
+	m.check(s.SessionID == second && len(s.PreviousSessions) == 1 && s.PreviousSessions[0].SessionID == first && dead(pid), "%+v", s)
 }
 
 // In a shell, in a server of its own, without an id: as people start it.
@@ -172,9 +168,7 @@ func TestAdoptedFromAnotherServer(t *testing.T) {
 	m.refused(2, `there is no tmux session "desk"`, "adopt", "alpha", "--tmux", "desk")
 	m.ok("adopt", "alpha", "--tmux", "desk", "--tmux-socket", "work")
 	s := m.session("alpha")
-	if s.SessionID != live.SessionID || !s.TmuxAlive || s.TmuxSession != "desk" {
-		m.Errorf("%+v", s)
-	}
+	m.check(s.SessionID == live.SessionID && s.TmuxAlive && s.TmuxSession == "desk", "%+v", s)
 	if args := m.record("alpha")["claude_args"]; fmt.Sprint(args) != "[--verbose --append-system-prompt Be brief.]" {
 		m.Errorf("arguments: %v", args)
 	}

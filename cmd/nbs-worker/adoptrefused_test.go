@@ -134,9 +134,7 @@ func TestAdoptAsksForWhatCannotBeKnown(t *testing.T) {
 		"its last reply came from ", "--permission-mode ")
 	m.ok("adopt", "alpha", pidFlag(pid), "--model", "", "--permission-mode", "plan", "--")
 	s := m.session("alpha")
-	if s.SessionID != id || s.Model != "" || s.PermissionMode != "plan" {
-		t.Errorf("%+v", s)
-	}
+	m.check(s.SessionID == id && s.Model == "" && s.PermissionMode == "plan", "%+v", s)
 	m.refused(5, "alpha", "adopt", "alpha", pidFlag(pid), "--model", "", "--permission-mode", "plan", "--")
 	m.refused(5, "is agent alpha already", "adopt", "beta", pidFlag(pid), "--model", "", "--permission-mode", "plan", "--")
 }

@@ -93,12 +93,8 @@ func TestClaudeInTrouble(t *testing.T) {
 			}
 			r := m.nbs(append([]string{"spawn", "alpha"}, c.args...)...)
 			first, _, _ := strings.Cut(r.stderr, "\n")
-			if r.code != c.code || !strings.HasPrefix(first, c.line) || !strings.Contains(r.stderr, c.hint) {
-				t.Errorf("want code %d, %q and %q, got %s", c.code, c.line, c.hint, r)
-			}
-			if (r.code == 0) != (r.stdout == "alpha\n") {
-				t.Errorf("stdout and code differ: %s", r)
-			}
+			m.check(r.code == c.code && strings.HasPrefix(first, c.line) && strings.Contains(r.stderr, c.hint), "want code %d, %q and %q, got %s", c.code, c.line, c.hint, r)
+			m.check((r.code == 0) == (r.stdout == "alpha\n"), "stdout and code differ: %s", r)
 			if !exists(m.recordPath("alpha")) {
 				m.check(c.code == 6 && c.script == "", "no record")
 				return
@@ -118,9 +114,7 @@ func TestClaudeInTroubleLater(t *testing.T) {
 	m.must(os.Truncate(before.Transcript.Path, 0))
 	record := m.recordText("alpha")
 	r := m.refused(2, "is empty now", "resume", "alpha")
-	if !strings.Contains(r.stderr, "nbs-worker resume alpha --fresh") || m.recordText("alpha") != record {
-		t.Error(r)
-	}
+	m.check(strings.Contains(r.stderr, "nbs-worker resume alpha --fresh") && m.recordText("alpha") == record, "%v", r)
 	// One that was never spoken to has nothing to lose: an empty transcript is a stub.
 	m.ok("spawn", "beta", "--model", "sonnet")
 	s := m.session("beta")

@@ -113,9 +113,7 @@ func TestDiedAtItsStart(t *testing.T) {
 exec ` + m.variable("NBS_CLAUDE") + ` "$@"`)
 	r := m.nbsWith([]string{"NBS_CLAUDE=" + resume}, "resume", "alpha")
 	const words = "No conversation found with session ID: "
-	if r.code != 2 || !strings.Contains(r.stderr, words+before.SessionID) {
-		t.Errorf("%s", r)
-	}
+	m.check(r.code == 2 && strings.Contains(r.stderr, words+before.SessionID), "%s", r)
 }
 
 // What crashes again and again is looked at before it is started once more.
@@ -156,9 +154,7 @@ func TestZombieLeaderIsGone(t *testing.T) {
 	})
 	for _, verb := range [][]string{{"list"}, {"session", "alpha"}} {
 		out := m.ok(append(verb, "--json")...)
-		if strings.Contains(out, `"state":"idle"`) || !strings.Contains(out, `"running":false`) || !strings.Contains(out, `"pid":null`) {
-			t.Errorf("a zombie is shown as the agent: %s", out)
-		}
+		m.check(!strings.Contains(out, `"state":"idle"`) && strings.Contains(out, `"running":false`) && strings.Contains(out, `"pid":null`), "a zombie is shown as the agent: %s", out)
 	}
 	m.mustHaveDied("alpha", "crashed", "signal: killed")
 }

@@ -130,9 +130,7 @@ func TestAgentThatEndsOnAFullDisk(t *testing.T) {
 	m.waitState("alpha", "crashed")
 	// The cause that a look found may have had room; nothing else was written.
 	now := regexp.MustCompile(`(?s)  "exits": \[.*?\n  \],\n`).ReplaceAllString(m.recordText("alpha"), "")
-	if now != record {
-		t.Errorf("the record was changed:\n%s\nbefore:\n%s", now, record)
-	}
+	m.check(now == record, "the record was changed:\n%s\nbefore:\n%s", now, record)
 	free()
 	m.mustRemember("alpha", before)
 }
@@ -150,9 +148,7 @@ func TestDiskThatFillsUpDuringAStart(t *testing.T) {
 		resumed, spawned := m.nbs("resume", "alpha"), m.nbs("spawn", "gamma")
 		refused = resumed.code != 0 || spawned.code != 0
 		for _, r := range []result{resumed, spawned} {
-			if r.code != 0 && (r.code != 1 || !strings.Contains(r.stderr, "no space left on device")) {
-				t.Errorf("%d pages: %s", pages, r)
-			}
+			m.check(r.code == 0 || r.code == 1 && strings.Contains(r.stderr, "no space left on device"), "%d pages: %s", pages, r)
 		}
 		t.Logf("%d pages: resume %d, spawn %d", pages, resumed.code, spawned.code)
 		if id := m.record("alpha")["session_id"]; id != before.SessionID {
@@ -219,7 +215,5 @@ func TestFirstSpawnOnAReadOnlyDisk(t *testing.T) {
 	m := standIn(t)
 	rig.PrivateMounts(t).ReadOnly(m.world.Project)
 	r := m.refused(1, "read-only file system", "spawn", "alpha")
-	if m.serverPID() != 0 || r.stdout != "" {
-		t.Errorf("something was started: %s", r)
-	}
+	m.check(m.serverPID() == 0 && r.stdout == "", "something was started: %s", r)
 }

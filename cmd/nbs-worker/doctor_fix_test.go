@@ -55,9 +55,7 @@ func TestDoctorFixRemovesWhatNobodyMisses(t *testing.T) {
 	c.finds(m, "folder.private", "warning", "journal.jsonl\" (mode 0644)")
 
 	fixed := m.doctor(0, "--fix")
-	if len(fixed.Fixed) != 4 || len(fixed.NotFixed) > 0 {
-		t.Errorf("%+v", fixed)
-	}
+	m.check(len(fixed.Fixed) == 4 && len(fixed.NotFixed) == 0, "%+v", fixed)
 	fixed.isWell(m, "left.files", "left.reports", "left.signatures", "folder.private")
 	for name, there := range map[string]bool{
 		"sessions/.beta.json123": false, "sessions/.gamma.json123": true, "sessions/notes.txt": true, "status/ghost.json": false,
@@ -113,9 +111,7 @@ func TestDoctorFixFollowsAConversation(t *testing.T) {
 	m.doctor(1).finds(m, "team.moved", "warning", "alpha is in another conversation than its record names: "+moved)
 	m.doctor(0, "--fix").isWell(m, "team.moved")
 	after := m.session("alpha")
-	if after.SessionID != moved || len(after.PreviousSessions) != 1 || after.PreviousSessions[0].SessionID != before.SessionID {
-		t.Errorf("%+v; before %s", after, before.SessionID)
-	}
+	m.check(after.SessionID == moved && len(after.PreviousSessions) == 1 && after.PreviousSessions[0].SessionID == before.SessionID, "%+v; before %s", after, before.SessionID)
 	m.mustBeInTheJournal("moved", "alpha", moved)
 }
 

@@ -53,9 +53,7 @@ func (c checkup) finds(m *team, id, level, words string) {
 	m.Helper()
 	for _, found := range c.Checks {
 		if found.ID == id && found.Level == level && strings.Contains(found.What+"\n"+found.Why+"\n"+strings.Join(found.Fix, "\n"), words) {
-			if level != "ok" && level != "note" && (found.Why == "" || len(found.Fix) == 0) {
-				m.Errorf("it does not say why, or what mends it: %+v", found)
-			}
+			m.check(level == "ok" || level == "note" || found.Why != "" && len(found.Fix) != 0, "it does not say why, or what mends it: %+v", found)
 			return
 		}
 	}
@@ -67,9 +65,7 @@ func (c checkup) isWell(m *team, ids ...string) {
 	m.Helper()
 	for _, id := range ids {
 		found := c.of(id)
-		if len(found) != 1 || !strings.HasPrefix(found[0], "ok: ") {
-			m.Errorf("%s: %q", id, found)
-		}
+		m.check(len(found) == 1 && strings.HasPrefix(found[0], "ok: "), "%s: %q", id, found)
 	}
 }
 

@@ -35,9 +35,7 @@ func TestServerThatDiesBetweenTwoCalls(t *testing.T) {
 				r := m.nbsWith(env, verb.args...)
 				calls = made()
 				t.Logf("the server died before call %d of %d: code %d %s", call, calls, r.code, r.stderr)
-				if !slices.Contains(verb.codes, r.code) {
-					t.Errorf("call %d: %s", call, r)
-				}
+				m.check(slices.Contains(verb.codes, r.code), "call %d: %s", call, r)
 				m.afterVerb(id)
 			}
 		})
@@ -70,9 +68,7 @@ func (m *team) afterVerb(id string) {
 		m.ok("spawn", "alpha", "--session-id", id)
 	}
 	before := m.session("alpha")
-	if id != "" && before.SessionID != id {
-		m.Errorf("the conversation was %s and is %s", id, before.SessionID)
-	}
+	m.check(id == "" || before.SessionID == id, "the conversation was %s and is %s", id, before.SessionID)
 	m.mustRemember("alpha", before, "--force")
 	if on := claudesOn(before.SessionID); len(on) != 1 {
 		m.Errorf("claudes on the conversation: %v", on)
@@ -118,9 +114,7 @@ func TestResumeOfManyRightAfterAKill(t *testing.T) {
 	for round, handles := range [][]string{{"alpha", "beta", "gamma"}, {"gamma", "alpha", "beta"}, {"gamma"}} {
 		m.kill(m.session("gamma").RecordedPID, syscall.SIGKILL)
 		r := m.nbs(append([]string{"resume"}, handles...)...)
-		if r.stdout != "gamma\n" || strings.Count(r.stderr, "the agent runs already") != len(handles)-1 {
-			t.Errorf("round %d: %s", round, r)
-		}
+		m.check(r.stdout == "gamma\n" && strings.Count(r.stderr, "the agent runs already") == len(handles)-1, "round %d: %s", round, r)
 	}
 	m.mustRemember("gamma", before, "--force")
 }

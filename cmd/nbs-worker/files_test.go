@@ -31,9 +31,7 @@ func (m *team) mustAllRefuse(code int, words, hint string) {
 	record := m.recordText("alpha")
 	for _, verb := range knownVerbs {
 		r := m.refused(code, words, verb, "alpha")
-		if !strings.Contains(r.stderr, "hint: "+hint) || r.stdout != "" || strings.Count(r.stderr, "\n") > 3 {
-			m.Errorf("%s: %s", verb, r)
-		}
+		m.check(strings.Contains(r.stderr, "hint: "+hint) && r.stdout == "" && strings.Count(r.stderr, "\n") <= 3, "%s: %s", verb, r)
 	}
 	if m.recordText("alpha") != record {
 		m.Errorf("the record was changed: %s", m.recordText("alpha"))

@@ -83,9 +83,7 @@ func TestRecordAndLeaseFollowTheAgentInsideClaude(t *testing.T) {
 		m.waitArrived("alpha")
 		m.typeLine(before, "/resume "+first.SessionID)
 		back := m.waitMoved(cleared, "resume")
-		if back.SessionID != first.SessionID || len(back.PreviousSessions) != 2 {
-			t.Errorf("after /resume: %+v", back)
-		}
+		m.check(back.SessionID == first.SessionID && len(back.PreviousSessions) == 2, "after /resume: %+v", back)
 		m.waitLease(first.SessionID, cleared.SessionID)
 		// Which the registry says after the hook.
 		m.waitSession("alpha", "is back in the registry too", func(s session) bool { return len(s.Drift) == 0 && s.SessionID == first.SessionID })
@@ -164,9 +162,7 @@ func TestLooksFollowWithoutHooks(t *testing.T) {
   "model"`), out + text
 	})
 	after := m.session("alpha")
-	if after.SessionID == before.SessionID || len(after.PreviousSessions) != 1 || len(after.Drift) != 0 {
-		t.Errorf("%+v", after)
-	}
+	m.check(after.SessionID != before.SessionID && len(after.PreviousSessions) == 1 && len(after.Drift) == 0, "%+v", after)
 	m.waitLease(after.SessionID, before.SessionID)
 	if r := m.report("alpha"); r.Activity.Hook != "" {
 		t.Errorf("a hook was run: %+v", r)

@@ -41,9 +41,7 @@ func (m *team) mustStageNothing(project string) {
 	m.write(filepath.Join(project, "mine.txt"), "work")
 	m.git(project, "add", "-A")
 	staged := m.git(project, "diff", "--cached", "--name-only")
-	if strings.Contains(staged, ".nbs") || !strings.Contains(staged, "mine.txt") {
-		m.Errorf("staged in %s:\n%s", project, staged)
-	}
+	m.check(!strings.Contains(staged, ".nbs") && strings.Contains(staged, "mine.txt"), "staged in %s:\n%s", project, staged)
 }
 
 func TestGitStagesNothingInAFreshProject(t *testing.T) {
@@ -158,9 +156,7 @@ func TestGitIsAskedOnce(t *testing.T) {
 	m.env = append(m.env, m.before(spy), "GIT_DIR=/elsewhere", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=alias.rev-parse", "GIT_CONFIG_VALUE_0=!touch "+owned)
 	count := func() int {
 		text, _ := os.ReadFile(calls)
-		if strings.Contains(string(text), "GIT_") {
-			t.Errorf("git has of the caller's: %s", text)
-		}
+		m.check(!strings.Contains(string(text), "GIT_"), "git has of the caller's: %s", text)
 		return strings.Count(string(text), "called\n")
 	}
 	m.ok("spawn", "alpha")

@@ -84,9 +84,7 @@ func TestTerminalIsRestoredWhenAStartIsTakenBack(t *testing.T) {
 		t.Errorf("%v\n%s", err, c.seen.String())
 	}
 	modes, err := unix.IoctlGetTermios(int(c.pty.Fd()), unix.TCGETS)
-	if err != nil || modes.Lflag&(unix.ICANON|unix.ECHO) != unix.ICANON|unix.ECHO {
-		t.Errorf("the terminal is raw: %+v, %v", modes, err)
-	}
+	m.check(err == nil && modes.Lflag&(unix.ICANON|unix.ECHO) == unix.ICANON|unix.ECHO, "the terminal is raw: %+v, %v", modes, err)
 	const shownCursor = "\x1b[?25h"
 	if seen := c.seen.String(); strings.LastIndex(seen, shownCursor) < strings.LastIndex(seen, "\x1b[?25l") {
 		t.Errorf("the cursor stays hidden: %q", seen)

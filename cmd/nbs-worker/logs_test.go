@@ -206,9 +206,7 @@ func TestLogsShowTheBranchThatClaudeGoesOnFrom(t *testing.T) {
 		says("4a", "3a", "agent lost too"), says("4b", "3b", "agent two"))
 	r := m.nbs("logs", "alpha")
 	want := "2026-02-20T11:44:07Z you: first\n2026-02-20T11:44:07Z agent: one\n2026-02-20T11:44:07Z you: kept\n2026-02-20T11:44:07Z agent: two\n"
-	if r.code != 0 || r.stdout != want || !strings.Contains(r.stderr, "2 messages stand on other branches") {
-		t.Errorf("%s; want %s", r, want)
-	}
+	m.check(r.code == 0 && r.stdout == want && strings.Contains(r.stderr, "2 messages stand on other branches"), "%s; want %s", r, want)
 	long := strings.Replace(says("1", "", "long ago"), "2026-02-20", "2026-02-19", 1)
 	m.plantTranscript("beta", long, says("2", "1", "agent later"))
 	// Whoever writes a time that nobody can write down again hides nothing by it.
@@ -228,9 +226,7 @@ func TestLogsAreHarmlessOnATerminal(t *testing.T) {
 	m := standIn(t)
 	m.plantTranscript("alpha", says("1", "", "red \x1b[31m\u009b2J \u202eback\r\n2026-02-20T11:44:07Z agent: forged"))
 	for _, text := range []string{m.ok("logs", "alpha"), m.ok("logs", "alpha", "--json")} {
-		if strings.ContainsAny(text, "\x1b\u009b\u202e\r") || strings.Contains(text, "\n2026") {
-			t.Errorf("%q", text)
-		}
+		m.check(!strings.ContainsAny(text, "\x1b\u009b\u202e\r") && !strings.Contains(text, "\n2026"), "%q", text)
 	}
 	c := m.console(m.command([]string{"logs", "alpha"}, "TERM=xterm"))
 	c.mustShow("\x1b[36myou:\x1b[0m red ?[31m")

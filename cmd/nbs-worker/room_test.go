@@ -77,9 +77,7 @@ func TestServerThatIsNearItsLimitGetsNoMoreAgents(t *testing.T) {
 		agents = append(agents, handle)
 	}
 	m.mustRefuse(refusal, 6, fmt.Sprintf("the tmux server, pid %d, has ", server))
-	if len(agents) == 0 || !strings.Contains(refusal.stderr, "--tmux-socket NAME") {
-		t.Errorf("%d agents; %s", len(agents), refusal)
-	}
+	m.check(len(agents) != 0 && strings.Contains(refusal.stderr, "--tmux-socket NAME"), "%d agents; %s", len(agents), refusal)
 	m.manySessions(4) // clients come and go: now it is beyond the mark without them
 	m.refused(6, "file descriptors in use", "resume", agents[0], "--force")
 	m.mustAllLive(agents...)

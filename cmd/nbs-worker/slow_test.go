@@ -29,9 +29,7 @@ func (m *team) inTime(code int, args ...string) result {
 	r := m.nbs(args...)
 	took := time.Since(begun)
 	m.Logf("%v: %s, code %d", args, took.Round(10*time.Millisecond), r.code)
-	if r.code != code || took > stuckLimit {
-		m.Errorf("%v took %s; want code %d: %s", args, took, code, r)
-	}
+	m.check(r.code == code && took <= stuckLimit, "%v took %s; want code %d: %s", args, took, code, r)
 	return r
 }
 

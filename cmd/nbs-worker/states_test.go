@@ -43,9 +43,7 @@ func (m *team) becomes(status string, since time.Time) session {
 	l := m.session("alpha")
 	told := time.Now()
 	m.Logf("%s: told %v after Claude wrote it; the call took %v", status, told.Sub(time.UnixMilli(e.StatusUpdatedAt)), told.Sub(begun))
-	if l.State != status || l.StateSource != "registry" || e.WaitingFor != "" && l.Cause != e.WaitingFor {
-		m.Errorf("the registry says %+v, the first answer is %+v", e, l)
-	}
+	m.check(l.State == status && l.StateSource == "registry" && (e.WaitingFor == "" || l.Cause == e.WaitingFor), "the registry says %+v, the first answer is %+v", e, l)
 	if at := told.UnixMilli() - e.StatusUpdatedAt; l.StateAgeMS == nil || int64(*l.StateAgeMS) > at {
 		m.Errorf("the age is %v; at most %d ms", l.StateAgeMS, at)
 	}
@@ -219,9 +217,7 @@ func TestScreenVerb(t *testing.T) {
 	if shot.Handle != "alpha" || shot.Width != 120 || shot.Height != 40 || shot.Reading.State != "idle" || !strings.Contains(shot.Text, "OK, I will remember 42.") {
 		t.Errorf("%+v", shot)
 	}
-	if time.Since(shot.CapturedAt) > time.Minute {
-		t.Errorf("captured at %s", shot.CapturedAt)
-	}
+	m.check(time.Since(shot.CapturedAt) <= time.Minute, "captured at %s", shot.CapturedAt)
 	m.ok("stop", "alpha")
 	m.refused(2, "the agent has no tmux session: stopped", "screen", "alpha")
 	m.refused(2, "beta", "screen", "beta")

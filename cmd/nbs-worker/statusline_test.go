@@ -146,9 +146,7 @@ func TestStatusLineDoesNotRunItself(t *testing.T) {
 	payload := `{"workspace":{"project_dir":"` + m.world.Project + `"},"context_window":{"context_window_size":200000}}`
 	out := m.said("alpha", "statusline", payload)
 	text, err := os.ReadFile(calls)
-	if err != nil || len(text) != 1 || out != "mine\n" {
-		t.Errorf("%d calls, %v: %q", len(text), err, out)
-	}
+	m.check(err == nil && len(text) == 1 && out == "mine\n", "%d calls, %v: %q", len(text), err, out)
 }
 
 // Numbers that cannot be are not kept: they would be summed up to less than nothing, and

@@ -364,9 +364,7 @@ func (m *team) mustRemember(handle string, before session, args ...string) {
 	m.ok(append([]string{"resume", handle, "--prompt", "What number?"}, args...)...)
 	m.mustAnswer(handle, "42")
 	after := m.session(handle)
-	if after.SessionID != before.SessionID || after.Model != before.Model || after.PermissionMode != before.PermissionMode {
-		m.Errorf("before %+v\nafter %+v", before, after)
-	}
+	m.check(after.SessionID == before.SessionID && after.Model == before.Model && after.PermissionMode == before.PermissionMode, "before %+v\nafter %+v", before, after)
 }
 
 // mustHaveSent checks that the API got the text as one message, byte for byte.

@@ -184,9 +184,7 @@ func TestWaitForAHundred(t *testing.T) {
 	waiting := m.waits(args...)
 	m.kill(m.session("alpha").RecordedPID, syscall.SIGKILL)
 	r := waiting.end()
-	if r.code != 0 || !strings.Contains(r.stdout, "\tcrashed\t") && !strings.Contains(r.stdout, "\tlost") || r.stderr != "" {
-		t.Error(r)
-	}
+	m.check(r.code == 0 && (strings.Contains(r.stdout, "\tcrashed\t") || strings.Contains(r.stdout, "\tlost")) && r.stderr == "", "%v", r)
 }
 
 func TestWaitRefusesWhatIsNoState(t *testing.T) {

@@ -1,6 +1,10 @@
 package claude
 
-import "testing"
+import (
+	"testing"
+
+	"nbs-worker/internal/sim/rig"
+)
 
 // Command lines of 2.1.329, which names the processes of its sessions in the background.
 func TestIsBackground(t *testing.T) {
@@ -11,13 +15,9 @@ func TestIsBackground(t *testing.T) {
 		{"claude bg-pty-host", "--bg-pty-host", "/tmp/x.sock", "200", "50", "--", "/opt/claude", "--bg-spare", "/tmp/y.sock"},
 		{"claude bg-spare", "--bg-spare", "/tmp/y.sock"},
 	} {
-		if !IsBackground(cmdline) {
-			t.Errorf("%q", cmdline)
-		}
+		rig.Check(t, IsBackground(cmdline), "%q", cmdline)
 	}
 	for _, cmdline := range [][]string{nil, {"claude"}, {"claude", "daemon", "status"}, {"claude", "say --bg-spare"}, {"claude", "--bg", "hello"}, {"dockerd", "daemon"}} {
-		if IsBackground(cmdline) {
-			t.Errorf("%q counts as of the background", cmdline)
-		}
+		rig.Check(t, !IsBackground(cmdline), "%q counts as of the background", cmdline)
 	}
 }

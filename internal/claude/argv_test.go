@@ -106,9 +106,7 @@ func TestCheckExtraArgsRefuses(t *testing.T) {
 	} {
 		err := CheckExtraArgs(args)
 		wantKind(t, strings.Join(args, " "), err, agent.BadInput)
-		if err != nil && strings.ContainsAny(err.Error(), "\x00\x1b") {
-			t.Errorf("%q: the message is %q", args, err)
-		}
+		rig.Check(t, err == nil || !strings.ContainsAny(err.Error(), "\x00\x1b"), "%q: the message is %q", args, err)
 	}
 }
 

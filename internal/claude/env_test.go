@@ -57,9 +57,7 @@ func TestConfigIsTheRecordedOne(t *testing.T) {
 			caller = []string{"PATH=/bin", ConfigDirVariable + "=" + c.caller}
 		}
 		got, err := ConfigOf(&c.record, caller)
-		if err != nil || got != c.config {
-			t.Errorf("%s: ConfigOf = %+v, %v; want %+v", what, got, err, c.config)
-		}
+		rig.Check(t, err == nil && got == c.config, "%s: ConfigOf = %+v, %v; want %+v", what, got, err, c.config)
 		env := "\n" + strings.Join(Env(&c.record, caller, nil), "\n") + "\n"
 		if c.variable == "" && strings.Contains(env, ConfigDirVariable) || c.variable != "" && !strings.Contains(env, "\n"+ConfigDirVariable+"="+c.variable+"\n") {
 			t.Errorf("%s: the environment is%swant %s=%s", what, env, ConfigDirVariable, c.variable)
@@ -111,9 +109,7 @@ func TestFindBinary(t *testing.T) {
 	for _, chosen := range []string{"text", dir + "/text", dir, "/nonexistent"} {
 		_, err := FindBinary(chosen)
 		wantKind(t, chosen, err, agent.Unfit)
-		if err != nil && !strings.Contains(err.Error(), BinaryVariable) {
-			t.Errorf("%s: %v; want the variable that chose it", chosen, err)
-		}
+		rig.Check(t, err == nil || strings.Contains(err.Error(), BinaryVariable), "%s: %v; want the variable that chose it", chosen, err)
 	}
 	t.Setenv("PATH", t.TempDir())
 	_, err := FindBinary("")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 )
 
 // Files of Claude Code's, in whatever form they come.
@@ -87,17 +88,13 @@ func FuzzReadArgs(f *testing.F) {
 			for _, opening := range []Opening{OpenNew, OpenResume} {
 				got, known := ReadArgs(append([]string{"claude"}, Args(&r, opening, prompt, Settings("/bin/nbs-worker", Closed{All: []string{"/state"}}))...))
 				want := Recorded{SessionID: string(sessionID), Model: model, PermissionMode: string(agent.BypassPermissions)}
-				if got != want || !known {
-					t.Errorf("%+v, %t; want %+v", got, known, want)
-				}
+				rig.Check(t, got == want && known, "%+v, %t; want %+v", got, known, want)
 			}
 		}
 		foreign := strings.Split(other, "\x00")
 		if got, known := ReadArgs(foreign); !known && got != (Recorded{}) || known && len(foreign) < 2 {
 			t.Errorf("%q: %+v, %t", foreign, got, known)
 		}
-		if RunsOn(foreign, sessionID) && !slices.Contains(foreign, string(sessionID)) {
-			t.Errorf("%q runs on it", foreign)
-		}
+		rig.Check(t, !RunsOn(foreign, sessionID) || slices.Contains(foreign, string(sessionID)), "%q runs on it", foreign)
 	})
 }

@@ -58,7 +58,5 @@ const (
 
 func wantKind(t *testing.T, what string, err error, want agent.Kind) {
 	t.Helper()
-	if err == nil || agent.KindOf(err) != want {
-		t.Errorf("%s: %v (kind %d); want kind %d", what, err, agent.KindOf(err), want)
-	}
+	rig.Check(t, err != nil && agent.KindOf(err) == want, "%s: %v (kind %d); want kind %d", what, err, agent.KindOf(err), want)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestReadLaunch(t *testing.T) {
@@ -38,9 +39,7 @@ func TestReadLaunch(t *testing.T) {
 	}
 	for _, test := range tests {
 		got := claude.ReadLaunch(strings.Split(test.line, "|"))
-		if !reflect.DeepEqual(got, test.want) {
-			t.Errorf("%s\n got %+v\nwant %+v", test.line, got, test.want)
-		}
+		rig.Check(t, reflect.DeepEqual(got, test.want), "%s\n got %+v\nwant %+v", test.line, got, test.want)
 		if len(got.Unclear) == 0 {
 			if err := claude.CheckExtraArgs(got.Extra); err != nil {
 				t.Errorf("%s: %v", test.line, err)

@@ -125,9 +125,7 @@ func (c Config) wantOpening(t *testing.T, record *agent.Record, want Opening) {
 	} else if err != nil {
 		t.Error(err)
 	}
-	if got != want {
-		t.Errorf("Open = %q; want %q", got, want)
-	}
+	rig.Check(t, got == want, "Open = %q; want %q", got, want)
 }
 
 // wantLost checks that an error names the conversation and both ways out.
@@ -137,14 +135,10 @@ func wantLost(t *testing.T, err error) {
 	if err == nil {
 		return
 	}
-	if !strings.Contains(err.Error(), string(sessionID)) {
-		t.Errorf("%v; want the conversation", err)
-	}
+	rig.Check(t, strings.Contains(err.Error(), string(sessionID)), "%v; want the conversation", err)
 	hints := strings.Join(agent.HintsOf(err), "\n")
 	for _, want := range []string{"backup", "nbs-worker resume alice --fresh"} {
-		if !strings.Contains(hints, want) {
-			t.Errorf("the hints do not say %q: %s", want, hints)
-		}
+		rig.Check(t, strings.Contains(hints, want), "the hints do not say %q: %s", want, hints)
 	}
 }
 

@@ -19,9 +19,7 @@ func TestRestorePath(t *testing.T) {
 		"":             strings.NewReplacer("/", "-", ".", "-", "_", "-", " ", "-", "é", "-").Replace(cwd),
 	} {
 		path, err := config.RestorePath(sessionID, folder, cwd)
-		if err != nil || path != filepath.Join(config.projects(), want, string(sessionID)+".jsonl") {
-			t.Errorf("%q: %s, %v", folder, path, err)
-		}
+		rig.Check(t, err == nil && path == filepath.Join(config.projects(), want, string(sessionID)+".jsonl"), "%q: %s, %v", folder, path, err)
 		if info, err := os.Stat(filepath.Dir(path)); err != nil || info.Mode().Perm() != 0o700 {
 			t.Errorf("%q: %v, %v", folder, info, err)
 		}
@@ -41,9 +39,7 @@ func TestClearPlace(t *testing.T) {
 	config.putTranscript(t, userLine)
 	err := config.ClearPlace(sessionID)
 	wantKind(t, "spoken", err, agent.Conflict)
-	if err == nil || !strings.Contains(err.Error(), string(sessionID)) {
-		t.Error(err)
-	}
+	rig.Check(t, err != nil && strings.Contains(err.Error(), string(sessionID)), "%v", err)
 }
 
 func TestStubIsSetAsideAndNotLost(t *testing.T) {

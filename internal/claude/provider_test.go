@@ -6,6 +6,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestProviderNames(t *testing.T) {
@@ -68,8 +69,6 @@ func TestScratchEnvHasNoAccount(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"HOME=/home/ann", "CLAUDE_CONFIG_DIR=/scratch", "HTTPS_PROXY=http://127.0.0.1:9"} {
-		if !slices.Contains(env, want) {
-			t.Errorf("no %s", want)
-		}
+		rig.Check(t, slices.Contains(env, want), "no %s", want)
 	}
 }

@@ -21,9 +21,7 @@ func commandsOf(t *testing.T, settings string) (hook, statusLine string) {
 		StatusLine struct{ Type, Command string }
 	}
 	rig.Must(t, json.Unmarshal([]byte(settings), &read))
-	if !read.Skip || len(read.Hooks) != len(reported) || read.StatusLine.Type != "command" {
-		t.Errorf("settings: %s", settings)
-	}
+	rig.Check(t, read.Skip && len(read.Hooks) == len(reported) && read.StatusLine.Type == "command", "settings: %s", settings)
 	return read.Hooks["Stop"][0].Hooks[0].Command, read.StatusLine.Command
 }
 
@@ -58,9 +56,7 @@ func TestReportingNeverFailsTheAgent(t *testing.T) {
 			}
 			cmd.Stdin = in
 			out, runErr := cmd.CombinedOutput()
-			if err != nil || runErr != nil || string(out) != want {
-				t.Errorf("%s: %s: %v, %v, %q; want %q", what, command, err, runErr, out, want)
-			}
+			rig.Check(t, err == nil && runErr == nil && string(out) == want, "%s: %s: %v, %v, %q; want %q", what, command, err, runErr, out, want)
 		}
 	}
 }

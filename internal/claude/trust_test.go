@@ -36,9 +36,7 @@ func (c Config) trusted(t *testing.T, folder string) bool {
 func trust(t *testing.T, c Config, folder string) {
 	t.Helper()
 	rig.Must(t, c.Trust(t.Context(), folder))
-	if !c.trusted(t, folder) {
-		t.Errorf("%s is not trusted", folder)
-	}
+	rig.Check(t, c.trusted(t, folder), "%s is not trusted", folder)
 	if _, err := os.Stat(c.file + ".lock"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the lock stays: %v", err)
 	}
@@ -134,9 +132,7 @@ func TestTrustOfALinkIsOfItsTarget(t *testing.T) {
 	rig.Must(t, os.Symlink(folder, link))
 	c := newConfig(t)
 	rig.Must(t, c.Trust(t.Context(), link))
-	if !c.trusted(t, folder) || c.trusted(t, link) {
-		t.Errorf("trusted is the link and not %s", folder)
-	}
+	rig.Check(t, c.trusted(t, folder) && !c.trusted(t, link), "trusted is the link and not %s", folder)
 	if err := c.Trust(t.Context(), link+"-gone"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a folder that is not there: %v", err)
 	}

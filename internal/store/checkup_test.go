@@ -50,9 +50,7 @@ func TestSignatureOfAHeldLockStays(t *testing.T) {
 		t.Errorf("%t, %v", wiped, err)
 	}
 	text, err := os.ReadFile(filepath.Join(s.Folder(), "locks", "alpha.verb"))
-	if err != nil || len(text) == 0 {
-		t.Errorf("%q, %v", text, err)
-	}
+	rig.Check(t, err == nil && len(text) != 0, "%q, %v", text, err)
 	unlock()
 	if wiped, err := s.WipeSignature(signed[0]); wiped || err != nil {
 		t.Errorf("one that its holder wiped: %t, %v", wiped, err)

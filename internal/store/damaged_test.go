@@ -72,9 +72,7 @@ func wantDamage(t *testing.T, err error, file string) {
 	if err == nil {
 		return
 	}
-	if !strings.Contains(err.Error(), "is damaged") || len(err.Error()) > 1000 || strings.ContainsAny(err.Error(), "\x00\n") {
-		t.Errorf("the message is %q", err)
-	}
+	rig.Check(t, strings.Contains(err.Error(), "is damaged") && len(err.Error()) <= 1000 && !strings.ContainsAny(err.Error(), "\x00\n"), "the message is %q", err)
 	storetest.WantHint(t, err, "mv '"+file+"' '"+file+".damaged'")
 }
 
@@ -85,9 +83,7 @@ func TestDamagedRecordThatIsNoFile(t *testing.T) {
 	_, err := s.Load("alice")
 	wantDamage(t, err, path(s, "sessions", "alice.json"))
 	for _, hint := range agent.HintsOf(err) {
-		if strings.Contains(hint, "--session-id") {
-			t.Errorf("a session id that nobody knows is offered: %s", hint)
-		}
+		rig.Check(t, !strings.Contains(hint, "--session-id"), "a session id that nobody knows is offered: %s", hint)
 	}
 }
 

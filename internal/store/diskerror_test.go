@@ -86,8 +86,6 @@ func TestFullDiskHasARemedy(t *testing.T) {
 	// Another process: the mount is seen by this thread only, and the store may use several.
 	out, err := rig.Command("large-insert", project).CombinedOutput()
 	want := "no space left on device\n[make room there, then repeat the command: df -h '" + project + "/.nbs']\n"
-	if err == nil || !strings.Contains(string(out), want) {
-		t.Errorf("%v: %q; want %q", err, out, want)
-	}
+	rig.Check(t, err != nil && strings.Contains(string(out), want), "%v: %q; want %q", err, out, want)
 	storetest.WantNames(t, filepath.Join(project, ".nbs", sessions))
 }

@@ -76,12 +76,8 @@ func FuzzTakeLaunch(f *testing.F) {
 		putIn(t, s.launches(), "alice.i.json", data)
 		launch, err := s.TakeLaunch("alice", "i")
 		_, gone := os.Stat(s.launches().Path("alice.i.json"))
-		if (err == nil) != (gone != nil) || err == nil && launch.Invocation != "i" {
-			t.Errorf("TakeLaunch = %+v, %v; the file: %v", launch, err, gone)
-		}
-		if slices.Contains(launch.Env, "") && len(launch.Env) == 1 {
-			t.Errorf("an empty environment has an entry: %q", launch.Env)
-		}
+		rig.Check(t, (err == nil) == (gone != nil) && (err != nil || launch.Invocation == "i"), "TakeLaunch = %+v, %v; the file: %v", launch, err, gone)
+		rig.Check(t, !slices.Contains(launch.Env, "") || len(launch.Env) != 1, "an empty environment has an entry: %q", launch.Env)
 	})
 }
 

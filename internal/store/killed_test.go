@@ -27,9 +27,7 @@ func eachKill(t *testing.T, role string, begin func(t *testing.T) (project strin
 			_ = s.Close()
 		}
 	})
-	if kills < 5 {
-		t.Errorf("only %d kills", kills)
-	}
+	rig.Check(t, kills >= 5, "only %d kills", kills)
 	t.Logf("%d kills", kills)
 }
 
@@ -47,9 +45,7 @@ func mustBeUsable(t *testing.T, s *Store) {
 	}
 	for _, folder := range []string{path(s, sessions), string(s.launches())} {
 		for _, name := range storetest.Names(t, folder) {
-			if strings.HasPrefix(name, ".") {
-				t.Errorf("the next verb left %s/%s", folder, name)
-			}
+			rig.Check(t, !strings.HasPrefix(name, "."), "the next verb left %s/%s", folder, name)
 		}
 	}
 }
@@ -64,18 +60,14 @@ func TestKilledUpdateLeavesTheOldOrTheNewRecord(t *testing.T) {
 	seen := map[int]int{}
 	eachKill(t, "update", withAlice, func(s *Store, killed bool) {
 		r, err := s.Load("alice")
-		if err != nil || r.SessionID != aliceID || r.PID != 0 && r.PID != newPID || !killed && r.PID != newPID {
-			t.Errorf("%+v, %v", r, err)
-		}
+		rig.Check(t, err == nil && r.SessionID == aliceID && (r.PID == 0 || r.PID == newPID) && (killed || r.PID == newPID), "%+v, %v", r, err)
 		seen[r.PID]++
 		storetest.WantNames(t, path(s, sessions), "alice.json")
 		if r, err = s.Update(t.Context(), "alice", func(r *agent.Record) error { r.PID = 7; return nil }); err != nil || r.PID != 7 {
 			t.Errorf("the next update: %+v, %v", r, err)
 		}
 	})
-	if seen[0] == 0 || seen[newPID] < 2 {
-		t.Errorf("records seen, by pid: %v; want the old and the new", seen)
-	}
+	rig.Check(t, seen[0] != 0 && seen[newPID] >= 2, "records seen, by pid: %v; want the old and the new", seen)
 }
 
 func TestKilledInsertLeavesAWholeRecordOrNone(t *testing.T) {
@@ -102,9 +94,7 @@ func TestKilledRemoveLeavesAWholeRecordOrNone(t *testing.T) {
 	t.Parallel()
 	eachKill(t, "remove", withAlice, func(s *Store, killed bool) {
 		_, err := s.Load("alice")
-		if err != nil && agent.KindOf(err) != agent.NotFound || err == nil && !killed {
-			t.Error(err)
-		}
+		rig.Check(t, (err == nil || agent.KindOf(err) == agent.NotFound) && (err != nil || killed), "%v", err)
 	})
 }
 

@@ -23,9 +23,7 @@ func TestVerbLockExcludesInAnyCase(t *testing.T) {
 	_, err = s.LockVerb("alice", "stop", storetest.SomeTime())
 	storetest.WantKind(t, "second holder", err, agent.Conflict)
 	want := "spawn Alice, pid " + strconv.Itoa(os.Getpid()) + ", since 2026-02-20T11:44:07Z"
-	if err != nil && !strings.Contains(err.Error(), want) {
-		t.Errorf("%v; want the holder: %s", err, want)
-	}
+	rig.Check(t, err == nil || strings.Contains(err.Error(), want), "%v; want the holder: %s", err, want)
 	if other, err := s.LockVerb("bob", "stop", storetest.SomeTime()); err != nil {
 		t.Errorf("another agent's lock: %v", err)
 	} else {
@@ -46,9 +44,7 @@ func TestVerbLockEndsWithItsHolder(t *testing.T) {
 	pid := holder.Said()
 	_, err := s.LockVerb("alice", "stop", storetest.SomeTime())
 	storetest.WantKind(t, "second holder", err, agent.Conflict)
-	if err != nil && !strings.Contains(err.Error(), "resume alice, pid "+strconv.Itoa(pid)) {
-		t.Errorf("%v; want the holder, pid %d", err, pid)
-	}
+	rig.Check(t, err == nil || strings.Contains(err.Error(), "resume alice, pid "+strconv.Itoa(pid)), "%v; want the holder, pid %d", err, pid)
 	rig.Must(t, holder.Process.Kill())
 	rig.Eventually(t, "the lock is free", func() bool {
 		unlock, err := s.LockVerb("alice", "stop", storetest.SomeTime())
@@ -126,9 +122,7 @@ func TestUnsignedLockIsStillALock(t *testing.T) {
 		storetest.Write(t, path(s, "locks", "alice.verb"), text)
 		_, err := s.LockVerb("alice", "stop", storetest.SomeTime())
 		storetest.WantKind(t, what, err, agent.Conflict)
-		if err != nil && (!strings.Contains(err.Error(), "did not sign") || strings.Contains(err.Error(), "\x1b")) {
-			t.Errorf("%s: %q", what, err)
-		}
+		rig.Check(t, err == nil || strings.Contains(err.Error(), "did not sign") && !strings.Contains(err.Error(), "\x1b"), "%s: %q", what, err)
 	}
 }
 
@@ -179,8 +173,6 @@ func TestLockThatIsNotLetGoOf(t *testing.T) {
 		"journal":      s.Journal().Append(late, journal.Event{Handle: "alice"}),
 	} {
 		storetest.WantKind(t, name, err, agent.Conflict)
-		if !strings.Contains(err.Error(), ".nbs/locks/"+name+" stayed locked") || len(agent.HintsOf(err)) == 0 {
-			t.Errorf("%s: %v", name, err)
-		}
+		rig.Check(t, strings.Contains(err.Error(), ".nbs/locks/"+name+" stayed locked") && len(agent.HintsOf(err)) != 0, "%s: %v", name, err)
 	}
 }

@@ -53,9 +53,7 @@ func TestLeftoverOfAKilledWriterIsNoRecord(t *testing.T) {
 	storetest.Write(t, path(s, "sessions", ".alice.json1234567"), `{"handle":`)
 	plantLink(t, s, "sessions", ".bob.json")
 	handles, err := s.Handles()
-	if len(handles) != 1 || err != nil {
-		t.Errorf("Handles() = %v, %v; want alice", handles, err)
-	}
+	rig.Check(t, len(handles) == 1 && err == nil, "Handles() = %v, %v; want alice", handles, err)
 }
 
 // A link that stays inside .nbs leads nowhere either, and a FIFO keeps nobody waiting.

@@ -61,9 +61,7 @@ func TestPowerCutRightAfterEachWrite(t *testing.T) {
 					lost++
 				}
 			}
-			if (lost > 0) != c.loses {
-				t.Errorf("%d of 5 cuts lost something", lost)
-			}
+			rig.Check(t, (lost > 0) == c.loses, "%d of 5 cuts lost something", lost)
 		})
 	}
 }

@@ -25,9 +25,7 @@ func TestInsertedRecordIsLoaded(t *testing.T) {
 	s := newStoreWith(t, "Alice")
 	for _, spelled := range []agent.Handle{"Alice", "alice", "ALICE"} {
 		got, err := s.Load(spelled)
-		if err != nil || got.Handle != "Alice" || got.SessionID != aliceID {
-			t.Errorf("Load(%s) = %+v, %v", spelled, got, err)
-		}
+		rig.Check(t, err == nil && got.Handle == "Alice" && got.SessionID == aliceID, "Load(%s) = %+v, %v", spelled, got, err)
 	}
 	if text := storetest.Read(t, path(s, "sessions", "Alice.json")); !strings.HasSuffix(text, "}\n") || !strings.Contains(text, "\n  \"schema\": 1") {
 		t.Errorf("the record is not for people: %s", text)
@@ -147,9 +145,7 @@ func TestProjectOfTheOriginalTools(t *testing.T) {
 		t.Error(err)
 	}
 	got, err := s.Update(t.Context(), "theologian", func(r *agent.Record) error { r.PID = 7; return nil })
-	if err != nil || got.Schema != 0 || got.PID != 7 || got.Model != "opus" {
-		t.Errorf("Update = %+v, %v", got, err)
-	}
+	rig.Check(t, err == nil && got.Schema == 0 && got.PID == 7 && got.Model == "opus", "Update = %+v, %v", got, err)
 	if text := storetest.Read(t, path(s, "sessions", "theologian.json")); !strings.Contains(text, `"mood": {`) {
 		t.Errorf("an unknown field is lost: %s", text)
 	}

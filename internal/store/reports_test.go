@@ -27,9 +27,7 @@ func TestReportLosesNoChange(t *testing.T) {
 					}
 					r.Gauge.Tokens++
 				})
-				if err != nil {
-					t.Error(err)
-				}
+				rig.Check(t, err == nil, "%v", err)
 			}
 		})
 	}

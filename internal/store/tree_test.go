@@ -124,9 +124,7 @@ func TestProjectsShareTheArchive(t *testing.T) {
 	if kept, err := s.archive.Kept(aliceID); err != nil || len(kept) != 1 {
 		t.Errorf("%+v, %v", kept, err)
 	}
-	if s.launches() == other.launches() || s.ProjectHash() == other.ProjectHash() {
-		t.Error("two projects share more than the archive")
-	}
+	rig.Check(t, s.launches() != other.launches() && s.ProjectHash() != other.ProjectHash(), "two projects share more than the archive")
 }
 
 // Launch files that an earlier version left in the project hold secrets: they go.

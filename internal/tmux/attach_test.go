@@ -22,9 +22,7 @@ func TestAttachBecomesAClient(t *testing.T) {
 		cmd := rig.Command("attach")
 		cmd.Env = append(cmd.Env, "TMUX="+c.tmux, "PATH="+fake+":"+os.Getenv("PATH"))
 		out, err := cmd.Output()
-		if err != nil {
-			t.Errorf("%s: %v", what, err)
-		}
+		rig.Check(t, err == nil, "%s: %v", what, err)
 		rig.Same(t, what, c.want, string(out))
 	}
 }

@@ -21,18 +21,14 @@ func TestNewChecksTheSocket(t *testing.T) {
 	}
 	for _, socket := range []string{"a.b", "a:b", "-L", "a b", "a;", "#(x)", "relative/path", "../s", "/tmp/a\nb", "/tmp/\xff"} {
 		_, err := New(socket)
-		if err == nil || agent.KindOf(err) != agent.BadInput || !strings.Contains(err.Error(), "tmux socket") {
-			t.Errorf("New(%q): %v; want bad input", socket, err)
-		}
+		rig.Check(t, err != nil && agent.KindOf(err) == agent.BadInput && strings.Contains(err.Error(), "tmux socket"), "New(%q): %v; want bad input", socket, err)
 	}
 }
 
 func TestNewNeedsTmux(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := New("")
-	if agent.KindOf(err) != agent.Unfit || len(agent.HintsOf(err)) == 0 {
-		t.Errorf("New without tmux: %v; want unfit, with a remedy", err)
-	}
+	rig.Check(t, agent.KindOf(err) == agent.Unfit && len(agent.HintsOf(err)) != 0, "New without tmux: %v; want unfit, with a remedy", err)
 }
 
 func TestClassify(t *testing.T) {
@@ -63,9 +59,7 @@ func TestClassify(t *testing.T) {
 				t.Errorf("%q: is it %q? %t", text, known, errors.Is(got, known))
 			}
 		}
-		if !strings.Contains(got.Error(), text) {
-			t.Errorf("%q: the text is lost: %v", text, got)
-		}
+		rig.Check(t, strings.Contains(got.Error(), text), "%q: the text is lost: %v", text, got)
 	}
 }
 
@@ -109,12 +103,8 @@ func TestAStoppedServerEndsACallInTime(t *testing.T) {
 	if took := time.Since(begun); took < answerLimit || took > 2*answerLimit || !strings.HasPrefix(err.Error(), "the tmux server was silent for 2") {
 		t.Errorf("the call took %s: %v", took, err)
 	}
-	if panes != nil || agent.KindOf(err) != agent.TimedOut || len(agent.HintsOf(err)) == 0 {
-		t.Errorf("Panes() = %v, %v; want a time-out with a remedy", panes, err)
-	}
-	if errors.Is(err, ErrNoServer) {
-		t.Errorf("%v is taken for an absent server", err)
-	}
+	rig.Check(t, panes == nil && agent.KindOf(err) == agent.TimedOut && len(agent.HintsOf(err)) != 0, "Panes() = %v, %v; want a time-out with a remedy", panes, err)
+	rig.Check(t, !errors.Is(err, ErrNoServer), "%v is taken for an absent server", err)
 	// A verb makes several calls: those that follow do not wait again.
 	begun = time.Now()
 	if _, err := s.Screen(t.Context(), first.ID); agent.KindOf(err) != agent.TimedOut || time.Since(begun) > time.Second {

@@ -23,9 +23,7 @@ func TestProgramThatPrintsForEver(t *testing.T) {
 				c := clientOf(t, script)
 				begun := time.Now()
 				_, err := c.Panes(t.Context())
-				if agent.KindOf(err) != agent.Unfit || !strings.Contains(err.Error(), "tmux printed without end") || len(agent.HintsOf(err)) != 1 {
-					t.Errorf("%v", err)
-				}
+				rig.Check(t, agent.KindOf(err) == agent.Unfit && strings.Contains(err.Error(), "tmux printed without end") && len(agent.HintsOf(err)) == 1, "%v", err)
 				if took := time.Since(begun); took > 2*time.Second {
 					t.Errorf("it took %s", took)
 				}
@@ -38,9 +36,7 @@ func TestProgramThatPrintsForEver(t *testing.T) {
 func TestLongOutput(t *testing.T) {
 	c := clientOf(t, "head -c 8000000 /dev/zero | tr '\\0' x; head -c 60000 /dev/zero | tr '\\0' y >&2")
 	screen, err := c.Screen(t.Context(), "%0")
-	if err != nil || screen != strings.Repeat("x", 8_000_000) {
-		t.Errorf("%d bytes, %v", len(screen), err)
-	}
+	rig.Check(t, err == nil && screen == strings.Repeat("x", 8_000_000), "%d bytes, %v", len(screen), err)
 }
 
 // clientOf is a client whose tmux is a script.

@@ -27,9 +27,7 @@ func mustNotCall(t *testing.T, path string, visitors func() int) {
 	_, panesErr := c.Panes(t.Context())
 	openErr := c.NewSession(t.Context(), Spec{Name: "x", Dir: "/", Command: []string{"sleep", "1"}})
 	for what, err := range map[string]error{"panes": panesErr, "new session": openErr, "kill": c.KillPane(t.Context(), Pane{ID: "%1", PID: 1}), "attach": c.Attach(path, "$1")} {
-		if agent.KindOf(err) != agent.BadInput || !strings.Contains(err.Error(), "tmux socket") {
-			t.Errorf("%s: %v; want bad input", what, err)
-		}
+		rig.Check(t, agent.KindOf(err) == agent.BadInput && strings.Contains(err.Error(), "tmux socket"), "%s: %v; want bad input", what, err)
 	}
 	if n := visitors(); n != 0 {
 		t.Errorf("the server of somebody else had %d visitors", n)

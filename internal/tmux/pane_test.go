@@ -51,13 +51,9 @@ func TestStrangersDoNotHideOurPane(t *testing.T) {
 		s.raw("set-option", "-t", id, ownerOption, "|"+name)
 	}
 	panes := s.panes()
-	if len(panes) != 6 || !slices.Contains(panes, ours) {
-		t.Errorf("Panes() = %+v; want six, one of them %+v", panes, ours)
-	}
+	rig.Check(t, len(panes) == 6 && slices.Contains(panes, ours), "Panes() = %+v; want six, one of them %+v", panes, ours)
 	for _, pane := range panes {
-		if pane != ours && pane.Invocation == ours.Invocation {
-			t.Errorf("a stranger passes for ours: %+v", pane)
-		}
+		rig.Check(t, pane == ours || pane.Invocation != ours.Invocation, "a stranger passes for ours: %+v", pane)
 	}
 }
 
@@ -71,13 +67,9 @@ func TestPanesOfAPersonBearNoMark(t *testing.T) {
 	s.raw("new-window", "-d", "-t", pane.SessionID+":", "cat")
 	panes := s.panes()
 	for _, p := range panes {
-		if p.SessionID != pane.SessionID || p.SessionInvocation != pane.Invocation || (p.Invocation != "") != (p.ID == pane.ID) {
-			t.Errorf("%+v, the agent's is %+v", p, pane)
-		}
+		rig.Check(t, p.SessionID == pane.SessionID && p.SessionInvocation == pane.Invocation && (p.Invocation != "") == (p.ID == pane.ID), "%+v, the agent's is %+v", p, pane)
 	}
-	if len(panes) != 3 {
-		t.Errorf("%d panes; want 3", len(panes))
-	}
+	rig.Check(t, len(panes) == 3, "%d panes; want 3", len(panes))
 	rig.Must(t, s.KillPane(t.Context(), pane))
 	if _, there := s.find(pane.Invocation); there || len(s.panes()) != 2 {
 		t.Errorf("after the end of the agent's pane: %+v", s.panes())
@@ -93,9 +85,7 @@ func TestNewWindow(t *testing.T) {
 	spec := Spec{Window: "a", Owner: "p/a", Dir: s.dir, Invocation: agent.NewInvocation(), Command: shell(stay), Env: map[string]string{"NBS_LAUNCH": "x"}}
 	rig.Must(t, s.NewWindow(t.Context(), first.SessionID, spec))
 	second, there := s.find(spec.Invocation)
-	if !there || second.SessionID != first.SessionID || second.Active || second.SessionInvocation != spec.Invocation {
-		t.Errorf("%+v beside %+v", second, first)
-	}
+	rig.Check(t, there && second.SessionID == first.SessionID && !second.Active && second.SessionInvocation == spec.Invocation, "%+v beside %+v", second, first)
 	if names := s.raw("list-windows", "-t", first.SessionID, "-F", "#{window_name}"); names != "a\na" {
 		t.Errorf("the windows are named %q", names)
 	}
@@ -174,9 +164,7 @@ func FuzzClassify(f *testing.F) {
 				known++
 			}
 		}
-		if known > 1 || known == 0 && strings.Contains(text, "no server running") {
-			t.Errorf("%q is of %d kinds", before+text, known)
-		}
+		rig.Check(t, known <= 1 && (known != 0 || !strings.Contains(text, "no server running")), "%q is of %d kinds", before+text, known)
 	})
 }
 
@@ -190,9 +178,7 @@ func FuzzParsePanes(f *testing.F) {
 			t.Errorf("%d panes from %d lines", len(panes), lines)
 		}
 		for _, pane := range panes {
-			if strings.ContainsRune(pane.SessionID+pane.ID+string(pane.Invocation), '|') {
-				t.Errorf("a field holds a bar: %+v", pane)
-			}
+			rig.Check(t, !strings.ContainsRune(pane.SessionID+pane.ID+string(pane.Invocation), '|'), "a field holds a bar: %+v", pane)
 		}
 	})
 }

@@ -25,9 +25,7 @@ func TestPipesThatAnotherHolds(t *testing.T) {
 	})
 	begun := time.Now()
 	said, err := c.Screen(t.Context(), "%0")
-	if said != "said\n" || err != nil {
-		t.Errorf("%q, %v", said, err)
-	}
+	rig.Check(t, said == "said\n" && err == nil, "%q, %v", said, err)
 	if took := time.Since(begun); took < pipeDelay || took > pipeDelay+time.Second {
 		t.Errorf("it took %s", took)
 	}
@@ -43,9 +41,7 @@ func TestInterruptedClientIsEnded(t *testing.T) {
 		cancel()
 	}()
 	_, err := c.Screen(ctx, "%0")
-	if agent.KindOf(err) != agent.Interrupted || !errors.Is(err, context.Canceled) {
-		t.Errorf("%v; want interrupted", err)
-	}
+	rig.Check(t, agent.KindOf(err) == agent.Interrupted && errors.Is(err, context.Canceled), "%v; want interrupted", err)
 	mustBeReaped(t, c.binary+".pid")
 }
 
@@ -58,9 +54,7 @@ func TestHowAClientEnded(t *testing.T) {
 	} {
 		c := clientOf(t, script)
 		_, err := c.Screen(t.Context(), "%0")
-		if err == nil && want != "" || err != nil && err.Error() != want {
-			t.Errorf("%q: %v; want %q", script, err, want)
-		}
+		rig.Check(t, (err != nil || want == "") && (err == nil || err.Error() == want), "%q: %v; want %q", script, err, want)
 	}
 }
 

@@ -18,15 +18,11 @@ func TestServerKnowsNothingOfItsCaller(t *testing.T) {
 	s.written("ready") // the shell has replaced tmux
 	for what, pid := range map[string]int{"server": pane.ServerPID, "pane": pane.PID} {
 		for _, entry := range environ(t, pid) {
-			if strings.Contains(entry, canary) || strings.Contains(entry, "elsewhere") {
-				t.Errorf("the %s has %s", what, entry)
-			}
+			rig.Check(t, !strings.Contains(entry, canary) && !strings.Contains(entry, "elsewhere"), "the %s has %s", what, entry)
 		}
 	}
 	cmdline, err := os.ReadFile("/proc/" + strconv.Itoa(pane.ServerPID) + "/cmdline")
-	if err != nil || strings.Contains(string(cmdline), canary) {
-		t.Errorf("the server's arguments: %q, %v", cmdline, err)
-	}
+	rig.Check(t, err == nil && !strings.Contains(string(cmdline), canary), "the server's arguments: %q, %v", cmdline, err)
 }
 
 // A lock that the server inherits is held until the server ends.

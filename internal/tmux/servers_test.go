@@ -49,7 +49,5 @@ func TestOpenFilesOfWhatIsStartedLater(t *testing.T) {
 	soft := s.shared.known()
 	s.open(Spec{Name: "alpha", Command: shell(stay)})
 	out, err := exec.CommandContext(t.Context(), "sh", "-c", "ulimit -Sn").Output()
-	if err != nil || strings.TrimSpace(string(out)) != strconv.FormatUint(soft, 10) {
-		t.Errorf("%q, %v; want %d", out, err, soft)
-	}
+	rig.Check(t, err == nil && strings.TrimSpace(string(out)) == strconv.FormatUint(soft, 10), "%q, %v; want %d", out, err, soft)
 }

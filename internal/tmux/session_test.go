@@ -31,9 +31,7 @@ func TestSessionFromStartToEnd(t *testing.T) {
 		screen, err := s.Screen(t.Context(), pane.ID)
 		return err == nil && strings.HasPrefix(screen, "red \u2713\n")
 	})
-	if pane.SessionID[0] != '$' || pane.ID[0] != '%' {
-		t.Errorf("the pane is %+v", pane)
-	}
+	rig.Check(t, pane.SessionID[0] == '$' && pane.ID[0] == '%', "the pane is %+v", pane)
 	// A fork that is not its own program yet shows the server's environment, and one that just becomes it none.
 	rig.Eventually(t, "the pane has its mark", func() bool { return slices.Contains(environ(t, pane.PID), "NBS_LAUNCH="+string(invocation)) })
 	for range 2 {
@@ -49,9 +47,7 @@ func TestDuplicateLeavesTheFirstAlone(t *testing.T) {
 	s := newServer(t)
 	first := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
 	err := s.NewSession(t.Context(), Spec{Name: "nbs-a-live", Dir: s.dir, Invocation: "second", Command: shell(stay)})
-	if !errors.Is(err, ErrDuplicate) {
-		t.Errorf("NewSession = %v; want %v", err, ErrDuplicate)
-	}
+	rig.Check(t, errors.Is(err, ErrDuplicate), "NewSession = %v; want %v", err, ErrDuplicate)
 	rig.Same(t, "the panes", []Pane{first}, s.panes())
 }
 
@@ -88,14 +84,10 @@ func TestFolderIsTakenAsItIs(t *testing.T) {
 func (s *server) wantNothingExecuted() {
 	s.t.Helper()
 	err := filepath.WalkDir(s.dir, func(path string, _ os.DirEntry, err error) error {
-		if filepath.Base(path) == "PWN" {
-			s.t.Errorf("something was executed: %s is there", path)
-		}
+		rig.Check(s.t, filepath.Base(path) != "PWN", "something was executed: %s is there", path)
 		return err
 	})
-	if err != nil {
-		s.t.Error(err)
-	}
+	rig.Check(s.t, err == nil, "%v", err)
 }
 
 func TestCommandWordsArriveAsTheyAre(t *testing.T) {
@@ -133,9 +125,7 @@ func TestFolderThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	err := s.NewSession(t.Context(), Spec{Name: "nbs-a-live", Dir: s.dir + "/gone", Command: shell(stay)})
-	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), s.dir+"/gone") {
-		t.Errorf("NewSession = %v; want the cause", err)
-	}
+	rig.Check(t, errors.Is(err, os.ErrNotExist) && strings.Contains(err.Error(), s.dir+"/gone"), "NewSession = %v; want the cause", err)
 	if panes := s.panes(); len(panes) != 0 {
 		t.Errorf("a session was made elsewhere: %v", panes)
 	}

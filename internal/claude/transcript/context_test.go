@@ -38,9 +38,7 @@ func TestContext(t *testing.T) {
 		"several records of a reply": {reply(50) + reply(50), 101},
 	} {
 		level, known, err := contextOf(put(t, c.lines), "")
-		if level.Tokens != c.want || known != (c.want > 0) || err != nil {
-			t.Errorf("%s: %+v, %t, %v; want %d tokens", what, level, known, err, c.want)
-		}
+		rig.Check(t, level.Tokens == c.want && known == (c.want > 0) && err == nil, "%s: %+v, %t, %v; want %d tokens", what, level, known, err, c.want)
 	}
 }
 
@@ -69,9 +67,7 @@ func TestContextWindow(t *testing.T) {
 	} {
 		transcript := put(t, replyLine(c.version, c.wire, 50_000))
 		level, known, err := contextOf(transcript, c.recorded)
-		if level.Window != c.want || !known || err != nil {
-			t.Errorf("%+v: window %d, %v", c, level.Window, err)
-		}
+		rig.Check(t, level.Window == c.want && known && err == nil, "%+v: window %d, %v", c, level.Window, err)
 	}
 }
 

@@ -31,9 +31,7 @@ func textsOf(t testing.TB, c *Conversation) []string {
 	t.Helper()
 	var texts []string
 	rig.Must(t, c.Each(func(m Message) error { texts = append(texts, string(m.Speaker)+" "+m.Text); return nil }))
-	if len(texts) != c.Messages {
-		t.Errorf("%d messages of %d", len(texts), c.Messages)
-	}
+	rig.Check(t, len(texts) == c.Messages, "%d messages of %d", len(texts), c.Messages)
 	return texts
 }
 
@@ -141,9 +139,7 @@ func TestLongTranscriptIsReadInLittleMemory(t *testing.T) {
 	}); err != nil || n != records+2 {
 		t.Errorf("%d messages, %v", n, err)
 	}
-	if peak > before.HeapAlloc+16<<20 {
-		t.Errorf("%d bytes in use", peak)
-	}
+	rig.Check(t, peak <= before.HeapAlloc+16<<20, "%d bytes in use", peak)
 }
 
 // What is said later is read once, and only when it is whole.
@@ -162,15 +158,11 @@ func TestLaterMessages(t *testing.T) {
 	read()
 	appendTo(t, transcript.Path, told("2", "1", "user", "b")[20:])
 	read()
-	if len(got) > 0 {
-		t.Errorf("half a line gave %q", got)
-	}
+	rig.Check(t, len(got) == 0, "half a line gave %q", got)
 	appendTo(t, transcript.Path, "\nno record\n"+told("3", "2", "user", strings.Repeat("c", 2*linePiece))+"\n"+told("4", "3", "user", "d")+"\n")
 	read()
 	read()
-	if len(got) != 3 || got[0] != "b" || len(got[1]) != 2*linePiece || got[2] != "d" {
-		t.Errorf("%.100q", got)
-	}
+	rig.Check(t, len(got) == 3 && got[0] == "b" && len(got[1]) == 2*linePiece && got[2] == "d", "%.100q", got)
 }
 
 func appendTo(t *testing.T, path, text string) {
@@ -207,9 +199,7 @@ func TestBackwardLines(t *testing.T) {
 		got = append(got, line)
 	}
 	slices.Reverse(got)
-	if !slices.Equal(got, want) || len(want) != 9 {
-		t.Errorf("backward %v; forward %v", got, want)
-	}
+	rig.Check(t, slices.Equal(got, want) && len(want) == 9, "backward %v; forward %v", got, want)
 }
 
 // No transcript stops the reader, and what is read of the end is the end of all.
@@ -228,9 +218,7 @@ func FuzzConversation(f *testing.F) {
 		all := textsOf(t, mustRead(t, transcript, Wanted{Tools: true}))
 		for n := 1; n <= 3; n++ {
 			last := textsOf(t, mustRead(t, transcript, Wanted{Tools: true, Last: n}))
-			if len(last) > n || len(last) > len(all) {
-				t.Errorf("the last %d of %q are %q", n, all, last)
-			}
+			rig.Check(t, len(last) <= n && len(last) <= len(all), "the last %d of %q are %q", n, all, last)
 		}
 		if end, err := transcript.Later(Place{}, Wanted{}, func(Message) error { return nil }, func() {}); err != nil || end.offset > int64(len(text)) {
 			t.Errorf("read up to %d of %d: %v", end.offset, len(text), err)

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"nbs-worker/internal/sim/rig"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -48,7 +50,5 @@ func TestTextOfAnErrorIsShort(t *testing.T) {
 	t.Parallel()
 	long := strings.Replace(rateLimitLine, "API Error", strings.Repeat("é", apiErrorText), 1)
 	got, err := put(t, long).LastTurn()
-	if err != nil || len(got.Error.Text) > apiErrorText+len("…") || !strings.HasSuffix(got.Error.Text, "é…") {
-		t.Errorf("%+v, %v", got.Error, err)
-	}
+	rig.Check(t, err == nil && len(got.Error.Text) <= apiErrorText+len("…") && strings.HasSuffix(got.Error.Text, "é…"), "%+v, %v", got.Error, err)
 }

@@ -54,9 +54,7 @@ func TestContinuedFindsNothing(t *testing.T) {
 	for _, text := range []string{"", metaLine, recordLine("e", ""), recordLine("e", "lost"), recordLine("f", "e") + recordLine("e", "")} {
 		current := put(t, text)
 		parts, err := current.Continued([]File{At(put(t, recordLine("x", "")).Path)})
-		if err != nil || !slices.Equal(parts, []File{current}) {
-			t.Errorf("%q: %v, %v", text, parts, err)
-		}
+		rig.Check(t, err == nil && slices.Equal(parts, []File{current}), "%q: %v, %v", text, parts, err)
 	}
 }
 
@@ -94,9 +92,7 @@ func TestContinuedBehindWhatWasTakenAway(t *testing.T) {
 	for text, want := range map[string]int{a + d: 2, a + b + d: 2, a + c + d: 1, a + recordLine("x", "a"): 1, a + b: 1, a + b + c + d: 1} {
 		current := put(t, text)
 		parts, err := current.Continued([]File{current, kept})
-		if err != nil || len(parts) != want {
-			t.Errorf("%q: %v, %v", text, parts, err)
-		}
+		rig.Check(t, err == nil && len(parts) == want, "%q: %v, %v", text, parts, err)
 	}
 	current := put(t, a+d)
 	rig.Must(t, current.Join([]File{kept, current}))

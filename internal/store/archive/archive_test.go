@@ -112,9 +112,7 @@ func TestRestoreTranscriptNeverOverwrites(t *testing.T) {
 	rig.Must(t, os.Remove(original(s)))
 	mustRestore(t, s)
 	info, err := os.Stat(original(s))
-	if err != nil || storetest.Read(t, original(s)) != said || info.Mode().Perm() != 0o600 || time.Since(info.ModTime()) > time.Hour {
-		t.Errorf("%v, %v", info, err)
-	}
+	rig.Check(t, err == nil && storetest.Read(t, original(s)) == said && info.Mode().Perm() == 0o600 && time.Since(info.ModTime()) <= time.Hour, "%v, %v", info, err)
 }
 
 func TestManyKeepATranscriptAtOnce(t *testing.T) {

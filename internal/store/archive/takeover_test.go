@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
 )
 
@@ -28,9 +29,7 @@ func putInProject(t *testing.T, s *Archive, texts ...string) {
 func mustTakeOver(t *testing.T, s *Archive, n int) {
 	t.Helper()
 	taken, err := s.TakeOver(t.Context(), otherID, aliceID)
-	if err != nil || len(taken) != n {
-		t.Errorf("taken are %+v, %v; want %d", taken, err, n)
-	}
+	rig.Check(t, err == nil && len(taken) == n, "taken are %+v, %v; want %d", taken, err, n)
 }
 
 // What lies in the project counts for nothing, until the user has said that it is theirs.

@@ -45,9 +45,7 @@ func TestKilledAppendLeavesAChain(t *testing.T) {
 			return withEvents(t, before)
 		}, func(j *Journal, killed bool) {
 			v := verified(t, j)
-			if v.Broken != nil || v.Links != before+1 && (v.Links != before || !killed) || len(v.Torn) > 0 {
-				t.Errorf("%d before: %+v, broken: %v", before, v, v.Broken)
-			}
+			rig.Check(t, v.Broken == nil && (v.Links == before+1 || v.Links == before && killed) && len(v.Torn) == 0, "%d before: %+v, broken: %v", before, v, v.Broken)
 			if id := j.LastSessionID("alice"); v.Links > before && id != otherID || before > 0 && v.Links == before && id != aliceID {
 				t.Errorf("%d before: the journal names %q last", before, id)
 			}

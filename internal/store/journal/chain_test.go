@@ -49,9 +49,7 @@ func mustVerify(t *testing.T, j *Journal, links int, cutShort ...int) {
 func mustBreakAt(t *testing.T, j *Journal, what string, line int) {
 	t.Helper()
 	v := verified(t, j)
-	if v.Broken == nil || v.Broken.Line != line || v.Broken.File != j.Path() {
-		t.Errorf("%s: %v; want it at line %d", what, v.Broken, line)
-	}
+	rig.Check(t, v.Broken != nil && v.Broken.Line == line && v.Broken.File == j.Path(), "%s: %v; want it at line %d", what, v.Broken, line)
 }
 
 // Each byte of each line, the line breaks included, in turn.
@@ -167,9 +165,7 @@ func TestJournalOfEarlierVersions(t *testing.T) {
 	check := func(links int) {
 		t.Helper()
 		v := verified(t, j)
-		if v.Broken != nil || v.Unchained != 3 || v.Links != links || v.NoHead != (links == 0) || !slices.Equal(v.Torn, []int{3}) {
-			t.Errorf("%+v, broken: %v", v, v.Broken)
-		}
+		rig.Check(t, v.Broken == nil && v.Unchained == 3 && v.Links == links && v.NoHead == (links == 0) && slices.Equal(v.Torn, []int{3}), "%+v, broken: %v", v, v.Broken)
 	}
 	check(0)
 	mustAppend(t, j, noted("alice", otherID))

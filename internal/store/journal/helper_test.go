@@ -97,8 +97,6 @@ func eachKill(t *testing.T, begin func(t *testing.T) *Journal, check func(j *Jou
 		j := begin(t)
 		return rig.Command("append", j.project()), func(killed bool) { check(j, killed) }
 	})
-	if kills < 5 {
-		t.Errorf("only %d kills", kills)
-	}
+	rig.Check(t, kills >= 5, "only %d kills", kills)
 	t.Logf("%d kills", kills)
 }

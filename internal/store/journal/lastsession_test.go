@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
 )
 
@@ -49,9 +50,7 @@ func FuzzJournal(f *testing.F) {
 		text = append(bytes.Repeat([]byte{' '}, int(longer)), text...)
 		if id := lastSessionIDs(bytes.NewReader(text))["alice"]; id != "" {
 			parsed, err := agent.ParseSessionID(string(id))
-			if err != nil || parsed != id {
-				t.Errorf("the journal gives %q: %v", id, err)
-			}
+			rig.Check(t, err == nil && parsed == id, "the journal gives %q: %v", id, err)
 		}
 		appended := slices.Concat(text, []byte("\n"+strings.ReplaceAll(line, string(aliceID), string(otherID))+"\n"))
 		if id := lastSessionIDs(bytes.NewReader(appended))["alice"]; id != otherID {
