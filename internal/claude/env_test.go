@@ -89,9 +89,7 @@ func TestRefusesRoot(t *testing.T) {
 		"root asks":                  {&plan, nil, 0, false},
 		"a user bypasses":            {&bypass, nil, 1000, false},
 	} {
-		if got := RefusesRoot(c.record, c.env, c.uid); got != c.want {
-			t.Errorf("%s: %t; want %t", what, got, c.want)
-		}
+		rig.Equal(t, RefusesRoot(c.record, c.env, c.uid), c.want, "%s", what)
 	}
 }
 
@@ -131,9 +129,7 @@ func TestRefusalKind(t *testing.T) {
 		"":            agent.Failed,
 		"panic: oops": agent.Failed,
 	} {
-		if got := RefusalKind("...\n" + words + "\n"); got != want {
-			t.Errorf("%q: kind %d; want %d", words, got, want)
-		}
+		rig.Equal(t, RefusalKind("...\n"+words+"\n"), want, "%q: kind", words)
 	}
 }
 

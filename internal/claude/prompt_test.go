@@ -1,6 +1,10 @@
 package claude
 
-import "testing"
+import (
+	"testing"
+
+	"nbs-worker/internal/sim/rig"
+)
 
 func TestIsCommand(t *testing.T) {
 	t.Parallel()
@@ -8,9 +12,7 @@ func TestIsCommand(t *testing.T) {
 		"/export /tmp/x": true, " \n\t/evil": true, "!id": true, "# from now on": true, "\ufeff/export": true, "\u200b!id": true,
 		"": false, "  ": false, "Read /etc/hostname and #5!": false, "-d": false, "\u2713 /x": false,
 	} {
-		if got := IsCommand(prompt); got != want {
-			t.Errorf("IsCommand(%q) = %t", prompt, got)
-		}
+		rig.Equal(t, IsCommand(prompt), want, "IsCommand(%q)", prompt)
 	}
 }
 
@@ -21,8 +23,6 @@ func TestNamesFile(t *testing.T) {
 		"say\u00a0@x": true, "\u3002@x": true, "'@x'": true, "@@x": true,
 		"": false, "@": false, "a @ b": false, "mail to me@example.com": false, "node_modules/@types": false, "\u00e9@x": false, "at @": false,
 	} {
-		if got := NamesFile(prompt); got != want {
-			t.Errorf("NamesFile(%q) = %t", prompt, got)
-		}
+		rig.Equal(t, NamesFile(prompt), want, "NamesFile(%q)", prompt)
 	}
 }

@@ -29,14 +29,10 @@ func TestForgetful(t *testing.T) {
 		"CLAUDE_CODE_CHILD_SESSION":       {"CLAUDE_CODE_CHILD_SESSION": "1"},
 		"CLAUDE_CODE_SKIP_PROMPT_HISTORY": {"CLAUDE_CODE_SKIP_PROMPT_HISTORY": "true"},
 	} {
-		if got := claude.Forgetful(func(name string) string { return env[name] }); got != want {
-			t.Errorf("%v: %q", env, got)
-		}
+		rig.Equal(t, claude.Forgetful(func(name string) string { return env[name] }), want, "%v", env)
 	}
 	forced := map[string]string{"CLAUDE_CODE_CHILD_SESSION": "1", "CLAUDE_CODE_FORCE_SESSION_PERSISTENCE": "1"}
-	if got := claude.Forgetful(func(name string) string { return forced[name] }); got != "" {
-		t.Errorf("forced to keep: %q", got)
-	}
+	rig.Equal(t, claude.Forgetful(func(name string) string { return forced[name] }), "", "forced to keep")
 }
 
 func TestMissingFlags(t *testing.T) {
@@ -53,9 +49,7 @@ func TestMissingFlags(t *testing.T) {
 func TestReadVersion(t *testing.T) {
 	t.Parallel()
 	for printed, want := range map[string]string{"2.1.329 (Claude Code)\n": "2.1.329", "2.1.329\n": "", "I am a poet": "", "2.1 (Claude Code)": "", "": ""} {
-		if got := claude.ReadVersion(printed); got != want {
-			t.Errorf("%q: %q", printed, got)
-		}
+		rig.Equal(t, claude.ReadVersion(printed), want, "%q", printed)
 	}
 }
 

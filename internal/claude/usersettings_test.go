@@ -63,9 +63,7 @@ func TestUserStatusLineIsTheUsersOwn(t *testing.T) {
 			if project {
 				config, at = Config{dir: t.TempDir()}, base
 			}
-			if got := config.UserStatusLine(at, nil) == "mine"; got != c.own {
-				t.Errorf("%s, of a project %t: counts as the user's own: %t", what, project, got)
-			}
+			rig.Equal(t, config.UserStatusLine(at, nil) == "mine", c.own, "%s, of a project %t: counts as the user's own", what, project)
 		}
 	}
 }

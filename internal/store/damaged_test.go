@@ -128,9 +128,7 @@ func TestNesting(t *testing.T) {
 	for text, want := range map[string]int{
 		"": 0, "1": 0, "{}": 1, `{"a":[{}],"b":[]}`: 3, `{"[[[[":"]]{{\"[["}`: 1, `["\\",[]]`: 2, "]]]]": 0, `"[[`: 0,
 	} {
-		if got := nesting([]byte(text)); got != want {
-			t.Errorf("nesting(%s) = %d; want %d", text, got, want)
-		}
+		rig.Equal(t, nesting([]byte(text)), want, "nesting(%s)", text)
 	}
 }
 

@@ -75,9 +75,7 @@ func TestPlantedFilesInsideTheFolder(t *testing.T) {
 		if err := s.journal.Append(t.Context(), noted("alice", aliceID)); err == nil || !strings.Contains(err.Error(), ".nbs/journal.jsonl: not a regular file") {
 			t.Errorf("%s: append: %v", what, err)
 		}
-		if id := s.journal.LastSessionID("alice"); id != "" {
-			t.Errorf("%s: the journal names %s", what, id)
-		}
+		rig.Equal(t, s.journal.LastSessionID("alice"), "", "%s: the journal names", what)
 		if _, err := s.TakeLaunch("bob", "i"); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 			t.Errorf("%s: launch: %v", what, err)
 		}

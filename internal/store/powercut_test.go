@@ -34,9 +34,7 @@ func TestPowerCutLosesNothingThatWasAcknowledged(t *testing.T) {
 	running := d.startWriter("count-up")
 	for cut := 0; cut < powerCuts || running.said < powerCuts; cut++ { // a busy machine writes little in a moment
 		running.until(time.Now().Add(time.Duration(random.IntN(30_000)) * time.Microsecond))
-		if lost := d.cut(running, cut); lost != "" {
-			t.Errorf("cut %d: %s", cut, lost)
-		}
+		rig.Equal(t, d.cut(running, cut), "", "cut %d", cut)
 	}
 	t.Logf("%d numbers were written", running.said)
 }

@@ -42,13 +42,9 @@ func TestDamagedReportIsEmpty(t *testing.T) {
 	s := newStore(t)
 	rig.Must(t, s.UpdateReport(t.Context(), "alpha", func(r *agent.Report) { r.SessionID = "x" }))
 	storetest.Write(t, path(s, "status/alpha.json"), "{")
-	if got := s.Report("alpha"); got != (agent.Report{}) {
-		t.Errorf("%+v", got)
-	}
+	rig.Equal(t, s.Report("alpha"), (agent.Report{}), "Report")
 	rig.Must(t, s.UpdateReport(t.Context(), "alpha", func(r *agent.Report) { r.Invocation = "i" }))
-	if got := s.Report("alpha"); got != (agent.Report{Invocation: "i"}) {
-		t.Errorf("%+v", got)
-	}
+	rig.Equal(t, s.Report("alpha"), (agent.Report{Invocation: "i"}), "Report")
 	if err := s.RemoveReport("alpha"); err != nil || s.Report("alpha") != (agent.Report{}) {
 		t.Errorf("%v", err)
 	}
@@ -87,7 +83,5 @@ func TestGaugeOfTheRecordedStart(t *testing.T) {
 	if got := gauge(); got != nil {
 		t.Errorf("a pipe in its place: %+v", got)
 	}
-	if got := Absent(t.TempDir()).Report(r.Handle); got != (agent.Report{}) {
-		t.Errorf("of a project without .nbs: %+v", got)
-	}
+	rig.Equal(t, Absent(t.TempDir()).Report(r.Handle), (agent.Report{}), "of a project without .nbs")
 }

@@ -163,13 +163,9 @@ func TestRuntimeFolder(t *testing.T) {
 		{[]string{"XDG_RUNTIME_DIR=" + open, "NBS_RUNTIME=" + private + "/nbs-worker"}, private + "/nbs-worker"},
 		{[]string{"XDG_RUNTIME_DIR=" + private, "NBS_RUNTIME=" + open + "/nbs-worker"}, private + "/nbs-worker"},
 	} {
-		if got := trust.RuntimeOf(c.env, home); got != c.want {
-			t.Errorf("%q: %s; want %s", c.env, got, c.want)
-		}
+		rig.Equal(t, trust.RuntimeOf(c.env, home), c.want, "%q", c.env)
 	}
-	if got := trust.RuntimeOf(nil, ""); got != "" {
-		t.Errorf("without a home: %s", got)
-	}
+	rig.Equal(t, trust.RuntimeOf(nil, ""), "", "without a home")
 }
 
 // Of two launchers' folders the one that the verb has named is looked into.

@@ -86,9 +86,7 @@ func TestNewWindow(t *testing.T) {
 	rig.Must(t, s.NewWindow(t.Context(), first.SessionID, spec))
 	second, there := s.find(spec.Invocation)
 	rig.Check(t, there && second.SessionID == first.SessionID && !second.Active && second.SessionInvocation == spec.Invocation, "%+v beside %+v", second, first)
-	if names := s.raw("list-windows", "-t", first.SessionID, "-F", "#{window_name}"); names != "a\na" {
-		t.Errorf("the windows are named %q", names)
-	}
+	rig.Equal(t, s.raw("list-windows", "-t", first.SessionID, "-F", "#{window_name}"), "a\na", "the windows are named")
 	rig.Eventually(t, "the pane has its mark", func() bool { return slices.Contains(environ(t, second.PID), "NBS_LAUNCH=x") })
 	spec.InView, spec.Invocation = true, agent.NewInvocation()
 	rig.Must(t, s.NewWindow(t.Context(), first.SessionID, spec))

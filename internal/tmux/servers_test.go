@@ -20,9 +20,7 @@ func TestRaised(t *testing.T) {
 		{4096, 4096, 4096},
 		{0, 4096, 4096}, // not known
 	} {
-		if got := raised(c.soft, c.hard); got != c.want {
-			t.Errorf("raised(%d, %d) = %d; want %d", c.soft, c.hard, got, c.want)
-		}
+		rig.Equal(t, raised(c.soft, c.hard), c.want, "raised(%d, %d)", c.soft, c.hard)
 	}
 }
 
@@ -30,9 +28,7 @@ func TestRaised(t *testing.T) {
 func TestOpenFilesAreTheCallers(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	if n := s.shared.known(); n != 0 {
-		t.Errorf("before the first call: %d", n)
-	}
+	rig.Equal(t, s.shared.known(), 0, "before the first call")
 	s.panes()
 	var limit unix.Rlimit
 	rig.Must(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))

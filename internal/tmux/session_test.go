@@ -74,9 +74,7 @@ func TestFolderIsTakenAsItIs(t *testing.T) {
 		rig.Must(t, os.Mkdir(dir, 0o700))
 		out := "cwd" + string(rune('0'+i))
 		s.open(Spec{Name: "nbs-" + out, Dir: dir, Command: shell(s.wholly("pwd -P", out))})
-		if got := strings.TrimSuffix(s.written(out), "\n"); got != dir {
-			t.Errorf("the command ran in %q; want %q", got, dir)
-		}
+		rig.Equal(t, strings.TrimSuffix(s.written(out), "\n"), dir, "the command ran in")
 	}
 	s.wantNothingExecuted()
 }

@@ -1,6 +1,7 @@
 package rig
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -27,5 +28,13 @@ func Same(t testing.TB, what string, want, got any, opts ...cmp.Option) {
 	t.Helper()
 	if diff := cmp.Diff(want, got, opts...); diff != "" {
 		t.Errorf("%s: -want +got:\n%s", what, diff)
+	}
+}
+
+// Equal fails the test, which goes on, when two values differ; the words say what they are.
+func Equal[T comparable](t testing.TB, got, want T, what string, args ...any) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: %+v; want %+v", fmt.Sprintf(what, args...), got, want)
 	}
 }

@@ -16,9 +16,7 @@ import (
 func TestKeepTranscriptIsALink(t *testing.T) {
 	t.Parallel()
 	s := withTranscript(t, said)
-	if f := freshness(t, s); f != NotKept {
-		t.Errorf("before it is kept: %s", f)
-	}
+	rig.Equal(t, freshness(t, s), NotKept, "before it is kept")
 	mustKeep(t, s)
 	mustKeep(t, s)
 	appendTo(t, original(s), "three\n")
@@ -78,14 +76,10 @@ func TestKeepTranscriptAcrossFileSystems(t *testing.T) {
 		t.Errorf("%v, %v, %s", kept, err, freshness(t, s))
 	}
 	appendTo(t, original(s), "three\n")
-	if f := freshness(t, s); f != CopyStale {
-		t.Errorf("an old copy counts as %s", f)
-	}
+	rig.Equal(t, freshness(t, s), CopyStale, "an old copy counts as")
 	mustKeep(t, s)
 	mustHold(t, s, said+"three\n")
-	if f := freshness(t, s); f != CopyFresh {
-		t.Errorf("kept: %s", f)
-	}
+	rig.Equal(t, freshness(t, s), CopyFresh, "kept")
 	putOriginal(t, s, "another\n")
 	mustKeep(t, s)
 	mustHold(t, s, "another\n", said+"three\n")

@@ -48,14 +48,10 @@ func TestTranscriptInTheProjectIsNotKept(t *testing.T) {
 	if err := s.Restore(planted[0], original(s)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("it was put back: %v", err)
 	}
-	if f := freshness(t, s); f != NotKept {
-		t.Errorf("kept: %s", f)
-	}
+	rig.Equal(t, freshness(t, s), NotKept, "kept")
 	mustTakeOver(t, s, 1)
 	mustHold(t, s, said)
-	if f := freshness(t, s); f != OnlyCopy {
-		t.Errorf("kept: %s", f)
-	}
+	rig.Equal(t, freshness(t, s), OnlyCopy, "kept")
 	mustRestore(t, s)
 	if _, err := os.Lstat(s.nbs.Path(OldFolder)); !errors.Is(err, fs.ErrNotExist) || s.HasInProject() {
 		t.Errorf("something stays in the project: %v", err)

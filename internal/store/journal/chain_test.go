@@ -172,9 +172,7 @@ func TestJournalOfEarlierVersions(t *testing.T) {
 	check(1)
 	mustAppend(t, j, noted("bob", otherID))
 	check(2)
-	if id := j.LastSessionID("alice"); id != otherID {
-		t.Errorf("last session id: %s", id)
-	}
+	rig.Equal(t, j.LastSessionID("alice"), otherID, "last session id")
 	text := storetest.Read(t, j.Path())
 	j.put(t, []byte(strings.Replace(text, "start", "stant", 1)))
 	mustBreakAt(t, j, "an old line altered", 1)
@@ -211,9 +209,7 @@ func TestLongDetailIsCut(t *testing.T) {
 	event.Detail = strings.Repeat("\x01", eventLimit)
 	mustAppend(t, j, event)
 	mustVerify(t, j, 2)
-	if id := j.LastSessionID("alice"); id != otherID {
-		t.Errorf("last session id: %s", id)
-	}
+	rig.Equal(t, j.LastSessionID("alice"), otherID, "last session id")
 }
 
 // Who can write all of .nbs makes a chain that fits in itself, and is found all the same: the

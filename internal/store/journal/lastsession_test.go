@@ -18,9 +18,7 @@ func TestLastSessionIDOfATornJournal(t *testing.T) {
 	mustAppend(t, j, noted("alice", otherID))
 	mustAppend(t, j, noted("alice", aliceID))
 	j.put(t, []byte(storetest.Read(t, j.Path())+"null\n[]\n{\"handle\":\"alice\",\"session_id\":\"--flag\"}\n{\"handle\":\"alice\",\"sess"))
-	if got := j.LastSessionID("alice"); got != aliceID {
-		t.Errorf("lastSessionID = %s; want %s", got, aliceID)
-	}
+	rig.Equal(t, j.LastSessionID("alice"), aliceID, "lastSessionID")
 }
 
 // A line longer than any of ours, such as a hole that a power cut left, hides nothing.
@@ -30,9 +28,7 @@ func TestLastSessionIDBehindALineWithoutEnd(t *testing.T) {
 	mustAppend(t, j, noted("alice", otherID))
 	storetest.Write(t, j.Path(), storetest.Read(t, j.Path())+strings.Repeat("\x00", 3<<20)+"\n")
 	mustAppend(t, j, noted("alice", aliceID))
-	if got := j.LastSessionID("alice"); got != aliceID {
-		t.Errorf("lastSessionID = %q; want %s", got, aliceID)
-	}
+	rig.Equal(t, j.LastSessionID("alice"), aliceID, "lastSessionID")
 }
 
 // What stands in the journal hides no event that is appended to it, and an id that it
@@ -53,8 +49,6 @@ func FuzzJournal(f *testing.F) {
 			rig.Check(t, err == nil && parsed == id, "the journal gives %q: %v", id, err)
 		}
 		appended := slices.Concat(text, []byte("\n"+strings.ReplaceAll(line, string(aliceID), string(otherID))+"\n"))
-		if id := lastSessionIDs(bytes.NewReader(appended))["alice"]; id != otherID {
-			t.Errorf("the last event is hidden: %q", id)
-		}
+		rig.Equal(t, lastSessionIDs(bytes.NewReader(appended))["alice"], otherID, "the last event is hidden")
 	})
 }
