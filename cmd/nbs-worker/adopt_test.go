@@ -126,9 +126,8 @@ func TestAdoptedAfterClearComesBackToWhatIsOnTheScreen(t *testing.T) {
 	m.check(before.SessionID == second && before.SessionID != first, "%+v, first %s", before, first)
 	m.kill(pid, syscall.SIGKILL)
 	m.waitDead(pid)
-	if s := m.session("alpha"); s.State != "crashed" || !strings.Contains(s.Cause, "no launcher saw how") {
-		m.Errorf("%+v", s)
-	}
+	s := m.session("alpha")
+	m.check(s.State == "crashed" && strings.Contains(s.Cause, "no launcher saw how"), "%+v", s)
 	m.mustRemember("alpha", before)
 }
 
@@ -169,14 +168,12 @@ func TestAdoptedFromAnotherServer(t *testing.T) {
 	m.ok("adopt", "alpha", "--tmux", "desk", "--tmux-socket", "work")
 	s := m.session("alpha")
 	m.check(s.SessionID == live.SessionID && s.TmuxAlive && s.TmuxSession == "desk", "%+v", s)
-	if args := m.record("alpha")["claude_args"]; fmt.Sprint(args) != "[--verbose --append-system-prompt Be brief.]" {
-		m.Errorf("arguments: %v", args)
-	}
+	args := m.record("alpha")["claude_args"]
+	m.check(fmt.Sprint(args) == "[--verbose --append-system-prompt Be brief.]", "arguments: %v", args)
 	m.ok("resume", "alpha", "--force", "--prompt", "What number?", "--tmux-socket", "default")
 	m.mustAnswer("alpha", "42")
-	if now := m.session("alpha"); now.SessionID != live.SessionID || !dead(pid) {
-		m.Errorf("%+v", now)
-	}
+	now := m.session("alpha")
+	m.check(now.SessionID == live.SessionID && dead(pid), "%+v", now)
 }
 
 // Two people's agents in one folder, with one configuration or with two, are kept apart by

@@ -96,9 +96,8 @@ func TestAdoptRefusesAtADialog(t *testing.T) {
 	pid := m.byHand("hand", handArgs...)
 	m.waitSaid("hand", "trust")
 	m.mustStayOut(8, "is not in Claude's registry", pidFlag(pid))
-	if list := m.listed(pid); !strings.HasPrefix(list, fmt.Sprint(pid, "\t-\tunknown\t"+m.dir+"\thand on default\t(")) {
-		t.Errorf("%q", list)
-	}
+	list := m.listed(pid)
+	m.check(strings.HasPrefix(list, fmt.Sprint(pid, "\t-\tunknown\t"+m.dir+"\thand on default\t(")), "%q", list)
 }
 
 func TestAdoptRefusesASessionOfTwo(t *testing.T) {
@@ -151,9 +150,8 @@ func TestForgedAdoptionEndsNobody(t *testing.T) {
 	forged := m.session("alpha").SessionID
 	m.refused(5, "Claude's registry does not confirm", "stop", "alpha")
 	m.refused(5, "", "resume", "alpha", "--force") // the conversation is open elsewhere
-	if now := m.session("alpha").SessionID; now != forged {
-		t.Errorf("the record took the stranger's conversation: %s", now)
-	}
+	now := m.session("alpha").SessionID
+	m.check(now == forged, "the record took the stranger's conversation: %s", now)
 
 	sleeper, _ := m.sleeper()
 	m.setRecord("alpha", func(fields map[string]any) { forge(fields, sleeper, m.startTicks(sleeper)) })
@@ -242,7 +240,6 @@ func TestOneClaudeIsAdoptedOnce(t *testing.T) {
 			t.Errorf("%s", result)
 		}
 	}
-	if lines := strings.Count(m.ok("list"), "\n"); adopted != 1 || lines != 1 {
-		t.Errorf("%d adopted it, %d records", adopted, lines)
-	}
+	lines := strings.Count(m.ok("list"), "\n")
+	m.check(adopted == 1 && lines == 1, "%d adopted it, %d records", adopted, lines)
 }

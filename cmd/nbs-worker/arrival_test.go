@@ -24,9 +24,8 @@ func TestStopAfterAKilledSpawnLeavesNothing(t *testing.T) {
 		if on, of := claudesOn(id), carrying(invocation); len(on)+len(of) > 0 {
 			t.Errorf("after %s: claudes %v, others %v", verb, on, of)
 		}
-		if panes := m.tmux("list-panes", "-a"); strings.Contains(panes, "%") {
-			t.Errorf("after %s: %s", verb, panes)
-		}
+		panes := m.tmux("list-panes", "-a")
+		m.check(!strings.Contains(panes, "%"), "after %s: %s", verb, panes)
 	}
 }
 
@@ -72,9 +71,8 @@ func TestStopAwaitsTheServerOfAKilledSpawn(t *testing.T) {
 	m.killedSpawn("alpha", m.unknownClient(listensLate(calls, 300*time.Millisecond)))
 	m.killWaitingClient()
 	m.ok("stop", "alpha")
-	if text, err := os.ReadFile(calls); err != nil || !strings.Contains(string(text), " = 0") {
-		t.Errorf("the server does not listen yet: %v %s", err, text)
-	}
+	text, err := os.ReadFile(calls)
+	m.check(err == nil && strings.Contains(string(text), " = 0"), "the server does not listen yet: %v %s", err, text)
 	if panes, of := m.tmux("list-panes", "-a"), m.carrying("alpha"); strings.Contains(panes, "%") || len(of) > 0 {
 		t.Errorf("%s, %v", panes, of)
 	}
@@ -109,9 +107,8 @@ func TestStopOfAKilledSpawnWhereTmuxIsSlow(t *testing.T) {
 			m.killedSpawn("alpha", deaf+"read x <"+m.fifo())
 			fast := m.slowTmux("before")
 			begun := time.Now()
-			if r := m.nbs("stop", "alpha"); r.code != 0 && r.code != 3 || time.Since(begun) > stuckLimit {
-				t.Errorf("after %s: %s", time.Since(begun), r)
-			}
+			r := m.nbs("stop", "alpha")
+			m.check((r.code == 0 || r.code == 3) && time.Since(begun) <= stuckLimit, "after %s: %s", time.Since(begun), r)
 			fast()
 			m.ok("stop", "alpha")
 			m.check(len(m.carrying("alpha")) == 0, "left: %v", m.carrying("alpha"))

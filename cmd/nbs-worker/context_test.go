@@ -26,13 +26,11 @@ func TestContextAndCostOfARealAgent(t *testing.T) {
 		if l.Context.Window != window || l.Context.Band != "healthy" || l.Context.LeftPercent != 100-l.Context.UsedPercent || l.Cost.Source != "status line" || l.Context.AgeS == nil {
 			t.Errorf("%+v, %+v", l.Context, l.Cost)
 		}
-		if list := m.ok("list"); !regexp.MustCompile(`\t\d+\t\d+\.\d\d\t`).MatchString(list) {
-			t.Errorf("list: %q", list)
-		}
+		list := m.ok("list")
+		m.check(regexp.MustCompile(`\t\d+\t\d+\.\d\d\t`).MatchString(list), "list: %q", list)
 		m.typeLine(m.session("alpha"), "More. [[usage "+map[int]string{1_000_000: "800000", 200_000: "160000"}[window]+"]]")
-		if r := low.end(); r.code != 0 || r.stdout != "alpha\tidle\t-\n" && r.stdout != "alpha\tbusy\t-\n" {
-			t.Errorf("below 25 %%: %s", r)
-		}
+		r := low.end()
+		m.check(r.code == 0 && (r.stdout == "alpha\tidle\t-\n" || r.stdout == "alpha\tbusy\t-\n"), "below 25 %%: %s", r)
 		m.waitState("alpha", "idle")
 		if l := m.session("alpha"); l.Context.LeftPercent >= 25 || l.Context.Band != "low" {
 			t.Errorf("%+v", l.Context)

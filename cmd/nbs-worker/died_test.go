@@ -62,9 +62,8 @@ func TestReasonOfAnEndThatIsNotBelieved(t *testing.T) {
 			claude := m.waitState("alpha", "idle").RecordedPID
 			m.reportEnd("alpha", invocation, reason)
 			m.kill(claude, syscall.SIGKILL)
-			if e := m.mustHaveDied("alpha", "crashed", "signal: killed"); e.LastExit.Reason != want {
-				t.Errorf("%+v", e.LastExit)
-			}
+			e := m.mustHaveDied("alpha", "crashed", "signal: killed")
+			m.check(e.LastExit.Reason == want, "%+v", e.LastExit)
 		})
 	}
 }

@@ -151,17 +151,14 @@ func TestDiskThatFillsUpDuringAStart(t *testing.T) {
 			m.check(r.code == 0 || r.code == 1 && strings.Contains(r.stderr, "no space left on device"), "%d pages: %s", pages, r)
 		}
 		t.Logf("%d pages: resume %d, spawn %d", pages, resumed.code, spawned.code)
-		if id := m.record("alpha")["session_id"]; id != before.SessionID {
-			t.Errorf("%d pages: the record names %v", pages, id)
-		}
-		if running := len(claudesOn(before.SessionID)); running > 1 || running == 1 && !m.session("alpha").Running {
-			t.Errorf("%d pages: %d claudes that no record explains", pages, running)
-		}
+		id := m.record("alpha")["session_id"]
+		m.check(id == before.SessionID, "%d pages: the record names %v", pages, id)
+		running := len(claudesOn(before.SessionID))
+		m.check(running <= 1 && (running != 1 || m.session("alpha").Running), "%d pages: %d claudes that no record explains", pages, running)
 		free()
 		m.ok("stop", "alpha")
-		if r := m.nbs("dismiss", "gamma"); r.code != 0 && r.code != 2 {
-			t.Error(r)
-		}
+		r := m.nbs("dismiss", "gamma")
+		m.check(r.code == 0 || r.code == 2, "%v", r)
 		m.mustBeUntouched(map[string]string{"alpha": m.recordText("alpha")})
 	}
 	m.mustRemember("alpha", before)
@@ -203,9 +200,8 @@ func TestForceOnAFullDisk(t *testing.T) {
 		free := m.fill(pages)
 		r := m.nbs("resume", "alpha", "--force")
 		forced = r.code == 0
-		if now := m.session("alpha"); !forced && (now.RecordedPID != before.RecordedPID || dead(before.RecordedPID)) {
-			t.Errorf("%d pages: the agent was ended: %s", pages, r)
-		}
+		now := m.session("alpha")
+		m.check(forced || now.RecordedPID == before.RecordedPID && !dead(before.RecordedPID), "%d pages: the agent was ended: %s", pages, r)
 		free()
 	}
 	m.mustRemember("alpha", before, "--force")

@@ -109,9 +109,8 @@ func TestDoctorNamesVariablesThatAreMissing(t *testing.T) {
 		}
 		m.ok("stop", "alpha")
 	}
-	if text := m.recordText("alpha"); !strings.Contains(text, `"AWS_PROFILE"`) || strings.Contains(text, canary) {
-		m.Errorf("%s", text)
-	}
+	text := m.recordText("alpha")
+	m.check(strings.Contains(text, `"AWS_PROFILE"`) && !strings.Contains(text, canary), "%s", text)
 }
 
 func TestDoctorKnowsWhatMakesAClaudeForget(t *testing.T) {
@@ -128,9 +127,8 @@ func TestDoctorKnowsWhatMakesAClaudeForget(t *testing.T) {
 	c.finds(m, "environment.here", "note", "CLAUDE_CODE_CHILD_SESSION is set here")
 	c.finds(m, "environment.agents", "failure", "alpha was started with CLAUDE_CODE_CHILD_SESSION: it writes no transcript")
 	c.finds(m, "environment.tmux", "warning", "set-environment -gu CLAUDE_CODE_SKIP_PROMPT_HISTORY")
-	if found := m.doctorWith([]string{"CLAUDE_CODE_CHILD_SESSION=0"}, 1).of("environment.here"); !strings.HasPrefix(found[0], "ok: ") {
-		m.Errorf("a switch that is off: %q", found)
-	}
+	found := m.doctorWith([]string{"CLAUDE_CODE_CHILD_SESSION=0"}, 1).of("environment.here")
+	m.check(strings.HasPrefix(found[0], "ok: "), "a switch that is off: %q", found)
 }
 
 func TestDoctorReadsTheTmuxSettings(t *testing.T) {

@@ -39,9 +39,8 @@ func TestDoctorProbesTheRealClaude(t *testing.T) {
 		left := m.everything(scratch)
 		m.check(len(left) == 1, "left in the scratch folder: %v", left)
 		for _, pid := range allPIDs() {
-			if environ, _ := os.ReadFile(procFile(pid, "environ")); strings.Contains(valueIn(environ, "CLAUDE_CONFIG_DIR"), scratch) && !dead(pid) {
-				m.Errorf("process %d is left", pid)
-			}
+			environ, _ := os.ReadFile(procFile(pid, "environ"))
+			m.check(!strings.Contains(valueIn(environ, "CLAUDE_CONFIG_DIR"), scratch) || dead(pid), "process %d is left", pid)
 		}
 		m.check(len(m.api.Requests()) == 0, "it sent %d requests", len(m.api.Requests()))
 	})

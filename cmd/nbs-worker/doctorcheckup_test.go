@@ -133,9 +133,8 @@ func (m *team) mustBeAsBefore(root string, before map[string]string, but ...stri
 		}
 	}
 	for path := range now {
-		if _, there := before[path]; !there && !excepted(path) {
-			m.Errorf("%s is new", path)
-		}
+		_, there := before[path]
+		m.check(there || excepted(path), "%s is new", path)
 	}
 }
 

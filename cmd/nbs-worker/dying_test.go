@@ -70,9 +70,8 @@ func (m *team) afterVerb(id string) {
 	before := m.session("alpha")
 	m.check(id == "" || before.SessionID == id, "the conversation was %s and is %s", id, before.SessionID)
 	m.mustRemember("alpha", before, "--force")
-	if on := claudesOn(before.SessionID); len(on) != 1 {
-		m.Errorf("claudes on the conversation: %v", on)
-	}
+	on := claudesOn(before.SessionID)
+	m.check(len(on) == 1, "claudes on the conversation: %v", on)
 }
 
 // An agent that ends between two looks of one resume is not said to run.
@@ -81,9 +80,8 @@ func TestAgentThatDiesWhileItIsResumed(t *testing.T) {
 	before := m.remembers("alpha")
 	for _, force := range [][]string{nil, {"--force"}} {
 		env, _ := m.murderous(m.session("alpha").RecordedPID, 1)
-		if r := m.nbsWith(env, append([]string{"resume", "alpha"}, force...)...); r.code != 0 {
-			t.Errorf("resume %v: %s", force, r)
-		}
+		r := m.nbsWith(env, append([]string{"resume", "alpha"}, force...)...)
+		m.check(r.code == 0, "resume %v: %s", force, r)
 	}
 	m.mustRemember("alpha", before, "--force")
 }
@@ -97,9 +95,8 @@ func TestResumeRightAfterTheServerWasKilled(t *testing.T) {
 	server := m.serverPID()
 	m.kill(server, syscall.SIGKILL)
 	m.waitDead(server)
-	if r := m.nbs("resume", "alpha", "beta"); r.code != 0 {
-		t.Error(r)
-	}
+	r := m.nbs("resume", "alpha", "beta")
+	m.check(r.code == 0, "%v", r)
 	m.mustRemember("alpha", before, "--force")
 }
 

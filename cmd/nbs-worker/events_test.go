@@ -23,18 +23,16 @@ func TestEventsTellWhatWasDone(t *testing.T) {
 	m.ok("dismiss", "alpha")
 	reading.mustShow("\tdismiss\talpha\t")
 	reading.mustEndInterrupted()
-	if text := reading.seen.String(); strings.Contains(text, "beta") || strings.Count(text, "\tspawn\t") != 1 {
-		t.Errorf("of another agent, or twice:\n%s", text)
-	}
+	text := reading.seen.String()
+	m.check(!strings.Contains(text, "beta") && strings.Count(text, "\tspawn\t") == 1, "of another agent, or twice:\n%s", text)
 	var last struct {
 		At, Event, Handle string
 		SessionID         string `json:"session_id"`
 		PID               int
 	}
 	lines := strings.Split(strings.TrimSpace(m.ok("events", "--json", "alpha")), "\n")
-	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil || last.Event != "dismiss" || last.SessionID != id || last.Handle != "alpha" || !strings.HasSuffix(last.At, "Z") {
-		t.Errorf("%v: %+v", err, last)
-	}
+	err := json.Unmarshal([]byte(lines[len(lines)-1]), &last)
+	m.check(err == nil && last.Event == "dismiss" && last.SessionID == id && last.Handle == "alpha" && strings.HasSuffix(last.At, "Z"), "%v: %+v", err, last)
 	all := m.ok("events")
 	got := strings.Count(all, "\n")
 	m.check(got == strings.Count(m.journal(), "\n") && strings.Count(all, "\t") == 5*got, "not an event a line:\n%s", all)
@@ -87,9 +85,8 @@ func TestEventsFromTheEnd(t *testing.T) {
 	if got := of(m.ok("events", "ALPHA", "beta", "--last", "3")); len(got) != 3 || !strings.HasPrefix(got[2], "stop beta: was ") || strings.Contains(strings.Join(got, "\n"), "gamma") {
 		t.Errorf("of two: %q", got)
 	}
-	if got := of(m.ok("events", "alpha")); len(got) != 4 || got[0] != "spawn alpha: a new conversation" || !strings.HasPrefix(got[1], "start alpha: a new conversation, model ") {
-		t.Errorf("of one: %q", got)
-	}
+	got := of(m.ok("events", "alpha"))
+	m.check(len(got) == 4 && got[0] == "spawn alpha: a new conversation" && strings.HasPrefix(got[1], "start alpha: a new conversation, model "), "of one: %q", got)
 	reading := m.follow("events", "--follow", "-n", "1")
 	reading.mustShow("\tstop\tgamma\t")
 	m.ok("dismiss", "beta")
@@ -120,9 +117,8 @@ func TestFollowedEventsEndWithTheirFolder(t *testing.T) {
 			reading.mustShow("was removed or moved away: no event will come\n")
 			_ = reading.wait() // the code tells
 			text := reading.seen.String()
-			if code := reading.cmd.ProcessState.ExitCode(); code != 2 || strings.Count(text, "no event will come") != 1 {
-				t.Errorf("exit code %d:\n%s", code, text)
-			}
+			code := reading.cmd.ProcessState.ExitCode()
+			m.check(code == 2 && strings.Count(text, "no event will come") == 1, "exit code %d:\n%s", code, text)
 		})
 	}
 }

@@ -53,9 +53,8 @@ func TestRecordCutShort(t *testing.T) {
 	m.pasteHints(m.nbs("resume", "alpha"))
 	m.ok("resume", "alpha", "--force", "--prompt", "What number?")
 	m.mustAnswer("alpha", "42")
-	if after := m.session("alpha"); after.SessionID != before.SessionID {
-		t.Errorf("before %+v\nafter %+v", before, after)
-	}
+	after := m.session("alpha")
+	m.check(after.SessionID == before.SessionID, "before %+v\nafter %+v", before, after)
 }
 
 // pasteHints runs the commands of the hints in a shell, as a person would.
@@ -99,9 +98,8 @@ func TestUnknownFieldsSurviveEveryVerb(t *testing.T) {
 	mustHaveThem := func(after string) {
 		m.Helper()
 		fields := m.record("alpha")
-		if got := fmt.Sprint(fields["mood"], fields["restart"].(map[string]any)["max"]); got != "map[<&>:1.5 calm:true] 3" {
-			t.Errorf("after %s: %s", after, got)
-		}
+		got := fmt.Sprint(fields["mood"], fields["restart"].(map[string]any)["max"])
+		m.check(got == "map[<&>:1.5 calm:true] 3", "after %s: %s", after, got)
 	}
 	for _, args := range [][]string{
 		{"stop", "alpha"}, {"resume", "alpha", "--model", "haiku"}, {"resume", "alpha", "--force"}, {"stop", "alpha"}, {"session", "alpha"},
@@ -114,9 +112,8 @@ func TestUnknownFieldsSurviveEveryVerb(t *testing.T) {
 	m.kill(m.session("alpha").RecordedPID, syscall.SIGKILL)
 	m.waitState("alpha", "crashed")
 	mustHaveThem("a crash")
-	if id := m.record("alpha")["session_id"]; id != before.SessionID {
-		t.Errorf("another conversation: %v", id)
-	}
+	id := m.record("alpha")["session_id"]
+	m.check(id == before.SessionID, "another conversation: %v", id)
 }
 
 // A gigabyte is refused without being read.
@@ -137,13 +134,11 @@ func TestRecordOfAGigabyte(t *testing.T) {
 	r := m.mustBeFrugal("list")
 	m.mustRefuse(r, 7, "is damaged: larger than")
 	m.mustBeFrugal("spawn", "alpha")
-	if info, err := os.Stat(m.recordPath("alpha")); err != nil || info.Size() != 1<<30 {
-		t.Errorf("the file was changed: %v, %v", info, err)
-	}
+	info, err := os.Stat(m.recordPath("alpha"))
+	m.check(err == nil && info.Size() == 1<<30, "the file was changed: %v, %v", info, err)
 	m.writeRecord("alpha", whole)
-	if r := m.mustBeFrugal("resume", "alpha"); r.code != 0 {
-		t.Error(r)
-	}
+	r = m.mustBeFrugal("resume", "alpha")
+	m.check(r.code == 0, "%v", r)
 }
 
 // mustBeFrugal runs a command that must need neither much time nor much memory.
@@ -157,9 +152,8 @@ func (m *team) mustBeFrugal(args ...string) result {
 	// The test's own counts as the child's until it has become the command.
 	var own syscall.Rusage
 	m.must(syscall.Getrusage(syscall.RUSAGE_SELF, &own))
-	if limit := max(64, own.Maxrss/1024); memory > limit || time.Since(begun) > 10*time.Second {
-		m.Errorf("%q took %s and %d MB", args, time.Since(begun), memory)
-	}
+	limit := max(64, own.Maxrss/1024)
+	m.check(memory <= limit && time.Since(begun) <= 10*time.Second, "%q took %s and %d MB", args, time.Since(begun), memory)
 	return r
 }
 
@@ -200,9 +194,8 @@ func (m *team) plantedLink(name string) (undo func()) {
 	m.must(os.Symlink(aside, m.inNbs(name)))
 	before := m.snapshot(aside)
 	return func() {
-		if after := m.snapshot(aside); after != before {
-			m.Errorf("what a link %s leads to was changed:\n%s\nbefore:\n%s", name, after, before)
-		}
+		after := m.snapshot(aside)
+		m.check(after == before, "what a link %s leads to was changed:\n%s\nbefore:\n%s", name, after, before)
 		m.must(os.Remove(m.inNbs(name)))
 		m.must(os.Rename(aside, m.inNbs(name)))
 	}
@@ -255,8 +248,7 @@ func TestPlantedLinks(t *testing.T) {
 		}
 		undo()
 	}
-	if on := claudesOn(before.SessionID); len(on) > 0 {
-		t.Errorf("a refused verb has started claude: %v", on)
-	}
+	on := claudesOn(before.SessionID)
+	m.check(len(on) == 0, "a refused verb has started claude: %v", on)
 	m.mustRemember("alpha", before)
 }

@@ -164,9 +164,8 @@ func TestLooksFollowWithoutHooks(t *testing.T) {
 	after := m.session("alpha")
 	m.check(after.SessionID != before.SessionID && len(after.PreviousSessions) == 1 && len(after.Drift) == 0, "%+v", after)
 	m.waitLease(after.SessionID, before.SessionID)
-	if r := m.report("alpha"); r.Activity.Hook != "" {
-		t.Errorf("a hook was run: %+v", r)
-	}
+	r := m.report("alpha")
+	m.check(r.Activity.Hook == "", "a hook was run: %+v", r)
 }
 
 // Where hooks are turned off and nobody looks, the end or the next verb finds that the agent
@@ -217,9 +216,8 @@ func TestResumeOfAnAgentThatMovedUnseen(t *testing.T) {
 	moved := m.waitRegistered(before)
 	m.ok("resume", "alpha", "--force", "--prompt", "Remember 42.")
 	m.mustAnswer("alpha", "OK, I will remember 42.")
-	if after := m.session("alpha"); after.SessionID != moved {
-		m.Errorf("it is in %s; want %s", after.SessionID, moved)
-	}
+	after := m.session("alpha")
+	m.check(after.SessionID == moved, "it is in %s; want %s", after.SessionID, moved)
 }
 
 // Claude takes its registry entry away when it leaves by itself or is asked to, and with it
@@ -239,9 +237,8 @@ func TestAgentThatMovedUnseenAndLeft(t *testing.T) {
 		m.waitDead(before.RecordedPID)
 		m.ok("resume", handle, "--prompt", "Remember 43.")
 		m.mustAnswer(handle, "OK, I will remember 43.")
-		if after := m.session(handle); after.SessionID != moved || len(after.PreviousSessions) != 1 {
-			m.Errorf("%s: it is in %+v; want %s", handle, after, moved)
-		}
+		after := m.session(handle)
+		m.check(after.SessionID == moved && len(after.PreviousSessions) == 1, "%s: it is in %+v; want %s", handle, after, moved)
 	}
 }
 

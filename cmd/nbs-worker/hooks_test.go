@@ -80,8 +80,7 @@ func TestAgentReportsThroughHooksAndStatusLine(t *testing.T) {
 			return r.Activity.State == "idle" && r.Activity.Hook == "Stop" && r.Failure == nil
 		})
 		m.ok("stop", "alpha")
-		if r := m.report("alpha"); r.End == nil || r.End.Reason != "other" {
-			m.Errorf("no goodbye: %+v", r)
-		}
+		r := m.report("alpha")
+		m.check(r.End != nil && r.End.Reason == "other", "no goodbye: %+v", r)
 	})
 }

@@ -86,9 +86,8 @@ func TestTerminalIsRestoredWhenAStartIsTakenBack(t *testing.T) {
 	modes, err := unix.IoctlGetTermios(int(c.pty.Fd()), unix.TCGETS)
 	m.check(err == nil && modes.Lflag&(unix.ICANON|unix.ECHO) == unix.ICANON|unix.ECHO, "the terminal is raw: %+v, %v", modes, err)
 	const shownCursor = "\x1b[?25h"
-	if seen := c.seen.String(); strings.LastIndex(seen, shownCursor) < strings.LastIndex(seen, "\x1b[?25l") {
-		t.Errorf("the cursor stays hidden: %q", seen)
-	}
+	seen := c.seen.String()
+	m.check(strings.LastIndex(seen, shownCursor) >= strings.LastIndex(seen, "\x1b[?25l"), "the cursor stays hidden: %q", seen)
 }
 
 // holdLock takes a lock of .nbs, as a command of ours in the middle of its work.

@@ -75,9 +75,8 @@ agentauthentication_failed: .*403.*
 compacted: the conversation was compacted \(manual\), from \d+ tokens
 you: /compact
 $`)
-		if got := said(m.logs("alpha")); !want.MatchString(got) {
-			t.Errorf("the conversation:\n%s", got)
-		}
+		got := said(m.logs("alpha"))
+		m.check(want.MatchString(got), "the conversation:\n%s", got)
 		m.mustSay(said(m.logs("alpha", "--tools")), `tool: {"command":"echo from-$((20+2))-tool"`, "tool: from-22-tool\n", "claude: This session is being continued")
 		m.mustFollowIntoOtherConversations()
 	})

@@ -112,9 +112,8 @@ func TestRaisedLimitIsForTheServerOnly(t *testing.T) {
 	m.withLimit("300:3000", "spawn", "beta")
 	m.withLimit("5000:5000", "resume", "alpha", "--force") // more than the server has to give
 	text, err := os.ReadFile(out)
-	if want := "200\n3000\n300\n3000\n3000\n3000\n"; err != nil || string(text) != want {
-		t.Errorf("claude's limits: %q, want %q, %v", text, want, err)
-	}
+	want := "200\n3000\n300\n3000\n3000\n3000\n"
+	m.check(err == nil && string(text) == want, "claude's limits: %q, want %q, %v", text, want, err)
 }
 
 // More sessions than the caller's own limit of open files would let the server have.

@@ -68,9 +68,8 @@ func TestAgentsOnThreeStoppedServers(t *testing.T) {
 	mustSayAll := func(r result) { t.Helper(); m.mustSay(r.stderr, slices.Concat(words, remedies)...) }
 	m.inTime(5, append([]string{"resume"}, handles...)...)
 	mustSayAll(m.inTime(3, append([]string{"resume", "--force"}, handles...)...))
-	if r := m.inTime(7, "resume", "--force", "alpha", "delta"); r.stdout != "delta\n" {
-		t.Errorf("delta, whose server is well, did not have its turn: %s", r)
-	}
+	r := m.inTime(7, "resume", "--force", "alpha", "delta")
+	m.check(r.stdout == "delta\n", "delta, whose server is well, did not have its turn: %s", r)
 	for _, handle := range handles {
 		m.check(!dead(before[handle].RecordedPID), "%s was ended and could not be started again", handle)
 	}

@@ -44,9 +44,8 @@ func (m *team) becomes(status string, since time.Time) session {
 	told := time.Now()
 	m.Logf("%s: told %v after Claude wrote it; the call took %v", status, told.Sub(time.UnixMilli(e.StatusUpdatedAt)), told.Sub(begun))
 	m.check(l.State == status && l.StateSource == "registry" && (e.WaitingFor == "" || l.Cause == e.WaitingFor), "the registry says %+v, the first answer is %+v", e, l)
-	if at := told.UnixMilli() - e.StatusUpdatedAt; l.StateAgeMS == nil || int64(*l.StateAgeMS) > at {
-		m.Errorf("the age is %v; at most %d ms", l.StateAgeMS, at)
-	}
+	at := told.UnixMilli() - e.StatusUpdatedAt
+	m.check(l.StateAgeMS != nil && int64(*l.StateAgeMS) <= at, "the age is %v; at most %d ms", l.StateAgeMS, at)
 	return l
 }
 
@@ -93,9 +92,8 @@ func TestStatesAgainstTheRegistry(t *testing.T) {
 		m.becomes("idle", at)
 
 		at = m.say(`[[tool Bash {"command":"python3 -c 'import time; time.sleep(3)'","description":"w"}]]`)
-		if l := m.becomes("waiting", at); l.Cause != "permission prompt" {
-			t.Errorf("%+v", l)
-		}
+		l := m.becomes("waiting", at)
+		m.check(l.Cause == "permission prompt", "%+v", l)
 		at = time.Now()
 		m.answer("Enter")
 		m.becomes("busy", at) // in the tool
@@ -132,13 +130,11 @@ func TestRetryingIsTold(t *testing.T) {
 			}
 			return l.State == "idle" && len(seen) > 2, fmt.Sprintf("%v\n%s", seen, m.screen("alpha"))
 		})
-		if r := retrying.Retry; r == nil || r.Attempt < 1 || r.Attempt > 5 || r.Of != 10 || r.InS > 10 || retrying.StateSource != "screen" {
-			t.Errorf("%+v", retrying)
-		}
+		r := retrying.Retry
+		m.check(r != nil && r.Attempt >= 1 && r.Attempt <= 5 && r.Of == 10 && r.InS <= 10 && retrying.StateSource == "screen", "%+v", retrying)
 		// Where much runs at once, a look takes longer than it is busy before.
-		if order := strings.Join(seen, " "); !strings.Contains(order, "retrying") || strings.Contains(order, "unknown") || strings.Contains(order, "waiting") {
-			t.Errorf("the states were %s", order)
-		}
+		order := strings.Join(seen, " ")
+		m.check(strings.Contains(order, "retrying") && !strings.Contains(order, "unknown") && !strings.Contains(order, "waiting"), "the states were %s", order)
 		m.mustAnswer("alpha", "You said: [[error 529 times=4]] hello")
 		m.say("[[error 529]] for long")
 		m.waitState("alpha", "retrying")
@@ -208,9 +204,8 @@ func (m *team) screenshot(handle string) (shot screenshot) {
 func TestScreenVerb(t *testing.T) {
 	m := real(t)
 	before := m.remembers("alpha")
-	if out := m.ok("screen", "alpha"); !strings.Contains(out, "● OK, I will remember 42.") || strings.ContainsAny(out, "\x1b\r") {
-		t.Errorf("%q", out)
-	}
+	out := m.ok("screen", "alpha")
+	m.check(strings.Contains(out, "● OK, I will remember 42.") && !strings.ContainsAny(out, "\x1b\r"), "%q", out)
 	// Another window of the session is not the agent's.
 	m.tmux("new-window", "-t", "="+before.TmuxSession+":", "cat")
 	shot := m.screenshot("alpha")

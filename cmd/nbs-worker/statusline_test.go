@@ -95,12 +95,10 @@ func TestStatusLineThatHangsOrFailsIsTheUsersAffair(t *testing.T) {
 	m.mustBeTold(payload, "mine\n")
 	m.mustBeTold("no JSON", "mine\n")
 	m.projectSettings("settings.local.json", `{"statusLine":{"type":"command","command":"echo $$; sleep 1000 & echo partly; sleep 1000"}}`)
-	if out := m.said("alpha", "statusline", payload); !strings.HasSuffix(out, "\npartly\n") {
-		t.Errorf("one that hangs: %q", out)
-	}
-	if r := m.report("alpha"); r.Gauge == nil || r.Gauge.Window != 200000 {
-		t.Errorf("the report: %+v", r)
-	}
+	out := m.said("alpha", "statusline", payload)
+	m.check(strings.HasSuffix(out, "\npartly\n"), "one that hangs: %q", out)
+	r := m.report("alpha")
+	m.check(r.Gauge != nil && r.Gauge.Window == 200000, "the report: %+v", r)
 }
 
 // What fails is in the journal, and does not fill it.
@@ -128,13 +126,11 @@ func TestHooksOfOthersAreIgnored(t *testing.T) {
 	} {
 		cmd := m.command([]string{"hook"}, env...)
 		cmd.Stdin = strings.NewReader(payload)
-		if r := m.finish(cmd); r.code != 0 || r.stdout+r.stderr != "" {
-			t.Errorf("%q: %s", env, r)
-		}
+		r := m.finish(cmd)
+		m.check(r.code == 0 && r.stdout+r.stderr == "", "%q: %s", env, r)
 	}
-	if after := m.report("alpha"); after.Activity != before.Activity || m.journal() != journal {
-		t.Errorf("before %+v\nafter %+v", before, after)
-	}
+	after := m.report("alpha")
+	m.check(after.Activity == before.Activity && m.journal() == journal, "before %+v\nafter %+v", before, after)
 }
 
 // Somebody may configure ours as their own. It does not call itself again and again.

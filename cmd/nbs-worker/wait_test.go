@@ -100,9 +100,8 @@ func TestWaitForAnAgentThatIsDismissed(t *testing.T) {
 		Handle, State string
 		Met           bool
 	}
-	if err := json.Unmarshal([]byte(r.stdout), &row); err != nil || r.code != 1 || row.State != "stopped" && row.State != "dismissed" || row.Met {
-		t.Errorf("for busy: %v, %s", err, r)
-	}
+	err := json.Unmarshal([]byte(r.stdout), &row)
+	m.check(err == nil && r.code == 1 && (row.State == "stopped" || row.State == "dismissed") && !row.Met, "for busy: %v, %s", err, r)
 	m.refused(2, "alpha", "wait", "alpha", "--for", "gone")
 }
 
@@ -144,9 +143,8 @@ func TestWaitBeforeTheFoldersAreThere(t *testing.T) {
 func TestWaitSeesADialog(t *testing.T) {
 	m := standIn(t, "dialog=trust")
 	m.ok("spawn", "alpha", "--no-wait")
-	if out := m.ok("wait", "alpha", "--for", "waiting", "--timeout", "30s"); !strings.HasPrefix(out, "alpha\twaiting\ttrust") {
-		t.Errorf("%q", out)
-	}
+	out := m.ok("wait", "alpha", "--for", "waiting", "--timeout", "30s")
+	m.check(strings.HasPrefix(out, "alpha\twaiting\ttrust"), "%q", out)
 }
 
 func TestWaitForAClaudeThatIsNotLoggedIn(t *testing.T) {

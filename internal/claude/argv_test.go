@@ -50,9 +50,8 @@ func TestReadArgsReadsWhatArgsWrote(t *testing.T) {
 	for _, opening := range []Opening{OpenNew, OpenResume} {
 		line := append([]string{"/usr/bin/claude"}, Args(&record, opening, "--model haiku", Settings("/bin/nbs-worker", Closed{All: []string{"/state"}}))...)
 		got, known := ReadArgs(line)
-		if diff := cmp.Diff(want, got); diff != "" || !known {
-			t.Errorf("%s: known %t, -want +got:\n%s", opening, known, diff)
-		}
+		diff := cmp.Diff(want, got)
+		rig.Check(t, diff == "" && known, "%s: known %t, -want +got:\n%s", opening, known, diff)
 	}
 }
 
@@ -72,9 +71,8 @@ func TestReadArgs(t *testing.T) {
 		"a stranger's without model": {[]string{"node", "cli.js", "--resume", "a"}, Recorded{SessionID: "a"}, true},
 	} {
 		got, known := ReadArgs(c.line)
-		if diff := cmp.Diff(c.want, got); diff != "" || known != c.known {
-			t.Errorf("%s: known %t, want %t, -want +got:\n%s", what, known, c.known, diff)
-		}
+		diff := cmp.Diff(c.want, got)
+		rig.Check(t, diff == "" && known == c.known, "%s: known %t, want %t, -want +got:\n%s", what, known, c.known, diff)
 	}
 }
 
@@ -85,9 +83,8 @@ func TestCheckExtraArgsTakes(t *testing.T) {
 		{"-d", "api,hooks"}, {"-dapi"}, {"-n", "Theo"}, {"-d", "--verbose"}, {"--tools", ""}, {"--not-known-yet", "x", "--verbose"},
 		{"--append-system-prompt", "- be brief", "--verbose"}, {"--append-system-prompt=--model haiku"}, {"--add-dir", "a;", "b;"}, {"--fallback-model", "sonnet"}, {"--append-system-prompt", "Be brief; $(x)\nplease."},
 	} {
-		if err := CheckExtraArgs(args); err != nil {
-			t.Errorf("CheckExtraArgs(%q): %v", args, err)
-		}
+		err := CheckExtraArgs(args)
+		rig.Check(t, err == nil, "CheckExtraArgs(%q): %v", args, err)
 	}
 }
 
@@ -116,9 +113,8 @@ func TestCheckPromptTakes(t *testing.T) {
 		"", "Hello.", "-d", "--model haiku", "$(touch F)", "x;", "/compact", "/review 12", "exit now, please", "the /exit command", "a\tb\nc\r\n",
 		"/home/user/plan.md says it", "\u2713 \U0001f600", strings.Repeat("x", promptLimit),
 	} {
-		if err := CheckPrompt(prompt); err != nil {
-			t.Errorf("CheckPrompt(%.40q): %v", prompt, err)
-		}
+		err := CheckPrompt(prompt)
+		rig.Check(t, err == nil, "CheckPrompt(%.40q): %v", prompt, err)
 	}
 }
 

@@ -69,9 +69,8 @@ func TestConfigNeedsAHome(t *testing.T) {
 	t.Setenv("HOME", "")
 	_, err := ConfigAt("")
 	wantKind(t, "without a home", err, agent.Unfit)
-	if _, err := ConfigAt("/c"); err != nil {
-		t.Errorf("with a folder of its own: %v", err)
-	}
+	_, err = ConfigAt("/c")
+	rig.Check(t, err == nil, "with a folder of its own: %v", err)
 }
 
 func TestRefusesRoot(t *testing.T) {
@@ -146,8 +145,7 @@ func TestLoadersAreTold(t *testing.T) {
 		"ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "AWS_REGION", "CLAUDE_CODE_USE_BEDROCK",
 		"PAGER", "EDITOR", "GIT_AUTHOR_NAME", "ENVIRONMENT", "TZ", "LANG", "PATHS", "TMPDIR", "CLAUDE_CODE_MAX_OUTPUT_TOKENS", "DISABLE_AUTOUPDATER",
 	} {
-		if err := CheckEnv(map[string]string{name: "x"}); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		err := CheckEnv(map[string]string{name: "x"})
+		rig.Check(t, err == nil, "%s: %v", name, err)
 	}
 }

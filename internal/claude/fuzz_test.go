@@ -28,19 +28,16 @@ func FuzzTrust(f *testing.F) {
 		folder = strings.ToValidUTF8(folder, "?") // as JSON has it
 		after, err := withTrust(before, folder)
 		if err != nil {
-			if object := map[string]map[string]map[string]any{}; json.Unmarshal(before, &object) == nil {
-				t.Errorf("%q is refused: %v", before, err)
-			}
+			object := map[string]map[string]map[string]any{}
+			rig.Check(t, json.Unmarshal(before, &object) != nil, "%q is refused: %v", before, err)
 			return
 		}
 		want := parsed(t, orEmpty(before))
 		acceptTrust(want, folder)
-		if got := parsed(t, after); !reflect.DeepEqual(got, want) {
-			t.Errorf("before %s\nafter %s", before, after)
-		}
-		if again, err := withTrust(after, folder); err != nil || !bytes.Equal(again, after) {
-			t.Errorf("a second time: %v, %s\nbefore: %s", err, again, after)
-		}
+		got := parsed(t, after)
+		rig.Check(t, reflect.DeepEqual(got, want), "before %s\nafter %s", before, after)
+		again, err := withTrust(after, folder)
+		rig.Check(t, err == nil && bytes.Equal(again, after), "a second time: %v, %s\nbefore: %s", err, again, after)
 	})
 }
 
@@ -92,9 +89,8 @@ func FuzzReadArgs(f *testing.F) {
 			}
 		}
 		foreign := strings.Split(other, "\x00")
-		if got, known := ReadArgs(foreign); !known && got != (Recorded{}) || known && len(foreign) < 2 {
-			t.Errorf("%q: %+v, %t", foreign, got, known)
-		}
+		got, known := ReadArgs(foreign)
+		rig.Check(t, (known || got == (Recorded{})) && (!known || len(foreign) >= 2), "%q: %+v, %t", foreign, got, known)
 		rig.Check(t, !RunsOn(foreign, sessionID) || slices.Contains(foreign, string(sessionID)), "%q runs on it", foreign)
 	})
 }

@@ -41,9 +41,8 @@ func TestReadLaunch(t *testing.T) {
 		got := claude.ReadLaunch(strings.Split(test.line, "|"))
 		rig.Check(t, reflect.DeepEqual(got, test.want), "%s\n got %+v\nwant %+v", test.line, got, test.want)
 		if len(got.Unclear) == 0 {
-			if err := claude.CheckExtraArgs(got.Extra); err != nil {
-				t.Errorf("%s: %v", test.line, err)
-			}
+			err := claude.CheckExtraArgs(got.Extra)
+			rig.Check(t, err == nil, "%s: %v", test.line, err)
 		}
 	}
 }

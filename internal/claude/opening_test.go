@@ -152,9 +152,8 @@ func TestOpenDoesNotGuessWhenAQuestionFails(t *testing.T) {
 	}
 	c = newConfig(t)
 	c.put(t, "history.jsonl/x", "a folder")
-	if got, err := c.Open(&record); got != "" || err == nil || agent.KindOf(err) == agent.NotFound {
-		t.Errorf("the history cannot be read: %q, %v; want an error that is no loss", got, err)
-	}
+	got, err := c.Open(&record)
+	rig.Check(t, got == "" && err != nil && agent.KindOf(err) != agent.NotFound, "the history cannot be read: %q, %v; want an error that is no loss", got, err)
 }
 
 func TestOpeningWord(t *testing.T) {

@@ -20,9 +20,8 @@ func TestRestorePath(t *testing.T) {
 	} {
 		path, err := config.RestorePath(sessionID, folder, cwd)
 		rig.Check(t, err == nil && path == filepath.Join(config.projects(), want, string(sessionID)+".jsonl"), "%q: %s, %v", folder, path, err)
-		if info, err := os.Stat(filepath.Dir(path)); err != nil || info.Mode().Perm() != 0o700 {
-			t.Errorf("%q: %v, %v", folder, info, err)
-		}
+		info, err := os.Stat(filepath.Dir(path))
+		rig.Check(t, err == nil && info.Mode().Perm() == 0o700, "%q: %v, %v", folder, info, err)
 	}
 }
 
@@ -54,9 +53,8 @@ func TestStubIsSetAsideAndNotLost(t *testing.T) {
 		if _, found, err := c.Transcript(sessionID); found || err != nil {
 			t.Errorf("%s is still found: %v", what, err)
 		}
-		if kept, err := os.ReadFile(stub.Path + ".unspoken"); string(kept) != text || err != nil {
-			t.Errorf("%s is lost: %q, %v", what, kept, err)
-		}
+		kept, err := os.ReadFile(stub.Path + ".unspoken")
+		rig.Check(t, string(kept) == text && err == nil, "%s is lost: %q, %v", what, kept, err)
 	}
 }
 
@@ -65,7 +63,6 @@ func TestConversationIsNeverSetAside(t *testing.T) {
 	c := newConfig(t)
 	before := c.putTranscript(t, metaLine, userLine)
 	rig.Must(t, c.SetStubAside(sessionID))
-	if after, found, err := c.Transcript(sessionID); !found || after != before || err != nil {
-		t.Errorf("the conversation is %+v, %t, %v", after, found, err)
-	}
+	after, found, err := c.Transcript(sessionID)
+	rig.Check(t, found && after == before && err == nil, "the conversation is %+v, %t, %v", after, found, err)
 }

@@ -17,9 +17,8 @@ func TestProviderNames(t *testing.T) {
 		"CLAUDE_CONFIG_DIR=/c", "CLAUDE_CODE_CHILD_SESSION=1", "CLAUDECODE=1", "PATH=/bin", "ANTHROPIC_BAD-NAME=x", "ANTHROPIC_EMPTY=", "AWS_PROFILE=again",
 	}
 	want := []string{"ANTHROPIC_API_KEY", "AWS_PROFILE", "CLAUDE_CODE_USE_BEDROCK", "GOOGLE_CLOUD_PROJECT", "https_proxy"}
-	if got := claude.ProviderNames(r, env); !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
+	got := claude.ProviderNames(r, env)
+	rig.Check(t, slices.Equal(got, want), "%q", got)
 }
 
 func TestForgetful(t *testing.T) {
@@ -41,9 +40,8 @@ func TestMissingFlags(t *testing.T) {
 	if got := claude.MissingFlags(help + "  --permission-modes <m>\n"); !slices.Equal(got, []string{"--permission-mode"}) {
 		t.Errorf("%q", got)
 	}
-	if got := claude.MissingFlags(help + "  --permission-mode <m>\n"); len(got) > 0 {
-		t.Errorf("%q", got)
-	}
+	got := claude.MissingFlags(help + "  --permission-mode <m>\n")
+	rig.Check(t, len(got) == 0, "%q", got)
 }
 
 func TestReadVersion(t *testing.T) {
@@ -58,9 +56,8 @@ func TestScratchEnvHasNoAccount(t *testing.T) {
 	t.Parallel()
 	env := claude.ScratchEnv([]string{"ANTHROPIC_API_KEY=mine", "HTTPS_PROXY=mine", "CLAUDE_CONFIG_DIR=mine", "CLAUDE_CODE_OAUTH_TOKEN=mine", "NBS_HANDLE=mine", "HOME=/home/ann"}, "/scratch")
 	for _, entry := range env {
-		if value := entry[len(entry)-4:]; value == "mine" {
-			t.Errorf("it gets %s", entry)
-		}
+		value := entry[len(entry)-4:]
+		rig.Check(t, value != "mine", "it gets %s", entry)
 	}
 	for _, want := range []string{"HOME=/home/ann", "CLAUDE_CONFIG_DIR=/scratch", "HTTPS_PROXY=http://127.0.0.1:9"} {
 		rig.Check(t, slices.Contains(env, want), "no %s", want)

@@ -29,18 +29,16 @@ func TestTranscriptIsFoundInWhateverFolder(t *testing.T) {
 	fresh := c.put(t, "projects/-Z/"+string(sessionID)+".jsonl", userLine+userLine)
 	rig.Must(t, os.Chtimes(old, someTime(), someTime()))
 	rig.Must(t, os.Chtimes(fresh, someTime(), someTime().Add(time.Second)))
-	if got, _, err := c.Transcript(sessionID); got.Path != fresh || err != nil {
-		t.Errorf("of two: %s, %v; want the one written last, %s", got.Path, err, fresh)
-	}
+	got, _, err := c.Transcript(sessionID)
+	rig.Check(t, got.Path == fresh && err == nil, "of two: %s, %v; want the one written last, %s", got.Path, err, fresh)
 }
 
 func TestTranscriptThatCannotBeLookedForIsNotAbsent(t *testing.T) {
 	t.Parallel()
 	c := newConfig(t)
 	c.put(t, "projects", "a file")
-	if _, found, err := c.Transcript(sessionID); found || err == nil {
-		t.Errorf("found %t, %v; want an error", found, err)
-	}
+	_, found, err := c.Transcript(sessionID)
+	rig.Check(t, !found && err != nil, "found %t, %v; want an error", found, err)
 }
 
 func TestHasMessages(t *testing.T) {
@@ -54,7 +52,6 @@ func TestHasMessages(t *testing.T) {
 		t.Errorf("with a stub: %t, %v", has, err)
 	}
 	c.putTranscript(t, metaLine, userLine)
-	if has, err := c.HasMessages(sessionID); !has || err != nil {
-		t.Errorf("with a message: %t, %v", has, err)
-	}
+	has, err := c.HasMessages(sessionID)
+	rig.Check(t, has && err == nil, "with a message: %t, %v", has, err)
 }

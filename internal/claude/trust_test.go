@@ -37,9 +37,8 @@ func trust(t *testing.T, c Config, folder string) {
 	t.Helper()
 	rig.Must(t, c.Trust(t.Context(), folder))
 	rig.Check(t, c.trusted(t, folder), "%s is not trusted", folder)
-	if _, err := os.Stat(c.file + ".lock"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the lock stays: %v", err)
-	}
+	_, err := os.Stat(c.file + ".lock")
+	rig.Check(t, errors.Is(err, fs.ErrNotExist), "the lock stays: %v", err)
 }
 
 func TestTrustMakesTheFile(t *testing.T) {
@@ -118,9 +117,8 @@ func TestTrustRefusesADamagedFile(t *testing.T) {
 		c := newConfig(t)
 		c.put(t, ".claude.json", text)
 		wantKind(t, text, c.Trust(t.Context(), t.TempDir()), agent.BadInput)
-		if after, err := os.ReadFile(c.file); string(after) != text || err != nil {
-			t.Errorf("the file was changed to %s, %v", after, err)
-		}
+		after, err := os.ReadFile(c.file)
+		rig.Check(t, string(after) == text && err == nil, "the file was changed to %s, %v", after, err)
 	}
 }
 
@@ -133,9 +131,8 @@ func TestTrustOfALinkIsOfItsTarget(t *testing.T) {
 	c := newConfig(t)
 	rig.Must(t, c.Trust(t.Context(), link))
 	rig.Check(t, c.trusted(t, folder) && !c.trusted(t, link), "trusted is the link and not %s", folder)
-	if err := c.Trust(t.Context(), link+"-gone"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a folder that is not there: %v", err)
-	}
+	err := c.Trust(t.Context(), link+"-gone")
+	rig.Check(t, errors.Is(err, fs.ErrNotExist), "a folder that is not there: %v", err)
 }
 
 func TestTrustKeepsAConfigurationThatIsALink(t *testing.T) {
@@ -145,12 +142,10 @@ func TestTrustKeepsAConfigurationThatIsALink(t *testing.T) {
 	rig.Must(t, os.WriteFile(real, []byte(`{"a":1}`), 0o600))
 	rig.Must(t, os.Symlink(real, c.file))
 	trust(t, c, t.TempDir())
-	if target, err := os.Readlink(c.file); target != real || err != nil {
-		t.Errorf("the link is %q, %v", target, err)
-	}
-	if values := valuesOf(t, real); values["a"] != "1" || values["projects"] == "" {
-		t.Errorf("its target is %v", values)
-	}
+	target, err := os.Readlink(c.file)
+	rig.Check(t, target == real && err == nil, "the link is %q, %v", target, err)
+	values := valuesOf(t, real)
+	rig.Check(t, values["a"] == "1" && values["projects"] != "", "its target is %v", values)
 }
 
 // held puts Claude's lock in place, taken so long ago.
@@ -175,9 +170,8 @@ func TestTrustWaitsForTheLock(t *testing.T) {
 		rig.Must(t, os.Remove(lock))
 		rig.Must(t, <-done)
 	})
-	if values := valuesOf(t, c.file); values["theirs"] != "1" || !c.trusted(t, folder) {
-		t.Errorf("one of two changes is lost: %v", values)
-	}
+	values := valuesOf(t, c.file)
+	rig.Check(t, values["theirs"] == "1" && c.trusted(t, folder), "one of two changes is lost: %v", values)
 }
 
 func TestTrustGivesUp(t *testing.T) {
@@ -187,18 +181,16 @@ func TestTrustGivesUp(t *testing.T) {
 		c.held(t, time.Second)
 		begun := time.Now()
 		wantKind(t, "a lock that stays", c.Trust(t.Context(), folder), agent.Conflict)
-		if waited := time.Since(begun); waited < configLockWait || waited > 2*configLockWait {
-			t.Errorf("it waited %s", waited)
-		}
+		waited := time.Since(begun)
+		rig.Check(t, waited >= configLockWait && waited <= 2*configLockWait, "it waited %s", waited)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := c.Trust(ctx, folder); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("with less time: %v; want the context's error", err)
 		}
 	})
-	if _, err := os.Stat(c.file); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("written without the lock: %v", err)
-	}
+	_, err := os.Stat(c.file)
+	rig.Check(t, errors.Is(err, fs.ErrNotExist), "written without the lock: %v", err)
 }
 
 // A stale lock is taken over, and one that cannot be removed is given up.

@@ -23,9 +23,8 @@ func TestSettingSources(t *testing.T) {
 		{[]string{"--setting-sources", "user", "--setting-sources=project"}, []string{"project"}},
 		{[]string{"--setting-sources"}, all},
 	} {
-		if got := settingSources(c.args); !slices.Equal(got, c.want) {
-			t.Errorf("%q: %q, want %q", c.args, got, c.want)
-		}
+		got := settingSources(c.args)
+		rig.Check(t, slices.Equal(got, c.want), "%q: %q, want %q", c.args, got, c.want)
 	}
 }
 

@@ -24,16 +24,14 @@ func TestFlockIsProvenAndLeavesNothing(t *testing.T) {
 	if err := s.ProveFlock(); err != nil {
 		t.Error(err)
 	}
-	if left, err := os.ReadDir(s.Folder()); err != nil || len(left) > 0 {
-		t.Errorf("%v, %v", left, err)
-	}
+	left, err := os.ReadDir(s.Folder())
+	rig.Check(t, err == nil && len(left) == 0, "%v, %v", left, err)
 }
 
 func TestDiskIsNamed(t *testing.T) {
 	t.Parallel()
-	if kind, err := opened(t).DiskType(); err != nil || kind == "" {
-		t.Errorf("%q, %v", kind, err)
-	}
+	kind, err := opened(t).DiskType()
+	rig.Check(t, err == nil && kind != "", "%q, %v", kind, err)
 }
 
 // The signature of a verb that is at work stays, though somebody took it for stale.
@@ -52,7 +50,6 @@ func TestSignatureOfAHeldLockStays(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(s.Folder(), "locks", "alpha.verb"))
 	rig.Check(t, err == nil && len(text) != 0, "%q, %v", text, err)
 	unlock()
-	if wiped, err := s.WipeSignature(signed[0]); wiped || err != nil {
-		t.Errorf("one that its holder wiped: %t, %v", wiped, err)
-	}
+	wiped, err := s.WipeSignature(signed[0])
+	rig.Check(t, !wiped && err == nil, "one that its holder wiped: %t, %v", wiped, err)
 }

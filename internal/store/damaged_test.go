@@ -49,9 +49,8 @@ func TestDamagedRecordIsALoudError(t *testing.T) {
 			rig.Must(t, err)
 			defer records.Close()
 			wantDamage(t, records.Load("theologian", &seen), file)
-			if nothing := (agent.Record{}); !reflect.DeepEqual(loaded, nothing) || !reflect.DeepEqual(seen, nothing) {
-				t.Errorf("something is left of it: %+v, %+v", loaded, seen)
-			}
+			nothing := (agent.Record{})
+			rig.Check(t, reflect.DeepEqual(loaded, nothing) && reflect.DeepEqual(seen, nothing), "something is left of it: %+v, %+v", loaded, seen)
 			storetest.WantHint(t, damage, "nbs-worker spawn theologian --session-id "+string(aliceID))
 			_, err = s.Update(t.Context(), "theologian", func(*agent.Record) error { return nil })
 			wantDamage(t, err, file)
@@ -115,12 +114,10 @@ func TestHandleSpelledByHandInAnotherCase(t *testing.T) {
 	if _, err := s.Update(t.Context(), "theologian", func(r *agent.Record) error { r.PID = 7; return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if handles, _ := s.Handles(); len(handles) != 1 || handles[0] != "Theologian" {
-		t.Errorf("on disk are %v; want one record, under its name", handles)
-	}
-	if r, err := s.Load("THEOLOGIAN"); err != nil || r.PID != 7 {
-		t.Errorf("Load = %+v, %v; want what was written", r, err)
-	}
+	handles, _ := s.Handles()
+	rig.Check(t, len(handles) == 1 && handles[0] == "Theologian", "on disk are %v; want one record, under its name", handles)
+	r, err := s.Load("THEOLOGIAN")
+	rig.Check(t, err == nil && r.PID == 7, "Load = %+v, %v; want what was written", r, err)
 }
 
 func TestNesting(t *testing.T) {
@@ -149,8 +146,7 @@ func TestRecordCutShortAtEveryByte(t *testing.T) {
 			}
 		}
 		storetest.Write(t, file, whole[:end])
-		if _, err := s.Load("alice"); err != nil {
-			t.Errorf("without its last line break: %v", err)
-		}
+		_, err := s.Load("alice")
+		rig.Check(t, err == nil, "without its last line break: %v", err)
 	}
 }

@@ -49,9 +49,8 @@ func TestFailedSyncOfTheFolderIsSaid(t *testing.T) {
 	if end.ExitStatus() != 1 || !strings.Contains(out, "sessions/alice.json is written, but may not survive a power cut: ") {
 		t.Errorf("exit code %d: %s", end.ExitStatus(), out)
 	}
-	if r, err := s.Load("alice"); err != nil || r.PID != newPID {
-		t.Errorf("%+v, %v; want the new record", r, err)
-	}
+	r, err := s.Load("alice")
+	rig.Check(t, err == nil && r.PID == newPID, "%+v, %v; want the new record", r, err)
 }
 
 func TestDiskErrorOfANewRecord(t *testing.T) {
@@ -62,9 +61,8 @@ func TestDiskErrorOfANewRecord(t *testing.T) {
 		if end.ExitStatus() != 1 {
 			t.Errorf("fsync %d: exit code %d: %s", n+1, end.ExitStatus(), out)
 		}
-		if _, err := s.Load("bob"); (err == nil) != written {
-			t.Errorf("fsync %d: %v", n+1, err)
-		}
+		_, err := s.Load("bob")
+		rig.Check(t, (err == nil) == written, "fsync %d: %v", n+1, err)
 	}
 }
 

@@ -45,9 +45,8 @@ func FuzzLoad(f *testing.F) {
 		r, err := s.Load("theologian")
 		switch {
 		case err == nil:
-			if invalid := r.Validate(); invalid != nil || r.Handle != "theologian" {
-				t.Errorf("an invalid record was read: %+v: %v", r, invalid)
-			}
+			invalid := r.Validate()
+			rig.Check(t, invalid == nil && r.Handle == "theologian", "an invalid record was read: %+v: %v", r, invalid)
 			if id, err := agent.ParseSessionID(string(r.SessionID)); err != nil || id != r.SessionID {
 				t.Errorf("session id %q: %v", r.SessionID, err)
 			}
@@ -56,9 +55,8 @@ func FuzzLoad(f *testing.F) {
 		case agent.KindOf(err) != agent.Unfit || len(agent.HintsOf(err)) != 1:
 			t.Errorf("%v, hints %q", err, agent.HintsOf(err))
 		}
-		if after, err := os.ReadFile(path(s, "sessions/theologian.json")); err != nil || !bytes.Equal(after, data) {
-			t.Errorf("reading has changed it: %q, %v", after, err)
-		}
+		after, err := os.ReadFile(path(s, "sessions/theologian.json"))
+		rig.Check(t, err == nil && bytes.Equal(after, data), "reading has changed it: %q, %v", after, err)
 	})
 }
 
@@ -94,9 +92,8 @@ func FuzzEnviron(f *testing.F) {
 			data, err := env.MarshalJSON()
 			rig.Must(t, err)
 			var got Environ
-			if err := got.UnmarshalJSON(data); err != nil || !slices.Equal(got, env) && strings.Join(env, "") != "" {
-				t.Errorf("%q arrives as %q: %v", env, got, err)
-			}
+			err = got.UnmarshalJSON(data)
+			rig.Check(t, err == nil && (slices.Equal(got, env) || strings.Join(env, "") == ""), "%q arrives as %q: %v", env, got, err)
 		}
 	})
 }
@@ -116,8 +113,7 @@ func FuzzLockHolder(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if text := holder.String(); strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) || len(text) > 300 || holder.PID <= 0 {
-			t.Errorf("the holder is %q", text)
-		}
+		text := holder.String()
+		rig.Check(t, !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) && len(text) <= 300 && holder.PID > 0, "the holder is %q", text)
 	})
 }

@@ -102,9 +102,8 @@ func TestKilledPutLaunchLeavesNoSecret(t *testing.T) {
 	t.Parallel()
 	eachKill(t, "put-launch", withAlice, func(s *Store, killed bool) {
 		if got := storetest.Names(t, string(s.launches())); len(got) > 0 {
-			if launch, err := s.TakeLaunch("alice", "i"); err != nil || launch.Env[0] != secretLaunch.Env[0] {
-				t.Errorf("%v: %+v, %v", got, launch, err)
-			}
+			launch, err := s.TakeLaunch("alice", "i")
+			rig.Check(t, err == nil && launch.Env[0] == secretLaunch.Env[0], "%v: %+v, %v", got, launch, err)
 		} else if !killed {
 			t.Error("no launch file")
 		}
@@ -124,9 +123,8 @@ func TestLaunchThatNobodyTookIsRemoved(t *testing.T) {
 		unlock, err := s.LockVerb("bob", "spawn", c.at)
 		rig.Must(t, err)
 		unlock()
-		if got := storetest.Names(t, string(s.launches())); len(got) != c.left {
-			t.Errorf("at %s: %v", c.at, got)
-		}
+		got := storetest.Names(t, string(s.launches()))
+		rig.Check(t, len(got) == c.left, "at %s: %v", c.at, got)
 	}
 }
 
@@ -141,9 +139,8 @@ func TestSweepLeavesTheFileOfALiveWriter(t *testing.T) {
 		unlock, err := s.LockVerb("Alice", "stop", time.Now())
 		rig.Must(t, err)
 		unlock()
-		if got := storetest.Names(t, path(s, sessions)); len(got) != want {
-			t.Errorf("left are %v; want %d", got, want)
-		}
+		got := storetest.Names(t, path(s, sessions))
+		rig.Check(t, len(got) == want, "left are %v; want %d", got, want)
 		end()
 	}
 }

@@ -18,9 +18,8 @@ func TestLaunchIsTakenOnce(t *testing.T) {
 	got, err := s.TakeLaunch("alice", "i")
 	rig.Must(t, err)
 	rig.Same(t, "the launch", want, got)
-	if entries, _ := os.ReadDir(string(s.launches())); len(entries) != 0 {
-		t.Errorf("the secret stays on disk: %v", entries)
-	}
+	entries, _ := os.ReadDir(string(s.launches()))
+	rig.Check(t, len(entries) == 0, "the secret stays on disk: %v", entries)
 	_, err = s.TakeLaunch("alice", "i")
 	storetest.WantKind(t, "a second time", err, agent.Conflict)
 }
@@ -34,9 +33,8 @@ func TestLaunchOfAnotherStartIsLeft(t *testing.T) {
 	}
 	_, err := s.TakeLaunch("alice", "first")
 	storetest.WantKind(t, "the superseded start", err, agent.Conflict)
-	if got, err := s.TakeLaunch("alice", "second"); err != nil || got.Invocation != "second" {
-		t.Errorf("the newer start: %+v, %v", got, err)
-	}
+	got, err := s.TakeLaunch("alice", "second")
+	rig.Check(t, err == nil && got.Invocation == "second", "the newer start: %+v, %v", got, err)
 }
 
 func TestOneOfManyTakesTheLaunch(t *testing.T) {
@@ -67,9 +65,8 @@ func TestDamagedLaunchIsNamed(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	putIn(t, s.launches(), "alice.i.json", []byte("{"))
-	if _, err := s.TakeLaunch("alice", "i"); err == nil || !strings.Contains(err.Error(), s.launches().Path("alice.i.json")) {
-		t.Errorf("TakeLaunch = %v; want an error that names the file", err)
-	}
+	_, err := s.TakeLaunch("alice", "i")
+	rig.Check(t, err != nil && strings.Contains(err.Error(), s.launches().Path("alice.i.json")), "TakeLaunch = %v; want an error that names the file", err)
 }
 
 func TestDropLaunch(t *testing.T) {

@@ -107,9 +107,8 @@ func TestLeaseIsNotInherited(t *testing.T) {
 		}
 		return err == nil
 	})
-	if err := syscall.Kill(child, 0); err != nil {
-		t.Errorf("the child %d did not outlive the holder: %v", child, err)
-	}
+	err := syscall.Kill(child, 0)
+	rig.Check(t, err == nil, "the child %d did not outlive the holder: %v", child, err)
 }
 
 func TestUnsignedLockIsStillALock(t *testing.T) {
@@ -132,9 +131,8 @@ func TestReaderNeedsNoLock(t *testing.T) {
 	unlock, err := s.lockRecord(t.Context(), "alice")
 	rig.Must(t, err)
 	defer unlock()
-	if _, err := s.Load("alice"); err != nil {
-		t.Error(err)
-	}
+	_, err = s.Load("alice")
+	rig.Check(t, err == nil, "%v", err)
 }
 
 // A holder wipes its signature out right before it lets go: who comes in between finds

@@ -40,9 +40,8 @@ func TestPlantedFolderIsRefused(t *testing.T) {
 		rig.Must(t, os.Symlink(outside, path(s, folder)))
 		_, err := Open(s.Project())
 		storetest.WantKind(t, folder, err, agent.BadInput)
-		if entries, _ := os.ReadDir(outside); len(entries) != 0 {
-			t.Errorf("%s: written outside: %v", folder, entries)
-		}
+		entries, _ := os.ReadDir(outside)
+		rig.Check(t, len(entries) == 0, "%s: written outside: %v", folder, entries)
 	}
 }
 
@@ -76,9 +75,8 @@ func TestPlantedFilesInsideTheFolder(t *testing.T) {
 			t.Errorf("%s: append: %v", what, err)
 		}
 		rig.Equal(t, s.journal.LastSessionID("alice"), "", "%s: the journal names", what)
-		if _, err := s.TakeLaunch("bob", "i"); err == nil || !strings.Contains(err.Error(), "not a regular file") {
-			t.Errorf("%s: launch: %v", what, err)
-		}
+		_, err = s.TakeLaunch("bob", "i")
+		rig.Check(t, err != nil && strings.Contains(err.Error(), "not a regular file"), "%s: launch: %v", what, err)
 		rig.Check(t, storetest.Read(t, path(s, sessions, "alice.json")) == before, "%s: the record was changed", what)
 	}
 }
@@ -93,10 +91,8 @@ func TestPlantedTemporaryFileIsNotFollowed(t *testing.T) {
 	unlock, err := s.LockVerb("alice", "stop", time.Now())
 	rig.Must(t, err)
 	defer unlock()
-	if _, err := s.Update(t.Context(), "alice", func(*agent.Record) error { return nil }); err != nil {
-		t.Error(err)
-	}
-	if got := storetest.Names(t, path(s, sessions)); len(got) != 1 {
-		t.Errorf("left are %v", got)
-	}
+	_, err = s.Update(t.Context(), "alice", func(*agent.Record) error { return nil })
+	rig.Check(t, err == nil, "%v", err)
+	got := storetest.Names(t, path(s, sessions))
+	rig.Check(t, len(got) == 1, "left are %v", got)
 }

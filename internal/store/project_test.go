@@ -80,9 +80,8 @@ func TestCreateLeavesWhatIsThere(t *testing.T) {
 	unlock, err := again.LockVerb("alice", "resume", storetest.SomeTime())
 	rig.Must(t, err)
 	defer unlock()
-	if _, err := again.Load("alice"); err != nil {
-		t.Error(err)
-	}
+	_, err = again.Load("alice")
+	rig.Check(t, err == nil, "%v", err)
 	storetest.WantText(t, path(s, ".gitignore"), "mine\n")
 }
 
@@ -124,12 +123,10 @@ func TestWithoutProject(t *testing.T) {
 	if err := s.Insert(t.Context(), record("alice")); err == nil {
 		t.Error("a record was written where there is no .nbs")
 	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
-	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
-		t.Errorf("looking has made %v", entries)
-	}
+	err = s.Close()
+	rig.Check(t, err == nil, "%v", err)
+	entries, _ := os.ReadDir(dir)
+	rig.Check(t, len(entries) == 0, "looking has made %v", entries)
 }
 
 func TestOpenRefusesWhatOthersCanWrite(t *testing.T) {

@@ -27,9 +27,8 @@ func TestInsertedRecordIsLoaded(t *testing.T) {
 		got, err := s.Load(spelled)
 		rig.Check(t, err == nil && got.Handle == "Alice" && got.SessionID == aliceID, "Load(%s) = %+v, %v", spelled, got, err)
 	}
-	if text := storetest.Read(t, path(s, "sessions", "Alice.json")); !strings.HasSuffix(text, "}\n") || !strings.Contains(text, "\n  \"schema\": 1") {
-		t.Errorf("the record is not for people: %s", text)
-	}
+	text := storetest.Read(t, path(s, "sessions", "Alice.json"))
+	rig.Check(t, strings.HasSuffix(text, "}\n") && strings.Contains(text, "\n  \"schema\": 1"), "the record is not for people: %s", text)
 }
 
 func TestInsertConflictsInAnyCase(t *testing.T) {
@@ -55,9 +54,8 @@ func TestInsertRefusesAnInvalidRecord(t *testing.T) {
 	bad = record("alice")
 	bad.InitialPrompt = strings.Repeat("x", fileLimit)
 	storetest.WantKind(t, "a record beyond the limit", s.Insert(t.Context(), bad), agent.BadInput)
-	if handles, err := s.Handles(); len(handles) != 0 || err != nil {
-		t.Errorf("Handles() = %v, %v; want none", handles, err)
-	}
+	handles, err := s.Handles()
+	rig.Check(t, len(handles) == 0 && err == nil, "Handles() = %v, %v; want none", handles, err)
 }
 
 func TestOneOfManyInsertsWins(t *testing.T) {
@@ -76,9 +74,8 @@ func TestOneOfManyInsertsWins(t *testing.T) {
 			t.Errorf("a loser gets %v; want a conflict", err)
 		}
 	}
-	if handles, _ := s.Handles(); won != 1 || len(handles) != 1 {
-		t.Errorf("%d won, on disk are %v", won, handles)
-	}
+	handles, _ := s.Handles()
+	rig.Check(t, won == 1 && len(handles) == 1, "%d won, on disk are %v", won, handles)
 }
 
 func TestHandlesAreSortedRecords(t *testing.T) {
@@ -92,9 +89,8 @@ func TestHandlesAreSortedRecords(t *testing.T) {
 	}
 	storetest.Write(t, path(s, "sessions", "broken.json"), "x")
 	got, err := s.Handles()
-	if diff := cmp.Diff([]agent.Handle{"Bob", "alice", "broken", "zoe"}, got); diff != "" || err != nil {
-		t.Errorf("%v, -want +got:\n%s", err, diff)
-	}
+	diff := cmp.Diff([]agent.Handle{"Bob", "alice", "broken", "zoe"}, got)
+	rig.Check(t, diff == "" && err == nil, "%v, -want +got:\n%s", err, diff)
 }
 
 func TestNobody(t *testing.T) {
@@ -120,9 +116,8 @@ func TestUpdateThatFailsWritesNothing(t *testing.T) {
 			t.Errorf("%s: no error", what)
 		}
 	}
-	if _, err := s.Update(t.Context(), "alice", func(*agent.Record) error { return refusal }); !errors.Is(err, refusal) {
-		t.Errorf("the cause is lost: %v", err)
-	}
+	_, err := s.Update(t.Context(), "alice", func(*agent.Record) error { return refusal })
+	rig.Check(t, errors.Is(err, refusal), "the cause is lost: %v", err)
 	storetest.WantText(t, path(s, "sessions", "alice.json"), before)
 }
 
@@ -146,9 +141,8 @@ func TestProjectOfTheOriginalTools(t *testing.T) {
 	}
 	got, err := s.Update(t.Context(), "theologian", func(r *agent.Record) error { r.PID = 7; return nil })
 	rig.Check(t, err == nil && got.Schema == 0 && got.PID == 7 && got.Model == "opus", "Update = %+v, %v", got, err)
-	if text := storetest.Read(t, path(s, "sessions", "theologian.json")); !strings.Contains(text, `"mood": {`) {
-		t.Errorf("an unknown field is lost: %s", text)
-	}
+	text := storetest.Read(t, path(s, "sessions", "theologian.json"))
+	rig.Check(t, strings.Contains(text, `"mood": {`), "an unknown field is lost: %s", text)
 }
 
 func count(ctx context.Context, s *Store, n int) error {
@@ -183,9 +177,8 @@ func TestConcurrentUpdatesLoseNothing(t *testing.T) {
 	if r, err := s.Load("alice"); err != nil || r.PID != (goroutines+processes)*each {
 		t.Errorf("counted to %d, %v; want %d", r.PID, err, (goroutines+processes)*each)
 	}
-	if entries, _ := os.ReadDir(path(s, "sessions")); len(entries) != 1 {
-		t.Errorf("left behind: %v", entries)
-	}
+	entries, _ := os.ReadDir(path(s, "sessions"))
+	rig.Check(t, len(entries) == 1, "left behind: %v", entries)
 }
 
 func TestRemoveKeepsTheLockFiles(t *testing.T) {
@@ -202,7 +195,6 @@ func TestRemoveKeepsTheLockFiles(t *testing.T) {
 			t.Errorf("%v: whoever unlinks a lock file lets a second holder in", err)
 		}
 	}
-	if err := s.Insert(t.Context(), record("alice")); err != nil {
-		t.Errorf("the handle is not free: %v", err)
-	}
+	err = s.Insert(t.Context(), record("alice"))
+	rig.Check(t, err == nil, "the handle is not free: %v", err)
 }

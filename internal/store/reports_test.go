@@ -32,9 +32,8 @@ func TestReportLosesNoChange(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if got := s.Report("alpha").Gauge; got == nil || got.Tokens != writers*turns {
-		t.Errorf("%+v; want %d", got, writers*turns)
-	}
+	got := s.Report("alpha").Gauge
+	rig.Check(t, got != nil && got.Tokens == writers*turns, "%+v; want %d", got, writers*turns)
 }
 
 func TestDamagedReportIsEmpty(t *testing.T) {
@@ -45,9 +44,8 @@ func TestDamagedReportIsEmpty(t *testing.T) {
 	rig.Equal(t, s.Report("alpha"), (agent.Report{}), "Report")
 	rig.Must(t, s.UpdateReport(t.Context(), "alpha", func(r *agent.Report) { r.Invocation = "i" }))
 	rig.Equal(t, s.Report("alpha"), (agent.Report{Invocation: "i"}), "Report")
-	if err := s.RemoveReport("alpha"); err != nil || s.Report("alpha") != (agent.Report{}) {
-		t.Errorf("%v", err)
-	}
+	err := s.RemoveReport("alpha")
+	rig.Check(t, err == nil && s.Report("alpha") == (agent.Report{}), "%v", err)
 }
 
 // What a status line said is believed of the recorded start and conversation only.
@@ -80,8 +78,7 @@ func TestGaugeOfTheRecordedStart(t *testing.T) {
 		t.Errorf("damaged: %+v", got)
 	}
 	rig.Must(t, errors.Join(os.Remove(at), syscall.Mkfifo(at, 0o600)))
-	if got := gauge(); got != nil {
-		t.Errorf("a pipe in its place: %+v", got)
-	}
+	got := gauge()
+	rig.Check(t, got == nil, "a pipe in its place: %+v", got)
 	rig.Equal(t, Absent(t.TempDir()).Report(r.Handle), (agent.Report{}), "of a project without .nbs")
 }

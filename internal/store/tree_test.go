@@ -50,9 +50,8 @@ func TestWhatIsKeptOutsideOfTheProjectIsPrivate(t *testing.T) {
 		rig.MustBePrivate(t, string(folder), least)
 	}
 	for _, name := range []string{archive.OldFolder, oldLaunches, "journal.head"} {
-		if _, err := os.Lstat(path(s, name)); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf(".nbs/%s: %v", name, err)
-		}
+		_, err := os.Lstat(path(s, name))
+		rig.Check(t, errors.Is(err, fs.ErrNotExist), ".nbs/%s: %v", name, err)
 	}
 }
 
@@ -97,9 +96,8 @@ func TestWithoutAStateFolder(t *testing.T) {
 	if v, err := s.journal.Verify(); v.Broken != nil || err != nil {
 		t.Error(v.Broken, err)
 	}
-	if err := s.DropLaunch("alice"); err != nil {
-		t.Error(err)
-	}
+	err := s.DropLaunch("alice")
+	rig.Check(t, err == nil, "%v", err)
 	storetest.WantKind(t, "keep", s.archive.Keep(t.Context(), aliceID, transcript), agent.Unfit)
 	storetest.WantKind(t, "append", s.journal.Append(t.Context(), noted("alice", aliceID)), agent.Unfit)
 	storetest.WantKind(t, "put a launch", s.PutLaunch("alice", secretLaunch), agent.Unfit)
@@ -121,9 +119,8 @@ func TestProjectsShareTheArchive(t *testing.T) {
 	unlock, err := other.LockVerb("bob", "spawn", time.Now().AddDate(1, 0, 0)) // which sweeps
 	rig.Must(t, err)
 	unlock()
-	if kept, err := s.archive.Kept(aliceID); err != nil || len(kept) != 1 {
-		t.Errorf("%+v, %v", kept, err)
-	}
+	kept, err := s.archive.Kept(aliceID)
+	rig.Check(t, err == nil && len(kept) == 1, "%+v, %v", kept, err)
 	rig.Check(t, s.launches() != other.launches() && s.ProjectHash() != other.ProjectHash(), "two projects share more than the archive")
 }
 
@@ -139,9 +136,8 @@ func TestOldLaunchesAreRemoved(t *testing.T) {
 	unlock, err := s.LockVerb("bob", "spawn", storetest.SomeTime())
 	rig.Must(t, err)
 	unlock()
-	if _, err := os.Lstat(path(s, oldLaunches)); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("they stay: %v", err)
-	}
+	_, err = os.Lstat(path(s, oldLaunches))
+	rig.Check(t, errors.Is(err, fs.ErrNotExist), "they stay: %v", err)
 }
 
 // Launch files are where the caller says if that is private, else in the state folder.
@@ -183,9 +179,8 @@ func TestLaunchIsFoundWhereTheVerbLeftIt(t *testing.T) {
 		t.Errorf("elsewhere: %v", err)
 	}
 	launcher.RunIn(s.Runtime())
-	if _, err := launcher.TakeLaunch("alice", secretLaunch.Invocation); err != nil {
-		t.Error(err)
-	}
+	_, err = launcher.TakeLaunch("alice", secretLaunch.Invocation)
+	rig.Check(t, err == nil, "%v", err)
 	if !strings.HasPrefix(string(s.launches()), runtime) {
 		t.Errorf("launches are in %s", s.launches())
 	}

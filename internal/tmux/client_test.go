@@ -66,15 +66,13 @@ func TestClassify(t *testing.T) {
 func TestWithoutAServer(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	if panes := s.panes(); len(panes) != 0 {
-		t.Errorf("panes without a server: %v", panes)
-	}
+	panes := s.panes()
+	rig.Check(t, len(panes) == 0, "panes without a server: %v", panes)
 	if err := s.KillPane(t.Context(), Pane{ID: "%0", PID: 1}); err != nil {
 		t.Errorf("kill without a server: %v", err)
 	}
-	if _, err := s.Screen(t.Context(), "%0"); !errors.Is(err, ErrNoServer) {
-		t.Errorf("screen without a server: %v; want no server", err)
-	}
+	_, err := s.Screen(t.Context(), "%0")
+	rig.Check(t, errors.Is(err, ErrNoServer), "screen without a server: %v; want no server", err)
 }
 
 // A query that failed is no statement about an agent.
@@ -87,9 +85,8 @@ func TestAServerThatCannotBeReachedIsNoAbsentOne(t *testing.T) {
 	}
 	long, err := New("/tmp/" + strings.Repeat("x", 150))
 	rig.Must(t, err)
-	if panes, err := long.Panes(t.Context()); err == nil || errors.Is(err, ErrNoServer) {
-		t.Errorf("Panes() = %v, %v; want an error that is not %q", panes, err, ErrNoServer)
-	}
+	panes, err := long.Panes(t.Context())
+	rig.Check(t, err != nil && !errors.Is(err, ErrNoServer), "Panes() = %v, %v; want an error that is not %q", panes, err, ErrNoServer)
 }
 
 func TestAStoppedServerEndsACallInTime(t *testing.T) {
@@ -100,9 +97,8 @@ func TestAStoppedServerEndsACallInTime(t *testing.T) {
 	t.Cleanup(func() { _ = syscall.Kill(first.ServerPID, syscall.SIGCONT) }) // before the server is ended
 	begun := time.Now()
 	panes, err := s.Panes(t.Context())
-	if took := time.Since(begun); took < answerLimit || took > 2*answerLimit || !strings.HasPrefix(err.Error(), "the tmux server was silent for 2") {
-		t.Errorf("the call took %s: %v", took, err)
-	}
+	took := time.Since(begun)
+	rig.Check(t, took >= answerLimit && took <= 2*answerLimit && strings.HasPrefix(err.Error(), "the tmux server was silent for 2"), "the call took %s: %v", took, err)
 	rig.Check(t, panes == nil && agent.KindOf(err) == agent.TimedOut && len(agent.HintsOf(err)) != 0, "Panes() = %v, %v; want a time-out with a remedy", panes, err)
 	rig.Check(t, !errors.Is(err, ErrNoServer), "%v is taken for an absent server", err)
 	// A verb makes several calls: those that follow do not wait again.
@@ -118,9 +114,8 @@ func TestAStoppedServerEndsACallInTime(t *testing.T) {
 	if s.Client, err = New(s.socket); err != nil {
 		t.Fatal(err)
 	}
-	if panes := s.panes(); len(panes) != 1 {
-		t.Errorf("after it goes on: %v", panes)
-	}
+	panes = s.panes()
+	rig.Check(t, len(panes) == 1, "after it goes on: %v", panes)
 }
 
 // The name and the path of a socket are one server.
@@ -136,9 +131,8 @@ func TestWhatOneClientMetHoldsForAnother(t *testing.T) {
 	if _, err := byPath.Panes(t.Context()); agent.KindOf(err) != agent.TimedOut {
 		t.Errorf("by path: %v", err)
 	}
-	if _, err := other.Panes(t.Context()); err != nil {
-		t.Errorf("another server: %v", err)
-	}
+	_, err = other.Panes(t.Context())
+	rig.Check(t, err == nil, "another server: %v", err)
 }
 
 func TestAnInterruptIsNoTimeout(t *testing.T) {
@@ -146,9 +140,8 @@ func TestAnInterruptIsNoTimeout(t *testing.T) {
 	s := newServer(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.Panes(ctx); agent.KindOf(err) != agent.Interrupted || !errors.Is(err, context.Canceled) {
-		t.Errorf("Panes: %v; want interrupted", err)
-	}
+	_, err := s.Panes(ctx)
+	rig.Check(t, agent.KindOf(err) == agent.Interrupted && errors.Is(err, context.Canceled), "Panes: %v; want interrupted", err)
 }
 
 func TestAServerThatWasKilledIsAbsent(t *testing.T) {
@@ -157,7 +150,6 @@ func TestAServerThatWasKilledIsAbsent(t *testing.T) {
 	first := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
 	signal(t, first.ServerPID, syscall.SIGKILL)
 	rig.Eventually(t, "no panes", func() bool { return len(s.panes()) == 0 })
-	if pane := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)}); pane.ServerPID == first.ServerPID {
-		t.Errorf("the new session is in the killed server %d", pane.ServerPID)
-	}
+	pane := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
+	rig.Check(t, pane.ServerPID != first.ServerPID, "the new session is in the killed server %d", pane.ServerPID)
 }

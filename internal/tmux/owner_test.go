@@ -29,9 +29,8 @@ func mustNotCall(t *testing.T, path string, visitors func() int) {
 	for what, err := range map[string]error{"panes": panesErr, "new session": openErr, "kill": c.KillPane(t.Context(), Pane{ID: "%1", PID: 1}), "attach": c.Attach(path, "$1")} {
 		rig.Check(t, agent.KindOf(err) == agent.BadInput && strings.Contains(err.Error(), "tmux socket"), "%s: %v; want bad input", what, err)
 	}
-	if n := visitors(); n != 0 {
-		t.Errorf("the server of somebody else had %d visitors", n)
-	}
+	n := visitors()
+	rig.Check(t, n == 0, "the server of somebody else had %d visitors", n)
 }
 
 func TestSocketOfAnotherUserIsNotTouched(t *testing.T) {
@@ -68,7 +67,6 @@ func TestSocketInAStickyFolderServes(t *testing.T) {
 	if err := checkSocket(filepath.Join(s.dir, "no", "folder")); err != nil {
 		t.Errorf("a socket that is not there: %v", err)
 	}
-	if _, err := os.Stat(s.socket); errors.Is(err, fs.ErrNotExist) {
-		t.Error("there is no socket")
-	}
+	_, err := os.Stat(s.socket)
+	rig.Check(t, !errors.Is(err, fs.ErrNotExist), "there is no socket")
 }

@@ -90,12 +90,10 @@ func TestNewWindow(t *testing.T) {
 	rig.Eventually(t, "the pane has its mark", func() bool { return slices.Contains(environ(t, second.PID), "NBS_LAUNCH=x") })
 	spec.InView, spec.Invocation = true, agent.NewInvocation()
 	rig.Must(t, s.NewWindow(t.Context(), first.SessionID, spec))
-	if third, _ := s.find(spec.Invocation); !third.Active {
-		t.Errorf("%+v is not shown", third)
-	}
-	if err := s.NewWindow(t.Context(), "$77", spec); !errors.Is(err, ErrNoSession) {
-		t.Errorf("in a session that is not there: %v", err)
-	}
+	third, _ := s.find(spec.Invocation)
+	rig.Check(t, third.Active, "%+v is not shown", third)
+	err := s.NewWindow(t.Context(), "$77", spec)
+	rig.Check(t, errors.Is(err, ErrNoSession), "in a session that is not there: %v", err)
 }
 
 // A session that is held outlives its panes until it is released.
@@ -129,15 +127,13 @@ func TestScreens(t *testing.T) {
 		}
 		return strings.HasPrefix(screens[one.ID].Text, "a|b\n|c") && strings.HasPrefix(screens[two.ID].Text, "second")
 	})
-	if screen := screens[one.ID]; screen.Invocation != one.Invocation || screen.Width != 120 || screen.Height != 40 || strings.Count(screen.Text, "\n") != 40 {
-		t.Errorf("%+v", screen)
-	}
+	screen := screens[one.ID]
+	rig.Check(t, screen.Invocation == one.Invocation && screen.Width == 120 && screen.Height == 40 && strings.Count(screen.Text, "\n") == 40, "%+v", screen)
 	rig.Must(t, s.KillPane(t.Context(), one))
 	for _, ids := range [][]string{{one.ID, two.ID}, {two.ID, one.ID}} {
 		screens, err := s.Screens(t.Context(), ids)
-		if _, there := screens[one.ID]; there || err != nil || len(screens) != 1 {
-			t.Errorf("%+v, %v", screens, err)
-		}
+		_, there := screens[one.ID]
+		rig.Check(t, !there && err == nil && len(screens) == 1, "%+v, %v", screens, err)
 	}
 }
 
@@ -172,9 +168,8 @@ func FuzzParsePanes(f *testing.F) {
 	f.Add("1|2|3|4|5|6|7\x00\xff\r\n")
 	f.Fuzz(func(t *testing.T, out string) {
 		panes := parsePanes(out)
-		if lines := strings.Count(out, "\n") + 1; len(panes) > lines {
-			t.Errorf("%d panes from %d lines", len(panes), lines)
-		}
+		lines := strings.Count(out, "\n") + 1
+		rig.Check(t, len(panes) <= lines, "%d panes from %d lines", len(panes), lines)
 		for _, pane := range panes {
 			rig.Check(t, !strings.ContainsRune(pane.SessionID+pane.ID+string(pane.Invocation), '|'), "a field holds a bar: %+v", pane)
 		}

@@ -26,9 +26,8 @@ func TestPipesThatAnotherHolds(t *testing.T) {
 	begun := time.Now()
 	said, err := c.Screen(t.Context(), "%0")
 	rig.Check(t, said == "said\n" && err == nil, "%q, %v", said, err)
-	if took := time.Since(begun); took < pipeDelay || took > pipeDelay+time.Second {
-		t.Errorf("it took %s", took)
-	}
+	took := time.Since(begun)
+	rig.Check(t, took >= pipeDelay && took <= pipeDelay+time.Second, "it took %s", took)
 	mustBeReaped(t, c.binary+".pid")
 }
 
@@ -61,9 +60,8 @@ func TestHowAClientEnded(t *testing.T) {
 func TestProgramThatCannotBeStarted(t *testing.T) {
 	c := clientOf(t, "")
 	rig.Must(t, os.WriteFile(c.binary, []byte("neither script nor program"), 0o700))
-	if _, err := c.Screen(t.Context(), "%0"); !errors.Is(err, unix.ENOEXEC) || !strings.Contains(err.Error(), c.binary) {
-		t.Errorf("%v", err)
-	}
+	_, err := c.Screen(t.Context(), "%0")
+	rig.Check(t, errors.Is(err, unix.ENOEXEC) && strings.Contains(err.Error(), c.binary), "%v", err)
 }
 
 // pidIn is the pid that a script wrote down; 0 when it did not yet.
@@ -76,22 +74,19 @@ func pidIn(file string) int {
 func mustBeReaped(t *testing.T, file string) {
 	t.Helper()
 	pid := pidIn(file)
-	if _, err := os.Stat("/proc/" + strconv.Itoa(pid)); pid == 0 || !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("process %d: %v; want none", pid, err)
-	}
+	_, err := os.Stat("/proc/" + strconv.Itoa(pid))
+	rig.Check(t, pid != 0 && errors.Is(err, os.ErrNotExist), "process %d: %v; want none", pid, err)
 }
 
 // Of the client that tells the limit of open files nothing else is wanted.
 func TestLimitIsKnownBeforeTheClientEnds(t *testing.T) {
 	c := clientOf(t, `echo "$$" >"$0.pid"; read -r _ <"$0.never"`)
 	rig.Must(t, unix.Mkfifo(c.binary+".never", 0o600))
-	if limit := c.OpenFiles(); limit == 0 {
-		t.Error("no limit")
-	}
+	limit := c.OpenFiles()
+	rig.Check(t, limit != 0, "no limit")
 	rig.Eventually(t, "it runs", func() bool { return pidIn(c.binary+".pid") > 0 })
-	if err := unix.Kill(pidIn(c.binary+".pid"), 0); err != nil {
-		t.Errorf("it was waited for: %v", err)
-	}
+	err := unix.Kill(pidIn(c.binary+".pid"), 0)
+	rig.Check(t, err == nil, "it was waited for: %v", err)
 	c.shared.Close()
 	mustBeReaped(t, c.binary+".pid")
 }

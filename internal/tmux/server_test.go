@@ -43,9 +43,8 @@ func TestServerInheritsNoOpenFile(t *testing.T) {
 		}
 		for _, descriptor := range descriptors {
 			target, _ := os.Readlink(filepath.Join(folder, descriptor.Name()))
-			if info, err := os.Stat(target); err == nil && info.Mode().IsRegular() {
-				t.Errorf("the %s holds %s open", what, target)
-			}
+			info, err := os.Stat(target)
+			rig.Check(t, err != nil || !info.Mode().IsRegular(), "the %s holds %s open", what, target)
 		}
 	}
 }

@@ -32,9 +32,8 @@ func TestOpenFilesAreTheCallers(t *testing.T) {
 	s.panes()
 	var limit unix.Rlimit
 	rig.Must(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
-	if n := s.shared.known(); n == 0 || n > limit.Max {
-		t.Errorf("%d of %d", n, limit.Max)
-	}
+	n := s.shared.known()
+	rig.Check(t, n != 0 && n <= limit.Max, "%d of %d", n, limit.Max)
 }
 
 // A server gets a higher limit; what this program starts afterwards does not. Not in parallel: the

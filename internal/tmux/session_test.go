@@ -20,9 +20,8 @@ func TestSessionFromStartToEnd(t *testing.T) {
 		Name: "nbs-theologian-live", Owner: "p/theologian", Invocation: invocation, Env: map[string]string{"NBS_LAUNCH": string(invocation)},
 		Command: shell("printf '\\033[31mred \\342\\234\\223\\033[0m'; " + stay),
 	})
-	if env := s.raw("show-environment", "-t", "=nbs-theologian-live"); !strings.Contains(env, "-NBS_LAUNCH") {
-		t.Errorf("the mark is for every window of the session: %s", env)
-	}
+	env := s.raw("show-environment", "-t", "=nbs-theologian-live")
+	rig.Check(t, strings.Contains(env, "-NBS_LAUNCH"), "the mark is for every window of the session: %s", env)
 	want := Pane{ServerPID: pane.ServerPID, Invocation: invocation, SessionInvocation: invocation, SessionOwner: "p/theologian", Session: "nbs-theologian-live"}
 	got := pane
 	got.SessionID, got.ID, got.PID, got.Window, got.Active = "", "", 0, 0, false
@@ -35,9 +34,8 @@ func TestSessionFromStartToEnd(t *testing.T) {
 	// A fork that is not its own program yet shows the server's environment, and one that just becomes it none.
 	rig.Eventually(t, "the pane has its mark", func() bool { return slices.Contains(environ(t, pane.PID), "NBS_LAUNCH="+string(invocation)) })
 	for range 2 {
-		if err := s.KillPane(t.Context(), pane); err != nil {
-			t.Errorf("KillPane: %v", err)
-		}
+		err := s.KillPane(t.Context(), pane)
+		rig.Check(t, err == nil, "KillPane: %v", err)
 	}
 	rig.Eventually(t, "no panes", func() bool { return len(s.panes()) == 0 })
 }
@@ -57,9 +55,8 @@ func TestNamesAreExact(t *testing.T) {
 	s := newServer(t)
 	bobby := s.open(Spec{Name: "nbs-bobby-live", Command: shell(stay)})
 	bob := s.open(Spec{Name: "nbs-bob", Command: shell(stay)})
-	if now, there := s.find(bobby.Invocation); !there || now != bobby {
-		t.Errorf("the start of bob changed bobby: %+v", now)
-	}
+	now, there := s.find(bobby.Invocation)
+	rig.Check(t, there && now == bobby, "the start of bob changed bobby: %+v", now)
 	rig.Must(t, s.KillPane(t.Context(), bob))
 	rig.Must(t, s.KillPane(t.Context(), bob))
 	rig.Same(t, "the panes", []Pane{bobby}, s.panes())
@@ -124,7 +121,6 @@ func TestFolderThatIsNotThere(t *testing.T) {
 	s := newServer(t)
 	err := s.NewSession(t.Context(), Spec{Name: "nbs-a-live", Dir: s.dir + "/gone", Command: shell(stay)})
 	rig.Check(t, errors.Is(err, os.ErrNotExist) && strings.Contains(err.Error(), s.dir+"/gone"), "NewSession = %v; want the cause", err)
-	if panes := s.panes(); len(panes) != 0 {
-		t.Errorf("a session was made elsewhere: %v", panes)
-	}
+	panes := s.panes()
+	rig.Check(t, len(panes) == 0, "a session was made elsewhere: %v", panes)
 }

@@ -81,9 +81,8 @@ func TestUsedPercentIsRounded(t *testing.T) {
 			t.Errorf("%+v: %+v; want %d %%", level, got, want)
 		}
 	}
-	if got := (Level{Window: 200_000}).Use(); got != nil {
-		t.Errorf("nothing is known, and it says %+v", got)
-	}
+	got := (Level{Window: 200_000}).Use()
+	rig.Check(t, got == nil, "nothing is known, and it says %+v", got)
 }
 
 // contextOf reads a level and says whether it is known.
@@ -134,13 +133,11 @@ func TestWhenTheLevelWasSo(t *testing.T) {
 		second: stamped(reply, first) + stamped(compactLine, second),
 	} {
 		level, err := put(t, lines).Context("")
-		if at, _ := time.Parse(time.RFC3339, want); err != nil || !level.At.Equal(at) {
-			t.Errorf("%+v, %v; want %s", level, err, want)
-		}
+		at, _ := time.Parse(time.RFC3339, want)
+		rig.Check(t, err == nil && level.At.Equal(at), "%+v, %v; want %s", level, err, want)
 	}
-	if level, err := put(t, reply).Context(""); err != nil || !level.At.IsZero() {
-		t.Errorf("%+v, %v", level, err)
-	}
+	level, err := put(t, reply).Context("")
+	rig.Check(t, err == nil && level.At.IsZero(), "%+v, %v", level, err)
 }
 
 // The reader goes backward in pieces of 256 KiB; a record may lie across their border.
@@ -151,9 +148,8 @@ func TestContextAcrossPieces(t *testing.T) {
 	for _, behind := range []int{piece - len(reply) - 1, piece - len(reply), piece - len(reply)/2, piece - 2, piece - 1, piece, piece + 1, 2 * piece, 3*piece + 7} {
 		for _, before := range []string{"", userLine, strings.Repeat("x", piece) + "\n"} {
 			transcript := put(t, before, reply, `{"type":"`+strings.Repeat("x", behind-12)+`"}`+"\n")
-			if level, known, err := contextOf(transcript, ""); level.Tokens != 101 || !known || err != nil {
-				t.Errorf("%d bytes before, %d behind: %+v, %t, %v", len(before), behind, level, known, err)
-			}
+			level, known, err := contextOf(transcript, "")
+			rig.Check(t, level.Tokens == 101 && known && err == nil, "%d bytes before, %d behind: %+v, %t, %v", len(before), behind, level, known, err)
 		}
 	}
 }
@@ -162,18 +158,16 @@ func TestContextReadsARecordOfManyPieces(t *testing.T) {
 	t.Parallel()
 	long := strings.Replace(replyLine("2.1.329", "claude-opus-5-5", 50), "OK.", strings.Repeat("long ", 250_000), 1)
 	transcript := put(t, userLine, long, userLine)
-	if level, known, err := contextOf(transcript, ""); level.Tokens != 101 || !known || err != nil {
-		t.Errorf("%+v, %t, %v", level, known, err)
-	}
+	level, known, err := contextOf(transcript, "")
+	rig.Check(t, level.Tokens == 101 && known && err == nil, "%+v, %t, %v", level, known, err)
 }
 
 func TestContextGivesUpFarFromTheEnd(t *testing.T) {
 	t.Parallel()
 	filler := strings.Repeat(strings.Repeat("x", 1<<20-1)+"\n", backwardLimit>>20)
 	transcript := put(t, replyLine("2.1.329", "claude-opus-5-5", 50), filler)
-	if level, known, err := contextOf(transcript, ""); known || err != nil {
-		t.Errorf("%+v, %t, %v; want unknown", level, known, err)
-	}
+	level, known, err := contextOf(transcript, "")
+	rig.Check(t, !known && err == nil, "%+v, %t, %v; want unknown", level, known, err)
 }
 
 func TestContextOfATranscriptThatShrank(t *testing.T) {
@@ -184,9 +178,8 @@ func TestContextOfATranscriptThatShrank(t *testing.T) {
 		t.Errorf("%+v, %t, %v; want an error", level, known, err)
 	}
 	transcript.Path = filepath.Join(t.TempDir(), "gone")
-	if _, known, err := contextOf(transcript, ""); known || err == nil {
-		t.Errorf("a transcript that is gone: %t, %v; want an error", known, err)
-	}
+	_, known, err := contextOf(transcript, "")
+	rig.Check(t, !known && err != nil, "a transcript that is gone: %t, %v; want an error", known, err)
 }
 
 func TestLastCwd(t *testing.T) {
@@ -199,9 +192,8 @@ func TestLastCwd(t *testing.T) {
 		"continued elsewhere":  {userLine + moved + metaLine, "/srv/moved"},
 		"the newest cut short": {userLine + moved[:len(moved)-5], "/srv/project"},
 	} {
-		if got, err := put(t, c.lines).LastCwd(); got != c.want || err != nil {
-			t.Errorf("%s: %q, %v; want %q", what, got, err, c.want)
-		}
+		got, err := put(t, c.lines).LastCwd()
+		rig.Check(t, got == c.want && err == nil, "%s: %q, %v; want %q", what, got, err, c.want)
 	}
 }
 
@@ -230,9 +222,8 @@ func FuzzTranscript(f *testing.F) {
 		if got, err := transcript.HasMessagesAfter(0); got != spoken || err != nil {
 			t.Errorf("HasMessagesAfter = %t, %v; want %t", got, err, spoken)
 		}
-		if _, err := transcript.HasMessagesAfter(max(0, before)); err != nil {
-			t.Error(err)
-		}
+		_, err = transcript.HasMessagesAfter(max(0, before))
+		rig.Check(t, err == nil, "%v", err)
 	})
 }
 

@@ -123,9 +123,8 @@ func TestLongTranscriptIsReadInLittleMemory(t *testing.T) {
 		all[1].Speaker != Agent || all[1].Bytes < 120<<20 || len(all[1].Text) > cutTextKept || all[1].At.IsZero() || all[2].Text != "z" {
 		t.Errorf("%d messages: %+.200v", len(all), all)
 	}
-	if used := after.TotalAlloc - before.TotalAlloc; used > 8<<20 {
-		t.Errorf("the last three took %d bytes of memory in all", used)
-	}
+	used := after.TotalAlloc - before.TotalAlloc
+	rig.Check(t, used <= 8<<20, "the last three took %d bytes of memory in all", used)
 	whole := mustRead(t, File{Path: path}, Wanted{})
 	var peak uint64
 	n := 0
@@ -220,8 +219,7 @@ func FuzzConversation(f *testing.F) {
 			last := textsOf(t, mustRead(t, transcript, Wanted{Tools: true, Last: n}))
 			rig.Check(t, len(last) <= n && len(last) <= len(all), "the last %d of %q are %q", n, all, last)
 		}
-		if end, err := transcript.Later(Place{}, Wanted{}, func(Message) error { return nil }, func() {}); err != nil || end.offset > int64(len(text)) {
-			t.Errorf("read up to %d of %d: %v", end.offset, len(text), err)
-		}
+		end, err := transcript.Later(Place{}, Wanted{}, func(Message) error { return nil }, func() {})
+		rig.Check(t, err == nil && end.offset <= int64(len(text)), "read up to %d of %d: %v", end.offset, len(text), err)
 	})
 }

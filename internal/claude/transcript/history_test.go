@@ -3,6 +3,8 @@ package transcript
 import (
 	"path/filepath"
 	"testing"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestMentions(t *testing.T) {
@@ -16,7 +18,6 @@ func TestMentions(t *testing.T) {
 		t.Errorf("others only: %t, %v", mentioned, err)
 	}
 	named := put(t, line(string(otherID)), line(string(sessionID)))
-	if mentioned, err := History(named.Path).Mentions(sessionID); !mentioned || err != nil {
-		t.Errorf("named: %t, %v", mentioned, err)
-	}
+	mentioned, err := History(named.Path).Mentions(sessionID)
+	rig.Check(t, mentioned && err == nil, "named: %t, %v", mentioned, err)
 }

@@ -3,6 +3,8 @@ package transcript
 import (
 	"strings"
 	"testing"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestHasMessagesAfter(t *testing.T) {
@@ -30,8 +32,7 @@ func TestHasMessagesAfter(t *testing.T) {
 		"a long line before":         {`{"type":"attachment","x":"` + strings.Repeat("x", 200_000) + `"}` + "\n" + userLine, 0, true},
 	} {
 		transcript := put(t, c.text)
-		if got, err := transcript.HasMessagesAfter(int64(c.offset)); got != c.want || err != nil {
-			t.Errorf("%s: %t, %v; want %t", what, got, err, c.want)
-		}
+		got, err := transcript.HasMessagesAfter(int64(c.offset))
+		rig.Check(t, got == c.want && err == nil, "%s: %t, %v; want %t", what, got, err, c.want)
 	}
 }

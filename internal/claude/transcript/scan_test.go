@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // What is looked for may lie across two pieces that are read.
@@ -26,9 +28,8 @@ func TestStreamContainsAcrossPieces(t *testing.T) {
 		t.Errorf("byte by byte: %t, %v", got, err)
 	}
 	broken := iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("xx")))
-	if got, err := streamContains(broken, []byte(needle)); got || err == nil {
-		t.Errorf("a read that fails: %t, %v; want the error", got, err)
-	}
+	got, err := streamContains(broken, []byte(needle))
+	rig.Check(t, !got && err != nil, "a read that fails: %t, %v; want the error", got, err)
 }
 
 // What is looked for is found wherever the pieces of the stream are cut.
@@ -44,9 +45,8 @@ func FuzzStreamContains(f *testing.F) {
 		for how, r := range map[string]io.Reader{
 			"whole": bytes.NewReader(text), "by halves": iotest.HalfReader(bytes.NewReader(text)), "end with data": iotest.DataErrReader(bytes.NewReader(text)),
 		} {
-			if got, err := streamContains(r, needle); got != bytes.Contains(text, needle) || err != nil {
-				t.Errorf("%s: %t, %v", how, got, err)
-			}
+			got, err := streamContains(r, needle)
+			rig.Check(t, got == bytes.Contains(text, needle) && err == nil, "%s: %t, %v", how, got, err)
 		}
 	})
 }

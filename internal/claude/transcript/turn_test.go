@@ -37,12 +37,10 @@ func TestLastTurnOfATranscript(t *testing.T) {
 	} {
 		transcript := put(t, c.lines...)
 		got, err := transcript.LastTurn()
-		if diff := cmp.Diff(c.want, got.Error); err != nil || got.Ended != c.ended || diff != "" {
-			t.Errorf("%s: ended %t, %v, -want +got:\n%s", name, got.Ended, err, diff)
-		}
-		if at := time.Date(2026, 2, 20, 11, 44, 7, 123e6, time.UTC); c.want == limit && !got.At.Equal(at) {
-			t.Errorf("%s: at %s", name, got.At)
-		}
+		diff := cmp.Diff(c.want, got.Error)
+		rig.Check(t, err == nil && got.Ended == c.ended && diff == "", "%s: ended %t, %v, -want +got:\n%s", name, got.Ended, err, diff)
+		at := time.Date(2026, 2, 20, 11, 44, 7, 123e6, time.UTC)
+		rig.Check(t, c.want != limit || got.At.Equal(at), "%s: at %s", name, got.At)
 	}
 }
 

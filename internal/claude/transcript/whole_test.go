@@ -36,13 +36,11 @@ func TestContinuedAndJoin(t *testing.T) {
 	}
 	rig.Must(t, current.Join(parts))
 	text, err := os.ReadFile(current.Path)
-	if want := first + second + `{"cut sh` + "\n" + last; err != nil || string(text) != want {
-		t.Errorf("%q, %v; want %q", text, err, want)
-	}
+	want := first + second + `{"cut sh` + "\n" + last
+	rig.Check(t, err == nil && string(text) == want, "%q, %v; want %q", text, err, want)
 	info, err := os.Stat(current.Path)
-	if entries, _ := os.ReadDir(filepath.Dir(current.Path)); err != nil || info.Mode().Perm() != 0o600 || len(entries) != 1 {
-		t.Errorf("%v, %v, %v", info, err, entries)
-	}
+	entries, _ := os.ReadDir(filepath.Dir(current.Path))
+	rig.Check(t, err == nil && info.Mode().Perm() == 0o600 && len(entries) == 1, "%v, %v, %v", info, err, entries)
 	if parts, err = current.Continued(earlier); err != nil || len(parts) != 1 {
 		t.Errorf("a whole one lacks %v, %v", parts, err)
 	}
@@ -67,9 +65,8 @@ func TestHasAllRecords(t *testing.T) {
 		"": true, metaLine: true, a: true, a + b + c: true, b: true, a + c: true, c + a: true, a + metaLine + c + `{"cut sh`: true,
 		a + b + c + recordLine("d", "c"): false, recordLine("x", ""): false, a + recordLine("x", "a") + c: false,
 	} {
-		if has, err := current.Has(At(put(t, text).Path)); has != want || err != nil {
-			t.Errorf("%q: %t, %v", text, has, err)
-		}
+		has, err := current.Has(At(put(t, text).Path))
+		rig.Check(t, has == want && err == nil, "%q: %t, %v", text, has, err)
 	}
 }
 
@@ -79,9 +76,8 @@ func TestJoinOfPartsThatOverlap(t *testing.T) {
 	a, b, c := recordLine("a", ""), recordLine("b", "a"), recordLine("c", "b")
 	current := put(t, b+c)
 	rig.Must(t, current.Join([]File{At(put(t, a+b).Path), current}))
-	if text, err := os.ReadFile(current.Path); err != nil || string(text) != a+b+c {
-		t.Errorf("%q, %v", text, err)
-	}
+	text, err := os.ReadFile(current.Path)
+	rig.Check(t, err == nil && string(text) == a+b+c, "%q, %v", text, err)
 }
 
 // Claude went on behind what is kept, in a transcript that had lost some of it by then.
@@ -96,7 +92,6 @@ func TestContinuedBehindWhatWasTakenAway(t *testing.T) {
 	}
 	current := put(t, a+d)
 	rig.Must(t, current.Join([]File{kept, current}))
-	if text, err := os.ReadFile(current.Path); err != nil || string(text) != a+b+c+d {
-		t.Errorf("%q, %v", text, err)
-	}
+	text, err := os.ReadFile(current.Path)
+	rig.Check(t, err == nil && string(text) == a+b+c+d, "%q, %v", text, err)
 }

@@ -26,9 +26,8 @@ func TestKeepTranscriptIsALink(t *testing.T) {
 	}
 	storetest.WantNames(t, keptAt(s), originFile(aliceID), transcriptFile(aliceID))
 	rig.Must(t, os.Remove(original(s)))
-	if f := freshness(t, s); f != OnlyCopy || s.HasLink(aliceID) {
-		t.Errorf("kept: %s", f)
-	}
+	f := freshness(t, s)
+	rig.Check(t, f == OnlyCopy && !s.HasLink(aliceID), "kept: %s", f)
 }
 
 // What takes the original's place is kept too; what it does not go on from stays besides.
@@ -115,14 +114,12 @@ func TestManyKeepATranscriptAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
-			if err := s.Keep(t.Context(), aliceID, original(s)); err != nil {
-				t.Error(err)
-			}
+			err := s.Keep(t.Context(), aliceID, original(s))
+			rig.Check(t, err == nil, "%v", err)
 		})
 	}
 	all.Wait()
 	mustHold(t, s, said)
-	if got := storetest.Names(t, keptAt(s)); len(got) != 2 {
-		t.Errorf("there are %v", got)
-	}
+	got := storetest.Names(t, keptAt(s))
+	rig.Check(t, len(got) == 2, "there are %v", got)
 }

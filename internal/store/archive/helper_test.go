@@ -113,9 +113,8 @@ func mustHold(t *testing.T, s *Archive, want string, aside ...string) {
 		t.Fatalf("kept are %+v, %v", kept, err)
 	}
 	for i, text := range append([]string{want}, aside...) {
-		if got := storetest.Read(t, kept[i].Path); got != text || kept[i].Folder != "-srv-project" {
-			t.Errorf("%+v holds %q; want %q", kept[i], got, text)
-		}
+		got := storetest.Read(t, kept[i].Path)
+		rig.Check(t, got == text && kept[i].Folder == "-srv-project", "%+v holds %q; want %q", kept[i], got, text)
 	}
 }
 

@@ -27,9 +27,8 @@ func TestKeepTranscriptRefusesWhatIsNone(t *testing.T) {
 	} {
 		_ = os.Remove(original(s))
 		rig.Must(t, plant(original(s)))
-		if err := s.Keep(t.Context(), aliceID, original(s)); err == nil {
-			t.Errorf("%s was kept", what)
-		}
+		err := s.Keep(t.Context(), aliceID, original(s))
+		rig.Check(t, err != nil, "%s was kept", what)
 	}
 	for _, c := range []struct {
 		id   agent.SessionID
@@ -69,9 +68,8 @@ func TestPlantedTranscriptsAreRefused(t *testing.T) {
 	if err := s.Restore(kept[0], original(s)); err == nil {
 		t.Error("the target of a link was put back")
 	}
-	if _, err := s.Kept(aliceID); err == nil {
-		t.Error("a link is listed")
-	}
+	_, err = s.Kept(aliceID)
+	rig.Check(t, err != nil, "a link is listed")
 	// A planted temporary name is replaced, a planted origin is not believed.
 	s = withTranscript(t, said)
 	storetest.Must(s.kept.Make())
@@ -80,8 +78,7 @@ func TestPlantedTranscriptsAreRefused(t *testing.T) {
 	mustHold(t, s, said)
 	for _, text := range []string{`{"folder":"../../etc"}`, `{"folder":".."}`, `{"folder":"a/b"}`, `{"folder":`, strings.Repeat("x", 2*originLimit)} {
 		storetest.Write(t, filepath.Join(keptAt(s), originFile(aliceID)), text)
-		if folder := s.kept.originOf(aliceID); folder.Folder != "" {
-			t.Errorf("%.40q leads to %q", text, folder.Folder)
-		}
+		folder := s.kept.originOf(aliceID)
+		rig.Check(t, folder.Folder == "", "%.40q leads to %q", text, folder.Folder)
 	}
 }

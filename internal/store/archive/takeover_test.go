@@ -53,9 +53,8 @@ func TestTranscriptInTheProjectIsNotKept(t *testing.T) {
 	mustHold(t, s, said)
 	rig.Equal(t, freshness(t, s), OnlyCopy, "kept")
 	mustRestore(t, s)
-	if _, err := os.Lstat(s.nbs.Path(OldFolder)); !errors.Is(err, fs.ErrNotExist) || s.HasInProject() {
-		t.Errorf("something stays in the project: %v", err)
-	}
+	_, err = os.Lstat(s.nbs.Path(OldFolder))
+	rig.Check(t, errors.Is(err, fs.ErrNotExist) && !s.HasInProject(), "something stays in the project: %v", err)
 	mustTakeOver(t, s, 0)
 }
 
@@ -71,9 +70,8 @@ func TestTakeOverBeginsTheMarkAnew(t *testing.T) {
 	putInProject(t, s, "uno\ndos\n")
 	mustTakeOver(t, s, 1)
 	mustRestore(t, s)
-	if cut, err := s.CutOff(aliceID, original(s)); err != nil || cut != nil {
-		t.Errorf("%+v, %v", cut, err)
-	}
+	cut, err := s.CutOff(aliceID, original(s))
+	rig.Check(t, err == nil && cut == nil, "%+v, %v", cut, err)
 }
 
 // What the archive has stays what a resume puts back, unless the other goes on where it ends.

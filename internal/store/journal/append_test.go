@@ -31,9 +31,8 @@ func TestTwoHundredProcessesWriteAtOnce(t *testing.T) {
 	})
 	all.Wait()
 	mustVerify(t, j, writers)
-	if v := verified(t, j); v.NoHead {
-		t.Error("no head")
-	}
+	v := verified(t, j)
+	rig.Check(t, !v.NoHead, "no head")
 }
 
 // The first line of a journal, or one behind others: it is there or it is not, and nothing else is lost.
@@ -46,9 +45,8 @@ func TestKilledAppendLeavesAChain(t *testing.T) {
 		}, func(j *Journal, killed bool) {
 			v := verified(t, j)
 			rig.Check(t, v.Broken == nil && (v.Links == before+1 || v.Links == before && killed) && len(v.Torn) == 0, "%d before: %+v, broken: %v", before, v, v.Broken)
-			if id := j.LastSessionID("alice"); v.Links > before && id != otherID || before > 0 && v.Links == before && id != aliceID {
-				t.Errorf("%d before: the journal names %q last", before, id)
-			}
+			id := j.LastSessionID("alice")
+			rig.Check(t, (v.Links <= before || id == otherID) && (before <= 0 || v.Links != before || id == aliceID), "%d before: the journal names %q last", before, id)
 			mustAppend(t, j, noted("carol", otherID))
 			mustVerify(t, j, v.Links+1)
 		})
@@ -82,9 +80,8 @@ func TestPlantedJournalIsRefused(t *testing.T) {
 	t.Parallel()
 	j := newJournal(t)
 	storetest.Plant(t, j.Path())
-	if err := j.Append(t.Context(), Event{Event: "spawn", Handle: "alice"}); err == nil {
-		t.Error("the journal was written through a link")
-	}
+	err := j.Append(t.Context(), Event{Event: "spawn", Handle: "alice"})
+	rig.Check(t, err != nil, "the journal was written through a link")
 }
 
 func BenchmarkAppend(b *testing.B) {

@@ -137,9 +137,8 @@ func TestTornLineIsLegal(t *testing.T) {
 		text := []byte(storetest.Read(t, j.Path()))
 		text[before] ^= 3 // of the torn line
 		j.put(t, text)
-		if v := verified(t, j); v.Broken == nil || v.Broken.Line != 4 {
-			t.Errorf("%.20q: altered: %v", left, v.Broken)
-		}
+		v := verified(t, j)
+		rig.Check(t, v.Broken != nil && v.Broken.Line == 4, "%.20q: altered: %v", left, v.Broken)
 	}
 }
 
@@ -188,17 +187,15 @@ func TestHeadThatIsGone(t *testing.T) {
 			t.Errorf("head %q: %+v", left, v)
 		}
 		mustAppend(t, j, noted("bob", otherID))
-		if v := verified(t, j); v.Broken != nil || v.NoHead || v.Links != 4 {
-			t.Errorf("head %q: %+v", left, v)
-		}
+		v := verified(t, j)
+		rig.Check(t, v.Broken == nil && !v.NoHead && v.Links == 4, "head %q: %+v", left, v)
 	}
 }
 
 func TestVerifyWithoutAJournal(t *testing.T) {
 	t.Parallel()
-	if v := verified(t, newJournal(t)); v.Broken != nil || v.Lines != 0 {
-		t.Errorf("%+v", v)
-	}
+	v := verified(t, newJournal(t))
+	rig.Check(t, v.Broken == nil && v.Lines == 0, "%+v", v)
 }
 
 // Words of somebody else'j do not make a line that no reader takes for an event.
@@ -235,9 +232,8 @@ func TestChainThatWasMadeAnewIsFound(t *testing.T) {
 			t.Errorf("%s: not found", what)
 		}
 		mustAppend(t, j, noted("bob", otherID))
-		if v := verified(t, j); v.Broken == nil {
-			t.Errorf("%s: not found after the next event", what)
-		}
+		v := verified(t, j)
+		rig.Check(t, v.Broken != nil, "%s: not found after the next event", what)
 	}
 }
 
@@ -271,9 +267,8 @@ func TestHeadOfEarlierVersionsIsTakenOver(t *testing.T) {
 	makeChain(t, j, lines...)
 	mustAppend(t, j, noted("bob", otherID))
 	mustVerify(t, j, 4)
-	if _, err := os.Lstat(j.nbs.Path(oldHead)); !os.IsNotExist(err) {
-		t.Errorf("it stays: %v", err)
-	}
+	_, err := os.Lstat(j.nbs.Path(oldHead))
+	rig.Check(t, os.IsNotExist(err), "it stays: %v", err)
 }
 
 // A project that was removed and made anew in the same place begins a new journal, which says
@@ -284,14 +279,12 @@ func TestProjectThatWasMadeAnewBeginsItsJournal(t *testing.T) {
 	project := j.project()
 	storetest.Must(os.RemoveAll(j.nbs.Path()))
 	again := openIn(t, project)
-	if v := verified(t, again); v.Broken != nil {
-		t.Error(v.Broken)
-	}
+	v := verified(t, again)
+	rig.Check(t, v.Broken == nil, "%v", v.Broken)
 	mustAppend(t, again, noted("bob", otherID))
 	mustVerify(t, again, 2)
-	if text := storetest.Read(t, again.Path()); !strings.Contains(strings.SplitAfter(text, "\n")[0], "the one of the .nbs that was here before had ") {
-		t.Errorf("it does not say so:\n%s", text)
-	}
+	text := storetest.Read(t, again.Path())
+	rig.Check(t, strings.Contains(strings.SplitAfter(text, "\n")[0], "the one of the .nbs that was here before had "), "it does not say so:\n%s", text)
 	mustAppend(t, again, noted("bob", otherID))
 	mustVerify(t, again, 3)
 }

@@ -5,8 +5,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/private"
@@ -45,9 +43,8 @@ func TestConcurrentEventsStayWhole(t *testing.T) {
 		wait.Go(func() {
 			for range each {
 				detail := strings.Repeat(string(rune('a'+w)), 9000) // more than a page
-				if err := j.Append(t.Context(), Event{At: storetest.SomeTime(), Event: "start", Handle: "alice", SessionID: aliceID, Detail: detail}); err != nil {
-					t.Error(err)
-				}
+				err := j.Append(t.Context(), Event{At: storetest.SomeTime(), Event: "start", Handle: "alice", SessionID: aliceID, Detail: detail})
+				rig.Check(t, err == nil, "%v", err)
 			}
 		})
 	}
