@@ -28,13 +28,9 @@ func TestRestorePath(t *testing.T) {
 func TestClearPlace(t *testing.T) {
 	t.Parallel()
 	config := newConfig(t)
-	if err := config.ClearPlace(sessionID); err != nil {
-		t.Error(err)
-	}
+	rig.Must(t, config.ClearPlace(sessionID))
 	config.putTranscript(t, metaLine)
-	if err := config.ClearPlace(sessionID); err != nil {
-		t.Error(err)
-	}
+	rig.Must(t, config.ClearPlace(sessionID))
 	config.putTranscript(t, userLine)
 	err := config.ClearPlace(sessionID)
 	wantKind(t, "spoken", err, agent.Conflict)
@@ -45,9 +41,7 @@ func TestStubIsSetAsideAndNotLost(t *testing.T) {
 	t.Parallel()
 	for what, text := range map[string]string{"a stub": metaLine, "an empty one": ""} {
 		c := newConfig(t)
-		if err := c.SetStubAside(sessionID); err != nil {
-			t.Errorf("without any: %v", err)
-		}
+		rig.Must(t, c.SetStubAside(sessionID))
 		stub := c.putTranscript(t, text)
 		rig.Must(t, c.SetStubAside(sessionID))
 		if _, found, err := c.Transcript(sessionID); found || err != nil {

@@ -21,9 +21,7 @@ func opened(t *testing.T) *store.Store {
 func TestFlockIsProvenAndLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s := opened(t)
-	if err := s.ProveFlock(); err != nil {
-		t.Error(err)
-	}
+	rig.Must(t, s.ProveFlock())
 	left, err := os.ReadDir(s.Folder())
 	rig.Check(t, err == nil && len(left) == 0, "%v, %v", left, err)
 }

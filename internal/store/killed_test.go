@@ -35,12 +35,9 @@ func eachKill(t *testing.T, role string, begin func(t *testing.T) (project strin
 func mustBeUsable(t *testing.T, s *Store) {
 	t.Helper()
 	for _, handle := range []agent.Handle{"alice", "bob"} {
-		unlock, err := s.LockVerb(handle, "resume", time.Now())
+		locked(t, s, handle, "resume", time.Now())()
+		unlock, err := s.lockRecord(t.Context(), handle)
 		rig.Must(t, err)
-		unlock()
-		if unlock, err = s.lockRecord(t.Context(), handle); err != nil {
-			t.Fatal(err)
-		}
 		unlock()
 	}
 	for _, folder := range []string{path(s, sessions), string(s.launches())} {
@@ -120,9 +117,7 @@ func TestLaunchThatNobodyTookIsRemoved(t *testing.T) {
 		at   time.Time
 		left int
 	}{{time.Now(), 1}, {time.Now().Add(2 * leftAfter), 0}} {
-		unlock, err := s.LockVerb("bob", "spawn", c.at)
-		rig.Must(t, err)
-		unlock()
+		locked(t, s, "bob", "spawn", c.at)()
 		got := storetest.Names(t, string(s.launches()))
 		rig.Check(t, len(got) == c.left, "at %s: %v", c.at, got)
 	}
@@ -136,9 +131,7 @@ func TestSweepLeavesTheFileOfALiveWriter(t *testing.T) {
 	rig.Must(t, err)
 	storetest.Write(t, path(s, sessions, ".alice.json123"), "half")
 	for _, want := range []int{2, 1} {
-		unlock, err := s.LockVerb("Alice", "stop", time.Now())
-		rig.Must(t, err)
-		unlock()
+		locked(t, s, "Alice", "stop", time.Now())()
 		got := storetest.Names(t, path(s, sessions))
 		rig.Check(t, len(got) == want, "left are %v; want %d", got, want)
 		end()

@@ -72,13 +72,9 @@ func TestDamagedLaunchIsNamed(t *testing.T) {
 func TestDropLaunch(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	if err := s.DropLaunch("alice"); err != nil {
-		t.Errorf("without one: %v", err)
-	}
+	rig.Must(t, s.DropLaunch("alice"))
 	rig.Must(t, s.PutLaunch("alice", Launch{Invocation: "i"}))
-	if err := s.DropLaunch("ALICE"); err != nil {
-		t.Error(err)
-	}
+	rig.Must(t, s.DropLaunch("ALICE"))
 	_, err := s.TakeLaunch("alice", "i")
 	storetest.WantKind(t, "after that", err, agent.Conflict)
 }

@@ -18,23 +18,14 @@ import (
 func TestVerbLockExcludesInAnyCase(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	unlock, err := s.LockVerb("Alice", "spawn", storetest.SomeTime())
-	rig.Must(t, err)
-	_, err = s.LockVerb("alice", "stop", storetest.SomeTime())
+	unlock := locked(t, s, "Alice", "spawn", storetest.SomeTime())
+	_, err := s.LockVerb("alice", "stop", storetest.SomeTime())
 	storetest.WantKind(t, "second holder", err, agent.Conflict)
 	want := "spawn Alice, pid " + strconv.Itoa(os.Getpid()) + ", since 2026-02-20T11:44:07Z"
 	rig.Check(t, err == nil || strings.Contains(err.Error(), want), "%v; want the holder: %s", err, want)
-	if other, err := s.LockVerb("bob", "stop", storetest.SomeTime()); err != nil {
-		t.Errorf("another agent's lock: %v", err)
-	} else {
-		other()
-	}
+	locked(t, s, "bob", "stop", storetest.SomeTime())() // another agent's
 	unlock()
-	again, err := s.LockVerb("alice", "stop", storetest.SomeTime())
-	if err != nil {
-		t.Fatalf("after unlock: %v", err)
-	}
-	again()
+	locked(t, s, "alice", "stop", storetest.SomeTime())()
 }
 
 func TestVerbLockEndsWithItsHolder(t *testing.T) {
@@ -58,9 +49,7 @@ func TestVerbLockEndsWithItsHolder(t *testing.T) {
 func TestReleasedLockNamesNobody(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	unlock, err := s.LockVerb("alice", "spawn", storetest.SomeTime())
-	rig.Must(t, err)
-	unlock()
+	locked(t, s, "alice", "spawn", storetest.SomeTime())()
 	storetest.WantText(t, path(s, "locks", "alice.verb"), "")
 }
 
@@ -114,9 +103,7 @@ func TestLeaseIsNotInherited(t *testing.T) {
 func TestUnsignedLockIsStillALock(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	unlock, err := s.LockVerb("alice", "spawn", storetest.SomeTime())
-	rig.Must(t, err)
-	defer unlock()
+	defer locked(t, s, "alice", "spawn", storetest.SomeTime())()
 	for what, text := range map[string]string{"empty": "", "torn": `{"pid":`, "hostile": "\x1b]0;x\x07"} {
 		storetest.Write(t, path(s, "locks", "alice.verb"), text)
 		_, err := s.LockVerb("alice", "stop", storetest.SomeTime())

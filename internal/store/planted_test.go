@@ -88,10 +88,8 @@ func TestPlantedTemporaryFileIsNotFollowed(t *testing.T) {
 	for i := range 50 {
 		plantLink(t, s, "sessions", ".alice.json"+strconv.Itoa(i))
 	}
-	unlock, err := s.LockVerb("alice", "stop", time.Now())
-	rig.Must(t, err)
-	defer unlock()
-	_, err = s.Update(t.Context(), "alice", func(*agent.Record) error { return nil })
+	defer locked(t, s, "alice", "stop", time.Now())()
+	_, err := s.Update(t.Context(), "alice", func(*agent.Record) error { return nil })
 	rig.Check(t, err == nil, "%v", err)
 	got := storetest.Names(t, path(s, sessions))
 	rig.Check(t, len(got) == 1, "left are %v", got)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
@@ -24,9 +25,7 @@ func newStore(t *testing.T) *Store {
 	s, err := own(Create(t.TempDir()))
 	rig.Must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
-	unlock, err := s.LockVerb("nobody", "spawn", storetest.SomeTime())
-	rig.Must(t, err)
-	unlock()
+	locked(t, s, "nobody", "spawn", storetest.SomeTime())()
 	if _, err := s.keeper.Seal("test", nil); err != nil { // the user has a key
 		t.Fatal(err)
 	}
@@ -50,6 +49,14 @@ func newStoreWith(t *testing.T, handle agent.Handle) *Store {
 	return s
 }
 
+// locked takes the verb lock of an agent.
+func locked(t *testing.T, s *Store, handle agent.Handle, verb string, at time.Time) (unlock func()) {
+	t.Helper()
+	unlock, err := s.LockVerb(handle, verb, at)
+	rig.Must(t, err)
+	return unlock
+}
+
 // path is the path of something in .nbs.
 func path(s *Store, names ...string) string {
 	return filepath.Join(append([]string{s.Project(), ".nbs"}, names...)...)
@@ -58,9 +65,7 @@ func path(s *Store, names ...string) string {
 func TestEverythingIsPrivate(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "alice")
-	unlock, err := s.LockVerb("alice", "spawn", storetest.SomeTime())
-	rig.Must(t, err)
-	defer unlock()
+	defer locked(t, s, "alice", "spawn", storetest.SomeTime())()
 	release, err := s.AcquireLease(aliceID, Holder{})
 	rig.Must(t, err)
 	defer release()
@@ -77,9 +82,7 @@ func TestCreateLeavesWhatIsThere(t *testing.T) {
 	again, err := own(Create(s.Project()))
 	rig.Must(t, err)
 	defer again.Close()
-	unlock, err := again.LockVerb("alice", "resume", storetest.SomeTime())
-	rig.Must(t, err)
-	defer unlock()
+	defer locked(t, again, "alice", "resume", storetest.SomeTime())()
 	_, err = again.Load("alice")
 	rig.Check(t, err == nil, "%v", err)
 	storetest.WantText(t, path(s, ".gitignore"), "mine\n")
@@ -117,9 +120,7 @@ func TestWithoutProject(t *testing.T) {
 	if handles, err := s.Handles(); len(handles) != 0 || err != nil {
 		t.Errorf("Handles() = %v, %v", handles, err)
 	}
-	if err := s.CheckFree("alice"); err != nil {
-		t.Errorf("the handle is not free: %v", err)
-	}
+	rig.Must(t, s.CheckFree("alice"))
 	if err := s.Insert(t.Context(), record("alice")); err == nil {
 		t.Error("a record was written where there is no .nbs")
 	}

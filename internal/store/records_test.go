@@ -130,15 +130,9 @@ func TestProjectOfTheOriginalTools(t *testing.T) {
 	s, err := own(Open(project))
 	rig.Must(t, err)
 	defer s.Close()
-	unlock, err := s.LockVerb("theologian", "resume", storetest.SomeTime())
-	rig.Must(t, err)
-	defer unlock()
-	if err := s.DropLaunch("theologian"); err != nil {
-		t.Error(err)
-	}
-	if err := s.PutLaunch("theologian", Launch{Invocation: "i"}); err != nil {
-		t.Error(err)
-	}
+	defer locked(t, s, "theologian", "resume", storetest.SomeTime())()
+	rig.Must(t, s.DropLaunch("theologian"))
+	rig.Must(t, s.PutLaunch("theologian", Launch{Invocation: "i"}))
 	got, err := s.Update(t.Context(), "theologian", func(r *agent.Record) error { r.PID = 7; return nil })
 	rig.Check(t, err == nil && got.Schema == 0 && got.PID == 7 && got.Model == "opus", "Update = %+v, %v", got, err)
 	text := storetest.Read(t, path(s, "sessions", "theologian.json"))
@@ -165,9 +159,8 @@ func TestConcurrentUpdatesLoseNothing(t *testing.T) {
 	var wait sync.WaitGroup
 	for range goroutines {
 		wait.Go(func() {
-			if err := count(t.Context(), s, each); err != nil {
-				t.Error(err)
-			}
+			err := count(t.Context(), s, each)
+			rig.Check(t, err == nil, "%v", err)
 		})
 	}
 	wait.Wait()
@@ -184,11 +177,10 @@ func TestConcurrentUpdatesLoseNothing(t *testing.T) {
 func TestRemoveKeepsTheLockFiles(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "Alice")
-	unlock, err := s.LockVerb("alice", "dismiss", storetest.SomeTime())
-	rig.Must(t, err)
+	unlock := locked(t, s, "alice", "dismiss", storetest.SomeTime())
 	rig.Must(t, s.Remove(t.Context(), "aLICE"))
 	unlock()
-	_, err = s.Load("Alice")
+	_, err := s.Load("Alice")
 	storetest.WantKind(t, "load", err, agent.NotFound)
 	for _, name := range []string{"alice.verb", "alice.record"} {
 		if _, err := os.Stat(path(s, "locks", name)); err != nil {

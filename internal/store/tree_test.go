@@ -113,9 +113,7 @@ func TestProjectsShareTheArchive(t *testing.T) {
 	if kept, err := other.archive.Kept(aliceID); err != nil || len(kept) != 1 {
 		t.Errorf("%+v, %v", kept, err)
 	}
-	if err := other.archive.Remove(otherID); err != nil {
-		t.Error(err)
-	}
+	rig.Must(t, other.archive.Remove(otherID))
 	unlock, err := other.LockVerb("bob", "spawn", time.Now().AddDate(1, 0, 0)) // which sweeps
 	rig.Must(t, err)
 	unlock()
@@ -133,10 +131,8 @@ func TestOldLaunchesAreRemoved(t *testing.T) {
 	if _, err := s.TakeLaunch("alice", "i"); agent.KindOf(err) != agent.Conflict {
 		t.Errorf("a launch was taken from the project: %v", err)
 	}
-	unlock, err := s.LockVerb("bob", "spawn", storetest.SomeTime())
-	rig.Must(t, err)
-	unlock()
-	_, err = os.Lstat(path(s, oldLaunches))
+	locked(t, s, "bob", "spawn", storetest.SomeTime())()
+	_, err := os.Lstat(path(s, oldLaunches))
 	rig.Check(t, errors.Is(err, fs.ErrNotExist), "they stay: %v", err)
 }
 

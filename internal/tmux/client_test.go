@@ -68,9 +68,7 @@ func TestWithoutAServer(t *testing.T) {
 	s := newServer(t)
 	panes := s.panes()
 	rig.Check(t, len(panes) == 0, "panes without a server: %v", panes)
-	if err := s.KillPane(t.Context(), Pane{ID: "%0", PID: 1}); err != nil {
-		t.Errorf("kill without a server: %v", err)
-	}
+	rig.Must(t, s.KillPane(t.Context(), Pane{ID: "%0", PID: 1}))
 	_, err := s.Screen(t.Context(), "%0")
 	rig.Check(t, errors.Is(err, ErrNoServer), "screen without a server: %v; want no server", err)
 }

@@ -64,9 +64,7 @@ func TestSocketInAStickyFolderServes(t *testing.T) {
 	s := newServer(t)
 	rig.Must(t, os.Chmod(s.dir, 0o777|fs.ModeSticky))
 	s.open(Spec{Name: "nbs-alpha-live", Command: shell(stay)})
-	if err := checkSocket(filepath.Join(s.dir, "no", "folder")); err != nil {
-		t.Errorf("a socket that is not there: %v", err)
-	}
+	rig.Must(t, checkSocket(filepath.Join(s.dir, "no", "folder")))
 	_, err := os.Stat(s.socket)
 	rig.Check(t, !errors.Is(err, fs.ErrNotExist), "there is no socket")
 }

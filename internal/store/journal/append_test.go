@@ -17,9 +17,8 @@ func TestTwoHundredProcessesWriteAtOnce(t *testing.T) {
 	for range writers {
 		cmd := rig.Command("append", j.project())
 		all.Go(func() {
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Errorf("%v: %s", err, out)
-			}
+			out, err := cmd.CombinedOutput()
+			rig.Check(t, err == nil, "%v: %s", err, out)
 		})
 	}
 	all.Go(func() { // who looks meanwhile sees a whole journal
