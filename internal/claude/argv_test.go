@@ -132,3 +132,40 @@ func TestCheckPromptRefuses(t *testing.T) {
 		}
 	}
 }
+
+func TestIsCommand(t *testing.T) {
+	t.Parallel()
+	for prompt, want := range map[string]bool{
+		"/export /tmp/x": true, " \n\t/evil": true, "!id": true, "# from now on": true, "\ufeff/export": true, "\u200b!id": true,
+		"": false, "  ": false, "Read /etc/hostname and #5!": false, "-d": false, "\u2713 /x": false,
+	} {
+		rig.Equal(t, IsCommand(prompt), want, "IsCommand(%q)", prompt)
+	}
+}
+
+func TestNamesFile(t *testing.T) {
+	t.Parallel()
+	for prompt, want := range map[string]bool{
+		"@.env": true, "say @/etc/hostname please": true, "say\n@x": true, `see "@x"`: true, "(@x)": true, "[@x]": true, `@"two words"`: true,
+		"say\u00a0@x": true, "\u3002@x": true, "'@x'": true, "@@x": true,
+		"": false, "@": false, "a @ b": false, "mail to me@example.com": false, "node_modules/@types": false, "\u00e9@x": false, "at @": false,
+	} {
+		rig.Equal(t, NamesFile(prompt), want, "NamesFile(%q)", prompt)
+	}
+}
+
+// Command lines of 2.1.329, which names the processes of its sessions in the background.
+func TestIsBackground(t *testing.T) {
+	t.Parallel()
+	for _, cmdline := range [][]string{
+		{"/opt/claude/2.1.329", "daemon", "run", "--origin", "transient", "--spawned-by", `{"pid":1}`},
+		{"/opt/claude", "daemon", "run", "--json-path", "/x", "--log-file", "/y", "--origin", "transient"},
+		{"claude bg-pty-host", "--bg-pty-host", "/tmp/x.sock", "200", "50", "--", "/opt/claude", "--bg-spare", "/tmp/y.sock"},
+		{"claude bg-spare", "--bg-spare", "/tmp/y.sock"},
+	} {
+		rig.Check(t, IsBackground(cmdline), "%q", cmdline)
+	}
+	for _, cmdline := range [][]string{nil, {"claude"}, {"claude", "daemon", "status"}, {"claude", "say --bg-spare"}, {"claude", "--bg", "hello"}, {"dockerd", "daemon"}} {
+		rig.Check(t, !IsBackground(cmdline), "%q counts as of the background", cmdline)
+	}
+}

@@ -56,8 +56,7 @@ func TestConfigIsTheRecordedOne(t *testing.T) {
 		if c.caller != "" {
 			caller = []string{"PATH=/bin", ConfigDirVariable + "=" + c.caller}
 		}
-		got, err := ConfigOf(&c.record, caller)
-		rig.Check(t, err == nil && got == c.config, "%s: ConfigOf = %+v, %v; want %+v", what, got, err, c.config)
+		rig.Gives(t, c.config, "%s: ConfigOf", what)(ConfigOf(&c.record, caller))
 		env := "\n" + strings.Join(Env(&c.record, caller, nil), "\n") + "\n"
 		if c.variable == "" && strings.Contains(env, ConfigDirVariable) || c.variable != "" && !strings.Contains(env, "\n"+ConfigDirVariable+"="+c.variable+"\n") {
 			t.Errorf("%s: the environment is%swant %s=%s", what, env, ConfigDirVariable, c.variable)
@@ -99,9 +98,7 @@ func TestFindBinary(t *testing.T) {
 	}
 	t.Setenv("PATH", dir)
 	for chosen, want := range map[string]string{"": "claude", "other": "other", dir + "/other": "other"} {
-		if got, err := FindBinary(chosen); got != filepath.Join(dir, want) || err != nil {
-			t.Errorf("FindBinary(%q) = %s, %v; want %s", chosen, got, err, want)
-		}
+		rig.Gives(t, filepath.Join(dir, want), "FindBinary(%q)", chosen)(FindBinary(chosen))
 	}
 	for _, chosen := range []string{"text", dir + "/text", dir, "/nonexistent"} {
 		_, err := FindBinary(chosen)
@@ -132,14 +129,14 @@ func TestRefusalKind(t *testing.T) {
 	}
 }
 
-// What loads code is refused in any case, and what only decides with whom claude talks, or how
-// a person reads, is not.
+// What loads code, or makes the record untrue, is refused in any case, and what only decides with whom claude talks, or
+// how a person reads, is not.
 func TestLoadersAreTold(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"LD_AUDIT", "BUN_INSPECT_PRELOAD", "NPM_CONFIG_PREFIX", "npm_config_prefix", "GIT_CONFIG_KEY_0", "GIT_SSH", "ENV", "CLAUDE_CODE_SHELL", "CLAUDE_CODE_PLUGIN_DIRS", "PATH"} {
-		if err := CheckEnv(map[string]string{"OK": "1", name: "x"}); agent.KindOf(err) != agent.BadInput || err == nil {
-			t.Errorf("%s: %v", name, err)
-		}
+	for _, name := range []string{"LD_AUDIT", "BUN_INSPECT_PRELOAD", "NPM_CONFIG_PREFIX", "npm_config_prefix", "GIT_CONFIG_KEY_0", "GIT_SSH", "ENV", "CLAUDE_CODE_SHELL", "CLAUDE_CODE_PLUGIN_DIRS", "PATH",
+		"CLAUDE_CONFIG_DIR", "HOME", "CLAUDE_CODE_CHILD_SESSION", "NBS_ROOT",
+	} {
+		wantKind(t, name, CheckEnv(map[string]string{"OK": "1", name: "x"}), agent.BadInput)
 	}
 	for _, name := range []string{
 		"ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "AWS_REGION", "CLAUDE_CODE_USE_BEDROCK",

@@ -44,14 +44,9 @@ func TestTranscriptThatCannotBeLookedForIsNotAbsent(t *testing.T) {
 func TestHasMessages(t *testing.T) {
 	t.Parallel()
 	c := newConfig(t)
-	if has, err := c.HasMessages(sessionID); has || err != nil {
-		t.Errorf("without a transcript: %t, %v", has, err)
-	}
+	rig.Gives(t, false, "without a transcript")(c.HasMessages(sessionID))
 	c.putTranscript(t, metaLine)
-	if has, err := c.HasMessages(sessionID); has || err != nil {
-		t.Errorf("with a stub: %t, %v", has, err)
-	}
+	rig.Gives(t, false, "with a stub")(c.HasMessages(sessionID))
 	c.putTranscript(t, metaLine, userLine)
-	has, err := c.HasMessages(sessionID)
-	rig.Check(t, has && err == nil, "with a message: %t, %v", has, err)
+	rig.Gives(t, true, "with a message")(c.HasMessages(sessionID))
 }

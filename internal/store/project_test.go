@@ -94,16 +94,12 @@ func TestFindLooksUpward(t *testing.T) {
 	deep := filepath.Join(s.Project(), "a", "b")
 	rig.Must(t, os.MkdirAll(deep, 0o700))
 	for _, dir := range []string{s.Project(), filepath.Dir(deep), deep} {
-		if got, err := Find(dir); got != s.Project() || err != nil {
-			t.Errorf("Find(%s) = %s, %v; want %s", dir, got, err, s.Project())
-		}
+		rig.Gives(t, s.Project(), "Find(%s)", dir)(Find(dir))
 	}
 	inner, err := Create(filepath.Dir(deep))
 	rig.Must(t, err)
 	defer inner.Close()
-	if got, err := Find(deep); got != inner.Project() || err != nil {
-		t.Errorf("Find(%s) = %s, %v; want the nearest, %s", deep, got, err, inner.Project())
-	}
+	rig.Gives(t, inner.Project(), "Find(%s)", deep)(Find(deep))
 }
 
 func TestWithoutProject(t *testing.T) {
@@ -167,19 +163,10 @@ func TestOpenRefusesWhatIsNoFolder(t *testing.T) {
 	} {
 		project := t.TempDir()
 		rig.Must(t, plant(filepath.Join(project, ".nbs")))
-		if found, err := Find(project); found != project || err != nil {
-			t.Errorf("%s: Find passes it by: %s, %v", what, found, err)
-		}
+		rig.Gives(t, project, "%s: Find passes it by", what)(Find(project))
 		_, err := own(Open(project))
 		storetest.WantKind(t, "open a "+what, err, agent.BadInput)
 		_, err = own(Create(project))
 		storetest.WantKind(t, "create at a "+what, err, agent.BadInput)
-	}
-}
-
-func TestHintsCanBePasted(t *testing.T) {
-	t.Parallel()
-	if got, want := agent.ShellWord("/a b/it's; $(x)"), `'/a b/it'\''s; $(x)'`; got != want {
-		t.Errorf("shellWord = %s; want %s", got, want)
 	}
 }

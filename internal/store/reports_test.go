@@ -55,9 +55,7 @@ func TestGaugeOfTheRecordedStart(t *testing.T) {
 	r := record("Alice")
 	r.Process = &agent.Process{Invocation: "i"}
 	gauge := func() *agent.Gauge { return r.GaugeOf(s.Report(r.Handle)) }
-	if got := gauge(); got != nil {
-		t.Errorf("without a file: %+v", got)
-	}
+	rig.Equal(t, gauge(), nil, "without a file")
 	write := func(report agent.Report) {
 		rig.Must(t, s.UpdateReport(t.Context(), r.Handle, func(old *agent.Report) { *old = report }))
 	}
@@ -69,16 +67,11 @@ func TestGaugeOfTheRecordedStart(t *testing.T) {
 		t.Errorf("%+v; want %+v", got, said)
 	}
 	write(agent.Report{Invocation: "earlier", SessionID: r.SessionID, Gauge: &said})
-	if got := gauge(); got != nil {
-		t.Errorf("of an earlier start: %+v", got)
-	}
+	rig.Equal(t, gauge(), nil, "of an earlier start")
 	at := path(s, "status/alice.json")
 	storetest.Write(t, at, "{")
-	if got := gauge(); got != nil {
-		t.Errorf("damaged: %+v", got)
-	}
+	rig.Equal(t, gauge(), nil, "damaged")
 	rig.Must(t, errors.Join(os.Remove(at), syscall.Mkfifo(at, 0o600)))
-	got := gauge()
-	rig.Check(t, got == nil, "a pipe in its place: %+v", got)
+	rig.Equal(t, gauge(), nil, "a pipe in its place")
 	rig.Equal(t, Absent(t.TempDir()).Report(r.Handle), (agent.Report{}), "of a project without .nbs")
 }

@@ -90,9 +90,7 @@ func TestWithoutAStateFolder(t *testing.T) {
 	if _, err := s.Load("alice"); err != nil {
 		t.Error(err)
 	}
-	if f, err := s.archive.Freshness(aliceID, transcript); f != archive.NotKept || err != nil {
-		t.Errorf("kept: %s, %v", f, err)
-	}
+	rig.Gives(t, archive.NotKept, "kept")(s.archive.Freshness(aliceID, transcript))
 	if v, err := s.journal.Verify(); v.Broken != nil || err != nil {
 		t.Error(v.Broken, err)
 	}

@@ -64,7 +64,6 @@ func TestClassify(t *testing.T) {
 }
 
 func TestWithoutAServer(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
 	panes := s.panes()
 	rig.Check(t, len(panes) == 0, "panes without a server: %v", panes)
@@ -76,19 +75,15 @@ func TestWithoutAServer(t *testing.T) {
 // A query that failed is no statement about an agent.
 func TestAServerThatCannotBeReachedIsNoAbsentOne(t *testing.T) {
 	t.Parallel()
-	c, err := New("/proc/self/mem/not-a-folder")
-	rig.Must(t, err)
-	if panes, err := c.Panes(t.Context()); err == nil || errors.Is(err, ErrNoServer) {
-		t.Errorf("Panes() = %v, %v; want an error that is not %q", panes, err, ErrNoServer)
+	for _, path := range []string{"/proc/self/mem/not-a-folder", "/tmp/" + strings.Repeat("x", 150)} {
+		c, err := New(path)
+		rig.Must(t, err)
+		panes, err := c.Panes(t.Context())
+		rig.Check(t, err != nil && !errors.Is(err, ErrNoServer), "%s: Panes() = %v, %v; want an error that is not %q", path, panes, err, ErrNoServer)
 	}
-	long, err := New("/tmp/" + strings.Repeat("x", 150))
-	rig.Must(t, err)
-	panes, err := long.Panes(t.Context())
-	rig.Check(t, err != nil && !errors.Is(err, ErrNoServer), "Panes() = %v, %v; want an error that is not %q", panes, err, ErrNoServer)
 }
 
 func TestAStoppedServerEndsACallInTime(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
 	first := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
 	signal(t, first.ServerPID, syscall.SIGSTOP)
@@ -104,9 +99,7 @@ func TestAStoppedServerEndsACallInTime(t *testing.T) {
 	if _, err := s.Screen(t.Context(), first.ID); agent.KindOf(err) != agent.TimedOut || time.Since(begun) > time.Second {
 		t.Errorf("the second call took %s: %v", time.Since(begun), err)
 	}
-	if pid, err := s.ServerPID(); err != nil || pid != first.ServerPID {
-		t.Errorf("ServerPID() = %d, %v; want %d", pid, err, first.ServerPID)
-	}
+	rig.Gives(t, first.ServerPID, "ServerPID()")(s.ServerPID())
 	signal(t, first.ServerPID, syscall.SIGCONT)
 	// The next command knows nothing of this.
 	if s.Client, err = New(s.socket); err != nil {
@@ -134,7 +127,6 @@ func TestWhatOneClientMetHoldsForAnother(t *testing.T) {
 }
 
 func TestAnInterruptIsNoTimeout(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -143,7 +135,6 @@ func TestAnInterruptIsNoTimeout(t *testing.T) {
 }
 
 func TestAServerThatWasKilledIsAbsent(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
 	first := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
 	signal(t, first.ServerPID, syscall.SIGKILL)

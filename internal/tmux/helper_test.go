@@ -64,7 +64,14 @@ type server struct {
 	socket string
 }
 
+// newServer is for a test that runs beside others.
 func newServer(t *testing.T) *server {
+	t.Helper()
+	t.Parallel()
+	return newServerAlone(t)
+}
+
+func newServerAlone(t *testing.T) *server {
 	t.Helper()
 	dir := rig.ShortDir(t)
 	s := &server{t: t, dir: dir, socket: filepath.Join(dir, "s")}

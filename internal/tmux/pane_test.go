@@ -41,7 +41,6 @@ func TestParsePanes(t *testing.T) {
 
 // Names and options of strangers may look like anything, also like ours.
 func TestStrangersDoNotHideOurPane(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
 	ours := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
 	for _, name := range []string{"a|b|c", "|||||||", "nbs-a-live|0", "#(touch PWN)", "x y"} {
@@ -60,7 +59,6 @@ func TestStrangersDoNotHideOurPane(t *testing.T) {
 // What a person opens in the session of an agent is seen, and is not the agent's; it stays when
 // the agent's pane ends.
 func TestPanesOfAPersonBearNoMark(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
 	pane := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
 	s.raw("split-window", "-d", "-t", pane.ID, "cat")
@@ -79,7 +77,6 @@ func TestPanesOfAPersonBearNoMark(t *testing.T) {
 // A start goes into a session that is there without being looked at, under the name that it
 // is to have though another window has it too.
 func TestNewWindow(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
 	first := s.open(Spec{Name: "nbs-a-live", Window: "a", Command: shell(stay)})
 	spec := Spec{Window: "a", Owner: "p/a", Dir: s.dir, Invocation: agent.NewInvocation(), Command: shell(stay), Env: map[string]string{"NBS_LAUNCH": "x"}}
@@ -98,7 +95,6 @@ func TestNewWindow(t *testing.T) {
 
 // A session that is held outlives its panes until it is released.
 func TestHold(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
 	pane := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
 	release, err := s.Hold(t.Context(), pane.SessionID)
@@ -114,7 +110,6 @@ func TestHold(t *testing.T) {
 // Screens tell what panes show and whose they are, wherever a person has gone meanwhile; one
 // that has gone hides no other.
 func TestScreens(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
 	one := s.open(Spec{Name: "nbs-a-live", Command: shell("printf 'a|b\\n|c'; " + stay)})
 	two := s.open(Spec{Name: "nbs-b-live", Command: shell("printf 'second'; " + stay)})

@@ -12,7 +12,6 @@ import (
 
 // The server keeps what its first client gave it, and hands it to all panes.
 func TestServerKnowsNothingOfItsCaller(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
 	pane := s.open(Spec{Name: "nbs-a-live", Command: shell(s.wholly("tty", "ready"))})
 	s.written("ready") // the shell has replaced tmux
@@ -27,7 +26,6 @@ func TestServerKnowsNothingOfItsCaller(t *testing.T) {
 
 // A lock that the server inherits is held until the server ends.
 func TestServerInheritsNoOpenFile(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
 	lock := filepath.Join(s.dir, "lock")
 	f, err := os.OpenFile(lock, os.O_CREATE|os.O_RDWR, 0o600)

@@ -26,7 +26,6 @@ func TestRaised(t *testing.T) {
 
 // Go raises its own soft limit and puts it back in its children; the first one tells.
 func TestOpenFilesAreTheCallers(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
 	rig.Equal(t, s.shared.known(), 0, "before the first call")
 	s.panes()
@@ -39,7 +38,7 @@ func TestOpenFilesAreTheCallers(t *testing.T) {
 // A server gets a higher limit; what this program starts afterwards does not. Not in parallel: the
 // limit is that of the whole program.
 func TestOpenFilesOfWhatIsStartedLater(t *testing.T) {
-	s := newServer(t)
+	s := newServerAlone(t)
 	s.panes()
 	soft := s.shared.known()
 	s.open(Spec{Name: "alpha", Command: shell(stay)})

@@ -13,7 +13,6 @@ import (
 )
 
 func TestSessionFromStartToEnd(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
 	invocation := agent.NewInvocation()
 	pane := s.open(Spec{
@@ -41,7 +40,6 @@ func TestSessionFromStartToEnd(t *testing.T) {
 }
 
 func TestDuplicateLeavesTheFirstAlone(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
 	first := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
 	err := s.NewSession(t.Context(), Spec{Name: "nbs-a-live", Dir: s.dir, Invocation: "second", Command: shell(stay)})
@@ -51,7 +49,6 @@ func TestDuplicateLeavesTheFirstAlone(t *testing.T) {
 
 // tmux takes a bare name for a prefix and for a pattern.
 func TestNamesAreExact(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
 	bobby := s.open(Spec{Name: "nbs-bobby-live", Command: shell(stay)})
 	bob := s.open(Spec{Name: "nbs-bob", Command: shell(stay)})
@@ -64,7 +61,6 @@ func TestNamesAreExact(t *testing.T) {
 
 // tmux expands formats in folders that it is given, and runs #(...).
 func TestFolderIsTakenAsItIs(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
 	for i, name := range []string{"p#(touch PWN)#{pid};", "$(touch PWN)", "`touch PWN`; touch PWN", "-d", "~", "a\\;b'\"", "\u2713 \u00e9"} {
 		dir := filepath.Join(s.dir, name)
@@ -86,7 +82,6 @@ func (s *server) wantNothingExecuted() {
 }
 
 func TestCommandWordsArriveAsTheyAre(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
 	words := []string{
 		"evil;", "run-shell", "touch " + filepath.Join(s.dir, "PWN"), ";", "a\\;", ";;", "#(touch PWN)", "#{pid}", "$(touch PWN)",
@@ -100,7 +95,6 @@ func TestCommandWordsArriveAsTheyAre(t *testing.T) {
 
 // A dead pane that stays makes tmux 3.3a crash at the next paste.
 func TestSessionEndsWithItsCommandWhateverTheServerWants(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
 	s.open(Spec{Name: "nbs-keeper", Command: shell(stay)})
 	s.raw("set-option", "-g", "remain-on-exit", "on")
@@ -117,7 +111,6 @@ func TestSessionEndsWithItsCommandWhateverTheServerWants(t *testing.T) {
 }
 
 func TestFolderThatIsNotThere(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
 	err := s.NewSession(t.Context(), Spec{Name: "nbs-a-live", Dir: s.dir + "/gone", Command: shell(stay)})
 	rig.Check(t, errors.Is(err, os.ErrNotExist) && strings.Contains(err.Error(), s.dir+"/gone"), "NewSession = %v; want the cause", err)

@@ -36,6 +36,8 @@ func TestContext(t *testing.T) {
 		"without usage":              {`{"type":"assistant","message":{"model":"m"}}` + "\n", 0},
 		"usage of another form":      {reply(50) + `{"type":"assistant","message":{"model":"m","usage":[]}}` + "\n", 101},
 		"several records of a reply": {reply(50) + reply(50), 101},
+		"a record of many pieces":    {userLine + strings.Replace(reply(50), "OK.", strings.Repeat("long ", 250_000), 1) + userLine, 101},
+		"too far from the end":       {reply(50) + strings.Repeat(strings.Repeat("x", 1<<20-1)+"\n", backwardLimit>>20), 0},
 	} {
 		level, known, err := contextOf(put(t, c.lines), "")
 		rig.Check(t, level.Tokens == c.want && known == (c.want > 0) && err == nil, "%s: %+v, %t, %v; want %d tokens", what, level, known, err, c.want)
@@ -154,22 +156,6 @@ func TestContextAcrossPieces(t *testing.T) {
 	}
 }
 
-func TestContextReadsARecordOfManyPieces(t *testing.T) {
-	t.Parallel()
-	long := strings.Replace(replyLine("2.1.329", "claude-opus-5-5", 50), "OK.", strings.Repeat("long ", 250_000), 1)
-	transcript := put(t, userLine, long, userLine)
-	level, known, err := contextOf(transcript, "")
-	rig.Check(t, level.Tokens == 101 && known && err == nil, "%+v, %t, %v", level, known, err)
-}
-
-func TestContextGivesUpFarFromTheEnd(t *testing.T) {
-	t.Parallel()
-	filler := strings.Repeat(strings.Repeat("x", 1<<20-1)+"\n", backwardLimit>>20)
-	transcript := put(t, replyLine("2.1.329", "claude-opus-5-5", 50), filler)
-	level, known, err := contextOf(transcript, "")
-	rig.Check(t, !known && err == nil, "%+v, %t, %v; want unknown", level, known, err)
-}
-
 func TestContextOfATranscriptThatShrank(t *testing.T) {
 	t.Parallel()
 	transcript := put(t, userLine, userLine)
@@ -192,8 +178,7 @@ func TestLastCwd(t *testing.T) {
 		"continued elsewhere":  {userLine + moved + metaLine, "/srv/moved"},
 		"the newest cut short": {userLine + moved[:len(moved)-5], "/srv/project"},
 	} {
-		got, err := put(t, c.lines).LastCwd()
-		rig.Check(t, got == c.want && err == nil, "%s: %q, %v; want %q", what, got, err, c.want)
+		rig.Gives(t, c.want, "%s", what)(put(t, c.lines).LastCwd())
 	}
 }
 
@@ -216,12 +201,8 @@ func FuzzTranscript(f *testing.F) {
 			t.Errorf("Context = %+v, %+v, %t, %v", level, level.Use(), known, err)
 		}
 		cwd, spoken := readForward(text)
-		if got, err := transcript.LastCwd(); got != cwd || err != nil {
-			t.Errorf("LastCwd = %q, %v; want %q", got, err, cwd)
-		}
-		if got, err := transcript.HasMessagesAfter(0); got != spoken || err != nil {
-			t.Errorf("HasMessagesAfter = %t, %v; want %t", got, err, spoken)
-		}
+		rig.Gives(t, cwd, "LastCwd")(transcript.LastCwd())
+		rig.Gives(t, spoken, "HasMessagesAfter")(transcript.HasMessagesAfter(0))
 		_, err = transcript.HasMessagesAfter(max(0, before))
 		rig.Check(t, err == nil, "%v", err)
 	})

@@ -65,8 +65,7 @@ func TestHasAllRecords(t *testing.T) {
 		"": true, metaLine: true, a: true, a + b + c: true, b: true, a + c: true, c + a: true, a + metaLine + c + `{"cut sh`: true,
 		a + b + c + recordLine("d", "c"): false, recordLine("x", ""): false, a + recordLine("x", "a") + c: false,
 	} {
-		has, err := current.Has(At(put(t, text).Path))
-		rig.Check(t, has == want && err == nil, "%q: %t, %v", text, has, err)
+		rig.Gives(t, want, "%q", text)(current.Has(At(put(t, text).Path)))
 	}
 }
 

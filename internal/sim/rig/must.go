@@ -38,3 +38,15 @@ func Equal[T comparable](t testing.TB, got, want T, what string, args ...any) {
 		t.Errorf("%s: %+v; want %+v", fmt.Sprintf(what, args...), got, want)
 	}
 }
+
+// Gives checks a value that comes with an error: there is none, and the value is the wanted one. The words say what
+// was asked for.
+func Gives[T comparable](t testing.TB, want T, what string, args ...any) func(got T, err error) {
+	t.Helper()
+	return func(got T, err error) {
+		t.Helper()
+		if err != nil || got != want {
+			t.Errorf("%s: %+v, %v; want %+v", fmt.Sprintf(what, args...), got, err, want)
+		}
+	}
+}

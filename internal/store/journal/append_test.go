@@ -38,10 +38,7 @@ func TestTwoHundredProcessesWriteAtOnce(t *testing.T) {
 func TestKilledAppendLeavesAChain(t *testing.T) {
 	t.Parallel()
 	for _, before := range []int{0, 2} {
-		eachKill(t, func(t *testing.T) *Journal {
-			t.Helper()
-			return withEvents(t, before)
-		}, func(j *Journal, killed bool) {
+		eachKill(t, func() *Journal { return withEvents(t, before) }, func(j *Journal, killed bool) {
 			v := verified(t, j)
 			rig.Check(t, v.Broken == nil && (v.Links == before+1 || v.Links == before && killed) && len(v.Torn) == 0, "%d before: %+v, broken: %v", before, v, v.Broken)
 			id := j.LastSessionID("alice")
