@@ -168,6 +168,9 @@ func (m *team) mustBeTold(payload, want string) {
 func TestStatusLineThatHangsOrFailsIsTheUsersAffair(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "alpha", "--model", "sonnet")
+	m.mustBeTold(`{"cost":{"total_cost_usd":1e308},"context_window":{"context_window_size":200000}}`, "") // numbers that cannot be are not kept
+	m.check(m.report("alpha").Gauge == nil, "%+v", m.report("alpha").Gauge)
+	m.mustSay(m.journal(), "statusline: the numbers are not those of a conversation")
 	payload := `{"workspace":{"project_dir":"` + m.world.Project + `"},"context_window":{"context_window_size":200000}}`
 	m.mustBeTold(payload, "")
 	m.userSettings(`{"statusLine":{"type":"command","command":"echo mine; exit 3"}}`)
@@ -180,14 +183,11 @@ func TestStatusLineThatHangsOrFailsIsTheUsersAffair(t *testing.T) {
 	m.check(r.Gauge != nil && r.Gauge.Window == 200000, "the report: %+v", r)
 }
 
-// What fails is in the journal, and does not fill it. Numbers that cannot be are not kept.
+// What fails is in the journal, and does not fill it.
 func TestHooksThatFailAreInTheJournalOnce(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "alpha")
 	s := m.session("alpha")
-	m.said("alpha", "statusline", `{"cost":{"total_cost_usd":1e308},"context_window":{"context_window_size":200000}}`)
-	m.check(m.report("alpha").Gauge == nil, "%+v", m.report("alpha").Gauge)
-	m.mustSay(m.journal(), "statusline: the numbers are not those of a conversation")
 	for range 5 {
 		out := m.said("alpha", "hook", "no JSON")
 		m.check(out == "", "a hook said %q", out)

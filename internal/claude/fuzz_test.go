@@ -61,16 +61,15 @@ func parsed(t *testing.T, data []byte) map[string]any {
 }
 
 func acceptTrust(file map[string]any, folder string) {
-	projects, _ := file["projects"].(map[string]any)
-	if projects == nil {
-		projects = map[string]any{}
+	at := file
+	for _, name := range []string{"projects", folder} {
+		below, _ := at[name].(map[string]any)
+		if below == nil {
+			below = map[string]any{}
+		}
+		at[name], at = below, below
 	}
-	project, _ := projects[folder].(map[string]any)
-	if project == nil {
-		project = map[string]any{}
-	}
-	project["hasTrustDialogAccepted"] = true
-	projects[folder], file["projects"] = project, projects
+	at["hasTrustDialogAccepted"] = true
 }
 
 // What a command line was made from is what is read back from it; a prompt is never

@@ -155,10 +155,3 @@ func TestOpenDoesNotGuessWhenAQuestionFails(t *testing.T) {
 	got, err := c.Open(&record)
 	rig.Check(t, got == "" && err != nil && agent.KindOf(err) != agent.NotFound, "the history cannot be read: %q, %v; want an error that is no loss", got, err)
 }
-
-func TestOpeningWord(t *testing.T) {
-	t.Parallel()
-	if OpenNew.Word() != "new" || OpenResume.Word() != "resumed" {
-		t.Errorf("the words are %s and %s", OpenNew.Word(), OpenResume.Word())
-	}
-}

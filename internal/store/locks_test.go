@@ -165,7 +165,9 @@ func TestLockThatIsNotLetGoOf(t *testing.T) {
 
 func TestFlockIsProvenAndLeavesNothing(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
+	s, err := Create(t.TempDir())
+	rig.Must(t, err)
+	defer s.Close()
 	rig.Must(t, s.ProveFlock())
 	left, err := os.ReadDir(s.Folder())
 	rig.Check(t, err == nil && len(left) == 0, "%v, %v", left, err)
