@@ -33,11 +33,8 @@ func (m *team) byHandOn(socket, session string, env []string, args ...string) in
 	}
 	cmd := exec.Command("tmux", append(append(words, "--", m.variable("NBS_CLAUDE")), args...)...)
 	cmd.Env = m.env
-	out, err := cmd.CombinedOutput()
-	pid, _ := strconv.Atoi(strings.TrimSpace(string(out)))
-	if err != nil || pid == 0 {
-		m.Fatalf("%v: %s", err, out)
-	}
+	pid, err := strconv.Atoi(strings.TrimSpace(m.run(cmd)))
+	m.must(err)
 	if socket != "default" {
 		m.Cleanup(func() {
 			end := exec.Command("tmux", "-L", socket, "kill-server")
@@ -106,22 +103,15 @@ func TestAdoptedAgentIsStoppedAndResumed(t *testing.T) {
 			s.Model != "sonnet" || s.PermissionMode != "acceptEdits" || len(s.Drift) != 0 {
 			m.Errorf("%+v", s)
 		}
-		if list := m.ok("list"); !strings.HasPrefix(list, "alpha\tidle\t-\trunning\tsonnet\t") {
-			m.Errorf("%q", list)
-		}
+		m.mustSay("\n"+m.ok("list"), "\nalpha\tidle\t-\trunning\tsonnet\t")
 		m.mustBeInTheJournal("adopt", "alpha", id)
 		m.refused(5, fmt.Sprintf("the agent runs already: idle, pid %d", pid), "resume", "alpha")
 		m.ok("stop", "alpha")
-		if !dead(pid) {
-			m.Error("it was not ended")
-		}
-		if s := m.session("alpha"); s.State != "stopped" {
-			m.Errorf("%+v", s)
-		}
+		m.check(dead(pid), "it was not ended")
+		m.mustBe("alpha", "stopped")
 		m.mustRemember("alpha", s)
-		if s := m.session("alpha"); s.TmuxSession != "nbs-alpha-live" || !s.TmuxAlive || dead(m.launcher("alpha")) {
-			m.Errorf("%+v", s)
-		}
+		s = m.session("alpha")
+		m.check(s.TmuxSession == "nbs-alpha-live" && s.TmuxAlive && !dead(m.launcher("alpha")), "%+v", s)
 	})
 }
 
@@ -130,25 +120,29 @@ func TestAdoptedAfterClearComesBackToWhatIsOnTheScreen(t *testing.T) {
 	m := real(t)
 	m.keepServer()
 	pid, first := m.told("hand", "7", handArgs...)
-	m.typeLine(session{TmuxSession: "hand"}, "/clear")
+	second := m.clearsByHand(pid, first)
+	m.ok("adopt", "alpha", "--tmux", "hand")
+	before := m.session("alpha")
+	m.check(before.SessionID == second && before.SessionID != first, "%+v, first %s", before, first)
+	m.kill(pid, syscall.SIGKILL)
+	m.waitDead(pid)
+	s := m.session("alpha")
+	m.check(s.State == "crashed" && strings.Contains(s.Cause, "no launcher saw how"), "%+v", s)
+	m.mustRemember("alpha", before)
+}
+
+// clearsByHand has a claude that was started by hand begin another conversation and remember 42 in it.
+func (m *team) clearsByHand(pid int, first string) (second string) {
+	m.Helper()
+	hand := session{TmuxSession: "hand"}
+	m.typeLine(hand, "/clear")
 	m.waitFor("the conversation is another one", func() (bool, string) {
 		now := m.waitIdle(m.world.ConfigDir, pid).SessionID
 		return now != first, now
 	})
-	m.typeLine(session{TmuxSession: "hand"}, "Remember 42.")
+	m.typeLine(hand, "Remember 42.")
 	m.waitSaid("hand", "● OK, I will remember 42.")
-	second := m.waitIdle(m.world.ConfigDir, pid).SessionID
-	m.ok("adopt", "alpha", "--tmux", "hand")
-	before := m.session("alpha")
-	if before.SessionID != second || before.SessionID == first {
-		m.Errorf("%+v, first %s", before, first)
-	}
-	m.kill(pid, syscall.SIGKILL)
-	m.waitDead(pid)
-	if s := m.session("alpha"); s.State != "crashed" || !strings.Contains(s.Cause, "no launcher saw how") {
-		m.Errorf("%+v", s)
-	}
-	m.mustRemember("alpha", before)
+	return m.waitIdle(m.world.ConfigDir, pid).SessionID
 }
 
 // A /clear after the adoption is followed by its end at our hands.
@@ -157,19 +151,11 @@ func TestAdoptedAndClearedThenForced(t *testing.T) {
 	m.keepServer()
 	pid, first := m.told("hand", "7", handArgs...)
 	m.ok("adopt", "alpha", pidFlag(pid))
-	m.typeLine(session{TmuxSession: "hand"}, "/clear")
-	m.waitFor("the conversation is another one", func() (bool, string) {
-		return m.waitIdle(m.world.ConfigDir, pid).SessionID != first, ""
-	})
-	m.typeLine(session{TmuxSession: "hand"}, "Remember 42.")
-	m.waitSaid("hand", "● OK, I will remember 42.")
-	second := m.waitIdle(m.world.ConfigDir, pid).SessionID
+	second := m.clearsByHand(pid, first)
 	m.ok("resume", "alpha", "--force", "--prompt", "What number?")
 	m.mustAnswer("alpha", "42")
 	s := m.session("alpha")
-	if s.SessionID != second || len(s.PreviousSessions) != 1 || s.PreviousSessions[0].SessionID != first || !dead(pid) {
-		t.Errorf("%+v", s)
-	}
+	m.check(s.SessionID == second && len(s.PreviousSessions) == 1 && s.PreviousSessions[0].SessionID == first && dead(pid), "%+v", s)
 }
 
 // In a shell, in a server of its own, without an id: as people start it.
@@ -181,17 +167,13 @@ func TestAdoptedFromAnotherServer(t *testing.T) {
 	m.refused(2, `there is no tmux session "desk"`, "adopt", "alpha", "--tmux", "desk")
 	m.ok("adopt", "alpha", "--tmux", "desk", "--tmux-socket", "work")
 	s := m.session("alpha")
-	if s.SessionID != live.SessionID || !s.TmuxAlive || s.TmuxSession != "desk" {
-		m.Errorf("%+v", s)
-	}
-	if args := m.record("alpha")["claude_args"]; fmt.Sprint(args) != "[--verbose --append-system-prompt Be brief.]" {
-		m.Errorf("arguments: %v", args)
-	}
+	m.check(s.SessionID == live.SessionID && s.TmuxAlive && s.TmuxSession == "desk", "%+v", s)
+	args := m.record("alpha")["claude_args"]
+	m.check(fmt.Sprint(args) == "[--verbose --append-system-prompt Be brief.]", "arguments: %v", args)
 	m.ok("resume", "alpha", "--force", "--prompt", "What number?", "--tmux-socket", "default")
 	m.mustAnswer("alpha", "42")
-	if now := m.session("alpha"); now.SessionID != live.SessionID || !dead(pid) {
-		m.Errorf("%+v", now)
-	}
+	now := m.session("alpha")
+	m.check(now.SessionID == live.SessionID && dead(pid), "%+v", now)
 }
 
 // Two people's agents in one folder, with one configuration or with two, are kept apart by
@@ -200,25 +182,18 @@ func TestAdoptedAgentsInOneFolderAreNotMixedUp(t *testing.T) {
 	m := standIn(t)
 	other := m.folder("config2")
 	rig.Config(m, other, rig.ConfigOptions{Trusted: []string{m.world.Project}})
-	start := func(name, number, config string) (int, string) {
-		env := []string{"CLAUDE_CONFIG_DIR=" + config}
-		pid := m.byHandOn("default", name, env, append(handArgs, "Remember "+number+".")...)
-		m.waitSaid(name, "● OK, I will remember "+number+".")
-		return pid, m.waitIdle(config, pid).SessionID
-	}
+	all := map[string]struct{ number, config string }{"ann": {"11", m.world.ConfigDir}, "bob": {"22", m.world.ConfigDir}, "cat": {"33", other}}
 	ids := map[string]string{}
-	for handle, from := range map[string][2]string{
-		"ann": {"11", m.world.ConfigDir}, "bob": {"22", m.world.ConfigDir}, "cat": {"33", other},
-	} {
-		pid, id := start(handle+"-desk", from[0], from[1])
-		ids[handle] = id
+	for handle, c := range all {
+		pid := m.byHandOn("default", handle+"-desk", []string{"CLAUDE_CONFIG_DIR=" + c.config}, append(handArgs, "Remember "+c.number+".")...)
+		m.waitSaid(handle+"-desk", "● OK, I will remember "+c.number+".")
+		ids[handle] = m.waitIdle(c.config, pid).SessionID
 		m.ok("adopt", handle, pidFlag(pid))
 	}
-	for handle, number := range map[string]string{"ann": "11", "bob": "22", "cat": "33"} {
+	for handle, c := range all {
 		m.ok("resume", handle, "--force", "--prompt", "What number?")
-		m.mustAnswer(handle, number)
-		if s := m.session(handle); s.SessionID != ids[handle] {
-			m.Errorf("%s: %+v", handle, s)
-		}
+		m.mustAnswer(handle, c.number)
+		now := m.session(handle).SessionID
+		m.check(now == ids[handle], "%s is in %s; want %s", handle, now, ids[handle])
 	}
 }

@@ -21,9 +21,7 @@ import (
 func (m *team) mustStayOut(code int, words string, args ...string) result {
 	m.Helper()
 	r := m.refused(code, words, append([]string{"adopt", "alpha"}, args...)...)
-	if _, err := os.Stat(m.recordPath("alpha")); err == nil {
-		m.Error("there is a record all the same")
-	}
+	m.check(!exists(m.recordPath("alpha")), "there is a record all the same")
 	return r
 }
 
@@ -50,23 +48,17 @@ func TestAdoptRefusesWhatIsNoClaude(t *testing.T) {
 	m.mustStayOut(4, "--pid PID or --tmux SESSION is needed")
 
 	zombie := exec.Command("true")
-	if err := zombie.Start(); err != nil {
-		t.Fatal(err)
-	}
+	m.must(zombie.Start())
 	m.waitDead(zombie.Process.Pid)
 	m.mustStayOut(2, "it is a zombie", pidFlag(zombie.Process.Pid))
 	_ = zombie.Wait()
 
 	other := exec.Command("sleep", "600")
 	other.Dir, other.SysProcAttr = "/", &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: rig.Nobody, Gid: rig.Nobody}}
-	if err := other.Start(); err != nil {
-		t.Fatal(err)
-	}
+	m.must(other.Start())
 	defer func() { _ = other.Process.Kill(); _ = other.Wait() }()
 	m.mustStayOut(4, fmt.Sprintf("belongs to user id %d", rig.Nobody), pidFlag(other.Process.Pid))
-	if _, err := os.Stat(m.inNbs()); err == nil {
-		t.Error("a project was made for nothing")
-	}
+	m.check(!exists(m.inNbs()), "a project was made for nothing")
 }
 
 func TestAdoptRefusesAnAgent(t *testing.T) {
@@ -79,15 +71,9 @@ func TestAdoptRefusesAnAgent(t *testing.T) {
 	m.refused(5, "beta", "adopt", "beta", pidFlag(pid))
 	other := m.otherProject()
 	r := m.refused(5, fmt.Sprintf("process %d is agent beta of the project", pid), "adopt", "alpha", pidFlag(pid), "--root", other)
-	if !strings.Contains(r.stderr, "hint: nbs-worker --root '"+m.world.Project+"' session beta\n") {
-		t.Errorf("%s", r)
-	}
-	if m.listed(pid) != "" {
-		t.Error("the list has an agent of the project")
-	}
-	if list := m.listed(pid, "--root", other); !strings.Contains(list, "is agent beta of the project") {
-		t.Errorf("%q", list)
-	}
+	m.mustSay(r.stderr, "hint: nbs-worker --root '"+m.world.Project+"' session beta\n")
+	m.check(m.listed(pid) == "", "the list has an agent of the project")
+	m.mustSay(m.listed(pid, "--root", other), "is agent beta of the project")
 }
 
 func TestAdoptRefusesOneWithoutMemory(t *testing.T) {
@@ -100,10 +86,7 @@ func TestAdoptRefusesOneWithoutMemory(t *testing.T) {
 func TestAdoptRefusesAHeadlessOne(t *testing.T) {
 	m := real(t)
 	pid := m.byHand("print", "-p", "--model", "sonnet", "--", "[[slow 20s]] one two three four five six")
-	m.waitFor("it is in the registry", func() (bool, string) {
-		text, err := os.ReadFile(filepath.Join(m.world.ConfigDir, "sessions", fmt.Sprint(pid, ".json")))
-		return err == nil, string(text)
-	})
+	m.waitFor("it is in the registry", func() (bool, string) { return exists(m.registryEntry(pid)), "" })
 	m.mustStayOut(4, `entry point "sdk-cli"`, pidFlag(pid))
 }
 
@@ -113,15 +96,13 @@ func TestAdoptRefusesAtADialog(t *testing.T) {
 	pid := m.byHand("hand", handArgs...)
 	m.waitSaid("hand", "trust")
 	m.mustStayOut(8, "is not in Claude's registry", pidFlag(pid))
-	if list := m.listed(pid); !strings.HasPrefix(list, fmt.Sprint(pid, "\t-\tunknown\t"+m.dir+"\thand on default\t(")) {
-		t.Errorf("%q", list)
-	}
+	list := m.listed(pid)
+	m.check(strings.HasPrefix(list, fmt.Sprint(pid, "\t-\tunknown\t"+m.dir+"\thand on default\t(")), "%q", list)
 }
 
 func TestAdoptRefusesASessionOfTwo(t *testing.T) {
 	m := standIn(t)
-	pid := m.byHand("hand", handArgs...)
-	m.waitIdle(m.world.ConfigDir, pid)
+	pid := m.idleByHand("hand", handArgs...)
 	m.tmux("split-window", "-t", "=hand:", "-d", "sleep 600; cat")
 	m.mustStayOut(4, `the tmux session "hand" has 2 panes`, "--tmux", "hand")
 	m.mustStayOut(2, `there is no tmux session "han"`, "--tmux", "han")
@@ -129,46 +110,30 @@ func TestAdoptRefusesASessionOfTwo(t *testing.T) {
 	m.mustStayOut(4, `no claude runs in the tmux session "somebody"`, "--tmux", "somebody")
 	m.ok("adopt", "alpha", pidFlag(pid))
 	m.ok("stop", "alpha")
-	if names := m.sessionNames(); !strings.Contains(names, "hand\n") {
-		t.Errorf("the session of a person was ended: %q", names)
-	}
+	m.mustSay(m.sessionNames(), "hand\n") // a person's
 }
 
 func TestAdoptRefusesAForkedConversation(t *testing.T) {
 	m := standIn(t)
 	first, id := m.told("one", "42", handArgs...)
-	second := m.byHand("two", append([]string{"--resume", id}, handArgs...)...)
-	m.waitIdle(m.world.ConfigDir, second)
+	second := m.idleByHand("two", append([]string{"--resume", id}, handArgs...)...)
 	m.mustStayOut(5, fmt.Sprintf("another claude has the conversation %s open: pid %d", id, second), pidFlag(first))
 	for pid, other := range map[int]int{first: second, second: first} {
-		list := m.listed(pid)
-		if !strings.Contains(list, fmt.Sprintf("%d\t%s\t", pid, id)) || !strings.Contains(list, fmt.Sprintf("(pid %d has the conversation open too)", other)) {
-			t.Errorf("%d: %q", pid, list)
-		}
+		m.mustSay(m.listed(pid), fmt.Sprintf("%d\t%s\t", pid, id), fmt.Sprintf("(pid %d has the conversation open too)", other))
 	}
 }
 
 func TestAdoptAsksForWhatCannotBeKnown(t *testing.T) {
 	m := real(t)
 	settings := filepath.Join(m.world.Root, "s.json")
-	if err := os.WriteFile(settings, []byte("{}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m.write(settings, "{}")
 	pid, id := m.told("hand", "42", "--settings", settings)
 	r := m.mustStayOut(4, "the model, for --model is not on its command line; the permission mode, for it is not on its command line; its arguments, for --settings cannot be given again", pidFlag(pid))
-	for _, hint := range []string{
-		fmt.Sprintf("hint: nbs-worker adopt alpha --pid %d --model MODEL --permission-mode MODE -- ARGS\n", pid),
-		"its last reply came from ", "--permission-mode ",
-	} {
-		if !strings.Contains(r.stderr, hint) {
-			t.Errorf("no %q in %s", hint, r)
-		}
-	}
+	m.mustSay(r.stderr, fmt.Sprintf("hint: nbs-worker adopt alpha --pid %d --model MODEL --permission-mode MODE -- ARGS\n", pid),
+		"its last reply came from ", "--permission-mode ")
 	m.ok("adopt", "alpha", pidFlag(pid), "--model", "", "--permission-mode", "plan", "--")
 	s := m.session("alpha")
-	if s.SessionID != id || s.Model != "" || s.PermissionMode != "plan" {
-		t.Errorf("%+v", s)
-	}
+	m.check(s.SessionID == id && s.Model == "" && s.PermissionMode == "plan", "%+v", s)
 	m.refused(5, "alpha", "adopt", "alpha", pidFlag(pid), "--model", "", "--permission-mode", "plan", "--")
 	m.refused(5, "is agent alpha already", "adopt", "beta", pidFlag(pid), "--model", "", "--permission-mode", "plan", "--")
 }
@@ -176,22 +141,17 @@ func TestAdoptAsksForWhatCannotBeKnown(t *testing.T) {
 // Whoever edits or copies a record does not come to end a stranger by it.
 func TestForgedAdoptionEndsNobody(t *testing.T) {
 	m := standIn(t)
-	m.keepServer()
-	pid := m.byHand("hand", handArgs...)
-	m.waitIdle(m.world.ConfigDir, pid)
-	m.ok("adopt", "alpha", pidFlag(pid))
+	pid := m.adopted("alpha")
 	recorded := m.recordText("alpha")
-	stranger := m.byHand("stranger", append([]string{"--session-id", string(agent.NewSessionID())}, handArgs...)...)
-	m.waitIdle(m.world.ConfigDir, stranger)
+	stranger := m.idleByHand("stranger", append([]string{"--session-id", string(agent.NewSessionID())}, handArgs...)...)
 	m.setRecord("alpha", func(fields map[string]any) { forge(fields, stranger, m.startTicks(stranger)) })
 	m.refused(8, "the record is not allowed: changed since it was allowed: process", "stop", "alpha")
 	m.allow("alpha")
 	forged := m.session("alpha").SessionID
 	m.refused(5, "Claude's registry does not confirm", "stop", "alpha")
 	m.refused(5, "", "resume", "alpha", "--force") // the conversation is open elsewhere
-	if now := m.session("alpha").SessionID; now != forged {
-		t.Errorf("the record took the stranger's conversation: %s", now)
-	}
+	now := m.session("alpha").SessionID
+	m.check(now == forged, "the record took the stranger's conversation: %s", now)
 
 	sleeper, _ := m.sleeper()
 	m.setRecord("alpha", func(fields map[string]any) { forge(fields, sleeper, m.startTicks(sleeper)) })
@@ -199,19 +159,35 @@ func TestForgedAdoptionEndsNobody(t *testing.T) {
 	m.refused(5, "Claude's registry does not confirm", "dismiss", "alpha")
 
 	m.writeRecord("alpha", recorded)
-	copied := m.otherProject()
-	if out, err := exec.Command("cp", "-a", m.inNbs(), copied).CombinedOutput(); err != nil {
-		t.Fatal(string(out))
-	}
-	m.refused(5, "Claude's registry does not confirm", "stop", "alpha", "--root", copied)
-	for _, alive := range []int{pid, stranger, sleeper} {
-		if dead(alive) {
-			t.Errorf("process %d was ended", alive)
-		}
-	}
+	m.refused(5, "Claude's registry does not confirm", "stop", "alpha", "--root", m.copiedProject())
+	m.mustLive(pid, stranger, sleeper)
 	m.ok("stop", "alpha")
-	if !dead(pid) || dead(stranger) {
-		t.Error("the wrong one was ended")
+	m.check(dead(pid), "it was not ended")
+	m.mustLive(stranger)
+}
+
+// idleByHand starts a claude by hand and returns its pid when it is at its prompt.
+func (m *team) idleByHand(session string, args ...string) int {
+	m.Helper()
+	pid := m.byHand(session, args...)
+	m.waitIdle(m.world.ConfigDir, pid)
+	return pid
+}
+
+// adopted is the pid of an agent that was started by hand, in a tmux server that somebody else uses too.
+func (m *team) adopted(handle string) int {
+	m.Helper()
+	m.keepServer()
+	pid := m.idleByHand("hand", handArgs...)
+	m.ok("adopt", handle, pidFlag(pid))
+	return pid
+}
+
+// mustLive checks that nobody has ended these processes.
+func (m *team) mustLive(pids ...int) {
+	m.Helper()
+	for _, pid := range pids {
+		m.check(!dead(pid), "process %d was ended", pid)
 	}
 }
 
@@ -219,10 +195,7 @@ func TestForgedAdoptionEndsNobody(t *testing.T) {
 // agent of another project adopted, end nobody.
 func TestAdoptionThatWasTakenElsewhereEndsNobody(t *testing.T) {
 	m := standIn(t)
-	m.keepServer()
-	pid := m.byHand("hand", handArgs...)
-	m.waitIdle(m.world.ConfigDir, pid)
-	m.ok("adopt", "alpha", pidFlag(pid))
+	pid := m.adopted("alpha")
 	m.ok("spawn", "beta")
 	spawned := m.session("beta").RecordedPID
 	m.waitIdle(m.world.ConfigDir, spawned)
@@ -230,46 +203,31 @@ func TestAdoptionThatWasTakenElsewhereEndsNobody(t *testing.T) {
 
 	other := m.otherProject()
 	m.ok("list") // so that nothing is half written
-	if err := os.MkdirAll(filepath.Join(other, ".nbs", "sessions"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.MkdirAll(filepath.Join(other, ".nbs", "sessions"), 0o700))
 	take := func(handle, as string, change func(map[string]any)) {
 		fields := m.record(handle)
 		fields["handle"] = as
 		change(fields)
-		text, err := json.Marshal(fields)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(other, ".nbs", "sessions", as+".json"), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		m.write(filepath.Join(other, ".nbs", "sessions", as+".json"), encoded(m, fields))
 	}
 	take("alpha", "gamma", func(map[string]any) {})
 	m.refused(8, "the record is not allowed", "stop", "gamma", "--root", other)
 
 	live := map[string]any{}
-	if err := json.Unmarshal([]byte(read(t, filepath.Join(m.world.ConfigDir, "sessions", fmt.Sprint(spawned, ".json")))), &live); err != nil {
-		t.Fatal(err)
-	}
+	m.must(json.Unmarshal(m.bytesOf(m.registryEntry(spawned)), &live))
 	take("beta", "delta", func(fields map[string]any) {
 		fields["project_root"] = other
 		delete(process(fields), "launcher")
 		process(fields)["adopted"] = map[string]any{"at": "2026-02-20T11:44:07Z", "registered_ms": live["startedAt"]}
 	})
 	m.refused(8, "the record is not allowed", "stop", "delta", "--root", other)
-	for _, alive := range []int{pid, spawned} {
-		if dead(alive) {
-			t.Errorf("process %d was ended", alive)
-		}
-	}
+	m.mustLive(pid, spawned)
 }
 
 // Two commands adopt one claude under two names.
 func TestOneClaudeIsAdoptedOnce(t *testing.T) {
 	m := standIn(t)
-	pid := m.byHand("hand", handArgs...)
-	m.waitIdle(m.world.ConfigDir, pid)
+	pid := m.idleByHand("hand", handArgs...)
 	var all []*running
 	for i := range 8 {
 		all = append(all, m.begin("adopt", fmt.Sprint("agent", i), pidFlag(pid)))
@@ -282,7 +240,6 @@ func TestOneClaudeIsAdoptedOnce(t *testing.T) {
 			t.Errorf("%s", result)
 		}
 	}
-	if lines := strings.Count(m.ok("list"), "\n"); adopted != 1 || lines != 1 {
-		t.Errorf("%d adopted it, %d records", adopted, lines)
-	}
+	lines := strings.Count(m.ok("list"), "\n")
+	m.check(adopted == 1 && lines == 1, "%d adopted it, %d records", adopted, lines)
 }

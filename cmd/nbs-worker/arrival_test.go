@@ -24,9 +24,8 @@ func TestStopAfterAKilledSpawnLeavesNothing(t *testing.T) {
 		if on, of := claudesOn(id), carrying(invocation); len(on)+len(of) > 0 {
 			t.Errorf("after %s: claudes %v, others %v", verb, on, of)
 		}
-		if panes := m.tmux("list-panes", "-a"); strings.Contains(panes, "%") {
-			t.Errorf("after %s: %s", verb, panes)
-		}
+		panes := m.tmux("list-panes", "-a")
+		m.check(!strings.Contains(panes, "%"), "after %s: %s", verb, panes)
 	}
 }
 
@@ -39,9 +38,7 @@ func TestStopEndsTheClientOfAKilledSpawn(t *testing.T) {
 		t.Fatal("no client is left to be ended")
 	}
 	m.inTime(0, "stop", "alpha")
-	if left := m.processes(); len(left) > 0 {
-		t.Errorf("left: %v", left)
-	}
+	m.check(len(m.processes()) == 0, "left: %v", m.processes())
 	m.ok("resume", "alpha")
 }
 
@@ -60,15 +57,9 @@ func TestLauncherThatComesAfterTheStop(t *testing.T) {
 	for _, client := range clients {
 		m.waitDead(client.pid)
 	}
-	m.waitFor("the late session has come and gone", func() (bool, string) {
-		return len(m.processes()) == 0, m.tmux("list-panes", "-a")
-	})
-	if on := claudesOn(id); len(on) > 0 {
-		t.Errorf("claudes: %v", on)
-	}
-	if s := m.session("alpha"); s.State != "stopped" {
-		t.Errorf("%+v", s)
-	}
+	m.waitComeAndGone()
+	m.check(len(claudesOn(id)) == 0, "claudes: %v", claudesOn(id))
+	m.mustBe("alpha", "stopped")
 	m.ok("resume", "alpha")
 }
 
@@ -80,9 +71,8 @@ func TestStopAwaitsTheServerOfAKilledSpawn(t *testing.T) {
 	m.killedSpawn("alpha", m.unknownClient(listensLate(calls, 300*time.Millisecond)))
 	m.killWaitingClient()
 	m.ok("stop", "alpha")
-	if text, err := os.ReadFile(calls); err != nil || !strings.Contains(string(text), " = 0") {
-		t.Errorf("the server does not listen yet: %v %s", err, text)
-	}
+	text, err := os.ReadFile(calls)
+	m.check(err == nil && strings.Contains(string(text), " = 0"), "the server does not listen yet: %v %s", err, text)
 	if panes, of := m.tmux("list-panes", "-a"), m.carrying("alpha"); strings.Contains(panes, "%") || len(of) > 0 {
 		t.Errorf("%s, %v", panes, of)
 	}
@@ -95,10 +85,16 @@ func TestStopDoesNotVouchForAServerThatDoesNotListen(t *testing.T) {
 	m.killedSpawn("alpha", m.unknownClient(listensLate(os.DevNull, 3*time.Second)))
 	m.killWaitingClient()
 	m.mustRefuse(m.inTime(3, "stop", "alpha"), 3, "does not listen")
-	m.waitFor("it listens, and what it was asked for has come and gone", func() (bool, string) {
+	m.waitComeAndGone()
+	m.ok("stop", "alpha")
+}
+
+// waitComeAndGone waits until what a server was asked for has come late and has gone, and the server with it.
+func (m *team) waitComeAndGone() {
+	m.Helper()
+	m.waitFor("the late session has come and gone", func() (bool, string) {
 		return len(m.processes()) == 0, m.tmux("list-panes", "-a")
 	})
-	m.ok("stop", "alpha")
 }
 
 // Each call of tmux takes its time, and the client, or the script that it is, hears no TERM.
@@ -111,14 +107,11 @@ func TestStopOfAKilledSpawnWhereTmuxIsSlow(t *testing.T) {
 			m.killedSpawn("alpha", deaf+"read x <"+m.fifo())
 			fast := m.slowTmux("before")
 			begun := time.Now()
-			if r := m.nbs("stop", "alpha"); r.code != 0 && r.code != 3 || time.Since(begun) > stuckLimit {
-				t.Errorf("after %s: %s", time.Since(begun), r)
-			}
+			r := m.nbs("stop", "alpha")
+			m.check((r.code == 0 || r.code == 3) && time.Since(begun) <= stuckLimit, "after %s: %s", time.Since(begun), r)
 			fast()
 			m.ok("stop", "alpha")
-			if left := m.carrying("alpha"); len(left) > 0 {
-				t.Errorf("left: %v", left)
-			}
+			m.check(len(m.carrying("alpha")) == 0, "left: %v", m.carrying("alpha"))
 		})
 	}
 }
@@ -128,15 +121,11 @@ func TestStopOfAKilledSpawnWhereTmuxIsSlow(t *testing.T) {
 func TestStopOfAKilledSpawnSparesTheServer(t *testing.T) {
 	m := standIn(t)
 	tmux, err := exec.LookPath("tmux")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m.must(err)
 	renamed := filepath.Join(m.TempDir(), "tmux-3")
-	if err := os.Symlink(tmux, renamed); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Symlink(tmux, renamed))
 	spy := m.program("tmux", "exec "+renamed+` "$@"`)
-	m.env = append(m.env, "PATH="+filepath.Dir(spy)+":"+m.variable("PATH"))
+	m.env = append(m.env, m.before(spy))
 	m.ok("spawn", "alpha")
 	m.ok("spawn", "beta")
 	beta := m.session("beta")
@@ -146,9 +135,7 @@ func TestStopOfAKilledSpawnSparesTheServer(t *testing.T) {
 	}
 	m.setRecord("alpha", neverArrived) // as when its launcher found nothing to launch
 	m.inTime(0, "resume", "alpha")
-	if now := m.session("beta"); now.RecordedPID != beta.RecordedPID || !now.Running {
-		t.Errorf("before %+v\nafter %+v", beta, now)
-	}
+	m.mustBeLeftAlone("beta", beta)
 }
 
 // A command line can be anybody's.
@@ -168,9 +155,7 @@ func TestStopOfAKilledSpawnSparesWhatOnlySoundsLikeItsClient(t *testing.T) {
 			return line[0] == "sh", fmt.Sprint(line)
 		})
 		m.ok("stop", "alpha")
-		if dead(stranger.Process.Pid) {
-			t.Errorf("%s was ended", what)
-		}
+		m.check(!dead(stranger.Process.Pid), "%s was ended", what)
 	}
 }
 
@@ -178,10 +163,9 @@ func TestStopOfAKilledSpawnSparesWhatOnlySoundsLikeItsClient(t *testing.T) {
 // which does something else before.
 func (m *team) killedSpawn(handle, before string) {
 	m.Helper()
-	path := m.beforeTmux(`case "$*" in *new-session*) kill -9 $PPID; ` + before + `;; esac`)
-	if before == "" {
-		path = m.beforeTmux(`case "$*" in *new-session*) kill -9 $PPID;; esac`)
-	}
+	path := m.beforeTmux(`case "$*" in *new-session*) kill -9 $PPID
+` + before + `
+;; esac`)
 	if r := m.nbsWith([]string{path}, "spawn", handle); r.code != -1 {
 		m.Fatalf("it was not killed: %s", r)
 	}
@@ -222,9 +206,7 @@ func neverArrived(fields map[string]any) {
 func (m *team) fifo() string {
 	m.Helper()
 	path := filepath.Join(m.TempDir(), "fifo")
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		m.Fatal(err)
-	}
+	m.must(syscall.Mkfifo(path, 0o600))
 	return path
 }
 
@@ -233,9 +215,7 @@ func (m *team) fifo() string {
 func (m *team) unknownClient(under string) string {
 	m.Helper()
 	tmux, err := exec.LookPath("tmux")
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	return fmt.Sprintf(`printf '%%s\0' "$@" >%[1]s; exec %[2]s xargs -0 %[3]s <%[1]s`, filepath.Join(m.TempDir(), "words"), under, tmux)
 }
 
@@ -259,9 +239,7 @@ func TestStopOfAStartThatArrivesMeanwhile(t *testing.T) {
 	m.setRecord("alpha", neverArrived)
 	m.inTime(0, "stop", "alpha")
 	for _, pid := range own {
-		if !dead(pid) {
-			t.Errorf("process %d is left", pid)
-		}
+		m.check(dead(pid), "process %d is left", pid)
 	}
 	m.ok("resume", "alpha")
 }
@@ -273,13 +251,9 @@ func TestStopOfAKilledSpawnInAStoppedServer(t *testing.T) {
 	_, goOn := m.stopServer("other")
 	m.killedSpawn("alpha", "")
 	m.mustRefuse(m.inTime(3, "stop", "alpha"), 3, "is stopped")
-	if clients := m.named("tmux: client"); len(clients) > 0 {
-		t.Errorf("clients are left: %v", clients)
-	}
+	m.check(len(m.named("tmux: client")) == 0, "clients are left: %v", m.named("tmux: client"))
 	goOn()
 	m.ok("stop", "alpha")
-	if of := m.carrying("alpha"); len(of) > 0 {
-		t.Errorf("left: %v", of)
-	}
+	m.check(len(m.carrying("alpha")) == 0, "left: %v", m.carrying("alpha"))
 	m.ok("resume", "alpha")
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -24,37 +23,28 @@ func TestCopiedRecordEndsNobody(t *testing.T) {
 		}
 		m.refused(5, "does not bear the mark of its start", args...)
 	}
-	if s := m.session("bob"); s.RecordedPID != bob.RecordedPID || !s.Running {
-		t.Errorf("before %+v\nafter %+v", bob, s)
-	}
-}
-
-func TestCopiedProjectEndsNobody(t *testing.T) {
-	m := standIn(t)
-	m.ok("spawn", "bob")
-	bob := m.session("bob")
-	other := m.copiedProject()
-	for _, args := range [][]string{{"stop", "bob"}, {"dismiss", "bob"}, {"resume", "bob", "--force"}} {
-		m.refused(5, "does not bear the mark of its start", append(args, "--root", other)...)
-	}
-	if s := m.session("bob"); s.RecordedPID != bob.RecordedPID || !s.Running {
-		t.Errorf("before %+v\nafter %+v", bob, s)
-	}
+	m.mustBeLeftAlone("bob", bob)
 }
 
 // A copy that was made while the agent was on its way names no process, but knows the start.
-func TestProjectCopiedDuringTheStartEndsNobody(t *testing.T) {
-	m := standIn(t)
-	m.ok("spawn", "bob")
-	bob, text := m.session("bob"), m.recordText("bob")
-	m.setRecord("bob", neverArrived)
-	other := m.copiedProject()
-	m.writeRecord("bob", text)
-	for _, args := range [][]string{{"stop", "bob"}, {"dismiss", "bob"}, {"resume", "bob", "--force"}} {
-		m.refused(5, "is of the same start, and of another agent or project", append(args, "--root", other)...)
-	}
-	if s := m.session("bob"); s.RecordedPID != bob.RecordedPID || !s.Running {
-		t.Errorf("before %+v\nafter %+v", bob, s)
+func TestCopiedProjectEndsNobody(t *testing.T) {
+	t.Parallel()
+	for words, change := range map[string]func(fields map[string]any){
+		"does not bear the mark of its start":                   func(map[string]any) {},
+		"is of the same start, and of another agent or project": neverArrived,
+	} {
+		t.Run(words, func(t *testing.T) {
+			m := standIn(t)
+			m.ok("spawn", "bob")
+			bob, text := m.session("bob"), m.recordText("bob")
+			m.setRecord("bob", change)
+			other := m.copiedProject()
+			m.writeRecord("bob", text)
+			for _, args := range [][]string{{"stop", "bob"}, {"dismiss", "bob"}, {"resume", "bob", "--force"}} {
+				m.refused(5, words, append(args, "--root", other)...)
+			}
+			m.mustBeLeftAlone("bob", bob)
+		})
 	}
 }
 
@@ -72,9 +62,7 @@ func TestProjectCopiedBeforeTheSessionEndsNobody(t *testing.T) {
 	for _, verb := range []string{"stop", "dismiss"} {
 		m.refused(5, "is of the same start, and of another agent or project", verb, "bob", "--root", other)
 	}
-	if err := os.WriteFile(hold, []byte("\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.WriteFile(hold, []byte("\n"), 0o600))
 	if r := spawn.end(); r.code != 0 || !m.session("bob").Running {
 		t.Errorf("%s\n%+v", r, m.session("bob"))
 	}
@@ -91,9 +79,7 @@ func TestCopiedRecordDoesNotEndTheLauncherOfTheOriginal(t *testing.T) {
 	launcher.Dir, launcher.Env = m.world.Project, []string{"PATH=" + m.variable("PATH"), "NBS_LAUNCH=" + invocation, "NBS_INVOCATION_ID=" + invocation}
 	m.startHeld(launcher)
 	m.refused(5, "is of the same start, and of another agent or project", "stop", "carol")
-	if dead(launcher.Process.Pid) {
-		t.Error("it was ended")
-	}
+	m.mustLive(launcher.Process.Pid)
 }
 
 // Somebody else's command line may hold any words.
@@ -109,18 +95,14 @@ func TestProcessThatOnlySoundsLikeALauncher(t *testing.T) {
 		delete(fields, "exits")
 	})
 	m.refused(5, "does not bear the mark of its start", "stop", "alpha")
-	if dead(pid) {
-		t.Error("it was ended")
-	}
+	m.mustLive(pid)
 }
 
 // copiedProject is another project with a copy of all that this one has.
 func (m *team) copiedProject() string {
 	m.Helper()
 	other := m.otherProject()
-	if out, err := exec.Command("cp", "-a", filepath.Join(m.world.Project, ".nbs"), other).CombinedOutput(); err != nil {
-		m.Fatalf("%v: %s", err, out)
-	}
+	m.run(exec.Command("cp", "-a", m.inNbs(), other))
 	return other
 }
 
@@ -128,11 +110,7 @@ func (m *team) copiedProject() string {
 func (m *team) startHeld(cmd *exec.Cmd) {
 	m.Helper()
 	in, err := cmd.StdinPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
+	m.must(cmd.Start())
 	m.Cleanup(func() { _ = in.Close(); _ = cmd.Wait() })
 }

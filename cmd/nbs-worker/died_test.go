@@ -1,10 +1,7 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -15,66 +12,34 @@ import (
 
 // Why an agent died, as session and list tell it, and what to do next.
 
-// ended is what session --json tells of an end, beyond what session has.
-type endedAs struct {
-	Cause    string
-	LastExit *struct {
-		Code       int
-		Signal     string
-		Reason     string
-		LastScreen string `json:"last_screen"`
-		OOMKills   int    `json:"oom_kills"`
-	} `json:"last_exit"`
-	LastError *struct{ Class, Text, At string } `json:"last_error"`
-	Advice    []string
-}
+// endedAs is what session tells of an end.
+type endedAs = session
 
 // mustHaveDied waits for the end of an agent and checks its cause in session and in list.
 func (m *team) mustHaveDied(handle, cause, detail string) endedAs {
 	m.Helper()
 	m.waitState(handle, cause)
-	e := m.endOf(handle)
-	if e.Cause != detail {
-		m.Errorf("the cause is %q; want %q", e.Cause, detail)
-	}
+	e := m.session(handle)
+	m.check(e.Cause == detail, "the cause is %q; want %q", e.Cause, detail)
 	line := cause
 	if detail != "" {
 		line += " (" + detail + ")"
 	}
-	if out := m.ok("session", handle); !strings.Contains(out, "State:           "+line+", says ") {
-		m.Errorf("session does not say %q:\n%s", line, out)
-	}
-	var rows []struct{ Handle, State, Cause string }
-	if err := json.Unmarshal([]byte(m.ok("list", "--json")), &rows); err != nil {
-		m.Fatal(err)
-	}
-	at := slices.IndexFunc(rows, func(row struct{ Handle, State, Cause string }) bool { return row.Handle == handle })
-	if at < 0 || rows[at].State != cause || rows[at].Cause != detail {
-		m.Errorf("list --json: %+v; want %s", rows, cause)
-	}
-	if out := m.ok("list"); !strings.Contains(out, "\t"+cause) {
-		m.Errorf("list does not say %q:\n%s", cause, out)
-	}
+	m.mustSay(m.ok("session", handle), "State:           "+line+", says ")
+	type row struct{ Handle, State, Cause string }
+	var rows []row
+	m.decode(&rows, "list", "--json")
+	m.check(slices.Contains(rows, row{handle, cause, detail}), "list --json: %+v; want %s", rows, cause)
+	m.mustSay(m.ok("list"), "\t"+cause)
 	return e
 }
 
-func (m *team) endOf(handle string) endedAs {
-	m.Helper()
-	var e endedAs
-	if err := json.Unmarshal([]byte(m.ok("session", handle, "--json")), &e); err != nil {
-		m.Fatal(err)
-	}
-	return e
-}
+func (m *team) endOf(handle string) endedAs { return m.session(handle) }
 
 func (e endedAs) mustAdvise(m *team, commands ...string) {
 	m.Helper()
-	if !slices.Equal(e.Advice, commands) {
-		m.Errorf("the advice is %q; want %q", e.Advice, commands)
-	}
-	if out := m.ok("session", "alpha"); !strings.Contains(out, "\nNext: ") || !strings.Contains(out, ": "+commands[0]+"\n") {
-		m.Errorf("session does not advise %q:\n%s", commands, out)
-	}
+	m.check(slices.Equal(e.Advice, commands), "the advice is %q; want %q", e.Advice, commands)
+	m.mustSay(m.ok("session", "alpha"), "\nNext: ", ": "+commands[0]+"\n")
 }
 
 const bringBack = "nbs-worker resume alpha"
@@ -102,13 +67,8 @@ func TestLastErrorOfTheAPI(t *testing.T) {
 	m.ok("spawn", "alpha", "--model", "sonnet")
 	for code, class := range map[string]string{"403": "authentication_failed", "400": "unknown"} {
 		m.typeLine(m.session("alpha"), fmt.Sprintf("Hello. [[error %s]]", code))
-		m.waitFor("the error is told", func() (bool, string) {
-			e := m.endOf("alpha")
-			return e.LastError != nil && strings.Contains(e.LastError.Text, code), fmt.Sprintf("%+v\n%s", e, m.screen("alpha"))
-		})
-		if e := m.endOf("alpha"); e.LastError.Class != class || e.LastError.At == "" {
-			m.Errorf("%+v", e.LastError)
-		}
+		e := m.waitSession("alpha", "has failed with "+code, func(s session) bool { return s.LastError != nil && strings.Contains(s.LastError.Text, code) })
+		m.check(e.LastError.Class == class && e.LastError.At != "", "%+v", e.LastError)
 		m.waitState("alpha", "failed")
 	}
 }
@@ -127,9 +87,7 @@ func TestZombieLeaderIsGone(t *testing.T) {
 	})
 	for _, verb := range [][]string{{"list"}, {"session", "alpha"}} {
 		out := m.ok(append(verb, "--json")...)
-		if strings.Contains(out, `"state":"idle"`) || !strings.Contains(out, `"running":false`) || !strings.Contains(out, `"pid":null`) {
-			t.Errorf("a zombie is shown as the agent: %s", out)
-		}
+		m.check(!strings.Contains(out, `"state":"idle"`) && strings.Contains(out, `"running":false`) && strings.Contains(out, `"pid":null`), "a zombie is shown as the agent: %s", out)
 	}
 	m.mustHaveDied("alpha", "crashed", "signal: killed")
 }
@@ -152,9 +110,8 @@ func TestReasonOfAnEndThatIsNotBelieved(t *testing.T) {
 			claude := m.waitState("alpha", "idle").RecordedPID
 			m.reportEnd("alpha", invocation, reason)
 			m.kill(claude, syscall.SIGKILL)
-			if e := m.mustHaveDied("alpha", "crashed", "signal: killed"); e.LastExit.Reason != want {
-				t.Errorf("%+v", e.LastExit)
-			}
+			e := m.mustHaveDied("alpha", "crashed", "signal: killed")
+			m.check(e.LastExit.Reason == want, "%+v", e.LastExit)
 		})
 	}
 }
@@ -163,12 +120,5 @@ func TestReasonOfAnEndThatIsNotBelieved(t *testing.T) {
 func (m *team) reportEnd(handle, invocation, reason string) {
 	m.Helper()
 	text := fmt.Sprintf(`{"invocation":%q,"end":{"reason":"%s","at":"2026-02-20T11:44:07Z"}}`, invocation, reason)
-	path := m.inNbs("status", handle+".json")
-	err := os.MkdirAll(filepath.Dir(path), 0o700)
-	if err == nil {
-		err = os.WriteFile(path, []byte(text), 0o600)
-	}
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.put("status/"+handle+".json", text, 0)
 }

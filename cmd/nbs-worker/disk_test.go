@@ -20,9 +20,7 @@ func (m *team) fill(pages int64) (free func()) {
 	m.Helper()
 	ballast := m.inNbs("ballast")
 	f, err := os.Create(ballast)
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	for err == nil {
 		_, err = f.Write(bytes.Repeat([]byte{'x'}, 4096))
 	}
@@ -30,17 +28,9 @@ func (m *team) fill(pages int64) (free func()) {
 		m.Fatal(err, closing)
 	}
 	info, err := os.Stat(ballast)
-	if err == nil {
-		err = os.Truncate(ballast, info.Size()-pages*4096)
-	}
-	if err != nil {
-		m.Fatal(err)
-	}
-	return func() {
-		if err := os.Remove(ballast); err != nil {
-			m.Fatal(err)
-		}
-	}
+	m.must(err)
+	m.must(os.Truncate(ballast, info.Size()-pages*4096))
+	return func() { m.must(os.Remove(ballast)) }
 }
 
 // mustBeUntouched checks that the records are as they were and that no half-written
@@ -48,22 +38,16 @@ func (m *team) fill(pages int64) (free func()) {
 func (m *team) mustBeUntouched(records map[string]string) {
 	m.Helper()
 	for handle, text := range records {
-		if got := m.recordText(handle); got != text {
-			m.Errorf("the record of %s was changed:\n%s\nbefore:\n%s", handle, got, text)
-		}
+		got := m.recordText(handle)
+		m.check(got == text, "the record of %s was changed:\n%s\nbefore:\n%s", handle, got, text)
 	}
 	entries, err := os.ReadDir(m.inNbs("sessions"))
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	for _, entry := range entries {
-		if _, known := records[strings.TrimSuffix(entry.Name(), ".json")]; !known {
-			m.Errorf("left: %s", entry.Name())
-		}
+		_, known := records[strings.TrimSuffix(entry.Name(), ".json")]
+		m.check(known, "left: %s", entry.Name())
 	}
-	if left := m.launchFiles(); len(left) > 0 {
-		m.Errorf("left: %q", left)
-	}
+	m.check(len(m.launchFiles()) == 0, "left: %q", m.launchFiles())
 }
 
 // aliveAndStopped is a team of alpha, stopped, and beta, who runs.
@@ -76,28 +60,41 @@ func (m *team) aliveAndStopped() (alpha, beta session, records map[string]string
 	return alpha, m.session("beta"), map[string]string{"alpha": m.recordText("alpha"), "beta": m.recordText("beta")}
 }
 
-func TestFullDisk(t *testing.T) {
-	m := standIn(t)
-	rig.PrivateMounts(t).Tmpfs(m.inNbs(), "512k")
-	alpha, beta, records := m.aliveAndStopped()
-	free := m.fill(0)
-	for _, args := range [][]string{{"spawn", "gamma"}, {"resume", "alpha"}, {"stop", "beta"}, {"dismiss", "beta"}, {"dismiss", "alpha"}} {
-		r := m.refused(1, "no space left on device", args...)
-		if !strings.Contains(r.stderr, "hint: make room there, then repeat the command: df -h '"+m.inNbs()+"'") || strings.Count(r.stderr, "\n") > 2 {
-			t.Errorf("%q: %s", args, r)
-		}
+func TestDiskThatTakesNothing(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		refuse      func(m *team, mounts rig.Mounts) (again func())
+		words, hint string
+	}{
+		"full": {func(m *team, _ rig.Mounts) func() { return m.fill(0) }, "no space left on device", "hint: make room there, then repeat the command: df -h '"},
+		"read-only": {func(m *team, mounts rig.Mounts) func() {
+			mounts.ReadOnly(m.inNbs())
+			return func() { mounts.Unmount(m.inNbs()) }
+		}, "read-only file system", "findmnt -T '"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			m := standIn(t)
+			mounts := rig.PrivateMounts(t)
+			mounts.Tmpfs(m.inNbs(), "512k")
+			alpha, beta, records := m.aliveAndStopped()
+			again := c.refuse(m, mounts)
+			out := m.ok("list")
+			m.check(strings.Count(out, "\n") == 2, "%s", out)
+			m.mustBe("beta", "idle") // looking needs no writing
+			for _, args := range [][]string{{"spawn", "gamma"}, {"resume", "alpha"}, {"stop", "beta"}, {"dismiss", "beta"}, {"dismiss", "alpha"}} {
+				r := m.refused(1, c.words, args...)
+				m.check(strings.Contains(r.stderr, c.hint+m.inNbs()+"'") && strings.Count(r.stderr, "\n") <= 2, "%q: %s", args, r)
+			}
+			m.mustBeUntouched(records)
+			m.check(dead(beta.RecordedPID) && len(claudesOn(alpha.SessionID)) == 0, "beta lives, or alpha was started")
+			out = m.ok("list")
+			m.check(strings.Count(out, "\n") == 2, "%s", out)
+			again()
+			m.ok("dismiss", "beta")
+			m.ok("spawn", "gamma")
+			m.mustRemember("alpha", alpha)
+		})
 	}
-	m.mustBeUntouched(records)
-	if !dead(beta.RecordedPID) || len(claudesOn(alpha.SessionID)) > 0 {
-		t.Error("beta lives, or alpha was started")
-	}
-	if out := m.ok("list"); strings.Count(out, "\n") != 2 {
-		t.Errorf("%s", out)
-	}
-	free()
-	m.ok("dismiss", "beta")
-	m.ok("spawn", "gamma")
-	m.mustRemember("alpha", alpha)
 }
 
 // Where an agent went by itself is said before it is ended, when its record cannot say it.
@@ -111,9 +108,8 @@ func TestStopOnAFullDiskTellsTheConversation(t *testing.T) {
 	m.typeLine(before, "Remember 43.")
 	m.mustAnswer("alpha", "OK, I will remember 43.")
 	r := m.refused(1, "no space left on device", "stop", "alpha")
-	if !strings.Contains(r.stderr, "nbs-worker spawn HANDLE --session-id "+moved) || !dead(before.RecordedPID) {
-		t.Error(r)
-	}
+	m.mustSay(r.stderr, "nbs-worker spawn HANDLE --session-id "+moved)
+	m.check(dead(before.RecordedPID), "%s", r)
 	free()
 	m.mustRemember("alpha", before)
 	m.ok("spawn", "beta", "--session-id", moved, "--prompt", "What number?")
@@ -134,9 +130,7 @@ func TestAgentThatEndsOnAFullDisk(t *testing.T) {
 	m.waitState("alpha", "crashed")
 	// The cause that a look found may have had room; nothing else was written.
 	now := regexp.MustCompile(`(?s)  "exits": \[.*?\n  \],\n`).ReplaceAllString(m.recordText("alpha"), "")
-	if now != record {
-		t.Errorf("the record was changed:\n%s\nbefore:\n%s", now, record)
-	}
+	m.check(now == record, "the record was changed:\n%s\nbefore:\n%s", now, record)
 	free()
 	m.mustRemember("alpha", before)
 }
@@ -154,48 +148,20 @@ func TestDiskThatFillsUpDuringAStart(t *testing.T) {
 		resumed, spawned := m.nbs("resume", "alpha"), m.nbs("spawn", "gamma")
 		refused = resumed.code != 0 || spawned.code != 0
 		for _, r := range []result{resumed, spawned} {
-			if r.code != 0 && (r.code != 1 || !strings.Contains(r.stderr, "no space left on device")) {
-				t.Errorf("%d pages: %s", pages, r)
-			}
+			m.check(r.code == 0 || r.code == 1 && strings.Contains(r.stderr, "no space left on device"), "%d pages: %s", pages, r)
 		}
 		t.Logf("%d pages: resume %d, spawn %d", pages, resumed.code, spawned.code)
-		if id := m.record("alpha")["session_id"]; id != before.SessionID {
-			t.Errorf("%d pages: the record names %v", pages, id)
-		}
-		if running := len(claudesOn(before.SessionID)); running > 1 || running == 1 && !m.session("alpha").Running {
-			t.Errorf("%d pages: %d claudes that no record explains", pages, running)
-		}
+		id := m.record("alpha")["session_id"]
+		m.check(id == before.SessionID, "%d pages: the record names %v", pages, id)
+		running := len(claudesOn(before.SessionID))
+		m.check(running <= 1 && (running != 1 || m.session("alpha").Running), "%d pages: %d claudes that no record explains", pages, running)
 		free()
 		m.ok("stop", "alpha")
-		if r := m.nbs("dismiss", "gamma"); r.code != 0 && r.code != 2 {
-			t.Error(r)
-		}
+		r := m.nbs("dismiss", "gamma")
+		m.check(r.code == 0 || r.code == 2, "%v", r)
 		m.mustBeUntouched(map[string]string{"alpha": m.recordText("alpha")})
 	}
 	m.mustRemember("alpha", before)
-}
-
-func TestReadOnlyDisk(t *testing.T) {
-	m := standIn(t)
-	mounts := rig.PrivateMounts(t)
-	alpha, beta, records := m.aliveAndStopped()
-	mounts.ReadOnly(m.inNbs())
-	if out := m.ok("list"); strings.Count(out, "\n") != 2 || m.session("beta").State != "idle" {
-		t.Errorf("looking needs no writing: %s", out)
-	}
-	for _, args := range [][]string{{"spawn", "gamma"}, {"resume", "alpha"}, {"stop", "beta"}, {"dismiss", "beta"}, {"dismiss", "alpha"}} {
-		r := m.refused(1, "read-only file system", args...)
-		if !strings.Contains(r.stderr, "findmnt -T '"+m.inNbs()+"'") || strings.Count(r.stderr, "\n") > 2 {
-			t.Errorf("%q: %s", args, r)
-		}
-	}
-	m.mustBeUntouched(records)
-	if !dead(beta.RecordedPID) {
-		t.Error("stop left beta alive")
-	}
-	mounts.Unmount(m.inNbs())
-	m.ok("dismiss", "beta")
-	m.mustRemember("alpha", alpha)
 }
 
 // A stop needs nothing of .nbs but its lock: a folder that is missing, and cannot be made, keeps
@@ -209,15 +175,11 @@ func TestStopOnAReadOnlyDiskWithoutAFolder(t *testing.T) {
 			m.ok("spawn", "alpha")
 			pid := m.session("alpha").RecordedPID
 			for _, folder := range []string{"launch", "status", "transcripts"} {
-				if err := os.RemoveAll(m.inNbs(folder)); err != nil {
-					t.Fatal(err)
-				}
+				m.must(os.RemoveAll(m.inNbs(folder)))
 			}
 			mounts.ReadOnly(m.inNbs())
 			m.refused(1, verb+" alpha: it was ended, but could not be marked as stopped: ", verb, "alpha")
-			if !dead(pid) {
-				t.Error("the agent was left running")
-			}
+			m.check(dead(pid), "the agent was left running")
 			mounts.Unmount(m.inNbs())
 			m.ok("resume", "alpha")
 		})
@@ -238,9 +200,8 @@ func TestForceOnAFullDisk(t *testing.T) {
 		free := m.fill(pages)
 		r := m.nbs("resume", "alpha", "--force")
 		forced = r.code == 0
-		if now := m.session("alpha"); !forced && (now.RecordedPID != before.RecordedPID || dead(before.RecordedPID)) {
-			t.Errorf("%d pages: the agent was ended: %s", pages, r)
-		}
+		now := m.session("alpha")
+		m.check(forced || now.RecordedPID == before.RecordedPID && !dead(before.RecordedPID), "%d pages: the agent was ended: %s", pages, r)
 		free()
 	}
 	m.mustRemember("alpha", before, "--force")
@@ -250,7 +211,5 @@ func TestFirstSpawnOnAReadOnlyDisk(t *testing.T) {
 	m := standIn(t)
 	rig.PrivateMounts(t).ReadOnly(m.world.Project)
 	r := m.refused(1, "read-only file system", "spawn", "alpha")
-	if m.serverPID() != 0 || r.stdout != "" {
-		t.Errorf("something was started: %s", r)
-	}
+	m.check(m.serverPID() == 0 && r.stdout == "", "something was started: %s", r)
 }

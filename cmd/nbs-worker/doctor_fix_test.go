@@ -1,11 +1,11 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,30 +17,22 @@ import (
 func (m *team) goneProcess() int {
 	m.Helper()
 	cmd := exec.Command("true")
-	if err := cmd.Run(); err != nil {
-		m.Fatal(err)
-	}
+	m.must(cmd.Run())
 	return cmd.Process.Pid
 }
 
 // put writes a file below .nbs, as old as that.
 func (m *team) put(name, text string, age time.Duration) {
 	m.Helper()
-	if err := os.MkdirAll(m.inNbs("status"), 0o700); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.MkdirAll(m.inNbs("status"), 0o700))
 	m.putAt(m.inNbs(name), text, age)
 }
 
 func (m *team) putAt(path, text string, age time.Duration) {
 	m.Helper()
 	then := time.Now().Add(-age)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		m.Fatal(err)
-	}
-	if err := os.Chtimes(path, then, then); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.WriteFile(path, []byte(text), 0o600))
+	m.must(os.Chtimes(path, then, then))
 }
 
 func TestDoctorFixRemovesWhatNobodyMisses(t *testing.T) {
@@ -55,9 +47,7 @@ func TestDoctorFixRemovesWhatNobodyMisses(t *testing.T) {
 	m.put("sessions/notes.txt", "a person's", 2*time.Hour)
 	m.put("status/ghost.json", "{}", 0)
 	m.sign("beta.verb", m.goneProcess())
-	if err := os.Chmod(m.inNbs("journal.jsonl"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Chmod(m.inNbs("journal.jsonl"), 0o644))
 	c := m.doctor(1)
 	c.finds(m, "left.files", "note", "commands that were killed have left 2 files")
 	c.finds(m, "left.reports", "note", "there is a status file of ghost")
@@ -65,27 +55,19 @@ func TestDoctorFixRemovesWhatNobodyMisses(t *testing.T) {
 	c.finds(m, "folder.private", "warning", "journal.jsonl\" (mode 0644)")
 
 	fixed := m.doctor(0, "--fix")
-	if len(fixed.Fixed) != 4 || len(fixed.NotFixed) > 0 {
-		t.Errorf("%+v", fixed)
-	}
+	m.check(len(fixed.Fixed) == 4 && len(fixed.NotFixed) == 0, "%+v", fixed)
 	fixed.isWell(m, "left.files", "left.reports", "left.signatures", "folder.private")
 	for name, there := range map[string]bool{
 		"sessions/.beta.json123": false, "sessions/.gamma.json123": true, "sessions/notes.txt": true, "status/ghost.json": false,
 		"locks/beta.verb": true,
 	} {
-		if _, err := os.Lstat(m.inNbs(name)); (err == nil) != there {
-			t.Errorf("%s: %v", name, err)
-		}
+		m.check(exists(m.inNbs(name)) == there, "%s: %t", name, !there)
 	}
-	if left := m.launchFiles(); len(left) != 1 || left[0] != filepath.Join(launch, "gamma."+invocation+".json") {
-		t.Errorf("launches that are left: %q", left)
-	}
-	if again := m.doctor(0, "--fix"); len(again.Fixed) != 0 {
-		t.Errorf("%+v", again)
-	}
-	if r := m.nbs("doctor", "--fix"); !strings.Contains(r.stdout, "never touched: records") {
-		t.Error(r)
-	}
+	left := m.launchFiles()
+	m.check(slices.Equal(left, []string{filepath.Join(launch, "gamma."+invocation+".json")}), "launches that are left: %q", left)
+	again := m.doctor(0, "--fix")
+	m.check(len(again.Fixed) == 0, "%+v", again)
+	m.mustSay(m.nbs("doctor", "--fix").stdout, "never touched: records")
 }
 
 // A project in all kinds of trouble: what is in it afterwards is what was in it before.
@@ -96,15 +78,11 @@ func TestDoctorFixLosesNothing(t *testing.T) {
 	m.ok("stop", "beta")
 	m.ok("spawn", "gamma", "--model", "sonnet")
 	lost := m.session("gamma")
-	if err := os.Rename(m.recordPath("gamma"), m.recordPath("gamma")+".aside"); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Rename(m.recordPath("gamma"), m.recordPath("gamma")+".aside"))
 	m.writeRecord("delta", `{"handle": "delta"`)
 	m.setRecord("alpha", func(fields map[string]any) { fields["model"] = "opus" })
 	m.put("transcript-of-a-person.jsonl", "{}", 2*time.Hour)
-	if err := os.Chmod(m.recordPath("beta"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Chmod(m.recordPath("beta"), 0o666))
 	nbs, config := m.everything(m.inNbs()), m.everything(m.world.ConfigDir)
 	names := m.sessionNames()
 	delete(nbs, "/status/gamma.json") // of whom there is no record
@@ -114,9 +92,7 @@ func TestDoctorFixLosesNothing(t *testing.T) {
 	if dead(alpha.RecordedPID) || dead(lost.RecordedPID) || m.sessionNames() != names {
 		t.Errorf("something was ended: %s, before %s", m.sessionNames(), names)
 	}
-	if err := os.Chmod(m.recordPath("beta"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Chmod(m.recordPath("beta"), 0o600))
 	m.mustRemember("beta", beta)
 }
 
@@ -128,24 +104,14 @@ func TestDoctorFixFollowsAConversation(t *testing.T) {
 	m.ok("stop", "alpha")
 	const moved = "11111111-2222-4333-8444-555555555555"
 	r := m.record("alpha")
-	pid := int(process(r)["pid"].(float64))
-	entry, err := json.Marshal(map[string]any{
-		"pid": pid, "sessionId": moved, "cwd": m.world.Project, "procStart": fmt.Sprintf("%.0f", process(r)["start_ticks"]), "status": "idle",
+	m.write(m.registryEntry(before.RecordedPID), encoded(m, map[string]any{
+		"pid": before.RecordedPID, "sessionId": moved, "cwd": m.world.Project, "procStart": fmt.Sprintf("%.0f", process(r)["start_ticks"]), "status": "idle",
 		"updatedAt": time.Now().UnixMilli(),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := fmt.Sprintf("%s/sessions/%d.json", m.world.ConfigDir, pid)
-	if err := os.WriteFile(path, entry, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	m.doctor(1).finds(m, "team.moved", "warning", "alpha is in another conversation than its record names: "+moved)
 	m.doctor(0, "--fix").isWell(m, "team.moved")
 	after := m.session("alpha")
-	if after.SessionID != moved || len(after.PreviousSessions) != 1 || after.PreviousSessions[0].SessionID != before.SessionID {
-		t.Errorf("%+v; before %s", after, before.SessionID)
-	}
+	m.check(after.SessionID == moved && len(after.PreviousSessions) == 1 && after.PreviousSessions[0].SessionID == before.SessionID, "%+v; before %s", after, before.SessionID)
 	m.mustBeInTheJournal("moved", "alpha", moved)
 }
 
@@ -154,32 +120,23 @@ func TestDoctorFixLeavesWhatOthersCouldHaveWritten(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "alpha", "--model", "sonnet")
 	m.ok("stop", "alpha")
-	if err := os.Chmod(m.recordPath("alpha"), 0o622); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Chmod(m.recordPath("alpha"), 0o622))
 	c := m.doctor(1, "--fix")
 	c.finds(m, "folder.private", "warning", "can be written by other users (mode 0622)")
 	c.finds(m, "team.records", "failure", "can be written by other users")
 	if info, err := os.Stat(m.recordPath("alpha")); err != nil || info.Mode().Perm() != 0o622 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	if err := os.Chmod(m.inNbs(), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Chmod(m.inNbs(), 0o777))
 	m.doctor(1, "--fix").finds(m, "folder.project", "failure", "chmod 700")
 }
 
 func TestDoctorReadsTheJournal(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "alpha", "--model", "sonnet")
-	if err := os.WriteFile(m.inNbs("journal.jsonl"), []byte(m.journal()+"{\"at\":\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m.writeJournal([]byte(m.journal() + "{\"at\":\n"))
 	lines := strings.Count(m.journal(), "\n")
 	m.doctor(1).finds(m, "left.journal", "warning", fmt.Sprintf("line %d of the journal is no event", lines))
-	altered := strings.Replace(m.journal(), `"alpha"`, `"alphb"`, 1)
-	if err := os.WriteFile(m.inNbs("journal.jsonl"), []byte(altered), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m.writeJournal([]byte(strings.Replace(m.journal(), `"alpha"`, `"alphb"`, 1)))
 	m.doctor(1).finds(m, "left.journal", "failure", "line 1: altered")
 }

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -16,25 +14,24 @@ import (
 
 // What the doctor says of agents: their records against what runs and what is on disk.
 
-func TestDoctorNamesDamagedRecords(t *testing.T) {
+// A record of one agent is damaged, that of the other is not what runs, and is of another time than that.
+func TestDoctorReadsRecords(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "alpha", "--model", "sonnet")
+	whole := m.recordText("alpha")
 	m.writeRecord("beta", `{"handle": "beta"`)
+	m.setRecord("alpha", func(fields map[string]any) { fields["model"] = "opus" })
 	c := m.doctor(1)
 	c.finds(m, "team.records", "failure", "beta: the record")
 	c.finds(m, "team.records", "failure", "keep the file and move it aside: mv ")
-	if found := c.of("team.records"); len(found) != 1 {
-		m.Errorf("%q", found)
-	}
-}
-
-func TestDoctorSeesWhatRunsOtherwiseThanRecorded(t *testing.T) {
-	m := standIn(t)
-	m.ok("spawn", "alpha", "--model", "sonnet")
-	m.setRecord("alpha", func(fields map[string]any) { fields["model"] = "opus" })
-	c := m.doctor(1)
+	m.check(len(c.of("team.records")) == 1, "%q", c.of("team.records"))
 	c.finds(m, "team.drift", "warning", `alpha: model is "sonnet", recorded "opus"`)
 	c.finds(m, "team.drift", "warning", "nbs-worker resume alpha --force")
+	m.writeRecord("alpha", whole)
+	m.setRecord("alpha", func(fields map[string]any) { fields["started"] = time.Now().Add(time.Hour).UTC().Format(time.RFC3339) })
+	m.doctor(1).finds(m, "clock.future", "warning", "the record of alpha is ")
+	m.setRecord("alpha", func(fields map[string]any) { fields["started"] = "2001-02-03T04:05:06Z" })
+	m.doctor(1).finds(m, "clock.boot", "warning", "alpha runs, and was started ")
 }
 
 func TestDoctorMissesATranscript(t *testing.T) {
@@ -43,34 +40,24 @@ func TestDoctorMissesATranscript(t *testing.T) {
 	m.ok("stop", "alpha")
 	m.doctor(0).isWell(m, "team.transcripts", "team.keeping")
 	old := time.Now().Add(-26 * 24 * time.Hour)
-	if err := os.Chtimes(s.Transcript.Path, old, old); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Chtimes(s.Transcript.Path, old, old))
 	m.doctor(0).finds(m, "team.keeping", "note", "the archive keeps it")
 	kept, err := filepath.Glob(m.inState("transcripts", "*"))
 	if err != nil || len(kept) == 0 {
 		t.Fatalf("%v, %v", kept, err)
 	}
 	for _, path := range kept {
-		if err := os.Rename(path, path+".aside"); err != nil {
-			t.Fatal(err)
-		}
+		m.must(os.Rename(path, path+".aside"))
 	}
 	c := m.doctor(1)
 	c.finds(m, "team.keeping", "warning", "alpha: Claude will delete its transcript in ")
 	c.finds(m, "team.keeping", "warning", `set "cleanupPeriodDays": 3650 in `+m.world.ConfigDir+"/settings.json")
-	if err := os.WriteFile(m.world.ConfigDir+"/settings.json", []byte(`{"cleanupPeriodDays": 3650}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m.userSettings(`{"cleanupPeriodDays": 3650}`)
 	m.doctor(0).isWell(m, "team.keeping")
-	if err := os.Remove(s.Transcript.Path); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Remove(s.Transcript.Path))
 	m.doctor(1).finds(m, "team.transcripts", "failure", "alpha: the transcript of its conversation "+s.SessionID+" is gone")
 	for _, path := range kept {
-		if err := os.Rename(path+".aside", path); err != nil {
-			t.Fatal(err)
-		}
+		m.must(os.Rename(path+".aside", path))
 	}
 	m.doctor(0).finds(m, "team.transcripts", "note", "nbs-worker resume alpha")
 }
@@ -93,19 +80,14 @@ func TestDoctorSeesAgentsWithoutRecord(t *testing.T) {
 	m.ok("spawn", "alpha", "--model", "sonnet")
 	m.ok("spawn", "beta", "--model", "sonnet")
 	s := m.session("beta")
-	if err := os.Rename(m.recordPath("beta"), m.recordPath("beta")+".aside"); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Rename(m.recordPath("beta"), m.recordPath("beta")+".aside"))
 	c := m.doctor(1)
 	c.finds(m, "team.unrecorded", "failure", fmt.Sprintf(`runs as "beta", pid %d, and no record names it`, s.RecordedPID))
 	c.finds(m, "team.unrecorded", "failure", "--session-id "+s.SessionID)
 	c.finds(m, "team.sessions", "warning", `"nbs-beta-live" was made for an agent of this project`)
-	if found := append(c.of("team.unrecorded"), c.of("team.sessions")...); len(found) != 2 {
-		m.Errorf("%q", found)
-	}
-	if dead(s.RecordedPID) {
-		t.Error("it was ended")
-	}
+	found := append(c.of("team.unrecorded"), c.of("team.sessions")...)
+	m.check(len(found) == 2, "%q", found)
+	m.check(!dead(s.RecordedPID), "it was ended")
 	m.dir = m.otherProject()
 	m.doctor(0).isWell(m, "team.unrecorded", "team.sessions")
 }
@@ -127,9 +109,8 @@ func TestDoctorNamesVariablesThatAreMissing(t *testing.T) {
 		}
 		m.ok("stop", "alpha")
 	}
-	if text := m.recordText("alpha"); !strings.Contains(text, `"AWS_PROFILE"`) || strings.Contains(text, canary) {
-		m.Errorf("%s", text)
-	}
+	text := m.recordText("alpha")
+	m.check(strings.Contains(text, `"AWS_PROFILE"`) && !strings.Contains(text, canary), "%s", text)
 }
 
 func TestDoctorKnowsWhatMakesAClaudeForget(t *testing.T) {
@@ -146,9 +127,8 @@ func TestDoctorKnowsWhatMakesAClaudeForget(t *testing.T) {
 	c.finds(m, "environment.here", "note", "CLAUDE_CODE_CHILD_SESSION is set here")
 	c.finds(m, "environment.agents", "failure", "alpha was started with CLAUDE_CODE_CHILD_SESSION: it writes no transcript")
 	c.finds(m, "environment.tmux", "warning", "set-environment -gu CLAUDE_CODE_SKIP_PROMPT_HISTORY")
-	if found := m.doctorWith([]string{"CLAUDE_CODE_CHILD_SESSION=0"}, 1).of("environment.here"); !strings.HasPrefix(found[0], "ok: ") {
-		m.Errorf("a switch that is off: %q", found)
-	}
+	found := m.doctorWith([]string{"CLAUDE_CODE_CHILD_SESSION=0"}, 1).of("environment.here")
+	m.check(strings.HasPrefix(found[0], "ok: "), "a switch that is off: %q", found)
 }
 
 func TestDoctorReadsTheTmuxSettings(t *testing.T) {
@@ -162,26 +142,9 @@ func TestDoctorReadsTheTmuxSettings(t *testing.T) {
 	c.finds(m, "tmux.settings", "note", "destroy-unattached on")
 	c.finds(m, "tmux.settings", "note", "remain-on-exit on")
 	c.finds(m, "tmux.settings", "warning", "set-hook -gu client-attached")
-	if now := m.tmux("show-options", "-g") + m.tmux("show-options", "-gw") + m.tmux("show-hooks", "-g"); now != before {
-		m.Errorf("the doctor changed %s\nto %s", before, now)
-	}
-}
-
-func TestDoctorReadsTheClock(t *testing.T) {
-	m := standIn(t)
-	m.ok("spawn", "alpha", "--model", "sonnet")
-	m.setRecord("alpha", func(fields map[string]any) { fields["started"] = time.Now().Add(time.Hour).UTC().Format(time.RFC3339) })
-	m.doctor(1).finds(m, "clock.future", "warning", "the record of alpha is ")
-	m.setRecord("alpha", func(fields map[string]any) { fields["started"] = "2001-02-03T04:05:06Z" })
-	m.doctor(1).finds(m, "clock.boot", "warning", "alpha runs, and was started ")
-}
-
-func TestDoctorSeesAStuckTmuxServer(t *testing.T) {
-	m := standIn(t)
-	m.ok("spawn", "alpha", "--model", "sonnet")
-	server := m.serverPID()
-	m.kill(server, syscall.SIGSTOP)
-	defer m.kill(server, syscall.SIGCONT)
+	now := m.tmux("show-options", "-g") + m.tmux("show-options", "-gw") + m.tmux("show-hooks", "-g")
+	m.check(now == before, "the doctor changed %s\nto %s", before, now)
+	server, _ := m.stopServer("alpha")
 	m.doctor(1).finds(m, "tmux.server", "failure", fmt.Sprintf("kill -CONT %d", server))
 }
 
@@ -192,9 +155,7 @@ func TestDoctorSeesALeaseOfNobody(t *testing.T) {
 	const session = "11111111-2222-4333-8444-555555555555"
 	lease := m.inNbs("locks", session+".lease")
 	holder := exec.Command("flock", "--no-fork", lease, "sleep", "600")
-	if err := holder.Start(); err != nil {
-		t.Fatal(err)
-	}
+	m.must(holder.Start())
 	m.Cleanup(func() { _ = holder.Process.Kill(); _ = holder.Wait() })
 	m.waitFor("the lease is held", func() (bool, string) {
 		return exec.Command("flock", "-n", lease, "true").Run() != nil, ""
@@ -206,10 +167,7 @@ func TestDoctorSeesALeaseOfNobody(t *testing.T) {
 // sign writes a holder into a lock file.
 func (m *team) sign(name string, pid int) {
 	m.Helper()
-	text := fmt.Sprintf(`{"pid":%d,"verb":"run","handle":"alpha","since":"2026-02-03T04:05:06Z"}`+"\n", pid)
-	if err := os.WriteFile(filepath.Join(m.inNbs("locks"), name), []byte(text), 0o600); err != nil {
-		m.Fatal(err)
-	}
+	m.write(m.inNbs("locks", name), fmt.Sprintf(`{"pid":%d,"verb":"run","handle":"alpha","since":"2026-02-03T04:05:06Z"}`+"\n", pid))
 }
 
 // The commonest reasons why a first spawn gets nowhere are seen before it is tried.
@@ -233,19 +191,10 @@ func TestDoctorSeesWhatWouldHoldAFirstSpawn(t *testing.T) {
 			if c.without != "" {
 				m.env = without(m.env, c.without)
 			}
-			r := m.nbs("doctor", "--json")
-			var found checkup
-			if err := json.Unmarshal([]byte(r.stdout), &found); err != nil {
-				t.Fatal(err, r)
-			}
-			found.finds(m, c.id, c.level, c.w)
+			m.doctor(anyCode).finds(m, c.id, c.level, c.w)
 			m.refused(8, "", "spawn", "alpha", "--timeout", "20s")
-			r = m.nbs("doctor", "--json")
-			if err := json.Unmarshal([]byte(r.stdout), &found); err != nil {
-				t.Fatal(err, r)
-			}
 			if what != "no login" { // there it waits at no dialog, and answers nothing
-				found.finds(m, "start.waiting", "note", "alpha is waiting: ")
+				m.doctor(anyCode).finds(m, "start.waiting", "note", "alpha is waiting: ")
 			}
 		})
 	}

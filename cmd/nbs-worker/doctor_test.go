@@ -3,9 +3,11 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 )
@@ -17,17 +19,13 @@ func TestDoctorFindsNothingWhenAllIsWell(t *testing.T) {
 		m.env = append(m.env, "TMPDIR="+scratch)
 		before := m.everything(m.inNbs())
 		for _, found := range m.doctor(0).Checks {
-			if found.Level != "ok" && !strings.HasPrefix(found.ID, "logout.") && !strings.HasPrefix(found.ID, "machine.") && found.ID != "folder.disk" {
-				m.Errorf("%+v", found)
-			}
+			m.check(found.Level == "ok" || strings.HasPrefix(found.ID, "logout.") || strings.HasPrefix(found.ID, "machine.") || found.ID == "folder.disk", "%+v", found)
 		}
 		m.mustBeAsBefore(m.inNbs(), before, agentsOwn...)
-		if left := m.everything(scratch); len(left) != 1 {
-			m.Errorf("left in the scratch folder: %v", left)
-		}
-		if text := m.ok("doctor"); !strings.Contains(text, " checks: ") || strings.Contains(text, "warning") {
-			m.Errorf("%s", text)
-		}
+		left := m.everything(scratch)
+		m.check(len(left) == 1, "left in the scratch folder: %v", left)
+		text := m.ok("doctor")
+		m.check(strings.Contains(text, " checks: ") && !strings.Contains(text, "warning"), "%s", text)
 	})
 }
 
@@ -40,17 +38,13 @@ func TestDoctorProbesTheRealClaude(t *testing.T) {
 		c := m.doctor(0, "--probe")
 		c.isWell(m, "claude.probe", "claude.flags", "claude.version", "tmux.trial")
 		m.mustBeAsBefore(m.world.ConfigDir, before)
-		if left := m.everything(scratch); len(left) != 1 {
-			m.Errorf("left in the scratch folder: %v", left)
-		}
+		left := m.everything(scratch)
+		m.check(len(left) == 1, "left in the scratch folder: %v", left)
 		for _, pid := range allPIDs() {
-			if environ, _ := os.ReadFile(procFile(pid, "environ")); strings.Contains(valueIn(environ, "CLAUDE_CONFIG_DIR"), scratch) && !dead(pid) {
-				m.Errorf("process %d is left", pid)
-			}
+			environ, _ := os.ReadFile(procFile(pid, "environ"))
+			m.check(!strings.Contains(valueIn(environ, "CLAUDE_CONFIG_DIR"), scratch) || dead(pid), "process %d is left", pid)
 		}
-		if sent := m.api.Requests(); len(sent) > 0 {
-			m.Errorf("it sent %d requests", len(sent))
-		}
+		m.check(len(m.api.Requests()) == 0, "it sent %d requests", len(m.api.Requests()))
 	})
 }
 
@@ -82,12 +76,9 @@ func TestDoctorInterrupted(t *testing.T) {
 		}
 		return probe > 0, fmt.Sprint(found)
 	})
-	if err := run.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
-	if r := run.end(); r.code != 130 {
-		t.Error(r)
-	}
+	m.must(run.Process.Signal(syscall.SIGINT))
+	r := run.end()
+	m.check(r.code == 130, "%s", r)
 	if left, _ := filepath.Glob(filepath.Join(scratch, "*")); len(left) > 0 || !dead(probe) {
 		t.Errorf("left: %q, process %d: dead %v", left, probe, dead(probe))
 	}
@@ -105,9 +96,7 @@ echo $$ >` + note + `
 while :; do sleep 0.2; done`)
 	m.nbsWith([]string{"NBS_CLAUDE=" + stays}, "doctor", "--probe")
 	pid, err := strconv.Atoi(strings.TrimSpace(read(t, note)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m.must(err)
 	if !dead(pid) {
 		t.Errorf("process %d is left", pid)
 		m.kill(pid, syscall.SIGKILL)
@@ -121,9 +110,7 @@ func TestDoctorWithoutAProject(t *testing.T) {
 	c := m.doctor(0)
 	c.finds(m, "folder.project", "note", "there is no project here")
 	c.isWell(m, "claude.found", "tmux.trial", "team.unrecorded")
-	if found := c.of("left.files"); found != nil {
-		m.Errorf("what there is not was looked at: %q", found)
-	}
+	m.check(c.of("left.files") == nil, "what there is not was looked at: %q", c.of("left.files"))
 	m.mustBeAsBefore(m.dir, before)
 }
 
@@ -136,30 +123,23 @@ func TestDoctorWithoutTmux(t *testing.T) {
 	m.nbs("stop", "alpha")
 }
 
-func TestDoctorWithAnOldTmux(t *testing.T) {
+// A tmux that is too old, forgets the mark of a session, or finds it by a part of its name.
+func TestDoctorKnowsAnUnfitTmux(t *testing.T) {
 	m := standIn(t)
-	old := m.beforeTmux(`for word; do [ "$word" = -V ] && { echo "tmux 3.1c"; exit; }; done`)
-	m.doctorWith([]string{old}, 6).finds(m, "tmux.version", "failure", "tmux 3.1c is too old: 3.2 is needed")
-}
-
-// A tmux that forgets the mark of a session, or finds it by a part of its name.
-func TestDoctorTriesTmux(t *testing.T) {
-	m := standIn(t)
-	careless := m.beforeTmux(`case " $* " in *" has-session "*) exit 0;; esac`)
-	m.doctorWith([]string{careless}, 6).finds(m, "tmux.trial", "failure", "found by a part of its name")
-	forgetful := m.beforeTmux(`case " $* " in *" list-panes "*) echo '1|$1|%1|1|0|0|1||||nbs-alpha-live'; exit 0;; esac`)
-	m.doctorWith([]string{forgetful}, 6).finds(m, "tmux.trial", "failure", "has lost its mark")
-}
-
-func TestDoctorWithoutClaude(t *testing.T) {
-	m := standIn(t)
-	c := m.doctorWith([]string{"NBS_CLAUDE=/nonexistent/claude"}, 6)
-	c.finds(m, "claude.found", "failure", "cannot be run")
-	c.isWell(m, "tmux.trial")
+	for _, c := range []struct{ script, id, words string }{
+		{`for word; do [ "$word" = -V ] && { echo "tmux 3.1c"; exit; }; done`, "tmux.version", "tmux 3.1c is too old: 3.2 is needed"},
+		{`case " $* " in *" has-session "*) exit 0;; esac`, "tmux.trial", "found by a part of its name"},
+		{`case " $* " in *" list-panes "*) echo '1|$1|%1|1|0|0|1||||nbs-alpha-live'; exit 0;; esac`, "tmux.trial", "has lost its mark"},
+	} {
+		m.doctorWith([]string{m.beforeTmux(c.script)}, 6).finds(m, c.id, "failure", c.words)
+	}
 }
 
 func TestDoctorKnowsAnUnfitClaude(t *testing.T) {
 	m := standIn(t)
+	none := m.doctorWith([]string{"NBS_CLAUDE=/nonexistent/claude"}, 6)
+	none.finds(m, "claude.found", "failure", "cannot be run")
+	none.isWell(m, "tmux.trial")
 	claude := m.variable("NBS_CLAUDE")
 	for _, c := range []struct {
 		script           string
@@ -194,17 +174,68 @@ func TestDoctorSpeaksToPeople(t *testing.T) {
 	m.writeRecord("beta", "{")
 	m.dir = m.otherProject()
 	r := m.nbs("doctor", "--root", m.world.Project)
-	for _, want := range []string{
-		"Agents\n  failure  beta: the record ", "\n           the agent can be neither resumed nor ended\n", "\n           fix: keep the file and move it aside: mv '", "1 failure\n",
-	} {
-		if !strings.Contains(r.stdout, want) {
-			t.Errorf("no %q in %s", want, r)
-		}
+	m.mustSay(r.stdout, "Agents\n  failure  beta: the record ", "\n           the agent can be neither resumed nor ended\n",
+		"\n           fix: keep the file and move it aside: mv '", "1 failure\n")
+	m.check(r.code == 1 && !strings.Contains(r.stdout, "  ok "), "%s", r)
+	m.mustSay(m.nbs("doctor", "--root", m.world.Project, "--all").stdout, "  ok       claude is "+m.variable("NBS_CLAUDE"))
+}
+
+// What doctor says beside other verbs. The moments are made, not hoped for.
+
+// Six at once each try tmux, and none takes a process that is not its own program yet for one
+// that has lost its variables.
+func TestSixDoctorsAtOnce(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	var doctors sync.WaitGroup
+	for range 6 {
+		doctors.Go(func() {
+			r := m.nbs("doctor", "--json")
+			m.check(r.code == 0, "%s", r)
+		})
 	}
-	if r.code != 1 || strings.Contains(r.stdout, "  ok ") {
-		t.Error(r)
+	doctors.Wait()
+}
+
+// Between its fork and its exec the process in a new pane has the variables of tmux, and not
+// yet those that it is given.
+func TestDoctorWaitsForTheProgramOfATrial(t *testing.T) {
+	m := standIn(t)
+	tmux, err := exec.LookPath("tmux")
+	m.must(err)
+	late := m.beforeTmux(`exec strace -D -f -qqq -o /dev/null -e trace=execve -e inject=execve:delay_enter=50000 -- ` + tmux + ` "$@"`)
+	m.doctorWith([]string{late}, anyCode).isWell(m, "tmux.trial")
+}
+
+// A verb that is at work on an agent is left alone, whatever its start looks like from outside.
+func TestDoctorLeavesAStartAlone(t *testing.T) {
+	m := standIn(t, "start-delay=2s")
+	spawn := m.begin("spawn", "alpha")
+	m.waitClaude("alpha")
+	r := m.nbs("doctor", "--json")
+	m.checkup(r, anyCode).isWell(m, "left.leases", "left.signatures", "team.unrecorded", "team.sessions", "team.records")
+	m.check(!strings.Contains(r.stdout, "kill "), "it advises to kill what starts: %s", r.stdout)
+	got := spawn.end()
+	m.check(got.code == 0, "%s", got)
+}
+
+// What is there at the first look and gone at the second was another command at work.
+func TestDoctorLooksTwice(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	m.ok("stop", "alpha")
+	// A record that cannot be read, for the time of the first look: whoever reads it takes it away.
+	path := m.recordPath("alpha")
+	whole := m.bytesOf(path)
+	m.replace(path, whole[:10])
+	temp := m.folder("temp")
+	doctor := m.beginWith([]string{"TMPDIR=" + temp}, "doctor", "--json")
+	scratch := func() int {
+		made, _ := filepath.Glob(filepath.Join(temp, "nbs-doctor-*"))
+		return len(made)
 	}
-	if all := m.nbs("doctor", "--root", m.world.Project, "--all"); !strings.Contains(all.stdout, "  ok       claude is "+m.variable("NBS_CLAUDE")) {
-		t.Error(all)
-	}
+	m.waitFor("it has made its scratch folder again", func() (bool, string) { return scratch() > 0, "" })
+	m.waitFor("the first look is over", func() (bool, string) { return scratch() == 0, "" })
+	m.replace(path, whole)
+	m.checkup(doctor.end(), anyCode).isWell(m, "team.records")
 }

@@ -25,6 +25,9 @@ type checkup struct {
 	NotFixed []string `json:"not_fixed"`
 }
 
+// anyCode is that of a doctor who may find whatever else.
+const anyCode = -1
+
 // doctor runs the doctor, who must end with the code.
 func (m *team) doctor(code int, args ...string) checkup {
 	m.Helper()
@@ -33,10 +36,14 @@ func (m *team) doctor(code int, args ...string) checkup {
 
 func (m *team) doctorWith(env []string, code int, args ...string) checkup {
 	m.Helper()
-	r := m.nbsWith(env, append([]string{"doctor", "--json"}, args...)...)
-	var c checkup
-	if err := json.Unmarshal([]byte(r.stdout), &c); err != nil || r.code != code || r.stderr != "" {
-		m.Fatalf("doctor %q: want code %d, got %d; %v; stderr %s\n%s", args, code, r.code, err, r.stderr, strings.Join(c.unwell(), "\n"))
+	return m.checkup(m.nbsWith(env, append([]string{"doctor", "--json"}, args...)...), code)
+}
+
+// checkup reads what a doctor said.
+func (m *team) checkup(r result, code int) (c checkup) {
+	m.Helper()
+	if err := json.Unmarshal([]byte(r.stdout), &c); err != nil || code != anyCode && (r.code != code || r.stderr != "") {
+		m.Fatalf("doctor: want code %d, got %d; %v; stderr %s\n%s", code, r.code, err, r.stderr, strings.Join(c.unwell(), "\n"))
 	}
 	return c
 }
@@ -46,9 +53,7 @@ func (c checkup) finds(m *team, id, level, words string) {
 	m.Helper()
 	for _, found := range c.Checks {
 		if found.ID == id && found.Level == level && strings.Contains(found.What+"\n"+found.Why+"\n"+strings.Join(found.Fix, "\n"), words) {
-			if level != "ok" && level != "note" && (found.Why == "" || len(found.Fix) == 0) {
-				m.Errorf("it does not say why, or what mends it: %+v", found)
-			}
+			m.check(level == "ok" || level == "note" || found.Why != "" && len(found.Fix) != 0, "it does not say why, or what mends it: %+v", found)
 			return
 		}
 	}
@@ -60,9 +65,7 @@ func (c checkup) isWell(m *team, ids ...string) {
 	m.Helper()
 	for _, id := range ids {
 		found := c.of(id)
-		if len(found) != 1 || !strings.HasPrefix(found[0], "ok: ") {
-			m.Errorf("%s: %q", id, found)
-		}
+		m.check(len(found) == 1 && strings.HasPrefix(found[0], "ok: "), "%s: %q", id, found)
 	}
 }
 
@@ -112,9 +115,7 @@ func (m *team) everything(root string) map[string]string {
 		all[strings.TrimPrefix(path, root)] = fmt.Sprintf("%s %s %s", info.Mode(), info.ModTime(), text)
 		return nil
 	})
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	return all
 }
 
@@ -132,9 +133,8 @@ func (m *team) mustBeAsBefore(root string, before map[string]string, but ...stri
 		}
 	}
 	for path := range now {
-		if _, there := before[path]; !there && !excepted(path) {
-			m.Errorf("%s is new", path)
-		}
+		_, there := before[path]
+		m.check(there || excepted(path), "%s is new", path)
 	}
 }
 

@@ -35,9 +35,7 @@ func TestServerThatDiesBetweenTwoCalls(t *testing.T) {
 				r := m.nbsWith(env, verb.args...)
 				calls = made()
 				t.Logf("the server died before call %d of %d: code %d %s", call, calls, r.code, r.stderr)
-				if !slices.Contains(verb.codes, r.code) {
-					t.Errorf("call %d: %s", call, r)
-				}
+				m.check(slices.Contains(verb.codes, r.code), "call %d: %s", call, r)
 				m.afterVerb(id)
 			}
 		})
@@ -70,13 +68,10 @@ func (m *team) afterVerb(id string) {
 		m.ok("spawn", "alpha", "--session-id", id)
 	}
 	before := m.session("alpha")
-	if id != "" && before.SessionID != id {
-		m.Errorf("the conversation was %s and is %s", id, before.SessionID)
-	}
+	m.check(id == "" || before.SessionID == id, "the conversation was %s and is %s", id, before.SessionID)
 	m.mustRemember("alpha", before, "--force")
-	if on := claudesOn(before.SessionID); len(on) != 1 {
-		m.Errorf("claudes on the conversation: %v", on)
-	}
+	on := claudesOn(before.SessionID)
+	m.check(len(on) == 1, "claudes on the conversation: %v", on)
 }
 
 // An agent that ends between two looks of one resume is not said to run.
@@ -85,9 +80,8 @@ func TestAgentThatDiesWhileItIsResumed(t *testing.T) {
 	before := m.remembers("alpha")
 	for _, force := range [][]string{nil, {"--force"}} {
 		env, _ := m.murderous(m.session("alpha").RecordedPID, 1)
-		if r := m.nbsWith(env, append([]string{"resume", "alpha"}, force...)...); r.code != 0 {
-			t.Errorf("resume %v: %s", force, r)
-		}
+		r := m.nbsWith(env, append([]string{"resume", "alpha"}, force...)...)
+		m.check(r.code == 0, "resume %v: %s", force, r)
 	}
 	m.mustRemember("alpha", before, "--force")
 }
@@ -101,9 +95,8 @@ func TestResumeRightAfterTheServerWasKilled(t *testing.T) {
 	server := m.serverPID()
 	m.kill(server, syscall.SIGKILL)
 	m.waitDead(server)
-	if r := m.nbs("resume", "alpha", "beta"); r.code != 0 {
-		t.Error(r)
-	}
+	r := m.nbs("resume", "alpha", "beta")
+	m.check(r.code == 0, "%v", r)
 	m.mustRemember("alpha", before, "--force")
 }
 
@@ -117,7 +110,7 @@ func TestServerWithoutItsSocket(t *testing.T) {
 	first := m.serverPID()
 	t.Cleanup(func() { _ = syscall.Kill(first, syscall.SIGKILL) }) // its socket is another's by then
 	socket := strings.TrimSpace(m.tmux("display-message", "-p", "#{socket_path}"))
-	m.removeSocket(socket)
+	m.must(os.Remove(socket))
 
 	words := fmt.Sprintf("the agent's tmux server, pid %d, cannot be reached: its socket %s is gone", first, strconv.Quote(socket))
 	remedy := fmt.Sprintf("kill -USR1 %d", first)
@@ -128,46 +121,25 @@ func TestServerWithoutItsSocket(t *testing.T) {
 		{"resume", []string{"alpha"}, 5, "the agent runs already: idle"},
 	}, remedy)
 	m.ok("stop", "beta") // with its last process its session is gone, wherever that was
-	if r := m.nbs("session", "alpha"); !strings.Contains(r.stdout, "running (verified)") || !strings.Contains(r.stdout, "its server cannot be reached") {
-		t.Error(r)
-	}
-	if !dead(before["beta"].RecordedPID) {
-		t.Error("beta was not ended")
-	}
+	m.mustSay(m.nbs("session", "alpha").stdout, "running (verified)", "its server cannot be reached")
+	m.check(dead(before["beta"].RecordedPID), "beta was not ended")
 	// The way back that the hint names.
 	m.kill(first, syscall.SIGUSR1)
-	m.waitFor("the socket is back", func() (bool, string) { _, err := os.Stat(socket); return err == nil, "" })
-	if s := m.session("alpha"); !s.TmuxAlive || s.RecordedPID != before["alpha"].RecordedPID {
-		t.Errorf("%+v", s)
-	}
+	m.waitFor("the socket is back", func() (bool, string) { return exists(socket), "" })
+	m.mustAllLive("alpha")
+	m.mustBeLeftAlone("alpha", before["alpha"])
 
 	// The other way: a second server at the same place, with sessions of the same names.
-	m.removeSocket(socket)
+	m.must(os.Remove(socket))
 	m.mustRemember("alpha", before["alpha"], "--force")
 	m.mustRemember("beta", before["beta"])
 	second := m.serverPID()
-	if second == first || !dead(before["alpha"].RecordedPID) {
-		t.Errorf("servers %d and %d; before %+v", first, second, before["alpha"])
-	}
+	m.check(second != first && dead(before["alpha"].RecordedPID), "servers %d and %d; before %+v", first, second, before["alpha"])
 	r := m.refused(6, fmt.Sprintf("another one, pid %d, has its socket", second), "session", "gamma")
-	if !strings.Contains(r.stdout, "running (verified)") || dead(before["gamma"].RecordedPID) {
-		t.Error(r)
-	}
+	m.mustSay(r.stdout, "running (verified)")
+	m.mustLive(before["gamma"].RecordedPID)
 	m.ok("stop", "gamma")
-	if !dead(before["gamma"].RecordedPID) {
-		t.Error("gamma was not ended")
-	}
-	for _, handle := range []string{"alpha", "beta"} {
-		if s := m.session(handle); !s.Running || !s.TmuxAlive {
-			t.Errorf("%+v", s)
-		}
-	}
+	m.check(dead(before["gamma"].RecordedPID), "gamma was not ended")
+	m.mustAllLive("alpha", "beta")
 	m.mustRemember("gamma", before["gamma"])
-}
-
-func (m *team) removeSocket(path string) {
-	m.Helper()
-	if err := os.Remove(path); err != nil {
-		m.Fatal(err)
-	}
 }

@@ -23,25 +23,20 @@ func TestEventsTellWhatWasDone(t *testing.T) {
 	m.ok("dismiss", "alpha")
 	reading.mustShow("\tdismiss\talpha\t")
 	reading.mustEndInterrupted()
-	if text := reading.seen.String(); strings.Contains(text, "beta") || strings.Count(text, "\tspawn\t") != 1 {
-		t.Errorf("of another agent, or twice:\n%s", text)
-	}
+	text := reading.seen.String()
+	m.check(!strings.Contains(text, "beta") && strings.Count(text, "\tspawn\t") == 1, "of another agent, or twice:\n%s", text)
 	var last struct {
 		At, Event, Handle string
 		SessionID         string `json:"session_id"`
 		PID               int
 	}
 	lines := strings.Split(strings.TrimSpace(m.ok("events", "--json", "alpha")), "\n")
-	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil || last.Event != "dismiss" || last.SessionID != id || last.Handle != "alpha" || !strings.HasSuffix(last.At, "Z") {
-		t.Errorf("%v: %+v", err, last)
-	}
+	err := json.Unmarshal([]byte(lines[len(lines)-1]), &last)
+	m.check(err == nil && last.Event == "dismiss" && last.SessionID == id && last.Handle == "alpha" && strings.HasSuffix(last.At, "Z"), "%v: %+v", err, last)
 	all := m.ok("events")
-	if got := strings.Count(all, "\n"); got != strings.Count(m.journal(), "\n") || strings.Count(all, "\t") != 5*got {
-		t.Errorf("not an event a line:\n%s", all)
-	}
-	if text := m.ok("events", "--since", "2999-01-01T00:00:00Z"); text != "" {
-		t.Errorf("of the future:\n%s", text)
-	}
+	got := strings.Count(all, "\n")
+	m.check(got == strings.Count(m.journal(), "\n") && strings.Count(all, "\t") == 5*got, "not an event a line:\n%s", all)
+	m.mustPrint("", "events", "--since", "2999-01-01T00:00:00Z")
 	m.refused(2, "no agent and no event of the handle gamma", "events", "gamma")
 	m.refused(4, "--since", "events", "--since", "yesterday")
 	m.refused(4, "handle", "events", "..")
@@ -90,16 +85,14 @@ func TestEventsFromTheEnd(t *testing.T) {
 	if got := of(m.ok("events", "ALPHA", "beta", "--last", "3")); len(got) != 3 || !strings.HasPrefix(got[2], "stop beta: was ") || strings.Contains(strings.Join(got, "\n"), "gamma") {
 		t.Errorf("of two: %q", got)
 	}
-	if got := of(m.ok("events", "alpha")); len(got) != 4 || got[0] != "spawn alpha: a new conversation" || !strings.HasPrefix(got[1], "start alpha: a new conversation, model ") {
-		t.Errorf("of one: %q", got)
-	}
+	got := of(m.ok("events", "alpha"))
+	m.check(len(got) == 4 && got[0] == "spawn alpha: a new conversation" && strings.HasPrefix(got[1], "start alpha: a new conversation, model "), "of one: %q", got)
 	reading := m.follow("events", "--follow", "-n", "1")
 	reading.mustShow("\tstop\tgamma\t")
 	m.ok("dismiss", "beta")
 	reading.mustShow("\tdismiss\tbeta\t")
-	if text := reading.seen.String(); strings.Count(text, "\n") != 2 {
-		t.Errorf("more than the last and what came then:\n%s", text)
-	}
+	text := reading.seen.String()
+	m.check(strings.Count(text, "\n") == 2, "more than the last and what came then:\n%s", text)
 	reading.mustEndInterrupted()
 }
 
@@ -120,15 +113,12 @@ func TestFollowedEventsEndWithTheirFolder(t *testing.T) {
 			m.dir = m.TempDir()
 			reading := m.follow("events", "--follow", "--root", m.world.Project)
 			reading.mustShow("\tdismiss\talpha\t")
-			if err := takeAway(m); err != nil {
-				t.Fatal(err)
-			}
+			m.must(takeAway(m))
 			reading.mustShow("was removed or moved away: no event will come\n")
 			_ = reading.wait() // the code tells
 			text := reading.seen.String()
-			if code := reading.cmd.ProcessState.ExitCode(); code != 2 || strings.Count(text, "no event will come") != 1 {
-				t.Errorf("exit code %d:\n%s", code, text)
-			}
+			code := reading.cmd.ProcessState.ExitCode()
+			m.check(code == 2 && strings.Count(text, "no event will come") == 1, "exit code %d:\n%s", code, text)
 		})
 	}
 }
@@ -141,41 +131,28 @@ func TestAlteredJournalFailsAtThatLine(t *testing.T) {
 		m.ok("resume", "alpha")
 	}
 	m.ok("stop", "alpha")
-	text, err := os.ReadFile(m.inNbs("journal.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := m.bytesOf(m.inNbs("journal.jsonl"))
 	lines := bytes.SplitAfter(text, []byte{'\n'})
 	lines = lines[:len(lines)-1]
-	if want := fmt.Sprintf("%d events, as they were written\n", len(lines)); m.ok("events", "--verify") != want {
-		t.Errorf("%s; want %s", m.ok("events", "--verify"), want)
-	}
+	m.mustPrint(fmt.Sprintf("%d events, as they were written\n", len(lines)), "events", "--verify")
 	at := 0
 	for i, line := range lines {
 		altered := bytes.Clone(text)
 		altered[at+len(line)/2] ^= 1
 		m.writeJournal(altered)
 		r := m.refused(1, fmt.Sprintf("%s: line %d: altered", m.inNbs("journal.jsonl"), i+1), "events", "--verify")
-		if !strings.Contains(r.stderr, "hint: to keep it as it is and begin a new journal: mv ") {
-			t.Error(r)
-		}
+		m.mustSay(r.stderr, "hint: to keep it as it is and begin a new journal: mv ")
 		at += len(line)
 	}
 	m.writeJournal(text[:len(text)-len(lines[len(lines)-1])])
 	r := m.refused(1, fmt.Sprintf("line %d: %d bytes that followed it were cut off", len(lines)-1, len(lines[len(lines)-1])), "events", "--verify", "--json")
-	if !strings.Contains(r.stdout, `"whole":false`) || !strings.Contains(r.stdout, fmt.Sprintf(`"line":%d,`, len(lines)-1)) {
-		t.Error(r)
-	}
+	m.mustSay(r.stdout, `"whole":false`, fmt.Sprintf(`"line":%d,`, len(lines)-1))
 	m.writeJournal(append(text, `{"at":"2026-02-2`...)) // a full disk
 	m.ok("resume", "alpha")
-	if got := m.ok("events", "--verify"); !strings.Contains(got, fmt.Sprintf("\nline %d is no event: it was cut short", len(lines)+1)) {
-		t.Errorf("after a torn line: %s", got)
-	}
+	m.mustSay(m.ok("events", "--verify"), fmt.Sprintf("\nline %d is no event: it was cut short", len(lines)+1))
 }
 
 func (m *team) writeJournal(text []byte) {
 	m.Helper()
-	if err := os.WriteFile(m.inNbs("journal.jsonl"), text, 0o600); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.WriteFile(m.inNbs("journal.jsonl"), text, 0o600))
 }

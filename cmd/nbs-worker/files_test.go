@@ -31,9 +31,7 @@ func (m *team) mustAllRefuse(code int, words, hint string) {
 	record := m.recordText("alpha")
 	for _, verb := range knownVerbs {
 		r := m.refused(code, words, verb, "alpha")
-		if !strings.Contains(r.stderr, "hint: "+hint) || r.stdout != "" || strings.Count(r.stderr, "\n") > 3 {
-			m.Errorf("%s: %s", verb, r)
-		}
+		m.check(strings.Contains(r.stderr, "hint: "+hint) && r.stdout == "" && strings.Count(r.stderr, "\n") <= 3, "%s: %s", verb, r)
 	}
 	if m.recordText("alpha") != record {
 		m.Errorf("the record was changed: %s", m.recordText("alpha"))
@@ -45,22 +43,16 @@ func TestRecordCutShort(t *testing.T) {
 	before := m.stoppedAlpha()
 	whole := m.recordText("alpha")
 	m.ok("spawn", "beta")
-	for _, n := range []int{0, 1, len(whole) / 3, len(whole) - 3} {
-		m.writeRecord("alpha", whole[:n])
-		m.mustAllRefuse(4, "sessions/alpha.json\" is damaged: ", "keep the file and move it aside: mv '")
-		r := m.refused(7, "list alpha: the record", "list")
-		if !strings.Contains(r.stdout, "alpha\tunknown\t") || !strings.Contains(r.stdout, "beta\tidle\t") {
-			t.Errorf("one damaged record hides somebody: %s", r)
-		}
-	}
+	m.writeRecord("alpha", whole[:len(whole)-3])
+	m.mustAllRefuse(4, "sessions/alpha.json\" is damaged: ", "keep the file and move it aside: mv '")
+	m.mustSay(m.refused(7, "list alpha: the record", "list").stdout, "alpha\tunknown\t", "beta\tidle\t")
 	m.refused(5, "the handle is taken", "spawn", "alpha")
 	// The way back is what the hints say.
 	m.pasteHints(m.nbs("resume", "alpha"))
 	m.ok("resume", "alpha", "--force", "--prompt", "What number?")
 	m.mustAnswer("alpha", "42")
-	if after := m.session("alpha"); after.SessionID != before.SessionID {
-		t.Errorf("before %+v\nafter %+v", before, after)
-	}
+	after := m.session("alpha")
+	m.check(after.SessionID == before.SessionID, "before %+v\nafter %+v", before, after)
 }
 
 // pasteHints runs the commands of the hints in a shell, as a person would.
@@ -72,12 +64,16 @@ func (m *team) pasteHints(r result) {
 		if !isHint || !hasCommand {
 			continue
 		}
-		sh := exec.Command("sh", "-eu", "-c", command)
-		sh.Dir, sh.Env = m.dir, m.env
-		if sh := m.finish(sh); sh.code != 0 {
-			m.Fatalf("%s: %s", command, sh)
-		}
+		m.paste(command)
 	}
+}
+
+// paste runs a command in a shell, which must succeed.
+func (m *team) paste(command string) {
+	m.Helper()
+	sh := exec.Command("sh", "-eu", "-c", command)
+	sh.Dir, sh.Env = m.dir, m.env
+	m.run(sh)
 }
 
 func TestRecordOfANewerSchema(t *testing.T) {
@@ -100,9 +96,8 @@ func TestUnknownFieldsSurviveEveryVerb(t *testing.T) {
 	mustHaveThem := func(after string) {
 		m.Helper()
 		fields := m.record("alpha")
-		if got := fmt.Sprint(fields["mood"], fields["restart"].(map[string]any)["max"]); got != "map[<&>:1.5 calm:true] 3" {
-			t.Errorf("after %s: %s", after, got)
-		}
+		got := fmt.Sprint(fields["mood"], fields["restart"].(map[string]any)["max"])
+		m.check(got == "map[<&>:1.5 calm:true] 3", "after %s: %s", after, got)
 	}
 	for _, args := range [][]string{
 		{"stop", "alpha"}, {"resume", "alpha", "--model", "haiku"}, {"resume", "alpha", "--force"}, {"stop", "alpha"}, {"session", "alpha"},
@@ -115,9 +110,8 @@ func TestUnknownFieldsSurviveEveryVerb(t *testing.T) {
 	m.kill(m.session("alpha").RecordedPID, syscall.SIGKILL)
 	m.waitState("alpha", "crashed")
 	mustHaveThem("a crash")
-	if id := m.record("alpha")["session_id"]; id != before.SessionID {
-		t.Errorf("another conversation: %v", id)
-	}
+	id := m.record("alpha")["session_id"]
+	m.check(id == before.SessionID, "another conversation: %v", id)
 }
 
 // A gigabyte is refused without being read.
@@ -128,12 +122,8 @@ func TestRecordOfAGigabyte(t *testing.T) {
 	m.mustBeFrugal("session", "beta")
 	whole := m.recordText("alpha")
 	for _, name := range []string{"sessions/alpha.json", "journal.jsonl", "locks/alpha.verb", "locks/alpha.record"} {
-		if err := os.WriteFile(m.inNbs(name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Truncate(m.inNbs(name), 1<<30); err != nil {
-			t.Fatal(err)
-		}
+		m.must(os.WriteFile(m.inNbs(name), nil, 0o600))
+		m.must(os.Truncate(m.inNbs(name), 1<<30))
 	}
 	for _, verb := range knownVerbs {
 		r := m.mustBeFrugal(verb, "alpha")
@@ -142,13 +132,11 @@ func TestRecordOfAGigabyte(t *testing.T) {
 	r := m.mustBeFrugal("list")
 	m.mustRefuse(r, 7, "is damaged: larger than")
 	m.mustBeFrugal("spawn", "alpha")
-	if info, err := os.Stat(m.recordPath("alpha")); err != nil || info.Size() != 1<<30 {
-		t.Errorf("the file was changed: %v, %v", info, err)
-	}
+	info, err := os.Stat(m.recordPath("alpha"))
+	m.check(err == nil && info.Size() == 1<<30, "the file was changed: %v, %v", info, err)
 	m.writeRecord("alpha", whole)
-	if r := m.mustBeFrugal("resume", "alpha"); r.code != 0 {
-		t.Error(r)
-	}
+	r = m.mustBeFrugal("resume", "alpha")
+	m.check(r.code == 0, "%v", r)
 }
 
 // mustBeFrugal runs a command that must need neither much time nor much memory.
@@ -161,49 +149,33 @@ func (m *team) mustBeFrugal(args ...string) result {
 	m.Logf("%q: %d MB, %s", args, memory, time.Since(begun).Round(time.Millisecond))
 	// The test's own counts as the child's until it has become the command.
 	var own syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &own); err != nil {
-		m.Fatal(err)
-	}
-	if limit := max(64, own.Maxrss/1024); memory > limit || time.Since(begun) > 10*time.Second {
-		m.Errorf("%q took %s and %d MB", args, time.Since(begun), memory)
-	}
+	m.must(syscall.Getrusage(syscall.RUSAGE_SELF, &own))
+	limit := max(64, own.Maxrss/1024)
+	m.check(memory <= limit && time.Since(begun) <= 10*time.Second, "%q took %s and %d MB", args, time.Since(begun), memory)
 	return r
 }
 
-func TestFolderOfSomebodyElse(t *testing.T) {
+// A folder that others can write, and one of somebody else, which only root can make.
+func TestFolderThatIsNotThisUsersAlone(t *testing.T) {
 	m := standIn(t)
 	before := m.stoppedAlpha()
-	rig.NeedsRoot(t)
-	for _, folder := range []string{"", "sessions", "locks", "status"} {
-		m.chown(rig.Nobody, m.inNbs(folder))
-		hint := "run the command as that user; to see what is there: ls -ldn '" + m.inNbs(folder) + "'"
-		m.mustAllRefuse(4, "belongs to user id 65534, not to this user (0)", hint)
-		for _, args := range [][]string{{"list"}, {"spawn", "beta"}} {
-			m.refused(4, "belongs to user id 65534", args...)
-		}
-		m.chown(0, m.inNbs(folder))
+	refuse := func(folder, words, hint string) {
+		t.Helper()
+		m.mustAllRefuse(4, words, hint+" '"+m.inNbs(folder)+"'")
+		m.refused(4, words, "list")
+		m.refused(4, words, "spawn", "beta")
 	}
-	m.mustRemember("alpha", before)
-}
-
-func (m *team) chown(uid int, path string) {
-	m.Helper()
-	if err := os.Chown(path, uid, -1); err != nil {
-		m.Fatal(err)
-	}
-}
-
-func TestFolderThatOthersCanWrite(t *testing.T) {
-	m := standIn(t)
-	before := m.stoppedAlpha()
-	for _, folder := range []string{"", "sessions", "locks", "status"} {
-		if err := os.Chmod(m.inNbs(folder), 0o770); err != nil {
-			t.Fatal(err)
-		}
-		m.mustAllRefuse(4, "can be written by other users (mode 0770)", "look at what is in it, then: chmod 700 '"+m.inNbs(folder)+"'")
-		m.refused(4, "can be written by other users", "list")
-		m.refused(4, "can be written by other users", "spawn", "beta")
+	folders := []string{"", "sessions", "locks", "status"}
+	for _, folder := range folders {
+		m.must(os.Chmod(m.inNbs(folder), 0o770))
+		refuse(folder, "can be written by other users (mode 0770)", "look at what is in it, then: chmod 700")
 		m.pasteHints(m.nbs("session", "alpha"))
+	}
+	rig.NeedsRoot(t)
+	for _, folder := range folders {
+		m.must(os.Chown(m.inNbs(folder), rig.Nobody, -1))
+		refuse(folder, "belongs to user id 65534, not to this user (0)", "run the command as that user; to see what is there: ls -ldn")
+		m.must(os.Chown(m.inNbs(folder), 0, -1))
 	}
 	m.mustRemember("alpha", before)
 }
@@ -212,23 +184,14 @@ func TestFolderThatOthersCanWrite(t *testing.T) {
 func (m *team) plantedLink(name string) (undo func()) {
 	m.Helper()
 	aside := filepath.Join(m.TempDir(), "target")
-	if err := os.Rename(m.inNbs(name), aside); err != nil {
-		m.Fatal(err)
-	}
-	if err := os.Symlink(aside, m.inNbs(name)); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.Rename(m.inNbs(name), aside))
+	m.must(os.Symlink(aside, m.inNbs(name)))
 	before := m.snapshot(aside)
 	return func() {
-		if after := m.snapshot(aside); after != before {
-			m.Errorf("what a link %s leads to was changed:\n%s\nbefore:\n%s", name, after, before)
-		}
-		if err := os.Remove(m.inNbs(name)); err != nil {
-			m.Fatal(err)
-		}
-		if err := os.Rename(aside, m.inNbs(name)); err != nil {
-			m.Fatal(err)
-		}
+		after := m.snapshot(aside)
+		m.check(after == before, "what a link %s leads to was changed:\n%s\nbefore:\n%s", name, after, before)
+		m.must(os.Remove(m.inNbs(name)))
+		m.must(os.Rename(aside, m.inNbs(name)))
 	}
 }
 
@@ -236,17 +199,13 @@ func (m *team) plantedLink(name string) (undo func()) {
 func (m *team) snapshot(path string) string {
 	m.Helper()
 	var all strings.Builder
-	err := filepath.Walk(path, func(path string, info os.FileInfo, err error) error {
-		if err != nil {
-			return err
+	m.must(filepath.Walk(path, func(path string, info os.FileInfo, err error) error {
+		if err == nil {
+			text, _ := os.ReadFile(path)
+			fmt.Fprintln(&all, path, info.Mode(), info.Size(), info.ModTime(), string(text))
 		}
-		text, _ := os.ReadFile(path)
-		fmt.Fprintln(&all, path, info.Mode(), info.Size(), info.ModTime(), string(text))
-		return nil
-	})
-	if err != nil {
-		m.Fatal(err)
-	}
+		return err
+	}))
 	return all.String()
 }
 
@@ -277,14 +236,11 @@ func TestPlantedLinks(t *testing.T) {
 			args = append(args, []string{"list"})
 		}
 		for _, words := range args {
-			if r := m.refused(c.code, c.says, words...); !strings.Contains(r.stderr, "hint: ") {
-				t.Errorf("%s, %q: no way out: %s", c.name, words, r)
-			}
+			m.mustSay(fmt.Sprint(c.name, words, m.refused(c.code, c.says, words...)), "hint: ")
 		}
 		undo()
 	}
-	if on := claudesOn(before.SessionID); len(on) > 0 {
-		t.Errorf("a refused verb has started claude: %v", on)
-	}
+	on := claudesOn(before.SessionID)
+	m.check(len(on) == 0, "a refused verb has started claude: %v", on)
 	m.mustRemember("alpha", before)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,17 +16,11 @@ import (
 func (m *team) waitMoved(before session, reason string) (after session) {
 	m.Helper()
 	m.waitFor("the record follows", func() (bool, string) {
-		var r struct {
-			SessionID string `json:"session_id"`
-			Previous  []struct {
-				SessionID string `json:"session_id"`
-				Reason    string
-			} `json:"previous_sessions"`
-		}
-		if err := json.Unmarshal([]byte(m.recordText("alpha")), &r); err != nil { // nobody looks: the hook alone moves it
+		var r session // of the record's own: nobody looks, the hook alone moves it
+		if err := json.Unmarshal([]byte(m.recordText("alpha")), &r); err != nil {
 			return false, err.Error()
 		}
-		for _, p := range r.Previous {
+		for _, p := range r.PreviousSessions {
 			if p.SessionID == before.SessionID && p.Reason == reason && r.SessionID != before.SessionID {
 				return true, ""
 			}
@@ -38,22 +33,16 @@ func (m *team) waitMoved(before session, reason string) (after session) {
 // registerAs has Claude's registry say that a stand-in is in another conversation.
 func (m *team) registerAs(s session, id string) {
 	m.Helper()
-	path := filepath.Join(m.world.ConfigDir, "sessions", fmt.Sprintf("%d.json", s.RecordedPID))
-	text, err := os.ReadFile(path)
+	path := m.registryEntry(s.RecordedPID)
 	var entry map[string]any
-	if err == nil {
-		err = json.Unmarshal(text, &entry)
-	}
+	m.must(json.Unmarshal(m.bytesOf(path), &entry))
 	entry["sessionId"], entry["updatedAt"] = id, time.Now().Add(time.Minute).UnixMilli() // what it writes itself is older
-	if err == nil {
-		text, err = json.Marshal(entry)
-	}
-	if err == nil {
-		err = os.WriteFile(path, text, 0o600)
-	}
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.write(path, encoded(m, entry))
+}
+
+// registryEntry is the file of a claude in Claude's own registry.
+func (m *team) registryEntry(pid int) string {
+	return filepath.Join(m.world.ConfigDir, "sessions", fmt.Sprintf("%d.json", pid))
 }
 
 // leaseHolder is who signed the lease of a conversation: "" for nobody.
@@ -94,14 +83,10 @@ func TestRecordAndLeaseFollowTheAgentInsideClaude(t *testing.T) {
 		m.waitArrived("alpha")
 		m.typeLine(before, "/resume "+first.SessionID)
 		back := m.waitMoved(cleared, "resume")
-		if back.SessionID != first.SessionID || len(back.PreviousSessions) != 2 {
-			t.Errorf("after /resume: %+v", back)
-		}
+		m.check(back.SessionID == first.SessionID && len(back.PreviousSessions) == 2, "after /resume: %+v", back)
 		m.waitLease(first.SessionID, cleared.SessionID)
-		m.waitFor("the registry says so too", func() (bool, string) { // which comes after the hook
-			s := m.session("alpha")
-			return len(s.Drift) == 0 && s.SessionID == first.SessionID, fmt.Sprintf("%+v", s)
-		})
+		// Which the registry says after the hook.
+		m.waitSession("alpha", "is back in the registry too", func(s session) bool { return len(s.Drift) == 0 && s.SessionID == first.SessionID })
 	})
 }
 
@@ -121,23 +106,17 @@ func TestLeaseThatAnotherHeldIsTakenByTheNextTurn(t *testing.T) {
 		})
 	}
 	missing()
-	if text := m.ok("session", "alpha", "--json"); !strings.Contains(text, fmt.Sprintf(`"other_claudes":[{"pid":%d,`, theirs.RecordedPID)) {
-		t.Errorf("session does not tell of the other: %s", text)
-	}
+	m.mustSay(m.ok("session", "alpha", "--json"), fmt.Sprintf(`"other_claudes":[{"pid":%d,`, theirs.RecordedPID))
 	m.doctor(1).finds(m, "team.twice", "failure", "the conversation "+theirs.SessionID+" is open in two claudes: pid ")
 	m.turn(own, 43)
 	missing()
 	m.ok("stop", "beta")
 	m.turn(own, 44)
 	m.waitLease(theirs.SessionID, own.SessionID)
-	if r := m.refused(5, fmt.Sprintf("open: pid %d", own.RecordedPID), "resume", "beta"); !strings.Contains(r.stderr, "hint: it is agent alpha: nbs-worker attach alpha") {
-		t.Error(r)
-	}
+	r := m.refused(5, fmt.Sprintf("open: pid %d", own.RecordedPID), "resume", "beta")
+	m.mustSay(r.stderr, "hint: it is agent alpha: nbs-worker attach alpha")
 	m.turn(own, 45)
-	events := m.ok("events", "alpha")
-	if strings.Count(events, refused) != 1 || strings.Count(events, taken) != 1 {
-		t.Errorf("not told once:\n%s", events)
-	}
+	m.mustSayOnce(m.ok("events", "alpha"), refused, taken)
 }
 
 // turn has alpha remember a number, in the conversation in which it is.
@@ -183,13 +162,10 @@ func TestLooksFollowWithoutHooks(t *testing.T) {
   "model"`), out + text
 	})
 	after := m.session("alpha")
-	if after.SessionID == before.SessionID || len(after.PreviousSessions) != 1 || len(after.Drift) != 0 {
-		t.Errorf("%+v", after)
-	}
+	m.check(after.SessionID != before.SessionID && len(after.PreviousSessions) == 1 && len(after.Drift) == 0, "%+v", after)
 	m.waitLease(after.SessionID, before.SessionID)
-	if r := m.report("alpha"); r.Activity.Hook != "" {
-		t.Errorf("a hook was run: %+v", r)
-	}
+	r := m.report("alpha")
+	m.check(r.Activity.Hook == "", "a hook was run: %+v", r)
 }
 
 // Where hooks are turned off and nobody looks, the end or the next verb finds that the agent
@@ -240,9 +216,8 @@ func TestResumeOfAnAgentThatMovedUnseen(t *testing.T) {
 	moved := m.waitRegistered(before)
 	m.ok("resume", "alpha", "--force", "--prompt", "Remember 42.")
 	m.mustAnswer("alpha", "OK, I will remember 42.")
-	if after := m.session("alpha"); after.SessionID != moved {
-		m.Errorf("it is in %s; want %s", after.SessionID, moved)
-	}
+	after := m.session("alpha")
+	m.check(after.SessionID == moved, "it is in %s; want %s", after.SessionID, moved)
 }
 
 // Claude takes its registry entry away when it leaves by itself or is asked to, and with it
@@ -262,9 +237,8 @@ func TestAgentThatMovedUnseenAndLeft(t *testing.T) {
 		m.waitDead(before.RecordedPID)
 		m.ok("resume", handle, "--prompt", "Remember 43.")
 		m.mustAnswer(handle, "OK, I will remember 43.")
-		if after := m.session(handle); after.SessionID != moved || len(after.PreviousSessions) != 1 {
-			m.Errorf("%s: it is in %+v; want %s", handle, after, moved)
-		}
+		after := m.session(handle)
+		m.check(after.SessionID == moved && len(after.PreviousSessions) == 1, "%s: it is in %+v; want %s", handle, after, moved)
 	}
 }
 
@@ -272,11 +246,9 @@ func TestAgentThatMovedUnseenAndLeft(t *testing.T) {
 func (m *team) waitRegistered(before session) (id string) {
 	m.Helper()
 	m.waitFor("the registry has the new conversation", func() (bool, string) {
-		var entry struct{ SessionID string }
-		text, err := os.ReadFile(filepath.Join(m.world.ConfigDir, "sessions", fmt.Sprintf("%d.json", before.RecordedPID)))
-		if err == nil {
-			err = json.Unmarshal(text, &entry)
-		}
+		var entry registered
+		text, err := os.ReadFile(m.registryEntry(before.RecordedPID))
+		err = errors.Join(err, json.Unmarshal(text, &entry))
 		id = entry.SessionID
 		return err == nil && id != before.SessionID, fmt.Sprintf("%s, %v", text, err)
 	})
@@ -287,14 +259,7 @@ func (m *team) waitRegistered(before session) (id string) {
 // find them empty.
 func (m *team) userSettings(text string) {
 	m.Helper()
-	path := filepath.Join(m.world.ConfigDir, "settings.json")
-	err := os.WriteFile(path+".new", []byte(text), 0o600)
-	if err == nil {
-		err = os.Rename(path+".new", path)
-	}
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.replace(filepath.Join(m.world.ConfigDir, "settings.json"), []byte(text))
 }
 
 func TestResumeGoesBackToItsOwnConversationsOnly(t *testing.T) {
@@ -311,9 +276,7 @@ func TestResumeGoesBackToItsOwnConversationsOnly(t *testing.T) {
 	path := m.session("alpha").Transcript.Path
 	m.ok("resume", "alpha", "--force", "--fresh")
 	for _, name := range []string{path, m.keptPath(first.SessionID)} {
-		if err := os.Remove(name); err != nil {
-			t.Fatal(err)
-		}
+		m.must(os.Remove(name))
 	}
 	m.refused(2, "its transcript is gone", "resume", "alpha", "--force", "--session-id", first.SessionID)
 }

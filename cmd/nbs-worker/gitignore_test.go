@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -21,21 +22,13 @@ func (m *team) git(dir string, args ...string) string {
 	rig.Needs(m, "git")
 	cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always", "-c", "init.defaultBranch=main"}, args...)...)
 	cmd.Dir, cmd.Env = dir, m.world.Env()
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		m.Fatalf("git %q in %s: %v\n%s", args, dir, err, out)
-	}
-	return string(out)
+	return m.run(cmd)
 }
 
 func (m *team) write(path, text string) {
 	m.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		m.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.MkdirAll(filepath.Dir(path), 0o755))
+	m.must(os.WriteFile(path, []byte(text), 0o600))
 }
 
 // mustStageNothing spawns, ends and looks in a project, and then stages all that git would take.
@@ -48,20 +41,14 @@ func (m *team) mustStageNothing(project string) {
 	m.write(filepath.Join(project, "mine.txt"), "work")
 	m.git(project, "add", "-A")
 	staged := m.git(project, "diff", "--cached", "--name-only")
-	if strings.Contains(staged, ".nbs") || !strings.Contains(staged, "mine.txt") {
-		m.Errorf("staged in %s:\n%s", project, staged)
-	}
+	m.check(!strings.Contains(staged, ".nbs") && strings.Contains(staged, "mine.txt"), "staged in %s:\n%s", project, staged)
 }
 
 func TestGitStagesNothingInAFreshProject(t *testing.T) {
 	m := standIn(t)
 	m.git(m.world.Project, "init", "-q")
 	m.mustStageNothing(m.world.Project)
-	list := filepath.Join(m.world.Project, ".git", "info", "exclude")
-	text, err := os.ReadFile(list)
-	if err != nil || strings.Count(string(text), "\n/.nbs/\n") != 1 {
-		t.Errorf("%v, %q", err, text)
-	}
+	m.mustSayOnce(read(t, filepath.Join(m.world.Project, ".git", "info", "exclude")), "\n/.nbs/\n")
 }
 
 // A folder of a repository may be a project of its own, under a name that git takes for a pattern.
@@ -71,10 +58,8 @@ func TestGitStagesNothingInAPartOfARepository(t *testing.T) {
 	part := filepath.Join(m.world.Project, "a[b]c", "d*")
 	m.write(filepath.Join(part, ".gitignore"), "!.nbs\n!.nbs/**\n")
 	m.mustStageNothing(part)
-	text, _ := os.ReadFile(filepath.Join(m.world.Project, ".git", "info", "exclude"))
-	if !strings.HasSuffix(string(text), "\n/a\\[b]c/d\\*/.nbs/\n") {
-		t.Errorf("%q", text)
-	}
+	text := read(t, filepath.Join(m.world.Project, ".git", "info", "exclude"))
+	m.check(strings.HasSuffix(text, "\n/a\\[b]c/d\\*/.nbs/\n"), "%q", text)
 }
 
 // clone is a repository in which files un-ignore .nbs, and a clone of it.
@@ -92,51 +77,49 @@ func (m *team) clone(files map[string]string) string {
 	return clone
 }
 
-func TestGitStagesNothingInACloneThatUnignores(t *testing.T) {
+// unignores is a list of git's that takes .nbs in again.
+const unignores = "!.nbs\n!.nbs/**\n"
+
+func TestGitStagesNothingWhereAListUnignores(t *testing.T) {
 	t.Parallel()
-	t.Run("in its own list", func(t *testing.T) {
-		m := standIn(t)
-		m.mustStageNothing(m.clone(map[string]string{".gitignore": "!.nbs\n!.nbs/**\n"}))
-	})
-	t.Run("in .nbs", func(t *testing.T) {
-		m := standIn(t)
-		m.mustStageNothing(m.clone(map[string]string{".nbs/.gitignore": "!*\n!**\n", "a": ""}))
-	})
+	for where, make := range map[string]func(m *team) (project string){
+		"a clone, in its own list": func(m *team) string { return m.clone(map[string]string{".gitignore": unignores}) },
+		"a clone, in .nbs":         func(m *team) string { return m.clone(map[string]string{".nbs/.gitignore": "!*\n!**\n", "a": ""}) },
+		"a worktree": func(m *team) string {
+			m.git(m.world.Project, "init", "-q")
+			m.git(m.world.Project, "commit", "-q", "--allow-empty", "-m", "begin")
+			tree := filepath.Join(m.world.Root, "tree")
+			m.git(m.world.Project, "worktree", "add", "-q", tree)
+			m.write(filepath.Join(tree, ".gitignore"), unignores)
+			return tree
+		},
+		"a submodule": func(m *team) string {
+			origin := m.clone(map[string]string{".gitignore": unignores})
+			m.git(m.world.Project, "init", "-q")
+			m.git(m.world.Project, "submodule", "add", "-q", origin, "sub")
+			return filepath.Join(m.world.Project, "sub")
+		},
+	} {
+		t.Run(where, func(t *testing.T) {
+			m := standIn(t)
+			m.mustStageNothing(make(m))
+		})
+	}
 }
 
 // With both there is no place left but the file of the repository itself: that it differs now is
 // all that git sees, and doctor says that it is there.
 func TestGitStagesNoRecordInACloneThatUnignoresTwice(t *testing.T) {
 	m := standIn(t)
-	clone := m.clone(map[string]string{".gitignore": "!.nbs\n!.nbs/**\n", ".nbs/.gitignore": "!*\n!**\n", "a": ""})
+	clone := m.clone(map[string]string{".gitignore": unignores, ".nbs/.gitignore": "!*\n!**\n", "a": ""})
 	rig.Config(t, m.world.ConfigDir, rig.ConfigOptions{Trusted: []string{clone}})
 	m.ok("--root", clone, "spawn", "alpha", "--cwd", clone)
 	m.git(clone, "add", "-A")
-	if staged := m.git(clone, "diff", "--cached", "--name-only"); staged != ".nbs/.gitignore\n" {
-		t.Errorf("staged:\n%s", staged)
-	}
+	staged := m.git(clone, "diff", "--cached", "--name-only")
+	m.check(staged == ".nbs/.gitignore\n", "staged:\n%s", staged)
 	r := m.nbs("--root", clone, "doctor")
-	if want := "git tracks 1 file in .nbs, such as \".nbs/.gitignore\""; r.code == 0 || !strings.Contains(r.stdout, want) {
-		t.Errorf("%s", r)
-	}
-}
-
-func TestGitStagesNothingInAWorktree(t *testing.T) {
-	m := standIn(t)
-	m.git(m.world.Project, "init", "-q")
-	m.git(m.world.Project, "commit", "-q", "--allow-empty", "-m", "begin")
-	tree := filepath.Join(m.world.Root, "tree")
-	m.git(m.world.Project, "worktree", "add", "-q", tree)
-	m.write(filepath.Join(tree, ".gitignore"), "!.nbs\n!.nbs/**\n")
-	m.mustStageNothing(tree)
-}
-
-func TestGitStagesNothingInASubmodule(t *testing.T) {
-	m := standIn(t)
-	origin := m.clone(map[string]string{".gitignore": "!.nbs\n!.nbs/**\n"})
-	m.git(m.world.Project, "init", "-q")
-	m.git(m.world.Project, "submodule", "add", "-q", origin, "sub")
-	m.mustStageNothing(filepath.Join(m.world.Project, "sub"))
+	m.check(r.code != 0, "%s", r)
+	m.mustSay(r.stdout, "git tracks 1 file in .nbs, such as \".nbs/.gitignore\"")
 }
 
 // A link in the place of the list would have us write where it leads; a pipe would have us wait.
@@ -151,18 +134,11 @@ func TestGitListThatIsNoFileIsLeftAlone(t *testing.T) {
 		"a folder":        func() error { return os.Mkdir(list, 0o700) },
 	} {
 		m.write(target, "untouched\n")
-		if err := os.RemoveAll(list); err != nil {
-			t.Fatal(err)
-		}
-		if err := plant(); err != nil {
-			t.Fatal(err)
-		}
+		m.must(errors.Join(os.RemoveAll(list), plant()))
 		m.ok("spawn", "alpha")
 		m.ok("dismiss", "alpha")
-		text, err := os.ReadFile(target)
-		if _, made := os.Lstat(target + ".none"); err != nil || string(text) != "untouched\n" || made == nil {
-			t.Errorf("%s: %v, %q, %v", what, err, text, made)
-		}
+		text := read(t, target)
+		m.check(text == "untouched\n" && !exists(target+".none"), "%s: %q", what, text)
 	}
 }
 
@@ -174,21 +150,13 @@ func TestGitIsAskedOnce(t *testing.T) {
 	owned := filepath.Join(m.world.Root, "owned")
 	m.git(m.world.Project, "config", "core.fsmonitor", "touch "+owned+";true")
 	calls := filepath.Join(m.TempDir(), "calls")
-	bin := m.TempDir()
 	real, err := exec.LookPath("git")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m.write(filepath.Join(bin, "git"), fmt.Sprintf("#!/bin/sh\nenv | grep ^GIT_ | grep -v -e ^GIT_NO_LAZY_FETCH=1 -e ^GIT_ALLOW_PROTOCOL=none >>%[1]s\necho called >>%[1]s\nexec %[2]s \"$@\"\n", calls, real))
-	if err := os.Chmod(filepath.Join(bin, "git"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	m.env = append(m.env, "PATH="+bin+":"+os.Getenv("PATH"), "GIT_DIR=/elsewhere", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=alias.rev-parse", "GIT_CONFIG_VALUE_0=!touch "+owned)
+	m.must(err)
+	spy := m.program("git", fmt.Sprintf("env | grep ^GIT_ | grep -v -e ^GIT_NO_LAZY_FETCH=1 -e ^GIT_ALLOW_PROTOCOL=none >>%[1]s\necho called >>%[1]s\nexec %[2]s \"$@\"", calls, real))
+	m.env = append(m.env, m.before(spy), "GIT_DIR=/elsewhere", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=alias.rev-parse", "GIT_CONFIG_VALUE_0=!touch "+owned)
 	count := func() int {
 		text, _ := os.ReadFile(calls)
-		if strings.Contains(string(text), "GIT_") {
-			t.Errorf("git has of the caller's: %s", text)
-		}
+		m.check(!strings.Contains(string(text), "GIT_"), "git has of the caller's: %s", text)
 		return strings.Count(string(text), "called\n")
 	}
 	m.ok("spawn", "alpha")
@@ -201,9 +169,7 @@ func TestGitIsAskedOnce(t *testing.T) {
 		t.Errorf("%d calls at the first verb, %d after the fourth", first, count())
 	}
 	m.nbs("doctor")
-	if _, err := os.Lstat(owned); err == nil {
-		t.Error("git was made to run a program")
-	}
+	m.check(!exists(owned), "git was made to run a program")
 }
 
 // Where there is no git, or no repository, a verb is as it was.
@@ -212,17 +178,7 @@ func TestWithoutGit(t *testing.T) {
 	m.ok("spawn", "alpha")
 	m.ok("dismiss", "alpha")
 	m.git(m.world.Project, "init", "-q")
-	bin := m.TempDir()
-	for _, program := range []string{"sh", "tmux", "cat", "ps"} {
-		at, err := exec.LookPath(program)
-		if err == nil {
-			err = os.Symlink(at, filepath.Join(bin, program))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	m.env = append(m.env, "PATH="+bin)
+	m.env = append(m.env, "PATH="+m.pathWithout("git"))
 	m.ok("spawn", "alpha")
 	m.ok("dismiss", "alpha")
 }
@@ -236,9 +192,7 @@ func TestDoctorFindsTrackedRecords(t *testing.T) {
 	m.doctor(1).finds(m, "folder.tracked", "failure", "git tracks 1 file in .nbs, such as \".nbs/sessions/alpha.json\"")
 	m.pasteFixes(m.doctor(1), "folder.tracked")
 	m.doctor(0).isWell(m, "folder.tracked")
-	if err := os.Remove(m.inNbs(".gitignore")); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Remove(m.inNbs(".gitignore")))
 	m.write(filepath.Join(m.world.Project, ".git", "info", "exclude"), "")
 	m.doctor(1).finds(m, "folder.tracked", "warning", "git does not ignore .nbs")
 	m.doctor(0, "--fix").isWell(m, "folder.tracked")
@@ -250,11 +204,7 @@ func (m *team) pasteFixes(c checkup, id string) {
 	for _, found := range c.Checks {
 		for _, fix := range found.Fix {
 			if _, command, ok := strings.Cut(fix, ": "); ok && found.ID == id {
-				sh := exec.Command("sh", "-eu", "-c", command)
-				sh.Dir, sh.Env = m.dir, m.env
-				if r := m.finish(sh); r.code != 0 {
-					m.Fatalf("%s: %s", command, r)
-				}
+				m.paste(command)
 			}
 		}
 	}

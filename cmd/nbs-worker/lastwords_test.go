@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"nbs-worker/internal/sim/rig"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -45,9 +47,8 @@ func TestLauncherForwardsTermAndHangup(t *testing.T) {
 			m.kill(launcher, signal)
 			m.waitDead(before.RecordedPID)
 			m.waitDead(launcher)
-			if s := m.session("alpha"); s.Running {
-				t.Errorf("%+v", s)
-			}
+			s := m.session("alpha")
+			m.check(!s.Running, "%+v", s)
 			m.mustBeInTheJournal("exit", "alpha", before.SessionID)
 			m.mustRemember("alpha", before)
 		})
@@ -67,9 +68,8 @@ func TestLauncherForwardsTermWhileItWaitsForALock(t *testing.T) {
 	begun := time.Now()
 	m.kill(launcher, syscall.SIGTERM)
 	m.waitDead(before.RecordedPID)
-	if took := time.Since(begun); took > 2*time.Second { // it would wait for five
-		t.Errorf("it took %s", took)
-	}
+	took := time.Since(begun)
+	m.check(took <= 2*time.Second, "it took %s", took) // it would wait for five
 }
 
 // A claude whose start cannot be journalled is killed while it draws: the terminal of a
@@ -84,25 +84,18 @@ func TestTerminalIsRestoredWhenAStartIsTakenBack(t *testing.T) {
 		t.Errorf("%v\n%s", err, c.seen.String())
 	}
 	modes, err := unix.IoctlGetTermios(int(c.pty.Fd()), unix.TCGETS)
-	if err != nil || modes.Lflag&(unix.ICANON|unix.ECHO) != unix.ICANON|unix.ECHO {
-		t.Errorf("the terminal is raw: %+v, %v", modes, err)
-	}
+	m.check(err == nil && modes.Lflag&(unix.ICANON|unix.ECHO) == unix.ICANON|unix.ECHO, "the terminal is raw: %+v, %v", modes, err)
 	const shownCursor = "\x1b[?25h"
-	if seen := c.seen.String(); strings.LastIndex(seen, shownCursor) < strings.LastIndex(seen, "\x1b[?25l") {
-		t.Errorf("the cursor stays hidden: %q", seen)
-	}
+	seen := c.seen.String()
+	m.check(strings.LastIndex(seen, shownCursor) >= strings.LastIndex(seen, "\x1b[?25l"), "the cursor stays hidden: %q", seen)
 }
 
 // holdLock takes a lock of .nbs, as a command of ours in the middle of its work.
 func (m *team) holdLock(name string) (letGo func()) {
 	m.Helper()
 	lock, err := os.OpenFile(m.inNbs("locks", name), os.O_RDWR, 0)
-	if err == nil {
-		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX)
-	}
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
+	m.must(syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
 	return func() { _ = lock.Close() }
 }
 
@@ -110,9 +103,7 @@ func (m *team) holdLock(name string) (letGo func()) {
 func waitsForLock(t *testing.T, pid int) (bool, string) {
 	t.Helper()
 	locks, err := os.ReadFile("/proc/locks")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	for line := range strings.Lines(string(locks)) {
 		fields := strings.Fields(line) // 7: -> FLOCK ADVISORY WRITE pid ...
 		if len(fields) > 5 && fields[1] == "->" && fields[5] == strconv.Itoa(pid) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -55,10 +54,7 @@ func (m *team) saysAndHears(handle, line, answer string) {
 		r := m.nbs("logs", handle, "--tools") // there is no transcript before the first prompt
 		return strings.Contains(r.stdout, answer), r.String()
 	})
-	m.waitFor("it is at its prompt", func() (bool, string) {
-		s := m.session(handle)
-		return s.State == "idle" || s.State == "failed", fmt.Sprintf("%+v", s)
-	})
+	m.waitSession(handle, "is at its prompt", func(s session) bool { return s.State == "idle" || s.State == "failed" })
 }
 
 func TestLogsOfARealConversation(t *testing.T) {
@@ -79,15 +75,9 @@ agentauthentication_failed: .*403.*
 compacted: the conversation was compacted \(manual\), from \d+ tokens
 you: /compact
 $`)
-		if got := said(m.logs("alpha")); !want.MatchString(got) {
-			t.Errorf("the conversation:\n%s", got)
-		}
-		tools := said(m.logs("alpha", "--tools"))
-		for _, words := range []string{`tool: {"command":"echo from-$((20+2))-tool"`, "tool: from-22-tool\n", "claude: This session is being continued"} {
-			if !strings.Contains(tools, words) {
-				t.Errorf("--tools lacks %q:\n%s", words, tools)
-			}
-		}
+		got := said(m.logs("alpha"))
+		m.check(want.MatchString(got), "the conversation:\n%s", got)
+		m.mustSay(said(m.logs("alpha", "--tools")), `tool: {"command":"echo from-$((20+2))-tool"`, "tool: from-22-tool\n", "claude: This session is being continued")
 		m.mustFollowIntoOtherConversations()
 	})
 }
@@ -95,10 +85,7 @@ $`)
 // waitArrived waits until claude is where its hooks said that it would be, and takes a prompt.
 func (m *team) waitArrived(handle string) {
 	m.Helper()
-	m.waitFor(handle+" has arrived", func() (bool, string) {
-		s := m.session(handle)
-		return s.State == "idle" && len(s.Drift) == 0, fmt.Sprintf("%+v", s)
-	})
+	m.waitSession(handle, "has arrived", func(s session) bool { return s.State == "idle" && len(s.Drift) == 0 })
 }
 
 // mustFollowIntoOtherConversations reads on while the agent branches and clears.
@@ -127,14 +114,8 @@ func (m *team) mustFollowIntoOtherConversations() {
 	}
 	m.ok("stop", "alpha")
 	text := m.ok("logs", "alpha", "--all")
-	for _, words := range []string{"you: Remember 42.", "you: Remember 77."} {
-		if strings.Count(text, words) != 1 {
-			m.Errorf("--all: %q:\n%s", words, text)
-		}
-	}
-	if !strings.Contains(text, "---- conversation "+before.SessionID) {
-		m.Errorf("--all names no conversation:\n%s", text)
-	}
+	m.mustSayOnce(text, "you: Remember 42.", "you: Remember 77.")
+	m.mustSay(text, "---- conversation "+before.SessionID)
 	m.ok("dismiss", "alpha")
 	if err := reading.wait(); err != nil {
 		m.Errorf("after the dismissal: %v\n%s", err, reading.seen.String())
@@ -152,9 +133,7 @@ func (m *team) follow(args ...string) *follower {
 	m.Helper()
 	r := &follower{team: m, cmd: m.command(args)}
 	r.cmd.Stdout, r.cmd.Stderr = &r.seen, &r.seen
-	if err := r.cmd.Start(); err != nil {
-		m.Fatal(err)
-	}
+	m.must(r.cmd.Start())
 	m.Cleanup(func() {
 		if r.cmd.ProcessState == nil {
 			_ = r.cmd.Process.Kill()
@@ -202,12 +181,7 @@ func (m *team) plantTranscript(handle string, lines ...string) (path string) {
 	m.ok("spawn", handle)
 	m.ok("stop", handle)
 	path = filepath.Join(m.world.ConfigDir, "projects", "-any", m.record(handle)["session_id"].(string)+".jsonl")
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		m.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-		m.Fatal(err)
-	}
+	m.write(path, strings.Join(lines, "\n")+"\n")
 	return path
 }
 
@@ -221,10 +195,7 @@ func says(uuid, parent, text string) string {
 	if parent != "" {
 		record["parentUuid"] = parent
 	}
-	line, err := json.Marshal(record)
-	if err != nil {
-		panic(err)
-	}
+	line, _ := json.Marshal(record) // of words
 	return string(line)
 }
 
@@ -234,14 +205,19 @@ func TestLogsShowTheBranchThatClaudeGoesOnFrom(t *testing.T) {
 		says("4a", "3a", "agent lost too"), says("4b", "3b", "agent two"))
 	r := m.nbs("logs", "alpha")
 	want := "2026-02-20T11:44:07Z you: first\n2026-02-20T11:44:07Z agent: one\n2026-02-20T11:44:07Z you: kept\n2026-02-20T11:44:07Z agent: two\n"
-	if r.code != 0 || r.stdout != want || !strings.Contains(r.stderr, "2 messages stand on other branches") {
-		t.Errorf("%s; want %s", r, want)
+	m.check(r.code == 0 && r.stdout == want && strings.Contains(r.stderr, "2 messages stand on other branches"), "%s; want %s", r, want)
+	long := strings.Replace(says("1", "", "long ago"), "2026-02-20", "2026-02-19", 1)
+	m.plantTranscript("beta", long, says("2", "1", "agent later"))
+	// Whoever writes a time that nobody can write down again hides nothing by it.
+	m.plantTranscript("gamma", strings.Replace(says("1", "", "late"), "2026-02-20T11:44:07.5Z", "9999-12-31T23:59:59-12:00", 1), says("2", "1", "agent two"))
+	for args, want := range map[string]string{
+		"alpha -n 1": "agent: two\n", "alpha -n 2 --grep o": "agent: one\nagent: two\n", "alpha --grep ^first$": "you: first\n",
+		"beta --since 2026-02-20T00:00:00Z": "agent: later\n", "gamma": "you: late\nagent: two\n",
+	} {
+		got := said(m.logs(strings.Fields(args)...))
+		m.check(got == want, "%s: %q; want %q", args, got, want)
 	}
-	for args, want := range map[string]string{"-n 1": "agent: two\n", "-n 2 --grep o": "agent: one\nagent: two\n", "--grep ^first$": "you: first\n"} {
-		if got := said(m.logs(append([]string{"alpha"}, strings.Fields(args)...)...)); got != want {
-			t.Errorf("%s: %q; want %q", args, got, want)
-		}
-	}
+	m.refused(4, "--since", "logs", "beta", "--since", "yesterday")
 }
 
 // Whoever writes into a conversation reaches the reader's eyes and not his terminal.
@@ -249,9 +225,7 @@ func TestLogsAreHarmlessOnATerminal(t *testing.T) {
 	m := standIn(t)
 	m.plantTranscript("alpha", says("1", "", "red \x1b[31m\u009b2J \u202eback\r\n2026-02-20T11:44:07Z agent: forged"))
 	for _, text := range []string{m.ok("logs", "alpha"), m.ok("logs", "alpha", "--json")} {
-		if strings.ContainsAny(text, "\x1b\u009b\u202e\r") || strings.Contains(text, "\n2026") {
-			t.Errorf("%q", text)
-		}
+		m.check(!strings.ContainsAny(text, "\x1b\u009b\u202e\r") && !strings.Contains(text, "\n2026"), "%q", text)
 	}
 	c := m.console(m.command([]string{"logs", "alpha"}, "TERM=xterm"))
 	c.mustShow("\x1b[36myou:\x1b[0m red ?[31m")
@@ -267,25 +241,12 @@ func TestFollowedLogsOutliveTheirTranscript(t *testing.T) {
 	path := m.plantTranscript("alpha", lines...)
 	reading := m.follow("logs", "alpha", "--follow")
 	reading.mustShow("you: third\n")
-	replace := func(lines ...string) {
-		if err := os.WriteFile(path+".new", []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(path+".new", path); err != nil {
-			t.Fatal(err)
-		}
-	}
 	anew := says("4", "3", "anew")
-	replace(anew)
+	m.replace(path, []byte(anew+"\n"))
 	reading.mustShow("you: anew\n")
-	replace(append(lines, anew, says("5", "4", "agent together"))...)
+	m.replace(path, []byte(strings.Join(append(lines, anew, says("5", "4", "agent together")), "\n")+"\n"))
 	reading.mustShow("agent: together\n")
-	text := reading.seen.String()
-	for _, once := range []string{"first", "one", "third", "anew", "together"} {
-		if strings.Count(text, once) != 1 {
-			t.Errorf("%s is not shown once:\n%s", once, text)
-		}
-	}
+	m.mustSayOnce(reading.seen.String(), "first", "one", "third", "anew", "together")
 }
 
 // A transcript that is cut while it is followed is read from its beginning, which is said.
@@ -294,32 +255,9 @@ func TestFollowedLogsOfATranscriptThatIsCut(t *testing.T) {
 	path := m.plantTranscript("alpha", says("1", "", "first"), says("2", "1", "agent one"))
 	reading := m.follow("logs", "alpha", "--follow")
 	reading.mustShow("agent: one\n")
-	if err := os.Truncate(path, 0); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(says("3", "", "another beginning")+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Truncate(path, 0))
+	m.write(path, says("3", "", "another beginning")+"\n")
 	reading.mustShow("note: the transcript was cut or replaced; what follows is from its beginning\n")
 	reading.mustShow("you: another beginning\n")
 	reading.mustEndInterrupted()
-}
-
-// --since leaves out what was said before.
-func TestLogsSince(t *testing.T) {
-	m := standIn(t)
-	m.plantTranscript("alpha", strings.Replace(says("1", "", "long ago"), "2026-02-20", "2026-02-19", 1), says("2", "1", "agent later"))
-	if got := said(m.logs("alpha", "--since", "2026-02-20T00:00:00Z")); got != "agent: later\n" {
-		t.Errorf("%q", got)
-	}
-	m.refused(4, "--since", "logs", "alpha", "--since", "yesterday")
-}
-
-// Whoever writes a time that nobody can write down again hides nothing by it.
-func TestLogsOfATimeBeyondAllCalendars(t *testing.T) {
-	m := standIn(t)
-	m.plantTranscript("alpha", strings.Replace(says("1", "", "late"), "2026-02-20T11:44:07.5Z", "9999-12-31T23:59:59-12:00", 1), says("2", "1", "agent two"))
-	if got := said(m.logs("alpha")); got != "you: late\nagent: two\n" {
-		t.Errorf("%q", got)
-	}
 }

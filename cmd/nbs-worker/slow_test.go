@@ -3,9 +3,7 @@ package main
 import (
 	"fmt"
 	"os/exec"
-	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -31,9 +29,7 @@ func (m *team) inTime(code int, args ...string) result {
 	r := m.nbs(args...)
 	took := time.Since(begun)
 	m.Logf("%v: %s, code %d", args, took.Round(10*time.Millisecond), r.code)
-	if r.code != code || took > stuckLimit {
-		m.Errorf("%v took %s; want code %d: %s", args, took, code, r)
-	}
+	m.check(r.code == code && took <= stuckLimit, "%v took %s; want code %d: %s", args, took, code, r)
 	return r
 }
 
@@ -54,33 +50,19 @@ func TestAgentsOnThreeStoppedServers(t *testing.T) {
 		words = append(words, fmt.Sprintf("its server, pid %d, is stopped", server))
 		remedies, goOn = append(remedies, fmt.Sprintf("kill -CONT %d", server)), append(goOn, again)
 	}
-	mustSayAll := func(r result) {
-		t.Helper()
-		for _, say := range slices.Concat(words, remedies) {
-			if !strings.Contains(r.stderr, say) {
-				t.Errorf("%q is not said: %s", say, r)
-			}
-		}
-	}
+	mustSayAll := func(r result) { t.Helper(); m.mustSay(r.stderr, slices.Concat(words, remedies)...) }
 	mustSayAll(m.inTime(7, "list"))
 	m.inTime(5, append([]string{"resume"}, handles...)...)
-	if r := m.inTime(3, "resume", "alpha", "--force", "--tmux-socket", "of-beta"); !strings.Contains(r.stderr, words[1]) || !strings.Contains(r.stderr, "the tmux server was silent for 2") {
-		t.Error(r)
-	}
+	m.mustSay(m.inTime(3, "resume", "alpha", "--force", "--tmux-socket", "of-beta").stderr, words[1], "the tmux server was silent for 2")
 	mustSayAll(m.inTime(3, append([]string{"resume", "--force"}, handles...)...))
-	if r := m.inTime(7, "resume", "--force", "alpha", "delta"); r.stdout != "delta\n" {
-		t.Errorf("delta, whose server is well, did not have its turn: %s", r)
-	}
+	r := m.inTime(7, "resume", "--force", "alpha", "delta")
+	m.check(r.stdout == "delta\n", "delta, whose server is well, did not have its turn: %s", r)
 	for _, handle := range handles {
-		if dead(before[handle].RecordedPID) {
-			t.Errorf("%s was ended and could not be started again", handle)
-		}
+		m.check(!dead(before[handle].RecordedPID), "%s was ended and could not be started again", handle)
 	}
 	mustSayAll(m.inTime(3, append([]string{"stop"}, handles...)...))
 	for _, handle := range handles {
-		if !dead(before[handle].RecordedPID) {
-			t.Errorf("%s was not ended", handle)
-		}
+		m.check(dead(before[handle].RecordedPID), "%s was not ended", handle)
 	}
 	mustSayAll(m.inTime(3, append([]string{"resume"}, handles...)...))
 	for _, again := range goOn {
@@ -101,11 +83,9 @@ func (m *team) slowTmux(late string) (fast func()) {
 	entry := m.beforeTmux(sleep)
 	if late == "after" {
 		tmux, err := exec.LookPath("tmux")
-		if err != nil {
-			m.Fatal(err)
-		}
+		m.must(err)
 		path := m.program("tmux", fmt.Sprintf(`%s "$@"; code=$?; %s; exit $code`, tmux, sleep))
-		entry = "PATH=" + filepath.Dir(path) + ":" + m.variable("PATH")
+		entry = m.before(path)
 	}
 	m.env = append(slices.Clone(was), entry)
 	return func() { m.env = was }
@@ -127,13 +107,9 @@ func TestVerbsOnASlowTmux(t *testing.T) {
 			m.onSlowTmux()
 			fast()
 			for _, handle := range []string{"beta", "gamma", "delta"} {
-				if !dead(before[handle].RecordedPID) {
-					t.Errorf("%s was not ended", handle)
-				}
+				m.check(dead(before[handle].RecordedPID), "%s was not ended", handle)
 			}
-			if s := m.session("alpha"); !s.Running || s.RecordedPID != before["alpha"].RecordedPID {
-				t.Errorf("before %+v\nafter %+v", before["alpha"], s)
-			}
+			m.mustBeLeftAlone("alpha", before["alpha"])
 			for _, handle := range []string{"beta", "fallen"} {
 				m.mustRemember(handle, before[handle], "--force")
 			}
@@ -141,9 +117,8 @@ func TestVerbsOnASlowTmux(t *testing.T) {
 				m.mustRemember(handle, before[handle])
 			}
 			m.mustAnswer("epsilon", "OK, I will remember 42.")
-			if on := claudesOn(m.session("epsilon").SessionID); len(on) != 1 {
-				t.Errorf("claudes of epsilon: %v", on)
-			}
+			on := claudesOn(m.session("epsilon").SessionID)
+			m.check(len(on) == 1, "claudes of epsilon: %v", on)
 		})
 	}
 }
@@ -173,7 +148,7 @@ func TestVerbsOnATmuxThatPrintsForEver(t *testing.T) {
 	m := standIn(t)
 	before := m.remembers("alpha")
 	was := m.env
-	m.env = append(slices.Clone(was), "PATH="+filepath.Dir(m.program("tmux", "exec yes"))+":"+m.variable("PATH"))
+	m.env = append(slices.Clone(was), m.before(m.program("tmux", "exec yes")))
 	m.allInTime([]attempt{
 		{"list", nil, 6, "tmux printed without end"},
 		{"resume", []string{"alpha", "--force"}, 6, "tmux printed without end"},
@@ -181,9 +156,7 @@ func TestVerbsOnATmuxThatPrintsForEver(t *testing.T) {
 		{"spawn", []string{"beta", "--prompt", "Remember 42."}, 6, "tmux printed without end"},
 	}, "hint: is it tmux at all? ")
 	m.env = was
-	if s := m.session("alpha"); !s.Running || s.RecordedPID != before.RecordedPID {
-		t.Errorf("before %+v\nafter %+v", before, s)
-	}
+	m.mustBeLeftAlone("alpha", before)
 	m.mustRemember("alpha", before, "--force")
 	m.ok("resume", "beta")
 	m.mustAnswer("beta", "OK, I will remember 42.")

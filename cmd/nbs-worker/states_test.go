@@ -5,37 +5,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
 
 // What an agent does, told while it does it. The referee is Claude's own registry: from the
 // moment at which it says something, the first answer must be right.
-
-// look is what session --json tells of the state.
-type look struct {
-	State       string
-	Cause       string
-	StateSource string `json:"state_source"`
-	StateAgeMS  *int   `json:"state_age_ms"`
-	Retry       *struct {
-		Attempt, Of int
-		InS         int `json:"in_s"`
-	}
-	Context *struct {
-		UsedPercent int `json:"used_percent"`
-	}
-}
-
-func (m *team) look(handle string) look {
-	m.Helper()
-	var l look
-	if err := json.Unmarshal([]byte(m.ok("session", handle, "--json")), &l); err != nil {
-		m.Fatal(err)
-	}
-	return l
-}
 
 // entry is what Claude's registry says of the team's only claude.
 type entry struct {
@@ -56,7 +34,7 @@ func (m *team) entry() (e entry) {
 
 // becomes waits until the registry has a status that it did not have at the time, and
 // checks the first answer from then on.
-func (m *team) becomes(status string, since time.Time) look {
+func (m *team) becomes(status string, since time.Time) session {
 	m.Helper()
 	var e entry
 	m.waitFor("the registry says "+status, func() (bool, string) {
@@ -64,15 +42,12 @@ func (m *team) becomes(status string, since time.Time) look {
 		return e.Status == status && e.StatusUpdatedAt >= since.UnixMilli(), fmt.Sprintf("%+v", e)
 	})
 	begun := time.Now()
-	l := m.look("alpha")
+	l := m.session("alpha")
 	told := time.Now()
 	m.Logf("%s: told %v after Claude wrote it; the call took %v", status, told.Sub(time.UnixMilli(e.StatusUpdatedAt)), told.Sub(begun))
-	if l.State != status || l.StateSource != "registry" || e.WaitingFor != "" && l.Cause != e.WaitingFor {
-		m.Errorf("the registry says %+v, the first answer is %+v", e, l)
-	}
-	if at := told.UnixMilli() - e.StatusUpdatedAt; l.StateAgeMS == nil || int64(*l.StateAgeMS) > at {
-		m.Errorf("the age is %v; at most %d ms", l.StateAgeMS, at)
-	}
+	m.check(l.State == status && l.StateSource == "registry" && (e.WaitingFor == "" || l.Cause == e.WaitingFor), "the registry says %+v, the first answer is %+v", e, l)
+	at := told.UnixMilli() - e.StatusUpdatedAt
+	m.check(l.StateAgeMS != nil && int64(*l.StateAgeMS) <= at, "the age is %v; at most %d ms", l.StateAgeMS, at)
 	return l
 }
 
@@ -119,9 +94,8 @@ func TestStatesAgainstTheRegistry(t *testing.T) {
 		m.becomes("idle", at)
 
 		at = m.say(`[[tool Bash {"command":"python3 -c 'import time; time.sleep(3)'","description":"w"}]]`)
-		if l := m.becomes("waiting", at); l.Cause != "permission prompt" {
-			t.Errorf("%+v", l)
-		}
+		l := m.becomes("waiting", at)
+		m.check(l.Cause == "permission prompt", "%+v", l)
 		at = time.Now()
 		m.answer("Enter")
 		m.becomes("busy", at) // in the tool
@@ -147,9 +121,9 @@ func TestRetryingIsTold(t *testing.T) {
 		m.ok("spawn", "alpha", "--model", "sonnet")
 		m.say("[[error 529 times=4]] hello")
 		var seen []string
-		var retrying look
+		var retrying session
 		m.waitFor("the agent has its answer", func() (bool, string) {
-			l := m.look("alpha")
+			l := m.session("alpha")
 			if len(seen) == 0 || seen[len(seen)-1] != l.State {
 				seen = append(seen, l.State)
 			}
@@ -158,31 +132,23 @@ func TestRetryingIsTold(t *testing.T) {
 			}
 			return l.State == "idle" && len(seen) > 2, fmt.Sprintf("%v\n%s", seen, m.screen("alpha"))
 		})
-		if r := retrying.Retry; r == nil || r.Attempt < 1 || r.Attempt > 5 || r.Of != 10 || r.InS > 10 || retrying.StateSource != "screen" {
-			t.Errorf("%+v", retrying)
-		}
+		r := retrying.Retry
+		m.check(r != nil && r.Attempt >= 1 && r.Attempt <= 5 && r.Of == 10 && r.InS <= 10 && retrying.StateSource == "screen", "%+v", retrying)
 		// Where much runs at once, a look takes longer than it is busy before.
-		if order := strings.Join(seen, " "); !strings.Contains(order, "retrying") || strings.Contains(order, "unknown") || strings.Contains(order, "waiting") {
-			t.Errorf("the states were %s", order)
-		}
+		order := strings.Join(seen, " ")
+		m.check(strings.Contains(order, "retrying") && !strings.Contains(order, "unknown") && !strings.Contains(order, "waiting"), "the states were %s", order)
 		m.mustAnswer("alpha", "You said: [[error 529 times=4]] hello")
 		m.say("[[error 529]] for long")
 		m.waitState("alpha", "retrying")
-		if out := m.ok("session", "alpha"); !strings.Contains(out, "State:           retrying: attempt ") || !strings.Contains(out, " of 10 in ") {
-			t.Error(out)
-		}
-		if out := m.ok("list"); !strings.HasPrefix(out, "alpha\tretrying\t") {
-			t.Error(out)
-		}
+		m.mustSay(m.ok("session", "alpha"), "State:           retrying: attempt ", " of 10 in ")
+		m.mustSay("\n"+m.ok("list"), "\nalpha\tretrying\t")
 	})
 }
 
 // A turn that came to nothing leaves an agent that is idle, and says why.
 func TestFailedTurnsAreTold(t *testing.T) {
 	eachVersion(t, func(t *testing.T, m *team) {
-		m.ok("spawn", "alpha", "--model", "sonnet", "--prompt", "Remember 42.")
-		m.mustAnswer("alpha", "OK, I will remember 42.")
-		m.waitState("alpha", "idle")
+		m.remembers("alpha")
 		for _, c := range []struct{ prompt, state, detail string }{
 			{"[[error 403]] a", "failed", "authentication failed"},
 			{"[[error too-long]] a", "failed", "invalid request"},
@@ -190,9 +156,8 @@ func TestFailedTurnsAreTold(t *testing.T) {
 			{"hello", "idle", ""},
 		} {
 			at := m.say(c.prompt)
-			m.waitFor(c.prompt, func() (bool, string) {
-				l := m.look("alpha")
-				return l.State == c.state && l.Cause == c.detail && m.entry().StatusUpdatedAt > at.UnixMilli(), fmt.Sprintf("%+v\n%s", l, m.screen("alpha"))
+			m.waitSession("alpha", "has answered "+c.prompt, func(s session) bool {
+				return s.State == c.state && s.Cause == c.detail && m.entry().StatusUpdatedAt > at.UnixMilli()
 			})
 		}
 	})
@@ -202,38 +167,24 @@ func TestFailedTurnsAreTold(t *testing.T) {
 func TestFailedTurnIsNotWhatWasWaitedFor(t *testing.T) {
 	m := real(t)
 	m.ok("spawn", "alpha", "--model", "sonnet", "--prompt", "Remember 42.")
-	if out := m.ok("wait", "alpha", "--for", "done", "--timeout", "30s"); out != "alpha\tidle\t-\n" {
-		t.Error(out)
-	}
+	m.mustPrint("alpha\tidle\t-\n", "wait", "alpha", "--for", "done", "--timeout", "30s")
 	m.say("[[error 400]] a")
-	if out := m.ok("wait", "alpha", "--for", "failed", "--timeout", "30s"); out != "alpha\tfailed\tunknown\n" {
-		t.Error(out)
-	}
+	m.mustPrint("alpha\tfailed\tunknown\n", "wait", "alpha", "--for", "failed", "--timeout", "30s")
 	m.refused(1, "failed: unknown", "wait", "alpha", "--for", "idle")
 	m.refused(1, "failed: unknown", "wait", "alpha", "--for", "done,busy")
-	if list := m.ok("list"); !strings.HasPrefix(list, "alpha\tfailed\tunknown\trunning\t") {
-		t.Error(list)
-	}
+	m.mustSay("\n"+m.ok("list"), "\nalpha\tfailed\tunknown\trunning\t")
 	m.ok("wait", "alpha", "--for", "ready")
 }
 
 func TestCompactingIsTold(t *testing.T) {
 	eachVersion(t, func(t *testing.T, m *team) {
-		m.ok("spawn", "alpha", "--model", "sonnet", "--prompt", "Remember 42.")
-		m.mustAnswer("alpha", "OK, I will remember 42.")
-		m.waitState("alpha", "idle")
+		m.remembers("alpha")
 		m.say("[[usage 150000]] much")
 		m.mustAnswer("alpha", "You said: [[usage 150000]] much")
-		m.waitFor("the context is measured", func() (bool, string) {
-			l := m.look("alpha")
-			return l.State == "idle" && l.Context != nil && l.Context.UsedPercent >= 15, fmt.Sprintf("%+v", l)
-		})
+		m.waitSession("alpha", "has its context measured", func(s session) bool { return s.State == "idle" && s.Context != nil && s.Context.UsedPercent >= 15 })
 		at := m.say("/compact [[slow 1s]] be brief")
 		m.becomes("busy", at)
-		m.waitFor("it is compacting", func() (bool, string) {
-			l := m.look("alpha")
-			return l.State == "busy" && l.Cause == "compacting", fmt.Sprintf("%+v", l)
-		})
+		m.waitSession("alpha", "is compacting", func(s session) bool { return s.State == "busy" && s.Cause == "compacting" })
 	})
 }
 
@@ -246,31 +197,77 @@ type screenshot struct {
 	Reading       struct{ State, Dialog, Asks, Trouble string }
 }
 
-func (m *team) screenshot(handle string) screenshot {
+func (m *team) screenshot(handle string) (shot screenshot) {
 	m.Helper()
-	var shot screenshot
-	if err := json.Unmarshal([]byte(m.ok("screen", handle, "--json")), &shot); err != nil {
-		m.Fatal(err)
-	}
+	m.decode(&shot, "screen", handle, "--json")
 	return shot
 }
 
 func TestScreenVerb(t *testing.T) {
 	m := real(t)
 	before := m.remembers("alpha")
-	if out := m.ok("screen", "alpha"); !strings.Contains(out, "● OK, I will remember 42.") || strings.ContainsAny(out, "\x1b\r") {
-		t.Errorf("%q", out)
-	}
+	out := m.ok("screen", "alpha")
+	m.check(strings.Contains(out, "● OK, I will remember 42.") && !strings.ContainsAny(out, "\x1b\r"), "%q", out)
 	// Another window of the session is not the agent's.
 	m.tmux("new-window", "-t", "="+before.TmuxSession+":", "cat")
 	shot := m.screenshot("alpha")
 	if shot.Handle != "alpha" || shot.Width != 120 || shot.Height != 40 || shot.Reading.State != "idle" || !strings.Contains(shot.Text, "OK, I will remember 42.") {
 		t.Errorf("%+v", shot)
 	}
-	if time.Since(shot.CapturedAt) > time.Minute {
-		t.Errorf("captured at %s", shot.CapturedAt)
-	}
+	m.check(time.Since(shot.CapturedAt) <= time.Minute, "captured at %s", shot.CapturedAt)
 	m.ok("stop", "alpha")
 	m.refused(2, "the agent has no tmux session: stopped", "screen", "alpha")
 	m.refused(2, "beta", "screen", "beta")
+}
+
+// How full a conversation is and what it cost, as the real Claude Code tells it.
+
+func TestContextAndCostOfARealAgent(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		window := 1_000_000
+		if strings.HasSuffix(t.Name(), versions[1]) {
+			window = 200_000
+		}
+		m.ok("spawn", "alpha", "--model", "sonnet")
+		low := m.waits("alpha", "--for", "context-below=25%")
+		s := m.session("alpha")
+		m.typeLine(s, "Hello. [[usage 50000]]")
+		l := m.waitSession("alpha", "is measured by the status line", func(l session) bool {
+			return l.Context != nil && l.Context.Source == "status line" && l.Context.Tokens >= 50_000 && l.Cost != nil && l.Cost.USD > 0
+		})
+		if l.Context.Window != window || l.Context.Band != "healthy" || l.Context.LeftPercent != 100-l.Context.UsedPercent || l.Cost.Source != "status line" || l.Context.AgeS == nil {
+			t.Errorf("%+v, %+v", l.Context, l.Cost)
+		}
+		list := m.ok("list")
+		m.check(regexp.MustCompile(`\t\d+\t\d+\.\d\d\t`).MatchString(list), "list: %q", list)
+		m.typeLine(m.session("alpha"), "More. [[usage "+map[int]string{1_000_000: "800000", 200_000: "160000"}[window]+"]]")
+		r := low.end()
+		m.check(r.code == 0 && (r.stdout == "alpha\tidle\t-\n" || r.stdout == "alpha\tbusy\t-\n"), "below 25 %%: %s", r)
+		m.waitState("alpha", "idle")
+		if l := m.session("alpha"); l.Context.LeftPercent >= 25 || l.Context.Band != "low" {
+			t.Errorf("%+v", l.Context)
+		}
+		// Without the status line the transcript tells it, and what Claude wrote down when it left.
+		m.ok("stop", "alpha")
+		before := m.session("alpha")
+		m.must(os.Remove(m.inNbs("status", "alpha.json")))
+		l = m.session("alpha")
+		if l.Context == nil || l.Context.Source != "transcript" || l.Context.UsedPercent != before.Context.UsedPercent || l.Context.Window != window {
+			t.Errorf("from the transcript: %+v; before %+v", l.Context, before.Context)
+		}
+		m.check(window != 200_000 || l.Cost == nil, "the old one writes no cost, and it is %+v", l.Cost)
+		m.check(window != 1_000_000 || l.Cost != nil && l.Cost.Source == "transcript" && l.Cost.USD >= before.Cost.USD, "from the transcript: %+v; before %+v", l.Cost, before.Cost)
+	})
+}
+
+// What the status line said before a resume is of another start.
+func TestContextAfterAKillAndAResume(t *testing.T) {
+	m := real(t)
+	before := m.remembers("alpha")
+	m.waitSession("alpha", "is known by its cost", func(s session) bool { return s.Cost != nil })
+	m.kill(before.RecordedPID, syscall.SIGKILL)
+	m.waitState("alpha", "crashed")
+	m.ok("resume", "alpha")
+	l := m.session("alpha")
+	m.check(l.Context != nil && (l.Context.Source == "transcript" || l.Context.Source == "status line") && l.Context.Tokens != 0, "%+v", l.Context)
 }

@@ -72,9 +72,7 @@ type team struct {
 func newTeam(t *testing.T, claude string) *team {
 	t.Helper()
 	server, err := api.Start(api.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	world := rig.NewWorld(t, server.URL())
 	m := &team{T: t, world: world, api: server, worker: rig.Worker(t), dir: world.Project}
 	m.env = world.Env("NBS_CLAUDE="+claude, "PATH="+filepath.Dir(m.worker)+":"+os.Getenv("PATH"))
@@ -144,9 +142,7 @@ func (m *team) beginWith(env []string, args ...string) *running {
 	m.Helper()
 	r := &running{Cmd: m.command(args, env...), team: m}
 	r.Stdout, r.Stderr = &r.stdout, &r.stderr
-	if err := r.Start(); err != nil {
-		m.Fatal(err)
-	}
+	m.must(r.Start())
 	return r
 }
 
@@ -158,31 +154,6 @@ func (r *running) end() result {
 		checkSchema(r.team, r.Args, out)
 	}
 	return out
-}
-
-// ok runs a command that must succeed and returns its stdout.
-func (m *team) ok(args ...string) string {
-	m.Helper()
-	r := m.nbs(args...)
-	if r.code != 0 {
-		m.Fatalf("nbs-worker %q: %s", args, r)
-	}
-	return r.stdout
-}
-
-// refused runs a command that must end with the code and say the words on stderr.
-func (m *team) refused(code int, words string, args ...string) result {
-	m.Helper()
-	r := m.nbs(args...)
-	m.mustRefuse(r, code, words)
-	return r
-}
-
-func (m *team) mustRefuse(r result, code int, words string) {
-	m.Helper()
-	if r.code != code || !strings.Contains(r.stderr, words) {
-		m.Fatalf("want exit code %d and %q on stderr, got %s", code, words, r)
-	}
 }
 
 // session is what session --json tells, as far as tests ask.
@@ -200,10 +171,23 @@ type session struct {
 	TmuxSession    string `json:"tmux_session"`
 	TmuxAlive      bool   `json:"tmux_alive"`
 	UptimeS        *int   `json:"uptime_s"`
-	Context        *struct {
+	StateAgeMS     *int   `json:"state_age_ms"`
+	Retry          *struct {
+		Attempt, Of int
+		InS         int `json:"in_s"`
+	}
+	Context *struct {
 		UsedPercent int `json:"used_percent"`
+		LeftPercent int `json:"left_percent"`
 		Tokens      int
+		Window      int
+		Band        string
 		Source      string
+		AgeS        *int `json:"age_s"`
+	}
+	Cost *struct {
+		USD    float64
+		Source string
 	}
 	Transcript *struct {
 		Path  string
@@ -217,21 +201,38 @@ type session struct {
 		Code       int
 		Signal     string
 		Error      string
+		Reason     string
 		LastScreen string `json:"last_screen"`
+		OOMKills   int    `json:"oom_kills"`
 	} `json:"last_exit"`
-	Drift []struct{ Field, Recorded, Live string }
+	LastError *struct{ Class, Text, At string } `json:"last_error"`
+	Drift     []struct{ Field, Recorded, Live string }
+	Advice    []string
 }
 
 // isDead tells whether the agent is known not to run.
 func (s session) isDead() bool { return !s.Running && s.State != "unknown" }
 
-func (m *team) session(handle string) session {
+func (m *team) session(handle string) (s session) {
 	m.Helper()
-	var s session
-	if err := json.Unmarshal([]byte(m.ok("session", handle, "--json")), &s); err != nil {
-		m.Fatal(err)
-	}
+	m.decode(&s, "session", handle, "--json")
 	return s
+}
+
+// decode reads the JSON of a command that must succeed.
+func (m *team) decode(into any, args ...string) {
+	m.Helper()
+	m.must(json.Unmarshal([]byte(m.ok(args...)), into))
+}
+
+// run runs a program that must succeed, and returns what it says.
+func (m *team) run(cmd *exec.Cmd) string {
+	m.Helper()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		m.Fatalf("%s: %v\n%s", cmd, err, out)
+	}
+	return string(out)
 }
 
 func (m *team) waitFor(what string, check func() (bool, string)) {
@@ -239,26 +240,26 @@ func (m *team) waitFor(what string, check func() (bool, string)) {
 	rig.WaitFor(m, time.Minute, what, check)
 }
 
+// waitSession waits until session says of an agent what is waited for.
+func (m *team) waitSession(handle, what string, is func(s session) bool) (s session) {
+	m.Helper()
+	m.waitFor(handle+" "+what, func() (bool, string) {
+		s = m.session(handle)
+		return is(s), fmt.Sprintf("%+v", s)
+	})
+	return s
+}
+
 // waitState waits until the agent is in the state, alive or dead.
 func (m *team) waitState(handle, state string) session {
 	m.Helper()
-	var s session
-	m.waitFor(handle+" is "+state, func() (bool, string) {
-		s = m.session(handle)
-		return s.State == state, fmt.Sprintf("%+v", s)
-	})
-	return s
+	return m.waitSession(handle, "is "+state, func(s session) bool { return s.State == state })
 }
 
 // waitDeath waits until the agent is known not to run.
 func (m *team) waitDeath(handle string) session {
 	m.Helper()
-	var s session
-	m.waitFor(handle+" does not run", func() (bool, string) {
-		s = m.session(handle)
-		return s.isDead(), fmt.Sprintf("%+v", s)
-	})
-	return s
+	return m.waitSession(handle, "does not run", session.isDead)
 }
 
 // waitClaude waits until the agent's claude has a process, ready or not: a start that is
@@ -273,45 +274,6 @@ func (m *team) waitClaude(handle string) {
 	})
 }
 
-// remembers spawns an agent that was told 42.
-func (m *team) remembers(handle string, args ...string) session {
-	m.Helper()
-	m.ok(append([]string{"spawn", handle, "--model", "sonnet", "--prompt", "Remember 42."}, args...)...)
-	m.mustAnswer(handle, "OK, I will remember 42.")
-	return m.waitState(handle, "idle")
-}
-
-// mustRemember resumes an agent and hears the number from it, in the same
-// conversation and on the same model.
-func (m *team) mustRemember(handle string, before session, args ...string) {
-	m.Helper()
-	m.ok(append([]string{"resume", handle, "--prompt", "What number?"}, args...)...)
-	m.mustAnswer(handle, "42")
-	after := m.session(handle)
-	if after.SessionID != before.SessionID || after.Model != before.Model || after.PermissionMode != before.PermissionMode {
-		m.Errorf("before %+v\nafter %+v", before, after)
-	}
-}
-
-// mustHaveSent checks that the API got the text as one message, byte for byte.
-func (m *team) mustHaveSent(text string) {
-	m.Helper()
-	for _, request := range m.api.Requests() {
-		for _, sent := range request.Texts {
-			if sent == text {
-				return
-			}
-		}
-	}
-	var all []string
-	for _, request := range m.api.Requests() {
-		for _, sent := range request.Texts {
-			all = append(all, fmt.Sprintf("%d bytes: %.200q", len(sent), sent))
-		}
-	}
-	m.Errorf("the API did not get %d bytes, %.200q, but\n%s", len(text), text, strings.Join(all, "\n"))
-}
-
 // variable reads the environment of the team's commands.
 func (m *team) variable(name string) string {
 	value := ""
@@ -323,13 +285,16 @@ func (m *team) variable(name string) string {
 	return value
 }
 
+// before is the PATH on which a program comes first.
+func (m *team) before(program string) (entry string) {
+	return "PATH=" + filepath.Dir(program) + ":" + m.variable("PATH")
+}
+
 // folder makes a folder below the team's own.
 func (m *team) folder(name string) string {
 	m.Helper()
 	path := filepath.Join(m.world.Root, name)
-	if err := os.MkdirAll(path, 0o700); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.MkdirAll(path, 0o700))
 	return path
 }
 

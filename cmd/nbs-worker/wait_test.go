@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -33,6 +32,14 @@ func (m *team) asleep(waiting *running) {
 	})
 }
 
+// waits begins a wait, and returns when it sleeps.
+func (m *team) waits(args ...string) *running {
+	m.Helper()
+	waiting := m.begin(append([]string{"wait"}, args...)...)
+	m.asleep(waiting)
+	return waiting
+}
+
 func (m *team) mustEnd(waiting *running, code int, stdout, stderr string) {
 	m.Helper()
 	r := waiting.end()
@@ -44,21 +51,15 @@ func (m *team) mustEnd(waiting *running, code int, stdout, stderr string) {
 func TestWaitThroughTheStatesOfARealAgent(t *testing.T) {
 	eachVersion(t, func(t *testing.T, m *team) {
 		m.ok("spawn", "alpha", "--model", "sonnet", "--permission-mode", "default", "--no-wait")
-		if out := m.ok("wait", "alpha", "--for", "ready", "--timeout", "30s"); out != "alpha\tidle\t-\n" {
-			t.Errorf("ready: %q", out)
-		}
+		m.mustPrint("alpha\tidle\t-\n", "wait", "alpha", "--for", "ready", "--timeout", "30s")
 		s := m.session("alpha")
-		idle, busy, held := m.begin("wait", "alpha", "--for", "gone"), m.begin("wait", "alpha", "--for", "busy"), m.begin("wait", "alpha", "--for", "waiting")
-		m.asleep(idle)
-		m.asleep(busy)
-		m.asleep(held)
+		idle, busy, held := m.waits("alpha", "--for", "gone"), m.waits("alpha", "--for", "busy"), m.waits("alpha", "--for", "waiting")
 		m.typeLine(s, `[[delay 300ms]] [[tool Bash {"command":"touch made","description":"make it"}]]`)
 		m.mustEnd(busy, 0, "alpha\tbusy\t-\n", "")
 		m.mustEnd(held, 0, "alpha\twaiting\tpermission prompt\n", "")
 		m.refused(3, "not idle within 200ms: alpha is waiting: permission prompt\nhint: a person has to answer: nbs-worker attach alpha",
 			"wait", "alpha", "--for", "idle", "--timeout", "200ms")
-		after := m.begin("wait", "alpha", "--for", "idle")
-		m.asleep(after)
+		after := m.waits("alpha", "--for", "idle")
 		m.answer("Enter")
 		m.mustEnd(after, 0, "alpha\tidle\t-\n", "")
 		m.kill(s.RecordedPID, syscall.SIGKILL)
@@ -72,9 +73,7 @@ func TestWaitThroughTheStatesOfARealAgent(t *testing.T) {
 func TestWaitGoesOnOverAResume(t *testing.T) {
 	m := real(t)
 	before := m.remembers("alpha")
-	gone, busy := m.begin("wait", "alpha", "--for", "context-below=1%"), m.begin("wait", "alpha", "--for", "busy")
-	m.asleep(gone)
-	m.asleep(busy)
+	gone, busy := m.waits("alpha", "--for", "context-below=1%"), m.waits("alpha", "--for", "busy")
 	m.ok("resume", "alpha", "--force")
 	after := m.session("alpha")
 	if after.RecordedPID == before.RecordedPID {
@@ -90,9 +89,7 @@ func TestWaitGoesOnOverAResume(t *testing.T) {
 func TestWaitForAnAgentThatIsDismissed(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "alpha")
-	gone, busy := m.begin("wait", "ALPHA", "--for", "gone"), m.begin("wait", "alpha", "--for", "busy", "--json")
-	m.asleep(gone)
-	m.asleep(busy)
+	gone, busy := m.waits("ALPHA", "--for", "gone"), m.waits("alpha", "--for", "busy", "--json")
 	m.ok("dismiss", "alpha")
 	// It stops before its record goes: the waits may see the one or the other.
 	if r := gone.end(); r.code != 0 || r.stdout != "alpha\tstopped\t-\n" && r.stdout != "alpha\tdismissed\t-\n" {
@@ -103,9 +100,8 @@ func TestWaitForAnAgentThatIsDismissed(t *testing.T) {
 		Handle, State string
 		Met           bool
 	}
-	if err := json.Unmarshal([]byte(r.stdout), &row); err != nil || r.code != 1 || row.State != "stopped" && row.State != "dismissed" || row.Met {
-		t.Errorf("for busy: %v, %s", err, r)
-	}
+	err := json.Unmarshal([]byte(r.stdout), &row)
+	m.check(err == nil && r.code == 1 && (row.State == "stopped" || row.State == "dismissed") && !row.Met, "for busy: %v, %s", err, r)
 	m.refused(2, "alpha", "wait", "alpha", "--for", "gone")
 }
 
@@ -113,18 +109,12 @@ func TestWaitForSeveral(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "alpha")
 	m.ok("spawn", "beta")
-	if out := m.ok("wait", "alpha", "beta", "--for", "idle"); out != "alpha\tidle\t-\nbeta\tidle\t-\n" {
-		t.Errorf("both: %q", out)
-	}
-	all, one := m.begin("wait", "alpha", "beta", "--for", "gone"), m.begin("wait", "alpha", "beta", "--any", "--for", "gone")
-	m.asleep(all)
-	m.asleep(one)
+	m.mustPrint("alpha\tidle\t-\nbeta\tidle\t-\n", "wait", "alpha", "beta", "--for", "idle")
+	all, one := m.waits("alpha", "beta", "--for", "gone"), m.waits("alpha", "beta", "--any", "--for", "gone")
 	m.ok("stop", "beta")
 	m.mustEnd(one, 0, "beta\tstopped\t-\n", "")
 	m.refused(1, "beta is gone: stopped", "wait", "alpha", "beta", "--for", "idle")
-	if out := m.ok("wait", "alpha", "beta", "--any", "--for", "idle"); out != "alpha\tidle\t-\n" {
-		t.Errorf("one of them: %q", out)
-	}
+	m.mustPrint("alpha\tidle\t-\n", "wait", "alpha", "beta", "--any", "--for", "idle")
 	m.ok("stop", "alpha")
 	m.mustEnd(all, 0, "alpha\tstopped\t-\nbeta\tstopped\t-\n", "")
 	m.refused(1, "alpha is gone: stopped; beta is gone: stopped", "wait", "alpha", "beta", "--any", "--for", "idle")
@@ -134,35 +124,18 @@ func TestWaitForSeveral(t *testing.T) {
 func TestWaitBeforeTheFoldersAreThere(t *testing.T) {
 	m := standIn(t, "start-delay=700ms")
 	m.ok("spawn", "alpha", "--no-wait")
-	if err := os.RemoveAll(m.inNbs("status")); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.RemoveAll(m.inNbs("status")))
 	registry := filepath.Join(m.world.ConfigDir, "sessions")
-	if _, err := os.Stat(registry); err == nil {
+	if exists(registry) {
 		t.Fatal("the stand-in has its registry already")
 	}
-	if out := m.ok("wait", "alpha", "--for", "idle", "--timeout", "30s"); out != "alpha\tidle\t-\n" {
-		t.Errorf("%q", out)
-	}
+	m.mustPrint("alpha\tidle\t-\n", "wait", "alpha", "--for", "idle", "--timeout", "30s")
 	m.waitIdle(m.world.ConfigDir, m.session("alpha").RecordedPID) // what it writes later goes into the new folder
-	busy := m.begin("wait", "alpha", "--for", "busy")
-	m.asleep(busy)
-	moved := registry + "-moved"
-	if err := os.Rename(registry, moved); err != nil {
-		t.Fatal(err)
-	}
-	entry := strconv.Itoa(m.session("alpha").RecordedPID) + ".json"
-	text, err := os.ReadFile(filepath.Join(moved, entry))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(registry, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	text = []byte(strings.Replace(string(text), `"idle"`, `"busy"`, 1))
-	if err := os.WriteFile(filepath.Join(registry, entry), text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	busy := m.waits("alpha", "--for", "busy")
+	entry := m.registryEntry(m.session("alpha").RecordedPID)
+	m.must(os.Rename(registry, registry+"-moved"))
+	text := read(t, filepath.Join(registry+"-moved", filepath.Base(entry)))
+	m.write(entry, strings.Replace(text, `"idle"`, `"busy"`, 1))
 	m.mustEnd(busy, 0, "alpha\tbusy\t-\n", "")
 }
 
@@ -170,9 +143,8 @@ func TestWaitBeforeTheFoldersAreThere(t *testing.T) {
 func TestWaitSeesADialog(t *testing.T) {
 	m := standIn(t, "dialog=trust")
 	m.ok("spawn", "alpha", "--no-wait")
-	if out := m.ok("wait", "alpha", "--for", "waiting", "--timeout", "30s"); !strings.HasPrefix(out, "alpha\twaiting\ttrust") {
-		t.Errorf("%q", out)
-	}
+	out := m.ok("wait", "alpha", "--for", "waiting", "--timeout", "30s")
+	m.check(strings.HasPrefix(out, "alpha\twaiting\ttrust"), "%q", out)
 }
 
 func TestWaitForAClaudeThatIsNotLoggedIn(t *testing.T) {
@@ -180,13 +152,9 @@ func TestWaitForAClaudeThatIsNotLoggedIn(t *testing.T) {
 	rig.Config(t, m.world.ConfigDir, rig.ConfigOptions{Trusted: []string{m.world.Project}, KeyRejected: true})
 	m.env = without(m.env, "ANTHROPIC_API_KEY")
 	m.ok("spawn", "alpha", "--no-wait")
-	if out := m.ok("wait", "alpha", "--for", "idle"); out != "alpha\tidle\tnot logged in\n" {
-		t.Errorf("idle: %q", out)
-	}
+	m.mustPrint("alpha\tidle\tnot logged in\n", "wait", "alpha", "--for", "idle")
 	r := m.refused(3, "not ready within 300ms: alpha is idle, not logged in", "wait", "alpha", "--for", "ready", "--timeout", "300ms")
-	if !strings.Contains(r.stderr, "nbs-worker attach alpha") {
-		t.Error(r)
-	}
+	m.mustSay(r.stderr, "nbs-worker attach alpha")
 }
 
 // Nothing runs while nothing happens.
@@ -197,29 +165,24 @@ func TestWaitSleeps(t *testing.T) {
 	m.mustEnd(waiting, 3, "", "not busy or gone within 3s: alpha is idle")
 	usage := waiting.ProcessState.SysUsage().(*syscall.Rusage)
 	took := waiting.ProcessState.UserTime() + waiting.ProcessState.SystemTime()
-	t.Logf("3 s took %s of a processor and %d switches", took, usage.Nvcsw)
-	if usage.Nvcsw > 250 || took > 500*time.Millisecond { // a look each 10 ms would be 300
-		t.Errorf("3 s took %s of a processor and %d switches", took, usage.Nvcsw)
-	}
+	// A look each 10 ms would be 300.
+	m.check(usage.Nvcsw <= 250 && took <= 500*time.Millisecond, "3 s took %s of a processor and %d switches", took, usage.Nvcsw)
 }
 
 func TestWaitForAHundred(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "alpha")
 	text := m.recordText("alpha")
-	args := []string{"wait", "alpha", "--for", "busy", "--for", "gone", "--any"}
+	args := []string{"alpha", "--for", "busy", "--for", "gone", "--any"}
 	for i := range 99 {
 		handle := fmt.Sprintf("copy-%02d", i)
 		m.writeRecord(handle, strings.Replace(text, `"alpha"`, `"`+handle+`"`, 1))
 		args = append(args, handle)
 	}
-	waiting := m.begin(args...)
-	m.asleep(waiting)
+	waiting := m.waits(args...)
 	m.kill(m.session("alpha").RecordedPID, syscall.SIGKILL)
 	r := waiting.end()
-	if r.code != 0 || !strings.Contains(r.stdout, "\tcrashed\t") && !strings.Contains(r.stdout, "\tlost") || r.stderr != "" {
-		t.Error(r)
-	}
+	m.check(r.code == 0 && (strings.Contains(r.stdout, "\tcrashed\t") || strings.Contains(r.stdout, "\tlost")) && r.stderr == "", "%v", r)
 }
 
 func TestWaitRefusesWhatIsNoState(t *testing.T) {
@@ -237,11 +200,8 @@ func TestWaitRefusesWhatIsNoState(t *testing.T) {
 		m.refused(4, words, append([]string{"wait"}, args...)...)
 	}
 	m.refused(2, "nobody", "wait", "alpha", "nobody", "--for", "idle")
-	r := m.begin("wait", "alpha", "--for", "gone")
-	m.asleep(r)
-	if err := r.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
+	r := m.waits("alpha", "--for", "gone")
+	m.must(r.Process.Signal(syscall.SIGINT))
 	m.mustEnd(r, 130, "", "interrupted")
 }
 
@@ -254,9 +214,7 @@ func TestWaitForAllThatShouldRun(t *testing.T) {
 		m.waitState(handle, "idle")
 	}
 	m.ok("stop", "beta")
-	if out := m.ok("wait", "--all", "--for", "idle"); out != "alpha\tidle\t-\ngamma\tidle\t-\n" {
-		t.Errorf("%q", out)
-	}
+	m.mustPrint("alpha\tidle\t-\ngamma\tidle\t-\n", "wait", "--all", "--for", "idle")
 	m.kill(m.session("gamma").RecordedPID, syscall.SIGKILL)
 	m.waitState("gamma", "crashed")
 	m.refused(1, "gamma is gone: crashed (signal: killed)\nhint: bring it back: nbs-worker resume gamma", "wait", "--all", "--for", "idle")

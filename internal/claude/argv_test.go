@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestArgs(t *testing.T) {
@@ -38,9 +39,7 @@ func TestArgs(t *testing.T) {
 			[]string{"--session-id", string(sessionID), "--permission-mode", "bypassPermissions", "--settings", quiet, "--", "--model haiku; $(touch F)\n-d"},
 		},
 	} {
-		if diff := cmp.Diff(c.want, Args(&c.record, c.opening, c.prompt, quiet)); diff != "" {
-			t.Errorf("%s: -want +got:\n%s", what, diff)
-		}
+		rig.Same(t, what, c.want, Args(&c.record, c.opening, c.prompt, quiet))
 	}
 }
 
@@ -51,9 +50,8 @@ func TestReadArgsReadsWhatArgsWrote(t *testing.T) {
 	for _, opening := range []Opening{OpenNew, OpenResume} {
 		line := append([]string{"/usr/bin/claude"}, Args(&record, opening, "--model haiku", Settings("/bin/nbs-worker", Closed{All: []string{"/state"}}))...)
 		got, known := ReadArgs(line)
-		if diff := cmp.Diff(want, got); diff != "" || !known {
-			t.Errorf("%s: known %t, -want +got:\n%s", opening, known, diff)
-		}
+		diff := cmp.Diff(want, got)
+		rig.Check(t, diff == "" && known, "%s: known %t, -want +got:\n%s", opening, known, diff)
 	}
 }
 
@@ -73,9 +71,8 @@ func TestReadArgs(t *testing.T) {
 		"a stranger's without model": {[]string{"node", "cli.js", "--resume", "a"}, Recorded{SessionID: "a"}, true},
 	} {
 		got, known := ReadArgs(c.line)
-		if diff := cmp.Diff(c.want, got); diff != "" || known != c.known {
-			t.Errorf("%s: known %t, want %t, -want +got:\n%s", what, known, c.known, diff)
-		}
+		diff := cmp.Diff(c.want, got)
+		rig.Check(t, diff == "" && known == c.known, "%s: known %t, want %t, -want +got:\n%s", what, known, c.known, diff)
 	}
 }
 
@@ -86,9 +83,8 @@ func TestCheckExtraArgsTakes(t *testing.T) {
 		{"-d", "api,hooks"}, {"-dapi"}, {"-n", "Theo"}, {"-d", "--verbose"}, {"--tools", ""}, {"--not-known-yet", "x", "--verbose"},
 		{"--append-system-prompt", "- be brief", "--verbose"}, {"--append-system-prompt=--model haiku"}, {"--add-dir", "a;", "b;"}, {"--fallback-model", "sonnet"}, {"--append-system-prompt", "Be brief; $(x)\nplease."},
 	} {
-		if err := CheckExtraArgs(args); err != nil {
-			t.Errorf("CheckExtraArgs(%q): %v", args, err)
-		}
+		err := CheckExtraArgs(args)
+		rig.Check(t, err == nil, "CheckExtraArgs(%q): %v", args, err)
 	}
 }
 
@@ -107,9 +103,7 @@ func TestCheckExtraArgsRefuses(t *testing.T) {
 	} {
 		err := CheckExtraArgs(args)
 		wantKind(t, strings.Join(args, " "), err, agent.BadInput)
-		if err != nil && strings.ContainsAny(err.Error(), "\x00\x1b") {
-			t.Errorf("%q: the message is %q", args, err)
-		}
+		rig.Check(t, err == nil || !strings.ContainsAny(err.Error(), "\x00\x1b"), "%q: the message is %q", args, err)
 	}
 }
 
@@ -119,9 +113,8 @@ func TestCheckPromptTakes(t *testing.T) {
 		"", "Hello.", "-d", "--model haiku", "$(touch F)", "x;", "/compact", "/review 12", "exit now, please", "the /exit command", "a\tb\nc\r\n",
 		"/home/user/plan.md says it", "\u2713 \U0001f600", strings.Repeat("x", promptLimit),
 	} {
-		if err := CheckPrompt(prompt); err != nil {
-			t.Errorf("CheckPrompt(%.40q): %v", prompt, err)
-		}
+		err := CheckPrompt(prompt)
+		rig.Check(t, err == nil, "CheckPrompt(%.40q): %v", prompt, err)
 	}
 }
 
@@ -137,5 +130,42 @@ func TestCheckPromptRefuses(t *testing.T) {
 		if err != nil && len(err.Error()) > 300 {
 			t.Errorf("the message has %d bytes", len(err.Error()))
 		}
+	}
+}
+
+func TestIsCommand(t *testing.T) {
+	t.Parallel()
+	for prompt, want := range map[string]bool{
+		"/export /tmp/x": true, " \n\t/evil": true, "!id": true, "# from now on": true, "\ufeff/export": true, "\u200b!id": true,
+		"": false, "  ": false, "Read /etc/hostname and #5!": false, "-d": false, "\u2713 /x": false,
+	} {
+		rig.Equal(t, IsCommand(prompt), want, "IsCommand(%q)", prompt)
+	}
+}
+
+func TestNamesFile(t *testing.T) {
+	t.Parallel()
+	for prompt, want := range map[string]bool{
+		"@.env": true, "say @/etc/hostname please": true, "say\n@x": true, `see "@x"`: true, "(@x)": true, "[@x]": true, `@"two words"`: true,
+		"say\u00a0@x": true, "\u3002@x": true, "'@x'": true, "@@x": true,
+		"": false, "@": false, "a @ b": false, "mail to me@example.com": false, "node_modules/@types": false, "\u00e9@x": false, "at @": false,
+	} {
+		rig.Equal(t, NamesFile(prompt), want, "NamesFile(%q)", prompt)
+	}
+}
+
+// Command lines of 2.1.329, which names the processes of its sessions in the background.
+func TestIsBackground(t *testing.T) {
+	t.Parallel()
+	for _, cmdline := range [][]string{
+		{"/opt/claude/2.1.329", "daemon", "run", "--origin", "transient", "--spawned-by", `{"pid":1}`},
+		{"/opt/claude", "daemon", "run", "--json-path", "/x", "--log-file", "/y", "--origin", "transient"},
+		{"claude bg-pty-host", "--bg-pty-host", "/tmp/x.sock", "200", "50", "--", "/opt/claude", "--bg-spare", "/tmp/y.sock"},
+		{"claude bg-spare", "--bg-spare", "/tmp/y.sock"},
+	} {
+		rig.Check(t, IsBackground(cmdline), "%q", cmdline)
+	}
+	for _, cmdline := range [][]string{nil, {"claude"}, {"claude", "daemon", "status"}, {"claude", "say --bg-spare"}, {"claude", "--bg", "hello"}, {"dockerd", "daemon"}} {
+		rig.Check(t, !IsBackground(cmdline), "%q counts as of the background", cmdline)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestCleanupDays(t *testing.T) {
@@ -31,16 +33,11 @@ func TestCleanupDays(t *testing.T) {
 				if text == "" {
 					continue
 				}
-				if err := os.MkdirAll(filepath.Dir(files[name]), 0o700); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(files[name], []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				rig.Must(t, os.MkdirAll(filepath.Dir(files[name]), 0o700))
+				rig.Must(t, os.WriteFile(files[name], []byte(text), 0o600))
 			}
-			if days, source := config.CleanupDays(cwd); days != c.want || source != files[c.source] {
-				t.Errorf("%v days, says %q; want %v, %q", days, source, c.want, c.source)
-			}
+			days, source := config.CleanupDays(cwd)
+			rig.Check(t, days == c.want && source == files[c.source], "%v days, says %q; want %v, %q", days, source, c.want, c.source)
 		})
 	}
 }

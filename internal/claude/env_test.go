@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestEnvIsTheCallersLessWhatClaudeSet(t *testing.T) {
@@ -24,26 +23,20 @@ func TestEnvIsTheCallersLessWhatClaudeSet(t *testing.T) {
 		"ANTHROPIC_API_KEY=k", "CLAUDE_CODE_MAX_RETRIES=2", "CLAUDE_CODE_NO_FLICKER=0", "EMPTY=", "IS_SANDBOX=1", "LANG=C",
 		"NBS_HANDLE=alice", "PATH=/opt/bin", "URL=a=b",
 	}
-	if diff := cmp.Diff(want, Env(&record, caller, map[string]string{"NBS_HANDLE": "alice"})); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	rig.Same(t, "the environment", want, Env(&record, caller, map[string]string{"NBS_HANDLE": "alice"}))
 }
 
 func TestEnvLeavesTheCallersChoiceOfScreen(t *testing.T) {
 	t.Parallel()
 	got := Env(&agent.Spec{}, []string{"CLAUDE_CODE_NO_FLICKER=1"}, nil)
-	if diff := cmp.Diff([]string{"CLAUDE_CODE_NO_FLICKER=1"}, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	rig.Same(t, "the environment", []string{"CLAUDE_CODE_NO_FLICKER=1"}, got)
 }
 
 // Claude's configuration is the recorded one, wherever the agent is resumed from.
 func TestConfigIsTheRecordedOne(t *testing.T) {
 	t.Parallel()
 	home, err := os.UserHomeDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	usual := Config{dir: filepath.Join(home, ".claude"), file: filepath.Join(home, ".claude.json")}
 	callers := Config{dir: "/caller", file: "/caller/.claude.json"}
 	recorded := Config{dir: "/recorded", file: "/recorded/.claude.json"}
@@ -63,10 +56,7 @@ func TestConfigIsTheRecordedOne(t *testing.T) {
 		if c.caller != "" {
 			caller = []string{"PATH=/bin", ConfigDirVariable + "=" + c.caller}
 		}
-		got, err := ConfigOf(&c.record, caller)
-		if err != nil || got != c.config {
-			t.Errorf("%s: ConfigOf = %+v, %v; want %+v", what, got, err, c.config)
-		}
+		rig.Gives(t, c.config, "%s: ConfigOf", what)(ConfigOf(&c.record, caller))
 		env := "\n" + strings.Join(Env(&c.record, caller, nil), "\n") + "\n"
 		if c.variable == "" && strings.Contains(env, ConfigDirVariable) || c.variable != "" && !strings.Contains(env, "\n"+ConfigDirVariable+"="+c.variable+"\n") {
 			t.Errorf("%s: the environment is%swant %s=%s", what, env, ConfigDirVariable, c.variable)
@@ -78,9 +68,8 @@ func TestConfigNeedsAHome(t *testing.T) {
 	t.Setenv("HOME", "")
 	_, err := ConfigAt("")
 	wantKind(t, "without a home", err, agent.Unfit)
-	if _, err := ConfigAt("/c"); err != nil {
-		t.Errorf("with a folder of its own: %v", err)
-	}
+	_, err = ConfigAt("/c")
+	rig.Check(t, err == nil, "with a folder of its own: %v", err)
 }
 
 func TestRefusesRoot(t *testing.T) {
@@ -98,38 +87,28 @@ func TestRefusesRoot(t *testing.T) {
 		"root asks":                  {&plan, nil, 0, false},
 		"a user bypasses":            {&bypass, nil, 1000, false},
 	} {
-		if got := RefusesRoot(c.record, c.env, c.uid); got != c.want {
-			t.Errorf("%s: %t; want %t", what, got, c.want)
-		}
+		rig.Equal(t, RefusesRoot(c.record, c.env, c.uid), c.want, "%s", what)
 	}
 }
 
 func TestFindBinary(t *testing.T) {
 	dir := t.TempDir()
 	for name, mode := range map[string]os.FileMode{"claude": 0o700, "other": 0o700, "text": 0o600} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), mode); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), mode))
 	}
 	t.Setenv("PATH", dir)
 	for chosen, want := range map[string]string{"": "claude", "other": "other", dir + "/other": "other"} {
-		if got, err := FindBinary(chosen); got != filepath.Join(dir, want) || err != nil {
-			t.Errorf("FindBinary(%q) = %s, %v; want %s", chosen, got, err, want)
-		}
+		rig.Gives(t, filepath.Join(dir, want), "FindBinary(%q)", chosen)(FindBinary(chosen))
 	}
 	for _, chosen := range []string{"text", dir + "/text", dir, "/nonexistent"} {
 		_, err := FindBinary(chosen)
 		wantKind(t, chosen, err, agent.Unfit)
-		if err != nil && !strings.Contains(err.Error(), BinaryVariable) {
-			t.Errorf("%s: %v; want the variable that chose it", chosen, err)
-		}
+		rig.Check(t, err == nil || strings.Contains(err.Error(), BinaryVariable), "%s: %v; want the variable that chose it", chosen, err)
 	}
 	t.Setenv("PATH", t.TempDir())
 	_, err := FindBinary("")
 	wantKind(t, "not installed", err, agent.Unfit)
-	if hints := strings.Join(agent.HintsOf(err), " "); !strings.Contains(hints, BinaryVariable) {
-		t.Errorf("no remedy: %q", hints)
-	}
+	rig.Check(t, strings.Contains(strings.Join(agent.HintsOf(err), " "), BinaryVariable), "no remedy: %q", agent.HintsOf(err))
 }
 
 func TestRefusalKind(t *testing.T) {
@@ -146,27 +125,24 @@ func TestRefusalKind(t *testing.T) {
 		"":            agent.Failed,
 		"panic: oops": agent.Failed,
 	} {
-		if got := RefusalKind("...\n" + words + "\n"); got != want {
-			t.Errorf("%q: kind %d; want %d", words, got, want)
-		}
+		rig.Equal(t, RefusalKind("...\n"+words+"\n"), want, "%q: kind", words)
 	}
 }
 
-// What loads code is refused in any case, and what only decides with whom claude talks, or how
-// a person reads, is not.
+// What loads code, or makes the record untrue, is refused in any case, and what only decides with whom claude talks, or
+// how a person reads, is not.
 func TestLoadersAreTold(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"LD_AUDIT", "BUN_INSPECT_PRELOAD", "NPM_CONFIG_PREFIX", "npm_config_prefix", "GIT_CONFIG_KEY_0", "GIT_SSH", "ENV", "CLAUDE_CODE_SHELL", "CLAUDE_CODE_PLUGIN_DIRS", "PATH"} {
-		if err := CheckEnv(map[string]string{"OK": "1", name: "x"}); agent.KindOf(err) != agent.BadInput || err == nil {
-			t.Errorf("%s: %v", name, err)
-		}
+	for _, name := range []string{"LD_AUDIT", "BUN_INSPECT_PRELOAD", "NPM_CONFIG_PREFIX", "npm_config_prefix", "GIT_CONFIG_KEY_0", "GIT_SSH", "ENV", "CLAUDE_CODE_SHELL", "CLAUDE_CODE_PLUGIN_DIRS", "PATH",
+		"CLAUDE_CONFIG_DIR", "HOME", "CLAUDE_CODE_CHILD_SESSION", "NBS_ROOT",
+	} {
+		wantKind(t, name, CheckEnv(map[string]string{"OK": "1", name: "x"}), agent.BadInput)
 	}
 	for _, name := range []string{
 		"ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "AWS_REGION", "CLAUDE_CODE_USE_BEDROCK",
 		"PAGER", "EDITOR", "GIT_AUTHOR_NAME", "ENVIRONMENT", "TZ", "LANG", "PATHS", "TMPDIR", "CLAUDE_CODE_MAX_OUTPUT_TOKENS", "DISABLE_AUTOUPDATER",
 	} {
-		if err := CheckEnv(map[string]string{name: "x"}); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		err := CheckEnv(map[string]string{name: "x"})
+		rig.Check(t, err == nil, "%s: %v", name, err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 )
 
 // Files of Claude Code's, in whatever form they come.
@@ -27,19 +28,16 @@ func FuzzTrust(f *testing.F) {
 		folder = strings.ToValidUTF8(folder, "?") // as JSON has it
 		after, err := withTrust(before, folder)
 		if err != nil {
-			if object := map[string]map[string]map[string]any{}; json.Unmarshal(before, &object) == nil {
-				t.Errorf("%q is refused: %v", before, err)
-			}
+			object := map[string]map[string]map[string]any{}
+			rig.Check(t, json.Unmarshal(before, &object) != nil, "%q is refused: %v", before, err)
 			return
 		}
 		want := parsed(t, orEmpty(before))
 		acceptTrust(want, folder)
-		if got := parsed(t, after); !reflect.DeepEqual(got, want) {
-			t.Errorf("before %s\nafter %s", before, after)
-		}
-		if again, err := withTrust(after, folder); err != nil || !bytes.Equal(again, after) {
-			t.Errorf("a second time: %v, %s\nbefore: %s", err, again, after)
-		}
+		got := parsed(t, after)
+		rig.Check(t, reflect.DeepEqual(got, want), "before %s\nafter %s", before, after)
+		again, err := withTrust(after, folder)
+		rig.Check(t, err == nil && bytes.Equal(again, after), "a second time: %v, %s\nbefore: %s", err, again, after)
 	})
 }
 
@@ -63,16 +61,15 @@ func parsed(t *testing.T, data []byte) map[string]any {
 }
 
 func acceptTrust(file map[string]any, folder string) {
-	projects, _ := file["projects"].(map[string]any)
-	if projects == nil {
-		projects = map[string]any{}
+	at := file
+	for _, name := range []string{"projects", folder} {
+		below, _ := at[name].(map[string]any)
+		if below == nil {
+			below = map[string]any{}
+		}
+		at[name], at = below, below
 	}
-	project, _ := projects[folder].(map[string]any)
-	if project == nil {
-		project = map[string]any{}
-	}
-	project["hasTrustDialogAccepted"] = true
-	projects[folder], file["projects"] = project, projects
+	at["hasTrustDialogAccepted"] = true
 }
 
 // What a command line was made from is what is read back from it; a prompt is never
@@ -87,17 +84,12 @@ func FuzzReadArgs(f *testing.F) {
 			for _, opening := range []Opening{OpenNew, OpenResume} {
 				got, known := ReadArgs(append([]string{"claude"}, Args(&r, opening, prompt, Settings("/bin/nbs-worker", Closed{All: []string{"/state"}}))...))
 				want := Recorded{SessionID: string(sessionID), Model: model, PermissionMode: string(agent.BypassPermissions)}
-				if got != want || !known {
-					t.Errorf("%+v, %t; want %+v", got, known, want)
-				}
+				rig.Check(t, got == want && known, "%+v, %t; want %+v", got, known, want)
 			}
 		}
 		foreign := strings.Split(other, "\x00")
-		if got, known := ReadArgs(foreign); !known && got != (Recorded{}) || known && len(foreign) < 2 {
-			t.Errorf("%q: %+v, %t", foreign, got, known)
-		}
-		if RunsOn(foreign, sessionID) && !slices.Contains(foreign, string(sessionID)) {
-			t.Errorf("%q runs on it", foreign)
-		}
+		got, known := ReadArgs(foreign)
+		rig.Check(t, (known || got == (Recorded{})) && (!known || len(foreign) >= 2), "%q: %+v, %t", foreign, got, known)
+		rig.Check(t, !RunsOn(foreign, sessionID) || slices.Contains(foreign, string(sessionID)), "%q runs on it", foreign)
 	})
 }

@@ -9,7 +9,10 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/sim/rig"
 )
+
+func TestMain(m *testing.M) { os.Exit(rig.Tight(m)) }
 
 const (
 	sessionID = agent.SessionID("4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11")
@@ -22,9 +25,7 @@ func someTime() time.Time { return time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC
 func newConfig(t *testing.T) Config {
 	t.Helper()
 	config, err := ConfigAt(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	return config
 }
 
@@ -32,12 +33,8 @@ func newConfig(t *testing.T) Config {
 func (c Config) put(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(c.dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	rig.Must(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -63,7 +60,5 @@ const (
 
 func wantKind(t *testing.T, what string, err error, want agent.Kind) {
 	t.Helper()
-	if err == nil || agent.KindOf(err) != want {
-		t.Errorf("%s: %v (kind %d); want kind %d", what, err, agent.KindOf(err), want)
-	}
+	rig.Check(t, err != nil && agent.KindOf(err) == want, "%s: %v (kind %d); want kind %d", what, err, agent.KindOf(err), want)
 }

@@ -80,13 +80,9 @@ func TestOpenAfterAKillBetweenHistoryAndTranscript(t *testing.T) {
 			config := newConfig(t)
 			folder := filepath.Dir(config.put(t, "projects/-srv-project/"+string(otherID)+".jsonl", userLine))
 			// A backup was restored, with the times of its files.
-			if err := os.Chtimes(folder, time.Now(), someTime()); err != nil {
-				t.Fatal(err)
-			}
+			rig.Must(t, os.Chtimes(folder, time.Now(), someTime()))
 			changed, err := changeTime(folder)
-			if err != nil {
-				t.Fatal(err)
-			}
+			rig.Must(t, err)
 			mention := changed.Add(c.mention)
 			if c.mention < time.Second {
 				rig.Eventually(t, "the mention is past", func() bool { return time.Now().After(mention.Add(clockGrain)) })
@@ -129,9 +125,7 @@ func (c Config) wantOpening(t *testing.T, record *agent.Record, want Opening) {
 	} else if err != nil {
 		t.Error(err)
 	}
-	if got != want {
-		t.Errorf("Open = %q; want %q", got, want)
-	}
+	rig.Check(t, got == want, "Open = %q; want %q", got, want)
 }
 
 // wantLost checks that an error names the conversation and both ways out.
@@ -141,14 +135,10 @@ func wantLost(t *testing.T, err error) {
 	if err == nil {
 		return
 	}
-	if !strings.Contains(err.Error(), string(sessionID)) {
-		t.Errorf("%v; want the conversation", err)
-	}
+	rig.Check(t, strings.Contains(err.Error(), string(sessionID)), "%v; want the conversation", err)
 	hints := strings.Join(agent.HintsOf(err), "\n")
 	for _, want := range []string{"backup", "nbs-worker resume alice --fresh"} {
-		if !strings.Contains(hints, want) {
-			t.Errorf("the hints do not say %q: %s", want, hints)
-		}
+		rig.Check(t, strings.Contains(hints, want), "the hints do not say %q: %s", want, hints)
 	}
 }
 
@@ -162,14 +152,6 @@ func TestOpenDoesNotGuessWhenAQuestionFails(t *testing.T) {
 	}
 	c = newConfig(t)
 	c.put(t, "history.jsonl/x", "a folder")
-	if got, err := c.Open(&record); got != "" || err == nil || agent.KindOf(err) == agent.NotFound {
-		t.Errorf("the history cannot be read: %q, %v; want an error that is no loss", got, err)
-	}
-}
-
-func TestOpeningWord(t *testing.T) {
-	t.Parallel()
-	if OpenNew.Word() != "new" || OpenResume.Word() != "resumed" {
-		t.Errorf("the words are %s and %s", OpenNew.Word(), OpenResume.Word())
-	}
+	got, err := c.Open(&record)
+	rig.Check(t, got == "" && err != nil && agent.KindOf(err) != agent.NotFound, "the history cannot be read: %q, %v; want an error that is no loss", got, err)
 }

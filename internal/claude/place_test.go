@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestRestorePath(t *testing.T) {
@@ -18,50 +19,36 @@ func TestRestorePath(t *testing.T) {
 		"":             strings.NewReplacer("/", "-", ".", "-", "_", "-", " ", "-", "é", "-").Replace(cwd),
 	} {
 		path, err := config.RestorePath(sessionID, folder, cwd)
-		if err != nil || path != filepath.Join(config.projects(), want, string(sessionID)+".jsonl") {
-			t.Errorf("%q: %s, %v", folder, path, err)
-		}
-		if info, err := os.Stat(filepath.Dir(path)); err != nil || info.Mode().Perm() != 0o700 {
-			t.Errorf("%q: %v, %v", folder, info, err)
-		}
+		rig.Check(t, err == nil && path == filepath.Join(config.projects(), want, string(sessionID)+".jsonl"), "%q: %s, %v", folder, path, err)
+		info, err := os.Stat(filepath.Dir(path))
+		rig.Check(t, err == nil && info.Mode().Perm() == 0o700, "%q: %v, %v", folder, info, err)
 	}
 }
 
 func TestClearPlace(t *testing.T) {
 	t.Parallel()
 	config := newConfig(t)
-	if err := config.ClearPlace(sessionID); err != nil {
-		t.Error(err)
-	}
+	rig.Must(t, config.ClearPlace(sessionID))
 	config.putTranscript(t, metaLine)
-	if err := config.ClearPlace(sessionID); err != nil {
-		t.Error(err)
-	}
+	rig.Must(t, config.ClearPlace(sessionID))
 	config.putTranscript(t, userLine)
 	err := config.ClearPlace(sessionID)
 	wantKind(t, "spoken", err, agent.Conflict)
-	if err == nil || !strings.Contains(err.Error(), string(sessionID)) {
-		t.Error(err)
-	}
+	rig.Check(t, err != nil && strings.Contains(err.Error(), string(sessionID)), "%v", err)
 }
 
 func TestStubIsSetAsideAndNotLost(t *testing.T) {
 	t.Parallel()
 	for what, text := range map[string]string{"a stub": metaLine, "an empty one": ""} {
 		c := newConfig(t)
-		if err := c.SetStubAside(sessionID); err != nil {
-			t.Errorf("without any: %v", err)
-		}
+		rig.Must(t, c.SetStubAside(sessionID))
 		stub := c.putTranscript(t, text)
-		if err := c.SetStubAside(sessionID); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, c.SetStubAside(sessionID))
 		if _, found, err := c.Transcript(sessionID); found || err != nil {
 			t.Errorf("%s is still found: %v", what, err)
 		}
-		if kept, err := os.ReadFile(stub.Path + ".unspoken"); string(kept) != text || err != nil {
-			t.Errorf("%s is lost: %q, %v", what, kept, err)
-		}
+		kept, err := os.ReadFile(stub.Path + ".unspoken")
+		rig.Check(t, string(kept) == text && err == nil, "%s is lost: %q, %v", what, kept, err)
 	}
 }
 
@@ -69,10 +56,7 @@ func TestConversationIsNeverSetAside(t *testing.T) {
 	t.Parallel()
 	c := newConfig(t)
 	before := c.putTranscript(t, metaLine, userLine)
-	if err := c.SetStubAside(sessionID); err != nil {
-		t.Fatal(err)
-	}
-	if after, found, err := c.Transcript(sessionID); !found || after != before || err != nil {
-		t.Errorf("the conversation is %+v, %t, %v", after, found, err)
-	}
+	rig.Must(t, c.SetStubAside(sessionID))
+	after, found, err := c.Transcript(sessionID)
+	rig.Check(t, found && after == before && err == nil, "the conversation is %+v, %t, %v", after, found, err)
 }

@@ -1,11 +1,14 @@
 package claude_test
 
 import (
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestProviderNames(t *testing.T) {
@@ -16,9 +19,8 @@ func TestProviderNames(t *testing.T) {
 		"CLAUDE_CONFIG_DIR=/c", "CLAUDE_CODE_CHILD_SESSION=1", "CLAUDECODE=1", "PATH=/bin", "ANTHROPIC_BAD-NAME=x", "ANTHROPIC_EMPTY=", "AWS_PROFILE=again",
 	}
 	want := []string{"ANTHROPIC_API_KEY", "AWS_PROFILE", "CLAUDE_CODE_USE_BEDROCK", "GOOGLE_CLOUD_PROJECT", "https_proxy"}
-	if got := claude.ProviderNames(r, env); !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
+	got := claude.ProviderNames(r, env)
+	rig.Check(t, slices.Equal(got, want), "%q", got)
 }
 
 func TestForgetful(t *testing.T) {
@@ -28,14 +30,10 @@ func TestForgetful(t *testing.T) {
 		"CLAUDE_CODE_CHILD_SESSION":       {"CLAUDE_CODE_CHILD_SESSION": "1"},
 		"CLAUDE_CODE_SKIP_PROMPT_HISTORY": {"CLAUDE_CODE_SKIP_PROMPT_HISTORY": "true"},
 	} {
-		if got := claude.Forgetful(func(name string) string { return env[name] }); got != want {
-			t.Errorf("%v: %q", env, got)
-		}
+		rig.Equal(t, claude.Forgetful(func(name string) string { return env[name] }), want, "%v", env)
 	}
 	forced := map[string]string{"CLAUDE_CODE_CHILD_SESSION": "1", "CLAUDE_CODE_FORCE_SESSION_PERSISTENCE": "1"}
-	if got := claude.Forgetful(func(name string) string { return forced[name] }); got != "" {
-		t.Errorf("forced to keep: %q", got)
-	}
+	rig.Equal(t, claude.Forgetful(func(name string) string { return forced[name] }), "", "forced to keep")
 }
 
 func TestMissingFlags(t *testing.T) {
@@ -44,17 +42,14 @@ func TestMissingFlags(t *testing.T) {
 	if got := claude.MissingFlags(help + "  --permission-modes <m>\n"); !slices.Equal(got, []string{"--permission-mode"}) {
 		t.Errorf("%q", got)
 	}
-	if got := claude.MissingFlags(help + "  --permission-mode <m>\n"); len(got) > 0 {
-		t.Errorf("%q", got)
-	}
+	got := claude.MissingFlags(help + "  --permission-mode <m>\n")
+	rig.Check(t, len(got) == 0, "%q", got)
 }
 
 func TestReadVersion(t *testing.T) {
 	t.Parallel()
 	for printed, want := range map[string]string{"2.1.329 (Claude Code)\n": "2.1.329", "2.1.329\n": "", "I am a poet": "", "2.1 (Claude Code)": "", "": ""} {
-		if got := claude.ReadVersion(printed); got != want {
-			t.Errorf("%q: %q", printed, got)
-		}
+		rig.Equal(t, claude.ReadVersion(printed), want, "%q", printed)
 	}
 }
 
@@ -63,13 +58,48 @@ func TestScratchEnvHasNoAccount(t *testing.T) {
 	t.Parallel()
 	env := claude.ScratchEnv([]string{"ANTHROPIC_API_KEY=mine", "HTTPS_PROXY=mine", "CLAUDE_CONFIG_DIR=mine", "CLAUDE_CODE_OAUTH_TOKEN=mine", "NBS_HANDLE=mine", "HOME=/home/ann"}, "/scratch")
 	for _, entry := range env {
-		if value := entry[len(entry)-4:]; value == "mine" {
-			t.Errorf("it gets %s", entry)
-		}
+		value := entry[len(entry)-4:]
+		rig.Check(t, value != "mine", "it gets %s", entry)
 	}
 	for _, want := range []string{"HOME=/home/ann", "CLAUDE_CONFIG_DIR=/scratch", "HTTPS_PROXY=http://127.0.0.1:9"} {
-		if !slices.Contains(env, want) {
-			t.Errorf("no %s", want)
+		rig.Check(t, slices.Contains(env, want), "no %s", want)
+	}
+}
+
+func TestReadLaunch(t *testing.T) {
+	tests := []struct {
+		line string // words between bars
+		want claude.Launched
+	}{
+		{"", claude.Launched{}},
+		{"claude", claude.Launched{}},
+		{"claude|Remember 42.", claude.Launched{}},
+		{"claude|--model|sonnet|Remember 42.", claude.Launched{Model: "sonnet"}},
+		{"claude|Remember 42.|--model=opus[1m]", claude.Launched{Model: "opus[1m]"}},
+		{"claude|--permission-mode|plan|--resume|4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11", claude.Launched{PermissionMode: "plan"}},
+		{"claude|-c|--dangerously-skip-permissions", claude.Launched{PermissionMode: "bypassPermissions"}},
+		{"claude|--permission-mode|plan|--dangerously-skip-permissions", claude.Launched{}},
+		{"claude|--resume|--model|opus|--fork-session", claude.Launched{Model: "opus"}},
+		{"claude|-r4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11|-n|desk", claude.Launched{Extra: []string{"-n", "desk"}}},
+		{"claude|--verbose|fix it", claude.Launched{Extra: []string{"--verbose"}}},
+		{"claude|--add-dir|a|b|--|fix it", claude.Launched{Extra: []string{"--add-dir", "a", "b"}}},
+		{"claude|--add-dir|a|b|--verbose|fix it", claude.Launched{Extra: []string{"--add-dir", "a", "b", "--verbose"}}},
+		{"claude|--append-system-prompt|--be-brief|go", claude.Launched{Extra: []string{"--append-system-prompt=--be-brief"}}},
+		{"claude|--append-system-prompt=be brief|go", claude.Launched{Extra: []string{"--append-system-prompt=be brief"}}},
+		{"claude|--|--model|opus", claude.Launched{}},
+		{"claude|--settings|s.json|go", claude.Launched{Lost: []string{"--settings"}}},
+		{"claude|-w|tree|--tmux", claude.Launched{Lost: []string{"-w", "--tmux"}}},
+		{"claude|--new-switch|go", claude.Launched{Extra: []string{"--new-switch"}, Unclear: []string{"--new-switch"}}},
+		{"claude|--new-switch=x|go", claude.Launched{Extra: []string{"--new-switch=x"}}},
+		{"claude|-dapi|go", claude.Launched{Extra: []string{"-dapi"}}},
+		{"claude|--debug|api|--model", claude.Launched{Extra: []string{"--debug", "api"}}},
+	}
+	for _, test := range tests {
+		got := claude.ReadLaunch(strings.Split(test.line, "|"))
+		rig.Check(t, reflect.DeepEqual(got, test.want), "%s\n got %+v\nwant %+v", test.line, got, test.want)
+		if len(got.Unclear) == 0 {
+			err := claude.CheckExtraArgs(got.Extra)
+			rig.Check(t, err == nil, "%s: %v", test.line, err)
 		}
 	}
 }

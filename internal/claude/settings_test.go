@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // commandsOf are the hook command and the status line command of settings.
@@ -18,12 +20,8 @@ func commandsOf(t *testing.T, settings string) (hook, statusLine string) {
 		}
 		StatusLine struct{ Type, Command string }
 	}
-	if err := json.Unmarshal([]byte(settings), &read); err != nil {
-		t.Fatal(err)
-	}
-	if !read.Skip || len(read.Hooks) != len(reported) || read.StatusLine.Type != "command" {
-		t.Errorf("settings: %s", settings)
-	}
+	rig.Must(t, json.Unmarshal([]byte(settings), &read))
+	rig.Check(t, read.Skip && len(read.Hooks) == len(reported) && read.StatusLine.Type == "command", "settings: %s", settings)
 	return read.Hooks["Stop"][0].Hooks[0].Command, read.StatusLine.Command
 }
 
@@ -31,17 +29,11 @@ func commandsOf(t *testing.T, settings string) (hook, statusLine string) {
 func TestReportingNeverFailsTheAgent(t *testing.T) {
 	t.Parallel()
 	elsewhere := filepath.Join(t.TempDir(), "it's nbs; $(x)")
-	if err := os.WriteFile(elsewhere, []byte("#!/bin/sh\necho called \"$1\"; cat; echo complaint >&2"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(elsewhere, []byte("#!/bin/sh\necho called \"$1\"; cat; echo complaint >&2"), 0o700))
 	broken := filepath.Join(t.TempDir(), "broken")
-	if err := os.WriteFile(broken, []byte("#!/bin/sh\necho complaint >&2; exit 2"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(broken, []byte("#!/bin/sh\necho complaint >&2; exit 2"), 0o700))
 	onPath := t.TempDir()
-	if err := os.Symlink(elsewhere, filepath.Join(onPath, "nbs-worker")); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Symlink(elsewhere, filepath.Join(onPath, "nbs-worker")))
 	tools := filepath.Dir(must(exec.LookPath("cat")))
 	for what, c := range map[string]struct{ program, path, want string }{
 		"it is where it was":           {elsewhere, tools, "called statusline\n{}"},
@@ -64,9 +56,7 @@ func TestReportingNeverFailsTheAgent(t *testing.T) {
 			}
 			cmd.Stdin = in
 			out, runErr := cmd.CombinedOutput()
-			if err != nil || runErr != nil || string(out) != want {
-				t.Errorf("%s: %s: %v, %v, %q; want %q", what, command, err, runErr, out, want)
-			}
+			rig.Check(t, err == nil && runErr == nil && string(out) == want, "%s: %s: %v, %v, %q; want %q", what, command, err, runErr, out, want)
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestTranscriptIsFoundInWhateverFolder(t *testing.T) {
@@ -16,9 +18,7 @@ func TestTranscriptIsFoundInWhateverFolder(t *testing.T) {
 	c.put(t, "projects/-srv-other/"+string(otherID)+".jsonl", userLine)
 	c.put(t, "projects/-srv-project/"+string(sessionID)+".jsonl.unspoken", userLine)
 	c.put(t, "projects/"+string(sessionID)+".jsonl", userLine) // not in a project's folder
-	if err := os.MkdirAll(filepath.Join(c.dir, "projects/-a", string(sessionID)+".jsonl"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.MkdirAll(filepath.Join(c.dir, "projects/-a", string(sessionID)+".jsonl"), 0o700))
 	if _, found, err := c.Transcript(sessionID); found || err != nil {
 		t.Fatalf("only what looks like it: found %t, %v", found, err)
 	}
@@ -27,38 +27,26 @@ func TestTranscriptIsFoundInWhateverFolder(t *testing.T) {
 		t.Errorf("Transcript = %+v, %t, %v; want %s", got, found, err, old)
 	}
 	fresh := c.put(t, "projects/-Z/"+string(sessionID)+".jsonl", userLine+userLine)
-	if err := os.Chtimes(old, someTime(), someTime()); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(fresh, someTime(), someTime().Add(time.Second)); err != nil {
-		t.Fatal(err)
-	}
-	if got, _, err := c.Transcript(sessionID); got.Path != fresh || err != nil {
-		t.Errorf("of two: %s, %v; want the one written last, %s", got.Path, err, fresh)
-	}
+	rig.Must(t, os.Chtimes(old, someTime(), someTime()))
+	rig.Must(t, os.Chtimes(fresh, someTime(), someTime().Add(time.Second)))
+	got, _, err := c.Transcript(sessionID)
+	rig.Check(t, got.Path == fresh && err == nil, "of two: %s, %v; want the one written last, %s", got.Path, err, fresh)
 }
 
 func TestTranscriptThatCannotBeLookedForIsNotAbsent(t *testing.T) {
 	t.Parallel()
 	c := newConfig(t)
 	c.put(t, "projects", "a file")
-	if _, found, err := c.Transcript(sessionID); found || err == nil {
-		t.Errorf("found %t, %v; want an error", found, err)
-	}
+	_, found, err := c.Transcript(sessionID)
+	rig.Check(t, !found && err != nil, "found %t, %v; want an error", found, err)
 }
 
 func TestHasMessages(t *testing.T) {
 	t.Parallel()
 	c := newConfig(t)
-	if has, err := c.HasMessages(sessionID); has || err != nil {
-		t.Errorf("without a transcript: %t, %v", has, err)
-	}
+	rig.Gives(t, false, "without a transcript")(c.HasMessages(sessionID))
 	c.putTranscript(t, metaLine)
-	if has, err := c.HasMessages(sessionID); has || err != nil {
-		t.Errorf("with a stub: %t, %v", has, err)
-	}
+	rig.Gives(t, false, "with a stub")(c.HasMessages(sessionID))
 	c.putTranscript(t, metaLine, userLine)
-	if has, err := c.HasMessages(sessionID); !has || err != nil {
-		t.Errorf("with a message: %t, %v", has, err)
-	}
+	rig.Gives(t, true, "with a message")(c.HasMessages(sessionID))
 }

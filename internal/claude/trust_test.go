@@ -13,18 +13,15 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 )
 
 // trusted reads back whether a folder is trusted, and fails when the file cannot be read.
 func (c Config) trusted(t *testing.T, folder string) bool {
 	t.Helper()
 	text, err := os.ReadFile(c.file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	var file struct {
 		Projects map[string]struct {
 			HasTrustDialogAccepted bool
@@ -38,23 +35,16 @@ func (c Config) trusted(t *testing.T, folder string) bool {
 
 func trust(t *testing.T, c Config, folder string) {
 	t.Helper()
-	if err := c.Trust(t.Context(), folder); err != nil {
-		t.Fatal(err)
-	}
-	if !c.trusted(t, folder) {
-		t.Errorf("%s is not trusted", folder)
-	}
-	if _, err := os.Stat(c.file + ".lock"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the lock stays: %v", err)
-	}
+	rig.Must(t, c.Trust(t.Context(), folder))
+	rig.Check(t, c.trusted(t, folder), "%s is not trusted", folder)
+	_, err := os.Stat(c.file + ".lock")
+	rig.Check(t, errors.Is(err, fs.ErrNotExist), "the lock stays: %v", err)
 }
 
 func TestTrustMakesTheFile(t *testing.T) {
 	t.Parallel()
 	c, err := ConfigAt(filepath.Join(t.TempDir(), "not", "yet"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	trust(t, c, t.TempDir())
 	if info, err := os.Stat(c.file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v; want mode 0600", info.Mode(), err)
@@ -87,23 +77,17 @@ func TestTrustLeavesTheRest(t *testing.T) {
 	fields := []string{`"projects":{"/other":{"hasTrustDialogAccepted":false,"id":98765432109876543210},"` + folder + `":{"allowedTools":["<&>"],"hasTrustDialogAccepted":false}}`}
 	for name, value := range values {
 		key, err := json.Marshal(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, err)
 		fields = append(fields, string(key)+":"+value)
 	}
 	text := "{" + strings.Join(fields, ",") + "}"
 	c := newConfig(t)
-	if err := os.Chmod(c.put(t, ".claude.json", text), 0o640); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Chmod(c.put(t, ".claude.json", text), 0o640))
 	trust(t, c, folder)
 	after := valuesOf(t, c.file)
 	projects := `{"/other":{"hasTrustDialogAccepted":false,"id":98765432109876543210},"` + folder + `":{"allowedTools":["<&>"],"hasTrustDialogAccepted":true}}`
 	values["projects"] = projects
-	if diff := cmp.Diff(values, after); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	rig.Same(t, "what else is in the file", values, after)
 	if info, err := os.Stat(c.file); err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("mode %v, %v; want 0640 as before", info.Mode(), err)
 	}
@@ -113,9 +97,7 @@ func TestTrustLeavesTheRest(t *testing.T) {
 func valuesOf(t *testing.T, file string) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	var raw map[string]json.RawMessage
 	if err := json.Unmarshal(text, &raw); err != nil {
 		t.Fatalf("%v: %s", err, text)
@@ -123,9 +105,7 @@ func valuesOf(t *testing.T, file string) map[string]string {
 	values := make(map[string]string, len(raw))
 	for name, value := range raw {
 		var compact bytes.Buffer
-		if err := json.Compact(&compact, value); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, json.Compact(&compact, value))
 		values[name] = compact.String()
 	}
 	return values
@@ -137,9 +117,8 @@ func TestTrustRefusesADamagedFile(t *testing.T) {
 		c := newConfig(t)
 		c.put(t, ".claude.json", text)
 		wantKind(t, text, c.Trust(t.Context(), t.TempDir()), agent.BadInput)
-		if after, err := os.ReadFile(c.file); string(after) != text || err != nil {
-			t.Errorf("the file was changed to %s, %v", after, err)
-		}
+		after, err := os.ReadFile(c.file)
+		rig.Check(t, string(after) == text && err == nil, "the file was changed to %s, %v", after, err)
 	}
 }
 
@@ -148,51 +127,33 @@ func TestTrustOfALinkIsOfItsTarget(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(folder, link); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Symlink(folder, link))
 	c := newConfig(t)
-	if err := c.Trust(t.Context(), link); err != nil {
-		t.Fatal(err)
-	}
-	if !c.trusted(t, folder) || c.trusted(t, link) {
-		t.Errorf("trusted is the link and not %s", folder)
-	}
-	if err := c.Trust(t.Context(), link+"-gone"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a folder that is not there: %v", err)
-	}
+	rig.Must(t, c.Trust(t.Context(), link))
+	rig.Check(t, c.trusted(t, folder) && !c.trusted(t, link), "trusted is the link and not %s", folder)
+	err := c.Trust(t.Context(), link+"-gone")
+	rig.Check(t, errors.Is(err, fs.ErrNotExist), "a folder that is not there: %v", err)
 }
 
 func TestTrustKeepsAConfigurationThatIsALink(t *testing.T) {
 	t.Parallel()
 	c := newConfig(t)
 	real := filepath.Join(t.TempDir(), "dotfiles.json")
-	if err := os.WriteFile(real, []byte(`{"a":1}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(real, c.file); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(real, []byte(`{"a":1}`), 0o600))
+	rig.Must(t, os.Symlink(real, c.file))
 	trust(t, c, t.TempDir())
-	if target, err := os.Readlink(c.file); target != real || err != nil {
-		t.Errorf("the link is %q, %v", target, err)
-	}
-	if values := valuesOf(t, real); values["a"] != "1" || values["projects"] == "" {
-		t.Errorf("its target is %v", values)
-	}
+	rig.Gives(t, real, "the link")(os.Readlink(c.file))
+	values := valuesOf(t, real)
+	rig.Check(t, values["a"] == "1" && values["projects"] != "", "its target is %v", values)
 }
 
 // held puts Claude's lock in place, taken so long ago.
 func (c Config) held(t *testing.T, age time.Duration) string {
 	t.Helper()
 	lock := c.file + ".lock"
-	if err := os.Mkdir(lock, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Mkdir(lock, 0o700))
 	since := time.Now().Add(-age)
-	if err := os.Chtimes(lock, since, since); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Chtimes(lock, since, since))
 	return lock
 }
 
@@ -205,16 +166,11 @@ func TestTrustWaitsForTheLock(t *testing.T) {
 		go func() { done <- c.Trust(t.Context(), folder) }()
 		synctest.Wait()
 		c.put(t, ".claude.json", `{"theirs":1}`) // what the holder took the lock for
-		if err := os.Remove(lock); err != nil {
-			t.Fatal(err)
-		}
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, os.Remove(lock))
+		rig.Must(t, <-done)
 	})
-	if values := valuesOf(t, c.file); values["theirs"] != "1" || !c.trusted(t, folder) {
-		t.Errorf("one of two changes is lost: %v", values)
-	}
+	values := valuesOf(t, c.file)
+	rig.Check(t, values["theirs"] == "1" && c.trusted(t, folder), "one of two changes is lost: %v", values)
 }
 
 func TestTrustGivesUp(t *testing.T) {
@@ -224,41 +180,29 @@ func TestTrustGivesUp(t *testing.T) {
 		c.held(t, time.Second)
 		begun := time.Now()
 		wantKind(t, "a lock that stays", c.Trust(t.Context(), folder), agent.Conflict)
-		if waited := time.Since(begun); waited < configLockWait || waited > 2*configLockWait {
-			t.Errorf("it waited %s", waited)
-		}
+		waited := time.Since(begun)
+		rig.Check(t, waited >= configLockWait && waited <= 2*configLockWait, "it waited %s", waited)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := c.Trust(ctx, folder); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("with less time: %v; want the context's error", err)
 		}
 	})
-	if _, err := os.Stat(c.file); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("written without the lock: %v", err)
-	}
+	_, err := os.Stat(c.file)
+	rig.Check(t, errors.Is(err, fs.ErrNotExist), "written without the lock: %v", err)
 }
 
-func TestTrustTakesAStaleLockOver(t *testing.T) {
+// A stale lock is taken over, and one that cannot be removed is given up.
+func TestTrustOfAStaleLock(t *testing.T) {
 	t.Parallel()
-	c, folder := newConfig(t), t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		c.held(t, 2*configLockStale)
-		trust(t, c, folder)
-	})
-}
-
-func TestTrustGivesUpOnAStaleLockThatCannotBeRemoved(t *testing.T) {
-	t.Parallel()
-	c, folder := newConfig(t), t.TempDir()
+	c, folder, other := newConfig(t), t.TempDir(), t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		lock := c.held(t, 2*configLockStale)
-		if err := os.WriteFile(filepath.Join(lock, "x"), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		trust(t, c, folder)
+		c.held(t, 2*configLockStale)
+		rig.Must(t, os.WriteFile(filepath.Join(lock, "x"), nil, 0o600))
 		long := time.Now().Add(-2 * configLockStale)
-		if err := os.Chtimes(lock, long, long); err != nil {
-			t.Fatal(err)
-		}
-		wantKind(t, "a lock that stays", c.Trust(t.Context(), folder), agent.Conflict)
+		rig.Must(t, os.Chtimes(lock, long, long))
+		wantKind(t, "a lock that stays", c.Trust(t.Context(), other), agent.Conflict)
 	})
 }

@@ -23,9 +23,8 @@ func TestSettingSources(t *testing.T) {
 		{[]string{"--setting-sources", "user", "--setting-sources=project"}, []string{"project"}},
 		{[]string{"--setting-sources"}, all},
 	} {
-		if got := settingSources(c.args); !slices.Equal(got, c.want) {
-			t.Errorf("%q: %q, want %q", c.args, got, c.want)
-		}
+		got := settingSources(c.args)
+		rig.Check(t, slices.Equal(got, c.want), "%q: %q, want %q", c.args, got, c.want)
 	}
 }
 
@@ -63,9 +62,7 @@ func TestUserStatusLineIsTheUsersOwn(t *testing.T) {
 			if project {
 				config, at = Config{dir: t.TempDir()}, base
 			}
-			if got := config.UserStatusLine(at, nil) == "mine"; got != c.own {
-				t.Errorf("%s, of a project %t: counts as the user's own: %t", what, project, got)
-			}
+			rig.Equal(t, config.UserStatusLine(at, nil) == "mine", c.own, "%s, of a project %t: counts as the user's own", what, project)
 		}
 	}
 }

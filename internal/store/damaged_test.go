@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
 )
 
@@ -45,31 +46,22 @@ func TestDamagedRecordIsALoudError(t *testing.T) {
 			wantDamage(t, damage, file)
 			seen := agent.Record{Spec: agent.Spec{Handle: "of before"}}
 			records, err := s.Records()
-			if err != nil {
-				t.Fatal(err)
-			}
+			rig.Must(t, err)
 			defer records.Close()
 			wantDamage(t, records.Load("theologian", &seen), file)
-			if nothing := (agent.Record{}); !reflect.DeepEqual(loaded, nothing) || !reflect.DeepEqual(seen, nothing) {
-				t.Errorf("something is left of it: %+v, %+v", loaded, seen)
-			}
-			if hints := strings.Join(agent.HintsOf(damage), "\n"); !strings.Contains(hints, "nbs-worker spawn theologian --session-id "+string(aliceID)) {
-				t.Errorf("the hints do not give the last session id back: %s", hints)
-			}
+			nothing := (agent.Record{})
+			rig.Check(t, reflect.DeepEqual(loaded, nothing) && reflect.DeepEqual(seen, nothing), "something is left of it: %+v, %+v", loaded, seen)
+			storetest.WantHint(t, damage, "nbs-worker spawn theologian --session-id "+string(aliceID))
 			_, err = s.Update(t.Context(), "theologian", func(*agent.Record) error { return nil })
 			wantDamage(t, err, file)
-			if got := storetest.Read(t, file); got != text {
-				t.Error("the damaged file was changed")
-			}
+			storetest.WantText(t, file, text)
 		})
 	}
 }
 
 func noteSession(t *testing.T, s *Store, handle agent.Handle, id agent.SessionID) {
 	t.Helper()
-	if err := s.journal.Append(t.Context(), noted(handle, id)); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.journal.Append(t.Context(), noted(handle, id)))
 }
 
 // wantDamage checks that an error names the damaged file and a remedy.
@@ -79,26 +71,18 @@ func wantDamage(t *testing.T, err error, file string) {
 	if err == nil {
 		return
 	}
-	if !strings.Contains(err.Error(), "is damaged") || len(err.Error()) > 1000 || strings.ContainsAny(err.Error(), "\x00\n") {
-		t.Errorf("the message is %q", err)
-	}
-	if hints := strings.Join(agent.HintsOf(err), "\n"); !strings.Contains(hints, "mv '"+file+"' '"+file+".damaged'") {
-		t.Errorf("the hints do not move %s aside: %s", file, hints)
-	}
+	rig.Check(t, strings.Contains(err.Error(), "is damaged") && len(err.Error()) <= 1000 && !strings.ContainsAny(err.Error(), "\x00\n"), "the message is %q", err)
+	storetest.WantHint(t, err, "mv '"+file+"' '"+file+".damaged'")
 }
 
 func TestDamagedRecordThatIsNoFile(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	if err := os.Mkdir(path(s, "sessions", "alice.json"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Mkdir(path(s, "sessions", "alice.json"), 0o700))
 	_, err := s.Load("alice")
 	wantDamage(t, err, path(s, "sessions", "alice.json"))
 	for _, hint := range agent.HintsOf(err) {
-		if strings.Contains(hint, "--session-id") {
-			t.Errorf("a session id that nobody knows is offered: %s", hint)
-		}
+		rig.Check(t, !strings.Contains(hint, "--session-id"), "a session id that nobody knows is offered: %s", hint)
 	}
 }
 
@@ -117,12 +101,9 @@ func TestNewerRecordIsNeitherReadNorWritten(t *testing.T) {
 		_, err = s.Update(t.Context(), "theologian", func(*agent.Record) error { return nil })
 		storetest.WantKind(t, "update", err, agent.Unfit)
 		storetest.WantKind(t, "insert", s.Insert(t.Context(), record("theologian")), agent.Conflict)
-		if hints := strings.Join(agent.HintsOf(err), " "); !strings.Contains(hints, "newer nbs-worker") || strings.Contains(hints, "mv ") {
-			t.Errorf("the hint is %q", hints)
-		}
-		if got := storetest.Read(t, file); got != text {
-			t.Error("the record was changed")
-		}
+		storetest.WantHint(t, err, "newer nbs-worker")
+		rig.Check(t, !strings.Contains(strings.Join(agent.HintsOf(err), " "), "mv "), "the hint is %q", agent.HintsOf(err))
+		storetest.WantText(t, file, text)
 	}
 }
 
@@ -133,12 +114,10 @@ func TestHandleSpelledByHandInAnotherCase(t *testing.T) {
 	if _, err := s.Update(t.Context(), "theologian", func(r *agent.Record) error { r.PID = 7; return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if handles, _ := s.Handles(); len(handles) != 1 || handles[0] != "Theologian" {
-		t.Errorf("on disk are %v; want one record, under its name", handles)
-	}
-	if r, err := s.Load("THEOLOGIAN"); err != nil || r.PID != 7 {
-		t.Errorf("Load = %+v, %v; want what was written", r, err)
-	}
+	handles, _ := s.Handles()
+	rig.Check(t, len(handles) == 1 && handles[0] == "Theologian", "on disk are %v; want one record, under its name", handles)
+	r, err := s.Load("THEOLOGIAN")
+	rig.Check(t, err == nil && r.PID == 7, "Load = %+v, %v; want what was written", r, err)
 }
 
 func TestNesting(t *testing.T) {
@@ -146,9 +125,7 @@ func TestNesting(t *testing.T) {
 	for text, want := range map[string]int{
 		"": 0, "1": 0, "{}": 1, `{"a":[{}],"b":[]}`: 3, `{"[[[[":"]]{{\"[["}`: 1, `["\\",[]]`: 2, "]]]]": 0, `"[[`: 0,
 	} {
-		if got := nesting([]byte(text)); got != want {
-			t.Errorf("nesting(%s) = %d; want %d", text, got, want)
-		}
+		rig.Equal(t, nesting([]byte(text)), want, "nesting(%s)", text)
 	}
 }
 
@@ -169,8 +146,7 @@ func TestRecordCutShortAtEveryByte(t *testing.T) {
 			}
 		}
 		storetest.Write(t, file, whole[:end])
-		if _, err := s.Load("alice"); err != nil {
-			t.Errorf("without its last line break: %v", err)
-		}
+		_, err := s.Load("alice")
+		rig.Check(t, err == nil, "without its last line break: %v", err)
 	}
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -35,12 +34,8 @@ func TestDiskErrorKeepsTheOldRecord(t *testing.T) {
 			if end.ExitStatus() != 1 || !strings.Contains(out, c.says) {
 				t.Errorf("exit code %d: %s; want %q", end.ExitStatus(), out, c.says)
 			}
-			if after := storetest.Read(t, path(s, sessions, "alice.json")); after != before {
-				t.Errorf("the record was changed: %s", after)
-			}
-			if got := storetest.Names(t, path(s, sessions)); !slices.Equal(got, []string{"alice.json"}) {
-				t.Errorf("left are %v", got)
-			}
+			storetest.WantText(t, path(s, sessions, "alice.json"), before)
+			storetest.WantNames(t, path(s, sessions), "alice.json")
 		})
 	}
 }
@@ -54,9 +49,8 @@ func TestFailedSyncOfTheFolderIsSaid(t *testing.T) {
 	if end.ExitStatus() != 1 || !strings.Contains(out, "sessions/alice.json is written, but may not survive a power cut: ") {
 		t.Errorf("exit code %d: %s", end.ExitStatus(), out)
 	}
-	if r, err := s.Load("alice"); err != nil || r.PID != newPID {
-		t.Errorf("%+v, %v; want the new record", r, err)
-	}
+	r, err := s.Load("alice")
+	rig.Check(t, err == nil && r.PID == newPID, "%+v, %v; want the new record", r, err)
 }
 
 func TestDiskErrorOfANewRecord(t *testing.T) {
@@ -67,9 +61,8 @@ func TestDiskErrorOfANewRecord(t *testing.T) {
 		if end.ExitStatus() != 1 {
 			t.Errorf("fsync %d: exit code %d: %s", n+1, end.ExitStatus(), out)
 		}
-		if _, err := s.Load("bob"); (err == nil) != written {
-			t.Errorf("fsync %d: %v", n+1, err)
-		}
+		_, err := s.Load("bob")
+		rig.Check(t, (err == nil) == written, "fsync %d: %v", n+1, err)
 	}
 }
 
@@ -91,10 +84,6 @@ func TestFullDiskHasARemedy(t *testing.T) {
 	// Another process: the mount is seen by this thread only, and the store may use several.
 	out, err := rig.Command("large-insert", project).CombinedOutput()
 	want := "no space left on device\n[make room there, then repeat the command: df -h '" + project + "/.nbs']\n"
-	if err == nil || !strings.Contains(string(out), want) {
-		t.Errorf("%v: %q; want %q", err, out, want)
-	}
-	if got := storetest.Names(t, filepath.Join(project, ".nbs", sessions)); len(got) > 0 {
-		t.Errorf("left are %v", got)
-	}
+	rig.Check(t, err != nil && strings.Contains(string(out), want), "%v: %q; want %q", err, out, want)
+	storetest.WantNames(t, filepath.Join(project, ".nbs", sessions))
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
 )
 
@@ -18,22 +19,16 @@ import (
 func newFuzzStore(f *testing.F) *Store {
 	f.Helper()
 	s, err := own(Create(storetest.MemoryProject(f)))
-	if err != nil {
-		f.Fatal(err)
-	}
+	rig.Must(f, err)
 	f.Cleanup(func() { _ = s.Close() })
-	if err := s.prepare(); err != nil {
-		f.Fatal(err)
-	}
+	rig.Must(f, s.prepare())
 	return s
 }
 
 // put writes a file of .nbs as somebody else would.
 func (s *Store) put(t *testing.T, name string, data []byte) {
 	t.Helper()
-	if err := os.WriteFile(path(s, name), data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(path(s, name), data, 0o600))
 }
 
 // A record is read and valid, or refused with a remedy; reading changes nothing.
@@ -50,9 +45,8 @@ func FuzzLoad(f *testing.F) {
 		r, err := s.Load("theologian")
 		switch {
 		case err == nil:
-			if invalid := r.Validate(); invalid != nil || r.Handle != "theologian" {
-				t.Errorf("an invalid record was read: %+v: %v", r, invalid)
-			}
+			invalid := r.Validate()
+			rig.Check(t, invalid == nil && r.Handle == "theologian", "an invalid record was read: %+v: %v", r, invalid)
 			if id, err := agent.ParseSessionID(string(r.SessionID)); err != nil || id != r.SessionID {
 				t.Errorf("session id %q: %v", r.SessionID, err)
 			}
@@ -61,9 +55,8 @@ func FuzzLoad(f *testing.F) {
 		case agent.KindOf(err) != agent.Unfit || len(agent.HintsOf(err)) != 1:
 			t.Errorf("%v, hints %q", err, agent.HintsOf(err))
 		}
-		if after, err := os.ReadFile(path(s, "sessions/theologian.json")); err != nil || !bytes.Equal(after, data) {
-			t.Errorf("reading has changed it: %q, %v", after, err)
-		}
+		after, err := os.ReadFile(path(s, "sessions/theologian.json"))
+		rig.Check(t, err == nil && bytes.Equal(after, data), "reading has changed it: %q, %v", after, err)
 	})
 }
 
@@ -81,12 +74,8 @@ func FuzzTakeLaunch(f *testing.F) {
 		putIn(t, s.launches(), "alice.i.json", data)
 		launch, err := s.TakeLaunch("alice", "i")
 		_, gone := os.Stat(s.launches().Path("alice.i.json"))
-		if (err == nil) != (gone != nil) || err == nil && launch.Invocation != "i" {
-			t.Errorf("TakeLaunch = %+v, %v; the file: %v", launch, err, gone)
-		}
-		if slices.Contains(launch.Env, "") && len(launch.Env) == 1 {
-			t.Errorf("an empty environment has an entry: %q", launch.Env)
-		}
+		rig.Check(t, (err == nil) == (gone != nil) && (err != nil || launch.Invocation == "i"), "TakeLaunch = %+v, %v; the file: %v", launch, err, gone)
+		rig.Check(t, !slices.Contains(launch.Env, "") || len(launch.Env) != 1, "an empty environment has an entry: %q", launch.Env)
 	})
 }
 
@@ -101,13 +90,10 @@ func FuzzEnviron(f *testing.F) {
 		}
 		for _, env := range []Environ{nil, {one}, {one, two}, {two, "", one}} {
 			data, err := env.MarshalJSON()
-			if err != nil {
-				t.Fatal(err)
-			}
+			rig.Must(t, err)
 			var got Environ
-			if err := got.UnmarshalJSON(data); err != nil || !slices.Equal(got, env) && strings.Join(env, "") != "" {
-				t.Errorf("%q arrives as %q: %v", env, got, err)
-			}
+			err = got.UnmarshalJSON(data)
+			rig.Check(t, err == nil && (slices.Equal(got, env) || strings.Join(env, "") == ""), "%q arrives as %q: %v", env, got, err)
 		}
 	})
 }
@@ -127,8 +113,7 @@ func FuzzLockHolder(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if text := holder.String(); strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) || len(text) > 300 || holder.PID <= 0 {
-			t.Errorf("the holder is %q", text)
-		}
+		text := holder.String()
+		rig.Check(t, !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) && len(text) <= 300 && holder.PID > 0, "the holder is %q", text)
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/storetest"
 	"nbs-worker/internal/trust"
@@ -26,16 +27,12 @@ func own(s *Store, err error) (*Store, error) {
 
 func mustMake(t testing.TB, folder private.Tree) {
 	t.Helper()
-	if err := folder.Make(); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, folder.Make())
 }
 
 // putIn writes a file into a folder outside of the project.
 func putIn(t testing.TB, folder private.Tree, name string, data []byte) {
 	t.Helper()
 	mustMake(t, folder)
-	if err := os.WriteFile(folder.Path(name), data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(folder.Path(name), data, 0o600))
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,17 +21,13 @@ func eachKill(t *testing.T, role string, begin func(t *testing.T) (project strin
 		project := begin(t)
 		return rig.Command(role, project), func(killed bool) {
 			s, err := own(Create(project)) // as a spawn does; it is there, but for the very first one
-			if err != nil {
-				t.Fatal(err)
-			}
+			rig.Must(t, err)
 			mustBeUsable(t, s)
 			check(s, killed)
 			_ = s.Close()
 		}
 	})
-	if kills < 5 {
-		t.Errorf("only %d kills", kills)
-	}
+	rig.Check(t, kills >= 5, "only %d kills", kills)
 	t.Logf("%d kills", kills)
 }
 
@@ -40,21 +35,14 @@ func eachKill(t *testing.T, role string, begin func(t *testing.T) (project strin
 func mustBeUsable(t *testing.T, s *Store) {
 	t.Helper()
 	for _, handle := range []agent.Handle{"alice", "bob"} {
-		unlock, err := s.LockVerb(handle, "resume", time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
-		unlock()
-		if unlock, err = s.lockRecord(t.Context(), handle); err != nil {
-			t.Fatal(err)
-		}
+		locked(t, s, handle, "resume", time.Now())()
+		unlock, err := s.lockRecord(t.Context(), handle)
+		rig.Must(t, err)
 		unlock()
 	}
 	for _, folder := range []string{path(s, sessions), string(s.launches())} {
 		for _, name := range storetest.Names(t, folder) {
-			if strings.HasPrefix(name, ".") {
-				t.Errorf("the next verb left %s/%s", folder, name)
-			}
+			rig.Check(t, !strings.HasPrefix(name, "."), "the next verb left %s/%s", folder, name)
 		}
 	}
 }
@@ -69,57 +57,41 @@ func TestKilledUpdateLeavesTheOldOrTheNewRecord(t *testing.T) {
 	seen := map[int]int{}
 	eachKill(t, "update", withAlice, func(s *Store, killed bool) {
 		r, err := s.Load("alice")
-		if err != nil || r.SessionID != aliceID || r.PID != 0 && r.PID != newPID || !killed && r.PID != newPID {
-			t.Errorf("%+v, %v", r, err)
-		}
+		rig.Check(t, err == nil && r.SessionID == aliceID && (r.PID == 0 || r.PID == newPID) && (killed || r.PID == newPID), "%+v, %v", r, err)
 		seen[r.PID]++
-		if got := storetest.Names(t, path(s, sessions)); !slices.Equal(got, []string{"alice.json"}) {
-			t.Errorf("left are %v", got)
-		}
+		storetest.WantNames(t, path(s, sessions), "alice.json")
 		if r, err = s.Update(t.Context(), "alice", func(r *agent.Record) error { r.PID = 7; return nil }); err != nil || r.PID != 7 {
 			t.Errorf("the next update: %+v, %v", r, err)
 		}
 	})
-	if seen[0] == 0 || seen[newPID] < 2 {
-		t.Errorf("records seen, by pid: %v; want the old and the new", seen)
-	}
+	rig.Check(t, seen[0] != 0 && seen[newPID] >= 2, "records seen, by pid: %v; want the old and the new", seen)
 }
 
 func TestKilledInsertLeavesAWholeRecordOrNone(t *testing.T) {
 	t.Parallel()
-	eachKill(t, "insert", withAlice, func(s *Store, killed bool) { mustHaveWholeBobOrNone(t, s, killed) })
-}
-
-func mustHaveWholeBobOrNone(t *testing.T, s *Store, killed bool) {
-	t.Helper()
-	r, err := s.Load("bob")
-	switch {
-	case err == nil && r.SessionID == aliceID:
-		storetest.WantKind(t, "a second insert", s.Insert(t.Context(), record("bob")), agent.Conflict)
-	case killed && agent.KindOf(err) == agent.NotFound:
-		if err := s.Insert(t.Context(), record("bob")); err != nil {
-			t.Error(err)
-		}
-	default:
-		t.Errorf("%+v, %v", r, err)
+	for role, begin := range map[string]func(t *testing.T) (project string){"insert": withAlice, "first-spawn": (*testing.T).TempDir} {
+		t.Run(role, func(t *testing.T) {
+			t.Parallel()
+			eachKill(t, role, begin, func(s *Store, killed bool) {
+				r, err := s.Load("bob")
+				switch {
+				case err == nil && r.SessionID == aliceID:
+					storetest.WantKind(t, "a second insert", s.Insert(t.Context(), record("bob")), agent.Conflict)
+				case killed && agent.KindOf(err) == agent.NotFound:
+					rig.Must(t, s.Insert(t.Context(), record("bob")))
+				default:
+					t.Errorf("%+v, %v", r, err)
+				}
+			})
+		})
 	}
-}
-
-func TestKilledFirstSpawnLeavesAProjectThatWorks(t *testing.T) {
-	t.Parallel()
-	eachKill(t, "first-spawn", func(t *testing.T) string {
-		t.Helper()
-		return t.TempDir()
-	}, func(s *Store, killed bool) { mustHaveWholeBobOrNone(t, s, killed) })
 }
 
 func TestKilledRemoveLeavesAWholeRecordOrNone(t *testing.T) {
 	t.Parallel()
 	eachKill(t, "remove", withAlice, func(s *Store, killed bool) {
 		_, err := s.Load("alice")
-		if err != nil && agent.KindOf(err) != agent.NotFound || err == nil && !killed {
-			t.Error(err)
-		}
+		rig.Check(t, (err == nil || agent.KindOf(err) == agent.NotFound) && (err != nil || killed), "%v", err)
 	})
 }
 
@@ -127,9 +99,8 @@ func TestKilledPutLaunchLeavesNoSecret(t *testing.T) {
 	t.Parallel()
 	eachKill(t, "put-launch", withAlice, func(s *Store, killed bool) {
 		if got := storetest.Names(t, string(s.launches())); len(got) > 0 {
-			if launch, err := s.TakeLaunch("alice", "i"); err != nil || launch.Env[0] != secretLaunch.Env[0] {
-				t.Errorf("%v: %+v, %v", got, launch, err)
-			}
+			launch, err := s.TakeLaunch("alice", "i")
+			rig.Check(t, err == nil && launch.Env[0] == secretLaunch.Env[0], "%v: %+v, %v", got, launch, err)
 		} else if !killed {
 			t.Error("no launch file")
 		}
@@ -141,21 +112,14 @@ func TestKilledPutLaunchLeavesNoSecret(t *testing.T) {
 func TestLaunchThatNobodyTookIsRemoved(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	if err := s.PutLaunch("alice", secretLaunch); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.PutLaunch("alice", secretLaunch))
 	for _, c := range []struct {
 		at   time.Time
 		left int
 	}{{time.Now(), 1}, {time.Now().Add(2 * leftAfter), 0}} {
-		unlock, err := s.LockVerb("bob", "spawn", c.at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		unlock()
-		if got := storetest.Names(t, string(s.launches())); len(got) != c.left {
-			t.Errorf("at %s: %v", c.at, got)
-		}
+		locked(t, s, "bob", "spawn", c.at)()
+		got := storetest.Names(t, string(s.launches()))
+		rig.Check(t, len(got) == c.left, "at %s: %v", c.at, got)
 	}
 }
 
@@ -164,19 +128,12 @@ func TestSweepLeavesTheFileOfALiveWriter(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "alice")
 	end, err := s.lockRecord(t.Context(), "alice")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	storetest.Write(t, path(s, sessions, ".alice.json123"), "half")
 	for _, want := range []int{2, 1} {
-		unlock, err := s.LockVerb("Alice", "stop", time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
-		unlock()
-		if got := storetest.Names(t, path(s, sessions)); len(got) != want {
-			t.Errorf("left are %v; want %d", got, want)
-		}
+		locked(t, s, "Alice", "stop", time.Now())()
+		got := storetest.Names(t, path(s, sessions))
+		rig.Check(t, len(got) == want, "left are %v; want %d", got, want)
 		end()
 	}
 }

@@ -5,9 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
 )
 
@@ -15,19 +14,12 @@ func TestLaunchIsTakenOnce(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	want := Launch{Invocation: "i", Claude: "/bin/claude", Env: []string{"A=b\nc", "KEY=secret"}, Prompt: "Hello \u2713\n<&>"}
-	if err := s.PutLaunch("Alice", want); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.PutLaunch("Alice", want))
 	got, err := s.TakeLaunch("alice", "i")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
-	if entries, _ := os.ReadDir(string(s.launches())); len(entries) != 0 {
-		t.Errorf("the secret stays on disk: %v", entries)
-	}
+	rig.Must(t, err)
+	rig.Same(t, "the launch", want, got)
+	entries, _ := os.ReadDir(string(s.launches()))
+	rig.Check(t, len(entries) == 0, "the secret stays on disk: %v", entries)
 	_, err = s.TakeLaunch("alice", "i")
 	storetest.WantKind(t, "a second time", err, agent.Conflict)
 }
@@ -37,15 +29,12 @@ func TestLaunchOfAnotherStartIsLeft(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	for _, id := range []agent.Invocation{"first", "second"} {
-		if err := s.PutLaunch("alice", Launch{Invocation: id}); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, s.PutLaunch("alice", Launch{Invocation: id}))
 	}
 	_, err := s.TakeLaunch("alice", "first")
 	storetest.WantKind(t, "the superseded start", err, agent.Conflict)
-	if got, err := s.TakeLaunch("alice", "second"); err != nil || got.Invocation != "second" {
-		t.Errorf("the newer start: %+v, %v", got, err)
-	}
+	got, err := s.TakeLaunch("alice", "second")
+	rig.Check(t, err == nil && got.Invocation == "second", "the newer start: %+v, %v", got, err)
 }
 
 func TestOneOfManyTakesTheLaunch(t *testing.T) {
@@ -53,9 +42,7 @@ func TestOneOfManyTakesTheLaunch(t *testing.T) {
 	s := newStore(t)
 	const takers = 16
 	for range 20 {
-		if err := s.PutLaunch("alice", Launch{Invocation: "i"}); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, s.PutLaunch("alice", Launch{Invocation: "i"}))
 		outcomes := make(chan error, takers)
 		for range takers {
 			go func() { _, err := s.TakeLaunch("alice", "i"); outcomes <- err }()
@@ -78,23 +65,16 @@ func TestDamagedLaunchIsNamed(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	putIn(t, s.launches(), "alice.i.json", []byte("{"))
-	if _, err := s.TakeLaunch("alice", "i"); err == nil || !strings.Contains(err.Error(), s.launches().Path("alice.i.json")) {
-		t.Errorf("TakeLaunch = %v; want an error that names the file", err)
-	}
+	_, err := s.TakeLaunch("alice", "i")
+	rig.Check(t, err != nil && strings.Contains(err.Error(), s.launches().Path("alice.i.json")), "TakeLaunch = %v; want an error that names the file", err)
 }
 
 func TestDropLaunch(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	if err := s.DropLaunch("alice"); err != nil {
-		t.Errorf("without one: %v", err)
-	}
-	if err := s.PutLaunch("alice", Launch{Invocation: "i"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.DropLaunch("ALICE"); err != nil {
-		t.Error(err)
-	}
+	rig.Must(t, s.DropLaunch("alice"))
+	rig.Must(t, s.PutLaunch("alice", Launch{Invocation: "i"}))
+	rig.Must(t, s.DropLaunch("ALICE"))
 	_, err := s.TakeLaunch("alice", "i")
 	storetest.WantKind(t, "after that", err, agent.Conflict)
 }

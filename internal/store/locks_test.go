@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -18,27 +19,14 @@ import (
 func TestVerbLockExcludesInAnyCase(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	unlock, err := s.LockVerb("Alice", "spawn", storetest.SomeTime())
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = s.LockVerb("alice", "stop", storetest.SomeTime())
+	unlock := locked(t, s, "Alice", "spawn", storetest.SomeTime())
+	_, err := s.LockVerb("alice", "stop", storetest.SomeTime())
 	storetest.WantKind(t, "second holder", err, agent.Conflict)
 	want := "spawn Alice, pid " + strconv.Itoa(os.Getpid()) + ", since 2026-02-20T11:44:07Z"
-	if err != nil && !strings.Contains(err.Error(), want) {
-		t.Errorf("%v; want the holder: %s", err, want)
-	}
-	if other, err := s.LockVerb("bob", "stop", storetest.SomeTime()); err != nil {
-		t.Errorf("another agent's lock: %v", err)
-	} else {
-		other()
-	}
+	rig.Check(t, err == nil || strings.Contains(err.Error(), want), "%v; want the holder: %s", err, want)
+	locked(t, s, "bob", "stop", storetest.SomeTime())() // another agent's
 	unlock()
-	again, err := s.LockVerb("alice", "stop", storetest.SomeTime())
-	if err != nil {
-		t.Fatalf("after unlock: %v", err)
-	}
-	again()
+	locked(t, s, "alice", "stop", storetest.SomeTime())()
 }
 
 func TestVerbLockEndsWithItsHolder(t *testing.T) {
@@ -48,12 +36,8 @@ func TestVerbLockEndsWithItsHolder(t *testing.T) {
 	pid := holder.Said()
 	_, err := s.LockVerb("alice", "stop", storetest.SomeTime())
 	storetest.WantKind(t, "second holder", err, agent.Conflict)
-	if err != nil && !strings.Contains(err.Error(), "resume alice, pid "+strconv.Itoa(pid)) {
-		t.Errorf("%v; want the holder, pid %d", err, pid)
-	}
-	if err := holder.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	rig.Check(t, err == nil || strings.Contains(err.Error(), "resume alice, pid "+strconv.Itoa(pid)), "%v; want the holder, pid %d", err, pid)
+	rig.Must(t, holder.Process.Kill())
 	rig.Eventually(t, "the lock is free", func() bool {
 		unlock, err := s.LockVerb("alice", "stop", storetest.SomeTime())
 		if err == nil {
@@ -66,23 +50,15 @@ func TestVerbLockEndsWithItsHolder(t *testing.T) {
 func TestReleasedLockNamesNobody(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	unlock, err := s.LockVerb("alice", "spawn", storetest.SomeTime())
-	if err != nil {
-		t.Fatal(err)
-	}
-	unlock()
-	if text := storetest.Read(t, path(s, "locks", "alice.verb")); text != "" {
-		t.Errorf("the lock file still says %q", text)
-	}
+	locked(t, s, "alice", "spawn", storetest.SomeTime())()
+	storetest.WantText(t, path(s, "locks", "alice.verb"), "")
 }
 
 func TestLeaseExcludes(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	release, err := s.AcquireLease(aliceID, Holder{PID: 7, Verb: "run", Handle: "alice", Since: storetest.SomeTime()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	_, err = s.AcquireLease(aliceID, Holder{Handle: "bob"})
 	storetest.WantKind(t, "second holder", err, agent.Conflict)
 	if err != nil && (!strings.Contains(err.Error(), string(aliceID)) || !strings.Contains(err.Error(), "run alice, pid 7")) {
@@ -113,9 +89,7 @@ func TestLeaseIsNotInherited(t *testing.T) {
 	if _, err := s.AcquireLease(aliceID, Holder{}); agent.KindOf(err) != agent.Conflict || err == nil {
 		t.Fatalf("while its holder lives: %v; want a conflict", err)
 	}
-	if err := holder.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, holder.Process.Kill())
 	rig.Eventually(t, "the lease is free", func() bool {
 		release, err := s.AcquireLease(aliceID, Holder{})
 		if err == nil {
@@ -123,26 +97,19 @@ func TestLeaseIsNotInherited(t *testing.T) {
 		}
 		return err == nil
 	})
-	if err := syscall.Kill(child, 0); err != nil {
-		t.Errorf("the child %d did not outlive the holder: %v", child, err)
-	}
+	err := syscall.Kill(child, 0)
+	rig.Check(t, err == nil, "the child %d did not outlive the holder: %v", child, err)
 }
 
 func TestUnsignedLockIsStillALock(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	unlock, err := s.LockVerb("alice", "spawn", storetest.SomeTime())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unlock()
+	defer locked(t, s, "alice", "spawn", storetest.SomeTime())()
 	for what, text := range map[string]string{"empty": "", "torn": `{"pid":`, "hostile": "\x1b]0;x\x07"} {
 		storetest.Write(t, path(s, "locks", "alice.verb"), text)
 		_, err := s.LockVerb("alice", "stop", storetest.SomeTime())
 		storetest.WantKind(t, what, err, agent.Conflict)
-		if err != nil && (!strings.Contains(err.Error(), "did not sign") || strings.Contains(err.Error(), "\x1b")) {
-			t.Errorf("%s: %q", what, err)
-		}
+		rig.Check(t, err == nil || strings.Contains(err.Error(), "did not sign") && !strings.Contains(err.Error(), "\x1b"), "%s: %q", what, err)
 	}
 }
 
@@ -150,13 +117,10 @@ func TestReaderNeedsNoLock(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "alice")
 	unlock, err := s.lockRecord(t.Context(), "alice")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer unlock()
-	if _, err := s.Load("alice"); err != nil {
-		t.Error(err)
-	}
+	_, err = s.Load("alice")
+	rig.Check(t, err == nil, "%v", err)
 }
 
 // A holder wipes its signature out right before it lets go: who comes in between finds
@@ -177,12 +141,8 @@ func TestLockThatIsLetGoThisMomentIsTaken(t *testing.T) {
 			}
 			outcome <- err
 		}()
-		if err := leaving.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if err := <-outcome; err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, leaving.Close())
+		rig.Must(t, <-outcome)
 	}
 }
 
@@ -190,9 +150,7 @@ func TestLockThatIsLetGoThisMomentIsTaken(t *testing.T) {
 func TestLockThatIsNotLetGoOf(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	if err := s.prepare(); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.prepare())
 	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
 	for name, err := range map[string]error{
@@ -201,8 +159,38 @@ func TestLockThatIsNotLetGoOf(t *testing.T) {
 		"journal":      s.Journal().Append(late, journal.Event{Handle: "alice"}),
 	} {
 		storetest.WantKind(t, name, err, agent.Conflict)
-		if !strings.Contains(err.Error(), ".nbs/locks/"+name+" stayed locked") || len(agent.HintsOf(err)) == 0 {
-			t.Errorf("%s: %v", name, err)
-		}
+		rig.Check(t, strings.Contains(err.Error(), ".nbs/locks/"+name+" stayed locked") && len(agent.HintsOf(err)) != 0, "%s: %v", name, err)
 	}
+}
+
+func TestFlockIsProvenAndLeavesNothing(t *testing.T) {
+	t.Parallel()
+	s, err := Create(t.TempDir())
+	rig.Must(t, err)
+	defer s.Close()
+	rig.Must(t, s.ProveFlock())
+	left, err := os.ReadDir(s.Folder())
+	rig.Check(t, err == nil && len(left) == 0, "%v, %v", left, err)
+}
+
+func TestDiskIsNamed(t *testing.T) {
+	t.Parallel()
+	kind, err := newStore(t).DiskType()
+	rig.Check(t, err == nil && kind != "", "%q, %v", kind, err)
+}
+
+// The signature of a verb that is at work stays, though somebody took it for stale.
+func TestSignatureOfAHeldLockStays(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	unlock := locked(t, s, "alpha", "stop", time.Now())
+	signed := s.Signatures()
+	if len(signed) != 1 || signed[0].Holder.PID != os.Getpid() || signed[0].Name != "alpha.verb" {
+		t.Fatalf("%+v", signed)
+	}
+	rig.Gives(t, false, "WipeSignature")(s.WipeSignature(signed[0]))
+	text, err := os.ReadFile(filepath.Join(s.Folder(), "locks", "alpha.verb"))
+	rig.Check(t, err == nil && len(text) != 0, "%q, %v", text, err)
+	unlock()
+	rig.Gives(t, false, "one that its holder wiped")(s.WipeSignature(signed[0]))
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -13,6 +12,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/storetest"
 )
 
 // Power cuts, emulated: .nbs lies on a file system in an image file. A writer counts up
@@ -32,13 +32,11 @@ func TestPowerCutLosesNothingThatWasAcknowledged(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	d := newDisk(t)
 	running := d.startWriter("count-up")
-	for cut := 0; cut < powerCuts || running.said < powerCuts; cut++ { // a busy machine writes little in a moment
-		running.until(time.Now().Add(time.Duration(random.IntN(30_000)) * time.Microsecond))
-		if lost := d.cut(running, cut); lost != "" {
-			t.Errorf("cut %d: %s", cut, lost)
-		}
+	for cut := 0; cut < powerCuts || running.said() < powerCuts; cut++ { // a busy machine writes little in a moment
+		<-time.After(time.Duration(random.IntN(30_000)) * time.Microsecond)
+		rig.Equal(t, d.cut(running, cut), "", "cut %d", cut)
 	}
-	t.Logf("%d numbers were written", running.said)
+	t.Logf("%d numbers were written", running.said())
 }
 
 // The moment right after a number was said is the one at which a missing sync shows.
@@ -61,9 +59,7 @@ func TestPowerCutRightAfterEachWrite(t *testing.T) {
 					lost++
 				}
 			}
-			if (lost > 0) != c.loses {
-				t.Errorf("%d of 5 cuts lost something", lost)
-			}
+			rig.Check(t, (lost > 0) == c.loses, "%d of 5 cuts lost something", lost)
 		})
 	}
 }
@@ -81,12 +77,8 @@ func newDisk(t *testing.T) *disk {
 	rig.Needs(t, "mke2fs")
 	dir := rig.ShortDir(t)
 	d := &disk{t: t, mounts: rig.PrivateMounts(t), image: filepath.Join(dir, "image"), project: filepath.Join(dir, "disk", "project")}
-	if err := os.WriteFile(d.image, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(d.image, imageSize); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(d.image, nil, 0o600))
+	rig.Must(t, os.Truncate(d.image, imageSize))
 	if out, err := exec.Command("mke2fs", "-q", "-F", "-t", "ext4", d.image).CombinedOutput(); err != nil {
 		t.Fatalf("mke2fs: %v: %s", err, out)
 	}
@@ -99,39 +91,23 @@ func (d *disk) cut(w *writer, number int) (lost string) {
 	d.t.Helper()
 	w.stop()
 	defer w.goOn()
+	said := w.said()
 	copied := fmt.Sprintf("%s.%d", d.image, number)
-	copyFile(d.t, d.image, copied)
+	storetest.Write(d.t, copied, storetest.Read(d.t, d.image))
 	defer func() { _ = os.Remove(copied) }()
 	at := filepath.Join(filepath.Dir(d.image), fmt.Sprintf("copy%d", number))
 	d.mounts.Image(copied, at)
 	defer d.mounts.Unmount(at)
 	text, err := os.ReadFile(filepath.Join(at, "project", folder, recordPath("alice")))
 	if err != nil {
-		return fmt.Sprintf("%d was said: %v", w.said, err)
+		return fmt.Sprintf("%d was said: %v", said, err)
 	}
 	var r agent.Record
 	if err := json.Unmarshal(text, &r); err != nil {
-		return fmt.Sprintf("%d was said: %v: %q", w.said, err, text)
+		return fmt.Sprintf("%d was said: %v: %q", said, err, text)
 	}
-	if r.PID < w.said || r.SessionID != aliceID {
-		return fmt.Sprintf("%d was said, the disk has %d", w.said, r.PID)
+	if r.PID < said || r.SessionID != aliceID {
+		return fmt.Sprintf("%d was said, the disk has %d", said, r.PID)
 	}
 	return ""
-}
-
-func copyFile(t *testing.T, from, to string) {
-	t.Helper()
-	in, err := os.Open(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	out, err := os.Create(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = io.Copy(out, in)
-	if closing := out.Close(); err != nil || closing != nil {
-		t.Fatal(err, closing)
-	}
 }

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/google/renameio/v2"
-	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
@@ -89,112 +88,59 @@ func numbered(n int) []byte {
 	return text
 }
 
-// writer is the other end: the process that counts up.
+// writer is the other end: the process that counts up, and the file in which it says how far.
 type writer struct {
 	*rig.Child
-	t    *testing.T
-	out  *os.File
-	rest string // of a line that is not read to its end
-	said int
+	t   *testing.T
+	out string
 }
 
 func (d *disk) startWriter(role ...string) *writer {
 	d.t.Helper()
-	out, in, err := os.Pipe()
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	d.t.Cleanup(func() { _ = out.Close() })
+	out, err := os.Create(filepath.Join(rig.MemoryDir(d.t), "said"))
+	rig.Must(d.t, err)
+	defer out.Close()
 	cmd := rig.Command(append([]string{role[0], d.project}, role[1:]...)...)
-	cmd.Stdout = in
-	w := &writer{Child: rig.StartChild(d.t, cmd), t: d.t, out: out}
-	_ = in.Close()
+	cmd.Stdout = out
+	w := &writer{rig.StartChild(d.t, cmd), d.t, out.Name()}
 	if len(role) == 1 {
-		w.next(w.read)
+		w.waitSaid(1)
 	}
 	return w
 }
 
-// until reads what is said up to a moment.
-func (w *writer) until(moment time.Time) {
+// said is the last number that the writer has said; 0 for none.
+func (w *writer) said() int {
 	w.t.Helper()
-	if err := w.out.SetReadDeadline(moment); err != nil {
-		w.t.Fatal(err)
-	}
-	for w.next(w.read) {
-	}
-	if err := w.out.SetReadDeadline(time.Time{}); err != nil {
-		w.t.Fatal(err)
-	}
+	lines := strings.Split("0\n"+storetest.Read(w.t, w.out), "\n") // what is behind the last line break is not whole
+	number, err := strconv.Atoi(lines[len(lines)-2])
+	rig.Must(w.t, err)
+	return number
+}
+
+func (w *writer) waitSaid(number int) {
+	w.t.Helper()
+	rig.WaitFor(w.t, time.Minute, "the writer counts", func() (bool, string) { return w.said() >= number, strconv.Itoa(w.said()) })
 }
 
 // step lets the writer write once, and returns when it has said so.
 func (w *writer) step() {
 	w.t.Helper()
-	before := w.said
-	if _, err := w.Stdin.Write([]byte{'.'}); err != nil {
-		w.t.Fatal(err)
-	}
-	for w.said == before {
-		if !w.next(w.read) {
-			w.t.Fatal("the writer has ended")
-		}
-	}
+	before := w.said()
+	_, err := w.Stdin.Write([]byte{'.'})
+	rig.Must(w.t, err)
+	w.waitSaid(before + 1)
 }
 
-// stop suspends the writer, and reads what it has said by then.
+// stop suspends the writer.
 func (w *writer) stop() {
 	w.t.Helper()
-	w.signal(syscall.SIGSTOP)
+	rig.Must(w.t, w.Process.Signal(syscall.SIGSTOP))
 	rig.Eventually(w.t, "the writer is stopped", func() bool {
 		stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(w.Process.Pid), "stat"))
 		_, state, _ := strings.Cut(string(stat), ") ")
 		return err == nil && strings.HasPrefix(state, "T")
 	})
-	for w.next(w.readAvailable) {
-	}
 }
 
-func (w *writer) goOn() { w.signal(syscall.SIGCONT) }
-
-func (w *writer) signal(signal syscall.Signal) {
-	w.t.Helper()
-	if err := w.Process.Signal(signal); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-// next takes in what a read brings; false when it brings nothing.
-func (w *writer) next(read func([]byte) int) bool {
-	w.t.Helper()
-	piece := make([]byte, 4096)
-	n := read(piece)
-	lines := strings.Split(w.rest+string(piece[:max(0, n)]), "\n")
-	w.rest = lines[len(lines)-1]
-	for _, line := range lines[:len(lines)-1] {
-		number, err := strconv.Atoi(line)
-		if err != nil {
-			w.t.Fatalf("the writer says %q", line)
-		}
-		w.said = number
-	}
-	return n > 0
-}
-
-func (w *writer) read(piece []byte) int {
-	n, _ := w.out.Read(piece)
-	return n
-}
-
-// readAvailable does not wait.
-func (w *writer) readAvailable(piece []byte) int {
-	conn, err := w.out.SyscallConn()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	n := 0
-	if err := conn.Read(func(fd uintptr) bool { n, _ = unix.Read(int(fd), piece); return true }); err != nil {
-		w.t.Fatal(err)
-	}
-	return n
-}
+func (w *writer) goOn() { rig.Must(w.t, w.Process.Signal(syscall.SIGCONT)) }

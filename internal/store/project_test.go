@@ -4,8 +4,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
@@ -23,15 +23,9 @@ const (
 func newStore(t *testing.T) *Store {
 	t.Helper()
 	s, err := own(Create(t.TempDir()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
-	unlock, err := s.LockVerb("nobody", "spawn", storetest.SomeTime())
-	if err != nil {
-		t.Fatal(err)
-	}
-	unlock()
+	locked(t, s, "nobody", "spawn", storetest.SomeTime())()
 	if _, err := s.keeper.Seal("test", nil); err != nil { // the user has a key
 		t.Fatal(err)
 	}
@@ -51,10 +45,16 @@ func record(handle agent.Handle) agent.Record {
 func newStoreWith(t *testing.T, handle agent.Handle) *Store {
 	t.Helper()
 	s := newStore(t)
-	if err := s.Insert(t.Context(), record(handle)); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.Insert(t.Context(), record(handle)))
 	return s
+}
+
+// locked takes the verb lock of an agent.
+func locked(t *testing.T, s *Store, handle agent.Handle, verb string, at time.Time) (unlock func()) {
+	t.Helper()
+	unlock, err := s.LockVerb(handle, verb, at)
+	rig.Must(t, err)
+	return unlock
 }
 
 // path is the path of something in .nbs.
@@ -65,26 +65,14 @@ func path(s *Store, names ...string) string {
 func TestEverythingIsPrivate(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "alice")
-	unlock, err := s.LockVerb("alice", "spawn", storetest.SomeTime())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unlock()
+	defer locked(t, s, "alice", "spawn", storetest.SomeTime())()
 	release, err := s.AcquireLease(aliceID, Holder{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer release()
-	if err := s.PutLaunch("alice", Launch{Invocation: "i"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.journal.Append(t.Context(), journal.Event{Event: "spawn", Handle: "alice"}); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.PutLaunch("alice", Launch{Invocation: "i"}))
+	rig.Must(t, s.journal.Append(t.Context(), journal.Event{Event: "spawn", Handle: "alice"}))
 	rig.MustBePrivate(t, path(s), 10)
-	if got := storetest.Read(t, path(s, ".gitignore")); got != "*\n" {
-		t.Errorf(".gitignore is %q", got)
-	}
+	storetest.WantText(t, path(s, ".gitignore"), "*\n")
 }
 
 func TestCreateLeavesWhatIsThere(t *testing.T) {
@@ -92,43 +80,26 @@ func TestCreateLeavesWhatIsThere(t *testing.T) {
 	s := newStoreWith(t, "alice")
 	storetest.Write(t, path(s, ".gitignore"), "mine\n")
 	again, err := own(Create(s.Project()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer again.Close()
-	unlock, err := again.LockVerb("alice", "resume", storetest.SomeTime())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unlock()
-	if _, err := again.Load("alice"); err != nil {
-		t.Error(err)
-	}
-	if got := storetest.Read(t, path(s, ".gitignore")); got != "mine\n" {
-		t.Errorf(".gitignore is %q", got)
-	}
+	defer locked(t, again, "alice", "resume", storetest.SomeTime())()
+	_, err = again.Load("alice")
+	rig.Check(t, err == nil, "%v", err)
+	storetest.WantText(t, path(s, ".gitignore"), "mine\n")
 }
 
 func TestFindLooksUpward(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	deep := filepath.Join(s.Project(), "a", "b")
-	if err := os.MkdirAll(deep, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.MkdirAll(deep, 0o700))
 	for _, dir := range []string{s.Project(), filepath.Dir(deep), deep} {
-		if got, err := Find(dir); got != s.Project() || err != nil {
-			t.Errorf("Find(%s) = %s, %v; want %s", dir, got, err, s.Project())
-		}
+		rig.Gives(t, s.Project(), "Find(%s)", dir)(Find(dir))
 	}
 	inner, err := Create(filepath.Dir(deep))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer inner.Close()
-	if got, err := Find(deep); got != inner.Project() || err != nil {
-		t.Errorf("Find(%s) = %s, %v; want the nearest, %s", deep, got, err, inner.Project())
-	}
+	rig.Gives(t, inner.Project(), "Find(%s)", deep)(Find(deep))
 }
 
 func TestWithoutProject(t *testing.T) {
@@ -138,27 +109,21 @@ func TestWithoutProject(t *testing.T) {
 	storetest.WantKind(t, "find", err, agent.NotFound)
 	_, err = Open(dir)
 	storetest.WantKind(t, "open", err, agent.NotFound)
-	if hints := strings.Join(agent.HintsOf(err), " "); !strings.Contains(hints, "--root") {
-		t.Errorf("the hints do not say what to do: %q", hints)
-	}
+	storetest.WantHint(t, err, "--root")
 	s := Absent(dir)
 	_, err = s.Load("alice")
 	storetest.WantKind(t, "load", err, agent.NotFound)
 	if handles, err := s.Handles(); len(handles) != 0 || err != nil {
 		t.Errorf("Handles() = %v, %v", handles, err)
 	}
-	if err := s.CheckFree("alice"); err != nil {
-		t.Errorf("the handle is not free: %v", err)
-	}
+	rig.Must(t, s.CheckFree("alice"))
 	if err := s.Insert(t.Context(), record("alice")); err == nil {
 		t.Error("a record was written where there is no .nbs")
 	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
-	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
-		t.Errorf("looking has made %v", entries)
-	}
+	err = s.Close()
+	rig.Check(t, err == nil, "%v", err)
+	entries, _ := os.ReadDir(dir)
+	rig.Check(t, len(entries) == 0, "looking has made %v", entries)
 }
 
 func TestOpenRefusesWhatOthersCanWrite(t *testing.T) {
@@ -166,15 +131,11 @@ func TestOpenRefusesWhatOthersCanWrite(t *testing.T) {
 	for _, folder := range []string{"", "sessions", "locks", "status"} {
 		for _, mode := range []fs.FileMode{0o770, 0o702, 0o777} {
 			s := newStore(t)
-			if err := os.Chmod(path(s, folder), mode); err != nil {
-				t.Fatal(err)
-			}
+			rig.Must(t, os.Chmod(path(s, folder), mode))
 			for what, open := range map[string]func(string) (*Store, error){"open": Open, "create": Create} {
 				_, err := open(s.Project())
 				storetest.WantKind(t, what+" .nbs/"+folder, err, agent.BadInput)
-				if hints := strings.Join(agent.HintsOf(err), " "); !strings.Contains(hints, "chmod 700 '"+path(s, folder)) {
-					t.Errorf("%s: no remedy: %q", what, hints)
-				}
+				storetest.WantHint(t, err, "chmod 700 '"+path(s, folder))
 			}
 		}
 	}
@@ -187,9 +148,7 @@ func TestOpenRefusesWhatIsNotOurs(t *testing.T) {
 		return
 	}
 	s := newStore(t)
-	if err := os.Chown(path(s), rig.Nobody, -1); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Chown(path(s), rig.Nobody, -1))
 	_, err := own(Open(s.Project()))
 	storetest.WantKind(t, "a folder of nobody", err, agent.BadInput)
 }
@@ -203,22 +162,11 @@ func TestOpenRefusesWhatIsNoFolder(t *testing.T) {
 		"file":           func(at string) error { return os.WriteFile(at, nil, 0o600) },
 	} {
 		project := t.TempDir()
-		if err := plant(filepath.Join(project, ".nbs")); err != nil {
-			t.Fatal(err)
-		}
-		if found, err := Find(project); found != project || err != nil {
-			t.Errorf("%s: Find passes it by: %s, %v", what, found, err)
-		}
+		rig.Must(t, plant(filepath.Join(project, ".nbs")))
+		rig.Gives(t, project, "%s: Find passes it by", what)(Find(project))
 		_, err := own(Open(project))
 		storetest.WantKind(t, "open a "+what, err, agent.BadInput)
 		_, err = own(Create(project))
 		storetest.WantKind(t, "create at a "+what, err, agent.BadInput)
-	}
-}
-
-func TestHintsCanBePasted(t *testing.T) {
-	t.Parallel()
-	if got, want := agent.ShellWord("/a b/it's; $(x)"), `'/a b/it'\''s; $(x)'`; got != want {
-		t.Errorf("shellWord = %s; want %s", got, want)
 	}
 }

@@ -25,13 +25,10 @@ func TestInsertedRecordIsLoaded(t *testing.T) {
 	s := newStoreWith(t, "Alice")
 	for _, spelled := range []agent.Handle{"Alice", "alice", "ALICE"} {
 		got, err := s.Load(spelled)
-		if err != nil || got.Handle != "Alice" || got.SessionID != aliceID {
-			t.Errorf("Load(%s) = %+v, %v", spelled, got, err)
-		}
+		rig.Check(t, err == nil && got.Handle == "Alice" && got.SessionID == aliceID, "Load(%s) = %+v, %v", spelled, got, err)
 	}
-	if text := storetest.Read(t, path(s, "sessions", "Alice.json")); !strings.HasSuffix(text, "}\n") || !strings.Contains(text, "\n  \"schema\": 1") {
-		t.Errorf("the record is not for people: %s", text)
-	}
+	text := storetest.Read(t, path(s, "sessions", "Alice.json"))
+	rig.Check(t, strings.HasSuffix(text, "}\n") && strings.Contains(text, "\n  \"schema\": 1"), "the record is not for people: %s", text)
 }
 
 func TestInsertConflictsInAnyCase(t *testing.T) {
@@ -43,13 +40,9 @@ func TestInsertConflictsInAnyCase(t *testing.T) {
 		taken.SessionID = otherID
 		err := s.Insert(t.Context(), taken)
 		storetest.WantKind(t, string(handle), err, agent.Conflict)
-		if hints := strings.Join(agent.HintsOf(err), " "); !strings.Contains(hints, "resume Alice") {
-			t.Errorf("the hint does not name the agent: %q", hints)
-		}
+		storetest.WantHint(t, err, "resume Alice")
 	}
-	if after := storetest.Read(t, path(s, "sessions", "Alice.json")); after != before {
-		t.Error("the record was changed")
-	}
+	storetest.WantText(t, path(s, "sessions", "Alice.json"), before)
 }
 
 func TestInsertRefusesAnInvalidRecord(t *testing.T) {
@@ -61,9 +54,8 @@ func TestInsertRefusesAnInvalidRecord(t *testing.T) {
 	bad = record("alice")
 	bad.InitialPrompt = strings.Repeat("x", fileLimit)
 	storetest.WantKind(t, "a record beyond the limit", s.Insert(t.Context(), bad), agent.BadInput)
-	if handles, err := s.Handles(); len(handles) != 0 || err != nil {
-		t.Errorf("Handles() = %v, %v; want none", handles, err)
-	}
+	handles, err := s.Handles()
+	rig.Check(t, len(handles) == 0 && err == nil, "Handles() = %v, %v; want none", handles, err)
 }
 
 func TestOneOfManyInsertsWins(t *testing.T) {
@@ -82,27 +74,23 @@ func TestOneOfManyInsertsWins(t *testing.T) {
 			t.Errorf("a loser gets %v; want a conflict", err)
 		}
 	}
-	if handles, _ := s.Handles(); won != 1 || len(handles) != 1 {
-		t.Errorf("%d won, on disk are %v", won, handles)
-	}
+	handles, _ := s.Handles()
+	rig.Check(t, won == 1 && len(handles) == 1, "%d won, on disk are %v", won, handles)
 }
 
 func TestHandlesAreSortedRecords(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	for _, handle := range []agent.Handle{"zoe", "Bob", "alice"} {
-		if err := s.Insert(t.Context(), record(handle)); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, s.Insert(t.Context(), record(handle)))
 	}
 	for _, name := range []string{"notes.txt", "bad name.json", "-x.json", "alice.json.damaged", ".json"} {
 		storetest.Write(t, path(s, "sessions", name), "x")
 	}
 	storetest.Write(t, path(s, "sessions", "broken.json"), "x")
 	got, err := s.Handles()
-	if diff := cmp.Diff([]agent.Handle{"Bob", "alice", "broken", "zoe"}, got); diff != "" || err != nil {
-		t.Errorf("%v, -want +got:\n%s", err, diff)
-	}
+	diff := cmp.Diff([]agent.Handle{"Bob", "alice", "broken", "zoe"}, got)
+	rig.Check(t, diff == "" && err == nil, "%v, -want +got:\n%s", err, diff)
 }
 
 func TestNobody(t *testing.T) {
@@ -128,45 +116,27 @@ func TestUpdateThatFailsWritesNothing(t *testing.T) {
 			t.Errorf("%s: no error", what)
 		}
 	}
-	if _, err := s.Update(t.Context(), "alice", func(*agent.Record) error { return refusal }); !errors.Is(err, refusal) {
-		t.Errorf("the cause is lost: %v", err)
-	}
-	if after := storetest.Read(t, path(s, "sessions", "alice.json")); after != before {
-		t.Errorf("the record was changed: %s", after)
-	}
+	_, err := s.Update(t.Context(), "alice", func(*agent.Record) error { return refusal })
+	rig.Check(t, errors.Is(err, refusal), "the cause is lost: %v", err)
+	storetest.WantText(t, path(s, "sessions", "alice.json"), before)
 }
 
 // The original tools made .nbs/sessions and nothing else, for all to read.
 func TestProjectOfTheOriginalTools(t *testing.T) {
 	t.Parallel()
 	project := t.TempDir()
-	if err := os.MkdirAll(project+"/.nbs/sessions", 0o755); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.MkdirAll(project+"/.nbs/sessions", 0o755))
 	storetest.Write(t, project+"/.nbs/sessions/theologian.json", legacy)
 	s, err := own(Open(project))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer s.Close()
-	unlock, err := s.LockVerb("theologian", "resume", storetest.SomeTime())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unlock()
-	if err := s.DropLaunch("theologian"); err != nil {
-		t.Error(err)
-	}
-	if err := s.PutLaunch("theologian", Launch{Invocation: "i"}); err != nil {
-		t.Error(err)
-	}
+	defer locked(t, s, "theologian", "resume", storetest.SomeTime())()
+	rig.Must(t, s.DropLaunch("theologian"))
+	rig.Must(t, s.PutLaunch("theologian", Launch{Invocation: "i"}))
 	got, err := s.Update(t.Context(), "theologian", func(r *agent.Record) error { r.PID = 7; return nil })
-	if err != nil || got.Schema != 0 || got.PID != 7 || got.Model != "opus" {
-		t.Errorf("Update = %+v, %v", got, err)
-	}
-	if text := storetest.Read(t, path(s, "sessions", "theologian.json")); !strings.Contains(text, `"mood": {`) {
-		t.Errorf("an unknown field is lost: %s", text)
-	}
+	rig.Check(t, err == nil && got.Schema == 0 && got.PID == 7 && got.Model == "opus", "Update = %+v, %v", got, err)
+	text := storetest.Read(t, path(s, "sessions", "theologian.json"))
+	rig.Check(t, strings.Contains(text, `"mood": {`), "an unknown field is lost: %s", text)
 }
 
 func count(ctx context.Context, s *Store, n int) error {
@@ -189,9 +159,8 @@ func TestConcurrentUpdatesLoseNothing(t *testing.T) {
 	var wait sync.WaitGroup
 	for range goroutines {
 		wait.Go(func() {
-			if err := count(t.Context(), s, each); err != nil {
-				t.Error(err)
-			}
+			err := count(t.Context(), s, each)
+			rig.Check(t, err == nil, "%v", err)
 		})
 	}
 	wait.Wait()
@@ -201,30 +170,23 @@ func TestConcurrentUpdatesLoseNothing(t *testing.T) {
 	if r, err := s.Load("alice"); err != nil || r.PID != (goroutines+processes)*each {
 		t.Errorf("counted to %d, %v; want %d", r.PID, err, (goroutines+processes)*each)
 	}
-	if entries, _ := os.ReadDir(path(s, "sessions")); len(entries) != 1 {
-		t.Errorf("left behind: %v", entries)
-	}
+	entries, _ := os.ReadDir(path(s, "sessions"))
+	rig.Check(t, len(entries) == 1, "left behind: %v", entries)
 }
 
 func TestRemoveKeepsTheLockFiles(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "Alice")
-	unlock, err := s.LockVerb("alice", "dismiss", storetest.SomeTime())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Remove(t.Context(), "aLICE"); err != nil {
-		t.Fatal(err)
-	}
+	unlock := locked(t, s, "alice", "dismiss", storetest.SomeTime())
+	rig.Must(t, s.Remove(t.Context(), "aLICE"))
 	unlock()
-	_, err = s.Load("Alice")
+	_, err := s.Load("Alice")
 	storetest.WantKind(t, "load", err, agent.NotFound)
 	for _, name := range []string{"alice.verb", "alice.record"} {
 		if _, err := os.Stat(path(s, "locks", name)); err != nil {
 			t.Errorf("%v: whoever unlinks a lock file lets a second holder in", err)
 		}
 	}
-	if err := s.Insert(t.Context(), record("alice")); err != nil {
-		t.Errorf("the handle is not free: %v", err)
-	}
+	err = s.Insert(t.Context(), record("alice"))
+	rig.Check(t, err == nil, "the handle is not free: %v", err)
 }

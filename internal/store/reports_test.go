@@ -3,12 +3,12 @@ package store
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"sync"
 	"syscall"
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
 )
 
@@ -27,40 +27,25 @@ func TestReportLosesNoChange(t *testing.T) {
 					}
 					r.Gauge.Tokens++
 				})
-				if err != nil {
-					t.Error(err)
-				}
+				rig.Check(t, err == nil, "%v", err)
 			}
 		})
 	}
 	all.Wait()
-	if got := s.Report("alpha").Gauge; got == nil || got.Tokens != writers*turns {
-		t.Errorf("%+v; want %d", got, writers*turns)
-	}
+	got := s.Report("alpha").Gauge
+	rig.Check(t, got != nil && got.Tokens == writers*turns, "%+v; want %d", got, writers*turns)
 }
 
 func TestDamagedReportIsEmpty(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	if err := s.UpdateReport(t.Context(), "alpha", func(r *agent.Report) { r.SessionID = "x" }); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(s.Project(), ".nbs/status/alpha.json")
-	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if got := s.Report("alpha"); got != (agent.Report{}) {
-		t.Errorf("%+v", got)
-	}
-	if err := s.UpdateReport(t.Context(), "alpha", func(r *agent.Report) { r.Invocation = "i" }); err != nil {
-		t.Fatal(err)
-	}
-	if got := s.Report("alpha"); got != (agent.Report{Invocation: "i"}) {
-		t.Errorf("%+v", got)
-	}
-	if err := s.RemoveReport("alpha"); err != nil || s.Report("alpha") != (agent.Report{}) {
-		t.Errorf("%v", err)
-	}
+	rig.Must(t, s.UpdateReport(t.Context(), "alpha", func(r *agent.Report) { r.SessionID = "x" }))
+	storetest.Write(t, path(s, "status/alpha.json"), "{")
+	rig.Equal(t, s.Report("alpha"), (agent.Report{}), "Report")
+	rig.Must(t, s.UpdateReport(t.Context(), "alpha", func(r *agent.Report) { r.Invocation = "i" }))
+	rig.Equal(t, s.Report("alpha"), (agent.Report{Invocation: "i"}), "Report")
+	err := s.RemoveReport("alpha")
+	rig.Check(t, err == nil && s.Report("alpha") == (agent.Report{}), "%v", err)
 }
 
 // What a status line said is believed of the recorded start and conversation only.
@@ -70,13 +55,9 @@ func TestGaugeOfTheRecordedStart(t *testing.T) {
 	r := record("Alice")
 	r.Process = &agent.Process{Invocation: "i"}
 	gauge := func() *agent.Gauge { return r.GaugeOf(s.Report(r.Handle)) }
-	if got := gauge(); got != nil {
-		t.Errorf("without a file: %+v", got)
-	}
+	rig.Equal(t, gauge(), nil, "without a file")
 	write := func(report agent.Report) {
-		if err := s.UpdateReport(t.Context(), r.Handle, func(old *agent.Report) { *old = report }); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, s.UpdateReport(t.Context(), r.Handle, func(old *agent.Report) { *old = report }))
 	}
 	used := 16
 	activity := &agent.Activity{State: agent.Idle, Hook: "Stop", At: storetest.SomeTime()}
@@ -86,23 +67,11 @@ func TestGaugeOfTheRecordedStart(t *testing.T) {
 		t.Errorf("%+v; want %+v", got, said)
 	}
 	write(agent.Report{Invocation: "earlier", SessionID: r.SessionID, Gauge: &said})
-	if got := gauge(); got != nil {
-		t.Errorf("of an earlier start: %+v", got)
-	}
-	if err := os.WriteFile(filepath.Join(s.Project(), ".nbs/status/alice.json"), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if got := gauge(); got != nil {
-		t.Errorf("damaged: %+v", got)
-	}
-	path := filepath.Join(s.Project(), ".nbs/status/alice.json")
-	if err := errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	if got := gauge(); got != nil {
-		t.Errorf("a pipe in its place: %+v", got)
-	}
-	if got := Absent(t.TempDir()).Report(r.Handle); got != (agent.Report{}) {
-		t.Errorf("of a project without .nbs: %+v", got)
-	}
+	rig.Equal(t, gauge(), nil, "of an earlier start")
+	at := path(s, "status/alice.json")
+	storetest.Write(t, at, "{")
+	rig.Equal(t, gauge(), nil, "damaged")
+	rig.Must(t, errors.Join(os.Remove(at), syscall.Mkfifo(at, 0o600)))
+	rig.Equal(t, gauge(), nil, "a pipe in its place")
+	rig.Equal(t, Absent(t.TempDir()).Report(r.Handle), (agent.Report{}), "of a project without .nbs")
 }

@@ -19,9 +19,7 @@ import (
 
 func mustPutLaunch(t *testing.T, s *Store) {
 	t.Helper()
-	if err := s.PutLaunch("alice", secretLaunch); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.PutLaunch("alice", secretLaunch))
 }
 
 // putTranscript writes alice's transcript.
@@ -37,9 +35,7 @@ func withKept(t *testing.T) (s *Store, transcript string) {
 	t.Helper()
 	s = newStore(t)
 	transcript = putTranscript(t, s)
-	if err := s.archive.Keep(t.Context(), aliceID, transcript); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.archive.Keep(t.Context(), aliceID, transcript))
 	return s, transcript
 }
 
@@ -54,9 +50,8 @@ func TestWhatIsKeptOutsideOfTheProjectIsPrivate(t *testing.T) {
 		rig.MustBePrivate(t, string(folder), least)
 	}
 	for _, name := range []string{archive.OldFolder, oldLaunches, "journal.head"} {
-		if _, err := os.Lstat(path(s, name)); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf(".nbs/%s: %v", name, err)
-		}
+		_, err := os.Lstat(path(s, name))
+		rig.Check(t, errors.Is(err, fs.ErrNotExist), ".nbs/%s: %v", name, err)
 	}
 }
 
@@ -95,15 +90,12 @@ func TestWithoutAStateFolder(t *testing.T) {
 	if _, err := s.Load("alice"); err != nil {
 		t.Error(err)
 	}
-	if f, err := s.archive.Freshness(aliceID, transcript); f != archive.NotKept || err != nil {
-		t.Errorf("kept: %s, %v", f, err)
-	}
+	rig.Gives(t, archive.NotKept, "kept")(s.archive.Freshness(aliceID, transcript))
 	if v, err := s.journal.Verify(); v.Broken != nil || err != nil {
 		t.Error(v.Broken, err)
 	}
-	if err := s.DropLaunch("alice"); err != nil {
-		t.Error(err)
-	}
+	err := s.DropLaunch("alice")
+	rig.Check(t, err == nil, "%v", err)
 	storetest.WantKind(t, "keep", s.archive.Keep(t.Context(), aliceID, transcript), agent.Unfit)
 	storetest.WantKind(t, "append", s.journal.Append(t.Context(), noted("alice", aliceID)), agent.Unfit)
 	storetest.WantKind(t, "put a launch", s.PutLaunch("alice", secretLaunch), agent.Unfit)
@@ -119,20 +111,13 @@ func TestProjectsShareTheArchive(t *testing.T) {
 	if kept, err := other.archive.Kept(aliceID); err != nil || len(kept) != 1 {
 		t.Errorf("%+v, %v", kept, err)
 	}
-	if err := other.archive.Remove(otherID); err != nil {
-		t.Error(err)
-	}
+	rig.Must(t, other.archive.Remove(otherID))
 	unlock, err := other.LockVerb("bob", "spawn", time.Now().AddDate(1, 0, 0)) // which sweeps
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	unlock()
-	if kept, err := s.archive.Kept(aliceID); err != nil || len(kept) != 1 {
-		t.Errorf("%+v, %v", kept, err)
-	}
-	if s.launches() == other.launches() || s.ProjectHash() == other.ProjectHash() {
-		t.Error("two projects share more than the archive")
-	}
+	kept, err := s.archive.Kept(aliceID)
+	rig.Check(t, err == nil && len(kept) == 1, "%+v, %v", kept, err)
+	rig.Check(t, s.launches() != other.launches() && s.ProjectHash() != other.ProjectHash(), "two projects share more than the archive")
 }
 
 // Launch files that an earlier version left in the project hold secrets: they go.
@@ -144,14 +129,9 @@ func TestOldLaunchesAreRemoved(t *testing.T) {
 	if _, err := s.TakeLaunch("alice", "i"); agent.KindOf(err) != agent.Conflict {
 		t.Errorf("a launch was taken from the project: %v", err)
 	}
-	unlock, err := s.LockVerb("bob", "spawn", storetest.SomeTime())
-	if err != nil {
-		t.Fatal(err)
-	}
-	unlock()
-	if _, err := os.Lstat(path(s, oldLaunches)); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("they stay: %v", err)
-	}
+	locked(t, s, "bob", "spawn", storetest.SomeTime())()
+	_, err := os.Lstat(path(s, oldLaunches))
+	rig.Check(t, errors.Is(err, fs.ErrNotExist), "they stay: %v", err)
 }
 
 // Launch files are where the caller says if that is private, else in the state folder.
@@ -173,13 +153,9 @@ func TestRuntimeFolder(t *testing.T) {
 		{[]string{"XDG_RUNTIME_DIR=" + open, "NBS_RUNTIME=" + private + "/nbs-worker"}, private + "/nbs-worker"},
 		{[]string{"XDG_RUNTIME_DIR=" + private, "NBS_RUNTIME=" + open + "/nbs-worker"}, private + "/nbs-worker"},
 	} {
-		if got := trust.RuntimeOf(c.env, home); got != c.want {
-			t.Errorf("%q: %s; want %s", c.env, got, c.want)
-		}
+		rig.Equal(t, trust.RuntimeOf(c.env, home), c.want, "%q", c.env)
 	}
-	if got := trust.RuntimeOf(nil, ""); got != "" {
-		t.Errorf("without a home: %s", got)
-	}
+	rig.Equal(t, trust.RuntimeOf(nil, ""), "", "without a home")
 }
 
 // Of two launchers' folders the one that the verb has named is looked into.
@@ -191,17 +167,14 @@ func TestLaunchIsFoundWhereTheVerbLeftIt(t *testing.T) {
 	s.RunIn(filepath.Join(runtime, "nbs-worker"))
 	mustPutLaunch(t, s)
 	launcher, err := own(Open(s.Project()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer launcher.Close()
 	if _, err := launcher.TakeLaunch("alice", secretLaunch.Invocation); agent.KindOf(err) != agent.Conflict {
 		t.Errorf("elsewhere: %v", err)
 	}
 	launcher.RunIn(s.Runtime())
-	if _, err := launcher.TakeLaunch("alice", secretLaunch.Invocation); err != nil {
-		t.Error(err)
-	}
+	_, err = launcher.TakeLaunch("alice", secretLaunch.Invocation)
+	rig.Check(t, err == nil, "%v", err)
 	if !strings.HasPrefix(string(s.launches()), runtime) {
 		t.Errorf("launches are in %s", s.launches())
 	}

@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -15,9 +13,7 @@ func TestAttachBecomesAClient(t *testing.T) {
 	t.Parallel()
 	fake := t.TempDir()
 	script := "#!/bin/sh\nprintf '%s ' \"$@\"\nprintf '%s' \"${TMUX-unset}\"\n"
-	if err := os.WriteFile(filepath.Join(fake, "tmux"), []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(filepath.Join(fake, "tmux"), []byte(script), 0o700))
 	for what, c := range map[string]struct{ tmux, want string }{
 		"from another server":    {"/tmp/other,1,0", "-S " + attachSocket + " attach-session -t " + attachSession + " unset"},
 		"from a terminal":        {"", "-S " + attachSocket + " attach-session -t " + attachSession + " unset"},
@@ -26,11 +22,7 @@ func TestAttachBecomesAClient(t *testing.T) {
 		cmd := rig.Command("attach")
 		cmd.Env = append(cmd.Env, "TMUX="+c.tmux, "PATH="+fake+":"+os.Getenv("PATH"))
 		out, err := cmd.Output()
-		if err != nil {
-			t.Errorf("%s: %v", what, err)
-		}
-		if diff := cmp.Diff(c.want, string(out)); diff != "" {
-			t.Errorf("%s: -want +got:\n%s", what, diff)
-		}
+		rig.Check(t, err == nil, "%s: %v", what, err)
+		rig.Same(t, what, c.want, string(out))
 	}
 }

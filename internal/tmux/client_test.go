@@ -21,18 +21,14 @@ func TestNewChecksTheSocket(t *testing.T) {
 	}
 	for _, socket := range []string{"a.b", "a:b", "-L", "a b", "a;", "#(x)", "relative/path", "../s", "/tmp/a\nb", "/tmp/\xff"} {
 		_, err := New(socket)
-		if err == nil || agent.KindOf(err) != agent.BadInput || !strings.Contains(err.Error(), "tmux socket") {
-			t.Errorf("New(%q): %v; want bad input", socket, err)
-		}
+		rig.Check(t, err != nil && agent.KindOf(err) == agent.BadInput && strings.Contains(err.Error(), "tmux socket"), "New(%q): %v; want bad input", socket, err)
 	}
 }
 
 func TestNewNeedsTmux(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := New("")
-	if agent.KindOf(err) != agent.Unfit || len(agent.HintsOf(err)) == 0 {
-		t.Errorf("New without tmux: %v; want unfit, with a remedy", err)
-	}
+	rig.Check(t, agent.KindOf(err) == agent.Unfit && len(agent.HintsOf(err)) != 0, "New without tmux: %v; want unfit, with a remedy", err)
 }
 
 func TestClassify(t *testing.T) {
@@ -63,121 +59,86 @@ func TestClassify(t *testing.T) {
 				t.Errorf("%q: is it %q? %t", text, known, errors.Is(got, known))
 			}
 		}
-		if !strings.Contains(got.Error(), text) {
-			t.Errorf("%q: the text is lost: %v", text, got)
-		}
+		rig.Check(t, strings.Contains(got.Error(), text), "%q: the text is lost: %v", text, got)
 	}
 }
 
 func TestWithoutAServer(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
-	if panes := s.panes(); len(panes) != 0 {
-		t.Errorf("panes without a server: %v", panes)
-	}
-	if err := s.KillPane(t.Context(), Pane{ID: "%0", PID: 1}); err != nil {
-		t.Errorf("kill without a server: %v", err)
-	}
-	if _, err := s.Screen(t.Context(), "%0"); !errors.Is(err, ErrNoServer) {
-		t.Errorf("screen without a server: %v; want no server", err)
-	}
+	panes := s.panes()
+	rig.Check(t, len(panes) == 0, "panes without a server: %v", panes)
+	rig.Must(t, s.KillPane(t.Context(), Pane{ID: "%0", PID: 1}))
+	_, err := s.Screen(t.Context(), "%0")
+	rig.Check(t, errors.Is(err, ErrNoServer), "screen without a server: %v; want no server", err)
 }
 
 // A query that failed is no statement about an agent.
 func TestAServerThatCannotBeReachedIsNoAbsentOne(t *testing.T) {
 	t.Parallel()
-	c, err := New("/proc/self/mem/not-a-folder")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if panes, err := c.Panes(t.Context()); err == nil || errors.Is(err, ErrNoServer) {
-		t.Errorf("Panes() = %v, %v; want an error that is not %q", panes, err, ErrNoServer)
-	}
-	long, err := New("/tmp/" + strings.Repeat("x", 150))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if panes, err := long.Panes(t.Context()); err == nil || errors.Is(err, ErrNoServer) {
-		t.Errorf("Panes() = %v, %v; want an error that is not %q", panes, err, ErrNoServer)
+	for _, path := range []string{"/proc/self/mem/not-a-folder", "/tmp/" + strings.Repeat("x", 150)} {
+		c, err := New(path)
+		rig.Must(t, err)
+		panes, err := c.Panes(t.Context())
+		rig.Check(t, err != nil && !errors.Is(err, ErrNoServer), "%s: Panes() = %v, %v; want an error that is not %q", path, panes, err, ErrNoServer)
 	}
 }
 
 func TestAStoppedServerEndsACallInTime(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
 	first := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
 	signal(t, first.ServerPID, syscall.SIGSTOP)
 	t.Cleanup(func() { _ = syscall.Kill(first.ServerPID, syscall.SIGCONT) }) // before the server is ended
 	begun := time.Now()
 	panes, err := s.Panes(t.Context())
-	if took := time.Since(begun); took < answerLimit || took > 2*answerLimit || !strings.HasPrefix(err.Error(), "the tmux server was silent for 2") {
-		t.Errorf("the call took %s: %v", took, err)
-	}
-	if panes != nil || agent.KindOf(err) != agent.TimedOut || len(agent.HintsOf(err)) == 0 {
-		t.Errorf("Panes() = %v, %v; want a time-out with a remedy", panes, err)
-	}
-	if errors.Is(err, ErrNoServer) {
-		t.Errorf("%v is taken for an absent server", err)
-	}
+	took := time.Since(begun)
+	rig.Check(t, took >= answerLimit && took <= 2*answerLimit && strings.HasPrefix(err.Error(), "the tmux server was silent for 2"), "the call took %s: %v", took, err)
+	rig.Check(t, panes == nil && agent.KindOf(err) == agent.TimedOut && len(agent.HintsOf(err)) != 0, "Panes() = %v, %v; want a time-out with a remedy", panes, err)
+	rig.Check(t, !errors.Is(err, ErrNoServer), "%v is taken for an absent server", err)
 	// A verb makes several calls: those that follow do not wait again.
 	begun = time.Now()
 	if _, err := s.Screen(t.Context(), first.ID); agent.KindOf(err) != agent.TimedOut || time.Since(begun) > time.Second {
 		t.Errorf("the second call took %s: %v", time.Since(begun), err)
 	}
-	if pid, err := s.ServerPID(); err != nil || pid != first.ServerPID {
-		t.Errorf("ServerPID() = %d, %v; want %d", pid, err, first.ServerPID)
-	}
+	rig.Gives(t, first.ServerPID, "ServerPID()")(s.ServerPID())
 	signal(t, first.ServerPID, syscall.SIGCONT)
 	// The next command knows nothing of this.
 	if s.Client, err = New(s.socket); err != nil {
 		t.Fatal(err)
 	}
-	if panes := s.panes(); len(panes) != 1 {
-		t.Errorf("after it goes on: %v", panes)
-	}
+	panes = s.panes()
+	rig.Check(t, len(panes) == 1, "after it goes on: %v", panes)
 }
 
 // The name and the path of a socket are one server.
 func TestWhatOneClientMetHoldsForAnother(t *testing.T) {
 	servers := NewServers()
 	byName, err := servers.Client("nbs-a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	byPath, err := servers.Client(byName.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	other, err := servers.Client("nbs-b")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	_ = byName.server.silentFor(time.Second)
 	if _, err := byPath.Panes(t.Context()); agent.KindOf(err) != agent.TimedOut {
 		t.Errorf("by path: %v", err)
 	}
-	if _, err := other.Panes(t.Context()); err != nil {
-		t.Errorf("another server: %v", err)
-	}
+	_, err = other.Panes(t.Context())
+	rig.Check(t, err == nil, "another server: %v", err)
 }
 
 func TestAnInterruptIsNoTimeout(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.Panes(ctx); agent.KindOf(err) != agent.Interrupted || !errors.Is(err, context.Canceled) {
-		t.Errorf("Panes: %v; want interrupted", err)
-	}
+	_, err := s.Panes(ctx)
+	rig.Check(t, agent.KindOf(err) == agent.Interrupted && errors.Is(err, context.Canceled), "Panes: %v; want interrupted", err)
 }
 
 func TestAServerThatWasKilledIsAbsent(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
 	first := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
 	signal(t, first.ServerPID, syscall.SIGKILL)
 	rig.Eventually(t, "no panes", func() bool { return len(s.panes()) == 0 })
-	if pane := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)}); pane.ServerPID == first.ServerPID {
-		t.Errorf("the new session is in the killed server %d", pane.ServerPID)
-	}
+	pane := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
+	rig.Check(t, pane.ServerPID != first.ServerPID, "the new session is in the killed server %d", pane.ServerPID)
 }

@@ -64,14 +64,19 @@ type server struct {
 	socket string
 }
 
+// newServer is for a test that runs beside others.
 func newServer(t *testing.T) *server {
+	t.Helper()
+	t.Parallel()
+	return newServerAlone(t)
+}
+
+func newServerAlone(t *testing.T) *server {
 	t.Helper()
 	dir := rig.ShortDir(t)
 	s := &server{t: t, dir: dir, socket: filepath.Join(dir, "s")}
 	client, err := New(s.socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	s.Client = client
 	t.Cleanup(func() { _ = exec.Command("tmux", "-S", s.socket, "kill-server").Run() })
 	return s
@@ -104,9 +109,7 @@ func (s *server) open(spec Spec) Pane {
 	if spec.Invocation == "" {
 		spec.Invocation = agent.NewInvocation()
 	}
-	if err := s.NewSession(s.t.Context(), spec); err != nil {
-		s.t.Fatal(err)
-	}
+	rig.Must(s.t, s.NewSession(s.t.Context(), spec))
 	pane, there := s.find(spec.Invocation)
 	if !there {
 		s.t.Fatalf("no pane has the invocation %s", spec.Invocation)
@@ -117,9 +120,7 @@ func (s *server) open(spec Spec) Pane {
 func (s *server) panes() []Pane {
 	s.t.Helper()
 	panes, err := s.Panes(s.t.Context())
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	rig.Must(s.t, err)
 	return panes
 }
 
@@ -154,15 +155,11 @@ func (s *server) wholly(script, name string) string {
 func environ(t *testing.T, pid int) []string {
 	t.Helper()
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")
 }
 
 func signal(t *testing.T, pid int, signal syscall.Signal) {
 	t.Helper()
-	if err := syscall.Kill(pid, signal); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, syscall.Kill(pid, signal))
 }

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
 )
@@ -37,15 +35,12 @@ func TestParsePanes(t *testing.T) {
 		"pid of letters":      {"991|$3|%5|x|2|4|1|i|j|p/a|x\n", nil},
 		"pid too large":       {"991|$3|%5|99999999999999999999|2|4|1|i|j|p/a|x\n", nil},
 	} {
-		if diff := cmp.Diff(c.want, parsePanes(c.out)); diff != "" {
-			t.Errorf("%s: -want +got:\n%s", what, diff)
-		}
+		rig.Same(t, what, c.want, parsePanes(c.out))
 	}
 }
 
 // Names and options of strangers may look like anything, also like ours.
 func TestStrangersDoNotHideOurPane(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
 	ours := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
 	for _, name := range []string{"a|b|c", "|||||||", "nbs-a-live|0", "#(touch PWN)", "x y"} {
@@ -55,36 +50,25 @@ func TestStrangersDoNotHideOurPane(t *testing.T) {
 		s.raw("set-option", "-t", id, ownerOption, "|"+name)
 	}
 	panes := s.panes()
-	if len(panes) != 6 || !slices.Contains(panes, ours) {
-		t.Errorf("Panes() = %+v; want six, one of them %+v", panes, ours)
-	}
+	rig.Check(t, len(panes) == 6 && slices.Contains(panes, ours), "Panes() = %+v; want six, one of them %+v", panes, ours)
 	for _, pane := range panes {
-		if pane != ours && pane.Invocation == ours.Invocation {
-			t.Errorf("a stranger passes for ours: %+v", pane)
-		}
+		rig.Check(t, pane == ours || pane.Invocation != ours.Invocation, "a stranger passes for ours: %+v", pane)
 	}
 }
 
 // What a person opens in the session of an agent is seen, and is not the agent's; it stays when
 // the agent's pane ends.
 func TestPanesOfAPersonBearNoMark(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
 	pane := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
 	s.raw("split-window", "-d", "-t", pane.ID, "cat")
 	s.raw("new-window", "-d", "-t", pane.SessionID+":", "cat")
 	panes := s.panes()
 	for _, p := range panes {
-		if p.SessionID != pane.SessionID || p.SessionInvocation != pane.Invocation || (p.Invocation != "") != (p.ID == pane.ID) {
-			t.Errorf("%+v, the agent's is %+v", p, pane)
-		}
+		rig.Check(t, p.SessionID == pane.SessionID && p.SessionInvocation == pane.Invocation && (p.Invocation != "") == (p.ID == pane.ID), "%+v, the agent's is %+v", p, pane)
 	}
-	if len(panes) != 3 {
-		t.Errorf("%d panes; want 3", len(panes))
-	}
-	if err := s.KillPane(t.Context(), pane); err != nil {
-		t.Fatal(err)
-	}
+	rig.Check(t, len(panes) == 3, "%d panes; want 3", len(panes))
+	rig.Must(t, s.KillPane(t.Context(), pane))
 	if _, there := s.find(pane.Invocation); there || len(s.panes()) != 2 {
 		t.Errorf("after the end of the agent's pane: %+v", s.panes())
 	}
@@ -93,42 +77,28 @@ func TestPanesOfAPersonBearNoMark(t *testing.T) {
 // A start goes into a session that is there without being looked at, under the name that it
 // is to have though another window has it too.
 func TestNewWindow(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
 	first := s.open(Spec{Name: "nbs-a-live", Window: "a", Command: shell(stay)})
 	spec := Spec{Window: "a", Owner: "p/a", Dir: s.dir, Invocation: agent.NewInvocation(), Command: shell(stay), Env: map[string]string{"NBS_LAUNCH": "x"}}
-	if err := s.NewWindow(t.Context(), first.SessionID, spec); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.NewWindow(t.Context(), first.SessionID, spec))
 	second, there := s.find(spec.Invocation)
-	if !there || second.SessionID != first.SessionID || second.Active || second.SessionInvocation != spec.Invocation {
-		t.Errorf("%+v beside %+v", second, first)
-	}
-	if names := s.raw("list-windows", "-t", first.SessionID, "-F", "#{window_name}"); names != "a\na" {
-		t.Errorf("the windows are named %q", names)
-	}
+	rig.Check(t, there && second.SessionID == first.SessionID && !second.Active && second.SessionInvocation == spec.Invocation, "%+v beside %+v", second, first)
+	rig.Equal(t, s.raw("list-windows", "-t", first.SessionID, "-F", "#{window_name}"), "a\na", "the windows are named")
 	rig.Eventually(t, "the pane has its mark", func() bool { return slices.Contains(environ(t, second.PID), "NBS_LAUNCH=x") })
 	spec.InView, spec.Invocation = true, agent.NewInvocation()
-	if err := s.NewWindow(t.Context(), first.SessionID, spec); err != nil {
-		t.Fatal(err)
-	}
-	if third, _ := s.find(spec.Invocation); !third.Active {
-		t.Errorf("%+v is not shown", third)
-	}
-	if err := s.NewWindow(t.Context(), "$77", spec); !errors.Is(err, ErrNoSession) {
-		t.Errorf("in a session that is not there: %v", err)
-	}
+	rig.Must(t, s.NewWindow(t.Context(), first.SessionID, spec))
+	third, _ := s.find(spec.Invocation)
+	rig.Check(t, third.Active, "%+v is not shown", third)
+	err := s.NewWindow(t.Context(), "$77", spec)
+	rig.Check(t, errors.Is(err, ErrNoSession), "in a session that is not there: %v", err)
 }
 
 // A session that is held outlives its panes until it is released.
 func TestHold(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
 	pane := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
 	release, err := s.Hold(t.Context(), pane.SessionID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	if err := s.KillPane(t.Context(), pane); err != nil || len(s.panes()) != 1 {
 		t.Errorf("%+v, %v", s.panes(), err)
 	}
@@ -140,7 +110,6 @@ func TestHold(t *testing.T) {
 // Screens tell what panes show and whose they are, wherever a person has gone meanwhile; one
 // that has gone hides no other.
 func TestScreens(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
 	one := s.open(Spec{Name: "nbs-a-live", Command: shell("printf 'a|b\\n|c'; " + stay)})
 	two := s.open(Spec{Name: "nbs-b-live", Command: shell("printf 'second'; " + stay)})
@@ -153,17 +122,13 @@ func TestScreens(t *testing.T) {
 		}
 		return strings.HasPrefix(screens[one.ID].Text, "a|b\n|c") && strings.HasPrefix(screens[two.ID].Text, "second")
 	})
-	if screen := screens[one.ID]; screen.Invocation != one.Invocation || screen.Width != 120 || screen.Height != 40 || strings.Count(screen.Text, "\n") != 40 {
-		t.Errorf("%+v", screen)
-	}
-	if err := s.KillPane(t.Context(), one); err != nil {
-		t.Fatal(err)
-	}
+	screen := screens[one.ID]
+	rig.Check(t, screen.Invocation == one.Invocation && screen.Width == 120 && screen.Height == 40 && strings.Count(screen.Text, "\n") == 40, "%+v", screen)
+	rig.Must(t, s.KillPane(t.Context(), one))
 	for _, ids := range [][]string{{one.ID, two.ID}, {two.ID, one.ID}} {
 		screens, err := s.Screens(t.Context(), ids)
-		if _, there := screens[one.ID]; there || err != nil || len(screens) != 1 {
-			t.Errorf("%+v, %v", screens, err)
-		}
+		_, there := screens[one.ID]
+		rig.Check(t, !there && err == nil && len(screens) == 1, "%+v, %v", screens, err)
 	}
 }
 
@@ -188,9 +153,7 @@ func FuzzClassify(f *testing.F) {
 				known++
 			}
 		}
-		if known > 1 || known == 0 && strings.Contains(text, "no server running") {
-			t.Errorf("%q is of %d kinds", before+text, known)
-		}
+		rig.Check(t, known <= 1 && (known != 0 || !strings.Contains(text, "no server running")), "%q is of %d kinds", before+text, known)
 	})
 }
 
@@ -200,13 +163,10 @@ func FuzzParsePanes(f *testing.F) {
 	f.Add("1|2|3|4|5|6|7\x00\xff\r\n")
 	f.Fuzz(func(t *testing.T, out string) {
 		panes := parsePanes(out)
-		if lines := strings.Count(out, "\n") + 1; len(panes) > lines {
-			t.Errorf("%d panes from %d lines", len(panes), lines)
-		}
+		lines := strings.Count(out, "\n") + 1
+		rig.Check(t, len(panes) <= lines, "%d panes from %d lines", len(panes), lines)
 		for _, pane := range panes {
-			if strings.ContainsRune(pane.SessionID+pane.ID+string(pane.Invocation), '|') {
-				t.Errorf("a field holds a bar: %+v", pane)
-			}
+			rig.Check(t, !strings.ContainsRune(pane.SessionID+pane.ID+string(pane.Invocation), '|'), "a field holds a bar: %+v", pane)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -24,13 +25,9 @@ func TestPipesThatAnotherHolds(t *testing.T) {
 		}
 	})
 	begun := time.Now()
-	said, err := c.Screen(t.Context(), "%0")
-	if said != "said\n" || err != nil {
-		t.Errorf("%q, %v", said, err)
-	}
-	if took := time.Since(begun); took < pipeDelay || took > pipeDelay+time.Second {
-		t.Errorf("it took %s", took)
-	}
+	rig.Gives(t, "said\n", "Screen")(c.Screen(t.Context(), "%0"))
+	took := time.Since(begun)
+	rig.Check(t, took >= pipeDelay && took <= pipeDelay+time.Second, "it took %s", took)
 	mustBeReaped(t, c.binary+".pid")
 }
 
@@ -43,9 +40,7 @@ func TestInterruptedClientIsEnded(t *testing.T) {
 		cancel()
 	}()
 	_, err := c.Screen(ctx, "%0")
-	if agent.KindOf(err) != agent.Interrupted || !errors.Is(err, context.Canceled) {
-		t.Errorf("%v; want interrupted", err)
-	}
+	rig.Check(t, agent.KindOf(err) == agent.Interrupted && errors.Is(err, context.Canceled), "%v; want interrupted", err)
 	mustBeReaped(t, c.binary+".pid")
 }
 
@@ -58,20 +53,15 @@ func TestHowAClientEnded(t *testing.T) {
 	} {
 		c := clientOf(t, script)
 		_, err := c.Screen(t.Context(), "%0")
-		if err == nil && want != "" || err != nil && err.Error() != want {
-			t.Errorf("%q: %v; want %q", script, err, want)
-		}
+		rig.Check(t, (err != nil || want == "") && (err == nil || err.Error() == want), "%q: %v; want %q", script, err, want)
 	}
 }
 
 func TestProgramThatCannotBeStarted(t *testing.T) {
 	c := clientOf(t, "")
-	if err := os.WriteFile(c.binary, []byte("neither script nor program"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Screen(t.Context(), "%0"); !errors.Is(err, unix.ENOEXEC) || !strings.Contains(err.Error(), c.binary) {
-		t.Errorf("%v", err)
-	}
+	rig.Must(t, os.WriteFile(c.binary, []byte("neither script nor program"), 0o700))
+	_, err := c.Screen(t.Context(), "%0")
+	rig.Check(t, errors.Is(err, unix.ENOEXEC) && strings.Contains(err.Error(), c.binary), "%v", err)
 }
 
 // pidIn is the pid that a script wrote down; 0 when it did not yet.
@@ -84,24 +74,57 @@ func pidIn(file string) int {
 func mustBeReaped(t *testing.T, file string) {
 	t.Helper()
 	pid := pidIn(file)
-	if _, err := os.Stat("/proc/" + strconv.Itoa(pid)); pid == 0 || !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("process %d: %v; want none", pid, err)
-	}
+	_, err := os.Stat("/proc/" + strconv.Itoa(pid))
+	rig.Check(t, pid != 0 && errors.Is(err, os.ErrNotExist), "process %d: %v; want none", pid, err)
 }
 
 // Of the client that tells the limit of open files nothing else is wanted.
 func TestLimitIsKnownBeforeTheClientEnds(t *testing.T) {
 	c := clientOf(t, `echo "$$" >"$0.pid"; read -r _ <"$0.never"`)
-	if err := unix.Mkfifo(c.binary+".never", 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if limit := c.OpenFiles(); limit == 0 {
-		t.Error("no limit")
-	}
+	rig.Must(t, unix.Mkfifo(c.binary+".never", 0o600))
+	limit := c.OpenFiles()
+	rig.Check(t, limit != 0, "no limit")
 	rig.Eventually(t, "it runs", func() bool { return pidIn(c.binary+".pid") > 0 })
-	if err := unix.Kill(pidIn(c.binary+".pid"), 0); err != nil {
-		t.Errorf("it was waited for: %v", err)
-	}
+	err := unix.Kill(pidIn(c.binary+".pid"), 0)
+	rig.Check(t, err == nil, "it was waited for: %v", err)
 	c.shared.Close()
 	mustBeReaped(t, c.binary+".pid")
+}
+
+// A program that is not tmux may print for ever: that takes neither the time nor the
+// memory that there is.
+func TestProgramThatPrintsForEver(t *testing.T) {
+	for stream, redirect := range map[string]string{"stdout": "", "stderr": ">&2"} {
+		for name, script := range map[string]string{
+			"itself":    "exec yes " + redirect,
+			"its child": "trap '' PIPE; yes " + redirect + "; exec sleep 60",
+		} {
+			t.Run(stream+" of "+name, func(t *testing.T) {
+				c := clientOf(t, script)
+				begun := time.Now()
+				_, err := c.Panes(t.Context())
+				rig.Check(t, agent.KindOf(err) == agent.Unfit && strings.Contains(err.Error(), "tmux printed without end") && len(agent.HintsOf(err)) == 1, "%v", err)
+				took := time.Since(begun)
+				rig.Check(t, took <= 2*time.Second, "it took %s", took)
+			})
+		}
+	}
+}
+
+// Nothing is cut off of what is long and has an end.
+func TestLongOutput(t *testing.T) {
+	c := clientOf(t, "head -c 8000000 /dev/zero | tr '\\0' x; head -c 60000 /dev/zero | tr '\\0' y >&2")
+	screen, err := c.Screen(t.Context(), "%0")
+	rig.Check(t, err == nil && screen == strings.Repeat("x", 8_000_000), "%d bytes, %v", len(screen), err)
+}
+
+// clientOf is a client whose tmux is a script.
+func clientOf(t *testing.T, script string) *Client {
+	t.Helper()
+	dir := t.TempDir()
+	rig.Must(t, os.WriteFile(filepath.Join(dir, "tmux"), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	c, err := New("")
+	rig.Must(t, err)
+	return c
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"nbs-worker/internal/sim/rig"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -18,38 +20,28 @@ func TestRaised(t *testing.T) {
 		{4096, 4096, 4096},
 		{0, 4096, 4096}, // not known
 	} {
-		if got := raised(c.soft, c.hard); got != c.want {
-			t.Errorf("raised(%d, %d) = %d; want %d", c.soft, c.hard, got, c.want)
-		}
+		rig.Equal(t, raised(c.soft, c.hard), c.want, "raised(%d, %d)", c.soft, c.hard)
 	}
 }
 
 // Go raises its own soft limit and puts it back in its children; the first one tells.
 func TestOpenFilesAreTheCallers(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
-	if n := s.shared.known(); n != 0 {
-		t.Errorf("before the first call: %d", n)
-	}
+	rig.Equal(t, s.shared.known(), 0, "before the first call")
 	s.panes()
 	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
-	if n := s.shared.known(); n == 0 || n > limit.Max {
-		t.Errorf("%d of %d", n, limit.Max)
-	}
+	rig.Must(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
+	n := s.shared.known()
+	rig.Check(t, n != 0 && n <= limit.Max, "%d of %d", n, limit.Max)
 }
 
 // A server gets a higher limit; what this program starts afterwards does not. Not in parallel: the
 // limit is that of the whole program.
 func TestOpenFilesOfWhatIsStartedLater(t *testing.T) {
-	s := newServer(t)
+	s := newServerAlone(t)
 	s.panes()
 	soft := s.shared.known()
 	s.open(Spec{Name: "alpha", Command: shell(stay)})
 	out, err := exec.CommandContext(t.Context(), "sh", "-c", "ulimit -Sn").Output()
-	if err != nil || strings.TrimSpace(string(out)) != strconv.FormatUint(soft, 10) {
-		t.Errorf("%q, %v; want %d", out, err, soft)
-	}
+	rig.Check(t, err == nil && strings.TrimSpace(string(out)) == strconv.FormatUint(soft, 10), "%q, %v; want %d", out, err, soft)
 }

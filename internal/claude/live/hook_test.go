@@ -153,6 +153,15 @@ func TestReadHookRefusesWhatIsNone(t *testing.T) {
 	}
 }
 
+// A field that a later version of Claude says otherwise does not hide what else is said.
+func TestHookWithAFieldOfAnotherType(t *testing.T) {
+	t.Parallel()
+	hook, err := ReadHook(strings.NewReader(`{"background_tasks":{"count":0},"error":{"class":"x"},"session_id":"` + string(otherSession) + `","hook_event_name":"SessionStart","source":"clear"}`))
+	if err != nil || hook.SessionID != otherSession || hook.Event != "SessionStart" || hook.Source != "clear" {
+		t.Errorf("%+v, %v", hook, err)
+	}
+}
+
 func TestWhatAHookSaysIsSafeToShow(t *testing.T) {
 	t.Parallel()
 	report := tell(t, `"hook_event_name":"StopFailure","error":"\u001b[31mred\u202e`+strings.Repeat("x", 1000)+`"`)
@@ -174,6 +183,20 @@ func TestGauge(t *testing.T) {
 		line, err := ReadStatusLine(strings.NewReader(text))
 		if diff := cmp.Diff(want, line.Gauge(time.Time{})); diff != "" || err != nil || string(line.Text) != text {
 			t.Errorf("%s: %v, -want +got:\n%s", text, err, diff)
+		}
+	}
+}
+
+// Numbers that cannot be would be summed up to less than nothing, and fill a line of the table.
+func TestStatusLineWithNumbersThatCannotBe(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		`{"cost":{"total_cost_usd":1e308},"context_window":{"context_window_size":200000}}`,
+		`{"context_window":{"context_window_size":200000,"used_percentage":5,"current_usage":{"input_tokens":9223372036854775807,"cache_read_input_tokens":9223372036854775807}}}`,
+		`{"context_window":{"context_window_size":9223372036854775807}}`,
+	} {
+		if line, err := ReadStatusLine(strings.NewReader(text)); err == nil {
+			t.Errorf("%s: %+v", text, line)
 		}
 	}
 }

@@ -36,11 +36,11 @@ func TestContext(t *testing.T) {
 		"without usage":              {`{"type":"assistant","message":{"model":"m"}}` + "\n", 0},
 		"usage of another form":      {reply(50) + `{"type":"assistant","message":{"model":"m","usage":[]}}` + "\n", 101},
 		"several records of a reply": {reply(50) + reply(50), 101},
+		"a record of many pieces":    {userLine + strings.Replace(reply(50), "OK.", strings.Repeat("long ", 250_000), 1) + userLine, 101},
+		"too far from the end":       {reply(50) + strings.Repeat(strings.Repeat("x", 1<<20-1)+"\n", backwardLimit>>20), 0},
 	} {
 		level, known, err := contextOf(put(t, c.lines), "")
-		if level.Tokens != c.want || known != (c.want > 0) || err != nil {
-			t.Errorf("%s: %+v, %t, %v; want %d tokens", what, level, known, err, c.want)
-		}
+		rig.Check(t, level.Tokens == c.want && known == (c.want > 0) && err == nil, "%s: %+v, %t, %v; want %d tokens", what, level, known, err, c.want)
 	}
 }
 
@@ -69,9 +69,7 @@ func TestContextWindow(t *testing.T) {
 	} {
 		transcript := put(t, replyLine(c.version, c.wire, 50_000))
 		level, known, err := contextOf(transcript, c.recorded)
-		if level.Window != c.want || !known || err != nil {
-			t.Errorf("%+v: window %d, %v", c, level.Window, err)
-		}
+		rig.Check(t, level.Window == c.want && known && err == nil, "%+v: window %d, %v", c, level.Window, err)
 	}
 }
 
@@ -85,9 +83,8 @@ func TestUsedPercentIsRounded(t *testing.T) {
 			t.Errorf("%+v: %+v; want %d %%", level, got, want)
 		}
 	}
-	if got := (Level{Window: 200_000}).Use(); got != nil {
-		t.Errorf("nothing is known, and it says %+v", got)
-	}
+	got := (Level{Window: 200_000}).Use()
+	rig.Check(t, got == nil, "nothing is known, and it says %+v", got)
 }
 
 // contextOf reads a level and says whether it is known.
@@ -138,13 +135,11 @@ func TestWhenTheLevelWasSo(t *testing.T) {
 		second: stamped(reply, first) + stamped(compactLine, second),
 	} {
 		level, err := put(t, lines).Context("")
-		if at, _ := time.Parse(time.RFC3339, want); err != nil || !level.At.Equal(at) {
-			t.Errorf("%+v, %v; want %s", level, err, want)
-		}
+		at, _ := time.Parse(time.RFC3339, want)
+		rig.Check(t, err == nil && level.At.Equal(at), "%+v, %v; want %s", level, err, want)
 	}
-	if level, err := put(t, reply).Context(""); err != nil || !level.At.IsZero() {
-		t.Errorf("%+v, %v", level, err)
-	}
+	level, err := put(t, reply).Context("")
+	rig.Check(t, err == nil && level.At.IsZero(), "%+v, %v", level, err)
 }
 
 // The reader goes backward in pieces of 256 KiB; a record may lie across their border.
@@ -155,44 +150,22 @@ func TestContextAcrossPieces(t *testing.T) {
 	for _, behind := range []int{piece - len(reply) - 1, piece - len(reply), piece - len(reply)/2, piece - 2, piece - 1, piece, piece + 1, 2 * piece, 3*piece + 7} {
 		for _, before := range []string{"", userLine, strings.Repeat("x", piece) + "\n"} {
 			transcript := put(t, before, reply, `{"type":"`+strings.Repeat("x", behind-12)+`"}`+"\n")
-			if level, known, err := contextOf(transcript, ""); level.Tokens != 101 || !known || err != nil {
-				t.Errorf("%d bytes before, %d behind: %+v, %t, %v", len(before), behind, level, known, err)
-			}
+			level, known, err := contextOf(transcript, "")
+			rig.Check(t, level.Tokens == 101 && known && err == nil, "%d bytes before, %d behind: %+v, %t, %v", len(before), behind, level, known, err)
 		}
-	}
-}
-
-func TestContextReadsARecordOfManyPieces(t *testing.T) {
-	t.Parallel()
-	long := strings.Replace(replyLine("2.1.329", "claude-opus-5-5", 50), "OK.", strings.Repeat("long ", 250_000), 1)
-	transcript := put(t, userLine, long, userLine)
-	if level, known, err := contextOf(transcript, ""); level.Tokens != 101 || !known || err != nil {
-		t.Errorf("%+v, %t, %v", level, known, err)
-	}
-}
-
-func TestContextGivesUpFarFromTheEnd(t *testing.T) {
-	t.Parallel()
-	filler := strings.Repeat(strings.Repeat("x", 1<<20-1)+"\n", backwardLimit>>20)
-	transcript := put(t, replyLine("2.1.329", "claude-opus-5-5", 50), filler)
-	if level, known, err := contextOf(transcript, ""); known || err != nil {
-		t.Errorf("%+v, %t, %v; want unknown", level, known, err)
 	}
 }
 
 func TestContextOfATranscriptThatShrank(t *testing.T) {
 	t.Parallel()
 	transcript := put(t, userLine, userLine)
-	if err := os.Truncate(transcript.Path, 10); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Truncate(transcript.Path, 10))
 	if level, known, err := contextOf(transcript, ""); known || err == nil {
 		t.Errorf("%+v, %t, %v; want an error", level, known, err)
 	}
 	transcript.Path = filepath.Join(t.TempDir(), "gone")
-	if _, known, err := contextOf(transcript, ""); known || err == nil {
-		t.Errorf("a transcript that is gone: %t, %v; want an error", known, err)
-	}
+	_, known, err := contextOf(transcript, "")
+	rig.Check(t, !known && err != nil, "a transcript that is gone: %t, %v; want an error", known, err)
 }
 
 func TestLastCwd(t *testing.T) {
@@ -205,9 +178,7 @@ func TestLastCwd(t *testing.T) {
 		"continued elsewhere":  {userLine + moved + metaLine, "/srv/moved"},
 		"the newest cut short": {userLine + moved[:len(moved)-5], "/srv/project"},
 	} {
-		if got, err := put(t, c.lines).LastCwd(); got != c.want || err != nil {
-			t.Errorf("%s: %q, %v; want %q", what, got, err, c.want)
-		}
+		rig.Gives(t, c.want, "%s", what)(put(t, c.lines).LastCwd())
 	}
 }
 
@@ -223,24 +194,17 @@ func FuzzTranscript(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte, before int64) {
 		// Whatever stands before it, a transcript ends as its last lines say.
 		text = slices.Concat(bytes.Repeat([]byte{'.'}, int(max(0, before)%(3<<17))), []byte("\n"), text)
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, os.WriteFile(path, text, 0o600))
 		transcript := File{Path: path, Size: int64(len(text))}
 		level, known, err := contextOf(transcript, "opus")
 		if err != nil || known && (level.Tokens <= 0 || level.Window <= 0 || level.Use().UsedPercent < 0) {
 			t.Errorf("Context = %+v, %+v, %t, %v", level, level.Use(), known, err)
 		}
 		cwd, spoken := readForward(text)
-		if got, err := transcript.LastCwd(); got != cwd || err != nil {
-			t.Errorf("LastCwd = %q, %v; want %q", got, err, cwd)
-		}
-		if got, err := transcript.HasMessagesAfter(0); got != spoken || err != nil {
-			t.Errorf("HasMessagesAfter = %t, %v; want %t", got, err, spoken)
-		}
-		if _, err := transcript.HasMessagesAfter(max(0, before)); err != nil {
-			t.Error(err)
-		}
+		rig.Gives(t, cwd, "LastCwd")(transcript.LastCwd())
+		rig.Gives(t, spoken, "HasMessagesAfter")(transcript.HasMessagesAfter(0))
+		_, err = transcript.HasMessagesAfter(max(0, before))
+		rig.Check(t, err == nil, "%v", err)
 	})
 }
 

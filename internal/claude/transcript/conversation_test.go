@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // told is a record of a conversation: a person's or the agent's.
@@ -28,21 +30,15 @@ func told(uuid, parent, kind, text string) string {
 func textsOf(t testing.TB, c *Conversation) []string {
 	t.Helper()
 	var texts []string
-	if err := c.Each(func(m Message) error { texts = append(texts, string(m.Speaker)+" "+m.Text); return nil }); err != nil {
-		t.Fatal(err)
-	}
-	if len(texts) != c.Messages {
-		t.Errorf("%d messages of %d", len(texts), c.Messages)
-	}
+	rig.Must(t, c.Each(func(m Message) error { texts = append(texts, string(m.Speaker)+" "+m.Text); return nil }))
+	rig.Check(t, len(texts) == c.Messages, "%d messages of %d", len(texts), c.Messages)
 	return texts
 }
 
 func mustRead(t testing.TB, transcript File, reading Wanted) *Conversation {
 	t.Helper()
 	c, err := transcript.Conversation(reading)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	return c
 }
 
@@ -97,9 +93,7 @@ func TestConversationIsTheNewestBranch(t *testing.T) {
 func TestLongTranscriptIsReadInLittleMemory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer f.Close()
 	write := func(text string) {
 		t.Helper()
@@ -123,17 +117,14 @@ func TestLongTranscriptIsReadInLittleMemory(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	c := mustRead(t, File{Path: path}, Wanted{Last: 3})
 	var all []Message
-	if err := c.Each(func(m Message) error { all = append(all, m); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, c.Each(func(m Message) error { all = append(all, m); return nil }))
 	runtime.ReadMemStats(&after)
 	if len(all) != 3 || !strings.HasPrefix(all[0].Text, fmt.Sprint("number ", records-1)) || !strings.HasPrefix(all[1].Text, `huge é"xxx`) ||
 		all[1].Speaker != Agent || all[1].Bytes < 120<<20 || len(all[1].Text) > cutTextKept || all[1].At.IsZero() || all[2].Text != "z" {
 		t.Errorf("%d messages: %+.200v", len(all), all)
 	}
-	if used := after.TotalAlloc - before.TotalAlloc; used > 8<<20 {
-		t.Errorf("the last three took %d bytes of memory in all", used)
-	}
+	used := after.TotalAlloc - before.TotalAlloc
+	rig.Check(t, used <= 8<<20, "the last three took %d bytes of memory in all", used)
 	whole := mustRead(t, File{Path: path}, Wanted{})
 	var peak uint64
 	n := 0
@@ -147,9 +138,7 @@ func TestLongTranscriptIsReadInLittleMemory(t *testing.T) {
 	}); err != nil || n != records+2 {
 		t.Errorf("%d messages, %v", n, err)
 	}
-	if peak > before.HeapAlloc+16<<20 {
-		t.Errorf("%d bytes in use", peak)
-	}
+	rig.Check(t, peak <= before.HeapAlloc+16<<20, "%d bytes in use", peak)
 }
 
 // What is said later is read once, and only when it is whole.
@@ -163,30 +152,22 @@ func TestLaterMessages(t *testing.T) {
 		t.Helper()
 		var err error
 		at, err = transcript.Later(at, Wanted{}, func(m Message) error { got = append(got, m.Text); return nil }, func() { got = append(got, "begun anew") })
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, err)
 	}
 	read()
 	appendTo(t, transcript.Path, told("2", "1", "user", "b")[20:])
 	read()
-	if len(got) > 0 {
-		t.Errorf("half a line gave %q", got)
-	}
+	rig.Check(t, len(got) == 0, "half a line gave %q", got)
 	appendTo(t, transcript.Path, "\nno record\n"+told("3", "2", "user", strings.Repeat("c", 2*linePiece))+"\n"+told("4", "3", "user", "d")+"\n")
 	read()
 	read()
-	if len(got) != 3 || got[0] != "b" || len(got[1]) != 2*linePiece || got[2] != "d" {
-		t.Errorf("%.100q", got)
-	}
+	rig.Check(t, len(got) == 3 && got[0] == "b" && len(got[1]) == 2*linePiece && got[2] == "d", "%.100q", got)
 }
 
 func appendTo(t *testing.T, path, text string) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer f.Close()
 	if _, err := f.WriteString(text); err != nil {
 		t.Fatal(err)
@@ -217,9 +198,7 @@ func TestBackwardLines(t *testing.T) {
 		got = append(got, line)
 	}
 	slices.Reverse(got)
-	if !slices.Equal(got, want) || len(want) != 9 {
-		t.Errorf("backward %v; forward %v", got, want)
-	}
+	rig.Check(t, slices.Equal(got, want) && len(want) == 9, "backward %v; forward %v", got, want)
 }
 
 // No transcript stops the reader, and what is read of the end is the end of all.
@@ -233,19 +212,14 @@ func FuzzConversation(f *testing.F) {
 	}
 	path := filepath.Join(f.TempDir(), "t.jsonl")
 	f.Fuzz(func(t *testing.T, text string) {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, os.WriteFile(path, []byte(text), 0o600))
 		transcript := File{Path: path, Size: int64(len(text))}
 		all := textsOf(t, mustRead(t, transcript, Wanted{Tools: true}))
 		for n := 1; n <= 3; n++ {
 			last := textsOf(t, mustRead(t, transcript, Wanted{Tools: true, Last: n}))
-			if len(last) > n || len(last) > len(all) {
-				t.Errorf("the last %d of %q are %q", n, all, last)
-			}
+			rig.Check(t, len(last) <= n && len(last) <= len(all), "the last %d of %q are %q", n, all, last)
 		}
-		if end, err := transcript.Later(Place{}, Wanted{}, func(Message) error { return nil }, func() {}); err != nil || end.offset > int64(len(text)) {
-			t.Errorf("read up to %d of %d: %v", end.offset, len(text), err)
-		}
+		end, err := transcript.Later(Place{}, Wanted{}, func(Message) error { return nil }, func() {})
+		rig.Check(t, err == nil && end.offset <= int64(len(text)), "read up to %d of %d: %v", end.offset, len(text), err)
 	})
 }

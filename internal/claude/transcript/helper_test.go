@@ -8,7 +8,10 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 )
+
+func TestMain(m *testing.M) { os.Exit(rig.Tight(m)) }
 
 const (
 	sessionID = agent.SessionID("4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11")
@@ -20,9 +23,7 @@ func put(t testing.TB, lines ...string) File {
 	t.Helper()
 	text := strings.Join(lines, "")
 	path := filepath.Join(t.TempDir(), "t.jsonl")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(path, []byte(text), 0o600))
 	return File{Path: path, Size: int64(len(text))}
 }
 

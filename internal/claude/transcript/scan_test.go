@@ -3,10 +3,13 @@ package transcript
 import (
 	"bytes"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // What is looked for may lie across two pieces that are read.
@@ -16,19 +19,14 @@ func TestStreamContainsAcrossPieces(t *testing.T) {
 	for at := 1<<16 - len(needle) - 1; at <= 1<<16+1; at++ {
 		for filler, want := range map[string]bool{needle: true, "needl-": false} {
 			text := strings.Repeat("n", at) + filler + strings.Repeat("e", 1<<16)
-			if got, err := streamContains(strings.NewReader(text), []byte(needle)); got != want || err != nil {
-				t.Errorf("%s at %d: %t, %v", filler, at, got, err)
-			}
+			rig.Gives(t, want, "%s at %d", filler, at)(streamContains(strings.NewReader(text), []byte(needle)))
 		}
 	}
 	slow := iotest.OneByteReader(strings.NewReader("nneneeneedlle needle"))
-	if got, err := streamContains(slow, []byte(needle)); !got || err != nil {
-		t.Errorf("byte by byte: %t, %v", got, err)
-	}
+	rig.Gives(t, true, "byte by byte")(streamContains(slow, []byte(needle)))
 	broken := iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("xx")))
-	if got, err := streamContains(broken, []byte(needle)); got || err == nil {
-		t.Errorf("a read that fails: %t, %v; want the error", got, err)
-	}
+	got, err := streamContains(broken, []byte(needle))
+	rig.Check(t, !got && err != nil, "a read that fails: %t, %v; want the error", got, err)
 }
 
 // What is looked for is found wherever the pieces of the stream are cut.
@@ -44,9 +42,17 @@ func FuzzStreamContains(f *testing.F) {
 		for how, r := range map[string]io.Reader{
 			"whole": bytes.NewReader(text), "by halves": iotest.HalfReader(bytes.NewReader(text)), "end with data": iotest.DataErrReader(bytes.NewReader(text)),
 		} {
-			if got, err := streamContains(r, needle); got != bytes.Contains(text, needle) || err != nil {
-				t.Errorf("%s: %t, %v", how, got, err)
-			}
+			rig.Gives(t, bytes.Contains(text, needle), "%s", how)(streamContains(r, needle))
 		}
 	})
+}
+
+func TestMentions(t *testing.T) {
+	t.Parallel()
+	rig.Gives(t, false, "without a history")(History(filepath.Join(t.TempDir(), "history.jsonl")).Mentions(sessionID))
+	line := func(id string) string { return `{"display":"hi","project":"/srv","sessionId":"` + id + `"}` + "\n" }
+	others := put(t, line(string(otherID)), line(string(sessionID)+"0"), "in text: "+string(sessionID)+"\n")
+	rig.Gives(t, false, "others only")(History(others.Path).Mentions(sessionID))
+	named := put(t, line(string(otherID)), line(string(sessionID)))
+	rig.Gives(t, true, "named")(History(named.Path).Mentions(sessionID))
 }

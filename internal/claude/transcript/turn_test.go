@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"nbs-worker/internal/sim/rig"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -35,12 +37,10 @@ func TestLastTurnOfATranscript(t *testing.T) {
 	} {
 		transcript := put(t, c.lines...)
 		got, err := transcript.LastTurn()
-		if diff := cmp.Diff(c.want, got.Error); err != nil || got.Ended != c.ended || diff != "" {
-			t.Errorf("%s: ended %t, %v, -want +got:\n%s", name, got.Ended, err, diff)
-		}
-		if at := time.Date(2026, 2, 20, 11, 44, 7, 123e6, time.UTC); c.want == limit && !got.At.Equal(at) {
-			t.Errorf("%s: at %s", name, got.At)
-		}
+		diff := cmp.Diff(c.want, got.Error)
+		rig.Check(t, err == nil && got.Ended == c.ended && diff == "", "%s: ended %t, %v, -want +got:\n%s", name, got.Ended, err, diff)
+		at := time.Date(2026, 2, 20, 11, 44, 7, 123e6, time.UTC)
+		rig.Check(t, c.want != limit || got.At.Equal(at), "%s: at %s", name, got.At)
 	}
 }
 
@@ -48,7 +48,34 @@ func TestTextOfAnErrorIsShort(t *testing.T) {
 	t.Parallel()
 	long := strings.Replace(rateLimitLine, "API Error", strings.Repeat("é", apiErrorText), 1)
 	got, err := put(t, long).LastTurn()
-	if err != nil || len(got.Error.Text) > apiErrorText+len("…") || !strings.HasSuffix(got.Error.Text, "é…") {
-		t.Errorf("%+v, %v", got.Error, err)
+	rig.Check(t, err == nil && len(got.Error.Text) <= apiErrorText+len("…") && strings.HasSuffix(got.Error.Text, "é…"), "%+v, %v", got.Error, err)
+}
+
+func TestHasMessagesAfter(t *testing.T) {
+	t.Parallel()
+	reply := replyLine("2.1.329", "claude-opus-5-5", 10)
+	for what, c := range map[string]struct {
+		text   string
+		offset int
+		want   bool
+	}{
+		"empty":                      {"", 0, false},
+		"only a mode and a snapshot": {metaLine, 0, false},
+		"a message":                  {metaLine + userLine, 0, true},
+		"a reply":                    {metaLine + reply, 0, true},
+		"an error of the API":        {errorLine, 0, true},
+		"a message before":           {userLine + metaLine, len(userLine), false},
+		"a message behind":           {userLine + metaLine + userLine, len(userLine), true},
+		"a sidechain's message":      {metaLine + sidechainLine, 0, false},
+		"a message cut short":        {metaLine + userLine[:len(userLine)-9], 0, false},
+		"without final line break":   {metaLine + strings.TrimSuffix(userLine, "\n"), 0, true},
+		"junk around it":             {"\x00\x00\n{\n" + userLine + "junk", 0, true},
+		"the words in another type":  {`{"type":"queue-operation","content":"\"user\" \"assistant\""}` + "\n", 0, false},
+		"offset behind the end":      {userLine, 1 << 20, false},
+		"offset within a line":       {userLine + userLine, 7, true},
+		"a long line before":         {`{"type":"attachment","x":"` + strings.Repeat("x", 200_000) + `"}` + "\n" + userLine, 0, true},
+	} {
+		transcript := put(t, c.text)
+		rig.Gives(t, c.want, "%s", what)(transcript.HasMessagesAfter(int64(c.offset)))
 	}
 }

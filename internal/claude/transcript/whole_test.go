@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func recordLine(uuid, parent string) string {
@@ -32,17 +34,13 @@ func TestContinuedAndJoin(t *testing.T) {
 	if err != nil || len(parts) != 3 {
 		t.Fatal(parts, err)
 	}
-	if err := current.Join(parts); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, current.Join(parts))
 	text, err := os.ReadFile(current.Path)
-	if want := first + second + `{"cut sh` + "\n" + last; err != nil || string(text) != want {
-		t.Errorf("%q, %v; want %q", text, err, want)
-	}
+	want := first + second + `{"cut sh` + "\n" + last
+	rig.Check(t, err == nil && string(text) == want, "%q, %v; want %q", text, err, want)
 	info, err := os.Stat(current.Path)
-	if entries, _ := os.ReadDir(filepath.Dir(current.Path)); err != nil || info.Mode().Perm() != 0o600 || len(entries) != 1 {
-		t.Errorf("%v, %v, %v", info, err, entries)
-	}
+	entries, _ := os.ReadDir(filepath.Dir(current.Path))
+	rig.Check(t, err == nil && info.Mode().Perm() == 0o600 && len(entries) == 1, "%v, %v, %v", info, err, entries)
 	if parts, err = current.Continued(earlier); err != nil || len(parts) != 1 {
 		t.Errorf("a whole one lacks %v, %v", parts, err)
 	}
@@ -54,9 +52,7 @@ func TestContinuedFindsNothing(t *testing.T) {
 	for _, text := range []string{"", metaLine, recordLine("e", ""), recordLine("e", "lost"), recordLine("f", "e") + recordLine("e", "")} {
 		current := put(t, text)
 		parts, err := current.Continued([]File{At(put(t, recordLine("x", "")).Path)})
-		if err != nil || !slices.Equal(parts, []File{current}) {
-			t.Errorf("%q: %v, %v", text, parts, err)
-		}
+		rig.Check(t, err == nil && slices.Equal(parts, []File{current}), "%q: %v, %v", text, parts, err)
 	}
 }
 
@@ -69,9 +65,7 @@ func TestHasAllRecords(t *testing.T) {
 		"": true, metaLine: true, a: true, a + b + c: true, b: true, a + c: true, c + a: true, a + metaLine + c + `{"cut sh`: true,
 		a + b + c + recordLine("d", "c"): false, recordLine("x", ""): false, a + recordLine("x", "a") + c: false,
 	} {
-		if has, err := current.Has(At(put(t, text).Path)); has != want || err != nil {
-			t.Errorf("%q: %t, %v", text, has, err)
-		}
+		rig.Gives(t, want, "%q", text)(current.Has(At(put(t, text).Path)))
 	}
 }
 
@@ -80,12 +74,9 @@ func TestJoinOfPartsThatOverlap(t *testing.T) {
 	t.Parallel()
 	a, b, c := recordLine("a", ""), recordLine("b", "a"), recordLine("c", "b")
 	current := put(t, b+c)
-	if err := current.Join([]File{At(put(t, a+b).Path), current}); err != nil {
-		t.Fatal(err)
-	}
-	if text, err := os.ReadFile(current.Path); err != nil || string(text) != a+b+c {
-		t.Errorf("%q, %v", text, err)
-	}
+	rig.Must(t, current.Join([]File{At(put(t, a+b).Path), current}))
+	text, err := os.ReadFile(current.Path)
+	rig.Check(t, err == nil && string(text) == a+b+c, "%q, %v", text, err)
 }
 
 // Claude went on behind what is kept, in a transcript that had lost some of it by then.
@@ -96,15 +87,10 @@ func TestContinuedBehindWhatWasTakenAway(t *testing.T) {
 	for text, want := range map[string]int{a + d: 2, a + b + d: 2, a + c + d: 1, a + recordLine("x", "a"): 1, a + b: 1, a + b + c + d: 1} {
 		current := put(t, text)
 		parts, err := current.Continued([]File{current, kept})
-		if err != nil || len(parts) != want {
-			t.Errorf("%q: %v, %v", text, parts, err)
-		}
+		rig.Check(t, err == nil && len(parts) == want, "%q: %v, %v", text, parts, err)
 	}
 	current := put(t, a+d)
-	if err := current.Join([]File{kept, current}); err != nil {
-		t.Fatal(err)
-	}
-	if text, err := os.ReadFile(current.Path); err != nil || string(text) != a+b+c+d {
-		t.Errorf("%q, %v", text, err)
-	}
+	rig.Must(t, current.Join([]File{kept, current}))
+	text, err := os.ReadFile(current.Path)
+	rig.Check(t, err == nil && string(text) == a+b+c+d, "%q, %v", text, err)
 }

@@ -1,5 +1,5 @@
 // Package rig sets the stage for tests: private folders, a scrubbed environment, the pinned Claude Code, the stand-in,
-// our own binaries. It is imported by tests only.
+// our own binaries; and it asks, in one line, what must hold. It is imported by tests only.
 //
 // Invariants: nothing of the developer's own is used (home, Claude configuration, tmux server, variables). What is
 // missing fails the test and says how to get it; only what needs root or a tool of root's is skipped, on a developer's

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,32 +16,18 @@ import (
 func TestKeepTranscriptIsALink(t *testing.T) {
 	t.Parallel()
 	s := withTranscript(t, said)
-	if f := freshness(t, s); f != NotKept {
-		t.Errorf("before it is kept: %s", f)
-	}
+	rig.Equal(t, freshness(t, s), NotKept, "before it is kept")
 	mustKeep(t, s)
 	mustKeep(t, s)
-	f, err := os.OpenFile(original(s), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = f.WriteString("three\n")
-	if err := errors.Join(err, f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	appendTo(t, original(s), "three\n")
 	mustHold(t, s, said+"three\n")
 	if f := freshness(t, s); f != Linked || !s.HasLink(aliceID) {
 		t.Errorf("kept: %s", f)
 	}
-	if got := storetest.Names(t, keptAt(s)); !slices.Equal(got, []string{originFile(aliceID), transcriptFile(aliceID)}) {
-		t.Errorf("there are %v", got)
-	}
-	if err := os.Remove(original(s)); err != nil {
-		t.Fatal(err)
-	}
-	if f := freshness(t, s); f != OnlyCopy || s.HasLink(aliceID) {
-		t.Errorf("kept: %s", f)
-	}
+	storetest.WantNames(t, keptAt(s), originFile(aliceID), transcriptFile(aliceID))
+	rig.Must(t, os.Remove(original(s)))
+	f := freshness(t, s)
+	rig.Check(t, f == OnlyCopy && !s.HasLink(aliceID), "kept: %s", f)
 }
 
 // What takes the original's place is kept too; what it does not go on from stays besides.
@@ -67,12 +53,8 @@ func TestReplacedTranscriptLosesNothing(t *testing.T) {
 			mustKeep(t, s)
 			mustKeep(t, s)
 			mustHold(t, s, c.want[0], c.want[1:]...)
-			if err := s.Remove(aliceID); err != nil {
-				t.Fatal(err)
-			}
-			if got := storetest.Names(t, keptAt(s)); len(got) > 0 {
-				t.Errorf("left are %v", got)
-			}
+			rig.Must(t, s.Remove(aliceID))
+			storetest.WantNames(t, keptAt(s))
 		})
 	}
 }
@@ -85,9 +67,7 @@ func TestKeepTranscriptAcrossFileSystems(t *testing.T) {
 	rig.PrivateMounts(t).Tmpfs(filepath.Dir(originals(s)), "1m")
 	putOriginal(t, s, said)
 	past := time.Now().Add(-time.Hour).Truncate(time.Millisecond)
-	if err := os.Chtimes(original(s), past, past); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Chtimes(original(s), past, past))
 	mustKeep(t, s)
 	mustHold(t, s, said)
 	kept, err := os.Stat(filepath.Join(keptAt(s), transcriptFile(aliceID)))
@@ -95,38 +75,26 @@ func TestKeepTranscriptAcrossFileSystems(t *testing.T) {
 		t.Errorf("%v, %v, %s", kept, err, freshness(t, s))
 	}
 	appendTo(t, original(s), "three\n")
-	if f := freshness(t, s); f != CopyStale {
-		t.Errorf("an old copy counts as %s", f)
-	}
+	rig.Equal(t, freshness(t, s), CopyStale, "an old copy counts as")
 	mustKeep(t, s)
 	mustHold(t, s, said+"three\n")
-	if f := freshness(t, s); f != CopyFresh {
-		t.Errorf("kept: %s", f)
-	}
+	rig.Equal(t, freshness(t, s), CopyFresh, "kept")
 	putOriginal(t, s, "another\n")
 	mustKeep(t, s)
 	mustHold(t, s, "another\n", said+"three\n")
-	if err := os.Remove(original(s)); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Remove(original(s)))
 	mustRestore(t, s)
-	if got := storetest.Read(t, original(s)); got != "another\n" {
-		t.Errorf("restored: %q", got)
-	}
+	storetest.WantText(t, original(s), "another\n")
 }
 
 func TestRestoreTranscriptNeverOverwrites(t *testing.T) {
 	t.Parallel()
 	s := withTranscript(t, said)
 	old := time.Now().Add(-50 * 24 * time.Hour)
-	if err := errors.Join(os.Chtimes(original(s), old, old), os.Chmod(original(s), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, errors.Join(os.Chtimes(original(s), old, old), os.Chmod(original(s), 0o644)))
 	mustKeep(t, s)
 	kept, err := s.Kept(aliceID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	if err := s.Restore(kept[0], original(s)); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("over the original: %v", err)
 	}
@@ -134,30 +102,24 @@ func TestRestoreTranscriptNeverOverwrites(t *testing.T) {
 	if err := s.Restore(kept[0], original(s)); !errors.Is(err, fs.ErrExist) || storetest.Read(t, original(s)) != "" {
 		t.Errorf("over an empty one: %v", err)
 	}
-	if err := os.Remove(original(s)); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Remove(original(s)))
 	mustRestore(t, s)
 	info, err := os.Stat(original(s))
-	if err != nil || storetest.Read(t, original(s)) != said || info.Mode().Perm() != 0o600 || time.Since(info.ModTime()) > time.Hour {
-		t.Errorf("%v, %v", info, err)
-	}
+	rig.Check(t, err == nil && storetest.Read(t, original(s)) == said && info.Mode().Perm() == 0o600 && time.Since(info.ModTime()) <= time.Hour, "%v, %v", info, err)
 }
 
 func TestManyKeepATranscriptAtOnce(t *testing.T) {
 	t.Parallel()
 	s := withTranscript(t, said)
-	errs := make(chan error)
+	var all sync.WaitGroup
 	for range 20 {
-		go func() { errs <- s.Keep(t.Context(), aliceID, original(s)) }()
+		all.Go(func() {
+			err := s.Keep(t.Context(), aliceID, original(s))
+			rig.Check(t, err == nil, "%v", err)
+		})
 	}
-	for range 20 {
-		if err := <-errs; err != nil {
-			t.Error(err)
-		}
-	}
+	all.Wait()
 	mustHold(t, s, said)
-	if got := storetest.Names(t, keptAt(s)); len(got) != 2 {
-		t.Errorf("there are %v", got)
-	}
+	got := storetest.Names(t, keptAt(s))
+	rig.Check(t, len(got) == 2, "there are %v", got)
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/storetest"
 )
@@ -67,9 +68,7 @@ func openAt(project string) (*Archive, error) {
 func newArchive(t *testing.T) *Archive {
 	t.Helper()
 	s, err := openAt(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	t.Cleanup(func() { _ = s.nbs.Close() })
 	return s
 }
@@ -97,18 +96,14 @@ func withTranscript(t *testing.T, text string) *Archive {
 
 func putOriginal(t *testing.T, s *Archive, text string) {
 	t.Helper()
-	if err := os.MkdirAll(originals(s), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.MkdirAll(originals(s), 0o700))
 	_ = os.Remove(original(s))
 	storetest.Write(t, original(s), text)
 }
 
 func mustKeep(t *testing.T, s *Archive) {
 	t.Helper()
-	if err := s.Keep(t.Context(), aliceID, original(s)); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.Keep(t.Context(), aliceID, original(s)))
 }
 
 func mustHold(t *testing.T, s *Archive, want string, aside ...string) {
@@ -118,18 +113,15 @@ func mustHold(t *testing.T, s *Archive, want string, aside ...string) {
 		t.Fatalf("kept are %+v, %v", kept, err)
 	}
 	for i, text := range append([]string{want}, aside...) {
-		if got := storetest.Read(t, kept[i].Path); got != text || kept[i].Folder != "-srv-project" {
-			t.Errorf("%+v holds %q; want %q", kept[i], got, text)
-		}
+		got := storetest.Read(t, kept[i].Path)
+		rig.Check(t, got == text && kept[i].Folder == "-srv-project", "%+v holds %q; want %q", kept[i], got, text)
 	}
 }
 
 func freshness(t *testing.T, s *Archive) Freshness {
 	t.Helper()
 	f, err := s.Freshness(aliceID, original(s))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	return f
 }
 
@@ -144,7 +136,5 @@ func mustRestore(t *testing.T, s *Archive) {
 	if err != nil || len(kept) == 0 {
 		t.Fatal(kept, err)
 	}
-	if err := s.Restore(kept[0], original(s)); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.Restore(kept[0], original(s)))
 }

@@ -24,15 +24,11 @@ func killTranscript(t *testing.T, role string, begin func(s *Archive), check fun
 		return rig.Command(role, projectOf(s)), func(bool) {
 			check(s)
 			for _, name := range storetest.Names(t, keptAt(s)) {
-				if strings.HasPrefix(name, ".") {
-					t.Errorf("left is %s", name)
-				}
+				rig.Check(t, !strings.HasPrefix(name, "."), "left is %s", name)
 			}
 		}
 	})
-	if kills < 10 {
-		t.Errorf("only %d kills", kills)
-	}
+	rig.Check(t, kills >= 10, "only %d kills", kills)
 	t.Logf("%d kills", kills)
 }
 
@@ -53,9 +49,7 @@ func TestKilledKeepOfAReplacedTranscriptLosesNothing(t *testing.T) {
 		putOriginal(t, s, "another\n")
 	}, func(s *Archive) {
 		kept, err := s.Kept(aliceID)
-		if err != nil || !slices.ContainsFunc(kept, func(k Kept) bool { return storetest.Read(t, k.Path) == said }) {
-			t.Errorf("%+v, %v", kept, err)
-		}
+		rig.Check(t, err == nil && slices.ContainsFunc(kept, func(k Kept) bool { return storetest.Read(t, k.Path) == said }), "%+v, %v", kept, err)
 		mustKeep(t, s)
 		mustHold(t, s, "another\n", said)
 	})
@@ -75,9 +69,7 @@ func TestKilledCopyIsNeverTakenForTheWhole(t *testing.T) {
 			}
 		}, func(s *Archive) {
 			kept, err := s.Kept(aliceID)
-			if err != nil {
-				t.Error(err)
-			}
+			rig.Check(t, err == nil, "%v", err)
 			for _, k := range kept {
 				if got := storetest.Read(t, k.Path); !strings.HasPrefix(said, got) || freshness(t, s) == CopyFresh && got != said {
 					t.Errorf("%q counts as %s", got, freshness(t, s))
@@ -105,17 +97,13 @@ func TestKilledRestoreLosesNothing(t *testing.T) {
 			unmount = mount(s)
 			putOriginal(t, s, said)
 			mustKeep(t, s)
-			if err := os.Remove(original(s)); err != nil {
-				t.Fatal(err)
-			}
+			rig.Must(t, os.Remove(original(s)))
 		}, func(s *Archive) {
 			mustHold(t, s, said)
 			if _, err := os.Lstat(original(s)); err != nil {
 				mustRestore(t, s)
 			}
-			if got := storetest.Read(t, original(s)); got != said {
-				t.Errorf("%s: put back is %q", what, got)
-			}
+			rig.Check(t, storetest.Read(t, original(s)) == said, "%s: put back is %q", what, storetest.Read(t, original(s)))
 			unmount()
 		})
 	}

@@ -26,12 +26,9 @@ func TestKeepTranscriptRefusesWhatIsNone(t *testing.T) {
 		"nothing":  func(string) error { return nil },
 	} {
 		_ = os.Remove(original(s))
-		if err := plant(original(s)); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Keep(t.Context(), aliceID, original(s)); err == nil {
-			t.Errorf("%s was kept", what)
-		}
+		rig.Must(t, plant(original(s)))
+		err := s.Keep(t.Context(), aliceID, original(s))
+		rig.Check(t, err != nil, "%s was kept", what)
 	}
 	for _, c := range []struct {
 		id   agent.SessionID
@@ -44,18 +41,14 @@ func TestKeepTranscriptRefusesWhatIsNone(t *testing.T) {
 	} {
 		storetest.WantKind(t, c.path, s.Keep(t.Context(), c.id, c.path), agent.BadInput)
 	}
-	if got := storetest.Names(t, keptAt(s)); len(got) > 0 {
-		t.Errorf("there are %v", got)
-	}
+	storetest.WantNames(t, keptAt(s))
 }
 
 func TestTranscriptOfAnotherUserIsNotKept(t *testing.T) {
 	t.Parallel()
 	rig.NeedsRoot(t)
 	s := withTranscript(t, said)
-	if err := os.Chown(original(s), rig.Nobody, -1); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Chown(original(s), rig.Nobody, -1))
 	storetest.WantKind(t, "keep", s.Keep(t.Context(), aliceID, original(s)), agent.BadInput)
 }
 
@@ -65,9 +58,7 @@ func TestPlantedTranscriptsAreRefused(t *testing.T) {
 	s := withTranscript(t, said)
 	mustKeep(t, s)
 	kept, err := s.Kept(aliceID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	storetest.Plant(t, s.kept.Path(transcriptFile(aliceID)))
 	storetest.Plant(t, s.kept.Path("."+transcriptFile(aliceID)))
 	if err := s.Keep(t.Context(), aliceID, original(s)); err == nil {
@@ -77,9 +68,8 @@ func TestPlantedTranscriptsAreRefused(t *testing.T) {
 	if err := s.Restore(kept[0], original(s)); err == nil {
 		t.Error("the target of a link was put back")
 	}
-	if _, err := s.Kept(aliceID); err == nil {
-		t.Error("a link is listed")
-	}
+	_, err = s.Kept(aliceID)
+	rig.Check(t, err != nil, "a link is listed")
 	// A planted temporary name is replaced, a planted origin is not believed.
 	s = withTranscript(t, said)
 	storetest.Must(s.kept.Make())
@@ -88,8 +78,7 @@ func TestPlantedTranscriptsAreRefused(t *testing.T) {
 	mustHold(t, s, said)
 	for _, text := range []string{`{"folder":"../../etc"}`, `{"folder":".."}`, `{"folder":"a/b"}`, `{"folder":`, strings.Repeat("x", 2*originLimit)} {
 		storetest.Write(t, filepath.Join(keptAt(s), originFile(aliceID)), text)
-		if folder := s.kept.originOf(aliceID); folder.Folder != "" {
-			t.Errorf("%.40q leads to %q", text, folder.Folder)
-		}
+		folder := s.kept.originOf(aliceID)
+		rig.Check(t, folder.Folder == "", "%.40q leads to %q", text, folder.Folder)
 	}
 }

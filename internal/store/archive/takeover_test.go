@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
 )
 
@@ -28,9 +29,7 @@ func putInProject(t *testing.T, s *Archive, texts ...string) {
 func mustTakeOver(t *testing.T, s *Archive, n int) {
 	t.Helper()
 	taken, err := s.TakeOver(t.Context(), otherID, aliceID)
-	if err != nil || len(taken) != n {
-		t.Errorf("taken are %+v, %v; want %d", taken, err, n)
-	}
+	rig.Check(t, err == nil && len(taken) == n, "taken are %+v, %v; want %d", taken, err, n)
 }
 
 // What lies in the project counts for nothing, until the user has said that it is theirs.
@@ -49,18 +48,13 @@ func TestTranscriptInTheProjectIsNotKept(t *testing.T) {
 	if err := s.Restore(planted[0], original(s)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("it was put back: %v", err)
 	}
-	if f := freshness(t, s); f != NotKept {
-		t.Errorf("kept: %s", f)
-	}
+	rig.Equal(t, freshness(t, s), NotKept, "kept")
 	mustTakeOver(t, s, 1)
 	mustHold(t, s, said)
-	if f := freshness(t, s); f != OnlyCopy {
-		t.Errorf("kept: %s", f)
-	}
+	rig.Equal(t, freshness(t, s), OnlyCopy, "kept")
 	mustRestore(t, s)
-	if _, err := os.Lstat(s.nbs.Path(OldFolder)); !errors.Is(err, fs.ErrNotExist) || s.HasInProject() {
-		t.Errorf("something stays in the project: %v", err)
-	}
+	_, err = os.Lstat(s.nbs.Path(OldFolder))
+	rig.Check(t, errors.Is(err, fs.ErrNotExist) && !s.HasInProject(), "something stays in the project: %v", err)
 	mustTakeOver(t, s, 0)
 }
 
@@ -76,9 +70,8 @@ func TestTakeOverBeginsTheMarkAnew(t *testing.T) {
 	putInProject(t, s, "uno\ndos\n")
 	mustTakeOver(t, s, 1)
 	mustRestore(t, s)
-	if cut, err := s.CutOff(aliceID, original(s)); err != nil || cut != nil {
-		t.Errorf("%+v, %v", cut, err)
-	}
+	cut, err := s.CutOff(aliceID, original(s))
+	rig.Check(t, err == nil && cut == nil, "%+v, %v", cut, err)
 }
 
 // What the archive has stays what a resume puts back, unless the other goes on where it ends.

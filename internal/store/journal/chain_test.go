@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/storetest"
 )
@@ -27,17 +28,13 @@ func withEvents(t *testing.T, n int) *Journal {
 
 func mustAppend(t testing.TB, j *Journal, event Event) {
 	t.Helper()
-	if err := j.Append(t.Context(), event); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, j.Append(t.Context(), event))
 }
 
 func verified(t *testing.T, j *Journal) Verification {
 	t.Helper()
 	v, err := j.Verify()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	return v
 }
 
@@ -52,9 +49,7 @@ func mustVerify(t *testing.T, j *Journal, links int, cutShort ...int) {
 func mustBreakAt(t *testing.T, j *Journal, what string, line int) {
 	t.Helper()
 	v := verified(t, j)
-	if v.Broken == nil || v.Broken.Line != line || v.Broken.File != j.Path() {
-		t.Errorf("%s: %v; want it at line %d", what, v.Broken, line)
-	}
+	rig.Check(t, v.Broken != nil && v.Broken.Line == line && v.Broken.File == j.Path(), "%s: %v; want it at line %d", what, v.Broken, line)
 }
 
 // Each byte of each line, the line breaks included, in turn.
@@ -116,9 +111,7 @@ func TestCutJournalIsFoundEverAfter(t *testing.T) {
 	mustAppend(t, j, noted("bob", otherID))
 	mustAppend(t, j, noted("bob", otherID))
 	mustBreakAt(t, j, "cut and longer than before", 2)
-	if err := os.Remove(j.Path()); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Remove(j.Path()))
 	mustBreakAt(t, j, "removed", 1)
 	mustAppend(t, j, noted("bob", otherID))
 	mustBreakAt(t, j, "removed and begun again", 1)
@@ -144,9 +137,8 @@ func TestTornLineIsLegal(t *testing.T) {
 		text := []byte(storetest.Read(t, j.Path()))
 		text[before] ^= 3 // of the torn line
 		j.put(t, text)
-		if v := verified(t, j); v.Broken == nil || v.Broken.Line != 4 {
-			t.Errorf("%.20q: altered: %v", left, v.Broken)
-		}
+		v := verified(t, j)
+		rig.Check(t, v.Broken != nil && v.Broken.Line == 4, "%.20q: altered: %v", left, v.Broken)
 	}
 }
 
@@ -172,18 +164,14 @@ func TestJournalOfEarlierVersions(t *testing.T) {
 	check := func(links int) {
 		t.Helper()
 		v := verified(t, j)
-		if v.Broken != nil || v.Unchained != 3 || v.Links != links || v.NoHead != (links == 0) || !slices.Equal(v.Torn, []int{3}) {
-			t.Errorf("%+v, broken: %v", v, v.Broken)
-		}
+		rig.Check(t, v.Broken == nil && v.Unchained == 3 && v.Links == links && v.NoHead == (links == 0) && slices.Equal(v.Torn, []int{3}), "%+v, broken: %v", v, v.Broken)
 	}
 	check(0)
 	mustAppend(t, j, noted("alice", otherID))
 	check(1)
 	mustAppend(t, j, noted("bob", otherID))
 	check(2)
-	if id := j.LastSessionID("alice"); id != otherID {
-		t.Errorf("last session id: %s", id)
-	}
+	rig.Equal(t, j.LastSessionID("alice"), otherID, "last session id")
 	text := storetest.Read(t, j.Path())
 	j.put(t, []byte(strings.Replace(text, "start", "stant", 1)))
 	mustBreakAt(t, j, "an old line altered", 1)
@@ -199,17 +187,15 @@ func TestHeadThatIsGone(t *testing.T) {
 			t.Errorf("head %q: %+v", left, v)
 		}
 		mustAppend(t, j, noted("bob", otherID))
-		if v := verified(t, j); v.Broken != nil || v.NoHead || v.Links != 4 {
-			t.Errorf("head %q: %+v", left, v)
-		}
+		v := verified(t, j)
+		rig.Check(t, v.Broken == nil && !v.NoHead && v.Links == 4, "head %q: %+v", left, v)
 	}
 }
 
 func TestVerifyWithoutAJournal(t *testing.T) {
 	t.Parallel()
-	if v := verified(t, newJournal(t)); v.Broken != nil || v.Lines != 0 {
-		t.Errorf("%+v", v)
-	}
+	v := verified(t, newJournal(t))
+	rig.Check(t, v.Broken == nil && v.Lines == 0, "%+v", v)
 }
 
 // Words of somebody else'j do not make a line that no reader takes for an event.
@@ -220,43 +206,34 @@ func TestLongDetailIsCut(t *testing.T) {
 	event.Detail = strings.Repeat("\x01", eventLimit)
 	mustAppend(t, j, event)
 	mustVerify(t, j, 2)
-	if id := j.LastSessionID("alice"); id != otherID {
-		t.Errorf("last session id: %s", id)
-	}
+	rig.Equal(t, j.LastSessionID("alice"), otherID, "last session id")
 }
 
 // Who can write all of .nbs makes a chain that fits in itself, and is found all the same: the
 // head is elsewhere.
 func TestChainThatWasMadeAnewIsFound(t *testing.T) {
 	t.Parallel()
-	for what, forge := range map[string]func(t *testing.T, j *Journal, lines []string){
-		"one line less": func(t *testing.T, j *Journal, lines []string) {
-			t.Helper()
-			makeChain(t, j, lines[0], lines[2], lines[3])
+	for what, forge := range map[string]func(l []string) []string{
+		"one line less": func(l []string) []string { return []string{l[0], l[2], l[3]} },
+		"one line other": func(l []string) []string {
+			return []string{l[0], strings.Replace(l[1], "start", "spawn", 1), l[2], l[3]}
 		},
-		"one line other": func(t *testing.T, j *Journal, lines []string) {
-			t.Helper()
-			makeChain(t, j, lines[0], strings.Replace(lines[1], "start", "spawn", 1), lines[2], lines[3])
-		},
-		"one line more": func(t *testing.T, j *Journal, lines []string) {
-			t.Helper()
-			makeChain(t, j, lines[0], lines[0], lines[1], lines[2], lines[3])
-		},
-		"its end cut": func(t *testing.T, j *Journal, lines []string) { t.Helper(); makeChain(t, j, lines[:2]...) },
-		"all removed": func(t *testing.T, j *Journal, _ []string) {
-			t.Helper()
-			storetest.Must(os.Remove(j.Path()))
-		},
+		"one line more": func(l []string) []string { return []string{l[0], l[0], l[1], l[2], l[3]} },
+		"its end cut":   func(l []string) []string { return l[:2] },
+		"all removed":   func([]string) []string { return nil },
 	} {
 		j := withEvents(t, 4)
-		forge(t, j, strings.SplitAfter(storetest.Read(t, j.Path()), "\n")[:4])
+		if forged := forge(strings.SplitAfter(storetest.Read(t, j.Path()), "\n")[:4]); forged != nil {
+			makeChain(t, j, forged...)
+		} else {
+			rig.Must(t, os.Remove(j.Path()))
+		}
 		if v := verified(t, j); v.Broken == nil {
 			t.Errorf("%s: not found", what)
 		}
 		mustAppend(t, j, noted("bob", otherID))
-		if v := verified(t, j); v.Broken == nil {
-			t.Errorf("%s: not found after the next event", what)
-		}
+		v := verified(t, j)
+		rig.Check(t, v.Broken != nil, "%s: not found after the next event", what)
 	}
 }
 
@@ -267,14 +244,10 @@ func makeChain(t *testing.T, j *Journal, lines ...string) {
 	last := head{sum: firstSum}
 	for _, line := range lines {
 		var event Event
-		if err := json.Unmarshal([]byte(line), &event); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, json.Unmarshal([]byte(line), &event))
 		event.Prev = last.sum
 		link, err := encodeEvent(event)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, err)
 		text = append(append(text, link...), '\n')
 		last = head{size: int64(len(text)), sum: private.SumOf(link)}
 	}
@@ -294,9 +267,8 @@ func TestHeadOfEarlierVersionsIsTakenOver(t *testing.T) {
 	makeChain(t, j, lines...)
 	mustAppend(t, j, noted("bob", otherID))
 	mustVerify(t, j, 4)
-	if _, err := os.Lstat(j.nbs.Path(oldHead)); !os.IsNotExist(err) {
-		t.Errorf("it stays: %v", err)
-	}
+	_, err := os.Lstat(j.nbs.Path(oldHead))
+	rig.Check(t, os.IsNotExist(err), "it stays: %v", err)
 }
 
 // A project that was removed and made anew in the same place begins a new journal, which says
@@ -307,14 +279,12 @@ func TestProjectThatWasMadeAnewBeginsItsJournal(t *testing.T) {
 	project := j.project()
 	storetest.Must(os.RemoveAll(j.nbs.Path()))
 	again := openIn(t, project)
-	if v := verified(t, again); v.Broken != nil {
-		t.Error(v.Broken)
-	}
+	v := verified(t, again)
+	rig.Check(t, v.Broken == nil, "%v", v.Broken)
 	mustAppend(t, again, noted("bob", otherID))
 	mustVerify(t, again, 2)
-	if text := storetest.Read(t, again.Path()); !strings.Contains(strings.SplitAfter(text, "\n")[0], "the one of the .nbs that was here before had ") {
-		t.Errorf("it does not say so:\n%s", text)
-	}
+	text := storetest.Read(t, again.Path())
+	rig.Check(t, strings.Contains(strings.SplitAfter(text, "\n")[0], "the one of the .nbs that was here before had "), "it does not say so:\n%s", text)
 	mustAppend(t, again, noted("bob", otherID))
 	mustVerify(t, again, 3)
 }

@@ -63,9 +63,7 @@ func newJournal(t testing.TB) *Journal {
 func openIn(t testing.TB, project string) *Journal {
 	t.Helper()
 	j, err := openAt(project)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	t.Cleanup(func() { _ = j.nbs.Close() })
 	return j
 }
@@ -93,14 +91,12 @@ func noted(handle agent.Handle, id agent.SessionID) Event {
 
 // eachKill kills an append before each of its system calls in turn, in a journal of its own each
 // time. Its lock is free then: who looks on can append.
-func eachKill(t *testing.T, begin func(t *testing.T) *Journal, check func(j *Journal, killed bool)) {
+func eachKill(t *testing.T, begin func() *Journal, check func(j *Journal, killed bool)) {
 	t.Helper()
 	kills := rig.EachKill(t, rig.FileCalls, func() (*exec.Cmd, func(bool)) {
-		j := begin(t)
+		j := begin()
 		return rig.Command("append", j.project()), func(killed bool) { check(j, killed) }
 	})
-	if kills < 5 {
-		t.Errorf("only %d kills", kills)
-	}
+	rig.Check(t, kills >= 5, "only %d kills", kills)
 	t.Logf("%d kills", kills)
 }

@@ -5,6 +5,8 @@ package storetest
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -44,27 +46,21 @@ func Must(err error) {
 func MemoryProject(t testing.TB) string {
 	t.Helper()
 	project := filepath.Join(rig.MemoryDir(t), "project")
-	if err := os.Mkdir(project, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Mkdir(project, 0o700))
 	return project
 }
 
 // Write writes a file.
 func Write(t testing.TB, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // Read reads a file.
 func Read(t testing.TB, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	return string(text)
 }
 
@@ -82,6 +78,20 @@ func Names(t testing.TB, dir string) []string {
 	return names
 }
 
+// WantText checks what a file holds.
+func WantText(t testing.TB, path, want string) {
+	t.Helper()
+	got := Read(t, path)
+	rig.Check(t, got == want, "%s holds %.1000q; want %.1000q", path, got, want)
+}
+
+// WantNames checks what is in a folder, sorted.
+func WantNames(t testing.TB, dir string, want ...string) {
+	t.Helper()
+	got := Names(t, dir)
+	rig.Check(t, slices.Equal(got, want), "%s holds %q; want %q", dir, got, want)
+}
+
 // Plant puts a link in place of a file, to a file outside, and checks at the end of the test
 // that nobody followed it.
 func Plant(t testing.TB, at string) {
@@ -90,14 +100,8 @@ func Plant(t testing.TB, at string) {
 	const untouched = "untouched\n"
 	Write(t, target, untouched)
 	_ = os.Remove(at)
-	if err := os.Symlink(target, at); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if got := Read(t, target); got != untouched {
-			t.Errorf("the target of a planted link holds %q", got)
-		}
-	})
+	rig.Must(t, os.Symlink(target, at))
+	t.Cleanup(func() { WantText(t, target, untouched) })
 }
 
 // WantKind checks the kind of an error.
@@ -106,4 +110,11 @@ func WantKind(t testing.TB, what string, err error, want agent.Kind) {
 	if err == nil || agent.KindOf(err) != want {
 		t.Errorf("%s: %v (kind %d); want kind %d", what, err, agent.KindOf(err), want)
 	}
+}
+
+// WantHint checks that what an error advises has the words.
+func WantHint(t testing.TB, err error, words string) {
+	t.Helper()
+	hints := strings.Join(agent.HintsOf(err), "\n")
+	rig.Check(t, strings.Contains(hints, words), "no %q in the hints: %s", words, hints)
 }
