@@ -3,9 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -273,33 +271,7 @@ func (o *startOptions) readPrompt(f *factory, start *launch.Start) (err error) {
 	return o.trim(start, true)
 }
 
-const promptFileLimit = 1 << 20 // bytes; what claude takes is checked later
-
-func (f *factory) readPrompt(path string) (string, error) {
-	in := f.streams.In
-	if path != "-" {
-		file, err := os.Open(path)
-		if errors.Is(err, os.ErrNotExist) {
-			return "", agent.Errorf(agent.NotFound, "prompt file: %w", err)
-		}
-		if err != nil {
-			return "", agent.Errorf(agent.BadInput, "prompt file: %w", err)
-		}
-		defer file.Close()
-		in = file
-	}
-	text, err := io.ReadAll(io.LimitReader(in, promptFileLimit))
-	if err != nil {
-		return "", agent.Errorf(agent.BadInput, "prompt file: %w", err)
-	}
-	if len(text) == 0 {
-		return "", agent.Errorf(agent.BadInput, "prompt file %s is empty", agent.Quote(path))
-	}
-	if len(text) == promptFileLimit {
-		return "", agent.Errorf(agent.BadInput, "prompt file %s has more than %d bytes", agent.Quote(path), promptFileLimit-1)
-	}
-	return string(text), nil
-}
+func (f *factory) readPrompt(path string) (string, error) { return f.readText("prompt file", path) }
 
 // progress tells a person what a start waits for that takes longer than they expect.
 func (f *factory) progress(handle agent.Handle) func(string) {
