@@ -5,7 +5,8 @@ import "strings"
 // Draft is what stands in the input box of a screen that was read with the attributes of its
 // characters (tmux capture-pane -e): what somebody has typed and not sent yet. found is false
 // where there is no box. What Claude itself writes into an empty box is dim, with the cursor, a
-// reversed character, on its first one.
+// reversed character, on its first one. The mark of shell mode, an exclamation mark in the place
+// of the prompt's, was typed too.
 func Draft(styled string) (text string, found bool) {
 	box, found := findBox(screenLines(Plain(styled)))
 	if !found {
@@ -22,12 +23,12 @@ func Draft(styled string) (text string, found bool) {
 // Plain is a screen without the attributes of its characters.
 func Plain(styled string) string { return visible(styled, func(style) bool { return true }) }
 
-// draft is the text in a box, without its mark.
+// draft is the text in a box, without the prompt's mark.
 func (b box) draft() string {
 	if len(b.text) == 0 {
 		return ""
 	}
-	lines := []string{strings.TrimLeft(b.text[0], "❯! ")}
+	lines := []string{strings.TrimPrefix(b.text[0], "❯")}
 	for _, line := range b.text[1:] {
 		lines = append(lines, strings.TrimPrefix(line, "  "))
 	}
