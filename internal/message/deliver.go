@@ -2,6 +2,7 @@ package message
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 	"unicode"
@@ -46,7 +47,7 @@ func (d *delivery) run(ctx context.Context) (Word, transcript.Sent, error) {
 		return Held, transcript.Sent{}, unreached(err)
 	}
 	if err := d.awaitText(ctx); err != nil {
-		return Held, transcript.Sent{}, err
+		return Held, transcript.Sent{}, errors.Join(err, d.takeBack(ctx))
 	}
 	if reached, err := d.Write(ctx, enter); err != nil || !reached {
 		return Held, transcript.Sent{}, unreached(err)
@@ -110,8 +111,41 @@ func (d *delivery) awaitText(ctx context.Context) error {
 	if dialog := screen.Read(screen.Plain(shown)).Dialog; dialog != "" {
 		return waitsFor(dialog)
 	}
-	return agent.Errorf(agent.Held, "its prompt shows %s, and not what was typed; that was not submitted", agent.Quote(draft)).
-		Hint("what was typed may still be there: nbs-worker attach HANDLE")
+	return agent.Errorf(agent.Held, "its prompt shows %s, and not what was typed; that was not submitted", agent.Quote(draft))
+}
+
+// eraser deletes a line before the cursor, and the line break before that.
+const eraser = "\x15\x7f"
+
+// takeBack deletes what is left of the text in the box, as long as nothing else is in it: what
+// somebody's own keys had changed would be their draft for whoever comes next.
+func (d *delivery) takeBack(ctx context.Context) error {
+	err := until(ctx, drawLimit, func() (bool, error) {
+		shown, err := d.Screen(ctx)
+		if err != nil {
+			return false, err
+		}
+		draft, found := screen.Draft(shown)
+		if !found || draft == "" || !isPart(dense(draft), dense(d.text)) {
+			return true, nil
+		}
+		reached, err := d.Write(ctx, eraser)
+		return !reached, err
+	})
+	if agent.KindOf(err) == agent.TimedOut {
+		return nil // the error beside it says what is there
+	}
+	return err
+}
+
+// isPart tells whether a text has nothing but characters of a whole, in their order.
+func isPart(text, whole string) bool {
+	for _, r := range whole {
+		if after, is := strings.CutPrefix(text, string(r)); is {
+			text = after
+		}
+	}
+	return text == ""
 }
 
 // shows tells whether a box has the text and nothing else; of a long one it shows the end.
