@@ -14,7 +14,7 @@ import (
 )
 
 // standardMessages is how many messages the torture sends to an agent of each version; NBS_MESSAGES says otherwise.
-const standardMessages = 40
+const standardMessages = 15
 
 // TestMessageTorture sends messages of all kinds to agents that are idle, streaming, in a tool, compacting, at a
 // permission prompt, looked back in, failing, dying and dead. The transcripts are the referee: each receipt is true,

@@ -33,8 +33,9 @@ const enter = "\r"
 // delivery is one text on its way into a prompt.
 type delivery struct {
 	Terminal
-	text string                          // as it is typed
-	sent func() (transcript.Sent, error) // whether the transcript has it
+	text  string                          // as it is typed
+	sent  func() (transcript.Sent, error) // whether the transcript has it
+	alive func() bool                     // claude runs
 }
 
 // run types the text and proves that it arrived. An error beside Held is why nothing was
@@ -46,8 +47,10 @@ func (d *delivery) run(ctx context.Context) (Word, transcript.Sent, error) {
 	if reached, err := d.Write(ctx, d.keys()); err != nil || !reached {
 		return Held, transcript.Sent{}, unreached(err)
 	}
-	if err := d.awaitText(ctx); err != nil {
+	if err := d.awaitText(ctx); agent.KindOf(err) == agent.Held {
 		return Held, transcript.Sent{}, errors.Join(err, d.takeBack(ctx))
+	} else if err != nil {
+		return Held, transcript.Sent{}, err
 	}
 	if reached, err := d.Write(ctx, enter); err != nil || !reached {
 		return Held, transcript.Sent{}, unreached(err)
@@ -171,15 +174,19 @@ func dense(text string) string {
 // awaitProof waits until the transcript has the text.
 func (d *delivery) awaitProof(ctx context.Context) (Word, transcript.Sent, error) {
 	var sent transcript.Sent
-	err := until(ctx, proofLimit, func() (found bool, err error) {
+	ended := false
+	err := until(ctx, proofLimit, func() (over bool, err error) {
+		ended = !d.alive() // before the look: what it wrote last counts
 		sent, err = d.sent()
-		return sent.Found, err
+		return sent.Found || ended, err
 	})
 	switch {
 	case sent.UUID != "":
 		return Accepted, sent, nil
 	case sent.Found:
 		return Queued, sent, nil
+	case err == nil:
+		err = agent.Errorf(agent.TimedOut, "it was submitted, claude ended, and the transcript does not have it")
 	case agent.KindOf(err) == agent.TimedOut:
 		err = agent.Errorf(agent.TimedOut, "it was submitted, and after %s the transcript does not have it", proofLimit)
 	}

@@ -16,6 +16,7 @@ type scripted struct {
 	box     string   // what is in its prompt
 	dialog  bool     // a permission is asked in its place
 	deaf    bool     // keys go elsewhere
+	dead    bool     // it has ended
 	onText  func()   // happens when a text is typed
 	onEnter func()   // happens in the moment of Enter
 	got     []string // what reached it
@@ -36,8 +37,12 @@ func (s *scripted) Write(_ context.Context, text string) (bool, error) {
 		return false, nil
 	}
 	s.got = append(s.got, text)
-	if text == enter {
+	switch text {
+	case enter:
 		s.onEnter()
+		return true, nil
+	case eraser:
+		s.box = ""
 		return true, nil
 	}
 	if !s.dialog {
@@ -71,13 +76,18 @@ func TestDelivery(t *testing.T) {
 		"a person who types too": {
 			change: func(s *scripted) { s.onText = func() { s.box += " me too" } }, word: Held, kind: agent.Held, typed: 1, says: "was not submitted",
 		},
+		"a prompt that loses a part of it": {
+			change: func(s *scripted) { s.onText = func() { s.box = "llo" } }, word: Held, kind: agent.Held, typed: 2, says: "was not submitted",
+		},
 		"a prompt that loses the text": {
 			change: func(s *scripted) { s.onText = func() { s.box = "" } }, word: Held, kind: agent.Held, typed: 1, says: "was not submitted",
 		},
 		"a pane that goes deaf before Enter": {
 			change: func(s *scripted) { s.onText = func() { s.deaf = true } }, word: Held, kind: agent.Held, typed: 1, says: "takes no keys",
 		},
-		"no proof": {change: func(s *scripted) { s.onEnter = func() {} }, word: Unknown, kind: agent.TimedOut, typed: 2, says: "the transcript does not have it"},
+		"an end at Enter":    {change: func(s *scripted) { s.onEnter = func() { s.dead = true } }, word: Unknown, kind: agent.TimedOut, typed: 2, says: "claude ended"},
+		"an end right after": {change: func(s *scripted) { s.onEnter = func() { s.dead, s.sent = true, accepted } }, word: Accepted, typed: 2},
+		"no proof":           {change: func(s *scripted) { s.onEnter = func() {} }, word: Unknown, kind: agent.TimedOut, typed: 2, says: "the transcript does not have it"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &scripted{onText: func() {}}
@@ -89,7 +99,7 @@ func TestDelivery(t *testing.T) {
 			if text == "" {
 				text = "hello"
 			}
-			d := delivery{Terminal: s, text: text, sent: func() (transcript.Sent, error) { return s.sent, nil }}
+			d := delivery{Terminal: s, text: text, sent: func() (transcript.Sent, error) { return s.sent, nil }, alive: func() bool { return !s.dead }}
 			word, _, err := d.run(t.Context())
 			switch {
 			case word != c.word || len(s.got) != c.typed:
@@ -106,7 +116,7 @@ func TestDeliveryIsInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		s := &scripted{onText: func() {}, onEnter: cancel}
-		d := delivery{Terminal: s, text: "hello", sent: func() (transcript.Sent, error) { return transcript.Sent{}, nil }}
+		d := delivery{Terminal: s, text: "hello", sent: func() (transcript.Sent, error) { return transcript.Sent{}, nil }, alive: func() bool { return true }}
 		if word, _, err := d.run(ctx); word != Unknown || agent.KindOf(err) != agent.Interrupted || len(s.got) != 2 {
 			t.Errorf("%s, %v, typed %q", word, err, s.got)
 		}

@@ -30,7 +30,7 @@ type Message struct {
 	Timeout time.Duration // of the wait for the prompt, and again of that for the answer; 0: none
 }
 
-// The words of a receipt.
+// Word is what a receipt says.
 type Word string
 
 // The receipts.

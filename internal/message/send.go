@@ -11,6 +11,7 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/observe"
+	"nbs-worker/internal/proc"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/tmux"
 	"nbs-worker/internal/wait"
@@ -100,7 +101,11 @@ func (s *Sender) once(ctx context.Context, receipt *Receipt, began *start, text 
 		}
 		text = pointer(receipt.File)
 	}
-	d := delivery{Terminal: pane{client, *sight.Pane}, text: text, sent: func() (transcript.Sent, error) { return s.sent(began, text) }}
+	d := delivery{
+		Terminal: pane{client, *sight.Pane}, text: text,
+		sent:  func() (transcript.Sent, error) { return s.sent(began, text) },
+		alive: func() bool { return !proc.IsGone(began.record.Process.Identity) },
+	}
 	var sent transcript.Sent
 	receipt.Word, sent, err = d.run(ctx)
 	receipt.UUID = sent.UUID
