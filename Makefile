@@ -11,7 +11,7 @@ AT_ONCE = 4
 # For each target of make fuzz.
 FUZZTIME = 30s
 
-.PHONY: help build demo test quick race faults truth fuzz bench bench-readme lint vuln man bootstrap install clean
+.PHONY: help build demo test quick race faults truth messages fuzz bench bench-readme lint vuln man bootstrap install clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -38,6 +38,9 @@ faults: bootstrap ## kill 500 times, at each step of each verb, and repair; NBS_
 
 truth: bootstrap ## look 23,000 times at agents that are started, stopped and killed meanwhile; NBS_TRUTH, in percent
 	NBS_TRUTH="$${NBS_TRUTH:-100}" go test ./cmd/nbs-worker -run '^TestTruth$$' -count=1 -timeout 120m -v
+
+messages: bootstrap ## send 1,000 messages to agents that do all they can meanwhile; NBS_MESSAGES
+	NBS_MESSAGES="$${NBS_MESSAGES:-1000}" go test ./cmd/nbs-worker -run '^TestMessageTorture$$' -count=1 -timeout 120m -v
 
 bench: build ## measure every verb against its floor, into build/bench.json; takes minutes
 	scripts/bootstrap bench

@@ -17,6 +17,7 @@ var commands = []struct {
 	{"allow", newAllowCmd},
 	{"session", newSessionCmd},
 	{"list", newListCmd},
+	{"send", newSendCmd},
 	{"wait", newWaitCmd},
 	{"stop", newStopCmd},
 	{"dismiss", newDismissCmd},
@@ -52,9 +53,8 @@ back into the same conversation, on the same model, after whatever ended it.
 An agent's name is its handle. All that is needed to start it again is in its
 record, .nbs/sessions/<handle>.json; the session id is in it before claude runs.
 
-To say more to an agent that runs, go to its terminal: nbs-worker attach <handle>.
-A script can end it and start it with another message, in the same conversation:
-nbs-worker resume <handle> --force --prompt TEXT.`,
+To say more to an agent that runs: nbs-worker send <handle> TEXT, which waits until the
+agent is at its prompt; or go to its terminal: nbs-worker attach <handle>.`,
 		Example: `  nbs-worker spawn theologian --model opus --prompt 'Read PLAN.md and begin.'
   nbs-worker list
   nbs-worker resume theologian      # after a crash, a reboot, a killed tmux
@@ -129,6 +129,7 @@ func errUnknownCommand(root *cobra.Command, typed string) error {
 
 // otherNames are the words by which other tools call what a verb of ours does.
 var otherNames = map[string]string{
+	"tell": "send HANDLE TEXT", "say": "send HANDLE TEXT", "message": "send HANDLE TEXT", "prompt": "send HANDLE TEXT", "ask": "send HANDLE TEXT --wait-reply",
 	"ps": "list", "status": "list", "agents": "list",
 	"start": "spawn HANDLE, or for an agent that is there nbs-worker resume HANDLE", "new": "spawn HANDLE", "create": "spawn HANDLE", "launch": "spawn HANDLE",
 	"restart": "resume HANDLE --force", "respawn": "resume HANDLE --force", "up": "resume --down",

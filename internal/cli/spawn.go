@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -260,30 +259,10 @@ func (o *startOptions) takePrompt(f *factory, s *supervisor.Supervisor, start *l
 	return readPrompt(o.promptFile, f.streams.In, start)
 }
 
-const promptFileLimit = 1 << 20 // bytes; what claude takes is checked later
-
-func readPrompt(path string, in io.Reader, start *launch.Start) error {
-	if path != "-" {
-		file, err := os.Open(path)
-		if errors.Is(err, os.ErrNotExist) {
-			return agent.Errorf(agent.NotFound, "prompt file: %w", err)
-		}
-		if err != nil {
-			return agent.Errorf(agent.BadInput, "prompt file: %w", err)
-		}
-		defer file.Close()
-		in = file
+func readPrompt(path string, in io.Reader, start *launch.Start) (err error) {
+	if start.Prompt, err = readText("prompt file", path, in); err != nil {
+		return err
 	}
-	text, err := io.ReadAll(io.LimitReader(in, promptFileLimit))
-	switch {
-	case err != nil:
-		return agent.Errorf(agent.BadInput, "prompt file: %w", err)
-	case len(text) == 0:
-		return agent.Errorf(agent.BadInput, "prompt file %s is empty", agent.Quote(path))
-	case len(text) == promptFileLimit:
-		return agent.Errorf(agent.BadInput, "prompt file %s has more than %d bytes", agent.Quote(path), promptFileLimit-1)
-	}
-	start.Prompt = string(text)
 	return trimPrompt(start, true)
 }
 

@@ -40,7 +40,7 @@ const (
 	statuses = "status"
 )
 
-var folders = []string{sessions, private.Locks, statuses}
+var folders = []string{sessions, private.Locks, statuses, messages}
 
 // Store is one project's .nbs folder.
 type Store struct {

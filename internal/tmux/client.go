@@ -42,7 +42,8 @@ type Client struct {
 	server *health
 	shared *Servers
 
-	startsServer bool // its calls may start one, which has to last
+	startsServer bool   // its calls may start one, which has to last
+	stdin        string // which its calls read
 }
 
 // New returns a client for a socket: a path, a name as tmux -L takes it, or "" for
@@ -116,7 +117,7 @@ func (c *Client) runWithin(ctx context.Context, limit time.Duration, dir string,
 // start starts a client.
 func (c *Client) start(dir string, args ...string) (*process, error) {
 	start := func() (*process, error) {
-		return startProcess(c.binary, slices.Concat([]string{"-u"}, c.socket, args), dir, neutralEnv())
+		return startProcess(c.binary, slices.Concat([]string{"-u"}, c.socket, args), dir, neutralEnv(), c.stdin)
 	}
 	var started *process
 	var err error

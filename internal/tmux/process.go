@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os/exec"
+	"strings"
 	"time"
 )
 
@@ -26,12 +27,15 @@ type process struct {
 	flooded        chan struct{} // has a word when one of them printed too much
 }
 
-// startProcess starts a program that reads nothing. Errors: [os.PathError].
-func startProcess(binary string, args []string, dir string, env []string) (*process, error) {
+// startProcess starts a program that reads stdin and nothing else. Errors: [os.PathError].
+func startProcess(binary string, args []string, dir string, env []string, stdin string) (*process, error) {
 	p := &process{cmd: exec.Command(binary, args...), flooded: make(chan struct{}, 2)} //nolint:noctx // wait ends it
 	p.stdout, p.stderr = printed{limit: outputLimit, flooded: p.flooded}, printed{limit: complaintLimit, flooded: p.flooded}
 	p.cmd.Dir, p.cmd.Env, p.cmd.WaitDelay = dir, env, pipeDelay
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
+	if stdin != "" {
+		p.cmd.Stdin = strings.NewReader(stdin)
+	}
 	return p, p.cmd.Start()
 }
 

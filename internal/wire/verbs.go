@@ -12,6 +12,7 @@ import (
 	"nbs-worker/internal/history"
 	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/launch"
+	"nbs-worker/internal/message"
 	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/wait"
@@ -317,4 +318,24 @@ func NewCheckup(c doctor.Checkup) Checkup {
 			return Finding{ID: f.Check, Level: string(f.Level), What: f.What, Why: f.Why, Fix: list(f.Fix), Fixable: f.ByItself()}
 		}),
 	}
+}
+
+// Receipt is what became of a message to an agent.
+type Receipt struct {
+	Handle  agent.Handle `json:"handle"`
+	Receipt message.Word `json:"receipt"`
+	Channel string       `json:"channel,omitempty"` // "typed" or "file"
+	UUID    string       `json:"uuid,omitempty"`    // of its record in the transcript
+	File    string       `json:"file,omitempty"`    // that holds the text
+	Reason  string       `json:"reason,omitempty"`  // why it is not accepted, or has no reply
+	Reply   *string      `json:"reply,omitempty"`   // the agent's last words in that turn
+}
+
+// NewReceipt is a receipt, and the error beside it.
+func NewReceipt(r message.Receipt, err error) Receipt {
+	out := Receipt{Handle: r.Handle, Receipt: r.Word, Channel: r.Channel, UUID: r.UUID, File: r.File, Reply: r.Answer}
+	if err != nil {
+		out.Reason = err.Error()
+	}
+	return out
 }

@@ -57,6 +57,8 @@ type conversationRecord struct {
 	Message       jsontext.Value `json:"message"`
 	Attachment    jsontext.Value `json:"attachment"`
 	Compact       jsontext.Value `json:"compactMetadata"`
+	Operation     string         `json:"operation"` // of the queue
+	Content       jsontext.Value `json:"content"`   // of what was queued
 	ForkedFrom    *struct {
 		SessionID string `json:"sessionId"`
 	} `json:"forkedFrom"`
@@ -92,8 +94,9 @@ type block struct {
 
 // recordMessage is the message of a record.
 type recordMessage struct {
-	Model   string         `json:"model"`
-	Content jsontext.Value `json:"content"`
+	Model      string         `json:"model"`
+	Content    jsontext.Value `json:"content"`
+	StopReason string         `json:"stop_reason"`
 }
 
 func (r *conversationRecord) message() recordMessage {

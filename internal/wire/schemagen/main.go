@@ -34,6 +34,7 @@ var verbs = []printed{
 	{verb: "resume", one: []any{wire.Started{}, wire.Plan{}}, several: true},
 	{verb: "stop", one: []any{wire.Ended{}}, several: true},
 	{verb: "dismiss", one: []any{wire.Ended{}}, several: true},
+	{verb: "send", one: []any{[]wire.Receipt{}}},
 	{verb: "session", one: []any{wire.Session{}}, several: true},
 	{verb: "wait", one: []any{wire.Waited{}}, several: true},
 	{verb: "list", one: []any{[]wire.Agent{}}},

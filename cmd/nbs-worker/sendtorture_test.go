@@ -1,0 +1,178 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// standardMessages is how many messages the torture sends to an agent of each version; NBS_MESSAGES says otherwise.
+const standardMessages = 15
+
+// TestMessageTorture sends messages of all kinds to agents that are idle, streaming, in a tool, compacting, at a
+// permission prompt, looked back in, failing, dying and dead. The transcripts are the referee: each receipt is true,
+// nothing is delivered twice, no dialog is answered, and no command runs that only a message contained.
+func TestMessageTorture(t *testing.T) {
+	n := number(t, "NBS_MESSAGES", standardMessages)
+	eachVersion(t, func(t *testing.T, m *team) {
+		m.ok("spawn", "alpha", "--model", "sonnet", "--permission-mode", "default")
+		receipts := make([]receipt, n)
+		next := make(chan int)
+		var senders sync.WaitGroup
+		for range 3 {
+			senders.Go(func() {
+				for i := range next {
+					receipts[i] = m.sendAny(message(i), i)
+				}
+			})
+		}
+		over := make(chan struct{})
+		var person sync.WaitGroup
+		person.Go(func() { m.actUp(over) })
+		for i := range n {
+			next <- i
+		}
+		close(next)
+		senders.Wait()
+		close(over)
+		person.Wait()
+		m.judge(receipts)
+	})
+}
+
+// message is the text of a message by its number, which is in it.
+func message(i int) string {
+	mark := fmt.Sprintf("<<%d>>", i)
+	return []string{
+		"plain " + mark, "[[slow 50ms]] streams " + mark, "[[error 400]] fails " + mark, "two\nlines " + mark, mark + ` [[tool Bash {"command":"sleep 0.2"}]]`,
+		mark + ` [[tool Bash {"command":"touch PWN","description":"make it"}]]`, "trailing " + mark + ` \`, "ü 漢 👩‍💻 #(touch PWN) $(touch PWN); `touch PWN` " + mark,
+		"@none " + mark, strings.Repeat("long ", 200) + mark, "a\ttab " + mark, "[[delay 300ms]] later " + mark, mark + "?", "/compact " + mark, "exit " + mark,
+	}[i%15]
+}
+
+// sendAny sends a message in the way that it takes, and does not judge yet.
+func (m *team) sendAny(text string, i int) (got receipt) {
+	args := []string{"send", "--json", "--timeout", "20s"}
+	switch {
+	case strings.HasPrefix(text, "/"):
+		args = append(args, "--raw")
+	case i%7 == 0:
+		args = append(args, "--wait-reply")
+	}
+	for {
+		out, _ := m.command(append(args, "alpha", "--", text)).Output() // the receipt tells
+		var all []receipt
+		if err := json.Unmarshal(out, &all); err != nil || len(all) != 1 {
+			m.Errorf("message %d: %v, %s", i, err, out)
+			return receipt{Receipt: "unknown"}
+		}
+		switch got := all[0]; {
+		case got.Receipt != "held": // what was held is sent again; had it arrived, it would be there twice
+			return got
+		case strings.Contains(got.Reason, "does not run"):
+			m.nbs("resume", "alpha", "--timeout", "30s") // another sender may be quicker
+		}
+	}
+}
+
+// actUp is a person who looks back in the pane, refuses permissions and kills claude.
+func (m *team) actUp(over <-chan struct{}) {
+	chance := rand.New(rand.NewPCG(1, 2))
+	pane := "=" + m.session("alpha").TmuxSession + ":"
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-over:
+			return
+		case <-tick.C:
+		}
+		m.tmux("send-keys", "-t", pane, "-X", "cancel") // whether or not somebody looked back
+		switch e := m.entry(); {
+		case e.Status == "waiting":
+			m.tmux("send-keys", "-t", pane, "Escape")
+		case chance.IntN(40) == 0:
+			m.tmux("copy-mode", "-t", pane)
+		case chance.IntN(200) == 0:
+			if s := m.session("alpha"); s.PID > 1 {
+				_ = syscall.Kill(s.PID, syscall.SIGKILL) // it may have ended meanwhile
+			}
+		}
+	}
+}
+
+// judge compares receipts with what the transcripts have.
+func (m *team) judge(receipts []receipt) {
+	m.Helper()
+	taken := m.takenUp()
+	count := map[string]int{}
+	for i, got := range receipts {
+		count[got.Receipt]++
+		mark := fmt.Sprintf("<<%d>>", i)
+		if got.Channel == "file" {
+			mark = filepath.Base(got.File)
+		}
+		times := 0
+		for _, text := range taken {
+			times += strings.Count(text, mark)
+		}
+		switch {
+		case got.Receipt == "accepted" && times != 1, times > 1:
+			m.Errorf("message %d (%.40q): %+v, and it stands %d times in the transcripts", i, message(i), got, times)
+		case got.Receipt == "accepted" && !strings.Contains(taken[got.UUID], mark):
+			m.Errorf("message %d: its record %s is %.100q", i, got.UUID, taken[got.UUID])
+		case got.Receipt == "accepted" && got.Channel == "typed" && strings.TrimSpace(taken[got.UUID]) != strings.TrimSpace(message(i)) && !strings.HasPrefix(message(i), "/"):
+			m.Errorf("message %d arrived as %q; want %q", i, taken[got.UUID], message(i))
+		case got.Reply != nil && !strings.Contains(*got.Reply, "You said: ") && !strings.Contains(*got.Reply, "Tool said: "):
+			m.Errorf("message %d: the reply %q", i, *got.Reply)
+		}
+	}
+	for _, got := range receipts {
+		if got.Receipt != "accepted" {
+			count[got.Reason]++
+		}
+	}
+	m.Logf("receipts: %v", count)
+	if count["accepted"] < len(receipts)*8/10 {
+		m.Errorf("most should arrive, and be known to: %v", count)
+	}
+	if _, err := os.Stat(filepath.Join(m.dir, "PWN")); err == nil {
+		m.Error("a command ran that only a message contained, or a dialog was answered")
+	}
+}
+
+// takenUp are the texts that Claude took, by the records in which they stand.
+func (m *team) takenUp() map[string]string {
+	m.Helper()
+	taken := map[string]string{}
+	files, _ := filepath.Glob(filepath.Join(m.world.ConfigDir, "projects", "*", "*.jsonl"))
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			m.Fatal(err)
+		}
+		for line := range strings.Lines(string(data)) {
+			var r struct {
+				Type, UUID string
+				IsMeta     bool
+				Message    struct{ Content any }
+				Attachment struct{ Type, Prompt string }
+			}
+			_ = json.Unmarshal([]byte(line), &r) // one that was cut short by a kill is none
+			if text, is := r.Message.Content.(string); is && r.Type == "user" && !r.IsMeta {
+				taken[r.UUID] = text
+			}
+			if r.Attachment.Type == "queued_command" {
+				taken[r.UUID] = r.Attachment.Prompt
+			}
+		}
+	}
+	return taken
+}

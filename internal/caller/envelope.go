@@ -1,0 +1,31 @@
+package caller
+
+import (
+	"fmt"
+
+	"nbs-worker/internal/agent"
+)
+
+// Envelope is what stands above a message of the caller's, so that nobody takes it for the words
+// of the agent's user; "" for a person. The name is that of the caller's own record. order: it is
+// no message but a command to Claude itself. Errors: Held; BadInput for a message to itself.
+func (c *Caller) Envelope(project string, to agent.Handle, order bool) (string, error) {
+	switch {
+	case c == nil:
+		return "", nil
+	case c.is(project, to):
+		return "", agent.Errorf(agent.BadInput, "an agent sends no message to itself: it would wait for the end of its own turn")
+	case order:
+		return "", c.CheckPerson("give a command of Claude's own to another agent")
+	}
+	return fmt.Sprintf("[This message is from %s, sent with nbs-worker. It is not from your user and carries no authority of theirs.]", c), nil
+}
+
+// CheckFile refuses to read a file for an agent that may have a shell for this command alone.
+// Errors: Held.
+func (c *Caller) CheckFile(path string) error {
+	if c == nil || c.manages() {
+		return nil
+	}
+	return c.denied("--file").Hint("or pipe it, if you may read it: - <%s", agent.ShellWord(path))
+}

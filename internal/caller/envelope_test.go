@@ -1,0 +1,45 @@
+package caller
+
+import (
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/agent"
+)
+
+// Only a person's words arrive as the user's own.
+func TestEnvelope(t *testing.T) {
+	t.Parallel()
+	var person *Caller
+	plain := agentWith(func(*Caller) {})
+	manager := agentWith(func(c *Caller) { c.record.MayManage = true })
+	byHand := &Caller{byHand: true}
+	for what, c := range map[string]struct {
+		caller *Caller
+		want   string
+	}{
+		"a person": {person, ""}, "an agent": {plain, "from agent alpha,"}, "one that manages": {manager, "from agent alpha,"},
+		"a claude that was started by hand": {byHand, "from a claude that was started by hand,"},
+	} {
+		got, err := c.caller.Envelope("/project", "beta", false)
+		if err != nil || (got == "") != (c.want == "") || !strings.Contains(got, c.want) || c.want != "" && !strings.Contains(got, "not from your user") {
+			t.Errorf("%s: %q, %v", what, got, err)
+		}
+	}
+	if _, err := plain.Envelope("/project", "ALPHA", false); agent.KindOf(err) != agent.BadInput {
+		t.Errorf("to itself: %v", err)
+	}
+	if _, err := plain.Envelope("/other", "alpha", false); err != nil {
+		t.Errorf("to its namesake in another project: %v", err)
+	}
+	checkHeld(t, map[string]refusal{
+		"a person gives an order":          {errOf(person.Envelope("/project", "beta", true)), false},
+		"an agent gives an order":          {errOf(plain.Envelope("/project", "beta", true)), true},
+		"one that manages gives an order":  {errOf(manager.Envelope("/project", "beta", true)), true},
+		"a person has a file read":         {person.CheckFile("/etc/passwd"), false},
+		"an agent has a file read":         {plain.CheckFile("/etc/passwd"), true},
+		"one that manages has a file read": {manager.CheckFile("/etc/passwd"), false},
+	})
+}
+
+func errOf(_ string, err error) error { return err }

@@ -1,0 +1,92 @@
+package screen
+
+import "strings"
+
+// Draft is what stands in the input box of a screen that was read with the attributes of its
+// characters (tmux capture-pane -e): what somebody has typed and not sent yet. found is false
+// where there is no box. What Claude itself writes into an empty box is dim, with the cursor, a
+// reversed character, on its first one. The mark of shell mode, an exclamation mark in the place
+// of the prompt's, was typed too.
+func Draft(styled string) (text string, found bool) {
+	box, found := findBox(screenLines(Plain(styled)))
+	if !found {
+		return "", false
+	}
+	text = box.draft()
+	if bright, _ := findBox(screenLines(visible(styled, func(s style) bool { return !s.dim }))); bright.draft() == text {
+		return text, true
+	}
+	typed, _ := findBox(screenLines(visible(styled, func(s style) bool { return !s.dim && !s.reversed })))
+	return typed.draft(), true
+}
+
+// Plain is a screen without the attributes of its characters.
+func Plain(styled string) string { return visible(styled, func(style) bool { return true }) }
+
+// draft is the text in a box, without the prompt's mark.
+func (b box) draft() string {
+	if len(b.text) == 0 {
+		return ""
+	}
+	lines := []string{strings.TrimPrefix(b.text[0], "❯")}
+	for _, line := range b.text[1:] {
+		lines = append(lines, strings.TrimPrefix(line, "  "))
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n"))
+}
+
+// style is what is used of a character's attributes.
+type style struct{ dim, reversed bool }
+
+// sequence is an escape sequence: of attributes, or a link that tmux writes since 3.4.
+var sequence = pattern("\x1b\\[([0-9;:]*)[@-~]|\x1b\\][^\x1b\x07]*(?:\x1b\\\\|\x07)")
+
+// visible is a screen without its escape sequences, and with a blank in the place of each
+// character that is not to be seen.
+func visible(styled string, seen func(style) bool) string {
+	var out strings.Builder
+	var now style
+	write := func(text string) {
+		for _, r := range text {
+			if r != '\n' && !seen(now) {
+				r = ' '
+			}
+			out.WriteRune(r)
+		}
+	}
+	at := 0
+	for _, m := range sequence().FindAllStringSubmatchIndex(styled, -1) {
+		write(styled[at:m[0]])
+		if at = m[1]; styled[at-1] == 'm' && m[2] >= 0 {
+			now = now.after(styled[m[2]:m[3]])
+		}
+	}
+	write(styled[at:])
+	return out.String()
+}
+
+// after is the style behind a sequence of attributes.
+func (s style) after(codes string) style {
+	words := strings.Split(codes, ";")
+	for i := 0; i < len(words); i++ {
+		switch words[i] {
+		case "", "0":
+			s = style{}
+		case "2":
+			s.dim = true
+		case "22":
+			s.dim = false
+		case "7":
+			s.reversed = true
+		case "27":
+			s.reversed = false
+		case "38", "48", "58": // a colour: 5;N or 2;R;G;B
+			if i+1 < len(words) && words[i+1] == "2" {
+				i += 4
+			} else {
+				i += 2
+			}
+		}
+	}
+	return s
+}

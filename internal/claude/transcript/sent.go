@@ -1,0 +1,106 @@
+package transcript
+
+import (
+	"errors"
+	"io"
+	"os"
+	"strings"
+)
+
+// Sent is what became of a text that was submitted.
+type Sent struct {
+	UUID   string // of its record; "" while it only is queued
+	Queued bool   // Claude takes it up with or after the present turn
+	Found  bool
+}
+
+// Sent looks for a text that was submitted when the transcript had so many bytes. Claude trims
+// a text and changes nothing else of it.
+func (t File) Sent(after int64, text string) (sent Sent, err error) {
+	text = strings.TrimSpace(text)
+	err = t.eachBehind(after, func(r *conversationRecord) bool {
+		if r.Type == "queue-operation" && r.Operation == "enqueue" && strings.TrimSpace(textOfBlocks(blocksOf(r.Content))) == text {
+			sent.Queued, sent.Found = true, true
+			return true
+		}
+		for _, m := range r.messages() {
+			if m.Speaker == You && !m.Aside && strings.TrimSpace(m.Text) == text {
+				sent.UUID, sent.Found = r.UUID, true
+			}
+		}
+		return sent.UUID == ""
+	})
+	return sent, err
+}
+
+// Answer is what the agent answered to a text.
+type Answer struct {
+	Ended       bool   // the turn is over
+	Text        string // its last words
+	Failure     string // class of the error of the API with which it ended, as Claude names it
+	Interrupted bool   // by a person
+}
+
+// Answer reads the turn that the record of a text began, which stands behind so many bytes.
+func (t File) Answer(after int64, uuid string) (answer Answer, err error) {
+	begun := false
+	var said []string
+	err = t.eachBehind(after, func(r *conversationRecord) bool {
+		if !begun || r.IsSidechain {
+			begun = begun || r.UUID == uuid
+			return true
+		}
+		for _, m := range r.messages() {
+			switch {
+			case m.Speaker == You && strings.HasPrefix(m.Text, interrupted):
+				answer.Ended, answer.Interrupted = true, true
+			case m.Speaker == Agent:
+				said, answer.Failure = append(said, m.Text), m.Failure
+			case m.Speaker == Tool:
+				said = nil // what it said on the way is no answer
+			}
+		}
+		answer.Ended = answer.Ended || answer.Failure != "" || r.endsTurn()
+		return !answer.Ended
+	})
+	answer.Text = strings.Join(said, "\n")
+	return answer, err
+}
+
+// interrupted is how Claude notes that a person has pressed Escape.
+const interrupted = "[Request interrupted by user"
+
+// endsTurn tells whether a record is the last one of a turn.
+func (r *conversationRecord) endsTurn() bool {
+	switch r.message().StopReason {
+	case "end_turn", "max_tokens", "refusal", "model_context_window_exceeded":
+		return true
+	}
+	return r.Type == "system" && r.Subtype == "turn_duration"
+}
+
+// eachBehind visits the whole records behind so many bytes, until visit has seen enough. Without a
+// file there are none: Claude makes it with the first prompt.
+func (t File) eachBehind(after int64, visit func(*conversationRecord) bool) error {
+	f, err := openRegular(t.Path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for lines := (forwardLines{file: f, at: after}); ; {
+		span, err := lines.next()
+		if err == io.EOF { //nolint:errorlint // ours
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		record, err := readRecord(f, span)
+		if err != nil || !visit(&record) {
+			return err
+		}
+	}
+}

@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"os"
+
+	"nbs-worker/internal/agent"
+)
+
+const textLimit = 1 << 20 // bytes; what claude takes is checked later
+
+// readText reads a text from a file, or with - from in. what says which it is.
+// Errors: NotFound, BadInput.
+func readText(what, path string, in io.Reader) (string, error) {
+	if path != "-" {
+		file, err := os.Open(path)
+		if errors.Is(err, os.ErrNotExist) {
+			return "", agent.Errorf(agent.NotFound, "%s: %w", what, err)
+		}
+		if err != nil {
+			return "", agent.Errorf(agent.BadInput, "%s: %w", what, err)
+		}
+		defer file.Close()
+		in = file
+	}
+	text, err := io.ReadAll(io.LimitReader(in, textLimit))
+	switch {
+	case err != nil:
+		return "", agent.Errorf(agent.BadInput, "%s: %w", what, err)
+	case len(text) == 0:
+		return "", agent.Errorf(agent.BadInput, "%s %s is empty", what, agent.Quote(path))
+	case len(text) == textLimit:
+		return "", agent.Errorf(agent.BadInput, "%s %s has more than %d bytes", what, agent.Quote(path), textLimit-1)
+	}
+	return string(text), nil
+}

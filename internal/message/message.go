@@ -1,0 +1,113 @@
+// Package message writes to agents, and tells whether what was written arrived.
+//
+//   - Text goes only into a prompt that is ready: claude is idle by all that is known, its box is
+//     on the screen, nobody's unsent draft is in it, and no dialog has taken its place. Enter
+//     is pressed when the box shows the text, the whole text, and nothing else.
+//   - A receipt is read from the transcript, where Claude writes down what it took, and never
+//     inferred from keys that were sent. Nothing is typed twice.
+//   - What Claude would take for an order to itself is refused, or goes by a file as the caller asks.
+//   - What an agent writes says so: only a person's words arrive as the user's own.
+//   - The verb lock is held while somebody types: nobody is ended or brought back meanwhile, and
+//     two writers do not type into each other.
+package message
+
+import (
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+)
+
+// Message is what is to be written to an agent.
+type Message struct {
+	Text    string
+	Raw     bool          // it is a command of Claude's own, such as /compact
+	ByFile  bool          // whatever its length
+	Reply   bool          // the answer is waited for
+	Timeout time.Duration // of the wait for the prompt, and again of that for the answer; 0: none
+}
+
+// Word is what a receipt says.
+type Word string
+
+// The receipts.
+const (
+	Accepted Word = "accepted" // it stands in the transcript
+	Queued   Word = "queued"   // Claude has it, and takes it up after this turn
+	Held     Word = "held"     // nothing was submitted
+	Unknown  Word = "unknown"  // it was submitted, and there is no proof
+)
+
+// The channels on which a text reaches an agent.
+const (
+	Typed  = "typed"
+	ByFile = "file" // the text is in a file, and what is typed names it
+)
+
+// Receipt is what became of a message.
+type Receipt struct {
+	Handle  agent.Handle
+	Word    Word
+	Channel string  // "": nothing was written
+	UUID    string  // of its record in the transcript; "" while it is queued
+	File    string  // that holds the text; "": none
+	Answer  *string // the agent's last words in that very turn; nil: not asked for, or none
+}
+
+// How much is typed: a burst of more than 800 characters Claude takes for a paste, and tells the
+// model that the user has pasted it.
+const (
+	typedCharacters = 780
+	typedLines      = 30
+)
+
+// limit is the size in bytes of a text that is handed over in a file.
+const limit = 1 << 20
+
+// check refuses a text that would not arrive, or would be taken for an order. Errors: BadInput.
+func (m *Message) check() error {
+	text := strings.TrimSpace(m.Text)
+	switch {
+	case text == "":
+		return agent.Errorf(agent.BadInput, "the message is empty").Hint("give a text, a file with --file, or - for standard input")
+	case len(text) > limit:
+		return agent.Errorf(agent.BadInput, "the message has %s, the limit is %s", agent.Bytes(uint64(len(text))), agent.Bytes(limit)).
+			Hint("put it into a file, and send its path")
+	case m.Raw && !strings.HasPrefix(text, "/"):
+		return agent.Errorf(agent.BadInput, "--raw is for a command of Claude's own, which begins with a /").
+			Hint("without --raw the text reaches the model as it is")
+	case m.Raw && !isTyped(text):
+		return agent.Errorf(agent.BadInput, "a command of Claude's own has one line, of at most %d characters", typedCharacters)
+	case m.Raw:
+		return claude.CheckPrompt(text) // which leaves the conversation alone
+	case !m.ByFile && isOrder(text):
+		return agent.Errorf(agent.BadInput, "Claude would take %s for an order to itself, and not for words to the model", agent.Quote(firstLine(text))).
+			Hint("to have it read as words: --by-file").
+			Hint("to give a command of Claude's own: --raw")
+	}
+	return nil
+}
+
+// isOrder tells whether Claude does something with a text other than to give it to the model.
+func isOrder(text string) bool {
+	switch strings.ToLower(text) {
+	case "exit", "quit", ":q", ":q!", ":wq", ":wq!", "?":
+		return true
+	}
+	return claude.IsCommand(text)
+}
+
+// isTyped tells whether a text arrives as it is when it is typed: Claude drops tabs and control
+// characters, and takes a long text for a paste.
+func isTyped(text string) bool {
+	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= typedCharacters && strings.Count(text, "\n") < typedLines &&
+		!strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && !unicode.IsGraphic(r) && !unicode.Is(unicode.Cf, r) })
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}

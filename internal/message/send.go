@@ -1,0 +1,260 @@
+package message
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/observe"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/tmux"
+	"nbs-worker/internal/wait"
+)
+
+// Sender writes to the agents of one project.
+type Sender struct{ *supervisor.Supervisor }
+
+// Send writes to an agent when it is at its prompt, and returns what became of it; beside an error
+// too. Errors: BadInput; NotFound; Held at a dialog, at a draft, or for a caller that may not;
+// Conflict when it does not run; TimedOut when its turn did not end in time, or without a proof.
+func (s *Sender) Send(ctx context.Context, handle agent.Handle, m Message) (Receipt, error) {
+	receipt := Receipt{Handle: handle, Word: Held}
+	if err := m.check(); err != nil {
+		return receipt, err
+	}
+	from, err := s.Envelope(handle, m.Raw)
+	if err != nil {
+		return receipt, err
+	}
+	text := strings.TrimSpace(m.Text)
+	if from != "" {
+		text = from + "\n" + text
+		m.ByFile = m.ByFile || claude.NamesFile(text) // which Claude would read for a user, and asks an agent about
+	}
+	late := deadline(m.Timeout)
+	for {
+		var began start
+		typed, again, err := s.once(ctx, &receipt, &began, text, m)
+		switch {
+		case err != nil:
+			return receipt, err
+		case again:
+			err = s.await(ctx, handle, late, "ready", string(agent.Waiting))
+		case m.Reply:
+			var words string
+			if words, err = s.answer(ctx, &began, &receipt, typed, m.Timeout); err == nil {
+				receipt.Answer = &words
+			}
+		}
+		if err != nil || !again {
+			return receipt, err
+		}
+	}
+}
+
+// start is where a transcript was before a text was submitted.
+type start struct {
+	record agent.Record
+	bytes  int64
+}
+
+// once writes to an agent that is at its prompt, and returns what was typed. again: it is at work,
+// and has to be waited for.
+func (s *Sender) once(ctx context.Context, receipt *Receipt, began *start, text string, m Message) (typed string, again bool, err error) {
+	r, err := s.Store.Load(receipt.Handle)
+	if err != nil {
+		return "", false, err
+	}
+	receipt.Handle = r.Handle
+	unlock, err := s.LockToSend(ctx, r.Handle)
+	if err != nil {
+		return "", false, err
+	}
+	defer unlock()
+	if r, err = s.Store.Load(receipt.Handle); err != nil {
+		return "", false, err
+	}
+	sight := s.LookAt(ctx, r)
+	if again, err := admits(&sight); again || err != nil {
+		return "", again, err
+	}
+	client, err := s.Client(&sight.Record)
+	if err != nil {
+		return "", false, err
+	}
+	file, _, err := s.transcript(&sight.Record) // none before the first prompt
+	if err != nil {
+		return "", false, err
+	}
+	began.record, began.bytes = sight.Record, file.Size
+	receipt.Channel = Typed
+	if m.ByFile || !isTyped(text) {
+		receipt.Channel = ByFile
+		if receipt.File, err = s.Store.PutMessage(text, s.Now()); err != nil {
+			return "", false, err
+		}
+		text = pointer(receipt.File)
+	}
+	d := delivery{
+		Terminal: pane{client, *sight.Pane}, text: text,
+		sent:  func() (transcript.Sent, error) { return s.sent(began, text) },
+		alive: func() bool { return !proc.IsGone(began.record.Process.Identity) },
+	}
+	var sent transcript.Sent
+	receipt.Word, sent, err = d.run(ctx)
+	receipt.UUID = sent.UUID
+	if receipt.Word == Held {
+		receipt.Channel = ""
+		return "", false, err
+	}
+	noted := s.Note(ctx, "sent", &sight.Record, fmt.Sprintf("%s (%s) %s", receipt.Word, receipt.Channel, receipt.UUID))
+	return text, false, errors.Join(err, noted)
+}
+
+// pointer is what is typed in the place of a text that is in a file.
+func pointer(path string) string {
+	return "There is a message for you in the file " + path + ", too long to be typed. Read the whole file and do what it says."
+}
+
+// admits tells whether something may be typed: now, after the present turn, or not.
+// Errors: Held; Conflict for one that does not run; what kept the look from being complete.
+func admits(sight *observe.Sight) (again bool, err error) {
+	switch state := sight.Status.State; {
+	case sight.Err != nil:
+		return false, sight.Err
+	case state == agent.Dead:
+		return false, agent.Errorf(agent.Conflict, "the agent does not run: %s", sight.Status.Word()).
+			Hint("nbs-worker resume %s", sight.Record.Handle)
+	case state == agent.Waiting:
+		return false, agent.Errorf(agent.Held, "it waits for a person: %s", sight.Status.Detail).
+			Hint("nbs-worker attach %s", sight.Record.Handle)
+	case state == agent.Busy, state == agent.Retrying, state == agent.Starting:
+		return true, nil
+	case state != agent.Idle && state != agent.TurnFailed:
+		return false, agent.Errorf(agent.Held, "what it does is not known: %s", sight.Status.Word()).
+			Hint("nbs-worker session %s", sight.Record.Handle)
+	case sight.Pane == nil:
+		return false, agent.Errorf(agent.Unfit, "it does not run in tmux, and nothing can be typed there").
+			Hint("move it into tmux, which ends it and starts it anew: nbs-worker resume %s --force", sight.Record.Handle)
+	}
+	return false, nil
+}
+
+// await waits until an agent is in one of some states.
+func (s *Sender) await(ctx context.Context, handle agent.Handle, late time.Time, states ...string) error {
+	wanted := wait.Wanted{Handles: []agent.Handle{handle}}
+	for _, state := range states {
+		condition, err := wait.ParseCondition(state)
+		if err != nil {
+			return err
+		}
+		wanted.For = append(wanted.For, condition)
+	}
+	if !late.IsZero() {
+		if wanted.Timeout = time.Until(late); wanted.Timeout <= 0 {
+			return agent.Errorf(agent.TimedOut, "it is still at work")
+		}
+	}
+	_, err := wait.For(ctx, &s.Inspector, wanted)
+	return err
+}
+
+func (s *Sender) transcript(r *agent.Record) (transcript.File, bool, error) {
+	config, err := s.ConfigOf(r)
+	if err != nil {
+		return transcript.File{}, false, err
+	}
+	return config.Transcript(r.SessionID)
+}
+
+func (s *Sender) sent(began *start, text string) (transcript.Sent, error) {
+	file, found, err := s.transcript(&began.record)
+	if err != nil || !found {
+		return transcript.Sent{}, err
+	}
+	return file.Sent(began.bytes, text)
+}
+
+// endLimit is how long the transcript may lack the end of a turn that is over.
+const endLimit = 5 * time.Second
+
+// answer waits for the end of the turn that a message began, and returns the agent's last words
+// in it. Errors: Failed for a turn without an answer; TimedOut; those of the wait.
+func (s *Sender) answer(ctx context.Context, began *start, receipt *Receipt, text string, limit time.Duration) (string, error) {
+	late := deadline(limit)
+	for {
+		answer, err := s.answered(began, receipt, text)
+		switch {
+		case err != nil:
+			return "", err
+		case answer.Interrupted:
+			return answer.Text, agent.Errorf(agent.Failed, "a person interrupted the turn")
+		case answer.Failure != "":
+			return "", agent.Errorf(agent.Failed, "the turn failed: %s", agent.Quote(answer.Text)).
+				Hint("nbs-worker session %s", receipt.Handle)
+		case answer.Ended:
+			return answer.Text, nil
+		}
+		if err := s.await(ctx, receipt.Handle, late, "ready"); err != nil {
+			return "", err
+		}
+		err = until(ctx, endLimit, func() (bool, error) {
+			answer, err := s.answered(began, receipt, text)
+			return answer.Ended || s.atWork(ctx, receipt.Handle), err
+		})
+		if err != nil {
+			return "", fmt.Errorf("the end of the turn is not in the transcript: %w", err)
+		}
+	}
+}
+
+// answered reads the turn of a message, which may have been queued until now.
+func (s *Sender) answered(began *start, receipt *Receipt, text string) (transcript.Answer, error) {
+	file, found, err := s.transcript(&began.record)
+	if err != nil || !found {
+		return transcript.Answer{}, err
+	}
+	if receipt.UUID == "" {
+		sent, err := file.Sent(began.bytes, text)
+		if err != nil || sent.UUID == "" {
+			return transcript.Answer{}, err
+		}
+		receipt.UUID, receipt.Word = sent.UUID, Accepted
+	}
+	return file.Answer(began.bytes, receipt.UUID)
+}
+
+// atWork tells whether an agent is in a turn.
+func (s *Sender) atWork(ctx context.Context, handle agent.Handle) bool {
+	r, err := s.Store.Load(handle)
+	if err != nil {
+		return false
+	}
+	again, err := admits(new(s.LookAt(ctx, r)))
+	return again && err == nil
+}
+
+func deadline(limit time.Duration) time.Time {
+	if limit == 0 {
+		return time.Time{}
+	}
+	return time.Now().Add(limit)
+}
+
+// pane is a tmux pane as a [Terminal].
+type pane struct {
+	client *tmux.Client
+	pane   tmux.Pane
+}
+
+func (p pane) Screen(ctx context.Context) (string, error) { return p.client.Styled(ctx, p.pane.ID) }
+
+func (p pane) Write(ctx context.Context, text string) (bool, error) {
+	return p.client.Write(ctx, p.pane, text)
+}

@@ -1,0 +1,44 @@
+package store
+
+import (
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/renameio/v2"
+	"github.com/google/uuid"
+
+)
+
+// messages holds texts that are too long to be typed. Agents read them there.
+const messages = "messages"
+
+// messageAge is after how long a text is not read any more.
+const messageAge = 30 * 24 * time.Hour
+
+// PutMessage leaves a text for an agent, durably, and returns its file.
+func (s *Store) PutMessage(text string, now time.Time) (path string, err error) {
+	name := uuid.NewString() + ".md"
+	err = s.nbs.In(messages, func(dir *os.Root) error {
+		return renameio.WriteFile(name, []byte(text+"\n"), 0o600, renameio.WithRoot(dir), renameio.WithStaticPermissions(0o600))
+	})
+	if err != nil {
+		return "", s.nbs.Remedied(err)
+	}
+	s.sweepMessages(now)
+	return filepath.Join(s.project, folder, messages, name), nil
+}
+
+// sweepMessages removes what was left long ago.
+func (s *Store) sweepMessages(now time.Time) {
+	names, err := s.nbs.Names(messages)
+	if err != nil {
+		return
+	}
+	for _, name := range names {
+		if info, err := s.nbs.Lstat(messages + "/" + name); err == nil && now.Sub(info.ModTime()) > messageAge {
+			_ = s.nbs.Remove(messages + "/" + name)
+		}
+	}
+}
+

@@ -1,0 +1,27 @@
+package supervisor
+
+import (
+	"context"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/caller"
+)
+
+// LockToSend takes the verb lock for who writes to an agent.
+func (s *Supervisor) LockToSend(ctx context.Context, handle agent.Handle) (unlock func(), err error) {
+	return s.awaitVerb(ctx, handle, "send")
+}
+
+// Envelope is what stands above a message to an agent, by who calls: "" for a person's.
+func (s *Supervisor) Envelope(to agent.Handle, order bool) (string, error) {
+	c, err := s.caller()
+	if err != nil {
+		return "", err
+	}
+	return c.Envelope(s.Store.Project(), to, order)
+}
+
+// CheckFile is [caller.Caller.CheckFile] of who calls.
+func (s *Supervisor) CheckFile(path string) error {
+	return s.mayCaller(func(c *caller.Caller) error { return c.CheckFile(path) })
+}

@@ -1,0 +1,62 @@
+package tmux
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
+)
+
+// A text reaches the program as it is: tmux evaluates none of it, and a line feed presses no Enter.
+func TestWriteIsExact(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	out := filepath.Join(t.TempDir(), "out")
+	pane := s.open(Spec{Name: "nbs-a-live", Command: shell("stty raw -echo; exec cat >" + out)})
+	text := "one; #(touch PWN) #{pane_id} $HOME `id`\n-x \\ ü 漢 'q' \"d\" ;\r"
+	rig.Eventually(t, "cat reads", func() bool { _, err := os.Stat(out); return err == nil })
+	if written, err := s.Write(t.Context(), pane, text); !written || err != nil {
+		t.Fatalf("%t, %v", written, err)
+	}
+	rig.Eventually(t, "the text is there", func() bool {
+		got, _ := os.ReadFile(out)
+		return string(got) == text
+	})
+	if buffers := s.raw("list-buffers"); buffers != "" {
+		t.Errorf("it stays in tmux: %s", buffers)
+	}
+}
+
+// A paste into a pane whose process has ended would end tmux 3.3a, and with it every agent.
+func TestWriteReachesOnlyWhatReads(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	keep := s.open(Spec{Name: "nbs-b-live", Command: shell(stay)})
+	pane := s.open(Spec{Name: "nbs-a-live", Command: shell("cat")})
+	refused := func(what string, pane Pane) {
+		t.Helper()
+		if written, err := s.Write(t.Context(), pane, "x"); written || err != nil && agent.KindOf(err) == agent.TimedOut {
+			t.Errorf("%s: written %t, %v", what, written, err)
+		}
+	}
+	other := pane
+	other.PID = keep.PID
+	refused("another process leads it", other)
+	s.raw("copy-mode", "-t", pane.ID)
+	refused("a person looks back in it", pane)
+	s.raw("send-keys", "-t", pane.ID, "-X", "cancel")
+	s.raw("set-option", "-t", pane.ID, "-w", "remain-on-exit", "on")
+	s.raw("send-keys", "-t", pane.ID, "C-d")
+	rig.Eventually(t, "it is dead", func() bool {
+		return strings.TrimSpace(s.raw("display-message", "-p", "-t", pane.ID, "#{pane_dead}")) == "1"
+	})
+	refused("it has ended", pane)
+	s.raw("kill-pane", "-t", pane.ID)
+	refused("it is gone", pane)
+	if buffers := s.raw("list-buffers"); strings.Contains(buffers, "x") {
+		t.Errorf("what was not written stays in tmux: %s", buffers)
+	}
+}
