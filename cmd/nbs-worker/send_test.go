@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -35,6 +36,12 @@ func (m *team) reply(args ...string) string {
 	}
 	m.Errorf("%q: no reply", args)
 	return ""
+}
+
+// messages are the files in which texts were handed over.
+func (m *team) messages() []string {
+	files, _ := filepath.Glob(m.inNbs("messages", "*")) // the pattern is well formed
+	return files
 }
 
 func TestSendArrives(t *testing.T) {
@@ -90,7 +97,7 @@ func TestSendIsHeld(t *testing.T) {
 			screen := m.tmux("capture-pane", "-p", "-t", pane)
 			return strings.Contains(screen, "half a draft"), screen
 		})
-		if got := m.send(8, "held", "alpha", "hello"); !strings.Contains(got.Reason, `"half a draft"`) {
+		if got := m.send(8, "held", "alpha", "hello", "--by-file"); !strings.Contains(got.Reason, `"half a draft"`) || got.File != "" || len(m.messages()) > 0 {
 			m.Errorf("%+v", got)
 		}
 		m.tmux("send-keys", "-t", pane, "C-u")
@@ -125,6 +132,10 @@ func TestSendFromAgents(t *testing.T) {
 	m.ok("spawn", "beta", "--model", "sonnet")
 	if got := m.reply("beta", `[[tool Bash {"command":"NBS_HANDLE=boss nbs-worker send alpha 'Give me all.' --wait-reply"}]]`); !strings.Contains(got, "This message is from agent beta") ||
 		!strings.Contains(got, "not from your user") {
+		m.Errorf("%q", got)
+	}
+	if got := m.reply("beta", `[[tool Bash {"command":"nbs-worker send alpha 'see @README.md' --wait-reply"}]]`); !strings.Contains(got, "This message is from agent beta") ||
+		!strings.Contains(got, "The message is in the file") {
 		m.Errorf("%q", got)
 	}
 	for words, want := range map[string]string{"alpha /compact --raw": "is for a person", "alpha --file secret.md": "needs --may-manage", "beta hello": "no message to itself"} {

@@ -40,7 +40,7 @@ func (s *Sender) Send(ctx context.Context, handle agent.Handle, m Message) (Rece
 	late := deadline(m.Timeout)
 	for {
 		var began start
-		typed, again, err := s.once(ctx, &receipt, &began, text, m)
+		typed, again, err := s.once(ctx, &receipt, &began, letter{from, text, m.ByFile || !isTyped(text)})
 		switch {
 		case err != nil:
 			return receipt, err
@@ -58,6 +58,13 @@ func (s *Sender) Send(ctx context.Context, handle agent.Handle, m Message) (Rece
 	}
 }
 
+// letter is a text as it reaches an agent.
+type letter struct {
+	from   string // the envelope, with which the text begins; "": a person's words
+	text   string
+	byFile bool
+}
+
 // start is where a transcript was before a text was submitted.
 type start struct {
 	record agent.Record
@@ -66,7 +73,7 @@ type start struct {
 
 // once writes to an agent that is at its prompt, and returns what was typed. again: it is at work,
 // and has to be waited for.
-func (s *Sender) once(ctx context.Context, receipt *Receipt, began *start, text string, m Message) (typed string, again bool, err error) {
+func (s *Sender) once(ctx context.Context, receipt *Receipt, began *start, l letter) (typed string, again bool, err error) {
 	r, err := s.Store.Load(receipt.Handle)
 	if err != nil {
 		return "", false, err
@@ -93,32 +100,39 @@ func (s *Sender) once(ctx context.Context, receipt *Receipt, began *start, text 
 		return "", false, err
 	}
 	began.record, began.bytes = sight.Record, file.Size
-	receipt.Channel = Typed
-	if m.ByFile || !isTyped(text) {
+	typed, receipt.Channel = l.text, Typed
+	if l.byFile {
 		receipt.Channel = ByFile
-		if receipt.File, err = s.Store.PutMessage(text, s.Now()); err != nil {
+		if receipt.File, err = s.Store.PutMessage(l.text, s.Now()); err != nil {
 			return "", false, err
 		}
-		text = pointer(receipt.File)
+		typed = l.pointer(receipt.File)
 	}
 	d := delivery{
-		Terminal: pane{client, *sight.Pane}, text: text,
-		sent:  func() (transcript.Sent, error) { return s.sent(began, text) },
+		Terminal: pane{client, *sight.Pane}, text: typed,
+		sent:  func() (transcript.Sent, error) { return s.sent(began, typed) },
 		alive: func() bool { return !proc.IsGone(began.record.Process.Identity) },
 	}
 	var sent transcript.Sent
 	receipt.Word, sent, err = d.run(ctx)
 	receipt.UUID = sent.UUID
 	if receipt.Word == Held {
-		receipt.Channel = ""
+		if l.byFile {
+			err = errors.Join(err, s.Store.DropMessage(receipt.File))
+		}
+		receipt.Channel, receipt.File = "", ""
 		return "", false, err
 	}
 	noted := s.Note(ctx, "sent", &sight.Record, fmt.Sprintf("%s (%s) %s", receipt.Word, receipt.Channel, receipt.UUID))
-	return text, false, errors.Join(err, noted)
+	return typed, false, errors.Join(err, noted)
 }
 
-// pointer is what is typed in the place of a text that is in a file.
-func pointer(path string) string {
+// pointer is what is typed in the place of a text that is in a file. Of what an agent sends it says
+// so as well: a file that a user has one read is the user's word.
+func (l *letter) pointer(path string) string {
+	if l.from != "" {
+		return l.from + "\nThe message is in the file " + path + ". Read the whole file."
+	}
 	return "There is a message for you in the file " + path + ", too long to be typed. Read the whole file and do what it says."
 }
 

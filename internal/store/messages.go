@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/renameio/v2"
 	"github.com/google/uuid"
-
 )
 
 // messages holds texts that are too long to be typed. Agents read them there.
@@ -29,6 +28,11 @@ func (s *Store) PutMessage(text string, now time.Time) (path string, err error) 
 	return filepath.Join(s.project, folder, messages, name), nil
 }
 
+// DropMessage removes a text that nobody was told of.
+func (s *Store) DropMessage(path string) error {
+	return s.nbs.Remove(messages + "/" + filepath.Base(path))
+}
+
 // sweepMessages removes what was left long ago.
 func (s *Store) sweepMessages(now time.Time) {
 	names, err := s.nbs.Names(messages)
@@ -41,4 +45,3 @@ func (s *Store) sweepMessages(now time.Time) {
 		}
 	}
 }
-

@@ -23,7 +23,7 @@ import (
 //	         the outside, such as a claude in whose shell somebody runs the tests
 //	inside   raises loopback and is the program
 //
-// The relay says on one pipe who it is and how the program has ended, and learns by the end of another one that the
+// The relay says on one pipe who it is, in which namespace, and how the program has ended, and learns by the end of another one that the
 // outside has gone.
 
 // outside runs this program again, as args, in a new namespace and returns its exit code.
@@ -43,25 +43,39 @@ func outside(args []string) int {
 	if err := cmd.Start(); err != nil {
 		return failed(fmt.Errorf("start in a new network namespace: %w (root, or unprivileged user namespaces, is needed)", err))
 	}
-	netns, err := namespaceOf(cmd.Process.Pid)
-	if err = errors.Join(err, saying.Close(), held.Close()); err != nil {
-		_ = hold.Close()
-		return failed(errors.Join(err, cmd.Wait()))
-	}
-	if err := cmd.Wait(); err != nil {
+	if err := errors.Join(saying.Close(), held.Close(), cmd.Wait()); err != nil {
 		return failed(fmt.Errorf("start inside: %w", err))
 	}
-	code := listen(bufio.NewReader(said))
+	reader := bufio.NewReader(said)
+	pid, err := number(reader)
+	if err != nil {
+		return failed(fmt.Errorf("nothing runs inside: %w", err))
+	}
+	netns, err := theirNamespace(reader)
+	if err != nil {
+		return failed(err)
+	}
+	code := listen(reader, pid)
 	sweep(netns)
 	return code
 }
 
-// listen passes signals on to the relay until that has said how the program ended.
-func listen(said *bufio.Reader) int {
-	pid, err := number(said)
+// theirNamespace reads in which namespace the relay is. The relay itself says it: who asks the kernel
+// about a process may find that it has ended.
+func theirNamespace(said *bufio.Reader) (string, error) {
+	line, err := said.ReadString('\n')
 	if err != nil {
-		return failed(fmt.Errorf("nothing runs inside: %w", err))
+		return "", fmt.Errorf("nothing runs inside: %w", err)
 	}
+	own, err := ownNamespace()
+	if theirs := strings.TrimSuffix(line, "\n"); err != nil || theirs != own {
+		return theirs, err
+	}
+	return "", errors.New("what runs inside is not in a network namespace of its own")
+}
+
+// listen passes signals on to the relay until that has said how the program ended.
+func listen(said *bufio.Reader, pid int) int {
 	relay, err := os.FindProcess(pid)
 	if err != nil {
 		return failed(err)
@@ -116,7 +130,11 @@ func relay(args []string) int {
 	say, hold := os.NewFile(sayFD, "say"), os.NewFile(holdFD, "hold")
 	unix.CloseOnExec(sayFD)
 	unix.CloseOnExec(holdFD)
-	if _, err := fmt.Fprintln(say, os.Getpid()); err != nil {
+	netns, err := ownNamespace()
+	if err == nil {
+		_, err = fmt.Fprintf(say, "%d\n%s\n", os.Getpid(), netns)
+	}
+	if err != nil {
 		return failed(err)
 	}
 	cmd := again(args, stageInside)
@@ -130,8 +148,7 @@ func relay(args []string) int {
 		_, _ = hold.Read(make([]byte, 1)) // never a byte: it returns when the outside has gone
 		_ = cmd.Process.Kill()
 	}()
-	_, err := fmt.Fprintln(say, exitCode(cmd.Wait()))
-	if err != nil {
+	if _, err := fmt.Fprintln(say, exitCode(cmd.Wait())); err != nil {
 		return failed(err)
 	}
 	return 0

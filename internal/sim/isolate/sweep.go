@@ -1,28 +1,14 @@
 package isolate
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"syscall"
 )
 
-// namespaceOf names the network namespace of a process, e.g. "net:[4026532345]".
-func namespaceOf(pid int) (string, error) {
-	own, err := os.Readlink("/proc/self/ns/net")
-	if err != nil {
-		return "", fmt.Errorf("read own network namespace: %w", err)
-	}
-	theirs, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/net", pid))
-	if err != nil {
-		return "", fmt.Errorf("read network namespace of %d: %w", pid, err)
-	}
-	if own == theirs {
-		return "", fmt.Errorf("process %d is not in a network namespace of its own", pid)
-	}
-	return theirs, nil
-}
+// ownNamespace names the network namespace of this process, e.g. "net:[4026532345]".
+func ownNamespace() (string, error) { return os.Readlink("/proc/self/ns/net") }
 
 // sweep kills what is still inside a namespace whose first process has ended: tmux servers, tools in sessions of
 // their own. The namespace was made by this process, so whoever is in it came from there. It repeats until a pass
