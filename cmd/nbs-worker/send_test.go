@@ -69,6 +69,9 @@ func TestSendArrives(t *testing.T) {
 				m.Errorf("by file: %+v, %v", got, err)
 			}
 		}
+		for _, other := range []string{"/clea", "/exi"} { // Claude would take them for /clear and /exit
+			m.send(4, "held", "alpha", other, "--raw")
+		}
 		m.send(0, "accepted", "alpha", "/compact", "--raw")
 		if _, err := os.Stat(m.dir + "/PWN"); err == nil {
 			m.Error("a command ran that only a message contained")
@@ -97,7 +100,7 @@ func TestSendIsHeld(t *testing.T) {
 			screen := m.tmux("capture-pane", "-p", "-t", pane)
 			return strings.Contains(screen, "half a draft"), screen
 		})
-		if got := m.send(8, "held", "alpha", "hello", "--by-file"); !strings.Contains(got.Reason, `"half a draft"`) || got.File != "" || len(m.messages()) > 0 {
+		if got := m.send(8, "held", "alpha", "hello", "--by-file"); !strings.Contains(got.Reason, "unsent draft") || got.File != "" || len(m.messages()) > 0 {
 			m.Errorf("%+v", got)
 		}
 		m.tmux("send-keys", "-t", pane, "C-u")

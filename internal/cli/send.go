@@ -38,8 +38,9 @@ receipt is one of:
   unknown   it was submitted, and no proof came in time (3); it is not typed again
 
 An agent at work is waited for, up to --timeout. Nothing is ever typed into a dialog, a
-shell or a draft. What is longer than 780 characters or 30 lines, or has tabs, goes by a
-private file, .nbs/messages/*.md, which stays for 30 days; one typed line names it.
+shell or a draft. What is longer than 780 characters, has tabs, or does not fit on the agent's
+screen, goes by a private file, .nbs/messages/*.md, which stays for 30 days; one typed
+line names it.
 What Claude would take for an order to itself, such as /compact, !ls or exit, is refused
 (4): --by-file has it read as words, --raw gives a command of Claude's own to it.
 A command that starts no turn leaves no trace to prove it by: its receipt is unknown.
@@ -48,7 +49,8 @@ What an agent sends says so above its text, by its name in the records: only a p
 words arrive as the user's own. An agent gives no commands with --raw (8).
 
 --wait-reply waits for the end of that very turn and prints the agent's last words in it;
-a turn that failed or was interrupted ends it with 1. --json prints an array.`,
+a turn that failed or was interrupted ends it with 1, one that waits for a person with 8.
+Beside accepted, 1, 3 and 8 are of the reply. --json prints an array.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker send theologian 'Read PLAN.md again, chapter 2 has changed.'
   nbs-worker send theologian 'What is left to do?' --wait-reply --timeout 10m
@@ -78,7 +80,10 @@ a turn that failed or was interrupted ends it with 1. --json prints an array.`,
 // positional takes the text off the handles.
 func (o *sendOptions) positional(cmd *cobra.Command, args []string) error {
 	switch {
-	case o.file != "":
+	case cmd.Flags().Changed("file"):
+		if o.file == "" {
+			return agent.Errorf(agent.BadInput, "send: --file needs a name").Hint("nbs-worker send --help")
+		}
 	case len(args) == 0 || len(args) == 1 && !o.all:
 		return agent.Errorf(agent.BadInput, "send: a text is needed").
 			Hint("for example: nbs-worker send HANDLE 'What is left to do?'")

@@ -2,22 +2,22 @@ package message
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
-	"unicode"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/tmux"
 )
 
 // Terminal is where claude reads.
 type Terminal interface {
 	// Screen is what it shows, with the attributes of its characters.
-	Screen(ctx context.Context) (string, error)
-	// Write gives it a text as if typed, and tells whether it reached the program.
-	Write(ctx context.Context, text string) (bool, error)
+	Screen(ctx context.Context) (tmux.Styled, error)
+	// Write gives it a text as if typed, and tells whether it reached the program: not where the
+	// cursor is not as it was shown, if that is given.
+	Write(ctx context.Context, text string, cursor *tmux.Cursor) (bool, error)
 }
 
 // How long a delivery waits, and how often it looks: claude draws what is typed within some
@@ -30,7 +30,7 @@ const (
 
 const enter = "\r"
 
-// delivery is one text on its way into a prompt.
+// delivery is one text on its way into a prompt that is ready.
 type delivery struct {
 	Terminal
 	text  string                          // as it is typed
@@ -39,50 +39,64 @@ type delivery struct {
 }
 
 // run types the text and proves that it arrived. An error beside Held is why nothing was
-// submitted; beside Unknown, why that is not known.
+// submitted; beside Unknown, why that is not known. An interrupt comes too late for what is being
+// typed: half a text would be somebody's draft.
 func (d *delivery) run(ctx context.Context) (Word, transcript.Sent, error) {
-	if err := d.checkPrompt(ctx); err != nil {
-		return Held, transcript.Sent{}, err
+	if ctx.Err() != nil {
+		return Held, transcript.Sent{}, agent.Errorf(agent.Interrupted, "interrupted; nothing was typed")
 	}
-	if reached, err := d.Write(ctx, d.keys()); err != nil || !reached {
-		return Held, transcript.Sent{}, unreached(err)
+	typing := context.WithoutCancel(ctx)
+	reached, err := d.Write(typing, d.keys(), nil)
+	if err == nil && !reached {
+		return Held, transcript.Sent{}, unreached()
 	}
-	if err := d.awaitText(ctx); agent.KindOf(err) == agent.Held {
-		return Held, transcript.Sent{}, errors.Join(err, d.takeBack(ctx))
-	} else if err != nil {
-		return Held, transcript.Sent{}, err
+	var cursor tmux.Cursor
+	if err == nil {
+		cursor, err = d.awaitText(typing)
 	}
-	if reached, err := d.Write(ctx, enter); err != nil || !reached {
-		return Held, transcript.Sent{}, unreached(err)
+	if err != nil {
+		return Held, transcript.Sent{}, d.takenBack(typing, err)
 	}
-	return d.awaitProof(ctx)
+	reached, err = d.Write(typing, enter, &cursor)
+	if err == nil && !reached {
+		return Held, transcript.Sent{}, d.takenBack(typing, unreached())
+	}
+	word, sent, noProof := d.awaitProof(ctx) // also when tmux did not say whether it has pressed Enter
+	if word != Unknown {
+		return word, sent, nil
+	}
+	if shown, failed := d.Screen(typing); failed == nil && d.isIn(shown) { // a hook has refused it, or Enter was lost
+		return Held, sent, d.takenBack(typing, agent.Errorf(agent.Held, "claude gave it back: a hook of the agent's may have refused it"))
+	}
+	if err == nil {
+		err = noProof
+	}
+	return Unknown, sent, err
 }
 
 // keys is what is typed. A blank behind a text closes what Claude offers for a word with an @, which
 // Enter would choose from, and keeps a backslash from turning Enter into a new line; Claude trims
 // it. Behind a command Claude would write what may follow.
 func (d *delivery) keys() string {
-	if strings.HasPrefix(d.text, "/") {
+	if d.isCommand() {
 		return d.text
 	}
 	return d.text + " "
 }
 
+func (d *delivery) isCommand() bool { return strings.HasPrefix(d.text, "/") }
+
 // checkPrompt refuses to type where the text would not reach the prompt, or not alone.
-// Errors: Held, TimedOut.
-func (d *delivery) checkPrompt(ctx context.Context) error {
-	shown, err := d.Screen(ctx)
-	if err != nil {
-		return err
-	}
-	if dialog := screen.Read(screen.Plain(shown)).Dialog; dialog != "" {
+// Errors: Held.
+func checkPrompt(shown tmux.Styled) error {
+	if dialog := screen.Read(screen.Plain(shown.Text)).Dialog; dialog != "" {
 		return waitsFor(dialog)
 	}
-	switch draft, found := screen.Draft(shown); {
+	switch draft, found := screen.Draft(shown.Text); {
 	case !found:
 		return agent.Errorf(agent.Held, "its prompt is not on its screen")
 	case draft != "":
-		return agent.Errorf(agent.Held, "somebody's unsent draft is in its prompt: %s", agent.Quote(firstLine(draft)))
+		return agent.Errorf(agent.Held, "somebody's unsent draft is in its prompt")
 	}
 	return nil
 }
@@ -91,54 +105,89 @@ func waitsFor(dialog screen.Dialog) error {
 	return agent.Errorf(agent.Held, "it waits for a person: %s", dialog.Waits())
 }
 
-// unreached is why a text did not reach the program; nothing was submitted.
-func unreached(err error) error {
-	if err != nil {
-		return err
-	}
-	return agent.Errorf(agent.Held, "its pane takes no keys: somebody looks back in it, or claude has just gone")
+// unreached is why a text did not reach the program.
+func unreached() error {
+	return agent.Errorf(agent.Held, "its pane takes no keys: somebody looks back or types in it, or claude has just gone")
 }
 
-// awaitText waits until the box shows the text: then Enter submits it, and answers no dialog.
-func (d *delivery) awaitText(ctx context.Context) error {
-	var shown, draft string
+// awaitText waits until the box shows the text, and returns where the cursor is then: Enter submits
+// it there, and answers no dialog. Errors: Held; BadInput for a command that Claude would take for
+// another one.
+func (d *delivery) awaitText(ctx context.Context) (tmux.Cursor, error) {
+	var shown tmux.Styled
 	err := until(ctx, drawLimit, func() (there bool, err error) {
-		if shown, err = d.Screen(ctx); err == nil {
-			draft, there = screen.Draft(shown)
+		shown, err = d.Screen(ctx)
+		return err == nil && d.isIn(shown), err
+	})
+	if agent.KindOf(err) == agent.TimedOut {
+		if dialog := screen.Read(screen.Plain(shown.Text)).Dialog; dialog != "" {
+			return shown.Cursor, waitsFor(dialog)
 		}
-		return there && d.shows(draft), err
+		return shown.Cursor, agent.Errorf(agent.Held, "its prompt does not show what was typed")
+	}
+	if err == nil && d.isCommand() {
+		err = d.checkSuggestion(ctx)
+	}
+	return shown.Cursor, err
+}
+
+// checkSuggestion refuses a command of which Claude would run another: Enter takes the first that
+// it offers below the box, and it offers what merely resembles the word.
+func (d *delivery) checkSuggestion(ctx context.Context) error {
+	word, _, _ := strings.Cut(d.text, " ")
+	var offered string
+	err := until(ctx, offerLimit, func() (bool, error) {
+		shown, err := d.Screen(ctx)
+		offered = screen.Suggestion(screen.Plain(shown.Text))
+		return err != nil || offered == word, err
 	})
 	if agent.KindOf(err) != agent.TimedOut {
 		return err
 	}
-	if dialog := screen.Read(screen.Plain(shown)).Dialog; dialog != "" {
-		return waitsFor(dialog)
+	if offered == "" && word != d.text {
+		return nil // behind a command with words nothing is offered
 	}
-	return agent.Errorf(agent.Held, "its prompt shows %s, and not what was typed; that was not submitted", agent.Quote(draft))
+	return agent.Errorf(agent.BadInput, "Claude has no command %s; it offers %s", agent.Quote(word), agent.Quote(offered)).
+		Hint("to see what it has, type / in its terminal: nbs-worker attach HANDLE")
+}
+
+// offerLimit is how long Claude takes to offer commands.
+const offerLimit = 500 * time.Millisecond
+
+// isIn tells whether the box has the text and nothing else.
+func (d *delivery) isIn(shown tmux.Styled) bool {
+	draft, found := screen.Draft(shown.Text)
+	return found && dense(draft) == dense(d.text)
 }
 
 // eraser deletes a line before the cursor, and the line break before that.
 const eraser = "\x15\x7f"
 
-// takeBack deletes what is left of the text in the box, as long as nothing else is in it: what
-// somebody's own keys had changed would be their draft for whoever comes next.
-func (d *delivery) takeBack(ctx context.Context) error {
+// takenBack is why nothing was submitted, when what is left of the text in the box was deleted; else
+// it says that as well. What is not of the text is somebody's, and stays.
+func (d *delivery) takenBack(ctx context.Context, why error) error {
+	seen := false
 	err := until(ctx, drawLimit, func() (bool, error) {
 		shown, err := d.Screen(ctx)
 		if err != nil {
 			return false, err
 		}
-		draft, found := screen.Draft(shown)
-		if !found || draft == "" || !isPart(dense(draft), dense(d.text)) {
-			return true, nil
+		draft, found := screen.Draft(shown.Text)
+		switch {
+		case !found || !isPart(dense(draft), dense(d.text)):
+			return false, nil
+		case draft == "":
+			return seen, nil // claude may not have drawn it yet
 		}
-		reached, err := d.Write(ctx, eraser)
-		return !reached, err
+		seen = true
+		_, err = d.Write(ctx, eraser, nil)
+		return false, err
 	})
-	if agent.KindOf(err) == agent.TimedOut {
-		return nil // the error beside it says what is there
+	if err == nil {
+		return why
 	}
-	return err
+	return agent.Errorf(agent.KindOf(why), "%w; what was typed may still be in its prompt", why).
+		Hint("delete it there: nbs-worker attach HANDLE")
 }
 
 // isPart tells whether a text has nothing but characters of a whole, in their order.
@@ -149,26 +198,6 @@ func isPart(text, whole string) bool {
 		}
 	}
 	return text == ""
-}
-
-// shows tells whether a box has the text and nothing else; of a long one it shows the end.
-func (d *delivery) shows(draft string) bool {
-	shown, whole := dense(draft), dense(d.text)
-	return shown == whole || strings.Count(draft, "\n") >= boxLines && strings.HasSuffix(whole, shown)
-}
-
-// boxLines is the least height of a box in which a text is not shown whole.
-const boxLines = 5
-
-// dense is a text without what a terminal changes in it: blanks at the ends of its lines, and
-// characters that have no width.
-func dense(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
-			return -1
-		}
-		return r
-	}, text)
 }
 
 // awaitProof waits until the transcript has the text.

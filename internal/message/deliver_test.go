@@ -9,6 +9,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/tmux"
 )
 
 // scripted is a terminal with a claude that does what a case says.
@@ -21,19 +22,28 @@ type scripted struct {
 	onEnter func()   // happens in the moment of Enter
 	got     []string // what reached it
 	sent    transcript.Sent
+	offered string // below the box
+	left    string // what cannot be deleted
+	silent  error  // of tmux, at Enter
 }
 
 const rule = "────────────────────"
 
-func (s *scripted) Screen(context.Context) (string, error) {
+func (s *scripted) Screen(context.Context) (tmux.Styled, error) {
+	shown := tmux.Styled{Width: 80, Height: 24, Cursor: tmux.Cursor{X: len(s.box)}}
+	shown.Text = rule + "\n❯ " + strings.ReplaceAll(s.box, "\n", "\n  ") + "\n" + rule + "\n  " + s.offered + "\n"
 	if s.dialog {
-		return " Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend\n", nil
+		shown.Text = " Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend\n"
 	}
-	return rule + "\n❯ " + strings.ReplaceAll(s.box, "\n", "\n  ") + "\n" + rule + "\n  ? for shortcuts\n", nil
+	return shown, nil
 }
 
-func (s *scripted) Write(_ context.Context, text string) (bool, error) {
-	if s.deaf {
+func (s *scripted) Write(_ context.Context, text string, cursor *tmux.Cursor) (bool, error) {
+	if s.silent != nil && text == enter {
+		s.onEnter()
+		return false, s.silent
+	}
+	if s.deaf || cursor != nil && cursor.X != len(s.box) {
 		return false, nil
 	}
 	s.got = append(s.got, text)
@@ -42,7 +52,7 @@ func (s *scripted) Write(_ context.Context, text string) (bool, error) {
 		s.onEnter()
 		return true, nil
 	case eraser:
-		s.box = ""
+		s.box = s.left
 		return true, nil
 	}
 	if !s.dialog {
@@ -52,43 +62,60 @@ func (s *scripted) Write(_ context.Context, text string) (bool, error) {
 	return true, nil
 }
 
+var (
+	accepted = transcript.Sent{UUID: "u", Found: true}
+	gaveUp   = agent.Errorf(agent.TimedOut, "tmux was silent")
+)
+
+var deliveries = map[string]struct {
+	change func(*scripted)
+	text   string
+	word   Word
+	kind   agent.Kind // 0: no error
+	typed  int        // how often something reached the terminal
+	says   string
+}{
+	"a prompt that is ready": {word: Accepted, typed: 2},
+	"two lines":              {text: "one\ntwo", word: Accepted, typed: 2},
+	"taken up after this turn": {
+		change: func(s *scripted) { s.onEnter = func() { s.sent = transcript.Sent{Queued: true, Found: true} } }, word: Queued, typed: 2,
+	},
+	"a deaf pane": {change: func(s *scripted) { s.deaf = true }, word: Held, kind: agent.Held, says: "takes no keys"},
+	"a dialog that comes while it is typed": {
+		change: func(s *scripted) { s.onText = func() { s.dialog = true } }, word: Held, kind: agent.Held, typed: 1, says: "waits for a person: permission prompt; what was typed may still",
+	},
+	"a person who types too": {
+		change: func(s *scripted) { s.onText = func() { s.box += " me too" } }, word: Held, kind: agent.Held, typed: 1, says: "does not show what was typed; what was typed may still",
+	},
+	"a prompt that loses a part of it": {
+		change: func(s *scripted) { s.onText = func() { s.box = "llo" } }, word: Held, kind: agent.Held, typed: 2, says: "does not show what was typed",
+	},
+	"what cannot be deleted": {
+		change: func(s *scripted) { s.left = "h"; s.onText = func() { s.box = "llo" } }, word: Held, kind: agent.Held, typed: -1, says: "may still be in its prompt",
+	},
+	"a pane that goes deaf before Enter": {
+		change: func(s *scripted) { s.onText = func() { s.deaf = true } }, word: Held, kind: agent.Held, typed: 1, says: "takes no keys",
+	},
+	"an end at Enter":    {change: func(s *scripted) { s.onEnter = func() { s.box, s.dead = "", true } }, word: Unknown, kind: agent.TimedOut, typed: 2, says: "claude ended"},
+	"an end right after": {change: func(s *scripted) { s.onEnter = func() { s.dead, s.sent = true, accepted } }, word: Accepted, typed: 2},
+	"no proof":           {change: func(s *scripted) { s.onEnter = func() { s.box = "" } }, word: Unknown, kind: agent.TimedOut, typed: 2, says: "the transcript does not have it"},
+	"a hook that refuses": {
+		change: func(s *scripted) { s.onEnter = func() {} }, word: Held, kind: agent.Held, typed: 3, says: "claude gave it back",
+	},
+	"a tmux that was silent at Enter, and pressed it": {change: func(s *scripted) { s.silent = gaveUp }, word: Accepted, typed: 1},
+	"a tmux that was silent at Enter": {
+		change: func(s *scripted) { s.silent, s.onEnter = gaveUp, func() { s.box = "" } }, word: Unknown, kind: agent.TimedOut, typed: 1, says: "tmux was silent",
+	},
+	"a command": {text: "/compact", change: func(s *scripted) { s.offered = "/compact  Free up context" }, word: Accepted, typed: 2},
+	"a command that resembles another": {
+		text: "/clea", change: func(s *scripted) { s.offered = "/clear  Start anew" }, word: Held, kind: agent.BadInput, typed: 2, says: `offers "/clear"`,
+	},
+	"a command with words":        {text: "/model opus", word: Accepted, typed: 2},
+	"a command that there is not": {text: "/nosuch", word: Held, kind: agent.BadInput, typed: 2, says: "has no command"},
+}
+
 func TestDelivery(t *testing.T) {
-	accepted := transcript.Sent{UUID: "u", Found: true}
-	for what, c := range map[string]struct {
-		change func(*scripted)
-		text   string
-		word   Word
-		kind   agent.Kind // 0: no error
-		typed  int        // how often something reached the terminal
-		says   string
-	}{
-		"a prompt that is ready": {word: Accepted, typed: 2},
-		"two lines":              {text: "one\ntwo", word: Accepted, typed: 2},
-		"taken up after this turn": {
-			change: func(s *scripted) { s.onEnter = func() { s.sent = transcript.Sent{Queued: true, Found: true} } }, word: Queued, typed: 2,
-		},
-		"a draft":     {change: func(s *scripted) { s.box = "somebody's" }, word: Held, kind: agent.Held, says: `unsent draft is in its prompt: "somebody's"`},
-		"a dialog":    {change: func(s *scripted) { s.dialog = true }, word: Held, kind: agent.Held, says: "waits for a person: permission prompt"},
-		"a deaf pane": {change: func(s *scripted) { s.deaf = true }, word: Held, kind: agent.Held, says: "takes no keys"},
-		"a dialog that comes while it is typed": {
-			change: func(s *scripted) { s.onText = func() { s.dialog = true } }, word: Held, kind: agent.Held, typed: 1, says: "waits for a person",
-		},
-		"a person who types too": {
-			change: func(s *scripted) { s.onText = func() { s.box += " me too" } }, word: Held, kind: agent.Held, typed: 1, says: "was not submitted",
-		},
-		"a prompt that loses a part of it": {
-			change: func(s *scripted) { s.onText = func() { s.box = "llo" } }, word: Held, kind: agent.Held, typed: 2, says: "was not submitted",
-		},
-		"a prompt that loses the text": {
-			change: func(s *scripted) { s.onText = func() { s.box = "" } }, word: Held, kind: agent.Held, typed: 1, says: "was not submitted",
-		},
-		"a pane that goes deaf before Enter": {
-			change: func(s *scripted) { s.onText = func() { s.deaf = true } }, word: Held, kind: agent.Held, typed: 1, says: "takes no keys",
-		},
-		"an end at Enter":    {change: func(s *scripted) { s.onEnter = func() { s.dead = true } }, word: Unknown, kind: agent.TimedOut, typed: 2, says: "claude ended"},
-		"an end right after": {change: func(s *scripted) { s.onEnter = func() { s.dead, s.sent = true, accepted } }, word: Accepted, typed: 2},
-		"no proof":           {change: func(s *scripted) { s.onEnter = func() {} }, word: Unknown, kind: agent.TimedOut, typed: 2, says: "the transcript does not have it"},
-	} {
+	for what, c := range deliveries {
 		synctest.Test(t, func(t *testing.T) {
 			s := &scripted{onText: func() {}}
 			s.onEnter = func() { s.box, s.sent = "", accepted }
@@ -102,7 +129,7 @@ func TestDelivery(t *testing.T) {
 			d := delivery{Terminal: s, text: text, sent: func() (transcript.Sent, error) { return s.sent, nil }, alive: func() bool { return !s.dead }}
 			word, _, err := d.run(t.Context())
 			switch {
-			case word != c.word || len(s.got) != c.typed:
+			case word != c.word || c.typed >= 0 && len(s.got) != c.typed:
 				t.Errorf("%s: %s, typed %q, %v", what, word, s.got, err)
 			case c.kind == 0 && err != nil, c.kind != 0 && (agent.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.says)):
 				t.Errorf("%s: %v; want %d, %q", what, err, c.kind, c.says)
@@ -111,30 +138,56 @@ func TestDelivery(t *testing.T) {
 	}
 }
 
-// Enter is never pressed twice, and the text never typed twice, however long the proof takes.
+// An interrupt before the first key leaves nothing typed, one while it is typed comes too late, and
+// one behind Enter ends the wait for the proof.
 func TestDeliveryIsInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		s := &scripted{onText: func() {}, onEnter: cancel}
+		s := &scripted{onText: cancel}
+		s.onEnter = func() { s.box = "" }
 		d := delivery{Terminal: s, text: "hello", sent: func() (transcript.Sent, error) { return transcript.Sent{}, nil }, alive: func() bool { return true }}
 		if word, _, err := d.run(ctx); word != Unknown || agent.KindOf(err) != agent.Interrupted || len(s.got) != 2 {
 			t.Errorf("%s, %v, typed %q", word, err, s.got)
 		}
+		if word, _, err := d.run(ctx); word != Held || agent.KindOf(err) != agent.Interrupted || len(s.got) != 2 {
+			t.Errorf("before the first key: %s, %v, typed %q", word, err, s.got)
+		}
 	})
 }
 
+func TestPromptThatIsReady(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		terminal scripted
+		says     string // "": it is ready
+	}{
+		"ready": {scripted{}, ""}, "a draft": {scripted{box: "somebody's"}, "unsent draft"}, "shell mode": {scripted{box: "! ls"}, "unsent draft"},
+		"a dialog": {scripted{dialog: true}, "waits for a person: permission prompt"},
+	} {
+		shown, _ := c.terminal.Screen(t.Context())
+		if err := checkPrompt(shown); (err == nil) != (c.says == "") || err != nil && (agent.KindOf(err) != agent.Held || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if err := checkPrompt(tmux.Styled{Text: "$ \n"}); agent.KindOf(err) != agent.Held {
+		t.Errorf("a shell: %v", err)
+	}
+}
+
+// What tmux did not answer may have been typed all the same, and may stand in the prompt.
 func TestUnansweredTerminal(t *testing.T) {
+	t.Parallel()
 	silent := errors.New("silent")
 	d := delivery{Terminal: failing{silent}, text: "x"}
-	if word, _, err := d.run(t.Context()); word != Held || !errors.Is(err, silent) {
+	if word, _, err := d.run(t.Context()); word != Held || !errors.Is(err, silent) || !strings.Contains(err.Error(), "may still be in its prompt") {
 		t.Errorf("%s, %v", word, err)
 	}
 }
 
 type failing struct{ err error }
 
-func (f failing) Screen(context.Context) (string, error)      { return "", f.err }
-func (f failing) Write(context.Context, string) (bool, error) { return false, f.err }
+func (f failing) Screen(context.Context) (tmux.Styled, error)               { return tmux.Styled{}, f.err }
+func (f failing) Write(context.Context, string, *tmux.Cursor) (bool, error) { return false, f.err }
 
 func TestCheck(t *testing.T) {
 	t.Parallel()
@@ -149,17 +202,28 @@ func TestCheck(t *testing.T) {
 		"for the shell": {Message{Text: "!rm -rf x"}, true}, "for the shell, raw": {Message{Text: "!rm -rf x", Raw: true}, true},
 		"for the shell, behind blanks": {Message{Text: "\n  !ls"}, true}, "exit": {Message{Text: "exit"}, true}, "help": {Message{Text: "?"}, true},
 		"exit, by file": {Message{Text: "exit", ByFile: true}, false}, "a note": {Message{Text: "# remember"}, true}, "a long command": {Message{Text: "/" + long, Raw: true}, true},
-		"a question": {Message{Text: "exit?"}, false},
+		"a question": {Message{Text: "exit?"}, false}, "exit behind a mark": {Message{Text: "\ufeffexit"}, true}, "two lines, raw": {Message{Text: "/a\nb", Raw: true}, true},
 	} {
 		if err := c.message.check(); (err != nil) != c.refused || err != nil && agent.KindOf(err) != agent.BadInput {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 	for text, want := range map[string]bool{
-		"a\nb": true, "tab\there": false, "\x1b[31m": false, long: false, strings.Repeat("x\n", typedLines): false, "ü 漢 👩‍💻": true, "\xff": false,
+		"a\nb": true, "tab\there": false, "\x1b[31m": false, long: false, "ü 漢 👩‍💻 é 🤷🏽": true, "\xff": false, "👨‍👩‍👧‍👦": false,
 	} {
-		if got := isTyped(text); got != want {
-			t.Errorf("%q is typed: %t", text, got)
+		if got := isTypable(text); got != want {
+			t.Errorf("%q can be typed: %t", text, got)
+		}
+	}
+	for text, want := range map[string]string{"\ufeff cafe\u0301\n": "caf\u00e9", "\ufeffexit": "exit", " a\n b ": "a\n b"} {
+		if got := normal(text); got != want {
+			t.Errorf("%q becomes %q; want %q", text, got, want)
+		}
+	}
+	low := tmux.Styled{Width: 80, Height: 24}
+	for text, want := range map[string]bool{strings.Repeat("x\n", 14): true, strings.Repeat("x\n", 15): false, strings.Repeat("x", 780): true, strings.Repeat("漢", 780): false} {
+		if got := fits(text, low); got != want {
+			t.Errorf("%.20q of %d bytes fits: %t", text, len(text), got)
 		}
 	}
 }

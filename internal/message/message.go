@@ -14,8 +14,6 @@ package message
 import (
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
@@ -57,19 +55,12 @@ type Receipt struct {
 	Answer  *string // the agent's last words in that very turn; nil: not asked for, or none
 }
 
-// How much is typed: a burst of more than 800 characters Claude takes for a paste, and tells the
-// model that the user has pasted it.
-const (
-	typedCharacters = 780
-	typedLines      = 30
-)
-
 // limit is the size in bytes of a text that is handed over in a file.
 const limit = 1 << 20
 
 // check refuses a text that would not arrive, or would be taken for an order. Errors: BadInput.
 func (m *Message) check() error {
-	text := strings.TrimSpace(m.Text)
+	text := normal(m.Text)
 	switch {
 	case text == "":
 		return agent.Errorf(agent.BadInput, "the message is empty").Hint("give a text, a file with --file, or - for standard input")
@@ -79,7 +70,7 @@ func (m *Message) check() error {
 	case m.Raw && !strings.HasPrefix(text, "/"):
 		return agent.Errorf(agent.BadInput, "--raw is for a command of Claude's own, which begins with a /").
 			Hint("without --raw the text reaches the model as it is")
-	case m.Raw && !isTyped(text):
+	case m.Raw && (!isTypable(text) || strings.Contains(text, "\n")):
 		return agent.Errorf(agent.BadInput, "a command of Claude's own has one line, of at most %d characters", typedCharacters)
 	case m.Raw:
 		return claude.CheckPrompt(text) // which leaves the conversation alone
@@ -98,13 +89,6 @@ func isOrder(text string) bool {
 		return true
 	}
 	return claude.IsCommand(text)
-}
-
-// isTyped tells whether a text arrives as it is when it is typed: Claude drops tabs and control
-// characters, and takes a long text for a paste.
-func isTyped(text string) bool {
-	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= typedCharacters && strings.Count(text, "\n") < typedLines &&
-		!strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && !unicode.IsGraphic(r) && !unicode.Is(unicode.Cf, r) })
 }
 
 func firstLine(text string) string {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -32,7 +31,7 @@ func (s *Sender) Send(ctx context.Context, handle agent.Handle, m Message) (Rece
 	if err != nil {
 		return receipt, err
 	}
-	text := strings.TrimSpace(m.Text)
+	text := normal(m.Text)
 	if from != "" {
 		text = from + "\n" + text
 		m.ByFile = m.ByFile || claude.NamesFile(text) // which Claude would read for a user, and asks an agent about
@@ -40,7 +39,7 @@ func (s *Sender) Send(ctx context.Context, handle agent.Handle, m Message) (Rece
 	late := deadline(m.Timeout)
 	for {
 		var began start
-		typed, again, err := s.once(ctx, &receipt, &began, letter{from, text, m.ByFile || !isTyped(text)})
+		typed, again, err := s.once(ctx, &receipt, &began, letter{from, text, m.ByFile || !isTypable(text)}, late)
 		switch {
 		case err != nil:
 			return receipt, err
@@ -73,13 +72,13 @@ type start struct {
 
 // once writes to an agent that is at its prompt, and returns what was typed. again: it is at work,
 // and has to be waited for.
-func (s *Sender) once(ctx context.Context, receipt *Receipt, began *start, l letter) (typed string, again bool, err error) {
+func (s *Sender) once(ctx context.Context, receipt *Receipt, began *start, l letter, late time.Time) (typed string, again bool, err error) {
 	r, err := s.Store.Load(receipt.Handle)
 	if err != nil {
 		return "", false, err
 	}
 	receipt.Handle = r.Handle
-	unlock, err := s.LockToSend(ctx, r.Handle)
+	unlock, err := s.LockToSend(ctx, r.Handle, late)
 	if err != nil {
 		return "", false, err
 	}
@@ -95,21 +94,30 @@ func (s *Sender) once(ctx context.Context, receipt *Receipt, began *start, l let
 	if err != nil {
 		return "", false, err
 	}
+	terminal := pane{client, *sight.Pane}
+	shown, err := terminal.Screen(ctx)
+	if err == nil {
+		err = checkPrompt(shown)
+	}
+	if err != nil {
+		return "", false, err
+	}
 	file, _, err := s.transcript(&sight.Record) // none before the first prompt
 	if err != nil {
 		return "", false, err
 	}
 	began.record, began.bytes = sight.Record, file.Size
 	typed, receipt.Channel = l.text, Typed
-	if l.byFile {
-		receipt.Channel = ByFile
-		if receipt.File, err = s.Store.PutMessage(l.text, s.Now()); err != nil {
+	if l.byFile || !fits(l.text, shown) {
+		path, err := s.Store.PutMessage(l.text, s.Now())
+		if err != nil {
+			receipt.Channel = ""
 			return "", false, err
 		}
-		typed = l.pointer(receipt.File)
+		typed, receipt.Channel, receipt.File = l.pointer(path), ByFile, path
 	}
 	d := delivery{
-		Terminal: pane{client, *sight.Pane}, text: typed,
+		Terminal: terminal, text: typed,
 		sent:  func() (transcript.Sent, error) { return s.sent(began, typed) },
 		alive: func() bool { return !proc.IsGone(began.record.Process.Identity) },
 	}
@@ -117,13 +125,13 @@ func (s *Sender) once(ctx context.Context, receipt *Receipt, began *start, l let
 	receipt.Word, sent, err = d.run(ctx)
 	receipt.UUID = sent.UUID
 	if receipt.Word == Held {
-		if l.byFile {
+		if receipt.File != "" {
 			err = errors.Join(err, s.Store.DropMessage(receipt.File))
 		}
 		receipt.Channel, receipt.File = "", ""
 		return "", false, err
 	}
-	noted := s.Note(ctx, "sent", &sight.Record, fmt.Sprintf("%s (%s) %s", receipt.Word, receipt.Channel, receipt.UUID))
+	noted := s.Note(context.WithoutCancel(ctx), "sent", &sight.Record, fmt.Sprintf("%s (%s) %s", receipt.Word, receipt.Channel, receipt.UUID))
 	return typed, false, errors.Join(err, noted)
 }
 
@@ -133,7 +141,7 @@ func (l *letter) pointer(path string) string {
 	if l.from != "" {
 		return l.from + "\nThe message is in the file " + path + ". Read the whole file."
 	}
-	return "There is a message for you in the file " + path + ", too long to be typed. Read the whole file and do what it says."
+	return "There is a message for you in the file " + path + ". Read the whole file and do what it says."
 }
 
 // admits tells whether something may be typed: now, after the present turn, or not.
@@ -215,8 +223,14 @@ func (s *Sender) answer(ctx context.Context, began *start, receipt *Receipt, tex
 		case answer.Ended:
 			return answer.Text, nil
 		}
-		if err := s.await(ctx, receipt.Handle, late, "ready"); err != nil {
+		if err := s.await(ctx, receipt.Handle, late, "ready", string(agent.Waiting)); err != nil {
 			return "", err
+		}
+		if r, err := s.Store.Load(receipt.Handle); err == nil {
+			if sight := s.LookAt(ctx, r); sight.Status.State == agent.Waiting {
+				_, err := admits(&sight)
+				return "", err
+			}
 		}
 		err = until(ctx, endLimit, func() (bool, error) {
 			answer, err := s.answered(began, receipt, text)
@@ -267,8 +281,10 @@ type pane struct {
 	pane   tmux.Pane
 }
 
-func (p pane) Screen(ctx context.Context) (string, error) { return p.client.Styled(ctx, p.pane.ID) }
+func (p pane) Screen(ctx context.Context) (tmux.Styled, error) {
+	return p.client.Styled(ctx, p.pane.ID)
+}
 
-func (p pane) Write(ctx context.Context, text string) (bool, error) {
-	return p.client.Write(ctx, p.pane, text)
+func (p pane) Write(ctx context.Context, text string, cursor *tmux.Cursor) (bool, error) {
+	return p.client.Write(ctx, p.pane, text, cursor)
 }

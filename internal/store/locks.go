@@ -17,7 +17,8 @@ import (
 )
 
 const (
-	verbWait  = 5 * time.Second // of a verb that ends an agent, for another
+	verbWait  = 5 * time.Second  // of a verb that ends an agent, for another
+	sendWait  = 20 * time.Second // the same for who writes to the agent, and waits for the proof
 	verbRetry = 5 * time.Millisecond
 )
 
@@ -61,20 +62,27 @@ func (s *Store) AwaitVerb(ctx context.Context, handle agent.Handle, verb string,
 	if err := s.prepare(); err != nil && !isUnwritable(err) {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, verbWait)
-	defer cancel()
 	retry := time.NewTicker(verbRetry)
 	defer retry.Stop()
-	for {
+	for begun := time.Now(); ; {
+		late := time.Since(begun) > s.patience(handle) // then this is the last look, which says who has it
 		unlock, err = s.takeVerb(handle, verb, now)
-		if agent.KindOf(err) != agent.Conflict || ctx.Err() != nil {
+		if agent.KindOf(err) != agent.Conflict || late || ctx.Err() != nil {
 			return unlock, err
 		}
 		select {
 		case <-retry.C:
-		case <-ctx.Done(): // one look more, which says who has it
+		case <-ctx.Done():
 		}
 	}
+}
+
+// patience is how long the verb that is at work on an agent is waited for.
+func (s *Store) patience(handle agent.Handle) time.Duration {
+	if holder, signed := s.VerbHolder(handle); signed && holder.Verb == "send" {
+		return sendWait
+	}
+	return verbWait
 }
 
 // isUnwritable tells whether a disk takes nothing, or a folder.

@@ -2,14 +2,21 @@ package supervisor
 
 import (
 	"context"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/caller"
 )
 
-// LockToSend takes the verb lock for who writes to an agent.
-func (s *Supervisor) LockToSend(ctx context.Context, handle agent.Handle) (unlock func(), err error) {
-	return s.awaitVerb(ctx, handle, "send")
+// LockToSend takes the verb lock for who writes to an agent. For another command it waits until it
+// is late; zero: never.
+func (s *Supervisor) LockToSend(ctx context.Context, handle agent.Handle, late time.Time) (unlock func(), err error) {
+	for {
+		unlock, err = s.awaitVerb(ctx, handle, "send")
+		if agent.KindOf(err) != agent.Conflict || ctx.Err() != nil || !late.IsZero() && !time.Now().Before(late) {
+			return unlock, err
+		}
+	}
 }
 
 // Envelope is what stands above a message to an agent, by who calls: "" for a person's.

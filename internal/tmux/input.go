@@ -2,15 +2,37 @@ package tmux
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
 )
 
-// Styled returns what a pane shows with the attributes of its characters, as escape sequences.
-func (c *Client) Styled(ctx context.Context, paneID string) (string, error) {
-	return c.run(ctx, "/", "capture-pane", "-p", "-e", "-t", paneID)
+// Cursor is where the cursor of a pane is, in characters from the upper left.
+type Cursor struct{ X, Y int }
+
+// Styled is what a pane shows, with the attributes of its characters as escape sequences.
+type Styled struct {
+	Text          string
+	Width, Height int
+	Cursor        Cursor
+}
+
+// Styled returns what a pane shows, with the attributes of its characters.
+func (c *Client) Styled(ctx context.Context, paneID string) (Styled, error) {
+	out, err := c.run(ctx, "/", "display-message", "-p", "-t", paneID, "#{pane_width} #{pane_height} #{cursor_x} #{cursor_y}", ";",
+		"capture-pane", "-p", "-e", "-t", paneID)
+	if err != nil {
+		return Styled{}, err
+	}
+	var shown Styled
+	head, text, _ := strings.Cut(out, "\n")
+	if _, err := fmt.Sscan(head, &shown.Width, &shown.Height, &shown.Cursor.X, &shown.Cursor.Y); err != nil {
+		return Styled{}, fmt.Errorf("tmux: what it said of a pane cannot be read: %w", err)
+	}
+	shown.Text = text
+	return shown, nil
 }
 
 // written is what tmux says of a text that it has given to a pane.
@@ -18,17 +40,24 @@ const written = "written"
 
 // Write gives a text to a pane's program as if it had been typed, and tells whether it did: not
 // where another process leads the pane by now, where that has ended (a paste ends tmux 3.3a
-// then), or where keys go to tmux, because a person looks back. tmux itself looks, so that
-// nothing can come in between. The text stands on no command line, and tmux evaluates none of it;
-// a line feed stays one, and presses no Enter. Panes that a person has tied together get nothing
-// of it.
-func (c *Client) Write(ctx context.Context, pane Pane, text string) (bool, error) {
+// then), where keys go to tmux, because a person looks back, or where the cursor is not, if that
+// is given. tmux itself looks, so that nothing can come in between. The text stands on no command
+// line, and tmux evaluates none of it; a line feed stays one, and presses no Enter. Panes that a
+// person has tied together get nothing of it.
+func (c *Client) Write(ctx context.Context, pane Pane, text string, cursor *Cursor) (bool, error) {
+	same := func(format string, value int) string { return "#{==:#{" + format + "}," + strconv.Itoa(value) + "}" }
+	reached := "#{&&:" + same("pane_pid", pane.PID) + ",#{&&:#{?pane_dead,0,1},#{?pane_in_mode,0,1}}}"
+	if cursor != nil {
+		reached = "#{&&:" + reached + ",#{&&:" + same("cursor_x", cursor.X) + "," + same("cursor_y", cursor.Y) + "}}"
+	}
 	buffer := "nbs-" + uuid.NewString()
-	reached := "#{&&:#{==:#{pane_pid}," + strconv.Itoa(pane.PID) + "},#{&&:#{?pane_dead,0,1},#{?pane_in_mode,0,1}}}"
 	paste := "paste-buffer -r -d -b " + buffer + " -t " + pane.ID + " ; display-message -p " + written
 	fed := *c
 	fed.stdin = text
 	out, err := fed.run(ctx, "/", "load-buffer", "-b", buffer, "-", ";",
 		"if-shell", "-F", "-t", pane.ID, reached, paste, "delete-buffer -b "+buffer)
+	if err != nil { // tmux has stopped before it was used, or was silent
+		_, _ = c.run(ctx, "/", "delete-buffer", "-b", buffer)
+	}
 	return strings.TrimSpace(out) == written, err
 }

@@ -17,7 +17,7 @@ func TestWriteIsExact(t *testing.T) {
 	pane := s.open(Spec{Name: "nbs-a-live", Command: shell("stty raw -echo; exec cat >" + out)})
 	text := "one; #(touch PWN) #{pane_id} $HOME `id`\n-x \\ ü 漢 'q' \"d\" ;\r"
 	rig.Eventually(t, "cat reads", func() bool { _, err := os.Stat(out); return err == nil })
-	if written, err := s.Write(t.Context(), pane, text); !written || err != nil {
+	if written, err := s.Write(t.Context(), pane, text, nil); !written || err != nil {
 		t.Fatalf("%t, %v", written, err)
 	}
 	rig.Eventually(t, "the text is there", func() bool {
@@ -34,12 +34,21 @@ func TestWriteReachesOnlyWhatReads(t *testing.T) {
 	s := newServer(t)
 	keep := s.open(Spec{Name: "nbs-b-live", Command: shell(stay)})
 	pane := s.open(Spec{Name: "nbs-a-live", Command: shell("cat")})
+	var cursor *Cursor
 	refused := func(what string, pane Pane) {
 		t.Helper()
-		if written, err := s.Write(t.Context(), pane, "x"); written || err != nil && agent.KindOf(err) == agent.TimedOut {
+		if written, err := s.Write(t.Context(), pane, "x", cursor); written || err != nil && agent.KindOf(err) == agent.TimedOut {
 			t.Errorf("%s: written %t, %v", what, written, err)
 		}
 	}
+	shown, err := s.Styled(t.Context(), pane.ID)
+	rig.Must(t, err)
+	cursor = &Cursor{X: shown.Cursor.X + 1, Y: shown.Cursor.Y}
+	refused("somebody has typed in it", pane)
+	if written, err := s.Write(t.Context(), pane, "y", &shown.Cursor); !written || err != nil {
+		t.Errorf("where the cursor is: %t, %v", written, err)
+	}
+	cursor = nil
 	other := pane
 	other.PID = keep.PID
 	refused("another process leads it", other)
@@ -47,7 +56,7 @@ func TestWriteReachesOnlyWhatReads(t *testing.T) {
 	refused("a person looks back in it", pane)
 	s.raw("send-keys", "-t", pane.ID, "-X", "cancel")
 	s.raw("set-option", "-t", pane.ID, "-w", "remain-on-exit", "on")
-	s.raw("send-keys", "-t", pane.ID, "C-d")
+	s.raw("send-keys", "-t", pane.ID, "Enter", "C-d")
 	rig.Eventually(t, "it is dead", func() bool {
 		return strings.TrimSpace(s.raw("display-message", "-p", "-t", pane.ID, "#{pane_dead}")) == "1"
 	})

@@ -20,6 +20,18 @@ func Draft(styled string) (text string, found bool) {
 	return typed.draft(), true
 }
 
+// Suggestion is the first command that Claude offers below its box, which Enter would take; "" for
+// none.
+func Suggestion(screen string) string {
+	box, _ := findBox(screenLines(screen))
+	for _, line := range box.footer {
+		if word, _, _ := strings.Cut(strings.TrimLeft(line, "❯ "), " "); strings.HasPrefix(word, "/") {
+			return word
+		}
+	}
+	return ""
+}
+
 // Plain is a screen without the attributes of its characters.
 func Plain(styled string) string { return visible(styled, func(style) bool { return true }) }
 

@@ -14,10 +14,9 @@ type Sent struct {
 	Found  bool
 }
 
-// Sent looks for a text that was submitted when the transcript had so many bytes. Claude trims
-// a text and changes nothing else of it.
+// Sent looks for a text, composed and without space around it, that was submitted when the
+// transcript had so many bytes. Claude composes a text and trims it, and changes nothing else of it.
 func (t File) Sent(after int64, text string) (sent Sent, err error) {
-	text = strings.TrimSpace(text)
 	err = t.eachBehind(after, func(r *conversationRecord) bool {
 		if r.Type == "queue-operation" && r.Operation == "enqueue" && strings.TrimSpace(textOfBlocks(blocksOf(r.Content))) == text {
 			sent.Queued, sent.Found = true, true
@@ -41,14 +40,21 @@ type Answer struct {
 	Interrupted bool   // by a person
 }
 
-// Answer reads the turn that the record of a text began, which stands behind so many bytes.
+// Answer reads the turn that the record of a text began, which stands behind so many bytes. What
+// belongs to it is told by the parents: 2.1.197 may write an answer down before the question.
 func (t File) Answer(after int64, uuid string) (answer Answer, err error) {
-	begun := false
-	var said []string
+	var records []conversationRecord
+	parents := map[string]string{}
 	err = t.eachBehind(after, func(r *conversationRecord) bool {
-		if !begun || r.IsSidechain {
-			begun = begun || r.UUID == uuid
-			return true
+		records = append(records, *r)
+		parents[r.UUID] = r.parent()
+		return true
+	})
+	var said []string
+	for i := range records {
+		r := &records[i]
+		if r.IsSidechain || r.UUID == uuid || !descends(r.UUID, uuid, parents) {
+			continue
 		}
 		for _, m := range r.messages() {
 			switch {
@@ -60,11 +66,27 @@ func (t File) Answer(after int64, uuid string) (answer Answer, err error) {
 				said = nil // what it said on the way is no answer
 			}
 		}
-		answer.Ended = answer.Ended || answer.Failure != "" || r.endsTurn()
-		return !answer.Ended
-	})
+		if answer.Ended = answer.Ended || answer.Failure != "" || r.endsTurn(); answer.Ended {
+			break
+		}
+	}
 	answer.Text = strings.Join(said, "\n")
 	return answer, err
+}
+
+// descends tells whether a record comes after another one, by their parents.
+func descends(uuid, from string, parents map[string]string) bool {
+	for range len(parents) { // a damaged file may go in a circle
+		switch parent := parents[uuid]; parent {
+		case "":
+			return false
+		case from:
+			return true
+		default:
+			uuid = parent
+		}
+	}
+	return false
 }
 
 // interrupted is how Claude notes that a person has pressed Escape.

@@ -44,7 +44,7 @@ func TestSent(t *testing.T) {
 		"a line that is being written": {[]string{user[:40]}, Sent{}},
 	} {
 		file, after := written(t, c.lines...)
-		if got, err := file.Sent(after, " again\n"); err != nil || got != c.want {
+		if got, err := file.Sent(after, "again"); err != nil || got != c.want {
 			t.Errorf("%s: %+v, %v; want %+v", what, got, err, c.want)
 		}
 	}
@@ -55,27 +55,47 @@ func TestSent(t *testing.T) {
 
 func TestAnswer(t *testing.T) {
 	t.Parallel()
-	const user = `{"type":"user","uuid":"u1","message":{"role":"user","content":"go"}}`
-	says := func(text, stop string) string {
-		return `{"type":"assistant","uuid":"a1","message":{"content":[{"type":"text","text":"` + text + `"}],"stop_reason":"` + stop + `"}}`
+	const user = `{"type":"user","uuid":"u1","parentUuid":"a0","message":{"role":"user","content":"go"}}`
+	record := func(uuid, parent, rest string) string {
+		return `{"uuid":"` + uuid + `","parentUuid":"` + parent + `",` + rest + `}`
 	}
-	const tool = `{"type":"assistant","uuid":"a2","message":{"content":[{"type":"tool_use","name":"Bash","input":{}}],"stop_reason":"tool_use"}}`
-	const result = `{"type":"user","uuid":"r2","message":{"content":[{"type":"tool_result","content":"done"}]}}`
+	says := func(text, stop string) string {
+		return `"type":"assistant","message":{"content":[{"type":"text","text":"` + text + `"}],"stop_reason":"` + stop + `"}`
+	}
+	const tool = `"type":"assistant","message":{"content":[{"type":"tool_use","name":"Bash","input":{}}],"stop_reason":"tool_use"}`
+	const result = `"type":"user","message":{"content":[{"type":"tool_result","content":"done"}]}`
+	const attached = `"type":"attachment","attachment":{"type":"date"}`
 	for what, c := range map[string]struct {
 		lines []string
 		want  Answer
 	}{
-		"not begun":        {nil, Answer{}},
-		"not ended":        {[]string{user, says("half", "")}, Answer{Text: "half"}},
-		"a reply":          {[]string{user, says("whole", "end_turn"), user, says("later", "end_turn")}, Answer{Ended: true, Text: "whole"}},
-		"in two records":   {[]string{user, says("one", ""), says("two", "end_turn")}, Answer{Ended: true, Text: "one\ntwo"}},
-		"behind a tool":    {[]string{user, says("I look", ""), tool, result, says("found", "end_turn")}, Answer{Ended: true, Text: "found"}},
-		"in a tool":        {[]string{user, says("I look", ""), tool}, Answer{}},
-		"without a word":   {[]string{user, tool, result, `{"type":"system","subtype":"turn_duration"}`}, Answer{Ended: true}},
-		"of a subagent":    {[]string{user, strings.Replace(says("inner", "end_turn"), `{`, `{"isSidechain":true,`, 1)}, Answer{}},
-		"interrupted":      {[]string{user, says("half", ""), `{"type":"user","uuid":"i","message":{"content":[{"type":"text","text":"[Request interrupted by user]"}]}}`}, Answer{Ended: true, Text: "half", Interrupted: true}},
-		"an error":         {[]string{user, strings.Replace(says("API Error: 529", "stop_sequence"), `{`, `{"isApiErrorMessage":true,"error":"server_error",`, 1)}, Answer{Ended: true, Text: "API Error: 529", Failure: "server_error"}},
-		"cut off, resumed": {[]string{user, says("half", "stop_sequence")}, Answer{Text: "half"}},
+		"not begun": {nil, Answer{}},
+		"not ended": {[]string{user, record("a", "u1", says("half", ""))}, Answer{Text: "half"}},
+		"a reply": {
+			[]string{user, record("a", "u1", says("whole", "end_turn")), record("u2", "a", `"type":"user","message":{"content":"more"}`), record("b", "u2", says("later", "end_turn"))},
+			Answer{Ended: true, Text: "whole"},
+		},
+		"in two records":          {[]string{user, record("a", "u1", says("one", "")), record("b", "a", says("two", "end_turn"))}, Answer{Ended: true, Text: "one\ntwo"}},
+		"behind an attachment":    {[]string{user, record("x", "u1", attached), record("a", "x", says("whole", "end_turn"))}, Answer{Ended: true, Text: "whole"}},
+		"written before the text": {[]string{record("a", "x", says("whole", "end_turn")), record("x", "u1", attached), user}, Answer{Ended: true, Text: "whole"}},
+		"of another turn":         {[]string{user, record("a", "u0", says("other", "end_turn"))}, Answer{}},
+		"behind a tool": {
+			[]string{user, record("a", "u1", says("I look", "")), record("b", "a", tool), record("c", "b", result), record("d", "c", says("found", "end_turn"))},
+			Answer{Ended: true, Text: "found"},
+		},
+		"in a tool":      {[]string{user, record("a", "u1", says("I look", "")), record("b", "a", tool)}, Answer{}},
+		"without a word": {[]string{user, record("b", "u1", tool), record("c", "b", result), record("d", "c", `"type":"system","subtype":"turn_duration"`)}, Answer{Ended: true}},
+		"of a subagent":  {[]string{user, record("a", "u1", `"isSidechain":true,`+says("inner", "end_turn"))}, Answer{}},
+		"in a circle":    {[]string{user, record("a", "b", says("x", "")), record("b", "a", says("y", ""))}, Answer{}},
+		"interrupted": {
+			[]string{user, record("a", "u1", says("half", "")), record("i", "a", `"type":"user","message":{"content":[{"type":"text","text":"[Request interrupted by user]"}]}`)},
+			Answer{Ended: true, Text: "half", Interrupted: true},
+		},
+		"an error": {
+			[]string{user, record("a", "u1", `"isApiErrorMessage":true,"error":"server_error",`+says("API Error: 529", "stop_sequence"))},
+			Answer{Ended: true, Text: "API Error: 529", Failure: "server_error"},
+		},
+		"cut off, resumed": {[]string{user, record("a", "u1", says("half", "stop_sequence"))}, Answer{Text: "half"}},
 	} {
 		file, after := written(t, c.lines...)
 		if got, err := file.Answer(after, "u1"); err != nil || got != c.want {

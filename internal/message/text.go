@@ -1,0 +1,79 @@
+package message
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"nbs-worker/internal/tmux"
+)
+
+// normal is a text as Claude writes it down: composed, and without the space around it, for which it
+// takes a byte order mark as well.
+func normal(text string) string {
+	return strings.TrimFunc(norm.NFC.String(text), func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' })
+}
+
+// typedCharacters is how much is typed: a burst of more than 800 characters Claude takes for a
+// paste, and tells the model that the user has pasted it.
+const typedCharacters = 780
+
+// isTypable tells whether a text arrives as it is when it is typed. Claude drops tabs and control
+// characters; tmux drops what is more than a character's cell has room for.
+func isTypable(text string) bool {
+	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= typedCharacters && longestCell(text) <= cellBytes &&
+		!strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && !unicode.IsGraphic(r) && !unicode.Is(unicode.Cf, r) })
+}
+
+// cellBytes is what a cell of tmux 3.3a has room for.
+const cellBytes = 21
+
+// longestCell is the size in bytes of the longest character of a text, with all that is joined to it.
+func longestCell(text string) int {
+	longest, cell, joined := 0, 0, false
+	for _, r := range text {
+		const joiner, firstTone, lastTone = '\u200d', '\U0001f3fb', '\U0001f3ff'
+		if !joined && !unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) && (r < firstTone || r > lastTone) {
+			cell = 0
+		}
+		cell += utf8.RuneLen(r)
+		joined = r == joiner
+		longest = max(longest, cell)
+	}
+	return longest
+}
+
+// fits tells whether a box on a screen shows the whole of a text: what it does not show cannot be
+// compared.
+func fits(text string, shown tmux.Styled) bool {
+	const others, margin = 10, 6 // lines and columns of Claude's own
+	lines := 0
+	for line := range strings.Lines(text) {
+		lines += 1 + columns(line)/max(1, shown.Width-margin)
+	}
+	return lines <= shown.Height-others
+}
+
+// columns is at most how wide a line is.
+func columns(line string) int {
+	wide := 0
+	for _, r := range line {
+		if wide++; r > unicode.MaxLatin1 {
+			wide++
+		}
+	}
+	return wide
+}
+
+// dense is a text without what a terminal changes in it: blanks at the ends of its lines, and
+// characters that have no width.
+func dense(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
+			return -1
+		}
+		return r
+	}, text)
+}
