@@ -12,7 +12,6 @@ import (
 
 // A text reaches the program as it is: tmux evaluates none of it, and a line feed presses no Enter.
 func TestWriteIsExact(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
 	out := filepath.Join(t.TempDir(), "out")
 	pane := s.open(Spec{Name: "nbs-a-live", Command: shell("stty raw -echo; exec cat >" + out)})
@@ -32,7 +31,6 @@ func TestWriteIsExact(t *testing.T) {
 
 // A paste into a pane whose process has ended would end tmux 3.3a, and with it every agent.
 func TestWriteReachesOnlyWhatReads(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
 	keep := s.open(Spec{Name: "nbs-b-live", Command: shell(stay)})
 	pane := s.open(Spec{Name: "nbs-a-live", Command: shell("cat")})
