@@ -96,11 +96,11 @@ func (k keeper) setAside() error {
 		if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EOPNOTSUPP) { // no links here
 			err = unix.Renameat2(k.fd(), k.name(), k.fd(), asideFile(k.id, n+1), unix.RENAME_NOREPLACE)
 		}
-		if !errors.Is(err, unix.EEXIST) || k.isAside(n+1) {
-			if errors.Is(err, unix.EEXIST) { // by one who was killed before he went on
-				return nil
-			}
+		if !errors.Is(err, unix.EEXIST) {
 			return err
+		}
+		if k.isAside(n + 1) { // by one who was killed before he went on
+			return nil
 		}
 	}
 	return errors.New("too many versions of it are kept already")
