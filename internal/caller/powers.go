@@ -8,7 +8,6 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/observe"
-	"nbs-worker/internal/trust"
 )
 
 // Words are what a start says to its claude, and of it.
@@ -189,7 +188,7 @@ func (c *Caller) checkLimits(more int) error {
 		return nil
 	}
 	return agent.Errorf(agent.Held, "%s called this, and %s", c, full).
-		Hint("a person can start it all the same, or set another limit: %s", setLimits(c.at.Store.Home(), limits))
+		Hint("a person can start it all the same, or set another limit: %s", c.at.Store.Home().SetLimits(limits))
 }
 
 // CheckCrowd looks again when the record is there: of many agents that spawn at one time each
@@ -199,12 +198,6 @@ func (c *Caller) CheckCrowd() error {
 		return nil
 	}
 	return c.checkLimits(0)
-}
-
-// setLimits is the command by which a person sets limits.
-func setLimits(home trust.Home, limits trust.Limits) string {
-	text := fmt.Sprintf(`{"agents": %d, "depth": %d}`, limits.Agents, limits.Depth)
-	return "echo " + agent.ShellWord(text) + " >" + agent.ShellWord(home.LimitsPath())
 }
 
 // CheckResume refuses to an agent to bring back a colleague that has more than itself, or to

@@ -24,13 +24,12 @@ func (c Config) history() transcript.History {
 // The folder's name is derived from the working directory, not reversibly and not
 // uniquely, so the file is looked for in all of them.
 func (c Config) Transcript(id agent.SessionID) (t transcript.File, found bool, err error) {
-	projects := c.projects()
-	folders, err := os.ReadDir(projects)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	folders, err := c.transcriptFolders()
+	if err != nil {
 		return transcript.File{}, false, err
 	}
 	for _, folder := range folders {
-		path := filepath.Join(projects, folder.Name(), string(id)+".jsonl")
+		path := filepath.Join(folder, string(id)+".jsonl")
 		info, err := os.Stat(path)
 		if err != nil || !info.Mode().IsRegular() {
 			continue
@@ -73,13 +72,18 @@ func (c Config) TranscriptFolder() string {
 // ConversationFolders lists where changes tell of what is said in any conversation, of a
 // transcript that appears, and of a claude that goes into another one. Some may not exist.
 func (c Config) ConversationFolders() ([]string, error) {
-	dirs := []string{c.dir, c.Registry().Dir(), c.projects()}
-	folders, err := os.ReadDir(c.projects())
+	folders, err := c.transcriptFolders()
+	return append([]string{c.dir, c.Registry().Dir(), c.projects()}, folders...), err
+}
+
+// transcriptFolders are those in which transcripts may be.
+func (c Config) transcriptFolders() (folders []string, err error) {
+	entries, err := os.ReadDir(c.projects())
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	for _, folder := range folders {
-		dirs = append(dirs, filepath.Join(c.projects(), folder.Name()))
+	for _, entry := range entries {
+		folders = append(folders, filepath.Join(c.projects(), entry.Name()))
 	}
-	return dirs, nil
+	return folders, nil
 }

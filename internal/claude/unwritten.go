@@ -1,8 +1,6 @@
 package claude
 
 import (
-	"os"
-	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -33,15 +31,11 @@ func (c Config) neverWritten(record *agent.Record) bool {
 	if !known || err != nil || mention.After(time.Now()) || mention.After(written.Add(clockGrain)) {
 		return false
 	}
-	entries, err := os.ReadDir(c.projects())
+	folders, err := c.transcriptFolders()
 	if err != nil {
 		return false
 	}
-	folders := []string{c.projects()}
-	for _, entry := range entries {
-		folders = append(folders, filepath.Join(c.projects(), entry.Name()))
-	}
-	for _, folder := range folders {
+	for _, folder := range append(folders, c.projects()) { // which cannot be looked at when it is gone
 		changed, err := changeTime(folder)
 		if err != nil || !changed.Before(mention.Add(-clockGrain)) {
 			return false

@@ -61,9 +61,13 @@ const (
 func parseStat(data []byte) (stat, error) {
 	var fields [pendingField + 1][]byte // by their numbers, and nothing allocated: a list reads a thousand lines
 	end := bytes.LastIndexByte(data, ')')
-	rest := data[end+1:]
-	for i := stateField; i <= pendingField; i++ {
-		fields[i], rest = nextWord(rest)
+	i := stateField
+	for word := range bytes.FieldsSeq(data[end+1:]) {
+		if i > pendingField {
+			break
+		}
+		fields[i] = word
+		i++
 	}
 	ppid, err1 := strconv.Atoi(string(fields[ppidField]))
 	terminal, err3 := strconv.ParseUint(string(fields[ttyField]), 10, 32)
@@ -76,21 +80,6 @@ func parseStat(data []byte) (stat, error) {
 	}
 	return stat{state: state[0], ppid: ppid, terminal: terminal, startTicks: ticks, flags: flags, pending: pending}, nil
 }
-
-// nextWord cuts the first word off a line.
-func nextWord(line []byte) (word, rest []byte) {
-	begin := 0
-	for begin < len(line) && isBlank(line[begin]) {
-		begin++
-	}
-	end := begin
-	for end < len(line) && !isBlank(line[end]) {
-		end++
-	}
-	return line[begin:end], line[end:]
-}
-
-func isBlank(c byte) bool { return c == ' ' || c == '\n' }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 

@@ -66,13 +66,21 @@ func AncestorsOf(pid int) []int {
 // Carrying returns the live processes of this user in whose start environment the variable
 // has the value. What another user puts there says nothing, though root can read it.
 func Carrying(name, value string) ([]agent.Identity, error) {
+	return ours(func(pid int) bool {
+		got, ok := Variable(pid, name)
+		return ok && got == value
+	})
+}
+
+// ours are the live processes of this user that match.
+func ours(match func(pid int) bool) ([]agent.Identity, error) {
 	pids, err := pids()
 	if err != nil {
 		return nil, err
 	}
 	var found []agent.Identity
 	for _, pid := range pids {
-		if got, ok := Variable(pid, name); !ok || got != value || !IsOurs(pid) {
+		if !match(pid) || !IsOurs(pid) {
 			continue
 		}
 		if id, err := Identify(pid); err == nil {
@@ -158,21 +166,10 @@ func pids() ([]int, error) {
 // form, and whose arguments match. The word keeps the search through all processes short; what
 // another user runs under any name is nobody's here.
 func Find(word string, match func(cmdline []string) bool) ([]agent.Identity, error) {
-	pids, err := pids()
-	if err != nil {
-		return nil, err
-	}
-	var found []agent.Identity
-	for _, pid := range pids {
+	return ours(func(pid int) bool {
 		cmdline, err := readProc(pid, "cmdline")
-		if err != nil || !bytes.Contains(cmdline, []byte(word)) || !match(splitArgs(cmdline)) || !IsOurs(pid) {
-			continue
-		}
-		if id, err := Identify(pid); err == nil {
-			found = append(found, id)
-		}
-	}
-	return found, nil
+		return err == nil && bytes.Contains(cmdline, []byte(word)) && match(splitArgs(cmdline))
+	})
 }
 
 // Terminal is the terminal that a process is attached to, as people name it: "pts/3"; "" for none.

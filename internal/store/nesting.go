@@ -1,6 +1,10 @@
 package store
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // nestingLimit is how deep a record may be nested; our own has four levels. An unknown
 // field is indented when it is written again, and 5,000 brackets make 50 MB then.
@@ -13,22 +17,13 @@ func tooDeep(data []byte) bool {
 	return brackets > nestingLimit && nesting(data) > nestingLimit
 }
 
-// nesting is how deep the brackets of a JSON text are nested.
-func nesting(data []byte) int {
-	deepest, depth, inString := 0, 0, false
-	for i := 0; i < len(data); i++ {
-		switch c := data[i]; {
-		case inString && c == '\\':
-			i++
-		case c == '"':
-			inString = !inString
-		case inString:
-		case c == '{' || c == '[':
-			depth++
-			deepest = max(deepest, depth)
-		case c == '}' || c == ']':
-			depth--
+// nesting is how deep a JSON text is nested, as far as it is one.
+func nesting(data []byte) (deepest int) {
+	text := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	for {
+		deepest = max(deepest, text.StackDepth())
+		if _, err := text.ReadToken(); err != nil {
+			return deepest
 		}
 	}
-	return deepest
 }

@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -18,18 +19,8 @@ func (c *Client) Attach(socketPath, sessionID string) error {
 	if inside, _, _ := strings.Cut(os.Getenv("TMUX"), ","); inside == socketPath {
 		verb = "switch-client"
 	} else {
-		env = without(env, "TMUX")
+		env = slices.DeleteFunc(env, func(entry string) bool { return strings.HasPrefix(entry, "TMUX=") })
 	}
 	args := append(append([]string{"tmux"}, c.socket...), verb, "-t", sessionID)
 	return &os.PathError{Op: "exec", Path: c.binary, Err: syscall.Exec(c.binary, args, env)}
-}
-
-func without(env []string, name string) []string {
-	var rest []string
-	for _, entry := range env {
-		if !strings.HasPrefix(entry, name+"=") {
-			rest = append(rest, entry)
-		}
-	}
-	return rest
 }

@@ -45,10 +45,13 @@ func (h Home) Limits() (Limits, error) {
 	}
 	if err != nil {
 		return limits, agent.Errorf(agent.Unfit, "the limits of agents %s cannot be used: %w", agent.Quote(path), err).
-			Hint("write it anew: echo %s >%s", agent.ShellWord(fmt.Sprintf(`{"agents": %d, "depth": %d}`, 50, 3)), agent.ShellWord(path))
+			Hint("write it anew: %s", h.SetLimits(Limits{Agents: 50, Depth: 3}))
 	}
 	return limits, nil
 }
 
-// LimitsPath is where a person sets them.
-func (h Home) LimitsPath() string { return h.Path(limitsFile) }
+// SetLimits is the command by which a person sets them.
+func (h Home) SetLimits(limits Limits) string {
+	text := fmt.Sprintf(`{"agents": %d, "depth": %d}`, limits.Agents, limits.Depth)
+	return "echo " + agent.ShellWord(text) + " >" + agent.ShellWord(h.Path(limitsFile))
+}

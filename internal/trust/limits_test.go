@@ -19,7 +19,7 @@ func TestLimits(t *testing.T) {
 	}
 	write := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(home.LimitsPath(), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(home.Path(limitsFile), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

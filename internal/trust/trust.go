@@ -16,7 +16,6 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
-	"hash"
 	"sync"
 
 	"nbs-worker/internal/agent"
@@ -113,7 +112,7 @@ func short(key []byte, kind string, field agent.Field) string {
 // sum is the HMAC of a content, and of its kind so that no other kind has it.
 func sum(key []byte, kind string, content []byte) []byte {
 	mac := hmac.New(sha256.New, key)
-	writeWord(mac, kind)
+	mac.Write(appendWord(nil, kind))
 	mac.Write(content)
 	return mac.Sum(nil)
 }
@@ -123,16 +122,14 @@ func join(fields []agent.Field) []byte {
 	var joined []byte
 	for _, field := range fields {
 		for _, word := range []string{field.Name, field.Value} {
-			joined = binary.AppendUvarint(joined, uint64(len(word)))
-			joined = append(joined, word...)
+			joined = appendWord(joined, word)
 		}
 	}
 	return joined
 }
 
-func writeWord(to hash.Hash, word string) {
-	to.Write(binary.AppendUvarint(nil, uint64(len(word))))
-	to.Write([]byte(word))
+func appendWord(to []byte, word string) []byte {
+	return append(binary.AppendUvarint(to, uint64(len(word))), word...)
 }
 
 func encode(sum []byte) string { return base64.RawURLEncoding.EncodeToString(sum) }

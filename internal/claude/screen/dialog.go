@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"cmp"
 	"slices"
 
 	"nbs-worker/internal/claude/live"
@@ -29,34 +30,22 @@ const (
 	DialogOther      Dialog = "other"     // a menu, such as that of /model
 )
 
-// Question says in a few words what a dialog asks.
-func (d Dialog) Question() string {
-	switch d {
-	case DialogTrust:
-		return "whether it trusts the folder"
-	case DialogAddDir:
-		return "whether it trusts a folder of --add-dir"
-	case DialogAPIKey:
-		return "whether to use the API key of the environment"
-	case DialogBypass:
-		return "whether to bypass permissions"
-	case DialogOnboarding:
-		return "for its first-time set-up"
-	case DialogLogin:
-		return "for a login"
-	case DialogPermission:
-		return "for a permission"
-	case DialogQuestion:
-		return "a question"
-	case DialogAutoMode:
-		return "whether to stay in auto mode"
-	case DialogResume:
-		return "which conversation to resume"
-	case DialogOther:
-		return "for a choice in a menu"
-	}
-	return string(d)
+var questions = map[Dialog]string{
+	DialogTrust:      "whether it trusts the folder",
+	DialogAddDir:     "whether it trusts a folder of --add-dir",
+	DialogAPIKey:     "whether to use the API key of the environment",
+	DialogBypass:     "whether to bypass permissions",
+	DialogOnboarding: "for its first-time set-up",
+	DialogLogin:      "for a login",
+	DialogPermission: "for a permission",
+	DialogQuestion:   "a question",
+	DialogAutoMode:   "whether to stay in auto mode",
+	DialogResume:     "which conversation to resume",
+	DialogOther:      "for a choice in a menu",
 }
+
+// Question says in a few words what a dialog asks.
+func (d Dialog) Question() string { return cmp.Or(questions[d], string(d)) }
 
 // Waits says what a claude with the dialog open waits for, in the words of its registry
 // where that has some.

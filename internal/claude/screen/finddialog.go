@@ -22,7 +22,7 @@ var keys = []struct {
 	{pattern(`^Enter to select · .*↑/↓ to navigate( · .*)? · Esc to cancel$`), question},
 	{pattern(`^Enter to select · Tab/Arrow keys to navigate( · .*)? · Esc to cancel$`), question},
 	{pattern(`^Enter to confirm · Esc to cancel$`), firstRunOrMenu},
-	{pattern(`^Enter to stay in auto mode · .*Esc to cancel$`), always(DialogAutoMode)},
+	{pattern(`^Enter to stay in auto mode · .*Esc to cancel$`), func([]string) Dialog { return DialogAutoMode }},
 	{pattern(`^Ctrl\+A to show all projects · .*(Esc to (cancel|close|clear|exit))$`), resumePicker},
 	{pattern(`^Press Enter to continue…?$`), securityNotes},
 	{pattern(`^.*(Enter|Space|←|↑|↓|Tab).* · Esc to (cancel|clear|close|exit|go back)$`), menu},
@@ -54,8 +54,6 @@ func joined(lines []string) string {
 	}
 	return strings.Join(trimmed, " ")
 }
-
-func always(dialog Dialog) func([]string) Dialog { return func([]string) Dialog { return dialog } }
 
 // permission recognises the answers to "Do you want to proceed?" and its like.
 func permission(body []string) Dialog {

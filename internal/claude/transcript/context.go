@@ -3,7 +3,6 @@ package transcript
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"strings"
 	"time"
 
@@ -147,7 +146,7 @@ func (t File) backward(visit func(transcriptRecord) bool) error {
 // lines calls visit with the lines from the last to the first, and with how many bytes at
 // most stand behind each, until it returns false.
 func (t File) lines(visit func(line []byte, behind int64) bool) error {
-	f, err := os.Open(t.Path)
+	f, err := openRegular(t.Path)
 	if err != nil {
 		return err
 	}

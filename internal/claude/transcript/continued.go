@@ -4,10 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
-	"io"
-	"path/filepath"
-
-	"github.com/google/renameio/v2"
 )
 
 // Continued finds the transcripts in which this one began: each first record has a parent,
@@ -75,17 +71,4 @@ func holding(all []File, uuid string) (*File, error) {
 		}
 	}
 	return nil, nil
-}
-
-// writeTranscript replaces a transcript when the new one is whole and on the disk.
-func writeTranscript(path string, write func(io.Writer) error) error {
-	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithStaticPermissions(0o600))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = f.Cleanup() }()
-	if err := write(f); err != nil {
-		return err
-	}
-	return f.CloseAtomicallyReplace()
 }

@@ -1,9 +1,6 @@
 package transcript
 
-import (
-	"io"
-	"os"
-)
+import "os"
 
 // Place is how far a transcript was read: to the end of a whole line. The zero Place is the
 // beginning.
@@ -31,30 +28,20 @@ func (t File) Later(from Place, reading Wanted, visit func(Message) error, began
 	if read && from.offset == 0 {
 		began()
 	}
-	lines := forwardLines{file: f, at: from.offset}
-	for {
-		span, err := lines.next()
-		if err == io.EOF { //nolint:errorlint // ours
-			return from, nil
-		}
-		if err != nil {
-			return from, err
-		}
-		record, err := readRecord(f, span)
-		if err != nil {
-			return from, err
-		}
-		from.offset = span.end
+	_, err = eachRecord(f, from.offset, func(record *conversationRecord, at span) error {
+		from.offset = at.end
 		if record.UUID == "" {
-			continue
+			return nil
 		}
-		from.uuid, from.record = record.UUID, span
-		for _, message := range reading.kept(&record) {
+		from.uuid, from.record = record.UUID, at
+		for _, message := range reading.kept(record) {
 			if err := visit(message); err != nil {
-				return from, err
+				return err
 			}
 		}
-	}
+		return nil
+	})
+	return from, err
 }
 
 // in finds the place in the file that the transcript is now. One that was deleted is written
@@ -72,22 +59,13 @@ func (p Place) in(f *os.File) (Place, error) {
 	if p.uuid == "" {
 		return p, nil
 	}
-	for lines := (forwardLines{file: f}); ; {
-		span, err := lines.next()
-		if err == io.EOF { //nolint:errorlint // ours
-			return p, nil
-		}
-		if err != nil {
-			return p, err
-		}
-		record, err := readRecord(f, span)
-		if err != nil {
-			return p, err
-		}
+	_, err = eachRecord(f, 0, func(record *conversationRecord, at span) error {
 		if record.UUID == p.uuid {
-			p.offset, p.record = span.end, span
+			p.offset, p.record = at.end, at
 		}
-	}
+		return nil
+	})
+	return p, err
 }
 
 // stands tells whether the record that was read last is where it was: a file that was cut may

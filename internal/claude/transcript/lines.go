@@ -106,6 +106,34 @@ func (l *forwardLines) next() (span, error) {
 	}
 }
 
+// errEnough is what a visitor of records says that needs no more of them.
+var errEnough = errors.New("enough")
+
+// eachRecord calls visit with the records of a file from an offset on, and with where their lines
+// stand, until it returns an error. A line that is no record is the zero record. It returns the end
+// of the last whole line.
+func eachRecord(file io.ReaderAt, from int64, visit func(*conversationRecord, span) error) (end int64, err error) {
+	for lines := (forwardLines{file: file, at: from}); ; {
+		at, err := lines.next()
+		if err == io.EOF { //nolint:errorlint // ours
+			return lines.at, nil
+		}
+		if err != nil {
+			return lines.at, err
+		}
+		record, err := readRecord(file, at) // whose EOF is none: the file has become shorter
+		if err == nil {
+			err = visit(&record, at)
+		}
+		switch {
+		case errors.Is(err, errEnough):
+			return lines.at, nil
+		case err != nil:
+			return lines.at, err
+		}
+	}
+}
+
 const (
 	// recordLimit is the length in bytes up to which a record is read whole. Images and
 	// large files that a tool has read make longer ones.

@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"errors"
-	"io"
 	"os"
 	"strings"
 )
@@ -112,17 +111,11 @@ func (t File) eachBehind(after int64, visit func(*conversationRecord) bool) erro
 		return err
 	}
 	defer f.Close()
-	for lines := (forwardLines{file: f, at: after}); ; {
-		span, err := lines.next()
-		if err == io.EOF { //nolint:errorlint // ours
-			return nil
+	_, err = eachRecord(f, after, func(record *conversationRecord, _ span) error {
+		if !visit(record) {
+			return errEnough
 		}
-		if err != nil {
-			return err
-		}
-		record, err := readRecord(f, span)
-		if err != nil || !visit(&record) {
-			return err
-		}
-	}
+		return nil
+	})
+	return err
 }

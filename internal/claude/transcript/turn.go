@@ -3,8 +3,6 @@ package transcript
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -45,23 +43,24 @@ type turnEnd struct {
 // LastTurn finds how the last turn of the conversation ended. One that is not over counts by
 // what was said in it.
 func (t File) LastTurn() (Turn, error) {
-	lines, err := t.tail(apiErrorReach)
-	if err != nil {
-		return Turn{}, err
-	}
-	for i := len(lines) - 1; i >= 0; i-- {
+	var turn Turn
+	err := t.lines(func(text []byte, behind int64) bool {
 		var line turnEnd
-		if !bytes.Contains(lines[i], []byte(`"assistant"`)) || json.Unmarshal(lines[i], &line) != nil || line.Type != "assistant" || line.IsSidechain {
-			continue
+		if behind > apiErrorReach {
+			return false
 		}
-		if line.IsAPIError {
-			return Turn{Ended: true, At: line.Timestamp, Error: &APIError{Class: jsonString(line.Error), Text: cut(line.text(), apiErrorText)}}, nil
+		if !bytes.Contains(text, []byte(`"assistant"`)) || json.Unmarshal(text, &line) != nil || line.Type != "assistant" || line.IsSidechain {
+			return true
 		}
-		if line.Message.Model != "<synthetic>" {
-			return Turn{Ended: true, At: line.Timestamp}, nil
+		switch {
+		case line.IsAPIError:
+			turn = Turn{Ended: true, At: line.Timestamp, Error: &APIError{Class: jsonString(line.Error), Text: cut(line.text(), apiErrorText)}}
+		case line.Message.Model != "<synthetic>":
+			turn = Turn{Ended: true, At: line.Timestamp}
 		}
-	}
-	return Turn{}, nil
+		return !turn.Ended
+	})
+	return turn, err
 }
 
 // text is what a message says, as a string or in pieces.
@@ -98,24 +97,4 @@ func cut(text string, limit int) string {
 		limit--
 	}
 	return text[:limit] + "…"
-}
-
-// tail reads the whole lines at the end of a transcript.
-func (t File) tail(reach int64) ([][]byte, error) {
-	f, err := openRegular(t.Path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	from := max(0, t.Size-reach)
-	text := make([]byte, t.Size-from)
-	n, err := f.ReadAt(text, from)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	lines := bytes.Split(text[:n], []byte{'\n'})
-	if from > 0 {
-		lines = lines[1:] // cut short
-	}
-	return lines, nil
 }

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
+
+	"github.com/google/renameio/v2"
 )
 
 // Has tells whether all records of another transcript stand in this one: it may be the same
@@ -83,22 +86,15 @@ func (t File) goesOn(other File) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	for lines := (forwardLines{file: mine}); ; {
-		at, err := lines.next()
-		if errors.Is(err, io.EOF) {
-			return false, nil
+	goesOn := false
+	_, err = eachRecord(mine, 0, func(record *conversationRecord, _ span) error {
+		if record.UUID == "" || known[record.UUID] {
+			return nil
 		}
-		if err != nil {
-			return false, err
-		}
-		record, err := readRecord(mine, at)
-		if err != nil {
-			return false, err
-		}
-		if record.UUID != "" && !known[record.UUID] {
-			return known[record.Parent] && !there[record.Parent], nil
-		}
-	}
+		goesOn = known[record.Parent] && !there[record.Parent]
+		return errEnough
+	})
+	return goesOn, err
 }
 
 // beginsWith tells whether one file is another, or has all of its bytes at its beginning.
@@ -129,37 +125,31 @@ func beginsWith(whole, beginning *os.File) (bool, error) {
 // recordIDs are the ids of all records of a transcript.
 func recordIDs(f *os.File) (map[string]bool, error) {
 	ids := map[string]bool{}
-	lines := forwardLines{file: f}
-	for {
-		at, err := lines.next()
-		if errors.Is(err, io.EOF) {
-			return ids, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		record, err := readRecord(f, at)
-		if err != nil {
-			return nil, err
-		}
+	_, err := eachRecord(f, 0, func(record *conversationRecord, _ span) error {
 		if record.UUID != "" {
 			ids[record.UUID] = true
 		}
-	}
+		return nil
+	})
+	return ids, err
 }
 
 // Join puts all parts, one after the other, into the place of this transcript, which is the
-// last of them. A record that an earlier part has too is written once.
+// last of them, when the new one is whole and on the disk. A record that an earlier part has too is
+// written once.
 func (t File) Join(parts []File) error {
-	return writeTranscript(t.Path, func(out io.Writer) error {
-		written := map[string]bool{}
-		for _, part := range parts {
-			if err := part.copyNew(out, written); err != nil {
-				return err
-			}
+	out, err := renameio.NewPendingFile(t.Path, renameio.WithTempDir(filepath.Dir(t.Path)), renameio.WithStaticPermissions(0o600))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = out.Cleanup() }()
+	written := map[string]bool{}
+	for _, part := range parts {
+		if err := part.copyNew(out, written); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return out.CloseAtomicallyReplace()
 }
 
 // copyNew copies the lines of a transcript but for the records that were written before.
@@ -169,27 +159,18 @@ func (t File) copyNew(out io.Writer, written map[string]bool) error {
 		return err
 	}
 	defer f.Close()
-	lines := forwardLines{file: f}
-	for {
-		at, err := lines.next()
-		if errors.Is(err, io.EOF) {
-			return copyRest(out, f, lines.at)
-		}
-		if err != nil {
-			return err
-		}
-		record, err := readRecord(f, at)
-		if err != nil {
-			return err
-		}
+	end, err := eachRecord(f, 0, func(record *conversationRecord, at span) error {
 		if record.UUID != "" && written[record.UUID] {
-			continue
+			return nil
 		}
 		written[record.UUID] = true
-		if _, err := io.Copy(out, io.NewSectionReader(f, at.start, at.end-at.start)); err != nil {
-			return err
-		}
+		_, err := io.Copy(out, io.NewSectionReader(f, at.start, at.end-at.start))
+		return err
+	})
+	if err != nil {
+		return err
 	}
+	return copyRest(out, f, end)
 }
 
 // copyRest copies what stands behind the last whole line, a record that was cut short.

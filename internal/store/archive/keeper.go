@@ -32,14 +32,20 @@ func (k keeper) put(source *private.OwnFile) error {
 	if err := k.clean(); err != nil {
 		return err
 	}
-	err := linkTo(source, k.fd(), k.temp())
-	if cannotLink(err) {
-		err = k.copyFrom(source)
-	}
+	err := k.linkOrCopy(source)
 	if err == nil {
 		err = unix.Renameat(k.fd(), k.temp(), k.fd(), k.name())
 	}
 	return errors.Join(err, k.clean()) // the rename of one file's two names leaves both
+}
+
+// linkOrCopy gives the original the temporary name, too.
+func (k keeper) linkOrCopy(source *private.OwnFile) error {
+	err := linkTo(source, k.fd(), k.temp())
+	if cannotLink(err) {
+		return k.copyFrom(source)
+	}
+	return err
 }
 
 func (k keeper) clean() error {
@@ -90,11 +96,11 @@ func (k keeper) setAside() error {
 		if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EOPNOTSUPP) { // no links here
 			err = unix.Renameat2(k.fd(), k.name(), k.fd(), asideFile(k.id, n+1), unix.RENAME_NOREPLACE)
 		}
-		if !errors.Is(err, unix.EEXIST) || k.isAside(n+1) {
-			if errors.Is(err, unix.EEXIST) { // by one who was killed before he went on
-				return nil
-			}
+		if !errors.Is(err, unix.EEXIST) {
 			return err
+		}
+		if k.isAside(n + 1) { // by one who was killed before he went on
+			return nil
 		}
 	}
 	return errors.New("too many versions of it are kept already")
@@ -115,17 +121,13 @@ func (k keeper) copyFrom(source *private.OwnFile) error {
 	if err != nil {
 		return err
 	}
-	f := os.NewFile(uintptr(fd), k.temp())
-	err = duplicate(f, source)
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
+	return duplicate(os.NewFile(uintptr(fd), k.temp()), source)
 }
 
-// duplicate makes a new file as the source was when it was opened; on a file system that can
-// share blocks it shares them.
-func duplicate(f *os.File, source *private.OwnFile) error {
+// duplicate makes a new file as the source was when it was opened, on the disk, and closes it; on a
+// file system that can share blocks it shares them.
+func duplicate(f *os.File, source *private.OwnFile) (err error) {
+	defer func() { err = errors.Join(err, f.Close()) }()
 	if unix.IoctlFileClone(int(f.Fd()), int(source.Fd())) != nil {
 		if _, err := io.Copy(f, io.NewSectionReader(source, 0, source.Seen.Size)); err != nil {
 			return err
@@ -133,7 +135,10 @@ func duplicate(f *os.File, source *private.OwnFile) error {
 	} else if err := f.Truncate(source.Seen.Size); err != nil { // what came after the look at its time
 		return err
 	}
-	return setModified(f, source.Seen.Mtim)
+	if err := setModified(f, source.Seen.Mtim); err != nil {
+		return err
+	}
+	return f.Sync()
 }
 
 func setModified(f *os.File, at unix.Timespec) error {

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -37,8 +36,9 @@ func (a *Archive) Restore(kept Kept, path string) error {
 	if err := linkOrCopy(source, path); err != nil {
 		return private.Remedied(filepath.Dir(path), fmt.Errorf("put the transcript back: %w", err))
 	}
-	now := unix.NsecToTimespec(time.Now().UnixNano())
-	return errors.Join(touch(path, now), private.SyncPath(filepath.Dir(path)))
+	now := []unix.Timespec{{Nsec: unix.UTIME_OMIT}, {Nsec: unix.UTIME_NOW}}
+	err = unix.UtimesNanoAt(unix.AT_FDCWD, path, now, unix.AT_SYMLINK_NOFOLLOW)
+	return errors.Join(err, private.SyncPath(filepath.Dir(path)))
 }
 
 func linkOrCopy(source *private.OwnFile, path string) error {
@@ -62,11 +62,7 @@ func restoreCopy(source *private.OwnFile, path string) error {
 	if err != nil {
 		return err
 	}
-	err = duplicate(f, source)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
+	if err = duplicate(f, source); err == nil {
 		err = renameNew(temp, path)
 	}
 	if err != nil {
@@ -88,9 +84,4 @@ func renameNew(from, to string) error {
 		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
 	}
 	return nil
-}
-
-func touch(path string, at unix.Timespec) error {
-	times := []unix.Timespec{{Nsec: unix.UTIME_OMIT}, at}
-	return unix.UtimesNanoAt(unix.AT_FDCWD, path, times, unix.AT_SYMLINK_NOFOLLOW)
 }

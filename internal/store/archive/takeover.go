@@ -155,10 +155,7 @@ func (k keeper) addAside(source *private.OwnFile) error {
 	if err := k.clean(); err != nil {
 		return err
 	}
-	err := linkTo(source, k.fd(), k.temp())
-	if cannotLink(err) {
-		err = k.copyFrom(source)
-	}
+	err := k.linkOrCopy(source)
 	for n := 1; err == nil && n <= asideLimit; n++ {
 		err = unix.Renameat2(k.fd(), k.temp(), k.fd(), asideFile(k.id, n), unix.RENAME_NOREPLACE)
 		if !errors.Is(err, unix.EEXIST) {

@@ -64,65 +64,52 @@ func readFrom(from io.Reader, start chain, at int64) *reader {
 	return &reader{text: bufio.NewReaderSize(from, eventLimit), chain: start, at: at}
 }
 
-// next returns the next line. Errors: [io.EOF], and those of the reader.
+// next returns the next line. One that is longer than any of ours is no event. Errors: [io.EOF], and
+// those of the reader.
 func (r *reader) next() (entry, error) {
 	text, err := r.text.ReadSlice('\n')
-	if errors.Is(err, bufio.ErrBufferFull) {
-		return r.long(text)
-	}
-	if err != nil && !errors.Is(err, io.EOF) || len(text) == 0 {
+	long := errors.Is(err, bufio.ErrBufferFull)
+	if err != nil && !long && !errors.Is(err, io.EOF) || len(text) == 0 {
 		return entry{}, err
 	}
-	line := r.begin()
+	r.number++
 	r.at += int64(len(text))
+	line := entry{number: r.number, before: r.chain, kind: torn}
 	text, line.whole = bytes.CutSuffix(text, []byte{'\n'})
-	line.kind = line.parse(text)
+	if !long {
+		line.kind = line.parse(text)
+	}
 	if line.kind == link {
 		r.chain = chain{prev: private.SumOf(text)}
 	} else {
 		digest := sha256.New()
 		digest.Write([]byte(r.prev + "\n"))
 		digest.Write(text)
-		r.chainOver(digest.Sum(nil))
+		if long {
+			if line.whole, err = r.toEnd(digest); err != nil {
+				return entry{}, err
+			}
+		}
+		r.chain = chain{prev: private.Sum(hex.EncodeToString(digest.Sum(nil))), over: r.over + 1}
 	}
 	line.end, line.sum = r.at, r.prev
 	return line, nil
 }
 
-// long reads on to the end of a line that is longer than any of ours.
-func (r *reader) long(text []byte) (entry, error) {
-	line := r.begin()
-	line.kind = torn
-	digest := sha256.New()
-	digest.Write([]byte(r.prev + "\n"))
+// toEnd reads on to the end of a line, in bounded memory.
+func (r *reader) toEnd(digest io.Writer) (whole bool, err error) {
 	for {
+		text, err := r.text.ReadSlice('\n')
 		r.at += int64(len(text))
-		text, line.whole = bytes.CutSuffix(text, []byte{'\n'})
-		digest.Write(text)
-		if line.whole {
-			break
-		}
-		var err error
-		if text, err = r.text.ReadSlice('\n'); err != nil && !errors.Is(err, bufio.ErrBufferFull) && !errors.Is(err, io.EOF) {
-			return entry{}, err
-		}
-		if len(text) == 0 {
-			break
+		text, whole = bytes.CutSuffix(text, []byte{'\n'})
+		_, _ = digest.Write(text)
+		switch {
+		case err == nil, errors.Is(err, io.EOF):
+			return whole, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return false, err
 		}
 	}
-	r.chainOver(digest.Sum(nil))
-	line.end, line.sum = r.at, r.prev
-	return line, nil
-}
-
-func (r *reader) begin() entry {
-	r.number++
-	return entry{number: r.number, before: r.chain}
-}
-
-func (r *reader) chainOver(digest []byte) {
-	r.prev = private.Sum(hex.EncodeToString(digest))
-	r.over++
 }
 
 // parse reads a line into the event.

@@ -95,17 +95,12 @@ func encode(name string, value any, limit int) ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-func syncDir(dir *os.Root) error {
-	f, err := dir.Open(".")
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
+func syncDir(dir *os.Root) error { return synced(dir.Open(".")) }
 
 // SyncPath makes durable what a folder lists.
-func SyncPath(path string) error {
-	f, err := os.Open(path)
+func SyncPath(path string) error { return synced(os.Open(path)) }
+
+func synced(f *os.File, err error) error {
 	if err != nil {
 		return err
 	}
