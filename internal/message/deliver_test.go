@@ -63,8 +63,8 @@ func (s *scripted) Write(_ context.Context, text string, cursor *tmux.Cursor) (b
 }
 
 var (
-	accepted = transcript.Sent{UUID: "u", Found: true}
-	gaveUp   = agent.Errorf(agent.TimedOut, "tmux was silent")
+	accepted  = transcript.Sent{UUID: "u", Found: true}
+	errSilent = agent.Errorf(agent.TimedOut, "tmux was silent")
 )
 
 var deliveries = map[string]struct {
@@ -102,9 +102,9 @@ var deliveries = map[string]struct {
 	"a hook that refuses": {
 		change: func(s *scripted) { s.onEnter = func() {} }, word: Held, kind: agent.Held, typed: 3, says: "claude gave it back",
 	},
-	"a tmux that was silent at Enter, and pressed it": {change: func(s *scripted) { s.silent = gaveUp }, word: Accepted, typed: 1},
+	"a tmux that was silent at Enter, and pressed it": {change: func(s *scripted) { s.silent = errSilent }, word: Accepted, typed: 1},
 	"a tmux that was silent at Enter": {
-		change: func(s *scripted) { s.silent, s.onEnter = gaveUp, func() { s.box = "" } }, word: Unknown, kind: agent.TimedOut, typed: 1, says: "tmux was silent",
+		change: func(s *scripted) { s.silent, s.onEnter = errSilent, func() { s.box = "" } }, word: Unknown, kind: agent.TimedOut, typed: 1, says: "tmux was silent",
 	},
 	"a command": {text: "/compact", change: func(s *scripted) { s.offered = "/compact  Free up context" }, word: Accepted, typed: 2},
 	"a command that resembles another": {
