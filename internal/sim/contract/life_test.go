@@ -84,9 +84,10 @@ func transcriptComesWithFirstPrompt(t *testing.T, s *stage) {
 	p.shows("OK, I will remember 7.")
 	p.status("idle")
 
-	if found := s.transcripts(t, id); len(found) != 1 || filepath.Base(filepath.Dir(found[0])) != s.slug() {
-		t.Errorf("transcripts = %v, want one in %s", found, s.slug())
-	}
+	rig.WaitFor(t, time.Minute, "there is one transcript, in "+s.slug(), func() (bool, string) { // it may be written after the answer is shown
+		found := s.transcripts(t, id)
+		return len(found) == 1 && filepath.Base(filepath.Dir(found[0])) == s.slug(), fmt.Sprint(found)
+	})
 	checkTurns(t, s, id)
 	checkClear(t, s, p, id)
 }
