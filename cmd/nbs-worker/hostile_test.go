@@ -118,3 +118,17 @@ func TestNoSecretIsLeftAnywhere(t *testing.T) {
 	}
 	m.refused(4, "would keep a secret", "spawn", "beta", "--env", "API_KEY="+secret)
 }
+
+func TestForeignSessionOfOurNameIsLeftAlone(t *testing.T) {
+	m := standIn(t)
+	m.tmux("new-session", "-d", "-s", "nbs-alpha-live", "cat; cat")
+	m.ok("spawn", "alpha")
+	s := m.session("alpha")
+	if s.TmuxSession == "nbs-alpha-live" || !s.TmuxAlive {
+		t.Errorf("%+v", s)
+	}
+	m.ok("dismiss", "alpha")
+	if sessions := m.sessionNames(); sessions != "nbs-alpha-live\n" {
+		t.Errorf("sessions left: %q", sessions)
+	}
+}

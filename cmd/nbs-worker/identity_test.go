@@ -64,3 +64,39 @@ func TestSessionNameThatSomebodyTookMeanwhile(t *testing.T) {
 		t.Errorf("sessions left: %q", sessions)
 	}
 }
+
+// A record whose pid and start ticks fit a live process, and whose boot is another one.
+func TestPIDOfAnEarlierBootIsNotSignalled(t *testing.T) {
+	m := standIn(t)
+	before := m.remembers("alpha")
+	m.keepServer()
+	m.ok("stop", "alpha")
+	pid, _ := m.sleeper()
+	ticks := m.startTicks(pid)
+	was := identityOf(pid)
+	pretend := func() {
+		m.forgetExits("alpha")
+		m.setRecord("alpha", func(fields map[string]any) {
+			forge(fields, pid, ticks)
+			fields["desired"] = "running"
+			process(fields)["launcher"] = map[string]any{"pid": pid, "start_ticks": ticks}
+			process(fields)["boot_id"] = "00000000-0000-4000-8000-000000000000"
+		})
+	}
+	pretend()
+	if s := m.session("alpha"); s.State != "lost: reboot" || s.PID != 0 || s.Running {
+		t.Errorf("%+v", s)
+	}
+	if list := m.ok("list"); !strings.HasPrefix(list, "alpha\tlost: reboot\t") {
+		t.Errorf("%s", list)
+	}
+	m.ok("stop", "alpha")
+	pretend()
+	m.mustRemember("alpha", before)
+	m.ok("stop", "alpha")
+	pretend()
+	m.ok("dismiss", "alpha")
+	if is := identityOf(pid); is != was {
+		t.Errorf("the bystander was %s and is %q", was, is)
+	}
+}

@@ -146,6 +146,9 @@ func TestSendFromAgents(t *testing.T) {
 			m.Errorf("%s: %q; want %q", words, got, want)
 		}
 	}
+	if got := m.reply("beta", `[[tool Bash {"command":"nbs-worker send --all hello 2>&1"}]]`); got != "Tool said: alpha" {
+		m.Errorf("all others: %q", got)
+	}
 	var senders []*running
 	for range 5 {
 		senders = append(senders, m.begin("send", "alpha", "beta", "the same text", "--json"))

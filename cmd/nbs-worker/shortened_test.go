@@ -167,3 +167,60 @@ func TestTranscriptThatWasShortenedAtWorkIsJoined(t *testing.T) {
 	m.waitState("alpha", "idle")
 	m.doctor(0).isWell(m, "team.transcripts")
 }
+
+func TestTranscriptThatWasEmptiedInPlace(t *testing.T) {
+	m := standIn(t)
+	before := m.threeTurns()
+	if err := os.Truncate(before.Transcript.Path, 0); err != nil {
+		t.Fatal(err)
+	}
+	if out := m.ok("session", "alpha"); !strings.Contains(out, "Kept:            -, for the transcript is empty") {
+		t.Errorf("%s", out)
+	}
+	m.doctor(1).finds(m, "team.transcripts", "failure", "its transcript is empty")
+	m.refused(2, "is empty now", "resume", "alpha")
+}
+
+// What is written over in place is written over in the second name too. What was there is
+// remembered apart from both: the agent is not brought back into another conversation.
+func TestTranscriptThatWasRewrittenIsRefused(t *testing.T) {
+	t.Parallel()
+	renamed := func(text []byte) []byte { return bytes.ReplaceAll(text, []byte(`"uuid":"`), []byte(`"uuid":"0`)) }
+	for what, written := range map[string]func(t *testing.T, whole []byte) []byte{
+		"longer":  func(_ *testing.T, whole []byte) []byte { return renamed(whole) },
+		"as long": func(_ *testing.T, whole []byte) []byte { return bytes.ReplaceAll(whole, []byte("44"), []byte("45")) },
+		"shorter": func(t *testing.T, whole []byte) []byte { return renamed(firstTurn(t, whole)) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			m := standIn(t)
+			before := m.threeTurns()
+			path := before.Transcript.Path
+			if err := os.WriteFile(path, written(t, m.bytesOf(path)), 0o600); err != nil { // in place
+				t.Fatal(err)
+			}
+			for range 2 { // to look at it does not make it right
+				if out := m.ok("session", "alpha"); !strings.Contains(out, "Kept:            -, for ") {
+					t.Errorf("session vouches for what was written over:\n%s", out)
+				}
+				m.doctor(1).finds(m, "team.transcripts", "failure", "was written over")
+				m.refused(5, "was written over", "resume", "alpha")
+			}
+			r := m.refused(5, "resume alpha --fresh", "resume", "alpha")
+			m.mustHaveWayOut(r.stderr, "to go on with what is there: ")
+			m.ok("resume", "alpha")
+			m.waitState("alpha", "idle")
+			m.doctor(0).isWell(m, "team.transcripts")
+		})
+	}
+}
+
+// mustHaveWayOut does what a hint says, as a person who pastes it.
+func (m *team) mustHaveWayOut(stderr, hint string) {
+	m.Helper()
+	_, rest, found := strings.Cut(stderr, "hint: "+hint)
+	command, _, _ := strings.Cut(rest, "\n")
+	if !found {
+		m.Fatalf("there is no hint %q in %s", hint, stderr)
+	}
+	m.shell(command)
+}

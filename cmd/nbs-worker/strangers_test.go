@@ -31,3 +31,13 @@ func TestTwoProjectsDoNotOpenOneConversation(t *testing.T) {
 		t.Errorf("claudes on the conversation: %v", on)
 	}
 }
+
+// What lives in a tmux server that the agent's shell has started is anybody's.
+func TestStopSparesPanesOfOtherSessions(t *testing.T) {
+	m := standIn(t)
+	m.bossWithServer()
+	m.ok("stop", "boss")
+	if sessions := m.sessionNames(); sessions != "somebody\n" {
+		t.Errorf("sessions left: %q", sessions)
+	}
+}

@@ -32,3 +32,24 @@ func TestPaneThatAPersonTookOver(t *testing.T) {
 		})
 	}
 }
+
+// The same of a start whose launcher has not come forward yet.
+func TestPaneThatAPersonTookOverDuringAStart(t *testing.T) {
+	t.Parallel()
+	for _, verb := range []string{"stop", "resume", "dismiss"} {
+		t.Run(verb, func(t *testing.T) {
+			m := standIn(t)
+			m.ok("spawn", "alpha")
+			s := m.session("alpha")
+			pane, launcher := m.takeOver(s), m.launcher("alpha")
+			m.waitDead(s.RecordedPID)
+			m.waitDead(launcher)
+			m.setRecord("alpha", func(fields map[string]any) {
+				process := fields["process"].(map[string]any)
+				process["pid"], process["launcher"], fields["pid"], fields["exits"] = 0, map[string]any{"pid": 0, "start_ticks": 0}, 0, nil
+			})
+			m.ok(verb, "alpha")
+			m.mustStand(verb, []string{pane})
+		})
+	}
+}

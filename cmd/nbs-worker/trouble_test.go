@@ -2,8 +2,10 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A machine in trouble: the truth is said, and nothing is lost.
@@ -164,4 +166,43 @@ func TestClaudeInTroubleLater(t *testing.T) {
 	m.mustAnswer("beta", "OK, I will remember 42.")
 	after := m.session("beta")
 	m.check(after.SessionID == s.SessionID, "before %+v\nafter %+v", s, after)
+}
+
+func TestSecretsOfAKilledVerbAreRemoved(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	launch := m.launchFolder()
+	left := []string{filepath.Join(launch, "alpha.json"), filepath.Join(launch, ".alpha.json123")}
+	m.putAt(left[0], `{"env":"c2VjcmV0"}`, 0)
+	m.putAt(left[1], `{"env":"c2VjcmV0"}`, time.Hour)
+	m.ok("stop", "alpha")
+	m.check(len(m.launchFiles()) == 0, "left: %q", m.launchFiles())
+}
+
+// A full or read-only disk must not keep the agent alive that fills it.
+func TestStopEndsClaudeThoughTheRecordCannotBeWritten(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	pid := m.session("alpha").RecordedPID
+	// A folder in the place of the record's lock: no write goes through.
+	m.inTheWay("locks", "alpha.record")
+	r := m.nbs("stop", "alpha")
+	m.check(r.code != 0 && dead(pid), "claude is dead: %t; %s", dead(pid), r)
+}
+
+// Who is told of a failure after the record was written is told that it was, also when
+// it is the journal that failed.
+func TestSpawnThatCannotBeJournalledKeepsItsRecord(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "beta", "--no-wait")
+	journal := m.inNbs("journal.jsonl")
+	m.inTheWay("journal.jsonl")
+	r := m.refused(1, "spawn alpha: open .nbs/journal.jsonl: not a regular file", "spawn", "alpha", "--prompt", "Remember 42.")
+	m.mustSay(r.stderr, "hint: its record is kept: nbs-worker resume alpha tries again, nbs-worker dismiss alpha removes it\n",
+		"hint: look at what it is, then move it aside: mv '"+journal+"' '")
+	id := m.record("alpha")["session_id"]
+	m.must(os.Remove(journal))
+	m.ok("resume", "alpha")
+	m.mustAnswer("alpha", "OK, I will remember 42.")
+	m.check(m.session("alpha").SessionID == id, "%+v; before %v", m.session("alpha"), id)
 }

@@ -141,3 +141,12 @@ func TestWindowIsNamedAfterTheAgent(t *testing.T) {
 		t.Errorf("%q", shown)
 	}
 }
+
+// The same after a start that was killed before its launcher came forward.
+func TestWindowsOfAPersonSurviveAStartThatIsEnded(t *testing.T) {
+	m := standIn(t, "start-delay=1h")
+	m.refused(3, "not ready", "spawn", "alpha", "--timeout", "500ms")
+	person := m.personPanes("alpha")
+	m.ok("stop", "alpha")
+	m.mustStand("stop", person)
+}

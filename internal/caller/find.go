@@ -290,8 +290,8 @@ func (c *Caller) manages() bool {
 	return c.identified && c.doubt == nil && c.record.MayManage && c.record.Process.Adopted == nil
 }
 
-// is tells whether an agent of a project is the caller. One of another project that has the
+// Is tells whether an agent of a project is the caller. One of another project that has the
 // same name is not.
-func (c *Caller) is(project string, handle agent.Handle) bool {
+func (c *Caller) Is(project string, handle agent.Handle) bool {
 	return c.record.Handle.Same(handle) && observe.SameFolder(c.project, project)
 }

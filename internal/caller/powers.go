@@ -210,7 +210,7 @@ func (c *Caller) CheckResume(r *agent.Spec, asked Return) error {
 		return err
 	}
 	switch {
-	case asked.Force && !c.is(c.at.Store.Project(), r.Handle):
+	case asked.Force && !c.Is(c.at.Store.Project(), r.Handle):
 		return c.denied("--force on another agent")
 	case asked.Fresh:
 		return c.denied("--fresh")
@@ -227,7 +227,7 @@ func (c *Caller) CheckResume(r *agent.Spec, asked Return) error {
 
 // CheckEnd refuses to an agent to end what may more than itself, and to remove what is another's.
 func (c *Caller) CheckEnd(r *agent.Spec, remove bool) error {
-	if c == nil || c.manages() || c.is(c.at.Store.Project(), r.Handle) {
+	if c == nil || c.manages() || c.Is(c.at.Store.Project(), r.Handle) {
 		return nil
 	}
 	if err := c.checkKnown(); err != nil {

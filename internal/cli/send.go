@@ -66,7 +66,7 @@ Beside accepted, 1, 3 and 8 are of the reply. --json prints an array.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.file, "file", "", "read the text from this file")
-	flags.BoolVar(&o.all, "all", false, "all agents of the project that should run")
+	flags.BoolVar(&o.all, "all", false, "all other agents of the project that should run")
 	flags.BoolVar(&o.message.Raw, "raw", false, "the text is a command of Claude's own")
 	flags.BoolVar(&o.message.ByFile, "by-file", false, "hand the text over in a file, whatever its length")
 	flags.BoolVar(&o.message.Reply, "wait-reply", false, "wait for the answer and print it")
@@ -120,7 +120,9 @@ func runSend(ctx context.Context, f *factory, o *sendOptions) error {
 	if err := o.readText(f, s); err != nil {
 		return failed(err, "send")
 	}
-	handles, err := o.resolve(ctx, s, func(row inspect.Row) bool { return row.Record.LaunchDesired() == agent.DesiredRunning })
+	handles, err := o.resolve(ctx, s, func(row inspect.Row) bool {
+		return row.Record.LaunchDesired() == agent.DesiredRunning && !s.IsCaller(row.Handle)
+	})
 	if err != nil {
 		return failed(err, "send")
 	}

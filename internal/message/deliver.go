@@ -33,9 +33,10 @@ const enter = "\r"
 // delivery is one text on its way into a prompt that is ready.
 type delivery struct {
 	Terminal
-	text  string                          // as it is typed
-	sent  func() (transcript.Sent, error) // whether the transcript has it
-	alive func() bool                     // claude runs
+	handle agent.Handle
+	text   string                          // as it is typed
+	sent   func() (transcript.Sent, error) // whether the transcript has it
+	alive  func() bool                     // claude runs
 }
 
 // run types the text and proves that it arrived. An error beside Held is why nothing was
@@ -148,7 +149,7 @@ func (d *delivery) checkSuggestion(ctx context.Context) error {
 		return nil // behind a command with words nothing is offered
 	}
 	return agent.Errorf(agent.BadInput, "Claude has no command %s; it offers %s", agent.Quote(word), agent.Quote(offered)).
-		Hint("to see what it has, type / in its terminal: nbs-worker attach HANDLE")
+		Hint("to see what it has, type / in its terminal: nbs-worker attach %s", d.handle)
 }
 
 // offerLimit is how long Claude takes to offer commands.
@@ -187,7 +188,7 @@ func (d *delivery) takenBack(ctx context.Context, why error) error {
 		return why
 	}
 	return agent.Errorf(agent.KindOf(why), "%w; what was typed may still be in its prompt", why).
-		Hint("delete it there: nbs-worker attach HANDLE")
+		Hint("delete it there: nbs-worker attach %s", d.handle)
 }
 
 // isPart tells whether a text has nothing but characters of a whole, in their order.

@@ -109,15 +109,14 @@ func (s *Sender) once(ctx context.Context, receipt *Receipt, began *start, l let
 	began.record, began.bytes = sight.Record, file.Size
 	typed, receipt.Channel = l.text, Typed
 	if l.byFile || !fits(l.text, shown) {
-		path, err := s.Store.PutMessage(l.text, s.Now())
-		if err != nil {
+		receipt.Channel = ByFile
+		if typed, receipt.File, err = s.handOver(l); err != nil {
 			receipt.Channel = ""
 			return "", false, err
 		}
-		typed, receipt.Channel, receipt.File = l.pointer(path), ByFile, path
 	}
 	d := delivery{
-		Terminal: terminal, text: typed,
+		Terminal: terminal, handle: r.Handle, text: typed,
 		sent:  func() (transcript.Sent, error) { return s.sent(began, typed) },
 		alive: func() bool { return !proc.IsGone(began.record.Process.Identity) },
 	}
@@ -133,6 +132,20 @@ func (s *Sender) once(ctx context.Context, receipt *Receipt, began *start, l let
 	}
 	noted := s.Note(context.WithoutCancel(ctx), "sent", &sight.Record, fmt.Sprintf("%s (%s) %s", receipt.Word, receipt.Channel, receipt.UUID))
 	return typed, false, errors.Join(err, noted)
+}
+
+// handOver puts a text into a file, and returns what is typed in its place. Errors: Unfit for a
+// project of which the path cannot be typed as it is.
+func (s *Sender) handOver(l letter) (typed, path string, err error) {
+	if path, err = s.Store.PutMessage(l.text, s.Now()); err != nil {
+		return "", "", err
+	}
+	if typed = l.pointer(path); typed == normal(typed) && isTypable(typed) {
+		return typed, path, nil
+	}
+	unfit := agent.Errorf(agent.Unfit, "the path of the project, %s, would not arrive as it is when it is typed", agent.Quote(s.Store.Project())).
+		Hint("send a short text, which needs no file; or rename the folder")
+	return "", "", errors.Join(unfit, s.Store.DropMessage(path))
 }
 
 // pointer is what is typed in the place of a text that is in a file. Of what an agent sends it says

@@ -28,6 +28,12 @@ func (s *Supervisor) Envelope(to agent.Handle, order bool) (string, error) {
 	return c.Envelope(s.Store.Project(), to, order)
 }
 
+// IsCaller tells whether an agent is who calls.
+func (s *Supervisor) IsCaller(handle agent.Handle) bool {
+	c, err := s.caller()
+	return err == nil && c != nil && c.Is(s.Store.Project(), handle)
+}
+
 // CheckFile is [caller.Caller.CheckFile] of who calls.
 func (s *Supervisor) CheckFile(path string) error {
 	return s.mayCaller(func(c *caller.Caller) error { return c.CheckFile(path) })
