@@ -23,8 +23,8 @@ import (
 //	         the outside, such as a claude in whose shell somebody runs the tests
 //	inside   raises loopback and is the program
 //
-// The relay says on one pipe who it is, in which namespace, and how the program has ended, and learns by the end of another one that the
-// outside has gone.
+// The relay says on one pipe who it is, in which namespace, and how the program has ended. On another one it is told
+// to begin, and learns by its end that the outside has gone.
 
 // outside runs this program again, as args, in a new namespace and returns its exit code.
 func outside(args []string) int {
@@ -55,7 +55,7 @@ func outside(args []string) int {
 	if err != nil {
 		return failed(err)
 	}
-	code := listen(reader, pid)
+	code := listen(reader, pid, hold)
 	sweep(netns)
 	return code
 }
@@ -74,14 +74,18 @@ func theirNamespace(said *bufio.Reader) (string, error) {
 	return "", errors.New("what runs inside is not in a network namespace of its own")
 }
 
-// listen passes signals on to the relay until that has said how the program ended.
-func listen(said *bufio.Reader, pid int) int {
+// listen has the relay start the program, and passes signals on to it until it has said how the
+// program ended.
+func listen(said *bufio.Reader, pid int, hold *os.File) int {
 	relay, err := os.FindProcess(pid)
 	if err != nil {
 		return failed(err)
 	}
 	stop := forward(relay)
 	defer stop()
+	if _, err := hold.Write(begin); err != nil {
+		return failed(fmt.Errorf("nothing runs inside: %w", err))
+	}
 	code, err := number(said)
 	if err != nil {
 		return failed(errors.New("what ran inside was killed"))
@@ -103,6 +107,10 @@ const (
 	sayFD  = 3
 	holdFD = 4
 )
+
+// begin is the word at which the relay starts the program: the orphan has ended by then, and signals
+// are passed on.
+var begin = []byte{'\n'}
 
 // orphan starts the relay, without what a claude hands to the shells of its tools.
 func orphan(args []string) int {
@@ -137,6 +145,9 @@ func relay(args []string) int {
 	if err != nil {
 		return failed(err)
 	}
+	if _, err := io.ReadFull(hold, make([]byte, len(begin))); err != nil {
+		return failed(fmt.Errorf("the outside has gone: %w", err))
+	}
 	cmd := again(args, stageInside)
 	if err := cmd.Start(); err != nil {
 		_, _ = fmt.Fprintln(say, failed(err))
@@ -145,7 +156,7 @@ func relay(args []string) int {
 	stop := forward(cmd.Process)
 	defer stop()
 	go func() {
-		_, _ = hold.Read(make([]byte, 1)) // never a byte: it returns when the outside has gone
+		_, _ = hold.Read(make([]byte, 1)) // never another byte: it returns when the outside has gone
 		_ = cmd.Process.Kill()
 	}()
 	if _, err := fmt.Fprintln(say, exitCode(cmd.Wait())); err != nil {
