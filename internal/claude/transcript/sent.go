@@ -3,6 +3,7 @@ package transcript
 import (
 	"errors"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -40,21 +41,12 @@ type Answer struct {
 }
 
 // Answer reads the turn that the record of a text began, which stands behind so many bytes. What
-// belongs to it is told by the parents: 2.1.197 may write an answer down before the question.
+// belongs to it, and in which order, is told by the parents: 2.1.197 may write an answer down before
+// the question, and the end of a turn before its answer.
 func (t File) Answer(after int64, uuid string) (answer Answer, err error) {
-	var records []conversationRecord
-	parents := map[string]string{}
-	err = t.eachBehind(after, func(r *conversationRecord) bool {
-		records = append(records, *r)
-		parents[r.UUID] = r.parent()
-		return true
-	})
+	turn, err := t.turnBehind(after, uuid)
 	var said []string
-	for i := range records {
-		r := &records[i]
-		if r.IsSidechain || r.UUID == uuid || !descends(r.UUID, uuid, parents) {
-			continue
-		}
+	for _, r := range turn {
 		for _, m := range r.messages() {
 			switch {
 			case m.Speaker == You && strings.HasPrefix(m.Text, interrupted):
@@ -73,19 +65,37 @@ func (t File) Answer(after int64, uuid string) (answer Answer, err error) {
 	return answer, err
 }
 
-// descends tells whether a record comes after another one, by their parents.
-func descends(uuid, from string, parents map[string]string) bool {
-	for range len(parents) { // a damaged file may go in a circle
+// turnBehind are the records that come after the one of a text, each after its parent.
+func (t File) turnBehind(after int64, uuid string) ([]*conversationRecord, error) {
+	var turn []*conversationRecord
+	parents := map[string]string{}
+	err := t.eachBehind(after, func(r *conversationRecord) bool {
+		parents[r.UUID] = r.parent()
+		if !r.IsSidechain {
+			turn = append(turn, new(*r))
+		}
+		return true
+	})
+	turn = slices.DeleteFunc(turn, func(r *conversationRecord) bool { return generation(r.UUID, uuid, parents) == 0 })
+	slices.SortStableFunc(turn, func(a, b *conversationRecord) int {
+		return generation(a.UUID, uuid, parents) - generation(b.UUID, uuid, parents)
+	})
+	return turn, err
+}
+
+// generation is how many records a record comes after another one, by their parents; 0: it does not.
+func generation(uuid, from string, parents map[string]string) int {
+	for n := 1; n <= len(parents); n++ { // a damaged file may go in a circle
 		switch parent := parents[uuid]; parent {
 		case "":
-			return false
+			return 0
 		case from:
-			return true
+			return n
 		default:
 			uuid = parent
 		}
 	}
-	return false
+	return 0
 }
 
 // interrupted is how Claude notes that a person has pressed Escape.

@@ -78,6 +78,7 @@ func TestAnswer(t *testing.T) {
 		"in two records":          {[]string{user, record("a", "u1", says("one", "")), record("b", "a", says("two", "end_turn"))}, Answer{Ended: true, Text: "one\ntwo"}},
 		"behind an attachment":    {[]string{user, record("x", "u1", attached), record("a", "x", says("whole", "end_turn"))}, Answer{Ended: true, Text: "whole"}},
 		"written before the text": {[]string{record("a", "x", says("whole", "end_turn")), record("x", "u1", attached), user}, Answer{Ended: true, Text: "whole"}},
+		"written after its end":   {[]string{user, record("d", "a", `"type":"system","subtype":"turn_duration"`), record("a", "u1", says("whole", "end_turn"))}, Answer{Ended: true, Text: "whole"}},
 		"of another turn":         {[]string{user, record("a", "u0", says("other", "end_turn"))}, Answer{}},
 		"behind a tool": {
 			[]string{user, record("a", "u1", says("I look", "")), record("b", "a", tool), record("c", "b", result), record("d", "c", says("found", "end_turn"))},
