@@ -1,0 +1,88 @@
+package launch
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/observe"
+	"nbs-worker/internal/tmux"
+	"nbs-worker/internal/trust"
+)
+
+// Sessions is the tmux server in which a start gets its pane.
+type Sessions interface {
+	NewSession(ctx context.Context, spec tmux.Spec) error
+	NewWindow(ctx context.Context, session string, spec tmux.Spec) error
+}
+
+// openPane makes the pane of a start, and removes what is left of the last one in a server that
+// keeps dead panes.
+func (s Starter) openPane(ctx context.Context, r *agent.Record, p Plan, client *tmux.Client, panes []tmux.Pane) (name string, err error) {
+	id := r.Process.Invocation
+	name, err = place(ctx, client, s.sessionNames(r), panes, p.Record.Process, tmux.Spec{
+		Window: string(r.Handle), Owner: s.ProjectHash() + "/" + r.Handle.Key(), Dir: s.Store.Project(), Invocation: id, InView: p.InView,
+		Command: []string{s.Program, "run", string(r.Handle)},
+		Env: map[string]string{
+			agent.LaunchVariable: string(id),
+			// A server that some agent's shell has started hands that agent's mark on.
+			agent.InvocationVariable: string(id),
+			trust.HomeVariable:       string(s.Store.Home()),
+			trust.RuntimeVariable:    s.Store.Runtime(),
+		},
+		StartLimit: p.wait,
+	})
+	if errors.Is(err, tmux.ErrNoSession) || errors.Is(err, tmux.ErrNoServer) {
+		err = cmp.Or(endedByHook(ctx, client), err)
+	}
+	if err != nil {
+		return name, observe.Diagnose(client, r.Handle, err)
+	}
+	if left, there := observe.PaneOf(panes, p.Record.Process); there && p.Record.Process.Adopted == nil {
+		err = client.KillPane(ctx, left)
+	}
+	return name, err
+}
+
+// place makes a pane in the session that was made for the agent, where a person may be at work, or
+// else in a new one. A name that a stranger has is left to him.
+func place(ctx context.Context, server Sessions, names []string, panes []tmux.Pane, before *agent.Process, spec tmux.Spec) (name string, err error) {
+	for _, spec.Name = range names {
+		err := tmux.ErrNoSession
+		if session := ownSession(panes, spec, before); session != "" {
+			err = server.NewWindow(ctx, session, spec)
+		}
+		if errors.Is(err, tmux.ErrNoSession) {
+			err = server.NewSession(ctx, spec)
+		}
+		if !errors.Is(err, tmux.ErrDuplicate) {
+			return spec.Name, err
+		}
+	}
+	return "", agent.Errorf(agent.Conflict, "the tmux session names of the agent belong to others: %s", spec.Name).
+		Hint("use another handle or another tmux server: --tmux-socket NAME")
+}
+
+// ownSession is the id of the session of that name, if it was made for the agent; else "".
+func ownSession(panes []tmux.Pane, spec tmux.Spec, before *agent.Process) string {
+	for _, pane := range panes {
+		last := before != nil && pane.SessionInvocation == before.Invocation
+		if pane.Session == spec.Name && (last || pane.SessionOwner == spec.Owner) {
+			return pane.SessionID
+		}
+	}
+	return ""
+}
+
+// SessionName is the name that people expect the agent's tmux session to have.
+func (s Starter) SessionName(r *agent.Record) string { return s.sessionNames(r)[0] }
+
+// sessionNames are the names to try: the one that people expect, then one that no
+// other project has.
+func (s Starter) sessionNames(r *agent.Record) []string {
+	return []string{
+		"nbs-" + string(r.Handle) + "-live",
+		"nbs-" + string(r.Handle) + "-" + s.ProjectHash() + "-live",
+	}
+}
