@@ -66,11 +66,13 @@ func (d *delivery) run(ctx context.Context) (Word, transcript.Sent, error) {
 	if word != Unknown {
 		return word, sent, nil
 	}
-	if shown, failed := d.Screen(typing); failed == nil && d.isIn(shown) { // a hook has refused it, or Enter was lost
-		return Held, sent, d.takenBack(typing, agent.Errorf(agent.Held, "claude gave it back: a hook of the agent's may have refused it"))
-	}
 	if err == nil {
 		err = noProof
+	}
+	// A text that is in the box again must not stay there. It may be submitted all the same: a claude
+	// that hangs has Enter before it still.
+	if shown, failed := d.Screen(typing); agent.KindOf(noProof) == agent.TimedOut && failed == nil && d.isIn(shown) {
+		err = d.takenBack(typing, agent.Errorf(agent.TimedOut, "it was submitted, and stood in the prompt after %s: a hook of the agent's may have refused it", proofLimit))
 	}
 	return Unknown, sent, err
 }

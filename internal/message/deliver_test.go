@@ -100,7 +100,7 @@ var deliveries = map[string]struct {
 	"an end right after": {change: func(s *scripted) { s.onEnter = func() { s.dead, s.sent = true, accepted } }, word: Accepted, typed: 2},
 	"no proof":           {change: func(s *scripted) { s.onEnter = func() { s.box = "" } }, word: Unknown, kind: agent.TimedOut, typed: 2, says: "the transcript does not have it"},
 	"a hook that refuses": {
-		change: func(s *scripted) { s.onEnter = func() {} }, word: Held, kind: agent.Held, typed: 3, says: "claude gave it back",
+		change: func(s *scripted) { s.onEnter = func() {} }, word: Unknown, kind: agent.TimedOut, typed: 3, says: "may have refused it",
 	},
 	"a tmux that was silent at Enter, and pressed it": {change: func(s *scripted) { s.silent = errSilent }, word: Accepted, typed: 1},
 	"a tmux that was silent at Enter": {
