@@ -43,3 +43,27 @@ func TestMovedProjectComesBack(t *testing.T) {
 	m.mustRemember("alpha", alpha, "--force")
 	m.doctor(0).isWell(m, "team.folders", "team.transcripts")
 }
+
+// A folder that is gone from where it was is named, and so is the way out.
+func TestFolderThatWentElsewhere(t *testing.T) {
+	m := standIn(t)
+	outside := m.folder("outside")
+	m.ok("spawn", "alpha", "--model", "sonnet", "--cwd", outside, "--trust="+outside, "--prompt", "Remember 42.")
+	m.mustAnswer("alpha", "OK, I will remember 42.")
+	m.ok("stop", "alpha")
+	before := m.session("alpha")
+	elsewhere := m.world.Root + "/elsewhere"
+	if err := os.Rename(outside, elsewhere); err != nil {
+		t.Fatal(err)
+	}
+	m.refused(2, "nbs-worker resume alpha --cwd DIR", "resume", "alpha")
+	m.doctor(1).finds(m, "team.folders", "failure", "nbs-worker resume alpha --cwd DIR")
+	m.mustRemember("alpha", before, "--cwd", elsewhere, "--trust="+elsewhere)
+	m.ok("dismiss", "alpha")
+	if err := os.Rename(elsewhere, outside); err != nil {
+		t.Fatal(err)
+	}
+	m.refused(2, "--session-id "+before.SessionID+" --cwd DIR", "spawn", "beta", "--session-id", before.SessionID)
+	m.ok("spawn", "beta", "--session-id", before.SessionID, "--cwd", outside, "--trust="+outside, "--prompt", "What number?")
+	m.mustAnswer("beta", "42")
+}

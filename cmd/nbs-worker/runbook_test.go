@@ -91,3 +91,32 @@ func inAnyOrder(lines string) string {
 	slices.Sort(words)
 	return strings.Join(words, " ")
 }
+
+// One command brings back all that should run and do not, and tells of what cannot be read.
+func TestResumeDown(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	m.ok("spawn", "beta")
+	m.ok("spawn", "ended")
+	m.ok("stop", "ended")
+	if out := m.ok("resume", "--down"); out != "" {
+		t.Errorf("nothing was down, and it printed %q", out)
+	}
+	for _, handle := range []string{"alpha", "beta"} {
+		m.kill(m.session(handle).RecordedPID, syscall.SIGKILL)
+		m.waitState(handle, "crashed")
+	}
+	m.writeRecord("gamma", "{")
+	r := m.nbs("resume", "--down")
+	if r.code != 7 || inAnyOrder(r.stdout) != "alpha beta" || !strings.Contains(r.stderr, "gamma") {
+		t.Error(r)
+	}
+	m.shell("rm .nbs/sessions/gamma.json")
+	m.ok("stop", "--all")
+	if out := m.ok("resume", "--down", "--json"); out != "[]\n" {
+		t.Errorf("what was stopped is not down: %s", out)
+	}
+	if out := m.ok("resume", "--all"); inAnyOrder(out) != "alpha beta ended" {
+		t.Errorf("all: %q", out)
+	}
+}

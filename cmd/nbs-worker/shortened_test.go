@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -223,4 +224,78 @@ func (m *team) mustHaveWayOut(stderr, hint string) {
 		m.Fatalf("there is no hint %q in %s", hint, stderr)
 	}
 	m.shell(command)
+}
+
+// Both have something that the other has not: only a person can choose.
+func TestTranscriptThatWentAnotherWayIsRefused(t *testing.T) {
+	m := standIn(t)
+	before := m.threeTurns()
+	path := before.Transcript.Path
+	whole := m.bytesOf(path)
+	other := append(firstTurn(t, whole), bytes.ReplaceAll(whole[len(firstTurn(t, whole)):], []byte(`"uuid":"`), []byte(`"uuid":"0`))...)
+	m.replace(path, other)
+	m.doctor(1).finds(m, "team.transcripts", "failure", "went different ways")
+	r := m.refused(5, "went different ways", "resume", "alpha")
+	m.mustHaveWayOut(r.stderr, "to go on with what was kept: ")
+	m.ok("resume", "alpha", "--prompt", "What number?")
+	m.mustAnswer("alpha", "44")
+	if now := m.bytesOf(path); !bytes.HasPrefix(now, whole) {
+		t.Error("the transcript is not the kept one")
+	}
+}
+
+// What is missing need not be the end: an editor takes lines out anywhere.
+func TestTranscriptThatLostAPartIsPutBackWhole(t *testing.T) {
+	t.Parallel()
+	middle := func(_ *testing.T, whole []byte) []byte { return lines(whole, false, "Remember 43", "remember 43") }
+	for what, c := range map[string]struct {
+		left   func(t *testing.T, whole []byte) []byte
+		looked bool // at before the resume, which keeps what is there
+	}{
+		"the middle":       {middle, false},
+		"the middle, kept": {middle, true},
+		"the start":        {func(t *testing.T, whole []byte) []byte { return whole[len(firstTurn(t, whole)):] }, false},
+		"all but one": {func(t *testing.T, whole []byte) []byte {
+			all := slices.Collect(bytes.Lines(lines(whole, true, `"type":"user"`)))
+			if len(all) < 3 {
+				t.Fatalf("%s", whole)
+			}
+			return all[1]
+		}, false},
+	} {
+		t.Run(what, func(t *testing.T) {
+			m := standIn(t)
+			before := m.threeTurns()
+			path := before.Transcript.Path
+			whole := m.bytesOf(path)
+			m.replace(path, c.left(t, whole))
+			if c.looked {
+				if out := m.ok("session", "alpha"); !strings.Contains(out, "Claude's own has lost a part") {
+					t.Errorf("session does not tell:\n%s", out)
+				}
+			}
+			m.doctor(1).finds(m, "team.transcripts", "warning", "a part of its transcript is missing")
+			r := m.nbs("resume", "alpha", "--prompt", "What number?")
+			if r.code != 0 || !strings.Contains(r.stderr, "its transcript had lost a part") || !strings.Contains(r.stderr, "the whole one was put back") {
+				t.Error(r)
+			}
+			m.mustAnswer("alpha", "44")
+			if now := m.bytesOf(path); !bytes.HasPrefix(now, whole) {
+				t.Error("the transcript does not begin with all that it had")
+			}
+			m.mustBeInTheJournal("restored", "alpha", before.SessionID)
+			m.doctor(0).isWell(m, "team.transcripts")
+		})
+	}
+}
+
+// lines are the lines of a transcript that hold any of the words, or none of them.
+func lines(text []byte, with bool, words ...string) []byte {
+	var out []byte
+	for line := range bytes.Lines(text) {
+		if slices.ContainsFunc(words, func(word string) bool { return bytes.Contains(line, []byte(word)) }) == with {
+			out = append(out, line...)
+		}
+	}
+	return out
 }
