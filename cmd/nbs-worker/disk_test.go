@@ -174,7 +174,7 @@ func TestStopOnAReadOnlyDiskWithoutAFolder(t *testing.T) {
 			mounts := rig.PrivateMounts(t)
 			m.ok("spawn", "alpha")
 			pid := m.session("alpha").RecordedPID
-			for _, folder := range []string{"launch", "status", "transcripts"} {
+			for _, folder := range []string{"status", "messages"} {
 				m.must(os.RemoveAll(m.inNbs(folder)))
 			}
 			mounts.ReadOnly(m.inNbs())

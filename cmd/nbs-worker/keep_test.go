@@ -184,7 +184,7 @@ func read(t *testing.T, path string) string {
 	return string(data)
 }
 
-// What lies in the project, from a clone or an earlier version, is put back by nobody.
+// What lies in the project, from a clone, is put back by nobody.
 func TestTranscriptInTheProjectIsNotPutBack(t *testing.T) {
 	m := standIn(t)
 	s := m.remembers("alpha")
@@ -198,17 +198,7 @@ func TestTranscriptInTheProjectIsNotPutBack(t *testing.T) {
 	}
 	m.lose(s)
 	r := m.refused(2, s.SessionID, "resume", "alpha")
-	if !strings.Contains(r.stderr, "nbs-worker allow alpha") || exists(s.Transcript.Path) {
+	if exists(s.Transcript.Path) || !exists(planted) {
 		t.Error(r)
 	}
-	m.doctor(1).finds(m, "left.transcripts", "note", "nothing is put back from there")
-	if !exists(planted) {
-		t.Error("it was removed")
-	}
-	m.allow("alpha")
-	if exists(planted) || !strings.Contains(m.ok("session", "alpha"), "in the archive; Claude's own is gone") {
-		t.Error("it was not taken over")
-	}
-	m.ok("resume", "alpha", "--prompt", "What number?")
-	m.mustAnswer("alpha", "66")
 }

@@ -29,8 +29,7 @@ seal what they write. A record without your seal (of a clone, of the original to
 that was edited) is shown as "not allowed", and nothing is started from it (8).
 
 allow shows all that the record would make run, and asks. It asks a person: on a terminal,
-and not for an agent. What was typed before the question does not count. Transcripts of
-the agent that lie in the project are shown too, and moved into the archive.`,
+and not for an agent. What was typed before the question does not count.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker allow theologian
   nbs-worker allow --all     # of a project that you have brought from elsewhere`,
@@ -77,7 +76,7 @@ func (f *factory) allowOne(ctx context.Context, s *supervisor.Supervisor, handle
 		return outcome{}, err
 	}
 	done := outcome{json: struct{}{}, handle: asked.Record.Handle, words: "is allowed already"}
-	if asked.Allowed && len(asked.Transcripts) == 0 {
+	if asked.Allowed {
 		return done, nil
 	}
 	if _, err := fmt.Fprintf(f.streams.Out, "\n%s would run:\n\n", agent.Legible(string(handle))); err != nil {
@@ -121,9 +120,6 @@ func requestLines(asked supervisor.Request) []line {
 	}
 	if earlier := len(r.PreviousSessions) - previousShown; earlier > 0 {
 		lines = append(lines, line{"Previous", "and " + agent.Count(earlier, "earlier conversation")})
-	}
-	for _, kept := range asked.Transcripts {
-		lines = append(lines, line{"Transcript", fmt.Sprintf("%s, %s, would be put back when Claude's own is gone", strconv.Quote(kept.Path), agent.Bytes(uint64(kept.Size)))}) //nolint:gosec // a size is not negative
 	}
 	lines = append(append(lines, carriedLines(r)...),
 		line{"Session ID", string(r.SessionID)},

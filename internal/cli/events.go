@@ -62,7 +62,7 @@ line before it, and a file in the user's state folder, where no project and no a
 writes, says where the chain ends. --verify follows it, and ends with 1 at the first
 line that was altered, removed, put in, moved or cut off, or where the chain was made
 anew, naming file and line. A line that a full disk or a power cut left torn is told
-and does no harm; so are the lines of earlier versions, before the chain begins.`,
+and does no harm.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Interrupted),
 		Example: `  nbs-worker events
   nbs-worker events theologian gatekeeper --since 2h
@@ -173,9 +173,6 @@ func (f *factory) verifyEvents(s *supervisor.Supervisor) error {
 
 func (f *factory) printVerified(v journal.Verification) error {
 	words := []string{agent.Count(v.Links, "event") + ", as they were written"}
-	if v.Unchained > 0 {
-		words = append(words, fmt.Sprintf("before them %d of an earlier version, which kept no chain", v.Unchained))
-	}
 	for _, line := range v.Torn {
 		words = append(words, fmt.Sprintf("line %d is no event: it was cut short by a full disk, a kill or a power cut", line))
 	}

@@ -70,7 +70,6 @@ var checks = []check{
 	{id: "left.signatures", holds: "each lock that is signed has its holder", project: true, volatile: true, run: (*examination).staleSignatures},
 	{id: "left.leases", holds: "each lease is held for the agent that has its conversation", project: true, volatile: true, run: (*examination).orphanedLeases},
 	{id: "left.files", holds: "nothing half written lies about, and no launch that nobody took", project: true, volatile: true, run: (*examination).leftovers},
-	{id: "left.transcripts", holds: "no transcript lies in the project, where anybody may have written it", project: true, run: (*examination).projectTranscripts},
 	{id: "left.reports", holds: "each status file has its agent", project: true, volatile: true, run: (*examination).lostReports},
 	{id: "left.journal", holds: "the journal is as it was written", project: true, volatile: true, run: (*examination).brokenJournal},
 

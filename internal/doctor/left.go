@@ -81,15 +81,6 @@ func (d *examination) leftovers(_ context.Context) (all findings) {
 	return all
 }
 
-// projectTranscripts tells of what earlier versions kept in the project, and clones bring.
-func (d *examination) projectTranscripts(_ context.Context) findings {
-	if !d.Store.Archive().HasInProject() {
-		return nil
-	}
-	return found(Note, "transcripts lie in "+agent.Quote(d.Store.Archive().ProjectFolder())+": an earlier version kept them there, or somebody put them there",
-		"nothing is put back from there; those of an agent that you allow are moved into the archive", "nbs-worker allow HANDLE", "or look at them: ls -l "+agent.ShellWord(d.Store.Archive().ProjectFolder()))
-}
-
 func (d *examination) lostReports(_ context.Context) (all findings) {
 	lost, err := d.Store.LostReports()
 	if err != nil {

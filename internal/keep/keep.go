@@ -93,24 +93,9 @@ func (k *Keeper) Opening(r *agent.Record, config claude.Config, minted bool) (cl
 		return "", nil, keptErr // what is there is not to be replaced because it could not be read
 	}
 	if kept == nil || err != nil && kept.InPlace() { // in another configuration than the one at hand
-		return opening, nil, k.hintInProject(r, err)
+		return opening, nil, err
 	}
 	return claude.OpenResume, kept, nil
-}
-
-// hintInProject says of a conversation that is lost where the project has something that was
-// kept of it, or pretends to be.
-func (k *Keeper) hintInProject(r *agent.Record, lost error) error {
-	if lost == nil || !k.Store.Exists() {
-		return lost
-	}
-	there, err := k.Store.Archive().InProject(r.SessionID)
-	if err != nil || len(there) == 0 {
-		return lost
-	}
-	said := agent.Errorf(agent.KindOf(lost), "%w", lost)
-	said.Hints = append([]string{fmt.Sprintf("an earlier version kept it in the project, or somebody put it there: %s; if it is yours: nbs-worker allow %s", agent.Quote(there[0].Path), r.Handle)}, agent.HintsOf(lost)...)
-	return said
 }
 
 // Rejoin mends a transcript that was deleted while claude had it open: claude went on in a

@@ -37,13 +37,6 @@ func (s *Store) Leftovers(now time.Time, age time.Duration) []Leftover {
 			}
 		}
 	}
-	old, _ := s.nbs.Names(oldLaunches)
-	for _, name := range old { // of an earlier version; the next verb removes them too
-		name = oldLaunches + "/" + name
-		if info, err := s.nbs.Lstat(name); err == nil {
-			add(Leftover{Path: s.Folder() + "/" + name, name: name}, info.ModTime())
-		}
-	}
 	launches := s.launches()
 	names, _ := launches.Names()
 	for _, name := range names {

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/store/private"
 )
 
@@ -25,9 +24,6 @@ func (s *Store) Loose() ([]Loose, error) {
 	err := fs.WalkDir(s.nbs.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return nil //nolint:nilerr // it went away meanwhile, or is another's folder, which is listed
-		}
-		if filepath.Dir(name) == archive.OldFolder {
-			return nil // second names of Claude's own files, of earlier versions
 		}
 		info, err := entry.Info()
 		if err != nil || info.Mode().Type()&^fs.ModeDir != 0 {

@@ -89,7 +89,7 @@ func Has(project string, handle agent.Handle) bool {
 func (s *Store) UseHome(home trust.Home) {
 	s.home = home
 	s.journal = journal.In(s.nbs, s.heads(), s.ProjectHash())
-	s.archive = archive.Of(s.kept(), s.nbs)
+	s.archive = archive.In(s.kept())
 }
 
 // Journal is what happened in the project.

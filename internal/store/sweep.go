@@ -11,9 +11,6 @@ import (
 // killed: writing one, or taking it up, takes milliseconds.
 const leftAfter = time.Minute
 
-// oldLaunches is where earlier versions handed launches over, in the project.
-const oldLaunches = "launch"
-
 // sweep removes what a killed process left: temporary files, and launch files that no
 // launcher took, which hold an environment. The caller holds the agent's verb lock.
 // What cannot be removed now is removed by the next verb.
@@ -38,9 +35,6 @@ func (s *Store) sweep(handle agent.Handle, now time.Time) {
 // sweepLaunches removes launches that are old, and half-done work on this agent's: whoever
 // writes one holds the verb lock.
 func (s *Store) sweepLaunches(handle agent.Handle, now time.Time) {
-	if _, err := s.nbs.Lstat(oldLaunches); err == nil {
-		_ = s.nbs.RemoveAll(oldLaunches) // what is in it are secrets, or is none of ours
-	}
 	launches := s.launches()
 	names, err := launches.Names()
 	if err != nil {

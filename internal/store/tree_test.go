@@ -1,8 +1,6 @@
 package store
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,10 +46,6 @@ func TestWhatIsKeptOutsideOfTheProjectIsPrivate(t *testing.T) {
 	mustPutLaunch(t, s)
 	for folder, least := range map[private.Tree]int{s.kept(): 1, s.heads(): 1, s.launches(): 1} {
 		rig.MustBePrivate(t, string(folder), least)
-	}
-	for _, name := range []string{archive.OldFolder, oldLaunches, "journal.head"} {
-		_, err := os.Lstat(path(s, name))
-		rig.Check(t, errors.Is(err, fs.ErrNotExist), ".nbs/%s: %v", name, err)
 	}
 }
 
@@ -118,20 +112,6 @@ func TestProjectsShareTheArchive(t *testing.T) {
 	kept, err := s.archive.Kept(aliceID)
 	rig.Check(t, err == nil && len(kept) == 1, "%+v, %v", kept, err)
 	rig.Check(t, s.launches() != other.launches() && s.ProjectHash() != other.ProjectHash(), "two projects share more than the archive")
-}
-
-// Launch files that an earlier version left in the project hold secrets: they go.
-func TestOldLaunchesAreRemoved(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	storetest.Must(os.Mkdir(path(s, oldLaunches), 0o700))
-	storetest.Write(t, path(s, oldLaunches, "alice.i.json"), "TOKEN")
-	if _, err := s.TakeLaunch("alice", "i"); agent.KindOf(err) != agent.Conflict {
-		t.Errorf("a launch was taken from the project: %v", err)
-	}
-	locked(t, s, "bob", "spawn", storetest.SomeTime())()
-	_, err := os.Lstat(path(s, oldLaunches))
-	rig.Check(t, errors.Is(err, fs.ErrNotExist), "they stay: %v", err)
 }
 
 // Launch files are where the caller says if that is private, else in the state folder.

@@ -105,7 +105,7 @@ var broken = map[string]struct {
 	"the project has one": {func(w *world, path, whole string) {
 		w.lose(path)
 		w.put(filepath.Join(w.Store.Folder(), "transcripts", filepath.Base(path)), whole)
-	}, "", "", agent.NotFound, []string{"its transcript is gone", "nbs-worker allow alpha"}},
+	}, "", "", agent.NotFound, []string{"its transcript is gone", "resume alpha --fresh"}},
 }
 
 func renamed(text string) string { return strings.ReplaceAll(text, `"0000`, `"9000`) }

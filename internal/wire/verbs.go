@@ -210,20 +210,19 @@ func NewEvent(e journal.Event) Event {
 
 // Verification is what a look at the journal's chain found.
 type Verification struct {
-	Whole     bool   `json:"whole"`
-	Lines     int    `json:"lines"`
-	Chained   int    `json:"chained"`
-	Unchained int    `json:"unchained"` // of earlier versions, before the chain
-	Torn      []int  `json:"torn"`      // numbers of lines that are no events
-	Head      bool   `json:"head"`      // it is known where the chain ends
-	File      string `json:"file,omitempty"`
-	Line      int    `json:"line,omitempty"` // at which it is broken
-	What      string `json:"what,omitempty"`
+	Whole   bool   `json:"whole"`
+	Lines   int    `json:"lines"`
+	Chained int    `json:"chained"`
+	Torn    []int  `json:"torn"` // numbers of lines that are no events
+	Head    bool   `json:"head"` // it is known where the chain ends
+	File    string `json:"file,omitempty"`
+	Line    int    `json:"line,omitempty"` // at which it is broken
+	What    string `json:"what,omitempty"`
 }
 
 // NewVerification is the outcome of a verification.
 func NewVerification(v journal.Verification) Verification {
-	out := Verification{Whole: v.Broken == nil, Lines: v.Lines, Chained: v.Links, Unchained: v.Unchained, Torn: list(v.Torn), Head: !v.NoHead}
+	out := Verification{Whole: v.Broken == nil, Lines: v.Lines, Chained: v.Links, Torn: list(v.Torn), Head: !v.NoHead}
 	if v.Broken != nil {
 		out.File, out.Line, out.What = v.Broken.File, v.Broken.Line, v.Broken.What
 	}

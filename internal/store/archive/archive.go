@@ -16,7 +16,7 @@
 //   - Nothing is synced but a first copy: the original is there when it is made, and the next look
 //     makes again what a power cut took. What is put back is synced.
 //   - Who puts a transcript back holds the lease of the conversation. What is at that path is never
-//     replaced, and what lies in a project is never put back: anybody may have written it (takeover.go).
+//     replaced, and nothing is put back from a project: anybody may have written what lies there.
 //
 // The package knows of transcripts only that they are appended to, and nothing of what is in them.
 package archive
@@ -40,17 +40,11 @@ const (
 	originLimit = 4 << 10 // bytes
 )
 
-// Archive is that of the user, as a project sees it.
-type Archive struct {
-	kept    shelf
-	project shelf           // what lies in the project
-	nbs     *private.Folder // where that is
-}
+// Archive is that of the user.
+type Archive struct{ kept private.Tree }
 
-// Of is the archive in a folder of the user's, seen from the project with that .nbs.
-func Of(kept private.Tree, nbs *private.Folder) *Archive {
-	return &Archive{kept: shelf{kept}, project: shelf{private.Tree(nbs.Path(OldFolder))}, nbs: nbs}
-}
+// In is the archive in a folder of the user's.
+func In(kept private.Tree) *Archive { return &Archive{kept: kept} }
 
 // Keep gives the transcript at path, of this conversation, its second name, or
 // brings a copy up to date. It costs a few system calls when there is nothing to do.
@@ -133,21 +127,10 @@ func (a *Archive) noteOrigin(id agent.SessionID, source *private.OwnFile) error 
 		return err
 	}
 	from := origin{Folder: filepath.Base(filepath.Dir(source.Name())), Path: source.Name(), mark: at}
-	if a.kept.originOf(id) == from {
+	if a.originOf(id) == from {
 		return nil
 	}
 	return a.kept.HandOver(originFile(id), from, originLimit)
-}
-
-// Kept lists what there is of a conversation: first what has its name, then what was set
-// aside, largest first. Errors: BadInput for what somebody else put there.
-func (a *Archive) Kept(id agent.SessionID) ([]Kept, error) {
-	return a.kept.list(id, numberedOf)
-}
-
-// Remove removes what is kept of a conversation.
-func (a *Archive) Remove(id agent.SessionID) error {
-	return a.kept.forget(id, numberedOf)
 }
 
 // HasLink tells whether what is kept of a conversation has another name too: the original.

@@ -2,12 +2,11 @@ package archive
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"nbs-worker/internal/agent"
@@ -29,11 +28,12 @@ func TestMain(m *testing.M) {
 // puts it back.
 func playRole(role, project string) {
 	runtime.LockOSThread() // strace counts the calls of each thread
-	s, err := openAt(project)
-	if err == nil && role == "keep" {
+	s := openAt(project)
+	var err error
+	switch role {
+	case "keep":
 		err = s.Keep(context.Background(), aliceID, original(s))
-	}
-	if err == nil && role == "restore" {
+	case "restore":
 		err = restoreOnce(s)
 	}
 	if err != nil {
@@ -51,33 +51,21 @@ func restoreOnce(s *Archive) error {
 	return s.Restore(kept[0], original(s))
 }
 
-// openAt opens the archive as a project sees it, whose .nbs is made when it is not there. What is
-// kept is beside the project.
-func openAt(project string) (*Archive, error) {
-	at := filepath.Join(project, ".nbs")
-	if err := os.Mkdir(at, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, err
-	}
-	nbs, err := private.OpenFolder(at)
-	if err != nil {
-		return nil, err
-	}
-	return Of(private.Tree(project+".home/transcripts"), nbs), nil
-}
+// openAt is the archive beside a project.
+func openAt(project string) *Archive { return In(private.Tree(project + homeSuffix + "/transcripts")) }
+
+const homeSuffix = ".home"
 
 func newArchive(t *testing.T) *Archive {
 	t.Helper()
-	s, err := openAt(t.TempDir())
-	rig.Must(t, err)
-	t.Cleanup(func() { _ = s.nbs.Close() })
-	return s
+	return openAt(t.TempDir())
 }
 
-// projectOf is the folder of the project that sees the archive.
-func projectOf(s *Archive) string { return filepath.Dir(s.nbs.Path()) }
+// projectOf is the folder that the archive is beside.
+func projectOf(s *Archive) string { return strings.TrimSuffix(filepath.Dir(keptAt(s)), homeSuffix) }
 
 // keptAt is the folder of what is kept.
-func keptAt(s *Archive) string { return string(s.kept.Tree) }
+func keptAt(s *Archive) string { return string(s.kept) }
 
 // originals is where the tests have the folder of Claude's transcripts.
 func originals(s *Archive) string { return filepath.Join(projectOf(s), "projects", "-srv-project") }

@@ -68,7 +68,7 @@ func (m mark) beginsAlike(f *private.OwnFile) (bool, error) {
 // remark moves the mark of a transcript to where it ends now. One of which something was cut
 // off keeps its mark, until [Archive.Accept].
 func (a *Archive) remark(ctx context.Context, id agent.SessionID, source *private.OwnFile) error {
-	from := a.kept.originOf(id)
+	from := a.originOf(id)
 	if from.Size == source.Seen.Size {
 		return nil
 	}
@@ -104,7 +104,7 @@ func (a *Archive) CutOff(id agent.SessionID, path string) (*CutOff, error) {
 		return nil, err
 	}
 	defer source.Close()
-	from := a.kept.originOf(id)
+	from := a.originOf(id)
 	stands, err := from.stands(source)
 	if err != nil || stands || !a.isKept(id, source) {
 		return nil, err

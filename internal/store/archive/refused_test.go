@@ -78,7 +78,7 @@ func TestPlantedTranscriptsAreRefused(t *testing.T) {
 	mustHold(t, s, said)
 	for _, text := range []string{`{"folder":"../../etc"}`, `{"folder":".."}`, `{"folder":"a/b"}`, `{"folder":`, strings.Repeat("x", 2*originLimit)} {
 		storetest.Write(t, filepath.Join(keptAt(s), originFile(aliceID)), text)
-		folder := s.kept.originOf(aliceID)
+		folder := s.originOf(aliceID)
 		rig.Check(t, folder.Folder == "", "%.40q leads to %q", text, folder.Folder)
 	}
 }

@@ -18,7 +18,7 @@ const restoredSuffix = ".nbs"
 // Restore puts a kept transcript back to where its original was; the folder is
 // there. What is at that path is never replaced. The file is private and counts as written
 // now: Claude deletes those that were not written for some weeks. The caller holds the lease.
-// What lies in the project is never put back: anybody may have written it. Errors: [fs.ErrExist].
+// Errors: [fs.ErrExist].
 func (a *Archive) Restore(kept Kept, path string) error {
 	dir, err := a.kept.Open()
 	if err != nil {

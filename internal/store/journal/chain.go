@@ -16,9 +16,9 @@ import (
 // hexadecimal and without the line break; the first says zeros. So no line can be changed,
 // removed, put in or moved without the next one disagreeing.
 //
-// A line that is no link of the chain (it was cut short by a full disk or a power cut, or
-// an earlier version wrote it) has no say in this, but its bytes count: the link behind it
-// says in "over" how many such lines it chains over, and its "prev" is then the SHA-256 of
+// A line that is no link of the chain (it was cut short by a full disk or a power cut) has no
+// say in this, but its bytes count: the link behind it says in "over" how many such lines it
+// chains over, and its "prev" is then the SHA-256 of
 // the previous sum, a line break and the line's bytes, line by line.
 
 const firstSum private.Sum = "0000000000000000000000000000000000000000000000000000000000000000"
@@ -33,9 +33,9 @@ type chain struct {
 type lineKind int
 
 const (
-	link      lineKind = iota
-	unchained          // an event, as earlier versions wrote it
-	torn               // no event
+	link    lineKind = iota
+	foreign          // an event that none of ours wrote
+	torn             // no event
 )
 
 // entry is one line of the journal and where it stands.
@@ -119,7 +119,7 @@ func (e *entry) parse(text []byte) lineKind {
 		return torn
 	}
 	if !e.Prev.Valid() || e.Over < 0 {
-		return unchained
+		return foreign
 	}
 	return link
 }

@@ -92,6 +92,8 @@ func TestLinesThatWereRemovedPutInOrMovedAreFound(t *testing.T) {
 		"one of no chain added":  {append(slices.Clone(l), plainLine), 7},
 		"no event put in":        {[]string{l[0], l[1], "gone\n", l[2], l[3], l[4], l[5]}, 3},
 		"no event put first":     {append([]string{"gone\n"}, l...), 1},
+		"one of no chain first":  {append([]string{plainLine}, l...), 1},
+		"all but of no chain":    {[]string{plainLine, plainLine}, 1},
 	} {
 		j.put(t, []byte(strings.Join(c.lines, "")))
 		mustBreakAt(t, j, what, c.line)
@@ -156,27 +158,6 @@ func TestLinkWithoutLineBreak(t *testing.T) {
 	mustVerify(t, j, 3)
 }
 
-func TestJournalOfEarlierVersions(t *testing.T) {
-	t.Parallel()
-	j := newJournal(t)
-	old := `{"at":"2026-02-20T11:44:07Z","event":"start","handle":"alice","session_id":"` + string(aliceID) + `"}` + "\n"
-	j.put(t, []byte(old+old+`{"at":"2026`+"\n"+old))
-	check := func(links int) {
-		t.Helper()
-		v := verified(t, j)
-		rig.Check(t, v.Broken == nil && v.Unchained == 3 && v.Links == links && v.NoHead == (links == 0) && slices.Equal(v.Torn, []int{3}), "%+v, broken: %v", v, v.Broken)
-	}
-	check(0)
-	mustAppend(t, j, noted("alice", otherID))
-	check(1)
-	mustAppend(t, j, noted("bob", otherID))
-	check(2)
-	rig.Equal(t, j.LastSessionID("alice"), otherID, "last session id")
-	text := storetest.Read(t, j.Path())
-	j.put(t, []byte(strings.Replace(text, "start", "stant", 1)))
-	mustBreakAt(t, j, "an old line altered", 1)
-}
-
 // Without its head the chain can still be followed, and the next line makes a new one.
 func TestHeadThatIsGone(t *testing.T) {
 	t.Parallel()
@@ -237,38 +218,21 @@ func TestChainThatWasMadeAnewIsFound(t *testing.T) {
 	}
 }
 
-// makeChain makes the journal anew, as a chain of the lines' events and with a head beside it.
+// makeChain makes the journal anew, as a chain of the lines' events.
 func makeChain(t *testing.T, j *Journal, lines ...string) {
 	t.Helper()
 	var text []byte
-	last := head{sum: firstSum}
+	last := firstSum
 	for _, line := range lines {
 		var event Event
 		rig.Must(t, json.Unmarshal([]byte(line), &event))
-		event.Prev = last.sum
+		event.Prev = last
 		link, err := encodeEvent(event)
 		rig.Must(t, err)
 		text = append(append(text, link...), '\n')
-		last = head{size: int64(len(text)), sum: private.SumOf(link)}
+		last = private.SumOf(link)
 	}
 	j.put(t, text)
-	storetest.Write(t, j.nbs.Path(oldHead), string(last.text()))
-}
-
-// The head of an earlier version, in .nbs, counts until there is one outside, and never after.
-func TestHeadOfEarlierVersionsIsTakenOver(t *testing.T) {
-	t.Parallel()
-	j := withEvents(t, 3)
-	lines := strings.SplitAfter(storetest.Read(t, j.Path()), "\n")[:3]
-	storetest.Must(os.Remove(j.headPath()))
-	makeChain(t, j, lines...)
-	j.put(t, []byte(lines[0]+lines[1]))
-	mustBreakAt(t, j, "cut, by the head of the version before", 2)
-	makeChain(t, j, lines...)
-	mustAppend(t, j, noted("bob", otherID))
-	mustVerify(t, j, 4)
-	_, err := os.Lstat(j.nbs.Path(oldHead))
-	rig.Check(t, os.IsNotExist(err), "it stays: %v", err)
 }
 
 // A project that was removed and made anew in the same place begins a new journal, which says

@@ -23,10 +23,7 @@ import (
 // without the head disagreeing. It is written after the line that it names. A writer that was
 // killed in between, or a power cut, leaves a head that is behind, never one that is ahead.
 
-const (
-	oldHead  = "journal.head"          // in .nbs, of earlier versions
-	headSize = 20 + 1 + 64 + 1 + 8 + 1 // bytes; it is replaced in place, so it has a checksum too
-)
+const headSize = 20 + 1 + 64 + 1 + 8 + 1 // bytes; it is replaced in place, so it has a checksum too
 
 type head struct {
 	size int64
@@ -73,7 +70,7 @@ func (j *Journal) openHead() (f *os.File, h head, known bool, err error) {
 	if err != nil {
 		return nil, head{}, false, j.heads.Remedied(fmt.Errorf("open %s: %w", j.headPath(), err))
 	}
-	if h, known, err = j.readHeadFrom(f); err != nil {
+	if h, known, err = readHeadFrom(f); err != nil {
 		return nil, head{}, false, errors.Join(err, f.Close())
 	}
 	return f, h, known, nil
@@ -94,42 +91,21 @@ func openHeadIn(dir *os.File, name string, flag int) (*os.File, error) {
 
 func (j *Journal) headPath() string { return j.heads.Path(j.name) }
 
-// readHeadFrom reads an open head. Where there is none yet, that of an earlier version counts.
-func (j *Journal) readHeadFrom(f *os.File) (head, bool, error) {
+// readHeadFrom reads an open head; known is false when there is none yet.
+func readHeadFrom(f *os.File) (h head, known bool, err error) {
 	text := make([]byte, headSize)
 	n, err := f.ReadAt(text, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return head{}, false, fmt.Errorf("read %s: %w", f.Name(), err)
 	}
-	if n == 0 {
-		return j.readOldHead()
-	}
-	h, known := parseHead(text[:n])
+	h, known = parseHead(text[:n])
 	return h, known, nil
-}
-
-// readOldHead reads the head that an earlier version left in .nbs.
-func (j *Journal) readOldHead() (head, bool, error) {
-	f, err := j.nbs.OpenRegular(oldHead, os.O_RDONLY)
-	if errors.Is(err, fs.ErrNotExist) {
-		return head{}, false, nil
-	}
-	if err != nil {
-		return head{}, false, fmt.Errorf("open %s: %w", j.nbs.Label(oldHead), err)
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, headSize+1))
-	h, known := parseHead(text)
-	return h, known, err
 }
 
 // writeHead moves the open head.
 func (j *Journal) writeHead(f *os.File, to head) error {
 	if _, err := f.Write(to.text()); err != nil {
 		return j.heads.Remedied(fmt.Errorf("write %s: %w", j.headPath(), err))
-	}
-	if _, err := j.nbs.Lstat(oldHead); err == nil {
-		_ = j.nbs.Remove(oldHead) // nobody believes it any more
 	}
 	return nil
 }
@@ -139,7 +115,7 @@ func (j *Journal) writeHead(f *os.File, to head) error {
 func (j *Journal) readHead() (head, bool, error) {
 	dir, err := j.heads.Open()
 	if errors.Is(err, fs.ErrNotExist) {
-		return j.readOldHead()
+		return head{}, false, nil
 	}
 	if err != nil {
 		return head{}, false, err
@@ -147,7 +123,7 @@ func (j *Journal) readHead() (head, bool, error) {
 	defer dir.Close()
 	f, err := openHeadIn(dir, j.name, unix.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
-		return j.readOldHead()
+		return head{}, false, nil
 	}
 	if err != nil {
 		return head{}, false, fmt.Errorf("open %s: %w", j.headPath(), err)
@@ -155,7 +131,7 @@ func (j *Journal) readHead() (head, bool, error) {
 	defer f.Close()
 	const tries = 10
 	for range tries {
-		h, known, err := j.readHeadFrom(f)
+		h, known, err := readHeadFrom(f)
 		if known || err != nil {
 			return h, known, err
 		}

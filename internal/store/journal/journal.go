@@ -57,7 +57,7 @@ type Event struct {
 	Detail     string           `json:"detail,omitempty"`
 
 	Over int         `json:"over,omitempty"` // how many lines before this one are no links of the chain
-	Prev private.Sum `json:"prev,omitempty"` // what stands before this line; "" in lines of earlier versions
+	Prev private.Sum `json:"prev,omitempty"` // what stands before this line
 }
 
 // EventOf is what was done to the agent of a record.

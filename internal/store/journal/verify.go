@@ -10,13 +10,12 @@ import (
 
 // Verification is what the journal's chain says of it.
 type Verification struct {
-	Lines     int          // of the journal
-	Links     int          // of the chain
-	Unchained int          // events of earlier versions, before the first link
-	Torn      []int        // numbers of lines that are no events; at most a hundred
-	Head      string       // path of what says where the chain ends
-	NoHead    bool         // nothing says where the chain ends: lines that were cut off would not be missed
-	Broken    *BrokenError // nil: all is as it was written
+	Lines  int          // of the journal
+	Links  int          // of the chain
+	Torn   []int        // numbers of lines that are no events; at most a hundred
+	Head   string       // path of what says where the chain ends
+	NoHead bool         // nothing says where the chain ends: lines that were cut off would not be missed
+	Broken *BrokenError // nil: all is as it was written
 }
 
 // BrokenError is the first place at which the journal is not as it was written.
@@ -97,11 +96,8 @@ func (v *verifier) visit(l entry, after chain) (line int, what string) {
 		if len(v.result.Torn) < tornNamed {
 			v.result.Torn = append(v.result.Torn, l.number)
 		}
-	case unchained:
-		if v.result.Links > 0 {
-			return l.number, "altered, or put in by what is not nbs-worker or is an earlier version: it is no link of the chain"
-		}
-		v.result.Unchained++
+	case foreign:
+		return l.number, "altered, or put in by what is not nbs-worker: it is no link of the chain"
 	case link:
 		if v.suspect != nil {
 			return v.blame(l.fits())

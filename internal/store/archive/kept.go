@@ -18,9 +18,6 @@ import (
 	"nbs-worker/internal/store/private"
 )
 
-// shelf is a folder with kept transcripts.
-type shelf struct{ private.Tree }
-
 // Kept is what the archive has of a conversation.
 type Kept struct {
 	Path     string // absolute
@@ -44,11 +41,6 @@ func (k Kept) InPlace() bool {
 	return there && sameFile(&original, &k.stat)
 }
 
-// IsAsLooked tells whether it is still the file that somebody has looked at.
-func (k Kept) IsAsLooked(now Kept) bool {
-	return k.Path == now.Path && sameFile(&k.stat, &now.stat) && k.stat.Size == now.stat.Size && k.stat.Ctim == now.stat.Ctim
-}
-
 // GoesOn tells whether the kept transcript has all of the file at path, from its beginning,
 // and more behind it.
 func (k Kept) GoesOn(path string) (bool, error) {
@@ -66,8 +58,8 @@ func (k Kept) GoesOn(path string) (bool, error) {
 }
 
 // originOf is where a conversation's transcript was; empty when that is not known.
-func (t shelf) originOf(id agent.SessionID) origin {
-	data, err := t.Read(originFile(id), originLimit)
+func (a *Archive) originOf(id agent.SessionID) origin {
+	data, err := a.kept.Read(originFile(id), originLimit)
 	if err != nil {
 		return origin{}
 	}
@@ -83,9 +75,10 @@ func isElement(name string) bool {
 	return name != "" && name != "." && name != ".." && len(name) <= unix.NAME_MAX && !strings.ContainsAny(name, "/\x00")
 }
 
-// list lists what a folder has of a conversation, by the names that are looked for.
-func (t shelf) list(id agent.SessionID, namesOf func(dir *os.File, id agent.SessionID) ([]string, error)) ([]Kept, error) {
-	dir, err := t.Open()
+// Kept lists what there is of a conversation: first what has its name, then what was set
+// aside, largest first. Errors: BadInput for what somebody else put there.
+func (a *Archive) Kept(id agent.SessionID) ([]Kept, error) {
+	dir, err := a.kept.Open()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -98,7 +91,7 @@ func (t shelf) list(id agent.SessionID, namesOf func(dir *os.File, id agent.Sess
 		return nil, err
 	}
 	var all []Kept
-	from := t.originOf(id)
+	from := a.originOf(id)
 	for _, name := range names {
 		f, err := private.OpenOwn(int(dir.Fd()), name)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -107,7 +100,7 @@ func (t shelf) list(id agent.SessionID, namesOf func(dir *os.File, id agent.Sess
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Kept{Path: t.Path(name), Folder: from.Folder, Original: from.Path, Size: f.Seen.Size, Modified: time.Unix(f.Seen.Mtim.Unix()), stat: f.Seen})
+		all = append(all, Kept{Path: a.kept.Path(name), Folder: from.Folder, Original: from.Path, Size: f.Seen.Size, Modified: time.Unix(f.Seen.Mtim.Unix()), stat: f.Seen})
 		_ = f.Close()
 	}
 	slices.SortStableFunc(all, func(a, b Kept) int {
@@ -116,9 +109,9 @@ func (t shelf) list(id agent.SessionID, namesOf func(dir *os.File, id agent.Sess
 	return all, nil
 }
 
-// numberedOf looks for the files of a conversation by the names that they get, one after the
+// namesOf looks for the files of a conversation by the names that they get, one after the
 // other: in the archive are those of all projects, and to list them takes its time.
-func numberedOf(dir *os.File, id agent.SessionID) (names []string, err error) {
+func namesOf(dir *os.File, id agent.SessionID) (names []string, err error) {
 	for n := 0; n <= asideLimit; n++ {
 		name := transcriptFile(id)
 		if n > 0 {
@@ -138,9 +131,9 @@ func numberedOf(dir *os.File, id agent.SessionID) (names []string, err error) {
 	return names, nil
 }
 
-// forget removes what a folder has of a conversation.
-func (t shelf) forget(id agent.SessionID, namesOf func(dir *os.File, id agent.SessionID) ([]string, error)) error {
-	dir, err := t.Open()
+// Remove removes what is kept of a conversation.
+func (a *Archive) Remove(id agent.SessionID) error {
+	dir, err := a.kept.Open()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -151,7 +144,7 @@ func (t shelf) forget(id agent.SessionID, namesOf func(dir *os.File, id agent.Se
 	if err := errors.Join(err, dir.Close()); err != nil {
 		return err
 	}
-	return t.Remove(append(names, "."+transcriptFile(id), originFile(id))...)
+	return a.kept.Remove(append(names, "."+transcriptFile(id), originFile(id))...)
 }
 
 func cmpKept(a, b Kept, first string) int {
