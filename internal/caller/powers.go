@@ -251,3 +251,11 @@ func (c *Caller) CheckAdopt() error {
 	}
 	return c.denied("to adopt a claude")
 }
+
+// CheckUnpause refuses to an agent to have colleagues started again that a person has paused.
+func (c *Caller) CheckUnpause() error {
+	if c == nil || c.manages() {
+		return nil
+	}
+	return c.denied("to unpause a project")
+}

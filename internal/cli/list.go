@@ -87,6 +87,7 @@ func runList(ctx context.Context, f *factory, o *listOptions) error {
 	if err := f.printList(rows, o, bands); err != nil {
 		return failed(err, "list")
 	}
+	f.notePause(s)
 	return outcome.failed()
 }
 

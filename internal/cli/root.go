@@ -21,6 +21,8 @@ var commands = []struct {
 	{"wait", newWaitCmd},
 	{"stop", newStopCmd},
 	{"dismiss", newDismissCmd},
+	{"pause", newPauseCmd},
+	{"unpause", newUnpauseCmd},
 	{"attach", newAttachCmd},
 	{"screen", newScreenCmd},
 	{"logs", newLogsCmd},

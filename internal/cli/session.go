@@ -65,6 +65,7 @@ func runSession(ctx context.Context, f *factory, handles []agent.Handle) error {
 	if err != nil {
 		return failed(err, "session")
 	}
+	f.notePause(s)
 	first := true
 	const inOrder = 1 // at a time
 	return f.each(ctx, "session", handles, len(handles) > 1, inOrder, func(handle agent.Handle) (outcome, error) {

@@ -56,6 +56,7 @@ var checks = []check{
 
 	{id: "logout.server", holds: "the tmux server outlives the login in which it was started", run: (*examination).outlivesLogin},
 
+	{id: "team.paused", holds: "nothing keeps agents from being repaired by themselves", project: true, run: (*examination).paused},
 	{id: "team.records", holds: "each record can be read", project: true, volatile: true, run: (*examination).damagedRecords},
 	{id: "team.allowed", holds: "each record was written by a command of this user, or allowed", project: true, volatile: true, run: ofEach((*examination).known, (*examination).notAllowed)},
 	{id: "team.folders", holds: "the working directory of each agent is there", project: true, volatile: true, run: ofEach((*examination).known, (*examination).lostFolders)},

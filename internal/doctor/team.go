@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -14,6 +15,18 @@ import (
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/store/archive"
 )
+
+func (d *examination) paused(_ context.Context) findings {
+	pause, err := d.Store.Paused()
+	const why = "watch and the restart policies of agents do nothing meanwhile"
+	switch {
+	case err != nil:
+		return found(Failure, oneLine(err), why, agent.HintsOf(err)...)
+	case pause != nil:
+		return found(Note, strings.TrimSuffix("the project is paused: "+pause.Reason, ": "), why, "nbs-worker unpause")
+	}
+	return nil
+}
 
 func (d *examination) damagedRecords(_ context.Context) (all findings) {
 	rows, err := d.rows()

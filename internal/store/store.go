@@ -40,7 +40,7 @@ const (
 	statuses = "status"
 )
 
-var folders = []string{sessions, private.Locks, statuses, messages}
+var folders = []string{sessions, private.Locks, statuses, messages, watching}
 
 // Store is one project's .nbs folder.
 type Store struct {

@@ -39,6 +39,8 @@ var verbs = []printed{
 	{verb: "wait", one: []any{wire.Waited{}}, several: true},
 	{verb: "list", one: []any{[]wire.Agent{}}},
 	{verb: "adopt", one: []any{wire.Adopted{}, []wire.Unrecorded{}}},
+	{verb: "pause", one: []any{wire.Pause{}}},
+	{verb: "unpause", one: []any{wire.Pause{}}},
 	{verb: "screen", one: []any{wire.Screen{}}},
 	{verb: "doctor", one: []any{wire.Checkup{}}},
 	{verb: "version", one: []any{wire.Version{}}},

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/wire"
+)
+
+func newPauseCmd(f *factory) *cobra.Command {
+	reason := ""
+	cmd := &cobra.Command{
+		Use:   "pause",
+		Short: "Have nothing done to the agents by itself, until unpause",
+		Long: withCodes(`Stops what is done in the project without being asked for: watch repairs nothing, and no
+agent is started again after a crash. A repair that is at work goes on to its end. Agents
+that run are left alone, and what is typed is done: resume, recover, stop and the others
+work as ever. The pause is on disk; a reboot does not end it. list, session and doctor
+tell of it. To pause again sets another reason.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Interrupted),
+		Example: `  nbs-worker pause
+  nbs-worker pause --reason 'moving the project to another disk'`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return failed(runPause(cmd.Context(), f, reason), "pause")
+		},
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "why; it is shown wherever the pause is")
+	f.jsonFlag(cmd)
+	return cmd
+}
+
+func newUnpauseCmd(f *factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "unpause",
+		Short: "End a pause",
+		Long: withCodes(`Ends the pause of the project: watch repairs again what is then to be repaired, and
+agents are started again by their restart policies. 0 also when there was no pause. An
+agent needs --may-manage for this (8).`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Held, agent.Interrupted),
+		Example: `  nbs-worker unpause`,
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return failed(runUnpause(cmd.Context(), f), "unpause")
+		},
+	}
+	f.jsonFlag(cmd)
+	return cmd
+}
+
+func runPause(ctx context.Context, f *factory, reason string) error {
+	s, err := f.supervisor()
+	if err != nil {
+		return err
+	}
+	pause, err := s.Pause(ctx, reason)
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return f.printJSON(wire.NewPause(&pause))
+	}
+	f.note("paused: nothing is done by itself until nbs-worker unpause")
+	return nil
+}
+
+func runUnpause(ctx context.Context, f *factory) error {
+	s, err := f.supervisor()
+	if err != nil {
+		return err
+	}
+	was, err := s.Unpause(ctx)
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return f.printJSON(wire.NewPause(nil))
+	}
+	if !was {
+		f.note("it was not paused")
+	}
+	return nil
+}
+
+// notePause says beside what is printed that the project is paused.
+func (f *factory) notePause(s *supervisor.Supervisor) {
+	pause, err := s.Store.Paused()
+	if err != nil {
+		f.sayNote(err.Error())
+		return
+	}
+	if pause != nil {
+		f.sayNote(f.pasteable(f.pauseWords(pause) + "; to end it: nbs-worker unpause"))
+	}
+}
+
+func (f *factory) pauseWords(pause *store.Pause) string {
+	words := fmt.Sprintf("paused, since %s: nothing is done by itself", f.when(pause.Since))
+	if pause.Reason != "" {
+		words += " (" + oneLine(pause.Reason) + ")"
+	}
+	return words
+}

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store"
+)
+
+func TestPauseIsToldUntilItEnds(t *testing.T) {
+	t.Parallel()
+	project := newProject(t, record("alpha"))
+	const note = "nothing is done by itself (the disk   moves); to end it: nbs-worker --root "
+	pause := run("--root", project, "pause", "--reason", "the disk \n moves", "--json").want(t, 0)
+	if !strings.HasPrefix(pause.out, `{"paused":true,"since":"2`) || !strings.Contains(pause.out, `"reason":"the disk \n moves"`) {
+		t.Errorf("pause --json: %s", pause.out)
+	}
+	run("--root", project, "list").want(t, 0, note)
+	run("--root", project, "session", "alpha").want(t, 0, note)
+	if r := run("--root", project, "doctor"); !strings.Contains(r.out, "the project is paused: the disk") || !strings.Contains(r.out, "unpause") {
+		t.Errorf("doctor: %s", r.out)
+	}
+	if r := run("--root", project, "unpause", "--json").want(t, 0); r.out != `{"paused":false,"since":null}`+"\n" {
+		t.Errorf("unpause --json: %s", r.out)
+	}
+	if r := run("--root", project, "list").want(t, 0); r.err != "" {
+		t.Errorf("afterwards: %s", r.err)
+	}
+	runOn(Streams{ErrTTY: true}, "--root", project, "unpause").want(t, 0, "it was not paused")
+	if r := run("--root", project, "events"); !strings.Contains(r.out, "\tpause\t") || !strings.Contains(r.out, "\tunpause\t") {
+		t.Errorf("events: %s", r.out)
+	}
+}
+
+// What cannot be read may have been a pause.
+func TestDamagedPauseIsAPause(t *testing.T) {
+	t.Parallel()
+	project := newProject(t)
+	run("--root", project, "pause").want(t, 0)
+	s, err := store.Open(project)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := os.WriteFile(s.PauseFile(), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run("--root", project, "list").want(t, 0, "watch/paused.json cannot be read, which counts as a pause")
+	run("--root", project, "unpause").want(t, 0)
+	if pause, err := s.Paused(); pause != nil || err != nil {
+		t.Errorf("afterwards: %v, %v", pause, err)
+	}
+	run("--root", project, "pause", "--reason", strings.Repeat("x", 2000)).want(t, agent.BadInput, "the reason has 2000 bytes; 1000 are the most")
+}

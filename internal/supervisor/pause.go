@@ -1,0 +1,40 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/caller"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/journal"
+)
+
+// Pause stops all that is done to the agents of the project by itself, until [Supervisor.Unpause].
+// A pause that is there goes on, for the new reason.
+func (s *Supervisor) Pause(ctx context.Context, reason string) (store.Pause, error) {
+	const longest = 1000 // bytes
+	if len(reason) > longest {
+		return store.Pause{}, agent.Errorf(agent.BadInput, "the reason has %d bytes; %d are the most", len(reason), longest)
+	}
+	pause := store.Pause{Since: s.Seconds(), Reason: reason}
+	if before, err := s.Store.Paused(); err == nil && before != nil {
+		pause.Since = before.Since
+	}
+	if err := s.Store.SetPause(pause); err != nil {
+		return store.Pause{}, err
+	}
+	return pause, s.Store.Journal().Append(ctx, journal.Event{At: s.Seconds(), Event: "pause", Detail: reason})
+}
+
+// Unpause ends the pause of the project, and tells whether there was one. An agent that may not
+// manage must not: what is done by itself afterwards, the agent could not do.
+func (s *Supervisor) Unpause(ctx context.Context) (was bool, err error) {
+	if err := s.mayCaller((*caller.Caller).CheckUnpause); err != nil {
+		return false, err
+	}
+	if was, err = s.Store.EndPause(); !was {
+		return false, err
+	}
+	return true, errors.Join(err, s.Store.Journal().Append(ctx, journal.Event{At: s.Seconds(), Event: "unpause"}))
+}

@@ -1,0 +1,22 @@
+package wire
+
+import (
+	"time"
+
+	"nbs-worker/internal/store"
+)
+
+// Pause is whether things are done to the agents of a project by themselves.
+type Pause struct {
+	Paused bool       `json:"paused"`
+	Since  *time.Time `json:"since"`
+	Reason string     `json:"reason,omitempty"`
+}
+
+// NewPause is a pause; of none nil.
+func NewPause(p *store.Pause) Pause {
+	if p == nil {
+		return Pause{}
+	}
+	return Pause{Paused: true, Since: known(p.Since), Reason: p.Reason}
+}
