@@ -135,7 +135,7 @@ func TestProjectOfAnotherUserIsRefused(t *testing.T) {
 		t.Errorf("something was written\nbefore %s\nafter %s", before, after)
 	}
 	// Also when only the record is theirs, in folders of ours.
-	for _, dir := range []string{"", "sessions", "locks", "status", "messages"} {
+	for _, dir := range []string{"", "sessions", "locks", "status", "messages", "allowed", "runs"} {
 		if err := os.Chown(filepath.Join(nbs, dir), 0, 0); err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,10 @@
 //     which the next hook makes again, and launch files, which end with this boot. A reader takes
 //     no lock.
 //   - A verb that changes an agent's life begins with its verb lock; who runs a conversation holds
-//     its lease for as long. Nobody waits for either without a limit.
+//     its lease for as long, and who leads a run of a runbook its lock. Nobody waits for any of them
+//     without a limit.
+//   - A file of the project that decides what is done counts with the user's seal, which is kept
+//     beside the records ([Store.SealFile]).
 //   - The short locks are taken in this order, each after those before it or alone: status, record,
 //     journal. The archive's is taken alone.
 //   - A record is written under its record lock, a report under its status lock, a launch file by
@@ -40,7 +43,7 @@ const (
 	statuses = "status"
 )
 
-var folders = []string{sessions, private.Locks, statuses, messages, watching}
+var folders = []string{sessions, private.Locks, statuses, messages, watching, allowed, runs}
 
 // Store is one project's .nbs folder.
 type Store struct {
