@@ -78,7 +78,7 @@ man: ## generate the man pages into build/man
 	rm -rf build/man
 	SOURCE_DATE_EPOCH="$$(git log -1 --format=%ct)" go run ./internal/cli/mangen build/man
 
-bootstrap: ## fetch what the tests need: tmux, jq, strace, mke2fs, the pinned Claude Code
+bootstrap: ## fetch what the tests need: tmux, jq, strace, mke2fs, systemd-analyze, the pinned Claude Code
 	scripts/bootstrap test
 
 install: build man ## install nbs-worker and its man pages under PREFIX (/usr/local)

@@ -28,6 +28,7 @@ var commands = []struct {
 	{"logs", newLogsCmd},
 	{"events", newEventsCmd},
 	{"doctor", newDoctorCmd},
+	{"export", newExportCmd},
 	{"run", newRunCmd},
 	{"hook", newHookCmd},
 	{"statusline", newStatusLineCmd},

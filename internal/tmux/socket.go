@@ -20,6 +20,9 @@ func socketPath(name string) string {
 	return filepath.Join(base, "tmux-"+strconv.Itoa(os.Getuid()), name)
 }
 
+// Program is the path of tmux.
+func (c *Client) Program() string { return c.binary }
+
 // Path is the path of the server's socket.
 func (c *Client) Path() string { return c.path }
 

@@ -43,6 +43,7 @@ var verbs = []printed{
 	{verb: "unpause", one: []any{wire.Pause{}}},
 	{verb: "screen", one: []any{wire.Screen{}}},
 	{verb: "doctor", one: []any{wire.Checkup{}}},
+	{verb: "export", one: []any{[]wire.Unit{}}},
 	{verb: "version", one: []any{wire.Version{}}},
 	{verb: "logs", one: []any{wire.Said{}}, stream: true},
 	{verb: "events", one: []any{wire.Event{}, wire.Verification{}}, stream: true},

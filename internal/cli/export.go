@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/export"
+	"nbs-worker/internal/wire"
+)
+
+type exportOptions struct{ dir, policy string }
+
+func newExportCmd(f *factory) *cobra.Command {
+	o := &exportOptions{}
+	cmd := &cobra.Command{
+		Use:   "export systemd",
+		Short: "Write units of systemd, so that the team comes back at boot and is watched",
+		Long: withCodes(`Prints three units for your own systemd, or writes them with --dir:
+
+  nbs-tmux.service         the tmux server of the agents, in a service of its own: no
+                           logout and no restart of another service ends it
+  nbs-recover-*.service    at boot: nbs-worker recover --all
+  nbs-watch-*.service      nbs-worker watch, from then on
+
+They hold the paths of this program, of tmux and of the project, and what is set here of
+PATH, NBS_CLAUDE, NBS_CONTEXT_BANDS, CLAUDE_CONFIG_DIR, XDG_STATE_HOME, TMUX_TMPDIR and
+IS_SANDBOX. Keys belong in ~/.config/nbs-worker/environment, a file of lines NAME=value
+that they read when it is there. --tmux-socket names the server, as everywhere.
+
+Services of yours run while you are logged in; to have them run from boot, and outlive a
+logout: loginctl enable-linger. To take the units up: systemctl --user daemon-reload, then
+systemctl --user enable --now with their names. A file that this command has made is replaced; any other
+stays, and the command ends with 5.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit),
+		Example: `  nbs-worker export systemd
+  nbs-worker export systemd --dir ~/.config/systemd/user --policy ~/.config/nbs-worker/team.yaml`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 || args[0] != "systemd" {
+				return agent.Errorf(agent.BadInput, "export: what is to be written? there is: systemd").Hint("nbs-worker export systemd")
+			}
+			return nil
+		},
+		ValidArgsFunction: once(cobra.FixedCompletions([]cobra.Completion{"systemd"}, cobra.ShellCompDirectiveNoFileComp)),
+		RunE:              func(*cobra.Command, []string) error { return failed(runExport(f, o), "export") },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.dir, "dir", "", "write the units into this folder, and print their paths")
+	flags.StringVar(&o.policy, "policy", "", "the policy of the watch")
+	_ = cmd.MarkFlagDirname("dir")
+	f.jsonFlag(cmd)
+	return cmd
+}
+
+// exported are the variables that a service needs as they are here.
+var exported = []string{"PATH", "NBS_CLAUDE", "NBS_CONTEXT_BANDS", "CLAUDE_CONFIG_DIR", "XDG_STATE_HOME", "TMUX_TMPDIR", "IS_SANDBOX"}
+
+func runExport(f *factory, o *exportOptions) error {
+	s, err := f.supervisor()
+	if err != nil {
+		return err
+	}
+	server, err := s.Tmux(s.Socket)
+	if err != nil {
+		return err
+	}
+	wanted := export.Systemd{Program: s.Program, Tmux: server.Program(), Project: s.Store.Project(), Socket: s.Socket}
+	for _, name := range exported {
+		if value := os.Getenv(name); value != "" {
+			wanted.Env = append(wanted.Env, name+"="+value)
+		}
+	}
+	if o.policy != "" {
+		if wanted.Policy, err = filepath.Abs(o.policy); err != nil {
+			return err
+		}
+	}
+	units, err := wanted.Units()
+	if err != nil {
+		return err
+	}
+	var paths []string
+	if o.dir != "" {
+		if paths, err = export.Write(o.dir, units); err != nil {
+			return err
+		}
+	}
+	return f.printUnits(units, paths)
+}
+
+// printUnits shows the units, or where they were written.
+func (f *factory) printUnits(units []export.Unit, paths []string) error {
+	switch {
+	case f.json:
+		return f.printJSON(wire.NewUnits(units, paths))
+	case paths == nil:
+		_, err := fmt.Fprintln(f.streams.Out, strings.Join(mapped(units, func(u export.Unit) string { return "# " + u.Name + "\n" + agent.Legible(u.Text) }), "\n"))
+		return err
+	}
+	names := mapped(units, func(u export.Unit) string { return u.Name })
+	f.note("to have them run: systemctl --user daemon-reload; systemctl --user enable --now %s", strings.Join(names, " "))
+	f.note("to have them run from boot, and outlive a logout: loginctl enable-linger")
+	_, err := fmt.Fprintln(f.streams.Out, agent.Legible(strings.Join(paths, "\n")))
+	return err
+}

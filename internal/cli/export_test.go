@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/wire"
+)
+
+func TestExportWritesUnits(t *testing.T) {
+	t.Parallel()
+	project, dir := newProject(t), filepath.Join(t.TempDir(), "user")
+	shown := run("--root", project, "export", "systemd", "--policy", "/p.yaml").want(t, 0)
+	for _, want := range []string{"# nbs-tmux-", " --root " + project, " recover --all\n", " watch --policy /p.yaml\n", "Type=notify\n"} {
+		if !strings.Contains(shown.out, want) {
+			t.Errorf("it does not hold %q:\n%s", want, shown.out)
+		}
+	}
+	r := runOn(Streams{ErrTTY: true}, "--root", project, "export", "systemd", "--dir", dir).want(t, 0, "loginctl enable-linger")
+	if paths := strings.Fields(r.out); len(paths) != 3 || filepath.Dir(paths[0]) != dir {
+		t.Errorf("it printed %q", r.out)
+	}
+	var units []wire.Unit
+	r = run("--root", project, "export", "systemd", "--dir", dir, "--json").want(t, 0)
+	if err := json.Unmarshal([]byte(r.out), &units); err != nil || len(units) != 3 {
+		t.Fatalf("%v: %s", err, r.out)
+	}
+	for _, unit := range units {
+		if text, err := os.ReadFile(unit.Path); err != nil || string(text) != unit.Text {
+			t.Errorf("%s: %v, %s", unit.Path, err, text)
+		}
+	}
+	if err := os.WriteFile(units[0].Path, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run("--root", project, "export", "systemd", "--dir", dir).want(t, agent.Conflict, "was not made by nbs-worker export")
+	run("--root", project, "export", "launchd").want(t, agent.BadInput, "there is: systemd")
+}

@@ -1,0 +1,170 @@
+// Package export writes what service managers need to run a team: units of systemd for one user.
+//
+//   - A unit holds paths and settings, and no secret: those are for a file of the user's that the
+//     units read.
+//   - The tmux server has a service of its own: what else ends must not take the agents along.
+//   - A path comes through quoting as it is, whatever characters it has.
+//
+// The package knows no agents, and starts nothing.
+package export
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"nbs-worker/internal/agent"
+)
+
+// Systemd is what the units of a project say.
+type Systemd struct {
+	Program string   // absolute path of nbs-worker
+	Tmux    string   // absolute path of tmux
+	Project string   // absolute path of the project root
+	Socket  string   // of the tmux server: a name, or a path; "" for the user's own
+	Policy  string   // absolute path of the policy of watch; "" for none
+	Env     []string // NAME=value, that the services need
+}
+
+// Unit is a file of systemd's.
+type Unit struct{ Name, Text string }
+
+// mark is the first line of each unit: a file with another one is somebody else's.
+const mark = "# Made by nbs-worker export systemd; made again, it is replaced.\n"
+
+// Units are the tmux server of the agents, their recovery at boot, and the watch. Errors: BadInput
+// for a program of which the path is none for systemd.
+func (s Systemd) Units() ([]Unit, error) {
+	for _, program := range []string{s.Program, s.Tmux} {
+		if strings.ContainsFunc(program, func(r rune) bool { return strings.ContainsRune("\"'\\", r) || r < ' ' || r == 0x7f }) {
+			return nil, agent.Errorf(agent.BadInput, "systemd runs no program of which the path has a quote, a backslash or a control character: %s", agent.Quote(program)).
+				Hint("put it elsewhere, such as ~/.local/bin")
+		}
+	}
+	server, recovery, watch := s.serverName(), "nbs-recover-"+s.projectName()+".service", "nbs-watch-"+s.projectName()+".service"
+	return []Unit{
+		{server, mark + s.server()},
+		{recovery, mark + s.recovery(server)},
+		{watch, mark + s.watch(server, recovery)},
+	}, nil
+}
+
+func (s Systemd) serverName() string {
+	switch {
+	case s.Socket == "" || s.Socket == "default":
+		return "nbs-tmux.service"
+	case filepath.IsAbs(s.Socket):
+		return "nbs-tmux-" + hash(s.Socket) + ".service"
+	}
+	return "nbs-tmux-" + s.Socket + ".service"
+}
+
+// projectName tells projects apart that have the same last name.
+func (s Systemd) projectName() string {
+	plain := strings.Map(func(r rune) rune {
+		if isPlain(r) && r != '/' {
+			return r
+		}
+		return '-'
+	}, filepath.Base(s.Project))
+	const most = 40
+	return plain[:min(len(plain), most)] + "-" + hash(s.Project)
+}
+
+func hash(text string) string {
+	const enough = 4 // bytes
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:enough])
+}
+
+func (s Systemd) server() string {
+	socket := []string{"-L", "default"}
+	if filepath.IsAbs(s.Socket) {
+		socket = []string{"-S", s.Socket}
+	} else if s.Socket != "" {
+		socket[1] = s.Socket
+	}
+	return `
+[Unit]
+Description=tmux server of the agents
+
+# A service of its own: neither a logout nor the end of another service ends the agents.
+[Service]
+Type=forking
+` + s.environment("LC_ALL=C.UTF-8") + `ExecStart=` + command(s.Tmux, socket...) + ` start-server \; set-option -g exit-empty off
+LimitNOFILE=65536
+# When it is stopped each claude is asked to end, and has the usual 90 s.
+KillMode=control-group
+# One agent that is ended for its memory is no reason to end the others.
+OOMPolicy=continue
+
+[Install]
+WantedBy=default.target
+`
+}
+
+func (s Systemd) recovery(server string) string {
+	return fmt.Sprintf(`
+[Unit]
+Description=Bring back the agents of %[1]s
+Wants=%[2]s
+After=%[2]s
+
+[Service]
+Type=oneshot
+%[3]sExecStart=%[4]s
+# What it has started stays, also where it had to start a tmux server itself.
+KillMode=process
+
+[Install]
+WantedBy=default.target
+`, text(s.Project), server, s.environment()+environmentFile, s.worker("recover", "--all"))
+}
+
+func (s Systemd) watch(server, recovery string) string {
+	args := []string{"watch"}
+	if s.Policy != "" {
+		args = append(args, "--policy", s.Policy)
+	}
+	return fmt.Sprintf(`
+[Unit]
+Description=Watch the agents of %[1]s
+Wants=%[2]s
+After=%[2]s %[3]s
+
+[Service]
+Type=notify
+%[4]sExecStart=%[5]s
+Restart=on-failure
+RestartSec=10
+SuccessExitStatus=130
+# No such project, a policy that cannot be used, another watch, no tmux: to try again would not help.
+RestartPreventExitStatus=2 4 5 6
+# What it has started stays, also where it had to start a tmux server itself.
+KillMode=process
+OOMPolicy=continue
+
+[Install]
+WantedBy=default.target
+`, text(s.Project), server, recovery, s.environment()+environmentFile, s.worker(args...))
+}
+
+// environmentFile is read when it is there: keys of the API and the like are no part of a unit.
+const environmentFile = "EnvironmentFile=-%E/nbs-worker/environment\n"
+
+func (s Systemd) environment(more ...string) string {
+	var b strings.Builder
+	for _, variable := range append(more, s.Env...) {
+		b.WriteString("Environment=" + setting(variable) + "\n")
+	}
+	return b.String()
+}
+
+func (s Systemd) worker(args ...string) string {
+	if s.Socket != "" {
+		args = append([]string{"--tmux-socket", s.Socket}, args...)
+	}
+	return command(s.Program, append([]string{"--root", s.Project}, args...)...)
+}

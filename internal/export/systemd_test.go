@@ -1,0 +1,109 @@
+package export
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
+)
+
+const (
+	odd    = `a b%n $HOME é;`
+	quotes = `"q" 'x' \`
+)
+
+func unitsOf(t *testing.T, s Systemd) []Unit {
+	t.Helper()
+	units, err := s.Units()
+	rig.Must(t, err)
+	return units
+}
+
+// What systemd would run is there, in whatever folder: it complains of a program that is not.
+func TestSystemdAcceptsTheUnits(t *testing.T) {
+	t.Parallel()
+	rig.Needs(t, "systemd-analyze")
+	home := filepath.Join(t.TempDir(), odd)
+	dir := filepath.Join(home, "units")
+	rig.Must(t, os.MkdirAll(home, 0o700))
+	program, tmux := filepath.Join(home, "nbs-worker"), filepath.Join(home, "tmux")
+	for _, path := range []string{program, tmux} {
+		rig.Must(t, os.WriteFile(path, []byte("#!/bin/sh\n"), 0o700))
+	}
+	for _, socket := range []string{"", "team", filepath.Join(home, quotes)} {
+		paths, err := Write(dir, unitsOf(t, Systemd{
+			Program: program, Tmux: tmux, Project: filepath.Join(home, quotes), Socket: socket,
+			Policy: filepath.Join(home, quotes), Env: []string{"PATH=/bin:" + home + quotes, "IS_SANDBOX=1"},
+		}))
+		rig.Must(t, err)
+		if complaint := verify(t, paths...); complaint != "" {
+			t.Errorf("socket %q: %s", socket, complaint)
+		}
+	}
+	rig.Must(t, os.Remove(program))
+	paths, err := Write(dir, unitsOf(t, Systemd{Program: program, Tmux: tmux, Project: home}))
+	rig.Must(t, err)
+	if complaint := verify(t, paths...); !strings.Contains(complaint, "nbs-worker is not executable") {
+		t.Errorf("of a program that is not there: %q", complaint)
+	}
+}
+
+func verify(t *testing.T, paths ...string) string {
+	cmd := exec.Command("systemd-analyze", append([]string{"--user", "--man=no", "verify"}, paths...)...)
+	cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+t.TempDir())
+	out, err := cmd.CombinedOutput()
+	if text := string(out); text != "" || err == nil {
+		return text
+	}
+	return err.Error()
+}
+
+// Words of a unit, and the rules of systemd.syntax and systemd.service by which they are read.
+func TestWordsOfUnits(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string]string{
+		"":             `""`,
+		"/srv/a-b_c.":  "/srv/a-b_c.",
+		"A=1":          "A=1",
+		"a b":          `"a b"`,
+		"100%h":        `"100%%h"`,
+		`"\'`:          `"\"\\'"`,
+		"a\nb\x7f\xff": `"a\x0ab\x7f\xff"`,
+		"ü;#":          `"ü;#"`,
+	} {
+		rig.Equal(t, setting(word), want, "setting of %q", word)
+	}
+	rig.Equal(t, command("/$a", "$b", "${c}"), `"/$a" "$$b" "$${c}"`, "command")
+	rig.Equal(t, text("/srv/%h\n[Service]\\"), "/srv/%%h?[Service]?", "text")
+}
+
+func TestProjectsHaveUnitsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	names := map[string]bool{}
+	for _, project := range []string{"/a/team", "/b/team", "/b/te am", "/b/te-am"} {
+		for _, unit := range unitsOf(t, Systemd{Project: project})[1:] {
+			names[unit.Name] = true
+			rig.Check(t, !strings.ContainsAny(unit.Name, " /"), "the name %q", unit.Name)
+		}
+	}
+	rig.Equal(t, len(names), 8, "names")
+}
+
+func TestFilesOfOthersStay(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	units := unitsOf(t, Systemd{Project: "/srv/team"})
+	theirs := filepath.Join(dir, units[2].Name)
+	rig.Must(t, os.WriteFile(theirs, []byte("[Service]\n"), 0o600))
+	_, err := Write(dir, units)
+	rig.Equal(t, agent.KindOf(err), agent.Conflict, "kind")
+	_, err = Systemd{Program: "/o'brien/nbs-worker"}.Units()
+	rig.Equal(t, agent.KindOf(err), agent.BadInput, "kind")
+	names, err := os.ReadDir(dir)
+	rig.Must(t, err)
+	rig.Equal(t, len(names), 1, "files")
+}

@@ -1,0 +1,46 @@
+package export
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/google/renameio/v2"
+
+	"nbs-worker/internal/agent"
+)
+
+// Write puts the units into a folder, which is made where there is none, and returns their paths.
+// Errors: Conflict for a file in the place of one that we have not written; then nothing is.
+func Write(dir string, units []Unit) (paths []string, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	for _, unit := range units {
+		path := filepath.Join(dir, unit.Name)
+		if err := checkOurs(path); err != nil {
+			return nil, err
+		}
+		paths = append(paths, path)
+	}
+	for i, unit := range units {
+		if err := renameio.WriteFile(paths[i], []byte(unit.Text), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	return paths, nil
+}
+
+func checkOurs(path string) error {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && bytes.HasPrefix(text, []byte(mark)) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return agent.Errorf(agent.Conflict, "%s is there, and was not made by nbs-worker export", agent.Quote(path)).
+		Hint("look at it, then move it aside: mv %[1]s %[1]s.aside", agent.ShellWord(path))
+}

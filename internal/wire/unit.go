@@ -1,0 +1,19 @@
+package wire
+
+import "nbs-worker/internal/export"
+
+// Unit is a unit of systemd's.
+type Unit struct {
+	Name string `json:"name"`
+	Path string `json:"path,omitempty"` // where it was written
+	Text string `json:"text"`
+}
+
+// NewUnits are units, and where they were written; nil for nowhere.
+func NewUnits(units []export.Unit, paths []string) []Unit {
+	out := mapped(units, func(u export.Unit) Unit { return Unit{Name: u.Name, Text: u.Text} })
+	for i, path := range paths {
+		out[i].Path = path
+	}
+	return out
+}
