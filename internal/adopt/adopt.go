@@ -82,7 +82,7 @@ func (s search) recordOf(ctx context.Context, a Request, f handStarted) (agent.R
 	r := agent.Record{
 		Spec: agent.Spec{
 			Schema: agent.Schema, Handle: a.Handle, SessionID: f.live.SessionID, ProjectRoot: s.Store.Project(), Env: a.Env,
-			ConfigDir: f.configDir, Restart: agent.RestartPolicy{Policy: "no"},
+			ConfigDir: f.configDir, Restart: agent.RestartPolicy{Policy: agent.RestartNo},
 		},
 		Started: started, Created: started, PID: f.PID, ClaudeVersion: f.live.Version, Desired: agent.DesiredRunning,
 		Process: &agent.Process{

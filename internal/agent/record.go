@@ -31,6 +31,8 @@ type Record struct {
 	Process *Process `json:"process,omitempty"`
 	Exits   []Exit   `json:"exits,omitempty"` // oldest first
 
+	Restarts Restarts `json:"restarts,omitzero"`
+
 	source source
 }
 

@@ -50,7 +50,7 @@ func sealValue(value any) string {
 		}
 		return words(all...)
 	case RestartPolicy:
-		return value.Policy
+		return string(value.Policy)
 	default: // a word, a number or a switch
 		return fmt.Sprint(value)
 	}

@@ -29,11 +29,6 @@ type Spec struct {
 	Depth     int  `json:"depth,omitempty"`      // agents between it and a person: 0 when a person spawned it
 }
 
-// RestartPolicy says when the launcher starts claude again by itself.
-type RestartPolicy struct {
-	Policy string `json:"policy"` // "no": never
-}
-
 // PreviousSession is a conversation that the agent was in before.
 type PreviousSession struct {
 	SessionID SessionID `json:"session_id"`

@@ -5,7 +5,7 @@ import "time"
 // State is what an agent is doing.
 type State string
 
-// The states. An agent in any of them but Dead has a live claude, or may have one.
+// The states. An agent in any of them but Dead and Backoff has a live claude, or may have one.
 const (
 	Starting   State = "starting" // claude was started and is not ready yet
 	Idle       State = "idle"
@@ -14,6 +14,7 @@ const (
 	Waiting    State = "waiting"  // for a person: permission, question, trust, login
 	Retrying   State = "retrying" // the API refused the request; claude will ask again by itself
 	Unknown    State = "unknown"  // a query failed, or the record is of another host
+	Backoff    State = "backoff"  // Status.Cause says why it does not run; its launcher will start it again
 	Dead       State = "dead"     // Status.Cause says why
 )
 
@@ -44,7 +45,7 @@ var causes = []Cause{Exited, Crashed, Stopped, LostReboot, LostTmux, NeverStarte
 
 // StateWords are the words that [Status.Words] has for a state.
 func StateWords() []string {
-	words := []string{string(Starting), string(Idle), string(TurnFailed), string(Busy), string(Waiting), string(Retrying), string(Unknown)}
+	words := []string{string(Starting), string(Idle), string(TurnFailed), string(Busy), string(Waiting), string(Retrying), string(Unknown), string(Backoff)}
 	for _, cause := range causes {
 		words = append(words, string(cause))
 	}
@@ -54,7 +55,7 @@ func StateWords() []string {
 // Status is what is observed of an agent, with the evidence.
 type Status struct {
 	State  State  `json:"state"`
-	Cause  Cause  `json:"cause,omitempty"`  // of Dead
+	Cause  Cause  `json:"cause,omitempty"`  // of Dead and Backoff
 	Detail string `json:"detail,omitempty"` // "signal: killed", "permission prompt"
 	Source string `json:"source"`           // who says so: FromRegistry to FromRecord
 
@@ -87,8 +88,11 @@ func (s *Status) Since(at, now time.Time) {
 
 // Running tells whether a claude of the record is there.
 func (s Status) Running() bool {
-	return s.State != Dead && (s.State != Unknown || s.SamePID)
+	return !s.Down() && (s.State != Unknown || s.SamePID)
 }
+
+// Down tells whether it is known that no claude of the record is there.
+func (s Status) Down() bool { return s.State == Dead || s.State == Backoff }
 
 // Words are the status as programs read it: the state, of the dead too, and what lies behind
 // it, or "".
@@ -104,7 +108,7 @@ func (s Status) Word() string {
 	switch {
 	case s.State == Dead:
 		return string(s.Cause)
-	case (s.State == Waiting || s.State == TurnFailed) && s.Detail != "":
+	case (s.State == Waiting || s.State == TurnFailed || s.State == Backoff) && s.Detail != "":
 		return string(s.State) + ": " + s.Detail
 	default:
 		return string(s.State)

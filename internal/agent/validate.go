@@ -26,6 +26,7 @@ func (r *Record) Validate() error {
 		checkDesired(r.Desired),
 		checkProcess(r.Process),
 		checkExits(r.Exits),
+		checkRestarts(&r.Restarts),
 	)
 }
 
@@ -33,8 +34,9 @@ func (s *Spec) validate() error {
 	_, handleErr := ParseHandle(string(s.Handle))
 	_, modelErr := ParseModel(string(s.Model))
 	_, modeErr := ParsePermissionMode(string(s.LaunchPermissionMode()))
+	_, restartErr := ParseRestartWord(string(s.LaunchRestart()))
 	return cmp.Or(
-		handleErr, canonical(s.SessionID), checkPrevious(s.PreviousSessions), modelErr, modeErr,
+		handleErr, canonical(s.SessionID), checkPrevious(s.PreviousSessions), modelErr, modeErr, restartErr,
 		CheckPath("project_root", s.ProjectRoot), CheckPath("cwd", s.LaunchCwd()),
 		CheckPath("config_dir", cmp.Or(s.ConfigDir, "/")), CheckText("initial_prompt", s.InitialPrompt),
 		CheckText("claude_args", strings.Join(s.ClaudeArgs, " ")), checkEnv(s.Env), checkDepth(s.Depth),

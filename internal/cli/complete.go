@@ -79,6 +79,10 @@ func completeModes(*cobra.Command, []string, string) ([]string, cobra.ShellCompD
 	return mapped(agent.PermissionModes, func(mode agent.PermissionMode) string { return string(mode) }), cobra.ShellCompDirectiveNoFileComp
 }
 
+func completeRestarts(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return mapped(agent.RestartWords, func(word agent.RestartWord) string { return string(word) }), cobra.ShellCompDirectiveNoFileComp
+}
+
 // completeEarlier offers the conversations that the named agents were in before.
 func (f *factory) completeEarlier(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	var ids []string

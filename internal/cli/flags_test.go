@@ -51,7 +51,7 @@ func TestSpawnFlags(t *testing.T) {
 	if err := os.Symlink("lab", "link"); err != nil {
 		t.Fatal(err)
 	}
-	plainSpawn := supervisor.Spawn{Handle: "a", UsualMode: agent.BypassPermissions, Env: map[string]string{}}
+	plainSpawn := supervisor.Spawn{Handle: "a", UsualMode: agent.BypassPermissions, Restart: agent.RestartNo, Env: map[string]string{}}
 	plainSpawn.Wait = 30 * time.Second
 	with := func(change func(*supervisor.Spawn)) supervisor.Spawn {
 		spawn := plainSpawn
@@ -63,6 +63,7 @@ func TestSpawnFlags(t *testing.T) {
 		"a --model opus[1m]":                with(func(s *supervisor.Spawn) { s.Model = "opus[1m]" }),
 		"a --model=sonet":                   with(func(s *supervisor.Spawn) { s.Model = "sonet" }),
 		"a --permission-mode plan":          with(func(s *supervisor.Spawn) { s.PermissionMode, s.UsualMode = "plan", "" }),
+		"a --restart on-failure":            with(func(s *supervisor.Spawn) { s.Restart = agent.RestartOnFailure }),
 		"a --cwd link/deep":                 with(func(s *supervisor.Spawn) { s.Cwd = filepath.Join(dir, "lab/deep") }),
 		"a --env A=1 --env B=x=y --env A=2": with(func(s *supervisor.Spawn) { s.Env = map[string]string{"A": "2", "B": "x=y"} }),
 		"a --session-id 4F0C2A53-0D0C-4B43-9E0A-2F6B8F5C9A11": with(func(s *supervisor.Spawn) { s.SessionID = sessionID }),
@@ -86,6 +87,7 @@ func TestSpawnFlags(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]agent.Kind{
+		"a --restart sometimes":      agent.BadInput,
 		"a --prompt-file missing.md": agent.NotFound,
 		"a --prompt-file lab":        agent.BadInput,
 		"a --prompt-file blank.md":   agent.BadInput,

@@ -197,7 +197,7 @@ func urgency(row *inspect.Row) int {
 	switch state := row.Status.State; {
 	case row.Err != nil, row.IsNotAllowed(), state == agent.Waiting, state == agent.TurnFailed, state == agent.Unknown, isUndesired(row):
 		return 0
-	case state == agent.Busy, state == agent.Retrying, state == agent.Starting:
+	case state == agent.Busy, state == agent.Retrying, state == agent.Starting, state == agent.Backoff:
 		return 1
 	case state == agent.Idle:
 		return 2
@@ -208,7 +208,7 @@ func urgency(row *inspect.Row) int {
 
 // isUndesired tells whether an agent is not as it is wanted.
 func isUndesired(row *inspect.Row) bool {
-	return row.Record.Handle != "" && row.Status.Running() != (row.Record.LaunchDesired() == agent.DesiredRunning)
+	return row.Record.Handle != "" && row.Status.State != agent.Backoff && row.Status.Running() != (row.Record.LaunchDesired() == agent.DesiredRunning)
 }
 
 func stateCell(row *inspect.Row, shared []agent.Handle) cell {

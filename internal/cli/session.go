@@ -108,6 +108,7 @@ func (f *factory) viewLines(v inspect.View, bands agent.Bands) []line {
 		{"Session ID", string(r.SessionID)},
 		{"Model", modelName(r.Model)},
 		{"Permissions", string(r.LaunchPermissionMode())},
+		{"Restart", f.restartLine(&r)},
 		{"PID", pidLine(v)},
 		{"Tmux", tmuxLine(v)},
 		{"Uptime", uptimeLine(v.Status)},
@@ -159,13 +160,25 @@ func stateLine(s agent.Status) string {
 		words += " (" + s.Detail + ")"
 	}
 	switch {
-	case s.Age == nil || s.Source == agent.FromScreen || s.State == agent.Dead: // the exit says when
+	case s.Age == nil || s.Source == agent.FromScreen || s.Down(): // the exit says when
 	case *s.Age < time.Second:
 		words += " just now"
 	default:
 		words += " for " + s.Age.Truncate(time.Second).String()
 	}
 	return words + ", says " + sources[s.Source]
+}
+
+// restartLine is the restart policy, and what it remembers.
+func (f *factory) restartLine(r *agent.Record) string {
+	text, kept := string(r.LaunchRestart()), r.Restarts
+	if n := len(kept.Counted); n > 0 {
+		text += fmt.Sprintf("; it failed %d of %d times, the last time %s", n, agent.RestartLimit, f.when(kept.Counted[n-1]))
+	}
+	if hold := kept.Hold; hold != nil {
+		text += fmt.Sprintf("; held %s (%s): %s", f.when(hold.Since), hold.Class, hold.Reason)
+	}
+	return text
 }
 
 // sources are who says in which state an agent is.

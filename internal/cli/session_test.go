@@ -39,6 +39,7 @@ func TestSessionShowsAllThatIsKnown(t *testing.T) {
 		"Session ID:      " + string(sessionID),
 		"Model:           opus",
 		"Permissions:     plan",
+		"Restart:         on-failure; it failed 1 of 5 times, the last time " + at + "; held " + at + " (auth): login?[2J",
 		"PID:             12345, running (verified); 2 processes, 288 MiB resident, 1.5s of CPU, 0 B written",
 		"Tmux:            nbs-alpha-live, there",
 		"Uptime:          1h30m0s",

@@ -23,10 +23,10 @@ const readyWait = 30 * time.Second
 
 // spawnOptions are the words of one spawn, as they were typed.
 type spawnOptions struct {
-	handle, model, permissionMode, cwd, sessionID string
-	env, claudeArgs                               []string
-	foreground, mayManage                         bool
-	start                                         startOptions
+	handle, model, permissionMode, restart, cwd, sessionID string
+	env, claudeArgs                                        []string
+	foreground, mayManage                                  bool
+	start                                                  startOptions
 }
 
 func newSpawnCmd(f *factory) *cobra.Command {
@@ -46,6 +46,12 @@ no --prompt-file but -. More ends with 8, unless it was spawned with --may-manag
 does more than the command line of a claude says that was started by hand and calls
 this. Agents stop at 50 in a project, and three away from a person (nbs-worker help
 environment).
+With --restart the agent's launcher starts it again by itself, in the same conversation,
+when it ends: on-failure unless it left cleanly, on-abnormal when a signal ended it,
+always also after a clean end; never after a stop of ours. It waits 1, 2, 4 ... 60 s in
+between, waits for a usage limit to be lifted, and holds the agent after five failures
+in ten minutes, or when nobody is logged in, claude refuses to start, or another claude
+has the conversation. nbs-worker session shows all that.
 The environment of this call reaches claude (nbs-worker help environment). The first
 message stands on claude's command line, where other users of the machine can read
 it: it is no place for secrets. With --prompt-file it is on no other command line.
@@ -70,6 +76,7 @@ func (o *spawnOptions) bind(f *factory, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.model, "model", "", "model: an alias like opus or sonnet[1m], or a full name (default: $NBS_MODEL, or Claude's choice)")
 	flags.StringVar(&o.permissionMode, "permission-mode", "", "how claude asks before it acts (default: $NBS_PERMISSION_MODE, or bypassPermissions)")
+	flags.StringVar(&o.restart, "restart", string(agent.RestartNo), "when its launcher starts it again by itself: no, on-failure, on-abnormal, always")
 	flags.StringVar(&o.cwd, "cwd", "", "working directory of the agent (default: the project root)")
 	flags.StringArrayVar(&o.env, "env", nil, "NAME=VALUE for claude, kept in the record; not for secrets; repeatable")
 	flags.StringVar(&o.sessionID, "session-id", "", "take up this existing conversation instead of a new one")
@@ -82,6 +89,7 @@ func (o *spawnOptions) bind(f *factory, cmd *cobra.Command) {
 	}
 	completeWith(cmd, "model", completeModels)
 	completeWith(cmd, "permission-mode", completeModes)
+	completeWith(cmd, "restart", completeRestarts)
 }
 
 // positional takes the words apart: a handle, its first message, and what is behind --.
@@ -172,6 +180,9 @@ func (o *spawnOptions) parse(f *factory) (supervisor.Spawn, error) {
 		spawn.UsualMode, err = agent.ParsePermissionMode(usual)
 	}
 	if err != nil {
+		return spawn, err
+	}
+	if spawn.Restart, err = agent.ParseRestartWord(o.restart); err != nil {
 		return spawn, err
 	}
 	if spawn.Env, err = agent.ParseEnv(o.env); err != nil {

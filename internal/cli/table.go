@@ -146,7 +146,7 @@ func (t *table) since(status agent.Status, started time.Time) cell {
 	switch {
 	case status.Age != nil:
 		return text(agent.Ago(t.now.Add(-*status.Age), t.now))
-	case status.State == agent.Dead:
+	case status.Down():
 		return text("")
 	}
 	return t.time(started)
@@ -174,7 +174,7 @@ func state(status agent.Status) cell {
 		colour = green
 	case status.State == agent.TurnFailed:
 		colour = red
-	case status.State == agent.Waiting || status.State == agent.Unknown || status.State == agent.Starting || status.State == agent.Retrying:
+	case status.State == agent.Waiting || status.State == agent.Unknown || status.State == agent.Starting || status.State == agent.Retrying || status.State == agent.Backoff:
 		colour = yellow
 	case status.Cause != agent.Stopped && status.Cause != agent.Exited:
 		colour = red

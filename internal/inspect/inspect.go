@@ -102,7 +102,7 @@ func (i *Inspector) Attach(ctx context.Context, handle agent.Handle) error {
 	switch {
 	case sight.Err != nil:
 		return sight.Err
-	case sight.Status.State == agent.Dead:
+	case sight.Status.Down():
 		return agent.Errorf(agent.NotFound, "the agent does not run: %s", sight.Status.Word()).
 			Hint("nbs-worker resume %s", handle)
 	case sight.Pane != nil:

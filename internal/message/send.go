@@ -163,7 +163,7 @@ func admits(sight *observe.Sight) (again bool, err error) {
 	switch state := sight.Status.State; {
 	case sight.Err != nil:
 		return false, sight.Err
-	case state == agent.Dead:
+	case sight.Status.Down():
 		return false, agent.Errorf(agent.Conflict, "the agent does not run: %s", sight.Status.Word()).
 			Hint("nbs-worker resume %s", sight.Record.Handle)
 	case state == agent.Waiting:

@@ -116,7 +116,25 @@ func (e *Evidence) notRunning(r *agent.Record) agent.Status {
 	if exit := r.ExitOf(r.Process.Invocation); exit != nil {
 		dead.Since(exit.At, e.Now)
 	}
+	e.addRestart(r, &dead)
 	return dead
+}
+
+// addRestart says of an agent that does not run what its restart policy has led to.
+func (e *Evidence) addRestart(r *agent.Record, dead *agent.Status) {
+	what := ""
+	switch kept := r.Restarts; {
+	case r.LaunchDesired() == agent.DesiredStopped:
+	case kept.Hold != nil:
+		what = "held, " + kept.Hold.Reason
+	case !kept.Next.IsZero() && e.LauncherLives:
+		dead.State = agent.Backoff
+		what = "starts again in " + max(0, kept.Next.Sub(e.Now)).Round(time.Second).String()
+	}
+	if dead.Detail != "" && what != "" {
+		what = "; " + what
+	}
+	dead.Detail += what
 }
 
 // running judges a live claude.

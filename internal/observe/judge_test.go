@@ -134,6 +134,36 @@ func TestJudgeTheAbsent(t *testing.T) {
 	}
 }
 
+// What the restart policy has led to is told of an agent that does not run.
+func TestJudgeWhatTheLauncherWaitsFor(t *testing.T) {
+	t.Parallel()
+	next := agent.Restarts{Next: now.Add(12 * time.Second)}
+	held := agent.Restarts{Hold: &agent.Hold{Class: agent.EndCrash, Reason: "it failed 5 times"}}
+	for what, c := range map[string]struct {
+		launcher bool
+		desired  agent.Desired
+		restarts agent.Restarts
+		want     string
+	}{
+		"it waits":                   {true, agent.DesiredRunning, next, "backoff, code 1; starts again in 12s"},
+		"the launcher was killed":    {false, agent.DesiredRunning, next, "crashed, code 1"},
+		"it was stopped meanwhile":   {true, agent.DesiredStopped, next, "stopped, "},
+		"held":                       {false, agent.DesiredRunning, held, "crashed, code 1; held, it failed 5 times"},
+		"held, its launcher goes":    {true, agent.DesiredRunning, held, "crashed, code 1; held, it failed 5 times"},
+		"nothing is to be restarted": {true, agent.DesiredRunning, agent.Restarts{}, "crashed, code 1"},
+	} {
+		r := agent.Record{
+			Spec: agent.Spec{Handle: "a"}, Desired: c.desired, Restarts: c.restarts, Exits: []agent.Exit{{Invocation: "i", Code: 1}},
+			Process: &agent.Process{Invocation: "i", Identity: agent.Identity{Identified: agent.Identified{PID: 9}}},
+		}
+		status, _ := Judge(&r, &Evidence{Now: now, Claude: proc.Gone, LauncherLives: c.launcher})
+		state, detail := status.Words()
+		if got := state + ", " + detail; got != c.want || status.Running() || !status.Down() {
+			t.Errorf("%s: %q; want %q", what, got, c.want)
+		}
+	}
+}
+
 // An agent has been dead since its end, and not since its start.
 func TestJudgeSinceWhenOneIsDead(t *testing.T) {
 	t.Parallel()

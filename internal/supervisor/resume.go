@@ -149,7 +149,7 @@ func (s *Supervisor) startable(sight *observe.Sight, force bool) (lives bool, er
 	switch {
 	case sight.Err != nil && agent.KindOf(sight.Err) != agent.BadInput && r.Process != nil && r.Process.Launcher.PID == 0:
 		return false, sight.Err // only tmux knows whether that start is still on its way; at a socket that is not ours there is none
-	case status.State == agent.Dead:
+	case status.Down():
 		return false, nil
 	case status.State == agent.Unknown && !status.SamePID:
 		untold := agent.Errorf(agent.Conflict, "whether the agent runs cannot be told: %s", status.Detail)
@@ -235,7 +235,7 @@ func (s *Supervisor) planResume(r agent.Record, resume Resume) (launch.Plan, err
 func (s *Supervisor) completeLegacy(r *agent.Record) error {
 	r.Schema = agent.Schema
 	r.Created, r.Cwd, r.PermissionMode = r.Started, r.ProjectRoot, r.LaunchPermissionMode()
-	r.Restart.Policy = "no"
+	r.Restart.Policy = agent.RestartNo
 	if r.TranscriptSeen = r.Started; r.Started.IsZero() {
 		r.TranscriptSeen = s.Seconds()
 	}
@@ -248,7 +248,7 @@ func (s *Supervisor) completeLegacy(r *agent.Record) error {
 // yet who claude is.
 func (s *Supervisor) goesOn(ctx context.Context, start *agent.Record) bool {
 	now, err := s.Store.Load(start.Handle)
-	return err == nil && observe.SameStart(now.Process, start.Process) && s.LookAt(ctx, now).Status.State != agent.Dead
+	return err == nil && observe.SameStart(now.Process, start.Process) && !s.LookAt(ctx, now).Status.Down()
 }
 
 // restore puts the record back when a start failed and nothing of it runs. What the

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -19,6 +20,7 @@ import (
 type Spawn struct {
 	Handle         agent.Handle
 	Model          agent.Model
+	Restart        agent.RestartWord    // "": never
 	PermissionMode agent.PermissionMode // "": UsualMode, or the one of the agent that calls
 	UsualMode      agent.PermissionMode
 	MayManage      bool   // it may give colleagues what it does not have itself
@@ -143,7 +145,7 @@ func (s *Supervisor) newRecord(spawn Spawn) (agent.Record, error) {
 		Spec: agent.Spec{
 			Schema: agent.Schema, Handle: spawn.Handle, SessionID: spawn.SessionID, Model: spawn.Model, InitialPrompt: spawn.Prompt,
 			ProjectRoot: s.Store.Project(), Cwd: spawn.Cwd, PermissionMode: spawn.PermissionMode, ClaudeArgs: spawn.ClaudeArgs,
-			Env: spawn.Env, Restart: agent.RestartPolicy{Policy: "no"}, MayManage: spawn.MayManage, Depth: spawn.depth,
+			Env: spawn.Env, Restart: agent.RestartPolicy{Policy: cmp.Or(spawn.Restart, agent.RestartNo)}, MayManage: spawn.MayManage, Depth: spawn.depth,
 		},
 		Started: now, Created: now, Desired: agent.DesiredRunning,
 	}

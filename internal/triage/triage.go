@@ -68,6 +68,8 @@ func afterDeath(k Known) []Step {
 		return nil
 	case observe.CrashLoop(&k.Record):
 		return []Step{ReadEnd, ResumeMended}
+	case k.Record.Restarts.Hold != nil:
+		return []Step{ResumeMended}
 	case k.Status.Cause == agent.NeverStarted && k.Status.Detail != "":
 		return []Step{StartMended}
 	case k.NeedsLogin:

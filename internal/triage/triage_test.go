@@ -34,6 +34,9 @@ func TestStepsOfTheDead(t *testing.T) {
 		"again and again": {
 			status: dead(agent.Crashed), record: agent.Record{Exits: []agent.Exit{crash, crash, crash}}, want: []Step{ReadEnd, ResumeMended},
 		},
+		"held": {
+			status: dead(agent.Crashed), record: agent.Record{Restarts: agent.Restarts{Hold: &agent.Hold{Class: agent.EndAuth}}}, want: []Step{ResumeMended},
+		},
 		"closed often":   {status: dead(agent.Crashed), record: often(agent.Exit{Code: 129, HungUp: true}), want: []Step{Resume}},
 		"after a while":  {status: dead(agent.Crashed), record: often(agent.Exit{Code: 1, UptimeS: 61}), want: []Step{Resume}},
 		"nobody saw how": {status: dead(agent.Crashed), record: often(agent.Exit{Code: -1, Cause: agent.Crashed}), want: []Step{Resume}},

@@ -27,6 +27,7 @@ type Agent struct {
 	Desired        agent.Desired        `json:"desired"`
 	Model          agent.Model          `json:"model"`
 	PermissionMode agent.PermissionMode `json:"permission_mode,omitempty"`
+	Restart        Restart              `json:"restart"`
 	PID            *int                 `json:"pid"` // of the agent's own live process
 	SessionID      agent.SessionID      `json:"session_id"`
 	TmuxSession    string               `json:"tmux_session"`
@@ -37,6 +38,21 @@ type Agent struct {
 	Allowed        *bool                `json:"allowed"`               // the user vouches for the record; null: not known
 	SharedWith     []agent.Handle       `json:"shared_with,omitempty"` // other agents of the same conversation
 	Usage          *Usage               `json:"usage,omitempty"`       // when it was asked for, of one that runs
+}
+
+// Restart is when an agent is started again by itself, and what is remembered of that.
+type Restart struct {
+	Policy   agent.RestartWord `json:"policy"`   // no, on-failure, on-abnormal or always
+	Failures int               `json:"failures"` // that count, in the last ten minutes before the latest end
+	Next     *time.Time        `json:"next"`     // when its launcher starts it again; null: it does not wait for that
+	Held     *Hold             `json:"held"`     // null: it is not
+}
+
+// Hold is why an agent is not started again before a person has looked.
+type Hold struct {
+	Class  agent.EndClass `json:"class"` // crash, auth, config or conflict
+	Reason string         `json:"reason"`
+	Since  *time.Time     `json:"since"`
 }
 
 // Context is how full a conversation is.
@@ -69,7 +85,7 @@ func NewAgent(handle agent.Handle, sight observe.Sight, use *agent.ContextUse, c
 	out := Agent{
 		Handle: handle, StateSource: sight.Status.Source, Running: sight.Status.Running(), Desired: r.LaunchDesired(),
 		Model: r.Model, SessionID: r.SessionID, TmuxSession: r.TmuxSession, Cwd: r.LaunchCwd(), Started: known(r.Started),
-		Context: newContext(use, bands, now), Cost: (*Cost)(cost), Allowed: allowed(sight),
+		Restart: newRestart(r, sight.Status), Context: newContext(use, bands, now), Cost: (*Cost)(cost), Allowed: allowed(sight),
 	}
 	out.State, out.Cause = sight.Status.Words()
 	if age := sight.Status.Age; age != nil {
@@ -80,6 +96,17 @@ func NewAgent(handle agent.Handle, sight observe.Sight, use *agent.ContextUse, c
 	}
 	if r.Handle != "" { // else the record could not be read
 		out.PermissionMode = r.LaunchPermissionMode()
+	}
+	return out
+}
+
+func newRestart(r *agent.Record, status agent.Status) Restart {
+	out := Restart{Policy: r.LaunchRestart(), Failures: len(r.Restarts.Counted)}
+	if status.State == agent.Backoff {
+		out.Next = known(r.Restarts.Next)
+	}
+	if hold := r.Restarts.Hold; hold != nil {
+		out.Held = &Hold{Class: hold.Class, Reason: hold.Reason, Since: known(hold.Since)}
 	}
 	return out
 }
