@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/triage"
 )
@@ -20,10 +21,12 @@ func (s step) String() string {
 }
 
 // commandsOf are the commands of an advice. Pasted, they act on the project of this call.
-func (f *factory) commandsOf(v inspect.View) []string {
+func (f *factory) commandsOf(v inspect.View) []string { return f.commandsFor(advice(v)) }
+
+func (f *factory) commandsFor(steps []step) []string {
 	const lead = ": "
 	commands := []string{}
-	for _, s := range advice(v) {
+	for _, s := range steps {
 		if s.command != "" {
 			commands = append(commands, strings.TrimPrefix(f.pasteable(lead+s.command), lead))
 		}
@@ -33,20 +36,16 @@ func (f *factory) commandsOf(v inspect.View) []string {
 
 // advice is what to do next about an agent that is not as it should be, in order.
 func advice(v inspect.View) []step {
-	known := triage.Known{
-		Sight: &v.Sight, Strangers: len(v.Strangers) > 0, Drifted: len(v.Drift) > 0,
-		NeedsLogin: v.LastError != nil && v.LastError.Class == inspect.ClassAuthentication,
-	}
-	var steps []step
-	for _, next := range triage.Steps(known) {
-		steps = append(steps, worded(next, v))
-	}
-	return steps
+	return inWords(triage.Steps(triage.Known{View: &v}), v.Record.Handle, v)
+}
+
+func inWords(steps []triage.Step, handle agent.Handle, v inspect.View) []step {
+	return mapped(steps, func(next triage.Step) step { return worded(next, handle, v) })
 }
 
 // worded is a step for the agent of a view.
-func worded(next triage.Step, v inspect.View) step {
-	nbs := func(verb string) string { return fmt.Sprintf("nbs-worker %s %s", verb, v.Record.Handle) }
+func worded(next triage.Step, handle agent.Handle, v inspect.View) step {
+	nbs := func(verb string) string { return fmt.Sprintf("nbs-worker %s %s", verb, handle) }
 	switch next {
 	case triage.Answer:
 		return step{fmt.Sprintf("it asks %s; answer it there", v.Dialog.Question()), nbs("attach")}
@@ -70,6 +69,20 @@ func worded(next triage.Step, v inspect.View) step {
 		return step{"when that is mended, start it", nbs("resume")}
 	case triage.FindMemory:
 		return step{"see what takes the memory, or it will end like this again", "ps -eo rss,pid,args --sort=-rss | head"}
+	case triage.Interrupt:
+		return step{"it does not get on; look, and interrupt it with Escape", nbs("attach")}
+	case triage.Compact:
+		return step{"its conversation is nearly full; compact it there, with /compact", nbs("attach")}
+	case triage.StartFresh:
+		return step{"give the conversation up, and begin a new one", nbs("resume") + " --fresh"}
+	case triage.ResumeForce:
+		return step{"end it, and bring it back", nbs("resume") + " --force"}
+	case triage.Prompt:
+		return step{"its last turn came to nothing; say on", nbs("send") + " 'Go on.'"}
+	case triage.FindFolder:
+		return step{"put the folder back, or name the one where it is to work", nbs("resume") + " --cwd DIR"}
+	case triage.AwaitReset, triage.Look:
+		return step{"look", nbs("session")}
 	case triage.Dismiss:
 		return step{"or forget it; the journal keeps its session id", nbs("dismiss")}
 	case triage.Resume:

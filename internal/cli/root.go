@@ -27,6 +27,7 @@ var commands = []struct {
 	{"screen", newScreenCmd},
 	{"logs", newLogsCmd},
 	{"events", newEventsCmd},
+	{"triage", newTriageCmd},
 	{"doctor", newDoctorCmd},
 	{"export", newExportCmd},
 	{"run", newRunCmd},
@@ -139,7 +140,7 @@ var otherNames = map[string]string{
 	"kill": "stop HANDLE", "end": "stop HANDLE", "down": "stop --all",
 	"rm": "dismiss HANDLE", "remove": "dismiss HANDLE", "delete": "dismiss HANDLE",
 	"show": "session HANDLE", "info": "session HANDLE", "inspect": "session HANDLE", "log": "logs HANDLE", "history": "events", "journal": "events",
-	"check": "doctor", "enter": "attach HANDLE", "open": "attach HANDLE",
+	"check": "doctor", "health": "triage", "diagnose": "triage", "enter": "attach HANDLE", "open": "attach HANDLE",
 }
 
 func suggestion(cmd *cobra.Command, typed string) string {

@@ -35,6 +35,10 @@ type View struct {
 	Drift      []observe.Drift
 	Strangers  []observe.Stranger
 	LastError  *LastError // nil: the last turn went well, or there was none
+
+	// Of a survey alone.
+	Gone   Gone    // of one that does not run
+	Growth *Growth // nil: it does not run
 }
 
 // Inspect looks at one agent closely.

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"nbs-worker/internal/agent"
 )
 
 // RealPath is a path without links, or the path itself where that cannot be told.
@@ -34,4 +36,20 @@ func SameFolder(a, b string) bool {
 	at, err1 := os.Stat(a)
 	bt, err2 := os.Stat(b)
 	return err1 == nil && err2 == nil && os.SameFile(at, bt)
+}
+
+// MovedWithProject is where the folder of a record is since its project was moved; "" when
+// the folder is where it was, or is not in the project.
+func (o *Observer) MovedWithProject(r *agent.Record) string {
+	if IsFolder(r.LaunchCwd()) || r.ProjectRoot == o.Store.Project() {
+		return ""
+	}
+	below, err := filepath.Rel(r.ProjectRoot, r.LaunchCwd())
+	if err != nil || below == ".." || strings.HasPrefix(below, "../") {
+		return ""
+	}
+	if moved := filepath.Join(o.Store.Project(), below); IsFolder(moved) {
+		return moved
+	}
+	return ""
 }

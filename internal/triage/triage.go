@@ -1,12 +1,16 @@
-// Package triage says what is to be done next about an agent that is not as it should be. It is
-// given what is known of the agent and gives values: how they are worded, and which command
-// carries them out, is for who shows or does it.
+// Package triage says how well an agent is, how that is known, which level of repair it needs, and
+// what is to be done next about one that is not as it should be. It is given what is known of the
+// agent and gives values: how they are worded, and which command carries them out, is for who
+// shows or does it.
 //
 // The package is pure: it looks at nothing and changes nothing.
 package triage
 
 import (
+	"time"
+
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/observe"
 )
 
@@ -28,15 +32,31 @@ const (
 	FindMemory   Step = "find-memory"   // what takes it, or it will end like this again
 	Resume       Step = "resume"        // bring it back
 	Dismiss      Step = "dismiss"       // or forget it
+
+	// Of a survey alone, which looks more closely.
+	Interrupt   Step = "interrupt"    // what it is at, which does not get on
+	Compact     Step = "compact"      // its conversation
+	StartFresh  Step = "start-fresh"  // a new conversation, for the old one is full or gone
+	ResumeForce Step = "resume-force" // end it first: its process is there and executes nothing
+	Prompt      Step = "prompt"       // its last turn came to nothing; say on
+	FindFolder  Step = "find-folder"  // where it worked, or name another one
+	AwaitReset  Step = "await-reset"  // of the usage limit
+	Look        Step = "look"         // what is unknown
 )
 
-// Known is what is known of an agent.
+// Known is what is known of an agent, and what it is judged by.
 type Known struct {
-	*observe.Sight
+	*inspect.View
 
-	Strangers  bool // another claude has its conversation open
-	Drifted    bool // what runs is not what is recorded
-	NeedsLogin bool // its last turn failed because nobody is logged in
+	Handle   agent.Handle // also where the record cannot be read
+	Now      time.Time
+	Bands    agent.Bands
+	Patience time.Duration // how long a busy agent may show nothing that grows
+}
+
+// needsLogin tells whether the last turn failed because nobody is logged in.
+func (k *Known) needsLogin() bool {
+	return k.LastError != nil && k.LastError.Class == inspect.ClassAuthentication
 }
 
 // Steps are what to do next, in order; none for an agent that is as it should be.
@@ -50,11 +70,11 @@ func Steps(k Known) []Step {
 		return []Step{Allow}
 	case k.Status.State == agent.Dead:
 		return afterDeath(k)
-	case k.Strangers:
+	case len(k.Strangers) > 0:
 		return []Step{EndOther}
-	case k.Drifted:
+	case len(k.Drift) > 0:
 		return []Step{LookAtDrift}
-	case k.Status.SamePID && k.NeedsLogin:
+	case k.Status.SamePID && k.needsLogin():
 		return []Step{LogIn}
 	}
 	return nil
@@ -72,7 +92,7 @@ func afterDeath(k Known) []Step {
 		return []Step{ResumeMended}
 	case k.Status.Cause == agent.NeverStarted && k.Status.Detail != "":
 		return []Step{StartMended}
-	case k.NeedsLogin:
+	case k.needsLogin():
 		return []Step{Resume, LogInAfter}
 	case k.Status.Cause == agent.OutOfMemory:
 		return []Step{FindMemory, Resume}

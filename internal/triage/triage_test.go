@@ -6,6 +6,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/observe"
 )
 
@@ -45,7 +46,10 @@ func TestStepsOfTheDead(t *testing.T) {
 		},
 	} {
 		c.record.Handle = "alpha"
-		known := Known{Sight: &observe.Sight{Status: c.status, Record: c.record}, NeedsLogin: c.login}
+		known := Known{View: &inspect.View{Sight: observe.Sight{Status: c.status, Record: c.record}}}
+		if c.login {
+			known.LastError = &inspect.LastError{Class: inspect.ClassAuthentication}
+		}
 		if got := Steps(known); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v; want %v", name, got, c.want)
 		}
@@ -56,17 +60,17 @@ func TestStepsOfTheLiving(t *testing.T) {
 	t.Parallel()
 	idle := agent.Status{State: agent.Idle, SamePID: true}
 	for name, c := range map[string]struct {
-		known Known
-		want  []Step
+		view inspect.View
+		want []Step
 	}{
-		"a dialog":       {Known{Sight: &observe.Sight{Status: agent.Status{State: agent.Waiting}, Dialog: screen.DialogAPIKey}}, []Step{Answer}},
-		"waiting":        {Known{Sight: &observe.Sight{Status: agent.Status{State: agent.Waiting}}}, []Step{Attend}},
-		"another claude": {Known{Sight: &observe.Sight{Status: idle}, Strangers: true, Drifted: true}, []Step{EndOther}},
-		"drift":          {Known{Sight: &observe.Sight{Status: idle}, Drifted: true}, []Step{LookAtDrift}},
-		"login":          {Known{Sight: &observe.Sight{Status: idle}, NeedsLogin: true}, []Step{LogIn}},
-		"all is well":    {Known{Sight: &observe.Sight{Status: idle}}, nil},
+		"a dialog":       {inspect.View{Sight: observe.Sight{Status: agent.Status{State: agent.Waiting}, Dialog: screen.DialogAPIKey}}, []Step{Answer}},
+		"waiting":        {inspect.View{Sight: observe.Sight{Status: agent.Status{State: agent.Waiting}}}, []Step{Attend}},
+		"another claude": {inspect.View{Sight: observe.Sight{Status: idle}, Strangers: []observe.Stranger{{PID: 7}}, Drift: []observe.Drift{{}}}, []Step{EndOther}},
+		"drift":          {inspect.View{Sight: observe.Sight{Status: idle}, Drift: []observe.Drift{{}}}, []Step{LookAtDrift}},
+		"login":          {inspect.View{Sight: observe.Sight{Status: idle}, LastError: &inspect.LastError{Class: inspect.ClassAuthentication}}, []Step{LogIn}},
+		"all is well":    {inspect.View{Sight: observe.Sight{Status: idle}}, nil},
 	} {
-		if got := Steps(c.known); !slices.Equal(got, c.want) {
+		if got := Steps(Known{View: &c.view}); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v; want %v", name, got, c.want)
 		}
 	}

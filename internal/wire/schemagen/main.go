@@ -38,6 +38,7 @@ var verbs = []printed{
 	{verb: "session", one: []any{wire.Session{}}, several: true},
 	{verb: "wait", one: []any{wire.Waited{}}, several: true},
 	{verb: "list", one: []any{[]wire.Agent{}}},
+	{verb: "triage", one: []any{[]wire.Assessment{}}},
 	{verb: "adopt", one: []any{wire.Adopted{}, []wire.Unrecorded{}}},
 	{verb: "pause", one: []any{wire.Pause{}}},
 	{verb: "unpause", one: []any{wire.Pause{}}},

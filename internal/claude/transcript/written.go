@@ -1,0 +1,22 @@
+package transcript
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// LastWritten is when the conversation grew last: its own file, or that of one of its subagents,
+// which Claude writes to a folder beside it while the main conversation waits for them.
+func (t File) LastWritten() (at time.Time, bySubagent bool) {
+	at = t.Modified
+	folder := filepath.Join(strings.TrimSuffix(t.Path, ".jsonl"), "subagents")
+	entries, _ := os.ReadDir(folder) // most conversations have none
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil && info.ModTime().After(at) {
+			at, bySubagent = info.ModTime(), true
+		}
+	}
+	return at, bySubagent
+}

@@ -1,0 +1,171 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/observe"
+	"nbs-worker/internal/proc"
+)
+
+// Survey looks at agents as closely as their health can be judged by: what is known of each, whether
+// it gets on, and what of it is gone. It asks each tmux server one time, keeps no transcript, and
+// waits only when an agent is suspected of doing nothing: for the time of the sample.
+//
+// The views are those of the handles, in their order. Of a record that cannot be read the Err says
+// why, and the record is empty.
+func (i *Inspector) Survey(ctx context.Context, handles []agent.Handle, patience time.Duration) []View {
+	views := make([]View, len(handles))
+	var known []agent.Record
+	var of []int
+	for n, handle := range handles {
+		r, err := i.Store.Load(handle)
+		if err != nil {
+			views[n].Err = err
+			views[n].Status = agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: "the record cannot be read"}
+			continue
+		}
+		known, of = append(known, r), append(of, n)
+	}
+	sights := i.Look(ctx, known)
+	observe.OnAllProcessors(len(of), func(n int) {
+		view := &views[of[n]]
+		view.Sight = sights[n]
+		i.examine(view)
+	})
+	sampleSuspects(ctx, views, patience)
+	return views
+}
+
+// examine adds to a look what the files say. What cannot be read is not known; the first reason is
+// the view's Err.
+func (i *Inspector) examine(view *View) {
+	if view.Record.Handle == "" {
+		return // it went meanwhile
+	}
+	strangers, strangersErr := i.VisibleStrangers(&view.Record)
+	view.Strangers = strangers
+	transcriptErr := i.AddTranscript(view)
+	view.LastError = lastError(view.Report, view.Transcript)
+	var goneErr error
+	if view.Status.State == agent.Dead {
+		view.Gone, goneErr = i.gone(view)
+	}
+	if view.Status.SamePID {
+		view.Drift, _ = i.DriftOf(&view.Record) // one that ends meanwhile has none
+		view.Growth = growthOf(view)
+	}
+	for _, err := range []error{strangersErr, transcriptErr, goneErr} {
+		if view.Err == nil {
+			view.Err = err
+		}
+	}
+}
+
+// Gone is what of an agent that does not run is no more, without which no resume brings it back.
+type Gone struct {
+	Folder     string // in which it is to be started; "": it is there
+	Transcript bool   // it was seen once, and the archive has none either
+}
+
+func (i *Inspector) gone(view *View) (Gone, error) {
+	r := &view.Record
+	var gone Gone
+	if _, err := os.Stat(r.LaunchCwd()); errors.Is(err, fs.ErrNotExist) && i.MovedWithProject(r) == "" {
+		gone.Folder = r.LaunchCwd()
+	}
+	if view.Transcript != nil || r.TranscriptSeen.IsZero() {
+		return gone, nil
+	}
+	kept, err := i.KeptOf(r.SessionID)
+	if err != nil {
+		return gone, fmt.Errorf("look for a kept transcript: %w", err)
+	}
+	gone.Transcript = kept == nil
+	return gone, nil
+}
+
+// Growth is when a running agent showed last that it gets on.
+type Growth struct {
+	At     time.Time // the latest of all that grows
+	Of     string    // what grew then: "transcript"
+	Halted bool      // at two looks, the time of the sample apart, its process was stopped
+	Sample *Sample   // nil: nothing made one suspicious
+}
+
+// Sample is what an agent's processes used between two looks.
+type Sample struct {
+	Over time.Duration
+	CPU  time.Duration
+}
+
+// growthOf takes the latest of what changes while claude works: the conversation on disk, its
+// subagents' too, the tokens that the status line tells, the hooks, what the registry says of the
+// state, and the start.
+func growthOf(view *View) *Growth {
+	growth := &Growth{At: view.Record.Started, Of: "its start"}
+	grew := func(at time.Time, of string) {
+		if at.After(growth.At) {
+			growth.At, growth.Of = at, of
+		}
+	}
+	if view.Transcript != nil {
+		at, bySubagent := view.Transcript.LastWritten()
+		of := "its transcript"
+		if bySubagent {
+			of = "a subagent's transcript"
+		}
+		grew(at, of)
+	}
+	if gauge := view.Record.GaugeOf(view.Report); gauge != nil {
+		grew(gauge.At, "its status line")
+	}
+	if activity := view.Report.Activity; activity != nil {
+		grew(activity.At, "its hooks")
+	}
+	return growth
+}
+
+const sampleTime = 2 * time.Second
+
+// sampleSuspects watches for a moment what the processes of those agents use that have shown no
+// growth for longer than the patience though they are busy, and of those whose process is
+// stopped.
+func sampleSuspects(ctx context.Context, views []View, patience time.Duration) {
+	type suspect struct {
+		*View
+		before proc.Usage
+		halted bool
+	}
+	now := time.Now()
+	var suspects []suspect
+	for n := range views {
+		view := &views[n]
+		if view.Growth == nil {
+			continue
+		}
+		halted := proc.Halted(view.Record.Process.Claude().PID)
+		if halted || view.Status.State == agent.Busy && now.Sub(view.Growth.At) > patience {
+			suspects = append(suspects, suspect{View: view, before: proc.UsageOf(view.Record.Process.PID), halted: halted})
+		}
+	}
+	if len(suspects) == 0 {
+		return
+	}
+	select {
+	case <-ctx.Done():
+		return
+	case <-time.After(sampleTime):
+	}
+	over := time.Since(now)
+	for _, s := range suspects {
+		used := proc.UsageOf(s.Record.Process.PID).CPUSeconds - s.before.CPUSeconds
+		s.Growth.Sample = &Sample{Over: over, CPU: time.Duration(max(0, used) * float64(time.Second))}
+		s.Growth.Halted = s.halted && proc.Halted(s.Record.Process.Claude().PID)
+	}
+}

@@ -1,0 +1,55 @@
+package recovery
+
+import (
+	"context"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/inspect"
+	"nbs-worker/internal/triage"
+)
+
+// Limits are what agents are judged by.
+type Limits struct {
+	Bands    agent.Bands
+	Patience time.Duration // how long a busy agent may show nothing that grows; 0: [DefaultPatience]
+}
+
+// DefaultPatience is longer than Claude lets a command of its shell tool run, which is ten minutes:
+// while one does, nothing else of the agent needs to grow.
+const DefaultPatience = 15 * time.Minute
+
+// Patient is an agent that was looked at, and how well it is.
+type Patient struct {
+	triage.Assessment
+	View inspect.View
+}
+
+// Assess looks at agents, with one call to each tmux server, and judges each. It changes nothing.
+func Assess(ctx context.Context, look *inspect.Inspector, handles []agent.Handle, limits Limits) []Patient {
+	if limits.Patience == 0 {
+		limits.Patience = DefaultPatience
+	}
+	patients := make([]Patient, len(handles))
+	for i, view := range look.Survey(ctx, handles, limits.Patience) {
+		patients[i].View = view
+		patients[i].Assessment = triage.Assess(triage.Known{
+			View: &patients[i].View, Handle: handles[i], Now: look.Now(), Bands: limits.Bands, Patience: limits.Patience,
+		})
+	}
+	return patients
+}
+
+// Team checks that there are such agents; of none that are named it is all of the project. Errors:
+// NotFound.
+func Team(look *inspect.Inspector, named []agent.Handle) ([]agent.Handle, error) {
+	if len(named) == 0 {
+		return look.Store.Handles()
+	}
+	for _, handle := range named {
+		if _, err := look.Store.Load(handle); agent.KindOf(err) == agent.NotFound {
+			return nil, err
+		}
+	}
+	return named, nil
+}

@@ -1,0 +1,37 @@
+package triage
+
+// Verdict is how well an agent is, in a word.
+type Verdict string
+
+// The verdicts.
+const (
+	Healthy  Verdict = "healthy"  // it works, or starts
+	Idle     Verdict = "idle"     // it waits for a prompt, and all is well
+	Stopped  Verdict = "stopped"  // on purpose
+	Stressed Verdict = "stressed" // little of its context is left
+	Waiting  Verdict = "waiting"  // for a person
+	Stuck    Verdict = "stuck"    // busy, while nothing of it grows
+	Zombie   Verdict = "zombie"   // its terminal takes keys, and its process executes nothing
+	Held     Verdict = "held"     // it could go on, were it not for a login, a limit, a permission, another claude
+	Dead     Verdict = "dead"     // with a cause
+	Missing  Verdict = "missing"  // there is a record, and no start, no folder or no conversation to it
+	Unknown  Verdict = "unknown"  // a question was not answered; that is not dead
+)
+
+// Verdicts are all of them.
+var Verdicts = []Verdict{Healthy, Idle, Stopped, Stressed, Waiting, Stuck, Zombie, Held, Dead, Missing, Unknown}
+
+// IsWell tells whether nothing has to be done.
+func (v Verdict) IsWell() bool { return v == Healthy || v == Idle || v == Stopped }
+
+// Level is how far a repair goes. Each takes more from an agent than the one before it.
+type Level int
+
+// The levels.
+const (
+	LevelAssess  Level = iota // a look, and nothing else
+	LevelPing                 // whether it reacts
+	LevelCompact              // interrupt it, and compact its conversation
+	LevelResume               // end what is left of it, and bring it back into its conversation
+	LevelFresh                // start it in a new conversation
+)
