@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/git"
 	"nbs-worker/internal/store"
 )
 
@@ -126,7 +127,7 @@ func (d *examination) private(_ context.Context) (all findings) {
 
 // tracked looks whether git has something of .nbs, or would take it.
 func (d *examination) tracked(ctx context.Context) (all findings) {
-	folder := d.GitFolder()
+	folder := git.Folder{Parent: d.Store.Project(), Name: filepath.Base(d.Store.Folder()), Env: d.Env}
 	at, name := agent.ShellWord(d.Store.Project()), agent.ShellWord(folder.Name)
 	if files := folder.Tracked(ctx); len(files) > 0 {
 		return found(Failure, fmt.Sprintf("git tracks %s in %s, such as %s", agent.Count(len(files), "file"), folder.Name, agent.Quote(files[0])),
@@ -138,12 +139,8 @@ func (d *examination) tracked(ctx context.Context) (all findings) {
 	}
 	would := all.add(Warning, "git does not ignore "+folder.Name, "with the next git add, records get into the repository",
 		`printf '*\n' >>`+agent.ShellWord(filepath.Join(d.Store.Folder(), ".gitignore")))
-	would.repair = func(ctx context.Context) (string, error) {
-		unignored, err := folder.KeepOut(ctx)
-		if err == nil && unignored {
-			err = d.Store.IgnoreAll()
-		}
-		return "had git ignore " + folder.Name, err
+	would.repair = func(context.Context) (string, error) {
+		return "had git ignore " + folder.Name, d.Store.IgnoreItself()
 	}
 	return all
 }

@@ -52,6 +52,7 @@ func (s *Store) takeVerb(handle agent.Handle, verb string, now time.Time) (unloc
 	})
 	if err == nil {
 		s.sweep(handle, now)
+		_ = s.IgnoreItself() // doctor tells
 	}
 	return unlock, err
 }

@@ -1,9 +1,11 @@
 package store
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -78,14 +80,41 @@ func TestEverythingIsPrivate(t *testing.T) {
 func TestCreateLeavesWhatIsThere(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "alice")
-	storetest.Write(t, path(s, ".gitignore"), "mine\n")
 	again, err := own(Create(s.Project()))
 	rig.Must(t, err)
 	defer again.Close()
 	defer locked(t, again, "alice", "resume", storetest.SomeTime())()
 	_, err = again.Load("alice")
 	rig.Check(t, err == nil, "%v", err)
-	storetest.WantText(t, path(s, ".gitignore"), "mine\n")
+}
+
+// Whatever stands in the place of the list that git reads, its last line ignores all of .nbs, and
+// nothing outside of it is written.
+func TestVerbHasGitIgnoreTheFolder(t *testing.T) {
+	t.Parallel()
+	outside := filepath.Join(t.TempDir(), "outside")
+	for what, c := range map[string]struct {
+		plant func(at string) error
+		want  string
+	}{
+		"nothing":         {func(string) error { return nil }, "*\n"},
+		"it already":      {func(at string) error { return os.WriteFile(at, []byte("mine\n*\n\n"), 0o600) }, "mine\n*\n\n"},
+		"a person's":      {func(at string) error { return os.WriteFile(at, []byte("mine"), 0o600) }, "mine\n*\n"},
+		"a clone's":       {func(at string) error { return os.WriteFile(at, []byte("*\n!*\n"), 0o600) }, "*\n!*\n\n*\n"},
+		"a link":          {func(at string) error { return os.Symlink(outside, at) }, "*\n"},
+		"a dangling link": {func(at string) error { return os.Symlink(outside+".none", at) }, "*\n"},
+		"a pipe":          {func(at string) error { return syscall.Mkfifo(at, 0o600) }, "*\n"},
+	} {
+		storetest.Write(t, outside, "untouched")
+		s := newStoreWith(t, "alice")
+		storetest.Must(errors.Join(os.RemoveAll(path(s, ".gitignore")), c.plant(path(s, ".gitignore"))))
+		locked(t, s, "alice", "resume", storetest.SomeTime())()
+		t.Log(what)
+		storetest.WantText(t, path(s, ".gitignore"), c.want)
+		storetest.WantText(t, outside, "untouched")
+		_, err := os.Lstat(outside + ".none")
+		rig.Check(t, os.IsNotExist(err), "%s: %v", what, err)
+	}
 }
 
 func TestFindLooksUpward(t *testing.T) {

@@ -212,50 +212,22 @@ func Create(project string) (*Store, error) {
 }
 
 // prepare makes what is missing in a .nbs, such as one of the original tools, before
-// anything is written to it. The folder ignores itself for git.
+// anything is written to it.
 func (s *Store) prepare() error {
-	made := false
 	for _, name := range folders {
 		err := s.nbs.Mkdir(name, 0o700)
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return s.nbs.Remedied(err)
 		}
-		made = made || err == nil
 		if err := private.Check(s.nbs.Path(name)); err != nil {
 			return err
 		}
 	}
-	if !made {
-		return nil
-	}
-	return s.ignoreItself()
+	return nil
 }
 
 // syncFolders makes the folders that hold the records durable. A new record needs
 // them; whether this verb made them or one that was killed right after is all the same.
 func (s *Store) syncFolders() error {
 	return errors.Join(s.nbs.Sync(), private.SyncPath(s.project))
-}
-
-func (s *Store) ignoreItself() error {
-	f, err := s.nbs.OpenFile(".gitignore", os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString("*\n")
-	return errors.Join(err, f.Close())
-}
-
-// IgnoreAll makes the last word of .nbs/.gitignore that everything is ignored, where a
-// repository's own files say otherwise.
-func (s *Store) IgnoreAll() error {
-	f, err := s.nbs.OpenRegular(".gitignore", os.O_CREATE|os.O_WRONLY|os.O_APPEND)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString("\n*\n")
-	return errors.Join(err, f.Close())
 }

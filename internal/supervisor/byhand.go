@@ -19,7 +19,7 @@ type Prepared struct {
 // Prepare readies an agent to be run by a launcher in the caller's own terminal, without tmux.
 // Without a terminal claude would answer one prompt and leave.
 func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, terminal bool) (Prepared, error) {
-	unlock, err := s.lockVerb(ctx, handle, "run")
+	unlock, err := s.lockVerb(handle, "run")
 	if err != nil {
 		return Prepared{}, err
 	}
@@ -56,7 +56,7 @@ func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, terminal 
 
 // PrepareSpawn readies a new agent to be run as [Supervisor.Prepare] does.
 func (s *Supervisor) PrepareSpawn(ctx context.Context, spawn Spawn) (Prepared, error) {
-	unlock, err := s.lockVerb(ctx, spawn.Handle, "spawn")
+	unlock, err := s.lockVerb(spawn.Handle, "spawn")
 	if err != nil {
 		return Prepared{}, err
 	}

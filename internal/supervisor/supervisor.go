@@ -24,7 +24,6 @@ import (
 type Supervisor struct {
 	inspect.Inspector
 
-	ignored sync.Once      // by git, as far as this command knows
 	looked  sync.Once      // for the agent that calls
 	found   *caller.Caller // nil: a person
 	lookErr error
@@ -38,19 +37,11 @@ func New(o observe.Observer) *Supervisor {
 func (s *Supervisor) starter() launch.Starter { return launch.Starter{Keeper: &s.Keeper} }
 
 // lockVerb takes the right to change an agent's life, for a verb that will write.
-func (s *Supervisor) lockVerb(ctx context.Context, handle agent.Handle, verb string) (unlock func(), err error) {
-	unlock, err = s.Store.LockVerb(handle, verb, s.Seconds())
-	if err == nil {
-		s.keepOutOfGit(ctx)
-	}
-	return unlock, err
+func (s *Supervisor) lockVerb(handle agent.Handle, verb string) (unlock func(), err error) {
+	return s.Store.LockVerb(handle, verb, s.Seconds())
 }
 
 // awaitVerb is lockVerb for a verb that waits some seconds until another one has ended.
 func (s *Supervisor) awaitVerb(ctx context.Context, handle agent.Handle, verb string) (unlock func(), err error) {
-	unlock, err = s.Store.AwaitVerb(ctx, handle, verb, s.Seconds())
-	if err == nil {
-		s.keepOutOfGit(ctx)
-	}
-	return unlock, err
+	return s.Store.AwaitVerb(ctx, handle, verb, s.Seconds())
 }

@@ -44,8 +44,7 @@ func newWorld(t *testing.T) *world {
 		Tmux: func(string) (*tmux.Client, error) { return nil, agent.Errorf(agent.Unfit, "no tmux") },
 		Env:  []string{"HOME=" + w.dir + "/home", "CLAUDE_CONFIG_DIR=" + w.dir + "/config", "NBS_CLAUDE=" + w.dir + "/claude"},
 	})
-	w.looked.Do(func() {})  // whoever runs the tests
-	w.ignored.Do(func() {}) // by a git that is not asked
+	w.looked.Do(func() {}) // whoever runs the tests
 	return w
 }
 
