@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,14 +11,6 @@ import (
 )
 
 // doctor --fix does what can lose nothing, and nothing else.
-
-// goneProcess is the pid of a process that has ended.
-func (m *team) goneProcess() int {
-	m.Helper()
-	cmd := exec.Command("true")
-	m.must(cmd.Run())
-	return cmd.Process.Pid
-}
 
 // put writes a file below .nbs, as old as that.
 func (m *team) put(name, text string, age time.Duration) {
@@ -45,21 +36,16 @@ func TestDoctorFixRemovesWhatNobodyMisses(t *testing.T) {
 	m.put("sessions/.beta.json123", "{", 2*time.Hour)
 	m.put("sessions/.gamma.json123", "{", 30*time.Minute)
 	m.put("sessions/notes.txt", "a person's", 2*time.Hour)
-	m.put("status/ghost.json", "{}", 0)
-	m.sign("beta.verb", m.goneProcess())
 	m.must(os.Chmod(m.inNbs("journal.jsonl"), 0o644))
 	c := m.doctor(1)
 	c.finds(m, "left.files", "note", "commands that were killed have left 2 files")
-	c.finds(m, "left.reports", "note", "there is a status file of ghost")
-	c.finds(m, "left.signatures", "note", "the lock beta.verb is signed by a process that is gone")
 	c.finds(m, "folder.private", "warning", "journal.jsonl\" (mode 0644)")
 
 	fixed := m.doctor(0, "--fix")
-	m.check(len(fixed.Fixed) == 4 && len(fixed.NotFixed) == 0, "%+v", fixed)
-	fixed.isWell(m, "left.files", "left.reports", "left.signatures", "folder.private")
+	m.check(len(fixed.Fixed) == 2 && len(fixed.NotFixed) == 0, "%+v", fixed)
+	fixed.isWell(m, "left.files", "folder.private")
 	for name, there := range map[string]bool{
-		"sessions/.beta.json123": false, "sessions/.gamma.json123": true, "sessions/notes.txt": true, "status/ghost.json": false,
-		"locks/beta.verb": true,
+		"sessions/.beta.json123": false, "sessions/.gamma.json123": true, "sessions/notes.txt": true,
 	} {
 		m.check(exists(m.inNbs(name)) == there, "%s: %t", name, !there)
 	}
@@ -85,7 +71,6 @@ func TestDoctorFixLosesNothing(t *testing.T) {
 	m.must(os.Chmod(m.recordPath("beta"), 0o666))
 	nbs, config := m.everything(m.inNbs()), m.everything(m.world.ConfigDir)
 	names := m.sessionNames()
-	delete(nbs, "/status/gamma.json") // of whom there is no record
 	m.doctor(1, "--fix")
 	m.mustBeAsBefore(m.inNbs(), nbs, agentsOwn...)
 	m.mustBeAsBefore(m.world.ConfigDir, config)

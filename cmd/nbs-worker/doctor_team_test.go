@@ -30,8 +30,6 @@ func TestDoctorReadsRecords(t *testing.T) {
 	m.writeRecord("alpha", whole)
 	m.setRecord("alpha", func(fields map[string]any) { fields["started"] = time.Now().Add(time.Hour).UTC().Format(time.RFC3339) })
 	m.doctor(1).finds(m, "clock.future", "warning", "the record of alpha is ")
-	m.setRecord("alpha", func(fields map[string]any) { fields["started"] = "2001-02-03T04:05:06Z" })
-	m.doctor(1).finds(m, "clock.boot", "warning", "alpha runs, and was started ")
 }
 
 func TestDoctorMissesATranscript(t *testing.T) {
@@ -151,7 +149,7 @@ func TestDoctorReadsTheTmuxSettings(t *testing.T) {
 func TestDoctorSeesALeaseOfNobody(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "alpha", "--model", "sonnet")
-	m.doctor(0).isWell(m, "left.leases", "left.signatures")
+	m.doctor(0).isWell(m, "left.leases")
 	const session = "11111111-2222-4333-8444-555555555555"
 	lease := m.inNbs("locks", session+".lease")
 	holder := exec.Command("flock", "--no-fork", lease, "sleep", "600")

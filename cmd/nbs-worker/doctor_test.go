@@ -213,7 +213,7 @@ func TestDoctorLeavesAStartAlone(t *testing.T) {
 	spawn := m.begin("spawn", "alpha")
 	m.waitClaude("alpha")
 	r := m.nbs("doctor", "--json")
-	m.checkup(r, anyCode).isWell(m, "left.leases", "left.signatures", "team.unrecorded", "team.sessions", "team.records")
+	m.checkup(r, anyCode).isWell(m, "left.leases", "team.unrecorded", "team.sessions", "team.records")
 	m.check(!strings.Contains(r.stdout, "kill "), "it advises to kill what starts: %s", r.stdout)
 	got := spawn.end()
 	m.check(got.code == 0, "%s", got)

@@ -68,10 +68,8 @@ var checks = []check{
 	{id: "team.unrecorded", holds: "each claude of this project has its record", volatile: true, run: (*examination).unrecordedClaudes},
 	{id: "team.sessions", holds: "each tmux session of this project has its record", volatile: true, run: (*examination).unrecordedSessions},
 
-	{id: "left.signatures", holds: "each lock that is signed has its holder", project: true, volatile: true, run: (*examination).staleSignatures},
 	{id: "left.leases", holds: "each lease is held for the agent that has its conversation", project: true, volatile: true, run: (*examination).orphanedLeases},
 	{id: "left.files", holds: "nothing half written lies about, and no launch that nobody took", project: true, volatile: true, run: (*examination).leftovers},
-	{id: "left.reports", holds: "each status file has its agent", project: true, volatile: true, run: (*examination).lostReports},
 	{id: "left.journal", holds: "the journal is as it was written", project: true, volatile: true, run: (*examination).brokenJournal},
 
 	{id: "environment.here", holds: "nothing here keeps a claude from writing its transcript", run: (*examination).forgetfulHere},
@@ -80,5 +78,4 @@ var checks = []check{
 	{id: "environment.names", holds: "what the agents were started with is set here too", project: true, run: (*examination).missingNames},
 
 	{id: "clock.future", holds: "no record is from the future", project: true, run: ofEach((*examination).known, (*examination).fromTheFuture)},
-	{id: "clock.boot", holds: "no agent of this boot was started before it", project: true, run: (*examination).beforeBoot},
 }

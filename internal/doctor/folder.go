@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"golang.org/x/sys/unix"
+
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/git"
 	"nbs-worker/internal/store"
@@ -24,16 +26,21 @@ func (d *examination) projectFolder(_ context.Context) findings {
 	return holding("the project is " + d.Store.Project())
 }
 
-// apart are file systems on which locks or renames are known to be no promise.
-var apart = map[string]string{
-	"nfs":  "locks on NFS depend on its server, and two machines that share the folder do not see each other's processes",
-	"smb":  "locks and modes on a Windows share are not those of Linux",
-	"smb2": "locks and modes on a Windows share are not those of Linux",
-	"cifs": "locks and modes on a Windows share are not those of Linux",
-	"9p":   "locks on 9p hold on this machine only, and a rename may not be atomic",
-	"fuse": "what locks and syncs are worth there depends on the program behind it",
-	"afs":  "locks on AFS are advisory between machines, and modes are not those of Linux",
+// unsafeDisks are file systems on which locks or renames are known to be no promise.
+var unsafeDisks = map[int64]struct{ name, why string }{
+	unix.NFS_SUPER_MAGIC:  {"nfs", "locks on NFS depend on its server, and two machines that share the folder do not see each other's processes"},
+	unix.SMB_SUPER_MAGIC:  {"smb", likeWindows},
+	unix.SMB2_SUPER_MAGIC: {"smb2", likeWindows},
+	unix.CIFS_SUPER_MAGIC: {"cifs", likeWindows},
+	unix.V9FS_MAGIC:       {"9p", "locks on 9p hold on this machine only, and a rename may not be atomic"},
+	unix.FUSE_SUPER_MAGIC: {"fuse", "what locks and syncs are worth there depends on the program behind it"},
+	unix.AFS_SUPER_MAGIC:  {"afs", "locks on AFS are advisory between machines, and modes are not those of Linux"},
 }
+
+const likeWindows = "locks and modes on a Windows share are not those of Linux"
+
+// passingDisks are file systems that end with the container or the machine.
+var passingDisks = map[int64]string{unix.OVERLAYFS_SUPER_MAGIC: "overlay", unix.TMPFS_MAGIC: "tmpfs"}
 
 // disk looks at the file systems of the project and of Claude's configurations.
 func (d *examination) disk(ctx context.Context) findings {
@@ -41,13 +48,17 @@ func (d *examination) disk(ctx context.Context) findings {
 	for _, folder := range d.configFolders() {
 		all = append(all, roomOn(ctx, "Claude's configuration", folder))
 	}
-	kind, err := d.Store.DiskType()
-	if why, isApart := apart[kind]; isApart {
-		all.add(Warning, "the project is on "+kind, why, "keep .nbs on a local disk: nbs-worker --root DIR list")
-	} else if kind == "overlay" || kind == "tmpfs" {
-		all.add(Note, "the project is on "+kind, "records that are kept there end with the container or the machine; a volume would keep them")
-	} else if err != nil {
+	where := d.Store.Project()
+	if d.Store.Exists() {
+		where = d.Store.Folder()
+	}
+	var project unix.Statfs_t
+	if err := unix.Statfs(where, &project); err != nil {
 		all.add(Warning, "what file system the project is on cannot be seen: "+oneLine(err), "on some of them locks are no promise")
+	} else if unsafe, is := unsafeDisks[project.Type]; is {
+		all.add(Warning, "the project is on "+unsafe.name, unsafe.why, "keep .nbs on a local disk: nbs-worker --root DIR list")
+	} else if name, is := passingDisks[project.Type]; is {
+		all.add(Note, "the project is on "+name, "records that are kept there end with the container or the machine; a volume would keep them")
 	}
 	return all
 }

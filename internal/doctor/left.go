@@ -12,34 +12,11 @@ import (
 	"nbs-worker/internal/proc"
 )
 
-func (d *examination) staleSignatures(_ context.Context) (all findings) {
-	locks, err := proc.Flocks()
-	if err != nil {
-		return found(Note, "the locks of this machine cannot be listed: "+oneLine(err), "")
-	}
-	for _, signed := range d.Store.Signatures() {
-		_, gone := proc.Identify(signed.Holder.PID)
-		if _, held := locks[signed.Inode]; held || gone == nil {
-			continue
-		}
-		f := all.add(Note, fmt.Sprintf("the lock %s is signed by a process that is gone: %s", signed.Name, signed.Holder),
-			"the lock itself is free; only who reads the file is misled", "nbs-worker doctor --fix")
-		f.repair = func(context.Context) (string, error) {
-			wiped, err := d.Store.WipeSignature(signed)
-			if !wiped {
-				return "", err
-			}
-			return "wiped the signature of a process that is gone off the lock " + signed.Name, err
-		}
-	}
-	return all
-}
-
 // orphanedLeases looks for leases whose holder lives and is no agent's launcher.
 func (d *examination) orphanedLeases(_ context.Context) (all findings) {
 	locks, err := proc.Flocks()
 	if err != nil {
-		return nil // left.signatures says so
+		return found(Note, "the locks of this machine cannot be listed: "+oneLine(err), "")
 	}
 	ours := map[int]bool{}
 	for _, row := range d.known() {
@@ -77,20 +54,6 @@ func (d *examination) leftovers(_ context.Context) (all findings) {
 			}
 		}
 		return fmt.Sprintf("removed %s that killed commands had left", agent.Count(len(left), "file")), nil
-	}
-	return all
-}
-
-func (d *examination) lostReports(_ context.Context) (all findings) {
-	lost, err := d.Store.LostReports()
-	if err != nil {
-		return found(Warning, "the status files cannot be listed: "+oneLine(err), "")
-	}
-	for _, handle := range lost {
-		f := all.add(Note, fmt.Sprintf("there is a status file of %s, and no such agent", handle), "it says something of nobody", "nbs-worker doctor --fix")
-		f.repair = func(context.Context) (string, error) {
-			return fmt.Sprintf("removed the status file of %s, of whom there is no record", handle), d.Store.RemoveReport(handle)
-		}
 	}
 	return all
 }

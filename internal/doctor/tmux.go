@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
@@ -103,21 +102,12 @@ func (d *examination) tmuxSettings(ctx context.Context) (all findings) {
 	if err != nil {
 		return all // tmux.version says so
 	}
-	begun := time.Now()
 	settings, err := client.StartSettings(ctx, tmux.ConfigLimit)
 	if err != nil {
 		return all // tmux.trial says so
 	}
-	all = judgeSettings("", settings)
-	if took := time.Since(begun); took > slowConfig {
-		all.add(Note, fmt.Sprintf("tmux takes %s to read its configuration", took.Round(100*time.Millisecond)),
-			"the first agent of a server, and the first resume after a reboot, wait for that", "to see what it does: time tmux -L nbs-trial start-server")
-	}
-	return all
+	return judgeSettings("", settings)
 }
-
-// slowConfig is how long tmux may read its configuration before it is worth a note.
-const slowConfig = time.Second
 
 // judgeSettings looks for options and hooks that reach into the sessions of agents. command
 // begins a command to the server; "" where none runs and only the configuration has them.

@@ -55,31 +55,3 @@ func (s *Store) ProveFlock() error {
 	}
 	return fmt.Errorf("%w: lock a file that is locked: %w", ErrNoLocks, err)
 }
-
-// DiskType is the kind of file system that holds the project: "ext4"; a number in hexadecimal when
-// it is not known by name.
-func (s *Store) DiskType() (string, error) {
-	path := s.project
-	if s.Exists() {
-		path = s.Folder()
-	}
-	var stat unix.Statfs_t
-	if err := unix.Statfs(path, &stat); err != nil {
-		return "", err
-	}
-	return diskType(stat.Type), nil
-}
-
-func diskType(magic int64) string {
-	for name, known := range map[string]int64{
-		"ext4": unix.EXT4_SUPER_MAGIC, "xfs": unix.XFS_SUPER_MAGIC, "btrfs": unix.BTRFS_SUPER_MAGIC, "tmpfs": unix.TMPFS_MAGIC,
-		"overlay": unix.OVERLAYFS_SUPER_MAGIC, "nfs": unix.NFS_SUPER_MAGIC, "9p": unix.V9FS_MAGIC, "fuse": unix.FUSE_SUPER_MAGIC,
-		"smb": unix.SMB_SUPER_MAGIC, "smb2": unix.SMB2_SUPER_MAGIC, "cifs": unix.CIFS_SUPER_MAGIC, "ceph": unix.CEPH_SUPER_MAGIC,
-		"afs": unix.AFS_SUPER_MAGIC, "f2fs": unix.F2FS_SUPER_MAGIC, "zfs": 0x2fc12fc1, "virtiofs": 0x6a656a63, "lustre": 0x0bd00bd0,
-	} {
-		if magic == known {
-			return name
-		}
-	}
-	return fmt.Sprintf("%#x", magic)
-}

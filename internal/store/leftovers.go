@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store/private"
 )
 
@@ -66,28 +65,4 @@ func (s *Store) RemoveLeftover(l Leftover, now time.Time, age time.Duration) err
 		return l.in.Remove(l.name)
 	}
 	return s.nbs.Remove(l.name)
-}
-
-// LostReports lists the reports of agents that have no record, by key.
-func (s *Store) LostReports() ([]agent.Handle, error) {
-	names, err := s.nbs.Names(statuses)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	handles, err2 := s.Handles()
-	if err := errors.Join(err, err2); err != nil {
-		return nil, err
-	}
-	known := map[string]bool{}
-	for _, handle := range handles {
-		known[handle.Key()] = true
-	}
-	var lost []agent.Handle
-	for _, name := range names {
-		key, isReport := strings.CutSuffix(name, ".json")
-		if handle, err := agent.ParseHandle(key); isReport && err == nil && !known[handle.Key()] {
-			lost = append(lost, handle)
-		}
-	}
-	return lost, nil
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -171,26 +170,4 @@ func TestFlockIsProvenAndLeavesNothing(t *testing.T) {
 	rig.Must(t, s.ProveFlock())
 	left, err := os.ReadDir(s.Folder())
 	rig.Check(t, err == nil && len(left) == 0, "%v, %v", left, err)
-}
-
-func TestDiskIsNamed(t *testing.T) {
-	t.Parallel()
-	kind, err := newStore(t).DiskType()
-	rig.Check(t, err == nil && kind != "", "%q, %v", kind, err)
-}
-
-// The signature of a verb that is at work stays, though somebody took it for stale.
-func TestSignatureOfAHeldLockStays(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	unlock := locked(t, s, "alpha", "stop", time.Now())
-	signed := s.Signatures()
-	if len(signed) != 1 || signed[0].Holder.PID != os.Getpid() || signed[0].Name != "alpha.verb" {
-		t.Fatalf("%+v", signed)
-	}
-	rig.Gives(t, false, "WipeSignature")(s.WipeSignature(signed[0]))
-	text, err := os.ReadFile(filepath.Join(s.Folder(), "locks", "alpha.verb"))
-	rig.Check(t, err == nil && len(text) != 0, "%q, %v", text, err)
-	unlock()
-	rig.Gives(t, false, "one that its holder wiped")(s.WipeSignature(signed[0]))
 }

@@ -38,17 +38,3 @@ func (s *Store) Signatures() []Signature {
 	}
 	return signed
 }
-
-// WipeSignature removes the signature of a holder that is gone, under the lock itself: one
-// that is held, or was signed anew, stays.
-func (s *Store) WipeSignature(stale Signature) (wiped bool, err error) {
-	lock, err := s.nbs.TryLock(stale.Name)
-	if err != nil || lock == nil {
-		return false, err
-	}
-	defer lock.Close()
-	if now, err := s.readHolder(stale.Name); err != nil || now != stale.Holder {
-		return false, nil // it is not what was looked at any more
-	}
-	return true, s.sign(stale.Name, nil)
-}
