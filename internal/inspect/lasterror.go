@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"cmp"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -15,22 +14,18 @@ type LastError struct {
 	Text  string    `json:"text,omitempty"` // what stood on the screen
 }
 
-// Classes of errors, in Claude's words.
-const (
-	UnknownClass        = "unknown" // Claude did not name it
-	ClassAuthentication = "authentication_failed"
-)
+// ClassAuthentication is the class of an error that a login mends, in Claude's words.
+const ClassAuthentication = "authentication_failed"
 
 // lastError is what the agent said in this start of its last turn through its hooks, with the words of the
 // transcript, or what the transcript alone says. Nil when that turn went well.
 func lastError(report agent.Report, file *transcript.File) *LastError {
-	last := LastError{Class: UnknownClass}
+	var last LastError
 	found := false
 	if file != nil {
 		if turn, err := file.LastTurn(); err == nil && turn.Error != nil {
 			found = true
-			last.At, last.Text = turn.At.UTC(), turn.Error.Text
-			last.Class = cmp.Or(turn.Error.Class, UnknownClass)
+			last = LastError{Class: turn.Error.Class, At: turn.At.UTC(), Text: turn.Error.Text}
 		}
 	}
 	if said := report.Failure; said != nil && (found || file == nil) {

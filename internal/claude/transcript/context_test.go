@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -211,8 +210,8 @@ func FuzzTranscript(f *testing.F) {
 // readForward reads a transcript in the simplest way.
 func readForward(text []byte) (cwd string, spoken bool) {
 	for line := range bytes.SplitSeq(text, []byte{'\n'}) {
-		var record transcriptRecord
-		if json.Unmarshal(line, &record) != nil {
+		var record conversationRecord
+		if unmarshalRecord(line, &record) != nil {
 			continue
 		}
 		if record.Cwd != "" {

@@ -4,9 +4,9 @@ package transcript
 // "" for what the transcript does not tell. The model is the one of the API: under which name
 // the user chose it, it does not say.
 func (t File) LastWords() (model, mode string) {
-	_ = t.backward(func(record transcriptRecord) bool {
+	_ = t.eachBackward(func(record *conversationRecord) bool {
 		if model == "" && record.replied() {
-			model = record.Message.Model
+			model = record.message().Model
 		}
 		if mode == "" && record.Type == "permission-mode" {
 			mode = record.Mode

@@ -80,6 +80,45 @@ func (b *backwardLines) load(end int64) error {
 	return err
 }
 
+const backwardLimit = 16 << 20 // bytes of a transcript's end that are looked at
+
+// backward calls visit with the lines of a transcript from the last to the first, and with how many
+// bytes stand behind each, until it returns false. Lines that are too long are passed over.
+func (t File) backward(visit func(line []byte, behind int64) bool) error {
+	f, err := openRegular(t.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for lines := (backwardLines{file: f, at: t.Size}); ; {
+		at, err := lines.next()
+		behind := t.Size - at.end
+		switch {
+		case errors.Is(err, io.EOF), behind >= backwardLimit:
+			return nil
+		case err != nil:
+			return err
+		case at.end-at.start > recordLimit:
+			continue
+		}
+		line := make([]byte, at.end-at.start)
+		if _, err := f.ReadAt(line, at.start); err != nil {
+			return err
+		}
+		if !visit(line, behind) {
+			return nil
+		}
+	}
+}
+
+// eachBackward is [File.backward] for records; lines that are none are passed over.
+func (t File) eachBackward(visit func(*conversationRecord) bool) error {
+	return t.backward(func(line []byte, _ int64) bool {
+		var record conversationRecord
+		return unmarshalRecord(line, &record) != nil || visit(&record)
+	})
+}
+
 // forwardLines finds the whole lines of a file from an offset on.
 type forwardLines struct {
 	file io.ReaderAt

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -59,6 +60,10 @@ type conversationRecord struct {
 	Compact       jsontext.Value `json:"compactMetadata"`
 	Operation     string         `json:"operation"` // of the queue
 	Content       jsontext.Value `json:"content"`   // of what was queued
+	Cwd           string         `json:"cwd"`
+	Version       string         `json:"version"`
+	CostUSD       *float64       `json:"totalCostUSD"`   // of a cost-state: the sum over all resumes
+	Mode          string         `json:"permissionMode"` // of type permission-mode
 	ForkedFrom    *struct {
 		SessionID string `json:"sessionId"`
 	} `json:"forkedFrom"`
@@ -74,6 +79,12 @@ func (r *conversationRecord) parent() string {
 		return r.LogicalParent
 	}
 	return r.Parent
+}
+
+// at is when the record was written; the zero time when it does not tell.
+func (r *conversationRecord) at() time.Time {
+	at, _ := time.Parse(time.RFC3339, r.Timestamp)
+	return at.UTC()
 }
 
 func (r *conversationRecord) isMessage() bool { return r.Type == "user" || r.Type == "assistant" }
@@ -97,6 +108,23 @@ type recordMessage struct {
 	Model      string         `json:"model"`
 	Content    jsontext.Value `json:"content"`
 	StopReason string         `json:"stop_reason"`
+	Usage      struct {
+		Input         int `json:"input_tokens"`
+		CacheCreation int `json:"cache_creation_input_tokens"`
+		CacheRead     int `json:"cache_read_input_tokens"`
+	} `json:"usage"`
+}
+
+// synthetic is the model of what Claude itself has put in the place of a reply.
+const synthetic = "<synthetic>"
+
+// replied tells whether the record is a reply of the model to the agent itself.
+func (r *conversationRecord) replied() bool {
+	if r.Type != "assistant" || r.IsSidechain {
+		return false
+	}
+	model := r.message().Model
+	return model != "" && model != synthetic
 }
 
 func (r *conversationRecord) message() recordMessage {
@@ -146,8 +174,7 @@ func (r *conversationRecord) onlyResults() bool {
 
 // messages are what a record says.
 func (r *conversationRecord) messages() []Message {
-	base := Message{SessionID: agent.SessionID(r.SessionID), Subagent: r.IsSidechain, Aside: r.IsSidechain, Bytes: r.cut}
-	base.At, _ = time.Parse(time.RFC3339, r.Timestamp) // zero when it is none
+	base := Message{SessionID: agent.SessionID(r.SessionID), At: r.at(), Subagent: r.IsSidechain, Aside: r.IsSidechain, Bytes: r.cut}
 	if r.ForkedFrom != nil {
 		base.Copied = agent.SessionID(r.ForkedFrom.SessionID)
 	}
@@ -247,10 +274,7 @@ func (r *conversationRecord) agentMessages(base Message) []Message {
 	message := r.message()
 	base.Speaker = Agent
 	if r.IsAPIError {
-		base.Failure = "unknown"
-		if len(r.Error) > 0 {
-			_ = unmarshalRecord(r.Error, &base.Failure) // another form is no class
-		}
+		base.Failure = r.failure()
 	} else {
 		base.Model = message.Model
 	}
@@ -268,6 +292,15 @@ func (r *conversationRecord) agentMessages(base Message) []Message {
 		all = append(all, m)
 	}
 	return all
+}
+
+// failure is the class of the error of the API that a record tells, as Claude names it.
+func (r *conversationRecord) failure() string {
+	class := ""
+	if len(r.Error) > 0 {
+		_ = unmarshalRecord(r.Error, &class) // another form is no class
+	}
+	return cmp.Or(class, "unknown")
 }
 
 // text is a block as text.

@@ -3,7 +3,6 @@ package transcript
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -41,6 +40,6 @@ func isMessage(line []byte) bool {
 	if !bytes.Contains(line, []byte(`"user"`)) && !bytes.Contains(line, []byte(`"assistant"`)) {
 		return false
 	}
-	var record transcriptRecord
-	return json.Unmarshal(line, &record) == nil && (record.Type == "user" || record.Type == "assistant") && !record.IsSidechain
+	var record conversationRecord
+	return unmarshalRecord(line, &record) == nil && record.isMessage() && !record.IsSidechain
 }

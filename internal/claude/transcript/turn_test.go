@@ -30,7 +30,7 @@ func TestLastTurnOfATranscript(t *testing.T) {
 		"failed, asked again":    {[]string{userLine, rateLimitLine, userLine}, true, limit},
 		"failed, then well":      {[]string{userLine, rateLimitLine, userLine, reply}, true, nil},
 		"a subagent's":           {[]string{userLine, reply, subagents}, true, nil},
-		"without a class":        {[]string{userLine, errorLine}, true, &APIError{}},
+		"without a class":        {[]string{userLine, errorLine}, true, &APIError{Class: "unknown"}},
 		"cut short":              {[]string{userLine, rateLimitLine, reply[:len(reply)/2]}, true, limit},
 		"far from the end":       {[]string{userLine, rateLimitLine, strings.Repeat("x", apiErrorReach)}, false, nil},
 		"other fields elsewhere": {[]string{rateLimitLine, `{"type":"system","error":{"status":529},"timestamp":17}` + "\n"}, true, limit},
