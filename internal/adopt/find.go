@@ -27,6 +27,12 @@ type handStarted struct {
 	live      live.Entry
 }
 
+// variable reads the environment with which it was started.
+func (f *handStarted) variable(name string) string {
+	value, _ := proc.Variable(f.PID, name)
+	return value
+}
+
 // find looks at a process and refuses all that cannot be adopted.
 // Errors: NotFound, BadInput, Conflict, Held.
 func (s search) find(pid int) (handStarted, error) {
@@ -41,15 +47,14 @@ func (s search) find(pid int) (handStarted, error) {
 	if f.cmdline, err = proc.Cmdline(pid); err != nil {
 		return f, err
 	}
-	variable := func(name string) (string, bool) { return proc.Variable(pid, name) }
-	if name := claude.Amnesia(variable); name != "" && claude.IsClaude(f.cmdline) {
+	if name := claude.Forgetful(f.variable); name != "" && claude.IsClaude(f.cmdline) {
 		return f, agent.Errorf(agent.BadInput, "pid %d was started with %s in its environment: it writes no transcript, so there is nothing to come back to", pid, name).
 			Hint("end it with /exit and start an agent: nbs-worker spawn HANDLE")
 	}
 	if f.cwd, err = proc.Cwd(pid); err != nil {
 		return f, err
 	}
-	if err := f.readRegistry(variable); err != nil {
+	if err := f.readRegistry(); err != nil {
 		return f, err
 	}
 	if !f.live.Interactive() {
@@ -90,13 +95,13 @@ func errOwned(s search, pid int, o observe.Owner) error {
 
 // readRegistry finds the configuration of the process, which its environment names, and its
 // entry there. An entry that an earlier process with the pid left behind is none.
-func (f *handStarted) readRegistry(variable func(string) (string, bool)) error {
-	if dir, _ := variable(claude.ConfigDirVariable); dir != "" {
+func (f *handStarted) readRegistry() error {
+	if dir := f.variable(claude.ConfigDirVariable); dir != "" {
 		f.configDir = dir
 		if !filepath.IsAbs(dir) {
 			f.configDir = filepath.Join(f.cwd, dir)
 		}
-	} else if home, _ := variable("HOME"); home != os.Getenv("HOME") && claude.IsClaude(f.cmdline) {
+	} else if home := f.variable("HOME"); home != os.Getenv("HOME") && claude.IsClaude(f.cmdline) {
 		return agent.Errorf(agent.BadInput, "pid %d has its configuration below HOME=%s, and yours is %s", f.PID, agent.Quote(home), agent.Quote(os.Getenv("HOME"))).
 			Hint("run this command, and all later ones for the agent, with that HOME")
 	}
@@ -195,5 +200,5 @@ func (s search) isClaude(pid int, cmdline []string) bool {
 	}
 	f := handStarted{Identity: id, cmdline: cmdline}
 	f.cwd, _ = proc.Cwd(pid)
-	return f.readRegistry(func(name string) (string, bool) { return proc.Variable(pid, name) }) == nil
+	return f.readRegistry() == nil
 }

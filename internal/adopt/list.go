@@ -100,8 +100,7 @@ func (s search) describe(pid int, all []int) (u Unrecorded, there bool) {
 	f := handStarted{Identity: id}
 	f.cmdline, _ = proc.Cmdline(pid)
 	f.cwd, _ = proc.Cwd(pid)
-	variable := func(name string) (string, bool) { return proc.Variable(pid, name) }
-	unregistered := f.readRegistry(variable)
+	unregistered := f.readRegistry()
 	chain := proc.AncestorsOf(pid)
 	if unregistered != nil && (!claude.IsClaude(f.cmdline) || len(chain) > 1 && slices.Contains(all, chain[1])) {
 		return u, false

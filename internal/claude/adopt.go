@@ -31,14 +31,3 @@ func IsBackground(cmdline []string) bool {
 
 // IsOfTools tells by its variables whether a process was started by a claude's tools.
 func IsOfTools(variable func(name string) string) bool { return variable("CLAUDECODE") != "" }
-
-// Amnesia returns the variable of an environment that keeps claude from writing a
-// transcript, or "".
-func Amnesia(variable func(name string) (string, bool)) string {
-	for _, name := range []string{"CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_SKIP_PROMPT_HISTORY"} {
-		if value, set := variable(name); set && value != "" {
-			return name
-		}
-	}
-	return ""
-}

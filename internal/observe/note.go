@@ -68,8 +68,7 @@ func MoveTo(ctx context.Context, opened *store.Store, from *agent.Record, id age
 	return r, untold
 }
 
-// Wake tells an agent's launcher that the record has moved, or that claude is ready. The
-// signal is one that a launcher of an older version does not notice.
+// Wake tells an agent's launcher that the record has moved, or that claude is ready.
 func Wake(r *agent.Record) {
 	running, liveness, err := proc.Open(r.Process.LauncherIdentity())
 	if err != nil || liveness != proc.Alive {

@@ -28,7 +28,7 @@ func TestPaneOfAStart(t *testing.T) {
 		there    bool
 	}{
 		"its launcher leads it":         {arrived, tmux.Pane{PID: ours, Invocation: "i"}, true},
-		"of an earlier version":         {arrived, tmux.Pane{PID: ours, SessionInvocation: "i"}, true},
+		"of no start":                   {arrived, tmux.Pane{PID: ours, SessionInvocation: "i"}, false},
 		"in another session":            {arrived, tmux.Pane{PID: ours, Invocation: "i", Session: "mine"}, true},
 		"of another start":              {arrived, tmux.Pane{PID: ours, Invocation: "j", SessionInvocation: "i"}, false},
 		"taken over":                    {arrived, tmux.Pane{PID: persons, Invocation: "i"}, false},

@@ -142,7 +142,7 @@ func PaneOf(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool) {
 		return adoptedPane(panes, p)
 	}
 	for i := range panes {
-		if pane := &panes[i]; pane.Belongs(p.Invocation) && leads(p, pane) {
+		if pane := &panes[i]; pane.Invocation == p.Invocation && leads(p, pane) {
 			return *pane, true
 		}
 	}
@@ -155,9 +155,6 @@ func PaneOf(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool) {
 func leads(p *agent.Process, pane *tmux.Pane) bool {
 	if p.Launcher.PID != 0 {
 		return pane.PID == p.Launcher.PID
-	}
-	if pane.Invocation == "" {
-		return false
 	}
 	leader, err := proc.Identify(pane.PID)
 	if err != nil || proc.Name(pane.PID) == TmuxServerName {

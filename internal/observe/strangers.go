@@ -98,8 +98,7 @@ func ofThisStart(r *agent.Record, id agent.Identity) bool {
 		return false
 	}
 	recorded := r.Process.Identity
-	recorded.Host = id.Host             // which may have been renamed since
-	recorded.PidfdInode = id.PidfdInode // which an older version did not record
+	recorded.Host = id.Host // which may have been renamed since
 	return id == recorded || Carries(r, id.PID)
 }
 

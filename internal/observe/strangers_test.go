@@ -20,13 +20,12 @@ func TestOwnClaudeIsNoStrangerWhileItEnds(t *testing.T) {
 	r := &agent.Record{Process: &agent.Process{Invocation: agent.NewInvocation(), Identity: id}}
 	_ = claude.Process.Kill()
 	_ = claude.Wait()
-	renamed, reused, rebooted, older := id, id, id, id
-	older.PidfdInode++
+	renamed, reused, rebooted := id, id, id
 	renamed.Host, reused.StartTicks, rebooted.BootID = "elsewhere", id.StartTicks+1, "another"
 	for _, c := range []struct {
 		seen agent.Identity
 		own  bool
-	}{{id, true}, {renamed, true}, {older, true}, {reused, false}, {rebooted, false}} {
+	}{{id, true}, {renamed, true}, {reused, false}, {rebooted, false}} {
 		if got := ofThisStart(r, c.seen); got != c.own {
 			t.Errorf("%+v: of this start %t, want %t", c.seen, got, c.own)
 		}

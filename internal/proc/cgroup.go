@@ -19,12 +19,7 @@ func oomFile(pid int) string {
 	case !v2:
 		return filepath.Join(folder, "memory.oom_control")
 	}
-	// memory.events counts those of the cgroups inside, too. Before Linux 5.2 there is no other.
-	local := filepath.Join(folder, "memory.events.local")
-	if _, err := os.Stat(local); err == nil {
-		return local
-	}
-	return filepath.Join(folder, "memory.events")
+	return filepath.Join(folder, "memory.events.local") // memory.events counts those of the cgroups inside, too
 }
 
 // memoryCgroup reads from /proc/<pid>/cgroup where a process belongs to; lines are

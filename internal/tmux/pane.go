@@ -28,12 +28,6 @@ type Pane struct {
 	SessionOwner      string           // the agent that the session was made for, as [Spec.Owner]; ""
 }
 
-// Belongs tells whether a pane bears the mark of a start. Earlier versions marked the
-// session, and all of its panes with it.
-func (p Pane) Belongs(id agent.Invocation) bool {
-	return p.Invocation == id || p.Invocation == "" && p.SessionInvocation == id
-}
-
 // paneFormat ends with the field that strangers choose.
 const paneFormat = "#{pid}|#{session_id}|#{pane_id}|#{pane_pid}|#{session_attached}|#{window_index}|#{window_active}|#{" +
 	paneOption + "}|#{" + invocationOption + "}|#{" + ownerOption + "}|#{session_name}"
