@@ -18,6 +18,8 @@ var commands = []struct {
 	{"session", newSessionCmd},
 	{"list", newListCmd},
 	{"send", newSendCmd},
+	{"interrupt", newInterruptCmd},
+	{"compact", newCompactCmd},
 	{"wait", newWaitCmd},
 	{"stop", newStopCmd},
 	{"dismiss", newDismissCmd},
@@ -133,7 +135,7 @@ func errUnknownCommand(root *cobra.Command, typed string) error {
 
 // otherNames are the words by which other tools call what a verb of ours does.
 var otherNames = map[string]string{
-	"tell": "send HANDLE TEXT", "say": "send HANDLE TEXT", "message": "send HANDLE TEXT", "prompt": "send HANDLE TEXT", "ask": "send HANDLE TEXT --wait-reply",
+	"tell": "send HANDLE TEXT", "esc": "interrupt HANDLE", "cancel": "interrupt HANDLE", "say": "send HANDLE TEXT", "message": "send HANDLE TEXT", "prompt": "send HANDLE TEXT", "ask": "send HANDLE TEXT --wait-reply",
 	"ps": "list", "status": "list", "agents": "list",
 	"start": "spawn HANDLE, or for an agent that is there nbs-worker resume HANDLE", "new": "spawn HANDLE", "create": "spawn HANDLE", "launch": "spawn HANDLE",
 	"restart": "resume HANDLE --force", "respawn": "resume HANDLE --force", "up": "resume --down",

@@ -1,6 +1,7 @@
 package message
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -51,24 +52,21 @@ func (d *delivery) run(ctx context.Context) (Word, transcript.Sent, error) {
 	if err == nil && !reached {
 		return Held, transcript.Sent{}, unreached()
 	}
-	var cursor tmux.Cursor
 	if err == nil {
-		cursor, err = d.awaitText(typing)
+		err = d.awaitText(typing)
+	}
+	var silent error
+	if err == nil {
+		silent, err = d.submit(typing)
 	}
 	if err != nil {
 		return Held, transcript.Sent{}, d.takenBack(typing, err)
-	}
-	reached, err = d.Write(typing, enter, &cursor)
-	if err == nil && !reached {
-		return Held, transcript.Sent{}, d.takenBack(typing, unreached())
 	}
 	word, sent, noProof := d.awaitProof(ctx) // also when tmux did not say whether it has pressed Enter
 	if word != Unknown {
 		return word, sent, nil
 	}
-	if err == nil {
-		err = noProof
-	}
+	err = cmp.Or(silent, noProof)
 	// A text that is in the box again must not stay there. It may be submitted all the same: a claude
 	// that hangs has Enter before it still.
 	if shown, failed := d.Screen(typing); agent.KindOf(noProof) == agent.TimedOut && failed == nil && d.isIn(shown) {
@@ -113,25 +111,51 @@ func unreached() error {
 	return agent.Errorf(agent.Held, "its pane takes no keys: somebody looks back or types in it, or claude has just gone")
 }
 
-// awaitText waits until the box shows the text, and returns where the cursor is then: Enter submits
-// it there, and answers no dialog. Errors: Held; BadInput for a command that Claude would take for
-// another one.
-func (d *delivery) awaitText(ctx context.Context) (tmux.Cursor, error) {
+// awaitText waits until the box shows the text. Errors: Held; BadInput for a command that Claude would
+// take for another one.
+func (d *delivery) awaitText(ctx context.Context) error {
 	var shown tmux.Styled
 	err := until(ctx, drawLimit, func() (there bool, err error) {
 		shown, err = d.Screen(ctx)
 		return err == nil && d.isIn(shown), err
 	})
 	if agent.KindOf(err) == agent.TimedOut {
-		if dialog := screen.Read(screen.Plain(shown.Text)).Dialog; dialog != "" {
-			return shown.Cursor, waitsFor(dialog)
-		}
-		return shown.Cursor, agent.Errorf(agent.Held, "its prompt does not show what was typed")
+		return d.changed(shown)
 	}
 	if err == nil && d.isCommand() {
 		err = d.checkSuggestion(ctx)
 	}
-	return shown.Cursor, err
+	return err
+}
+
+// submit presses Enter where the box shows the text, and returns why tmux did not say whether it has.
+// What Claude draws below the box may move it meanwhile; then the cursor is elsewhere, and it is looked
+// again. So it is at a dialog, which Enter would answer. Errors: Held.
+func (d *delivery) submit(ctx context.Context) (silent, err error) {
+	var shown tmux.Styled
+	err = until(ctx, drawLimit, func() (bool, error) {
+		if shown, err = d.Screen(ctx); err != nil || !d.isIn(shown) {
+			return false, err
+		}
+		reached, err := d.Write(ctx, enter, &shown.Cursor)
+		silent = err
+		return reached || err != nil, nil
+	})
+	if agent.KindOf(err) == agent.TimedOut {
+		err = d.changed(shown)
+	}
+	return silent, err
+}
+
+// changed is why a text that was typed is not submitted.
+func (d *delivery) changed(shown tmux.Styled) error {
+	if dialog := screen.Read(screen.Plain(shown.Text)).Dialog; dialog != "" {
+		return waitsFor(dialog)
+	}
+	if d.isIn(shown) {
+		return unreached()
+	}
+	return agent.Errorf(agent.Held, "its prompt does not show what was typed")
 }
 
 // checkSuggestion refuses a command of which Claude would run another: Enter takes the first that
@@ -167,30 +191,34 @@ func (d *delivery) isIn(shown tmux.Styled) bool {
 const eraser = "\x15\x7f"
 
 // takenBack is why nothing was submitted, when what is left of the text in the box was deleted; else
-// it says that as well. What is not of the text is somebody's, and stays.
+// it says that as well.
 func (d *delivery) takenBack(ctx context.Context, why error) error {
-	seen := false
-	err := until(ctx, drawLimit, func() (bool, error) {
-		shown, err := d.Screen(ctx)
+	if erase(ctx, d, d.text, false) == nil {
+		return why
+	}
+	return agent.Errorf(agent.KindOf(why), "%w; what was typed may still be in its prompt", why).
+		Hint("delete it there: nbs-worker attach %s", d.handle)
+}
+
+// erase deletes a text from the box, or what is left of it. What is not of the text is somebody's, and
+// stays. An empty box counts when the text was drawn there before.
+func erase(ctx context.Context, t Terminal, text string, drawn bool) error {
+	return until(ctx, drawLimit, func() (bool, error) {
+		shown, err := t.Screen(ctx)
 		if err != nil {
 			return false, err
 		}
 		draft, found := screen.Draft(shown.Text)
 		switch {
-		case !found || !isPart(dense(draft), dense(d.text)):
+		case !found || !isPart(dense(draft), dense(text)):
 			return false, nil
 		case draft == "":
-			return seen, nil // claude may not have drawn it yet
+			return drawn, nil
 		}
-		seen = true
-		_, err = d.Write(ctx, eraser, nil)
+		drawn = true
+		_, err = t.Write(ctx, eraser, nil)
 		return false, err
 	})
-	if err == nil {
-		return why
-	}
-	return agent.Errorf(agent.KindOf(why), "%w; what was typed may still be in its prompt", why).
-		Hint("delete it there: nbs-worker attach %s", d.handle)
 }
 
 // isPart tells whether a text has nothing but characters of a whole, in their order.

@@ -1,6 +1,7 @@
 package message
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -14,24 +15,26 @@ import (
 
 // scripted is a terminal with a claude that does what a case says.
 type scripted struct {
-	box     string   // what is in its prompt
-	dialog  bool     // a permission is asked in its place
-	deaf    bool     // keys go elsewhere
-	dead    bool     // it has ended
-	onText  func()   // happens when a text is typed
-	onEnter func()   // happens in the moment of Enter
-	got     []string // what reached it
-	sent    transcript.Sent
-	offered string // below the box
-	left    string // what cannot be deleted
-	silent  error  // of tmux, at Enter
+	box      string   // what is in its prompt
+	dialog   bool     // a permission is asked in its place
+	deaf     bool     // keys go elsewhere
+	dead     bool     // it has ended
+	onText   func()   // happens when a text is typed
+	onEnter  func()   // happens in the moment of Enter
+	got      []string // what reached it
+	sent     transcript.Sent
+	offered  string // below the box
+	left     string // what cannot be deleted
+	above    string // the box
+	silent   error  // of tmux
+	silentAt string // which key; "": Enter
 }
 
 const rule = "────────────────────"
 
 func (s *scripted) Screen(context.Context) (tmux.Styled, error) {
 	shown := tmux.Styled{Width: 80, Height: 24, Cursor: tmux.Cursor{X: len(s.box)}}
-	shown.Text = rule + "\n❯ " + strings.ReplaceAll(s.box, "\n", "\n  ") + "\n" + rule + "\n  " + s.offered + "\n"
+	shown.Text = s.above + "\n" + rule + "\n❯ " + strings.ReplaceAll(s.box, "\n", "\n  ") + "\n" + rule + "\n  " + s.offered + "\n"
 	if s.dialog {
 		shown.Text = " Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend\n"
 	}
@@ -39,7 +42,7 @@ func (s *scripted) Screen(context.Context) (tmux.Styled, error) {
 }
 
 func (s *scripted) Write(_ context.Context, text string, cursor *tmux.Cursor) (bool, error) {
-	if s.silent != nil && text == enter {
+	if s.silent != nil && text == cmp.Or(s.silentAt, enter) {
 		s.onEnter()
 		return false, s.silent
 	}

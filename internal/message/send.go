@@ -39,7 +39,7 @@ func (s *Sender) Send(ctx context.Context, handle agent.Handle, m Message) (Rece
 	late := deadline(m.Timeout)
 	for {
 		var began start
-		typed, again, err := s.once(ctx, &receipt, &began, letter{from, text, m.ByFile || !isTypable(text)}, late)
+		typed, again, err := s.once(ctx, &receipt, &began, letter{from: from, text: text, byFile: m.ByFile || !isTypable(text)}, late)
 		switch {
 		case err != nil:
 			return receipt, err
@@ -62,6 +62,7 @@ type letter struct {
 	from   string // the envelope, with which the text begins; "": a person's words
 	text   string
 	byFile bool
+	proof  func(*start) (transcript.Sent, error) // that Claude has a command; nil for a text, which stands in the transcript
 }
 
 // start is where a transcript was before a text was submitted.
@@ -73,28 +74,18 @@ type start struct {
 // once writes to an agent that is at its prompt, and returns what was typed. again: it is at work,
 // and has to be waited for.
 func (s *Sender) once(ctx context.Context, receipt *Receipt, began *start, l letter, late time.Time) (typed string, again bool, err error) {
-	r, err := s.Store.Load(receipt.Handle)
-	if err != nil {
-		return "", false, err
-	}
-	receipt.Handle = r.Handle
-	unlock, err := s.LockToSend(ctx, r.Handle, late)
+	sight, unlock, err := s.lookLocked(ctx, &receipt.Handle, "send", late)
 	if err != nil {
 		return "", false, err
 	}
 	defer unlock()
-	if r, err = s.Store.Load(receipt.Handle); err != nil {
-		return "", false, err
-	}
-	sight := s.LookAt(ctx, r)
 	if again, err := admits(&sight); again || err != nil {
 		return "", again, err
 	}
-	client, err := s.Client(&sight.Record)
+	terminal, err := s.terminal(&sight)
 	if err != nil {
 		return "", false, err
 	}
-	terminal := pane{client, *sight.Pane}
 	shown, err := terminal.Screen(ctx)
 	if err == nil {
 		err = checkPrompt(shown)
@@ -116,8 +107,13 @@ func (s *Sender) once(ctx context.Context, receipt *Receipt, began *start, l let
 		}
 	}
 	d := delivery{
-		Terminal: terminal, handle: r.Handle, text: typed,
-		sent:  func() (transcript.Sent, error) { return s.sent(began, typed) },
+		Terminal: terminal, handle: receipt.Handle, text: typed,
+		sent: func() (transcript.Sent, error) {
+			if l.proof != nil {
+				return l.proof(began)
+			}
+			return s.sent(began, typed)
+		},
 		alive: func() bool { return !proc.IsGone(began.record.Process.Identity) },
 	}
 	var sent transcript.Sent
@@ -130,8 +126,38 @@ func (s *Sender) once(ctx context.Context, receipt *Receipt, began *start, l let
 		receipt.Channel, receipt.File = "", ""
 		return "", false, err
 	}
+	if l.proof != nil {
+		return typed, false, err
+	}
 	noted := s.Note(context.WithoutCancel(ctx), "sent", &sight.Record, fmt.Sprintf("%s (%s) %s", receipt.Word, receipt.Channel, receipt.UUID))
 	return typed, false, errors.Join(err, noted)
+}
+
+// lookLocked looks at an agent under its verb lock, and completes its handle.
+func (s *Sender) lookLocked(ctx context.Context, handle *agent.Handle, verb string, late time.Time) (sight observe.Sight, unlock func(), err error) {
+	r, err := s.Store.Load(*handle)
+	if err != nil {
+		return sight, nil, err
+	}
+	*handle = r.Handle
+	if unlock, err = s.LockToSend(ctx, r.Handle, verb, late); err != nil {
+		return sight, nil, err
+	}
+	if r, err = s.Store.Load(r.Handle); err != nil {
+		unlock()
+		return sight, nil, err
+	}
+	return s.LookAt(ctx, r), unlock, nil
+}
+
+// terminal is the pane in which an agent was seen. Errors: Unfit where there is none.
+func (s *Sender) terminal(sight *observe.Sight) (Terminal, error) {
+	if sight.Pane == nil {
+		return nil, agent.Errorf(agent.Unfit, "it does not run in tmux, and nothing can be typed there").
+			Hint("move it into tmux, which ends it and starts it anew: nbs-worker resume %s --force", sight.Record.Handle)
+	}
+	client, err := s.Client(&sight.Record)
+	return pane{client, *sight.Pane}, err
 }
 
 // handOver puts a text into a file, and returns what is typed in its place. Errors: Unfit for a
@@ -174,9 +200,6 @@ func admits(sight *observe.Sight) (again bool, err error) {
 	case state != agent.Idle && state != agent.TurnFailed:
 		return false, agent.Errorf(agent.Held, "what it does is not known: %s", sight.Status.Word()).
 			Hint("nbs-worker session %s", sight.Record.Handle)
-	case sight.Pane == nil:
-		return false, agent.Errorf(agent.Unfit, "it does not run in tmux, and nothing can be typed there").
-			Hint("move it into tmux, which ends it and starts it anew: nbs-worker resume %s --force", sight.Record.Handle)
 	}
 	return false, nil
 }
@@ -222,38 +245,55 @@ const endLimit = 5 * time.Second
 // answer waits for the end of the turn that a message began, and returns the agent's last words
 // in it. Errors: Failed for a turn without an answer; TimedOut; those of the wait.
 func (s *Sender) answer(ctx context.Context, began *start, receipt *Receipt, text string, limit time.Duration) (string, error) {
+	var answer transcript.Answer
+	err := s.awaitEnd(ctx, receipt.Handle, limit, func() (ended bool, err error) {
+		answer, err = s.answered(began, receipt, text)
+		return answer.Ended, err
+	})
+	switch {
+	case err != nil:
+		return "", err
+	case answer.Interrupted:
+		return answer.Text, agent.Errorf(agent.Failed, "a person interrupted the turn")
+	case answer.Failure != "":
+		return "", agent.Errorf(agent.Failed, "the turn failed: %s", agent.Quote(answer.Text)).
+			Hint("nbs-worker session %s", receipt.Handle)
+	}
+	return answer.Text, nil
+}
+
+// awaitEnd waits until the transcript has the end of what an agent is at. Errors: TimedOut; Held when
+// the agent waits for a person; those of the wait.
+func (s *Sender) awaitEnd(ctx context.Context, handle agent.Handle, limit time.Duration, ended func() (bool, error)) error {
 	late := deadline(limit)
 	for {
-		answer, err := s.answered(began, receipt, text)
-		switch {
-		case err != nil:
-			return "", err
-		case answer.Interrupted:
-			return answer.Text, agent.Errorf(agent.Failed, "a person interrupted the turn")
-		case answer.Failure != "":
-			return "", agent.Errorf(agent.Failed, "the turn failed: %s", agent.Quote(answer.Text)).
-				Hint("nbs-worker session %s", receipt.Handle)
-		case answer.Ended:
-			return answer.Text, nil
+		if over, err := ended(); over || err != nil {
+			return err
 		}
-		if err := s.await(ctx, receipt.Handle, late, "ready", string(agent.Waiting)); err != nil {
-			return "", err
+		if err := s.await(ctx, handle, late, "ready", string(agent.Waiting)); err != nil {
+			return err
 		}
-		if r, err := s.Store.Load(receipt.Handle); err == nil {
+		if r, err := s.Store.Load(handle); err == nil {
 			if sight := s.LookAt(ctx, r); sight.Status.State == agent.Waiting {
 				_, err := admits(&sight)
-				return "", err
+				return err
 			}
 		}
-		err = until(ctx, endLimit, func() (bool, error) {
-			answer, err := s.answered(began, receipt, text)
-			return answer.Ended || s.atWork(ctx, receipt.Handle), err
+		err := until(ctx, endLimit, func() (bool, error) {
+			over, err := ended()
+			return over || s.atWork(ctx, handle), err
 		})
+		if agent.KindOf(err) == agent.TimedOut {
+			return errNoEnd
+		}
 		if err != nil {
-			return "", fmt.Errorf("the end of the turn is not in the transcript: %w", err)
+			return err
 		}
 	}
 }
+
+// errNoEnd is that an agent is at its prompt, and the transcript does not say how its turn ended.
+var errNoEnd = agent.Errorf(agent.TimedOut, "the end of the turn is not in the transcript")
 
 // answered reads the turn of a message, which may have been queued until now.
 func (s *Sender) answered(began *start, receipt *Receipt, text string) (transcript.Answer, error) {

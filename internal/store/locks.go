@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -18,7 +19,7 @@ import (
 
 const (
 	verbWait  = 5 * time.Second  // of a verb that ends an agent, for another
-	sendWait  = 20 * time.Second // the same for who writes to the agent, and waits for the proof
+	sendWait  = 20 * time.Second // the same for who types into its terminal, and waits for the proof
 	verbRetry = 5 * time.Millisecond
 )
 
@@ -80,11 +81,14 @@ func (s *Store) AwaitVerb(ctx context.Context, handle agent.Handle, verb string,
 
 // patience is how long the verb that is at work on an agent is waited for.
 func (s *Store) patience(handle agent.Handle) time.Duration {
-	if holder, signed := s.VerbHolder(handle); signed && holder.Verb == "send" {
+	if holder, signed := s.VerbHolder(handle); signed && slices.Contains(typingVerbs, holder.Verb) {
 		return sendWait
 	}
 	return verbWait
 }
+
+// typingVerbs type into an agent's terminal.
+var typingVerbs = []string{"send", "interrupt", "compact"}
 
 // isUnwritable tells whether a disk takes nothing, or a folder.
 func isUnwritable(err error) bool {

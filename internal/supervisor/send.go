@@ -8,11 +8,11 @@ import (
 	"nbs-worker/internal/caller"
 )
 
-// LockToSend takes the verb lock for who writes to an agent. For another command it waits until it
-// is late; zero: never.
-func (s *Supervisor) LockToSend(ctx context.Context, handle agent.Handle, late time.Time) (unlock func(), err error) {
+// LockToSend takes the verb lock for a verb that types into an agent's terminal. For another command
+// it waits until it is late; zero: never.
+func (s *Supervisor) LockToSend(ctx context.Context, handle agent.Handle, verb string, late time.Time) (unlock func(), err error) {
 	for {
-		unlock, err = s.awaitVerb(ctx, handle, "send")
+		unlock, err = s.awaitVerb(ctx, handle, verb)
 		if agent.KindOf(err) != agent.Conflict || ctx.Err() != nil || !late.IsZero() && !time.Now().Before(late) {
 			return unlock, err
 		}

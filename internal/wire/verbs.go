@@ -357,3 +357,34 @@ func NewReceipt(r message.Receipt, err error) Receipt {
 	}
 	return out
 }
+
+// Interruption is what became of a turn that was to be interrupted.
+type Interruption struct {
+	Handle  agent.Handle    `json:"handle"`
+	Outcome message.Outcome `json:"outcome"`          // "interrupted", "ended" by itself in that moment, or "idle"
+	Prompt  string          `json:"prompt,omitempty"` // of a turn in which nothing was answered yet, and which Claude has forgotten
+	Left    bool            `json:"left,omitempty"`   // the prompt stays in its box, as a draft
+}
+
+// NewInterruption is what became of a turn.
+func NewInterruption(i message.Interruption) Interruption {
+	return Interruption{Handle: i.Handle, Outcome: i.Outcome, Prompt: i.Prompt, Left: i.Left}
+}
+
+// Compaction is what became of a conversation that was to be compacted.
+type Compaction struct {
+	Handle agent.Handle `json:"handle"`
+	Before *Context     `json:"before"`
+	After  *Context     `json:"after"`            // null where Claude does not say: its next reply tells
+	Floor  bool         `json:"floor"`            // another compaction will free nothing
+	Reason string       `json:"reason,omitempty"` // why it did not help
+}
+
+// NewCompaction is what became of a conversation, and the error beside it.
+func NewCompaction(c message.Compaction, err error, bands agent.Bands, now time.Time) Compaction {
+	out := Compaction{Handle: c.Handle, Before: newContext(c.Before, bands, now), After: newContext(c.After, bands, now), Floor: c.Floor}
+	if err != nil {
+		out.Reason = err.Error()
+	}
+	return out
+}

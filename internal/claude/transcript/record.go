@@ -212,11 +212,8 @@ func (r *conversationRecord) cutMessages(m Message) []Message {
 }
 
 func (r *conversationRecord) compaction() string {
-	var meta struct {
-		Trigger   string `json:"trigger"`
-		PreTokens int    `json:"preTokens"`
-	}
-	if len(r.Compact) == 0 || unmarshalRecord(r.Compact, &meta) != nil || meta.PreTokens == 0 {
+	meta := r.compactMetadata()
+	if meta.PreTokens == 0 {
 		return "the conversation was compacted"
 	}
 	return fmt.Sprintf("the conversation was compacted (%s), from %d tokens", meta.Trigger, meta.PreTokens)

@@ -48,16 +48,16 @@ func (t File) Answer(after int64, uuid string) (answer Answer, err error) {
 	var said []string
 	for _, r := range turn {
 		for _, m := range r.messages() {
-			switch {
-			case m.Speaker == You && strings.HasPrefix(m.Text, interrupted):
-				answer.Ended, answer.Interrupted = true, true
-			case m.Speaker == Agent:
+			switch m.Speaker {
+			case Agent:
 				said, answer.Failure = append(said, m.Text), m.Failure
-			case m.Speaker == Tool:
+			case Tool:
 				said = nil // what it said on the way is no answer
+			case You, Claude, Compacted:
 			}
 		}
-		if answer.Ended = answer.Ended || answer.Failure != "" || r.endsTurn(); answer.Ended {
+		answer.Interrupted = r.interrupts()
+		if answer.Ended = answer.Interrupted || answer.Failure != "" || r.endsTurn(); answer.Ended {
 			break
 		}
 	}
@@ -96,18 +96,6 @@ func generation(uuid, from string, parents map[string]string) int {
 		}
 	}
 	return 0
-}
-
-// interrupted is how Claude notes that a person has pressed Escape.
-const interrupted = "[Request interrupted by user"
-
-// endsTurn tells whether a record is the last one of a turn.
-func (r *conversationRecord) endsTurn() bool {
-	switch r.message().StopReason {
-	case "end_turn", "max_tokens", "refusal", "model_context_window_exceeded":
-		return true
-	}
-	return r.Type == "system" && r.Subtype == "turn_duration"
 }
 
 // eachBehind visits the whole records behind so many bytes, until visit has seen enough. Without a

@@ -35,6 +35,8 @@ var verbs = []printed{
 	{verb: "stop", one: []any{wire.Ended{}}, several: true},
 	{verb: "dismiss", one: []any{wire.Ended{}}, several: true},
 	{verb: "send", one: []any{[]wire.Receipt{}}},
+	{verb: "interrupt", one: []any{wire.Interruption{}}, several: true},
+	{verb: "compact", one: []any{wire.Compaction{}}},
 	{verb: "session", one: []any{wire.Session{}}, several: true},
 	{verb: "wait", one: []any{wire.Waited{}}, several: true},
 	{verb: "list", one: []any{[]wire.Agent{}}},

@@ -1,0 +1,63 @@
+package transcript
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// Compaction is how a /compact ended.
+type Compaction struct {
+	Ended         bool
+	Before, After int    // tokens in the window, as Claude counts them; 0: it does not say
+	Refusal       string // why the conversation is as it was, in Claude's words; "": it was compacted
+}
+
+// Compaction looks for the end of a /compact that was given when the transcript had so many bytes. Of
+// one that a person interrupts there is none.
+func (t File) Compaction(after int64) (end Compaction, err error) {
+	given := "" // uuid of the command's record
+	err = t.eachBehind(after, func(r *conversationRecord) bool {
+		switch {
+		case r.IsSidechain:
+		case r.compacted():
+			meta := r.compactMetadata()
+			end = Compaction{Ended: true, Before: meta.PreTokens, After: meta.PostTokens}
+		case r.Type == "system" && r.Subtype == "local_command" && r.Parent == given && given != "":
+			end = Compaction{Ended: true, Refusal: withoutTags(textOfBlocks(blocksOf(r.Content)))}
+		case r.givesCompact():
+			given = r.UUID
+		}
+		return !end.Ended
+	})
+	return end, err
+}
+
+func (r *conversationRecord) givesCompact() bool {
+	for _, m := range r.messages() {
+		if word, _, _ := strings.Cut(m.Text, " "); m.Speaker == You && word == "/compact" {
+			return true
+		}
+	}
+	return false
+}
+
+// compactMetadata is what Claude notes of a compaction.
+type compactMetadata struct {
+	Trigger    string `json:"trigger"`
+	PreTokens  int    `json:"preTokens"`
+	PostTokens int    `json:"postTokens"` // since 2.1.3xx
+}
+
+// compactMetadata is zero for what cannot be read.
+func (r *conversationRecord) compactMetadata() (meta compactMetadata) {
+	if len(r.Compact) == 0 || unmarshalRecord(r.Compact, &meta) != nil {
+		return compactMetadata{}
+	}
+	return meta
+}
+
+var tag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`</?local-command-[a-z]+>`) })
+
+// withoutTags is what a command of Claude's has printed.
+func withoutTags(text string) string { return strings.TrimSpace(tag().ReplaceAllString(text, "")) }

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/message"
+	"nbs-worker/internal/wire"
+)
+
+func newCompactCmd(f *factory) *cobra.Command {
+	o := message.Compact{}
+	cmd := &cobra.Command{
+		Use:   "compact <handle> [INSTRUCTIONS]",
+		Short: "Compact an agent's conversation",
+		Long: withCodes(`Has Claude replace the conversation by a summary, as /compact in the agent's terminal does,
+waits for the end, and says how full the context was before and after. The words behind the
+handle are instructions for the summary. An agent at work is waited for. The session id stays.
+
+It ends with 1 when that did not help: the API refused, or the conversation is at its
+compaction floor, which means that less than a tenth of it was freed or that Claude has
+nothing more to compact. Then a new conversation helps, which begins empty:
+nbs-worker resume <handle> --force --fresh.
+
+Where Claude does not say how much is left, its next reply tells. Only a person compacts an
+agent's conversation (8).`,
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
+		Example: `  nbs-worker compact theologian
+  nbs-worker compact theologian 'Keep the list of open questions.'
+  nbs-worker compact theologian --json | jq .after.left_percent`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if err := someHandles(cmd, args[:min(1, len(args))]); err != nil {
+				return err
+			}
+			o.Instructions = strings.Join(args[1:], " ")
+			if o.Timeout < 0 {
+				return agent.Errorf(agent.BadInput, "compact: --timeout %s is negative", o.Timeout).Hint("0 waits as long as it takes")
+			}
+			return nil
+		},
+		ValidArgsFunction: once(f.handlesWhere(whoRuns)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return failed(runCompact(cmd.Context(), f, agent.Handle(args[0]), o), "compact", args[0])
+		},
+	}
+	cmd.Flags().DurationVar(&o.Timeout, "timeout", 10*time.Minute, "give up waiting for the prompt, or for the end, after this time; 0: never")
+	f.jsonFlag(cmd)
+	return cmd
+}
+
+func runCompact(ctx context.Context, f *factory, handle agent.Handle, o message.Compact) error {
+	bands, err := contextBands()
+	if err != nil {
+		return err
+	}
+	s, err := f.supervisor()
+	if err != nil {
+		return err
+	}
+	sender := message.Sender{Supervisor: s}
+	done, err := sender.Compact(ctx, handle, o)
+	made := outcome{json: wire.NewCompaction(done, err, bands, s.Now()), handle: done.Handle, words: done.String()}
+	if err != nil && !f.json {
+		return err
+	}
+	return errors.Join(f.showOne(made), err)
+}

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/message"
+	"nbs-worker/internal/wire"
+)
+
+func newInterruptCmd(f *factory) *cobra.Command {
+	o := &selection{}
+	cmd := &cobra.Command{
+		Use:   "interrupt <handle>...",
+		Short: "End the present turn of agents",
+		Long: withCodes(`Presses Escape in the agent's terminal, once, where it is at work and shows its prompt,
+and ends with 0 when the end of the turn was observed. What it prints is one of:
+
+  interrupted  the turn was; what the agent has queued goes on as its next turn
+  ended        the turn ended by itself in that moment
+  idle         the agent was not at work, and nothing was pressed
+
+Of a turn in which nothing was answered yet, Claude forgets the prompt and gives it back;
+it is printed, and deleted from the box, so that the next message finds that empty.
+
+A dialog is left as it is, for Escape would answer it (8). What a turn had changed on disk
+stays changed. An agent does not interrupt itself.`,
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
+		Example: `  nbs-worker interrupt theologian
+  nbs-worker interrupt theologian && nbs-worker send theologian 'Stop there: chapter 2 first.'
+  nbs-worker interrupt scout gatekeeper --json | jq -r '.[].outcome'`,
+		Args:              o.positional,
+		ValidArgsFunction: f.handlesWhere(whoRuns),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runInterrupt(cmd.Context(), f, o)
+		},
+	}
+	f.jsonFlag(cmd)
+	return cmd
+}
+
+func runInterrupt(ctx context.Context, f *factory, o *selection) error {
+	s, err := f.supervisor()
+	if err != nil {
+		return failed(err, "interrupt")
+	}
+	sender := message.Sender{Supervisor: s}
+	return f.each(ctx, "interrupt", o.handles, o.several(), len(o.handles), func(handle agent.Handle) (outcome, error) {
+		done, err := sender.Interrupt(ctx, handle)
+		if err != nil {
+			return outcome{}, err
+		}
+		return outcome{json: wire.NewInterruption(done), handle: done.Handle, words: interruptionWords(done)}, nil
+	})
+}
+
+func interruptionWords(done message.Interruption) string {
+	words := string(done.Outcome)
+	if done.Prompt != "" {
+		words += "; nothing was answered yet to " + agent.Quote(done.Prompt)
+	}
+	if done.Left {
+		words += ", which is in its prompt again"
+	}
+	return words
+}

@@ -1,0 +1,183 @@
+package message
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/observe"
+	"nbs-worker/internal/tmux"
+)
+
+// Outcome is what became of a turn that was to be interrupted.
+type Outcome string
+
+// The outcomes.
+const (
+	WasIdle     Outcome = "idle"        // there was none, and nothing was pressed
+	Interrupted Outcome = "interrupted" // it was
+	EndedItself Outcome = "ended"       // it ended by itself in that moment
+)
+
+// Interruption is what became of a turn.
+type Interruption struct {
+	Handle  agent.Handle
+	Outcome Outcome
+	Prompt  string // of a turn in which nothing was answered yet: Claude has taken it back; "": it stands in the transcript
+	Left    bool   // the prompt stays in the box, as a draft
+}
+
+// Interrupt ends the present turn of an agent, and returns when that was observed. What was queued
+// goes on as the next turn. Errors: BadInput for the caller itself; NotFound; Held at a dialog, which
+// Escape would answer; Conflict when it does not run; TimedOut when the turn goes on.
+func (s *Sender) Interrupt(ctx context.Context, handle agent.Handle) (Interruption, error) {
+	done := Interruption{Handle: handle}
+	if s.IsCaller(handle) {
+		return done, agent.Errorf(agent.BadInput, "an agent does not interrupt itself: this command runs in its own turn")
+	}
+	sight, unlock, err := s.lookLocked(ctx, &done.Handle, "interrupt", time.Now())
+	if err != nil {
+		return done, err
+	}
+	defer unlock()
+	if working, err := isWorking(&sight); !working || err != nil {
+		done.Outcome = WasIdle
+		return done, err
+	}
+	terminal, err := s.terminal(&sight)
+	if err != nil {
+		return done, err
+	}
+	file, _, err := s.transcript(&sight.Record) // none before the first prompt
+	if err != nil {
+		return done, err
+	}
+	r := sight.Record
+	i := interruption{
+		Terminal: terminal,
+		working:  func() (bool, error) { return isWorking(new(s.LookAt(ctx, r))) },
+		ended: func() (transcript.TurnEnd, error) {
+			now, found, err := s.transcript(&r)
+			if err != nil || !found {
+				return transcript.NotEnded, err
+			}
+			return now.TurnEnd(file.Size)
+		},
+	}
+	if err := i.run(ctx, &done); err != nil || done.Outcome != Interrupted {
+		return done, err
+	}
+	return done, s.Note(context.WithoutCancel(ctx), "interrupted", &r, "its turn")
+}
+
+// isWorking tells whether an agent is in a turn. Errors: those of admits; Conflict for one that is
+// just being started.
+func isWorking(sight *observe.Sight) (bool, error) {
+	if sight.Err == nil && sight.Status.State == agent.Starting {
+		return false, agent.Errorf(agent.Conflict, "the agent is just being started").
+			Hint("nbs-worker wait %s --for idle,waiting", sight.Record.Handle)
+	}
+	return admits(sight)
+}
+
+// How long a claude at work takes to show its prompt, and to end its turn.
+const (
+	pressLimit     = 3 * time.Second
+	interruptLimit = 10 * time.Second
+)
+
+const escape = "\x1b"
+
+// interruption is one Escape on its way to a claude at work.
+type interruption struct {
+	Terminal
+	working func() (bool, error)               // an error: it does not run, or waits for a person
+	ended   func() (transcript.TurnEnd, error) // how the turn did
+}
+
+// run presses Escape once: at an idle prompt a second one would open a menu.
+func (i *interruption) run(ctx context.Context, done *Interruption) error {
+	before, silent, err := i.press(ctx, done)
+	if err != nil || done.Outcome == WasIdle {
+		return err
+	}
+	if err := i.awaitEnd(ctx, done, hasDraft(before)); err != nil || done.Prompt == "" {
+		return errors.Join(err, silent)
+	}
+	// A prompt that was not shown as submitted may be what a person has just begun to type.
+	done.Left = !strings.Contains(dense(screen.Plain(before.Text)), "❯"+dense(done.Prompt)) || erase(context.WithoutCancel(ctx), i, done.Prompt, true) != nil
+	return nil
+}
+
+func hasDraft(shown tmux.Styled) bool {
+	draft, _ := screen.Draft(shown.Text)
+	return draft != ""
+}
+
+// press presses Escape where claude is at work and shows its box, and returns what it showed then, and
+// why tmux did not say whether it has. A dialog that comes up meanwhile has its cursor elsewhere.
+func (i *interruption) press(ctx context.Context, done *Interruption) (shown tmux.Styled, silent, err error) {
+	err = until(ctx, pressLimit, func() (bool, error) {
+		working, err := i.working()
+		if err != nil || !working {
+			done.Outcome = WasIdle
+			return true, err
+		}
+		if shown, err = i.Screen(ctx); err != nil {
+			return false, err
+		}
+		if dialog := screen.Read(screen.Plain(shown.Text)).Dialog; dialog != "" {
+			return false, waitsFor(dialog)
+		}
+		if _, found := screen.Draft(shown.Text); !found {
+			return false, nil
+		}
+		reached, err := i.Write(context.WithoutCancel(ctx), escape, &shown.Cursor)
+		silent = err
+		return reached || err != nil, nil
+	})
+	if agent.KindOf(err) == agent.TimedOut {
+		err = unreached()
+	}
+	return shown, silent, err
+}
+
+// awaitEnd waits until the turn has ended. Of one in which nothing was answered the transcript says
+// nothing: its prompt is in the box again.
+func (i *interruption) awaitEnd(ctx context.Context, done *Interruption, draft bool) error {
+	idle := false
+	err := until(ctx, interruptLimit, func() (bool, error) {
+		end, err := i.ended()
+		switch {
+		case err != nil:
+			return false, err
+		case end == transcript.Interrupted:
+			done.Outcome = Interrupted
+			return true, nil
+		case end == transcript.Ended:
+			done.Outcome = EndedItself
+			return true, nil
+		}
+		working, err := i.working()
+		if idle = err == nil && !working; !idle || draft {
+			return false, err
+		}
+		shown, err := i.Screen(ctx)
+		if err == nil {
+			done.Prompt, _ = screen.Draft(shown.Text)
+		}
+		return done.Prompt != "", err
+	})
+	switch {
+	case err == nil && done.Prompt != "", idle && agent.KindOf(err) == agent.TimedOut:
+		done.Outcome = Interrupted
+		return nil
+	case agent.KindOf(err) == agent.TimedOut:
+		return agent.Errorf(agent.TimedOut, "Escape was pressed, and after %s the turn goes on", interruptLimit)
+	}
+	return err
+}

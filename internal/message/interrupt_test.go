@@ -1,0 +1,94 @@
+package message
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/transcript"
+)
+
+// atWork is a scripted claude in a turn, which ends at Escape as a case says.
+type atWork struct {
+	scripted
+	working  bool
+	err      error // of a look
+	end      transcript.TurnEnd
+	onEscape func()
+}
+
+var interruptions = map[string]struct {
+	change  func(*atWork)
+	outcome Outcome
+	kind    agent.Kind
+	says    string
+	pressed int
+	prompt  string
+	left    bool
+}{
+	"at work":   {outcome: Interrupted, pressed: 1},
+	"idle":      {change: func(a *atWork) { a.working = false }, outcome: WasIdle},
+	"a dialog":  {change: func(a *atWork) { a.dialog = true }, kind: agent.Held, says: "waits for a person: permission prompt"},
+	"copy mode": {change: func(a *atWork) { a.deaf = true }, kind: agent.Held, says: "takes no keys"},
+	"queued text goes on": {
+		change: func(a *atWork) { a.onEscape = func() { a.end = transcript.Interrupted } }, outcome: Interrupted, pressed: 1,
+	},
+	"ends in that moment": {
+		change: func(a *atWork) { a.onEscape = func() { a.working, a.end = false, transcript.Ended } }, outcome: EndedItself, pressed: 1,
+	},
+	"a prompt that is given back": {
+		change:  func(a *atWork) { a.above = "❯ do it"; a.onEscape = func() { a.working, a.box = false, "do it" } },
+		outcome: Interrupted, pressed: 2, prompt: "do it",
+	},
+	"a prompt that was not shown": {
+		change: func(a *atWork) { a.onEscape = func() { a.working, a.box = false, "mine" } }, outcome: Interrupted, pressed: 1, prompt: "mine", left: true,
+	},
+	"a draft": {
+		change: func(a *atWork) { a.box = "mine"; a.onEscape = func() { a.working = false } }, outcome: Interrupted, pressed: 1,
+	},
+	"a turn that goes on": {change: func(a *atWork) { a.onEscape = func() {} }, kind: agent.TimedOut, says: "the turn goes on", pressed: 1},
+	"an end at Escape": {
+		change: func(a *atWork) {
+			a.onEscape = func() { a.err = agent.Errorf(agent.Conflict, "the agent does not run: crashed") }
+		},
+		kind: agent.Conflict, says: "does not run", pressed: 1,
+	},
+	"a tmux that was silent": {
+		change: func(a *atWork) { a.silent, a.silentAt, a.onEnter = errSilent, escape, func() {} }, kind: agent.TimedOut, says: "tmux was silent",
+	},
+}
+
+func TestInterruption(t *testing.T) {
+	for what, c := range interruptions {
+		synctest.Test(t, func(t *testing.T) {
+			a := &atWork{working: true}
+			a.onEscape = func() { a.working, a.end = false, transcript.Interrupted }
+			a.onText = func() {
+				if a.got[len(a.got)-1] == escape {
+					a.box = strings.TrimSuffix(a.box, escape)
+					a.onEscape()
+				}
+			}
+			if c.change != nil {
+				c.change(a)
+			}
+			i := interruption{
+				Terminal: a,
+				working:  func() (bool, error) { return a.working, a.err },
+				ended:    func() (transcript.TurnEnd, error) { return a.end, nil },
+			}
+			var done Interruption
+			err := i.run(t.Context(), &done)
+			if len(a.got) != c.pressed || done.Prompt != c.prompt || done.Left != c.left {
+				t.Errorf("%s: typed %q, %+v", what, a.got, done)
+			}
+			switch {
+			case c.kind == 0 && (err != nil || done.Outcome != c.outcome):
+				t.Errorf("%s: %+v, %v", what, done, err)
+			case c.kind != 0 && (agent.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.says)):
+				t.Errorf("%s: %v; want %d, %q", what, err, c.kind, c.says)
+			}
+		})
+	}
+}
