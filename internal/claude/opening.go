@@ -46,7 +46,7 @@ func (c Config) Open(record *agent.Record) (Opening, error) {
 		return "", errLost(record, "its transcript is gone from %s; it was last known on %s",
 			agent.Quote(c.dir), record.TranscriptSeen.Format("2006-01-02 15:04 MST"))
 	}
-	mentioned, err := c.history().Mentions(record.SessionID)
+	_, mentioned, err := c.history().FirstMention(record.SessionID)
 	if err != nil {
 		return "", err
 	}

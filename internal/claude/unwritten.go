@@ -26,9 +26,9 @@ func (c Config) neverWritten(record *agent.Record) bool {
 	if record.Process == nil || record.Process.Transcripts == "" || record.Process.Transcripts != c.TranscriptFolder() {
 		return false
 	}
-	mention, known := c.history().FirstMention(record.SessionID)
-	written, err := changeTime(string(c.history()))
-	if !known || err != nil || mention.After(time.Now()) || mention.After(written.Add(clockGrain)) {
+	mention, _, err := c.history().FirstMention(record.SessionID)
+	written, statErr := changeTime(string(c.history()))
+	if err != nil || statErr != nil || mention.IsZero() || mention.After(time.Now()) || mention.After(written.Add(clockGrain)) {
 		return false
 	}
 	folders, err := c.transcriptFolders()

@@ -1,10 +1,8 @@
 package doctor
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -110,44 +108,45 @@ func (d *examination) drifted(row inspect.Row) (all findings) {
 }
 
 // lostTranscripts looks for conversations that were held and are not where Claude has them.
-func (d *examination) lostTranscripts(ctx context.Context) (all findings) {
-	for _, r := range d.retentions(ctx) {
-		switch {
-		case r.Path != "":
-			all = append(all, d.unwhole(r)...)
-		case r.record.TranscriptSeen.IsZero():
-		case r.Kept != archive.NotKept:
-			all.add(Note, string(r.Handle)+": its transcript is gone from where Claude has it; the archive keeps it", "nothing is lost: a resume puts it back", "nbs-worker resume "+string(r.Handle))
-		default:
-			all.add(Failure, fmt.Sprintf("%s: the transcript of its conversation %s is gone; it was there on %s", r.Handle, r.SessionID, r.record.TranscriptSeen.UTC().Format(time.DateOnly)),
-				"it cannot be resumed; Claude, or somebody, has deleted the file", "put the file back from a backup, or give the conversation up: nbs-worker resume "+string(r.Handle)+" --fresh")
-		}
+func (d *examination) lostTranscripts(row inspect.Row) findings {
+	r := &row.Record
+	kept, err := d.RetentionOf(r)
+	switch {
+	case err != nil:
+		return nil // a start says what cannot be read
+	case kept.Path != "":
+		return d.unwhole(r, kept)
+	case r.TranscriptSeen.IsZero():
+		return nil
+	case kept.Kept != archive.NotKept:
+		return found(Note, string(r.Handle)+": its transcript is gone from where Claude has it; the archive keeps it", "nothing is lost: a resume puts it back", "nbs-worker resume "+string(r.Handle))
 	}
-	return all
+	return found(Failure, fmt.Sprintf("%s: the transcript of its conversation %s is gone; it was there on %s", r.Handle, r.SessionID, r.TranscriptSeen.UTC().Format(time.DateOnly)),
+		"it cannot be resumed; Claude, or somebody, has deleted the file", "put the file back from a backup, or give the conversation up: nbs-worker resume "+string(r.Handle)+" --fresh")
 }
 
 // unwhole says what is missing in a transcript that is there.
-func (d *examination) unwhole(k keeping) findings {
-	config, err := d.ConfigOf(&k.record)
+func (d *examination) unwhole(r *agent.Record, kept keep.Retention) findings {
+	config, err := d.ConfigOf(r)
 	if err != nil {
 		return nil
 	}
-	loss, lossErr := d.LossOf(config, k.SessionID)
-	whole, wholeErr := d.CheckWhole(&k.record, config)
+	loss, lossErr := d.LossOf(config, r.SessionID)
+	whole, wholeErr := d.CheckWhole(r, config)
 	switch {
-	case k.Kept == archive.Emptied && !k.record.TranscriptSeen.IsZero():
-		return found(Failure, string(k.Handle)+": its transcript is empty: "+k.Path, "it cannot be resumed; somebody has written into Claude's file",
-			"put the file back from a backup, or give the conversation up: nbs-worker resume "+string(k.Handle)+" --fresh")
+	case kept.Kept == archive.Emptied && !r.TranscriptSeen.IsZero():
+		return found(Failure, string(r.Handle)+": its transcript is empty: "+kept.Path, "it cannot be resumed; somebody has written into Claude's file",
+			"put the file back from a backup, or give the conversation up: nbs-worker resume "+string(r.Handle)+" --fresh")
 	case agent.KindOf(wholeErr) == agent.Conflict:
-		return found(Failure, string(k.Handle)+": "+oneLine(wholeErr), "a resume is refused until somebody has said which of them the conversation is", agent.HintsOf(wholeErr)...)
+		return found(Failure, string(r.Handle)+": "+oneLine(wholeErr), "a resume is refused until somebody has said which of them the conversation is", agent.HintsOf(wholeErr)...)
 	case lossErr == nil && loss != nil && loss.Rewritten:
-		return found(Failure, string(k.Handle)+": "+loss.String(), "a resume is refused until somebody has said what is to become of it", agent.HintsOf(d.ErrRewritten(&k.record, loss))...)
+		return found(Failure, string(r.Handle)+": "+loss.String(), "a resume is refused until somebody has said what is to become of it", agent.HintsOf(d.ErrRewritten(r, loss))...)
 	case lossErr == nil && loss != nil:
-		return found(Failure, string(k.Handle)+": "+loss.String(), "the agent will not know what stood there; somebody has written into Claude's file",
-			"put the file back from a backup; or take it as it is: nbs-worker resume "+string(k.Handle))
+		return found(Failure, string(r.Handle)+": "+loss.String(), "the agent will not know what stood there; somebody has written into Claude's file",
+			"put the file back from a backup; or take it as it is: nbs-worker resume "+string(r.Handle))
 	case wholeErr == nil && whole != nil:
-		return found(Warning, string(k.Handle)+": a part of its transcript is missing where Claude has it; the archive keeps all of it", "nothing is lost: a resume puts the whole one back",
-			"nbs-worker resume "+string(k.Handle))
+		return found(Warning, string(r.Handle)+": a part of its transcript is missing where Claude has it; the archive keeps all of it", "nothing is lost: a resume puts the whole one back",
+			"nbs-worker resume "+string(r.Handle))
 	}
 	return nil
 }
@@ -155,37 +154,17 @@ func (d *examination) unwhole(k keeping) findings {
 // nearEnd is how many days before Claude deletes a transcript it is told.
 const nearEnd = 7
 
-func (d *examination) endingTranscripts(ctx context.Context) (all findings) {
-	for _, r := range d.retentions(ctx) {
-		if r.Path == "" || r.LeftDays() > nearEnd {
-			continue
-		}
-		f := all.add(Note, fmt.Sprintf("%s: Claude will delete its transcript in %s, or has the right to now", r.Handle, agent.Count(max(0, int(r.LeftDays())), "day")),
-			"the archive keeps it: a resume will put it back", `to let Claude keep transcripts for ten years: set "cleanupPeriodDays": 3650 in `+cmp.Or(r.Source, r.settings))
-		if r.Kept != archive.Linked && r.Kept != archive.CopyFresh {
-			f.Level, f.Why = Warning, "the archive does not have all of it: what is deleted cannot be resumed"
-			f.Fix = append([]string{"to keep it in the archive: nbs-worker session " + string(r.Handle)}, f.Fix...)
-		}
+func (d *examination) endingTranscripts(row inspect.Row) (all findings) {
+	handle := row.Handle
+	kept, err := d.RetentionOf(&row.Record)
+	if err != nil || kept.Path == "" || kept.LeftDays > nearEnd {
+		return nil
 	}
-	return all
-}
-
-// keeping is a transcript's retention with what else is told of it.
-type keeping struct {
-	keep.Retention
-	record   agent.Record
-	settings string // the user's settings file
-}
-
-func (d *examination) retentions(ctx context.Context) []keeping {
-	looked, _ := d.Retentions(ctx) // team.records says what is wrong with the folder
-	var all []keeping
-	for _, row := range d.known() {
-		at := slices.IndexFunc(looked, func(r keep.Retention) bool { return r.Handle == row.Handle && r.Err == nil })
-		config, err := d.ConfigOf(&row.Record)
-		if at >= 0 && err == nil {
-			all = append(all, keeping{looked[at], row.Record, config.SettingsFile()})
-		}
+	f := all.add(Note, fmt.Sprintf("%s: Claude will delete its transcript in %s, or has the right to now", handle, agent.Count(max(0, int(kept.LeftDays)), "day")),
+		"the archive keeps it: a resume will put it back", `to let Claude keep transcripts for ten years: set "cleanupPeriodDays": 3650 in `+kept.Settings)
+	if kept.Kept != archive.Linked && kept.Kept != archive.CopyFresh {
+		f.Level, f.Why = Warning, "the archive does not have all of it: what is deleted cannot be resumed"
+		f.Fix = append([]string{"to keep it in the archive: nbs-worker session " + string(handle)}, f.Fix...)
 	}
 	return all
 }

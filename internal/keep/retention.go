@@ -1,7 +1,7 @@
 package keep
 
 import (
-	"context"
+	"cmp"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -11,52 +11,27 @@ import (
 // Retention is how near an agent's transcript is to being deleted by Claude, and whether
 // the archive keeps it.
 type Retention struct {
-	Handle    agent.Handle
-	SessionID agent.SessionID
-	Path      string  // of Claude's transcript; "" when there is none
-	AgeDays   float64 // since the last write to it
-	Days      float64 // after which Claude deletes it
-	Source    string  // the settings that say so; "" for Claude's default
-	Kept      archive.Freshness
-	Err       error // why nothing is known
+	Path     string  // of Claude's transcript; "" when there is none
+	LeftDays float64 // negative when the next start of any claude may delete it
+	Settings string  // the file that says so, or in which a person would
+	Kept     archive.Freshness
 }
 
-// LeftDays is how long Claude will keep the transcript; negative when the next start of any
-// claude may delete it.
-func (r Retention) LeftDays() float64 { return r.Days - r.AgeDays }
-
-// Retentions looks at the transcripts of all agents and changes nothing.
-func (k *Keeper) Retentions(context.Context) ([]Retention, error) {
-	handles, err := k.Store.Handles()
+// RetentionOf looks at the transcript of an agent and changes nothing.
+func (k *Keeper) RetentionOf(r *agent.Record) (Retention, error) {
+	config, err := k.ConfigOf(r)
 	if err != nil {
-		return nil, err
+		return Retention{}, err
 	}
-	all := make([]Retention, len(handles))
-	for i, handle := range handles {
-		all[i] = Retention{Handle: handle}
-		all[i].Err = k.retention(&all[i])
-	}
-	return all, nil
-}
-
-func (k *Keeper) retention(out *Retention) error {
-	r, err := k.Store.Load(out.Handle)
+	days, source := config.CleanupDays(r.LaunchCwd())
+	found := Retention{Settings: cmp.Or(source, config.SettingsFile())}
+	file, there, err := config.Transcript(r.SessionID)
 	if err != nil {
-		return err
+		return Retention{}, err
 	}
-	config, err := k.ConfigOf(&r)
-	if err != nil {
-		return err
+	if there {
+		found.Path, found.LeftDays = file.Path, days-k.Now().Sub(file.Modified).Hours()/(24*time.Hour).Hours()
 	}
-	out.SessionID = r.SessionID
-	out.Days, out.Source = config.CleanupDays(r.LaunchCwd())
-	transcript, found, err := config.Transcript(r.SessionID)
-	if err != nil {
-		return err
-	}
-	if found {
-		out.Path, out.AgeDays = transcript.Path, k.Now().Sub(transcript.Modified).Hours()/(24*time.Hour).Hours()
-	}
-	out.Kept, err = k.Store.Archive().Freshness(r.SessionID, out.Path)
-	return err
+	found.Kept, err = k.Store.Archive().Freshness(r.SessionID, found.Path)
+	return found, err
 }

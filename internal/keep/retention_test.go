@@ -14,7 +14,7 @@ import (
 )
 
 // How near its end a transcript is, by the settings that hold, and whether ours is there.
-func TestRetentions(t *testing.T) {
+func TestRetention(t *testing.T) {
 	t.Parallel()
 	project, config := t.TempDir(), t.TempDir()
 	opened, err := store.Create(project)
@@ -60,16 +60,16 @@ func TestRetentions(t *testing.T) {
 		}
 	}
 	k := &Keeper{Observer: observe.Observer{Store: opened, Now: func() time.Time { return now }}}
-	all, err := k.Retentions(t.Context())
-	if err != nil || len(all) != len(ids) {
-		t.Fatal(all, err)
-	}
 	want := map[agent.Handle]archive.Freshness{"gone": archive.OnlyCopy, "kept": archive.Linked, "old": archive.NotKept, "unspoken": archive.NotKept}
-	for _, r := range all {
-		there := r.Handle == "kept" || r.Handle == "old"
-		if r.Err != nil || r.Kept != want[r.Handle] || r.Days != 20 || r.Source != settings || (r.Path != "") != there ||
-			there && (r.LeftDays() < 0.9 || r.LeftDays() > 1.1) {
-			t.Errorf("%+v", r)
+	for handle := range ids {
+		r, err := opened.Load(handle)
+		if err != nil {
+			t.Fatal(err)
+		}
+		there := handle == "kept" || handle == "old"
+		got, err := k.RetentionOf(&r)
+		if err != nil || got.Kept != want[handle] || got.Settings != settings || (got.Path != "") != there || there && (got.LeftDays < 0.9 || got.LeftDays > 1.1) {
+			t.Errorf("%s: %+v, %v", handle, got, err)
 		}
 	}
 }

@@ -1,8 +1,6 @@
 package transcript
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
 )
 
@@ -28,31 +26,28 @@ func (t File) Continued(earlier []File) ([]File, error) {
 	return parts, nil
 }
 
-// missingParent is the parent of the first message of a transcript when it is not in it.
-func (t File) missingParent() (string, error) {
+// missingParent is the parent of the first record of a transcript when it is not in it.
+func (t File) missingParent() (parent string, err error) {
 	f, err := openRegular(t.Path)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	lines := bufio.NewReader(f)
-	for {
-		line, err := lines.ReadBytes('\n')
-		var record struct{ UUID, ParentUUID string }
-		if json.Unmarshal(line, &record) == nil && record.UUID != "" {
-			if record.ParentUUID == "" {
-				return "", nil
-			}
-			there, err := holding([]File{t}, record.ParentUUID)
-			if err != nil || there != nil {
-				return "", err
-			}
-			return record.ParentUUID, nil
+	_, err = eachRecord(f, 0, func(record *conversationRecord, _ span) error {
+		if record.UUID == "" {
+			return nil
 		}
-		if err != nil {
-			return "", nil // the end: nothing in it has a parent
-		}
+		parent = record.Parent
+		return errEnough
+	})
+	if err != nil || parent == "" {
+		return "", err
 	}
+	there, err := recordIDs(f)
+	if there[parent] {
+		parent = ""
+	}
+	return parent, err
 }
 
 // holding finds the transcript with a record; nil when none has it.
@@ -62,11 +57,11 @@ func holding(all []File, uuid string) (*File, error) {
 		if err != nil {
 			return nil, err
 		}
-		there, err := streamContains(f, []byte(`"uuid":"`+uuid+`"`))
+		ids, err := recordIDs(f)
 		if err := errors.Join(err, f.Close()); err != nil {
 			return nil, err
 		}
-		if there {
+		if ids[uuid] {
 			return &t, nil
 		}
 	}

@@ -3,8 +3,8 @@ package transcript
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"time"
 
@@ -15,38 +15,38 @@ import (
 // writes a prompt into it a moment before it writes the transcript.
 type History string
 
-// Mentions tells whether the history names the conversation: it then had a first prompt, and so a transcript, whatever is on disk now.
-func (h History) Mentions(id agent.SessionID) (bool, error) {
+// FirstMention finds the first prompt that was sent in a conversation. One that is mentioned had a
+// transcript, whatever is on disk now; at is when that was, zero where the line does not tell.
+func (h History) FirstMention(id agent.SessionID) (at time.Time, mentioned bool, err error) {
 	f, err := openRegular(string(h))
 	if errors.Is(err, os.ErrNotExist) {
-		return false, nil
+		return at, false, nil
 	}
 	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	return streamContains(f, []byte(`"`+string(id)+`"`))
-}
-
-// FirstMention is when a prompt was first sent in the conversation, as the history has it.
-func (h History) FirstMention(id agent.SessionID) (at time.Time, known bool) {
-	f, err := openRegular(string(h))
-	if err != nil {
-		return at, false
+		return at, false, err
 	}
 	defer f.Close()
 	lines := bufio.NewReader(f)
 	for {
 		line, err := lines.ReadBytes('\n')
-		var prompt struct {
-			SessionID agent.SessionID `json:"sessionId"`
-			Timestamp int64           `json:"timestamp"` // milliseconds
+		if bytes.Contains(line, []byte(`"`+string(id)+`"`)) {
+			return promptedAt(line), true, nil
 		}
-		if bytes.Contains(line, []byte(id)) && json.Unmarshal(line, &prompt) == nil && prompt.SessionID == id {
-			return time.UnixMilli(prompt.Timestamp), prompt.Timestamp > 0
+		if errors.Is(err, io.EOF) {
+			return at, false, nil
 		}
 		if err != nil {
-			return at, false
+			return at, false, err
 		}
 	}
+}
+
+func promptedAt(line []byte) (at time.Time) {
+	var prompt struct {
+		Timestamp int64 `json:"timestamp"` // milliseconds
+	}
+	if unmarshalRecord(line, &prompt) == nil && prompt.Timestamp > 0 {
+		at = time.UnixMilli(prompt.Timestamp)
+	}
+	return at
 }
