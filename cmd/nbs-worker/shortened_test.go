@@ -111,39 +111,6 @@ func TestTranscriptThatWasCutInPlace(t *testing.T) {
 	}
 }
 
-// What is another conversation now, or none, is a person's to decide on.
-func TestTranscriptThatIsAnotherNow(t *testing.T) {
-	m := standIn(t)
-	path := m.threeTurns().Transcript.Path
-	whole := m.bytesOf(path)
-	renamed := bytes.ReplaceAll(whole, []byte(`"uuid":"`), []byte(`"uuid":"0`))
-	for _, c := range []struct {
-		write func(path string, text []byte)
-		text  []byte
-		code  int
-		words [2]string // of the refusal, of doctor
-	}{
-		{m.writeOver, nil, 2, [2]string{"is empty now", "its transcript is empty"}},
-		{m.writeOver, renamed, 5, [2]string{"was written over", "was written over"}},
-		{m.replace, whole, 5, [2]string{"went different ways", "went different ways"}},
-	} {
-		c.write(path, c.text)
-		if out := m.ok("session", "alpha"); strings.Contains(out, "Kept:            yes") {
-			t.Errorf("session vouches for it:\n%s", out)
-		}
-		m.doctor(1).finds(m, "team.transcripts", "failure", c.words[1])
-		m.refused(c.code, c.words[0], "resume", "alpha")
-	}
-}
-
-// writeOver writes into a file, and so into all that are other names of it.
-func (m *team) writeOver(path string, text []byte) {
-	m.Helper()
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		m.Fatal(err)
-	}
-}
-
 // An older copy took the place of the transcript while claude was at work, which went on in it:
 // what both have makes the conversation.
 func TestTranscriptThatWasShortenedAtWorkIsJoined(t *testing.T) {

@@ -109,7 +109,7 @@ func (s search) recordOf(ctx context.Context, a Request, f handStarted) (agent.R
 // all of it at once.
 func (s search) take(r *agent.Record, a Request, f handStarted) (err error) {
 	launched := claude.ReadLaunch(f.cmdline)
-	ask := &asking{adopt: a, model: launched.Model, config: f.config, id: r.SessionID}
+	ask := &asking{adopt: a, config: f.config, id: r.SessionID}
 	if a.Model != nil {
 		r.Model = *a.Model
 	} else if r.Model, err = agent.ParseModel(launched.Model); err != nil || r.Model == "" {
@@ -141,7 +141,6 @@ func (s search) take(r *agent.Record, a Request, f handStarted) (err error) {
 // asking collects what its user must say of a process that is to be adopted.
 type asking struct {
 	adopt   Request
-	model   string
 	config  claude.Config
 	id      agent.SessionID
 	missing []string

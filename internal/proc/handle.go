@@ -13,10 +13,7 @@ import (
 
 // Handle holds one process fast, so that its pid cannot become another's between
 // a check and a signal.
-type Handle struct {
-	pidfd    int
-	Identity agent.Identity
-}
+type Handle struct{ pidfd int }
 
 // Open takes hold of the identified process. When it is not Alive, the handle is nil.
 func Open(id agent.Identity) (*Handle, Liveness, error) {
@@ -34,7 +31,7 @@ func Open(id agent.Identity) (*Handle, Liveness, error) {
 	if liveness, err := Check(id); liveness != Alive {
 		return nil, liveness, errors.Join(err, unix.Close(fd))
 	}
-	return &Handle{pidfd: fd, Identity: id}, Alive, nil
+	return &Handle{pidfd: fd}, Alive, nil
 }
 
 // Close lets go of the process.

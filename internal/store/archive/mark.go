@@ -20,7 +20,7 @@ import (
 // mark is how far a transcript was written when it was last looked at.
 type mark struct {
 	Size int64       `json:"size,omitempty"` // bytes
-	Head private.Sum `json:"head,omitempty"` // SHA-256 of the first of them; empty: not remembered
+	Head private.Sum `json:"head,omitempty"` // SHA-256 of the first of them
 	Tail private.Sum `json:"tail,omitempty"` // SHA-256 of the last of them
 }
 
@@ -51,13 +51,13 @@ func (m mark) stands(f *private.OwnFile) (bool, error) {
 		return false, nil
 	}
 	now, err := markAt(f, m.Size)
-	return err == nil && now.Tail == m.Tail && (m.Head == "" || now.Head == m.Head), err
+	return err == nil && now == m, err
 }
 
 // beginsAlike tells whether the file begins as the mark remembers, as far as it goes.
 func (m mark) beginsAlike(f *private.OwnFile) (bool, error) {
 	length := min(m.Size, headLength)
-	if m.Head == "" || f.Seen.Size < length {
+	if f.Seen.Size < length {
 		return true, nil
 	}
 	head := make([]byte, length)

@@ -1,9 +1,6 @@
 package journal
 
 import (
-	"bufio"
-	"encoding/json"
-	"errors"
 	"io"
 	"os"
 	"sync"
@@ -44,27 +41,16 @@ func (j *Journal) LastSessionID(handle agent.Handle) agent.SessionID {
 	return j.memory.ids[handle.Key()]
 }
 
-// lastSessionIDs reads a journal. What is no event, such as a line that was cut short or is
-// longer than any of ours, is passed over and hides nothing behind it.
+// lastSessionIDs reads a journal. What is no event hides nothing behind it.
 func lastSessionIDs(journal io.Reader) map[string]agent.SessionID {
 	last := map[string]agent.SessionID{}
-	lines := bufio.NewReaderSize(journal, eventLimit)
-	for {
-		line, err := lines.ReadSlice('\n')
-		var event struct {
-			Handle    agent.Handle    `json:"handle"`
-			SessionID agent.SessionID `json:"session_id"`
-		}
-		if json.Unmarshal(line, &event) == nil {
-			if id, err := agent.ParseSessionID(string(event.SessionID)); err == nil {
-				last[event.Handle.Key()] = id
-			}
-		}
-		for errors.Is(err, bufio.ErrBufferFull) {
-			_, err = lines.ReadSlice('\n')
-		}
+	for lines := readFrom(journal, chain{}, 0); ; {
+		line, err := lines.next()
 		if err != nil {
 			return last
+		}
+		if id, err := agent.ParseSessionID(string(line.SessionID)); err == nil {
+			last[line.Handle.Key()] = id
 		}
 	}
 }
