@@ -12,6 +12,8 @@ import (
 
 // The README is kept true: its commands run, its tables are the program's own.
 
+var shBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
+
 func readme(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(rig.Root(t), "README.md"))

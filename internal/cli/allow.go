@@ -15,24 +15,54 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/recovery/runbook"
 	"nbs-worker/internal/supervisor"
 )
 
+type allowOptions struct {
+	selection
+
+	runbook string
+}
+
+// positional checks the handles, of which a runbook needs none.
+func (o *allowOptions) positional(cmd *cobra.Command, args []string) error {
+	if !cmd.Flags().Changed("runbook") {
+		return o.selection.positional(cmd, args)
+	}
+	if len(args) > 0 || o.all {
+		return agent.Errorf(agent.BadInput, "allow: handles and --runbook exclude each other")
+	}
+	return runbook.ParseName(o.runbook)
+}
+
+// String is what is to be allowed as it is typed.
+func (o *allowOptions) String() string {
+	if o.runbook != "" {
+		return "--runbook " + o.runbook
+	}
+	return o.selection.String()
+}
+
 func newAllowCmd(f *factory) *cobra.Command {
-	o := &selection{}
+	o := &allowOptions{}
 	cmd := &cobra.Command{
-		Use:   "allow {<handle>... | --all}",
-		Short: "Look at what a record would run, and allow it",
+		Use:   "allow {<handle>... | --all | --runbook NAME}",
+		Short: "Look at what a record or a runbook would run, and allow it",
 		Long: withCodes(`A project comes from anywhere, and what lies in its .nbs decides nothing by itself: each
 record carries a seal, made with a key that is yours and in no project. Commands of yours
 seal what they write. A record without your seal (of a clone, of the original tools, or one
 that was edited) is shown as "not allowed", and nothing is started from it (8).
 
 allow shows all that the record would make run, and asks. It asks a person: on a terminal,
-and not for an agent. What was typed before the question does not count.`,
+and not for an agent. What was typed before the question does not count.
+
+--runbook shows a page in runbooks/ of the project, which runs only as it was allowed, in
+the folder in which it was: one that was changed or copied since has to be looked at again.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker allow theologian
-  nbs-worker allow --all     # of a project that you have brought from elsewhere`,
+  nbs-worker allow --all     # of a project that you have brought from elsewhere
+  nbs-worker allow --runbook deploy`,
 		Args:              o.positional,
 		ValidArgsFunction: f.handlesWhere(anybody),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -40,13 +70,18 @@ and not for an agent. What was typed before the question does not count.`,
 		},
 	}
 	cmd.Flags().BoolVar(&o.all, "all", false, "all agents of the project that are not allowed")
+	cmd.Flags().StringVar(&o.runbook, "runbook", "", "the page of that name in the project's runbooks/")
+	completeWith(cmd, "runbook", f.completeBarred)
 	return cmd
 }
 
-func runAllow(ctx context.Context, f *factory, o *selection) error {
+func runAllow(ctx context.Context, f *factory, o *allowOptions) error {
 	if !f.streams.InTTY || !f.streams.ErrTTY || !f.streams.OutTTY {
 		return failed(agent.Errorf(agent.Held, "only a person can allow, on a terminal").
 			Hint("type it in a terminal of yours: nbs-worker allow %s", o), "allow")
+	}
+	if o.runbook != "" {
+		return failed(runAllowRunbook(ctx, f, o.runbook), "allow --runbook", o.runbook)
 	}
 	s, err := f.supervisor()
 	if err == nil {

@@ -86,6 +86,19 @@ func (f *factory) supervisor() (*supervisor.Supervisor, error) {
 	return f.on(store.Open(root))
 }
 
+// projectStore opens the project once, for what reads and writes in it now and then: it may be
+// made meanwhile. Errors: NotFound when it has no .nbs.
+func (f *factory) projectStore() (*store.Store, error) {
+	if f.opened != nil && f.opened.Exists() {
+		return f.opened, nil
+	}
+	s, err := f.supervisor()
+	if err != nil {
+		return nil, err
+	}
+	return s.Store, nil
+}
+
 // founding is where a new project would be: in the named folder or in this one.
 func (f *factory) founding() (string, error) {
 	root, err := f.project()

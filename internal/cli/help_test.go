@@ -12,10 +12,24 @@ import (
 )
 
 // verbs are the commands that do something, and that are ours.
-func verbs() []*cobra.Command {
-	return slices.DeleteFunc(Tree().Commands(), func(cmd *cobra.Command) bool {
-		return cmd.RunE == nil || cmd.Name() == "completion" || cmd.Name() == "help"
-	})
+func verbs() []*cobra.Command { return verbsOf(Tree()) }
+
+func verbsOf(parent *cobra.Command) []*cobra.Command {
+	var all []*cobra.Command
+	for _, cmd := range parent.Commands() {
+		if cmd.RunE != nil && cmd.Name() != "completion" && cmd.Name() != "help" {
+			all = append(append(all, cmd), verbsOf(cmd)...)
+		}
+	}
+	return all
+}
+
+// nameOf is a verb as it is typed.
+func nameOf(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPath(), "nbs-worker ") }
+
+// runHelp runs the help of a verb, behind other words.
+func runHelp(cmd *cobra.Command, before ...string) ran {
+	return run(slices.Concat(before, strings.Fields(nameOf(cmd)), []string{"--help"})...)
 }
 
 // An agent that reads the help of a verb can use it.
@@ -25,11 +39,11 @@ func TestHelpOfEachVerb(t *testing.T) {
 		t.Fatalf("only %d verbs", len(verbs()))
 	}
 	for _, cmd := range verbs() {
-		r := run(cmd.Name(), "--help")
+		r := runHelp(cmd)
 		if r.code != 0 || r.err != "" {
 			t.Errorf("%s --help: exit code %d, stderr %q", cmd.Name(), r.code, r.err)
 		}
-		for _, want := range []string{cmd.Long, "\nUsage:\n  nbs-worker " + cmd.Use, "\nExamples:\n" + cmd.Example, "\nExit codes:\n    0  done"} {
+		for _, want := range []string{cmd.Long, "\nUsage:\n  " + cmd.Parent().CommandPath() + " " + cmd.Use, "\nExamples:\n" + cmd.Example, "\nExit codes:\n    0  done"} {
 			if !strings.Contains("\n"+r.out, want) {
 				t.Errorf("%s --help does not hold %q:\n%s", cmd.Name(), want, r.out)
 			}
@@ -53,7 +67,7 @@ func TestExamplesAreOfTheirVerbAndUseItsFlags(t *testing.T) {
 		for line := range strings.Lines(cmd.Example) {
 			ours, _, _ := strings.Cut(line, "|") // behind it another program
 			ours, _, _ = strings.Cut(ours, " -- ")
-			if !strings.HasPrefix(ours, "  nbs-worker "+cmd.Name()) {
+			if !strings.HasPrefix(ours, "  "+cmd.CommandPath()) {
 				t.Errorf("%s: the example %q is of something else", cmd.Name(), line)
 			}
 			for _, match := range exampleFlag.FindAllStringSubmatch(ours, -1) {
@@ -125,7 +139,7 @@ func TestTopics(t *testing.T) {
 func TestHelpOpensNothing(t *testing.T) {
 	t.Parallel()
 	for _, cmd := range verbs() {
-		r := run("--root", "/nonexistent", "--tmux-socket", "a;b", cmd.Name(), "--help")
+		r := runHelp(cmd, "--root", "/nonexistent", "--tmux-socket", "a;b")
 		if r.code != 0 || r.err != "" {
 			t.Errorf("%s --help: exit code %d, stderr %q", cmd.Name(), r.code, r.err)
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 func TestSignalEndsTheContext(t *testing.T) {
-	ctx, stop := (&factory{}).untilInterrupted()
+	ctx, stop := (&factory{}).untilInterrupted(t.Context())
 	defer stop()
 	interrupt(t)
 	<-ctx.Done()
@@ -24,7 +24,7 @@ func TestSignalEndsTheContext(t *testing.T) {
 func TestSignalsEndNoLauncher(t *testing.T) {
 	f := &factory{}
 	f.launches.Store(true)
-	ctx, stop := f.untilInterrupted()
+	ctx, stop := f.untilInterrupted(t.Context())
 	defer stop()
 	for range 10_000 {
 		interrupt(t)
@@ -44,7 +44,7 @@ func interrupt(t *testing.T) {
 }
 
 func TestStopEndsTheContext(t *testing.T) {
-	ctx, stop := (&factory{}).untilInterrupted()
+	ctx, stop := (&factory{}).untilInterrupted(t.Context())
 	stop()
 	<-ctx.Done()
 }

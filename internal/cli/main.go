@@ -17,9 +17,12 @@ import (
 )
 
 // Main runs the program with the arguments and returns its exit code.
-func Main(args []string, streams Streams) int {
+func Main(args []string, streams Streams) int { return execute(context.Background(), args, streams) }
+
+// execute runs one command line.
+func execute(ctx context.Context, args []string, streams Streams) int {
 	f := &factory{streams: streams, began: time.Now().UTC()}
-	ctx, stop := f.untilInterrupted()
+	ctx, stop := f.untilInterrupted(ctx)
 	defer stop()
 	defer f.close()
 	root := newRootCmd(f, args...)

@@ -32,6 +32,7 @@ var commands = []struct {
 	{"triage", newTriageCmd},
 	{"doctor", newDoctorCmd},
 	{"export", newExportCmd},
+	{"runbook", newRunbookCmd},
 	{"run", newRunCmd},
 	{"hook", newHookCmd},
 	{"statusline", newStatusLineCmd},

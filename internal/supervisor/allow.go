@@ -6,6 +6,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/observe"
+	"nbs-worker/internal/store/journal"
 )
 
 // Request is what a person is asked to allow: all that the record of an agent would run.
@@ -48,4 +49,13 @@ func (s *Supervisor) Allow(ctx context.Context, asked Request) error {
 		return err
 	}
 	return s.Note(ctx, "allow", &asked.Record, "a person looked at what it would run")
+}
+
+// AllowFile seals a file of the project that a person has looked at, such as a runbook, for what
+// checks it by that kind. Errors: those of sealing.
+func (s *Supervisor) AllowFile(ctx context.Context, kind, name string, content []byte) error {
+	if err := s.Store.SealFile(kind, name, content); err != nil {
+		return err
+	}
+	return s.Store.Journal().Append(ctx, journal.Event{At: s.Seconds(), Event: "allow", Detail: "a person looked at " + name})
 }

@@ -47,6 +47,7 @@ var verbs = []printed{
 	{verb: "screen", one: []any{wire.Screen{}}},
 	{verb: "doctor", one: []any{wire.Checkup{}}},
 	{verb: "export", one: []any{[]wire.Unit{}}},
+	{verb: "runbook", one: []any{[]wire.Runbook{}, wire.Runbook{}, wire.RunbookRun{}}},
 	{verb: "version", one: []any{wire.Version{}}},
 	{verb: "logs", one: []any{wire.Said{}}, stream: true},
 	{verb: "events", one: []any{wire.Event{}, wire.Verification{}}, stream: true},

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/recovery/runbook"
+)
+
+// ownVerbs runs the verbs of this program for a runbook: in this process, so that who calls, what
+// is interrupted and what is killed are one.
+type ownVerbs struct{ *factory }
+
+// notInSteps are the commands that no step runs, and why.
+var notInSteps = map[string]string{
+	"runbook":    "a runbook does not run another one",
+	"attach":     "it takes a person's terminal",
+	"run":        "it takes a person's terminal",
+	"allow":      "it is for a person",
+	"hook":       "claude calls it",
+	"statusline": "claude calls it",
+	"help":       "it does nothing",
+}
+
+// Check implements [runbook.Verbs]. Errors: BadInput.
+func (v *ownVerbs) Check(args []string) error {
+	root := newRootCmd(&factory{}, args...)
+	cmd, rest, err := root.Find(args)
+	if err != nil || cmd == root {
+		return errUnknownCommand(root, args[0])
+	}
+	if why := notInSteps[args[0]]; why != "" {
+		return agent.Errorf(agent.BadInput, "%s is for no step: %s", args[0], why)
+	}
+	if err := checkLine(cmd, rest); err != nil {
+		return inOurWords(err)
+	}
+	return nil
+}
+
+// checkLine reads the command line of a verb, and does not run it.
+func checkLine(cmd *cobra.Command, args []string) error {
+	if err := cmd.ParseFlags(args); err != nil {
+		return cmd.FlagErrorFunc()(cmd, err)
+	}
+	if err := cmd.ValidateRequiredFlags(); err != nil {
+		return err
+	}
+	if err := cmd.ValidateFlagGroups(); err != nil {
+		return err
+	}
+	return cmd.ValidateArgs(cmd.Flags().Args())
+}
+
+// Run implements [runbook.Verbs]. A verb is given no input; for a program that reads JSON its
+// output is kept.
+func (v *ownVerbs) Run(ctx context.Context, args []string) runbook.Outcome {
+	streams := v.streams
+	streams.In, streams.InTTY = strings.NewReader(""), false
+	var out, errs bytes.Buffer
+	if v.json {
+		streams = Streams{In: streams.In, Out: &out, Err: &errs}
+	}
+	code := execute(ctx, v.here(args), streams)
+	return runbook.Outcome{Code: code, Out: out.String(), Errors: errs.String()}
+}
+
+// here has a verb act on the project of this call.
+func (v *ownVerbs) here(args []string) []string {
+	var flags []string
+	if v.root != "" {
+		flags = append(flags, "--root="+v.root)
+	}
+	if v.socket != "" {
+		flags = append(flags, "--tmux-socket="+v.socket)
+	}
+	return slices.Concat(args[:1], flags, args[1:])
+}

@@ -1,0 +1,83 @@
+package runbook
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/journal"
+)
+
+// Ledger is the [Log] of one plan, in the project's .nbs: where a run stopped, and in the journal
+// each step. Where there is no project yet nothing is written: a page may make one.
+type Ledger struct {
+	Plan Plan
+	Open func() (*store.Store, error) // Errors: NotFound where there is no project
+	Now  func() time.Time
+}
+
+// store is nil where there is no project.
+func (l *Ledger) store() (*store.Store, error) {
+	s, err := l.Open()
+	if agent.KindOf(err) == agent.NotFound {
+		return nil, nil
+	}
+	return s, err
+}
+
+// Begin implements [Log]. Errors: Conflict when the same is being run already.
+func (l *Ledger) Begin() (last *store.Run, end func(), err error) {
+	s, err := l.store()
+	if err != nil || s == nil {
+		return nil, func() {}, err
+	}
+	end, err = s.LockRun(l.Plan.Key(), agent.Handle(l.Plan.Page.Name), l.Now())
+	if err != nil {
+		return nil, nil, err
+	}
+	if last, err = s.LoadRun(l.Plan.Key()); err != nil {
+		end()
+		return nil, nil, err
+	}
+	return last, end, nil
+}
+
+// Note implements [Log].
+func (l *Ledger) Note(ctx context.Context, run store.Run) error {
+	s, err := l.store()
+	if err != nil || s == nil {
+		return err
+	}
+	run.Runbook, run.At = l.Plan.Page.Name, l.Now().UTC().Truncate(time.Second)
+	if err := s.PutRun(l.Plan.Key(), run); err != nil {
+		return err
+	}
+	words := string(run.State)
+	if run.State == store.RunFailed {
+		words += fmt.Sprintf(" with %d", run.Code)
+	}
+	return l.journal(ctx, s, fmt.Sprintf("%s, step %s: %s", run.Runbook, run.Step, words))
+}
+
+// Finish implements [Log].
+func (l *Ledger) Finish(ctx context.Context) error {
+	s, err := l.store()
+	if err != nil || s == nil {
+		return err
+	}
+	if err := s.DropRun(l.Plan.Key()); err != nil {
+		return err
+	}
+	return l.journal(ctx, s, l.Plan.Page.Name+": came to its end")
+}
+
+// journal adds to the journal; a page about one agent is told of that one.
+func (l *Ledger) journal(ctx context.Context, s *store.Store, detail string) error {
+	event := journal.Event{At: l.Now().UTC().Truncate(time.Second), Event: "runbook", Detail: detail}
+	if handle, err := agent.ParseHandle(l.Plan.Values["handle"]); err == nil {
+		event.Handle = handle
+	}
+	return s.Journal().Append(context.WithoutCancel(ctx), event)
+}

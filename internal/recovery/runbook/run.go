@@ -1,0 +1,235 @@
+package runbook
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store"
+)
+
+// Verbs runs verbs of nbs-worker.
+type Verbs interface {
+	// Check tells what keeps a command line from being run in a step; it runs nothing.
+	Check(args []string) error
+	// Run runs one and waits for its end.
+	Run(ctx context.Context, args []string) Outcome
+}
+
+// Outcome is how a verb ended.
+type Outcome struct {
+	Code   int
+	Out    string // what it printed, where that is kept
+	Errors string // the same of stderr
+}
+
+// Log keeps how far a run came.
+type Log interface {
+	// Begin takes the right to lead the run; last is where the one before it stopped short of
+	// its end, or nil.
+	Begin() (last *store.Run, end func(), err error)
+	// Note writes down what became of a step, before anything else is done.
+	Note(ctx context.Context, run store.Run) error
+	// Finish forgets a run that came to its end.
+	Finish(ctx context.Context) error
+}
+
+// Runner runs the steps of a page.
+type Runner struct {
+	Verbs Verbs
+	Log   Log
+	// Ask asks a person. Errors: Held when there is none.
+	Ask func(question string) (yes bool, err error)
+	// Begins is told of each step before it.
+	Begins func(step Planned, number, of int)
+	// GoOn is the command that runs the page from a step on.
+	GoOn func(step string) string
+}
+
+// Options say how to run a page.
+type Options struct {
+	From string // the first step; "": that of the page
+	Yes  bool   // confirm is answered
+}
+
+// Done is what was done of a step.
+type Done struct {
+	Step     Planned
+	State    store.RunState
+	Outcomes []Outcome // of its first commands
+}
+
+// First is the place of the first step, once it is known that all commands can be run. It runs
+// nothing. Errors: BadInput for a step, a verb or a flag that there is not.
+func (r *Runner) First(plan Plan, o Options) (first int, err error) {
+	if o.From != "" {
+		if first, err = plan.Page.Index(o.From); err != nil {
+			return 0, err
+		}
+	}
+	return first, r.check(plan)
+}
+
+func (r *Runner) check(plan Plan) error {
+	for _, step := range plan.Steps {
+		for i, args := range step.Commands {
+			if err := r.Verbs.Check(args); err != nil {
+				return agent.Errorf(agent.BadInput, "line %d: %w", step.Step.Commands[i].Line, err)
+			}
+		}
+	}
+	return nil
+}
+
+// Run runs the steps in their order, and tells how far it came, whatever stopped it. Errors: that
+// of [Runner.First]; of a step that failed the kind that its exit code stands for; Held when a
+// person has to decide; Conflict when the run before did not come to its end, and nobody said
+// where to go on.
+func (r *Runner) Run(ctx context.Context, plan Plan, o Options) ([]Done, error) {
+	first, err := r.First(plan, o)
+	if err != nil {
+		return nil, err
+	}
+	last, end, err := r.Log.Begin()
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	if last != nil && o.From == "" {
+		if err := r.unfinished(plan, *last); err != nil {
+			return nil, err
+		}
+	}
+	return r.steps(ctx, plan, first, o)
+}
+
+func (r *Runner) steps(ctx context.Context, plan Plan, first int, o Options) ([]Done, error) {
+	var all []Done
+	for i, step := range plan.Steps[first:] {
+		r.Begins(step, first+i+1, len(plan.Steps))
+		done, err := r.step(ctx, step, o)
+		all = append(all, done)
+		if err != nil {
+			return all, err
+		}
+		if err := r.judged(ctx, plan, first+i); err != nil {
+			return all, err
+		}
+	}
+	return all, r.Log.Finish(ctx)
+}
+
+// step runs the commands of one step, and writes down before and after that it does.
+func (r *Runner) step(ctx context.Context, step Planned, o Options) (Done, error) {
+	done := Done{Step: step, State: store.RunAtWork}
+	if err := r.confirmed(step, o); err != nil {
+		done.State = store.RunAsks
+		return done, err
+	}
+	if err := r.Log.Note(ctx, store.Run{Step: step.Name, State: store.RunAtWork}); err != nil {
+		return done, err
+	}
+	for i, args := range step.Commands {
+		outcome := r.Verbs.Run(ctx, args)
+		done.Outcomes = append(done.Outcomes, outcome)
+		if ctx.Err() != nil {
+			return done, agent.Errorf(agent.Interrupted, "interrupted in step %s", step.Name).Hint("go on: %s", r.GoOn(step.Name))
+		}
+		if !slices.Contains(step.Expect, outcome.Code) {
+			done.State = store.RunFailed
+			err := r.failed(step, step.Step.Commands[i].Line, outcome.Code)
+			return done, join(err, r.Log.Note(ctx, store.Run{Step: step.Name, State: store.RunFailed, Code: outcome.Code}))
+		}
+	}
+	done.State = store.RunDone
+	return done, r.Log.Note(ctx, store.Run{Step: step.Name, State: store.RunDone})
+}
+
+// join keeps the meaning of the first error; the second is told with it.
+func join(first *agent.Error, second error) error {
+	if second != nil {
+		first.Err = fmt.Errorf("%w; and: %w", first.Err, second)
+	}
+	return first
+}
+
+func (r *Runner) failed(step Planned, line, code int) *agent.Error {
+	what := "step " + step.Name
+	if step.Check {
+		what = "the check " + step.Name
+	}
+	return agent.Errorf(kindOf(code), "%s failed: line %d ended with %d", what, line, code).
+		Hint("when its cause is mended, go on: %s", r.GoOn(step.Name))
+}
+
+// kindOf is what an exit code of ours means.
+func kindOf(code int) agent.Kind {
+	const most = agent.Held
+	if kind := agent.Kind(code); kind >= agent.Failed && kind <= most || kind == agent.Interrupted {
+		return kind
+	}
+	return agent.Failed
+}
+
+// confirmed has a person confirm a step that --yes does not.
+func (r *Runner) confirmed(step Planned, o Options) error {
+	if step.Confirm == "" || o.Yes {
+		return nil
+	}
+	yes, err := r.Ask(step.Confirm)
+	if yes || err != nil && agent.KindOf(err) != agent.Held {
+		return err
+	}
+	return agent.Errorf(agent.Held, "step %s is not confirmed: %s", step.Name, step.Confirm).
+		Hint("if it is meant: %s --yes", r.GoOn(step.Name))
+}
+
+// judged has a person judge what a step showed, before the next one.
+func (r *Runner) judged(ctx context.Context, plan Plan, i int) error {
+	step := plan.Steps[i]
+	if step.Ask == "" {
+		return nil
+	}
+	if err := r.Log.Note(ctx, store.Run{Step: step.Name, State: store.RunAsks}); err != nil {
+		return err
+	}
+	yes, err := r.Ask(step.Ask)
+	if yes || err != nil && agent.KindOf(err) != agent.Held {
+		return err
+	}
+	return r.toJudge(plan, i)
+}
+
+func (r *Runner) toJudge(plan Plan, i int) error {
+	step := plan.Steps[i]
+	return agent.Errorf(agent.Held, "it waits for a decision of yours after step %s: %s", step.Name, step.Ask).
+		Hint("if so, go on: %s", r.GoOn(plan.Steps[i+1].Name)).
+		Hint("if not, look at what the page says: nbs-worker runbook show %s", plan.Page.Name)
+}
+
+// unfinished refuses to begin anew what stopped short of its end: a step that was done once may do
+// something else the second time.
+func (r *Runner) unfinished(plan Plan, last store.Run) error {
+	i, err := plan.Page.Index(last.Step)
+	if err != nil {
+		i, last.State = 0, store.RunAtWork // the page was changed since
+	}
+	var stopped *agent.Error
+	at := last.At.UTC().Format("2006-01-02 15:04:05Z")
+	switch {
+	case last.State == store.RunAsks:
+		return r.toJudge(plan, i)
+	case last.State == store.RunDone && i == len(plan.Steps)-1:
+		return nil // it ended, and was killed before it could say so
+	case last.State == store.RunDone:
+		stopped = agent.Errorf(agent.Conflict, "the last run ended after step %s, %s", last.Step, at)
+		i++
+	case last.State == store.RunFailed:
+		stopped = agent.Errorf(agent.Conflict, "the last run failed in step %s, with %d, %s", last.Step, last.Code, at)
+	default:
+		stopped = agent.Errorf(agent.Conflict, "the last run was interrupted in step %s, %s", last.Step, at)
+	}
+	return stopped.Hint("go on: %s", r.GoOn(plan.Steps[i].Name)).
+		Hint("or from the beginning: %s", r.GoOn(plan.Steps[0].Name))
+}
