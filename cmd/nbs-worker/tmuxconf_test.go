@@ -24,8 +24,7 @@ func TestSlowTmuxConfiguration(t *testing.T) {
 	m.killServer()
 	m.waitState("alpha", "lost: tmux")
 	m.mustRemember("alpha", before)
-	c := m.doctor(0)
-	c.finds(m, "tmux.settings", "note", "to read its configuration")
+	m.doctor(0).isWell(m, "tmux.trial", "tmux.settings")
 	m.killServer()
 	m.waitState("alpha", "lost: tmux")
 	m.refused(3, "the tmux server was silent for 2", "resume", "alpha", "--timeout", "1s") // as long as a server gets at least
