@@ -41,9 +41,7 @@ type Client struct {
 	path   string   // of the socket
 	server *health
 	shared *Servers
-
-	startsServer bool   // its calls may start one, which has to last
-	stdin        string // which its calls read
+	stdin  string // which its calls read
 }
 
 // New returns a client for a socket: a path, a name as tmux -L takes it, or "" for
@@ -116,16 +114,7 @@ func (c *Client) runWithin(ctx context.Context, limit time.Duration, dir string,
 
 // start starts a client.
 func (c *Client) start(dir string, args ...string) (*process, error) {
-	start := func() (*process, error) {
-		return startProcess(c.binary, slices.Concat([]string{"-u"}, c.socket, args), dir, neutralEnv(), c.stdin)
-	}
-	var started *process
-	var err error
-	if c.startsServer {
-		started, err = c.shared.withMoreFiles(start)
-	} else {
-		started, err = start()
-	}
+	started, err := startProcess(c.binary, slices.Concat([]string{"-u"}, c.socket, args), dir, neutralEnv(), c.stdin)
 	if err != nil {
 		return nil, agent.Errorf(agent.Failed, "tmux: %w", err)
 	}

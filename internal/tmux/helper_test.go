@@ -68,11 +68,6 @@ type server struct {
 func newServer(t *testing.T) *server {
 	t.Helper()
 	t.Parallel()
-	return newServerAlone(t)
-}
-
-func newServerAlone(t *testing.T) *server {
-	t.Helper()
 	dir := rig.ShortDir(t)
 	s := &server{t: t, dir: dir, socket: filepath.Join(dir, "s")}
 	client, err := New(s.socket)

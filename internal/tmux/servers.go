@@ -83,28 +83,14 @@ func (s *Servers) learnFrom(pid int) {
 // limit to the windows that people open in it, and some programs try to close them all.
 const enough = 1 << 16
 
-// limiting is held while this program has another limit of open files.
-var limiting sync.Mutex
-
-// withMoreFiles gives a client that is started a higher limit of open files, and with it the
-// server that it may start: at its soft limit a server of tmux 3.3a spins and answers nobody, at
-// the usual 1024 with some 1,000 sessions. What is started afterwards has the limit with which
-// this program was started; once it was set, Go does not put it back in children by itself.
-func (s *Servers) withMoreFiles(start func() (*process, error)) (*process, error) {
-	soft := s.known()
-	limiting.Lock()
-	defer limiting.Unlock()
+// giveFiles raises the soft limit of open files of a server that was just started: at that limit a
+// server of tmux 3.3a spins and answers nobody, at the usual 1024 with some 1,000 sessions.
+func (c *Client) giveFiles() {
+	pid, err := c.ServerPID()
 	var limit unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
-		return start() // with fewer it works too
+	if err != nil || unix.Prlimit(pid, unix.RLIMIT_NOFILE, nil, &limit) != nil {
+		return // with fewer it works too
 	}
-	more := unix.Rlimit{Cur: raised(soft, limit.Max), Max: limit.Max}
-	if soft > 0 {
-		limit.Cur = soft
-	}
-	_ = unix.Setrlimit(unix.RLIMIT_NOFILE, &more)
-	defer func() { _ = unix.Setrlimit(unix.RLIMIT_NOFILE, &limit) }()
-	return start()
+	limit.Cur = max(limit.Cur, min(limit.Max, enough))
+	_ = unix.Prlimit(pid, unix.RLIMIT_NOFILE, &limit, nil)
 }
-
-func raised(soft, hard uint64) uint64 { return max(soft, min(hard, enough)) }

@@ -1,28 +1,12 @@
 package tmux
 
 import (
-	"os/exec"
-	"strconv"
-	"strings"
 	"testing"
 
 	"nbs-worker/internal/sim/rig"
 
 	"golang.org/x/sys/unix"
 )
-
-func TestRaised(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ soft, hard, want uint64 }{
-		{1024, 4096, 4096},
-		{1024, 1 << 30, 1 << 16},
-		{1 << 20, 1 << 30, 1 << 20}, // a caller that has more keeps it
-		{4096, 4096, 4096},
-		{0, 4096, 4096}, // not known
-	} {
-		rig.Equal(t, raised(c.soft, c.hard), c.want, "raised(%d, %d)", c.soft, c.hard)
-	}
-}
 
 // Go raises its own soft limit and puts it back in its children; the first one tells.
 func TestOpenFilesAreTheCallers(t *testing.T) {
@@ -35,13 +19,16 @@ func TestOpenFilesAreTheCallers(t *testing.T) {
 	rig.Check(t, n != 0 && n <= limit.Max, "%d of %d", n, limit.Max)
 }
 
-// A server gets a higher limit; what this program starts afterwards does not. Not in parallel: the
-// limit is that of the whole program.
-func TestOpenFilesOfWhatIsStartedLater(t *testing.T) {
-	s := newServerAlone(t)
-	s.panes()
-	soft := s.shared.known()
-	s.open(Spec{Name: "alpha", Command: shell(stay)})
-	out, err := exec.CommandContext(t.Context(), "sh", "-c", "ulimit -Sn").Output()
-	rig.Check(t, err == nil && strings.TrimSpace(string(out)) == strconv.FormatUint(soft, 10), "%q, %v; want %d", out, err, soft)
+// A server that was started here gets a higher limit, and one that a person has started keeps its own.
+func TestServerThatWasStartedHereHasRoom(t *testing.T) {
+	s := newServer(t)
+	first := s.open(Spec{Name: "alpha", Command: shell(stay)})
+	var limit unix.Rlimit
+	rig.Must(t, unix.Prlimit(first.ServerPID, unix.RLIMIT_NOFILE, nil, &limit))
+	rig.Check(t, limit.Cur == max(s.shared.known(), min(limit.Max, enough)), "%+v", limit)
+	low := unix.Rlimit{Cur: 100, Max: limit.Max}
+	rig.Must(t, unix.Prlimit(first.ServerPID, unix.RLIMIT_NOFILE, &low, nil))
+	s.open(Spec{Name: "beta", Command: shell(stay)})
+	rig.Must(t, unix.Prlimit(first.ServerPID, unix.RLIMIT_NOFILE, nil, &limit))
+	rig.Check(t, limit == low, "%+v", limit)
 }

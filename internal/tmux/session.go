@@ -50,17 +50,20 @@ func (c *Client) NewSession(ctx context.Context, spec Spec) error {
 	}
 	args = append(args, spec.marks(target, target)...)
 	args = append(args, ";", "set-option", "-t", target, "destroy-unattached", "off")
-	starter := *c
-	starter.startsServer = true
 	startLimit := cmp.Or(spec.StartLimit, answerLimit)
 	limit := answerLimit
-	if _, err := c.ServerPID(); err != nil {
+	_, absent := c.ServerPID()
+	if absent != nil {
 		limit = startLimit
 	}
-	_, err := starter.runWithin(ctx, limit, spec.Dir, args...)
+	_, err := c.runWithin(ctx, limit, spec.Dir, args...)
 	if errors.Is(err, ErrNoServer) {
 		// A server that is just ending refuses its next client; one more call starts anew.
-		_, err = starter.runWithin(ctx, startLimit, spec.Dir, args...)
+		absent = err
+		_, err = c.runWithin(ctx, startLimit, spec.Dir, args...)
+	}
+	if absent != nil && err == nil {
+		c.giveFiles()
 	}
 	return err
 }
