@@ -79,8 +79,8 @@ func TestTriageOfATeam(t *testing.T) {
 	m.check(code == 8, "exit code %d", code)
 	m.mustJudge(all, map[string]judged{
 		"idle":    {"idle", 0, []string{"idle, by the registry"}, ""},
-		"full":    {"stressed", 2, []string{"18% of its context is left (low): 820,0"}, "nbs-worker attach full"},
-		"floor":   {"stressed", 4, []string{"% of its context is left (floor)"}, "nbs-worker resume floor --fresh"},
+		"full":    {"stressed", 2, []string{"18% of its context is left (low): 820,0"}, "nbs-worker compact full"},
+		"floor":   {"stressed", 4, []string{"% of its context is left (floor)"}, "nbs-worker resume floor --force --fresh"},
 		"asks":    {"waiting", 0, []string{"waiting: ", "by the registry"}, "nbs-worker attach asks"},
 		"works":   {"healthy", 0, []string{"busy, by the registry"}, ""},
 		"refused": {"held", 0, []string{"authentication_failed"}, "nbs-worker attach refused"},

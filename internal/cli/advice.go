@@ -70,10 +70,13 @@ func worded(next triage.Step, handle agent.Handle, v inspect.View) step {
 	case triage.FindMemory:
 		return step{"see what takes the memory, or it will end like this again", "ps -eo rss,pid,args --sort=-rss | head"}
 	case triage.Interrupt:
-		return step{"it does not get on; look, and interrupt it with Escape", nbs("attach")}
+		return step{"it does not get on; interrupt it", nbs("interrupt")}
 	case triage.Compact:
-		return step{"its conversation is nearly full; compact it there, with /compact", nbs("attach")}
+		return step{"its conversation is nearly full; compact it", nbs("compact")}
 	case triage.StartFresh:
+		if v.Status.Running() {
+			return step{"end it, and begin a new conversation", nbs("resume") + " --force --fresh"}
+		}
 		return step{"give the conversation up, and begin a new one", nbs("resume") + " --fresh"}
 	case triage.ResumeForce:
 		return step{"end it, and bring it back", nbs("resume") + " --force"}

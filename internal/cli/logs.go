@@ -18,7 +18,8 @@ import (
 type logsOptions struct {
 	history.LogQuery
 	past
-	grep string
+	grep    string
+	session string
 }
 
 func newLogsCmd(f *factory) *cobra.Command {
@@ -35,7 +36,8 @@ would go on from; that there are others is said on stderr.
 
 --tools adds what the agent did with tools, and what Claude itself put into the
 conversation or left to subagents, marked as such. --all begins with the conversations
-that the agent was in before a /clear, a /branch or a fresh start. --follow goes on with
+that the agent was in before a /clear, a /branch or a fresh start; --session-id shows one
+of them alone. --follow goes on with
 what is said from now on, goes with the agent into another conversation and says so, and
 ends with 0 when the agent is dismissed, with 130 when it is interrupted.
 
@@ -55,6 +57,11 @@ bytes of a record too long to be read, of which text is the beginning.`,
 			if opts.Last, opts.Since, err = opts.parse(cmd, time.Now()); err != nil {
 				return err
 			}
+			if opts.session != "" {
+				if opts.SessionID, err = agent.ParseSessionID(opts.session); err != nil {
+					return err
+				}
+			}
 			opts.Handle = agent.Handle(args[0])
 			return runLogs(cmd.Context(), f, opts)
 		},
@@ -65,6 +72,10 @@ bytes of a record too long to be read, of which text is the beginning.`,
 	flags.StringVar(&opts.grep, "grep", "", "only messages whose text this Go regular expression matches")
 	flags.BoolVar(&opts.Tools, "tools", false, "also what tools and subagents did, and what Claude added")
 	flags.BoolVar(&opts.All, "all", false, "also the conversations that the agent was in before")
+	flags.StringVar(&opts.session, "session-id", "", "this conversation of the agent's, and no other")
+	cmd.MarkFlagsMutuallyExclusive("session-id", "all")
+	cmd.MarkFlagsMutuallyExclusive("session-id", "follow")
+	completeWith(cmd, "session-id", f.completeEarlier)
 	f.jsonFlag(cmd)
 	return cmd
 }

@@ -30,6 +30,7 @@ var commands = []struct {
 	{"logs", newLogsCmd},
 	{"events", newEventsCmd},
 	{"triage", newTriageCmd},
+	{"recover", newRecoverCmd},
 	{"doctor", newDoctorCmd},
 	{"export", newExportCmd},
 	{"runbook", newRunbookCmd},
@@ -65,7 +66,7 @@ agent is at its prompt; or go to its terminal: nbs-worker attach <handle>.`,
 		Example: `  nbs-worker spawn theologian --model opus --prompt 'Read PLAN.md and begin.'
   nbs-worker list
   nbs-worker resume theologian      # after a crash, a reboot, a killed tmux
-  nbs-worker resume --down          # all that should run and do not
+  nbs-worker recover --all          # whatever each agent needs, in the way that takes least
   nbs-worker session theologian     # record and live truth
   nbs-worker stop theologian`,
 		SilenceErrors: true,
@@ -143,7 +144,7 @@ var otherNames = map[string]string{
 	"kill": "stop HANDLE", "end": "stop HANDLE", "down": "stop --all",
 	"rm": "dismiss HANDLE", "remove": "dismiss HANDLE", "delete": "dismiss HANDLE",
 	"show": "session HANDLE", "info": "session HANDLE", "inspect": "session HANDLE", "log": "logs HANDLE", "history": "events", "journal": "events",
-	"check": "doctor", "health": "triage", "diagnose": "triage", "enter": "attach HANDLE", "open": "attach HANDLE",
+	"check": "doctor", "health": "triage", "diagnose": "triage", "heal": "recover --all", "repair": "recover HANDLE", "fix": "recover HANDLE", "enter": "attach HANDLE", "open": "attach HANDLE",
 }
 
 func suggestion(cmd *cobra.Command, typed string) string {

@@ -29,7 +29,9 @@ type LogQuery struct {
 	Match  *regexp.Regexp // only messages whose text it matches; nil: all
 	Tools  bool           // also what tools did, what Claude told itself, and subagents
 	All    bool           // also the conversations that the agent was in before
-	Follow bool           // and what is said from now on, until the agent is dismissed
+
+	SessionID agent.SessionID // of these the one that is wanted; "": the present one
+	Follow    bool            // and what is said from now on, until the agent is dismissed
 }
 
 // Said is a message of a conversation.
@@ -71,8 +73,8 @@ func Logs(ctx context.Context, o *observe.Observer, q LogQuery, to LogReader) er
 		}
 	}
 	l.sessions = l.sessionsOf(&r)
-	if !q.All {
-		l.sessions = l.sessions[len(l.sessions)-1:]
+	if err := l.choose(); err != nil {
+		return err
 	}
 	l.at = l.sessions[len(l.sessions)-1].SessionID
 	if err := l.past(ctx, &r); err != nil || !q.Follow {
@@ -92,6 +94,21 @@ type logs struct {
 
 	at   agent.SessionID  // the conversation that is followed
 	read transcript.Place // in its transcript; what stands before was read
+}
+
+// choose leaves the conversations that are wanted. Errors: NotFound.
+func (l *logs) choose() error {
+	switch id := l.query.SessionID; {
+	case id != "":
+		l.sessions = slices.DeleteFunc(l.sessions, func(s LogSession) bool { return s.SessionID != id })
+		if len(l.sessions) == 0 {
+			return agent.Errorf(agent.NotFound, "the agent was never in the conversation %s", id).
+				Hint("to see where it was: nbs-worker session %s", l.query.Handle)
+		}
+	case !l.query.All:
+		l.sessions = l.sessions[len(l.sessions)-1:]
+	}
+	return nil
 }
 
 // sessionsOf lists the conversations of a record, oldest first; the last is the one that

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -37,11 +38,14 @@ func heldAt(r *agent.Record, dialog screen.Dialog) error {
 	return err
 }
 
+// ErrNotLoggedIn is a start that came about, of a claude that knows no account.
+var ErrNotLoggedIn = errors.New("claude is not logged in")
+
 // checkLogin notices a claude that looks idle and will answer no prompt.
 func (w *starting) checkLogin(ctx context.Context) error {
 	shown, err := w.Observer.Screen(ctx, &w.record)
 	if err == nil && screen.NotLoggedIn(shown.Text) {
-		return agent.Errorf(agent.Held, "claude is not logged in: it will answer no prompt").
+		return agent.Errorf(agent.Held, "%w: it will answer no prompt", ErrNotLoggedIn).
 			Hint("log in there with /login: nbs-worker attach %s", w.record.Handle)
 	}
 	return nil

@@ -22,6 +22,7 @@ const DefaultPatience = 15 * time.Minute
 // Patient is an agent that was looked at, and how well it is.
 type Patient struct {
 	triage.Assessment
+	At   time.Time // of the look
 	View inspect.View
 }
 
@@ -32,9 +33,9 @@ func Assess(ctx context.Context, look *inspect.Inspector, handles []agent.Handle
 	}
 	patients := make([]Patient, len(handles))
 	for i, view := range look.Survey(ctx, handles, limits.Patience) {
-		patients[i].View = view
+		patients[i].View, patients[i].At = view, look.Now()
 		patients[i].Assessment = triage.Assess(triage.Known{
-			View: &patients[i].View, Handle: handles[i], Now: look.Now(), Bands: limits.Bands, Patience: limits.Patience,
+			View: &patients[i].View, Handle: handles[i], Now: patients[i].At, Bands: limits.Bands, Patience: limits.Patience,
 		})
 	}
 	return patients

@@ -34,7 +34,7 @@ func Assess(k Known) Assessment {
 		a.is(Unknown, LevelAssess, Look)
 		a.saw("the record cannot be read: %v", k.Err)
 		return a
-	case k.Status.State == agent.Dead:
+	case k.Status.Down():
 		k.assessDead(&a)
 	default:
 		k.assessLiving(&a)
@@ -76,6 +76,13 @@ func (k *Known) assessDead(a *Assessment) {
 	case k.Gone.Transcript:
 		a.is(Missing, LevelFresh, StartFresh)
 		a.saw("its transcript was there at %s; it is gone, and none was kept", k.Record.TranscriptSeen.UTC().Format(time.RFC3339))
+	case k.Record.Restarts.Hold != nil:
+		hold := k.Record.Restarts.Hold
+		a.is(Held, LevelResume)
+		a.saw("its restarts are held since %s: %s", hold.Since.UTC().Format(time.RFC3339), hold.Reason)
+	case k.Status.State == agent.Backoff:
+		a.is(Dead, LevelPing, Look)
+		a.saw("its launcher starts it again at %s", k.Record.Restarts.Next.UTC().Format(time.RFC3339))
 	case observe.CrashLoop(&k.Record):
 		a.is(Held, LevelResume)
 		a.saw("it ended again and again soon after its start: %s", k.Record.LastExit().Summary())

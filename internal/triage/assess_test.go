@@ -52,17 +52,29 @@ var (
 	failed = agent.Status{State: agent.TurnFailed, Source: agent.FromHooks}
 )
 
-func TestAssess(t *testing.T) {
+// judged is an agent, and what is to be said of it.
+type judged struct {
+	view     *inspect.View
+	verdict  Verdict
+	level    Level
+	working  bool
+	evidence string
+	steps    []Step
+}
+
+func mustJudge(t *testing.T, all map[string]judged) {
+	t.Helper()
+	for name, c := range all {
+		a := Assess(Known{View: c.view, Handle: "alpha", Now: now, Bands: agent.DefaultBands, Patience: 15 * time.Minute})
+		if a.Verdict != c.verdict || a.Level != c.level || a.Working != c.working || !strings.Contains(strings.Join(a.Evidence, "\n"), c.evidence) || !slices.Equal(a.Steps, c.steps) {
+			t.Errorf("%s: %+v; want %s", name, a, fmt.Sprint(c.verdict, c.level, c.working, c.evidence, c.steps))
+		}
+	}
+}
+
+func TestAssessTheLiving(t *testing.T) {
 	t.Parallel()
-	crash := agent.Exit{Code: 1, UptimeS: 3}
-	for name, c := range map[string]struct {
-		view     *inspect.View
-		verdict  Verdict
-		level    Level
-		working  bool
-		evidence string
-		steps    []Step
-	}{
+	mustJudge(t, map[string]judged{
 		"works":     {in(busy), Healthy, 0, true, "busy, by the registry", nil},
 		"starts":    {in(agent.Status{State: agent.Starting, Source: agent.FromProcess}), Healthy, 0, true, "starting, by the process", nil},
 		"waits":     {in(agent.Status{State: agent.Waiting, Detail: "permission prompt", Source: agent.FromRegistry}), Waiting, 0, false, "waiting: permission prompt", []Step{Attend}},
@@ -87,7 +99,13 @@ func TestAssess(t *testing.T) {
 		"usage limit": {with(in(failed), failedWith("rate_limit", "You've hit your session limit · resets 3am")), Held, 0, false, "resets 3am", []Step{AwaitReset, Prompt}},
 		"API error":   {with(in(failed), failedWith("server_error", "API Error: 529")), Held, 0, false, "server_error: \"API Error: 529\"", []Step{Prompt}},
 		"failed":      {in(failed), Held, 0, false, "came to nothing", []Step{Prompt}},
+	})
+}
 
+func TestAssessTheDead(t *testing.T) {
+	t.Parallel()
+	crash := agent.Exit{Code: 1, UptimeS: 3}
+	mustJudge(t, map[string]judged{
 		"crashed": {in(dead(agent.Crashed)), Dead, 3, false, "crashed", []Step{Resume}},
 		"reboot":  {in(dead(agent.LostReboot)), Dead, 3, false, "lost: reboot", []Step{Resume}},
 		"never":   {in(dead(agent.NeverStarted)), Missing, 3, false, "never started", []Step{Resume}},
@@ -99,13 +117,16 @@ func TestAssess(t *testing.T) {
 		"no folder":  {with(in(dead(agent.Crashed)), func(v *inspect.View) { v.Gone.Folder = "/gone" }), Missing, 0, false, "\"/gone\" is not there", []Step{FindFolder}},
 		"no memory":  {with(in(dead(agent.Crashed)), func(v *inspect.View) { v.Gone.Transcript = true }), Missing, 4, false, "none was kept", []Step{StartFresh}},
 		"crash loop": {with(in(dead(agent.Crashed)), func(v *inspect.View) { v.Record.Exits = []agent.Exit{crash, crash, crash} }), Held, 3, false, "code 1", []Step{ReadEnd, ResumeMended}},
-		"damaged":    {&inspect.View{Sight: observe.Sight{Err: errors.New("bad JSON"), Status: agent.Status{State: agent.Unknown}}}, Unknown, 0, false, "bad JSON", []Step{Look}},
-	} {
-		a := Assess(Known{View: c.view, Handle: "alpha", Now: now, Bands: agent.DefaultBands, Patience: 15 * time.Minute})
-		if a.Verdict != c.verdict || a.Level != c.level || a.Working != c.working || !strings.Contains(strings.Join(a.Evidence, "\n"), c.evidence) || !slices.Equal(a.Steps, c.steps) {
-			t.Errorf("%s: %+v; want %s", name, a, fmt.Sprint(c.verdict, c.level, c.working, c.evidence, c.steps))
-		}
-	}
+		"backs off": {
+			with(in(agent.Status{State: agent.Backoff, Cause: agent.Crashed}), func(v *inspect.View) { v.Record.Restarts.Next = now.Add(time.Second) }),
+			Dead, 1, false, "starts it again at 2026-02-20T12:00:01Z", []Step{Look},
+		},
+		"quarantined": {
+			with(in(dead(agent.Crashed)), func(v *inspect.View) { v.Record.Restarts.Hold = &agent.Hold{Reason: "it failed 5 times", Since: now} }),
+			Held, 3, false, "held since 2026-02-20T12:00:00Z: it failed 5 times", []Step{ResumeMended},
+		},
+		"damaged": {&inspect.View{Sight: observe.Sight{Err: errors.New("bad JSON"), Status: agent.Status{State: agent.Unknown}}}, Unknown, 0, false, "bad JSON", []Step{Look}},
+	})
 }
 
 // A tmux server that does not answer is said, and makes no live agent sick.

@@ -35,3 +35,8 @@ const (
 	LevelResume               // end what is left of it, and bring it back into its conversation
 	LevelFresh                // start it in a new conversation
 )
+
+// String is what is done at a level.
+func (l Level) String() string {
+	return [...]string{"look", "ping", "interrupt and compact", "resume", "new conversation"}[l]
+}

@@ -15,7 +15,6 @@ import (
 	"nbs-worker/internal/message"
 	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/supervisor"
-	"nbs-worker/internal/triage"
 	"nbs-worker/internal/wait"
 )
 
@@ -318,24 +317,6 @@ func NewCheckup(c doctor.Checkup) Checkup {
 			return Finding{ID: f.Check, Level: string(f.Level), What: f.What, Why: f.Why, Fix: list(f.Fix), Fixable: f.ByItself()}
 		}),
 	}
-}
-
-// Assessment is how well an agent is.
-type Assessment struct {
-	Handle   agent.Handle   `json:"handle"`
-	Verdict  triage.Verdict `json:"verdict"`
-	Level    triage.Level   `json:"level"` // of repair that it needs: 0 a look, 2 compact, 3 resume, 4 a new conversation
-	Evidence []string       `json:"evidence"`
-	Command  string         `json:"command,omitempty"` // to run next
-}
-
-// NewAssessment is an agent that was judged, and the commands to run next, in order.
-func NewAssessment(a *triage.Assessment, commands []string) Assessment {
-	out := Assessment{Handle: a.Handle, Verdict: a.Verdict, Level: a.Level, Evidence: list(a.Evidence)}
-	if len(commands) > 0 {
-		out.Command = commands[0]
-	}
-	return out
 }
 
 // Receipt is what became of a message to an agent.

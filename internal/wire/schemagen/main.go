@@ -40,6 +40,7 @@ var verbs = []printed{
 	{verb: "session", one: []any{wire.Session{}}, several: true},
 	{verb: "wait", one: []any{wire.Waited{}}, several: true},
 	{verb: "list", one: []any{[]wire.Agent{}}},
+	{verb: "recover", one: []any{[]wire.Recovered{}}},
 	{verb: "triage", one: []any{[]wire.Assessment{}}},
 	{verb: "adopt", one: []any{wire.Adopted{}, []wire.Unrecorded{}}},
 	{verb: "pause", one: []any{wire.Pause{}}},

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+// recovered is what recover --json tells of an agent.
+type recovered struct {
+	Handle string
+	Before assessment
+	First  *int `json:"first_level"`
+	Steps  []struct {
+		Level             int
+		What, Why, Result string
+		Helped            bool
+	}
+	After *assessment
+	Left  string
+}
+
+// recover repairs agents; the code is that of the command.
+func (m *team) recover(args ...string) (byHandle map[string]recovered, code int) {
+	m.Helper()
+	r := m.nbs(append([]string{"recover", "--json"}, args...)...)
+	var all []recovered
+	if err := json.Unmarshal([]byte(r.stdout), &all); err != nil {
+		m.Fatalf("%v in %s", err, r)
+	}
+	byHandle = map[string]recovered{}
+	for _, c := range all {
+		byHandle[c.Handle] = c
+	}
+	return byHandle, r.code
+}
+
+// steps are the levels that were tried, each with whether it helped: "2- 4+".
+func (c recovered) steps() string {
+	var all []string
+	for _, s := range c.Steps {
+		all = append(all, fmt.Sprintf("%d%s", s.Level, map[bool]string{true: "+", false: "-"}[s.Helped]))
+	}
+	return strings.Join(all, " ")
+}
+
+// noted are the events of one kind in an agent's journal.
+func (m *team) noted(handle, event string) (details []string) {
+	m.Helper()
+	for line := range strings.Lines(m.ok("events", handle, "--json")) {
+		var e struct{ Event, Detail string }
+		m.must(json.Unmarshal([]byte(line), &e))
+		if e.Event == event {
+			details = append(details, e.Detail)
+		}
+	}
+	return details
+}
+
+// After a reboot, or the loss of the tmux server, one command brings back what should run: the same
+// conversations, proven by what is remembered in them. Before it, a dry run says so and changes nothing.
+func TestRecoverAfterTheServerWasLost(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		alpha := m.remembers("alpha", "--permission-mode", "acceptEdits")
+		m.ok("spawn", "beta", "--model", "sonnet")
+		m.ok("spawn", "ended", "--model", "sonnet")
+		m.ok("stop", "ended")
+		beta := m.session("beta")
+		m.killServer()
+		m.waitState("alpha", "lost: tmux")
+		m.waitState("beta", "lost: tmux")
+
+		before := m.recordText("alpha") + m.recordText("beta")
+		events := m.ok("events")
+		plan, code := m.recover("--all", "--dry-run")
+		m.check(code == 0 && len(plan) == 2, "exit code %d, %+v", code, plan)
+		for _, c := range plan {
+			m.check(c.First != nil && *c.First == 3 && c.Before.Verdict == "dead" && len(c.Steps) == 0 && c.After == nil, "%+v", c)
+		}
+		m.check(m.recordText("alpha")+m.recordText("beta") == before && m.ok("events") == events, "a dry run changed something:\n%s", m.ok("events"))
+
+		all, code := m.recover("--all", "--stagger", "0s", "--order", "beta")
+		m.check(code == 0 && len(all) == 2, "exit code %d, %+v", code, all)
+		for handle, was := range map[string]session{"alpha": alpha, "beta": beta} {
+			c := all[handle]
+			m.check(c.steps() == "3+" && c.Left == "" && c.After.Verdict == "idle", "%s: %+v", handle, c)
+			now := m.session(handle)
+			m.check(now.SessionID == was.SessionID && now.PermissionMode == was.PermissionMode && now.Model == was.Model, "before %+v\nafter %+v", was, now)
+			steps := m.noted(handle, "recover")
+			m.check(len(steps) == 2 && strings.HasPrefix(steps[0], "level 3, resume: begun, for it is dead: lost: tmux") && strings.HasPrefix(steps[1], "level 3, resume: it helped: idle"), "%q", steps)
+		}
+		lines := m.ok("events")
+		m.check(strings.Index(lines, "\trecover\tbeta") < strings.Index(lines, "\trecover\talpha"), "beta should have had the first turn:\n%s", lines)
+		m.mustBe("ended", "stopped")
+		m.ok("send", "alpha", "What number?", "--wait-reply")
+		m.mustAnswer("alpha", "42")
+
+		again, code := m.recover("--all")
+		m.check(code == 0 && again["alpha"].steps()+again["beta"].steps() == "", "exit code %d, %+v", code, again)
+	})
+}
+
+// What works, what asks a person and what was ended are left alone, whatever the flags, and are reported.
+func TestRecoverLeavesAloneWhatMustNotBeTouched(t *testing.T) {
+	m := real(t)
+	m.ok("spawn", "works", "--model", "sonnet", "--prompt", "[[delay 10m]] hello")
+	m.ok("spawn", "asks", "--model", "sonnet", "--permission-mode", "default", "--prompt", `[[tool Bash {"command":"touch `+m.dir+`/ran","description":"w"}]]`)
+	m.ok("spawn", "fell", "--model", "sonnet")
+	asks := m.waitState("asks", "waiting")
+	works := m.session("works")
+	screen := m.screen("asks")
+	m.kill(m.session("fell").RecordedPID, syscall.SIGKILL)
+	m.waitState("fell", "crashed")
+
+	all, code := m.recover("--all", "--yes", "--stagger", "0s")
+	m.check(code == 8, "exit code %d, %+v", code, all)
+	m.check(all["works"].steps() == "" && all["works"].After.Verdict == "healthy", "%+v", all["works"])
+	m.check(all["asks"].steps() == "" && all["asks"].Left == "it needs a person" && all["asks"].After.Verdict == "waiting", "%+v", all["asks"])
+	m.check(all["fell"].steps() == "3+" && all["fell"].After.Verdict == "idle", "%+v", all["fell"])
+	named, code := m.recover("asks", "works", "--yes")
+	m.check(code == 8 && named["asks"].steps()+named["works"].steps() == "", "exit code %d, %+v", code, named)
+	m.mustBeLeftAlone("works", works)
+	m.mustBeLeftAlone("asks", asks)
+	m.check(m.screen("asks") == screen, "the dialog changed:\n%s", m.screen("asks"))
+	m.mustBe("works", "busy")
+}
+
+// A process that executes nothing is pinged, which is a look, then ended and brought back.
+func TestRecoverOfAZombie(t *testing.T) {
+	m := real(t)
+	alpha := m.remembers("alpha")
+	m.kill(alpha.RecordedPID, syscall.SIGSTOP)
+	m.waitFor("the signal takes", func() (bool, string) {
+		all, code := m.triage("alpha")
+		return all["alpha"].Verdict == "zombie" && code == 7, fmt.Sprintf("%+v", all)
+	})
+	all, code := m.recover("alpha")
+	m.check(code == 0 && all["alpha"].steps() == "1- 3+", "exit code %d, %+v", code, all)
+	after := m.session("alpha")
+	m.check(after.SessionID == alpha.SessionID && dead(alpha.RecordedPID), "%+v", after)
+}
+
+// Where little context is left the conversation is compacted, and a turn that does not get on is interrupted.
+func TestRecoverInterruptsAndCompacts(t *testing.T) {
+	m := real(t)
+	m.ok("spawn", "full", "--model", "sonnet", "--prompt", "[[usage 820000]] Remember 42.")
+	m.ok("spawn", "hangs", "--model", "sonnet", "--prompt", "[[delay 10m]] hello")
+	m.waitState("full", "idle")
+	full, hangs := m.session("full"), m.session("hangs")
+	m.waitFor("nothing of it grows", func() (bool, string) {
+		all, _ := m.triage("hangs", "--patience", "3s")
+		return all["hangs"].Verdict == "stuck", fmt.Sprintf("%+v", all)
+	})
+	all, code := m.recover("full", "hangs", "--patience", "3s")
+	m.check(code == 0, "exit code %d, %+v", code, all)
+	m.check(all["full"].steps() == "2+" && all["full"].After.Verdict == "idle", "%+v", all["full"])
+	m.check(all["hangs"].steps() == "1- 2+" && all["hangs"].After.Verdict == "idle", "%+v", all["hangs"])
+	m.mustBeLeftAlone("full", full) // in its process, and its conversation
+	m.mustBeLeftAlone("hangs", hangs)
+	m.check(strings.Contains(m.ok("logs", "full"), "compacted"), "%s", m.ok("logs", "full"))
+	m.check(m.session("full").SessionID == full.SessionID && m.session("hangs").SessionID == hangs.SessionID, "another conversation")
+}
+
+// A conversation that is full is given up only where that is permitted; its agent is told where it is.
+func TestRecoverInANewConversation(t *testing.T) {
+	m := real(t)
+	m.ok("spawn", "alpha", "--model", "sonnet", "--prompt", "[[usage 950000]] Remember 42.")
+	m.mustAnswer("alpha", "OK, I will remember 42.")
+	m.waitState("alpha", "idle")
+	before := m.session("alpha")
+	all, code := m.recover("alpha")
+	m.check(code == 1 && all["alpha"].steps() == "" && strings.Contains(all["alpha"].Left, "which is not permitted"), "exit code %d, %+v", code, all)
+	m.mustBeLeftAlone("alpha", before)
+
+	all, code = m.recover("alpha", "--yes")
+	m.check(all["alpha"].steps() == "4+", "exit code %d, %+v", code, all)
+	after := m.session("alpha")
+	m.check(after.SessionID != before.SessionID && after.Model == before.Model && after.PreviousSessions[0].SessionID == before.SessionID, "%+v", after)
+	read := "nbs-worker logs alpha --session-id " + before.SessionID + " -n 40"
+	var briefing string
+	for _, request := range m.api.Requests() {
+		if request.SessionID == after.SessionID && strings.Contains(request.Last(), read) {
+			briefing = request.Last()
+		}
+	}
+	m.mustSay(briefing, "[[usage 950000]] Remember 42.\n\nYou are agent alpha, in a new conversation", "(floor)", "The last that you said in it was: OK, I will remember 42.")
+	m.mustSay(m.ok(strings.Fields(read)[1:]...), "OK, I will remember 42.")
+}
+
+// Where nobody is logged in, the first start ends the run: the others would only take up what cannot answer.
+func TestRecoverEndsWhereNobodyIsLoggedIn(t *testing.T) {
+	m := real(t)
+	m.ok("spawn", "alpha", "--model", "sonnet")
+	m.ok("spawn", "beta", "--model", "sonnet")
+	m.killServer()
+	m.waitState("alpha", "lost: tmux")
+	m.waitState("beta", "lost: tmux")
+	rig.Config(t, m.world.ConfigDir, rig.ConfigOptions{Trusted: []string{m.world.Project}, KeyRejected: true})
+	m.env = without(m.env, "ANTHROPIC_API_KEY")
+	r := m.nbs("recover", "--all", "--stagger", "0s")
+	m.mustRefuse(r, 7, "ended before all had their turn: nobody is logged in, after the start of alpha")
+	m.check(strings.Contains(r.stdout, "beta\tdead\t-\tdead\tnot begun: nobody is logged in"), "%s", r)
+	m.mustBe("beta", "lost: tmux")
+}
+
+// A run that is killed at any of its steps is run again: the end is the same, and nothing was started twice.
+func TestRecoverKilledAtEachStepAndRunAgain(t *testing.T) {
+	m := standIn(t)
+	handles := []string{"alpha", "beta", "gamma"}
+	before := map[string]session{}
+	for _, handle := range handles {
+		m.ok("spawn", handle, "--prompt", "Remember 42.")
+		before[handle] = m.waitState(handle, "idle")
+	}
+	for kill := 1; kill <= 2*len(handles); kill++ {
+		m.killServer()
+		starts := map[string]int{}
+		for _, handle := range handles {
+			m.waitState(handle, "lost: tmux")
+			starts[handle] = len(m.noted(handle, "start"))
+		}
+		noted := strings.Count(m.ok("events"), "\trecover\t")
+		run := m.begin("recover", "--all", "--stagger", "0s")
+		m.waitFor("the run notes a step", func() (bool, string) {
+			events := m.ok("events")
+			return strings.Count(events, "\trecover\t") >= noted+kill, events
+		})
+		_ = run.Process.Kill() // it may just have ended
+		run.end()
+		m.ok("recover", "--all", "--stagger", "0s")
+		for _, handle := range handles {
+			now := m.waitState(handle, "idle")
+			m.check(now.SessionID == before[handle].SessionID, "killed at %d: %s is in %s", kill, handle, now.SessionID)
+			m.check(len(claudesOn(now.SessionID)) == 1, "killed at %d: claudes on the conversation of %s: %v", kill, handle, claudesOn(now.SessionID))
+			m.check(len(m.noted(handle, "start")) == starts[handle]+1, "killed at %d: %s was started %d times", kill, handle, len(m.noted(handle, "start"))-starts[handle])
+		}
+		if t.Failed() {
+			t.Fatal(m.ok("events"))
+		}
+	}
+	for _, handle := range handles {
+		m.mustRemember(handle, before[handle], "--force")
+	}
+}
+
+// An agent on which another command is at work is left to that, which is named; the others have their turn.
+func TestRecoverMeetsALockAndGoesOn(t *testing.T) {
+	m := standIn(t)
+	for _, handle := range []string{"alpha", "beta"} {
+		m.ok("spawn", handle)
+		m.kill(m.session(handle).RecordedPID, syscall.SIGKILL)
+		m.waitState(handle, "crashed")
+	}
+	lock, err := os.OpenFile(m.inNbs("locks", "alpha.verb"), os.O_RDWR, 0)
+	m.must(err)
+	defer lock.Close()
+	m.must(unix.Flock(int(lock.Fd()), unix.LOCK_EX))
+	m.must(lock.Truncate(0))
+	_, err = fmt.Fprintf(lock, `{"pid":%d,"verb":"dismiss","handle":"alpha","since":"2026-02-20T12:00:00Z"}`, os.Getpid())
+	m.must(err)
+	all, code := m.recover("--all", "--stagger", "0s")
+	holder := fmt.Sprintf("another command is at work on this agent: dismiss alpha, pid %d", os.Getpid())
+	m.check(code == 7 && strings.Contains(all["alpha"].Left, holder) && all["alpha"].After.Verdict == "dead", "exit code %d, %+v", code, all)
+	m.check(all["beta"].steps() == "3+" && all["beta"].After.Verdict == "idle", "%+v", all)
+	m.must(unix.Flock(int(lock.Fd()), unix.LOCK_UN))
+	all, code = m.recover("--all")
+	m.check(code == 0 && all["alpha"].steps() == "3+", "exit code %d, %+v", code, all)
+}

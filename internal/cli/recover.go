@@ -1,0 +1,242 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/inspect"
+	"nbs-worker/internal/recovery"
+	"nbs-worker/internal/triage"
+	"nbs-worker/internal/wire"
+)
+
+type recoverOptions struct {
+	selection
+
+	order    []string
+	maxLevel int
+	stagger  time.Duration
+	giveUp   int
+	patience time.Duration
+	dryRun   bool
+}
+
+func newRecoverCmd(f *factory) *cobra.Command {
+	o := &recoverOptions{}
+	cmd := &cobra.Command{
+		Use:   "recover {<handle>... | --all} [flags]",
+		Short: "Repair agents, by the least that helps",
+		Long: withCodes(`Judges agents as triage does, repairs those that need it, one at a time, looks at all of
+them again, and reports. After a reboot or a night alone recover --all is all that is to be
+done. Of the levels the least is tried first that may help, each with its own check and
+time limit; only what is seen after it counts.
+
+  1  ping     for one that is stuck or a zombie: whether it reacts within 15 seconds. It is
+              a look. No key is pressed, for Enter may answer a dialog that has just come up.
+  2  compact  a stuck agent is interrupted; where little context is left the conversation
+              is compacted. It is skipped at the floor: when less than 10% is left, or when
+              compacting this conversation has freed nothing before
+  3  resume   the same conversation, model and permissions; what is left of the last start
+              is ended first, and also the process of one that is stuck or a zombie
+  4  new      a new conversation, when the old one is full or gone, with the same model and
+              first prompt, and a briefing: why, how to read the old conversation, what was
+              said last in it. Only with --yes; what needs it is reported otherwise
+
+An agent at work is never touched, whatever the flags; nor one that only a person can help:
+it is reported. One whose restarts are held, or that crashed again and again, is brought
+back only when it is named. One on which another command is at work is left to it.
+
+Each step is in the journal before it is taken and after it: nbs-worker events. A run that
+was killed is simply run again: what came of its last step is looked for, and nothing that
+helped is done twice. Starts are --stagger apart. The whole run ends when nobody is logged
+in, and after --give-up starts that failed in a row.
+
+--dry-run says what would be tried first, and changes nothing. In a pipe, without header
+and separated by tabs: handle, verdict before, steps, verdict after, and why nothing more
+was done. 8: somebody needs a person; 7: all others are well, or some; 1: none is.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Partial, agent.Held, agent.Interrupted),
+		Example: `  nbs-worker recover --all                  # after a reboot, or in the morning
+  nbs-worker recover --all --dry-run
+  nbs-worker recover theologian --yes       # also in a new conversation, if nothing else helps
+  nbs-worker recover --all --order scribe,gatekeeper --max-level 3
+  nbs-worker recover --all --json | jq -r '.[] | select(.left) | "\(.handle): \(.left)"'`,
+		Args:              o.positional,
+		ValidArgsFunction: f.handlesWhere(anybody),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runRecover(cmd.Context(), f, o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&o.all, "all", false, "all agents of the project that should run")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "say what would be done, and change nothing")
+	flags.IntVar(&o.maxLevel, "max-level", int(triage.LevelFresh), "go no further than this level: 0 to 4")
+	flags.StringSliceVar(&o.order, "order", nil, "who has the first turns, separated by commas")
+	flags.DurationVar(&o.stagger, "stagger", 5*time.Second, "time between two starts")
+	flags.IntVar(&o.giveUp, "give-up", 3, "end after so many starts that failed in a row; 0: never")
+	flags.DurationVar(&o.patience, "patience", recovery.DefaultPatience, "how long a busy agent may show nothing that grows")
+	flags.BoolVarP(&o.yes, "yes", "y", false, "give an agent a new conversation where nothing else helps")
+	f.jsonFlag(cmd)
+	completeWith(cmd, "order", f.handlesWhere(anybody))
+	return cmd
+}
+
+func runRecover(ctx context.Context, f *factory, o *recoverOptions) error {
+	if err := o.check(); err != nil {
+		return failed(err, "recover")
+	}
+	bands, err := contextBands()
+	if err != nil {
+		return failed(err, "recover")
+	}
+	s, err := f.confined(f.supervisor())
+	if err != nil {
+		return failed(err, "recover")
+	}
+	handles, err := o.resolve(ctx, s, func(row inspect.Row) bool { return row.Record.LaunchDesired() == agent.DesiredRunning })
+	if err == nil && !o.all {
+		handles, err = recovery.Team(&s.Inspector, handles)
+	}
+	if err != nil {
+		return failed(err, "recover")
+	}
+	ladder := recovery.New(s, recovery.Limits{Bands: bands, Patience: o.patience}, "recover", func(handle agent.Handle, what string) { f.progress(handle)(what) })
+	options := recovery.Options{
+		Handles: inOrder(handles, o.order), Named: !o.all, MaxLevel: triage.Level(o.maxLevel), Fresh: o.yes, Stagger: o.stagger, GiveUp: o.giveUp, Progress: f.showStep,
+	}
+	if o.dryRun {
+		return failed(f.printRecoveryPlan(ladder, ladder.Plan(ctx, options), options), "recover")
+	}
+	report, err := ladder.Run(ctx, options)
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return failed(err, "recover")
+	}
+	if err := f.printRecovery(report.Cases); err != nil {
+		return failed(err, "recover")
+	}
+	if report.Stopped != "" {
+		f.say("recover: ended before all had their turn: %s", report.Stopped)
+	}
+	if err != nil {
+		return exitError(agent.Interrupted)
+	}
+	return recovered(report.Cases)
+}
+
+func (o *recoverOptions) check() error {
+	switch {
+	case o.maxLevel < 0 || o.maxLevel > int(triage.LevelFresh):
+		return agent.Errorf(agent.BadInput, "--max-level %d is not a level from 0 to 4", o.maxLevel)
+	case o.stagger < 0:
+		return agent.Errorf(agent.BadInput, "--stagger %s is negative", o.stagger)
+	case o.giveUp < 0:
+		return agent.Errorf(agent.BadInput, "--give-up %d is negative", o.giveUp).Hint("0 never gives up")
+	case o.patience <= 0:
+		return agent.Errorf(agent.BadInput, "--patience %s is not a time", o.patience)
+	}
+	for _, name := range o.order {
+		if _, err := agent.ParseHandle(name); err != nil {
+			return agent.Errorf(agent.BadInput, "--order: %w", err)
+		}
+	}
+	return nil
+}
+
+// inOrder puts those that are named first, as far as they have a turn at all.
+func inOrder(handles []agent.Handle, first []string) []agent.Handle {
+	place := func(handle agent.Handle) int {
+		i := slices.IndexFunc(first, func(name string) bool { return handle.Same(agent.Handle(name)) })
+		if i < 0 {
+			return len(first)
+		}
+		return i
+	}
+	ordered := slices.Clone(handles)
+	slices.SortStableFunc(ordered, func(a, b agent.Handle) int { return place(a) - place(b) })
+	return ordered
+}
+
+// recovered is the outcome of a run.
+func recovered(cases []recovery.Case) error {
+	var well, sick int
+	for i := range cases {
+		switch after := &cases[i].After; {
+		case after.Verdict.IsWell():
+			well++
+		case after.NeedsPerson():
+			return exitError(agent.Held)
+		default:
+			sick++
+		}
+	}
+	switch {
+	case sick == 0:
+		return nil
+	case well == 0:
+		return exitError(agent.Failed)
+	default:
+		return exitError(agent.Partial)
+	}
+}
+
+// showStep tells a person at a terminal what is done, and what came of it.
+func (f *factory) showStep(c *recovery.Case) {
+	s := c.Steps[len(c.Steps)-1]
+	if s.Result == "" {
+		f.note("%s: %s, for it is %s", c.Handle, s.Level, s.Why)
+		return
+	}
+	f.note("%s: %s: %s", c.Handle, stepWords(s), s.Result)
+}
+
+func stepWords(s recovery.Step) string {
+	became := "helped"
+	if !s.Helped {
+		became = "did not help"
+	}
+	return fmt.Sprintf("%s %s (%s)", s.Level, became, s.Took.Round(100*time.Millisecond))
+}
+
+func (f *factory) printRecovery(cases []recovery.Case) error {
+	if f.json {
+		return f.printJSON(mapped(cases, func(c recovery.Case) wire.Recovered {
+			return wire.NewRecovered(&c, f.commandsFor(stepsOf(c.After)))
+		}))
+	}
+	t := f.newTable("HANDLE", "WAS", "DONE", "IS", "LEFT")
+	for i := range cases {
+		c := &cases[i]
+		t.row(text(string(c.Handle)), text(string(c.Before.Verdict)), text(strings.Join(mapped(c.Steps, stepWords), ", ")),
+			cell{text: string(c.After.Verdict), colour: verdictColour(&c.After.Assessment)}, text(c.Left))
+	}
+	return t.flush()
+}
+
+func (f *factory) printRecoveryPlan(ladder *recovery.Ladder, cases []recovery.Case, options recovery.Options) error {
+	if f.json {
+		return f.printJSON(mapped(cases, func(c recovery.Case) wire.Recovered {
+			out := wire.NewRecovered(&c, nil)
+			out.After = nil
+			if level, begins := ladder.First(&c, options); begins {
+				out.First = &level
+			}
+			return out
+		}))
+	}
+	t := f.newTable("HANDLE", "IS", "FIRST", "EVIDENCE", "LEFT")
+	for i := range cases {
+		c, first := &cases[i], ""
+		if level, begins := ladder.First(c, options); begins {
+			first = level.String()
+		}
+		t.row(text(string(c.Handle)), cell{text: string(c.Before.Verdict), colour: verdictColour(&c.Before)}, text(first),
+			text(strings.Join(c.Before.Evidence, "; ")), text(c.Left))
+	}
+	return t.flush()
+}

@@ -1,0 +1,85 @@
+package recovery
+
+import (
+	"fmt"
+	"time"
+
+	"nbs-worker/internal/inspect"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/triage"
+)
+
+// next is the level to try for an agent, after those up to tried, or why nothing is.
+func (l *Ladder) next(p *Patient, o *Options, tried triage.Level) (level triage.Level, left string) {
+	switch {
+	case p.Verdict.IsWell():
+		return 0, ""
+	case p.Working:
+		return 0, "it is at work, and is not touched"
+	case l.cutShort(p) != nil && tried < triage.LevelFresh:
+		return triage.LevelFresh, "" // its conversation has been replaced already
+	case p.NeedsPerson() && (!o.Named || p.Level == triage.LevelAssess):
+		return 0, "it needs a person"
+	}
+	level = needed(p, tried, l.isAtFloor(p))
+	switch {
+	case level <= tried:
+		return 0, fmt.Sprintf("%s did not help, and nothing else would", tried)
+	case level > o.MaxLevel:
+		return 0, fmt.Sprintf("it needs level %d, %s, and no more than level %d is permitted", level, level, o.MaxLevel)
+	case level == triage.LevelFresh && !o.Fresh:
+		return 0, "it needs level 4, a new conversation in place of its own, which is not permitted"
+	}
+	return level, ""
+}
+
+// needed is the least level that may help beyond what was tried. Where little context is left a
+// resume does not help: it loads what is full. An agent that cannot be brought back is not given a
+// new conversation: what keeps it down would keep that down too, and only its own would be lost.
+func needed(p *Patient, tried triage.Level, floor bool) triage.Level {
+	hangs := p.Verdict == triage.Stuck || p.Verdict == triage.Zombie
+	switch {
+	case hangs && tried < triage.LevelPing:
+		return triage.LevelPing
+	case hangs && tried >= p.Level:
+		return triage.LevelResume
+	case p.Verdict == triage.Stressed && (floor || tried >= triage.LevelCompact):
+		return triage.LevelFresh
+	default:
+		return p.Level
+	}
+}
+
+// isAtFloor tells whether it was tried to compact the agent's conversation, in vain.
+func (l *Ladder) isAtFloor(p *Patient) bool {
+	last := l.last(p)
+	return last != nil && last.Floor && last.SessionID == p.View.Record.SessionID
+}
+
+// cutShort is the attempt to give an agent a new conversation that was killed when it had replaced
+// the old one, and of which nothing runs; nil for none.
+func (l *Ladder) cutShort(p *Patient) *store.Attempt {
+	last := l.last(p)
+	if last == nil || !last.Ended.IsZero() || triage.Level(last.Level) != triage.LevelFresh || last.SessionID == p.View.Record.SessionID {
+		return nil
+	}
+	if p.Verdict != triage.Dead && p.Verdict != triage.Missing {
+		return nil
+	}
+	return last
+}
+
+// last is the latest repair of an agent. One that cannot be read is none: what is seen decides.
+func (l *Ladder) last(p *Patient) *store.Attempt {
+	last, _ := l.Attempt(p.Handle)
+	return last
+}
+
+// failedLogin tells whether a turn of the agent has failed since a time because nobody is logged in.
+func (p *Patient) failedLogin(since time.Time) bool {
+	last := p.View.LastError
+	return last != nil && last.Class == inspect.ClassAuthentication && last.At.After(since)
+}
+
+// seen is the time of a look, as it is written down.
+func (p *Patient) seen() time.Time { return p.At.UTC().Truncate(time.Second) }

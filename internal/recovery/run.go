@@ -1,0 +1,183 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/triage"
+)
+
+const (
+	pingTime  = 15 * time.Second
+	pingEvery = 3 * time.Second
+)
+
+// run is a run that goes on.
+type run struct {
+	*Ladder
+	Options
+	failures int       // in a row
+	started  time.Time // the last start; zero: none
+	stopped  string    // why nothing more is begun
+}
+
+// treat repairs one agent, level by level, and returns why it stopped before it was well.
+func (r *run) treat(ctx context.Context, c *Case) (left string) {
+	var tried triage.Level
+	for {
+		if r.stopped != "" {
+			return "not begun: " + r.stopped
+		}
+		if ctx.Err() != nil {
+			return "not begun: the run was interrupted"
+		}
+		p := &r.Look(ctx, []agent.Handle{c.Handle})[0]
+		level, left := r.next(p, &r.Options, tried)
+		if left != "" || p.Verdict.IsWell() {
+			return left
+		}
+		if level >= triage.LevelResume && r.pace(ctx) {
+			continue // some time has passed
+		}
+		tried = level
+		if left := r.step(ctx, c, p, level); left != "" {
+			return left
+		}
+	}
+}
+
+// pace keeps starts apart, and tells whether it had to wait.
+func (r *run) pace(ctx context.Context) (waited bool) {
+	rest := r.Stagger - time.Since(r.started)
+	if r.started.IsZero() || rest <= 0 {
+		return false
+	}
+	wait(ctx, rest)
+	return true
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// step takes one step, written down before and after, and returns why no other may follow.
+func (r *run) step(ctx context.Context, c *Case, p *Patient, level triage.Level) (left string) {
+	attempt, err := r.begin(ctx, p, level)
+	if err != nil {
+		return "not begun, for it could not be written down: " + err.Error()
+	}
+	begun := time.Now()
+	c.Steps = append(c.Steps, Step{Level: level, Why: attempt.Why})
+	done := &c.Steps[len(c.Steps)-1]
+	r.tell(c)
+	err = r.do(ctx, p, level, attempt)
+	if level >= triage.LevelResume {
+		r.started = time.Now()
+	}
+	ctx = context.WithoutCancel(ctx) // what was begun is written down to its end
+	now := r.Look(ctx, []agent.Handle{c.Handle})[0]
+	done.Took = time.Since(begun)
+	done.Helped = err == nil && now.Verdict != p.Verdict && now.Verdict != triage.Unknown
+	done.Result = string(now.Verdict) + ": " + strings.Join(now.Evidence, "; ")
+	if err != nil {
+		done.Result = err.Error()
+	}
+	attempt.Ended, attempt.Floor = now.seen(), errors.Is(err, ErrFloor)
+	if !done.Helped {
+		attempt.Failure = done.Result
+	}
+	unwritten := errors.Join(r.PutAttempt(c.Handle, attempt), r.Note(ctx, &now, endWords(level, done)))
+	r.tell(c)
+	r.count(level, err, p, &now)
+	switch {
+	case agent.KindOf(err) == agent.Conflict:
+		return err.Error() // another command is at work on it
+	case agent.KindOf(err) == agent.Held:
+		return "it needs a person: " + err.Error()
+	case unwritten != nil:
+		return "nothing more is begun, for it could not be written down: " + unwritten.Error()
+	}
+	return ""
+}
+
+// begin writes down that a step is about to be taken. One that makes a new conversation and was cut
+// short is gone on with.
+func (r *run) begin(ctx context.Context, p *Patient, level triage.Level) (store.Attempt, error) {
+	attempt := store.Attempt{
+		SessionID: p.View.Record.SessionID, Level: int(level), Begun: p.seen(),
+		Why: string(p.Verdict) + ": " + strings.Join(p.Evidence, "; "),
+	}
+	if last := r.cutShort(p); last != nil {
+		attempt = *last
+	}
+	return attempt, errors.Join(
+		r.PutAttempt(p.Handle, attempt),
+		r.Note(ctx, p, fmt.Sprintf("level %d, %s: begun, for it is %s", level, level, attempt.Why)),
+	)
+}
+
+func endWords(level triage.Level, s *Step) string {
+	became := "it helped"
+	if !s.Helped {
+		became = "it did not help"
+	}
+	return fmt.Sprintf("level %d, %s: %s: %s", level, level, became, s.Result)
+}
+
+func (r *run) tell(c *Case) {
+	if r.Progress != nil {
+		r.Progress(c)
+	}
+}
+
+func (r *run) do(ctx context.Context, p *Patient, level triage.Level, attempt store.Attempt) error {
+	switch level {
+	case triage.LevelPing:
+		return r.ping(ctx, p)
+	case triage.LevelCompact:
+		return r.Unload(ctx, p)
+	case triage.LevelResume:
+		return r.Resume(ctx, p)
+	default:
+		return r.StartFresh(ctx, p, attempt)
+	}
+}
+
+// ping looks whether an agent reacts: whether it is seen otherwise within some seconds.
+func (r *run) ping(ctx context.Context, p *Patient) error {
+	ctx, stop := context.WithTimeout(ctx, pingTime)
+	defer stop()
+	for ctx.Err() == nil {
+		wait(ctx, pingEvery)
+		if now := r.Look(ctx, []agent.Handle{p.Handle})[0]; now.Verdict != p.Verdict && now.Verdict != triage.Unknown {
+			return nil
+		}
+	}
+	return agent.Errorf(agent.TimedOut, "it did not react within %s", pingTime)
+}
+
+// count counts failures of starts in a row, and ends the run where the next start would fail too.
+// That another command is at work, or that a person is asked, is none.
+func (r *run) count(level triage.Level, err error, before, now *Patient) {
+	switch {
+	case errors.Is(err, ErrLogin) || now.failedLogin(before.At):
+		r.stopped = "nobody is logged in, after the start of " + string(now.Handle)
+	case level < triage.LevelResume, agent.KindOf(err) == agent.Conflict, agent.KindOf(err) == agent.Held:
+	case err == nil:
+		r.failures = 0
+	default:
+		if r.failures++; r.failures == r.GiveUp {
+			r.stopped = agent.Count(r.failures, "start") + " failed in a row"
+		}
+	}
+}

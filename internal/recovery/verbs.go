@@ -1,0 +1,94 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/launch"
+	"nbs-worker/internal/message"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/triage"
+)
+
+// readyTime is how long a start may take until the agent is ready.
+const readyTime = time.Minute
+
+// New is a ladder on the agents of a project. verb is by which command they are repaired, and
+// progress is told what a start waits for that takes long.
+func New(s *supervisor.Supervisor, limits Limits, verb string, progress func(agent.Handle, string)) *Ladder {
+	return &Ladder{
+		Verbs:  &verbs{Supervisor: s, limits: limits, progress: progress},
+		Memory: &memory{Store: s.Store, s: s, verb: verb},
+	}
+}
+
+// verbs are those of the supervisor.
+type verbs struct {
+	*supervisor.Supervisor
+	limits   Limits
+	progress func(agent.Handle, string)
+}
+
+func (v *verbs) Look(ctx context.Context, handles []agent.Handle) []Patient {
+	return Assess(ctx, &v.Inspector, handles, v.limits)
+}
+
+// Resume ends before the start only what was seen not to get on.
+func (v *verbs) Resume(ctx context.Context, p *Patient) error {
+	hangs := p.Verdict == triage.Zombie || p.Verdict == triage.Stuck
+	return v.start(ctx, p.Handle, supervisor.Resume{Force: hangs})
+}
+
+func (v *verbs) StartFresh(ctx context.Context, p *Patient, attempt store.Attempt) error {
+	replaced := p.View.Record.SessionID != attempt.SessionID
+	return v.start(ctx, p.Handle, supervisor.Resume{
+		Fresh: !replaced, Force: p.View.Status.SamePID, Start: launch.Start{Prompt: v.briefing(p, attempt)},
+	})
+}
+
+func (v *verbs) start(ctx context.Context, handle agent.Handle, resume supervisor.Resume) error {
+	resume.Wait = readyTime
+	resume.Progress = func(what string) { v.progress(handle, what) }
+	_, err := v.Supervisor.Resume(ctx, handle, resume)
+	if errors.Is(err, launch.ErrNotLoggedIn) {
+		return agent.Errorf(agent.Held, "%w: %w", ErrLogin, err)
+	}
+	return err
+}
+
+// compactTime is how long an agent may take to come to its prompt, and again to compact.
+const compactTime = 5 * time.Minute
+
+func (v *verbs) Unload(ctx context.Context, p *Patient) error {
+	sender := message.Sender{Supervisor: v.Supervisor}
+	if p.Verdict == triage.Stuck {
+		if _, err := sender.Interrupt(ctx, p.Handle); err != nil {
+			return err
+		}
+	}
+	if use := p.View.Context; use == nil || v.limits.Bands.Of(use.LeftPercent()) == agent.Healthy {
+		return nil
+	}
+	compaction, err := sender.Compact(ctx, p.Handle, message.Compact{Timeout: compactTime})
+	if err != nil && compaction.Floor {
+		return fmt.Errorf("%w: %w", ErrFloor, err)
+	}
+	return err
+}
+
+// memory is that of the project.
+type memory struct {
+	*store.Store
+	s    *supervisor.Supervisor
+	verb string
+}
+
+func (m *memory) Lock() (func(), error) { return m.LockRecovery(m.verb, m.s.Seconds()) }
+
+func (m *memory) Note(ctx context.Context, p *Patient, detail string) error {
+	return m.s.Note(ctx, m.verb, &p.View.Record, detail)
+}
