@@ -10,12 +10,10 @@
 package caller
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
@@ -136,32 +134,6 @@ func (s *search) names(a ancestor, project string, r *agent.Record) bool {
 		root != "" && r.Handle.Same(a.handle) && observe.SameFolder(root, project)
 }
 
-// mayName tells whether the text of a record can name an ancestor: its pid or its mark stands in it,
-// or the ancestor says to be that agent. To understand a record takes several times as long as to
-// read it, and of a thousand hardly any is the caller's.
-func mayName(line []ancestor, handle agent.Handle, text []byte) bool {
-	pids := pidsIn(text)
-	return slices.ContainsFunc(line, func(a ancestor) bool {
-		return slices.Contains(pids, a.pid) || a.mark != "" && bytes.Contains(text, []byte(a.mark)) || handle.Same(a.handle)
-	})
-}
-
-// pidsIn are the pids that stand in a record, as our program writes them.
-func pidsIn(text []byte) []int {
-	var pids []int
-	for {
-		_, rest, found := bytes.Cut(text, []byte(`"pid":`))
-		if !found {
-			return pids
-		}
-		text = bytes.TrimLeft(rest, " ")
-		end := bytes.IndexFunc(text, func(c rune) bool { return c < '0' || c > '9' })
-		if pid, err := strconv.Atoi(string(text[:max(end, 0)])); err == nil {
-			pids = append(pids, pid)
-		}
-	}
-}
-
 // unrecorded is an agent that no record names as what it is: its record was removed, or
 // changed by somebody.
 func unrecorded(line []ancestor, launcher int) *Caller {
@@ -174,7 +146,7 @@ func unrecorded(line []ancestor, launcher int) *Caller {
 }
 
 // eachRecord shows the records that may name the caller: of this project, and of those in
-// which the processes above work or were started.
+// which the processes above work or were started. A damaged one names nobody.
 func (f finder) eachRecord(line []ancestor, look func(o *observe.Observer, r *agent.Record)) error {
 	seen := map[string]bool{}
 	for _, root := range append([]string{f.Store.Project()}, rootsOf(line)...) {
@@ -182,7 +154,7 @@ func (f finder) eachRecord(line []ancestor, look func(o *observe.Observer, r *ag
 			continue
 		}
 		seen[root] = true
-		if err := f.eachRecordOf(root, line, look); err != nil {
+		if err := f.eachRecordOf(root, look); err != nil {
 			return err
 		}
 	}
@@ -204,7 +176,7 @@ func rootsOf(line []ancestor) []string {
 	return roots
 }
 
-func (f finder) eachRecordOf(root string, line []ancestor, look func(o *observe.Observer, r *agent.Record)) error {
+func (f finder) eachRecordOf(root string, look func(o *observe.Observer, r *agent.Record)) error {
 	o := *f.Observer
 	if root != f.Store.Project() {
 		opened, err := store.Open(root)
@@ -228,8 +200,7 @@ func (f finder) eachRecordOf(root string, line []ancestor, look func(o *observe.
 	}
 	var r agent.Record
 	for _, handle := range handles {
-		may := func(text []byte) bool { return mayName(line, handle, text) }
-		if records.LoadIf(handle, &r, may) == nil && r.Process != nil { // a damaged one names nobody
+		if records.Load(handle, &r) == nil && r.Process != nil {
 			look(&o, &r)
 		}
 	}

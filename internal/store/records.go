@@ -111,12 +111,7 @@ func (r Records) handles(asked func(stem string) bool) ([]agent.Handle, error) {
 
 // Load is [Store.Load], into a record of the caller's; after an error that is empty. It may
 // be called side by side.
-func (r Records) Load(handle agent.Handle, into *agent.Record) error {
-	return r.LoadIf(handle, into, func([]byte) bool { return true })
-}
-
-// LoadIf is [Records.Load] of a record of which the text is wanted; else the record stays empty.
-func (r Records) LoadIf(handle agent.Handle, into *agent.Record, wanted func(text []byte) bool) (damage error) {
+func (r Records) Load(handle agent.Handle, into *agent.Record) (damage error) {
 	s := r.store
 	*into = agent.Record{}
 	if r.none {
@@ -128,9 +123,6 @@ func (r Records) LoadIf(handle agent.Handle, into *agent.Record, wanted func(tex
 	}
 	look := func(data []byte) error {
 		r.read.Add(int64(len(data)))
-		if !wanted(data) {
-			return nil
-		}
 		if damage = s.understand(name, data, into); damage != nil {
 			*into = agent.Record{}
 		}
