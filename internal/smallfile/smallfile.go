@@ -32,44 +32,44 @@ func Read(path string, limit int) (data []byte, err error) {
 // View shows the content of a file of at most limit bytes. What it shows is overwritten
 // afterwards. Errors: [os.PathError], [TooLargeError], those of look.
 func View(path string, limit int, look func(data []byte) error) error {
-	return Dir{fd: unix.AT_FDCWD}.view(path, limit, look)
+	return Dir{}.view(path, limit, look)
 }
 
 // self is this user; a program that looks at a thousand agents does not ask each time.
 var self = os.Geteuid()
 
-const none = -1 // descriptor; 0 is somebody's
-
 // Dir is an open folder, for reading several files in it.
-type Dir struct {
-	fd   int
-	name string
-}
+type Dir struct{ file *os.File } // nil: the working directory
 
 // Open opens a folder wherever it is. Errors: [os.PathError].
-func Open(path string) (Dir, error) {
-	fd, err := open(unix.AT_FDCWD, path, unix.O_DIRECTORY)
-	if err != nil {
-		return Dir{fd: none}, &os.PathError{Op: "open", Path: path, Err: err}
-	}
-	return Dir{fd: fd, name: path}, nil
-}
+func Open(path string) (Dir, error) { return openIn(unix.AT_FDCWD, path, unix.O_DIRECTORY) }
 
 // OpenDir opens a folder below parent. The name may hold no separator, and the folder may
 // not be a symbolic link. Errors: [os.PathError].
 func OpenDir(parent *os.File, name string) (Dir, error) {
 	if !isName(name) {
-		return Dir{fd: none}, &os.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+		return Dir{}, &os.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
 	}
-	fd, err := open(int(parent.Fd()), name, unix.O_NOFOLLOW|unix.O_DIRECTORY)
+	return openIn(int(parent.Fd()), name, unix.O_NOFOLLOW|unix.O_DIRECTORY)
+}
+
+func openIn(parent int, path string, flags int) (Dir, error) {
+	fd, err := open(parent, path, flags)
 	if err != nil {
-		return Dir{fd: none}, &os.PathError{Op: "open", Path: name, Err: err}
+		return Dir{}, &os.PathError{Op: "open", Path: path, Err: err}
 	}
-	return Dir{fd: fd, name: name}, nil
+	return Dir{os.NewFile(uintptr(fd), path)}, nil
 }
 
 // Close closes the folder.
-func (d Dir) Close() error { return unix.Close(d.fd) }
+func (d Dir) Close() error { return d.file.Close() }
+
+func (d Dir) fd() int {
+	if d.file == nil {
+		return unix.AT_FDCWD
+	}
+	return int(d.file.Fd())
+}
 
 // View shows the content of a file in the folder, as the function View does.
 func (d Dir) View(name string, limit int, look func(data []byte) error) error {
@@ -80,7 +80,7 @@ func (d Dir) View(name string, limit int, look func(data []byte) error) error {
 }
 
 func (d Dir) view(path string, limit int, look func(data []byte) error) error {
-	fd, err := open(d.fd, path, unix.O_NONBLOCK) // a pipe in its place is empty
+	fd, err := open(d.fd(), path, unix.O_NONBLOCK) // a pipe in its place is empty
 	if err != nil {
 		return d.failed("open", path, err)
 	}
@@ -95,7 +95,7 @@ func (d Dir) ViewOwn(name string, limit int, look func(data []byte) error) error
 		return d.failed("open", name, fs.ErrInvalid)
 	}
 	// Not blocking: a pipe in the place of the file would wait for its other end.
-	fd, err := open(d.fd, name, unix.O_NOFOLLOW|unix.O_NONBLOCK)
+	fd, err := open(d.fd(), name, unix.O_NOFOLLOW|unix.O_NONBLOCK)
 	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENXIO) { // a link; a socket
 		err = ErrIrregular
 	}
@@ -117,31 +117,18 @@ func (d Dir) ViewOwn(name string, limit int, look func(data []byte) error) error
 }
 
 func (d Dir) failed(op, name string, err error) error {
-	if d.name != "" {
-		name = d.name + "/" + name
+	if d.file != nil {
+		name = d.file.Name() + "/" + name
 	}
 	return &os.PathError{Op: op, Path: name, Err: err}
 }
 
 // Names lists the folder, unsorted. Errors: [os.PathError].
-func (d Dir) Names() (names []string, err error) {
-	if _, err := unix.Seek(d.fd, 0, io.SeekStart); err != nil {
-		return nil, &os.PathError{Op: "seek", Path: d.name, Err: err}
+func (d Dir) Names() ([]string, error) {
+	if _, err := d.file.Seek(0, io.SeekStart); err != nil {
+		return nil, err
 	}
-	const plenty = 32 << 10 // bytes: the names of a team of a thousand in a few calls
-	entries := make([]byte, plenty)
-	for {
-		n, err := unix.ReadDirent(d.fd, entries)
-		switch {
-		case errors.Is(err, unix.EINTR):
-			continue
-		case err != nil:
-			return nil, &os.PathError{Op: "readdirent", Path: d.name, Err: err}
-		case n == 0:
-			return names, nil
-		}
-		_, _, names = unix.ParseDirent(entries[:n], -1, names)
-	}
+	return d.file.Readdirnames(-1)
 }
 
 // ForeignError is the error for a file that another user owns, or can write.
