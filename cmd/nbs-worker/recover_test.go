@@ -205,8 +205,8 @@ func TestRecoverEndsWhereNobodyIsLoggedIn(t *testing.T) {
 	rig.Config(t, m.world.ConfigDir, rig.ConfigOptions{Trusted: []string{m.world.Project}, KeyRejected: true})
 	m.env = without(m.env, "ANTHROPIC_API_KEY")
 	r := m.nbs("recover", "--all", "--stagger", "0s")
-	m.mustRefuse(r, 7, "ended before all had their turn: nobody is logged in, after the start of alpha")
-	m.check(strings.Contains(r.stdout, "beta\tdead\t-\tdead\tnot begun: nobody is logged in"), "%s", r)
+	m.mustRefuse(r, 8, "ended before all had their turn: nobody is logged in, after the start of alpha")
+	m.mustSay(r.stdout, "it needs a person: nobody is logged in: claude is not logged in", "beta\tdead\t-\tdead\tnot begun: nobody is logged in")
 	m.mustBe("beta", "lost: tmux")
 }
 

@@ -78,11 +78,11 @@ func TestTriageOfATeam(t *testing.T) {
 	all, code := m.triage()
 	m.check(code == 8, "exit code %d", code)
 	m.mustJudge(all, map[string]judged{
-		"idle":    {"idle", 0, []string{"idle, by the registry"}, ""},
+		"idle":    {"idle", 0, []string{"the registry says idle"}, ""},
 		"full":    {"stressed", 2, []string{"18% of its context is left (low): 820,0"}, "nbs-worker compact full"},
 		"floor":   {"stressed", 4, []string{"% of its context is left (floor)"}, "nbs-worker resume floor --force --fresh"},
-		"asks":    {"waiting", 0, []string{"waiting: ", "by the registry"}, "nbs-worker attach asks"},
-		"works":   {"healthy", 0, []string{"busy, by the registry"}, ""},
+		"asks":    {"waiting", 0, []string{"the registry says waiting: "}, "nbs-worker attach asks"},
+		"works":   {"healthy", 0, []string{"the registry says busy"}, ""},
 		"refused": {"held", 0, []string{"authentication_failed"}, "nbs-worker attach refused"},
 		"crashed": {"dead", 3, []string{"crashed (signal: killed)"}, "nbs-worker resume crashed"},
 		"moved":   {"missing", 0, []string{"its folder ", "is not there"}, "nbs-worker resume moved --cwd DIR"},

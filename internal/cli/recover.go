@@ -167,10 +167,10 @@ func recovered(cases []recovery.Case) error {
 	var well, sick int
 	for i := range cases {
 		switch after := &cases[i].After; {
+		case cases[i].Held || after.NeedsPerson():
+			return exitError(agent.Held)
 		case after.Verdict.IsWell():
 			well++
-		case after.NeedsPerson():
-			return exitError(agent.Held)
 		default:
 			sick++
 		}

@@ -1,7 +1,6 @@
 package recovery
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -57,6 +56,7 @@ type Case struct {
 	After  Patient
 	Steps  []Step
 	Left   string // why nothing was done, or nothing more; ""
+	Held   bool   // a person has to come before the repair can go on, as well as the agent may look
 }
 
 // Step is one repair.
@@ -92,6 +92,7 @@ func (l *Ladder) Run(ctx context.Context, o Options) (Report, error) {
 	report := Report{Cases: l.Plan(ctx, o)}
 	for i := range report.Cases {
 		c := &report.Cases[i]
+		l.noteCutShort(ctx, &c.After)
 		if c.Left == "" && !c.Before.Verdict.IsWell() {
 			c.Left = r.treat(ctx, c)
 		}
@@ -128,15 +129,12 @@ func (l *Ladder) verify(ctx context.Context, cases []Case) {
 	}
 	for i, p := range l.Look(ctx, handles) {
 		c := &cases[i]
-		if c.After = p; p.Verdict.IsWell() {
-			c.Left = cmp.Or(unforgotten(l.DropAttempt(c.Handle)), "")
+		if c.After = p; !p.Verdict.IsWell() || c.Held {
+			continue
+		}
+		c.Left = ""
+		if err := l.DropAttempt(c.Handle); err != nil {
+			c.Left = "its repair cannot be forgotten: " + err.Error()
 		}
 	}
-}
-
-func unforgotten(err error) string {
-	if err == nil {
-		return ""
-	}
-	return "its repair cannot be forgotten: " + err.Error()
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store"
 	"nbs-worker/internal/triage"
 )
 
@@ -55,6 +56,8 @@ func TestTheLadder(t *testing.T) {
 		"stuck, and reacts":           {change(is("a", triage.Stuck, 2), func(a *patient) { a.reacts = true }), no, "", "", triage.Healthy},
 		"stuck in spite of Escape":    {change(is("a", triage.Stuck, 2), func(a *patient) { a.unload = errors.New("it goes on") }), no, "unload a, resume a", "", triage.Idle},
 		"zombie":                      {is("a", triage.Zombie, 3), no, "resume a", "", triage.Idle},
+		"is being started":            {is("a", triage.Dead, 1), no, "", "ping did not help, and nothing else would", triage.Dead},
+		"is started again":            {change(is("a", triage.Dead, 1), func(a *patient) { a.reacts = true }), no, "", "", triage.Healthy},
 		"back, at a dialog":           {change(is("a", triage.Dead, 3), func(a *patient) { a.resumed = triage.Waiting }), yes, "resume a", "it needs a person", triage.Waiting},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -194,6 +197,21 @@ func TestTheFloorIsRemembered(t *testing.T) {
 			t.Errorf("%s", got)
 		}
 	})
+}
+
+// What was killed is told in the journal by who comes after it, one time.
+func TestWhatWasCutShortIsTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(is("a", triage.Idle, 0), is("b", triage.Waiting, 0))
+	for _, handle := range []agent.Handle{"a", "b"} {
+		w.attempts[handle] = store.Attempt{SessionID: "old", Level: 3, Begun: time.Now()}
+	}
+	w.run(t, Options{MaxLevel: triage.LevelFresh})
+	w.run(t, Options{MaxLevel: triage.LevelFresh})
+	want := []string{"a level 3, resume: was cut short; now it is idle: seen", "b level 3, resume: was cut short; now it is waiting: seen"}
+	if !slices.Equal(w.noted, want) || len(w.done) != 0 {
+		t.Errorf("%q, and %q was done; want %q", w.noted, w.done, want)
+	}
 }
 
 func TestAPlanChangesNothing(t *testing.T) {

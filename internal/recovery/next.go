@@ -1,6 +1,7 @@
 package recovery
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -67,6 +68,21 @@ func (l *Ladder) cutShort(p *Patient) *store.Attempt {
 		return nil
 	}
 	return last
+}
+
+// noteCutShort tells in the journal what has become of an agent whose last repair was killed. That it
+// cannot be told keeps nobody from the repair.
+func (l *Ladder) noteCutShort(ctx context.Context, p *Patient) {
+	last := l.last(p)
+	if last == nil || !last.Ended.IsZero() || l.cutShort(p) != nil {
+		return
+	}
+	level := triage.Level(last.Level)
+	if err := l.Note(ctx, p, fmt.Sprintf("level %d, %s: was cut short; now it is %s", level, level, p.words())); err != nil {
+		return
+	}
+	last.Ended, last.Failure = p.seen(), "it was cut short"
+	_ = l.PutAttempt(p.Handle, *last) // else it is told again
 }
 
 // last is the latest repair of an agent. One that cannot be read is none: what is seen decides.

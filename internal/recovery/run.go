@@ -80,42 +80,48 @@ func (r *run) step(ctx context.Context, c *Case, p *Patient, level triage.Level)
 	c.Steps = append(c.Steps, Step{Level: level, Why: attempt.Why})
 	done := &c.Steps[len(c.Steps)-1]
 	r.tell(c)
-	err = r.do(ctx, p, level, attempt)
+	failure := r.do(ctx, p, level, attempt)
 	if level >= triage.LevelResume {
 		r.started = time.Now()
 	}
 	ctx = context.WithoutCancel(ctx) // what was begun is written down to its end
 	now := r.Look(ctx, []agent.Handle{c.Handle})[0]
+	done.close(failure, p, &now)
 	done.Took = time.Since(begun)
-	done.Helped = err == nil && now.Verdict != p.Verdict && now.Verdict != triage.Unknown
-	done.Result = string(now.Verdict) + ": " + strings.Join(now.Evidence, "; ")
-	if err != nil {
-		done.Result = err.Error()
-	}
-	attempt.Ended, attempt.Floor = now.seen(), errors.Is(err, ErrFloor)
-	if !done.Helped {
-		attempt.Failure = done.Result
-	}
-	unwritten := errors.Join(r.PutAttempt(c.Handle, attempt), r.Note(ctx, &now, endWords(level, done)))
+	unwritten := r.end(ctx, attempt, done, failure, &now)
 	r.tell(c)
-	r.count(level, err, p, &now)
-	switch {
-	case agent.KindOf(err) == agent.Conflict:
-		return err.Error() // another command is at work on it
-	case agent.KindOf(err) == agent.Held:
-		return "it needs a person: " + err.Error()
-	case unwritten != nil:
+	r.count(level, failure, p, &now)
+	switch agent.KindOf(failure) {
+	case agent.Conflict: // another command is at work on it
+		return failure.Error()
+	case agent.Held:
+		c.Held = true
+		return "it needs a person: " + failure.Error()
+	}
+	if unwritten != nil {
 		return "nothing more is begun, for it could not be written down: " + unwritten.Error()
 	}
 	return ""
 }
+
+// close tells what came of a step: it helped when the agent is seen otherwise.
+func (s *Step) close(failure error, before, now *Patient) {
+	s.Helped = failure == nil && now.Verdict != before.Verdict && now.Verdict != triage.Unknown
+	s.Result = now.words()
+	if failure != nil {
+		s.Result = failure.Error()
+	}
+}
+
+// words are the verdict with its evidence.
+func (p *Patient) words() string { return string(p.Verdict) + ": " + strings.Join(p.Evidence, "; ") }
 
 // begin writes down that a step is about to be taken. One that makes a new conversation and was cut
 // short is gone on with.
 func (r *run) begin(ctx context.Context, p *Patient, level triage.Level) (store.Attempt, error) {
 	attempt := store.Attempt{
 		SessionID: p.View.Record.SessionID, Level: int(level), Begun: p.seen(),
-		Why: string(p.Verdict) + ": " + strings.Join(p.Evidence, "; "),
+		Why: p.words(),
 	}
 	if last := r.cutShort(p); last != nil {
 		attempt = *last
@@ -126,12 +132,17 @@ func (r *run) begin(ctx context.Context, p *Patient, level triage.Level) (store.
 	)
 }
 
-func endWords(level triage.Level, s *Step) string {
+// end writes down what came of a step.
+func (r *run) end(ctx context.Context, attempt store.Attempt, done *Step, failure error, now *Patient) error {
+	attempt.Ended, attempt.Floor = now.seen(), errors.Is(failure, ErrFloor)
 	became := "it helped"
-	if !s.Helped {
-		became = "it did not help"
+	if !done.Helped {
+		became, attempt.Failure = "it did not help", done.Result
 	}
-	return fmt.Sprintf("level %d, %s: %s: %s", level, level, became, s.Result)
+	return errors.Join(
+		r.PutAttempt(now.Handle, attempt),
+		r.Note(ctx, now, fmt.Sprintf("level %d, %s: %s: %s", done.Level, done.Level, became, done.Result)),
+	)
 }
 
 func (r *run) tell(c *Case) {

@@ -106,7 +106,12 @@ func (k *Known) death() string {
 }
 
 func (k *Known) assessLiving(a *Assessment) {
+	k.judgeLiving(a)
 	a.saw("%s", k.state())
+	a.Working = k.isWorking() && a.Verdict != Stuck && a.Verdict != Zombie
+}
+
+func (k *Known) judgeLiving(a *Assessment) {
 	switch {
 	case k.Growth != nil && k.Growth.Halted:
 		a.is(Zombie, LevelResume, ResumeForce)
@@ -130,7 +135,6 @@ func (k *Known) assessLiving(a *Assessment) {
 	default:
 		k.assessWell(a)
 	}
-	a.Working = k.isWorking() && a.Verdict != Stuck && a.Verdict != Zombie
 }
 
 func (k *Known) isWorking() bool {
@@ -150,14 +154,22 @@ func (k *Known) assessWell(a *Assessment) {
 	}
 }
 
+// witnesses are who says in which state an agent is, in words.
+var witnesses = map[string]string{
+	agent.FromRegistry: "the registry says", agent.FromHooks: "its hooks say", agent.FromScreen: "its screen shows",
+	agent.FromProcess: "its process is", agent.FromRecord: "its record says",
+}
+
 // state is what the agent does, who says so, and for how long.
 func (k *Known) state() string {
-	words := k.Status.Word()
+	words := witnesses[k.Status.Source] + " " + k.Status.Word()
+	if k.Status.State == agent.Unknown && k.Status.Detail != "" {
+		words += ", " + k.Status.Detail
+	}
 	if k.Dialog != "" {
 		words += ", it asks " + k.Dialog.Question()
 	}
-	words += ", by the " + k.Status.Source
-	if k.Status.Age != nil && *k.Status.Age > 0 {
+	if k.Status.Age != nil && *k.Status.Age >= time.Second {
 		words += ", for " + rounded(*k.Status.Age)
 	}
 	return words

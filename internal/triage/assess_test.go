@@ -75,12 +75,12 @@ func mustJudge(t *testing.T, all map[string]judged) {
 func TestAssessTheLiving(t *testing.T) {
 	t.Parallel()
 	mustJudge(t, map[string]judged{
-		"works":     {in(busy), Healthy, 0, true, "busy, by the registry", nil},
-		"starts":    {in(agent.Status{State: agent.Starting, Source: agent.FromProcess}), Healthy, 0, true, "starting, by the process", nil},
+		"works":     {in(busy), Healthy, 0, true, "the registry says busy", nil},
+		"starts":    {in(agent.Status{State: agent.Starting, Source: agent.FromProcess}), Healthy, 0, true, "its process is starting", nil},
 		"waits":     {in(agent.Status{State: agent.Waiting, Detail: "permission prompt", Source: agent.FromRegistry}), Waiting, 0, false, "waiting: permission prompt", []Step{Attend}},
-		"idle":      {in(idle), Idle, 0, false, "idle, by the registry", nil},
+		"idle":      {in(idle), Idle, 0, false, "the registry says idle", nil},
 		"retries":   {in(agent.Status{State: agent.Retrying, Source: agent.FromScreen, Retry: &agent.Retry{Attempt: 4, Of: 10, In: 3 * time.Second}}), Healthy, 0, true, "attempt 4 of 10 in 3s", nil},
-		"untold":    {in(agent.Status{State: agent.Unknown, Detail: "it lives", Source: agent.FromProcess}), Unknown, 0, false, "unknown", []Step{Look}},
+		"untold":    {in(agent.Status{State: agent.Unknown, Detail: "it lives", Source: agent.FromProcess}), Unknown, 0, false, "its process is unknown, it lives", []Step{Look}},
 		"forks":     {with(in(busy), func(v *inspect.View) { v.Strangers = []observe.Stranger{{PID: 7, Cwd: "/x"}} }), Held, 0, true, "pid 7 in \"/x\"", []Step{EndOther}},
 		"low":       {with(in(idle), left(25)), Stressed, 2, false, "25% of its context is left (low): 150,000 of 200,000 tokens, by the status line", []Step{Compact}},
 		"not low":   {with(in(idle), left(26)), Idle, 0, false, "idle", nil},

@@ -38,5 +38,6 @@ const (
 
 // String is what is done at a level.
 func (l Level) String() string {
-	return [...]string{"look", "ping", "interrupt and compact", "resume", "new conversation"}[l]
+	names := [...]string{"look", "ping", "interrupt and compact", "resume", "new conversation"}
+	return names[max(LevelAssess, min(l, LevelFresh))]
 }
