@@ -75,44 +75,122 @@ func TestRunbookRestart(t *testing.T) {
 	if looked := run.Steps[0].Commands[0]; *looked.ExitCode != 7 || !strings.Contains(looked.Stdout, "theologian\tdead") {
 		t.Errorf("%+v", looked)
 	}
-	if back := run.Steps[1].Commands[0].Stdout; inAnyOrder(back) != "gatekeeper theologian" || run.Result != "done" {
+	if back := run.Steps[1].Commands[0].Stdout; !strings.Contains(back, "gatekeeper\tdead\t") || !strings.Contains(back, "theologian\tdead\t") || run.Result != "done" {
 		t.Errorf("%+v", run)
 	}
 	m.mustStillKnow(before, "theologian")
 	if scribe := m.session("scribe"); scribe.Running {
 		t.Errorf("a stopped agent was started: %+v", scribe)
 	}
-	if journal := m.ok("events"); !strings.Contains(journal, "restart, step resume: at work") || !strings.Contains(journal, "restart: came to its end") {
+	if journal := m.ok("events"); !strings.Contains(journal, "restart, step recover: at work") || !strings.Contains(journal, "restart: came to its end") {
 		t.Error(journal)
 	}
 }
 
-// It stops for a person's judgement, and is told to go on; the conversation is kept.
 func TestRunbookFixup(t *testing.T) {
 	m := standIn(t)
 	before := m.remembers("theologian")
 	m.kill(before.RecordedPID, syscall.SIGKILL)
 	m.waitState("theologian", "crashed")
-	fixup := []string{"runbook", "run", "fixup", "--set", "handle=theologian"}
-	for range 2 {
-		m.refused(8, "nbs-worker runbook run fixup --set handle=theologian --from resume", fixup...)
+	fixup := []string{"fixup", "--set", "handle=theologian"}
+	if run := m.runbook(0, fixup...); *run.Steps[0].Commands[0].ExitCode != 7 || run.Result != "done" {
+		t.Errorf("%+v", run)
 	}
-	if s := m.session("theologian"); s.Running {
-		t.Errorf("it was resumed without a judgement: %+v", s)
-	}
-	m.ok(append(fixup, "--from", "resume")...)
 	m.mustStillKnow(before, "theologian")
-	if journal := m.ok("events", "theologian"); !strings.Contains(journal, "fixup, step look: asks") {
+	if journal := m.ok("events", "theologian"); !strings.Contains(journal, "fixup, step repair: done") {
 		t.Error(journal)
 	}
+	m.runbook(0, fixup...) // it is well, and nothing is done
+	if after := m.session("theologian"); !after.Running || after.SessionID != before.SessionID {
+		t.Errorf("%+v", after)
+	}
+	m.refused(2, "runbook fixup: step look failed", "runbook", "run", "fixup", "--set", "handle=nobody")
+}
 
-	c := m.console(m.command(fixup)) // it is well, and a person at a terminal says so
-	c.mustShow("resumed in its conversation? [y/N] ")
-	c.types("n\n")
-	if err := c.cmd.Wait(); c.cmd.ProcessState.ExitCode() != 8 {
+// The first agent of a folder in which there is no project yet; again it changes nothing.
+func TestRunbookStart(t *testing.T) {
+	m := standIn(t)
+	const prompt = "Remember 42; and $HOME, `ls`, 'all' \"this\"."
+	args := []string{"start", "--set", "handle=scribe", "--set", "model=sonnet", "--set", "prompt=" + prompt}
+	m.runbook(0, args...)
+	before := m.session("scribe")
+	if r := m.record("scribe"); before.Model != "sonnet" || r["initial_prompt"] != prompt {
+		t.Errorf("%+v, %q", before, r["initial_prompt"])
+	}
+	if run := m.runbook(0, args...); *run.Steps[1].Commands[0].ExitCode != 5 {
+		t.Errorf("%+v", run)
+	}
+	m.mustStillKnow(before, "scribe")
+}
+
+func TestRunbookShutdown(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	m.ok("spawn", "beta")
+	m.refused(8, "hint: if it is meant: nbs-worker runbook run shutdown --from look --yes", "runbook", "run", "shutdown")
+	m.mustBeWell("alpha")
+	c := m.console(m.command([]string{"runbook", "run", "shutdown"}))
+	c.mustShow("ended now, with what they are doing. Is that meant? [y/N] ")
+	c.types("y\n")
+	if err := c.cmd.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, c.seen.String())
 	}
-	if s := m.session("theologian"); !s.Running || s.SessionID != before.SessionID {
+	for _, handle := range []string{"alpha", "beta"} {
+		m.waitState(handle, "stopped")
+	}
+	if run := m.runbook(0, "shutdown", "--yes"); run.Result != "done" || len(run.Steps) != 3 {
+		t.Errorf("again: %+v", run)
+	}
+}
+
+// The fresh one knows what the old one has written down, and the old conversation is not lost.
+func TestRunbookHandover(t *testing.T) {
+	m := real(t)
+	before := m.remembers("theologian")
+	handover := []string{
+		"runbook", "run", "handover", "--set", "handle=theologian",
+		"--set", `request=[[tool Bash {"command":"echo Remember 43 >HANDOVER.md","description":"write"}]]`,
+		"--set", `briefing=[[tool Bash {"command":"cat HANDOVER.md","description":"read"}]]`,
+	}
+	m.refused(8, "Does a successor know enough", handover...)
+	if s := m.session("theologian"); s.SessionID != before.SessionID || strings.TrimSpace(read(t, filepath.Join(m.world.Project, "HANDOVER.md"))) != "Remember 43" {
+		t.Errorf("%+v", s)
+	}
+	m.refused(8, "Does a successor know enough", handover...) // it is not asked again
+	out := m.ok(append(handover, "--from", "fresh")...)
+	after := m.session("theologian")
+	if after.SessionID == before.SessionID || len(after.PreviousSessions) != 1 || after.PreviousSessions[0].SessionID != before.SessionID {
+		t.Errorf("before %+v\nafter %+v", before, after)
+	}
+	if !strings.Contains(out, "Tool said: Remember 43") {
+		t.Error(out)
+	}
+}
+
+func TestRunbookMove(t *testing.T) {
+	m := standIn(t)
+	alpha := m.remembers("alpha")
+	m.refused(8, "nbs-worker runbook run move --from arrive", "runbook", "run", "move", "--yes")
+	m.waitState("alpha", "stopped")
+	m.moveProject()
+	m.refused(8, "Is the project in its new place now", "runbook", "run", "move")
+	m.runbook(0, "move", "--from", "arrive", "--yes")
+	m.mustStillKnow(alpha, "alpha")
+}
+
+// Who answers at a terminal after the folder was moved beneath it goes on in the new place.
+func TestRunbookMoveBeneathATerminal(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	before := m.session("alpha")
+	c := m.console(m.command([]string{"runbook", "run", "move", "--yes"}))
+	c.mustShow("is this a terminal there? [y/N] ")
+	m.moveProject()
+	c.types("y\n")
+	if err := c.cmd.Wait(); err != nil {
+		t.Errorf("%v\n%s", err, c.seen.String())
+	}
+	if s := m.session("alpha"); !s.Running || s.SessionID != before.SessionID {
 		t.Errorf("%+v", s)
 	}
 }

@@ -87,9 +87,9 @@ func (f *factory) supervisor() (*supervisor.Supervisor, error) {
 }
 
 // projectStore opens the project once, for what reads and writes in it now and then: it may be
-// made meanwhile. Errors: NotFound when it has no .nbs.
+// made or moved meanwhile. Errors: NotFound when it has no .nbs.
 func (f *factory) projectStore() (*store.Store, error) {
-	if f.opened != nil && f.opened.Exists() {
+	if f.opened != nil && f.opened.Exists() && !f.opened.Gone() {
 		return f.opened, nil
 	}
 	s, err := f.supervisor()

@@ -15,7 +15,7 @@ import (
 )
 
 // examples are values for the parameters of the program's own pages.
-var examples = map[string]string{"handle": "alpha"}
+var examples = map[string]string{"handle": "alpha", "prompt": "Begin."}
 
 // plans are the program's own pages with their parameters set.
 func plans(t *testing.T) map[string]runbook.Plan {
@@ -150,14 +150,14 @@ func writePage(t *testing.T, project, name, text string) {
 func TestRunbookDryRun(t *testing.T) {
 	t.Parallel()
 	project := newProject(t, record("alpha"))
-	r := run("--root", project, "runbook", "run", "fixup", "--set", "handle=alpha", "--dry-run", "--from", "resume").want(t, 0)
-	want := "resume\tnbs-worker resume alpha --force --prompt 'You were restarted. Go on where you were.'\n"
+	r := run("--root", project, "runbook", "run", "fixup", "--set", "handle=alpha", "--dry-run", "--from", "repair").want(t, 0)
+	want := "repair\tnbs-worker recover alpha --max-level 3\n"
 	if !strings.HasPrefix(r.out, want) || strings.Contains(r.out, "look") {
 		t.Errorf("%q", r.out)
 	}
 	r = run("--root", project, "runbook", "run", "restart", "--dry-run", "--json").want(t, 0)
 	var plan wire.RunbookRun
-	if err := json.Unmarshal([]byte(r.out), &plan); err != nil || plan.Result != "planned" || strings.Join(plan.Steps[1].Commands[0].Command, " ") != "nbs-worker resume --down" {
+	if err := json.Unmarshal([]byte(r.out), &plan); err != nil || plan.Result != "planned" || strings.Join(plan.Steps[1].Commands[0].Command, " ") != "nbs-worker recover --all --max-level 3" {
 		t.Errorf("%v, %+v", err, plan)
 	}
 	for line, want := range map[string]string{
@@ -203,7 +203,7 @@ func TestRunbookCompletion(t *testing.T) {
 	for line, want := range map[string]string{
 		"runbook show":             "restart\tA team after downtime\n",
 		"runbook run":              "fixup\tOne agent that does not do its work\n",
-		"runbook run fixup --from": "resume\t2. Resume\n",
+		"runbook run fixup --from": "repair\t2. Repair\n",
 		"runbook run fixup --set":  "handle=\tthe agent\n",
 	} {
 		r := run(append(append([]string{"__complete"}, strings.Fields(line)...), "")...)

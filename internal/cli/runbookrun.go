@@ -37,13 +37,14 @@ goes on there, or from the beginning by the name of the first step. With other v
 its parameters it is another run.
 
 Where the page asks, a person decides by what was shown. Without a terminal the run stops
-there with 8 and says what is to be decided; --from STEP is the answer. --yes answers what
-is only to be confirmed, and never what needs a judgement. --dry-run prints each command
+there with 8 and says what is to be decided; --from STEP is the answer. A no ends the run
+(130). --yes answers what is only to be confirmed, and never what needs a judgement; without
+a terminal nothing is begun that stops short of a step to be confirmed (8). --dry-run prints each command
 that would run, after its step, separated by a tab, and changes nothing.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker runbook run restart
   nbs-worker runbook run fixup --set handle=theologian --dry-run
-  nbs-worker runbook run fixup --set handle=theologian --from resume
+  nbs-worker runbook run fixup --set handle=theologian --from repair
   nbs-worker runbook run shutdown --yes --json | jq -r .result`,
 		Args:              onePage,
 		ValidArgsFunction: f.completePages,
@@ -70,7 +71,7 @@ func runRunbook(ctx context.Context, f *factory, o *runbookOptions) error {
 	}
 	verbs := &ownVerbs{factory: f}
 	r := runbook.Runner{
-		Verbs: verbs, Log: &runbook.Ledger{Plan: plan, Open: f.projectStore, Now: time.Now}, Ask: f.decide,
+		Verbs: verbs, Log: &runbook.Ledger{Plan: plan, Open: f.projectStore, Now: time.Now}, Ask: f.asker(),
 		Begins: func(step runbook.Planned, number, of int) {
 			f.line(fmt.Sprintf("step %s (%d of %d): %s", step.Name, number, of, step.Title))
 		},
@@ -117,12 +118,12 @@ func (f *factory) planRunbook(o *runbookOptions) (runbook.Found, runbook.Plan, e
 	return page, plan, err
 }
 
-// decide asks a person. Errors: Held when there is none.
-func (f *factory) decide(question string) (yes bool, err error) {
+// asker asks a person; nil where there is none.
+func (f *factory) asker() func(question string) bool {
 	if !f.streams.InTTY || !f.streams.ErrTTY {
-		return false, agent.Errorf(agent.Held, "there is no terminal to ask on")
+		return nil
 	}
-	return f.confirmed(question + " [y/N] "), nil
+	return func(question string) bool { return f.confirmed(question + " [y/N] ") }
 }
 
 // printPlanned prints the commands that would run.

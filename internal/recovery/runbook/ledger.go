@@ -62,7 +62,7 @@ func (l *Ledger) Note(ctx context.Context, run store.Run) error {
 }
 
 // Finish implements [Log].
-func (l *Ledger) Finish(ctx context.Context) error {
+func (l *Ledger) Finish(ctx context.Context, end string) error {
 	s, err := l.store()
 	if err != nil || s == nil {
 		return err
@@ -70,7 +70,7 @@ func (l *Ledger) Finish(ctx context.Context) error {
 	if err := s.DropRun(l.Plan.Key()); err != nil {
 		return err
 	}
-	return l.journal(ctx, s, l.Plan.Page.Name+": came to its end")
+	return l.journal(ctx, s, l.Plan.Page.Name+": "+end)
 }
 
 // journal adds to the journal; a page about one agent is told of that one.

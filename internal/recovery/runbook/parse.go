@@ -37,6 +37,7 @@ type reader struct {
 	line    int // number of the one that is read, from 1
 	section string
 	inHead  bool // no section has begun
+	inItem  bool // the line before is of a parameter
 }
 
 func (r *reader) read() error {
@@ -100,10 +101,12 @@ func (r *reader) readBlock(line string) error {
 // readHead reads a line before the first section: of the summary, or a parameter.
 func (r *reader) readHead(line string) error {
 	declared, isParameter := strings.CutPrefix(line, "- `")
+	goesOn := r.inItem && strings.HasPrefix(line, "  ")
+	r.inItem = isParameter || goesOn
 	switch {
 	case isParameter:
 		return r.readParameter(declared)
-	case strings.HasPrefix(line, "  ") && len(r.page.Parameters) > 0:
+	case goesOn:
 		last := &r.page.Parameters[len(r.page.Parameters)-1]
 		last.About += " " + strings.TrimSpace(line)
 	case len(r.page.Parameters) == 0 && line != "" && !r.paragraphEnded():

@@ -11,7 +11,7 @@ import (
 )
 
 const page = "# Roll it out\n\nBring the new version\nto all.\n\nMore prose, with `code`.\n\n" +
-	"- `handle`: the agent,\n  by name\n- `patience=10m`: how long it may take\n\n" +
+	"- `handle`: the agent,\n  by name\n- `patience=10m`: how long it may take\n\n    nbs-worker runbook run rollout\n\n" +
 	"## 1. Look\n\n```sh {step=look expect=\"0 7\" ask='Is it \"well\"?'}\nnbs-worker triage $handle\nnbs-worker logs \"$handle\" -n 5\n```\n\n" +
 	"```sh\nrm -rf / | cat\n```\n\n" +
 	"## 2. Tell\n\n```sh {step=tell confirm=\"Tell it?\"}\nnbs-worker send $handle 'Read `PLAN.md`; $HOME stays.' --timeout $patience\n```\n\n" +
@@ -27,9 +27,9 @@ func TestPage(t *testing.T) {
 		Name: "rollout", Title: "Roll it out", Summary: "Bring the new version to all.", Text: page,
 		Parameters: []Parameter{{Name: "handle", About: "the agent, by name", Required: true}, {Name: "patience", About: "how long it may take", Default: "10m"}},
 		Steps: []Step{
-			{Name: "look", Title: "1. Look", Line: 14, Expect: []int{0, 7}, Ask: `Is it "well"?`, Commands: []Command{{Line: 15}, {Line: 16}}},
-			{Name: "tell", Title: "2. Tell", Line: 25, Expect: []int{0}, Confirm: "Tell it?", Commands: []Command{{Line: 26}}},
-			{Name: "check", Title: "2. Tell", Line: 29, Expect: []int{0}, Check: true, Commands: []Command{{Line: 30}}},
+			{Name: "look", Title: "1. Look", Line: 16, Expect: []int{0, 7}, Ask: `Is it "well"?`, Commands: []Command{{Line: 17}, {Line: 18}}},
+			{Name: "tell", Title: "2. Tell", Line: 27, Expect: []int{0}, Confirm: "Tell it?", Commands: []Command{{Line: 28}}},
+			{Name: "check", Title: "2. Tell", Line: 31, Expect: []int{0}, Check: true, Commands: []Command{{Line: 32}}},
 		},
 	}
 	if diff := cmp.Diff(want, p, cmpopts.IgnoreUnexported(Command{})); diff != "" {

@@ -31,16 +31,16 @@ type Log interface {
 	Begin() (last *store.Run, end func(), err error)
 	// Note writes down what became of a step, before anything else is done.
 	Note(ctx context.Context, run store.Run) error
-	// Finish forgets a run that came to its end.
-	Finish(ctx context.Context) error
+	// Finish forgets a run, for it came to its end, or to the one that is said.
+	Finish(ctx context.Context, end string) error
 }
 
 // Runner runs the steps of a page.
 type Runner struct {
 	Verbs Verbs
 	Log   Log
-	// Ask asks a person. Errors: Held when there is none.
-	Ask func(question string) (yes bool, err error)
+	// Ask asks a person; nil where there is none.
+	Ask func(question string) (yes bool)
 	// Begins is told of each step before it.
 	Begins func(step Planned, number, of int)
 	// GoOn is the command that runs the page from a step on.
@@ -84,8 +84,8 @@ func (r *Runner) check(plan Plan) error {
 
 // Run runs the steps in their order, and tells how far it came, whatever stopped it. Errors: that
 // of [Runner.First]; of a step that failed the kind that its exit code stands for; Held when a
-// person has to decide; Conflict when the run before did not come to its end, and nobody said
-// where to go on.
+// person has to decide, Interrupted when one has decided to end it; Conflict when the run before
+// did not come to its end, and nobody said where to go on.
 func (r *Runner) Run(ctx context.Context, plan Plan, o Options) ([]Done, error) {
 	first, err := r.First(plan, o)
 	if err != nil {
@@ -100,6 +100,9 @@ func (r *Runner) Run(ctx context.Context, plan Plan, o Options) ([]Done, error) 
 		if err := r.unfinished(plan, *last); err != nil {
 			return nil, err
 		}
+	}
+	if err := r.checkConfirmable(plan.Steps[first:], o); err != nil {
+		return nil, err
 	}
 	return r.steps(ctx, plan, first, o)
 }
@@ -117,13 +120,13 @@ func (r *Runner) steps(ctx context.Context, plan Plan, first int, o Options) ([]
 			return all, err
 		}
 	}
-	return all, r.Log.Finish(ctx)
+	return all, r.Log.Finish(ctx, "came to its end")
 }
 
 // step runs the commands of one step, and writes down before and after that it does.
 func (r *Runner) step(ctx context.Context, step Planned, o Options) (Done, error) {
 	done := Done{Step: step, State: store.RunAtWork}
-	if err := r.confirmed(step, o); err != nil {
+	if err := r.confirmed(ctx, step, o); err != nil {
 		done.State = store.RunAsks
 		return done, err
 	}
@@ -172,17 +175,29 @@ func kindOf(code int) agent.Kind {
 	return agent.Failed
 }
 
-// confirmed has a person confirm a step that --yes does not.
-func (r *Runner) confirmed(step Planned, o Options) error {
-	if step.Confirm == "" || o.Yes {
+// checkConfirmable refuses to begin what would stop short of a step that nobody can confirm.
+func (r *Runner) checkConfirmable(steps []Planned, o Options) error {
+	if r.Ask != nil || o.Yes {
 		return nil
 	}
-	yes, err := r.Ask(step.Confirm)
-	if yes || err != nil && agent.KindOf(err) != agent.Held {
-		return err
+	for _, step := range steps {
+		if step.Confirm != "" {
+			return agent.Errorf(agent.Held, "step %s is to be confirmed, and there is no terminal: %s", step.Name, step.Confirm).
+				Hint("if it is meant: %s --yes", r.GoOn(steps[0].Name))
+		}
+		if step.Ask != "" {
+			break // it stops there
+		}
 	}
-	return agent.Errorf(agent.Held, "step %s is not confirmed: %s", step.Name, step.Confirm).
-		Hint("if it is meant: %s --yes", r.GoOn(step.Name))
+	return nil
+}
+
+// confirmed has a person confirm a step that --yes does not.
+func (r *Runner) confirmed(ctx context.Context, step Planned, o Options) error {
+	if step.Confirm == "" || o.Yes || r.Ask(step.Confirm) {
+		return nil
+	}
+	return r.ended(ctx, agent.Errorf(agent.Interrupted, "ended by your answer before step %s", step.Name))
 }
 
 // judged has a person judge what a step showed, before the next one.
@@ -194,11 +209,23 @@ func (r *Runner) judged(ctx context.Context, plan Plan, i int) error {
 	if err := r.Log.Note(ctx, store.Run{Step: step.Name, State: store.RunAsks}); err != nil {
 		return err
 	}
-	yes, err := r.Ask(step.Ask)
-	if yes || err != nil && agent.KindOf(err) != agent.Held {
-		return err
+	switch {
+	case r.Ask == nil:
+		return r.toJudge(plan, i)
+	case r.Ask(step.Ask):
+		return nil
 	}
-	return r.toJudge(plan, i)
+	return r.ended(ctx, agent.Errorf(agent.Interrupted, "ended by your answer after step %s", step.Name).
+		Hint("what the page says of it: nbs-worker runbook show %s", plan.Page.Name).
+		Hint("to go on all the same: %s", r.GoOn(plan.Steps[i+1].Name)))
+}
+
+// ended forgets a run that a person has ended: the next one begins anew.
+func (r *Runner) ended(ctx context.Context, because *agent.Error) error {
+	if err := r.Log.Finish(ctx, because.Error()); err != nil {
+		return join(because, err)
+	}
+	return because
 }
 
 func (r *Runner) toJudge(plan Plan, i int) error {

@@ -53,9 +53,9 @@ func (l *fakeLog) Note(_ context.Context, run store.Run) error {
 	return nil
 }
 
-func (l *fakeLog) Finish(context.Context) error {
+func (l *fakeLog) Finish(_ context.Context, end string) error {
 	l.last = nil
-	l.notes = append(l.notes, "finished")
+	l.notes = append(l.notes, end)
 	return nil
 }
 
@@ -64,7 +64,7 @@ func (l *fakeLog) Finish(context.Context) error {
 type stage struct {
 	verbs  fakeVerbs
 	log    fakeLog
-	answer func(question string) (bool, error)
+	answer func(question string) bool // nil: there is nobody
 	asked  []string
 }
 
@@ -74,7 +74,7 @@ const stagePage = "# Stage\n\n## A\n\n```sh {step=look expect=\"0 7\" ask=\"Is i
 	"```sh {step=prove check}\nnbs-worker list\n```\n"
 
 func newStage() *stage {
-	return &stage{verbs: fakeVerbs{codes: map[string]int{}}, answer: func(string) (bool, error) { return true, nil }}
+	return &stage{verbs: fakeVerbs{codes: map[string]int{}}, answer: func(string) bool { return true }}
 }
 
 func (s *stage) runPage(ctx context.Context, t *testing.T, text string, o Options) ([]Done, error) {
@@ -91,10 +91,12 @@ func (s *stage) runPage(ctx context.Context, t *testing.T, text string, o Option
 	r := Runner{
 		Verbs: &s.verbs, Log: &s.log, Begins: func(Planned, int, int) {},
 		GoOn: func(step string) string { return "nbs-worker runbook run stage --from " + step },
-		Ask: func(question string) (bool, error) {
+	}
+	if s.answer != nil {
+		r.Ask = func(question string) bool {
 			s.asked = append(s.asked, question)
 			return s.answer(question)
-		},
+		}
 	}
 	return r.Run(ctx, plan, o)
 }
@@ -128,22 +130,22 @@ func TestRunDoesAllInOrder(t *testing.T) {
 	}
 	wantLines(t, "ran", s.verbs.ran, "triage", "stop", "resume a", "resume b", "list")
 	wantLines(t, "asked", s.asked, "Is it so?", "End all?")
-	wantLines(t, "noted", s.log.notes, "look at work", "look done", "look asks", "stop at work", "stop done", "bring at work", "bring done", "prove at work", "prove done", "finished")
+	wantLines(t, "noted", s.log.notes, "look at work", "look done", "look asks", "stop at work", "stop done", "bring at work", "bring done", "prove at work", "prove done", "came to its end")
 }
 
-// --yes confirms, and does not judge.
+// --yes confirms, and does not judge. Where nobody can be asked, nothing is begun that has to be
+// confirmed.
 func TestYesConfirmsOnly(t *testing.T) {
 	t.Parallel()
 	s := newStage()
-	s.answer = func(string) (bool, error) { return false, agent.Errorf(agent.Held, "no terminal") }
-	_, err := s.run(t, Options{Yes: true})
-	wantFailure(t, err, agent.Held, "waits for a decision of yours after step look: Is it so?", "nbs-worker runbook run stage --from stop")
-	wantLines(t, "ran", s.verbs.ran, "triage")
-	_, err = s.run(t, Options{Yes: true})
-	wantFailure(t, err, agent.Held, "after step look: Is it so?", "--from stop")
-	wantLines(t, "ran", s.verbs.ran)
-	_, err = s.run(t, Options{From: "stop"})
-	wantFailure(t, err, agent.Held, "step stop is not confirmed: End all?", "--from stop --yes")
+	s.answer = nil
+	for range 2 {
+		_, err := s.run(t, Options{Yes: true})
+		wantFailure(t, err, agent.Held, "waits for a decision of yours after step look: Is it so?", "nbs-worker runbook run stage --from stop")
+	}
+	wantLines(t, "ran the second time", s.verbs.ran)
+	_, err := s.run(t, Options{From: "stop"})
+	wantFailure(t, err, agent.Held, "step stop is to be confirmed, and there is no terminal: End all?", "--from stop --yes")
 	if _, err = s.run(t, Options{From: "stop", Yes: true}); err != nil {
 		t.Error(err)
 	}
@@ -153,13 +155,18 @@ func TestYesConfirmsOnly(t *testing.T) {
 	}
 }
 
-func TestNoOfAPersonStops(t *testing.T) {
+// A no ends the run, and the next one begins anew.
+func TestNoOfAPersonEndsTheRun(t *testing.T) {
 	t.Parallel()
 	s := newStage()
-	s.answer = func(question string) (bool, error) { return question == "Is it so?", nil }
+	s.answer = func(question string) bool { return question == "Is it so?" }
 	_, err := s.run(t, Options{})
-	wantFailure(t, err, agent.Held, "not confirmed", "--yes")
+	wantFailure(t, err, agent.Interrupted, "ended by your answer before step stop", "")
+	s.answer = func(string) bool { return false }
+	_, err = s.run(t, Options{})
+	wantFailure(t, err, agent.Interrupted, "ended by your answer after step look", "--from stop")
 	wantLines(t, "ran", s.verbs.ran, "triage")
+	wantLines(t, "noted", s.log.notes, "look at work", "look done", "look asks", "ended by your answer after step look")
 }
 
 // A step that fails ends the run with its meaning; the run is not begun again by mistake.
