@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +12,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/inspect"
+	"nbs-worker/internal/store"
 	"nbs-worker/internal/supervisor"
 )
 
@@ -119,8 +119,8 @@ type outcome struct {
 	print  func() error // in place of both, for what is more than a line
 }
 
-// atOnce is how many agents are started or ended at a time: each start takes most of a core.
-func atOnce() int { return min(4, runtime.NumCPU()) }
+// atOnce is how many agents are started or ended at a time.
+func atOnce() int { return store.StartsAtOnce() }
 
 // each does one thing to several agents, so many at a time. One failure does not keep the
 // others from their turn. What is printed comes as it is done, JSON at the end and in the

@@ -207,6 +207,28 @@ func (t Tree) Lock(ctx context.Context) (unlock func(), err error) {
 	return func() { _ = lock.Close() }, nil
 }
 
+// TryLock takes a lock that is a file of the tree, or returns nil when somebody else has it.
+func (t Tree) TryLock(name string) (*os.File, error) {
+	dir, err := t.made()
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	fd, err := unix.Openat(int(dir.Fd()), name, unix.O_CREAT|unix.O_RDWR|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: t.Path(name), Err: err}
+	}
+	lock := os.NewFile(uintptr(fd), t.Path(name))
+	if err = unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); err == nil {
+		return lock, nil
+	}
+	_ = lock.Close()
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return nil, nil
+	}
+	return nil, os.NewSyscallError("flock", err)
+}
+
 // Remedied is [Remedied] of the tree.
 func (t Tree) Remedied(err error) error { return Remedied(string(t), err) }
 

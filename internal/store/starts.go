@@ -1,0 +1,63 @@
+package store
+
+import (
+	"context"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"time"
+
+	"nbs-worker/internal/store/private"
+)
+
+// StartsAtOnce is how many agents are started on a machine at a time: each start takes most of a
+// core until claude is ready, and what is started on top of that only makes all of them late.
+func StartsAtOnce() int { return min(4, runtime.NumCPU()) }
+
+// turnRetry is how often who waits for a turn looks for one. A start takes half a second or more.
+const turnRetry = 25 * time.Millisecond
+
+// AwaitTurn takes one of the turns that the user's starts on this machine share, of all projects,
+// until release. late is called once when there is none at first. Who has a turn waits for nobody
+// without a limit of time, so that turns come free. A turn spares the machine and protects nothing:
+// where there can be none, the start goes without. Errors: those of the context.
+func (s *Store) AwaitTurn(ctx context.Context, late func()) (release func(), err error) {
+	if release, taken := s.tryTurn(); taken {
+		return release, nil
+	}
+	late()
+	retry := time.NewTicker(turnRetry)
+	defer retry.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-retry.C:
+		}
+		if release, taken := s.tryTurn(); taken {
+			return release, nil
+		}
+	}
+}
+
+// tryTurn takes the first turn that is free.
+func (s *Store) tryTurn() (release func(), taken bool) {
+	for n := range StartsAtOnce() {
+		lock, err := s.turns().TryLock("start." + strconv.Itoa(n))
+		if err != nil {
+			return func() {}, true
+		}
+		if lock != nil {
+			return func() { _ = lock.Close() }, true
+		}
+	}
+	return nil, false
+}
+
+// turns is where the turns of all projects are.
+func (s *Store) turns() private.Tree {
+	if s.Runtime() == "" {
+		return private.NoTree
+	}
+	return private.Tree(filepath.Join(s.Runtime(), "starts"))
+}
