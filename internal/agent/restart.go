@@ -68,6 +68,11 @@ type Restarts struct {
 	Hold    *Hold       `json:"hold,omitempty"`    // nil: none
 }
 
+// BacksOff tells whether the start has ended, and its launcher was to wait and to start claude again.
+func (r *Record) BacksOff() bool {
+	return !r.Restarts.Next.IsZero() && r.Process != nil && r.ExitOf(r.Process.Invocation) != nil
+}
+
 // Hold is that claude is not started again before a person has looked.
 type Hold struct {
 	Class  EndClass  `json:"class"`

@@ -10,8 +10,10 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/launcher"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/tmux"
 )
 
 func newRunCmd(f *factory) *cobra.Command {
@@ -80,6 +82,14 @@ func runLaunched(ctx context.Context, f *factory, handle agent.Handle, id agent.
 	return lead(ctx, f, opened, handle, id)
 }
 
+// restarter makes ready what a launcher starts again. It acts in the environment that each launch
+// brings, and not in that of the pane.
+func (f *factory) restarter(opened *store.Store, program string) supervisor.Restarter {
+	return supervisor.Restarter{Observer: observe.Observer{
+		Store: opened, Tmux: tmux.New, Program: program, UID: os.Geteuid(), Now: time.Now,
+	}}
+}
+
 // lead keeps on when the terminal's signals arrive: they are claude's to answer.
 func lead(ctx context.Context, f *factory, opened *store.Store, handle agent.Handle, id agent.Invocation) (int, error) {
 	f.launches.Store(true)
@@ -87,6 +97,9 @@ func lead(ctx context.Context, f *factory, opened *store.Store, handle agent.Han
 	const enough = 64 << 20 // bytes; should it ever need more, it collects
 	debug.SetMemoryLimit(enough)
 	program, _ := os.Executable() // without, claude finds it on the PATH
-	l := &launcher.Launcher{Store: opened, Pane: launcher.PaneEnv(), Program: program, Now: time.Now}
+	l := &launcher.Launcher{
+		Store: opened, Pane: launcher.PaneEnv(), Program: program, Now: time.Now, Restarts: f.restarter(opened, program),
+		Tell: func(what string) { f.say("%s %s", handle, what) },
+	}
 	return l.Run(context.WithoutCancel(ctx), handle, id)
 }

@@ -10,12 +10,14 @@ package launch
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/keep"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
+	"nbs-worker/internal/store"
 )
 
 // Starter starts the agents of one project.
@@ -27,14 +29,48 @@ type WrongError struct{ error }
 
 func (e *WrongError) Unwrap() error { return e.error }
 
-// Start starts the planned agent, waits for it and checks what runs. The end of
-// interrupt ends the waiting.
+// Start starts the planned agent when it is its turn, waits for it and checks what runs. The end
+// of interrupt ends the waiting.
 func (s Starter) Start(ctx, interrupt context.Context, p Plan, wait time.Duration) (agent.Record, error) {
+	release, err := s.AwaitTurn(interrupt, p)
+	if err != nil {
+		return claimedOf(p), err
+	}
+	defer release()
 	r, err := s.begin(ctx, p)
 	if err != nil {
 		return r, err
 	}
-	if r, err = s.await(ctx, interrupt, p, r, wait); err != nil {
+	return s.Prove(ctx, interrupt, p, r, wait)
+}
+
+// AwaitTurn waits until fewer agents are started on this machine than it can start at a time.
+// Errors: Interrupted.
+func (s Starter) AwaitTurn(interrupt context.Context, p Plan) (release func(), err error) {
+	release, err = s.Store.AwaitTurn(interrupt, func() {
+		if p.progress != nil {
+			p.progress(fmt.Sprintf("waiting for its turn: %s at a time on this machine", agent.Count(store.StartsAtOnce(), "start")))
+		}
+	})
+	if err != nil {
+		return nil, agent.Errorf(agent.Interrupted, "interrupted while it waited for its turn; claude was not started").
+			Hint("nbs-worker session %s", p.Record.Handle)
+	}
+	return release, nil
+}
+
+// claimedOf is what is written down already of the start of a plan.
+func claimedOf(p Plan) agent.Record {
+	if p.Claimed == nil {
+		return agent.Record{}
+	}
+	return *p.Claimed
+}
+
+// Prove waits for a start that was begun, and checks what runs. wait 0 only waits until it runs.
+func (s Starter) Prove(ctx, interrupt context.Context, p Plan, r agent.Record, wait time.Duration) (agent.Record, error) {
+	r, err := s.await(ctx, interrupt, p, r, wait)
+	if err != nil {
 		return r, err
 	}
 	if err := s.verify(ctx, r); err != nil {

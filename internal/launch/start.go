@@ -30,6 +30,9 @@ type Start struct {
 	InPlace  bool              // in the caller's own terminal, without tmux
 	Progress func(what string) // is told what a start waits for that takes long; nil: nobody is
 
+	Program string // path of claude; "" looks for it
+	Again   bool   // of a launcher, by the agent's restart policy: what that remembers goes on
+
 	Minted  bool // the session id is new: nobody else can know it, and nothing is written of it
 	TakesUp bool // of a spawn: the conversation exists
 }
@@ -47,6 +50,7 @@ type Plan struct {
 	new      bool // of a spawn
 	takesUp  bool // of a spawn: the conversation exists
 	inPlace  bool // in the caller's own terminal, without tmux
+	again    bool // of a launcher, by the agent's restart policy
 	InView   bool // in a session that is there, its window becomes the one that is shown
 	config   claude.Config
 
@@ -64,7 +68,7 @@ type Moved struct{ From, To string }
 
 // Plan checks all that can be known before a start. Nothing is changed.
 func (s Starter) Plan(r agent.Record, start Start) (Plan, error) {
-	program, err := claude.FindBinary(s.Variable(claude.BinaryVariable))
+	program, err := claude.FindBinary(cmp.Or(start.Program, s.Variable(claude.BinaryVariable)))
 	if err != nil {
 		return Plan{}, err
 	}
@@ -77,7 +81,7 @@ func (s Starter) Plan(r agent.Record, start Start) (Plan, error) {
 		return Plan{}, err
 	}
 	plan := Plan{
-		Record: r, Opening: opening, Program: program, Prompt: start.Prompt, trust: start.Trust, trustDir: start.TrustDir, inPlace: start.InPlace, new: start.Minted || start.TakesUp, takesUp: start.TakesUp,
+		Record: r, Opening: opening, Program: program, Prompt: start.Prompt, trust: start.Trust, trustDir: start.TrustDir, inPlace: start.InPlace, new: start.Minted || start.TakesUp, takesUp: start.TakesUp, again: start.Again,
 		config: config, Restores: restores, wait: max(cmp.Or(start.Wait, startLimit), serverLimit), progress: start.Progress,
 	}
 	if opening == claude.OpenResume && restores == nil {
@@ -172,18 +176,14 @@ func (s Starter) checkStrangers(p *Plan) error {
 // begin starts the planned agent in tmux and returns when its launcher was asked to
 // run. The caller holds the verb lock, and no claude of the record lives.
 func (s Starter) begin(ctx context.Context, p Plan) (r agent.Record, err error) {
-	if p.Claimed != nil {
-		r = *p.Claimed
-	}
+	r = claimedOf(p)
 	if p.trust {
 		if err := p.config.Trust(ctx, p.Record.LaunchCwd()); err != nil {
 			return r, err
 		}
 	}
-	if p.Opening == claude.OpenResume {
-		if err := p.config.LinkTranscript(p.Record.SessionID, p.Record.LaunchCwd()); err != nil {
-			return r, err
-		}
+	if err := s.linkTranscript(p); err != nil {
+		return r, err
 	}
 	before := p.Record.Process
 	client, panes, err := s.target(ctx, &p.Record)
@@ -218,6 +218,23 @@ func (s Starter) begin(ctx context.Context, p Plan) (r agent.Record, err error) 
 		now.TmuxSession = name
 		return nil
 	})
+}
+
+// ClaimAgain writes a start down that the agent's own launcher is about to make, in the pane that it
+// leads.
+func (s Starter) ClaimAgain(ctx context.Context, p Plan) (agent.Record, error) {
+	if err := s.linkTranscript(p); err != nil {
+		return agent.Record{}, err
+	}
+	return s.Claim(ctx, p)
+}
+
+// linkTranscript has claude find the conversation from the folder in which it is to be resumed.
+func (s Starter) linkTranscript(p Plan) error {
+	if p.Opening != claude.OpenResume {
+		return nil
+	}
+	return p.config.LinkTranscript(p.Record.SessionID, p.Record.LaunchCwd())
 }
 
 // LaunchOf is what the launcher of a claimed start is told.
@@ -265,6 +282,10 @@ func (s Starter) Claimed(p Plan) (agent.Record, error) {
 	r := p.Record
 	r.Desired = agent.DesiredRunning
 	r.PID = 0
+	r.Restarts.Next, r.Restarts.Hold = time.Time{}, nil
+	if !p.again {
+		r.Restarts = agent.Restarts{}
+	}
 	r.EnvNames = claude.ProviderNames(&r.Spec, s.Env)
 	r.TmuxSession = s.sessionNames(&r)[0]
 	r.Process = &agent.Process{Invocation: agent.NewInvocation(), Identity: self}

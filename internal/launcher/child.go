@@ -25,10 +25,13 @@ type child struct {
 	terminal terminal
 	started  time.Time
 	memory   proc.MemoryWatch
-	follow   func()        // the record may have moved to another conversation
-	looks    chan struct{} // has a word when that is asked for
-	left     chan struct{} // is closed when claude has been waited for
-	hungUp   atomic.Bool   // the terminal went away
+	follow   func()                    // the record may have moved to another conversation
+	looks    chan struct{}             // has a word when that is asked for
+	left     chan struct{}             // is closed when claude has been waited for
+	hungUp   atomic.Bool               // the terminal went away
+	asked    atomic.Bool               // the launcher was sent SIGTERM
+	wrong    atomic.Pointer[error]     // why the launcher itself ended claude
+	ready    atomic.Pointer[time.Time] // when it was seen to be so
 	entry    atomic.Pointer[live.Held]
 }
 
@@ -100,7 +103,18 @@ func (c *child) holdEntry() {
 	}
 	if entry, err := c.config.Registry().Hold(c.pid()); err == nil {
 		c.entry.Store(entry)
+		now := time.Now()
+		c.ready.CompareAndSwap(nil, &now)
 	}
+}
+
+// readyAfter tells whether claude was seen to be ready, and how long after its start: where nobody
+// has told the launcher, at once.
+func (c *child) readyAfter(said agent.Report) (after time.Duration, ready bool) {
+	if at := c.ready.Load(); at != nil {
+		return at.Sub(c.started), true
+	}
+	return 0, said.Activity != nil
 }
 
 func (c *child) dropEntry() {

@@ -3,6 +3,7 @@ package launcher
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"time"
 
@@ -12,19 +13,22 @@ import (
 	"nbs-worker/internal/tmux"
 )
 
-// noteExit writes down how claude ended, and tidies what a killed one left. The
+// noteExit writes down how claude ended and what follows, and tidies what a killed one left. The
 // record's own process entry stays: it says which start this was the end of.
-func (l *Launcher) noteExit(ctx context.Context, handle agent.Handle, child *child, end ending) (agent.Record, error) {
+func (l *Launcher) noteExit(ctx context.Context, handle agent.Handle, child *child, end ending, signals chan os.Signal) (ended, error) {
+	over := ended{code: end.shellCode()}
 	if end.err != nil {
-		return agent.Record{}, end.err
+		return over, end.err
 	}
 	exit := agent.Exit{
 		At: stamp(l.Now()), Invocation: child.launch.Invocation, Code: end.status.ExitStatus(), HungUp: end.hungUp,
 		UptimeS: int64(l.Now().Sub(child.started) / time.Second), OOMKills: end.oom,
 	}
-	if report := l.Store.Report(handle); report.Invocation == exit.Invocation {
-		exit.EndReason = live.EndReason(report.End) // what claude, before it left, said through its hooks
+	report := l.Store.Report(handle) // what claude, before it left, said through its hooks
+	if report.Invocation != exit.Invocation {
+		report = agent.Report{}
 	}
+	exit.EndReason = live.EndReason(report.End)
 	if !end.hungUp { // else there is no screen any more
 		exit.LastScreen = l.lastScreen(ctx)
 	}
@@ -44,34 +48,56 @@ func (l *Launcher) noteExit(ctx context.Context, handle agent.Handle, child *chi
 			r.TranscriptSeen = exit.At
 		}
 		r.AddExit(exit)
+		over.decision = l.decide(r, l.endingOf(child, &exit, report, signals))
 		return nil
 	})
-	if err != nil {
-		return record, err
+	if over.record = record; err != nil {
+		return over, err
 	}
 	if err := Keep(ctx, l.Store, child.config, &record); err != nil {
 		_ = l.journal(ctx, "unkept", &record, err.Error())
 	}
-	ended := record.Process.Claude()
-	return record, errors.Join(untold, child.config.Registry().Forget(ended.PID, ended.StartTicks), l.journal(ctx, "exit", &record, exit.Summary()))
+	gone := record.Process.Claude()
+	return over, errors.Join(
+		untold, child.config.Registry().Forget(gone.PID, gone.StartTicks),
+		l.journal(ctx, "exit", &record, exit.Summary()), l.journalDecision(ctx, &record, over.decision),
+	)
 }
 
-// noteRefusal writes down why claude was not started.
-func (l *Launcher) noteRefusal(ctx context.Context, handle agent.Handle, id agent.Invocation, cause error) error {
-	record, err := l.Store.Update(ctx, handle, func(r *agent.Record) error {
+// endingOf says what the end of a claude means for the next start.
+func (l *Launcher) endingOf(c *child, exit *agent.Exit, report agent.Report, signals chan os.Signal) agent.Ending {
+	seen := evidence{exit: *exit, uptime: l.Now().Sub(c.started), failure: report.Failure, now: l.Now()}
+	seen.readyAfter, seen.ready = c.readyAfter(report)
+	if wrong := c.wrong.Load(); wrong != nil {
+		seen.wrong = *wrong
+	}
+	end := seen.ending()
+	end.Asked = c.asked.Load() || wasAsked(signals)
+	return end
+}
+
+// noteRefusal writes down why claude was not started, and of a start that the launcher makes by
+// itself what follows.
+func (l *Launcher) noteRefusal(ctx context.Context, handle agent.Handle, next *Restart, cause error) (over ended, err error) {
+	id := next.Launch.Invocation
+	over.code = int(agent.KindOf(cause))
+	over.record, err = l.Store.Update(ctx, handle, func(r *agent.Record) error {
 		if err := checkCurrent(r, id); err != nil {
 			return err
 		}
-		r.AddExit(agent.Exit{At: stamp(l.Now()), Invocation: id, Code: int(agent.KindOf(cause)), Error: cause.Error()})
+		r.AddExit(agent.Exit{At: stamp(l.Now()), Invocation: id, Code: over.code, Error: cause.Error()})
+		if next.Prove != nil {
+			over.decision = l.decide(r, agent.Ending{Class: classOf(cause), Reason: cause.Error(), Abnormal: true})
+		}
 		return nil
 	})
 	if errors.Is(err, agent.ErrSuperseded) {
-		return nil // the record tells of another start
+		return ended{}, nil // the record tells of another start
 	}
 	if err != nil {
-		return err
+		return ended{}, err
 	}
-	return l.journal(ctx, "failed", &record, cause.Error())
+	return over, errors.Join(l.journal(ctx, "failed", &over.record, cause.Error()), l.journalDecision(ctx, &over.record, over.decision))
 }
 
 const (

@@ -98,7 +98,7 @@ func (h *holding) moveRecord(ctx context.Context, record *agent.Record) {
 		return
 	}
 	report := h.launcher.Store.Report(h.handle)
-	starting := observe.StartedBy(h.launcher.Store, h.handle, proc.Program(os.Getpid()))
+	starting := h.launcher.verbStarts(h.handle)
 	entry, err := h.config.Registry().Entry(record.Process.Claude().PID)
 	if err == nil && !starting {
 		if moved, ok := observe.MoveSeen(ctx, h.launcher.Store, record, entry, report, h.launcher.Now()); ok {
@@ -120,6 +120,11 @@ func (h *holding) moveRecord(ctx context.Context, record *agent.Record) {
 	default:
 		h.again.Reset(next)
 	}
+}
+
+// verbStarts tells whether a command is about to start the agent, or to start it anew.
+func (l *Launcher) verbStarts(handle agent.Handle) bool {
+	return observe.StartedBy(l.Store, handle, proc.Program(os.Getpid()))
 }
 
 // noteDenied tells the journal, once, of a conversation that somebody else has.

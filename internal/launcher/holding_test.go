@@ -71,11 +71,19 @@ func moveAlpha(t *testing.T, s *store.Store, id agent.SessionID) agent.Record {
 // events counts the events of the journal by their names.
 func events(t *testing.T, s *store.Store) map[string]int {
 	t.Helper()
-	tail := s.Journal().Tail()
-	defer tail.Close()
 	told := map[string]int{}
-	if err := tail.Read(func(e journal.Event) error { told[e.Event]++; return nil }, func() {}); err != nil {
-		t.Fatal(err)
+	for _, e := range journalOf(t, s) {
+		told[e.Event]++
 	}
 	return told
+}
+
+func journalOf(t *testing.T, s *store.Store) (all []journal.Event) {
+	t.Helper()
+	tail := s.Journal().Tail()
+	defer tail.Close()
+	if err := tail.Read(func(e journal.Event) error { all = append(all, e); return nil }, func() {}); err != nil {
+		t.Fatal(err)
+	}
+	return all
 }

@@ -18,7 +18,11 @@
 //     signal ends the launcher before it has noted the exit (signals.go).
 //   - Every start ends in the record, as an exit or as a refusal; one that a later start has
 //     superseded leaves no trace (exit.go).
-//   - What follows an exit is decided in one place, after the exit was noted (launcher.go, decide).
+//   - What follows an end is decided by the agent's restart policy and written into the record with
+//     the end itself. While the next start is waited for, nothing is held and no claude lives: a
+//     command, a signal, a person's C-c end the wait at once (restart.go).
+//   - A start that the launcher makes by itself is one like any other: it has an invocation of its
+//     own, is made by the rules of a verb's, under the agent's verb lock, and is proved.
 //
 // The package imports store, claude, tmux, proc and observe. Supervisor, doctor and cli import
 // it, and it must not import them.
@@ -46,9 +50,10 @@ type Launcher struct {
 	Program string // path of nbs-worker, to which claude reports; "" for the one on the PATH
 	Now     func() time.Time
 
-	// policy decides what follows an exit that the record has: the launch of another start, which
-	// the record names by then, or nil to leave. Without one the launcher leaves with its claude.
-	policy func(record *agent.Record, last store.Launch) (next *store.Launch)
+	Restarts Restarter         // nil: the launcher leaves with its claude
+	Tell     func(what string) // in the terminal, while no claude has it
+
+	testOnlyAfter func(time.Duration) <-chan time.Time // nil: [time.After]
 }
 
 // Run starts claude for the handle with what a verb left for the invocation, again for as long
@@ -62,39 +67,45 @@ func (l *Launcher) Run(ctx context.Context, handle agent.Handle, id agent.Invoca
 	}
 	signals := make(chan os.Signal, 16)
 	defer signal.Stop(signals)
-	for next := &launch; next != nil; {
-		var record agent.Record
-		if record, code, err = l.runOnce(ctx, handle, *next, signals); err != nil {
-			return code, err
+	next := &Restart{Launch: launch}
+	for next != nil {
+		var end ended
+		if end, err = l.runOnce(ctx, handle, next, signals); err != nil {
+			return end.code, err
 		}
-		next = l.decide(&record, *next)
+		code, next = end.code, l.again(ctx, &end, next.Launch, signals)
 	}
 	return code, nil
 }
 
+// ended is a start that is over.
+type ended struct {
+	record   agent.Record
+	code     int // claude's, or that of the error for which it was not started
+	decision agent.Decision
+}
+
 // runOnce starts claude, waits for it and notes its exit, or why it was not started.
-func (l *Launcher) runOnce(ctx context.Context, handle agent.Handle, launch store.Launch, signals chan os.Signal) (record agent.Record, code int, err error) {
-	child, release, err := l.start(ctx, handle, launch, signals)
+func (l *Launcher) runOnce(ctx context.Context, handle agent.Handle, next *Restart, signals chan os.Signal) (ended, error) {
+	child, release, err := l.start(ctx, handle, next, signals)
 	if err != nil {
-		untold := l.noteRefusal(ctx, handle, launch.Invocation, err)
+		defer next.release()
+		end, untold := l.noteRefusal(ctx, handle, next, err)
+		if end.decision.Again {
+			return end, nil
+		}
 		if untold != nil && strings.Contains(err.Error(), untold.Error()) {
 			untold = nil // one lock kept claude from being started, and that from being written down
 		}
-		return record, 0, errors.Join(err, untold)
+		return end, errors.Join(err, untold)
 	}
 	defer release()
+	proven := l.prove(ctx, next, child)
 	debug.FreeOSMemory() // what follows is a long sleep
-	end := child.wait()
-	record, err = l.noteExit(ctx, handle, child, end)
-	return record, end.shellCode(), err
-}
-
-// decide says what follows an exit. The only policy of a record so far is "no".
-func (l *Launcher) decide(record *agent.Record, last store.Launch) (next *store.Launch) {
-	if l.policy == nil {
-		return nil
-	}
-	return l.policy(record, last)
+	exit := child.wait()
+	end, err := l.noteExit(ctx, handle, child, exit, signals)
+	proven()
+	return end, err
 }
 
 func (l *Launcher) journal(ctx context.Context, event string, record *agent.Record, detail string) error {

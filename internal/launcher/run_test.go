@@ -1,7 +1,6 @@
 package launcher
 
 import (
-	"errors"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -9,10 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/sim/rig"
@@ -31,66 +28,6 @@ func launchOf(t *testing.T, s *store.Store, script string) store.Launch {
 		t.Fatal(err)
 	}
 	return launch
-}
-
-// What a policy has started again is a start like the first: it needs its own name in the
-// record, holds the conversation, and its exit is noted.
-func TestRunStartsAgainForAsLongAsThePolicySaysSo(t *testing.T) { //nolint:paralleltest // signals are the process's
-	s := newProject(t)
-	moveAlpha(t, s, alphaID)
-	launchOf(t, s, "exit 7")
-	l := &Launcher{Store: s, Now: time.Now}
-	var held []bool
-	l.policy = func(r *agent.Record, last store.Launch) *store.Launch {
-		_, leased := s.LeaseHolder(alphaID)
-		held = append(held, leased)
-		if len(r.Exits) == 2 {
-			return nil
-		}
-		last.Invocation = later
-		if _, err := s.Update(t.Context(), "alpha", func(r *agent.Record) error { r.Process.Invocation = later; return nil }); err != nil {
-			t.Error(err)
-		}
-		return &last
-	}
-	if code, err := l.Run(t.Context(), "alpha", start); code != 7 || err != nil {
-		t.Errorf("Run = %d, %v; want 7", code, err)
-	}
-	r, err := s.Load("alpha")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var ended []agent.Invocation
-	for _, exit := range r.Exits {
-		ended = append(ended, exit.Invocation)
-	}
-	if diff := cmp.Diff([]agent.Invocation{start, later}, ended); diff != "" {
-		t.Errorf("exits: -want +got:\n%s", diff)
-	}
-	if diff := cmp.Diff([]bool{false, false}, held); diff != "" {
-		t.Errorf("the conversation is held between two starts: -want +got:\n%s", diff)
-	}
-	if told := events(t, s); told["start"] != 2 || told["exit"] != 2 {
-		t.Errorf("the journal has %v; want two starts and two exits", told)
-	}
-}
-
-// A policy that starts again what another command has taken over comes to nothing.
-func TestRunStartsNothingTheRecordDoesNotName(t *testing.T) { //nolint:paralleltest // signals are the process's
-	s := newProject(t)
-	moveAlpha(t, s, alphaID)
-	launchOf(t, s, "exit 7")
-	l := &Launcher{Store: s, Now: time.Now}
-	l.policy = func(_ *agent.Record, last store.Launch) *store.Launch {
-		last.Invocation = later
-		return &last
-	}
-	if _, err := l.Run(t.Context(), "alpha", start); !errors.Is(err, agent.ErrSuperseded) {
-		t.Errorf("Run = %v; want %q", err, agent.ErrSuperseded)
-	}
-	if r, err := s.Load("alpha"); err != nil || len(r.Exits) != 1 {
-		t.Errorf("exits: %+v, %v; want that of the first start", r.Exits, err)
-	}
 }
 
 // Nothing stays behind of a start: no goroutine, and no second delivery of a signal.

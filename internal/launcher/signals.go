@@ -39,6 +39,8 @@ func (c *child) answer(sig os.Signal) {
 	case unix.SIGTERM, unix.SIGHUP:
 		if sig == unix.SIGHUP {
 			c.hungUp.Store(true)
+		} else {
+			c.asked.Store(true)
 		}
 		c.holdEntry()
 		_ = c.cmd.Process.Signal(sig)

@@ -19,7 +19,14 @@ import (
 
 // start takes what makes this process the only one on the conversation, writes itself into the
 // record, starts claude and writes down who it is. release gives the conversation up again.
-func (l *Launcher) start(ctx context.Context, handle agent.Handle, launch store.Launch, signals chan os.Signal) (c *child, release func(), err error) {
+func (l *Launcher) start(ctx context.Context, handle agent.Handle, next *Restart, signals chan os.Signal) (c *child, release func(), err error) {
+	launch := next.Launch
+	if next.Prove != nil { // the pane bears the mark and the picture of the last start
+		saveTerminal().write(clear)
+		if err := l.markPane(ctx, launch.Invocation); err != nil {
+			return nil, nil, err
+		}
+	}
 	record, err := l.Store.Load(handle)
 	if err == nil {
 		err = checkCurrent(&record, launch.Invocation) // else its lease would be in the way of the next start's

@@ -38,7 +38,21 @@ func (t terminal) reset() {
 		return
 	}
 	_ = term.Restore(int(os.Stdin.Fd()), t.state)
-	_, _ = os.Stdout.WriteString(resetModes)
+	t.write(resetModes)
+}
+
+// The cursor of a claude that was killed is anywhere, and the next one draws from there on, over what
+// stands below: to readers of the screen that would be a text in its prompt.
+const (
+	toTheEnd = "\x1b[999;1H\r\n"
+	clear    = "\x1b[H\x1b[2J" // tmux keeps what stood there in its history
+)
+
+// write writes a sequence to a terminal, and nothing where there is none.
+func (t terminal) write(sequence string) {
+	if t.state != nil {
+		_, _ = os.Stdout.WriteString(sequence)
+	}
 }
 
 // PaneEnv picks what the terminal of this process adds to an environment.

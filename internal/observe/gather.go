@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -57,7 +58,7 @@ func (l *round) awaitEnd(ctx context.Context, a *subject) {
 		proc.WaitGone(ctx, p.Identity, time.Until(l.deadline))
 	}
 	if proc.IsGone(p.Identity) {
-		proc.WaitGone(ctx, p.LauncherIdentity(), time.Until(l.deadline))
+		l.awaitNoted(ctx, &a.record, l.deadline)
 	}
 }
 
@@ -163,7 +164,7 @@ func (o *Observer) BeingStarted(r *agent.Record) bool {
 // StartedBy is [Observer.BeingStarted] for a program of that name.
 func StartedBy(opened *store.Store, handle agent.Handle, program string) bool {
 	holder, held := VerbAtWork(opened, handle, program)
-	return held && (holder.Verb == "spawn" || holder.Verb == "resume")
+	return held && slices.Contains([]string{"spawn", "resume", "restart"}, holder.Verb)
 }
 
 // VerbAtWork is the other command that is changing the agent's life. One that was killed

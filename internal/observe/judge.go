@@ -127,7 +127,7 @@ func (e *Evidence) addRestart(r *agent.Record, dead *agent.Status) {
 	case r.LaunchDesired() == agent.DesiredStopped:
 	case kept.Hold != nil:
 		what = "held, " + kept.Hold.Reason
-	case !kept.Next.IsZero() && e.LauncherLives:
+	case r.BacksOff() && e.LauncherLives:
 		dead.State = agent.Backoff
 		what = "starts again in " + max(0, kept.Next.Sub(e.Now)).Round(time.Second).String()
 	}

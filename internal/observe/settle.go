@@ -16,6 +16,21 @@ const settlePatience = 3 * time.Second
 // KillNotice is how long a process that was just sent SIGKILL may still count as alive.
 const KillNotice = 250 * time.Millisecond
 
+// notedEvery is how often the record of a claude that has ended is read while its launcher lives.
+const notedEvery = 10 * time.Millisecond
+
+// awaitNoted gives the launcher of a claude that has ended the time to write down how. Then it
+// leaves, or waits to start claude again.
+func (o *Observer) awaitNoted(ctx context.Context, r *agent.Record, deadline time.Time) {
+	for proc.IsAlive(r.Process.LauncherIdentity()) && time.Now().Before(deadline) && ctx.Err() == nil {
+		now, err := o.Store.Load(r.Handle)
+		if err != nil || !SameStart(now.Process, r.Process) || now.BacksOff() {
+			return
+		}
+		proc.WaitGone(ctx, r.Process.LauncherIdentity(), min(notedEvery, time.Until(deadline)))
+	}
+}
+
 // Settled loads the record of an agent once claude and launcher agree: both live, or both have
 // gone. One that was sent a signal shows no sign of it at first. What counts is what was sent
 // before the command was given: a command that is about a hundred live agents waits once, and
@@ -37,7 +52,7 @@ func (o *Observer) Settled(ctx context.Context, handle agent.Handle) (agent.Reco
 	claudeGone, launcherGone := proc.IsGone(r.Process.Identity), proc.IsGone(r.Process.LauncherIdentity())
 	switch {
 	case claudeGone && !launcherGone:
-		proc.WaitGone(ctx, r.Process.LauncherIdentity(), settlePatience)
+		o.awaitNoted(ctx, &r, time.Now().Add(settlePatience))
 	case launcherGone && !claudeGone && r.Process.Adopted == nil:
 		proc.WaitGone(ctx, r.Process.Identity, settlePatience)
 	}

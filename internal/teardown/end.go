@@ -25,7 +25,7 @@ import (
 
 const (
 	claudeGrace   = 5 * time.Second
-	launcherGrace = 3 * time.Second // it writes the exit down and reads the screen
+	launcherGrace = 3 * time.Second // it writes the exit down and reads the screen; that it is asked to leave keeps it from starting claude again
 	leftoverGrace = time.Second
 )
 
@@ -35,7 +35,6 @@ type Processes interface {
 	Below(r *agent.Record) ([]agent.Identity, error) // descendants of its claude and launcher
 	Left(r *agent.Record) ([]agent.Identity, error)  // with its mark, wherever they were adopted
 	Check(id agent.Identity) (proc.Liveness, error)
-	Wait(ctx context.Context, id agent.Identity, patience time.Duration)
 	Stop(ctx context.Context, grace time.Duration, ids ...agent.Identity) error
 }
 
@@ -108,10 +107,7 @@ func endStart(ctx context.Context, ps Processes, r *agent.Record, closePane func
 	if err := ps.Stop(ctx, claudeGrace, r.Process.Identity); err != nil {
 		return fmt.Errorf("end claude: %w", err)
 	}
-	if r.Process.PID != 0 {
-		ps.Wait(context.WithoutCancel(ctx), r.Process.LauncherIdentity(), launcherGrace)
-	}
-	if err := ps.Stop(ctx, leftoverGrace, r.Process.LauncherIdentity()); err != nil {
+	if err := ps.Stop(ctx, launcherGrace, r.Process.LauncherIdentity()); err != nil {
 		return fmt.Errorf("end the launcher: %w", err)
 	}
 	if err := endLeftovers(ctx, ps, r, leftovers); err != nil {
@@ -128,6 +124,17 @@ func endStart(ctx context.Context, ps Processes, r *agent.Record, closePane func
 		return &paneLeftError{pane}
 	}
 	return nil
+}
+
+// Sweep ends what the tools of a start have left running, of which claude itself has ended: its
+// launcher does, before it starts it again.
+func Sweep(ctx context.Context, o *observe.Observer, r *agent.Record) error {
+	ps := processes{o}
+	found, err := ps.Below(r)
+	if err != nil {
+		return err
+	}
+	return endLeftovers(ctx, ps, r, found)
 }
 
 // endLeftovers ends what a start has left running, and what of that was just being started.

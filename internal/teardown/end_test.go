@@ -21,7 +21,6 @@ const claudePID, launcherPID, toolPID, otherPID = 10, 11, 12, 13
 // played are processes that a test has thought up: the live ones, and what was done to them.
 type played struct {
 	live   []int
-	leaves bool        // the launcher, when its claude has ended
 	stays  int         // outlives KILL
 	begets map[int]int // what comes of one that is ended
 	did    []string
@@ -43,13 +42,6 @@ func (p *played) Check(id agent.Identity) (proc.Liveness, error) {
 		return proc.Alive, nil
 	}
 	return proc.Gone, nil
-}
-
-func (p *played) Wait(_ context.Context, id agent.Identity, _ time.Duration) {
-	p.did = append(p.did, fmt.Sprint("wait ", id.PID))
-	if p.leaves {
-		p.live = slices.DeleteFunc(p.live, func(pid int) bool { return pid == id.PID })
-	}
 }
 
 func (p *played) Stop(_ context.Context, _ time.Duration, ids ...agent.Identity) error {
@@ -89,21 +81,20 @@ func TestWhatIsEndedInWhichOrder(t *testing.T) {
 		did    string
 		err    string
 	}{
-		"all of it":                     {played{leaves: true}, unchanged, nil, "10, wait 11, 12, pane", ""},
-		"a launcher that stays":         {played{}, unchanged, nil, "10, wait 11, 11, 12, pane", ""},
-		"a tool that begets":            {played{begets: map[int]int{toolPID: otherPID}}, unchanged, nil, "10, wait 11, 11, 12, 13, pane", ""},
-		"claude begets when it ends":    {played{begets: map[int]int{claudePID: otherPID}}, unchanged, nil, "10, wait 11, 11, 12, 13, pane", ""},
+		"all of it":                     {played{}, unchanged, nil, "10, 11, 12, pane", ""},
+		"a tool that begets":            {played{begets: map[int]int{toolPID: otherPID}}, unchanged, nil, "10, 11, 12, 13, pane", ""},
+		"claude begets when it ends":    {played{begets: map[int]int{claudePID: otherPID}}, unchanged, nil, "10, 11, 12, 13, pane", ""},
 		"claude that outlives KILL":     {played{stays: claudePID}, unchanged, nil, "10", "end claude: it did not end after KILL"},
-		"a launcher that outlives KILL": {played{stays: launcherPID}, unchanged, nil, "10, wait 11, 11", "end the launcher: "},
-		"a tool that outlives KILL":     {played{stays: toolPID}, unchanged, nil, "10, wait 11, 11, 12", "end what claude's tools left behind: "},
+		"a launcher that outlives KILL": {played{stays: launcherPID}, unchanged, nil, "10, 11", "end the launcher: "},
+		"a tool that outlives KILL":     {played{stays: toolPID}, unchanged, nil, "10, 11, 12", "end what claude's tools left behind: "},
 		"tools without end": {
-			played{begets: map[int]int{toolPID: otherPID, otherPID: toolPID}}, unchanged, nil, "10, wait 11, 11, 12, 13, 12, 13, 12, pane", "process 13 is still there",
+			played{begets: map[int]int{toolPID: otherPID, otherPID: toolPID}}, unchanged, nil, "10, 11, 12, 13, 12, 13, 12, pane", "process 13 is still there",
 		},
 		"a claude that never ran": {played{}, never, nil, "11, 12, pane", ""},
-		"an adopted claude":       {played{}, adopted, nil, "10, wait 0, 12", ""},
-		"one without tmux":        {played{}, func(p *agent.Process) { p.Tmux = nil }, nil, "10, wait 11, 11, 12", ""},
+		"an adopted claude":       {played{}, adopted, nil, "10, 12", ""},
+		"one without tmux":        {played{}, func(p *agent.Process) { p.Tmux = nil }, nil, "10, 11, 12", ""},
 		"a tmux that is silent": {
-			played{}, unchanged, errors.New("silent"), "10, wait 11, 11, 12, pane", "nothing of the agent runs any more, but its tmux pane could not be looked after: silent",
+			played{}, unchanged, errors.New("silent"), "10, 11, 12, pane", "nothing of the agent runs any more, but its tmux pane could not be looked after: silent",
 		},
 	} {
 		ps, r := c.ps, start()

@@ -17,11 +17,6 @@ type processes struct{ *observe.Observer }
 // Check is [proc.Check].
 func (ps processes) Check(id agent.Identity) (proc.Liveness, error) { return proc.Check(id) }
 
-// Wait is [proc.WaitGone].
-func (ps processes) Wait(ctx context.Context, id agent.Identity, patience time.Duration) {
-	proc.WaitGone(ctx, id, patience)
-}
-
 // Stop is [proc.StopAll].
 func (ps processes) Stop(ctx context.Context, grace time.Duration, ids ...agent.Identity) error {
 	return proc.StopAll(ctx, ids, grace)

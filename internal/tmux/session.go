@@ -111,6 +111,13 @@ func (spec Spec) marks(session, window string) []string {
 	}
 }
 
+// MarkAgain marks a pane of ours, and its session, for another start that is made in it.
+// Errors: [ErrNoSession], [ErrNoServer] when it is gone.
+func (c *Client) MarkAgain(ctx context.Context, paneID string, id agent.Invocation) error {
+	_, err := c.run(ctx, "/", "set-option", "-p", "-t", paneID, paneOption, string(id), ";", "set-option", "-t", paneID, invocationOption, string(id))
+	return err
+}
+
 // Hold keeps a session from ending with its last pane: it opens a window in which nothing
 // happens, for a minute at most. release closes it; what attached clients saw last is then
 // the window at the given pane, or another of the session's.

@@ -1,0 +1,56 @@
+package screen
+
+import (
+	"strings"
+	"time"
+)
+
+// usageLimit is how versions of Claude Code say that the user's plan allows no more for now: "You've
+// hit your session limit · resets 3:30pm (Europe/Berlin)", "Claude usage limit reached. Your limit will
+// reset at 3pm (UTC).", "5-hour limit reached ∙ resets 3am".
+var (
+	usageLimit = pattern(`(?i)(?:hit|reached) your [a-z0-9 -]*limit|(?:usage|session|weekly|-hour|opus) limit reached`)
+	resetsAt   = pattern(`(?i)resets? (?:at )?(\d{1,2})(?::(\d\d))? ?([ap]m)?(?: \(([A-Za-z0-9_+/-]+)\))?`)
+)
+
+// justLifted is for how long after a clock time has passed it is taken for that of today.
+const justLifted = time.Hour
+
+// UsageLimit tells whether a text says that a usage limit was reached, and when that is lifted; zero
+// when it does not say so, or names a time that has just passed.
+func UsageLimit(text string, now time.Time) (limited bool, until time.Time) {
+	if !usageLimit().MatchString(text) {
+		return false, until
+	}
+	m := resetsAt().FindStringSubmatch(text)
+	if m == nil {
+		return true, until
+	}
+	in := now.Location()
+	if named, err := time.LoadLocation(m[4]); m[4] != "" && err == nil {
+		in = named
+	}
+	at, err := time.Parse("15:04", clock(m[1], m[2]))
+	if strings.EqualFold(m[3], "pm") || strings.EqualFold(m[3], "am") {
+		at, err = time.Parse("3:04pm", clock(m[1], m[2])+strings.ToLower(m[3]))
+	}
+	if err != nil {
+		return true, until
+	}
+	here := now.In(in)
+	until = time.Date(here.Year(), here.Month(), here.Day(), at.Hour(), at.Minute(), 0, 0, in)
+	switch passed := here.Sub(until); {
+	case passed < 0:
+		return true, until
+	case passed < justLifted:
+		return true, time.Time{}
+	}
+	return true, until.AddDate(0, 0, 1)
+}
+
+func clock(hour, minute string) string {
+	if minute == "" {
+		minute = "00"
+	}
+	return hour + ":" + minute
+}

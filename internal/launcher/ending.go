@@ -1,0 +1,114 @@
+package launcher
+
+import (
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/claude/screen"
+)
+
+// evidence is what the class of an end is told from.
+type evidence struct {
+	exit       agent.Exit
+	uptime     time.Duration
+	ready      bool          // it was seen to be ready
+	readyAfter time.Duration // so long after its start
+	failure    *agent.Failure
+	wrong      error // why the launcher ended it; nil: it did not
+	now        time.Time
+}
+
+// ending says what the end of a claude that ran means for the next start.
+func (e *evidence) ending() agent.Ending {
+	end := agent.Ending{Class: e.class(), Reason: e.exit.Summary(), Abnormal: e.exit.Signal != "" || e.exit.Code > signalled}
+	if e.ready {
+		end.Ready = e.uptime - e.readyAfter
+	}
+	switch {
+	case e.wrong != nil:
+		end.Reason = e.wrong.Error()
+	case end.Class == agent.EndQuota:
+		_, end.Until = screen.UsageLimit(e.exit.LastScreen, e.now)
+		end.Reason = "a usage limit was reached"
+	case end.Class == agent.EndAuth:
+		end.Reason = "nobody is logged in (" + end.Reason + ")"
+	case end.Class == agent.EndConfig:
+		end.Reason = "claude refuses to start (" + end.Reason + ")"
+	case end.Class == agent.EndCrash && !e.well() && e.exit.Code == 0:
+		end.Reason += " before it was well started"
+	}
+	return end
+}
+
+// signalled is the exit code above which a program says that a signal made it leave.
+const signalled = 128
+
+// well tells whether the start had succeeded.
+func (e *evidence) well() bool { return e.ready && agent.StartedWell(e.readyAfter, e.uptime) }
+
+func (e *evidence) class() agent.EndClass {
+	exit := &e.exit
+	switch {
+	case e.wrong != nil && agent.KindOf(e.wrong) == agent.Conflict:
+		return agent.EndConflict
+	case e.wrong != nil: // what ran was not what is recorded, and would not be the next time
+		return agent.EndConfig
+	case exit.HungUp:
+		return agent.EndServer
+	case exit.Signal != "":
+		return agent.EndCrash
+	case exit.Code == 0 && (e.well() || live.EndedAtPrompt(exit.EndReason)):
+		return agent.EndClean
+	case exit.Code == 0:
+		return agent.EndCrash
+	}
+	return e.classOfCode()
+}
+
+// classOfCode tells why claude left with a code that is not 0: by how its last turn failed, and of a
+// start that came to nothing by its last words. Later the words on its screen may be anybody's.
+func (e *evidence) classOfCode() agent.EndClass {
+	words := ""
+	if !e.well() {
+		words = e.exit.LastScreen
+	}
+	limited, _ := screen.UsageLimit(words, e.now)
+	_, dialog := screen.ReadDialog(words)
+	switch {
+	case limited || e.failedBy("rate_limit"):
+		return agent.EndQuota
+	case e.failedBy("authentication_failed") || saysLogin(words):
+		return agent.EndAuth
+	case dialog || claude.RefusalKind(words) != agent.Failed:
+		return agent.EndConfig
+	}
+	return agent.EndCrash
+}
+
+// failedBy tells whether its last turn ended with an error of that class.
+func (e *evidence) failedBy(class string) bool { return e.failure != nil && e.failure.Class == class }
+
+// saysLogin tells whether claude's last words ask for a login.
+func saysLogin(words string) bool {
+	for _, known := range []string{"Please run /login", "Not logged in", "Invalid API key", "Failed to authenticate"} {
+		if strings.Contains(words, known) {
+			return true
+		}
+	}
+	return false
+}
+
+// classOf is the class of what kept claude from being started, or had the launcher end it.
+func classOf(cause error) agent.EndClass {
+	switch agent.KindOf(cause) {
+	case agent.Conflict:
+		return agent.EndConflict
+	case agent.NotFound, agent.BadInput, agent.Unfit, agent.Held:
+		return agent.EndConfig
+	default:
+		return agent.EndCrash
+	}
+}

@@ -1,0 +1,74 @@
+package launcher
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+)
+
+func TestClassOfAnEnd(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 2, 20, 12, 0, 0, 0, time.UTC)
+	for what, c := range map[string]struct {
+		exit   agent.Exit
+		uptime time.Duration
+		ready  bool
+		failed string
+		wrong  error
+		want   agent.EndClass
+	}{
+		"killed":                     {agent.Exit{Code: -1, Signal: "killed"}, time.Hour, true, "", nil, agent.EndCrash},
+		"killed at its limit":        {agent.Exit{Code: -1, Signal: "killed"}, time.Hour, true, "rate_limit", nil, agent.EndCrash},
+		"its terminal is gone":       {agent.Exit{Code: 129, HungUp: true}, time.Hour, true, "", nil, agent.EndServer},
+		"a code":                     {agent.Exit{Code: 1}, time.Hour, true, "", nil, agent.EndCrash},
+		"somebody sent it TERM":      {agent.Exit{Code: 143}, time.Hour, true, "", nil, agent.EndCrash},
+		"code 0":                     {agent.Exit{}, time.Hour, true, "", nil, agent.EndClean},
+		"code 0 right after it came": {agent.Exit{}, 5 * time.Second, true, "", nil, agent.EndCrash},
+		"code 0, never ready":        {agent.Exit{}, time.Hour, false, "", nil, agent.EndCrash},
+		"/exit":                      {agent.Exit{EndReason: "prompt_input_exit"}, time.Hour, true, "", nil, agent.EndClean},
+		"/exit right after it came":  {agent.Exit{EndReason: "prompt_input_exit"}, time.Second, true, "", nil, agent.EndClean},
+		"limited":                    {agent.Exit{Code: 1}, time.Hour, true, "rate_limit", nil, agent.EndQuota},
+		"limited at its start":       {agent.Exit{Code: 1, LastScreen: "Claude usage limit reached."}, time.Second, false, "", nil, agent.EndQuota},
+		"not logged in":              {agent.Exit{Code: 1}, time.Hour, true, "authentication_failed", nil, agent.EndAuth},
+		"not logged in at its start": {agent.Exit{Code: 1, LastScreen: "Invalid API key · Please run /login"}, time.Second, false, "", nil, agent.EndAuth},
+		"it speaks of logins":        {agent.Exit{Code: 1, LastScreen: "● Please run /login is what you do."}, time.Hour, true, "", nil, agent.EndCrash},
+		"as root":                    {agent.Exit{Code: 1, LastScreen: "--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons"}, time.Second, false, "", nil, agent.EndConfig},
+		"its conversation is gone":   {agent.Exit{Code: 1, LastScreen: "No conversation found with session ID: x"}, time.Second, false, "", nil, agent.EndConfig},
+		"not alone":                  {agent.Exit{Code: -1, Signal: "killed"}, time.Second, true, "", agent.Errorf(agent.Conflict, "x"), agent.EndConflict},
+		"not what is recorded":       {agent.Exit{Code: -1, Signal: "killed"}, time.Second, true, "", errors.New("x"), agent.EndConfig},
+	} {
+		e := evidence{exit: c.exit, uptime: c.uptime, ready: c.ready, readyAfter: time.Second, wrong: c.wrong, now: now}
+		if !c.ready {
+			e.readyAfter = 0
+		}
+		if c.failed != "" {
+			e.failure = &agent.Failure{Class: c.failed}
+		}
+		if end := e.ending(); end.Class != c.want || end.Reason == "" {
+			t.Errorf("%s: %+v; want %s", what, end, c.want)
+		}
+	}
+}
+
+func TestAUsageLimitIsLiftedWhenItsScreenSays(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 2, 20, 12, 0, 0, 0, time.UTC)
+	e := evidence{exit: agent.Exit{Code: 1, LastScreen: "You've hit your session limit · resets 3:30pm (UTC)"}, uptime: time.Second, now: now}
+	if end := e.ending(); end.Class != agent.EndQuota || !end.Until.Equal(now.Add(3*time.Hour+30*time.Minute)) {
+		t.Errorf("%+v", end)
+	}
+}
+
+func TestForHowLongItWasReady(t *testing.T) {
+	t.Parallel()
+	e := evidence{exit: agent.Exit{Code: 1}, uptime: time.Minute, ready: true, readyAfter: 10 * time.Second}
+	if end := e.ending(); end.Ready != 50*time.Second || end.Abnormal {
+		t.Errorf("%+v", end)
+	}
+	e.exit = agent.Exit{Code: 143}
+	if end := e.ending(); !end.Abnormal {
+		t.Errorf("%+v", end)
+	}
+}

@@ -1,0 +1,241 @@
+package launcher
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/tmux"
+)
+
+// Restarter makes ready the starts that a launcher makes by itself, by the rules of a verb's.
+type Restarter interface {
+	// Ready claims the next start of an agent whose last one is over, when it is its turn, and holds
+	// the agent until that is proved. Errors: [agent.ErrSuperseded] when it is not to be started any
+	// more.
+	Ready(ctx context.Context, over *agent.Record, last store.Launch) (Restart, error)
+}
+
+// Restart is a start of an agent that a launcher makes.
+type Restart struct {
+	Launch store.Launch
+
+	// Prove returns when claude is ready, or is not waited for any longer. An error is why it must
+	// not run: it is not alone, or not what was recorded. nil: a verb has asked for the start, and
+	// proves it.
+	Prove   func(ctx context.Context) error
+	Release func() // the agent, for other commands, and the turn, for other starts
+}
+
+func (r *Restart) release() {
+	if r.Release != nil {
+		r.Release()
+	}
+}
+
+// decide says what follows an end, and has the record remember it. While a verb is about to start
+// the agent, that decides.
+func (l *Launcher) decide(r *agent.Record, end agent.Ending) agent.Decision {
+	if l.Restarts == nil {
+		return agent.Decision{}
+	}
+	end.Asked = end.Asked || r.Desired == agent.DesiredStopped || l.verbStarts(r.Handle)
+	decision := r.LaunchRestart().Decide(r.Restarts, end, l.Now(), rand.Float64()) //nolint:gosec // no secret: agents that fell together should not rise together
+	r.Restarts = decision.Restarts
+	return decision
+}
+
+// journalDecision explains a decision.
+func (l *Launcher) journalDecision(ctx context.Context, r *agent.Record, decision agent.Decision) error {
+	event := "down"
+	switch {
+	case decision.Why == "":
+		return nil
+	case decision.Again:
+		event = "backoff"
+	case decision.Restarts.Hold != nil:
+		event = "held"
+	}
+	return l.journal(ctx, event, r, decision.Why)
+}
+
+// again waits for as long as was decided and makes the next start ready; nil when the agent stays
+// down.
+func (l *Launcher) again(ctx context.Context, over *ended, last store.Launch, signals chan os.Signal) *Restart {
+	for decision := over.decision; ; {
+		l.tell(decision)
+		if !decision.Again {
+			return nil
+		}
+		debug.FreeOSMemory()
+		next, asked, err := l.readyIn(ctx, decision.In, &over.record, last, signals)
+		switch {
+		case err == nil:
+			return &next
+		case asked:
+			l.noteAsked(ctx, &over.record)
+			return nil
+		case errors.Is(err, agent.ErrSuperseded):
+			return nil
+		}
+		decision = l.noteUnready(ctx, &over.record, err)
+	}
+}
+
+// readyIn makes the next start ready after a while. asked: somebody would have the launcher leave.
+func (l *Launcher) readyIn(ctx context.Context, in time.Duration, over *agent.Record, last store.Launch, signals chan os.Signal) (next Restart, asked bool, err error) {
+	waiting, stop := untilAsked(ctx, signals)
+	defer stop()
+	if err = l.due(waiting, in); err == nil {
+		next, err = l.Restarts.Ready(waiting, over, last)
+	}
+	return next, waiting.Err() != nil, err
+}
+
+// pauseRetry is how often is looked whether a pause has ended.
+const pauseRetry = time.Minute
+
+// due returns after a while, and not while the project is paused. Errors: those of the context.
+func (l *Launcher) due(ctx context.Context, in time.Duration) error {
+	after := time.After
+	if l.testOnlyAfter != nil {
+		after = l.testOnlyAfter
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-after(in):
+		}
+		if pause, err := l.Store.Paused(); pause == nil && err == nil {
+			return nil
+		}
+		in = pauseRetry
+	}
+}
+
+// untilAsked is a context that ends when the launcher is asked to leave: by a command, by the end of
+// its terminal, or there by a person's C-c. The signal stays for a claude that comes up all the same.
+func untilAsked(ctx context.Context, signals chan os.Signal) (waiting context.Context, stop func()) {
+	waiting, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-waiting.Done():
+				return
+			case sig := <-signals:
+				if leaves(sig) || sig == unix.SIGINT || sig == unix.SIGQUIT {
+					cancel()
+					put(signals, sig)
+					return
+				}
+			}
+		}
+	}()
+	return waiting, func() { cancel(); <-done }
+}
+
+// leaves tells whether a signal asks the launcher to leave.
+func leaves(sig os.Signal) bool { return sig == unix.SIGTERM || sig == unix.SIGHUP }
+
+// wasAsked tells whether the launcher was asked to leave right when its claude ended.
+func wasAsked(signals chan os.Signal) (asked bool) {
+	for {
+		select {
+		case sig := <-signals:
+			asked = asked || leaves(sig)
+		default:
+			return asked
+		}
+	}
+}
+
+// put gives a signal back.
+func put(signals chan<- os.Signal, sig os.Signal) {
+	select {
+	case signals <- sig:
+	default: // so many others came that claude will get one of them
+	}
+}
+
+// prove has a start proved that the launcher has made by itself. What must not run is ended. proven
+// returns when that is over.
+func (l *Launcher) prove(ctx context.Context, next *Restart, c *child) (proven func()) {
+	if next.Prove == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer next.release()
+		if err := next.Prove(ctx); err != nil {
+			c.wrong.Store(&err)
+			_ = c.cmd.Process.Kill()
+		}
+		debug.FreeOSMemory() // the long sleep has begun meanwhile
+	}()
+	return func() { cancel(); <-done }
+}
+
+// noteUnready writes down why the next start could not be made ready, and decides anew.
+func (l *Launcher) noteUnready(ctx context.Context, over *agent.Record, cause error) (decision agent.Decision) {
+	record, err := l.Store.Update(ctx, over.Handle, func(r *agent.Record) error {
+		if err := checkCurrent(r, over.Process.Invocation); err != nil {
+			return err
+		}
+		decision = l.decide(r, agent.Ending{Class: classOf(cause), Reason: cause.Error(), Abnormal: true})
+		return nil
+	})
+	if err != nil {
+		return agent.Decision{} // another command has the agent, or nothing can be written any more
+	}
+	_ = l.journalDecision(ctx, &record, decision)
+	return decision
+}
+
+// noteAsked says that the next start is waited for no longer, unless a command is at work that says
+// itself what it does.
+func (l *Launcher) noteAsked(ctx context.Context, over *agent.Record) {
+	record, err := l.Store.Load(over.Handle)
+	if err != nil || record.Desired == agent.DesiredStopped || l.verbStarts(over.Handle) || checkCurrent(&record, over.Process.Invocation) != nil {
+		return
+	}
+	_ = l.journal(ctx, "down", &record, "stays down: a signal ended its launcher while that waited to start it again")
+}
+
+// tell says in the terminal what follows, while no claude has it.
+func (l *Launcher) tell(decision agent.Decision) {
+	if l.Tell == nil || decision.Why == "" {
+		return
+	}
+	words := decision.Why
+	if decision.Again {
+		words += "; C-c keeps it down"
+	}
+	saveTerminal().write(toTheEnd)
+	l.Tell(words)
+}
+
+// markPane marks the pane that the launcher leads for another start.
+func (l *Launcher) markPane(ctx context.Context, id agent.Invocation) error {
+	socket, _, inTmux := strings.Cut(l.Pane["TMUX"], ",")
+	if !inTmux {
+		return nil
+	}
+	client, err := tmux.New(socket)
+	if err != nil {
+		return err
+	}
+	return client.MarkAgain(ctx, l.Pane["TMUX_PANE"], id)
+}

@@ -1,0 +1,122 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/launch"
+	"nbs-worker/internal/launcher"
+	"nbs-worker/internal/observe"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/teardown"
+)
+
+// restartWait is for how long a launcher waits until a claude is ready that it has started again.
+const restartWait = time.Minute
+
+// Restarter is [launcher.Restarter], in the environment of the command that asked for the first
+// start.
+type Restarter struct{ observe.Observer }
+
+// Ready takes the verb lock, and waits for it as long as the agent stays as its launcher has left
+// it: another command decides. Then it does what resume would.
+func (r Restarter) Ready(ctx context.Context, over *agent.Record, last store.Launch) (launcher.Restart, error) {
+	o := r.Observer
+	o.Env, o.Began = last.Env, o.Now()
+	s := New(o)
+	unlock, err := s.lockAgain(ctx, over)
+	if err != nil {
+		return launcher.Restart{}, err
+	}
+	release, err := s.Store.AwaitTurn(ctx, func() {})
+	if err != nil {
+		unlock()
+		return launcher.Restart{}, err
+	}
+	letGo := func() { release(); unlock() }
+	ready, err := s.readyAgain(context.WithoutCancel(ctx), over, last)
+	if err != nil {
+		letGo()
+		return ready, err
+	}
+	ready.Release = letGo
+	return ready, nil
+}
+
+// lockAgain takes the verb lock of an agent that is as its launcher has left it. Errors:
+// [agent.ErrSuperseded].
+func (s *Supervisor) lockAgain(ctx context.Context, over *agent.Record) (unlock func(), err error) {
+	for {
+		if _, err := s.leftAs(over); err != nil {
+			return nil, err
+		}
+		unlock, err = s.awaitVerb(ctx, over.Handle, "restart")
+		if agent.KindOf(err) != agent.Conflict || ctx.Err() != nil {
+			return unlock, err
+		}
+	}
+}
+
+// leftAs loads the record of an agent whose last start is over, that is to run, and of which the
+// policy has not been taken back. Errors: [agent.ErrSuperseded].
+func (s *Supervisor) leftAs(over *agent.Record) (agent.Record, error) {
+	r, err := s.Store.Load(over.Handle)
+	switch {
+	case agent.KindOf(err) == agent.NotFound:
+		return r, agent.ErrSuperseded // it was dismissed
+	case err != nil:
+		return r, err
+	case !observe.SameStart(r.Process, over.Process) || !r.BacksOff() || r.Desired == agent.DesiredStopped || r.LaunchRestart() == agent.RestartNo:
+		return r, agent.ErrSuperseded
+	}
+	return r, nil
+}
+
+// readyAgain ends what the last start has left running and claims the next. The prompt that started
+// the conversation is sent again only where nothing was ever said in it.
+func (s *Supervisor) readyAgain(ctx context.Context, over *agent.Record, last store.Launch) (next launcher.Restart, err error) {
+	r, err := s.leftAs(over)
+	if err != nil {
+		return next, err
+	}
+	if err := teardown.Sweep(ctx, &s.Observer, &r); err != nil {
+		return next, err
+	}
+	again := Resume{Start: launch.Start{Program: last.Claude, Again: true, InPlace: r.Process.Tmux == nil, Wait: restartWait}}
+	p, _, err := s.starter().Restored(ctx, "restart", func() (launch.Plan, error) { return s.planResume(r, again) })
+	if err != nil {
+		return next, err
+	}
+	if err := s.NoteLoss(ctx, &r, p.Loss); err != nil {
+		return next, err
+	}
+	claimed, err := s.starter().ClaimAgain(ctx, p)
+	if err != nil {
+		return next, err
+	}
+	next.Launch = s.starter().LaunchOf(p, &claimed)
+	next.Launch.TmuxSocket, next.Launch.OpenFiles = last.TmuxSocket, last.OpenFiles
+	next.Prove = func(ctx context.Context) error { return s.proveAgain(ctx, p, claimed) }
+	return next, nil
+}
+
+// proveAgain waits until a claude is ready that was started again, and writes down what came of it.
+// One that waits for a person, or takes long, runs on. An error is why it must not.
+func (s *Supervisor) proveAgain(interrupt context.Context, p launch.Plan, claimed agent.Record) error {
+	ctx := context.WithoutCancel(interrupt)
+	r, err := s.starter().Prove(ctx, interrupt, p, claimed, restartWait)
+	if _, wrong := errors.AsType[*launch.WrongError](err); wrong {
+		return err
+	}
+	detail := p.Opening.Conversation()
+	if err != nil {
+		detail += "; " + err.Error()
+	}
+	if !proc.IsGone(r.Process.Identity) { // else its end is written down
+		_ = s.Note(ctx, "restart", &r, detail)
+	}
+	return nil
+}
