@@ -225,6 +225,25 @@ func (c *Caller) CheckResume(r *agent.Spec, asked Return) error {
 	return c.checkReach(r)
 }
 
+// CheckSet refuses to an agent to change a colleague that has more than itself, or to give it more.
+func (c *Caller) CheckSet(before, after *agent.Spec) error {
+	if c == nil {
+		return nil
+	}
+	if err := c.checkKnown(); err != nil || c.manages() {
+		return err
+	}
+	if before.InitialPrompt != after.InitialPrompt {
+		if err := c.checkWords(Words{Prompt: after.InitialPrompt}); err != nil {
+			return err
+		}
+	}
+	if err := c.checkReach(before); err != nil {
+		return err
+	}
+	return c.checkReach(after)
+}
+
 // CheckEnd refuses to an agent to end what may more than itself, and to remove what is another's.
 func (c *Caller) CheckEnd(r *agent.Spec, remove bool) error {
 	if c == nil || c.manages() || c.Is(c.at.Store.Project(), r.Handle) {

@@ -15,6 +15,8 @@ var commands = []struct {
 	{"adopt", newAdoptCmd},
 	{"resume", newResumeCmd},
 	{"allow", newAllowCmd},
+	{"set", newSetCmd},
+	{"reset", newResetCmd},
 	{"session", newSessionCmd},
 	{"list", newListCmd},
 	{"send", newSendCmd},

@@ -120,7 +120,7 @@ func TestRunLeavesWithItsClaude(t *testing.T) { //nolint:paralleltest // signals
 		script string
 	}{
 		"no policy":              {agent.RestartNo, "exit 7"},
-		"the launcher was asked": {agent.RestartAlways, "kill -TERM $PPID; sleep 60"},
+		"the launcher was asked": {agent.RestartAlways, "kill -TERM $PPID; exec sleep 60"},
 	} {
 		a := &again{starts: 1}
 		l := restarting(t, c.word, c.script, a)

@@ -105,10 +105,15 @@ func newRestart(r *agent.Record, status agent.Status) Restart {
 	if status.State == agent.Backoff {
 		out.Next = known(r.Restarts.Next)
 	}
-	if hold := r.Restarts.Hold; hold != nil {
-		out.Held = &Hold{Class: hold.Class, Reason: hold.Reason, Since: known(hold.Since)}
-	}
+	out.Held = newHold(r.Restarts.Hold)
 	return out
+}
+
+func newHold(hold *agent.Hold) *Hold {
+	if hold == nil {
+		return nil
+	}
+	return &Hold{Class: hold.Class, Reason: hold.Reason, Since: known(hold.Since)}
 }
 
 // newContext is what is known of a context; nil for nothing.

@@ -37,6 +37,8 @@ var verbs = []printed{
 	{verb: "send", one: []any{[]wire.Receipt{}}},
 	{verb: "interrupt", one: []any{wire.Interruption{}}, several: true},
 	{verb: "compact", one: []any{wire.Compaction{}}},
+	{verb: "set", one: []any{wire.Set{}}},
+	{verb: "reset", one: []any{wire.Reset{}}, several: true},
 	{verb: "session", one: []any{wire.Session{}}, several: true},
 	{verb: "wait", one: []any{wire.Waited{}}, several: true},
 	{verb: "list", one: []any{[]wire.Agent{}}},
