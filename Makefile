@@ -58,7 +58,7 @@ fuzz: ## fuzz each reader of what others wrote, for FUZZTIME (30s) each
 	done
 
 lint: $(LINT) ## check format, vet, linters, architecture rules, go.mod
-	@files=$$(gofmt -l cmd internal) && { test -z "$$files" || { echo "not formatted: $$files" >&2; exit 1; }; }
+	@files=$$(gofmt -l cmd internal runbooks) && { test -z "$$files" || { echo "not formatted: $$files" >&2; exit 1; }; }
 	go vet ./...
 	go mod tidy -diff
 	$(LINT) run

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -270,6 +271,41 @@ func TestRunbookThatIsKilled(t *testing.T) {
 	m.ok("stop", "alpha")
 	m.ok("runbook", "run", "watch", "--from", "wait")
 	m.ok("runbook", "run", "watch") // there is nothing left of the run that was killed
+}
+
+// Killed in a step, and each time gone on with as it says, the page comes to the same end.
+func TestRunbookKilledInEachStep(t *testing.T) {
+	m := standIn(t)
+	before := map[string]session{}
+	for _, handle := range []string{"alpha", "beta"} {
+		m.ok("spawn", handle)
+		before[handle] = m.session(handle)
+		m.kill(before[handle].RecordedPID, syscall.SIGKILL)
+		m.waitState(handle, "crashed")
+	}
+	args := []string{"runbook", "run", "restart"}
+	for _, step := range []string{"look", "recover"} {
+		run := m.begin(args...)
+		m.waitFor("step "+step+" is at work", func() (bool, string) {
+			journal := m.ok("events")
+			return strings.Contains(journal, "restart, step "+step+": at work"), journal
+		})
+		m.kill(run.Process.Pid, syscall.SIGKILL)
+		run.end()
+		r := m.nbs("runbook", "run", "restart")
+		goOn := regexp.MustCompile("hint: go on: nbs-worker (.*)").FindStringSubmatch(r.stderr)
+		if r.code != 5 || goOn == nil {
+			t.Fatalf("killed at %s: %s", step, r)
+		}
+		args = strings.Fields(goOn[1])
+	}
+	m.ok(args...)
+	for handle, was := range before {
+		if s := m.session(handle); !s.Running || s.SessionID != was.SessionID || len(s.PreviousSessions) > 0 {
+			t.Errorf("before %+v\nafter %+v", was, s)
+		}
+	}
+	m.ok("runbook", "run", "restart")
 }
 
 // inAnyOrder are the lines of an output, sorted: what is done side by side is printed as it is

@@ -22,11 +22,20 @@ verb of nbs-worker with arguments, and no shell is involved. The program brings 
 its own; those in runbooks/ of the project run only after you have looked at them:
 nbs-worker allow --runbook NAME. An allowed page comes before the program's of its name.
 
-A fenced block is a step when it begins with `+"```sh {step=NAME}"+`; further attributes are
-expect="0 7" (exit codes that are success), check (it proves what was done), confirm="..."
-(asked before it; --yes answers) and ask="..." (asked after it, of a person). A list item
-before the first section declares a parameter, `+"`handle`"+` or `+"`patience=10m`"+`, that stands in a
-command as $handle. The program's own pages are examples: nbs-worker runbook show fixup`,
+A fenced block is a step when its first line says so:
+
+  `+"```"+`sh {step=resume expect="0 5"}
+  nbs-worker resume $handle
+  `+"```"+`
+
+  expect="0 5"   exit codes that are success (default: 0)
+  check          it changes nothing, and proves what was done
+  confirm="..."  is asked before it; --yes answers
+  ask="..."      is asked after it, of a person who judges by what it showed
+
+A list before the first section declares the parameters: the name, or name=default, in
+backquotes, then a colon and what it is. In a command one is a word of its own: $handle.
+The program's pages are examples: nbs-worker runbook show fixup`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker runbook list
   nbs-worker runbook show restart

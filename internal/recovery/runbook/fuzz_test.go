@@ -89,6 +89,8 @@ func FuzzParse(f *testing.F) {
 		"# T\n\n- item\n```sh {step=a}\nnbs-worker list\n```\n",
 		"# T\n\n> quote\n```sh {step=a}\nnbs-worker list\n  ```\n",
 		"# T\n\n[a]:\n```sh {step=a}\nnbs-worker list\n```   \n",
+		"# T\n\n```\nx\n```\t\n\t```\n```sh {step=a}\nnbs-worker list\n```\t \n",
+		"# T\n```0`\n```\n```{step=0}\nnbs-worker 0\n```\n",
 		"# T\n```\n````\n```sh {step=a}\nnbs-worker list\n```\n",
 		"# T\n\n1. x\n\n   y\n```` {step=a}\nnbs-worker list\n`````\n",
 	} {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"nbs-worker/internal/agent"
 )
@@ -70,8 +69,8 @@ func (r *reader) readTitle() error {
 	switch {
 	case len(r.page.Text) > pageLimit:
 		return fmt.Errorf("the page is larger than %d bytes", pageLimit)
-	case !utf8.ValidString(r.page.Text) || strings.ContainsFunc(r.page.Text, func(c rune) bool { return c != '\n' && (agent.IsUnclear(c) || c == '\t') }):
-		return errors.New("the page has a character that does not show, such as a tab or a carriage return")
+	case !agent.IsLegible(r.page.Text):
+		return errors.New("the page has a character that does not show, such as a carriage return")
 	case !ok:
 		return errors.New("the page does not begin with its title, as # Title")
 	}
@@ -81,7 +80,7 @@ func (r *reader) readTitle() error {
 
 // readBlock reads what begins with a line: a section, a fence, or prose.
 func (r *reader) readBlock(line string) error {
-	trimmed := strings.TrimLeft(line, " ")
+	trimmed := strings.TrimLeft(line, " \t")
 	switch {
 	case strings.HasPrefix(trimmed, "<"):
 		return errors.New("the page has HTML, which readers show in different ways")
@@ -170,20 +169,21 @@ func (r *reader) readFence(opening string) error {
 func closes(line, fence string) bool {
 	const most = 3 // blanks before it
 	inner := strings.TrimLeft(line, " ")
-	return len(line)-len(inner) <= most && strings.HasPrefix(inner, fence) && strings.Trim(inner, "` ") == "" && !strings.Contains(strings.TrimRight(inner, " "), " ")
+	return len(line)-len(inner) <= most && strings.HasPrefix(inner, fence) && strings.Trim(strings.TrimRight(inner, " \t"), "`") == ""
 }
 
 // readInfo reads the info string of a fence: a language and, of a step, its attributes.
 func readInfo(info string) (step Step, isStep bool, err error) {
 	_, attributes, found := strings.Cut(info, "{")
-	if !found {
-		return step, false, nil
-	}
-	attributes, closed := strings.CutSuffix(strings.TrimRight(attributes, " "), "}")
-	words, err := split(attributes)
 	switch {
 	case strings.Contains(info, "`"):
 		return step, false, errors.New("a fence has no ` behind it")
+	case !found:
+		return step, false, nil
+	}
+	attributes, closed := strings.CutSuffix(strings.TrimRight(attributes, " \t"), "}")
+	words, err := split(attributes)
+	switch {
 	case !closed:
 		return step, false, errors.New("the attributes of the fence do not end with }")
 	case err != nil:

@@ -10,7 +10,7 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-const page = "# Roll it out\n\nBring the new version\nto all.\n\nMore prose, with `code`.\n\n" +
+const page = "# Roll it out\n\nBring the new version\nto all.\n\nMore prose, with `code`, a\ttab and \u26a0\ufe0f.\n\n" +
 	"- `handle`: the agent,\n  by name\n- `patience=10m`: how long it may take\n\n    nbs-worker runbook run rollout\n\n" +
 	"## 1. Look\n\n```sh {step=look expect=\"0 7\" ask='Is it \"well\"?'}\nnbs-worker triage $handle\nnbs-worker logs \"$handle\" -n 5\n```\n\n" +
 	"```sh\nrm -rf / | cat\n```\n\n" +
@@ -96,6 +96,7 @@ func TestPageThatIsRefused(t *testing.T) {
 		step("nbs-worker list && ls"):          "line 6: there is no shell, and \"&\" is for one",
 		step("nbs-worker logs `ls`"):           "line 6: there is no shell, and \"`\" is for one",
 		step("nbs-worker logs \"`ls`\""):       "line 6: there is no shell, and \"`\" is for one",
+		step("nbs-worker logs\ta"):             "line 6: there is no shell, and \"\\t\" is for one",
 		step("nbs-worker logs *"):              "line 6: there is no shell, and \"*\" is for one",
 		step("nbs-worker logs ~/x"):            "line 6: there is no shell, and \"~\" is for one",
 		step("nbs-worker logs {a,b}"):          "line 6: there is no shell, and \"{\" is for one",

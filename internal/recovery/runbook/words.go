@@ -71,7 +71,7 @@ func cutQuoted(line, quote string) (text, rest string, err error) {
 }
 
 // active are the characters that mean something to a shell where they are not quoted.
-const active = "|&;<>()$`\\*?[]{}~#!"
+const active = "|&;<>()$`\\*?[]{}~#!\t"
 
 func cutPlain(line string) (text, rest string, err error) {
 	end := strings.IndexAny(line, ` '"`+active)
