@@ -171,16 +171,15 @@ func TestRecoverInterruptsAndCompacts(t *testing.T) {
 // A conversation that is full is given up only where that is permitted; its agent is told where it is.
 func TestRecoverInANewConversation(t *testing.T) {
 	m := real(t)
-	m.ok("spawn", "alpha", "--model", "sonnet", "--prompt", "[[usage 950000]] Remember 42.")
-	m.mustAnswer("alpha", "OK, I will remember 42.")
-	m.waitState("alpha", "idle")
-	before := m.session("alpha")
+	m.remembers("alpha")
+	m.ok("send", "alpha", "[[usage 950000]] Remember 77.", "--wait-reply")
+	before := m.waitState("alpha", "idle")
 	all, code := m.recover("alpha")
 	m.check(code == 1 && all["alpha"].steps() == "" && strings.Contains(all["alpha"].Left, "which is not permitted"), "exit code %d, %+v", code, all)
 	m.mustBeLeftAlone("alpha", before)
 
 	all, code = m.recover("alpha", "--yes")
-	m.check(all["alpha"].steps() == "4+", "exit code %d, %+v", code, all)
+	m.check(code == 0 && all["alpha"].steps() == "4+", "exit code %d, %+v", code, all)
 	after := m.session("alpha")
 	m.check(after.SessionID != before.SessionID && after.Model == before.Model && after.PreviousSessions[0].SessionID == before.SessionID, "%+v", after)
 	read := "nbs-worker logs alpha --session-id " + before.SessionID + " -n 40"
@@ -190,8 +189,41 @@ func TestRecoverInANewConversation(t *testing.T) {
 			briefing = request.Last()
 		}
 	}
-	m.mustSay(briefing, "[[usage 950000]] Remember 42.\n\nYou are agent alpha, in a new conversation", "(floor)", "The last that you said in it was: OK, I will remember 42.")
+	m.mustSay(briefing, "Remember 42.\n\nYou are agent alpha, in a new conversation", "(floor)", "The last that you said in it was: OK, I will remember 77.")
 	m.mustSay(m.ok(strings.Fields(read)[1:]...), "OK, I will remember 42.")
+}
+
+// A run that was killed when it had replaced a conversation is gone on with: the agent is told of the old
+// one, in the new one, and gets no third.
+func TestRecoverGoesOnWithANewConversation(t *testing.T) {
+	m := standIn(t, "start-delay=3s")
+	m.ok("spawn", "alpha", "--prompt", "Remember 42.")
+	before := m.waitState("alpha", "idle")
+	m.kill(before.RecordedPID, syscall.SIGKILL)
+	m.waitState("alpha", "crashed")
+	m.lose(before)
+	missing, code := m.triage()
+	m.check(code == 7 && missing["alpha"].Verdict == "missing" && missing["alpha"].Level == 4, "exit code %d, %+v", code, missing)
+
+	run := m.begin("recover", "alpha", "--yes")
+	m.waitFor("the conversation is replaced", func() (bool, string) {
+		return m.record("alpha")["session_id"] != before.SessionID, m.recordText("alpha")
+	})
+	m.must(run.Process.Kill())
+	run.end()
+	m.killServer()
+	m.waitDeath("alpha")
+	second := m.session("alpha")
+
+	all, code := m.recover("alpha") // which the first one was permitted
+	m.check(code == 0 && all["alpha"].steps() == "4+", "exit code %d, %+v", code, all)
+	after := m.session("alpha")
+	m.check(after.SessionID == second.SessionID && len(after.PreviousSessions) == 1, "%+v", after)
+	briefed := "You are agent alpha, in a new conversation: your earlier one, " + before.SessionID
+	m.waitFor("the briefing is the prompt", func() (bool, string) {
+		said := m.ok("logs", "alpha")
+		return strings.Count(said, briefed) == 1 && strings.Contains(said, "Remember 42."), said
+	})
 }
 
 // Where nobody is logged in, the first start ends the run: the others would only take up what cannot answer.
@@ -248,6 +280,24 @@ func TestRecoverKilledAtEachStepAndRunAgain(t *testing.T) {
 	for _, handle := range handles {
 		m.mustRemember(handle, before[handle], "--force")
 	}
+}
+
+// An agent may repair colleagues as far as it may start them; what is more is for a person.
+func TestRecoverByAnAgentThatMayLess(t *testing.T) {
+	m := real(t)
+	m.ok("spawn", "wide", "--model", "sonnet")
+	m.ok("spawn", "alike", "--model", "sonnet", "--permission-mode", "acceptEdits", "--", "--allowedTools", "Bash")
+	m.ok("spawn", "alpha", "--model", "sonnet", "--permission-mode", "acceptEdits", "--", "--allowedTools", "Bash")
+	for _, handle := range []string{"wide", "alike"} {
+		m.kill(m.session(handle).RecordedPID, syscall.SIGKILL)
+		m.waitState(handle, "crashed")
+	}
+	said := m.asAgent("alpha", "nbs-worker recover --all --yes --stagger 0s", "nbs-worker triage wide alike")
+	m.mustSay(said[0], "wide\tdead\tresume did not help", "it needs a person: agent alpha called this, and an agent with the permission mode bypassPermissions",
+		"alike\tdead\tresume helped", "\ncode 8\n")
+	m.mustSay(said[1], "wide\tdead\t3\t", "alike\tidle\t0\t", "\ncode 7\n")
+	m.mustBe("wide", "crashed")
+	m.mustBe("alike", "idle")
 }
 
 // An agent on which another command is at work is left to that, which is named; the others have their turn.

@@ -15,51 +15,65 @@ import (
 	"nbs-worker/internal/triage"
 )
 
-// What is done to each, and why it is left.
+// How far a run may go.
+var (
+	yes   = Options{MaxLevel: triage.LevelFresh, Fresh: true}
+	no    = Options{MaxLevel: triage.LevelFresh}
+	named = Options{MaxLevel: triage.LevelFresh, Named: true}
+	low   = Options{MaxLevel: triage.LevelCompact}
+)
+
+// What is done to each, why it is left, and how it is then.
+var ladders = map[string]struct {
+	agent *patient
+	o     Options
+	done  string
+	left  string
+	after triage.Verdict
+}{
+	"well":             {is("a", triage.Idle, 0), yes, "", "", triage.Idle},
+	"stopped":          {is("a", triage.Stopped, 0), yes, "", "", triage.Stopped},
+	"asks":             {is("a", triage.Waiting, 0), yes, "", "it needs a person", triage.Waiting},
+	"unknown":          {is("a", triage.Unknown, 0), yes, "", "it needs a person", triage.Unknown},
+	"held":             {is("a", triage.Held, 3), yes, "", "it needs a person", triage.Held},
+	"held, and named":  {is("a", triage.Held, 3), named, "resume a", "", triage.Idle},
+	"asks, and named":  {is("a", triage.Waiting, 0), named, "", "it needs a person", triage.Waiting},
+	"dead":             {is("a", triage.Dead, 3), no, "resume a", "", triage.Idle},
+	"dead, to level 2": {is("a", triage.Dead, 3), low, "", "it needs level 3, resume, and no more than level 2 is permitted", triage.Dead},
+	"cannot come back": {change(is("a", triage.Dead, 3), func(a *patient) { a.resume = errors.New("no claude") }), yes, "resume a", "resume did not help, and nothing else would", triage.Dead},
+	"being repaired": {
+		change(is("a", triage.Dead, 3), func(a *patient) { a.resume = agent.Errorf(agent.Conflict, "resume a, pid 7") }), yes, "resume a", "resume a, pid 7", triage.Dead,
+	},
+	"at a dialog": {
+		change(is("a", triage.Dead, 3), func(a *patient) { a.resume = agent.Errorf(agent.Held, "it asks") }), yes, "resume a", "it needs a person: it asks", triage.Dead,
+	},
+	"lost its memory":             {is("a", triage.Missing, 4), yes, "replace a, fresh a", "", triage.Idle},
+	"lost its memory, not asked":  {is("a", triage.Missing, 4), no, "", "it needs level 4, a new conversation in place of its own, which is not permitted", triage.Missing},
+	"low":                         {is("a", triage.Stressed, 2), no, "unload a", "", triage.Idle},
+	"low, and at work":            {change(is("a", triage.Stressed, 2), func(a *patient) { a.Working = true }), yes, "", "it is at work, and is not touched", triage.Stressed},
+	"at the floor":                {is("a", triage.Stressed, 4), yes, "replace a, fresh a", "", triage.Idle},
+	"compaction does not help":    {change(is("a", triage.Stressed, 2), func(a *patient) { a.unload = ErrFloor }), yes, "unload a, replace a, fresh a", "", triage.Idle},
+	"compaction, and not allowed": {change(is("a", triage.Stressed, 2), func(a *patient) { a.unload = ErrFloor }), no, "unload a", "it needs level 4, a new conversation in place of its own, which is not permitted", triage.Stressed},
+	"stuck":                       {is("a", triage.Stuck, 2), no, "unload a", "", triage.Idle},
+	"stuck, and reacts":           {change(is("a", triage.Stuck, 2), func(a *patient) { a.reacts = true }), no, "", "", triage.Healthy},
+	"stuck in spite of Escape":    {change(is("a", triage.Stuck, 2), func(a *patient) { a.unload = errors.New("it goes on") }), no, "unload a, resume a", "", triage.Idle},
+	"zombie":                      {is("a", triage.Zombie, 3), no, "resume a", "", triage.Idle},
+	"is being started":            {is("a", triage.Dead, 1), no, "", "ping did not help, and nothing else would", triage.Dead},
+	"is started again":            {change(is("a", triage.Dead, 1), func(a *patient) { a.reacts = true }), no, "", "", triage.Healthy},
+	"back, and nearly full":       {change(is("a", triage.Dead, 3), func(a *patient) { a.resumed = triage.Stressed }), no, "resume a, unload a", "", triage.Idle},
+	"back, and at the floor": {
+		change(is("a", triage.Dead, 3), func(a *patient) { a.resumed, a.unload = triage.Stressed, ErrFloor }), yes, "resume a, unload a, replace a, fresh a", "", triage.Idle,
+	},
+	"falls again": {change(is("a", triage.Dead, 3), func(a *patient) { a.resumed = triage.Dead }), yes, "resume a", "resume did not help, and nothing else would", triage.Dead},
+	"falls when it is compacted": {
+		change(is("a", triage.Stressed, 2), func(a *patient) { a.unloaded = triage.Dead }), yes, "unload a, resume a", "", triage.Idle,
+	},
+	"back, at a dialog": {change(is("a", triage.Dead, 3), func(a *patient) { a.resumed = triage.Waiting }), yes, "resume a", "it needs a person", triage.Waiting},
+}
+
 func TestTheLadder(t *testing.T) {
 	t.Parallel()
-	yes := Options{MaxLevel: triage.LevelFresh, Fresh: true}
-	no := Options{MaxLevel: triage.LevelFresh}
-	named := Options{MaxLevel: triage.LevelFresh, Named: true}
-	low := Options{MaxLevel: triage.LevelCompact}
-	for name, c := range map[string]struct {
-		agent *patient
-		o     Options
-		done  string
-		left  string
-		after triage.Verdict
-	}{
-		"well":             {is("a", triage.Idle, 0), yes, "", "", triage.Idle},
-		"stopped":          {is("a", triage.Stopped, 0), yes, "", "", triage.Stopped},
-		"asks":             {is("a", triage.Waiting, 0), yes, "", "it needs a person", triage.Waiting},
-		"unknown":          {is("a", triage.Unknown, 0), yes, "", "it needs a person", triage.Unknown},
-		"held":             {is("a", triage.Held, 3), yes, "", "it needs a person", triage.Held},
-		"held, and named":  {is("a", triage.Held, 3), named, "resume a", "", triage.Idle},
-		"asks, and named":  {is("a", triage.Waiting, 0), named, "", "it needs a person", triage.Waiting},
-		"dead":             {is("a", triage.Dead, 3), no, "resume a", "", triage.Idle},
-		"dead, to level 2": {is("a", triage.Dead, 3), low, "", "it needs level 3, resume, and no more than level 2 is permitted", triage.Dead},
-		"cannot come back": {change(is("a", triage.Dead, 3), func(a *patient) { a.resume = errors.New("no claude") }), yes, "resume a", "resume did not help, and nothing else would", triage.Dead},
-		"being repaired": {
-			change(is("a", triage.Dead, 3), func(a *patient) { a.resume = agent.Errorf(agent.Conflict, "resume a, pid 7") }), yes, "resume a", "resume a, pid 7", triage.Dead,
-		},
-		"at a dialog": {
-			change(is("a", triage.Dead, 3), func(a *patient) { a.resume = agent.Errorf(agent.Held, "it asks") }), yes, "resume a", "it needs a person: it asks", triage.Dead,
-		},
-		"lost its memory":             {is("a", triage.Missing, 4), yes, "replace a, fresh a", "", triage.Idle},
-		"lost its memory, not asked":  {is("a", triage.Missing, 4), no, "", "it needs level 4, a new conversation in place of its own, which is not permitted", triage.Missing},
-		"low":                         {is("a", triage.Stressed, 2), no, "unload a", "", triage.Idle},
-		"low, and at work":            {change(is("a", triage.Stressed, 2), func(a *patient) { a.Working = true }), yes, "", "it is at work, and is not touched", triage.Stressed},
-		"at the floor":                {is("a", triage.Stressed, 4), yes, "replace a, fresh a", "", triage.Idle},
-		"compaction does not help":    {change(is("a", triage.Stressed, 2), func(a *patient) { a.unload = ErrFloor }), yes, "unload a, replace a, fresh a", "", triage.Idle},
-		"compaction, and not allowed": {change(is("a", triage.Stressed, 2), func(a *patient) { a.unload = ErrFloor }), no, "unload a", "it needs level 4, a new conversation in place of its own, which is not permitted", triage.Stressed},
-		"stuck":                       {is("a", triage.Stuck, 2), no, "unload a", "", triage.Idle},
-		"stuck, and reacts":           {change(is("a", triage.Stuck, 2), func(a *patient) { a.reacts = true }), no, "", "", triage.Healthy},
-		"stuck in spite of Escape":    {change(is("a", triage.Stuck, 2), func(a *patient) { a.unload = errors.New("it goes on") }), no, "unload a, resume a", "", triage.Idle},
-		"zombie":                      {is("a", triage.Zombie, 3), no, "resume a", "", triage.Idle},
-		"is being started":            {is("a", triage.Dead, 1), no, "", "ping did not help, and nothing else would", triage.Dead},
-		"is started again":            {change(is("a", triage.Dead, 1), func(a *patient) { a.reacts = true }), no, "", "", triage.Healthy},
-		"back, at a dialog":           {change(is("a", triage.Dead, 3), func(a *patient) { a.resumed = triage.Waiting }), yes, "resume a", "it needs a person", triage.Waiting},
-	} {
+	for name, c := range ladders {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"nbs-worker/internal/triage"
 )
 
-// next is the level to try for an agent, after those up to tried, or why nothing is.
+// next is the level to try for an agent, after those that were tried for what it is, or why nothing is.
 func (l *Ladder) next(p *Patient, o *Options, tried triage.Level) (level triage.Level, left string) {
 	switch {
 	case p.Verdict.IsWell():
@@ -58,13 +58,14 @@ func (l *Ladder) isAtFloor(p *Patient) bool {
 }
 
 // cutShort is the attempt to give an agent a new conversation that was killed when it had replaced
-// the old one, and of which nothing runs; nil for none.
+// the old one, and of which nothing runs; nil for none. One in whose new conversation something was
+// said was told where the old one is.
 func (l *Ladder) cutShort(p *Patient) *store.Attempt {
 	last := l.last(p)
 	if last == nil || !last.Ended.IsZero() || triage.Level(last.Level) != triage.LevelFresh || last.SessionID == p.View.Record.SessionID {
 		return nil
 	}
-	if p.Verdict != triage.Dead && p.Verdict != triage.Missing {
+	if p.View.Transcript != nil || p.Verdict != triage.Dead && p.Verdict != triage.Missing {
 		return nil
 	}
 	return last

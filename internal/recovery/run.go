@@ -28,7 +28,7 @@ type run struct {
 
 // treat repairs one agent, level by level, and returns why it stopped before it was well.
 func (r *run) treat(ctx context.Context, c *Case) (left string) {
-	var tried triage.Level
+	tried := map[triage.Verdict]triage.Level{} // what did not help is not tried again; a repair may show what else is needed
 	for {
 		if r.stopped != "" {
 			return "not begun: " + r.stopped
@@ -37,14 +37,14 @@ func (r *run) treat(ctx context.Context, c *Case) (left string) {
 			return "not begun: the run was interrupted"
 		}
 		p := &r.Look(ctx, []agent.Handle{c.Handle})[0]
-		level, left := r.next(p, &r.Options, tried)
+		level, left := r.next(p, &r.Options, tried[p.Verdict])
 		if left != "" || p.Verdict.IsWell() {
 			return left
 		}
 		if level >= triage.LevelResume && r.pace(ctx) {
 			continue // some time has passed
 		}
-		tried = level
+		tried[p.Verdict] = level
 		if left := r.step(ctx, c, p, level); left != "" {
 			return left
 		}

@@ -68,8 +68,14 @@ func (a *patient) becomes(verdict triage.Verdict) {
 	if verdict == "" {
 		a.Verdict = triage.Idle
 	}
-	if a.Verdict.IsWell() || a.Verdict == triage.Waiting {
+	switch a.Verdict {
+	case triage.Idle, triage.Waiting:
 		a.Level = 0
+	case triage.Stressed:
+		a.Level = triage.LevelCompact
+	case triage.Dead:
+		a.Level = triage.LevelResume
+	default:
 	}
 }
 

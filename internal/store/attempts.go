@@ -30,7 +30,7 @@ func (s *Store) LockRecovery(verb string, now time.Time) (unlock func(), err err
 	if err := s.prepare(); err != nil {
 		return nil, err
 	}
-	return s.tryLock(recoveryLock, Holder{PID: os.Getpid(), Verb: verb, Since: now}, func(by string) error {
+	return s.tryLock(recoveryLock, Holder{PID: os.Getpid(), Verb: verb, Handle: "agents", Since: now}, func(by string) error {
 		return agent.Errorf(agent.Conflict, "agents of the project are being repaired already: %s", by).
 			Hint("see what it does: nbs-worker events --follow")
 	})

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"strings"
 	"testing"
 
 	"nbs-worker/internal/agent"
@@ -16,6 +17,7 @@ func TestAttemptIsKnownUntilItIsForgotten(t *testing.T) {
 	rig.Must(t, err)
 	_, err = s.LockRecovery("watch", storetest.SomeTime())
 	storetest.WantKind(t, "a second one", err, agent.Conflict)
+	rig.Check(t, strings.Contains(err.Error(), "already: recover agents, pid "), "%v", err)
 	unlock()
 	want := Attempt{SessionID: "old", Level: 4, Why: "dead", Begun: storetest.SomeTime()}
 	rig.Must(t, s.PutAttempt("Alpha", want))
