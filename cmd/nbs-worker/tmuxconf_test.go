@@ -30,6 +30,19 @@ func TestSlowTmuxConfiguration(t *testing.T) {
 	m.refused(3, "the tmux server was silent for 2", "resume", "alpha", "--timeout", "1s") // as long as a server gets at least
 }
 
+// Of a server that is started to see what is configured nothing stays, though it would not end by itself.
+func TestTmuxThatStaysWhenItIsEmpty(t *testing.T) {
+	m := standIn(t)
+	scratch := m.folder("scratch")
+	m.env = append(m.env, "TMPDIR="+scratch)
+	m.tmuxConf("set-option -s exit-empty off")
+	m.doctor(0).isWell(m, "tmux.trial", "tmux.settings")
+	for _, pid := range allPIDs() {
+		cmdline, _ := os.ReadFile(procFile(pid, "cmdline"))
+		m.check(!strings.Contains(string(cmdline), scratch) || dead(pid), "process %d is left: %q", pid, cmdline)
+	}
+}
+
 // A server that would end when nobody is attached does not, with an agent in it.
 func TestTmuxThatExitsUnattached(t *testing.T) {
 	m := standIn(t)

@@ -126,10 +126,11 @@ var NeverTouched = []string{
 type examination struct {
 	*supervisor.Supervisor
 	Options
-	scratch string // a folder that is removed at the end
-	claude  func() saidClaude
-	rows    func() ([]inspect.Row, error)
-	claudes func() ([]runningClaude, error)
+	scratch    string // a folder that is removed at the end
+	claude     func() saidClaude
+	rows       func() ([]inspect.Row, error)
+	claudes    func() ([]runningClaude, error)
+	configured func() (tmux.Settings, error) // of a new tmux server
 }
 
 // Examine tests what nbs-worker relies on. It changes nothing but a scratch folder, and
@@ -226,6 +227,7 @@ func lookOnce(ctx context.Context, s *supervisor.Supervisor, how Options, wanted
 	d.claude = sync.OnceValue(func() saidClaude { return d.askClaude(ctx) })
 	d.rows = sync.OnceValues(func() ([]inspect.Row, error) { return d.records(ctx) })
 	d.claudes = sync.OnceValues(runningClaudes)
+	d.configured = sync.OnceValues(func() (tmux.Settings, error) { return tmux.ConfiguredSettings(ctx) })
 	results := make([]findings, len(wanted))
 	var all sync.WaitGroup // most of them wait for a program
 	for i, check := range wanted {

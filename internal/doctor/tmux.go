@@ -3,8 +3,6 @@ package doctor
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -39,7 +37,7 @@ func (d *examination) tmuxTrial(ctx context.Context) findings {
 		return found(Note, "tmux was not tried: "+oneLine(err), "")
 	}
 	defer func() { _ = client.KillServer(context.WithoutCancel(ctx)) }()
-	settings, err := client.StartSettings(ctx, tmux.ConfigLimit)
+	settings, err := d.configured()
 	if err != nil {
 		return found(Warning, "a tmux server of the user's configuration did not come up: "+oneLine(err),
 			"the first agent's server would not either", "to see what it does: time tmux -L nbs-trial start-server")
@@ -94,17 +92,12 @@ func (d *examination) tmuxSettings(ctx context.Context) (all findings) {
 			all = append(all, judgeSettings("tmux -S "+agent.ShellWord(client.Path())+" ", settings)...)
 		}
 	}
-	dir := filepath.Join(d.scratch, "settings")
-	if len(all) > 0 || os.Mkdir(dir, 0o700) != nil {
+	if len(all) > 0 {
 		return all
 	}
-	client, err := tmux.Configured(dir)
+	settings, err := d.configured()
 	if err != nil {
-		return all // tmux.version says so
-	}
-	settings, err := client.StartSettings(ctx, tmux.ConfigLimit)
-	if err != nil {
-		return all // tmux.trial says so
+		return nil // tmux.trial says so
 	}
 	return judgeSettings("", settings)
 }

@@ -2,7 +2,6 @@ package launch
 
 import (
 	"context"
-	"os"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/tmux"
@@ -25,7 +24,7 @@ func (s Starter) endedByHook(ctx context.Context, r *agent.Record) error {
 func endedByHook(ctx context.Context, client *tmux.Client) error {
 	settings, err := client.Settings(ctx)
 	if err != nil { // it ended with its only session
-		if settings, err = configuredSettings(ctx); err != nil {
+		if settings, err = tmux.ConfiguredSettings(ctx); err != nil {
 			return nil //nolint:nilerr // the start has failed, and its own error tells how
 		}
 	}
@@ -35,18 +34,4 @@ func endedByHook(ctx context.Context, client *tmux.Client) error {
 	}
 	return agent.Errorf(agent.Unfit, "a hook of your tmux configuration ends each session as soon as it is made: %s", hooks[0]).
 		Hint("remove it from your tmux.conf; in a server that runs: tmux -S %s set-hook -gu %s", agent.ShellWord(client.Path()), hooks[0])
-}
-
-// configuredSettings are those with which a new tmux server would come up.
-func configuredSettings(ctx context.Context) (tmux.Settings, error) {
-	dir, err := os.MkdirTemp(tmux.ShortTemp(), "nbs-tmux-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	client, err := tmux.Configured(dir)
-	if err != nil {
-		return nil, err
-	}
-	return client.StartSettings(ctx, tmux.ConfigLimit)
 }

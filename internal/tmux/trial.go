@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
-
-	"nbs-worker/internal/agent"
 )
 
 // OldestUsable is the oldest tmux that has what we need: new-session -e came with it.
@@ -98,10 +95,20 @@ func (c *Client) Settings(ctx context.Context) (Settings, error) {
 	return parseSettings(out), nil
 }
 
-// StartSettings starts a server, which ends again at once, and tells with what settings it
-// comes up. It takes as long as the server takes to read its configuration, up to the limit.
-func (c *Client) StartSettings(ctx context.Context, limit time.Duration) (Settings, error) {
-	out, err := c.runWithin(ctx, limit, "/", append([]string{"start-server", ";"}, settingsWords...)...)
+// ConfiguredSettings are those with which a new server comes up. One is started, and ends again at
+// once; it may take as long to read the user's configuration as the server of an agent may.
+func ConfiguredSettings(ctx context.Context) (Settings, error) {
+	dir, err := os.MkdirTemp(ShortTemp(), "nbs-tmux-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	client, err := Configured(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = client.KillServer(context.WithoutCancel(ctx)) }() // with exit-empty off it stays
+	out, err := client.runWithin(ctx, ConfigLimit, "/", append([]string{"start-server", ";"}, settingsWords...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -141,28 +148,4 @@ func (s Settings) Enders() (atBegin, later []string) {
 func (c *Client) Environment(ctx context.Context) ([]string, error) {
 	out, err := c.run(ctx, "/", "show-environment", "-g")
 	return strings.Split(strings.TrimSpace(out), "\n"), err
-}
-
-// trialWords keep a pane open, and do nothing.
-var trialWords = []string{"sleep", "60"}
-
-// Trial starts a session as an agent's is started, in a server of our own, which may take so
-// long to come up.
-func (c *Client) Trial(ctx context.Context, name string, id agent.Invocation, env map[string]string, limit time.Duration) (Pane, error) {
-	if _, err := exec.LookPath(trialWords[0]); err != nil {
-		return Pane{}, err
-	}
-	if err := c.NewSession(ctx, Spec{Name: name, Window: name, Dir: "/", Invocation: id, Env: env, Command: trialWords, StartLimit: limit}); err != nil {
-		return Pane{}, err
-	}
-	panes, err := c.Panes(ctx)
-	if err != nil {
-		return Pane{}, err
-	}
-	for _, pane := range panes {
-		if pane.Session == name {
-			return pane, nil
-		}
-	}
-	return Pane{}, errors.New("a session that was just made is not listed")
 }

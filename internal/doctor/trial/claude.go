@@ -62,19 +62,12 @@ type probing struct {
 }
 
 func (p *probing) start(ctx context.Context, program string) error {
-	const name = "nbs-probe-live"
-	err := p.tmux.NewSession(ctx, tmux.Spec{
-		Name: name, Dir: p.Dir, Invocation: agent.NewInvocation(), Env: claude.ScratchVariables(p.Dir),
+	pane, err := startIn(ctx, p.tmux, tmux.Spec{
+		Name: "nbs-probe-live", Dir: p.Dir, Invocation: agent.NewInvocation(), Env: claude.ScratchVariables(p.Dir),
 		Command: slices.Concat([]string{program}, p.Args()),
 	})
-	if err != nil {
-		return err
-	}
-	panes, err := p.tmux.Panes(ctx)
-	if len(panes) > 0 {
-		p.pane = panes[0]
-		p.first, _ = proc.Identify(p.pane.PID) // it may have left by now
-	}
+	p.pane = pane
+	p.first, _ = proc.Identify(pane.PID)
 	return err
 }
 

@@ -17,7 +17,9 @@ import (
 func Tmux(ctx context.Context, client *tmux.Client) error {
 	const name, variable, value = "nbs-alpha-live", "NBS_TRIAL", "a b"
 	id := agent.NewInvocation()
-	pane, err := client.Trial(ctx, name, id, map[string]string{variable: value}, tmux.ConfigLimit)
+	pane, err := startIn(ctx, client, tmux.Spec{
+		Name: name, Window: name, Dir: "/", Invocation: id, Env: map[string]string{variable: value}, Command: []string{"sleep", "60"}, StartLimit: tmux.ConfigLimit,
+	})
 	if err != nil {
 		return err
 	}
@@ -36,6 +38,19 @@ func Tmux(ctx context.Context, client *tmux.Client) error {
 		err = errors.New("a session is found by a part of its name")
 	}
 	return err
+}
+
+// startIn starts the only session of a server, and finds its pane; there is none when what was to
+// run in it has left by now.
+func startIn(ctx context.Context, client *tmux.Client, spec tmux.Spec) (pane tmux.Pane, err error) {
+	if err := client.NewSession(ctx, spec); err != nil {
+		return pane, err
+	}
+	panes, err := client.Panes(ctx)
+	if len(panes) > 0 {
+		pane = panes[0]
+	}
+	return pane, err
 }
 
 // variableOf reads a variable of a process that was just started: until it is its own program
