@@ -23,15 +23,19 @@ type allowOptions struct {
 	selection
 
 	runbook string
+	policy  string
 }
 
-// positional checks the handles, of which a runbook needs none.
+// positional checks the handles, of which a runbook and a policy need none.
 func (o *allowOptions) positional(cmd *cobra.Command, args []string) error {
-	if !cmd.Flags().Changed("runbook") {
+	if o.policy == "" && !cmd.Flags().Changed("runbook") {
 		return o.selection.positional(cmd, args)
 	}
-	if len(args) > 0 || o.all {
-		return agent.Errorf(agent.BadInput, "allow: handles and --runbook exclude each other")
+	if len(args) > 0 || o.all || o.policy != "" && o.runbook != "" {
+		return agent.Errorf(agent.BadInput, "allow: handles, --runbook and --policy exclude each other")
+	}
+	if o.policy != "" {
+		return nil
 	}
 	return runbook.ParseName(o.runbook)
 }
@@ -41,13 +45,16 @@ func (o *allowOptions) String() string {
 	if o.runbook != "" {
 		return "--runbook " + o.runbook
 	}
+	if o.policy != "" {
+		return "--policy " + agent.ShellWord(o.policy)
+	}
 	return o.selection.String()
 }
 
 func newAllowCmd(f *factory) *cobra.Command {
 	o := &allowOptions{}
 	cmd := &cobra.Command{
-		Use:   "allow {<handle>... | --all | --runbook NAME}",
+		Use:   "allow {<handle>... | --all | --runbook NAME | --policy FILE}",
 		Short: "Look at what a record or a runbook would run, and allow it",
 		Long: withCodes(`A project comes from anywhere, and what lies in its .nbs decides nothing by itself: each
 record carries a seal, made with a key that is yours and in no project. Commands of yours
@@ -58,7 +65,8 @@ allow shows all that the record would make run, and asks. It asks a person: on a
 and not for an agent. What was typed before the question does not count.
 
 --runbook shows a page in runbooks/ of the project, which runs only as it was allowed, in
-the folder in which it was: one that was changed or copied since has to be looked at again.`,
+the folder in which it was: one that was changed or copied since has to be looked at again.
+--policy shows the policy of a watch that lies in the project; the same goes for that.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker allow theologian
   nbs-worker allow --all     # of a project that you have brought from elsewhere
@@ -71,6 +79,7 @@ the folder in which it was: one that was changed or copied since has to be looke
 	}
 	cmd.Flags().BoolVar(&o.all, "all", false, "all agents of the project that are not allowed")
 	cmd.Flags().StringVar(&o.runbook, "runbook", "", "the page of that name in the project's runbooks/")
+	cmd.Flags().StringVar(&o.policy, "policy", "", "a policy of watch, in the project")
 	completeWith(cmd, "runbook", f.completeBarred)
 	return cmd
 }
@@ -79,6 +88,9 @@ func runAllow(ctx context.Context, f *factory, o *allowOptions) error {
 	if !f.streams.InTTY || !f.streams.ErrTTY || !f.streams.OutTTY {
 		return failed(agent.Errorf(agent.Held, "only a person can allow, on a terminal").
 			Hint("type it in a terminal of yours: nbs-worker allow %s", o), "allow")
+	}
+	if o.policy != "" {
+		return failed(runAllowPolicy(ctx, f, o.policy), "allow --policy", o.policy)
 	}
 	if o.runbook != "" {
 		return failed(runAllowRunbook(ctx, f, o.runbook), "allow --runbook", o.runbook)

@@ -25,6 +25,7 @@ var commands = []struct {
 	{"wait", newWaitCmd},
 	{"stop", newStopCmd},
 	{"dismiss", newDismissCmd},
+	{"watch", newWatchCmd},
 	{"pause", newPauseCmd},
 	{"unpause", newUnpauseCmd},
 	{"attach", newAttachCmd},

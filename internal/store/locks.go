@@ -27,12 +27,12 @@ const (
 type Holder struct {
 	PID    int          `json:"pid"`
 	Verb   string       `json:"verb"`
-	Handle agent.Handle `json:"handle"`
+	Handle agent.Handle `json:"handle"` // "" for what is no agent's
 	Since  time.Time    `json:"since"`
 }
 
 func (h Holder) String() string {
-	return fmt.Sprintf("%s %s, pid %d, since %s", h.Verb, h.Handle, h.PID, h.Since.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("%s, pid %d, since %s", strings.TrimSpace(h.Verb+" "+string(h.Handle)), h.PID, h.Since.UTC().Format(time.RFC3339))
 }
 
 // LockVerb takes the right to change an agent's life; every change begins with it.
@@ -209,6 +209,9 @@ func (s *Store) readHolder(name string) (Holder, error) {
 func (h Holder) check() error {
 	if h.PID <= 0 || h.Verb == "" || strings.Trim(h.Verb, "abcdefghijklmnopqrstuvwxyz") != "" || len(h.Verb) > verbLimit {
 		return errors.New("no holder")
+	}
+	if h.Handle == "" {
+		return nil
 	}
 	_, err := agent.ParseHandle(string(h.Handle))
 	return err

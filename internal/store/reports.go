@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"strings"
 
 	"nbs-worker/internal/agent"
 )
@@ -55,6 +56,13 @@ func (s *Store) RemoveReport(handle agent.Handle) error {
 func (s *Store) Watched(handle agent.Handle) (record, report string) {
 	nbs := filepath.Join(s.project, folder)
 	return filepath.Join(nbs, sessions, recordFile(handle)), filepath.Join(nbs, statuses, reportFile(handle))
+}
+
+// IsRecord tells whether a path is that of a record, of whatever agent.
+func (s *Store) IsRecord(path string) bool {
+	stem, isJSON := strings.CutSuffix(filepath.Base(path), ".json")
+	_, err := agent.ParseHandle(stem)
+	return isJSON && err == nil && filepath.Dir(path) == filepath.Join(s.project, folder, sessions)
 }
 
 func reportFile(handle agent.Handle) string { return handle.Key() + ".json" }

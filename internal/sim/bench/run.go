@@ -105,6 +105,7 @@ func (w *world) measureTeams(ctx context.Context, opts Options, result *Result) 
 		return err
 	}
 	var launchers *watch
+	var watching []Check
 	running := opts.Agents[0]
 	largest := opts.Agents[len(opts.Agents)-1]
 	for _, agents := range opts.Agents {
@@ -118,6 +119,11 @@ func (w *world) measureTeams(ctx context.Context, opts Options, result *Result) 
 			return err
 		}
 		result.Pairs = append(result.Pairs, pairs...)
+		if watching == nil && agents >= min(largest, watchedAgents) {
+			if watching, err = w.checkWatch(ctx, agents, opts.Idle); err != nil {
+				return err
+			}
+		}
 		if launchers == nil && agents >= min(largest, launchersWatched) { // for as long as the rest takes
 			if launchers, err = w.watchLaunchers(ctx, agents, opts.Idle); err != nil {
 				return err
@@ -126,6 +132,7 @@ func (w *world) measureTeams(ctx context.Context, opts Options, result *Result) 
 	}
 	result.Pairs = byName(result.Pairs)
 	result.Checks, err = launchers.end(ctx, w, opts.Idle)
+	result.Checks = append(result.Checks, watching...)
 	return err
 }
 

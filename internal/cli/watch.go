@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/notify"
+	"nbs-worker/internal/recovery/vigil"
+	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/wire"
+)
+
+func newWatchCmd(f *factory) *cobra.Command {
+	policy := ""
+	cmd := &cobra.Command{
+		Use:   "watch",
+		Short: "Repair agents by themselves, and tell a person what only a person can mend",
+		Long: withCodes(`Stays in the foreground, of a terminal or of a service, until it is interrupted (130). It
+sleeps until a file changes or a process ends, judges the agent as triage does, and repairs
+it as recover does: the least that helps, one agent at a time, each step in the journal. Of
+agents at work it looks at the clock too, for nothing tells that one stops getting on. It
+prints a line for each thing that it did: time, handle, what, detail; and else nothing.
+
+It never touches an agent that works, waits for a person, is held, was stopped or left by
+itself with 0, nor what the agent's own restart policy will start again. An agent that was
+repaired too often in an hour is quarantined: only a person helps then. pause stops all of
+this, and unpause lets it go on. One watch a project; a second one ends with 5.
+
+--policy names a YAML file of yours; one in the project, where agents write, has to be
+allowed first: nbs-worker allow --policy FILE. All in it may be left out; this is what holds
+then, but for notify, without which nobody is told:
+
+  agents: []              # handles; none: all of the project
+  except: []
+  max-level: 3            # 0 only tell, 2 interrupt and compact, 3 resume, 4 new conversation
+  every: 5m               # after which an agent at work is looked at without a sign
+  patience: 15m           # how long a busy agent may show nothing that grows
+  repairs:
+    per-hour: 12          # of all agents
+    per-agent: 3          # of one, in an hour
+  context:
+    bands: 25,15,10       # percent left that are low, critical, the floor
+    compact: critical     # from where on an agent is compacted: low, critical, never
+  notify:
+    command: [/usr/local/bin/tell, --urgent]
+    on: [waiting, held, crashed, repaired, context]
+    timeout: 10s
+    per-hour: 30
+
+The program is run without a shell, with no variables but those by which it reaches you, and
+gets one JSON object on its stdin; "nbs-worker schema" describes it as notify. The same
+thing is told once until it has changed. What is not told for a failure of the program is
+tried three times. An agent cannot call watch (8).`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
+		Example: `  nbs-worker watch
+  nbs-worker watch --policy ~/.config/nbs-worker/team.yaml
+  nbs-worker watch --json | jq -r 'select(.what == "held") | .handle'`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return looked(runWatch(cmd.Context(), f, policy), "watch")
+		},
+	}
+	cmd.Flags().StringVar(&policy, "policy", "", "what may be done, and whom to tell: a YAML file of yours")
+	f.jsonFlag(cmd)
+	return cmd
+}
+
+func runWatch(ctx context.Context, f *factory, file string) error {
+	s, err := f.supervisor()
+	if err != nil {
+		return err
+	}
+	if err := s.CheckPerson("watch a project"); err != nil {
+		return err
+	}
+	policy, err := f.policy(s, file)
+	if err != nil {
+		return err
+	}
+	release, err := s.Store.LockWatch(s.Seconds())
+	if err != nil {
+		return err
+	}
+	defer release()
+	const little = 32 << 20 // bytes; a watch of weeks is to collect its garbage, when there is some
+	debug.SetMemoryLimit(little)
+	files, err := vigil.NewFiles(ctx, &s.Inspector)
+	if err != nil {
+		return err
+	}
+	project := vigil.NewProject(s, &policy)
+	watch := vigil.Vigil{Policy: policy, Team: project, Desk: project, Signs: files, Say: f.sayDeed}
+	if policy.Notify != nil {
+		watch.Teller = &teller{Program: policy.Notify.Program, project: s.Store.Project()}
+	}
+	if err := notify.Ready(); err != nil {
+		return fmt.Errorf("tell the service manager: %w", err)
+	}
+	f.note("watching; what is done is said here")
+	if err := watch.Run(ctx); ctx.Err() == nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// policy is that of the file; without one the usual, and the bands of the environment.
+func (f *factory) policy(s *supervisor.Supervisor, file string) (vigil.Policy, error) {
+	if file == "" {
+		policy := vigil.Default()
+		var err error
+		policy.Bands, err = contextBands()
+		return policy, err
+	}
+	opened, err := openPolicy(s, file)
+	if err != nil {
+		return vigil.Policy{}, err
+	}
+	return opened.Policy(s.Store.CheckFile)
+}
+
+func openPolicy(s *supervisor.Supervisor, file string) (vigil.File, error) {
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return vigil.File{}, err
+	}
+	return vigil.OpenPolicy(path, s.Store.Project())
+}
+
+// teller tells a program of the user's.
+type teller struct {
+	notify.Program
+	project string
+}
+
+// Tell runs the program.
+func (t *teller) Tell(ctx context.Context, notice vigil.Notice) error {
+	message, err := json.Marshal(wire.NewNotice(notice, t.project))
+	if err != nil {
+		return err
+	}
+	return t.Program.Tell(ctx, append(message, '\n'))
+}
+
+// sayDeed prints what a watch did, or could not do.
+func (f *factory) sayDeed(d vigil.Deed) {
+	switch handle := cmp.Or(string(d.Handle), "-"); {
+	case f.json:
+		_ = f.printJSON(wire.NewDeed(d)) // where nobody reads any more, it goes on all the same
+	case f.streams.OutTTY:
+		word := f.coloured(deedColours[d.Word], string(d.Word))
+		fmt.Fprintf(f.streams.Out, "%s  %s %s: %s\n", d.At.Local().Format(time.DateTime), handle, word, oneLine(text(d.Detail).text))
+	default:
+		fmt.Fprintf(f.streams.Out, "%s\t%s\t%s\t%s\n", d.At.UTC().Format(time.RFC3339), handle, d.Word, oneLine(text(d.Detail).text))
+	}
+}
+
+var deedColours = map[vigil.Word]string{
+	vigil.DidRepair: green, vigil.DidNotRepair: red, vigil.SawHeld: red, vigil.DidReachLimit: yellow, vigil.DidNotTell: yellow,
+}

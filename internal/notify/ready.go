@@ -1,0 +1,22 @@
+package notify
+
+import (
+	"net"
+	"os"
+)
+
+// Ready tells the service manager that the service is at work; where none waits for that, nothing
+// happens.
+func Ready() error {
+	socket := os.Getenv("NOTIFY_SOCKET")
+	if socket == "" {
+		return nil
+	}
+	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: socket, Net: "unixgram"})
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	_, err = conn.Write([]byte("READY=1"))
+	return err
+}

@@ -1,0 +1,72 @@
+package vigil
+
+import (
+	"slices"
+	"time"
+
+	"nbs-worker/internal/agent"
+)
+
+// Memory is what a watch has to know after it was ended, however that was: what it did of late,
+// whom it told of what, and what is still to be told.
+type Memory struct {
+	Repairs []Attempt                  `json:"repairs,omitempty"` // of the last hour, oldest first
+	Told    map[string]map[Kind]string `json:"told,omitempty"`    // by the agent's key: what was told, by its mark
+	Pending []Notice                   `json:"pending,omitempty"` // oldest first
+	Told1h  []time.Time                `json:"told_at,omitempty"` // of the last hour
+}
+
+// Attempt is a repair that was begun.
+type Attempt struct {
+	At     time.Time    `json:"at"`
+	Handle agent.Handle `json:"handle"`
+}
+
+// Notice is one thing of which a person is told.
+type Notice struct {
+	Kind        Kind            `json:"kind"`
+	At          time.Time       `json:"at"`
+	Handle      agent.Handle    `json:"handle"`
+	SessionID   agent.SessionID `json:"session_id"`
+	Detail      string          `json:"detail"`
+	ContextLeft *int            `json:"context_left,omitempty"` // in percent; of [Fills]
+	Tries       int             `json:"tries,omitempty"`        // that failed
+}
+
+const window = time.Hour // of the limits
+
+// forget drops what is long ago, and what a clock that was put back has made the future.
+func (m *Memory) forget(now time.Time) {
+	late := func(at time.Time) bool { return at.After(now) || now.Sub(at) >= window }
+	m.Repairs = slices.DeleteFunc(m.Repairs, func(a Attempt) bool { return late(a.At) })
+	m.Told1h = slices.DeleteFunc(m.Told1h, late)
+}
+
+// of are the repairs of one agent.
+func (m *Memory) of(handle agent.Handle) []Attempt {
+	return slices.DeleteFunc(slices.Clone(m.Repairs), func(a Attempt) bool { return !a.Handle.Same(handle) })
+}
+
+// news tells whether something is to be told of an agent: it was not since it became so.
+func (m *Memory) news(handle agent.Handle, kind Kind, mark string) bool {
+	if m.Told[handle.Key()][kind] == mark {
+		return false
+	}
+	if m.Told == nil {
+		m.Told = map[string]map[Kind]string{}
+	}
+	if m.Told[handle.Key()] == nil {
+		m.Told[handle.Key()] = map[Kind]string{}
+	}
+	m.Told[handle.Key()][kind] = mark
+	return true
+}
+
+// over says that something is no longer so: when it is again, it is news.
+func (m *Memory) over(handle agent.Handle, kind Kind) (was bool) {
+	told := m.Told[handle.Key()]
+	if _, was = told[kind]; was {
+		delete(told, kind)
+	}
+	return was
+}

@@ -1,0 +1,83 @@
+package vigil
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/recovery"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/journal"
+	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/triage"
+)
+
+// Project is the [Team] and the [Desk] of a project.
+type Project struct {
+	*supervisor.Supervisor
+	policy *Policy
+	ladder *recovery.Ladder
+}
+
+// NewProject is a project, of which the agents are judged and repaired by a policy.
+func NewProject(s *supervisor.Supervisor, policy *Policy) *Project {
+	limits := recovery.Limits{Bands: policy.Bands, Patience: policy.Patience}
+	return &Project{Supervisor: s, policy: policy, ladder: recovery.New(s, limits, "watch", func(agent.Handle, string) {})}
+}
+
+// Handles lists the agents. Errors: NotFound when the project is gone.
+func (p *Project) Handles() ([]agent.Handle, error) {
+	if p.Store.Gone() {
+		return nil, agent.Errorf(agent.NotFound, "the .nbs of %s was removed or moved away", agent.Quote(p.Store.Project()))
+	}
+	return p.Store.Handles()
+}
+
+// Look judges agents.
+func (p *Project) Look(ctx context.Context, handles []agent.Handle) []recovery.Patient {
+	return p.ladder.Look(ctx, handles)
+}
+
+// Repair walks the ladder, as far as the policy permits. Errors: Conflict when another command was
+// at work, or the agent is no longer as it was; Failed when it is not well then.
+func (p *Project) Repair(ctx context.Context, handle agent.Handle) (done string, err error) {
+	p.Began = time.Now().UTC() // who is about to end is waited for from now on
+	report, err := p.ladder.Run(ctx, recovery.Options{
+		Handles: []agent.Handle{handle}, MaxLevel: p.policy.MaxLevel, Fresh: p.policy.MaxLevel >= triage.LevelFresh,
+	})
+	if err != nil || len(report.Cases) == 0 {
+		return "", err
+	}
+	c := report.Cases[0]
+	if len(c.Steps) == 0 {
+		return "", agent.Errorf(agent.Conflict, "nothing was done: %s", c.Left)
+	}
+	steps := make([]string, len(c.Steps))
+	for i, step := range c.Steps {
+		steps[i] = fmt.Sprintf("level %d, %s: %s", step.Level, step.Level, step.Result)
+	}
+	done = strings.Join(steps, "; ")
+	if !c.After.Verdict.IsWell() {
+		return "", agent.Errorf(agent.Failed, "%s", strings.TrimSuffix(done+"; "+c.Left, "; "))
+	}
+	return done, nil
+}
+
+// Recall reads what the last watch has left.
+func (p *Project) Recall() (memory Memory, err error) {
+	err = p.Store.RecallWatch(&memory)
+	return memory, err
+}
+
+// Remember keeps what the next watch has to know.
+func (p *Project) Remember(memory Memory) error { return p.Store.RememberWatch(memory) }
+
+// Paused is the pause of the project.
+func (p *Project) Paused() (*store.Pause, error) { return p.Store.Paused() }
+
+// Note writes into the journal what is about to be done.
+func (p *Project) Note(ctx context.Context, handle agent.Handle, detail string) error {
+	return p.Store.Journal().Append(ctx, journal.Event{At: p.Seconds(), Event: "watch", Handle: handle, Detail: detail})
+}

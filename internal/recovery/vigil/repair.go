@@ -1,0 +1,109 @@
+package vigil
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/triage"
+)
+
+// needs tells whether an agent is to be repaired as far as the policy goes, whatever was done of
+// late. What works is not touched, nor what a person has left (it ended with 0), nor what only a
+// person can help, nor what its launcher will start again.
+func (c *charge) needs(p *Policy) bool {
+	switch {
+	case c.Level == triage.LevelAssess, c.Level > p.MaxLevel, c.Working, c.Verdict == triage.Held:
+		return false
+	case c.status.State == agent.Backoff, c.holds, c.status.Cause == agent.Exited:
+		return false
+	case c.Verdict == triage.Stressed && c.Level == triage.LevelCompact:
+		return c.left != nil && p.compacts(*c.left)
+	}
+	return true
+}
+
+// repairOne repairs one agent, where one is to be, and tells whether it has.
+func (v *Vigil) repairOne(ctx context.Context) bool {
+	now := time.Now()
+	v.memory.forget(now)
+	c := v.patient(now)
+	if c == nil {
+		v.limited = false
+		return false
+	}
+	if len(v.memory.Repairs) >= v.PerHour {
+		v.sayLimit(c)
+		return false
+	}
+	v.limited = false
+	v.repair(ctx, c)
+	return true
+}
+
+// patient is the agent that is repaired next: of those with the least to be done the first by name.
+func (v *Vigil) patient(now time.Time) *charge {
+	var next *charge
+	for _, c := range v.charges {
+		if c.stale || !c.needs(&v.Policy) || c.rest.After(now) || v.isQuarantined(c) {
+			continue
+		}
+		if next == nil || c.Level < next.Level || c.Level == next.Level && c.handle.Key() < next.handle.Key() {
+			next = c
+		}
+	}
+	return next
+}
+
+// isQuarantined tells whether an agent was repaired as often as it may be.
+func (v *Vigil) isQuarantined(c *charge) bool { return len(v.memory.of(c.handle)) >= v.PerAgent }
+
+func (v *Vigil) sayLimit(c *charge) {
+	if !v.limited {
+		v.say(DidReachLimit, c.handle, fmt.Sprintf("%s; %s in an hour are the most", c.words(), agent.Count(v.PerHour, "repair")))
+	}
+	v.limited = true
+}
+
+// repair writes down what it is about to do, does it, and says what came of it. A repair that is
+// begun goes on to its end.
+func (v *Vigil) repair(ctx context.Context, c *charge) {
+	attempt := Attempt{At: time.Now(), Handle: c.handle}
+	v.memory.Repairs = append(v.memory.Repairs, attempt)
+	why := c.words()
+	if err := v.write(ctx, c, fmt.Sprintf("%s: repairs it, level %d", why, c.Level)); err != nil {
+		v.failed(c, why, err)
+		return
+	}
+	done, err := v.Team.Repair(ctx, c.handle)
+	c.stale = true
+	if agent.KindOf(err) == agent.Conflict { // another command is at work on it: that was none of ours
+		v.memory.Repairs = slices.DeleteFunc(v.memory.Repairs, func(a Attempt) bool { return a == attempt })
+	}
+	if err != nil {
+		v.failed(c, why, err)
+		return
+	}
+	v.say(DidRepair, c.handle, why+"; "+done)
+	v.pend(c, Repaired, why+"; "+done)
+}
+
+// write makes durable what is about to be done: what cannot be written down is not done.
+func (v *Vigil) write(ctx context.Context, c *charge, detail string) error {
+	if err := v.Desk.Remember(v.memory); err != nil {
+		return err
+	}
+	return v.Desk.Note(ctx, c.handle, detail)
+}
+
+// failed says that a repair came to nothing, and lets the agent rest.
+func (v *Vigil) failed(c *charge, why string, err error) {
+	c.rest = time.Now().Add(v.Every)
+	c.look, c.stale = c.rest, false
+	v.say(DidNotRepair, c.handle, fmt.Sprintf("%s; %v", why, err))
+	if agent.KindOf(err) == agent.Held {
+		v.pend(c, Holds, err.Error())
+	}
+}

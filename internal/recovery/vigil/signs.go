@@ -1,0 +1,228 @@
+package vigil
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/fsnotify/fsnotify"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/inspect"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/recovery"
+	"nbs-worker/internal/watch"
+)
+
+// Files are the [Signs] of a project: its records and reports, Claude's registry, the mark of a
+// pause, and the ends of claudes and launchers. It sleeps until one changes.
+type Files struct {
+	look *inspect.Inspector
+	c    chan agent.Handle
+	wake chan struct{} // that something is pending
+
+	mu      sync.Mutex // of all below
+	watch   *watch.Watch
+	follows map[string]followed // by the agent's key
+	pending map[agent.Handle]bool
+	err     error
+}
+
+// followed is what tells of one agent.
+type followed struct {
+	handle         agent.Handle
+	record, report string
+	entry          string // of Claude's registry; "" for none
+	processes      [2]agent.Identified
+	noisy          bool // its report changes all the time, and the registry tells what matters
+}
+
+// NewFiles begins to watch the files of a project, until the context ends.
+func NewFiles(ctx context.Context, look *inspect.Inspector) (*Files, error) {
+	changes, err := watch.New()
+	if err != nil {
+		return nil, err
+	}
+	f := &Files{
+		look: look, watch: changes, c: make(chan agent.Handle), wake: make(chan struct{}, 1),
+		follows: map[string]followed{}, pending: map[agent.Handle]bool{},
+	}
+	record, report := look.Store.Watched("any")
+	for _, path := range []string{record, report, look.Store.PauseFile()} {
+		if err := changes.File(path); err != nil {
+			changes.Close()
+			return nil, err
+		}
+	}
+	go f.pump(ctx)
+	return f, nil
+}
+
+// C is the channel of the signs. Those that nobody has taken yet are gathered.
+func (f *Files) C() <-chan agent.Handle { return f.c }
+
+// Err is why the channel is closed.
+func (f *Files) Err() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.err
+}
+
+// Follow watches what tells of a change of these agents. An agent of which there is a new start
+// gets a sign at once: it was looked at before it was watched.
+func (f *Files) Follow(patients []recovery.Patient) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range patients {
+		now, err := f.tellers(&patients[i])
+		if err != nil {
+			return err
+		}
+		before := f.follows[now.handle.Key()]
+		f.follows[now.handle.Key()] = now
+		if now.entry != before.entry || now.processes != before.processes {
+			f.add(now.handle)
+		}
+		if err := f.arm(now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tellers finds what tells of an agent.
+func (f *Files) tellers(p *recovery.Patient) (followed, error) {
+	r := &p.View.Record
+	now := followed{handle: p.Handle, noisy: p.Working && p.View.Status.Source == agent.FromRegistry}
+	now.record, now.report = f.look.Store.Watched(p.Handle)
+	if r.Process == nil || p.View.Status.Down() {
+		return now, nil
+	}
+	config, err := f.look.ConfigOf(r)
+	if err != nil {
+		return now, err
+	}
+	now.entry = config.Registry().Path(r.Process.Claude().PID)
+	for i, id := range []agent.Identity{r.Process.Identity, r.Process.LauncherIdentity()} {
+		if proc.IsAlive(id) {
+			now.processes[i] = id.Identified
+		}
+	}
+	return now, nil
+}
+
+func (f *Files) arm(now followed) error {
+	for _, path := range []string{now.record, now.report, now.entry, f.look.Store.PauseFile()} {
+		if path == "" {
+			continue
+		}
+		if err := f.watch.File(path); err != nil {
+			return err
+		}
+	}
+	for _, id := range now.processes {
+		if err := f.watch.Process(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add has a sign handed over.
+func (f *Files) add(handle agent.Handle) {
+	f.pending[handle] = true
+	select {
+	case f.wake <- struct{}{}:
+	default: // it will look anyhow
+	}
+}
+
+// pump hands signs over until the context ends.
+func (f *Files) pump(ctx context.Context) {
+	defer close(f.c)
+	defer f.watch.Close()
+	for {
+		next, out := f.next()
+		select {
+		case <-ctx.Done():
+			return
+		case out <- next:
+			f.taken(next)
+		case <-f.wake:
+		case event := <-f.watch.Events():
+			f.changed(event)
+		case id := <-f.watch.Ended():
+			f.ended(id)
+		case err := <-f.watch.Errors():
+			if !f.lost(err) {
+				return
+			}
+		}
+	}
+}
+
+// next is a sign to hand over; a nil channel for none.
+func (f *Files) next() (agent.Handle, chan<- agent.Handle) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for handle := range f.pending {
+		return handle, f.c
+	}
+	return "", nil
+}
+
+func (f *Files) taken(handle agent.Handle) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.pending, handle)
+}
+
+// changed finds of whom a file tells. A file of nobody's is that of a new agent, or of another
+// project's.
+func (f *Files) changed(event fsnotify.Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if event.Name == f.look.Store.PauseFile() || f.watch.Rebuilds(event) {
+		f.add("")
+		return
+	}
+	for _, by := range f.follows {
+		switch event.Name {
+		case by.report:
+			if by.noisy {
+				return
+			}
+			f.add(by.handle)
+			return
+		case by.record, by.entry:
+			f.add(by.handle)
+			return
+		}
+	}
+	if f.look.Store.IsRecord(event.Name) {
+		f.add("")
+	}
+}
+
+func (f *Files) ended(id agent.Identified) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.watch.Forget(id)
+	for _, by := range f.follows {
+		if by.processes[0] == id || by.processes[1] == id {
+			f.add(by.handle)
+		}
+	}
+}
+
+// lost goes on after signs were lost: what they said may have been of any agent.
+func (f *Files) lost(err error) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if errors.Is(err, fsnotify.ErrEventOverflow) {
+		f.add("")
+		return true
+	}
+	f.err = watch.Failed(err)
+	return false
+}

@@ -1,0 +1,91 @@
+package vigil
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+)
+
+func TestEachThingIsToldOnce(t *testing.T) {
+	t.Parallel()
+	watched(t, nil, team{"alpha": idle()}, func(w *world) {
+		question := asking()
+		w.becomes("alpha", question)
+		w.mustTell(Waits)
+		w.sign("alpha")
+		w.after(time.Hour)
+		w.mustTell(Waits)
+		question.View.Status.Detail = "a question"
+		w.becomes("alpha", question)
+		w.mustTell(Waits, Waits)
+		w.becomes("alpha", idle())
+		w.becomes("alpha", question)
+		w.mustTell(Waits, Waits, Waits)
+		w.becomes("alpha", held())
+		w.sign("alpha")
+		w.mustTell(Waits, Waits, Waits, Crashed, Holds)
+	})
+}
+
+func TestContextIsToldByItsBand(t *testing.T) {
+	t.Parallel()
+	watched(t, func(p *Policy) { p.MaxLevel = 0 }, team{"alpha": filled(30)}, func(w *world) {
+		same := filled(20)
+		for _, left := range []int{20, 18, 14, 12, 9, 80, 20} {
+			same.View.Context.UsedPercent = 100 - left
+			w.becomes("alpha", same)
+		}
+		w.mustTell(Fills, Fills, Fills, Fills)
+		if left := w.told[1].ContextLeft; left == nil || *left != 14 {
+			t.Errorf("%+v", w.told[1])
+		}
+	})
+}
+
+func TestOnlyWhatIsAskedForIsTold(t *testing.T) {
+	t.Parallel()
+	watched(t, func(p *Policy) { p.Notify.Of = []Kind{Repaired} }, team{"alpha": crashed(), "beta": asking()}, func(w *world) { w.mustTell(Repaired) })
+	watched(t, func(p *Policy) { p.Notify = nil }, team{"alpha": crashed(), "beta": asking()}, func(w *world) { w.mustTell() })
+}
+
+// A program that fails is tried again some times; that is said once, and stops nothing.
+func TestTellingThatFails(t *testing.T) {
+	t.Parallel()
+	watched(t, nil, team{"alpha": idle(), "beta": idle()}, func(w *world) {
+		w.telling = errors.New("no route")
+		w.becomes("alpha", asking())
+		w.becomes("beta", crashed())
+		w.mustRepair("beta 3")
+		w.mustSay(DidNotTell, DidRepair)
+		w.after(time.Hour)
+		w.mustSay(DidNotTell, DidRepair)
+		w.mustTell(Waits, Waits, Waits, Crashed, Crashed, Crashed, Repaired, Repaired, Repaired)
+		w.telling = nil
+		w.becomes("alpha", idle())
+		w.becomes("alpha", asking())
+		w.telling = errors.New("no route")
+		w.becomes("alpha", crashed())
+		if words := w.words(); !slices.Equal(words[2:], []Word{DidRepair, DidNotTell}) {
+			t.Errorf("said %v", words)
+		}
+	})
+}
+
+func TestTellingIsLimited(t *testing.T) {
+	t.Parallel()
+	agents := team{}
+	for _, name := range "abcdefgh" {
+		agents[agent.Handle(name)] = asking()
+	}
+	watched(t, func(p *Policy) { p.Notify.PerHour = 3 }, agents, func(w *world) {
+		for hour, want := range []int{3, 6, 8, 8} {
+			if len(w.told) != want {
+				t.Errorf("after %d hours %d were told; want %d", hour, len(w.told), want)
+			}
+			w.after(window)
+		}
+	})
+}

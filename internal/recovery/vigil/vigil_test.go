@@ -1,0 +1,205 @@
+package vigil
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/recovery"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/triage"
+)
+
+type team map[agent.Handle]recovery.Patient
+
+func TestCrashedAgentIsBroughtBackOnce(t *testing.T) {
+	t.Parallel()
+	watched(t, nil, team{"alpha": idle(), "beta": busy()}, func(w *world) {
+		w.becomes("alpha", crashed())
+		w.mustRepair("alpha 3")
+		w.mustSay(DidRepair)
+		w.mustTell(Crashed, Repaired)
+		w.after(12 * time.Hour)
+		w.mustRepair("alpha 3")
+		w.mustTell(Crashed, Repaired)
+	})
+}
+
+func TestWhoIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	left := crashed()
+	left.View.Status.Cause = agent.Exited
+	launcher := crashed()
+	launcher.View.Status.State = agent.Backoff
+	holds := crashed()
+	holds.View.Record.Restarts.Hold = &agent.Hold{}
+	fresh := judged(triage.Missing, triage.LevelFresh, agent.Dead)
+	working := judged(triage.Stressed, triage.LevelCompact, agent.Busy)
+	working.Working, working.View.Context = true, &agent.ContextUse{UsedPercent: 99}
+	watched(t, func(p *Policy) { p.Except = []agent.Handle{"OTHER"} }, team{
+		"asking": asking(), "busy": busy(), "filled": filled(20), "fresh": fresh, "held": held(), "holds": holds, "idle": idle(), "launcher": launcher,
+		"left": left, "other": crashed(), "stopped": judged(triage.Stopped, triage.LevelAssess, agent.Dead), "unknown": judged(triage.Unknown, triage.LevelAssess, agent.Unknown),
+		"working": working,
+	}, func(w *world) {
+		w.after(12 * time.Hour)
+		w.mustRepair()
+		w.mustSay(SawHeld, SawHeld)
+	})
+}
+
+func TestPolicySaysHowFarARepairGoes(t *testing.T) {
+	t.Parallel()
+	fresh := judged(triage.Missing, triage.LevelFresh, agent.Dead)
+	agents := team{"alpha": filled(12), "beta": crashed(), "gamma": fresh, "delta": judged(triage.Stuck, triage.LevelCompact, agent.Busy)}
+	for level, want := range map[triage.Level][]string{
+		triage.LevelAssess:  {},
+		triage.LevelCompact: {"alpha 2", "delta 2"},
+		triage.LevelResume:  {"alpha 2", "delta 2", "beta 3"},
+		triage.LevelFresh:   {"alpha 2", "delta 2", "beta 3", "gamma 4"},
+	} {
+		watched(t, func(p *Policy) { p.MaxLevel = level }, agents, func(w *world) { w.mustRepair(want...) })
+	}
+	watched(t, func(p *Policy) { p.Compact, p.Agents = "", []agent.Handle{"alpha", "beta"} }, agents, func(w *world) { w.mustRepair("beta 3") })
+}
+
+// Nobody at rest is looked at unless something happens to them; who works, by the clock.
+func TestTheClockIsForThoseAtWork(t *testing.T) {
+	t.Parallel()
+	watched(t, nil, team{"alpha": idle(), "beta": busy(), "gamma": asking(), "delta": held()}, func(w *world) {
+		before := len(w.looks)
+		w.after(time.Hour + time.Second)
+		if looks := w.looks[before:]; len(looks) != 12 || slices.ContainsFunc(looks, func(l []agent.Handle) bool { return !slices.Equal(l, []agent.Handle{"beta"}) }) {
+			t.Errorf("in an hour it looked at %v", looks)
+		}
+	})
+}
+
+// A burst of signs leads to one look.
+func TestSignsAreGathered(t *testing.T) {
+	t.Parallel()
+	watched(t, nil, team{"alpha": idle(), "beta": idle()}, func(w *world) {
+		before := len(w.looks)
+		for range 50 {
+			w.signs <- "alpha"
+		}
+		w.sign("beta")
+		if looks := w.looks[before:]; len(looks) != 1 || len(looks[0]) != 2 {
+			t.Errorf("it looked at %v", looks)
+		}
+	})
+}
+
+func TestNewAgentIsTakenUp(t *testing.T) {
+	t.Parallel()
+	watched(t, nil, team{}, func(w *world) {
+		w.becomes("alpha", crashed())
+		w.mustRepair()
+		w.sign("")
+		w.mustRepair("alpha 3")
+		delete(w.agents, "alpha")
+		w.sign("")
+		w.after(time.Hour)
+		w.mustRepair("alpha 3")
+	})
+}
+
+func TestAgentThatCrashesAgainAndAgainIsQuarantined(t *testing.T) {
+	t.Parallel()
+	watched(t, nil, team{"alpha": idle()}, func(w *world) {
+		for range 6 {
+			w.becomes("alpha", crashed())
+		}
+		w.mustRepair("alpha 3", "alpha 3", "alpha 3")
+		if got := w.words(); !slices.Equal(got[:4], []Word{DidRepair, DidRepair, DidRepair, SawHeld}) {
+			t.Errorf("said %v", got)
+		}
+		if held := slices.DeleteFunc(w.kinds(), func(k Kind) bool { return k != Holds }); len(held) == 0 {
+			t.Errorf("told %v", w.kinds())
+		}
+		w.after(window)
+		if len(w.repairs) != 4 {
+			t.Errorf("an hour later: %v", w.repairs)
+		}
+	})
+}
+
+func TestRepairsOfAnHourAreLimited(t *testing.T) {
+	t.Parallel()
+	agents := team{"a": crashed(), "b": crashed(), "c": crashed()}
+	watched(t, func(p *Policy) { p.PerHour = 2 }, agents, func(w *world) {
+		w.mustRepair("a 3", "b 3")
+		w.mustSay(DidRepair, DidRepair, DidReachLimit)
+		w.after(window)
+		w.mustRepair("a 3", "b 3", "c 3")
+		w.after(window)
+		w.mustSay(DidRepair, DidRepair, DidReachLimit, DidRepair)
+	})
+}
+
+func TestRepairThatFailsIsTriedAgainLater(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[agent.Kind]struct {
+		repairs int // in an hour: another command's work is no attempt of ours
+		last    Kind
+	}{agent.Failed: {3, Holds}, agent.Held: {3, Holds}, agent.Conflict: {12, Crashed}} {
+		watched(t, nil, team{"alpha": idle()}, func(w *world) {
+			w.mend = func(agent.Handle) error { return agent.Errorf(kind, "no") }
+			w.becomes("alpha", crashed())
+			w.after(Default().Every - 3*settle)
+			w.mustRepair("alpha 3")
+			w.mustSay(DidNotRepair)
+			w.after(window - Default().Every)
+			if last := w.kinds()[len(w.told)-1]; len(w.repairs) != want.repairs || last != want.last {
+				t.Errorf("%d: %v, told %v", kind, w.repairs, w.kinds())
+			}
+		})
+	}
+}
+
+// What is written down before a repair and after it is enough for the watch that comes next.
+func TestWatchThatIsKilledForgetsNothing(t *testing.T) {
+	t.Parallel()
+	watched(t, nil, team{}, func(w *world) {
+		w.memory = Memory{
+			Repairs: []Attempt{{At: time.Now(), Handle: "alpha"}, {At: time.Now(), Handle: "ALPHA"}, {At: time.Now(), Handle: "alpha"}, {At: time.Now().Add(-window), Handle: "beta"}},
+			Pending: []Notice{{Kind: Crashed, Handle: "gamma"}},
+		}
+		waits := asking()
+		w.agents = map[agent.Handle]*recovery.Patient{"alpha": new(crashed()), "beta": new(crashed()), "delta": &waits}
+		stop := w.begin(nil)
+		w.after(settle)
+		w.mustRepair("beta 3")
+		if len(w.told) == 0 || w.told[0].Handle != "gamma" {
+			t.Errorf("told %v", w.told)
+		}
+		stop()
+		told := len(w.told)
+		defer w.begin(nil)()
+		w.after(settle)
+		w.mustRepair("beta 3")
+		if len(w.told) != told {
+			t.Errorf("told again: %v", w.told[told:])
+		}
+	})
+}
+
+func TestPauseStopsEverything(t *testing.T) {
+	t.Parallel()
+	watched(t, nil, team{"alpha": idle()}, func(w *world) {
+		w.pause = &store.Pause{Reason: "moving"}
+		w.sign("")
+		looks := len(w.looks)
+		w.becomes("alpha", crashed())
+		w.after(12 * time.Hour)
+		w.mustRepair()
+		w.mustTell()
+		if len(w.looks) != looks {
+			t.Errorf("it looked: %v", w.looks[looks:])
+		}
+		w.pause = nil
+		w.sign("")
+		w.mustRepair("alpha 3")
+		w.mustSay(DidPause, DidUnpause, DidRepair)
+	})
+}
