@@ -36,7 +36,7 @@ is --json.
 A live agent is starting, idle, busy, waiting (for a person), retrying (the API refuses),
 failed (idle, and its last turn came to nothing) or unknown. One that should run and does
 not shows why: exited, crashed, lost: reboot, lost: tmux, killed: probably out of memory, never
-started; one that was ended is stopped. Context and cost are what Claude's status line said
+started; one that was ended is stopped. In backoff its launcher will start it again. Context and cost are what Claude's status line said
 last; session knows more. What hides an agent, such as a damaged record, is said on stderr,
 and its line stays. Two agents in one conversation are marked.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Partial, agent.Interrupted),

@@ -28,7 +28,9 @@ nothing. What cannot be known is "unknown".
 
 Why an agent does not run: exited (code 0), crashed (another code, or a signal),
 stopped (by nbs-worker), lost: reboot, lost: tmux (its server is gone), killed: out of
-memory (by the kernel, which says so), never started.
+memory (by the kernel, which says so), never started. In backoff it does not run either,
+and its launcher starts it again by its restart policy, as it says when; one that is held
+is not started again before somebody has looked: nbs-worker resume brings it back.
 
 Context and cost are exact where Claude's status line told them and nothing happened
 since; else they are read from the transcript. What is left of the context is healthy,

@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -105,21 +106,24 @@ const pauseRetry = time.Minute
 
 // due returns after a while, and not while the project is paused. Errors: those of the context.
 func (l *Launcher) due(ctx context.Context, in time.Duration) error {
-	after := time.After
-	if l.testOnlyAfter != nil {
-		after = l.testOnlyAfter
-	}
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-after(in):
+		case <-l.after(in):
 		}
 		if pause, err := l.Store.Paused(); pause == nil && err == nil {
 			return nil
 		}
 		in = pauseRetry
 	}
+}
+
+func (l *Launcher) after(in time.Duration) <-chan time.Time {
+	if l.testOnlyAfter != nil {
+		return l.testOnlyAfter(in)
+	}
+	return time.After(in)
 }
 
 // untilAsked is a context that ends when the launcher is asked to leave: by a command, by the end of
@@ -168,6 +172,10 @@ func put(signals chan<- os.Signal, sig os.Signal) {
 	}
 }
 
+// provingAtMost is for how long a start that is not proved yet keeps other commands from the agent:
+// not for so long that who would stop a claude that hangs gives up.
+const provingAtMost = 15 * time.Second
+
 // prove has a start proved that the launcher has made by itself. What must not run is ended. proven
 // returns when that is over.
 func (l *Launcher) prove(ctx context.Context, next *Restart, c *child) (proven func()) {
@@ -175,14 +183,22 @@ func (l *Launcher) prove(ctx context.Context, next *Restart, c *child) (proven f
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
+	done, letGo := make(chan struct{}), sync.OnceFunc(next.release)
+	go func() {
+		select {
+		case <-l.after(provingAtMost):
+			letGo()
+		case <-done:
+		}
+	}()
 	go func() {
 		defer close(done)
-		defer next.release()
+		defer letGo()
 		if err := next.Prove(ctx); err != nil {
 			c.wrong.Store(&err)
 			_ = c.cmd.Process.Kill()
 		}
+		next.Prove = nil     // with the plan of the start
 		debug.FreeOSMemory() // the long sleep has begun meanwhile
 	}()
 	return func() { cancel(); <-done }

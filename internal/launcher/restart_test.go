@@ -24,10 +24,13 @@ type again struct {
 	starts int   // that it makes ready; then the agent is not to be started any more
 	err    error // in the place of a start
 	prove  error
+	proof  func() // takes its time
 	leased []bool // whether the conversation was held when it was asked
 	proved int
-	waited []time.Duration // as the backoff would have it, less its jitter
-	calls  int
+
+	released chan struct{}   // a word for each start
+	waited   []time.Duration // as the backoff would have it, less its jitter
+	calls    int
 }
 
 func (a *again) Ready(ctx context.Context, over *agent.Record, last store.Launch) (Restart, error) {
@@ -47,7 +50,13 @@ func (a *again) Ready(ctx context.Context, over *agent.Record, last store.Launch
 		r.Process, r.Restarts.Next = &agent.Process{Invocation: last.Invocation}, time.Time{}
 		return nil
 	})
-	return Restart{Launch: last, Prove: func(context.Context) error { a.proved++; return a.prove }, Release: func() {}}, err
+	return Restart{Launch: last, Prove: func(context.Context) error {
+		a.proved++
+		if a.proof != nil {
+			a.proof()
+		}
+		return a.prove
+	}, Release: func() { a.released <- struct{}{} }}, err
 }
 
 // restarting is a launcher of an agent with a policy, whose claude is a script.
@@ -59,9 +68,12 @@ func restarting(t *testing.T, word agent.RestartWord, script string, a *again) *
 		t.Fatal(err)
 	}
 	launchOf(t, s, script)
-	a.t, a.store = t, s
+	a.t, a.store, a.released = t, s, make(chan struct{}, 9)
 	l := &Launcher{Store: s, Now: time.Now, Restarts: a}
 	l.testOnlyAfter = func(in time.Duration) <-chan time.Time {
+		if in == provingAtMost {
+			return time.After(0)
+		}
 		a.waited = append(a.waited, in.Round(time.Second))
 		return time.After(0)
 	}
@@ -184,5 +196,15 @@ func TestAStartThatMustNotRun(t *testing.T) { //nolint:paralleltest // signals a
 	r, err := l.Store.Load("alpha")
 	if err != nil || r.Restarts.Hold == nil || r.Restarts.Hold.Class != agent.EndConflict || len(r.Exits) != 2 || r.Exits[1].Signal != "killed" {
 		t.Errorf("%v, %+v, %+v", err, r.Restarts, r.Exits)
+	}
+}
+
+// A claude that hangs keeps nobody from the agent for as long as its proof would take.
+func TestAProofThatTakesLongHoldsNobodyUp(t *testing.T) { //nolint:paralleltest // signals are the process's
+	a := &again{starts: 1}
+	a.proof = func() { <-a.released; a.released <- struct{}{} }
+	l := restarting(t, agent.RestartOnFailure, "exit 7", a)
+	if _, err := l.Run(t.Context(), "alpha", start); err != nil || len(a.released) != 1 {
+		t.Errorf("%v, let go of %d times", err, len(a.released))
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 const (
 	verbWait  = 5 * time.Second  // of a verb that ends an agent, for another
-	sendWait  = 20 * time.Second // the same for who types into its terminal, and waits for the proof
+	proofWait = 20 * time.Second // the same for who types into its terminal, or starts it again, and waits for the proof
 	verbRetry = 5 * time.Millisecond
 )
 
@@ -81,14 +81,14 @@ func (s *Store) AwaitVerb(ctx context.Context, handle agent.Handle, verb string,
 
 // patience is how long the verb that is at work on an agent is waited for.
 func (s *Store) patience(handle agent.Handle) time.Duration {
-	if holder, signed := s.VerbHolder(handle); signed && slices.Contains(typingVerbs, holder.Verb) {
-		return sendWait
+	if holder, signed := s.VerbHolder(handle); signed && slices.Contains(provingVerbs, holder.Verb) {
+		return proofWait
 	}
 	return verbWait
 }
 
-// typingVerbs type into an agent's terminal.
-var typingVerbs = []string{"send", "interrupt", "compact"}
+// provingVerbs type into an agent's terminal, or are its launcher's, and end by themselves in time.
+var provingVerbs = []string{"send", "interrupt", "compact", "restart"}
 
 // isUnwritable tells whether a disk takes nothing, or a folder.
 func isUnwritable(err error) bool {
