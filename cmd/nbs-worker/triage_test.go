@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -90,6 +92,8 @@ func TestTriageOfATeam(t *testing.T) {
 		"frozen":  {"zombie", 3, []string{"stopped by a signal at two looks 2s apart, in which it used 0s"}, "nbs-worker resume frozen --force"},
 	})
 
+	m.check(m.tmuxCalls("triage") == m.tmuxCalls("list"), "triage asks tmux %d times, list %d", m.tmuxCalls("triage"), m.tmuxCalls("list"))
+
 	// The same agent with less patience: the spinner turns, and nothing grows.
 	m.waitFor("nothing of it grows", func() (bool, string) {
 		stuck, code := m.triage("works", "--patience", "2s")
@@ -104,4 +108,17 @@ func TestTriageOfATeam(t *testing.T) {
 	tabs := m.nbs("triage", "crashed")
 	m.check(tabs.code == 7 && strings.HasPrefix(tabs.stdout, "crashed\tdead\t3\tcrashed (signal: killed)") && strings.HasSuffix(tabs.stdout, "\tnbs-worker resume crashed\n"), "%s", tabs)
 	m.kill(m.session("frozen").RecordedPID, syscall.SIGCONT)
+}
+
+// tmuxCalls is how many tmux processes a command starts.
+func (m *team) tmuxCalls(verb string) int {
+	m.Helper()
+	real, err := exec.LookPath("tmux")
+	m.must(err)
+	calls := filepath.Join(m.TempDir(), "calls")
+	counting := m.program("tmux", "echo >>"+calls+"; exec "+real+` "$@"`)
+	m.nbsWith([]string{m.before(counting)}, verb)
+	lines, err := os.ReadFile(calls)
+	m.must(err)
+	return len(lines)
 }

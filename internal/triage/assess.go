@@ -56,6 +56,9 @@ func (a *Assessment) saw(format string, args ...any) {
 	a.Evidence = append(a.Evidence, fmt.Sprintf(format, args...))
 }
 
+// backoffMost is more than a launcher waits after any failure.
+const backoffMost = 2 * time.Minute
+
 func (k *Known) assessDead(a *Assessment) {
 	if k.Record.LaunchDesired() != agent.DesiredRunning {
 		a.is(Stopped, LevelAssess)
@@ -82,7 +85,12 @@ func (k *Known) assessDead(a *Assessment) {
 		a.saw("its restarts are held since %s: %s", hold.Since.UTC().Format(time.RFC3339), hold.Reason)
 	case k.Status.State == agent.Backoff:
 		a.is(Dead, LevelPing, Look)
-		a.saw("its launcher starts it again at %s", k.Record.Restarts.Next.UTC().Format(time.RFC3339))
+		next := k.Record.Restarts.Next
+		a.saw("its launcher starts it again at %s", next.UTC().Format(time.RFC3339))
+		if next.Sub(k.Now) > backoffMost {
+			a.is(Held, LevelAssess)
+			a.saw("so long is waited for a usage limit alone")
+		}
 	case observe.CrashLoop(&k.Record):
 		a.is(Held, LevelResume)
 		a.saw("it ended again and again soon after its start: %s", k.Record.LastExit().Summary())

@@ -121,6 +121,10 @@ func TestAssessTheDead(t *testing.T) {
 			with(in(agent.Status{State: agent.Backoff, Cause: agent.Crashed}), func(v *inspect.View) { v.Record.Restarts.Next = now.Add(time.Second) }),
 			Dead, 1, false, "starts it again at 2026-02-20T12:00:01Z", []Step{Look},
 		},
+		"at its limit": {
+			with(in(agent.Status{State: agent.Backoff, Cause: agent.Crashed}), func(v *inspect.View) { v.Record.Restarts.Next = now.Add(time.Hour) }),
+			Held, 0, false, "starts it again at 2026-02-20T13:00:00Z", []Step{Look},
+		},
 		"quarantined": {
 			with(in(dead(agent.Crashed)), func(v *inspect.View) { v.Record.Restarts.Hold = &agent.Hold{Reason: "it failed 5 times", Since: now} }),
 			Held, 3, false, "held since 2026-02-20T12:00:00Z: it failed 5 times", []Step{ResumeMended},
