@@ -36,7 +36,6 @@ func (m *team) hostileRecord(handle string) {
 	m.Helper()
 	m.setRecord(handle, func(fields map[string]any) {
 		fields["initial_prompt"], fields["claude_version"] = evilLines, evilLines
-		fields["restart"] = map[string]any{"policy": evilLines}
 		fields["claude_args"], fields["env"] = []string{"--name", evilLines}, map[string]any{"A": evilLines}
 		fields[evil] = evilLines
 		fields["previous_sessions"] = []any{map[string]any{"session_id": fields["session_id"], "reason": evilLines, "until": fields["started"]}}
