@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -193,59 +192,6 @@ func TestRunbookMoveBeneathATerminal(t *testing.T) {
 	}
 	if s := m.session("alpha"); !s.Running || s.SessionID != before.SessionID {
 		t.Errorf("%+v", s)
-	}
-}
-
-// writePage puts a page into the project.
-func (m *team) writePage(name, text string) {
-	m.Helper()
-	folder := filepath.Join(m.world.Project, "runbooks")
-	m.must(os.MkdirAll(folder, 0o700))
-	m.must(os.WriteFile(filepath.Join(folder, name+".md"), []byte(text), 0o600))
-}
-
-// allowPage has a person look at a page of the project, and say yes.
-func (m *team) allowPage(name string) *console {
-	m.Helper()
-	c := m.console(m.command([]string{"allow", "--runbook", name}))
-	c.mustShow("allow the runbook " + name + " to run so? [y/N] ")
-	c.types("y\n")
-	if err := c.cmd.Wait(); err != nil {
-		m.Fatalf("%v\n%s", err, c.seen.String())
-	}
-	return c
-}
-
-// A page of the project runs as a person has allowed it, and not otherwise.
-func TestRunbookOfTheProject(t *testing.T) {
-	m := standIn(t)
-	m.ok("spawn", "alpha")
-	page := "# Round up\n\n```sh {step=end}\nnbs-worker stop --all\n```\n"
-	m.writePage("round-up", page)
-	m.writePage("restart", page)
-	m.refused(8, "hint: look at what it would run, and allow it on a terminal: nbs-worker allow --runbook round-up", "runbook", "run", "round-up")
-	m.mustBeWell("alpha")
-	if r := m.nbs("runbook", "run", "restart"); r.code != 0 || !strings.Contains(r.stderr, "this is the page of the program") {
-		t.Error(r)
-	}
-	m.mustBeWell("alpha")
-
-	if c := m.allowPage("round-up"); !strings.Contains(c.seen.String(), "end           nbs-worker stop --all") {
-		t.Error(c.seen.String())
-	}
-	m.mustBeInTheJournal("allow", "", "")
-	m.writePage("round-up", strings.Replace(page, "Round", "Wind", 1))
-	m.refused(8, "is not as you have allowed it", "runbook", "run", "round-up")
-	m.mustBeWell("alpha")
-	m.writePage("round-up", page)
-	m.ok("runbook", "run", "round-up")
-	m.waitState("alpha", "stopped")
-}
-
-func (m *team) mustBeWell(handle string) {
-	m.Helper()
-	if s := m.session(handle); !s.Running {
-		m.Errorf("%+v", s)
 	}
 }
 
