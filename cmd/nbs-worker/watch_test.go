@@ -197,7 +197,8 @@ func TestWatchDoesNothingInAPause(t *testing.T) {
 	m.kill(m.session("beta").RecordedPID, syscall.SIGKILL)
 	m.waitState("alpha", "crashed")
 	m.waitState("beta", "crashed")
-	m.ok("resume", "beta") // what is typed is done
+	r := m.nbs("recover", "beta") // what is typed is done
+	m.check(r.code == 0 && strings.Contains(r.stderr, "note: paused, since "), "recover in a pause: %s", r)
 	m.ok("unpause")
 	w.waitDeed("repaired", "alpha", 1)
 	w.interrupt()

@@ -99,6 +99,7 @@ func runRecover(ctx context.Context, f *factory, o *recoverOptions) error {
 	if err != nil {
 		return failed(err, "recover")
 	}
+	f.notePause(s)
 	handles, err := o.resolve(ctx, s, func(row inspect.Row) bool { return row.Record.LaunchDesired() == agent.DesiredRunning })
 	if err == nil && !o.all {
 		handles, err = recovery.Team(&s.Inspector, handles)

@@ -41,7 +41,7 @@ func (p *Project) Look(ctx context.Context, handles []agent.Handle) []recovery.P
 }
 
 // Repair walks the ladder, as far as the policy permits. Errors: Conflict when another command was
-// at work, or the agent is no longer as it was; Failed when it is not well then.
+// at work, or the agent is no longer as it was; Failed when it is not well then, nor as well as the policy asks.
 func (p *Project) Repair(ctx context.Context, handle agent.Handle) (done string, err error) {
 	p.Began = time.Now().UTC() // who is about to end is waited for from now on
 	report, err := p.ladder.Run(ctx, recovery.Options{
@@ -59,7 +59,10 @@ func (p *Project) Repair(ctx context.Context, handle agent.Handle) (done string,
 		steps[i] = fmt.Sprintf("level %d, %s: %s", step.Level, step.Level, step.Result)
 	}
 	done = strings.Join(steps, "; ")
-	if !c.After.Verdict.IsWell() {
+	var after charge
+	after.take(&c.After)
+	better := c.After.Verdict == triage.Stressed && !after.needs(p.policy)
+	if !c.After.Verdict.IsWell() && !better {
 		return "", agent.Errorf(agent.Failed, "%s", strings.TrimSuffix(done+"; "+c.Left, "; "))
 	}
 	return done, nil

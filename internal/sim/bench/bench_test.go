@@ -66,7 +66,7 @@ func TestEverythingIsMeasured(t *testing.T) {
 	if result.Inits.Sum <= 0 || len(result.Inits.Dearest) != 5 {
 		t.Errorf("inits: %+v", result.Inits)
 	}
-	if len(result.Checks) != 3 {
+	if len(result.Checks) != 5 {
 		t.Errorf("checks: %+v", result.Checks)
 	}
 	var out bytes.Buffer
