@@ -10,8 +10,8 @@ import (
 
 // receipt is what send --json tells.
 type receipt struct {
-	Handle, Receipt, Channel, UUID, File, Reason string
-	Reply                                        *string
+	Handle, Receipt, Channel, UUID, File, Outbox, Reason string
+	Reply                                                *string
 }
 
 // send sends and returns the receipt, which must be such.

@@ -20,6 +20,7 @@ var commands = []struct {
 	{"session", newSessionCmd},
 	{"list", newListCmd},
 	{"send", newSendCmd},
+	{"outbox", newOutboxCmd},
 	{"interrupt", newInterruptCmd},
 	{"compact", newCompactCmd},
 	{"wait", newWaitCmd},

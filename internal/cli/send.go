@@ -35,7 +35,13 @@ receipt is one of:
   queued    Claude has it, and takes it up after the turn that it is in
   held      nothing was submitted: it waits for a person, or somebody's unsent draft is
             in the prompt (8), it does not run (5), or its turn did not end in time (3)
-  unknown   it was submitted, and no proof came in time (3); it is not typed again
+  unknown   it was submitted, and no proof came in time (3); the same text again is looked
+            for and not typed, but with --force
+
+With --queue what would be held is kept in the agent's outbox instead, and the launcher
+types it when the agent is ready; an agent at work is not waited for. The receipt is held
+then, with the exit code 0 and the id in the outbox. What waits there is not overtaken: it
+is typed first, and a message without --queue is held (8) where that cannot be done.
 
 An agent at work is waited for, up to --timeout. Nothing is ever typed into a dialog, a
 shell or a draft. What is longer than 780 characters, has tabs, or does not fit on the agent's
@@ -55,7 +61,7 @@ Beside accepted, 1, 3 and 8 are of the reply. --json prints an array.`,
 		Example: `  nbs-worker send theologian 'Read PLAN.md again, chapter 2 has changed.'
   nbs-worker send theologian 'What is left to do?' --wait-reply --timeout 10m
   nbs-worker send scout gatekeeper - <notes.md
-  nbs-worker send --all --file ANNOUNCEMENT.md
+  nbs-worker send --all --file ANNOUNCEMENT.md --queue
   nbs-worker send theologian /compact --raw
   nbs-worker send theologian 'Go on.' --json | jq -r '.[0].receipt'`,
 		Args:              o.positional,
@@ -64,17 +70,26 @@ Beside accepted, 1, 3 and 8 are of the reply. --json prints an array.`,
 			return runSend(cmd.Context(), f, o)
 		},
 	}
+	o.bind(f, cmd)
+	return cmd
+}
+
+func (o *sendOptions) bind(f *factory, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.file, "file", "", "read the text from this file")
 	flags.BoolVar(&o.all, "all", false, "all other agents of the project that should run")
 	flags.BoolVar(&o.message.Raw, "raw", false, "the text is a command of Claude's own")
 	flags.BoolVar(&o.message.ByFile, "by-file", false, "hand the text over in a file, whatever its length")
+	flags.BoolVar(&o.message.Queue, "queue", false, "keep in the agent's outbox what cannot be submitted now")
+	flags.BoolVar(&o.message.Force, "force", false, "type it again, though its last receipt was unknown")
 	flags.BoolVar(&o.message.Reply, "wait-reply", false, "wait for the answer and print it")
 	flags.DurationVar(&o.message.Timeout, "timeout", 10*time.Minute, "give up waiting for the prompt, or for the answer, after this time; 0: never")
 	f.jsonFlag(cmd)
 	cmd.MarkFlagsMutuallyExclusive("raw", "by-file")
 	cmd.MarkFlagsMutuallyExclusive("raw", "wait-reply")
-	return cmd
+	cmd.MarkFlagsMutuallyExclusive("queue", "raw")
+	cmd.MarkFlagsMutuallyExclusive("queue", "wait-reply")
+	cmd.MarkFlagsMutuallyExclusive("queue", "force")
 }
 
 // positional takes the text off the handles.
@@ -142,8 +157,10 @@ func (f *factory) received(receipt message.Receipt, o *sendOptions, err error) o
 	switch {
 	case f.json:
 		return outcome{json: wire.NewReceipt(receipt, err)}
-	case receipt.Word == message.Held:
+	case receipt.Word == message.Held && receipt.Outbox == "":
 		return outcome{}
+	case receipt.Word == message.Held:
+		return outcome{json: receipt, handle: receipt.Handle, words: "held in the outbox: " + receipt.Reason}
 	}
 	made := outcome{json: receipt, handle: receipt.Handle, words: fmt.Sprintf("%s (%s)", receipt.Word, receipt.Channel)}
 	if receipt.Answer != nil {

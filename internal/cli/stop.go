@@ -113,6 +113,9 @@ func runEnding(ctx context.Context, f *factory, verb string, o *selection, takes
 			return outcome{}, err
 		}
 		f.warnUnkept(verb, handle, gone.Unkept)
+		if gone.Dropped > 0 {
+			f.say("%s %s: %s of its outbox dropped; the journal has them: nbs-worker events %s", verb, handle, agent.Count(gone.Dropped, "message"), handle)
+		}
 		if !f.json {
 			for _, path := range gone.Kept {
 				f.say("%s %s: its transcript stays: %s", verb, handle, path)

@@ -25,7 +25,7 @@ type child struct {
 	terminal terminal
 	started  time.Time
 	memory   proc.MemoryWatch
-	follow   func()                    // the record may have moved to another conversation
+	look     func()                    // the record may have moved to another conversation, or a message may wait
 	looks    chan struct{}             // has a word when that is asked for
 	left     chan struct{}             // is closed when claude has been waited for
 	hungUp   atomic.Bool               // the terminal went away
@@ -47,7 +47,7 @@ type ending struct {
 // process group: with another group it could not read the terminal, and behind a pipe it would
 // not draw. How the conversation is opened was decided by whoever left the launch, and still knew
 // how the start before had ended. Should that have become wrong since, claude refuses it.
-func (l *Launcher) startChild(record *agent.Record, launch store.Launch, follow func(), signals chan os.Signal) (*child, error) {
+func (l *Launcher) startChild(record *agent.Record, launch store.Launch, look func(), signals chan os.Signal) (*child, error) {
 	config, err := claude.ConfigOf(&record.Spec, launch.Env)
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (l *Launcher) startChild(record *agent.Record, launch store.Launch, follow 
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	c := &child{
 		cmd: cmd, launch: launch, config: config, terminal: saveTerminal(), started: l.Now(),
-		follow: follow, looks: make(chan struct{}, 1), left: make(chan struct{}),
+		look: look, looks: make(chan struct{}, 1), left: make(chan struct{}),
 	}
 	catch(signals)
 	limitOpenFiles(launch.OpenFiles)
@@ -72,7 +72,7 @@ func (l *Launcher) startChild(record *agent.Record, launch store.Launch, follow 
 	}
 	c.memory = proc.WatchMemory(c.pid())
 	go c.forwardSignals(signals)
-	go c.followMoves()
+	go c.lookAround()
 	return c, nil
 }
 

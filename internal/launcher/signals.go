@@ -59,10 +59,10 @@ func (c *child) answer(sig os.Signal) {
 	}
 }
 
-// followMoves looks at the record beside the signals: a look may wait for a lock, and what ends
+// lookAround looks at the record beside the signals: a look may wait for a lock, and what ends
 // claude does not wait for that.
-func (c *child) followMoves() {
+func (c *child) lookAround() {
 	for range c.looks {
-		c.follow()
+		c.look()
 	}
 }

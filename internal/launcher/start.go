@@ -14,7 +14,6 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
-	"nbs-worker/internal/trust"
 )
 
 // start takes what makes this process the only one on the conversation, writes itself into the
@@ -49,7 +48,12 @@ func (l *Launcher) start(ctx context.Context, handle agent.Handle, next *Restart
 	if record, err = l.announce(ctx, handle, launch); err != nil {
 		return nil, nil, err
 	}
-	if c, err = l.startChild(&record, launch, func() { held.follow(ctx) }, signals); err != nil {
+	waits := l.outboxFor(record.Handle, launch)
+	look := func() {
+		held.follow(ctx)
+		waits.look(context.WithoutCancel(ctx)) // it goes on when claude has ended
+	}
+	if c, err = l.startChild(&record, launch, look, signals); err != nil {
 		return nil, nil, err
 	}
 	if err = l.noteStart(ctx, handle, c); err != nil {
@@ -107,11 +111,7 @@ func (l *Launcher) ours(record *agent.Record, id agent.Invocation) map[string]st
 		agent.InvocationVariable: string(id),
 		"PWD":                    record.LaunchCwd(),
 	}
-	for name, value := range map[string]string{trust.HomeVariable: string(l.Store.Home()), trust.RuntimeVariable: l.Store.Runtime()} {
-		if value != "" { // hooks find the archive where the verbs do, whatever the record's variables say
-			env[name] = value
-		}
-	}
+	maps.Copy(env, l.state()) // hooks find the archive where the verbs do, whatever the record's variables say
 	maps.Copy(env, l.Pane)
 	return env
 }

@@ -4,7 +4,10 @@
 //     on the screen, nobody's unsent draft is in it, and no dialog has taken its place. Enter
 //     is pressed when the box shows the text, the whole text, and nothing else.
 //   - A receipt is read from the transcript, where Claude writes down what it took, and never
-//     inferred from keys that were sent. Nothing is typed twice.
+//     inferred from keys that were sent. Nothing is typed twice: a text of which nobody knows whether
+//     it arrived is remembered, and looked for when it is sent again.
+//   - What is kept in an agent's outbox is typed in its order, by one deliverer at a time, and nothing
+//     overtakes it. It is told by the transcript whether a deliverer that was killed had typed it.
 //   - What Claude would take for an order to itself is refused, or goes by a file as the caller asks.
 //   - What an agent writes says so: only a person's words arrive as the user's own.
 //   - The verb lock is held while somebody types: nobody is ended or brought back meanwhile, and
@@ -25,6 +28,8 @@ type Message struct {
 	Raw     bool          // it is a command of Claude's own, such as /compact
 	ByFile  bool          // whatever its length
 	Reply   bool          // the answer is waited for
+	Queue   bool          // what cannot be submitted now is kept in the agent's outbox
+	Force   bool          // also when the last receipt of this text was unknown
 	Timeout time.Duration // of the wait for the prompt, and again of that for the answer; 0: none
 }
 
@@ -53,6 +58,8 @@ type Receipt struct {
 	UUID    string  // of its record in the transcript; "" while it is queued
 	File    string  // that holds the text; "": none
 	Answer  *string // the agent's last words in that very turn; nil: not asked for, or none
+	Outbox  string  // id in the agent's outbox, where the text is kept; "": it is not
+	Reason  string  // why it is kept there
 }
 
 // limit is the size in bytes of a text that is handed over in a file.

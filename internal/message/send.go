@@ -11,9 +11,9 @@ import (
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
+	"nbs-worker/internal/store/queue"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/tmux"
-	"nbs-worker/internal/wait"
 )
 
 // Sender writes to the agents of one project.
@@ -36,10 +36,17 @@ func (s *Sender) Send(ctx context.Context, handle agent.Handle, m Message) (Rece
 		text = from + "\n" + text
 		m.ByFile = m.ByFile || claude.NamesFile(text) // which Claude would read for a user, and asks an agent about
 	}
+	l := letter{from: from, text: text, byFile: m.ByFile || !isTypable(text), force: m.Force}
+	if m.Queue {
+		return s.lineUp(ctx, handle, l)
+	}
 	late := deadline(m.Timeout)
-	for {
+	for first := true; ; first = false {
 		var began start
-		typed, again, err := s.once(ctx, &receipt, &began, letter{from: from, text: text, byFile: m.ByFile || !isTypable(text)}, late)
+		typed, again, err := s.once(ctx, &receipt, &began, l, late)
+		if first && errors.Is(err, errOvertakes) {
+			again, err = true, s.Deliver(ctx, receipt.Handle, late, func(Delivered) {})
+		}
 		switch {
 		case err != nil:
 			return receipt, err
@@ -62,6 +69,8 @@ type letter struct {
 	from   string // the envelope, with which the text begins; "": a person's words
 	text   string
 	byFile bool
+	force  bool                                  // also when it may have arrived already
+	entry  *entry                                // of the outbox; nil: it comes from who calls
 	proof  func(*start) (transcript.Sent, error) // that Claude has a command; nil for a text, which stands in the transcript
 }
 
@@ -79,23 +88,37 @@ func (s *Sender) once(ctx context.Context, receipt *Receipt, began *start, l let
 		return "", false, err
 	}
 	defer unlock()
-	if again, err := admits(&sight); again || err != nil {
-		return "", again, err
-	}
-	terminal, err := s.terminal(&sight)
-	if err != nil {
+	if again, err = admits(&sight); err != nil {
 		return "", false, err
+	}
+	if l.entry == nil && l.proof == nil {
+		if typed, known, err := s.remembered(ctx, receipt, began, &l, &sight); known || err != nil {
+			return typed, false, err
+		}
+	}
+	if again {
+		return "", true, nil
+	}
+	typed, err = s.write(ctx, receipt, began, &l, &sight)
+	return typed, false, err
+}
+
+// write writes to an agent that is idle, and returns what was typed. The caller holds its verb lock.
+func (s *Sender) write(ctx context.Context, receipt *Receipt, began *start, l *letter, sight *observe.Sight) (typed string, err error) {
+	terminal, err := s.terminal(sight)
+	if err != nil {
+		return "", err
 	}
 	shown, err := terminal.Screen(ctx)
 	if err == nil {
 		err = checkPrompt(shown)
 	}
 	if err != nil {
-		return "", false, err
+		return "", err
 	}
 	file, _, err := s.transcript(&sight.Record) // none before the first prompt
 	if err != nil {
-		return "", false, err
+		return "", err
 	}
 	began.record, began.bytes = sight.Record, file.Size
 	typed, receipt.Channel = l.text, Typed
@@ -103,8 +126,12 @@ func (s *Sender) once(ctx context.Context, receipt *Receipt, began *start, l let
 		receipt.Channel = ByFile
 		if typed, receipt.File, err = s.handOver(l); err != nil {
 			receipt.Channel = ""
-			return "", false, err
+			return "", err
 		}
+	}
+	typing := queue.Typing{SessionID: sight.Record.SessionID, Bytes: file.Size, Typed: typed, Channel: receipt.Channel, File: receipt.File}
+	if err := l.entry.begin(ctx, typing); err != nil {
+		return "", errors.Join(err, s.withdraw(receipt))
 	}
 	d := delivery{
 		Terminal: terminal, handle: receipt.Handle, text: typed,
@@ -119,18 +146,25 @@ func (s *Sender) once(ctx context.Context, receipt *Receipt, began *start, l let
 	var sent transcript.Sent
 	receipt.Word, sent, err = d.run(ctx)
 	receipt.UUID = sent.UUID
-	if receipt.Word == Held {
-		if receipt.File != "" {
-			err = errors.Join(err, s.Store.DropMessage(receipt.File))
-		}
-		receipt.Channel, receipt.File = "", ""
-		return "", false, err
-	}
-	if l.proof != nil {
-		return typed, false, err
+	switch {
+	case receipt.Word == Held:
+		return "", errors.Join(err, s.withdraw(receipt))
+	case l.proof != nil:
+		return typed, err
+	case receipt.Word == Unknown && l.entry == nil:
+		err = errors.Join(err, s.remember(ctx, receipt, l, typing, err))
 	}
 	noted := s.Note(context.WithoutCancel(ctx), "sent", &sight.Record, fmt.Sprintf("%s (%s) %s", receipt.Word, receipt.Channel, receipt.UUID))
-	return typed, false, errors.Join(err, noted)
+	return typed, errors.Join(err, noted)
+}
+
+// withdraw removes the file of a text of which nothing was submitted.
+func (s *Sender) withdraw(receipt *Receipt) (err error) {
+	if receipt.File != "" {
+		err = s.Store.DropMessage(receipt.File)
+	}
+	receipt.Channel, receipt.File = "", ""
+	return err
 }
 
 // lookLocked looks at an agent under its verb lock, and completes its handle.
@@ -162,7 +196,7 @@ func (s *Sender) terminal(sight *observe.Sight) (Terminal, error) {
 
 // handOver puts a text into a file, and returns what is typed in its place. Errors: Unfit for a
 // project of which the path cannot be typed as it is.
-func (s *Sender) handOver(l letter) (typed, path string, err error) {
+func (s *Sender) handOver(l *letter) (typed, path string, err error) {
 	if path, err = s.Store.PutMessage(l.text, s.Now()); err != nil {
 		return "", "", err
 	}
@@ -204,25 +238,6 @@ func admits(sight *observe.Sight) (again bool, err error) {
 	return false, nil
 }
 
-// await waits until an agent is in one of some states.
-func (s *Sender) await(ctx context.Context, handle agent.Handle, late time.Time, states ...string) error {
-	wanted := wait.Wanted{Handles: []agent.Handle{handle}}
-	for _, state := range states {
-		condition, err := wait.ParseCondition(state)
-		if err != nil {
-			return err
-		}
-		wanted.For = append(wanted.For, condition)
-	}
-	if !late.IsZero() {
-		if wanted.Timeout = time.Until(late); wanted.Timeout <= 0 {
-			return agent.Errorf(agent.TimedOut, "it is still at work")
-		}
-	}
-	_, err := wait.For(ctx, &s.Inspector, wanted)
-	return err
-}
-
 func (s *Sender) transcript(r *agent.Record) (transcript.File, bool, error) {
 	config, err := s.ConfigOf(r)
 	if err != nil {
@@ -237,95 +252,6 @@ func (s *Sender) sent(began *start, text string) (transcript.Sent, error) {
 		return transcript.Sent{}, err
 	}
 	return file.Sent(began.bytes, text)
-}
-
-// endLimit is how long the transcript may lack the end of a turn that is over.
-const endLimit = 5 * time.Second
-
-// answer waits for the end of the turn that a message began, and returns the agent's last words
-// in it. Errors: Failed for a turn without an answer; TimedOut; those of the wait.
-func (s *Sender) answer(ctx context.Context, began *start, receipt *Receipt, text string, limit time.Duration) (string, error) {
-	var answer transcript.Answer
-	err := s.awaitEnd(ctx, receipt.Handle, limit, func() (ended bool, err error) {
-		answer, err = s.answered(began, receipt, text)
-		return answer.Ended, err
-	})
-	switch {
-	case err != nil:
-		return "", err
-	case answer.Interrupted:
-		return answer.Text, agent.Errorf(agent.Failed, "a person interrupted the turn")
-	case answer.Failure != "":
-		return "", agent.Errorf(agent.Failed, "the turn failed: %s", agent.Quote(answer.Text)).
-			Hint("nbs-worker session %s", receipt.Handle)
-	}
-	return answer.Text, nil
-}
-
-// awaitEnd waits until the transcript has the end of what an agent is at. Errors: TimedOut; Held when
-// the agent waits for a person; those of the wait.
-func (s *Sender) awaitEnd(ctx context.Context, handle agent.Handle, limit time.Duration, ended func() (bool, error)) error {
-	late := deadline(limit)
-	for {
-		if over, err := ended(); over || err != nil {
-			return err
-		}
-		if err := s.await(ctx, handle, late, "ready", string(agent.Waiting)); err != nil {
-			return err
-		}
-		if r, err := s.Store.Load(handle); err == nil {
-			if sight := s.LookAt(ctx, r); sight.Status.State == agent.Waiting {
-				_, err := admits(&sight)
-				return err
-			}
-		}
-		err := until(ctx, endLimit, func() (bool, error) {
-			over, err := ended()
-			return over || s.atWork(ctx, handle), err
-		})
-		if agent.KindOf(err) == agent.TimedOut {
-			return errNoEnd
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// errNoEnd is that an agent is at its prompt, and the transcript does not say how its turn ended.
-var errNoEnd = agent.Errorf(agent.TimedOut, "the end of the turn is not in the transcript")
-
-// answered reads the turn of a message, which may have been queued until now.
-func (s *Sender) answered(began *start, receipt *Receipt, text string) (transcript.Answer, error) {
-	file, found, err := s.transcript(&began.record)
-	if err != nil || !found {
-		return transcript.Answer{}, err
-	}
-	if receipt.UUID == "" {
-		sent, err := file.Sent(began.bytes, text)
-		if err != nil || sent.UUID == "" {
-			return transcript.Answer{}, err
-		}
-		receipt.UUID, receipt.Word = sent.UUID, Accepted
-	}
-	return file.Answer(began.bytes, receipt.UUID)
-}
-
-// atWork tells whether an agent is in a turn.
-func (s *Sender) atWork(ctx context.Context, handle agent.Handle) bool {
-	r, err := s.Store.Load(handle)
-	if err != nil {
-		return false
-	}
-	again, err := admits(new(s.LookAt(ctx, r)))
-	return again && err == nil
-}
-
-func deadline(limit time.Duration) time.Time {
-	if limit == 0 {
-		return time.Time{}
-	}
-	return time.Now().Add(limit)
 }
 
 // pane is a tmux pane as a [Terminal].

@@ -16,8 +16,8 @@ import (
 
 // What a look writes down. Nobody's look fails because that could not be done.
 
-// FollowSignal asks a launcher to look whether its record has moved to another conversation,
-// and for claude's registry entry. It is one that does no harm to whom it does not concern;
+// FollowSignal asks a launcher to look whether its record has moved to another conversation, whether
+// a message waits for the agent, and for claude's registry entry. It is one that does no harm to whom it does not concern;
 // the kernel sends it too, when claude stops or ends.
 const FollowSignal = unix.SIGCHLD
 

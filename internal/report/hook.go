@@ -33,8 +33,10 @@ func ReadHook(in io.Reader) (Hook, error) {
 // Report takes down what was said, by a call at the given time.
 func (h Hook) Report(ctx context.Context, c Caller, opened *store.Store, at time.Time) error {
 	var move *agent.Move
+	idle := false
 	err := c.report(ctx, opened, at, func(report *agent.Report) {
 		h.said.Apply(report, at)
+		idle = report.Activity != nil && report.Activity.State == agent.Idle && report.Activity.At.Equal(at)
 		if id, reason, moves := h.said.MovesTo(report, at); moves {
 			move = &agent.Move{SessionID: id, Reason: reason, At: at}
 			report.Move = move
@@ -43,7 +45,23 @@ func (h Hook) Report(ctx context.Context, c Caller, opened *store.Store, at time
 	if err == nil && move != nil {
 		err = c.told(ctx, opened, move)
 	}
+	if err == nil && idle && opened.Outbox(c.Handle).Newest() != "" {
+		err = c.ready(opened)
+	}
 	return errors.Join(err, c.keepHooked(ctx, opened, h.said))
+}
+
+// ready tells the launcher that the agent takes what waits for it.
+func (c Caller) ready(opened *store.Store) error {
+	r, err := opened.Load(c.Handle)
+	if err != nil {
+		return err
+	}
+	if !c.started(&r) {
+		return agent.ErrSuperseded
+	}
+	observe.Wake(&r)
+	return nil
 }
 
 // told asks the launcher to move the record to the conversation into which the agent says it

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/store/queue"
 )
 
 // Leftover is a file of somebody who was killed: half written, or never taken.
@@ -27,7 +28,7 @@ func (s *Store) Leftovers(now time.Time, age time.Duration) []Leftover {
 			left = append(left, l)
 		}
 	}
-	for _, sub := range []string{sessions, statuses, private.Locks} {
+	for _, sub := range []string{sessions, statuses, private.Locks, queue.Folder} {
 		names, _ := s.nbs.Names(sub) // of none there are none
 		for _, name := range names {
 			name = sub + "/" + name

@@ -88,7 +88,7 @@ func (s *Store) patience(handle agent.Handle) time.Duration {
 }
 
 // provingVerbs type into an agent's terminal, or are its launcher's, and end by themselves in time.
-var provingVerbs = []string{"send", "interrupt", "compact", "restart"}
+var provingVerbs = []string{"send", "outbox", "interrupt", "compact", "restart"}
 
 // isUnwritable tells whether a disk takes nothing, or a folder.
 func isUnwritable(err error) bool {

@@ -1,7 +1,8 @@
 // Package store keeps .nbs/: the records of agents, what their hooks report, the locks and
 // leases, and the one-shot launch files, which are in a private folder of the user's outside of
-// every project. It hands out what happened ([Store.Journal]) and what is kept of transcripts
-// ([Store.Archive]). No package but those in this tree touches .nbs or the folders outside.
+// every project. It hands out what happened ([Store.Journal]), what is kept of transcripts
+// ([Store.Archive]) and what waits to be written to an agent ([Store.Outbox]). No package but those
+// in this tree touches .nbs or the folders outside.
 //
 //   - What is written is private, atomic and durable; see package private. Not synced are reports,
 //     which the next hook makes again, and launch files, which end with this boot. A reader takes
@@ -12,7 +13,7 @@
 //   - A file of the project that decides what is done counts with the user's seal, which is kept
 //     beside the records ([Store.SealFile]).
 //   - The short locks are taken in this order, each after those before it or alone: status, record,
-//     journal. The archive's is taken alone.
+//     journal. The archive's and those of an outbox are taken alone.
 //   - A record is written under its record lock, a report under its status lock, a launch file by
 //     the holder of the verb lock. Only the launcher that a launch file is for takes it.
 //   - A damaged file is an error that names the file and the remedy; it is never read as empty, but
@@ -34,6 +35,7 @@ import (
 	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/store/queue"
 	"nbs-worker/internal/trust"
 )
 
@@ -43,7 +45,7 @@ const (
 	statuses = "status"
 )
 
-var folders = []string{sessions, private.Locks, statuses, messages, watching, allowed, runs}
+var folders = []string{sessions, private.Locks, statuses, messages, queue.Folder, watching, allowed, runs}
 
 // Store is one project's .nbs folder.
 type Store struct {

@@ -2,10 +2,13 @@ package supervisor
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/caller"
+	"nbs-worker/internal/store/queue"
 )
 
 // LockToSend takes the verb lock for a verb that types into an agent's terminal. For another command
@@ -37,4 +40,29 @@ func (s *Supervisor) IsCaller(handle agent.Handle) bool {
 // CheckFile is [caller.Caller.CheckFile] of who calls.
 func (s *Supervisor) CheckFile(path string) error {
 	return s.mayCaller(func(c *caller.Caller) error { return c.CheckFile(path) })
+}
+
+// CheckOrder is the record of an agent whose messages are to be dropped or sent again, which only a
+// person does. Errors: NotFound; Held for an agent that calls.
+func (s *Supervisor) CheckOrder(handle agent.Handle) (agent.Record, error) {
+	if err := s.CheckPerson("decide on the messages that are kept for an agent"); err != nil {
+		return agent.Record{}, err
+	}
+	return s.Store.Load(handle)
+}
+
+// dropOutbox removes the messages that wait for an agent, and writes each of them down.
+func (s *Supervisor) dropOutbox(ctx context.Context, r *agent.Record) (dropped int, err error) {
+	gone, err := s.Store.Outbox(r.Handle).Clear(ctx)
+	for i := range gone {
+		err = errors.Join(err, s.Note(ctx, "dropped", r, DroppedWords(&gone[i])))
+	}
+	return len(gone), err
+}
+
+// DroppedWords says which message of an outbox was dropped, and the beginning of it.
+func DroppedWords(e *queue.Entry) string {
+	const shown = 1000 // characters
+	text := []rune(e.Text)
+	return fmt.Sprintf("message %s, %s: %s", e.ID, e.State, string(text[:min(len(text), shown)]))
 }

@@ -12,10 +12,11 @@ import (
 
 // Stopped is what a stop or a dismissal led to.
 type Stopped struct {
-	Record agent.Record
-	Was    agent.Status // what the agent was doing before
-	Kept   []string     // paths of the transcripts that stay in the archive, of a dismissal
-	Unkept error        // why a transcript could not be kept, or removed
+	Record  agent.Record
+	Was     agent.Status // what the agent was doing before
+	Kept    []string     // paths of the transcripts that stay in the archive, of a dismissal
+	Unkept  error        // why a transcript could not be kept, or removed
+	Dropped int          // messages of its outbox, of a dismissal; the journal has them
 }
 
 // Stop ends an agent and keeps its record. That it is to be stopped is written down
@@ -53,6 +54,9 @@ func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool
 	}
 	if keep {
 		stopped.Unkept = s.Keep(ctx, &stopped.Record)
+	}
+	if stopped.Dropped, err = s.dropOutbox(ctx, &stopped.Record); err != nil {
+		return stopped, endedAll(err, "it was ended, and its record stays: the messages in its outbox could not be written down and removed")
 	}
 	if err := s.Note(ctx, "dismiss", &stopped.Record, "was "+stopped.Was.Word()); err != nil {
 		return stopped, endedAll(err, "it was ended, and its record stays: the journal could not take its session id")

@@ -14,6 +14,7 @@ import (
 	"nbs-worker/internal/launch"
 	"nbs-worker/internal/message"
 	"nbs-worker/internal/store/journal"
+	"nbs-worker/internal/store/queue"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/wait"
 )
@@ -113,12 +114,13 @@ type Ended struct {
 	Result    string          `json:"result"` // "stopped" or "dismissed"
 	Was       string          `json:"was"`    // the state before
 	Kept      []string        `json:"kept_transcripts,omitempty"`
+	Dropped   int             `json:"dropped_messages,omitempty"` // of its outbox; the journal has them
 }
 
 // NewEnded is an agent that was ended.
 func NewEnded(s supervisor.Stopped, result string) Ended {
 	was, _ := s.Was.Words()
-	return Ended{Handle: s.Record.Handle, SessionID: s.Record.SessionID, Result: result, Was: was, Kept: s.Kept}
+	return Ended{Handle: s.Record.Handle, SessionID: s.Record.SessionID, Result: result, Was: was, Kept: s.Kept, Dropped: s.Dropped}
 }
 
 // Adopted is a claude that was given a record.
@@ -326,13 +328,14 @@ type Receipt struct {
 	Channel string       `json:"channel,omitempty"` // "typed" or "file"
 	UUID    string       `json:"uuid,omitempty"`    // of its record in the transcript
 	File    string       `json:"file,omitempty"`    // that holds the text
+	Outbox  string       `json:"outbox,omitempty"`  // id in the agent's outbox, where the text is kept
 	Reason  string       `json:"reason,omitempty"`  // why it is not accepted, or has no reply
 	Reply   *string      `json:"reply,omitempty"`   // the agent's last words in that turn
 }
 
 // NewReceipt is a receipt, and the error beside it.
 func NewReceipt(r message.Receipt, err error) Receipt {
-	out := Receipt{Handle: r.Handle, Receipt: r.Word, Channel: r.Channel, UUID: r.UUID, File: r.File, Reply: r.Answer}
+	out := Receipt{Handle: r.Handle, Receipt: r.Word, Channel: r.Channel, UUID: r.UUID, File: r.File, Outbox: r.Outbox, Reason: r.Reason, Reply: r.Answer}
 	if err != nil {
 		out.Reason = err.Error()
 	}
@@ -368,4 +371,23 @@ func NewCompaction(c message.Compaction, err error, bands agent.Bands, now time.
 		out.Reason = err.Error()
 	}
 	return out
+}
+
+// Kept is a message in an agent's outbox.
+type Kept struct {
+	Handle  agent.Handle `json:"handle"`
+	ID      string       `json:"id"`
+	State   queue.State  `json:"state"`
+	Allowed bool         `json:"allowed"` // the user vouches for it; else it is never typed
+	Text    string       `json:"text"`
+	Created *time.Time   `json:"created"`
+	Tries   int          `json:"tries"`
+	Reason  string       `json:"reason,omitempty"` // of the last try
+}
+
+// NewKept is a message that is kept.
+func NewKept(handle agent.Handle, e queue.Entry, allowed bool) Kept {
+	return Kept{
+		Handle: handle, ID: e.ID, State: e.State, Allowed: allowed, Text: e.Text, Created: known(e.Created), Tries: e.Tries, Reason: e.Reason,
+	}
 }

@@ -46,9 +46,20 @@ func (f *Folder) TryLock(name string) (*flock.Flock, error) {
 // Lock waits for a lock whose holders keep it for milliseconds. Errors: Conflict after five
 // seconds.
 func (f *Folder) Lock(ctx context.Context, name string) (unlock func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	unlock, err = f.Await(ctx, name)
+	if err != nil {
+		return nil, f.LockFailed(name, err)
+	}
+	return unlock, nil
+}
+
+// Await waits for a lock until the context ends. Errors: that of the context.
+func (f *Folder) Await(ctx context.Context, name string) (unlock func(), err error) {
 	lock := f.lockFile(name, os.O_CREATE|os.O_RDWR)
 	if err := await(ctx, lock); err != nil {
-		return nil, f.LockFailed(name, err)
+		return nil, err
 	}
 	return func() { _ = lock.Close() }, nil
 }
@@ -57,8 +68,6 @@ func (f *Folder) Lock(ctx context.Context, name string) (unlock func(), err erro
 // instead would keep the holder from its work, and find the lock free by chance only. Who gives up
 // leaves a goroutine and a descriptor until it is granted the lock, and lets go of it at once.
 func await(ctx context.Context, lock *flock.Flock) error {
-	ctx, cancel := context.WithTimeout(ctx, lockWait)
-	defer cancel()
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -35,6 +35,7 @@ var verbs = []printed{
 	{verb: "stop", one: []any{wire.Ended{}}, several: true},
 	{verb: "dismiss", one: []any{wire.Ended{}}, several: true},
 	{verb: "send", one: []any{[]wire.Receipt{}}},
+	{verb: "outbox", one: []any{[]wire.Kept{}, wire.Kept{}, wire.Receipt{}}},
 	{verb: "interrupt", one: []any{wire.Interruption{}}, several: true},
 	{verb: "compact", one: []any{wire.Compaction{}}},
 	{verb: "set", one: []any{wire.Set{}}},

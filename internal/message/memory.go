@@ -1,0 +1,82 @@
+package message
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/observe"
+	"nbs-worker/internal/store/queue"
+)
+
+// A text whose receipt was unknown is remembered in the agent's outbox. Sent again it is looked for,
+// and not typed.
+
+// remember keeps a text of which nobody knows whether it arrived.
+func (s *Sender) remember(ctx context.Context, receipt *Receipt, l *letter, typing queue.Typing, why error) error {
+	e := queue.Entry{From: l.from, Text: l.text, ByFile: l.byFile, Created: s.Seconds(), State: queue.Unknown, Tries: 1, Typing: &typing}
+	if why != nil {
+		e.Reason = why.Error()
+	}
+	_, err := s.Store.Outbox(receipt.Handle).Add(context.WithoutCancel(ctx), e)
+	return err
+}
+
+// errOvertakes is that others wait in the outbox, and come first.
+var errOvertakes = agent.Errorf(agent.Held, "messages wait for it in its outbox, and this one would overtake them").
+	Hint("to line up: nbs-worker send HANDLE TEXT --queue").
+	Hint("to see them: nbs-worker outbox list")
+
+// remembered tells what became of the same text that was sent before; known: it is not typed again.
+// Errors: [errOvertakes]; TimedOut when it is still unknown.
+func (s *Sender) remembered(ctx context.Context, receipt *Receipt, began *start, l *letter, sight *observe.Sight) (typed string, known bool, err error) {
+	q := s.Store.Outbox(receipt.Handle)
+	all, err := q.Entries()
+	if err != nil {
+		return "", false, err
+	}
+	for _, e := range all {
+		switch same := e.State == queue.Unknown && e.Text == l.text && e.Typing != nil; {
+		case q.CheckSeal(&e) != nil:
+		case e.Pending():
+			return "", false, errOvertakes
+		case same && l.force:
+			err = errors.Join(err, q.Remove(ctx, e))
+		case same:
+			return s.lookedFor(ctx, receipt, began, sight, q, e)
+		}
+	}
+	return "", false, err
+}
+
+// lookedFor is the receipt of a text by what the transcript has of it now.
+func (s *Sender) lookedFor(ctx context.Context, receipt *Receipt, began *start, sight *observe.Sight, q *queue.Queue, e queue.Entry) (typed string, known bool, err error) {
+	*began = startOf(sight.Record, e.Typing)
+	sent, err := s.sent(began, e.Typing.Typed)
+	receipt.Word, receipt.Channel, receipt.File, receipt.UUID = Unknown, e.Typing.Channel, e.Typing.File, sent.UUID
+	switch {
+	case err != nil:
+		return "", true, err
+	case !sent.Found:
+		return "", true, agent.Errorf(agent.TimedOut, "this very text was submitted at %s, and the transcript does not have it: it is not typed again",
+			e.Created.Format(time.RFC3339)).
+			Hint("to type it again all the same: --force")
+	}
+	receipt.Word = wordOf(sent)
+	return e.Typing.Typed, true, q.Remove(ctx, e)
+}
+
+func wordOf(sent transcript.Sent) Word {
+	if sent.UUID != "" {
+		return Accepted
+	}
+	return Queued
+}
+
+// startOf is where the transcript was before something was typed.
+func startOf(r agent.Record, typing *queue.Typing) start {
+	r.SessionID = typing.SessionID
+	return start{record: r, bytes: typing.Bytes}
+}

@@ -1,0 +1,314 @@
+// Package queue keeps what waits to be written to an agent: durable entries, first in, first out,
+// below .nbs/outbox.
+//
+//   - An entry is a file of its own, and its name its place in the order. It is written under the lock
+//     of the agent's outbox, and replaced atomically.
+//   - What lies there decides nothing by itself: an entry counts with the user's seal over all that is
+//     in it, the project and the agent included.
+//   - The state is written down before anything is typed. An entry that is found [Sending] by who has
+//     the right to deliver was left by somebody who was killed.
+//
+// The package knows files and seals. It types nothing, and must not import what does.
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/trust"
+)
+
+// Folder is where the entries of all agents are, below .nbs.
+const Folder = "outbox"
+
+// State is how far an entry is.
+type State string
+
+// The states.
+const (
+	Waiting State = "waiting" // for the agent to be ready
+	Sending State = "sending" // somebody is about to type it
+	Unknown State = "unknown" // it was submitted, and there is no proof
+	Failed  State = "failed"  // it cannot be typed to this agent
+)
+
+// Entry is a message that is kept.
+type Entry struct {
+	ID      string       `json:"id"`
+	Handle  agent.Handle `json:"handle"`
+	From    string       `json:"from,omitempty"` // the envelope, with which the text begins; "": a person's words
+	Text    string       `json:"text"`
+	ByFile  bool         `json:"by_file,omitempty"`
+	Created time.Time    `json:"created"`
+	State   State        `json:"state"`
+	Tries   int          `json:"tries"`
+	Reason  string       `json:"reason,omitempty"` // of the last try
+	Typing  *Typing      `json:"typing,omitempty"` // of Sending and Unknown
+	Seal    string       `json:"seal"`
+
+	name string
+}
+
+// Typing is where an entry was typed, by which it can be told later whether it arrived.
+type Typing struct {
+	SessionID agent.SessionID `json:"session_id"`
+	Bytes     int64           `json:"bytes"` // that the transcript had before
+	Typed     string          `json:"typed"`
+	Channel   string          `json:"channel"`
+	File      string          `json:"file,omitempty"` // that holds the text
+}
+
+// Pending tells whether an entry is still to be delivered.
+func (e *Entry) Pending() bool { return e.State == Waiting || e.State == Sending }
+
+const (
+	most       = 100     // entries of an agent that wait, and again of those that came to nothing
+	entryLimit = 8 << 20 // bytes; a text has at most one million, and each may be escaped
+)
+
+// Queue is the outbox of one agent.
+type Queue struct {
+	nbs     *private.Folder
+	keeper  *trust.Keeper // nil: nothing is sealed, and nothing counts
+	project string
+	handle  agent.Handle
+	prepare func() error // makes what is missing in the folder
+}
+
+// In is the outbox of an agent in the .nbs folder of a project.
+func In(nbs *private.Folder, keeper *trust.Keeper, project string, handle agent.Handle, prepare func() error) *Queue {
+	return &Queue{nbs: nbs, keeper: keeper, project: project, handle: handle, prepare: prepare}
+}
+
+// Add puts an entry behind all others. Of those that came to nothing the oldest is forgotten when there
+// are too many. Errors: Conflict when too many wait.
+func (q *Queue) Add(ctx context.Context, e Entry) (Entry, error) {
+	if err := q.prepare(); err != nil {
+		return e, err
+	}
+	unlock, err := q.lock(ctx)
+	if err != nil {
+		return e, err
+	}
+	defer unlock()
+	all, err := q.Entries()
+	if err != nil {
+		return e, err
+	}
+	alike := slices.DeleteFunc(slices.Clone(all), func(other Entry) bool { return other.Pending() != e.Pending() })
+	switch {
+	case len(alike) < most:
+	case e.Pending():
+		return e, agent.Errorf(agent.Conflict, "%d messages wait for it already", most).
+			Hint("to see them: nbs-worker outbox list %s", q.handle)
+	default:
+		err = q.remove(&alike[0])
+	}
+	if err != nil {
+		return e, err
+	}
+	e.ID, e.Handle, e.name = uuid.NewString(), q.handle, q.file(1)
+	if len(all) > 0 {
+		last, _ := q.place(all[len(all)-1].name)
+		e.name = q.file(last + 1)
+	}
+	return e, q.write(&e)
+}
+
+// Put replaces an entry by what has become of it. Errors: [fs.ErrNotExist] when it was dropped.
+func (q *Queue) Put(ctx context.Context, e Entry) error {
+	return q.change(ctx, e, func() error { return q.write(&e) })
+}
+
+// Remove removes an entry. Errors: [fs.ErrNotExist] when it was removed already.
+func (q *Queue) Remove(ctx context.Context, e Entry) error {
+	return q.change(ctx, e, func() error { return q.remove(&e) })
+}
+
+// change does something to an entry that is still there.
+func (q *Queue) change(ctx context.Context, e Entry, do func() error) error {
+	unlock, err := q.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	now, err := q.read(e.name)
+	if err != nil {
+		return err
+	}
+	if now.ID != e.ID {
+		return fs.ErrNotExist
+	}
+	return do()
+}
+
+// Clear removes all entries, and returns them.
+func (q *Queue) Clear(ctx context.Context) (gone []Entry, err error) {
+	if q.Newest() == "" { // for which nothing need be writable
+		return nil, nil
+	}
+	unlock, err := q.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	all, err := q.Entries()
+	for i := range all {
+		if err = errors.Join(err, q.remove(&all[i])); err == nil {
+			gone = append(gone, all[i])
+		}
+	}
+	return gone, err
+}
+
+// Entries are those of the agent, in their order.
+func (q *Queue) Entries() ([]Entry, error) {
+	names, err := q.names()
+	if err != nil {
+		return nil, err
+	}
+	var all []Entry
+	for _, name := range names {
+		e, err := q.read(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it was delivered meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// Newest names the newest entry; "" when there is none.
+func (q *Queue) Newest() string {
+	names, _ := q.names()
+	if len(names) == 0 {
+		return ""
+	}
+	return names[len(names)-1]
+}
+
+// AwaitTurn takes the right to deliver the entries, for which somebody else is waited until it is late,
+// zero: never; nil when that one has it still.
+func (q *Queue) AwaitTurn(ctx context.Context, late time.Time) (unlock func(), err error) {
+	name := q.handle.Key() + ".deliver"
+	lock, err := q.nbs.TryLock(name)
+	switch {
+	case err != nil:
+		return nil, q.nbs.LockFailed(name, err)
+	case lock != nil:
+		return func() { _ = lock.Close() }, nil
+	}
+	if !late.IsZero() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, late)
+		defer cancel()
+	}
+	unlock, err = q.nbs.Await(ctx, name)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, nil //nolint:nilnil // nobody failed, and nothing was taken
+	}
+	return unlock, err
+}
+
+func (q *Queue) lock(ctx context.Context) (unlock func(), err error) {
+	return q.nbs.Lock(ctx, q.handle.Key()+".outbox")
+}
+
+// names are the files of the agent's entries, in their order.
+func (q *Queue) names() ([]string, error) {
+	if !q.nbs.Made() {
+		return nil, nil
+	}
+	names, err := q.nbs.Names(Folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { _, is := q.place(name); return !is })
+	slices.Sort(names)
+	return names, err
+}
+
+// file is the name of an entry at a place in the order.
+func (q *Queue) file(place int) string { return fmt.Sprintf("%s.%09d.json", q.handle.Key(), place) }
+
+// place is where in the order an entry is.
+func (q *Queue) place(name string) (place int, is bool) {
+	digits, is := strings.CutPrefix(name, q.handle.Key()+".") // no handle has a dot
+	if !is {
+		return 0, false
+	}
+	place, err := strconv.Atoi(strings.TrimSuffix(digits, ".json"))
+	return place, err == nil && q.file(place) == name
+}
+
+func (q *Queue) read(name string) (e Entry, err error) {
+	data, err := q.nbs.Read(Folder, name, entryLimit)
+	if err != nil {
+		return e, err
+	}
+	if err := json.Unmarshal(data, &e); err != nil || e.ID == "" {
+		return e, agent.Errorf(agent.Failed, "%s is damaged", q.nbs.Label(Folder+"/"+name)).
+			Hint("look at what it is, then remove it: rm %s", agent.ShellWord(q.nbs.Path(Folder, name)))
+	}
+	e.name = name
+	return e, nil
+}
+
+func (q *Queue) write(e *Entry) (err error) {
+	if q.keeper == nil {
+		return private.ErrNoTree
+	}
+	content, err := q.sealed(e)
+	if err != nil {
+		return err
+	}
+	if e.Seal, err = q.keeper.Seal(Folder, content); err != nil {
+		return err
+	}
+	return q.nbs.WriteJSON(Folder, e.name, e, entryLimit)
+}
+
+func (q *Queue) remove(e *Entry) error { return q.nbs.Delete(Folder, e.name) }
+
+// CheckSeal checks that the user vouches for an entry: as it is, for this agent of this project.
+// Errors: Held when nobody does; Unfit when the key cannot be used.
+func (q *Queue) CheckSeal(e *Entry) error {
+	if q.keeper == nil {
+		return private.ErrNoTree
+	}
+	content, err := q.sealed(e)
+	if err != nil {
+		return err
+	}
+	err = q.keeper.Check(Folder, content, e.Seal)
+	if errors.Is(err, trust.ErrSeal) {
+		return agent.Errorf(agent.Held, "nobody vouches for the message: no command of this user has written it, for this agent of this project").
+			Hint("look at it, and send it yourself or drop it: nbs-worker outbox drop %s %s", q.handle, agent.ShellWord(e.ID))
+	}
+	return err
+}
+
+// sealed is what a seal is over.
+func (q *Queue) sealed(e *Entry) ([]byte, error) {
+	content := *e
+	content.Seal = ""
+	return json.Marshal(struct {
+		Project string
+		Handle  string
+		Entry   Entry
+	}{q.project, q.handle.Key(), content})
+}

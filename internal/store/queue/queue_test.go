@@ -1,0 +1,202 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/store/storetest"
+	"nbs-worker/internal/trust"
+)
+
+// inFolder is the outbox of alpha in a project with an empty .nbs, and the folder of its entries.
+func inFolder(t *testing.T) (*Queue, string) {
+	t.Helper()
+	path := t.TempDir()
+	storetest.Must(os.Mkdir(path+"/"+private.Locks, 0o700))
+	storetest.Must(os.Mkdir(path+"/"+Folder, 0o700))
+	nbs, err := private.OpenFolder(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { storetest.Must(nbs.Close()) })
+	return In(nbs, trust.NewKeeper(trust.Home(t.TempDir())), "/srv/project", "alpha", ready), path + "/" + Folder
+}
+
+func ready() error { return nil }
+
+func add(t *testing.T, q *Queue, text string, state State) Entry {
+	t.Helper()
+	e, err := q.Add(t.Context(), Entry{Text: text, State: state, Created: storetest.SomeTime()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func texts(t *testing.T, q *Queue) string {
+	t.Helper()
+	all, err := q.Entries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range all {
+		got = append(got, e.Text+" "+string(e.State))
+	}
+	return strings.Join(got, ", ")
+}
+
+func TestEntriesKeepTheirOrder(t *testing.T) {
+	t.Parallel()
+	q, _ := inFolder(t)
+	if q.Newest() != "" {
+		t.Error("an empty outbox has a newest entry")
+	}
+	for i := range 12 { // names of other lengths would be out of order
+		add(t, q, strconv.Itoa(i), Waiting)
+	}
+	all, err := q.Entries()
+	if err != nil || len(all) != 12 {
+		t.Fatal(all, err)
+	}
+	all[1].State = Unknown
+	storetest.Must(q.Put(t.Context(), all[1]))
+	storetest.Must(q.Remove(t.Context(), all[0]))
+	if got, want := texts(t, q), "1 unknown, 2 waiting, 3 waiting,"; !strings.HasPrefix(got, want) {
+		t.Errorf("%q; want %q first", got, want)
+	}
+	if err := q.Put(t.Context(), all[0]); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what was removed is put back: %v", err)
+	}
+	if err := q.Remove(t.Context(), all[0]); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("removed twice: %v", err)
+	}
+	other := In(q.nbs, q.keeper, q.project, "alpha-2", ready)
+	add(t, other, "of another agent", Waiting)
+	gone, err := q.Clear(t.Context())
+	if err != nil || len(gone) != 11 || texts(t, q) != "" || texts(t, other) != "of another agent waiting" {
+		t.Errorf("%d, %v", len(gone), err)
+	}
+}
+
+// What each of several senders adds comes in the order in which that sender added it, and nothing is lost.
+func TestConcurrentSendersLineUp(t *testing.T) {
+	t.Parallel()
+	q, _ := inFolder(t)
+	var senders sync.WaitGroup
+	for sender := range 5 {
+		senders.Go(func() {
+			for i := range 10 {
+				if _, err := q.Add(context.WithoutCancel(t.Context()), Entry{Text: fmt.Sprintf("%d:%d", sender, i), State: Waiting}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	senders.Wait()
+	all, err := q.Entries()
+	if err != nil || len(all) != 50 {
+		t.Fatalf("%d entries, %v", len(all), err)
+	}
+	next := map[string]int{}
+	for _, e := range all {
+		sender, i, _ := strings.Cut(e.Text, ":")
+		if i != strconv.Itoa(next[sender]) {
+			t.Errorf("%s is out of its order", e.Text)
+		}
+		next[sender]++
+	}
+}
+
+// What somebody else has put there, changed or copied counts for nothing.
+func TestOnlyWhatTheUserVouchesForCounts(t *testing.T) {
+	t.Parallel()
+	q, folder := inFolder(t)
+	mine := add(t, q, "mine", Waiting)
+	if err := q.CheckSeal(&mine); err != nil {
+		t.Fatal(err)
+	}
+	file := folder + "/" + mine.name
+	for what, planted := range map[string]struct {
+		in   *Queue
+		name string
+		text string
+	}{
+		"changed":               {q, mine.name, strings.Replace(storetest.Read(t, file), `"mine"`, `"theirs"`, 1)},
+		"its envelope taken":    {q, mine.name, strings.Replace(storetest.Read(t, file), `"text"`, `"from":"x","text"`, 1)},
+		"of another agent":      {In(q.nbs, q.keeper, q.project, "beta", ready), "beta.000000001.json", storetest.Read(t, file)},
+		"of another project":    {In(q.nbs, q.keeper, "/srv/other", "alpha", ready), mine.name, storetest.Read(t, file)},
+		"of another user":       {In(q.nbs, trust.NewKeeper(trust.Home(t.TempDir())), q.project, "alpha", ready), mine.name, storetest.Read(t, file)},
+		"without a seal at all": {q, mine.name, `{"id":"x","handle":"alpha","text":"theirs","state":"waiting"}`},
+	} {
+		storetest.Write(t, folder+"/"+planted.name, planted.text)
+		all, err := planted.in.Entries()
+		if err != nil || len(all) != 1 {
+			t.Fatalf("%s: %v, %v", what, all, err)
+		}
+		storetest.WantKind(t, what, planted.in.CheckSeal(&all[0]), agent.Held)
+	}
+}
+
+func TestDamagedEntryIsLoud(t *testing.T) {
+	t.Parallel()
+	q, folder := inFolder(t)
+	e := add(t, q, "mine", Waiting)
+	storetest.Write(t, folder+"/"+e.name, `{"id":`)
+	storetest.Write(t, folder+"/.alpha.000000002.json123", `{"id":`) // a killed writer's
+	_, err := q.Entries()
+	storetest.WantKind(t, "damaged", err, agent.Failed)
+	storetest.WantHint(t, err, "rm ")
+	storetest.Plant(t, folder+"/"+e.name)
+	_, err = q.Entries()
+	if err == nil {
+		t.Error("a link is followed")
+	}
+}
+
+func TestOutboxIsBounded(t *testing.T) {
+	t.Parallel()
+	q, _ := inFolder(t)
+	for i := range most {
+		add(t, q, fmt.Sprint("unknown ", i), Unknown)
+		add(t, q, fmt.Sprint("waiting ", i), Waiting)
+	}
+	_, err := q.Add(t.Context(), Entry{Text: "one more", State: Waiting})
+	storetest.WantKind(t, "one more that waits", err, agent.Conflict)
+	add(t, q, "one more", Unknown)
+	if got := texts(t, q); strings.Contains(got, "unknown 0 ") || !strings.Contains(got, "unknown 1 ") || !strings.Contains(got, "waiting 0 ") {
+		t.Errorf("the oldest that came to nothing is forgotten: %.100s", got)
+	}
+}
+
+func TestOneDelivers(t *testing.T) {
+	t.Parallel()
+	q, _ := inFolder(t)
+	unlock, err := q.AwaitTurn(t.Context(), time.Now())
+	if unlock == nil || err != nil {
+		t.Fatal(err)
+	}
+	if second, err := q.AwaitTurn(t.Context(), time.Now()); second != nil || err != nil {
+		t.Errorf("two deliver, %v", err)
+	}
+	time.AfterFunc(20*time.Millisecond, unlock)
+	if unlock, err = q.AwaitTurn(t.Context(), time.Now().Add(time.Minute)); unlock == nil || err != nil {
+		t.Fatalf("who waits for its turn does not get it: %v", err)
+	}
+	unlock()
+	if unlock, err = q.AwaitTurn(t.Context(), time.Now()); unlock == nil || err != nil {
+		t.Errorf("after it nobody does: %v", err)
+	} else {
+		unlock()
+	}
+}
