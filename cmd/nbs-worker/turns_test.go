@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Starts of all projects of a user take turns on a machine.
+
+// takeTurns takes all turns, as so many starts would, until they are given back.
+func (m *team) takeTurns() (giveBack func()) {
+	m.Helper()
+	dir := filepath.Join(m.world.RunDir, "nbs-worker", "starts")
+	m.must(os.MkdirAll(dir, 0o700))
+	const most = 4
+	var held []*os.File
+	for n := range most {
+		f, err := os.OpenFile(filepath.Join(dir, fmt.Sprint("start.", n)), os.O_CREATE|os.O_RDWR, 0o600)
+		m.must(err)
+		m.must(syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB))
+		held = append(held, f)
+	}
+	return func() {
+		for _, f := range held {
+			_ = f.Close()
+		}
+	}
+}
+
+// A start that has to wait says so, is starting meanwhile, and goes on when it is its turn.
+func TestStartWaitsForItsTurn(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "beta")
+	giveBack := m.takeTurns()
+	c := m.console(m.command([]string{"spawn", "alpha"}))
+	c.mustShow("alpha: waiting for its turn: ")
+	m.mustBe("alpha", "starting")
+	m.mustBe("beta", "idle")
+	giveBack()
+	m.must(c.cmd.Wait())
+	m.mustBe("alpha", "idle")
+}
+
+// Who gives up has started nothing, and the record is kept.
+func TestStartThatGivesUpItsTurn(t *testing.T) {
+	m := standIn(t)
+	defer m.takeTurns()()
+	spawn := m.begin("spawn", "alpha")
+	m.waitFor("it is recorded", func() (bool, string) { r := m.nbs("session", "alpha"); return r.code == 0, r.String() })
+	m.waitState("alpha", "starting")
+	m.must(spawn.Process.Signal(syscall.SIGINT))
+	r := spawn.end()
+	m.check(r.code == 130 && strings.Contains(r.stderr, "interrupted while it waited for its turn; claude was not started"), "%s", r)
+	m.mustBe("alpha", "never started")
+}
