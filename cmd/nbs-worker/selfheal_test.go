@@ -20,6 +20,7 @@ type restart struct {
 		Policy   string
 		Failures int
 		Next     *string
+		After    string
 		Held     *struct{ Class, Reason string }
 	}
 	State, Cause string
@@ -205,6 +206,23 @@ func TestEndsThatAreHeldAtOnce(t *testing.T) {
 			m.check(m.restartOf("alpha").Restart.Held == nil, "resume leaves it held: %+v", m.restartOf("alpha"))
 		})
 	}
+}
+
+// A usage limit is waited for, and is no failure; who has bought more need not wait.
+func TestUsageLimitIsWaitedFor(t *testing.T) {
+	m := standIn(t)
+	marker := filepath.Join(t.TempDir(), "marker")
+	m.env = append(m.env, "NBS_CLAUDE="+m.script(fmt.Sprintf("test -e %s && { echo 'Claude usage limit reached.'; exit 1; }\nexec %s \"$@\"", marker, rig.StandIn(t))))
+	before := m.remembers("alpha", "--restart", "on-failure")
+	m.must(os.WriteFile(marker, nil, 0o600))
+	m.kill(before.RecordedPID, syscall.SIGKILL)
+	m.waitSession("alpha", "waits for its limit", func(s session) bool {
+		return strings.Contains(s.Cause, "a usage limit is waited for; it starts again in 1")
+	})
+	r := m.restartOf("alpha")
+	m.check(r.State == "backoff" && r.Restart.After == "quota" && r.Restart.Failures == 1 && r.Restart.Held == nil, "%+v", r) // the kill
+	m.must(os.Remove(marker))
+	m.mustRemember("alpha", before)
 }
 
 // Nobody is started into a conversation that another claude has opened meanwhile.

@@ -65,8 +65,12 @@ type Restarts struct {
 	Counted []time.Time `json:"counted,omitempty"` // failures of late, oldest first
 	Step    int         `json:"step,omitempty"`    // of the backoff: failures since it was ready for long
 	Next    time.Time   `json:"next,omitzero"`     // when claude is to be started again; zero: it is not waited for
+	After   EndClass    `json:"after,omitempty"`   // the class of the end after which Next is waited for
 	Hold    *Hold       `json:"hold,omitempty"`    // nil: none
 }
+
+// Begun is what is remembered when the next start is made: nothing is waited for any more.
+func (r Restarts) Begun() Restarts { return Restarts{Counted: r.Counted, Step: r.Step} }
 
 // BacksOff tells whether the start has ended, and its launcher was to wait and to start claude again.
 func (r *Record) BacksOff() bool {
@@ -138,9 +142,9 @@ func (w RestartWord) Decide(kept Restarts, end Ending, now time.Time, jitter flo
 	case !w.covers(end):
 		return kept.stay(fmt.Sprintf("%s, and the restart policy is %s", end.Reason, w))
 	case end.Class == EndClean:
-		return kept.again(cleanPause, now, "it left cleanly, and the restart policy is always")
+		return kept.again(end.Class, cleanPause, now, "it left cleanly, and the restart policy is always")
 	case end.Class == EndQuota:
-		return kept.again(untilLifted(end.Until, now), now, "the usage limit is waited for, which does not count as a failure")
+		return kept.again(end.Class, untilLifted(end.Until, now), now, "the usage limit is waited for, which does not count as a failure")
 	}
 	return kept.afterFailure(end, now, jitter)
 }
@@ -177,7 +181,8 @@ func (r Restarts) held(class EndClass, reason string, now time.Time) Decision {
 	return Decision{Restarts: r, Why: "held: " + reason}
 }
 
-func (r Restarts) again(in time.Duration, now time.Time, why string) Decision {
+func (r Restarts) again(after EndClass, in time.Duration, now time.Time, why string) Decision {
+	r.After = after
 	r.Next = wholeSeconds(now.Add(in + time.Second - 1)) // not before
 	return Decision{Again: true, In: in, Restarts: r, Why: fmt.Sprintf("starts again in %s: %s", in.Round(100*time.Millisecond), why)}
 }
@@ -190,7 +195,7 @@ func (r Restarts) afterFailure(end Ending, now time.Time, jitter float64) Decisi
 	}
 	in := backoff(r.Step, jitter)
 	r.Step++
-	return r.again(in, now, fmt.Sprintf("%s, failure %d of %d in %s", end.Reason, len(r.Counted), RestartLimit, minutes(RestartWindow)))
+	return r.again(end.Class, in, now, fmt.Sprintf("%s, failure %d of %d in %s", end.Reason, len(r.Counted), RestartLimit, minutes(RestartWindow)))
 }
 
 func wholeSeconds(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
@@ -216,6 +221,9 @@ func untilLifted(until, now time.Time) time.Duration {
 }
 
 func checkRestarts(r *Restarts) error {
+	if r.After != "" && !slices.Contains(endClasses, r.After) {
+		return Errorf(BadInput, "class of an end is not known: %s", Quote(string(r.After)))
+	}
 	if r.Hold == nil {
 		return nil
 	}

@@ -282,9 +282,9 @@ func (s Starter) Claimed(p Plan) (agent.Record, error) {
 	r := p.Record
 	r.Desired = agent.DesiredRunning
 	r.PID = 0
-	r.Restarts.Next, r.Restarts.Hold = time.Time{}, nil
-	if !p.again {
-		r.Restarts = agent.Restarts{}
+	r.Restarts = agent.Restarts{}
+	if p.again {
+		r.Restarts = p.Record.Restarts.Begun()
 	}
 	r.EnvNames = claude.ProviderNames(&r.Spec, s.Env)
 	r.TmuxSession = s.sessionNames(&r)[0]

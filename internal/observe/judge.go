@@ -130,6 +130,9 @@ func (e *Evidence) addRestart(r *agent.Record, dead *agent.Status) {
 	case r.BacksOff() && e.LauncherLives:
 		dead.State = agent.Backoff
 		what = "starts again in " + max(0, kept.Next.Sub(e.Now)).Round(time.Second).String()
+		if kept.After == agent.EndQuota {
+			what = "a usage limit is waited for; it " + what
+		}
 	}
 	if dead.Detail != "" && what != "" {
 		what = "; " + what

@@ -138,6 +138,7 @@ func TestJudgeTheAbsent(t *testing.T) {
 func TestJudgeWhatTheLauncherWaitsFor(t *testing.T) {
 	t.Parallel()
 	next := agent.Restarts{Next: now.Add(12 * time.Second)}
+	limited := agent.Restarts{Next: now.Add(15 * time.Minute), After: agent.EndQuota}
 	held := agent.Restarts{Hold: &agent.Hold{Class: agent.EndCrash, Reason: "it failed 5 times"}}
 	for what, c := range map[string]struct {
 		launcher bool
@@ -146,6 +147,7 @@ func TestJudgeWhatTheLauncherWaitsFor(t *testing.T) {
 		want     string
 	}{
 		"it waits":                   {true, agent.DesiredRunning, next, "backoff, code 1; starts again in 12s"},
+		"it waits for a limit":       {true, agent.DesiredRunning, limited, "backoff, code 1; a usage limit is waited for; it starts again in 15m0s"},
 		"the launcher was killed":    {false, agent.DesiredRunning, next, "crashed, code 1"},
 		"it was stopped meanwhile":   {true, agent.DesiredStopped, next, "stopped, "},
 		"held":                       {false, agent.DesiredRunning, held, "crashed, code 1; held, it failed 5 times"},

@@ -130,7 +130,7 @@ func (s *Supervisor) Reset(ctx context.Context, handle agent.Handle) (r agent.Re
 	defer unlock()
 	r, err = s.Store.Update(ctx, handle, func(r *agent.Record) error {
 		was = r.Restarts
-		r.Restarts = agent.Restarts{Next: was.Next}
+		r.Restarts = agent.Restarts{Next: was.Next, After: was.After}
 		return s.mayCaller(func(c *caller.Caller) error { return c.CheckSet(&r.Spec, &r.Spec) })
 	})
 	if err != nil || was.Hold == nil && len(was.Counted) == 0 {

@@ -42,10 +42,11 @@ type Agent struct {
 
 // Restart is when an agent is started again by itself, and what is remembered of that.
 type Restart struct {
-	Policy   agent.RestartWord `json:"policy"`   // no, on-failure, on-abnormal or always
-	Failures int               `json:"failures"` // that count, in the last ten minutes before the latest end
-	Next     *time.Time        `json:"next"`     // when its launcher starts it again; null: it does not wait for that
-	Held     *Hold             `json:"held"`     // null: it is not
+	Policy   agent.RestartWord `json:"policy"`          // no, on-failure, on-abnormal or always
+	Failures int               `json:"failures"`        // that count, in the last ten minutes before the latest end
+	Next     *time.Time        `json:"next"`            // when its launcher starts it again; null: it does not wait for that
+	After    agent.EndClass    `json:"after,omitempty"` // what is waited out then: crash, quota or clean
+	Held     *Hold             `json:"held"`            // null: it is not
 }
 
 // Hold is why an agent is not started again before a person has looked.
@@ -103,7 +104,7 @@ func NewAgent(handle agent.Handle, sight observe.Sight, use *agent.ContextUse, c
 func newRestart(r *agent.Record, status agent.Status) Restart {
 	out := Restart{Policy: r.LaunchRestart(), Failures: len(r.Restarts.Counted)}
 	if status.State == agent.Backoff {
-		out.Next = known(r.Restarts.Next)
+		out.Next, out.After = known(r.Restarts.Next), r.Restarts.After
 	}
 	out.Held = newHold(r.Restarts.Hold)
 	return out
