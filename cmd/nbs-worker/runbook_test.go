@@ -135,6 +135,9 @@ func TestRunbookShutdown(t *testing.T) {
 	if err := c.cmd.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, c.seen.String())
 	}
+	if seen := c.seen.String(); !strings.Contains(seen, "step stop (2 of 3): Stop\r\n") || !strings.Contains(seen, "\n$ nbs-worker stop --all\r\n") {
+		t.Error(seen)
+	}
 	for _, handle := range []string{"alpha", "beta"} {
 		m.waitState(handle, "stopped")
 	}

@@ -94,6 +94,7 @@ func TestStepsThatAreRefused(t *testing.T) {
 		"run alpha":                     "run is for no step",
 		"allow alpha":                   "allow is for no step",
 		"hook":                          "hook is for no step",
+		"watch":                         "watch is for no step: it does not end",
 		"help list":                     "help is for no step",
 		"completion bash":               "unknown command",
 		"__complete list":               "unknown command",
@@ -203,7 +204,7 @@ func TestRunbookCompletion(t *testing.T) {
 	for line, want := range map[string]string{
 		"runbook show":             "restart\tA team after downtime\n",
 		"runbook run":              "fixup\tOne agent that does not do its work\n",
-		"runbook run fixup --from": "repair\t2. Repair\n",
+		"runbook run fixup --from": "repair\tRepair\n",
 		"runbook run fixup --set":  "handle=\tthe agent\n",
 	} {
 		r := run(append(append([]string{"__complete"}, strings.Fields(line)...), "")...)

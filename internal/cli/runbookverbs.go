@@ -20,6 +20,7 @@ type ownVerbs struct{ *factory }
 var notInSteps = map[string]string{
 	"runbook":    "a runbook does not run another one",
 	"attach":     "it takes a person's terminal",
+	"watch":      "it does not end",
 	"run":        "it takes a person's terminal",
 	"allow":      "it is for a person",
 	"hook":       "claude calls it",
@@ -66,6 +67,7 @@ func (v *ownVerbs) Run(ctx context.Context, args []string) runbook.Outcome {
 	if v.json {
 		streams = Streams{In: streams.In, Out: &out, Err: &errs}
 	}
+	v.note("$ %s", commandLine(args))
 	code := execute(ctx, v.here(args), streams)
 	return runbook.Outcome{Code: code, Out: out.String(), Errors: errs.String()}
 }

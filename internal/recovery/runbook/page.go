@@ -51,7 +51,7 @@ type Parameter struct {
 // Step is one fenced block that executes.
 type Step struct {
 	Name     string
-	Title    string // of the section that it stands in
+	Title    string // of the section that it stands in, without its number
 	Line     int    // of the fence
 	Commands []Command
 	Expect   []int // exit codes that are success

@@ -75,6 +75,7 @@ func (r *reader) readTitle() error {
 		return errors.New("the page does not begin with its title, as # Title")
 	}
 	r.page.Title = strings.TrimSpace(title)
+	r.section = r.page.Title
 	return nil
 }
 
@@ -90,7 +91,7 @@ func (r *reader) readBlock(line string) error {
 		}
 		return r.readFence(line)
 	case strings.HasPrefix(line, "## "):
-		r.section, r.inHead = strings.TrimSpace(line[3:]), false
+		r.section, r.inHead = strings.TrimLeft(line[3:], "0123456789. "), false // a number is for the eye
 	case r.inHead:
 		return r.readHead(line)
 	}

@@ -27,9 +27,9 @@ func TestPage(t *testing.T) {
 		Name: "rollout", Title: "Roll it out", Summary: "Bring the new version to all.", Text: page,
 		Parameters: []Parameter{{Name: "handle", About: "the agent, by name", Required: true}, {Name: "patience", About: "how long it may take", Default: "10m"}},
 		Steps: []Step{
-			{Name: "look", Title: "1. Look", Line: 16, Expect: []int{0, 7}, Ask: `Is it "well"?`, Commands: []Command{{Line: 17}, {Line: 18}}},
-			{Name: "tell", Title: "2. Tell", Line: 27, Expect: []int{0}, Confirm: "Tell it?", Commands: []Command{{Line: 28}}},
-			{Name: "check", Title: "2. Tell", Line: 31, Expect: []int{0}, Check: true, Commands: []Command{{Line: 32}}},
+			{Name: "look", Title: "Look", Line: 16, Expect: []int{0, 7}, Ask: `Is it "well"?`, Commands: []Command{{Line: 17}, {Line: 18}}},
+			{Name: "tell", Title: "Tell", Line: 27, Expect: []int{0}, Confirm: "Tell it?", Commands: []Command{{Line: 28}}},
+			{Name: "check", Title: "Tell", Line: 31, Expect: []int{0}, Check: true, Commands: []Command{{Line: 32}}},
 		},
 	}
 	if diff := cmp.Diff(want, p, cmpopts.IgnoreUnexported(Command{})); diff != "" {
