@@ -20,6 +20,12 @@ func TestExportWritesUnits(t *testing.T) {
 			t.Errorf("it does not hold %q:\n%s", want, shown.out)
 		}
 	}
+	for _, line := range [][]string{{"recover", "--all"}, {"watch", "--policy", "/p.yaml"}} {
+		cmd, args, err := Tree().Find(line)
+		if err != nil || cmd.ParseFlags(args) != nil {
+			t.Errorf("a unit runs %q: %v", line, err)
+		}
+	}
 	r := runOn(Streams{ErrTTY: true}, "--root", project, "export", "systemd", "--dir", dir).want(t, 0, "loginctl enable-linger")
 	if paths := strings.Fields(r.out); len(paths) != 3 || filepath.Dir(paths[0]) != dir {
 		t.Errorf("it printed %q", r.out)

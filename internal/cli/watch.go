@@ -47,7 +47,7 @@ then, but for notify, without which nobody is told:
     per-hour: 12          # of all agents
     per-agent: 3          # of one, in an hour
   context:
-    bands: 25,15,10       # percent left that are low, critical, the floor
+    bands: 25,15,10       # percent left (NBS_CONTEXT_BANDS)
     compact: critical     # from where on an agent is compacted: low, critical, never
   notify:
     command: [/usr/local/bin/tell, --urgent]
@@ -81,7 +81,7 @@ func runWatch(ctx context.Context, f *factory, file string) error {
 	if err := s.CheckPerson("watch a project"); err != nil {
 		return err
 	}
-	policy, err := f.policy(s, file)
+	policy, err := policyOf(s, file)
 	if err != nil {
 		return err
 	}
@@ -111,19 +111,17 @@ func runWatch(ctx context.Context, f *factory, file string) error {
 	return ctx.Err()
 }
 
-// policy is that of the file; without one the usual, and the bands of the environment.
-func (f *factory) policy(s *supervisor.Supervisor, file string) (vigil.Policy, error) {
-	if file == "" {
-		policy := vigil.Default()
-		var err error
-		policy.Bands, err = contextBands()
-		return policy, err
+// policyOf is that of the file; what that does not say, and all without one, is the usual.
+func policyOf(s *supervisor.Supervisor, file string) (usual vigil.Policy, err error) {
+	usual = vigil.Default()
+	if usual.Bands, err = contextBands(); err != nil || file == "" {
+		return usual, err
 	}
 	opened, err := openPolicy(s, file)
 	if err != nil {
-		return vigil.Policy{}, err
+		return usual, err
 	}
-	return opened.Policy(s.Store.CheckFile)
+	return opened.Policy(usual, s.Store.CheckFile)
 }
 
 func openPolicy(s *supervisor.Supervisor, file string) (vigil.File, error) {

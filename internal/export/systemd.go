@@ -141,7 +141,7 @@ Restart=on-failure
 RestartSec=10
 SuccessExitStatus=130
 # No such project, a policy that cannot be used, another watch, no tmux: to try again would not help.
-RestartPreventExitStatus=2 4 5 6
+RestartPreventExitStatus=2 4 5 6 8
 # What it has started stays, also where it had to start a tmux server itself.
 KillMode=process
 OOMPolicy=continue

@@ -55,16 +55,16 @@ func OpenPolicy(path, project string) (File, error) {
 	return file, nil
 }
 
-// Policy is what a file says; what it does not say is as in [Default]. A file in the project, where
-// agents write, counts when the user vouches for it as it is. Errors: Held; BadInput, naming the line.
-func (f File) Policy(check func(kind, name string, content []byte) error) (Policy, error) {
+// Policy is what a file says; what it does not say is as before. A file in the project, where agents
+// write, counts when the user vouches for it as it is. Errors: Held; BadInput, naming the line.
+func (f File) Policy(before Policy, check func(kind, name string, content []byte) error) (Policy, error) {
 	if f.Name != "" {
 		if err := check(SealKind, f.Name, f.Text); err != nil {
 			return Policy{}, agent.Errorf(agent.KindOf(err), "policy %w", err).
 				Hint("look at it, then: nbs-worker allow --policy %s", agent.ShellWord(f.Path))
 		}
 	}
-	policy, err := parse(f.Text)
+	policy, err := parse(before, f.Text)
 	if err != nil {
 		return Policy{}, agent.Errorf(agent.BadInput, "policy %s, %w", agent.Quote(f.Path), err).
 			Hint("what a policy may say: nbs-worker watch --help")
@@ -109,12 +109,11 @@ type notifyFile struct {
 	PerHour *count   `yaml:"per-hour"`
 }
 
-func parse(text []byte) (Policy, error) {
+func parse(p Policy, text []byte) (Policy, error) {
 	file, err := load(text)
 	if err != nil {
 		return Policy{}, firstLine(err)
 	}
-	p := Default()
 	p.Agents, p.Except = file.Agents, file.Except
 	setTo(&p.MaxLevel, (*triage.Level)(file.MaxLevel))
 	setTo(&p.Every, file.Every.given())

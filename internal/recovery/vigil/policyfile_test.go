@@ -34,7 +34,7 @@ notify:
 
 func TestPolicyOfAFile(t *testing.T) {
 	t.Parallel()
-	got, err := parse([]byte(fullPolicy))
+	got, err := parse(Default(), []byte(fullPolicy))
 	rig.Must(t, err)
 	rig.Same(t, "policy", Policy{
 		Agents: []agent.Handle{"alpha", "beta"}, Except: []agent.Handle{"gamma"}, MaxLevel: triage.LevelFresh, Every: 90 * time.Second, Patience: 20 * time.Minute,
@@ -42,13 +42,13 @@ func TestPolicyOfAFile(t *testing.T) {
 		Notify: &Notify{Program: notify.Program{Argv: []string{"/bin/tell", "--loud", "a b"}, Limit: 3 * time.Second}, Of: []Kind{Holds}, PerHour: 7},
 	}, got)
 	for _, text := range []string{"", "# nothing\n", "repairs:\n", "agents: []\n"} {
-		got, err := parse([]byte(text))
+		got, err := parse(Default(), []byte(text))
 		rig.Must(t, err)
 		want := Default()
 		want.Agents = got.Agents // an empty list, or none
 		rig.Same(t, text, want, got)
 	}
-	got, err = parse([]byte("max-level: 0\nnotify: {command: [/bin/tell]}"))
+	got, err = parse(Default(), []byte("max-level: 0\nnotify: {command: [/bin/tell]}"))
 	rig.Must(t, err)
 	rig.Check(t, got.MaxLevel == 0 && len(got.Notify.Of) == len(Kinds) && got.Notify.PerHour == 30, "%+v", got)
 }
@@ -77,7 +77,7 @@ func TestPolicyThatIsWrong(t *testing.T) {
 		"- a":                                 "line 1: ",
 		"every: 5m\n---\nevery: 6m":           "there is a second document",
 	} {
-		_, err := parse([]byte(text))
+		_, err := parse(Default(), []byte(text))
 		rig.Check(t, err != nil && strings.HasPrefix(err.Error(), want) && !strings.Contains(err.Error(), "\n"), "%q: %v; want %s", text, err, want)
 	}
 }
@@ -100,7 +100,7 @@ func TestPolicyOfSomebodyElse(t *testing.T) {
 		file, err := OpenPolicy(path, project)
 		rig.Must(t, err)
 		rig.Equal(t, file.Name, name, "name of %s", path)
-		policy, err := file.Policy(func(kind, name string, content []byte) error {
+		policy, err := file.Policy(Default(), func(kind, name string, content []byte) error {
 			return agent.Errorf(agent.Held, "%s is not allowed: %s, %d bytes", name, kind, len(content))
 		})
 		if name == "" {

@@ -82,7 +82,10 @@ func (v *Vigil) repair(ctx context.Context, c *charge) {
 	if agent.KindOf(err) == agent.Conflict { // another command is at work on it: that was none of ours
 		v.memory.Repairs = slices.DeleteFunc(v.memory.Repairs, func(a Attempt) bool { return a == attempt })
 	}
-	if err != nil {
+	switch {
+	case ctx.Err() != nil: // the next watch sees what came of it
+		return
+	case err != nil:
 		v.failed(c, why, err)
 		return
 	}

@@ -74,10 +74,7 @@ func (f *Files) Follow(patients []recovery.Patient) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i := range patients {
-		now, err := f.tellers(&patients[i])
-		if err != nil {
-			return err
-		}
+		now := f.tellers(&patients[i])
 		before := f.follows[now.handle.Key()]
 		f.follows[now.handle.Key()] = now
 		if now.entry != before.entry || now.processes != before.processes {
@@ -90,25 +87,23 @@ func (f *Files) Follow(patients []recovery.Patient) error {
 	return nil
 }
 
-// tellers finds what tells of an agent.
-func (f *Files) tellers(p *recovery.Patient) (followed, error) {
+// tellers finds what tells of an agent. Of one whose configuration cannot be told it is less.
+func (f *Files) tellers(p *recovery.Patient) followed {
 	r := &p.View.Record
 	now := followed{handle: p.Handle, noisy: p.Working && p.View.Status.Source == agent.FromRegistry}
 	now.record, now.report = f.look.Store.Watched(p.Handle)
 	if r.Process == nil || p.View.Status.Down() {
-		return now, nil
+		return now
 	}
-	config, err := f.look.ConfigOf(r)
-	if err != nil {
-		return now, err
+	if config, err := f.look.ConfigOf(r); err == nil {
+		now.entry = config.Registry().Path(r.Process.Claude().PID)
 	}
-	now.entry = config.Registry().Path(r.Process.Claude().PID)
 	for i, id := range []agent.Identity{r.Process.Identity, r.Process.LauncherIdentity()} {
 		if proc.IsAlive(id) {
 			now.processes[i] = id.Identified
 		}
 	}
-	return now, nil
+	return now
 }
 
 func (f *Files) arm(now followed) error {

@@ -14,6 +14,7 @@ package vigil
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -225,6 +226,7 @@ func (v *Vigil) list() error {
 			v.charges[handle.Key()] = &charge{handle: handle, stale: true}
 		}
 	}
+	maps.DeleteFunc(v.memory.Told, func(key string, _ map[Kind]string) bool { return v.charges[key] == nil })
 	return nil
 }
 
