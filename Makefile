@@ -10,8 +10,10 @@ VULN = .cache/bin/govulncheck-$(VULN_VERSION)
 AT_ONCE = 4
 # For each target of make fuzz.
 FUZZTIME = 30s
+# For make night: how many.
+NIGHTS = 5
 
-.PHONY: help build demo test quick race faults truth messages fuzz bench bench-readme lint vuln man bootstrap install clean
+.PHONY: help build demo test quick race faults truth messages night fuzz bench bench-readme lint vuln man bootstrap install clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -41,6 +43,9 @@ truth: bootstrap ## look 23,000 times at agents that are started, stopped and ki
 
 messages: bootstrap ## send 1,000 messages to agents that do all they can meanwhile; NBS_MESSAGES
 	NBS_MESSAGES="$${NBS_MESSAGES:-1000}" go test ./cmd/nbs-worker -run '^TestMessageTorture$$' -count=1 -timeout 120m -v
+
+night: bootstrap ## leave a team of ten alone, with what goes wrong in a night, NIGHTS (5) times
+	go test ./cmd/nbs-worker -run '^TestNight$$' -count=$(NIGHTS) -timeout 60m -v
 
 bench: build ## measure every verb against its floor, into build/bench.json; takes minutes
 	scripts/bootstrap bench

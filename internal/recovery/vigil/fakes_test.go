@@ -33,6 +33,7 @@ type world struct {
 	// What becomes of a repair, and of telling.
 	mend    func(handle agent.Handle) error
 	telling error
+	disk    error // of all that is written
 }
 
 // patients of each kind.
@@ -216,13 +217,17 @@ func (w *world) Recall() (m Memory, err error) {
 
 func (w *world) Remember(m Memory) error {
 	m.Pending, m.Repairs = slices.Clone(m.Pending), slices.Clone(m.Repairs)
-	w.locked(func() { w.memory = m })
-	return nil
+	w.locked(func() {
+		if w.disk == nil {
+			w.memory = m
+		}
+	})
+	return w.disk
 }
 
 func (w *world) Note(context.Context, agent.Handle, string) error {
 	w.locked(func() { w.notes++ })
-	return nil
+	return w.disk
 }
 
 func (w *world) Tell(_ context.Context, n Notice) error {

@@ -74,13 +74,14 @@ func (v *Vigil) repair(ctx context.Context, c *charge) {
 	v.memory.Repairs = append(v.memory.Repairs, attempt)
 	why := c.words()
 	if err := v.write(ctx, c, fmt.Sprintf("%s: repairs it, level %d", why, c.Level)); err != nil {
+		v.uncount(attempt)
 		v.failed(c, why, err)
 		return
 	}
 	done, err := v.Team.Repair(ctx, c.handle)
 	c.stale = true
 	if agent.KindOf(err) == agent.Conflict { // another command is at work on it: that was none of ours
-		v.memory.Repairs = slices.DeleteFunc(v.memory.Repairs, func(a Attempt) bool { return a == attempt })
+		v.uncount(attempt)
 	}
 	switch {
 	case ctx.Err() != nil: // the next watch sees what came of it
@@ -91,6 +92,11 @@ func (v *Vigil) repair(ctx context.Context, c *charge) {
 	}
 	v.say(DidRepair, c.handle, why+"; "+done)
 	v.pend(c, Repaired, why+"; "+done)
+}
+
+// uncount forgets a repair of which nothing was done.
+func (v *Vigil) uncount(attempt Attempt) {
+	v.memory.Repairs = slices.DeleteFunc(v.memory.Repairs, func(a Attempt) bool { return a == attempt })
 }
 
 // write makes durable what is about to be done: what cannot be written down is not done.

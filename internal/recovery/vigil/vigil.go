@@ -190,7 +190,8 @@ func (v *Vigil) look(ctx context.Context) error {
 			v.learn(c, now)
 		}
 	}
-	return v.Desk.Remember(v.memory)
+	_ = v.Desk.Remember(v.memory) // on a full disk it goes on looking; before a repair this has to succeed
+	return nil
 }
 
 func (c *charge) take(p *recovery.Patient) {

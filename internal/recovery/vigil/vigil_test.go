@@ -1,6 +1,7 @@
 package vigil
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -155,6 +156,22 @@ func TestRepairThatFailsIsTriedAgainLater(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What cannot be written down is not done; with room again it is.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	watched(t, nil, team{"alpha": idle()}, func(w *world) {
+		w.disk = errors.New("no space left on device")
+		w.becomes("alpha", crashed())
+		w.mustRepair()
+		w.mustSay(DidNotRepair)
+		w.after(4 * Default().Every)
+		w.disk = nil
+		w.after(Default().Every)
+		w.mustRepair("alpha 3")
+		w.mustTell(Crashed, Repaired)
+	})
 }
 
 // What is written down before a repair and after it is enough for the watch that comes next.
