@@ -49,6 +49,32 @@ func TestMessageTorture(t *testing.T) {
 	})
 }
 
+// TestQuestionsGetTheirOwnAnswers has several people ask one agent at once: each gets the answer of the turn that
+// its own question began.
+func TestQuestionsGetTheirOwnAnswers(t *testing.T) {
+	n := number(t, "NBS_MESSAGES", standardMessages)
+	eachVersion(t, func(_ *testing.T, m *team) {
+		m.ok("spawn", "alpha", "--model", "sonnet")
+		next := make(chan int)
+		var askers sync.WaitGroup
+		for range 3 {
+			askers.Go(func() {
+				for i := range next {
+					question := fmt.Sprintf("question <<%d>>", i)
+					if got := m.nbs("send", "alpha", question, "--wait-reply", "--timeout", "1m"); got.code != 0 || got.stdout != "You said: "+question+"\n" {
+						m.Errorf("%s: %s", question, got)
+					}
+				}
+			})
+		}
+		for i := range n {
+			next <- i
+		}
+		close(next)
+		askers.Wait()
+	})
+}
+
 // message is the text of a message by its number, which is in it.
 func message(i int) string {
 	mark := fmt.Sprintf("<<%d>>", i)
@@ -174,8 +200,8 @@ func (m *team) judge(receipts []receipt) {
 			m.Errorf("message %d: its record %s is %.100q", i, got.UUID, taken[got.UUID])
 		case got.Receipt == "accepted" && got.Channel == "typed" && strings.TrimSpace(taken[got.UUID]) != strings.TrimSpace(message(i)) && !strings.HasPrefix(message(i), "/"):
 			m.Errorf("message %d arrived as %q; want %q", i, taken[got.UUID], message(i))
-		case got.Reply != nil && !strings.Contains(*got.Reply, "You said: ") && !strings.Contains(*got.Reply, "Tool said: "):
-			m.Errorf("message %d: the reply %q", i, *got.Reply)
+		case got.Reply != nil && !strings.Contains(*got.Reply, mark) && !strings.Contains(*got.Reply, "Tool said: "):
+			m.Errorf("message %d: the reply %q is of another turn", i, *got.Reply)
 		}
 	}
 	for _, got := range receipts {

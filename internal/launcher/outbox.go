@@ -26,18 +26,18 @@ type outbox struct {
 
 // occasion is what a deliverer is for: a message, and the end of a turn.
 type occasion struct {
-	newest string // entry
-	idle   time.Time
+	due  string // entry
+	idle time.Time
 }
 
 // look runs a deliverer, in a session of its own: the keys of the terminal are claude's. What comes of
 // it is in the journal.
 func (o *outbox) look(ctx context.Context) {
-	now := occasion{newest: o.launcher.Store.Outbox(o.handle).Newest()}
+	now := occasion{due: o.launcher.Store.Outbox(o.handle).Due()}
 	if report := o.launcher.Store.Report(o.handle); report.Activity != nil && report.Activity.State == agent.Idle {
 		now.idle = report.Activity.At
 	}
-	if now.newest == "" || now == o.tried {
+	if now.due == "" || now == o.tried {
 		return
 	}
 	o.tried = now

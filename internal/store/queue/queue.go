@@ -201,6 +201,17 @@ func (q *Queue) Newest() string {
 	return names[len(names)-1]
 }
 
+// Due names the newest entry that is to be delivered; "" when there is none.
+func (q *Queue) Due() string {
+	all, _ := q.Entries() // of what is damaged, who delivers says so
+	for _, e := range slices.Backward(all) {
+		if e.Pending() && q.CheckSeal(&e) == nil {
+			return e.name
+		}
+	}
+	return ""
+}
+
 // AwaitTurn takes the right to deliver the entries, for which somebody else is waited until it is late,
 // zero: never; nil when that one has it still.
 func (q *Queue) AwaitTurn(ctx context.Context, late time.Time) (unlock func(), err error) {

@@ -69,6 +69,9 @@ func TestEntriesKeepTheirOrder(t *testing.T) {
 	if err != nil || len(all) != 12 {
 		t.Fatal(all, err)
 	}
+	if q.Due() != all[11].name || q.Due() != q.Newest() {
+		t.Errorf("due is %q, newest %q", q.Due(), q.Newest())
+	}
 	all[1].State = Unknown
 	storetest.Must(q.Put(t.Context(), all[1]))
 	storetest.Must(q.Remove(t.Context(), all[0]))
@@ -145,6 +148,9 @@ func TestOnlyWhatTheUserVouchesForCounts(t *testing.T) {
 			t.Fatalf("%s: %v, %v", what, all, err)
 		}
 		storetest.WantKind(t, what, planted.in.CheckSeal(&all[0]), agent.Held)
+		if due := planted.in.Due(); due != "" {
+			t.Errorf("%s: it is due", what)
+		}
 	}
 }
 
