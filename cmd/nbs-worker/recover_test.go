@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -105,6 +108,34 @@ func TestRecoverAfterTheServerWasLost(t *testing.T) {
 		again, code := m.recover("--all")
 		m.check(code == 0 && again["alpha"].steps()+again["beta"].steps() == "", "exit code %d, %+v", code, again)
 	})
+}
+
+// A power cut leaves no exits and no servers. The script of the runbooks is a call of recover.
+func TestRecoverAfterAReboot(t *testing.T) {
+	m := standIn(t)
+	before := map[string]session{}
+	for _, handle := range []string{"alpha", "beta"} {
+		before[handle] = m.remembers(handle)
+		launcher := m.launcher(handle)
+		m.kill(launcher, syscall.SIGSTOP)
+		m.kill(before[handle].RecordedPID, syscall.SIGKILL)
+		m.kill(launcher, syscall.SIGKILL)
+		m.waitDead(before[handle].RecordedPID)
+		m.waitDead(launcher)
+	}
+	m.ok("spawn", "ended")
+	m.ok("stop", "ended")
+	m.killServer()
+	m.worker = rig.WorkerWith(t, "-X nbs-worker/internal/proc.testOnlyBootID=00000000-0000-4000-8000-000000000000")
+	m.waitState("alpha", "lost: reboot")
+	script := exec.Command(filepath.Join(rig.Root(t), "scripts/recover-all"), "--stagger", "0s")
+	script.Dir, script.Env = m.dir, slices.Concat(m.env, []string{m.before(m.worker)})
+	m.mustSay(m.run(script), "alpha\tdead\tresume helped", "beta\tdead\tresume helped")
+	for handle, was := range before {
+		m.mustBe(handle, "idle")
+		m.mustRemember(handle, was, "--force")
+	}
+	m.mustBe("ended", "stopped")
 }
 
 // What works, what asks a person and what was ended are left alone, whatever the flags, and are reported.

@@ -60,6 +60,7 @@ func TestTriageOfATeam(t *testing.T) {
 	m.ok("spawn", "asks", "--model", "sonnet", "--prompt", "[[tool AskUserQuestion "+question+"]]")
 	m.ok("spawn", "works", "--model", "sonnet", "--prompt", "[[delay 10m]] hello")
 	m.ok("spawn", "refused", "--model", "sonnet", "--prompt", "[[error 403]] hello")
+	m.ok("spawn", "over", "--model", "sonnet", "--prompt", "[[error too-long]] hello")
 	m.ok("spawn", "crashed", "--model", "sonnet")
 	m.ok("spawn", "moved", "--model", "sonnet", "--cwd", m.folder("project/place"))
 	m.ok("spawn", "ended", "--model", "sonnet")
@@ -75,6 +76,7 @@ func TestTriageOfATeam(t *testing.T) {
 	m.waitState("full", "idle")
 	m.waitState("floor", "idle")
 	m.waitState("refused", "failed")
+	m.waitState("over", "failed")
 	before := m.session("works")
 
 	all, code := m.triage()
@@ -86,6 +88,7 @@ func TestTriageOfATeam(t *testing.T) {
 		"asks":    {"waiting", 0, []string{"the registry says waiting: "}, "nbs-worker attach asks"},
 		"works":   {"healthy", 0, []string{"the registry says busy"}, ""},
 		"refused": {"held", 0, []string{"authentication_failed"}, "nbs-worker attach refused"},
+		"over":    {"stressed", 2, []string{"its conversation is full"}, "nbs-worker compact over"},
 		"crashed": {"dead", 3, []string{"crashed (signal: killed)"}, "nbs-worker resume crashed"},
 		"moved":   {"missing", 0, []string{"its folder ", "is not there"}, "nbs-worker resume moved --cwd DIR"},
 		"ended":   {"stopped", 0, []string{"on purpose"}, ""},

@@ -60,7 +60,8 @@ in, and after --give-up starts that failed in a row.
 
 --dry-run says what would be tried first, and changes nothing. In a pipe, without header
 and separated by tabs: handle, verdict before, steps, verdict after, and why nothing more
-was done. 8: somebody needs a person; 7: all others are well, or some; 1: none is.`,
+was done. With 8 somebody needs a person; with 7 nobody does, and some are not well; with 1
+none is.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Partial, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker recover --all                  # after a reboot, or in the morning
   nbs-worker recover --all --dry-run

@@ -135,6 +135,9 @@ func (k *Known) judgeLiving(a *Assessment) {
 	case k.needsLogin():
 		a.is(Held, LevelAssess)
 		a.saw("its last turn ended with %s: %s", k.LastError.Class, agent.Quote(k.LastError.Text))
+	case k.saysFull():
+		a.is(Stressed, LevelCompact, Compact)
+		a.saw("its conversation is full: %s", agent.Quote(k.LastError.Text))
 	case k.Status.State == agent.TurnFailed && !k.isFull():
 		k.assessFailure(a)
 	case k.Status.State == agent.Busy && k.standsStill(a):
@@ -203,7 +206,16 @@ func (k *Known) assessFailure(a *Assessment) {
 	a.saw("its last turn ended with %s: %s", failure.Class, agent.Quote(failure.Text))
 }
 
-// isFull tells whether the last turn failed since the conversation had no room left.
+// tooLong recognises Claude's words for a conversation that does not fit: in the transcript, on the screen.
+var tooLong = regexp.MustCompile(`^(?:Prompt is too long|Context limit reached)`)
+
+// saysFull tells whether Claude said at the end of the last turn that the conversation has no room
+// left. It may be compacted still: nobody has tried.
+func (k *Known) saysFull() bool {
+	return k.LastError != nil && tooLong.MatchString(k.LastError.Text) && !k.isFull()
+}
+
+// isFull tells whether the last turn may have failed since the conversation had no room left.
 func (k *Known) isFull() bool {
 	return k.Context != nil && k.Context.LeftPercent() < k.Bands.Floor
 }

@@ -88,6 +88,7 @@ func TestAssessTheLiving(t *testing.T) {
 		"floor":     {with(in(idle), left(9)), Stressed, 4, false, "9% of its context is left (floor)", []Step{StartFresh}},
 		"full":      {with(with(in(failed), left(0)), failedWith("invalid_request", "Context limit reached")), Stressed, 4, false, "0% of its context is left", []Step{StartFresh}},
 
+		"says it is full": {with(in(failed), failedWith("invalid_request", "Prompt is too long · the request is ~1000001 tokens")), Stressed, 2, false, "its conversation is full", []Step{Compact}},
 		"stuck":           {with(in(busy), quietFor(16*time.Minute, 90*time.Millisecond)), Stuck, 2, false, "nothing of it has grown for 16m: the last was its transcript", []Step{Interrupt}},
 		"patience":        {with(in(busy), quietFor(15*time.Minute, 0)), Healthy, 0, true, "busy", nil},
 		"computes":        {with(in(busy), quietFor(time.Hour, 900*time.Millisecond)), Healthy, 0, true, "900ms of processor time in 2s", nil},
