@@ -31,7 +31,7 @@ prints a line for each thing that it did: time, handle, what, detail; and else n
 
 It never touches an agent that works, waits for a person, is held, was stopped or left by
 itself with 0, nor what the agent's own restart policy will start again. An agent that was
-repaired too often in an hour is quarantined: only a person helps then. pause stops all of
+repaired as often as it may be is quarantined for the rest of that hour. pause stops all of
 this, and unpause lets it go on. One watch a project; a second one ends with 5.
 
 --policy names a YAML file of yours; one in the project, where agents write, has to be

@@ -3,12 +3,34 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/recovery/vigil"
 	"nbs-worker/internal/store"
 )
+
+// The policy in the help is one, and says what holds without any.
+func TestPolicyOfTheHelp(t *testing.T) {
+	t.Parallel()
+	_, text, _ := strings.Cut(newWatchCmd(&factory{}).Long, "\n\n  agents:")
+	text, _, _ = strings.Cut(text, "\n\nThe program")
+	policy, err := vigil.File{Text: []byte("  agents:" + text)}.Policy(vigil.Policy{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if policy.Notify == nil || !slices.Equal(policy.Notify.Of, vigil.Kinds) {
+		t.Errorf("notify: %+v", policy.Notify)
+	}
+	policy.Notify, policy.Agents = nil, nil
+	if want := vigil.Default(); !reflect.DeepEqual(policy, want) {
+		t.Errorf("%+v; without a policy %+v", policy, want)
+	}
+}
 
 // What a watch cannot begin with, it says in one line.
 func TestWatchThatIsRefused(t *testing.T) {

@@ -20,63 +20,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/recovery"
-	"nbs-worker/internal/store"
 	"nbs-worker/internal/triage"
 )
-
-// Team is the agents of a project.
-type Team interface {
-	Handles() ([]agent.Handle, error)
-	// Look judges agents; of one that is no more there is none.
-	Look(ctx context.Context, handles []agent.Handle) []recovery.Patient
-	// Repair brings an agent back, as far as the policy permits. done says what was done.
-	Repair(ctx context.Context, handle agent.Handle) (done string, err error)
-}
-
-// Desk is where is written what outlives a watch.
-type Desk interface {
-	Paused() (*store.Pause, error)
-	Recall() (Memory, error)
-	Remember(memory Memory) error
-	Note(ctx context.Context, handle agent.Handle, detail string) error
-}
-
-// Signs tell that something may have changed.
-type Signs interface {
-	// Follow has what tells of these agents told, as long as they are as they were seen.
-	Follow(patients []recovery.Patient) error
-	// C says to which agent something happened; "" when it may be any, or a new one.
-	C() <-chan agent.Handle
-	// Err is why there are no more signs, when C is closed.
-	Err() error
-}
-
-// Teller tells a person.
-type Teller interface {
-	Tell(ctx context.Context, notice Notice) error
-}
-
-// Word is what a watch says that it did, or could not do.
-type Word string
-
-// The words.
-const (
-	DidRepair     Word = "repaired"
-	DidNotRepair  Word = "not repaired"
-	SawHeld       Word = "held" // it needs a person now
-	DidPause      Word = "paused"
-	DidUnpause    Word = "unpaused"
-	DidReachLimit Word = "limit"
-	DidNotTell    Word = "not told"
-)
-
-// Deed is something that a watch did, or could not do.
-type Deed struct {
-	At     time.Time
-	Word   Word
-	Handle agent.Handle // "": it concerns no agent alone
-	Detail string
-}
 
 // Vigil is one watch.
 type Vigil struct {

@@ -1,0 +1,29 @@
+package vigil
+
+import (
+	"time"
+
+	"nbs-worker/internal/agent"
+)
+
+// Word is what a watch says that it did, or could not do.
+type Word string
+
+// The words.
+const (
+	DidRepair     Word = "repaired"
+	DidNotRepair  Word = "not repaired"
+	SawHeld       Word = "held" // it needs a person now
+	DidPause      Word = "paused"
+	DidUnpause    Word = "unpaused"
+	DidReachLimit Word = "limit"
+	DidNotTell    Word = "not told"
+)
+
+// Deed is something that a watch did, or could not do.
+type Deed struct {
+	At     time.Time
+	Word   Word
+	Handle agent.Handle // "": it concerns no agent alone
+	Detail string
+}
