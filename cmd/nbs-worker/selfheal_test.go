@@ -257,6 +257,7 @@ func TestKilledAgentComesBackInItsTerminal(t *testing.T) {
 	m := standIn(t)
 	c := m.console(m.command([]string{"spawn", "alpha", "Remember 42.", "--foreground", "--restart", "on-failure"}))
 	m.waitFor("it is recorded", func() (bool, string) { r := m.nbs("session", "alpha"); return r.code == 0, r.String() })
+	m.mustBeWritten(m.session("alpha").SessionID, "OK, I will remember 42.") // else nothing would be left to come back to
 	before := m.waitState("alpha", "idle")
 	m.kill(before.RecordedPID, syscall.SIGKILL)
 	c.mustShow("nbs-worker: alpha starts again in ")
