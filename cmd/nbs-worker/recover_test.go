@@ -215,11 +215,14 @@ func TestRecoverInANewConversation(t *testing.T) {
 	m.check(after.SessionID != before.SessionID && after.Model == before.Model && after.PreviousSessions[0].SessionID == before.SessionID, "%+v", after)
 	read := "nbs-worker logs alpha --session-id " + before.SessionID + " -n 40"
 	var briefing string
-	for _, request := range m.api.Requests() {
-		if request.SessionID == after.SessionID && strings.Contains(request.Last(), read) {
-			briefing = request.Last()
+	m.waitFor("claude sends the briefing", func() (bool, string) { // which is in the transcript before
+		for _, request := range m.api.Requests() {
+			if request.SessionID == after.SessionID && strings.Contains(request.Last(), read) {
+				briefing = request.Last()
+			}
 		}
-	}
+		return briefing != "", m.screen("alpha")
+	})
 	m.mustSay(briefing, "Remember 42.\n\nYou are agent alpha, in a new conversation", "(floor)", "The last that you said in it was: OK, I will remember 77.")
 	m.mustSay(m.ok(strings.Fields(read)[1:]...), "OK, I will remember 42.")
 }
