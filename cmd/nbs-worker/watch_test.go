@@ -107,6 +107,25 @@ func (w *watcher) waitTold(handle, events string) {
 	w.team.waitFor("of "+handle+" is told "+events, func() (bool, string) { got := w.told(handle); return got == events, got })
 }
 
+// waitRemembers waits until the watch has written down that so many notices were told: one that is
+// killed before tells the last once more.
+func (w *watcher) waitRemembers(notices int) {
+	w.team.Helper()
+	w.team.waitFor(fmt.Sprintf("%d notices are remembered", notices), func() (bool, string) {
+		paths, _ := filepath.Glob(filepath.Join(w.team.inState("watch"), "*.json")) // the pattern is well formed
+		var memory struct {
+			Pending []any
+			Told    []string `json:"told_at"`
+		}
+		text := []byte{}
+		if len(paths) == 1 {
+			text, _ = os.ReadFile(paths[0])
+		}
+		err := json.Unmarshal(text, &memory)
+		return err == nil && len(memory.Pending) == 0 && len(memory.Told) == notices, string(text)
+	})
+}
+
 // interrupt ends the watch as a service manager does.
 func (w *watcher) interrupt() {
 	w.team.Helper()
@@ -142,6 +161,7 @@ func TestWatchThatIsKilled(t *testing.T) {
 	w.waitDeed("repaired", "alpha", 1)
 	w.waitTold("alpha", "crashed repaired")
 	w.waitTold("beta", "waiting")
+	w.waitRemembers(3)
 	m.kill(w.Process.Pid, syscall.SIGKILL)
 	_ = w.end()
 	again := m.beginWatch("")
