@@ -11,6 +11,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/inspect"
+	"nbs-worker/internal/restart"
 	"nbs-worker/internal/wire"
 )
 
@@ -175,7 +176,7 @@ func stateLine(s agent.Status) string {
 func (f *factory) restartLine(r *agent.Record) string {
 	text, kept := string(r.LaunchRestart()), r.Restarts
 	if n := len(kept.Counted); n > 0 {
-		text += fmt.Sprintf("; it failed %d of %d times, the last time %s", n, agent.RestartLimit, f.when(kept.Counted[n-1]))
+		text += fmt.Sprintf("; it failed %d of %d times, the last time %s", n, restart.Limit, f.when(kept.Counted[n-1]))
 	}
 	if hold := kept.Hold; hold != nil {
 		text += fmt.Sprintf("; held %s (%s): %s", f.when(hold.Since), hold.Class, hold.Reason)

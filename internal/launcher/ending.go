@@ -8,6 +8,7 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/restart"
 )
 
 // evidence is what the class of an end is told from.
@@ -22,8 +23,8 @@ type evidence struct {
 }
 
 // ending says what the end of a claude that ran means for the next start.
-func (e *evidence) ending() agent.Ending {
-	end := agent.Ending{Class: e.class(), Reason: e.exit.Summary(), Abnormal: e.exit.Signal != "" || e.exit.Code > signalled}
+func (e *evidence) ending() restart.Ending {
+	end := restart.Ending{Class: e.class(), Reason: e.exit.Summary(), Abnormal: e.exit.Signal != "" || e.exit.Code > signalled}
 	if e.ready {
 		end.Ready = e.uptime - e.readyAfter
 	}
@@ -47,7 +48,7 @@ func (e *evidence) ending() agent.Ending {
 const signalled = 128
 
 // well tells whether the start had succeeded.
-func (e *evidence) well() bool { return e.ready && agent.StartedWell(e.readyAfter, e.uptime) }
+func (e *evidence) well() bool { return e.ready && restart.StartedWell(e.readyAfter, e.uptime) }
 
 func (e *evidence) class() agent.EndClass {
 	exit := &e.exit

@@ -10,6 +10,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/proc"
+	"nbs-worker/internal/restart"
 	"nbs-worker/internal/tmux"
 )
 
@@ -65,7 +66,7 @@ func (l *Launcher) noteExit(ctx context.Context, handle agent.Handle, child *chi
 }
 
 // endingOf says what the end of a claude means for the next start.
-func (l *Launcher) endingOf(c *child, exit *agent.Exit, report agent.Report, signals chan os.Signal) agent.Ending {
+func (l *Launcher) endingOf(c *child, exit *agent.Exit, report agent.Report, signals chan os.Signal) restart.Ending {
 	seen := evidence{exit: *exit, uptime: l.Now().Sub(c.started), failure: report.Failure, now: l.Now()}
 	seen.readyAfter, seen.ready = c.readyAfter(report)
 	if wrong := c.wrong.Load(); wrong != nil {
@@ -87,7 +88,7 @@ func (l *Launcher) noteRefusal(ctx context.Context, handle agent.Handle, next *R
 		}
 		r.AddExit(agent.Exit{At: stamp(l.Now()), Invocation: id, Code: over.code, Error: cause.Error()})
 		if next.Prove != nil {
-			over.decision = l.decide(r, agent.Ending{Class: classOf(cause), Reason: cause.Error(), Abnormal: true})
+			over.decision = l.decide(r, restart.Ending{Class: classOf(cause), Reason: cause.Error(), Abnormal: true})
 		}
 		return nil
 	})

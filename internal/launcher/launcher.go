@@ -18,8 +18,8 @@
 //     signal ends the launcher before it has noted the exit (signals.go).
 //   - Every start ends in the record, as an exit or as a refusal; one that a later start has
 //     superseded leaves no trace (exit.go).
-//   - What follows an end is decided by the agent's restart policy and written into the record with
-//     the end itself. While the next start is waited for, nothing is held and no claude lives: a
+//   - What follows an end is decided by the agent's restart policy ([restart.Decide]) and written
+//     into the record with the end itself. While the next start is waited for, nothing is held and no claude lives: a
 //     command, a signal, a person's C-c end the wait at once (restart.go).
 //   - A start that the launcher makes by itself is one like any other: it has an invocation of its
 //     own, is made by the rules of a verb's, under the agent's verb lock, and is proved.
@@ -38,6 +38,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/restart"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/journal"
 )
@@ -82,7 +83,7 @@ func (l *Launcher) Run(ctx context.Context, handle agent.Handle, id agent.Invoca
 type ended struct {
 	record   agent.Record
 	code     int // claude's, or that of the error for which it was not started
-	decision agent.Decision
+	decision restart.Decision
 }
 
 // runOnce starts claude, waits for it and notes its exit, or why it was not started.

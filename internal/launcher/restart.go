@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/restart"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/tmux"
 )
@@ -44,18 +45,18 @@ func (r *Restart) release() {
 
 // decide says what follows an end, and has the record remember it. While a verb is about to start
 // the agent, that decides.
-func (l *Launcher) decide(r *agent.Record, end agent.Ending) agent.Decision {
+func (l *Launcher) decide(r *agent.Record, end restart.Ending) restart.Decision {
 	if l.Restarts == nil {
-		return agent.Decision{}
+		return restart.Decision{}
 	}
 	end.Asked = end.Asked || r.Desired == agent.DesiredStopped || l.verbStarts(r.Handle)
-	decision := r.LaunchRestart().Decide(r.Restarts, end, l.Now(), rand.Float64()) //nolint:gosec // no secret: agents that fell together should not rise together
+	decision := restart.Decide(r.LaunchRestart(), r.Restarts, end, l.Now(), rand.Float64()) //nolint:gosec // no secret: agents that fell together should not rise together
 	r.Restarts = decision.Restarts
 	return decision
 }
 
 // journalDecision explains a decision.
-func (l *Launcher) journalDecision(ctx context.Context, r *agent.Record, decision agent.Decision) error {
+func (l *Launcher) journalDecision(ctx context.Context, r *agent.Record, decision restart.Decision) error {
 	event := "down"
 	switch {
 	case decision.Why == "":
@@ -205,16 +206,16 @@ func (l *Launcher) prove(ctx context.Context, next *Restart, c *child) (proven f
 }
 
 // noteUnready writes down why the next start could not be made ready, and decides anew.
-func (l *Launcher) noteUnready(ctx context.Context, over *agent.Record, cause error) (decision agent.Decision) {
+func (l *Launcher) noteUnready(ctx context.Context, over *agent.Record, cause error) (decision restart.Decision) {
 	record, err := l.Store.Update(ctx, over.Handle, func(r *agent.Record) error {
 		if err := checkCurrent(r, over.Process.Invocation); err != nil {
 			return err
 		}
-		decision = l.decide(r, agent.Ending{Class: classOf(cause), Reason: cause.Error(), Abnormal: true})
+		decision = l.decide(r, restart.Ending{Class: classOf(cause), Reason: cause.Error(), Abnormal: true})
 		return nil
 	})
 	if err != nil {
-		return agent.Decision{} // another command has the agent, or nothing can be written any more
+		return restart.Decision{} // another command has the agent, or nothing can be written any more
 	}
 	_ = l.journalDecision(ctx, &record, decision)
 	return decision
@@ -231,7 +232,7 @@ func (l *Launcher) noteAsked(ctx context.Context, over *agent.Record) {
 }
 
 // tell says in the terminal what follows, while no claude has it.
-func (l *Launcher) tell(decision agent.Decision) {
+func (l *Launcher) tell(decision restart.Decision) {
 	if l.Tell == nil || decision.Why == "" {
 		return
 	}

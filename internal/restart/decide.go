@@ -1,0 +1,154 @@
+// Package restart decides what follows the end of a start of claude: another start and after how
+// long, a hold, or nothing.
+//
+//   - A stop of ours is never followed by a start, whatever the policy.
+//   - What another start cannot mend, such as a login that is missing, is held at once; what fails
+//     [Limit] times within [Window] is held then. A hold is for a person to end.
+//   - Before a start after a failure there is a wait, twice as long each time; all is forgotten once
+//     an agent was ready for long.
+//   - What has to be remembered until the next end is in the record ([agent.Restarts]), so that it
+//     does not matter who decides there.
+//
+// It is pure: it reads no clock, draws no number and acts on nothing, for which there is the
+// launcher. It imports agent and nothing else of this module.
+package restart
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"nbs-worker/internal/agent"
+)
+
+// The numbers of the policy.
+const (
+	Limit  = 5                // counted failures within the window that lead to a hold
+	Window = 10 * time.Minute // of the count; and when it was ready for so long, all is forgotten
+
+	backoffFirst  = time.Second
+	backoffMost   = time.Minute
+	backoffJitter = 0.2 // of the backoff, to both sides: agents that fell together do not rise together
+	cleanPause    = time.Second
+	quotaPause    = 15 * time.Minute // when it was not said until when the limit lasts
+
+	wellWithin = time.Minute      // in which a start has to be ready
+	wellAfter  = 10 * time.Second // which it has to live then
+)
+
+// StartedWell tells whether a start has succeeded, by when it was ready and how long it lived. One
+// that has not is a failure, however it ended: else what comes up and falls at once would be started
+// for ever.
+func StartedWell(readyAfter, lived time.Duration) bool {
+	return readyAfter <= wellWithin && lived-readyAfter >= wellAfter
+}
+
+// Ending is what is known of the end of a start.
+type Ending struct {
+	Class    agent.EndClass
+	Reason   string        // in words: "signal: killed"
+	Asked    bool          // a command of ours ended it
+	Abnormal bool          // a signal ended it
+	Ready    time.Duration // for how long it had been ready
+	Until    time.Time     // of a usage limit: when it is lifted; zero: that was not said
+}
+
+// Decision is what follows an end.
+type Decision struct {
+	Again    bool           // claude is started again
+	In       time.Duration  // after so long
+	Restarts agent.Restarts // what is to be remembered
+	Why      string         // "": there is nothing to tell
+}
+
+// Decide says what follows the end of a start, by the policy and by what was kept in mind of the
+// ends before. jitter is a random number in [0, 1).
+func Decide(word agent.RestartWord, kept agent.Restarts, end Ending, now time.Time, jitter float64) Decision {
+	kept = atEnd(kept, end, now)
+	switch {
+	case word == agent.RestartNo || end.Asked:
+		return Decision{}
+	case end.Class == agent.EndServer:
+		return stay(kept, "its terminal is gone, and its launcher leaves with it")
+	case end.Class == agent.EndAuth, end.Class == agent.EndConfig, end.Class == agent.EndConflict:
+		return held(kept, end.Class, end.Reason, now)
+	case !covers(word, end):
+		return stay(kept, fmt.Sprintf("%s, and the restart policy is %s", end.Reason, word))
+	case end.Class == agent.EndClean:
+		return again(kept, end.Class, cleanPause, now, "it left cleanly, and the restart policy is always")
+	case end.Class == agent.EndQuota:
+		return again(kept, end.Class, untilLifted(end.Until, now), now, "the usage limit is waited for, which does not count as a failure")
+	}
+	return afterFailure(kept, end, now, jitter)
+}
+
+// covers tells whether a policy starts claude again after such an end.
+func covers(word agent.RestartWord, end Ending) bool {
+	switch word {
+	case agent.RestartAlways:
+		return true
+	case agent.RestartOnFailure:
+		return end.Class != agent.EndClean
+	case agent.RestartOnAbnormal:
+		return end.Abnormal || end.Class == agent.EndLost
+	default:
+		return false
+	}
+}
+
+// atEnd forgets what is long ago, and what a clock that was put back has made the future.
+func atEnd(kept agent.Restarts, end Ending, now time.Time) agent.Restarts {
+	if end.Ready >= Window {
+		return agent.Restarts{}
+	}
+	late := func(at time.Time) bool { return at.After(now) || now.Sub(at) >= Window }
+	return agent.Restarts{Counted: slices.DeleteFunc(slices.Clone(kept.Counted), late), Step: kept.Step}
+}
+
+func stay(kept agent.Restarts, why string) Decision {
+	return Decision{Restarts: kept, Why: "stays down: " + why}
+}
+
+func held(kept agent.Restarts, class agent.EndClass, reason string, now time.Time) Decision {
+	kept.Hold = &agent.Hold{Class: class, Reason: reason, Since: wholeSeconds(now)}
+	return Decision{Restarts: kept, Why: "held: " + reason}
+}
+
+func again(kept agent.Restarts, after agent.EndClass, in time.Duration, now time.Time, why string) Decision {
+	kept.After = after
+	kept.Next = wholeSeconds(now.Add(in + time.Second - 1)) // not before
+	return Decision{Again: true, In: in, Restarts: kept, Why: fmt.Sprintf("starts again in %s: %s", in.Round(100*time.Millisecond), why)}
+}
+
+// afterFailure counts a failure, and backs off or holds.
+func afterFailure(kept agent.Restarts, end Ending, now time.Time, jitter float64) Decision {
+	kept.Counted = append(kept.Counted, wholeSeconds(now))
+	if len(kept.Counted) >= Limit {
+		return held(kept, end.Class, fmt.Sprintf("it failed %d times in %s, the last time by %s", len(kept.Counted), minutes(Window), end.Reason), now)
+	}
+	in := backoff(kept.Step, jitter)
+	kept.Step++
+	return again(kept, end.Class, in, now, fmt.Sprintf("%s, failure %d of %d in %s", end.Reason, len(kept.Counted), Limit, minutes(Window)))
+}
+
+func wholeSeconds(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
+
+func minutes(d time.Duration) string { return agent.Count(int(d/time.Minute), "minute") }
+
+// backoff is how long is waited after so many failures before.
+func backoff(step int, jitter float64) time.Duration {
+	wait := backoffFirst
+	for ; step > 0 && wait < backoffMost; step-- {
+		wait *= 2
+	}
+	wait = min(wait, backoffMost)
+	return wait + time.Duration(float64(wait)*backoffJitter*(2*jitter-1))
+}
+
+// untilLifted is how long a usage limit is waited for.
+func untilLifted(until, now time.Time) time.Duration {
+	if until.After(now) {
+		return until.Sub(now)
+	}
+	return quotaPause
+}
