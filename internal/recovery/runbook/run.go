@@ -244,6 +244,9 @@ func (r *Runner) unfinished(plan Plan, last store.Run) error {
 	}
 	var stopped *agent.Error
 	at := last.At.UTC().Format("2006-01-02 15:04:05Z")
+	if last.State == store.RunAsks && plan.Steps[i].Ask == "" {
+		last.State = store.RunDone // it asked before the page was changed
+	}
 	switch {
 	case last.State == store.RunAsks:
 		return r.toJudge(plan, i)

@@ -155,6 +155,20 @@ func TestYesConfirmsOnly(t *testing.T) {
 	}
 }
 
+// A page may be changed while a person decides: what asked may do so no more, or be the last step.
+func TestPageThatAsksNoMore(t *testing.T) {
+	t.Parallel()
+	s := newStage()
+	s.log.last = &store.Run{Step: "look", State: store.RunAsks}
+	const look = "# Stage\n\n```sh {step=look}\nnbs-worker triage\n```\n"
+	_, err := s.runPage(t.Context(), t, look+"```sh {step=stop}\nnbs-worker stop\n```\n", Options{})
+	wantFailure(t, err, agent.Conflict, "the last run ended after step look", "--from stop")
+	if _, err := s.runPage(t.Context(), t, look, Options{}); err != nil {
+		t.Error(err)
+	}
+	wantLines(t, "ran", s.verbs.ran, "triage")
+}
+
 // A no ends the run, and the next one begins anew.
 func TestNoOfAPersonEndsTheRun(t *testing.T) {
 	t.Parallel()
