@@ -5,9 +5,12 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/trust"
 )
 
 // Attempt is the latest repair of an agent: what tells a run that was killed from one that ended,
@@ -22,7 +25,18 @@ type Attempt struct {
 	Floor     bool            `json:"floor,omitempty"`   // to compact this conversation frees nothing
 }
 
-const recoveryLock = "recover.run"
+// sealedAttempt is an attempt with the user's seal: a level that was permitted, and words that an
+// agent is told, are not to be had from a file that came with the project.
+type sealedAttempt struct {
+	Attempt
+
+	Seal string `json:"seal"`
+}
+
+const (
+	recoveryLock = "recover.run"
+	attemptKind  = "recovery" // of its seals
+)
 
 // LockRecovery takes the right to repair agents of the project. It does not wait. Errors: Conflict,
 // naming the holder.
@@ -40,11 +54,22 @@ func attemptFile(handle agent.Handle) string { return "recover-" + handle.Key() 
 
 // PutAttempt writes down the latest repair of an agent, durably.
 func (s *Store) PutAttempt(handle agent.Handle, attempt Attempt) error {
-	return s.nbs.WriteJSON(runs, attemptFile(handle), attempt, fileLimit)
+	if s.keeper == nil {
+		return private.ErrNoTree
+	}
+	content, err := s.attemptContent(handle, attempt)
+	if err != nil {
+		return err
+	}
+	seal, err := s.keeper.Seal(attemptKind, content)
+	if err != nil {
+		return err
+	}
+	return s.nbs.WriteJSON(runs, attemptFile(handle), sealedAttempt{attempt, seal}, fileLimit)
 }
 
-// Attempt is the latest repair of an agent; nil for none that is remembered. A damaged one is none:
-// it is a help, and what is seen of the agent decides.
+// Attempt is the latest repair of an agent; nil for none that is remembered. A damaged one is none,
+// nor one that nobody vouches for: it is a help, and what is seen of the agent decides.
 func (s *Store) Attempt(handle agent.Handle) (*Attempt, error) {
 	data, err := s.nbs.Read(runs, attemptFile(handle), fileLimit)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -53,15 +78,31 @@ func (s *Store) Attempt(handle agent.Handle) (*Attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseAttempt(data), nil
+	if s.keeper == nil {
+		return nil, private.ErrNoTree
+	}
+	var put sealedAttempt
+	_ = json.Unmarshal(data, &put) // nobody vouches for a damaged one
+	content, err := s.attemptContent(handle, put.Attempt)
+	if err != nil {
+		return nil, err
+	}
+	err = s.keeper.Check(attemptKind, content, put.Seal)
+	if errors.Is(err, trust.ErrSeal) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &put.Attempt, nil
 }
 
-func parseAttempt(data []byte) *Attempt {
-	var attempt Attempt
-	if json.Unmarshal(data, &attempt) != nil {
-		return nil
-	}
-	return &attempt
+// attemptContent is what the seal of an attempt is made for: as it is, of this agent of this project.
+func (s *Store) attemptContent(handle agent.Handle, attempt Attempt) ([]byte, error) {
+	attempt.Why = strings.ToValidUTF8(attempt.Why, "�") // as JSON keeps it
+	attempt.Failure = strings.ToValidUTF8(attempt.Failure, "�")
+	content, err := json.Marshal(attempt)
+	return s.placed(attemptFile(handle), content), err
 }
 
 // DropAttempt forgets the repairs of an agent.
