@@ -240,8 +240,9 @@ func TestRecoverGoesOnWithANewConversation(t *testing.T) {
 	m.check(code == 7 && missing["alpha"].Verdict == "missing" && missing["alpha"].Level == 4, "exit code %d, %+v", code, missing)
 
 	run := m.begin("recover", "alpha", "--yes")
-	m.waitFor("the conversation is replaced", func() (bool, string) {
-		return m.record("alpha")["session_id"] != before.SessionID, m.recordText("alpha")
+	m.waitFor("the conversation is replaced, and claude started", func() (bool, string) {
+		pid := m.pidOf("alpha")
+		return m.record("alpha")["session_id"] != before.SessionID && pid > 0 && pid != before.RecordedPID, m.recordText("alpha")
 	})
 	m.must(run.Process.Kill())
 	run.end()
@@ -356,4 +357,37 @@ func TestRecoverMeetsALockAndGoesOn(t *testing.T) {
 	m.must(unix.Flock(int(lock.Fd()), unix.LOCK_UN))
 	all, code = m.recover("--all")
 	m.check(code == 0 && all["alpha"].steps() == "3+", "exit code %d, %+v", code, all)
+}
+
+// A conversation that Claude calls full is compacted, whatever its gauge says. It is not given up for what
+// was said of it before.
+func TestRecoverCompactsWhatClaudeCallsFull(t *testing.T) {
+	m := real(t)
+	m.remembers("alpha")
+	for range 2 {
+		m.ok("send", "alpha", "Remember 77.", "--wait-reply")
+	}
+	before := m.session("alpha")
+	_ = m.nbs("send", "alpha", "[[error too-long]] hello", "--wait-reply")
+	m.waitState("alpha", "failed")
+	all, code := m.recover("alpha", "--yes")
+	m.check(code == 0 && all["alpha"].After.Verdict == "idle", "exit code %d, %+v", code, all)
+	m.check(len(all["alpha"].Steps) == 1 && all["alpha"].Steps[0].Level == 2, "%+v", all["alpha"])
+	m.mustBeLeftAlone("alpha", before)
+	m.check(m.session("alpha").SessionID == before.SessionID, "another conversation")
+	m.mustSay(m.ok("logs", "alpha"), "compacted")
+}
+
+// What keeps an agent down stands in the report, also in a pipe; so does a name that has no turn.
+func TestRecoverSaysWhatKeepsAnAgentDown(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	m.kill(m.session("alpha").RecordedPID, syscall.SIGKILL)
+	m.waitState("alpha", "crashed")
+	m.env = append(m.env, "NBS_CLAUDE=/nowhere/claude")
+	r := m.nbs("recover", "--all", "--order", "beta,alpha")
+	m.mustSay(r.stdout, "resume did not help, and nothing else would: ", "/nowhere/claude")
+	m.check(r.code == 1, "exit code %d", r.code)
+	m.mustSay(r.stderr, "--order: beta has no turn")
+	m.check(!strings.Contains(r.stderr, "alpha has no turn"), "%s", r.stderr)
 }

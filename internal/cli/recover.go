@@ -108,6 +108,7 @@ func runRecover(ctx context.Context, f *factory, o *recoverOptions) error {
 	if err != nil {
 		return failed(err, "recover")
 	}
+	f.noteOrder(handles, o.order)
 	ladder := recovery.New(s, recovery.Limits{Bands: bands, Patience: o.patience}, "recover", func(handle agent.Handle, what string) { f.progress(handle)(what) })
 	options := recovery.Options{
 		Handles: inOrder(handles, o.order), Named: !o.all, MaxLevel: triage.Level(o.maxLevel), Fresh: o.yes, Stagger: o.stagger, GiveUp: o.giveUp, Progress: f.showStep,
@@ -164,6 +165,15 @@ func inOrder(handles []agent.Handle, first []string) []agent.Handle {
 	return ordered
 }
 
+// noteOrder tells of names in the order that have no turn: one may be misspelt.
+func (f *factory) noteOrder(handles []agent.Handle, first []string) {
+	for _, name := range first {
+		if !slices.ContainsFunc(handles, agent.Handle(name).Same) {
+			f.sayNote("--order: " + name + " has no turn: it is not among those that are looked at")
+		}
+	}
+}
+
 // recovered is the outcome of a run.
 func recovered(cases []recovery.Case) error {
 	var well, sick int
@@ -215,9 +225,21 @@ func (f *factory) printRecovery(cases []recovery.Case) error {
 	for i := range cases {
 		c := &cases[i]
 		t.row(text(string(c.Handle)), text(string(c.Before.Verdict)), text(strings.Join(mapped(c.Steps, stepWords), ", ")),
-			cell{text: string(c.After.Verdict), colour: verdictColour(&c.After.Assessment)}, text(c.Left))
+			cell{text: string(c.After.Verdict), colour: verdictColour(&c.After.Assessment)}, text(leftWords(c)))
 	}
 	return t.flush()
+}
+
+// leftWords are why nothing more was done, with what came of the last step where that did not help.
+func leftWords(c *recovery.Case) string {
+	if len(c.Steps) == 0 || c.Left == "" {
+		return c.Left
+	}
+	last := c.Steps[len(c.Steps)-1]
+	if last.Helped || strings.Contains(c.Left, last.Result) {
+		return c.Left
+	}
+	return c.Left + ": " + last.Result
 }
 
 func (f *factory) printRecoveryPlan(ladder *recovery.Ladder, cases []recovery.Case, options recovery.Options) error {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/store"
 	"nbs-worker/internal/triage"
 )
 
@@ -54,13 +53,16 @@ var ladders = map[string]struct {
 	"at the floor":                {is("a", triage.Stressed, 4), yes, "replace a, fresh a", "", triage.Idle},
 	"compaction does not help":    {change(is("a", triage.Stressed, 2), func(a *patient) { a.unload = ErrFloor }), yes, "unload a, replace a, fresh a", "", triage.Idle},
 	"compaction, and not allowed": {change(is("a", triage.Stressed, 2), func(a *patient) { a.unload = ErrFloor }), no, "unload a", "it needs level 4, a new conversation in place of its own, which is not permitted", triage.Stressed},
-	"stuck":                       {is("a", triage.Stuck, 2), no, "unload a", "", triage.Idle},
-	"stuck, and reacts":           {change(is("a", triage.Stuck, 2), func(a *patient) { a.reacts = true }), no, "", "", triage.Healthy},
-	"stuck in spite of Escape":    {change(is("a", triage.Stuck, 2), func(a *patient) { a.unload = errors.New("it goes on") }), no, "unload a, resume a", "", triage.Idle},
-	"zombie":                      {is("a", triage.Zombie, 3), no, "resume a", "", triage.Idle},
-	"is being started":            {is("a", triage.Dead, 1), no, "", "ping did not help, and nothing else would", triage.Dead},
-	"is started again":            {change(is("a", triage.Dead, 1), func(a *patient) { a.reacts = true }), no, "", "", triage.Healthy},
-	"back, and nearly full":       {change(is("a", triage.Dead, 3), func(a *patient) { a.resumed = triage.Stressed }), no, "resume a, unload a", "", triage.Idle},
+	"the API does not compact": {
+		change(is("a", triage.Stressed, 2), func(a *patient) { a.unload = errors.New("529") }), yes, "unload a", "interrupt and compact did not help, and nothing else would", triage.Stressed,
+	},
+	"stuck":                    {is("a", triage.Stuck, 2), no, "unload a", "", triage.Idle},
+	"stuck, and reacts":        {change(is("a", triage.Stuck, 2), func(a *patient) { a.reacts = true }), no, "", "", triage.Healthy},
+	"stuck in spite of Escape": {change(is("a", triage.Stuck, 2), func(a *patient) { a.unload = errors.New("it goes on") }), no, "unload a, resume a", "", triage.Idle},
+	"zombie":                   {is("a", triage.Zombie, 3), no, "resume a", "", triage.Idle},
+	"is being started":         {is("a", triage.Dead, 1), no, "", "ping did not help, and nothing else would", triage.Dead},
+	"is started again":         {change(is("a", triage.Dead, 1), func(a *patient) { a.reacts = true }), no, "", "", triage.Healthy},
+	"back, and nearly full":    {change(is("a", triage.Dead, 3), func(a *patient) { a.resumed = triage.Stressed }), no, "resume a, unload a", "", triage.Idle},
 	"back, and at the floor": {
 		change(is("a", triage.Dead, 3), func(a *patient) { a.resumed, a.unload = triage.Stressed, ErrFloor }), yes, "resume a, unload a, replace a, fresh a", "", triage.Idle,
 	},
@@ -141,6 +143,9 @@ func TestWhatStopsARun(t *testing.T) {
 				if done := strings.Join(w.done, ", "); done != c.done || report.Stopped != c.stopped {
 					t.Errorf("%q, stopped %q; want %q, %q", done, report.Stopped, c.done, c.stopped)
 				}
+				if two := report.Cases[1]; name == "in a row" && two.Left != "nothing more is begun: "+c.stopped {
+					t.Errorf("%q, of one that was begun", two.Left)
+				}
 				if last := report.Cases[len(report.Cases)-1]; c.stopped != "" && last.Left != "not begun: "+c.stopped {
 					t.Errorf("%q", last.Left)
 				}
@@ -211,21 +216,6 @@ func TestTheFloorIsRemembered(t *testing.T) {
 			t.Errorf("%s", got)
 		}
 	})
-}
-
-// What was killed is told in the journal by who comes after it, one time.
-func TestWhatWasCutShortIsTold(t *testing.T) {
-	t.Parallel()
-	w := newWorld(is("a", triage.Idle, 0), is("b", triage.Waiting, 0))
-	for _, handle := range []agent.Handle{"a", "b"} {
-		w.attempts[handle] = store.Attempt{SessionID: "old", Level: 3, Begun: time.Now()}
-	}
-	w.run(t, Options{MaxLevel: triage.LevelFresh})
-	w.run(t, Options{MaxLevel: triage.LevelFresh})
-	want := []string{"a level 3, resume: was cut short; now it is idle: seen", "b level 3, resume: was cut short; now it is waiting: seen"}
-	if !slices.Equal(w.noted, want) || len(w.done) != 0 {
-		t.Errorf("%q, and %q was done; want %q", w.noted, w.done, want)
-	}
 }
 
 func TestAPlanChangesNothing(t *testing.T) {

@@ -17,10 +17,10 @@ func (l *Ladder) next(p *Patient, o *Options, tried triage.Level) (level triage.
 		return 0, ""
 	case p.Working:
 		return 0, "it is at work, and is not touched"
-	case l.cutShort(p) != nil && tried < triage.LevelFresh:
-		return triage.LevelFresh, "" // its conversation has been replaced already
 	case p.NeedsPerson() && (!o.Named || p.Level == triage.LevelAssess):
 		return 0, "it needs a person"
+	case o.MaxLevel >= triage.LevelResume && tried < triage.LevelFresh && l.cutShort(p) != nil:
+		return triage.LevelFresh, "" // its conversation has been replaced already; a start is left of it
 	}
 	level = needed(p, tried, l.isAtFloor(p))
 	switch {
@@ -35,8 +35,9 @@ func (l *Ladder) next(p *Patient, o *Options, tried triage.Level) (level triage.
 }
 
 // needed is the least level that may help beyond what was tried. Where little context is left a
-// resume does not help: it loads what is full. An agent that cannot be brought back is not given a
-// new conversation: what keeps it down would keep that down too, and only its own would be lost.
+// resume does not help: it loads what is full. A new conversation does where compacting frees nothing,
+// and not where the API was in the way of it. An agent that cannot be brought back is not given one
+// either: what keeps it down would keep that down too, and only its own would be lost.
 func needed(p *Patient, tried triage.Level, floor bool) triage.Level {
 	hangs := p.Verdict == triage.Stuck || p.Verdict == triage.Zombie
 	switch {
@@ -44,7 +45,7 @@ func needed(p *Patient, tried triage.Level, floor bool) triage.Level {
 		return triage.LevelPing
 	case hangs && tried >= p.Level:
 		return triage.LevelResume
-	case p.Verdict == triage.Stressed && (floor || tried >= triage.LevelCompact):
+	case p.Verdict == triage.Stressed && floor:
 		return triage.LevelFresh
 	default:
 		return p.Level

@@ -31,10 +31,10 @@ func (r *run) treat(ctx context.Context, c *Case) (left string) {
 	tried := map[triage.Verdict]triage.Level{} // what did not help is not tried again; a repair may show what else is needed
 	for {
 		if r.stopped != "" {
-			return "not begun: " + r.stopped
+			return c.notBegun(r.stopped)
 		}
 		if ctx.Err() != nil {
-			return "not begun: the run was interrupted"
+			return c.notBegun("the run was interrupted")
 		}
 		p := &r.Look(ctx, []agent.Handle{c.Handle})[0]
 		level, left := r.next(p, &r.Options, tried[p.Verdict])
@@ -49,6 +49,14 @@ func (r *run) treat(ctx context.Context, c *Case) (left string) {
 			return left
 		}
 	}
+}
+
+// notBegun is why nothing, or nothing more, is begun for an agent.
+func (c *Case) notBegun(why string) string {
+	if len(c.Steps) > 0 {
+		return "nothing more is begun: " + why
+	}
+	return "not begun: " + why
 }
 
 // pace keeps starts apart, and tells whether it had to wait.
@@ -166,13 +174,16 @@ func (r *run) do(ctx context.Context, p *Patient, level triage.Level, attempt st
 
 // ping looks whether an agent reacts: whether it is seen otherwise within some seconds.
 func (r *run) ping(ctx context.Context, p *Patient) error {
-	ctx, stop := context.WithTimeout(ctx, pingTime)
+	limited, stop := context.WithTimeout(ctx, pingTime)
 	defer stop()
-	for ctx.Err() == nil {
-		wait(ctx, pingEvery)
-		if now := r.Look(ctx, []agent.Handle{p.Handle})[0]; now.Verdict != p.Verdict && now.Verdict != triage.Unknown {
+	for limited.Err() == nil {
+		wait(limited, pingEvery)
+		if now := r.Look(limited, []agent.Handle{p.Handle})[0]; now.Verdict != p.Verdict && now.Verdict != triage.Unknown {
 			return nil
 		}
+	}
+	if ctx.Err() != nil {
+		return agent.Errorf(agent.Interrupted, "it was not waited for: the run was interrupted")
 	}
 	return agent.Errorf(agent.TimedOut, "it did not react within %s", pingTime)
 }

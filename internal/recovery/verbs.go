@@ -70,7 +70,8 @@ func (v *verbs) Unload(ctx context.Context, p *Patient) error {
 			return err
 		}
 	}
-	if use := p.View.Context; use == nil || v.limits.Bands.Of(use.LeftPercent()) == agent.Healthy {
+	use := p.View.Context
+	if p.Verdict != triage.Stressed && (use == nil || v.limits.Bands.Of(use.LeftPercent()) == agent.Healthy) {
 		return nil
 	}
 	compaction, err := sender.Compact(ctx, p.Handle, message.Compact{Timeout: compactTime})

@@ -25,7 +25,8 @@ const (
 )
 
 // LastTurn finds how the last turn of the conversation ended. One that is not over counts by
-// what was said in it.
+// what was said in it, and a compaction by its summary: what kept a turn before it from a reply,
+// such as a conversation that was too long, does no more.
 func (t File) LastTurn() (Turn, error) {
 	var turn Turn
 	err := t.backward(func(line []byte, behind int64) bool {
@@ -33,10 +34,13 @@ func (t File) LastTurn() (Turn, error) {
 			return false
 		}
 		var record conversationRecord
-		if !bytes.Contains(line, []byte(`"assistant"`)) || unmarshalRecord(line, &record) != nil || record.Type != "assistant" || record.IsSidechain {
+		if !mayEndTurn(line) || unmarshalRecord(line, &record) != nil || record.IsSidechain {
 			return true
 		}
 		switch {
+		case record.compacted():
+			turn = Turn{Ended: true, At: record.at()}
+		case record.Type != "assistant":
 		case record.IsAPIError:
 			text := textOfBlocks(blocksOf(record.message().Content))
 			turn = Turn{Ended: true, At: record.at(), Error: &APIError{Class: record.failure(), Text: cut(text, apiErrorText)}}
@@ -46,6 +50,10 @@ func (t File) LastTurn() (Turn, error) {
 		return !turn.Ended
 	})
 	return turn, err
+}
+
+func mayEndTurn(line []byte) bool {
+	return bytes.Contains(line, []byte(`"assistant"`)) || bytes.Contains(line, []byte(`"compact_boundary"`))
 }
 
 // cut shortens a text to whole characters.

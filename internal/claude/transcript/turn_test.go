@@ -29,6 +29,8 @@ func TestLastTurnOfATranscript(t *testing.T) {
 		"failed":                 {[]string{userLine, reply, userLine, rateLimitLine}, true, limit},
 		"failed, asked again":    {[]string{userLine, rateLimitLine, userLine}, true, limit},
 		"failed, then well":      {[]string{userLine, rateLimitLine, userLine, reply}, true, nil},
+		"failed, then compacted": {[]string{userLine, rateLimitLine, compactLine}, true, nil},
+		"compacted, then failed": {[]string{compactLine, userLine, rateLimitLine}, true, limit},
 		"a subagent's":           {[]string{userLine, reply, subagents}, true, nil},
 		"without a class":        {[]string{userLine, errorLine}, true, &APIError{Class: "unknown"}},
 		"cut short":              {[]string{userLine, rateLimitLine, reply[:len(reply)/2]}, true, limit},
