@@ -45,6 +45,19 @@ func TestStartWaitsForItsTurn(t *testing.T) {
 	m.mustBe("alpha", "idle")
 }
 
+// A launcher that waits for a turn holds nothing: its agent can be stopped.
+func TestStopWhileItsLauncherWaitsForATurn(t *testing.T) {
+	m := standIn(t)
+	before := m.remembers("alpha", "--restart", "on-failure")
+	launcher := m.launcher("alpha")
+	defer m.takeTurns()()
+	m.kill(before.RecordedPID, syscall.SIGKILL)
+	m.waitSession("alpha", "waits for its turn", func(s session) bool { return strings.Contains(s.Cause, "starts again in 0s") })
+	m.ok("stop", "alpha")
+	m.check(dead(launcher), "its launcher lives")
+	m.mustBe("alpha", "stopped")
+}
+
 // Who gives up has started nothing, and the record is kept.
 func TestStartThatGivesUpItsTurn(t *testing.T) {
 	m := standIn(t)

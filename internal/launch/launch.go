@@ -47,7 +47,7 @@ func (s Starter) Start(ctx, interrupt context.Context, p Plan, wait time.Duratio
 // AwaitTurn waits until fewer agents are started on this machine than it can start at a time.
 // Errors: Interrupted.
 func (s Starter) AwaitTurn(interrupt context.Context, p Plan) (release func(), err error) {
-	release, err = s.Store.AwaitTurn(interrupt, func() {
+	release, err = s.Store.AwaitTurn(interrupt, proc.Halted, func() {
 		if p.progress != nil {
 			p.progress(fmt.Sprintf("waiting for its turn: %s at a time on this machine", agent.Count(store.StartsAtOnce(), "start")))
 		}

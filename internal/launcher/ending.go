@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"errors"
 	"strings"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/restart"
+	"nbs-worker/internal/store"
 )
 
 // evidence is what the class of an end is told from.
@@ -102,8 +104,12 @@ func saysLogin(words string) bool {
 	return false
 }
 
-// classOf is the class of what kept claude from being started, or had the launcher end it.
+// classOf is the class of what kept claude from being started, or had the launcher end it. A lock of
+// .nbs that was not free in time says nothing about the conversation, and is tried again.
 func classOf(cause error) agent.EndClass {
+	if errors.Is(cause, store.ErrStayedLocked) {
+		return agent.EndCrash
+	}
 	switch agent.KindOf(cause) {
 	case agent.Conflict:
 		return agent.EndConflict

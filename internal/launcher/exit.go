@@ -52,17 +52,22 @@ func (l *Launcher) noteExit(ctx context.Context, handle agent.Handle, child *chi
 		over.decision = l.decide(r, l.endingOf(child, &exit, report, signals))
 		return nil
 	})
-	if over.record = record; err != nil {
-		return over, err
+	if err != nil {
+		return ended{code: over.code}, err
 	}
+	over.record = record
 	if err := Keep(ctx, l.Store, child.config, &record); err != nil {
 		_ = l.journal(ctx, "unkept", &record, err.Error())
 	}
 	gone := record.Process.Claude()
-	return over, errors.Join(
+	untold = errors.Join(
 		untold, child.config.Registry().Forget(gone.PID, gone.StartTicks),
 		l.journal(ctx, "exit", &record, exit.Summary()), l.journalDecision(ctx, &record, over.decision),
 	)
+	if over.decision.Again {
+		return over, nil // the record tells it, which says too that the next start is waited for
+	}
+	return over, untold
 }
 
 // endingOf says what the end of a claude means for the next start.

@@ -170,19 +170,34 @@ func TestAStartThatCannotBeMadeReady(t *testing.T) { //nolint:paralleltest // si
 		agent.EndConfig:   agent.Errorf(agent.NotFound, "the conversation cannot be resumed: its transcript is gone"),
 		"":                errors.New("no room on the disk"),
 	} {
-		a := &again{err: cause}
-		l := restarting(t, agent.RestartOnAbnormal, "kill -KILL $$", a)
-		if _, err := l.Run(t.Context(), "alpha", start); err != nil {
-			t.Errorf("%v: %v", cause, err)
-		}
-		r, err := l.Store.Load("alpha")
-		held := r.Restarts.Hold
-		if err != nil || (held != nil) != (class != "") || held != nil && (held.Class != class || held.Reason != cause.Error()) {
-			t.Errorf("%v: %v, held %+v", cause, err, held)
-		}
-		if class == "" && (a.calls != 2 || len(r.Restarts.Counted) != 2) {
-			t.Errorf("%v: asked %d times, %+v", cause, a.calls, r.Restarts)
-		}
+		testUnready(t, class, cause)
+	}
+	testUnready(t, "", agent.Errorf(agent.Conflict, ".nbs/locks/journal %w for 5s", store.ErrStayedLocked))
+}
+
+func testUnready(t *testing.T, class agent.EndClass, cause error) {
+	t.Helper()
+	a := &again{err: cause}
+	l := restarting(t, agent.RestartOnAbnormal, "kill -KILL $$", a)
+	if _, err := l.Run(t.Context(), "alpha", start); err != nil {
+		t.Errorf("%v: %v", cause, err)
+	}
+	r, err := l.Store.Load("alpha")
+	held := r.Restarts.Hold
+	if err != nil || (held != nil) != (class != "") || held != nil && (held.Class != class || held.Reason != cause.Error()) {
+		t.Errorf("%v: %v, held %+v", cause, err, held)
+	}
+	if class == "" && (a.calls != 2 || len(r.Restarts.Counted) != 2) {
+		t.Errorf("%v: asked %d times, %+v", cause, a.calls, r.Restarts)
+	}
+}
+
+// What the journal cannot be told keeps no agent down: its record says that it is started again.
+func TestAnEndThatIsNotJournaledIsFollowedAllTheSame(t *testing.T) { //nolint:paralleltest // signals are the process's
+	a := &again{}
+	l := restarting(t, agent.RestartOnFailure, "until rm .nbs/journal.jsonl 2>&-; do :; done; mkdir .nbs/journal.jsonl; exit 7", a)
+	if _, err := l.Run(t.Context(), "alpha", start); err != nil || a.calls != 1 {
+		t.Errorf("%v, asked %d times", err, a.calls)
 	}
 }
 

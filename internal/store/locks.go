@@ -100,6 +100,10 @@ func isUnwritable(err error) bool {
 	return false
 }
 
+// ErrStayedLocked is why a lock of .nbs could not be had whose holders keep it for milliseconds: another
+// command hangs with it, or the machine is slow.
+var ErrStayedLocked = private.ErrStayedLocked
+
 func verbLock(handle agent.Handle) string { return handle.Key() + ".verb" }
 
 // VerbHolder says who signed the verb lock last, and has not ended since or was killed.

@@ -21,22 +21,16 @@ const restartWait = time.Minute
 // start.
 type Restarter struct{ observe.Observer }
 
-// Ready takes the verb lock, and waits for it as long as the agent stays as its launcher has left
-// it: another command decides. Then it does what resume would.
+// Ready takes a turn and the verb lock, and waits for them as long as the agent stays as its launcher
+// has left it: another command decides. Then it does what resume would.
 func (r Restarter) Ready(ctx context.Context, over *agent.Record, last store.Launch) (launcher.Restart, error) {
 	o := r.Observer
 	o.Env, o.Began = last.Env, o.Now()
 	s := New(o)
-	unlock, err := s.lockAgain(ctx, over)
+	letGo, err := s.lockAgain(ctx, over)
 	if err != nil {
 		return launcher.Restart{}, err
 	}
-	release, err := s.Store.AwaitTurn(ctx, func() {})
-	if err != nil {
-		unlock()
-		return launcher.Restart{}, err
-	}
-	letGo := func() { release(); unlock() }
 	ready, err := s.readyAgain(context.WithoutCancel(ctx), over, last)
 	if err != nil {
 		letGo()
@@ -46,16 +40,33 @@ func (r Restarter) Ready(ctx context.Context, over *agent.Record, last store.Lau
 	return ready, nil
 }
 
-// lockAgain takes the verb lock of an agent that is as its launcher has left it. Errors:
-// [agent.ErrSuperseded].
-func (s *Supervisor) lockAgain(ctx context.Context, over *agent.Record) (unlock func(), err error) {
+// verbAgain is how often a launcher looks whether the command has ended that is at work on its agent.
+const verbAgain = 100 * time.Millisecond
+
+// lockAgain takes a turn and the verb lock of an agent that is as its launcher has left it. It waits
+// for neither while it has the other: who waits for a turn can be stopped, and a turn is not kept for
+// one whom another command may end. Errors: [agent.ErrSuperseded].
+func (s *Supervisor) lockAgain(ctx context.Context, over *agent.Record) (letGo func(), err error) {
 	for {
 		if _, err := s.leftAs(over); err != nil {
 			return nil, err
 		}
-		unlock, err = s.awaitVerb(ctx, over.Handle, "restart")
-		if agent.KindOf(err) != agent.Conflict || ctx.Err() != nil {
-			return unlock, err
+		release, err := s.Store.AwaitTurn(ctx, proc.Halted, func() {})
+		if err != nil {
+			return nil, err
+		}
+		unlock, err := s.lockVerb(over.Handle, "restart")
+		if err == nil {
+			return func() { release(); unlock() }, nil
+		}
+		release()
+		if agent.KindOf(err) != agent.Conflict {
+			return nil, err
+		}
+		select {
+		case <-time.After(verbAgain):
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		}
 	}
 }

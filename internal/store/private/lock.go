@@ -100,9 +100,12 @@ func (f *Folder) LockFailed(name string, err error) error {
 	return lockFailed(f.Label(Locks+"/"+name), f.LockPath(name), f.Remedied(err))
 }
 
+// ErrStayedLocked is why a lock could not be had whose holders keep it for milliseconds.
+var ErrStayedLocked = errors.New("stayed locked")
+
 func lockFailed(label, path string, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
-		return agent.Errorf(agent.Conflict, "%s stayed locked for %s", label, lockWait).
+		return agent.Errorf(agent.Conflict, "%s %w for %s", label, ErrStayedLocked, lockWait).
 			Hint("another command hangs with it; which one: lslocks --output PID,COMMAND,PATH")
 	}
 	failure := agent.Errorf(agent.Failed, "lock %s: %w", label, err)

@@ -43,7 +43,7 @@ func TestLockExcludes(t *testing.T) {
 		defer cancel()
 		_, err = lock(ctx)
 		storetest.WantKind(t, what, err, agent.Conflict)
-		if len(agent.HintsOf(err)) != 1 || !strings.Contains(err.Error(), " stayed locked for ") {
+		if len(agent.HintsOf(err)) != 1 || !strings.Contains(err.Error(), " stayed locked for ") || !errors.Is(err, ErrStayedLocked) {
 			t.Errorf("%s: %v, hints %q", what, err, agent.HintsOf(err))
 		}
 		unlock()
