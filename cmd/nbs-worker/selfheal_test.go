@@ -114,6 +114,20 @@ func (m *team) fail(times int) {
 	}
 }
 
+// What is typed while no claude has the terminal is for nobody, and above all not for the next one.
+func TestWhatIsTypedWhileItsLauncherWaits(t *testing.T) {
+	m := standIn(t)
+	m.remembers("alpha", "--restart", "on-failure")
+	m.fail(3)
+	m.waitBackoff()
+	s := m.session("alpha")
+	m.typeLine(s, "rm -rf here")
+	m.waitBack(s)
+	screen := m.ok("screen", "alpha")
+	m.check(!strings.Contains(screen, "rm -rf here"), "it is in its prompt: %s", screen)
+	m.check(m.reply("alpha", "What number?") == "42", "it has forgotten")
+}
+
 // A person need not wait. What the policy remembers is forgotten then.
 func TestResumeWhileItsLauncherWaits(t *testing.T) {
 	m := standIn(t)

@@ -20,8 +20,10 @@ import (
 // record, starts claude and writes down who it is. release gives the conversation up again.
 func (l *Launcher) start(ctx context.Context, handle agent.Handle, next *Restart, signals chan os.Signal) (c *child, release func(), err error) {
 	launch := next.Launch
-	if next.Prove != nil { // the pane bears the mark and the picture of the last start
-		saveTerminal().write(clear)
+	if next.Prove != nil { // the pane bears the mark and the picture of the last start, and what was typed since
+		terminal := saveTerminal()
+		terminal.dropKeys()
+		terminal.write(clear)
 		if err := l.markPane(ctx, launch.Invocation); err != nil {
 			return nil, nil, err
 		}

@@ -3,6 +3,7 @@ package launcher
 import (
 	"os"
 
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 )
 
@@ -52,6 +53,14 @@ const (
 func (t terminal) write(sequence string) {
 	if t.state != nil {
 		_, _ = os.Stdout.WriteString(sequence)
+	}
+}
+
+// dropKeys drops what was typed while no claude had the terminal: the next one would take it for
+// words to itself, or for the answer to a dialog.
+func (t terminal) dropKeys() {
+	if t.state != nil {
+		_ = unix.IoctlSetInt(int(os.Stdin.Fd()), unix.TCFLSH, unix.TCIFLUSH)
 	}
 }
 
