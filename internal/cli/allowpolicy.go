@@ -22,7 +22,7 @@ func runAllowPolicy(ctx context.Context, f *factory, path string) error {
 		return err
 	}
 	shown := agent.Handle(path)
-	if file.Name == "" || s.Store.CheckFile(vigil.SealKind, file.Name, file.Text) == nil {
+	if file.Name == "" || s.Store.Allowed().Check(vigil.SealKind, file.Name, file.Text) == nil {
 		return f.show(outcome{handle: shown, words: "is allowed already"}, "")
 	}
 	if _, err := fmt.Fprintf(f.streams.Out, "%s\n", agent.Legible(string(file.Text))); err != nil {

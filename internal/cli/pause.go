@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/watching"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/wire"
 )
@@ -89,7 +89,7 @@ func runUnpause(ctx context.Context, f *factory) error {
 
 // notePause says beside what is printed that the project is paused.
 func (f *factory) notePause(s *supervisor.Supervisor) {
-	pause, err := s.Store.Paused()
+	pause, err := s.Store.Watching().Paused()
 	if err != nil {
 		f.sayNote(err.Error())
 		return
@@ -99,7 +99,7 @@ func (f *factory) notePause(s *supervisor.Supervisor) {
 	}
 }
 
-func (f *factory) pauseWords(pause *store.Pause) string {
+func (f *factory) pauseWords(pause *watching.Pause) string {
 	words := fmt.Sprintf("paused, since %s: nothing is done by itself", f.when(pause.Since))
 	if pause.Reason != "" {
 		words += " (" + oneLine(pause.Reason) + ")"

@@ -44,12 +44,12 @@ func TestDamagedPauseIsAPause(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if err := os.WriteFile(s.PauseFile(), []byte("{"), 0o600); err != nil {
+	if err := os.WriteFile(s.Watching().PauseFile(), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	run("--root", project, "list").want(t, 0, "watch/paused.json cannot be read, which counts as a pause")
 	run("--root", project, "unpause").want(t, 0)
-	if pause, err := s.Paused(); pause != nil || err != nil {
+	if pause, err := s.Watching().Paused(); pause != nil || err != nil {
 		t.Errorf("afterwards: %v, %v", pause, err)
 	}
 	run("--root", project, "pause", "--reason", strings.Repeat("x", 2000)).want(t, agent.BadInput, "the reason has 2000 bytes; 1000 are the most")

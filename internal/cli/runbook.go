@@ -58,7 +58,7 @@ func (f *factory) shelf() (runbook.Shelf, error) {
 	if err != nil {
 		return runbook.Shelf{}, err
 	}
-	return runbook.Shelf{BuiltIn: runbooks.Pages, Project: s.Store.Project(), Check: s.Store.CheckFile}, nil
+	return runbook.Shelf{BuiltIn: runbooks.Pages, Project: s.Store.Project(), Check: s.Store.Allowed().Check}, nil
 }
 
 func newRunbookListCmd(f *factory) *cobra.Command {

@@ -121,7 +121,7 @@ func policyOf(s *supervisor.Supervisor, file string) (usual vigil.Policy, err er
 	if err != nil {
 		return usual, err
 	}
-	return opened.Policy(usual, s.Store.CheckFile)
+	return opened.Policy(usual, s.Store.Allowed().Check)
 }
 
 func openPolicy(s *supervisor.Supervisor, file string) (vigil.File, error) {

@@ -15,7 +15,7 @@ import (
 )
 
 func (d *examination) paused(_ context.Context) findings {
-	pause, err := d.Store.Paused()
+	pause, err := d.Store.Watching().Paused()
 	const why = "watch and the restart policies of agents do nothing meanwhile"
 	switch {
 	case err != nil:

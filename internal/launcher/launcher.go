@@ -19,8 +19,8 @@
 //   - Every start ends in the record, as an exit or as a refusal; one that a later start has
 //     superseded leaves no trace (exit.go).
 //   - What follows an end is decided by the agent's restart policy ([restart.Decide]) and written
-//     into the record with the end itself. While the next start is waited for, nothing is held and no claude lives: a
-//     command, a signal, a person's C-c end the wait at once (restart.go).
+//     into the record with the end itself. While the next start is waited for, nothing is held and no
+//     claude lives: a command, a signal, a person's C-c end the wait at once (restart.go).
 //   - A start that the launcher makes by itself is one like any other: it has an invocation of its
 //     own, is made by the rules of a verb's, under the agent's verb lock, and is proved.
 //

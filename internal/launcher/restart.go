@@ -113,7 +113,7 @@ func (l *Launcher) due(ctx context.Context, in time.Duration) error {
 			return ctx.Err()
 		case <-l.after(in):
 		}
-		if pause, err := l.Store.Paused(); pause == nil && err == nil {
+		if pause, err := l.Store.Watching().Paused(); pause == nil && err == nil {
 			return nil
 		}
 		in = pauseRetry

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/runs"
 )
 
 // lastWordsLimit is how much of what an agent said last is repeated to it, in characters.
@@ -13,7 +13,7 @@ const lastWordsLimit = 600
 
 // briefing is the first prompt of an agent that is given a new conversation: its own first prompt,
 // and where its memory is.
-func (v *verbs) briefing(p *Patient, attempt store.Attempt) string {
+func (v *verbs) briefing(p *Patient, attempt runs.Attempt) string {
 	r := p.View.Record
 	old := r
 	old.SessionID = attempt.SessionID

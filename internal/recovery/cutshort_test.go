@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/runs"
 	"nbs-worker/internal/triage"
 )
 
@@ -18,7 +18,7 @@ func TestWhatWasCutShortIsTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(is("a", triage.Idle, 0), is("b", triage.Waiting, 0))
 	for _, handle := range []agent.Handle{"a", "b"} {
-		w.attempts[handle] = store.Attempt{SessionID: "old", Level: 3, Begun: time.Now()}
+		w.attempts[handle] = runs.Attempt{SessionID: "old", Level: 3, Begun: time.Now()}
 	}
 	w.run(t, Options{MaxLevel: triage.LevelFresh})
 	w.run(t, Options{MaxLevel: triage.LevelFresh})
@@ -33,7 +33,7 @@ func TestWhatWasCutShortIsNoPermissionToStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(is("a", triage.Dead, 3), is("b", triage.Missing, 0))
 	for _, handle := range []agent.Handle{"a", "b"} {
-		w.attempts[handle] = store.Attempt{SessionID: "before", Level: 4, Begun: time.Now()}
+		w.attempts[handle] = runs.Attempt{SessionID: "before", Level: 4, Begun: time.Now()}
 	}
 	report := w.run(t, low)
 	for i, want := range []string{"it needs level 3, resume, and no more than level 2 is permitted", "it needs a person"} {

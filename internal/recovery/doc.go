@@ -10,7 +10,7 @@
 //     so approve a command; whether an agent reacts is seen from what grows, and from the state of its
 //     process, at looks some seconds apart.
 //   - Each step is written down before it is taken and after it: in the journal for people, and as
-//     the [store.Attempt] of the agent. Of a run that was killed the next one knows by a look what
+//     the [runs.Attempt] of the agent. Of a run that was killed the next one knows by a look what
 //     came of the last step; none is repeated blindly.
 //   - A new conversation is given only where it was permitted, and is told where the old one is.
 //   - Nobody else repairs agents of the project meanwhile.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/runs"
 	"nbs-worker/internal/triage"
 )
 
@@ -20,14 +20,14 @@ type Verbs interface {
 	Resume(ctx context.Context, p *Patient) error
 	// StartFresh brings an agent back in a new conversation, unless the attempt has made one before it
 	// was cut short, and tells it where the old one is.
-	StartFresh(ctx context.Context, p *Patient, attempt store.Attempt) error
+	StartFresh(ctx context.Context, p *Patient, attempt runs.Attempt) error
 }
 
 // Memory is what outlives a run.
 type Memory interface {
 	Lock() (unlock func(), err error) // for who repairs
-	Attempt(handle agent.Handle) (*store.Attempt, error)
-	PutAttempt(handle agent.Handle, attempt store.Attempt) error
+	Attempt(handle agent.Handle) (*runs.Attempt, error)
+	PutAttempt(handle agent.Handle, attempt runs.Attempt) error
 	DropAttempt(handle agent.Handle) error
 	Note(ctx context.Context, p *Patient, detail string) error // in the journal
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/inspect"
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/runs"
 	"nbs-worker/internal/triage"
 )
 
@@ -61,7 +61,7 @@ func (l *Ladder) isAtFloor(p *Patient) bool {
 // cutShort is the attempt to give an agent a new conversation that was killed when it had replaced
 // the old one, and of which nothing runs; nil for none. One in whose new conversation something was
 // said was told where the old one is.
-func (l *Ladder) cutShort(p *Patient) *store.Attempt {
+func (l *Ladder) cutShort(p *Patient) *runs.Attempt {
 	last := l.last(p)
 	if last == nil || !last.Ended.IsZero() || triage.Level(last.Level) != triage.LevelFresh || last.SessionID == p.View.Record.SessionID {
 		return nil
@@ -88,7 +88,7 @@ func (l *Ladder) noteCutShort(ctx context.Context, p *Patient) {
 }
 
 // last is the latest repair of an agent. One that cannot be read is none: what is seen decides.
-func (l *Ladder) last(p *Patient) *store.Attempt {
+func (l *Ladder) last(p *Patient) *runs.Attempt {
 	last, _ := l.Attempt(p.Handle)
 	return last
 }

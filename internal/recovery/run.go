@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/runs"
 	"nbs-worker/internal/triage"
 )
 
@@ -126,8 +126,8 @@ func (p *Patient) words() string { return string(p.Verdict) + ": " + strings.Joi
 
 // begin writes down that a step is about to be taken. One that makes a new conversation and was cut
 // short is gone on with.
-func (r *run) begin(ctx context.Context, p *Patient, level triage.Level) (store.Attempt, error) {
-	attempt := store.Attempt{
+func (r *run) begin(ctx context.Context, p *Patient, level triage.Level) (runs.Attempt, error) {
+	attempt := runs.Attempt{
 		SessionID: p.View.Record.SessionID, Level: int(level), Begun: p.seen(),
 		Why: p.words(),
 	}
@@ -141,7 +141,7 @@ func (r *run) begin(ctx context.Context, p *Patient, level triage.Level) (store.
 }
 
 // end writes down what came of a step.
-func (r *run) end(ctx context.Context, attempt store.Attempt, done *Step, failure error, now *Patient) error {
+func (r *run) end(ctx context.Context, attempt runs.Attempt, done *Step, failure error, now *Patient) error {
 	attempt.Ended, attempt.Floor = now.seen(), errors.Is(failure, ErrFloor)
 	became := "it helped"
 	if !done.Helped {
@@ -159,7 +159,7 @@ func (r *run) tell(c *Case) {
 	}
 }
 
-func (r *run) do(ctx context.Context, p *Patient, level triage.Level, attempt store.Attempt) error {
+func (r *run) do(ctx context.Context, p *Patient, level triage.Level, attempt runs.Attempt) error {
 	switch level {
 	case triage.LevelPing:
 		return r.ping(ctx, p)

@@ -9,7 +9,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/launch"
 	"nbs-worker/internal/message"
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/runs"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/triage"
 )
@@ -22,7 +22,7 @@ const readyTime = time.Minute
 func New(s *supervisor.Supervisor, limits Limits, verb string, progress func(agent.Handle, string)) *Ladder {
 	return &Ladder{
 		Verbs:  &verbs{Supervisor: s, limits: limits, progress: progress},
-		Memory: &memory{Store: s.Store, s: s, verb: verb},
+		Memory: &memory{Runs: s.Store.Runs(), s: s, verb: verb},
 	}
 }
 
@@ -43,7 +43,7 @@ func (v *verbs) Resume(ctx context.Context, p *Patient) error {
 	return v.start(ctx, p.Handle, supervisor.Resume{Force: hangs})
 }
 
-func (v *verbs) StartFresh(ctx context.Context, p *Patient, attempt store.Attempt) error {
+func (v *verbs) StartFresh(ctx context.Context, p *Patient, attempt runs.Attempt) error {
 	replaced := p.View.Record.SessionID != attempt.SessionID
 	return v.start(ctx, p.Handle, supervisor.Resume{
 		Fresh: !replaced, Force: p.View.Status.SamePID, Start: launch.Start{Prompt: v.briefing(p, attempt)},
@@ -83,12 +83,12 @@ func (v *verbs) Unload(ctx context.Context, p *Patient) error {
 
 // memory is that of the project.
 type memory struct {
-	*store.Store
+	*runs.Runs
 	s    *supervisor.Supervisor
 	verb string
 }
 
-func (m *memory) Lock() (func(), error) { return m.LockRecovery(m.verb, m.s.Seconds()) }
+func (m *memory) Lock() (func(), error) { return m.s.Store.LockRecovery(m.verb, m.s.Seconds()) }
 
 func (m *memory) Note(ctx context.Context, p *Patient, detail string) error {
 	return m.s.Note(ctx, m.verb, &p.View.Record, detail)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/runs"
 	"nbs-worker/internal/triage"
 )
 
@@ -20,7 +20,7 @@ type world struct {
 	at     []time.Time
 	noted  []string
 
-	attempts map[agent.Handle]store.Attempt
+	attempts map[agent.Handle]runs.Attempt
 	locked   error
 
 	calls, killAt int // of the verbs and of what is written down; 0: never killed
@@ -101,7 +101,7 @@ func (w *world) Resume(_ context.Context, p *Patient) error {
 	return w.after(w.agents[p.Handle].resume)
 }
 
-func (w *world) StartFresh(_ context.Context, p *Patient, attempt store.Attempt) error {
+func (w *world) StartFresh(_ context.Context, p *Patient, attempt runs.Attempt) error {
 	if w.step() {
 		return errKilled
 	}
@@ -129,14 +129,14 @@ func (w *world) after(err error) error {
 
 func (w *world) Lock() (func(), error) { return func() {}, w.locked }
 
-func (w *world) Attempt(handle agent.Handle) (*store.Attempt, error) {
+func (w *world) Attempt(handle agent.Handle) (*runs.Attempt, error) {
 	if attempt, known := w.attempts[handle]; known {
 		return &attempt, nil
 	}
 	return nil, nil
 }
 
-func (w *world) PutAttempt(handle agent.Handle, attempt store.Attempt) error {
+func (w *world) PutAttempt(handle agent.Handle, attempt runs.Attempt) error {
 	if w.step() {
 		return errKilled
 	}
@@ -161,7 +161,7 @@ func (w *world) Note(_ context.Context, p *Patient, detail string) error {
 }
 
 func newWorld(agents ...*patient) *world {
-	w := &world{agents: map[agent.Handle]*patient{}, attempts: map[agent.Handle]store.Attempt{}}
+	w := &world{agents: map[agent.Handle]*patient{}, attempts: map[agent.Handle]runs.Attempt{}}
 	for _, a := range agents {
 		if a.session == "" {
 			a.session = "old"

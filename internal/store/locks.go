@@ -133,6 +133,40 @@ func (s *Store) AcquireLease(id agent.SessionID, holder Holder) (release func(),
 	})
 }
 
+// LockRun takes the right to lead a run, named by its key. It does not wait. Errors: Conflict,
+// naming the holder.
+func (s *Store) LockRun(key string, name agent.Handle, now time.Time) (unlock func(), err error) {
+	if err := s.prepare(); err != nil {
+		return nil, err
+	}
+	return s.tryLock(key+".run", Holder{PID: os.Getpid(), Verb: "runbook", Handle: name, Since: now}, func(by string) error {
+		return agent.Errorf(agent.Conflict, "it is being run already: %s", by).Hint("see what it does: nbs-worker events --follow")
+	})
+}
+
+// LockRecovery takes the right to repair agents of the project. It does not wait. Errors: Conflict,
+// naming the holder.
+func (s *Store) LockRecovery(verb string, now time.Time) (unlock func(), err error) {
+	if err := s.prepare(); err != nil {
+		return nil, err
+	}
+	return s.tryLock("recover.run", Holder{PID: os.Getpid(), Verb: verb, Handle: "agents", Since: now}, func(by string) error {
+		return agent.Errorf(agent.Conflict, "agents of the project are being repaired already: %s", by).
+			Hint("see what it does: nbs-worker events --follow")
+	})
+}
+
+// LockWatch takes the right to watch the project, for as long as the caller lives or until release.
+// Errors: Conflict, naming the holder.
+func (s *Store) LockWatch(now time.Time) (release func(), err error) {
+	if err := s.prepare(); err != nil {
+		return nil, err
+	}
+	return s.tryLock("watch", Holder{PID: os.Getpid(), Verb: "watch", Since: now}, func(by string) error {
+		return agent.Errorf(agent.Conflict, "the project is watched already: %s", by)
+	})
+}
+
 // tryLock takes a lock, or says who has it. A holder signs right after it has locked and
 // wipes that out right before it lets go: where there is no signature, either may be about
 // to happen, so both are tried again for a moment.

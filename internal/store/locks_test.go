@@ -171,3 +171,24 @@ func TestFlockIsProvenAndLeavesNothing(t *testing.T) {
 	left, err := os.ReadDir(s.Folder())
 	rig.Check(t, err == nil && len(left) == 0, "%v, %v", left, err)
 }
+
+func TestOneLeadsARunOfARunbook(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	unlock, err := s.LockRun("restart-0", "restart", storetest.SomeTime())
+	rig.Must(t, err)
+	defer unlock()
+	_, err = s.LockRun("restart-0", "restart", storetest.SomeTime())
+	storetest.WantKind(t, "a second run", err, agent.Conflict)
+}
+
+func TestOneRepairsAgents(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	unlock, err := s.LockRecovery("recover", storetest.SomeTime())
+	rig.Must(t, err)
+	defer unlock()
+	_, err = s.LockRecovery("watch", storetest.SomeTime())
+	storetest.WantKind(t, "a second one", err, agent.Conflict)
+	rig.Check(t, strings.Contains(err.Error(), "already: recover agents, pid "), "%v", err)
+}

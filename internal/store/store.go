@@ -1,8 +1,8 @@
 // Package store keeps .nbs/: the records of agents, what their hooks report, the locks and
 // leases, and the one-shot launch files, which are in a private folder of the user's outside of
-// every project. It hands out what happened ([Store.Journal]), what is kept of transcripts
-// ([Store.Archive]) and what waits to be written to an agent ([Store.Outbox]). No package but those
-// in this tree touches .nbs or the folders outside.
+// every project. It hands out what has a package of its own (drawers.go), such as what happened
+// ([Store.Journal]) and what is kept of transcripts ([Store.Archive]). No package but those in this
+// tree touches .nbs or the folders outside.
 //
 //   - What is written is private, atomic and durable; see package private. Not synced are reports,
 //     which the next hook makes again, and launch files, which end with this boot. A reader takes
@@ -11,7 +11,7 @@
 //     its lease for as long, and who leads a run of a runbook its lock. Nobody waits for any of them
 //     without a limit.
 //   - A file of the project that decides what is done counts with the user's seal, which is kept
-//     beside the records ([Store.SealFile]).
+//     beside the records ([Store.Allowed]).
 //   - The short locks are taken in this order, each after those before it or alone: status, record,
 //     journal. The archive's and those of an outbox are taken alone.
 //   - A record is written under its record lock, a report under its status lock, a launch file by
@@ -32,10 +32,13 @@ import (
 	"path/filepath"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/allowed"
 	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/queue"
+	"nbs-worker/internal/store/runs"
+	"nbs-worker/internal/store/watching"
 	"nbs-worker/internal/trust"
 )
 
@@ -45,7 +48,7 @@ const (
 	statuses = "status"
 )
 
-var folders = []string{sessions, private.Locks, statuses, messages, queue.Folder, watching, allowed, runs}
+var folders = []string{sessions, private.Locks, statuses, messages, queue.Folder, watching.Folder, allowed.Folder, runs.Folder}
 
 // Store is one project's .nbs folder.
 type Store struct {
@@ -96,12 +99,6 @@ func (s *Store) UseHome(home trust.Home) {
 	s.journal = journal.In(s.nbs, s.heads(), s.ProjectHash())
 	s.archive = archive.In(s.kept())
 }
-
-// Journal is what happened in the project.
-func (s *Store) Journal() *journal.Journal { return s.journal }
-
-// Archive is what is kept of transcripts.
-func (s *Store) Archive() *archive.Archive { return s.archive }
 
 // Home is the user's state folder; "" where none is known.
 func (s *Store) Home() trust.Home { return s.home }

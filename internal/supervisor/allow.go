@@ -54,7 +54,7 @@ func (s *Supervisor) Allow(ctx context.Context, asked Request) error {
 // AllowFile seals a file of the project that a person has looked at, such as a runbook, for what
 // checks it by that kind. Errors: those of sealing.
 func (s *Supervisor) AllowFile(ctx context.Context, kind, name string, content []byte) error {
-	if err := s.Store.SealFile(kind, name, content); err != nil {
+	if err := s.Store.Allowed().Seal(kind, name, content); err != nil {
 		return err
 	}
 	return s.Store.Journal().Append(ctx, journal.Event{At: s.Seconds(), Event: "allow", Detail: "a person looked at " + name})

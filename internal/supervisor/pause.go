@@ -6,23 +6,23 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/caller"
-	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/journal"
+	"nbs-worker/internal/store/watching"
 )
 
 // Pause stops all that is done to the agents of the project by itself, until [Supervisor.Unpause].
 // A pause that is there goes on, for the new reason.
-func (s *Supervisor) Pause(ctx context.Context, reason string) (store.Pause, error) {
+func (s *Supervisor) Pause(ctx context.Context, reason string) (watching.Pause, error) {
 	const longest = 1000 // bytes
 	if len(reason) > longest {
-		return store.Pause{}, agent.Errorf(agent.BadInput, "the reason has %d bytes; %d are the most", len(reason), longest)
+		return watching.Pause{}, agent.Errorf(agent.BadInput, "the reason has %d bytes; %d are the most", len(reason), longest)
 	}
-	pause := store.Pause{Since: s.Seconds(), Reason: reason}
-	if before, err := s.Store.Paused(); err == nil && before != nil {
+	pause := watching.Pause{Since: s.Seconds(), Reason: reason}
+	if before, err := s.Store.Watching().Paused(); err == nil && before != nil {
 		pause.Since = before.Since
 	}
-	if err := s.Store.SetPause(pause); err != nil {
-		return store.Pause{}, err
+	if err := s.Store.Watching().SetPause(pause); err != nil {
+		return watching.Pause{}, err
 	}
 	return pause, s.Store.Journal().Append(ctx, journal.Event{At: s.Seconds(), Event: "pause", Detail: reason})
 }
@@ -33,7 +33,7 @@ func (s *Supervisor) Unpause(ctx context.Context) (was bool, err error) {
 	if err := s.mayCaller((*caller.Caller).CheckUnpause); err != nil {
 		return false, err
 	}
-	if was, err = s.Store.EndPause(); !was {
+	if was, err = s.Store.Watching().EndPause(); !was {
 		return false, err
 	}
 	return true, errors.Join(err, s.Store.Journal().Append(ctx, journal.Event{At: s.Seconds(), Event: "unpause"}))

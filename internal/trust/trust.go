@@ -3,8 +3,8 @@
 // owner of its files; so what decides what is run carries a seal, an HMAC-SHA-256 with a key
 // that is the user's own and never in a project.
 //
-// A seal vouches for content and not for its place or its age: an older content that was
-// sealed once is good for as long as the key is.
+// A seal vouches for content and not for its place, unless that is sealed with it ([Placed]), nor
+// for its age: an older content that was sealed once is good for as long as the key is.
 //
 // The package knows nothing of records, processes or Claude Code, and must not import the
 // packages that do.
@@ -60,6 +60,12 @@ func (k *Keeper) Check(kind string, content []byte, seal string) error {
 		return ErrSeal
 	}
 	return nil
+}
+
+// Placed is a content with its place, for a seal that is worth nothing in another project or under
+// another name. Neither has a zero byte, so no two are alike.
+func Placed(content []byte, project, name string) []byte {
+	return append([]byte(project+"\x00"+name+"\x00"), content...)
 }
 
 // SealFields is [Keeper.Seal] of a content that has fields, with a short one of each, by which

@@ -3,7 +3,7 @@ package wire
 import (
 	"time"
 
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/watching"
 )
 
 // Pause is whether things are done to the agents of a project by themselves.
@@ -14,7 +14,7 @@ type Pause struct {
 }
 
 // NewPause is a pause; of none nil.
-func NewPause(p *store.Pause) Pause {
+func NewPause(p *watching.Pause) Pause {
 	if p == nil {
 		return Pause{}
 	}

@@ -3,7 +3,7 @@ package wire
 import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/recovery/runbook"
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/runs"
 )
 
 // Runbook is a page that can be run.
@@ -94,7 +94,7 @@ func result(all []runbook.Done, err error) string {
 	switch {
 	case err == nil:
 		return "done"
-	case agent.KindOf(err) == agent.Held && all[len(all)-1].State != store.RunFailed:
+	case agent.KindOf(err) == agent.Held && all[len(all)-1].State != runs.Failed:
 		return "stopped"
 	case agent.KindOf(err) == agent.Interrupted:
 		return "interrupted"

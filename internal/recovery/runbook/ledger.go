@@ -8,6 +8,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/journal"
+	"nbs-worker/internal/store/runs"
 )
 
 // Ledger is the [Log] of one plan, in the project's .nbs: where a run stopped, and in the journal
@@ -28,7 +29,7 @@ func (l *Ledger) store() (*store.Store, error) {
 }
 
 // Begin implements [Log]. Errors: Conflict when the same is being run already.
-func (l *Ledger) Begin() (last *store.Run, end func(), err error) {
+func (l *Ledger) Begin() (last *runs.Run, end func(), err error) {
 	s, err := l.store()
 	if err != nil || s == nil {
 		return nil, func() {}, err
@@ -37,7 +38,7 @@ func (l *Ledger) Begin() (last *store.Run, end func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if last, err = s.LoadRun(l.Plan.Key()); err != nil {
+	if last, err = s.Runs().Load(l.Plan.Key()); err != nil {
 		end()
 		return nil, nil, err
 	}
@@ -45,17 +46,17 @@ func (l *Ledger) Begin() (last *store.Run, end func(), err error) {
 }
 
 // Note implements [Log].
-func (l *Ledger) Note(ctx context.Context, run store.Run) error {
+func (l *Ledger) Note(ctx context.Context, run runs.Run) error {
 	s, err := l.store()
 	if err != nil || s == nil {
 		return err
 	}
 	run.Runbook, run.At = l.Plan.Page.Name, l.Now().UTC().Truncate(time.Second)
-	if err := s.PutRun(l.Plan.Key(), run); err != nil {
+	if err := s.Runs().Put(l.Plan.Key(), run); err != nil {
 		return err
 	}
 	words := string(run.State)
-	if run.State == store.RunFailed {
+	if run.State == runs.Failed {
 		words += fmt.Sprintf(" with %d", run.Code)
 	}
 	return l.journal(ctx, s, fmt.Sprintf("%s, step %s: %s", run.Runbook, run.Step, words))
@@ -67,7 +68,7 @@ func (l *Ledger) Finish(ctx context.Context, end string) error {
 	if err != nil || s == nil {
 		return err
 	}
-	if err := s.DropRun(l.Plan.Key()); err != nil {
+	if err := s.Runs().Drop(l.Plan.Key()); err != nil {
 		return err
 	}
 	return l.journal(ctx, s, l.Plan.Page.Name+": "+end)

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/runs"
 )
 
 // Verbs runs verbs of nbs-worker.
@@ -28,9 +28,9 @@ type Outcome struct {
 type Log interface {
 	// Begin takes the right to lead the run; last is where the one before it stopped short of
 	// its end, or nil.
-	Begin() (last *store.Run, end func(), err error)
+	Begin() (last *runs.Run, end func(), err error)
 	// Note writes down what became of a step, before anything else is done.
-	Note(ctx context.Context, run store.Run) error
+	Note(ctx context.Context, run runs.Run) error
 	// Finish forgets a run, for it came to its end, or to the one that is said.
 	Finish(ctx context.Context, end string) error
 }
@@ -56,7 +56,7 @@ type Options struct {
 // Done is what was done of a step.
 type Done struct {
 	Step     Planned
-	State    store.RunState
+	State    runs.State
 	Outcomes []Outcome // of its first commands
 }
 
@@ -125,12 +125,12 @@ func (r *Runner) steps(ctx context.Context, plan Plan, first int, o Options) ([]
 
 // step runs the commands of one step, and writes down before and after that it does.
 func (r *Runner) step(ctx context.Context, step Planned, o Options) (Done, error) {
-	done := Done{Step: step, State: store.RunAtWork}
+	done := Done{Step: step, State: runs.AtWork}
 	if err := r.confirmed(ctx, step, o); err != nil {
-		done.State = store.RunAsks
+		done.State = runs.Asks
 		return done, err
 	}
-	if err := r.Log.Note(ctx, store.Run{Step: step.Name, State: store.RunAtWork}); err != nil {
+	if err := r.Log.Note(ctx, runs.Run{Step: step.Name, State: runs.AtWork}); err != nil {
 		return done, err
 	}
 	for i, args := range step.Commands {
@@ -140,13 +140,13 @@ func (r *Runner) step(ctx context.Context, step Planned, o Options) (Done, error
 			return done, agent.Errorf(agent.Interrupted, "interrupted in step %s", step.Name).Hint("go on: %s", r.GoOn(step.Name))
 		}
 		if !slices.Contains(step.Expect, outcome.Code) {
-			done.State = store.RunFailed
+			done.State = runs.Failed
 			err := r.failed(step, step.Step.Commands[i].Line, outcome.Code)
-			return done, join(err, r.Log.Note(ctx, store.Run{Step: step.Name, State: store.RunFailed, Code: outcome.Code}))
+			return done, join(err, r.Log.Note(ctx, runs.Run{Step: step.Name, State: runs.Failed, Code: outcome.Code}))
 		}
 	}
-	done.State = store.RunDone
-	return done, r.Log.Note(ctx, store.Run{Step: step.Name, State: store.RunDone})
+	done.State = runs.Done
+	return done, r.Log.Note(ctx, runs.Run{Step: step.Name, State: runs.Done})
 }
 
 // join keeps the meaning of the first error; the second is told with it.
@@ -206,7 +206,7 @@ func (r *Runner) judged(ctx context.Context, plan Plan, i int) error {
 	if step.Ask == "" {
 		return nil
 	}
-	if err := r.Log.Note(ctx, store.Run{Step: step.Name, State: store.RunAsks}); err != nil {
+	if err := r.Log.Note(ctx, runs.Run{Step: step.Name, State: runs.Asks}); err != nil {
 		return err
 	}
 	switch {
@@ -237,25 +237,25 @@ func (r *Runner) toJudge(plan Plan, i int) error {
 
 // unfinished refuses to begin anew what stopped short of its end: a step that was done once may do
 // something else the second time.
-func (r *Runner) unfinished(plan Plan, last store.Run) error {
+func (r *Runner) unfinished(plan Plan, last runs.Run) error {
 	i, err := plan.Page.Index(last.Step)
 	if err != nil {
-		i, last.State = 0, store.RunAtWork // the page was changed since
+		i, last.State = 0, runs.AtWork // the page was changed since
 	}
 	var stopped *agent.Error
 	at := last.At.UTC().Format("2006-01-02 15:04:05Z")
-	if last.State == store.RunAsks && plan.Steps[i].Ask == "" {
-		last.State = store.RunDone // it asked before the page was changed
+	if last.State == runs.Asks && plan.Steps[i].Ask == "" {
+		last.State = runs.Done // it asked before the page was changed
 	}
 	switch {
-	case last.State == store.RunAsks:
+	case last.State == runs.Asks:
 		return r.toJudge(plan, i)
-	case last.State == store.RunDone && i == len(plan.Steps)-1:
+	case last.State == runs.Done && i == len(plan.Steps)-1:
 		return nil // it ended, and was killed before it could say so
-	case last.State == store.RunDone:
+	case last.State == runs.Done:
 		stopped = agent.Errorf(agent.Conflict, "the last run ended after step %s, %s", last.Step, at)
 		i++
-	case last.State == store.RunFailed:
+	case last.State == runs.Failed:
 		stopped = agent.Errorf(agent.Conflict, "the last run failed in step %s, with %d, %s", last.Step, last.Code, at)
 	default:
 		stopped = agent.Errorf(agent.Conflict, "the last run was interrupted in step %s, %s", last.Step, at)

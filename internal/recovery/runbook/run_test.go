@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/runs"
 )
 
 // fakeVerbs end with the codes that are given by command, else with 0.
@@ -37,14 +37,14 @@ func (v *fakeVerbs) Run(_ context.Context, args []string) Outcome {
 
 // fakeLog keeps what a ledger would, and fails when it is full.
 type fakeLog struct {
-	last  *store.Run
+	last  *runs.Run
 	notes []string
 	full  bool
 }
 
-func (l *fakeLog) Begin() (*store.Run, func(), error) { return l.last, func() {}, nil }
+func (l *fakeLog) Begin() (*runs.Run, func(), error) { return l.last, func() {}, nil }
 
-func (l *fakeLog) Note(_ context.Context, run store.Run) error {
+func (l *fakeLog) Note(_ context.Context, run runs.Run) error {
 	if l.full {
 		return errors.New("no space left on device")
 	}
@@ -159,7 +159,7 @@ func TestYesConfirmsOnly(t *testing.T) {
 func TestPageThatAsksNoMore(t *testing.T) {
 	t.Parallel()
 	s := newStage()
-	s.log.last = &store.Run{Step: "look", State: store.RunAsks}
+	s.log.last = &runs.Run{Step: "look", State: runs.Asks}
 	const look = "# Stage\n\n```sh {step=look}\nnbs-worker triage\n```\n"
 	_, err := s.runPage(t.Context(), t, look+"```sh {step=stop}\nnbs-worker stop\n```\n", Options{})
 	wantFailure(t, err, agent.Conflict, "the last run ended after step look", "--from stop")
@@ -190,7 +190,7 @@ func TestFailedStep(t *testing.T) {
 	s.verbs.codes["resume a"] = 5
 	done, err := s.run(t, Options{})
 	wantFailure(t, err, agent.Conflict, "step bring failed: line 12 ended with 5", "--from bring")
-	if last := done[len(done)-1]; last.State != store.RunFailed || len(last.Outcomes) != 1 {
+	if last := done[len(done)-1]; last.State != runs.Failed || len(last.Outcomes) != 1 {
 		t.Errorf("%+v", last)
 	}
 	_, err = s.run(t, Options{})
@@ -215,7 +215,7 @@ func TestRunThatWasKilled(t *testing.T) {
 		{"gone", "done", "interrupted in step gone", "--from look"},
 	} {
 		s := newStage()
-		s.log.last = &store.Run{Step: c.step, State: store.RunState(c.state), At: at}
+		s.log.last = &runs.Run{Step: c.step, State: runs.State(c.state), At: at}
 		kind := agent.Conflict
 		if c.state == "asks" {
 			kind = agent.Held
@@ -225,7 +225,7 @@ func TestRunThatWasKilled(t *testing.T) {
 		wantLines(t, "ran", s.verbs.ran)
 	}
 	s := newStage()
-	s.log.last = &store.Run{Step: "prove", State: store.RunDone, At: at}
+	s.log.last = &runs.Run{Step: "prove", State: runs.Done, At: at}
 	if _, err := s.run(t, Options{}); err != nil {
 		t.Errorf("after the last step: %v", err)
 	}

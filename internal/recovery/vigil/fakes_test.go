@@ -13,7 +13,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/recovery"
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/watching"
 	"nbs-worker/internal/triage"
 )
 
@@ -23,7 +23,7 @@ type world struct {
 	mu      sync.Mutex
 	agents  map[agent.Handle]*recovery.Patient
 	signs   chan agent.Handle
-	pause   *store.Pause
+	pause   *watching.Pause
 	memory  Memory
 	looks   [][]agent.Handle
 	repairs []string // "alpha 3"
@@ -205,7 +205,7 @@ func (w *world) Repair(_ context.Context, handle agent.Handle) (string, error) {
 	return "resumed", nil
 }
 
-func (w *world) Paused() (pause *store.Pause, err error) {
+func (w *world) Paused() (pause *watching.Pause, err error) {
 	w.locked(func() { pause = w.pause })
 	return pause, nil
 }

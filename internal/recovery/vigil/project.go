@@ -8,8 +8,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/recovery"
-	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/journal"
+	"nbs-worker/internal/store/watching"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/triage"
 )
@@ -70,15 +70,15 @@ func (p *Project) Repair(ctx context.Context, handle agent.Handle) (done string,
 
 // Recall reads what the last watch has left.
 func (p *Project) Recall() (memory Memory, err error) {
-	err = p.Store.RecallWatch(&memory)
+	err = p.Store.Watching().Recall(&memory)
 	return memory, err
 }
 
 // Remember keeps what the next watch has to know.
-func (p *Project) Remember(memory Memory) error { return p.Store.RememberWatch(memory) }
+func (p *Project) Remember(memory Memory) error { return p.Store.Watching().Remember(memory) }
 
 // Paused is the pause of the project.
-func (p *Project) Paused() (*store.Pause, error) { return p.Store.Paused() }
+func (p *Project) Paused() (*watching.Pause, error) { return p.Store.Watching().Paused() }
 
 // Note writes into the journal what is about to be done.
 func (p *Project) Note(ctx context.Context, handle agent.Handle, detail string) error {

@@ -5,7 +5,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/recovery"
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/watching"
 )
 
 // Team is the agents of a project.
@@ -19,7 +19,7 @@ type Team interface {
 
 // Desk is where is written what outlives a watch.
 type Desk interface {
-	Paused() (*store.Pause, error)
+	Paused() (*watching.Pause, error)
 	Recall() (Memory, error)
 	Remember(memory Memory) error
 	Note(ctx context.Context, handle agent.Handle, detail string) error

@@ -48,7 +48,7 @@ func NewFiles(ctx context.Context, look *inspect.Inspector) (*Files, error) {
 		follows: map[string]followed{}, pending: map[agent.Handle]bool{},
 	}
 	record, report := look.Store.Watched("any")
-	for _, path := range []string{record, report, look.Store.PauseFile()} {
+	for _, path := range []string{record, report, look.Store.Watching().PauseFile()} {
 		if err := changes.File(path); err != nil {
 			changes.Close()
 			return nil, err
@@ -107,7 +107,7 @@ func (f *Files) tellers(p *recovery.Patient) followed {
 }
 
 func (f *Files) arm(now followed) error {
-	for _, path := range []string{now.record, now.report, now.entry, f.look.Store.PauseFile()} {
+	for _, path := range []string{now.record, now.report, now.entry, f.look.Store.Watching().PauseFile()} {
 		if path == "" {
 			continue
 		}
@@ -177,7 +177,7 @@ func (f *Files) taken(handle agent.Handle) {
 func (f *Files) changed(event fsnotify.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if event.Name == f.look.Store.PauseFile() || f.watch.Rebuilds(event) {
+	if event.Name == f.look.Store.Watching().PauseFile() || f.watch.Rebuilds(event) {
 		f.add("")
 		return
 	}

@@ -16,6 +16,7 @@ import (
 	"nbs-worker/internal/recovery"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/watching"
 	"nbs-worker/internal/triage"
 	"nbs-worker/internal/trust"
 )
@@ -118,7 +119,7 @@ func TestReportOfOneAtWorkIsNoSign(t *testing.T) {
 	w.alpha.Working = true
 	w.follow()
 	rig.Must(t, w.store.UpdateReport(t.Context(), "alpha", func(r *agent.Report) { r.SessionID = "x" }))
-	rig.Must(t, w.store.SetPause(store.Pause{Since: time.Now()})) // comes behind it
+	rig.Must(t, w.store.Watching().SetPause(watching.Pause{Since: time.Now()})) // comes behind it
 	if got := <-w.C(); got != "" {
 		t.Errorf("the sign of a pause is %q", got)
 	}
@@ -127,9 +128,9 @@ func TestReportOfOneAtWorkIsNoSign(t *testing.T) {
 func TestSignsOfThePauseAndOfNewAgents(t *testing.T) {
 	t.Parallel()
 	w := newSigns(t)
-	rig.Must(t, w.store.SetPause(store.Pause{Since: time.Now()}))
+	rig.Must(t, w.store.Watching().SetPause(watching.Pause{Since: time.Now()}))
 	w.next("")
-	_, err := w.store.EndPause()
+	_, err := w.store.Watching().EndPause()
 	rig.Must(t, err)
 	w.next("")
 	beta := w.alpha.View.Record

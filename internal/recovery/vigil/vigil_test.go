@@ -8,7 +8,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/recovery"
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/watching"
 	"nbs-worker/internal/triage"
 )
 
@@ -204,7 +204,7 @@ func TestWatchThatIsKilledForgetsNothing(t *testing.T) {
 func TestPauseStopsEverything(t *testing.T) {
 	t.Parallel()
 	watched(t, nil, team{"alpha": idle()}, func(w *world) {
-		w.pause = &store.Pause{Reason: "moving"}
+		w.pause = &watching.Pause{Reason: "moving"}
 		w.sign("")
 		looks := len(w.looks)
 		w.becomes("alpha", crashed())

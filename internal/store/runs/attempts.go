@@ -1,10 +1,9 @@
-package store
+package runs
 
 import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
 	"strings"
 	"time"
 
@@ -33,61 +32,46 @@ type sealedAttempt struct {
 	Seal string `json:"seal"`
 }
 
-const (
-	recoveryLock = "recover.run"
-	attemptKind  = "recovery" // of its seals
-)
-
-// LockRecovery takes the right to repair agents of the project. It does not wait. Errors: Conflict,
-// naming the holder.
-func (s *Store) LockRecovery(verb string, now time.Time) (unlock func(), err error) {
-	if err := s.prepare(); err != nil {
-		return nil, err
-	}
-	return s.tryLock(recoveryLock, Holder{PID: os.Getpid(), Verb: verb, Handle: "agents", Since: now}, func(by string) error {
-		return agent.Errorf(agent.Conflict, "agents of the project are being repaired already: %s", by).
-			Hint("see what it does: nbs-worker events --follow")
-	})
-}
+const attemptKind = "recovery" // of its seals
 
 func attemptFile(handle agent.Handle) string { return "recover-" + handle.Key() + ".json" }
 
 // PutAttempt writes down the latest repair of an agent, durably.
-func (s *Store) PutAttempt(handle agent.Handle, attempt Attempt) error {
-	if s.keeper == nil {
+func (r *Runs) PutAttempt(handle agent.Handle, attempt Attempt) error {
+	if r.keeper == nil {
 		return private.ErrNoTree
 	}
-	content, err := s.attemptContent(handle, attempt)
+	content, err := r.attemptContent(handle, attempt)
 	if err != nil {
 		return err
 	}
-	seal, err := s.keeper.Seal(attemptKind, content)
+	seal, err := r.keeper.Seal(attemptKind, content)
 	if err != nil {
 		return err
 	}
-	return s.nbs.WriteJSON(runs, attemptFile(handle), sealedAttempt{attempt, seal}, fileLimit)
+	return r.nbs.WriteJSON(Folder, attemptFile(handle), sealedAttempt{attempt, seal}, fileLimit)
 }
 
 // Attempt is the latest repair of an agent; nil for none that is remembered. A damaged one is none,
 // nor one that nobody vouches for: it is a help, and what is seen of the agent decides.
-func (s *Store) Attempt(handle agent.Handle) (*Attempt, error) {
-	data, err := s.nbs.Read(runs, attemptFile(handle), fileLimit)
+func (r *Runs) Attempt(handle agent.Handle) (*Attempt, error) {
+	data, err := r.nbs.Read(Folder, attemptFile(handle), fileLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	if s.keeper == nil {
+	if r.keeper == nil {
 		return nil, private.ErrNoTree
 	}
 	var put sealedAttempt
 	_ = json.Unmarshal(data, &put) // nobody vouches for a damaged one
-	content, err := s.attemptContent(handle, put.Attempt)
+	content, err := r.attemptContent(handle, put.Attempt)
 	if err != nil {
 		return nil, err
 	}
-	err = s.keeper.Check(attemptKind, content, put.Seal)
+	err = r.keeper.Check(attemptKind, content, put.Seal)
 	if errors.Is(err, trust.ErrSeal) {
 		return nil, nil
 	}
@@ -98,16 +82,16 @@ func (s *Store) Attempt(handle agent.Handle) (*Attempt, error) {
 }
 
 // attemptContent is what the seal of an attempt is made for: as it is, of this agent of this project.
-func (s *Store) attemptContent(handle agent.Handle, attempt Attempt) ([]byte, error) {
+func (r *Runs) attemptContent(handle agent.Handle, attempt Attempt) ([]byte, error) {
 	attempt.Why = strings.ToValidUTF8(attempt.Why, "�") // as JSON keeps it
 	attempt.Failure = strings.ToValidUTF8(attempt.Failure, "�")
 	content, err := json.Marshal(attempt)
-	return s.placed(attemptFile(handle), content), err
+	return trust.Placed(content, r.project, attemptFile(handle)), err
 }
 
 // DropAttempt forgets the repairs of an agent.
-func (s *Store) DropAttempt(handle agent.Handle) error {
-	err := s.nbs.Delete(runs, attemptFile(handle))
+func (r *Runs) DropAttempt(handle agent.Handle) error {
+	err := r.nbs.Delete(Folder, attemptFile(handle))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

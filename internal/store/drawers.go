@@ -1,0 +1,35 @@
+package store
+
+import (
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/allowed"
+	"nbs-worker/internal/store/archive"
+	"nbs-worker/internal/store/journal"
+	"nbs-worker/internal/store/queue"
+	"nbs-worker/internal/store/runs"
+	"nbs-worker/internal/store/watching"
+)
+
+// Journal is what happened in the project.
+func (s *Store) Journal() *journal.Journal { return s.journal }
+
+// Archive is what is kept of transcripts.
+func (s *Store) Archive() *archive.Archive { return s.archive }
+
+// Outbox is what waits to be written to an agent.
+func (s *Store) Outbox(handle agent.Handle) *queue.Queue {
+	return queue.In(s.nbs, s.keeper, s.project, handle, s.prepare)
+}
+
+// Runs is how far repairs and runs of runbooks came.
+func (s *Store) Runs() *runs.Runs { return runs.In(s.nbs, s.keeper, s.project) }
+
+// Allowed is which files of the project the user vouches for.
+func (s *Store) Allowed() *allowed.Files {
+	return allowed.In(s.nbs, s.keeper, s.project, s.prepare)
+}
+
+// Watching is whether things are done to the agents by themselves, and what their watch remembers.
+func (s *Store) Watching() *watching.Watching {
+	return watching.In(s.nbs, s.inHome(watching.Folder), s.ProjectHash(), s.prepare)
+}

@@ -1,0 +1,37 @@
+package watching
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"nbs-worker/internal/agent"
+)
+
+const memoryLimit = 1 << 20 // bytes
+
+// Recall reads what the watch of the project has to remember; nothing before the first.
+func (w *Watching) Recall(into any) error {
+	data, err := w.memories.Read(w.memory, memoryLimit)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, into)
+	}
+	if err != nil {
+		path := w.memories.Path(w.memory)
+		return agent.Errorf(agent.BadInput, "read %s: %w", path, err).
+			Hint("without it a watch repairs and tells some things once more: rm %s", agent.ShellWord(path))
+	}
+	return nil
+}
+
+// Remember replaces what the watch has to remember. A power cut may lose it.
+func (w *Watching) Remember(memory any) error {
+	if err := w.memories.HandOver(w.memory, memory, memoryLimit); err != nil {
+		return fmt.Errorf("remember what was done: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package watching
+
+import (
+	"os"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/store/storetest"
+)
+
+func TestMain(m *testing.M) { os.Exit(storetest.Main(m, nil)) }
+
+// inProject is what is kept for a project with an empty .nbs.
+func inProject(t *testing.T) *Watching {
+	t.Helper()
+	path := t.TempDir()
+	storetest.Must(os.Mkdir(path+"/"+Folder, 0o700))
+	nbs, err := private.OpenFolder(path)
+	rig.Must(t, err)
+	t.Cleanup(func() { storetest.Must(nbs.Close()) })
+	return In(nbs, private.Tree(t.TempDir()+"/memories"), "hash", func() error { return nil })
+}
+
+// Who acts by itself takes an error for a pause, and a person can end also one that is damaged.
+func TestPauseLastsUntilItIsEnded(t *testing.T) {
+	t.Parallel()
+	w := inProject(t)
+	want := Pause{Since: storetest.SomeTime(), Reason: "moving"}
+	rig.Must(t, w.SetPause(want))
+	got, err := w.Paused()
+	rig.Check(t, err == nil && got != nil && *got == want, "%+v, %v", got, err)
+	storetest.Write(t, w.PauseFile(), "{")
+	_, err = w.Paused()
+	storetest.WantKind(t, "damaged", err, agent.BadInput)
+	storetest.WantHint(t, err, "nbs-worker unpause")
+	for _, want := range []bool{true, false} {
+		was, err := w.EndPause()
+		rig.Check(t, err == nil && was == want, "was paused: %v, %v; want %v", was, err, want)
+	}
+	got, err = w.Paused()
+	rig.Check(t, err == nil && got == nil, "%+v, %v", got, err)
+}
+
+func TestMemoryOutlivesAWatch(t *testing.T) {
+	t.Parallel()
+	w := inProject(t)
+	var got []string
+	rig.Must(t, w.Recall(&got))
+	rig.Check(t, got == nil, "before the first: %q", got)
+	rig.Must(t, w.Remember([]string{"alpha"}))
+	rig.Must(t, w.Recall(&got))
+	rig.Check(t, len(got) == 1 && got[0] == "alpha", "%q", got)
+	storetest.Write(t, w.memories.Path(w.memory), "{")
+	err := w.Recall(&got)
+	storetest.WantKind(t, "damaged", err, agent.BadInput)
+	storetest.WantHint(t, err, "rm ")
+}
