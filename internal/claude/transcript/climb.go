@@ -3,11 +3,13 @@ package transcript
 import (
 	"io"
 	"slices"
+
+	"nbs-worker/internal/claude/jsonl"
 )
 
 // found is a record of the conversation.
 type found struct {
-	span
+	jsonl.Span
 	messages int   // of it, that are wanted
 	place    int64 // in the conversation: its offset, but behind that of its parent
 }
@@ -71,10 +73,10 @@ func (c *climber) climb(size int64) error {
 // pass reads backward from the last record that was found; done is true when the root was
 // reached, or enough.
 func (c *climber) pass() (done bool, err error) {
-	lines := backwardLines{file: c.file, at: c.from}
+	lines := jsonl.BackwardFrom(c.file, c.from)
 	whichever := c.wantAny
 	for {
-		span, err := lines.next()
+		span, err := lines.Next()
 		if err == io.EOF { //nolint:errorlint // ours
 			return c.want == "" || c.wantAny && whichever, nil
 		}
@@ -98,30 +100,30 @@ func (c *climber) pass() (done bool, err error) {
 }
 
 // visit looks at one record; true when no other is needed.
-func (c *climber) visit(record *conversationRecord, at span) (done bool) {
-	fresh := at.start < c.seen // no earlier pass has come here
-	c.seen = min(c.seen, at.start)
+func (c *climber) visit(record *conversationRecord, at jsonl.Span) (done bool) {
+	fresh := at.Start < c.seen // no earlier pass has come here
+	c.seen = min(c.seen, at.Start)
 	switch {
 	case record.IsSidechain:
 		if fresh && c.reading.Tools {
-			c.add(record, at, at.start)
+			c.add(record, at, at.Start)
 		}
 	case c.wantAny && (record.isMessage() || record.compacted()), !c.wantAny && record.UUID == c.want:
-		c.place = min(at.start, c.place-1)
+		c.place = min(at.Start, c.place-1)
 		if c.tip == "" {
 			c.tip, c.tipPlace = record.UUID, c.place
 		}
 		c.add(record, at, c.place)
 		c.adopt(record.UUID)
-		c.want, c.wantAny, c.from, c.elsewhere = record.parent(), c.Gaps >= gapsMended, at.start, c.Elsewhere
+		c.want, c.wantAny, c.from, c.elsewhere = record.parent(), c.Gaps >= gapsMended, at.Start, c.Elsewhere
 		c.climbPassed()
 	case record.isMessage() && c.followsTip(record):
-		c.tip, c.tipPlace = record.UUID, max(at.start, c.tipPlace+1)
+		c.tip, c.tipPlace = record.UUID, max(at.Start, c.tipPlace+1)
 		c.add(record, at, c.tipPlace)
 	case record.isMessage() && record.onlyResults():
 		if n := len(c.reading.kept(record)); fresh && n > 0 && c.kept < orphansKept {
 			c.kept++
-			c.orphans[record.parent()] = append(c.orphans[record.parent()], found{at, n, at.start})
+			c.orphans[record.parent()] = append(c.orphans[record.parent()], found{at, n, at.Start})
 		}
 	default:
 		c.passOver(record, at)
@@ -133,8 +135,8 @@ func (c *climber) visit(record *conversationRecord, at span) (done bool) {
 }
 
 // passOver passes over one record, and remembers it for a while.
-func (c *climber) passOver(record *conversationRecord, at span) {
-	p := passed{found: found{span: at, messages: len(c.reading.kept(record))}, uuid: record.UUID, parent: record.parent()}
+func (c *climber) passOver(record *conversationRecord, at jsonl.Span) {
+	p := passed{found: found{Span: at, messages: len(c.reading.kept(record))}, uuid: record.UUID, parent: record.parent()}
 	if record.isMessage() && !record.IsMeta && !c.wantAny {
 		p.counted = true
 		c.Elsewhere++
@@ -158,7 +160,7 @@ func (c *climber) climbPassed() {
 			c.Elsewhere--
 			c.elsewhere = c.Elsewhere
 		}
-		c.place = min(p.start, c.place-1)
+		c.place = min(p.Start, c.place-1)
 		if p.messages > 0 {
 			p.place = c.place
 			c.found = append(c.found, p.found)
@@ -188,7 +190,7 @@ func (c *climber) followsTip(record *conversationRecord) bool {
 	return false
 }
 
-func (c *climber) add(record *conversationRecord, at span, place int64) {
+func (c *climber) add(record *conversationRecord, at jsonl.Span, place int64) {
 	if n := len(c.reading.kept(record)); n > 0 {
 		c.found = append(c.found, found{at, n, place})
 		c.count += n

@@ -2,6 +2,8 @@ package transcript
 
 import (
 	"errors"
+
+	"nbs-worker/internal/claude/jsonl"
 )
 
 // Continued finds the transcripts in which this one began: each first record has a parent,
@@ -33,7 +35,7 @@ func (t File) missingParent() (parent string, err error) {
 		return "", err
 	}
 	defer f.Close()
-	_, err = eachRecord(f, 0, func(record *conversationRecord, _ span) error {
+	_, err = eachRecord(f, 0, func(record *conversationRecord, _ jsonl.Span) error {
 		if record.UUID == "" {
 			return nil
 		}

@@ -3,6 +3,8 @@ package transcript
 import (
 	"cmp"
 	"slices"
+
+	"nbs-worker/internal/claude/jsonl"
 )
 
 // A transcript is a tree: each record names its parent, and two claudes that resumed one
@@ -37,8 +39,8 @@ type Conversation struct {
 
 	reading Wanted
 	path    string
-	spans   []span // of records with messages, oldest first
-	skip    int    // messages of the first of them
+	spans   []jsonl.Span // of records with messages, oldest first
+	skip    int          // messages of the first of them
 }
 
 // Conversation finds the conversation of a transcript. It reads as far back as is needed.
@@ -52,7 +54,7 @@ func (t File) Conversation(reading Wanted) (*Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
-	size, err := endOfLines(f)
+	size, err := jsonl.EndOfLines(f)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +64,7 @@ func (t File) Conversation(reading Wanted) (*Conversation, error) {
 	}
 	slices.SortFunc(c.found, func(a, b found) int { return cmp.Compare(a.place, b.place) })
 	for _, found := range c.found {
-		c.spans = append(c.spans, found.span)
+		c.spans = append(c.spans, found.Span)
 		c.Messages += found.messages
 	}
 	if reading.Last > 0 {

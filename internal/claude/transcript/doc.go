@@ -15,7 +15,7 @@
 // near their place, not in it. Subagents, what Claude told itself and errors of the API are
 // records too, by marks of their own. Any record may be of a later form, or be none: what is
 // not understood is passed over. There is no limit to the length of a file, nor to that of a
-// record, in which an image may be; they are read from the end and in pieces.
+// record, in which an image may be; they are read from the end and in pieces (package jsonl).
 //
 // Only [File.Join] writes, and replaces the file when the new one is whole. The package does
 // not know where Claude keeps its files, nor what else there is to know of Claude Code.

@@ -1,13 +1,17 @@
 package transcript
 
-import "os"
+import (
+	"os"
+
+	"nbs-worker/internal/claude/jsonl"
+)
 
 // Place is how far a transcript was read: to the end of a whole line. The zero Place is the
 // beginning.
 type Place struct {
 	offset int64
 	uuid   string      // of the last record before it; "" without one
-	record span        // where that is
+	record jsonl.Span  // where that is
 	file   os.FileInfo // the one that was read; nil: none yet
 }
 
@@ -28,8 +32,8 @@ func (t File) Later(from Place, reading Wanted, visit func(Message) error, began
 	if read && from.offset == 0 {
 		began()
 	}
-	_, err = eachRecord(f, from.offset, func(record *conversationRecord, at span) error {
-		from.offset = at.end
+	_, err = eachRecord(f, from.offset, func(record *conversationRecord, at jsonl.Span) error {
+		from.offset = at.End
 		if record.UUID == "" {
 			return nil
 		}
@@ -59,9 +63,9 @@ func (p Place) in(f *os.File) (Place, error) {
 	if p.uuid == "" {
 		return p, nil
 	}
-	_, err = eachRecord(f, 0, func(record *conversationRecord, at span) error {
+	_, err = eachRecord(f, 0, func(record *conversationRecord, at jsonl.Span) error {
 		if record.UUID == p.uuid {
-			p.offset, p.record = at.end, at
+			p.offset, p.record = at.End, at
 		}
 		return nil
 	})
@@ -71,7 +75,7 @@ func (p Place) in(f *os.File) (Place, error) {
 // stands tells whether the record that was read last is where it was: a file that was cut may
 // have grown again since.
 func (p Place) stands(f *os.File) bool {
-	if p.record.end == 0 {
+	if p.record.End == 0 {
 		return true // of the look that came before, only the id is known
 	}
 	record, err := readRecord(f, p.record)

@@ -4,81 +4,16 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"os"
 	"regexp"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
+	"nbs-worker/internal/claude/jsonl"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
-
-// span is where a line stands in a file, with its line break.
-type span struct{ start, end int64 }
-
-const linePiece = 1 << 18 // bytes that are looked through for line breaks at a time
-
-// endOfLines is the size of a file up to its last line break.
-func endOfLines(f *os.File) (int64, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	lines := backwardLines{file: f, at: info.Size() + 1} // as if a line break followed
-	last, err := lines.next()
-	if errors.Is(err, io.EOF) {
-		return 0, nil
-	}
-	return last.start, err
-}
-
-// backwardLines finds the lines of a file from an end of a line to the beginning, however
-// long they are.
-type backwardLines struct {
-	file  io.ReaderAt
-	at    int64  // the next line ends here
-	piece []byte // of the file, from offset
-	from  int64
-}
-
-// next returns the line before. Errors: [io.EOF] at the beginning.
-func (b *backwardLines) next() (span, error) {
-	if b.at <= 0 {
-		return span{}, io.EOF
-	}
-	for look := b.at - 1; ; look = b.from { // before the line break of the line itself
-		if look <= 0 {
-			line := span{0, b.at}
-			b.at = 0
-			return line, nil
-		}
-		if b.piece == nil || look <= b.from || look > b.from+int64(len(b.piece)) {
-			if err := b.load(look); err != nil {
-				return span{}, err
-			}
-		}
-		if i := bytes.LastIndexByte(b.piece[:look-b.from], '\n'); i >= 0 {
-			line := span{b.from + int64(i) + 1, b.at}
-			b.at = line.start
-			return line, nil
-		}
-	}
-}
-
-// load reads the piece that ends at an offset.
-func (b *backwardLines) load(end int64) error {
-	b.from = max(0, end-linePiece)
-	if b.piece == nil {
-		b.piece = make([]byte, linePiece)
-	}
-	b.piece = b.piece[:end-b.from]
-	_, err := b.file.ReadAt(b.piece, b.from)
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF // it has become shorter
-	}
-	return err
-}
 
 const backwardLimit = 16 << 20 // bytes of a transcript's end that are looked at
 
@@ -90,19 +25,19 @@ func (t File) backward(visit func(line []byte, behind int64) bool) error {
 		return err
 	}
 	defer f.Close()
-	for lines := (backwardLines{file: f, at: t.Size}); ; {
-		at, err := lines.next()
-		behind := t.Size - at.end
+	for lines := jsonl.BackwardFrom(f, t.Size); ; {
+		at, err := lines.Next()
+		behind := t.Size - at.End
 		switch {
 		case errors.Is(err, io.EOF), behind >= backwardLimit:
 			return nil
 		case err != nil:
 			return err
-		case at.end-at.start > recordLimit:
+		case at.Len() > recordLimit:
 			continue
 		}
-		line := make([]byte, at.end-at.start)
-		if _, err := f.ReadAt(line, at.start); err != nil {
+		line := make([]byte, at.Len())
+		if _, err := f.ReadAt(line, at.Start); err != nil {
 			return err
 		}
 		if !visit(line, behind) {
@@ -119,46 +54,20 @@ func (t File) eachBackward(visit func(*conversationRecord) bool) error {
 	})
 }
 
-// forwardLines finds the whole lines of a file from an offset on.
-type forwardLines struct {
-	file io.ReaderAt
-	at   int64 // the next line begins here
-}
-
-// next returns the next line. Errors: [io.EOF] when there is no whole one.
-func (l *forwardLines) next() (span, error) {
-	piece := make([]byte, 4096)
-	for look := l.at; ; {
-		n, err := l.file.ReadAt(piece, look)
-		if i := bytes.IndexByte(piece[:n], '\n'); i >= 0 {
-			line := span{l.at, look + int64(i) + 1}
-			l.at = line.end
-			return line, nil
-		}
-		if err != nil {
-			return span{}, err
-		}
-		look += int64(n)
-		if len(piece) < linePiece {
-			piece = make([]byte, linePiece)
-		}
-	}
-}
-
 // errEnough is what a visitor of records says that needs no more of them.
 var errEnough = errors.New("enough")
 
 // eachRecord calls visit with the records of a file from an offset on, and with where their lines
 // stand, until it returns an error. A line that is no record is the zero record. It returns the end
 // of the last whole line.
-func eachRecord(file io.ReaderAt, from int64, visit func(*conversationRecord, span) error) (end int64, err error) {
-	for lines := (forwardLines{file: file, at: from}); ; {
-		at, err := lines.next()
+func eachRecord(file io.ReaderAt, from int64, visit func(*conversationRecord, jsonl.Span) error) (end int64, err error) {
+	for lines := jsonl.ForwardFrom(file, from); ; {
+		at, err := lines.Next()
 		if err == io.EOF { //nolint:errorlint // ours
-			return lines.at, nil
+			return lines.End(), nil
 		}
 		if err != nil {
-			return lines.at, err
+			return lines.End(), err
 		}
 		record, err := readRecord(file, at) // whose EOF is none: the file has become shorter
 		if err == nil {
@@ -166,9 +75,9 @@ func eachRecord(file io.ReaderAt, from int64, visit func(*conversationRecord, sp
 		}
 		switch {
 		case errors.Is(err, errEnough):
-			return lines.at, nil
+			return lines.End(), nil
 		case err != nil:
-			return lines.at, err
+			return lines.End(), err
 		}
 	}
 }
@@ -181,12 +90,12 @@ const (
 )
 
 // readRecord reads the record of a line. What is no record is the zero record.
-func readRecord(f io.ReaderAt, at span) (conversationRecord, error) {
-	if at.end-at.start > recordLimit {
+func readRecord(f io.ReaderAt, at jsonl.Span) (conversationRecord, error) {
+	if at.Len() > recordLimit {
 		return readEdges(f, at)
 	}
-	text := make([]byte, at.end-at.start)
-	if _, err := f.ReadAt(text, at.start); err != nil {
+	text := make([]byte, at.Len())
+	if _, err := f.ReadAt(text, at.Start); err != nil {
 		return conversationRecord{}, err
 	}
 	var record conversationRecord
@@ -219,12 +128,12 @@ var edgeFields = sync.OnceValue(func() fields {
 })
 
 // readEdges reads the two ends of a line that is too long.
-func readEdges(f io.ReaderAt, at span) (conversationRecord, error) {
+func readEdges(f io.ReaderAt, at jsonl.Span) (conversationRecord, error) {
 	head, tail := make([]byte, recordEdge), make([]byte, recordEdge)
-	if _, err := f.ReadAt(head, at.start); err != nil {
+	if _, err := f.ReadAt(head, at.Start); err != nil {
 		return conversationRecord{}, err
 	}
-	if _, err := f.ReadAt(tail, at.end-recordEdge); err != nil {
+	if _, err := f.ReadAt(tail, at.End-recordEdge); err != nil {
 		return conversationRecord{}, err
 	}
 	field := edgeFields()
@@ -232,7 +141,7 @@ func readEdges(f io.ReaderAt, at span) (conversationRecord, error) {
 		Type: lastField(field.kind, tail), UUID: lastField(field.own, tail), Parent: firstField(field.parent, head),
 		Timestamp: lastField(field.timestamp, tail), SessionID: lastField(field.session, tail),
 		IsSidechain: bytes.Contains(head, []byte(`"isSidechain":true`)), IsMeta: bytes.Contains(tail, []byte(`"isMeta":true`)),
-		cut: at.end - at.start, cutResult: field.result.Match(head),
+		cut: at.Len(), cutResult: field.result.Match(head),
 	}
 	if first := firstField(field.kind, head); record.Type == "" || first == "user" || first == "attachment" {
 		record.Type = first

@@ -5,6 +5,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"nbs-worker/internal/claude/jsonl"
 )
 
 // Sent is what became of a text that was submitted.
@@ -109,7 +111,7 @@ func (t File) eachBehind(after int64, visit func(*conversationRecord) bool) erro
 		return err
 	}
 	defer f.Close()
-	_, err = eachRecord(f, after, func(record *conversationRecord, _ span) error {
+	_, err = eachRecord(f, after, func(record *conversationRecord, _ jsonl.Span) error {
 		if !visit(record) {
 			return errEnough
 		}

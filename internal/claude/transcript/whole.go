@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"nbs-worker/internal/claude/jsonl"
+
 	"github.com/google/renameio/v2"
 )
 
@@ -87,7 +89,7 @@ func (t File) goesOn(other File) (bool, error) {
 		return false, err
 	}
 	goesOn := false
-	_, err = eachRecord(mine, 0, func(record *conversationRecord, _ span) error {
+	_, err = eachRecord(mine, 0, func(record *conversationRecord, _ jsonl.Span) error {
 		if record.UUID == "" || known[record.UUID] {
 			return nil
 		}
@@ -107,9 +109,10 @@ func beginsWith(whole, beginning *os.File) (bool, error) {
 	if err != nil || os.SameFile(a, b) || a.Size() < b.Size() {
 		return err == nil && os.SameFile(a, b), err
 	}
-	ours, theirs := make([]byte, linePiece), make([]byte, linePiece)
-	for at := int64(0); at < b.Size(); at += linePiece {
-		n := min(linePiece, b.Size()-at)
+	const piece = 1 << 18 // bytes
+	ours, theirs := make([]byte, piece), make([]byte, piece)
+	for at := int64(0); at < b.Size(); at += piece {
+		n := min(piece, b.Size()-at)
 		for f, into := range map[*os.File][]byte{whole: ours[:n], beginning: theirs[:n]} {
 			if _, err := f.ReadAt(into, at); err != nil {
 				return false, err
@@ -125,7 +128,7 @@ func beginsWith(whole, beginning *os.File) (bool, error) {
 // recordIDs are the ids of all records of a transcript.
 func recordIDs(f *os.File) (map[string]bool, error) {
 	ids := map[string]bool{}
-	_, err := eachRecord(f, 0, func(record *conversationRecord, _ span) error {
+	_, err := eachRecord(f, 0, func(record *conversationRecord, _ jsonl.Span) error {
 		if record.UUID != "" {
 			ids[record.UUID] = true
 		}
@@ -159,12 +162,12 @@ func (t File) copyNew(out io.Writer, written map[string]bool) error {
 		return err
 	}
 	defer f.Close()
-	end, err := eachRecord(f, 0, func(record *conversationRecord, at span) error {
+	end, err := eachRecord(f, 0, func(record *conversationRecord, at jsonl.Span) error {
 		if record.UUID != "" && written[record.UUID] {
 			return nil
 		}
 		written[record.UUID] = true
-		_, err := io.Copy(out, io.NewSectionReader(f, at.start, at.end-at.start))
+		_, err := io.Copy(out, io.NewSectionReader(f, at.Start, at.Len()))
 		return err
 	})
 	if err != nil {

@@ -1,0 +1,119 @@
+// Package jsonl finds the lines of a JSONL file from both ends, without reading it whole: Claude Code
+// writes files of any length, of which most often the end is wanted, with lines of any length.
+//
+//   - A line is a [Span] of the file, and is read by whoever wants it, as far as it is wanted.
+//   - What stands behind the last line break is no line yet: it is being written, or was cut short.
+//   - Files grow meanwhile; that is no error. That one has become shorter is.
+//
+// The package does not know what is in the lines, and imports nothing of this module.
+package jsonl
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+)
+
+// Span is where a line stands in a file, with its line break.
+type Span struct{ Start, End int64 }
+
+// Len is its length in bytes.
+func (s Span) Len() int64 { return s.End - s.Start }
+
+const pieceSize = 1 << 18 // bytes that are looked through for line breaks at a time
+
+// EndOfLines is the size of a file up to its last line break.
+func EndOfLines(f *os.File) (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	last, err := BackwardFrom(f, info.Size()+1).Next() // as if a line break followed
+	if errors.Is(err, io.EOF) {
+		return 0, nil
+	}
+	return last.Start, err
+}
+
+// Backward finds the lines of a file from an end of a line to the beginning, however
+// long they are.
+type Backward struct {
+	file  io.ReaderAt
+	at    int64  // the next line ends here
+	piece []byte // of the file, from offset
+	from  int64
+}
+
+// BackwardFrom finds the lines before the end of a line.
+func BackwardFrom(file io.ReaderAt, end int64) *Backward { return &Backward{file: file, at: end} }
+
+// Next returns the line before. Errors: [io.EOF] at the beginning.
+func (b *Backward) Next() (Span, error) {
+	if b.at <= 0 {
+		return Span{}, io.EOF
+	}
+	for look := b.at - 1; ; look = b.from { // before the line break of the line itself
+		if look <= 0 {
+			line := Span{0, b.at}
+			b.at = 0
+			return line, nil
+		}
+		if b.piece == nil || look <= b.from || look > b.from+int64(len(b.piece)) {
+			if err := b.load(look); err != nil {
+				return Span{}, err
+			}
+		}
+		if i := bytes.LastIndexByte(b.piece[:look-b.from], '\n'); i >= 0 {
+			line := Span{b.from + int64(i) + 1, b.at}
+			b.at = line.Start
+			return line, nil
+		}
+	}
+}
+
+// load reads the piece that ends at an offset.
+func (b *Backward) load(end int64) error {
+	b.from = max(0, end-pieceSize)
+	if b.piece == nil {
+		b.piece = make([]byte, pieceSize)
+	}
+	b.piece = b.piece[:end-b.from]
+	_, err := b.file.ReadAt(b.piece, b.from)
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF // it has become shorter
+	}
+	return err
+}
+
+// Forward finds the whole lines of a file from an offset on.
+type Forward struct {
+	file io.ReaderAt
+	at   int64 // the next line begins here
+}
+
+// ForwardFrom finds the lines from the beginning of one on.
+func ForwardFrom(file io.ReaderAt, begin int64) *Forward { return &Forward{file: file, at: begin} }
+
+// End is the end of the last line that was found; before the first, where the lines begin.
+func (l *Forward) End() int64 { return l.at }
+
+// Next returns the next line. Errors: [io.EOF] when there is no whole one.
+func (l *Forward) Next() (Span, error) {
+	piece := make([]byte, 4096)
+	for look := l.at; ; {
+		n, err := l.file.ReadAt(piece, look)
+		if i := bytes.IndexByte(piece[:n], '\n'); i >= 0 {
+			line := Span{l.at, look + int64(i) + 1}
+			l.at = line.End
+			return line, nil
+		}
+		if err != nil {
+			return Span{}, err
+		}
+		look += int64(n)
+		if len(piece) < pieceSize {
+			piece = make([]byte, pieceSize)
+		}
+	}
+}
