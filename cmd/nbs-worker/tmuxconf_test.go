@@ -37,10 +37,16 @@ func TestTmuxThatStaysWhenItIsEmpty(t *testing.T) {
 	m.env = append(m.env, "TMPDIR="+scratch)
 	m.tmuxConf("set-option -s exit-empty off")
 	m.doctor(0).isWell(m, "tmux.trial", "tmux.settings")
-	for _, pid := range allPIDs() {
-		cmdline, _ := os.ReadFile(procFile(pid, "cmdline"))
-		m.check(!strings.Contains(string(cmdline), scratch) || dead(pid), "process %d is left: %q", pid, cmdline)
-	}
+	m.waitFor("the servers are gone", func() (bool, string) { // tmux answers kill-server before the last of its end
+		var left []string
+		for _, pid := range allPIDs() {
+			cmdline, _ := os.ReadFile(procFile(pid, "cmdline"))
+			if strings.Contains(string(cmdline), scratch) && !dead(pid) {
+				left = append(left, string(cmdline))
+			}
+		}
+		return len(left) == 0, strings.Join(left, "\n")
+	})
 }
 
 // A server that would end when nobody is attached does not, with an agent in it.
