@@ -12,7 +12,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/inspect"
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/turns"
 	"nbs-worker/internal/supervisor"
 )
 
@@ -120,7 +120,7 @@ type outcome struct {
 }
 
 // atOnce is how many agents are started or ended at a time.
-func atOnce() int { return store.StartsAtOnce() }
+func atOnce() int { return turns.AtOnce() }
 
 // each does one thing to several agents, so many at a time. One failure does not keep the
 // others from their turn. What is printed comes as it is done, JSON at the end and in the

@@ -17,7 +17,7 @@ import (
 	"nbs-worker/internal/keep"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
-	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/turns"
 )
 
 // Starter starts the agents of one project.
@@ -47,9 +47,9 @@ func (s Starter) Start(ctx, interrupt context.Context, p Plan, wait time.Duratio
 // AwaitTurn waits until fewer agents are started on this machine than it can start at a time.
 // Errors: Interrupted.
 func (s Starter) AwaitTurn(interrupt context.Context, p Plan) (release func(), err error) {
-	release, err = s.Store.AwaitTurn(interrupt, proc.Halted, func() {
+	release, err = s.Store.Turns().Await(interrupt, proc.Halted, func() {
 		if p.progress != nil {
-			p.progress(fmt.Sprintf("waiting for its turn: %s at a time on this machine", agent.Count(store.StartsAtOnce(), "start")))
+			p.progress(fmt.Sprintf("waiting for its turn: %s at a time on this machine", agent.Count(turns.AtOnce(), "start")))
 		}
 	})
 	if err != nil {

@@ -1,12 +1,16 @@
 package store
 
 import (
+	"path/filepath"
+
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store/allowed"
 	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/store/journal"
+	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/queue"
 	"nbs-worker/internal/store/runs"
+	"nbs-worker/internal/store/turns"
 	"nbs-worker/internal/store/watching"
 )
 
@@ -32,4 +36,12 @@ func (s *Store) Allowed() *allowed.Files {
 // Watching is whether things are done to the agents by themselves, and what their watch remembers.
 func (s *Store) Watching() *watching.Watching {
 	return watching.In(s.nbs, s.inHome(watching.Folder), s.ProjectHash(), s.prepare)
+}
+
+// Turns are what the user's starts on this machine take, of all projects.
+func (s *Store) Turns() turns.Turns {
+	if s.Runtime() == "" {
+		return turns.In(private.NoTree)
+	}
+	return turns.In(private.Tree(filepath.Join(s.Runtime(), "starts")))
 }

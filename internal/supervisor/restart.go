@@ -51,7 +51,7 @@ func (s *Supervisor) lockAgain(ctx context.Context, over *agent.Record) (letGo f
 		if _, err := s.leftAs(over); err != nil {
 			return nil, err
 		}
-		release, err := s.Store.AwaitTurn(ctx, proc.Halted, func() {})
+		release, err := s.Store.Turns().Await(ctx, proc.Halted, func() {})
 		if err != nil {
 			return nil, err
 		}

@@ -1,4 +1,4 @@
-package store
+package turns
 
 import (
 	"context"
@@ -8,35 +8,29 @@ import (
 	"testing"
 
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/store/storetest"
 )
 
-// projectAt is a project whose starts take turns in a runtime folder.
-func projectAt(t *testing.T, runtime string) *Store {
-	t.Helper()
-	s, err := own(Create(t.TempDir()))
-	rig.Must(t, err)
-	t.Cleanup(func() { _ = s.Close() })
-	s.RunIn(runtime)
-	return s
-}
+func TestMain(m *testing.M) { os.Exit(storetest.Main(m, nil)) }
 
 // Two projects of one user share the turns; one that is let go of is the next one's.
 func TestStartsOfAllProjectsTakeTurns(t *testing.T) {
 	t.Parallel()
-	runtime := filepath.Join(t.TempDir(), "nbs-worker")
-	alpha, beta := projectAt(t, runtime), projectAt(t, runtime)
+	folder := private.Tree(filepath.Join(t.TempDir(), "starts"))
+	alpha, beta := In(folder), In(folder)
 	atOnce := func() { t.Error("a turn that is free was waited for") }
 	var releases []func()
-	for range StartsAtOnce() {
-		release, err := alpha.AwaitTurn(t.Context(), nobody, atOnce)
+	for range AtOnce() {
+		release, err := alpha.Await(t.Context(), nobody, atOnce)
 		rig.Must(t, err)
 		releases = append(releases, release)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	if _, err := beta.AwaitTurn(ctx, nobody, cancel); !errors.Is(err, context.Canceled) {
+	if _, err := beta.Await(ctx, nobody, cancel); !errors.Is(err, context.Canceled) {
 		t.Errorf("one more turn: %v", err)
 	}
-	release, err := beta.AwaitTurn(t.Context(), nobody, releases[0])
+	release, err := beta.Await(t.Context(), nobody, releases[0])
 	rig.Must(t, err)
 	release()
 	for _, release := range releases[1:] {
@@ -47,15 +41,15 @@ func TestStartsOfAllProjectsTakeTurns(t *testing.T) {
 // Who was suspended with a turn holds nobody up.
 func TestATurnOfWhoIsSuspendedIsNoTurn(t *testing.T) {
 	t.Parallel()
-	s := projectAt(t, filepath.Join(t.TempDir(), "nbs-worker"))
+	turns := In(private.Tree(filepath.Join(t.TempDir(), "starts")))
 	atOnce := func() { t.Error("it waits for who is suspended") }
-	for range 3 * StartsAtOnce() {
-		release, err := s.AwaitTurn(t.Context(), func(pid int) bool { return pid == os.Getpid() }, atOnce)
+	for range 3 * AtOnce() {
+		release, err := turns.Await(t.Context(), func(pid int) bool { return pid == os.Getpid() }, atOnce)
 		rig.Must(t, err)
 		defer release()
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	if _, err := s.AwaitTurn(ctx, nobody, cancel); !errors.Is(err, context.Canceled) {
+	if _, err := turns.Await(ctx, nobody, cancel); !errors.Is(err, context.Canceled) {
 		t.Errorf("they go on, and it is one more turn: %v", err)
 	}
 }
@@ -65,9 +59,9 @@ func nobody(int) bool { return false }
 // Where there is no folder for turns, nobody is kept from starting.
 func TestAStartGoesWithoutATurnWhereThereCanBeNone(t *testing.T) {
 	t.Parallel()
-	s := projectAt(t, "/proc/none")
-	for range 2 * StartsAtOnce() {
-		if _, err := s.AwaitTurn(t.Context(), nobody, func() { t.Error("it waits") }); err != nil {
+	turns := In("/proc/none/starts")
+	for range 2 * AtOnce() {
+		if _, err := turns.Await(t.Context(), nobody, func() { t.Error("it waits") }); err != nil {
 			t.Error(err)
 		}
 	}
