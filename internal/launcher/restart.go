@@ -22,9 +22,12 @@ import (
 type Restarter interface {
 	// Ready claims the next start of an agent whose last one is over, when it is its turn, and holds
 	// the agent until that is proved. Errors: [agent.ErrSuperseded] when it is not to be started any
-	// more.
+	// more, [ErrPaused] when it is not to be started yet.
 	Ready(ctx context.Context, over *agent.Record, last store.Launch) (Restart, error)
 }
+
+// ErrPaused is that the project is paused: nothing is started in it by itself.
+var ErrPaused = errors.New("the project is paused")
 
 // Restart is a start of an agent that a launcher makes.
 type Restart struct {
@@ -92,32 +95,35 @@ func (l *Launcher) again(ctx context.Context, over *ended, last store.Launch, si
 	}
 }
 
-// readyIn makes the next start ready after a while. asked: somebody would have the launcher leave.
-func (l *Launcher) readyIn(ctx context.Context, in time.Duration, over *agent.Record, last store.Launch, signals chan os.Signal) (next Restart, asked bool, err error) {
-	waiting, stop := untilAsked(ctx, signals)
-	defer stop()
-	if err = l.due(waiting, in); err == nil {
-		next, err = l.Restarts.Ready(waiting, over, last)
-	}
-	return next, waiting.Err() != nil, err
-}
-
 // pauseRetry is how often is looked whether a pause has ended.
 const pauseRetry = time.Minute
 
-// due returns after a while, and not while the project is paused. Errors: those of the context.
-func (l *Launcher) due(ctx context.Context, in time.Duration) error {
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-l.after(in):
+// readyIn makes the next start ready after a while, and not while the project is paused. asked:
+// somebody would have the launcher leave.
+func (l *Launcher) readyIn(ctx context.Context, in time.Duration, over *agent.Record, last store.Launch, signals chan os.Signal) (next Restart, asked bool, err error) {
+	waiting, stop := untilAsked(ctx, signals)
+	defer stop()
+	for ; ; in = pauseRetry {
+		if err = l.due(waiting, in); err == nil {
+			next, err = l.Restarts.Ready(waiting, over, last)
 		}
-		if pause, err := l.Store.Watching().Paused(); pause == nil && err == nil {
-			return nil
+		if !errors.Is(err, ErrPaused) {
+			return next, waiting.Err() != nil, err
 		}
-		in = pauseRetry
 	}
+}
+
+// due returns after a while. Errors: those of the context, and [ErrPaused].
+func (l *Launcher) due(ctx context.Context, in time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-l.after(in):
+	}
+	if pause, err := l.Store.Watching().Paused(); pause != nil || err != nil {
+		return ErrPaused
+	}
+	return nil
 }
 
 func (l *Launcher) after(in time.Duration) <-chan time.Time {

@@ -163,6 +163,21 @@ func TestASignalEndsTheBackoff(t *testing.T) { //nolint:paralleltest // signals 
 	}
 }
 
+// A pause that comes while the launcher queues for its turn is waited for, and is no failure.
+func TestAPauseWhileAStartIsMadeReady(t *testing.T) { //nolint:paralleltest // signals are the process's
+	a := &again{starts: 2, err: ErrPaused}
+	l := restarting(t, agent.RestartOnFailure, "exit 7", a)
+	if _, err := l.Run(t.Context(), "alpha", start); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff([]time.Duration{time.Second, pauseRetry, 2 * time.Second}, a.waited); diff != "" {
+		t.Errorf("waited: -want +got:\n%s", diff)
+	}
+	if r, err := l.Store.Load("alpha"); err != nil || len(r.Exits) != 2 || len(r.Restarts.Counted) != 2 || r.Restarts.Hold != nil {
+		t.Errorf("%v, %+v, %+v", err, r.Restarts, r.Exits)
+	}
+}
+
 // What keeps the next start from being made ready is a failure like another, or a hold.
 func TestAStartThatCannotBeMadeReady(t *testing.T) { //nolint:paralleltest // signals are the process's
 	for class, cause := range map[agent.EndClass]error{

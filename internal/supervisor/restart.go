@@ -86,12 +86,16 @@ func (s *Supervisor) leftAs(over *agent.Record) (agent.Record, error) {
 	return r, nil
 }
 
-// readyAgain ends what the last start has left running and claims the next. The prompt that started
-// the conversation is sent again only where nothing was ever said in it.
+// readyAgain ends what the last start has left running and claims the next, unless a pause came while
+// its launcher waited for its turn. The prompt that started the conversation is sent again only where
+// nothing was ever said in it. Errors: [agent.ErrSuperseded], [launcher.ErrPaused].
 func (s *Supervisor) readyAgain(ctx context.Context, over *agent.Record, last store.Launch) (next launcher.Restart, err error) {
 	r, err := s.leftAs(over)
 	if err != nil {
 		return next, err
+	}
+	if pause, err := s.Store.Watching().Paused(); pause != nil || err != nil {
+		return next, launcher.ErrPaused
 	}
 	if err := teardown.Sweep(ctx, &s.Observer, &r); err != nil {
 		return next, err
