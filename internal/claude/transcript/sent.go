@@ -78,26 +78,31 @@ func (t File) turnBehind(after int64, uuid string) ([]*conversationRecord, error
 		}
 		return true
 	})
-	turn = slices.DeleteFunc(turn, func(r *conversationRecord) bool { return generation(r.UUID, uuid, parents) == 0 })
-	slices.SortStableFunc(turn, func(a, b *conversationRecord) int {
-		return generation(a.UUID, uuid, parents) - generation(b.UUID, uuid, parents)
-	})
+	behind := generations(uuid, parents)
+	turn = slices.DeleteFunc(turn, func(r *conversationRecord) bool { return behind[r.UUID] == 0 })
+	slices.SortStableFunc(turn, func(a, b *conversationRecord) int { return behind[a.UUID] - behind[b.UUID] })
 	return turn, err
 }
 
-// generation is how many records a record comes after another one, by their parents; 0: it does not.
-func generation(uuid, from string, parents map[string]string) int {
-	for n := 1; n <= len(parents); n++ { // a damaged file may go in a circle
-		switch parent := parents[uuid]; parent {
-		case "":
-			return 0
-		case from:
-			return n
-		default:
-			uuid = parent
+// generations are how many records each record comes after another one, by their parents. Those that
+// do not are not among them.
+func generations(from string, parents map[string]string) map[string]int {
+	children := map[string][]string{}
+	for uuid, parent := range parents {
+		if parent != "" && uuid != from { // a damaged file may go in a circle
+			children[parent] = append(children[parent], uuid)
 		}
 	}
-	return 0
+	behind := map[string]int{}
+	for n, level := 1, children[from]; len(level) > 0; n++ {
+		var next []string
+		for _, uuid := range level {
+			behind[uuid] = n
+			next = append(next, children[uuid]...)
+		}
+		level = next
+	}
+	return behind
 }
 
 // eachBehind visits the whole records behind so many bytes, until visit has seen enough. Without a

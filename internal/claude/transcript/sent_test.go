@@ -1,10 +1,12 @@
 package transcript
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // before is what a transcript had before a text was submitted.
@@ -88,6 +90,7 @@ func TestAnswer(t *testing.T) {
 		"without a word": {[]string{user, record("b", "u1", tool), record("c", "b", result), record("d", "c", `"type":"system","subtype":"turn_duration"`)}, Answer{Ended: true}},
 		"of a subagent":  {[]string{user, record("a", "u1", `"isSidechain":true,`+says("inner", "end_turn"))}, Answer{}},
 		"in a circle":    {[]string{user, record("a", "b", says("x", "")), record("b", "a", says("y", ""))}, Answer{}},
+		"in its circle":  {[]string{record("u1", "a", `"type":"user","message":{"content":"go"}`), record("a", "u1", says("x", ""))}, Answer{Text: "x"}},
 		"interrupted": {
 			[]string{user, record("a", "u1", says("half", "")), record("i", "a", `"type":"user","message":{"content":[{"type":"text","text":"[Request interrupted by user]"}]}`)},
 			Answer{Ended: true, Text: "half", Interrupted: true},
@@ -102,5 +105,22 @@ func TestAnswer(t *testing.T) {
 		if got, err := file.Answer(after, "u1"); err != nil || got != c.want {
 			t.Errorf("%s: %+v, %v; want %+v", what, got, err, c.want)
 		}
+	}
+}
+
+// A long turn is read while somebody waits for its end, again and again.
+func TestAnswerOfALongTurn(t *testing.T) {
+	t.Parallel()
+	const records, enough = 10_000, 5 * time.Second
+	lines := []string{`{"type":"user","uuid":"0","message":{"content":"go"}}`}
+	for n := range records {
+		lines = append(lines, fmt.Sprintf(`{"type":"attachment","uuid":"%d","parentUuid":"%d","attachment":{"type":"date"}}`, n+1, n))
+	}
+	lines = append(lines, fmt.Sprintf(`{"type":"assistant","uuid":"a","parentUuid":"%d","message":{"content":[{"type":"text","text":"whole"}],"stop_reason":"end_turn"}}`, records))
+	file, after := written(t, lines...)
+	began := time.Now()
+	got, err := file.Answer(after, "0")
+	if took := time.Since(began); err != nil || got != (Answer{Ended: true, Text: "whole"}) || took > enough {
+		t.Errorf("after %s: %+v, %v", took, got, err)
 	}
 }
