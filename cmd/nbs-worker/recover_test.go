@@ -79,6 +79,11 @@ func TestRecoverAfterTheServerWasLost(t *testing.T) {
 		m.killServer()
 		m.waitState("alpha", "lost: tmux")
 		m.waitState("beta", "lost: tmux")
+		m.waitFor("their launchers have written their ends down", func() (bool, string) {
+			lines := m.ok("events")
+			return strings.Contains(lines, "\texit\talpha") && strings.Contains(lines, "\texit\tbeta"), lines
+		})
+		m.ok("list") // which writes down why they ended
 
 		before := m.recordText("alpha") + m.recordText("beta")
 		events := m.ok("events")
