@@ -15,11 +15,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -120,8 +117,13 @@ func (q *Queue) Add(ctx context.Context, e Entry) (Entry, error) {
 	}
 	e.ID, e.Handle, e.name = uuid.NewString(), q.handle, q.file(1)
 	if len(all) > 0 {
-		last, _ := q.place(all[len(all)-1].name)
-		e.name = q.file(last + 1)
+		last := all[len(all)-1].name
+		place, _ := q.place(last)
+		if place == lastPlace { // which nobody reaches who adds one after the other
+			return e, agent.Errorf(agent.Conflict, "there is no place behind %s", q.nbs.Label(Folder+"/"+last)).
+				Hint("look at what it is, then remove it: rm %s", agent.ShellWord(q.nbs.Path(Folder, last)))
+		}
+		e.name = q.file(place + 1)
 	}
 	return e, q.write(&e)
 }
@@ -164,10 +166,20 @@ func (q *Queue) Clear(ctx context.Context) (gone []Entry, err error) {
 	}
 	defer unlock()
 	all, err := q.Entries()
-	for i := range all {
-		if err = errors.Join(err, q.remove(&all[i])); err == nil {
-			gone = append(gone, all[i])
+	if err != nil {
+		return nil, err
+	}
+	return q.removeAll(all)
+}
+
+// removeAll removes entries, and returns those that are gone: one that stays keeps none of the others.
+func (q *Queue) removeAll(all []Entry) (gone []Entry, err error) {
+	for _, e := range all {
+		if failed := q.remove(&e); failed != nil {
+			err = errors.Join(err, failed)
+			continue
 		}
+		gone = append(gone, e)
 	}
 	return gone, err
 }
@@ -201,9 +213,13 @@ func (q *Queue) Newest() string {
 	return names[len(names)-1]
 }
 
-// Due names the newest entry that is to be delivered; "" when there is none.
+// Due names the newest entry that is to be delivered; "" when there is none. Where one is damaged it is
+// the newest of all: who delivers says what is damaged.
 func (q *Queue) Due() string {
-	all, _ := q.Entries() // of what is damaged, who delivers says so
+	all, err := q.Entries()
+	if err != nil {
+		return q.Newest()
+	}
 	for _, e := range slices.Backward(all) {
 		if e.Pending() && q.CheckSeal(&e) == nil {
 			return e.name
@@ -238,62 +254,6 @@ func (q *Queue) AwaitTurn(ctx context.Context, late time.Time) (unlock func(), e
 func (q *Queue) lock(ctx context.Context) (unlock func(), err error) {
 	return q.nbs.Lock(ctx, q.handle.Key()+".outbox")
 }
-
-// names are the files of the agent's entries, in their order.
-func (q *Queue) names() ([]string, error) {
-	if !q.nbs.Made() {
-		return nil, nil
-	}
-	names, err := q.nbs.Names(Folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	names = slices.DeleteFunc(names, func(name string) bool { _, is := q.place(name); return !is })
-	slices.Sort(names)
-	return names, err
-}
-
-// file is the name of an entry at a place in the order.
-func (q *Queue) file(place int) string { return fmt.Sprintf("%s.%09d.json", q.handle.Key(), place) }
-
-// place is where in the order an entry is.
-func (q *Queue) place(name string) (place int, is bool) {
-	digits, is := strings.CutPrefix(name, q.handle.Key()+".") // no handle has a dot
-	if !is {
-		return 0, false
-	}
-	place, err := strconv.Atoi(strings.TrimSuffix(digits, ".json"))
-	return place, err == nil && q.file(place) == name
-}
-
-func (q *Queue) read(name string) (e Entry, err error) {
-	data, err := q.nbs.Read(Folder, name, entryLimit)
-	if err != nil {
-		return e, err
-	}
-	if err := json.Unmarshal(data, &e); err != nil || e.ID == "" {
-		return e, agent.Errorf(agent.Failed, "%s is damaged", q.nbs.Label(Folder+"/"+name)).
-			Hint("look at what it is, then remove it: rm %s", agent.ShellWord(q.nbs.Path(Folder, name)))
-	}
-	e.name = name
-	return e, nil
-}
-
-func (q *Queue) write(e *Entry) (err error) {
-	if q.keeper == nil {
-		return private.ErrNoTree
-	}
-	content, err := q.sealed(e)
-	if err != nil {
-		return err
-	}
-	if e.Seal, err = q.keeper.Seal(Folder, content); err != nil {
-		return err
-	}
-	return q.nbs.WriteJSON(Folder, e.name, e, entryLimit)
-}
-
-func (q *Queue) remove(e *Entry) error { return q.nbs.Delete(Folder, e.name) }
 
 // CheckSeal checks that the user vouches for an entry: as it is, for this agent of this project.
 // Errors: Held when nobody does; Unfit when the key cannot be used.

@@ -163,11 +163,44 @@ func TestDamagedEntryIsLoud(t *testing.T) {
 	_, err := q.Entries()
 	storetest.WantKind(t, "damaged", err, agent.Failed)
 	storetest.WantHint(t, err, "rm ")
+	if due := q.Due(); due != e.name {
+		t.Errorf("due is %q: who would say so is not called", due)
+	}
 	storetest.Plant(t, folder+"/"+e.name)
 	_, err = q.Entries()
 	if err == nil {
 		t.Error("a link is followed")
 	}
+}
+
+// One that cannot be removed keeps the others from nothing.
+func TestRestIsRemoved(t *testing.T) {
+	t.Parallel()
+	q, folder := inFolder(t)
+	first, second, third := add(t, q, "first", Waiting), add(t, q, "second", Waiting), add(t, q, "third", Waiting)
+	storetest.Must(os.Remove(folder + "/" + second.name))
+	gone, err := q.removeAll([]Entry{first, second, third})
+	if !errors.Is(err, fs.ErrNotExist) || len(gone) != 2 || gone[0].ID != first.ID || gone[1].ID != third.ID {
+		t.Errorf("%+v, %v", gone, err)
+	}
+}
+
+// A name with ten digits would come before one with nine.
+func TestPlacesEnd(t *testing.T) {
+	t.Parallel()
+	q, folder := inFolder(t)
+	e := add(t, q, "mine", Waiting)
+	content := storetest.Read(t, folder+"/"+e.name)
+	for _, name := range []string{"alpha.1000000000.json", "alpha.000000000.json", "alpha.-00000001.json"} {
+		storetest.Write(t, folder+"/"+name, content)
+	}
+	if q.Newest() != e.name || texts(t, q) != "mine waiting" {
+		t.Errorf("%s is the newest of %s", q.Newest(), texts(t, q))
+	}
+	storetest.Write(t, folder+"/alpha.999999999.json", content)
+	_, err := q.Add(t.Context(), Entry{Text: "one more", State: Waiting})
+	storetest.WantKind(t, "behind the last", err, agent.Conflict)
+	storetest.WantHint(t, err, "rm ")
 }
 
 func TestOutboxIsBounded(t *testing.T) {

@@ -1,0 +1,73 @@
+package queue
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/private"
+)
+
+// lastPlace is the last one in the order: names with more digits would not sort by it.
+const lastPlace = 999_999_999
+
+// names are the files of the agent's entries, in their order.
+func (q *Queue) names() ([]string, error) {
+	if !q.nbs.Made() {
+		return nil, nil
+	}
+	names, err := q.nbs.Names(Folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { _, is := q.place(name); return !is })
+	slices.Sort(names)
+	return names, err
+}
+
+// file is the name of an entry at a place in the order.
+func (q *Queue) file(place int) string { return fmt.Sprintf("%s.%09d.json", q.handle.Key(), place) }
+
+// place is where in the order an entry is.
+func (q *Queue) place(name string) (place int, is bool) {
+	digits, is := strings.CutPrefix(name, q.handle.Key()+".") // no handle has a dot
+	if !is {
+		return 0, false
+	}
+	place, err := strconv.Atoi(strings.TrimSuffix(digits, ".json"))
+	return place, err == nil && place > 0 && place <= lastPlace && q.file(place) == name
+}
+
+func (q *Queue) read(name string) (e Entry, err error) {
+	data, err := q.nbs.Read(Folder, name, entryLimit)
+	if err != nil {
+		return e, err
+	}
+	if err := json.Unmarshal(data, &e); err != nil || e.ID == "" {
+		return e, agent.Errorf(agent.Failed, "%s is damaged", q.nbs.Label(Folder+"/"+name)).
+			Hint("look at what it is, then remove it: rm %s", agent.ShellWord(q.nbs.Path(Folder, name)))
+	}
+	e.name = name
+	return e, nil
+}
+
+func (q *Queue) write(e *Entry) (err error) {
+	if q.keeper == nil {
+		return private.ErrNoTree
+	}
+	content, err := q.sealed(e)
+	if err != nil {
+		return err
+	}
+	if e.Seal, err = q.keeper.Seal(Folder, content); err != nil {
+		return err
+	}
+	return q.nbs.WriteJSON(Folder, e.name, e, entryLimit)
+}
+
+func (q *Queue) remove(e *Entry) error { return q.nbs.Delete(Folder, e.name) }
