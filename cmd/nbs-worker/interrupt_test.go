@@ -51,7 +51,9 @@ func TestInterrupt(t *testing.T) {
 		m.tmux("copy-mode", "-t", pane)
 		m.refused(8, "takes no keys", "interrupt", "alpha")
 		m.tmux("send-keys", "-t", pane, "-X", "cancel")
-		m.interrupt("interrupted")
+		m.send(0, "held", "alpha", "kept", "--queue")
+		m.interrupt("interrupted") // of which no hook tells who would type what is kept
+		m.awaitOutbox()
 		m.ok("stop", "alpha")
 		m.refused(5, "does not run", "interrupt", "alpha")
 		m.refused(2, "no such agent", "interrupt", "beta")

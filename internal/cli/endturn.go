@@ -24,6 +24,7 @@ and ends with 0 when the end of the turn was observed. What it prints is one of:
 
 Of a turn in which nothing was answered yet, Claude forgets the prompt and gives it back;
 it is printed, and deleted from the box, so that the next message finds that empty.
+What waits in its outbox is typed after an interrupted turn, if the agent is ready then.
 
 A dialog is left as it is, for Escape would answer it (8). What a turn had changed on disk
 stays changed. An agent does not interrupt itself.`,
@@ -49,6 +50,9 @@ func runInterrupt(ctx context.Context, f *factory, o *selection) error {
 	sender := message.Sender{Supervisor: s}
 	return f.each(ctx, "interrupt", o.handles, o.several(), len(o.handles), func(handle agent.Handle) (outcome, error) {
 		done, err := sender.Interrupt(ctx, handle)
+		if err == nil && done.Outcome == message.Interrupted {
+			err = sender.GoOn(ctx, done.Handle)
+		}
 		if err != nil {
 			return outcome{}, err
 		}

@@ -41,7 +41,9 @@ receipt is one of:
 With --queue what would be held is kept in the agent's outbox instead, and the launcher
 types it when the agent is ready; an agent at work is not waited for. The receipt is held
 then, with the exit code 0 and the id in the outbox. What waits there is not overtaken: it
-is typed first, and a message without --queue is held (8) where that cannot be done.
+is typed first, and a message without --queue is held (8) where that cannot be done. That a
+person ends a turn with Escape, Claude does not say: what waits goes on waiting then, until
+the next turn ends or the next message is sent.
 
 An agent at work is waited for, up to --timeout. Nothing is ever typed into a dialog, a
 shell or a draft. What is longer than 780 characters, has tabs, or does not fit on the agent's

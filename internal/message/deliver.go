@@ -48,14 +48,13 @@ func (d *delivery) run(ctx context.Context) (Word, transcript.Sent, error) {
 		return Held, transcript.Sent{}, agent.Errorf(agent.Interrupted, "interrupted; nothing was typed")
 	}
 	typing := context.WithoutCancel(ctx)
-	reached, err := d.Write(typing, d.keys(), nil)
-	if err == nil && !reached {
-		return Held, transcript.Sent{}, unreached()
+	silent, err := d.enterText(typing)
+	if err != nil {
+		return Held, transcript.Sent{}, err
 	}
-	if err == nil {
+	if err = silent; err == nil {
 		err = d.awaitText(typing)
 	}
-	var silent error
 	if err == nil {
 		silent, err = d.submit(typing)
 	}
@@ -73,6 +72,28 @@ func (d *delivery) run(ctx context.Context) (Word, transcript.Sent, error) {
 		err = d.takenBack(typing, agent.Errorf(agent.TimedOut, "it was submitted, and stood in the prompt after %s: a hook of the agent's may have refused it", proofLimit))
 	}
 	return Unknown, sent, err
+}
+
+// enterText types the text into a prompt that is ready still: since the caller looked, a person may have
+// begun to type there, or a dialog come up. It returns why tmux did not say whether it has typed, and
+// why nothing was typed.
+func (d *delivery) enterText(ctx context.Context) (silent, held error) {
+	err := until(ctx, drawLimit, func() (over bool, err error) {
+		shown, err := d.Screen(ctx)
+		if err == nil {
+			err = checkPrompt(shown)
+		}
+		if held = err; held != nil {
+			return false, held
+		}
+		reached, err := d.Write(ctx, d.keys(), &shown.Cursor)
+		silent = err // what may have been typed is not typed again
+		return reached || err != nil, nil
+	})
+	if held == nil && err != nil {
+		held = unreached()
+	}
+	return silent, held
 }
 
 // keys is what is typed. A blank behind a text closes what Claude offers for a word with an @, which

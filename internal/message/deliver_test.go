@@ -19,6 +19,7 @@ type scripted struct {
 	dialog   bool     // a permission is asked in its place
 	deaf     bool     // keys go elsewhere
 	dead     bool     // it has ended
+	onLook   func()   // happens after each look
 	onText   func()   // happens when a text is typed
 	onEnter  func()   // happens in the moment of Enter
 	got      []string // what reached it
@@ -37,6 +38,9 @@ func (s *scripted) Screen(context.Context) (tmux.Styled, error) {
 	shown.Text = s.above + "\n" + rule + "\n❯ " + strings.ReplaceAll(s.box, "\n", "\n  ") + "\n" + rule + "\n  " + s.offered + "\n"
 	if s.dialog {
 		shown.Text = " Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend\n"
+	}
+	if s.onLook != nil {
+		s.onLook()
 	}
 	return shown, nil
 }
@@ -84,6 +88,15 @@ var deliveries = map[string]struct {
 		change: func(s *scripted) { s.onEnter = func() { s.sent = transcript.Sent{Queued: true, Found: true} } }, word: Queued, typed: 2,
 	},
 	"a deaf pane": {change: func(s *scripted) { s.deaf = true }, word: Held, kind: agent.Held, says: "takes no keys"},
+	"a dialog that comes before it is typed": {
+		change: func(s *scripted) { s.dialog = true }, word: Held, kind: agent.Held, says: "waits for a person: permission prompt",
+	},
+	"a draft that is begun before it is typed": {
+		change: func(s *scripted) { s.box = "mine" }, word: Held, kind: agent.Held, says: "unsent draft",
+	},
+	"a draft that is begun in that moment": {
+		change: func(s *scripted) { s.onLook = func() { s.box = "mine" } }, word: Held, kind: agent.Held, says: "unsent draft",
+	},
 	"a dialog that comes while it is typed": {
 		change: func(s *scripted) { s.onText = func() { s.dialog = true } }, word: Held, kind: agent.Held, typed: 1, says: "waits for a person: permission prompt; what was typed may still",
 	},
@@ -179,12 +192,17 @@ func TestPromptThatIsReady(t *testing.T) {
 
 // What tmux did not answer may have been typed all the same, and may stand in the prompt.
 func TestUnansweredTerminal(t *testing.T) {
-	t.Parallel()
-	silent := errors.New("silent")
-	d := delivery{Terminal: failing{silent}, text: "x"}
-	if word, _, err := d.run(t.Context()); word != Held || !errors.Is(err, silent) || !strings.Contains(err.Error(), "may still be in its prompt") {
-		t.Errorf("%s, %v", word, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := &scripted{silent: errSilent, silentAt: "x ", onEnter: func() {}}
+		d := delivery{Terminal: s, text: "x"}
+		if word, _, err := d.run(t.Context()); word != Held || !errors.Is(err, errSilent) || !strings.Contains(err.Error(), "may still be in its prompt") {
+			t.Errorf("%s, %v", word, err)
+		}
+		d.Terminal = failing{errSilent}
+		if word, _, err := d.run(t.Context()); word != Held || !errors.Is(err, errSilent) || strings.Contains(err.Error(), "typed") {
+			t.Errorf("before the first key: %s, %v", word, err)
+		}
+	})
 }
 
 type failing struct{ err error }

@@ -74,6 +74,16 @@ func (s *Sender) Interrupt(ctx context.Context, handle agent.Handle) (Interrupti
 	return done, s.Note(context.WithoutCancel(ctx), "interrupted", &r, "its turn")
 }
 
+// GoOn delivers what waits for an agent of which a turn was interrupted, if it is at its prompt soon:
+// Claude runs no hook at the end of such a turn, which would have the launcher do it.
+func (s *Sender) GoOn(ctx context.Context, handle agent.Handle) error {
+	err := s.Deliver(ctx, handle, time.Now().Add(pressLimit), func(Delivered) {})
+	if err != nil {
+		return agent.Errorf(agent.KindOf(err), "its turn was interrupted, and what waits in its outbox not delivered: %w", err)
+	}
+	return nil
+}
+
 // isWorking tells whether an agent is in a turn. Errors: those of admits; Conflict for one that is
 // just being started.
 func isWorking(sight *observe.Sight) (bool, error) {

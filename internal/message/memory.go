@@ -3,6 +3,7 @@ package message
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -43,12 +44,22 @@ func (s *Sender) remembered(ctx context.Context, receipt *Receipt, began *start,
 		case e.Pending():
 			return "", false, errOvertakes
 		case same && l.force:
-			err = errors.Join(err, q.Remove(ctx, e))
+			l.again = append(l.again, e)
 		case same:
 			return s.lookedFor(ctx, receipt, began, sight, q, e)
 		}
 	}
-	return "", false, err
+	return "", false, nil
+}
+
+// forget removes entries. One that was removed meanwhile needs no more.
+func forget(ctx context.Context, q *queue.Queue, entries ...queue.Entry) (err error) {
+	for _, e := range entries {
+		if failed := q.Remove(context.WithoutCancel(ctx), e); !errors.Is(failed, fs.ErrNotExist) {
+			err = errors.Join(err, failed)
+		}
+	}
+	return err
 }
 
 // lookedFor is the receipt of a text by what the transcript has of it now.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -58,16 +59,22 @@ func (s *Sender) deliverNow(ctx context.Context, r *agent.Record, e queue.Entry)
 	var failed error
 	err := s.Deliver(ctx, r.Handle, time.Now(), func(d Delivered) {
 		switch {
-		case d.Entry.ID == e.ID && !d.Entry.Pending():
+		case d.Entry.ID == e.ID && (d.Receipt.Word != Held || !d.Entry.Pending()):
 			receipt, failed = d.Receipt, d.Err
 		case d.Err != nil: // its own, or of one before it
 			receipt.Reason = d.Err.Error()
 		}
 	})
-	if receipt.Outbox != "" && r.Process != nil {
+	if receipt.Outbox == "" {
+		return receipt, errors.Join(err, failed)
+	}
+	if _, gone := s.Store.Load(r.Handle); agent.KindOf(gone) == agent.NotFound { // else the next agent of that name would get it
+		return Receipt{Handle: r.Handle, Word: Held}, errors.Join(gone, forget(ctx, s.Store.Outbox(r.Handle), e))
+	}
+	if r.Process != nil {
 		observe.Wake(r)
 	}
-	return receipt, errors.Join(err, failed)
+	return receipt, err
 }
 
 // Deliver types what is in an agent's outbox, in its order, as long as the agent takes it, and calls told
@@ -135,8 +142,10 @@ func (s *Sender) deliver(ctx context.Context, receipt *Receipt, e *entry, late t
 	}
 }
 
-// settle writes down what became of an entry. One that was dropped meanwhile needs no more.
+// settle writes down what became of an entry. One that was dropped meanwhile needs no more. Where that
+// cannot be written, the entry is as it was, and so are those behind it: who finds it asks the transcript.
 func (e *entry) settle(ctx context.Context, word Word, why error) (err error) {
+	before := e.Entry
 	if why != nil {
 		e.Reason = why.Error()
 	}
@@ -153,8 +162,11 @@ func (e *entry) settle(ctx context.Context, word Word, why error) (err error) {
 		e.Tries, e.State, e.Typing = e.Tries+1, queue.Waiting, nil
 		err = e.queue.Put(ctx, e.Entry)
 	}
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		e.State, err = "", nil
+	case err != nil:
+		e.Entry = before
 	}
 	return err
 }
@@ -203,7 +215,13 @@ func (s *Sender) eraseLeft(ctx context.Context, sight *observe.Sight, text strin
 	if err != nil {
 		return
 	}
-	if draft, _ := screen.Draft(shown.Text); draft != "" && isPart(dense(draft), dense(text)) {
+	if draft, _ := screen.Draft(shown.Text); isBeginning(draft, text) {
 		_ = erase(ctx, terminal, text, true)
 	}
+}
+
+// isBeginning tells whether a draft is what typing a text leaves, or deleting it from its end. Fewer
+// characters of it, in their order, a person may have typed.
+func isBeginning(draft, text string) bool {
+	return draft != "" && strings.HasPrefix(dense(text), dense(draft))
 }

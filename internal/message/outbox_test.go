@@ -1,24 +1,35 @@
 package message
 
 import (
+	"path/filepath"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/queue"
+	"nbs-worker/internal/store/storetest"
+	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/trust"
 )
+
+// newSender is that of an empty project.
+func newSender(t *testing.T) *Sender {
+	t.Helper()
+	opened, err := store.Create(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = opened.Close() })
+	opened.Use(trust.NewKeeper(trust.Home(t.TempDir())))
+	return &Sender{supervisor.New(observe.Observer{Store: opened, Now: time.Now})}
+}
 
 // What becomes of an entry is written down, whatever it is.
 func TestEntryIsSettled(t *testing.T) {
 	t.Parallel()
-	s, err := store.Create(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	s.Use(trust.NewKeeper(trust.Home(t.TempDir())))
-	q := s.Outbox("alpha")
+	q := newSender(t).Store.Outbox("alpha")
 	for what, c := range map[string]struct {
 		word Word
 		why  error
@@ -62,13 +73,7 @@ func TestEntryIsSettled(t *testing.T) {
 // One that was dropped while it was being delivered is in nobody's way.
 func TestDroppedEntryIsSettled(t *testing.T) {
 	t.Parallel()
-	s, err := store.Create(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	s.Use(trust.NewKeeper(trust.Home(t.TempDir())))
-	q := s.Outbox("alpha")
+	q := newSender(t).Store.Outbox("alpha")
 	added, err := q.Add(t.Context(), queue.Entry{Text: "x", State: queue.Waiting})
 	if err != nil {
 		t.Fatal(err)
@@ -79,5 +84,73 @@ func TestDroppedEntryIsSettled(t *testing.T) {
 	e := &entry{Entry: added, queue: q}
 	if err := e.settle(t.Context(), Held, agent.Errorf(agent.Held, "a draft")); err != nil || e.Pending() {
 		t.Errorf("%+v, %v", e.Entry, err)
+	}
+}
+
+// What cannot be written down keeps an entry where it is on disk: a deliverer that went on would find the
+// same one again, for ever.
+func TestEntryThatCannotBeSettledStays(t *testing.T) {
+	t.Parallel()
+	for _, word := range []Word{Accepted, Unknown, Held} {
+		s := newSender(t)
+		q := s.Store.Outbox("alpha")
+		added, err := q.Add(t.Context(), queue.Entry{Text: "x", State: queue.Waiting})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := &entry{Entry: added, queue: q}
+		if err := e.begin(t.Context(), queue.Typing{Typed: "x"}); err != nil {
+			t.Fatal(err)
+		}
+		storetest.Write(t, filepath.Join(s.Store.Project(), ".nbs", queue.Folder, q.Newest()), "damaged")
+		if err := e.settle(t.Context(), word, nil); err == nil || e.State != queue.Sending || e.Typing == nil || e.Tries != 0 {
+			t.Errorf("%s: %+v, %v", word, e.Entry, err)
+		}
+	}
+}
+
+// A message that was kept while its agent was dismissed does not wait for the next one of that name.
+func TestMessageToADismissedAgentIsNotKept(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	q := s.Store.Outbox("alpha")
+	e, err := q.Add(t.Context(), queue.Entry{Text: "x", State: queue.Waiting})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r agent.Record
+	r.Handle = "alpha"
+	receipt, err := s.deliverNow(t.Context(), &r, e)
+	if agent.KindOf(err) != agent.NotFound || receipt.Word != Held || receipt.Outbox != "" || q.Newest() != "" {
+		t.Errorf("%+v, %v, %q is kept", receipt, err, q.Newest())
+	}
+}
+
+// A text that is sent with force is remembered until it is submitted again.
+func TestForcedTextIsForgottenWhenItIsSubmitted(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	q := s.Store.Outbox("alpha")
+	if _, err := q.Add(t.Context(), queue.Entry{Text: "x", State: queue.Unknown, Typing: &queue.Typing{Typed: "x"}}); err != nil {
+		t.Fatal(err)
+	}
+	l := letter{text: "x", force: true}
+	_, known, err := s.remembered(t.Context(), &Receipt{Handle: "alpha"}, &start{}, &l, nil)
+	if known || err != nil || q.Newest() == "" {
+		t.Errorf("known: %t, %v, %q is kept", known, err, q.Newest())
+	}
+	for range 2 { // the second time it was removed already
+		if err := forget(t.Context(), q, l.again...); err != nil || q.Newest() != "" {
+			t.Errorf("%v, %q is kept", err, q.Newest())
+		}
+	}
+}
+
+func TestDraftThatADelivererLeft(t *testing.T) {
+	t.Parallel()
+	for draft, want := range map[string]bool{"": false, "Read": true, "Read PLAN.md,\n  then": true, "ReadPLAN.md, then go on": true, "eat": false, "Rd": false, "Read it": false} {
+		if got := isBeginning(draft, "Read PLAN.md, then go on"); got != want {
+			t.Errorf("%q: %t", draft, got)
+		}
 	}
 }

@@ -70,6 +70,7 @@ type letter struct {
 	text   string
 	byFile bool
 	force  bool                                  // also when it may have arrived already
+	again  []queue.Entry                         // that remember it, of a forced one; forgotten once it is submitted
 	entry  *entry                                // of the outbox; nil: it comes from who calls
 	proof  func(*start) (transcript.Sent, error) // that Claude has a command; nil for a text, which stands in the transcript
 }
@@ -100,6 +101,9 @@ func (s *Sender) once(ctx context.Context, receipt *Receipt, began *start, l let
 		return "", true, nil
 	}
 	typed, err = s.write(ctx, receipt, began, &l, &sight)
+	if receipt.Word != Held {
+		err = errors.Join(err, forget(ctx, s.Store.Outbox(receipt.Handle), l.again...))
+	}
 	return typed, false, err
 }
 
