@@ -68,7 +68,7 @@ func runExport(f *factory, o *exportOptions) error {
 	if err != nil {
 		return err
 	}
-	wanted := export.Systemd{Program: s.Program, Tmux: server.Program(), Project: s.Store.Project(), Socket: s.Socket}
+	wanted := export.Systemd{Program: s.Program, Tmux: server.Program(), Project: s.Store.Project(), Socket: s.Socket, Pause: s.Store.Watching().PauseFile()}
 	for _, name := range exported {
 		if value := os.Getenv(name); value != "" {
 			wanted.Env = append(wanted.Env, name+"="+value)

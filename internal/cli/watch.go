@@ -5,11 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/notify"
@@ -55,10 +58,10 @@ then, but for notify, without which nobody is told:
     timeout: 10s
     per-hour: 30
 
-The program is run without a shell, with no variables but those by which it reaches you, and
-gets one JSON object on its stdin; "nbs-worker schema" describes it as notify. The same
-thing is told once until it has changed. What is not told for a failure of the program is
-tried three times. An agent cannot call watch (8).`,
+The program must not be in the project. It is run without a shell, with no variables but those
+by which it reaches you, and gets one JSON object on its stdin; "nbs-worker schema" describes
+it as notify. The same thing is told once until it has changed. What is not told for a failure
+of the program is tried three times. An agent cannot call watch (8).`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker watch
   nbs-worker watch --policy ~/.config/nbs-worker/team.yaml
@@ -85,6 +88,7 @@ func runWatch(ctx context.Context, f *factory, file string) error {
 	if err != nil {
 		return err
 	}
+	outliveReader()
 	release, err := s.Store.LockWatch(s.Seconds())
 	if err != nil {
 		return err
@@ -110,6 +114,10 @@ func runWatch(ctx context.Context, f *factory, file string) error {
 	}
 	return ctx.Err()
 }
+
+// outliveReader lets a write to a pipe that nobody reads any more fail, and not end the process.
+// What it starts does not inherit that, as it would of a signal that is ignored.
+func outliveReader() { signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE) }
 
 // policyOf is that of the file; what that does not say, and all without one, is the usual.
 func policyOf(s *supervisor.Supervisor, file string) (usual vigil.Policy, err error) {

@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -58,4 +61,42 @@ func TestWatchThatIsRefused(t *testing.T) {
 	}
 	defer release()
 	run("--root", project, "watch").want(t, agent.Conflict, "the project is watched already: watch, pid ")
+}
+
+// A watch goes on where nobody reads what it says any more. The test is run once more, in a process
+// of which the output is such a pipe.
+func TestWatchOutlivesItsReader(t *testing.T) {
+	t.Parallel()
+	const watched = "NBS_TEST_WATCHED"
+	if project := os.Getenv(watched); project != "" {
+		run("--root", project, "watch").want(t, agent.Conflict, "watched already")
+		if _, err := os.Stdout.WriteString("a deed"); !errors.Is(err, syscall.EPIPE) {
+			t.Error(err)
+		}
+		return
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer write.Close()
+	if err := read.Close(); err != nil {
+		t.Fatal(err)
+	}
+	project := newProject(t)
+	s, err := store.Open(project)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	release, err := s.LockWatch(time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestWatchOutlivesItsReader$")
+	cmd.Env, cmd.Stdout = append(os.Environ(), watched+"="+project), write
+	if err := cmd.Run(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
 }

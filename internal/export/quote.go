@@ -52,6 +52,9 @@ func text(s string) string {
 	return strings.ReplaceAll(line, "%", "%%")
 }
 
+// pattern is a path of a condition, which has no quotes: what a line cannot hold is any character.
+func pattern(path string) string { return text(strings.ReplaceAll(path, "[", "?")) }
+
 func isPlain(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_./:-", r)
 }

@@ -24,6 +24,7 @@ type Systemd struct {
 	Tmux    string   // absolute path of tmux
 	Project string   // absolute path of the project root
 	Socket  string   // of the tmux server: a name, or a path; "" for the user's own
+	Pause   string   // absolute path of the mark of a pause
 	Policy  string   // absolute path of the policy of watch; "" for none
 	Env     []string // NAME=value, that the services need
 }
@@ -111,6 +112,8 @@ func (s Systemd) recovery(server string) string {
 Description=Bring back the agents of %[1]s
 Wants=%[2]s
 After=%[2]s
+# A pause outlives a reboot.
+ConditionPathExistsGlob=!%[5]s
 
 [Service]
 Type=oneshot
@@ -120,7 +123,7 @@ KillMode=process
 
 [Install]
 WantedBy=default.target
-`, text(s.Project), server, s.environment()+environmentFile, s.worker("recover", "--all"))
+`, text(s.Project), server, s.environment()+environmentFile, s.worker("recover", "--all"), pattern(s.Pause))
 }
 
 func (s Systemd) watch(server, recovery string) string {

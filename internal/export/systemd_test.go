@@ -36,7 +36,7 @@ func TestSystemdAcceptsTheUnits(t *testing.T) {
 	}
 	for _, socket := range []string{"", "team", filepath.Join(home, quotes)} {
 		paths, err := Write(dir, unitsOf(t, Systemd{
-			Program: program, Tmux: tmux, Project: filepath.Join(home, quotes), Socket: socket,
+			Program: program, Tmux: tmux, Project: filepath.Join(home, quotes), Socket: socket, Pause: filepath.Join(home, quotes, "paused"),
 			Policy: filepath.Join(home, quotes), Env: []string{"PATH=/bin:" + home + quotes, "IS_SANDBOX=1"},
 		}))
 		rig.Must(t, err)
@@ -49,6 +49,23 @@ func TestSystemdAcceptsTheUnits(t *testing.T) {
 	rig.Must(t, err)
 	if complaint := verify(t, paths...); !strings.Contains(complaint, "nbs-worker is not executable") {
 		t.Errorf("of a program that is not there: %q", complaint)
+	}
+}
+
+// A pause holds at boot, in whatever folder.
+func TestRecoveryWaitsForThePause(t *testing.T) {
+	t.Parallel()
+	rig.Needs(t, "systemd-analyze")
+	for _, name := range []string{"plain", odd, quotes, "[ab]*?", "a\nb\\"} {
+		pause := filepath.Join(t.TempDir(), name, "paused")
+		rig.Must(t, os.Mkdir(filepath.Dir(pause), 0o700))
+		recovery := unitsOf(t, Systemd{Program: "/bin/true", Project: "/srv/team", Pause: pause})[1].Text
+		_, condition, _ := strings.Cut(recovery, "\nCondition")
+		condition, _, _ = strings.Cut("Condition"+condition, "\n")
+		holds := func() bool { return exec.Command("systemd-analyze", "condition", condition).Run() == nil }
+		rig.Check(t, holds(), "not paused: %s", condition)
+		rig.Must(t, os.WriteFile(pause, nil, 0o600))
+		rig.Check(t, !holds(), "paused: %s", condition)
 	}
 }
 

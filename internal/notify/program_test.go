@@ -88,4 +88,6 @@ func TestReadiness(t *testing.T) {
 	n, err := listener.Read(text)
 	rig.Must(t, err)
 	rig.Equal(t, string(text[:n]), "READY=1", "datagram")
+	_, inherited := os.LookupEnv("NOTIFY_SOCKET")
+	rig.Check(t, !inherited, "what is started later could tell the service manager")
 }

@@ -6,11 +6,14 @@ import (
 )
 
 // Ready tells the service manager that the service is at work; where none waits for that, nothing
-// happens.
+// happens. What is started later does not inherit where it is told: it would speak for the service.
 func Ready() error {
 	socket := os.Getenv("NOTIFY_SOCKET")
 	if socket == "" {
 		return nil
+	}
+	if err := os.Unsetenv("NOTIFY_SOCKET"); err != nil {
+		return err
 	}
 	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: socket, Net: "unixgram"})
 	if err != nil {

@@ -13,6 +13,16 @@ import (
 type Limits struct {
 	Bands    agent.Bands
 	Patience time.Duration // how long a busy agent may show nothing that grows; 0: [DefaultPatience]
+	// Compact tells whether an agent that was stuck is compacted with so many percent left; nil: below
+	// the healthy band it is.
+	Compact func(left int) bool
+}
+
+func (l *Limits) compacts(left int) bool {
+	if l.Compact != nil {
+		return l.Compact(left)
+	}
+	return l.Bands.Of(left) != agent.Healthy
 }
 
 // DefaultPatience is longer than Claude lets a command of its shell tool run, which is ten minutes:

@@ -14,7 +14,7 @@ import (
 type Verbs interface {
 	Look(ctx context.Context, handles []agent.Handle) []Patient
 	// Unload interrupts an agent that is stuck, and compacts its conversation where little of the
-	// context is left. Errors: ErrFloor.
+	// context is left, by the limits. Errors: ErrFloor.
 	Unload(ctx context.Context, p *Patient) error
 	// Resume brings an agent back into its conversation; what is left of it is ended first.
 	Resume(ctx context.Context, p *Patient) error
@@ -43,10 +43,11 @@ type Options struct {
 	Handles  []agent.Handle // in the order of their turns
 	Named    bool           // a person named them: also those that are held, where a start may help
 	MaxLevel triage.Level
-	Fresh    bool          // a new conversation is permitted
-	Stagger  time.Duration // between two starts
-	GiveUp   int           // after so many failures in a row; 0: never
-	Progress func(c *Case) // is told of each step that is begun, and that has ended; nil: nobody is
+	Fresh    bool                  // a new conversation is permitted
+	Leave    func(p *Patient) bool // whether one that is not well is left as it is, also after a step; nil: none is
+	Stagger  time.Duration         // between two starts
+	GiveUp   int                   // after so many failures in a row; 0: never
+	Progress func(c *Case)         // is told of each step that is begun, and that has ended; nil: nobody is
 }
 
 // Case is what was found of an agent, what was done, and how it is then.

@@ -92,6 +92,32 @@ func TestTheLadder(t *testing.T) {
 	}
 }
 
+// What the caller leaves is left, also after a step that has shown that there is more to do.
+func TestWhatTheCallerLeaves(t *testing.T) {
+	t.Parallel()
+	o := no
+	o.Leave = func(p *Patient) bool { return p.Verdict == triage.Stressed }
+	w := newWorld(change(is("a", triage.Dead, 3), func(a *patient) { a.resumed = triage.Stressed }), is("b", triage.Stressed, 2))
+	report := w.run(t, o)
+	if got := strings.Join(w.done, ", "); got != "resume a" {
+		t.Errorf("%s", got)
+	}
+	for _, c := range report.Cases {
+		if c.Left != "it is left as it is" {
+			t.Errorf("%s is left: %q", c.Handle, c.Left)
+		}
+	}
+}
+
+func TestWhoIsCompactedAfterAnInterrupt(t *testing.T) {
+	t.Parallel()
+	usual := Limits{Bands: agent.DefaultBands}
+	never := Limits{Bands: agent.DefaultBands, Compact: func(int) bool { return false }}
+	if usual.compacts(90) || !usual.compacts(20) || never.compacts(1) {
+		t.Errorf("at 90, 20, and by a policy of none: %t, %t, %t", usual.compacts(90), usual.compacts(20), never.compacts(1))
+	}
+}
+
 func TestStartsAreStaggered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

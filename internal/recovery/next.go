@@ -19,6 +19,8 @@ func (l *Ladder) next(p *Patient, o *Options, tried triage.Level) (level triage.
 		return 0, "it is at work, and is not touched"
 	case p.NeedsPerson() && (!o.Named || p.Level == triage.LevelAssess):
 		return 0, "it needs a person"
+	case o.Leave != nil && o.Leave(p):
+		return 0, "it is left as it is"
 	case o.MaxLevel >= triage.LevelResume && tried < triage.LevelFresh && l.cutShort(p) != nil:
 		return triage.LevelFresh, "" // its conversation has been replaced already; a start is left of it
 	}

@@ -71,7 +71,7 @@ func (v *verbs) Unload(ctx context.Context, p *Patient) error {
 		}
 	}
 	use := p.View.Context
-	if p.Verdict != triage.Stressed && (use == nil || v.limits.Bands.Of(use.LeftPercent()) == agent.Healthy) {
+	if p.Verdict != triage.Stressed && (use == nil || !v.limits.compacts(use.LeftPercent())) {
 		return nil
 	}
 	compaction, err := sender.Compact(ctx, p.Handle, message.Compact{Timeout: compactTime})

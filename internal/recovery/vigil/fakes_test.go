@@ -183,10 +183,15 @@ func (w *world) Look(_ context.Context, handles []agent.Handle) []recovery.Patie
 	w.looks = append(w.looks, handles)
 	var patients []recovery.Patient
 	for _, handle := range handles {
-		if p := w.agents[handle]; p != nil {
-			p.Handle, p.View.Record.Handle = handle, handle
-			patients = append(patients, *p)
+		p := w.agents[handle]
+		if p == nil {
+			gone := judged(triage.Unknown, triage.LevelAssess, agent.Unknown)
+			gone.Handle = handle
+			patients = append(patients, gone)
+			continue
 		}
+		p.Handle, p.View.Record.Handle = handle, handle
+		patients = append(patients, *p)
 	}
 	return patients
 }

@@ -31,6 +31,8 @@ type File struct {
 	Path string // absolute, without links
 	Name string // within the project; "" for a file elsewhere
 	Text []byte
+
+	project string // absolute
 }
 
 // OpenPolicy reads the file of a policy. Errors: NotFound; BadInput also where others can write it.
@@ -45,10 +47,7 @@ func OpenPolicy(path, project string) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	file := File{Path: at}
-	if below, err := filepath.Rel(project, at); err == nil && filepath.IsLocal(below) {
-		file.Name = below
-	}
+	file := File{Path: at, Name: below(project, at), project: project}
 	if file.Text, err = smallfile.Read(at, policyLimit); err != nil {
 		return File{}, agent.Errorf(agent.BadInput, "the policy cannot be read: %w", err)
 	}
@@ -65,11 +64,35 @@ func (f File) Policy(before Policy, check func(kind, name string, content []byte
 		}
 	}
 	policy, err := parse(before, f.Text)
+	if err == nil {
+		err = f.checkProgram(policy.Notify)
+	}
 	if err != nil {
 		return Policy{}, agent.Errorf(agent.BadInput, "policy %s, %w", agent.Quote(f.Path), err).
 			Hint("what a policy may say: nbs-worker watch --help")
 	}
 	return policy, nil
+}
+
+// checkProgram refuses a program of the project: agents write there.
+func (f File) checkProgram(n *Notify) error {
+	if n == nil {
+		return nil
+	}
+	program := n.Program.Argv[0]
+	at, err := filepath.EvalSymlinks(program)
+	if below(f.project, program) != "" || err == nil && below(f.project, at) != "" {
+		return fmt.Errorf("notify: %s is in the project, where agents write", agent.Quote(program))
+	}
+	return nil
+}
+
+// below is the name of a file within a folder; "" for one elsewhere.
+func below(folder, file string) string {
+	if name, err := filepath.Rel(folder, file); err == nil && filepath.IsLocal(name) {
+		return name
+	}
+	return ""
 }
 
 func checkOwn(at string) error {

@@ -82,6 +82,23 @@ func TestPolicyThatIsWrong(t *testing.T) {
 	}
 }
 
+// An agent that could change the program would run what it likes as the user.
+func TestProgramInTheProject(t *testing.T) {
+	t.Parallel()
+	project, home := t.TempDir(), t.TempDir()
+	inside, link, beside := filepath.Join(project, "tell"), filepath.Join(home, "link"), project+"s/tell"
+	rig.Must(t, os.WriteFile(inside, nil, 0o700))
+	rig.Must(t, os.Symlink(inside, link))
+	path := filepath.Join(home, "policy.yaml")
+	for program, refused := range map[string]bool{inside: true, link: true, inside + "-later": true, home + "/tell": false, beside: false, "/bin/sh": false} {
+		rig.Must(t, os.WriteFile(path, []byte("notify:\n  command: ["+program+"]"), 0o600))
+		file, err := OpenPolicy(path, project)
+		rig.Must(t, err)
+		_, err = file.Policy(Default(), nil)
+		rig.Check(t, refused == (err != nil && strings.Contains(err.Error(), "is in the project")), "%s: %v", program, err)
+	}
+}
+
 func TestPolicyOfSomebodyElse(t *testing.T) {
 	t.Parallel()
 	project, home := t.TempDir(), t.TempDir()

@@ -23,7 +23,7 @@ type Project struct {
 
 // NewProject is a project, of which the agents are judged and repaired by a policy.
 func NewProject(s *supervisor.Supervisor, policy *Policy) *Project {
-	limits := recovery.Limits{Bands: policy.Bands, Patience: policy.Patience}
+	limits := recovery.Limits{Bands: policy.Bands, Patience: policy.Patience, Compact: policy.compacts}
 	return &Project{Supervisor: s, policy: policy, ladder: recovery.New(s, limits, "watch", func(agent.Handle, string) {})}
 }
 
@@ -45,7 +45,7 @@ func (p *Project) Look(ctx context.Context, handles []agent.Handle) []recovery.P
 func (p *Project) Repair(ctx context.Context, handle agent.Handle) (done string, err error) {
 	p.Began = time.Now().UTC() // who is about to end is waited for from now on
 	report, err := p.ladder.Run(ctx, recovery.Options{
-		Handles: []agent.Handle{handle}, MaxLevel: p.policy.MaxLevel, Fresh: p.policy.MaxLevel >= triage.LevelFresh,
+		Handles: []agent.Handle{handle}, MaxLevel: p.policy.MaxLevel, Fresh: p.policy.MaxLevel >= triage.LevelFresh, Leave: p.leaves,
 	})
 	if err != nil || len(report.Cases) == 0 {
 		return "", err
@@ -59,13 +59,19 @@ func (p *Project) Repair(ctx context.Context, handle agent.Handle) (done string,
 		steps[i] = fmt.Sprintf("level %d, %s: %s", step.Level, step.Level, step.Result)
 	}
 	done = strings.Join(steps, "; ")
-	var after charge
-	after.take(&c.After)
-	better := c.After.Verdict == triage.Stressed && !after.needs(p.policy)
+	better := c.After.Verdict == triage.Stressed && p.leaves(&c.After)
 	if !c.After.Verdict.IsWell() && !better {
 		return "", agent.Errorf(agent.Failed, "%s", strings.TrimSuffix(done+"; "+c.Left, "; "))
 	}
 	return done, nil
+}
+
+// leaves tells whether the policy asks for no repair of an agent as it is now: it may have changed
+// since it was judged, or by a step.
+func (p *Project) leaves(patient *recovery.Patient) bool {
+	var c charge
+	c.take(patient)
+	return !c.needs(p.policy)
 }
 
 // Recall reads what the last watch has left.

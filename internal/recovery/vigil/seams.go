@@ -11,7 +11,7 @@ import (
 // Team is the agents of a project.
 type Team interface {
 	Handles() ([]agent.Handle, error)
-	// Look judges agents; of one that is no more there is none.
+	// Look judges agents; one that is no more is unknown, and has no record.
 	Look(ctx context.Context, handles []agent.Handle) []recovery.Patient
 	// Repair brings an agent back, as far as the policy permits. done says what was done.
 	Repair(ctx context.Context, handle agent.Handle) (done string, err error)

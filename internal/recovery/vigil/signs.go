@@ -73,8 +73,14 @@ func (f *Files) Err() error {
 func (f *Files) Follow(patients []recovery.Patient) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.err != nil {
+		return f.err
+	}
 	for i := range patients {
 		now := f.tellers(&patients[i])
+		if err := f.armEntry(&now); err != nil {
+			return err
+		}
 		before := f.follows[now.handle.Key()]
 		f.follows[now.handle.Key()] = now
 		if now.entry != before.entry || now.processes != before.processes {
@@ -106,11 +112,22 @@ func (f *Files) tellers(p *recovery.Patient) followed {
 	return now
 }
 
+// armEntry watches an entry of Claude's registry. Where it is, the record says, which agents can
+// write: one that cannot be watched is none, and ends no watch of the others.
+func (f *Files) armEntry(now *followed) error {
+	if now.entry == "" {
+		return nil
+	}
+	err := f.watch.File(now.entry)
+	if err == nil || agent.KindOf(err) == agent.Unfit {
+		return err
+	}
+	now.entry, now.noisy = "", false
+	return nil
+}
+
 func (f *Files) arm(now followed) error {
-	for _, path := range []string{now.record, now.report, now.entry, f.look.Store.Watching().PauseFile()} {
-		if path == "" {
-			continue
-		}
+	for _, path := range []string{now.record, now.report, f.look.Store.Watching().PauseFile()} {
 		if err := f.watch.File(path); err != nil {
 			return err
 		}
@@ -135,7 +152,7 @@ func (f *Files) add(handle agent.Handle) {
 // pump hands signs over until the context ends.
 func (f *Files) pump(ctx context.Context) {
 	defer close(f.c)
-	defer f.watch.Close()
+	defer f.close()
 	for {
 		next, out := f.next()
 		select {
@@ -154,6 +171,12 @@ func (f *Files) pump(ctx context.Context) {
 			}
 		}
 	}
+}
+
+func (f *Files) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.watch.Close()
 }
 
 // next is a sign to hand over; a nil channel for none.

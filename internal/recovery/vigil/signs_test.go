@@ -2,6 +2,7 @@ package vigil
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -137,6 +138,32 @@ func TestSignsOfThePauseAndOfNewAgents(t *testing.T) {
 	beta.Handle, beta.SessionID = "beta", agent.NewSessionID()
 	rig.Must(t, w.store.Insert(t.Context(), beta))
 	w.next("")
+}
+
+// What a record says of where its configuration is ends no watch, nor has it told again and again.
+func TestFolderThatCannotBeWatched(t *testing.T) {
+	t.Parallel()
+	w := newSigns(t)
+	entry := filepath.Join(w.config, "no-folder")
+	rig.Must(t, os.MkdirAll(w.config, 0o700))
+	rig.Must(t, os.WriteFile(entry, nil, 0o600))
+	w.alpha.View.Record.ConfigDir, w.alpha.Working = entry, true
+	w.follow()
+	w.next("alpha") // its entry is another
+	w.follow()
+	rig.Must(t, w.store.Watching().SetPause(watching.Pause{Since: time.Now()}))
+	w.next("")
+	_, err := w.store.Update(t.Context(), "alpha", func(r *agent.Record) error { r.Model = "opus"; return nil })
+	rig.Must(t, err)
+	w.next("alpha")
+}
+
+func TestWhyThereAreNoMoreSigns(t *testing.T) {
+	t.Parallel()
+	w := newSigns(t)
+	w.lost(errors.New("no inotify"))
+	err := w.Follow([]recovery.Patient{w.alpha})
+	rig.Check(t, err != nil && errors.Is(err, w.Err()), "%v; want %v", err, w.Err())
 }
 
 // An agent that was brought back is another start: it is looked at once more.

@@ -68,8 +68,26 @@ func TestTellingThatFails(t *testing.T) {
 		w.becomes("alpha", asking())
 		w.telling = errors.New("no route")
 		w.becomes("alpha", crashed())
-		if words := w.words(); !slices.Equal(words[2:], []Word{DidRepair, DidNotTell}) {
+		if words := w.words(); !slices.Equal(words[2:], []Word{DidNotTell, DidRepair}) {
 			t.Errorf("said %v", words)
+		}
+	})
+}
+
+// A person hears of it before a repair, which may take minutes.
+func TestAPersonIsToldBeforeARepair(t *testing.T) {
+	t.Parallel()
+	watched(t, nil, team{"alpha": idle()}, func(w *world) {
+		told := -1
+		w.agents["alpha"], w.agents["beta"] = new(crashed()), new(asking())
+		w.mend = func(handle agent.Handle) error {
+			told = len(w.told)
+			w.agents[handle] = new(idle())
+			return nil
+		}
+		w.sign("")
+		if told != 2 {
+			t.Errorf("at the repair %d of two things were told", told)
 		}
 	})
 }

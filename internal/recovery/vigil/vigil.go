@@ -71,7 +71,7 @@ func (v *Vigil) Run(ctx context.Context) error {
 			if err := v.look(ctx); err != nil {
 				return err
 			}
-			if v.repairOne(ctx) || v.tellOne(ctx) {
+			if v.tellOne(ctx) || v.repairOne(ctx) {
 				continue
 			}
 		}
@@ -129,6 +129,9 @@ func (v *Vigil) look(ctx context.Context) error {
 		return err
 	}
 	for i := range patients {
+		if patients[i].View.Record.Handle == "" { // it may be no more
+			v.relist = true
+		}
 		if c := v.charges[patients[i].Handle.Key()]; c != nil {
 			c.take(&patients[i])
 			c.look = v.nextLook(c, now)

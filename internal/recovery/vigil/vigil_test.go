@@ -105,6 +105,20 @@ func TestNewAgentIsTakenUp(t *testing.T) {
 	})
 }
 
+// One that is no more is known by the look, and not looked at for ever.
+func TestAgentThatIsDismissedIsForgotten(t *testing.T) {
+	t.Parallel()
+	watched(t, nil, team{"alpha": idle()}, func(w *world) {
+		before := len(w.looks)
+		delete(w.agents, "alpha")
+		w.sign("alpha")
+		w.after(12 * time.Hour)
+		if looks := w.looks[before:]; len(looks) != 1 {
+			t.Errorf("it looked at %v", looks)
+		}
+	})
+}
+
 func TestAgentThatCrashesAgainAndAgainIsQuarantined(t *testing.T) {
 	t.Parallel()
 	watched(t, nil, team{"alpha": idle()}, func(w *world) {
