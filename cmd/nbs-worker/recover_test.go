@@ -79,11 +79,11 @@ func TestRecoverAfterTheServerWasLost(t *testing.T) {
 		m.killServer()
 		m.waitState("alpha", "lost: tmux")
 		m.waitState("beta", "lost: tmux")
-		m.waitFor("their launchers have written their ends down", func() (bool, string) {
+		m.waitFor("a look has written down why they ended", func() (bool, string) { // not before their launchers are gone
+			m.ok("list")
 			lines := m.ok("events")
-			return strings.Contains(lines, "\texit\talpha") && strings.Contains(lines, "\texit\tbeta"), lines
+			return strings.Contains(lines, "\tfound\talpha") && strings.Contains(lines, "\tfound\tbeta"), lines
 		})
-		m.ok("list") // which writes down why they ended
 
 		before := m.recordText("alpha") + m.recordText("beta")
 		events := m.ok("events")
@@ -92,7 +92,8 @@ func TestRecoverAfterTheServerWasLost(t *testing.T) {
 		for _, c := range plan {
 			m.check(c.First != nil && *c.First == 3 && c.Before.Verdict == "dead" && len(c.Steps) == 0 && c.After == nil, "%+v", c)
 		}
-		m.check(m.recordText("alpha")+m.recordText("beta") == before && m.ok("events") == events, "a dry run changed something:\n%s", m.ok("events"))
+		after := m.recordText("alpha") + m.recordText("beta")
+		m.check(after == before && m.ok("events") == events, "a dry run changed something:\n%s\n%s\n%s", before, after, m.ok("events"))
 
 		all, code := m.recover("--all", "--stagger", "0s", "--order", "beta")
 		m.check(code == 0 && len(all) == 2, "exit code %d, %+v", code, all)
