@@ -50,16 +50,7 @@ func TestWatchThatIsRefused(t *testing.T) {
 	watch(write(filepath.Join(project, "own.yaml"), "max-level: 4\n")).want(t, agent.Held, `own.yaml" is not allowed`, "allow --policy")
 	watch(home+"/none.yaml").want(t, agent.NotFound, "there is no policy")
 	run("--root", home, "watch").want(t, agent.NotFound, "no .nbs folder")
-	s, err := store.Open(project)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	release, err := s.LockWatch(time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer release()
+	lockWatch(t, project)
 	run("--root", project, "watch").want(t, agent.Conflict, "the project is watched already: watch, pid ")
 }
 
@@ -84,19 +75,25 @@ func TestWatchOutlivesItsReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	project := newProject(t)
-	s, err := store.Open(project)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	release, err := s.LockWatch(time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer release()
+	lockWatch(t, project)
 	cmd := exec.Command(os.Args[0], "-test.run=^TestWatchOutlivesItsReader$")
 	cmd.Env, cmd.Stdout = append(os.Environ(), watched+"="+project), write
 	if err := cmd.Run(); err != nil {
 		t.Errorf("it ended with %v", err)
 	}
+}
+
+// lockWatch has the test watch a project until its end.
+func lockWatch(t *testing.T, project string) {
+	t.Helper()
+	s, err := store.Open(project)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	release, err := s.LockWatch(time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(release)
 }
