@@ -54,6 +54,23 @@ func firstTurn(t *testing.T, text []byte) []byte {
 	return text[:bytes.LastIndexByte(text[:at], '\n')+1]
 }
 
+// mustBePutBack resumes alpha, of whose transcript a part is missing, and checks that the whole one is
+// there again and that this is told.
+func (m *team) mustBePutBack(before session, whole []byte) {
+	m.Helper()
+	m.doctor(1).finds(m, "team.transcripts", "warning", "a part of its transcript is missing")
+	r := m.nbs("resume", "alpha", "--prompt", "What number?")
+	if r.code != 0 || !strings.Contains(r.stderr, "its transcript had lost a part") || !strings.Contains(r.stderr, "the whole one was put back") {
+		m.Error(r)
+	}
+	m.mustAnswer("alpha", "44")
+	if now := m.bytesOf(before.Transcript.Path); !bytes.HasPrefix(now, whole) {
+		m.Error("the transcript does not begin with all that it had")
+	}
+	m.mustBeInTheJournal("restored", "alpha", before.SessionID)
+	m.doctor(0).isWell(m, "team.transcripts")
+}
+
 // Somebody has cut the end off a copy and put it in the place of the transcript.
 func TestShortenedTranscriptIsPutBackWhole(t *testing.T) {
 	eachVersion(t, func(t *testing.T, m *team) {
@@ -64,18 +81,8 @@ func TestShortenedTranscriptIsPutBackWhole(t *testing.T) {
 		if out := m.ok("session", "alpha"); !strings.Contains(out, "Claude's own has lost a part") {
 			t.Errorf("session does not tell:\n%s", out)
 		}
-		m.doctor(1).finds(m, "team.transcripts", "warning", "a part of its transcript is missing")
-		r := m.nbs("resume", "alpha", "--prompt", "What number?")
-		if r.code != 0 || !strings.Contains(r.stderr, "its transcript had lost a part") || !strings.Contains(r.stderr, "the whole one was put back") {
-			t.Error(r)
-		}
-		m.mustAnswer("alpha", "44")
-		if now := m.bytesOf(path); !bytes.HasPrefix(now, whole) {
-			t.Error("the transcript does not begin with all that it had")
-		}
+		m.mustBePutBack(before, whole)
 		m.mustBeKept(before.SessionID, path)
-		m.mustBeInTheJournal("restored", "alpha", before.SessionID)
-		m.doctor(0).isWell(m, "team.transcripts")
 	})
 }
 
@@ -241,17 +248,7 @@ func TestTranscriptThatLostAPartIsPutBackWhole(t *testing.T) {
 					t.Errorf("session does not tell:\n%s", out)
 				}
 			}
-			m.doctor(1).finds(m, "team.transcripts", "warning", "a part of its transcript is missing")
-			r := m.nbs("resume", "alpha", "--prompt", "What number?")
-			if r.code != 0 || !strings.Contains(r.stderr, "its transcript had lost a part") || !strings.Contains(r.stderr, "the whole one was put back") {
-				t.Error(r)
-			}
-			m.mustAnswer("alpha", "44")
-			if now := m.bytesOf(path); !bytes.HasPrefix(now, whole) {
-				t.Error("the transcript does not begin with all that it had")
-			}
-			m.mustBeInTheJournal("restored", "alpha", before.SessionID)
-			m.doctor(0).isWell(m, "team.transcripts")
+			m.mustBePutBack(before, whole)
 		})
 	}
 }
