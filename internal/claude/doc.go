@@ -5,6 +5,7 @@
 //	transcript  Claude's JSONL: conversations and the history of prompts
 //	live        what a running one tells: registry, hooks, status line
 //	screen      what it draws
+//	turn        turns of a conversation without a terminal
 //
 // [Config] is the configuration folder. It finds the files and hands them to who reads them,
 // so that transcript and live know neither it nor each other. What all of them rely on was

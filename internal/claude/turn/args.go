@@ -1,0 +1,90 @@
+package turn
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+)
+
+// Spec is what a claude for turns is started with.
+type Spec struct {
+	SessionID        agent.SessionID
+	Opening          claude.Opening  // how SessionID is opened; not looked at for a fork
+	Fork             agent.SessionID // go on with a copy of this conversation, under SessionID; "": none
+	Model            agent.Model     // "": Claude's default, or the conversation's last
+	SystemPromptFile string          // absolute path of a private file; "": Claude's own prompt. At every turn: see [Args]
+	Settings         string          // of [Settings]
+	Partial          bool            // hear the answer while it is being said
+	Extra            []string        // the user's own arguments
+}
+
+// Args are claude's arguments, without the program. The system prompt is given at every start:
+// 2.1.197 forgets it at a resume without, and 2.1.329 when the conversation was compacted.
+func Args(spec Spec) []string {
+	args := []string{
+		"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--replay-user-messages",
+	}
+	if spec.Fork != "" {
+		args = append(args, string(claude.OpenResume), string(spec.Fork), "--fork-session", string(claude.OpenNew), string(spec.SessionID))
+	} else {
+		args = append(args, string(spec.Opening), string(spec.SessionID))
+	}
+	for _, option := range []struct{ name, value string }{
+		{"--model", string(spec.Model)},
+		{"--system-prompt-file", spec.SystemPromptFile},
+		{"--settings", spec.Settings},
+	} {
+		if option.value != "" {
+			args = append(args, option.name, option.value)
+		}
+	}
+	if spec.Partial {
+		args = append(args, "--include-partial-messages")
+	}
+	return append(args, spec.Extra...)
+}
+
+// ContextVariable names the private file with the context of the next turn.
+const ContextVariable = "NBS_TURN_CONTEXT"
+
+// ContextVerb is the verb of nbs-worker that prints that file, for claude's hook.
+const ContextVerb = "turn-context"
+
+const hookTimeout = 10 // seconds; claude goes on without
+
+// Settings is the value of --settings: one hook, by whose output a turn's context reaches the
+// model beside the user's words. program is nbs-worker's path; when it was moved or removed, the
+// one on the PATH is called. Whatever fails there does not fail the turn: a hook that ends with
+// another code than 0 would.
+func Settings(program string) string {
+	call := ContextVerb + " 2>/dev/null || "
+	command := "nbs-worker " + call + ":"
+	if program != "" {
+		command = "'" + strings.ReplaceAll(program, "'", `'\''`) + "' " + call + command
+	}
+	type hook struct {
+		Type    string `json:"type"`
+		Command string `json:"command"`
+		Timeout int    `json:"timeout"`
+	}
+	type group struct {
+		Hooks []hook `json:"hooks"`
+	}
+	text, _ := json.Marshal(struct { // of strings and numbers: it cannot fail
+		Hooks map[string][]group `json:"hooks"`
+	}{map[string][]group{"UserPromptSubmit": {{Hooks: []hook{{"command", command, hookTimeout}}}}}})
+	return string(text)
+}
+
+// Continue is said when a turn is gone on with whose text is already in the conversation, so
+// that it is not sent a second time.
+const Continue = "Please answer the message above; it has had no answer yet."
+
+// Marker is the first line of a turn's context, by which the turn is found in the transcript.
+// invocation is the turn's own UUID, seq its number in the conversation.
+func Marker(invocation string, seq int) string {
+	return `<nbs-turn id="` + invocation + `" seq="` + strconv.Itoa(seq) + `"/>`
+}

@@ -1,0 +1,136 @@
+package turn
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"nbs-worker/internal/agent"
+)
+
+// said is a line of claude's input.
+type said struct {
+	Type    string      `json:"type"`
+	UUID    string      `json:"uuid"` // comes back with what belongs to it
+	Message saidMessage `json:"message"`
+}
+
+type saidMessage struct {
+	Role    string      `json:"role"`
+	Content []saidBlock `json:"content"`
+}
+
+type saidBlock struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// line is what is used of a line of claude's output.
+type line struct {
+	Type      string `json:"type"`
+	Subtype   string `json:"subtype"`
+	UUID      string `json:"uuid"`
+	SessionID string `json:"session_id"`
+	ParentUse string `json:"parent_tool_use_id"` // of what a subagent says
+
+	IsReplay bool            `json:"isReplay"` // type user
+	Error    json.RawMessage `json:"error"`    // type assistant: class of an error of the API, as a string
+	Event    struct {        // type stream_event
+		Type  string `json:"type"`
+		Delta struct {
+			Type string `json:"type"`
+			Text string `json:"text"`
+		} `json:"delta"`
+	} `json:"event"`
+	RateLimit struct { // type rate_limit_event
+		Status   string `json:"status"`
+		ResetsAt int64  `json:"resetsAt"` // seconds since 1970
+	} `json:"rate_limit_info"`
+
+	result
+}
+
+// result is what is used of a line of type "result".
+type result struct {
+	IsError   bool     `json:"is_error"`
+	Status    int      `json:"api_error_status"`
+	Text      string   `json:"result"`
+	Errors    []string `json:"errors"`
+	NumTurns  int      `json:"num_turns"`
+	OfMessage string   `json:"user_message_uuid"` // since 2.1.329
+	TotalUSD  *float64 `json:"total_cost_usd"`    // of the process; since 2.1.329 of the conversation
+	Models    map[string]struct {
+		CostUSD float64 `json:"costUSD"`
+	} `json:"model_usage_since_last_result"` // since 2.1.329
+	Usage struct {
+		Input         int `json:"input_tokens"`
+		Output        int `json:"output_tokens"`
+		CacheRead     int `json:"cache_read_input_tokens"`
+		CacheCreation int `json:"cache_creation_input_tokens"`
+	} `json:"usage"`
+}
+
+// listener is what is heard of one turn.
+type listener struct {
+	id    string // of its text
+	heard func(Event)
+	over  chan struct{}
+	end   end
+}
+
+// line takes a line of the turn, or of what claude does by itself beside it.
+func (t *listener) line(l line) {
+	switch {
+	case l.ParentUse != "":
+	case l.Type == "system" && l.Subtype == "init":
+		t.opened(agent.SessionID(l.SessionID))
+	case l.Type == "user" && l.IsReplay && l.UUID == t.id:
+		t.end.takenUp = true
+		t.tell(Event{Kind: TakenUp})
+	case l.Type == "stream_event" && l.Event.Delta.Type == "text_delta":
+		t.tell(Event{Kind: Partial, Text: l.Event.Delta.Text})
+	case l.Type == "assistant":
+		t.end.failure = ""
+		_ = json.Unmarshal(l.Error, &t.end.failure) // another form is no class
+	case l.Type == "rate_limit_event" && l.RateLimit.Status == "rejected":
+		t.end.limitedUntil = l.RateLimit.ResetsAt
+	case l.Type == "result" && t.ended(l):
+		t.end.result, t.end.subtype, t.end.session = &l.result, l.Subtype, agent.SessionID(l.SessionID)
+		close(t.over)
+	}
+}
+
+// ended tells whether a result is the turn's own. A claude that stays may be at a turn of its own,
+// as when a task in the background is done; of those that are none at all no text is taken up.
+func (t *listener) ended(l line) bool {
+	if t.end.result != nil || l.OfMessage != "" && l.OfMessage != t.id {
+		return false
+	}
+	return t.end.takenUp || l.NumTurns == 0
+}
+
+func (t *listener) opened(id agent.SessionID) {
+	if id != "" && t.end.session != id {
+		t.end.session = id
+		t.tell(Event{Kind: Confirmed, SessionID: id})
+	}
+}
+
+func (t *listener) tell(e Event) {
+	if t.heard != nil {
+		t.heard(e)
+	}
+}
+
+// blocks are a text as it is said. Claude takes a text of which the last block begins with a slash
+// for a command ("/clear" would begin another conversation), so such slashes have a block of their own;
+// the model reads them as one.
+func blocks(text string) []saidBlock {
+	trimmed := strings.TrimSpace(text)
+	if rest := strings.TrimLeft(trimmed, "/ \t\n"); rest != trimmed && rest != "" {
+		return []saidBlock{{"text", strings.TrimSuffix(trimmed, rest)}, {"text", rest}}
+	}
+	return []saidBlock{{"text", text}}
+}
+
+var _ = slices.Contains[[]string]

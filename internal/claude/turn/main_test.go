@@ -1,0 +1,10 @@
+package turn
+
+import (
+	"os"
+	"testing"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+func TestMain(m *testing.M) { os.Exit(rig.Main(m)) }

@@ -1,0 +1,151 @@
+package turn
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/screen"
+)
+
+// Class is why a turn was not answered.
+type Class string
+
+// The classes. In all of them but the first two the conversation is still there.
+const (
+	Answered       Class = ""
+	UnknownSession Class = "unknown_session" // there is no such conversation, or nothing is left of it
+	SessionInUse   Class = "session_in_use"  // the id of a new conversation is taken
+	Overloaded     Class = "overloaded"      // the API has no capacity for now
+	ServerError    Class = "server_error"    // the API, or the way to it, failed
+	Limit          Class = "limit"           // requests are refused for now: RetryAt, when that is known
+	Authentication Class = "authentication"  // a person is needed
+	BadRequest     Class = "bad_request"     // the API does not take the request; neither will it next time
+	BadModel       Class = "bad_model"       // there is no such model for this user
+	TooLong        Class = "too_long"        // the conversation does not fit into the model's window
+	Interrupted    Class = "interrupted"     // somebody stopped the turn
+	Killed         Class = "killed"          // claude was ended by a signal before it had answered
+	Failed         Class = "failed"          // anything else: Detail
+)
+
+// Usage are tokens.
+type Usage struct{ Input, Output, CacheRead, CacheCreation int }
+
+// Outcome is what became of a turn.
+type Outcome struct {
+	SessionID agent.SessionID // of the conversation, as claude named it; "": it has named none
+	Answer    string          // when Class is ""
+	Class     Class
+	Detail    string // what claude said of it, for people; at most 2,000 bytes
+	Status    int    // of the API's answer, as of HTTP; 0: unknown
+	Usage     Usage
+	CostUSD   *float64 // of this turn; nil: unknown
+	Duration  time.Duration
+	RetryAt   time.Time // of Limit; zero: unknown
+	Exit      string    // how claude ended, as "exit status 1"; "": it has not
+}
+
+// end is what is known of how a turn ended.
+type end struct {
+	session      agent.SessionID
+	takenUp      bool
+	failure      string // of the last words: claude's class of an error of the API
+	limitedUntil int64  // seconds since 1970
+	subtype      string
+	result       *result // nil: there was none
+	exit         string  // "": claude is still there
+	stderr       string
+	now          time.Time
+}
+
+const detailKept = 2000 // bytes
+
+func (e *end) outcome() Outcome {
+	o := Outcome{SessionID: e.session, Exit: e.exit}
+	if e.result == nil {
+		o.Class, o.Detail = e.withoutResult(), shortened(cmp.Or(strings.TrimSpace(e.stderr), e.exit))
+		return o
+	}
+	r := e.result
+	o.Usage, o.Status = Usage(r.Usage), r.Status
+	if !r.IsError && !strings.HasPrefix(e.subtype, "error") {
+		o.Answer = r.Text
+		return o
+	}
+	text := cmp.Or(r.Text, strings.Join(r.Errors, "\n"), strings.TrimSpace(e.stderr))
+	o.Class, o.Detail = e.classOf(text), shortened(text)
+	if o.Class == UnknownSession {
+		o.SessionID = "" // it repeats what it was asked for
+	}
+	if o.Class == Limit {
+		o.RetryAt = e.lifted(text)
+	}
+	return o
+}
+
+// lifted is when a limit is lifted; zero when that is not told.
+func (e *end) lifted(text string) time.Time {
+	if e.limitedUntil > 0 {
+		return time.Unix(e.limitedUntil, 0)
+	}
+	_, until := screen.UsageLimit(text, e.now)
+	return until
+}
+
+// withoutResult judges a claude that left, or was left, without a word on the turn.
+func (e *end) withoutResult() Class {
+	switch {
+	case strings.Contains(e.stderr, unknownSession):
+		return UnknownSession
+	case strings.Contains(e.stderr, sessionInUse):
+		return SessionInUse
+	case strings.HasPrefix(e.exit, "signal: "), e.exit == "exit status 143", e.exit == "exit status 129", e.exit == "exit status 130":
+		return Killed // claude gives its own code to TERM, HUP and INT
+	}
+	return Failed
+}
+
+// What claude says, word for word, on both versions.
+const (
+	unknownSession = "No conversation found with session ID"
+	sessionInUse   = "is already in use"
+	tooLong        = "prompt is too long"
+)
+
+// classOf judges a result that tells an error. The status is missing when claude gave up before
+// the API had answered, and the class of the last words on older versions in some cases.
+func (e *end) classOf(text string) Class {
+	lower := strings.ToLower(text)
+	limited, _ := screen.UsageLimit(text, e.now)
+	switch {
+	case strings.Contains(text, unknownSession):
+		return UnknownSession
+	case e.subtype == "error_during_execution":
+		return Interrupted
+	case strings.HasPrefix(lower, tooLong):
+		return TooLong
+	}
+	switch status := e.result.Status; {
+	case status == 401, status == 403, e.failure == "authentication_failed":
+		return Authentication
+	case status == 404, e.failure == "model_not_found":
+		return BadModel
+	case status == 429, e.failure == "rate_limit", limited:
+		return Limit
+	case status == 529, e.failure == "overloaded", strings.Contains(lower, "overloaded"):
+		return Overloaded
+	case status >= 500, e.failure == "server_error":
+		return ServerError
+	case status >= 400, e.failure == "invalid_request":
+		return BadRequest
+	}
+	return Failed
+}
+
+func shortened(text string) string {
+	if len(text) <= detailKept {
+		return text
+	}
+	return strings.ToValidUTF8(text[:detailKept], "") + "…"
+}

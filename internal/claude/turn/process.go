@@ -1,0 +1,238 @@
+package turn
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/google/uuid"
+
+	"nbs-worker/internal/agent"
+)
+
+// Launch is a claude to be started.
+type Launch struct {
+	Program string   // path of claude
+	Args    []string // of [Args]
+	Dir     string   // working directory
+	Env     []string // whole environment
+}
+
+// Process is a running claude. One turn at a time; a process whose turn was given up takes no more.
+type Process struct {
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	stderr tail
+	ended  chan struct{}
+	exit   string // how it ended; read after ended
+
+	mu      sync.Mutex
+	hears   func(line) // what the turn that is on does with a line; nil: there is none
+	givenUp bool
+	spent   float64 // US dollars, by the last result: 2.1.197 counts a process's turns together
+}
+
+const (
+	stderrKept  = 8 << 10         // bytes
+	pipesWaited = 2 * time.Second // for output behind claude's end: a process that it left behind may hold the pipes
+)
+
+// Start starts claude in a session of its own, so that no signal of a terminal reaches it. It
+// says nothing before the first turn: whether it can open the conversation is told by that.
+// Errors: NotFound when the working directory is gone, Unfit when claude cannot be started.
+func Start(launch Launch) (*Process, error) {
+	p := &Process{ended: make(chan struct{})}
+	p.cmd = exec.Command(launch.Program, launch.Args...)
+	p.cmd.Dir, p.cmd.Env = launch.Dir, launch.Env
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	p.cmd.Stdout, p.cmd.Stderr = &splitter{line: p.hear}, &p.stderr
+	p.cmd.WaitDelay = pipesWaited
+	var err error
+	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		if _, statErr := os.Stat(launch.Dir); launch.Dir != "" && statErr != nil {
+			return nil, agent.Errorf(agent.NotFound, "the working directory %s is gone", agent.Quote(launch.Dir)).
+				Hint("put the folder back; the conversation is kept in it")
+		}
+		return nil, agent.Errorf(agent.Unfit, "start claude: %w", err)
+	}
+	go p.wait()
+	return p, nil
+}
+
+func (p *Process) wait() {
+	_ = p.cmd.Wait() // the state says more
+	p.exit = p.cmd.ProcessState.String()
+	close(p.ended)
+}
+
+// PID is the number of the process, also after its end.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Ended is closed when claude has ended and was waited for.
+func (p *Process) Ended() <-chan struct{} { return p.ended }
+
+// Close tells claude that there are no more turns, and waits for its end.
+// Errors: those of ctx; claude is then still there.
+func (p *Process) Close(ctx context.Context) error {
+	_ = p.stdin.Close() // of one that has ended
+	select {
+	case <-p.ended:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// EventKind is what an [Event] tells.
+type EventKind int
+
+// The kinds.
+const (
+	Confirmed EventKind = iota // claude has opened the conversation: SessionID
+	TakenUp                    // the text is with claude
+	Partial                    // a further part of the answer: Text
+)
+
+// Event is something that is heard in the middle of a turn.
+type Event struct {
+	Kind      EventKind
+	SessionID agent.SessionID
+	Text      string
+}
+
+// Turn sends a text and waits until the turn is over. heard is called with what comes before, in
+// order, from another goroutine; it may be nil. The outcome's class says what became of the turn,
+// also when claude has ended. Errors: those of ctx, with what is known by then; the turn may still
+// be going on, so the process takes no more of them. Conflict when it takes none.
+func (p *Process) Turn(ctx context.Context, text string, heard func(Event)) (Outcome, error) {
+	began := time.Now()
+	t := &listener{id: uuid.NewString(), heard: heard, over: make(chan struct{})}
+	if err := p.listen(t.line); err != nil {
+		return Outcome{}, err
+	}
+	defer p.listen(nil) //nolint:errcheck // to listen no more is always possible
+	go p.say(t.id, text)
+	var err error
+	select {
+	case <-t.over:
+	case <-p.ended:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	return p.outcome(t, time.Since(began), err), err
+}
+
+// listen makes hears the one that is told of each line; nil ends that.
+func (p *Process) listen(hears func(line)) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if hears != nil && (p.givenUp || p.hears != nil) {
+		return agent.Errorf(agent.Conflict, "claude (pid %d) is still at another turn", p.PID())
+	}
+	p.hears = hears
+	return nil
+}
+
+// say writes a turn's text. What does not arrive is told by claude's end.
+func (p *Process) say(id, text string) {
+	data, _ := json.Marshal(said{Type: "user", UUID: id, Message: saidMessage{Role: "user", Content: blocks(text)}}) // of strings: it cannot fail
+	_, _ = p.stdin.Write(append(data, '\n'))
+}
+
+// hear is called with each line of claude's output. Lines between turns are of no turn.
+func (p *Process) hear(data []byte) {
+	var l line
+	if json.Unmarshal(data, &l) != nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.hears != nil {
+		p.hears(l)
+	}
+}
+
+func (p *Process) outcome(t *listener, took time.Duration, err error) Outcome {
+	p.mu.Lock()
+	e := t.end
+	p.givenUp = p.givenUp || err != nil
+	p.mu.Unlock()
+	e.stderr, e.now = p.stderr.String(), time.Now()
+	select {
+	case <-p.ended:
+		e.exit = p.exit
+	default:
+	}
+	o := e.outcome()
+	if err != nil && e.result == nil {
+		o.Class = Interrupted
+	}
+	o.Duration, o.CostUSD = took, p.charge(e.result)
+	return o
+}
+
+// charge is what a turn cost, in US dollars; nil when claude does not tell.
+func (p *Process) charge(r *result) *float64 {
+	if r == nil || r.TotalUSD == nil {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	cost := max(0, *r.TotalUSD-p.spent)
+	p.spent = *r.TotalUSD
+	if r.Models != nil {
+		cost = 0
+		for _, model := range r.Models {
+			cost += model.CostUSD
+		}
+	}
+	return &cost
+}
+
+// splitter hands on what is written to it in whole lines.
+type splitter struct {
+	line func([]byte)
+	rest []byte
+}
+
+func (s *splitter) Write(data []byte) (int, error) {
+	n := len(data)
+	for {
+		i := bytes.IndexByte(data, '\n')
+		if i < 0 {
+			s.rest = append(s.rest, data...)
+			return n, nil
+		}
+		s.line(append(s.rest, data[:i]...))
+		s.rest, data = nil, data[i+1:]
+	}
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	kept []byte
+}
+
+func (t *tail) Write(data []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.kept = append(t.kept, data...)
+	t.kept = t.kept[max(0, len(t.kept)-stderrKept):]
+	return len(data), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.kept)
+}
