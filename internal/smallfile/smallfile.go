@@ -53,6 +53,9 @@ func OpenDir(parent *os.File, name string) (Dir, error) {
 	return openIn(int(parent.Fd()), name, unix.O_NOFOLLOW|unix.O_DIRECTORY)
 }
 
+// OpenDir opens a folder below, as the function OpenDir does.
+func (d Dir) OpenDir(name string) (Dir, error) { return OpenDir(d.file, name) }
+
 func openIn(parent int, path string, flags int) (Dir, error) {
 	fd, err := open(parent, path, flags)
 	if err != nil {

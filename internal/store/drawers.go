@@ -6,6 +6,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store/allowed"
 	"nbs-worker/internal/store/archive"
+	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/queue"
@@ -31,6 +32,11 @@ func (s *Store) Runs() *runs.Runs { return runs.In(s.nbs, s.keeper, s.project) }
 // Allowed is which files of the project the user vouches for.
 func (s *Store) Allowed() *allowed.Files {
 	return allowed.In(s.nbs, s.keeper, s.project, s.prepare)
+}
+
+// Conversations are the project's keyed chats.
+func (s *Store) Conversations() *conversations.Drawer {
+	return conversations.In(s.nbs, s.keeper, s.project, s.prepare)
 }
 
 // Watching is whether things are done to the agents by themselves, and what their watch remembers.

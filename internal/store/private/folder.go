@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"nbs-worker/internal/smallfile"
@@ -82,12 +83,21 @@ func (f *Folder) Names(sub string) ([]string, error) {
 	return dir.Readdirnames(-1)
 }
 
-// Files opens a folder below for reading files in it. Errors: [fs.ErrNotExist].
+// Files opens a folder below for reading files in it; no link on the way is followed. Errors:
+// [fs.ErrNotExist].
 func (f *Folder) Files(sub string) (smallfile.Dir, error) {
 	if f.dir == nil {
 		return smallfile.Dir{}, fs.ErrNotExist
 	}
-	return smallfile.OpenDir(f.dir, sub)
+	first, below, nested := strings.Cut(sub, "/")
+	dir, err := smallfile.OpenDir(f.dir, first)
+	for nested && err == nil {
+		above := dir
+		first, below, nested = strings.Cut(below, "/")
+		dir, err = above.OpenDir(first)
+		_ = above.Close()
+	}
+	return dir, err
 }
 
 // Read reads sub/name, at most limit bytes. Errors: those of View.

@@ -6,25 +6,32 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/google/renameio/v2"
 
 	"nbs-worker/internal/agent"
 )
 
-// WriteJSON replaces sub/name atomically and durably. renameio syncs the file but
-// not the folder; without the second sync a power cut can lose the rename.
+// WriteJSON replaces sub/name atomically and durably.
 func (f *Folder) WriteJSON(sub, name string, value any, limit int) error {
 	data, err := encode(sub+"/"+name, value, limit)
 	if err != nil {
 		return err
 	}
+	return f.Write(sub, name, data)
+}
+
+// Write replaces sub/name atomically and durably; the temporary file is in sub, also when the name
+// has folders of its own. renameio syncs the file but not the folder; without the second sync a power
+// cut can lose the rename.
+func (f *Folder) Write(sub, name string, data []byte) error {
 	return f.In(sub, func(dir *os.Root) error {
 		err := renameio.WriteFile(name, data, 0o600, renameio.WithRoot(dir), renameio.WithStaticPermissions(0o600))
 		if err != nil {
 			return f.Remedied(fmt.Errorf("write %s/%s: %w", sub, name, err))
 		}
-		if err := syncDir(dir); err != nil {
+		if err := synced(dir.Open(filepath.Dir(name))); err != nil {
 			return fmt.Errorf("%s/%s is written, but may not survive a power cut: %w", sub, name, err)
 		}
 		return nil

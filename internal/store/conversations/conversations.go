@@ -1,0 +1,173 @@
+// Package conversations keeps the durable state of keyed chats, below .nbs/conversations: which turns
+// were accepted and in which order, what was begun, what came of it, and in which session the next one is.
+//
+//   - <hash of key>/journal.jsonl is the truth: a line for each thing that happened, synced before its
+//     method returns, and folded into a [State] by whoever looks. All that belongs together is one line.
+//   - pending/<hash>.<number>.json is the request of an open turn. It is written before the line that
+//     accepts it, and goes after the line that finishes it; without such a line it counts for nothing.
+//   - results/<hash of the turn's id>.json is written before the line that finishes the turn, and does not
+//     count without that line.
+//   - meta.json says whose folder it is, and that there is a journal: it is written after the first line.
+//   - What lies there decides nothing by itself: each file and each line has the user's seal, over the
+//     project and its place too, and a line's over the line before it. An unfinished last line, which a
+//     crash leaves, is cut off; anything else that is not as it was written is an error.
+//   - Who writes holds the lock <hash>.journal for a moment; who runs turns holds <hash>.turn. The second
+//     is taken before the first. A reader takes none.
+//
+// The package knows files and seals. It runs nothing, and must not import what does.
+package conversations
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"unicode"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/trust"
+)
+
+// Folder is where conversations are, below .nbs.
+const Folder = "conversations"
+
+const (
+	pendingFolder = Folder + "/pending"
+	hashDigits    = 32
+)
+
+// Key names a conversation: telegram:123456789, review.
+type Key string
+
+// ParseKey checks a key: 1 to 200 bytes of legible text without spaces, that begins with neither "-" nor
+// "@". Errors: BadInput.
+func ParseKey(s string) (Key, error) {
+	const limit = 200
+	if s == "" || len(s) > limit || s[0] == '-' || s[0] == '@' || strings.ContainsFunc(s, unicode.IsSpace) || !agent.IsLegible(s) {
+		return "", agent.Errorf(agent.BadInput, "key %s is not valid: 1 to %d bytes without spaces, not beginning with - or @", agent.Quote(s), limit)
+	}
+	return Key(s), nil
+}
+
+// hash names the files of a key.
+func (k Key) hash() string {
+	sum := sha256.Sum256([]byte(k))
+	return hex.EncodeToString(sum[:])[:hashDigits]
+}
+
+// Drawer is the conversations of a project.
+type Drawer struct {
+	nbs     *private.Folder
+	keeper  *trust.Keeper // nil: nothing can be sealed, and nothing counts
+	project string
+	prepare func() error // makes what is missing in the folder
+}
+
+// In is the conversations in the .nbs folder of a project.
+func In(nbs *private.Folder, keeper *trust.Keeper, project string, prepare func() error) *Drawer {
+	return &Drawer{nbs: nbs, keeper: keeper, project: project, prepare: prepare}
+}
+
+// Conversation is that of one key, which need not exist yet.
+type Conversation struct {
+	*Drawer
+
+	key  Key
+	hash string
+	sub  string // its folder, below .nbs
+}
+
+// Of is the conversation of a key.
+func (d *Drawer) Of(key Key) *Conversation { return d.at(key, key.hash()) }
+
+func (d *Drawer) at(key Key, hash string) *Conversation {
+	return &Conversation{Drawer: d, key: key, hash: hash, sub: Folder + "/" + hash}
+}
+
+// Key is whose conversation it is.
+func (c *Conversation) Key() Key { return c.key }
+
+// Path is the absolute path of the conversation's folder.
+func (c *Conversation) Path() string { return c.nbs.Path(c.sub) }
+
+// Keys are those of all conversations, sorted. Those that can be read are returned beside the error for
+// those that cannot.
+func (d *Drawer) Keys() ([]Key, error) {
+	names, err := d.names(Folder)
+	hashes := slices.DeleteFunc(names, func(name string) bool { return !isHash(name) })
+	return d.keys(hashes, err, func(*Conversation, State) bool { return true })
+}
+
+// WithWork are the keys with open turns, as [Drawer.Keys] returns them.
+func (d *Drawer) WithWork() ([]Key, error) {
+	names, err := d.names(pendingFolder)
+	var hashes []string
+	for _, name := range names {
+		if hash, _, is := pendingPlace(name); is {
+			hashes = append(hashes, hash)
+		}
+	}
+	slices.Sort(hashes)
+	return d.keys(slices.Compact(hashes), err, func(_ *Conversation, s State) bool { return len(s.Open) > 0 })
+}
+
+// keys are those of the conversations with these hashes that are wanted.
+func (d *Drawer) keys(hashes []string, err error, wanted func(*Conversation, State) bool) ([]Key, error) {
+	errs := []error{err}
+	var keys []Key
+	for _, hash := range hashes {
+		c := d.at("", hash)
+		s, err := c.State()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // somebody was killed before the first turn was accepted
+		}
+		if errs = append(errs, err); err == nil && wanted(c, s) {
+			keys = append(keys, s.Meta.Key)
+		}
+	}
+	slices.Sort(keys)
+	return keys, errors.Join(errs...)
+}
+
+// names lists a folder; nothing when it is not there.
+func (d *Drawer) names(sub string) ([]string, error) {
+	if !d.nbs.Made() {
+		return nil, nil
+	}
+	names, err := d.nbs.Names(sub)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return names, err
+}
+
+func isHash(name string) bool {
+	_, err := hex.DecodeString(name)
+	return err == nil && len(name) == hashDigits
+}
+
+// pendingFile is the name of a turn's request.
+func pendingFile(hash string, seq int) string { return fmt.Sprintf("%s.%09d.json", hash, seq) }
+
+// pendingPlace is whose request a file holds.
+func pendingPlace(name string) (hash string, seq int, is bool) {
+	n, err := fmt.Sscanf(name[min(len(name), hashDigits):], ".%09d.json", &seq)
+	if n != 1 || err != nil {
+		return "", 0, false
+	}
+	hash = name[:hashDigits]
+	return hash, seq, isHash(hash) && pendingFile(hash, seq) == name
+}
+
+// idFile is the name of a turn's result.
+func idFile(id string) string { return string(private.SumOf([]byte(id))) + ".json" }
+
+// named is how hints name the conversation.
+func (c *Conversation) named() string {
+	return agent.ShellWord(cmp.Or(string(c.key), "KEY"))
+}

@@ -1,0 +1,197 @@
+package conversations
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"nbs-worker/internal/agent"
+)
+
+// What is what a line of the journal tells.
+type What string
+
+// What lines tell.
+const (
+	Enqueued  What = "enqueue" // a turn was accepted
+	Started   What = "start"   // an attempt at it begins
+	Confirmed What = "confirm" // Claude said a session id
+	Done      What = "done"
+	HeldUp    What = "hold"
+	Retried   What = "retry"
+	SkippedBy What = "skip"
+	WasReset  What = "reset"
+	Restored  What = "restore"
+	Adopted   What = "adopt"
+	Base      What = "base" // all that was before
+)
+
+// Line is a line of the journal.
+type Line struct {
+	What       What            `json:"what"`
+	At         time.Time       `json:"at"`
+	Seq        int             `json:"seq,omitempty"`
+	ID         string          `json:"id,omitempty"`
+	SHA        string          `json:"sha,omitempty"`
+	Isolated   bool            `json:"isolated,omitempty"`
+	Class      string          `json:"class,omitempty"`
+	Continuity string          `json:"continuity,omitempty"`
+	Session    agent.SessionID `json:"session,omitempty"` // outgoing, confirmed, restored or adopted
+	Previous   agent.SessionID `json:"previous,omitempty"`
+	Reason     string          `json:"reason,omitempty"`
+	Start      *Start          `json:"start,omitempty"`
+	Held       *Held           `json:"held,omitempty"`
+	Meta       *Meta           `json:"meta,omitempty"`  // from here on
+	State      *State          `json:"state,omitempty"` // of a base
+}
+
+// mostPrevious sessions are remembered.
+const mostPrevious = 100
+
+// apply folds a line into the state. Errors: for a line that does not follow.
+func (s *State) apply(line *Line) error {
+	if line.Meta != nil {
+		s.Meta = *line.Meta
+	}
+	switch line.What {
+	case Base:
+		return s.begin(line)
+	case Enqueued:
+		return s.enqueue(line)
+	case Confirmed:
+		s.confirm(line.Session)
+		return nil
+	case WasReset:
+		s.reset(line)
+		return nil
+	case Restored, Adopted:
+		s.exchange(line, Session{line.Session, true})
+		return nil
+	default:
+		return s.applyTo(line)
+	}
+}
+
+// applyTo folds a line about an open turn.
+func (s *State) applyTo(line *Line) error {
+	turn := s.turn(line.Seq)
+	if turn == nil {
+		return fmt.Errorf("turn %d is not open", line.Seq)
+	}
+	switch line.What {
+	case Started:
+		return s.start(turn, line.Start)
+	case HeldUp:
+		turn.Held = line.Held
+	case Retried:
+		turn.Held, turn.Tries = nil, 0
+	case Done, SkippedBy:
+		s.finish(turn, line)
+	default:
+		return fmt.Errorf("%q is nothing that this version writes", line.What)
+	}
+	return nil
+}
+
+func (s *State) begin(line *Line) error {
+	if s.Next != 0 || line.State == nil {
+		return errors.New("a base stands where none is written")
+	}
+	*s = *line.State
+	for _, turn := range s.Open {
+		for i := range turn.Starts {
+			turn.Starts[i].Seq = turn.Seq
+		}
+	}
+	return nil
+}
+
+func (s *State) enqueue(line *Line) error {
+	if line.Seq != max(s.Next, 1) {
+		return fmt.Errorf("turn %d stands where %d is next", line.Seq, max(s.Next, 1))
+	}
+	s.Open = append(s.Open, Turn{Seq: line.Seq, ID: line.ID, SHA: line.SHA, At: line.At, Isolated: line.Isolated})
+	s.Next, s.LastAt = line.Seq+1, line.At
+	return nil
+}
+
+func (s *State) start(turn *Turn, start *Start) error {
+	if start == nil {
+		return errors.New("a start without what was started")
+	}
+	begun := *start
+	begun.Seq = turn.Seq
+	turn.Starts = append(turn.Starts, begun)
+	turn.Tries++
+	turn.Held = nil
+	if !turn.Isolated && !s.Session.Confirmed {
+		s.Session = Session{ID: begun.Session}
+	}
+	return nil
+}
+
+// confirm is about the first turn: no other can have begun.
+func (s *State) confirm(id agent.SessionID) {
+	if len(s.Open) == 0 || len(s.Open[0].Starts) == 0 {
+		return
+	}
+	turn := &s.Open[0]
+	start := &turn.Starts[len(turn.Starts)-1]
+	start.Said = id
+	if !turn.Isolated && start.Era == s.Era && (s.Session.ID == id || !s.Session.Confirmed && s.Session.ID == start.Session) {
+		s.Session = Session{id, true}
+	}
+}
+
+// finish takes a turn from those that are open. One that began before the conversation got another
+// session does not change that.
+func (s *State) finish(turn *Turn, line *Line) {
+	isolated, current := turn.Isolated, true
+	if n := len(turn.Starts); n > 0 {
+		current = turn.Starts[n-1].Era == s.Era
+	}
+	s.Open = slices.DeleteFunc(s.Open, func(t Turn) bool { return t.Seq == line.Seq })
+	s.LastAt = line.At
+	if line.Class == "" && line.What == Done {
+		s.Answered++
+	}
+	if isolated || !current || line.What != Done {
+		return
+	}
+	if line.Continuity == Reset && line.Previous != "" {
+		s.leave(Previous{line.Previous, line.At, line.Reason})
+	}
+	if line.Session != "" {
+		s.Session = Session{line.Session, true}
+	}
+	if line.Class == "" {
+		s.TellReset = nil
+	}
+}
+
+func (s *State) reset(line *Line) {
+	s.exchange(line, Session{})
+	if line.Previous != "" {
+		s.TellReset = &Previous{line.Previous, line.At, line.Reason}
+	}
+}
+
+// exchange makes another session the conversation's.
+func (s *State) exchange(line *Line, to Session) {
+	if line.Previous != "" {
+		s.leave(Previous{line.Previous, line.At, line.Reason})
+	}
+	if to.ID != "" {
+		s.Previous = slices.DeleteFunc(s.Previous, func(p Previous) bool { return p.ID == to.ID })
+		s.TellReset = nil
+	}
+	s.Session = to
+	s.Era++
+	s.Next = max(s.Next, 1)
+}
+
+func (s *State) leave(p Previous) {
+	s.Previous = append(slices.DeleteFunc(s.Previous, func(other Previous) bool { return other.ID == p.ID }), p)
+	s.Previous = s.Previous[max(0, len(s.Previous)-mostPrevious):]
+}

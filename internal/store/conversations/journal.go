@@ -1,0 +1,290 @@
+package conversations
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/private"
+)
+
+const (
+	journalFile = "journal.jsonl"
+	metaFile    = "meta.json"
+	results     = "results"
+
+	fileLimit    = 8 << 20   // bytes; a text has at most one million, and each may be escaped
+	journalLimit = 64 << 20  // bytes
+	compactAbove = 512 << 10 // bytes
+	resultsKept  = 30 * 24 * time.Hour
+)
+
+// owner is what meta.json says: whose folder it is.
+type owner struct {
+	Key     Key       `json:"key"`
+	Created time.Time `json:"created"`
+}
+
+// folded is a journal that was read.
+type folded struct {
+	State
+
+	last  string // seal of its last line; "": there is none
+	size  int64  // bytes of its whole lines
+	lines []Line // only when they are asked for
+}
+
+// State is what the conversation has come to. Errors: [fs.ErrNotExist] when there is none; Held and
+// Failed when the journal is not as it was written.
+func (c *Conversation) State() (State, error) {
+	f, err := c.look(false)
+	return f.State, err
+}
+
+// Journal is all that the journal tells, in order; it begins with a base when what was before was folded
+// into one. Errors: as of State.
+func (c *Conversation) Journal() ([]Line, error) {
+	f, err := c.look(true)
+	return f.lines, err
+}
+
+// look reads the journal. What looks damaged may be a writer's that cuts off what another has not
+// finished: it is read again when nobody writes.
+func (c *Conversation) look(lines bool) (folded, error) {
+	f, err := c.fold(lines)
+	if err == nil || errors.Is(err, fs.ErrNotExist) || !c.nbs.Made() {
+		return f, err
+	}
+	unlock, lockErr := c.lock(context.Background())
+	if lockErr != nil {
+		return folded{}, err
+	}
+	defer unlock()
+	return c.fold(lines)
+}
+
+func (c *Conversation) lock(ctx context.Context) (unlock func(), err error) {
+	return c.nbs.Lock(ctx, c.hash+".journal")
+}
+
+// fold reads the journal as it is. Errors: [fs.ErrNotExist] when nothing was accepted yet.
+func (c *Conversation) fold(lines bool) (folded, error) {
+	text, err := c.nbs.Read(c.sub, journalFile, journalLimit)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return folded{}, c.refused(c.sub+"/"+journalFile, "", err, "look at what it is: ls -l %s", agent.ShellWord(c.nbs.Path(c.sub, journalFile)))
+	}
+	f, err := c.parse(text, lines)
+	if err != nil {
+		return folded{}, err
+	}
+	if f.last == "" {
+		return folded{}, c.nothing()
+	}
+	return f, nil
+}
+
+// nothing is why nothing is in a journal: nothing was accepted, or it is gone.
+func (c *Conversation) nothing() error {
+	if !c.nbs.Made() {
+		return fs.ErrNotExist
+	}
+	_, err := c.nbs.Lstat(c.sub + "/" + metaFile)
+	if err != nil {
+		return err
+	}
+	return agent.Errorf(agent.Failed, "%s is gone or empty, and the conversation had one", c.nbs.Label(c.sub+"/"+journalFile)).
+		Hint("put it back, or begin anew: %s", private.MoveTo(c.Path(), ".aside"))
+}
+
+// parse folds the text of a journal. What is behind the last line break was not finished.
+func (c *Conversation) parse(text []byte, lines bool) (folded, error) {
+	var f folded
+	for number := 1; ; number++ {
+		end := bytes.IndexByte(text[f.size:], '\n')
+		if end < 0 {
+			return f, nil
+		}
+		var line Line
+		seal, err := c.unseal(c.linePlace(f.last), text[f.size:f.size+int64(end)], &line)
+		if err == nil {
+			err = f.apply(&line)
+		}
+		if err != nil {
+			return folded{}, c.refused(c.sub+"/"+journalFile, atLine(number), err,
+				"the conversation's answers are in %s; look at the journal, then put it aside: %s", agent.ShellWord(c.nbs.Path(c.sub, results)), private.MoveTo(c.Path(), ".aside"))
+		}
+		f.last = seal
+		f.size += int64(end) + 1
+		if lines {
+			f.lines = append(f.lines, line)
+		}
+	}
+}
+
+// linePlace is where a line stands: behind the one with this seal.
+func (c *Conversation) linePlace(last string) string { return c.sub + "/" + journalFile + " " + last }
+
+// change appends a line to the journal, durably: the one that follows from the state. A make that returns
+// no line changes nothing. Errors: [fs.ErrNotExist] when there is no conversation.
+func (c *Conversation) change(ctx context.Context, follow func(s *State) (*Line, error)) error {
+	return c.locked(ctx, func(w *writer) error {
+		if w.last == "" {
+			return fs.ErrNotExist
+		}
+		line, err := follow(&w.State)
+		if err != nil || line == nil {
+			return err
+		}
+		return w.append(line)
+	})
+}
+
+// writer is who has the lock of the journal.
+type writer struct {
+	folded
+
+	c    *Conversation
+	file *os.File
+}
+
+// locked does something with the journal, under its lock.
+func (c *Conversation) locked(ctx context.Context, do func(w *writer) error) error {
+	if !c.nbs.Made() {
+		return fs.ErrNotExist
+	}
+	unlock, err := c.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	f, err := c.fold(false)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	w := &writer{folded: f, c: c}
+	defer func() { w.close() }()
+	return do(w)
+}
+
+func (w *writer) close() {
+	if w.file != nil {
+		_ = w.file.Close() // what counts was synced
+	}
+}
+
+// append adds a line, durably, and folds it. What does not come to its end is taken back.
+func (w *writer) append(line *Line) error {
+	c := w.c
+	next := w.clone()
+	if err := next.apply(line); err != nil {
+		return agent.Errorf(agent.Conflict, "%w", err)
+	}
+	text, seal, err := c.seal(c.linePlace(w.last), line)
+	if err != nil {
+		return err
+	}
+	if err := w.openFile(); err != nil {
+		return c.failed("open", err)
+	}
+	if err := w.put(append(text, '\n')); err != nil {
+		return c.failed("write", err)
+	}
+	first := w.last == ""
+	w.State, w.last, w.size = *next, seal, w.size+int64(len(text))+1
+	if first {
+		if err := c.syncFolders(); err != nil {
+			return err
+		}
+	}
+	c.writeMeta(w.Meta)
+	w.compact(line.At)
+	return nil
+}
+
+func (w *writer) openFile() (err error) {
+	if w.file == nil {
+		w.file, err = w.c.nbs.OpenRegular(w.c.sub+"/"+journalFile, os.O_RDWR|os.O_CREATE)
+	}
+	return err
+}
+
+// put writes behind the whole lines.
+func (w *writer) put(text []byte) error {
+	info, err := w.file.Stat()
+	if err == nil && info.Size() != w.size { // what was not finished
+		err = w.file.Truncate(w.size)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = w.file.WriteAt(text, w.size)
+	if err = errors.Join(err, w.file.Sync()); err != nil {
+		_ = w.file.Truncate(w.size) // else it may count later, and its writer was told that it does not
+	}
+	return err
+}
+
+func (c *Conversation) failed(verb string, err error) error {
+	return c.nbs.Remedied(fmt.Errorf("%s %s: %w", verb, c.nbs.Label(c.sub+"/"+journalFile), err))
+}
+
+// make makes the folders of a conversation.
+func (c *Conversation) make() error {
+	if err := c.prepare(); err != nil {
+		return err
+	}
+	for _, name := range []string{Folder, pendingFolder, c.sub, c.sub + "/" + results} {
+		if err := c.nbs.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return c.nbs.Remedied(fmt.Errorf("make %s: %w", c.nbs.Label(name), err))
+		}
+	}
+	return nil
+}
+
+// syncFolders makes durable that there is a conversation.
+func (c *Conversation) syncFolders() error {
+	for _, path := range []string{c.Path(), c.nbs.Path(Folder), c.nbs.Path(), c.project} {
+		if err := private.SyncPath(path); err != nil {
+			return fmt.Errorf("%s is written, but may not survive a power cut: %w", c.nbs.Label(c.sub), err)
+		}
+	}
+	return nil
+}
+
+// writeMeta says whose folder it is, once. What fails here is tried again with the next line: this one is
+// written, and its writer must not be told otherwise.
+func (c *Conversation) writeMeta(meta Meta) {
+	if _, err := c.nbs.Lstat(c.sub + "/" + metaFile); errors.Is(err, fs.ErrNotExist) {
+		_ = c.write(c.sub, metaFile, owner{meta.Key, meta.Created})
+	}
+}
+
+// compact replaces a long journal by one line, and forgets old results. What was to be written is
+// written: what fails here is tried again with the next line.
+func (w *writer) compact(now time.Time) {
+	if w.size <= compactAbove {
+		return
+	}
+	c := w.c
+	text, _, err := c.seal(c.linePlace(""), &Line{What: Base, At: now, State: &w.State})
+	if err != nil || c.nbs.Write(c.sub, journalFile, append(text, '\n')) != nil {
+		return
+	}
+	_ = c.nbs.In(c.sub+"/"+results, func(dir *os.Root) error {
+		names, err := c.names(c.sub + "/" + results)
+		for _, name := range names {
+			info, err := dir.Lstat(name)
+			half := strings.HasPrefix(name, ".") // of a writer that was killed: who writes has the lock
+			if err == nil && (half || now.Sub(info.ModTime()) > resultsKept) {
+				_ = dir.Remove(name)
+			}
+		}
+		return err
+	})
+}

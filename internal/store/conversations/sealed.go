@@ -1,0 +1,96 @@
+package conversations
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/trust"
+)
+
+// A file or a line is one JSON object on one line, whose last field is the seal over the bytes before it.
+
+const (
+	sealKind   = "conversation"
+	sealField  = `,"seal":"`
+	sealDigits = 43
+	sealEnd    = `"}`
+)
+
+// errUnsealed is that a text has no seal at all.
+var errUnsealed = errors.New("it has no seal")
+
+// seal makes a sealed text of a value, for its place below .nbs, without a line break.
+func (d *Drawer) seal(place string, value any) (text []byte, seal string, err error) {
+	if d.keeper == nil {
+		return nil, "", private.ErrNoTree
+	}
+	text, err = json.Marshal(value)
+	if err != nil {
+		return nil, "", err
+	}
+	seal, err = d.keeper.Seal(sealKind, trust.Placed(text, d.project, place))
+	text = append(text[:len(text)-1], sealField+seal+sealEnd...)
+	return text, seal, err
+}
+
+// unseal reads a value from a sealed text. Errors: [trust.ErrSeal]; errUnsealed; Unfit when the key
+// cannot be used.
+func (d *Drawer) unseal(place string, text []byte, value any) (seal string, err error) {
+	if d.keeper == nil {
+		return "", private.ErrNoTree
+	}
+	content := len(text) - len(sealField) - sealDigits - len(sealEnd)
+	if content < 1 || !bytes.HasPrefix(text[content:], []byte(sealField)) || !bytes.HasSuffix(text, []byte(sealEnd)) {
+		return "", errUnsealed
+	}
+	seal = string(text[content+len(sealField) : len(text)-len(sealEnd)])
+	sealed := append(bytes.Clone(text[:content]), '}')
+	if err := d.keeper.Check(sealKind, trust.Placed(sealed, d.project, place), seal); err != nil {
+		return "", err
+	}
+	return seal, json.Unmarshal(sealed, value)
+}
+
+// write replaces a sealed file durably.
+func (d *Drawer) write(sub, name string, value any) error {
+	text, _, err := d.seal(sub+"/"+name, value)
+	if err != nil {
+		return err
+	}
+	if len(text) >= fileLimit {
+		return agent.Errorf(agent.BadInput, "%s would have %d bytes, the limit is %d", d.nbs.Label(sub+"/"+name), len(text)+1, fileLimit)
+	}
+	return d.nbs.Write(sub, name, append(text, '\n'))
+}
+
+// read reads a sealed file. Errors: [fs.ErrNotExist]; Held when nobody vouches for it; Failed when it is
+// damaged; Unfit when the key cannot be used.
+func (d *Drawer) read(sub, name string, value any) error {
+	text, err := d.nbs.Read(sub, name, fileLimit)
+	if err != nil {
+		return err
+	}
+	_, err = d.unseal(sub+"/"+name, bytes.TrimSuffix(text, []byte{'\n'}), value)
+	if err == nil {
+		return nil
+	}
+	return d.refused(sub+"/"+name, "", err, "look at what it is, then remove it: rm %s", agent.ShellWord(d.nbs.Path(sub, name)))
+}
+
+// refused is the error for what is not as it was written, with its remedy.
+func (d *Drawer) refused(file, where string, err error, remedy string, args ...any) error {
+	if _, is := errors.AsType[*agent.Error](err); is {
+		return err // it has a remedy of its own
+	}
+	if errors.Is(err, trust.ErrSeal) || errors.Is(err, errUnsealed) {
+		return agent.Errorf(agent.Held, "%s%s is not as a command of this user wrote it here: %w", d.nbs.Label(file), where, err).Hint(remedy, args...)
+	}
+	return agent.Errorf(agent.Failed, "%s%s is damaged: %w", d.nbs.Label(file), where, err).Hint(remedy, args...)
+}
+
+// atLine is where in a file something is.
+func atLine(number int) string { return fmt.Sprintf(", line %d,", number) }

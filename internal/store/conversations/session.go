@@ -1,0 +1,66 @@
+package conversations
+
+import (
+	"context"
+	"time"
+
+	"nbs-worker/internal/agent"
+)
+
+// Reset ends the conversation's session: the next turn is in a new one. A meta replaces the one that was.
+// It returns the session that was; zero when there was none. Errors: [fs.ErrNotExist].
+func (c *Conversation) Reset(ctx context.Context, reason string, meta *Meta) (previous Previous, err error) {
+	err = c.change(ctx, func(s *State) (*Line, error) {
+		line := &Line{What: WasReset, At: time.Now().UTC(), Previous: s.Session.ID, Reason: reason}
+		if meta != nil {
+			changed := *meta
+			changed.Key, changed.Created = s.Meta.Key, s.Meta.Created
+			line.Meta = &changed
+		}
+		if s.Session.ID != "" {
+			previous = Previous{s.Session.ID, line.At, reason}
+		}
+		return line, nil
+	})
+	return previous, err
+}
+
+// Restore makes a previous session the conversation's again. Errors: NotFound when it is none;
+// [fs.ErrNotExist].
+func (c *Conversation) Restore(ctx context.Context, id agent.SessionID) error {
+	return c.change(ctx, func(s *State) (*Line, error) {
+		if s.Session.ID == id {
+			return nil, nil //nolint:nilnil // there is nothing to change
+		}
+		for _, p := range s.Previous {
+			if p.ID == id {
+				return &Line{What: Restored, At: time.Now().UTC(), Session: id, Previous: s.Session.ID, Reason: "restored " + string(id)}, nil
+			}
+		}
+		return nil, agent.Errorf(agent.NotFound, "session %s was not one of this conversation", id).
+			Hint("to see which were: nbs-worker conversation show %s", c.named())
+	})
+}
+
+// Adopt makes a session that somebody else recorded the conversation's, which is made where there is none.
+func (c *Conversation) Adopt(ctx context.Context, meta Meta, id agent.SessionID) error {
+	if err := c.make(); err != nil {
+		return err
+	}
+	return c.locked(ctx, func(w *writer) error {
+		line := &Line{What: Adopted, At: time.Now().UTC(), Session: id}
+		switch {
+		case w.last == "":
+			meta.Key = c.key
+			if meta.Created.IsZero() {
+				meta.Created = line.At
+			}
+			line.Meta = &meta
+		case w.Session == Session{id, true}:
+			return nil
+		case w.Session.ID != id:
+			line.Previous, line.Reason = w.Session.ID, "adopted "+string(id)
+		}
+		return w.append(line)
+	})
+}

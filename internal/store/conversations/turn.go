@@ -1,0 +1,172 @@
+package conversations
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/private"
+)
+
+// Meta is what all turns of a conversation have in common.
+type Meta struct {
+	Key          Key         `json:"key"`
+	Created      time.Time   `json:"created"`
+	SystemPrompt string      `json:"system_prompt,omitempty"`
+	Model        agent.Model `json:"model,omitempty"`
+	Cwd          string      `json:"cwd"`
+	ConfigDir    string      `json:"config_dir,omitempty"`
+}
+
+// Request is all that the runner of a turn needs, who may be another process than who asked.
+type Request struct {
+	ID           string          `json:"id"` // the same id is the same turn; "": one is minted
+	Text         string          `json:"text"`
+	Model        agent.Model     `json:"model,omitempty"`
+	ClaudeArgs   []string        `json:"claude_args,omitempty"`
+	ContextCmd   string          `json:"context_cmd,omitempty"`
+	Isolated     bool            `json:"isolated,omitempty"`      // it does not touch the conversation's session
+	SystemPrompt string          `json:"system_prompt,omitempty"` // of an isolated turn
+	Fork         agent.SessionID `json:"fork,omitempty"`
+	OnLost       string          `json:"on_lost,omitempty"`
+	OnUnknown    string          `json:"on_unknown,omitempty"`
+	Timeout      time.Duration   `json:"timeout,omitempty"` // nanoseconds
+	At           time.Time       `json:"at"`
+}
+
+// sum is over what is asked, and not over when and how patiently: who repeats a request may wait longer.
+func (r *Request) sum() string {
+	asked := *r
+	asked.ID, asked.OnLost, asked.OnUnknown, asked.Timeout, asked.At = "", "", "", 0, time.Time{}
+	content, _ := json.Marshal(asked) // it has only words and a time
+	return string(private.SumOf(content))
+}
+
+// Session is the Claude Code session in which the next turn is.
+type Session struct {
+	ID        agent.SessionID `json:"id,omitempty"`        // "": none yet
+	Confirmed bool            `json:"confirmed,omitempty"` // Claude has said it; what was only minted may have no transcript
+}
+
+// Previous is a session that was the conversation's.
+type Previous struct {
+	ID     agent.SessionID `json:"id"`
+	Until  time.Time       `json:"until"`
+	Reason string          `json:"reason,omitempty"`
+}
+
+// Start is one attempt at a turn.
+type Start struct {
+	Seq        int              `json:"-"`
+	Attempt    int              `json:"attempt"`
+	Invocation agent.Invocation `json:"invocation"`
+	Runner     agent.Identity   `json:"runner"`
+	Session    agent.SessionID  `json:"session"`
+	Mode       string           `json:"mode"`
+	At         time.Time        `json:"at"`
+	Said       agent.SessionID  `json:"said,omitempty"` // the id that Claude said
+	Era        int              `json:"era,omitempty"`  // [State.Era] when it began
+}
+
+// Held is why a turn, and with it all behind it, waits.
+type Held struct {
+	Class  string    `json:"class"`
+	Reason string    `json:"reason"`
+	Until  time.Time `json:"until,omitzero"` // zero: until somebody retries or skips it
+	At     time.Time `json:"at"`
+}
+
+// Turn is a turn that was accepted.
+type Turn struct {
+	Seq      int       `json:"seq"` // from 1, in the order in which they are run
+	ID       string    `json:"id"`
+	SHA      string    `json:"sha"` // of what is asked
+	At       time.Time `json:"at"`
+	Isolated bool      `json:"isolated,omitempty"`
+	Starts   []Start   `json:"starts,omitempty"`
+	Tries    int       `json:"tries,omitempty"` // starts since it was accepted or retried
+	Held     *Held     `json:"held,omitempty"`
+}
+
+// Usage is what a turn took, in tokens.
+type Usage struct {
+	Input         int `json:"input_tokens"`
+	Output        int `json:"output_tokens"`
+	CacheRead     int `json:"cache_read_tokens"`
+	CacheCreation int `json:"cache_creation_tokens"`
+}
+
+// What became of the session in a turn.
+const (
+	New     = "new"
+	Resumed = "resumed"
+	Reset   = "reset"
+)
+
+// Skipped is the class of a turn that somebody skipped.
+const Skipped = "skipped"
+
+// Result is what came of a turn.
+type Result struct {
+	Seq               int             `json:"seq"`
+	ID                string          `json:"id"`
+	SHA               string          `json:"sha"`
+	Answer            string          `json:"answer"`
+	Class             string          `json:"class,omitempty"` // of the failure; "": it was answered
+	Error             string          `json:"error,omitempty"`
+	Continuity        string          `json:"continuity,omitempty"` // New, Resumed or Reset
+	SessionID         agent.SessionID `json:"session_id,omitempty"` // in which the next turn is; "": as it was
+	PreviousSessionID agent.SessionID `json:"previous_session_id,omitempty"`
+	Reason            string          `json:"reason,omitempty"` // of a reset
+	Notice            string          `json:"notice,omitempty"`
+	Usage             Usage           `json:"usage,omitzero"`
+	CostUSD           *float64        `json:"cost_usd,omitempty"`
+	DurationMS        int64           `json:"duration_ms,omitempty"`
+	Attempts          int             `json:"attempts,omitempty"`
+	At                time.Time       `json:"at"`
+}
+
+// State is what the journal of a conversation comes to.
+type State struct {
+	Meta      Meta       `json:"meta"`
+	Session   Session    `json:"session"`
+	Previous  []Previous `json:"previous,omitempty"` // oldest first
+	Era       int        `json:"era,omitempty"`      // how often another session was made the conversation's
+	Open      []Turn     `json:"open,omitempty"`     // in their order
+	Next      int        `json:"next"`               // number of the next turn
+	Answered  int        `json:"answered"`
+	LastAt    time.Time  `json:"last_at"`              // of a turn that was accepted or finished
+	TellReset *Previous  `json:"tell_reset,omitempty"` // a reset of which the next answer has to tell
+}
+
+// turn is an open turn; nil when there is none of that number.
+func (s *State) turn(seq int) *Turn {
+	for i := range s.Open {
+		if s.Open[i].Seq == seq {
+			return &s.Open[i]
+		}
+	}
+	return nil
+}
+
+// withID is the open turn of an id; nil when there is none.
+func (s *State) withID(id string) *Turn {
+	for i := range s.Open {
+		if s.Open[i].ID == id {
+			return &s.Open[i]
+		}
+	}
+	return nil
+}
+
+// clone is a state that changes without the other.
+func (s *State) clone() *State {
+	c := *s
+	c.Previous = slices.Clone(s.Previous)
+	c.Open = slices.Clone(s.Open)
+	for i := range c.Open {
+		c.Open[i].Starts = slices.Clone(c.Open[i].Starts)
+	}
+	return &c
+}
