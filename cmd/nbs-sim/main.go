@@ -3,6 +3,12 @@
 //	nbs-sim isolate -- CMD ARGS...   run a command in a network namespace with loopback only
 //	nbs-sim api [--listen 127.0.0.1:0] [--port-file FILE] [--log-file FILE]
 //	                                 a simulated Messages API; prints its URL, runs until TERM
+//	nbs-sim telegram [--listen 127.0.0.1:0] [--port-file FILE] [--token T]
+//	                                 a simulated Bot API of Telegram; prints its URL, runs until TERM
+//	nbs-sim telegram say --url URL [--chat 1] [--replies 1] [--wait 60s] TEXT
+//	                                 write to the bot as a user, wait for so many replies and print them
+//	nbs-sim telegram show --url URL [--chat 1]
+//	                                 print what was said in a chat
 //	nbs-sim claude ARGS...           a stand-in for claude (also when started under the name "claude")
 //	nbs-sim bench [FLAGS]            what nbs-worker costs, next to its floors; see --help
 //	nbs-sim sleep [DURATION]         a child that does nothing; for ever without a duration
@@ -18,6 +24,9 @@ import (
 
 const usage = `usage: nbs-sim isolate -- CMD ARGS...
        nbs-sim api [--listen 127.0.0.1:0] [--port-file FILE] [--log-file FILE]
+       nbs-sim telegram [--listen 127.0.0.1:0] [--port-file FILE] [--token T]
+       nbs-sim telegram say --url URL [--chat 1] [--replies 1] [--wait 60s] TEXT
+       nbs-sim telegram show --url URL [--chat 1]
        nbs-sim claude ARGS...
        nbs-sim bench [FLAGS]
        nbs-sim sleep [DURATION]
@@ -37,6 +46,8 @@ func run(args []string) int {
 		return runIsolate(args)
 	case "api":
 		return runAPI(args[2:])
+	case "telegram":
+		return runTelegram(args[2:])
 	case "claude":
 		return runClaude(args[2:])
 	case "bench":
