@@ -1,0 +1,185 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-telegram/bot"
+
+	"nbs-worker/internal/agent"
+)
+
+// Options is what a bridge is made of.
+type Options struct {
+	Token      Token
+	Allowed    []int64 // chats; in a group, all its members speak to the one conversation
+	Chats      Chats
+	Deliveries Deliveries
+	Team       Team
+	Log        func(line string) // what the operator should know; called by several goroutines
+
+	URL      string         // of the Bot API; https://api.telegram.org when empty
+	Poll     time.Duration  // how long Telegram waits for a message before it says that there is none; 50 s when zero
+	Pause    time.Duration  // before the first of several attempts; 1 s when zero. The longest is a minute
+	Location *time.Location // in which times are told; the machine's when nil
+}
+
+// Bridge is between Telegram and conversations.
+type Bridge struct {
+	Options
+	client *http.Client
+	bot    *bot.Bot
+	name   string // the bot's user name, known once it runs
+
+	mu    sync.Mutex
+	chats map[int64]*chat
+	noted map[string]bool // what is said once
+
+	workers sync.WaitGroup
+	acks    *acks
+}
+
+// New makes a bridge; it opens no connection. Errors: BadInput.
+func New(opts Options) (*Bridge, error) {
+	if opts.Token.text == "" {
+		return nil, agent.Errorf(agent.BadInput, "set up Telegram: there is no token")
+	}
+	if opts.URL == "" {
+		opts.URL = "https://api.telegram.org"
+	}
+	opts.URL = strings.TrimSuffix(opts.URL, "/")
+	if u, err := url.Parse(opts.URL); err != nil || u.Host == "" {
+		return nil, agent.Errorf(agent.BadInput, "set up Telegram: %s is no URL", agent.Quote(opts.URL))
+	}
+	if opts.Poll == 0 {
+		opts.Poll = 50 * time.Second
+	}
+	if opts.Pause == 0 {
+		opts.Pause = time.Second
+	}
+	if opts.Location == nil {
+		opts.Location = time.Local
+	}
+	b := &Bridge{Options: opts, chats: map[int64]*chat{}, noted: map[string]bool{}, acks: newAcks()}
+	b.client = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()} // its own connections, closed at the end
+	var err error
+	b.bot, err = bot.New(opts.Token.text, bot.WithServerURL(opts.URL), bot.WithSkipGetMe(),
+		bot.WithHTTPClient(opts.Poll, repeatable{b.client}),
+		bot.WithErrorsHandler(func(err error) { b.log("%v", err) }))
+	if err != nil {
+		return nil, agent.Errorf(agent.BadInput, "set up Telegram: %s", opts.Token.hide(err.Error()))
+	}
+	return b, nil
+}
+
+// Run serves until the context ends, which is no error. What is being sent then is finished. It runs once.
+// Errors: Held (Telegram does not accept the token), those of Deliveries.
+func (b *Bridge) Run(ctx context.Context) error {
+	defer b.client.CloseIdleConnections()
+	if len(b.Allowed) == 0 {
+		b.log("no chat is allowed, so that nobody is served: the number of a chat that writes is told here")
+	}
+	err := b.serve(ctx)
+	if ctx.Err() != nil {
+		err = nil
+	}
+	return err
+}
+
+func (b *Bridge) serve(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer b.workers.Wait()
+	defer cancel()
+	if err := b.introduce(ctx); err != nil {
+		return err
+	}
+	if err := b.takeUp(ctx); err != nil {
+		return err
+	}
+	return b.poll(ctx)
+}
+
+// introduce learns the bot's name, which proves the token.
+func (b *Bridge) introduce(ctx context.Context) error {
+	wait := b.backoff()
+	for {
+		me, err := b.bot.GetMe(ctx)
+		switch {
+		case err == nil:
+			b.name = me.Username
+			return nil
+		case errors.Is(err, bot.ErrorUnauthorized) || errors.Is(err, bot.ErrorNotFound):
+			return errToken()
+		}
+		b.once("reach Telegram: " + err.Error() + ": it is tried again")
+		if err := pause(ctx, retryAfter(err, wait)); err != nil {
+			return err
+		}
+	}
+}
+
+func errToken() error {
+	return agent.Errorf(agent.Held, "start Telegram bridge: Telegram does not accept the token").
+		Hint("@BotFather tells a bot's token, and gives out a new one")
+}
+
+// takeUp continues with what the bridge before this one accepted and did not tell.
+func (b *Bridge) takeUp(ctx context.Context) error {
+	messages, err := b.Deliveries.Undelivered(ctx)
+	if err != nil {
+		return fmt.Errorf("take up messages of Telegram: %w", err)
+	}
+	for _, m := range messages {
+		id, err := strconv.ParseInt(strings.TrimPrefix(m.Key, keyPrefix), 10, 64)
+		if err != nil || !slices.Contains(b.Allowed, id) {
+			b.once("the chat of conversation " + agent.Quote(m.Key) + " is not allowed any more: its answers are not told")
+			continue
+		}
+		b.chat(ctx, id).expect(m.ID)
+	}
+	return nil
+}
+
+// Tell writes to a chat of its own accord, as for what notify tells. It can be called whether the bridge runs or not,
+// and waits as long as Telegram cannot be reached and the context lasts. Errors: BadInput (the chat is not
+// allowed), NotFound (it blocked the bot), Failed.
+func (b *Bridge) Tell(ctx context.Context, chat int64, text string) error {
+	if !slices.Contains(b.Allowed, chat) {
+		return agent.Errorf(agent.BadInput, "tell chat %d: it is not allowed", chat)
+	}
+	err := b.send(ctx, chat, text)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return agent.Errorf(agent.KindOf(err), "tell chat %d: %s", chat, b.Token.hide(err.Error()))
+}
+
+// log tells the operator, never the token.
+func (b *Bridge) log(format string, args ...any) {
+	const longest = 500 // an error may contain a page
+	line := agent.Legible(b.Token.hide(fmt.Sprintf(format, args...)))
+	b.Log("telegram: " + line[:min(len(line), longest)])
+}
+
+// once logs a line that was not logged yet.
+func (b *Bridge) once(line string) {
+	const most = 1000 // strangers may write from many chats
+	b.mu.Lock()
+	known := b.noted[line] || len(b.noted) >= most
+	b.noted[line] = true
+	b.mu.Unlock()
+	if !known {
+		b.log("%s", line)
+	}
+}

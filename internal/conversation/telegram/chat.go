@@ -1,0 +1,303 @@
+package telegram
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"sync"
+
+	"nbs-worker/internal/agent"
+)
+
+// keyPrefix begins the key of a chat's conversation.
+const keyPrefix = "telegram:"
+
+// chat is one that is served. One worker takes in its messages in their order, another tells the answers in theirs.
+type chat struct {
+	number  int64
+	key     string
+	updates chan incoming
+	writing sync.Mutex
+
+	mu      sync.Mutex
+	waiting []string      // ids of messages that were accepted, and whose answers were not told; the first is being answered
+	held    bool          // the first waits for something else than its turn
+	blocked bool          // the user does not take messages of the bot
+	changed chan struct{} // closed, and made anew, at each change of the above
+}
+
+// incoming is a message of a chat. done is called when it is durable.
+type incoming struct {
+	id, text string
+	done     func()
+}
+
+func (b *Bridge) isAllowed(number int64) bool { return slices.Contains(b.Allowed, number) }
+
+// chat returns the chat of a number, with its workers.
+func (b *Bridge) chat(ctx context.Context, number int64) *chat {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c := b.chats[number]
+	if c == nil {
+		c = &chat{
+			number: number, key: keyPrefix + strconv.FormatInt(number, 10),
+			updates: make(chan incoming, atOnce), changed: make(chan struct{}), // so that no chat keeps another waiting
+		}
+		b.chats[number] = c
+		b.workers.Go(func() { b.takeIn(ctx, c) })
+		b.workers.Go(func() { b.tellAnswers(ctx, c) })
+	}
+	return c
+}
+
+// change changes what the workers wait for.
+func (c *chat) change(how func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	how()
+	close(c.changed)
+	c.changed = make(chan struct{})
+}
+
+// await waits until is says so, which is called with the lock held; false when the context ended first.
+func (c *chat) await(ctx context.Context, is func() bool) bool {
+	for {
+		c.mu.Lock()
+		so, changed := is(), c.changed
+		c.mu.Unlock()
+		if so {
+			return true
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// expect has the answer to a message told; once, however often it is called.
+func (c *chat) expect(id string) {
+	c.change(func() {
+		if !slices.Contains(c.waiting, id) {
+			c.waiting = append(c.waiting, id)
+		}
+	})
+}
+
+func (c *chat) isExpected(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Contains(c.waiting, id)
+}
+
+// takeIn works on what the user writes, until the context ends.
+func (b *Bridge) takeIn(ctx context.Context, c *chat) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case m := <-c.updates:
+			c.change(func() { c.blocked = false }) // who blocks the bot does not write to it
+			b.takeMessage(ctx, c, m)
+		}
+	}
+}
+
+func (b *Bridge) takeMessage(ctx context.Context, c *chat, m incoming) {
+	if m.text == "" {
+		if b.say(ctx, c, "I understand only text. Your message was not passed on.") == nil {
+			m.done()
+		}
+		return
+	}
+	if name, rest, is := b.command(m.text); is {
+		if b.obey(ctx, c, m, name, rest) == nil {
+			m.done()
+		}
+		return
+	}
+	b.accept(ctx, c, m)
+}
+
+// accept puts a message into the chat's queue, however long that takes: it is Telegram's until then.
+func (b *Bridge) accept(ctx context.Context, c *chat, m incoming) {
+	if c.isExpected(m.id) {
+		m.done() // accepted by the bridge before this one
+		return
+	}
+	var delivered bool
+	err := b.insist(ctx, "look up a message", func() (err error) {
+		delivered, err = b.Deliveries.Delivered(ctx, c.key, m.id)
+		return err
+	})
+	if err != nil || delivered {
+		if delivered {
+			m.done()
+		}
+		return
+	}
+	wait := b.backoff()
+	for told := false; ; told = true {
+		err := b.Chats.Accept(ctx, c.key, m.id, m.text)
+		switch {
+		case err == nil:
+			c.expect(m.id)
+			m.done()
+			b.sayAhead(ctx, c, m.id)
+			return
+		case ctx.Err() != nil:
+			return
+		case isRefusal(err):
+			if b.say(ctx, c, "Your message was not taken: "+b.words(err)+". Send it again later.") == nil {
+				m.done()
+			}
+			return
+		}
+		b.log("accept a message of chat %d: %v: it is tried again", c.number, err)
+		if !told && b.say(ctx, c, "Your message could not be kept yet: "+b.words(err)+". It is tried again until it can.") != nil {
+			return
+		}
+		if pause(ctx, wait.NextBackOff()) != nil {
+			return
+		}
+	}
+}
+
+// isRefusal tells of an error that trying again does not mend.
+func isRefusal(err error) bool {
+	switch agent.KindOf(err) {
+	case agent.Conflict, agent.BadInput, agent.NotFound, agent.Unfit, agent.Held:
+		return true
+	}
+	return false
+}
+
+func (b *Bridge) sayAhead(ctx context.Context, c *chat, id string) {
+	ahead, err := b.Chats.Ahead(ctx, c.key, id)
+	if err != nil {
+		b.log("look at the queue of chat %d: %v", c.number, err)
+	}
+	if ahead > 0 {
+		_ = b.say(ctx, c, "Queued: "+agent.Count(ahead, "message")+" before this one. It is answered after that.") // the message is kept, told or not
+	}
+}
+
+// tellAnswers tells the answers in the order of the messages, until the context ends.
+func (b *Bridge) tellAnswers(ctx context.Context, c *chat) {
+	var id string
+	next := func() bool {
+		if len(c.waiting) > 0 {
+			id = c.waiting[0]
+		}
+		return len(c.waiting) > 0
+	}
+	for c.await(ctx, next) {
+		if b.tellAnswer(ctx, c, id) != nil {
+			return
+		}
+		c.change(func() { c.waiting, c.held = c.waiting[1:], false })
+	}
+}
+
+// tellAnswer waits for the answer to a message and tells it. Its error is the context's.
+func (b *Bridge) tellAnswer(ctx context.Context, c *chat, id string) error {
+	answer, err := b.answer(ctx, c, id)
+	if err != nil {
+		return err
+	}
+	var again bool
+	if err := b.insist(ctx, "note that an answer is told", func() (err error) {
+		again, err = b.Deliveries.NoteTelling(ctx, c.key, id)
+		return err
+	}); err != nil {
+		return err
+	}
+	text := b.compose(c.key, answer)
+	if again {
+		text = perhapsAgain + text
+	}
+	if err := b.say(ctx, c, text); err != nil {
+		return err
+	}
+	return b.insist(ctx, "note that an answer was told", func() error {
+		return b.Deliveries.NoteDelivered(context.WithoutCancel(ctx), c.key, id) // it was: the end of the bridge does not change that
+	})
+}
+
+// answer waits for the last answer to a message, and tells what holds it up until then.
+func (b *Bridge) answer(ctx context.Context, c *chat, id string) (Answer, error) {
+	var told Answer
+	wait := b.backoff()
+	stop := b.typing(ctx, c.number)
+	defer func() { stop() }()
+	for {
+		answer, err := b.Chats.Answer(ctx, c.key, id, told)
+		switch {
+		case ctx.Err() != nil:
+			return Answer{}, ctx.Err()
+		case err != nil && isRefusal(err):
+			return Answer{Class: "lost", Error: b.words(err)}, nil
+		case err != nil:
+			b.log("wait for an answer of chat %d: %v: it is tried again", c.number, err)
+			if err := pause(ctx, wait.NextBackOff()); err != nil {
+				return Answer{}, err
+			}
+		case !answer.isHeld():
+			return answer, nil
+		case answer.equal(told): // which Chats should not give
+			if err := pause(ctx, wait.NextBackOff()); err != nil {
+				return Answer{}, err
+			}
+		default:
+			stop()
+			stop = func() {}
+			told = answer
+			c.change(func() { c.held = true })
+			if err := b.say(ctx, c, b.compose(c.key, answer)); err != nil {
+				return Answer{}, err
+			}
+		}
+	}
+}
+
+// insist does what must be done, until it is or the context ends.
+func (b *Bridge) insist(ctx context.Context, what string, do func() error) error {
+	wait := b.backoff()
+	for {
+		err := do()
+		if err == nil {
+			return nil
+		}
+		b.log("%s: %v: it is tried again", what, err)
+		if err := pause(ctx, wait.NextBackOff()); err != nil {
+			return err
+		}
+	}
+}
+
+// say writes to a chat. One that does not take it is noted once, and what it would have been told is dropped until it
+// writes again. Its error is the context's: then it was not told, or not all of it.
+func (b *Bridge) say(ctx context.Context, c *chat, text string) error {
+	c.mu.Lock()
+	blocked := c.blocked
+	c.mu.Unlock()
+	if blocked {
+		return nil
+	}
+	c.writing.Lock() // the parts of a long answer stay together
+	err := b.send(ctx, c.number, text)
+	c.writing.Unlock()
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case agent.KindOf(err) == agent.NotFound:
+		c.change(func() { c.blocked = true })
+		b.log("write to chat %d: %v: what it would be told is dropped until it writes again", c.number, err)
+	default:
+		b.log("write to chat %d: %v", c.number, err)
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package telegram
+
+import (
+	"context"
+	"strings"
+	"unicode"
+
+	"nbs-worker/internal/agent"
+)
+
+const help = `I pass on what you write to Claude, one message after the other.
+
+/new or /restart: begin a new conversation; the old one is kept
+/status: how this conversation is
+/agents: who is in the team
+/send HANDLE TEXT: write to an agent
+/resume HANDLE: bring an agent back`
+
+// command tells whether a text is a command of ours, with what follows it. Anything else is for Claude, whether it
+// begins with a slash or not; one for another bot of a group is a command without a name.
+func (b *Bridge) command(text string) (name, rest string, is bool) {
+	word, rest := firstWord(text)
+	name, bot, isNamed := strings.Cut(word, "@")
+	switch name {
+	case "/start", "/new", "/restart", "/status", "/agents", "/send", "/resume", "/help":
+		if isNamed && !strings.EqualFold(bot, b.name) {
+			return "", "", true
+		}
+		return name, rest, true
+	}
+	return "", "", false
+}
+
+func firstWord(text string) (word, rest string) {
+	text = strings.TrimSpace(text)
+	if end := strings.IndexFunc(text, unicode.IsSpace); end >= 0 {
+		return text[:end], strings.TrimSpace(text[end:])
+	}
+	return text, ""
+}
+
+// obey does what a command says, and tells it. Its error is the context's: then it was perhaps not done.
+func (b *Bridge) obey(ctx context.Context, c *chat, m incoming, name, rest string) error {
+	var reply string
+	var err error
+	switch name {
+	case "":
+		return nil
+	case "/help":
+		reply = help
+	case "/start", "/new", "/restart":
+		reply, err = b.reset(ctx, c, m.id)
+	case "/status":
+		reply, err = b.Chats.Status(ctx, c.key)
+	default:
+		stop := b.typing(ctx, c.number)
+		reply, err = b.teamCommand(ctx, m.id, name, rest)
+		stop()
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		b.log("%s in chat %d: %v", name, c.number, err)
+		said := []string{name + " did not work: " + b.words(err) + "."}
+		for _, hint := range agent.HintsOf(err) {
+			said = append(said, "hint: "+hint)
+		}
+		reply = strings.Join(said, "\n")
+	}
+	return b.say(ctx, c, b.Token.hide(reply))
+}
+
+func (b *Bridge) teamCommand(ctx context.Context, id, name, rest string) (string, error) {
+	handle, text := firstWord(rest)
+	switch {
+	case name == "/agents":
+		return b.Team.Agents(ctx)
+	case name == "/send" && handle != "" && text != "":
+		return b.Team.Send(ctx, handle, id, text)
+	case name == "/resume" && handle != "" && text == "":
+		return b.Team.Resume(ctx, handle)
+	case name == "/send":
+		return "Write: /send HANDLE TEXT", nil
+	}
+	return "Write: /resume HANDLE", nil
+}
+
+// reset begins a new conversation once the messages before the command were answered: what follows the command is for
+// the new one, and what came before it is not. A message that is held up does not hold up a reset.
+func (b *Bridge) reset(ctx context.Context, c *chat, id string) (string, error) {
+	c.mu.Lock()
+	ahead, held := len(c.waiting), c.held
+	c.mu.Unlock()
+	if ahead > 0 && !held {
+		if err := b.say(ctx, c, "Queued: "+agent.Count(ahead, "message")+" before the reset. It is done after that."); err != nil {
+			return "", err
+		}
+	}
+	if !c.await(ctx, func() bool { return len(c.waiting) == 0 || c.held }) {
+		return "", ctx.Err()
+	}
+	previous, err := b.Chats.Reset(ctx, c.key, id)
+	switch {
+	case err != nil:
+		return "", err
+	case previous == "":
+		return "Starting fresh.", nil
+	}
+	return "Starting fresh; the old conversation is kept as " + previous + ".", nil
+}

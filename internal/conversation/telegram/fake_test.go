@@ -1,0 +1,152 @@
+package telegram
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"nbs-worker/internal/agent"
+)
+
+// house is conversations, deliveries and a team in one file of lines: "accept 1 KEY TEXT", "telling 1", "told 1".
+type house struct {
+	path   string
+	at     func(step string)                                                   // called before and after what becomes durable
+	reply  func(ctx context.Context, text string, told Answer) (Answer, error) // nil: echoes
+	refuse func(text string) error
+	mu     sync.Mutex
+	resets int
+}
+
+func (h *house) lines() [][]string {
+	data, _ := os.ReadFile(h.path) // there is none at first
+	var lines [][]string
+	for line := range strings.Lines(string(data)) {
+		lines = append(lines, strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 4))
+	}
+	return lines
+}
+
+func (h *house) has(step, id string) bool {
+	return slices.ContainsFunc(h.lines(), func(l []string) bool { return l[0] == step && l[1] == id })
+}
+
+// note adds a line; it tells whether it was there.
+func (h *house) note(step, id, rest string) (before bool, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.has(step, id) {
+		return true, nil
+	}
+	h.step("before " + step)
+	file, err := os.OpenFile(h.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	_, err = fmt.Fprintln(file, strings.TrimSpace(step+" "+id+" "+rest))
+	h.step("after " + step)
+	return false, err
+}
+
+func (h *house) step(name string) {
+	if h.at != nil {
+		h.at(name)
+	}
+}
+
+func (h *house) Accept(_ context.Context, key, id, text string) error {
+	if h.refuse != nil {
+		if err := h.refuse(text); err != nil {
+			return err
+		}
+	}
+	_, err := h.note("accept", id, key+" "+text)
+	return err
+}
+
+func (h *house) Ahead(_ context.Context, key, id string) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := 0
+	for _, l := range h.lines() {
+		if l[0] != "accept" || l[2] != key {
+			continue
+		}
+		if l[1] == id {
+			break
+		}
+		if !h.has("told", l[1]) {
+			n++
+		}
+	}
+	return n, nil
+}
+
+func (h *house) Answer(ctx context.Context, _, id string, told Answer) (Answer, error) {
+	h.mu.Lock()
+	lines, reply := h.lines(), h.reply
+	h.mu.Unlock()
+	for _, l := range lines {
+		if l[0] == "accept" && l[1] == id {
+			if reply != nil {
+				return reply(ctx, l[3], told)
+			}
+			return Answer{Text: "You said: " + l[3], Continuity: "resumed"}, nil
+		}
+	}
+	return Answer{}, agent.Errorf(agent.NotFound, "there is no message %s", id)
+}
+
+func (h *house) Reset(context.Context, string, string) (string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.resets++
+	return fmt.Sprintf("old-%d", h.resets), nil
+}
+
+func (h *house) Status(_ context.Context, key string) (string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return key + ": " + agent.Count(h.resets, "reset"), nil
+}
+
+func (h *house) Undelivered(context.Context) ([]Message, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var open []Message
+	for _, l := range h.lines() {
+		if l[0] == "accept" && !h.has("told", l[1]) {
+			open = append(open, Message{Key: l[2], ID: l[1]})
+		}
+	}
+	return open, nil
+}
+
+func (h *house) Delivered(_ context.Context, _, id string) (bool, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.has("told", id), nil
+}
+
+func (h *house) NoteTelling(_ context.Context, _, id string) (bool, error) {
+	return h.note("telling", id, "")
+}
+
+func (h *house) NoteDelivered(_ context.Context, _, id string) error {
+	_, err := h.note("told", id, "")
+	return err
+}
+
+func (h *house) Agents(context.Context) (string, error) { return "theologian: idle", nil }
+
+func (h *house) Send(_ context.Context, handle, id, text string) (string, error) {
+	return fmt.Sprintf("sent to %s as %s: %s", handle, id, text), nil
+}
+
+func (h *house) Resume(_ context.Context, handle string) (string, error) {
+	return "", agent.Errorf(agent.NotFound, "resume %s: no such agent", handle).Hint("nbs-worker list")
+}

@@ -1,0 +1,131 @@
+package telegram
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/go-telegram/bot"
+)
+
+// poll asks for updates until the context ends, and hands each to its chat. The library's own loop is not used: it
+// acknowledges an update when it has read it, whatever becomes of it then.
+func (b *Bridge) poll(ctx context.Context) error {
+	wait := b.backoff()
+	for {
+		offset := b.acks.offset()
+		updates, err := b.getUpdates(ctx, offset)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			if isFinal(err) { // the token was taken back
+				return errToken()
+			}
+			b.log("ask Telegram for messages: %v: it is tried again", err)
+			if err := pause(ctx, retryAfter(err, wait)); err != nil {
+				return err
+			}
+			continue
+		}
+		wait.Reset()
+		b.acks.confirmed(offset)
+		isNew := false
+		for _, raw := range updates {
+			isNew = b.take(ctx, raw) || isNew
+		}
+		if len(updates) > 0 && !isNew {
+			b.acks.progress(ctx) // all that is there is being worked on, and would be given again at once
+		}
+	}
+}
+
+// update is what is needed of one. The library's type is not used: it refuses what it does not know, such as a message
+// that was forwarded in a new way.
+type update struct {
+	ID      int64 `json:"update_id"`
+	Message *struct {
+		Text string `json:"text"`
+		Chat struct {
+			ID int64 `json:"id"`
+		} `json:"chat"`
+	} `json:"message"`
+}
+
+// take hands an update to its chat; false when it has it.
+func (b *Bridge) take(ctx context.Context, raw json.RawMessage) (isNew bool) {
+	var update update
+	if err := json.Unmarshal(raw, &update); err != nil {
+		// One that is not understood must not be in the way of the others: it is passed over by its number.
+		b.log("an update of Telegram is not understood and passed over: %v", err)
+		update.Message = nil
+	}
+	if !b.acks.begin(update.ID) {
+		return false
+	}
+	done := func() { b.acks.done(update.ID) }
+	switch message := update.Message; {
+	case message == nil:
+		done()
+	case !b.isAllowed(message.Chat.ID):
+		b.once(fmt.Sprintf("chat %d is not allowed: what it writes is dropped", message.Chat.ID))
+		done()
+	default:
+		b.chat(ctx, message.Chat.ID).updates <- incoming{id: fmt.Sprintf("telegram:%d", update.ID), text: message.Text, done: done}
+	}
+	return true
+}
+
+// getUpdates asks for the updates from offset on, 0 for all that were not acknowledged, and waits for one. It
+// acknowledges those before. Errors: as of the library, so that both are judged alike.
+func (b *Bridge) getUpdates(ctx context.Context, offset int64) ([]json.RawMessage, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.Poll+patience)
+	defer cancel()
+	params := map[string]any{"timeout": int(b.Poll.Seconds()), "limit": atOnce, "allowed_updates": []string{"message"}}
+	if offset > 0 {
+		params["offset"] = offset
+	}
+	body, err := json.Marshal(params)
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, b.URL+"/bot"+b.Token.text+"/getUpdates", bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := b.client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	const longest = 16 << 20 // bytes: a hundred messages with all that they may quote
+	answer := struct {
+		OK          bool              `json:"ok"`
+		Result      []json.RawMessage `json:"result"`
+		Code        int               `json:"error_code"`
+		Description string            `json:"description"`
+		Parameters  struct {
+			RetryAfter int `json:"retry_after"`
+		} `json:"parameters"`
+	}{}
+	if err := json.NewDecoder(io.LimitReader(response.Body, longest)).Decode(&answer); err != nil {
+		return nil, fmt.Errorf("status %d: %w", response.StatusCode, err)
+	}
+	switch {
+	case answer.OK:
+		return answer.Result, nil
+	case answer.Code == http.StatusUnauthorized:
+		return nil, fmt.Errorf("%w: %s", bot.ErrorUnauthorized, answer.Description)
+	case answer.Code == http.StatusTooManyRequests:
+		return nil, &bot.TooManyRequestsError{Message: answer.Description, RetryAfter: answer.Parameters.RetryAfter}
+	}
+	return nil, fmt.Errorf("status %d: %s", answer.Code, answer.Description)
+}
+
+// repoll is how soon Telegram is asked again while all that it gives is being worked on.
+const repoll = time.Second

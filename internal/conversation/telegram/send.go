@@ -1,0 +1,164 @@
+package telegram
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+
+	"nbs-worker/internal/agent"
+)
+
+// perhapsAgain goes before what the chat may have already.
+const perhapsAgain = "(You may have this already: I was interrupted while telling it.)\n\n"
+
+// patience is for one request that does not wait for messages.
+const patience = 30 * time.Second
+
+// send writes a text to a chat, in as many messages as it takes, and waits as long as Telegram cannot take them.
+// Errors: NotFound (the chat blocked the bot), Failed (Telegram does not take the message), the context's.
+func (b *Bridge) send(ctx context.Context, chat int64, text string) error {
+	if strings.TrimSpace(text) == "" {
+		text = "(empty)" // Telegram has no empty messages
+	}
+	wait := b.backoff()
+	for _, part := range Split(text) {
+		if err := b.sendPart(ctx, chat, part, wait); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *Bridge) sendPart(ctx context.Context, chat int64, text string, wait *backoff.ExponentialBackOff) error {
+	for {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		err := b.sendOnce(ctx, chat, text)
+		if isFinal(err) {
+			return refusal(err)
+		}
+		b.log("write to chat %d: %v: it is tried again", chat, err)
+		if err := pause(ctx, retryAfter(err, wait)); err != nil {
+			return err
+		}
+		if mayHaveArrived(err) && !strings.HasPrefix(text, perhapsAgain) {
+			return b.send(ctx, chat, perhapsAgain+text) // which may be too long by that
+		}
+	}
+}
+
+// sendOnce makes one request. The end of the bridge does not cut it short: nobody would know whether it arrived.
+func (b *Bridge) sendOnce(ctx context.Context, chat int64, text string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	_, err := b.bot.SendMessage(ctx, &bot.SendMessageParams{ChatID: chat, Text: text})
+	return err
+}
+
+// isFinal tells of the end of a request whether another attempt would end as well.
+func isFinal(err error) bool {
+	_, migrated := errors.AsType[*bot.MigrateError](err)
+	return err == nil || migrated || errors.Is(err, bot.ErrorForbidden) || errors.Is(err, bot.ErrorBadRequest) ||
+		errors.Is(err, bot.ErrorUnauthorized) || errors.Is(err, bot.ErrorNotFound)
+}
+
+// refusal says of a final end what it means for the chat.
+func refusal(err error) error {
+	if migrated, is := errors.AsType[*bot.MigrateError](err); is {
+		return agent.Errorf(agent.Failed, "the group became chat %d: allow that one", migrated.MigrateToChatID)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, bot.ErrorForbidden):
+		return agent.Errorf(agent.NotFound, "the chat does not take messages of the bot: %s", err)
+	}
+	return agent.Errorf(agent.Failed, "Telegram refused a message: %s", err)
+}
+
+// mayHaveArrived tells of a failed request whether it may have been carried out: not when Telegram said when it would
+// be, and not when there was no connection. What a gateway says of Telegram proves nothing.
+func mayHaveArrived(err error) bool {
+	if _, tooMany := errors.AsType[*bot.TooManyRequestsError](err); tooMany {
+		return false
+	}
+	network, is := errors.AsType[*net.OpError](err)
+	return !is || network.Op != "dial"
+}
+
+// backoff is the pauses between attempts.
+func (b *Bridge) backoff() *backoff.ExponentialBackOff {
+	return &backoff.ExponentialBackOff{InitialInterval: b.Pause, Multiplier: 2, RandomizationFactor: 0.2, MaxInterval: max(b.Pause, time.Minute)}
+}
+
+// retryAfter is how long to wait after an error: as long as Telegram asks for, if it does.
+func retryAfter(err error, wait *backoff.ExponentialBackOff) time.Duration {
+	if asked := askedFor(err); asked > 0 {
+		return asked
+	}
+	return wait.NextBackOff()
+}
+
+// askedFor is the pause for which Telegram asks by an error, 0 when it asks for none.
+func askedFor(err error) time.Duration {
+	if tooMany, is := errors.AsType[*bot.TooManyRequestsError](err); is {
+		return time.Duration(tooMany.RetryAfter) * time.Second
+	}
+	return 0
+}
+
+// pause waits. Its error is the context's.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// typing shows the chat that its message is worked on, until stop is called.
+func (b *Bridge) typing(ctx context.Context, chat int64) (stop func()) {
+	const shown = 5 * time.Second // for how long Telegram shows it
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			request, end := context.WithTimeout(ctx, shown)
+			_, err := b.bot.SendChatAction(request, &bot.SendChatActionParams{ChatID: chat, Action: models.ChatActionTyping})
+			end()
+			if pause(ctx, max(shown-time.Second, askedFor(err))) != nil { // whether it is shown changes nothing else
+				return
+			}
+		}
+	}()
+	return func() { cancel(); <-done }
+}
+
+// repeatable has requests whose body can be sent again: else net/http fails one for which it chose a connection that
+// the server was just closing, though nothing of it was sent, and nobody could tell that from a lost answer.
+type repeatable struct{ client *http.Client }
+
+func (r repeatable) Do(request *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(request.Body)
+	if err != nil {
+		return nil, err
+	}
+	request.ContentLength = int64(len(body))
+	request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	request.Body, _ = request.GetBody()
+	return r.client.Do(request) //nolint:gosec // the library made the request, for Options.URL
+}

@@ -1,0 +1,116 @@
+package telegram
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// maxText is how long a message may be. Telegram counts UTF-16 code units: most emoji are two.
+const maxText = 4096
+
+// Split cuts a text into messages of at most 4,096 UTF-16 code units: between paragraphs if it can, else between
+// lines, else between words, else anywhere. A code block that is cut is closed, and opened again in the next message.
+// What is blank is no message.
+func Split(text string) []string {
+	text = strings.ToValidUTF8(text, "\uFFFD") // anything else is refused
+	var parts []string
+	for opening := ""; text != ""; {
+		if opening == "" {
+			text = strings.TrimLeft(text, "\n")
+		}
+		room := maxText - units(opening)
+		part, rest := text, ""
+		if units(text) > room {
+			part, rest = cut(text, room-fenceRoom)
+		}
+		part = opening + part
+		opening = openFence(part)
+		if rest != "" && opening != "" {
+			part = strings.TrimSuffix(part, "\n") + "\n" + marker(opening)
+		}
+		if strings.TrimSpace(part) != "" {
+			parts = append(parts, part)
+		}
+		if opening != "" {
+			opening += "\n"
+		}
+		text = rest
+	}
+	return parts
+}
+
+const (
+	longestFence = 64                   // the opening line of a block as it is repeated; a longer one loses its language
+	fenceRoom    = longestFence + 1 + 1 // for a line break and the marker that closes a block
+)
+
+// cut divides a text that has more UTF-16 code units than room. The blank at which it does is dropped.
+func cut(text string, room int) (part, rest string) {
+	end := prefix(text, room)
+	for _, between := range []string{"\n\n", "\n", " "} {
+		// Not far before the end: a paragraph is no reason for a short message.
+		if at := strings.LastIndex(text[:end], between); at > end/2 {
+			return text[:at], text[at+1:] // a blank line within a code block stays in the next part
+		}
+	}
+	return text[:end], text[end:]
+}
+
+// prefix is the length in bytes of the longest beginning that has at most so many UTF-16 code units.
+func prefix(text string, room int) int {
+	for at, r := range text {
+		if room -= width(r); room < 0 {
+			return at
+		}
+	}
+	return len(text)
+}
+
+// units is the length of a text in UTF-16 code units.
+func units(text string) int {
+	n := 0
+	for _, r := range text {
+		n += width(r)
+	}
+	return n
+}
+
+func width(r rune) int {
+	const firstOfTwo = 0x10000
+	if r >= firstOfTwo {
+		return 2
+	}
+	return 1
+}
+
+// openFence is the opening line of the code block in which a text ends, "" when it ends in none.
+func openFence(text string) string {
+	opening := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		fence := marker(line)
+		switch {
+		case fence == "":
+		case opening == "":
+			opening = line
+		case line == fence && strings.HasPrefix(fence, marker(opening)):
+			opening = ""
+		}
+	}
+	if utf8.RuneCountInString(opening) > longestFence {
+		return marker(opening)[:3]
+	}
+	return opening
+}
+
+// marker is the row of backticks or tildes with which a line begins or ends a code block, "" when it does neither.
+func marker(line string) string {
+	for _, mark := range []string{"`", "~"} {
+		rest := strings.TrimLeft(line, mark)
+		fence := line[:len(line)-len(rest)]
+		if len(fence) >= 3 && (mark == "~" || !strings.Contains(rest, "`")) { // else it is code within a line
+			return fence
+		}
+	}
+	return ""
+}

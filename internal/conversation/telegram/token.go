@@ -1,0 +1,84 @@
+package telegram
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+
+	"nbs-worker/internal/agent"
+)
+
+// TokenVariable is where the token is when no file is named. Conversations and agents do not inherit it.
+const TokenVariable = "NBS_TELEGRAM_TOKEN" //nolint:gosec // its name
+
+// Token is a bot's: whoever has it is the bot. It prints as stars.
+type Token struct{ text string }
+
+// String keeps the token out of what is printed.
+func (Token) String() string { return "***" }
+
+// GoString does so for %#v.
+func (Token) GoString() string { return "***" }
+
+// isToken keeps what is no token out of the path of a request.
+func isToken(text string) bool {
+	const digits, letters = "0123456789", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-"
+	number, secret, _ := strings.Cut(text, ":")
+	return number != "" && strings.Trim(number, digits) == "" && secret != "" && strings.Trim(secret, digits+letters) == ""
+}
+
+// ReadToken reads the token from a file, or from TokenVariable when file is empty. Errors: NotFound, BadInput.
+func ReadToken(file string) (Token, error) {
+	where, text := "variable "+TokenVariable, os.Getenv(TokenVariable)
+	if file != "" {
+		where = "file " + agent.Quote(file)
+		data, err := readOwn(file)
+		if err != nil {
+			return Token{}, err
+		}
+		text = string(data)
+	}
+	token := Token{strings.TrimSpace(text)}
+	switch {
+	case token.text == "":
+		return Token{}, agent.Errorf(agent.NotFound, "read token of Telegram: %s is empty", where).
+			Hint("@BotFather gives one out: put it into a file that only you can read, and name the file")
+	case !isToken(token.text):
+		return Token{}, agent.Errorf(agent.BadInput, "read token of Telegram: %s holds no token, which is a number, a colon, and letters", where)
+	}
+	return token, nil
+}
+
+// readOwn reads a file that holds a secret. One of somebody else (root's, that a container shows) is as that one left it.
+func readOwn(file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, agent.Errorf(agent.NotFound, "read token of Telegram: %w", err)
+	case err != nil:
+		return nil, agent.Errorf(agent.Failed, "read token of Telegram: %w", err)
+	case !info.Mode().IsRegular():
+		return nil, agent.Errorf(agent.BadInput, "read token of Telegram: %s is no regular file", agent.Quote(file))
+	}
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) == os.Geteuid() && info.Mode().Perm()&0o077 != 0 {
+		return nil, agent.Errorf(agent.BadInput, "read token of Telegram: others can read %s, or write it: it has mode %04o", agent.Quote(file), info.Mode().Perm()).
+			Hint("chmod 600 %s", agent.ShellWord(file))
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, agent.Errorf(agent.Failed, "read token of Telegram: %w", err)
+	}
+	return data, nil
+}
+
+// hide takes the token out of a text. Its first part is the bot's number, which everybody may know; the second is
+// looked for alone, since the colon between them is written in several ways.
+func (t Token) hide(text string) string {
+	_, secret, _ := strings.Cut(t.text, ":")
+	if secret == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, secret, "***")
+}

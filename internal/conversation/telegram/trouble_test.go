@@ -1,0 +1,171 @@
+package telegram
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+	sim "nbs-worker/internal/sim/telegram"
+)
+
+func TestTelegramsFailuresAreWaitedOut(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		failure sim.Failure
+		want    []string
+	}{
+		"too many requests": {sim.Failure{Code: http.StatusTooManyRequests, RetryAfter: 1}, []string{"You said: hello"}},
+		"server error":      {sim.Failure{Code: http.StatusInternalServerError, Times: 3}, []string{perhapsAgain + "You said: hello"}},
+		"a gateway's page":  {sim.Failure{Code: http.StatusBadGateway, HTML: true}, []string{perhapsAgain + "You said: hello"}},
+		"cut before":        {sim.Failure{}, []string{perhapsAgain + "You said: hello"}},
+		"cut after":         {sim.Failure{Done: true}, []string{"You said: hello", perhapsAgain + "You said: hello"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := simulator(t)
+			for _, method := range []string{"getMe", "getUpdates", "sendMessage"} {
+				test.failure.Method = method
+				server.Fail(test.failure)
+			}
+			run(t, server, &house{})
+			server.Say(7, "hello")
+			want(t, told(t, server, 7, len(test.want)), test.want...)
+			if server.Hasty() != 0 {
+				t.Errorf("a method was called %d times before it was allowed to be", server.Hasty())
+			}
+		})
+	}
+}
+
+func TestAChatThatBlockedTheBotIsNotedOnce(t *testing.T) {
+	t.Parallel()
+	server := simulator(t)
+	hold := make(chan struct{})
+	delivered := make(chan struct{}, 10)
+	h := &house{
+		reply: func(_ context.Context, text string, _ Answer) (Answer, error) {
+			if text != "one" {
+				<-hold
+			}
+			return Answer{Text: "You said: " + text}, nil
+		},
+		at: func(step string) {
+			if step == "after told" {
+				delivered <- struct{}{}
+			}
+		},
+	}
+	b, log := run(t, server, h)
+	server.Say(7, "one")
+	<-delivered
+	server.Say(7, "two")
+	server.Say(7, "three")
+	want(t, told(t, server, 7, 2), "You said: one", "Queued: 1 message before this one. It is answered after that.")
+	server.Block(7, true)
+	close(hold)
+	<-delivered
+	<-delivered // so that they are not tried again at each start
+	ctx := t.Context()
+	if err := b.Tell(ctx, 7, "news"); agent.KindOf(err) != agent.NotFound {
+		t.Errorf("Tell returned %v", err)
+	}
+	if n := strings.Count(log.text(), "write to chat 7"); n != 1 {
+		t.Errorf("it was noted %d times: %s", n, log.text())
+	}
+	server.Block(7, false)
+	server.Say(7, "four") // the user is back
+	want(t, told(t, server, 7, 3)[2:], "You said: four")
+}
+
+func TestTellReachesAllowedChatsOnly(t *testing.T) {
+	t.Parallel()
+	server := simulator(t)
+	b, err := New(Options{Token: Token{sim.Token}, Allowed: []int64{7}, URL: server.URL(), Log: func(string) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Tell(t.Context(), 7, "theologian is back"); err != nil { // though the bridge does not run
+		t.Error(err)
+	}
+	want(t, server.Sent(7), "theologian is back")
+	if err := b.Tell(t.Context(), 8, "theologian is back"); agent.KindOf(err) != agent.BadInput {
+		t.Errorf("another chat was told: %v", err)
+	}
+}
+
+func TestTheTokenIsInNoError(t *testing.T) {
+	t.Parallel()
+	server := simulator(t)
+	const wrong = "1000:not-the-token"
+	log := &logged{}
+	b, err := New(Options{Token: Token{wrong}, Allowed: []int64{7}, URL: server.URL(), Log: log.add})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = b.Run(t.Context())
+	if agent.KindOf(err) != agent.Held || !strings.Contains(err.Error(), "Telegram does not accept the token") {
+		t.Errorf("a wrong token: %v", err)
+	}
+	url := server.URL()
+	nowhere, err := New(Options{Token: Token{wrong}, Allowed: []int64{7}, URL: strings.Replace(url, "127.0.0.1", "127.0.0.1:1", 1)[:18], Log: log.add, Pause: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if err := nowhere.Run(ctx); err != nil {
+		t.Errorf("a bridge that was stopped: %v", err)
+	}
+	_, polled := nowhere.getUpdates(t.Context(), 0)
+	nowhere.log("%v", polled)
+	for _, said := range []string{log.text(), nowhere.Token.String()} {
+		if strings.Contains(said, "not-the-token") {
+			t.Errorf("the token is in %q", said)
+		}
+	}
+	if !strings.Contains(log.text(), "1000:***") {
+		t.Errorf("the log tells nothing of the request: %q", log.text())
+	}
+}
+
+func TestReadToken(t *testing.T) {
+	write := func(mode os.FileMode, text string) string {
+		file := filepath.Join(t.TempDir(), "token")
+		if err := os.WriteFile(file, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	t.Setenv(TokenVariable, "")
+	for name, test := range map[string]struct {
+		file string
+		kind agent.Kind
+	}{
+		"good":             {write(0o600, "123:abc_DEF-\n"), 0},
+		"read by others":   {write(0o644, "123:abc"), agent.BadInput},
+		"no token":         {write(0o600, "secret/../x"), agent.BadInput},
+		"empty":            {write(0o600, "\n"), agent.NotFound},
+		"missing":          {filepath.Join(t.TempDir(), "none"), agent.NotFound},
+		"a folder":         {t.TempDir(), agent.BadInput},
+		"no file, no word": {"", agent.NotFound},
+	} {
+		token, err := ReadToken(test.file)
+		switch {
+		case test.kind == 0 && (err != nil || token.text != "123:abc_DEF-"):
+			t.Errorf("%s: %q, %v", name, token.text, err)
+		case test.kind != 0 && (err == nil || agent.KindOf(err) != test.kind):
+			t.Errorf("%s: %v", name, err)
+		case err != nil && strings.Contains(err.Error(), "secret"):
+			t.Errorf("%s: the error tells the content: %v", name, err)
+		}
+	}
+	t.Setenv(TokenVariable, "5:x")
+	if token, err := ReadToken(""); err != nil || token.text != "5:x" {
+		t.Errorf("of the variable: %v", err)
+	}
+}

@@ -1,0 +1,112 @@
+package telegram
+
+import (
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+)
+
+// failures say what happened, by class.
+var failures = map[string]string{
+	"overloaded":      "Claude is overloaded",
+	"server_error":    "Claude's API has a fault",
+	"limit":           "The usage limit of Claude is reached",
+	"authentication":  "Claude is not logged in",
+	"bad_request":     "Claude's API refused the message",
+	"bad_model":       "Claude does not have the model",
+	"too_long":        "The conversation is too long for Claude",
+	"unknown_session": "Your session could not be resumed",
+	"session_in_use":  "This conversation is open somewhere else",
+	"interrupted":     "The turn was interrupted",
+	"killed":          "Claude was ended in the middle of the turn",
+	"timed_out":       "Claude did not answer in time",
+	"unknown":         "Claude ended in the middle of the turn, and what it had done by then is not known",
+	"skipped":         "Your message was taken out of the queue",
+	"lost":            "What became of your message cannot be found out",
+}
+
+// remedies are what else there is to do about a failure than to try again.
+var remedies = map[string]string{
+	"too_long":        "Send /new for a new conversation; the old one is kept.",
+	"bad_request":     "Send /new for a new conversation if that goes on; the old one is kept.",
+	"unknown_session": "Send /new for a new conversation.",
+}
+
+// compose is an answer in words: what happened to the conversation, the answer or what failed, and what is next.
+func (b *Bridge) compose(key string, a Answer) string {
+	var said []string
+	if notice := notice(a); notice != "" {
+		said = append(said, notice)
+	}
+	switch {
+	case a.Class != "" || a.isHeld():
+		said = append(said, b.failure(key, a))
+	case strings.TrimSpace(a.Text) == "":
+		said = append(said, "(Claude gave an empty answer.)")
+	default:
+		said = append(said, a.Text)
+	}
+	return b.Token.hide(strings.Join(said, "\n\n"))
+}
+
+func notice(a Answer) string {
+	if a.Notice != "" || a.Continuity != "reset" {
+		return a.Notice
+	}
+	text := "Your session could not be resumed"
+	if a.Reason != "" {
+		text += " (" + a.Reason + ")"
+	}
+	text += "; this is a new one."
+	if a.PreviousSessionID != "" {
+		text += " The old one was " + a.PreviousSessionID + "."
+	}
+	return text
+}
+
+func (b *Bridge) failure(key string, a Answer) string {
+	what := failures[a.Class]
+	if what == "" {
+		what = "Claude failed"
+	}
+	if a.Error != "" {
+		const longest = 300 // characters; the operator has the whole of it
+		what += " (" + shorten(a.Error, longest) + ")"
+	}
+	next := "Your message was not answered: send it again."
+	switch {
+	case !a.RetryAt.IsZero():
+		return what + "; your message is kept and will be tried again at " + b.clock(a.RetryAt) + "."
+	case a.Held:
+		return what + "; your message is kept, and waits for somebody at the machine: nbs-worker conversation retry " + key + "\nOr send /new for a new conversation."
+	case a.Class == "skipped":
+		next = "Send it again if you want an answer."
+	case remedies[a.Class] != "":
+		next = "Your message was not answered. " + remedies[a.Class]
+	}
+	return what + ". " + next
+}
+
+// clock is a time as the user's clock shows it, with the day when it is not today.
+func (b *Bridge) clock(at time.Time) string {
+	at, now := at.In(b.Location), time.Now().In(b.Location)
+	if at.YearDay() == now.YearDay() && at.Year() == now.Year() {
+		return at.Format("15:04")
+	}
+	return at.Format("15:04 on 2 January")
+}
+
+// words are an error as a chat is told it.
+func (b *Bridge) words(err error) string {
+	const longest = 500 // characters
+	return shorten(b.Token.hide(err.Error()), longest)
+}
+
+func shorten(text string, longest int) string {
+	text = agent.Legible(strings.TrimSuffix(strings.TrimSpace(text), "."))
+	if letters := []rune(text); len(letters) > longest {
+		return string(letters[:longest]) + "..."
+	}
+	return text
+}
