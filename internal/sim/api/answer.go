@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -23,13 +24,18 @@ var rememberN = regexp.MustCompile(`Remember (?:the number )?(\d+)`)
 // compute is the whole of the simulated mind: a function of the request.
 func compute(m message, body []byte) answer {
 	text, result, isResult := m.lastTurn()
-	a := answer{text: say(text, m.userTexts()), input: 10 + len(body)/4}
+	all := m.userTexts()
+	goesOn := text == goOn
+	if goesOn {
+		text = lastBut(all, goOn)
+	}
+	a := answer{text: say(text, all, m.terse()), input: 10 + len(body)/4}
 	switch {
 	case isResult && text == "":
 		a.text = "Tool said: " + first(result, 200)
 	case isResult: // a message that was typed while the tool ran comes with its result
 		a.text = "Tool said: " + first(result, 200) + "\n" + a.text
-	case !isSide(text):
+	case !isSide(text) && !goesOn:
 		a.directives = parseDirectives(text)
 	}
 	if a.usage > 0 {
@@ -44,22 +50,42 @@ func compute(m message, body []byte) answer {
 // isSide recognizes what a client asks for itself, with its user's text inside: 2.1.197 lets a title be made.
 func isSide(text string) bool { return strings.HasPrefix(text, "<session>") }
 
-func say(text string, all []string) string {
-	if strings.Contains(text, "What number") {
-		return recall(all)
+// goOn is what nbs-worker says when the text of a turn is in the conversation and has no answer yet.
+const goOn = "Please answer the message above; it has had no answer yet."
+
+// lastBut is the newest text that is not the given one.
+func lastBut(all []string, but string) string {
+	for _, text := range slices.Backward(all) {
+		if text != but {
+			return text
+		}
 	}
-	if m := rememberN.FindStringSubmatch(text); m != nil {
+	return ""
+}
+
+func say(text string, all []string, terse bool) string {
+	switch m := rememberN.FindStringSubmatch(text); {
+	case strings.Contains(text, "What number"):
+		return recall(all, terse)
+	case m != nil && terse:
+		return "OK."
+	case m != nil:
 		return "OK, I will remember " + m[1] + "."
 	}
 	return "You said: " + first(text, 200)
 }
 
 // recall looks through the conversation as it was sent; newest first.
-func recall(all []string) string {
-	for i := len(all) - 1; i >= 0; i-- {
-		if m := rememberN.FindAllStringSubmatch(all[i], -1); m != nil {
+func recall(all []string, terse bool) string {
+	for _, text := range slices.Backward(all) {
+		if m := rememberN.FindAllStringSubmatch(text, -1); m != nil && terse {
+			return m[len(m)-1][1] + "."
+		} else if m != nil {
 			return m[len(m)-1][1]
 		}
+	}
+	if terse {
+		return "I don't have any number in mind."
 	}
 	return "I don't know any number."
 }

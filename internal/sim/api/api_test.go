@@ -95,6 +95,8 @@ func TestAnswers(t *testing.T) {
 		"model says not":   {[]string{"assistant: Remember 5", "user: What number?"}, "I don't know any number."},
 		"long":             {[]string{"user: " + strings.Repeat("ä", 300)}, "You said: " + strings.Repeat("ä", 200)},
 		"nothing":          {nil, "You said: "},
+		"slash apart":      {[]string{"user: /", "user: clear"}, "You said: /clear"},
+		"goes on":          {[]string{"user: Remember 8 [[error 500]]", "user: Continue from where you left off.", "assistant: No response requested.", "user: " + goOn}, "OK, I will remember 8."},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -103,6 +105,46 @@ func TestAnswers(t *testing.T) {
 				t.Errorf("%d %q, want %q", code, got, c.want)
 			}
 		})
+	}
+}
+
+func TestTerse(t *testing.T) {
+	s := start(t, Options{})
+	system := object{"system": []object{{"type": "text", "text": "You are Bubba. Be terse."}}}
+	for _, c := range []struct {
+		lines []string
+		want  string
+	}{
+		{[]string{"user: Remember 42."}, "OK."},
+		{[]string{"user: Remember 42.", "assistant: OK.", "user: What number?"}, "42."},
+		{[]string{"user: What number?"}, "I don't have any number in mind."},
+	} {
+		if _, data := post(t, s, system, c.lines...); textOf(t, data) != c.want {
+			t.Errorf("%q: %s", c.lines, data)
+		}
+	}
+}
+
+func TestFailsMidstream(t *testing.T) {
+	s := start(t, Options{})
+	code, data := post(t, s, object{"stream": true}, "user: [[error 529 midstream times=1]] hello")
+	if code != 200 || !strings.Contains(string(data), "text_delta") || !strings.Contains(string(data), "event: error") || !strings.Contains(string(data), "overloaded_error") {
+		t.Errorf("%d %s", code, data)
+	}
+	if _, data = post(t, s, object{"stream": true}, "user: [[error 529 midstream times=1]] hello"); !strings.Contains(string(data), "message_stop") {
+		t.Errorf("second attempt: %s", data)
+	}
+	if code, _ := post(t, s, nil, "user: [[error 401 midstream]]"); code != 401 {
+		t.Errorf("no stream: %d", code)
+	}
+	body := strings.NewReader(`{"stream":true,"messages":[{"role":"user","content":"[[drop midstream]]"}]}`)
+	resp, err := http.Post(s.URL()+"/v1/messages", "application/json", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if got, err := io.ReadAll(resp.Body); err == nil || !strings.Contains(string(got), "text_delta") {
+		t.Errorf("dropped: %s %v", got, err)
 	}
 }
 

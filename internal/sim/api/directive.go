@@ -13,15 +13,17 @@ import (
 type directives struct {
 	delay     time.Duration
 	slow      time.Duration
-	status    int // 0: none
-	times     int // 0: for ever
+	status    int  // 0: none
+	times     int  // 0: for ever
+	midstream bool // fail when a part of the answer is out
+	drop      bool // fail by closing the connection
 	tooLong   bool
 	usage     int
 	tool      string
 	toolInput json.RawMessage
 }
 
-var directiveStart = regexp.MustCompile(`\[\[(delay|slow|error|usage|tool) +([^\s\]]+) *`)
+var directiveStart = regexp.MustCompile(`\[\[(delay|slow|error|drop|usage|tool) +([^\s\]]+) *`)
 
 // parseDirectives reads the directives in a text. What it cannot read is text like any other.
 func parseDirectives(text string) directives {
@@ -36,9 +38,13 @@ func parseDirectives(text string) directives {
 		case "usage":
 			d.usage, _ = strconv.Atoi(arg)
 		case "error":
-			d.status, d.times = parseError(arg, rest)
+			d.parseError(arg, rest)
 			if d.tooLong = arg == "too-long"; d.tooLong {
 				d.status, d.times = http.StatusBadRequest, 0
+			}
+		case "drop":
+			if d.drop = arg == "midstream"; d.drop {
+				d.parseError("500", "midstream "+rest)
 			}
 		case "tool":
 			d.tool, d.toolInput = parseTool(arg, rest)
@@ -47,16 +53,20 @@ func parseDirectives(text string) directives {
 	return d
 }
 
-func parseError(arg, rest string) (status, times int) {
+// parseError reads the rest of an error: "midstream", "times=N", both or none.
+func (d *directives) parseError(arg, rest string) {
 	status, err := strconv.Atoi(arg)
 	if err != nil || status < 400 || status > 599 {
-		return 0, 0
+		return
 	}
+	d.status = status
 	inside, _, _ := strings.Cut(rest, "]]")
-	if n, found := strings.CutPrefix(strings.TrimSpace(inside), "times="); found {
-		times, _ = strconv.Atoi(n)
+	for word := range strings.FieldsSeq(inside) {
+		if n, found := strings.CutPrefix(word, "times="); found {
+			d.times, _ = strconv.Atoi(n)
+		}
+		d.midstream = d.midstream || word == "midstream"
 	}
-	return status, times
 }
 
 // parseTool lets the JSON decoder find the end of the input, which may itself contain "]]".

@@ -10,12 +10,18 @@
 //	… What number …     the N of the last "Remember N" of the request, or "I don't know any number."
 //	anything else       "You said: " and the first 200 characters
 //
+// Where the system prompt says "Be terse." the words are those of a chat: "OK.", "42.", "I don't have any number in mind."
+// The text "Please answer the message above; it has had no answer yet." is answered as if the text before it had been sent
+// last, without its directives.
+//
 // Directives in that text, each once:
 //
 //	[[delay 2s]]                  wait before the first byte
 //	[[slow 100ms]]                wait between the parts of the answer
 //	[[error 429]]                 fail with this status (400 to 599), and again at each further attempt
 //	[[error 529 times=2]]         fail at the first two attempts only
+//	[[error 529 midstream]]       fail with this error when the answer has begun; times=N as above
+//	[[drop midstream]]            close the connection when the answer has begun; times=N as above
 //	[[error too-long]]            fail as for a conversation that does not fit into the window
 //	[[tool Bash {"command":"…"}]] ask for a tool; when its result is sent, answer "Tool said: " and the first 200 characters
 //	[[usage 123456]]              report that many input tokens

@@ -16,8 +16,10 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 	}
 	got := s.received(r, body, m)
 	a := compute(m, body)
+	fails := a.status != 0 && (a.times == 0 || s.attempt(m.turnKey(got.SessionID)) <= a.times)
+	midstream := fails && a.midstream && m.Stream
 	status := http.StatusOK
-	if a.status != 0 && (a.times == 0 || s.attempt(m.turnKey(got.SessionID)) <= a.times) {
+	if fails && !midstream {
 		status = a.status
 	}
 	s.keep(got, status)
@@ -25,7 +27,11 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	switch {
-	case status != http.StatusOK:
+	case midstream:
+		breakOff(w, m.Model, id("msg", body), a)
+	case fails && a.drop:
+		panic(http.ErrAbortHandler) // closes the connection
+	case fails:
 		writeError(w, status, a.complaint())
 	case m.Stream:
 		stream(r.Context(), w, m.Model, id("msg", body), a)
@@ -106,11 +112,15 @@ func writeError(w http.ResponseWriter, status int, text string) {
 	if status == http.StatusTooManyRequests {
 		w.Header().Set("Retry-After", "1")
 	}
-	writeJSON(w, status, map[string]any{
+	writeJSON(w, status, errorObject(status, text))
+}
+
+func errorObject(status int, text string) object {
+	return object{
 		"type":       "error",
 		"error":      map[string]string{"type": errorType(status), "message": text},
 		"request_id": "req_sim",
-	})
+	}
 }
 
 func writeJSON(w http.ResponseWriter, status int, value any) {

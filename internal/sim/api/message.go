@@ -76,26 +76,48 @@ func userText(b block) string {
 func (m message) userTexts() []string {
 	var texts []string
 	for _, t := range m.Messages {
-		if t.Role != "user" {
-			continue
-		}
-		for _, b := range t.Content {
-			if text := userText(b); text != "" {
-				texts = append(texts, text)
-			}
+		if t.Role == "user" {
+			texts = append(texts, t.Content.texts()...)
 		}
 	}
 	return texts
 }
 
+// texts are what the user said in a message. A block of slashes belongs to the next one: a client keeps a text from
+// being a command so.
+func (b blocks) texts() []string {
+	var texts []string
+	slashes := ""
+	for _, part := range b {
+		switch text := userText(part); {
+		case text == "" || text == clientsOwn:
+		case strings.Trim(text, "/ \n") == "":
+			slashes = text
+		default:
+			texts, slashes = append(texts, slashes+text), ""
+		}
+	}
+	if slashes != "" {
+		texts = append(texts, slashes)
+	}
+	return texts
+}
+
+// clientsOwn is what the client itself says in a conversation of which the last turn was cut short.
+const clientsOwn = "Continue from where you left off."
+
+// terse says whether the client's system prompt asks for few words.
+func (m message) terse() bool { return strings.Contains(string(m.System), "Be terse.") }
+
 // lastTurn returns what the user's side sent since the last answer: the newest user text, and the result of a tool if
 // there is one. A failed prompt is sent again before the next one, and the client puts messages of role "system"
 // behind the user's: neither is the newest text.
 func (m message) lastTurn() (text, toolResult string, isToolResult bool) {
-	for _, b := range m.sinceLastAnswer() {
-		if t := userText(b); t != "" {
-			text = t
-		}
+	since := m.sinceLastAnswer()
+	if texts := since.texts(); len(texts) > 0 {
+		text = texts[len(texts)-1]
+	}
+	for _, b := range since {
 		if b.Type == "tool_result" {
 			toolResult, isToolResult = joined(b.Content), true
 		}

@@ -51,15 +51,7 @@ func whole(model, msgID string, a answer) object {
 
 // stream writes the answer as server-sent events.
 func stream(ctx context.Context, w http.ResponseWriter, model, msgID string, a answer) {
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("Request-Id", "req_sim")
-	w.WriteHeader(http.StatusOK)
-	events := eventWriter{w}
-
-	start := envelope(model, msgID)
-	start["usage"] = a.usageObject(1)
-	events.send("message_start", object{"message": start})
-	events.send("content_block_start", object{"index": 0, "content_block": a.opening(msgID)})
+	events := begin(w, model, msgID, a)
 	for i, d := range a.deltas() {
 		if i > 0 && !pause(ctx, a.slow) {
 			return
@@ -72,6 +64,29 @@ func stream(ctx context.Context, w http.ResponseWriter, model, msgID string, a a
 		"usage": a.usageObject(a.output),
 	})
 	events.send("message_stop", object{})
+}
+
+// begin writes what comes before the first part of an answer.
+func begin(w http.ResponseWriter, model, msgID string, a answer) eventWriter {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Request-Id", "req_sim")
+	w.WriteHeader(http.StatusOK)
+	events := eventWriter{w}
+	start := envelope(model, msgID)
+	start["usage"] = a.usageObject(1)
+	events.send("message_start", object{"message": start})
+	events.send("content_block_start", object{"index": 0, "content_block": a.opening(msgID)})
+	return events
+}
+
+// breakOff begins an answer and fails then, by an event or by the end of the connection.
+func breakOff(w http.ResponseWriter, model, msgID string, a answer) {
+	events := begin(w, model, msgID, a)
+	events.send("content_block_delta", object{"index": 0, "delta": a.deltas()[0]})
+	if a.drop {
+		panic(http.ErrAbortHandler) // closes the connection
+	}
+	events.send("error", errorObject(a.status, a.complaint()))
 }
 
 // opening is the block as it is announced: without its content.
