@@ -100,8 +100,10 @@ func (e *end) withoutResult() Class {
 		return UnknownSession
 	case strings.Contains(e.stderr, sessionInUse):
 		return SessionInUse
-	case strings.HasPrefix(e.exit, "signal: "), e.exit == "exit status 143", e.exit == "exit status 129", e.exit == "exit status 130":
-		return Killed // claude gives its own code to TERM, HUP and INT
+	case strings.HasPrefix(e.exit, "signal: "), e.exit == "exit status 143", e.exit == "exit status 129":
+		return Killed // claude gives codes of its own to TERM and HUP
+	case e.exit == "exit status 0":
+		return Interrupted // by INT, to which 2.1.197 says nothing
 	}
 	return Failed
 }

@@ -2,6 +2,9 @@ package turn
 
 import (
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -102,5 +105,107 @@ func TestTurns(t *testing.T) {
 		fork := s.start(Spec{SessionID: copied, Fork: id, Model: "sonnet"})
 		o, _ = s.turn(fork, "What number?")
 		rig.Check(t, o.Answer == "42" && o.SessionID == copied, "a copy: %+v", o)
+	})
+}
+
+// settings are ours, with a program in the place of nbs-worker that prints the context of a turn as it does.
+func (s *stage) settings() string {
+	s.t.Helper()
+	program := filepath.Join(s.world.Root, "it's nbs-worker")
+	rig.Must(s.t, os.WriteFile(program, []byte("#!/bin/sh\n[ \"$1\" = "+ContextVerb+" ] && cat \"$"+ContextVariable+"\"\n"), 0o700))
+	return Settings(program)
+}
+
+// context makes a turn's context begin with its marker.
+func (s *stage) context(n int) {
+	s.t.Helper()
+	file := filepath.Join(s.world.Root, "context")
+	rig.Must(s.t, os.WriteFile(file, []byte(markOfTurn(n)+"\nIt is noon."), 0o600))
+	s.env = append(s.env, ContextVariable+"="+file)
+}
+
+func (s *stage) marked(id agent.SessionID, n int) Mark {
+	s.t.Helper()
+	config, err := claude.ConfigAt(s.world.ConfigDir)
+	rig.Must(s.t, err)
+	file, _, err := config.Transcript(id)
+	rig.Must(s.t, err)
+	mark, err := Marked(file, markOfTurn(n))
+	rig.Must(s.t, err)
+	return mark
+}
+
+// The way of a conversation through a kill in the middle of a turn: the text is there once, and is gone on with.
+func TestKilledTurnIsGoneOnWith(t *testing.T) {
+	onEach(t, func(t *testing.T, s *stage) {
+		identity := filepath.Join(s.world.Root, "identity")
+		rig.Must(t, os.WriteFile(identity, []byte("You are Bubba. Be terse."), 0o600))
+		spec := Spec{SessionID: newID(), Opening: claude.OpenNew, Model: "sonnet", SystemPromptFile: identity, Settings: s.settings()}
+		s.context(1)
+		rig.Same(t, "before", Mark{}, s.marked(spec.SessionID, 1))
+		p := s.start(spec)
+		ended := make(chan Outcome, 1)
+		go func() {
+			o, _ := p.Turn(t.Context(), "Remember 42. [[delay 1h]]", nil)
+			ended <- o
+		}()
+		rig.WaitFor(t, patience, "the text is in the transcript", func() (bool, string) { return s.marked(spec.SessionID, 1).Found, p.stderr.String() })
+		rig.Must(t, p.cmd.Process.Kill())
+		o := <-ended
+		rig.Check(t, o.Class == Killed && o.SessionID == spec.SessionID && o.Exit != "", "killed: %+v", o)
+		rig.Same(t, "after the kill", Mark{Found: true}, s.marked(spec.SessionID, 1))
+
+		spec.Opening = claude.OpenResume
+		s.context(2)
+		p = s.start(spec)
+		o, _ = s.turn(p, Continue)
+		rig.Check(t, o.Answer == "OK.", "gone on with: %+v", o)
+		s.close(p)
+		rig.Same(t, "the first", Mark{Found: true}, s.marked(spec.SessionID, 1))
+		rig.Same(t, "the second", Mark{Found: true, Answered: true, Answer: "OK."}, s.marked(spec.SessionID, 2))
+
+		s.context(3)
+		p = s.start(spec)
+		o, _ = s.turn(p, "[[error 529 midstream]] /clear")
+		rig.Equal(t, o.Class, Overloaded, "an error in the middle of an answer")
+		o, _ = s.turn(p, "/clear")
+		rig.Check(t, o.Answer == "You said: /clear" && o.SessionID == spec.SessionID, "no command: %+v", o)
+		o, _ = s.turn(p, "What number?")
+		rig.Check(t, o.Answer == "42.", "remembered: %+v", o)
+		s.close(p)
+		for _, r := range s.api.Requests() {
+			rig.Check(t, r.Method != "POST" || strings.Contains(string(r.Body), "You are Bubba."), "a request without the system prompt: %s", r.Body)
+		}
+	})
+}
+
+func TestWhoCannotOpenSaysSo(t *testing.T) {
+	onEach(t, func(t *testing.T, s *stage) {
+		unknown := s.start(Spec{SessionID: newID(), Opening: claude.OpenResume})
+		o, events := s.turn(unknown, "hello")
+		rig.Check(t, o.Class == UnknownSession && o.SessionID == "" && len(events) == 0, "unknown: %+v %+v", o, events)
+		s.close(unknown)
+		if _, err := unknown.Turn(t.Context(), "again", nil); err != nil {
+			t.Error("a turn of one that has ended:", err)
+		}
+		_, err := Start(Launch{Program: s.claude, Dir: filepath.Join(s.world.Root, "gone")})
+		rig.Check(t, agent.KindOf(err) == agent.NotFound, "without its folder: %v", err)
+		_, err = Start(Launch{Program: filepath.Join(s.world.Root, "gone"), Dir: s.world.Project})
+		rig.Check(t, agent.KindOf(err) == agent.Unfit, "without a program: %v", err)
+	})
+}
+
+func TestTurnIsGivenUp(t *testing.T) {
+	onEach(t, func(t *testing.T, s *stage) {
+		p := s.start(Spec{SessionID: newID(), Opening: claude.OpenNew, Model: "sonnet"})
+		ctx, cancel := context.WithCancel(t.Context())
+		o, err := p.Turn(ctx, "[[delay 1h]]", func(e Event) {
+			if e.Kind == Confirmed {
+				cancel()
+			}
+		})
+		rig.Check(t, errors.Is(err, context.Canceled) && o.Class == Interrupted && o.SessionID != "", "%+v, %v", o, err)
+		_, err = p.Turn(t.Context(), "next", nil)
+		rig.Check(t, agent.KindOf(err) == agent.Conflict, "the next turn: %v", err)
 	})
 }

@@ -1,0 +1,256 @@
+package turn
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/claude/jsonl"
+	"nbs-worker/internal/claude/transcript"
+)
+
+// Mark is what a transcript tells of a turn.
+type Mark struct {
+	Found    bool   // the text is in the conversation
+	Answered bool   // and Answer is what was answered
+	Answer   string // the last words; what was said before a tool was used is not among them
+	Tools    bool   // a tool was asked for: it may have run, also when nothing says so
+	Class    Class  // of the error of the API with which the turn ended; "": it did not end so
+	Detail   string // what claude said of that error
+}
+
+// Marked looks a turn up by its [Marker], the newest record that has it. Without a file there is
+// none. A turn that is not found may still have been sent to the API: 2.1.197 writes a little
+// later, and who is killed meanwhile leaves nothing, not even the file.
+func Marked(file transcript.File, marker string) (Mark, error) {
+	f, err := os.Open(file.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Mark{}, nil
+	}
+	if err != nil {
+		return Mark{}, err
+	}
+	defer f.Close()
+	uuid, from, err := findMarker(f, marker)
+	if err != nil || uuid == "" {
+		return Mark{}, err
+	}
+	records, err := recordsFrom(f, from)
+	if err != nil {
+		return Mark{}, err
+	}
+	return markOf(turnBehind(uuid, records)), nil
+}
+
+// record is what is used of a line of a transcript.
+type record struct {
+	Type          string          `json:"type"`
+	UUID          string          `json:"uuid"`
+	Parent        string          `json:"parentUuid"`
+	LogicalParent string          `json:"logicalParentUuid"` // of a compaction: what stood before it
+	IsSidechain   bool            `json:"isSidechain"`
+	IsMeta        bool            `json:"isMeta"`
+	IsSummary     bool            `json:"isCompactSummary"`
+	IsAPIError    bool            `json:"isApiErrorMessage"`
+	Status        int             `json:"apiErrorStatus"` // since 2.1.329
+	Error         json.RawMessage `json:"error"`
+	Message       struct {
+		Model      string          `json:"model"`
+		Content    json.RawMessage `json:"content"`
+		StopReason string          `json:"stop_reason"`
+	} `json:"message"`
+	Attachment struct {
+		Type    string          `json:"type"`
+		Content json.RawMessage `json:"content"`
+	} `json:"attachment"`
+}
+
+// disorder is how many records one may stand from its place: 2.1.197 writes some answers before
+// their questions.
+const disorder = 100
+
+// findMarker finds the newest record with a marker, and where to read from for all that belongs
+// to its turn. uuid is "" when there is none.
+func findMarker(f *os.File, marker string) (uuid string, from int64, err error) {
+	end, err := jsonl.EndOfLines(f)
+	if err != nil {
+		return "", 0, err
+	}
+	escaped, _ := json.Marshal(marker) // of a string: it cannot fail
+	needle := bytes.Trim(escaped, `"`)
+	needle = bytes.ReplaceAll(bytes.ReplaceAll(needle, []byte(`\u003c`), []byte("<")), []byte(`\u003e`), []byte(">")) // as claude writes it
+	lines := jsonl.BackwardFrom(f, end)
+	for before := 0; before < disorder; {
+		span, err := lines.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return "", 0, err
+		}
+		from = span.Start
+		if uuid != "" {
+			before++
+			continue
+		}
+		line, err := read(f, span)
+		if err != nil {
+			return "", 0, err
+		}
+		var r record
+		if bytes.Contains(line, needle) && json.Unmarshal(line, &r) == nil && r.hasMarker(marker) {
+			uuid = r.UUID
+		}
+	}
+	return uuid, from, nil
+}
+
+// hasMarker tells whether a record is the output of the hook of a turn.
+func (r *record) hasMarker(marker string) bool {
+	var text string
+	if r.Type != "attachment" || !strings.HasPrefix(r.Attachment.Type, "hook_") {
+		return false
+	}
+	if json.Unmarshal(r.Attachment.Content, &text) != nil {
+		text = string(r.Attachment.Content) // a list, in an output of another form
+		marker = strings.ReplaceAll(marker, `"`, `\"`)
+	}
+	return strings.Contains(text, marker)
+}
+
+// recordsFrom are the records of a conversation from an offset on. What is none is passed over.
+func recordsFrom(f *os.File, from int64) ([]record, error) {
+	var records []record
+	lines := jsonl.ForwardFrom(f, from)
+	for {
+		span, err := lines.Next()
+		if errors.Is(err, io.EOF) {
+			return records, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		line, err := read(f, span)
+		if err != nil {
+			return nil, err
+		}
+		var r record
+		if json.Unmarshal(line, &r) == nil && r.UUID != "" && !r.IsSidechain {
+			if r.Parent == "" {
+				r.Parent = r.LogicalParent
+			}
+			records = append(records, r)
+		}
+	}
+}
+
+func read(f *os.File, span jsonl.Span) ([]byte, error) {
+	line := make([]byte, span.Len())
+	_, err := f.ReadAt(line, span.Start)
+	return line, err
+}
+
+// turnBehind are the records that come after another one by their parents, up to the next text of
+// the user, each after its parent.
+func turnBehind(uuid string, records []record) []*record {
+	children := map[string][]*record{}
+	for i := range records {
+		if r := &records[i]; !r.opensTurn() && r.UUID != uuid {
+			children[r.Parent] = append(children[r.Parent], r)
+		}
+	}
+	var turn []*record
+	for level := []string{uuid}; len(level) > 0 && len(turn) <= len(records); {
+		var next []string
+		for _, parent := range level {
+			for _, r := range children[parent] {
+				turn, next = append(turn, r), append(next, r.UUID)
+			}
+			delete(children, parent) // a damaged file may go in a circle
+		}
+		level = next
+	}
+	return turn
+}
+
+// opensTurn tells whether a record is a text of the user.
+func (r *record) opensTurn() bool {
+	if r.Type != "user" || r.IsMeta || r.IsSummary {
+		return false
+	}
+	for _, b := range contentOf(r.Message.Content) {
+		if b.Type == "text" && !strings.HasPrefix(b.Text, "[Request interrupted by user") {
+			return true
+		}
+	}
+	return false
+}
+
+// content is a part of a message.
+type content struct{ Type, Text string }
+
+// contentOf takes a content apart, which is a text or a list.
+func contentOf(data json.RawMessage) (parts []content) {
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		return []content{{"text", text}}
+	}
+	_ = json.Unmarshal(data, &parts) // another form has none
+	return parts
+}
+
+// synthetic is the model of what claude itself has put in the place of an answer, such as the
+// "No response requested." with which it closes a turn that was cut short.
+const synthetic = "<synthetic>"
+
+// markOf reads a turn, of which the records are in order.
+func markOf(turn []*record) Mark {
+	mark := Mark{Found: true}
+	var said []string
+	for _, r := range turn {
+		if r.Type != "assistant" {
+			continue
+		}
+		parts := contentOf(r.Message.Content)
+		if r.IsAPIError {
+			mark.fail(r, parts)
+			return mark
+		}
+		if r.Message.Model == synthetic {
+			continue
+		}
+		for _, part := range parts {
+			switch part.Type {
+			case "text":
+				said = append(said, part.Text)
+			case "tool_use", "server_tool_use":
+				mark.Tools, said = true, nil
+			}
+		}
+		if endsTurn(r.Message.StopReason) {
+			mark.Answered, mark.Answer = true, strings.Join(said, "\n")
+		}
+	}
+	return mark
+}
+
+// endsTurn tells whether the model had no more to say.
+func endsTurn(reason string) bool {
+	return reason != "" && reason != "tool_use" && reason != "pause_turn"
+}
+
+// fail makes a turn one that ended with an error of the API.
+func (m *Mark) fail(r *record, parts []content) {
+	e := end{result: &result{IsError: true, Status: r.Status}, now: time.Now()}
+	_ = json.Unmarshal(r.Error, &e.failure) // another form is no class
+	for _, part := range parts {
+		e.result.Text += part.Text
+	}
+	m.Answered, m.Answer = false, ""
+	m.Class, m.Detail = e.classOf(e.result.Text), shortened(e.result.Text)
+}

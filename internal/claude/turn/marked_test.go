@@ -1,0 +1,81 @@
+package turn
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/sim/rig"
+)
+
+func markOfTurn(n int) string {
+	return Marker(fmt.Sprintf("00000000-0000-4000-8000-00000000000%d", n), n)
+}
+
+func TestMarked(t *testing.T) {
+	unanswered := Mark{Found: true}
+	cases := []struct {
+		file string
+		turn int
+		want Mark
+	}{
+		{"answered-tool", 1, Mark{Found: true, Answered: true, Answer: "OK, I will remember 42."}},
+		{"answered-tool", 2, Mark{Found: true, Answered: true, Answer: "Tool said: hi", Tools: true}},
+		{"answered-tool", 3, Mark{}},
+		{"killed-slow", 1, unanswered},
+		{"killed-tool", 1, Mark{Found: true, Tools: true}},
+		{"killed-int", 1, unanswered},
+		{"continued-term", 1, unanswered}, // not "No response requested."
+		{"continued-term", 2, Mark{Found: true, Answered: true, Answer: "OK, I will remember 7."}},
+		{"continued-second", 1, Mark{Found: true, Answered: true, Answer: "OK, I will remember 7."}},
+		{"continued-second", 2, unanswered},
+		{"continued-second", 3, Mark{Found: true, Answered: true, Answer: "You said: hello [[delay 30s]]"}},
+		{"continued-tool", 1, Mark{Found: true, Tools: true}},
+		{"continued-tool", 2, Mark{Found: true, Answered: true, Answer: `You said: [[tool Bash {"command":"sleep 20","description":"x"}]] please`}},
+		{"error-429", 1, Mark{Found: true, Class: Limit, Detail: "API Error: Request rejected (429) · simulated"}},
+	}
+	for _, version := range versions {
+		for _, c := range cases {
+			t.Run(fmt.Sprint(version, "/", c.file, "/", c.turn), func(t *testing.T) {
+				got, err := Marked(transcript.At(filepath.Join("testdata", "transcripts", version, c.file+".jsonl")), markOfTurn(c.turn))
+				rig.Must(t, err)
+				rig.Same(t, "mark", c.want, got)
+			})
+		}
+		got, err := Marked(transcript.At(filepath.Join("testdata", "transcripts", version, "midstream-529.jsonl")), markOfTurn(1))
+		rig.Check(t, err == nil && got.Found && !got.Answered && got.Class != Answered, "%s: an error in the middle of an answer: %+v, %v", version, got, err)
+	}
+}
+
+// A transcript may be missing, empty, or cut short within the answer.
+func TestMarkedInDamage(t *testing.T) {
+	whole, err := os.ReadFile(filepath.Join("testdata", "transcripts", "2.1.329", "continued-term.jsonl"))
+	rig.Must(t, err)
+	path := filepath.Join(rig.MemoryDir(t), "t.jsonl")
+	check := func(what string, want Mark) {
+		t.Helper()
+		got, err := Marked(transcript.At(path), markOfTurn(2))
+		rig.Must(t, err)
+		rig.Same(t, what, want, got)
+	}
+	check("missing", Mark{})
+	rig.Must(t, os.WriteFile(path, nil, 0o600))
+	check("empty", Mark{})
+	for end := 0; end < len(whole); end += 23 {
+		rig.Must(t, os.WriteFile(path, whole[:end], 0o600))
+		got, err := Marked(transcript.At(path), markOfTurn(2))
+		if err != nil || got.Answered && got.Answer != "OK, I will remember 7." || got.Class != "" || got.Tools {
+			t.Fatalf("cut after %d bytes: %+v, %v", end, got, err)
+		}
+	}
+	// 2.1.197 writes some answers before their questions.
+	rig.Must(t, os.WriteFile(path, []byte(`{"type":"assistant","uuid":"c","parentUuid":"b","message":{"model":"m","stop_reason":"end_turn","content":[{"type":"text","text":"early"}]}}
+{"type":"user","uuid":"a","message":{"content":"q"}}
+{"type":"attachment","uuid":"b","parentUuid":"a","attachment":{"type":"hook_success","content":"`+`<nbs-turn id=\"00000000-0000-4000-8000-000000000002\" seq=\"2\"/>`+`"}}
+{"type":"user","uuid":"d","parentUuid":"c","message":{"content":"next"}}
+{"type":"assistant","uuid":"e","parentUuid":"d","message":{"model":"m","stop_reason":"end_turn","content":[{"type":"text","text":"of the next"}]}}
+`), 0o600))
+	check("out of order", Mark{Found: true, Answered: true, Answer: "early"})
+}
