@@ -66,11 +66,13 @@ type Drawer struct {
 	keeper  *trust.Keeper // nil: nothing can be sealed, and nothing counts
 	project string
 	prepare func() error // makes what is missing in the folder
+
+	compactAbove int64 // bytes of a journal
 }
 
 // In is the conversations in the .nbs folder of a project.
 func In(nbs *private.Folder, keeper *trust.Keeper, project string, prepare func() error) *Drawer {
-	return &Drawer{nbs: nbs, keeper: keeper, project: project, prepare: prepare}
+	return &Drawer{nbs: nbs, keeper: keeper, project: project, prepare: prepare, compactAbove: compactAbove}
 }
 
 // Conversation is that of one key, which need not exist yet.

@@ -1,6 +1,7 @@
 package conversations
 
 import (
+	"encoding/json"
 	"os"
 	"testing"
 
@@ -57,4 +58,11 @@ func start(seq int) Start {
 
 func answered(seq int, answer string) Result {
 	return Result{Seq: seq, Answer: answer, Continuity: New, SessionID: storetest.AliceID, At: storetest.SomeTime()}
+}
+
+func inWords(t testing.TB, s State) string {
+	t.Helper()
+	text, err := json.Marshal(s)
+	rig.Must(t, err)
+	return string(text)
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -36,6 +35,7 @@ type folded struct {
 	State
 
 	last  string // seal of its last line; "": there is none
+	first int64  // bytes of its first line
 	size  int64  // bytes of its whole lines
 	lines []Line // only when they are asked for
 }
@@ -77,7 +77,7 @@ func (c *Conversation) lock(ctx context.Context) (unlock func(), err error) {
 func (c *Conversation) fold(lines bool) (folded, error) {
 	text, err := c.nbs.Read(c.sub, journalFile, journalLimit)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return folded{}, c.refused(c.sub+"/"+journalFile, "", err, "look at what it is: ls -l %s", agent.ShellWord(c.nbs.Path(c.sub, journalFile)))
+		return folded{}, c.refused(c.sub+"/"+journalFile, "", err, "look at what it is: ls -l "+agent.ShellWord(c.nbs.Path(c.sub, journalFile)))
 	}
 	f, err := c.parse(text, lines)
 	if err != nil {
@@ -116,11 +116,14 @@ func (c *Conversation) parse(text []byte, lines bool) (folded, error) {
 			err = f.apply(&line)
 		}
 		if err != nil {
-			return folded{}, c.refused(c.sub+"/"+journalFile, atLine(number), err,
-				"the conversation's answers are in %s; look at the journal, then put it aside: %s", agent.ShellWord(c.nbs.Path(c.sub, results)), private.MoveTo(c.Path(), ".aside"))
+			return folded{}, c.refused(c.sub+"/"+journalFile, fmt.Sprintf(", line %d,", number), err,
+				"look at it; to begin anew, and keep what is there: "+private.MoveTo(c.Path(), ".aside"))
 		}
 		f.last = seal
 		f.size += int64(end) + 1
+		if number == 1 {
+			f.first = f.size
+		}
 		if lines {
 			f.lines = append(f.lines, line)
 		}
@@ -209,7 +212,7 @@ func (w *writer) append(line *Line) error {
 
 func (w *writer) openFile() (err error) {
 	if w.file == nil {
-		w.file, err = w.c.nbs.OpenRegular(w.c.sub+"/"+journalFile, os.O_RDWR|os.O_CREATE)
+		w.file, err = w.c.nbs.OpenRegular(w.c.sub+"/"+journalFile, os.O_APPEND|os.O_WRONLY|os.O_CREATE)
 	}
 	return err
 }
@@ -223,7 +226,7 @@ func (w *writer) put(text []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = w.file.WriteAt(text, w.size)
+	_, err = w.file.Write(text)
 	if err = errors.Join(err, w.file.Sync()); err != nil {
 		_ = w.file.Truncate(w.size) // else it may count later, and its writer was told that it does not
 	}
@@ -268,23 +271,27 @@ func (c *Conversation) writeMeta(meta Meta) {
 // compact replaces a long journal by one line, and forgets old results. What was to be written is
 // written: what fails here is tried again with the next line.
 func (w *writer) compact(now time.Time) {
-	if w.size <= compactAbove {
+	c := w.c
+	if w.size <= c.compactAbove || w.size <= 2*w.first { // which the state alone would have again
 		return
 	}
-	c := w.c
 	text, _, err := c.seal(c.linePlace(""), &Line{What: Base, At: now, State: &w.State})
 	if err != nil || c.nbs.Write(c.sub, journalFile, append(text, '\n')) != nil {
 		return
 	}
-	_ = c.nbs.In(c.sub+"/"+results, func(dir *os.Root) error {
-		names, err := c.names(c.sub + "/" + results)
-		for _, name := range names {
-			info, err := dir.Lstat(name)
-			half := strings.HasPrefix(name, ".") // of a writer that was killed: who writes has the lock
-			if err == nil && (half || now.Sub(info.ModTime()) > resultsKept) {
-				_ = dir.Remove(name)
-			}
-		}
-		return err
+	c.sweep(c.sub+"/"+results, func(name string) bool {
+		info, err := c.nbs.Lstat(c.sub + "/" + results + "/" + name)
+		return err == nil && now.Sub(info.ModTime()) > resultsKept
 	})
+}
+
+// sweep removes files of the conversation, which only who has the lock of its journal writes. What cannot
+// be removed now is removed later.
+func (c *Conversation) sweep(sub string, old func(name string) bool) {
+	names, _ := c.names(sub)
+	for _, name := range names {
+		if old(name) {
+			_ = c.nbs.Remove(sub + "/" + name)
+		}
+	}
 }

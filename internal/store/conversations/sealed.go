@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store/private"
@@ -67,9 +66,9 @@ func (d *Drawer) write(sub, name string, value any) error {
 	return d.nbs.Write(sub, name, append(text, '\n'))
 }
 
-// read reads a sealed file. Errors: [fs.ErrNotExist]; Held when nobody vouches for it; Failed when it is
+// read reads a sealed file; the remedy is for one that is not as it was written. Errors: [fs.ErrNotExist]; Held when nobody vouches for it; Failed when it is
 // damaged; Unfit when the key cannot be used.
-func (d *Drawer) read(sub, name string, value any) error {
+func (d *Drawer) read(sub, name string, value any, remedy string) error {
 	text, err := d.nbs.Read(sub, name, fileLimit)
 	if err != nil {
 		return err
@@ -78,19 +77,16 @@ func (d *Drawer) read(sub, name string, value any) error {
 	if err == nil {
 		return nil
 	}
-	return d.refused(sub+"/"+name, "", err, "look at what it is, then remove it: rm %s", agent.ShellWord(d.nbs.Path(sub, name)))
+	return d.refused(sub+"/"+name, "", err, remedy)
 }
 
 // refused is the error for what is not as it was written, with its remedy.
-func (d *Drawer) refused(file, where string, err error, remedy string, args ...any) error {
+func (d *Drawer) refused(file, where string, err error, remedy string) error {
 	if _, is := errors.AsType[*agent.Error](err); is {
 		return err // it has a remedy of its own
 	}
 	if errors.Is(err, trust.ErrSeal) || errors.Is(err, errUnsealed) {
-		return agent.Errorf(agent.Held, "%s%s is not as a command of this user wrote it here: %w", d.nbs.Label(file), where, err).Hint(remedy, args...)
+		return agent.Errorf(agent.Held, "%s%s is not as a command of this user wrote it here: %w", d.nbs.Label(file), where, err).Hint("%s", remedy)
 	}
-	return agent.Errorf(agent.Failed, "%s%s is damaged: %w", d.nbs.Label(file), where, err).Hint(remedy, args...)
+	return agent.Errorf(agent.Failed, "%s%s is damaged: %w", d.nbs.Label(file), where, err).Hint("%s", remedy)
 }
-
-// atLine is where in a file something is.
-func atLine(number int) string { return fmt.Sprintf(", line %d,", number) }

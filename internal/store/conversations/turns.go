@@ -3,8 +3,8 @@ package conversations
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 	"time"
 
@@ -109,6 +109,7 @@ func (w *writer) checkRoom() error {
 	if err != nil {
 		return err
 	}
+	c.sweep(c.sub, func(name string) bool { return strings.HasPrefix(name, ".") })
 	waiting := 0
 	for _, name := range names {
 		hash, seq, is := pendingPlace(name)
@@ -116,7 +117,7 @@ func (w *writer) checkRoom() error {
 		case is && (hash != c.hash || w.State.turn(seq) != nil):
 			waiting++
 		case is, strings.HasPrefix(name, "."+c.hash+"."):
-			_ = c.nbs.In(pendingFolder, func(dir *os.Root) error { return dir.Remove(name) })
+			_ = c.nbs.Remove(pendingFolder + "/" + name)
 		}
 	}
 	if waiting >= mostPending {
@@ -139,7 +140,8 @@ func (c *Conversation) Request(seq int) (Request, error) {
 	}
 	var request Request
 	name := pendingFile(c.hash, seq)
-	err = c.read(pendingFolder, name, &request)
+	remedy := fmt.Sprintf("look at what it is; to go on without that turn: nbs-worker conversation skip %s %d", c.named(), seq)
+	err = c.read(pendingFolder, name, &request, remedy)
 	if err == nil && (request.ID != turn.ID || request.sum() != turn.SHA) {
 		err = errors.New("it is another request")
 	}
@@ -149,7 +151,7 @@ func (c *Conversation) Request(seq int) (Request, error) {
 	if now, nowErr := c.State(); nowErr == nil && now.turn(seq) == nil {
 		return Request{}, fs.ErrNotExist // it has finished meanwhile
 	}
-	return Request{}, c.refused(pendingFolder+"/"+name, "", err, "look at what it is; to go on without that turn: nbs-worker conversation skip %s %d", c.named(), seq)
+	return Request{}, c.refused(pendingFolder+"/"+name, "", err, remedy)
 }
 
 // AwaitTurn takes the right to run turns, for which others are waited in the kernel until the context ends.
@@ -256,7 +258,7 @@ func (c *Conversation) finish(ctx context.Context, what What, result Result) err
 		return line, c.write(c.sub, results+"/"+idFile(result.ID), result)
 	})
 	if err == nil { // who finds it again removes it
-		_ = c.nbs.In(pendingFolder, func(dir *os.Root) error { return dir.Remove(pendingFile(c.hash, result.Seq)) })
+		_ = c.nbs.Remove(pendingFolder + "/" + pendingFile(c.hash, result.Seq))
 	}
 	return err
 }
@@ -290,7 +292,8 @@ func (c *Conversation) Result(id string) (Result, bool, error) {
 // resultOf is the result of an id. One whose turn is open was written by somebody who was killed before
 // the line that makes it count.
 func (c *Conversation) resultOf(s *State, id string) (result Result, there bool, err error) {
-	err = c.read(c.sub+"/"+results, idFile(id), &result)
+	remedy := "look at what it is, then remove it, with which its id is forgotten: rm " + agent.ShellWord(c.nbs.Path(c.sub, results, idFile(id)))
+	err = c.read(c.sub+"/"+results, idFile(id), &result, remedy)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Result{}, false, nil
 	}
