@@ -11,6 +11,7 @@ import (
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/queue"
 	"nbs-worker/internal/store/runs"
+	"nbs-worker/internal/store/schedules"
 	"nbs-worker/internal/store/turns"
 	"nbs-worker/internal/store/watching"
 )
@@ -42,6 +43,11 @@ func (s *Store) Conversations() *conversations.Drawer {
 // Watching is whether things are done to the agents by themselves, and what their watch remembers.
 func (s *Store) Watching() *watching.Watching {
 	return watching.In(s.nbs, s.inHome(watching.Folder), s.ProjectHash(), s.prepare)
+}
+
+// Schedules are what is run when in the project, and what ran.
+func (s *Store) Schedules() *schedules.Schedules {
+	return schedules.In(s.nbs, s.keeper, s.project, s.prepare)
 }
 
 // Turns are what the user's starts on this machine take, of all projects.

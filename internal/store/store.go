@@ -38,6 +38,7 @@ import (
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/queue"
 	"nbs-worker/internal/store/runs"
+	"nbs-worker/internal/store/schedules"
 	"nbs-worker/internal/store/watching"
 	"nbs-worker/internal/trust"
 )
@@ -48,7 +49,7 @@ const (
 	statuses = "status"
 )
 
-var folders = []string{sessions, private.Locks, statuses, messages, queue.Folder, watching.Folder, allowed.Folder, runs.Folder}
+var folders = []string{sessions, private.Locks, statuses, messages, queue.Folder, watching.Folder, allowed.Folder, runs.Folder, schedules.Folder}
 
 // Store is one project's .nbs folder.
 type Store struct {

@@ -1,0 +1,124 @@
+package schedule
+
+import (
+	"maps"
+	"time"
+)
+
+// Agenda is what is to be done now.
+type Agenda struct {
+	Due     []Due
+	Skipped []Skipped
+	Lasts   map[string]Last // to be written down before anything is handed over
+	Changed bool            // they are not as they were
+	Next    time.Time       // when to plan again, if no run is over before; zero: not by the clock
+}
+
+// Skipped is a time that will not be run.
+type Skipped struct {
+	Name         string
+	ScheduledFor time.Time
+	Why          string
+}
+
+// fastest is by how much a clock may be set back and what has run still counts as run. Further ahead
+// of now it was a wrong clock that said so: to wait until then would be to stop.
+const fastest = 24 * time.Hour
+
+// Plan decides what is to be done now, by how far the entries came. An entry that is new, or has
+// other times than before, counts from now on.
+func Plan(file *File, lasts map[string]Last, now time.Time) Agenda {
+	now = now.UTC().Round(0) // by the clock on the wall, which may be set
+	agenda := Agenda{Lasts: make(map[string]Last, len(file.Entries))}
+	for _, e := range file.Entries {
+		last, known := lasts[e.Name]
+		if !known || last.When != e.Times.String() || last.Passed.After(now.Add(fastest)) {
+			last = Last{When: e.Times.String(), Passed: now, ScheduledFor: last.ScheduledFor, StartedAt: last.StartedAt, Done: last.Done}
+		}
+		agenda.Lasts[e.Name] = agenda.plan(e, last, now)
+	}
+	agenda.Changed = !maps.Equal(agenda.Lasts, lasts)
+	return agenda
+}
+
+// plan is how far an entry comes now.
+func (a *Agenda) plan(e *Entry, last Last, now time.Time) Last {
+	run := func(at time.Time) {
+		last.ScheduledFor, last.StartedAt, last.Done = at, now, false
+		a.Due = append(a.Due, Due{Entry: e, ScheduledFor: at})
+	}
+	if !last.Waiting.IsZero() && !last.Running() {
+		at := last.Waiting
+		last.Waiting = time.Time{}
+		run(at)
+	}
+	next := e.Times.Next(last.Passed)
+	if next.IsZero() || next.After(now) {
+		a.Next = sooner(a.Next, next)
+		return last
+	}
+	at := e.Times.Latest(last.Passed, now)
+	last.Passed = at
+	a.Next = sooner(a.Next, e.Times.Next(at))
+	switch {
+	case e.Missed == MissedSkip && now.Sub(at) > Grace:
+		a.skip(e, at, "it was missed")
+	case !last.Running():
+		run(at)
+	case e.Overlap == OverlapSkip:
+		a.skip(e, at, "the last run is not over")
+	case last.Waiting.IsZero():
+		last.Waiting = at
+	default:
+		a.skip(e, at, "another run waits already")
+	}
+	return last
+}
+
+func (a *Agenda) skip(e *Entry, at time.Time, why string) {
+	a.Skipped = append(a.Skipped, Skipped{Name: e.Name, ScheduledFor: at, Why: why})
+}
+
+// Unfinished are the runs that were handed over, and of which the end is not known.
+func Unfinished(file *File, lasts map[string]Last) (due []Due) {
+	for _, e := range file.Entries {
+		if last := lasts[e.Name]; last.Running() {
+			due = append(due, Due{Entry: e, ScheduledFor: last.ScheduledFor, Again: true})
+		}
+	}
+	return due
+}
+
+// Coming is a time at which an entry will run.
+type Coming struct {
+	Entry *Entry
+	At    time.Time // in UTC
+}
+
+// Upcoming are the next times of all entries, in their order, at most so many.
+func Upcoming(file *File, lasts map[string]Last, now time.Time, count int) []Coming {
+	next := make([]time.Time, len(file.Entries))
+	for i, e := range file.Entries {
+		from := now
+		if last, known := lasts[e.Name]; known && last.When == e.Times.String() && last.Passed.After(now) && !last.Passed.After(now.Add(fastest)) {
+			from = last.Passed // the clock was set back
+		}
+		next[i] = e.Times.Next(from)
+	}
+	var all []Coming
+	for len(all) < count {
+		first := -1
+		for i, at := range next {
+			if !at.IsZero() && (first < 0 || at.Before(next[first])) {
+				first = i
+			}
+		}
+		if first < 0 {
+			break
+		}
+		e := file.Entries[first]
+		all = append(all, Coming{Entry: e, At: next[first]})
+		next[first] = e.Times.Next(next[first])
+	}
+	return all
+}

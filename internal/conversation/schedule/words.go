@@ -1,0 +1,72 @@
+package schedule
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+	"unicode/utf8"
+
+	"nbs-worker/internal/agent"
+)
+
+// PromptSealKind is the kind by which the file of a prompt is vouched for.
+const PromptSealKind = "prompt"
+
+const promptLimit = 1 << 18 // bytes
+
+// Words are what Claude or an agent is told. A file of the project, where agents write, counts when
+// the user vouches for it as it is. Errors: Held; NotFound; BadInput.
+func (e *Entry) Words(project string, check func(kind, name string, content []byte) error) (string, error) {
+	switch {
+	case e.Send != nil:
+		return e.Send.Text, nil
+	case e.PromptFile == "":
+		return e.Prompt, nil
+	}
+	text, err := e.ReadPromptFile(project)
+	if err != nil {
+		return "", err
+	}
+	if err := check(PromptSealKind, e.PromptFile, text); err != nil {
+		return "", agent.Errorf(agent.KindOf(err), "prompt %w", err).Hint("look at it, then: nbs-worker allow --schedules")
+	}
+	return string(text), nil
+}
+
+// ReadPromptFile is the file of the prompt as it is, for whoever is asked to allow it.
+// Errors: NotFound; BadInput.
+func (e *Entry) ReadPromptFile(project string) ([]byte, error) {
+	text, err := readBelow(project, e.PromptFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, agent.Errorf(agent.NotFound, "schedule %s: there is no prompt_file %s in the project", e.Name, agent.Quote(e.PromptFile))
+	case err != nil:
+		return nil, agent.Errorf(agent.BadInput, "schedule %s: prompt_file cannot be read: %w", e.Name, err)
+	case len(text) > promptLimit:
+		return nil, agent.Errorf(agent.BadInput, "schedule %s: prompt_file %s is larger than %d bytes", e.Name, agent.Quote(e.PromptFile), promptLimit)
+	case !utf8.Valid(text) || strings.TrimSpace(string(text)) == "":
+		return nil, agent.Errorf(agent.BadInput, "schedule %s: prompt_file %s holds no text", e.Name, agent.Quote(e.PromptFile))
+	}
+	return text, nil
+}
+
+// readBelow reads a file in a folder. No link leads out of it, and a pipe is not waited for.
+func readBelow(folder, name string) ([]byte, error) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, errors.New(agent.Quote(name)+" is no regular file"))
+	}
+	return io.ReadAll(io.LimitReader(f, promptLimit+1))
+}

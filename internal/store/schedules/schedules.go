@@ -1,0 +1,158 @@
+// Package schedules keeps what is run when: the file .nbs/schedules.yaml, which a person writes, and
+// in .nbs/schedules how far each of its entries came, so that a restart neither skips nor repeats.
+//
+//   - The file decides what is run, so it counts with the user's seal; see package allowed.
+//   - How far entries came is written durably before a run is handed over, by who has the right to
+//     run schedules. It is read by anyone. It carries the user's seal: what came with a project
+//     does not say what has run already. Damaged, it is an error that names the file and the remedy.
+//
+// The package knows files and seals. It neither plans nor runs, and must not import what does.
+package schedules
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/smallfile"
+	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/trust"
+)
+
+const (
+	// Folder is where is kept how far the entries came, below .nbs.
+	Folder = "schedules"
+	// Name is the file of the schedules within the project, by which it is sealed.
+	Name = ".nbs/" + fileName
+
+	fileName  = "schedules.yaml"
+	lastsName = "last.json"
+	sealKind  = "scheduled" // of how far they came
+
+	fileLimit = 1 << 18 // bytes
+)
+
+// Schedules are those of one project.
+type Schedules struct {
+	nbs     *private.Folder
+	keeper  *trust.Keeper // nil: nothing can be sealed, and nothing counts
+	project string
+	prepare func() error // makes what is missing in .nbs
+}
+
+// In are the schedules of the .nbs folder of a project.
+func In(nbs *private.Folder, keeper *trust.Keeper, project string, prepare func() error) *Schedules {
+	return &Schedules{nbs: nbs, keeper: keeper, project: project, prepare: prepare}
+}
+
+// Path is the absolute path of the file.
+func (s *Schedules) Path() string { return s.nbs.Path(fileName) }
+
+// Text is the file as it is. Errors: NotFound when there is none; BadInput where others can write it.
+func (s *Schedules) Text() (text []byte, err error) {
+	dir, err := smallfile.Open(s.nbs.Path())
+	if err == nil {
+		defer dir.Close()
+		err = s.nbs.View(dir, "", fileName, fileLimit, func(seen []byte) error {
+			text = append([]byte{}, seen...)
+			return nil
+		})
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, agent.Errorf(agent.NotFound, "there are no schedules: no file %s", agent.Quote(s.Path())).
+			Hint("what it may say: nbs-worker schedule --help")
+	}
+	if err != nil && agent.KindOf(err) == agent.Failed {
+		return nil, agent.Errorf(agent.BadInput, "%s cannot be read: %w", agent.Quote(s.Path()), err)
+	}
+	return text, err
+}
+
+// Last is how far an entry came.
+type Last struct {
+	When   string    `json:"when"`   // the times of the entry in words; with others it counts anew
+	Passed time.Time `json:"passed"` // of all its times up to here it is decided whether they run
+
+	// Of the last run that was handed over; zero before the first.
+	ScheduledFor time.Time `json:"scheduled_for,omitzero"`
+	StartedAt    time.Time `json:"started_at,omitzero"`
+	Done         bool      `json:"done"`
+
+	Waiting time.Time `json:"waiting,omitzero"` // the time whose run waits for the end of the last one
+}
+
+// Running tells whether the last run is not known to be over.
+func (l Last) Running() bool { return !l.ScheduledFor.IsZero() && !l.Done }
+
+// kept is the file of how far they came.
+type kept struct {
+	Entries map[string]Last `json:"entries"`
+	Seal    string          `json:"seal"`
+}
+
+// Remember writes down how far the entries came, durably.
+func (s *Schedules) Remember(entries map[string]Last) error {
+	if s.keeper == nil {
+		return private.ErrNoTree
+	}
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	content, err := s.content(entries)
+	if err != nil {
+		return err
+	}
+	seal, err := s.keeper.Seal(sealKind, content)
+	if err == nil {
+		err = s.nbs.WriteJSON(Folder, lastsName, kept{entries, seal}, fileLimit)
+	}
+	if err != nil {
+		return fmt.Errorf("write down what ran: %w", err)
+	}
+	return nil
+}
+
+// Recall tells how far the entries came; nothing before the first run.
+// Errors: BadInput for what is damaged, or was not written by this user.
+func (s *Schedules) Recall() (map[string]Last, error) {
+	data, err := s.nbs.Read(Folder, lastsName, fileLimit)
+	if errors.Is(err, fs.ErrNotExist) {
+		return map[string]Last{}, nil
+	}
+	var read kept
+	if err == nil {
+		err = json.Unmarshal(data, &read)
+	}
+	if err == nil {
+		err = s.check(read)
+	}
+	if agent.KindOf(err) == agent.Unfit {
+		return nil, err
+	}
+	if err != nil {
+		path := s.nbs.Path(Folder, lastsName)
+		return nil, agent.Errorf(agent.BadInput, "what ran is not known: %s: %w", agent.Quote(path), err).
+			Hint("without it each schedule counts from then on: rm %s", agent.ShellWord(path))
+	}
+	return read.Entries, nil
+}
+
+func (s *Schedules) check(read kept) error {
+	if s.keeper == nil {
+		return private.ErrNoTree
+	}
+	content, err := s.content(read.Entries)
+	if err != nil {
+		return err
+	}
+	return s.keeper.Check(sealKind, content, read.Seal)
+}
+
+// content is what the seal is made for: all entries, of this project.
+func (s *Schedules) content(entries map[string]Last) ([]byte, error) {
+	content, err := json.Marshal(entries)
+	return trust.Placed(content, s.project, Folder+"/"+lastsName), err
+}
