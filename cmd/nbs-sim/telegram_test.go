@@ -1,13 +1,44 @@
 package main
 
 import (
+	"bufio"
 	"net/http"
 	"net/url"
 	"strings"
+	"syscall"
 	"testing"
 
 	"nbs-worker/internal/sim/telegram"
 )
+
+func TestTelegramAnnouncesItselfAndEndsOnTerm(t *testing.T) {
+	cmd := sim(t, "telegram", "--token", "5:x")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.Get(strings.TrimSpace(line) + "/bot5:x/getMe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		t.Errorf("its token is answered with %s", response.Status)
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
 
 func TestAScriptTalksToTheBot(t *testing.T) {
 	server, err := telegram.Start(telegram.Options{})

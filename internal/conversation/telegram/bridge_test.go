@@ -52,6 +52,13 @@ func run(t *testing.T, server *sim.Server, h *house) (*Bridge, *logged) {
 	if h.path == "" {
 		h.path = filepath.Join(t.TempDir(), "house")
 	}
+	b, log, _ := runUntil(t, server, h)
+	return b, log
+}
+
+// runUntil is run with a stop before that, which returns when the bridge has ended.
+func runUntil(t *testing.T, server *sim.Server, h *house) (*Bridge, *logged, func()) {
+	t.Helper()
 	log := &logged{}
 	b, err := New(Options{
 		Token: Token{sim.Token}, Allowed: []int64{7, 8}, Chats: h, Deliveries: h, Team: h, URL: server.URL(),
@@ -63,7 +70,7 @@ func run(t *testing.T, server *sim.Server, h *house) (*Bridge, *logged) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- b.Run(ctx) }()
-	t.Cleanup(func() {
+	stop := sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil {
 			t.Errorf("the bridge ended with %v", err)
@@ -73,7 +80,8 @@ func run(t *testing.T, server *sim.Server, h *house) (*Bridge, *logged) {
 		}
 		t.Log(log.text())
 	})
-	return b, log
+	t.Cleanup(stop)
+	return b, log, stop
 }
 
 // told waits for so many messages to a chat.
@@ -315,6 +323,26 @@ func TestAFullQueueIsTold(t *testing.T) {
 		"Your message was not taken: 100 messages of telegram:7 are open. Send it again later.",
 		"Your message could not be kept yet: no space left on device. It is tried again until it can.",
 		"You said: disk")
+}
+
+func TestWhatIsBeingSentWhenTheBridgeIsStoppedIsFinished(t *testing.T) {
+	t.Parallel()
+	server := simulator(t)
+	h := &house{path: filepath.Join(t.TempDir(), "house")}
+	_, _, stop := runUntil(t, server, h)
+	release := server.Hold("sendMessage")
+	server.Say(7, "one")
+	if err := server.AwaitCalls(t.Context(), "sendMessage", 1); err != nil {
+		t.Fatal(err)
+	}
+	stopped := make(chan struct{})
+	go func() { stop(); close(stopped) }()
+	release()
+	<-stopped
+	server.Say(8, "two")
+	run(t, server, h)
+	want(t, told(t, server, 8, 1), "You said: two")
+	want(t, server.Sent(7), "You said: one")
 }
 
 func TestALongAnswerArrivesWhole(t *testing.T) {

@@ -77,14 +77,8 @@ func (c *chat) await(ctx context.Context, is func() bool) bool {
 	}
 }
 
-// expect has the answer to a message told; once, however often it is called.
-func (c *chat) expect(id string) {
-	c.change(func() {
-		if !slices.Contains(c.waiting, id) {
-			c.waiting = append(c.waiting, id)
-		}
-	})
-}
+// expect has the answer to a message told.
+func (c *chat) expect(id string) { c.change(func() { c.waiting = append(c.waiting, id) }) }
 
 func (c *chat) isExpected(id string) bool {
 	c.mu.Lock()

@@ -29,6 +29,7 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request, method string) {
 	s.mu.Lock()
 	s.calls[method]++
 	s.change()
+	hold := s.holds[method]
 	left := time.Until(s.waits[method])
 	failure := s.failure(method)
 	switch {
@@ -39,6 +40,13 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request, method string) {
 		s.waits[method] = time.Now().Add(time.Duration(failure.RetryAfter) * time.Second)
 	}
 	s.mu.Unlock()
+	if hold != nil {
+		select {
+		case <-hold:
+		case <-r.Context().Done():
+			return
+		}
+	}
 	if failure != nil {
 		if failure.Done {
 			s.answer(discard{http.Header{}}, r, method, params)

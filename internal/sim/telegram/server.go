@@ -40,6 +40,7 @@ type Server struct {
 	failures []*Failure
 	poller   context.CancelFunc // ends the getUpdates that waits
 	calls    map[string]int
+	holds    map[string]chan struct{}
 	waits    map[string]time.Time // until when a method was told to wait
 	hasty    int
 }
@@ -65,7 +66,7 @@ func Start(opts Options) (*Server, error) {
 	}
 	s := &Server{
 		listener: listener, served: make(chan error, 1), token: opts.Token,
-		changed: make(chan struct{}), blocked: map[int64]bool{}, calls: map[string]int{}, waits: map[string]time.Time{},
+		changed: make(chan struct{}), blocked: map[int64]bool{}, calls: map[string]int{}, holds: map[string]chan struct{}{}, waits: map[string]time.Time{},
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel

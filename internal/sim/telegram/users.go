@@ -114,6 +114,20 @@ func (s *Server) Calls(method string) int {
 	return s.calls[method]
 }
 
+// Hold keeps the calls of a method waiting until release is called.
+func (s *Server) Hold(method string) (release func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	hold := make(chan struct{})
+	s.holds[method] = hold
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.holds, method)
+		close(hold)
+	}
+}
+
 // Hasty is how often a method was called before it was allowed to be, after a 429.
 func (s *Server) Hasty() int {
 	s.mu.Lock()
