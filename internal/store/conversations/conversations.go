@@ -75,13 +75,16 @@ func In(nbs *private.Folder, keeper *trust.Keeper, project string, prepare func(
 	return &Drawer{nbs: nbs, keeper: keeper, project: project, prepare: prepare, compactAbove: compactAbove}
 }
 
-// Conversation is that of one key, which need not exist yet.
+// Conversation is that of one key, which need not exist yet. It may be used side by side; who keeps it
+// spares later looks what was folded before.
 type Conversation struct {
 	*Drawer
 
 	key  Key
 	hash string
 	sub  string // its folder, below .nbs
+
+	folding folding
 }
 
 // Of is the conversation of a key.
