@@ -22,19 +22,21 @@ import (
 type allowOptions struct {
 	selection
 
-	runbook string
-	policy  string
+	runbook   string
+	policy    string
+	schedules bool
 }
 
-// positional checks the handles, of which a runbook and a policy need none.
+// positional checks the handles, of which files of the project need none.
 func (o *allowOptions) positional(cmd *cobra.Command, args []string) error {
-	if o.policy == "" && !cmd.Flags().Changed("runbook") {
+	named := cmd.Flags().Changed("runbook")
+	if o.policy == "" && !named && !o.schedules {
 		return o.selection.positional(cmd, args)
 	}
-	if len(args) > 0 || o.all || o.policy != "" && o.runbook != "" {
-		return agent.Errorf(agent.BadInput, "allow: handles, --runbook and --policy exclude each other")
+	if len(args) > 0 || o.all || o.policy != "" && o.runbook != "" || o.schedules && (named || o.policy != "") {
+		return agent.Errorf(agent.BadInput, "allow: handles, --runbook, --policy and --schedules exclude each other")
 	}
-	if o.policy != "" {
+	if o.policy != "" || o.schedules {
 		return nil
 	}
 	return runbook.ParseName(o.runbook)
@@ -48,13 +50,16 @@ func (o *allowOptions) String() string {
 	if o.policy != "" {
 		return "--policy " + agent.ShellWord(o.policy)
 	}
+	if o.schedules {
+		return "--schedules"
+	}
 	return o.selection.String()
 }
 
 func newAllowCmd(f *factory) *cobra.Command {
 	o := &allowOptions{}
 	cmd := &cobra.Command{
-		Use:   "allow {<handle>... | --all | --runbook NAME | --policy FILE}",
+		Use:   "allow {<handle>... | --all | --runbook NAME | --policy FILE | --schedules}",
 		Short: "Look at what a record or a runbook would run, and allow it",
 		Long: withCodes(`A project comes from anywhere, and what lies in its .nbs decides nothing by itself: each
 record carries a seal, made with a key that is yours and in no project. Commands of yours
@@ -66,7 +71,8 @@ and not for an agent. What was typed before the question does not count.
 
 --runbook shows a page in runbooks/ of the project, which runs only as it was allowed, in
 the folder in which it was: one that was changed or copied since has to be looked at again.
---policy shows the policy of a watch that lies in the project; the same goes for that.`,
+--policy shows the policy of a watch that lies in the project; the same goes for that.
+--schedules shows .nbs/schedules.yaml with the files of prompts that it names, and they too.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker allow theologian
   nbs-worker allow --all     # of a project that you have brought from elsewhere
@@ -80,6 +86,7 @@ the folder in which it was: one that was changed or copied since has to be looke
 	cmd.Flags().BoolVar(&o.all, "all", false, "all agents of the project that are not allowed")
 	cmd.Flags().StringVar(&o.runbook, "runbook", "", "the page of that name in the project's runbooks/")
 	cmd.Flags().StringVar(&o.policy, "policy", "", "a policy of watch, in the project")
+	cmd.Flags().BoolVar(&o.schedules, "schedules", false, "what is to be run when, with its prompts")
 	completeWith(cmd, "runbook", f.completeBarred)
 	return cmd
 }
@@ -88,6 +95,9 @@ func runAllow(ctx context.Context, f *factory, o *allowOptions) error {
 	if !f.streams.InTTY || !f.streams.ErrTTY || !f.streams.OutTTY {
 		return failed(agent.Errorf(agent.Held, "only a person can allow, on a terminal").
 			Hint("type it in a terminal of yours: nbs-worker allow %s", o), "allow")
+	}
+	if o.schedules {
+		return failed(runAllowSchedules(ctx, f), "allow --schedules")
 	}
 	if o.policy != "" {
 		return failed(runAllowPolicy(ctx, f, o.policy), "allow --policy", o.policy)

@@ -38,6 +38,7 @@ var commands = []struct {
 	{"doctor", newDoctorCmd},
 	{"export", newExportCmd},
 	{"runbook", newRunbookCmd},
+	{"schedule", newScheduleCmd},
 	{"run", newRunCmd},
 	{"hook", newHookCmd},
 	{"statusline", newStatusLineCmd},

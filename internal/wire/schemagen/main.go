@@ -54,6 +54,7 @@ var verbs = []printed{
 	{verb: "doctor", one: []any{wire.Checkup{}}},
 	{verb: "export", one: []any{[]wire.Unit{}}},
 	{verb: "runbook", one: []any{[]wire.Runbook{}, wire.Runbook{}, wire.RunbookRun{}}},
+	{verb: "schedule", one: []any{[]wire.Schedule{}, []wire.ScheduledRun{}}},
 	{verb: "version", one: []any{wire.Version{}}},
 	{verb: "logs", one: []any{wire.Said{}}, stream: true},
 	{verb: "events", one: []any{wire.Event{}, wire.Verification{}}, stream: true},

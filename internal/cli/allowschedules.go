@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/conversation/schedule"
+	"nbs-worker/internal/store/schedules"
+)
+
+// shownFile is a file that a person is to look at.
+type shownFile struct {
+	kind, name string
+	text       []byte
+}
+
+// runAllowSchedules shows the schedules of the project with the files of their prompts, and asks.
+func runAllowSchedules(ctx context.Context, f *factory) error {
+	s, err := f.supervisor()
+	if err == nil {
+		err = s.CheckPerson("allow")
+	}
+	if err != nil {
+		return err
+	}
+	text, err := s.Store.Schedules().Text()
+	if err != nil {
+		return err
+	}
+	file, err := schedule.Parse(schedules.Name, text)
+	if err != nil {
+		return err
+	}
+	all := []shownFile{{schedule.SealKind, schedules.Name, text}}
+	for _, e := range file.Entries {
+		if e.PromptFile == "" {
+			continue
+		}
+		prompt, err := e.ReadPromptFile(s.Store.Project())
+		if err != nil {
+			return err
+		}
+		all = append(all, shownFile{schedule.PromptSealKind, e.PromptFile, prompt})
+	}
+	var asked []shownFile
+	for _, one := range all {
+		if s.Store.Allowed().Check(one.kind, one.name, one.text) != nil {
+			asked = append(asked, one)
+		}
+	}
+	if len(asked) == 0 {
+		return f.show(outcome{handle: "schedules", words: "are allowed already"}, "")
+	}
+	for _, one := range asked {
+		if _, err := fmt.Fprintf(f.streams.Out, "%s:\n\n%s\n", agent.Legible(one.name), agent.Legible(string(one.text))); err != nil {
+			return err
+		}
+	}
+	if !f.confirmed("\nallow this to run at its times? [y/N] ") {
+		return agent.Errorf(agent.Failed, "it was not allowed; nothing was changed")
+	}
+	for _, one := range asked {
+		if err := s.AllowFile(ctx, one.kind, one.name, one.text); err != nil {
+			return err
+		}
+	}
+	return f.show(outcome{handle: "schedules", words: "allowed"}, "")
+}

@@ -1,0 +1,182 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/conversation/schedule"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/schedules"
+	"nbs-worker/internal/wire"
+)
+
+func newScheduleCmd(f *factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "schedule",
+		Short: "Show what is to be run when",
+		Long: withCodes(`Turns of Claude, messages to agents and resets of conversations have their times in
+.nbs/schedules.yaml, which counts as you have allowed it: nbs-worker allow --schedules.
+All in it may be left out:
+
+  zone: Europe/Berlin            # of all entries (UTC)
+  reset_at: "04:00"              # conversations begin anew then; the next answer tells it
+  idle_reset: 12h                # and when nothing was said for so long
+  keys: [telegram:*, review]     # which conversations; without it all
+  schedules:
+    morning:                     # a turn of its own each time, in no conversation
+      cron: "30 7 * * 1-5"       # minute, hour, day, month, weekday; or every: 15m
+      zone: America/New_York
+      prompt: "What is new?"     # or prompt_file: a path below the project root
+      system_prompt: "Be brief."
+      model: haiku
+      missed: once               # it is made up for when nothing ran then; or skip (skip)
+      overlap: queue             # it waits for the end of the last run; or skip (skip)
+      deliver_to: telegram:1234  # the chat to which the answer goes
+    nudge:                       # a message to an agent
+      every: 1h
+      send: {to: theologian, text: "Go on."}
+
+A time that daylight saving leaves out is run right after the gap, one that comes twice once.
+Intervals are counted by the clock and not from a start: every 15m is each quarter of an hour.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held, agent.Interrupted),
+		Example: `  nbs-worker schedule list
+  nbs-worker schedule next`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return agent.Errorf(agent.BadInput, "unknown command schedule %s", agent.Quote(args[0])).Hint("nbs-worker schedule --help")
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newScheduleListCmd(f), newScheduleNextCmd(f))
+	return cmd
+}
+
+// plan is the file of the project, and how far its entries came.
+type plan struct {
+	file   *schedule.File
+	lasts  map[string]schedule.Last
+	barred error // why nothing of it runs; nil when it is allowed
+}
+
+// schedules reads what is to be run when, which may be looked at also before it is allowed.
+func (f *factory) schedules() (plan, error) {
+	s, err := f.supervisor()
+	if err != nil {
+		return plan{}, err
+	}
+	text, err := s.Store.Schedules().Text()
+	if err != nil {
+		return plan{}, err
+	}
+	p := plan{barred: checkSchedules(s.Store, text)}
+	if p.file, err = schedule.Parse(schedules.Name, text); err == nil {
+		p.lasts, err = s.Store.Schedules().Recall()
+	}
+	if err == nil && p.barred != nil {
+		f.sayNote(p.barred.Error() + "; nothing of it runs until then")
+		f.hint("look at it, then: nbs-worker allow --schedules")
+	}
+	return p, err
+}
+
+func checkSchedules(s *store.Store, text []byte) error {
+	return s.Allowed().Check(schedule.SealKind, schedules.Name, text)
+}
+
+func newScheduleListCmd(f *factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the schedules",
+		Long: withCodes(`One line an entry: name, times, what it is, the next run, and the last one.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit),
+		Example: `  nbs-worker schedule list
+  nbs-worker schedule list --json | jq -r '.[] | select(.running) | .name'`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return failed(runScheduleList(f), "schedule list") },
+	}
+	f.jsonFlag(cmd)
+	return cmd
+}
+
+func runScheduleList(f *factory) error {
+	p, err := f.schedules()
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	next := func(e *schedule.Entry) time.Time {
+		for _, coming := range schedule.Upcoming(&schedule.File{Entries: []*schedule.Entry{e}}, p.lasts, now, 1) {
+			return coming.At
+		}
+		return time.Time{}
+	}
+	if f.json {
+		return f.printJSON(mapped(p.file.Entries, func(e *schedule.Entry) wire.Schedule {
+			return wire.NewSchedule(e, p.lasts[e.Name], next(e), p.barred == nil)
+		}))
+	}
+	t := f.newTable("NAME", "WHEN", "WHAT", "NEXT", "LAST")
+	for _, e := range p.file.Entries {
+		what := "turn"
+		if e.Send != nil {
+			what = "message to " + string(e.Send.To)
+		}
+		last := p.lasts[e.Name]
+		latest := t.time(last.ScheduledFor)
+		if last.Running() {
+			latest = cell{text: latest.text + ", not over", colour: yellow}
+		}
+		t.row(cell{text: e.Name}, text(e.Times.String()), text(what), f.clock(next(e)), latest)
+	}
+	return t.flush()
+}
+
+// clock is a time that is to come.
+func (f *factory) clock(at time.Time) cell {
+	if f.streams.OutTTY {
+		return cell{text: at.Local().Format(time.DateTime)}
+	}
+	return cell{text: at.UTC().Format(time.RFC3339)}
+}
+
+func newScheduleNextCmd(f *factory) *cobra.Command {
+	const usual, most = 10, 1000
+	count := usual
+	cmd := &cobra.Command{
+		Use:   "next",
+		Short: "Show the next runs of all schedules",
+		Long:  withCodes(`One line a run, in their order: time and name.`, agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit),
+		Example: `  nbs-worker schedule next
+  nbs-worker schedule next --count 100 --json | jq -r '.[] | .at + " " + .name'`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if count < 1 || count > most {
+				return agent.Errorf(agent.BadInput, "schedule next: --count must be 1 to %d", most)
+			}
+			return cobra.NoArgs(cmd, args)
+		},
+		RunE: func(*cobra.Command, []string) error { return failed(runScheduleNext(f, count), "schedule next") },
+	}
+	cmd.Flags().IntVar(&count, "count", usual, "how many")
+	f.jsonFlag(cmd)
+	return cmd
+}
+
+func runScheduleNext(f *factory, count int) error {
+	p, err := f.schedules()
+	if err != nil {
+		return err
+	}
+	coming := schedule.Upcoming(p.file, p.lasts, time.Now(), count)
+	if f.json {
+		return f.printJSON(mapped(coming, wire.NewScheduledRun))
+	}
+	t := f.newTable("AT", "NAME")
+	for _, run := range coming {
+		t.row(f.clock(run.At), cell{text: run.Entry.Name})
+	}
+	return t.flush()
+}
