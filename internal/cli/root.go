@@ -24,6 +24,9 @@ var commands = []struct {
 	{"interrupt", newInterruptCmd},
 	{"compact", newCompactCmd},
 	{"wait", newWaitCmd},
+	{"ask", newAskCmd},
+	{"conversation", newConversationCmd},
+	{"serve", newServeCmd},
 	{"stop", newStopCmd},
 	{"dismiss", newDismissCmd},
 	{"watch", newWatchCmd},
@@ -42,6 +45,7 @@ var commands = []struct {
 	{"run", newRunCmd},
 	{"hook", newHookCmd},
 	{"statusline", newStatusLineCmd},
+	{"turn-context", newTurnContextCmd},
 	{"version", newVersionCmd},
 	{"schema", newSchemaCmd},
 }

@@ -12,6 +12,7 @@ import (
 	"nbs-worker/internal/store/queue"
 	"nbs-worker/internal/store/runs"
 	"nbs-worker/internal/store/schedules"
+	"nbs-worker/internal/store/turnfiles"
 	"nbs-worker/internal/store/turns"
 	"nbs-worker/internal/store/watching"
 )
@@ -51,9 +52,19 @@ func (s *Store) Schedules() *schedules.Schedules {
 }
 
 // Turns are what the user's starts on this machine take, of all projects.
-func (s *Store) Turns() turns.Turns {
+func (s *Store) Turns() turns.Turns { return turns.In(s.inRuntime("starts")) }
+
+// ConversationTurns are what the user's headless turns on this machine take, of all projects.
+func (s *Store) ConversationTurns() turns.Turns { return turns.In(s.inRuntime("conversations")) }
+
+// TurnFiles are what one headless claude reads while it runs.
+func (s *Store) TurnFiles(invocation agent.Invocation) turnfiles.Files {
+	return turnfiles.In(s.inRuntime("turns"), string(invocation))
+}
+
+func (s *Store) inRuntime(folder string) private.Tree {
 	if s.Runtime() == "" {
-		return turns.In(private.NoTree)
+		return private.NoTree
 	}
-	return turns.In(private.Tree(filepath.Join(s.Runtime(), "starts")))
+	return private.Tree(filepath.Join(s.Runtime(), folder))
 }

@@ -156,6 +156,17 @@ func (s *Store) LockRecovery(verb string, now time.Time) (unlock func(), err err
 	})
 }
 
+// LockServe takes the right to serve the project's conversations, for as long as the caller lives or until
+// release. Errors: Conflict, naming the holder.
+func (s *Store) LockServe(now time.Time) (release func(), err error) {
+	if err := s.prepare(); err != nil {
+		return nil, err
+	}
+	return s.tryLock("serve", Holder{PID: os.Getpid(), Verb: "serve", Since: now}, func(by string) error {
+		return agent.Errorf(agent.Conflict, "the project is served already: %s", by)
+	})
+}
+
 // LockWatch takes the right to watch the project, for as long as the caller lives or until release.
 // Errors: Conflict, naming the holder.
 func (s *Store) LockWatch(now time.Time) (release func(), err error) {

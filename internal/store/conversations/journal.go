@@ -57,6 +57,8 @@ func (c *Conversation) Journal() ([]Line, error) {
 
 // look reads the journal. What looks damaged may be a writer's that cuts off what another has not
 // finished: it is read again when nobody writes.
+//
+//nolint:contextcheck // who only looks has no context, and waits for milliseconds
 func (c *Conversation) look(lines bool) (folded, error) {
 	f, err := c.fold(lines)
 	if err == nil || errors.Is(err, fs.ErrNotExist) || !c.nbs.Made() {

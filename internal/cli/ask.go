@@ -1,0 +1,290 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/conversation"
+	"nbs-worker/internal/serve"
+	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/wire"
+)
+
+type askOptions struct {
+	key    string
+	text   string // as it was given: "-" for standard input
+	words  string // what the user says
+	model  string
+	prompt string // the system prompt
+	file   string // that holds it
+	stream bool
+	fork   bool
+	ask    conversations.Request
+}
+
+func newAskCmd(f *factory) *cobra.Command {
+	o := &askOptions{}
+	cmd := &cobra.Command{
+		Use:   "ask <key> [TEXT | -] [-- CLAUDE-ARGS...]",
+		Short: "Say something in a headless conversation, and print the answer",
+		Long: withCodes(`Takes one turn of the conversation that the key names, such as telegram:123456789 or
+review, and prints the answer. It is begun with the first text and remembers all that was
+said in it, over processes, restarts and machines that went down. Without TEXT, or with -,
+the text is read from standard input. Nothing in a text is a command to Claude.
+
+Turns of one key are taken one at a time, in the order in which they were accepted, whoever
+asks; other keys are answered beside it. What was accepted is on the disk: a caller that is
+killed loses no text, and the next ask, or nbs-worker serve, goes on with it. A claude that was
+killed in the middle of a turn is looked up in the transcript before anything is said
+again; where tools were used and there is no answer, a person decides (8), or
+--on-unknown: continue asks for the answer without saying the text again, rerun says it
+again. Three attempts that came to nothing hold the key until a person decides. A text with the
+--id of an earlier one is not said again: the stored answer is printed.
+
+The system prompt belongs to the conversation and is given at every turn; another one is
+refused (5) until nbs-worker conversation reset. What --context-cmd prints, a program that is
+run without a shell, reaches Claude apart from the text, at most 16 kB a turn.
+
+A turn that fails is no lost conversation. One that Claude has lost is put back from what is
+kept; where that cannot be done, ask fails (2), or with --on-lost fresh begins a new one, once, and
+says so: --json has "continuity": "reset" then, else "new" or "resumed".
+
+--isolated answers without the conversation, and is not remembered in it. ask @<handle> asks
+an agent in its terminal, as nbs-worker send --wait-reply does; with --fork a copy of its
+conversation is asked, and the agent is not disturbed.
+
+An agent cannot use --context-cmd or CLAUDE-ARGS, and its texts say from whom they are.`,
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
+		Example: `  nbs-worker ask review 'Remember 42.'
+  nbs-worker ask review 'What number?' --json | jq -r .answer
+  nbs-worker ask review - --system-prompt 'You review Go code.' --model sonnet <CHANGES.diff
+  nbs-worker ask telegram:123456789 'Good morning.' --id update-77 --on-lost fresh
+  nbs-worker ask @theologian 'What is left to do?'`,
+		Args:              o.positional,
+		ValidArgsFunction: f.completeKeys,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return failed(runAsk(cmd.Context(), f, o), "ask", o.key)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.model, "model", "", "an alias such as sonnet, or a full name; of the conversation, when this is its first turn")
+	flags.StringVar(&o.prompt, "system-prompt", "", "what Claude is in this conversation")
+	flags.StringVar(&o.file, "system-prompt-file", "", "read the system prompt from this file")
+	flags.StringVar(&o.ask.ContextCmd, "context-cmd", "", "a program whose output Claude is told beside the text")
+	flags.BoolVar(&o.ask.Isolated, "isolated", false, "answer without the conversation, and leave it as it is")
+	flags.BoolVar(&o.fork, "fork", false, "of @<handle>: ask a copy of its conversation")
+	flags.StringVar(&o.ask.OnLost, "on-lost", conversation.LostFail, "when the conversation is lost: fail, or fresh")
+	flags.StringVar(&o.ask.OnUnknown, "on-unknown", "", "when nobody knows how far a turn came: ask, continue or rerun (default ask when tools were used, else continue)")
+	flags.StringVar(&o.ask.ID, "id", "", "idempotency key: the same one is answered once")
+	flags.DurationVar(&o.ask.Timeout, "timeout", 10*time.Minute, "end the turn when there is no answer after this time; 0: never")
+	flags.BoolVar(&o.stream, "stream", false, "print the answer while it is given")
+	f.jsonFlag(cmd)
+	cmd.MarkFlagsMutuallyExclusive("system-prompt", "system-prompt-file")
+	_ = cmd.RegisterFlagCompletionFunc("on-lost", cobra.FixedCompletions([]string{conversation.LostFail, conversation.LostFresh}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// positional takes key, text and what follows the dashes apart.
+func (o *askOptions) positional(cmd *cobra.Command, args []string) error {
+	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
+		args, o.ask.ClaudeArgs = args[:dash], args[dash:]
+	}
+	switch {
+	case len(args) == 0:
+		return agent.Errorf(agent.BadInput, "ask: the key of a conversation is needed").Hint("for example: nbs-worker ask review 'What is left to do?'")
+	case len(args) > 2:
+		return agent.Errorf(agent.BadInput, "ask: one text, and not %d", len(args)-1).Hint("put it in quotes: nbs-worker ask %s 'TEXT'", agent.ShellWord(args[0]))
+	}
+	o.key, o.text = args[0], "-"
+	if len(args) == 2 {
+		o.text = args[1]
+	}
+	return o.check()
+}
+
+// check checks what was typed. Errors: BadInput.
+func (o *askOptions) check() error {
+	if _, isAgent := strings.CutPrefix(o.key, "@"); !isAgent {
+		if _, err := conversations.ParseKey(o.key); err != nil {
+			return err
+		}
+		if o.fork {
+			return agent.Errorf(agent.BadInput, "ask: --fork is for agents").Hint("nbs-worker ask @HANDLE TEXT --fork")
+		}
+	}
+	if o.ask.OnLost != conversation.LostFail && o.ask.OnLost != conversation.LostFresh {
+		return agent.Errorf(agent.BadInput, "ask: --on-lost %s is neither fail nor fresh", agent.Quote(o.ask.OnLost)).Hint("nbs-worker ask --help")
+	}
+	switch o.ask.OnUnknown {
+	case "", conversation.UnknownAsk, conversation.UnknownContinue, conversation.UnknownRerun:
+	default:
+		return agent.Errorf(agent.BadInput, "ask: --on-unknown %s is neither ask, continue nor rerun", agent.Quote(o.ask.OnUnknown)).Hint("nbs-worker ask --help")
+	}
+	if o.ask.Timeout < 0 {
+		return agent.Errorf(agent.BadInput, "ask: --timeout %s is negative", o.ask.Timeout).Hint("0 waits as long as it takes")
+	}
+	if o.model != "" {
+		model, err := agent.ParseModel(o.model)
+		if err != nil {
+			return err
+		}
+		o.ask.Model = model
+	}
+	return conversation.CheckArgs(o.ask.ClaudeArgs)
+}
+
+func runAsk(ctx context.Context, f *factory, o *askOptions) error {
+	s, err := f.confined(f.founder())
+	if err != nil {
+		return err
+	}
+	if err := o.complete(f, s); err != nil {
+		return err
+	}
+	if handle, isAgent := strings.CutPrefix(o.key, "@"); isAgent && !o.fork {
+		return runAskAgent(ctx, f, s, handle, o)
+	}
+	say, key, err := o.say(s)
+	if err != nil {
+		return err
+	}
+	e := conversation.New(s.Observer)
+	if err := e.CheckClaude(); err != nil { // before the text is accepted
+		return err
+	}
+	var heard func(text string)
+	if o.stream {
+		heard = f.heard()
+		e.Heard = func(id, text string) {
+			if id == say.ID { // and no other one that is run before it
+				heard(text)
+			}
+		}
+	}
+	result, err := ask(ctx, e, key, say, heard)
+	if err != nil {
+		return err
+	}
+	return f.answered(key, result, o.stream)
+}
+
+// ask takes one turn, by the server of the project where there is one, and leaves one that was interrupted to
+// whoever comes next.
+func ask(ctx context.Context, e *conversation.Engine, key conversations.Key, say conversation.Say, heard func(text string)) (conversations.Result, error) {
+	accepted, before, err := e.Accept(ctx, key, say)
+	if err != nil {
+		return conversations.Result{}, err
+	}
+	if before != nil {
+		return *before, nil
+	}
+	result, served, err := serve.Await(ctx, e.Store, key, say.ID, heard)
+	if !served {
+		result, err = e.Await(ctx, key, say.ID)
+	}
+	if errors.Is(err, context.Canceled) {
+		return result, agent.Errorf(agent.Interrupted, "interrupted; the text is kept, as turn %d", accepted.Seq).
+			Hint("to give it up: nbs-worker conversation skip %s %d", agent.ShellWord(string(key)), accepted.Seq).
+			Hint("to have it answered: nbs-worker conversation retry %s %d", agent.ShellWord(string(key)), accepted.Seq)
+	}
+	return result, err
+}
+
+// complete reads what was given as files, once it is known that the caller may.
+func (o *askOptions) complete(f *factory, s *supervisor.Supervisor) (err error) {
+	if o.ask.ContextCmd != "" || len(o.ask.ClaudeArgs) > 0 {
+		if err := s.CheckPerson("choose with which arguments claude runs, or what runs beside it"); err != nil {
+			return err
+		}
+	}
+	if o.file != "" {
+		if err := s.CheckFile(o.file); err != nil {
+			return err
+		}
+		if o.prompt, err = readText("system prompt", o.file, f.streams.In); err != nil {
+			return err
+		}
+	}
+	if o.ask.ContextCmd != "" {
+		if o.ask.ContextCmd, err = filepath.Abs(o.ask.ContextCmd); err != nil {
+			return err
+		}
+		if info, err := os.Stat(o.ask.ContextCmd); err != nil || info.IsDir() || info.Mode().Perm()&0o111 == 0 {
+			return agent.Errorf(agent.BadInput, "--context-cmd %s is no program", agent.Quote(o.ask.ContextCmd)).Hint("give the path of a file that can be run")
+		}
+	}
+	if o.words = o.text; o.text == "-" {
+		o.words, err = readText("the text from", "-", f.streams.In)
+	}
+	return err
+}
+
+// say is the turn that is asked for.
+func (o *askOptions) say(s *supervisor.Supervisor) (say conversation.Say, key conversations.Key, err error) {
+	from, err := s.Envelope("", false)
+	if err != nil {
+		return say, key, err
+	}
+	o.ask.Text, o.ask.At = strings.TrimSpace(o.words), s.Now().UTC()
+	if from != "" {
+		o.ask.Text = from + "\n" + o.ask.Text
+	}
+	o.ask.ID = cmp.Or(o.ask.ID, uuid.NewString())
+	if o.ask.Isolated {
+		o.ask.SystemPrompt = o.prompt
+	}
+	meta, err := conversation.New(s.Observer).Founding()
+	if err != nil {
+		return say, key, err
+	}
+	meta.Model, meta.SystemPrompt = o.ask.Model, o.prompt
+	if handle, isAgent := strings.CutPrefix(o.key, "@"); isAgent {
+		return forkOf(s, handle, o.ask, meta)
+	}
+	key, err = conversations.ParseKey(o.key)
+	return conversation.Say{Request: o.ask, Meta: meta}, key, err
+}
+
+// heard prints an answer while it is given.
+func (f *factory) heard() func(string) {
+	return func(text string) {
+		if f.json {
+			_ = f.printJSON(wire.AnswerPart{Text: text})
+			return
+		}
+		_, _ = fmt.Fprint(f.streams.Out, agent.Legible(text))
+	}
+}
+
+// answered prints the result of a turn. streamed: its text was printed before.
+func (f *factory) answered(key conversations.Key, r conversations.Result, streamed bool) error {
+	if f.json {
+		if err := f.printJSON(wire.NewAnswer(key, r)); err != nil {
+			return err
+		}
+		return conversation.ErrOf(key, r)
+	}
+	if err := conversation.ErrOf(key, r); err != nil {
+		return err
+	}
+	if r.Notice != "" {
+		f.sayNote(r.Notice)
+	}
+	if streamed {
+		_, err := fmt.Fprintln(f.streams.Out)
+		return err
+	}
+	_, err := fmt.Fprintln(f.streams.Out, agent.Legible(r.Answer))
+	return err
+}

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/conversation"
+	"nbs-worker/internal/history"
+	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/wire"
+)
+
+func newConversationHistoryCmd(f *factory) *cobra.Command {
+	var asked conversation.Past
+	cmd := keyCmd(f, "history <key>", "Show what was said in a conversation", `Shows the conversation from Claude's transcript, as nbs-worker logs does of an agent's.
+--all begins with the sessions that the conversation was in before.`, `  nbs-worker conversation history review -n 20
+  nbs-worker conversation history review --json | jq -r 'select(.who == "agent") | .text'`, 0, []agent.Kind{agent.Failed, agent.NotFound, agent.BadInput}, nil)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		return failed(runConversationHistory(f, conversations.Key(args[0]), asked), "conversation history", args[0])
+	}
+	cmd.Flags().IntVarP(&asked.Last, "last", "n", 0, "only so many messages from the end of each session; 0: all")
+	cmd.Flags().BoolVar(&asked.All, "all", false, "also the sessions before")
+	cmd.Flags().BoolVar(&asked.Tools, "tools", false, "also what tools did, and what Claude was told beside the texts")
+	return cmd
+}
+
+func runConversationHistory(f *factory, key conversations.Key, asked conversation.Past) error {
+	e, err := f.conversing()
+	if err != nil {
+		return err
+	}
+	return e.History(key, asked, func(s conversation.PastSession) error {
+		if !asked.All && !s.Gone {
+			return nil
+		}
+		return f.printLogSession(history.LogSession(s))
+	}, f.printSaid)
+}
+
+func newConversationImportCmd(f *factory) *cobra.Command {
+	var key, prefix string
+	cmd := &cobra.Command{
+		Use:   "import {FOLDER | FILE}",
+		Short: "Take over the sessions of other chat bridges",
+		Long: withCodes(`Reads the session ids that other bridges have stored, and makes each the session of a
+conversation, which goes on in it. A folder holds one file for each chat, its name the chat's
+id, its content the session's; the keys are --prefix and the name. A file such as session_id.txt
+holds one session's id, of the conversation --key. A conversation that is there already is left
+as it is (5). Whether Claude has a transcript of each is said.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Partial, agent.Held),
+		Example: `  nbs-worker conversation import ~/sessions
+  nbs-worker conversation import data/session_id.txt --key telegram:123456789`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return agent.Errorf(agent.BadInput, "conversation import: a folder or a file is needed").Hint("nbs-worker conversation import --help")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return failed(runConversationImport(cmd.Context(), f, args[0], key, prefix), "conversation import", args[0])
+		},
+	}
+	cmd.Flags().StringVar(&key, "key", "main", "of the conversation, for a file")
+	cmd.Flags().StringVar(&prefix, "prefix", "telegram:", "before the name of each file in a folder")
+	f.jsonFlag(cmd)
+	return cmd
+}
+
+// stored is a session that somebody else has written down.
+type stored struct {
+	key  conversations.Key
+	id   agent.SessionID
+	file string
+}
+
+func runConversationImport(ctx context.Context, f *factory, path, key, prefix string) error {
+	s, err := f.founder()
+	if err != nil {
+		return err
+	}
+	if err := s.CheckPerson("take over conversations"); err != nil {
+		return err
+	}
+	found, err := readStored(path, key, prefix)
+	if err != nil {
+		return err
+	}
+	imported, failures := []wire.Conversation{}, 0
+	for _, one := range found {
+		c, err := f.importOne(ctx, s, one)
+		if err != nil {
+			f.printError("", fmt.Errorf("conversation import %s: %w", one.file, err))
+			failures++
+			continue
+		}
+		imported = append(imported, c)
+	}
+	if f.json {
+		if err := f.printJSON(imported); err != nil {
+			return err
+		}
+	}
+	if failures > 0 {
+		return agent.Errorf(agent.Partial, "%d of %s could not be taken over", failures, agent.Count(len(found), "session"))
+	}
+	return nil
+}
+
+func (f *factory) importOne(ctx context.Context, s *supervisor.Supervisor, one stored) (wire.Conversation, error) {
+	e := conversation.New(s.Observer)
+	there, err := e.Adopt(ctx, one.key, one.id)
+	if err != nil {
+		return wire.Conversation{}, err
+	}
+	words := "goes on in " + string(one.id)
+	if !there {
+		words += ", of which there is no transcript here"
+	}
+	if !f.json {
+		if _, err := fmt.Fprintf(f.streams.Out, "%s %s\n", one.key, words); err != nil {
+			return wire.Conversation{}, err
+		}
+	}
+	return f.conversation(e, one.key)
+}
+
+// readStored reads the session ids below a path.
+func readStored(path, key, prefix string) ([]stored, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, agent.Errorf(agent.NotFound, "%w", err)
+	}
+	if !info.IsDir() {
+		one, err := readSession(path, key)
+		return []stored{one}, err
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, err
+	}
+	var all []stored
+	for _, entry := range entries {
+		if !entry.Type().IsRegular() || strings.HasPrefix(entry.Name(), ".") {
+			continue
+		}
+		one, err := readSession(filepath.Join(path, entry.Name()), prefix+entry.Name())
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	if len(all) == 0 {
+		return nil, agent.Errorf(agent.NotFound, "no file in it holds the id of a session")
+	}
+	slices.SortFunc(all, func(a, b stored) int { return strings.Compare(string(a.key), string(b.key)) })
+	return all, nil
+}
+
+func readSession(path, key string) (one stored, err error) {
+	one.file = path
+	if one.key, err = conversations.ParseKey(key); err != nil {
+		return one, err
+	}
+	text, err := readText("file", path, nil)
+	if err != nil {
+		return one, err
+	}
+	one.id, err = agent.ParseSessionID(strings.ToLower(strings.TrimSpace(text)))
+	return one, err
+}

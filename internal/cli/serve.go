@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/conversation"
+	"nbs-worker/internal/serve"
+)
+
+type serveOptions struct {
+	warm    int
+	memory  int // MB
+	idle    time.Duration
+	metrics string
+}
+
+func newServeCmd(f *factory) *cobra.Command {
+	o := &serveOptions{}
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Keep conversations warm, and answer what waits in them",
+		Long: withCodes(`Runs in the foreground until it is interrupted, for one project. It keeps the claude of each
+conversation that was used last for the next turn, which then costs no start, and answers
+what was accepted while nobody was there, and what is to be tried again. nbs-worker ask uses
+it where it runs, and works the same without it. At the start it says of each
+conversation whether it was restored.
+
+What it runs has its environment: an API key that it is started with is that of all
+conversations. When it ends, it ends the claudes that it keeps; what was being answered is looked
+up by who comes next. A process that is warm has the lease of its conversation.
+
+It tells its health at /healthz and what it has done at /metrics, for Prometheus: on its socket, and with
+--metrics on loopback.
+
+A service unit: nbs-worker export systemd.`, agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
+		Example: `  nbs-worker serve
+  nbs-worker serve --warm 8 --metrics 127.0.0.1:9321`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return failed(runServe(cmd.Context(), f, o), "serve")
+		},
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&o.warm, "warm", 4, "how many claudes are kept at most")
+	flags.IntVar(&o.memory, "memory", 2000, "how many MB they may have in all")
+	flags.DurationVar(&o.idle, "idle", 30*time.Minute, "end one that was not used for so long")
+	flags.StringVar(&o.metrics, "metrics", "", "tell health and metrics at this address on loopback too: 127.0.0.1:PORT")
+	return cmd
+}
+
+func runServe(ctx context.Context, f *factory, o *serveOptions) error {
+	s, err := f.founder()
+	if err != nil {
+		return err
+	}
+	if err := s.CheckPerson("serve conversations"); err != nil {
+		return err
+	}
+	server := &serve.Server{Engine: conversation.New(s.Observer), Said: f.say}
+	server.Engine.Warm = &conversation.Pool{Most: o.warm, Memory: uint64(max(0, o.memory)) << 20, Idle: o.idle, Now: time.Now}
+	if server.Metrics, err = o.listen(ctx); err != nil {
+		return err
+	}
+	return server.Run(ctx)
+}
+
+// listen opens the address of the metrics, if one was named. Errors: BadInput.
+func (o *serveOptions) listen(ctx context.Context) (net.Listener, error) {
+	if o.metrics == "" {
+		return nil, nil //nolint:nilnil // none was asked for
+	}
+	host, _, err := net.SplitHostPort(o.metrics)
+	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
+		return nil, agent.Errorf(agent.BadInput, "--metrics %s is no address on loopback", agent.Quote(o.metrics)).Hint("for example: --metrics 127.0.0.1:9321")
+	}
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", o.metrics)
+	if err != nil {
+		return nil, fmt.Errorf("--metrics: %w", err)
+	}
+	return listener, nil
+}

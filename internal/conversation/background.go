@@ -1,0 +1,69 @@
+package conversation
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"nbs-worker/internal/agent"
+)
+
+// Context stays in the conversation for good, so it is bounded.
+const (
+	contextLimit   = 16 << 10 // bytes
+	contextTimeout = 10 * time.Second
+)
+
+// background is what the user's program says about the time, the place or the past: it reaches Claude by
+// the hook, apart from the user's words. Without it the turn goes on, and the answer says so.
+func (j *job) background(ctx context.Context) string {
+	if j.ask.ContextCmd == "" {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, contextTimeout)
+	defer cancel()
+	out := &limited{}
+	cmd := exec.CommandContext(ctx, j.ask.ContextCmd) // the user's own, without a shell
+	cmd.Dir, cmd.Stdout, cmd.WaitDelay = j.state.Meta.Cwd, out, time.Second
+	cmd.Env = append(slices.Clone(j.Env), "NBS_CONVERSATION="+string(j.state.Meta.Key))
+	if err := cmd.Run(); err != nil {
+		j.notices = append(j.notices, fmt.Sprintf("It was answered without context: %s: %s.", agent.Quote(j.ask.ContextCmd), reasonOf(ctx, err)))
+		return ""
+	}
+	if out.cut {
+		j.notices = append(j.notices, fmt.Sprintf("Its context was cut after %s.", agent.Bytes(contextLimit)))
+	}
+	return strings.ToValidUTF8(out.String(), "")
+}
+
+func reasonOf(ctx context.Context, err error) string {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Sprintf("it did not end within %s", contextTimeout)
+	}
+	return err.Error()
+}
+
+// limited keeps the beginning of what is written to it.
+type limited struct {
+	bytes.Buffer
+	cut bool
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	room := contextLimit - l.Len()
+	kept := p
+	if len(kept) > room {
+		kept, l.cut = kept[:room], true
+		for len(kept) > 0 && !utf8.Valid(kept[max(0, len(kept)-utf8.UTFMax):]) && utf8.Valid(p) {
+			kept = kept[:len(kept)-1]
+		}
+	}
+	l.Buffer.Write(kept)
+	return len(p), nil
+}

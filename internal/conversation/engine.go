@@ -1,0 +1,236 @@
+// Package conversation holds keyed headless chats: one conversation per key, one turn at a time, in the
+// order in which the texts were accepted, whoever runs them.
+//
+//   - A text that was accepted is durable. Whoever holds the turn of its key runs the lowest open one, be
+//     it his own or not; so a caller that dies loses nothing, and no order rests on the fairness of a lock.
+//   - A start is on the disk before claude is started. One that has no end is looked up in the transcript,
+//     by the mark of the turn, before anything is said again: a text stands there once.
+//   - A turn that failed is no lost conversation. Only one that is gone, and cannot be put back, may be
+//     replaced, once, where that was asked for, and the answer says so.
+//   - Who runs a claude holds the lease of its conversation for as long as the process lives.
+//   - What the user says is the user's words and nothing else: context and mark come by a hook.
+//
+// Text, effectively once: execution is at most once unless the user decides otherwise (--on-unknown).
+package conversation
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/keep"
+	"nbs-worker/internal/observe"
+	"nbs-worker/internal/store/conversations"
+)
+
+// Engine runs the conversations of one project.
+type Engine struct {
+	observe.Observer
+
+	// Warm keeps processes for the next turn; nil: each turn has its own.
+	Warm *Pool
+
+	// Heard is told what the turn with this id says while it is being said; nil: nobody listens.
+	Heard func(id, text string)
+
+	// Over is told of each turn that this engine has brought to its end; nil: nobody counts.
+	Over func(conversations.Result)
+
+	start func(turn.Launch) (Process, error) // a real claude, but in tests
+}
+
+// Process is a claude that takes one text after the other.
+type Process interface {
+	PID() int
+	Turn(ctx context.Context, text string, heard func(turn.Event)) (turn.Outcome, error)
+	Close(ctx context.Context) error
+	Ended() <-chan struct{}
+}
+
+// New makes the engine of a project.
+func New(o observe.Observer) *Engine {
+	return &Engine{Observer: o, start: func(l turn.Launch) (Process, error) { return turn.Start(l) }}
+}
+
+// Say is a text for a conversation, and how it is to be answered.
+type Say struct {
+	conversations.Request
+	Meta conversations.Meta // of a conversation that is not there yet
+}
+
+// Accept makes a text durable and gives it its place. result: what was answered to the same id before.
+// Errors: BadInput; Conflict when the queue is full, the id was used for another text or the system prompt
+// is another one.
+func (e *Engine) Accept(ctx context.Context, key conversations.Key, say Say) (t conversations.Turn, result *conversations.Result, err error) {
+	return e.Store.Conversations().Of(key).Enqueue(ctx, say.Meta, say.Request)
+}
+
+// Await runs what is open up to the turn with this id, unless others do, and returns what was answered.
+// Errors: Held when it, or a turn before it, waits for a person; those of the context, when it stays open.
+func (e *Engine) Await(ctx context.Context, key conversations.Key, id string) (conversations.Result, error) {
+	c := e.Store.Conversations().Of(key)
+	for {
+		result, done, err := c.Result(id)
+		if err != nil || done {
+			return result, err
+		}
+		until, err := e.advance(ctx, c, id)
+		if err != nil {
+			return conversations.Result{}, err
+		}
+		if wait := until.Sub(e.Now()); wait > patience {
+			return conversations.Result{}, errLater(c, until)
+		}
+		if err := e.sleep(ctx, until); err != nil {
+			return conversations.Result{}, err
+		}
+	}
+}
+
+// patience is how long who waits for an answer waits for the next attempt at a turn.
+const patience = time.Minute
+
+// errLater says when a turn is tried again.
+func errLater(c *conversations.Conversation, until time.Time) error {
+	state, err := c.State()
+	if err != nil || len(state.Open) == 0 || state.Open[0].Held == nil {
+		return errors.Join(err, agent.Errorf(agent.Held, "it is tried again at %s", until.Format(time.RFC3339)))
+	}
+	key := agent.ShellWord(string(state.Meta.Key))
+	return agent.Errorf(agent.Held, "%s; it is kept, and can be tried again at %s", state.Open[0].Held.Reason, until.Format(time.RFC3339)).
+		Hint("nbs-worker serve tries it then, and so does the next nbs-worker ask").
+		Hint("or now: nbs-worker conversation retry %s", key)
+}
+
+// Drain runs what is open in a conversation, up to what waits for a person or for a time, which it returns.
+func (e *Engine) Drain(ctx context.Context, key conversations.Key) (until time.Time, err error) {
+	return e.advance(ctx, e.Store.Conversations().Of(key), "")
+}
+
+// advance runs open turns in their order until the one with the id is done, or all are. until is when
+// the first one that waits is to be tried again.
+func (e *Engine) advance(ctx context.Context, c *conversations.Conversation, id string) (until time.Time, err error) {
+	unlock, err := c.AwaitTurn(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	defer unlock()
+	for {
+		state, err := c.State()
+		if err != nil {
+			return time.Time{}, err
+		}
+		if len(state.Open) == 0 {
+			return time.Time{}, nil
+		}
+		head := state.Open[0]
+		if held := head.Held; held != nil {
+			if held.Until.IsZero() {
+				return time.Time{}, errHeld(state.Meta.Key, &head, id)
+			}
+			if held.Until.After(e.Now()) {
+				return held.Until, nil
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return time.Time{}, err
+		}
+		if err := e.run(ctx, c, &state, &head); err != nil {
+			return time.Time{}, err
+		}
+		if head.ID == id {
+			return time.Time{}, nil
+		}
+	}
+}
+
+// sleep waits until a time, zero: not at all.
+func (e *Engine) sleep(ctx context.Context, until time.Time) error {
+	if until.IsZero() {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(until.Sub(e.Now()))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// errHeld says that a turn waits for a person, to whom waits for the turn with this id.
+func errHeld(key conversations.Key, head *conversations.Turn, id string) error {
+	what := "the turn"
+	if head.ID != id {
+		what = "a turn before it"
+	}
+	return agent.Errorf(agent.Held, "%s, number %d, waits for a person: %s", what, head.Seq, head.Held.Reason).
+		Hint("try it again: nbs-worker conversation retry %s", agent.ShellWord(string(key))).
+		Hint("or give it up: nbs-worker conversation skip %s", agent.ShellWord(string(key)))
+}
+
+// keeper restores transcripts.
+func (e *Engine) keeper() *keep.Keeper { return &keep.Keeper{Observer: e.Observer} }
+
+// Reset ends the conversation of a key: its id becomes a previous one, and the next turn begins a new one.
+// The turns that are open stay. Errors: NotFound.
+func (e *Engine) Reset(ctx context.Context, key conversations.Key, reason string, meta *conversations.Meta) (conversations.Previous, error) {
+	c := e.Store.Conversations().Of(key)
+	unlock, err := c.AwaitTurn(ctx) // not in the middle of one
+	if err != nil {
+		return conversations.Previous{}, err
+	}
+	defer unlock()
+	if e.Warm != nil {
+		e.Warm.drop(key)
+	}
+	previous, err := c.Reset(ctx, reason, meta)
+	if errors.Is(err, os.ErrNotExist) {
+		return previous, ErrNone(key)
+	}
+	return previous, err
+}
+
+// ErrNone is that there is no conversation of the key.
+func ErrNone(key conversations.Key) error {
+	return agent.Errorf(agent.NotFound, "there is no conversation %s", agent.Quote(string(key))).
+		Hint("to see them: nbs-worker conversation list").
+		Hint("to begin it: nbs-worker ask %s TEXT", agent.ShellWord(string(key)))
+}
+
+// Restore makes a previous session the conversation's again; the beginning of its id is enough. Errors: NotFound.
+func (e *Engine) Restore(ctx context.Context, key conversations.Key, beginning string) (agent.SessionID, error) {
+	c := e.Store.Conversations().Of(key)
+	unlock, err := c.AwaitTurn(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	state, err := c.State()
+	if errors.Is(err, os.ErrNotExist) {
+		return "", ErrNone(key)
+	}
+	if err != nil {
+		return "", err
+	}
+	var found []agent.SessionID
+	for _, p := range state.Previous {
+		if strings.HasPrefix(string(p.ID), strings.ToLower(beginning)) && !slices.Contains(found, p.ID) {
+			found = append(found, p.ID)
+		}
+	}
+	if len(found) != 1 {
+		return "", agent.Errorf(agent.NotFound, "%s of its previous sessions begin with %s", agent.Count(len(found), "session"), agent.Quote(beginning)).
+			Hint("to see them: nbs-worker conversation show %s", agent.ShellWord(string(key)))
+	}
+	if e.Warm != nil {
+		e.Warm.drop(key)
+	}
+	return found[0], c.Restore(ctx, found[0])
+}

@@ -1,0 +1,515 @@
+package conversation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/observe"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/store/storetest"
+	"nbs-worker/internal/trust"
+)
+
+func TestMain(m *testing.M) { os.Exit(storetest.Main(m, nil)) }
+
+// stage is a project, and a claude that answers as a test wants.
+type stage struct {
+	*testing.T
+	*Engine
+	config string // Claude's configuration folder
+	now    time.Time
+
+	mu      sync.Mutex
+	heard   []string                              // texts that a claude was given, in order
+	starts  []turn.Launch                         // of its processes
+	respond func(n int, text string) turn.Outcome // to the n-th text, from 1; nil: answers "re: TEXT"
+	at      atomic.Int32                          // texts that are being answered
+	ids     atomic.Int32
+}
+
+func newStage(t *testing.T) *stage {
+	t.Helper()
+	project, home := t.TempDir(), t.TempDir()
+	opened, err := store.Create(project)
+	rig.Must(t, err)
+	t.Cleanup(func() { rig.Must(t, opened.Close()) })
+	opened.UseHome(trust.Home(home))
+	opened.RunIn(filepath.Join(home, "run"))
+	opened.Use(trust.NewKeeper(trust.Home(home)))
+	s := &stage{T: t, config: t.TempDir(), now: storetest.SomeTime()}
+	s.Engine = New(observe.Observer{Store: opened, Env: []string{"NBS_CLAUDE=/bin/true", "PATH=" + os.Getenv("PATH")}, Now: func() time.Time { return s.now }})
+	s.start = s.startFake
+	return s
+}
+
+// fake is a claude.
+type fake struct {
+	s       *stage
+	id      agent.SessionID
+	context string
+	ended   chan struct{}
+}
+
+func (s *stage) startFake(l turn.Launch) (Process, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.starts = append(s.starts, l)
+	f := &fake{s: s, context: agent.Variable(l.Env, turn.ContextVariable), ended: make(chan struct{})}
+	for i, arg := range l.Args {
+		if arg == "--session-id" || arg == "--resume" {
+			f.id = agent.SessionID(l.Args[i+1])
+		}
+	}
+	return f, nil
+}
+
+func (f *fake) PID() int               { return os.Getpid() }
+func (f *fake) Ended() <-chan struct{} { return f.ended }
+func (f *fake) Close(context.Context) error {
+	select {
+	case <-f.ended:
+	default:
+		close(f.ended)
+	}
+	return nil
+}
+
+func (f *fake) Turn(ctx context.Context, text string, _ func(turn.Event)) (turn.Outcome, error) {
+	s := f.s
+	if s.at.Add(1) > 1 {
+		s.Error("two turns of one conversation at once")
+	}
+	defer s.at.Add(-1)
+	s.mu.Lock()
+	s.heard = append(s.heard, text)
+	n := len(s.heard)
+	respond := s.respond
+	s.mu.Unlock()
+	o := turn.Outcome{Answer: "re: " + text}
+	if respond != nil {
+		o = respond(n, text)
+	}
+	if o.Class == forever {
+		<-ctx.Done()
+		return turn.Outcome{Class: turn.Interrupted}, ctx.Err()
+	}
+	if o.Class != turn.UnknownSession && o.Class != neverHeard {
+		s.write(f.id, text, rigRead(s.T, f.context), &o)
+	}
+	if o.Class == neverHeard {
+		o.Class = turn.Killed
+	}
+	if o.SessionID == "" && o.Class != turn.UnknownSession {
+		o.SessionID = f.id
+	}
+	return o, nil
+}
+
+// Classes of this fake's own: one that never answers, and one that was killed before it wrote anything down.
+const (
+	forever    turn.Class = "forever"
+	neverHeard turn.Class = "never heard"
+)
+
+func rigRead(t *testing.T, path string) string { t.Helper(); return storetest.Read(t, path) }
+
+// write appends to a transcript what Claude does.
+func (s *stage) write(id agent.SessionID, text, context string, o *turn.Outcome) {
+	s.Helper()
+	path := s.transcript(id)
+	rig.Must(s.T, os.MkdirAll(filepath.Dir(path), 0o700))
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	rig.Must(s.T, err)
+	defer f.Close()
+	n := len(s.heard)
+	line := func(record string, args ...any) {
+		_, err := fmt.Fprintf(f, record+"\n", args...)
+		rig.Must(s.T, err)
+	}
+	line(`{"type":"user","uuid":"u%d","parentUuid":%s,"sessionId":%q,"message":{"role":"user","content":%s}}`, n, parent(n), id, strconv.Quote(text))
+	line(`{"type":"attachment","uuid":"c%d","parentUuid":"u%d","sessionId":%q,"attachment":{"type":"hook_success","hookEvent":"UserPromptSubmit","content":%s,"stdout":%[4]s}}`, n, n, id, strconv.Quote(context))
+	if o.Class == "" {
+		line(`{"type":"assistant","uuid":"a%d","parentUuid":"c%d","sessionId":%q,"message":{"role":"assistant","model":"claude-sonnet-5","stop_reason":"end_turn","content":[{"type":"text","text":%s}]}}`, n, n, id, strconv.Quote(o.Answer))
+	}
+}
+
+func parent(n int) string {
+	if n == 1 {
+		return "null"
+	}
+	return fmt.Sprintf(`"a%d"`, n-1)
+}
+
+func (s *stage) transcript(id agent.SessionID) string {
+	return filepath.Join(s.config, "projects", "-p", string(id)+".jsonl")
+}
+
+func (s *stage) meta() conversations.Meta {
+	return conversations.Meta{Cwd: s.Store.Project(), ConfigDir: s.config}
+}
+
+// ask takes one turn.
+func (s *stage) ask(text string, change ...func(*conversations.Request)) (conversations.Result, error) {
+	s.Helper()
+	r := conversations.Request{ID: fmt.Sprintf("id %d", s.ids.Add(1)), Text: text, At: s.now}
+	for _, c := range change {
+		c(&r)
+	}
+	if _, _, err := s.Accept(s.Context(), "review", Say{Request: r, Meta: s.meta()}); err != nil {
+		return conversations.Result{}, err
+	}
+	return s.Await(s.Context(), "review", r.ID)
+}
+
+func (s *stage) mustAsk(text string, change ...func(*conversations.Request)) conversations.Result {
+	s.Helper()
+	r, err := s.ask(text, change...)
+	rig.Must(s.T, err)
+	return r
+}
+
+func (s *stage) state() conversations.State {
+	s.Helper()
+	state, err := s.Store.Conversations().Of("review").State()
+	rig.Must(s.T, err)
+	return state
+}
+
+// answer responds with these outcomes, one after the other, and then with answers.
+func (s *stage) answer(all ...turn.Outcome) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := len(s.heard)
+	s.respond = func(n int, text string) turn.Outcome {
+		if i := n - before - 1; i < len(all) {
+			return all[i]
+		}
+		return turn.Outcome{Answer: "re: " + text}
+	}
+}
+
+func failing(class turn.Class) turn.Outcome {
+	return turn.Outcome{Class: class, Detail: "it is " + string(class)}
+}
+
+// The first turn begins a conversation with an id of ours, and the next ones go on in it.
+func TestAConversationGoesOn(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	first, second := s.mustAsk("one"), s.mustAsk("two")
+	if first.Answer != "re: one" || first.Continuity != conversations.New || second.Continuity != conversations.Resumed || second.SessionID != first.SessionID {
+		t.Errorf("%+v, then %+v", first, second)
+	}
+	if !strings.Contains(strings.Join(s.starts[0].Args, " "), "--session-id "+string(first.SessionID)) || !strings.Contains(strings.Join(s.starts[1].Args, " "), "--resume "+string(first.SessionID)) {
+		t.Errorf("claude was started with %q, then %q", s.starts[0].Args, s.starts[1].Args)
+	}
+	for _, l := range s.starts {
+		for _, word := range append(l.Args, l.Env...) {
+			rig.Check(t, word != "one" && word != "two", "a text is in what others can read")
+		}
+	}
+}
+
+// Whatever id Claude answers with is the one that is gone on with.
+func TestTheAnswersIDIsTheNextOnes(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	chain := agent.NewSessionID()
+	s.answer(turn.Outcome{Answer: "yes", SessionID: chain})
+	s.mustAsk("one")
+	s.write(chain, "one", "", &turn.Outcome{Answer: "yes"})
+	if got := s.mustAsk("two"); got.SessionID != chain || got.Continuity != conversations.Resumed {
+		t.Errorf("%+v; want it in %s", got, chain)
+	}
+}
+
+// Many ask at once: one turn at a time, in the order in which they were accepted, and each gets its own answer.
+func TestTurnsOfAKeyAreOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	var all sync.WaitGroup
+	for asker := range 10 {
+		all.Go(func() {
+			for i := range 10 {
+				text := fmt.Sprintf("%d:%d", asker, i)
+				if got, err := s.ask(text); err != nil || got.Answer != "re: "+text {
+					t.Errorf("%s: %+v, %v", text, got, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	lines, err := s.Store.Conversations().Of("review").Journal()
+	rig.Must(t, err)
+	next := 0
+	for _, line := range lines {
+		if line.What == conversations.Started {
+			if next++; line.Seq != next {
+				t.Fatalf("turn %d was begun as number %d", line.Seq, next)
+			}
+		}
+	}
+	rig.Check(t, next == 100, "%d turns were begun; want 100", next)
+}
+
+// The same id is one turn, however often and by whomever it is asked.
+func TestOneIDIsRunOnce(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	var all sync.WaitGroup
+	for range 10 {
+		all.Go(func() {
+			if got, err := s.ask("pay", func(r *conversations.Request) { r.ID = "update-77" }); err != nil || got.Answer != "re: pay" {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+	all.Wait()
+	rig.Check(t, len(s.heard) == 1, "it was said %d times", len(s.heard))
+	_, err := s.ask("pay twice", func(r *conversations.Request) { r.ID = "update-77" })
+	storetest.WantKind(t, "another text under the same id", err, agent.Conflict)
+}
+
+// What a failure leads to. In each case the conversation stays, and the next turn goes on in it.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	for class, want := range map[turn.Class]struct {
+		kind agent.Kind
+		word string // of the turn that is left open; "": none
+	}{
+		turn.BadRequest: {agent.Failed, ""}, turn.BadModel: {agent.BadInput, ""}, turn.TooLong: {agent.Failed, ""}, turn.Failed: {agent.Failed, ""},
+		turn.Authentication: {agent.Held, Dead}, turn.Limit: {agent.Held, Later},
+	} {
+		t.Run(string(class), func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			before := s.mustAsk("before")
+			s.answer(failing(class))
+			got, err := s.ask("now")
+			if err == nil {
+				err = ErrOf("review", got)
+			}
+			storetest.WantKind(t, "ask", err, want.kind)
+			open, lookErr := s.Open(ptr(s.state()))
+			rig.Must(t, lookErr)
+			if want.word == "" {
+				rig.Check(t, len(open) == 0, "it is left open: %+v", open)
+			} else {
+				rig.Check(t, len(open) == 1 && open[0].Word == want.word, "it is %+v; want one that is %s", open, want.word)
+				rig.Must(t, s.Store.Conversations().Of("review").Skip(t.Context(), open[0].Seq, "in the way"))
+			}
+			if after := s.mustAsk("after"); after.SessionID != before.SessionID || after.Continuity != conversations.Resumed {
+				t.Errorf("the conversation is another one: %+v", after)
+			}
+		})
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// What passes is tried again, and its text is not said again: it stands in the conversation. The third
+// attempt is the last one, until a person decides.
+func TestAnOverloadIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.answer(failing(turn.Overloaded), failing(turn.ServerError), failing(turn.Overloaded))
+	rig.Must(t, second(s.Accept(t.Context(), "review", Say{Request: conversations.Request{ID: "a", Text: "hello", At: s.now}, Meta: s.meta()})))
+	for n, wait := range []time.Duration{5 * time.Second, 20 * time.Second} {
+		until, err := s.Drain(t.Context(), "review")
+		rig.Must(t, err)
+		rig.Check(t, until.Equal(s.now.Add(wait)), "attempt %d is followed by one after %s; want %s", n+1, until.Sub(s.now), wait)
+		s.now = until
+	}
+	_, err := s.Drain(t.Context(), "review")
+	storetest.WantKind(t, "the third attempt", err, agent.Held)
+	if want := []string{"hello", turn.Continue, turn.Continue}; strings.Join(s.heard, "|") != strings.Join(want, "|") {
+		t.Errorf("claude heard %q; want %q", s.heard, want)
+	}
+	rig.Must(t, s.Store.Conversations().Of("review").Retry(t.Context(), 1))
+	if got, err := s.Await(t.Context(), "review", "a"); err != nil || got.Answer != "re: "+turn.Continue {
+		t.Errorf("after a retry: %+v, %v", got, err)
+	}
+}
+
+func second[A, B any](_ A, _ B, err error) error { return err }
+
+// A claude that was killed is looked up: what it never heard is said, what it answered is the answer, and what
+// it only heard is not said again.
+func TestWhatBecameOfAKilledTurn(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		outcome turn.Outcome
+		heard   []string
+	}{
+		"it never stood there":        {failing(neverHeard), []string{"hello", "hello"}},
+		"it stands there":             {failing(turn.Killed), []string{"hello", turn.Continue}},
+		"it was taken for a new id's": {failing(turn.SessionInUse), []string{"hello", turn.Continue}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			s.answer(c.outcome)
+			got := s.mustAsk("hello")
+			rig.Check(t, strings.HasPrefix(got.Answer, "re: "), "%+v", got)
+			rig.Check(t, strings.Join(s.heard, "|") == strings.Join(c.heard, "|"), "claude heard %q; want %q", s.heard, c.heard)
+		})
+	}
+}
+
+// What kills its claude each time blocks its key until a person gives it up, and what is behind it is next then.
+func TestADeadLetterBlocksItsKey(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.respond = func(_ int, text string) turn.Outcome {
+		if text == "poison" || text == turn.Continue {
+			return failing(turn.Killed)
+		}
+		return turn.Outcome{Answer: "re: " + text}
+	}
+	_, err := s.ask("poison")
+	storetest.WantKind(t, "the poison", err, agent.Held)
+	storetest.WantHint(t, err, "conversation skip 'review'")
+	rig.Check(t, len(s.heard) == 3, "it was tried %d times; want 3", len(s.heard))
+	_, err = s.ask("behind it")
+	storetest.WantKind(t, "what is behind it", err, agent.Held)
+	rig.Must(t, s.Store.Conversations().Of("review").Skip(t.Context(), 1, "a person gave it up"))
+	if _, err := s.Drain(t.Context(), "review"); err != nil {
+		t.Error(err)
+	}
+	open := s.state().Open
+	rig.Check(t, len(open) == 0, "still open: %+v", open)
+}
+
+// A conversation whose transcript is gone, and was not kept, is replaced where that was asked for, and told.
+func TestALostConversation(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	before := s.mustAsk("one")
+	lose := func() {
+		rig.Must(t, os.Remove(s.transcript(s.state().Session.ID)))
+		rig.Must(t, s.Store.Archive().Remove(s.state().Session.ID))
+	}
+	lose()
+	got := s.mustAsk("two")
+	rig.Check(t, got.Class == ClassLost && agent.KindOf(ErrOf("review", got)) == agent.NotFound, "%+v", got)
+	rig.Check(t, s.state().Session.ID == before.SessionID, "the session was given up: %+v", s.state())
+	fresh := func(r *conversations.Request) { r.OnLost = LostFresh }
+	got = s.mustAsk("three", fresh)
+	if got.Continuity != conversations.Reset || got.PreviousSessionID != before.SessionID || !strings.Contains(got.Notice, string(before.SessionID)) || got.Reason == "" {
+		t.Errorf("it is not told: %+v", got)
+	}
+	if again := s.mustAsk("four", fresh); again.Continuity != conversations.Resumed || again.Notice != "" {
+		t.Errorf("it is told twice: %+v", again)
+	}
+}
+
+// What is gone and was kept is put back.
+func TestAKeptConversationIsPutBack(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	before := s.mustAsk("one")
+	rig.Must(t, os.Remove(s.transcript(before.SessionID)))
+	if got := s.mustAsk("two"); got.Continuity != conversations.Resumed || got.SessionID != before.SessionID {
+		t.Errorf("%+v", got)
+	}
+	text := storetest.Read(t, s.transcript(before.SessionID))
+	rig.Check(t, strings.Contains(text, `"one"`) && strings.Contains(text, `"two"`), "the transcript is %s", text)
+}
+
+// A file without a message makes an id useless for Claude: an id of ours that nothing was said in yet is minted anew.
+func TestAnEmptyTranscriptTakesNeitherFlag(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	var minted agent.SessionID
+	s.respond = func(n int, text string) turn.Outcome {
+		if n > 1 {
+			return turn.Outcome{Answer: "re: " + text}
+		}
+		minted = s.state().Session.ID
+		rig.Must(t, os.MkdirAll(filepath.Dir(s.transcript(minted)), 0o700))
+		storetest.Write(t, s.transcript(minted), "")
+		return failing(neverHeard)
+	}
+	if got := s.mustAsk("hello"); got.SessionID == minted || got.Continuity != conversations.New {
+		t.Errorf("%+v; it began in %s", got, minted)
+	}
+}
+
+// A turn without the conversation leaves it as it is.
+func TestAnIsolatedTurn(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	before := s.mustAsk("one")
+	alone := s.mustAsk("alone", func(r *conversations.Request) { r.Isolated = true })
+	after := s.mustAsk("two")
+	if alone.SessionID == before.SessionID || after.SessionID != before.SessionID || alone.Continuity != conversations.New {
+		t.Errorf("%+v, %+v, %+v", before, alone, after)
+	}
+}
+
+// A turn without an answer in time is over, and so is its claude.
+func TestATurnThatTakesTooLong(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.answer(failing(forever))
+	got := s.mustAsk("hello", func(r *conversations.Request) { r.Timeout = time.Millisecond })
+	storetest.WantKind(t, "the turn", ErrOf("review", got), agent.TimedOut)
+}
+
+// Who is interrupted leaves the turn to whoever comes next.
+func TestAnInterruptedTurnStaysOpen(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.answer(failing(forever))
+	ctx, cancel := context.WithCancel(t.Context())
+	rig.Must(t, second(s.Accept(ctx, "review", Say{Request: conversations.Request{ID: "a", Text: "hello", At: s.now}, Meta: s.meta()})))
+	done := make(chan error)
+	go func() { _, err := s.Await(ctx, "review", "a"); done <- err }()
+	rig.WaitFor(t, time.Minute, "claude hears it", func() (bool, string) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return len(s.heard) == 1, ""
+	})
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	got, err := s.Await(t.Context(), "review", "a")
+	rig.Check(t, err == nil && got.Answer == "re: hello", "%+v, %v", got, err)
+}
+
+// The system prompt is given at every turn; another one is refused until a reset.
+func TestTheSystemPromptIsTheConversations(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	say := Say{Request: conversations.Request{ID: "1", Text: "one", At: s.now}, Meta: s.meta()}
+	say.Meta.SystemPrompt = "Be terse."
+	rig.Must(t, second(s.Accept(t.Context(), "review", say)))
+	_, err := s.Await(t.Context(), "review", "1")
+	rig.Must(t, err)
+	s.mustAsk("two")
+	for _, l := range s.starts {
+		rig.Check(t, strings.Contains(strings.Join(l.Args, " "), "--system-prompt-file "), "claude was started with %q", l.Args)
+		rig.Check(t, !strings.Contains(strings.Join(l.Args, " "), "terse"), "the prompt is in what others can read: %q", l.Args)
+	}
+	say.Meta.SystemPrompt, say.ID = "Be verbose.", "3"
+	storetest.WantKind(t, "another one", second(s.Accept(t.Context(), "review", say)), agent.Conflict)
+	state := s.state()
+	state.Meta.SystemPrompt = "Be verbose."
+	_, err = s.Reset(t.Context(), "review", ReasonAsked, &state.Meta)
+	rig.Must(t, err)
+	rig.Must(t, second(s.Accept(t.Context(), "review", say)))
+}

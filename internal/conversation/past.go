@@ -1,0 +1,130 @@
+package conversation
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/store/conversations"
+)
+
+// ContextVariable names the file that the hook of a turn prints.
+const ContextVariable = turn.ContextVariable
+
+// CheckClaude checks that there is a claude to be started. Errors: Unfit.
+func (e *Engine) CheckClaude() error {
+	_, err := claude.FindBinary(e.Variable(claude.BinaryVariable))
+	return err
+}
+
+// Founding is what a conversation has that is begun here and now.
+func (e *Engine) Founding() (conversations.Meta, error) {
+	meta := conversations.Meta{Cwd: e.Store.Project(), ConfigDir: e.Variable(claude.ConfigDirVariable)}
+	if meta.ConfigDir == "" {
+		return meta, nil
+	}
+	var err error
+	meta.ConfigDir, err = filepath.Abs(meta.ConfigDir)
+	return meta, err
+}
+
+// Adopt makes a session that another bridge has written down the one of a conversation, and tells whether
+// Claude has a transcript of it. Errors: Conflict when the conversation is in another one.
+func (e *Engine) Adopt(ctx context.Context, key conversations.Key, id agent.SessionID) (there bool, err error) {
+	c := e.Store.Conversations().Of(key)
+	meta, err := e.Founding()
+	if err != nil {
+		return false, err
+	}
+	config, err := claude.ConfigAt(meta.ConfigDir)
+	if err != nil {
+		return false, err
+	}
+	file, there, err := config.Transcript(id)
+	if err != nil {
+		return false, err
+	}
+	if cwd, err := file.LastCwd(); there && err == nil && cwd != "" { // up to 2.1.197 it is found there alone
+		meta.Cwd = cwd
+	}
+	before, err := c.State()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	if before.Session.ID != "" && before.Session.ID != id {
+		return false, agent.Errorf(agent.Conflict, "the conversation %s is there, and in another session", agent.Quote(string(key))).
+			Hint("to leave that one: nbs-worker conversation reset %s", agent.ShellWord(string(key)))
+	}
+	return there, c.Adopt(ctx, meta, id)
+}
+
+// Past is what is wanted of what was said in a conversation.
+type Past struct {
+	Last  int  // so many messages from the end of each session; 0: all
+	All   bool // also of the sessions before
+	Tools bool // also what tools did, and what Claude was told beside the texts
+}
+
+// PastSession is a session that the conversation was in, or is.
+type PastSession struct {
+	SessionID agent.SessionID
+	Until     time.Time // zero: it is in it
+	Reason    string    // why it left
+	Gone      bool      // there is no transcript
+}
+
+// History reads what was said in a conversation, from Claude's transcripts. Errors: NotFound.
+func (e *Engine) History(key conversations.Key, asked Past, session func(PastSession) error, said func(transcript.Message) error) error {
+	state, err := e.Store.Conversations().Of(key).State()
+	if errors.Is(err, fs.ErrNotExist) {
+		return ErrNone(key)
+	}
+	if err != nil {
+		return err
+	}
+	config, err := claude.ConfigAt(state.Meta.ConfigDir)
+	if err != nil {
+		return err
+	}
+	for _, s := range sessionsOf(&state, asked.All) {
+		file, found, err := config.Transcript(s.SessionID)
+		s.Gone = !found
+		if err == nil {
+			err = session(s)
+		}
+		if err != nil {
+			return err
+		}
+		if !found {
+			continue
+		}
+		read, err := file.Conversation(transcript.Wanted{Last: asked.Last, Tools: asked.Tools})
+		if err == nil {
+			err = read.Each(said)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sessionsOf are the sessions of a conversation, oldest first.
+func sessionsOf(state *conversations.State, all bool) []PastSession {
+	var sessions []PastSession
+	if all {
+		for _, p := range state.Previous {
+			sessions = append(sessions, PastSession{SessionID: p.ID, Until: p.Until, Reason: p.Reason})
+		}
+	}
+	if state.Session.ID != "" {
+		sessions = append(sessions, PastSession{SessionID: state.Session.ID})
+	}
+	return sessions
+}

@@ -1,0 +1,145 @@
+package conversation
+
+import (
+	"sync"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/store/conversations"
+)
+
+// Pool keeps the claudes of the conversations that were used last, so that their next turn costs no start.
+// Each has the lease of its conversation for as long as it lives. It may be used side by side.
+type Pool struct {
+	Most    int           // processes
+	Memory  uint64        // bytes that all may have resident
+	Idle    time.Duration // after which one is ended
+	Now     func() time.Time
+	mu      sync.Mutex
+	workers map[conversations.Key]*worker
+	closed  bool
+}
+
+// take hands out the process that is open on a conversation, made in this manner; nil when there is none.
+// One that is open in another manner, or on another conversation, is ended.
+func (p *Pool) take(key conversations.Key, id agent.SessionID, made manner) *worker {
+	p.mu.Lock()
+	w := p.workers[key]
+	delete(p.workers, key)
+	p.mu.Unlock()
+	if w == nil {
+		return nil
+	}
+	if w.session == id && w.made == made && w.alive() {
+		w.mode = conversations.Resumed
+		return w
+	}
+	w.end()
+	return nil
+}
+
+// put keeps a process for the next turn, and ends those that are too many.
+func (p *Pool) put(key conversations.Key, w *worker) {
+	w.used = p.Now()
+	p.mu.Lock()
+	closed := p.closed
+	if !closed {
+		if p.workers == nil {
+			p.workers = map[conversations.Key]*worker{}
+		}
+		p.workers[key] = w
+	}
+	p.mu.Unlock()
+	if closed {
+		w.end()
+		return
+	}
+	p.Trim()
+}
+
+// Trim ends the processes that were not used for long, and of the others those that are too many or too large,
+// least recently used first.
+func (p *Pool) Trim() {
+	for {
+		key, w := p.surplus()
+		if w == nil {
+			return
+		}
+		p.end(key, w)
+	}
+}
+
+// surplus is the process to be ended next; nil when all may stay.
+func (p *Pool) surplus() (conversations.Key, *worker) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var oldest conversations.Key
+	var memory uint64
+	for key, w := range p.workers {
+		if !w.alive() {
+			return key, w
+		}
+		memory += proc.UsageOf(w.process.PID()).RSS
+		if oldest == "" || w.used.Before(p.workers[oldest].used) {
+			oldest = key
+		}
+	}
+	w := p.workers[oldest]
+	if w == nil || len(p.workers) <= p.Most && memory <= p.Memory && p.Now().Sub(w.used) < p.Idle {
+		return "", nil
+	}
+	return oldest, w
+}
+
+// end ends a process, unless a turn has taken it meanwhile.
+func (p *Pool) end(key conversations.Key, w *worker) {
+	p.mu.Lock()
+	mine := p.workers[key] == w
+	if mine {
+		delete(p.workers, key)
+	}
+	p.mu.Unlock()
+	if mine {
+		w.end()
+	}
+}
+
+// drop ends the process of a conversation, if there is one.
+func (p *Pool) drop(key conversations.Key) {
+	p.mu.Lock()
+	w := p.workers[key]
+	p.mu.Unlock()
+	if w != nil {
+		p.end(key, w)
+	}
+}
+
+// Len is how many processes are kept.
+func (p *Pool) Len() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.workers)
+}
+
+// Close ends all processes, and keeps none any more.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	all := p.workers
+	p.workers, p.closed = nil, true
+	p.mu.Unlock()
+	var ended sync.WaitGroup
+	for _, w := range all {
+		ended.Go(func() { w.end() })
+	}
+	ended.Wait()
+}
+
+func (w *worker) alive() bool {
+	select {
+	case <-w.process.Ended():
+		return false
+	default:
+		return true
+	}
+}

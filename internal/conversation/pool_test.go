@@ -1,0 +1,76 @@
+package conversation
+
+import (
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/conversations"
+)
+
+func warm(t *testing.T, most int) *stage {
+	s := newStage(t)
+	s.Warm = &Pool{Most: most, Memory: 1 << 50, Idle: time.Hour, Now: func() time.Time { return s.now }}
+	t.Cleanup(s.Warm.Close)
+	return s
+}
+
+// The next turn of a conversation is taken by the same process; another model needs another one.
+func TestAWarmTurnStartsNothing(t *testing.T) {
+	t.Parallel()
+	s := warm(t, 4)
+	s.mustAsk("one")
+	if got := s.mustAsk("two"); got.Continuity != conversations.Resumed || got.Answer != "re: two" {
+		t.Errorf("%+v", got)
+	}
+	rig.Check(t, len(s.starts) == 1 && s.Warm.Len() == 1, "%d processes were started", len(s.starts))
+	s.mustAsk("three", func(r *conversations.Request) { r.Model = "haiku" })
+	rig.Check(t, len(s.starts) == 2 && s.Warm.Len() == 1, "%d processes were started, %d are warm", len(s.starts), s.Warm.Len())
+}
+
+// While a process is warm, nobody else gets its conversation; when it has ended, anybody does.
+func TestAWarmProcessHasTheLease(t *testing.T) {
+	t.Parallel()
+	s := warm(t, 4)
+	id := s.mustAsk("one").SessionID
+	cold := New(s.Observer)
+	cold.start = s.startFake
+	say := Say{Request: conversations.Request{ID: "cold", Text: "two", At: s.now}, Meta: s.meta()}
+	rig.Must(t, second(cold.Accept(t.Context(), "review", say)))
+	if _, err := cold.Await(t.Context(), "review", "cold"); agent.KindOf(err) != agent.Conflict {
+		t.Errorf("a cold turn beside a warm process on %s: %v", id, err)
+	}
+	s.Warm.Close()
+	if got, err := cold.Await(t.Context(), "review", "cold"); err != nil || got.SessionID != id {
+		t.Errorf("after its end: %+v, %v", got, err)
+	}
+}
+
+// Those that were not used for longest go when there are too many, and all that are idle for long.
+func TestThePoolIsBounded(t *testing.T) {
+	t.Parallel()
+	s := warm(t, 2)
+	for _, key := range []conversations.Key{"a", "b", "c"} {
+		s.now = s.now.Add(time.Minute)
+		say := Say{Request: conversations.Request{ID: string(key), Text: "hello", At: s.now}, Meta: s.meta()}
+		rig.Must(t, second(s.Accept(t.Context(), key, say)))
+		_, err := s.Await(t.Context(), key, string(key))
+		rig.Must(t, err)
+	}
+	rig.Check(t, s.Warm.Len() == 2 && s.Warm.workers["a"] == nil, "%d are warm, of a %v", s.Warm.Len(), s.Warm.workers["a"])
+	s.now = s.now.Add(2 * time.Hour)
+	s.Warm.Trim()
+	rig.Check(t, s.Warm.Len() == 0, "%d are still warm", s.Warm.Len())
+}
+
+// A process that has ended is not asked.
+func TestAProcessThatHasEndedIsReplaced(t *testing.T) {
+	t.Parallel()
+	s := warm(t, 4)
+	id := s.mustAsk("one").SessionID
+	rig.Must(t, s.Warm.workers["review"].process.Close(t.Context()))
+	if got := s.mustAsk("two"); got.SessionID != id || len(s.starts) != 2 {
+		t.Errorf("%+v, after %d starts", got, len(s.starts))
+	}
+}

@@ -1,0 +1,171 @@
+package conversation
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/store/conversations"
+)
+
+// attempts is how often a text is said, or gone on with, before a person has to decide.
+const attempts = 3
+
+// job is one attempt at a turn, under the right to run the conversation's.
+type job struct {
+	*Engine
+	c     *conversations.Conversation
+	state *conversations.State
+	turn  *conversations.Turn
+	ask   conversations.Request
+
+	text    string   // that is said: the user's, or that the last one is to be answered
+	notices []string // what the user has to know beside the answer
+}
+
+// run makes one attempt at the turn that is the first one open. An error leaves it open; whatever else
+// becomes of it is written down.
+func (e *Engine) run(ctx context.Context, c *conversations.Conversation, state *conversations.State, t *conversations.Turn) error {
+	ask, err := c.Request(t.Seq)
+	if err != nil {
+		return err
+	}
+	j := &job{Engine: e, c: c, state: state, turn: t, ask: ask, text: ask.Text}
+	if len(t.Starts) > 0 {
+		ended, err := j.lookUp(ctx)
+		if err != nil || ended {
+			return err
+		}
+		if t.Tries >= attempts {
+			return j.hold(ctx, conversations.Held{Class: heldClass(t), Reason: fmt.Sprintf("%d attempts came to nothing: %s", attempts, heldReason(t))})
+		}
+	}
+	release, err := e.Store.ConversationTurns().Await(ctx, proc.Halted, func() {})
+	if err != nil {
+		return err
+	}
+	defer release()
+	return j.speak(ctx)
+}
+
+// attempt is the number of the attempt that is made.
+func (j *job) attempt() int { return len(j.turn.Starts) + 1 }
+
+// speak starts claude, or takes the one that is warm, has it take the text, and writes down what came of it.
+func (j *job) speak(ctx context.Context) error {
+	w, err := j.worker(ctx)
+	if err != nil {
+		return j.failedToStart(ctx, err)
+	}
+	begun := j.Now()
+	err = j.c.Begin(ctx, conversations.Start{
+		Seq: j.turn.Seq, Attempt: j.attempt(), Invocation: w.invocation, Runner: w.self,
+		Session: w.session, Mode: w.mode, At: begun.UTC(),
+	})
+	if err != nil {
+		w.end()
+		return err
+	}
+	outcome, err := w.say(ctx, j)
+	if err != nil { // interrupted, or out of time
+		w.kill()
+		if ctx.Err() != nil {
+			return ctx.Err() // it stays open, and is looked up before anything is said again
+		}
+		return j.finish(ctx, w, turn.Outcome{Class: ClassTimedOut, Detail: fmt.Sprintf("no answer within %s", j.ask.Timeout)}, begun)
+	}
+	if outcome.Class == "" && j.Warm != nil && !j.ask.Isolated {
+		j.Warm.put(j.state.Meta.Key, w)
+	} else {
+		w.end()
+	}
+	return j.settle(ctx, w, outcome, begun)
+}
+
+// settle writes down what came of an attempt that ended by itself.
+func (j *job) settle(ctx context.Context, w *worker, o turn.Outcome, begun time.Time) error {
+	switch o.Class {
+	case turn.Killed, turn.Interrupted, turn.SessionInUse: // the next look tells how far it came, or what is in the way
+		return nil
+	case turn.Overloaded, turn.ServerError:
+		if j.turn.Tries+1 < attempts {
+			return j.hold(ctx, conversations.Held{Class: string(o.Class), Reason: o.Detail, Until: j.Now().Add(backoff(j.turn.Tries + 1))})
+		}
+		return j.hold(ctx, conversations.Held{Class: string(o.Class), Reason: o.Detail})
+	case turn.Limit:
+		until := o.RetryAt
+		if !until.After(j.Now()) {
+			until = j.Now().Add(limitPause)
+		}
+		return j.hold(ctx, conversations.Held{Class: string(o.Class), Reason: o.Detail, Until: until})
+	case turn.Authentication:
+		return j.hold(ctx, conversations.Held{Class: string(o.Class), Reason: o.Detail})
+	case turn.UnknownSession:
+		return j.goneMeanwhile(ctx, w, o)
+	default:
+		return j.finish(ctx, w, o, begun)
+	}
+}
+
+const limitPause = 15 * time.Minute
+
+// backoff is how long the next attempt waits after the n-th one: 5 s, 20 s.
+func backoff(n int) time.Duration { return 5 * time.Second << (2 * (n - 1)) }
+
+// finish writes down the result of a turn.
+func (j *job) finish(ctx context.Context, w *worker, o turn.Outcome, begun time.Time) error {
+	result := conversations.Result{
+		Seq: j.turn.Seq, ID: j.turn.ID, SHA: j.turn.SHA,
+		Answer: o.Answer, Class: string(o.Class), Error: o.Detail,
+		Continuity: w.mode, SessionID: o.SessionID, Usage: conversations.Usage(o.Usage), CostUSD: o.CostUSD,
+		DurationMS: j.Now().Sub(begun).Milliseconds(), Attempts: j.attempt(), At: j.Now().UTC(),
+	}
+	if o.SessionID != "" && !j.ask.Isolated {
+		j.keep(ctx, o.SessionID)
+	}
+	return j.over(ctx, j.told(result))
+}
+
+// over writes the end of a turn down, and tells of it.
+func (j *job) over(ctx context.Context, result conversations.Result) error {
+	err := j.c.Finish(ctx, result)
+	if err == nil && j.Over != nil {
+		j.Over(result)
+	}
+	return err
+}
+
+// keep gives the transcript its second name in the archive. What prevents it is no failure of the turn, and the
+// next one tries again.
+func (j *job) keep(ctx context.Context, id agent.SessionID) {
+	config, err := j.config()
+	if err != nil {
+		return
+	}
+	if file, found, err := config.Transcript(id); err == nil && found {
+		_ = j.Store.Archive().Keep(ctx, id, file.Path)
+	}
+}
+
+// hold leaves the turn first in its queue, until a time or until a person decides.
+func (j *job) hold(ctx context.Context, held conversations.Held) error {
+	held.At = j.Now().UTC()
+	return j.c.Hold(ctx, j.turn.Seq, held)
+}
+
+func heldClass(t *conversations.Turn) string {
+	if t.Held != nil {
+		return t.Held.Class
+	}
+	return string(turn.Killed)
+}
+
+func heldReason(t *conversations.Turn) string {
+	if t.Held != nil {
+		return t.Held.Reason
+	}
+	return "claude was ended each time"
+}

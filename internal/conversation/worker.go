@@ -1,0 +1,206 @@
+package conversation
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/store/turnfiles"
+)
+
+// worker is a claude that is open on a conversation.
+type worker struct {
+	process    Process
+	self       agent.Identity // of who runs it
+	invocation agent.Invocation
+	session    agent.SessionID
+	mode       string // of the next answer: new or resumed
+	made       manner
+	context    string // the file that its hook prints
+	release    func() // of the conversation, and of its files
+	used       time.Time
+	said       int // texts that it took
+}
+
+// manner is what a process was started with, and what cannot be changed while it runs.
+type manner struct {
+	model  agent.Model
+	prompt string // the system prompt
+	args   string
+}
+
+// worker is a claude for the turn: the one that is warm, or a new one that has the conversation to itself.
+// Errors: lostError; Conflict when somebody else has it open.
+func (j *job) worker(ctx context.Context) (*worker, error) {
+	made := manner{model: cmp.Or(j.ask.Model, j.state.Meta.Model), prompt: j.systemPrompt(), args: strings.Join(j.ask.ClaudeArgs, "\x00")}
+	if j.Warm != nil && !j.ask.Isolated {
+		if w := j.Warm.take(j.state.Meta.Key, j.state.Session.ID, made); w != nil {
+			return w, nil
+		}
+	}
+	id, opening, err := j.choose(ctx)
+	if err != nil {
+		return nil, err
+	}
+	release, err := j.claim(id, opening)
+	if err != nil {
+		return nil, err
+	}
+	w, err := j.startWorker(id, opening, made)
+	if err != nil {
+		release()
+		return nil, err
+	}
+	w.release = func() { w.dropFiles(j.Store); release() }
+	return w, nil
+}
+
+func (j *job) systemPrompt() string {
+	if j.ask.Isolated {
+		return j.ask.SystemPrompt
+	}
+	return j.state.Meta.SystemPrompt
+}
+
+// claim takes the lease of a conversation and its transcript, and looks for strangers.
+func (j *job) claim(id agent.SessionID, opening claude.Opening) (release func(), err error) {
+	endLease, err := j.Store.AcquireLease(id, store.Holder{PID: os.Getpid(), Verb: "ask", Since: j.Seconds()})
+	if err != nil {
+		return nil, err
+	}
+	if opening == claude.OpenNew {
+		return endLease, nil
+	}
+	config, err := j.config()
+	if err != nil {
+		endLease()
+		return nil, err
+	}
+	letGo, err := config.Hold(id)
+	if err != nil {
+		endLease()
+		return nil, err
+	}
+	release = func() { letGo(); endLease() }
+	r := j.record(id, true)
+	strangers, err := j.Strangers(r)
+	if err == nil {
+		err = j.ErrStranger(r, strangers)
+	}
+	if err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
+}
+
+func (j *job) startWorker(id agent.SessionID, opening claude.Opening, made manner) (*worker, error) {
+	self, err := proc.Self()
+	if err != nil {
+		return nil, err
+	}
+	program, err := claude.FindBinary(agent.Variable(j.Env, claude.BinaryVariable))
+	if err != nil {
+		return nil, err
+	}
+	w := &worker{self: self, invocation: agent.NewInvocation(), session: id, mode: continuityOf(opening), made: made}
+	files := j.Store.TurnFiles(w.invocation)
+	if w.context, err = files.Put(turnfiles.Context, ""); err != nil {
+		return nil, err
+	}
+	spec := turn.Spec{SessionID: id, Opening: opening, Model: made.model, Settings: turn.Settings(j.Program), Partial: j.Heard != nil, Extra: j.ask.ClaudeArgs, Fork: j.ask.Fork}
+	if made.prompt != "" {
+		if spec.SystemPromptFile, err = files.Put(turnfiles.SystemPrompt, made.prompt); err != nil {
+			return nil, errors.Join(err, files.Drop())
+		}
+	}
+	w.process, err = j.start(turn.Launch{Program: program, Args: turn.Args(spec), Dir: j.state.Meta.Cwd, Env: j.environ(w)})
+	if err != nil {
+		return nil, errors.Join(err, files.Drop())
+	}
+	return w, nil
+}
+
+// environ is that of a claude of a conversation: the caller's, without what makes an agent.
+func (j *job) environ(w *worker) []string {
+	caller := slices.DeleteFunc(slices.Clone(j.Env), func(entry string) bool { return strings.HasPrefix(entry, "NBS_") })
+	return claude.Env(&j.record(w.session, true).Spec, caller, map[string]string{
+		TurnVariable: string(w.invocation), turn.ContextVariable: w.context, "PWD": j.state.Meta.Cwd,
+	})
+}
+
+// say has the claude take the text of the turn, with its context, and waits for the answer.
+func (w *worker) say(ctx context.Context, j *job) (turn.Outcome, error) {
+	background := turn.Marker(string(w.invocation), j.turn.Seq) + "\n" + j.background(ctx)
+	if _, err := j.Store.TurnFiles(w.invocation).Put(turnfiles.Context, background); err != nil {
+		return turn.Outcome{}, err
+	}
+	if j.ask.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, j.ask.Timeout)
+		defer cancel()
+	}
+	w.said++
+	return w.process.Turn(ctx, j.text, func(heard turn.Event) {
+		if heard.Text != "" && j.Heard != nil {
+			j.Heard(j.turn.ID, heard.Text)
+		}
+	})
+}
+
+// end has the claude leave by itself, or be ended when it does not, and gives the conversation up: whatever
+// becomes of the caller.
+func (w *worker) end() {
+	ctx, cancel := context.WithTimeout(context.Background(), endGrace)
+	defer cancel()
+	if w.process.Close(ctx) != nil {
+		w.kill()
+		return
+	}
+	w.letGo()
+}
+
+// kill ends the claude and what it has started.
+func (w *worker) kill() {
+	ctx := context.Background()
+	left, _ := proc.Carrying(TurnVariable, string(w.invocation))
+	_ = proc.StopAll(ctx, left, endGrace)
+	_ = w.process.Close(ctx)
+	w.letGo()
+}
+
+// letGo gives the conversation up.
+func (w *worker) letGo() {
+	if w.release != nil {
+		w.release()
+		w.release = nil
+	}
+}
+
+func (w *worker) dropFiles(s *store.Store) { _ = s.TurnFiles(w.invocation).Drop() }
+
+// failedToStart is what becomes of a turn for which there was no claude.
+func (j *job) failedToStart(ctx context.Context, err error) error {
+	var gone lostError
+	if errors.As(err, &gone) {
+		return j.settleLost(ctx, gone.error)
+	}
+	return err // it stays open
+}
+
+func continuityOf(opening claude.Opening) string {
+	if opening == claude.OpenResume {
+		return conversations.Resumed
+	}
+	return conversations.New
+}

@@ -1,0 +1,93 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/conversations"
+)
+
+// wanted is a turn whose result a caller waits for.
+type wanted struct {
+	Key    conversations.Key `json:"key"`
+	ID     string            `json:"id"`
+	Stream bool              `json:"stream,omitempty"`
+}
+
+// told is a line of the answer: what is being said, then the result or the error.
+type told struct {
+	Text   string                `json:"text,omitempty"`
+	Result *conversations.Result `json:"result,omitempty"`
+	Error  *failure              `json:"error,omitempty"`
+}
+
+type failure struct {
+	Kind  agent.Kind `json:"kind"`
+	Words string     `json:"words"`
+	Hints []string   `json:"hints,omitempty"`
+}
+
+// routes are those of the socket.
+func (s *Server) routes(serving context.Context) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/", s.looks())
+	mux.HandleFunc("POST /turn", func(w http.ResponseWriter, r *http.Request) { s.turn(serving, w, r) })
+	return mux
+}
+
+// turn runs a turn that is accepted, and tells its result.
+func (s *Server) turn(serving context.Context, w http.ResponseWriter, r *http.Request) {
+	var asked wanted
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4<<10)).Decode(&asked); err != nil {
+		http.Error(w, "a turn is not named like that", http.StatusBadRequest)
+		return
+	}
+	flush := http.NewResponseController(w)
+	out := json.NewEncoder(w)
+	tell := func(t told) { _, _ = out.Encode(t), flush.Flush() } // who has left hears nothing
+	_ = flush.Flush()
+	said, leave := s.listenTo(asked)
+	defer leave()
+	done := make(chan told, 1)
+	go func() { // it goes on when the caller has left: the turn is accepted
+		result, err := s.Engine.Await(serving, asked.Key, asked.ID)
+		if err != nil {
+			done <- told{Error: &failure{Kind: agent.KindOf(err), Words: err.Error(), Hints: agent.HintsOf(err)}}
+			return
+		}
+		done <- told{Result: &result}
+	}()
+	for {
+		select {
+		case text := <-said:
+			tell(told{Text: text})
+		case last := <-done:
+			for len(said) > 0 {
+				tell(told{Text: <-said})
+			}
+			tell(last)
+			return
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// listenTo hears what a turn says, until leave.
+func (s *Server) listenTo(asked wanted) (said chan string, leave func()) {
+	const kept = 1024 // parts
+	said = make(chan string, kept)
+	if !asked.Stream {
+		return said, func() {}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hearing[asked.ID] = append(s.hearing[asked.ID], said)
+	return said, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.hearing, asked.ID)
+	}
+}

@@ -1,0 +1,165 @@
+// Package serve hosts, in one foreground process, what must keep running for conversations: turns whose
+// claude stays warm, what was accepted and is not answered, schedules, and the bridge to chats.
+//
+//   - It is a convenience: whatever it does, nbs-worker ask does without it. All that counts is on the disk,
+//     and a server that is killed loses nothing.
+//   - One for a project. Its socket is in the user's runtime folder, 0600; a caller hands over the key and the id
+//     of a turn that is accepted already, and gets its result. No text and no order passes through it.
+//   - When it ends it ends the claudes that it keeps, and leaves open turns to who comes next.
+package serve
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"nbs-worker/internal/conversation"
+	"nbs-worker/internal/store/conversations"
+)
+
+// Server is that of one project.
+type Server struct {
+	Engine  *conversation.Engine
+	Beside  []func(context.Context) error // what runs as long as it does: schedules, bridges
+	Said    func(format string, args ...any)
+	Metrics net.Listener // where metrics and health are told beside the socket; nil: nowhere
+
+	counts  counts
+	mu      sync.Mutex
+	hearing map[string][]chan string // by the id of a turn: who hears what it says
+	wake    chan struct{}
+}
+
+// rescan is how often what others have left is looked for: a caller that was killed tells nobody.
+const rescan = 15 * time.Second
+
+// Run serves until the context ends. Errors: Conflict when the project is served already.
+func (s *Server) Run(ctx context.Context) error {
+	release, err := s.Engine.Store.LockServe(s.Engine.Now())
+	if err != nil {
+		return err
+	}
+	defer release()
+	listener, forget, err := listen(ctx, s.Engine.Store)
+	if err != nil {
+		return err
+	}
+	defer forget()
+	s.hearing, s.wake = map[string][]chan string{}, make(chan struct{}, 1)
+	s.Engine.Heard, s.Engine.Over = s.heard, s.counts.turn
+	s.count()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	servers := []*http.Server{{Handler: s.routes(ctx), ReadHeaderTimeout: time.Minute}}
+	listeners := []net.Listener{listener}
+	if s.Metrics != nil {
+		servers = append(servers, &http.Server{Handler: s.looks(), ReadHeaderTimeout: time.Minute})
+		listeners = append(listeners, s.Metrics)
+	}
+	s.greet()
+	var all sync.WaitGroup
+	failures := make(chan error, len(servers)+len(s.Beside)+1)
+	begin := func(run func() error) {
+		all.Go(func() {
+			if err := run(); err != nil && ctx.Err() == nil {
+				failures <- err
+				cancel()
+			}
+		})
+	}
+	for i, server := range servers {
+		begin(func() error { return server.Serve(listeners[i]) })
+	}
+	for _, beside := range s.Beside {
+		begin(func() error { return beside(ctx) })
+	}
+	begin(func() error { return s.work(ctx) })
+	<-ctx.Done()
+	for _, server := range servers {
+		_ = server.Close()
+	}
+	all.Wait()
+	s.Engine.Warm.Close()
+	select {
+	case err := <-failures:
+		return err
+	default:
+		return nil
+	}
+}
+
+// greet says of each conversation whether it goes on.
+func (s *Server) greet() {
+	keys, err := s.Engine.Store.Conversations().Keys()
+	if err != nil {
+		s.Said("some conversations cannot be read: %s", err)
+	}
+	for _, key := range keys {
+		if state, err := s.Engine.Store.Conversations().Of(key).State(); err == nil {
+			s.Said("%s: %s", key, conversation.Describe(&state))
+		}
+	}
+}
+
+// work runs what is open and nobody waits for, until the context ends.
+func (s *Server) work(ctx context.Context) error {
+	var running sync.Map // keys that are being worked on
+	var all sync.WaitGroup
+	defer all.Wait()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-timer.C:
+		case <-s.wake:
+		}
+		timer.Reset(rescan)
+		s.Engine.Warm.Trim()
+		keys, _ := s.Engine.Store.Conversations().WithWork() // of what cannot be read, the look says so
+		for _, key := range keys {
+			if _, busy := running.LoadOrStore(key, true); busy {
+				continue
+			}
+			all.Go(func() {
+				defer running.Delete(key)
+				s.drain(ctx, key)
+			})
+		}
+	}
+}
+
+// drain runs what is open in a conversation.
+func (s *Server) drain(ctx context.Context, key conversations.Key) {
+	until, err := s.Engine.Drain(ctx, key)
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		s.counts.failure(key, err, func(words string) { s.Said("%s: %s", key, words) })
+	case !until.IsZero():
+		time.AfterFunc(time.Until(until), s.Wake)
+	}
+}
+
+// Wake has open turns looked for now.
+func (s *Server) Wake() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// heard hands on what a turn says.
+func (s *Server) heard(id, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, listener := range s.hearing[id] {
+		select {
+		case listener <- text:
+		default: // who does not listen gets the whole answer in the end
+		}
+	}
+}
