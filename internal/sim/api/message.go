@@ -90,7 +90,7 @@ func (b blocks) texts() []string {
 	slashes := ""
 	for _, part := range b {
 		switch text := userText(part); {
-		case text == "" || text == clientsOwn:
+		case text == "" || text == clientsOwn || strings.HasPrefix(text, interrupted):
 		case strings.Trim(text, "/ \n") == "":
 			slashes = text
 		default:
@@ -105,6 +105,9 @@ func (b blocks) texts() []string {
 
 // clientsOwn is what the client itself says in a conversation of which the last turn was cut short.
 const clientsOwn = "Continue from where you left off."
+
+// interrupted begins what the client notes of a turn that its user has stopped.
+const interrupted = "[Request interrupted by user"
 
 // terse says whether the client's system prompt asks for few words.
 func (m message) terse() bool { return strings.Contains(string(m.System), "Be terse.") }

@@ -59,6 +59,10 @@ var contract = map[string]func(*testing.T, *stage){
 	"print":                       print,
 	"print fails":                 printFails,
 	"unknown command":             unknownCommand,
+	"stream":                      stream,
+	"stream resumed":              streamResumed,
+	"stream fails":                streamFails,
+	"stream ended":                streamEnded,
 }
 
 func TestContract(t *testing.T) {

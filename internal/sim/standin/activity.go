@@ -17,7 +17,7 @@ func (u *tui) begin(ctx context.Context, prompt string) error {
 	turnCtx, cancel := context.WithCancel(ctx)
 	u.cancel = cancel
 	go func() {
-		r, err := u.s.turn(turnCtx, prompt, u)
+		r, err := u.s.turn(turnCtx, said{text: prompt}, u)
 		if err != nil && turnCtx.Err() != nil {
 			r, err = result{text: "Interrupted · What should Claude do instead?"}, nil
 		} else if err == nil {

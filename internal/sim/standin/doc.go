@@ -5,7 +5,8 @@
 // assertions against both: arguments and their errors, the registry sessions/<pid>.json, transcripts, history.jsonl,
 // first-run dialogs, exit codes. It answers a turn by sending the conversation, read back from its transcript, to
 // ANTHROPIC_BASE_URL, so that a memory is proof here too. Not imitated: slash commands other than /exit and /clear,
-// `!` commands, tools other than Bash, streaming, compaction, cost, the inbox socket, the status line.
+// `!` commands, tools other than Bash, compaction, cost, streaming from the API (the parts of an answer come when it is whole), what
+// 2.1.329 keeps of a system prompt, the inbox socket, the status line.
 //
 // NBS_SIM_CLAUDE makes it misbehave; a comma separated list of:
 //
@@ -21,6 +22,8 @@
 //	late-transcript=1s write none until that long after the registry says that it asks for a permission
 //	wrong-session-id   run under another, random session id than the one asked for
 //	print-error=TEXT   print TEXT on stderr and exit 1 (TEXT ends at the next comma)
+//	new-ids            answer each turn without a terminal under a new session id, which has all that was said before
+//	die-in-turn=asked  be killed in a turn: heard (nothing of it is written), asked (its text is), answered (its answer is)
 //	spawn-child        start a child in a session of its own that lives on, like a tool's shell
 //	version=2.1.100    claim this version; up to 2.1.200 the older program's ways are imitated
 //

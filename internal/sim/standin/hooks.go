@@ -7,15 +7,16 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"strings"
 	"time"
 )
 
-// hook runs the commands that the settings name for an event. A failing hook does not disturb, as with the real one.
+// hook runs the commands that the settings name for an event, and returns what they have printed. A failing hook does not disturb, as with the real one.
 // Imitated: SessionStart, UserPromptSubmit, Stop, StopFailure, PermissionRequest, SessionEnd.
-func (s *session) hook(ctx context.Context, event string, extra map[string]any) {
+func (s *session) hook(ctx context.Context, event string, extra map[string]any) (printed string) {
 	groups := s.settings.Hooks[event]
 	if len(groups) == 0 {
-		return
+		return ""
 	}
 	payload := map[string]any{
 		"session_id": s.id, "transcript_path": s.tr.path, "cwd": s.cwd, "hook_event_name": event,
@@ -24,19 +25,23 @@ func (s *session) hook(ctx context.Context, event string, extra map[string]any) 
 	maps.Copy(payload, extra)
 	input, err := json.Marshal(payload)
 	if err != nil {
-		return
+		return ""
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
+	var all strings.Builder
 	for _, group := range groups {
 		for _, h := range group.Hooks {
 			cmd := exec.CommandContext(ctx, "/bin/sh", "-c", h.Command)
 			cmd.Stdin = bytes.NewReader(input)
 			cmd.Env = append(os.Environ(), s.childEnv()...)
 			cmd.WaitDelay = time.Second
-			_ = cmd.Run()
+			if out, err := cmd.Output(); err == nil {
+				all.WriteString(strings.TrimSuffix(string(out), "\n"))
+			}
 		}
 	}
+	return all.String()
 }
 
 // hookStop tells how a turn ended.

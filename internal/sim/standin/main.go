@@ -67,6 +67,9 @@ func run(ctx context.Context, args []string, w whims) (int, error) {
 			return 1, err
 		}
 	}
+	if opts.print && opts.inputFormat == streamJSON {
+		return s.stream(ctx)
+	}
 	if opts.print {
 		return s.print(ctx)
 	}
@@ -95,7 +98,7 @@ func newSession(opts options, w whims) (*session, error) {
 	}
 	s := &session{opts: opts, whims: w, cfg: cfg, settings: set, cwd: cwd, key: os.Getenv("ANTHROPIC_API_KEY")}
 	s.id = opts.sessionID
-	if opts.resume != "" {
+	if opts.resume != "" && !opts.fork {
 		s.id = opts.resume
 	}
 	if s.id == "" || w.wrongSessionID {

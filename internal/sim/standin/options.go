@@ -19,7 +19,14 @@ type options struct {
 	settings       string
 	bypass         bool // --dangerously-skip-permissions
 	print          bool
+	inputFormat    string
 	outputFormat   string
+	systemPrompt   string
+	promptFile     string // of the system prompt
+	partial        bool   // --include-partial-messages
+	fork           bool   // --fork-session
+	replay         bool   // --replay-user-messages
+	verbose        bool
 	name           string
 	version        bool
 	help           bool
@@ -37,7 +44,8 @@ func (o *options) valued() map[string]*string {
 	return map[string]*string{
 		"--session-id": &o.sessionID, "--resume": &o.resume, "-r": &o.resume, "--model": &o.model,
 		"--permission-mode": &o.permissionMode, "--settings": &o.settings, "--output-format": &o.outputFormat,
-		"--name": &o.name, "-n": &o.name,
+		"--name": &o.name, "-n": &o.name, "--input-format": &o.inputFormat,
+		"--system-prompt": &o.systemPrompt, "--system-prompt-file": &o.promptFile,
 		"--append-system-prompt": ignored, "--fallback-model": ignored, "--mcp-config": ignored,
 		"--add-dir": ignored, "--allowedTools": ignored, "--disallowedTools": ignored, "--max-turns": ignored,
 		"--effort": ignored,
@@ -48,7 +56,8 @@ func (o *options) valued() map[string]*string {
 func (o *options) switches() map[string]*bool {
 	return map[string]*bool{
 		"--dangerously-skip-permissions": &o.bypass, "-p": &o.print, "--print": &o.print,
-		"--version": &o.version, "-v": &o.version, "--help": &o.help, "-h": &o.help, "--verbose": new(bool),
+		"--version": &o.version, "-v": &o.version, "--help": &o.help, "-h": &o.help, "--verbose": &o.verbose,
+		"--include-partial-messages": &o.partial, "--replay-user-messages": &o.replay, "--fork-session": &o.fork,
 	}
 }
 
@@ -101,16 +110,30 @@ func (o *options) check(w whims) error {
 		return err
 	}
 	switch {
-	case o.sessionID != "" && o.resume != "" && w.old():
+	case o.sessionID != "" && o.resume != "" && !o.fork && w.old():
 		return usageError("Error: --session-id can only be used with --continue or --resume if --fork-session is also specified.")
-	case o.sessionID != "" && o.resume != "":
+	case o.sessionID != "" && o.resume != "" && !o.fork:
 		return usageError("Error: --session-id with --continue or --resume also needs --fork-session.")
 	case o.sessionID != "" && !uuidShape.MatchString(o.sessionID):
 		return usageError("Error: Invalid session ID. Must be a valid UUID.")
 	case o.print && o.resume != "" && !uuidShape.MatchString(o.resume):
 		return usageError(fmt.Sprintf("Error: --resume requires a valid session ID or session title when used with --print. "+
 			"Usage: claude -p --resume <session-id|title>. Provided value %q is not a UUID and does not match any session title.", o.resume))
+	case o.print && o.outputFormat == streamJSON && !o.verbose:
+		return usageError("Error: When using --print, --output-format=stream-json requires --verbose")
 	}
+	return o.readSystemPrompt()
+}
+
+func (o *options) readSystemPrompt() error {
+	if o.promptFile == "" {
+		return nil
+	}
+	data, err := os.ReadFile(o.promptFile)
+	if err != nil {
+		return usageError("Error: System prompt file not found: " + o.promptFile)
+	}
+	o.systemPrompt = string(data)
 	return nil
 }
 

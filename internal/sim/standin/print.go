@@ -35,9 +35,8 @@ func (s *session) print(ctx context.Context) (int, error) {
 	}
 	defer s.reg.remove()
 	s.hook(ctx, "SessionStart", map[string]any{"source": s.source()})
-	s.hook(ctx, "UserPromptSubmit", map[string]any{"prompt": prompt})
 	begin := time.Now()
-	r, err := s.turn(ctx, strings.TrimSpace(prompt), headless{})
+	r, err := s.turn(ctx, said{text: strings.TrimSpace(prompt), hook: true}, headless{})
 	if ctx.Err() != nil {
 		return s.printCutShort(ctx)
 	}
@@ -81,6 +80,11 @@ func (s *session) printResult(r result, took time.Duration) (int, error) {
 		fmt.Println(r.text)
 		return code, nil
 	}
+	return code, writeObject(s.turnResult(r, took))
+}
+
+// turnResult tells of a turn.
+func (s *session) turnResult(r result, took time.Duration) map[string]any {
 	out := s.resultObject("success", r.text, r.failed != nil)
 	out["duration_ms"], out["duration_api_ms"] = took.Milliseconds(), took.Milliseconds()
 	out["usage"] = r.usage
@@ -88,14 +92,15 @@ func (s *session) printResult(r result, took time.Duration) (int, error) {
 	if r.failed != nil && r.failed.status != 0 {
 		out["api_error_status"], out["api_error_type"] = r.failed.status, r.failed.kind
 	}
-	return code, writeObject(out)
+	return out
 }
 
 // printCutShort is the end by a signal: silent, except for an interrupt, which yields a result and code 0.
 func (s *session) printCutShort(ctx context.Context) (int, error) {
 	end := endOf(ctx)
 	pause(context.WithoutCancel(ctx), s.whims.stopDelay)
-	if end.code != 0 || s.opts.outputFormat != "json" {
+	tells := s.opts.outputFormat == "json" || s.opts.outputFormat == streamJSON && !s.whims.old()
+	if end.code != 0 || !tells {
 		return end.code, nil
 	}
 	return 0, writeObject(s.resultObject("error_during_execution", "", true))

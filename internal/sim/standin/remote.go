@@ -71,9 +71,11 @@ func (s *session) ask(ctx context.Context) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	body, err := json.Marshal(map[string]any{
-		"model": s.model, "max_tokens": 32000, "messages": s.tr.conversation(),
-	})
+	request := map[string]any{"model": s.model, "max_tokens": 32000, "messages": s.tr.conversation()}
+	if s.opts.systemPrompt != "" {
+		request["system"] = s.opts.systemPrompt
+	}
+	body, err := json.Marshal(request)
 	if err != nil {
 		return reply{}, fmt.Errorf("ask: %w", err)
 	}

@@ -48,6 +48,11 @@ func (s *session) attach(entrypoint string, forget bool) error {
 	if err := s.tr.load(); err != nil {
 		return err
 	}
+	if s.opts.fork {
+		if err := s.tr.copyTo(transcriptPath(s.cfg.dir, s.cwd, s.id), s.id); err != nil {
+			return err
+		}
+	}
 	s.model = wireModel(s.opts.model)
 	if s.opts.model == "" {
 		s.model = cmp.Or(s.tr.model(), s.model)

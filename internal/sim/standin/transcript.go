@@ -33,6 +33,9 @@ type record struct {
 	PromptSource   string          `json:"promptSource,omitempty"`
 	RequestID      string          `json:"requestId,omitempty"`
 	IsAPIError     bool            `json:"isApiErrorMessage,omitempty"`
+	Error          string          `json:"error,omitempty"`
+	APIErrorStatus int             `json:"apiErrorStatus,omitempty"`
+	Attachment     *attachment     `json:"attachment,omitempty"`
 	Message        json.RawMessage `json:"message,omitempty"`
 }
 
@@ -91,6 +94,42 @@ func (t *transcript) add(kind string, m any, change func(*record)) error {
 	return t.append(r)
 }
 
+// attachment is what a hook has printed: it reaches the model beside the user's words.
+type attachment struct {
+	Type      string `json:"type"`
+	HookName  string `json:"hookName"`
+	HookEvent string `json:"hookEvent"`
+	Content   string `json:"content"`
+	Stdout    string `json:"stdout"`
+	ExitCode  int    `json:"exitCode"`
+}
+
+// promptHook is the event of a prompt.
+const promptHook = "UserPromptSubmit"
+
+// addContext records the output of the hook of a prompt; "" is none.
+func (s *session) addContext(printed string) error {
+	if printed == "" {
+		return nil
+	}
+	return s.tr.add("attachment", nil, func(r *record) {
+		r.Message = nil
+		r.Attachment = &attachment{Type: "hook_success", HookName: promptHook, HookEvent: promptHook, Content: printed, Stdout: printed}
+	})
+}
+
+// copyTo goes on in another file, under another id, with a copy of all that was said.
+func (t *transcript) copyTo(path, id string) error {
+	t.path, t.template.SessionID = path, id
+	for i := range t.records {
+		t.records[i].SessionID = id
+		if err := t.append(t.records[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // append writes one line with one write, so that two writers do not tear each other's.
 func (t *transcript) append(line any) error {
 	if t.off {
@@ -140,6 +179,9 @@ func (t *transcript) conversation() []message {
 	var said []message
 	for r, ok := t.leaf(); ok; {
 		var m message
+		if r.Attachment != nil {
+			said = append([]message{{Role: "system", Content: quoted(r.Attachment.HookEvent + " hook success: " + r.Attachment.Content)}}, said...)
+		}
 		if (r.Type == "user" || r.Type == "assistant") && !r.IsAPIError && json.Unmarshal(r.Message, &m) == nil {
 			said = append([]message{{Role: m.Role, Content: m.Content}}, said...)
 		}

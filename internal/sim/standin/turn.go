@@ -1,6 +1,7 @@
 package standin
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,16 +28,38 @@ type result struct {
 	usage  usage
 }
 
+// said is a prompt. In a TUI the hook was told of it before.
+type said struct {
+	text    string
+	content json.RawMessage // "": the text
+	uuid    string          // of its record; "": a new one
+	hook    bool            // is still to be told
+}
+
+func (p said) message() message {
+	if p.content != nil {
+		return message{Role: "user", Content: p.content}
+	}
+	return message{Role: "user", Content: quoted(p.text)}
+}
+
 // turn says the prompt and works until the answer is there.
-func (s *session) turn(ctx context.Context, prompt string, f front) (result, error) {
+func (s *session) turn(ctx context.Context, p said, f front) (result, error) {
+	s.dieAt("heard")
 	if err := s.tr.open(s.mode()); err != nil {
 		return result{}, err
 	}
-	err := s.tr.add("user", message{Role: "user", Content: quoted(prompt)}, func(r *record) {
+	err := s.tr.add("user", p.message(), func(r *record) {
 		r.PermissionMode, r.PromptSource = s.mode(), "typed"
+		r.UUID = cmp.Or(p.uuid, r.UUID)
 	})
 	if err != nil {
 		return result{}, err
+	}
+	if p.hook {
+		if err := s.addContext(s.hook(ctx, promptHook, map[string]any{"prompt": p.text})); err != nil {
+			return result{}, err
+		}
 	}
 	s.turns++
 	if !s.loggedIn() {
@@ -48,6 +71,7 @@ func (s *session) turn(ctx context.Context, prompt string, f front) (result, err
 func (s *session) converse(ctx context.Context, f front) (result, error) {
 	for {
 		r, err := s.askAgain(ctx, f.retrying)
+		s.dieAt("asked")
 		var failed apiError
 		if errors.As(err, &failed) {
 			return s.fail(failed, failed.text(s.model))
@@ -59,6 +83,7 @@ func (s *session) converse(ctx context.Context, f front) (result, error) {
 			return result{}, err
 		}
 		if r.StopReason != "tool_use" {
+			s.dieAt("answered")
 			return result{text: r.text(), usage: r.Usage}, nil
 		}
 		if err := s.useTools(ctx, r, f); err != nil {
@@ -98,7 +123,9 @@ func (s *session) fail(e apiError, text string) (result, error) {
 		"role": "assistant", "model": "<synthetic>", "stop_reason": "stop_sequence", "usage": usage{},
 		"content": []map[string]string{{"type": "text", "text": text}},
 	}
-	err := s.tr.add("assistant", said, func(r *record) { r.IsAPIError = true })
+	err := s.tr.add("assistant", said, func(r *record) {
+		r.IsAPIError, r.Error, r.APIErrorStatus = true, e.class(), e.status
+	})
 	return result{text: text, failed: &e}, err
 }
 

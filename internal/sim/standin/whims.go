@@ -3,6 +3,7 @@ package standin
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +23,8 @@ type whims struct {
 	wrongSessionID                  bool
 	printError                      string
 	spawnChild                      bool
+	newIDs                          bool
+	dieInTurn                       string
 	version                         string
 }
 
@@ -58,6 +61,11 @@ func (w *whims) set(name, value string) (err error) {
 		if !knownDialog(value) {
 			err = errors.New("no such dialog")
 		}
+	case "die-in-turn":
+		w.dieInTurn = value
+		if !slices.Contains([]string{"heard", "asked", "answered"}, value) {
+			err = errors.New("heard, asked or answered")
+		}
 	case "print-error":
 		w.printError = value
 	case "version":
@@ -75,6 +83,7 @@ func (w *whims) setSwitch(name string) error {
 		"no-transcript":    &w.noTranscript,
 		"wrong-session-id": &w.wrongSessionID,
 		"spawn-child":      &w.spawnChild,
+		"new-ids":          &w.newIDs,
 	}
 	target, known := switches[name]
 	if !known {
