@@ -2,6 +2,7 @@ package turn
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 
@@ -48,6 +49,13 @@ type line struct {
 	} `json:"rate_limit_info"`
 
 	result
+}
+
+// decode reads a line of JSON. A field of a form that is not known is passed over.
+func decode(data []byte, into any) bool {
+	err := json.Unmarshal(data, into)
+	_, form := errors.AsType[*json.UnmarshalTypeError](err)
+	return err == nil || form
 }
 
 // result is what is used of a line of type "result".

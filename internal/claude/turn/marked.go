@@ -65,8 +65,8 @@ type record struct {
 		StopReason string          `json:"stop_reason"`
 	} `json:"message"`
 	Attachment struct {
-		Type    string          `json:"type"`
-		Content json.RawMessage `json:"content"`
+		Type    string `json:"type"`
+		Content string `json:"content"`
 	} `json:"attachment"`
 }
 
@@ -81,9 +81,6 @@ func findMarker(f *os.File, marker string) (uuid string, from int64, err error) 
 	if err != nil {
 		return "", 0, err
 	}
-	escaped, _ := json.Marshal(marker) // of a string: it cannot fail
-	needle := bytes.Trim(escaped, `"`)
-	needle = bytes.ReplaceAll(bytes.ReplaceAll(needle, []byte(`\u003c`), []byte("<")), []byte(`\u003e`), []byte(">")) // as claude writes it
 	lines := jsonl.BackwardFrom(f, end)
 	for before := 0; before < disorder; {
 		span, err := lines.Next()
@@ -103,7 +100,7 @@ func findMarker(f *os.File, marker string) (uuid string, from int64, err error) 
 			return "", 0, err
 		}
 		var r record
-		if bytes.Contains(line, needle) && json.Unmarshal(line, &r) == nil && r.hasMarker(marker) {
+		if bytes.Contains(line, []byte(`"attachment"`)) && decode(line, &r) && r.hasMarker(marker) {
 			uuid = r.UUID
 		}
 	}
@@ -112,15 +109,7 @@ func findMarker(f *os.File, marker string) (uuid string, from int64, err error) 
 
 // hasMarker tells whether a record is the output of the hook of a turn.
 func (r *record) hasMarker(marker string) bool {
-	var text string
-	if r.Type != "attachment" || !strings.HasPrefix(r.Attachment.Type, "hook_") {
-		return false
-	}
-	if json.Unmarshal(r.Attachment.Content, &text) != nil {
-		text = string(r.Attachment.Content) // a list, in an output of another form
-		marker = strings.ReplaceAll(marker, `"`, `\"`)
-	}
-	return strings.Contains(text, marker)
+	return r.Type == "attachment" && r.Attachment.Type == "hook_success" && strings.HasPrefix(r.Attachment.Content, marker)
 }
 
 // recordsFrom are the records of a conversation from an offset on. What is none is passed over.
@@ -140,7 +129,7 @@ func recordsFrom(f *os.File, from int64) ([]record, error) {
 			return nil, err
 		}
 		var r record
-		if json.Unmarshal(line, &r) == nil && r.UUID != "" && !r.IsSidechain {
+		if decode(line, &r) && r.UUID != "" && !r.IsSidechain {
 			if r.Parent == "" {
 				r.Parent = r.LogicalParent
 			}

@@ -73,9 +73,10 @@ func TestMarkedInDamage(t *testing.T) {
 	// 2.1.197 writes some answers before their questions.
 	rig.Must(t, os.WriteFile(path, []byte(`{"type":"assistant","uuid":"c","parentUuid":"b","message":{"model":"m","stop_reason":"end_turn","content":[{"type":"text","text":"early"}]}}
 {"type":"user","uuid":"a","message":{"content":"q"}}
-{"type":"attachment","uuid":"b","parentUuid":"a","attachment":{"type":"hook_success","content":"`+`<nbs-turn id=\"00000000-0000-4000-8000-000000000002\" seq=\"2\"/>`+`"}}
+{"type":"attachment","uuid":"x","parentUuid":"a","attachment":{"type":"hook_success","content":[{"a":1}]},"apiErrorStatus":"of another form"}
+{"type":"attachment","uuid":"b","parentUuid":"x","attachment":{"type":"hook_success","content":"`+`<nbs-turn id=\"00000000-0000-4000-8000-000000000002\" seq=\"2\"/>`+`"}}
 {"type":"user","uuid":"d","parentUuid":"c","message":{"content":"next"}}
 {"type":"assistant","uuid":"e","parentUuid":"d","message":{"model":"m","stop_reason":"end_turn","content":[{"type":"text","text":"of the next"}]}}
 `), 0o600))
-	check("out of order", Mark{Found: true, Answered: true, Answer: "early"})
+	check("out of order, and with forms that are not known", Mark{Found: true, Answered: true, Answer: "early"})
 }

@@ -151,7 +151,7 @@ func (p *Process) say(id, text string) {
 // hear is called with each line of claude's output. Lines between turns are of no turn.
 func (p *Process) hear(data []byte) {
 	var l line
-	if json.Unmarshal(data, &l) != nil {
+	if !decode(data, &l) {
 		return
 	}
 	p.mu.Lock()

@@ -36,12 +36,17 @@ func onEach(t *testing.T, test func(*testing.T, *stage)) {
 	for _, version := range versions {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			server, err := api.Start(api.Options{})
-			rig.Must(t, err)
-			t.Cleanup(func() { _ = server.Close() })
-			test(t, &stage{t: t, world: rig.NewWorld(t, server.URL()), api: server, claude: rig.ClaudeBinary(t, version), env: []string{"CLAUDE_CODE_MAX_RETRIES=1"}})
+			test(t, newStage(t, rig.ClaudeBinary(t, version), "CLAUDE_CODE_MAX_RETRIES=1"))
 		})
 	}
+}
+
+func newStage(t *testing.T, program string, env ...string) *stage {
+	t.Helper()
+	server, err := api.Start(api.Options{})
+	rig.Must(t, err)
+	t.Cleanup(func() { _ = server.Close() })
+	return &stage{t: t, world: rig.NewWorld(t, server.URL()), api: server, claude: program, env: env}
 }
 
 func (s *stage) start(spec Spec) *Process {
@@ -208,4 +213,35 @@ func TestTurnIsGivenUp(t *testing.T) {
 		_, err = p.Turn(t.Context(), "next", nil)
 		rig.Check(t, agent.KindOf(err) == agent.Conflict, "the next turn: %v", err)
 	})
+}
+
+// Where each answer carries another session id, the next turn resumes that one.
+func TestChainOfSessions(t *testing.T) {
+	s := newStage(t, rig.StandIn(t), "NBS_SIM_CLAUDE=new-ids")
+	spec := Spec{SessionID: newID(), Opening: claude.OpenNew}
+	for _, turn := range []struct{ text, answer string }{{"Remember 42.", "OK, I will remember 42."}, {"hello", "You said: hello"}, {"What number?", "42"}} {
+		p := s.start(spec)
+		o, events := s.turn(p, turn.text)
+		s.close(p)
+		rig.Equal(t, o.Answer, turn.answer, "answer")
+		rig.Check(t, o.SessionID != "" && o.SessionID != spec.SessionID && events[0].SessionID == o.SessionID, "session %s after %s: %+v", o.SessionID, spec.SessionID, events)
+		spec.SessionID, spec.Opening = o.SessionID, claude.OpenResume
+	}
+}
+
+func TestDeathInATurn(t *testing.T) {
+	for where, want := range map[string]Mark{
+		"heard":    {},
+		"asked":    {Found: true},
+		"answered": {Found: true, Answered: true, Answer: "OK, I will remember 42."},
+	} {
+		t.Run(where, func(t *testing.T) {
+			s := newStage(t, rig.StandIn(t), "NBS_SIM_CLAUDE=die-in-turn="+where)
+			spec := Spec{SessionID: newID(), Opening: claude.OpenNew, Settings: s.settings()}
+			s.context(1)
+			o, _ := s.turn(s.start(spec), "Remember 42.")
+			rig.Check(t, o.Class == Killed && o.SessionID == spec.SessionID && o.Exit == "signal: killed", "%+v", o)
+			rig.Same(t, "mark", want, s.marked(spec.SessionID, 1))
+		})
+	}
 }
