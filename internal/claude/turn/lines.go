@@ -86,17 +86,18 @@ type listener struct {
 	end   end
 }
 
-// line takes a line of the turn, or of what claude does by itself beside it.
-func (t *listener) line(l line) {
+// line takes a line of the turn, or of what claude does by itself beside it. It returns what is to be
+// told of it; nil: nothing.
+func (t *listener) line(l line) *Event {
 	switch {
 	case l.ParentUse != "":
 	case l.Type == "system" && l.Subtype == "init":
-		t.opened(agent.SessionID(l.SessionID))
+		return t.opened(agent.SessionID(l.SessionID))
 	case l.Type == "user" && l.IsReplay && l.UUID == t.id:
 		t.end.takenUp = true
-		t.tell(Event{Kind: TakenUp})
+		return &Event{Kind: TakenUp}
 	case l.Type == "stream_event" && l.Event.Delta.Type == "text_delta":
-		t.tell(Event{Kind: Partial, Text: l.Event.Delta.Text})
+		return &Event{Kind: Partial, Text: l.Event.Delta.Text}
 	case l.Type == "assistant":
 		t.end.failure = ""
 		_ = json.Unmarshal(l.Error, &t.end.failure) // another form is no class
@@ -106,6 +107,7 @@ func (t *listener) line(l line) {
 		t.end.result, t.end.subtype, t.end.session = &l.result, l.Subtype, agent.SessionID(l.SessionID)
 		close(t.over)
 	}
+	return nil
 }
 
 // ended tells whether a result is the turn's own. A claude that stays may be at a turn of its own,
@@ -117,17 +119,12 @@ func (t *listener) ended(l line) bool {
 	return t.end.takenUp || l.NumTurns == 0
 }
 
-func (t *listener) opened(id agent.SessionID) {
-	if id != "" && t.end.session != id {
-		t.end.session = id
-		t.tell(Event{Kind: Confirmed, SessionID: id})
+func (t *listener) opened(id agent.SessionID) *Event {
+	if id == "" || t.end.session == id {
+		return nil
 	}
-}
-
-func (t *listener) tell(e Event) {
-	if t.heard != nil {
-		t.heard(e)
-	}
+	t.end.session = id
+	return &Event{Kind: Confirmed, SessionID: id}
 }
 
 // blocks are a text as it is said. Claude takes a text of which the last block begins with a slash

@@ -33,7 +33,7 @@ type Process struct {
 	exit   string // how it ended; read after ended
 
 	mu      sync.Mutex
-	hears   func(line) // what the turn that is on does with a line; nil: there is none
+	turn    *listener // of the turn that is on; nil: there is none
 	givenUp bool
 	spent   float64 // US dollars, by the last result: 2.1.197 counts a process's turns together
 }
@@ -97,7 +97,7 @@ type EventKind int
 
 // The kinds.
 const (
-	Confirmed EventKind = iota // claude has opened the conversation: SessionID
+	Confirmed EventKind = iota // claude has named the conversation: SessionID. It may not be on disk yet
 	TakenUp                    // the text is with claude
 	Partial                    // a further part of the answer: Text
 )
@@ -110,13 +110,13 @@ type Event struct {
 }
 
 // Turn sends a text and waits until the turn is over. heard is called with what comes before, in
-// order, from another goroutine; it may be nil. The outcome's class says what became of the turn,
+// order, from another goroutine; it may be nil. After an error it may be called once more. The outcome's class says what became of the turn,
 // also when claude has ended. Errors: those of ctx, with what is known by then; the turn may still
 // be going on, so the process takes no more of them. Conflict when it takes none.
 func (p *Process) Turn(ctx context.Context, text string, heard func(Event)) (Outcome, error) {
 	began := time.Now()
 	t := &listener{id: uuid.NewString(), heard: heard, over: make(chan struct{})}
-	if err := p.listen(t.line); err != nil {
+	if err := p.listen(t); err != nil {
 		return Outcome{}, err
 	}
 	defer p.listen(nil) //nolint:errcheck // to listen no more is always possible
@@ -131,14 +131,14 @@ func (p *Process) Turn(ctx context.Context, text string, heard func(Event)) (Out
 	return p.outcome(t, time.Since(began), err), err
 }
 
-// listen makes hears the one that is told of each line; nil ends that.
-func (p *Process) listen(hears func(line)) error {
+// listen makes a turn the one that each line is for; nil ends that.
+func (p *Process) listen(t *listener) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if hears != nil && (p.givenUp || p.hears != nil) {
+	if t != nil && (p.givenUp || p.turn != nil) {
 		return agent.Errorf(agent.Conflict, "claude (pid %d) is still at another turn", p.PID())
 	}
-	p.hears = hears
+	p.turn = t
 	return nil
 }
 
@@ -155,9 +155,14 @@ func (p *Process) hear(data []byte) {
 		return
 	}
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.hears != nil {
-		p.hears(l)
+	t := p.turn
+	var e *Event
+	if t != nil {
+		e = t.line(l)
+	}
+	p.mu.Unlock()
+	if e != nil && t.heard != nil { // who hears may take long: a turn is given up all the same
+		t.heard(*e)
 	}
 }
 

@@ -2,8 +2,10 @@ package turn
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -204,10 +206,11 @@ func TestTurnIsGivenUp(t *testing.T) {
 	onEach(t, func(t *testing.T, s *stage) {
 		p := s.start(Spec{SessionID: newID(), Opening: claude.OpenNew, Model: "sonnet"})
 		ctx, cancel := context.WithCancel(t.Context())
-		o, err := p.Turn(ctx, "[[delay 1h]]", func(e Event) {
-			if e.Kind == Confirmed {
-				cancel()
-			}
+		slow := make(chan struct{})
+		defer close(slow)
+		o, err := p.Turn(ctx, "[[delay 1h]]", func(Event) {
+			cancel()
+			<-slow
 		})
 		rig.Check(t, errors.Is(err, context.Canceled) && o.Class == Interrupted && o.SessionID != "", "%+v, %v", o, err)
 		_, err = p.Turn(t.Context(), "next", nil)
@@ -244,4 +247,41 @@ func TestDeathInATurn(t *testing.T) {
 			rig.Same(t, "mark", want, s.marked(spec.SessionID, 1))
 		})
 	}
+}
+
+// 2.1.197 forgets a system prompt that is not given at a resume, 2.1.329 one that is not given when the conversation is
+// compacted, and keeps the first: given each time, it is the same at each request.
+func TestSystemPromptStays(t *testing.T) {
+	onEach(t, func(t *testing.T, s *stage) {
+		identity := filepath.Join(s.world.Root, "identity")
+		rig.Must(t, os.WriteFile(identity, []byte("You are Bubba."), 0o600))
+		spec := Spec{SessionID: newID(), Opening: claude.OpenNew, Model: "sonnet", SystemPromptFile: identity}
+		for range 2 {
+			p := s.start(spec)
+			o, _ := s.turn(p, "hello")
+			rig.Check(t, o.Class == Answered, "%+v", o)
+			s.close(p)
+			spec.Opening = claude.OpenResume
+		}
+		compact := exec.Command(s.claude, "-p", "--resume", string(spec.SessionID), "--system-prompt-file", identity, "--", "/compact")
+		compact.Dir, compact.Env = s.world.Project, s.world.Env(s.env...)
+		out, err := compact.CombinedOutput()
+		rig.Check(t, err == nil, "/compact: %v %s", err, out)
+		p := s.start(spec)
+		o, _ := s.turn(p, "afterwards")
+		rig.Check(t, o.Answer == "You said: afterwards" && o.SessionID == spec.SessionID, "%+v", o)
+		s.close(p)
+		asked := 0
+		for _, r := range s.api.Requests() {
+			var body struct{ System json.RawMessage }
+			if r.Method != "POST" || r.Side || json.Unmarshal(r.Body, &body) != nil {
+				continue
+			}
+			asked++
+			rig.Check(t, strings.Contains(string(body.System), "You are Bubba."), "request %d, system prompt %.2000s", asked, body.System)
+		}
+		rig.Check(t, asked >= 4, "%d requests: two turns, a compaction, and a turn", asked)
+		compacted := s.api.Requests()[len(s.api.Requests())-1]
+		rig.Check(t, strings.Contains(string(compacted.Body), "This session is being continued"), "it was not compacted: %.2000s", compacted.Body)
+	})
 }
