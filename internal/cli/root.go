@@ -45,7 +45,6 @@ var commands = []struct {
 	{"run", newRunCmd},
 	{"hook", newHookCmd},
 	{"statusline", newStatusLineCmd},
-	{"turn-context", newTurnContextCmd},
 	{"version", newVersionCmd},
 	{"schema", newSchemaCmd},
 }

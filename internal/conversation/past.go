@@ -10,12 +10,8 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/transcript"
-	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/store/conversations"
 )
-
-// ContextVariable names the file that the hook of a turn prints.
-const ContextVariable = turn.ContextVariable
 
 // CheckClaude checks that there is a claude to be started. Errors: Unfit.
 func (e *Engine) CheckClaude() error {

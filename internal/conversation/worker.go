@@ -118,7 +118,7 @@ func (j *job) startWorker(id agent.SessionID, opening claude.Opening, made manne
 	if w.context, err = files.Put(turnfiles.Context, ""); err != nil {
 		return nil, err
 	}
-	spec := turn.Spec{SessionID: id, Opening: opening, Model: made.model, Settings: turn.Settings(j.Program), Partial: j.Heard != nil, Extra: j.ask.ClaudeArgs, Fork: j.ask.Fork}
+	spec := turn.Spec{SessionID: id, Opening: opening, Model: made.model, Settings: turn.Settings(), Partial: j.Heard != nil, Extra: j.ask.ClaudeArgs, Fork: j.ask.Fork}
 	if made.prompt != "" {
 		if spec.SystemPromptFile, err = files.Put(turnfiles.SystemPrompt, made.prompt); err != nil {
 			return nil, errors.Join(err, files.Drop())

@@ -3,7 +3,6 @@ package turn
 import (
 	"encoding/json"
 	"strconv"
-	"strings"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
@@ -50,21 +49,12 @@ func Args(spec Spec) []string {
 // ContextVariable names the private file with the context of the next turn.
 const ContextVariable = "NBS_TURN_CONTEXT"
 
-// ContextVerb is the verb of nbs-worker that prints that file, for claude's hook.
-const ContextVerb = "turn-context"
-
 const hookTimeout = 10 // seconds; claude goes on without
 
-// Settings is the value of --settings: one hook, by whose output a turn's context reaches the
-// model beside the user's words. program is nbs-worker's path; when it was moved or removed, the
-// one on the PATH is called. Whatever fails there does not fail the turn: a hook that ends with
-// another code than 0 would.
-func Settings(program string) string {
-	call := ContextVerb + " 2>/dev/null || "
-	command := "nbs-worker " + call + ":"
-	if program != "" {
-		command = "'" + strings.ReplaceAll(program, "'", `'\''`) + "' " + call + command
-	}
+// Settings is the value of --settings: one hook, by whose output a turn's context reaches the model beside the
+// user's words. Whatever fails there does not fail the turn: a hook that ends with another code than 0 would.
+func Settings() string {
+	const command = `cat "$` + ContextVariable + `" 2>/dev/null || :`
 	type hook struct {
 		Type    string `json:"type"`
 		Command string `json:"command"`

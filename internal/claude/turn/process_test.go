@@ -115,14 +115,6 @@ func TestTurns(t *testing.T) {
 	})
 }
 
-// settings are ours, with a program in the place of nbs-worker that prints the context of a turn as it does.
-func (s *stage) settings() string {
-	s.t.Helper()
-	program := filepath.Join(s.world.Root, "it's nbs-worker")
-	rig.Must(s.t, os.WriteFile(program, []byte("#!/bin/sh\n[ \"$1\" = "+ContextVerb+" ] && cat \"$"+ContextVariable+"\"\n"), 0o700))
-	return Settings(program)
-}
-
 // context makes a turn's context begin with its marker.
 func (s *stage) context(n int) {
 	s.t.Helper()
@@ -147,7 +139,7 @@ func TestKilledTurnIsGoneOnWith(t *testing.T) {
 	onEach(t, func(t *testing.T, s *stage) {
 		identity := filepath.Join(s.world.Root, "identity")
 		rig.Must(t, os.WriteFile(identity, []byte("You are Bubba. Be terse."), 0o600))
-		spec := Spec{SessionID: newID(), Opening: claude.OpenNew, Model: "sonnet", SystemPromptFile: identity, Settings: s.settings()}
+		spec := Spec{SessionID: newID(), Opening: claude.OpenNew, Model: "sonnet", SystemPromptFile: identity, Settings: Settings()}
 		s.context(1)
 		rig.Same(t, "before", Mark{}, s.marked(spec.SessionID, 1))
 		p := s.start(spec)
@@ -240,7 +232,7 @@ func TestDeathInATurn(t *testing.T) {
 	} {
 		t.Run(where, func(t *testing.T) {
 			s := newStage(t, rig.StandIn(t), "NBS_SIM_CLAUDE=die-in-turn="+where)
-			spec := Spec{SessionID: newID(), Opening: claude.OpenNew, Settings: s.settings()}
+			spec := Spec{SessionID: newID(), Opening: claude.OpenNew, Settings: Settings()}
 			s.context(1)
 			o, _ := s.turn(s.start(spec), "Remember 42.")
 			rig.Check(t, o.Class == Killed && o.SessionID == spec.SessionID && o.Exit == "signal: killed", "%+v", o)

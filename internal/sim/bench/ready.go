@@ -28,7 +28,7 @@ func compareReal(ctx context.Context, effort Effort, opts Options) (pairs []Pair
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, w.end(ctx)) }()
-	for _, compare := range []func(context.Context, Effort, Options) (Pair, error){w.compareReady, w.compareRecovery} {
+	for _, compare := range []func(context.Context, Effort, Options) (Pair, error){w.compareReady, w.compareRecovery, w.compareAsk, w.compareWarm} {
 		pair, err := compare(ctx, effort, opts)
 		if err != nil {
 			return nil, err
