@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -164,8 +165,9 @@ func runAsk(ctx context.Context, f *factory, o *askOptions) error {
 		return err
 	}
 	var heard func(text string)
+	var said atomic.Bool
 	if o.stream {
-		heard = f.heard()
+		heard = func(text string) { said.Store(true); f.hear(text) }
 		e.Heard = func(id, text string) {
 			if id == say.ID { // and no other one that is run before it
 				heard(text)
@@ -176,7 +178,7 @@ func runAsk(ctx context.Context, f *factory, o *askOptions) error {
 	if err != nil {
 		return err
 	}
-	return f.answered(key, result, o.stream)
+	return f.answered(key, result, said.Load())
 }
 
 // ask takes one turn, by the server of the project where there is one, and leaves one that was interrupted to
@@ -256,19 +258,17 @@ func (o *askOptions) say(s *supervisor.Supervisor) (say conversation.Say, key co
 	return conversation.Say{Request: o.ask, Meta: meta}, key, err
 }
 
-// heard prints an answer while it is given.
-func (f *factory) heard() func(string) {
-	return func(text string) {
-		if f.json {
-			_ = f.printJSON(wire.AnswerPart{Text: text})
-			return
-		}
-		_, _ = fmt.Fprint(f.streams.Out, agent.Legible(text))
+// hear prints a part of an answer that is being given.
+func (f *factory) hear(text string) {
+	if f.json {
+		_ = f.printJSON(wire.AnswerPart{Text: text}) // the result says all of it again
+		return
 	}
+	_, _ = fmt.Fprint(f.streams.Out, agent.Legible(text))
 }
 
-// answered prints the result of a turn. streamed: its text was printed before.
-func (f *factory) answered(key conversations.Key, r conversations.Result, streamed bool) error {
+// answered prints the result of a turn. said: its text was printed while it was given.
+func (f *factory) answered(key conversations.Key, r conversations.Result, said bool) error {
 	if f.json {
 		if err := f.printJSON(wire.NewAnswer(key, r)); err != nil {
 			return err
@@ -281,7 +281,7 @@ func (f *factory) answered(key conversations.Key, r conversations.Result, stream
 	if r.Notice != "" {
 		f.sayNote(r.Notice)
 	}
-	if streamed {
+	if said {
 		_, err := fmt.Fprintln(f.streams.Out)
 		return err
 	}

@@ -71,13 +71,25 @@ func (e *Engine) Accept(ctx context.Context, key conversations.Key, say Say) (t 
 }
 
 // Await runs what is open up to the turn with this id, unless others do, and returns what was answered.
-// Errors: Held when it, or a turn before it, waits for a person; those of the context, when it stays open.
+// Errors: Held when it, or a turn before it, waits for a person or for long; NotFound when there is none; those of the
+// context, when it stays open.
 func (e *Engine) Await(ctx context.Context, key conversations.Key, id string) (conversations.Result, error) {
 	c := e.Store.Conversations().Of(key)
 	for {
 		result, done, err := c.Result(id)
 		if err != nil || done {
 			return result, err
+		}
+		state, err := c.State()
+		if err != nil {
+			return conversations.Result{}, err
+		}
+		if !slices.ContainsFunc(state.Open, func(t conversations.Turn) bool { return t.ID == id }) {
+			if result, done, err := c.Result(id); err != nil || done { // somebody else has just brought it to its end
+				return result, err
+			}
+			return conversations.Result{}, agent.Errorf(agent.NotFound, "no turn with the id %s was accepted, or its answer is forgotten", agent.Quote(id)).
+				Hint("to see what waits: nbs-worker conversation queue %s", agent.ShellWord(string(key)))
 		}
 		until, err := e.advance(ctx, c, id)
 		if err != nil {

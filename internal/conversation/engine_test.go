@@ -107,7 +107,7 @@ func (f *fake) Turn(ctx context.Context, text string, _ func(turn.Event)) (turn.
 		return turn.Outcome{Class: turn.Interrupted}, ctx.Err()
 	}
 	if o.Class != turn.UnknownSession && o.Class != neverHeard {
-		s.write(f.id, text, rigRead(s.T, f.context), &o)
+		s.write(f.id, text, storetest.Read(s.T, f.context), &o)
 	}
 	if o.Class == neverHeard {
 		o.Class = turn.Killed
@@ -124,7 +124,8 @@ const (
 	neverHeard turn.Class = "never heard"
 )
 
-func rigRead(t *testing.T, path string) string { t.Helper(); return storetest.Read(t, path) }
+// usedTool is the answer of a turn that came as far as to use a tool.
+const usedTool = "used a tool"
 
 // write appends to a transcript what Claude does.
 func (s *stage) write(id agent.SessionID, text, context string, o *turn.Outcome) {
@@ -141,6 +142,9 @@ func (s *stage) write(id agent.SessionID, text, context string, o *turn.Outcome)
 	}
 	line(`{"type":"user","uuid":"u%d","parentUuid":%s,"sessionId":%q,"message":{"role":"user","content":%s}}`, n, parent(n), id, strconv.Quote(text))
 	line(`{"type":"attachment","uuid":"c%d","parentUuid":"u%d","sessionId":%q,"attachment":{"type":"hook_success","hookEvent":"UserPromptSubmit","content":%s,"stdout":%[4]s}}`, n, n, id, strconv.Quote(context))
+	if o.Answer == usedTool {
+		line(`{"type":"assistant","uuid":"a%d","parentUuid":"c%d","sessionId":%q,"message":{"role":"assistant","model":"claude-sonnet-5","stop_reason":"tool_use","content":[{"type":"tool_use","id":"t","name":"Bash","input":{}}]}}`, n, n, id)
+	}
 	if o.Class == "" {
 		line(`{"type":"assistant","uuid":"a%d","parentUuid":"c%d","sessionId":%q,"message":{"role":"assistant","model":"claude-sonnet-5","stop_reason":"end_turn","content":[{"type":"text","text":%s}]}}`, n, n, id, strconv.Quote(o.Answer))
 	}
@@ -512,4 +516,31 @@ func TestTheSystemPromptIsTheConversations(t *testing.T) {
 	_, err = s.Reset(t.Context(), "review", ReasonAsked, &state.Meta)
 	rig.Must(t, err)
 	rig.Must(t, second(s.Accept(t.Context(), "review", say)))
+}
+
+// After tools were used nobody knows what was done: a person decides, and then the text is not said again.
+func TestAPersonDecidesOnATurnWithTools(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.respond = func(n int, text string) turn.Outcome {
+		if n == 1 {
+			return turn.Outcome{Class: turn.Killed, Answer: usedTool}
+		}
+		return turn.Outcome{Answer: "re: " + text}
+	}
+	_, err := s.ask("pay")
+	storetest.WantKind(t, "a turn that may have paid", err, agent.Held)
+	rig.Must(t, s.Store.Conversations().Of("review").Retry(t.Context(), 1))
+	if _, err := s.Drain(t.Context(), "review"); err != nil || strings.Join(s.heard, "|") != "pay|"+turn.Continue {
+		t.Errorf("claude heard %q; %v", s.heard, err)
+	}
+}
+
+// An id under which nothing was accepted is no reason to wait.
+func TestAnIDThatNobodyAccepted(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.mustAsk("one")
+	_, err := s.Await(t.Context(), "review", "another")
+	storetest.WantKind(t, "it", err, agent.NotFound)
 }

@@ -37,10 +37,6 @@ func (j *job) lookUp(ctx context.Context) (ended bool, err error) {
 	if said.Answered {
 		return true, j.finish(ctx, &worker{session: last.Session, mode: last.Mode}, turn.Outcome{Answer: said.Answer, SessionID: last.Session}, last.At)
 	}
-	if j.turn.Held != nil { // it failed, and it is known how
-		j.text = turn.Continue
-		return false, nil
-	}
 	switch unknown := j.onUnknown(said); unknown {
 	case UnknownRerun:
 		return false, nil
@@ -52,10 +48,15 @@ func (j *job) lookUp(ctx context.Context) (ended bool, err error) {
 	}
 }
 
-// onUnknown is what the asker wants. Unless that was said, what may have been done twice is for a person to
-// decide, and an answer alone is asked for again.
+// onUnknown is what the asker wants. Unless that was said, what may be done twice is for a person to decide, and
+// an answer alone is asked for. Where it is known how the turn failed, or a person has decided, it goes on.
 func (j *job) onUnknown(said *turn.Mark) string {
+	decided := j.turn.Held != nil || j.turn.Tries == 0
 	switch {
+	case decided && j.ask.OnUnknown != UnknownRerun:
+		return UnknownContinue
+	case j.turn.Held != nil, said.Class != "": // of a failure that is known nothing is said again
+		return UnknownContinue
 	case j.ask.OnUnknown != "":
 		return j.ask.OnUnknown
 	case said.Tools:
