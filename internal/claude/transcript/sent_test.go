@@ -1,12 +1,12 @@
 package transcript
 
 import (
-	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
-	"time"
 )
 
 // before is what a transcript had before a text was submitted.
@@ -108,19 +108,17 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// A long turn is read while somebody waits for its end, again and again.
-func TestAnswerOfALongTurn(t *testing.T) {
+// A long turn is read while somebody waits for its end, again and again: the chain of its records is
+// not walked anew for each.
+func TestGenerationsOfALongTurn(t *testing.T) {
 	t.Parallel()
-	const records, enough = 10_000, 5 * time.Second
-	lines := []string{`{"type":"user","uuid":"0","message":{"content":"go"}}`}
+	const records = 10_000
+	parents, looks := map[string]string{}, 0
 	for n := range records {
-		lines = append(lines, fmt.Sprintf(`{"type":"attachment","uuid":"%d","parentUuid":"%d","attachment":{"type":"date"}}`, n+1, n))
+		parents[strconv.Itoa(n+1)] = strconv.Itoa(n)
 	}
-	lines = append(lines, fmt.Sprintf(`{"type":"assistant","uuid":"a","parentUuid":"%d","message":{"content":[{"type":"text","text":"whole"}],"stop_reason":"end_turn"}}`, records))
-	file, after := written(t, lines...)
-	began := time.Now()
-	got, err := file.Answer(after, "0")
-	if took := time.Since(began); err != nil || got != (Answer{Ended: true, Text: "whole"}) || took > enough {
-		t.Errorf("after %s: %+v, %v", took, got, err)
+	behind := generations("0", maps.Keys(parents), func(uuid string) string { looks++; return parents[uuid] })
+	if last := behind[strconv.Itoa(records)]; last != records || looks != records {
+		t.Errorf("the last record is %d behind, after %d looks for a parent; want %d and no more", last, looks, records)
 	}
 }
