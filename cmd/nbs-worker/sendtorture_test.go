@@ -165,13 +165,21 @@ func (m *team) actUp(over <-chan struct{}) {
 
 // killDeliverers kills those that the launchers of this team have started.
 func (m *team) killDeliverers() {
+	for _, pid := range m.deliverers() {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+// deliverers are the processes that deliver what waits for an agent of the project.
+func (m *team) deliverers() (pids []int) {
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, path := range lines {
 		line, _ := os.ReadFile(path) // it may have ended meanwhile
 		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil && strings.Contains(string(line), "\x00outbox\x00deliver\x00") && strings.Contains(string(line), m.dir) {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
+			pids = append(pids, pid)
 		}
 	}
+	return pids
 }
 
 // judge compares receipts with what the transcripts have.
