@@ -2,8 +2,11 @@ package launcher
 
 import (
 	"errors"
+	"os"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
 )
@@ -70,5 +73,19 @@ func TestForHowLongItWasReady(t *testing.T) {
 	e.exit = agent.Exit{Code: 143}
 	if end := e.ending(); !end.Abnormal {
 		t.Errorf("%+v", end)
+	}
+}
+
+// A machine without room is no reason to hold an agent; a program that cannot be run is.
+func TestClassOfAStartThatFailed(t *testing.T) {
+	t.Parallel()
+	for cause, want := range map[error]agent.EndClass{
+		unix.EAGAIN: agent.EndCrash, unix.ENOMEM: agent.EndCrash, unix.ETXTBSY: agent.EndCrash,
+		unix.ENOENT: agent.EndConfig, unix.EACCES: agent.EndConfig, unix.ENOEXEC: agent.EndConfig, unix.E2BIG: agent.EndConfig,
+	} {
+		err := startFailure(&os.PathError{Op: "fork/exec", Path: "/usr/bin/claude", Err: cause}, t.TempDir())
+		if got := classOf(err); got != want {
+			t.Errorf("%v: %s; want %s", err, got, want)
+		}
 	}
 }
