@@ -14,6 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/observe"
+	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 )
 
@@ -160,6 +162,24 @@ func TestASignalEndsTheBackoff(t *testing.T) { //nolint:paralleltest // signals 
 		if got := told(t, l.Store, "down"); len(got) != 1 {
 			t.Errorf("%s: the journal tells %q", sig, got)
 		}
+	}
+}
+
+// Nor does a launcher wait for a start that a command has taken back.
+func TestAPolicyThatIsTakenBackEndsTheBackoff(t *testing.T) { //nolint:paralleltest // signals are the process's
+	a := &again{starts: 1}
+	l := restarting(t, agent.RestartOnFailure, "exit 7", a)
+	l.testOnlyAfter = func(time.Duration) <-chan time.Time {
+		_, err := l.Store.Update(t.Context(), "alpha", func(r *agent.Record) error { r.Restart.Policy = agent.RestartNo; return nil })
+		rig.Must(t, err)
+		rig.Must(t, unix.Kill(os.Getpid(), observe.FollowSignal))
+		return nil // for ever
+	}
+	if code, err := l.Run(t.Context(), "alpha", start); code != 7 || err != nil || a.calls > 0 {
+		t.Errorf("Run = %d, %v, asked %d times", code, err, a.calls)
+	}
+	if got := told(t, l.Store, "down"); len(got) != 0 {
+		t.Errorf("the journal tells %q", got)
 	}
 }
 

@@ -142,23 +142,25 @@ func TestJudgeWhatTheLauncherWaitsFor(t *testing.T) {
 	held := agent.Restarts{Hold: &agent.Hold{Class: agent.EndCrash, Reason: "it failed 5 times"}}
 	for what, c := range map[string]struct {
 		launcher bool
+		paused   bool
 		desired  agent.Desired
 		restarts agent.Restarts
 		want     string
 	}{
-		"it waits":                   {true, agent.DesiredRunning, next, "backoff, code 1; starts again in 12s"},
-		"it waits for a limit":       {true, agent.DesiredRunning, limited, "backoff, code 1; a usage limit is waited for; it starts again in 15m0s"},
-		"the launcher was killed":    {false, agent.DesiredRunning, next, "crashed, code 1"},
-		"it was stopped meanwhile":   {true, agent.DesiredStopped, next, "stopped, "},
-		"held":                       {false, agent.DesiredRunning, held, "crashed, code 1; held, it failed 5 times"},
-		"held, its launcher goes":    {true, agent.DesiredRunning, held, "crashed, code 1; held, it failed 5 times"},
-		"nothing is to be restarted": {true, agent.DesiredRunning, agent.Restarts{}, "crashed, code 1"},
+		"it waits":                   {true, false, agent.DesiredRunning, next, "backoff, code 1; starts again in 12s"},
+		"it waits for a limit":       {true, false, agent.DesiredRunning, limited, "backoff, code 1; a usage limit is waited for; it starts again in 15m0s"},
+		"the launcher was killed":    {false, false, agent.DesiredRunning, next, "crashed, code 1"},
+		"it was stopped meanwhile":   {true, false, agent.DesiredStopped, next, "stopped, "},
+		"held":                       {false, false, agent.DesiredRunning, held, "crashed, code 1; held, it failed 5 times"},
+		"held, its launcher goes":    {true, false, agent.DesiredRunning, held, "crashed, code 1; held, it failed 5 times"},
+		"nothing is to be restarted": {true, false, agent.DesiredRunning, agent.Restarts{}, "crashed, code 1"},
+		"it waits in a pause":        {true, true, agent.DesiredRunning, next, "backoff, code 1; starts again when the pause has ended"},
 	} {
 		r := agent.Record{
 			Spec: agent.Spec{Handle: "a"}, Desired: c.desired, Restarts: c.restarts, Exits: []agent.Exit{{Invocation: "i", Code: 1}},
 			Process: &agent.Process{Invocation: "i", Identity: agent.Identity{Identified: agent.Identified{PID: 9}}},
 		}
-		status, _ := Judge(&r, &Evidence{Now: now, Claude: proc.Gone, LauncherLives: c.launcher})
+		status, _ := Judge(&r, &Evidence{Now: now, Claude: proc.Gone, LauncherLives: c.launcher, Paused: c.paused})
 		state, detail := status.Words()
 		if got := state + ", " + detail; got != c.want || status.Running() || !status.Down() {
 			t.Errorf("%s: %q; want %q", what, got, c.want)
