@@ -111,6 +111,11 @@ func TestTriageOfATeam(t *testing.T) {
 	tabs := m.nbs("triage", "crashed")
 	m.check(tabs.code == 7 && strings.HasPrefix(tabs.stdout, "crashed\tdead\t3\tcrashed (signal: killed)") && strings.HasSuffix(tabs.stdout, "\tnbs-worker resume crashed\n"), "%s", tabs)
 	m.kill(m.session("frozen").RecordedPID, syscall.SIGCONT)
+
+	// Who has logged in and resumes the agent has mended it: it is not held until its next turn.
+	m.ok("resume", "refused", "--force")
+	mended, code := m.triage("refused")
+	m.check(mended["refused"].Verdict == "idle" && code == 0, "%+v, exit code %d", mended["refused"], code)
 }
 
 // tmuxCalls is how many tmux processes a command starts.
