@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/transcript"
@@ -18,6 +19,7 @@ type scripted struct {
 	box      string   // what is in its prompt
 	dialog   bool     // a permission is asked in its place
 	deaf     bool     // keys go elsewhere
+	inMode   bool     // of tmux, which says so
 	dead     bool     // it has ended
 	onLook   func()   // happens after each look
 	onText   func()   // happens when a text is typed
@@ -34,7 +36,7 @@ type scripted struct {
 const rule = "────────────────────"
 
 func (s *scripted) Screen(context.Context) (tmux.Styled, error) {
-	shown := tmux.Styled{Width: 80, Height: 24, Cursor: tmux.Cursor{X: len(s.box)}}
+	shown := tmux.Styled{Width: 80, Height: 24, Cursor: tmux.Cursor{X: len(s.box)}, InMode: s.inMode}
 	shown.Text = s.above + "\n" + rule + "\n❯ " + strings.ReplaceAll(s.box, "\n", "\n  ") + "\n" + rule + "\n  " + s.offered + "\n"
 	if s.dialog {
 		shown.Text = " Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend\n"
@@ -50,7 +52,7 @@ func (s *scripted) Write(_ context.Context, text string, cursor *tmux.Cursor) (b
 		s.onEnter()
 		return false, s.silent
 	}
-	if s.deaf || cursor != nil && cursor.X != len(s.box) {
+	if s.deaf || s.inMode || cursor != nil && cursor.X != len(s.box) {
 		return false, nil
 	}
 	s.got = append(s.got, text)
@@ -152,6 +154,22 @@ func TestDelivery(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Nobody waits until a person has looked back enough.
+func TestPaneInAMode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, s := time.Now(), &scripted{inMode: true}
+		d := delivery{Terminal: s, text: "hello"}
+		_, _, sending := d.run(t.Context())
+		i := interruption{Terminal: s, working: func() (bool, error) { return true, nil }}
+		interrupting := i.run(t.Context(), &Interruption{})
+		for _, err := range []error{sending, interrupting} {
+			if agent.KindOf(err) != agent.Held || !strings.Contains(err.Error(), "somebody looks back in it") || !time.Now().Equal(began) {
+				t.Errorf("after %s: %v", time.Since(began), err)
+			}
+		}
+	})
 }
 
 // An interrupt before the first key leaves nothing typed, one while it is typed comes too late, and

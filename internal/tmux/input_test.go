@@ -45,8 +45,8 @@ func TestWriteReachesOnlyWhatReads(t *testing.T) {
 	rig.Must(t, err)
 	cursor = &Cursor{X: shown.Cursor.X + 1, Y: shown.Cursor.Y}
 	refused("somebody has typed in it", pane)
-	if written, err := s.Write(t.Context(), pane, "y", &shown.Cursor); !written || err != nil {
-		t.Errorf("where the cursor is: %t, %v", written, err)
+	if written, err := s.Write(t.Context(), pane, "y", &shown.Cursor); !written || err != nil || shown.InMode {
+		t.Errorf("where the cursor is: %t, %v, in a mode: %t", written, err, shown.InMode)
 	}
 	cursor = nil
 	other := pane
@@ -54,6 +54,8 @@ func TestWriteReachesOnlyWhatReads(t *testing.T) {
 	refused("another process leads it", other)
 	s.raw("copy-mode", "-t", pane.ID)
 	refused("a person looks back in it", pane)
+	shown, err = s.Styled(t.Context(), pane.ID)
+	rig.Check(t, err == nil && shown.InMode, "where a person looks back: %v, %+v", err, shown)
 	s.raw("send-keys", "-t", pane.ID, "-X", "cancel")
 	s.raw("set-option", "-t", pane.ID, "-w", "remain-on-exit", "on")
 	s.raw("send-keys", "-t", pane.ID, "Enter", "C-d")
