@@ -51,7 +51,8 @@ time limit; only what is seen after it counts.
 
 An agent at work is never touched, whatever the flags; nor one that only a person can help:
 it is reported. One whose restarts are held, or that crashed again and again, is brought
-back only when it is named. One on which another command is at work is left to it.
+back only when it is named. One on which another command is at work is left to it, and one
+that its launcher starts again within a minute, to that: it is not well yet (7).
 
 Each step is in the journal before it is taken and after it: nbs-worker events. A run that
 was killed is simply run again: what came of its last step is looked for, and nothing that
@@ -176,21 +177,23 @@ func (f *factory) noteOrder(handles []agent.Handle, first []string) {
 
 // recovered is the outcome of a run.
 func recovered(cases []recovery.Case) error {
-	var well, sick int
+	var well, heal, sick int
 	for i := range cases {
 		switch after := &cases[i].After; {
 		case cases[i].Held || after.NeedsPerson():
 			return exitError(agent.Held)
 		case after.Verdict.IsWell():
 			well++
+		case after.Heals():
+			heal++
 		default:
 			sick++
 		}
 	}
 	switch {
-	case sick == 0:
+	case sick == 0 && heal == 0:
 		return nil
-	case well == 0:
+	case well == 0 && heal == 0:
 		return exitError(agent.Failed)
 	default:
 		return exitError(agent.Partial)
