@@ -39,9 +39,8 @@ func TestSecurityClaudeByHandIsNoPerson(t *testing.T) {
 		if beta["permission_mode"] != "default" || fmt.Sprint(beta["claude_args"]) != "[--allowedTools=Bash]" || beta["cwd"] != m.world.Project || fmt.Sprint(beta["depth"]) != "1" {
 			t.Errorf("%v", beta)
 		}
-		if environ := m.environ(m.session("beta").RecordedPID); environ["CANARY"] != "" {
-			t.Errorf("%v", environ)
-		}
+		environ := m.environ(m.session("beta").RecordedPID)
+		m.check(environ["CANARY"] == "", "%v", environ)
 	})
 }
 

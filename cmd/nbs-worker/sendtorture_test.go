@@ -61,9 +61,8 @@ func TestQuestionsGetTheirOwnAnswers(t *testing.T) {
 			askers.Go(func() {
 				for i := range next {
 					question := fmt.Sprintf("question <<%d>>", i)
-					if got := m.nbs("send", "alpha", question, "--wait-reply", "--timeout", "1m"); got.code != 0 || got.stdout != "You said: "+question+"\n" {
-						m.Errorf("%s: %s", question, got)
-					}
+					got := m.nbs("send", "alpha", question, "--wait-reply", "--timeout", "1m")
+					m.check(got.code == 0 && got.stdout == "You said: "+question+"\n", "%s: %s", question, got)
 				}
 			})
 		}
@@ -218,12 +217,9 @@ func (m *team) judge(receipts []receipt) {
 		}
 	}
 	m.Logf("receipts: %v", count)
-	if count["accepted"]+count["kept"] < len(receipts)*8/10 {
-		m.Errorf("most should arrive, and be known to: %v", count)
-	}
-	if _, err := os.Stat(filepath.Join(m.dir, "PWN")); err == nil {
-		m.Error("a command ran that only a message contained, or a dialog was answered")
-	}
+	m.check(count["accepted"]+count["kept"] >= len(receipts)*8/10, "most should arrive, and be known to: %v", count)
+	_, err := os.Stat(filepath.Join(m.dir, "PWN"))
+	m.check(err != nil, "a command ran that only a message contained, or a dialog was answered")
 }
 
 // takenUp are the texts that Claude took, by the records in which they stand.
@@ -233,9 +229,7 @@ func (m *team) takenUp() map[string]string {
 	files, _ := filepath.Glob(filepath.Join(m.world.ConfigDir, "projects", "*", "*.jsonl"))
 	for _, file := range files {
 		data, err := os.ReadFile(file)
-		if err != nil {
-			m.Fatal(err)
-		}
+		m.must(err)
 		for line := range strings.Lines(string(data)) {
 			var r struct {
 				Type, UUID string

@@ -24,9 +24,8 @@ func TestWriteIsExact(t *testing.T) {
 		got, _ := os.ReadFile(out)
 		return string(got) == text
 	})
-	if buffers := s.raw("list-buffers"); buffers != "" {
-		t.Errorf("it stays in tmux: %s", buffers)
-	}
+	buffers := s.raw("list-buffers")
+	rig.Check(t, buffers == "", "it stays in tmux: %s", buffers)
 }
 
 // A paste into a pane whose process has ended would end tmux 3.3a, and with it every agent.
@@ -37,9 +36,8 @@ func TestWriteReachesOnlyWhatReads(t *testing.T) {
 	var cursor *Cursor
 	refused := func(what string, pane Pane) {
 		t.Helper()
-		if written, err := s.Write(t.Context(), pane, "x", cursor); written || err != nil && agent.KindOf(err) == agent.TimedOut {
-			t.Errorf("%s: written %t, %v", what, written, err)
-		}
+		written, err := s.Write(t.Context(), pane, "x", cursor)
+		rig.Check(t, !written && (err == nil || agent.KindOf(err) != agent.TimedOut), "%s: written %t, %v", what, written, err)
 	}
 	shown, err := s.Styled(t.Context(), pane.ID)
 	rig.Must(t, err)
@@ -65,7 +63,6 @@ func TestWriteReachesOnlyWhatReads(t *testing.T) {
 	refused("it has ended", pane)
 	s.raw("kill-pane", "-t", pane.ID)
 	refused("it is gone", pane)
-	if buffers := s.raw("list-buffers"); strings.Contains(buffers, "x") {
-		t.Errorf("what was not written stays in tmux: %s", buffers)
-	}
+	buffers := s.raw("list-buffers")
+	rig.Check(t, !strings.Contains(buffers, "x"), "what was not written stays in tmux: %s", buffers)
 }

@@ -11,6 +11,8 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/observe"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 var now = time.Date(2026, 2, 20, 12, 0, 0, 0, time.UTC)
@@ -147,9 +149,7 @@ func TestAssessTheDead(t *testing.T) {
 func TestWhatCouldNotBeAskedIsEvidence(t *testing.T) {
 	t.Parallel()
 	a := Assess(Known{View: with(in(idle), func(v *inspect.View) { v.Err = errors.New("tmux did not answer") }), Handle: "alpha", Now: now, Bands: agent.DefaultBands})
-	if a.Verdict != Idle || !slices.Contains(a.Evidence, "not all could be asked: tmux did not answer") {
-		t.Errorf("%+v", a)
-	}
+	rig.Check(t, a.Verdict == Idle && slices.Contains(a.Evidence, "not all could be asked: tmux did not answer"), "%+v", a)
 }
 
 func TestWhoNeedsAPerson(t *testing.T) {
@@ -159,9 +159,7 @@ func TestWhoNeedsAPerson(t *testing.T) {
 		false: {{Verdict: Healthy}, {Verdict: Idle}, {Verdict: Stopped}, {Verdict: Stuck, Level: LevelCompact}, {Verdict: Dead, Level: LevelResume}},
 	} {
 		for _, a := range all {
-			if a.NeedsPerson() != want {
-				t.Errorf("%+v: %t", a, !want)
-			}
+			rig.Check(t, a.NeedsPerson() == want, "%+v: %t", a, !want)
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // before is what a transcript had before a text was submitted.
@@ -17,9 +19,7 @@ const before = `{"type":"user","uuid":"u0","message":{"role":"user","content":"a
 func written(t *testing.T, lines ...string) (File, int64) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "t.jsonl")
-	if err := os.WriteFile(path, []byte(before+strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(path, []byte(before+strings.Join(lines, "\n")+"\n"), 0o600))
 	return At(path), int64(len(before))
 }
 
@@ -46,13 +46,11 @@ func TestSent(t *testing.T) {
 		"a line that is being written": {[]string{user[:40]}, Sent{}},
 	} {
 		file, after := written(t, c.lines...)
-		if got, err := file.Sent(after, "again"); err != nil || got != c.want {
-			t.Errorf("%s: %+v, %v; want %+v", what, got, err, c.want)
-		}
+		got, err := file.Sent(after, "again")
+		rig.Check(t, err == nil && got == c.want, "%s: %+v, %v; want %+v", what, got, err, c.want)
 	}
-	if got, err := At(filepath.Join(t.TempDir(), "none.jsonl")).Sent(0, "again"); err != nil || got != (Sent{}) {
-		t.Errorf("before the first prompt: %+v, %v", got, err)
-	}
+	got, err := At(filepath.Join(t.TempDir(), "none.jsonl")).Sent(0, "again")
+	rig.Check(t, err == nil && got == (Sent{}), "before the first prompt: %+v, %v", got, err)
 }
 
 func TestAnswer(t *testing.T) {
@@ -102,9 +100,8 @@ func TestAnswer(t *testing.T) {
 		"cut off, resumed": {[]string{user, record("a", "u1", says("half", "stop_sequence"))}, Answer{Text: "half"}},
 	} {
 		file, after := written(t, c.lines...)
-		if got, err := file.Answer(after, "u1"); err != nil || got != c.want {
-			t.Errorf("%s: %+v, %v; want %+v", what, got, err, c.want)
-		}
+		got, err := file.Answer(after, "u1")
+		rig.Check(t, err == nil && got == c.want, "%s: %+v, %v; want %+v", what, got, err, c.want)
 	}
 }
 
@@ -118,7 +115,6 @@ func TestGenerationsOfALongTurn(t *testing.T) {
 		parents[strconv.Itoa(n+1)] = strconv.Itoa(n)
 	}
 	behind := generations("0", maps.Keys(parents), func(uuid string) string { looks++; return parents[uuid] })
-	if last := behind[strconv.Itoa(records)]; last != records || looks != records {
-		t.Errorf("the last record is %d behind, after %d looks for a parent; want %d and no more", last, looks, records)
-	}
+	last := behind[strconv.Itoa(records)]
+	rig.Check(t, last == records && looks == records, "the last record is %d behind, after %d looks for a parent; want %d and no more", last, looks, records)
 }
