@@ -84,7 +84,7 @@ none is.`,
 	flags.IntVar(&o.giveUp, "give-up", 3, "end after so many starts that failed in a row; 0: never")
 	flags.DurationVar(&o.patience, "patience", recovery.DefaultPatience, "how long a busy agent may show nothing that grows")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "give an agent a new conversation where nothing else helps")
-	f.jsonFlag(cmd)
+	f.withJSON(cmd)
 	completeWith(cmd, "order", f.handlesWhere(anybody))
 	return cmd
 }
@@ -220,14 +220,14 @@ func stepWords(s recovery.Step) string {
 
 func (f *factory) printRecovery(cases []recovery.Case) error {
 	if f.json {
-		return f.printJSON(mapped(cases, func(c recovery.Case) wire.Recovered {
+		return f.printJSON(agent.Mapped(cases, func(c recovery.Case) wire.Recovered {
 			return wire.NewRecovered(&c, f.commandsFor(stepsOf(c.After)))
 		}))
 	}
 	t := f.newTable("HANDLE", "WAS", "DONE", "IS", "LEFT")
 	for i := range cases {
 		c := &cases[i]
-		t.row(text(string(c.Handle)), text(string(c.Before.Verdict)), text(strings.Join(mapped(c.Steps, stepWords), ", ")),
+		t.row(text(string(c.Handle)), text(string(c.Before.Verdict)), text(strings.Join(agent.Mapped(c.Steps, stepWords), ", ")),
 			cell{text: string(c.After.Verdict), colour: verdictColour(&c.After.Assessment)}, text(leftWords(c)))
 	}
 	return t.flush()
@@ -247,7 +247,7 @@ func leftWords(c *recovery.Case) string {
 
 func (f *factory) printRecoveryPlan(ladder *recovery.Ladder, cases []recovery.Case, options recovery.Options) error {
 	if f.json {
-		return f.printJSON(mapped(cases, func(c recovery.Case) wire.Recovered {
+		return f.printJSON(agent.Mapped(cases, func(c recovery.Case) wire.Recovered {
 			out := wire.NewRecovered(&c, nil)
 			out.After = nil
 			if level, begins := ladder.First(&c, options); begins {
