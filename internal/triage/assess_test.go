@@ -114,6 +114,18 @@ func TestAssessTheLiving(t *testing.T) {
 	})
 }
 
+// limitedBy is an agent whose launcher has waited for the end of a usage limit.
+func limitedBy(in time.Duration) func(*inspect.View) {
+	return func(v *inspect.View) { v.Record.Restarts = agent.Restarts{Next: now.Add(in), After: agent.EndQuota} }
+}
+
+// refusedFor is an agent that claude has refused to start a minute ago.
+func refusedFor(words string) func(*inspect.View) {
+	return func(v *inspect.View) {
+		v.Record.Exits = []agent.Exit{{Code: 1, UptimeS: 1, At: now.Add(-time.Minute), LastScreen: words}}
+	}
+}
+
 func TestAssessTheDead(t *testing.T) {
 	t.Parallel()
 	crash := agent.Exit{Code: 1, UptimeS: 3}
@@ -134,9 +146,18 @@ func TestAssessTheDead(t *testing.T) {
 			Dead, 1, false, "starts it again at 2026-02-20T12:00:01Z", []Step{Look},
 		},
 		"at its limit": {
-			with(in(agent.Status{State: agent.Backoff, Cause: agent.Crashed}), func(v *inspect.View) { v.Record.Restarts.Next = now.Add(time.Hour) }),
-			Held, 0, false, "starts it again at 2026-02-20T13:00:00Z", []Step{Look},
+			with(in(agent.Status{State: agent.Backoff, Cause: agent.Crashed}), limitedBy(time.Hour)),
+			Held, 0, false, "starts it again at 2026-02-20T13:00:00Z", []Step{AwaitReset},
 		},
+		"at its limit, and its launcher is gone": {with(in(dead(agent.LostReboot)), limitedBy(time.Hour)), Held, 3, false, "until 2026-02-20T13:00:00Z", []Step{AwaitReset}},
+		"refused for a limit": {
+			with(in(dead(agent.Crashed)), refusedFor("You've hit your session limit · resets 1pm (UTC)")), Held, 3, false, "until 2026-02-20T13:00:00Z", []Step{AwaitReset},
+		},
+		"refused for a limit of unknown length": {
+			with(in(dead(agent.Crashed)), refusedFor("Claude usage limit reached.")), Held, 3, false, "until 2026-02-20T12:14:00Z", []Step{AwaitReset},
+		},
+		"its limit is lifted": {with(in(dead(agent.Crashed)), limitedBy(-time.Second)), Dead, 3, false, "crashed", []Step{Resume}},
+
 		"quarantined": {
 			with(in(dead(agent.Crashed)), func(v *inspect.View) { v.Record.Restarts.Hold = &agent.Hold{Reason: "it failed 5 times", Since: now} }),
 			Held, 3, false, "held since 2026-02-20T12:00:00Z: it failed 5 times", []Step{ResumeMended},
