@@ -61,8 +61,7 @@ func (m *team) mustArrive(handle, prompt, answer string) {
 func (m *team) noCanary() {
 	m.Helper()
 	for _, dir := range []string{m.world.Project, m.world.Root, m.world.Home} {
-		_, err := os.Stat(filepath.Join(dir, "PWN"))
-		m.check(err != nil, "text was run as a command: PWN is in %s", dir)
+		m.check(!exists(filepath.Join(dir, "PWN")), "text was run as a command: PWN is in %s", dir)
 	}
 }
 

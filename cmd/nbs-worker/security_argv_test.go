@@ -135,8 +135,7 @@ func TestBlankPromptsAreRefused(t *testing.T) {
 	for _, prompt := range []string{"", " ", "\n\t \r\n", "\u00a0\u2003"} {
 		m.refused(4, "blank", "spawn", "alpha", "--prompt", prompt)
 	}
-	_, err := os.Stat(m.recordPath("alpha"))
-	m.check(err != nil, "a refused spawn left a record")
+	m.check(!exists(m.recordPath("alpha")), "a refused spawn left a record")
 }
 
 // optionPattern reads a line of claude's help: names, and what stands for a value.

@@ -49,7 +49,7 @@ func (m *team) mustNotKnow(canary, ofTmux string) {
 	}
 	out := filepath.Join(m.world.Root, "env-of-a-new-window")
 	m.tmux("new-window", "-t", "=nbs-one-live:", "env >"+out+".part; mv "+out+".part "+out+"; cat")
-	m.waitFor("the new window has said its environment", func() (bool, string) { _, err := os.Stat(out); return err == nil, "" })
+	m.waitFor("the new window has said its environment", func() (bool, string) { return exists(out), "" })
 	text, err := os.ReadFile(out)
 	m.check(err == nil && !strings.Contains(string(text), canary), "a new window has %s, %v", text, err)
 	for _, pid := range []int{m.serverPID(), m.launcher("one"), m.launcher("two")} {

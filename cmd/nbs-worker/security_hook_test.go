@@ -44,8 +44,7 @@ func (m *team) forgeHooks(attacker, victim session, invocation string) {
 	m.write(forge, script.String()+"echo done >"+done+"\n")
 	m.typeLine(attacker, `[[tool Bash {"command":"sh `+forge+`","description":"forge"}]]`)
 	m.waitFor("the agent has forged", func() (bool, string) {
-		_, err := os.Stat(done)
-		return err == nil, m.screen("beta")
+		return exists(done), m.screen("beta")
 	})
 	m.waitArrived("beta")
 	info, err := os.Stat(evil)

@@ -138,8 +138,7 @@ func TestRecordThatClaimsAnotherProject(t *testing.T) {
 	m.ok("resume", "alpha")
 	root := m.environ(m.session("alpha").RecordedPID)["NBS_ROOT"]
 	m.check(root == m.world.Project, "NBS_ROOT is %q", root)
-	_, err := os.Stat(filepath.Join(m.world.Home, ".nbs"))
-	m.check(err != nil, "the other project was written to")
+	m.check(!exists(filepath.Join(m.world.Home, ".nbs")), "the other project was written to")
 	m.kill(m.session("alpha").RecordedPID, syscall.SIGKILL)
 	m.waitState("alpha", "crashed")
 }

@@ -35,8 +35,7 @@ func (m *team) asClaude(s session, commands ...string) []string {
 	m.must(os.WriteFile(script, []byte(body.String()+"touch "+dir+"/done\n"), 0o700))
 	m.typeLine(s, `[[tool Bash {"command":"sh `+script+`"}]]`)
 	m.waitFor("the commands were run in "+s.TmuxSession, func() (bool, string) {
-		_, err := os.Stat(filepath.Join(dir, "done"))
-		return err == nil, m.tmux("capture-pane", "-p", "-t", "="+s.TmuxSession+":")
+		return exists(filepath.Join(dir, "done")), m.tmux("capture-pane", "-p", "-t", "="+s.TmuxSession+":")
 	})
 	said := make([]string, len(commands))
 	for i := range commands {
@@ -199,7 +198,7 @@ for command in "dismiss beta" "spawn gamma" "spawn gamma --env A=1"; do nbs-work
 mv %s.part %s`, s.RecordedPID, m.launcher("alpha"), out, out, out))
 	m.asAgent("alpha", "setsid -f "+script+" </dev/null >/dev/null 2>&1")
 	m.kill(s.RecordedPID, syscall.SIGKILL)
-	m.waitFor("the orphan has tried", func() (bool, string) { _, err := os.Stat(out); return err == nil, "" })
+	m.waitFor("the orphan has tried", func() (bool, string) { return exists(out), "" })
 	text, _ := os.ReadFile(out)
 	if strings.Count(string(text), "code 8") != 3 || !strings.Contains(string(text), "agent alpha called this, and what it may is not known: it has ended") {
 		t.Errorf("%s", text)

@@ -25,8 +25,7 @@ func TestStatusLineOfNobodyRunsNothing(t *testing.T) {
 		r := m.finish(cmd)
 		m.check(r.code == 0 && r.stdout+r.stderr == "", "%q: %s", env, r)
 	}
-	_, err := os.Stat(ran)
-	m.check(err != nil, "the user's status line was run for nobody")
+	m.check(!exists(ran), "the user's status line was run for nobody")
 	out := m.said("alpha", "statusline", payload)
 	m.check(out == "mine\n", "of the agent: %q", out)
 }
@@ -43,8 +42,7 @@ func TestStatusLineOfAnotherFolderIsNotRun(t *testing.T) {
 		m.must(os.WriteFile(filepath.Join(folder, file), []byte(text), 0o600))
 	}
 	m.asAgent("alpha", `echo '{"workspace":{"project_dir":"`+other+`"}}' | CLAUDE_CONFIG_DIR=`+other+` HOME=`+other+` nbs-worker statusline`)
-	_, err := os.Stat(ran)
-	m.check(err != nil, "the status line of a folder that the call names was run")
+	m.check(!exists(ran), "the status line of a folder that the call names was run")
 	m.userSettings(`{"statusLine":{"type":"command","command":"echo mine"}}`)
 	said := m.asAgent("alpha", `echo '{"workspace":{"project_dir":"`+other+`"}}' | nbs-worker statusline`)
 	m.check(said[0] == "mine\ncode 0\n", "the user's own: %q", said)
@@ -64,8 +62,7 @@ func TestStatusLineHonoursSettingSources(t *testing.T) {
 			screen := m.screen("alpha")
 			return strings.Contains(screen, "USERS-OWN-LINE"), screen
 		})
-		_, err := os.Stat(owned)
-		m.check(err != nil, "the project's status line was run")
+		m.check(!exists(owned), "the project's status line was run")
 		m.ok("dismiss", "alpha")
 		m.ok("spawn", "beta", "--model", "sonnet", "--", "--setting-sources=user,project,local")
 		m.waitFor("the project's is, where it is wanted", func() (bool, string) {

@@ -70,8 +70,7 @@ func TestSendArrives(t *testing.T) {
 			m.send(4, "held", "alpha", other, "--raw")
 		}
 		m.send(0, "accepted", "alpha", "/compact", "--raw")
-		_, err := os.Stat(m.dir + "/PWN")
-		m.check(err != nil, "a command ran that only a message contained")
+		m.check(!exists(m.dir+"/PWN"), "a command ran that only a message contained")
 		// A turn is waited for; one that fails has no reply.
 		m.send(0, "accepted", "alpha", "[[delay 1s]] slow")
 		got := m.reply("alpha", "after it")
@@ -112,8 +111,7 @@ func TestSendIsHeld(t *testing.T) {
 		if got := m.reply("alpha", "after it"); !strings.HasSuffix(got, "You said: after it") {
 			m.Errorf("%q", got)
 		}
-		_, err := os.Stat(m.dir + "/PWN")
-		m.check(err != nil, "the dialog was answered")
+		m.check(!exists(m.dir+"/PWN"), "the dialog was answered")
 		m.ok("stop", "alpha")
 		m.send(5, "held", "alpha", "hello")
 		m.refused(2, "no such agent", "send", "beta", "hello")

@@ -89,7 +89,7 @@ var deliveries = map[string]struct {
 	"a prompt that is ready": {word: Accepted, typed: 2},
 	"two lines":              {text: "one\ntwo", word: Accepted, typed: 2},
 	"taken up after this turn": {
-		change: func(s *scripted) { s.onEnter = func() { s.sent = transcript.Sent{Queued: true, Found: true} } }, word: Queued, typed: 2,
+		change: func(s *scripted) { s.onEnter = func() { s.sent = transcript.Sent{Found: true} } }, word: Queued, typed: 2,
 	},
 	"a deaf pane": {change: func(s *scripted) { s.deaf = true }, word: Held, kind: agent.Held, says: "takes no keys"},
 	"a dialog that comes before it is typed": {

@@ -13,9 +13,8 @@ import (
 
 // Sent is what became of a text that was submitted.
 type Sent struct {
-	UUID   string // of its record; "" while it only is queued
-	Queued bool   // Claude takes it up with or after the present turn
-	Found  bool
+	UUID  string // of its record; "" while it only is queued, and Claude takes it up with or after the present turn
+	Found bool
 }
 
 // Sent looks for a text, composed and without space around it, that was submitted when the
@@ -23,7 +22,7 @@ type Sent struct {
 func (t File) Sent(after int64, text string) (sent Sent, err error) {
 	err = t.eachBehind(after, func(r *conversationRecord) bool {
 		if r.Type == "queue-operation" && r.Operation == "enqueue" && strings.TrimSpace(textOfBlocks(blocksOf(r.Content))) == text {
-			sent.Queued, sent.Found = true, true
+			sent.Found = true
 			return true
 		}
 		for _, m := range r.messages() {

@@ -50,10 +50,7 @@ func (k keeper) linkOrCopy(source *private.OwnFile) error {
 }
 
 func (k keeper) clean() error {
-	if err := unix.Unlinkat(k.fd(), k.temp(), 0); err != nil && !errors.Is(err, unix.ENOENT) {
-		return err
-	}
-	return nil
+	return private.IfThere(unix.Unlinkat(k.fd(), k.temp(), 0))
 }
 
 // update follows an original that is not what is kept: it was replaced, or ours is a copy.
