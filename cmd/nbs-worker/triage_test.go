@@ -54,17 +54,16 @@ func (m *team) mustJudge(got map[string]assessment, want map[string]judged) {
 // Each verdict on a real claude that is so, with its evidence.
 func TestTriageOfATeam(t *testing.T) {
 	m := real(t)
-	m.ok("spawn", "idle", "--model", "sonnet")
+	for _, handle := range []string{"idle", "crashed", "ended", "frozen"} {
+		m.ok("spawn", handle, "--model", "sonnet")
+	}
 	m.ok("spawn", "full", "--model", "sonnet", "--prompt", "[[usage 820000]] Remember 42.")
 	m.ok("spawn", "floor", "--model", "sonnet", "--prompt", "[[usage 950000]] Remember 42.")
 	m.ok("spawn", "asks", "--model", "sonnet", "--prompt", "[[tool AskUserQuestion "+question+"]]")
 	m.ok("spawn", "works", "--model", "sonnet", "--prompt", "[[delay 10m]] hello")
 	m.ok("spawn", "refused", "--model", "sonnet", "--prompt", "[[error 403]] hello")
 	m.ok("spawn", "over", "--model", "sonnet", "--prompt", "[[error too-long]] hello")
-	m.ok("spawn", "crashed", "--model", "sonnet")
 	m.ok("spawn", "moved", "--model", "sonnet", "--cwd", m.folder("project/place"))
-	m.ok("spawn", "ended", "--model", "sonnet")
-	m.ok("spawn", "frozen", "--model", "sonnet")
 	m.ok("stop", "ended")
 	m.kill(m.session("moved").RecordedPID, syscall.SIGKILL)
 	m.waitState("moved", "crashed")
