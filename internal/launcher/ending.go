@@ -101,6 +101,11 @@ func saysLogin(words string) bool {
 	return slices.ContainsFunc(known, func(ask string) bool { return strings.Contains(words, ask) })
 }
 
+// refused is the ending of a start that came to nothing before there was a claude.
+func refused(cause error) restart.Ending {
+	return restart.Ending{Class: classOf(cause), Reason: cause.Error(), Abnormal: true, NoRoom: noRoom(cause)}
+}
+
 // classOf is the class of what kept claude from being started, or had the launcher end it. A lock of
 // .nbs that was not free in time says nothing about the conversation, and is tried again.
 func classOf(cause error) agent.EndClass {

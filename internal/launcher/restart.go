@@ -99,19 +99,24 @@ func (l *Launcher) again(ctx context.Context, over *ended, last store.Launch, si
 // pauseRetry is how often is looked whether a pause has ended.
 const pauseRetry = time.Minute
 
-// readyIn makes the next start ready after a while, and not while the project is paused. asked:
+// readyIn makes the next start ready after a while, and not while the project is paused or the disk full. asked:
 // somebody would have the launcher leave.
 func (l *Launcher) readyIn(ctx context.Context, in time.Duration, over *agent.Record, last store.Launch, signals chan os.Signal) (next Restart, asked bool, err error) {
-	waiting, stop := l.untilAsked(ctx, over, signals)
+	waiting, stop := l.untilAsked(ctx, signals, func() bool { return l.isTakenBack(over) })
 	defer stop()
-	for ; ; in = pauseRetry {
+	for {
 		if err = l.due(waiting, in); err == nil {
 			next, err = l.Restarts.Ready(waiting, over, last)
 		}
 		if err != nil && errors.Is(context.Cause(waiting), agent.ErrSuperseded) {
 			err = agent.ErrSuperseded
 		}
-		if !errors.Is(err, ErrPaused) {
+		switch {
+		case errors.Is(err, ErrPaused):
+			in = pauseRetry
+		case noRoom(err):
+			in = roomRetry
+		default:
 			return next, waiting.Err() != nil, err
 		}
 	}
@@ -139,8 +144,9 @@ func (l *Launcher) after(in time.Duration) <-chan time.Time {
 
 // untilAsked is a context that ends when the launcher is asked to leave: by a command, by the end of
 // its terminal, or there by a person's C-c. The signal stays for a claude that comes up all the same.
-// Its cause is [agent.ErrSuperseded] when a command has said that the agent is not started any more.
-func (l *Launcher) untilAsked(ctx context.Context, over *agent.Record, signals chan os.Signal) (waiting context.Context, stop func()) {
+// Its cause is [agent.ErrSuperseded] when a command has said that the agent is not started any more,
+// which the record tells.
+func (l *Launcher) untilAsked(ctx context.Context, signals chan os.Signal, isTakenBack func() bool) (waiting context.Context, stop func()) {
 	waiting, cancel := context.WithCancelCause(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -155,7 +161,7 @@ func (l *Launcher) untilAsked(ctx context.Context, over *agent.Record, signals c
 					cancel(nil)
 					put(signals, sig)
 					return
-				case sig == observe.FollowSignal && l.isTakenBack(over):
+				case sig == observe.FollowSignal && isTakenBack():
 					cancel(agent.ErrSuperseded)
 					return
 				}
@@ -232,7 +238,7 @@ func (l *Launcher) noteUnready(ctx context.Context, over *agent.Record, cause er
 		if err := checkCurrent(r, over.Process.Invocation); err != nil {
 			return err
 		}
-		decision = l.decide(r, restart.Ending{Class: classOf(cause), Reason: cause.Error(), Abnormal: true})
+		decision = l.decide(r, refused(cause))
 		return nil
 	})
 	if err != nil {

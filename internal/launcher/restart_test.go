@@ -183,18 +183,21 @@ func TestAPolicyThatIsTakenBackEndsTheBackoff(t *testing.T) { //nolint:parallelt
 	}
 }
 
-// A pause that comes while the launcher queues for its turn is waited for, and is no failure.
-func TestAPauseWhileAStartIsMadeReady(t *testing.T) { //nolint:paralleltest // signals are the process's
-	a := &again{starts: 2, err: ErrPaused}
-	l := restarting(t, agent.RestartOnFailure, "exit 7", a)
-	if _, err := l.Run(t.Context(), "alpha", start); err != nil {
-		t.Error(err)
-	}
-	if diff := cmp.Diff([]time.Duration{time.Second, pauseRetry, 2 * time.Second}, a.waited); diff != "" {
-		t.Errorf("waited: -want +got:\n%s", diff)
-	}
-	if r, err := l.Store.Load("alpha"); err != nil || len(r.Exits) != 2 || len(r.Restarts.Counted) != 2 || r.Restarts.Hold != nil {
-		t.Errorf("%v, %+v, %+v", err, r.Restarts, r.Exits)
+// A pause that comes while the launcher queues for its turn is waited for, and so is room on a full
+// disk: neither is a failure.
+func TestWhatIsWaitedForWhileAStartIsMadeReady(t *testing.T) { //nolint:paralleltest // signals are the process's
+	for cause, every := range map[error]time.Duration{ErrPaused: pauseRetry, unix.ENOSPC: roomRetry, unix.EDQUOT: roomRetry} {
+		a := &again{starts: 2, err: fmt.Errorf("not yet: %w", cause)}
+		l := restarting(t, agent.RestartOnFailure, "exit 7", a)
+		if _, err := l.Run(t.Context(), "alpha", start); err != nil {
+			t.Errorf("%v: %v", cause, err)
+		}
+		if diff := cmp.Diff([]time.Duration{time.Second, every, 2 * time.Second}, a.waited); diff != "" {
+			t.Errorf("%v: waited: -want +got:\n%s", cause, diff)
+		}
+		if r, err := l.Store.Load("alpha"); err != nil || len(r.Exits) != 2 || len(r.Restarts.Counted) != 2 || r.Restarts.Hold != nil {
+			t.Errorf("%v: %v, %+v, %+v", cause, err, r.Restarts, r.Exits)
+		}
 	}
 }
 

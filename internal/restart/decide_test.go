@@ -25,6 +25,7 @@ var (
 	stopped = restart.Ending{Class: agent.EndCrash, Reason: "code 143", Asked: true}
 	limited = restart.Ending{Class: agent.EndQuota, Reason: "code 1"}
 	lost    = restart.Ending{Class: agent.EndLost, Reason: "nobody saw it"}
+	full    = restart.Ending{Class: agent.EndCrash, Reason: "no space left on device", Abnormal: true, NoRoom: true}
 	hungUp  = restart.Ending{Class: agent.EndServer, Reason: "its terminal was closed"}
 )
 
@@ -51,6 +52,7 @@ func TestWhatFollowsAnEnd(t *testing.T) {
 		"claude refuses":                {of(agent.EndConfig), "down", "held", "held", "held"},
 		"somebody has the conversation": {of(agent.EndConflict), "down", "held", "held", "held"},
 		"nobody saw it":                 {lost, "down", "1s", "1s", "1s"},
+		"the disk is full":              {full, "down", "10s", "10s", "10s"},
 		"its terminal is gone":          {hungUp, "down", "down", "down", "down"},
 	} {
 		for word, want := range map[agent.RestartWord]string{
@@ -60,7 +62,7 @@ func TestWhatFollowsAnEnd(t *testing.T) {
 			if follows(got) != want {
 				t.Errorf("%s, with %s: %s; want %s", what, word, follows(got), want)
 			}
-			counts := got.Again && (c.end.Class == agent.EndCrash || c.end.Class == agent.EndLost)
+			counts := got.Again && (c.end.Class == agent.EndCrash || c.end.Class == agent.EndLost) && !c.end.NoRoom
 			if (len(got.Restarts.Counted) == 1) != counts || got.Restarts.Next.IsZero() == got.Again {
 				t.Errorf("%s, with %s: %+v is remembered", what, word, got.Restarts)
 			}
