@@ -7,24 +7,20 @@ import (
 	"testing"
 
 	"nbs-worker/internal/sim/bench"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestBenchTableGoesIntoTheReadme(t *testing.T) {
 	dir := t.TempDir()
 	kept, readme := filepath.Join(dir, "bench.json"), filepath.Join(dir, "README.md")
-	if out, err := sim(t, "bench", "--out", kept, "--readme", readme).CombinedOutput(); err == nil || !strings.Contains(string(out), kept) {
-		t.Errorf("without a result: %v\n%s", err, out)
-	}
+	out, err := sim(t, "bench", "--out", kept, "--readme", readme).CombinedOutput()
+	rig.Check(t, err != nil && strings.Contains(string(out), kept), "without a result: %v\n%s", err, out)
 	result := bench.Result{Checks: []bench.Check{{Name: "wake-ups", Measured: "7", Budget: "none", Missed: true}}}
-	if err := result.Save(kept); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(readme, []byte("<!-- bench -->\n<!-- /bench -->\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := sim(t, "bench", "--out", kept, "--readme", readme).CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
+	rig.Must(t, result.Save(kept))
+	rig.Must(t, os.WriteFile(readme, []byte("<!-- bench -->\n<!-- /bench -->\n"), 0o600))
+	out, err = sim(t, "bench", "--out", kept, "--readme", readme).CombinedOutput()
+	rig.Check(t, err == nil, "%v\n%s", err, out)
 	if text, err := os.ReadFile(readme); err != nil || !strings.Contains(string(text), "| wake-ups |") {
 		t.Errorf("%v\n%s", err, text)
 	}

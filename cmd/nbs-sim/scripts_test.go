@@ -15,9 +15,7 @@ func script(t *testing.T, programs map[string]string, env []string, name string,
 	t.Helper()
 	bin := t.TempDir()
 	for program, text := range programs {
-		if err := os.WriteFile(filepath.Join(bin, program), []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, os.WriteFile(filepath.Join(bin, program), []byte("#!/bin/sh\n"+text+"\n"), 0o700))
 	}
 	cmd := exec.Command(filepath.Join(rig.Root(t), "scripts", name), args...)
 	cmd.Env = append(os.Environ(), append(env, "PATH="+bin+":"+os.Getenv("PATH"))...)
@@ -31,33 +29,25 @@ func TestBootstrapVerifiesTheClaudeInTheStore(t *testing.T) {
 	t.Parallel()
 	store := t.TempDir()
 	planted := filepath.Join(store, "2.1.329", "claude")
-	if err := os.MkdirAll(filepath.Dir(planted), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.MkdirAll(filepath.Dir(planted), 0o700))
 	ran := filepath.Join(t.TempDir(), "ran")
-	if err := os.WriteFile(planted, []byte("#!/bin/sh\ntouch "+ran+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(planted, []byte("#!/bin/sh\ntouch "+ran+"\n"), 0o700))
 	// A registry that hands out something else under the same number.
 	npm := `mkdir package && cp ` + planted + ` package/claude && tar -czf claude.tgz package && rm -r package`
 	tools := map[string]string{"npm": npm, "tmux": "", "jq": ""}
 	out, code := script(t, tools, []string{"NBS_TEST_CLAUDE_DIR=" + store}, "bootstrap", "demo")
 	for _, want := range []string{planted + " is not the pinned program", "the package of Claude Code 2.1.329 is not the pinned one"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("it does not say %q:\n%s", want, out)
-		}
+		rig.Check(t, strings.Contains(out, want), "it does not say %q:\n%s", want, out)
 	}
-	if _, err := os.Stat(ran); code == 0 || err == nil {
-		t.Errorf("code %d, run: %t\n%s", code, err == nil, out)
-	}
+	_, err := os.Stat(ran)
+	rig.Check(t, code != 0 && err != nil, "code %d, run: %t\n%s", code, err == nil, out)
 	pinned := rig.Root(t) + "/.cache/claude"
 	if dir := os.Getenv("NBS_TEST_CLAUDE_DIR"); dir != "" {
 		pinned = dir
 	}
 	tools["npm"] = "echo the network is asked; exit 1"
-	if out, code := script(t, tools, []string{"NBS_TEST_CLAUDE_DIR=" + pinned}, "bootstrap", "demo"); code != 0 || out != "" {
-		t.Errorf("with the pinned one: code %d\n%s", code, out)
-	}
+	out, code = script(t, tools, []string{"NBS_TEST_CLAUDE_DIR=" + pinned}, "bootstrap", "demo")
+	rig.Check(t, code == 0 && out == "", "with the pinned one: code %d\n%s", code, out)
 }
 
 // That nobody could look is said, and is no failure; what was found is one.
@@ -73,8 +63,6 @@ func TestVulnSaysWhereNobodyCanLook(t *testing.T) {
 		{`echo 'govulncheck: loading packages: no Go files' >&2; exit 1`, "loading packages", 1},
 	} {
 		out, code := script(t, map[string]string{"check": c.check}, nil, "vuln", "check")
-		if code != c.code || !strings.Contains(out, c.want) {
-			t.Errorf("%s: code %d\n%s", c.check, code, out)
-		}
+		rig.Check(t, code == c.code && strings.Contains(out, c.want), "%s: code %d\n%s", c.check, code, out)
 	}
 }

@@ -21,9 +21,8 @@ func TestStopAfterAKilledSpawnLeavesNothing(t *testing.T) {
 		m.killedSpawn(verb, "")
 		id, invocation := m.record(verb)["session_id"].(string), process(m.record(verb))["invocation"].(string)
 		m.ok(verb, verb)
-		if on, of := claudesOn(id), carrying(invocation); len(on)+len(of) > 0 {
-			t.Errorf("after %s: claudes %v, others %v", verb, on, of)
-		}
+		on, of := claudesOn(id), carrying(invocation)
+		m.check(len(on)+len(of) <= 0, "after %s: claudes %v, others %v", verb, on, of)
 		panes := m.tmux("list-panes", "-a")
 		m.check(!strings.Contains(panes, "%"), "after %s: %s", verb, panes)
 	}
@@ -51,9 +50,7 @@ func TestLauncherThatComesAfterTheStop(t *testing.T) {
 	id := m.record("alpha")["session_id"].(string)
 	m.ok("stop", "alpha")
 	clients := m.processes()
-	if err := os.WriteFile(hold, []byte("\n"), 0o600); err != nil { // now the session is made
-		t.Fatal(err)
-	}
+	m.must(os.WriteFile(hold, []byte("\n"), 0o600)) // now the session is made
 	for _, client := range clients {
 		m.waitDead(client.pid)
 	}
@@ -73,9 +70,8 @@ func TestStopAwaitsTheServerOfAKilledSpawn(t *testing.T) {
 	m.ok("stop", "alpha")
 	text, err := os.ReadFile(calls)
 	m.check(err == nil && strings.Contains(string(text), " = 0"), "the server does not listen yet: %v %s", err, text)
-	if panes, of := m.tmux("list-panes", "-a"), m.carrying("alpha"); strings.Contains(panes, "%") || len(of) > 0 {
-		t.Errorf("%s, %v", panes, of)
-	}
+	panes, of := m.tmux("list-panes", "-a"), m.carrying("alpha")
+	m.check(!strings.Contains(panes, "%") && len(of) == 0, "%s, %v", panes, of)
 }
 
 // A server that does not listen keeps what it was asked for until it does.

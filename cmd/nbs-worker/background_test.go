@@ -35,9 +35,7 @@ func TestBackgroundOfClaudeIsNobodysLeftover(t *testing.T) {
 func (m *team) background(mark string) []int {
 	m.Helper()
 	found, err := proc.Carrying("NBS_INVOCATION_ID", mark)
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	var pids []int
 	for _, id := range found {
 		if cmdline, err := proc.Cmdline(id.PID); err == nil && claude.IsBackground(cmdline) {

@@ -19,9 +19,7 @@ func (m *team) late(folder string, by time.Duration, args ...string) *exec.Cmd {
 	m.Helper()
 	cmd := m.command(args)
 	strace, err := exec.LookPath("strace")
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	options := []string{strace, "-f", "-qqq", "-o", "/dev/null", "-P", folder, "-e", "trace=openat", "-e", fmt.Sprintf("inject=openat:delay_enter=%d", by.Microseconds()), "--"}
 	cmd.Path, cmd.Args = strace, slices.Concat(options, []string{m.worker}, args)
 	return cmd
@@ -38,9 +36,7 @@ func TestListBesideADismissal(t *testing.T) {
 	list := m.late(m.inNbs("sessions"), late, "list", "--json")
 	var stdout, stderr strings.Builder
 	list.Stdout, list.Stderr = &stdout, &stderr
-	if err := list.Start(); err != nil {
-		t.Fatal(err)
-	}
+	m.must(list.Start())
 	m.waitFor("it has listed the records", func() (bool, string) {
 		for _, pid := range m.named("nbs-worker") {
 			if hasOpen(pid, m.inNbs("sessions")) {
@@ -66,12 +62,10 @@ func TestStopWaitsForAVerbAtWork(t *testing.T) {
 			spawn := m.begin("spawn", "alpha")
 			m.waitClaude("alpha")
 			m.ok(verb, "alpha")
-			if r := spawn.end(); r.code != 0 {
-				t.Error(r)
-			}
-			if list := m.ok("list"); list != "" && !strings.HasPrefix(list, "alpha\tstopped\t") {
-				t.Error(list)
-			}
+			r := spawn.end()
+			m.check(r.code == 0, "%v", r)
+			list := m.ok("list")
+			m.check(list == "" || strings.HasPrefix(list, "alpha\tstopped\t"), "%s", list)
 		})
 	}
 	t.Run("for some seconds", func(t *testing.T) {
@@ -80,9 +74,8 @@ func TestStopWaitsForAVerbAtWork(t *testing.T) {
 		m.waitClaude("alpha")
 		begun := time.Now()
 		m.refused(5, "another command is at work on this agent: spawn alpha, pid "+strconv.Itoa(spawn.Process.Pid), "stop", "alpha")
-		if took := time.Since(begun); took < 4*time.Second || took > 20*time.Second {
-			t.Errorf("it took %v", took)
-		}
+		took := time.Since(begun)
+		m.check(took >= 4*time.Second && took <= 20*time.Second, "it took %v", took)
 		_ = spawn.Process.Signal(os.Interrupt)
 		spawn.end()
 		m.ok("stop", "alpha")

@@ -18,13 +18,10 @@ func TestManySpawnsAtOnceLoseNothing(t *testing.T) {
 	}
 	all.Wait()
 	for i, r := range results {
-		if r.code != 0 {
-			t.Errorf("agent%d: %s", i, r)
-		}
+		m.check(r.code == 0, "agent%d: %s", i, r)
 	}
-	if rows := strings.Count(m.ok("list"), "\trunning\t"); rows != agents {
-		t.Errorf("%d agents are listed", rows)
-	}
+	rows := strings.Count(m.ok("list"), "\trunning\t")
+	m.check(rows == agents, "%d agents are listed", rows)
 }
 
 func TestInterruptedSpawnLeavesARecordThatExplainsAll(t *testing.T) {

@@ -135,6 +135,30 @@ func TestAgentThatEndsOnAFullDisk(t *testing.T) {
 	m.mustRemember("alpha", before)
 }
 
+// A launcher that is to start its agent again waits for room to say so, however often its record is looked
+// at. A full disk is no failure of the agent's, for however long. Meanwhile an agent can be stopped.
+func TestAgentThatComesBackAfterAFullDisk(t *testing.T) {
+	m := standIn(t)
+	rig.PrivateMounts(t).Tmpfs(m.inNbs(), "512k")
+	before := m.remembers("alpha", "--restart", "on-failure")
+	m.ok("spawn", "beta", "--restart", "on-failure")
+	alpha, beta := m.launcher("alpha"), m.launcher("beta")
+	free := m.fill(0)
+	m.kill(m.session("beta").RecordedPID, syscall.SIGKILL)
+	m.refused(1, "no space left on device", "stop", "beta")
+	m.waitDead(beta)
+
+	m.kill(before.RecordedPID, syscall.SIGKILL)
+	m.waitSession("alpha", "has ended", func(s session) bool { return !s.Running })
+	m.kill(alpha, syscall.SIGCHLD)
+	m.mustLive(alpha)
+	free()
+	m.waitBack(before)
+	m.mustSay(strings.Join(m.journaled("alpha"), "\n"), "exit: signal: killed\n", "failure 1 of 5")
+	m.check(m.restartOf("alpha").Restart.Failures == 1, "%+v", m.restartOf("alpha"))
+	m.check(m.reply("alpha", "What number?") == "42", "it has forgotten")
+}
+
 // The disk fills up in the middle of a start, one step later each time.
 func TestDiskThatFillsUpDuringAStart(t *testing.T) {
 	m := standIn(t)

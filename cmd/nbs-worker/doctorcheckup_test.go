@@ -128,9 +128,8 @@ func (m *team) mustBeAsBefore(root string, before map[string]string, but ...stri
 		return slices.ContainsFunc(but, func(part string) bool { return path == part || part != "" && strings.HasPrefix(path, part+"/") })
 	}
 	for path, was := range before {
-		if is, there := now[path]; !there || is != was && !excepted(path) {
-			m.Errorf("%s has changed: %.300q, before %.300q", path, is, was)
-		}
+		is, there := now[path]
+		m.check(there && (is == was || excepted(path)), "%s has changed: %.300q, before %.300q", path, is, was)
 	}
 	for path := range now {
 		_, there := before[path]

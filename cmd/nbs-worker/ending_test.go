@@ -20,9 +20,7 @@ func TestStopEndsWhatToolsLeftBehind(t *testing.T) {
 	m.waitState("alpha", "crashed")
 	m.ok("stop", "alpha")
 	for _, pid := range orphans {
-		if !dead(pid) {
-			t.Errorf("process %d of the agent lives", pid)
-		}
+		m.check(dead(pid), "process %d of the agent lives", pid)
 	}
 }
 
@@ -31,12 +29,10 @@ func TestAgentDoesNotStopItself(t *testing.T) {
 	m := real(t)
 	m.ok("spawn", "alpha", "--model", "sonnet", "--prompt", `[[tool Bash {"command":"nbs-worker stop alpha; echo code $?"}]]`)
 	m.mustAnswer("alpha", "Tool said:")
-	if s := m.session("alpha"); !s.Running || s.Desired != "running" {
-		t.Errorf("%+v", s)
-	}
-	if screen := m.screen("alpha"); !strings.Contains(screen, "code 5") {
-		t.Errorf("%s", screen)
-	}
+	s := m.session("alpha")
+	m.check(s.Running && s.Desired == "running", "%+v", s)
+	screen := m.screen("alpha")
+	m.check(strings.Contains(screen, "code 5"), "%s", screen)
 }
 
 // An agent may start colleagues: they outlive it, and so does the tmux server.
@@ -64,9 +60,8 @@ func TestServerStartedByAnAgentOutlivesIt(t *testing.T) {
 	m.ok("spawn", "colleague")
 	before, server := m.session("colleague"), m.serverPID()
 	m.ok("dismiss", "boss")
-	if after := m.session("colleague"); !after.Running || after.RecordedPID != before.RecordedPID || dead(server) {
-		t.Errorf("before %+v\nafter %+v", before, after)
-	}
+	after := m.session("colleague")
+	m.check(after.Running && after.RecordedPID == before.RecordedPID && !dead(server), "before %+v\nafter %+v", before, after)
 }
 
 // bossWithServer is an agent whose shell has started the user's tmux server, with a

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"nbs-worker/internal/sim/faults"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // campaign is one run of TestFaults.
@@ -50,9 +52,7 @@ func (p *part) playPlan(plan *faults.Plan) (whole bool) {
 		}
 	}
 	whole = played == planned
-	if whole && kills < p.world.kills {
-		p.Errorf("%d kills of %d in %d rounds", kills, p.world.kills, planned)
-	}
+	rig.Check(p, !whole || kills >= p.world.kills, "%d kills of %d in %d rounds", kills, p.world.kills, planned)
 	return whole
 }
 

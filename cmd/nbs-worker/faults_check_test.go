@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"nbs-worker/internal/sim/faults"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // The invariants, on what a user, the disk and the kernel show.
@@ -39,9 +41,8 @@ func (r *round) checkRecord() {
 	case !there && (r.fault.Verb != faults.Spawn || !r.fault.Hits(faults.TheVerb)):
 		r.Errorf("the record is gone")
 	}
-	if on := claudesOn(r.id); r.id != "" && len(on) > 1 {
-		r.Errorf("claudes on the conversation: %v", on)
-	}
+	on := claudesOn(r.id)
+	rig.Check(r, r.id == "" || len(on) <= 1, "claudes on the conversation: %v", on)
 }
 
 // checkPromise: what a verb claimed by exit code 0 is so.
@@ -56,13 +57,9 @@ func (r *round) checkPromise() {
 	case faults.Resume, faults.Force:
 		r.accept = []int{r.number} // the prompt was seen to be on disk
 	case faults.Stop:
-		if r.settled.State != "stopped" {
-			r.Errorf("stop succeeded: %+v", r.settled)
-		}
+		rig.Check(r, r.settled.State == "stopped", "stop succeeded: %+v", r.settled)
 	case faults.Dismiss:
-		if r.there {
-			r.Error("dismiss succeeded and the record is there")
-		}
+		rig.Check(r, !r.there, "dismiss succeeded and the record is there")
 	}
 }
 
@@ -90,9 +87,8 @@ func (r *round) checkExplained() {
 		}
 	}
 	for _, s := range r.sessions() {
-		if _, known := explained[s.invocation]; !known {
-			r.Errorf("no record explains the tmux session %s, invocation %q", s.name, s.invocation)
-		}
+		_, known := explained[s.invocation]
+		rig.Check(r, known, "no record explains the tmux session %s, invocation %q", s.name, s.invocation)
 	}
 }
 
@@ -111,9 +107,7 @@ func (r *round) checkOther() {
 func (r *round) checkJournal() {
 	r.Helper()
 	for line := range strings.Lines(r.journal()) {
-		if !json.Valid([]byte(line)) {
-			r.Errorf("a line of the journal does not parse: %q", line)
-		}
+		rig.Check(r, json.Valid([]byte(line)), "a line of the journal does not parse: %q", line)
 	}
 }
 
@@ -128,12 +122,9 @@ func (r *round) checkRepaired() {
 	if s.SessionID != r.id || s.Model != "sonnet" || s.PermissionMode != "bypassPermissions" || s.Desired != "running" {
 		r.Errorf("the conversation is not what it was: %s, %+v", r.id, s)
 	}
-	if !s.Running || s.PID == 0 || !s.TmuxAlive || len(s.Drift) > 0 {
-		r.Errorf("what runs is not what is recorded: %+v", s)
-	}
-	if on := claudesOn(r.id); len(on) != 1 || on[0] != s.RecordedPID {
-		r.Errorf("claudes on the conversation: %v, recorded %d", on, s.RecordedPID)
-	}
+	rig.Check(r, s.Running && s.PID != 0 && s.TmuxAlive && len(s.Drift) == 0, "what runs is not what is recorded: %+v", s)
+	on := claudesOn(r.id)
+	rig.Check(r, len(on) == 1 && on[0] == s.RecordedPID, "claudes on the conversation: %v, recorded %d", on, s.RecordedPID)
 	r.checkAlone(start)
 	r.checkExplained()
 	r.checkFiles()
@@ -153,9 +144,7 @@ func (r *round) checkAlone(start startOf) {
 			sessions = append(sessions, s.name)
 		}
 	}
-	if len(launchers) != 1 || len(sessions) != 1 {
-		r.Errorf("launchers %v, tmux sessions %v", launchers, sessions)
-	}
+	rig.Check(r, len(launchers) == 1 && len(sessions) == 1, "launchers %v, tmux sessions %v", launchers, sessions)
 }
 
 // sweptAfter is the age from which a verb removes temporary files that a killed one left.
@@ -171,7 +160,5 @@ func (r *round) checkFiles() {
 			left = append(left, fmt.Sprintf("%s of %s", path, info.ModTime()))
 		}
 	}
-	if len(left) > 0 {
-		r.Errorf("files left: %v", left)
-	}
+	rig.Check(r, len(left) == 0, "files left: %v", left)
 }

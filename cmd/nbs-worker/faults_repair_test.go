@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"nbs-worker/internal/sim/faults"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // The repair of a round: one resume, and the proof that the conversation is the same.
@@ -43,9 +45,8 @@ func (r *round) repair() {
 	}
 	told := r.number
 	r.number = r.hear(question)
-	if times := r.timesSaid(told); times > 1 || times == 0 && told == r.number {
-		r.Errorf("that the number is %d was said %d times to the agent", told, times)
-	}
+	times := r.timesSaid(told)
+	rig.Check(r, times <= 1 && (times != 0 || told != r.number), "that the number is %d was said %d times to the agent", told, times)
 }
 
 // timesSaid is how often the transcript has it that the agent was told a number.
@@ -57,9 +58,7 @@ func (r *round) timesSaid(number int) int {
 		return 0
 	}
 	text, err := os.ReadFile(seen.Transcript.Path)
-	if err != nil {
-		r.Fatal(err)
-	}
+	r.must(err)
 	times := 0
 	for line := range strings.Lines(string(text)) {
 		var said struct {
@@ -118,15 +117,9 @@ func (r *round) mayBeEnding(seen startOf) bool {
 func (r *round) checkEnded(seen startOf) {
 	r.Helper()
 	now, _, err := r.lastStart(subject)
-	if err != nil || now.Process.Invocation == seen.Process.Invocation {
-		r.Errorf("resume succeeded and has started nothing: %v, before %+v\nafter %+v", err, seen, now)
-	}
-	if !seen.claudeGone() {
-		r.Errorf("resume succeeded beside a claude that lives: %+v", seen)
-	}
-	if !r.fault.Hits(faults.Launcher) && !now.hasExitOf(seen) {
-		r.Errorf("how the agent ended is not in the record: %+v\nafter %+v", seen, now)
-	}
+	rig.Check(r, err == nil && now.Process.Invocation != seen.Process.Invocation, "resume succeeded and has started nothing: %v, before %+v\nafter %+v", err, seen, now)
+	rig.Check(r, seen.claudeGone(), "resume succeeded beside a claude that lives: %+v", seen)
+	rig.Check(r, r.fault.Hits(faults.Launcher) || now.hasExitOf(seen), "how the agent ended is not in the record: %+v\nafter %+v", seen, now)
 }
 
 // hear waits for the answer to the question and returns the number.

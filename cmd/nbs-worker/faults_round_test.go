@@ -201,12 +201,8 @@ func (r *round) strike() {
 		}
 		return r.victim(subject, victim)
 	})
-	if err != nil {
-		r.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		r.Fatal(err)
-	}
+	r.must(err)
+	r.must(cmd.Start())
 	verb.Store(int64(cmd.Process.Pid))
 	begun := time.Now()
 	hung := time.AfterFunc(verbLimit, func() { _ = cmd.Process.Kill() })

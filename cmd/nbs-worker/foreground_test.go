@@ -16,25 +16,19 @@ func TestSpawnWithoutTmux(t *testing.T) {
 	m.env = append(m.env, "PATH="+m.pathWithout("tmux"))
 	r := m.refused(6, "spawn alpha: tmux is not installed", "spawn", "alpha")
 	const way = "or run the agent in this terminal: nbs-worker spawn alpha --foreground"
-	if !strings.Contains(r.stderr, way) || strings.Contains(r.stderr, "nbs-worker run") {
-		t.Error(r)
-	}
+	m.check(strings.Contains(r.stderr, way) && !strings.Contains(r.stderr, "nbs-worker run"), "%v", r)
 
 	c := m.console(m.command([]string{"spawn", "alpha", "Remember 42.", "--foreground", "--model", "sonnet"}))
 	c.mustShow("Remember 42.") // what claude draws of its answer comes in pieces
 	before := m.waitState("alpha", "idle")
 	m.mustBeWritten(before.SessionID, "OK, I will remember 42.")
-	if before.TmuxAlive || before.Model != "sonnet" || before.Desired != "running" {
-		t.Errorf("%+v", before)
-	}
+	m.check(!before.TmuxAlive && before.Model == "sonnet" && before.Desired == "running", "%+v", before)
 	m.ok("stop", "alpha")
 	if err := c.cmd.Wait(); c.cmd.ProcessState.ExitCode() != 143 {
 		t.Errorf("the launcher ended with %v, %v", c.cmd.ProcessState, err)
 	}
 	r = m.refused(6, "resume alpha: tmux is not installed", "resume", "alpha")
-	if !strings.Contains(r.stderr, "or run the agent in this terminal: nbs-worker run alpha") {
-		t.Error(r)
-	}
+	m.check(strings.Contains(r.stderr, "or run the agent in this terminal: nbs-worker run alpha"), "%v", r)
 }
 
 // resume and attach say where an agent is that runs in a terminal, and not each other's name.
@@ -44,37 +38,27 @@ func TestAgentInAPlainTerminal(t *testing.T) {
 	m.waitFor("it is recorded", func() (bool, string) { r := m.nbs("session", "alpha"); return r.code == 0, r.String() })
 	m.waitState("alpha", "idle")
 	number, err := unix.IoctlGetInt(int(c.pty.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m.must(err)
 	terminal := fmt.Sprintf("it runs in the terminal pts/%d", number)
 	attach := m.onTerminal("attach", "alpha")
-	if attach.code != 5 || !strings.Contains(attach.stderr, terminal) || !strings.Contains(attach.stderr, "nbs-worker resume alpha --force") {
-		t.Errorf("attach: %s", attach)
-	}
+	m.check(attach.code == 5 && strings.Contains(attach.stderr, terminal) && strings.Contains(attach.stderr, "nbs-worker resume alpha --force"), "attach: %s", attach)
 	resume := m.refused(5, "the agent runs already", "resume", "alpha")
-	if !strings.Contains(resume.stderr, terminal) || strings.Contains(resume.stderr, "attach") {
-		t.Errorf("resume: %s", resume)
-	}
+	m.check(strings.Contains(resume.stderr, terminal) && !strings.Contains(resume.stderr, "attach"), "resume: %s", resume)
 	// The way out that both name.
 	m.ok("resume", "alpha", "--force")
-	if s := m.session("alpha"); !s.TmuxAlive {
-		t.Errorf("%+v", s)
-	}
+	s := m.session("alpha")
+	m.check(s.TmuxAlive, "%+v", s)
 }
 
 // A start tells a person who waits for it what it waits for, and then everything in one line.
 func TestSpawnOnATerminal(t *testing.T) {
 	m := standIn(t, "start-delay=2s")
 	c := m.console(m.command([]string{"spawn", "alpha", "--model", "opus"}))
-	if err := c.cmd.Wait(); err != nil {
-		t.Error(err)
-	}
+	err := c.cmd.Wait()
+	m.check(err == nil, "%v", err)
 	<-c.done
 	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(c.seen.String(), "\r", "")), "\n")
 	s := m.session("alpha")
 	want := "alpha: idle, model opus, bypassPermissions, session " + s.SessionID + ", tmux nbs-alpha-live"
-	if len(lines) != 2 || lines[0] != "alpha: claude was started; waiting until it is ready" || lines[1] != want {
-		t.Errorf("%q; want %q last", lines, want)
-	}
+	m.check(len(lines) == 2 && lines[0] == "alpha: claude was started; waiting until it is ready" && lines[1] == want, "%q; want %q last", lines, want)
 }

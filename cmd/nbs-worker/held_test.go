@@ -13,41 +13,30 @@ func TestUntrustedFolderIsHeld(t *testing.T) {
 	eachVersion(t, func(t *testing.T, m *team) {
 		rig.Config(t, m.world.ConfigDir, rig.ConfigOptions{})
 		r := m.refused(8, "it asks whether it trusts the folder (trust)", "spawn", "alpha", "--prompt", "Remember 42.")
-		if r.stdout != "" || !strings.Contains(r.stderr, "hint: answer it there: nbs-worker attach alpha") {
-			t.Error(r)
-		}
+		m.check(r.stdout == "" && strings.Contains(r.stderr, "hint: answer it there: nbs-worker attach alpha"), "%v", r)
 		s := m.session("alpha")
-		if s.State != "waiting" || s.Cause != "trust dialog" || s.PID == 0 {
-			t.Errorf("the agent is not left at its dialog: %+v", s)
-		}
+		m.check(s.State == "waiting" && s.Cause == "trust dialog" && s.PID != 0, "the agent is not left at its dialog: %+v", s)
 		// All who tell of an agent tell the same of it.
-		if list := m.ok("list"); !strings.HasPrefix(list, "alpha\twaiting\ttrust dialog\t") {
-			t.Errorf("list: %s", list)
-		}
-		if out := m.ok("wait", "alpha", "--for", "waiting"); out != "alpha\twaiting\ttrust dialog\n" {
-			t.Errorf("wait: %s", out)
-		}
+		list := m.ok("list")
+		m.check(strings.HasPrefix(list, "alpha\twaiting\ttrust dialog\t"), "list: %s", list)
+		out := m.ok("wait", "alpha", "--for", "waiting")
+		m.check(out == "alpha\twaiting\ttrust dialog\n", "wait: %s", out)
 		if r := m.nbs("doctor"); !strings.Contains(r.stdout, "alpha is waiting: trust dialog") {
 			t.Errorf("doctor: %s", r)
 		}
 		// The way out that the hint names.
-		if !strings.Contains(r.stderr, "nbs-worker resume alpha --force --trust='"+m.world.Project+"'") {
-			t.Error(r)
-		}
+		m.check(strings.Contains(r.stderr, "nbs-worker resume alpha --force --trust='"+m.world.Project+"'"), "%v", r)
 		m.ok("resume", "alpha", "--force", "--trust="+m.world.Project)
 		m.mustAnswer("alpha", "OK, I will remember 42.")
-		if after := m.session("alpha"); after.SessionID != s.SessionID {
-			t.Errorf("before %+v\nafter %+v", s, after)
-		}
+		after := m.session("alpha")
+		m.check(after.SessionID == s.SessionID, "before %+v\nafter %+v", s, after)
 	})
 }
 
 func TestUntrustedAddedFolderIsHeld(t *testing.T) {
 	m := real(t)
 	r := m.refused(8, "it asks whether it trusts a folder of --add-dir (add-dir)", "spawn", "alpha", "--", "--add-dir", m.world.Home)
-	if strings.Contains(r.stderr, "--trust") { // it would trust the working directory, which is trusted already
-		t.Error(r)
-	}
+	m.check(!strings.Contains(r.stderr, "--trust"), "%v", r) // it would trust the working directory, which is trusted already
 	m.ok("stop", "alpha")
 }
 
@@ -55,9 +44,8 @@ func TestUnapprovedKeyIsHeld(t *testing.T) {
 	eachVersion(t, func(t *testing.T, m *team) {
 		rig.Config(t, m.world.ConfigDir, rig.ConfigOptions{Trusted: []string{m.world.Project}, KeyUnanswered: true})
 		m.refused(8, "whether to use the API key of the environment (api-key)", "spawn", "alpha")
-		if s := m.session("alpha"); s.State != "waiting" || s.Cause != "api-key dialog" {
-			t.Errorf("%+v", s)
-		}
+		s := m.session("alpha")
+		m.check(s.State == "waiting" && s.Cause == "api-key dialog", "%+v", s)
 		m.ok("stop", "alpha")
 	})
 }
@@ -115,9 +103,8 @@ exec ` + claude + ` "$@"`)
 		rig.Config(t, m.world.ConfigDir, rig.ConfigOptions{Trusted: []string{m.world.Project, m.world.Home}})
 		m.env = append(m.env, "NBS_CLAUDE="+wrapper)
 		r := m.refused(1, "what runs is not what was recorded: "+c.field, "spawn", "agent-"+name, "--model", "sonnet")
-		if s := m.session("agent-" + name); s.Running || !dead(s.RecordedPID) {
-			t.Errorf("%s: it was left running: %s", name, r)
-		}
+		s := m.session("agent-" + name)
+		m.check(!s.Running && dead(s.RecordedPID), "%s: it was left running: %s", name, r)
 	}
 }
 
@@ -128,9 +115,7 @@ func TestLostTranscriptIsNeverReplacedInSilence(t *testing.T) {
 	m.lose(before)
 	record := m.recordText("alpha")
 	r := m.refused(2, "its transcript is gone", "resume", "alpha")
-	if !strings.Contains(r.stderr, "nbs-worker resume alpha --fresh") || m.recordText("alpha") != record {
-		t.Error(r)
-	}
+	m.check(strings.Contains(r.stderr, "nbs-worker resume alpha --fresh") && m.recordText("alpha") == record, "%v", r)
 	m.ok("resume", "alpha", "--fresh")
 	m.mustAnswer("alpha", "OK, I will remember 42.") // the first prompt briefs it again
 	after := m.session("alpha")

@@ -27,9 +27,7 @@ func TestHundredAgentsReportAtOnce(t *testing.T) {
 		readers.Go(func() {
 			for i := 0; !over.Load(); i++ {
 				text, err := os.ReadFile(m.inNbs("status", handles[i%len(handles)]+".json"))
-				if err == nil && !json.Valid(text) {
-					t.Errorf("a torn file: %q", text)
-				}
+				m.check(err != nil || json.Valid(text), "a torn file: %q", text)
 			}
 		})
 	}
@@ -39,9 +37,8 @@ func TestHundredAgentsReportAtOnce(t *testing.T) {
 	agents.Wait()
 	over.Store(true)
 	readers.Wait()
-	if files, err := os.ReadDir(m.inNbs("status")); err != nil || len(files) != len(handles)+1 {
-		t.Errorf("%v: %v", files, err)
-	}
+	files, err := os.ReadDir(m.inNbs("status"))
+	m.check(err == nil && len(files) == len(handles)+1, "%v: %v", files, err)
 }
 
 func (m *team) fourHooks(handle, id string) {
@@ -56,8 +53,7 @@ func (m *team) fourHooks(handle, id string) {
 			m.said(handle, "statusline", fmt.Sprintf(`{"context_window":{"context_window_size":%d}}`, 1000+i))
 		})
 		both.Wait()
-		if r := m.report(handle); r.Activity.Hook != event || r.Activity.State != state || r.Gauge == nil || r.Gauge.Window != 1000+i {
-			m.Errorf("%s, after hook %d: %+v", handle, i, r)
-		}
+		r := m.report(handle)
+		m.check(r.Activity.Hook == event && r.Activity.State == state && r.Gauge != nil && r.Gauge.Window == 1000+i, "%s, after hook %d: %+v", handle, i, r)
 	}
 }

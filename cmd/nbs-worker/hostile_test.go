@@ -46,9 +46,7 @@ func TestPromptsArriveAtTheRealClaude(t *testing.T) {
 func (m *team) mustArrive(handle, prompt, answer string) {
 	m.Helper()
 	file := filepath.Join(m.TempDir(), "prompt.txt")
-	if err := os.WriteFile(file, []byte(prompt), 0o600); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.WriteFile(file, []byte(prompt), 0o600))
 	given := []string{"--prompt", prompt}
 	if len(prompt) > 1000 {
 		given = []string{"--prompt-file", file}
@@ -63,9 +61,7 @@ func (m *team) mustArrive(handle, prompt, answer string) {
 func (m *team) noCanary() {
 	m.Helper()
 	for _, dir := range []string{m.world.Project, m.world.Root, m.world.Home} {
-		if _, err := os.Stat(filepath.Join(dir, "PWN")); err == nil {
-			m.Errorf("text was run as a command: PWN is in %s", dir)
-		}
+		m.check(!exists(filepath.Join(dir, "PWN")), "text was run as a command: PWN is in %s", dir)
 	}
 }
 
@@ -103,18 +99,14 @@ func TestNoSecretIsLeftAnywhere(t *testing.T) {
 		// The record and the conversation keep the first prompt, which is no secret, and nothing else does.
 		text := strings.ReplaceAll(string(data), "prompt-"+secret, "")
 		keepsPrompts := path == m.recordPath("alpha") || path == m.keptPath(s.SessionID)
-		if strings.Contains(text, secret) || strings.Contains(string(data), secret) && !keepsPrompts {
-			t.Errorf("the secret is in %s", path)
-		}
+		m.check(!strings.Contains(text, secret) && (!strings.Contains(string(data), secret) || keepsPrompts), "the secret is in %s", path)
 		if info.Mode().Perm() != 0o600 {
 			t.Errorf("mode of %s: %v", path, info.Mode())
 		}
 		return err
 	}
 	for _, folder := range []string{m.inNbs(), m.inState(), filepath.Join(m.world.RunDir, "nbs-worker")} {
-		if err := filepath.Walk(folder, look); err != nil {
-			t.Fatal(err)
-		}
+		m.must(filepath.Walk(folder, look))
 	}
 	m.refused(4, "would keep a secret", "spawn", "beta", "--env", "API_KEY="+secret)
 }
@@ -124,11 +116,8 @@ func TestForeignSessionOfOurNameIsLeftAlone(t *testing.T) {
 	m.tmux("new-session", "-d", "-s", "nbs-alpha-live", "cat; cat")
 	m.ok("spawn", "alpha")
 	s := m.session("alpha")
-	if s.TmuxSession == "nbs-alpha-live" || !s.TmuxAlive {
-		t.Errorf("%+v", s)
-	}
+	m.check(s.TmuxSession != "nbs-alpha-live" && s.TmuxAlive, "%+v", s)
 	m.ok("dismiss", "alpha")
-	if sessions := m.sessionNames(); sessions != "nbs-alpha-live\n" {
-		t.Errorf("sessions left: %q", sessions)
-	}
+	sessions := m.sessionNames()
+	m.check(sessions == "nbs-alpha-live\n", "sessions left: %q", sessions)
 }

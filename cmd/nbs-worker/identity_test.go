@@ -25,20 +25,17 @@ func TestForeignClaudeOnTheConversation(t *testing.T) {
 			was := identityOf(pid)
 			words := fmt.Sprintf("another claude has the conversation %s open: pid %d", before.SessionID, pid)
 
-			if r := m.nbs("session", "alpha"); r.code != 0 || !strings.Contains(r.stdout, fmt.Sprintf("pid %d in %q has the conversation open", pid, cwd)) {
-				t.Error(r)
-			}
-			if list := m.ok("list"); !strings.HasPrefix(list, "alpha\tstopped\t") {
-				t.Errorf("%s", list)
-			}
+			r := m.nbs("session", "alpha")
+			m.check(r.code == 0 && strings.Contains(r.stdout, fmt.Sprintf("pid %d in %q has the conversation open", pid, cwd)), "%v", r)
+			list := m.ok("list")
+			m.check(strings.HasPrefix(list, "alpha\tstopped\t"), "%s", list)
 			m.refused(5, words, "resume", "alpha")
 			m.refused(5, words, "resume", "alpha", "--force")
 			m.ok("stop", "alpha")
 			m.ok("dismiss", "alpha")
 			m.refused(5, words, "spawn", "beta", "--session-id", before.SessionID)
-			if is := identityOf(pid); is != was {
-				t.Errorf("the stranger was %s and is %q", was, is)
-			}
+			is := identityOf(pid)
+			m.check(is == was, "the stranger was %s and is %q", was, is)
 		})
 	}
 }
@@ -51,18 +48,15 @@ func TestSessionNameThatSomebodyTookMeanwhile(t *testing.T) {
 	m.ok("stop", "alpha")
 	m.tmux("new-session", "-d", "-s", "nbs-alpha-live", "cat; cat")
 	m.mustRefuse(m.onTerminal("attach", "alpha"), 2, "the agent does not run: stopped")
-	if s := m.session("alpha"); s.TmuxAlive || s.State != "stopped" {
-		t.Errorf("%+v", s)
-	}
+	s := m.session("alpha")
+	m.check(!s.TmuxAlive && s.State == "stopped", "%+v", s)
 	m.mustRemember("alpha", before)
-	if s := m.session("alpha"); s.TmuxSession == "nbs-alpha-live" || !s.TmuxAlive {
-		t.Errorf("%+v", s)
-	}
+	s = m.session("alpha")
+	m.check(s.TmuxSession != "nbs-alpha-live" && s.TmuxAlive, "%+v", s)
 	m.ok("stop", "alpha")
 	m.ok("dismiss", "alpha")
-	if sessions := m.sessionNames(); sessions != "nbs-alpha-live\nsomebody\n" {
-		t.Errorf("sessions left: %q", sessions)
-	}
+	sessions := m.sessionNames()
+	m.check(sessions == "nbs-alpha-live\nsomebody\n", "sessions left: %q", sessions)
 }
 
 // A record whose pid and start ticks fit a live process, and whose boot is another one.
@@ -84,19 +78,16 @@ func TestPIDOfAnEarlierBootIsNotSignalled(t *testing.T) {
 		})
 	}
 	pretend()
-	if s := m.session("alpha"); s.State != "lost: reboot" || s.PID != 0 || s.Running {
-		t.Errorf("%+v", s)
-	}
-	if list := m.ok("list"); !strings.HasPrefix(list, "alpha\tlost: reboot\t") {
-		t.Errorf("%s", list)
-	}
+	s := m.session("alpha")
+	m.check(s.State == "lost: reboot" && s.PID == 0 && !s.Running, "%+v", s)
+	list := m.ok("list")
+	m.check(strings.HasPrefix(list, "alpha\tlost: reboot\t"), "%s", list)
 	m.ok("stop", "alpha")
 	pretend()
 	m.mustRemember("alpha", before)
 	m.ok("stop", "alpha")
 	pretend()
 	m.ok("dismiss", "alpha")
-	if is := identityOf(pid); is != was {
-		t.Errorf("the bystander was %s and is %q", was, is)
-	}
+	is := identityOf(pid)
+	m.check(is == was, "the bystander was %s and is %q", was, is)
 }

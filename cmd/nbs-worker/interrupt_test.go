@@ -52,8 +52,12 @@ func TestInterrupt(t *testing.T) {
 		m.refused(8, "takes no keys", "interrupt", "alpha")
 		m.tmux("send-keys", "-t", pane, "-X", "cancel")
 		m.send(0, "held", "alpha", "kept", "--queue")
-		m.interrupt("interrupted") // of which no hook tells who would type what is kept
-		m.awaitOutbox()
+		m.waitFor("the launcher's deliverer", func() (bool, string) { return len(m.deliverers()) > 0, "none" })
+		m.killDeliverers()         // it would give up in a minute
+		m.interrupt("interrupted") // of which no hook has the launcher run another one
+		if all := m.outbox(); len(all) != 0 {
+			m.Errorf("interrupted, and %+v", all)
+		}
 		m.ok("stop", "alpha")
 		m.refused(5, "does not run", "interrupt", "alpha")
 		m.refused(2, "no such agent", "interrupt", "beta")

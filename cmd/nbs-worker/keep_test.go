@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // Claude deletes transcripts after some weeks, and people by mistake. The archive keeps them.
@@ -20,9 +22,8 @@ func (m *team) mustBeKept(id, path string) {
 	if !sameFile(m.T, m.keptPath(id), path) {
 		m.Errorf("%s is no second name of %s", m.keptPath(id), path)
 	}
-	if mode := modeOf(m.T, m.inState("transcripts")); mode != 0o700 {
-		m.Errorf("the folder has mode %o", mode)
-	}
+	mode := modeOf(m.T, m.inState("transcripts"))
+	m.check(mode == 0o700, "the folder has mode %o", mode)
 }
 
 func sameFile(t *testing.T, a, b string) bool {
@@ -38,9 +39,7 @@ func sameFile(t *testing.T, a, b string) bool {
 func modeOf(t *testing.T, path string) os.FileMode {
 	t.Helper()
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	return info.Mode().Perm()
 }
 
@@ -48,9 +47,7 @@ func modeOf(t *testing.T, path string) os.FileMode {
 func (m *team) lose(s session) {
 	m.Helper()
 	for _, path := range []string{s.Transcript.Path, m.keptPath(s.SessionID)} {
-		if err := os.Remove(path); err != nil {
-			m.Fatal(err)
-		}
+		m.must(os.Remove(path))
 	}
 }
 
@@ -62,18 +59,15 @@ func (m *team) mustRestore(handle string, before session) {
 		Opened    string
 		Restored  *struct{ From, To, Written string }
 	}
-	if err := json.Unmarshal([]byte(m.ok("resume", handle, "--prompt", "What number?", "--json")), &said); err != nil {
-		m.Fatal(err)
-	}
+	m.must(json.Unmarshal([]byte(m.ok("resume", handle, "--prompt", "What number?", "--json")), &said))
 	if said.SessionID != before.SessionID || said.Opened != "resumed" || said.Restored == nil ||
 		said.Restored.To != before.Transcript.Path || said.Restored.From != m.keptPath(before.SessionID) {
 		m.Errorf("resumed as %+v", said)
 	}
 	m.mustAnswer(handle, "42")
 	m.mustBeInTheJournal("restored", handle, before.SessionID)
-	if mode := modeOf(m.T, before.Transcript.Path); mode != 0o600 {
-		m.Errorf("the transcript has mode %o", mode)
-	}
+	mode := modeOf(m.T, before.Transcript.Path)
+	m.check(mode == 0o600, "the transcript has mode %o", mode)
 }
 
 func TestDeletedTranscriptComesBack(t *testing.T) {
@@ -81,26 +75,19 @@ func TestDeletedTranscriptComesBack(t *testing.T) {
 	before := m.remembers("alpha")
 	m.mustBeKept(before.SessionID, before.Transcript.Path)
 	m.ok("stop", "alpha")
-	if err := os.Remove(before.Transcript.Path); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Remove(before.Transcript.Path))
 	m.mustRestore("alpha", before)
 	m.mustBeKept(before.SessionID, before.Transcript.Path)
 
 	m.ok("stop", "alpha")
 	folder := filepath.Dir(filepath.Dir(before.Transcript.Path))
-	if err := os.RemoveAll(folder); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.RemoveAll(folder))
 	r := m.nbs("resume", "alpha", "--prompt", "What number?")
-	if r.code != 0 || !strings.Contains(r.stderr, "its transcript was gone; the whole one was put back from "+m.keptPath(before.SessionID)) {
-		t.Error(r)
-	}
+	m.check(r.code == 0 && strings.Contains(r.stderr, "its transcript was gone; the whole one was put back from "+m.keptPath(before.SessionID)), "%v", r)
 	m.mustAnswer("alpha", "42")
 	for _, made := range []string{folder, filepath.Dir(before.Transcript.Path)} {
-		if mode := modeOf(t, made); mode != 0o700 {
-			t.Errorf("%s has mode %o", made, mode)
-		}
+		mode := modeOf(t, made)
+		m.check(mode == 0o700, "%s has mode %o", made, mode)
 	}
 }
 
@@ -112,9 +99,7 @@ func TestDeletedTranscriptAfterAKill(t *testing.T) {
 	m.keepServer()
 	m.kill(m.launcher("alpha"), syscall.SIGKILL)
 	m.waitDead(before.RecordedPID)
-	if err := os.RemoveAll(filepath.Dir(before.Transcript.Path)); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.RemoveAll(filepath.Dir(before.Transcript.Path)))
 	m.waitDeath("alpha")
 	m.mustRestore("alpha", before)
 }
@@ -125,9 +110,7 @@ func TestTranscriptThatIsDeletedInTheMiddle(t *testing.T) {
 	eachVersion(t, func(t *testing.T, m *team) {
 		before := m.remembers("alpha")
 		for _, line := range []string{"What day is it?", "And tomorrow?"} {
-			if err := os.Remove(before.Transcript.Path); err != nil {
-				t.Fatal(err)
-			}
+			m.must(os.Remove(before.Transcript.Path))
 			m.typeLine(before, line)
 			m.waitFor("it is written again", func() (bool, string) {
 				text, err := os.ReadFile(before.Transcript.Path)
@@ -140,9 +123,7 @@ func TestTranscriptThatIsDeletedInTheMiddle(t *testing.T) {
 			t.Fatal("claude wrote all of it again")
 		}
 		r := m.nbs("resume", "alpha", "--prompt", "What number?")
-		if r.code != 0 || !strings.Contains(r.stderr, "was put back from") {
-			t.Error(r)
-		}
+		m.check(r.code == 0 && strings.Contains(r.stderr, "was put back from"), "%v", r)
 		m.mustAnswer("alpha", "42")
 		m.mustBeInTheJournal("restored", "alpha", before.SessionID)
 		m.mustBeKept(before.SessionID, before.Transcript.Path)
@@ -165,9 +146,7 @@ func TestBothConversationsAreKeptAfterClear(t *testing.T) {
 	}
 	m.mustBeKept(before.SessionID, before.Transcript.Path)
 	m.mustBeKept(after.SessionID, after.Transcript.Path)
-	if err := os.RemoveAll(filepath.Dir(before.Transcript.Path)); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.RemoveAll(filepath.Dir(before.Transcript.Path)))
 	m.ok("resume", "alpha", "--prompt", "What number?")
 	m.mustAnswer("alpha", "77")
 	m.ok("dismiss", "alpha", "--keep")
@@ -178,9 +157,7 @@ func TestBothConversationsAreKeptAfterClear(t *testing.T) {
 func read(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	return string(data)
 }
 
@@ -190,15 +167,9 @@ func TestTranscriptInTheProjectIsNotPutBack(t *testing.T) {
 	s := m.remembers("alpha")
 	m.ok("stop", "alpha")
 	planted := m.inNbs("transcripts", s.SessionID+".jsonl")
-	if err := os.Mkdir(filepath.Dir(planted), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(planted, []byte(strings.ReplaceAll(read(t, s.Transcript.Path), "42", "66")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Mkdir(filepath.Dir(planted), 0o700))
+	m.must(os.WriteFile(planted, []byte(strings.ReplaceAll(read(t, s.Transcript.Path), "42", "66")), 0o600))
 	m.lose(s)
 	r := m.refused(2, s.SessionID, "resume", "alpha")
-	if exists(s.Transcript.Path) || !exists(planted) {
-		t.Error(r)
-	}
+	m.check(!exists(s.Transcript.Path) && exists(planted), "%v", r)
 }

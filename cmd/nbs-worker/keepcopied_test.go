@@ -19,12 +19,9 @@ func TestTranscriptIsCopiedAcrossFileSystems(t *testing.T) {
 	m.typeLine(before, "Remember 43.")
 	m.mustAnswer("alpha", "OK, I will remember 43.")
 	m.ok("stop", "alpha")
-	if ours, theirs := read(t, m.keptPath(before.SessionID)), read(t, before.Transcript.Path); ours != theirs {
-		t.Errorf("%d of %d bytes are kept", len(ours), len(theirs))
-	}
-	if err := os.RemoveAll(filepath.Dir(before.Transcript.Path)); err != nil {
-		t.Fatal(err)
-	}
+	ours, theirs := read(t, m.keptPath(before.SessionID)), read(t, before.Transcript.Path)
+	m.check(ours == theirs, "%d of %d bytes are kept", len(ours), len(theirs))
+	m.must(os.RemoveAll(filepath.Dir(before.Transcript.Path)))
 	m.ok("resume", "alpha", "--prompt", "What number?")
 	m.mustAnswer("alpha", "43")
 	m.mustBeInTheJournal("restored", "alpha", before.SessionID)

@@ -13,15 +13,13 @@ func TestDismissRemovesWhatIsKept(t *testing.T) {
 	alpha := m.remembers("alpha")
 	m.ok("dismiss", "alpha")
 	for _, path := range []string{m.keptPath(alpha.SessionID), m.inNbs("status", "alpha.json")} {
-		if _, err := os.Lstat(path); !os.IsNotExist(err) {
-			t.Errorf("%s: %v", path, err)
-		}
+		_, err := os.Lstat(path)
+		m.check(os.IsNotExist(err), "%s: %v", path, err)
 	}
 	beta := m.remembers("beta")
 	var said struct {
 		Kept []string `json:"kept_transcripts"`
 	}
-	if err := json.Unmarshal([]byte(m.ok("dismiss", "beta", "--keep", "--json")), &said); err != nil || len(said.Kept) != 1 || said.Kept[0] != m.keptPath(beta.SessionID) {
-		t.Errorf("%+v, %v", said, err)
-	}
+	err := json.Unmarshal([]byte(m.ok("dismiss", "beta", "--keep", "--json")), &said)
+	m.check(err == nil && len(said.Kept) == 1 && said.Kept[0] == m.keptPath(beta.SessionID), "%+v, %v", said, err)
 }

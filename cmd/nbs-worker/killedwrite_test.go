@@ -32,9 +32,7 @@ func (m *team) killEach(verb, record string, check func(killed bool)) {
 		return m.command([]string{verb, "alpha"}), check
 	})
 	m.Logf("%s: %d kills", verb, kills)
-	if kills < 8 {
-		m.Errorf("%s was killed %d times only", verb, kills)
-	}
+	m.check(kills >= 8, "%s was killed %d times only", verb, kills)
 }
 
 func TestKilledStopLeavesTheOldOrTheNewRecord(t *testing.T) {
@@ -43,34 +41,24 @@ func TestKilledStopLeavesTheOldOrTheNewRecord(t *testing.T) {
 	seen := map[string]int{}
 	m.killEach("stop", record, func(killed bool) {
 		s := m.session("alpha")
-		if s.SessionID != before.SessionID || !killed && s.Desired != "stopped" {
-			t.Errorf("%+v", s)
-		}
+		m.check(s.SessionID == before.SessionID && (killed || s.Desired == "stopped"), "%+v", s)
 		seen[s.Desired]++
 		m.ok("stop", "alpha")
 		m.mustBeUntouched(map[string]string{"alpha": m.recordText("alpha")}) // and nothing is left beside it
 	})
-	if len(seen) != 2 || seen["running"] == 0 || seen["stopped"] == 0 {
-		t.Errorf("records seen, by wish: %v", seen)
-	}
+	m.check(len(seen) == 2 && seen["running"] != 0 && seen["stopped"] != 0, "records seen, by wish: %v", seen)
 	m.mustRemember("alpha", before)
 }
 
 func TestKilledDismissLeavesTheRecordOrTheJournal(t *testing.T) {
 	m := standIn(t)
 	before, record := m.crashedAlpha()
-	if err := os.Truncate(m.inNbs("journal.jsonl"), 0); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Truncate(m.inNbs("journal.jsonl"), 0))
 	m.killEach("dismiss", record, func(killed bool) {
 		r := m.nbs("dismiss", "alpha")
-		if r.code != 0 && r.code != 2 || !killed && r.code != 2 {
-			t.Error(r)
-		}
+		m.check((r.code == 0 || r.code == 2) && (killed || r.code == 2), "%v", r)
 		m.mustBeUntouched(nil)
 		m.mustBeInTheJournal("dismiss", "alpha", before.SessionID)
-		if err := os.Truncate(m.inNbs("journal.jsonl"), 0); err != nil {
-			t.Fatal(err)
-		}
+		m.must(os.Truncate(m.inNbs("journal.jsonl"), 0))
 	})
 }

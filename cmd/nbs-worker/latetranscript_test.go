@@ -18,7 +18,6 @@ func TestFirstTurnThatAsksBeforeItIsWrittenDown(t *testing.T) {
 	if s.State != "waiting" || s.Cause != "permission prompt" || s.Transcript == nil {
 		t.Fatalf("%+v", s)
 	}
-	if text, err := os.ReadFile(s.Transcript.Path); err != nil || !strings.Contains(string(text), "[[tool Bash ") {
-		t.Errorf("spawn has returned, and the prompt is not on disk: %v\n%s", err, text)
-	}
+	text, err := os.ReadFile(s.Transcript.Path)
+	m.check(err == nil && strings.Contains(string(text), "[[tool Bash "), "spawn has returned, and the prompt is not on disk: %v\n%s", err, text)
 }

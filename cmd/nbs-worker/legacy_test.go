@@ -19,12 +19,8 @@ func (m *team) makeLegacy(handle string) session {
 		eight[name] = fields[name]
 	}
 	text, err := json.Marshal(eight)
-	if err != nil {
-		m.Fatal(err)
-	}
-	if err := os.RemoveAll(m.inNbs()); err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
+	m.must(os.RemoveAll(m.inNbs()))
 	m.writeRecord(handle, string(text))
 	return before
 }
@@ -32,13 +28,11 @@ func (m *team) makeLegacy(handle string) session {
 func TestLegacyRecordIsResumedAndRewritten(t *testing.T) {
 	m := real(t)
 	before := m.makeLegacy("theologian")
-	if s := m.session("theologian"); s.Running || s.PID != 0 || s.PermissionMode != "bypassPermissions" {
-		t.Errorf("%+v", s)
-	}
+	s := m.session("theologian")
+	m.check(!s.Running && s.PID == 0 && s.PermissionMode == "bypassPermissions", "%+v", s)
 	m.refused(8, "the original tools wrote it", "resume", "theologian")
 	m.allow("theologian")
 	m.mustRemember("theologian", before)
-	if record := m.record("theologian"); record["schema"] != 1.0 || record["config_dir"] != m.world.ConfigDir {
-		t.Errorf("%v", record)
-	}
+	record := m.record("theologian")
+	m.check(record["schema"] == 1.0 && record["config_dir"] == m.world.ConfigDir, "%v", record)
 }

@@ -153,13 +153,10 @@ func (r *follower) wait() error { return r.cmd.Wait() }
 // mustEndInterrupted sends what Ctrl-C sends.
 func (r *follower) mustEndInterrupted() {
 	r.Helper()
-	if err := r.cmd.Process.Signal(syscall.SIGINT); err != nil {
-		r.Fatal(err)
-	}
+	r.must(r.cmd.Process.Signal(syscall.SIGINT))
 	_ = r.cmd.Wait() // the code tells
-	if code := r.cmd.ProcessState.ExitCode(); code != 130 {
-		r.Errorf("interrupted: exit code %d\n%s", code, r.seen.String())
-	}
+	code := r.cmd.ProcessState.ExitCode()
+	r.check(code == 130, "interrupted: exit code %d\n%s", code, r.seen.String())
 }
 
 func TestFollowedLogsBeginWithTheTranscript(t *testing.T) {

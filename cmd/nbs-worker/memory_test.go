@@ -26,9 +26,7 @@ func playMemory(m *team) memory {
 	k := memory{team: m, dir: m.folder("kernel")}
 	k.put("cgroup", "0::/user.slice/team\n")
 	k.put("mountinfo", fmt.Sprintf("29 23 0:26 / %s/cgroups rw,nosuid - cgroup2 cgroup2 rw\n", k.dir))
-	if err := os.MkdirAll(filepath.Join(k.dir, "cgroups/user.slice/team"), 0o700); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.MkdirAll(filepath.Join(k.dir, "cgroups/user.slice/team"), 0o700))
 	k.count(1) // of an earlier life
 	m.worker = rig.WorkerWith(m, "-X nbs-worker/internal/proc.testOnlyOOM="+k.dir)
 	return k
@@ -36,9 +34,7 @@ func playMemory(m *team) memory {
 
 func (k memory) put(name, text string) {
 	k.Helper()
-	if err := os.WriteFile(filepath.Join(k.dir, name), []byte(text), 0o600); err != nil {
-		k.Fatal(err)
-	}
+	k.must(os.WriteFile(filepath.Join(k.dir, name), []byte(text), 0o600))
 }
 
 func (k memory) count(kills int) {
@@ -56,9 +52,7 @@ func TestDiedForWantOfMemory(t *testing.T) {
 	k.count(2)
 	m.kill(before.RecordedPID, syscall.SIGKILL)
 	e := m.mustHaveDied("alpha", "killed: probably out of memory", byTheKernel("1 process"))
-	if e.LastExit.OOMKills != 1 || !strings.Contains(e.LastExit.LastScreen, "42") {
-		t.Errorf("%+v", e.LastExit)
-	}
+	m.check(e.LastExit.OOMKills == 1 && strings.Contains(e.LastExit.LastScreen, "42"), "%+v", e.LastExit)
 	e.mustAdvise(m, "ps -eo rss,pid,args --sort=-rss | head", bringBack)
 	m.mustRemember("alpha", before)
 	m.kill(m.session("alpha").RecordedPID, syscall.SIGKILL)

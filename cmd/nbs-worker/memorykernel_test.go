@@ -25,9 +25,7 @@ func TestKernelKillsForWantOfMemory(t *testing.T) {
 	}
 	before := m.remembers("alpha")
 	claude := fmt.Sprintf("/proc/%d/oom_score_adj", m.session("alpha").PID)
-	if err := os.WriteFile(claude, []byte("1000"), 0); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.WriteFile(claude, []byte("1000"), 0))
 	glutton := rig.StartChild(t, exec.Command("tail", "/dev/zero")) // one line without an end
 	group.take(glutton.Process.Pid)
 	group.limit(64 << 20)
@@ -42,9 +40,7 @@ func TestKernelKillsForWantOfMemory(t *testing.T) {
 		kills = fmt.Sprintf("%d processes", n)
 	}
 	e := m.mustHaveDied("alpha", "killed: probably out of memory", byTheKernel(kills))
-	if e.LastExit.OOMKills == 0 || e.LastExit.Signal != "killed" {
-		t.Errorf("%+v", e.LastExit)
-	}
+	m.check(e.LastExit.OOMKills != 0 && e.LastExit.Signal == "killed", "%+v", e.LastExit)
 	m.mustRemember("alpha", before)
 }
 
@@ -88,9 +84,7 @@ func (g memoryGroup) write(file string, number int) error {
 
 func (g memoryGroup) take(pid int) {
 	g.m.Helper()
-	if err := g.write("cgroup.procs", pid); err != nil {
-		g.m.Fatal(err)
-	}
+	g.m.must(g.write("cgroup.procs", pid))
 }
 
 // limit allows the group as many bytes more than it has.
@@ -100,7 +94,5 @@ func (g memoryGroup) limit(more int) {
 	if err == nil {
 		err = g.write(filepath.Base(g.most), used+more)
 	}
-	if err != nil {
-		g.m.Fatal(err)
-	}
+	g.m.must(err)
 }

@@ -12,18 +12,14 @@ import (
 func (m *team) moveProject() (from, to string) {
 	m.Helper()
 	from, to = m.world.Project, m.world.Root+"/moved"
-	if err := os.Rename(from, to); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.Rename(from, to))
 	m.world.Project, m.dir = to, to
 	return from, to
 }
 
 func TestMovedProjectComesBack(t *testing.T) {
 	m := real(t)
-	if err := os.Mkdir(filepath.Join(m.world.Project, "sub"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Mkdir(filepath.Join(m.world.Project, "sub"), 0o700))
 	alpha := m.remembers("alpha")
 	m.ok("spawn", "beta", "--model", "sonnet", "--cwd", "sub", "--trust", "--prompt", "Remember 43.")
 	m.mustAnswer("beta", "OK, I will remember 43.")
@@ -36,9 +32,8 @@ func TestMovedProjectComesBack(t *testing.T) {
 	}
 	m.mustAnswer("alpha", "42")
 	m.mustAnswer("beta", "43")
-	if s := m.session("alpha"); s.SessionID != alpha.SessionID || len(s.Drift) > 0 {
-		t.Errorf("%+v", s)
-	}
+	s := m.session("alpha")
+	m.check(s.SessionID == alpha.SessionID && len(s.Drift) == 0, "%+v", s)
 	m.waitState("alpha", "idle")
 	m.mustRemember("alpha", alpha, "--force")
 	m.doctor(0).isWell(m, "team.folders", "team.transcripts")
@@ -53,16 +48,12 @@ func TestFolderThatWentElsewhere(t *testing.T) {
 	m.ok("stop", "alpha")
 	before := m.session("alpha")
 	elsewhere := m.world.Root + "/elsewhere"
-	if err := os.Rename(outside, elsewhere); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Rename(outside, elsewhere))
 	m.refused(2, "nbs-worker resume alpha --cwd DIR", "resume", "alpha")
 	m.doctor(1).finds(m, "team.folders", "failure", "nbs-worker resume alpha --cwd DIR")
 	m.mustRemember("alpha", before, "--cwd", elsewhere, "--trust="+elsewhere)
 	m.ok("dismiss", "alpha")
-	if err := os.Rename(elsewhere, outside); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Rename(elsewhere, outside))
 	m.refused(2, "--session-id "+before.SessionID+" --cwd DIR", "spawn", "beta", "--session-id", before.SessionID)
 	m.ok("spawn", "beta", "--session-id", before.SessionID, "--cwd", outside, "--trust="+outside, "--prompt", "What number?")
 	m.mustAnswer("beta", "42")

@@ -26,12 +26,8 @@ func (m *team) inNamespace() *namespace {
 	// The first process ignores SIGCHLD, so that the kernel reaps what it adopts.
 	cmd := exec.Command("unshare", "--pid", "--fork", "--mount-proc", "--kill-child", "env", "--ignore-signal=CHLD", "cat")
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		m.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
+	m.must(cmd.Start())
 	m.Cleanup(func() {
 		_ = stdin.Close() // with its first process all of the namespace ends
 		_ = cmd.Wait()
@@ -107,12 +103,10 @@ func TestPIDThatIsAnothersNow(t *testing.T) {
 	}
 	strangers := ended()
 	untouched(strangers, func() {
-		if s := m.session("alpha"); s.Running || s.PID != 0 || s.State != "crashed" {
-			t.Errorf("the stranger counts as the agent: %+v", s)
-		}
-		if list := m.ok("list"); !strings.HasPrefix(list, "alpha\tcrashed\t") {
-			t.Errorf("%s", list)
-		}
+		s := m.session("alpha")
+		m.check(!s.Running && s.PID == 0 && s.State == "crashed", "the stranger counts as the agent: %+v", s)
+		list := m.ok("list")
+		m.check(strings.HasPrefix(list, "alpha\tcrashed\t"), "%s", list)
 		m.ok("stop", "alpha")
 		m.mustRemember("alpha", before)
 	})
@@ -130,22 +124,18 @@ func TestRecordOfAnotherPIDNamespace(t *testing.T) {
 	before := m.waitState("alpha", "idle")
 	outside := m.worker
 	m.inNamespace()
-	if s := m.session("alpha"); s.State != "unknown" || s.PID != 0 || s.Running {
-		t.Errorf("%+v", s)
-	}
-	if list := m.ok("list"); !strings.HasPrefix(list, "alpha\tunknown\t") {
-		t.Errorf("%s", list)
-	}
+	s := m.session("alpha")
+	m.check(s.State == "unknown" && s.PID == 0 && !s.Running, "%+v", s)
+	list := m.ok("list")
+	m.check(strings.HasPrefix(list, "alpha\tunknown\t"), "%s", list)
 	m.refused(5, "cannot be told: it runs on host", "resume", "alpha")
 	m.refused(5, "cannot be told: it runs on host", "resume", "alpha", "--force")
 	m.refused(5, "nothing was signalled", "stop", "alpha")
 	m.refused(5, "nothing was signalled", "dismiss", "alpha")
-	if s := m.session("alpha"); s.Desired != "running" {
-		t.Errorf("a stop that was refused has changed what is wanted: %+v", s)
-	}
+	s = m.session("alpha")
+	m.check(s.Desired == "running", "a stop that was refused has changed what is wanted: %+v", s)
 	m.worker = outside
-	if s := m.session("alpha"); s.RecordedPID != before.RecordedPID || !s.Running || !s.TmuxAlive {
-		t.Errorf("before %+v\nafter %+v", before, s)
-	}
+	s = m.session("alpha")
+	m.check(s.RecordedPID == before.RecordedPID && s.Running && s.TmuxAlive, "before %+v\nafter %+v", before, s)
 	m.mustRemember("alpha", before, "--force")
 }

@@ -13,13 +13,10 @@ func TestPidOfAKilledVerbThatALauncherHasNow(t *testing.T) {
 	before := m.remembers("alpha")
 	m.ok("spawn", "beta", "--model", "sonnet")
 	signature := fmt.Sprintf(`{"pid":%d,"verb":"resume","handle":"alpha","since":"2026-02-20T11:44:07Z"}`, m.launcher("beta"))
-	if err := os.WriteFile(m.inNbs("locks", "alpha.verb"), []byte(signature+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.WriteFile(m.inNbs("locks", "alpha.verb"), []byte(signature+"\n"), 0o600))
 	const next = "5f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"
 	m.registerAs(before, next)
 	m.said("alpha", "hook", `{"session_id":"`+next+`","hook_event_name":"SessionStart","source":"clear"}`)
-	if after := m.waitMoved(before, "clear"); after.SessionID != next {
-		t.Errorf("the record does not follow: %+v", after)
-	}
+	after := m.waitMoved(before, "clear")
+	m.check(after.SessionID == next, "the record does not follow: %+v", after)
 }

@@ -29,7 +29,6 @@ func TestOriginalSlowShutdownNeverMeansTwoClaudes(t *testing.T) {
 	m.ok("spawn", "alpha", "--prompt", "Remember 42.")
 	s := m.session("alpha")
 	m.ok("resume", "alpha", "--force", "--timeout", "60s")
-	if on := claudesOn(s.SessionID); len(on) != 1 || on[0] == s.RecordedPID || !dead(s.RecordedPID) {
-		t.Errorf("claudes on the conversation: %v, before: %d", on, s.RecordedPID)
-	}
+	on := claudesOn(s.SessionID)
+	m.check(len(on) == 1 && on[0] != s.RecordedPID && dead(s.RecordedPID), "claudes on the conversation: %v, before: %d", on, s.RecordedPID)
 }

@@ -19,9 +19,7 @@ type kept struct {
 
 func (m *team) outbox() (all []kept) {
 	m.Helper()
-	if err := json.Unmarshal([]byte(m.ok("outbox", "list", "--json")), &all); err != nil {
-		m.Fatal(err)
-	}
+	m.must(json.Unmarshal([]byte(m.ok("outbox", "list", "--json")), &all))
 	return all
 }
 
@@ -39,9 +37,7 @@ func (m *team) prompts(handle string) (all []string) {
 	m.Helper()
 	for line := range strings.Lines(m.ok("logs", handle, "--json")) {
 		var message struct{ Who, Text string }
-		if err := json.Unmarshal([]byte(line), &message); err != nil {
-			m.Fatal(err)
-		}
+		m.must(json.Unmarshal([]byte(line), &message))
 		if message.Who == "you" {
 			all = append(all, message.Text)
 		}
@@ -55,13 +51,11 @@ func TestOutbox(t *testing.T) {
 		m.ok("spawn", "alpha", "--model", "sonnet", "--permission-mode", "default")
 		queue := func(text string) {
 			m.Helper()
-			if got := m.send(0, "held", "alpha", text, "--queue"); got.Outbox == "" || got.Reason == "" || got.Channel != "" {
-				m.Errorf("%+v", got)
-			}
+			got := m.send(0, "held", "alpha", text, "--queue")
+			m.check(got.Outbox != "" && got.Reason != "" && got.Channel == "", "%+v", got)
 		}
-		if got := m.send(0, "accepted", "alpha", "at once", "--queue"); got.Outbox != "" || got.UUID == "" {
-			m.Errorf("%+v", got)
-		}
+		got := m.send(0, "accepted", "alpha", "at once", "--queue")
+		m.check(got.Outbox == "" && got.UUID != "", "%+v", got)
 		m.send(0, "accepted", "alpha", "[[delay 3s]] busy")
 		queue("one")
 		queue("two\nlines, and " + strings.Repeat("long ", 200))
@@ -86,9 +80,7 @@ func TestOutbox(t *testing.T) {
 			!strings.Contains(got[3], ".nbs/messages/") || fmt.Sprint(got[4:8]) != "[[[delay 3s]] busy again before after three]" || got[len(got)-2] != "four" || got[len(got)-1] != "five" {
 			m.Errorf("%q", got)
 		}
-		if _, err := os.Stat(m.dir + "/PWN"); err == nil {
-			m.Error("the dialog was answered")
-		}
+		m.check(!exists(m.dir+"/PWN"), "the dialog was answered")
 	})
 }
 
@@ -103,24 +95,18 @@ func TestOutboxIsThePersons(t *testing.T) {
 	m.send(0, "held", "alpha", "not needed", "--queue")
 	id := m.outbox()[1].ID
 	for _, verb := range []string{"drop", "retry"} {
-		if got := m.reply("beta", `[[tool Bash {"command":"nbs-worker outbox `+verb+` alpha `+id+` 2>&1"}]]`); !strings.Contains(got, "is for a person") {
-			m.Errorf("%s: %q", verb, got)
-		}
+		got := m.reply("beta", `[[tool Bash {"command":"nbs-worker outbox `+verb+` alpha `+id+` 2>&1"}]]`)
+		m.check(strings.Contains(got, "is for a person"), "%s: %q", verb, got)
 	}
-	if got := m.reply("beta", `[[tool Bash {"command":"nbs-worker send alpha 'Give me all.' --queue --json"}]]`); !strings.Contains(got, `"outbox"`) {
-		m.Errorf("%q", got)
-	}
+	got := m.reply("beta", `[[tool Bash {"command":"nbs-worker send alpha 'Give me all.' --queue --json"}]]`)
+	m.check(strings.Contains(got, `"outbox"`), "%q", got)
 	m.ok("outbox", "drop", "alpha", id[:8])
 	m.refused(2, "no message", "outbox", "drop", "alpha", id)
 	files, _ := filepath.Glob(m.inNbs("outbox", "alpha.*"))
 	text, err := os.ReadFile(files[0])
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	planted := strings.Replace(string(text), `"mine"`, `"rm -rf"`, 1)
-	if err := os.WriteFile(m.inNbs("outbox", "alpha.000000009.json"), []byte(planted), 0o600); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.WriteFile(m.inNbs("outbox", "alpha.000000009.json"), []byte(planted), 0o600))
 	m.ok("resume", "alpha")
 	m.waitFor("what is mine to be typed", func() (bool, string) { all := m.outbox(); return len(all) == 1, fmt.Sprint(all) })
 	if got := m.outbox()[0]; got.Text != "rm -rf" || got.Allowed {
@@ -131,16 +117,13 @@ func TestOutboxIsThePersons(t *testing.T) {
 	if got := m.prompts("alpha"); len(got) != 2 || got[0] != "mine" || !strings.Contains(got[1], "This message is from agent beta") || !strings.HasSuffix(got[1], "Give me all.") {
 		m.Errorf("%q", got)
 	}
-	if r := m.nbs("dismiss", "alpha"); r.code != 0 || !strings.Contains(r.stderr, "1 message of its outbox dropped") {
-		m.Error(r)
-	}
-	if events := m.ok("events", "alpha"); !strings.Contains(events, "rm -rf") || strings.Count(events, "not needed") != 1 {
-		m.Error(events)
-	}
+	r := m.nbs("dismiss", "alpha")
+	m.check(r.code == 0 && strings.Contains(r.stderr, "1 message of its outbox dropped"), "%v", r)
+	events := m.ok("events", "alpha")
+	m.check(strings.Contains(events, "rm -rf") && strings.Count(events, "not needed") == 1, "%s", events)
 	m.ok("spawn", "alpha", "--model", "sonnet")
-	if all := m.outbox(); len(all) != 0 {
-		m.Errorf("%+v", all)
-	}
+	all := m.outbox()
+	m.check(len(all) == 0, "%+v", all)
 }
 
 // A deliverer that is killed in any moment has its message neither lost nor typed twice: the next one
@@ -172,9 +155,8 @@ func TestDelivererIsKilled(t *testing.T) {
 		if isUnknown {
 			unknown++
 		}
-		if times := strings.Count(said, mark); times > 1 || times == 0 && !isUnknown {
-			m.Errorf("%s stands %d times in the transcript; in the outbox: %t", mark, times, isUnknown)
-		}
+		times := strings.Count(said, mark)
+		m.check(times <= 1 && (times != 0 || isUnknown), "%s stands %d times in the transcript; in the outbox: %t", mark, times, isUnknown)
 	}
 	m.Logf("unknown: %d of %d", unknown, n)
 }
@@ -191,19 +173,16 @@ func TestUnknownIsNotSentAgain(t *testing.T) {
 	m.must(os.WriteFile(filepath.Join(m.dir, "REFUSE"), nil, 0o600))
 	m.send(3, "unknown", "alpha", "refused")
 	m.must(os.Remove(filepath.Join(m.dir, "REFUSE")))
-	if got := m.send(3, "unknown", "alpha", "refused"); !strings.Contains(got.Reason, "it is not typed again") {
-		m.Errorf("%+v", got)
-	}
-	if all := m.outbox(); len(all) != 1 || all[0].State != "unknown" {
-		m.Errorf("%+v", all)
-	}
+	got := m.send(3, "unknown", "alpha", "refused")
+	m.check(strings.Contains(got.Reason, "it is not typed again"), "%+v", got)
+	all := m.outbox()
+	m.check(len(all) == 1 && all[0].State == "unknown", "%+v", all)
 	m.send(0, "accepted", "alpha", "refused", "--force")
 	m.must(os.WriteFile(filepath.Join(m.dir, "SLOW"), nil, 0o600))
 	m.send(3, "unknown", "alpha", "late")
 	m.waitState("alpha", "idle")
-	if got := m.send(0, "accepted", "alpha", "late"); got.UUID == "" {
-		m.Errorf("%+v", got)
-	}
+	got = m.send(0, "accepted", "alpha", "late")
+	m.check(got.UUID != "", "%+v", got)
 	if all, said := m.outbox(), m.prompts("alpha"); len(all) != 0 || fmt.Sprint(said) != "[hello refused late]" {
 		m.Errorf("%+v, %q", all, said)
 	}

@@ -38,9 +38,7 @@ func (m *team) launchFolder() string {
 	m.Helper()
 	sum := sha256.Sum256([]byte(m.world.Project))
 	dir := filepath.Join(m.world.RunDir, "nbs-worker", hex.EncodeToString(sum[:16]), "launch")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.MkdirAll(dir, 0o700))
 	return dir
 }
 
@@ -48,9 +46,7 @@ func (m *team) launchFolder() string {
 func (m *team) uses(handle, tool string, input map[string]string) string {
 	m.Helper()
 	text, err := json.Marshal(input)
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	const said = "agent: Tool said: "
 	before := strings.Count(m.nbs("logs", handle, "--tools").stdout, said)
 	m.typeLine(m.session(handle), "[[tool "+tool+" "+string(text)+"]]")
@@ -70,27 +66,23 @@ func (m *team) uses(handle, tool string, input map[string]string) string {
 // mayNot has an agent that may edit what it likes try to reach what is not its own.
 func (m *team) mayNot(handle, state string) {
 	m.Helper()
-	if answer := m.uses(handle, "Write", map[string]string{"file_path": filepath.Join(m.world.Project, "made"), "content": "x"}); !exists(filepath.Join(m.world.Project, "made")) {
-		m.Errorf("it cannot write in its project at all: %s", answer)
-	}
+	answer := m.uses(handle, "Write", map[string]string{"file_path": filepath.Join(m.world.Project, "made"), "content": "x"})
+	m.check(exists(filepath.Join(m.world.Project, "made")), "it cannot write in its project at all: %s", answer)
 	record := m.inNbs("sessions", handle+".json")
 	text := read(m.T, record)
 	for _, path := range []string{m.inNbs("sessions", "forged.json"), m.inNbs("status", "other.json"), m.inNbs("new", "deep", "file"), filepath.Join(state, "forged")} {
-		if answer := m.uses(handle, "Write", map[string]string{"file_path": path, "content": "{}"}); exists(path) || !strings.Contains(answer, "denied") {
-			m.Errorf("Write %s: %s", path, answer)
-		}
+		answer := m.uses(handle, "Write", map[string]string{"file_path": path, "content": "{}"})
+		m.check(!exists(path) && strings.Contains(answer, "denied"), "Write %s: %s", path, answer)
 	}
 	m.uses(handle, "Read", map[string]string{"file_path": record}) // to look is allowed
-	if answer := m.uses(handle, "Edit", map[string]string{"file_path": ".nbs/sessions/" + handle + ".json", "old_string": "acceptEdits", "new_string": "default"}); read(m.T, record) != text || !strings.Contains(answer, "denied") {
-		m.Errorf("Edit: %s", answer)
-	}
+	answer = m.uses(handle, "Edit", map[string]string{"file_path": ".nbs/sessions/" + handle + ".json", "old_string": "acceptEdits", "new_string": "default"})
+	m.check(read(m.T, record) == text && strings.Contains(answer, "denied"), "Edit: %s", answer)
 	key := filepath.Join(state, "key")
 	if info, err := os.Stat(key); err != nil || info.Mode().Perm() != 0o600 {
 		m.Fatalf("the key: %v, %v", info, err)
 	}
-	if answer := m.uses(handle, "Read", map[string]string{"file_path": key}); !strings.Contains(answer, "denied") {
-		m.Errorf("Read: %s", answer)
-	}
+	answer = m.uses(handle, "Read", map[string]string{"file_path": key})
+	m.check(strings.Contains(answer, "denied"), "Read: %s", answer)
 }
 
 func exists(path string) bool {

@@ -27,9 +27,8 @@ func TestClaudeOfTheAgentsToolsDoesNotSpeakForIt(t *testing.T) {
 		if after.SessionID != before.SessionID || len(after.PreviousSessions) > 0 || strings.Contains(m.journal(), `"moved"`) {
 			t.Errorf("the record followed another claude: %+v\n%s", after, m.journal())
 		}
-		if r := m.report("alpha"); r.End != nil {
-			t.Errorf("another claude's end is told as the agent's: %+v", r)
-		}
+		r := m.report("alpha")
+		m.check(r.End == nil, "another claude's end is told as the agent's: %+v", r)
 	})
 }
 
@@ -37,9 +36,7 @@ func TestClaudeOfTheAgentsToolsDoesNotSpeakForIt(t *testing.T) {
 func (m *team) anotherClaude(pid int) (script string) {
 	m.Helper()
 	args, err := proc.Cmdline(pid)
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	settings := ""
 	for i, arg := range args {
 		if arg == "--settings" {
@@ -54,9 +51,7 @@ func (m *team) anotherClaude(pid int) (script string) {
 	}
 	text := "#!/bin/sh\n" + program + " -p --model sonnet --settings " + file + " 'Remember 77.' >" + script + ".out 2>&1 </dev/null\necho ended $? >>" + script + ".out\n"
 	for name, text := range map[string]string{file: settings, script: text} {
-		if err := os.WriteFile(name, []byte(text), 0o700); err != nil {
-			m.Fatal(err)
-		}
+		m.must(os.WriteFile(name, []byte(text), 0o700))
 	}
 	return script
 }

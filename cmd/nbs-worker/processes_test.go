@@ -71,9 +71,7 @@ func (m *team) startTicks(pid int) uint64 {
 		m.Fatalf("process %d is gone", pid)
 	}
 	ticks, err := strconv.ParseUint(fields[statStartTicks], 10, 64)
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	return ticks
 }
 
@@ -90,9 +88,7 @@ func identityOf(pid int) string {
 func (m *team) cmdline(pid int) []string {
 	m.Helper()
 	text, err := os.ReadFile(procFile(pid, "cmdline"))
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")
 }
 
@@ -100,9 +96,7 @@ func (m *team) cmdline(pid int) []string {
 func (m *team) environ(pid int) map[string]string {
 	m.Helper()
 	data, err := os.ReadFile(procFile(pid, "environ"))
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	env := map[string]string{}
 	for entry := range strings.SplitSeq(string(data), "\x00") {
 		name, value, _ := strings.Cut(entry, "=")
@@ -167,9 +161,7 @@ func (m *team) kill(pid int, signal syscall.Signal) {
 	if pid < 2 {
 		m.Fatalf("no process to kill: %d", pid)
 	}
-	if err := syscall.Kill(pid, signal); err != nil {
-		m.Fatal(err)
-	}
+	m.must(syscall.Kill(pid, signal))
 }
 
 // sleeper is a process that has nothing to do with any agent, with a child of its own.
@@ -179,14 +171,10 @@ func (m *team) sleeper() (pid, child int) {
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
 	out := &lockedBuffer{}
 	cmd.Stdout = out
-	if err := cmd.Start(); err != nil {
-		m.Fatal(err)
-	}
+	m.must(cmd.Start())
 	m.waitFor("the sleeper sleeps", func() (bool, string) { return strings.HasSuffix(out.String(), "\n"), out.String() })
 	child, err := strconv.Atoi(strings.TrimSpace(out.String()))
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	m.Cleanup(func() {
 		_ = syscall.Kill(child, syscall.SIGKILL)
 		_ = cmd.Process.Kill()

@@ -16,9 +16,7 @@ import (
 func (m *team) program(name, script string) string {
 	m.Helper()
 	path := filepath.Join(m.TempDir(), name)
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o700))
 	return path
 }
 
@@ -43,9 +41,7 @@ func (m *team) pathWithout(missing string) string {
 		if name == missing || err != nil {
 			continue
 		}
-		if err := os.Symlink(path, filepath.Join(dir, name)); err != nil {
-			m.Fatal(err)
-		}
+		m.must(os.Symlink(path, filepath.Join(dir, name)))
 	}
 	return dir
 }
@@ -89,9 +85,7 @@ esac`, log, beforeCall, victim))
 func (m *team) beforeTmux(script string) (entry string) {
 	m.Helper()
 	tmux, err := exec.LookPath("tmux")
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	spy := m.program("tmux", fmt.Sprintf("%s\nexec %s \"$@\"", script, tmux))
 	return "PATH=" + filepath.Dir(spy) + ":" + m.variable("PATH")
 }

@@ -23,9 +23,7 @@ var holderNamed = regexp.MustCompile(`another command is at work on this agent: 
 func (m *team) mustNameTheHolder(results []result) {
 	m.Helper()
 	for _, r := range results {
-		if r.code == 5 && !holderNamed.MatchString(r.stderr) {
-			m.Errorf("the holder is not named: %s", r)
-		}
+		m.check(r.code != 5 || holderNamed.MatchString(r.stderr), "the holder is not named: %s", r)
 	}
 }
 
@@ -55,9 +53,7 @@ func (m *team) wonByOne(results []result) {
 			m.Error(r)
 		}
 	}
-	if won != 1 {
-		m.Errorf("%d of %d succeeded", won, len(results))
-	}
+	m.check(won == 1, "%d of %d succeeded", won, len(results))
 }
 
 func TestManyResumesOfOneAgent(t *testing.T) {
@@ -69,9 +65,8 @@ func TestManyResumesOfOneAgent(t *testing.T) {
 		results := m.compete(contenders, "resume", "alpha")
 		m.wonByOne(results)
 		m.mustNameTheHolder(results)
-		if on := claudesOn(before.SessionID); len(on) != 1 {
-			t.Errorf("round %d: claudes on the conversation: %v", round, on)
-		}
+		on := claudesOn(before.SessionID)
+		m.check(len(on) == 1, "round %d: claudes on the conversation: %v", round, on)
 	}
 	m.mustRemember("alpha", before, "--force")
 }
@@ -84,12 +79,10 @@ func TestManySpawnsOfOneHandle(t *testing.T) {
 		m.wonByOne(results)
 		m.mustNameTheHolder(results)
 		s := m.session("alpha")
-		if on := claudesOn(s.SessionID); len(on) != 1 || !s.Running {
-			t.Errorf("round %d: claudes on the conversation: %v; %+v", round, on, s)
-		}
-		if names := m.sessionNames(); names != "nbs-alpha-live\nsomebody\n" {
-			t.Errorf("sessions: %q", names)
-		}
+		on := claudesOn(s.SessionID)
+		m.check(len(on) == 1 && s.Running, "round %d: claudes on the conversation: %v; %+v", round, on, s)
+		names := m.sessionNames()
+		m.check(names == "nbs-alpha-live\nsomebody\n", "sessions: %q", names)
 		m.ok("dismiss", "alpha")
 	}
 }
@@ -148,9 +141,7 @@ func TestResumeAgainstDismiss(t *testing.T) {
 		on := claudesOn(before.SessionID)
 		switch r.code {
 		case 2: // it is dismissed: resume came before, which dismiss waits for, or too late
-			if len(on) != 0 || dismiss.code != 0 || resume.code == 1 {
-				t.Errorf("%s: %v\n%s\n%s", what, on, resume, dismiss)
-			}
+			m.check(len(on) == 0 && dismiss.code == 0 && resume.code != 1, "%s: %v\n%s\n%s", what, on, resume, dismiss)
 			if resume.code == 0 {
 				resumed++
 			} else {
@@ -163,9 +154,7 @@ func TestResumeAgainstDismiss(t *testing.T) {
 			t.Errorf("%s: %s", what, r)
 		}
 	})
-	if resumed == 0 || dismissed == 0 {
-		t.Errorf("resume came first %d times, dismiss %d times", resumed, dismissed)
-	}
+	m.check(resumed != 0 && dismissed != 0, "resume came first %d times, dismiss %d times", resumed, dismissed)
 	m.mustRemember("alpha", before)
 }
 
@@ -187,13 +176,9 @@ func TestStopAgainstResume(t *testing.T) {
 					t.Errorf("%s: %v, %+v\n%s\n%s", what, on, s, stop, resume)
 				}
 				for _, r := range []result{stop, resume} {
-					if r.code != 0 && r.code != 5 {
-						t.Errorf("%s: %s", what, r)
-					}
+					m.check(r.code == 0 || r.code == 5, "%s: %s", what, r)
 				}
-				if stop.code != 0 && resume.code != 0 && !force {
-					t.Errorf("%s: nobody won\n%s\n%s", what, stop, resume)
-				}
+				m.check(stop.code == 0 || resume.code == 0 || force, "%s: nobody won\n%s\n%s", what, stop, resume)
 				if force {
 					m.nbs("resume", "alpha")
 				} else {
@@ -216,9 +201,8 @@ func TestTwoProjectsWithOneHandleAtOnce(t *testing.T) {
 		both.Go(func() { m.liveThrough(root) })
 	}
 	both.Wait()
-	if names := m.sessionNames(); names != "somebody\n" {
-		t.Errorf("sessions left: %q", names)
-	}
+	names := m.sessionNames()
+	m.check(names == "somebody\n", "sessions left: %q", names)
 }
 
 // liveThrough spawns, stops and resumes an agent in a project and checks after each verb
@@ -229,9 +213,7 @@ func (m *team) liveThrough(root string) {
 	own.dir, own.world = root, &world
 	verb := func(args ...string) bool {
 		r := own.nbs(args...)
-		if r.code != 0 {
-			m.Errorf("%s: %v: %s", root, args, r)
-		}
+		m.check(r.code == 0, "%s: %v: %s", root, args, r)
 		return r.code == 0
 	}
 	if !verb("spawn", "alpha", "--prompt", "Remember 42.") {
@@ -248,9 +230,7 @@ func (m *team) liveThrough(root string) {
 			}
 		}
 		r := own.nbs("session", "alpha", "--json")
-		if !strings.Contains(r.stdout, `"running":true`) || !strings.Contains(r.stdout, `"tmux_alive":true`) {
-			m.Errorf("%s: after %v: %s", root, verbs, r)
-		}
+		m.check(strings.Contains(r.stdout, `"running":true`) && strings.Contains(r.stdout, `"tmux_alive":true`), "%s: after %v: %s", root, verbs, r)
 	}
 	verb("dismiss", "alpha")
 }

@@ -17,9 +17,7 @@ var shBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
 func readme(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(rig.Root(t), "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	return string(text)
 }
 
@@ -47,9 +45,8 @@ func TestReadmeKnowsEveryVerb(t *testing.T) {
 	text := readme(t)
 	help := m.ok("--help")
 	for _, match := range regexp.MustCompile(`(?m)^  ([a-z]+) +[A-Z]`).FindAllStringSubmatch(help, -1) {
-		if verb := match[1]; verb != "help" && !strings.Contains(text, "`"+verb) {
-			t.Errorf("the README does not name %s", verb)
-		}
+		verb := match[1]
+		m.check(verb == "help" || strings.Contains(text, "`"+verb), "the README does not name %s", verb)
 	}
 }
 
@@ -61,23 +58,19 @@ func TestReadmeHasThePublishedExitCodes(t *testing.T) {
 		t.Fatalf("%d exit codes", len(rows))
 	}
 	for _, row := range rows {
-		if want := "| " + row[1] + " | " + row[2] + " |"; !strings.Contains(text, want) {
-			t.Errorf("the README has no row %s", want)
-		}
+		want := "| " + row[1] + " | " + row[2] + " |"
+		m.check(strings.Contains(text, want), "the README has no row %s", want)
 	}
 }
 
 func TestReadmeLinksLead(t *testing.T) {
 	m := standIn(t)
 	for _, match := range regexp.MustCompile(`\]\(([^)]+)\)`).FindAllStringSubmatch(readme(t), -1) {
-		if _, err := os.Stat(filepath.Join(rig.Root(m), match[1])); err != nil {
-			t.Errorf("a link leads nowhere: %v", err)
-		}
+		_, err := os.Stat(filepath.Join(rig.Root(m), match[1]))
+		m.check(err == nil, "a link leads nowhere: %v", err)
 	}
 	makefile, err := os.ReadFile(filepath.Join(rig.Root(m), "Makefile"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m.must(err)
 	for _, match := range regexp.MustCompile("(?m)(?:^|`)make ([a-z]+)").FindAllStringSubmatch(readme(t), -1) {
 		if !regexp.MustCompile(`(?m)^` + match[1] + `:`).Match(makefile) {
 			t.Errorf("make %s is no target", match[1])

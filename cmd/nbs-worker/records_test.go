@@ -18,18 +18,14 @@ func (m *team) inNbs(names ...string) string {
 func (m *team) record(handle string) map[string]any {
 	m.Helper()
 	var fields map[string]any
-	if err := json.Unmarshal([]byte(m.recordText(handle)), &fields); err != nil {
-		m.Fatal(err)
-	}
+	m.must(json.Unmarshal([]byte(m.recordText(handle)), &fields))
 	return fields
 }
 
 func (m *team) recordText(handle string) string {
 	m.Helper()
 	data, err := os.ReadFile(m.recordPath(handle))
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	return string(data)
 }
 
@@ -37,12 +33,8 @@ func (m *team) recordPath(handle string) string { return m.inNbs("sessions", han
 
 func (m *team) writeRecord(handle, text string) {
 	m.Helper()
-	if err := os.MkdirAll(filepath.Dir(m.recordPath(handle)), 0o700); err != nil {
-		m.Fatal(err)
-	}
-	if err := os.WriteFile(m.recordPath(handle), []byte(text), 0o600); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.MkdirAll(filepath.Dir(m.recordPath(handle)), 0o700))
+	m.must(os.WriteFile(m.recordPath(handle), []byte(text), 0o600))
 }
 
 // setRecord changes a record behind the program's back.
@@ -51,9 +43,7 @@ func (m *team) setRecord(handle string, change func(fields map[string]any)) {
 	fields := m.record(handle)
 	change(fields)
 	text, err := json.Marshal(fields)
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	m.writeRecord(handle, string(text))
 }
 
@@ -85,9 +75,7 @@ func (m *team) launcher(handle string) int {
 func (m *team) journal() string {
 	m.Helper()
 	text, err := os.ReadFile(m.inNbs("journal.jsonl"))
-	if err != nil && !os.IsNotExist(err) {
-		m.Error(err)
-	}
+	m.check(err == nil || os.IsNotExist(err), "%v", err)
 	return string(text)
 }
 

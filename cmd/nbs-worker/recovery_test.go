@@ -28,21 +28,16 @@ var ends = []end{
 		what: "a kill of claude", by: func(m *team, alpha session) { m.kill(alpha.RecordedPID, syscall.SIGKILL) },
 		cause: "crashed", detail: "signal: killed", advice: []string{bringBack},
 		look: func(m *team, e endedAs) {
-			if e.LastExit.OOMKills != 0 || e.LastExit.Signal != "killed" || !strings.Contains(e.LastExit.LastScreen, "OK, I will remember 42.") {
-				m.Errorf("%+v", e.LastExit)
-			}
-			if out := m.ok("session", "alpha"); !strings.Contains(out, "\n                 ") {
-				m.Errorf("no last words:\n%s", out)
-			}
+			m.check(e.LastExit.OOMKills == 0 && e.LastExit.Signal == "killed" && strings.Contains(e.LastExit.LastScreen, "OK, I will remember 42."), "%+v", e.LastExit)
+			out := m.ok("session", "alpha")
+			m.check(strings.Contains(out, "\n                 "), "no last words:\n%s", out)
 		},
 	},
 	{
 		what: "a TERM to claude", by: func(m *team, alpha session) { m.kill(alpha.RecordedPID, syscall.SIGTERM) },
 		cause: "crashed", detail: "code 143, as after SIGTERM", advice: []string{bringBack},
 		look: func(m *team, e endedAs) {
-			if e.LastExit.Reason != "other" {
-				m.Errorf("%+v", e.LastExit)
-			}
+			m.check(e.LastExit.Reason == "other", "%+v", e.LastExit)
 		},
 	},
 	{
@@ -58,14 +53,11 @@ var ends = []end{
 		what: "a kill of its launcher", by: func(m *team, _ session) { m.kill(m.launcher("alpha"), syscall.SIGKILL) },
 		cause: "crashed", detail: launcherKilled, advice: []string{bringBack},
 		look: func(m *team, e endedAs) { // what was told once is told for ever, whatever ends after it
-			if e.LastExit.Code != 0 { // null, for nobody saw it
-				m.Errorf("%+v", e.LastExit)
-			}
+			m.check(e.LastExit.Code == 0, "%+v", e.LastExit) // null, for nobody saw it
 			m.killServer()
 			m.mustHaveDied("alpha", "crashed", launcherKilled)
-			if out := m.ok("events", "alpha"); strings.Count(out, "\tfound\t") != 1 || !strings.Contains(out, "crashed, "+launcherKilled) {
-				m.Errorf("the journal:\n%s", out)
-			}
+			out := m.ok("events", "alpha")
+			m.check(strings.Count(out, "\tfound\t") == 1 && strings.Contains(out, "crashed, "+launcherKilled), "the journal:\n%s", out)
 		},
 	},
 	{
@@ -79,15 +71,12 @@ var ends = []end{
 	{
 		what: "stop", by: func(m *team, alpha session) {
 			m.ok("stop", "alpha")
-			if !dead(alpha.RecordedPID) {
-				m.Error("stop returned 0 and claude lives")
-			}
+			m.check(dead(alpha.RecordedPID), "stop returned 0 and claude lives")
 		},
 		cause: "stopped",
 		look: func(m *team, _ endedAs) {
-			if s := m.session("alpha"); s.Desired != "stopped" || s.TmuxAlive {
-				m.Errorf("after stop: %+v", s)
-			}
+			s := m.session("alpha")
+			m.check(s.Desired == "stopped" && !s.TmuxAlive, "after stop: %+v", s)
 		},
 	},
 	{
@@ -132,13 +121,10 @@ func TestWhateverEndsAnAgentItComesBack(t *testing.T) {
 					end.look(m, e)
 				}
 			}
-			if id := m.record("alpha")["session_id"]; id != before.SessionID {
-				t.Errorf("after %s the record names %v", end.what, id)
-			}
+			id := m.record("alpha")["session_id"]
+			m.check(id == before.SessionID, "after %s the record names %v", end.what, id)
 			m.mustComeBack(before, fmt.Sprintf("What number? Round %d.", round), end.resume...)
-			if !dead(was.RecordedPID) {
-				t.Errorf("after %s the old claude lives", end.what)
-			}
+			m.check(dead(was.RecordedPID), "after %s the old claude lives", end.what)
 			if t.Failed() {
 				t.Fatalf("that was after %s", end.what)
 			}
@@ -161,13 +147,11 @@ func (m *team) mustComeBack(before session, question string, flags ...string) {
 	}
 	args := m.cmdline(after.RecordedPID)
 	for _, pair := range [][]string{{"--resume", before.SessionID}, {"--model", before.Model}, {"--permission-mode", before.PermissionMode}} {
-		if at := slices.Index(args, pair[0]); at < 0 || args[at+1] != pair[1] {
-			m.Errorf("%v is not on the command line %q", pair, args)
-		}
+		at := slices.Index(args, pair[0])
+		m.check(at >= 0 && args[at+1] == pair[1], "%v is not on the command line %q", pair, args)
 	}
-	if on := claudesOn(before.SessionID); len(on) != 1 {
-		m.Errorf("claudes on the conversation: %v", on)
-	}
+	on := claudesOn(before.SessionID)
+	m.check(len(on) == 1, "claudes on the conversation: %v", on)
 }
 
 func TestResumeOfAnAgentThatNeverGotAPrompt(t *testing.T) {
@@ -181,9 +165,8 @@ func TestResumeOfAnAgentThatNeverGotAPrompt(t *testing.T) {
 	m.waitState("alpha", "crashed")
 	m.ok("resume", "alpha", "--prompt", "Remember 42.")
 	m.mustAnswer("alpha", "OK, I will remember 42.")
-	if after := m.session("alpha"); after.SessionID != before.SessionID {
-		m.Errorf("another conversation: %s, before %s", after.SessionID, before.SessionID)
-	}
+	after := m.session("alpha")
+	m.check(after.SessionID == before.SessionID, "another conversation: %s, before %s", after.SessionID, before.SessionID)
 }
 
 // mustBeWritten waits for words in a transcript: Claude shows them before it writes them.

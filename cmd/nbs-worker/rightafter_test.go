@@ -41,9 +41,7 @@ func listRightAfter(t *testing.T, m *team, kills int) {
 		m.waitState("alpha", "crashed")
 		m.ok("resume", "alpha")
 	}
-	if crashed == 0 {
-		t.Error("no list has waited for the launcher")
-	}
+	m.check(crashed != 0, "no list has waited for the launcher")
 }
 
 // The same while the kernel does not get to the end of the process: another one has its
@@ -58,9 +56,7 @@ func TestListWhileTheKilledIsStarved(t *testing.T) {
 		m.kill(pid, syscall.SIGKILL)
 		out := m.ok(append(verb, "--json")...)
 		feed()
-		if !strings.Contains(out, `"state":"crashed"`) && !strings.Contains(out, `"state":"unknown"`) {
-			t.Errorf("right after a kill %s says %s", verb, out)
-		}
+		m.check(strings.Contains(out, `"state":"crashed"`) || strings.Contains(out, `"state":"unknown"`), "right after a kill %s says %s", verb, out)
 		m.waitState("alpha", "crashed")
 		m.ok("resume", "alpha")
 		m.waitState("alpha", "idle")
@@ -73,19 +69,13 @@ func TestListWhileTheLauncherCannotWrite(t *testing.T) {
 	before := m.remembers("alpha")
 	m.keepServer()
 	lock := flock.New(m.inNbs("locks", "alpha.record"))
-	if err := lock.Lock(); err != nil {
-		t.Fatal(err)
-	}
+	m.must(lock.Lock())
 	m.kill(before.RecordedPID, syscall.SIGKILL)
 	for _, verb := range [][]string{{"list"}, {"session", "alpha"}} {
 		out := m.ok(append(verb, "--json")...)
-		if !strings.Contains(out, `"state":"unknown"`) || !strings.Contains(out, `"running":false`) || !strings.Contains(out, `"pid":null`) {
-			t.Errorf("%s says %s", verb, out)
-		}
+		m.check(strings.Contains(out, `"state":"unknown"`) && strings.Contains(out, `"running":false`) && strings.Contains(out, `"pid":null`), "%s says %s", verb, out)
 	}
-	if err := lock.Close(); err != nil {
-		t.Fatal(err)
-	}
+	m.must(lock.Close())
 	m.waitState("alpha", "crashed")
 	m.mustRemember("alpha", before)
 }
@@ -94,16 +84,12 @@ func TestListWhileTheLauncherCannotWrite(t *testing.T) {
 func (m *team) starve(pid int) (feed func()) {
 	m.Helper()
 	var one unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &one); err != nil {
-		m.Fatal(err)
-	}
+	m.must(unix.SchedGetaffinity(0, &one))
 	for cpu := 0; one.Count() > 1; cpu++ {
 		one.Clear(cpu)
 	}
 	tasks, err := os.ReadDir(procFile(pid, "task"))
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	for _, task := range tasks {
 		id, _ := strconv.Atoi(task.Name())
 		idle := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_IDLE}
@@ -112,16 +98,12 @@ func (m *team) starve(pid int) (feed func()) {
 		}
 	}
 	hog := exec.Command("sh", "-c", "while :; do :; done")
-	if err := hog.Start(); err != nil {
-		m.Fatal(err)
-	}
+	m.must(hog.Start())
 	feed = sync.OnceFunc(func() {
 		_ = hog.Process.Kill()
 		_ = hog.Wait()
 	})
 	m.Cleanup(feed)
-	if err := unix.SchedSetaffinity(hog.Process.Pid, &one); err != nil {
-		m.Fatal(err)
-	}
+	m.must(unix.SchedSetaffinity(hog.Process.Pid, &one))
 	return feed
 }

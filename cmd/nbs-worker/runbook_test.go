@@ -56,9 +56,8 @@ func (m *team) runbook(code int, args ...string) (run runbookRun) {
 func (m *team) mustStillKnow(before session, handle string) {
 	m.Helper()
 	answer := m.ok("send", handle, "What number?", "--wait-reply")
-	if after := m.session(handle); after.SessionID != before.SessionID || !strings.Contains(answer, "42") {
-		m.Errorf("it answers %q\nbefore %+v\nafter %+v", answer, before, after)
-	}
+	after := m.session(handle)
+	m.check(after.SessionID == before.SessionID && strings.Contains(answer, "42"), "it answers %q\nbefore %+v\nafter %+v", answer, before, after)
 }
 
 func TestRunbookRestart(t *testing.T) {
@@ -72,19 +71,15 @@ func TestRunbookRestart(t *testing.T) {
 	m.waitState("gatekeeper", "lost: tmux")
 
 	run := m.runbook(0, "restart")
-	if looked := run.Steps[0].Commands[0]; *looked.ExitCode != 7 || !strings.Contains(looked.Stdout, "theologian\tdead") {
-		t.Errorf("%+v", looked)
-	}
-	if back := run.Steps[1].Commands[0].Stdout; !strings.Contains(back, "gatekeeper\tdead\t") || !strings.Contains(back, "theologian\tdead\t") || run.Result != "done" {
-		t.Errorf("%+v", run)
-	}
+	looked := run.Steps[0].Commands[0]
+	m.check(*looked.ExitCode == 7 && strings.Contains(looked.Stdout, "theologian\tdead"), "%+v", looked)
+	back := run.Steps[1].Commands[0].Stdout
+	m.check(strings.Contains(back, "gatekeeper\tdead\t") && strings.Contains(back, "theologian\tdead\t") && run.Result == "done", "%+v", run)
 	m.mustStillKnow(before, "theologian")
-	if scribe := m.session("scribe"); scribe.Running {
-		t.Errorf("a stopped agent was started: %+v", scribe)
-	}
-	if journal := m.ok("events"); !strings.Contains(journal, "restart, step recover: at work") || !strings.Contains(journal, "restart: came to its end") {
-		t.Error(journal)
-	}
+	scribe := m.session("scribe")
+	m.check(!scribe.Running, "a stopped agent was started: %+v", scribe)
+	journal := m.ok("events")
+	m.check(strings.Contains(journal, "restart, step recover: at work") && strings.Contains(journal, "restart: came to its end"), "%s", journal)
 }
 
 func TestRunbookFixup(t *testing.T) {
@@ -93,17 +88,14 @@ func TestRunbookFixup(t *testing.T) {
 	m.kill(before.RecordedPID, syscall.SIGKILL)
 	m.waitState("theologian", "crashed")
 	fixup := []string{"fixup", "--set", "handle=theologian"}
-	if run := m.runbook(0, fixup...); *run.Steps[0].Commands[0].ExitCode != 7 || run.Result != "done" {
-		t.Errorf("%+v", run)
-	}
+	run := m.runbook(0, fixup...)
+	m.check(*run.Steps[0].Commands[0].ExitCode == 7 && run.Result == "done", "%+v", run)
 	m.mustStillKnow(before, "theologian")
-	if journal := m.ok("events", "theologian"); !strings.Contains(journal, "fixup, step repair: done") {
-		t.Error(journal)
-	}
+	journal := m.ok("events", "theologian")
+	m.check(strings.Contains(journal, "fixup, step repair: done"), "%s", journal)
 	m.runbook(0, fixup...) // it is well, and nothing is done
-	if after := m.session("theologian"); !after.Running || after.SessionID != before.SessionID {
-		t.Errorf("%+v", after)
-	}
+	after := m.session("theologian")
+	m.check(after.Running && after.SessionID == before.SessionID, "%+v", after)
 	m.refused(2, "runbook fixup: step look failed", "runbook", "run", "fixup", "--set", "handle=nobody")
 }
 
@@ -117,9 +109,8 @@ func TestRunbookStart(t *testing.T) {
 	if r := m.record("scribe"); before.Model != "sonnet" || r["initial_prompt"] != prompt {
 		t.Errorf("%+v, %q", before, r["initial_prompt"])
 	}
-	if run := m.runbook(0, args...); *run.Steps[1].Commands[0].ExitCode != 5 {
-		t.Errorf("%+v", run)
-	}
+	run := m.runbook(0, args...)
+	m.check(*run.Steps[1].Commands[0].ExitCode == 5, "%+v", run)
 	m.mustStillKnow(before, "scribe")
 }
 
@@ -135,15 +126,13 @@ func TestRunbookShutdown(t *testing.T) {
 	if err := c.cmd.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, c.seen.String())
 	}
-	if seen := c.seen.String(); !strings.Contains(seen, "step stop (2 of 3): Stop\r\n") || !strings.Contains(seen, "\n$ nbs-worker stop --all\r\n") {
-		t.Error(seen)
-	}
+	seen := c.seen.String()
+	m.check(strings.Contains(seen, "step stop (2 of 3): Stop\r\n") && strings.Contains(seen, "\n$ nbs-worker stop --all\r\n"), "%s", seen)
 	for _, handle := range []string{"alpha", "beta"} {
 		m.waitState(handle, "stopped")
 	}
-	if run := m.runbook(0, "shutdown", "--yes"); run.Result != "done" || len(run.Steps) != 3 {
-		t.Errorf("again: %+v", run)
-	}
+	run := m.runbook(0, "shutdown", "--yes")
+	m.check(run.Result == "done" && len(run.Steps) == 3, "again: %+v", run)
 }
 
 // The fresh one knows what the old one has written down, and the old conversation is not lost.
@@ -156,18 +145,15 @@ func TestRunbookHandover(t *testing.T) {
 		"--set", `briefing=[[tool Bash {"command":"cat HANDOVER.md","description":"read"}]]`,
 	}
 	m.refused(8, "Does a successor know enough", handover...)
-	if s := m.session("theologian"); s.SessionID != before.SessionID || strings.TrimSpace(read(t, filepath.Join(m.world.Project, "HANDOVER.md"))) != "Remember 43" {
-		t.Errorf("%+v", s)
-	}
+	s := m.session("theologian")
+	m.check(s.SessionID == before.SessionID && strings.TrimSpace(read(t, filepath.Join(m.world.Project, "HANDOVER.md"))) == "Remember 43", "%+v", s)
 	m.refused(8, "Does a successor know enough", handover...) // it is not asked again
 	out := m.ok(append(handover, "--from", "fresh")...)
 	after := m.session("theologian")
 	if after.SessionID == before.SessionID || len(after.PreviousSessions) != 1 || after.PreviousSessions[0].SessionID != before.SessionID {
 		t.Errorf("before %+v\nafter %+v", before, after)
 	}
-	if !strings.Contains(out, "Tool said: Remember 43") {
-		t.Error(out)
-	}
+	m.check(strings.Contains(out, "Tool said: Remember 43"), "%s", out)
 }
 
 func TestRunbookMove(t *testing.T) {
@@ -193,9 +179,8 @@ func TestRunbookMoveBeneathATerminal(t *testing.T) {
 	if err := c.cmd.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, c.seen.String())
 	}
-	if s := m.session("alpha"); !s.Running || s.SessionID != before.SessionID {
-		t.Errorf("%+v", s)
-	}
+	s := m.session("alpha")
+	m.check(s.Running && s.SessionID == before.SessionID, "%+v", s)
 }
 
 // A run that is killed is known, and goes on where it was; meanwhile nobody begins it beside it.
@@ -214,9 +199,7 @@ func TestRunbookThatIsKilled(t *testing.T) {
 	run.end()
 	m.refused(5, "the last run was interrupted in step wait", "runbook", "run", "watch")
 	r := m.refused(5, "hint: go on: nbs-worker runbook run watch --from wait", "runbook", "run", "watch")
-	if !strings.Contains(r.stderr, "or from the beginning: nbs-worker runbook run watch --from wait") {
-		t.Error(r)
-	}
+	m.check(strings.Contains(r.stderr, "or from the beginning: nbs-worker runbook run watch --from wait"), "%v", r)
 	m.ok("stop", "alpha")
 	m.ok("runbook", "run", "watch", "--from", "wait")
 	m.ok("runbook", "run", "watch") // there is nothing left of the run that was killed
@@ -250,9 +233,8 @@ func TestRunbookKilledInEachStep(t *testing.T) {
 	}
 	m.ok(args...)
 	for handle, was := range before {
-		if s := m.session(handle); !s.Running || s.SessionID != was.SessionID || len(s.PreviousSessions) > 0 {
-			t.Errorf("before %+v\nafter %+v", was, s)
-		}
+		s := m.session(handle)
+		m.check(s.Running && s.SessionID == was.SessionID && len(s.PreviousSessions) == 0, "before %+v\nafter %+v", was, s)
 	}
 	m.ok("runbook", "run", "restart")
 }
@@ -272,24 +254,19 @@ func TestResumeDown(t *testing.T) {
 	m.ok("spawn", "beta")
 	m.ok("spawn", "ended")
 	m.ok("stop", "ended")
-	if out := m.ok("resume", "--down"); out != "" {
-		t.Errorf("nothing was down, and it printed %q", out)
-	}
+	out := m.ok("resume", "--down")
+	m.check(out == "", "nothing was down, and it printed %q", out)
 	for _, handle := range []string{"alpha", "beta"} {
 		m.kill(m.session(handle).RecordedPID, syscall.SIGKILL)
 		m.waitState(handle, "crashed")
 	}
 	m.writeRecord("gamma", "{")
 	r := m.nbs("resume", "--down")
-	if r.code != 7 || inAnyOrder(r.stdout) != "alpha beta" || !strings.Contains(r.stderr, "gamma") {
-		t.Error(r)
-	}
+	m.check(r.code == 7 && inAnyOrder(r.stdout) == "alpha beta" && strings.Contains(r.stderr, "gamma"), "%v", r)
 	m.shell("rm .nbs/sessions/gamma.json")
 	m.ok("stop", "--all")
-	if out := m.ok("resume", "--down", "--json"); out != "[]\n" {
-		t.Errorf("what was stopped is not down: %s", out)
-	}
-	if out := m.ok("resume", "--all"); inAnyOrder(out) != "alpha beta ended" {
-		t.Errorf("all: %q", out)
-	}
+	out = m.ok("resume", "--down", "--json")
+	m.check(out == "[]\n", "what was stopped is not down: %s", out)
+	out = m.ok("resume", "--all")
+	m.check(inAnyOrder(out) == "alpha beta ended", "all: %q", out)
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // published are the schemas of what each verb prints, by verb, so strict that a field which is
@@ -52,9 +54,7 @@ func checkSchema(t testing.TB, args []string, r result) {
 		return
 	}
 	schemas, err := published()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	for line := range strings.Lines(r.stdout) {
 		checkLine(t, schemas[verb], args, line)
 	}
@@ -94,22 +94,16 @@ func verbOf(args []string) string {
 func TestSchemaIsPublished(t *testing.T) {
 	m := standIn(t)
 	text, err := os.ReadFile("../../internal/wire/schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if out := m.ok("schema"); out != string(text) {
-		t.Error("nbs-worker schema prints another one than was made from the types")
-	}
+	m.must(err)
+	out := m.ok("schema")
+	m.check(out == string(text), "nbs-worker schema prints another one than was made from the types")
 	var all struct {
 		Schema string         `json:"$schema"`
 		Defs   map[string]any `json:"$defs"`
 	}
-	if err := json.Unmarshal(text, &all); err != nil || !strings.Contains(all.Schema, "2020-12") {
-		t.Errorf("%v, %s", err, all.Schema)
-	}
+	err = json.Unmarshal(text, &all)
+	m.check(err == nil && strings.Contains(all.Schema, "2020-12"), "%v, %s", err, all.Schema)
 	for _, verb := range []string{"spawn", "adopt", "resume", "session", "list", "wait", "stop", "dismiss", "screen", "logs", "events", "doctor", "version"} {
-		if all.Defs[verb] == nil {
-			t.Errorf("there is no schema of %s", verb)
-		}
+		m.check(all.Defs[verb] != nil, "there is no schema of %s", verb)
 	}
 }

@@ -40,9 +40,7 @@ func TestCommandLinesAsAnotherUserSeesThem(t *testing.T) {
 		}
 		onClaude++
 	}
-	if onClaude == 0 {
-		t.Error("the first message was not even seen where it is: the watch saw nothing")
-	}
+	m.check(onClaude != 0, "the first message was not even seen where it is: the watch saw nothing")
 	look = m.watchAsNobody(canary)
 	for _, args := range [][]string{
 		{"session", "alpha"}, {"list"}, {"stop", "alpha"}, {"resume", "alpha"}, {"resume", "alpha", "--force"}, {"dismiss", "alpha"},
@@ -54,9 +52,7 @@ func TestCommandLinesAsAnotherUserSeesThem(t *testing.T) {
 			t.Errorf("another user sees it on the command line of %d: %s", s.pid, s.cmdline)
 		}
 	}
-	if strings.Contains(seen(), canary) {
-		t.Error("a tmux client got it")
-	}
+	m.check(!strings.Contains(seen(), canary), "a tmux client got it")
 }
 
 // sighting is a process on whose command line another user saw a text.
@@ -78,9 +74,7 @@ func (m *team) watchAsNobody(text string) (look func() []sighting) {
 	watch.WaitDelay = 5 * time.Second
 	out := &lockedBuffer{}
 	watch.Stdout, watch.Stderr = out, out
-	if err := watch.Start(); err != nil {
-		m.Fatal(err)
-	}
+	m.must(watch.Start())
 	m.Cleanup(func() { _ = watch.Process.Kill() })
 	m.waitFor("the other user looks", func() (bool, string) { return strings.Contains(out.String(), "begun"), out.String() })
 	return func() []sighting {
@@ -118,9 +112,8 @@ func TestExtraArgumentsArriveAsGiven(t *testing.T) {
 			m.ok(again...)
 		}
 		line := m.cmdline(m.session("alpha").RecordedPID)
-		if at := slices.Index(line, args[0]); at < 0 || !slices.Equal(line[at:], args) {
-			t.Errorf("claude got %q, want %q", line, args)
-		}
+		at := slices.Index(line, args[0])
+		m.check(at >= 0 && slices.Equal(line[at:], args), "claude got %q, want %q", line, args)
 	}
 	m.noCanary()
 }
@@ -133,9 +126,7 @@ func TestHostileListOfExtraArguments(t *testing.T) {
 	m.mustAnswer("alpha", "OK, I will remember 42.")
 	line := m.cmdline(m.session("alpha").RecordedPID)
 	at := slices.Index(line, "--add-dir")
-	if at < 0 || !slices.Equal(line[at:], append(args, "--", "Remember 42.")) {
-		t.Errorf("claude got %q", line)
-	}
+	m.check(at >= 0 && slices.Equal(line[at:], append(args, "--", "Remember 42.")), "claude got %q", line)
 	m.noCanary()
 }
 
@@ -144,9 +135,7 @@ func TestBlankPromptsAreRefused(t *testing.T) {
 	for _, prompt := range []string{"", " ", "\n\t \r\n", "\u00a0\u2003"} {
 		m.refused(4, "blank", "spawn", "alpha", "--prompt", prompt)
 	}
-	if _, err := os.Stat(m.recordPath("alpha")); err == nil {
-		t.Error("a refused spawn left a record")
-	}
+	m.check(!exists(m.recordPath("alpha")), "a refused spawn left a record")
 }
 
 // optionPattern reads a line of claude's help: names, and what stands for a value.
@@ -159,9 +148,7 @@ func TestWordBehindAnOptionIsNoPrompt(t *testing.T) {
 		help := exec.Command(m.variable("NBS_CLAUDE"), "--help")
 		help.Env, help.Dir = m.env, m.world.Project
 		text, err := help.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		m.must(err)
 		taken := map[string]int{"": 0, "<": 1, "[": 1, "...": 2}
 		checked := map[string]int{}
 		for _, match := range optionPattern.FindAllStringSubmatch(string(text), -1) {
@@ -181,9 +168,7 @@ func TestWordBehindAnOptionIsNoPrompt(t *testing.T) {
 				}
 			}
 		}
-		if checked[""] < 10 || checked["<"] < 10 || checked["..."] < 5 {
-			t.Errorf("the help was not understood: %v\n%s", checked, text)
-		}
+		m.check(checked[""] >= 10 && checked["<"] >= 10 && checked["..."] >= 5, "the help was not understood: %v\n%s", checked, text)
 	})
 }
 
@@ -207,9 +192,7 @@ func takesWords(option string) int {
 func TestClaudeInTheWorkingDirectoryIsNotRun(t *testing.T) {
 	m := standIn(t)
 	for _, name := range []string{"claude", "tmux", "nbs-worker"} {
-		if err := os.WriteFile(filepath.Join(m.world.Project, name), []byte("#!/bin/sh\ntouch "+m.world.Root+"/PWN\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		m.must(os.WriteFile(filepath.Join(m.world.Project, name), []byte("#!/bin/sh\ntouch "+m.world.Root+"/PWN\n"), 0o700))
 	}
 	m.env = append(m.env, "NBS_CLAUDE=", "PATH=:."+":"+m.pathWithout("claude"))
 	m.refused(6, "claude", "spawn", "alpha")

@@ -39,9 +39,8 @@ func TestSecurityClaudeByHandIsNoPerson(t *testing.T) {
 		if beta["permission_mode"] != "default" || fmt.Sprint(beta["claude_args"]) != "[--allowedTools=Bash]" || beta["cwd"] != m.world.Project || fmt.Sprint(beta["depth"]) != "1" {
 			t.Errorf("%v", beta)
 		}
-		if environ := m.environ(m.session("beta").RecordedPID); environ["CANARY"] != "" {
-			t.Errorf("%v", environ)
-		}
+		environ := m.environ(m.session("beta").RecordedPID)
+		m.check(environ["CANARY"] == "", "%v", environ)
 	})
 }
 
@@ -54,7 +53,7 @@ func TestSecurityOrphanOfAClaudeByHandIsNoPerson(t *testing.T) {
 	m.waitIdle(m.world.ConfigDir, pid)
 	m.asClaude(session{TmuxSession: "hand"}, "setsid -f "+script+" </dev/null >/dev/null 2>&1")
 	m.kill(pid, syscall.SIGKILL)
-	m.waitFor("the orphan has tried", func() (bool, string) { _, err := os.Stat(out); return err == nil, "" })
+	m.waitFor("the orphan has tried", func() (bool, string) { return exists(out), "" })
 	text, _ := os.ReadFile(out)
 	if !strings.Contains(string(text), "a claude that was started by hand called this, and what it may is not known") || !strings.HasSuffix(string(text), "code 8\n") {
 		t.Errorf("%s", text)

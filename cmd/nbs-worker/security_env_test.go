@@ -24,9 +24,7 @@ func TestSecurityWhatARecordGivesIsShown(t *testing.T) {
 		`Variable:        NOTE="/x\nState:           idle\x1b[2J"`, `Arguments:       "--add-dir" "/srv"`,
 		`Config folder:   "` + m.world.ConfigDir + `"`, "Powers:          it may give other agents what it does not have itself",
 	} {
-		if !strings.Contains(shown, line+"\n") {
-			t.Errorf("session does not show %s:\n%s", line, shown)
-		}
+		m.check(strings.Contains(shown, line+"\n"), "session does not show %s:\n%s", line, shown)
 	}
 	var s struct {
 		Env        map[string]string
@@ -34,14 +32,9 @@ func TestSecurityWhatARecordGivesIsShown(t *testing.T) {
 		ConfigDir  string   `json:"config_dir"`
 		MayManage  bool     `json:"may_manage"`
 	}
-	if err := json.Unmarshal([]byte(m.ok("session", "alpha", "--json")), &s); err != nil {
-		t.Fatal(err)
-	}
-	if s.Env["NOTE"] != forged || len(s.ClaudeArgs) != 2 || s.ConfigDir != m.world.ConfigDir || !s.MayManage {
-		t.Errorf("%+v", s)
-	}
+	m.must(json.Unmarshal([]byte(m.ok("session", "alpha", "--json")), &s))
+	m.check(s.Env["NOTE"] == forged && len(s.ClaudeArgs) == 2 && s.ConfigDir == m.world.ConfigDir && s.MayManage, "%+v", s)
 	m.ok("stop", "alpha")
-	if plan := m.ok("resume", "alpha", "--dry-run", "--json"); !strings.Contains(plan, `"env":{"ANTHROPIC_BASE_URL":"http://127.0.0.1:9",`) {
-		t.Error(plan)
-	}
+	plan := m.ok("resume", "alpha", "--dry-run", "--json")
+	m.check(strings.Contains(plan, `"env":{"ANTHROPIC_BASE_URL":"http://127.0.0.1:9",`), "%s", plan)
 }

@@ -27,13 +27,10 @@ func TestEnvironmentOfOneCallerDoesNotReachTheNext(t *testing.T) {
 		t.Errorf("the agents have %q, %q, %q", one["SERVICE_TOKEN"], two["SERVICE_TOKEN"], one["CALLER"])
 	}
 	for name, value := range two {
-		if strings.Contains(value, "canary-one") {
-			t.Errorf("the second agent got the first caller's %s", name)
-		}
+		m.check(!strings.Contains(value, "canary-one"), "the second agent got the first caller's %s", name)
 	}
-	if _, left := one["ONLY_ONE"]; left || one["RECORDED"] != "/canary-one.so" {
-		t.Errorf("after a resume by the second caller: %q", one)
-	}
+	_, left := one["ONLY_ONE"]
+	m.check(!left && one["RECORDED"] == "/canary-one.so", "after a resume by the second caller: %q", one)
 	m.env = common
 	m.mustNotKnow("canary-", seen())
 }
@@ -41,25 +38,20 @@ func TestEnvironmentOfOneCallerDoesNotReachTheNext(t *testing.T) {
 // mustNotKnow checks that a text is not with tmux, its panes to come, or a launcher.
 func (m *team) mustNotKnow(canary, ofTmux string) {
 	m.Helper()
-	if strings.Contains(ofTmux, canary) {
-		m.Errorf("a tmux client got %s", canary)
-	}
+	m.check(!strings.Contains(ofTmux, canary), "a tmux client got %s", canary)
 	for _, args := range [][]string{
 		{"show-environment", "-g"}, {"show-environment", "-t", "=nbs-one-live"}, {"show-environment", "-t", "=nbs-two-live"},
 		{"show-options", "-g"}, {"show-options", "-s"}, {"show-options", "-t", "=nbs-one-live:"}, {"show-buffer"},
 		{"list-panes", "-a", "-F", "#{pane_start_command} #{pane_title} #{session_path} #{@nbs_invocation}"},
 	} {
-		if out := m.tmux(args...); strings.Contains(out, canary) {
-			m.Errorf("tmux %q tells: %s", args, out)
-		}
+		out := m.tmux(args...)
+		m.check(!strings.Contains(out, canary), "tmux %q tells: %s", args, out)
 	}
 	out := filepath.Join(m.world.Root, "env-of-a-new-window")
 	m.tmux("new-window", "-t", "=nbs-one-live:", "env >"+out+".part; mv "+out+".part "+out+"; cat")
-	m.waitFor("the new window has said its environment", func() (bool, string) { _, err := os.Stat(out); return err == nil, "" })
+	m.waitFor("the new window has said its environment", func() (bool, string) { return exists(out), "" })
 	text, err := os.ReadFile(out)
-	if err != nil || strings.Contains(string(text), canary) {
-		m.Errorf("a new window has %s, %v", text, err)
-	}
+	m.check(err == nil && !strings.Contains(string(text), canary), "a new window has %s, %v", text, err)
 	for _, pid := range []int{m.serverPID(), m.launcher("one"), m.launcher("two")} {
 		for _, file := range []string{"cmdline", "environ"} {
 			if text, err := os.ReadFile(procFile(pid, file)); err != nil || strings.Contains(string(text), canary) {
@@ -76,13 +68,11 @@ func TestTmuxFolderOfAnotherUserIsRefused(t *testing.T) {
 	squatted := filepath.Join(m.world.TmuxDir, "tmux-0")
 	visitors := m.squat(filepath.Join(squatted, "default"))
 	for _, args := range [][]string{{"spawn", "alpha"}, {"spawn", "beta", "--no-wait"}} {
-		if r := m.nbs(args...); r.code != 1 || !strings.Contains(r.stderr, "unsafe permissions") {
-			t.Errorf("%q: %s", args, r)
-		}
+		r := m.nbs(args...)
+		m.check(r.code == 1 && strings.Contains(r.stderr, "unsafe permissions"), "%q: %s", args, r)
 	}
-	if n := visitors(); n != 0 {
-		t.Errorf("the trap had %d visitors", n)
-	}
+	n := visitors()
+	m.check(n == 0, "the trap had %d visitors", n)
 	m.ok("resume", "alpha", "--tmux-socket", filepath.Join(m.world.RunDir, "s"))
 	m.ok("dismiss", "alpha")
 }
@@ -90,9 +80,7 @@ func TestTmuxFolderOfAnotherUserIsRefused(t *testing.T) {
 // squat makes another user wait at the path of a socket, and counts who comes.
 func (m *team) squat(path string) (visitors func() int) {
 	m.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.MkdirAll(filepath.Dir(path), 0o777))
 	_ = os.Remove(path)
 	visitors = rig.Squat(m, path)
 	rig.GiveAway(m, filepath.Dir(path))
@@ -110,21 +98,18 @@ func TestRecordedSocketThatAnotherUserTookIsNotTouched(t *testing.T) {
 	m.waitState("alpha", "lost: tmux")
 	visitors := m.squat(path)
 	// The truth is told without that server.
-	if s := m.session("alpha"); s.State != "lost: tmux" || s.TmuxAlive {
-		t.Errorf("%+v", s)
-	}
+	s := m.session("alpha")
+	m.check(s.State == "lost: tmux" && !s.TmuxAlive, "%+v", s)
 	m.ok("list")
 	m.refused(1, "unsafe permissions", "resume", "alpha")
 	m.refused(4, "is another user's", "resume", "alpha", "--tmux-socket", path)
 	// And the agent comes back elsewhere.
 	m.ok("resume", "alpha", "--tmux-socket", filepath.Join(m.world.RunDir, "s"))
-	if s := m.session("alpha"); !s.Running || s.SessionID != before.SessionID {
-		t.Errorf("%+v", s)
-	}
+	s = m.session("alpha")
+	m.check(s.Running && s.SessionID == before.SessionID, "%+v", s)
 	m.ok("stop", "alpha")
-	if n := visitors(); n != 0 {
-		t.Errorf("the trap had %d visitors", n)
-	}
+	n := visitors()
+	m.check(n == 0, "the trap had %d visitors", n)
 }
 
 // A server that is said to be alive and whose socket became another's: nothing is
@@ -137,16 +122,13 @@ func TestLiveAgentWhoseSocketAnotherUserTook(t *testing.T) {
 	path := tmuxPlace(m.record("alpha"))["path"].(string)
 	server := m.serverPID()
 	visitors := m.squat(path)
-	if r := m.nbs("session", "alpha"); r.code != 4 || !strings.Contains(r.stdout, "running (verified)") || !strings.Contains(r.stderr, "tmux socket") {
-		t.Error(r)
-	}
+	r := m.nbs("session", "alpha")
+	m.check(r.code == 4 && strings.Contains(r.stdout, "running (verified)") && strings.Contains(r.stderr, "tmux socket"), "%v", r)
 	m.refused(5, "another user's", "resume", "alpha")
-	if r := m.nbs("stop", "alpha"); !dead(s.RecordedPID) {
-		t.Errorf("claude was left running: %s", r)
-	}
-	if n := visitors(); n != 0 {
-		t.Errorf("the trap had %d visitors", n)
-	}
+	r = m.nbs("stop", "alpha")
+	m.check(dead(s.RecordedPID), "claude was left running: %s", r)
+	n := visitors()
+	m.check(n == 0, "the trap had %d visitors", n)
 	if !dead(server) { // its last session has ended; it may take a moment
 		m.waitDead(server)
 	}

@@ -55,9 +55,7 @@ func TestNestedFieldOfALaterVersionIsKept(t *testing.T) {
 	nested := `,"new":` + strings.Repeat("[", 50) + strings.Repeat("]", 50) + "}"
 	m.writeRecord("alpha", strings.TrimSuffix(strings.TrimSpace(m.recordText("alpha")), "}")+nested)
 	m.ok("resume", "alpha")
-	if !strings.Contains(strings.Join(strings.Fields(m.recordText("alpha")), ""), strings.Repeat("[", 50)) {
-		t.Error("an unknown field was lost")
-	}
+	m.check(strings.Contains(strings.Join(strings.Fields(m.recordText("alpha")), ""), strings.Repeat("[", 50)), "an unknown field was lost")
 }
 
 // Words that are harmless to keep and not to use: they are looked at again before
@@ -79,9 +77,8 @@ func TestTamperedArgumentsAndVariablesAreNotUsed(t *testing.T) {
 		m.allow("alpha")
 		m.refused(4, "variable "+name+" cannot be set", "resume", "alpha", "--force")
 	}
-	if s := m.session("alpha"); !s.Running {
-		t.Errorf("a refused resume ended the agent: %+v", s)
-	}
+	s := m.session("alpha")
+	m.check(s.Running, "a refused resume ended the agent: %+v", s)
 	m.ok("stop", "alpha")
 }
 
@@ -94,12 +91,10 @@ func TestRecordThatWouldBeTooLargeIsRefused(t *testing.T) {
 		args = append(args, "--env", fmt.Sprintf("V%d=%s", i, strings.Repeat("x", 100<<10)))
 	}
 	m.refused(4, "the limit is", args...)
-	if _, err := os.Stat(m.recordPath("alpha")); err == nil || m.serverPID() != 0 {
-		t.Error("something was left")
-	}
-	if r := m.nbs("list", "--json"); r.code != 0 || strings.TrimSpace(r.stdout) != "[]" {
-		t.Error(r)
-	}
+	_, err := os.Stat(m.recordPath("alpha"))
+	m.check(err != nil && m.serverPID() == 0, "something was left")
+	r := m.nbs("list", "--json")
+	m.check(r.code == 0 && strings.TrimSpace(r.stdout) == "[]", "%v", r)
 }
 
 // A project that another user prepared decides nothing, whoever names it.
@@ -126,14 +121,12 @@ func TestProjectOfAnotherUserIsRefused(t *testing.T) {
 		for _, args := range [][]string{
 			{"list"}, {"session", "alpha"}, {"resume", "alpha"}, {"stop", "alpha"}, {"dismiss", "alpha"}, {"run", "alpha"}, {"spawn", "beta"}, {"spawn", "beta", "--dry-run"},
 		} {
-			if r := run(args...); r.code != 4 || !strings.Contains(r.stderr, "belongs to user id 65534") {
-				t.Errorf("%s, %q: %s", how, args, r)
-			}
+			r := run(args...)
+			m.check(r.code == 4 && strings.Contains(r.stderr, "belongs to user id 65534"), "%s, %q: %s", how, args, r)
 		}
 	}
-	if after := m.snapshot(nbs); after != before {
-		t.Errorf("something was written\nbefore %s\nafter %s", before, after)
-	}
+	after := m.snapshot(nbs)
+	m.check(after == before, "something was written\nbefore %s\nafter %s", before, after)
 	// Also when only the record is theirs, in folders of ours.
 	folders, err := os.ReadDir(nbs)
 	m.must(err)

@@ -44,14 +44,11 @@ func (m *team) forgeHooks(attacker, victim session, invocation string) {
 	m.write(forge, script.String()+"echo done >"+done+"\n")
 	m.typeLine(attacker, `[[tool Bash {"command":"sh `+forge+`","description":"forge"}]]`)
 	m.waitFor("the agent has forged", func() (bool, string) {
-		_, err := os.Stat(done)
-		return err == nil, m.screen("beta")
+		return exists(done), m.screen("beta")
 	})
 	m.waitArrived("beta")
 	info, err := os.Stat(evil)
-	if err != nil || info.Sys().(*syscall.Stat_t).Nlink != 1 {
-		m.Errorf("what the agent wrote is kept as the colleague's transcript: %v, %v", info, err)
-	}
+	m.check(err == nil && info.Sys().(*syscall.Stat_t).Nlink == 1, "what the agent wrote is kept as the colleague's transcript: %v, %v", info, err)
 }
 
 func TestForgedHookTakesNoColleaguesLease(t *testing.T) {
@@ -63,13 +60,11 @@ func TestForgedHookTakesNoColleaguesLease(t *testing.T) {
 	holder := m.leaseHolder(victim.SessionID)
 
 	m.forgeHooks(attacker, victim, invocation)
-	if now := m.report("alpha"); now.Activity != said.Activity || now.SessionID != said.SessionID {
-		t.Errorf("the colleague's report was forged: %+v, before %+v", now, said)
-	}
+	now := m.report("alpha")
+	m.check(now.Activity == said.Activity && now.SessionID == said.SessionID, "the colleague's report was forged: %+v, before %+v", now, said)
 	for handle, s := range map[string]session{"alpha": victim, "beta": attacker} {
-		if now := m.session(handle); now.SessionID != s.SessionID || len(now.PreviousSessions) != 0 || !now.Running {
-			t.Errorf("%s was led away: %+v", handle, now)
-		}
+		now := m.session(handle)
+		m.check(now.SessionID == s.SessionID && len(now.PreviousSessions) == 0 && now.Running, "%s was led away: %+v", handle, now)
 	}
 	if now := m.leaseHolder(victim.SessionID); now != holder || holder == "" {
 		t.Errorf("the lease was held by %q, now by %q", holder, now)

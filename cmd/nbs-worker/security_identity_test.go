@@ -43,9 +43,7 @@ func TestRecordThatClaimsAStrangerEndsNobody(t *testing.T) {
 		}
 	}
 	s := m.session("alpha")
-	if len(s.Drift) == 0 || s.Drift[len(s.Drift)-1].Field != "invocation" {
-		t.Errorf("session does not say that the process is a stranger: %+v", s)
-	}
+	m.check(len(s.Drift) != 0 && s.Drift[len(s.Drift)-1].Field == "invocation", "session does not say that the process is a stranger: %+v", s)
 }
 
 // A pid alone, or with the start of another process, is nobody's name.
@@ -58,9 +56,8 @@ func TestRecordThatClaimsAPIDEndsNobody(t *testing.T) {
 	for _, pid := range []int{os.Getpid(), os.Getppid(), stranger, -1, -stranger, 0, 1 << 30} {
 		m.writeRecord("alpha", whole)
 		m.claim("alpha", pid, 1, true)
-		if s := m.session("alpha"); s.PID != 0 || s.Running {
-			t.Errorf("pid %d counts as the agent: %+v", pid, s)
-		}
+		s := m.session("alpha")
+		m.check(s.PID == 0 && !s.Running, "pid %d counts as the agent: %+v", pid, s)
 		m.ok("stop", "alpha")
 		if dead(stranger) || dead(child) {
 			t.Fatalf("stop of pid %d ended a stranger", pid)
@@ -86,9 +83,7 @@ func TestClaudeWithoutItsMarkIsEndedAllTheSame(t *testing.T) {
 	m.ok("stop", "alpha")
 	m.ok("resume", "alpha")
 	m.ok("dismiss", "alpha")
-	if !dead(s.RecordedPID) {
-		t.Error("claude was left running")
-	}
+	m.check(dead(s.RecordedPID), "claude was left running")
 }
 
 // A record that names another tmux server, on which others work.
@@ -106,12 +101,9 @@ func TestRecordThatClaimsAnotherTmuxServer(t *testing.T) {
 	for _, args := range [][]string{{"session", "alpha"}, {"list"}, {"stop", "alpha"}, {"resume", "alpha"}, {"dismiss", "alpha"}} {
 		m.ok(args...)
 	}
-	if !dead(s.RecordedPID) {
-		t.Error("the agent itself was left running")
-	}
-	if sessions := m.sessionNames(); sessions != "nbs-alpha-live\n" || dead(server) {
-		t.Errorf("sessions left on the other server: %q", sessions)
-	}
+	m.check(dead(s.RecordedPID), "the agent itself was left running")
+	sessions := m.sessionNames()
+	m.check(sessions == "nbs-alpha-live\n" && !dead(server), "sessions left on the other server: %q", sessions)
 }
 
 // Text in the place of a socket never becomes a word of tmux.
@@ -144,12 +136,9 @@ func TestRecordThatClaimsAnotherProject(t *testing.T) {
 	m.setRecord("alpha", func(fields map[string]any) { fields["project_root"] = m.world.Home })
 	m.allow("alpha")
 	m.ok("resume", "alpha")
-	if root := m.environ(m.session("alpha").RecordedPID)["NBS_ROOT"]; root != m.world.Project {
-		t.Errorf("NBS_ROOT is %q", root)
-	}
-	if _, err := os.Stat(filepath.Join(m.world.Home, ".nbs")); err == nil {
-		t.Error("the other project was written to")
-	}
+	root := m.environ(m.session("alpha").RecordedPID)["NBS_ROOT"]
+	m.check(root == m.world.Project, "NBS_ROOT is %q", root)
+	m.check(!exists(filepath.Join(m.world.Home, ".nbs")), "the other project was written to")
 	m.kill(m.session("alpha").RecordedPID, syscall.SIGKILL)
 	m.waitState("alpha", "crashed")
 }

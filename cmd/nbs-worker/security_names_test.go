@@ -23,13 +23,11 @@ func TestHandlesThatDifferInCaseAreOneAgent(t *testing.T) {
 	m.refused(5, "runs already", "resume", "ALPHA")
 	m.ok("stop", "aLPHA")
 	m.ok("resume", "alpha")
-	if s := m.session("alpha"); !s.Running || s.TmuxSession != "nbs-Alpha-live" {
-		t.Errorf("%+v", s)
-	}
+	s := m.session("alpha")
+	m.check(s.Running && s.TmuxSession == "nbs-Alpha-live", "%+v", s)
 	m.ok("dismiss", "ALPHA")
-	if entries, err := os.ReadDir(filepath.Dir(m.recordPath("x"))); err != nil || len(entries) != 0 {
-		t.Errorf("left: %v, %v", entries, err)
-	}
+	entries, err := os.ReadDir(filepath.Dir(m.recordPath("x")))
+	m.check(err == nil && len(entries) == 0, "left: %v, %v", entries, err)
 }
 
 // tmux takes a bare name for a prefix or a pattern, and ends whoever fits.
@@ -40,12 +38,10 @@ func TestNeighbourWithALongerNameIsNotTaken(t *testing.T) {
 	for _, verb := range knownVerbs {
 		m.refused(2, "no such agent", verb, "bob")
 	}
-	if s := m.session("bobby"); !s.Running || !s.TmuxAlive {
-		t.Errorf("the neighbour was touched: %+v", s)
-	}
-	if sessions := m.sessionNames(); !strings.Contains(sessions, "nbs-bob-live-2\n") {
-		t.Errorf("sessions left: %q", sessions)
-	}
+	s := m.session("bobby")
+	m.check(s.Running && s.TmuxAlive, "the neighbour was touched: %+v", s)
+	sessions := m.sessionNames()
+	m.check(strings.Contains(sessions, "nbs-bob-live-2\n"), "sessions left: %q", sessions)
 }
 
 // hostileFolders are names that a folder may have.
@@ -61,9 +57,8 @@ func TestHostileProjectFolders(t *testing.T) {
 		m.dir = m.folder(filepath.Join("projects", name))
 		handle := fmt.Sprintf("agent%d", i)
 		m.liveAndDie(handle, m.dir, "spawn", handle, "--prompt", "Remember 42.")
-		if _, err := os.Stat(filepath.Join(m.dir, ".nbs")); err != nil {
-			t.Errorf("%q: %v", name, err)
-		}
+		_, err := os.Stat(filepath.Join(m.dir, ".nbs"))
+		m.check(err == nil, "%q: %v", name, err)
 	}
 	m.noCanary()
 }
@@ -98,9 +93,8 @@ func (m *team) liveAndDie(handle, cwd string, spawn ...string) {
 func (m *team) mustRunIn(handle, cwd string) {
 	m.Helper()
 	s := m.session(handle)
-	if at, err := os.Readlink(procFile(s.RecordedPID, "cwd")); err != nil || at != cwd || !s.Running || !s.TmuxAlive {
-		m.Errorf("claude runs in %q, want %q: %v, %+v", at, cwd, err, s)
-	}
+	at, err := os.Readlink(procFile(s.RecordedPID, "cwd"))
+	m.check(err == nil && at == cwd && s.Running && s.TmuxAlive, "claude runs in %q, want %q: %v, %+v", at, cwd, err, s)
 }
 
 // A record is lines to many a tool, and no path of ours holds a line break.
@@ -108,12 +102,8 @@ func TestFolderWithALineBreakIsRefused(t *testing.T) {
 	m := standIn(t)
 	folder := m.folder("a\nhint: rm -rf ~")
 	r := m.refused(4, "line break", "spawn", "alpha", "--cwd", folder)
-	if strings.Count(r.stderr, "\n") != 1 {
-		t.Errorf("the name stands on lines of its own: %q", r.stderr)
-	}
+	m.check(strings.Count(r.stderr, "\n") == 1, "the name stands on lines of its own: %q", r.stderr)
 	m.dir = folder
 	m.refused(4, "line break", "spawn", "alpha")
-	if _, err := os.Stat(filepath.Join(folder, ".nbs")); err == nil {
-		t.Error("a refused project got a .nbs")
-	}
+	m.check(!exists(filepath.Join(folder, ".nbs")), "a refused project got a .nbs")
 }

@@ -32,20 +32,15 @@ func (m *team) asClaude(s session, commands ...string) []string {
 		fmt.Fprintf(&body, "{ %s; } >%s/%d 2>&1; echo \"code $?\" >>%s/%d\n", command, dir, i, dir, i)
 	}
 	script := filepath.Join(dir, "task")
-	if err := os.WriteFile(script, []byte(body.String()+"touch "+dir+"/done\n"), 0o700); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.WriteFile(script, []byte(body.String()+"touch "+dir+"/done\n"), 0o700))
 	m.typeLine(s, `[[tool Bash {"command":"sh `+script+`"}]]`)
 	m.waitFor("the commands were run in "+s.TmuxSession, func() (bool, string) {
-		_, err := os.Stat(filepath.Join(dir, "done"))
-		return err == nil, m.tmux("capture-pane", "-p", "-t", "="+s.TmuxSession+":")
+		return exists(filepath.Join(dir, "done")), m.tmux("capture-pane", "-p", "-t", "="+s.TmuxSession+":")
 	})
 	said := make([]string, len(commands))
 	for i := range commands {
 		text, err := os.ReadFile(filepath.Join(dir, strconv.Itoa(i)))
-		if err != nil {
-			m.Fatal(err)
-		}
+		m.must(err)
 		said[i] = string(text)
 	}
 	return said
@@ -74,9 +69,7 @@ func TestSecurityColleagueGetsNoMoreThanItsAgent(t *testing.T) {
 		m.ok("spawn", "down")
 		m.ok("stop", "down")
 		m.ok("spawn", "alpha", "--model", "sonnet", "--permission-mode", "acceptEdits", "--env", "NOTE=kept", "--", "--allowedTools", "Bash")
-		if err := os.Mkdir(filepath.Join(m.world.Project, "sub"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		m.must(os.Mkdir(filepath.Join(m.world.Project, "sub"), 0o700))
 		const spawn, minted = "nbs-worker spawn beta --model sonnet ", "4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"
 		m.mustDeny("alpha", map[string]string{
 			spawn + "--permission-mode bypassPermissions":        "an agent with the permission mode bypassPermissions",
@@ -119,9 +112,7 @@ func TestSecurityColleagueGetsNoMoreThanItsAgent(t *testing.T) {
 		}
 		// What it has it may end and bring back.
 		said = m.asAgent("alpha", "nbs-worker stop beta", "nbs-worker resume beta --cwd .")
-		if said[0] != "beta\ncode 0\n" || said[1] != "beta\ncode 0\n" {
-			t.Errorf("%q", said)
-		}
+		m.check(said[0] == "beta\ncode 0\n" && said[1] == "beta\ncode 0\n", "%q", said)
 	})
 }
 
@@ -142,9 +133,8 @@ func TestSecurityPromptOfAnAgentIsForTheModel(t *testing.T) {
 		"nbs-worker resume down --prompt '/project-command'":          command,
 		"echo '(@.env)' | nbs-worker resume down --prompt-file -":     file,
 	})
-	if said := m.asAgent("alpha", "echo 'Remember 42, me@example.com.' | nbs-worker spawn beta --model sonnet --prompt-file -"); said[0] != "beta\ncode 0\n" {
-		t.Errorf("%q", said)
-	}
+	said := m.asAgent("alpha", "echo 'Remember 42, me@example.com.' | nbs-worker spawn beta --model sonnet --prompt-file -")
+	m.check(said[0] == "beta\ncode 0\n", "%q", said)
 	m.ok("spawn", "gamma", "/export x", "--dry-run") // a person's words are a user's
 }
 
@@ -159,9 +149,8 @@ func TestSecurityAgentThatMayManage(t *testing.T) {
 			t.Errorf("%q", said[i])
 		}
 	}
-	if mode := m.session("gamma").PermissionMode; mode != "default" {
-		t.Errorf("a colleague has %s when nothing is said", mode)
-	}
+	mode := m.session("gamma").PermissionMode
+	m.check(mode == "default", "a colleague has %s when nothing is said", mode)
 }
 
 func TestSecurityLimitsOfATeam(t *testing.T) {
@@ -169,9 +158,7 @@ func TestSecurityLimitsOfATeam(t *testing.T) {
 	limits := filepath.Join(m.world.Home, ".local/state/nbs-worker/limits.json")
 	m.ok("spawn", "alpha", "--model", "sonnet")
 	limit := func(text string) {
-		if err := os.WriteFile(limits, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		m.must(os.WriteFile(limits, []byte(text), 0o600))
 	}
 	limit(`{"agents": 3, "depth": 1}`)
 	if said := m.asAgent("alpha", "nbs-worker spawn beta --model sonnet"); said[0] != "beta\ncode 0\n" {
@@ -182,9 +169,8 @@ func TestSecurityLimitsOfATeam(t *testing.T) {
 	m.mustDeny("alpha", map[string]string{"nbs-worker spawn gamma": "the project has the 2 agents that agents may fill it with"})
 	for _, wrong := range []string{`{"agents": "many"}`, `{"agent": 3}`, `{"agents": -1}`, "", "{} {}"} {
 		limit(wrong)
-		if said := m.asAgent("alpha", "nbs-worker spawn gamma"); !strings.Contains(said[0], "limits.json\" cannot be used") || !strings.HasSuffix(said[0], "code 6\n") {
-			t.Errorf("%s: %q", wrong, said)
-		}
+		said := m.asAgent("alpha", "nbs-worker spawn gamma")
+		m.check(strings.Contains(said[0], "limits.json\" cannot be used") && strings.HasSuffix(said[0], "code 6\n"), "%s: %q", wrong, said)
 	}
 	m.ok("spawn", "gamma") // a person is bound by none of them
 }
@@ -193,9 +179,7 @@ func TestSecurityLimitsOfATeam(t *testing.T) {
 func TestSecurityLimitHoldsForManyAtOnce(t *testing.T) {
 	m := real(t)
 	m.ok("spawn", "alpha", "--model", "sonnet")
-	if err := os.WriteFile(filepath.Join(m.world.Home, ".local/state/nbs-worker/limits.json"), []byte(`{"agents": 3}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.WriteFile(filepath.Join(m.world.Home, ".local/state/nbs-worker/limits.json"), []byte(`{"agents": 3}`), 0o600))
 	m.asAgent("alpha", "for i in 1 2 3 4 5 6; do nbs-worker spawn c$i --no-wait & done; wait")
 	if listed := strings.Count(m.ok("list"), "\n"); listed > 3 {
 		t.Errorf("there are %d agents:\n%s", listed, m.ok("list"))
@@ -214,14 +198,12 @@ for command in "dismiss beta" "spawn gamma" "spawn gamma --env A=1"; do nbs-work
 mv %s.part %s`, s.RecordedPID, m.launcher("alpha"), out, out, out))
 	m.asAgent("alpha", "setsid -f "+script+" </dev/null >/dev/null 2>&1")
 	m.kill(s.RecordedPID, syscall.SIGKILL)
-	m.waitFor("the orphan has tried", func() (bool, string) { _, err := os.Stat(out); return err == nil, "" })
+	m.waitFor("the orphan has tried", func() (bool, string) { return exists(out), "" })
 	text, _ := os.ReadFile(out)
 	if strings.Count(string(text), "code 8") != 3 || !strings.Contains(string(text), "agent alpha called this, and what it may is not known: it has ended") {
 		t.Errorf("%s", text)
 	}
-	if !m.session("beta").Running {
-		t.Error("beta was ended")
-	}
+	m.check(m.session("beta").Running, "beta was ended")
 }
 
 // A name is not who one is: an agent of another project has no claim on its namesake here, and
@@ -239,9 +221,8 @@ func TestSecurityCallerIsWhoItsProcessIs(t *testing.T) {
 		"NBS_HANDLE=boss NBS_INVOCATION_ID=" + boss + " nbs-worker dismiss boss":     "to dismiss another agent needs",
 	})
 	onATerminal := `python3 -c 'import pty, sys; sys.exit(pty.spawn(["nbs-worker", "allow", "boss"]) >> 8)'`
-	if said := m.asAgent("alpha", onATerminal); !strings.Contains(said[0], "to allow is for a person, and agent alpha called this") || !strings.HasSuffix(said[0], "code 8\n") {
-		t.Errorf("%q", said)
-	}
+	said := m.asAgent("alpha", onATerminal)
+	m.check(strings.Contains(said[0], "to allow is for a person, and agent alpha called this") && strings.HasSuffix(said[0], "code 8\n"), "%q", said)
 	// It takes the process of the one that may manage for its own, or names none at all.
 	whole := m.record("boss")
 	m.setRecord("boss", func(fields map[string]any) { fields["process"] = m.record("alpha")["process"] })

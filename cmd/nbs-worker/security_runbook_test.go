@@ -36,14 +36,12 @@ func TestRunbookOfTheProject(t *testing.T) {
 	m.writePage("restart", page)
 	m.refused(8, "hint: look at what it would run, and allow it on a terminal: nbs-worker allow --runbook round-up", "runbook", "run", "round-up")
 	m.mustBeWell("alpha")
-	if r := m.nbs("runbook", "run", "restart"); r.code != 0 || !strings.Contains(r.stderr, "this is the page of the program") {
-		t.Error(r)
-	}
+	r := m.nbs("runbook", "run", "restart")
+	m.check(r.code == 0 && strings.Contains(r.stderr, "this is the page of the program"), "%v", r)
 	m.mustBeWell("alpha")
 
-	if c := m.allowPage("round-up"); !strings.Contains(c.seen.String(), "end           nbs-worker stop --all") {
-		t.Error(c.seen.String())
-	}
+	c := m.allowPage("round-up")
+	m.check(strings.Contains(c.seen.String(), "end           nbs-worker stop --all"), "%s", c.seen.String())
 	m.mustBeInTheJournal("allow", "", "")
 	m.writePage("round-up", strings.Replace(page, "Round", "Wind", 1))
 	m.refused(8, "is not as you have allowed it", "runbook", "run", "round-up")
@@ -55,9 +53,8 @@ func TestRunbookOfTheProject(t *testing.T) {
 
 func (m *team) mustBeWell(handle string) {
 	m.Helper()
-	if s := m.session(handle); !s.Running {
-		m.Errorf("%+v", s)
-	}
+	s := m.session(handle)
+	m.check(s.Running, "%+v", s)
 }
 
 // An agent runs a page with its own powers, and allows none.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // What lies in a project decides nothing by itself.
@@ -45,9 +47,7 @@ func (m *team) plant(handle string, fields map[string]any) {
 func encoded(m *team, value any) string {
 	m.Helper()
 	text, err := json.Marshal(value)
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	return string(text)
 }
 
@@ -60,9 +60,8 @@ func (m *team) canary() (program, trace string) {
 
 func mustNotHaveRun(t *testing.T, trace string) {
 	t.Helper()
-	if _, err := os.Lstat(trace); err == nil {
-		t.Error("it ran")
-	}
+	_, err := os.Lstat(trace)
+	rig.Check(t, err != nil, "it ran")
 }
 
 // The records of the audit: each was seen to run something, or to send something away, before
@@ -73,12 +72,8 @@ func TestRecordOfACloneRunsNothing(t *testing.T) {
 	m.ok("stop", "alpha")
 	program, trace := m.canary()
 	config := filepath.Join(m.world.Project, "config-of-the-clone")
-	if err := os.MkdirAll(config, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(config, "settings.json"), []byte(`{"apiKeyHelper":"`+program+`"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.MkdirAll(config, 0o700))
+	m.must(os.WriteFile(filepath.Join(config, "settings.json"), []byte(`{"apiKeyHelper":"`+program+`"}`), 0o600))
 	whole := m.recordText("alpha")
 	mcp := `{"mcpServers":{"x":{"command":"` + program + `"}}}`
 	for changed, fields := range map[string]map[string]any{
@@ -104,12 +99,10 @@ func TestRecordOfACloneRunsNothing(t *testing.T) {
 				t.Errorf("%s: %s", changed, r)
 			}
 		}
-		if out := m.ok("list"); !strings.Contains(out, "not allowed") {
-			t.Errorf("%s: list says\n%s", changed, out)
-		}
-		if out := m.ok("session", "alpha"); !strings.Contains(out, "Allowed:         no: the record is not allowed: ") {
-			t.Errorf("%s: session says\n%s", changed, out)
-		}
+		out := m.ok("list")
+		m.check(strings.Contains(out, "not allowed"), "%s: list says\n%s", changed, out)
+		out = m.ok("session", "alpha")
+		m.check(strings.Contains(out, "Allowed:         no: the record is not allowed: "), "%s: session says\n%s", changed, out)
 		mustNotHaveRun(t, trace)
 		m.writeRecord("alpha", whole)
 	}
@@ -125,18 +118,14 @@ func TestRecordWithoutASeal(t *testing.T) {
 	for what, seal := range map[string]any{"none": nil, "empty": map[string]any{"mac": "", "fields": map[string]string{}}, "made up": map[string]any{"mac": "AAAA", "fields": map[string]string{}}} {
 		m.plant("alpha", map[string]any{"seal": seal})
 		r := m.refused(8, "the record is not allowed: it was not written by a command of this user", "resume", "alpha")
-		if strings.Contains(r.stderr, "changed") {
-			t.Errorf("%s: %s", what, r)
-		}
+		m.check(!strings.Contains(r.stderr, "changed"), "%s: %s", what, r)
 		m.refused(8, "not allowed", "resume", "--down")
 	}
 	copied := m.record("alpha") // a second one, so that both come back through one recovery
 	copied["handle"], copied["tmux_session"] = "beta", "nbs-beta-live"
 	m.writeRecord("beta", encoded(m, copied))
 	r := m.refused(8, "resume alpha: the record is not allowed", "resume", "--down")
-	if !strings.Contains(r.stderr, "resume beta: the record is not allowed") || r.stdout != "" {
-		t.Error(r)
-	}
+	m.check(strings.Contains(r.stderr, "resume beta: the record is not allowed") && r.stdout == "", "%v", r)
 	c := m.console(m.command([]string{"run", "alpha"}))
 	c.mustShow("the record is not allowed")
 	m.ok("stop", "alpha")
@@ -156,20 +145,16 @@ func TestAllowIsAskedOfAPerson(t *testing.T) {
 		"Variable:        COLOUR=\"red\\x1b[31m\"", "Arguments:       \"--verbose\"", "Permissions:     bypassPermissions",
 		"Folder:          \"" + m.world.Project + "\"", "Changed:         since it was allowed: claude_args, env", "Config folder:   \"" + m.world.ConfigDir,
 	} {
-		if !strings.Contains(no.seen.String(), shown) {
-			t.Errorf("not shown: %s in\n%s", shown, no.seen.String())
-		}
+		m.check(strings.Contains(no.seen.String(), shown), "not shown: %s in\n%s", shown, no.seen.String())
 	}
 	no.types("\n")
-	if err := no.cmd.Wait(); no.cmd.ProcessState.ExitCode() != 1 {
-		t.Errorf("%v\n%s", err, no.seen.String())
-	}
+	err := no.cmd.Wait()
+	m.check(no.cmd.ProcessState.ExitCode() == 1, "%v\n%s", err, no.seen.String())
 	m.refused(8, "not allowed", "resume", "alpha")
 	m.allow("alpha")
 	m.mustRemember("alpha", before)
-	if s := m.session("alpha"); !strings.Contains(strings.Join(m.cmdline(s.RecordedPID), " "), "--verbose") {
-		t.Errorf("%+v", s)
-	}
+	s := m.session("alpha")
+	m.check(strings.Contains(strings.Join(m.cmdline(s.RecordedPID), " "), "--verbose"), "%+v", s)
 	m.mustBeInTheJournal("allow", "alpha", before.SessionID)
 	again := m.console(m.command([]string{"allow", "alpha"}))
 	again.mustShow("alpha: is allowed already")
@@ -184,9 +169,8 @@ func TestAllowDoesNotTakeWhatWasTypedBefore(t *testing.T) {
 	c := m.consoleThat("y\ny\n", m.command([]string{"allow", "alpha"}))
 	c.mustShow("[y/N] ")
 	c.types("n\n")
-	if err := c.cmd.Wait(); c.cmd.ProcessState.ExitCode() != 1 {
-		t.Errorf("%v\n%s", err, c.seen.String())
-	}
+	err := c.cmd.Wait()
+	m.check(c.cmd.ProcessState.ExitCode() == 1, "%v\n%s", err, c.seen.String())
 	m.refused(8, "not allowed", "resume", "alpha")
 }
 
@@ -196,9 +180,8 @@ func TestNobodyHasToAllowInTheDailyRound(t *testing.T) {
 	before := m.remembers("alpha")
 	allowed := func(after string) {
 		m.Helper()
-		if out := m.ok("session", "alpha", "--json"); !strings.Contains(out, `"allowed":true`) {
-			t.Errorf("after %s: %s", after, out)
-		}
+		out := m.ok("session", "alpha", "--json")
+		m.check(strings.Contains(out, `"allowed":true`), "after %s: %s", after, out)
 	}
 	allowed("spawn")
 	m.kill(before.RecordedPID, syscall.SIGKILL)
@@ -237,25 +220,15 @@ func TestKeyOfTheSeals(t *testing.T) {
 		"it does not have 32 bytes":  func() error { return os.Truncate(key, 5) },
 		"it belongs to user id 4711": func() error { return os.Chown(key, 4711, 4711) },
 	} {
-		if err := damage(); err != nil {
-			t.Fatal(err)
-		}
+		m.must(damage())
 		m.refused(6, cause, "resume", "alpha")
 		m.refused(6, cause, "spawn", "beta")
 		m.ok("list")
-		if err := os.WriteFile(key, []byte(whole), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chmod(key, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chown(key, os.Geteuid(), os.Getegid()); err != nil {
-			t.Fatal(err)
-		}
+		m.must(os.WriteFile(key, []byte(whole), 0o600))
+		m.must(os.Chmod(key, 0o600))
+		m.must(os.Chown(key, os.Geteuid(), os.Getegid()))
 	}
-	if err := os.Remove(key); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Remove(key))
 	m.refused(8, "not allowed", "resume", "alpha")
 	m.allow("alpha")
 	m.ok("resume", "alpha")

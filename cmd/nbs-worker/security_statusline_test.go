@@ -22,16 +22,12 @@ func TestStatusLineOfNobodyRunsNothing(t *testing.T) {
 	} {
 		cmd := m.command([]string{"statusline"}, env...)
 		cmd.Stdin = strings.NewReader(payload)
-		if r := m.finish(cmd); r.code != 0 || r.stdout+r.stderr != "" {
-			t.Errorf("%q: %s", env, r)
-		}
+		r := m.finish(cmd)
+		m.check(r.code == 0 && r.stdout+r.stderr == "", "%q: %s", env, r)
 	}
-	if _, err := os.Stat(ran); err == nil {
-		t.Error("the user's status line was run for nobody")
-	}
-	if out := m.said("alpha", "statusline", payload); out != "mine\n" {
-		t.Errorf("of the agent: %q", out)
-	}
+	m.check(!exists(ran), "the user's status line was run for nobody")
+	out := m.said("alpha", "statusline", payload)
+	m.check(out == "mine\n", "of the agent: %q", out)
 }
 
 // Whose status line is run is for the record to say: an agent's shell can call with any words.
@@ -41,22 +37,15 @@ func TestStatusLineOfAnotherFolderIsNotRun(t *testing.T) {
 	other, ran := m.otherProject(), filepath.Join(m.TempDir(), "ran")
 	const file = "settings.json"
 	for _, folder := range []string{filepath.Join(other, ".claude"), other} {
-		if err := os.MkdirAll(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		m.must(os.MkdirAll(folder, 0o700))
 		text := `{"statusLine":{"type":"command","command":"touch ` + ran + `"}}`
-		if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		m.must(os.WriteFile(filepath.Join(folder, file), []byte(text), 0o600))
 	}
 	m.asAgent("alpha", `echo '{"workspace":{"project_dir":"`+other+`"}}' | CLAUDE_CONFIG_DIR=`+other+` HOME=`+other+` nbs-worker statusline`)
-	if _, err := os.Stat(ran); err == nil {
-		t.Error("the status line of a folder that the call names was run")
-	}
+	m.check(!exists(ran), "the status line of a folder that the call names was run")
 	m.userSettings(`{"statusLine":{"type":"command","command":"echo mine"}}`)
-	if said := m.asAgent("alpha", `echo '{"workspace":{"project_dir":"`+other+`"}}' | nbs-worker statusline`); said[0] != "mine\ncode 0\n" {
-		t.Errorf("the user's own: %q", said)
-	}
+	said := m.asAgent("alpha", `echo '{"workspace":{"project_dir":"`+other+`"}}' | nbs-worker statusline`)
+	m.check(said[0] == "mine\ncode 0\n", "the user's own: %q", said)
 }
 
 // An agent that was told to leave the project's settings alone gets no status line from them,
@@ -73,9 +62,7 @@ func TestStatusLineHonoursSettingSources(t *testing.T) {
 			screen := m.screen("alpha")
 			return strings.Contains(screen, "USERS-OWN-LINE"), screen
 		})
-		if _, err := os.Stat(owned); err == nil {
-			t.Error("the project's status line was run")
-		}
+		m.check(!exists(owned), "the project's status line was run")
 		m.ok("dismiss", "alpha")
 		m.ok("spawn", "beta", "--model", "sonnet", "--", "--setting-sources=user,project,local")
 		m.waitFor("the project's is, where it is wanted", func() (bool, string) {

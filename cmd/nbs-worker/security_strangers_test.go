@@ -18,9 +18,7 @@ func (m *team) claudeOf(uid uint32, session string) (pid int) {
 	if _, err := fake.StdinPipe(); err != nil {
 		m.Fatal(err)
 	}
-	if err := fake.Start(); err != nil {
-		m.Fatal(err)
-	}
+	m.must(fake.Start())
 	m.Cleanup(func() { _ = fake.Process.Kill(); _ = fake.Wait() })
 	m.waitFor("the other one runs", func() (bool, string) { return len(claudesOn(session)) > 0, "" })
 	return fake.Process.Pid
@@ -37,25 +35,18 @@ func TestAnotherUsersClaudeIsNoStranger(t *testing.T) {
 
 	m.ok("resume", "alpha")
 	after := m.session("alpha")
-	if !after.Running || after.SessionID != before.SessionID {
-		t.Errorf("%+v", after)
-	}
-	if out := m.ok("session", "alpha"); strings.Contains(out, "Other claude") || strings.Contains(out, "fork") {
-		t.Error(out)
-	}
+	m.check(after.Running && after.SessionID == before.SessionID, "%+v", after)
+	out := m.ok("session", "alpha")
+	m.check(!strings.Contains(out, "Other claude") && !strings.Contains(out, "fork"), "%s", out)
 	m.ok("resume", "alpha", "--force")
-	if r := m.nbs("doctor"); strings.Contains(r.stdout, "open in two claudes") {
-		t.Error(r)
-	}
+	r := m.nbs("doctor")
+	m.check(!strings.Contains(r.stdout, "open in two claudes"), "%v", r)
 	m.ok("stop", "alpha")
-	if dead(other) {
-		t.Error("the other user's process was ended")
-	}
+	m.check(!dead(other), "the other user's process was ended")
 	m.ok("dismiss", "alpha")
 	m.ok("spawn", "beta", "--session-id", before.SessionID)
-	if out := m.ok("adopt", "--list"); strings.Contains(out, before.SessionID) {
-		t.Error(out)
-	}
+	out = m.ok("adopt", "--list")
+	m.check(!strings.Contains(out, before.SessionID), "%s", out)
 }
 
 // The same from this user is a stranger as before.

@@ -21,17 +21,14 @@ func TestListOfManyLargeRecords(t *testing.T) {
 		fields := m.record("alpha")
 		fields["handle"], fields["new"] = handle, strings.Repeat("x", 1<<20-8<<10)
 		text, err := json.Marshal(fields)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m.must(err)
 		m.writeRecord(handle, string(text))
 	}
 	list := m.command([]string{"list", "--json"})
 	r := m.finish(list)
 	var rows []struct{ Handle, State string }
-	if err := json.Unmarshal([]byte(r.stdout), &rows); err != nil || len(rows) != large+2 || r.code != 7 {
-		t.Errorf("code %d, %d rows, %v", r.code, len(rows), err)
-	}
+	err := json.Unmarshal([]byte(r.stdout), &rows)
+	m.check(err == nil && len(rows) == large+2 && r.code == 7, "code %d, %d rows, %v", r.code, len(rows), err)
 	unread := 0
 	for _, row := range rows {
 		if row.State == "unknown" {
@@ -41,14 +38,10 @@ func TestListOfManyLargeRecords(t *testing.T) {
 	if rows[0].State != "stopped" || unread < 50 || unread > large-50 {
 		t.Errorf("%d of %d are unknown; %+v", unread, len(rows), rows[0])
 	}
-	if !strings.Contains(r.stderr, "the record was not read: those before it have more than 64 MiB in all") {
-		t.Error(r.stderr)
-	}
+	m.check(strings.Contains(r.stderr, "the record was not read: those before it have more than 64 MiB in all"), "%s", r.stderr)
 	memory := list.ProcessState.SysUsage().(*syscall.Rusage).Maxrss / 1024
 	t.Logf("%d MB", memory)
-	if memory > 300 && !rig.Race {
-		t.Errorf("it took %d MB", memory)
-	}
+	m.check(memory <= 300 || rig.Race, "it took %d MB", memory)
 	m.ok("session", "zeta")
 	m.ok("dismiss", "zeta")
 }

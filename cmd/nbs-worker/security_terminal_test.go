@@ -71,15 +71,10 @@ func (m *team) mustKeepInJSON(folder string) {
 		PreviousSessions []struct{ Reason string } `json:"previous_sessions"`
 	}
 	out := m.ok("session", "alpha", "--json")
-	if err := json.Unmarshal([]byte(out), &s); err != nil {
-		m.Fatal(err)
-	}
-	if steering(out) || s.Cwd != folder || s.InitialPrompt != evilLines || s.PreviousSessions[0].Reason != evilLines {
-		m.Errorf("%q\n%+v", out, s)
-	}
-	if list := m.ok("list", "--json"); steering(list) || strings.Count(list, "\n") != 1 {
-		m.Errorf("list: %q", list)
-	}
+	m.must(json.Unmarshal([]byte(out), &s))
+	m.check(!steering(out) && s.Cwd == folder && s.InitialPrompt == evilLines && s.PreviousSessions[0].Reason == evilLines, "%q\n%+v", out, s)
+	list := m.ok("list", "--json")
+	m.check(!steering(list) && strings.Count(list, "\n") == 1, "list: %q", list)
 }
 
 // showsHarmlessly runs a command in a pipe and on a terminal.
@@ -96,9 +91,7 @@ func (m *team) showsHarmlessly(args ...string) {
 
 func (m *team) mustBeHarmless(what, out string) {
 	m.Helper()
-	if steering(out) {
-		m.Errorf("%s steers the terminal: %q", what, out)
-	}
+	m.check(!steering(out), "%s steers the terminal: %q", what, out)
 	for line := range strings.Lines(out) {
 		if strings.HasPrefix(line, "hint: rm") || strings.HasPrefix(line, "nbs-worker: all") || strings.HasPrefix(line, "State:           idle") {
 			m.Errorf("%s: a line of somebody else's looks like ours: %q", what, line)
@@ -117,34 +110,27 @@ func TestHostileRegistryIsShownHarmlessly(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(text, &fields)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	m.must(err)
 	fields["status"], fields["waitingFor"], fields["cwd"], fields["version"] = "waiting", evilLines, evilLines, evilLines
 	fields["sessionId"] = evilLines
 	if text, err = json.Marshal(fields); err == nil {
 		err = os.WriteFile(entry, text, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	m.must(err)
 	m.showsHarmlessly("session", "alpha")
 	m.showsHarmlessly("list")
 	m.showsHarmlessly("resume", "alpha")
 	// And an id that is none does not become the record's.
 	m.ok("stop", "alpha")
-	if after := m.session("alpha"); after.SessionID != s.SessionID || len(after.PreviousSessions) != 0 {
-		t.Errorf("%+v", after)
-	}
+	after := m.session("alpha")
+	m.check(after.SessionID == s.SessionID && len(after.PreviousSessions) == 0, "%+v", after)
 }
 
 // The last words of a claude that leaves at once are shown.
 func TestHostileLastWordsAreShownHarmlessly(t *testing.T) {
 	m := standIn(t)
 	words := filepath.Join(m.world.Root, "words")
-	if err := os.WriteFile(words, []byte(evilLines+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.WriteFile(words, []byte(evilLines+"\n"), 0o600))
 	m.env = append(m.env, "NBS_CLAUDE="+m.script("cat "+words+"; exit 1"))
 	m.showsHarmlessly("spawn", "alpha")
 	m.showsHarmlessly("session", "alpha")
@@ -158,9 +144,7 @@ func TestHostileHolderOfALockIsShownHarmlessly(t *testing.T) {
 	id := m.session("alpha").SessionID
 	m.ok("stop", "alpha")
 	holder, err := json.Marshal(map[string]any{"pid": 1, "verb": evilLines, "handle": evilLines, "since": "2026-02-20T11:44:07Z"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m.must(err)
 	for _, name := range []string{"alpha.verb", id + ".lease"} {
 		lock, err := os.OpenFile(m.inNbs("locks", name), os.O_RDWR|os.O_TRUNC, 0o600)
 		if err == nil {
@@ -169,9 +153,7 @@ func TestHostileHolderOfALockIsShownHarmlessly(t *testing.T) {
 		if err == nil {
 			err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		m.must(err)
 		m.showsHarmlessly("resume", "alpha")
 		m.refused(5, "its holder did not sign", "resume", "alpha")
 		_ = lock.Close()

@@ -12,9 +12,7 @@ import (
 func (m *team) mustTrustNothing(what string) {
 	m.Helper()
 	text, err := os.ReadFile(filepath.Join(m.world.ConfigDir, ".claude.json"))
-	if err == nil && strings.Count(string(text), "hasTrustDialogAccepted") > 1 { // the project's own, by the rig
-		m.Errorf("%s: %s", what, text)
-	}
+	m.check(err != nil || strings.Count(string(text), "hasTrustDialogAccepted") <= 1, "%s: %s", what, text) // the project's own, by the rig
 }
 
 func TestSecurityTrustNamesItsFolder(t *testing.T) {
@@ -31,9 +29,7 @@ func TestSecurityTrustNamesItsFolder(t *testing.T) {
 	}
 	m.env = append(m.env, "HOME="+m.world.Home)
 	r := m.refused(4, "--trust alone is for folders of the project", "spawn", "alpha", "--cwd", outside, "--trust")
-	if !strings.Contains(r.stderr, "--trust='"+outside+"'") {
-		t.Error(r)
-	}
+	m.check(strings.Contains(r.stderr, "--trust='"+outside+"'"), "%v", r)
 	m.refused(4, "--trust names", "spawn", "alpha", "--cwd", outside, "--trust="+m.world.Project)
 	m.refused(4, "--trust names", "spawn", "alpha", "--trust="+outside)
 	m.refused(4, "stands behind an equals sign", "spawn", "alpha", "--trust", outside)
@@ -42,7 +38,5 @@ func TestSecurityTrustNamesItsFolder(t *testing.T) {
 	m.ok("spawn", "alpha", "--trust")
 	m.ok("spawn", "beta", "--cwd", outside, "--trust="+outside)
 	text, err := os.ReadFile(filepath.Join(m.world.ConfigDir, ".claude.json"))
-	if err != nil || !strings.Contains(string(text), outside) {
-		t.Errorf("%v: %s", err, text)
-	}
+	m.check(err == nil && strings.Contains(string(text), outside), "%v: %s", err, text)
 }

@@ -24,12 +24,8 @@ func (m *team) planted(fields map[string]any) (root string) {
 		record[name] = value
 	}
 	sessions := filepath.Join(root, ".nbs", "sessions")
-	if err := os.MkdirAll(sessions, 0o700); err != nil {
-		m.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(sessions, "zed.json"), []byte(encoded(m, record)), 0o600); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.MkdirAll(sessions, 0o700))
+	m.must(os.WriteFile(filepath.Join(sessions, "zed.json"), []byte(encoded(m, record)), 0o600))
 	return root
 }
 
@@ -39,12 +35,8 @@ func (m *team) plantedIn(id string, transcript string) (root string) {
 	m.Helper()
 	config := filepath.Join(m.folder("planted"), "config")
 	folder := filepath.Join(config, "projects", "x")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		m.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, id+".jsonl"), []byte(transcript), 0o600); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.MkdirAll(folder, 0o700))
+	m.must(os.WriteFile(filepath.Join(folder, id+".jsonl"), []byte(transcript), 0o600))
 	return m.planted(map[string]any{"session_id": id, "config_dir": config})
 }
 
@@ -63,14 +55,10 @@ func TestSecurityRecordOfACloneForgesNoConversation(t *testing.T) {
 	}
 	m.mustRemember("alice", before)
 	m.ok("stop", "alice")
-	if err := os.Remove(transcript); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Remove(transcript))
 	m.ok("session", "zed", "--root", root)
 	m.mustRemember("alice", before)
-	if strings.Contains(read(t, transcript), "666") {
-		t.Error("the forged transcript was put back")
-	}
+	m.check(!strings.Contains(read(t, transcript), "666"), "the forged transcript was put back")
 }
 
 // The archive is of all projects: who dismisses an agent of a clone removes nothing in it.
@@ -81,9 +69,7 @@ func TestSecurityDismissalInACloneRemovesNoConversation(t *testing.T) {
 	transcript := before.Transcript.Path
 	root := m.plantedIn(before.SessionID, read(t, transcript))
 	m.ok("dismiss", "zed", "--root", root)
-	if err := os.Remove(transcript); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Remove(transcript))
 	m.mustRemember("alice", before)
 }
 
@@ -92,13 +78,9 @@ func TestSecurityRecordOfACloneAdoptsNobody(t *testing.T) {
 	m := standIn(t)
 	victim, _ := m.sleeper()
 	config := filepath.Join(m.folder("planted"), "config")
-	if err := os.MkdirAll(filepath.Join(config, "sessions"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.MkdirAll(filepath.Join(config, "sessions"), 0o700))
 	entry := map[string]any{"pid": victim, "sessionId": "4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11", "procStart": strconv.FormatUint(m.startTicks(victim), 10), "startedAt": 1, "kind": "interactive", "entrypoint": "cli", "status": "idle"}
-	if err := os.WriteFile(filepath.Join(config, "sessions", strconv.Itoa(victim)+".json"), []byte(encoded(m, entry)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.WriteFile(filepath.Join(config, "sessions", strconv.Itoa(victim)+".json"), []byte(encoded(m, entry)), 0o600))
 	m.ok("spawn", "alpha")
 	process := m.record("alpha")["process"].(map[string]any)
 	process["pid"], process["start_ticks"] = victim, m.startTicks(victim)
@@ -110,9 +92,7 @@ func TestSecurityRecordOfACloneAdoptsNobody(t *testing.T) {
 	for _, verb := range []string{"stop", "dismiss"} {
 		m.refused(8, "the record is not allowed", verb, "zed", "--root", root)
 	}
-	if dead(victim) {
-		t.Error("a process was ended that is nobody's agent")
-	}
+	m.check(!dead(victim), "a process was ended that is nobody's agent")
 }
 
 // The mark of another agent's start is no mark of this one, also where that agent is in no tmux.
@@ -129,15 +109,11 @@ func TestSecurityRecordWithAnothersMarkEndsNobody(t *testing.T) {
 	for name, value := range m.environ(alpha.RecordedPID) {
 		tool.Env = append(tool.Env, name+"="+value)
 	}
-	if err := tool.Start(); err != nil {
-		t.Fatal(err)
-	}
+	m.must(tool.Start())
 	t.Cleanup(func() { _ = tool.Process.Kill(); _ = tool.Wait() })
 	root := m.planted(map[string]any{"process": process, "pid": gone["pid"]})
 	m.nbs("stop", "zed", "--root", root)
-	if dead(tool.Process.Pid) || dead(alpha.RecordedPID) {
-		t.Error("what belongs to another agent was ended")
-	}
+	m.check(!dead(tool.Process.Pid) && !dead(alpha.RecordedPID), "what belongs to another agent was ended")
 }
 
 // What runs below a wrapper is known from the record alone: an edited one does not lead the agent
@@ -152,16 +128,14 @@ func TestSecurityWrappedProcessOfAnother(t *testing.T) {
 			process(fields)["wrapped"] = map[string]any{"pid": other.RecordedPID, "start_ticks": m.startTicks(other.RecordedPID)}
 		})
 		m.ok(verb...)
-		if id := m.record("alpha")["session_id"]; id != before.SessionID {
-			t.Errorf("%q has led alpha into %s", verb, id)
-		}
+		id := m.record("alpha")["session_id"]
+		m.check(id == before.SessionID, "%q has led alpha into %s", verb, id)
 		m.refused(8, "changed since it was allowed: process", "resume", "alpha", "--force")
 		m.writeRecord("alpha", whole)
 	}
 	m.mustRemember("alpha", before)
-	if s := m.session("beta"); !s.Running || s.SessionID != other.SessionID {
-		t.Errorf("%+v", s)
-	}
+	s := m.session("beta")
+	m.check(s.Running && s.SessionID == other.SessionID, "%+v", s)
 }
 
 // tmux makes a socket in the place of whatever file it is told: a record cannot tell it one.
@@ -170,9 +144,7 @@ func TestSecuritySocketOfARecordIsNoFileOfTheUsers(t *testing.T) {
 	m.ok("spawn", "alpha")
 	m.ok("stop", "alpha")
 	thesis := filepath.Join(m.variable("HOME"), "thesis.txt")
-	if err := os.WriteFile(thesis, []byte("years of work"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.WriteFile(thesis, []byte("years of work"), 0o600))
 	m.setRecord("alpha", func(fields map[string]any) { tmuxPlace(fields)["socket"], tmuxPlace(fields)["path"] = thesis, thesis })
 	m.refused(8, "the record is not allowed: changed since it was allowed: process", "resume", "alpha")
 	c := m.console(m.command([]string{"allow", "alpha"}))
@@ -181,9 +153,8 @@ func TestSecuritySocketOfARecordIsNoFileOfTheUsers(t *testing.T) {
 	_ = c.cmd.Wait()
 	m.refused(4, "is not a socket", "resume", "alpha")
 	m.refused(4, "is not a socket", "spawn", "beta", "--tmux-socket", thesis)
-	if text := read(t, thesis); text != "years of work" {
-		t.Errorf("the file holds %q", text)
-	}
+	text := read(t, thesis)
+	m.check(text == "years of work", "the file holds %q", text)
 }
 
 // What a later start would send is shown, though this one would not; and of what there may be

@@ -14,23 +14,17 @@ import (
 
 func TestSeed01RecordIsWrittenOnStart(t *testing.T) {
 	eachVersion(t, func(t *testing.T, m *team) {
-		if out := m.ok("spawn", "alpha"); out != "alpha\n" {
-			t.Errorf("spawn printed %q", out)
-		}
+		out := m.ok("spawn", "alpha")
+		m.check(out == "alpha\n", "spawn printed %q", out)
 		info, err := os.Stat(m.recordPath("alpha"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m.must(err)
 		if info.Mode().Perm() != 0o600 {
 			t.Errorf("mode of the record: %v", info.Mode())
 		}
 		id := m.record("alpha")["session_id"].(string)
-		if !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(id) {
-			t.Errorf("session_id %q", id)
-		}
-		if on := claudesOn(id); len(on) != 1 || on[0] != m.session("alpha").RecordedPID {
-			t.Errorf("claudes on %s: %v", id, on)
-		}
+		m.check(regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(id), "session_id %q", id)
+		on := claudesOn(id)
+		m.check(len(on) == 1 && on[0] == m.session("alpha").RecordedPID, "claudes on %s: %v", id, on)
 		m.mustGuard(id)
 	})
 }
@@ -44,12 +38,9 @@ func (m *team) mustGuard(id string) {
 	m.refused(5, "spawn ALPHA: the handle is taken", "spawn", "ALPHA")
 	m.refused(5, "runs already", "resume", "alpha")
 	m.refused(5, "runs already", "run", "alpha")
-	if m.recordText("alpha") != record {
-		m.Error("a refused verb changed the record of a live agent")
-	}
-	if after := m.session("alpha"); after.RecordedPID != before.RecordedPID || after.SessionID != id || !after.Running {
-		m.Errorf("before %+v\nafter %+v", before, after)
-	}
+	m.check(m.recordText("alpha") == record, "a refused verb changed the record of a live agent")
+	after := m.session("alpha")
+	m.check(after.RecordedPID == before.RecordedPID && after.SessionID == id && after.Running, "before %+v\nafter %+v", before, after)
 }
 
 func TestSeed03RecordHoldsTheModel(t *testing.T) {
@@ -58,9 +49,8 @@ func TestSeed03RecordHoldsTheModel(t *testing.T) {
 	m.ok("spawn", "beta")
 	m.finish(m.command([]string{"spawn", "gamma"}, "NBS_MODEL=haiku"))
 	for handle, want := range map[string]string{"alpha": "opus[1m]", "beta": "", "gamma": "haiku"} {
-		if got := m.record(handle)["model"]; got != want {
-			t.Errorf("%s: model %q, want %q", handle, got, want)
-		}
+		got := m.record(handle)["model"]
+		m.check(got == want, "%s: model %q, want %q", handle, got, want)
 	}
 }
 
@@ -74,16 +64,12 @@ func TestSeed05SessionShowsTheRecordAndTheTruth(t *testing.T) {
 	})
 	out := m.ok("session", "alpha")
 	for _, want := range []string{before.SessionID, "sonnet", "bypassPermissions", "idle", "running (verified)", "nbs-alpha-live, there", "% left (healthy)", ".jsonl"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("%q is not in:\n%s", want, out)
-		}
+		m.check(strings.Contains(out, want), "%q is not in:\n%s", want, out)
 	}
 	if !strings.Contains(out, "; from the transcript, ") && !strings.Contains(out, "; says the status line, ") { // whose first word may come before
 		t.Errorf("the source of the context is not in:\n%s", out)
 	}
-	if before.Context == nil || before.Context.Tokens == 0 || before.UptimeS == nil || len(before.Drift) > 0 {
-		t.Errorf("%+v", before)
-	}
+	m.check(before.Context != nil && before.Context.Tokens != 0 && before.UptimeS != nil && len(before.Drift) == 0, "%+v", before)
 }
 
 func TestSeed08ModelOverrideOnResume(t *testing.T) {
@@ -93,11 +79,8 @@ func TestSeed08ModelOverrideOnResume(t *testing.T) {
 	m.ok("resume", "alpha", "--model", "haiku", "--prompt", "What number?")
 	m.mustAnswer("alpha", "42")
 	after := m.session("alpha")
-	if after.Model != "haiku" || m.record("alpha")["model"] != "haiku" || after.SessionID != before.SessionID {
-		t.Errorf("%+v", after)
-	}
+	m.check(after.Model == "haiku" && m.record("alpha")["model"] == "haiku" && after.SessionID == before.SessionID, "%+v", after)
 	requests := m.api.Requests()
-	if last := requests[len(requests)-1]; !strings.Contains(last.Model, "haiku") {
-		t.Errorf("the API was asked for %s", last.Model)
-	}
+	last := requests[len(requests)-1]
+	m.check(strings.Contains(last.Model, "haiku"), "the API was asked for %s", last.Model)
 }

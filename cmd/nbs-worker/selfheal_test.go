@@ -225,18 +225,25 @@ func TestEndsThatAreHeldAtOnce(t *testing.T) {
 // A usage limit is waited for, and is no failure; who has bought more need not wait.
 func TestUsageLimitIsWaitedFor(t *testing.T) {
 	m := standIn(t)
-	marker := filepath.Join(t.TempDir(), "marker")
-	m.env = append(m.env, "NBS_CLAUDE="+m.script(fmt.Sprintf("test -e %s && { echo 'Claude usage limit reached.'; exit 1; }\nexec %s \"$@\"", marker, rig.StandIn(t))))
-	before := m.remembers("alpha", "--restart", "on-failure")
+	before, marker := m.limited()
+	r := m.restartOf("alpha")
+	m.check(r.State == "backoff" && r.Restart.After == "quota" && r.Restart.Failures == 1 && r.Restart.Held == nil, "%+v", r) // the kill
+	m.must(os.Remove(marker))
+	m.mustRemember("alpha", before)
+}
+
+// limited has an agent wait for the end of a usage limit, which lasts as long as the file is there.
+func (m *team) limited() (before session, marker string) {
+	m.Helper()
+	marker = filepath.Join(m.TempDir(), "marker")
+	m.env = append(m.env, "NBS_CLAUDE="+m.script(fmt.Sprintf("test -e %s && { echo 'Claude usage limit reached.'; exit 1; }\nexec %s \"$@\"", marker, rig.StandIn(m.T))))
+	before = m.remembers("alpha", "--restart", "on-failure")
 	m.must(os.WriteFile(marker, nil, 0o600))
 	m.kill(before.RecordedPID, syscall.SIGKILL)
 	m.waitSession("alpha", "waits for its limit", func(s session) bool {
 		return strings.Contains(s.Cause, "a usage limit is waited for; it starts again in 1")
 	})
-	r := m.restartOf("alpha")
-	m.check(r.State == "backoff" && r.Restart.After == "quota" && r.Restart.Failures == 1 && r.Restart.Held == nil, "%+v", r) // the kill
-	m.must(os.Remove(marker))
-	m.mustRemember("alpha", before)
+	return before, marker
 }
 
 // Nobody is started into a conversation that another claude has opened meanwhile.
@@ -261,7 +268,7 @@ func TestPauseKeepsAnAgentDown(t *testing.T) {
 	before := m.remembers("alpha", "--restart", "on-failure")
 	m.ok("pause")
 	m.kill(before.RecordedPID, syscall.SIGKILL)
-	m.waitSession("alpha", "is due", func(s session) bool { return strings.Contains(s.Cause, "starts again in 0s") })
+	m.waitSession("alpha", "waits", func(s session) bool { return strings.Contains(s.Cause, "starts again when the pause has ended") })
 	m.ok("stop", "alpha")
 	m.mustBe("alpha", "stopped")
 }

@@ -61,9 +61,8 @@ func TestQuestionsGetTheirOwnAnswers(t *testing.T) {
 			askers.Go(func() {
 				for i := range next {
 					question := fmt.Sprintf("question <<%d>>", i)
-					if got := m.nbs("send", "alpha", question, "--wait-reply", "--timeout", "1m"); got.code != 0 || got.stdout != "You said: "+question+"\n" {
-						m.Errorf("%s: %s", question, got)
-					}
+					got := m.nbs("send", "alpha", question, "--wait-reply", "--timeout", "1m")
+					m.check(got.code == 0 && got.stdout == "You said: "+question+"\n", "%s: %s", question, got)
 				}
 			})
 		}
@@ -165,13 +164,21 @@ func (m *team) actUp(over <-chan struct{}) {
 
 // killDeliverers kills those that the launchers of this team have started.
 func (m *team) killDeliverers() {
+	for _, pid := range m.deliverers() {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+// deliverers are the processes that deliver what waits for an agent of the project.
+func (m *team) deliverers() (pids []int) {
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, path := range lines {
 		line, _ := os.ReadFile(path) // it may have ended meanwhile
 		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil && strings.Contains(string(line), "\x00outbox\x00deliver\x00") && strings.Contains(string(line), m.dir) {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
+			pids = append(pids, pid)
 		}
 	}
+	return pids
 }
 
 // judge compares receipts with what the transcripts have.
@@ -210,12 +217,8 @@ func (m *team) judge(receipts []receipt) {
 		}
 	}
 	m.Logf("receipts: %v", count)
-	if count["accepted"]+count["kept"] < len(receipts)*8/10 {
-		m.Errorf("most should arrive, and be known to: %v", count)
-	}
-	if _, err := os.Stat(filepath.Join(m.dir, "PWN")); err == nil {
-		m.Error("a command ran that only a message contained, or a dialog was answered")
-	}
+	m.check(count["accepted"]+count["kept"] >= len(receipts)*8/10, "most should arrive, and be known to: %v", count)
+	m.check(!exists(filepath.Join(m.dir, "PWN")), "a command ran that only a message contained, or a dialog was answered")
 }
 
 // takenUp are the texts that Claude took, by the records in which they stand.
@@ -225,9 +228,7 @@ func (m *team) takenUp() map[string]string {
 	files, _ := filepath.Glob(filepath.Join(m.world.ConfigDir, "projects", "*", "*.jsonl"))
 	for _, file := range files {
 		data, err := os.ReadFile(file)
-		if err != nil {
-			m.Fatal(err)
-		}
+		m.must(err)
 		for line := range strings.Lines(string(data)) {
 			var r struct {
 				Type, UUID string

@@ -39,6 +39,17 @@ func TestSetAndResetWhileItsLauncherWaits(t *testing.T) {
 	m.mustHaveDied("alpha", "crashed", "signal: killed")
 }
 
+// However long the launcher would have waited, it leaves at once.
+func TestSetEndsALongWait(t *testing.T) {
+	m := standIn(t)
+	m.limited()
+	launcher := m.launcher("alpha")
+	m.ok("set", "alpha", "restart=no")
+	m.mustHaveDied("alpha", "crashed", "code 1")
+	m.waitDead(launcher)
+	m.mustHaveDied("alpha", "crashed", "code 1")
+}
+
 func TestSetRefuses(t *testing.T) {
 	m := standIn(t)
 	m.ok("spawn", "alpha")

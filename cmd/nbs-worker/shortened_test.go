@@ -27,21 +27,15 @@ func (m *team) threeTurns() session {
 func (m *team) bytesOf(path string) []byte {
 	m.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	return text
 }
 
 // replace puts a text into the place of a file, as an editor does.
 func (m *team) replace(path string, text []byte) {
 	m.Helper()
-	if err := os.WriteFile(path+".new", text, 0o600); err != nil {
-		m.Fatal(err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.WriteFile(path+".new", text, 0o600))
+	m.must(os.Rename(path+".new", path))
 }
 
 // firstTurn is the part of a transcript before the second prompt.
@@ -60,13 +54,10 @@ func (m *team) mustBePutBack(before session, whole []byte) {
 	m.Helper()
 	m.doctor(1).finds(m, "team.transcripts", "warning", "a part of its transcript is missing")
 	r := m.nbs("resume", "alpha", "--prompt", "What number?")
-	if r.code != 0 || !strings.Contains(r.stderr, "its transcript had lost a part") || !strings.Contains(r.stderr, "the whole one was put back") {
-		m.Error(r)
-	}
+	m.check(r.code == 0 && strings.Contains(r.stderr, "its transcript had lost a part") && strings.Contains(r.stderr, "the whole one was put back"), "%v", r)
 	m.mustAnswer("alpha", "44")
-	if now := m.bytesOf(before.Transcript.Path); !bytes.HasPrefix(now, whole) {
-		m.Error("the transcript does not begin with all that it had")
-	}
+	now := m.bytesOf(before.Transcript.Path)
+	m.check(bytes.HasPrefix(now, whole), "the transcript does not begin with all that it had")
 	m.mustBeInTheJournal("restored", "alpha", before.SessionID)
 	m.doctor(0).isWell(m, "team.transcripts")
 }
@@ -78,9 +69,8 @@ func TestShortenedTranscriptIsPutBackWhole(t *testing.T) {
 		path := before.Transcript.Path
 		whole := m.bytesOf(path)
 		m.replace(path, firstTurn(t, whole))
-		if out := m.ok("session", "alpha"); !strings.Contains(out, "Claude's own has lost a part") {
-			t.Errorf("session does not tell:\n%s", out)
-		}
+		out := m.ok("session", "alpha")
+		m.check(strings.Contains(out, "Claude's own has lost a part"), "session does not tell:\n%s", out)
 		m.mustBePutBack(before, whole)
 		m.mustBeKept(before.SessionID, path)
 	})
@@ -92,12 +82,9 @@ func TestTranscriptThatWasCutInPlace(t *testing.T) {
 	before := m.threeTurns()
 	path := before.Transcript.Path
 	whole := m.bytesOf(path)
-	if err := os.Truncate(path, int64(len(firstTurn(t, whole)))); err != nil {
-		t.Fatal(err)
-	}
-	if out := m.ok("session", "alpha"); !strings.Contains(out, "Kept:            -, for something was cut off") {
-		t.Errorf("session vouches for what is cut off:\n%s", out)
-	}
+	m.must(os.Truncate(path, int64(len(firstTurn(t, whole)))))
+	out := m.ok("session", "alpha")
+	m.check(strings.Contains(out, "Kept:            -, for something was cut off"), "session vouches for what is cut off:\n%s", out)
 	m.doctor(1).finds(m, "team.transcripts", "failure", "were cut off, and are in no copy")
 	var said struct {
 		Lost *struct {
@@ -106,16 +93,14 @@ func TestTranscriptThatWasCutInPlace(t *testing.T) {
 		}
 	}
 	r := m.nbs("resume", "alpha", "--prompt", "What number?", "--json")
-	if err := json.Unmarshal([]byte(r.stdout), &said); err != nil || said.Lost == nil || said.Lost.Bytes != len(whole)-len(firstTurn(t, whole)) || !strings.Contains(r.stderr, "were cut off") {
-		t.Errorf("%v: %s", err, r)
-	}
+	err := json.Unmarshal([]byte(r.stdout), &said)
+	m.check(err == nil && said.Lost != nil && said.Lost.Bytes == len(whole)-len(firstTurn(t, whole)) && strings.Contains(r.stderr, "were cut off"), "%v: %s", err, r)
 	m.mustAnswer("alpha", "42")
 	m.mustBeInTheJournal("lost", "alpha", before.SessionID)
 	m.waitState("alpha", "idle")
 	m.doctor(0).isWell(m, "team.transcripts")
-	if r := m.nbs("resume", "alpha", "--force"); r.code != 0 || strings.Contains(r.stderr, "cut off") {
-		t.Errorf("it is said again: %s", r)
-	}
+	r = m.nbs("resume", "alpha", "--force")
+	m.check(r.code == 0 && !strings.Contains(r.stderr, "cut off"), "it is said again: %s", r)
 }
 
 // An older copy took the place of the transcript while claude was at work, which went on in it:
@@ -132,13 +117,10 @@ func TestTranscriptThatWasShortenedAtWorkIsJoined(t *testing.T) {
 	m.mustAnswer("alpha", "OK, I will remember 45.")
 	m.waitState("alpha", "idle")
 	r := m.nbs("resume", "alpha", "--force", "--prompt", "What number?")
-	if r.code != 0 || !strings.Contains(r.stderr, "the whole one was put back") {
-		t.Error(r)
-	}
+	m.check(r.code == 0 && strings.Contains(r.stderr, "the whole one was put back"), "%v", r)
 	m.mustAnswer("alpha", "45")
-	if now := m.bytesOf(path); !bytes.HasPrefix(now, whole) || !bytes.Contains(now, []byte("Remember 45.")) {
-		t.Error("the transcript has not all that was said")
-	}
+	now := m.bytesOf(path)
+	m.check(bytes.HasPrefix(now, whole) && bytes.Contains(now, []byte("Remember 45.")), "the transcript has not all that was said")
 	m.waitState("alpha", "idle")
 	m.doctor(0).isWell(m, "team.transcripts")
 }
@@ -146,12 +128,9 @@ func TestTranscriptThatWasShortenedAtWorkIsJoined(t *testing.T) {
 func TestTranscriptThatWasEmptiedInPlace(t *testing.T) {
 	m := standIn(t)
 	before := m.threeTurns()
-	if err := os.Truncate(before.Transcript.Path, 0); err != nil {
-		t.Fatal(err)
-	}
-	if out := m.ok("session", "alpha"); !strings.Contains(out, "Kept:            -, for the transcript is empty") {
-		t.Errorf("%s", out)
-	}
+	m.must(os.Truncate(before.Transcript.Path, 0))
+	out := m.ok("session", "alpha")
+	m.check(strings.Contains(out, "Kept:            -, for the transcript is empty"), "%s", out)
 	m.doctor(1).finds(m, "team.transcripts", "failure", "its transcript is empty")
 	m.refused(2, "is empty now", "resume", "alpha")
 }
@@ -170,13 +149,10 @@ func TestTranscriptThatWasRewrittenIsRefused(t *testing.T) {
 			m := standIn(t)
 			before := m.threeTurns()
 			path := before.Transcript.Path
-			if err := os.WriteFile(path, written(t, m.bytesOf(path)), 0o600); err != nil { // in place
-				t.Fatal(err)
-			}
-			for range 2 { // to look at it does not make it right
-				if out := m.ok("session", "alpha"); !strings.Contains(out, "Kept:            -, for ") {
-					t.Errorf("session vouches for what was written over:\n%s", out)
-				}
+			m.must(os.WriteFile(path, written(t, m.bytesOf(path)), 0o600)) // in place
+			for range 2 {                                                  // to look at it does not make it right
+				out := m.ok("session", "alpha")
+				m.check(strings.Contains(out, "Kept:            -, for "), "session vouches for what was written over:\n%s", out)
 				m.doctor(1).finds(m, "team.transcripts", "failure", "was written over")
 				m.refused(5, "was written over", "resume", "alpha")
 			}
@@ -213,9 +189,8 @@ func TestTranscriptThatWentAnotherWayIsRefused(t *testing.T) {
 	m.mustHaveWayOut(r.stderr, "to go on with what was kept: ")
 	m.ok("resume", "alpha", "--prompt", "What number?")
 	m.mustAnswer("alpha", "44")
-	if now := m.bytesOf(path); !bytes.HasPrefix(now, whole) {
-		t.Error("the transcript is not the kept one")
-	}
+	now := m.bytesOf(path)
+	m.check(bytes.HasPrefix(now, whole), "the transcript is not the kept one")
 }
 
 // What is missing need not be the end: an editor takes lines out anywhere.
@@ -244,9 +219,8 @@ func TestTranscriptThatLostAPartIsPutBackWhole(t *testing.T) {
 			whole := m.bytesOf(path)
 			m.replace(path, c.left(t, whole))
 			if c.looked {
-				if out := m.ok("session", "alpha"); !strings.Contains(out, "Claude's own has lost a part") {
-					t.Errorf("session does not tell:\n%s", out)
-				}
+				out := m.ok("session", "alpha")
+				m.check(strings.Contains(out, "Claude's own has lost a part"), "session does not tell:\n%s", out)
 			}
 			m.mustBePutBack(before, whole)
 		})

@@ -27,9 +27,8 @@ func TestTwoProjectsDoNotOpenOneConversation(t *testing.T) {
 	if codes := fmt.Sprint(results[0].code, results[1].code); codes != "0 5" && codes != "5 0" {
 		t.Errorf("%s\n%s", results[0], results[1])
 	}
-	if on := claudesOn(before.SessionID); len(on) != 1 {
-		t.Errorf("claudes on the conversation: %v", on)
-	}
+	on := claudesOn(before.SessionID)
+	m.check(len(on) == 1, "claudes on the conversation: %v", on)
 }
 
 // What lives in a tmux server that the agent's shell has started is anybody's.
@@ -37,7 +36,6 @@ func TestStopSparesPanesOfOtherSessions(t *testing.T) {
 	m := standIn(t)
 	m.bossWithServer()
 	m.ok("stop", "boss")
-	if sessions := m.sessionNames(); sessions != "somebody\n" {
-		t.Errorf("sessions left: %q", sessions)
-	}
+	sessions := m.sessionNames()
+	m.check(sessions == "somebody\n", "sessions left: %q", sessions)
 }

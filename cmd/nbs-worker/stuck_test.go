@@ -44,9 +44,7 @@ func TestVerbsOnAServerOutOfDescriptors(t *testing.T) {
 
 func (m *team) limitFiles(pid int, soft uint64) {
 	m.Helper()
-	if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: soft, Max: 4096}, nil); err != nil {
-		m.Fatal(err)
-	}
+	m.must(unix.Prlimit(pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: soft, Max: 4096}, nil))
 }
 
 // attempt is one verb on a stuck server, and what is to come of it.
@@ -94,19 +92,14 @@ func (m *team) stuckServer(stick func(server int) (repair func(), words, remedy 
 	spawn.verb, spawn.args = "spawn", []string{"epsilon", "--prompt", "Remember 42."}
 	m.allInTime([]attempt{spawn}, remedy)
 	// The server may start it yet: it is not said never to have started.
-	if told := m.nbs("list"); !strings.Contains(told.stdout, "\nepsilon\tunknown\t") {
-		m.Errorf("list: %s", told)
-	}
-	if told := m.nbs("session", "alpha"); !strings.Contains(told.stdout, "unknown: tmux did not answer") || !strings.Contains(told.stdout, "running (verified)") {
-		m.Errorf("session: %s", told)
-	}
-	if told := m.nbs("session", "epsilon"); !strings.Contains(told.stdout, "unknown (whether its start goes on, tmux does not say)") {
-		m.Errorf("session: %s", told)
-	}
+	told := m.nbs("list")
+	m.check(strings.Contains(told.stdout, "\nepsilon\tunknown\t"), "list: %s", told)
+	told = m.nbs("session", "alpha")
+	m.check(strings.Contains(told.stdout, "unknown: tmux did not answer") && strings.Contains(told.stdout, "running (verified)"), "session: %s", told)
+	told = m.nbs("session", "epsilon")
+	m.check(strings.Contains(told.stdout, "unknown (whether its start goes on, tmux does not say)"), "session: %s", told)
 	for _, handle := range []string{"gamma", "delta"} {
-		if !dead(before[handle].RecordedPID) {
-			m.Errorf("%s was not ended", handle)
-		}
+		m.check(dead(before[handle].RecordedPID), "%s was not ended", handle)
 	}
 	repair()
 	repaired = true
@@ -120,9 +113,8 @@ func (m *team) stuckServer(stick func(server int) (repair func(), words, remedy 
 	}
 	m.ok("resume", "epsilon")
 	m.mustAnswer("epsilon", "OK, I will remember 42.")
-	if on := claudesOn(m.session("epsilon").SessionID); len(on) != 1 {
-		m.Errorf("claudes of epsilon: %v", on)
-	}
+	on := claudesOn(m.session("epsilon").SessionID)
+	m.check(len(on) == 1, "claudes of epsilon: %v", on)
 }
 
 // allInTime runs verbs side by side and checks code, words, remedy and time of each.
@@ -163,9 +155,8 @@ func (m *team) onTerminal(verb string, args ...string) result {
 	defer terminal.Close()
 	out, _ := io.ReadAll(terminal)
 	err = cmd.Wait()
-	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
-		m.Error(err)
-	}
+	_, exited := errors.AsType[*exec.ExitError](err)
+	m.check(err == nil || exited, "%v", err)
 	return result{code: cmd.ProcessState.ExitCode(), stdout: string(out), stderr: stderr.String()}
 }
 
@@ -180,17 +171,13 @@ func TestAgentMovesAwayFromAStuckServer(t *testing.T) {
 	m.kill(server, syscall.SIGSTOP)
 	t.Cleanup(func() { _ = syscall.Kill(server, syscall.SIGCONT) })
 	for _, handle := range []string{"alpha", "beta"} {
-		if r := m.nbs("resume", handle, "--force", "--tmux-socket", "rescue"); r.code != 0 {
-			t.Error(r)
-		}
+		r := m.nbs("resume", handle, "--force", "--tmux-socket", "rescue")
+		m.check(r.code == 0, "%v", r)
 	}
-	if !dead(before.RecordedPID) {
-		t.Error("the old claude lives")
-	}
+	m.check(dead(before.RecordedPID), "the old claude lives")
 	for handle, was := range map[string]session{"alpha": before, "beta": down} {
-		if s := m.session(handle); !s.Running || !s.TmuxAlive || s.SessionID != was.SessionID || len(claudesOn(s.SessionID)) != 1 {
-			t.Errorf("before %+v\nafter %+v", was, s)
-		}
+		s := m.session(handle)
+		m.check(s.Running && s.TmuxAlive && s.SessionID == was.SessionID && len(claudesOn(s.SessionID)) == 1, "before %+v\nafter %+v", was, s)
 	}
 	m.kill(server, syscall.SIGCONT)
 	m.waitFor("the old session is gone", func() (bool, string) {
@@ -215,12 +202,9 @@ func TestServerThatIsStoppedDuringAStart(t *testing.T) {
 	refusal := spawn.end()
 	took := time.Since(begun)
 	m.mustRefuse(refusal, 3, fmt.Sprintf("its server, pid %d, is stopped", server))
-	if took > stuckLimit {
-		t.Errorf("it took %s", took)
-	}
+	m.check(took <= stuckLimit, "it took %s", took)
 	m.kill(server, syscall.SIGCONT)
 	m.mustAnswer("alpha", "OK, I will remember 42.")
-	if s := m.session("alpha"); !s.Running || len(claudesOn(s.SessionID)) != 1 {
-		t.Errorf("%+v", s)
-	}
+	s := m.session("alpha")
+	m.check(s.Running && len(claudesOn(s.SessionID)) == 1, "%+v", s)
 }

@@ -27,9 +27,7 @@ type console struct {
 func (m *team) console(cmd *exec.Cmd) *console {
 	m.Helper()
 	terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 120})
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	return m.watch(cmd, terminal)
 }
 
@@ -45,9 +43,7 @@ func (m *team) consoleThat(typed string, cmd *exec.Cmd) *console {
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	_ = end.Close()
 	return m.watch(cmd, terminal)
 }
@@ -94,9 +90,7 @@ func TestRunByHandInATerminal(t *testing.T) {
 	c := m.console(m.command([]string{"run", "alpha"}))
 	m.waitState("alpha", "idle")
 	s := m.session("alpha")
-	if s.TmuxAlive || s.SessionID != before.SessionID {
-		t.Errorf("%+v", s)
-	}
+	m.check(!s.TmuxAlive && s.SessionID == before.SessionID, "%+v", s)
 	m.refused(5, "runs already", "resume", "alpha")
 	m.refused(5, "runs already", "run", "alpha")
 	if _, err := c.pty.WriteString("What number?\r"); err != nil {
@@ -116,9 +110,8 @@ func TestRunPassesOnTheExitCode(t *testing.T) {
 	m.ok("stop", "alpha")
 	m.env = append(m.env, "NBS_SIM_CLAUDE=die-after=1s,die-code=9")
 	c := m.console(m.command([]string{"run", "alpha"}))
-	if err := c.cmd.Wait(); c.cmd.ProcessState.ExitCode() != 9 {
-		t.Errorf("%v\n%s", err, c.seen.String())
-	}
+	err := c.cmd.Wait()
+	m.check(c.cmd.ProcessState.ExitCode() == 9, "%v\n%s", err, c.seen.String())
 }
 
 // A keyboard's C-z suspends claude, and nobody in a pane types fg.
@@ -144,9 +137,8 @@ func TestKeyboardSignalsDoNotEndTheLauncher(t *testing.T) {
 		m.kill(m.launcher("alpha"), signal)
 	}
 	m.tmux("run-shell", "true")
-	if s := m.session("alpha"); !s.Running || s.RecordedPID != before.RecordedPID || dead(m.launcher("alpha")) {
-		t.Errorf("%+v", s)
-	}
+	s := m.session("alpha")
+	m.check(s.Running && s.RecordedPID == before.RecordedPID && !dead(m.launcher("alpha")), "%+v", s)
 }
 
 func TestAttachInsideTmuxSwitchesTheClient(t *testing.T) {

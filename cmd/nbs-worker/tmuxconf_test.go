@@ -11,9 +11,7 @@ import (
 
 func (m *team) tmuxConf(lines ...string) {
 	m.Helper()
-	if err := os.WriteFile(filepath.Join(m.world.Home, ".tmux.conf"), []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.WriteFile(filepath.Join(m.world.Home, ".tmux.conf"), []byte(strings.Join(lines, "\n")+"\n"), 0o600))
 }
 
 // A server that has to be started first may take its time to read the configuration.
@@ -66,9 +64,7 @@ func TestTmuxHookThatKillsSessions(t *testing.T) {
 	m.tmuxConf("set-hook -g session-created kill-session")
 	m.doctor(1).finds(m, "tmux.settings", "failure", "session-created")
 	r := m.refused(6, "a hook of your tmux configuration ends each session as soon as it is made: session-created", "spawn", "alpha")
-	if strings.Contains(r.stderr, "launcher was killed") {
-		t.Error(r)
-	}
+	m.check(!strings.Contains(r.stderr, "launcher was killed"), "%v", r)
 	m.tmuxConf()
 	m.ok("resume", "alpha")
 }

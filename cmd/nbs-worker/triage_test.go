@@ -54,17 +54,16 @@ func (m *team) mustJudge(got map[string]assessment, want map[string]judged) {
 // Each verdict on a real claude that is so, with its evidence.
 func TestTriageOfATeam(t *testing.T) {
 	m := real(t)
-	m.ok("spawn", "idle", "--model", "sonnet")
+	for _, handle := range []string{"idle", "crashed", "ended", "frozen"} {
+		m.ok("spawn", handle, "--model", "sonnet")
+	}
 	m.ok("spawn", "full", "--model", "sonnet", "--prompt", "[[usage 820000]] Remember 42.")
 	m.ok("spawn", "floor", "--model", "sonnet", "--prompt", "[[usage 950000]] Remember 42.")
 	m.ok("spawn", "asks", "--model", "sonnet", "--prompt", "[[tool AskUserQuestion "+question+"]]")
 	m.ok("spawn", "works", "--model", "sonnet", "--prompt", "[[delay 10m]] hello")
 	m.ok("spawn", "refused", "--model", "sonnet", "--prompt", "[[error 403]] hello")
 	m.ok("spawn", "over", "--model", "sonnet", "--prompt", "[[error too-long]] hello")
-	m.ok("spawn", "crashed", "--model", "sonnet")
 	m.ok("spawn", "moved", "--model", "sonnet", "--cwd", m.folder("project/place"))
-	m.ok("spawn", "ended", "--model", "sonnet")
-	m.ok("spawn", "frozen", "--model", "sonnet")
 	m.ok("stop", "ended")
 	m.kill(m.session("moved").RecordedPID, syscall.SIGKILL)
 	m.waitState("moved", "crashed")
@@ -111,6 +110,11 @@ func TestTriageOfATeam(t *testing.T) {
 	tabs := m.nbs("triage", "crashed")
 	m.check(tabs.code == 7 && strings.HasPrefix(tabs.stdout, "crashed\tdead\t3\tcrashed (signal: killed)") && strings.HasSuffix(tabs.stdout, "\tnbs-worker resume crashed\n"), "%s", tabs)
 	m.kill(m.session("frozen").RecordedPID, syscall.SIGCONT)
+
+	// Who has logged in and resumes the agent has mended it: it is not held until its next turn.
+	m.ok("resume", "refused", "--force")
+	mended, code := m.triage("refused")
+	m.check(mended["refused"].Verdict == "idle" && code == 0, "%+v, exit code %d", mended["refused"], code)
 }
 
 // tmuxCalls is how many tmux processes a command starts.

@@ -37,14 +37,12 @@ func TestRecordOfAnotherMachine(t *testing.T) {
 		process(fields)["host"], process(fields)["boot_id"] = "elsewhere", "11111111-2222-4333-8444-555555555555"
 	})
 	m.forgetExits("alpha")
-	if s := m.session("alpha"); s.State != "unknown" {
-		t.Errorf("%+v", s)
-	}
+	s := m.session("alpha")
+	m.check(s.State == "unknown", "%+v", s)
 	id := m.record("alpha")["session_id"]
 	m.pasteHints(m.refused(5, "cannot be told", "resume", "alpha"))
-	if s := m.session("alpha"); s.SessionID != id || !s.Running {
-		t.Errorf("%+v; before %v", s, id)
-	}
+	s = m.session("alpha")
+	m.check(s.SessionID == id && s.Running, "%+v; before %v", s, id)
 }
 
 // claudeTrouble is what a user sees of a claude that does not do what it should.

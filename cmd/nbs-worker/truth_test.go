@@ -111,9 +111,8 @@ func (w *truth) change(handle string, h *history) {
 	switch verb {
 	case "kill":
 		h.begin(dying, now.pid, now.launcher)
-		if err := w.killed(now); err != nil {
-			w.Errorf("kill %s: %v", handle, err)
-		}
+		err := w.killed(now)
+		w.check(err == nil, "kill %s: %v", handle, err)
 		h.begin(crashed, 0, 0)
 	case "stop", "dismiss":
 		h.begin(map[string]phase{"stop": stopping, "dismiss": leaving}[verb], now.pid, now.launcher)
@@ -136,9 +135,7 @@ func (w *truth) must(args ...string) {
 // pidsOf reads the record, of which nobody else writes now.
 func (w *truth) pidsOf(handle string) (claude, launcher int) {
 	start, there, err := w.lastStart(handle)
-	if err != nil || !there {
-		w.Errorf("the record of %s: %v", handle, err)
-	}
+	w.check(err == nil && there, "the record of %s: %v", handle, err)
 	return start.Process.PID, start.Process.Launcher.PID
 }
 
@@ -243,7 +240,5 @@ func (w *truth) diagnose() {
 			unwell++
 		}
 	}
-	if (r.code != 0) != (unwell > 0) {
-		w.Errorf("doctor found %d things and ends with %d", unwell, r.code)
-	}
+	w.check((r.code != 0) == (unwell > 0), "doctor found %d things and ends with %d", unwell, r.code)
 }

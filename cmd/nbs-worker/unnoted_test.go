@@ -31,9 +31,7 @@ func noLock(m *team) spoiled {
 func (m *team) whenSeen(s spoiled, args ...string) result {
 	m.Helper()
 	armed := filepath.Join(m.TempDir(), "armed")
-	if err := os.WriteFile(armed, nil, 0o600); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.WriteFile(armed, nil, 0o600))
 	script := fmt.Sprintf(`case "$*" in *capture-pane*) if rm %s 2>/dev/null; then %s; fi ;; esac`, armed, s.script)
 	return m.nbsWith([]string{m.beforeTmux(script)}, args...)
 }
@@ -41,18 +39,12 @@ func (m *team) whenSeen(s spoiled, args ...string) result {
 // mustRunUnnoted checks what a verb said that was spoiled.
 func (m *team) mustRunUnnoted(r result, s spoiled) session {
 	m.Helper()
-	if err := os.Remove(s.leaves); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.Remove(s.leaves))
 	now := m.session("alpha")
-	if !now.Running || now.PID == 0 || len(claudesOn(now.SessionID)) != 1 {
-		m.Errorf("%s\n%+v", r, now)
-	}
+	m.check(now.Running && now.PID != 0 && len(claudesOn(now.SessionID)) == 1, "%s\n%+v", r, now)
 	words := fmt.Sprintf(" alpha: the agent runs, pid %d, but the last update of its record failed: %s", now.RecordedPID, s.what)
 	why := s.why + "\nhint: it needs no second start; look at it: nbs-worker session alpha\nhint: what keeps .nbs from being written: nbs-worker doctor\n"
-	if r.code != 1 || !strings.Contains(r.stderr, words) || !strings.HasSuffix(r.stderr, why) || r.stdout != "" {
-		m.Errorf("%s\nwant %s...%s", r, words, why)
-	}
+	m.check(r.code == 1 && strings.Contains(r.stderr, words) && strings.HasSuffix(r.stderr, why) && r.stdout == "", "%s\nwant %s...%s", r, words, why)
 	return now
 }
 
@@ -70,15 +62,12 @@ func TestStartThatCannotBeFullyWrittenDown(t *testing.T) {
 			m.refused(5, "the agent runs already: idle", "resume", "alpha")
 			m.ok("stop", "alpha")
 			after := m.mustRunUnnoted(m.whenSeen(s, "resume", "alpha"), s)
-			if after.SessionID != before.SessionID {
-				t.Errorf("before %+v\nafter %+v", before, after)
-			}
+			m.check(after.SessionID == before.SessionID, "before %+v\nafter %+v", before, after)
 			// A conversation that was replaced is announced, whatever else there is to say.
 			m.ok("stop", "alpha")
 			r := m.whenSeen(s, "resume", "alpha", "--fresh")
-			if fresh := m.mustRunUnnoted(r, s); fresh.SessionID == before.SessionID || !strings.Contains(r.stderr, "a new conversation in place of "+before.SessionID) {
-				t.Errorf("%s\n%+v", r, fresh)
-			}
+			fresh := m.mustRunUnnoted(r, s)
+			m.check(fresh.SessionID != before.SessionID && strings.Contains(r.stderr, "a new conversation in place of "+before.SessionID), "%s\n%+v", r, fresh)
 			m.mustRemember("alpha", before, "--force", "--session-id", before.SessionID)
 		})
 	}
@@ -91,9 +80,8 @@ func TestStartWhoseRecordIsRemoved(t *testing.T) {
 	r := m.whenSeen(spoiled{script: "rm " + m.inNbs("sessions", "alpha.json")}, "spawn", "alpha")
 	m.mustRefuse(r, 2, "the record was removed while the agent was started, in the conversation ")
 	_, id, _ := strings.Cut(r.stderr, "in the conversation ")
-	if on := claudesOn(strings.Fields(id)[0]); len(on) != 1 || strings.Contains(r.stderr, "spawn alpha\n") {
-		t.Errorf("%v: %s", on, r)
-	}
+	on := claudesOn(strings.Fields(id)[0])
+	m.check(len(on) == 1 && !strings.Contains(r.stderr, "spawn alpha\n"), "%v: %s", on, r)
 }
 
 // The last that a resume writes is its line in the journal.
@@ -104,16 +92,10 @@ func TestResumeThatTheJournalCannotTell(t *testing.T) {
 	journal, aside := m.inNbs("journal.jsonl"), m.inNbs("aside")
 	s := spoiled{script: fmt.Sprintf("mv %[1]s %[2]s; mkdir %[1]s", journal, aside)}
 	r := m.whenSeen(s, "resume", "alpha")
-	if err := os.Remove(journal); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(aside, journal); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.Remove(journal))
+	m.must(os.Rename(aside, journal))
 	after := m.session("alpha")
 	words := fmt.Sprintf("resume alpha: the agent runs, pid %d, but its entry in the journal failed: ", after.RecordedPID)
-	if !strings.Contains(r.stderr, words) || r.code != 1 || !after.Running {
-		t.Errorf("%s\n%+v; want %s", r, after, words)
-	}
+	m.check(strings.Contains(r.stderr, words) && r.code == 1 && after.Running, "%s\n%+v; want %s", r, after, words)
 	m.mustRemember("alpha", before, "--force")
 }

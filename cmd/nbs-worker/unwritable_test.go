@@ -35,13 +35,9 @@ func (m *team) inTheWay(names ...string) (remove func()) {
 	if err == nil || os.IsNotExist(err) {
 		err = os.Mkdir(path, 0o700)
 	}
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	return func() {
-		if err := os.Remove(path); err != nil {
-			m.Fatal(err)
-		}
+		m.must(os.Remove(path))
 		_ = os.Rename(aside, path)
 	}
 }
@@ -58,9 +54,7 @@ func TestForceEndsNothingThatCannotBeWrittenDown(t *testing.T) {
 			}
 			remove := m.inTheWay(names...)
 			r := m.refused(1, "resume alpha: ", "resume", "alpha", "--force")
-			if dead(before.RecordedPID) || !strings.Contains(r.stderr, names[len(names)-1]) {
-				t.Errorf("the agent was ended: %s", r)
-			}
+			m.check(!dead(before.RecordedPID) && strings.Contains(r.stderr, names[len(names)-1]), "the agent was ended: %s", r)
 			remove()
 			m.mustRemember("alpha", before, "--force")
 		})
@@ -82,9 +76,7 @@ func TestStopThatCannotBeWrittenDown(t *testing.T) {
 			before := m.remembers("alpha")
 			remove := m.inTheWay(c.names...)
 			m.refused(1, c.words, "stop", "alpha")
-			if !dead(before.RecordedPID) {
-				t.Error("the agent was left running")
-			}
+			m.check(dead(before.RecordedPID), "the agent was left running")
 			remove()
 			m.mustRemember("alpha", before)
 		})
@@ -99,9 +91,7 @@ func TestDoctorOnAReadOnlyProject(t *testing.T) {
 	m.ok("stop", "alpha")
 	mounts.ReadOnly(m.inNbs())
 	r := m.refused(1, "", "doctor")
-	if !strings.Contains(r.stdout, "read-only file system") || strings.Contains(r.stdout, "locks do not work") {
-		t.Error(r)
-	}
+	m.check(strings.Contains(r.stdout, "read-only file system") && !strings.Contains(r.stdout, "locks do not work"), "%v", r)
 }
 
 // A state folder to which nothing can be written keeps no agent alive, and nothing is ended for
@@ -130,18 +120,12 @@ func TestStateFolderThatCannotBeWritten(t *testing.T) {
 			alpha, beta := m.remembers("alpha"), m.remembers("beta")
 			words := mount(mounts, m)
 			m.refused(1, words, "resume", "alpha", "--force")
-			if dead(alpha.RecordedPID) {
-				t.Error("an agent was ended for nothing")
-			}
+			m.check(!dead(alpha.RecordedPID), "an agent was ended for nothing")
 			m.ok("list")
 			m.ok("session", "alpha")
 			stopped, dismissed := m.nbs("stop", "alpha"), m.nbs("dismiss", "beta")
-			if !dead(alpha.RecordedPID) || !dead(beta.RecordedPID) {
-				t.Errorf("an agent lives\n%s\n%s", stopped, dismissed)
-			}
-			if what == "read-only" && (stopped.code != 1 || dismissed.code != 1 || !strings.Contains(stopped.stderr, words)) {
-				t.Errorf("%s\n%s", stopped, dismissed)
-			}
+			m.check(dead(alpha.RecordedPID) && dead(beta.RecordedPID), "an agent lives\n%s\n%s", stopped, dismissed)
+			m.check(what != "read-only" || stopped.code == 1 && dismissed.code == 1 && strings.Contains(stopped.stderr, words), "%s\n%s", stopped, dismissed)
 		})
 	}
 }
@@ -150,9 +134,7 @@ func TestStateFolderThatCannotBeWritten(t *testing.T) {
 func (m *team) stateOnADiskOfItsOwn(size string) rig.Mounts {
 	m.Helper()
 	mounts := rig.PrivateMounts(m.T)
-	if err := os.MkdirAll(m.inState(), 0o700); err != nil {
-		m.Fatal(err)
-	}
+	m.must(os.MkdirAll(m.inState(), 0o700))
 	mounts.Tmpfs(m.inState(), size)
 	return mounts
 }
@@ -161,9 +143,7 @@ func (m *team) stateOnADiskOfItsOwn(size string) rig.Mounts {
 func (m *team) fillState() {
 	m.Helper()
 	f, err := os.Create(m.inState("ballast"))
-	if err != nil {
-		m.Fatal(err)
-	}
+	m.must(err)
 	for err == nil {
 		_, err = f.Write(make([]byte, 4096))
 	}
@@ -178,20 +158,15 @@ func TestWithoutAStateFolder(t *testing.T) {
 	env := []string{"HOME=", "XDG_STATE_HOME=", "NBS_STATE="}
 	const says = "there is no folder for the user's state"
 	for _, args := range [][]string{{"list"}, {"session", "alpha"}, {"logs", "alpha"}, {"events"}} {
-		if r := m.nbsWith(env, args...); r.code != 0 {
-			t.Errorf("%q: %s", args, r)
-		}
+		r := m.nbsWith(env, args...)
+		m.check(r.code == 0, "%q: %s", args, r)
 	}
 	for _, args := range [][]string{{"spawn", "beta"}, {"resume", "alpha", "--force"}} {
-		if r := m.nbsWith(env, args...); r.code != 6 || !strings.Contains(r.stderr, "state") || !strings.Contains(r.stderr, "export XDG_STATE_HOME=") {
-			t.Errorf("%q: %s", args, r)
-		}
+		r := m.nbsWith(env, args...)
+		m.check(r.code == 6 && strings.Contains(r.stderr, "state") && strings.Contains(r.stderr, "export XDG_STATE_HOME="), "%q: %s", args, r)
 	}
-	if dead(before.RecordedPID) {
-		t.Error("an agent was ended for nothing")
-	}
-	if r := m.nbsWith(env, "stop", "alpha"); r.code != 6 || !strings.Contains(r.stderr, says) || !dead(before.RecordedPID) {
-		t.Error(r)
-	}
+	m.check(!dead(before.RecordedPID), "an agent was ended for nothing")
+	r := m.nbsWith(env, "stop", "alpha")
+	m.check(r.code == 6 && strings.Contains(r.stderr, says) && dead(before.RecordedPID), "%v", r)
 	m.mustRemember("alpha", before)
 }

@@ -20,21 +20,14 @@ func TestListWithUsage(t *testing.T) {
 	fields := strings.Split(lines[0], "\t")
 	memory, _ := strconv.ParseUint(fields[len(fields)-3], 10, 64)
 	cpu, _ := strconv.ParseFloat(fields[len(fields)-2], 64)
-	if memory < 50<<20 || cpu <= 0 {
-		t.Errorf("%q", fields)
-	}
+	m.check(memory >= 50<<20 && cpu > 0, "%q", fields)
 	var agents []struct {
 		Usage *struct {
 			RSS uint64 `json:"rss_bytes"`
 		}
 	}
-	if err := json.Unmarshal([]byte(m.ok("list", "--usage", "--json")), &agents); err != nil {
-		t.Fatal(err)
-	}
-	if agents[0].Usage == nil || agents[0].Usage.RSS < 50<<20 || agents[1].Usage != nil {
-		t.Errorf("%+v", agents)
-	}
-	if plain := m.ok("list", "--json"); strings.Contains(plain, "rss_bytes") {
-		t.Error(plain)
-	}
+	m.must(json.Unmarshal([]byte(m.ok("list", "--usage", "--json")), &agents))
+	m.check(agents[0].Usage != nil && agents[0].Usage.RSS >= 50<<20 && agents[1].Usage == nil, "%+v", agents)
+	plain := m.ok("list", "--json")
+	m.check(!strings.Contains(plain, "rss_bytes"), "%s", plain)
 }

@@ -130,9 +130,8 @@ func (w *watcher) waitRemembers(notices int) {
 func (w *watcher) interrupt() {
 	w.team.Helper()
 	w.team.must(w.Process.Signal(syscall.SIGTERM))
-	if r := w.end(); r.code != 130 || r.stderr != "" {
-		w.team.Errorf("the watch ended so: %s", r)
-	}
+	r := w.end()
+	w.team.check(r.code == 130 && r.stderr == "", "the watch ended so: %s", r)
 }
 
 func TestWatchHealsACrash(t *testing.T) {

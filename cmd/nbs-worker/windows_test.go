@@ -34,9 +34,7 @@ func (m *team) mustStand(after string, panes []string) {
 	m.Helper()
 	now := strings.Split(strings.TrimSpace(m.tmux("list-panes", "-a", "-F", "#{pane_id} #{pane_pid}")), "\n")
 	for _, pane := range panes {
-		if !slices.Contains(now, pane) {
-			m.Errorf("after %s the pane %s of a person is gone; there are %q", after, pane, now)
-		}
+		m.check(slices.Contains(now, pane), "after %s the pane %s of a person is gone; there are %q", after, pane, now)
 	}
 }
 
@@ -48,12 +46,10 @@ func TestWindowsOfAPersonSurvive(t *testing.T) {
 	inSession := func(after string) {
 		t.Helper()
 		m.mustStand(after, person)
-		if now := m.session("alpha").TmuxSession; now != before.TmuxSession {
-			t.Errorf("after %s the agent is in session %s, not in %s", after, now, before.TmuxSession)
-		}
-		if sessions := m.sessionNames(); strings.Count(sessions, "\n") != 1 {
-			t.Errorf("after %s there are the sessions %s", after, sessions)
-		}
+		now := m.session("alpha").TmuxSession
+		m.check(now == before.TmuxSession, "after %s the agent is in session %s, not in %s", after, now, before.TmuxSession)
+		sessions := m.sessionNames()
+		m.check(strings.Count(sessions, "\n") == 1, "after %s there are the sessions %s", after, sessions)
 	}
 	m.ok("stop", "alpha")
 	inSession("stop")
@@ -68,9 +64,8 @@ func TestWindowsOfAPersonSurvive(t *testing.T) {
 	inSession("the resume after a crash")
 	m.ok("dismiss", "alpha")
 	m.mustStand("dismiss", person)
-	if panes := strings.Count(m.tmux("list-panes", "-a"), "\n"); panes != len(person) {
-		t.Errorf("%d panes are left, the person has %d", panes, len(person))
-	}
+	panes := strings.Count(m.tmux("list-panes", "-a"), "\n")
+	m.check(panes == len(person), "%d panes are left, the person has %d", panes, len(person))
 }
 
 // Who is attached to an agent's session stays there when the agent is started anew, and looks
@@ -82,9 +77,8 @@ func TestAttachedPersonKeepsTheSession(t *testing.T) {
 	c.mustShow("Remember 42.")
 	client := strings.TrimSpace(m.tmux("list-clients", "-F", "#{client_pid} #{session_id}"))
 	m.mustRemember("alpha", before, "--force")
-	if now := strings.TrimSpace(m.tmux("list-clients", "-F", "#{client_pid} #{session_id}")); now != client || client == "" {
-		t.Errorf("the client was %q and is %q", client, now)
-	}
+	now := strings.TrimSpace(m.tmux("list-clients", "-F", "#{client_pid} #{session_id}"))
+	m.check(now == client && client != "", "the client was %q and is %q", client, now)
 	m.waitFor("it looks at the agent", func() (bool, string) {
 		shown := m.tmux("display-message", "-p", "-t", "=nbs-alpha-live:", "#{window_name} #{session_windows}")
 		return shown == "alpha 1\n", shown
@@ -107,16 +101,14 @@ func TestAgentInAWindowThatWasMoved(t *testing.T) {
 	before := m.remembers("alpha")
 	m.tmux("new-session", "-d", "-s", "mine", "cat")
 	m.tmux("move-window", "-s", "=nbs-alpha-live:", "-t", "=mine:7")
-	if s := m.session("alpha"); s.State != "idle" || !s.TmuxAlive {
-		t.Errorf("%+v", s)
-	}
+	s := m.session("alpha")
+	m.check(s.State == "idle" && s.TmuxAlive, "%+v", s)
 	c := m.console(m.command([]string{"attach", "alpha"}))
 	c.mustShow("Remember 42.")
 	m.refused(5, "to look at it: nbs-worker attach alpha", "resume", "alpha")
 	m.mustRemember("alpha", before, "--force")
-	if sessions := m.sessionNames(); !strings.Contains(sessions, "mine\n") {
-		t.Errorf("the session of the person has ended: %s", sessions)
-	}
+	sessions := m.sessionNames()
+	m.check(strings.Contains(sessions, "mine\n"), "the session of the person has ended: %s", sessions)
 }
 
 // readFile reads a file of the project; one that is not there is empty.
@@ -132,14 +124,10 @@ func TestWindowIsNamedAfterTheAgent(t *testing.T) {
 	m.ok("spawn", "alpha")
 	s := m.waitState("alpha", "idle")
 	terminal := strings.TrimSpace(m.tmux("display-message", "-p", "-t", "="+s.TmuxSession+":", "#{pane_tty}"))
-	if err := os.WriteFile(terminal, []byte("\x1bkanother\x1b\\"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.WriteFile(terminal, []byte("\x1bkanother\x1b\\"), 0o600))
 	m.tmux("run-shell", "true")
 	shown := m.tmux("display-message", "-p", "-t", "="+s.TmuxSession+":", "#{window_name} #{E:status-format[0]}")
-	if !strings.HasPrefix(shown, "alpha ") || !strings.Contains(shown, "0:alpha") {
-		t.Errorf("%q", shown)
-	}
+	m.check(strings.HasPrefix(shown, "alpha ") && strings.Contains(shown, "0:alpha"), "%q", shown)
 }
 
 // The same after a start that was killed before its launcher came forward.

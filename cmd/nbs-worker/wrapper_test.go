@@ -14,18 +14,13 @@ func TestWrapperThatDoesNotExec(t *testing.T) {
 	m := standIn(t)
 	wrapper := filepath.Join(m.folder("bin"), "claude")
 	text := "#!/bin/sh\n" + m.variable("NBS_CLAUDE") + " \"$@\"\ncode=$?\nexit $code\n"
-	if err := os.WriteFile(wrapper, []byte(text), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	m.must(os.WriteFile(wrapper, []byte(text), 0o700))
 	m.env = append(m.env, "NBS_CLAUDE="+wrapper)
 	begun := time.Now()
 	before := m.remembers("alpha")
-	if took := time.Since(begun); took > 20*time.Second {
-		t.Errorf("the start took %s", took)
-	}
-	if before.StateSource != "registry" {
-		t.Errorf("%+v", before)
-	}
+	took := time.Since(begun)
+	m.check(took <= 20*time.Second, "the start took %s", took)
+	m.check(before.StateSource == "registry", "%+v", before)
 	m.typeLine(before, "/clear")
 	m.waitFor("the record follows", func() (bool, string) { s := m.session("alpha"); return s.SessionID != before.SessionID, s.SessionID })
 	m.ok("resume", "alpha", "--force", "--session-id", before.SessionID, "--prompt", "What number?")
@@ -34,9 +29,7 @@ func TestWrapperThatDoesNotExec(t *testing.T) {
 	claudes := claudesOn(before.SessionID)
 	m.ok("stop", "alpha")
 	for _, pid := range claudes {
-		if !dead(pid) {
-			t.Errorf("process %d is left", pid)
-		}
+		m.check(dead(pid), "process %d is left", pid)
 	}
 	m.mustRemember("alpha", before)
 	m.kill(m.session("alpha").RecordedPID, syscall.SIGKILL)

@@ -166,11 +166,8 @@ func (s search) claudeBelow(leader int, session string) (int, error) {
 		return 0, err
 	}
 	var claudes []int
-	candidates := []int{leader}
-	for _, id := range below { // parents before children
-		candidates = append(candidates, id.PID)
-	}
-	for _, pid := range candidates {
+	candidates := agent.Mapped(below, func(id agent.Identity) int { return id.PID }) // parents before children
+	for _, pid := range append([]int{leader}, candidates...) {
 		cmdline, err := proc.Cmdline(pid)
 		isBelow := slices.ContainsFunc(proc.AncestorsOf(pid), func(a int) bool { return slices.Contains(claudes, a) })
 		if err == nil && !isBelow && s.isClaude(pid, cmdline) {

@@ -3,6 +3,8 @@ package agent
 import (
 	"testing"
 	"time"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestBands(t *testing.T) {
@@ -10,21 +12,16 @@ func TestBands(t *testing.T) {
 	for left, want := range map[int]Band{
 		100: Healthy, 26: Healthy, 25: Low, 16: Low, 15: Low, 14: Critical, 10: Critical, 9: Floor, 0: Floor,
 	} {
-		if got := DefaultBands.Of(left); got != want {
-			t.Errorf("%d %% left: %s; want %s", left, got, want)
-		}
+		rig.Equal(t, DefaultBands.Of(left), want, "%d %% left", left)
 	}
 	own, err := ParseBands(" 50, 30,1")
-	if err != nil || own != (Bands{Low: 50, Critical: 30, Floor: 1}) || own.Of(29) != Critical {
-		t.Errorf("%+v, %v", own, err)
-	}
+	rig.Check(t, err == nil && own == (Bands{Low: 50, Critical: 30, Floor: 1}) && own.Of(29) == Critical, "%+v, %v", own, err)
 	if got, err := ParseBands("25,15,10"); got != DefaultBands || err != nil {
 		t.Errorf("the default is %+v, %v", got, err)
 	}
 	for _, bad := range []string{"", "25", "25,15", "25,15,10,5", "10,15,25", "25,25,10", "25,15,0", "100,15,10", "a,b,c", "25;15;10", "25,-3,1", "25%,15%,10%", "99999999999999999999,2,1"} {
-		if got, err := ParseBands(bad); KindOf(err) != BadInput || err == nil || len(HintsOf(err)) == 0 {
-			t.Errorf("%q: %+v, %v", bad, got, err)
-		}
+		got, err := ParseBands(bad)
+		rig.Check(t, KindOf(err) == BadInput && err != nil && len(HintsOf(err)) != 0, "%q: %+v, %v", bad, got, err)
 	}
 }
 
@@ -45,19 +42,14 @@ func TestGaugeOfAnotherStart(t *testing.T) {
 		"nothing said":         {r, Report{}, nil},
 		"never started":        {&Record{Spec: Spec{SessionID: "a"}}, Report{SessionID: "a", Gauge: gauge}, nil},
 	} {
-		if got := c.record.GaugeOf(c.report); got != c.want {
-			t.Errorf("%s: %+v", what, got)
-		}
+		got := c.record.GaugeOf(c.report)
+		rig.Check(t, got == c.want, "%s: %+v", what, got)
 	}
-	if use := gauge.Context(); use.LeftPercent() != 70 || use.Source != SaysStatusLine || *gauge.Cost() != (Cost{1.5, SaysStatusLine}) {
-		t.Errorf("%+v", use)
-	}
+	use := gauge.Context()
+	rig.Check(t, use.LeftPercent() == 70 && use.Source == SaysStatusLine && *gauge.Cost() == (Cost{1.5, SaysStatusLine}), "%+v", use)
 	for _, empty := range []*Gauge{nil, {Window: 1_000_000}, {UsedPercent: &used}} {
-		if use := empty.Context(); use != nil {
-			t.Errorf("%+v tells a level: %+v", empty, use)
-		}
+		use := empty.Context()
+		rig.Check(t, use == nil, "%+v tells a level: %+v", empty, use)
 	}
-	if (ContextUse{UsedPercent: 120}).LeftPercent() != 0 {
-		t.Error("less than nothing is left")
-	}
+	rig.Check(t, (ContextUse{UsedPercent: 120}).LeftPercent() == 0, "less than nothing is left")
 }

@@ -7,18 +7,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nbs-worker/internal/agent"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestParseEnvReadsAssignments(t *testing.T) {
 	t.Parallel()
 	got, err := agent.ParseEnv([]string{"A=1", "EMPTY=", "URL=http://h/?a=b", "A=2", "_x9=two words\nand lines", "TOKENIZER=fast"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	want := map[string]string{"A": "2", "EMPTY": "", "URL": "http://h/?a=b", "_x9": "two words\nand lines", "TOKENIZER": "fast"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	diff := cmp.Diff(want, got)
+	rig.Check(t, diff == "", "-want +got:\n%s", diff)
 	if none, err := agent.ParseEnv(nil); err != nil || none == nil || len(none) != 0 {
 		t.Errorf("ParseEnv(nil) = %v, %v; want an empty map", none, err)
 	}
@@ -29,9 +28,8 @@ func TestParseEnvRefuses(t *testing.T) {
 	for _, assignment := range []string{
 		"NAME", "", "=value", "9A=x", "A B=x", "A-B=x", "A\x00=x", "A=x\x00y", "A=\xff", "\u00c4=x",
 	} {
-		if _, err := agent.ParseEnv([]string{assignment}); agent.KindOf(err) != agent.BadInput || err == nil {
-			t.Errorf("ParseEnv(%q): %v; want bad input", assignment, err)
-		}
+		_, err := agent.ParseEnv([]string{assignment})
+		rig.Check(t, agent.KindOf(err) == agent.BadInput && err != nil, "ParseEnv(%q): %v; want bad input", assignment, err)
 	}
 }
 
@@ -47,11 +45,7 @@ func TestParseEnvKeepsNoSecret(t *testing.T) {
 			continue
 		}
 		hints := strings.Join(agent.HintsOf(err), " ")
-		if !strings.Contains(hints, "export "+name) {
-			t.Errorf("%s: the hint does not say how to pass it: %q", name, hints)
-		}
-		if strings.Contains(err.Error()+hints, "canary-value") {
-			t.Errorf("%s: the refusal prints the secret", name)
-		}
+		rig.Check(t, strings.Contains(hints, "export "+name), "%s: the hint does not say how to pass it: %q", name, hints)
+		rig.Check(t, !strings.Contains(err.Error()+hints, "canary-value"), "%s: the refusal prints the secret", name)
 	}
 }

@@ -10,17 +10,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nbs-worker/internal/agent"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestErrorfWrapsAndReads(t *testing.T) {
 	t.Parallel()
 	err := agent.Errorf(agent.NotFound, "read %s: %w", "x", fs.ErrNotExist)
-	if got := err.Error(); got != "read x: file does not exist" {
-		t.Errorf("Error() = %q", got)
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		t.Error("the cause is lost")
-	}
+	got := err.Error()
+	rig.Check(t, got == "read x: file does not exist", "Error() = %q", got)
+	rig.Check(t, errors.Is(err, fs.ErrNotExist), "the cause is lost")
 }
 
 func TestKindOf(t *testing.T) {
@@ -40,9 +39,7 @@ func TestKindOf(t *testing.T) {
 		"first of two joined":     {errors.Join(missing, conflict), agent.NotFound},
 		"wrapped twice and joint": {fmt.Errorf("a: %w", errors.Join(fmt.Errorf("b: %w", missing))), agent.NotFound},
 	} {
-		if got := agent.KindOf(c.err); got != c.want {
-			t.Errorf("%s: KindOf = %d; want %d", what, got, c.want)
-		}
+		rig.Equal(t, agent.KindOf(c.err), c.want, "%s: KindOf", what)
 	}
 }
 
@@ -53,9 +50,8 @@ func TestKindsAreTheExitCodes(t *testing.T) {
 		agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict,
 		agent.Unfit, agent.Partial, agent.Held, agent.Interrupted,
 	}
-	if diff := cmp.Diff([]agent.Kind{1, 2, 3, 4, 5, 6, 7, 8, 130}, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	diff := cmp.Diff([]agent.Kind{1, 2, 3, 4, 5, 6, 7, 8, 130}, got)
+	rig.Check(t, diff == "", "-want +got:\n%s", diff)
 }
 
 func TestHintsOf(t *testing.T) {
@@ -77,9 +73,8 @@ func TestHintsOf(t *testing.T) {
 		"joined, then wrapped":    {fmt.Errorf("verb: %w", errors.Join(errors.New("x"), other, inner)), []string{"other", "look in the backup", "or begin anew"}},
 		"wrapped by two verbs %w": {fmt.Errorf("%w and %w", other, inner), []string{"other", "look in the backup", "or begin anew"}},
 	} {
-		if diff := cmp.Diff(c.want, agent.HintsOf(c.err)); diff != "" {
-			t.Errorf("%s: -want +got:\n%s", what, diff)
-		}
+		diff := cmp.Diff(c.want, agent.HintsOf(c.err))
+		rig.Check(t, diff == "", "%s: -want +got:\n%s", what, diff)
 	}
 }
 
@@ -88,7 +83,6 @@ func TestHintsOfLeavesTheErrorAlone(t *testing.T) {
 	inner := agent.Errorf(agent.Failed, "in").Hint("i")
 	outer := agent.Errorf(agent.Failed, "out: %w", inner).Hint("o1").Hint("o2").Hint("o3")
 	first, again := agent.HintsOf(outer), agent.HintsOf(outer)
-	if diff := cmp.Diff(first, again); diff != "" || len(outer.Hints) != 3 {
-		t.Errorf("asking twice gives different hints: %s, %v", diff, outer.Hints)
-	}
+	diff := cmp.Diff(first, again)
+	rig.Check(t, diff == "" && len(outer.Hints) == 3, "asking twice gives different hints: %s, %v", diff, outer.Hints)
 }

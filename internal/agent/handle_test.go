@@ -5,15 +5,15 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestParseHandleTakesNames(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"a", "7", "theologian", "Gate-Keeper", "x_y-z", "0-0", strings.Repeat("n", 64)} {
 		handle, err := agent.ParseHandle(name)
-		if err != nil || string(handle) != name {
-			t.Errorf("ParseHandle(%q) = %q, %v; want it as it is", name, handle, err)
-		}
+		rig.Check(t, err == nil && string(handle) == name, "ParseHandle(%q) = %q, %v; want it as it is", name, handle, err)
 	}
 }
 
@@ -60,9 +60,7 @@ func TestParseHandleRefuses(t *testing.T) {
 			if handle != "" || agent.KindOf(err) != agent.BadInput {
 				t.Fatalf("ParseHandle(%q) = %q, %v; want bad input", name, handle, err)
 			}
-			if strings.ContainsAny(err.Error(), "\x00\n\x1b\x07") {
-				t.Errorf("the message passes control characters on: %q", err)
-			}
+			rig.Check(t, !strings.ContainsAny(err.Error(), "\x00\n\x1b\x07"), "the message passes control characters on: %q", err)
 			if len(err.Error()) > 300 {
 				t.Errorf("the message has %d bytes", len(err.Error()))
 			}
@@ -72,10 +70,8 @@ func TestParseHandleRefuses(t *testing.T) {
 
 func TestHandlesThatDifferInCaseAreOne(t *testing.T) {
 	t.Parallel()
-	if a, b := agent.Handle("Bob"), agent.Handle("bOB"); !a.Same(b) || a.Key() != b.Key() {
-		t.Errorf("%s and %s are two agents", a, b)
-	}
-	if a, b := agent.Handle("bob"), agent.Handle("bobby"); a.Same(b) {
-		t.Errorf("%s and %s are one agent", a, b)
-	}
+	a, b := agent.Handle("Bob"), agent.Handle("bOB")
+	rig.Check(t, a.Same(b) && a.Key() == b.Key(), "%s and %s are two agents", a, b)
+	a, b = agent.Handle("bob"), agent.Handle("bobby")
+	rig.Check(t, !a.Same(b), "%s and %s are one agent", a, b)
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // Nothing in a text is invisible: what hides instructions, or a difference between two names,
@@ -40,9 +42,7 @@ func TestLegible(t *testing.T) {
 		"\u2839 \u23fa \u276f \u2500 \u2713":                                            "\u2839 \u23fa \u276f \u2500 \u2713", // what Claude draws
 	} {
 		got := agent.Legible(given)
-		if got != want {
-			t.Errorf("Legible(%+q) = %+q; want %+q", given, got, want)
-		}
+		rig.Check(t, got == want, "Legible(%+q) = %+q; want %+q", given, got, want)
 		if agent.IsLegible(given) != (given == want) || !agent.IsLegible(got) {
 			t.Errorf("IsLegible(%+q) = %t, of what was made of it %t", given, agent.IsLegible(given), agent.IsLegible(got))
 		}
@@ -56,9 +56,7 @@ func TestWord(t *testing.T) {
 		"clear)\nState: idle": `"clear)\nState: idle"`, "a\u200bb": `"a\u200bb"`, "(x)": `"(x)"`, " x": `" x"`, "\u0441lear": "\"\u0441lear\"",
 		strings.Repeat("x", 70): `"` + strings.Repeat("x", 70) + `"`,
 	} {
-		if got := agent.Word(given); got != want {
-			t.Errorf("Word(%q) = %s; want %s", given, got, want)
-		}
+		rig.Equal(t, agent.Word(given), want, "Word(%q)", given)
 	}
 }
 
@@ -68,8 +66,6 @@ func TestShellWord(t *testing.T) {
 	for given, want := range map[string]string{
 		"/a b": "'/a b'", "it's": `'it'\''s'`, "a\nb": `$'a\x0ab'`, "a\u200bb": `$'a\xe2\x80\x8bb'`, "\x1b[2J'\\": `$'\x1b[2J\'\\'`, "\u4e2d": "'\u4e2d'",
 	} {
-		if got := agent.ShellWord(given); got != want {
-			t.Errorf("ShellWord(%q) = %s; want %s", given, got, want)
-		}
+		rig.Equal(t, agent.ShellWord(given), want, "ShellWord(%q)", given)
 	}
 }

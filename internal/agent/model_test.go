@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestParseModelTakes(t *testing.T) {
@@ -14,9 +16,8 @@ func TestParseModelTakes(t *testing.T) {
 		"us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-opus-4@20250514",
 		"arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-opus-4-v1:0",
 	} {
-		if model, err := agent.ParseModel(name); err != nil || string(model) != name {
-			t.Errorf("ParseModel(%q) = %q, %v; want it as it is", name, model, err)
-		}
+		model, err := agent.ParseModel(name)
+		rig.Check(t, err == nil && string(model) == name, "ParseModel(%q) = %q, %v; want it as it is", name, model, err)
 	}
 }
 
@@ -26,9 +27,8 @@ func TestParseModelRefuses(t *testing.T) {
 		"x; touch F", "-p", "--model", "$(touch F)", "`touch F`", "opus sonnet", "opus\n", "opus\x00", "[1m]",
 		"\x1b[31m", "mod\u00e8le", "a'b", `a"b`, "a#{pid}", strings.Repeat("m", 257),
 	} {
-		if model, err := agent.ParseModel(name); model != "" || agent.KindOf(err) != agent.BadInput {
-			t.Errorf("ParseModel(%q) = %q, %v; want bad input", name, model, err)
-		}
+		model, err := agent.ParseModel(name)
+		rig.Check(t, model == "" && agent.KindOf(err) == agent.BadInput, "ParseModel(%q) = %q, %v; want bad input", name, model, err)
 	}
 }
 
@@ -62,18 +62,15 @@ func TestSuggestionNamesTheAliasOneSlipAway(t *testing.T) {
 		"claude-opus-4-20250514": "",
 		"us.anthropic.sonnet":    "",
 	} {
-		if got := typed.Suggestion(); got != want {
-			t.Errorf("Suggestion(%q) = %q; want %q", typed, got, want)
-		}
+		rig.Equal(t, typed.Suggestion(), want, "Suggestion(%q)", typed)
 	}
 }
 
 func TestParsePermissionMode(t *testing.T) {
 	t.Parallel()
 	for _, mode := range agent.PermissionModes {
-		if got, err := agent.ParsePermissionMode(string(mode)); err != nil || got != mode {
-			t.Errorf("ParsePermissionMode(%q) = %q, %v", mode, got, err)
-		}
+		got, err := agent.ParsePermissionMode(string(mode))
+		rig.Check(t, err == nil && got == mode, "ParsePermissionMode(%q) = %q, %v", mode, got, err)
 	}
 	for _, word := range []string{"", "bypass", "BypassPermissions", "plan ", "-plan", "acceptEdits\n", "plan;auto"} {
 		mode, err := agent.ParsePermissionMode(word)
@@ -81,9 +78,7 @@ func TestParsePermissionMode(t *testing.T) {
 			t.Fatalf("ParsePermissionMode(%q) = %q, %v; want bad input", word, mode, err)
 		}
 		for _, valid := range agent.PermissionModes {
-			if !strings.Contains(err.Error(), string(valid)) {
-				t.Errorf("the refusal of %q does not offer %s: %v", word, valid, err)
-			}
+			rig.Check(t, strings.Contains(err.Error(), string(valid)), "the refusal of %q does not offer %s: %v", word, valid, err)
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package agent
 
-import "testing"
+import (
+	"testing"
+
+	"nbs-worker/internal/sim/rig"
+)
 
 func TestModesByWhatTheyLetClaudeDo(t *testing.T) {
 	t.Parallel()
@@ -12,15 +16,11 @@ func TestModesByWhatTheyLetClaudeDo(t *testing.T) {
 			}
 		}
 	}
-	if !PermissionMode("manual").Within("default") || !PermissionMode("default").Within("manual") {
-		t.Error("manual is another name of default")
-	}
+	rig.Check(t, PermissionMode("manual").Within("default") && PermissionMode("default").Within("manual"), "manual is another name of default")
 	if PermissionMode("newest").Within(BypassPermissions) || PermissionMode("plan").Within("newest") {
 		t.Error("a mode that is not known is within one, or has one within it")
 	}
 	for _, mode := range PermissionModes {
-		if !mode.Within(BypassPermissions) {
-			t.Errorf("%s has no place in the order", mode)
-		}
+		rig.Check(t, mode.Within(BypassPermissions), "%s has no place in the order", mode)
 	}
 }

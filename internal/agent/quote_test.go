@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestQuoteMakesTextHarmless(t *testing.T) {
@@ -23,8 +25,6 @@ func TestQuoteMakesTextHarmless(t *testing.T) {
 		strings.Repeat("x", 80):    `"` + strings.Repeat("x", 80) + `"`,
 		strings.Repeat("x", 500):   `"` + strings.Repeat("x", 80) + `"...`,
 	} {
-		if got := agent.Quote(given); got != want {
-			t.Errorf("Quote(%q) = %s; want %s", given, got, want)
-		}
+		rig.Equal(t, agent.Quote(given), want, "Quote(%q)", given)
 	}
 }

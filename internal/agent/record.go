@@ -54,6 +54,9 @@ type Process struct {
 	Tmux       *TmuxPlace  `json:"tmux,omitempty"`    // nil: not in tmux
 	Adopted    *Adoption   `json:"adopted,omitempty"` // nil: a launcher of ours started it
 
+	// Ready is when claude was seen to be ready, and logged in; zero: that was not waited for.
+	Ready time.Time `json:"ready,omitzero"`
+
 	// Transcripts is the folder of Claude's transcripts at the start: device and inode.
 	Transcripts string `json:"transcripts,omitempty"`
 }

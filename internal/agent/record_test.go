@@ -7,6 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nbs-worker/internal/agent"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestAddExitKeepsTheLastTwenty(t *testing.T) {
@@ -18,27 +20,21 @@ func TestAddExitKeepsTheLastTwenty(t *testing.T) {
 			t.Fatalf("after %d exits %d are kept; want %d", code+1, len(r.Exits), want)
 		}
 	}
-	if first, last := r.Exits[0].Code, r.Exits[19].Code; first != 5 || last != 24 {
-		t.Errorf("kept are %d to %d; want 5 to 24, oldest first", first, last)
-	}
+	first, last := r.Exits[0].Code, r.Exits[19].Code
+	rig.Check(t, first == 5 && last == 24, "kept are %d to %d; want 5 to 24, oldest first", first, last)
 }
 
 func TestExitOfFindsTheInvocation(t *testing.T) {
 	t.Parallel()
 	r := agent.Record{Exits: []agent.Exit{{Invocation: "a", Code: 1}, {Invocation: "b", Code: 2}, {Invocation: "a", Code: 3}}}
-	if exit := r.ExitOf("a"); exit == nil || exit.Code != 3 {
-		t.Errorf("ExitOf(a) = %v; want the newest, code 3", exit)
-	}
-	if exit := r.ExitOf("b"); exit == nil || exit.Code != 2 {
-		t.Errorf("ExitOf(b) = %v; want code 2", exit)
-	}
-	if exit := r.ExitOf("c"); exit != nil {
-		t.Errorf("ExitOf(c) = %v; want none", exit)
-	}
+	exit := r.ExitOf("a")
+	rig.Check(t, exit != nil && exit.Code == 3, "ExitOf(a) = %v; want the newest, code 3", exit)
+	exit = r.ExitOf("b")
+	rig.Check(t, exit != nil && exit.Code == 2, "ExitOf(b) = %v; want code 2", exit)
+	exit = r.ExitOf("c")
+	rig.Check(t, exit == nil, "ExitOf(c) = %v; want none", exit)
 	r.ExitOf("b").LastScreen = "bye"
-	if r.Exits[1].LastScreen != "bye" {
-		t.Error("what ExitOf returns is a copy")
-	}
+	rig.Check(t, r.Exits[1].LastScreen == "bye", "what ExitOf returns is a copy")
 }
 
 func TestReplaceRemembersTheConversation(t *testing.T) {
@@ -51,21 +47,18 @@ func TestReplaceRemembersTheConversation(t *testing.T) {
 			SessionID: "new", PreviousSessions: []agent.PreviousSession{{SessionID: "old", Until: at, Reason: "fresh"}},
 		},
 	}
-	if diff := cmp.Diff(want, r, cmp.AllowUnexported(agent.Record{}, agent.RestartPolicy{})); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	diff := cmp.Diff(want, r, cmp.AllowUnexported(agent.Record{}, agent.RestartPolicy{}))
+	rig.Check(t, diff == "", "-want +got:\n%s", diff)
 }
 
 func TestLaunchDefaults(t *testing.T) {
 	t.Parallel()
 	r := agent.Record{Spec: agent.Spec{ProjectRoot: "/p"}}
-	if cwd, mode := r.LaunchCwd(), r.LaunchPermissionMode(); cwd != "/p" || mode != agent.BypassPermissions {
-		t.Errorf("a record of the original tools starts in %s with %s", cwd, mode)
-	}
+	cwd, mode := r.LaunchCwd(), r.LaunchPermissionMode()
+	rig.Check(t, cwd == "/p" && mode == agent.BypassPermissions, "a record of the original tools starts in %s with %s", cwd, mode)
 	r.Cwd, r.PermissionMode = "/p/sub", "plan"
-	if cwd, mode := r.LaunchCwd(), r.LaunchPermissionMode(); cwd != "/p/sub" || mode != "plan" {
-		t.Errorf("it starts in %s with %s; want what is recorded", cwd, mode)
-	}
+	cwd, mode = r.LaunchCwd(), r.LaunchPermissionMode()
+	rig.Check(t, cwd == "/p/sub" && mode == "plan", "it starts in %s with %s; want what is recorded", cwd, mode)
 }
 
 func TestIdentitiesOfAStartShareItsPlace(t *testing.T) {
@@ -76,13 +69,11 @@ func TestIdentitiesOfAStartShareItsPlace(t *testing.T) {
 		Tmux:     &agent.TmuxPlace{ServerPID: 1, ServerStartTicks: 10},
 	}
 	want := agent.Identity{Identified: agent.Identified{PID: 2, StartTicks: 20}, BootID: "b", PIDNS: 4, Host: "h"}
-	if diff := cmp.Diff(want, p.LauncherIdentity()); diff != "" {
-		t.Errorf("launcher: -want +got:\n%s", diff)
-	}
+	diff := cmp.Diff(want, p.LauncherIdentity())
+	rig.Check(t, diff == "", "launcher: -want +got:\n%s", diff)
 	want.Identified = agent.Identified{PID: 1, StartTicks: 10}
-	if diff := cmp.Diff(want, p.ServerIdentity()); diff != "" {
-		t.Errorf("server: -want +got:\n%s", diff)
-	}
+	diff = cmp.Diff(want, p.ServerIdentity())
+	rig.Check(t, diff == "", "server: -want +got:\n%s", diff)
 }
 
 func TestSummaries(t *testing.T) {
@@ -93,9 +84,7 @@ func TestSummaries(t *testing.T) {
 		"signal: killed":             {Code: -1, Signal: "killed"},
 		"not started: no tty":        {Code: 1, Error: "no tty"},
 	} {
-		if got := exit.Summary(); got != want {
-			t.Errorf("Summary() = %q; want %q", got, want)
-		}
+		rig.Equal(t, exit.Summary(), want, "Summary()")
 	}
 }
 
@@ -127,9 +116,8 @@ func TestAddExitKeepsTheLatestScreens(t *testing.T) {
 		r.AddExit(agent.Exit{Code: code, LastScreen: "bye"})
 	}
 	for _, exit := range r.Exits {
-		if kept := exit.LastScreen != ""; kept != (exit.Code >= 2) {
-			t.Errorf("screen of exit %d kept: %t", exit.Code, kept)
-		}
+		kept := exit.LastScreen != ""
+		rig.Check(t, kept == (exit.Code >= 2), "screen of exit %d kept: %t", exit.Code, kept)
 	}
 }
 
@@ -139,10 +127,8 @@ func TestReplaceLeavesACopyAsItWas(t *testing.T) {
 	before := agent.Record{Spec: agent.Spec{SessionID: "c", PreviousSessions: []agent.PreviousSession{{SessionID: "a"}, {SessionID: "b"}}}}
 	after := before
 	after.Replace("a", time.Time{}, "resumed earlier")
-	if got := before.PreviousSessions; got[0].SessionID != "a" || got[1].SessionID != "b" {
-		t.Errorf("before: %+v", got)
-	}
-	if got := after.PreviousSessions; len(got) != 2 || got[0].SessionID != "b" || got[1].SessionID != "c" || after.SessionID != "a" {
-		t.Errorf("after: %s, %+v", after.SessionID, got)
-	}
+	got := before.PreviousSessions
+	rig.Check(t, got[0].SessionID == "a" && got[1].SessionID == "b", "before: %+v", got)
+	got = after.PreviousSessions
+	rig.Check(t, len(got) == 2 && got[0].SessionID == "b" && got[1].SessionID == "c" && after.SessionID == "a", "after: %s, %+v", after.SessionID, got)
 }

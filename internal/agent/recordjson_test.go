@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nbs-worker/internal/agent"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // legacy is a record as the original tools wrote it: eight fields, no schema.
@@ -36,9 +38,7 @@ func decode(t *testing.T, text string) agent.Record {
 func encode(t *testing.T, r agent.Record) string {
 	t.Helper()
 	text, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	return string(text)
 }
 
@@ -52,12 +52,10 @@ func TestRecordOfTheOriginalToolsIsRead(t *testing.T) {
 		},
 		TmuxSession: "nbs-theologian-live", Started: time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC), PID: 12345,
 	}
-	if diff := cmp.Diff(want, r, cmp.FilterPath(isUnexported, cmp.Ignore())); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
-	if err := r.Validate(); err != nil {
-		t.Errorf("it is not valid: %v", err)
-	}
+	diff := cmp.Diff(want, r, cmp.FilterPath(isUnexported, cmp.Ignore()))
+	rig.Check(t, diff == "", "-want +got:\n%s", diff)
+	err := r.Validate()
+	rig.Check(t, err == nil, "it is not valid: %v", err)
 }
 
 func isUnexported(p cmp.Path) bool {
@@ -91,13 +89,11 @@ func TestUnknownFieldsSurviveARewrite(t *testing.T) {
 			t.Parallel()
 			once := encode(t, decode(t, strings.TrimSuffix(legacy, "\n}")+",\n"+field+"}"))
 			for name, value := range fieldsOf(t, "{"+field+"}") {
-				if got := fieldsOf(t, once)[name]; got != value {
-					t.Errorf("%q is %s after a rewrite; was %s", name, got, value)
-				}
+				got := fieldsOf(t, once)[name]
+				rig.Check(t, got == value, "%q is %s after a rewrite; was %s", name, got, value)
 			}
-			if twice := encode(t, decode(t, once)); once != twice {
-				t.Errorf("a second rewrite changes the record:\n%s\n%s", once, twice)
-			}
+			twice := encode(t, decode(t, once))
+			rig.Check(t, once == twice, "a second rewrite changes the record:\n%s\n%s", once, twice)
 		})
 	}
 }
@@ -122,12 +118,9 @@ func TestNameInOtherCaseIsRefused(t *testing.T) {
 	for _, name := range []string{"SESSION_ID", "Session_Id", "\u017fession_id"} {
 		text := strings.TrimSuffix(legacy, "\n}") + `,"` + name + `":"11111111-2222-4333-8444-555555555555"}`
 		var record agent.Record
-		if err := agent.ParseRecord([]byte(text), &record); err == nil || !strings.Contains(err.Error(), "in case only") {
-			t.Errorf("%s: %v", name, err)
-		}
-		if !reflect.DeepEqual(record, agent.Record{}) {
-			t.Errorf("%s: something is left of it: %+v", name, record)
-		}
+		err := agent.ParseRecord([]byte(text), &record)
+		rig.Check(t, err != nil && strings.Contains(err.Error(), "in case only"), "%s: %v", name, err)
+		rig.Check(t, reflect.DeepEqual(record, agent.Record{}), "%s: something is left of it: %+v", name, record)
 	}
 }
 
@@ -150,18 +143,16 @@ func TestFullRecordRoundTrip(t *testing.T) {
 		},
 		Exits: []agent.Exit{{At: at, Invocation: "i", Code: -1, Signal: "killed", UptimeS: 9, LastScreen: "bye"}},
 	}
-	if diff := cmp.Diff(r, decode(t, encode(t, r)), cmp.FilterPath(isUnexported, cmp.Ignore())); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	diff := cmp.Diff(r, decode(t, encode(t, r)), cmp.FilterPath(isUnexported, cmp.Ignore()))
+	rig.Check(t, diff == "", "-want +got:\n%s", diff)
 }
 
 func TestRecordRefusesWhatIsNoObject(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "[]", `"x"`, "1", "{", legacy[:200], legacy + "}", `{"pid":"7"}`, `{"started":"yesterday"}`, `{"schema":1.5}`} {
 		var r agent.Record
-		if err := json.Unmarshal([]byte(text), &r); err == nil {
-			t.Errorf("%s was read as a record", text)
-		}
+		err := json.Unmarshal([]byte(text), &r)
+		rig.Check(t, err != nil, "%s was read as a record", text)
 	}
 }
 
@@ -185,12 +176,10 @@ func FuzzRecordJSON(f *testing.F) {
 		if err := json.Unmarshal(once, &again); err != nil {
 			t.Fatalf("what was written cannot be read: %v\n%s", err, once)
 		}
-		if revalid := again.Validate(); (invalid == nil) != (revalid == nil) {
-			t.Errorf("valid before: %v, after a rewrite: %v", invalid, revalid)
-		}
-		if twice := encode(t, again); twice != string(once) {
-			t.Errorf("a second rewrite changes the record:\n%s\n%s", once, twice)
-		}
+		revalid := again.Validate()
+		rig.Check(t, (invalid == nil) == (revalid == nil), "valid before: %v, after a rewrite: %v", invalid, revalid)
+		twice := encode(t, again)
+		rig.Check(t, twice == string(once), "a second rewrite changes the record:\n%s\n%s", once, twice)
 	})
 }
 
@@ -200,17 +189,14 @@ func TestUnknownFieldsInsideSurvive(t *testing.T) {
 	t.Parallel()
 	const restart, process = `"restart":{"policy":"on-failure","max":3}`, `"cgroup":"/agents"`
 	r := decode(t, `{"schema":1,`+restart+`,"process":{"invocation":"a","pid":7,`+process+`}}`)
-	if text := encode(t, r); !strings.Contains(text, restart) || !strings.Contains(text, process) {
-		t.Errorf("after a rewrite: %s", text)
-	}
+	text := encode(t, r)
+	rig.Check(t, strings.Contains(text, restart) && strings.Contains(text, process), "after a rewrite: %s", text)
 	r.Process = &agent.Process{Invocation: "b"}
-	if text := encode(t, r); !strings.Contains(text, restart) || strings.Contains(text, process) {
-		t.Errorf("after another start: %s", text)
-	}
+	text = encode(t, r)
+	rig.Check(t, strings.Contains(text, restart) && !strings.Contains(text, process), "after another start: %s", text)
 	r.Process = nil
-	if text := encode(t, r); strings.Contains(text, "process") {
-		t.Errorf("without a start: %s", text)
-	}
+	text = encode(t, r)
+	rig.Check(t, !strings.Contains(text, "process"), "without a start: %s", text)
 }
 
 // What is wrong with a record is said in words that its reader knows.
@@ -226,8 +212,7 @@ func TestDamageIsToldInWords(t *testing.T) {
 		`[]`:                                  "it is not what a record is",
 	} {
 		var r agent.Record
-		if err := agent.ParseRecord([]byte(text), &r); err == nil || err.Error() != want {
-			t.Errorf("%s: %v; want %s", text, err, want)
-		}
+		err := agent.ParseRecord([]byte(text), &r)
+		rig.Check(t, err != nil && err.Error() == want, "%s: %v; want %s", text, err, want)
 	}
 }

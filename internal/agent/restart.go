@@ -76,6 +76,11 @@ func (r *Record) BacksOff() bool {
 	return !r.Restarts.Next.IsZero() && r.Process != nil && r.ExitOf(r.Process.Invocation) != nil
 }
 
+// AwaitsStart tells whether the launcher that backs off is still to start claude again.
+func (r *Record) AwaitsStart() bool {
+	return r.BacksOff() && r.Desired != DesiredStopped && r.LaunchRestart() != RestartNo
+}
+
 // Hold is that claude is not started again before a person has looked.
 type Hold struct {
 	Class  EndClass  `json:"class"`

@@ -5,16 +5,16 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestParseRestartWord(t *testing.T) {
 	t.Parallel()
 	for _, word := range agent.RestartWords {
-		if got, err := agent.ParseRestartWord(string(word)); err != nil || got != word {
-			t.Errorf("%s: %s, %v", word, got, err)
-		}
+		got, err := agent.ParseRestartWord(string(word))
+		rig.Check(t, err == nil && got == word, "%s: %s, %v", word, got, err)
 	}
-	if _, err := agent.ParseRestartWord("sometimes"); err == nil || agent.KindOf(err) != agent.BadInput || !strings.Contains(err.Error(), "no, on-failure, on-abnormal, always") {
-		t.Errorf("%v", err)
-	}
+	_, err := agent.ParseRestartWord("sometimes")
+	rig.Check(t, err != nil && agent.KindOf(err) == agent.BadInput && strings.Contains(err.Error(), "no, on-failure, on-abnormal, always"), "%v", err)
 }

@@ -38,11 +38,7 @@ func sealValue(value any) string {
 	case []string:
 		return words(value...)
 	case []PreviousSession:
-		var ids []string
-		for _, previous := range value {
-			ids = append(ids, string(previous.SessionID))
-		}
-		return words(ids...)
+		return words(Mapped(value, func(previous PreviousSession) string { return string(previous.SessionID) })...)
 	case map[string]string:
 		var all []string
 		for _, name := range slices.Sorted(maps.Keys(value)) {

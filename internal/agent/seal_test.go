@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // A seal is over the names and values of the spec in their order: what changes here makes every seal
@@ -24,9 +26,8 @@ func TestSealsOfBeforeStayGood(t *testing.T) {
 		{"env", "\x01A\x011\x01B\x012"}, {"initial_prompt", "Hello."}, {"restart", "no"}, {"may_manage", "true"}, {"depth", "2"},
 		{"process", "\x07wrapped\x14pid 7, started at 70\x06socket\x02/s"},
 	}
-	if got := r.LaunchFields(); !slices.Equal(got, want) {
-		t.Errorf("got  %q\nwant %q", got, want)
-	}
+	got := r.LaunchFields()
+	rig.Check(t, slices.Equal(got, want), "got  %q\nwant %q", got, want)
 }
 
 // Whoever adds a field to the record has to say whether it decides what is run.
@@ -36,9 +37,7 @@ func TestEveryFieldIsOfTheSpecOrObserved(t *testing.T) {
 		"TmuxSession", "Started", "PID", "Created", "ClaudeVersion", "Desired", "Seal", "EnvNames", "TranscriptSeen", "Process", "Exits", "Restarts",
 	}
 	for field := range reflect.TypeFor[Record]().Fields() {
-		if field.IsExported() && !field.Anonymous && !slices.Contains(observed, field.Name) {
-			t.Errorf("%s is neither observed nor of the spec", field.Name)
-		}
+		rig.Check(t, !field.IsExported() || field.Anonymous || slices.Contains(observed, field.Name), "%s is neither observed nor of the spec", field.Name)
 	}
 	written := []reflect.Kind{reflect.String, reflect.Int, reflect.Bool}
 	lists := []reflect.Type{reflect.TypeFor[[]string](), reflect.TypeFor[[]PreviousSession](), reflect.TypeFor[map[string]string](), reflect.TypeFor[RestartPolicy]()}
@@ -58,11 +57,7 @@ func TestLaunchFieldsOfListsThatJoinToTheSame(t *testing.T) {
 		i := slices.IndexFunc(r.LaunchFields(), func(f Field) bool { return f.Name == "claude_args" })
 		values[r.LaunchFields()[i].Value] = true
 	}
-	if len(values) != 5 {
-		t.Errorf("%d of 5 lists differ", len(values))
-	}
+	rig.Check(t, len(values) == 5, "%d of 5 lists differ", len(values))
 	a, b := Record{Spec: Spec{Env: map[string]string{"A": "B", "C": "D"}}}, Record{Spec: Spec{Env: map[string]string{"C": "D", "A": "B"}}}
-	if !slices.Equal(a.LaunchFields(), b.LaunchFields()) {
-		t.Error("the order of a map decides")
-	}
+	rig.Check(t, slices.Equal(a.LaunchFields(), b.LaunchFields()), "the order of a map decides")
 }

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestNearestHandle(t *testing.T) {
@@ -21,8 +23,6 @@ func TestNearestHandle(t *testing.T) {
 		"al2":         "Al",
 		"nobody":      "",
 	} {
-		if got := typed.Nearest(there); got != want {
-			t.Errorf("%s: %q; want %q", typed, got, want)
-		}
+		rig.Equal(t, typed.Nearest(there), want, "%s", typed)
 	}
 }

@@ -55,9 +55,6 @@ func (s *Spec) LaunchPermissionMode() PermissionMode {
 
 // Conversations are all that the agent was in: this one first, then the earlier ones.
 func (s *Spec) Conversations() []SessionID {
-	ids := []SessionID{s.SessionID}
-	for _, previous := range s.PreviousSessions {
-		ids = append(ids, previous.SessionID)
-	}
-	return ids
+	earlier := Mapped(s.PreviousSessions, func(previous PreviousSession) SessionID { return previous.SessionID })
+	return append([]SessionID{s.SessionID}, earlier...)
 }

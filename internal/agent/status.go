@@ -46,10 +46,7 @@ var causes = []Cause{Exited, Crashed, Stopped, LostReboot, LostTmux, NeverStarte
 // StateWords are the words that [Status.Words] has for a state.
 func StateWords() []string {
 	words := []string{string(Starting), string(Idle), string(TurnFailed), string(Busy), string(Waiting), string(Retrying), string(Unknown), string(Backoff)}
-	for _, cause := range causes {
-		words = append(words, string(cause))
-	}
-	return words
+	return append(words, Mapped(causes, func(cause Cause) string { return string(cause) })...)
 }
 
 // Status is what is observed of an agent, with the evidence.

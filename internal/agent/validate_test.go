@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func validRecord() agent.Record {
@@ -29,13 +31,11 @@ func process(pid int) *agent.Process {
 func TestValidateTakesAGoodRecord(t *testing.T) {
 	t.Parallel()
 	r := validRecord()
-	if err := r.Validate(); err != nil {
-		t.Error(err)
-	}
+	err := r.Validate()
+	rig.Check(t, err == nil, "%v", err)
 	r.Model, r.TmuxSession, r.PermissionMode, r.ConfigDir, r.Cwd = "", "", "", "", "/srv/a dir/#{pid};"
-	if err := r.Validate(); err != nil {
-		t.Errorf("with less in it: %v", err)
-	}
+	err = r.Validate()
+	rig.Check(t, err == nil, "with less in it: %v", err)
 }
 
 func TestValidateRefusesATamperedRecord(t *testing.T) {
@@ -80,9 +80,8 @@ func TestValidateRefusesATamperedRecord(t *testing.T) {
 			t.Parallel()
 			r := validRecord()
 			tamper(&r)
-			if err := r.Validate(); err == nil || agent.KindOf(err) != agent.BadInput {
-				t.Errorf("Validate() = %v; want bad input", err)
-			}
+			err := r.Validate()
+			rig.Check(t, err != nil && agent.KindOf(err) == agent.BadInput, "Validate() = %v; want bad input", err)
 		})
 	}
 }
@@ -107,8 +106,7 @@ func TestCheckTmuxName(t *testing.T) {
 		strings.Repeat("x", 101): false, "a.b": false, "a:b": false, "-a": false, "=a": false, "a b": false,
 		"a;": false, "a\n": false, "@1": false, "%1": false, "a#b": false, "\u00e4": false,
 	} {
-		if err := agent.CheckTmuxName(name); (err == nil) != good {
-			t.Errorf("CheckTmuxName(%q) = %v; want good %t", name, err, good)
-		}
+		err := agent.CheckTmuxName(name)
+		rig.Check(t, (err == nil) == good, "CheckTmuxName(%q) = %v; want good %t", name, err, good)
 	}
 }

@@ -21,12 +21,8 @@ func claudeLike(t *testing.T, dir string, args ...string) ancestor {
 	cmd := exec.Command("/bin/sh")
 	cmd.Args, cmd.Dir = append([]string{"claude", "-c", "read line", "sh"}, args...), dir
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
+	rig.Must(t, cmd.Start())
 	t.Cleanup(func() { _ = stdin.Close(); _ = cmd.Wait() })
 	rig.Eventually(t, "its command line is there", func() bool { // shortly after the start has returned
 		cmdline, err := proc.Cmdline(cmd.Process.Pid)
@@ -38,13 +34,9 @@ func claudeLike(t *testing.T, dir string, args ...string) ancestor {
 func TestClaudeByHandHasWhatItsCommandLineSays(t *testing.T) {
 	t.Parallel()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	home, err := trust.HomeOf([]string{"HOME=" + dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	opened := store.Absent(dir)
 	opened.UseHome(home)
 	f := finder{&observe.Observer{Store: opened}}
@@ -84,9 +76,8 @@ func TestClaudeByHandHasWhatItsCommandLineSays(t *testing.T) {
 	}
 	elsewhere := claudeLike(t, dir)
 	elsewhere.env = []string{"HOME=/elsewhere"}
-	if found := f.byHand([]ancestor{command, elsewhere}, ancestor{}); found == nil || found.doubt == nil {
-		t.Error("a command with another folder for the user's state than its claude is believed")
-	}
+	found := f.byHand([]ancestor{command, elsewhere}, ancestor{})
+	rig.Check(t, found != nil && found.doubt != nil, "a command with another folder for the user's state than its claude is believed")
 }
 
 // What a claude's tools have left behind bears a variable of Claude's, unless whoever started the
@@ -96,14 +87,11 @@ func TestLeftoverOfAClaudeByHandIsNoPerson(t *testing.T) {
 	f := finder{&observe.Observer{Store: store.Absent(t.TempDir())}}
 	ofTools, plain := ancestor{env: []string{"CLAUDECODE=1"}}, ancestor{}
 	for _, line := range [][]ancestor{{ofTools}, {plain, ofTools}} {
-		if found := f.byHand(line, plain); found == nil || found.doubt == nil {
-			t.Errorf("%v: %+v", line, found)
-		}
-		if found := f.byHand(line, ofTools); found != nil {
-			t.Errorf("%v, below such a server: %+v", line, found)
-		}
+		found := f.byHand(line, plain)
+		rig.Check(t, found != nil && found.doubt != nil, "%v: %+v", line, found)
+		found = f.byHand(line, ofTools)
+		rig.Check(t, found == nil, "%v, below such a server: %+v", line, found)
 	}
-	if found := f.byHand([]ancestor{plain, plain}, plain); found != nil {
-		t.Errorf("a person: %+v", found)
-	}
+	found := f.byHand([]ancestor{plain, plain}, plain)
+	rig.Check(t, found == nil, "a person: %+v", found)
 }

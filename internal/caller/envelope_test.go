@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // Only a person's words arrive as the user's own.
@@ -26,12 +28,10 @@ func TestEnvelope(t *testing.T) {
 			t.Errorf("%s: %q, %v", what, got, err)
 		}
 	}
-	if _, err := plain.Envelope("/project", "ALPHA", false); agent.KindOf(err) != agent.BadInput {
-		t.Errorf("to itself: %v", err)
-	}
-	if _, err := plain.Envelope("/other", "alpha", false); err != nil {
-		t.Errorf("to its namesake in another project: %v", err)
-	}
+	_, err := plain.Envelope("/project", "ALPHA", false)
+	rig.Check(t, agent.KindOf(err) == agent.BadInput, "to itself: %v", err)
+	_, err = plain.Envelope("/other", "alpha", false)
+	rig.Check(t, err == nil, "to its namesake in another project: %v", err)
 	checkHeld(t, map[string]refusal{
 		"a person gives an order":          {errOf(person.Envelope("/project", "beta", true)), false},
 		"an agent gives an order":          {errOf(plain.Envelope("/project", "beta", true)), true},

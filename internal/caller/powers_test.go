@@ -7,6 +7,8 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/store"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // agentWith is an agent of /project, in its folder, that may edit, but for a change.
@@ -32,9 +34,7 @@ type refusal struct {
 func checkHeld(t *testing.T, cases map[string]refusal) {
 	t.Helper()
 	for what, c := range cases {
-		if (c.err != nil) != c.held || c.held && agent.KindOf(c.err) != agent.Held {
-			t.Errorf("%s: %v; want held %t", what, c.err, c.held)
-		}
+		rig.Check(t, (c.err != nil) == c.held && (!c.held || agent.KindOf(c.err) == agent.Held), "%s: %v; want held %t", what, c.err, c.held)
 	}
 }
 

@@ -71,12 +71,8 @@ func (c Config) hasCredentials() bool {
 
 // hasProvider tells whether claude gets its credentials from elsewhere.
 func hasProvider(env func(name string) string) bool {
-	for _, name := range []string{"ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"} {
-		if isOn(env(name)) {
-			return true
-		}
-	}
-	return false
+	names := []string{"ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"}
+	return slices.ContainsFunc(names, func(name string) bool { return isOn(env(name)) })
 }
 
 func realPath(path string) string {

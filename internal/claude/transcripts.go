@@ -77,13 +77,10 @@ func (c Config) ConversationFolders() ([]string, error) {
 }
 
 // transcriptFolders are those in which transcripts may be.
-func (c Config) transcriptFolders() (folders []string, err error) {
+func (c Config) transcriptFolders() ([]string, error) {
 	entries, err := os.ReadDir(c.projects())
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	for _, entry := range entries {
-		folders = append(folders, filepath.Join(c.projects(), entry.Name()))
-	}
-	return folders, nil
+	return agent.Mapped(entries, func(entry os.DirEntry) string { return filepath.Join(c.projects(), entry.Name()) }), nil
 }

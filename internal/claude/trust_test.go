@@ -184,9 +184,8 @@ func TestTrustGivesUp(t *testing.T) {
 		rig.Check(t, waited >= configLockWait && waited <= 2*configLockWait, "it waited %s", waited)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := c.Trust(ctx, folder); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("with less time: %v; want the context's error", err)
-		}
+		err := c.Trust(ctx, folder)
+		rig.Check(t, errors.Is(err, context.DeadlineExceeded), "with less time: %v; want the context's error", err)
 	})
 	_, err := os.Stat(c.file)
 	rig.Check(t, errors.Is(err, fs.ErrNotExist), "written without the lock: %v", err)

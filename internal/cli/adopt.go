@@ -68,8 +68,7 @@ session and server, and the command that adopts it, or why it cannot be.`,
 	flags.StringArrayVar(&o.env, "env", nil, "NAME=VALUE for claude at its later starts, kept in the record; not for secrets; repeatable")
 	flags.BoolVar(&o.list, "list", false, "show what can be adopted, and change nothing")
 	cmd.MarkFlagsMutuallyExclusive("pid", "tmux", "list")
-	f.jsonFlag(cmd)
-	return cmd
+	return f.withJSON(cmd)
 }
 
 // positional takes the words apart: a handle, unless it is for a list, and what is behind --.
@@ -147,7 +146,7 @@ func runAdopt(ctx context.Context, f *factory, o *adoptOptions) error {
 	f.warnUnkept("adopt", r.Handle, adopted.Unkept)
 	words := fmt.Sprintf("adopted, %s, pid %d, model %s, %s, session %s", adopted.Status.Word(), r.PID, modelName(r.Model), r.PermissionMode, r.SessionID)
 	if len(r.ClaudeArgs) > 0 {
-		words += ", with " + strings.Join(mapped(r.ClaudeArgs, shellQuote), " ")
+		words += ", with " + strings.Join(agent.Mapped(r.ClaudeArgs, shellQuote), " ")
 	}
 	if err := f.showOne(outcome{json: wire.NewAdopted(adopted), handle: r.Handle, words: words}); err != nil || f.json {
 		return err
@@ -168,7 +167,7 @@ func runAdoptList(ctx context.Context, f *factory) error {
 	if err != nil {
 		return err
 	}
-	rows := mapped(sessions, wire.NewUnrecorded)
+	rows := agent.Mapped(sessions, wire.NewUnrecorded)
 	if f.json {
 		return f.printJSON(rows)
 	}

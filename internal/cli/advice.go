@@ -40,7 +40,7 @@ func advice(v inspect.View) []step {
 }
 
 func inWords(steps []triage.Step, handle agent.Handle, v inspect.View) []step {
-	return mapped(steps, func(next triage.Step) step { return worded(next, handle, v) })
+	return agent.Mapped(steps, func(next triage.Step) step { return worded(next, handle, v) })
 }
 
 // worded is a step for the agent of a view.

@@ -9,6 +9,8 @@ import (
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/observe"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // What is to be done is said in words with a command that can be pasted; package triage decides it.
@@ -39,15 +41,12 @@ func TestAdvice(t *testing.T) {
 		{inspect.View{Sight: observe.Sight{Status: agent.Status{State: agent.Idle}}}, "", []string{}},
 	} {
 		c.view.Record.Handle = "alpha"
-		if diff := cmp.Diff(c.want, (&factory{}).commandsOf(c.view)); diff != "" {
-			t.Errorf("-want +got:\n%s", diff)
-		}
+		diff := cmp.Diff(c.want, (&factory{}).commandsOf(c.view))
+		rig.Check(t, diff == "", "-want +got:\n%s", diff)
 		words := ""
 		if steps := advice(c.view); len(steps) > 0 {
 			words = steps[0].String()
 		}
-		if words != c.words {
-			t.Errorf("%q; want %q", words, c.words)
-		}
+		rig.Check(t, words == c.words, "%q; want %q", words, c.words)
 	}
 }

@@ -210,7 +210,7 @@ func carriedLines(r *agent.Record) []line {
 	if r.Depth > 0 {
 		lines = append(lines, line{"Spawned by", "an agent, " + agent.Count(r.Depth, "agent") + " away from a person"})
 	}
-	return append(lines, line{"Config folder", configFolder(r)}, line{"Arguments", cmp.Or(strings.Join(mapped(r.ClaudeArgs, strconv.Quote), " "), "none of its own")})
+	return append(lines, line{"Config folder", configFolder(r)}, line{"Arguments", cmp.Or(strings.Join(agent.Mapped(r.ClaudeArgs, strconv.Quote), " "), "none of its own")})
 }
 
 func configFolder(r *agent.Record) string {

@@ -90,7 +90,7 @@ An agent cannot use --context-cmd or CLAUDE-ARGS, and its texts say from whom th
 	flags.StringVar(&o.ask.ID, "id", "", "idempotency key: the same one is answered once")
 	flags.DurationVar(&o.ask.Timeout, "timeout", 10*time.Minute, "end the turn when there is no answer after this time; 0: never")
 	flags.BoolVar(&o.stream, "stream", false, "print the answer while it is given")
-	f.jsonFlag(cmd)
+	f.withJSON(cmd)
 	cmd.MarkFlagsMutuallyExclusive("system-prompt", "system-prompt-file")
 	_ = cmd.RegisterFlagCompletionFunc("on-lost", cobra.FixedCompletions([]string{conversation.LostFail, conversation.LostFresh}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd

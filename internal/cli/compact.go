@@ -49,8 +49,7 @@ agent's conversation (8).`,
 		},
 	}
 	cmd.Flags().DurationVar(&o.Timeout, "timeout", 10*time.Minute, "give up waiting for the prompt, or for the end, after this time; 0: never")
-	f.jsonFlag(cmd)
-	return cmd
+	return f.withJSON(cmd)
 }
 
 func runCompact(ctx context.Context, f *factory, handle agent.Handle, o message.Compact) error {

@@ -76,11 +76,11 @@ func completeModels(*cobra.Command, []string, string) ([]string, cobra.ShellComp
 }
 
 func completeModes(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return mapped(agent.PermissionModes, func(mode agent.PermissionMode) string { return string(mode) }), cobra.ShellCompDirectiveNoFileComp
+	return agent.Mapped(agent.PermissionModes, func(mode agent.PermissionMode) string { return string(mode) }), cobra.ShellCompDirectiveNoFileComp
 }
 
 func completeRestarts(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return mapped(agent.RestartWords, func(word agent.RestartWord) string { return string(word) }), cobra.ShellCompDirectiveNoFileComp
+	return agent.Mapped(agent.RestartWords, func(word agent.RestartWord) string { return string(word) }), cobra.ShellCompDirectiveNoFileComp
 }
 
 // completeEarlier offers the conversations that the named agents were in before.

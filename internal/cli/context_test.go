@@ -8,6 +8,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/inspect"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // printed is what list prints of the rows.
@@ -16,9 +18,7 @@ func printed(t *testing.T, streams Streams, rows ...inspect.Row) string {
 	var out bytes.Buffer
 	streams.Out, streams.Err = &out, &bytes.Buffer{}
 	f := &factory{streams: streams}
-	if err := f.printList(rows, &listOptions{}, agent.DefaultBands); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, f.printList(rows, &listOptions{}, agent.DefaultBands))
 	return out.String()
 }
 
@@ -27,12 +27,10 @@ func TestListShowsContextAndCost(t *testing.T) {
 	row := rowOf(record("alpha"))
 	row.Context = &agent.ContextUse{UsedPercent: 88, Source: agent.SaysStatusLine}
 	row.Cost = &agent.Cost{USD: 12.345, Source: agent.SaysStatusLine}
-	if out := printed(t, Streams{}, row); !strings.Contains(out, "\t12\t12.3") {
-		t.Errorf("in a pipe: %q", out)
-	}
-	if out := printed(t, Streams{OutTTY: true, Color: true}, row); !strings.Contains(out, "\x1b[31m12% left\x1b[0m") || !strings.Contains(out, "$12.3") {
-		t.Errorf("on a terminal: %q", out)
-	}
+	out := printed(t, Streams{}, row)
+	rig.Check(t, strings.Contains(out, "\t12\t12.3"), "in a pipe: %q", out)
+	out = printed(t, Streams{OutTTY: true, Color: true}, row)
+	rig.Check(t, strings.Contains(out, "\x1b[31m12% left\x1b[0m") && strings.Contains(out, "$12.3"), "on a terminal: %q", out)
 }
 
 func TestSessionSaysWhereTheContextIsKnownFrom(t *testing.T) {
@@ -45,23 +43,18 @@ func TestSessionSaysWhereTheContextIsKnownFrom(t *testing.T) {
 		"\nContext:         about 16% used, 84% left (healthy): 32,077 of 200,000 tokens; from the transcript\n",
 		"\nCost:            $0.86 when Claude wrote it down last; from the transcript\n",
 	} {
-		if !strings.Contains(out, want) {
-			t.Errorf("stdout does not hold %q:\n%s", want, out)
-		}
+		rig.Check(t, strings.Contains(out, want), "stdout does not hold %q:\n%s", want, out)
 	}
 }
 
 func TestContextBandsOfTheEnvironment(t *testing.T) {
 	project := newProject(t, record("alpha"))
 	t.Setenv("NBS_CONTEXT_BANDS", "50,30,20")
-	if bands, err := contextBands(); err != nil || bands.Of(40) != agent.Low {
-		t.Errorf("%+v, %v", bands, err)
-	}
+	bands, err := contextBands()
+	rig.Check(t, err == nil && bands.Of(40) == agent.Low, "%+v, %v", bands, err)
 	t.Setenv("NBS_CONTEXT_BANDS", "10,15,25")
 	for _, verb := range [][]string{{"list"}, {"session", "alpha"}} {
 		r := run(append([]string{"--root", project}, verb...)...).want(t, agent.BadInput, verb[0]+": NBS_CONTEXT_BANDS: context bands", "hint: the default: 25,15,10")
-		if r.out != "" {
-			t.Errorf("stdout %q", r.out)
-		}
+		rig.Check(t, r.out == "", "stdout %q", r.out)
 	}
 }

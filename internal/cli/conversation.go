@@ -62,8 +62,7 @@ key, session id, answered turns, open turns, when it was used last, and what is 
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return failed(runConversationList(f), "conversation list") },
 	}
-	f.jsonFlag(cmd)
-	return cmd
+	return f.withJSON(cmd)
 }
 
 func runConversationList(f *factory) error {
@@ -125,7 +124,7 @@ func (f *factory) conversation(e *conversation.Engine, key conversations.Key) (w
 	if err != nil {
 		return wire.Conversation{}, err
 	}
-	return wire.NewConversation(&state, mapped(open, func(w conversation.Waiting) wire.OpenTurn { return wire.NewOpenTurn(key, w) })), nil
+	return wire.NewConversation(&state, agent.Mapped(open, func(w conversation.Waiting) wire.OpenTurn { return wire.NewOpenTurn(key, w) })), nil
 }
 
 // completeKeys completes the keys of the conversations.
@@ -135,7 +134,7 @@ func (f *factory) completeKeys(_ *cobra.Command, args []string, _ string) ([]cob
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	keys, _ := s.Store.Conversations().Keys()
-	return mapped(keys, func(key conversations.Key) cobra.Completion { return string(key) }), cobra.ShellCompDirectiveNoFileComp
+	return agent.Mapped(keys, func(key conversations.Key) cobra.Completion { return string(key) }), cobra.ShellCompDirectiveNoFileComp
 }
 
 // keyCmd is a verb for one conversation, and what else it takes.
@@ -155,8 +154,7 @@ func keyCmd(f *factory, use, short, long, example string, most int, codes []agen
 			return failed(run(cmd.Context(), conversations.Key(args[0]), args[1:]), "conversation "+verb, args[0])
 		},
 	}
-	f.jsonFlag(cmd)
-	return cmd
+	return f.withJSON(cmd)
 }
 
 func newConversationShowCmd(f *factory) *cobra.Command {
@@ -228,8 +226,7 @@ beginning of the text.`, agent.Failed, agent.NotFound, agent.BadInput),
 			return failed(runConversationQueue(f, args), "conversation queue")
 		},
 	}
-	f.jsonFlag(cmd)
-	return cmd
+	return f.withJSON(cmd)
 }
 
 func runConversationQueue(f *factory, named []string) error {
@@ -237,7 +234,7 @@ func runConversationQueue(f *factory, named []string) error {
 	if err != nil {
 		return err
 	}
-	keys := mapped(named, func(key string) conversations.Key { return conversations.Key(key) })
+	keys := agent.Mapped(named, func(key string) conversations.Key { return conversations.Key(key) })
 	var broken error
 	if len(named) == 0 {
 		keys, broken = e.Store.Conversations().WithWork()

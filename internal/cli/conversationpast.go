@@ -70,8 +70,7 @@ as it is (5). Whether Claude has a transcript of each is said.`,
 	}
 	cmd.Flags().StringVar(&key, "key", "main", "of the conversation, for a file")
 	cmd.Flags().StringVar(&prefix, "prefix", "telegram:", "before the name of each file in a folder")
-	f.jsonFlag(cmd)
-	return cmd
+	return f.withJSON(cmd)
 }
 
 // stored is a session that somebody else has written down.

@@ -47,8 +47,7 @@ unfit, else with 1.`,
 	cmd.Flags().BoolVar(&opts.fix, "fix", false, "mend what can be mended without losing anything")
 	cmd.Flags().BoolVar(&opts.probe, "probe", false, "start a claude in a scratch folder too; takes seconds")
 	cmd.Flags().BoolVar(&opts.all, "all", false, "show also the checks that found nothing wrong")
-	f.jsonFlag(cmd)
-	return cmd
+	return f.withJSON(cmd)
 }
 
 func runDoctor(ctx context.Context, f *factory, opts doctorOptions) error {

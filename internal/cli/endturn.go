@@ -12,7 +12,7 @@ import (
 
 func newInterruptCmd(f *factory) *cobra.Command {
 	o := &selection{}
-	cmd := &cobra.Command{
+	return f.withJSON(&cobra.Command{
 		Use:   "interrupt <handle>...",
 		Short: "End the present turn of agents",
 		Long: withCodes(`Presses Escape in the agent's terminal, once, where it is at work and shows its prompt,
@@ -37,9 +37,7 @@ stays changed. An agent does not interrupt itself.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runInterrupt(cmd.Context(), f, o)
 		},
-	}
-	f.jsonFlag(cmd)
-	return cmd
+	})
 }
 
 func runInterrupt(ctx context.Context, f *factory, o *selection) error {

@@ -91,8 +91,7 @@ and does no harm.`,
 	for _, other := range []string{"follow", "last", "since"} {
 		cmd.MarkFlagsMutuallyExclusive("verify", other)
 	}
-	f.jsonFlag(cmd)
-	return cmd
+	return f.withJSON(cmd)
 }
 
 func runEvents(ctx context.Context, f *factory, opts eventsOptions) error {
@@ -137,7 +136,7 @@ func (f *factory) printEvent(e journal.Event) error {
 	if e.PID > 0 {
 		pid = strconv.Itoa(e.PID)
 	}
-	fields := mapped([]string{e.Event, string(e.Handle), pid, string(e.SessionID), e.Detail}, func(field string) string { return oneLine(text(field).text) })
+	fields := agent.Mapped([]string{e.Event, string(e.Handle), pid, string(e.SessionID), e.Detail}, func(field string) string { return oneLine(text(field).text) })
 	var err error
 	if f.streams.OutTTY {
 		_, err = fmt.Fprintf(f.streams.Out, "%s  %s  %-16s %7s  %-36s  %s\n", e.At.Local().Format(time.DateTime), f.coloured(eventColours[e.Event], fmt.Sprintf("%-8s", fields[0])),

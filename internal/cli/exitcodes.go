@@ -47,7 +47,7 @@ func newExitCodesTopic() *cobra.Command {
 		Short: "What the exit codes mean",
 		Long: withCodes(`Every command ends with one of these codes. They are part of the interface and do
 not change. 0 means that the result was seen, not that something was sent.
-Several handles: 7 when some succeeded, else the code that all failures share, or 1.`, mapped(exitCodes, func(row exitCode) agent.Kind { return row.code })...),
+Several handles: 7 when some succeeded, else the code that all failures share, or 1.`, agent.Mapped(exitCodes, func(row exitCode) agent.Kind { return row.code })...),
 	}
 }
 

@@ -52,8 +52,7 @@ stays, and the command ends with 5.`,
 	flags.StringVar(&o.dir, "dir", "", "write the units into this folder, and print their paths")
 	flags.StringVar(&o.policy, "policy", "", "the policy of the watch")
 	_ = cmd.MarkFlagDirname("dir")
-	f.jsonFlag(cmd)
-	return cmd
+	return f.withJSON(cmd)
 }
 
 // exported are the variables that a service needs as they are here.
@@ -98,10 +97,10 @@ func (f *factory) printUnits(units []export.Unit, paths []string) error {
 	case f.json:
 		return f.printJSON(wire.NewUnits(units, paths))
 	case paths == nil:
-		_, err := fmt.Fprintln(f.streams.Out, strings.Join(mapped(units, func(u export.Unit) string { return "# " + u.Name + "\n" + agent.Legible(u.Text) }), "\n"))
+		_, err := fmt.Fprintln(f.streams.Out, strings.Join(agent.Mapped(units, func(u export.Unit) string { return "# " + u.Name + "\n" + agent.Legible(u.Text) }), "\n"))
 		return err
 	}
-	names := mapped(units, func(u export.Unit) string { return u.Name })
+	names := agent.Mapped(units, func(u export.Unit) string { return u.Name })
 	f.note("to have them run: systemctl --user daemon-reload; systemctl --user enable --now %s", strings.Join(names, " "))
 	f.note("to have them run from boot, and outlive a logout: loginctl enable-linger")
 	_, err := fmt.Fprintln(f.streams.Out, agent.Legible(strings.Join(paths, "\n")))

@@ -9,6 +9,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/wire"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestExportWritesUnits(t *testing.T) {
@@ -16,33 +18,25 @@ func TestExportWritesUnits(t *testing.T) {
 	project, dir := newProject(t), filepath.Join(t.TempDir(), "user")
 	shown := run("--root", project, "export", "systemd", "--policy", "/p.yaml").want(t, 0)
 	for _, want := range []string{"# nbs-tmux-", " --root " + project, " recover --all\n", " watch --policy /p.yaml\n", "Type=notify\n"} {
-		if !strings.Contains(shown.out, want) {
-			t.Errorf("it does not hold %q:\n%s", want, shown.out)
-		}
+		rig.Check(t, strings.Contains(shown.out, want), "it does not hold %q:\n%s", want, shown.out)
 	}
 	for _, line := range [][]string{{"recover", "--all"}, {"watch", "--policy", "/p.yaml"}} {
 		cmd, args, err := Tree().Find(line)
-		if err != nil || cmd.ParseFlags(args) != nil {
-			t.Errorf("a unit runs %q: %v", line, err)
-		}
+		rig.Check(t, err == nil && cmd.ParseFlags(args) == nil, "a unit runs %q: %v", line, err)
 	}
 	r := runOn(Streams{ErrTTY: true}, "--root", project, "export", "systemd", "--dir", dir).want(t, 0, "loginctl enable-linger")
-	if paths := strings.Fields(r.out); len(paths) != 3 || filepath.Dir(paths[0]) != dir {
-		t.Errorf("it printed %q", r.out)
-	}
+	paths := strings.Fields(r.out)
+	rig.Check(t, len(paths) == 3 && filepath.Dir(paths[0]) == dir, "it printed %q", r.out)
 	var units []wire.Unit
 	r = run("--root", project, "export", "systemd", "--dir", dir, "--json").want(t, 0)
 	if err := json.Unmarshal([]byte(r.out), &units); err != nil || len(units) != 3 {
 		t.Fatalf("%v: %s", err, r.out)
 	}
 	for _, unit := range units {
-		if text, err := os.ReadFile(unit.Path); err != nil || string(text) != unit.Text {
-			t.Errorf("%s: %v, %s", unit.Path, err, text)
-		}
+		text, err := os.ReadFile(unit.Path)
+		rig.Check(t, err == nil && string(text) == unit.Text, "%s: %v, %s", unit.Path, err, text)
 	}
-	if err := os.WriteFile(units[0].Path, []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(units[0].Path, []byte("mine"), 0o600))
 	run("--root", project, "export", "systemd", "--dir", dir).want(t, agent.Conflict, "was not made by nbs-worker export")
 	run("--root", project, "export", "launchd").want(t, agent.BadInput, "there is: systemd")
 }

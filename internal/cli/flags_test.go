@@ -14,6 +14,8 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/launch"
 	"nbs-worker/internal/supervisor"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // parseSpawn reads a command line of spawn and does not spawn.
@@ -41,16 +43,10 @@ func TestSpawnFlags(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	for name, text := range map[string]string{"task.md": "Read\nPLAN.md \u2713\n", "blank.md": " \n"} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, os.WriteFile(name, []byte(text), 0o600))
 	}
-	if err := os.MkdirAll("lab/deep", 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("lab", "link"); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.MkdirAll("lab/deep", 0o700))
+	rig.Must(t, os.Symlink("lab", "link"))
 	plainSpawn := supervisor.Spawn{Handle: "a", UsualMode: agent.BypassPermissions, Restart: agent.RestartNo, Env: map[string]string{}}
 	plainSpawn.Wait = 30 * time.Second
 	with := func(change func(*supervisor.Spawn)) supervisor.Spawn {
@@ -82,9 +78,8 @@ func TestSpawnFlags(t *testing.T) {
 		"a -- --add-dir /x --allowedTools Bash;": with(func(s *supervisor.Spawn) { s.ClaudeArgs = []string{"--add-dir", "/x", "--allowedTools", "Bash;"} }),
 	} {
 		got, err := parseSpawn(t, Streams{In: strings.NewReader(" from stdin\n")}, strings.Fields(line)...)
-		if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(launch.Start{}, supervisor.Spawn{}), cmpopts.IgnoreFields(launch.Start{}, "Progress")); diff != "" || err != nil {
-			t.Errorf("spawn %s: %v, -want +got:\n%s", line, err, diff)
-		}
+		diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(launch.Start{}, supervisor.Spawn{}), cmpopts.IgnoreFields(launch.Start{}, "Progress"))
+		rig.Check(t, diff == "" && err == nil, "spawn %s: %v, -want +got:\n%s", line, err, diff)
 	}
 	for line, want := range map[string]agent.Kind{
 		"a --restart sometimes":      agent.BadInput,
@@ -96,9 +91,8 @@ func TestSpawnFlags(t *testing.T) {
 		"a --trust=missing":          agent.NotFound,
 		"a --trust lab":              agent.BadInput, // it would be the prompt
 	} {
-		if _, err := parseSpawn(t, Streams{In: strings.NewReader("")}, strings.Fields(line)...); err == nil || agent.KindOf(err) != want {
-			t.Errorf("spawn %s: %v; want kind %d", line, err, want)
-		}
+		_, err := parseSpawn(t, Streams{In: strings.NewReader("")}, strings.Fields(line)...)
+		rig.Check(t, err != nil && agent.KindOf(err) == want, "spawn %s: %v; want kind %d", line, err, want)
 	}
 }
 
@@ -107,41 +101,31 @@ func TestSpawnDefaultsFromTheEnvironment(t *testing.T) {
 	t.Setenv("NBS_MODEL", "haiku")
 	t.Setenv("NBS_PERMISSION_MODE", "acceptEdits")
 	got, err := parseSpawn(t, Streams{}, "a")
-	if err != nil || got.Model != "haiku" || got.PermissionMode != "" || got.UsualMode != "acceptEdits" {
-		t.Errorf("from the environment: %+v, %v", got, err)
-	}
+	rig.Check(t, err == nil && got.Model == "haiku" && got.PermissionMode == "" && got.UsualMode == "acceptEdits", "from the environment: %+v, %v", got, err)
 	got, err = parseSpawn(t, Streams{}, "a", "--model", "opus", "--permission-mode", "plan")
-	if err != nil || got.Model != "opus" || got.PermissionMode != "plan" {
-		t.Errorf("from the flags: %+v, %v", got, err)
-	}
+	rig.Check(t, err == nil && got.Model == "opus" && got.PermissionMode == "plan", "from the flags: %+v, %v", got, err)
 	t.Setenv("NBS_PERMISSION_MODE", "yolo")
-	if _, err := parseSpawn(t, Streams{}, "a"); agent.KindOf(err) != agent.BadInput || err == nil {
-		t.Errorf("a wrong word in the environment: %v; want bad input", err)
-	}
+	_, err = parseSpawn(t, Streams{}, "a")
+	rig.Check(t, agent.KindOf(err) == agent.BadInput && err != nil, "a wrong word in the environment: %v; want bad input", err)
 }
 
 func TestResumeModelIsAskedFor(t *testing.T) {
 	t.Parallel()
 	f := &factory{streams: Streams{Err: &strings.Builder{}}}
 	o := resumeOptions{start: startOptions{timeout: time.Second}}
-	if got, err := o.parse(f); got.Model != nil || err != nil {
-		t.Errorf("without --model: %v, %v; want the recorded one kept", got.Model, err)
-	}
+	got, err := o.parse(f)
+	rig.Check(t, got.Model == nil && err == nil, "without --model: %v, %v; want the recorded one kept", got.Model, err)
 	o.modelGiven = true
-	if got, err := o.parse(f); got.Model == nil || *got.Model != "" || err != nil {
-		t.Errorf("with --model '': %v, %v; want Claude's choice", got.Model, err)
-	}
+	got, err = o.parse(f)
+	rig.Check(t, got.Model != nil && *got.Model == "" && err == nil, "with --model '': %v, %v; want Claude's choice", got.Model, err)
 	o.model, o.fresh, o.force = "opus", true, true
-	if got, err := o.parse(f); got.Model == nil || *got.Model != "opus" || !got.Fresh || !got.Force || err != nil {
-		t.Errorf("with all: %+v, %v", got, err)
-	}
+	got, err = o.parse(f)
+	rig.Check(t, got.Model != nil && *got.Model == "opus" && got.Fresh && got.Force && err == nil, "with all: %+v, %v", got, err)
 }
 
 func TestSlipOfTheFingerIsPointedOut(t *testing.T) {
 	t.Parallel()
 	project := newProject(t)
 	r := run("--root", project, "spawn", "a", "--dry-run", "--model", "sonet").want(t, 0)
-	if r.err != "hint: model \"sonet\" is passed on as it is; did you mean: --model sonnet\n" {
-		t.Errorf("stderr is %q", r.err)
-	}
+	rig.Check(t, r.err == "hint: model \"sonet\" is passed on as it is; did you mean: --model sonnet\n", "stderr is %q", r.err)
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // verbs are the commands that do something, and that are ours.
@@ -86,9 +88,7 @@ func TestExitCodesOfTheHelpAreThePublishedOnes(t *testing.T) {
 		"    0  done", "    1  failed", "    2  not found", "    3  timed out", "    4  bad arguments", "    5  conflict",
 		"    6  a dependency is missing", "    7  partly done", "    8  held", "  130  interrupted",
 	} {
-		if strings.Count(all, "\n"+want) != 1 {
-			t.Errorf("help exit-codes does not hold %q once:\n%s", want, all)
-		}
+		rig.Check(t, strings.Count(all, "\n"+want) == 1, "help exit-codes does not hold %q once:\n%s", want, all)
 	}
 	for _, cmd := range verbs() {
 		_, codes, _ := strings.Cut(cmd.Long, "\n\nExit codes:\n")
@@ -104,35 +104,27 @@ func TestExitCodesOfTheHelpAreThePublishedOnes(t *testing.T) {
 func TestHelpOfStopSaysWhatItCannotSee(t *testing.T) {
 	t.Parallel()
 	help := strings.Join(strings.Fields(run("stop", "--help").out), " ")
-	if want := "One that detaches itself, as daemons do, and drops its environment besides, cannot be seen and goes on."; !strings.Contains(help, want) {
-		t.Errorf("stop --help does not hold %q:\n%s", want, help)
-	}
+	want := "One that detaches itself, as daemons do, and drops its environment besides, cannot be seen and goes on."
+	rig.Check(t, strings.Contains(help, want), "stop --help does not hold %q:\n%s", want, help)
 }
 
 func TestWithCodesNamesEachOnceInOrder(t *testing.T) {
 	t.Parallel()
 	got := withCodes("Text.", agent.Held, agent.BadInput, agent.BadInput)
 	want := "Text.\n\nExit codes:\n    0  done, and observed\n    4  bad arguments or bad input\n    8  held: a person is needed: login, first-run dialog, a record to allow"
-	if got != want {
-		t.Errorf("withCodes = %q; want %q", got, want)
-	}
+	rig.Equal(t, got, want, "withCodes")
 }
 
 func TestTopics(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"NBS_ROOT", "NBS_TMUX_SOCKET", "NBS_CLAUDE", "NBS_MODEL", "NBS_PERMISSION_MODE", "NBS_CONTEXT_BANDS", "CLAUDE_CONFIG_DIR", "NO_COLOR", "NBS_HANDLE", "NBS_INVOCATION_ID", "NBS_LAUNCH", "NBS_STATE", "NBS_RUNTIME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"} {
-		if out := run("help", "environment").out; !strings.Contains(out, name+" ") {
-			t.Errorf("help environment does not name %s", name)
-		}
+		out := run("help", "environment").out
+		rig.Check(t, strings.Contains(out, name+" "), "help environment does not name %s", name)
 	}
 	r := run()
-	if r.code != 0 || !strings.Contains(r.out, "Available Commands:") || r.err != "" {
-		t.Errorf("without arguments: %+v", r)
-	}
+	rig.Check(t, r.code == 0 && strings.Contains(r.out, "Available Commands:") && r.err == "", "without arguments: %+v", r)
 	r = run("version")
-	if r.code != 0 || !strings.HasPrefix(r.out, "nbs-worker ") || strings.Count(r.out, "\n") != 1 {
-		t.Errorf("version: %+v", r)
-	}
+	rig.Check(t, r.code == 0 && strings.HasPrefix(r.out, "nbs-worker ") && strings.Count(r.out, "\n") == 1, "version: %+v", r)
 }
 
 // Help is also for where nothing else works.
@@ -150,9 +142,8 @@ func TestHelpOpensNothing(t *testing.T) {
 func TestCommandsAreFoundByTheirNames(t *testing.T) {
 	t.Parallel()
 	for _, c := range commands {
-		if made := c.make(&factory{}).Name(); made != c.name {
-			t.Errorf("%q makes the command %q", c.name, made)
-		}
+		made := c.make(&factory{}).Name()
+		rig.Check(t, made == c.name, "%q makes the command %q", c.name, made)
 		if root := newRootCmd(&factory{}, c.name); len(root.Commands()) != 1 {
 			t.Errorf("%d commands are made for %q", len(root.Commands()), c.name)
 		}

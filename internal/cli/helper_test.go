@@ -69,13 +69,9 @@ func runOn(streams Streams, args ...string) ran {
 // want checks a run's exit code and that its stderr holds some text.
 func (r ran) want(t *testing.T, code agent.Kind, texts ...string) ran {
 	t.Helper()
-	if r.code != int(code) {
-		t.Errorf("exit code %d; want %d\nstdout: %s\nstderr: %s", r.code, code, r.out, r.err)
-	}
+	rig.Check(t, r.code == int(code), "exit code %d; want %d\nstdout: %s\nstderr: %s", r.code, code, r.out, r.err)
 	for _, text := range texts {
-		if !strings.Contains(r.err, text) {
-			t.Errorf("stderr does not hold %q:\n%s", text, r.err)
-		}
+		rig.Check(t, strings.Contains(r.err, text), "stderr does not hold %q:\n%s", text, r.err)
 	}
 	return r
 }
@@ -84,24 +80,16 @@ func (r ran) want(t *testing.T, code agent.Kind, texts ...string) ran {
 func newProject(t *testing.T, records ...agent.Record) string {
 	t.Helper()
 	s, err := store.Create(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer s.Close()
 	home, err := trust.HomeOf(os.Environ())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	s.Use(trust.NewKeeper(home))
 	unlock, err := s.LockVerb("nobody", "spawn", time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer unlock()
 	for _, r := range records {
-		if err := s.Insert(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, s.Insert(t.Context(), r))
 	}
 	return s.Project()
 }
@@ -120,9 +108,7 @@ func record(handle agent.Handle) agent.Record {
 // damage puts a record that cannot be read into a project.
 func damage(t *testing.T, project, handle string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(project, ".nbs/sessions", handle+".json"), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(filepath.Join(project, ".nbs/sessions", handle+".json"), []byte("{"), 0o600))
 }
 
 // full is a stream to which nothing can be written.

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // A command of a hint, pasted, acts on the project and the tmux server that this call
@@ -33,9 +35,8 @@ func TestHintsRepeatTheGlobalFlags(t *testing.T) {
 		var said strings.Builder
 		f := &factory{streams: Streams{Err: &said}, root: c.root, socket: c.socket}
 		f.hint("%s", c.hint)
-		if want := "hint: " + c.want + "\n"; said.String() != want {
-			t.Errorf("with --root %q --tmux-socket %q:\n%swant\n%s", c.root, c.socket, said.String(), want)
-		}
+		want := "hint: " + c.want + "\n"
+		rig.Check(t, said.String() == want, "with --root %q --tmux-socket %q:\n%swant\n%s", c.root, c.socket, said.String(), want)
 	}
 }
 
@@ -49,12 +50,10 @@ func TestAdviceActsOnTheProjectThatWasShown(t *testing.T) {
 	t.Parallel()
 	project := newProject(t, record("alpha"))
 	back := "nbs-worker --root " + project + " resume alpha"
-	if r := run("session", "alpha", "--root", project).want(t, 0); !strings.Contains(r.out, ": "+back+"\n") {
-		t.Errorf("stdout is\n%s", r.out)
-	}
-	if r := run("session", "alpha", "--root", project, "--json").want(t, 0); !strings.Contains(r.out, `"advice":["`+back+`"]`) {
-		t.Errorf("stdout is\n%s", r.out)
-	}
+	r := run("session", "alpha", "--root", project).want(t, 0)
+	rig.Check(t, strings.Contains(r.out, ": "+back+"\n"), "stdout is\n%s", r.out)
+	r = run("session", "alpha", "--root", project, "--json").want(t, 0)
+	rig.Check(t, strings.Contains(r.out, `"advice":["`+back+`"]`), "stdout is\n%s", r.out)
 }
 
 func TestNoteIsForTerminalsAndHarmless(t *testing.T) {
@@ -63,8 +62,6 @@ func TestNoteIsForTerminalsAndHarmless(t *testing.T) {
 		var said strings.Builder
 		f := &factory{streams: Streams{Err: &said, ErrTTY: terminal}}
 		f.note("new project: %s", "/x\x1b[2J")
-		if said.String() != want {
-			t.Errorf("on a terminal %t: %q; want %q", terminal, said.String(), want)
-		}
+		rig.Equal(t, said.String(), want, "on a terminal %t", terminal)
 	}
 }

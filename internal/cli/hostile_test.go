@@ -10,6 +10,8 @@ import (
 	"unicode"
 
 	"nbs-worker/internal/agent"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // Text that others chose: handles, arguments, variables, records. It becomes no path, no option, no
@@ -30,9 +32,7 @@ const evilLines = "evil\x1b]0;owned\x07\x1b[2J\u009b31m\u009d0;x\u009c\r\x08\x7f
 // mustBeHarmless checks what a run has printed.
 func (r ran) mustBeHarmless(t *testing.T, what string) {
 	t.Helper()
-	if steering(r.out + r.err) {
-		t.Errorf("%s steers the terminal: %q", what, r.out+r.err)
-	}
+	rig.Check(t, !steering(r.out+r.err), "%s steers the terminal: %q", what, r.out+r.err)
 	for line := range strings.Lines(r.out + r.err) {
 		if strings.HasPrefix(line, "hint: rm") || strings.HasPrefix(line, "nbs-worker: all") || strings.HasPrefix(line, "State:           idle") {
 			t.Errorf("%s: a line of somebody else's looks like ours: %q", what, line)
@@ -58,17 +58,14 @@ func TestHostileHandlesAreRefusedByEveryVerb(t *testing.T) {
 			if verb == "spawn" { // what follows its "--" is claude's
 				words = []string{"--root", root, verb, handle}
 			}
-			if r := run(words...).want(t, agent.BadInput); r.out != "" || steering(r.err) || t.Failed() {
-				t.Errorf("%s: %s %q: %+v", what, verb, handle, r)
-			}
+			r := run(words...).want(t, agent.BadInput)
+			rig.Check(t, r.out == "" && !steering(r.err) && !t.Failed(), "%s: %s %q: %+v", what, verb, handle, r)
 		}
 	}
-	if made, err := os.ReadDir(root); err != nil || len(made) > 0 {
-		t.Errorf("a refused handle left something: %v, %v", made, err)
-	}
-	if _, err := os.Stat(os.Getenv("NBS_TMUX_SOCKET")); err == nil {
-		t.Error("a refused handle started a tmux server")
-	}
+	made, err := os.ReadDir(root)
+	rig.Check(t, err == nil && len(made) == 0, "a refused handle left something: %v, %v", made, err)
+	_, err = os.Stat(os.Getenv("NBS_TMUX_SOCKET"))
+	rig.Check(t, err != nil, "a refused handle started a tmux server")
 }
 
 // What the caller typed may come from somebody else too.
@@ -85,9 +82,7 @@ func TestHostileArgumentsAreShownHarmlessly(t *testing.T) {
 		for _, streams := range []Streams{{}, {OutTTY: true, ErrTTY: true}} {
 			r := runOn(streams, append([]string{"--root", root}, args...)...)
 			r.mustBeHarmless(t, fmt.Sprintf("%q", args))
-			if r.code == 0 {
-				t.Errorf("%q: %+v", args, r)
-			}
+			rig.Check(t, r.code != 0, "%q: %+v", args, r)
 		}
 	}
 }
@@ -99,9 +94,7 @@ func TestHostileVariablesAreShownHarmlessly(t *testing.T) {
 			t.Setenv(name, evilLines)
 			r := run("spawn", "alpha", "--no-wait")
 			r.mustBeHarmless(t, name)
-			if r.code == 0 {
-				t.Errorf("%+v", r)
-			}
+			rig.Check(t, r.code != 0, "%+v", r)
 		})
 	}
 }
@@ -202,14 +195,10 @@ func TestTamperedRecordsAreRefusedByEveryVerb(t *testing.T) {
 	run("--root", project, "list").want(t, 0)
 	for what, tamper := range tampered {
 		fields := map[string]any{}
-		if err := json.Unmarshal([]byte(whole), &fields); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, json.Unmarshal([]byte(whole), &fields))
 		tamper(fields)
 		text, err := json.Marshal(fields)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, err)
 		mustBeDamaged(t, project, what, string(text))
 	}
 }
@@ -245,9 +234,7 @@ func recordPath(project string) string {
 func recordText(t *testing.T, project string) string {
 	t.Helper()
 	text, err := os.ReadFile(recordPath(project))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	return string(text)
 }
 
@@ -255,19 +242,14 @@ func recordText(t *testing.T, project string) string {
 // change nothing.
 func mustBeDamaged(t *testing.T, project, what, text string) {
 	t.Helper()
-	if err := os.WriteFile(recordPath(project), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(recordPath(project), []byte(text), 0o600))
 	for _, verb := range []string{"session", "resume", "stop", "dismiss", "run"} {
 		r := run("--root", project, verb, "alpha")
 		if r.code != int(agent.BadInput) || !strings.Contains(r.err, "is damaged") || r.out != "" || steering(r.err) || len(r.err) > 2000 {
 			t.Errorf("%s: %s: %+v", what, verb, r)
 		}
 	}
-	if r := run("--root", project, "list"); r.code != int(agent.BadInput) || !strings.HasPrefix(r.out, "alpha\tunknown") {
-		t.Errorf("%s: list: %+v", what, r)
-	}
-	if recordText(t, project) != text {
-		t.Errorf("%s: the record was changed", what)
-	}
+	r := run("--root", project, "list")
+	rig.Check(t, r.code == int(agent.BadInput) && strings.HasPrefix(r.out, "alpha\tunknown"), "%s: list: %+v", what, r)
+	rig.Check(t, recordText(t, project) == text, "%s: the record was changed", what)
 }

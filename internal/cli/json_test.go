@@ -14,6 +14,8 @@ import (
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/tmux"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // fullView has something in every field.
@@ -60,17 +62,11 @@ func TestJSONIsHarmlessAndWhole(t *testing.T) {
 	const text = "\x1b]0;x\a \u009b2J \x7f \u202e \u2066 \u061c \n\t < \u00e9 \U0001f980"
 	var out strings.Builder
 	f := &factory{streams: Streams{Out: &out}}
-	if err := f.printJSON(map[string]string{text: text}); err != nil {
-		t.Fatal(err)
-	}
-	if line := strings.TrimSuffix(out.String(), "\n"); strings.ContainsFunc(line, agent.IsUnclear) || strings.ContainsAny(line, "\n\t") {
-		t.Errorf("%q", line)
-	}
+	rig.Must(t, f.printJSON(map[string]string{text: text}))
+	line := strings.TrimSuffix(out.String(), "\n")
+	rig.Check(t, !strings.ContainsFunc(line, agent.IsUnclear) && !strings.ContainsAny(line, "\n\t"), "%q", line)
 	var back map[string]string
-	if err := json.Unmarshal([]byte(out.String()), &back); err != nil || back[text] != text {
-		t.Errorf("%q, %v", back, err)
-	}
-	if !strings.Contains(out.String(), "< \u00e9 \U0001f980") {
-		t.Errorf("escaped without need: %s", out.String())
-	}
+	err := json.Unmarshal([]byte(out.String()), &back)
+	rig.Check(t, err == nil && back[text] == text, "%q, %v", back, err)
+	rig.Check(t, strings.Contains(out.String(), "< \u00e9 \U0001f980"), "escaped without need: %s", out.String())
 }

@@ -7,6 +7,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/wire"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // A program that asked for JSON gets the errors of its command line so too, wherever that was
@@ -43,9 +45,8 @@ func TestErrorsOfTheCommandLineAreJSON(t *testing.T) {
 			t.Errorf("%s: %v\nstdout: %q\nstderr: %s", line, err, r.out, r.err)
 			continue
 		}
-		if e := said.Error; e.Kind != "bad input" || e.ExitCode != int(agent.BadInput) || e.Hints == nil || !strings.Contains(e.Message, words) {
-			t.Errorf("%s: %+v", line, e)
-		}
+		e := said.Error
+		rig.Check(t, e.Kind == "bad input" && e.ExitCode == int(agent.BadInput) && e.Hints != nil && strings.Contains(e.Message, words), "%s: %+v", line, e)
 	}
 	for _, line := range []string{"list --bogus", "list --json=false --bogus", "spawn a --bogus -- --json"} {
 		run(append([]string{"--root", t.TempDir()}, strings.Fields(line)...)...).want(t, agent.BadInput, "nbs-worker: "+strings.Fields(line)[0]+": there is no flag --bogus\n")

@@ -48,8 +48,7 @@ and its line stays. Two agents in one conversation are marked.`,
 	}
 	cmd.Flags().BoolVarP(&o.wide, "wide", "w", false, "also pid, session id and folder")
 	cmd.Flags().BoolVar(&o.usage, "usage", false, "also memory, processor time and bytes written")
-	f.jsonFlag(cmd)
-	return cmd
+	return f.withJSON(cmd)
 }
 
 func runList(ctx context.Context, f *factory, o *listOptions) error {

@@ -8,6 +8,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/inspect"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestListInAPipe(t *testing.T) {
@@ -19,9 +21,7 @@ func TestListInAPipe(t *testing.T) {
 	started := beta.Started.Format("2006-01-02T15:04:05Z")
 	want := "alpha\tnever started\t-\trunning\topus\t" + started + "\t-\t-\t-\t" + string(sessionID) + "\t/srv/project\n" +
 		"beta\tnever started\t-\trunning\t-\t" + started + "\t-\t-\t-\t" + string(sessionID) + "\t/srv/a b\n"
-	if r.out != want || r.err != "" {
-		t.Errorf("stdout\n%q; want\n%q\nstderr %q", r.out, want, r.err)
-	}
+	rig.Check(t, r.out == want && r.err == "", "stdout\n%q; want\n%q\nstderr %q", r.out, want, r.err)
 }
 
 func TestListOnATerminal(t *testing.T) {
@@ -30,14 +30,10 @@ func TestListOnATerminal(t *testing.T) {
 	project := newProject(t, alpha)
 	r := runOn(Streams{OutTTY: true, ErrTTY: true}, "--root", project, "ls").want(t, 0)
 	want := regexp.MustCompile(`^HANDLE +STATE +MODEL +SINCE +CONTEXT +COST +DESIRED\nalpha +never started +opus +- +- +- +running\n$`)
-	if !want.MatchString(r.out) {
-		t.Errorf("stdout is\n%s", r.out)
-	}
+	rig.Check(t, want.MatchString(r.out), "stdout is\n%s", r.out)
 	r = runOn(Streams{OutTTY: true, ErrTTY: true}, "--root", project, "ls", "--wide").want(t, 0)
 	want = regexp.MustCompile(`DESIRED +PID +SESSION +FOLDER\n.* running +- +` + string(sessionID) + ` +/srv/project\n$`)
-	if !want.MatchString(r.out) {
-		t.Errorf("with --wide stdout is\n%s", r.out)
-	}
+	rig.Check(t, want.MatchString(r.out), "with --wide stdout is\n%s", r.out)
 }
 
 // What needs a person comes first, what was ended last.
@@ -58,9 +54,7 @@ func TestListBeginsWithWhatIsUrgent(t *testing.T) {
 	for line := range strings.Lines(out) {
 		order.WriteString(line[:1])
 	}
-	if order.String() != "Hdecba" || !strings.Contains(out, "waiting: permission prompt") {
-		t.Errorf("it is\n%s", out)
-	}
+	rig.Check(t, order.String() == "Hdecba" && strings.Contains(out, "waiting: permission prompt"), "it is\n%s", out)
 }
 
 // A row fits the terminal; DESIRED is there only when somebody is not as they should be.
@@ -71,33 +65,27 @@ func TestListFitsTheTerminal(t *testing.T) {
 	row.Status = agent.Status{State: agent.Waiting, Detail: "a question that somebody has asked at some length", SamePID: true}
 	out := printed(t, Streams{OutTTY: true, Width: width}, row)
 	for line := range strings.Lines(out) {
-		if n := len([]rune(strings.TrimRight(line, "\n"))); n > width {
-			t.Errorf("a line has %d columns of %d:\n%s", n, width, out)
-		}
+		n := len([]rune(strings.TrimRight(line, "\n")))
+		rig.Check(t, n <= width, "a line has %d columns of %d:\n%s", n, width, out)
 	}
-	if strings.Contains(out, "DESIRED") || !strings.Contains(out, "…") {
-		t.Errorf("it is\n%s", out)
-	}
+	rig.Check(t, !strings.Contains(out, "DESIRED") && strings.Contains(out, "…"), "it is\n%s", out)
 }
 
 // Two agents in one conversation fork it.
 func TestListMarksASharedConversation(t *testing.T) {
 	t.Parallel()
 	alpha, beta := rowOf(record("alpha")), rowOf(record("beta"))
-	if out := printed(t, Streams{OutTTY: true}, alpha, beta); !strings.Contains(out, "in the conversation of beta") || !strings.Contains(out, "in the conversation of alpha") {
-		t.Errorf("it is\n%s", out)
-	}
+	out := printed(t, Streams{OutTTY: true}, alpha, beta)
+	rig.Check(t, strings.Contains(out, "in the conversation of beta") && strings.Contains(out, "in the conversation of alpha"), "it is\n%s", out)
 }
 
 func TestListOfNobody(t *testing.T) {
 	t.Parallel()
 	project := newProject(t)
-	if r := run("--root", project, "list").want(t, 0); r.out != "" || r.err != "" {
-		t.Errorf("in a pipe: %+v", r)
-	}
-	if r := run("--root", project, "list", "--json").want(t, 0); r.out != "[]\n" {
-		t.Errorf("as JSON: %q; want []", r.out)
-	}
+	r := run("--root", project, "list").want(t, 0)
+	rig.Check(t, r.out == "" && r.err == "", "in a pipe: %+v", r)
+	r = run("--root", project, "list", "--json").want(t, 0)
+	rig.Check(t, r.out == "[]\n", "as JSON: %q; want []", r.out)
 	runOn(Streams{OutTTY: true, ErrTTY: true}, "--root", project, "list").want(t, 0, "no agents; start one: nbs-worker --root "+project+" spawn HANDLE\n")
 }
 
@@ -111,9 +99,7 @@ func TestListWithADamagedRecord(t *testing.T) {
 	damage(t, project, "beta")
 	for _, flags := range [][]string{nil, {"--json"}} {
 		r := run(append([]string{"--root", project, "list"}, flags...)...).want(t, agent.Partial, "beta", "the record", "is damaged", "keep the file")
-		if !strings.Contains(r.out, "alpha") || !strings.Contains(r.out, "gamma") || !unknownBeta.MatchString(r.out) {
-			t.Errorf("stdout is %s", r.out)
-		}
+		rig.Check(t, strings.Contains(r.out, "alpha") && strings.Contains(r.out, "gamma") && unknownBeta.MatchString(r.out), "stdout is %s", r.out)
 	}
 	only := newProject(t)
 	damage(t, only, "beta")

@@ -76,8 +76,7 @@ bytes of a record too long to be read, of which text is the beginning.`,
 	cmd.MarkFlagsMutuallyExclusive("session-id", "all")
 	cmd.MarkFlagsMutuallyExclusive("session-id", "follow")
 	completeWith(cmd, "session-id", f.completeEarlier)
-	f.jsonFlag(cmd)
-	return cmd
+	return f.withJSON(cmd)
 }
 
 func runLogs(ctx context.Context, f *factory, opts logsOptions) error {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestCommandLineThatCannotBeRead(t *testing.T) {
@@ -87,9 +89,7 @@ func TestExitCodeOfAnError(t *testing.T) {
 	} {
 		var said strings.Builder
 		f := &factory{streams: Streams{Err: &said}}
-		if got := f.report(c.err); got != c.want {
-			t.Errorf("%s: exit code %d; want %d", what, got, c.want)
-		}
+		rig.Equal(t, f.report(c.err), c.want, "%s: exit code", what)
 	}
 }
 
@@ -100,9 +100,7 @@ func TestErrorAndItsRemedies(t *testing.T) {
 	err := agent.Errorf(agent.Conflict, "taken by \x1b]0;evil\x07 \u009b31m").Hint("look: nbs-worker session %s", "alpha").Hint("or \x1b[2J wait")
 	f.report(failed(err, "resume", "alpha"))
 	want := "nbs-worker: resume alpha: taken by ?]0;evil? ?31m\nhint: look: nbs-worker session alpha\nhint: or ?[2J wait\n"
-	if said.String() != want {
-		t.Errorf("stderr is %q; want %q", said.String(), want)
-	}
+	rig.Equal(t, said.String(), want, "stderr")
 }
 
 // Words of claude or of a file may have lines of their own; none is taken for ours.
@@ -112,9 +110,7 @@ func TestLinesOfOthersDoNotLookLikeOurs(t *testing.T) {
 	f := &factory{streams: Streams{Err: &said}}
 	f.report(failed(agent.Errorf(agent.Failed, "claude left. It said:\n  one\nhint: rm -rf ~\n\nnbs-worker: done"), "resume", "alpha"))
 	want := "nbs-worker: resume alpha: claude left. It said:\n  one\n  hint: rm -rf ~\n  \n  nbs-worker: done\n"
-	if said.String() != want {
-		t.Errorf("stderr is %q; want %q", said.String(), want)
-	}
+	rig.Equal(t, said.String(), want, "stderr")
 }
 
 // A hint may hold a name of several lines, or words of a file: only its first line begins as one
@@ -127,9 +123,7 @@ func TestHintOfSeveralLinesIsIndentedAsOne(t *testing.T) {
 	f.note("its folder is /a\nnbs-worker: done")
 	f.say("b\nhint: x")
 	want := "nbs-worker: resume alpha: no\nhint: it said so:\n  hint: rm -rf ~\nits folder is /a\n  nbs-worker: done\nnbs-worker: b\n  hint: x\n"
-	if said.String() != want {
-		t.Errorf("stderr is %q; want %q", said.String(), want)
-	}
+	rig.Equal(t, said.String(), want, "stderr")
 }
 
 func TestWithoutAProject(t *testing.T) {
@@ -138,22 +132,17 @@ func TestWithoutAProject(t *testing.T) {
 	for _, line := range []string{"list", "session a", "resume a", "stop a", "dismiss a", "attach a", "run a", "list --json"} {
 		r := run(append([]string{"--root", dir}, strings.Fields(line)...)...)
 		r.want(t, agent.NotFound, "no .nbs folder", "hint")
-		if r.out != "" {
-			t.Errorf("%s: stdout %q", line, r.out)
-		}
+		rig.Check(t, r.out == "", "%s: stdout %q", line, r.out)
 	}
 	run("--root", filepath.Join(dir, "missing"), "list").want(t, agent.NotFound, "project root")
-	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
-		t.Errorf("looking has made %v", entries)
-	}
+	entries, _ := os.ReadDir(dir)
+	rig.Check(t, len(entries) == 0, "looking has made %v", entries)
 }
 
 func TestProjectThatOthersCanWrite(t *testing.T) {
 	t.Parallel()
 	project := newProject(t, record("alpha"))
-	if err := os.Chmod(filepath.Join(project, ".nbs"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Chmod(filepath.Join(project, ".nbs"), 0o777))
 	for _, line := range []string{"list", "resume alpha", "spawn beta --dry-run"} {
 		run(append([]string{"--root", project}, strings.Fields(line)...)...).want(t, agent.BadInput, "can be written by other users", "hint: ")
 	}
@@ -168,9 +157,7 @@ func TestNobodyThere(t *testing.T) {
 	run("--root", project, "session", "alpa").want(t, agent.NotFound, "session alpa: no such agent", "hint: did you mean alpha\n")
 	run("--root", project, "session", "beta", "gamma").want(t, agent.NotFound, "session beta: ", "session gamma: ")
 	r := run("--root", project, "session", "alpha", "beta").want(t, agent.Partial, "session beta: ")
-	if !strings.Contains(r.out, "alpha") {
-		t.Errorf("one failure hides the other agent: %q", r.out)
-	}
+	rig.Check(t, strings.Contains(r.out, "alpha"), "one failure hides the other agent: %q", r.out)
 	runOn(Streams{OutTTY: true}, "--root", project, "attach", "alpha").want(t, agent.NotFound, "never started")
 	run("--root", project, "attach", "alpha").want(t, agent.BadInput, "stdout is not a terminal")
 }
@@ -189,17 +176,13 @@ func TestWhatIsNotThere(t *testing.T) {
 func TestFolderWithALineBreakIsRefused(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "a\nhint: rm -rf ~")
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Mkdir(folder, 0o700))
 	for _, args := range [][]string{{"--root", t.TempDir(), "spawn", "alpha", "--cwd", folder}, {"--root", folder, "spawn", "alpha"}} {
-		if r := run(args...).want(t, agent.BadInput, "line break"); strings.Count(r.err, "\n") != 1 {
-			t.Errorf("the name stands on lines of its own: %q", r.err)
-		}
+		r := run(args...).want(t, agent.BadInput, "line break")
+		rig.Check(t, strings.Count(r.err, "\n") == 1, "the name stands on lines of its own: %q", r.err)
 	}
-	if made, _ := os.ReadDir(folder); len(made) > 0 {
-		t.Errorf("a refused project got %v", made)
-	}
+	made, _ := os.ReadDir(folder)
+	rig.Check(t, len(made) == 0, "a refused project got %v", made)
 }
 
 // --down is for agents that should run and do not, --all for those too that were stopped; one
@@ -215,16 +198,13 @@ func TestSeveralAgents(t *testing.T) {
 	damage(t, project, "gamma")
 	for which, want := range map[string]int{"--down": 2, "--all": 3} {
 		r := run("--root", project, "resume", which, "--dry-run").want(t, agent.Partial, "resume gamma: the record")
-		if strings.Count(r.out, "cd ") != want {
-			t.Errorf("%s: %s", which, r.out)
-		}
+		rig.Check(t, strings.Count(r.out, "cd ") == want, "%s: %s", which, r.out)
 	}
 	if r := run("--root", project, "stop", "alpha", "nobody", "beta").want(t, agent.Partial, "stop nobody: no such agent"); r.out != "alpha\nbeta\n" && r.out != "beta\nalpha\n" {
 		t.Errorf("%q", r.out) // as each is done
 	}
-	if r := run("--root", project, "resume", "--down", "--dry-run", "--json"); strings.Contains(r.out, "alpha") {
-		t.Errorf("what was stopped is not down: %s", r.out)
-	}
+	r := run("--root", project, "resume", "--down", "--dry-run", "--json")
+	rig.Check(t, !strings.Contains(r.out, "alpha"), "what was stopped is not down: %s", r.out)
 	run("--root", project, "stop", "nobody", "noone").want(t, agent.NotFound, "stop nobody: ", "stop noone: ")
 }
 
@@ -237,15 +217,11 @@ func TestDismissAllIsAskedFor(t *testing.T) {
 	runOn(terminal, "--root", project, "dismiss", "--all").want(t, agent.Interrupted, "dismiss alpha, beta? [y/N] ", "nothing was changed")
 	terminal.In = strings.NewReader("y\n")
 	r := runOn(terminal, "--root", project, "dismiss", "--all").want(t, 0)
-	if strings.Count(r.out, ": dismissed, was never started") != 2 {
-		t.Errorf("stdout is\n%s", r.out)
-	}
-	if r := run("--root", project, "list").want(t, 0); r.out != "" {
-		t.Errorf("there are still %s", r.out)
-	}
-	if r := run("--root", project, "dismiss", "--all", "--yes", "--json").want(t, 0); r.out != "[]\n" {
-		t.Errorf("of nobody: %q", r.out)
-	}
+	rig.Check(t, strings.Count(r.out, ": dismissed, was never started") == 2, "stdout is\n%s", r.out)
+	r = run("--root", project, "list").want(t, 0)
+	rig.Check(t, r.out == "", "there are still %s", r.out)
+	r = run("--root", project, "dismiss", "--all", "--yes", "--json").want(t, 0)
+	rig.Check(t, r.out == "[]\n", "of nobody: %q", r.out)
 }
 
 func TestOutputThatCannotBeWritten(t *testing.T) {
@@ -262,9 +238,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 			streams := Streams{Out: full{}, OutTTY: terminal}
 			r := runOn(streams, append([]string{"--root", project}, strings.Fields(line)...)...)
 			r.want(t, agent.Failed, os.ErrClosed.Error())
-			if strings.Count(r.err, "\n") != 1 {
-				t.Errorf("%s: stderr is\n%s", line, r.err)
-			}
+			rig.Check(t, strings.Count(r.err, "\n") == 1, "%s: stderr is\n%s", line, r.err)
 		}
 	}
 }

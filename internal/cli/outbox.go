@@ -46,7 +46,7 @@ messages; the journal keeps the beginning of what was dropped.`,
 }
 
 func newOutboxListCmd(f *factory) *cobra.Command {
-	cmd := &cobra.Command{
+	return f.withJSON(&cobra.Command{
 		Use:   "list [<handle>...]",
 		Short: "List the messages that are kept",
 		Long: withCodes(`Lists what is kept for these agents, or for all, in the order in which it is typed.
@@ -64,9 +64,7 @@ beginning of the text. --json has the whole text.`, agent.Failed, agent.NotFound
 		RunE: func(_ *cobra.Command, args []string) error {
 			return failed(runOutboxList(f, handlesOf(args)), "outbox list")
 		},
-	}
-	f.jsonFlag(cmd)
-	return cmd
+	})
 }
 
 func runOutboxList(f *factory, handles []agent.Handle) error {
@@ -118,7 +116,7 @@ func (f *factory) printKept(kept []wire.Kept) error {
 
 // keptCmd is a verb for one message that is kept.
 func keptCmd(f *factory, verb, short, long string, codes []agent.Kind, run func(context.Context, agent.Handle, string) error) *cobra.Command {
-	cmd := &cobra.Command{
+	return f.withJSON(&cobra.Command{
 		Use:     verb + " <handle> <id>",
 		Short:   short,
 		Long:    withCodes(long, codes...),
@@ -134,9 +132,7 @@ func keptCmd(f *factory, verb, short, long string, codes []agent.Kind, run func(
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return failed(run(cmd.Context(), agent.Handle(args[0]), args[1]), "outbox "+verb, args[0])
 		},
-	}
-	f.jsonFlag(cmd)
-	return cmd
+	})
 }
 
 func newOutboxDropCmd(f *factory) *cobra.Command {

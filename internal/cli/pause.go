@@ -31,12 +31,11 @@ tell of it. To pause again sets another reason.`,
 		},
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "why; it is shown wherever the pause is")
-	f.jsonFlag(cmd)
-	return cmd
+	return f.withJSON(cmd)
 }
 
 func newUnpauseCmd(f *factory) *cobra.Command {
-	cmd := &cobra.Command{
+	return f.withJSON(&cobra.Command{
 		Use:   "unpause",
 		Short: "End a pause",
 		Long: withCodes(`Ends the pause of the project: watch repairs again what is then to be repaired, and
@@ -48,9 +47,7 @@ agent needs --may-manage for this (8).`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return failed(runUnpause(cmd.Context(), f), "unpause")
 		},
-	}
-	f.jsonFlag(cmd)
-	return cmd
+	})
 }
 
 func runPause(ctx context.Context, f *factory, reason string) error {

@@ -7,6 +7,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestPauseIsToldUntilItEnds(t *testing.T) {
@@ -19,19 +21,15 @@ func TestPauseIsToldUntilItEnds(t *testing.T) {
 	}
 	run("--root", project, "list").want(t, 0, note)
 	run("--root", project, "session", "alpha").want(t, 0, note)
-	if r := run("--root", project, "doctor"); !strings.Contains(r.out, "the project is paused: the disk") || !strings.Contains(r.out, "unpause") {
-		t.Errorf("doctor: %s", r.out)
-	}
-	if r := run("--root", project, "unpause", "--json").want(t, 0); r.out != `{"paused":false,"since":null}`+"\n" {
-		t.Errorf("unpause --json: %s", r.out)
-	}
-	if r := run("--root", project, "list").want(t, 0); r.err != "" {
-		t.Errorf("afterwards: %s", r.err)
-	}
+	r := run("--root", project, "doctor")
+	rig.Check(t, strings.Contains(r.out, "the project is paused: the disk") && strings.Contains(r.out, "unpause"), "doctor: %s", r.out)
+	r = run("--root", project, "unpause", "--json").want(t, 0)
+	rig.Check(t, r.out == `{"paused":false,"since":null}`+"\n", "unpause --json: %s", r.out)
+	r = run("--root", project, "list").want(t, 0)
+	rig.Check(t, r.err == "", "afterwards: %s", r.err)
 	runOn(Streams{ErrTTY: true}, "--root", project, "unpause").want(t, 0, "it was not paused")
-	if r := run("--root", project, "events"); !strings.Contains(r.out, "\tpause\t") || !strings.Contains(r.out, "\tunpause\t") {
-		t.Errorf("events: %s", r.out)
-	}
+	r = run("--root", project, "events")
+	rig.Check(t, strings.Contains(r.out, "\tpause\t") && strings.Contains(r.out, "\tunpause\t"), "events: %s", r.out)
 }
 
 // What cannot be read may have been a pause.
@@ -40,13 +38,9 @@ func TestDamagedPauseIsAPause(t *testing.T) {
 	project := newProject(t)
 	run("--root", project, "pause").want(t, 0)
 	s, err := store.Open(project)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer s.Close()
-	if err := os.WriteFile(s.Watching().PauseFile(), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(s.Watching().PauseFile(), []byte("{"), 0o600))
 	run("--root", project, "list").want(t, 0, "watch/paused.json cannot be read, which counts as a pause")
 	run("--root", project, "unpause").want(t, 0)
 	if pause, err := s.Watching().Paused(); pause != nil || err != nil {

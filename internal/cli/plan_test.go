@@ -10,23 +10,20 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/wire"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestDryRunChangesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	r := runOn(Streams{ErrTTY: true}, "--root", dir, "spawn", "alpha", "--dry-run", "--model", "opus", "--prompt", "It's; $(touch PWN)").want(t, 0, "dry run; nothing was changed", "nbs-alpha-live")
-	if strings.Contains(r.out, "hooks") || !strings.Contains(r.out, " --settings '{...}' ") {
-		t.Errorf("our hooks are not folded: %s", r.out)
-	}
+	rig.Check(t, !strings.Contains(r.out, "hooks") && strings.Contains(r.out, " --settings '{...}' "), "our hooks are not folded: %s", r.out)
 	for _, want := range []string{"cd " + dir + " && ", " --session-id ", " --model opus --permission-mode bypassPermissions ", ` -- 'It'\''s; $(touch PWN)'` + "\n"} {
-		if !strings.Contains(r.out, want) {
-			t.Errorf("stdout does not hold %q: %s", want, r.out)
-		}
+		rig.Check(t, strings.Contains(r.out, want), "stdout does not hold %q: %s", want, r.out)
 	}
-	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
-		t.Errorf("it made %v", entries)
-	}
+	entries, _ := os.ReadDir(dir)
+	rig.Check(t, len(entries) == 0, "it made %v", entries)
 }
 
 func TestDryRunAsJSON(t *testing.T) {
@@ -34,15 +31,12 @@ func TestDryRunAsJSON(t *testing.T) {
 	dir := t.TempDir()
 	r := run("--root", dir, "spawn", "alpha", "--dry-run", "--json", "--", "--add-dir", "/x y").want(t, 0)
 	var plan wire.Plan
-	if err := json.Unmarshal([]byte(r.out), &plan); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, json.Unmarshal([]byte(r.out), &plan))
 	if plan.Handle != "alpha" || plan.Opened != "new" || plan.Cwd != dir || plan.TmuxSession != "nbs-alpha-live" || plan.Args[len(plan.Args)-1] != "/x y" {
 		t.Errorf("the plan is %+v", plan)
 	}
-	if _, err := agent.ParseSessionID(string(plan.SessionID)); err != nil {
-		t.Error(err)
-	}
+	_, err := agent.ParseSessionID(string(plan.SessionID))
+	rig.Check(t, err == nil, "%v", err)
 }
 
 // What is shown can be pasted, and does nothing to the terminal that shows it.
@@ -60,16 +54,12 @@ func TestShellQuote(t *testing.T) {
 		"\x1b]0;x\x07":       `$'\x1b]0;x\x07'`,
 		"it's\\\u009b\u2713": `$'it\'s\\\xc2\x9b\xe2\x9c\x93'`,
 	} {
-		if got := shellQuote(word); got != want {
-			t.Errorf("shellQuote(%q) = %s; want %s", word, got, want)
-		}
+		rig.Equal(t, shellQuote(word), want, "shellQuote(%q)", word)
 		if strings.HasPrefix(want, "$'") {
 			continue // not every sh knows it
 		}
 		out, err := exec.Command("sh", "-c", "printf %s. "+want).Output()
-		if err != nil || string(out) != word+"." {
-			t.Errorf("a shell reads %s as %q, %v", want, out, err)
-		}
+		rig.Check(t, err == nil && string(out) == word+".", "a shell reads %s as %q, %v", want, out, err)
 	}
 }
 
@@ -80,13 +70,9 @@ func TestDryRunOfAResumeShowsWhatWouldRun(t *testing.T) {
 	alpha.ClaudeArgs = []string{"--append-system-prompt", "\x1b[2J"}
 	project := newProject(t, alpha)
 	before, err := os.ReadFile(filepath.Join(project, ".nbs/sessions/alpha.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	r := run("--root", project, "resume", "alpha", "--dry-run").want(t, 0)
-	if !strings.Contains(r.out, "--session-id "+string(sessionID)) || strings.ContainsRune(r.out, '\x1b') {
-		t.Errorf("stdout is %q", r.out)
-	}
+	rig.Check(t, strings.Contains(r.out, "--session-id "+string(sessionID)) && !strings.ContainsRune(r.out, '\x1b'), "stdout is %q", r.out)
 	if after, err := os.ReadFile(filepath.Join(project, ".nbs/sessions/alpha.json")); string(after) != string(before) || err != nil {
 		t.Errorf("the record was changed: %s, %v", after, err)
 	}

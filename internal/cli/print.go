@@ -62,7 +62,7 @@ func (f *factory) printError(handle agent.Handle, err error) {
 
 // failure is an error as programs read it.
 func (f *factory) failure(handle agent.Handle, err error) wire.Failure {
-	hints := mapped(agent.HintsOf(err), func(hint string) string { return strings.TrimPrefix(f.pasteable("hint: "+hint), "hint: ") })
+	hints := agent.Mapped(agent.HintsOf(err), func(hint string) string { return strings.TrimPrefix(f.pasteable("hint: "+hint), "hint: ") })
 	message := err.Error()
 	if verb, ok := errors.AsType[*verbError](err); ok && handle != "" {
 		message = verb.err.Error() // which agent stands beside it

@@ -51,7 +51,8 @@ time limit; only what is seen after it counts.
 
 An agent at work is never touched, whatever the flags; nor one that only a person can help:
 it is reported. One whose restarts are held, or that crashed again and again, is brought
-back only when it is named. One on which another command is at work is left to it.
+back only when it is named. One on which another command is at work is left to it, and one
+that its launcher starts again within a minute, to that: it is not well yet (7).
 
 Each step is in the journal before it is taken and after it: nbs-worker events. A run that
 was killed is simply run again: what came of its last step is looked for, and nothing that
@@ -83,7 +84,7 @@ none is.`,
 	flags.IntVar(&o.giveUp, "give-up", 3, "end after so many starts that failed in a row; 0: never")
 	flags.DurationVar(&o.patience, "patience", recovery.DefaultPatience, "how long a busy agent may show nothing that grows")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "give an agent a new conversation where nothing else helps")
-	f.jsonFlag(cmd)
+	f.withJSON(cmd)
 	completeWith(cmd, "order", f.handlesWhere(anybody))
 	return cmd
 }
@@ -176,21 +177,23 @@ func (f *factory) noteOrder(handles []agent.Handle, first []string) {
 
 // recovered is the outcome of a run.
 func recovered(cases []recovery.Case) error {
-	var well, sick int
+	var well, heal, sick int
 	for i := range cases {
 		switch after := &cases[i].After; {
 		case cases[i].Held || after.NeedsPerson():
 			return exitError(agent.Held)
 		case after.Verdict.IsWell():
 			well++
+		case after.Heals():
+			heal++
 		default:
 			sick++
 		}
 	}
 	switch {
-	case sick == 0:
+	case sick == 0 && heal == 0:
 		return nil
-	case well == 0:
+	case well == 0 && heal == 0:
 		return exitError(agent.Failed)
 	default:
 		return exitError(agent.Partial)
@@ -217,14 +220,14 @@ func stepWords(s recovery.Step) string {
 
 func (f *factory) printRecovery(cases []recovery.Case) error {
 	if f.json {
-		return f.printJSON(mapped(cases, func(c recovery.Case) wire.Recovered {
+		return f.printJSON(agent.Mapped(cases, func(c recovery.Case) wire.Recovered {
 			return wire.NewRecovered(&c, f.commandsFor(stepsOf(c.After)))
 		}))
 	}
 	t := f.newTable("HANDLE", "WAS", "DONE", "IS", "LEFT")
 	for i := range cases {
 		c := &cases[i]
-		t.row(text(string(c.Handle)), text(string(c.Before.Verdict)), text(strings.Join(mapped(c.Steps, stepWords), ", ")),
+		t.row(text(string(c.Handle)), text(string(c.Before.Verdict)), text(strings.Join(agent.Mapped(c.Steps, stepWords), ", ")),
 			cell{text: string(c.After.Verdict), colour: verdictColour(&c.After.Assessment)}, text(leftWords(c)))
 	}
 	return t.flush()
@@ -244,7 +247,7 @@ func leftWords(c *recovery.Case) string {
 
 func (f *factory) printRecoveryPlan(ladder *recovery.Ladder, cases []recovery.Case, options recovery.Options) error {
 	if f.json {
-		return f.printJSON(mapped(cases, func(c recovery.Case) wire.Recovered {
+		return f.printJSON(agent.Mapped(cases, func(c recovery.Case) wire.Recovered {
 			out := wire.NewRecovered(&c, nil)
 			out.After = nil
 			if level, begins := ladder.First(&c, options); begins {

@@ -75,7 +75,7 @@ none by --force, --fresh or --session-id, unless it was spawned with --may-manag
 	cmd.MarkFlagsMutuallyExclusive("fresh", "session-id")
 	flags.BoolVar(&o.force, "force", false, "end the agent first when it runs")
 	o.start.bind(cmd)
-	f.jsonFlag(cmd)
+	f.withJSON(cmd)
 	completeWith(cmd, "model", completeModels)
 	completeWith(cmd, "session-id", f.completeEarlier)
 	return cmd

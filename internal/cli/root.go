@@ -165,7 +165,8 @@ func suggestion(cmd *cobra.Command, typed string) string {
 	return "nbs-worker --help"
 }
 
-// jsonFlag gives a reporting command its --json.
-func (f *factory) jsonFlag(cmd *cobra.Command) {
+// withJSON gives a reporting command its --json.
+func (f *factory) withJSON(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON on stdout")
+	return cmd
 }

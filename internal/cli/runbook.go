@@ -62,7 +62,7 @@ func (f *factory) shelf() (runbook.Shelf, error) {
 }
 
 func newRunbookListCmd(f *factory) *cobra.Command {
-	cmd := &cobra.Command{
+	return f.withJSON(&cobra.Command{
 		Use:   "list",
 		Short: "List the runbooks",
 		Long: withCodes(`One line a page: name, where it comes from, and what it is for. A page of the project is
@@ -74,9 +74,7 @@ func newRunbookListCmd(f *factory) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			return failed(runRunbookList(f), "runbook list")
 		},
-	}
-	f.jsonFlag(cmd)
-	return cmd
+	})
 }
 
 func runRunbookList(f *factory) error {
@@ -86,7 +84,7 @@ func runRunbookList(f *factory) error {
 	}
 	pages := shelf.List()
 	if f.json {
-		return f.printJSON(mapped(pages, wire.NewRunbook))
+		return f.printJSON(agent.Mapped(pages, wire.NewRunbook))
 	}
 	t := f.newTable("NAME", "SOURCE", "WHAT IT IS FOR")
 	for _, page := range pages {
@@ -110,7 +108,7 @@ func purpose(page runbook.Found) string {
 }
 
 func newRunbookShowCmd(f *factory) *cobra.Command {
-	cmd := &cobra.Command{
+	return f.withJSON(&cobra.Command{
 		Use:   "show NAME",
 		Short: "Print a runbook",
 		Long: withCodes(`Prints the page as it is, in Markdown: of the project's own and the program's the one that
@@ -123,9 +121,7 @@ would run. --json prints its parameters and steps besides.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return failed(runRunbookShow(f, args[0]), "runbook show", args[0])
 		},
-	}
-	f.jsonFlag(cmd)
-	return cmd
+	})
 }
 
 func runRunbookShow(f *factory, name string) error {
@@ -172,7 +168,7 @@ func (f *factory) completePages(_ *cobra.Command, args []string, _ string) ([]st
 	if err != nil || len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	offered := mapped(shelf.List(), func(page runbook.Found) string { return page.Name + "\t" + purpose(page) })
+	offered := agent.Mapped(shelf.List(), func(page runbook.Found) string { return page.Name + "\t" + purpose(page) })
 	return slices.CompactFunc(offered, sameName), cobra.ShellCompDirectiveNoFileComp
 }
 

@@ -12,6 +12,8 @@ import (
 	"nbs-worker/internal/recovery/runbook"
 	"nbs-worker/internal/wire"
 	"nbs-worker/runbooks"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // examples are values for the parameters of the program's own pages.
@@ -27,13 +29,9 @@ func plans(t *testing.T) map[string]runbook.Plan {
 	all := map[string]runbook.Plan{}
 	for _, file := range files {
 		text, err := fs.ReadFile(runbooks.Pages, file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, err)
 		page, err := runbook.Parse(strings.TrimSuffix(file, ".md"), string(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, err)
 		set := map[string]string{}
 		for _, p := range page.Parameters {
 			if p.Required {
@@ -41,9 +39,7 @@ func plans(t *testing.T) map[string]runbook.Plan {
 			}
 		}
 		plan, err := page.Plan(set)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, err)
 		all[page.Name] = plan
 	}
 	return all
@@ -56,9 +52,8 @@ func TestPagesNameWhatThereIs(t *testing.T) {
 	for name, plan := range plans(t) {
 		for _, step := range plan.Steps {
 			for _, args := range step.Commands {
-				if err := verbs.Check(args); err != nil {
-					t.Errorf("%s, step %s: %q: %v", name, step.Name, args, err)
-				}
+				err := verbs.Check(args)
+				rig.Check(t, err == nil, "%s, step %s: %q: %v", name, step.Name, args, err)
 			}
 		}
 		for _, args := range mentioned(plan.Page.Text) {
@@ -66,9 +61,7 @@ func TestPagesNameWhatThereIs(t *testing.T) {
 			if err == nil && cmd.HasParent() {
 				err = cmd.ParseFlags(rest)
 			}
-			if err != nil || !cmd.HasParent() {
-				t.Errorf("%s mentions %q: %v", name, args, err)
-			}
+			rig.Check(t, err == nil && cmd.HasParent(), "%s mentions %q: %v", name, args, err)
 		}
 	}
 }
@@ -106,9 +99,8 @@ func TestStepsThatAreRefused(t *testing.T) {
 		"resume alpha --timeout soon":   `--timeout "soon" is not a time`,
 		"list --help":                   "",
 	} {
-		if err := verbs.Check(strings.Fields(line)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v; want %s", line, err, want)
-		}
+		err := verbs.Check(strings.Fields(line))
+		rig.Check(t, err != nil && strings.Contains(err.Error(), want), "%s: %v; want %s", line, err, want)
 	}
 }
 
@@ -125,27 +117,21 @@ func TestRunbookListAndShow(t *testing.T) {
 		t.Errorf("%v, %+v", err, pages)
 	}
 	text, err := fs.ReadFile(runbooks.Pages, "fixup.md")
-	if r := run("--root", project, "runbook", "show", "fixup").want(t, 0); err != nil || r.out != string(text) {
-		t.Errorf("%v, %s", err, r.out)
-	}
+	r = run("--root", project, "runbook", "show", "fixup").want(t, 0)
+	rig.Check(t, err == nil && r.out == string(text), "%v, %s", err, r.out)
 	run("--root", project, "runbook", "show", "deploy").want(t, 0, "it does not run until then")
 	run("--root", project, "runbook", "show", "nothing").want(t, agent.NotFound, "there is no runbook nothing", "nbs-worker --root "+project+" runbook list")
 	run("--root", project, "runbook", "show", "../x").want(t, agent.BadInput, "is no name of a runbook")
 	run("runbook", "shwo").want(t, agent.BadInput, "unknown command runbook \"shwo\"")
-	if r := run("--root", t.TempDir(), "runbook", "list").want(t, 0); !strings.Contains(r.out, "fixup\tbuilt-in\t") {
-		t.Errorf("without a project: %+v", r)
-	}
+	r = run("--root", t.TempDir(), "runbook", "list").want(t, 0)
+	rig.Check(t, strings.Contains(r.out, "fixup\tbuilt-in\t"), "without a project: %+v", r)
 }
 
 func writePage(t *testing.T, project, name, text string) {
 	t.Helper()
 	folder := filepath.Join(project, "runbooks")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, name+".md"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.MkdirAll(folder, 0o700))
+	rig.Must(t, os.WriteFile(filepath.Join(folder, name+".md"), []byte(text), 0o600))
 }
 
 func TestRunbookDryRun(t *testing.T) {
@@ -153,9 +139,7 @@ func TestRunbookDryRun(t *testing.T) {
 	project := newProject(t, record("alpha"))
 	r := run("--root", project, "runbook", "run", "fixup", "--set", "handle=alpha", "--dry-run", "--from", "repair").want(t, 0)
 	want := "repair\tnbs-worker recover alpha --max-level 3\n"
-	if !strings.HasPrefix(r.out, want) || strings.Contains(r.out, "look") {
-		t.Errorf("%q", r.out)
-	}
+	rig.Check(t, strings.HasPrefix(r.out, want) && !strings.Contains(r.out, "look"), "%q", r.out)
 	r = run("--root", project, "runbook", "run", "restart", "--dry-run", "--json").want(t, 0)
 	var plan wire.RunbookRun
 	if err := json.Unmarshal([]byte(r.out), &plan); err != nil || plan.Result != "planned" || strings.Join(plan.Steps[1].Commands[0].Command, " ") != "nbs-worker recover --all --max-level 3" {
@@ -174,9 +158,8 @@ func TestRunbookDryRun(t *testing.T) {
 		run(append([]string{"--root", project, "runbook", "run", "--dry-run"}, strings.Fields(line)...)...).want(t, agent.BadInput, want)
 	}
 	run("--root", project, "events").want(t, 0)
-	if entries, err := os.ReadDir(filepath.Join(project, ".nbs/runs")); err != nil || len(entries) > 0 {
-		t.Errorf("%v, %v", entries, err)
-	}
+	entries, err := os.ReadDir(filepath.Join(project, ".nbs/runs"))
+	rig.Check(t, err == nil && len(entries) == 0, "%v, %v", entries, err)
 }
 
 // What runs in a project that nobody has agents in yet, or in the wrong folder, says so and makes
@@ -185,9 +168,8 @@ func TestRunbookWhereThereIsNoProject(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	run("--root", dir, "runbook", "run", "restart").want(t, agent.NotFound, "no .nbs folder", "step look failed", "nbs-worker --root "+dir+" runbook run restart --from look")
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
-		t.Errorf("%v, %v", entries, err)
-	}
+	entries, err := os.ReadDir(dir)
+	rig.Check(t, err == nil && len(entries) == 0, "%v, %v", entries, err)
 }
 
 func TestRunbookOfTheProjectIsRefused(t *testing.T) {
@@ -208,8 +190,6 @@ func TestRunbookCompletion(t *testing.T) {
 		"runbook run fixup --set":  "handle=\tthe agent\n",
 	} {
 		r := run(append(append([]string{"__complete"}, strings.Fields(line)...), "")...)
-		if r.code != 0 || !strings.Contains(r.out, want) {
-			t.Errorf("%s: %+v", line, r)
-		}
+		rig.Check(t, r.code == 0 && strings.Contains(r.out, want), "%s: %+v", line, r)
 	}
 }

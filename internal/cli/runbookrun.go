@@ -58,7 +58,7 @@ that would run, after its step, separated by a tab, and changes nothing.`,
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the commands that would run, and change nothing")
 	flags.StringVar(&o.From, "from", "", "the step to begin with (default: the first)")
 	flags.BoolVarP(&o.Yes, "yes", "y", false, "do not ask to confirm")
-	f.jsonFlag(cmd)
+	f.withJSON(cmd)
 	completeWith(cmd, "from", f.completeSteps)
 	completeWith(cmd, "set", f.completeParameters)
 	return cmd
@@ -148,20 +148,20 @@ func (f *factory) printPlanned(page runbook.Found, plan runbook.Plan, first int)
 
 // commandLine is a command of ours as it can be pasted.
 func commandLine(args []string) string {
-	return "nbs-worker " + strings.Join(mapped(args, lineQuote), " ")
+	return "nbs-worker " + strings.Join(agent.Mapped(args, lineQuote), " ")
 }
 
 // completeSteps offers the steps of the page that was typed.
 func (f *factory) completeSteps(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	return f.ofPage(args, func(page *runbook.Page) []string {
-		return mapped(page.Steps, func(step runbook.Step) string { return step.Name + "\t" + step.Title })
+		return agent.Mapped(page.Steps, func(step runbook.Step) string { return step.Name + "\t" + step.Title })
 	}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
 // completeParameters offers the parameters of the page that was typed.
 func (f *factory) completeParameters(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	return f.ofPage(args, func(page *runbook.Page) []string {
-		return mapped(page.Parameters, func(p runbook.Parameter) string { return p.Name + "=\t" + p.About })
+		return agent.Mapped(page.Parameters, func(p runbook.Parameter) string { return p.Name + "=\t" + p.About })
 	}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 

@@ -98,8 +98,7 @@ func newScheduleListCmd(f *factory) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return failed(runScheduleList(f), "schedule list") },
 	}
-	f.jsonFlag(cmd)
-	return cmd
+	return f.withJSON(cmd)
 }
 
 func runScheduleList(f *factory) error {
@@ -115,7 +114,7 @@ func runScheduleList(f *factory) error {
 		return time.Time{}
 	}
 	if f.json {
-		return f.printJSON(mapped(p.file.Entries, func(e *schedule.Entry) wire.Schedule {
+		return f.printJSON(agent.Mapped(p.file.Entries, func(e *schedule.Entry) wire.Schedule {
 			return wire.NewSchedule(e, p.lasts[e.Name], next(e), p.barred == nil)
 		}))
 	}
@@ -161,8 +160,7 @@ func newScheduleNextCmd(f *factory) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error { return failed(runScheduleNext(f, count), "schedule next") },
 	}
 	cmd.Flags().IntVar(&count, "count", usual, "how many")
-	f.jsonFlag(cmd)
-	return cmd
+	return f.withJSON(cmd)
 }
 
 func runScheduleNext(f *factory, count int) error {
@@ -172,7 +170,7 @@ func runScheduleNext(f *factory, count int) error {
 	}
 	coming := schedule.Upcoming(p.file, p.lasts, time.Now(), count)
 	if f.json {
-		return f.printJSON(mapped(coming, wire.NewScheduledRun))
+		return f.printJSON(agent.Mapped(coming, wire.NewScheduledRun))
 	}
 	t := f.newTable("AT", "NAME")
 	for _, run := range coming {

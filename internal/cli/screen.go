@@ -12,7 +12,7 @@ import (
 )
 
 func newScreenCmd(f *factory) *cobra.Command {
-	cmd := &cobra.Command{
+	return f.withJSON(&cobra.Command{
 		Use:   "screen <handle>",
 		Short: "Print what is on an agent's screen",
 		Long: withCodes(`Prints what the agent's terminal shows now, as plain text. What would steer a
@@ -30,9 +30,7 @@ Claude's registry knows it better.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return failed(runScreen(cmd.Context(), f, agent.Handle(args[0])), "screen", args[0])
 		},
-	}
-	f.jsonFlag(cmd)
-	return cmd
+	})
 }
 
 func runScreen(ctx context.Context, f *factory, handle agent.Handle) error {

@@ -86,7 +86,7 @@ func (o *sendOptions) bind(f *factory, cmd *cobra.Command) {
 	flags.BoolVar(&o.message.Force, "force", false, "type it again, though its last receipt was unknown")
 	flags.BoolVar(&o.message.Reply, "wait-reply", false, "wait for the answer and print it")
 	flags.DurationVar(&o.message.Timeout, "timeout", 10*time.Minute, "give up waiting for the prompt, or for the answer, after this time; 0: never")
-	f.jsonFlag(cmd)
+	f.withJSON(cmd)
 	cmd.MarkFlagsMutuallyExclusive("raw", "by-file")
 	cmd.MarkFlagsMutuallyExclusive("raw", "wait-reply")
 	cmd.MarkFlagsMutuallyExclusive("queue", "raw")

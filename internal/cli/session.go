@@ -54,7 +54,7 @@ plain text, made safe as screen does: do not send it to a terminal from --json.`
 		},
 	}
 	cmd.Flags().BoolVar(&lastScreen, "last-screen", false, "print the screen that the last start left")
-	f.jsonFlag(cmd)
+	f.withJSON(cmd)
 	cmd.MarkFlagsMutuallyExclusive("last-screen", "json")
 	return cmd
 }

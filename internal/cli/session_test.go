@@ -13,6 +13,8 @@ import (
 	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/store/archive"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // shown is what session prints of a view in a pipe, and what it says on stderr.
@@ -20,9 +22,7 @@ func shown(t *testing.T, v inspect.View) (string, string) {
 	t.Helper()
 	var out, said bytes.Buffer
 	f := &factory{streams: Streams{Out: &out, Err: &said}}
-	if err := f.printView(v, agent.DefaultBands); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, f.printView(v, agent.DefaultBands))
 	return out.String(), said.String()
 }
 
@@ -63,9 +63,8 @@ func TestSessionShowsAllThatIsKnown(t *testing.T) {
 		"Next:            it asks whether it trusts the folder; answer it there: nbs-worker attach alpha",
 		"",
 	}, "\n")
-	if diff := cmp.Diff(want, out); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	diff := cmp.Diff(want, out)
+	rig.Check(t, diff == "", "-want +got:\n%s", diff)
 }
 
 func TestSessionSaysWhatIsNotKnown(t *testing.T) {
@@ -78,18 +77,14 @@ func TestSessionSaysWhatIsNotKnown(t *testing.T) {
 		"never started, says its record", "Claude's choice", "none yet", "nbs-alpha-live, not there", "Uptime:          -",
 		"Started:         unknown", "Context:         unknown", "Cost:            unknown", "none yet: claude writes it with the first prompt", "none recorded",
 	} {
-		if !strings.Contains(out, want) {
-			t.Errorf("stdout does not hold %q:\n%s", want, out)
-		}
+		rig.Check(t, strings.Contains(out, want), "stdout does not hold %q:\n%s", want, out)
 	}
 }
 
 func TestSessionOfATranscriptThatIsGone(t *testing.T) {
 	t.Parallel()
 	out, _ := shown(t, inspect.View{Sight: observe.Sight{Record: agent.Record{Spec: agent.Spec{Handle: "alpha"}, TranscriptSeen: time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC)}}})
-	if !strings.Contains(out, "Transcript:      gone; last known 2026-02-20T11:44:07Z\n") {
-		t.Errorf("stdout is\n%s", out)
-	}
+	rig.Check(t, strings.Contains(out, "Transcript:      gone; last known 2026-02-20T11:44:07Z\n"), "stdout is\n%s", out)
 }
 
 // Text that an agent or a file chose does not steer the terminal, and does not look
@@ -105,24 +100,16 @@ func TestSessionIsHarmless(t *testing.T) {
 		},
 		Status: agent.Status{State: agent.Waiting, Detail: "\x1b[2Jinput needed\nState: idle", Source: "registry"},
 	}})
-	if strings.ContainsAny(out+said, "\x1b\x07\r\x08\u009b") {
-		t.Errorf("stdout %q, stderr %q", out, said)
-	}
-	if strings.Count("\n"+out, "\nState:") != 1 {
-		t.Errorf("a line of somebody else's looks like ours:\n%s", out)
-	}
+	rig.Check(t, !strings.ContainsAny(out+said, "\x1b\x07\r\x08\u009b"), "stdout %q, stderr %q", out, said)
+	rig.Check(t, strings.Count("\n"+out, "\nState:") == 1, "a line of somebody else's looks like ours:\n%s", out)
 }
 
 func TestSeveralSessionsAreApart(t *testing.T) {
 	t.Parallel()
 	project := newProject(t, record("alpha"), record("beta"))
 	r := run("--root", project, "session", "alpha", "beta").want(t, 0)
-	if !strings.Contains(r.out, " resume alpha\n") || !strings.Contains(r.out, " resume beta\n") {
-		t.Errorf("no way back:\n%s", r.out)
-	}
-	if strings.Count(r.out, "\n\nHandle:") != 1 || !strings.HasPrefix(r.out, "Handle:          alpha\n") {
-		t.Errorf("stdout is\n%s", r.out)
-	}
+	rig.Check(t, strings.Contains(r.out, " resume alpha\n") && strings.Contains(r.out, " resume beta\n"), "no way back:\n%s", r.out)
+	rig.Check(t, strings.Count(r.out, "\n\nHandle:") == 1 && strings.HasPrefix(r.out, "Handle:          alpha\n"), "stdout is\n%s", r.out)
 	r = run("--root", project, "session", "alpha", "beta", "--json").want(t, 0)
 	if strings.Count(r.out, "\n") != 1 || !strings.HasPrefix(r.out, `[{"handle":"alpha",`) || strings.Contains(r.out, "hint") {
 		t.Errorf("as JSON, one array:\n%s", r.out)
@@ -138,8 +125,7 @@ func TestSessionSaysHowATranscriptIsKept(t *testing.T) {
 		"Kept:            a copy in the archive, on another disk\n":                                   {Kept: archive.CopyStale},
 		"Kept:            not as it should be: no space left\n":                                       {Unkept: errors.New("no space left")},
 	} {
-		if out, _ := shown(t, view); !strings.Contains(out, want) {
-			t.Errorf("%q is not in\n%s", want, out)
-		}
+		out, _ := shown(t, view)
+		rig.Check(t, strings.Contains(out, want), "%q is not in\n%s", want, out)
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 func newSetCmd(f *factory) *cobra.Command {
-	cmd := &cobra.Command{
+	return f.withJSON(&cobra.Command{
 		Use:   "set <handle> KEY=VALUE...",
 		Short: "Change what is recorded of an agent",
 		Long: withCodes(`Changes the record of an agent, all that is named or nothing:
@@ -40,9 +40,7 @@ unless it was spawned with --may-manage (8).`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return failed(runSet(cmd.Context(), f, agent.Handle(args[0]), args[1:]), "set", args[0])
 		},
-	}
-	f.jsonFlag(cmd)
-	return cmd
+	})
 }
 
 // setPositional checks a handle, and that something is to be changed.
@@ -157,13 +155,13 @@ func (f *factory) completeSet(cmd *cobra.Command, args []string, toComplete stri
 			continue
 		}
 		offered, _ := values(cmd, args, "")
-		words = mapped(offered, func(value string) string { return name + "=" + value })
+		words = agent.Mapped(offered, func(value string) string { return name + "=" + value })
 	}
 	return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
 func newResetCmd(f *factory) *cobra.Command {
-	cmd := &cobra.Command{
+	return f.withJSON(&cobra.Command{
 		Use:   "reset <handle>...",
 		Short: "Have a restart policy forget its failures, and end a hold",
 		Long: withCodes(`Makes the restart policy of an agent forget the failures that it has counted and how long it
@@ -178,9 +176,7 @@ that may do more than itself, unless it was spawned with --may-manage (8).`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runReset(cmd.Context(), f, handlesOf(args))
 		},
-	}
-	f.jsonFlag(cmd)
-	return cmd
+	})
 }
 
 func runReset(ctx context.Context, f *factory, handles []agent.Handle) error {

@@ -98,16 +98,7 @@ func handlesOf(args []string) []agent.Handle {
 }
 
 func joined(handles []agent.Handle) string {
-	return strings.Join(mapped(handles, func(handle agent.Handle) string { return string(handle) }), ", ")
-}
-
-// mapped is a list of what each of another one leads to.
-func mapped[From, To any](list []From, to func(From) To) []To {
-	out := make([]To, len(list))
-	for i, one := range list {
-		out[i] = to(one)
-	}
-	return out
+	return strings.Join(agent.Mapped(handles, func(handle agent.Handle) string { return string(handle) }), ", ")
 }
 
 // outcome is what a verb led to for one agent; the zero one is nothing. Beside an error it is

@@ -83,7 +83,7 @@ func (o *spawnOptions) bind(f *factory, cmd *cobra.Command) {
 	flags.BoolVar(&o.mayManage, "may-manage", false, "when it calls nbs-worker itself, it may give colleagues what it does not have, and end and dismiss them")
 	flags.BoolVar(&o.foreground, observe.Foreground, false, "run it in this terminal, without tmux, until claude ends")
 	o.start.bind(cmd)
-	f.jsonFlag(cmd)
+	f.withJSON(cmd)
 	for _, other := range []string{"json", "timeout", "no-wait"} {
 		cmd.MarkFlagsMutuallyExclusive(observe.Foreground, other)
 	}

@@ -45,8 +45,7 @@ An agent stops no colleague that may do more than itself, unless it was spawned 
 		},
 	}
 	cmd.Flags().BoolVar(&o.all, "all", false, "all agents of the project that run or should")
-	f.jsonFlag(cmd)
-	return cmd
+	return f.withJSON(cmd)
 }
 
 func newDismissCmd(f *factory) *cobra.Command {
@@ -82,8 +81,7 @@ An agent dismisses no other, unless it was spawned with --may-manage (8).`,
 	flags.BoolVar(&keep, "keep", false, "leave the transcripts in the archive, and say where")
 	flags.BoolVar(&o.all, "all", false, "all agents of the project")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
-	f.jsonFlag(cmd)
-	return cmd
+	return f.withJSON(cmd)
 }
 
 // ending is what stop and dismiss have in common.

@@ -40,7 +40,7 @@ func (f *factory) newTable(header ...string) *table {
 	const whole = 64 << 10 // bytes: who reads is woken once
 	t := &table{factory: f, now: time.Now(), out: bufio.NewWriterSize(f.streams.Out, whole)}
 	if f.streams.OutTTY {
-		t.row(mapped(header, func(name string) cell { return cell{text: name, colour: bold} })...)
+		t.row(agent.Mapped(header, func(name string) cell { return cell{text: name, colour: bold} })...)
 	}
 	return t
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // twoRows prints a table with two rows on streams of a kind.
@@ -29,9 +31,8 @@ func twoRows(streams Streams) string {
 func TestTableInAPipe(t *testing.T) {
 	t.Parallel()
 	want := "a\tidle\t2026-02-20T12:00:00Z\nlonger name ?]0;x?\tcrashed\t-\n"
-	if got := twoRows(Streams{}); got != want {
-		t.Errorf("it is\n%q; want\n%q", got, want)
-	}
+	got := twoRows(Streams{})
+	rig.Check(t, got == want, "it is\n%q; want\n%q", got, want)
 }
 
 func TestTableOnATerminal(t *testing.T) {
@@ -40,9 +41,8 @@ func TestTableOnATerminal(t *testing.T) {
 		"HANDLE              STATE    STARTED\n" +
 		"a                   idle     3 hours ago\n" +
 		"longer name ?]0;x?  crashed  -\n"
-	if got := twoRows(Streams{OutTTY: true}); got != want {
-		t.Errorf("it is\n%s; want\n%s", got, want)
-	}
+	got := twoRows(Streams{OutTTY: true})
+	rig.Check(t, got == want, "it is\n%s; want\n%s", got, want)
 }
 
 func TestColoursDoNotMoveTheColumns(t *testing.T) {
@@ -52,9 +52,8 @@ func TestColoursDoNotMoveTheColumns(t *testing.T) {
 		t.Errorf("idle is not green, or crashed not red: %q", coloured)
 	}
 	bare := regexp.MustCompile(`\x1b\[[0-9]*m`).ReplaceAllString(coloured, "")
-	if want := twoRows(Streams{OutTTY: true}); bare != want {
-		t.Errorf("without colours it is\n%s; want\n%s", bare, want)
-	}
+	want := twoRows(Streams{OutTTY: true})
+	rig.Check(t, bare == want, "without colours it is\n%s; want\n%s", bare, want)
 }
 
 func TestStateColours(t *testing.T) {
@@ -83,12 +82,10 @@ func TestStateColours(t *testing.T) {
 // The pid of an agent that does not run is anybody's.
 func TestPidOfTheDeadIsNotShown(t *testing.T) {
 	t.Parallel()
-	if got := pid(12345, agent.Status{State: agent.Dead}).text; got != "-" {
-		t.Errorf("the pid of a dead one is %s", got)
-	}
-	if got := pid(12345, agent.Status{State: agent.Idle, SamePID: true}).text; got != "12345" {
-		t.Errorf("the pid of a live one is %s", got)
-	}
+	got := pid(12345, agent.Status{State: agent.Dead}).text
+	rig.Check(t, got == "-", "the pid of a dead one is %s", got)
+	got = pid(12345, agent.Status{State: agent.Idle, SamePID: true}).text
+	rig.Check(t, got == "12345", "the pid of a live one is %s", got)
 }
 
 func TestTableThatCannotBeWritten(t *testing.T) {
@@ -97,8 +94,7 @@ func TestTableThatCannotBeWritten(t *testing.T) {
 		f := &factory{streams: Streams{Out: full{}, OutTTY: terminal}}
 		table := f.newTable("A")
 		table.row(text("x"))
-		if err := table.flush(); err == nil {
-			t.Errorf("on a terminal %t: no error", terminal)
-		}
+		err := table.flush()
+		rig.Check(t, err != nil, "on a terminal %t: no error", terminal)
 	}
 }

@@ -56,8 +56,7 @@ With 8 somebody needs a person; with 7 nobody does, and some need a repair.`,
 		},
 	}
 	cmd.Flags().DurationVar(&patience, "patience", recovery.DefaultPatience, "how long a busy agent may show nothing that grows")
-	f.jsonFlag(cmd)
-	return cmd
+	return f.withJSON(cmd)
 }
 
 // handlesOrAll checks handles that may be left out.
@@ -112,7 +111,7 @@ func unwell(patients []recovery.Patient) error {
 
 func (f *factory) printTriage(patients []recovery.Patient) error {
 	if f.json {
-		return f.printJSON(mapped(patients, func(p recovery.Patient) wire.Assessment {
+		return f.printJSON(agent.Mapped(patients, func(p recovery.Patient) wire.Assessment {
 			return wire.NewAssessment(&p.Assessment, f.commandsFor(stepsOf(p)))
 		}))
 	}

@@ -21,7 +21,7 @@ func version() string {
 }
 
 func newVersionCmd(f *factory) *cobra.Command {
-	cmd := &cobra.Command{
+	return f.withJSON(&cobra.Command{
 		Use:     "version",
 		Short:   "Print the version",
 		Long:    withCodes("Prints the version of nbs-worker.", agent.Failed, agent.BadInput),
@@ -35,9 +35,7 @@ func newVersionCmd(f *factory) *cobra.Command {
 			_, err := fmt.Fprintln(f.streams.Out, "nbs-worker", version())
 			return failed(err, "version")
 		},
-	}
-	f.jsonFlag(cmd)
-	return cmd
+	})
 }
 
 func newSchemaCmd(f *factory) *cobra.Command {

@@ -67,7 +67,7 @@ fails. The answer is one for all handles, never 7.`,
 	flags.BoolVar(&o.any, "any", false, "one of the agents is enough")
 	flags.BoolVar(&o.all, "all", false, "all agents of the project that should run")
 	flags.DurationVar(&o.timeout, "timeout", 0, "give up after this time, such as 90s or 10m (default: never)")
-	f.jsonFlag(cmd)
+	f.withJSON(cmd)
 	completeWith(cmd, "for", cobra.FixedCompletions(append(slices.Clone(wait.Conditions), "context-below="), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -117,7 +117,7 @@ func (o *waitOptions) parse() (wait.Wanted, error) {
 
 func (f *factory) printWaited(agents []wait.Waited, several bool, bands agent.Bands, now time.Time) error {
 	if f.json && agents != nil {
-		out := mapped(agents, func(a wait.Waited) wire.Waited { return wire.NewWaited(a, bands, now) })
+		out := agent.Mapped(agents, func(a wait.Waited) wire.Waited { return wire.NewWaited(a, bands, now) })
 		if !several {
 			return f.printJSON(out[0])
 		}

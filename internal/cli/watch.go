@@ -72,8 +72,7 @@ of the program is tried three times. An agent cannot call watch (8).`,
 		},
 	}
 	cmd.Flags().StringVar(&policy, "policy", "", "what may be done, and whom to tell: a YAML file of yours")
-	f.jsonFlag(cmd)
-	return cmd
+	return f.withJSON(cmd)
 }
 
 func runWatch(ctx context.Context, f *factory, file string) error {

@@ -15,6 +15,8 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/recovery/vigil"
 	"nbs-worker/internal/store"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // The policy in the help is one, and says what holds without any.
@@ -23,16 +25,11 @@ func TestPolicyOfTheHelp(t *testing.T) {
 	_, text, _ := strings.Cut(newWatchCmd(&factory{}).Long, "\n\n  agents:")
 	text, _, _ = strings.Cut(text, "\n\nThe program")
 	policy, err := vigil.File{Text: []byte("  agents:" + text)}.Policy(vigil.Policy{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if policy.Notify == nil || !slices.Equal(policy.Notify.Of, vigil.Kinds) {
-		t.Errorf("notify: %+v", policy.Notify)
-	}
+	rig.Must(t, err)
+	rig.Check(t, policy.Notify != nil && slices.Equal(policy.Notify.Of, vigil.Kinds), "notify: %+v", policy.Notify)
 	policy.Notify, policy.Agents = nil, nil
-	if want := vigil.Default(); !reflect.DeepEqual(policy, want) {
-		t.Errorf("%+v; without a policy %+v", policy, want)
-	}
+	want := vigil.Default()
+	rig.Check(t, reflect.DeepEqual(policy, want), "%+v; without a policy %+v", policy, want)
 }
 
 // What a watch cannot begin with, it says in one line.
@@ -40,9 +37,7 @@ func TestWatchThatIsRefused(t *testing.T) {
 	t.Parallel()
 	project, home := newProject(t), t.TempDir()
 	write := func(path, text string) string {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	watch := func(policy string) ran { return run("--root", project, "watch", "--policy", policy) }
@@ -61,39 +56,29 @@ func TestWatchOutlivesItsReader(t *testing.T) {
 	const watched = "NBS_TEST_WATCHED"
 	if project := os.Getenv(watched); project != "" {
 		run("--root", project, "watch").want(t, agent.Conflict, "watched already")
-		if _, err := os.Stdout.WriteString("a deed"); !errors.Is(err, syscall.EPIPE) {
-			t.Error(err)
-		}
+		_, err := os.Stdout.WriteString("a deed")
+		rig.Check(t, errors.Is(err, syscall.EPIPE), "%v", err)
 		return
 	}
 	read, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer write.Close()
-	if err := read.Close(); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, read.Close())
 	project := newProject(t)
 	lockWatch(t, project)
 	cmd := exec.Command(os.Args[0], "-test.run=^TestWatchOutlivesItsReader$")
 	cmd.Env, cmd.Stdout = append(os.Environ(), watched+"="+project), write
-	if err := cmd.Run(); err != nil {
-		t.Errorf("it ended with %v", err)
-	}
+	err = cmd.Run()
+	rig.Check(t, err == nil, "it ended with %v", err)
 }
 
 // lockWatch has the test watch a project until its end.
 func lockWatch(t *testing.T, project string) {
 	t.Helper()
 	s, err := store.Open(project)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	release, err := s.LockWatch(time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	t.Cleanup(release)
 }

@@ -7,17 +7,16 @@ import (
 
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/tmux"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestJudgeSettings(t *testing.T) {
 	t.Parallel()
 	all := judgeSettings("tmux -S /tmp/s ", tmux.Settings{"exit-unattached": "on", "destroy-unattached": "off", "remain-on-exit": "off"})
-	if len(all) != 1 || all[0].Level != Note || all[0].Fix[0] != "tmux -S /tmp/s set-option -s exit-unattached off" {
-		t.Errorf("%+v", all)
-	}
-	if all := judgeSettings("", tmux.Settings{"session-created[0]": "rename-session x", "exit-unattached": "off"}); len(all) != 1 || all[0].Level != Warning {
-		t.Errorf("%+v", all)
-	}
+	rig.Check(t, len(all) == 1 && all[0].Level == Note && all[0].Fix[0] == "tmux -S /tmp/s set-option -s exit-unattached off", "%+v", all)
+	all = judgeSettings("", tmux.Settings{"session-created[0]": "rename-session x", "exit-unattached": "off"})
+	rig.Check(t, len(all) == 1 && all[0].Level == Warning, "%+v", all)
 }
 
 func TestJudgeLogin(t *testing.T) {
@@ -46,12 +45,8 @@ func TestJudgeLogin(t *testing.T) {
 		if all := judgeLogin(proc.Logins{Root: root}, "the server", c.group, c.user); len(all) > 0 {
 			found = all[0]
 		}
-		if found.Level != c.level {
-			t.Errorf("%s: %+v", c.name, found)
-		}
-		if c.level != "" && !strings.Contains(strings.Join(found.Fix, "\n"), "loginctl enable-linger ann") {
-			t.Errorf("%s: %q", c.name, found.Fix)
-		}
+		rig.Check(t, found.Level == c.level, "%s: %+v", c.name, found)
+		rig.Check(t, c.level == "" || strings.Contains(strings.Join(found.Fix, "\n"), "loginctl enable-linger ann"), "%s: %q", c.name, found.Fix)
 	}
 }
 
@@ -59,9 +54,7 @@ func TestEachCheckHasANameOfItsOwn(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, c := range checks {
-		if seen[c.id] || !strings.Contains(c.id, ".") || c.run == nil {
-			t.Errorf("%+v", c.id)
-		}
+		rig.Check(t, !seen[c.id] && strings.Contains(c.id, ".") && c.run != nil, "%+v", c.id)
 		seen[c.id] = true
 	}
 }

@@ -12,13 +12,11 @@ func TestRoomOnADisk(t *testing.T) {
 	t.Parallel()
 	folder := rig.ShortDir(t)
 	for _, at := range []string{folder, filepath.Join(folder, "not", "made", "yet")} {
-		if f := roomOn(t.Context(), "the project", at); f.What == "" || strings.Contains(f.What, "cannot be measured") {
-			t.Errorf("%s: %+v", at, f)
-		}
+		f := roomOn(t.Context(), "the project", at)
+		rig.Check(t, f.What != "" && !strings.Contains(f.What, "cannot be measured"), "%s: %+v", at, f)
 	}
-	if f := roomOn(t.Context(), "the project", "/proc/self/mem/x"); f.Level != Warning || !strings.Contains(f.What, "the disk of the project cannot be measured: ") {
-		t.Errorf("%+v", f)
-	}
+	f := roomOn(t.Context(), "the project", "/proc/self/mem/x")
+	rig.Check(t, f.Level == Warning && strings.Contains(f.What, "the disk of the project cannot be measured: "), "%+v", f)
 }
 
 func TestLittleRoomOnADisk(t *testing.T) {
@@ -30,8 +28,6 @@ func TestLittleRoomOnADisk(t *testing.T) {
 		folder := rig.ShortDir(t)
 		rig.PrivateMounts(t).Tmpfs(folder, size)
 		f := roomOn(t.Context(), "the project", folder)
-		if f.Level != want.level || f.What != "the disk of the project"+want.says || len(f.Fix) != 1 || f.Fix[0] != "df -h '"+folder+"'" {
-			t.Errorf("%s: %+v", size, f)
-		}
+		rig.Check(t, f.Level == want.level && f.What == "the disk of the project"+want.says && len(f.Fix) == 1 && f.Fix[0] == "df -h '"+folder+"'", "%s: %+v", size, f)
 	}
 }

@@ -4,16 +4,15 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"nbs-worker/internal/agent"
 )
 
 // command is a command line of a unit. A '$' begins a variable in the arguments, and is itself
 // in the name of the program.
 func command(program string, args ...string) string {
-	words := []string{setting(program)}
-	for _, arg := range args {
-		words = append(words, strings.ReplaceAll(setting(arg), "$", "$$"))
-	}
-	return strings.Join(words, " ")
+	words := agent.Mapped(args, func(arg string) string { return strings.ReplaceAll(setting(arg), "$", "$$") })
+	return strings.Join(append([]string{setting(program)}, words...), " ")
 }
 
 // setting is one word of a unit's setting. '%' begins a specifier everywhere.

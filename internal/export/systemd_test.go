@@ -40,16 +40,14 @@ func TestSystemdAcceptsTheUnits(t *testing.T) {
 			Policy: filepath.Join(home, quotes), Env: []string{"PATH=/bin:" + home + quotes, "IS_SANDBOX=1"},
 		}))
 		rig.Must(t, err)
-		if complaint := verify(t, paths...); complaint != "" {
-			t.Errorf("socket %q: %s", socket, complaint)
-		}
+		complaint := verify(t, paths...)
+		rig.Check(t, complaint == "", "socket %q: %s", socket, complaint)
 	}
 	rig.Must(t, os.Remove(program))
 	paths, err := Write(dir, unitsOf(t, Systemd{Program: program, Tmux: tmux, Project: home}))
 	rig.Must(t, err)
-	if complaint := verify(t, paths...); !strings.Contains(complaint, "nbs-worker is not executable") {
-		t.Errorf("of a program that is not there: %q", complaint)
-	}
+	complaint := verify(t, paths...)
+	rig.Check(t, strings.Contains(complaint, "nbs-worker is not executable"), "of a program that is not there: %q", complaint)
 }
 
 // A pause holds at boot, in whatever folder.

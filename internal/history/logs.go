@@ -114,10 +114,9 @@ func (l *logs) choose() error {
 // sessionsOf lists the conversations of a record, oldest first; the last is the one that
 // the agent is in, also when the record does not know it yet.
 func (l *logs) sessionsOf(r *agent.Record) []LogSession {
-	var all []LogSession
-	for _, p := range r.PreviousSessions {
-		all = append(all, LogSession{SessionID: p.SessionID, Until: p.Until, Reason: p.Reason})
-	}
+	all := agent.Mapped(r.PreviousSessions, func(p agent.PreviousSession) LogSession {
+		return LogSession{SessionID: p.SessionID, Until: p.Until, Reason: p.Reason}
+	})
 	all = append(all, LogSession{SessionID: r.SessionID})
 	if id, moved := l.config.Registry().MovedTo(r, l.Store.Report(r.Handle), observe.HookLead(r)); moved {
 		all[len(all)-1].Reason = live.Moved

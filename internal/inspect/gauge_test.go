@@ -6,6 +6,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/transcript"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // The newer of the two witnesses counts, and the exact one when they are of one moment.
@@ -58,8 +60,7 @@ func TestCostIsTheLargerSum(t *testing.T) {
 		"just resumed, none new":   {&agent.Gauge{}, transcript.Level{CostUSD: &small}, &agent.Cost{USD: small, Source: agent.SaysTranscript}},
 		"the same, said by claude": {&agent.Gauge{CostUSD: small}, transcript.Level{CostUSD: &small}, &agent.Cost{USD: small, Source: agent.SaysStatusLine}},
 	} {
-		if got := costOf(c.gauge, c.level); (got == nil) != (c.want == nil) || got != nil && *got != *c.want {
-			t.Errorf("%s: %+v; want %+v", what, got, c.want)
-		}
+		got := costOf(c.gauge, c.level)
+		rig.Check(t, (got == nil) == (c.want == nil) && (got == nil || *got == *c.want), "%s: %+v; want %+v", what, got, c.want)
 	}
 }

@@ -111,11 +111,7 @@ func (k *Keeper) Rejoin(ctx context.Context, verb string, r *agent.Record) (*Res
 	if err != nil || !found || len(kept) == 0 {
 		return nil, err
 	}
-	var earlier []transcript.File
-	for _, k := range kept {
-		earlier = append(earlier, transcript.At(k.Path))
-	}
-	parts, err := file.Continued(earlier)
+	parts, err := file.Continued(agent.Mapped(kept, fileOf))
 	if err != nil || len(parts) == 1 {
 		return nil, err
 	}

@@ -30,11 +30,7 @@ func (k *Keeper) CheckWhole(r *agent.Record, config claude.Config) (*archive.Kep
 	if err != nil || missing == nil || whole != nil {
 		return whole, err
 	}
-	var earlier []transcript.File
-	for _, kept := range all {
-		earlier = append(earlier, transcript.At(kept.Path))
-	}
-	parts, err := file.Continued(earlier)
+	parts, err := file.Continued(agent.Mapped(all, fileOf))
 	if err != nil || len(parts) > 1 {
 		return nil, err // what came before is joined to it before the start
 	}
@@ -123,3 +119,5 @@ func (k *Keeper) NoteLoss(ctx context.Context, r *agent.Record, loss *Loss) erro
 	}
 	return errors.Join(k.Note(ctx, "lost", r, loss.String()), k.Store.Archive().Accept(ctx, r.SessionID, loss.Path))
 }
+
+func fileOf(kept archive.Kept) transcript.File { return transcript.At(kept.Path) }

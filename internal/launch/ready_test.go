@@ -15,6 +15,8 @@ import (
 	"nbs-worker/internal/keep"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/tmux"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // A claude that waits for a person as soon as it is ready writes its transcript later: for
@@ -50,9 +52,7 @@ func TestPromptOfAClaudeThatWaitsAtOnce(t *testing.T) {
 func startingIn(t *testing.T, dir string) *starting {
 	t.Helper()
 	config, err := claude.ConfigAt(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	s := Starter{&keep.Keeper{Observer: observe.Observer{Now: time.Now, Tmux: func(string) (*tmux.Client, error) { return nil, errors.New("no tmux") }}}}
 	return &starting{
 		Starter: s, record: agent.Record{Spec: agent.Spec{Handle: "alpha", SessionID: agent.NewSessionID()}},
@@ -64,11 +64,7 @@ func startingIn(t *testing.T, dir string) *starting {
 func (w *starting) says(t *testing.T, dir, who string) {
 	t.Helper()
 	folder := filepath.Join(dir, "projects", "-lab")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.MkdirAll(folder, 0o700))
 	line := fmt.Sprintf(`{"type":%q,"uuid":"1","sessionId":%q,"message":{"role":%[1]q,"content":"hello"}}`+"\n", who, w.record.SessionID)
-	if err := os.WriteFile(filepath.Join(folder, string(w.record.SessionID)+".jsonl"), []byte(line), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(filepath.Join(folder, string(w.record.SessionID)+".jsonl"), []byte(line), 0o600))
 }

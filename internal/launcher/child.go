@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -93,7 +94,17 @@ func startFailure(err error, dir string) error {
 		return agent.Errorf(agent.NotFound, "the working directory %s is gone", agent.Quote(dir)).
 			Hint("put the folder back, then resume the agent")
 	}
+	if passes(err) {
+		return agent.Errorf(agent.Failed, "start claude: %w", err)
+	}
 	return agent.Errorf(agent.Unfit, "start claude: %w", err)
+}
+
+// passes tells whether a start failed for what the machine lacked in that moment, or because the
+// program is just being installed: the next one may not.
+func passes(err error) bool {
+	return slices.ContainsFunc([]error{unix.EAGAIN, unix.ENOMEM, unix.EMFILE, unix.ENFILE, unix.ETXTBSY, unix.EINTR},
+		func(passing error) bool { return errors.Is(err, passing) })
 }
 
 // holdEntry keeps hold of claude's registry entry, as soon as there is one.

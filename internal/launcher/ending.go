@@ -2,6 +2,7 @@ package launcher
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -96,12 +97,13 @@ func (e *evidence) failedBy(class string) bool { return e.failure != nil && e.fa
 
 // saysLogin tells whether claude's last words ask for a login.
 func saysLogin(words string) bool {
-	for _, known := range []string{"Please run /login", "Not logged in", "Invalid API key", "Failed to authenticate"} {
-		if strings.Contains(words, known) {
-			return true
-		}
-	}
-	return false
+	known := []string{"Please run /login", "Not logged in", "Invalid API key", "Failed to authenticate"}
+	return slices.ContainsFunc(known, func(ask string) bool { return strings.Contains(words, ask) })
+}
+
+// refused is the ending of a start that came to nothing before there was a claude.
+func refused(cause error) restart.Ending {
+	return restart.Ending{Class: classOf(cause), Reason: cause.Error(), Abnormal: true, NoRoom: noRoom(cause)}
 }
 
 // classOf is the class of what kept claude from being started, or had the launcher end it. A lock of

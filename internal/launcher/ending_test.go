@@ -2,10 +2,15 @@ package launcher
 
 import (
 	"errors"
+	"os"
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"nbs-worker/internal/agent"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestClassOfAnEnd(t *testing.T) {
@@ -46,9 +51,8 @@ func TestClassOfAnEnd(t *testing.T) {
 		if c.failed != "" {
 			e.failure = &agent.Failure{Class: c.failed}
 		}
-		if end := e.ending(); end.Class != c.want || end.Reason == "" {
-			t.Errorf("%s: %+v; want %s", what, end, c.want)
-		}
+		end := e.ending()
+		rig.Check(t, end.Class == c.want && end.Reason != "", "%s: %+v; want %s", what, end, c.want)
 	}
 }
 
@@ -56,19 +60,28 @@ func TestAUsageLimitIsLiftedWhenItsScreenSays(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 2, 20, 12, 0, 0, 0, time.UTC)
 	e := evidence{exit: agent.Exit{Code: 1, LastScreen: "You've hit your session limit · resets 3:30pm (UTC)"}, uptime: time.Second, now: now}
-	if end := e.ending(); end.Class != agent.EndQuota || !end.Until.Equal(now.Add(3*time.Hour+30*time.Minute)) {
-		t.Errorf("%+v", end)
-	}
+	end := e.ending()
+	rig.Check(t, end.Class == agent.EndQuota && end.Until.Equal(now.Add(3*time.Hour+30*time.Minute)), "%+v", end)
 }
 
 func TestForHowLongItWasReady(t *testing.T) {
 	t.Parallel()
 	e := evidence{exit: agent.Exit{Code: 1}, uptime: time.Minute, ready: true, readyAfter: 10 * time.Second}
-	if end := e.ending(); end.Ready != 50*time.Second || end.Abnormal {
-		t.Errorf("%+v", end)
-	}
+	end := e.ending()
+	rig.Check(t, end.Ready == 50*time.Second && !end.Abnormal, "%+v", end)
 	e.exit = agent.Exit{Code: 143}
-	if end := e.ending(); !end.Abnormal {
-		t.Errorf("%+v", end)
+	end = e.ending()
+	rig.Check(t, end.Abnormal, "%+v", end)
+}
+
+// A machine without room is no reason to hold an agent; a program that cannot be run is.
+func TestClassOfAStartThatFailed(t *testing.T) {
+	t.Parallel()
+	for cause, want := range map[error]agent.EndClass{
+		unix.EAGAIN: agent.EndCrash, unix.ENOMEM: agent.EndCrash, unix.ETXTBSY: agent.EndCrash,
+		unix.ENOENT: agent.EndConfig, unix.EACCES: agent.EndConfig, unix.ENOEXEC: agent.EndConfig, unix.E2BIG: agent.EndConfig,
+	} {
+		err := startFailure(&os.PathError{Op: "fork/exec", Path: "/usr/bin/claude", Err: cause}, t.TempDir())
+		rig.Equal(t, classOf(err), want, "%v", err)
 	}
 }

@@ -37,7 +37,8 @@ func (l *Launcher) noteExit(ctx context.Context, handle agent.Handle, child *chi
 		exit.Signal = end.status.Signal().String()
 		child.terminal.reset()
 	}
-	record, untold, err := l.Store.Move(ctx, handle, exit.At, func(r *agent.Record) error {
+	follows := l.endingOf(child, &exit, report, signals)
+	note := func(r *agent.Record) error {
 		if err := checkCurrent(r, exit.Invocation); err != nil {
 			return err
 		}
@@ -49,10 +50,16 @@ func (l *Launcher) noteExit(ctx context.Context, handle agent.Handle, child *chi
 			r.TranscriptSeen = exit.At
 		}
 		r.AddExit(exit)
-		over.decision = l.decide(r, l.endingOf(child, &exit, report, signals))
+		over.decision = l.decide(r, follows)
 		return nil
-	})
-	if err != nil {
+	}
+	var record agent.Record
+	var untold error
+	write := func() (err error) {
+		record, untold, err = l.Store.Move(ctx, handle, exit.At, note)
+		return err
+	}
+	if err := l.insist(ctx, handle, follows.Asked, signals, write); err != nil {
 		return ended{code: over.code}, err
 	}
 	over.record = record
@@ -84,20 +91,24 @@ func (l *Launcher) endingOf(c *child, exit *agent.Exit, report agent.Report, sig
 
 // noteRefusal writes down why claude was not started, and of a start that the launcher makes by
 // itself what follows.
-func (l *Launcher) noteRefusal(ctx context.Context, handle agent.Handle, next *Restart, cause error) (over ended, err error) {
+func (l *Launcher) noteRefusal(ctx context.Context, handle agent.Handle, next *Restart, cause error, signals chan os.Signal) (over ended, err error) {
 	id := next.Launch.Invocation
 	over.code = int(agent.KindOf(cause))
-	over.record, err = l.Store.Update(ctx, handle, func(r *agent.Record) error {
-		if err := checkCurrent(r, id); err != nil {
-			return err
-		}
-		r.AddExit(agent.Exit{At: stamp(l.Now()), Invocation: id, Code: over.code, Error: cause.Error()})
-		if next.Prove != nil {
-			over.decision = l.decide(r, restart.Ending{Class: classOf(cause), Reason: cause.Error(), Abnormal: true})
-		}
-		return nil
-	})
-	if errors.Is(err, agent.ErrSuperseded) {
+	verbWaits := next.Prove == nil
+	write := func() error {
+		over.record, err = l.Store.Update(ctx, handle, func(r *agent.Record) error {
+			if err := checkCurrent(r, id); err != nil {
+				return err
+			}
+			r.AddExit(agent.Exit{At: stamp(l.Now()), Invocation: id, Code: over.code, Error: cause.Error()})
+			if !verbWaits {
+				over.decision = l.decide(r, refused(cause))
+			}
+			return nil
+		})
+		return err
+	}
+	if err = l.insist(ctx, handle, verbWaits, signals, write); errors.Is(err, agent.ErrSuperseded) {
 		return ended{}, nil // the record tells of another start
 	}
 	if err != nil {

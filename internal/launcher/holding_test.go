@@ -7,6 +7,8 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/journal"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // However often a launcher tries to follow into a conversation that another has, the journal
@@ -18,14 +20,10 @@ func TestHoldingTriesAgainAndTellsItOnce(t *testing.T) {
 	l := &Launcher{Store: s, Now: time.Now}
 	record := moveAlpha(t, s, alphaID)
 	h, err := l.hold(&record, store.Launch{Invocation: start})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer h.release()
 	endOthers, err := s.AcquireLease(next, store.Holder{PID: 1, Verb: "run", Handle: "beta"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	moveAlpha(t, s, next)
 	follow := func(wantFailed, wantLeased int) {
 		t.Helper()
@@ -41,17 +39,14 @@ func TestHoldingTriesAgainAndTellsItOnce(t *testing.T) {
 	follow(1, 0)
 	moveAlpha(t, s, next)
 	follow(2, 0)
-	if holder, held := s.LeaseHolder(alphaID); !held || holder.Handle != "alpha" {
-		t.Errorf("it has let go of what it holds: %v", holder)
-	}
+	holder, held := s.LeaseHolder(alphaID)
+	rig.Check(t, held && holder.Handle == "alpha", "it has let go of what it holds: %v", holder)
 	endOthers()
 	follow(2, 1)
-	if holder, held := s.LeaseHolder(next); !held || holder.Handle != "alpha" {
-		t.Errorf("it does not hold %s: %v", next, holder)
-	}
-	if holder, held := s.LeaseHolder(alphaID); held {
-		t.Errorf("it still holds %s: %v", alphaID, holder)
-	}
+	holder, held = s.LeaseHolder(next)
+	rig.Check(t, held && holder.Handle == "alpha", "it does not hold %s: %v", next, holder)
+	holder, held = s.LeaseHolder(alphaID)
+	rig.Check(t, !held, "it still holds %s: %v", alphaID, holder)
 }
 
 // moveAlpha makes a conversation the agent's present one.
@@ -62,9 +57,7 @@ func moveAlpha(t *testing.T, s *store.Store, id agent.SessionID) agent.Record {
 		r.SessionID = id
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	return r
 }
 
@@ -82,8 +75,6 @@ func journalOf(t *testing.T, s *store.Store) (all []journal.Event) {
 	t.Helper()
 	tail := s.Journal().Tail()
 	defer tail.Close()
-	if err := tail.Read(func(e journal.Event) error { all = append(all, e); return nil }, func() {}); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, tail.Read(func(e journal.Event) error { all = append(all, e); return nil }, func() {}))
 	return all
 }

@@ -91,7 +91,7 @@ func (l *Launcher) runOnce(ctx context.Context, handle agent.Handle, next *Resta
 	child, release, err := l.start(ctx, handle, next, signals)
 	if err != nil {
 		defer next.release()
-		end, untold := l.noteRefusal(ctx, handle, next, err)
+		end, untold := l.noteRefusal(ctx, handle, next, err, signals)
 		if end.decision.Again {
 			return end, nil
 		}

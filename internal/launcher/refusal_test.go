@@ -11,6 +11,8 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/trust"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 const (
@@ -23,15 +25,11 @@ const (
 func newProject(t *testing.T) *store.Store {
 	t.Helper()
 	s, err := store.Create(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	s.Use(trust.NewKeeper(trust.Home(filepath.Join(t.TempDir(), "state"))))
 	t.Cleanup(func() { _ = s.Close() })
 	unlock, err := s.LockVerb("alpha", "spawn", time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	t.Cleanup(unlock)
 	record := agent.Record{
 		Spec: agent.Spec{
@@ -40,12 +38,8 @@ func newProject(t *testing.T) *store.Store {
 		TmuxSession: "nbs-alpha-live", Started: time.Now(), Desired: agent.DesiredRunning,
 		Process: &agent.Process{Invocation: start},
 	}
-	if err := s.Insert(t.Context(), record); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.PutLaunch("alpha", store.Launch{Invocation: start}); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.Insert(t.Context(), record))
+	rig.Must(t, s.PutLaunch("alpha", store.Launch{Invocation: start}))
 	return s
 }
 
@@ -55,9 +49,7 @@ func TestRefusalThatCannotBeRecordedIsSaid(t *testing.T) {
 	t.Parallel()
 	s := newProject(t)
 	release, err := s.AcquireLease(alphaID, store.Holder{PID: 1, Verb: "run", Handle: "alpha"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer release()
 	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0)) // for the lock of the record
 	defer cancel()
@@ -87,9 +79,8 @@ func TestSupersededStartLeavesNoTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := &Launcher{Store: s, Now: time.Now}
-	if _, err := l.Run(t.Context(), "alpha", start); !errors.Is(err, agent.ErrSuperseded) || strings.Contains(err.Error(), "\n") {
-		t.Errorf("Run = %v; want %q once", err, agent.ErrSuperseded)
-	}
+	_, err := l.Run(t.Context(), "alpha", start)
+	rig.Check(t, errors.Is(err, agent.ErrSuperseded) && !strings.Contains(err.Error(), "\n"), "Run = %v; want %q once", err, agent.ErrSuperseded)
 	if r, err := s.Load("alpha"); err != nil || len(r.Exits) != 0 {
 		t.Errorf("the record tells of it: %+v, %v", r.Exits, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/restart"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/tmux"
@@ -85,10 +86,10 @@ func (l *Launcher) again(ctx context.Context, over *ended, last store.Launch, si
 		switch {
 		case err == nil:
 			return &next
+		case errors.Is(err, agent.ErrSuperseded):
+			return nil
 		case asked:
 			l.noteAsked(ctx, &over.record)
-			return nil
-		case errors.Is(err, agent.ErrSuperseded):
 			return nil
 		}
 		decision = l.noteUnready(ctx, &over.record, err)
@@ -98,16 +99,24 @@ func (l *Launcher) again(ctx context.Context, over *ended, last store.Launch, si
 // pauseRetry is how often is looked whether a pause has ended.
 const pauseRetry = time.Minute
 
-// readyIn makes the next start ready after a while, and not while the project is paused. asked:
+// readyIn makes the next start ready after a while, and not while the project is paused or the disk full. asked:
 // somebody would have the launcher leave.
 func (l *Launcher) readyIn(ctx context.Context, in time.Duration, over *agent.Record, last store.Launch, signals chan os.Signal) (next Restart, asked bool, err error) {
-	waiting, stop := untilAsked(ctx, signals)
+	waiting, stop := l.untilAsked(ctx, signals, func() bool { return l.isTakenBack(over) })
 	defer stop()
-	for ; ; in = pauseRetry {
+	for {
 		if err = l.due(waiting, in); err == nil {
 			next, err = l.Restarts.Ready(waiting, over, last)
 		}
-		if !errors.Is(err, ErrPaused) {
+		if err != nil && errors.Is(context.Cause(waiting), agent.ErrSuperseded) {
+			err = agent.ErrSuperseded
+		}
+		switch {
+		case errors.Is(err, ErrPaused):
+			in = pauseRetry
+		case noRoom(err):
+			in = roomRetry
+		default:
 			return next, waiting.Err() != nil, err
 		}
 	}
@@ -135,8 +144,10 @@ func (l *Launcher) after(in time.Duration) <-chan time.Time {
 
 // untilAsked is a context that ends when the launcher is asked to leave: by a command, by the end of
 // its terminal, or there by a person's C-c. The signal stays for a claude that comes up all the same.
-func untilAsked(ctx context.Context, signals chan os.Signal) (waiting context.Context, stop func()) {
-	waiting, cancel := context.WithCancel(ctx)
+// Its cause is [agent.ErrSuperseded] when a command has said that the agent is not started any more,
+// which the record tells.
+func (l *Launcher) untilAsked(ctx context.Context, signals chan os.Signal, isTakenBack func() bool) (waiting context.Context, stop func()) {
+	waiting, cancel := context.WithCancelCause(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -145,15 +156,25 @@ func untilAsked(ctx context.Context, signals chan os.Signal) (waiting context.Co
 			case <-waiting.Done():
 				return
 			case sig := <-signals:
-				if leaves(sig) || sig == unix.SIGINT || sig == unix.SIGQUIT {
-					cancel()
+				switch {
+				case leaves(sig) || sig == unix.SIGINT || sig == unix.SIGQUIT:
+					cancel(nil)
 					put(signals, sig)
+					return
+				case sig == observe.FollowSignal && isTakenBack():
+					cancel(agent.ErrSuperseded)
 					return
 				}
 			}
 		}
 	}()
-	return waiting, func() { cancel(); <-done }
+	return waiting, func() { cancel(nil); <-done }
+}
+
+// isTakenBack tells whether the record says that the next start is not to be made any more.
+func (l *Launcher) isTakenBack(over *agent.Record) bool {
+	r, err := l.Store.Load(over.Handle)
+	return err == nil && checkCurrent(&r, over.Process.Invocation) == nil && !r.AwaitsStart()
 }
 
 // leaves tells whether a signal asks the launcher to leave.
@@ -217,7 +238,7 @@ func (l *Launcher) noteUnready(ctx context.Context, over *agent.Record, cause er
 		if err := checkCurrent(r, over.Process.Invocation); err != nil {
 			return err
 		}
-		decision = l.decide(r, restart.Ending{Class: classOf(cause), Reason: cause.Error(), Abnormal: true})
+		decision = l.decide(r, refused(cause))
 		return nil
 	})
 	if err != nil {

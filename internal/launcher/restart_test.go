@@ -14,6 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/observe"
+	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 )
 
@@ -163,18 +165,39 @@ func TestASignalEndsTheBackoff(t *testing.T) { //nolint:paralleltest // signals 
 	}
 }
 
-// A pause that comes while the launcher queues for its turn is waited for, and is no failure.
-func TestAPauseWhileAStartIsMadeReady(t *testing.T) { //nolint:paralleltest // signals are the process's
-	a := &again{starts: 2, err: ErrPaused}
+// Nor does a launcher wait for a start that a command has taken back.
+func TestAPolicyThatIsTakenBackEndsTheBackoff(t *testing.T) { //nolint:paralleltest // signals are the process's
+	a := &again{starts: 1}
 	l := restarting(t, agent.RestartOnFailure, "exit 7", a)
-	if _, err := l.Run(t.Context(), "alpha", start); err != nil {
-		t.Error(err)
+	l.testOnlyAfter = func(time.Duration) <-chan time.Time {
+		_, err := l.Store.Update(t.Context(), "alpha", func(r *agent.Record) error { r.Restart.Policy = agent.RestartNo; return nil })
+		rig.Must(t, err)
+		rig.Must(t, unix.Kill(os.Getpid(), observe.FollowSignal))
+		return nil // for ever
 	}
-	if diff := cmp.Diff([]time.Duration{time.Second, pauseRetry, 2 * time.Second}, a.waited); diff != "" {
-		t.Errorf("waited: -want +got:\n%s", diff)
+	if code, err := l.Run(t.Context(), "alpha", start); code != 7 || err != nil || a.calls > 0 {
+		t.Errorf("Run = %d, %v, asked %d times", code, err, a.calls)
 	}
-	if r, err := l.Store.Load("alpha"); err != nil || len(r.Exits) != 2 || len(r.Restarts.Counted) != 2 || r.Restarts.Hold != nil {
-		t.Errorf("%v, %+v, %+v", err, r.Restarts, r.Exits)
+	if got := told(t, l.Store, "down"); len(got) != 0 {
+		t.Errorf("the journal tells %q", got)
+	}
+}
+
+// A pause that comes while the launcher queues for its turn is waited for, and so is room on a full
+// disk: neither is a failure.
+func TestWhatIsWaitedForWhileAStartIsMadeReady(t *testing.T) { //nolint:paralleltest // signals are the process's
+	for cause, every := range map[error]time.Duration{ErrPaused: pauseRetry, unix.ENOSPC: roomRetry, unix.EDQUOT: roomRetry} {
+		a := &again{starts: 2, err: fmt.Errorf("not yet: %w", cause)}
+		l := restarting(t, agent.RestartOnFailure, "exit 7", a)
+		if _, err := l.Run(t.Context(), "alpha", start); err != nil {
+			t.Errorf("%v: %v", cause, err)
+		}
+		if diff := cmp.Diff([]time.Duration{time.Second, every, 2 * time.Second}, a.waited); diff != "" {
+			t.Errorf("%v: waited: -want +got:\n%s", cause, diff)
+		}
+		if r, err := l.Store.Load("alpha"); err != nil || len(r.Exits) != 2 || len(r.Restarts.Counted) != 2 || r.Restarts.Hold != nil {
+			t.Errorf("%v: %v, %+v, %+v", cause, err, r.Restarts, r.Exits)
+		}
 	}
 }
 

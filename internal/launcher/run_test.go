@@ -20,13 +20,9 @@ import (
 func launchOf(t *testing.T, s *store.Store, script string) store.Launch {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "claude")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(program, []byte("#!/bin/sh\n"+script+"\n"), 0o700))
 	launch := store.Launch{Invocation: start, Claude: program, Opening: string(claude.OpenNew), Env: os.Environ()}
-	if err := s.PutLaunch("alpha", launch); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, s.PutLaunch("alpha", launch))
 	return launch
 }
 
@@ -43,16 +39,11 @@ func TestASecondChildFindsNothingOfTheFirst(t *testing.T) { //nolint:paralleltes
 	for range 2 {
 		looks := make(chan struct{}, 2) // the end of the first child may be one more
 		c, err := l.startChild(&record, launch, func() { looks <- struct{}{} }, signals)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := unix.Kill(os.Getpid(), observe.FollowSignal); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, err)
+		rig.Must(t, unix.Kill(os.Getpid(), observe.FollowSignal))
 		<-looks
-		if err := c.takeBack(); err != nil {
-			t.Error(err)
-		}
+		err = c.takeBack()
+		rig.Check(t, err == nil, "%v", err)
 		rig.Eventually(t, "the child's goroutines to end", func() bool { return runtime.NumGoroutine() <= before })
 	}
 }
@@ -66,9 +57,7 @@ func TestWindowSizeIsNotCaught(t *testing.T) { //nolint:paralleltest // signals 
 	const last = unix.SIGPWR // signals that wait together arrive by their numbers
 	signal.Notify(signals, last)
 	for _, sig := range []unix.Signal{unix.SIGWINCH, observe.FollowSignal, last} {
-		if err := unix.Kill(os.Getpid(), sig); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, unix.Kill(os.Getpid(), sig))
 	}
 	for sig := range signals {
 		switch sig {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -156,12 +157,8 @@ func (c *Compaction) failed(why string) error {
 
 // saysFloor tells whether Claude has no more to compact, or no room to do it in.
 func saysFloor(refusal string) bool {
-	for _, words := range []string{"Not enough messages", "too long", "could not be reduced"} {
-		if strings.Contains(refusal, words) {
-			return true
-		}
-	}
-	return false
+	known := []string{"Not enough messages", "too long", "could not be reduced"}
+	return slices.ContainsFunc(known, func(words string) bool { return strings.Contains(refusal, words) })
 }
 
 // use is a number of tokens as Claude notes it; nil when that tells nothing.

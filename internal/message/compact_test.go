@@ -6,6 +6,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/transcript"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestCompactionIsJudged(t *testing.T) {
@@ -32,8 +34,6 @@ func TestCompactionIsJudged(t *testing.T) {
 		if (err == nil) != (c.says == "") || err != nil && (agent.KindOf(err) != agent.Failed || !strings.Contains(err.Error(), c.says)) || done.Floor != c.floor {
 			t.Errorf("%s: %v, %+v", what, err, done)
 		}
-		if c.levels != "" && done.String() != c.levels {
-			t.Errorf("%s: %s; want %s", what, done.String(), c.levels)
-		}
+		rig.Check(t, c.levels == "" || done.String() == c.levels, "%s: %s; want %s", what, done.String(), c.levels)
 	}
 }

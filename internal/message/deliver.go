@@ -111,6 +111,9 @@ func (d *delivery) isCommand() bool { return strings.HasPrefix(d.text, "/") }
 // checkPrompt refuses to type where the text would not reach the prompt, or not alone.
 // Errors: Held.
 func checkPrompt(shown tmux.Styled) error {
+	if shown.InMode {
+		return errInMode()
+	}
 	if dialog := screen.Read(screen.Plain(shown.Text)).Dialog; dialog != "" {
 		return waitsFor(dialog)
 	}
@@ -125,6 +128,10 @@ func checkPrompt(shown tmux.Styled) error {
 
 func waitsFor(dialog screen.Dialog) error {
 	return agent.Errorf(agent.Held, "it waits for a person: %s", dialog.Waits())
+}
+
+func errInMode() error {
+	return agent.Errorf(agent.Held, "its pane takes no keys: somebody looks back in it")
 }
 
 // unreached is why a text did not reach the program.

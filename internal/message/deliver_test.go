@@ -7,10 +7,13 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/tmux"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // scripted is a terminal with a claude that does what a case says.
@@ -18,6 +21,7 @@ type scripted struct {
 	box      string   // what is in its prompt
 	dialog   bool     // a permission is asked in its place
 	deaf     bool     // keys go elsewhere
+	inMode   bool     // of tmux, which says so
 	dead     bool     // it has ended
 	onLook   func()   // happens after each look
 	onText   func()   // happens when a text is typed
@@ -34,7 +38,7 @@ type scripted struct {
 const rule = "────────────────────"
 
 func (s *scripted) Screen(context.Context) (tmux.Styled, error) {
-	shown := tmux.Styled{Width: 80, Height: 24, Cursor: tmux.Cursor{X: len(s.box)}}
+	shown := tmux.Styled{Width: 80, Height: 24, Cursor: tmux.Cursor{X: len(s.box)}, InMode: s.inMode}
 	shown.Text = s.above + "\n" + rule + "\n❯ " + strings.ReplaceAll(s.box, "\n", "\n  ") + "\n" + rule + "\n  " + s.offered + "\n"
 	if s.dialog {
 		shown.Text = " Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend\n"
@@ -50,7 +54,7 @@ func (s *scripted) Write(_ context.Context, text string, cursor *tmux.Cursor) (b
 		s.onEnter()
 		return false, s.silent
 	}
-	if s.deaf || cursor != nil && cursor.X != len(s.box) {
+	if s.deaf || s.inMode || cursor != nil && cursor.X != len(s.box) {
 		return false, nil
 	}
 	s.got = append(s.got, text)
@@ -85,7 +89,7 @@ var deliveries = map[string]struct {
 	"a prompt that is ready": {word: Accepted, typed: 2},
 	"two lines":              {text: "one\ntwo", word: Accepted, typed: 2},
 	"taken up after this turn": {
-		change: func(s *scripted) { s.onEnter = func() { s.sent = transcript.Sent{Queued: true, Found: true} } }, word: Queued, typed: 2,
+		change: func(s *scripted) { s.onEnter = func() { s.sent = transcript.Sent{Found: true} } }, word: Queued, typed: 2,
 	},
 	"a deaf pane": {change: func(s *scripted) { s.deaf = true }, word: Held, kind: agent.Held, says: "takes no keys"},
 	"a dialog that comes before it is typed": {
@@ -154,6 +158,22 @@ func TestDelivery(t *testing.T) {
 	}
 }
 
+// Nobody waits until a person has looked back enough.
+func TestPaneInAMode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, s := time.Now(), &scripted{inMode: true}
+		d := delivery{Terminal: s, text: "hello"}
+		_, _, sending := d.run(t.Context())
+		i := interruption{Terminal: s, working: func() (bool, error) { return true, nil }}
+		interrupting := i.run(t.Context(), &Interruption{})
+		for _, err := range []error{sending, interrupting} {
+			if agent.KindOf(err) != agent.Held || !strings.Contains(err.Error(), "somebody looks back in it") || !time.Now().Equal(began) {
+				t.Errorf("after %s: %v", time.Since(began), err)
+			}
+		}
+	})
+}
+
 // An interrupt before the first key leaves nothing typed, one while it is typed comes too late, and
 // one behind Enter ends the wait for the proof.
 func TestDeliveryIsInterrupted(t *testing.T) {
@@ -162,12 +182,10 @@ func TestDeliveryIsInterrupted(t *testing.T) {
 		s := &scripted{onText: cancel}
 		s.onEnter = func() { s.box = "" }
 		d := delivery{Terminal: s, text: "hello", sent: func() (transcript.Sent, error) { return transcript.Sent{}, nil }, alive: func() bool { return true }}
-		if word, _, err := d.run(ctx); word != Unknown || agent.KindOf(err) != agent.Interrupted || len(s.got) != 2 {
-			t.Errorf("%s, %v, typed %q", word, err, s.got)
-		}
-		if word, _, err := d.run(ctx); word != Held || agent.KindOf(err) != agent.Interrupted || len(s.got) != 2 {
-			t.Errorf("before the first key: %s, %v, typed %q", word, err, s.got)
-		}
+		word, _, err := d.run(ctx)
+		rig.Check(t, word == Unknown && agent.KindOf(err) == agent.Interrupted && len(s.got) == 2, "%s, %v, typed %q", word, err, s.got)
+		word, _, err = d.run(ctx)
+		rig.Check(t, word == Held && agent.KindOf(err) == agent.Interrupted && len(s.got) == 2, "before the first key: %s, %v, typed %q", word, err, s.got)
 	})
 }
 
@@ -181,13 +199,11 @@ func TestPromptThatIsReady(t *testing.T) {
 		"a dialog": {scripted{dialog: true}, "waits for a person: permission prompt"},
 	} {
 		shown, _ := c.terminal.Screen(t.Context())
-		if err := checkPrompt(shown); (err == nil) != (c.says == "") || err != nil && (agent.KindOf(err) != agent.Held || !strings.Contains(err.Error(), c.says)) {
-			t.Errorf("%s: %v", what, err)
-		}
+		err := checkPrompt(shown)
+		rig.Check(t, (err == nil) == (c.says == "") && (err == nil || agent.KindOf(err) == agent.Held && strings.Contains(err.Error(), c.says)), "%s: %v", what, err)
 	}
-	if err := checkPrompt(tmux.Styled{Text: "$ \n"}); agent.KindOf(err) != agent.Held {
-		t.Errorf("a shell: %v", err)
-	}
+	err := checkPrompt(tmux.Styled{Text: "$ \n"})
+	rig.Check(t, agent.KindOf(err) == agent.Held, "a shell: %v", err)
 }
 
 // What tmux did not answer may have been typed all the same, and may stand in the prompt.
@@ -195,13 +211,11 @@ func TestUnansweredTerminal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scripted{silent: errSilent, silentAt: "x ", onEnter: func() {}}
 		d := delivery{Terminal: s, text: "x"}
-		if word, _, err := d.run(t.Context()); word != Held || !errors.Is(err, errSilent) || !strings.Contains(err.Error(), "may still be in its prompt") {
-			t.Errorf("%s, %v", word, err)
-		}
+		word, _, err := d.run(t.Context())
+		rig.Check(t, word == Held && errors.Is(err, errSilent) && strings.Contains(err.Error(), "may still be in its prompt"), "%s, %v", word, err)
 		d.Terminal = failing{errSilent}
-		if word, _, err := d.run(t.Context()); word != Held || !errors.Is(err, errSilent) || strings.Contains(err.Error(), "typed") {
-			t.Errorf("before the first key: %s, %v", word, err)
-		}
+		word, _, err = d.run(t.Context())
+		rig.Check(t, word == Held && errors.Is(err, errSilent) && !strings.Contains(err.Error(), "typed"), "before the first key: %s, %v", word, err)
 	})
 }
 
@@ -225,26 +239,21 @@ func TestCheck(t *testing.T) {
 		"exit, by file": {Message{Text: "exit", ByFile: true}, false}, "a note": {Message{Text: "# remember"}, true}, "a long command": {Message{Text: "/" + long, Raw: true}, true},
 		"a question": {Message{Text: "exit?"}, false}, "exit behind a mark": {Message{Text: "\ufeffexit"}, true}, "two lines, raw": {Message{Text: "/a\nb", Raw: true}, true},
 	} {
-		if err := c.message.check(); (err != nil) != c.refused || err != nil && agent.KindOf(err) != agent.BadInput {
-			t.Errorf("%s: %v", what, err)
-		}
+		err := c.message.check()
+		rig.Check(t, (err != nil) == c.refused && (err == nil || agent.KindOf(err) == agent.BadInput), "%s: %v", what, err)
 	}
 	for text, want := range map[string]bool{
 		"a\nb": true, "tab\there": false, "\x1b[31m": false, long: false, "ü 漢 👩‍💻 é 🤷🏽": true, "\xff": false, "👨‍👩‍👧‍👦": false,
 	} {
-		if got := isTypable(text); got != want {
-			t.Errorf("%q can be typed: %t", text, got)
-		}
+		got := isTypable(text)
+		rig.Check(t, got == want, "%q can be typed: %t", text, got)
 	}
 	for text, want := range map[string]string{"\ufeff cafe\u0301\n": "caf\u00e9", "\ufeffexit": "exit", " a\n b ": "a\n b"} {
-		if got := normal(text); got != want {
-			t.Errorf("%q becomes %q; want %q", text, got, want)
-		}
+		rig.Equal(t, normal(text), want, "%q becomes", text)
 	}
 	low := tmux.Styled{Width: 80, Height: 24}
 	for text, want := range map[string]bool{strings.Repeat("x\n", 14): true, strings.Repeat("x\n", 15): false, strings.Repeat("x", 780): true, strings.Repeat("漢", 780): false} {
-		if got := fits(text, low); got != want {
-			t.Errorf("%.20q of %d bytes fits: %t", text, len(text), got)
-		}
+		got := fits(text, low)
+		rig.Check(t, got == want, "%.20q of %d bytes fits: %t", text, len(text), got)
 	}
 }

@@ -140,6 +140,9 @@ func (i *interruption) press(ctx context.Context, done *Interruption) (shown tmu
 		if shown, err = i.Screen(ctx); err != nil {
 			return false, err
 		}
+		if shown.InMode {
+			return false, errInMode()
+		}
 		if dialog := screen.Read(screen.Plain(shown.Text)).Dialog; dialog != "" {
 			return false, waitsFor(dialog)
 		}

@@ -12,15 +12,15 @@ import (
 	"nbs-worker/internal/store/storetest"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/trust"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // newSender is that of an empty project.
 func newSender(t *testing.T) *Sender {
 	t.Helper()
 	opened, err := store.Create(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	t.Cleanup(func() { _ = opened.Close() })
 	opened.Use(trust.NewKeeper(trust.Home(t.TempDir())))
 	return &Sender{supervisor.New(observe.Observer{Store: opened, Now: time.Now})}
@@ -43,9 +43,7 @@ func TestEntryIsSettled(t *testing.T) {
 		"what cannot be typed":  {Held, agent.Errorf(agent.BadInput, "no such command"), queue.Failed},
 	} {
 		added, err := q.Add(t.Context(), queue.Entry{Text: what, State: queue.Waiting})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, err)
 		e := &entry{Entry: added, queue: q}
 		if err := e.begin(t.Context(), queue.Typing{Typed: what}); err != nil {
 			t.Fatal(what, err)
@@ -75,9 +73,7 @@ func TestDroppedEntryIsSettled(t *testing.T) {
 	t.Parallel()
 	q := newSender(t).Store.Outbox("alpha")
 	added, err := q.Add(t.Context(), queue.Entry{Text: "x", State: queue.Waiting})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	if _, err := q.Clear(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -95,13 +91,9 @@ func TestEntryThatCannotBeSettledStays(t *testing.T) {
 		s := newSender(t)
 		q := s.Store.Outbox("alpha")
 		added, err := q.Add(t.Context(), queue.Entry{Text: "x", State: queue.Waiting})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, err)
 		e := &entry{Entry: added, queue: q}
-		if err := e.begin(t.Context(), queue.Typing{Typed: "x"}); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, e.begin(t.Context(), queue.Typing{Typed: "x"}))
 		storetest.Write(t, filepath.Join(s.Store.Project(), ".nbs", queue.Folder, q.Newest()), "damaged")
 		if err := e.settle(t.Context(), word, nil); err == nil || e.State != queue.Sending || e.Typing == nil || e.Tries != 0 {
 			t.Errorf("%s: %+v, %v", word, e.Entry, err)
@@ -115,9 +107,7 @@ func TestMessageToADismissedAgentIsNotKept(t *testing.T) {
 	s := newSender(t)
 	q := s.Store.Outbox("alpha")
 	e, err := q.Add(t.Context(), queue.Entry{Text: "x", State: queue.Waiting})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	var r agent.Record
 	r.Handle = "alpha"
 	receipt, err := s.deliverNow(t.Context(), &r, e)
@@ -149,8 +139,7 @@ func TestForcedTextIsForgottenWhenItIsSubmitted(t *testing.T) {
 func TestDraftThatADelivererLeft(t *testing.T) {
 	t.Parallel()
 	for draft, want := range map[string]bool{"": false, "Read": true, "Read PLAN.md,\n  then": true, "ReadPLAN.md, then go on": true, "eat": false, "Rd": false, "Read it": false} {
-		if got := isBeginning(draft, "Read PLAN.md, then go on"); got != want {
-			t.Errorf("%q: %t", draft, got)
-		}
+		got := isBeginning(draft, "Read PLAN.md, then go on")
+		rig.Check(t, got == want, "%q: %t", draft, got)
 	}
 }

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"slices"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -125,13 +126,7 @@ const (
 // CrashLoop tells whether the agent's latest starts each crashed within a minute. One that
 // was ended from outside, or by a person, was not tried.
 func CrashLoop(r *agent.Record) bool {
-	if len(r.Exits) < loopEnds {
-		return false
-	}
-	for _, exit := range r.Exits[len(r.Exits)-loopEnds:] {
-		if !exit.Seen() || exit.Code == 0 || exit.HungUp || exit.Terminated() || exit.UptimeS > loopUptime {
-			return false
-		}
-	}
-	return true
+	return len(r.Exits) >= loopEnds && !slices.ContainsFunc(r.Exits[len(r.Exits)-loopEnds:], func(exit agent.Exit) bool {
+		return !exit.Seen() || exit.Code == 0 || exit.HungUp || exit.Terminated() || exit.UptimeS > loopUptime
+	})
 }

@@ -6,6 +6,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/proc"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // The cause of a death, by what was written down and what is left. This process is gone by
@@ -67,8 +69,7 @@ func TestCauses(t *testing.T) {
 			c.exit.Invocation = id
 			r.AddExit(*c.exit)
 		}
-		if cause, detail := deathOf(&r).Why(&r); cause != c.cause || detail != c.detail {
-			t.Errorf("%s: %s (%s); want %s (%s)", name, cause, detail, c.cause, c.detail)
-		}
+		cause, detail := deathOf(&r).Why(&r)
+		rig.Check(t, cause == c.cause && detail == c.detail, "%s: %s (%s); want %s (%s)", name, cause, detail, c.cause, c.detail)
 	}
 }

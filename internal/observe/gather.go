@@ -86,6 +86,10 @@ func (o *Observer) evidenceOf(ctx context.Context, r *agent.Record) Evidence {
 	e.LauncherLives = proc.IsAlive(r.Process.LauncherIdentity())
 	e.BeingStarted = o.BeingStarted(r)
 	e.Death = deathOf(r)
+	if r.BacksOff() {
+		pause, err := o.Store.Watching().Paused()
+		e.Paused = pause != nil || err != nil
+	}
 	return e
 }
 

@@ -41,6 +41,7 @@ type Evidence struct {
 	ClaudeErr     error         // why that is not known
 	Ending        bool          // it was killed, or is on its way out, and not gone yet
 	LauncherLives bool
+	Paused        bool           // the project is, and nothing is started by itself
 	BeingStarted  bool           // another command is at work to start it
 	Entry         *live.Entry    // its entry in Claude's registry; nil: none
 	Report        agent.Report   // what its hooks said in this start; empty: nothing
@@ -130,6 +131,9 @@ func (e *Evidence) addRestart(r *agent.Record, dead *agent.Status) {
 	case r.BacksOff() && e.LauncherLives:
 		dead.State = agent.Backoff
 		what = "starts again in " + max(0, kept.Next.Sub(e.Now)).Round(time.Second).String()
+		if e.Paused {
+			what = "starts again when the pause has ended"
+		}
 		if kept.After == agent.EndQuota {
 			what = "a usage limit is waited for; it " + what
 		}

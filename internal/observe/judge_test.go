@@ -9,6 +9,8 @@ import (
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/proc"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 var now = time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC)
@@ -83,19 +85,14 @@ func TestJudgeTheLiving(t *testing.T) {
 		r := agent.Record{Started: now.Add(-c.age), Process: &agent.Process{Identity: agent.Identity{Identified: agent.Identified{PID: 9}}}}
 		e := Evidence{Now: now, Claude: proc.Alive, Entry: c.entry, Report: c.report, Screen: c.screen, Failure: c.failure}
 		status, dialog := Judge(&r, &e)
-		if got := string(status.State) + " " + status.Source + " " + status.Detail; got != c.want {
-			t.Errorf("%s: %q; want %q", what, got, c.want)
-		}
-		if !status.SamePID || !status.Running() || status.Uptime != c.age {
-			t.Errorf("%s: it runs, and %+v", what, status)
-		}
+		rig.Equal(t, string(status.State)+" "+status.Source+" "+status.Detail, c.want, "%s", what)
+		rig.Check(t, status.SamePID && status.Running() && status.Uptime == c.age, "%s: it runs, and %+v", what, status)
 		if (status.Retry != nil) != (status.State == agent.Retrying) || (dialog != "") != (status.Source == agent.FromScreen && c.screen.Dialog != "") {
 			t.Errorf("%s: %+v, dialog %q", what, status, dialog)
 		}
 		ages := map[string]time.Duration{agent.FromRegistry: 2 * time.Second, agent.FromHooks: 3 * time.Second, agent.FromScreen: 0}
-		if age, told := ages[status.Source]; told && (status.Age == nil || *status.Age != age) || !told && status.Age != nil {
-			t.Errorf("%s: its age is %v", what, status.Age)
-		}
+		age, told := ages[status.Source]
+		rig.Check(t, (!told || status.Age != nil && *status.Age == age) && (told || status.Age == nil), "%s: its age is %v", what, status.Age)
 	}
 }
 
@@ -128,9 +125,7 @@ func TestJudgeTheAbsent(t *testing.T) {
 	} {
 		r := agent.Record{Exits: c.exits, Process: &agent.Process{Invocation: "i", Identity: agent.Identity{Identified: agent.Identified{PID: c.pid}}}}
 		status, _ := Judge(&r, &c.evidence)
-		if status.Word() != c.want || status.SamePID {
-			t.Errorf("%s: %+v; want %s", what, status, c.want)
-		}
+		rig.Check(t, status.Word() == c.want && !status.SamePID, "%s: %+v; want %s", what, status, c.want)
 	}
 }
 
@@ -142,27 +137,28 @@ func TestJudgeWhatTheLauncherWaitsFor(t *testing.T) {
 	held := agent.Restarts{Hold: &agent.Hold{Class: agent.EndCrash, Reason: "it failed 5 times"}}
 	for what, c := range map[string]struct {
 		launcher bool
+		paused   bool
 		desired  agent.Desired
 		restarts agent.Restarts
 		want     string
 	}{
-		"it waits":                   {true, agent.DesiredRunning, next, "backoff, code 1; starts again in 12s"},
-		"it waits for a limit":       {true, agent.DesiredRunning, limited, "backoff, code 1; a usage limit is waited for; it starts again in 15m0s"},
-		"the launcher was killed":    {false, agent.DesiredRunning, next, "crashed, code 1"},
-		"it was stopped meanwhile":   {true, agent.DesiredStopped, next, "stopped, "},
-		"held":                       {false, agent.DesiredRunning, held, "crashed, code 1; held, it failed 5 times"},
-		"held, its launcher goes":    {true, agent.DesiredRunning, held, "crashed, code 1; held, it failed 5 times"},
-		"nothing is to be restarted": {true, agent.DesiredRunning, agent.Restarts{}, "crashed, code 1"},
+		"it waits":                   {true, false, agent.DesiredRunning, next, "backoff, code 1; starts again in 12s"},
+		"it waits for a limit":       {true, false, agent.DesiredRunning, limited, "backoff, code 1; a usage limit is waited for; it starts again in 15m0s"},
+		"the launcher was killed":    {false, false, agent.DesiredRunning, next, "crashed, code 1"},
+		"it was stopped meanwhile":   {true, false, agent.DesiredStopped, next, "stopped, "},
+		"held":                       {false, false, agent.DesiredRunning, held, "crashed, code 1; held, it failed 5 times"},
+		"held, its launcher goes":    {true, false, agent.DesiredRunning, held, "crashed, code 1; held, it failed 5 times"},
+		"nothing is to be restarted": {true, false, agent.DesiredRunning, agent.Restarts{}, "crashed, code 1"},
+		"it waits in a pause":        {true, true, agent.DesiredRunning, next, "backoff, code 1; starts again when the pause has ended"},
 	} {
 		r := agent.Record{
 			Spec: agent.Spec{Handle: "a"}, Desired: c.desired, Restarts: c.restarts, Exits: []agent.Exit{{Invocation: "i", Code: 1}},
 			Process: &agent.Process{Invocation: "i", Identity: agent.Identity{Identified: agent.Identified{PID: 9}}},
 		}
-		status, _ := Judge(&r, &Evidence{Now: now, Claude: proc.Gone, LauncherLives: c.launcher})
+		status, _ := Judge(&r, &Evidence{Now: now, Claude: proc.Gone, LauncherLives: c.launcher, Paused: c.paused})
 		state, detail := status.Words()
-		if got := state + ", " + detail; got != c.want || status.Running() || !status.Down() {
-			t.Errorf("%s: %q; want %q", what, got, c.want)
-		}
+		got := state + ", " + detail
+		rig.Check(t, got == c.want && !status.Running() && status.Down(), "%s: %q; want %q", what, got, c.want)
 	}
 }
 
@@ -176,7 +172,6 @@ func TestJudgeSinceWhenOneIsDead(t *testing.T) {
 		t.Errorf("nobody saw the end, and it was %s ago", *status.Age)
 	}
 	r.Exits = []agent.Exit{{Invocation: "i", Code: 1, At: now.Add(-time.Minute)}}
-	if status, _ := Judge(&r, &e); status.Age == nil || *status.Age != time.Minute {
-		t.Errorf("the age is %v; want a minute", status.Age)
-	}
+	status, _ := Judge(&r, &e)
+	rig.Check(t, status.Age != nil && *status.Age == time.Minute, "the age is %v; want a minute", status.Age)
 }

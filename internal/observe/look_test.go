@@ -7,6 +7,8 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // Between the reading of a record and the look at its processes the launcher may write
@@ -14,18 +16,14 @@ import (
 func TestExitThatIsRecordedWhileWeLook(t *testing.T) {
 	t.Parallel()
 	opened, err := store.Create(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	use(t, opened)
 	defer opened.Close()
 	if _, err := opened.LockVerb("alpha", "spawn", time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	gone, err := proc.Self()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	gone.StartTicks, gone.PidfdInode = gone.StartTicks-1, 0 // as that of an earlier process with this pid
 	seen := agent.Record{
 		Spec: agent.Spec{
@@ -33,22 +31,15 @@ func TestExitThatIsRecordedWhileWeLook(t *testing.T) {
 		},
 		PID: gone.PID, Process: &agent.Process{Invocation: agent.NewInvocation(), Identity: gone, Launcher: gone.Identified},
 	}
-	if err := opened.Insert(t.Context(), seen); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, opened.Insert(t.Context(), seen))
 	_, err = opened.Update(t.Context(), "alpha", func(r *agent.Record) error {
 		r.AddExit(agent.Exit{Invocation: r.Process.Invocation, Code: -1, Signal: "killed"})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	o := &Observer{Store: opened, Now: time.Now}
 	sight := o.LookAt(t.Context(), seen)
-	if status := sight.Status; status.Cause != agent.Crashed || status.Detail != "signal: killed" {
-		t.Errorf("%+v", status)
-	}
-	if len(sight.Record.Exits) != 1 {
-		t.Errorf("the record shown has no exit: %+v", sight.Record)
-	}
+	status := sight.Status
+	rig.Check(t, status.Cause == agent.Crashed && status.Detail == "signal: killed", "%+v", status)
+	rig.Check(t, len(sight.Record.Exits) == 1, "the record shown has no exit: %+v", sight.Record)
 }

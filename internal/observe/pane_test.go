@@ -40,11 +40,9 @@ func TestPaneOfAStart(t *testing.T) {
 		"on its way, a person's window": {arriving, tmux.Pane{PID: ours, SessionInvocation: "i"}, false},
 	} {
 		p := &agent.Process{Invocation: "i", Launcher: c.launcher}
-		if _, there := PaneOf([]tmux.Pane{c.pane}, p); there != c.there {
-			t.Errorf("%s: it is the agent's: %t", what, there)
-		}
+		_, there := PaneOf([]tmux.Pane{c.pane}, p)
+		rig.Check(t, there == c.there, "%s: it is the agent's: %t", what, there)
 	}
-	if _, there := PaneOf([]tmux.Pane{{PID: ours}}, &agent.Process{Launcher: arrived}); there {
-		t.Error("a record without a start has a pane")
-	}
+	_, there := PaneOf([]tmux.Pane{{PID: ours}}, &agent.Process{Launcher: arrived})
+	rig.Check(t, !there, "a record without a start has a pane")
 }

@@ -29,9 +29,8 @@ func TestManyAgentsSettleTogether(t *testing.T) {
 			t.Errorf("it was said to live %s after the command was given", time.Since(s.Began))
 		}
 	}
-	if took := time.Since(s.Began); took > agents*KillNotice/2 {
-		t.Errorf("%d live agents took %s", agents, took)
-	}
+	took := time.Since(s.Began)
+	rig.Check(t, took <= agents*KillNotice/2, "%d live agents took %s", agents, took)
 }
 
 // One that counts as alive at the first look is not said to live when it ends meanwhile.
@@ -50,18 +49,15 @@ func TestAgentThatWasKilledRightBefore(t *testing.T) {
 		t.Fatal("it was not waited for")
 	}
 	_ = claude.Process.Kill()
-	if r := <-settled; r.Process == nil || !proc.IsGone(r.Process.Identity) {
-		t.Errorf("%+v", r)
-	}
+	r := <-settled
+	rig.Check(t, r.Process != nil && proc.IsGone(r.Process.Identity), "%+v", r)
 }
 
 // pidfds is how many this process has of another.
 func pidfds(t *testing.T, pid int) (n int) {
 	t.Helper()
 	fds, err := filepath.Glob("/proc/self/fdinfo/*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	for _, fd := range fds {
 		if text, _ := os.ReadFile(fd); strings.Contains(string(text), fmt.Sprintf("\nPid:\t%d\n", pid)) {
 			n++
@@ -74,20 +70,14 @@ func pidfds(t *testing.T, pid int) (n int) {
 func storeWithLive(t *testing.T, handle agent.Handle, pid int) *store.Store {
 	t.Helper()
 	opened, err := store.Create(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	use(t, opened)
 	t.Cleanup(func() { _ = opened.Close() })
 	unlock, err := opened.LockVerb(handle, "spawn", time.Now()) // which makes the folders
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	unlock()
 	live, err := proc.Identify(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	now := time.Now()
 	r := agent.Record{
 		Spec: agent.Spec{
@@ -97,8 +87,6 @@ func storeWithLive(t *testing.T, handle agent.Handle, pid int) *store.Store {
 		TmuxSession: "nbs-" + string(handle) + "-live", Desired: agent.DesiredRunning, Started: now, Created: now, PID: pid,
 		Process: &agent.Process{Invocation: agent.NewInvocation(), Identity: live, Launcher: live.Identified},
 	}
-	if err := opened.Insert(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, opened.Insert(t.Context(), r))
 	return opened
 }

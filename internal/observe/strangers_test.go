@@ -14,9 +14,7 @@ func TestOwnClaudeIsNoStrangerWhileItEnds(t *testing.T) {
 	t.Parallel()
 	claude := rig.StartChild(t, exec.Command("cat"))
 	id, err := proc.Identify(claude.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	r := &agent.Record{Process: &agent.Process{Invocation: agent.NewInvocation(), Identity: id}}
 	_ = claude.Process.Kill()
 	_ = claude.Wait()
@@ -26,8 +24,6 @@ func TestOwnClaudeIsNoStrangerWhileItEnds(t *testing.T) {
 		seen agent.Identity
 		own  bool
 	}{{id, true}, {renamed, true}, {reused, false}, {rebooted, false}} {
-		if got := ofThisStart(r, c.seen); got != c.own {
-			t.Errorf("%+v: of this start %t, want %t", c.seen, got, c.own)
-		}
+		rig.Equal(t, ofThisStart(r, c.seen), c.own, "%+v: of this start", c.seen)
 	}
 }

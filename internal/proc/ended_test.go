@@ -7,15 +7,15 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestEndingTellsOfTheEnd(t *testing.T) {
 	t.Parallel()
 	c := startReady(t, "stay")
 	ending, err := AwaitEnd(c.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer ending.Close()
 	told := make(chan error)
 	go func() { told <- ending.Wait() }()
@@ -24,18 +24,13 @@ func TestEndingTellsOfTheEnd(t *testing.T) {
 		t.Fatalf("it lives, and Wait returned: %v", err)
 	default:
 	}
-	if err := c.Process.Signal(syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-told; err != nil {
-		t.Error(err)
-	}
-	if err := ending.Wait(); err != nil { // a zombie now
-		t.Errorf("a second wait: %v", err)
-	}
-	if by := c.EndedBy(); by != unix.SIGKILL {
-		t.Errorf("ended by %v", by)
-	}
+	rig.Must(t, c.Process.Signal(syscall.SIGKILL))
+	err = <-told
+	rig.Check(t, err == nil, "%v", err)
+	err = ending.Wait()
+	rig.Check(t, err == nil, "a second wait: %v", err) // a zombie now
+	by := c.EndedBy()
+	rig.Check(t, by == unix.SIGKILL, "ended by %v", by)
 	if late, err := AwaitEnd(c.Process.Pid); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("of a process that is gone: %v, %v", late, err)
 	}
@@ -44,15 +39,10 @@ func TestEndingTellsOfTheEnd(t *testing.T) {
 func TestEndingIsClosedWhileItIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	ending, err := AwaitEnd(startReady(t, "stay").Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	told := make(chan error)
 	go func() { told <- ending.Wait() }()
-	if err := ending.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-told; err == nil {
-		t.Errorf("it lives, and Wait says that it ended")
-	}
+	rig.Must(t, ending.Close())
+	err = <-told
+	rig.Check(t, err != nil, "it lives, and Wait says that it ended")
 }

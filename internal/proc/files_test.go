@@ -20,23 +20,15 @@ func TestFilesOf(t *testing.T) {
 	})
 	rig.Eventually(t, "it has as many open as are listed", func() bool { // it opens its libraries first
 		listed, err := os.ReadDir(procPath(cmd.Process.Pid, "fd"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, err)
 		files, err := FilesOf(cmd.Process.Pid)
 		return err == nil && files.Open == len(listed)
 	})
 	before, err := FilesOf(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
-	if before.Open < 3 || uint64(before.Soft) != limit.Cur || uint64(before.Hard) != limit.Max {
-		t.Errorf("%+v, limits %+v", before, limit)
-	}
+	rig.Must(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
+	rig.Check(t, before.Open >= 3 && uint64(before.Soft) == limit.Cur && uint64(before.Hard) == limit.Max, "%+v, limits %+v", before, limit)
 	if files, err := FilesOf(-1); err == nil {
 		t.Errorf("of nobody: %+v", files)
 	}
@@ -56,9 +48,8 @@ func TestParseLimit(t *testing.T) {
 		if !ok {
 			soft, hard = 0, 0
 		}
-		if got := (Files{Soft: soft, Hard: hard}); got != want || ok != (want != Files{}) {
-			t.Errorf("%q: %+v, %t", line, got, ok)
-		}
+		got := (Files{Soft: soft, Hard: hard})
+		rig.Check(t, got == want && ok == (want != Files{}), "%q: %+v, %t", line, got, ok)
 	}
 }
 
@@ -66,26 +57,17 @@ func FuzzParseLimit(f *testing.F) {
 	f.Add("Max open files            1024                 4096                 files")
 	f.Add("Max open files \x00 9999999999999999999999 -1")
 	f.Fuzz(func(t *testing.T, line string) {
-		if _, _, ok := parseLimit(line); ok && !strings.HasPrefix(line, "Max open files") {
-			t.Errorf("read from %q", line)
-		}
+		_, _, ok := parseLimit(line)
+		rig.Check(t, !ok || strings.HasPrefix(line, "Max open files"), "read from %q", line)
 	})
 }
 
 func TestHalted(t *testing.T) {
 	cmd := rig.StartChild(t, exec.Command("cat"))
-	if Halted(cmd.Process.Pid) {
-		t.Error("it runs")
-	}
-	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	rig.Check(t, !Halted(cmd.Process.Pid), "it runs")
+	rig.Must(t, cmd.Process.Signal(syscall.SIGSTOP))
 	rig.Eventually(t, "it is stopped", func() bool { return Halted(cmd.Process.Pid) })
-	if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, cmd.Process.Signal(syscall.SIGCONT))
 	rig.Eventually(t, "it goes on", func() bool { return !Halted(cmd.Process.Pid) })
-	if Halted(-1) {
-		t.Error("nobody is stopped")
-	}
+	rig.Check(t, !Halted(-1), "nobody is stopped")
 }

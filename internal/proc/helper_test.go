@@ -54,15 +54,12 @@ func startReady(t *testing.T, role string, change ...func(*exec.Cmd)) *child {
 		t.Fatalf("the helper announces pid %d; it is %d", pid, c.Process.Pid)
 	}
 	id, err := Identify(c.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	return &child{Child: c, id: id}
 }
 
 func wantLiveness(t *testing.T, id agent.Identity, want Liveness) {
 	t.Helper()
-	if got, err := Check(id); got != want || err != nil {
-		t.Errorf("Check(%+v) = %d, %v; want %d", id, got, err, want)
-	}
+	got, err := Check(id)
+	rig.Check(t, got == want && err == nil, "Check(%+v) = %d, %v; want %d", id, got, err, want)
 }

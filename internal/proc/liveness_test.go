@@ -13,12 +13,8 @@ import (
 func TestSelfIsAlive(t *testing.T) {
 	t.Parallel()
 	self, err := Self()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if self.PID != os.Getpid() || self.StartTicks == 0 || self.BootID == "" || self.PIDNS == 0 || self.Host == "" {
-		t.Errorf("Self() = %+v; want all fields", self)
-	}
+	rig.Must(t, err)
+	rig.Check(t, self.PID == os.Getpid() && self.StartTicks != 0 && self.BootID != "" && self.PIDNS != 0 && self.Host != "", "Self() = %+v; want all fields", self)
 	wantLiveness(t, self, Alive)
 }
 
@@ -50,13 +46,9 @@ func TestCheckSeesOneEdit(t *testing.T) {
 			id := c.id
 			edit.change(&id)
 			wantLiveness(t, id, edit.want)
-			if got := Rebooted(id); got != edit.rebooted {
-				t.Errorf("Rebooted = %t; want %t", got, edit.rebooted)
-			}
+			rig.Equal(t, Rebooted(id), edit.rebooted, "Rebooted")
 			h, liveness, err := Open(id)
-			if liveness != edit.want || err != nil || (h != nil) != (edit.want == Alive) {
-				t.Errorf("Open = %v, %d, %v; want %d", h, liveness, err, edit.want)
-			}
+			rig.Check(t, liveness == edit.want && err == nil && (h != nil) == (edit.want == Alive), "Open = %v, %d, %v; want %d", h, liveness, err, edit.want)
 			if h != nil {
 				_ = h.Close()
 			}
@@ -67,9 +59,7 @@ func TestCheckSeesOneEdit(t *testing.T) {
 func TestAZombieIsGone(t *testing.T) {
 	t.Parallel()
 	c := startReady(t, "stay")
-	if err := c.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, c.Process.Kill())
 	rig.Eventually(t, "the child is a zombie", func() bool {
 		stat, err := readStat(c.Process.Pid)
 		return err == nil && stat.state == 'Z'
@@ -78,9 +68,8 @@ func TestAZombieIsGone(t *testing.T) {
 		t.Fatalf("kill(pid, 0) finds no zombie: %v", err)
 	}
 	wantLiveness(t, c.id, Gone)
-	if _, err := Identify(c.Process.Pid); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("Identify of a zombie: %v; want not exist", err)
-	}
+	_, err := Identify(c.Process.Pid)
+	rig.Check(t, errors.Is(err, os.ErrNotExist), "Identify of a zombie: %v; want not exist", err)
 	if args, err := Cmdline(c.Process.Pid); len(args) != 0 || err != nil {
 		t.Errorf("Cmdline of a zombie = %q, %v; want none", args, err)
 	}
@@ -95,15 +84,12 @@ func TestAReapedProcessIsGone(t *testing.T) {
 	_ = c.Process.Kill()
 	_ = c.Wait()
 	wantLiveness(t, c.id, Gone)
-	if _, err := Identify(c.id.PID); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("Identify: %v; want not exist", err)
-	}
-	if _, err := Cmdline(c.id.PID); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("Cmdline: %v; want not exist", err)
-	}
-	if _, there := Variable(c.id.PID, "PATH"); there {
-		t.Error("a dead process has an environment")
-	}
+	_, err := Identify(c.id.PID)
+	rig.Check(t, errors.Is(err, os.ErrNotExist), "Identify: %v; want not exist", err)
+	_, err = Cmdline(c.id.PID)
+	rig.Check(t, errors.Is(err, os.ErrNotExist), "Cmdline: %v; want not exist", err)
+	_, there := Variable(c.id.PID, "PATH")
+	rig.Check(t, !there, "a dead process has an environment")
 }
 
 // From the moment at which a kill was sent nobody takes the process for one that goes on,
@@ -116,9 +102,7 @@ func TestAKilledProcessIsEnding(t *testing.T) {
 		if liveness, ending, err := CheckEnding(c.id); liveness != Alive || ending || err != nil {
 			t.Fatalf("before: %d, %t, %v", liveness, ending, err)
 		}
-		if err := c.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, c.Process.Kill())
 		for liveness := Alive; liveness == Alive; {
 			var ending bool
 			var err error

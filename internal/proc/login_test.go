@@ -4,6 +4,8 @@ import (
 	"maps"
 	"testing"
 	"testing/fstest"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func files(texts map[string]string) Logins {
@@ -29,18 +31,15 @@ func TestKillsSessions(t *testing.T) {
 		"a drop-in beats the file":       {map[string]string{own: "KillUserProcesses=no\n", dropIn: "KillUserProcesses = ignored\nKillUserProcesses=yes\n"}, true, true},
 		"the administrator beats others": {map[string]string{shipped: "KillUserProcesses=yes\n", own: "KillUserProcesses=no\n"}, false, true},
 	} {
-		if kills, known := files(c.texts).KillsSessions(); kills != c.kills || known != c.known {
-			t.Errorf("%s: %t, known %t", name, kills, known)
-		}
+		kills, known := files(c.texts).KillsSessions()
+		rig.Check(t, kills == c.kills && known == c.known, "%s: %t, known %t", name, kills, known)
 	}
 }
 
 func TestLingers(t *testing.T) {
 	t.Parallel()
 	l := files(map[string]string{"var/lib/systemd/linger/ann": "", "run/systemd/system/x": ""})
-	if !l.Lingers("ann") || l.Lingers("bob") || l.Lingers("../linger/ann") || !l.Systemd() || files(nil).Systemd() {
-		t.Error("who lingers was not told apart")
-	}
+	rig.Check(t, l.Lingers("ann") && !l.Lingers("bob") && !l.Lingers("../linger/ann") && l.Systemd() && !files(nil).Systemd(), "who lingers was not told apart")
 }
 
 func TestParseCgroup(t *testing.T) {
@@ -52,16 +51,14 @@ func TestParseCgroup(t *testing.T) {
 		"0::/user.slice/user-1.slice/user@1.service/tmux.slice/tmux-spawn-1.scope\n1:x:/": "/user.slice/user-1.slice/user@1.service/tmux.slice/tmux-spawn-1.scope",
 		"": "",
 	} {
-		if got := parseCgroup([]byte(text)); got != want {
-			t.Errorf("%q: %q", text, got)
-		}
+		got := parseCgroup([]byte(text))
+		rig.Check(t, got == want, "%q: %q", text, got)
 	}
 }
 
 func TestParseLocks(t *testing.T) {
 	t.Parallel()
 	got := parseLocks("1: FLOCK  ADVISORY  WRITE 1234 fd:01:5678 0 EOF\n1: -> FLOCK  ADVISORY  WRITE 99 fd:01:5678 0 EOF\n2: POSIX  ADVISORY  WRITE 5 fd:01:9 0 EOF\nnoise\n")
-	if want := map[string]int{"fd:01:5678": 1234}; !maps.Equal(got, want) {
-		t.Errorf("%v", got)
-	}
+	want := map[string]int{"fd:01:5678": 1234}
+	rig.Check(t, maps.Equal(got, want), "%v", got)
 }

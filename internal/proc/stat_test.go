@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // statLine is a line of /proc/<pid>/stat with the command in place.
@@ -15,18 +17,15 @@ func TestParseStatReadsBehindTheCommand(t *testing.T) {
 	t.Parallel()
 	for _, comm := range []string{"claude", "tmux: server", ") (", ") Z 1 1", "a) S 1 2 3 (b", "", "()", "\n", "\xff"} {
 		got, err := parseStat([]byte(statLine(comm)))
-		if want := (stat{state: 'S', ppid: 12, startTicks: 353737, terminal: 34816, flags: 4194304, pending: 256}); err != nil || got != want {
-			t.Errorf("command %q: %+v, %v; want %+v", comm, got, err, want)
-		}
+		want := (stat{state: 'S', ppid: 12, startTicks: 353737, terminal: 34816, flags: 4194304, pending: 256})
+		rig.Check(t, err == nil && got == want, "command %q: %+v, %v; want %+v", comm, got, err, want)
 	}
 }
 
 func TestParseStatOfThisProcess(t *testing.T) {
 	t.Parallel()
 	got, err := readStat(os.Getpid())
-	if err != nil || got.ppid != os.Getppid() || got.startTicks == 0 || got.gone() {
-		t.Errorf("readStat of this process = %+v, %v", got, err)
-	}
+	rig.Check(t, err == nil && got.ppid == os.Getppid() && got.startTicks != 0 && !got.gone(), "readStat of this process = %+v, %v", got, err)
 }
 
 func TestParseStatRefusesMalformedLines(t *testing.T) {
@@ -44,18 +43,15 @@ func TestParseStatRefusesMalformedLines(t *testing.T) {
 		"ticks negative":      strings.Replace(good, "353737", "-1", 1),
 		"ticks beyond uint64": strings.Replace(good, "353737", "99999999999999999999", 1),
 	} {
-		if got, err := parseStat([]byte(line)); err == nil {
-			t.Errorf("%s: %+v; want an error", why, got)
-		}
+		got, err := parseStat([]byte(line))
+		rig.Check(t, err != nil, "%s: %+v; want an error", why, got)
 	}
 }
 
 func TestZombieAndDeadAreGone(t *testing.T) {
 	t.Parallel()
 	for state, want := range map[byte]bool{'Z': true, 'X': true, 'R': false, 'S': false, 'D': false, 'T': false, 't': false, 'I': false} {
-		if got := (stat{state: state}).gone(); got != want {
-			t.Errorf("state %c: gone %t; want %t", state, got, want)
-		}
+		rig.Equal(t, (stat{state: state}).gone(), want, "state %c: gone", state)
 	}
 }
 
@@ -66,9 +62,8 @@ func FuzzParseStatOfAnyName(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, comm string) {
 		got, err := parseStat([]byte(statLine(comm)))
-		if want := (stat{state: 'S', ppid: 12, startTicks: 353737, terminal: 34816, flags: 4194304, pending: 256}); err != nil || got != want {
-			t.Errorf("command %q: %+v, %v", comm, got, err)
-		}
+		want := (stat{state: 'S', ppid: 12, startTicks: 353737, terminal: 34816, flags: 4194304, pending: 256})
+		rig.Check(t, err == nil && got == want, "command %q: %+v, %v", comm, got, err)
 	})
 }
 
@@ -80,11 +75,7 @@ func FuzzParseStat(f *testing.F) {
 	f.Add([]byte(")"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		got, err := parseStat(data)
-		if err != nil && got != (stat{}) {
-			t.Errorf("a refused line gives %+v", got)
-		}
-		if err == nil && !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz", rune(got.state)|' ') {
-			t.Errorf("%q has the state %q", data, got.state)
-		}
+		rig.Check(t, err == nil || got == (stat{}), "a refused line gives %+v", got)
+		rig.Check(t, err != nil || strings.ContainsRune("abcdefghijklmnopqrstuvwxyz", rune(got.state)|' '), "%q has the state %q", data, got.state)
 	})
 }

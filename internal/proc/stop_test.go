@@ -32,46 +32,34 @@ func open(t *testing.T, id agent.Identity) *Handle {
 func TestStopEndsByTerm(t *testing.T) {
 	t.Parallel()
 	c := startReady(t, "stay")
-	if err := Stop(t.Context(), c.id, longGrace); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, Stop(t.Context(), c.id, longGrace))
 	wantLiveness(t, c.id, Gone)
-	if by := c.EndedBy(); by != syscall.SIGTERM {
-		t.Errorf("ended by %v; want TERM", by)
-	}
-	if err := Stop(t.Context(), c.id, longGrace); err != nil {
-		t.Errorf("stop of what has gone: %v", err)
-	}
+	by := c.EndedBy()
+	rig.Check(t, by == syscall.SIGTERM, "ended by %v; want TERM", by)
+	err := Stop(t.Context(), c.id, longGrace)
+	rig.Check(t, err == nil, "stop of what has gone: %v", err)
 }
 
 func TestStopKillsAfterTheGrace(t *testing.T) {
 	t.Parallel()
 	c := startReady(t, "ignore-term")
-	if err := Stop(t.Context(), c.id, shortGrace); err != nil {
-		t.Fatal(err)
-	}
-	if by := c.EndedBy(); by != syscall.SIGKILL {
-		t.Errorf("ended by %v; want KILL", by)
-	}
+	rig.Must(t, Stop(t.Context(), c.id, shortGrace))
+	by := c.EndedBy()
+	rig.Check(t, by == syscall.SIGKILL, "ended by %v; want KILL", by)
 }
 
 func TestStopEndsAStoppedProcessByTerm(t *testing.T) {
 	t.Parallel()
 	c := startReady(t, "stay")
-	if err := c.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, c.Process.Signal(syscall.SIGSTOP))
 	rig.Eventually(t, "the child is stopped", func() bool {
 		stat, err := readStat(c.id.PID)
 		return err == nil && stat.state == 'T'
 	})
 	wantLiveness(t, c.id, Alive)
-	if err := Stop(t.Context(), c.id, longGrace); err != nil {
-		t.Fatal(err)
-	}
-	if by := c.EndedBy(); by != syscall.SIGTERM {
-		t.Errorf("ended by %v; want TERM", by)
-	}
+	rig.Must(t, Stop(t.Context(), c.id, longGrace))
+	by := c.EndedBy()
+	rig.Check(t, by == syscall.SIGTERM, "ended by %v; want TERM", by)
 }
 
 func TestStopGoesOnAfterAnInterrupt(t *testing.T) {
@@ -79,9 +67,7 @@ func TestStopGoesOnAfterAnInterrupt(t *testing.T) {
 	c := startReady(t, "ignore-term")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := Stop(ctx, c.id, shortGrace); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, Stop(ctx, c.id, shortGrace))
 	wantLiveness(t, c.id, Gone)
 }
 
@@ -94,9 +80,8 @@ func TestStopSignalsNobodyElse(t *testing.T) {
 	} {
 		id := c.id
 		edit(&id)
-		if err := Stop(t.Context(), id, shortGrace); err == nil || !strings.Contains(err.Error(), "another host") {
-			t.Errorf("%s: %v; want a refusal", why, err)
-		}
+		err := Stop(t.Context(), id, shortGrace)
+		rig.Check(t, err != nil && strings.Contains(err.Error(), "another host"), "%s: %v; want a refusal", why, err)
 	}
 	for why, edit := range map[string]func(*agent.Identity){
 		"a reused pid": func(id *agent.Identity) { id.StartTicks-- },
@@ -105,9 +90,8 @@ func TestStopSignalsNobodyElse(t *testing.T) {
 	} {
 		id := c.id
 		edit(&id)
-		if err := Stop(t.Context(), id, shortGrace); err != nil {
-			t.Errorf("%s: %v; want nothing to do", why, err)
-		}
+		err := Stop(t.Context(), id, shortGrace)
+		rig.Check(t, err == nil, "%s: %v; want nothing to do", why, err)
 	}
 	wantLiveness(t, c.id, Alive)
 }
@@ -119,36 +103,26 @@ func TestStopAllGivesOneGraceToAll(t *testing.T) {
 	reused.StartTicks++
 	elsewhere.Host, elsewhere.BootID = "elsewhere", "x"
 	err := StopAll(t.Context(), []agent.Identity{deaf.id, gentle.id, reused, elsewhere}, shortGrace)
-	if err == nil || !strings.Contains(err.Error(), "another host") {
-		t.Errorf("StopAll = %v; want the refusal of one", err)
-	}
+	rig.Check(t, err != nil && strings.Contains(err.Error(), "another host"), "StopAll = %v; want the refusal of one", err)
 	wantLiveness(t, deaf.id, Gone)
 	wantLiveness(t, gentle.id, Gone)
 	wantLiveness(t, foreign.id, Alive)
-	if err := StopAll(t.Context(), nil, shortGrace); err != nil {
-		t.Errorf("StopAll of nobody: %v", err)
-	}
+	err = StopAll(t.Context(), nil, shortGrace)
+	rig.Check(t, err == nil, "StopAll of nobody: %v", err)
 }
 
 func TestSignalReachesTheProcess(t *testing.T) {
 	t.Parallel()
 	c := startReady(t, "stay")
 	h := open(t, c.id)
-	if err := h.Signal(unix.SIGTERM); err != nil { // HUP may be ignored, under nohup
-		t.Fatal(err)
-	}
-	if err := h.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if by := c.EndedBy(); by != syscall.SIGTERM {
-		t.Errorf("ended by %v; want TERM", by)
-	}
-	if err := h.Signal(unix.SIGTERM); err != nil {
-		t.Errorf("a signal to what has ended: %v; want no error", err)
-	}
-	if err := h.Wait(t.Context()); err != nil {
-		t.Errorf("a second wait: %v", err)
-	}
+	rig.Must(t, h.Signal(unix.SIGTERM)) // HUP may be ignored, under nohup
+	rig.Must(t, h.Wait(t.Context()))
+	by := c.EndedBy()
+	rig.Check(t, by == syscall.SIGTERM, "ended by %v; want TERM", by)
+	err := h.Signal(unix.SIGTERM)
+	rig.Check(t, err == nil, "a signal to what has ended: %v; want no error", err)
+	err = h.Wait(t.Context())
+	rig.Check(t, err == nil, "a second wait: %v", err)
 }
 
 func TestWaitEndsWithItsContext(t *testing.T) {
@@ -157,8 +131,7 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	h := open(t, c.id)
 	ctx, cancel := context.WithTimeout(t.Context(), shortGrace)
 	defer cancel()
-	if err := h.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Wait = %v; want the context's error", err)
-	}
+	err := h.Wait(ctx)
+	rig.Check(t, errors.Is(err, context.DeadlineExceeded), "Wait = %v; want the context's error", err)
 	wantLiveness(t, c.id, Alive)
 }

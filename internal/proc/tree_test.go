@@ -30,12 +30,9 @@ func TestDescendantsAreFoundParentsFirst(t *testing.T) {
 		t.Fatalf("the chain %v does not begin with %d", chain, c.Process.Pid)
 	}
 	found, err := Descendants(c.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(chain[1:], pidsOf(found)); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	rig.Must(t, err)
+	diff := cmp.Diff(chain[1:], pidsOf(found))
+	rig.Check(t, diff == "", "-want +got:\n%s", diff)
 	for _, id := range found {
 		wantLiveness(t, id, Alive)
 	}
@@ -49,9 +46,7 @@ func byGeneration(t *testing.T) func(a, b int) int {
 	depth := func(pid int) (n int) {
 		for ; pid > 1; n++ {
 			stat, err := readStat(pid)
-			if err != nil {
-				t.Fatal(err)
-			}
+			rig.Must(t, err)
 			pid = stat.ppid
 		}
 		return n
@@ -73,15 +68,11 @@ func TestCarryingFindsAnOrphanOfAnotherSession(t *testing.T) {
 		t.Fatalf("the orphan %d is a descendant still: %v, %v", orphan, below, err)
 	}
 	found, err := Carrying("NBS_PROC_TEST_MARK", mark)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	if diff := cmp.Diff([]int{orphan}, pidsOf(found)); diff != "" {
 		t.Fatalf("-want +got:\n%s", diff)
 	}
-	if err := Stop(t.Context(), found[0], longGrace); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, Stop(t.Context(), found[0], longGrace))
 	if left, err := Carrying("NBS_PROC_TEST_MARK", mark); err != nil || len(left) != 0 {
 		t.Errorf("after its end: %v, %v", left, err)
 	}
@@ -95,17 +86,14 @@ func TestCarryingPassesOverOtherUsers(t *testing.T) {
 	other := exec.Command("sleep", "600")
 	other.Dir, other.Env = "/", []string{"NBS_PROC_TEST_MARK=" + mark}
 	other.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: rig.Nobody, Gid: rig.Nobody}}
-	if err := other.Start(); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, other.Start())
 	defer func() { _ = other.Process.Kill(); _ = other.Wait() }()
 	rig.Eventually(t, "root can read the mark", func() bool { // its exec is over
 		_, carries := Variable(other.Process.Pid, "NBS_PROC_TEST_MARK")
 		return carries
 	})
-	if found, err := Carrying("NBS_PROC_TEST_MARK", mark); err != nil || len(found) > 0 {
-		t.Errorf("%v, %v", found, err)
-	}
+	found, err := Carrying("NBS_PROC_TEST_MARK", mark)
+	rig.Check(t, err == nil && len(found) == 0, "%v, %v", found, err)
 }
 
 func TestVariableIsReadByItsWholeName(t *testing.T) {
@@ -114,18 +102,15 @@ func TestVariableIsReadByItsWholeName(t *testing.T) {
 		cmd.Env = append(cmd.Env, "XNBS_A=prefixed", "NBS_AB=longer", "NBS_A=a=b\nc", "NBS_EMPTY=")
 	})
 	for name, want := range map[string]string{"NBS_A": "a=b\nc", "NBS_EMPTY": ""} {
-		if got, there := Variable(c.id.PID, name); got != want || !there {
-			t.Errorf("Variable(%s) = %q, %t; want %q", name, got, there, want)
-		}
+		got, there := Variable(c.id.PID, name)
+		rig.Check(t, got == want && there, "Variable(%s) = %q, %t; want %q", name, got, there, want)
 	}
 	for _, name := range []string{"NBS_ABC", "NBS_", "nbs_a", "a"} {
-		if got, there := Variable(c.id.PID, name); there {
-			t.Errorf("Variable(%s) = %q; want none", name, got)
-		}
+		got, there := Variable(c.id.PID, name)
+		rig.Check(t, !there, "Variable(%s) = %q; want none", name, got)
 	}
-	if found, err := Carrying("NBS_A", "a"); err != nil || slices.Contains(pidsOf(found), c.id.PID) {
-		t.Errorf("Carrying takes the beginning of a value for the value: %v, %v", found, err)
-	}
+	found, err := Carrying("NBS_A", "a")
+	rig.Check(t, err == nil && !slices.Contains(pidsOf(found), c.id.PID), "Carrying takes the beginning of a value for the value: %v, %v", found, err)
 }
 
 func TestAncestorsBeginHere(t *testing.T) {
@@ -134,9 +119,8 @@ func TestAncestorsBeginHere(t *testing.T) {
 	if len(chain) < 2 || chain[0] != os.Getpid() || chain[1] != os.Getppid() {
 		t.Errorf("Ancestors() = %v; want %d, %d, ...", chain, os.Getpid(), os.Getppid())
 	}
-	if sorted := slices.Compact(slices.Sorted(slices.Values(chain))); len(sorted) != len(chain) {
-		t.Errorf("Ancestors() = %v; want each once", chain)
-	}
+	sorted := slices.Compact(slices.Sorted(slices.Values(chain)))
+	rig.Check(t, len(sorted) == len(chain), "Ancestors() = %v; want each once", chain)
 }
 
 func TestCmdlineKeepsEachArgument(t *testing.T) {
@@ -144,22 +128,16 @@ func TestCmdlineKeepsEachArgument(t *testing.T) {
 	args := []string{"two words", "", "line\nbreak", `quo"te`, "\xff", "--", "-d", ""}
 	c := startReady(t, "stay", func(cmd *exec.Cmd) { cmd.Args = append(cmd.Args, args...) })
 	got, err := Cmdline(c.id.PID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(append([]string{c.Path}, args...), got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	rig.Must(t, err)
+	diff := cmp.Diff(append([]string{c.Path}, args...), got)
+	rig.Check(t, diff == "", "-want +got:\n%s", diff)
 }
 
 func TestCwdIsTheRealFolder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir() + "/a b"
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Mkdir(dir, 0o700))
 	c := startReady(t, "stay", func(cmd *exec.Cmd) { cmd.Dir = dir })
-	if got, err := Cwd(c.id.PID); err != nil || got != dir {
-		t.Errorf("Cwd = %q, %v; want %q", got, err, dir)
-	}
+	got, err := Cwd(c.id.PID)
+	rig.Check(t, err == nil && got == dir, "Cwd = %q, %v; want %q", got, err, dir)
 }

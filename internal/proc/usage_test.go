@@ -12,12 +12,9 @@ func TestUsageCountsDescendants(t *testing.T) {
 	c := rig.StartChild(t, rig.Command("parent", "stay"))
 	_, _ = c.Said(), c.Said()
 	usage := UsageOf(c.Process.Pid)
-	if usage.Processes != 2 || usage.RSS < 1<<20 {
-		t.Errorf("UsageOf = %+v; want 2 processes and some memory", usage)
-	}
-	if none := UsageOf(1 << 30); none != (Usage{}) {
-		t.Errorf("UsageOf of nobody = %+v", none)
-	}
+	rig.Check(t, usage.Processes == 2 && usage.RSS >= 1<<20, "UsageOf = %+v; want 2 processes and some memory", usage)
+	none := UsageOf(1 << 30)
+	rig.Check(t, none == (Usage{}), "UsageOf of nobody = %+v", none)
 }
 
 // What a process has used of a processor and of memory is there.
@@ -25,7 +22,5 @@ func TestUsageOfThisProcess(t *testing.T) {
 	t.Parallel()
 	before := UsageOf(os.Getpid())
 	rig.Eventually(t, "its time goes on", func() bool { return UsageOf(os.Getpid()).CPUSeconds > before.CPUSeconds })
-	if before.RSS < 1<<20 {
-		t.Errorf("%+v", before)
-	}
+	rig.Check(t, before.RSS >= 1<<20, "%+v", before)
 }

@@ -62,7 +62,11 @@ var ladders = map[string]struct {
 	"zombie":                   {is("a", triage.Zombie, 3), no, "resume a", "", triage.Idle},
 	"is being started":         {is("a", triage.Dead, 1), no, "", "ping did not help, and nothing else would", triage.Dead},
 	"is started again":         {change(is("a", triage.Dead, 1), func(a *patient) { a.reacts = true }), no, "", "", triage.Healthy},
-	"back, and nearly full":    {change(is("a", triage.Dead, 3), func(a *patient) { a.resumed = triage.Stressed }), no, "resume a, unload a", "", triage.Idle},
+	"waits to be started": {
+		change(is("a", triage.Dead, 1), func(a *patient) { a.next = time.Minute }), yes, "", "it is left to its launcher: code 1; starts again in 1m0s", triage.Dead,
+	},
+	"is soon started again": {change(is("a", triage.Dead, 1), func(a *patient) { a.next, a.reacts = 15*time.Second, true }), yes, "", "", triage.Healthy},
+	"back, and nearly full": {change(is("a", triage.Dead, 3), func(a *patient) { a.resumed = triage.Stressed }), no, "resume a, unload a", "", triage.Idle},
 	"back, and at the floor": {
 		change(is("a", triage.Dead, 3), func(a *patient) { a.resumed, a.unload = triage.Stressed, ErrFloor }), yes, "resume a, unload a, replace a, fresh a", "", triage.Idle,
 	},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/store/runs"
 	"nbs-worker/internal/triage"
@@ -19,6 +20,8 @@ func (l *Ladder) next(p *Patient, o *Options, tried triage.Level) (level triage.
 		return 0, "it is at work, and is not touched"
 	case p.NeedsPerson() && (!o.Named || p.Level == triage.LevelAssess):
 		return 0, "it needs a person"
+	case p.Heals() && p.View.Record.Restarts.Next.Sub(p.At) > pingTime:
+		return 0, "it is left to its launcher: " + p.View.Status.Detail
 	case o.Leave != nil && o.Leave(p):
 		return 0, "it is left as it is"
 	case o.MaxLevel >= triage.LevelResume && tried < triage.LevelFresh && l.cutShort(p) != nil:
@@ -35,6 +38,9 @@ func (l *Ladder) next(p *Patient, o *Options, tried triage.Level) (level triage.
 	}
 	return level, ""
 }
+
+// Heals tells whether the agent's launcher waits to start it again.
+func (p *Patient) Heals() bool { return p.View.Status.State == agent.Backoff && !p.NeedsPerson() }
 
 // needed is the least level that may help beyond what was tried. Where little context is left a
 // resume does not help: it loads what is full. A new conversation does where compacting frees nothing,

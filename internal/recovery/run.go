@@ -134,10 +134,10 @@ func (r *run) begin(ctx context.Context, p *Patient, level triage.Level) (runs.A
 	if last := r.cutShort(p); last != nil {
 		attempt = *last
 	}
-	return attempt, errors.Join(
-		r.PutAttempt(p.Handle, attempt),
-		r.Note(ctx, p, fmt.Sprintf("level %d, %s: begun, for it is %s", level, level, attempt.Why)),
-	)
+	if err := r.PutAttempt(p.Handle, attempt); err != nil {
+		return attempt, err
+	}
+	return attempt, r.Note(ctx, p, fmt.Sprintf("level %d, %s: begun, for it is %s", level, level, attempt.Why))
 }
 
 // end writes down what came of a step.

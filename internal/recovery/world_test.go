@@ -35,6 +35,7 @@ type patient struct {
 	unload    error
 	unloaded  triage.Verdict // what it is after one; "": idle
 	reacts    bool           // to a ping
+	next      time.Duration  // after which its launcher starts it again; 0: none does
 	freshWith string         // the conversation in which it began anew
 }
 
@@ -56,6 +57,10 @@ func (w *world) Look(_ context.Context, handles []agent.Handle) []Patient {
 	for i, handle := range handles {
 		all[i] = Patient{Assessment: w.agents[handle].Assessment, At: time.Now()}
 		all[i].View.Record.Handle, all[i].View.Record.SessionID = handle, w.agents[handle].session
+		if a := w.agents[handle]; a.next > 0 {
+			all[i].View.Status = agent.Status{State: agent.Backoff, Detail: "code 1; starts again in " + a.next.String()}
+			all[i].View.Record.Restarts.Next = all[i].At.Add(a.next)
+		}
 		if a := w.agents[handle]; a.reacts {
 			a.Verdict, a.Level, a.Working = triage.Healthy, 0, true // at the next look
 		}

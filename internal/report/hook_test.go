@@ -19,15 +19,11 @@ func TestReportOfAnEarlierStartAndOfAnEarlierClock(t *testing.T) {
 	t.Parallel()
 	dir := rig.MemoryDir(t)
 	opened, err := store.Create(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer opened.Close()
 	opened.Use(trust.NewKeeper(trust.Home(dir + "/state")))
 	unlock, err := opened.LockVerb("alpha", "spawn", time.Now()) // which makes the folders
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	unlock()
 	if err := opened.Insert(t.Context(), agent.Record{
 		Spec: agent.Spec{Schema: agent.Schema, Handle: "alpha", SessionID: agent.NewSessionID(), ProjectRoot: dir}, TmuxSession: "nbs-alpha-live",

@@ -32,6 +32,8 @@ const (
 	cleanPause    = time.Second
 	quotaPause    = 15 * time.Minute // when it was not said until when the limit lasts
 
+	roomPause = 10 * time.Second
+
 	wellWithin = time.Minute      // in which a start has to be ready
 	wellAfter  = 10 * time.Second // which it has to live then
 )
@@ -49,6 +51,7 @@ type Ending struct {
 	Reason   string        // in words: "signal: killed"
 	Asked    bool          // a command of ours ended it
 	Abnormal bool          // a signal ended it
+	NoRoom   bool          // what it had to write found the disk full
 	Ready    time.Duration // for how long it had been ready
 	Until    time.Time     // of a usage limit: when it is lifted; zero: that was not said
 }
@@ -78,6 +81,9 @@ func Decide(word agent.RestartWord, kept agent.Restarts, end Ending, now time.Ti
 		return again(kept, end.Class, cleanPause, now, "it left cleanly, and the restart policy is always")
 	case end.Class == agent.EndQuota:
 		return again(kept, end.Class, untilLifted(end.Until, now), now, "the usage limit is waited for, which does not count as a failure")
+	}
+	if end.NoRoom {
+		return again(kept, end.Class, roomPause, now, end.Reason+"; room is waited for, which does not count as a failure")
 	}
 	return afterFailure(kept, end, now, jitter)
 }

@@ -10,6 +10,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/restart"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 const evenly = 0.5 // a jitter that changes nothing
@@ -23,6 +25,7 @@ var (
 	stopped = restart.Ending{Class: agent.EndCrash, Reason: "code 143", Asked: true}
 	limited = restart.Ending{Class: agent.EndQuota, Reason: "code 1"}
 	lost    = restart.Ending{Class: agent.EndLost, Reason: "nobody saw it"}
+	full    = restart.Ending{Class: agent.EndCrash, Reason: "no space left on device", Abnormal: true, NoRoom: true}
 	hungUp  = restart.Ending{Class: agent.EndServer, Reason: "its terminal was closed"}
 )
 
@@ -49,6 +52,7 @@ func TestWhatFollowsAnEnd(t *testing.T) {
 		"claude refuses":                {of(agent.EndConfig), "down", "held", "held", "held"},
 		"somebody has the conversation": {of(agent.EndConflict), "down", "held", "held", "held"},
 		"nobody saw it":                 {lost, "down", "1s", "1s", "1s"},
+		"the disk is full":              {full, "down", "10s", "10s", "10s"},
 		"its terminal is gone":          {hungUp, "down", "down", "down", "down"},
 	} {
 		for word, want := range map[agent.RestartWord]string{
@@ -58,13 +62,11 @@ func TestWhatFollowsAnEnd(t *testing.T) {
 			if follows(got) != want {
 				t.Errorf("%s, with %s: %s; want %s", what, word, follows(got), want)
 			}
-			counts := got.Again && (c.end.Class == agent.EndCrash || c.end.Class == agent.EndLost)
+			counts := got.Again && (c.end.Class == agent.EndCrash || c.end.Class == agent.EndLost) && !c.end.NoRoom
 			if (len(got.Restarts.Counted) == 1) != counts || got.Restarts.Next.IsZero() == got.Again {
 				t.Errorf("%s, with %s: %+v is remembered", what, word, got.Restarts)
 			}
-			if word == agent.RestartNo && (got.Why != "" || !got.Restarts.IsZero()) {
-				t.Errorf("%s, without a policy: %+v", what, got)
-			}
+			rig.Check(t, word != agent.RestartNo || got.Why == "" && got.Restarts.IsZero(), "%s, without a policy: %+v", what, got)
 		}
 	}
 }
@@ -95,17 +97,15 @@ func TestFiveFailuresInTenMinutesAreHeld(t *testing.T) {
 		t.Errorf("%v; want %v", got, want)
 	}
 	want := agent.Hold{Class: agent.EndCrash, Reason: "it failed 5 times in 10 minutes, the last time by signal: killed", Since: noon.Add(4 * time.Minute)}
-	if diff := cmp.Diff(&want, kept.Hold); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	diff := cmp.Diff(&want, kept.Hold)
+	rig.Check(t, diff == "", "-want +got:\n%s", diff)
 }
 
 func TestRareFailuresBackOffUpToAMinute(t *testing.T) {
 	t.Parallel()
 	got, _ := after(killed, 3*time.Minute, 9)
-	if want := []string{"1s", "2s", "4s", "8s", "16s", "32s", "1m0s", "1m0s", "1m0s"}; !slices.Equal(got, want) {
-		t.Errorf("%v; want %v", got, want)
-	}
+	want := []string{"1s", "2s", "4s", "8s", "16s", "32s", "1m0s", "1m0s", "1m0s"}
+	rig.Check(t, slices.Equal(got, want), "%v; want %v", got, want)
 }
 
 func TestTenMinutesReadyForgetAll(t *testing.T) {
@@ -114,9 +114,7 @@ func TestTenMinutesReadyForgetAll(t *testing.T) {
 	long := killed
 	long.Ready = restart.Window
 	d := restart.Decide(agent.RestartOnFailure, kept, long, noon.Add(15*time.Minute), evenly)
-	if follows(d) != "1s" || len(d.Restarts.Counted) != 1 || d.Restarts.Step != 1 {
-		t.Errorf("%+v", d)
-	}
+	rig.Check(t, follows(d) == "1s" && len(d.Restarts.Counted) == 1 && d.Restarts.Step == 1, "%+v", d)
 }
 
 // A clock that was put back must not keep failures in the count that lie in the future then.
@@ -124,17 +122,14 @@ func TestAClockThatIsPutBackForgetsTheCount(t *testing.T) {
 	t.Parallel()
 	_, kept := after(killed, time.Minute, 4)
 	d := restart.Decide(agent.RestartOnFailure, kept, killed, noon.Add(-time.Hour), evenly)
-	if !d.Again || len(d.Restarts.Counted) != 1 {
-		t.Errorf("%+v", d)
-	}
+	rig.Check(t, d.Again && len(d.Restarts.Counted) == 1, "%+v", d)
 }
 
 func TestJitterIsAFifthToBothSides(t *testing.T) {
 	t.Parallel()
 	for jitter, want := range map[float64]time.Duration{0: 800 * time.Millisecond, 0.5: time.Second, 1: 1200 * time.Millisecond} {
-		if d := restart.Decide(agent.RestartOnFailure, agent.Restarts{}, killed, noon, jitter); d.In != want {
-			t.Errorf("with %v: %s; want %s", jitter, d.In, want)
-		}
+		d := restart.Decide(agent.RestartOnFailure, agent.Restarts{}, killed, noon, jitter)
+		rig.Check(t, d.In == want, "with %v: %s; want %s", jitter, d.In, want)
 	}
 }
 
@@ -149,9 +144,8 @@ func TestAStartHasSucceededWhenItLivesTenSecondsAfterItWasReady(t *testing.T) {
 		{time.Minute, 70 * time.Second, true},
 		{61 * time.Second, time.Hour, false},
 	} {
-		if got := restart.StartedWell(c.ready, c.lived); got != c.want {
-			t.Errorf("ready after %s, lived %s: %v", c.ready, c.lived, got)
-		}
+		got := restart.StartedWell(c.ready, c.lived)
+		rig.Check(t, got == c.want, "ready after %s, lived %s: %v", c.ready, c.lived, got)
 	}
 }
 

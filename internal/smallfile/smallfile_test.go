@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestReadsAllUpToTheLimit(t *testing.T) {
@@ -19,33 +21,25 @@ func TestReadsAllUpToTheLimit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	for _, size := range []int{0, 1, firstRead - 1, firstRead, firstRead + 1, 100_000} {
 		want := bytes.Repeat([]byte("x"), size)
-		if err := os.WriteFile(path, want, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := Read(path, size); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%d bytes: read %d, %v", size, len(got), err)
-		}
-		if _, err := Read(path, size-1); size > 0 && !errors.As(err, new(TooLargeError)) {
-			t.Errorf("%d bytes, one more than allowed: %v", size, err)
-		}
+		rig.Must(t, os.WriteFile(path, want, 0o600))
+		got, err := Read(path, size)
+		rig.Check(t, err == nil && bytes.Equal(got, want), "%d bytes: read %d, %v", size, len(got), err)
+		_, err = Read(path, size-1)
+		rig.Check(t, size <= 0 || errors.As(err, new(TooLargeError)), "%d bytes, one more than allowed: %v", size, err)
 	}
 }
 
 func TestReadsProc(t *testing.T) {
 	t.Parallel()
 	got, err := Read("/proc/self/stat", 1<<12)
-	if err != nil || !bytes.Contains(got, []byte("smallfile")) {
-		t.Errorf("%q, %v", got, err)
-	}
+	rig.Check(t, err == nil && bytes.Contains(got, []byte("smallfile")), "%q, %v", got, err)
 }
 
 func TestErrorsNameTheFile(t *testing.T) {
 	t.Parallel()
 	_, err := Read("/nonexistent/file", 1)
 	var at *fs.PathError
-	if !errors.Is(err, fs.ErrNotExist) || !errors.As(err, &at) || at.Path != "/nonexistent/file" {
-		t.Errorf("%v", err)
-	}
+	rig.Check(t, errors.Is(err, fs.ErrNotExist) && errors.As(err, &at) && at.Path == "/nonexistent/file", "%v", err)
 }
 
 func TestDirFollowsNoLinkAndReadsNoPipe(t *testing.T) {
@@ -63,14 +57,10 @@ func TestDirFollowsNoLinkAndReadsNoPipe(t *testing.T) {
 		os.Chmod(filepath.Join(root, "sub", "shared"), 0o660),
 		unix.Mkfifo(filepath.Join(root, "sub", "pipe"), 0o600),
 	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, err)
 	}
 	dir, err := os.Open(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer dir.Close()
 	readIn := func(folder, name string) ([]byte, error) {
 		sub, err := OpenDir(dir, folder)
@@ -105,9 +95,8 @@ func TestDirFollowsNoLinkAndReadsNoPipe(t *testing.T) {
 		{"sub", "../sub/file", fs.ErrInvalid},
 		{"sub", "", fs.ErrInvalid},
 	} {
-		if got, err := readIn(c.folder, c.name); !errors.Is(err, c.want) {
-			t.Errorf("%s/%s: %q, %v; want %v", c.folder, c.name, got, err, c.want)
-		}
+		got, err := readIn(c.folder, c.name)
+		rig.Check(t, errors.Is(err, c.want), "%s/%s: %q, %v; want %v", c.folder, c.name, got, err, c.want)
 	}
 }
 
@@ -121,35 +110,26 @@ func TestOpenFollowsLinks(t *testing.T) {
 		os.Symlink(root, filepath.Join(root, "folder")),
 		unix.Mkfifo(filepath.Join(root, "pipe"), 0o600),
 	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, err)
 	}
 	dir, err := Open(filepath.Join(root, "folder"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer dir.Close()
 	for name, want := range map[string]string{"file": "here", "link": "here", "pipe": ""} {
 		if err := dir.View(name, 10, func(data []byte) error {
-			if string(data) != want {
-				t.Errorf("%s: %q; want %q", name, data, want)
-			}
+			rig.Check(t, string(data) == want, "%s: %q; want %q", name, data, want)
 			return nil
 		}); err != nil {
 			t.Error(err)
 		}
 	}
 	var at *fs.PathError
-	if err := dir.View("none", 10, nil); !errors.Is(err, fs.ErrNotExist) || !errors.As(err, &at) || at.Path != filepath.Join(root, "folder", "none") {
-		t.Errorf("%v", err)
-	}
-	if err := dir.View("folder/file", 10, nil); !errors.Is(err, fs.ErrInvalid) {
-		t.Errorf("%v", err)
-	}
-	if _, err := Open(filepath.Join(root, "file")); !errors.Is(err, unix.ENOTDIR) {
-		t.Errorf("a file: %v", err)
-	}
+	err = dir.View("none", 10, nil)
+	rig.Check(t, errors.Is(err, fs.ErrNotExist) && errors.As(err, &at) && at.Path == filepath.Join(root, "folder", "none"), "%v", err)
+	err = dir.View("folder/file", 10, nil)
+	rig.Check(t, errors.Is(err, fs.ErrInvalid), "%v", err)
+	_, err = Open(filepath.Join(root, "file"))
+	rig.Check(t, errors.Is(err, unix.ENOTDIR), "a file: %v", err)
 }
 
 func TestNamesAreThoseOfAllFiles(t *testing.T) {
@@ -158,20 +138,14 @@ func TestNamesAreThoseOfAllFiles(t *testing.T) {
 	var want []string
 	for i := range 2000 { // more than one call of the kernel tells
 		want = append(want, fmt.Sprintf("%04d-%s.json", i, strings.Repeat("x", i%60)))
-		if err := os.WriteFile(filepath.Join(root, want[i]), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, os.WriteFile(filepath.Join(root, want[i]), nil, 0o600))
 	}
 	dir, err := Open(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer dir.Close()
 	for range 2 {
 		got, err := dir.Names()
 		slices.Sort(got)
-		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%d names, %v; want %d", len(got), err, len(want))
-		}
+		rig.Check(t, err == nil && slices.Equal(got, want), "%d names, %v; want %d", len(got), err, len(want))
 	}
 }

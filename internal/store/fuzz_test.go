@@ -47,9 +47,8 @@ func FuzzLoad(f *testing.F) {
 		case err == nil:
 			invalid := r.Validate()
 			rig.Check(t, invalid == nil && r.Handle == "theologian", "an invalid record was read: %+v: %v", r, invalid)
-			if id, err := agent.ParseSessionID(string(r.SessionID)); err != nil || id != r.SessionID {
-				t.Errorf("session id %q: %v", r.SessionID, err)
-			}
+			id, err := agent.ParseSessionID(string(r.SessionID))
+			rig.Check(t, err == nil && id == r.SessionID, "session id %q: %v", r.SessionID, err)
 		case agent.KindOf(err) == agent.BadInput:
 			wantDamage(t, err, path(s, "sessions/theologian.json"))
 		case agent.KindOf(err) != agent.Unfit || len(agent.HintsOf(err)) != 1:

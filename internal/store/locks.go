@@ -92,12 +92,8 @@ var provingVerbs = []string{"send", "outbox", "interrupt", "compact", "restart"}
 
 // isUnwritable tells whether a disk takes nothing, or a folder.
 func isUnwritable(err error) bool {
-	for _, known := range []error{syscall.EROFS, syscall.ENOSPC, syscall.EDQUOT, syscall.EACCES, syscall.EPERM, syscall.EIO} {
-		if errors.Is(err, known) {
-			return true
-		}
-	}
-	return false
+	known := []error{syscall.EROFS, syscall.ENOSPC, syscall.EDQUOT, syscall.EACCES, syscall.EPERM, syscall.EIO}
+	return slices.ContainsFunc(known, func(one error) bool { return errors.Is(err, one) })
 }
 
 // ErrStayedLocked is why a lock of .nbs could not be had whose holders keep it for milliseconds: another

@@ -112,9 +112,8 @@ func TestUpdateThatFailsWritesNothing(t *testing.T) {
 		"an error":          func(r *agent.Record) error { r.PID = 7; return refusal },
 		"an invalid record": func(r *agent.Record) error { r.Model = "--settings"; return nil },
 	} {
-		if _, err := s.Update(t.Context(), "alice", change); err == nil {
-			t.Errorf("%s: no error", what)
-		}
+		_, err := s.Update(t.Context(), "alice", change)
+		rig.Check(t, err != nil, "%s: no error", what)
 	}
 	_, err := s.Update(t.Context(), "alice", func(*agent.Record) error { return refusal })
 	rig.Check(t, errors.Is(err, refusal), "the cause is lost: %v", err)
@@ -167,9 +166,8 @@ func TestConcurrentUpdatesLoseNothing(t *testing.T) {
 	for _, o := range others {
 		o.Said()
 	}
-	if r, err := s.Load("alice"); err != nil || r.PID != (goroutines+processes)*each {
-		t.Errorf("counted to %d, %v; want %d", r.PID, err, (goroutines+processes)*each)
-	}
+	r, err := s.Load("alice")
+	rig.Check(t, err == nil && r.PID == (goroutines+processes)*each, "counted to %d, %v; want %d", r.PID, err, (goroutines+processes)*each)
 	entries, _ := os.ReadDir(path(s, "sessions"))
 	rig.Check(t, len(entries) == 1, "left behind: %v", entries)
 }
@@ -183,9 +181,8 @@ func TestRemoveKeepsTheLockFiles(t *testing.T) {
 	_, err := s.Load("Alice")
 	storetest.WantKind(t, "load", err, agent.NotFound)
 	for _, name := range []string{"alice.verb", "alice.record"} {
-		if _, err := os.Stat(path(s, "locks", name)); err != nil {
-			t.Errorf("%v: whoever unlinks a lock file lets a second holder in", err)
-		}
+		_, err := os.Stat(path(s, "locks", name))
+		rig.Check(t, err == nil, "%v: whoever unlinks a lock file lets a second holder in", err)
 	}
 	err = s.Insert(t.Context(), record("alice"))
 	rig.Check(t, err == nil, "the handle is not free: %v", err)

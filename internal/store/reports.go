@@ -2,12 +2,11 @@ package store
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"path/filepath"
 	"strings"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/private"
 )
 
 const reportLimit = 1 << 16 // bytes; a report has some hundred
@@ -44,11 +43,7 @@ func (s *Store) UpdateReport(ctx context.Context, handle agent.Handle, change fu
 
 // RemoveReport forgets what an agent said.
 func (s *Store) RemoveReport(handle agent.Handle) error {
-	err := s.nbs.Remove(statuses + "/" + reportFile(handle))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
+	return private.IfThere(s.nbs.Remove(statuses + "/" + reportFile(handle)))
 }
 
 // Watched are the files by which a change of an agent shows: its record and its report. Both

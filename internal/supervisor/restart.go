@@ -80,7 +80,7 @@ func (s *Supervisor) leftAs(over *agent.Record) (agent.Record, error) {
 		return r, agent.ErrSuperseded // it was dismissed
 	case err != nil:
 		return r, err
-	case !observe.SameStart(r.Process, over.Process) || !r.BacksOff() || r.Desired == agent.DesiredStopped || r.LaunchRestart() == agent.RestartNo:
+	case !observe.SameStart(r.Process, over.Process) || !r.AwaitsStart():
 		return r, agent.ErrSuperseded
 	}
 	return r, nil

@@ -52,9 +52,7 @@ func TestWhatMayBeStarted(t *testing.T) {
 		}
 		lives, err := s.startable(&c.sight, c.force)
 		mustSay(t, what, err, c.kind, c.words...)
-		if lives != c.lives {
-			t.Errorf("%s: it is to be ended before: %t", what, lives)
-		}
+		rig.Check(t, lives == c.lives, "%s: it is to be ended before: %t", what, lives)
 	}
 }
 
@@ -67,9 +65,8 @@ func TestFirstPromptInWhosePlaceAnotherIsSent(t *testing.T) {
 		other.unsaid(fresh, "first"), // then what leaves nothing unsaid:
 		started.unsaid(fresh, "first"), other.unsaid(resumed, "first"), other.unsaid(fresh, "other"), inPlace.unsaid(fresh, "first"),
 	}
-	if got := strings.Join(said, ","); got != "first,,,," {
-		t.Error(got)
-	}
+	got := strings.Join(said, ",")
+	rig.Check(t, got == "first,,,,", "%s", got)
 }
 
 // inPlace is a resume that needs no tmux.
@@ -188,9 +185,7 @@ func TestFolderOfAResume(t *testing.T) {
 	_, err = w.PlanResume(t.Context(), "alpha", inPlace)
 	mustSay(t, "a file", err, agent.BadInput, "is not a folder")
 	plan, err := w.PlanResume(t.Context(), "alpha", Resume{Cwd: sub, Start: inPlace.Start})
-	if err != nil || plan.Record.Cwd != sub || *plan.Moved != (launch.Moved{From: lost, To: sub}) {
-		t.Errorf("%+v, %v", plan.Moved, err)
-	}
+	rig.Check(t, err == nil && plan.Record.Cwd == sub && *plan.Moved == (launch.Moved{From: lost, To: sub}), "%+v, %v", plan.Moved, err)
 	w.has("beta", func(r *agent.Record) { r.ProjectRoot, r.Cwd = lost, lost+"/sub" })
 	if plan, err = w.PlanResume(t.Context(), "beta", inPlace); err != nil || plan.Record.Cwd != sub || plan.Record.ProjectRoot != w.Store.Project() {
 		t.Errorf("%+v, %v", plan.Moved, err)
@@ -212,9 +207,7 @@ func TestForceEndsNothingThatCannotBeWrittenDown(t *testing.T) {
 		name = w.inTheWay(name)
 		_, err := w.Resume(t.Context(), "alpha", Resume{Force: true, Start: inPlace.Start})
 		mustSay(t, name, err, agent.Failed, name)
-		if !lives(child) {
-			t.Errorf("%s: the agent was ended", name)
-		}
+		rig.Check(t, lives(child), "%s: the agent was ended", name)
 	}
 }
 

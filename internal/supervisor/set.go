@@ -9,6 +9,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/caller"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/observe"
 )
 
 // Set is what is to be changed in the record of an agent; nil leaves a field as it is.
@@ -41,11 +42,13 @@ func (s *Supervisor) Set(ctx context.Context, handle agent.Handle, set Set) (Cha
 	}
 	defer unlock()
 	var changes []Change
+	awaited := false
 	r, err := s.Store.Update(ctx, handle, func(r *agent.Record) error {
 		if err := s.Store.CheckSeal(r); err != nil { // to seal it anew would vouch for all of it
 			return err
 		}
 		before := r.Spec
+		awaited = r.AwaitsStart()
 		if r.Schema == 0 {
 			if err := s.completeLegacy(r); err != nil {
 				return err
@@ -59,6 +62,9 @@ func (s *Supervisor) Set(ctx context.Context, handle agent.Handle, set Set) (Cha
 	})
 	if err != nil {
 		return Changed{}, err
+	}
+	if awaited && !r.AwaitsStart() {
+		observe.Wake(&r)
 	}
 	changed := Changed{Record: r, Changes: changes, Runs: s.LookAt(ctx, r).Status.Running()}
 	if len(changes) == 0 {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // What is set is in the record, under a seal, and what is not named stays.
@@ -21,13 +23,9 @@ func TestSet(t *testing.T) {
 	var fields []string
 	for _, c := range changed.Changes {
 		fields = append(fields, c.Field)
-		if c.Now != (c.Field == "restart") {
-			t.Errorf("%+v", c)
-		}
+		rig.Check(t, c.Now == (c.Field == "restart"), "%+v", c)
 	}
-	if !slices.Equal(fields, []string{"model", "permission-mode", "prompt", "restart"}) || changed.Runs {
-		t.Errorf("%+v", changed)
-	}
+	rig.Check(t, slices.Equal(fields, []string{"model", "permission-mode", "prompt", "restart"}) && !changed.Runs, "%+v", changed)
 	r, err := w.Store.Load("alpha")
 	w.must(err)
 	w.must(w.Store.CheckSeal(&r))
@@ -71,9 +69,7 @@ func TestSetRestartToNo(t *testing.T) {
 	})
 	changed, err := w.Set(t.Context(), "alpha", Set{Restart: new(agent.RestartNo)})
 	w.must(err)
-	if !changed.Record.Restarts.Next.IsZero() {
-		t.Errorf("%+v", changed.Record.Restarts)
-	}
+	rig.Check(t, changed.Record.Restarts.Next.IsZero(), "%+v", changed.Record.Restarts)
 }
 
 // A reset forgets the failures and the hold, and nothing else.

@@ -9,6 +9,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/launch"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // What is wrong with a spawn is found in one order, before anything is made: who, which
@@ -51,9 +53,8 @@ func TestWhatASpawnIsRefusedFor(t *testing.T) {
 		c.mend()
 	}
 	handles, err := w.Store.Handles()
-	if made, _ := os.ReadDir(w.Store.Runtime()); err != nil || len(handles) != 1 || len(made) > 0 {
-		t.Errorf("something was made: %v, %v, %v", handles, made, err)
-	}
+	made, _ := os.ReadDir(w.Store.Runtime())
+	rig.Check(t, err == nil && len(handles) == 1 && len(made) == 0, "something was made: %v, %v, %v", handles, made, err)
 	_, err = w.PrepareSpawn(t.Context(), spawn)
 	w.must(err)
 }

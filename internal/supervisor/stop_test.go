@@ -76,9 +76,8 @@ func TestEndThatCannotBeWrittenDown(t *testing.T) {
 			w.inTheWay(what)
 			_, err := end(w, t.Context())
 			mustSay(t, verb+" "+what, err, agent.Failed, words[verb])
-			if _, err := w.Store.Load("alpha"); err != nil || lives(child) {
-				t.Errorf("%s %s: the agent was left running, or its record is gone: %v", verb, what, err)
-			}
+			_, err = w.Store.Load("alpha")
+			rig.Check(t, err == nil && !lives(child), "%s %s: the agent was left running, or its record is gone: %v", verb, what, err)
 		}
 	}
 }
@@ -92,9 +91,8 @@ func TestEndOfTheDead(t *testing.T) {
 	w.must(w.Store.PutLaunch("alpha", store.Launch{Env: []string{"SECRET=x"}}))
 	for range 2 {
 		stopped, err := w.Stop(t.Context(), "alpha")
-		if left, _ := filepath.Glob(w.Store.Runtime() + "/*/launch/*.json"); err != nil || stopped.Record.Desired != agent.DesiredStopped || len(left) > 0 {
-			t.Errorf("%v; left: %v", err, left)
-		}
+		left, _ := filepath.Glob(w.Store.Runtime() + "/*/launch/*.json")
+		rig.Check(t, err == nil && stopped.Record.Desired == agent.DesiredStopped && len(left) == 0, "%v; left: %v", err, left)
 	}
 	_, err := w.Dismiss(t.Context(), "alpha", false)
 	w.must(err)
@@ -128,9 +126,8 @@ func TestWhatADismissRemoves(t *testing.T) {
 		c.happens(w, &r)
 		gone, err := w.Dismiss(t.Context(), "alpha", c.keep)
 		kept, keptErr := w.KeptOf(r.SessionID)
-		if err := errors.Join(err, keptErr, gone.Unkept); err != nil || (kept != nil) != c.stays || (len(gone.Kept) > 0) != c.told {
-			t.Errorf("%s: %v, there is %+v, and is said to be %q", what, err, kept, gone.Kept)
-		}
+		err = errors.Join(err, keptErr, gone.Unkept)
+		rig.Check(t, err == nil && (kept != nil) == c.stays && (len(gone.Kept) > 0) == c.told, "%s: %v, there is %+v, and is said to be %q", what, err, kept, gone.Kept)
 	}
 }
 
@@ -144,13 +141,10 @@ func TestRecordOfTheOriginalTools(t *testing.T) {
 	})
 	w.put(w.transcript(r.SessionID), talk(0))
 	stopped, err := w.Stop(t.Context(), "alpha")
-	if err != nil || stopped.Record.Schema != 0 {
-		t.Errorf("%+v, %v", stopped.Record.Spec, err)
-	}
+	rig.Check(t, err == nil && stopped.Record.Schema == 0, "%+v, %v", stopped.Record.Spec, err)
 	plan, err := w.PlanResume(t.Context(), "alpha", inPlace)
-	if now := plan.Record.Spec; err != nil || now.Schema != agent.Schema || now.ConfigDir != w.dir+"/config" || plan.Opening != resumed {
-		t.Errorf("%+v, %v", now, err)
-	}
+	now := plan.Record.Spec
+	rig.Check(t, err == nil && now.Schema == agent.Schema && now.ConfigDir == w.dir+"/config" && plan.Opening == resumed, "%+v, %v", now, err)
 	w.Env[1] = "CLAUDE_CONFIG_DIR=" + w.dir + "/other"
 	_, err = w.PlanResume(t.Context(), "alpha", inPlace)
 	mustSay(t, "elsewhere", err, agent.NotFound, "its transcript is gone")

@@ -126,9 +126,8 @@ func (w *world) read(path string) string {
 // mustNote checks that the journal has an event.
 func (w *world) mustNote(event string, id agent.SessionID) {
 	w.Helper()
-	if text := w.read(w.Store.Folder() + "/journal.jsonl"); !strings.Contains(text, `"event":"`+event+`"`) || !strings.Contains(text, string(id)) {
-		w.Errorf("no %s in the journal: %s", event, text)
-	}
+	text := w.read(w.Store.Folder() + "/journal.jsonl")
+	rig.Check(w, strings.Contains(text, `"event":"`+event+`"`) && strings.Contains(text, string(id)), "no %s in the journal: %s", event, text)
 }
 
 // mustSay checks an error with its hints; of kind 0 it is that there is none.
@@ -139,8 +138,6 @@ func mustSay(t *testing.T, what string, err error, kind agent.Kind, words ...str
 		t.Errorf("%s: kind %d: %s", what, agent.KindOf(err), said)
 	}
 	for _, word := range words {
-		if !strings.Contains(said, word) {
-			t.Errorf("%s: %s; want %q", what, said, word)
-		}
+		rig.Check(t, strings.Contains(said, word), "%s: %s; want %q", what, said, word)
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/tmux"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 const claudePID, launcherPID, toolPID, otherPID = 10, 11, 12, 13
@@ -104,9 +106,8 @@ func TestWhatIsEndedInWhichOrder(t *testing.T) {
 		if did := strings.Join(ps.did, ", "); did != c.did || !strings.HasPrefix(fmt.Sprint(cmp.Or(err, errors.New(""))), c.err) || (err == nil) != (c.err == "") {
 			t.Errorf("%s: %s, %v; want %s, %s", what, did, err, c.did, c.err)
 		}
-		if spared := SparingPane(err) == nil; spared != (c.err == "" || c.pane != nil) {
-			t.Errorf("%s: an agent that is to be started anew is kept down: %t", what, !spared)
-		}
+		spared := SparingPane(err) == nil
+		rig.Check(t, spared == (c.err == "" || c.pane != nil), "%s: an agent that is to be started anew is kept down: %t", what, !spared)
 	}
 }
 
@@ -142,8 +143,7 @@ func TestOnlyTheAgentsOwnPaneIsEnded(t *testing.T) {
 		"a pane that does not end": {server{panes: []tmux.Pane{own}, keeps: true}, 1, "it is still there"},
 		"a server that is silent":  {server{panes: []tmux.Pane{own}, err: errors.New("silent")}, 1, "silent"},
 	} {
-		if _, err := endPane(t.Context(), &c.server, c.server.panes, start()); fmt.Sprint(err) != c.err || len(c.server.panes) != c.left {
-			t.Errorf("%s: %v, and %+v is left", what, err, c.server.panes)
-		}
+		_, err := endPane(t.Context(), &c.server, c.server.panes, start())
+		rig.Check(t, fmt.Sprint(err) == c.err && len(c.server.panes) == c.left, "%s: %v, and %+v is left", what, err, c.server.panes)
 	}
 }

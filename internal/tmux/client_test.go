@@ -15,9 +15,8 @@ import (
 func TestNewChecksTheSocket(t *testing.T) {
 	t.Parallel()
 	for _, socket := range []string{"", "default", "nbs-test_1", "/tmp/nbs/s", "/tmp/with blank;#{pid}"} {
-		if _, err := New(socket); err != nil {
-			t.Errorf("New(%q): %v", socket, err)
-		}
+		_, err := New(socket)
+		rig.Check(t, err == nil, "New(%q): %v", socket, err)
 	}
 	for _, socket := range []string{"a.b", "a:b", "-L", "a b", "a;", "#(x)", "relative/path", "../s", "/tmp/a\nb", "/tmp/\xff"} {
 		_, err := New(socket)

@@ -17,18 +17,19 @@ type Styled struct {
 	Text          string
 	Width, Height int
 	Cursor        Cursor
+	InMode        bool // keys go to tmux: a person looks back, or chooses something there
 }
 
 // Styled returns what a pane shows, with the attributes of its characters.
 func (c *Client) Styled(ctx context.Context, paneID string) (Styled, error) {
-	out, err := c.run(ctx, "/", "display-message", "-p", "-t", paneID, "#{pane_width} #{pane_height} #{cursor_x} #{cursor_y}", ";",
+	out, err := c.run(ctx, "/", "display-message", "-p", "-t", paneID, "#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{?pane_in_mode,true,false}", ";",
 		"capture-pane", "-p", "-e", "-t", paneID)
 	if err != nil {
 		return Styled{}, err
 	}
 	var shown Styled
 	head, text, _ := strings.Cut(out, "\n")
-	if _, err := fmt.Sscan(head, &shown.Width, &shown.Height, &shown.Cursor.X, &shown.Cursor.Y); err != nil {
+	if _, err := fmt.Sscan(head, &shown.Width, &shown.Height, &shown.Cursor.X, &shown.Cursor.Y, &shown.InMode); err != nil {
 		return Styled{}, fmt.Errorf("tmux: what it said of a pane cannot be read: %w", err)
 	}
 	shown.Text = text

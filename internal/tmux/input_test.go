@@ -24,9 +24,8 @@ func TestWriteIsExact(t *testing.T) {
 		got, _ := os.ReadFile(out)
 		return string(got) == text
 	})
-	if buffers := s.raw("list-buffers"); buffers != "" {
-		t.Errorf("it stays in tmux: %s", buffers)
-	}
+	buffers := s.raw("list-buffers")
+	rig.Check(t, buffers == "", "it stays in tmux: %s", buffers)
 }
 
 // A paste into a pane whose process has ended would end tmux 3.3a, and with it every agent.
@@ -37,16 +36,15 @@ func TestWriteReachesOnlyWhatReads(t *testing.T) {
 	var cursor *Cursor
 	refused := func(what string, pane Pane) {
 		t.Helper()
-		if written, err := s.Write(t.Context(), pane, "x", cursor); written || err != nil && agent.KindOf(err) == agent.TimedOut {
-			t.Errorf("%s: written %t, %v", what, written, err)
-		}
+		written, err := s.Write(t.Context(), pane, "x", cursor)
+		rig.Check(t, !written && (err == nil || agent.KindOf(err) != agent.TimedOut), "%s: written %t, %v", what, written, err)
 	}
 	shown, err := s.Styled(t.Context(), pane.ID)
 	rig.Must(t, err)
 	cursor = &Cursor{X: shown.Cursor.X + 1, Y: shown.Cursor.Y}
 	refused("somebody has typed in it", pane)
-	if written, err := s.Write(t.Context(), pane, "y", &shown.Cursor); !written || err != nil {
-		t.Errorf("where the cursor is: %t, %v", written, err)
+	if written, err := s.Write(t.Context(), pane, "y", &shown.Cursor); !written || err != nil || shown.InMode {
+		t.Errorf("where the cursor is: %t, %v, in a mode: %t", written, err, shown.InMode)
 	}
 	cursor = nil
 	other := pane
@@ -54,6 +52,8 @@ func TestWriteReachesOnlyWhatReads(t *testing.T) {
 	refused("another process leads it", other)
 	s.raw("copy-mode", "-t", pane.ID)
 	refused("a person looks back in it", pane)
+	shown, err = s.Styled(t.Context(), pane.ID)
+	rig.Check(t, err == nil && shown.InMode, "where a person looks back: %v, %+v", err, shown)
 	s.raw("send-keys", "-t", pane.ID, "-X", "cancel")
 	s.raw("set-option", "-t", pane.ID, "-w", "remain-on-exit", "on")
 	s.raw("send-keys", "-t", pane.ID, "Enter", "C-d")
@@ -63,7 +63,6 @@ func TestWriteReachesOnlyWhatReads(t *testing.T) {
 	refused("it has ended", pane)
 	s.raw("kill-pane", "-t", pane.ID)
 	refused("it is gone", pane)
-	if buffers := s.raw("list-buffers"); strings.Contains(buffers, "x") {
-		t.Errorf("what was not written stays in tmux: %s", buffers)
-	}
+	buffers := s.raw("list-buffers")
+	rig.Check(t, !strings.Contains(buffers, "x"), "what was not written stays in tmux: %s", buffers)
 }

@@ -93,11 +93,7 @@ func (spec Spec) command() []string {
 	for name, value := range spec.Env {
 		args = append(args, "-e", name+"="+value)
 	}
-	args = append(args, "--")
-	for _, word := range spec.Command {
-		args = append(args, escapeWord(word))
-	}
-	return args
+	return append(append(args, "--"), agent.Mapped(spec.Command, escapeWord)...)
 }
 
 // marks are the commands that mark a session and the new pane in it.

@@ -14,10 +14,11 @@ import (
 type Assessment struct {
 	Handle   agent.Handle
 	Verdict  Verdict
-	Level    Level    // of repair that it needs; LevelAssess of one that is well, and of one that only a person can help
-	Working  bool     // it is in a turn and gets on: no repair may touch it
-	Evidence []string // what was seen, in words and numbers
-	Steps    []Step   // what to do next, in order
+	Level    Level     // of repair that it needs; LevelAssess of one that is well, and of one that only a person can help
+	Working  bool      // it is in a turn and gets on: no repair may touch it
+	Evidence []string  // what was seen, in words and numbers
+	Steps    []Step    // what to do next, in order
+	Until    time.Time // of a usage limit that keeps it from being started: when it is lifted; zero: none does
 }
 
 // NeedsPerson tells whether a person has to look before anything else helps.
@@ -52,12 +53,16 @@ func (a *Assessment) is(verdict Verdict, level Level, steps ...Step) {
 	a.Verdict, a.Level, a.Steps = verdict, level, append(a.Steps, steps...)
 }
 
+// awaits says that a usage limit keeps the agent down.
+func (a *Assessment) awaits(until time.Time, level Level) {
+	a.is(Held, level, AwaitReset)
+	a.Until = until
+	a.saw("a usage limit is waited for, until %s", until.UTC().Format(time.RFC3339))
+}
+
 func (a *Assessment) saw(format string, args ...any) {
 	a.Evidence = append(a.Evidence, fmt.Sprintf(format, args...))
 }
-
-// backoffMost is more than a launcher waits after any failure.
-const backoffMost = 2 * time.Minute
 
 func (k *Known) assessDead(a *Assessment) {
 	if k.Record.LaunchDesired() != agent.DesiredRunning {
@@ -84,13 +89,14 @@ func (k *Known) assessDead(a *Assessment) {
 		a.is(Held, LevelResume)
 		a.saw("its restarts are held since %s: %s", hold.Since.UTC().Format(time.RFC3339), hold.Reason)
 	case k.Status.State == agent.Backoff:
-		a.is(Dead, LevelPing, Look)
-		next := k.Record.Restarts.Next
-		a.saw("its launcher starts it again at %s", next.UTC().Format(time.RFC3339))
-		if next.Sub(k.Now) > backoffMost {
-			a.is(Held, LevelAssess)
-			a.saw("so long is waited for a usage limit alone")
+		a.saw("its launcher starts it again at %s", k.Record.Restarts.Next.UTC().Format(time.RFC3339))
+		if k.Record.Restarts.After == agent.EndQuota {
+			a.awaits(k.Record.Restarts.Next, LevelAssess)
+		} else {
+			a.is(Dead, LevelPing, Look)
 		}
+	case k.LimitedUntil().After(k.Now):
+		a.awaits(k.LimitedUntil(), LevelResume)
 	case observe.CrashLoop(&k.Record):
 		a.is(Held, LevelResume)
 		a.saw("it ended again and again soon after its start: %s", k.Record.LastExit().Summary())

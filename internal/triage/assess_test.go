@@ -11,6 +11,8 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/observe"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 var now = time.Date(2026, 2, 20, 12, 0, 0, 0, time.UTC)
@@ -43,7 +45,14 @@ func quietFor(quiet, used time.Duration) func(*inspect.View) {
 }
 
 func failedWith(class, text string) func(*inspect.View) {
-	return func(v *inspect.View) { v.LastError = &inspect.LastError{Class: class, Text: text} }
+	return func(v *inspect.View) {
+		v.LastError = &inspect.LastError{Class: class, Text: text, At: now.Add(-time.Hour)}
+	}
+}
+
+// readyAfter is an agent whose start was proved so long after its last error.
+func readyAfter(d time.Duration) func(*inspect.View) {
+	return func(v *inspect.View) { v.Record.Process = &agent.Process{Ready: v.LastError.At.Add(d)} }
 }
 
 var (
@@ -97,10 +106,24 @@ func TestAssessTheLiving(t *testing.T) {
 		"process stopped": {with(with(in(busy), quietFor(0, 0)), func(v *inspect.View) { v.Growth.Halted = true }), Zombie, 3, false, "stopped by a signal at two looks 2s apart", []Step{ResumeForce}},
 
 		"not known":   {with(in(failed), failedWith("authentication_failed", "Please run /login")), Held, 0, false, "authentication_failed", []Step{LogIn}},
+		"known again": {with(with(in(idle), failedWith("authentication_failed", "Please run /login")), readyAfter(time.Minute)), Idle, 0, false, "idle", nil},
+		"not proved":  {with(with(in(idle), failedWith("authentication_failed", "Please run /login")), readyAfter(-time.Minute)), Held, 0, false, "authentication_failed", []Step{LogIn}},
 		"usage limit": {with(in(failed), failedWith("rate_limit", "You've hit your session limit · resets 3am")), Held, 0, false, "resets 3am", []Step{AwaitReset, Prompt}},
 		"API error":   {with(in(failed), failedWith("server_error", "API Error: 529")), Held, 0, false, "server_error: \"API Error: 529\"", []Step{Prompt}},
 		"failed":      {in(failed), Held, 0, false, "came to nothing", []Step{Prompt}},
 	})
+}
+
+// limitedBy is an agent whose launcher has waited for the end of a usage limit.
+func limitedBy(in time.Duration) func(*inspect.View) {
+	return func(v *inspect.View) { v.Record.Restarts = agent.Restarts{Next: now.Add(in), After: agent.EndQuota} }
+}
+
+// refusedFor is an agent that claude has refused to start a minute ago.
+func refusedFor(words string) func(*inspect.View) {
+	return func(v *inspect.View) {
+		v.Record.Exits = []agent.Exit{{Code: 1, UptimeS: 1, At: now.Add(-time.Minute), LastScreen: words}}
+	}
 }
 
 func TestAssessTheDead(t *testing.T) {
@@ -123,9 +146,18 @@ func TestAssessTheDead(t *testing.T) {
 			Dead, 1, false, "starts it again at 2026-02-20T12:00:01Z", []Step{Look},
 		},
 		"at its limit": {
-			with(in(agent.Status{State: agent.Backoff, Cause: agent.Crashed}), func(v *inspect.View) { v.Record.Restarts.Next = now.Add(time.Hour) }),
-			Held, 0, false, "starts it again at 2026-02-20T13:00:00Z", []Step{Look},
+			with(in(agent.Status{State: agent.Backoff, Cause: agent.Crashed}), limitedBy(time.Hour)),
+			Held, 0, false, "starts it again at 2026-02-20T13:00:00Z", []Step{AwaitReset},
 		},
+		"at its limit, and its launcher is gone": {with(in(dead(agent.LostReboot)), limitedBy(time.Hour)), Held, 3, false, "until 2026-02-20T13:00:00Z", []Step{AwaitReset}},
+		"refused for a limit": {
+			with(in(dead(agent.Crashed)), refusedFor("You've hit your session limit · resets 1pm (UTC)")), Held, 3, false, "until 2026-02-20T13:00:00Z", []Step{AwaitReset},
+		},
+		"refused for a limit of unknown length": {
+			with(in(dead(agent.Crashed)), refusedFor("Claude usage limit reached.")), Held, 3, false, "until 2026-02-20T12:14:00Z", []Step{AwaitReset},
+		},
+		"its limit is lifted": {with(in(dead(agent.Crashed)), limitedBy(-time.Second)), Dead, 3, false, "crashed", []Step{Resume}},
+
 		"quarantined": {
 			with(in(dead(agent.Crashed)), func(v *inspect.View) { v.Record.Restarts.Hold = &agent.Hold{Reason: "it failed 5 times", Since: now} }),
 			Held, 3, false, "held since 2026-02-20T12:00:00Z: it failed 5 times", []Step{ResumeMended},
@@ -138,9 +170,7 @@ func TestAssessTheDead(t *testing.T) {
 func TestWhatCouldNotBeAskedIsEvidence(t *testing.T) {
 	t.Parallel()
 	a := Assess(Known{View: with(in(idle), func(v *inspect.View) { v.Err = errors.New("tmux did not answer") }), Handle: "alpha", Now: now, Bands: agent.DefaultBands})
-	if a.Verdict != Idle || !slices.Contains(a.Evidence, "not all could be asked: tmux did not answer") {
-		t.Errorf("%+v", a)
-	}
+	rig.Check(t, a.Verdict == Idle && slices.Contains(a.Evidence, "not all could be asked: tmux did not answer"), "%+v", a)
 }
 
 func TestWhoNeedsAPerson(t *testing.T) {
@@ -150,9 +180,7 @@ func TestWhoNeedsAPerson(t *testing.T) {
 		false: {{Verdict: Healthy}, {Verdict: Idle}, {Verdict: Stopped}, {Verdict: Stuck, Level: LevelCompact}, {Verdict: Dead, Level: LevelResume}},
 	} {
 		for _, a := range all {
-			if a.NeedsPerson() != want {
-				t.Errorf("%+v: %t", a, !want)
-			}
+			rig.Check(t, a.NeedsPerson() == want, "%+v: %t", a, !want)
 		}
 	}
 }

@@ -54,9 +54,14 @@ type Known struct {
 	Patience time.Duration // how long a busy agent may show nothing that grows
 }
 
-// needsLogin tells whether the last turn failed because nobody is logged in.
+// needsLogin tells whether the last turn failed because nobody is logged in, and claude was not started
+// since by who was.
 func (k *Known) needsLogin() bool {
-	return k.LastError != nil && k.LastError.Class == inspect.ClassAuthentication
+	last, start := k.LastError, k.Record.Process
+	if last == nil || last.Class != inspect.ClassAuthentication {
+		return false
+	}
+	return start == nil || start.Ready.IsZero() || last.At.IsZero() || !last.At.Before(start.Ready)
 }
 
 // Steps are what to do next, in order; none for an agent that is as it should be.

@@ -8,6 +8,8 @@ import (
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/observe"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func dead(cause agent.Cause) agent.Status { return agent.Status{State: agent.Dead, Cause: cause} }
@@ -50,9 +52,8 @@ func TestStepsOfTheDead(t *testing.T) {
 		if c.login {
 			known.LastError = &inspect.LastError{Class: inspect.ClassAuthentication}
 		}
-		if got := Steps(known); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v; want %v", name, got, c.want)
-		}
+		got := Steps(known)
+		rig.Check(t, slices.Equal(got, c.want), "%s: %v; want %v", name, got, c.want)
 	}
 }
 
@@ -70,8 +71,7 @@ func TestStepsOfTheLiving(t *testing.T) {
 		"login":          {inspect.View{Sight: observe.Sight{Status: idle}, LastError: &inspect.LastError{Class: inspect.ClassAuthentication}}, []Step{LogIn}},
 		"all is well":    {inspect.View{Sight: observe.Sight{Status: idle}}, nil},
 	} {
-		if got := Steps(Known{View: &c.view}); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v; want %v", name, got, c.want)
-		}
+		got := Steps(Known{View: &c.view})
+		rig.Check(t, slices.Equal(got, c.want), "%s: %v; want %v", name, got, c.want)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestLimits(t *testing.T) {
@@ -13,15 +15,12 @@ func TestLimits(t *testing.T) {
 	home := Home(t.TempDir())
 	mustBe := func(what string, want Limits) {
 		t.Helper()
-		if got, err := home.Limits(); got != want || err != nil {
-			t.Errorf("%s: %+v, %v; want %+v", what, got, err, want)
-		}
+		got, err := home.Limits()
+		rig.Check(t, got == want && err == nil, "%s: %+v, %v; want %+v", what, got, err, want)
 	}
 	write := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(home.Path(limitsFile), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, os.WriteFile(home.Path(limitsFile), []byte(text), 0o600))
 	}
 	mustBe("no file", Limits{Agents: 50, Depth: 3})
 	write(`{"agents": 7}`)
@@ -30,8 +29,7 @@ func TestLimits(t *testing.T) {
 	mustBe("none at all", Limits{Agents: 0, Depth: 9})
 	for _, wrong := range []string{"", "null null", "[]", `{"agents": -1}`, `{"agents": 1.5}`, `{"agent": 5}`, `{"agents": 5} x`, strings.Repeat(" ", limitsBytes+1)} {
 		write(wrong)
-		if _, err := home.Limits(); err == nil || agent.KindOf(err) != agent.Unfit || len(agent.HintsOf(err)) == 0 {
-			t.Errorf("%.20s: %v; want unfit, and a way out", wrong, err)
-		}
+		_, err := home.Limits()
+		rig.Check(t, err != nil && agent.KindOf(err) == agent.Unfit && len(agent.HintsOf(err)) != 0, "%.20s: %v; want unfit, and a way out", wrong, err)
 	}
 }

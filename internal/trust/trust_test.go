@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func keeper(t testing.TB) *Keeper {
@@ -19,18 +21,15 @@ func keeper(t testing.TB) *Keeper {
 func mustSeal(t testing.TB, k *Keeper, kind, content string) string {
 	t.Helper()
 	seal, err := k.Seal(kind, []byte(content))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	return seal
 }
 
 func TestSealIsOfOneContentOfOneKindOfOneUser(t *testing.T) {
 	mine, theirs := keeper(t), keeper(t)
 	seal := mustSeal(t, mine, "record", "content")
-	if err := mine.Check("record", []byte("content"), seal); err != nil {
-		t.Error(err)
-	}
+	err := mine.Check("record", []byte("content"), seal)
+	rig.Check(t, err == nil, "%v", err)
 	mustSeal(t, theirs, "record", "content")
 	for what, err := range map[string]error{
 		"another content":                        mine.Check("record", []byte("contenT"), seal),
@@ -42,26 +41,21 @@ func TestSealIsOfOneContentOfOneKindOfOneUser(t *testing.T) {
 		"half a seal":                            mine.Check("record", []byte("content"), seal[:20]),
 		"no base64":                              mine.Check("record", []byte("content"), "?"+seal),
 	} {
-		if !errors.Is(err, ErrSeal) {
-			t.Errorf("%s: %v", what, err)
-		}
+		rig.Check(t, errors.Is(err, ErrSeal), "%s: %v", what, err)
 	}
 }
 
 func TestFieldsThatJoinToTheSameAreNotTheSame(t *testing.T) {
 	k := keeper(t)
 	seal, err := k.SealFields("record", []agent.Field{{Name: "a", Value: "bc"}, {Name: "d", Value: ""}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	for _, other := range [][]agent.Field{
 		{{Name: "ab", Value: "c"}, {Name: "d", Value: ""}},
 		{{Name: "a", Value: "bcd"}},
 		{{Name: "d", Value: ""}, {Name: "a", Value: "bc"}},
 	} {
-		if err := k.CheckFields("record", other, seal); !errors.Is(err, ErrSeal) {
-			t.Errorf("%v: %v", other, err)
-		}
+		err := k.CheckFields("record", other, seal)
+		rig.Check(t, errors.Is(err, ErrSeal), "%v: %v", other, err)
 	}
 }
 
@@ -69,20 +63,16 @@ func TestChangedFieldsAreNamed(t *testing.T) {
 	k := keeper(t)
 	fields := []agent.Field{{Name: "cwd", Value: "/"}, {Name: "env", Value: ""}}
 	seal, err := k.SealFields("record", fields)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	if changed := k.Changed("record", fields, seal); changed != nil {
 		t.Errorf("nothing was changed: %v", changed)
 	}
 	changed := slices.Clone(fields)
 	changed[1].Value = "x"
-	if names := k.Changed("record", changed, seal); !slices.Equal(names, []string{"env"}) {
-		t.Errorf("changed: %v", names)
-	}
-	if names := keeper(t).Changed("record", changed, seal); names != nil {
-		t.Errorf("by a user without a key: %v", names)
-	}
+	names := k.Changed("record", changed, seal)
+	rig.Check(t, slices.Equal(names, []string{"env"}), "changed: %v", names)
+	names = keeper(t).Changed("record", changed, seal)
+	rig.Check(t, names == nil, "by a user without a key: %v", names)
 }
 
 // Of many who make the key at a time all have the same one.
@@ -98,9 +88,7 @@ func TestOneKeyOfManyAtATime(t *testing.T) {
 		t.Errorf("seals: %v", slices.Compact(seals))
 	}
 	entries, err := os.ReadDir(string(home))
-	if err != nil || len(entries) != 1 {
-		t.Errorf("the folder has %v, %v", entries, err)
-	}
+	rig.Check(t, err == nil && len(entries) == 1, "the folder has %v, %v", entries, err)
 }
 
 func TestKeyThatMustNotBeUsed(t *testing.T) {
@@ -116,16 +104,12 @@ func TestKeyThatMustNotBeUsed(t *testing.T) {
 	} {
 		damaged := keeper(t)
 		mustSeal(t, damaged, "record", "")
-		if err := damage(damaged.path()); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, damage(damaged.path()))
 		again := NewKeeper(damaged.home)
-		if err := again.Check("record", nil, "x"); agent.KindOf(err) != agent.Unfit {
-			t.Errorf("%s: %v", what, err)
-		}
-		if _, err := again.Seal("record", nil); agent.KindOf(err) != agent.Unfit {
-			t.Errorf("%s: %v", what, err)
-		}
+		err := again.Check("record", nil, "x")
+		rig.Check(t, agent.KindOf(err) == agent.Unfit, "%s: %v", what, err)
+		_, err = again.Seal("record", nil)
+		rig.Check(t, agent.KindOf(err) == agent.Unfit, "%s: %v", what, err)
 	}
 }
 
@@ -136,13 +120,11 @@ func TestHomeOfAnEnvironment(t *testing.T) {
 		"/told":                        {"HOME=/h", "XDG_STATE_HOME=/s", "NBS_STATE=/told"},
 		"/two/.local/state/nbs-worker": {"HOME=/one", "HOME=/two"},
 	} {
-		if got, err := HomeOf(env); got != want || err != nil {
-			t.Errorf("%v: %s, %v", env, got, err)
-		}
+		got, err := HomeOf(env)
+		rig.Check(t, got == want && err == nil, "%v: %s, %v", env, got, err)
 	}
-	if _, err := HomeOf([]string{"HOME="}); agent.KindOf(err) != agent.Unfit {
-		t.Errorf("no home: %v", err)
-	}
+	_, err := HomeOf([]string{"HOME="})
+	rig.Check(t, agent.KindOf(err) == agent.Unfit, "no home: %v", err)
 }
 
 var fields = []agent.Field{
@@ -154,13 +136,9 @@ var fields = []agent.Field{
 func BenchmarkCheck(b *testing.B) {
 	k := keeper(b)
 	seal, err := k.SealFields("record", fields)
-	if err != nil {
-		b.Fatal(err)
-	}
+	rig.Must(b, err)
 	for b.Loop() {
-		if err := k.CheckFields("record", fields, seal); err != nil {
-			b.Fatal(err)
-		}
+		rig.Must(b, k.CheckFields("record", fields, seal))
 	}
 }
 

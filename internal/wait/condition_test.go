@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestConditions(t *testing.T) {
@@ -35,8 +37,6 @@ func TestConditions(t *testing.T) {
 		{"context-below=25%", Waited{Status: dead, Context: level(90)}, false},
 	} {
 		condition, err := ParseCondition(c.text)
-		if err != nil || condition.holds(&c.is) != c.want {
-			t.Errorf("%s of %+v: want %t; %v", c.text, c.is, c.want, err)
-		}
+		rig.Check(t, err == nil && condition.holds(&c.is) == c.want, "%s of %+v: want %t; %v", c.text, c.is, c.want, err)
 	}
 }

@@ -11,20 +11,18 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // watching watches the folders of files until the test ends.
 func watching(t *testing.T, files ...string) *Watch {
 	t.Helper()
 	w, err := New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	t.Cleanup(w.Close)
 	for _, file := range files {
-		if err := w.File(file); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, w.File(file))
 	}
 	return w
 }
@@ -38,9 +36,7 @@ func TestWatchOfAFolderThatIsMade(t *testing.T) {
 	file := filepath.Join(dir, "f")
 	seen := func(what string) {
 		t.Helper()
-		if err := w.File(file); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, w.File(file))
 		late := time.After(10 * time.Second)
 		for {
 			select {
@@ -58,9 +54,7 @@ func TestWatchOfAFolderThatIsMade(t *testing.T) {
 	}
 	mustMake := func(path string) {
 		t.Helper()
-		if err := os.Mkdir(path, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, os.Mkdir(path, 0o700))
 	}
 	mustMake(filepath.Join(root, "a"))
 	seen("folder")
@@ -71,13 +65,9 @@ func TestWatchOfAFolderThatIsMade(t *testing.T) {
 	if err := w.File(file); err != nil || len(w.missing) != 0 {
 		t.Fatalf("all is there: %v, %v", w.missing, err)
 	}
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(file, nil, 0o600))
 	seen("file")
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.RemoveAll(dir))
 	seen("folder")
 	if err := w.File(file); err != nil || w.missing[dir] == "" {
 		t.Errorf("it is gone again: %v, %v", w.missing, err)
@@ -88,9 +78,7 @@ func TestWatchOfADanglingLink(t *testing.T) {
 	t.Parallel()
 	w := watching(t)
 	dir := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink("nowhere", dir); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Symlink("nowhere", dir))
 	if err := w.File(filepath.Join(dir, "f")); err != nil || w.missing[dir] == "" {
 		t.Errorf("%v, %v", w.missing, err)
 	}
@@ -106,12 +94,9 @@ func TestChangeSeesEachKind(t *testing.T) {
 		func() error { return os.Rename(file, file+"2") },
 		func() error { return os.Remove(file + "2") },
 	} {
-		if err := change(); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Change(t.Context()); err != nil {
-			t.Error(err)
-		}
+		rig.Must(t, change())
+		err := w.Change(t.Context())
+		rig.Check(t, err == nil, "%v", err)
 	}
 }
 
@@ -123,9 +108,8 @@ func TestChangeEndsWithItsContext(t *testing.T) {
 	ended := make(chan error)
 	go func() { ended <- w.Change(ctx) }()
 	cancel()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	err := <-ended
+	rig.Check(t, errors.Is(err, context.Canceled), "%v", err)
 }
 
 // Limits of the kernel are named with the command that raises them.
@@ -137,7 +121,6 @@ func TestWatchAtALimit(t *testing.T) {
 			t.Errorf("%v: %v %q", errno, err, agent.HintsOf(err))
 		}
 	}
-	if err := Failed(syscall.EIO); agent.KindOf(err) != agent.Failed {
-		t.Error(err)
-	}
+	err := Failed(syscall.EIO)
+	rig.Check(t, agent.KindOf(err) == agent.Failed, "%v", err)
 }

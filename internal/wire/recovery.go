@@ -48,7 +48,7 @@ type RecoveryStep struct {
 func NewRecovered(c *recovery.Case, commands []string) Recovered {
 	return Recovered{
 		Handle: c.Handle, Before: NewAssessment(&c.Before, nil), After: new(NewAssessment(&c.After.Assessment, commands)), Left: c.Left,
-		Steps: mapped(c.Steps, func(s recovery.Step) RecoveryStep {
+		Steps: agent.Mapped(c.Steps, func(s recovery.Step) RecoveryStep {
 			return RecoveryStep{Level: s.Level, What: s.Level.String(), Why: s.Why, Helped: s.Helped, Result: s.Result, TookMS: s.Took.Milliseconds()}
 		}),
 	}

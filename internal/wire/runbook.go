@@ -50,8 +50,8 @@ func NewRunbook(f runbook.Found) Runbook {
 		return out
 	}
 	out.Title, out.Summary = f.Page.Title, f.Page.Summary
-	out.Parameters = mapped(f.Page.Parameters, func(p runbook.Parameter) RunbookParameter { return RunbookParameter(p) })
-	out.Steps = mapped(f.Page.Steps, func(s runbook.Step) RunbookStep {
+	out.Parameters = agent.Mapped(f.Page.Parameters, func(p runbook.Parameter) RunbookParameter { return RunbookParameter(p) })
+	out.Steps = agent.Mapped(f.Page.Steps, func(s runbook.Step) RunbookStep {
 		return RunbookStep{Name: s.Name, Title: s.Title, Line: s.Line, Expect: s.Expect, Check: s.Check, Confirm: s.Confirm, Ask: s.Ask}
 	})
 	return out
@@ -83,11 +83,10 @@ type RunbookCommand struct {
 
 // NewRunbookRun is a run as far as it came.
 func NewRunbookRun(f runbook.Found, all []runbook.Done, err error) RunbookRun {
-	out := RunbookRun{Runbook: f.Name, Source: string(f.Source), Result: result(all, err), Steps: []RunbookStepRun{}}
-	for _, done := range all {
-		out.Steps = append(out.Steps, newStepRun(done.Step, string(done.State), done.Outcomes))
-	}
-	return out
+	steps := agent.Mapped(all, func(done runbook.Done) RunbookStepRun {
+		return newStepRun(done.Step, string(done.State), done.Outcomes)
+	})
+	return RunbookRun{Runbook: f.Name, Source: string(f.Source), Result: result(all, err), Steps: steps}
 }
 
 func result(all []runbook.Done, err error) string {
@@ -105,9 +104,8 @@ func result(all []runbook.Done, err error) string {
 
 // NewRunbookPlan is a run that nobody has begun.
 func NewRunbookPlan(f runbook.Found, steps []runbook.Planned) RunbookRun {
-	out := RunbookRun{Runbook: f.Name, Source: string(f.Source), Result: "planned"}
-	out.Steps = mapped(steps, func(step runbook.Planned) RunbookStepRun { return newStepRun(step, "planned", nil) })
-	return out
+	planned := agent.Mapped(steps, func(step runbook.Planned) RunbookStepRun { return newStepRun(step, "planned", nil) })
+	return RunbookRun{Runbook: f.Name, Source: string(f.Source), Result: "planned", Steps: planned}
 }
 
 func newStepRun(step runbook.Planned, state string, outcomes []runbook.Outcome) RunbookStepRun {

@@ -87,11 +87,11 @@ func NewSession(v inspect.View, advice []string, bands agent.Bands, now time.Tim
 		Adopted: r.Process != nil && r.Process.Adopted != nil, RecordedPID: pid(r.PID), Created: known(r.Created),
 		ClaudeArgs: list(r.ClaudeArgs), Env: dictionary(r.Env), MayManage: r.MayManage, Depth: r.Depth, ClaudeVersion: r.ClaudeVersion, InitialPrompt: r.InitialPrompt, ConfigDir: r.ConfigDir,
 		Kept: v.Kept, Usage: (*Usage)(v.Usage), LastExit: newExit(r.LastExit()), Advice: list(advice),
-		PreviousSessions: mapped(r.PreviousSessions, func(p agent.PreviousSession) PreviousSession {
+		PreviousSessions: agent.Mapped(r.PreviousSessions, func(p agent.PreviousSession) PreviousSession {
 			return PreviousSession{SessionID: p.SessionID, Until: known(p.Until), Reason: p.Reason}
 		}),
-		Drift:        mapped(v.Drift, func(d observe.Drift) Drift { return Drift(d) }),
-		OtherClaudes: mapped(v.Strangers, func(other observe.Stranger) OtherClaude { return OtherClaude(other) }),
+		Drift:        agent.Mapped(v.Drift, func(d observe.Drift) Drift { return Drift(d) }),
+		OtherClaudes: agent.Mapped(v.Strangers, func(other observe.Stranger) OtherClaude { return OtherClaude(other) }),
 	}
 	if v.Err == nil {
 		out.TmuxAlive = new(v.Pane != nil)

@@ -28,7 +28,7 @@ const (
 
 // NewSet is what a set has led to.
 func NewSet(c supervisor.Changed) Set {
-	return Set{Handle: c.Record.Handle, Running: c.Runs, Changed: mapped(c.Changes, func(c supervisor.Change) Change {
+	return Set{Handle: c.Record.Handle, Running: c.Runs, Changed: agent.Mapped(c.Changes, func(c supervisor.Change) Change {
 		takes := NextStart
 		if c.Now {
 			takes = Now

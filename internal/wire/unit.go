@@ -1,6 +1,9 @@
 package wire
 
-import "nbs-worker/internal/export"
+import (
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/export"
+)
 
 // Unit is a unit of systemd's.
 type Unit struct {
@@ -11,7 +14,7 @@ type Unit struct {
 
 // NewUnits are units, and where they were written; nil for nowhere.
 func NewUnits(units []export.Unit, paths []string) []Unit {
-	out := mapped(units, func(u export.Unit) Unit { return Unit{Name: u.Name, Text: u.Text} })
+	out := agent.Mapped(units, func(u export.Unit) Unit { return Unit{Name: u.Name, Text: u.Text} })
 	for i, path := range paths {
 		out[i].Path = path
 	}

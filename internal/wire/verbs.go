@@ -312,8 +312,8 @@ type Finding struct {
 // NewCheckup is a checkup that was made.
 func NewCheckup(c doctor.Checkup) Checkup {
 	return Checkup{
-		Level: string(c.Worst()), Fixed: list(c.Done), NotFixed: mapped(c.Failed, error.Error), NeverTouched: doctor.NeverTouched,
-		Checks: mapped(c.Findings, func(f doctor.Finding) Finding {
+		Level: string(c.Worst()), Fixed: list(c.Done), NotFixed: agent.Mapped(c.Failed, error.Error), NeverTouched: doctor.NeverTouched,
+		Checks: agent.Mapped(c.Findings, func(f doctor.Finding) Finding {
 			return Finding{ID: f.Check, Level: string(f.Level), What: f.What, Why: f.Why, Fix: list(f.Fix), Fixable: f.ByItself()}
 		}),
 	}

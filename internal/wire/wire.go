@@ -170,15 +170,6 @@ func list[T any](items []T) []T {
 	return items
 }
 
-// mapped is what each of a list is for programs; never null.
-func mapped[From, To any](items []From, to func(From) To) []To {
-	out := make([]To, len(items))
-	for i, item := range items {
-		out[i] = to(item)
-	}
-	return out
-}
-
 // dictionary is never null.
 func dictionary(entries map[string]string) map[string]string {
 	if entries == nil {

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestEndReasons(t *testing.T) {
@@ -13,11 +15,7 @@ func TestEndReasons(t *testing.T) {
 		"prompt_input_exit": "prompt_input_exit", "other": "other", "": "",
 		"clear": "", "resume": "", "\x1b[2J": "", strings.Repeat("a", 65): "",
 	} {
-		if got := EndReason(&agent.End{Reason: said}); got != want {
-			t.Errorf("%q: %q; want %q", said, got, want)
-		}
+		rig.Equal(t, EndReason(&agent.End{Reason: said}), want, "%q", said)
 	}
-	if EndReason(nil) != "" {
-		t.Error("nothing was said")
-	}
+	rig.Check(t, EndReason(nil) == "", "nothing was said")
 }

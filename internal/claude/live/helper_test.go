@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 const (
@@ -17,10 +19,6 @@ const (
 func (r Registry) put(t *testing.T, name, text string) {
 	t.Helper()
 	path := filepath.Join(r.dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	rig.Must(t, os.WriteFile(path, []byte(text), 0o600))
 }

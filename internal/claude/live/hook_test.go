@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nbs-worker/internal/agent"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 const otherSession = agent.SessionID("5f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11")
@@ -64,39 +66,30 @@ func TestWhatEachHookSays(t *testing.T) {
 func TestHooksTellHowTurnsAndClaudeEnd(t *testing.T) {
 	t.Parallel()
 	const failed = `"hook_event_name":"StopFailure","error":"rate_limit"`
-	if got := tell(t, failed); got.Failure == nil || got.Failure.Class != "rate_limit" || got.Activity.State != agent.Idle {
-		t.Errorf("after a failure: %+v", got)
-	}
-	if got := tell(t, failed, `"hook_event_name":"Stop","agent_id":"a1"`); got.Failure == nil {
-		t.Errorf("a subagent's turn took the agent's failure back: %+v", got)
-	}
+	got := tell(t, failed)
+	rig.Check(t, got.Failure != nil && got.Failure.Class == "rate_limit" && got.Activity.State == agent.Idle, "after a failure: %+v", got)
+	got = tell(t, failed, `"hook_event_name":"Stop","agent_id":"a1"`)
+	rig.Check(t, got.Failure != nil, "a subagent's turn took the agent's failure back: %+v", got)
 	for what, next := range map[string]string{
 		"another prompt": `"hook_event_name":"UserPromptSubmit"`, "another start": `"hook_event_name":"SessionStart","source":"resume"`,
 		"a compaction": `"hook_event_name":"PostCompact","trigger":"manual"`,
 	} {
-		if got := tell(t, failed, next); got.Failure != nil || !got.Done.IsZero() {
-			t.Errorf("after %s: %+v", what, got)
-		}
+		got := tell(t, failed, next)
+		rig.Check(t, got.Failure == nil && got.Done.IsZero(), "after %s: %+v", what, got)
 	}
-	if got := tell(t, failed, `"hook_event_name":"Notification","notification_type":"idle_prompt"`); got.Failure == nil {
-		t.Error("a reminder makes a failed turn forgotten")
-	}
-	if got := tell(t, `"hook_event_name":"Stop"`, `"hook_event_name":"UserPromptSubmit"`); !got.Done.IsZero() {
-		t.Errorf("a turn that has begun is done: %+v", got)
-	}
-	if got := tell(t, `"hook_event_name":"Stop"`); got.Done.IsZero() {
-		t.Errorf("a turn that ended is not done: %+v", got)
-	}
-	if got := tell(t, failed, `"hook_event_name":"Stop"`); got.Failure != nil {
-		t.Errorf("after a turn that went well: %+v", got.Failure)
-	}
-	if got := tell(t, `"hook_event_name":"SessionEnd","reason":"other"`); got.End == nil || got.End.Reason != "other" {
-		t.Errorf("after the end: %+v", got)
-	}
+	got = tell(t, failed, `"hook_event_name":"Notification","notification_type":"idle_prompt"`)
+	rig.Check(t, got.Failure != nil, "a reminder makes a failed turn forgotten")
+	got = tell(t, `"hook_event_name":"Stop"`, `"hook_event_name":"UserPromptSubmit"`)
+	rig.Check(t, got.Done.IsZero(), "a turn that has begun is done: %+v", got)
+	got = tell(t, `"hook_event_name":"Stop"`)
+	rig.Check(t, !got.Done.IsZero(), "a turn that ended is not done: %+v", got)
+	got = tell(t, failed, `"hook_event_name":"Stop"`)
+	rig.Check(t, got.Failure == nil, "after a turn that went well: %+v", got.Failure)
+	got = tell(t, `"hook_event_name":"SessionEnd","reason":"other"`)
+	rig.Check(t, got.End != nil && got.End.Reason == "other", "after the end: %+v", got)
 	for _, goesOn := range []string{"clear", "resume"} {
-		if got := tell(t, `"hook_event_name":"SessionEnd","reason":"`+goesOn+`"`); got.End != nil || got.SessionID != "" {
-			t.Errorf("after %s: %+v", goesOn, got)
-		}
+		got := tell(t, `"hook_event_name":"SessionEnd","reason":"`+goesOn+`"`)
+		rig.Check(t, got.End == nil && got.SessionID == "", "after %s: %+v", goesOn, got)
 	}
 }
 
@@ -107,12 +100,10 @@ func TestOlderHookDoesNotUndoANewerOne(t *testing.T) {
 	want := report
 	late := Hook{hookCore: hookCore{Event: "UserPromptSubmit", SessionID: otherSession}}
 	late.Apply(&report, time.Unix(0, 1))
-	if diff := cmp.Diff(want, report); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
-	if id, _, moves := late.MovesTo(&report, time.Unix(0, 1)); moves {
-		t.Errorf("it leads the agent back to %s", id)
-	}
+	diff := cmp.Diff(want, report)
+	rig.Check(t, diff == "", "-want +got:\n%s", diff)
+	id, _, moves := late.MovesTo(&report, time.Unix(0, 1))
+	rig.Check(t, !moves, "it leads the agent back to %s", id)
 }
 
 func TestHookTellsWhereTheAgentWent(t *testing.T) {
@@ -135,9 +126,7 @@ func TestHookTellsWhereTheAgentWent(t *testing.T) {
 		c.hook.SessionID = otherSession
 		c.hook.Apply(&report, time.Unix(1, 0))
 		id, reason, moves := c.hook.MovesTo(&report, time.Unix(1, 0))
-		if reason != c.reason || moves != (c.reason != "") || moves && id != otherSession {
-			t.Errorf("%+v: %s, %q, %t; want %q", c.hook, id, reason, moves, c.reason)
-		}
+		rig.Check(t, reason == c.reason && moves == (c.reason != "") && (!moves || id == otherSession), "%+v: %s, %q, %t; want %q", c.hook, id, reason, moves, c.reason)
 	}
 }
 
@@ -147,9 +136,8 @@ func TestReadHookRefusesWhatIsNone(t *testing.T) {
 		"", "x", "[]", "{}", `{"session_id":"x"}`, `{"session_id":"../../etc/passwd","hook_event_name":"Stop"}`,
 		`{"session_id":7}`, strings.Repeat("[", 1<<20), strings.Repeat(" ", inputLimit+7),
 	} {
-		if hook, err := ReadHook(strings.NewReader(text)); err == nil {
-			t.Errorf("ReadHook(%.40q) = %+v", text, hook)
-		}
+		hook, err := ReadHook(strings.NewReader(text))
+		rig.Check(t, err != nil, "ReadHook(%.40q) = %+v", text, hook)
 	}
 }
 
@@ -157,17 +145,14 @@ func TestReadHookRefusesWhatIsNone(t *testing.T) {
 func TestHookWithAFieldOfAnotherType(t *testing.T) {
 	t.Parallel()
 	hook, err := ReadHook(strings.NewReader(`{"background_tasks":{"count":0},"error":{"class":"x"},"session_id":"` + string(otherSession) + `","hook_event_name":"SessionStart","source":"clear"}`))
-	if err != nil || hook.SessionID != otherSession || hook.Event != "SessionStart" || hook.Source != "clear" {
-		t.Errorf("%+v, %v", hook, err)
-	}
+	rig.Check(t, err == nil && hook.SessionID == otherSession && hook.Event == "SessionStart" && hook.Source == "clear", "%+v, %v", hook, err)
 }
 
 func TestWhatAHookSaysIsSafeToShow(t *testing.T) {
 	t.Parallel()
 	report := tell(t, `"hook_event_name":"StopFailure","error":"\u001b[31mred\u202e`+strings.Repeat("x", 1000)+`"`)
-	if class := report.Failure.Class; len(class) > 64 || strings.ContainsAny(class, "\x1b\u202e") {
-		t.Errorf("class %q", class)
-	}
+	class := report.Failure.Class
+	rig.Check(t, len(class) <= 64 && !strings.ContainsAny(class, "\x1b\u202e"), "class %q", class)
 }
 
 func TestGauge(t *testing.T) {
@@ -181,9 +166,8 @@ func TestGauge(t *testing.T) {
 		`{"cost":{"total_cost_usd":-1},"context_window":{"context_window_size":-5,"used_percentage":1e9}}`: {UsedPercent: percent(100)},
 	} {
 		line, err := ReadStatusLine(strings.NewReader(text))
-		if diff := cmp.Diff(want, line.Gauge(time.Time{})); diff != "" || err != nil || string(line.Text) != text {
-			t.Errorf("%s: %v, -want +got:\n%s", text, err, diff)
-		}
+		diff := cmp.Diff(want, line.Gauge(time.Time{}))
+		rig.Check(t, diff == "" && err == nil && string(line.Text) == text, "%s: %v, -want +got:\n%s", text, err, diff)
 	}
 }
 
@@ -195,9 +179,8 @@ func TestStatusLineWithNumbersThatCannotBe(t *testing.T) {
 		`{"context_window":{"context_window_size":200000,"used_percentage":5,"current_usage":{"input_tokens":9223372036854775807,"cache_read_input_tokens":9223372036854775807}}}`,
 		`{"context_window":{"context_window_size":9223372036854775807}}`,
 	} {
-		if line, err := ReadStatusLine(strings.NewReader(text)); err == nil {
-			t.Errorf("%s: %+v", text, line)
-		}
+		line, err := ReadStatusLine(strings.NewReader(text))
+		rig.Check(t, err != nil, "%s: %+v", text, line)
 	}
 }
 
@@ -209,9 +192,8 @@ func FuzzReadHook(f *testing.F) {
 		if err == nil {
 			var report agent.Report
 			hook.Apply(&report, time.Unix(1, 0))
-			if _, err := agent.ParseSessionID(string(hook.SessionID)); err != nil {
-				t.Errorf("%q", hook.SessionID)
-			}
+			_, err := agent.ParseSessionID(string(hook.SessionID))
+			rig.Check(t, err == nil, "%q", hook.SessionID)
 		}
 		if line, err := ReadStatusLine(strings.NewReader(text)); err == nil {
 			line.Gauge(time.Time{})

@@ -30,36 +30,30 @@ func TestEntryIsRead(t *testing.T) {
 		PID: 31558, SessionID: sessionID, Cwd: "/srv/project", StartTicks: 353737, StartedMS: 1795208383445, Version: "2.1.197",
 		Kind: "interactive", Entrypoint: "cli", Status: "waiting", WaitingFor: "permission prompt", UpdatedMS: 1795208383999, WrittenMS: 1795208383999,
 	}
-	if at := want.StatusSince(); !at.Equal(time.Date(2026, 11, 20, 20, 59, 43, 999e6, time.UTC)) {
-		t.Errorf("since %s", at)
-	}
+	at := want.StatusSince()
+	rig.Check(t, at.Equal(time.Date(2026, 11, 20, 20, 59, 43, 999e6, time.UTC)), "since %s", at)
 	r := RegistryIn(t.TempDir())
 	r.put(t, "31558.json", entry197)
 	got, err := r.Entry(31558)
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Errorf("2.1.197: %v, -want +got:\n%s", err, diff)
-	}
+	diff := cmp.Diff(want, got)
+	rig.Check(t, diff == "" && err == nil, "2.1.197: %v, -want +got:\n%s", err, diff)
 	want.Version, want.Status, want.WaitingFor, want.UpdatedMS, want.WrittenMS = "2.1.329", "idle", "", 0, 0
-	if at := want.StatusSince(); !at.IsZero() {
-		t.Errorf("since %s, which the entry does not say", at)
-	}
+	at = want.StatusSince()
+	rig.Check(t, at.IsZero(), "since %s, which the entry does not say", at)
 	r.put(t, "31558.json", entry329)
 	got, err = r.Entry(31558)
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Errorf("2.1.329: %v, -want +got:\n%s", err, diff)
-	}
+	diff = cmp.Diff(want, got)
+	rig.Check(t, diff == "" && err == nil, "2.1.329: %v, -want +got:\n%s", err, diff)
 }
 
 func TestWithoutAnEntry(t *testing.T) {
 	t.Parallel()
 	r := RegistryIn(t.TempDir())
-	if _, err := r.Entry(7); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("without a registry: %v; want not exist", err)
-	}
+	_, err := r.Entry(7)
+	rig.Check(t, errors.Is(err, os.ErrNotExist), "without a registry: %v; want not exist", err)
 	r.put(t, "7."+strings.Repeat("0", 64)+".key", "k") // 2.1.329 has it while a dialog is open
-	if _, err := r.Entry(7); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("with a key only: %v; want not exist", err)
-	}
+	_, err = r.Entry(7)
+	rig.Check(t, errors.Is(err, os.ErrNotExist), "with a key only: %v; want not exist", err)
 }
 
 // What cannot be read is not the same as what is not there.
@@ -101,44 +95,34 @@ func TestOpenOn(t *testing.T) {
 	r.put(t, "notes.json", of("31566", sessionID))
 	r.put(t, "31567.json/x", "a folder")
 	open, err := r.OpenOn(sessionID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	var pids []int
 	for _, entry := range open {
 		pids = append(pids, entry.PID)
 	}
 	slices.Sort(pids)
-	if diff := cmp.Diff([]int{31558, 31560}, pids); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	diff := cmp.Diff([]int{31558, 31560}, pids)
+	rig.Check(t, diff == "", "-want +got:\n%s", diff)
 }
 
 func TestOpenOnDoesNotGuess(t *testing.T) {
 	t.Parallel()
 	r := RegistryIn(t.TempDir())
-	if err := os.WriteFile(r.Dir(), []byte("a file"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if open, err := r.OpenOn(sessionID); err == nil {
-		t.Errorf("a registry that cannot be read: %v; want an error", open)
-	}
+	rig.Must(t, os.WriteFile(r.Dir(), []byte("a file"), 0o600))
+	open, err := r.OpenOn(sessionID)
+	rig.Check(t, err != nil, "a registry that cannot be read: %v; want an error", open)
 }
 
 func TestForget(t *testing.T) {
 	t.Parallel()
 	r := RegistryIn(t.TempDir())
-	if err := r.Forget(31558, 353737); err != nil {
-		t.Errorf("without an entry: %v", err)
-	}
+	err := r.Forget(31558, 353737)
+	rig.Check(t, err == nil, "without an entry: %v", err)
 	r.put(t, "31558.json", entry197)
 	r.put(t, "31559.json", entry197)
-	if err := r.Forget(31558, 353737); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.Entry(31558); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("it is remembered: %v", err)
-	}
+	rig.Must(t, r.Forget(31558, 353737))
+	_, err = r.Entry(31558)
+	rig.Check(t, errors.Is(err, os.ErrNotExist), "it is remembered: %v", err)
 	if left, err := os.ReadDir(r.Dir()); len(left) != 1 || err != nil {
 		t.Errorf("left are %v, %v; want the other one", left, err)
 	}
@@ -156,12 +140,8 @@ func FuzzRegistryEntry(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		r.put(t, "31558.json", string(text))
 		entry, err := r.Entry(31558)
-		if err == nil && entry.PID != 31558 || err != nil && entry != (Entry{}) {
-			t.Errorf("Entry = %+v, %v", entry, err)
-		}
+		rig.Check(t, (err != nil || entry.PID == 31558) && (err == nil || entry == (Entry{})), "Entry = %+v, %v", entry, err)
 		open, err := r.OpenOn(entry.SessionID)
-		if err != nil || len(open) > 1 {
-			t.Errorf("OpenOn = %v, %v", open, err)
-		}
+		rig.Check(t, err == nil && len(open) <= 1, "OpenOn = %v, %v", open, err)
 	})
 }

@@ -76,16 +76,12 @@ func retryOf(minutes, seconds, attempt, of string) *agent.Retry {
 // interruptible tells whether claude's own line of the footer offers to interrupt it. That
 // it does not says nothing: a status line, a narrow terminal and 2.1.197 leave it out.
 func (b box) interruptible() bool {
-	for _, line := range b.footer {
-		offer := strings.HasPrefix(line, "  esc to interrupt")
+	return slices.ContainsFunc(b.footer, func(line string) bool {
 		if mode := strings.TrimPrefix(line, "  "); strings.HasPrefix(mode, "⏵⏵ ") || strings.HasPrefix(mode, "⏸ ") {
-			offer = strings.Contains(mode, " · esc to interrupt")
+			return strings.Contains(mode, " · esc to interrupt")
 		}
-		if offer {
-			return true
-		}
-	}
-	return false
+		return strings.HasPrefix(line, "  esc to interrupt")
+	})
 }
 
 // trouble tells why the last turn came to nothing, where that is certain.
@@ -136,10 +132,5 @@ func endsWithNote(lines []string, words string) bool {
 // saysNotLoggedIn tells whether the footer says that nobody is logged in. Claude looks idle
 // then and answers no prompt. Version 2.1.329 says so only for the first seconds.
 func saysNotLoggedIn(footer []string) bool {
-	for _, line := range footer {
-		if strings.HasSuffix(strings.ToLower(line), "not logged in · run /login") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(footer, func(line string) bool { return strings.HasSuffix(strings.ToLower(line), "not logged in · run /login") })
 }

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 const prompts = "../../../testdata/prompts"
@@ -18,12 +20,9 @@ func TestDrafts(t *testing.T) {
 	} {
 		for _, version := range []string{"2.1.197", "2.1.329"} {
 			text, err := os.ReadFile(filepath.Join(prompts, version, name+".ansi"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, found := Draft(string(text)); !found || got != want {
-				t.Errorf("%s, %s: %q, found %t; want %q", version, name, got, found, want)
-			}
+			rig.Must(t, err)
+			got, found := Draft(string(text))
+			rig.Check(t, found && got == want, "%s, %s: %q, found %t; want %q", version, name, got, found, want)
 		}
 	}
 }
@@ -31,13 +30,11 @@ func TestDrafts(t *testing.T) {
 func TestNoDraftWithoutABox(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"2.1.329/permission-prompt.txt", "2.1.329/question-80x24.txt", "2.1.329/exited-with-resume-hint.txt"} {
-		if got, found := Draft(screen(t, name)); found {
-			t.Errorf("%s: %q", name, got)
-		}
+		got, found := Draft(screen(t, name))
+		rig.Check(t, !found, "%s: %q", name, got)
 	}
-	if got, found := Draft(""); found {
-		t.Errorf("nothing: %q", got)
-	}
+	got, found := Draft("")
+	rig.Check(t, !found, "nothing: %q", got)
 }
 
 func TestPlain(t *testing.T) {
@@ -47,9 +44,7 @@ func TestPlain(t *testing.T) {
 		"\x1b]8;;https://example.org\x1b\\link\x1b]8;;\x1b\\": "link",
 		"\x1b[38:5:2mgreen\x1b[K":                             "green", "no\nlines": "no\nlines", "\x1b": "\x1b", "\x1b[": "\x1b[",
 	} {
-		if got := Plain(styled); got != want {
-			t.Errorf("%q: %q; want %q", styled, got, want)
-		}
+		rig.Equal(t, Plain(styled), want, "%q", styled)
 	}
 }
 

@@ -7,20 +7,18 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // Whatever a screen shows: blank lines change nothing, and once a box or a dialog of
 // Claude's stands below it, the answer is that.
 func FuzzRead(f *testing.F) {
 	files, err := filepath.Glob(filepath.Join(screens, "*", "*.txt"))
-	if err != nil {
-		f.Fatal(err)
-	}
+	rig.Must(f, err)
 	for _, name := range files {
 		text, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		rig.Must(f, err)
 		f.Add(string(text))
 	}
 	f.Add("Select login method\n\xff\x1b[0m")

@@ -3,14 +3,14 @@ package screen
 import (
 	"testing"
 	"time"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestUsageLimit(t *testing.T) {
 	t.Parallel()
 	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	now := time.Date(2026, 2, 20, 12, 30, 0, 0, time.UTC)
 	at := func(day, hour, minute int) time.Time { return time.Date(2026, 2, day, hour, minute, 0, 0, time.UTC) }
 	for text, want := range map[string]struct {
@@ -29,8 +29,6 @@ func TestUsageLimit(t *testing.T) {
 		"it resets at 3pm":                                                          {false, time.Time{}},
 	} {
 		limited, until := UsageLimit(text, now)
-		if limited != want.limited || !until.Equal(want.until) {
-			t.Errorf("%s: %v, %s; want %v, %s", text, limited, until, want.limited, want.until)
-		}
+		rig.Check(t, limited == want.limited && until.Equal(want.until), "%s: %v, %s; want %v, %s", text, limited, until, want.limited, want.until)
 	}
 }

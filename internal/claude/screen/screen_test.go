@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 const screens = "../../../testdata/screens"
@@ -42,9 +44,7 @@ func readAnswers(t *testing.T) map[string]string {
 func screen(t testing.TB, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(screens, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	return string(text)
 }
 
@@ -52,24 +52,18 @@ func screen(t testing.TB, name string) string {
 func TestScreens(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(screens, "*", "*.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	answers := readAnswers(t)
 	for _, file := range files {
 		name, err := filepath.Rel(screens, file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, err)
 		want, there := answers[name]
 		if !there {
 			t.Errorf("%s is not in answers.txt: %s", name, Read(screen(t, name)).answer())
 			continue
 		}
 		delete(answers, name)
-		if got := Read(screen(t, name)).answer(); got != want {
-			t.Errorf("%s: %s; want %s", name, got, want)
-		}
+		rig.Equal(t, Read(screen(t, name)).answer(), want, "%s", name)
 	}
 	for name := range answers {
 		t.Errorf("%s is in answers.txt and is no file", name)
@@ -93,9 +87,7 @@ func TestScreensOnOtherTerminals(t *testing.T) {
 			"no final break":   strings.TrimRight(text, "\n"),
 			"a talk above":     screen(t, "2.1.329/busy.txt") + text,
 		} {
-			if got := Read(changed).answer(); got != want {
-				t.Errorf("%s, %s: %s; want %s", name, how, got, want)
-			}
+			rig.Equal(t, Read(changed).answer(), want, "%s, %s", name, how)
 		}
 	}
 }
@@ -124,27 +116,21 @@ func TestFirstRunDialogs(t *testing.T) {
 		"2.1.329/api-key-dialog.txt": DialogAPIKey, "2.1.329/bypass-warning.txt": DialogBypass, "2.1.197/onboarding-80x24.txt": DialogOnboarding,
 		"2.1.329/permission-prompt.txt": "", "2.1.329/idle.txt": "", "2.1.329/question-dialog.txt": "", "2.1.329/resume-picker.txt": "",
 	} {
-		if got, open := ReadDialog(screen(t, name)); got != want || open != (want != "") {
-			t.Errorf("%s: %q, %t; want %q", name, got, open, want)
-		}
+		got, open := ReadDialog(screen(t, name))
+		rig.Check(t, got == want && open == (want != ""), "%s: %q, %t; want %q", name, got, open, want)
 	}
-	if got, open := ReadDialog("\n Select login method:\n\n ❯ 1. Claude account with subscription · Pro, Max, Team, or Enterprise\n\n   2. Anthropic Console account\n"); got != DialogLogin || !open {
-		t.Errorf("login: %q, %t", got, open)
-	}
-	if NotLoggedIn(screen(t, "2.1.329/idle.txt")) || !NotLoggedIn(screen(t, "2.1.197/not-logged-in.txt")) {
-		t.Error("the login is mistaken")
-	}
+	got, open := ReadDialog("\n Select login method:\n\n ❯ 1. Claude account with subscription · Pro, Max, Team, or Enterprise\n\n   2. Anthropic Console account\n")
+	rig.Check(t, got == DialogLogin && open, "login: %q, %t", got, open)
+	rig.Check(t, !NotLoggedIn(screen(t, "2.1.329/idle.txt")) && NotLoggedIn(screen(t, "2.1.197/not-logged-in.txt")), "the login is mistaken")
 }
 
 func TestEachDialogHasItsWords(t *testing.T) {
 	t.Parallel()
 	for _, dialog := range dialogs {
-		if got := dialog.Question(); got == string(dialog) || got == "" {
-			t.Errorf("%s asks %q", dialog, got)
-		}
-		if got := dialog.Waits(); got == "" {
-			t.Errorf("%s waits for nothing", dialog)
-		}
+		got := dialog.Question()
+		rig.Check(t, got != string(dialog) && got != "", "%s asks %q", dialog, got)
+		got = dialog.Waits()
+		rig.Check(t, got != "", "%s waits for nothing", dialog)
 	}
 }
 
@@ -156,8 +142,7 @@ var dialogs = []Dialog{
 func TestEmptyScreen(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "\n", "  \n \n"} {
-		if got := Read(text); got != (Reading{State: agent.Unknown}) {
-			t.Errorf("%q: %+v", text, got)
-		}
+		got := Read(text)
+		rig.Check(t, got == (Reading{State: agent.Unknown}), "%q: %+v", text, got)
 	}
 }

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -34,12 +35,10 @@ func (t File) Compaction(after int64) (end Compaction, err error) {
 }
 
 func (r *conversationRecord) givesCompact() bool {
-	for _, m := range r.messages() {
-		if word, _, _ := strings.Cut(m.Text, " "); m.Speaker == You && word == "/compact" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.messages(), func(m Message) bool {
+		word, _, _ := strings.Cut(m.Text, " ")
+		return m.Speaker == You && word == "/compact"
+	})
 }
 
 // compactMetadata is what Claude notes of a compaction.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -164,12 +165,7 @@ func (r *conversationRecord) onlyResults() bool {
 		return r.cutResult
 	}
 	blocks := blocksOf(r.message().Content)
-	for _, b := range blocks {
-		if b.Type != "tool_result" {
-			return false
-		}
-	}
-	return len(blocks) > 0
+	return len(blocks) > 0 && !slices.ContainsFunc(blocks, func(b block) bool { return b.Type != "tool_result" })
 }
 
 // messages are what a record says.

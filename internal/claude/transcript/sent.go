@@ -2,6 +2,8 @@ package transcript
 
 import (
 	"errors"
+	"iter"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -11,9 +13,8 @@ import (
 
 // Sent is what became of a text that was submitted.
 type Sent struct {
-	UUID   string // of its record; "" while it only is queued
-	Queued bool   // Claude takes it up with or after the present turn
-	Found  bool
+	UUID  string // of its record; "" while it only is queued, and Claude takes it up with or after the present turn
+	Found bool
 }
 
 // Sent looks for a text, composed and without space around it, that was submitted when the
@@ -21,7 +22,7 @@ type Sent struct {
 func (t File) Sent(after int64, text string) (sent Sent, err error) {
 	err = t.eachBehind(after, func(r *conversationRecord) bool {
 		if r.Type == "queue-operation" && r.Operation == "enqueue" && strings.TrimSpace(textOfBlocks(blocksOf(r.Content))) == text {
-			sent.Queued, sent.Found = true, true
+			sent.Found = true
 			return true
 		}
 		for _, m := range r.messages() {
@@ -78,29 +79,28 @@ func (t File) turnBehind(after int64, uuid string) ([]*conversationRecord, error
 		}
 		return true
 	})
-	behind := generations(uuid, parents)
+	behind := generations(uuid, maps.Keys(parents), func(of string) string { return parents[of] })
 	turn = slices.DeleteFunc(turn, func(r *conversationRecord) bool { return behind[r.UUID] == 0 })
 	slices.SortStableFunc(turn, func(a, b *conversationRecord) int { return behind[a.UUID] - behind[b.UUID] })
 	return turn, err
 }
 
-// generations are how many records each record comes after another one, by their parents. Those that
-// do not are not among them.
-func generations(from string, parents map[string]string) map[string]int {
-	children := map[string][]string{}
-	for uuid, parent := range parents {
-		if parent != "" && uuid != from { // a damaged file may go in a circle
-			children[parent] = append(children[parent], uuid)
+// generations are how many records each of some comes after another one, by their parents; 0: it does
+// not. For each a parent is looked for once: a turn may have many thousands.
+func generations(from string, uuids iter.Seq[string], parentOf func(uuid string) string) map[string]int {
+	behind := map[string]int{"": 0}
+	for uuid := range uuids {
+		var way []string
+		for _, known := behind[uuid]; !known && uuid != from; _, known = behind[uuid] {
+			behind[uuid] = 0 // a damaged file may go in a circle
+			way, uuid = append(way, uuid), parentOf(uuid)
 		}
-	}
-	behind := map[string]int{}
-	for n, level := 1, children[from]; len(level) > 0; n++ {
-		var next []string
-		for _, uuid := range level {
-			behind[uuid] = n
-			next = append(next, children[uuid]...)
+		for _, child := range slices.Backward(way) {
+			if uuid == from || behind[uuid] > 0 {
+				behind[child] = behind[uuid] + 1
+			}
+			uuid = child
 		}
-		level = next
 	}
 	return behind
 }

@@ -1,12 +1,14 @@
 package transcript
 
 import (
-	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
-	"time"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // before is what a transcript had before a text was submitted.
@@ -17,9 +19,7 @@ const before = `{"type":"user","uuid":"u0","message":{"role":"user","content":"a
 func written(t *testing.T, lines ...string) (File, int64) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "t.jsonl")
-	if err := os.WriteFile(path, []byte(before+strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(path, []byte(before+strings.Join(lines, "\n")+"\n"), 0o600))
 	return At(path), int64(len(before))
 }
 
@@ -34,8 +34,8 @@ func TestSent(t *testing.T) {
 		"nothing yet":                  {nil, Sent{}},
 		"a record of its own":          {[]string{user}, Sent{UUID: "u1", Found: true}},
 		"in blocks":                    {[]string{`{"type":"user","uuid":"u1","message":{"content":[{"type":"text","text":"again"}]}}`}, Sent{UUID: "u1", Found: true}},
-		"queued":                       {[]string{enqueued}, Sent{Queued: true, Found: true}},
-		"queued, then taken up":        {[]string{enqueued, `{"type":"queue-operation","operation":"dequeue"}`, user}, Sent{UUID: "u1", Queued: true, Found: true}},
+		"queued":                       {[]string{enqueued}, Sent{Found: true}},
+		"queued, then taken up":        {[]string{enqueued, `{"type":"queue-operation","operation":"dequeue"}`, user}, Sent{UUID: "u1", Found: true}},
 		"while a tool ran":             {[]string{`{"type":"attachment","uuid":"u1","attachment":{"type":"queued_command","commandMode":"prompt","prompt":"again"}}`}, Sent{UUID: "u1", Found: true}},
 		"a longer text":                {[]string{`{"type":"user","uuid":"u1","message":{"content":"again and again"}}`}, Sent{}},
 		"what a tool has answered":     {[]string{`{"type":"user","uuid":"u1","message":{"content":[{"type":"tool_result","content":"again"}]}}`}, Sent{}},
@@ -46,13 +46,11 @@ func TestSent(t *testing.T) {
 		"a line that is being written": {[]string{user[:40]}, Sent{}},
 	} {
 		file, after := written(t, c.lines...)
-		if got, err := file.Sent(after, "again"); err != nil || got != c.want {
-			t.Errorf("%s: %+v, %v; want %+v", what, got, err, c.want)
-		}
+		got, err := file.Sent(after, "again")
+		rig.Check(t, err == nil && got == c.want, "%s: %+v, %v; want %+v", what, got, err, c.want)
 	}
-	if got, err := At(filepath.Join(t.TempDir(), "none.jsonl")).Sent(0, "again"); err != nil || got != (Sent{}) {
-		t.Errorf("before the first prompt: %+v, %v", got, err)
-	}
+	got, err := At(filepath.Join(t.TempDir(), "none.jsonl")).Sent(0, "again")
+	rig.Check(t, err == nil && got == (Sent{}), "before the first prompt: %+v, %v", got, err)
 }
 
 func TestAnswer(t *testing.T) {
@@ -102,25 +100,21 @@ func TestAnswer(t *testing.T) {
 		"cut off, resumed": {[]string{user, record("a", "u1", says("half", "stop_sequence"))}, Answer{Text: "half"}},
 	} {
 		file, after := written(t, c.lines...)
-		if got, err := file.Answer(after, "u1"); err != nil || got != c.want {
-			t.Errorf("%s: %+v, %v; want %+v", what, got, err, c.want)
-		}
+		got, err := file.Answer(after, "u1")
+		rig.Check(t, err == nil && got == c.want, "%s: %+v, %v; want %+v", what, got, err, c.want)
 	}
 }
 
-// A long turn is read while somebody waits for its end, again and again.
-func TestAnswerOfALongTurn(t *testing.T) {
+// A long turn is read while somebody waits for its end, again and again: the chain of its records is
+// not walked anew for each.
+func TestGenerationsOfALongTurn(t *testing.T) {
 	t.Parallel()
-	const records, enough = 10_000, 5 * time.Second
-	lines := []string{`{"type":"user","uuid":"0","message":{"content":"go"}}`}
+	const records = 10_000
+	parents, looks := map[string]string{}, 0
 	for n := range records {
-		lines = append(lines, fmt.Sprintf(`{"type":"attachment","uuid":"%d","parentUuid":"%d","attachment":{"type":"date"}}`, n+1, n))
+		parents[strconv.Itoa(n+1)] = strconv.Itoa(n)
 	}
-	lines = append(lines, fmt.Sprintf(`{"type":"assistant","uuid":"a","parentUuid":"%d","message":{"content":[{"type":"text","text":"whole"}],"stop_reason":"end_turn"}}`, records))
-	file, after := written(t, lines...)
-	began := time.Now()
-	got, err := file.Answer(after, "0")
-	if took := time.Since(began); err != nil || got != (Answer{Ended: true, Text: "whole"}) || took > enough {
-		t.Errorf("after %s: %+v, %v", took, got, err)
-	}
+	behind := generations("0", maps.Keys(parents), func(uuid string) string { looks++; return parents[uuid] })
+	last := behind[strconv.Itoa(records)]
+	rig.Check(t, last == records && looks == records, "the last record is %d behind, after %d looks for a parent; want %d and no more", last, looks, records)
 }

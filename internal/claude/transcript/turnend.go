@@ -1,6 +1,9 @@
 package transcript
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // TurnEnd is how a turn ended that was going on.
 type TurnEnd int
@@ -34,12 +37,7 @@ const interrupted = "[Request interrupted by user"
 
 // interrupts tells whether a record notes that a person has pressed Escape.
 func (r *conversationRecord) interrupts() bool {
-	for _, m := range r.messages() {
-		if m.Speaker == You && strings.HasPrefix(m.Text, interrupted) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.messages(), func(m Message) bool { return m.Speaker == You && strings.HasPrefix(m.Text, interrupted) })
 }
 
 // endsTurn tells whether a record is the last one of a turn.

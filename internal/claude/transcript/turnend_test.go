@@ -1,6 +1,10 @@
 package transcript
 
-import "testing"
+import (
+	"testing"
+
+	"nbs-worker/internal/sim/rig"
+)
 
 func TestTurnEnd(t *testing.T) {
 	t.Parallel()
@@ -22,9 +26,8 @@ func TestTurnEnd(t *testing.T) {
 		"what a tool has answered so": {[]string{`{"type":"user","message":{"content":[{"type":"tool_result","content":"[Request interrupted by user]"}]}}`}, NotEnded},
 	} {
 		file, after := written(t, c.lines...)
-		if got, err := file.TurnEnd(after); err != nil || got != c.want {
-			t.Errorf("%s: %d, %v; want %d", what, got, err, c.want)
-		}
+		got, err := file.TurnEnd(after)
+		rig.Check(t, err == nil && got == c.want, "%s: %d, %v; want %d", what, got, err, c.want)
 	}
 }
 
@@ -48,8 +51,7 @@ func TestCompactionEnds(t *testing.T) {
 		"of none":                          {[]string{refused("", "stdout", "Cost: 1")}, Compaction{}},
 	} {
 		file, after := written(t, c.lines...)
-		if got, err := file.Compaction(after); err != nil || got != c.want {
-			t.Errorf("%s: %+v, %v; want %+v", what, got, err, c.want)
-		}
+		got, err := file.Compaction(after)
+		rig.Check(t, err == nil && got == c.want, "%s: %+v, %v; want %+v", what, got, err, c.want)
 	}
 }

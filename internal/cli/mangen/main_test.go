@@ -9,14 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/cli"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestPageForEachCommand(t *testing.T) {
 	t.Setenv("SOURCE_DATE_EPOCH", "0")
 	dir := filepath.Join(t.TempDir(), "man")
-	if err := generate(dir); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, generate(dir))
 	for _, cmd := range cli.Tree().Commands() {
 		if cmd.Hidden || cmd.Name() == "help" {
 			continue
@@ -28,9 +28,7 @@ func TestPageForEachCommand(t *testing.T) {
 func checkPage(t *testing.T, dir string, cmd *cobra.Command) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, "nbs-worker-"+cmd.Name()+".1"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	page := string(data)
 	wanted := []string{`"Jan 1970"`}
 	if _, codes, ok := strings.Cut(cmd.Long, "\nExit codes:\n"); ok {
@@ -42,30 +40,22 @@ func checkPage(t *testing.T, dir string, cmd *cobra.Command) {
 		wanted = append(wanted, "<handle>")
 	}
 	for _, want := range wanted {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %q", want)
-		}
+		rig.Check(t, strings.Contains(page, want), "the page lacks %q", want)
 	}
 }
 
 // The verbs on which scripts depend have their exit codes in their pages.
 func TestVerbsHaveExitCodes(t *testing.T) {
 	dir := t.TempDir()
-	if err := generate(dir); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, generate(dir))
 	for _, verb := range []string{"spawn", "resume", "session", "list", "stop", "dismiss", "attach", "run", "exit-codes"} {
 		page, err := os.ReadFile(filepath.Join(dir, "nbs-worker-"+verb+".1"))
-		if err != nil || !strings.Contains(string(page), "  0  done, and observed\n") {
-			t.Errorf("%s: no exit codes as a table (%v)", verb, err)
-		}
+		rig.Check(t, err == nil && strings.Contains(string(page), "  0  done, and observed\n"), "%s: no exit codes as a table (%v)", verb, err)
 	}
 }
 
 func TestMarkdown(t *testing.T) {
 	got := markdown("Reads <file>.\nList:\n  a_b  c\n\nEnd.\n")
 	want := "Reads \\<file>.\nList:\n\n    a_b  c\n\n\nEnd.\n"
-	if got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	rig.Equal(t, got, want, "got")
 }

@@ -54,6 +54,11 @@ func asking() recovery.Patient {
 	return p
 }
 func held() recovery.Patient { return judged(triage.Held, triage.LevelResume, agent.Dead) }
+func limited(in time.Duration) recovery.Patient {
+	p := held()
+	p.Until = time.Now().Add(in)
+	return p
+}
 func filled(left int) recovery.Patient {
 	p := judged(triage.Stressed, triage.LevelCompact, agent.Idle)
 	p.View.Context = &agent.ContextUse{UsedPercent: 100 - left}

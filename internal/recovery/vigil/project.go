@@ -1,6 +1,7 @@
 package vigil
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -52,7 +53,7 @@ func (p *Project) Repair(ctx context.Context, handle agent.Handle) (done string,
 	}
 	c := report.Cases[0]
 	if len(c.Steps) == 0 {
-		return "", agent.Errorf(agent.Conflict, "nothing was done: %s", c.Left)
+		return "", agent.Errorf(agent.Conflict, "nothing was done: %s", cmp.Or(c.Left, "it is "+string(c.After.Verdict)+" by itself"))
 	}
 	steps := make([]string, len(c.Steps))
 	for i, step := range c.Steps {

@@ -2,6 +2,8 @@ package vigil
 
 import (
 	"context"
+	"strings"
+	"syscall"
 	"testing"
 
 	"nbs-worker/internal/agent"
@@ -16,6 +18,8 @@ type ward struct {
 	*testing.T
 	is, resumed recovery.Patient
 	resumes     int
+	disk        error // of what is remembered
+	notes       int   // in the journal
 }
 
 func (w *ward) Look(_ context.Context, handles []agent.Handle) []recovery.Patient {
@@ -41,9 +45,9 @@ func (w *ward) StartFresh(context.Context, *recovery.Patient, runs.Attempt) erro
 
 func (w *ward) Lock() (func(), error)                                 { return func() {}, nil }
 func (w *ward) Attempt(agent.Handle) (*runs.Attempt, error)           { return nil, nil }
-func (w *ward) PutAttempt(agent.Handle, runs.Attempt) error           { return nil }
+func (w *ward) PutAttempt(agent.Handle, runs.Attempt) error           { return w.disk }
 func (w *ward) DropAttempt(agent.Handle) error                        { return nil }
-func (w *ward) Note(context.Context, *recovery.Patient, string) error { return nil }
+func (w *ward) Note(context.Context, *recovery.Patient, string) error { w.notes++; return nil }
 
 func (w *ward) repair(policy Policy) error {
 	p := Project{Supervisor: &supervisor.Supervisor{}, policy: &policy, ladder: &recovery.Ladder{Verbs: w, Memory: w}}
@@ -71,3 +75,22 @@ func TestAgentThatIsLeftBeforeItsRepair(t *testing.T) {
 	rig.Equal(t, agent.KindOf(w.repair(Default())), agent.Conflict, "kind")
 	rig.Equal(t, w.resumes, 0, "resumes")
 }
+
+// The journal does not say that a repair was begun which could not be remembered.
+func TestRepairThatCannotBeWrittenDown(t *testing.T) {
+	t.Parallel()
+	w := &ward{T: t, is: crashed(), resumed: idle(), disk: syscall.ENOSPC}
+	err := w.repair(Default())
+	rig.Check(t, agent.KindOf(err) == agent.Conflict && errorSays(err, "no space left on device"), "%v", err)
+	rig.Equal(t, w.resumes+w.notes, 0, "resumes and notes")
+}
+
+// Of one that is well again before its repair is said that it is.
+func TestAgentThatIsWellBeforeItsRepair(t *testing.T) {
+	t.Parallel()
+	w := &ward{T: t, is: busy()}
+	err := w.repair(Default())
+	rig.Check(t, agent.KindOf(err) == agent.Conflict && errorSays(err, "nothing was done: it is healthy by itself"), "%v", err)
+}
+
+func errorSays(err error, words string) bool { return strings.Contains(err.Error(), words) }

@@ -30,7 +30,7 @@ func (v *Vigil) learn(c *charge, now time.Time) {
 		words string
 	}{
 		{Waits, c.Verdict == triage.Waiting, start + " " + c.status.Detail, words},
-		{Crashed, c.status.Down() && c.status.Cause != agent.Exited && !c.Verdict.IsWell(), start, words},
+		{Crashed, c.status.Down() && c.status.Cause != agent.Exited && !c.Verdict.IsWell() && c.Until.IsZero(), start, words},
 		{Holds, quarantined || c.holds || c.Verdict == triage.Held, fmt.Sprint(quarantined, " ", start, " ", c.Steps), words},
 		{Fills, band != agent.Healthy, string(c.session) + " " + string(band), fmt.Sprintf("%s: %s", band, words)},
 	} {

@@ -30,6 +30,21 @@ func TestEachThingIsToldOnce(t *testing.T) {
 	})
 }
 
+// A usage limit is no crash: who is down for one is held until it is lifted, and brought back then.
+func TestAUsageLimitIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	watched(t, nil, team{"alpha": idle()}, func(w *world) {
+		w.becomes("alpha", limited(time.Hour))
+		w.mustTell(Holds)
+		w.locked(func() { w.agents["alpha"] = new(crashed()) })
+		w.after(50 * time.Minute)
+		w.mustRepair()
+		w.after(20 * time.Minute)
+		w.mustRepair("alpha 3")
+		w.mustTell(Holds, Crashed, Repaired)
+	})
+}
+
 func TestContextIsToldByItsBand(t *testing.T) {
 	t.Parallel()
 	watched(t, func(p *Policy) { p.MaxLevel = 0 }, team{"alpha": filled(30)}, func(w *world) {

@@ -188,6 +188,8 @@ func (v *Vigil) nextLook(c *charge, now time.Time) time.Time {
 		return now.Add(min(starting, v.Every))
 	case c.Working, c.Verdict == triage.Unknown, c.Verdict == triage.Stuck:
 		return now.Add(v.Every)
+	case !c.Until.IsZero():
+		return c.Until
 	case c.needs(&v.Policy) && v.isQuarantined(c):
 		return v.memory.of(c.handle)[0].At.Add(window)
 	case c.needs(&v.Policy) && c.rest.After(now):

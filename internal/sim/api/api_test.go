@@ -12,14 +12,14 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func start(t *testing.T, opts Options) *Server {
 	t.Helper()
 	s, err := Start(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error("close:", err)
@@ -46,23 +46,15 @@ func postMessages(t *testing.T, s *Server, extra object, messages []object) (int
 		body[k] = v
 	}
 	data, err := json.Marshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+"/v1/messages?beta=true", bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	req.Header.Set("X-Claude-Code-Session-Id", "session-1")
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer resp.Body.Close()
 	got, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	return resp.StatusCode, got
 }
 
@@ -101,9 +93,8 @@ func TestAnswers(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			code, data := post(t, s, nil, c.lines...)
-			if got := textOf(t, data); code != 200 || got != c.want {
-				t.Errorf("%d %q, want %q", code, got, c.want)
-			}
+			got := textOf(t, data)
+			rig.Check(t, code == 200 && got == c.want, "%d %q, want %q", code, got, c.want)
 		})
 	}
 }
@@ -159,50 +150,38 @@ func TestToolIsAskedForOnce(t *testing.T) {
 		}
 		StopReason string `json:"stop_reason"`
 	}
-	if err := json.Unmarshal(data, &m); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, json.Unmarshal(data, &m))
 	if c := m.Content[0]; c.Name != "Bash" || c.Input.Command != "echo ]] }" || c.ID == "" || m.StopReason != "tool_use" {
 		t.Fatalf("tool call = %s", data)
 	}
 	result := object{"role": "user", "content": []object{{"type": "tool_result", "tool_use_id": m.Content[0].ID, "content": "all done"}}}
 	_, data = postMessages(t, s, nil, []object{ask, {"role": "assistant", "content": m.Content[0].Name}, result})
-	if got := textOf(t, data); got != "Tool said: all done" {
-		t.Errorf("after the result: %q", got)
-	}
+	got := textOf(t, data)
+	rig.Check(t, got == "Tool said: all done", "after the result: %q", got)
 }
 
 func TestErrors(t *testing.T) {
 	s := start(t, Options{})
 	for range 2 {
 		code, data := post(t, s, nil, "user: [[error 529 times=2]] hello")
-		if code != 529 || !strings.Contains(string(data), `"overloaded_error"`) {
-			t.Errorf("%d %s", code, data)
-		}
+		rig.Check(t, code == 529 && strings.Contains(string(data), `"overloaded_error"`), "%d %s", code, data)
 	}
-	if code, data := post(t, s, nil, "user: [[error 529 times=2]] hello"); code != 200 {
-		t.Errorf("third attempt: %d %s", code, data)
-	}
+	code, data := post(t, s, nil, "user: [[error 529 times=2]] hello")
+	rig.Check(t, code == 200, "third attempt: %d %s", code, data)
 	for range 4 {
-		if code, _ := post(t, s, nil, "user: [[error 429]]"); code != 429 {
-			t.Errorf("429 healed: %d", code)
-		}
+		code, _ := post(t, s, nil, "user: [[error 429]]")
+		rig.Check(t, code == 429, "429 healed: %d", code)
 	}
-	if code, data := post(t, s, nil, "user: [[error too-long]]"); code != 400 || !strings.Contains(string(data), "prompt is too long: ") {
-		t.Errorf("%d %s", code, data)
-	}
+	code, data = post(t, s, nil, "user: [[error too-long]]")
+	rig.Check(t, code == 400 && strings.Contains(string(data), "prompt is too long: "), "%d %s", code, data)
 }
 
 func TestRetryAfterComesWith429(t *testing.T) {
 	s := start(t, Options{})
 	resp, err := http.Post(s.URL()+"/v1/messages", "application/json", strings.NewReader(`{"messages":[{"role":"user","content":"[[error 429]]"}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer resp.Body.Close()
-	if resp.Header.Get("Retry-After") != "1" {
-		t.Errorf("headers = %v", resp.Header)
-	}
+	rig.Check(t, resp.Header.Get("Retry-After") == "1", "headers = %v", resp.Header)
 }
 
 func TestStreamIsTheWholeAnswer(t *testing.T) {
@@ -224,16 +203,12 @@ func TestStreamIsTheWholeAnswer(t *testing.T) {
 				}
 			}
 		}
-		if err := json.Unmarshal([]byte(payload), &e); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, json.Unmarshal([]byte(payload), &e))
 		text.WriteString(e.Delta.Text)
 		events.WriteString(e.Type + " ")
 		input += e.Message.Usage.Input
 	}
-	if text.String() != "You said: say [[usage 123456]] this" || input != 123456 {
-		t.Errorf("text %q, input %d", text.String(), input)
-	}
+	rig.Check(t, text.String() == "You said: say [[usage 123456]] this" && input == 123456, "text %q, input %d", text.String(), input)
 	if !strings.HasPrefix(events.String(), "message_start content_block_start") || !strings.HasSuffix(events.String(), "content_block_stop message_delta message_stop ") {
 		t.Errorf("events = %s", events.String())
 	}
@@ -244,13 +219,11 @@ func TestDemandedJSON(t *testing.T) {
 	shape := object{"type": "object", "required": []string{"title", "n", "kind"}, "properties": object{
 		"title": object{"type": "string"}, "n": object{"type": "integer"}, "kind": object{"enum": []string{"a", "b"}}, "more": object{"type": "array"}}}
 	_, data := post(t, s, object{"output_config": object{"format": object{"type": "json_schema", "schema": shape}}}, "user: hello")
-	if got := textOf(t, data); got != `{"kind":"a","n":0,"title":"You said: hello"}` {
-		t.Errorf("json = %s", got)
-	}
+	got := textOf(t, data)
+	rig.Check(t, got == `{"kind":"a","n":0,"title":"You said: hello"}`, "json = %s", got)
 	_, data = post(t, s, object{"tools": []object{{"name": "T", "input_schema": shape}}, "tool_choice": object{"type": "tool", "name": "T"}}, "user: hello")
-	if got := textOf(t, data); got != "T" {
-		t.Errorf("forced tool = %s", data)
-	}
+	got = textOf(t, data)
+	rig.Check(t, got == "T", "forced tool = %s", data)
 }
 
 func TestSideQueryIsNotTheUsers(t *testing.T) {
@@ -270,33 +243,22 @@ func TestRequestsAndLog(t *testing.T) {
 		t.Errorf("requests = %+v", got)
 	}
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	var logged Request
-	if err := json.Unmarshal(data, &logged); err != nil || logged.Last() != "three" || logged.Status != 200 {
-		t.Errorf("logged %s: %v", data, err)
-	}
+	err = json.Unmarshal(data, &logged)
+	rig.Check(t, err == nil && logged.Last() == "three" && logged.Status == 200, "logged %s: %v", data, err)
 }
 
 func TestOtherEndpoints(t *testing.T) {
 	s := start(t, Options{})
 	resp, err := http.Head(s.URL() + "/")
-	if err != nil || resp.StatusCode != 200 {
-		t.Errorf("HEAD / = %v, %v", resp, err)
-	}
+	rig.Check(t, err == nil && resp.StatusCode == 200, "HEAD / = %v, %v", resp, err)
 	resp, err = http.Get(s.URL() + "/v1/other")
-	if err != nil || resp.StatusCode != 404 {
-		t.Errorf("unknown = %v, %v", resp, err)
-	}
+	rig.Check(t, err == nil && resp.StatusCode == 404, "unknown = %v, %v", resp, err)
 	resp, err = http.Post(s.URL()+"/v1/messages/count_tokens", "application/json", strings.NewReader(`{"messages":[{"role":"user","content":"[[usage 77]]"}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	data, _ := io.ReadAll(resp.Body)
-	if strings.TrimSpace(string(data)) != `{"input_tokens":77}` {
-		t.Errorf("count = %s", data)
-	}
+	rig.Check(t, strings.TrimSpace(string(data)) == `{"input_tokens":77}`, "count = %s", data)
 }
 
 func TestOnlyLoopbackIsServed(t *testing.T) {
@@ -319,9 +281,7 @@ func TestPauseLastsAndEndsWithItsClient(t *testing.T) {
 
 func TestCloseDoesNotWaitForADelay(t *testing.T) {
 	s, err := Start(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	answered := make(chan struct{})
 	go func() {
 		defer close(answered)
@@ -336,8 +296,7 @@ func TestCloseDoesNotWaitForADelay(t *testing.T) {
 			t.Fatal("the request did not arrive")
 		}
 	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	err = s.Close()
+	rig.Check(t, err == nil, "%v", err)
 	<-answered
 }

@@ -19,17 +19,13 @@ func TestMain(m *testing.M) { os.Exit(rig.Main(m)) }
 func tiny(t *testing.T) Options {
 	t.Helper()
 	tools := t.TempDir()
-	if err := BuildTools(t.Context(), tools); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, BuildTools(t.Context(), tools))
 	worker := rig.Worker(t)
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	t.Cleanup(func() {
 		left, err := os.ReadDir(temp)
-		if err != nil || len(left) > 0 {
-			t.Errorf("left behind: %v, %v", left, err)
-		}
+		rig.Check(t, err == nil && len(left) == 0, "left behind: %v, %v", left, err)
 	})
 	return Options{
 		Worker: worker, Tools: tools, Agents: []int{1, 3}, Effort: Effort{Min: 1, Max: 1}, Recovered: 2, Log: t.Output(),
@@ -40,9 +36,7 @@ func TestEverythingIsMeasured(t *testing.T) {
 	opts := tiny(t)
 	opts.Claude = rig.ClaudeBinary(t, "2.1.329")
 	result, err := Run(t.Context(), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	for name, times := range map[string]int{
 		"`session <handle>`": 2, "`list`": 2, "`spawn` until claude's first byte": 2, "`spawn` until Claude Code is ready": 1, "`resume --down` after `kill-server`": 1,
 		"`ask`": 1, "`ask` of a warm conversation": 1,
@@ -54,26 +48,17 @@ func TestEverythingIsMeasured(t *testing.T) {
 				found = append(found, p)
 			}
 		}
-		if len(found) != times {
-			t.Errorf("%s was measured %d times", name, len(found))
-		}
+		rig.Check(t, len(found) == times, "%s was measured %d times", name, len(found))
 		for _, p := range found {
-			if p.Floor.Median <= 0 || p.Ours.Median <= 0 || p.Floor.Samples != 1 || p.Ours.Samples != 1 {
-				t.Errorf("%s: %+v", name, p)
-			}
+			rig.Check(t, p.Floor.Median > 0 && p.Ours.Median > 0 && p.Floor.Samples == 1 && p.Ours.Samples == 1, "%s: %+v", name, p)
 		}
 	}
 	wantVerbs(t, result)
-	if result.Inits.Sum <= 0 || len(result.Inits.Dearest) != 5 {
-		t.Errorf("inits: %+v", result.Inits)
-	}
-	if len(result.Checks) != 5 {
-		t.Errorf("checks: %+v", result.Checks)
-	}
+	rig.Check(t, result.Inits.Sum > 0 && len(result.Inits.Dearest) == 5, "inits: %+v", result.Inits)
+	rig.Check(t, len(result.Checks) == 5, "checks: %+v", result.Checks)
 	var out bytes.Buffer
-	if err := result.Print(&out); err != nil || !strings.Contains(out.String(), "session <handle>") {
-		t.Errorf("%v\n%s", err, out.String())
-	}
+	err = result.Print(&out)
+	rig.Check(t, err == nil && strings.Contains(out.String(), "session <handle>"), "%v\n%s", err, out.String())
 	t.Log(out.String())
 }
 
@@ -90,9 +75,8 @@ func wantVerbs(t *testing.T, r Result) {
 			t.Errorf("spawn starts tmux %d times and %d other processes: no launcher, or no claude", v.Tmux, v.Others)
 		}
 	}
-	if want := []string{"spawn", "list", "session", "stop", "resume", "dismiss"}; !slices.Equal(names, want) {
-		t.Errorf("verbs = %q", names)
-	}
+	want := []string{"spawn", "list", "session", "stop", "resume", "dismiss"}
+	rig.Check(t, slices.Equal(names, want), "verbs = %q", names)
 }
 
 // cancelAt cancels when it is told of a step.
@@ -112,19 +96,16 @@ func TestInterruptLeavesNothing(t *testing.T) {
 	opts := tiny(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	opts.Log = cancelAt{"a team of 3", cancel}
-	if _, err := Run(ctx, opts); !errors.Is(err, context.Canceled) {
-		t.Errorf("Run = %v", err)
-	}
+	_, err := Run(ctx, opts)
+	rig.Check(t, errors.Is(err, context.Canceled), "Run = %v", err)
 }
 
 func TestWrongAnswerIsNoSample(t *testing.T) {
 	w := &world{}
-	if _, err := w.timed("expected", "echo", "something else")(t.Context()); err == nil {
-		t.Error("a wrong answer was measured")
-	}
-	if _, err := w.timed("", "false")(t.Context()); err == nil {
-		t.Error("a failure was measured")
-	}
+	_, err := w.timed("expected", "echo", "something else")(t.Context())
+	rig.Check(t, err != nil, "a wrong answer was measured")
+	_, err = w.timed("", "false")(t.Context())
+	rig.Check(t, err != nil, "a failure was measured")
 }
 
 func TestTurnsAlternate(t *testing.T) {
@@ -136,13 +117,8 @@ func TestTurnsAlternate(t *testing.T) {
 		}
 	}
 	floor, ours, err := interleave(t.Context(), Effort{Min: 2, Max: 4}, side("A", time.Millisecond), side("B", 3*time.Millisecond))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := strings.Join(order, ""); got != "BAABBA" { // one round to warm up, then two: the time was over at once
-		t.Errorf("order = %s", got)
-	}
-	if floor.Median != 1 || ours.Median != 3 || floor.Samples != 2 {
-		t.Errorf("floor %+v, ours %+v", floor, ours)
-	}
+	rig.Must(t, err)
+	got := strings.Join(order, "")
+	rig.Check(t, got == "BAABBA", "order = %s", got) // one round to warm up, then two: the time was over at once
+	rig.Check(t, floor.Median == 1 && ours.Median == 3 && floor.Samples == 2, "floor %+v, ours %+v", floor, ours)
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestStats(t *testing.T) {
@@ -16,12 +18,10 @@ func TestStats(t *testing.T) {
 	for i := range 100 {
 		series = append(series, time.Duration(100-i)*time.Millisecond)
 	}
-	if diff := cmp.Diff(Stats{Samples: 100, Min: 1, Median: 50.5, P95: 95}, newStats(series)); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
-	if got := newStats(series[:1]); got.Median != 100 || got.P95 != 100 {
-		t.Errorf("one sample: %+v", got)
-	}
+	diff := cmp.Diff(Stats{Samples: 100, Min: 1, Median: 50.5, P95: 95}, newStats(series))
+	rig.Check(t, diff == "", "-want +got:\n%s", diff)
+	got := newStats(series[:1])
+	rig.Check(t, got.Median == 100 && got.P95 == 100, "one sample: %+v", got)
 }
 
 // example has a row that holds its budget, one that misses it and one that has none.
@@ -50,69 +50,49 @@ func TestAMissIsShown(t *testing.T) {
 		"`list` 1 + 1",
 		"Medians of 200 samples",
 	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
+		rig.Check(t, strings.Contains(text, want), "no %q in\n%s", want, text)
 	}
-	if got := example().Missed(); !slices.Equal(got, []string{"`list`, 1,001 agents", "wake-ups"}) {
-		t.Errorf("missed = %q", got)
-	}
+	got := example().Missed()
+	rig.Check(t, slices.Equal(got, []string{"`list`, 1,001 agents", "wake-ups"}), "missed = %q", got)
 }
 
 func TestABusyMachineIsNoted(t *testing.T) {
 	for load, busy := range map[string]bool{"0.90 8.00 8.00": false, "1.10 0.00 0.00": true, "": false} {
-		if got := strings.Contains(Machine{Cores: 2, Load: load}.String(), "busy"); got != busy {
-			t.Errorf("load %q: busy = %v", load, got)
-		}
+		got := strings.Contains(Machine{Cores: 2, Load: load}.String(), "busy")
+		rig.Check(t, got == busy, "load %q: busy = %v", load, got)
 	}
 }
 
 func TestKernelIsNamedShortly(t *testing.T) {
 	for release, want := range map[string]string{"6.1.0-18-amd64": "6.1", "6.18": "6.18", "": ""} {
-		if got := shortRelease(release); got != want {
-			t.Errorf("%q is named %q; want %q", release, got, want)
-		}
+		rig.Equal(t, shortRelease(release), want, "%q is named", release)
 	}
 }
 
 func TestTableGoesBetweenTheMarkers(t *testing.T) {
 	dir := t.TempDir()
 	readme, kept := filepath.Join(dir, "README.md"), filepath.Join(dir, "build", "bench.json")
-	if err := os.WriteFile(readme, []byte("before\n<!-- bench -->\nold\n<!-- /bench -->\nafter\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := example().Save(kept); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(readme, []byte("before\n<!-- bench -->\nold\n<!-- /bench -->\nafter\n"), 0o600))
+	rig.Must(t, example().Save(kept))
 	result, err := Load(kept)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	for range 2 { // doing it again changes nothing
-		if err := result.PutInto(readme); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, result.PutInto(readme))
 	}
 	want := "before\n<!-- bench -->\n\n" + example().Markdown() + "\n<!-- /bench -->\nafter\n"
 	if got, err := os.ReadFile(readme); err != nil || string(got) != want {
 		t.Errorf("%v\n%s", err, cmp.Diff(want, string(got)))
 	}
-	if err := os.WriteFile(readme, []byte("<!-- /bench -->\n<!-- bench -->\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := result.PutInto(readme); err == nil {
-		t.Error("markers in the wrong order were taken")
-	}
+	rig.Must(t, os.WriteFile(readme, []byte("<!-- /bench -->\n<!-- bench -->\n"), 0o600))
+	err = result.PutInto(readme)
+	rig.Check(t, err != nil, "markers in the wrong order were taken")
 }
 
 func TestThisReadmeHasTheMarkers(t *testing.T) {
 	text, err := os.ReadFile("../../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := between(string(text), "table\n"); err != nil {
-		t.Error(err)
-	}
+	rig.Must(t, err)
+	_, err = between(string(text), "table\n")
+	rig.Check(t, err == nil, "%v", err)
 }
 
 // Threads are no processes, and a call may stand on two lines.
@@ -130,15 +110,12 @@ func TestTraceIsCounted(t *testing.T) {
 10 clone3({flags=CLONE_VM|CLONE_THREAD, stack=0x7f} => {parent_tid=[14]}, 88) = 14
 10 vfork() = -1 EAGAIN (Resource temporarily unavailable)
 `)
-	if verb.Tmux != 1 || verb.Others != 1 {
-		t.Errorf("%+v", verb)
-	}
+	rig.Check(t, verb.Tmux == 1 && verb.Others == 1, "%+v", verb)
 }
 
 func TestInitsAreRead(t *testing.T) {
 	got := readInits("init internal/bytealg @0.004 ms, 0 ms clock, 0 bytes, 0 allocs\nnoise\ninit a/b @0.6 ms, 0.073 ms clock, 9512 bytes, 12 allocs\n")
 	want := []Init{{Package: "internal/bytealg"}, {Package: "a/b", Took: 0.073, Bytes: 9512}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	diff := cmp.Diff(want, got)
+	rig.Check(t, diff == "", "-want +got:\n%s", diff)
 }

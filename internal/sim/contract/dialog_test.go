@@ -15,9 +15,8 @@ import (
 // checkUnregistered asserts what tells a dialog from a prompt: there is no registry entry.
 func checkUnregistered(t *testing.T, s *stage) {
 	t.Helper()
-	if found := s.registered(t); len(found) != 0 {
-		t.Errorf("registry entry while a dialog is open: %v", found)
-	}
+	found := s.registered(t)
+	rig.Check(t, len(found) == 0, "registry entry while a dialog is open: %v", found)
 }
 
 func trustDialog(t *testing.T, s *stage) {
@@ -33,9 +32,8 @@ func trustDialog(t *testing.T, s *stage) {
 	}
 	p.shows("❯ No, exit")
 	p.takes("Enter", "Enter leaves", p.exited)
-	if code := p.exits(); code != 1 {
-		t.Errorf("exit code = %d", code)
-	}
+	code := p.exits()
+	rig.Check(t, code == 1, "exit code = %d", code)
 }
 
 func keyDialog(t *testing.T, s *stage) {
@@ -60,9 +58,7 @@ func notLoggedIn(t *testing.T, s *stage) {
 	p.shows("Not logged in · Please run /login")
 	p.status("idle")
 	for _, r := range s.api.Requests() {
-		if r.Method == "POST" {
-			t.Errorf("asked %q without a key", r.Texts)
-		}
+		rig.Check(t, r.Method != "POST", "asked %q without a key", r.Texts)
 	}
 }
 
@@ -71,9 +67,8 @@ func bypassWarning(t *testing.T, s *stage) {
 	p.shows("WARNING: Claude Code running in Bypass Permissions mode", "Yes, I accept", "Enter to confirm · Esc to cancel")
 	checkUnregistered(t, s)
 	p.takes("Enter", "Enter leaves", p.exited)
-	if code := p.exits(); code != 1 {
-		t.Errorf("Enter: exit code = %d", code)
-	}
+	code := p.exits()
+	rig.Check(t, code == 1, "Enter: exit code = %d", code)
 	p = s.start(t, "--session-id", newID(), "--permission-mode", "bypassPermissions", "--settings", `{"skipDangerousModePermissionPrompt":true}`)
 	p.status("idle")
 	p.shows("bypass permissions on")
@@ -84,18 +79,15 @@ func permissionDialog(t *testing.T, s *stage) {
 	file := filepath.Join(s.world.Project, "made")
 	prompt := fmt.Sprintf(`[[tool Bash {"command":"touch %s","description":"make it"}]]`, file)
 	p := s.start(t, "--session-id", newID(), "--permission-mode", "default", "--", prompt)
-	if e := p.status("waiting"); e.WaitingFor != "permission prompt" {
-		t.Errorf("waitingFor = %q", e.WaitingFor)
-	}
+	e := p.status("waiting")
+	rig.Check(t, e.WaitingFor == "permission prompt", "waitingFor = %q", e.WaitingFor)
 	p.shows("Do you want to proceed?", "❯ 1. Yes")
-	if _, err := os.Stat(file); err == nil {
-		t.Error("the tool ran before it was permitted")
-	}
+	_, err := os.Stat(file)
+	rig.Check(t, err != nil, "the tool ran before it was permitted")
 	p.takes("Enter", "Enter permits", func() bool { return strings.Contains(p.screen(), "Tool said:") })
 	p.status("idle")
-	if _, err := os.Stat(file); err != nil {
-		t.Error(err)
-	}
+	_, err = os.Stat(file)
+	rig.Check(t, err == nil, "%v", err)
 }
 
 func hooks(t *testing.T, s *stage) {
@@ -103,9 +95,7 @@ func hooks(t *testing.T, s *stage) {
 	group := fmt.Sprintf(`[{"hooks":[{"type":"command","command":"cat >>%s; echo >>%s"}]}]`, log, log)
 	settings := filepath.Join(s.world.Root, "settings.json")
 	text := fmt.Sprintf(`{"hooks":{"SessionStart":%[1]s,"UserPromptSubmit":%[1]s,"Stop":%[1]s,"SessionEnd":%[1]s}}`, group)
-	if err := os.WriteFile(settings, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(settings, []byte(text), 0o600))
 	id := newID()
 	p := s.start(t, "--session-id", id, "--permission-mode", "default", "--settings", settings, "--", "Remember 42.")
 	p.shows("OK, I will remember 42.")
@@ -115,17 +105,14 @@ func hooks(t *testing.T, s *stage) {
 	want := []string{
 		"SessionStart startup", "UserPromptSubmit Remember 42.", "Stop OK, I will remember 42.", "SessionEnd other",
 	}
-	if got := readHooks(t, log, id); !slices.Equal(got, want) {
-		t.Errorf("hooks = %q, want %q", got, want)
-	}
+	got := readHooks(t, log, id)
+	rig.Check(t, slices.Equal(got, want), "hooks = %q, want %q", got, want)
 }
 
 func readHooks(t *testing.T, log, id string) []string {
 	t.Helper()
 	data, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	var events []string
 	for line := range strings.SplitSeq(string(data), "\n") {
 		var h struct {
@@ -139,9 +126,7 @@ func readHooks(t *testing.T, log, id string) []string {
 		if json.Unmarshal([]byte(line), &h) != nil {
 			continue
 		}
-		if h.Session != id {
-			t.Errorf("hook of session %s: %s", h.Session, line)
-		}
+		rig.Check(t, h.Session == id, "hook of session %s: %s", h.Session, line)
 		events = append(events, h.Event+" "+h.Source+h.Prompt+h.Reason+h.Last)
 	}
 	return events

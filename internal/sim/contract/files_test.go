@@ -62,9 +62,7 @@ func (s *stage) slug() string {
 func glob(t *testing.T, pattern string) []string {
 	t.Helper()
 	names, err := filepath.Glob(pattern)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	return names
 }
 
@@ -105,9 +103,7 @@ func (s *stage) answered(t *testing.T, id string) []turn {
 func readTurns(t *testing.T, file string) []turn {
 	t.Helper()
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	var turns []turn
 	for line := range bytes.Lines(data) {
 		var r turn

@@ -15,9 +15,7 @@ import (
 
 func version(t *testing.T, s *stage) {
 	out, _, code := s.run(t, "--version")
-	if out != s.version+" (Claude Code)\n" || code != 0 {
-		t.Errorf("--version = %q, code %d", out, code)
-	}
+	rig.Check(t, out == s.version+" (Claude Code)\n" && code == 0, "--version = %q, code %d", out, code)
 }
 
 func firstPromptByArgument(t *testing.T, s *stage) {
@@ -27,25 +25,16 @@ func firstPromptByArgument(t *testing.T, s *stage) {
 	p.shows("OK, I will remember 42.")
 	e := p.status("idle")
 
-	if e.SessionID != id || e.CWD != s.world.Project || e.PID != p.pid() || e.Version != s.subject.version {
-		t.Errorf("registry = %+v", e)
-	}
-	if e.Kind != "interactive" || e.Entrypoint != "cli" || e.Name == "" || e.UpdatedAt == 0 {
-		t.Errorf("registry = %+v", e)
-	}
-	if at := time.UnixMilli(e.StartedAt); at.Before(before.Add(-time.Second)) || at.After(time.Now().Add(time.Second)) {
-		t.Errorf("startedAt = %v", at)
-	}
-	if want := startTicks(t, p.pid()); e.ProcStart != want {
-		t.Errorf("procStart = %s, /proc says %s", e.ProcStart, want)
-	}
-	if texts := s.asked(t); len(texts) != 1 || texts[0] != "Remember 42." {
-		t.Errorf("asked %q", texts)
-	}
+	rig.Check(t, e.SessionID == id && e.CWD == s.world.Project && e.PID == p.pid() && e.Version == s.subject.version, "registry = %+v", e)
+	rig.Check(t, e.Kind == "interactive" && e.Entrypoint == "cli" && e.Name != "" && e.UpdatedAt != 0, "registry = %+v", e)
+	at := time.UnixMilli(e.StartedAt)
+	rig.Check(t, !at.Before(before.Add(-time.Second)) && !at.After(time.Now().Add(time.Second)), "startedAt = %v", at)
+	want := startTicks(t, p.pid())
+	rig.Check(t, e.ProcStart == want, "procStart = %s, /proc says %s", e.ProcStart, want)
+	texts := s.asked(t)
+	rig.Check(t, len(texts) == 1 && texts[0] == "Remember 42.", "asked %q", texts)
 	last := s.api.Requests()[len(s.api.Requests())-1]
-	if last.SessionID != id || !strings.HasPrefix(last.Model, "claude-sonnet-5") {
-		t.Errorf("request of session %s, model %s", last.SessionID, last.Model)
-	}
+	rig.Check(t, last.SessionID == id && strings.HasPrefix(last.Model, "claude-sonnet-5"), "request of session %s, model %s", last.SessionID, last.Model)
 	checkHistory(t, s, id, "Remember 42.")
 	p.says("/exit")
 	checkGraceful(t, p, 0)
@@ -56,9 +45,7 @@ func firstPromptByArgument(t *testing.T, s *stage) {
 func startTicks(t *testing.T, pid int) string {
 	t.Helper()
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	_, rest, _ := strings.Cut(string(data), ") ")
 	return strings.Fields(rest)[19]
 }
@@ -96,19 +83,14 @@ func checkTurns(t *testing.T, s *stage, id string) {
 	t.Helper()
 	turns := s.answered(t, id)
 	for _, r := range turns {
-		if r.UUID == "" || r.SessionID != id || r.CWD != s.world.Project || r.Version != s.subject.version || r.IsSidechain {
-			t.Errorf("record = %+v", r)
-		}
-		if _, err := time.Parse(time.RFC3339, r.Timestamp); err != nil || r.Message.Role != r.Type {
-			t.Errorf("record = %+v: %v", r, err)
-		}
+		rig.Check(t, r.UUID != "" && r.SessionID == id && r.CWD == s.world.Project && r.Version == s.subject.version && !r.IsSidechain, "record = %+v", r)
+		_, err := time.Parse(time.RFC3339, r.Timestamp)
+		rig.Check(t, err == nil && r.Message.Role == r.Type, "record = %+v: %v", r, err)
 	}
-	if first := turns[0]; first.ParentUUID != nil || string(first.Message.Content) != `"Remember 7."` {
-		t.Errorf("first record = %+v %s", first, first.Message.Content)
-	}
-	if last := turns[len(turns)-1]; last.ParentUUID == nil || last.Message.Usage.InputTokens == 0 || last.Message.Model == "" {
-		t.Errorf("last record = %+v", last)
-	}
+	first := turns[0]
+	rig.Check(t, first.ParentUUID == nil && string(first.Message.Content) == `"Remember 7."`, "first record = %+v %s", first, first.Message.Content)
+	last := turns[len(turns)-1]
+	rig.Check(t, last.ParentUUID != nil && last.Message.Usage.InputTokens != 0 && last.Message.Model != "", "last record = %+v", last)
 }
 
 func killAndResume(t *testing.T, s *stage) {
@@ -119,20 +101,16 @@ func killAndResume(t *testing.T, s *stage) {
 	s.answered(t, id) // a KILL before the transcript is written loses the turn
 	pid := p.pid()
 	p.signal("KILL")
-	if code := p.exits(); code != 137 {
-		t.Errorf("exit code = %d", code)
-	}
-	if _, err := os.Stat(s.registryFile(pid)); err != nil {
-		t.Errorf("registry after KILL: %v", err)
-	}
+	code := p.exits()
+	rig.Check(t, code == 137, "exit code = %d", code)
+	_, err := os.Stat(s.registryFile(pid))
+	rig.Check(t, err == nil, "registry after KILL: %v", err)
 	again := s.start(t, "--resume", id, "--model", "sonnet", "--permission-mode", "default", "--", "What number?")
 	again.shows("● 42")
-	if e := again.status("idle"); e.SessionID != id {
-		t.Errorf("resumed as %s, want %s", e.SessionID, id)
-	}
-	if files := s.transcripts(t, "*"); len(files) != 1 {
-		t.Errorf("transcripts = %v", files)
-	}
+	e := again.status("idle")
+	rig.Check(t, e.SessionID == id, "resumed as %s, want %s", e.SessionID, id)
+	files := s.transcripts(t, "*")
+	rig.Check(t, len(files) == 1, "transcripts = %v", files)
 }
 
 func exitBy(signal string, want int) func(*testing.T, *stage) {
@@ -146,12 +124,9 @@ func exitBy(signal string, want int) func(*testing.T, *stage) {
 
 func checkGraceful(t *testing.T, p *pane, want int) {
 	t.Helper()
-	if code := p.exits(); code != want {
-		t.Errorf("exit code = %d, want %d", code, want)
-	}
-	if left := p.s.registered(t); len(left) != 0 {
-		t.Errorf("registry left behind: %v", left)
-	}
+	rig.Equal(t, p.exits(), want, "exit code")
+	left := p.s.registered(t)
+	rig.Check(t, len(left) == 0, "registry left behind: %v", left)
 }
 
 func exitByArgument(t *testing.T, s *stage) {
@@ -188,9 +163,8 @@ func childSessionForgets(t *testing.T, s *stage) {
 	p.shows("OK, I will remember 42.")
 	p.signal("TERM") // writes what it has to write
 	p.exits()
-	if left := append(s.registered(t), s.transcripts(t, "*")...); len(left) != 0 {
-		t.Errorf("a child of an agent wrote %v", left)
-	}
+	left := append(s.registered(t), s.transcripts(t, "*")...)
+	rig.Check(t, len(left) == 0, "a child of an agent wrote %v", left)
 }
 
 // A mark that everybody in the tmux server has does not make anybody a child.

@@ -125,9 +125,7 @@ func (p *pane) exits() int {
 		return err == nil, p.screen()
 	})
 	code, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	rig.Must(p.t, err)
 	return code
 }
 
@@ -147,7 +145,5 @@ func (p *pane) pid() int {
 func (p *pane) signal(name string) {
 	p.t.Helper()
 	s := map[string]syscall.Signal{"TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "INT": syscall.SIGINT, "KILL": syscall.SIGKILL}[name]
-	if err := syscall.Kill(p.pid(), s); err != nil {
-		p.t.Fatal(err)
-	}
+	rig.Must(p.t, syscall.Kill(p.pid(), s))
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func print(t *testing.T, s *stage) {
@@ -23,38 +25,28 @@ func print(t *testing.T, s *stage) {
 	if r.Type != "result" || r.Subtype != "success" || r.IsError || r.SessionID != id || r.Result != "OK, I will remember 42." || r.NumTurns != 1 {
 		t.Errorf("result = %+v", r)
 	}
-	if out, stderr, code := s.run(t, "-p", "--resume", id, "--", "What number?"); out != "42\n" || code != 0 {
-		t.Errorf("resumed: %q %q %d", out, stderr, code)
-	}
+	out, stderr, code = s.run(t, "-p", "--resume", id, "--", "What number?")
+	rig.Check(t, out == "42\n" && code == 0, "resumed: %q %q %d", out, stderr, code)
 	requests := s.api.Requests()
-	if model := requests[len(requests)-1].Model; !strings.HasPrefix(model, "claude-haiku") {
-		t.Errorf("resumed without --model: %s", model)
-	}
+	model := requests[len(requests)-1].Model
+	rig.Check(t, strings.HasPrefix(model, "claude-haiku"), "resumed without --model: %s", model)
 	resumeFromElsewhere(t, s, id)
-	if left := s.registered(t); len(left) != 0 {
-		t.Errorf("registry left behind: %v", left)
-	}
+	left := s.registered(t)
+	rig.Check(t, len(left) == 0, "registry left behind: %v", left)
 }
 
 func resumeFromElsewhere(t *testing.T, s *stage, id string) {
 	t.Helper()
 	below := filepath.Join(s.world.Project, "below")
-	if err := os.Mkdir(below, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Mkdir(below, 0o700))
 	out, stderr, code := s.runIn(t, below, "-p", "--resume", id, "--", "What number?")
 	if s.old {
-		if code != 1 || !strings.Contains(stderr, "No conversation found with session ID: "+id) {
-			t.Errorf("older program, from below: %q %q %d", out, stderr, code)
-		}
+		rig.Check(t, code == 1 && strings.Contains(stderr, "No conversation found with session ID: "+id), "older program, from below: %q %q %d", out, stderr, code)
 		return
 	}
-	if out != "42\n" || code != 0 {
-		t.Errorf("from below: %q %q %d", out, stderr, code)
-	}
-	if files := s.transcripts(t, id); len(files) != 1 {
-		t.Errorf("transcripts = %v", files)
-	}
+	rig.Check(t, out == "42\n" && code == 0, "from below: %q %q %d", out, stderr, code)
+	files := s.transcripts(t, id)
+	rig.Check(t, len(files) == 1, "transcripts = %v", files)
 }
 
 // A failed turn is not a lost session: the code is 1, but the conversation can be resumed.
@@ -71,10 +63,7 @@ func printFails(t *testing.T, s *stage) {
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatalf("%q %q %d: %v", out, stderr, code, err)
 	}
-	if code != 1 || r.Subtype != "success" || !r.IsError || r.SessionID != id || r.Status != 429 {
-		t.Errorf("code %d, result %+v", code, r)
-	}
-	if out, stderr, code := s.run(t, "-p", "--resume", id, "--", "What number?"); out != "42\n" || code != 0 {
-		t.Errorf("resumed: %q %q %d", out, stderr, code)
-	}
+	rig.Check(t, code == 1 && r.Subtype == "success" && r.IsError && r.SessionID == id && r.Status == 429, "code %d, result %+v", code, r)
+	out, stderr, code = s.run(t, "-p", "--resume", id, "--", "What number?")
+	rig.Check(t, out == "42\n" && code == 0, "resumed: %q %q %d", out, stderr, code)
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func sessionIDTwice(t *testing.T, s *stage) {
@@ -15,13 +17,10 @@ func sessionIDTwice(t *testing.T, s *stage) {
 	}
 	want := "Error: Session ID " + id + " is already in use."
 	out, stderr, code := s.run(t, "-p", "--output-format", "json", "--session-id", id, "--", "Remember 43.")
-	if strings.TrimSpace(stderr) != want || out != "" || code != 1 {
-		t.Errorf("-p: %q %q %d", out, stderr, code)
-	}
+	rig.Check(t, strings.TrimSpace(stderr) == want && out == "" && code == 1, "-p: %q %q %d", out, stderr, code)
 	p := s.start(t, "--session-id", id, "--permission-mode", "default")
-	if code := p.exits(); code != 1 {
-		t.Errorf("terminal: code %d", code)
-	}
+	code = p.exits()
+	rig.Check(t, code == 1, "terminal: code %d", code)
 	p.shows(want)
 }
 
@@ -29,17 +28,13 @@ func resumeUnknown(t *testing.T, s *stage) {
 	id := newID()
 	want := "No conversation found with session ID: " + id
 	out, stderr, code := s.run(t, "-p", "--resume", id, "--", "What number?")
-	if strings.TrimSpace(stderr) != want || out != "" || code != 1 {
-		t.Errorf("-p: %q %q %d", out, stderr, code)
-	}
+	rig.Check(t, strings.TrimSpace(stderr) == want && out == "" && code == 1, "-p: %q %q %d", out, stderr, code)
 	p := s.start(t, "--resume", id, "--permission-mode", "default")
-	if code := p.exits(); code != 1 {
-		t.Errorf("terminal: code %d", code)
-	}
+	code = p.exits()
+	rig.Check(t, code == 1, "terminal: code %d", code)
 	p.shows(want)
-	if left := s.registered(t); len(left) != 0 {
-		t.Errorf("registry left behind: %v", left)
-	}
+	left := s.registered(t)
+	rig.Check(t, len(left) == 0, "registry left behind: %v", left)
 }
 
 // A program that is killed before it has written the first prompt leaves a file with which nothing can be done: it
@@ -48,15 +43,11 @@ func fileWithoutConversation(t *testing.T, s *stage) {
 	for name, text := range map[string]string{"empty": "", "no prompt yet": `{"type":"mode","mode":"normal"}` + "\n"} {
 		id := newID()
 		dir := filepath.Join(s.world.ConfigDir, "projects", s.slug())
-		if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, id+".jsonl"), []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
-		if _, stderr, code := s.run(t, "-p", "--resume", id, "--", "What number?"); code != 1 || !strings.Contains(stderr, "No conversation found with session ID: "+id) {
-			t.Errorf("%s: resume: %q %d", name, stderr, code)
-		}
-		if _, stderr, code := s.run(t, "-p", "--session-id", id, "--", "Remember 42."); code != 1 || !strings.Contains(stderr, "is already in use.") {
-			t.Errorf("%s: session id: %q %d", name, stderr, code)
-		}
+		rig.Must(t, errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, id+".jsonl"), []byte(text), 0o600)))
+		_, stderr, code := s.run(t, "-p", "--resume", id, "--", "What number?")
+		rig.Check(t, code == 1 && strings.Contains(stderr, "No conversation found with session ID: "+id), "%s: resume: %q %d", name, stderr, code)
+		_, stderr, code = s.run(t, "-p", "--session-id", id, "--", "Remember 42.")
+		rig.Check(t, code == 1 && strings.Contains(stderr, "is already in use."), "%s: session id: %q %d", name, stderr, code)
 	}
 }
 
@@ -74,9 +65,7 @@ func badArguments(t *testing.T, s *stage) {
 	}
 	for want, args := range cases {
 		out, stderr, code := s.run(t, append(append([]string{"-p"}, args...), "--", "hello")...)
-		if strings.TrimSpace(stderr) != want || out != "" || code != 1 {
-			t.Errorf("%q: %q %q %d", args, out, stderr, code)
-		}
+		rig.Check(t, strings.TrimSpace(stderr) == want && out == "" && code == 1, "%q: %q %q %d", args, out, stderr, code)
 	}
 }
 
@@ -85,15 +74,11 @@ func rootMayNotBypass(t *testing.T, s *stage) {
 	for _, flags := range [][]string{{"--dangerously-skip-permissions"}, {"--permission-mode", "bypassPermissions"}} {
 		out, stderr, code := s.run(t, append(flags, "-p", "--", "hello")...)
 		if os.Geteuid() != 0 {
-			if code != 0 {
-				t.Errorf("not root, %q: %q %q %d", flags, out, stderr, code)
-			}
+			rig.Check(t, code == 0, "not root, %q: %q %q %d", flags, out, stderr, code)
 			continue
 		}
 		want := "--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons"
-		if strings.TrimSpace(stderr) != want || out != "" || code != 1 {
-			t.Errorf("%q: %q %q %d", flags, out, stderr, code)
-		}
+		rig.Check(t, strings.TrimSpace(stderr) == want && out == "" && code == 1, "%q: %q %q %d", flags, out, stderr, code)
 	}
 }
 
@@ -102,8 +87,6 @@ func unknownCommand(t *testing.T, s *stage) {
 	p.shows("Unknown command: /nosuch")
 	p.status("idle")
 	for _, r := range s.api.Requests() {
-		if r.Method == "POST" {
-			t.Errorf("a command was said to the model: %q", r.Texts)
-		}
+		rig.Check(t, r.Method != "POST", "a command was said to the model: %q", r.Texts)
 	}
 }

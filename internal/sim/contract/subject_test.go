@@ -93,9 +93,7 @@ type stage struct {
 func newStage(t *testing.T, s subject) *stage {
 	t.Helper()
 	server, err := api.Start(api.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	t.Cleanup(func() { _ = server.Close() })
 	w := rig.NewWorld(t, server.URL())
 	return &stage{subject: s, world: w, api: server, path: s.binary(t), env: w.Env(s.env...)}

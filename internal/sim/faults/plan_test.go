@@ -3,6 +3,8 @@ package faults
 import (
 	"slices"
 	"testing"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func deal(seed uint64, n int) []string {
@@ -16,12 +18,8 @@ func deal(seed uint64, n int) []string {
 
 func TestPlanIsAFunctionOfItsSeed(t *testing.T) {
 	t.Parallel()
-	if !slices.Equal(deal(1, 500), deal(1, 500)) {
-		t.Error("one seed, two plans")
-	}
-	if slices.Equal(deal(1, 20), deal(2, 20)) {
-		t.Error("two seeds, one plan")
-	}
+	rig.Check(t, slices.Equal(deal(1, 500), deal(1, 500)), "one seed, two plans")
+	rig.Check(t, !slices.Equal(deal(1, 20), deal(2, 20)), "two seeds, one plan")
 }
 
 func TestPlanGoesEverywhere(t *testing.T) {
@@ -42,22 +40,17 @@ func TestPlanGoesEverywhere(t *testing.T) {
 	}
 	for verb := range steps {
 		for _, m := range Steps(verb) {
-			if n := visited[at{verb, m}]; n != passes {
-				t.Errorf("%s %s: %d times in %d passes", verb, m, n, passes)
-			}
+			n := visited[at{verb, m}]
+			rig.Check(t, n == passes, "%s %s: %d times in %d passes", verb, m, n, passes)
 		}
-		if n := visited[at{verb, Moment{}}]; n != timed*passes {
-			t.Errorf("%s at a time: %d", verb, n)
-		}
+		n := visited[at{verb, Moment{}}]
+		rig.Check(t, n == timed*passes, "%s at a time: %d", verb, n)
 	}
 	for _, who := range always {
-		if name := (Fault{Victims: who}).Who(); victims[name] == 0 {
-			t.Errorf("nobody killed %s", name)
-		}
+		name := (Fault{Victims: who}).Who()
+		rig.Check(t, victims[name] != 0, "nobody killed %s", name)
 	}
-	if len(befores) != 5 { // four ways, and none for the other verbs
-		t.Errorf("%v", befores)
-	}
+	rig.Check(t, len(befores) == 5, "%v", befores) // four ways, and none for the other verbs
 }
 
 // A fault that cannot hit costs a round.
@@ -89,9 +82,7 @@ func TestSharesGoEverywhereTogether(t *testing.T) {
 	}
 	for _, verb := range Verbs {
 		for _, m := range Steps(verb) {
-			if !visited[verb][m] {
-				t.Errorf("%s %s was dealt to nobody", verb, m)
-			}
+			rig.Check(t, visited[verb][m], "%s %s was dealt to nobody", verb, m)
 		}
 	}
 }
@@ -101,9 +92,8 @@ func TestAgainIsAtTheStep(t *testing.T) {
 	for _, verb := range Verbs {
 		for _, m := range Steps(verb) {
 			for try := range 2 {
-				if f := Again(verb, m, try); f.Verb != verb || f.Moment != m || len(f.Victims) != 1 || (f.Before == "") != (verb != Resume) {
-					t.Error(f)
-				}
+				f := Again(verb, m, try)
+				rig.Check(t, f.Verb == verb && f.Moment == m && len(f.Victims) == 1 && (f.Before == "") == (verb != Resume), "%v", f)
 			}
 		}
 	}

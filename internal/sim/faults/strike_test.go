@@ -19,9 +19,7 @@ func newPlace(t *testing.T) Place {
 	root := t.TempDir()
 	place := Place{NBS: root + "/nbs", Launches: root + "/launch", Config: root + "/config", Tmux: root + "/tmux", Handle: "alpha"}
 	for _, dir := range []string{place.NBS + "/locks", place.NBS + "/sessions", place.Launches, place.Config + "/sessions", place.Config + "/projects", place.Tmux} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, os.MkdirAll(dir, 0o700))
 	}
 	return place
 }
@@ -35,17 +33,13 @@ func victim(t *testing.T) *exec.Cmd {
 func held(t *testing.T, cmd *exec.Cmd) *os.Process {
 	t.Helper()
 	p, err := os.FindProcess(cmd.Process.Pid)
-	if err != nil {
-		t.Error(err)
-	}
+	rig.Check(t, err == nil, "%v", err)
 	return p
 }
 
 func put(t *testing.T, path string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.WriteFile(path, []byte("x"), 0o600))
 }
 
 // replace writes a file as the product does.
@@ -53,9 +47,7 @@ func replace(t *testing.T, path string) {
 	t.Helper()
 	temporary := filepath.Dir(path) + "/." + filepath.Base(path) + "123"
 	put(t, temporary)
-	if err := os.Rename(temporary, path); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Rename(temporary, path))
 }
 
 func TestStrikeAtAStep(t *testing.T) {
@@ -63,23 +55,17 @@ func TestStrikeAtAStep(t *testing.T) {
 	place, cat := newPlace(t), victim(t)
 	fault := Fault{Verb: Spawn, Victims: []Victim{Claude}, Moment: Moment{Step: "record", Nth: 2}}
 	strike, err := Begin(fault, place, time.Hour, func(Victim) *os.Process { return held(t, cat) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	replace(t, place.NBS+"/sessions/alpha.json")
 	replace(t, place.NBS+"/sessions/beta.json")
 	put(t, place.NBS+"/locks/4f0c.lease")
 	replace(t, place.NBS+"/sessions/alpha.json")
-	if err := cat.Wait(); err == nil || err.Error() != "signal: killed" {
-		t.Errorf("the victim ended by %v", err)
-	}
+	err = cat.Wait()
+	rig.Check(t, err != nil && err.Error() == "signal: killed", "the victim ended by %v", err)
 	got := strike.End()
-	if !got.Hit || got.At != fault.Moment || got.Err != nil || len(got.PIDs) != 1 || got.PIDs[0] != cat.Process.Pid || !got.Saw(fault.Moment) {
-		t.Errorf("%+v", got)
-	}
-	if trail := got.Trail(); !strings.Contains(trail, "lease 1") || strings.Index(trail, "record 2") > strings.Index(trail, "KILLED claude") {
-		t.Error(trail)
-	}
+	rig.Check(t, got.Hit && got.At == fault.Moment && got.Err == nil && len(got.PIDs) == 1 && got.PIDs[0] == cat.Process.Pid && got.Saw(fault.Moment), "%+v", got)
+	trail := got.Trail()
+	rig.Check(t, strings.Contains(trail, "lease 1") && strings.Index(trail, "record 2") <= strings.Index(trail, "KILLED claude"), "%s", trail)
 }
 
 // A moment that comes before its victim waits for it, and what was hit is where the verb had come by then.
@@ -94,38 +80,30 @@ func TestStrikeWaitsForItsVictims(t *testing.T) {
 		}
 		if !asked {
 			asked = true
-			if err := os.WriteFile(place.NBS+"/sessions/.alpha.json123", nil, 0o600); err != nil {
-				t.Error(err)
-			}
+			err := os.WriteFile(place.NBS+"/sessions/.alpha.json123", nil, 0o600)
+			rig.Check(t, err == nil, "%v", err)
 			return nil
 		}
 		return held(t, second)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	put(t, place.NBS+"/locks/4f0c.lease")
 	for _, cmd := range []*exec.Cmd{first, second} {
-		if err := cmd.Wait(); err == nil || err.Error() != "signal: killed" {
-			t.Errorf("a victim ended by %v", err)
-		}
+		err := cmd.Wait()
+		rig.Check(t, err != nil && err.Error() == "signal: killed", "a victim ended by %v", err)
 	}
-	if got := strike.End(); !got.Hit || len(got.PIDs) != 2 || got.At != (Moment{Step: "record begun", Nth: 1}) {
-		t.Errorf("%+v", got)
-	}
+	got := strike.End()
+	rig.Check(t, got.Hit && len(got.PIDs) == 2 && got.At == (Moment{Step: "record begun", Nth: 1}), "%+v", got)
 }
 
 func TestStrikeMisses(t *testing.T) {
 	t.Parallel()
 	place, cat := newPlace(t), victim(t)
 	strike, err := Begin(Fault{Victims: []Victim{Claude}, Moment: Moment{Step: "journal", Nth: 1}}, place, time.Second, func(Victim) *os.Process { return held(t, cat) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	replace(t, place.Launches+"/alpha.json")
-	if got := strike.End(); got.Hit || got.Err != nil || !got.Saw(Moment{Step: "launch file", Nth: 1}) {
-		t.Errorf("%+v", got)
-	}
+	got := strike.End()
+	rig.Check(t, !got.Hit && got.Err == nil && got.Saw(Moment{Step: "launch file", Nth: 1}), "%+v", got)
 }
 
 // The folder of a first transcript comes into being during the verb.
@@ -133,20 +111,14 @@ func TestStepsInANewFolder(t *testing.T) {
 	t.Parallel()
 	place := newPlace(t)
 	w, err := newWatcher(place)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer unix.Close(w.fd) //nolint:errcheck // it was only read
 	defer w.file.Close()
-	if err := os.Mkdir(place.Config+"/projects/-home", 0o700); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, os.Mkdir(place.Config+"/projects/-home", 0o700))
 	next := func(want string) {
 		t.Helper()
 		steps, err := w.read(time.Now().Add(10 * time.Second))
-		if err != nil || steps[0] != want {
-			t.Errorf("%v, %v; want %s", steps, err, want)
-		}
+		rig.Check(t, err == nil && steps[0] == want, "%v, %v; want %s", steps, err, want)
 	}
 	next("transcript folder")
 	put(t, place.Config+"/projects/-home/4f0c.jsonl")

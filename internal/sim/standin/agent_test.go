@@ -41,9 +41,7 @@ type agent struct {
 func start(t *testing.T, whims string, args ...string) *agent {
 	t.Helper()
 	server, err := api.Start(api.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	t.Cleanup(func() { _ = server.Close() })
 	a := &agent{t: t, world: rig.NewWorld(t, server.URL()), api: server, id: uuid.NewString(), ended: make(chan error, 1)}
 	a.cmd = exec.Command(rig.StandIn(t), append([]string{"--session-id", a.id, "--permission-mode", "default"}, args...)...)
@@ -63,15 +61,11 @@ func (a *agent) startOnTerminal() {
 		a.t.Fatal(err)
 	}
 	slave, err := openSlave(a.tty)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	rig.Must(a.t, err)
 	defer slave.Close()
 	a.cmd.Stdin, a.cmd.Stdout, a.cmd.Stderr = slave, slave, slave
 	a.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := a.cmd.Start(); err != nil {
-		a.t.Fatal(err)
-	}
+	rig.Must(a.t, a.cmd.Start())
 }
 
 // openSlave does not use Fd, which would make Close wait for a Read.
@@ -144,9 +138,7 @@ func (a *agent) idle() string {
 
 func (a *agent) signal(s syscall.Signal) {
 	a.t.Helper()
-	if err := a.cmd.Process.Signal(s); err != nil {
-		a.t.Fatal(err)
-	}
+	rig.Must(a.t, a.cmd.Process.Signal(s))
 }
 
 func (a *agent) exits() int {

@@ -18,9 +18,8 @@ func TestStartDelay(t *testing.T) {
 	a := start(t, "start-delay=1h")
 	// It must have come as far as the delay, or the default disposition of TERM ends it: both are 143.
 	a.signal(syscall.SIGTERM)
-	if code := a.exits(); code != 143 {
-		t.Errorf("code = %d", code)
-	}
+	code := a.exits()
+	rig.Check(t, code == 143, "code = %d", code)
 	if _, found := a.registry(); found || a.output() != "" {
 		t.Errorf("something was done: %q", a.output())
 	}
@@ -30,12 +29,10 @@ func TestDieAfter(t *testing.T) {
 	t.Parallel()
 	a := start(t, "die-after=2s,die-code=3")
 	a.idle()
-	if code := a.exits(); code != 3 {
-		t.Errorf("code = %d", code)
-	}
-	if _, found := a.registry(); !found {
-		t.Error("a crash removed the registry entry")
-	}
+	code := a.exits()
+	rig.Check(t, code == 3, "code = %d", code)
+	_, found := a.registry()
+	rig.Check(t, found, "a crash removed the registry entry")
 }
 
 func TestRefuseTerm(t *testing.T) {
@@ -48,9 +45,8 @@ func TestRefuseTerm(t *testing.T) {
 	a.types("Remember 5.\r")
 	a.shows("OK, I will remember 5.")
 	a.signal(syscall.SIGKILL)
-	if code := a.exits(); code != 137 {
-		t.Errorf("code = %d", code)
-	}
+	code := a.exits()
+	rig.Check(t, code == 137, "code = %d", code)
 }
 
 func TestStopDelay(t *testing.T) {
@@ -62,9 +58,8 @@ func TestStopDelay(t *testing.T) {
 	if code := a.exits(); code != 143 || time.Since(begin) < 700*time.Millisecond {
 		t.Errorf("code %d after %v", code, time.Since(begin))
 	}
-	if _, found := a.registry(); found {
-		t.Error("registry entry left behind")
-	}
+	_, found := a.registry()
+	rig.Check(t, !found, "registry entry left behind")
 }
 
 func TestDialogs(t *testing.T) {
@@ -78,13 +73,11 @@ func TestDialogs(t *testing.T) {
 			t.Parallel()
 			a := start(t, "dialog="+name)
 			a.shows(mark)
-			if _, found := a.registry(); found {
-				t.Error("registered while a dialog is open")
-			}
+			_, found := a.registry()
+			rig.Check(t, !found, "registered while a dialog is open")
 			a.signal(syscall.SIGTERM)
-			if code := a.exits(); code != 143 {
-				t.Errorf("code = %d", code)
-			}
+			code := a.exits()
+			rig.Check(t, code == 143, "code = %d", code)
 		})
 	}
 }
@@ -93,9 +86,8 @@ func TestNoRegistry(t *testing.T) {
 	t.Parallel()
 	a := start(t, "no-registry", "--", "Remember 5.")
 	a.shows("OK, I will remember 5.")
-	if entry, found := a.registry(); found {
-		t.Error(entry)
-	}
+	entry, found := a.registry()
+	rig.Check(t, !found, "%s", entry)
 }
 
 func TestNoTranscript(t *testing.T) {
@@ -104,9 +96,8 @@ func TestNoTranscript(t *testing.T) {
 	a.shows("OK, I will remember 5.")
 	a.types("What number?\r")
 	a.shows("● 5")
-	if found := a.transcripts(); len(found) != 0 {
-		t.Error(found)
-	}
+	found := a.transcripts()
+	rig.Check(t, len(found) == 0, "%v", found)
 }
 
 func TestLateTranscript(t *testing.T) {
@@ -118,25 +109,22 @@ func TestLateTranscript(t *testing.T) {
 	})
 	a = start(t, "late-transcript=1ms", "--", "Remember 5.") // which asks for nothing
 	a.shows("OK, I will remember 5.")
-	if found := a.transcripts(); len(found) != 0 {
-		t.Error(found)
-	}
+	found := a.transcripts()
+	rig.Check(t, len(found) == 0, "%v", found)
 }
 
 func TestWrongSessionID(t *testing.T) {
 	t.Parallel()
 	a := start(t, "wrong-session-id")
-	if entry := a.idle(); strings.Contains(entry, a.id) {
-		t.Error(entry)
-	}
+	entry := a.idle()
+	rig.Check(t, !strings.Contains(entry, a.id), "%s", entry)
 }
 
 func TestPrintError(t *testing.T) {
 	t.Parallel()
 	a := start(t, "print-error=the sky fell")
-	if code := a.exits(); code != 1 {
-		t.Errorf("code = %d", code)
-	}
+	code := a.exits()
+	rig.Check(t, code == 1, "code = %d", code)
 	a.shows("the sky fell")
 }
 
@@ -159,21 +147,17 @@ func TestSpawnChild(t *testing.T) {
 	if len(left) != 1 {
 		t.Fatalf("children left: %v", left)
 	}
-	if err := syscall.Kill(left[0], syscall.SIGKILL); err != nil {
-		t.Error(err)
-	}
+	err := syscall.Kill(left[0], syscall.SIGKILL)
+	rig.Check(t, err == nil, "%v", err)
 }
 
 func TestHangup(t *testing.T) {
 	t.Parallel()
 	a := start(t, "")
 	a.idle()
-	if err := a.tty.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if code := a.exits(); code != 129 {
-		t.Errorf("code = %d", code)
-	}
+	rig.Must(t, a.tty.Close())
+	code := a.exits()
+	rig.Check(t, code == 129, "code = %d", code)
 }
 
 func TestMessagesQueueWhileBusy(t *testing.T) {
@@ -184,9 +168,8 @@ func TestMessagesQueueWhileBusy(t *testing.T) {
 	a.types("What number?\r")
 	a.shows("Press up to edit queued messages")
 	a.shows("● 5")
-	if n := len(a.api.Requests()); n != 2 {
-		t.Errorf("%d requests, want the queued messages in one turn", n)
-	}
+	n := len(a.api.Requests())
+	rig.Check(t, n == 2, "%d requests, want the queued messages in one turn", n)
 }
 
 func TestLongPasteIsMarked(t *testing.T) {
@@ -196,9 +179,8 @@ func TestLongPasteIsMarked(t *testing.T) {
 	a.types("\x1b[200~1\r2\r3\r4\x1b[201~\r")
 	a.shows("You said:")
 	got := a.api.Requests()[0].Last()
-	if want := "<pasted_content id=\"21dc\">\n1\n2\n3\n4\n</pasted_content id=\"21dc\">"; got != want {
-		t.Errorf("prompt = %q, want %q", got, want)
-	}
+	want := "<pasted_content id=\"21dc\">\n1\n2\n3\n4\n</pasted_content id=\"21dc\">"
+	rig.Check(t, got == want, "prompt = %q, want %q", got, want)
 }
 
 func TestEscapeInterrupts(t *testing.T) {
@@ -215,7 +197,6 @@ func TestInterruptTwiceLeaves(t *testing.T) {
 	a := start(t, "")
 	a.idle()
 	a.types("\x03\x03")
-	if code := a.exits(); code != 0 {
-		t.Errorf("code = %d", code)
-	}
+	code := a.exits()
+	rig.Check(t, code == 0, "code = %d", code)
 }

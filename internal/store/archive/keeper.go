@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -49,10 +50,7 @@ func (k keeper) linkOrCopy(source *private.OwnFile) error {
 }
 
 func (k keeper) clean() error {
-	if err := unix.Unlinkat(k.fd(), k.temp(), 0); err != nil && !errors.Is(err, unix.ENOENT) {
-		return err
-	}
-	return nil
+	return private.IfThere(unix.Unlinkat(k.fd(), k.temp(), 0))
 }
 
 // update follows an original that is not what is kept: it was replaced, or ours is a copy.
@@ -174,10 +172,6 @@ func linkTo(f *private.OwnFile, dir int, name string) error {
 // cannotLink tells whether a file can only be copied there: to another file system, on one
 // without links, or with too many.
 func cannotLink(err error) bool {
-	for _, known := range []error{unix.EXDEV, unix.EPERM, unix.EMLINK, unix.EOPNOTSUPP, unix.ENOSYS} {
-		if errors.Is(err, known) {
-			return true
-		}
-	}
-	return false
+	known := []error{unix.EXDEV, unix.EPERM, unix.EMLINK, unix.EOPNOTSUPP, unix.ENOSYS}
+	return slices.ContainsFunc(known, func(one error) bool { return errors.Is(err, one) })
 }

@@ -23,9 +23,8 @@ func TestTwoHundredProcessesWriteAtOnce(t *testing.T) {
 	}
 	all.Go(func() { // who looks meanwhile sees a whole journal
 		for range 50 {
-			if v, err := j.Verify(); err != nil || v.Broken != nil {
-				t.Errorf("meanwhile: %v, %v", v.Broken, err)
-			}
+			v, err := j.Verify()
+			rig.Check(t, err == nil && v.Broken == nil, "meanwhile: %v, %v", v.Broken, err)
 		}
 	})
 	all.Wait()

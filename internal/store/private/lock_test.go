@@ -13,6 +13,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store/storetest"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // withLocks is an empty folder of a project that has a place for locks.
@@ -21,9 +23,7 @@ func withLocks(t *testing.T) *Folder {
 	path := t.TempDir()
 	storetest.Must(os.Mkdir(path+"/"+Locks, 0o700))
 	f, err := OpenFolder(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	t.Cleanup(func() { storetest.Must(f.Close()) })
 	return f
 }
@@ -72,15 +72,12 @@ func TestWaitForALockEndsWithTheContext(t *testing.T) {
 	t.Parallel()
 	f := withLocks(t)
 	unlock, err := f.Lock(t.Context(), "x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	defer unlock()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := f.Lock(ctx, "x"); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v; want the context's error", err)
-	}
+	_, err = f.Lock(ctx, "x")
+	rig.Check(t, errors.Is(err, context.Canceled), "%v; want the context's error", err)
 }
 
 // Who gave up holds nothing, also when it is granted the lock later.
@@ -88,9 +85,7 @@ func TestLockThatWasGivenUpIsFree(t *testing.T) {
 	t.Parallel()
 	f := withLocks(t)
 	unlock, err := f.Lock(t.Context(), "x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	for range 10 {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 		_, err := f.Lock(ctx, "x")
@@ -127,9 +122,8 @@ func TestNobodyWaitsForALockInVain(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if n := clashes.Load(); n > 0 {
-		t.Errorf("two had it at once, %d times", n)
-	}
+	n := clashes.Load()
+	rig.Check(t, n <= 0, "two had it at once, %d times", n)
 }
 
 func TestWhatIsNoLockFileIsNotLocked(t *testing.T) {
@@ -140,9 +134,8 @@ func TestWhatIsNoLockFileIsNotLocked(t *testing.T) {
 	for _, name := range []string{"link", "folder"} {
 		_, err := f.Lock(t.Context(), name)
 		storetest.WantKind(t, name, err, agent.Failed)
-		if hints := strings.Join(agent.HintsOf(err), " "); !strings.Contains(hints, "rm -r '"+f.LockPath(name)) {
-			t.Errorf("%s: no remedy: %q", name, hints)
-		}
+		hints := strings.Join(agent.HintsOf(err), " ")
+		rig.Check(t, strings.Contains(hints, "rm -r '"+f.LockPath(name)), "%s: no remedy: %q", name, hints)
 		if lock, err := f.TryLock(name); lock != nil || err == nil {
 			t.Errorf("%s: %v, %v", name, lock, err)
 		}

@@ -77,9 +77,8 @@ func TestFileIsReplacedAsAWhole(t *testing.T) {
 		storetest.Must(reader.Close())
 		storetest.Plant(t, p.at)
 		storetest.Must(p.write("over a link"))
-		if now, err := p.read(); string(now) != "\"over a link\"\n" || err != nil {
-			t.Errorf("%s: %q, %v", what, now, err)
-		}
+		now, err = p.read()
+		rig.Check(t, string(now) == "\"over a link\"\n" && err == nil, "%s: %q, %v", what, now, err)
 		storetest.WantKind(t, what, p.write(strings.Repeat("x", limit)), agent.BadInput)
 		_ = os.Remove(temporary) // who has another name for it leaves this one
 		rig.MustBePrivate(t, filepath.Dir(p.at), 1)
@@ -106,9 +105,8 @@ func TestWhatIsNoFileOfThisUsersIsNotRead(t *testing.T) {
 		for kept, p := range places(t) {
 			storetest.Write(t, filepath.Join(filepath.Dir(p.at), "sibling"), "{}")
 			storetest.Must(c.plant(p.at))
-			if data, err := p.read(); !errors.Is(err, c.want) {
-				t.Errorf("%s, %s: %q, %v; want %v", what, kept, data, err, c.want)
-			}
+			data, err := p.read()
+			rig.Check(t, errors.Is(err, c.want), "%s, %s: %q, %v; want %v", what, kept, data, err, c.want)
 		}
 	}
 }
@@ -120,9 +118,8 @@ func TestFileThatOthersCanWriteIsNotRead(t *testing.T) {
 	for mode, want := range map[fs.FileMode]string{0o600: "", 0o644: "", 0o620: "chmod 600 '" + p.at + "'", 0o602: "chmod 600 '" + p.at + "'"} {
 		storetest.Must(os.Chmod(p.at, mode))
 		_, err := p.read()
-		if hints := strings.Join(agent.HintsOf(err), " "); (err == nil) != (want == "") || !strings.Contains(hints, want) {
-			t.Errorf("%04o: %v, hints %q; want %q", mode, err, hints, want)
-		}
+		hints := strings.Join(agent.HintsOf(err), " ")
+		rig.Check(t, (err == nil) == (want == "") && strings.Contains(hints, want), "%04o: %v, hints %q; want %q", mode, err, hints, want)
 	}
 }
 
@@ -188,12 +185,10 @@ func TestTreeThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	for _, tree := range []Tree{NoTree, Tree(filepath.Join(t.TempDir(), "tree"))} {
 		names, err := tree.Names()
-		if _, readErr := tree.Read(name, limit); len(names) > 0 || err != nil || !errors.Is(readErr, fs.ErrNotExist) || tree.Remove(name) != nil {
-			t.Errorf("%q: %q, %v, %v", tree, names, err, readErr)
-		}
-		if _, err := os.Lstat(string(tree)); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%q: %v", tree, err)
-		}
+		_, readErr := tree.Read(name, limit)
+		rig.Check(t, len(names) == 0 && err == nil && errors.Is(readErr, fs.ErrNotExist) && tree.Remove(name) == nil, "%q: %q, %v, %v", tree, names, err, readErr)
+		_, err = os.Lstat(string(tree))
+		rig.Check(t, errors.Is(err, fs.ErrNotExist), "%q: %v", tree, err)
 	}
 	storetest.WantKind(t, "no tree", NoTree.HandOver(name, 1, limit), agent.Unfit)
 }
@@ -204,21 +199,16 @@ func TestDiskErrorsHaveARemedy(t *testing.T) {
 		syscall.ENOSPC: "df -h '/a b'", syscall.EDQUOT: "df -h '/a b'", syscall.EROFS: "findmnt -T '/a b'", syscall.EIO: "",
 	} {
 		err := Remedied("/a b", fmt.Errorf("write: %w", cause))
-		if hints := strings.Join(agent.HintsOf(err), " "); !errors.Is(err, cause) || !strings.HasSuffix(hints, want) || (hints == "") != (want == "") {
-			t.Errorf("%v: %v, hints %q; want %q", cause, err, hints, want)
-		}
+		hints := strings.Join(agent.HintsOf(err), " ")
+		rig.Check(t, errors.Is(err, cause) && strings.HasSuffix(hints, want) && (hints == "") == (want == ""), "%v: %v, hints %q; want %q", cause, err, hints, want)
 	}
 }
 
 func TestFolderThatWasMovedAwayIsGone(t *testing.T) {
 	t.Parallel()
 	f := withLocks(t)
-	if f.Gone() {
-		t.Error("it is there")
-	}
+	rig.Check(t, !f.Gone(), "it is there")
 	storetest.Must(os.Rename(f.Path(), f.Path()+".moved"))
 	storetest.Must(os.Mkdir(f.Path(), 0o700))
-	if !f.Gone() {
-		t.Error("another was made in its place")
-	}
+	rig.Check(t, f.Gone(), "another was made in its place")
 }

@@ -57,7 +57,7 @@ func (f *Folder) HandOver(sub, name string, value any, limit int) error {
 // killed left under that name is in nobody's way.
 func replace(dir *os.Root, name string, data []byte) error {
 	temp := "." + name
-	if err := dir.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := IfThere(dir.Remove(temp)); err != nil {
 		return err
 	}
 	f, err := dir.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -82,6 +82,14 @@ func (f *Folder) Delete(sub, name string) error {
 		}
 		return syncDir(dir)
 	})
+}
+
+// IfThere is an error of who wanted something gone, or to look at it if it was there.
+func IfThere(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // In changes something in a folder below.

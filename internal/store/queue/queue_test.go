@@ -16,6 +16,8 @@ import (
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/storetest"
 	"nbs-worker/internal/trust"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // inFolder is the outbox of alpha in a project with an empty .nbs, and the folder of its entries.
@@ -25,9 +27,7 @@ func inFolder(t *testing.T) (*Queue, string) {
 	storetest.Must(os.Mkdir(path+"/"+private.Locks, 0o700))
 	storetest.Must(os.Mkdir(path+"/"+Folder, 0o700))
 	nbs, err := private.OpenFolder(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	t.Cleanup(func() { storetest.Must(nbs.Close()) })
 	return In(nbs, trust.NewKeeper(trust.Home(t.TempDir())), "/srv/project", "alpha", ready), path + "/" + Folder
 }
@@ -37,18 +37,14 @@ func ready() error { return nil }
 func add(t *testing.T, q *Queue, text string, state State) Entry {
 	t.Helper()
 	e, err := q.Add(t.Context(), Entry{Text: text, State: state, Created: storetest.SomeTime()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	return e
 }
 
 func texts(t *testing.T, q *Queue) string {
 	t.Helper()
 	all, err := q.Entries()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	var got []string
 	for _, e := range all {
 		got = append(got, e.Text+" "+string(e.State))
@@ -59,9 +55,7 @@ func texts(t *testing.T, q *Queue) string {
 func TestEntriesKeepTheirOrder(t *testing.T) {
 	t.Parallel()
 	q, _ := inFolder(t)
-	if q.Newest() != "" {
-		t.Error("an empty outbox has a newest entry")
-	}
+	rig.Check(t, q.Newest() == "", "an empty outbox has a newest entry")
 	for i := range 12 { // names of other lengths would be out of order
 		add(t, q, strconv.Itoa(i), Waiting)
 	}
@@ -75,9 +69,8 @@ func TestEntriesKeepTheirOrder(t *testing.T) {
 	all[1].State = Unknown
 	storetest.Must(q.Put(t.Context(), all[1]))
 	storetest.Must(q.Remove(t.Context(), all[0]))
-	if got, want := texts(t, q), "1 unknown, 2 waiting, 3 waiting,"; !strings.HasPrefix(got, want) {
-		t.Errorf("%q; want %q first", got, want)
-	}
+	got, want := texts(t, q), "1 unknown, 2 waiting, 3 waiting,"
+	rig.Check(t, strings.HasPrefix(got, want), "%q; want %q first", got, want)
 	if err := q.Put(t.Context(), all[0]); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("what was removed is put back: %v", err)
 	}
@@ -87,9 +80,7 @@ func TestEntriesKeepTheirOrder(t *testing.T) {
 	other := In(q.nbs, q.keeper, q.project, "alpha-2", ready)
 	add(t, other, "of another agent", Waiting)
 	gone, err := q.Clear(t.Context())
-	if err != nil || len(gone) != 11 || texts(t, q) != "" || texts(t, other) != "of another agent waiting" {
-		t.Errorf("%d, %v", len(gone), err)
-	}
+	rig.Check(t, err == nil && len(gone) == 11 && texts(t, q) == "" && texts(t, other) == "of another agent waiting", "%d, %v", len(gone), err)
 }
 
 // What each of several senders adds comes in the order in which that sender added it, and nothing is lost.
@@ -100,9 +91,8 @@ func TestConcurrentSendersLineUp(t *testing.T) {
 	for sender := range 5 {
 		senders.Go(func() {
 			for i := range 10 {
-				if _, err := q.Add(context.WithoutCancel(t.Context()), Entry{Text: fmt.Sprintf("%d:%d", sender, i), State: Waiting}); err != nil {
-					t.Error(err)
-				}
+				_, err := q.Add(context.WithoutCancel(t.Context()), Entry{Text: fmt.Sprintf("%d:%d", sender, i), State: Waiting})
+				rig.Check(t, err == nil, "%v", err)
 			}
 		})
 	}
@@ -114,9 +104,7 @@ func TestConcurrentSendersLineUp(t *testing.T) {
 	next := map[string]int{}
 	for _, e := range all {
 		sender, i, _ := strings.Cut(e.Text, ":")
-		if i != strconv.Itoa(next[sender]) {
-			t.Errorf("%s is out of its order", e.Text)
-		}
+		rig.Check(t, i == strconv.Itoa(next[sender]), "%s is out of its order", e.Text)
 		next[sender]++
 	}
 }
@@ -126,9 +114,7 @@ func TestOnlyWhatTheUserVouchesForCounts(t *testing.T) {
 	t.Parallel()
 	q, folder := inFolder(t)
 	mine := add(t, q, "mine", Waiting)
-	if err := q.CheckSeal(&mine); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, q.CheckSeal(&mine))
 	file := folder + "/" + mine.name
 	for what, planted := range map[string]struct {
 		in   *Queue
@@ -148,9 +134,8 @@ func TestOnlyWhatTheUserVouchesForCounts(t *testing.T) {
 			t.Fatalf("%s: %v, %v", what, all, err)
 		}
 		storetest.WantKind(t, what, planted.in.CheckSeal(&all[0]), agent.Held)
-		if due := planted.in.Due(); due != "" {
-			t.Errorf("%s: it is due", what)
-		}
+		due := planted.in.Due()
+		rig.Check(t, due == "", "%s: it is due", what)
 	}
 }
 
@@ -163,14 +148,11 @@ func TestDamagedEntryIsLoud(t *testing.T) {
 	_, err := q.Entries()
 	storetest.WantKind(t, "damaged", err, agent.Failed)
 	storetest.WantHint(t, err, "rm ")
-	if due := q.Due(); due != e.name {
-		t.Errorf("due is %q: who would say so is not called", due)
-	}
+	due := q.Due()
+	rig.Check(t, due == e.name, "due is %q: who would say so is not called", due)
 	storetest.Plant(t, folder+"/"+e.name)
 	_, err = q.Entries()
-	if err == nil {
-		t.Error("a link is followed")
-	}
+	rig.Check(t, err != nil, "a link is followed")
 }
 
 // One that cannot be removed keeps the others from nothing.
@@ -180,9 +162,7 @@ func TestRestIsRemoved(t *testing.T) {
 	first, second, third := add(t, q, "first", Waiting), add(t, q, "second", Waiting), add(t, q, "third", Waiting)
 	storetest.Must(os.Remove(folder + "/" + second.name))
 	gone, err := q.removeAll([]Entry{first, second, third})
-	if !errors.Is(err, fs.ErrNotExist) || len(gone) != 2 || gone[0].ID != first.ID || gone[1].ID != third.ID {
-		t.Errorf("%+v, %v", gone, err)
-	}
+	rig.Check(t, errors.Is(err, fs.ErrNotExist) && len(gone) == 2 && gone[0].ID == first.ID && gone[1].ID == third.ID, "%+v, %v", gone, err)
 }
 
 // A name with ten digits would come before one with nine.

@@ -91,9 +91,5 @@ func (r *Runs) attemptContent(handle agent.Handle, attempt Attempt) ([]byte, err
 
 // DropAttempt forgets the repairs of an agent.
 func (r *Runs) DropAttempt(handle agent.Handle) error {
-	err := r.nbs.Delete(Folder, attemptFile(handle))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
+	return private.IfThere(r.nbs.Delete(Folder, attemptFile(handle)))
 }

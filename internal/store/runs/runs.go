@@ -82,9 +82,5 @@ func (r *Runs) Load(key string) (*Run, error) {
 
 // Drop forgets a run that came to its end.
 func (r *Runs) Drop(key string) error {
-	err := r.nbs.Delete(Folder, key+".json")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
+	return private.IfThere(r.nbs.Delete(Folder, key+".json"))
 }

@@ -49,9 +49,8 @@ func TestATurnOfWhoIsSuspendedIsNoTurn(t *testing.T) {
 		defer release()
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	if _, err := turns.Await(ctx, nobody, cancel); !errors.Is(err, context.Canceled) {
-		t.Errorf("they go on, and it is one more turn: %v", err)
-	}
+	_, err := turns.Await(ctx, nobody, cancel)
+	rig.Check(t, errors.Is(err, context.Canceled), "they go on, and it is one more turn: %v", err)
 }
 
 func nobody(int) bool { return false }
@@ -61,8 +60,7 @@ func TestAStartGoesWithoutATurnWhereThereCanBeNone(t *testing.T) {
 	t.Parallel()
 	turns := In("/proc/none/starts")
 	for range 2 * AtOnce() {
-		if _, err := turns.Await(t.Context(), nobody, func() { t.Error("it waits") }); err != nil {
-			t.Error(err)
-		}
+		_, err := turns.Await(t.Context(), nobody, func() { t.Error("it waits") })
+		rig.Check(t, err == nil, "%v", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"go/build"
+	"maps"
 	"os"
 	"reflect"
 	"slices"
@@ -137,9 +138,7 @@ func (s *schema) of(t reflect.Type) *jsonschema.Schema {
 	if t.Kind() == reflect.Slice {
 		return &jsonschema.Schema{Type: "array", Items: s.of(t.Elem())}
 	}
-	for name, definition := range s.reflector.ReflectFromType(t).Definitions {
-		s.root.Definitions[name] = definition
-	}
+	maps.Copy(s.root.Definitions, s.reflector.ReflectFromType(t).Definitions)
 	s.complete(t, map[reflect.Type]bool{})
 	return &jsonschema.Schema{Ref: "#/$defs/" + t.Name()}
 }
