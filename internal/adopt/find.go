@@ -47,6 +47,10 @@ func (s search) find(pid int) (handStarted, error) {
 	if f.cmdline, err = proc.Cmdline(pid); err != nil {
 		return f, err
 	}
+	if _, isTurns := proc.Variable(pid, agent.TurnVariable); isTurns {
+		return f, agent.Errorf(agent.BadInput, "pid %d answers in a conversation of nbs-worker ask, and is no agent", pid).
+			Hint("to see the conversations: nbs-worker conversation list")
+	}
 	if name := claude.Forgetful(f.variable); name != "" && claude.IsClaude(f.cmdline) {
 		return f, agent.Errorf(agent.BadInput, "pid %d was started with %s in its environment: it writes no transcript, so there is nothing to come back to", pid, name).
 			Hint("end it with /exit and start an agent: nbs-worker spawn HANDLE")

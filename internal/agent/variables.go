@@ -6,4 +6,5 @@ const (
 	InvocationVariable = "NBS_INVOCATION_ID" // launcher to claude and all that it starts
 	HandleVariable     = "NBS_HANDLE"
 	RootVariable       = "NBS_ROOT"
+	TurnVariable       = "NBS_TURN" // who runs a headless turn to its claude and all that it starts: the invocation
 )

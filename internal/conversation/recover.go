@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"time"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store/conversations"
 )
-
-// TurnVariable marks the processes of a headless claude, by the invocation of which they are.
-const TurnVariable = "NBS_TURN"
 
 // What is done about a text that was said and has no answer, when nobody knows how far claude came.
 const (
@@ -68,7 +66,7 @@ func (j *job) onUnknown(said *turn.Mark) string {
 
 // endLeftovers ends what is left of an attempt whose runner is gone.
 func (j *job) endLeftovers(ctx context.Context, s conversations.Start) error {
-	left, err := proc.Carrying(TurnVariable, string(s.Invocation))
+	left, err := proc.Carrying(agent.TurnVariable, string(s.Invocation))
 	if err != nil {
 		return err
 	}

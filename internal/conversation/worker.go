@@ -135,7 +135,7 @@ func (j *job) startWorker(id agent.SessionID, opening claude.Opening, made manne
 func (j *job) environ(w *worker) []string {
 	caller := slices.DeleteFunc(slices.Clone(j.Env), func(entry string) bool { return strings.HasPrefix(entry, "NBS_") })
 	return claude.Env(&j.record(w.session, true).Spec, caller, map[string]string{
-		TurnVariable: string(w.invocation), turn.ContextVariable: w.context, "PWD": j.state.Meta.Cwd,
+		agent.TurnVariable: string(w.invocation), turn.ContextVariable: w.context, "PWD": j.state.Meta.Cwd,
 	})
 }
 
@@ -173,7 +173,7 @@ func (w *worker) end() {
 // kill ends the claude and what it has started.
 func (w *worker) kill() {
 	ctx := context.Background()
-	left, _ := proc.Carrying(TurnVariable, string(w.invocation))
+	left, _ := proc.Carrying(agent.TurnVariable, string(w.invocation))
 	_ = proc.StopAll(ctx, left, endGrace)
 	_ = w.process.Close(ctx)
 	w.letGo()

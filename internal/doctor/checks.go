@@ -68,6 +68,10 @@ var checks = []check{
 	{id: "team.unrecorded", holds: "each claude of this project has its record", volatile: true, run: (*examination).unrecordedClaudes},
 	{id: "team.sessions", holds: "each tmux session of this project has its record", volatile: true, run: (*examination).unrecordedSessions},
 
+	{id: "conversations.readable", holds: "each conversation can be read", project: true, volatile: true, run: (*examination).damagedConversations},
+	{id: "conversations.waiting", holds: "no turn of a conversation waits for a person", project: true, volatile: true, run: (*examination).deadLetters},
+	{id: "conversations.left", holds: "no claude answers a turn that nobody runs", volatile: true, run: (*examination).leftTurns},
+
 	{id: "left.leases", holds: "each lease is held for the agent that has its conversation", project: true, volatile: true, run: (*examination).orphanedLeases},
 	{id: "left.files", holds: "nothing half written lies about, and no launch that nobody took", project: true, volatile: true, run: (*examination).leftovers},
 	{id: "left.journal", holds: "the journal is as it was written", project: true, volatile: true, run: (*examination).brokenJournal},

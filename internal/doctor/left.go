@@ -27,7 +27,7 @@ func (d *examination) orphanedLeases(_ context.Context) (all findings) {
 	for _, signed := range d.Store.Signatures() {
 		pid, held := locks[signed.Inode]
 		session, isLease := strings.CutSuffix(signed.Name, ".lease")
-		if !isLease || !held || ours[pid] || pid == os.Getpid() || d.atWork(signed.Holder.Handle) {
+		if !isLease || !held || ours[pid] || pid == os.Getpid() || signed.Holder.Verb == "ask" || d.atWork(signed.Holder.Handle) {
 			continue
 		}
 		all.add(Warning, fmt.Sprintf("the lease on the conversation %s is held by process %d, and no record names that process", session, pid),

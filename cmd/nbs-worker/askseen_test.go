@@ -1,0 +1,39 @@
+package main
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// doctor tells of a turn that waits for a person; a claude that answers in a conversation is listed as what it is,
+// cannot be adopted, and holds no lease that doctor wonders about.
+func TestWhatSeesAConversation(t *testing.T) {
+	m := standIn(t)
+	m.env = append(m.env, "CLAUDE_CODE_MAX_RETRIES=1")
+	if r := m.nbs("ask", "review", "[[error 401]] hello"); r.code != 8 || !strings.Contains(r.stderr, "conversation retry 'review'") {
+		t.Errorf("a turn without a login: %s", r)
+	}
+	waiting := m.nbs("doctor").stdout
+	m.check(strings.Contains(waiting, "turn 1 of the conversation") && strings.Contains(waiting, "conversation skip 'review'"), "doctor does not tell of it:\n%s", waiting)
+	m.ok("conversation", "skip", "review")
+
+	asking := m.begin("ask", "other", "[[delay 10m]] hello")
+	var pid string
+	m.waitFor("the turn runs", func() (bool, string) {
+		out := m.ok("adopt", "--list")
+		for line := range strings.Lines(out) {
+			if strings.Contains(line, "answers in a conversation of nbs-worker ask") {
+				pid, _, _ = strings.Cut(strings.TrimSpace(line), "\t")
+			}
+		}
+		return pid != "", out
+	})
+	m.check(m.nbs("adopt", "other", "--pid", pid).code == 4, "it was adopted")
+	told := m.nbs("doctor").stdout
+	m.check(!strings.Contains(told, "the lease on the conversation") && !strings.Contains(told, "who ran it is gone"), "doctor wonders about a turn that runs:\n%s", told)
+	m.must(asking.Process.Signal(syscall.SIGINT))
+	if r := asking.end(); r.code != 130 || !strings.Contains(r.stderr, "conversation skip 'other' 1") {
+		t.Errorf("an interrupted turn: %s", r)
+	}
+}

@@ -1,0 +1,53 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/proc"
+)
+
+func (d *examination) damagedConversations(_ context.Context) findings {
+	_, err := d.Store.Conversations().Keys()
+	if err == nil {
+		return nil
+	}
+	return found(Failure, "some conversations cannot be read: "+oneLine(err), "no turn of theirs is answered until then", agent.HintsOf(err)...)
+}
+
+// deadLetters looks for turns that block their conversation until a person decides.
+func (d *examination) deadLetters(_ context.Context) (all findings) {
+	keys, _ := d.Store.Conversations().WithWork() // damagedConversations tells of those that cannot be read
+	for _, key := range keys {
+		state, err := d.Store.Conversations().Of(key).State()
+		if err != nil || len(state.Open) == 0 {
+			continue
+		}
+		head, named := state.Open[0], agent.ShellWord(string(key))
+		if head.Held == nil || !head.Held.Until.IsZero() {
+			continue
+		}
+		f := all.add(Warning, fmt.Sprintf("turn %d of the conversation %s waits for a person: %s", head.Seq, agent.Quote(string(key)), head.Held.Reason),
+			fmt.Sprintf("nothing behind it is answered; %s open", agent.Count(len(state.Open), "turn")),
+			"to try it again: nbs-worker conversation retry "+named, "to give it up: nbs-worker conversation skip "+named)
+		f.about = fmt.Sprintf("%s %d", key, head.Seq)
+	}
+	return all
+}
+
+// leftTurns looks for claudes of turns whose runner is gone. The next turn of their conversation ends them.
+func (d *examination) leftTurns(_ context.Context) (all findings) {
+	claudes, _ := d.claudes() // team.twice says what is wrong
+	for _, one := range claudes {
+		if _, isTurns := proc.Variable(one.PID, agent.TurnVariable); !isTurns {
+			continue
+		}
+		if chain := proc.AncestorsOf(one.PID); len(chain) > 2 { // it has a parent that is not the first process
+			continue
+		}
+		all.add(Note, fmt.Sprintf("the claude of a turn runs, pid %d, and who ran it is gone", one.PID),
+			"the next turn of its conversation ends it", hintKill(one.PID, "to end it now: kill %d")...)
+	}
+	return all
+}
