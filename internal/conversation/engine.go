@@ -200,7 +200,7 @@ func (e *Engine) Reset(ctx context.Context, key conversations.Key, reason string
 	}
 	defer unlock()
 	if e.Warm != nil {
-		e.Warm.drop(key)
+		e.Warm.drop(ctx, key)
 	}
 	previous, err := c.Reset(ctx, reason, meta)
 	if errors.Is(err, os.ErrNotExist) {
@@ -242,7 +242,7 @@ func (e *Engine) Restore(ctx context.Context, key conversations.Key, beginning s
 			Hint("to see them: nbs-worker conversation show %s", agent.ShellWord(string(key)))
 	}
 	if e.Warm != nil {
-		e.Warm.drop(key)
+		e.Warm.drop(ctx, key)
 	}
 	return found[0], c.Restore(ctx, found[0])
 }

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -23,7 +24,7 @@ type Pool struct {
 
 // take hands out the process that is open on a conversation, made in this manner; nil when there is none.
 // One that is open in another manner, or on another conversation, is ended.
-func (p *Pool) take(key conversations.Key, id agent.SessionID, made manner) *worker {
+func (p *Pool) take(ctx context.Context, key conversations.Key, id agent.SessionID, made manner) *worker {
 	p.mu.Lock()
 	w := p.workers[key]
 	delete(p.workers, key)
@@ -35,12 +36,12 @@ func (p *Pool) take(key conversations.Key, id agent.SessionID, made manner) *wor
 		w.mode = conversations.Resumed
 		return w
 	}
-	w.end()
+	w.end(ctx)
 	return nil
 }
 
 // put keeps a process for the next turn, and ends those that are too many.
-func (p *Pool) put(key conversations.Key, w *worker) {
+func (p *Pool) put(ctx context.Context, key conversations.Key, w *worker) {
 	w.used = p.Now()
 	p.mu.Lock()
 	closed := p.closed
@@ -52,21 +53,21 @@ func (p *Pool) put(key conversations.Key, w *worker) {
 	}
 	p.mu.Unlock()
 	if closed {
-		w.end()
+		w.end(ctx)
 		return
 	}
-	p.Trim()
+	p.Trim(ctx)
 }
 
 // Trim ends the processes that were not used for long, and of the others those that are too many or too large,
 // least recently used first.
-func (p *Pool) Trim() {
+func (p *Pool) Trim(ctx context.Context) {
 	for {
 		key, w := p.surplus()
 		if w == nil {
 			return
 		}
-		p.end(key, w)
+		p.end(ctx, key, w)
 	}
 }
 
@@ -93,7 +94,7 @@ func (p *Pool) surplus() (conversations.Key, *worker) {
 }
 
 // end ends a process, unless a turn has taken it meanwhile.
-func (p *Pool) end(key conversations.Key, w *worker) {
+func (p *Pool) end(ctx context.Context, key conversations.Key, w *worker) {
 	p.mu.Lock()
 	mine := p.workers[key] == w
 	if mine {
@@ -101,17 +102,17 @@ func (p *Pool) end(key conversations.Key, w *worker) {
 	}
 	p.mu.Unlock()
 	if mine {
-		w.end()
+		w.end(ctx)
 	}
 }
 
 // drop ends the process of a conversation, if there is one.
-func (p *Pool) drop(key conversations.Key) {
+func (p *Pool) drop(ctx context.Context, key conversations.Key) {
 	p.mu.Lock()
 	w := p.workers[key]
 	p.mu.Unlock()
 	if w != nil {
-		p.end(key, w)
+		p.end(ctx, key, w)
 	}
 }
 
@@ -123,14 +124,14 @@ func (p *Pool) Len() int {
 }
 
 // Close ends all processes, and keeps none any more.
-func (p *Pool) Close() {
+func (p *Pool) Close(ctx context.Context) {
 	p.mu.Lock()
 	all := p.workers
 	p.workers, p.closed = nil, true
 	p.mu.Unlock()
 	var ended sync.WaitGroup
 	for _, w := range all {
-		ended.Go(func() { w.end() })
+		ended.Go(func() { w.end(ctx) })
 	}
 	ended.Wait()
 }

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 func warm(t *testing.T, most int) *stage {
 	s := newStage(t)
 	s.Warm = &Pool{Most: most, Memory: 1 << 50, Idle: time.Hour, Now: func() time.Time { return s.now }}
-	t.Cleanup(s.Warm.Close)
+	t.Cleanup(func() { s.Warm.Close(context.Background()) })
 	return s
 }
 
@@ -41,7 +42,7 @@ func TestAWarmProcessHasTheLease(t *testing.T) {
 	if _, err := cold.Await(t.Context(), "review", "cold"); agent.KindOf(err) != agent.Conflict {
 		t.Errorf("a cold turn beside a warm process on %s: %v", id, err)
 	}
-	s.Warm.Close()
+	s.Warm.Close(t.Context())
 	if got, err := cold.Await(t.Context(), "review", "cold"); err != nil || got.SessionID != id {
 		t.Errorf("after its end: %+v, %v", got, err)
 	}
@@ -60,7 +61,7 @@ func TestThePoolIsBounded(t *testing.T) {
 	}
 	rig.Check(t, s.Warm.Len() == 2 && s.Warm.workers["a"] == nil, "%d are warm, of a %v", s.Warm.Len(), s.Warm.workers["a"])
 	s.now = s.now.Add(2 * time.Hour)
-	s.Warm.Trim()
+	s.Warm.Trim(t.Context())
 	rig.Check(t, s.Warm.Len() == 0, "%d are still warm", s.Warm.Len())
 }
 

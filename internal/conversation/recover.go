@@ -71,7 +71,7 @@ func (j *job) endLeftovers(ctx context.Context, s conversations.Start) error {
 		return err
 	}
 	if j.Warm != nil {
-		j.Warm.drop(j.state.Meta.Key)
+		j.Warm.drop(ctx, j.state.Meta.Key)
 	}
 	return proc.StopAll(ctx, left, endGrace)
 }

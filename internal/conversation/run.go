@@ -66,21 +66,21 @@ func (j *job) speak(ctx context.Context) error {
 		Session: w.session, Mode: w.mode, At: begun.UTC(),
 	})
 	if err != nil {
-		w.end()
+		w.end(ctx)
 		return err
 	}
 	outcome, err := w.say(ctx, j)
 	if err != nil { // interrupted, or out of time
-		w.kill()
+		w.kill(ctx)
 		if ctx.Err() != nil {
 			return ctx.Err() // it stays open, and is looked up before anything is said again
 		}
 		return j.finish(ctx, w, turn.Outcome{Class: ClassTimedOut, Detail: fmt.Sprintf("no answer within %s", j.ask.Timeout)}, begun)
 	}
 	if outcome.Class == "" && j.Warm != nil && !j.ask.Isolated {
-		j.Warm.put(j.state.Meta.Key, w)
+		j.Warm.put(ctx, j.state.Meta.Key, w)
 	} else {
-		w.end()
+		w.end(ctx)
 	}
 	return j.settle(ctx, w, outcome, begun)
 }

@@ -44,7 +44,7 @@ type manner struct {
 func (j *job) worker(ctx context.Context) (*worker, error) {
 	made := manner{model: cmp.Or(j.ask.Model, j.state.Meta.Model), prompt: j.systemPrompt(), args: strings.Join(j.ask.ClaudeArgs, "\x00")}
 	if j.Warm != nil && !j.ask.Isolated {
-		if w := j.Warm.take(j.state.Meta.Key, j.state.Session.ID, made); w != nil {
+		if w := j.Warm.take(ctx, j.state.Meta.Key, j.state.Session.ID, made); w != nil {
 			return w, nil
 		}
 	}
@@ -160,19 +160,20 @@ func (w *worker) say(ctx context.Context, j *job) (turn.Outcome, error) {
 
 // end has the claude leave by itself, or be ended when it does not, and gives the conversation up: whatever
 // becomes of the caller.
-func (w *worker) end() {
-	ctx, cancel := context.WithTimeout(context.Background(), endGrace)
+func (w *worker) end(ctx context.Context) {
+	ctx = context.WithoutCancel(ctx)
+	patience, cancel := context.WithTimeout(ctx, endGrace)
 	defer cancel()
-	if w.process.Close(ctx) != nil {
-		w.kill()
+	if w.process.Close(patience) != nil {
+		w.kill(ctx)
 		return
 	}
 	w.letGo()
 }
 
 // kill ends the claude and what it has started.
-func (w *worker) kill() {
-	ctx := context.Background()
+func (w *worker) kill(ctx context.Context) {
+	ctx = context.WithoutCancel(ctx)
 	left, _ := proc.Carrying(agent.TurnVariable, string(w.invocation))
 	_ = proc.StopAll(ctx, left, endGrace)
 	_ = w.process.Close(ctx)

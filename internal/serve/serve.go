@@ -81,7 +81,7 @@ func (s *Server) Run(ctx context.Context) error {
 		_ = server.Close()
 	}
 	all.Wait()
-	s.Engine.Warm.Close()
+	s.Engine.Warm.Close(ctx)
 	select {
 	case err := <-failures:
 		return err
@@ -118,7 +118,7 @@ func (s *Server) work(ctx context.Context) error {
 		case <-s.wake:
 		}
 		timer.Reset(rescan)
-		s.Engine.Warm.Trim()
+		s.Engine.Warm.Trim(ctx)
 		keys, _ := s.Engine.Store.Conversations().WithWork() // of what cannot be read, the look says so
 		for _, key := range keys {
 			if _, busy := running.LoadOrStore(key, true); busy {
