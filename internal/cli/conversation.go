@@ -347,11 +347,16 @@ With a number all up to that turn are answered, and the answer to that one is pr
   nbs-worker conversation retry review 17`, 1,
 		[]agent.Kind{agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted},
 		func(ctx context.Context, key conversations.Key, rest []string) error {
+			seq, err := numbered(rest)
+			if err != nil {
+				return err
+			}
 			s, c, err := f.decide(key)
 			if err != nil {
 				return err
 			}
-			head, wanted, err := openTurn(c, key, rest)
+			e := conversation.New(s.Observer)
+			head, wanted, err := e.OpenTurn(key, seq)
 			if err != nil {
 				return err
 			}
@@ -360,7 +365,7 @@ With a number all up to that turn are answered, and the answer to that one is pr
 					return err
 				}
 			}
-			result, err := conversation.New(s.Observer).Await(ctx, key, wanted.ID)
+			result, err := e.Await(ctx, key, wanted.ID)
 			if err != nil {
 				return err
 			}
@@ -375,48 +380,33 @@ answered is not given up.`, `  nbs-worker conversation skip review
   nbs-worker conversation skip review 17`, 1,
 		[]agent.Kind{agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Held},
 		func(ctx context.Context, key conversations.Key, rest []string) error {
-			s, c, err := f.decide(key)
+			seq, err := numbered(rest)
 			if err != nil {
 				return err
 			}
-			unlock, err := c.TryTurn()
+			s, _, err := f.decide(key)
 			if err != nil {
 				return err
 			}
-			if unlock == nil {
-				return agent.Errorf(agent.Conflict, "a turn of it is being answered").Hint("see it: nbs-worker conversation queue %s", agent.ShellWord(string(key)))
-			}
-			defer unlock()
-			_, given, err := openTurn(c, key, rest)
+			e := conversation.New(s.Observer)
+			given, err := e.Skip(ctx, key, seq, "a person gave it up")
 			if err != nil {
 				return err
 			}
-			if err := c.Skip(ctx, given.Seq, "a person gave it up"); err != nil {
-				return err
-			}
-			return f.changed(conversation.New(s.Observer), key, fmt.Sprintf("gives turn %d up", given.Seq))
+			return f.changed(e, key, fmt.Sprintf("gives turn %d up", given))
 		})
 }
 
-// openTurn is the first open turn of a conversation, and the one with the number, if one was typed.
-func openTurn(c *conversations.Conversation, key conversations.Key, rest []string) (head, wanted conversations.Turn, err error) {
-	state, err := c.State()
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return head, wanted, conversation.ErrNone(key)
-	case err != nil:
-		return head, wanted, err
-	case len(state.Open) == 0:
-		return head, wanted, agent.Errorf(agent.NotFound, "no turn of it waits").Hint("to see what was said: nbs-worker conversation history %s", agent.ShellWord(string(key)))
-	case len(rest) == 0:
-		return state.Open[0], state.Open[0], nil
+// numbered is the number that was typed, 0: none. Errors: BadInput.
+func numbered(rest []string) (int, error) {
+	if len(rest) == 0 {
+		return 0, nil
 	}
-	for _, t := range state.Open {
-		if strconv.Itoa(t.Seq) == rest[0] {
-			return state.Open[0], t, nil
-		}
+	seq, err := strconv.Atoi(rest[0])
+	if err != nil || seq < 1 {
+		return 0, agent.Errorf(agent.BadInput, "%s is no number of a turn", agent.Quote(rest[0])).Hint("to see those that wait: nbs-worker conversation queue")
 	}
-	return head, wanted, agent.Errorf(agent.NotFound, "turn %s does not wait", agent.Quote(rest[0])).Hint("to see those that do: nbs-worker conversation queue %s", agent.ShellWord(string(key)))
+	return seq, nil
 }
 
 func newConversationRestoreCmd(f *factory) *cobra.Command {

@@ -1,8 +1,12 @@
 package conversation
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"slices"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -25,25 +29,47 @@ const endGrace = 5 * time.Second
 // is written down. Else the attempt that follows says j.text.
 func (j *job) lookUp(ctx context.Context) (ended bool, err error) {
 	last := j.turn.Starts[len(j.turn.Starts)-1]
-	if err := j.endLeftovers(ctx, last); err != nil {
+	if err := j.endLeftovers(ctx, j.state.Meta.Key, last); err != nil {
 		return false, err
 	}
-	said, err := j.marked()
+	said, at, err := j.marked()
 	if err != nil || said == nil {
 		return false, err // it never stood in the transcript
 	}
+	here := !j.ask.Isolated && at.Era == j.state.Era // the next attempt is in the session in which it stands
 	if said.Answered {
-		return true, j.finish(ctx, &worker{session: last.Session, mode: last.Mode}, turn.Outcome{Answer: said.Answer, SessionID: last.Session}, last.At)
+		if !here {
+			j.state.TellReset = nil // it was answered before that
+		}
+		return true, j.finish(ctx, &worker{mode: at.Mode}, turn.Outcome{Answer: said.Answer, SessionID: at.Session}, at.At)
 	}
-	switch unknown := j.onUnknown(said); unknown {
+	if here {
+		j.text = turn.Continue
+		if err := j.confirm(ctx, at.Session); err != nil {
+			return false, err
+		}
+	}
+	switch j.onUnknown(said) {
 	case UnknownRerun:
+		j.text = j.ask.Text
 		return false, nil
 	case UnknownContinue:
-		j.text = turn.Continue
 		return false, nil
 	default:
-		return true, j.hold(ctx, conversations.Held{Class: "unknown", Reason: fmt.Sprintf("claude was ended at work on it, after it had used tools; nobody knows what they have done. It said it in %s", last.Session)})
+		return true, j.hold(ctx, conversations.Held{Class: "unknown", Reason: fmt.Sprintf("claude was ended at work on it, after it had used tools; nobody knows what they have done. It said it in %s", at.Session)})
 	}
+}
+
+// confirm writes down that there is a session of Claude's, of an id that was only minted before.
+func (j *job) confirm(ctx context.Context, id agent.SessionID) error {
+	if j.ask.Isolated || j.state.Session.Confirmed || id == "" {
+		return nil
+	}
+	err := j.c.Confirm(ctx, id)
+	if err == nil {
+		j.state.Session = conversations.Session{ID: id, Confirmed: true}
+	}
+	return err
 }
 
 // onUnknown is what the asker wants. Unless that was said, what may be done twice is for a person to decide, and
@@ -64,40 +90,87 @@ func (j *job) onUnknown(said *turn.Mark) string {
 	}
 }
 
-// endLeftovers ends what is left of an attempt whose runner is gone.
-func (j *job) endLeftovers(ctx context.Context, s conversations.Start) error {
+// endLeftovers ends what is left of an attempt whose runner is gone, and removes its files.
+func (e *Engine) endLeftovers(ctx context.Context, key conversations.Key, s conversations.Start) error {
+	if e.Warm != nil {
+		e.Warm.drop(ctx, key)
+	}
 	left, err := proc.Carrying(agent.TurnVariable, string(s.Invocation))
-	if err != nil {
-		return err
+	if err == nil {
+		err = proc.StopAll(ctx, left, endGrace)
 	}
-	if j.Warm != nil {
-		j.Warm.drop(ctx, j.state.Meta.Key)
+	if err == nil {
+		_ = e.Store.TurnFiles(s.Invocation).Drop() // a later turn looks again
 	}
-	return proc.StopAll(ctx, left, endGrace)
+	return err
 }
 
-// marked looks for the text of the turn in the transcripts of its attempts; nil: it is in none.
-func (j *job) marked() (*turn.Mark, error) {
+// marked looks for the text of the turn in the transcripts of its attempts, and tells in which it stands, in the
+// session that it stands in; nil: it is in none.
+func (j *job) marked() (*turn.Mark, conversations.Start, error) {
 	config, err := j.config()
 	if err != nil {
-		return nil, err
+		return nil, conversations.Start{}, err
 	}
-	for i := len(j.turn.Starts) - 1; i >= 0; i-- {
-		s := j.turn.Starts[i]
+	for _, s := range slices.Backward(j.turn.Starts) {
+		s.Session = cmp.Or(s.Said, s.Session)
 		file, found, err := config.Transcript(s.Session)
 		if err != nil {
-			return nil, err
+			return nil, s, err
 		}
 		if !found {
 			continue
 		}
 		said, err := turn.Marked(file, turn.Marker(string(s.Invocation), j.turn.Seq))
 		if err != nil {
-			return nil, err
+			return nil, s, err
 		}
 		if said.Found {
-			return &said, nil
+			return &said, s, nil
 		}
 	}
-	return nil, nil //nolint:nilnil // nothing failed, and nothing is there
+	return nil, conversations.Start{}, nil
+}
+
+// Skip gives an open turn up, number 0: the first one, and ends what is left of an attempt at it. Errors: NotFound;
+// Conflict when a turn of the conversation is being answered.
+func (e *Engine) Skip(ctx context.Context, key conversations.Key, seq int, why string) (given int, err error) {
+	c := e.Store.Conversations().Of(key)
+	unlock, err := c.TryTurn()
+	if err != nil {
+		return 0, err
+	}
+	if unlock == nil {
+		return 0, agent.Errorf(agent.Conflict, "a turn of it is being answered").Hint("see it: nbs-worker conversation queue %s", agent.ShellWord(string(key)))
+	}
+	defer unlock()
+	_, t, err := e.OpenTurn(key, seq)
+	if err != nil {
+		return 0, err
+	}
+	if n := len(t.Starts); n > 0 {
+		if err := e.endLeftovers(ctx, key, t.Starts[n-1]); err != nil {
+			return 0, err
+		}
+	}
+	return t.Seq, c.Skip(ctx, t.Seq, why)
+}
+
+// OpenTurn is the first open turn of a conversation, and the one with the number, 0: the first. Errors: NotFound.
+func (e *Engine) OpenTurn(key conversations.Key, seq int) (head, wanted conversations.Turn, err error) {
+	state, err := e.Store.Conversations().Of(key).State()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return head, wanted, ErrNone(key)
+	case err != nil:
+		return head, wanted, err
+	case len(state.Open) == 0:
+		return head, wanted, agent.Errorf(agent.NotFound, "no turn of it waits").Hint("to see what was said: nbs-worker conversation history %s", agent.ShellWord(string(key)))
+	}
+	for _, t := range state.Open {
+		if seq == 0 || t.Seq == seq {
+			return state.Open[0], t, nil
+		}
+	}
+	return head, wanted, agent.Errorf(agent.NotFound, "turn %d does not wait", seq).Hint("to see those that do: nbs-worker conversation queue %s", agent.ShellWord(string(key)))
 }

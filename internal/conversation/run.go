@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -61,14 +62,6 @@ func (j *job) speak(ctx context.Context) error {
 		return j.failedToStart(ctx, err)
 	}
 	begun := j.Now()
-	err = j.c.Begin(ctx, conversations.Start{
-		Seq: j.turn.Seq, Attempt: j.attempt(), Invocation: w.invocation, Runner: w.self,
-		Session: w.session, Mode: w.mode, At: begun.UTC(),
-	})
-	if err != nil {
-		w.end(ctx)
-		return err
-	}
 	outcome, err := w.say(ctx, j)
 	if err != nil { // interrupted, or out of time
 		w.kill(ctx)
@@ -91,18 +84,19 @@ func (j *job) settle(ctx context.Context, w *worker, o turn.Outcome, begun time.
 	case turn.Killed, turn.Interrupted, turn.SessionInUse: // the next look tells how far it came, or what is in the way
 		return nil
 	case turn.Overloaded, turn.ServerError:
+		held := conversations.Held{Class: string(o.Class), Reason: o.Detail}
 		if j.turn.Tries+1 < attempts {
-			return j.hold(ctx, conversations.Held{Class: string(o.Class), Reason: o.Detail, Until: j.Now().Add(backoff(j.turn.Tries + 1))})
+			held.Until = j.Now().Add(backoff(j.turn.Tries + 1))
 		}
-		return j.hold(ctx, conversations.Held{Class: string(o.Class), Reason: o.Detail})
+		return errors.Join(j.confirm(ctx, o.SessionID), j.hold(ctx, held))
 	case turn.Limit:
 		until := o.RetryAt
 		if !until.After(j.Now()) {
 			until = j.Now().Add(limitPause)
 		}
-		return j.hold(ctx, conversations.Held{Class: string(o.Class), Reason: o.Detail, Until: until})
+		return errors.Join(j.confirm(ctx, o.SessionID), j.hold(ctx, conversations.Held{Class: string(o.Class), Reason: o.Detail, Until: until, Uncounted: true}))
 	case turn.Authentication:
-		return j.hold(ctx, conversations.Held{Class: string(o.Class), Reason: o.Detail})
+		return errors.Join(j.confirm(ctx, o.SessionID), j.hold(ctx, conversations.Held{Class: string(o.Class), Reason: o.Detail}))
 	case turn.UnknownSession:
 		return j.goneMeanwhile(ctx, w, o)
 	default:

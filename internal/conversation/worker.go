@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -39,12 +38,17 @@ type manner struct {
 	args   string
 }
 
-// worker is a claude for the turn: the one that is warm, or a new one that has the conversation to itself.
+// worker is a claude for the turn: the one that is warm, or a new one that has the conversation to itself. That
+// the turn begins is written down before claude is started, so that nothing is left of it that nobody knows of.
 // Errors: lostError; Conflict when somebody else has it open.
 func (j *job) worker(ctx context.Context) (*worker, error) {
 	made := manner{model: cmp.Or(j.ask.Model, j.state.Meta.Model), prompt: j.systemPrompt(), args: strings.Join(j.ask.ClaudeArgs, "\x00")}
 	if j.Warm != nil && !j.ask.Isolated {
 		if w := j.Warm.take(ctx, j.state.Meta.Key, j.state.Session.ID, made); w != nil {
+			if err := j.begin(ctx, w); err != nil {
+				w.end(ctx)
+				return nil, err
+			}
 			return w, nil
 		}
 	}
@@ -52,17 +56,25 @@ func (j *job) worker(ctx context.Context) (*worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	release, err := j.claim(id, opening)
+	release, err := j.claim(ctx, id, opening)
 	if err != nil {
 		return nil, err
 	}
-	w, err := j.startWorker(id, opening, made)
+	w, err := j.startWorker(ctx, id, opening, made)
 	if err != nil {
 		release()
 		return nil, err
 	}
 	w.release = func() { w.dropFiles(j.Store); release() }
 	return w, nil
+}
+
+// begin writes down that the turn is about to be said to this claude.
+func (j *job) begin(ctx context.Context, w *worker) error {
+	return j.c.Begin(ctx, conversations.Start{
+		Seq: j.turn.Seq, Attempt: j.attempt(), Invocation: w.invocation, Runner: w.self,
+		Session: w.session, Mode: w.mode, At: j.Now().UTC(),
+	})
 }
 
 func (j *job) systemPrompt() string {
@@ -72,39 +84,7 @@ func (j *job) systemPrompt() string {
 	return j.state.Meta.SystemPrompt
 }
 
-// claim takes the lease of a conversation and its transcript, and looks for strangers.
-func (j *job) claim(id agent.SessionID, opening claude.Opening) (release func(), err error) {
-	endLease, err := j.Store.AcquireLease(id, store.Holder{PID: os.Getpid(), Verb: "ask", Since: j.Seconds()})
-	if err != nil {
-		return nil, err
-	}
-	if opening == claude.OpenNew {
-		return endLease, nil
-	}
-	config, err := j.config()
-	if err != nil {
-		endLease()
-		return nil, err
-	}
-	letGo, err := config.Hold(id)
-	if err != nil {
-		endLease()
-		return nil, err
-	}
-	release = func() { letGo(); endLease() }
-	r := j.record(id, true)
-	strangers, err := j.Strangers(r)
-	if err == nil {
-		err = j.ErrStranger(r, strangers)
-	}
-	if err != nil {
-		release()
-		return nil, err
-	}
-	return release, nil
-}
-
-func (j *job) startWorker(id agent.SessionID, opening claude.Opening, made manner) (*worker, error) {
+func (j *job) startWorker(ctx context.Context, id agent.SessionID, opening claude.Opening, made manner) (*worker, error) {
 	self, err := proc.Self()
 	if err != nil {
 		return nil, err
@@ -113,7 +93,14 @@ func (j *job) startWorker(id agent.SessionID, opening claude.Opening, made manne
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{self: self, invocation: agent.NewInvocation(), session: id, mode: continuityOf(opening), made: made}
+	w := &worker{self: self, invocation: agent.NewInvocation(), session: id, mode: j.continuityOf(id, opening), made: made}
+	if err := j.begin(ctx, w); err != nil {
+		return nil, err
+	}
+	j.Store.SweepTurnFiles(time.Now(), func(invocation string) bool {
+		there, err := proc.Carrying(agent.TurnVariable, invocation)
+		return err != nil || len(there) > 0
+	})
 	files := j.Store.TurnFiles(w.invocation)
 	if w.context, err = files.Put(turnfiles.Context, ""); err != nil {
 		return nil, err
@@ -199,9 +186,11 @@ func (j *job) failedToStart(ctx context.Context, err error) error {
 	return err // it stays open
 }
 
-func continuityOf(opening claude.Opening) string {
-	if opening == claude.OpenResume {
-		return conversations.Resumed
+// continuityOf is what a conversation is that is opened in this way: still new, when it was begun for this turn.
+func (j *job) continuityOf(id agent.SessionID, opening claude.Opening) string {
+	begunByThis := func(s conversations.Start) bool { return s.Session == id && s.Mode == conversations.New }
+	if opening == claude.OpenNew || slices.ContainsFunc(j.turn.Starts, begunByThis) {
+		return conversations.New
 	}
-	return conversations.New
+	return conversations.Resumed
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"path/filepath"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store/allowed"
@@ -60,6 +61,11 @@ func (s *Store) ConversationTurns() turns.Turns { return turns.In(s.inRuntime("c
 // TurnFiles are what one headless claude reads while it runs.
 func (s *Store) TurnFiles(invocation agent.Invocation) turnfiles.Files {
 	return turnfiles.In(s.inRuntime("turns"), string(invocation))
+}
+
+// SweepTurnFiles removes those that killed processes have left.
+func (s *Store) SweepTurnFiles(now time.Time, isThere func(invocation string) bool) {
+	turnfiles.Sweep(s.inRuntime("turns"), now, isThere)
 }
 
 func (s *Store) inRuntime(folder string) private.Tree {

@@ -124,8 +124,11 @@ func leaseName(id agent.SessionID) string { return string(id) + ".lease" }
 // lives or until release. It does not wait. Errors: Conflict, naming the holder.
 func (s *Store) AcquireLease(id agent.SessionID, holder Holder) (release func(), err error) {
 	return s.tryLock(leaseName(id), holder, func(by string) error {
-		return agent.Errorf(agent.Conflict, "the conversation %s is open already: %s", id, by).
-			Hint("to see it: nbs-worker session %s", holder.Handle)
+		err := agent.Errorf(agent.Conflict, "the conversation %s is open already: %s", id, by)
+		if holder.Handle == "" {
+			return err.Hint("to see whose it is: nbs-worker list")
+		}
+		return err.Hint("to see it: nbs-worker session %s", holder.Handle)
 	})
 }
 

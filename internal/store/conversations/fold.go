@@ -84,6 +84,9 @@ func (s *State) applyTo(line *Line) error {
 		return s.start(turn, line.Start)
 	case HeldUp:
 		turn.Held = line.Held
+		if turn.Held != nil && turn.Held.Uncounted {
+			turn.Tries = max(0, turn.Tries-1)
+		}
 	case Retried:
 		turn.Held, turn.Tries = nil, 0
 	case Done, SkippedBy:

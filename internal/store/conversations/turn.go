@@ -75,6 +75,8 @@ type Held struct {
 	Reason string    `json:"reason"`
 	Until  time.Time `json:"until,omitzero"` // zero: until somebody retries or skips it
 	At     time.Time `json:"at"`
+
+	Uncounted bool `json:"uncounted,omitempty"` // the attempt is none of those that the turn has: it could not have done better
 }
 
 // Turn is a turn that was accepted.
@@ -85,7 +87,7 @@ type Turn struct {
 	At       time.Time `json:"at"`
 	Isolated bool      `json:"isolated,omitempty"`
 	Starts   []Start   `json:"starts,omitempty"`
-	Tries    int       `json:"tries,omitempty"` // starts since it was accepted or retried
+	Tries    int       `json:"tries,omitempty"` // starts that count since it was accepted or retried
 	Held     *Held     `json:"held,omitempty"`
 }
 

@@ -5,6 +5,8 @@ package turnfiles
 
 import (
 	"os"
+	"strings"
+	"time"
 
 	"github.com/google/renameio/v2"
 
@@ -38,3 +40,22 @@ func (f Files) Put(what, content string) (path string, err error) {
 func (f Files) Drop() error { return f.folder.Remove(f.file(Context), f.file(SystemPrompt)) }
 
 func (f Files) file(what string) string { return f.name + "." + what }
+
+// Sweep removes what processes left of which nobody took notice: files that are old, and of which no process is
+// there any more. What cannot be removed stays.
+func Sweep(folder private.Tree, now time.Time, isThere func(name string) bool) {
+	names, err := folder.Names()
+	if err != nil {
+		return
+	}
+	for _, file := range names {
+		stat, err := folder.Stat(file)
+		name, _, _ := strings.Cut(strings.TrimPrefix(file, "."), ".") // what was not finished begins with a dot
+		if err == nil && now.Sub(time.Unix(stat.Mtim.Unix())) > old && !isThere(name) {
+			_ = folder.Remove(file)
+		}
+	}
+}
+
+// old is what nobody can be about to start a process for.
+const old = 10 * time.Minute

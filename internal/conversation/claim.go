@@ -1,0 +1,91 @@
+package conversation
+
+import (
+	"context"
+	"os"
+	"slices"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/observe"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/store"
+)
+
+// claim takes the lease of a conversation and its transcript, and looks for strangers.
+func (j *job) claim(ctx context.Context, id agent.SessionID, opening claude.Opening) (release func(), err error) {
+	endLease, err := patiently(ctx, func() (func(), error) {
+		return j.Store.AcquireLease(id, store.Holder{PID: os.Getpid(), Verb: "ask", Since: j.Seconds()})
+	})
+	if err != nil {
+		return nil, err
+	}
+	if opening == claude.OpenNew {
+		return endLease, nil
+	}
+	config, err := j.config()
+	if err != nil {
+		endLease()
+		return nil, err
+	}
+	letGo, err := patiently(ctx, func() (func(), error) { return config.Hold(id) })
+	if err != nil {
+		endLease()
+		return nil, err
+	}
+	release = func() { letGo(); endLease() }
+	if err := j.checkAlone(ctx, id); err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
+}
+
+// One who was killed lets go of what he had one after the other, the right to run turns first; and his claude, which
+// nobody speaks to any more, leaves by itself.
+const (
+	dyingGrace = 5 * time.Second
+	dyingRetry = 20 * time.Millisecond
+)
+
+// patiently takes what one who is dying may still have. Errors: those of taking it.
+func patiently[T any](ctx context.Context, take func() (T, error)) (got T, err error) {
+	retry := time.NewTicker(dyingRetry)
+	defer retry.Stop()
+	for begun := time.Now(); ; {
+		got, err = take()
+		if agent.KindOf(err) != agent.Conflict || time.Since(begun) > dyingGrace {
+			return got, err
+		}
+		select {
+		case <-retry.C:
+		case <-ctx.Done():
+			return got, ctx.Err()
+		}
+	}
+}
+
+// checkAlone checks that no other claude has the conversation open. One of a turn that is over, or never was, is
+// waited for: whoever ran it has let go of the lease, and was killed. Errors: Conflict.
+func (j *job) checkAlone(ctx context.Context, id agent.SessionID) error {
+	r := j.record(id, true)
+	var strangers []observe.Stranger
+	_, err := patiently(ctx, func() (_ struct{}, err error) {
+		if strangers, err = j.Strangers(r); err == nil && slices.ContainsFunc(strangers, isOfATurn) {
+			err = j.ErrStranger(r, strangers)
+		}
+		return struct{}{}, err
+	})
+	if err != nil {
+		return err
+	}
+	return j.ErrStranger(r, strangers)
+}
+
+// isOfATurn tells whether a claude is one that answers turns, or is just ending: its environment is gone then.
+func isOfATurn(s observe.Stranger) bool {
+	_, is := proc.Variable(s.PID, agent.TurnVariable)
+	_, err := proc.Cwd(s.PID)
+	return is || err != nil
+}

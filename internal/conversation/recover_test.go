@@ -1,0 +1,106 @@
+package conversation
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/store/storetest"
+)
+
+// mustHear checks what claude was told.
+func (s *stage) mustHear(want ...string) {
+	s.Helper()
+	rig.Check(s.T, strings.Join(s.heard, "|") == strings.Join(want, "|"), "claude heard %q; want %q", s.heard, want)
+}
+
+// A limit is nobody's fault: however often it is met, the turn is answered when it is lifted.
+func TestALimitIsNoAttempt(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	limit := failing(turn.Limit)
+	s.answer(limit, limit, limit, limit)
+	rig.Must(t, second(s.Accept(t.Context(), "review", Say{Request: conversations.Request{ID: "a", Text: "hello", At: s.now}, Meta: s.meta()})))
+	for range 4 {
+		until, err := s.Drain(t.Context(), "review")
+		rig.Must(t, err)
+		s.now = until
+	}
+	got, err := s.Await(t.Context(), "review", "a")
+	rig.Check(t, err == nil && got.Answer != "", "%+v, %v", got, err)
+}
+
+// Claude has said the id of a conversation whose first turn failed, so it is known.
+func TestAFailedFirstTurnHasItsSession(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.answer(failing(turn.Overloaded))
+	rig.Must(t, second(s.Accept(t.Context(), "review", Say{Request: conversations.Request{ID: "a", Text: "hello", At: s.now}, Meta: s.meta()})))
+	until, err := s.Drain(t.Context(), "review")
+	rig.Must(t, err)
+	begun := s.state().Session
+	rig.Check(t, begun.Confirmed, "%+v", begun)
+	s.now = until
+	got, err := s.Await(t.Context(), "review", "a")
+	rig.Must(t, err)
+	rig.Check(t, got.SessionID == begun.ID && got.Continuity == conversations.New, "%+v", got)
+}
+
+// What stands in another conversation than the one that is gone on with is said in that one: it knows nothing.
+func TestWhatStandsElsewhereIsSaid(t *testing.T) {
+	t.Parallel()
+	t.Run("without the conversation", func(t *testing.T) {
+		t.Parallel()
+		s := newStage(t)
+		s.answer(failing(turn.Killed), failing(turn.Killed))
+		s.mustAsk("hello", func(r *conversations.Request) { r.Isolated = true })
+		s.mustHear("hello", "hello", "hello")
+	})
+	t.Run("after a reset", func(t *testing.T) {
+		t.Parallel()
+		s := newStage(t)
+		s.answer(failing(turn.Authentication))
+		_, err := s.ask("hello")
+		storetest.WantKind(t, "the turn", err, agent.Held)
+		_, err = s.Reset(t.Context(), "review", ReasonAsked, nil)
+		rig.Must(t, err)
+		rig.Must(t, s.Store.Conversations().Of("review").Retry(t.Context(), 1))
+		got, err := s.Await(t.Context(), "review", "id 1")
+		rig.Must(t, err)
+		rig.Check(t, got.Continuity == conversations.Reset, "%+v", got)
+		s.mustHear("hello", "hello")
+	})
+}
+
+// A person who has a turn tried again of which nobody knows how far it came has it gone on with.
+func TestAPersonDecidesOnAnUnknownTurn(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.answer(failing(turn.Killed))
+	_, err := s.ask("hello", func(r *conversations.Request) { r.OnUnknown = UnknownAsk })
+	storetest.WantKind(t, "the turn", err, agent.Held)
+	_, err = s.Drain(t.Context(), "review")
+	storetest.WantKind(t, "the turn, which waits for a person", err, agent.Held)
+	rig.Must(t, s.Store.Conversations().Of("review").Retry(t.Context(), 1))
+	got, err := s.Await(t.Context(), "review", "id 1")
+	rig.Must(t, err)
+	rig.Check(t, got.Answer == "re: "+turn.Continue, "%+v", got)
+	s.mustHear("hello", turn.Continue)
+}
+
+// A runner who was just killed may have the lease for a moment longer than the right to run turns.
+func TestADyingRunnerIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	first := s.mustAsk("one")
+	letGo, err := s.Store.AcquireLease(first.SessionID, store.Holder{PID: 1, Verb: "ask", Since: s.now})
+	rig.Must(t, err)
+	time.AfterFunc(100*time.Millisecond, letGo)
+	got := s.mustAsk("two")
+	rig.Check(t, got.Continuity == conversations.Resumed, "%+v", got)
+}

@@ -1,0 +1,27 @@
+package turnfiles
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/store/storetest"
+)
+
+// What a process has left that was killed goes when it is old and the process is gone, also what was not finished.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	folder := private.Tree(filepath.Join(t.TempDir(), "turns"))
+	for _, name := range []string{"gone", "there", "new"} {
+		_, err := In(folder, name).Put(Context, "x")
+		rig.Must(t, err)
+	}
+	storetest.Write(t, folder.Path(".gone.context123"), "half")
+	now := time.Now().Add(old + time.Minute)
+	rig.Must(t, os.Chtimes(folder.Path("new.context"), now, now))
+	Sweep(folder, now, func(name string) bool { return name == "there" })
+	storetest.WantNames(t, string(folder), "new.context", "there.context")
+}
