@@ -191,14 +191,21 @@ func ask(ctx context.Context, e *conversation.Engine, key conversations.Key, say
 	if before != nil {
 		return *before, nil
 	}
-	result, served, err := serve.Await(ctx, e.Store, key, say.ID, heard)
-	if !served {
-		result, err = e.Await(ctx, key, say.ID)
-	}
+	result, err := await(ctx, e, key, say.ID, heard)
 	if errors.Is(err, context.Canceled) {
 		return result, agent.Errorf(agent.Interrupted, "interrupted; the text is kept, as turn %d", accepted.Seq).
 			Hint("to give it up: nbs-worker conversation skip %s %d", agent.ShellWord(string(key)), accepted.Seq).
 			Hint("to have it answered: nbs-worker conversation retry %s %d", agent.ShellWord(string(key)), accepted.Seq)
+	}
+	return result, err
+}
+
+// await waits for the answer to a turn that is accepted. The server of the project may have its claude: where there
+// is one, it is asked.
+func await(ctx context.Context, e *conversation.Engine, key conversations.Key, id string, heard func(text string)) (conversations.Result, error) {
+	result, served, err := serve.Await(ctx, e.Store, key, id, heard)
+	if !served {
+		result, err = e.Await(ctx, key, id)
 	}
 	return result, err
 }

@@ -365,7 +365,7 @@ With a number all up to that turn are answered, and the answer to that one is pr
 					return err
 				}
 			}
-			result, err := e.Await(ctx, key, wanted.ID)
+			result, err := await(ctx, e, key, wanted.ID, nil)
 			if err != nil {
 				return err
 			}

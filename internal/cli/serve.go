@@ -62,7 +62,7 @@ func runServe(ctx context.Context, f *factory, o *serveOptions) error {
 	if err := s.CheckPerson("serve conversations"); err != nil {
 		return err
 	}
-	server := &serve.Server{Engine: conversation.New(s.Observer), Said: f.say}
+	server := serve.New(conversation.New(s.Observer), f.say)
 	server.Engine.Warm = &conversation.Pool{Most: o.warm, Memory: uint64(max(0, o.memory)) << 20, Idle: o.idle, Now: time.Now}
 	if server.Metrics, err = o.listen(ctx); err != nil {
 		return err

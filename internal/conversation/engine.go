@@ -41,7 +41,9 @@ type Engine struct {
 	// Over is told of each turn that this engine has brought to its end; nil: nobody counts.
 	Over func(conversations.Result)
 
-	start func(turn.Launch) (Process, error) // a real claude, but in tests
+	Start func(turn.Launch) (Process, error) // a real claude, but in tests
+
+	rights rights
 }
 
 // Process is a claude that takes one text after the other.
@@ -54,7 +56,7 @@ type Process interface {
 
 // New makes the engine of a project.
 func New(o observe.Observer) *Engine {
-	return &Engine{Observer: o, start: func(l turn.Launch) (Process, error) { return turn.Start(l) }}
+	return &Engine{Observer: o, Start: func(l turn.Launch) (Process, error) { return turn.Start(l) }}
 }
 
 // Say is a text for a conversation, and how it is to be answered.
@@ -127,8 +129,8 @@ func (e *Engine) Drain(ctx context.Context, key conversations.Key) (until time.T
 // advance runs open turns in their order until the one with the id is done, or all are. until is when
 // the first one that waits is to be tried again.
 func (e *Engine) advance(ctx context.Context, c *conversations.Conversation, id string) (until time.Time, err error) {
-	unlock, err := c.AwaitTurn(ctx)
-	if err != nil {
+	unlock, err := e.awaitTurn(ctx, c, id)
+	if unlock == nil {
 		return time.Time{}, err
 	}
 	defer unlock()
@@ -194,7 +196,7 @@ func (e *Engine) keeper() *keep.Keeper { return &keep.Keeper{Observer: e.Observe
 // The turns that are open stay. Errors: NotFound.
 func (e *Engine) Reset(ctx context.Context, key conversations.Key, reason string, meta *conversations.Meta) (conversations.Previous, error) {
 	c := e.Store.Conversations().Of(key)
-	unlock, err := c.AwaitTurn(ctx) // not in the middle of one
+	unlock, err := e.awaitTurn(ctx, c, "") // not in the middle of one
 	if err != nil {
 		return conversations.Previous{}, err
 	}
@@ -219,7 +221,7 @@ func ErrNone(key conversations.Key) error {
 // Restore makes a previous session the conversation's again; the beginning of its id is enough. Errors: NotFound.
 func (e *Engine) Restore(ctx context.Context, key conversations.Key, beginning string) (agent.SessionID, error) {
 	c := e.Store.Conversations().Of(key)
-	unlock, err := c.AwaitTurn(ctx)
+	unlock, err := e.awaitTurn(ctx, c, "")
 	if err != nil {
 		return "", err
 	}

@@ -51,7 +51,7 @@ func newStage(t *testing.T) *stage {
 	opened.Use(trust.NewKeeper(trust.Home(home)))
 	s := &stage{T: t, config: t.TempDir(), now: storetest.SomeTime()}
 	s.Engine = New(observe.Observer{Store: opened, Env: []string{"NBS_CLAUDE=/bin/true", "PATH=" + os.Getenv("PATH")}, Now: func() time.Time { return s.now }})
-	s.start = s.startFake
+	s.Start = s.startFake
 	return s
 }
 

@@ -21,6 +21,8 @@ const (
 const (
 	ClassLost     = "lost"      // the conversation is gone and could not be put back
 	ClassTimedOut = "timed_out" // there was no answer in time
+	ClassInUse    = turn.SessionInUse
+	ClassFailed   = turn.Failed
 )
 
 // ReasonAsked is that of a reset by who talks in the conversation, who knows.

@@ -19,6 +19,7 @@ type Pool struct {
 	Now     func() time.Time
 	mu      sync.Mutex
 	workers map[conversations.Key]*worker
+	leaving map[conversations.Key]chan struct{} // those that are being ended; closed when they have let go of their conversation
 	closed  bool
 }
 
@@ -26,9 +27,12 @@ type Pool struct {
 // One that is open in another manner, or on another conversation, is ended.
 func (p *Pool) take(ctx context.Context, key conversations.Key, id agent.SessionID, made manner) *worker {
 	p.mu.Lock()
-	w := p.workers[key]
+	w, leaving := p.workers[key], p.leaving[key]
 	delete(p.workers, key)
 	p.mu.Unlock()
+	if leaving != nil {
+		<-leaving
+	}
 	if w == nil {
 		return nil
 	}
@@ -96,14 +100,22 @@ func (p *Pool) surplus() (conversations.Key, *worker) {
 // end ends a process, unless a turn has taken it meanwhile.
 func (p *Pool) end(ctx context.Context, key conversations.Key, w *worker) {
 	p.mu.Lock()
-	mine := p.workers[key] == w
-	if mine {
-		delete(p.workers, key)
+	if p.workers[key] != w {
+		p.mu.Unlock()
+		return
 	}
+	delete(p.workers, key)
+	if p.leaving == nil {
+		p.leaving = map[conversations.Key]chan struct{}{}
+	}
+	gone := make(chan struct{})
+	p.leaving[key] = gone
 	p.mu.Unlock()
-	if mine {
-		w.end(ctx)
-	}
+	w.end(ctx)
+	p.mu.Lock()
+	delete(p.leaving, key)
+	p.mu.Unlock()
+	close(gone)
 }
 
 // drop ends the process of a conversation, if there is one.

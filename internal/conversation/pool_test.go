@@ -36,7 +36,7 @@ func TestAWarmProcessHasTheLease(t *testing.T) {
 	s := warm(t, 4)
 	id := s.mustAsk("one").SessionID
 	cold := New(s.Observer)
-	cold.start = s.startFake
+	cold.Start = s.startFake
 	say := Say{Request: conversations.Request{ID: "cold", Text: "two", At: s.now}, Meta: s.meta()}
 	rig.Must(t, second(cold.Accept(t.Context(), "review", say)))
 	if _, err := cold.Await(t.Context(), "review", "cold"); agent.KindOf(err) != agent.Conflict {

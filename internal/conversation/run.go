@@ -126,10 +126,14 @@ func (j *job) finish(ctx context.Context, w *worker, o turn.Outcome, begun time.
 // over writes the end of a turn down, and tells of it.
 func (j *job) over(ctx context.Context, result conversations.Result) error {
 	err := j.c.Finish(ctx, result)
-	if err == nil && j.Over != nil {
+	if err != nil {
+		return err
+	}
+	j.rights.over(result.ID)
+	if j.Over != nil {
 		j.Over(result)
 	}
-	return err
+	return nil
 }
 
 // keep gives the transcript its second name in the archive. What prevents it is no failure of the turn, and the

@@ -111,7 +111,7 @@ func (j *job) startWorker(ctx context.Context, id agent.SessionID, opening claud
 			return nil, errors.Join(err, files.Drop())
 		}
 	}
-	w.process, err = j.start(turn.Launch{Program: program, Args: turn.Args(spec), Dir: j.state.Meta.Cwd, Env: j.environ(w)})
+	w.process, err = j.Start(turn.Launch{Program: program, Args: turn.Args(spec), Dir: j.state.Meta.Cwd, Env: j.environ(w)})
 	if err != nil {
 		return nil, errors.Join(err, files.Drop())
 	}

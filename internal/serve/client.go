@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/conversations"
 )
@@ -52,12 +51,4 @@ func Await(ctx context.Context, s *store.Store, key conversations.Key, id string
 			heard(t.Text)
 		}
 	}
-}
-
-func (f *failure) error() error {
-	err := agent.Errorf(f.Kind, "%s", f.Words)
-	for _, hint := range f.Hints {
-		err = err.Hint("%s", hint)
-	}
-	return err
 }

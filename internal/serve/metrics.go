@@ -4,23 +4,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"sync"
 
 	"github.com/VictoriaMetrics/metrics"
 
 	"nbs-worker/internal/store/conversations"
 )
 
-// counts is what the server has done, and what it has told.
-type counts struct {
-	set  *metrics.Set
-	mu   sync.Mutex
-	told map[conversations.Key]string // the last failure of each conversation
-}
+// counts is what the server has done.
+type counts struct{ set *metrics.Set }
 
 // count begins the counting. What is asked for when somebody looks is read from the disk then.
 func (s *Server) count() {
-	s.counts.set, s.counts.told = metrics.NewSet(), map[conversations.Key]string{}
+	s.counts.set = metrics.NewSet()
 	s.counts.set.NewGauge("nbs_warm_processes", func() float64 { return float64(s.Engine.Warm.Len()) })
 	for _, word := range []string{"queued", "running", "held", "dead"} {
 		s.counts.set.NewGauge(fmt.Sprintf("nbs_turns_open{state=%q}", word), func() float64 { return float64(s.open()[word]) })
@@ -38,21 +33,6 @@ func (c *counts) turn(r conversations.Result) {
 		c.set.GetOrCreateCounter(fmt.Sprintf("nbs_answers_total{continuity=%q}", r.Continuity)).Inc()
 	}
 	c.set.GetOrCreatePrometheusHistogram("nbs_turn_duration_seconds").Update(float64(r.DurationMS) / 1000)
-}
-
-// failure says why a conversation does not go on, once.
-func (c *counts) failure(key conversations.Key, err error, say func(words string)) {
-	words := ""
-	if err != nil {
-		words = err.Error()
-	}
-	c.mu.Lock()
-	known := c.told[key] == words
-	c.told[key] = words
-	c.mu.Unlock()
-	if !known && words != "" {
-		say(words)
-	}
 }
 
 // open is how many turns are in each state.

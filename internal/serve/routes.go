@@ -29,6 +29,18 @@ type failure struct {
 	Hints []string   `json:"hints,omitempty"`
 }
 
+func failureOf(err error) *failure {
+	return &failure{Kind: agent.KindOf(err), Words: err.Error(), Hints: agent.HintsOf(err)}
+}
+
+func (f *failure) error() error {
+	err := agent.Errorf(f.Kind, "%s", f.Words)
+	for _, hint := range f.Hints {
+		err = err.Hint("%s", hint)
+	}
+	return err
+}
+
 // routes are those of the socket.
 func (s *Server) routes(serving context.Context) http.Handler {
 	mux := http.NewServeMux()
@@ -54,7 +66,7 @@ func (s *Server) turn(serving context.Context, w http.ResponseWriter, r *http.Re
 	go func() { // it goes on when the caller has left: the turn is accepted
 		result, err := s.Engine.Await(serving, asked.Key, asked.ID)
 		if err != nil {
-			done <- told{Error: &failure{Kind: agent.KindOf(err), Words: err.Error(), Hints: agent.HintsOf(err)}}
+			done <- told{Error: failureOf(err)}
 			return
 		}
 		done <- told{Result: &result}
@@ -70,6 +82,8 @@ func (s *Server) turn(serving context.Context, w http.ResponseWriter, r *http.Re
 			tell(last)
 			return
 		case <-r.Context().Done():
+			leave()
+			<-done // the server is not over before
 			return
 		}
 	}
@@ -84,10 +98,10 @@ func (s *Server) listenTo(asked wanted) (said chan string, leave func()) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.hearing[asked.ID] = append(s.hearing[asked.ID], said)
+	s.hearing[said] = asked.ID
 	return said, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		delete(s.hearing, asked.ID)
+		delete(s.hearing, said)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/conversation"
 	"nbs-worker/internal/store/conversations"
 )
@@ -24,16 +25,34 @@ type Server struct {
 	Engine  *conversation.Engine
 	Beside  []func(context.Context) error // what runs as long as it does: schedules, bridges
 	Said    func(format string, args ...any)
-	Metrics net.Listener // where metrics and health are told beside the socket; nil: nowhere
+	Ready   func() error                                     // called once it can be asked; nil: nobody waits for that
+	Tell    func(ctx context.Context, to, text string) error // to a chat, by its key; nil: there is no bridge
+	Metrics net.Listener                                     // where metrics and health are told beside the socket; nil: nowhere
 
 	counts  counts
 	mu      sync.Mutex
-	hearing map[string][]chan string // by the id of a turn: who hears what it says
+	hearing map[chan string]string                   // who hears what a turn says, by its id
+	trouble map[conversations.Key]conversations.Held // why a conversation does not go on, beside what is written down
+	change  chan struct{}                            // closed, and made anew, when something became of a turn
 	wake    chan struct{}
+}
+
+// New is a server that does not run yet.
+func New(e *conversation.Engine, said func(format string, args ...any)) *Server {
+	s := &Server{
+		Engine: e, Said: said, hearing: map[chan string]string{}, trouble: map[conversations.Key]conversations.Held{},
+		change: make(chan struct{}), wake: make(chan struct{}, 1),
+	}
+	e.Heard, e.Over = s.heard, func(r conversations.Result) { s.counts.turn(r); s.changed() }
+	s.count()
+	return s
 }
 
 // rescan is how often what others have left is looked for: a caller that was killed tells nobody.
 const rescan = 15 * time.Second
+
+// ending is how long those who are being answered have when the server ends: their claudes are ended first.
+const ending = 20 * time.Second
 
 // Run serves until the context ends. Errors: Conflict when the project is served already.
 func (s *Server) Run(ctx context.Context) error {
@@ -47,9 +66,6 @@ func (s *Server) Run(ctx context.Context) error {
 		return err
 	}
 	defer forget()
-	s.hearing, s.wake = map[string][]chan string{}, make(chan struct{}, 1)
-	s.Engine.Heard, s.Engine.Over = s.heard, s.counts.turn
-	s.count()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	servers := []*http.Server{{Handler: s.routes(ctx), ReadHeaderTimeout: time.Minute}}
@@ -76,9 +92,12 @@ func (s *Server) Run(ctx context.Context) error {
 		begin(func() error { return beside(ctx) })
 	}
 	begin(func() error { return s.work(ctx) })
+	if s.Ready != nil {
+		begin(s.Ready)
+	}
 	<-ctx.Done()
 	for _, server := range servers {
-		_ = server.Close()
+		all.Go(func() { end(ctx, server) })
 	}
 	all.Wait()
 	s.Engine.Warm.Close(ctx)
@@ -87,6 +106,15 @@ func (s *Server) Run(ctx context.Context) error {
 		return err
 	default:
 		return nil
+	}
+}
+
+// end waits for those who are being answered, and who leave with their claudes.
+func end(ctx context.Context, server *http.Server) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ending)
+	defer cancel()
+	if server.Shutdown(ctx) != nil {
+		_ = server.Close()
 	}
 }
 
@@ -135,13 +163,40 @@ func (s *Server) work(ctx context.Context) error {
 // drain runs what is open in a conversation.
 func (s *Server) drain(ctx context.Context, key conversations.Key) {
 	until, err := s.Engine.Drain(ctx, key)
-	switch {
-	case ctx.Err() != nil:
-	case err != nil:
-		s.counts.failure(key, err, func(words string) { s.Said("%s: %s", key, words) })
-	case !until.IsZero():
-		time.AfterFunc(time.Until(until), s.Wake)
+	if ctx.Err() != nil {
+		return
 	}
+	s.note(key, err)
+	if wait := until.Sub(s.Engine.Now()); err == nil && !until.IsZero() && wait < rescan { // else it is found when it is time
+		time.AfterFunc(wait, s.Wake)
+	}
+}
+
+// note keeps why a conversation does not go on, says so once, and tells who waits. What waits for a person is
+// written down with the turn.
+func (s *Server) note(key conversations.Key, err error) {
+	s.mu.Lock()
+	before := s.trouble[key]
+	switch {
+	case err == nil:
+		delete(s.trouble, key)
+	case before.Reason != err.Error():
+		now := s.Engine.Now()
+		s.trouble[key] = conversations.Held{Class: classOf(err), Reason: err.Error(), At: now, Until: now.Add(rescan)}
+	}
+	s.mu.Unlock()
+	if err != nil && before.Reason != err.Error() {
+		s.Said("%s: %s", key, err)
+	}
+	s.changed()
+}
+
+// classOf is how a failure that keeps a turn from being tried is told apart.
+func classOf(err error) string {
+	if agent.KindOf(err) == agent.Conflict {
+		return string(conversation.ClassInUse)
+	}
+	return string(conversation.ClassFailed)
 }
 
 // Wake has open turns looked for now.
@@ -152,11 +207,22 @@ func (s *Server) Wake() {
 	}
 }
 
+// changed tells who waits that something became of a turn.
+func (s *Server) changed() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.change)
+	s.change = make(chan struct{})
+}
+
 // heard hands on what a turn says.
 func (s *Server) heard(id, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, listener := range s.hearing[id] {
+	for listener, wanted := range s.hearing {
+		if wanted != id {
+			continue
+		}
 		select {
 		case listener <- text:
 		default: // who does not listen gets the whole answer in the end

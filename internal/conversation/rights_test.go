@@ -1,0 +1,58 @@
+package conversation
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/conversations"
+)
+
+// Who waits for a turn has its answer when it is there, and not when whoever runs the turns of the key has run
+// all that came behind it.
+func TestAnAnswerDoesNotWaitForTheTurnsBehindIt(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	for _, id := range []string{"first", "second"} {
+		rig.Must(t, second(s.Accept(t.Context(), "review", Say{Request: conversations.Request{ID: id, Text: id, At: s.now}, Meta: s.meta()})))
+	}
+	asked, begun := make(chan struct{}), make(chan struct{})
+	s.respond = func(n int, text string) turn.Outcome {
+		if n == 1 {
+			close(begun)
+			<-asked
+			return turn.Outcome{Answer: "re: " + text}
+		}
+		return turn.Outcome{Class: forever}
+	}
+	draining, stop := context.WithCancel(t.Context())
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		_, _ = s.Drain(draining, "review")
+	}()
+	<-begun
+	time.AfterFunc(time.Millisecond, func() { close(asked) })
+	got, err := s.Await(t.Context(), "review", "first")
+	rig.Check(t, err == nil && got.Answer == "re: first", "%+v, %v", got, err)
+	stop()
+	<-drained
+	rig.Check(t, len(s.rights.of) == 0 && len(s.rights.waits) == 0, "something is left of %+v", &s.rights)
+}
+
+// A text that failed is not gone on with in a conversation that was reset meanwhile: that one does not know it.
+func TestATextThatFailedBeforeAResetIsSaidAgain(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.mustAsk("before")
+	s.answer(failing(turn.Authentication))
+	_, err := s.ask("hello")
+	rig.Check(t, err != nil, "it was answered")
+	_, err = s.Reset(t.Context(), "review", ReasonAsked, nil)
+	rig.Must(t, err)
+	rig.Must(t, s.Store.Conversations().Of("review").Retry(t.Context(), 2))
+	got, err := s.Await(t.Context(), "review", "id 2")
+	rig.Check(t, err == nil && got.Answer == "re: hello", "%+v, %v", got, err)
+}
