@@ -13,7 +13,7 @@ FUZZTIME = 30s
 # For make night: how many.
 NIGHTS = 5
 
-.PHONY: help build demo test quick race faults truth messages night fuzz bench bench-readme lint vuln man bootstrap install clean
+.PHONY: help build demo test quick race faults truth messages parachute night fuzz bench bench-readme lint vuln man bootstrap install clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -43,6 +43,10 @@ truth: bootstrap ## look 23,000 times at agents that are started, stopped and ki
 
 messages: bootstrap ## send 1,000 messages to agents that do all they can meanwhile; NBS_MESSAGES
 	NBS_MESSAGES="$${NBS_MESSAGES:-1000}" go test ./cmd/nbs-worker -run '^TestMessageTorture$$' -count=1 -timeout 120m -v
+
+parachute: bootstrap ## kill who asks, claude and the server 300 times in the middle of turns; NBS_PARACHUTE, NBS_PARACHUTE_SEED
+	NBS_PARACHUTE="$${NBS_PARACHUTE:-300}" NBS_PARACHUTE_SEED="$${NBS_PARACHUTE_SEED:-$$(date +%s)}" \
+		go test ./cmd/nbs-worker -run '^TestParachute$$' -count=1 -timeout 60m -v
 
 night: bootstrap ## leave a team of ten alone, with what goes wrong in a night, NIGHTS (5) times
 	go test ./cmd/nbs-worker -run '^TestNight$$' -count=$(NIGHTS) -timeout 60m -v

@@ -257,7 +257,9 @@ func (o *askOptions) say(s *supervisor.Supervisor) (say conversation.Say, key co
 	if err != nil {
 		return say, key, err
 	}
-	meta.Model, meta.SystemPrompt = o.ask.Model, o.prompt
+	if !o.ask.Isolated { // else they are the turn's alone
+		meta.Model, meta.SystemPrompt = o.ask.Model, o.prompt
+	}
 	if handle, isAgent := strings.CutPrefix(o.key, "@"); isAgent {
 		return forkOf(s, handle, o.ask, meta)
 	}

@@ -39,7 +39,7 @@ func (j *job) background(ctx context.Context) string {
 	if out.cut {
 		j.notices = append(j.notices, fmt.Sprintf("Its context was cut after %s.", agent.Bytes(contextLimit)))
 	}
-	return strings.ToValidUTF8(out.String(), "")
+	return strings.ToValidUTF8(out.text.String(), "")
 }
 
 func reasonOf(ctx context.Context, err error) string {
@@ -49,14 +49,15 @@ func reasonOf(ctx context.Context, err error) string {
 	return err.Error()
 }
 
-// limited keeps the beginning of what is written to it.
+// limited keeps the beginning of what is written to it. The buffer is no part of its methods: io.Copy would read into
+// it past Write.
 type limited struct {
-	bytes.Buffer
-	cut bool
+	text bytes.Buffer
+	cut  bool
 }
 
 func (l *limited) Write(p []byte) (int, error) {
-	room := contextLimit - l.Len()
+	room := contextLimit - l.text.Len()
 	kept := p
 	if len(kept) > room {
 		kept, l.cut = kept[:room], true
@@ -64,6 +65,6 @@ func (l *limited) Write(p []byte) (int, error) {
 			kept = kept[:len(kept)-1]
 		}
 	}
-	l.Buffer.Write(kept)
+	l.text.Write(kept)
 	return len(p), nil
 }

@@ -49,7 +49,7 @@ type Engine struct {
 // Process is a claude that takes one text after the other.
 type Process interface {
 	PID() int
-	Turn(ctx context.Context, text string, heard func(turn.Event)) (turn.Outcome, error)
+	Turn(ctx context.Context, id, text string, heard func(turn.Event)) (turn.Outcome, error)
 	Close(ctx context.Context) error
 	Ended() <-chan struct{}
 }

@@ -87,7 +87,7 @@ func (f *fake) Close(context.Context) error {
 	return nil
 }
 
-func (f *fake) Turn(ctx context.Context, text string, _ func(turn.Event)) (turn.Outcome, error) {
+func (f *fake) Turn(ctx context.Context, _, text string, _ func(turn.Event)) (turn.Outcome, error) {
 	s := f.s
 	if s.at.Add(1) > 1 {
 		s.Error("two turns of one conversation at once")

@@ -121,7 +121,7 @@ func (j *job) marked() (*turn.Mark, conversations.Start, error) {
 		if !found {
 			continue
 		}
-		said, err := turn.Marked(file, turn.Marker(string(s.Invocation), j.turn.Seq))
+		said, err := turn.Marked(file, string(s.Invocation), j.turn.Seq)
 		if err != nil {
 			return nil, s, err
 		}

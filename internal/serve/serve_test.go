@@ -99,7 +99,7 @@ func (f *fake) Close(context.Context) error {
 	return nil
 }
 
-func (f *fake) Turn(ctx context.Context, text string, heard func(turn.Event)) (turn.Outcome, error) {
+func (f *fake) Turn(ctx context.Context, _, text string, heard func(turn.Event)) (turn.Outcome, error) {
 	if text == "wait" {
 		f.s.begun <- struct{}{}
 		select {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strconv"
 
+	"github.com/google/uuid"
+
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 )
@@ -72,6 +74,12 @@ func Settings() string {
 // Continue is said when a turn is gone on with whose text is already in the conversation, so
 // that it is not sent a second time.
 const Continue = "Please answer the message above; it has had no answer yet."
+
+// TextID is the id of a turn's text in the transcript, a UUID. invocation is the turn's own, seq its number in the
+// conversation.
+func TextID(invocation string, seq int) string {
+	return uuid.NewSHA1(uuid.NameSpaceURL, []byte(Marker(invocation, seq))).String()
+}
 
 // Marker is the first line of a turn's context, by which the turn is found in the transcript.
 // invocation is the turn's own UUID, seq its number in the conversation.

@@ -24,10 +24,10 @@ type Mark struct {
 	Detail   string // what claude said of that error
 }
 
-// Marked looks a turn up by its [Marker], the newest record that has it. Without a file there is
-// none. A turn that is not found may still have been sent to the API: 2.1.197 writes a little
+// Marked looks a turn up: the newest record that has its [Marker], or its text by [TextID] where who was
+// killed had only written that. Without a file there is none. A turn that is not found may still have been sent to the API: 2.1.197 writes a little
 // later, and who is killed meanwhile leaves nothing, not even the file.
-func Marked(file transcript.File, marker string) (Mark, error) {
+func Marked(file transcript.File, invocation string, seq int) (Mark, error) {
 	f, err := os.Open(file.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Mark{}, nil
@@ -36,7 +36,7 @@ func Marked(file transcript.File, marker string) (Mark, error) {
 		return Mark{}, err
 	}
 	defer f.Close()
-	uuid, from, err := findMarker(f, marker)
+	uuid, from, err := findMarker(f, Marker(invocation, seq), TextID(invocation, seq))
 	if err != nil || uuid == "" {
 		return Mark{}, err
 	}
@@ -74,9 +74,9 @@ type record struct {
 // their questions.
 const disorder = 100
 
-// findMarker finds the newest record with a marker, and where to read from for all that belongs
+// findMarker finds the newest record of a turn, by its marker or the id of its text, and where to read from for all that belongs
 // to its turn. uuid is "" when there is none.
-func findMarker(f *os.File, marker string) (uuid string, from int64, err error) {
+func findMarker(f *os.File, marker, text string) (uuid string, from int64, err error) {
 	end, err := jsonl.EndOfLines(f)
 	if err != nil {
 		return "", 0, err
@@ -100,7 +100,10 @@ func findMarker(f *os.File, marker string) (uuid string, from int64, err error) 
 			return "", 0, err
 		}
 		var r record
-		if bytes.Contains(line, []byte(`"attachment"`)) && decode(line, &r) && r.hasMarker(marker) {
+		if !bytes.Contains(line, []byte(`"attachment"`)) && !bytes.Contains(line, []byte(text)) {
+			continue
+		}
+		if decode(line, &r) && (r.hasMarker(marker) || r.Type == "user" && r.UUID == text) {
 			uuid = r.UUID
 		}
 	}

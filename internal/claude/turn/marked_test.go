@@ -10,9 +10,9 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-func markOfTurn(n int) string {
-	return Marker(fmt.Sprintf("00000000-0000-4000-8000-00000000000%d", n), n)
-}
+func invocationOf(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-00000000000%d", n) }
+
+func markOfTurn(n int) string { return Marker(invocationOf(n), n) }
 
 func TestMarked(t *testing.T) {
 	unanswered := Mark{Found: true}
@@ -39,12 +39,12 @@ func TestMarked(t *testing.T) {
 	for _, version := range versions {
 		for _, c := range cases {
 			t.Run(fmt.Sprint(version, "/", c.file, "/", c.turn), func(t *testing.T) {
-				got, err := Marked(transcript.At(filepath.Join("testdata", "transcripts", version, c.file+".jsonl")), markOfTurn(c.turn))
+				got, err := Marked(transcript.At(filepath.Join("testdata", "transcripts", version, c.file+".jsonl")), invocationOf(c.turn), c.turn)
 				rig.Must(t, err)
 				rig.Same(t, "mark", c.want, got)
 			})
 		}
-		got, err := Marked(transcript.At(filepath.Join("testdata", "transcripts", version, "midstream-529.jsonl")), markOfTurn(1))
+		got, err := Marked(transcript.At(filepath.Join("testdata", "transcripts", version, "midstream-529.jsonl")), invocationOf(1), 1)
 		rig.Check(t, err == nil && got.Found && !got.Answered && got.Class != Answered, "%s: an error in the middle of an answer: %+v, %v", version, got, err)
 	}
 }
@@ -56,7 +56,7 @@ func TestMarkedInDamage(t *testing.T) {
 	path := filepath.Join(rig.MemoryDir(t), "t.jsonl")
 	check := func(what string, want Mark) {
 		t.Helper()
-		got, err := Marked(transcript.At(path), markOfTurn(2))
+		got, err := Marked(transcript.At(path), invocationOf(2), 2)
 		rig.Must(t, err)
 		rig.Same(t, what, want, got)
 	}
@@ -65,7 +65,7 @@ func TestMarkedInDamage(t *testing.T) {
 	check("empty", Mark{})
 	for end := 0; end < len(whole); end += 23 {
 		rig.Must(t, os.WriteFile(path, whole[:end], 0o600))
-		got, err := Marked(transcript.At(path), markOfTurn(2))
+		got, err := Marked(transcript.At(path), invocationOf(2), 2)
 		if err != nil || got.Answered && got.Answer != "OK, I will remember 7." || got.Class != "" || got.Tools {
 			t.Fatalf("cut after %d bytes: %+v, %v", end, got, err)
 		}

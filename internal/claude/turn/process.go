@@ -11,8 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/google/uuid"
-
 	"nbs-worker/internal/agent"
 )
 
@@ -109,13 +107,13 @@ type Event struct {
 	Text      string
 }
 
-// Turn sends a text and waits until the turn is over. heard is called with what comes before, in
+// Turn sends a text, which has the id in the transcript, and waits until the turn is over. heard is called with what comes before, in
 // order, from another goroutine; it may be nil. After an error it may be called once more. The outcome's class says what became of the turn,
 // also when claude has ended. Errors: those of ctx, with what is known by then; the turn may still
 // be going on, so the process takes no more of them. Conflict when it takes none.
-func (p *Process) Turn(ctx context.Context, text string, heard func(Event)) (Outcome, error) {
+func (p *Process) Turn(ctx context.Context, id, text string, heard func(Event)) (Outcome, error) {
 	began := time.Now()
-	t := &listener{id: uuid.NewString(), heard: heard, over: make(chan struct{})}
+	t := &listener{id: id, heard: heard, over: make(chan struct{})}
 	if err := p.listen(t); err != nil {
 		return Outcome{}, err
 	}

@@ -67,7 +67,7 @@ func (s *stage) turn(p *Process, text string) (Outcome, []Event) {
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
 	var events []Event
-	o, err := p.Turn(ctx, text, func(e Event) { events = append(events, e) })
+	o, err := p.Turn(ctx, uuid.NewString(), text, func(e Event) { events = append(events, e) })
 	if err != nil {
 		s.t.Fatalf("%q: %v, %+v, stderr %q", text, err, o, p.stderr.String())
 	}
@@ -108,6 +108,17 @@ func TestTurns(t *testing.T) {
 		rig.Check(t, o.Answer == "42" && o.SessionID == id && *o.CostUSD < 1.5**again.CostUSD, "resumed: %+v", o)
 		s.close(cold)
 
+		// Who was killed may have written the text down, and not yet what the hook has said.
+		invocation := uuid.NewString()
+		bare := s.start(Spec{SessionID: id, Opening: claude.OpenResume, Model: "sonnet"})
+		_, err := bare.Turn(t.Context(), TextID(invocation, 4), "Without a hook.", nil)
+		rig.Must(t, err)
+		s.close(bare)
+		file, _, err := s.config().Transcript(id)
+		rig.Must(t, err)
+		mark, err := Marked(file, invocation, 4)
+		rig.Check(t, err == nil && mark.Answer == "You said: Without a hook.", "by the id of its text: %+v, %v", mark, err)
+
 		copied := newID()
 		fork := s.start(Spec{SessionID: copied, Fork: id, Model: "sonnet"})
 		o, _ = s.turn(fork, "What number?")
@@ -123,13 +134,18 @@ func (s *stage) context(n int) {
 	s.env = append(s.env, ContextVariable+"="+file)
 }
 
-func (s *stage) marked(id agent.SessionID, n int) Mark {
+func (s *stage) config() claude.Config {
 	s.t.Helper()
 	config, err := claude.ConfigAt(s.world.ConfigDir)
 	rig.Must(s.t, err)
-	file, _, err := config.Transcript(id)
+	return config
+}
+
+func (s *stage) marked(id agent.SessionID, n int) Mark {
+	s.t.Helper()
+	file, _, err := s.config().Transcript(id)
 	rig.Must(s.t, err)
-	mark, err := Marked(file, markOfTurn(n))
+	mark, err := Marked(file, invocationOf(n), n)
 	rig.Must(s.t, err)
 	return mark
 }
@@ -145,7 +161,7 @@ func TestKilledTurnIsGoneOnWith(t *testing.T) {
 		p := s.start(spec)
 		ended := make(chan Outcome, 1)
 		go func() {
-			o, _ := p.Turn(t.Context(), "Remember 42. [[delay 1h]]", nil)
+			o, _ := p.Turn(t.Context(), uuid.NewString(), "Remember 42. [[delay 1h]]", nil)
 			ended <- o
 		}()
 		rig.WaitFor(t, patience, "the text is in the transcript", func() (bool, string) { return s.marked(spec.SessionID, 1).Found, p.stderr.String() })
@@ -184,7 +200,7 @@ func TestWhoCannotOpenSaysSo(t *testing.T) {
 		o, events := s.turn(unknown, "hello")
 		rig.Check(t, o.Class == UnknownSession && o.SessionID == "" && len(events) == 0, "unknown: %+v %+v", o, events)
 		s.close(unknown)
-		if _, err := unknown.Turn(t.Context(), "again", nil); err != nil {
+		if _, err := unknown.Turn(t.Context(), uuid.NewString(), "again", nil); err != nil {
 			t.Error("a turn of one that has ended:", err)
 		}
 		_, err := Start(Launch{Program: s.claude, Dir: filepath.Join(s.world.Root, "gone")})
@@ -200,12 +216,12 @@ func TestTurnIsGivenUp(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		slow := make(chan struct{})
 		defer close(slow)
-		o, err := p.Turn(ctx, "[[delay 1h]]", func(Event) {
+		o, err := p.Turn(ctx, uuid.NewString(), "[[delay 1h]]", func(Event) {
 			cancel()
 			<-slow
 		})
 		rig.Check(t, errors.Is(err, context.Canceled) && o.Class == Interrupted && o.SessionID != "", "%+v, %v", o, err)
-		_, err = p.Turn(t.Context(), "next", nil)
+		_, err = p.Turn(t.Context(), uuid.NewString(), "next", nil)
 		rig.Check(t, agent.KindOf(err) == agent.Conflict, "the next turn: %v", err)
 	})
 }

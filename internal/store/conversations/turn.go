@@ -152,6 +152,11 @@ func (s *State) turn(seq int) *Turn {
 	return nil
 }
 
+// isBegun tells whether anything was, or is to be, said in the conversation: isolated turns are not.
+func (s *State) isBegun() bool {
+	return s.Session.ID != "" || s.Era > 0 || slices.ContainsFunc(s.Open, func(t Turn) bool { return !t.Isolated })
+}
+
 // withID is the open turn of an id; nil when there is none.
 func (s *State) withID(id string) *Turn {
 	for i := range s.Open {

@@ -76,13 +76,18 @@ func (c *Conversation) checkSame(request *Request, sha string) error {
 func (w *writer) accept(meta Meta, request Request) (Turn, error) {
 	c := w.c
 	line := &Line{What: Enqueued, At: request.At, Seq: max(w.Next, 1), ID: request.ID, SHA: request.sum(), Isolated: request.Isolated}
-	if w.last == "" {
+	switch another := meta.SystemPrompt != "" && meta.SystemPrompt != w.Meta.SystemPrompt; {
+	case w.last == "":
 		meta.Key = c.key
 		if meta.Created.IsZero() {
 			meta.Created = request.At
 		}
 		line.Meta = &meta
-	} else if meta.SystemPrompt != "" && meta.SystemPrompt != w.Meta.SystemPrompt {
+	case another && !w.isBegun():
+		founded := w.Meta
+		founded.SystemPrompt, founded.Model = meta.SystemPrompt, meta.Model
+		line.Meta = &founded
+	case another:
 		return Turn{}, agent.Errorf(agent.Conflict, "the conversation has another system prompt").
 			Hint("to begin a new conversation with this one: nbs-worker conversation reset %s", c.named())
 	}

@@ -5,6 +5,7 @@ package turnfiles
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,8 +37,20 @@ func (f Files) Put(what, content string) (path string, err error) {
 	return f.folder.Path(f.file(what)), f.folder.Remedied(err)
 }
 
-// Drop removes the files.
-func (f Files) Drop() error { return f.folder.Remove(f.file(Context), f.file(SystemPrompt)) }
+// Drop removes the files, also what was not finished of them.
+func (f Files) Drop() error {
+	names, err := f.folder.Names()
+	if err != nil {
+		return err
+	}
+	return f.folder.Remove(slices.DeleteFunc(names, func(file string) bool { return nameOf(file) != f.name })...)
+}
+
+// nameOf is of which process a file is. What was not finished begins with a dot.
+func nameOf(file string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(file, "."), ".")
+	return name
+}
 
 func (f Files) file(what string) string { return f.name + "." + what }
 
@@ -50,8 +63,7 @@ func Sweep(folder private.Tree, now time.Time, isThere func(name string) bool) {
 	}
 	for _, file := range names {
 		stat, err := folder.Stat(file)
-		name, _, _ := strings.Cut(strings.TrimPrefix(file, "."), ".") // what was not finished begins with a dot
-		if err == nil && now.Sub(time.Unix(stat.Mtim.Unix())) > old && !isThere(name) {
+		if err == nil && now.Sub(time.Unix(stat.Mtim.Unix())) > old && !isThere(nameOf(file)) {
 			_ = folder.Remove(file)
 		}
 	}

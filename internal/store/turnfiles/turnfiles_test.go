@@ -24,4 +24,7 @@ func TestSweep(t *testing.T) {
 	rig.Must(t, os.Chtimes(folder.Path("new.context"), now, now))
 	Sweep(folder, now, func(name string) bool { return name == "there" })
 	storetest.WantNames(t, string(folder), "new.context", "there.context")
+	storetest.Write(t, folder.Path(".new.context123"), "half")
+	rig.Must(t, In(folder, "new").Drop())
+	storetest.WantNames(t, string(folder), "there.context")
 }
