@@ -13,7 +13,7 @@ FUZZTIME = 30s
 # For make night: how many.
 NIGHTS = 5
 
-.PHONY: help build demo test quick race faults truth messages parachute night fuzz bench bench-readme lint vuln man bootstrap install clean
+.PHONY: help build demo demo-chat test quick race faults truth messages parachute night fuzz bench bench-readme lint vuln man bootstrap install clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -24,6 +24,10 @@ build: ## build bin/nbs-worker, and bin/nbs-sim, the simulator
 demo: build ## show a recovery with the real Claude Code, without a network or an account
 	scripts/bootstrap demo
 	bin/nbs-sim isolate -- scripts/demo
+
+demo-chat: build ## show a conversation in a chat that outlives what is killed, with the real Claude Code
+	scripts/bootstrap demo
+	bin/nbs-sim isolate -- scripts/demo-chat
 
 test: bootstrap ## run all tests; they fetch tmux and Claude Code when missing
 	go test ./... -count=1 -parallel $(AT_ONCE) -timeout 24m

@@ -20,12 +20,13 @@ func newExportCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export systemd",
 		Short: "Write units of systemd, so that the team comes back at boot and is watched",
-		Long: withCodes(`Prints three units for your own systemd, or writes them with --dir:
+		Long: withCodes(`Prints four units for your own systemd, or writes them with --dir:
 
   nbs-tmux.service         the tmux server of the agents, in a service of its own: no
                            logout and no restart of another service ends it
   nbs-recover-*.service    at boot: nbs-worker recover --all
   nbs-watch-*.service      nbs-worker watch, from then on
+  nbs-serve-*.service      nbs-worker serve: conversations, schedules, chats
 
 They hold the paths of this program, of tmux and of the project, and what is set here of
 PATH, NBS_CLAUDE, NBS_CONTEXT_BANDS, CLAUDE_CONFIG_DIR, XDG_STATE_HOME, TMUX_TMPDIR and

@@ -20,16 +20,16 @@ func TestExportWritesUnits(t *testing.T) {
 	for _, want := range []string{"# nbs-tmux-", " --root " + project, " recover --all\n", " watch --policy /p.yaml\n", "Type=notify\n"} {
 		rig.Check(t, strings.Contains(shown.out, want), "it does not hold %q:\n%s", want, shown.out)
 	}
-	for _, line := range [][]string{{"recover", "--all"}, {"watch", "--policy", "/p.yaml"}} {
+	for _, line := range [][]string{{"recover", "--all"}, {"watch", "--policy", "/p.yaml"}, {"serve"}} {
 		cmd, args, err := Tree().Find(line)
 		rig.Check(t, err == nil && cmd.ParseFlags(args) == nil, "a unit runs %q: %v", line, err)
 	}
 	r := runOn(Streams{ErrTTY: true}, "--root", project, "export", "systemd", "--dir", dir).want(t, 0, "loginctl enable-linger")
 	paths := strings.Fields(r.out)
-	rig.Check(t, len(paths) == 3 && filepath.Dir(paths[0]) == dir, "it printed %q", r.out)
+	rig.Check(t, len(paths) == 4 && filepath.Dir(paths[0]) == dir, "it printed %q", r.out)
 	var units []wire.Unit
 	r = run("--root", project, "export", "systemd", "--dir", dir, "--json").want(t, 0)
-	if err := json.Unmarshal([]byte(r.out), &units); err != nil || len(units) != 3 {
+	if err := json.Unmarshal([]byte(r.out), &units); err != nil || len(units) != 4 {
 		t.Fatalf("%v: %s", err, r.out)
 	}
 	for _, unit := range units {

@@ -27,6 +27,7 @@ var commands = []struct {
 	{"ask", newAskCmd},
 	{"conversation", newConversationCmd},
 	{"serve", newServeCmd},
+	{"tell", newTellCmd},
 	{"stop", newStopCmd},
 	{"dismiss", newDismissCmd},
 	{"watch", newWatchCmd},

@@ -10,6 +10,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/conversation"
+	"nbs-worker/internal/notify"
 	"nbs-worker/internal/serve"
 )
 
@@ -18,6 +19,7 @@ type serveOptions struct {
 	memory  int // MB
 	idle    time.Duration
 	metrics string
+	chats   chatOptions
 }
 
 func newServeCmd(f *factory) *cobra.Command {
@@ -35,12 +37,19 @@ What it runs has its environment: an API key that it is started with is that of 
 conversations. When it ends, it ends the claudes that it keeps; what was being answered is looked
 up by who comes next. A process that is warm has the lease of its conversation.
 
+With the token of a bot it is the bridge to the chats of Telegram that are allowed, each a
+conversation, telegram:ID: --telegram-chat names one; without any nobody is served, and the
+number of a chat that writes is told here. A chat has /new, /status, /agents, /send and
+/resume. The token is in a file that only you can read, or in NBS_TELEGRAM_TOKEN. A lost
+conversation is begun anew there, and the chat is told. nbs-worker tell writes to a chat.
+
 It tells its health at /healthz and what it has done at /metrics, for Prometheus: on its socket, and with
 --metrics on loopback.
 
 A service unit: nbs-worker export systemd.`, agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
 		Example: `  nbs-worker serve
-  nbs-worker serve --warm 8 --metrics 127.0.0.1:9321`,
+  nbs-worker serve --warm 8 --metrics 127.0.0.1:9321
+  nbs-worker serve --telegram-token-file ~/.config/nbs-worker/telegram --telegram-chat 123456789`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return failed(runServe(cmd.Context(), f, o), "serve")
@@ -51,10 +60,15 @@ A service unit: nbs-worker export systemd.`, agent.Failed, agent.NotFound, agent
 	flags.IntVar(&o.memory, "memory", 2000, "how many MB they may have in all")
 	flags.DurationVar(&o.idle, "idle", 30*time.Minute, "end one that was not used for so long")
 	flags.StringVar(&o.metrics, "metrics", "", "tell health and metrics at this address on loopback too: 127.0.0.1:PORT")
+	o.chats.bind(cmd)
 	return cmd
 }
 
 func runServe(ctx context.Context, f *factory, o *serveOptions) error {
+	token, bridged, err := o.chats.takeToken()
+	if err != nil {
+		return err
+	}
 	s, err := f.founder()
 	if err != nil {
 		return err
@@ -64,6 +78,12 @@ func runServe(ctx context.Context, f *factory, o *serveOptions) error {
 	}
 	server := serve.New(conversation.New(s.Observer), f.say)
 	server.Engine.Warm = &conversation.Pool{Most: o.warm, Memory: uint64(max(0, o.memory)) << 20, Idle: o.idle, Now: time.Now}
+	server.Ready = notify.Ready
+	if bridged {
+		if err := o.chats.bridge(f, s, server, token); err != nil {
+			return err
+		}
+	}
 	if server.Metrics, err = o.listen(ctx); err != nil {
 		return err
 	}

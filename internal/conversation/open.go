@@ -25,8 +25,11 @@ const (
 	ClassFailed   = turn.Failed
 )
 
-// ReasonAsked is that of a reset by who talks in the conversation, who knows.
-const ReasonAsked = "it was reset"
+// The reasons of resets; another one is told as it is.
+const (
+	ReasonAsked = "it was reset"              // by who talks in the conversation, who knows
+	ReasonLost  = "it could not be resumed: " // begins that of one that was lost
+)
 
 // lostError is that a conversation is gone.
 type lostError struct{ error }
@@ -79,7 +82,7 @@ func (j *job) choose(ctx context.Context) (id agent.SessionID, opening claude.Op
 
 // replace begins a new conversation for the one that is lost, where that was asked for.
 func (j *job) replace(ctx context.Context, cause error) error {
-	previous, err := j.c.Reset(ctx, cause.Error(), nil)
+	previous, err := j.c.Reset(ctx, ReasonLost+cause.Error(), nil)
 	if err != nil {
 		return err
 	}
@@ -114,7 +117,11 @@ func (j *job) told(r conversations.Result) conversations.Result {
 	}
 	if before := j.state.TellReset; before != nil {
 		r.Continuity, r.PreviousSessionID, r.Reason = conversations.Reset, before.ID, before.Reason
-		if before.Reason != ReasonAsked {
+		cause, isLost := strings.CutPrefix(before.Reason, ReasonLost)
+		switch {
+		case isLost:
+			j.notices = append(j.notices, fmt.Sprintf("Your session could not be resumed (%s); this is a new one. The one before was %s.", cause, before.ID))
+		case before.Reason != ReasonAsked:
 			j.notices = append(j.notices, fmt.Sprintf("This is a new conversation: %s. The one before is kept as %s.", before.Reason, before.ID))
 		}
 	}

@@ -35,7 +35,7 @@ type Unit struct{ Name, Text string }
 // mark is the first line of each unit: a file with another one is somebody else's.
 const mark = "# Made by nbs-worker export systemd; made again, it is replaced.\n"
 
-// Units are the tmux server of the agents, their recovery at boot, and the watch. Errors: BadInput
+// Units are the tmux server of the agents, their recovery at boot, the watch, and the server of conversations. Errors: BadInput
 // for a program of which the path is none for systemd.
 func (s Systemd) Units() ([]Unit, error) {
 	for _, program := range []string{s.Program, s.Tmux} {
@@ -44,11 +44,12 @@ func (s Systemd) Units() ([]Unit, error) {
 				Hint("put it elsewhere, such as ~/.local/bin")
 		}
 	}
-	server, recovery, watch := s.serverName(), "nbs-recover-"+s.projectName()+".service", "nbs-watch-"+s.projectName()+".service"
+	server, recovery, watch, serve := s.serverName(), "nbs-recover-"+s.projectName()+".service", "nbs-watch-"+s.projectName()+".service", "nbs-serve-"+s.projectName()+".service"
 	return []Unit{
 		{server, mark + s.server()},
 		{recovery, mark + s.recovery(server)},
 		{watch, mark + s.watch(server, recovery)},
+		{serve, mark + s.serve()},
 	}, nil
 }
 
@@ -152,6 +153,31 @@ OOMPolicy=continue
 [Install]
 WantedBy=default.target
 `, text(s.Project), server, recovery, s.environment()+environmentFile, s.worker(args...))
+}
+
+func (s Systemd) serve() string {
+	return fmt.Sprintf(`
+[Unit]
+Description=Serve the conversations of %[1]s
+
+# The token of a bot, and the chats that it serves: a drop-in with another ExecStart, which has
+# --telegram-token-file and --telegram-chat; systemctl --user edit makes one.
+[Service]
+Type=notify
+%[2]sExecStart=%[3]s
+Restart=on-failure
+RestartSec=10
+SuccessExitStatus=130
+# No such project, a token or a flag that cannot be used, another server: to try again would not help.
+RestartPreventExitStatus=2 4 5 6 8
+# It ends the claudes that it keeps; agents that a chat has brought back stay.
+KillMode=process
+TimeoutStopSec=60
+OOMPolicy=continue
+
+[Install]
+WantedBy=default.target
+`, text(s.Project), s.environment()+environmentFile, s.worker("serve"))
 }
 
 // environmentFile is read when it is there: keys of the API and the like are no part of a unit.

@@ -105,7 +105,7 @@ func TestProjectsHaveUnitsOfTheirOwn(t *testing.T) {
 			rig.Check(t, !strings.ContainsAny(unit.Name, " /"), "the name %q", unit.Name)
 		}
 	}
-	rig.Equal(t, len(names), 8, "names")
+	rig.Equal(t, len(names), 12, "names")
 }
 
 func TestFilesOfOthersStay(t *testing.T) {

@@ -1,11 +1,11 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net"
 	"net/http"
-	"strings"
 
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/conversations"
@@ -18,16 +18,7 @@ func Await(ctx context.Context, s *store.Store, key conversations.Key, id string
 	if err != nil {
 		return result, false, nil // there is no server, or none that can be asked
 	}
-	client := http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return conn, nil }, DisableKeepAlives: true}}
-	body, err := json.Marshal(wanted{Key: key, ID: id, Stream: heard != nil})
-	if err != nil {
-		return result, true, err
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://nbs-worker/turn", strings.NewReader(string(body)))
-	if err != nil {
-		return result, true, err
-	}
-	response, err := client.Do(request)
+	response, err := post(ctx, conn, "turn", wanted{Key: key, ID: id, Stream: heard != nil})
 	if err != nil {
 		return result, ctx.Err() != nil, ctx.Err()
 	}
@@ -51,4 +42,38 @@ func Await(ctx context.Context, s *store.Store, key conversations.Key, id string
 			heard(t.Text)
 		}
 	}
+}
+
+// Tell has the server of the project write to a chat. Errors: Unfit when there is none, or no bridge; those of the
+// bridge.
+func Tell(ctx context.Context, s *store.Store, to, text string) error {
+	conn, err := dial(ctx, s)
+	if err != nil {
+		return errNoBridge()
+	}
+	response, err := post(ctx, conn, "tell", message{to, text})
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	var t told
+	err = json.NewDecoder(response.Body).Decode(&t)
+	if err == nil && t.Error != nil {
+		err = t.Error.error()
+	}
+	return err
+}
+
+// post sends a request on a connection, which it closes with the answer.
+func post(ctx context.Context, conn net.Conn, route string, asked any) (*http.Response, error) {
+	client := http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return conn, nil }, DisableKeepAlives: true}}
+	body, err := json.Marshal(asked)
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://nbs-worker/"+route, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	return client.Do(request)
 }

@@ -46,6 +46,7 @@ func (s *Server) routes(serving context.Context) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", s.looks())
 	mux.HandleFunc("POST /turn", func(w http.ResponseWriter, r *http.Request) { s.turn(serving, w, r) })
+	mux.HandleFunc("POST /tell", s.tell)
 	return mux
 }
 
@@ -104,4 +105,35 @@ func (s *Server) listenTo(asked wanted) (said chan string, leave func()) {
 		defer s.mu.Unlock()
 		delete(s.hearing, said)
 	}
+}
+
+// message is one for a chat.
+type message struct {
+	To   string `json:"to"` // the key of its conversation
+	Text string `json:"text"`
+}
+
+// tell writes to a chat.
+func (s *Server) tell(w http.ResponseWriter, r *http.Request) {
+	const longest = 1 << 20 // bytes
+	var m message
+	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, longest)).Decode(&m)
+	switch {
+	case err != nil:
+		err = agent.Errorf(agent.BadInput, "the message is not to be understood, or too long: %w", err)
+	case s.Tell == nil:
+		err = errNoBridge()
+	default:
+		err = s.Tell(r.Context(), m.To, m.Text)
+	}
+	var t told
+	if err != nil {
+		t.Error = failureOf(err)
+	}
+	_ = json.NewEncoder(w).Encode(t) // who has left hears nothing
+}
+
+func errNoBridge() error {
+	return agent.Errorf(agent.Unfit, "there is no bridge to chats").
+		Hint("nbs-worker serve --telegram-token-file FILE --telegram-chat ID")
 }

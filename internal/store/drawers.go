@@ -8,6 +8,7 @@ import (
 	"nbs-worker/internal/store/allowed"
 	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/store/deliveries"
 	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/queue"
@@ -50,6 +51,11 @@ func (s *Store) Watching() *watching.Watching {
 // Schedules are what is run when in the project, and what ran.
 func (s *Store) Schedules() *schedules.Schedules {
 	return schedules.In(s.nbs, s.keeper, s.project, s.prepare)
+}
+
+// Deliveries are what was done for messages that come from outside.
+func (s *Store) Deliveries() *deliveries.Drawer {
+	return deliveries.In(s.nbs, s.keeper, s.project, s.prepare)
 }
 
 // Turns are what the user's starts on this machine take, of all projects.

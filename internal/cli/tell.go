@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/serve"
+	"nbs-worker/internal/wire"
+)
+
+func newTellCmd(f *factory) *cobra.Command {
+	notice := false
+	cmd := &cobra.Command{
+		Use:   "tell <chat> [TEXT | -]",
+		Short: "Write to a chat",
+		Long: withCodes(`Writes a text to a chat of Telegram, telegram:ID, and returns when Telegram has it. The bridge
+of nbs-worker serve writes it, which has the token and knows which chats are allowed: one has
+to run for this project. Without TEXT, or with -, the text is read from standard input.
+What an agent tells says from whom it is.
+
+With --notice standard input is the JSON that nbs-worker watch tells its program, and the
+chat gets it in words. In the policy of a watch, with the folder of the project:
+
+  notify:
+    command: [/usr/local/bin/nbs-worker, --root, /srv/project, tell, telegram:1234, --notice]
+    on: [waiting, held, crashed]`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held, agent.Interrupted),
+		Example: `  nbs-worker tell telegram:123456789 'The build is done.'
+  nbs-worker tell telegram:123456789 - <REPORT.md`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 || len(args) > 2 || notice && len(args) > 1 {
+				return agent.Errorf(agent.BadInput, "tell: a chat and one text are needed").Hint("nbs-worker tell telegram:123456789 'TEXT'")
+			}
+			_, err := chatOf(args[0])
+			return err
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return failed(runTell(cmd.Context(), f, args[0], append(args[1:], "-")[0], notice), "tell", args[0])
+		},
+	}
+	cmd.Flags().BoolVar(&notice, "notice", false, "standard input is what a watch tells its program")
+	return cmd
+}
+
+func runTell(ctx context.Context, f *factory, to, text string, notice bool) error {
+	s, err := f.supervisor()
+	if err != nil {
+		return err
+	}
+	if text == "-" {
+		if text, err = readText("the text from", "-", f.streams.In); err != nil {
+			return err
+		}
+	}
+	if notice {
+		if text, err = noticeWords(text); err != nil {
+			return err
+		}
+	}
+	if strings.TrimSpace(text) == "" {
+		return agent.Errorf(agent.BadInput, "the text is empty")
+	}
+	from, err := s.Envelope("", false)
+	if err != nil {
+		return err
+	}
+	if from != "" {
+		text = from + "\n" + text
+	}
+	return serve.Tell(ctx, s.Store, to, text)
+}
+
+// noticeWords is what a watch tells, for a person.
+func noticeWords(text string) (string, error) {
+	var n wire.Notice
+	if err := json.NewDecoder(strings.NewReader(text)).Decode(&n); err != nil || n.Event == "" {
+		return "", agent.Errorf(agent.BadInput, "standard input is not what a watch tells its program")
+	}
+	words := fmt.Sprintf("%s: %s", n.Handle, n.Event)
+	if n.Detail != "" {
+		words += ": " + n.Detail
+	}
+	return words, nil
+}

@@ -1,0 +1,196 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/conversation"
+	"nbs-worker/internal/conversation/telegram"
+	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/store/deliveries"
+)
+
+// Chats are the conversations of a server as a bridge knows them, and what it was told of them.
+type Chats struct {
+	Server     *Server
+	Notes      *deliveries.Drawer
+	Prompt     string      // the system prompt of those that begin, or are reset
+	Model      agent.Model // of those; "": Claude's choice
+	ContextCmd string      // a program whose output Claude is told beside each text; "": none
+}
+
+var (
+	_ telegram.Chats      = (*Chats)(nil)
+	_ telegram.Deliveries = (*Chats)(nil)
+)
+
+// Accept is that of [telegram.Chats].
+func (c *Chats) Accept(ctx context.Context, key, id, text string) error {
+	meta, err := c.meta(conversations.Key(key))
+	if err != nil {
+		return err
+	}
+	t, err := c.Server.Accept(ctx, conversations.Key(key), conversation.Say{Meta: meta, Request: conversations.Request{
+		ID: id, Text: text, ContextCmd: c.ContextCmd, OnLost: conversation.LostFresh, At: c.Server.Engine.Now().UTC(),
+	}})
+	if err != nil {
+		return err
+	}
+	return c.Notes.Put(deliveries.Note{ID: id, Key: key, Seq: t.Seq, State: deliveries.Accepted, At: c.Server.Engine.Now().UTC()})
+}
+
+// meta is what a conversation is begun with. One that is there keeps its system prompt until it is reset.
+func (c *Chats) meta(key conversations.Key) (conversations.Meta, error) {
+	meta, err := c.Server.Engine.Founding()
+	if err != nil {
+		return meta, err
+	}
+	switch _, err := c.Server.Engine.Store.Conversations().Of(key).State(); {
+	case errors.Is(err, fs.ErrNotExist):
+		meta.SystemPrompt, meta.Model = c.Prompt, c.Model
+	case err != nil:
+		return meta, err
+	}
+	return meta, nil
+}
+
+// Ahead is that of [telegram.Chats].
+func (c *Chats) Ahead(_ context.Context, key, id string) (int, error) {
+	state, err := c.Server.Engine.Store.Conversations().Of(conversations.Key(key)).State()
+	return max(0, slices.IndexFunc(state.Open, func(t conversations.Turn) bool { return t.ID == id })), err
+}
+
+// Answer is that of [telegram.Chats].
+func (c *Chats) Answer(ctx context.Context, key, id string, told telegram.Answer) (telegram.Answer, error) {
+	var known *conversations.Held
+	if told.Held {
+		known = &conversations.Held{Class: told.Class, Reason: told.Error, Until: told.RetryAt}
+	}
+	o, err := c.Server.Outcome(ctx, conversations.Key(key), id, known)
+	switch {
+	case err != nil:
+		return telegram.Answer{}, err
+	case o.Held != nil:
+		return telegram.Answer{Class: o.Held.Class, Error: o.Held.Reason, Held: true, RetryAt: o.Held.Until}, nil
+	}
+	r := o.Result
+	answer := telegram.Answer{
+		Text: r.Answer, Continuity: r.Continuity, Reason: r.Reason, Notice: r.Notice, PreviousSessionID: string(r.PreviousSessionID),
+		Class: r.Class, Error: r.Error,
+	}
+	if r.Reason == conversation.ReasonAsked { // the chat was told when it asked for that
+		answer.Continuity = conversations.New
+	}
+	if r.Class == conversation.ClassLost {
+		answer.Class = "unknown_session"
+	}
+	return answer, nil
+}
+
+// Reset is that of [telegram.Chats]. Turns that wait for a person are given up: who begins anew does not wait for
+// them.
+func (c *Chats) Reset(ctx context.Context, key, id string) (previousID string, err error) {
+	of := c.Server.Engine.Store.Conversations().Of(conversations.Key(key))
+	state, err := of.State()
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	note, noted, err := c.Notes.Get(id)
+	if err != nil {
+		return "", err
+	}
+	if !noted {
+		note = deliveries.Note{ID: id, Key: key, State: deliveries.Over, Text: string(state.Session.ID), At: c.Server.Engine.Now().UTC()}
+		if err := c.Notes.Put(note); err != nil {
+			return "", err
+		}
+	}
+	if noted && note.Text != string(state.Session.ID) {
+		return note.Text, nil // it is done
+	}
+	for _, t := range state.Open {
+		if t.Held == nil || !t.Held.Until.IsZero() {
+			break
+		}
+		if err := of.Skip(ctx, t.Seq, "a new conversation was begun"); err != nil && agent.KindOf(err) != agent.Conflict {
+			return "", err
+		}
+	}
+	meta := state.Meta
+	meta.SystemPrompt, meta.Model = c.Prompt, c.Model
+	if _, err := c.Server.Engine.Reset(ctx, conversations.Key(key), conversation.ReasonAsked, &meta); err != nil {
+		return "", err
+	}
+	c.Server.changed()
+	c.Server.Wake()
+	return note.Text, nil
+}
+
+// Status is that of [telegram.Chats].
+func (c *Chats) Status(_ context.Context, key string) (string, error) {
+	state, err := c.Server.Engine.Store.Conversations().Of(conversations.Key(key)).State()
+	if errors.Is(err, fs.ErrNotExist) {
+		return "Nothing was said yet.", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	lines := []string{"No session yet."}
+	if state.Session.ID != "" {
+		lines[0] = "Session " + string(state.Session.ID) + "."
+	}
+	lines = append(lines, agent.Count(state.Answered, "message")+" answered.")
+	waiting, err := c.Server.Engine.Open(&state)
+	for _, w := range waiting {
+		words := fmt.Sprintf("Message %d is %s", w.Seq, w.Word)
+		if w.Held != nil {
+			words += ": " + w.Held.Reason
+		}
+		lines = append(lines, words+".")
+	}
+	return strings.Join(lines, "\n"), err
+}
+
+// Undelivered is that of [telegram.Deliveries].
+func (c *Chats) Undelivered(context.Context) ([]telegram.Message, error) {
+	notes, err := c.Notes.Open()
+	var open []telegram.Message
+	for _, n := range notes {
+		if n.State == deliveries.Accepted || n.State == deliveries.Telling {
+			open = append(open, telegram.Message{Key: n.Key, ID: n.ID})
+		}
+	}
+	return open, err
+}
+
+// Delivered is that of [telegram.Deliveries].
+func (c *Chats) Delivered(_ context.Context, _, id string) (bool, error) {
+	n, _, err := c.Notes.Get(id)
+	return n.State == deliveries.Over, err
+}
+
+// NoteTelling is that of [telegram.Deliveries].
+func (c *Chats) NoteTelling(_ context.Context, key, id string) (again bool, err error) {
+	n, there, err := c.Notes.Get(id)
+	if err != nil || n.State == deliveries.Telling {
+		return err == nil, err
+	}
+	if !there {
+		n = deliveries.Note{ID: id, Key: key}
+	}
+	n.State, n.At = deliveries.Telling, c.Server.Engine.Now().UTC()
+	return false, c.Notes.Put(n)
+}
+
+// NoteDelivered is that of [telegram.Deliveries].
+func (c *Chats) NoteDelivered(_ context.Context, key, id string) error {
+	return c.Notes.Put(deliveries.Note{ID: id, Key: key, State: deliveries.Over, At: c.Server.Engine.Now().UTC()})
+}
