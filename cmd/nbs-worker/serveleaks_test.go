@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+// However many turns a server runs: it has as many descriptors as after the first ones, no more claudes than it keeps,
+// and when it ends nothing of them is left.
+func TestAServerLeaksNothing(t *testing.T) {
+	m := standIn(t)
+	server := m.begin("serve", "--warm", "2")
+	round := func() (files int) {
+		m.Helper()
+		for turn := range 4 {
+			for k := range 5 {
+				m.mustPrint(fmt.Sprintf("You said: %d\n", turn), "ask", key(k), strconv.Itoa(turn))
+			}
+		}
+		m.waitFor("what is too many to have left", func() (bool, string) {
+			open, err := os.ReadDir(procFile(server.Process.Pid, "fd"))
+			m.must(err)
+			files = len(open)
+			return m.claudes() == 2, fmt.Sprint(m.processes())
+		})
+		return files
+	}
+	before := round()
+	for range 3 {
+		round()
+	}
+	after := round()
+	m.check(after <= before+4, "%d descriptors, and %d before", after, before) // a connection of an ask may be about to close
+	m.must(server.Process.Signal(syscall.SIGINT))
+	server.end()
+	rig.Equal(m, m.claudes(), 0, "claudes behind the server")
+	for _, folder := range []string{m.turnFolder(), m.inNbs("conversations", "pending")} {
+		left, err := os.ReadDir(folder)
+		m.check(err == nil && len(left) == 0, "%v, %v", left, err)
+	}
+	left, err := filepath.Glob(filepath.Join(m.world.RunDir, "nbs-worker", "serve", "*.sock"))
+	m.check(err == nil && len(left) == 0 && !strings.Contains(m.ok("conversation", "queue"), "key"), "%v, %v", left, err)
+}
+
+// claudes is how many there are without a terminal.
+func (m *team) claudes() (n int) {
+	for _, p := range m.processes() {
+		if p.answersTurns() {
+			n++
+		}
+	}
+	return n
+}
