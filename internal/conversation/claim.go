@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"context"
+	"errors"
 	"os"
 	"slices"
 	"time"
@@ -15,6 +16,9 @@ import (
 
 // claim takes the lease of a conversation and its transcript, and looks for strangers.
 func (j *job) claim(ctx context.Context, id agent.SessionID, opening claude.Opening) (release func(), err error) {
+	if j.ask.Isolated { // minted for this attempt, and opened by no other: a lease would leave a file each time
+		return func() {}, nil
+	}
 	endLease, err := patiently(ctx, func() (func(), error) {
 		return j.Store.AcquireLease(id, store.Holder{PID: os.Getpid(), Verb: "ask", Since: j.Seconds()})
 	})
@@ -77,10 +81,33 @@ func (j *job) checkAlone(ctx context.Context, id agent.SessionID) error {
 		}
 		return struct{}{}, err
 	})
+	if agent.KindOf(err) == agent.Conflict {
+		if err = j.endHung(ctx, strangers); err == nil {
+			strangers, err = j.Strangers(r)
+		}
+	}
 	if err != nil {
 		return err
 	}
 	return j.ErrStranger(r, strangers)
+}
+
+// endHung ends claudes of turns of this conversation that do not leave: whoever ran them has let go of the lease, and
+// is gone. One that runs turns for another project is not touched.
+func (j *job) endHung(ctx context.Context, strangers []observe.Stranger) error {
+	lines, err := j.c.Journal()
+	if err != nil {
+		return err
+	}
+	for _, line := range lines {
+		if line.Start != nil && slices.ContainsFunc(strangers, func(s observe.Stranger) bool {
+			of, _ := proc.Variable(s.PID, agent.TurnVariable)
+			return of == string(line.Start.Invocation)
+		}) {
+			err = errors.Join(err, j.endLeftovers(ctx, j.state.Meta.Key, *line.Start))
+		}
+	}
+	return err
 }
 
 // isOfATurn tells whether a claude is one that answers turns, or is just ending: its environment is gone then.

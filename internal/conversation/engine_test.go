@@ -23,7 +23,7 @@ import (
 	"nbs-worker/internal/trust"
 )
 
-func TestMain(m *testing.M) { os.Exit(storetest.Main(m, nil)) }
+func TestMain(m *testing.M) { os.Exit(storetest.Main(m, func([]string) { rig.Stay() })) }
 
 // stage is a project, and a claude that answers as a test wants.
 type stage struct {

@@ -1,7 +1,9 @@
 package conversation
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/turn"
@@ -30,6 +32,9 @@ func (e *Engine) Open(state *conversations.State) ([]Waiting, error) {
 	all := []Waiting{}
 	for _, t := range state.Open {
 		ask, err := c.Request(t.Seq)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it has finished since
+		}
 		if err != nil {
 			return nil, err
 		}

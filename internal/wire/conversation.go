@@ -80,7 +80,7 @@ type OpenTurn struct {
 	Key      conversations.Key `json:"key"`
 	Seq      int               `json:"seq"`
 	ID       string            `json:"id"`
-	State    string            `json:"state"` // "waiting", "running", "held", or "dead": a person has to retry or to skip it
+	State    string            `json:"state"` // "queued", "running", "held", or "dead": a person has to retry or to skip it
 	Attempts int               `json:"attempts"`
 	Class    string            `json:"class,omitempty"`
 	Reason   string            `json:"reason,omitempty"`
