@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -42,7 +42,8 @@ func newAskCmd(f *factory) *cobra.Command {
 		Long: withCodes(`Takes one turn of the conversation that the key names, such as telegram:123456789 or
 review, and prints the answer. It is begun with the first text and remembers all that was
 said in it, over processes, restarts and machines that went down. Without TEXT, or with -,
-the text is read from standard input. Nothing in a text is a command to Claude.
+the text is read from standard input, as one has to be that begins with a dash. Nothing in a
+text is a command to Claude.
 
 Turns of one key are taken one at a time, in the order in which they were accepted, whoever
 asks; other keys are answered beside it. What was accepted is on the disk: a caller that is
@@ -165,10 +166,10 @@ func runAsk(ctx context.Context, f *factory, o *askOptions) error {
 		return err
 	}
 	var heard func(text string)
-	var said atomic.Bool
+	var said heardText
 	if o.stream {
-		heard = func(text string) { said.Store(true); f.hear(text) }
-		e.Heard = func(id, text string) {
+		heard = func(text string) { said.add(text); f.hear(text) }
+		e.Heard = func(_ conversations.Key, id, text string) {
 			if id == say.ID { // and no other one that is run before it
 				heard(text)
 			}
@@ -178,7 +179,7 @@ func runAsk(ctx context.Context, f *factory, o *askOptions) error {
 	if err != nil {
 		return err
 	}
-	return f.answered(key, result, said.Load())
+	return f.answered(key, result, said.String())
 }
 
 // ask takes one turn, by the server of the project where there is one, and leaves one that was interrupted to
@@ -195,6 +196,10 @@ func ask(ctx context.Context, e *conversation.Engine, key conversations.Key, say
 	if errors.Is(err, context.Canceled) {
 		return result, agent.Errorf(agent.Interrupted, "interrupted; the text is kept, as turn %d", accepted.Seq).
 			Hint("to give it up: nbs-worker conversation skip %s %d", agent.ShellWord(string(key)), accepted.Seq).
+			Hint("to have it answered: nbs-worker conversation retry %s %d", agent.ShellWord(string(key)), accepted.Seq)
+	}
+	if kind := agent.KindOf(err); err != nil && kind != agent.Held && kind != agent.NotFound { // those say it themselves
+		return result, agent.Errorf(kind, "%w; the text is kept, as turn %d", err, accepted.Seq).
 			Hint("to have it answered: nbs-worker conversation retry %s %d", agent.ShellWord(string(key)), accepted.Seq)
 	}
 	return result, err
@@ -236,6 +241,9 @@ func (o *askOptions) complete(f *factory, s *supervisor.Supervisor) (err error) 
 	if o.words = o.text; o.text == "-" {
 		o.words, err = readText("the text from", "-", f.streams.In)
 	}
+	if err == nil && strings.TrimSpace(o.words) == "" {
+		return agent.Errorf(agent.BadInput, "the text is empty").Hint("for example: nbs-worker ask %s 'What is left to do?'", agent.ShellWord(o.key))
+	}
 	return err
 }
 
@@ -276,8 +284,27 @@ func (f *factory) hear(text string) {
 	_, _ = fmt.Fprint(f.streams.Out, agent.Legible(text))
 }
 
-// answered prints the result of a turn. said: its text was printed while it was given.
-func (f *factory) answered(key conversations.Key, r conversations.Result, said bool) error {
+// heardText is what was heard of an answer while it was given.
+type heardText struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (h *heardText) add(text string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.text.WriteString(text)
+}
+
+func (h *heardText) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.text.String()
+}
+
+// answered prints the result of a turn. said was printed while it was given: it ends with the answer, unless the
+// attempt came to nothing, or not all was heard. Then the whole answer follows on a line of its own.
+func (f *factory) answered(key conversations.Key, r conversations.Result, said string) error {
 	if f.json {
 		if err := f.printJSON(wire.NewAnswer(key, r)); err != nil {
 			return err
@@ -290,9 +317,11 @@ func (f *factory) answered(key conversations.Key, r conversations.Result, said b
 	if r.Notice != "" {
 		f.sayNote(r.Notice)
 	}
-	if said {
+	if said != "" {
 		_, err := fmt.Fprintln(f.streams.Out)
-		return err
+		if err != nil || strings.HasSuffix(strings.TrimSpace(said), strings.TrimSpace(r.Answer)) {
+			return err
+		}
 	}
 	_, err := fmt.Fprintln(f.streams.Out, agent.Legible(r.Answer))
 	return err

@@ -33,7 +33,7 @@ func runAskAgent(ctx context.Context, f *factory, s *supervisor.Supervisor, name
 	}
 	return f.answered(conversations.Key("@"+receipt.Handle), conversations.Result{
 		Answer: *receipt.Answer, Continuity: conversations.Resumed, SessionID: r.SessionID, DurationMS: time.Since(begun).Milliseconds(),
-	}, false)
+	}, "")
 }
 
 // forkOf is a turn with a copy of an agent's conversation, which stays as it is.

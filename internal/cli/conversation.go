@@ -369,7 +369,7 @@ With a number all up to that turn are answered, and the answer to that one is pr
 			if err != nil {
 				return err
 			}
-			return f.answered(key, result, false)
+			return f.answered(key, result, "")
 		})
 }
 

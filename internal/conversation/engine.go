@@ -35,8 +35,8 @@ type Engine struct {
 	// Warm keeps processes for the next turn; nil: each turn has its own.
 	Warm *Pool
 
-	// Heard is told what the turn with this id says while it is being said; nil: nobody listens.
-	Heard func(id, text string)
+	// Heard is told what the turn of a key with this id says while it is being said; nil: nobody listens.
+	Heard func(key conversations.Key, id, text string)
 
 	// Over is told of each turn that this engine has brought to its end; nil: nobody counts.
 	Over func(conversations.Result)
@@ -69,7 +69,31 @@ type Say struct {
 // Errors: BadInput; Conflict when the queue is full, the id was used for another text or the system prompt
 // is another one.
 func (e *Engine) Accept(ctx context.Context, key conversations.Key, say Say) (t conversations.Turn, result *conversations.Result, err error) {
-	return e.Store.Conversations().Of(key).Enqueue(ctx, say.Meta, say.Request)
+	if strings.TrimSpace(say.Text) == "" { // the API takes none, nor what comes after it in the conversation
+		return t, nil, agent.Errorf(agent.BadInput, "the text is empty")
+	}
+	c := e.Store.Conversations().Of(key)
+	if err := e.checkOther(c); err != nil {
+		return t, nil, err
+	}
+	return c.Enqueue(ctx, say.Meta, say.Request)
+}
+
+// checkOther refuses to have the turn from which this is called wait for its own end. Errors: BadInput.
+func (e *Engine) checkOther(c *conversations.Conversation) error {
+	within := agent.Invocation(e.Variable(agent.TurnVariable))
+	if within == "" {
+		return nil
+	}
+	state, err := c.State()
+	if err != nil || len(state.Open) == 0 {
+		return nil //nolint:nilerr // whoever opens it says so
+	}
+	if starts := state.Open[0].Starts; len(starts) == 0 || starts[len(starts)-1].Invocation != within {
+		return nil
+	}
+	return agent.Errorf(agent.BadInput, "a turn does not ask its own conversation: it would wait for its own end").
+		Hint("ask in another one: nbs-worker ask OTHER-KEY TEXT")
 }
 
 // Await runs what is open up to the turn with this id, unless others do, and returns what was answered.

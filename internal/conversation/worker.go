@@ -140,7 +140,7 @@ func (w *worker) say(ctx context.Context, j *job) (turn.Outcome, error) {
 	w.said++
 	return w.process.Turn(ctx, turn.TextID(string(w.invocation), j.turn.Seq), j.text, func(heard turn.Event) {
 		if heard.Text != "" && j.Heard != nil {
-			j.Heard(j.turn.ID, heard.Text)
+			j.Heard(j.c.Key(), j.turn.ID, heard.Text)
 		}
 	})
 }

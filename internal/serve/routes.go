@@ -66,11 +66,14 @@ func (s *Server) turn(serving context.Context, w http.ResponseWriter, r *http.Re
 	done := make(chan told, 1)
 	go func() { // it goes on when the caller has left: the turn is accepted
 		result, err := s.Engine.Await(serving, asked.Key, asked.ID)
-		if err != nil {
+		switch {
+		case err == nil:
+			done <- told{Result: &result}
+		case serving.Err() != nil: // without a last word the caller goes on by itself
+			done <- told{}
+		default:
 			done <- told{Error: failureOf(err)}
-			return
 		}
-		done <- told{Result: &result}
 	}()
 	for {
 		select {
@@ -99,7 +102,7 @@ func (s *Server) listenTo(asked wanted) (said chan string, leave func()) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.hearing[said] = asked.ID
+	s.hearing[said] = asked
 	return said, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()

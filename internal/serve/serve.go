@@ -31,7 +31,7 @@ type Server struct {
 
 	counts  counts
 	mu      sync.Mutex
-	hearing map[chan string]string                   // who hears what a turn says, by its id
+	hearing map[chan string]wanted                   // who hears what a turn says
 	trouble map[conversations.Key]conversations.Held // why a conversation does not go on, beside what is written down
 	change  chan struct{}                            // closed, and made anew, when something became of a turn
 	wake    chan struct{}
@@ -40,7 +40,7 @@ type Server struct {
 // New is a server that does not run yet.
 func New(e *conversation.Engine, said func(format string, args ...any)) *Server {
 	s := &Server{
-		Engine: e, Said: said, hearing: map[chan string]string{}, trouble: map[conversations.Key]conversations.Held{},
+		Engine: e, Said: said, hearing: map[chan string]wanted{}, trouble: map[conversations.Key]conversations.Held{},
 		change: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
 	e.Heard, e.Over = s.heard, func(r conversations.Result) { s.counts.turn(r); s.changed() }
@@ -216,11 +216,11 @@ func (s *Server) changed() {
 }
 
 // heard hands on what a turn says.
-func (s *Server) heard(id, text string) {
+func (s *Server) heard(key conversations.Key, id, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for listener, wanted := range s.hearing {
-		if wanted != id {
+		if wanted.Key != key || wanted.ID != id {
 			continue
 		}
 		select {

@@ -243,7 +243,7 @@ func TestATurnOutlivesItsServer(t *testing.T) {
 	rig.Must(t, serving.stop())
 	alive, _ := s.claudes()
 	rig.Check(t, alive == 0, "%d claudes outlive the server", alive)
-	<-asked
+	rig.Check(t, !<-asked, "who asked is told that this was the answer")
 	state, err := s.store.Conversations().Of("review").State()
 	rig.Check(t, err == nil && len(state.Open) == 1, "%+v, %v", state.Open, err)
 	close(s.hold)
@@ -339,4 +339,16 @@ func TestManyTurns(t *testing.T) {
 	rig.Check(t, alive <= 4 && serving.listeners() == 0, "%d claudes are kept, %d listen", alive, serving.listeners())
 	rig.Must(t, serving.stop())
 	rig.Check(t, len(storetest.Names(t, filepath.Join(s.store.Runtime(), "turns"))) == 0, "files of turns are left")
+}
+
+// Ids are those of a key: who hears one conversation hears nothing of another's.
+func TestOneHearsItsOwnConversation(t *testing.T) {
+	t.Parallel()
+	server := New(newStage(t, t.TempDir()).engine(), t.Logf)
+	said, leave := server.listenTo(wanted{Key: "review", ID: "1", Stream: true})
+	defer leave()
+	server.heard("other", "1", "a secret")
+	rig.Check(t, len(said) == 0, "it hears what another conversation says")
+	server.heard("review", "1", "yes")
+	rig.Equal(t, <-said, "yes", "heard")
 }

@@ -1,0 +1,65 @@
+package conversation
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/store/storetest"
+)
+
+// The API refuses an empty text, and each request after it in whose conversation it stands.
+func TestAnEmptyTextIsNotAccepted(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	for _, text := range []string{"", " \n\t "} {
+		_, err := s.ask(text)
+		storetest.WantKind(t, "an empty text", err, agent.BadInput)
+	}
+	rig.Check(t, len(s.heard) == 0, "claude heard %q", s.heard)
+}
+
+// A turn whose tools ask its own conversation would wait for itself.
+func TestATurnDoesNotAskItsOwnConversation(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.respond = func(_ int, text string) turn.Outcome {
+		within := agent.TurnVariable + "=" + agent.Variable(s.starts[len(s.starts)-1].Env, agent.TurnVariable)
+		inner := New(s.Observer)
+		inner.Env = append(slices.Clone(s.Env), within)
+		say := Say{Request: conversations.Request{ID: "inner", Text: "and you?", At: s.now}, Meta: s.meta()}
+		_, _, err := inner.Accept(t.Context(), "review", say)
+		storetest.WantKind(t, "its own conversation", err, agent.BadInput)
+		rig.Must(t, second(inner.Accept(t.Context(), "other", say)))
+		return turn.Outcome{Answer: text}
+	}
+	s.mustAsk("hello")
+}
+
+// Schedules run isolated turns for years: none leaves anything in the project but its result.
+func TestAnIsolatedTurnLeavesNoLease(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	locks := filepath.Join(s.Store.Project(), ".nbs", "locks")
+	s.mustAsk("before")
+	before := storetest.Names(t, locks)
+	s.mustAsk("now", func(r *conversations.Request) { r.Isolated = true })
+	rig.Equal(t, len(storetest.Names(t, locks)), len(before), "locks")
+}
+
+// Who lists what is open while turns are run sees one less, and no error.
+func TestATurnThatEndsWhileItIsLookedAt(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	rig.Must(t, second(s.Accept(t.Context(), "review", Say{Request: conversations.Request{ID: "a", Text: "hello", At: s.now}, Meta: s.meta()})))
+	seen := s.state()
+	_, err := s.Drain(t.Context(), "review")
+	rig.Must(t, err)
+	open, err := s.Open(&seen)
+	rig.Must(t, err)
+	rig.Check(t, len(open) == 0, "%+v", open)
+}
