@@ -13,7 +13,7 @@ func (c *Caller) Envelope(project string, to agent.Handle, order bool) (string, 
 	switch {
 	case c == nil:
 		return "", nil
-	case c.Is(project, to):
+	case to != "" && c.Is(project, to): // a conversation has no handle, as who has no record
 		return "", agent.Errorf(agent.BadInput, "an agent sends no message to itself: it would wait for the end of its own turn")
 	case order:
 		return "", c.CheckPerson("give a command of Claude's own to another agent")

@@ -28,7 +28,9 @@ func TestEnvelope(t *testing.T) {
 			t.Errorf("%s: %q, %v", what, got, err)
 		}
 	}
-	_, err := plain.Envelope("/project", "ALPHA", false)
+	text, err := (&Caller{byHand: true, project: "/project"}).Envelope("/project", "", false)
+	rig.Check(t, err == nil && text != "", "a claude without a record to a conversation: %q, %v", text, err)
+	_, err = plain.Envelope("/project", "ALPHA", false)
 	rig.Check(t, agent.KindOf(err) == agent.BadInput, "to itself: %v", err)
 	_, err = plain.Envelope("/other", "alpha", false)
 	rig.Check(t, err == nil, "to its namesake in another project: %v", err)
