@@ -113,7 +113,9 @@ func (c *child) holdEntry() {
 		return
 	}
 	if entry, err := c.config.Registry().Hold(c.pid()); err == nil {
-		c.entry.Store(entry)
+		if !c.entry.CompareAndSwap(nil, entry) {
+			_ = entry.Close() // a signal came meanwhile
+		}
 		now := time.Now()
 		c.ready.CompareAndSwap(nil, &now)
 	}
