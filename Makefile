@@ -44,8 +44,9 @@ truth: bootstrap ## look 23,000 times at agents that are started, stopped and ki
 messages: bootstrap ## send 1,000 messages to agents that do all they can meanwhile; NBS_MESSAGES
 	NBS_MESSAGES="$${NBS_MESSAGES:-1000}" go test ./cmd/nbs-worker -run '^TestMessageTorture$$' -count=1 -timeout 120m -v
 
-night: bootstrap ## leave a team of ten alone, with what goes wrong in a night, NIGHTS (5) times
-	go test ./cmd/nbs-worker -run '^TestNight$$' -count=$(NIGHTS) -timeout 60m -v
+night: bootstrap ## leave a team of ten alone, with what goes wrong in a night, NIGHTS (5) times; NBS_NIGHT_SEED
+	NBS_NIGHTS=$(NIGHTS) NBS_NIGHT_SEED="$${NBS_NIGHT_SEED:-$$(date +%s)}" \
+		go test ./cmd/nbs-worker -run '^TestNight$$' -count=1 -parallel 1 -timeout 60m -v
 
 bench: build ## measure every verb against its floor, into build/bench.json; takes minutes
 	scripts/bootstrap bench
