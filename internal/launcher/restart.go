@@ -45,6 +45,7 @@ func (r *Restart) release() {
 	if r.Release != nil {
 		r.Release()
 	}
+	r.Release = nil
 }
 
 // decide says what follows an end, and has the record remember it. While a verb is about to start
