@@ -35,9 +35,10 @@ func (v *Vigil) isFree(c *charge) bool {
 		!slices.ContainsFunc(v.memory.Repairs, func(a Attempt) bool { return a.Lost == c.invocation })
 }
 
-// isHeldBack tells whether an agent is not brought back because its tmux server is lost again and again.
+// isHeldBack tells whether an agent is not brought back because its tmux server is lost again and again,
+// however it ended itself: to start it would start the server.
 func (v *Vigil) isHeldBack(c *charge) bool {
-	return c.status.Cause == agent.LostTmux && c.tmux != nil && !v.memory.Servers[c.tmux.Path].Held.IsZero()
+	return c.status.Down() && c.tmux != nil && !v.memory.Servers[c.tmux.Path].Held.IsZero()
 }
 
 // noteServer keeps the server with which an agent was lost. An agent that was started there since its

@@ -123,6 +123,20 @@ func TestHeldServerIsFreeWhenAnAgentIsResumedThere(t *testing.T) {
 	})
 }
 
+// To bring back any other that was there would start the server, and is not done either.
+func TestWhoCrashedInAHeldServerIsNotBroughtBack(t *testing.T) {
+	t.Parallel()
+	watched(t, nil, team{"alpha": idle(), "beta": idle()}, func(w *world) {
+		for server := range 3 {
+			w.becomes("alpha", lostIn("/s", server))
+		}
+		w.becomes("beta", in("/s", 2, crashed()))
+		w.mustRepair("alpha 3", "alpha 3")
+		w.after(window)
+		w.mustRepair("alpha 3", "alpha 3", "alpha 3", "beta 3")
+	})
+}
+
 // When the watch begins, what was lost long ago was not lost just now.
 func TestServersThatWereLostLongAgo(t *testing.T) {
 	t.Parallel()
