@@ -197,8 +197,10 @@ func (v *Vigil) nextLook(c *charge, now time.Time) time.Time {
 		return now.Add(min(starting, v.Every))
 	case c.Working, c.Verdict == triage.Unknown, c.Verdict == triage.Stuck:
 		return now.Add(v.Every)
-	case !c.Until.IsZero():
+	case c.Until.After(now):
 		return c.Until
+	case !c.Until.IsZero(): // its launcher waits for something else by now
+		return now.Add(v.Every)
 	case c.needs(&v.Policy) && v.isQuarantined(c):
 		return v.memory.of(c.handle)[0].At.Add(window)
 	case c.needs(&v.Policy) && c.rest.After(now):
