@@ -52,8 +52,9 @@ parachute: bootstrap ## kill who asks, claude and the server 300 times in the mi
 	NBS_PARACHUTE="$${NBS_PARACHUTE:-300}" NBS_PARACHUTE_SEED="$${NBS_PARACHUTE_SEED:-$$(date +%s)}" \
 		go test ./cmd/nbs-worker -run '^TestParachute$$' -count=1 -timeout 60m -v
 
-night: bootstrap ## leave a team of ten alone, with what goes wrong in a night, NIGHTS (5) times
-	go test ./cmd/nbs-worker -run '^TestNight$$' -count=$(NIGHTS) -timeout 60m -v
+night: bootstrap ## leave a team of ten alone, with what goes wrong in a night, NIGHTS (5) times; NBS_NIGHT_SEED
+	NBS_NIGHTS=$(NIGHTS) NBS_NIGHT_SEED="$${NBS_NIGHT_SEED:-$$(date +%s)}" \
+		go test ./cmd/nbs-worker -run '^TestNight$$' -count=1 -parallel 1 -timeout 60m -v
 
 bench: build ## measure every verb against its floor, into build/bench.json; takes minutes
 	scripts/bootstrap bench

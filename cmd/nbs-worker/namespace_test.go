@@ -83,7 +83,7 @@ func TestPIDThatIsAnothersNow(t *testing.T) {
 		// The launcher first: no exit is recorded. Claude may be gone with it.
 		n.sh(`kill -KILL $1; kill -KILL $2 || :`, strconv.Itoa(launcher), strconv.Itoa(s.RecordedPID))
 		m.waitFor("both are gone", func() (bool, string) {
-			m.tmux("run-shell", "true") // tmux 3.3a loses signals of ended children: one more makes it look
+			m.tmux("run-shell", "-b", "true") // tmux 3.3a loses signals of ended children, that of this one too: one more makes it look
 			left := n.sh(`cat /proc/$1/stat /proc/$2/stat 2>/dev/null || :`, strconv.Itoa(launcher), strconv.Itoa(s.RecordedPID))
 			return left == "", left
 		})

@@ -284,6 +284,11 @@ func TestKilledAgentComesBackInItsTerminal(t *testing.T) {
 	c.mustShow("nbs-worker: alpha starts again in ")
 	after := m.waitBack(before)
 	m.check(after.SessionID == before.SessionID && !after.TmuxAlive, "%+v", after)
+	m.waitFor("its start is proved", func() (bool, string) {
+		told := strings.Join(m.journaled("alpha"), "\n")
+		return strings.Contains(told, "restart: "), told
+	})
+	m.check(!strings.Contains(m.recordText("alpha"), `"ready"`), "nobody saw whether it is logged in: %s", m.recordText("alpha"))
 	m.ok("stop", "alpha")
 	_ = c.cmd.Wait()
 	m.check(c.cmd.ProcessState.ExitCode() == 143, "the launcher ended with %v", c.cmd.ProcessState)

@@ -158,6 +158,7 @@ func (r *running) end() result {
 
 // session is what session --json tells, as far as tests ask.
 type session struct {
+	Handle         string
 	SessionID      string `json:"session_id"`
 	State          string
 	Cause          string

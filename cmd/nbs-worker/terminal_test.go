@@ -136,7 +136,7 @@ func TestKeyboardSignalsDoNotEndTheLauncher(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGTTIN} {
 		m.kill(m.launcher("alpha"), signal)
 	}
-	m.tmux("run-shell", "true")
+	m.tmux("run-shell", "-b", "true")
 	s := m.session("alpha")
 	m.check(s.Running && s.RecordedPID == before.RecordedPID && !dead(m.launcher("alpha")), "%+v", s)
 }

@@ -31,6 +31,30 @@ func (m *team) takeTurns() (giveBack func()) {
 	}
 }
 
+// waitTurns waits until so many turns are taken.
+func (m *team) waitTurns(want int) {
+	m.Helper()
+	m.waitFor(fmt.Sprintf("%d turns are taken", want), func() (bool, string) {
+		taken := m.turns()
+		return taken == want, fmt.Sprintf("%d are", taken)
+	})
+}
+
+func (m *team) turns() (taken int) {
+	m.Helper()
+	paths, err := filepath.Glob(filepath.Join(m.world.RunDir, "nbs-worker", "starts", "start.*"))
+	m.must(err)
+	for _, path := range paths {
+		f, err := os.Open(path)
+		m.must(err)
+		if syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil {
+			taken++
+		}
+		m.must(f.Close())
+	}
+	return taken
+}
+
 // A start that has to wait says so, is starting meanwhile, and goes on when it is its turn.
 func TestStartWaitsForItsTurn(t *testing.T) {
 	m := standIn(t)
@@ -69,4 +93,23 @@ func TestStartThatGivesUpItsTurn(t *testing.T) {
 	r := spawn.end()
 	m.check(r.code == 130 && strings.Contains(r.stderr, "interrupted while it waited for its turn; claude was not started"), "%s", r)
 	m.mustBe("alpha", "never started")
+}
+
+// One in a person's own terminal takes a turn as well, and gives it back when claude is ready.
+func TestStartInATerminalTakesATurn(t *testing.T) {
+	m := standIn(t, "start-delay=2s")
+	c := m.console(m.command([]string{"spawn", "alpha", "--foreground"}))
+	m.waitTurns(1)
+	m.waitState("alpha", "idle")
+	m.waitTurns(0)
+	m.ok("stop", "alpha")
+	_ = c.cmd.Wait() // it ends with claude's code
+
+	giveBack := m.takeTurns()
+	again := m.console(m.command([]string{"run", "alpha"}))
+	again.mustShow("alpha: waiting for its turn: ")
+	giveBack()
+	m.waitState("alpha", "idle")
+	m.ok("stop", "alpha")
+	_ = again.cmd.Wait()
 }

@@ -248,3 +248,30 @@ func TestPolicyInTheProjectIsAllowedFirst(t *testing.T) {
 	m.mustSay(said[1], "code 0")
 	m.mustSay(said[2], "to unpause a project needs --may-manage", "code 8")
 }
+
+// A server that is lost again and again is charged for that, and not the agents, of which each may be
+// repaired once here. With the third loss it is held until a person resumes one of them.
+func TestWatchHoldsATmuxServerThatIsLostAgainAndAgain(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	m.ok("spawn", "beta")
+	w := m.beginWatch("repairs: {per-agent: 1}")
+	lose := func() { m.kill(m.serverPID(), syscall.SIGKILL) }
+	for n := range 2 {
+		lose()
+		w.waitDeed("repaired", "alpha", n+1)
+		w.waitDeed("repaired", "beta", n+1)
+	}
+	lose()
+	m.mustSay(w.waitDeed("held", "", 1).Detail, "the tmux server at ", " died 3 times in 10 minutes")
+	w.waitTold("", "held")
+	m.mustBe("alpha", "lost: tmux")
+	m.ok("resume", "alpha")
+	w.waitDeed("repaired", "beta", 3)
+	lose()
+	w.waitDeed("repaired", "alpha", 3)
+	w.waitDeed("repaired", "beta", 4)
+	w.interrupt()
+	m.check(w.told("") == "held", "of the server was told %s", w.told(""))
+	m.check(!strings.Contains(w.out.String(), "quarantined"), "it said %s", w.out)
+}

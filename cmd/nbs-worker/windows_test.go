@@ -125,7 +125,7 @@ func TestWindowIsNamedAfterTheAgent(t *testing.T) {
 	s := m.waitState("alpha", "idle")
 	terminal := strings.TrimSpace(m.tmux("display-message", "-p", "-t", "="+s.TmuxSession+":", "#{pane_tty}"))
 	m.must(os.WriteFile(terminal, []byte("\x1bkanother\x1b\\"), 0o600))
-	m.tmux("run-shell", "true")
+	m.tmux("run-shell", "-b", "true")
 	shown := m.tmux("display-message", "-p", "-t", "="+s.TmuxSession+":", "#{window_name} #{E:status-format[0]}")
 	m.check(strings.HasPrefix(shown, "alpha ") && strings.Contains(shown, "0:alpha"), "%q", shown)
 }

@@ -54,7 +54,7 @@ type Process struct {
 	Tmux       *TmuxPlace  `json:"tmux,omitempty"`    // nil: not in tmux
 	Adopted    *Adoption   `json:"adopted,omitempty"` // nil: a launcher of ours started it
 
-	// Ready is when claude was seen to be ready, and logged in; zero: that was not waited for.
+	// Ready is when claude was seen to be ready, and logged in; zero: that was not seen.
 	Ready time.Time `json:"ready,omitzero"`
 
 	// Transcripts is the folder of Claude's transcripts at the start: device and inode.

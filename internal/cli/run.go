@@ -54,7 +54,7 @@ func runRun(ctx context.Context, f *factory, handle agent.Handle) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	ready, err := s.Prepare(ctx, handle, f.streams.InTTY)
+	ready, err := s.Prepare(ctx, handle, f.streams.InTTY, f.progress(handle))
 	if err != nil {
 		return 0, err
 	}
@@ -64,7 +64,7 @@ func runRun(ctx context.Context, f *factory, handle agent.Handle) (int, error) {
 // runHere is the launcher in the caller's terminal.
 func runHere(ctx context.Context, f *factory, s *supervisor.Supervisor, handle agent.Handle, ready supervisor.Prepared) (int, error) {
 	f.sayTranscript(handle, ready.Restored, ready.Loss)
-	return lead(ctx, f, s.Store, handle, ready.Invocation)
+	return lead(ctx, f, s.Store, handle, ready.Invocation, ready.GiveBack)
 }
 
 // runLaunched is the launcher in a pane. It was started in the project root, and
@@ -79,7 +79,7 @@ func runLaunched(ctx context.Context, f *factory, handle agent.Handle, id agent.
 		return 0, err
 	}
 	f.use(opened)
-	return lead(ctx, f, opened, handle, id)
+	return lead(ctx, f, opened, handle, id, nil)
 }
 
 // restarter makes ready what a launcher starts again. It acts in the environment that each launch
@@ -91,7 +91,7 @@ func (f *factory) restarter(opened *store.Store, program string) supervisor.Rest
 }
 
 // lead keeps on when the terminal's signals arrive: they are claude's to answer.
-func lead(ctx context.Context, f *factory, opened *store.Store, handle agent.Handle, id agent.Invocation) (int, error) {
+func lead(ctx context.Context, f *factory, opened *store.Store, handle agent.Handle, id agent.Invocation, giveBack func()) (int, error) {
 	f.launches.Store(true)
 	debug.SetGCPercent(-1)  // it sleeps, and would be woken every two minutes to collect nothing
 	const enough = 64 << 20 // bytes; should it ever need more, it collects
@@ -99,7 +99,7 @@ func lead(ctx context.Context, f *factory, opened *store.Store, handle agent.Han
 	program, _ := os.Executable() // without, claude finds it on the PATH
 	l := &launcher.Launcher{
 		Store: opened, Pane: launcher.PaneEnv(), Program: program, Now: time.Now, Restarts: f.restarter(opened, program),
-		Tell: func(what string) { f.say("%s %s", handle, what) },
+		Tell: func(what string) { f.say("%s %s", handle, what) }, GiveBack: giveBack,
 	}
 	return l.Run(context.WithoutCancel(ctx), handle, id)
 }

@@ -34,8 +34,11 @@ prints a line for each thing that it did: time, handle, what, detail; and else n
 
 It never touches an agent that works, waits for a person, is held, was stopped or left by
 itself with 0, nor what the agent's own restart policy will start again. An agent that was
-repaired as often as it may be is quarantined for the rest of that hour. pause stops all of
-this, and unpause lets it go on. One watch a project; a second one ends with 5.
+repaired as often as it may be is quarantined for the rest of that hour. What a tmux server
+takes down with it is not charged to the agents; one that is lost three times in 10 minutes
+is held: for an hour, or until an agent is resumed there, nobody is brought back into it.
+pause stops all of this, and unpause lets it go on. One watch a project; a second one ends
+with 5.
 
 --policy names a YAML file of yours; one in the project, where agents write, has to be
 allowed first: nbs-worker allow --policy FILE. All in it may be left out; this is what holds

@@ -18,12 +18,12 @@ func (v *View) LimitedUntil() time.Time {
 	r := &v.Record
 	exit := r.LastExit()
 	switch {
-	case r.Restarts.After == agent.EndQuota:
+	case r.Restarts.After == agent.EndQuota && !r.Restarts.Next.IsZero(): // else its policy was taken back
 		return r.Restarts.Next
 	case exit == nil || exit.Code <= 0 || exit.UptimeS >= refusedIn:
 		return time.Time{}
 	}
-	limited, until := screen.UsageLimit(exit.LastScreen, exit.At)
+	limited, until := screen.UsageLimit(exit.LastScreen, exit.At.Local()) // where it names no zone, it is this machine's
 	if limited && until.IsZero() {
 		return exit.At.Add(limitPause)
 	}

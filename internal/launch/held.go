@@ -41,12 +41,17 @@ func heldAt(r *agent.Record, dialog screen.Dialog) error {
 // ErrNotLoggedIn is a start that came about, of a claude that knows no account.
 var ErrNotLoggedIn = errors.New("claude is not logged in")
 
-// checkLogin notices a claude that looks idle and will answer no prompt.
+// checkLogin notices a claude that looks idle and will answer no prompt, and when one was seen that does
+// not say so. Without a pane neither is seen.
 func (w *starting) checkLogin(ctx context.Context) error {
 	shown, err := w.Observer.Screen(ctx, &w.record)
-	if err == nil && screen.NotLoggedIn(shown.Text) {
+	if err != nil {
+		return nil //nolint:nilerr // it is ready all the same
+	}
+	if screen.NotLoggedIn(shown.Text) {
 		return agent.Errorf(agent.Held, "%w: it will answer no prompt", ErrNotLoggedIn).
 			Hint("log in there with /login: nbs-worker attach %s", w.record.Handle)
 	}
+	w.record.Process.Ready = w.Seconds()
 	return nil
 }

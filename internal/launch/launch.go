@@ -76,18 +76,18 @@ func (s Starter) Prove(ctx, interrupt context.Context, p Plan, r agent.Record, w
 	if err := s.verify(ctx, r); err != nil {
 		return r, err
 	}
-	return s.noteStart(ctx, p, r, wait > 0)
+	return s.noteStart(ctx, p, r)
 }
 
-// noteStart completes the record of an agent that runs, and that was seen to be ready.
-func (s Starter) noteStart(ctx context.Context, p Plan, r agent.Record, ready bool) (agent.Record, error) {
-	noted, err := s.Store.Update(ctx, r.Handle, func(r *agent.Record) error {
-		observe.NoteTranscript(r, p.config, s.Seconds())
-		if live, err := s.Registered(r); err == nil {
-			r.ClaudeVersion = live.Version
+// noteStart completes the record of an agent that runs.
+func (s Starter) noteStart(ctx context.Context, p Plan, r agent.Record) (agent.Record, error) {
+	noted, err := s.Store.Update(ctx, r.Handle, func(now *agent.Record) error {
+		observe.NoteTranscript(now, p.config, s.Seconds())
+		if live, err := s.Registered(now); err == nil {
+			now.ClaudeVersion = live.Version
 		}
-		if ready {
-			r.Process.Ready = s.Seconds()
+		if observe.SameStart(now.Process, r.Process) {
+			now.Process.Ready = r.Process.Ready
 		}
 		return nil
 	})

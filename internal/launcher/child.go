@@ -29,6 +29,7 @@ type child struct {
 	look     func()                    // the record may have moved to another conversation, or a message may wait
 	looks    chan struct{}             // has a word when that is asked for
 	left     chan struct{}             // is closed when claude has been waited for
+	looked   chan struct{}             // is closed when nothing is looked at any more
 	hungUp   atomic.Bool               // the terminal went away
 	asked    atomic.Bool               // the launcher was sent SIGTERM
 	wrong    atomic.Pointer[error]     // why the launcher itself ended claude
@@ -64,7 +65,7 @@ func (l *Launcher) startChild(record *agent.Record, launch store.Launch, look fu
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	c := &child{
 		cmd: cmd, launch: launch, config: config, terminal: saveTerminal(), started: l.Now(),
-		look: look, looks: make(chan struct{}, 1), left: make(chan struct{}),
+		look: look, looks: make(chan struct{}, 1), left: make(chan struct{}), looked: make(chan struct{}),
 	}
 	catch(signals)
 	limitOpenFiles(launch.OpenFiles)
@@ -113,7 +114,9 @@ func (c *child) holdEntry() {
 		return
 	}
 	if entry, err := c.config.Registry().Hold(c.pid()); err == nil {
-		c.entry.Store(entry)
+		if !c.entry.CompareAndSwap(nil, entry) {
+			_ = entry.Close() // a signal came meanwhile
+		}
 		now := time.Now()
 		c.ready.CompareAndSwap(nil, &now)
 	}
@@ -152,6 +155,7 @@ func (c *child) pid() int { return c.cmd.Process.Pid }
 func (c *child) takeBack() error {
 	_ = c.cmd.Process.Kill()
 	end := c.wait()
+	<-c.looked
 	c.terminal.reset()
 	return end.err
 }

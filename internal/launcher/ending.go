@@ -103,7 +103,7 @@ func saysLogin(words string) bool {
 
 // refused is the ending of a start that came to nothing before there was a claude.
 func refused(cause error) restart.Ending {
-	return restart.Ending{Class: classOf(cause), Reason: cause.Error(), Abnormal: true, NoRoom: noRoom(cause)}
+	return restart.Ending{Class: classOf(cause), Reason: cause.Error(), Abnormal: true, NoRoom: noRoom(cause) || passes(cause)}
 }
 
 // classOf is the class of what kept claude from being started, or had the launcher end it. A lock of

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
-
+	"nbs-worker/internal/restart"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -83,5 +83,21 @@ func TestClassOfAStartThatFailed(t *testing.T) {
 	} {
 		err := startFailure(&os.PathError{Op: "fork/exec", Path: "/usr/bin/claude", Err: cause}, t.TempDir())
 		rig.Equal(t, classOf(err), want, "%v", err)
+	}
+}
+
+// However long a machine has no room, its agents are started when it has again.
+func TestAMachineWithoutRoomIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	for _, cause := range []error{unix.EAGAIN, unix.ENOMEM, unix.ETXTBSY} {
+		var kept agent.Restarts
+		end, now := refused(startFailure(cause, t.TempDir())), time.Now()
+		for n := range 2 * restart.Limit {
+			next := restart.Decide(agent.RestartOnAbnormal, kept, end, now, 0)
+			if !next.Again || len(next.Restarts.Counted) != 0 {
+				t.Fatalf("%v, start %d: %+v", cause, n, next)
+			}
+			kept, now = next.Restarts, now.Add(next.In)
+		}
 	}
 }

@@ -53,6 +53,7 @@ type Launcher struct {
 
 	Restarts Restarter         // nil: the launcher leaves with its claude
 	Tell     func(what string) // in the terminal, while no claude has it
+	GiveBack func()            // the turn of the first start; nil: a verb has it
 
 	testOnlyAfter func(time.Duration) <-chan time.Time // nil: [time.After]
 }
@@ -68,7 +69,7 @@ func (l *Launcher) Run(ctx context.Context, handle agent.Handle, id agent.Invoca
 	}
 	signals := make(chan os.Signal, 16)
 	defer signal.Stop(signals)
-	next := &Restart{Launch: launch}
+	next := &Restart{Launch: launch, Release: l.GiveBack}
 	for next != nil {
 		var end ended
 		if end, err = l.runOnce(ctx, handle, next, signals); err != nil {

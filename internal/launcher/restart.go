@@ -35,8 +35,8 @@ type Restart struct {
 	Launch store.Launch
 
 	// Prove returns when claude is ready, or is not waited for any longer. An error is why it must
-	// not run: it is not alone, or not what was recorded. nil: a verb has asked for the start, and
-	// proves it.
+	// not run: it is not alone, or not what was recorded. nil: a verb or a person has asked for the
+	// start, and sees to it.
 	Prove   func(ctx context.Context) error
 	Release func() // the agent, for other commands, and the turn, for other starts
 }
@@ -45,6 +45,7 @@ func (r *Restart) release() {
 	if r.Release != nil {
 		r.Release()
 	}
+	r.Release = nil
 }
 
 // decide says what follows an end, and has the record remember it. While a verb is about to start
@@ -207,8 +208,11 @@ const provingAtMost = 15 * time.Second
 // prove has a start proved that the launcher has made by itself. What must not run is ended. proven
 // returns when that is over.
 func (l *Launcher) prove(ctx context.Context, next *Restart, c *child) (proven func()) {
-	if next.Prove == nil {
+	switch {
+	case next.Prove == nil && next.Release == nil:
 		return func() {}
+	case next.Prove == nil:
+		return l.keepTurn(next, c)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	done, letGo := make(chan struct{}), sync.OnceFunc(next.release)
@@ -230,6 +234,26 @@ func (l *Launcher) prove(ctx context.Context, next *Restart, c *child) (proven f
 		debug.FreeOSMemory() // the long sleep has begun meanwhile
 	}()
 	return func() { cancel(); <-done }
+}
+
+// keepTurn gives back the turn of a start that nobody proves: when claude is ready, or takes long.
+func (l *Launcher) keepTurn(next *Restart, c *child) (given func()) {
+	const retry = 100 * time.Millisecond
+	late, done := l.after(provingAtMost), make(chan struct{})
+	go func() {
+		defer close(done)
+		defer next.release()
+		for c.holdEntry(); c.entry.Load() == nil; c.holdEntry() {
+			select {
+			case <-c.left:
+				return
+			case <-late:
+				return
+			case <-time.After(retry):
+			}
+		}
+	}()
+	return func() { <-done }
 }
 
 // noteUnready writes down why the next start could not be made ready, and decides anew.

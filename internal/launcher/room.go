@@ -21,12 +21,14 @@ const roomRetry = 10 * time.Second
 
 // insist writes down what the policy of an agent decides by, and tries again until there is room for it
 // or somebody would have the launcher leave. Without a policy nothing depends on it. awaited: somebody waits
-// for the launcher already, and it is written once.
-func (l *Launcher) insist(ctx context.Context, handle agent.Handle, awaited bool, signals chan os.Signal, write func() error) error {
+// for the launcher already, and it is written once. letGo is called before the wait: of what others wait for,
+// nothing is kept for so long.
+func (l *Launcher) insist(ctx context.Context, handle agent.Handle, awaited bool, signals chan os.Signal, letGo func(), write func() error) error {
 	err := write()
 	if !noRoom(err) || awaited || !l.hasPolicy(handle) {
 		return err
 	}
+	letGo()
 	waiting, stop := l.untilAsked(ctx, signals, func() bool { return !l.hasPolicy(handle) })
 	defer stop()
 	for noRoom(err) {

@@ -48,8 +48,13 @@ func TestInsist(t *testing.T) {
 				signals <- unix.SIGTSTP // nobody would receive it, had the first ended the wait
 				return time.After(0)
 			}
-			writes := 0
-			err := l.insist(t.Context(), "alpha", c.awaited, signals, func() error {
+			writes, kept := 0, true
+			wait := l.testOnlyAfter
+			l.testOnlyAfter = func(in time.Duration) <-chan time.Time {
+				rig.Check(t, !kept, "others wait for what it has while it waits")
+				return wait(in)
+			}
+			err := l.insist(t.Context(), "alpha", c.awaited, signals, func() { kept = false }, func() error {
 				if writes++; c.room && writes == 3 {
 					return nil
 				}

@@ -62,6 +62,7 @@ func (c *child) answer(sig os.Signal) {
 // lookAround looks at the record beside the signals: a look may wait for a lock, and what ends
 // claude does not wait for that.
 func (c *child) lookAround() {
+	defer close(c.looked)
 	for range c.looks {
 		c.look()
 	}

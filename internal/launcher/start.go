@@ -61,7 +61,11 @@ func (l *Launcher) start(ctx context.Context, handle agent.Handle, next *Restart
 	if err = l.noteStart(ctx, handle, c); err != nil {
 		return nil, nil, errors.Join(err, c.takeBack())
 	}
-	return c, func() { held.release(); c.dropEntry() }, nil
+	return c, func() {
+		held.release()
+		<-c.looked // which uses what the caller closes
+		c.dropEntry()
+	}, nil
 }
 
 // announce writes the launcher's own identity into the record, before claude can exist.

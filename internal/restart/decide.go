@@ -51,7 +51,7 @@ type Ending struct {
 	Reason   string        // in words: "signal: killed"
 	Asked    bool          // a command of ours ended it
 	Abnormal bool          // a signal ended it
-	NoRoom   bool          // what it had to write found the disk full
+	NoRoom   bool          // the disk was full, or the machine had no room for a process
 	Ready    time.Duration // for how long it had been ready
 	Until    time.Time     // of a usage limit: when it is lifted; zero: that was not said
 }

@@ -14,11 +14,12 @@ type Prepared struct {
 	Invocation agent.Invocation // under which to run the agent
 	Restored   *keep.Restored   // the transcript that was put back; nil: it was there
 	Loss       *keep.Loss       // what was cut off the transcript; nil: nothing
+	GiveBack   func()           // the turn of the start, when claude is ready; it ends with this process
 }
 
 // Prepare readies an agent to be run by a launcher in the caller's own terminal, without tmux.
 // Without a terminal claude would answer one prompt and leave.
-func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, terminal bool) (Prepared, error) {
+func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, terminal bool, progress func(what string)) (Prepared, error) {
 	unlock, err := s.lockVerb(handle, "run")
 	if err != nil {
 		return Prepared{}, err
@@ -36,7 +37,7 @@ func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, terminal 
 		return Prepared{}, agent.Errorf(agent.BadInput, "stdin is not a terminal").
 			Hint("to run it in the background: nbs-worker resume %s", handle)
 	}
-	resume := Resume{Start: launch.Start{InPlace: true}}
+	resume := Resume{Start: launch.Start{InPlace: true, Progress: progress}}
 	if _, err := s.planResume(r, resume); err != nil {
 		return Prepared{}, err
 	}
@@ -47,10 +48,14 @@ func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, terminal 
 	if err != nil {
 		return Prepared{}, err
 	}
+	giveBack, err := s.starter().AwaitTurn(ctx, plan)
+	if err != nil {
+		return Prepared{}, err
+	}
 	if r, err = s.starter().Claim(ctx, plan); err != nil {
 		return Prepared{}, err
 	}
-	ready := Prepared{Invocation: r.Process.Invocation, Restored: restored, Loss: plan.Loss}
+	ready := Prepared{Invocation: r.Process.Invocation, Restored: restored, Loss: plan.Loss, GiveBack: giveBack}
 	return ready, errors.Join(s.Store.PutLaunch(r.Handle, s.starter().LaunchOf(plan, &r)), s.NoteLoss(ctx, &r, plan.Loss))
 }
 
@@ -65,6 +70,10 @@ func (s *Supervisor) PrepareSpawn(ctx context.Context, spawn Spawn) (Prepared, e
 	if err != nil {
 		return Prepared{}, err
 	}
-	ready := Prepared{Invocation: plan.Claimed.Process.Invocation, Restored: restored, Loss: plan.Loss}
+	giveBack, err := s.starter().AwaitTurn(ctx, plan)
+	if err != nil {
+		return Prepared{}, err
+	}
+	ready := Prepared{Invocation: plan.Claimed.Process.Invocation, Restored: restored, Loss: plan.Loss, GiveBack: giveBack}
 	return ready, errors.Join(s.Store.PutLaunch(spawn.Handle, s.starter().LaunchOf(plan, plan.Claimed)), s.NoteLoss(ctx, plan.Claimed, plan.Loss))
 }

@@ -131,7 +131,7 @@ func TestHowAConversationIsResumed(t *testing.T) {
 			}
 			_, _ = w.Inspect(t.Context(), "alpha")
 		}
-		ready, err := w.Prepare(t.Context(), "alpha", true)
+		ready, err := w.Prepare(t.Context(), "alpha", true, nil)
 		if mustSay(t, what, err, c.kind); c.said == "" {
 			continue
 		}

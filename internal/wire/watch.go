@@ -26,8 +26,8 @@ type Notice struct {
 	Event       vigil.Kind      `json:"event"`   // waiting, held, crashed, repaired, context
 	At          *time.Time      `json:"at"`
 	Project     string          `json:"project"`
-	Handle      agent.Handle    `json:"handle"`
-	SessionID   agent.SessionID `json:"session_id"`
+	Handle      agent.Handle    `json:"handle,omitempty"`     // absent: it concerns no agent alone
+	SessionID   agent.SessionID `json:"session_id,omitempty"` // of the agent
 	Detail      string          `json:"detail"`
 	LeftPercent *int            `json:"context_left_percent,omitempty"` // of context
 }

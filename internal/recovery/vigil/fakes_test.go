@@ -226,7 +226,7 @@ func (w *world) Recall() (m Memory, err error) {
 }
 
 func (w *world) Remember(m Memory) error {
-	m.Pending, m.Repairs = slices.Clone(m.Pending), slices.Clone(m.Repairs)
+	m.Pending, m.Repairs, m.Servers = slices.Clone(m.Pending), slices.Clone(m.Repairs), maps.Clone(m.Servers)
 	w.locked(func() {
 		if w.disk == nil {
 			w.memory = m

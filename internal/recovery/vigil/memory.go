@@ -11,6 +11,7 @@ import (
 // whom it told of what, and what is still to be told.
 type Memory struct {
 	Repairs []Attempt                  `json:"repairs,omitempty"` // of the last hour, oldest first
+	Servers map[string]Server          `json:"servers,omitempty"` // that were lost of late, by the path of the socket
 	Told    map[string]map[Kind]string `json:"told,omitempty"`    // by the agent's key: what was told, by its mark
 	Pending []Notice                   `json:"pending,omitempty"` // oldest first
 	Told1h  []time.Time                `json:"told_at,omitempty"` // of the last hour
@@ -20,13 +21,15 @@ type Memory struct {
 type Attempt struct {
 	At     time.Time    `json:"at"`
 	Handle agent.Handle `json:"handle"`
+	// Lost is the start that its tmux server has taken with it: the attempt is not charged to the agent.
+	Lost agent.Invocation `json:"lost,omitempty"`
 }
 
 // Notice is one thing of which a person is told.
 type Notice struct {
 	Kind        Kind            `json:"kind"`
 	At          time.Time       `json:"at"`
-	Handle      agent.Handle    `json:"handle"`
+	Handle      agent.Handle    `json:"handle"` // "": it concerns no agent alone
 	SessionID   agent.SessionID `json:"session_id"`
 	Detail      string          `json:"detail"`
 	ContextLeft *int            `json:"context_left,omitempty"` // in percent; of [Fills]
@@ -40,11 +43,17 @@ func (m *Memory) forget(now time.Time) {
 	late := func(at time.Time) bool { return at.After(now) || now.Sub(at) >= window }
 	m.Repairs = slices.DeleteFunc(m.Repairs, func(a Attempt) bool { return late(a.At) })
 	m.Told1h = slices.DeleteFunc(m.Told1h, late)
+	m.forgetServers(now)
 }
 
-// of are the repairs of one agent.
+// charged are the repairs that count.
+func (m *Memory) charged() []Attempt {
+	return slices.DeleteFunc(slices.Clone(m.Repairs), func(a Attempt) bool { return a.Lost != "" })
+}
+
+// of are the repairs that are charged to one agent.
 func (m *Memory) of(handle agent.Handle) []Attempt {
-	return slices.DeleteFunc(slices.Clone(m.Repairs), func(a Attempt) bool { return !a.Handle.Same(handle) })
+	return slices.DeleteFunc(m.charged(), func(a Attempt) bool { return !a.Handle.Same(handle) })
 }
 
 // news tells whether something is to be told of an agent: it was not since it became so.

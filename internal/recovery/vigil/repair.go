@@ -1,9 +1,11 @@
 package vigil
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -34,7 +36,7 @@ func (v *Vigil) repairOne(ctx context.Context) bool {
 		v.limited = false
 		return false
 	}
-	if len(v.memory.Repairs) >= v.PerHour {
+	if len(v.memory.charged()) >= v.PerHour && !v.isFree(c) {
 		v.sayLimit(c)
 		return false
 	}
@@ -43,22 +45,34 @@ func (v *Vigil) repairOne(ctx context.Context) bool {
 	return true
 }
 
-// patient is the agent that is repaired next: of those with the least to be done the first by name.
+// patient is the agent that is repaired next: of those that are not charged, then of those with
+// the least to be done, the first by name.
 func (v *Vigil) patient(now time.Time) *charge {
-	var next *charge
+	var due []*charge
 	for _, c := range v.charges {
-		if c.stale || !c.needs(&v.Policy) || c.rest.After(now) || v.isQuarantined(c) {
-			continue
-		}
-		if next == nil || c.Level < next.Level || c.Level == next.Level && c.handle.Key() < next.handle.Key() {
-			next = c
+		if !c.stale && c.needs(&v.Policy) && !c.rest.After(now) && !v.isQuarantined(c) && !v.isHeldBack(c) {
+			due = append(due, c)
 		}
 	}
-	return next
+	if len(due) == 0 {
+		return nil
+	}
+	return slices.MinFunc(due, func(a, b *charge) int {
+		return cmp.Or(cmp.Compare(v.rank(a), v.rank(b)), strings.Compare(a.handle.Key(), b.handle.Key()))
+	})
+}
+
+func (v *Vigil) rank(c *charge) triage.Level {
+	if v.isFree(c) {
+		return triage.LevelAssess
+	}
+	return c.Level
 }
 
 // isQuarantined tells whether an agent was repaired as often as it may be.
-func (v *Vigil) isQuarantined(c *charge) bool { return len(v.memory.of(c.handle)) >= v.PerAgent }
+func (v *Vigil) isQuarantined(c *charge) bool {
+	return !v.isFree(c) && len(v.memory.of(c.handle)) >= v.PerAgent
+}
 
 func (v *Vigil) sayLimit(c *charge) {
 	if !v.limited {
@@ -71,6 +85,9 @@ func (v *Vigil) sayLimit(c *charge) {
 // begun goes on to its end.
 func (v *Vigil) repair(ctx context.Context, c *charge) {
 	attempt := Attempt{At: time.Now(), Handle: c.handle}
+	if v.isFree(c) {
+		attempt.Lost = c.invocation
+	}
 	v.memory.Repairs = append(v.memory.Repairs, attempt)
 	why := c.words()
 	if err := v.write(ctx, c, fmt.Sprintf("%s: repairs it, level %d", why, c.Level)); err != nil {

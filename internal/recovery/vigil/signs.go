@@ -98,10 +98,10 @@ func (f *Files) tellers(p *recovery.Patient) followed {
 	r := &p.View.Record
 	now := followed{handle: p.Handle, noisy: p.Working && p.View.Status.Source == agent.FromRegistry}
 	now.record, now.report = f.look.Store.Watched(p.Handle)
-	if r.Process == nil || p.View.Status.Down() {
+	if r.Process == nil {
 		return now
 	}
-	if config, err := f.look.ConfigOf(r); err == nil {
+	if config, err := f.look.ConfigOf(r); err == nil && !p.View.Status.Down() {
 		now.entry = config.Registry().Path(r.Process.Claude().PID)
 	}
 	for i, id := range []agent.Identity{r.Process.Identity, r.Process.LauncherIdentity()} {

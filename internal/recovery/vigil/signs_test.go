@@ -158,6 +158,22 @@ func TestFolderThatCannotBeWatched(t *testing.T) {
 	w.next("alpha")
 }
 
+// Of one that backs off its launcher is followed: with that nobody starts it again.
+func TestLauncherThatEndsWhileItBacksOff(t *testing.T) {
+	t.Parallel()
+	w := newSigns(t)
+	launcher := rig.StartChild(t, exec.Command("cat"))
+	id, err := proc.Identify(launcher.Process.Pid)
+	rig.Must(t, err)
+	rig.Must(t, w.child.Process.Kill())
+	w.next("alpha")
+	w.alpha.View.Record.Process.Launcher, w.alpha.View.Status.State = id.Identified, agent.Backoff
+	w.follow()
+	w.next("alpha") // it was looked at before it was followed
+	rig.Must(t, launcher.Process.Kill())
+	w.next("alpha")
+}
+
 func TestWhyThereAreNoMoreSigns(t *testing.T) {
 	t.Parallel()
 	w := newSigns(t)

@@ -5,6 +5,7 @@
 //     is not at rest, since nothing tells when one stops getting on.
 //   - One repair at a time, the least that helps; at most so many an hour, and so many of one agent,
 //     which is left alone then. What works is never touched, nor what a person has left or paused.
+//   - What a tmux server takes down with it is charged to that server, and not to the agents.
 //   - What the launcher of an agent starts again, it leaves to the launcher.
 //   - What it has done and told is written down before it goes on: a watch that was killed knows it.
 //   - A person is told each thing once until it has changed. That nobody can be told stops nothing.
@@ -48,8 +49,11 @@ type charge struct {
 	status     agent.Status
 	session    agent.SessionID
 	invocation agent.Invocation
-	left       *int // of its context, in percent; nil: not known
-	holds      bool // its launcher starts it no more before a person has looked
+	left       *int             // of its context, in percent; nil: not known
+	tmux       *agent.TmuxPlace // of its last start; nil: none
+	started    time.Time
+	ended      time.Time // as was written down; zero: it was not
+	holds      bool      // its launcher starts it no more before a person has looked
 
 	stale bool
 	look  time.Time // when it is looked at though nothing happened; zero: never
@@ -134,6 +138,7 @@ func (v *Vigil) look(ctx context.Context) error {
 		}
 		if c := v.charges[patients[i].Handle.Key()]; c != nil {
 			c.take(&patients[i])
+			v.noteServer(c, now)
 			c.look = v.nextLook(c, now)
 			v.learn(c, now)
 		}
@@ -146,8 +151,12 @@ func (c *charge) take(p *recovery.Patient) {
 	r := &p.View.Record
 	c.Assessment, c.status, c.session, c.invocation, c.left = p.Assessment, p.View.Status, r.SessionID, "", nil
 	c.holds = r.Restarts.Hold != nil
+	c.tmux, c.started, c.ended = nil, r.Started, time.Time{}
 	if r.Process != nil {
-		c.invocation = r.Process.Invocation
+		c.invocation, c.tmux = r.Process.Invocation, r.Process.Tmux
+		if exit := r.ExitOf(c.invocation); exit != nil {
+			c.ended = exit.At
+		}
 	}
 	if use := p.View.Context; use != nil {
 		c.left = new(use.LeftPercent())
@@ -188,8 +197,10 @@ func (v *Vigil) nextLook(c *charge, now time.Time) time.Time {
 		return now.Add(min(starting, v.Every))
 	case c.Working, c.Verdict == triage.Unknown, c.Verdict == triage.Stuck:
 		return now.Add(v.Every)
-	case !c.Until.IsZero():
+	case c.Until.After(now):
 		return c.Until
+	case !c.Until.IsZero(): // its launcher waits for something else by now
+		return now.Add(v.Every)
 	case c.needs(&v.Policy) && v.isQuarantined(c):
 		return v.memory.of(c.handle)[0].At.Add(window)
 	case c.needs(&v.Policy) && c.rest.After(now):
@@ -252,7 +263,12 @@ func (v *Vigil) wakeUp() time.Time {
 		earlier(v.tellNext)
 	}
 	if v.limited {
-		earlier(v.memory.Repairs[0].At.Add(window))
+		earlier(v.memory.charged()[0].At.Add(window))
+	}
+	for _, s := range v.memory.Servers {
+		if !s.Held.IsZero() {
+			earlier(s.Held.Add(window))
+		}
 	}
 	return first
 }

@@ -234,3 +234,17 @@ func TestPauseStopsEverything(t *testing.T) {
 		w.mustSay(DidPause, DidUnpause, DidRepair)
 	})
 }
+
+// A launcher may start its agent later than it has said: its turn or room on the disk is waited for. That
+// is looked at now and then, and not all the time.
+func TestLimitThatIsLiftedBeforeItsAgentIsStarted(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	v := Vigil{Policy: Default()}
+	for left, want := range map[time.Duration]time.Duration{time.Hour: time.Hour, 0: v.Every, -time.Hour: v.Every} {
+		c := &charge{status: agent.Status{State: agent.Backoff}, Assessment: triage.Assessment{Verdict: triage.Held, Until: now.Add(left)}}
+		if got := v.nextLook(c, now).Sub(now); got != want {
+			t.Errorf("with %s left the next look is in %s", left, got)
+		}
+	}
+}
