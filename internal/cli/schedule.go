@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"context"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/conversation"
 	"nbs-worker/internal/conversation/schedule"
+	"nbs-worker/internal/message"
+	"nbs-worker/internal/serve"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/schedules"
 	"nbs-worker/internal/wire"
@@ -42,7 +46,7 @@ A time that daylight saving leaves out is run right after the gap, one that come
 Intervals are counted by the clock and not from a start: every 15m is each quarter of an hour.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker schedule list
-  nbs-worker schedule next`,
+  nbs-worker schedule run morning`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
@@ -51,7 +55,7 @@ Intervals are counted by the clock and not from a start: every 15m is each quart
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newScheduleListCmd(f), newScheduleNextCmd(f))
+	cmd.AddCommand(newScheduleListCmd(f), newScheduleNextCmd(f), newScheduleRunCmd(f))
 	return cmd
 }
 
@@ -177,4 +181,65 @@ func runScheduleNext(f *factory, count int) error {
 		t.row(f.clock(run.At), cell{text: run.Entry.Name})
 	}
 	return t.flush()
+}
+
+func newScheduleRunCmd(f *factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "run <name>",
+		Short: "Run a schedule now, besides its times",
+		Long: withCodes(`Takes the turn of the schedule and prints its answer, or sends its message. The chat that it
+names is told as well, by nbs-worker serve. Its times stay as they are.`,
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
+		Example: `  nbs-worker schedule run morning`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return failed(runScheduleRun(cmd.Context(), f, args[0]), "schedule run", args[0])
+		},
+	}
+	return f.withJSON(cmd)
+}
+
+func runScheduleRun(ctx context.Context, f *factory, name string) error {
+	p, err := f.schedules()
+	if err == nil {
+		err = p.barred
+	}
+	if err != nil {
+		return err
+	}
+	s, err := f.supervisor()
+	if err != nil {
+		return err
+	}
+	if err := s.CheckPerson("run a schedule"); err != nil {
+		return err
+	}
+	due, err := p.file.ByHand(name, time.Now())
+	if err != nil {
+		return err
+	}
+	if due.Entry.Send != nil {
+		team := &chatTeam{s, message.Sender{Supervisor: s}, s.Store.Deliveries()}
+		words, err := team.Send(ctx, string(due.Entry.Send.To), due.ID(), due.Entry.Send.Text)
+		if err != nil {
+			return err
+		}
+		return f.show(outcome{handle: due.Entry.Send.To, words: words}, "")
+	}
+	e := conversation.New(s.Observer)
+	if err := e.CheckClaude(); err != nil {
+		return err
+	}
+	key, say, err := serve.Scheduled(e, due)
+	if err != nil {
+		return err
+	}
+	result, err := ask(ctx, e, key, say, nil)
+	if err != nil {
+		return err
+	}
+	if err := f.answered(key, result, ""); err != nil || due.Entry.DeliverTo == "" {
+		return err
+	}
+	return serve.Tell(ctx, s.Store, due.Entry.DeliverTo, result.Answer)
 }

@@ -10,6 +10,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/conversation"
+	"nbs-worker/internal/message"
 	"nbs-worker/internal/notify"
 	"nbs-worker/internal/serve"
 )
@@ -42,6 +43,8 @@ conversation, telegram:ID: --telegram-chat names one; without any nobody is serv
 number of a chat that writes is told here. A chat has /new, /status, /agents, /send and
 /resume. The token is in a file that only you can read, or in NBS_TELEGRAM_TOKEN. A lost
 conversation is begun anew there, and the chat is told. nbs-worker tell writes to a chat.
+
+It runs what is due by .nbs/schedules.yaml, once that is allowed: nbs-worker schedule --help.
 
 It tells its health at /healthz and what it has done at /metrics, for Prometheus: on its socket, and with
 --metrics on loopback.
@@ -79,6 +82,10 @@ func runServe(ctx context.Context, f *factory, o *serveOptions) error {
 	server := serve.New(conversation.New(s.Observer), f.say)
 	server.Engine.Warm = &conversation.Pool{Most: o.warm, Memory: uint64(max(0, o.memory)) << 20, Idle: o.idle, Now: time.Now}
 	server.Ready = notify.Ready
+	notes := s.Store.Deliveries()
+	team := &chatTeam{s, message.Sender{Supervisor: s}, notes}
+	due := &serve.Schedules{Server: server, Notes: notes, Send: team.Send}
+	server.Beside = append(server.Beside, due.Run)
 	if bridged {
 		if err := o.chats.bridge(f, s, server, token); err != nil {
 			return err

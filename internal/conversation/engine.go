@@ -235,6 +235,21 @@ func (e *Engine) Reset(ctx context.Context, key conversations.Key, reason string
 	return previous, err
 }
 
+// ResetUnused has a conversation begin anew that nobody has used since, for a reason that is told with its next
+// answer. It waits for nobody: a conversation in which a turn runs is in use. done tells whether it did.
+func (e *Engine) ResetUnused(ctx context.Context, key conversations.Key, reason string, since time.Time) (done bool, err error) {
+	c := e.Store.Conversations().Of(key)
+	unlock, err := c.TryTurn()
+	if unlock == nil {
+		return false, err
+	}
+	defer unlock()
+	if done, err = c.ResetUnused(ctx, reason, since); done && e.Warm != nil {
+		e.Warm.drop(ctx, key)
+	}
+	return done, err
+}
+
 // ErrNone is that there is no conversation of the key.
 func ErrNone(key conversations.Key) error {
 	return agent.Errorf(agent.NotFound, "there is no conversation %s", agent.Quote(string(key))).

@@ -25,8 +25,8 @@ type Conversations interface {
 	// Talks are the conversations that have a past and no open turn.
 	Talks() ([]Talk, error)
 	// Reset has a conversation begin anew, unless a turn was asked for meanwhile, which keeps it. It
-	// does not wait, and its reason is told with the next answer.
-	Reset(ctx context.Context, reset Reset) error
+	// does not wait, and its reason is told with the next answer. done tells whether it did.
+	Reset(ctx context.Context, reset Reset) (done bool, err error)
 }
 
 // Word is what was done.
@@ -199,12 +199,15 @@ func (l *Loop) reset(ctx context.Context) (next time.Time) {
 	}
 	due, next := l.File.Resets.Due(talks, l.Now())
 	for _, reset := range due {
-		if err := l.Conversations.Reset(ctx, reset); err != nil {
+		done, err := l.Conversations.Reset(ctx, reset)
+		if err != nil {
 			l.say(Failed, reset.Key, time.Time{}, fmt.Sprintf("reset: %v", err))
 			next = sooner(next, l.Now().Add(time.Minute))
 			continue
 		}
-		l.say(WasReset, reset.Key, time.Time{}, reset.Reason)
+		if done {
+			l.say(WasReset, reset.Key, time.Time{}, reset.Reason)
+		}
 	}
 	return next
 }

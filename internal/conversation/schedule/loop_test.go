@@ -143,10 +143,10 @@ func (m *machine) accept(due Due) error {
 
 func (m *machine) Talks() ([]Talk, error) { return m.talks, nil }
 
-func (m *machine) Reset(_ context.Context, reset Reset) error {
+func (m *machine) Reset(_ context.Context, reset Reset) (bool, error) {
 	m.resets = append(m.resets, reset)
 	m.talks = nil
-	return nil
+	return true, nil
 }
 
 // up starts the loop; over is closed at its end.

@@ -25,6 +25,19 @@ func (c *Conversation) Reset(ctx context.Context, reason string, meta *Meta) (pr
 	return previous, err
 }
 
+// ResetUnused ends the conversation's session as Reset does, unless a turn is open or was asked for or answered at
+// that time or later. done tells whether it did. Errors: [fs.ErrNotExist].
+func (c *Conversation) ResetUnused(ctx context.Context, reason string, since time.Time) (done bool, err error) {
+	err = c.change(ctx, func(s *State) (*Line, error) {
+		if len(s.Open) > 0 || s.Session.ID == "" || !s.LastAt.Before(since) {
+			return nil, nil //nolint:nilnil // there is nothing to change
+		}
+		done = true
+		return &Line{What: WasReset, At: time.Now().UTC(), Previous: s.Session.ID, Reason: reason}, nil
+	})
+	return done, err
+}
+
 // Restore makes a previous session the conversation's again. Errors: NotFound when it is none;
 // [fs.ErrNotExist].
 func (c *Conversation) Restore(ctx context.Context, id agent.SessionID) error {

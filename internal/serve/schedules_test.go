@@ -1,0 +1,58 @@
+package serve
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"nbs-worker/internal/conversation/schedule"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/store/schedules"
+	"nbs-worker/internal/store/storetest"
+)
+
+// A turn that is due runs once it is allowed, without a restart; the chat gets its answer, and an agent its message.
+func TestWhatIsDueRuns(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, t.TempDir())
+	told, sent := make(chan string, 100), make(chan string, 100)
+	s.serve(func(server *Server) {
+		server.Tell = func(_ context.Context, to, text string) error { told <- to + " " + text; return nil }
+		due := &Schedules{Server: server, Notes: s.store.Deliveries(), Send: func(_ context.Context, to, _, text string) (string, error) {
+			sent <- to + " " + text
+			return "", nil
+		}}
+		server.Beside = append(server.Beside, due.Run)
+	})
+	text := "schedules:\n  morning: {every: 1s, prompt: hello, deliver_to: 'telegram:1'}\n  nudge: {every: 1s, send: {to: alpha, text: Go on.}}\n"
+	storetest.Write(t, s.store.Schedules().Path(), text)
+	rig.Eventually(t, "it says why nothing runs", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return len(s.says) > 0
+	})
+	rig.Must(t, s.store.Allowed().Seal(schedule.SealKind, schedules.Name, []byte(text)))
+	rig.Equal(t, <-told, "telegram:1 re: hello", "what the chat is told")
+	rig.Equal(t, <-sent, "alpha Go on.", "what the agent is told")
+	state, err := s.store.Conversations().Of("cron:morning").State()
+	rig.Check(t, err == nil && state.Session.ID == "", "a run is remembered: %+v, %v", state.Session, err)
+	rig.Check(t, len(storetest.Names(t, filepath.Join(s.store.Folder(), schedules.Folder))) > 0, "what ran is not written down")
+}
+
+// A conversation that nobody has used since begins anew, and its next answer tells why; one in use goes on.
+func TestAScheduledReset(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, t.TempDir())
+	serving := s.serve()
+	before := s.mustAnswer("review", "one")
+	due := &Schedules{Server: serving.Server, Notes: s.store.Deliveries()}
+	talks, err := due.Talks()
+	rig.Check(t, err == nil && len(talks) == 1 && talks[0].Key == "review", "%+v, %v", talks, err)
+	done, err := due.Reset(t.Context(), schedule.Reset{Key: "review", Reason: "the daily reset", Before: talks[0].Last})
+	rig.Check(t, err == nil && !done, "one that was used since was reset: %v", err)
+	done, err = due.Reset(t.Context(), schedule.Reset{Key: "review", Reason: "the daily reset", Before: talks[0].Last.Add(1)})
+	rig.Check(t, err == nil && done, "it was not reset: %v", err)
+	after := s.mustAnswer("review", "two")
+	rig.Check(t, after.Continuity == conversations.Reset && after.PreviousSessionID == before.SessionID && after.Reason == "the daily reset", "%+v", after)
+}
