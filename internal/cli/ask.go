@@ -66,7 +66,8 @@ says so: --json has "continuity": "reset" then, else "new" or "resumed".
 an agent in its terminal, as nbs-worker send --wait-reply does; with --fork a copy of its
 conversation is asked, and the agent is not disturbed.
 
-An agent cannot use --context-cmd or CLAUDE-ARGS, and its texts say from whom they are.`,
+An agent cannot use --context-cmd or CLAUDE-ARGS, its texts say from whom they are, and an --id
+of its is none of its user's.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker ask review 'Remember 42.'
   nbs-worker ask review 'What number?' --json | jq -r .answer
@@ -256,6 +257,9 @@ func (o *askOptions) say(s *supervisor.Supervisor) (say conversation.Say, key co
 	o.ask.Text, o.ask.At = strings.TrimSpace(o.words), s.Now().UTC()
 	if from != "" {
 		o.ask.Text = from + "\n" + o.ask.Text
+		if o.ask.ID != "" { // so that no agent takes the id of what its user, or a chat, is about to say
+			o.ask.ID = "agent:" + o.ask.ID
+		}
 	}
 	o.ask.ID = cmp.Or(o.ask.ID, uuid.NewString())
 	if o.ask.Isolated {
