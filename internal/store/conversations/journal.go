@@ -58,7 +58,7 @@ func (c *Conversation) Journal() ([]Line, error) {
 // look reads the journal. What looks damaged may be a writer's that cuts off what another has not
 // finished: it is read again when nobody writes.
 //
-//nolint:contextcheck // who only looks has no context, and waits for milliseconds
+//nolint:contextcheck,nolintlint // who only looks has no context, and waits for milliseconds; the one acts on it, the other does not see that
 func (c *Conversation) look(lines bool) (folded, error) {
 	f, err := c.fold(lines)
 	if err == nil || errors.Is(err, fs.ErrNotExist) || !c.nbs.Made() {
