@@ -103,8 +103,10 @@ func TestAskAndAgents(t *testing.T) {
 	said := m.reply("alpha", `[[tool Bash {"command":"nbs-worker ask review 'hello' 2>&1"}]]`)
 	m.mustSay(said, "alpha", "hello")
 	m.mustSay(m.ok("conversation", "history", "review"), "agent alpha", "hello")
-	said = m.reply("alpha", `[[tool Bash {"command":"nbs-worker ask review hello --context-cmd /bin/true 2>&1"}]]`)
-	m.mustSay(said, "is for a person")
+	for _, chosen := range []string{"--context-cmd /bin/true", "--system-prompt mine"} {
+		said = m.reply("alpha", `[[tool Bash {"command":"nbs-worker ask telegram:1 hello `+chosen+` 2>&1"}]]`)
+		m.mustSay(said, "is for a person")
+	}
 }
 
 // Who is interrupted leaves no claude behind, and the text to whoever asks next.

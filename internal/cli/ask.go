@@ -66,8 +66,8 @@ says so: --json has "continuity": "reset" then, else "new" or "resumed".
 an agent in its terminal, as nbs-worker send --wait-reply does; with --fork a copy of its
 conversation is asked, and the agent is not disturbed.
 
-An agent cannot use --context-cmd or CLAUDE-ARGS, its texts say from whom they are, and an --id
-of its is none of its user's.`,
+An agent gives no system prompt but with --isolated, and no --context-cmd or CLAUDE-ARGS; its texts
+say from whom they are, and an --id of its is none of its user's.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker ask review 'Remember 42.'
   nbs-worker ask review 'What number?' --json | jq -r .answer
@@ -220,6 +220,11 @@ func await(ctx context.Context, e *conversation.Engine, key conversations.Key, i
 func (o *askOptions) complete(f *factory, s *supervisor.Supervisor) (err error) {
 	if o.ask.ContextCmd != "" || len(o.ask.ClaudeArgs) > 0 {
 		if err := s.CheckPerson("choose with which arguments claude runs, or what runs beside it"); err != nil {
+			return err
+		}
+	}
+	if (o.prompt != "" || o.file != "") && !o.ask.Isolated { // what is said in it later would be said to that
+		if err := s.CheckPerson("give a conversation its system prompt"); err != nil {
 			return err
 		}
 	}
