@@ -80,6 +80,11 @@ say from whom they are, and an --id of its is none of its user's.`,
 			return failed(runAsk(cmd.Context(), f, o), "ask", o.key)
 		},
 	}
+	o.bind(f, cmd)
+	return cmd
+}
+
+func (o *askOptions) bind(f *factory, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.model, "model", "", "an alias such as sonnet, or a full name; of the conversation, when this is its first turn")
 	flags.StringVar(&o.prompt, "system-prompt", "", "what Claude is in this conversation")
@@ -95,7 +100,6 @@ say from whom they are, and an --id of its is none of its user's.`,
 	f.withJSON(cmd)
 	cmd.MarkFlagsMutuallyExclusive("system-prompt", "system-prompt-file")
 	_ = cmd.RegisterFlagCompletionFunc("on-lost", cobra.FixedCompletions([]string{conversation.LostFail, conversation.LostFresh}, cobra.ShellCompDirectiveNoFileComp))
-	return cmd
 }
 
 // positional takes key, text and what follows the dashes apart.
