@@ -1,9 +1,13 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // doctor tells of a turn that waits for a person; a claude that answers in a conversation is listed as what it is,
@@ -36,4 +40,27 @@ func TestWhatSeesAConversation(t *testing.T) {
 	if r := asking.end(); r.code != 130 || !strings.Contains(r.stderr, "conversation skip 'other' 1") {
 		t.Errorf("an interrupted turn: %s", r)
 	}
+}
+
+// A request that somebody has damaged keeps nobody from seeing what waits elsewhere.
+func TestQueueBesideADamagedRequest(t *testing.T) {
+	m := standIn(t)
+	m.env = append(m.env, "CLAUDE_CODE_MAX_RETRIES=1")
+	for _, key := range []string{"damaged", "whole"} {
+		rig.Equal(m, m.nbs("ask", key, "[[error 401]] hello").code, 8, "of a turn without a login")
+	}
+	requests, err := filepath.Glob(filepath.Join(m.world.Project, ".nbs/conversations/pending/*"))
+	m.must(err)
+	for _, request := range requests {
+		text, err := os.ReadFile(request)
+		m.must(err)
+		if strings.Contains(m.nbs("conversation", "queue", "damaged").stdout, "hello") {
+			m.write(request, strings.Replace(string(text), "hello", "theirs", 1))
+			if strings.Contains(m.nbs("conversation", "queue", "damaged").stdout, "hello") {
+				m.write(request, string(text)) // it was the other one's
+			}
+		}
+	}
+	r := m.nbs("conversation", "queue")
+	m.check(r.code == 8 && strings.HasPrefix(r.stdout, "whole\t1\tdead\t") && strings.Count(r.stdout, "\n") == 1, "%s", r)
 }

@@ -271,6 +271,7 @@ func (o *askOptions) say(s *supervisor.Supervisor) (say conversation.Say, key co
 		}
 	}
 	o.ask.ID = cmp.Or(o.ask.ID, uuid.NewString())
+	o.ask.Nested = s.Variable(agent.TurnVariable) != ""
 	if o.ask.Isolated {
 		o.ask.SystemPrompt = o.prompt
 	}

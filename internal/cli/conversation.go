@@ -242,8 +242,9 @@ func runConversationQueue(f *factory, named []string) error {
 	open := []wire.OpenTurn{}
 	for _, key := range keys {
 		c, err := f.conversation(e, key)
-		if err != nil {
-			return err
+		if err != nil { // the others are told all the same
+			broken = errors.Join(broken, err)
+			continue
 		}
 		open = append(open, c.Open...)
 	}

@@ -20,6 +20,7 @@ import (
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/storetest"
+	"nbs-worker/internal/store/turns"
 	"nbs-worker/internal/trust"
 )
 
@@ -543,4 +544,17 @@ func TestAnIDThatNobodyAccepted(t *testing.T) {
 	s.mustAsk("one")
 	_, err := s.Await(t.Context(), "review", "another")
 	storetest.WantKind(t, "it", err, agent.NotFound)
+}
+
+// A turn that another turn waits for is answered, also where those that run have all the places.
+func TestANestedTurnNeedsNoPlace(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	for range turns.AtOnce() {
+		release, err := s.Store.ConversationTurns().Await(t.Context(), func(int) bool { return false }, func() { t.Error("it waits") })
+		rig.Must(t, err)
+		defer release()
+	}
+	got := s.mustAsk("hello", func(r *conversations.Request) { r.Nested = true })
+	rig.Check(t, got.Answer == "re: hello", "%+v", got)
 }

@@ -44,11 +44,13 @@ func (e *Engine) run(ctx context.Context, c *conversations.Conversation, state *
 			return j.hold(ctx, conversations.Held{Class: heldClass(t), Reason: fmt.Sprintf("%d attempts came to nothing: %s", attempts, heldReason(t))})
 		}
 	}
-	release, err := e.Store.ConversationTurns().Await(ctx, proc.Halted, func() {})
-	if err != nil {
-		return err
+	if !ask.Nested {
+		release, err := e.Store.ConversationTurns().Await(ctx, proc.Halted, func() {})
+		if err != nil {
+			return err
+		}
+		defer release()
 	}
-	defer release()
 	return j.speak(ctx)
 }
 

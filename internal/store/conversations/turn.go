@@ -32,13 +32,14 @@ type Request struct {
 	OnLost       string          `json:"on_lost,omitempty"`
 	OnUnknown    string          `json:"on_unknown,omitempty"`
 	Timeout      time.Duration   `json:"timeout,omitempty"` // nanoseconds
+	Nested       bool            `json:"nested,omitempty"`  // another turn, which has a place among those that run, waits for it
 	At           time.Time       `json:"at"`
 }
 
 // sum is over what is asked, and not over when and how patiently: who repeats a request may wait longer.
 func (r *Request) sum() string {
 	asked := *r
-	asked.ID, asked.OnLost, asked.OnUnknown, asked.Timeout, asked.At = "", "", "", 0, time.Time{}
+	asked.ID, asked.OnLost, asked.OnUnknown, asked.Timeout, asked.Nested, asked.At = "", "", "", 0, false, time.Time{}
 	content, _ := json.Marshal(asked) // it has only words and a time
 	return string(private.SumOf(content))
 }
