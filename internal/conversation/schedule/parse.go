@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"go.yaml.in/yaml/v4"
@@ -134,13 +135,13 @@ func (p *parser) resets(top map[string]*yaml.Node) {
 	}
 }
 
-var entryName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+var entryName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`) })
 
-var chat = regexp.MustCompile(`^telegram:-?[1-9][0-9]{0,18}$`)
+var chat = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^telegram:-?[1-9][0-9]{0,18}$`) })
 
 func (p *parser) entry(name, node *yaml.Node) {
 	e := &Entry{Name: name.Value, Line: name.Line, Missed: MissedSkip, Overlap: OverlapSkip}
-	if !entryName.MatchString(e.Name) {
+	if !entryName().MatchString(e.Name) {
 		p.wrong(name, "%s is no name of a schedule: it must be 1 to 64 letters, digits, '_' or '-', the first a letter or digit", agent.Quote(e.Name))
 	}
 	p.file.Entries = append(p.file.Entries, e)
@@ -218,7 +219,7 @@ func (p *parser) turn(e *Entry, name *yaml.Node, has map[string]*yaml.Node) {
 		e.Model = model
 	}
 	if node := has["deliver_to"]; node != nil {
-		if e.DeliverTo = p.text(node); !chat.MatchString(e.DeliverTo) {
+		if e.DeliverTo = p.text(node); !chat().MatchString(e.DeliverTo) {
 			p.wrong(node, "%s: deliver_to %s is no chat, such as telegram:1234", e.Name, agent.Quote(e.DeliverTo))
 		}
 	}
