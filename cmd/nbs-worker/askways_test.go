@@ -169,6 +169,10 @@ func TestConversationsOutliveAContainer(t *testing.T) {
 		all := m.api.Requests()
 		return all[len(all)-1].Last() == "[[delay 1h]] hello", ""
 	})
+	m.waitFor("it stands in the transcript", func() (bool, string) { // else it is said again, and takes its hour
+		text := m.snapshot(m.transcriptOf(id))
+		return strings.Contains(text, "[[delay 1h]] hello"), ""
+	})
 	pid, err := strconv.Atoi(first.init)
 	m.must(err)
 	m.kill(pid, syscall.SIGKILL)

@@ -211,6 +211,10 @@ func TestRecoverInANewConversation(t *testing.T) {
 	m.remembers("alpha")
 	m.ok("send", "alpha", "[[usage 950000]] Remember 77.", "--wait-reply")
 	before := m.waitState("alpha", "idle")
+	m.waitFor("its context is told", func() (bool, string) {
+		all, _ := m.triage("alpha")
+		return all["alpha"].Level == 4, fmt.Sprintf("%+v", all)
+	})
 	all, code := m.recover("alpha")
 	m.check(code == 1 && all["alpha"].steps() == "" && strings.Contains(all["alpha"].Left, "which is not permitted"), "exit code %d, %+v", code, all)
 	m.mustBeLeftAlone("alpha", before)
