@@ -22,13 +22,26 @@ func runAPI(args []string) int {
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
+	return serveUntilStopped(*portFile, func() (simulator, error) {
+		return api.Start(api.Options{Listen: *listen, LogFile: *logFile})
+	})
+}
+
+// simulator is a server on loopback.
+type simulator interface {
+	URL() string
+	Close() error
+}
+
+// serveUntilStopped starts a simulator, says where it is, and ends it at a signal.
+func serveUntilStopped(portFile string, start func() (simulator, error)) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer stop()
-	server, err := api.Start(api.Options{Listen: *listen, LogFile: *logFile})
+	server, err := start()
 	if err != nil {
 		return failed(err)
 	}
-	if err := announce(server.URL(), *portFile); err != nil {
+	if err := announce(server.URL(), portFile); err != nil {
 		return failed(errors.Join(err, server.Close()))
 	}
 	<-ctx.Done()

@@ -2,18 +2,14 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"os/signal"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"nbs-worker/internal/sim/telegram"
@@ -35,20 +31,9 @@ func runTelegram(args []string) int {
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-	defer stop()
-	server, err := telegram.Start(telegram.Options{Listen: *listen, Token: *token})
-	if err != nil {
-		return failed(err)
-	}
-	if err := announce(server.URL(), *portFile); err != nil {
-		return failed(errors.Join(err, server.Close()))
-	}
-	<-ctx.Done()
-	if err := server.Close(); err != nil {
-		return failed(err)
-	}
-	return 0
+	return serveUntilStopped(*portFile, func() (simulator, error) {
+		return telegram.Start(telegram.Options{Listen: *listen, Token: *token})
+	})
 }
 
 func runTelegramSay(args []string) int {

@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/conversation"
+	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/supervisor"
+)
+
+// decide opens a conversation for what only a person does.
+func (f *factory) decide(key conversations.Key) (*supervisor.Supervisor, *conversations.Conversation, error) {
+	s, err := f.supervisor()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.CheckPerson("decide on a conversation"); err != nil {
+		return nil, nil, err
+	}
+	return s, s.Store.Conversations().Of(key), nil
+}
+
+func newConversationResetCmd(f *factory) *cobra.Command {
+	var prompt, model string
+	cmd := keyCmd(f, "reset <key>", "Begin a conversation anew", `The next turn begins a new session of Claude's, and knows nothing of what was said. The session
+before is kept as a previous one, and nbs-worker conversation restore goes back to it. Turns that wait stay. A
+turn that is being answered is waited for. --system-prompt and --model are of the new conversation; what is not
+given stays as it was.`, `  nbs-worker conversation reset telegram:123456789
+  nbs-worker conversation reset review --system-prompt 'You review Go code.'`, 0,
+		[]agent.Kind{agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Held, agent.Interrupted}, nil)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		key := conversations.Key(args[0])
+		return failed(runConversationReset(cmd.Context(), f, key, func(meta *conversations.Meta) error {
+			if cmd.Flags().Changed("system-prompt") {
+				meta.SystemPrompt = prompt
+			}
+			if !cmd.Flags().Changed("model") {
+				return nil
+			}
+			parsed, err := agent.ParseModel(model)
+			meta.Model = parsed
+			return err
+		}), "conversation reset", args[0])
+	}
+	cmd.Flags().StringVar(&prompt, "system-prompt", "", "what Claude is from now on")
+	cmd.Flags().StringVar(&model, "model", "", "from now on")
+	return cmd
+}
+
+func runConversationReset(ctx context.Context, f *factory, key conversations.Key, change func(*conversations.Meta) error) error {
+	s, c, err := f.decide(key)
+	if err != nil {
+		return err
+	}
+	state, err := c.State()
+	if errors.Is(err, fs.ErrNotExist) {
+		return conversation.ErrNone(key)
+	}
+	if err != nil {
+		return err
+	}
+	if err := change(&state.Meta); err != nil {
+		return err
+	}
+	e := conversation.New(s.Observer)
+	previous, err := e.Reset(ctx, key, conversation.ReasonAsked, &state.Meta)
+	if err != nil {
+		return err
+	}
+	words := "is new"
+	if previous.ID != "" {
+		words = "is new; the one before is kept as " + string(previous.ID)
+	}
+	return f.changed(e, key, words)
+}
+
+// changed shows what a verb led to.
+func (f *factory) changed(e *conversation.Engine, key conversations.Key, words string) error {
+	c, err := f.conversation(e, key)
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return f.printJSON(c)
+	}
+	_, err = fmt.Fprintf(f.streams.Out, "%s %s\n", key, words)
+	return err
+}
+
+func newConversationRetryCmd(f *factory) *cobra.Command {
+	return keyCmd(f, "retry <key> [<number>]", "Try a turn again", `Tries the first turn that waits again, now, and all behind it, and prints its answer. Of a turn that may have been
+said already the text is not said again, but for one that was asked with --on-unknown rerun.
+With a number all up to that turn are answered, and the answer to that one is printed.`, `  nbs-worker conversation retry review
+  nbs-worker conversation retry review 17`, 1,
+		[]agent.Kind{agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted},
+		func(ctx context.Context, key conversations.Key, rest []string) error {
+			seq, err := numbered(rest)
+			if err != nil {
+				return err
+			}
+			s, c, err := f.decide(key)
+			if err != nil {
+				return err
+			}
+			e := conversation.New(s.Observer)
+			head, wanted, err := e.OpenTurn(key, seq)
+			if err != nil {
+				return err
+			}
+			if head.Held != nil {
+				if err := c.Retry(ctx, head.Seq); err != nil {
+					return err
+				}
+			}
+			result, err := await(ctx, e, key, wanted.ID, nil)
+			if err != nil {
+				return err
+			}
+			return f.answered(key, result, "")
+		})
+}
+
+func newConversationSkipCmd(f *factory) *cobra.Command {
+	return keyCmd(f, "skip <key> [<number>]", "Give a turn up", `Gives the first turn that waits up, or that with the number: it is not answered, and what is behind it is next. Who
+waits for its answer is told so. Where the text was said already it stays in the conversation. A turn that is being
+answered is not given up.`, `  nbs-worker conversation skip review
+  nbs-worker conversation skip review 17`, 1,
+		[]agent.Kind{agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Held},
+		func(ctx context.Context, key conversations.Key, rest []string) error {
+			seq, err := numbered(rest)
+			if err != nil {
+				return err
+			}
+			s, _, err := f.decide(key)
+			if err != nil {
+				return err
+			}
+			e := conversation.New(s.Observer)
+			given, err := e.Skip(ctx, key, seq, "a person gave it up")
+			if err != nil {
+				return err
+			}
+			return f.changed(e, key, fmt.Sprintf("gives turn %d up", given))
+		})
+}
+
+// numbered is the number that was typed, 0: none. Errors: BadInput.
+func numbered(rest []string) (int, error) {
+	if len(rest) == 0 {
+		return 0, nil
+	}
+	seq, err := strconv.Atoi(rest[0])
+	if err != nil || seq < 1 {
+		return 0, agent.Errorf(agent.BadInput, "%s is no number of a turn", agent.Quote(rest[0])).Hint("to see those that wait: nbs-worker conversation queue")
+	}
+	return seq, nil
+}
+
+func newConversationRestoreCmd(f *factory) *cobra.Command {
+	return keyCmd(f, "restore <key> <session-id>", "Go back to a session that the conversation was in before", `Makes a previous session the conversation's again; the present one becomes a previous one.
+Its turns go on in it. The beginning of the id is enough.`, `  nbs-worker conversation restore telegram:123456789 4f0c2a53`, 1,
+		[]agent.Kind{agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Held, agent.Interrupted},
+		func(ctx context.Context, key conversations.Key, rest []string) error {
+			if len(rest) == 0 {
+				return agent.Errorf(agent.BadInput, "the id of a session is needed").Hint("to see them: nbs-worker conversation show %s", agent.ShellWord(string(key)))
+			}
+			s, _, err := f.decide(key)
+			if err != nil {
+				return err
+			}
+			e := conversation.New(s.Observer)
+			id, err := e.Restore(ctx, key, rest[0])
+			if err != nil {
+				return err
+			}
+			return f.changed(e, key, "is in "+string(id)+" again")
+		})
+}

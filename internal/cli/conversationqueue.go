@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/wire"
+)
+
+func newConversationQueueCmd(f *factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "queue [<key>]",
+		Short: "List the turns that are not answered yet",
+		Long: withCodes(`Lists the open turns of a conversation, or of all, in the order in which they are answered. In
+a pipe the columns are key, number, state, attempts, when it is tried again, why, and the
+beginning of the text.`, agent.Failed, agent.NotFound, agent.BadInput),
+		Example: `  nbs-worker conversation queue
+  nbs-worker conversation queue --json | jq -r '.[] | select(.state == "dead") | "\(.key) \(.seq)"'`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return agent.Errorf(agent.BadInput, "conversation queue: one key, or none").Hint("nbs-worker conversation queue")
+			}
+			return nil
+		},
+		ValidArgsFunction: f.completeKeys,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return failed(runConversationQueue(f, args), "conversation queue")
+		},
+	}
+	return f.withJSON(cmd)
+}
+
+func runConversationQueue(f *factory, named []string) error {
+	e, err := f.conversing()
+	if err != nil {
+		return err
+	}
+	keys := agent.Mapped(named, func(key string) conversations.Key { return conversations.Key(key) })
+	var broken error
+	if len(named) == 0 {
+		keys, broken = e.Store.Conversations().WithWork()
+	}
+	open := []wire.OpenTurn{}
+	for _, key := range keys {
+		c, err := f.conversation(e, key)
+		if err != nil { // the others are told all the same
+			broken = errors.Join(broken, err)
+			continue
+		}
+		open = append(open, c.Open...)
+	}
+	if f.json {
+		return errors.Join(f.printJSON(open), broken)
+	}
+	t := f.newTable("KEY", "NUMBER", "STATE", "ATTEMPTS", "AGAIN", "REASON", "TEXT")
+	for _, w := range open {
+		again := ""
+		if w.Until != nil {
+			again = w.Until.Format(time.RFC3339)
+		}
+		t.row(text(string(w.Key)), text(strconv.Itoa(w.Seq)), text(w.State), text(strconv.Itoa(w.Attempts)), text(again), text(w.Reason), text(w.Text))
+	}
+	return errors.Join(t.flush(), broken)
+}

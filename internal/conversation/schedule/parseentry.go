@@ -1,0 +1,129 @@
+package schedule
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"go.yaml.in/yaml/v4"
+
+	"nbs-worker/internal/agent"
+)
+
+var entryName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`) })
+
+var chat = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^telegram:-?[1-9][0-9]{0,18}$`) })
+
+func (p *parser) entry(name, node *yaml.Node) {
+	e := &Entry{Name: name.Value, Line: name.Line, Missed: MissedSkip, Overlap: OverlapSkip}
+	if !entryName().MatchString(e.Name) {
+		p.wrong(name, "%s is no name of a schedule: it must be 1 to 64 letters, digits, '_' or '-', the first a letter or digit", agent.Quote(e.Name))
+	}
+	p.file.Entries = append(p.file.Entries, e)
+	has := p.fields(node, e.Name, "cron", "every", "zone", "prompt", "prompt_file", "system_prompt", "model", "missed", "overlap", "deliver_to", "send")
+	if has == nil {
+		return
+	}
+	p.times(e, name, has)
+	if node := has["missed"]; node != nil {
+		e.Missed = oneOf(p, node, "missed", MissedSkip, MissedOnce)
+	}
+	if node := has["overlap"]; node != nil {
+		e.Overlap = oneOf(p, node, "overlap", OverlapSkip, OverlapQueue)
+	}
+	if has["send"] != nil {
+		p.send(e, has)
+		return
+	}
+	p.turn(e, name, has)
+}
+
+// times reads when an entry runs.
+func (p *parser) times(e *Entry, name *yaml.Node, has map[string]*yaml.Node) {
+	expression, every, zone := has["cron"], has["every"], p.zone
+	if node := has["zone"]; node != nil {
+		zone = p.location(node)
+		if expression == nil {
+			p.wrong(node, "%s: an interval is the same in all zones; zone belongs to cron", e.Name)
+		}
+	}
+	switch {
+	case expression != nil && every != nil:
+		p.wrong(every, "%s: cron and every exclude each other", e.Name)
+	case expression != nil:
+		times, err := cronTimes(p.text(expression), zone)
+		if err != nil {
+			p.wrong(expression, "%s: cron %s: %v", e.Name, agent.Quote(expression.Value), err)
+		}
+		e.Times = times
+	case every != nil:
+		if interval := p.duration(every, time.Second); interval > 0 {
+			e.Times = everyTimes(interval)
+		}
+	default:
+		p.wrong(name, "%s: it is not said when; say cron: \"30 7 * * 1-5\" or every: 15m", e.Name)
+	}
+}
+
+// turn reads what Claude is asked.
+func (p *parser) turn(e *Entry, name *yaml.Node, has map[string]*yaml.Node) {
+	prompt, file := has["prompt"], has["prompt_file"]
+	switch {
+	case prompt != nil && file != nil:
+		p.wrong(file, "%s: prompt and prompt_file exclude each other", e.Name)
+	case prompt != nil:
+		if e.Prompt = p.text(prompt); strings.TrimSpace(e.Prompt) == "" {
+			p.wrong(prompt, "%s: the prompt is empty", e.Name)
+		}
+	case file != nil:
+		e.PromptFile = filepath.Clean(p.text(file))
+		if file.Value == "" || e.PromptFile == "." || !filepath.IsLocal(e.PromptFile) || !agent.IsLegible(e.PromptFile) {
+			p.wrong(file, "%s: prompt_file %s must be a path below the project root", e.Name, agent.Quote(file.Value))
+		}
+	default:
+		p.wrong(name, "%s: it is not said what; say prompt: \"...\", prompt_file: PATH or send: {to: HANDLE, text: \"...\"}", e.Name)
+	}
+	if node := has["system_prompt"]; node != nil {
+		e.SystemPrompt = p.text(node)
+	}
+	if node := has["model"]; node != nil {
+		model, err := agent.ParseModel(p.text(node))
+		if err != nil {
+			p.wrong(node, "%s: %v", e.Name, err)
+		}
+		e.Model = model
+	}
+	if node := has["deliver_to"]; node != nil {
+		if e.DeliverTo = p.text(node); !chat().MatchString(e.DeliverTo) {
+			p.wrong(node, "%s: deliver_to %s is no chat, such as telegram:1234", e.Name, agent.Quote(e.DeliverTo))
+		}
+	}
+}
+
+// send reads a message to an agent.
+func (p *parser) send(e *Entry, has map[string]*yaml.Node) {
+	for _, field := range []string{"prompt", "prompt_file", "system_prompt", "model", "deliver_to"} {
+		if node := has[field]; node != nil {
+			p.wrong(node, "%s: %s belongs to a turn; a message to an agent has none", e.Name, field)
+		}
+	}
+	node := has["send"]
+	parts := p.fields(node, e.Name+": send", "to", "text")
+	if parts == nil {
+		return
+	}
+	if parts["to"] == nil || parts["text"] == nil {
+		p.wrong(node, "%s: send needs an agent and a text: {to: HANDLE, text: \"...\"}", e.Name)
+		return
+	}
+	to, err := agent.ParseHandle(p.text(parts["to"]))
+	if err != nil {
+		p.wrong(parts["to"], "%s: %v", e.Name, err)
+	}
+	e.Send = &Send{To: to, Text: p.text(parts["text"])}
+	if strings.TrimSpace(e.Send.Text) == "" {
+		p.wrong(parts["text"], "%s: the text is empty", e.Name)
+	}
+}
