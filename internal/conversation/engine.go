@@ -10,7 +10,8 @@
 //   - Who runs a claude holds the lease of its conversation for as long as the process lives.
 //   - What the user says is the user's words and nothing else: context and mark come by a hook.
 //
-// Text, effectively once: execution is at most once unless the user decides otherwise (--on-unknown).
+// So a text is said effectively once. What it leads to is done at most once, unless the user decides otherwise
+// (--on-unknown).
 package conversation
 
 import (

@@ -107,6 +107,9 @@ func (f *fake) Turn(ctx context.Context, _, text string, _ func(turn.Event)) (tu
 		<-ctx.Done()
 		return turn.Outcome{Class: turn.Interrupted}, ctx.Err()
 	}
+	if o.Class == takesNone {
+		return turn.Outcome{}, agent.Errorf(agent.Conflict, "it takes none")
+	}
 	if o.Class != turn.UnknownSession && o.Class != neverHeard {
 		s.write(f.id, text, storetest.Read(s.T, f.context), &o)
 	}
@@ -119,10 +122,12 @@ func (f *fake) Turn(ctx context.Context, _, text string, _ func(turn.Event)) (tu
 	return o, nil
 }
 
-// Classes of this fake's own: one that never answers, and one that was killed before it wrote anything down.
+// Classes of this fake's own: one that never answers, one that was killed before it wrote anything down, and one that
+// takes no text.
 const (
 	forever    turn.Class = "forever"
 	neverHeard turn.Class = "never heard"
+	takesNone  turn.Class = "takes none"
 )
 
 // usedTool is the answer of a turn that came as far as to use a tool.
@@ -472,6 +477,16 @@ func TestATurnThatTakesTooLong(t *testing.T) {
 	s.answer(failing(forever))
 	got := s.mustAsk("hello", func(r *conversations.Request) { r.Timeout = time.Millisecond })
 	storetest.WantKind(t, "the turn", ErrOf("review", got), agent.TimedOut)
+}
+
+// A text that could not be said at all is no turn that took too long: it stays open.
+func TestATextThatCouldNotBeSaid(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.answer(failing(takesNone))
+	_, err := s.ask("hello")
+	storetest.WantKind(t, "the turn", err, agent.Conflict)
+	rig.Check(t, len(s.state().Open) == 1, "it is over: %+v", s.state())
 }
 
 // Who is interrupted leaves the turn to whoever comes next.

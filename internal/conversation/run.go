@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,10 +66,10 @@ func (j *job) speak(ctx context.Context) error {
 	}
 	begun := j.Now()
 	outcome, err := w.say(ctx, j)
-	if err != nil { // interrupted, or out of time
+	if err != nil {
 		w.kill(ctx)
-		if ctx.Err() != nil {
-			return ctx.Err() // it stays open, and is looked up before anything is said again
+		if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+			return cmp.Or(ctx.Err(), err) // it stays open, and is looked up before anything is said again
 		}
 		return j.finish(ctx, w, turn.Outcome{Class: ClassTimedOut, Detail: fmt.Sprintf("no answer within %s", j.ask.Timeout)}, begun)
 	}
