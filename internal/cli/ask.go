@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
@@ -95,7 +94,7 @@ func (o *askOptions) bind(f *factory, cmd *cobra.Command) {
 	flags.StringVar(&o.ask.OnLost, "on-lost", conversation.LostFail, "when the conversation is lost: fail, or fresh")
 	flags.StringVar(&o.ask.OnUnknown, "on-unknown", "", "when nobody knows how far a turn came: ask, continue or rerun (default ask when tools were used, else continue)")
 	flags.StringVar(&o.ask.ID, "id", "", "idempotency key: the same one is answered once")
-	flags.DurationVar(&o.ask.Timeout, "timeout", 10*time.Minute, "end the turn when there is no answer after this time; 0: never")
+	flags.DurationVar(&o.ask.Timeout, "timeout", conversation.TurnTimeout, "end the turn when there is no answer after this time; 0: never")
 	flags.BoolVar(&o.stream, "stream", false, "print the answer while it is given")
 	f.withJSON(cmd)
 	cmd.MarkFlagsMutuallyExclusive("system-prompt", "system-prompt-file")

@@ -47,6 +47,9 @@ type Engine struct {
 	rights rights
 }
 
+// TurnTimeout is how long a turn may take where nobody says otherwise: a claude that hangs would keep its key for good.
+const TurnTimeout = 10 * time.Minute
+
 // Process is a claude that takes one text after the other.
 type Process interface {
 	PID() int

@@ -36,7 +36,7 @@ func (c *Chats) Accept(ctx context.Context, key, id, text string) error {
 		return err
 	}
 	t, err := c.Server.Accept(ctx, conversations.Key(key), conversation.Say{Meta: meta, Request: conversations.Request{
-		ID: id, Text: text, ContextCmd: c.ContextCmd, OnLost: conversation.LostFresh, At: c.Server.Engine.Now().UTC(),
+		ID: id, Text: text, ContextCmd: c.ContextCmd, OnLost: conversation.LostFresh, Timeout: conversation.TurnTimeout, At: c.Server.Engine.Now().UTC(),
 	}})
 	if err != nil {
 		return err
