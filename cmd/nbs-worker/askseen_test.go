@@ -27,7 +27,7 @@ func TestWhatSeesAConversation(t *testing.T) {
 	m.waitFor("the turn runs", func() (bool, string) {
 		out := m.ok("adopt", "--list")
 		for line := range strings.Lines(out) {
-			if strings.Contains(line, "answers in a conversation of nbs-worker ask") {
+			if strings.Contains(line, m.world.Project) && strings.Contains(line, "answers in a conversation of nbs-worker ask") { // not another test's
 				pid, _, _ = strings.Cut(strings.TrimSpace(line), "\t")
 			}
 		}

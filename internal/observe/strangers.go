@@ -72,6 +72,9 @@ func unregisteredStrangers(r *agent.Record, config claude.Config) ([]Stranger, e
 		if err != nil {
 			continue // it is ending: of what it had, the folder has gone first, as the mark has; or it is closed to us
 		}
+		if cmdline, err := proc.Cmdline(id.PID); err == nil && !claude.RunsOn(cmdline, r.SessionID) {
+			continue // the agent's child, which shows its parent's words until it is a program of its own: its mark was gone at that moment
+		}
 		found = append(found, Stranger{PID: id.PID, Cwd: cwd})
 	}
 	return found, nil
