@@ -27,6 +27,9 @@ func (r *Record) LaunchFields() []Field {
 	var fields []Field
 	for field, value := range reflect.ValueOf(r.Spec).Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name == "memory" && value.IsZero() {
+			continue
+		}
 		fields = append(fields, Field{name, sealValue(value.Interface())})
 	}
 	return append(fields, Field{"process", r.Process.unmarked()})

@@ -28,6 +28,10 @@ func TestSealsOfBeforeStayGood(t *testing.T) {
 	}
 	got := r.LaunchFields()
 	rig.Check(t, slices.Equal(got, want), "got  %q\nwant %q", got, want)
+	r.Memory = true
+	want = slices.Insert(want, len(want)-1, Field{"memory", "true"})
+	got = r.LaunchFields()
+	rig.Check(t, slices.Equal(got, want), "with memory: got  %q\nwant %q", got, want)
 }
 
 // Whoever adds a field to the record has to say whether it decides what is run.

@@ -7,7 +7,8 @@ import "time"
 const Schema = 1
 
 // Spec is what is wanted of an agent: it decides what a start runs, and where. A seal is over all
-// of its fields, in their order; of the conversations that were left, over their ids.
+// of its fields, in their order, but for [Spec.Memory] where it is off: the seals of before had none. Of the
+// conversations that were left it is over the ids.
 type Spec struct {
 	Schema    int       `json:"schema"`
 	Handle    Handle    `json:"handle"`
@@ -27,6 +28,7 @@ type Spec struct {
 
 	MayManage bool `json:"may_manage,omitempty"` // it may give colleagues what it does not have itself
 	Depth     int  `json:"depth,omitempty"`      // agents between it and a person: 0 when a person spawned it
+	Memory    bool `json:"memory,omitempty"`     // what it does is observed and remembered
 }
 
 // PreviousSession is a conversation that the agent was in before.

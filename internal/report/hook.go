@@ -16,6 +16,7 @@ import (
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/spool"
 	"nbs-worker/internal/trust"
 )
 
@@ -48,7 +49,29 @@ func (h Hook) Report(ctx context.Context, c Caller, opened *store.Store, at time
 	if err == nil && idle && opened.Outbox(c.Handle).Newest() != "" {
 		err = c.ready(opened)
 	}
-	return errors.Join(err, c.keepHooked(ctx, opened, h.said))
+	return errors.Join(err, c.keepHooked(ctx, opened, h.said), c.announce(opened, h.said, at))
+}
+
+// announce tells the memory, where it is on, that a turn has ended. It is not told what was said: that is in
+// the transcript, which is found through the record.
+func (c Caller) announce(opened *store.Store, hook live.Hook, at time.Time) error {
+	switch hook.Event {
+	case "Stop", "StopFailure", "SessionEnd":
+	default:
+		return nil
+	}
+	if hook.Subagent != "" {
+		return nil
+	}
+	r, err := opened.Load(c.Handle)
+	if err != nil || !r.Memory {
+		return err
+	}
+	said := spool.Announcement{Handle: r.Handle, Invocation: c.Invocation, SessionID: hook.SessionID, At: at}
+	if info, err := os.Stat(hook.Transcript); err == nil {
+		said.Size = info.Size()
+	}
+	return opened.Spool().Put(said)
 }
 
 // ready tells the launcher that the agent takes what waits for it.

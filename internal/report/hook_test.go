@@ -2,6 +2,7 @@ package report
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,5 +50,39 @@ func TestReportOfAnEarlierStartAndOfAnEarlierClock(t *testing.T) {
 		if report := opened.Report("alpha"); report.Invocation != next || report.Activity.Hook != c.want || errors.Is(err, agent.ErrSuperseded) != (c.start == first) {
 			t.Errorf("%s of %s: %+v, %v", c.hook, c.start, report.Activity, err)
 		}
+	}
+}
+
+// A turn that ended is announced to the memory, where that is on; what a subagent has done is part of its agent's turn.
+func TestTheEndOfATurnIsAnnouncedToTheMemory(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		memory bool
+		said   string
+		want   int // announcements
+	}{
+		{true, `"hook_event_name":"Stop"`, 1}, {true, `"hook_event_name":"StopFailure","error":"rate_limit"`, 1},
+		{true, `"hook_event_name":"SessionEnd","reason":"clear"`, 1}, {true, `"hook_event_name":"UserPromptSubmit"`, 0},
+		{true, `"hook_event_name":"Stop","agent_id":"a1"`, 0}, {false, `"hook_event_name":"Stop"`, 0},
+	} {
+		dir, id, now := rig.MemoryDir(t), agent.NewSessionID(), time.Now()
+		opened, err := store.Create(dir)
+		rig.Must(t, err)
+		defer opened.Close()
+		opened.Use(trust.NewKeeper(trust.Home(dir + "/state")))
+		unlock, err := opened.LockVerb("alpha", "spawn", now)
+		rig.Must(t, err)
+		unlock()
+		rig.Must(t, opened.Insert(t.Context(), agent.Record{
+			Spec:        agent.Spec{Schema: agent.Schema, Handle: "alpha", SessionID: id, ProjectRoot: dir, Memory: c.memory},
+			TmuxSession: "nbs-alpha-live", Process: &agent.Process{Invocation: next},
+		}))
+		hook, err := ReadHook(strings.NewReader(`{"session_id":"` + string(id) + `",` + c.said + `}`))
+		rig.Must(t, err)
+		rig.Must(t, hook.Report(t.Context(), Caller{Handle: "alpha", Invocation: next}, opened, now))
+		all, err := opened.Spool().List()
+		rig.Must(t, err)
+		rig.Equal(t, len(all), c.want, "announcements of %s with memory %t", c.said, c.memory)
+		rig.Check(t, c.want == 0 || all[0].SessionID == id && all[0].Handle == "alpha" && all[0].Invocation == next, "%+v", all)
 	}
 }

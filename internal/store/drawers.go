@@ -14,6 +14,7 @@ import (
 	"nbs-worker/internal/store/queue"
 	"nbs-worker/internal/store/runs"
 	"nbs-worker/internal/store/schedules"
+	"nbs-worker/internal/store/spool"
 	"nbs-worker/internal/store/turnfiles"
 	"nbs-worker/internal/store/turns"
 	"nbs-worker/internal/store/watching"
@@ -57,6 +58,9 @@ func (s *Store) Schedules() *schedules.Schedules {
 func (s *Store) Deliveries() *deliveries.Drawer {
 	return deliveries.In(s.nbs, s.keeper, s.project, s.prepare)
 }
+
+// Spool is what the hooks of agents announce to the memory.
+func (s *Store) Spool() spool.Spool { return spool.In(s.nbs) }
 
 // Turns are what the user's starts on this machine take, of all projects.
 func (s *Store) Turns() turns.Turns { return turns.In(s.inRuntime("starts")) }

@@ -166,6 +166,17 @@ func (s *Store) LockServe(now time.Time) (release func(), err error) {
 	})
 }
 
+// LockMemory takes the right to observe the agents of the project, for as long as the caller lives or until
+// release. Errors: Conflict, naming the holder.
+func (s *Store) LockMemory(now time.Time) (release func(), err error) {
+	if err := s.prepare(); err != nil {
+		return nil, err
+	}
+	return s.tryLock("memory", Holder{PID: os.Getpid(), Verb: "memory work", Since: now}, func(by string) error {
+		return agent.Errorf(agent.Conflict, "the agents of the project are observed already: %s", by)
+	})
+}
+
 // LockWatch takes the right to watch the project, for as long as the caller lives or until release.
 // Errors: Conflict, naming the holder.
 func (s *Store) LockWatch(now time.Time) (release func(), err error) {

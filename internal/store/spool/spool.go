@@ -1,0 +1,131 @@
+// Package spool holds what the hooks of agents announce to the memory: that a conversation may have something
+// new, one small file for each end of a turn, in .nbs/memory/spool.
+//
+//   - A hook runs among what the agent runs, so an announcement is a hint and no authority: whoever reads it
+//     believes from it only that a conversation, which the record has, is worth a look.
+//   - It may be lost: it is not synced, and of more than [Most] that nobody has read the next are not written.
+//     How far a conversation was read is kept elsewhere.
+//   - A file is there as a whole or not at all, and is removed when what it announces was stored.
+//
+// The package knows neither records nor transcripts.
+package spool
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/private"
+)
+
+// Folder is where the memory keeps what is no database, below .nbs; the spool is a folder in it.
+const (
+	Folder = "memory"
+	spool  = Folder + "/spool"
+)
+
+// Most is how many announcements wait at most.
+const Most = 1000
+
+const sizeLimit = 1 << 12 // bytes
+
+// Announcement is what a hook has told.
+type Announcement struct {
+	Handle     agent.Handle     `json:"handle"`
+	Invocation agent.Invocation `json:"invocation"`
+	SessionID  agent.SessionID  `json:"session_id"`
+	Size       int64            `json:"size"` // of the transcript, bytes; 0: unknown
+	At         time.Time        `json:"at"`
+
+	name string
+}
+
+// Spool is that of one project.
+type Spool struct{ nbs *private.Folder }
+
+// In is the spool in the .nbs folder of a project.
+func In(nbs *private.Folder) Spool { return Spool{nbs} }
+
+// Path is where it is.
+func (s Spool) Path() string { return s.nbs.Path(spool) }
+
+// Put writes an announcement. Where too many wait, it is not written.
+func (s Spool) Put(a Announcement) error {
+	names, err := s.names()
+	if errors.Is(err, fs.ErrNotExist) {
+		err = s.make()
+	}
+	if err != nil || len(names) >= Most {
+		return err
+	}
+	name := fmt.Sprintf("%020d-%d.json", a.At.UnixNano(), os.Getpid())
+	return s.nbs.HandOver(spool, name, a, sizeLimit)
+}
+
+// make makes the folder, and that around it.
+func (s Spool) make() error {
+	for _, name := range []string{Folder, spool} {
+		if err := s.nbs.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return s.nbs.Remedied(err)
+		}
+		if err := private.Check(s.nbs.Path(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// List are the announcements, oldest first. What is none is removed; without a folder there are none.
+func (s Spool) List() ([]Announcement, error) {
+	names, err := s.names()
+	if err != nil {
+		return nil, private.IfThere(err)
+	}
+	slices.Sort(names)
+	all := make([]Announcement, 0, len(names))
+	for _, name := range names {
+		a := Announcement{name: name}
+		data, err := s.nbs.Read(spool, name, sizeLimit)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil || json.Unmarshal(data, &a) != nil {
+			if err := s.drop(name); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+// Take removes announcements, of which all is stored that they have announced.
+func (s Spool) Take(all ...Announcement) error {
+	var errs []error
+	for _, a := range all {
+		errs = append(errs, s.drop(a.name))
+	}
+	return errors.Join(errs...)
+}
+
+func (s Spool) drop(name string) error {
+	return s.nbs.In(spool, func(dir *os.Root) error {
+		return s.nbs.Remedied(private.IfThere(dir.RemoveAll(name))) // a planted folder too
+	})
+}
+
+// names are the files that are whole.
+func (s Spool) names() ([]string, error) {
+	if !s.nbs.Made() {
+		return nil, fs.ErrNotExist
+	}
+	names, err := s.nbs.Names(spool)
+	return slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, ".") }), err
+}
