@@ -1,0 +1,19 @@
+package memory
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// Frame marks text of somebody else as data for a model. The mark is made of the text, so that no text can
+// hold the line that ends it. The name is a word of ours, such as transcript or notes:
+//
+//	<transcript 6f1e...>
+//	...
+//	</transcript 6f1e...>
+func Frame(name, text string) string {
+	const enough = 8 // bytes
+	sum := sha256.Sum256([]byte(text))
+	mark := name + " " + hex.EncodeToString(sum[:enough])
+	return "<" + mark + ">\n" + text + "\n</" + mark + ">\n"
+}

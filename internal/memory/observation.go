@@ -1,0 +1,113 @@
+package memory
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"nbs-worker/internal/agent"
+)
+
+// Type says what an observation is of.
+type Type string
+
+// The types.
+const (
+	Decision  Type = "decision"  // what was chosen, and why
+	Fix       Type = "fix"       // what was wrong, and what mended it
+	Discovery Type = "discovery" // what was found out
+	Change    Type = "change"    // what is different now
+	OpenEnd   Type = "open_end"  // what is left to do
+	Question  Type = "question"  // what nobody has answered
+)
+
+// Types returns all types, in the order in which they are told.
+func Types() []Type { return []Type{Decision, Fix, Discovery, Change, OpenEnd, Question} }
+
+// ParseType reads a type as a user writes it. Errors: BadInput.
+func ParseType(s string) (Type, error) {
+	if t := Type(strings.ReplaceAll(strings.ToLower(s), "-", "_")); slices.Contains(Types(), t) {
+		return t, nil
+	}
+	return "", agent.Errorf(agent.BadInput, "type %s is not one of %s", agent.Quote(s), names(Types()))
+}
+
+func names(types []Type) string {
+	var all []string
+	for _, t := range types {
+		all = append(all, string(t))
+	}
+	return strings.Join(all, ", ")
+}
+
+// Observation is one thing that was noticed in a turn.
+type Observation struct {
+	ID        int64           // within one database; 0: not stored
+	ContentID agent.SessionID // of the conversation in which it was noticed
+	Handle    agent.Handle    // whose conversation that is
+	MemoryID  agent.SessionID // of the observer that noticed it
+	Turn      int             // of the conversation, from 1; 0: not of a turn
+	Type      Type
+	Title     string    // one line
+	Narrative string    // the rest, as sentences
+	Facts     []string  // that can be looked up again
+	Files     []string  // paths, as they were written
+	At        time.Time // when it was stored
+}
+
+// What one observation, and one answer of an observer, may be at most; lengths in bytes.
+const (
+	TitleLimit        = 300
+	NarrativeLimit    = 8_000
+	FactLimit         = 1_000
+	FactsLimit        = 40 // of one observation; its files too
+	ObservationsLimit = 50 // of one answer
+)
+
+// Validate checks what whoever made the observation has a say in: its type and its texts.
+// Errors: BadInput, which says what does not fit.
+func (o Observation) Validate() error {
+	if !slices.Contains(Types(), o.Type) {
+		return agent.Errorf(agent.BadInput, "type %s is not one of %s", agent.Quote(string(o.Type)), names(Types()))
+	}
+	if strings.TrimSpace(o.Title) == "" {
+		return agent.Errorf(agent.BadInput, "there is no title")
+	}
+	if len(o.Facts) > FactsLimit || len(o.Files) > FactsLimit {
+		return agent.Errorf(agent.BadInput, "there are more than %d facts or files", FactsLimit)
+	}
+	if err := checkText("title", o.Title, TitleLimit, isControl); err != nil {
+		return err
+	}
+	if err := checkText("narrative", o.Narrative, NarrativeLimit, isForeign); err != nil {
+		return err
+	}
+	for _, fact := range o.Facts {
+		if err := checkText("fact", fact, FactLimit, isForeign); err != nil {
+			return err
+		}
+	}
+	for _, file := range o.Files {
+		if err := checkText("file", file, FactLimit, isControl); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkText(what, text string, limit int, bad func(rune) bool) error {
+	switch {
+	case len(text) > limit:
+		return agent.Errorf(agent.BadInput, "a %s is longer than %d bytes", what, limit)
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, bad):
+		return agent.Errorf(agent.BadInput, "a %s holds what is no text: %s", what, agent.Quote(text))
+	}
+	return nil
+}
+
+func isControl(r rune) bool { return unicode.IsControl(r) }
+
+// isForeign: lines and columns are text.
+func isForeign(r rune) bool { return r != '\n' && r != '\t' && isControl(r) }

@@ -1,0 +1,40 @@
+package memory
+
+import (
+	"time"
+
+	"nbs-worker/internal/agent"
+)
+
+// Observed is a conversation of an agent, of which there are observations or may be.
+type Observed struct {
+	ContentID   agent.SessionID
+	Handle      agent.Handle    // as at first sight
+	FirstPrompt string          // as at first sight
+	MemoryID    agent.SessionID // of its observer; empty until captured
+	Synthesized bool            // we minted the memory id, for notes by hand: there is no such conversation
+	ReadTo      string          // uuid of the last record of the transcript that was observed
+	Created     time.Time
+}
+
+// Captured tells whether observations can be stored: the conversation has an observer's id.
+func (o Observed) Captured() bool { return o.MemoryID != "" }
+
+// State is the state of the memory id, for people.
+func (o Observed) State() string {
+	switch {
+	case !o.Captured():
+		return "not captured"
+	case o.Synthesized:
+		return "synthesized"
+	}
+	return "captured"
+}
+
+// ShouldResume tells whether the observer's next prompt continues its conversation, by o.MemoryID, or
+// begins a new one. The prompt is its number, from 1, for this content id in this process: after a restart
+// an id that was kept proves nothing of the conversation behind it, so the first prompt begins anew.
+// Forced is a fresh start that was asked for.
+func ShouldResume(o Observed, prompt int, forced bool) bool {
+	return o.Captured() && !o.Synthesized && prompt > 1 && !forced
+}
