@@ -60,7 +60,7 @@ func (s *Store) Deliveries() *deliveries.Drawer {
 }
 
 // Spool is what the hooks of agents announce to the memory.
-func (s *Store) Spool() spool.Spool { return spool.In(s.nbs) }
+func (s *Store) Spool() spool.Spool { return spool.In(s.nbs, s.inHome("observer")) }
 
 // Turns are what the user's starts on this machine take, of all projects.
 func (s *Store) Turns() turns.Turns { return turns.In(s.inRuntime("starts")) }

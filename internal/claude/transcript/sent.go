@@ -105,6 +105,14 @@ func generations(from string, uuids iter.Seq[string], parentOf func(uuid string)
 	return behind
 }
 
+// EachRecord tells of the records in the order of the file: what each says, and whether it is the last of a turn.
+func (t File) EachRecord(visit func(uuid string, said []Message, ends bool)) error {
+	return t.eachBehind(0, func(r *conversationRecord) bool {
+		visit(r.UUID, r.messages(), r.interrupts() || r.IsAPIError || r.endsTurn())
+		return true
+	})
+}
+
 // eachBehind visits the whole records behind so many bytes, until visit has seen enough. Without a
 // file there are none: Claude makes it with the first prompt.
 func (t File) eachBehind(after int64, visit func(*conversationRecord) bool) error {

@@ -11,8 +11,7 @@ import (
 // which Claude writes to a folder beside it while the main conversation waits for them.
 func (t File) LastWritten() (at time.Time, bySubagent bool) {
 	at = t.Modified
-	folder := filepath.Join(strings.TrimSuffix(t.Path, ".jsonl"), "subagents")
-	entries, _ := os.ReadDir(folder) // most conversations have none
+	entries, _ := os.ReadDir(t.Subagents()) // most conversations have none
 	for _, entry := range entries {
 		if info, err := entry.Info(); err == nil && info.ModTime().After(at) {
 			at, bySubagent = info.ModTime(), true
@@ -20,3 +19,6 @@ func (t File) LastWritten() (at time.Time, bySubagent bool) {
 	}
 	return at, bySubagent
 }
+
+// Subagents is the folder of the transcripts of its subagents; it may not exist.
+func (t File) Subagents() string { return filepath.Join(strings.TrimSuffix(t.Path, ".jsonl"), "subagents") }

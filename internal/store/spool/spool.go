@@ -47,10 +47,17 @@ type Announcement struct {
 }
 
 // Spool is that of one project.
-type Spool struct{ nbs *private.Folder }
+type Spool struct {
+	nbs  *private.Folder
+	work private.Tree
+}
 
-// In is the spool in the .nbs folder of a project.
-func In(nbs *private.Folder) Spool { return Spool{nbs} }
+// In is the spool in the .nbs folder of a project, and the empty folder of the user's in which observers work.
+func In(nbs *private.Folder, work private.Tree) Spool { return Spool{nbs, work} }
+
+// Work is the folder in which the claudes of observers work: it is empty, and outside of every project, whose files
+// would be read as instructions. Errors: Unfit.
+func (s Spool) Work() (path string, err error) { return string(s.work), s.work.Make() }
 
 // Path is where it is.
 func (s Spool) Path() string { return s.nbs.Path(spool) }

@@ -20,7 +20,7 @@ func newSpool(t *testing.T) Spool {
 	nbs, err := private.OpenFolder(path)
 	rig.Must(t, err)
 	t.Cleanup(func() { _ = nbs.Close() })
-	return In(nbs)
+	return In(nbs, private.Tree(filepath.Join(t.TempDir(), "observer")))
 }
 
 func (s Spool) listed(t *testing.T) []Announcement {
