@@ -18,7 +18,7 @@ NIGHTS = 5
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
-build: ## build bin/nbs-worker, and bin/nbs-sim, the simulator
+build: ## build bin/nbs-worker and nbs-worker-services beside it, and bin/nbs-sim, the simulator
 	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/...
 
 demo: build ## show a recovery with the real Claude Code, without a network or an account
@@ -95,9 +95,9 @@ man: ## generate the man pages into build/man
 bootstrap: ## fetch what the tests need: tmux, jq, strace, mke2fs, systemd-analyze, the pinned Claude Code
 	scripts/bootstrap test
 
-install: build man ## install nbs-worker and its man pages under PREFIX (/usr/local)
+install: build man ## install nbs-worker, nbs-worker-services and the man pages under PREFIX (/usr/local)
 	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/man/man1"
-	install -m 755 bin/nbs-worker "$(DESTDIR)$(PREFIX)/bin"
+	install -m 755 bin/nbs-worker bin/nbs-worker-services "$(DESTDIR)$(PREFIX)/bin"
 	install -m 644 build/man/*.1 "$(DESTDIR)$(PREFIX)/share/man/man1"
 
 clean: ## remove what was built; what bootstrap fetched stays in .cache

@@ -15,7 +15,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/conversation"
-	"nbs-worker/internal/serve"
+	"nbs-worker/internal/serve/client"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/wire"
@@ -212,7 +212,7 @@ func ask(ctx context.Context, e *conversation.Engine, key conversations.Key, say
 // await waits for the answer to a turn that is accepted. The server of the project may have its claude: where there
 // is one, it is asked.
 func await(ctx context.Context, e *conversation.Engine, key conversations.Key, id string, heard func(text string)) (conversations.Result, error) {
-	result, served, err := serve.Await(ctx, e.Store, key, id, heard)
+	result, served, err := client.Await(ctx, e.Store, key, id, heard)
 	if !served {
 		result, err = e.Await(ctx, key, id)
 	}

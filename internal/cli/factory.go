@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/companion"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/supervisor"
@@ -19,10 +20,12 @@ import (
 
 // factory makes what commands need, when they need it: --help opens nothing.
 type factory struct {
-	streams Streams
-	root    string // --root
-	socket  string // --tmux-socket
-	json    bool   // --json
+	streams  Streams
+	args     []string  // the command line
+	services *Services // nil: another program has them
+	root     string    // --root
+	socket   string    // --tmux-socket
+	json     bool      // --json
 
 	opened   *store.Store
 	servers  *tmux.Servers
@@ -137,14 +140,26 @@ func (f *factory) on(opened *store.Store, err error) (*supervisor.Supervisor, er
 	}
 	f.use(opened)
 	f.servers = tmux.NewServers()
-	program, err := os.Executable()
+	program, err := f.worker()
 	if err != nil {
-		return nil, errors.Join(errors.New("find this program"), err)
+		return nil, err
 	}
 	return supervisor.New(observe.Observer{
 		Store: opened, Tmux: f.servers.Client, Socket: cmp.Or(f.socket, os.Getenv("NBS_TMUX_SOCKET")),
 		Env: os.Environ(), Program: program, UID: os.Geteuid(), Now: time.Now, Began: f.began,
 	}), nil
+}
+
+// worker is the program that runs as launcher and hook, which this one is unless it has the services.
+func (f *factory) worker() (string, error) {
+	if f.services != nil {
+		return companion.Worker()
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return "", errors.Join(errors.New("find this program"), err)
+	}
+	return program, nil
 }
 
 // confined has a command that an agent calls work in the environment with which the agent was

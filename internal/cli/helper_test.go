@@ -62,7 +62,7 @@ func runOn(streams Streams, args ...string) ran {
 		streams.Out = &out
 	}
 	streams.Err = &err
-	code := Main(args, streams)
+	code := Main(args, streams, nil)
 	return ran{code: code, out: out.String(), err: err.String()}
 }
 

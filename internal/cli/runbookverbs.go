@@ -21,6 +21,7 @@ var notInSteps = map[string]string{
 	"runbook":    "a runbook does not run another one",
 	"attach":     "it takes a person's terminal",
 	"watch":      "it does not end",
+	"serve":      "it does not end",
 	"run":        "it takes a person's terminal",
 	"allow":      "it is for a person",
 	"hook":       "claude calls it",
@@ -68,7 +69,7 @@ func (v *ownVerbs) Run(ctx context.Context, args []string) runbook.Outcome {
 		streams = Streams{In: streams.In, Out: &out, Err: &errs}
 	}
 	v.note("$ %s", commandLine(args))
-	code := execute(ctx, v.here(args), streams)
+	code := execute(ctx, v.here(args), streams, v.services)
 	return runbook.Outcome{Code: code, Out: out.String(), Errors: errs.String()}
 }
 

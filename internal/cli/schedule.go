@@ -9,8 +9,8 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/conversation"
 	"nbs-worker/internal/conversation/schedule"
-	"nbs-worker/internal/message"
-	"nbs-worker/internal/serve"
+	"nbs-worker/internal/remote"
+	"nbs-worker/internal/serve/client"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/schedules"
 	"nbs-worker/internal/wire"
@@ -219,7 +219,7 @@ func runScheduleRun(ctx context.Context, f *factory, name string) error {
 		return err
 	}
 	if due.Entry.Send != nil {
-		team := &chatTeam{s, message.Sender{Supervisor: s}, s.Store.Deliveries()}
+		team := &remote.Team{Supervisor: s, Notes: s.Store.Deliveries()}
 		words, err := team.Send(ctx, string(due.Entry.Send.To), due.ID(), due.Entry.Send.Text)
 		if err != nil {
 			return err
@@ -230,7 +230,7 @@ func runScheduleRun(ctx context.Context, f *factory, name string) error {
 	if err := e.CheckClaude(); err != nil {
 		return err
 	}
-	key, say, err := serve.Scheduled(e, due)
+	key, say, err := remote.Scheduled(e, due)
 	if err != nil {
 		return err
 	}
@@ -241,5 +241,5 @@ func runScheduleRun(ctx context.Context, f *factory, name string) error {
 	if err := f.answered(key, result, ""); err != nil || due.Entry.DeliverTo == "" {
 		return err
 	}
-	return serve.Tell(ctx, s.Store, due.Entry.DeliverTo, result.Answer)
+	return client.Tell(ctx, s.Store, due.Entry.DeliverTo, result.Answer)
 }

@@ -4,15 +4,13 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/conversation"
-	"nbs-worker/internal/message"
-	"nbs-worker/internal/notify"
-	"nbs-worker/internal/serve"
+	"nbs-worker/internal/supervisor"
 )
 
 type serveOptions struct {
@@ -20,7 +18,11 @@ type serveOptions struct {
 	memory  int // MB
 	idle    time.Duration
 	metrics string
-	chats   chatOptions
+
+	chats      ChatOptions
+	promptFile string
+	model      string
+	contextCmd string
 }
 
 func newServeCmd(f *factory) *cobra.Command {
@@ -63,38 +65,49 @@ A service unit: nbs-worker export systemd.`, agent.Failed, agent.NotFound, agent
 	flags.IntVar(&o.memory, "memory", 2000, "how many MB they may have in all")
 	flags.DurationVar(&o.idle, "idle", 30*time.Minute, "end one that was not used for so long")
 	flags.StringVar(&o.metrics, "metrics", "", "tell health and metrics at this address on loopback too: 127.0.0.1:PORT")
-	o.chats.bind(cmd)
+	flags.StringVar(&o.chats.TokenFile, "telegram-token-file", "", "serve the chats of the bot whose token is in this file (or in $NBS_TELEGRAM_TOKEN)")
+	flags.Int64SliceVar(&o.chats.Allowed, "telegram-chat", nil, "a chat that is served, by its number; may be repeated")
+	flags.StringVar(&o.chats.URL, "telegram-url", "", "where the Bot API is, for tests")
+	flags.StringVar(&o.chats.Prompt, "system-prompt", "", "what Claude is in chats that begin, or are reset")
+	flags.StringVar(&o.promptFile, "system-prompt-file", "", "read the system prompt from this file")
+	flags.StringVar(&o.model, "model", "", "of chats that begin, or are reset")
+	flags.StringVar(&o.contextCmd, "context-cmd", "", "a program whose output Claude is told beside each text of a chat")
+	_ = flags.MarkHidden("telegram-url")
+	cmd.MarkFlagsMutuallyExclusive("system-prompt", "system-prompt-file")
 	return cmd
 }
 
 func runServe(ctx context.Context, f *factory, o *serveOptions) error {
-	token, bridged, err := o.chats.takeToken()
-	if err != nil {
-		return err
+	if f.services == nil {
+		return f.handOver(ctx)
 	}
-	s, err := f.founder()
-	if err != nil {
-		return err
-	}
-	if err := s.CheckPerson("serve conversations"); err != nil {
-		return err
-	}
-	server := serve.New(conversation.New(s.Observer), f.say)
-	server.Engine.Warm = &conversation.Pool{Most: o.warm, Memory: uint64(max(0, o.memory)) << 20, Idle: o.idle, Now: time.Now}
-	server.Ready = notify.Ready
-	notes := s.Store.Deliveries()
-	team := &chatTeam{s, message.Sender{Supervisor: s}, notes}
-	due := &serve.Schedules{Server: server, Notes: notes, Send: team.Send}
-	server.Beside = append(server.Beside, due.Run)
-	if bridged {
-		if err := o.chats.bridge(f, s, server, token); err != nil {
+	asked := ServeOptions{Chats: o.chats, Warm: o.warm, Memory: uint64(max(0, o.memory)) << 20, Idle: o.idle, Say: f.say}
+	var err error
+	if o.promptFile != "" {
+		if asked.Chats.Prompt, err = readText("system prompt", o.promptFile, f.streams.In); err != nil {
 			return err
 		}
 	}
-	if server.Metrics, err = o.listen(ctx); err != nil {
+	if o.model != "" {
+		if asked.Chats.Model, err = agent.ParseModel(o.model); err != nil {
+			return err
+		}
+	}
+	if o.contextCmd != "" {
+		if asked.Chats.ContextCmd, err = filepath.Abs(o.contextCmd); err != nil {
+			return err
+		}
+	}
+	if asked.Metrics, err = o.listen(ctx); err != nil {
 		return err
 	}
-	return server.Run(ctx)
+	return f.services.Serve(ctx, asked, func() (*supervisor.Supervisor, error) {
+		s, err := f.founder()
+		if err == nil {
+			err = s.CheckPerson("serve conversations")
+		}
+		return s, err
+	})
 }
 
 // listen opens the address of the metrics, if one was named. Errors: BadInput.

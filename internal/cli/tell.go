@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/serve"
+	"nbs-worker/internal/remote"
+	"nbs-worker/internal/serve/client"
 	"nbs-worker/internal/wire"
 )
 
@@ -36,7 +37,7 @@ chat gets it in words. In the policy of a watch, with the folder of the project:
 			if len(args) == 0 || len(args) > 2 || notice && len(args) > 1 {
 				return agent.Errorf(agent.BadInput, "tell: a chat and one text are needed").Hint("nbs-worker tell telegram:123456789 'TEXT'")
 			}
-			_, err := chatOf(args[0])
+			_, err := remote.Chat(args[0])
 			return err
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -72,7 +73,7 @@ func runTell(ctx context.Context, f *factory, to, text string, notice bool) erro
 	if from != "" {
 		text = from + "\n" + text
 	}
-	return serve.Tell(ctx, s.Store, to, text)
+	return client.Tell(ctx, s.Store, to, text)
 }
 
 // noticeWords is what a watch tells, for a person.

@@ -6,6 +6,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/conversation"
 	"nbs-worker/internal/conversation/schedule"
+	"nbs-worker/internal/remote"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -18,6 +19,6 @@ func TestTurnsOfChatsAndSchedulesEnd(t *testing.T) {
 	rig.Must(t, chats.Accept(t.Context(), "telegram:1", "telegram:77", "hello"))
 	asked, err := s.store.Conversations().Of("telegram:1").Request(1)
 	rig.Check(t, err == nil && asked.Timeout == conversation.TurnTimeout, "of a chat: %+v, %v", asked, err)
-	_, say, err := Scheduled(server.Engine, schedule.Due{Entry: &schedule.Entry{Name: "morning", Prompt: "hello", Model: agent.Model("haiku")}})
+	_, say, err := remote.Scheduled(server.Engine, schedule.Due{Entry: &schedule.Entry{Name: "morning", Prompt: "hello", Model: agent.Model("haiku")}})
 	rig.Check(t, err == nil && say.Timeout == conversation.TurnTimeout, "of a schedule: %+v, %v", say, err)
 }

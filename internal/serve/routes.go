@@ -6,40 +6,8 @@ import (
 	"net/http"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/serve/client"
 )
-
-// wanted is a turn whose result a caller waits for.
-type wanted struct {
-	Key    conversations.Key `json:"key"`
-	ID     string            `json:"id"`
-	Stream bool              `json:"stream,omitempty"`
-}
-
-// told is a line of the answer: what is being said, then the result or the error.
-type told struct {
-	Text   string                `json:"text,omitempty"`
-	Result *conversations.Result `json:"result,omitempty"`
-	Error  *failure              `json:"error,omitempty"`
-}
-
-type failure struct {
-	Kind  agent.Kind `json:"kind"`
-	Words string     `json:"words"`
-	Hints []string   `json:"hints,omitempty"`
-}
-
-func failureOf(err error) *failure {
-	return &failure{Kind: agent.KindOf(err), Words: err.Error(), Hints: agent.HintsOf(err)}
-}
-
-func (f *failure) error() error {
-	err := agent.Errorf(f.Kind, "%s", f.Words)
-	for _, hint := range f.Hints {
-		err = err.Hint("%s", hint)
-	}
-	return err
-}
 
 // routes are those of the socket.
 func (s *Server) routes(serving context.Context) http.Handler {
@@ -52,36 +20,36 @@ func (s *Server) routes(serving context.Context) http.Handler {
 
 // turn runs a turn that is accepted, and tells its result.
 func (s *Server) turn(serving context.Context, w http.ResponseWriter, r *http.Request) {
-	var asked wanted
+	var asked client.Turn
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4<<10)).Decode(&asked); err != nil {
 		http.Error(w, "a turn is not named like that", http.StatusBadRequest)
 		return
 	}
 	flush := http.NewResponseController(w)
 	out := json.NewEncoder(w)
-	tell := func(t told) { _, _ = out.Encode(t), flush.Flush() } // who has left hears nothing
+	tell := func(t client.Told) { _, _ = out.Encode(t), flush.Flush() } // who has left hears nothing
 	_ = flush.Flush()
 	said, leave := s.listenTo(asked)
 	defer leave()
-	done := make(chan told, 1)
+	done := make(chan client.Told, 1)
 	go func() { // it goes on when the caller has left: the turn is accepted
 		result, err := s.Engine.Await(serving, asked.Key, asked.ID)
 		switch {
 		case err == nil:
-			done <- told{Result: &result}
+			done <- client.Told{Result: &result}
 		case serving.Err() != nil: // without a last word the caller goes on by itself
-			done <- told{}
+			done <- client.Told{}
 		default:
-			done <- told{Error: failureOf(err)}
+			done <- client.Told{Error: client.FailureOf(err)}
 		}
 	}()
 	for {
 		select {
 		case text := <-said:
-			tell(told{Text: text})
+			tell(client.Told{Text: text})
 		case last := <-done:
 			for len(said) > 0 {
-				tell(told{Text: <-said})
+				tell(client.Told{Text: <-said})
 			}
 			tell(last)
 			return
@@ -94,7 +62,7 @@ func (s *Server) turn(serving context.Context, w http.ResponseWriter, r *http.Re
 }
 
 // listenTo hears what a turn says, until leave.
-func (s *Server) listenTo(asked wanted) (said chan string, leave func()) {
+func (s *Server) listenTo(asked client.Turn) (said chan string, leave func()) {
 	const kept = 1024 // parts
 	said = make(chan string, kept)
 	if !asked.Stream {
@@ -110,33 +78,22 @@ func (s *Server) listenTo(asked wanted) (said chan string, leave func()) {
 	}
 }
 
-// message is one for a chat.
-type message struct {
-	To   string `json:"to"` // the key of its conversation
-	Text string `json:"text"`
-}
-
 // tell writes to a chat.
 func (s *Server) tell(w http.ResponseWriter, r *http.Request) {
 	const longest = 1 << 20 // bytes
-	var m message
+	var m client.Message
 	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, longest)).Decode(&m)
 	switch {
 	case err != nil:
 		err = agent.Errorf(agent.BadInput, "the message is not to be understood, or too long: %w", err)
 	case s.Tell == nil:
-		err = errNoBridge()
+		err = client.ErrNoBridge()
 	default:
 		err = s.Tell(r.Context(), m.To, m.Text)
 	}
-	var t told
+	var t client.Told
 	if err != nil {
-		t.Error = failureOf(err)
+		t.Error = client.FailureOf(err)
 	}
 	_ = json.NewEncoder(w).Encode(t) // who has left hears nothing
-}
-
-func errNoBridge() error {
-	return agent.Errorf(agent.Unfit, "there is no bridge to chats").
-		Hint("nbs-worker serve --telegram-token-file FILE --telegram-chat ID")
 }

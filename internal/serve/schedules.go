@@ -9,6 +9,8 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/conversation"
 	"nbs-worker/internal/conversation/schedule"
+	"nbs-worker/internal/remote"
+	"nbs-worker/internal/serve/client"
 	"nbs-worker/internal/store/allowed"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/deliveries"
@@ -125,18 +127,6 @@ func (s *Schedules) say(d schedule.Deed) {
 	s.Server.Said("schedules: %s", words)
 }
 
-// Scheduled is the turn of a run, which is isolated. Errors: as of [schedule.Entry.Words].
-func Scheduled(e *conversation.Engine, due schedule.Due) (conversations.Key, conversation.Say, error) {
-	words, err := due.Entry.Words(e.Store.Project(), e.Store.Allowed().Check)
-	if err != nil {
-		return "", conversation.Say{}, err
-	}
-	meta, err := e.Founding()
-	return conversations.Key(due.Entry.Key()), conversation.Say{Meta: meta, Request: conversations.Request{
-		ID: due.ID(), Text: words, Model: due.Entry.Model, Isolated: true, SystemPrompt: due.Entry.SystemPrompt, Timeout: conversation.TurnTimeout, At: e.Now().UTC(),
-	}}, err
-}
-
 // runner is what a loop knows of Schedules.
 type runner struct{ *Schedules }
 
@@ -146,7 +136,7 @@ func (s runner) Run(ctx context.Context, due schedule.Due) error {
 		_, err := s.Send(ctx, string(due.Entry.Send.To), due.ID(), due.Entry.Send.Text)
 		return err
 	}
-	key, say, err := Scheduled(s.Server.Engine, due)
+	key, say, err := remote.Scheduled(s.Server.Engine, due)
 	if err != nil {
 		return err
 	}
@@ -188,7 +178,7 @@ func failureIn(key conversations.Key, r *conversations.Result) error {
 // deliver tells a chat what came of a run, once.
 func (s *Schedules) deliver(ctx context.Context, due schedule.Due, r *conversations.Result) error {
 	if s.Server.Tell == nil {
-		return errNoBridge()
+		return client.ErrNoBridge()
 	}
 	if n, _, err := s.Notes.Get(due.ID()); err != nil || n.State == deliveries.Over {
 		return err

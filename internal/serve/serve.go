@@ -17,6 +17,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/conversation"
+	"nbs-worker/internal/serve/client"
 	"nbs-worker/internal/store/conversations"
 )
 
@@ -31,7 +32,7 @@ type Server struct {
 
 	counts  counts
 	mu      sync.Mutex
-	hearing map[chan string]wanted                   // who hears what a turn says
+	hearing map[chan string]client.Turn              // who hears what a turn says
 	trouble map[conversations.Key]conversations.Held // why a conversation does not go on, beside what is written down
 	change  chan struct{}                            // closed, and made anew, when something became of a turn
 	wake    chan struct{}
@@ -40,7 +41,7 @@ type Server struct {
 // New is a server that does not run yet.
 func New(e *conversation.Engine, said func(format string, args ...any)) *Server {
 	s := &Server{
-		Engine: e, Said: said, hearing: map[chan string]wanted{}, trouble: map[conversations.Key]conversations.Held{},
+		Engine: e, Said: said, hearing: map[chan string]client.Turn{}, trouble: map[conversations.Key]conversations.Held{},
 		change: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
 	e.Heard, e.Over = s.heard, func(r conversations.Result) { s.counts.turn(r); s.changed() }

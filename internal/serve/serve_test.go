@@ -18,6 +18,7 @@ import (
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/conversation"
 	"nbs-worker/internal/observe"
+	"nbs-worker/internal/serve/client"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/conversations"
@@ -174,7 +175,7 @@ func (s *stage) accept(key conversations.Key, text string) (id string) {
 
 func (s *stage) mustAnswer(key conversations.Key, text string) conversations.Result {
 	s.Helper()
-	result, there, err := Await(s.Context(), s.store, key, s.accept(key, text), nil)
+	result, there, err := client.Await(s.Context(), s.store, key, s.accept(key, text), nil)
 	rig.Must(s.T, err)
 	rig.Check(s.T, there && result.Answer == "re: "+text, "there: %v, %+v", there, result)
 	return result
@@ -187,7 +188,7 @@ func TestATurnOverTheSocket(t *testing.T) {
 	serving := s.serve()
 	first := s.mustAnswer("review", "one")
 	var heard []string
-	second, _, err := Await(t.Context(), s.store, "review", s.accept("review", "two"), func(text string) { heard = append(heard, text) })
+	second, _, err := client.Await(t.Context(), s.store, "review", s.accept("review", "two"), func(text string) { heard = append(heard, text) })
 	rig.Must(t, err)
 	rig.Check(t, strings.Join(heard, "") == "re: two" && second.SessionID == first.SessionID && second.Continuity == conversations.Resumed, "%q, then %+v", heard, second)
 	alive, ended := s.claudes()
@@ -195,7 +196,7 @@ func TestATurnOverTheSocket(t *testing.T) {
 	rig.Must(t, serving.stop())
 	alive, _ = s.claudes()
 	rig.Check(t, alive == 0, "%d claudes outlive the server", alive)
-	_, there, err := Await(t.Context(), s.store, "review", "none", nil)
+	_, there, err := client.Await(t.Context(), s.store, "review", "none", nil)
 	rig.Check(t, !there && err == nil, "a server that has ended: %v, %v", there, err)
 }
 
@@ -207,12 +208,12 @@ func TestACallerThatLeaves(t *testing.T) {
 	id := s.accept("review", "wait")
 	leaving, leave := context.WithCancel(t.Context())
 	left := make(chan error, 1)
-	go func() { _, _, err := Await(leaving, s.store, "review", id, func(string) {}); left <- err }()
+	go func() { _, _, err := client.Await(leaving, s.store, "review", id, func(string) {}); left <- err }()
 	<-s.begun
 	var heard []string
 	stayed := make(chan conversations.Result, 1)
 	go func() {
-		r, _, _ := Await(t.Context(), s.store, "review", id, func(text string) { heard = append(heard, text) })
+		r, _, _ := client.Await(t.Context(), s.store, "review", id, func(text string) { heard = append(heard, text) })
 		stayed <- r
 	}()
 	rig.Eventually(t, "both listen", func() bool { return serving.listeners() == 2 })
@@ -238,7 +239,7 @@ func TestATurnOutlivesItsServer(t *testing.T) {
 	serving := s.serve()
 	id := s.accept("review", "wait")
 	asked := make(chan bool, 1)
-	go func() { _, there, _ := Await(t.Context(), s.store, "review", id, nil); asked <- there }()
+	go func() { _, there, _ := client.Await(t.Context(), s.store, "review", id, nil); asked <- there }()
 	<-s.begun
 	rig.Must(t, serving.stop())
 	alive, _ := s.claudes()
@@ -290,9 +291,9 @@ func TestNobodyElsesSocketIsAsked(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, t.TempDir())
 	s.serve()
-	folder := filepath.Dir(SocketPath(s.store))
+	folder := filepath.Dir(client.SocketPath(s.store))
 	rig.Must(t, os.Chmod(folder, 0o770))
-	_, there, err := Await(t.Context(), s.store, "review", "x", nil)
+	_, there, err := client.Await(t.Context(), s.store, "review", "x", nil)
 	rig.Check(t, !there && err == nil, "it was asked: %v", err)
 	rig.Must(t, os.Chmod(folder, 0o700))
 }
@@ -345,7 +346,7 @@ func TestManyTurns(t *testing.T) {
 func TestOneHearsItsOwnConversation(t *testing.T) {
 	t.Parallel()
 	server := New(newStage(t, t.TempDir()).engine(), t.Logf)
-	said, leave := server.listenTo(wanted{Key: "review", ID: "1", Stream: true})
+	said, leave := server.listenTo(client.Turn{Key: "review", ID: "1", Stream: true})
 	defer leave()
 	server.heard("other", "1", "a secret")
 	rig.Check(t, len(said) == 0, "it hears what another conversation says")

@@ -33,8 +33,12 @@ func (b binary) folder() string {
 // Worker is the path of nbs-worker, built from this checkout.
 func Worker(t testing.TB) string { return WorkerWith(t, "") }
 
-// WorkerWith is nbs-worker with a variable that only the linker sets.
-func WorkerWith(t testing.TB, ldflags string) string { return build(t, "nbs-worker", ldflags) }
+// WorkerWith is nbs-worker, with nbs-worker-services beside it, and a variable that only the linker sets.
+func WorkerWith(t testing.TB, ldflags string) string {
+	t.Helper()
+	build(t, "nbs-worker-services", ldflags)
+	return build(t, "nbs-worker", ldflags)
+}
 
 // Sim is the path of nbs-sim, built from this checkout.
 func Sim(t testing.TB) string { return build(t, "nbs-sim", "") }

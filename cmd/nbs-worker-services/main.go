@@ -1,0 +1,14 @@
+// Command nbs-worker-services is nbs-worker with what keeps running for conversations. nbs-worker becomes it for
+// the commands that need that; nobody else has to call it.
+package main
+
+import (
+	"os"
+
+	"nbs-worker/internal/cli"
+	"nbs-worker/internal/services"
+)
+
+func main() {
+	os.Exit(cli.Main(os.Args[1:], cli.System(), services.All()))
+}

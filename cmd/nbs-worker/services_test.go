@@ -1,0 +1,23 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+// What keeps running for conversations is in a program of its own, beside this one; who has copied only one of them
+// is told.
+func TestWithoutTheServices(t *testing.T) {
+	m := standIn(t)
+	program, err := os.ReadFile(m.worker)
+	m.must(err)
+	alone := filepath.Join(t.TempDir(), "nbs-worker")
+	m.must(os.WriteFile(alone, program, 0o700)) //nolint:gosec // a program
+	m.worker = alone
+	r := m.refused(6, "nbs-worker-services is not beside", "serve")
+	rig.Equal(t, r.stdout, "", "on stdout")
+	m.ok("spawn", "alpha")
+}

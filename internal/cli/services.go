@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"context"
+	"net"
+	"os"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/companion"
+	"nbs-worker/internal/supervisor"
+)
+
+// Services are what only the program nbs-worker-services can do. It links a web server and what talks to Telegram,
+// which would cost every launcher memory and every hook time; there are hundreds of both, and one of it.
+type Services struct {
+	// Serve hosts the conversations of a project, which open opens, until the context ends.
+	Serve func(ctx context.Context, o ServeOptions, open func() (*supervisor.Supervisor, error)) error
+}
+
+// ServeOptions are those of nbs-worker serve.
+type ServeOptions struct {
+	Chats   ChatOptions
+	Warm    int    // claudes that are kept at most
+	Memory  uint64 // bytes that they may have in all
+	Idle    time.Duration
+	Metrics net.Listener // nil: nowhere
+	Say     func(format string, args ...any)
+}
+
+// ChatOptions are those of the bridge to Telegram.
+type ChatOptions struct {
+	TokenFile  string // "": the token is in the environment, or there is no bridge
+	Allowed    []int64
+	URL        string      // of the Bot API; "": Telegram's
+	Prompt     string      // the system prompt of chats that begin, or are reset
+	Model      agent.Model // of those; "": Claude's choice
+	ContextCmd string      // a program whose output Claude is told beside each text; "": none
+}
+
+// handOver has the program that has the services carry out this command line, and becomes it; within a runbook it is
+// a child. Errors: Unfit when it is not there.
+func (f *factory) handOver(ctx context.Context) error {
+	if f.streams.In == os.Stdin && f.streams.Out == os.Stdout {
+		f.close()
+		return companion.Become(f.args)
+	}
+	code, err := companion.Run(ctx, f.args, f.streams.In, f.streams.Out, f.streams.Err)
+	if err == nil && code != 0 {
+		err = exitError(code)
+	}
+	return err
+}

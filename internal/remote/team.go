@@ -1,0 +1,93 @@
+// Package remote is what those have done who are at no terminal, a chat or a schedule: a message to an agent,
+// an agent brought back, a turn of its own.
+package remote
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/launch"
+	"nbs-worker/internal/message"
+	"nbs-worker/internal/store/deliveries"
+	"nbs-worker/internal/supervisor"
+)
+
+// Team is the agents of a project as a chat or a schedule knows them. Who is in an allowed chat speaks as the user does.
+type Team struct {
+	*supervisor.Supervisor
+
+	Notes *deliveries.Drawer // what was begun, so that it is not done twice
+	Wait  time.Duration      // how long an agent has to be ready
+}
+
+// Agents tells who is there.
+func (t *Team) Agents(ctx context.Context) (string, error) {
+	rows, err := t.List(ctx)
+	if err != nil || len(rows) == 0 {
+		return "There are no agents.", err
+	}
+	var lines []string
+	for i := range rows {
+		state, cause := rows[i].Status.Words()
+		if cause != "" {
+			state += " (" + cause + ")"
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s", rows[i].Handle, state))
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// Send writes to an agent, or keeps the text in its outbox. One that was begun before, and of which nobody knows how
+// far it came, is not sent again.
+func (t *Team) Send(ctx context.Context, to, id, text string) (string, error) {
+	handle, err := agent.ParseHandle(to)
+	if err != nil {
+		return "", err
+	}
+	note, there, err := t.Notes.Get(id)
+	switch {
+	case err != nil:
+		return "", err
+	case there && note.State == deliveries.Over:
+		return note.Text, nil
+	case there:
+		return fmt.Sprintf("I was interrupted while sending it to %s: it has it, or it waits in its outbox, or it was lost. Look before you send it again.", handle), nil
+	}
+	note = deliveries.Note{ID: id, Key: "@" + string(handle), State: deliveries.Begun, At: t.Now().UTC()}
+	if err := t.Notes.Put(note); err != nil {
+		return "", err
+	}
+	receipt, err := (&message.Sender{Supervisor: t.Supervisor}).Send(ctx, handle, message.Message{Text: text, Queue: true})
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	switch {
+	case err != nil:
+		note.Text = "It was not sent: " + err.Error() + "."
+	case receipt.Outbox != "" && receipt.Word == message.Held:
+		note.Text = fmt.Sprintf("It waits in the outbox of %s: %s.", receipt.Handle, receipt.Reason)
+	default:
+		note.Text = fmt.Sprintf("%s has it (%s).", receipt.Handle, receipt.Word)
+	}
+	note.State = deliveries.Over
+	if noted := t.Notes.Put(note); noted != nil {
+		return "", noted
+	}
+	return note.Text, err
+}
+
+// Resume brings an agent back.
+func (t *Team) Resume(ctx context.Context, to string) (string, error) {
+	handle, err := agent.ParseHandle(to)
+	if err != nil {
+		return "", err
+	}
+	started, err := t.Supervisor.Resume(ctx, handle, supervisor.Resume{Start: launch.Start{Wait: t.Wait}})
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s is back, in %s.", handle, started.Record.SessionID), nil
+}

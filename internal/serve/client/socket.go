@@ -1,0 +1,61 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store"
+)
+
+// SocketPath is where the server of a project is asked; "" where there is no runtime folder.
+func SocketPath(s *store.Store) string {
+	if s.Runtime() == "" {
+		return ""
+	}
+	return filepath.Join(s.Runtime(), "serve", s.ProjectHash()+".sock")
+}
+
+// dial reaches the server of a project. Errors: [os.ErrNotExist] and others, when there is none.
+func dial(ctx context.Context, s *store.Store) (conn net.Conn, err error) {
+	path := SocketPath(s)
+	if path == "" {
+		return nil, os.ErrNotExist
+	}
+	if err := CheckOwn(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
+	err = Through(path, func(short string) error {
+		var dialer net.Dialer
+		conn, err = dialer.DialContext(ctx, "unix", short)
+		return err
+	})
+	return conn, err
+}
+
+// Through names a socket by its open folder: the kernel takes no path of more than 107 bytes.
+func Through(path string, use func(short string) error) error {
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	return use(fmt.Sprintf("/proc/self/fd/%d/%s", folder.Fd(), filepath.Base(path)))
+}
+
+// CheckOwn refuses a folder that is not this user's alone: another could have put a socket there.
+func CheckOwn(folder string) error {
+	info, err := os.Lstat(folder)
+	if err != nil {
+		return err
+	}
+	owner, known := info.Sys().(*syscall.Stat_t)
+	if !info.IsDir() || !known || int(owner.Uid) != os.Geteuid() || info.Mode().Perm()&0o077 != 0 {
+		return agent.Errorf(agent.BadInput, "%s is not this user's alone", agent.Quote(folder)).Hint("look at what it is: ls -ld %s", agent.ShellWord(folder))
+	}
+	return nil
+}

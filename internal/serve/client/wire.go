@@ -1,0 +1,52 @@
+package client
+
+import (
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/conversations"
+)
+
+// Turn is a turn whose result a caller waits for.
+type Turn struct {
+	Key    conversations.Key `json:"key"`
+	ID     string            `json:"id"`
+	Stream bool              `json:"stream,omitempty"`
+}
+
+// Message is one for a chat.
+type Message struct {
+	To   string `json:"to"` // the key of its conversation
+	Text string `json:"text"`
+}
+
+// Told is a line of the answer: what is being said, then the result or the error.
+type Told struct {
+	Text   string                `json:"text,omitempty"`
+	Result *conversations.Result `json:"result,omitempty"`
+	Error  *Failure              `json:"error,omitempty"`
+}
+
+// Failure is an error on its way to the caller.
+type Failure struct {
+	Kind  agent.Kind `json:"kind"`
+	Words string     `json:"words"`
+	Hints []string   `json:"hints,omitempty"`
+}
+
+// FailureOf makes an error one that travels.
+func FailureOf(err error) *Failure {
+	return &Failure{Kind: agent.KindOf(err), Words: err.Error(), Hints: agent.HintsOf(err)}
+}
+
+func (f *Failure) error() error {
+	err := agent.Errorf(f.Kind, "%s", f.Words)
+	for _, hint := range f.Hints {
+		err = err.Hint("%s", hint)
+	}
+	return err
+}
+
+// ErrNoBridge is that nobody writes to chats.
+func ErrNoBridge() error {
+	return agent.Errorf(agent.Unfit, "there is no bridge to chats").
+		Hint("nbs-worker serve --telegram-token-file FILE --telegram-chat ID")
+}

@@ -1,0 +1,79 @@
+// Package services puts together what the program nbs-worker-services can do and nbs-worker cannot.
+package services
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"nbs-worker/internal/cli"
+	"nbs-worker/internal/conversation"
+	"nbs-worker/internal/conversation/telegram"
+	"nbs-worker/internal/notify"
+	"nbs-worker/internal/remote"
+	"nbs-worker/internal/serve"
+	"nbs-worker/internal/supervisor"
+)
+
+// All is all of it.
+func All() *cli.Services { return &cli.Services{Serve: hosting} }
+
+// ready is how long an agent that a chat brings back has to be ready.
+const ready = 30 * time.Second
+
+// hosting runs the server of a project.
+func hosting(ctx context.Context, o cli.ServeOptions, open func() (*supervisor.Supervisor, error)) error {
+	token, bridged, err := takeToken(&o.Chats)
+	if err != nil {
+		return err
+	}
+	s, err := open()
+	if err != nil {
+		return err
+	}
+	server := serve.New(conversation.New(s.Observer), o.Say)
+	server.Engine.Warm = &conversation.Pool{Most: o.Warm, Memory: o.Memory, Idle: o.Idle, Now: time.Now}
+	server.Ready, server.Metrics = notify.Ready, o.Metrics
+	team := &remote.Team{Supervisor: s, Notes: s.Store.Deliveries(), Wait: ready}
+	due := &serve.Schedules{Server: server, Notes: team.Notes, Send: team.Send}
+	server.Beside = append(server.Beside, due.Run)
+	if bridged {
+		if err := bridge(o, team, server, token); err != nil {
+			return err
+		}
+	}
+	return server.Run(ctx)
+}
+
+// takeToken takes the token out of the environment, so that nothing that is started later has it.
+// is false when no bridge is wanted.
+func takeToken(o *cli.ChatOptions) (token telegram.Token, is bool, err error) {
+	if o.TokenFile == "" && os.Getenv(telegram.TokenVariable) == "" && len(o.Allowed) == 0 {
+		return token, false, nil
+	}
+	if token, err = telegram.ReadToken(o.TokenFile); err != nil {
+		return token, false, err
+	}
+	return token, true, os.Unsetenv(telegram.TokenVariable)
+}
+
+// bridge makes the bridge of a server.
+func bridge(o cli.ServeOptions, team *remote.Team, server *serve.Server, token telegram.Token) error {
+	chats := &serve.Chats{Server: server, Notes: team.Notes, Prompt: o.Chats.Prompt, Model: o.Chats.Model, ContextCmd: o.Chats.ContextCmd}
+	bridge, err := telegram.New(telegram.Options{
+		Token: token, Allowed: o.Chats.Allowed, URL: o.Chats.URL, Chats: chats, Deliveries: chats, Team: team,
+		Log: func(line string) { o.Say("%s", line) },
+	})
+	if err != nil {
+		return err
+	}
+	server.Beside = append(server.Beside, bridge.Run)
+	server.Tell = func(ctx context.Context, to, text string) error {
+		chat, err := remote.Chat(to)
+		if err != nil {
+			return err
+		}
+		return bridge.Tell(ctx, chat, text)
+	}
+	return nil
+}
