@@ -31,6 +31,9 @@ func compute(m message, body []byte) answer {
 	}
 	a := answer{text: say(text, all, m.terse()), input: 10 + len(body)/4}
 	switch {
+	case m.observes() && !isSide(text):
+		a = observed(all, text)
+		a.input = 10 + len(body)/4
 	case isResult && text == "":
 		a.text = "Tool said: " + first(result, 200)
 	case isResult: // a message that was typed while the tool ran comes with its result

@@ -99,6 +99,32 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+func TestObserver(t *testing.T) {
+	s := start(t, Options{})
+	observer := object{"system": "You are the observer of an agent's work. Note."}
+	ask := func(lines ...string) (int, string) {
+		status, body := post(t, s, observer, lines...)
+		var got struct{ Content []struct{ Text string } }
+		rig.Must(t, json.Unmarshal(body, &got))
+		if len(got.Content) == 0 {
+			return status, ""
+		}
+		return status, got.Content[0].Text
+	}
+	shown := "user: <transcript 1>\n[user] decision: use X\nopen end: tests\n[agent] You said: decision: use X [[error 400]] "
+	const noted = `{"observations":[{"type":"decision","title":"use X"},{"type":"open_end","title":"tests"}]}`
+	_, got := ask(shown)
+	rig.Equal(t, got, noted, "what is noted")
+	_, got = ask(shown + "[[observer wrong]]")
+	rig.Check(t, !strings.Contains(got, "{"), "a wrong answer: %s", got)
+	_, got = ask(shown+"[[observer wrong]]", "assistant: "+got, "user: Again.")
+	rig.Equal(t, got, noted, "what is noted then")
+	_, got = ask(shown+"[[observer wrong always]]", "assistant: "+got, "user: Again.")
+	rig.Check(t, !strings.Contains(got, "{"), "a wrong answer again: %s", got)
+	status, _ := ask(shown + "[[observer error 529 times=1]]")
+	rig.Equal(t, status, 529, "status of an error for the observer")
+}
+
 func TestTerse(t *testing.T) {
 	s := start(t, Options{})
 	system := object{"system": []object{{"type": "text", "text": "You are Bubba. Be terse."}}}

@@ -1,0 +1,269 @@
+package observer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/past"
+	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/memory"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/turnfiles"
+)
+
+// observer is the conversation in which one conversation of an agent is observed.
+type observer struct {
+	*Worker
+	of      target
+	id      agent.SessionID // the memory id, as it was captured last
+	prompts int             // that it was given in this process
+	anew    bool            // the next one begins another conversation: the last failed, or it has become long
+	rest    pause
+}
+
+func (w *Worker) observerOf(t target) *observer {
+	o := w.observers[t.id]
+	if o == nil {
+		o = &observer{Worker: w}
+		w.observers[t.id] = o
+	}
+	o.of = t
+	return o
+}
+
+const (
+	turnTimeout = 5 * time.Minute
+	endGrace    = 5 * time.Second
+	long        = 60_000 // tokens in an observer's conversation from which on the next turn begins another one
+)
+
+// session is a claude that has the observer's conversation open.
+type session struct {
+	Process
+
+	resumed bool
+	end     func()
+}
+
+// show shows a turn to the observer, and asks once more where the answer does not fit.
+// Errors: *unfitError, *laterError.
+func (o *observer) show(ctx context.Context, of *past.Turn) ([]memory.Observation, error) {
+	release, err := o.Store.ConversationTurns().Await(ctx, proc.Halted, func() {})
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	s, outcome, err := o.open(ctx, promptOf(o.of.record.Handle, of))
+	if s.resumed && (outcome.Class == turn.UnknownSession || outcome.Class == turn.TooLong) {
+		s.end()
+		s, outcome, err = o.open(ctx, promptOf(o.of.record.Handle, of))
+	}
+	defer s.end()
+	if err != nil {
+		return nil, err
+	}
+	answer, unfit := memory.ReadAnswer(outcome.Answer)
+	if unfit == nil {
+		return answer, nil
+	}
+	if outcome, err = o.say(ctx, s, again(unfit)); err != nil {
+		return nil, err
+	}
+	if answer, unfit = memory.ReadAnswer(outcome.Answer); unfit != nil {
+		o.anew = true
+		return nil, &unfitError{unfit.Error()}
+	}
+	return answer, nil
+}
+
+// open starts claude on the observer's conversation, and gives it a text. Errors: *unfitError, *laterError.
+func (o *observer) open(ctx context.Context, text string) (session, turn.Outcome, error) {
+	s, err := o.start(ctx)
+	if err != nil {
+		return session{end: func() {}}, turn.Outcome{}, &laterError{pause: pause{why: err.Error(), until: o.again(o.rest)}}
+	}
+	outcome, err := o.say(ctx, s, text)
+	return s, outcome, err
+}
+
+// say gives the observer a text. Errors: those of judge; what became of it is told all the same.
+func (o *observer) say(ctx context.Context, process Process, text string) (turn.Outcome, error) {
+	patience, cancel := context.WithTimeout(ctx, turnTimeout)
+	defer cancel()
+	var uncaptured error
+	outcome, err := process.Turn(patience, string(agent.NewInvocation()), text, func(heard turn.Event) {
+		if heard.Kind == turn.Confirmed {
+			uncaptured = o.capture(ctx, heard.SessionID)
+		}
+	})
+	if ctx.Err() != nil {
+		return outcome, ctx.Err()
+	}
+	o.prompts++
+	o.anew = err != nil || outcome.Class != turn.Answered || outcome.Usage.Input+outcome.Usage.CacheRead+outcome.Usage.CacheCreation > long
+	if err != nil {
+		return outcome, &laterError{pause: pause{why: fmt.Sprintf("no answer within %s", turnTimeout), until: o.again(o.rest)}}
+	}
+	if err := cmp.Or(uncaptured, o.spend(ctx, &outcome)); err != nil {
+		return outcome, err
+	}
+	return outcome, o.judge(&outcome)
+}
+
+// capture keeps the id of the observer's conversation, as claude has named it. It is durable before anything is
+// stored under it.
+func (o *observer) capture(ctx context.Context, id agent.SessionID) error {
+	before, err := o.Memory.Observed(ctx, o.of.id)
+	if err != nil {
+		return err
+	}
+	if err := o.Memory.Capture(ctx, o.of.id, id); err != nil {
+		return err
+	}
+	o.id = id
+	if before.Captured() && before.MemoryID != id {
+		o.journal(ctx, o.of, "memory", fmt.Sprintf("%s is observed in %s now; before it was %s", o.of.id, id, before.MemoryID))
+	}
+	return nil
+}
+
+// judge tells what becomes of a turn that its observer did not answer. Errors: *unfitError, *laterError.
+func (o *observer) judge(outcome *turn.Outcome) error {
+	why := fmt.Sprintf("%s: %s", outcome.Class, strings.TrimSpace(outcome.Detail))
+	switch outcome.Class {
+	case turn.Answered:
+		return nil
+	case turn.BadRequest, turn.TooLong:
+		return &unfitError{why}
+	case turn.Limit, turn.Authentication, turn.BadModel:
+		until := outcome.RetryAt
+		if !until.After(o.Now()) {
+			until = o.Now().Add(longPause)
+		}
+		return &laterError{pause: pause{why: why, until: until}, everybody: true}
+	case turn.Overloaded, turn.ServerError:
+		return &laterError{pause: pause{why: why, until: o.again(o.Worker.rest)}, everybody: true}
+	case turn.UnknownSession, turn.SessionInUse, turn.Interrupted, turn.Killed, turn.Failed:
+	}
+	return &laterError{pause: pause{why: why, until: o.again(o.rest)}}
+}
+
+const longPause = 15 * time.Minute
+
+// again is when it is tried again after some failures: 10 s, 20 s, 40 s ... 15 minutes.
+func (o *observer) again(before pause) time.Time {
+	return o.Now().Add(min(longPause, 10*time.Second<<min(before.failures, 10)))
+}
+
+// start opens the observer's conversation: the one that it has, or a new one.
+func (o *observer) start(ctx context.Context) (session, error) {
+	known, err := o.Memory.Observed(ctx, o.of.id)
+	if err != nil {
+		return session{}, err
+	}
+	s, release := session{}, func() {} // a new id is nobody else's: a lease would only leave a file
+	id, opening := agent.NewSessionID(), claude.OpenNew
+	if memory.ShouldResume(known, o.prompts+1, o.anew) {
+		if free, err := o.claim(known.MemoryID); err == nil {
+			id, opening, release, s.resumed = known.MemoryID, claude.OpenResume, free, true
+		}
+	}
+	invocation := agent.NewInvocation()
+	if s.Process, err = o.startClaude(id, opening, invocation); err != nil {
+		release()
+		return session{}, err
+	}
+	s.end = func() {
+		o.end(ctx, s.Process, invocation)
+		release()
+	}
+	return s, nil
+}
+
+// claim takes the lease of the observer's conversation and its transcript. Errors: Conflict; NotFound when there is
+// none any more.
+func (o *observer) claim(id agent.SessionID) (release func(), err error) {
+	config, err := o.ConfigOf(&o.of.record)
+	if err != nil {
+		return nil, err
+	}
+	if said, err := config.HasMessages(id); err != nil || !said {
+		return nil, errors.Join(err, agent.Errorf(agent.NotFound, "the conversation %s is gone", id))
+	}
+	endLease, err := o.Store.AcquireLease(id, store.Holder{PID: os.Getpid(), Verb: "memory work", Since: o.Seconds()})
+	if err != nil {
+		return nil, err
+	}
+	letGo, err := config.Hold(id)
+	if err != nil {
+		endLease()
+		return nil, err
+	}
+	release = func() { letGo(); endLease() }
+	r := o.asRecord(id)
+	strangers, err := o.Strangers(r)
+	if err = cmp.Or(err, o.ErrStranger(r, strangers)); err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
+}
+
+// asRecord is the observer's conversation as those look at it who know agents only.
+func (o *observer) asRecord(id agent.SessionID) *agent.Record {
+	r := &o.of.record
+	return &agent.Record{Spec: agent.Spec{Schema: r.Schema, SessionID: id, Model: o.Model, ProjectRoot: r.ProjectRoot, ConfigDir: r.ConfigDir}}
+}
+
+func (o *observer) startClaude(id agent.SessionID, opening claude.Opening, invocation agent.Invocation) (Process, error) {
+	program, err := claude.FindBinary(o.Variable(claude.BinaryVariable))
+	if err != nil {
+		return nil, err
+	}
+	dir, err := o.Store.Spool().Work()
+	if err != nil {
+		return nil, err
+	}
+	o.Store.SweepTurnFiles(time.Now(), func(invocation string) bool {
+		there, err := proc.Carrying(agent.TurnVariable, invocation)
+		return err != nil || len(there) > 0
+	})
+	files := o.Store.TurnFiles(invocation)
+	prompt, err := files.Put(turnfiles.SystemPrompt, SystemPrompt)
+	if err != nil {
+		return nil, err
+	}
+	spec := turn.Spec{SessionID: id, Opening: opening, Model: o.Model, SystemPromptFile: prompt, Extra: bare}
+	caller := slices.DeleteFunc(slices.Clone(o.Env), func(entry string) bool { return strings.HasPrefix(entry, "NBS_") })
+	env := claude.Env(&o.asRecord(id).Spec, caller, map[string]string{agent.TurnVariable: string(invocation), "PWD": dir})
+	process, err := o.Worker.Start(turn.Launch{Program: program, Args: turn.Args(spec), Dir: dir, Env: env})
+	if err != nil {
+		return nil, errors.Join(err, files.Drop())
+	}
+	return process, nil
+}
+
+// bare has claude start without tools, and without what the user has added to it: hooks, servers, instructions.
+var bare = []string{"--tools", "", "--safe-mode"}
+
+// end has claude leave, or ends it and what it has started, whatever becomes of the caller.
+func (o *observer) end(ctx context.Context, process Process, invocation agent.Invocation) {
+	ctx = context.WithoutCancel(ctx)
+	patience, cancel := context.WithTimeout(ctx, endGrace)
+	defer cancel()
+	if process.Close(patience) != nil {
+		left, _ := proc.Carrying(agent.TurnVariable, string(invocation))
+		_ = proc.StopAll(ctx, left, endGrace)
+		_ = process.Close(ctx)
+	}
+	_ = o.Store.TurnFiles(invocation).Drop() // the next sweep does it else
+}

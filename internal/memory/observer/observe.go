@@ -1,0 +1,142 @@
+package observer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/past"
+	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/memory"
+	"nbs-worker/internal/store/journal"
+)
+
+// observe has the turns of a conversation observed that are over. over tells whether none is going on. What keeps an
+// observer from its work is no error: it is noted, and tried again later.
+func (w *Worker) observe(ctx context.Context, t target) (over bool, err error) {
+	file, found, err := w.transcript(t)
+	if err != nil || !found {
+		return t.left(), err
+	}
+	known, err := w.Memory.Observed(ctx, t.id)
+	if err != nil && agent.KindOf(err) != agent.NotFound {
+		return false, err
+	}
+	read, err := past.Behind(file, known.ReadTo, t.left())
+	if err != nil || len(read.Turns) == 0 {
+		return !read.Rest, err
+	}
+	err = w.Memory.Create(ctx, memory.Observed{
+		ContentID: t.id, Handle: t.record.Handle, FirstPrompt: firstPrompt(read.First), Created: w.Now().UTC(),
+	})
+	if err != nil {
+		return false, err
+	}
+	w.owed[t.id] = true
+	for i := range read.Turns {
+		if !read.Turns[i].Worked() {
+			err = w.Memory.Advance(ctx, t.id, read.Turns[i].Last)
+		} else {
+			err = w.observeTurn(ctx, t, &read.Turns[i])
+		}
+		if err != nil {
+			return false, w.note(ctx, t, err)
+		}
+	}
+	delete(w.owed, t.id)
+	return !read.Rest, nil
+}
+
+// observeTurn has a turn observed, and keeps what its observer answers. Errors: *laterError.
+func (w *Worker) observeTurn(ctx context.Context, t target, of *past.Turn) error {
+	if err := w.checkBudget(ctx); err != nil {
+		return err
+	}
+	o := w.observerOf(t)
+	answer, err := o.show(ctx, of)
+	if _, unfit := errors.AsType[*unfitError](err); unfit {
+		w.done.Skipped++
+		w.journal(ctx, t, "memory-skipped", fmt.Sprintf("turn %d of %s was not observed: %s", of.Number, t.id, err))
+		return w.Memory.Advance(ctx, t.id, of.Last)
+	}
+	if err != nil {
+		return err
+	}
+	for i := range answer {
+		answer[i].ContentID, answer[i].Handle, answer[i].MemoryID = t.id, t.record.Handle, o.id
+		answer[i].Turn, answer[i].At = of.Number, w.Now().UTC()
+	}
+	n, err := w.Memory.Store(ctx, t.id, of.Number, answer, of.Last)
+	if err != nil {
+		return err
+	}
+	w.done.Turns++
+	w.done.Observations += n
+	o.rest, w.rest = pause{}, pause{}
+	return nil
+}
+
+// laterError is why a turn is shown to its observer later.
+type laterError struct {
+	pause
+
+	everybody bool // it keeps all observers from their work
+}
+
+func (e *laterError) Error() string { return e.why }
+
+// unfitError is why a turn is passed over.
+type unfitError struct{ why string }
+
+func (e *unfitError) Error() string { return e.why }
+
+// note notes what keeps an observer from its work, for people. Errors: others.
+func (w *Worker) note(ctx context.Context, t target, err error) error {
+	later, is := errors.AsType[*laterError](err)
+	if !is {
+		return err
+	}
+	o := w.observerOf(t)
+	if later.everybody {
+		later.failures = w.rest.failures + 1
+		w.rest = later.pause
+	} else {
+		later.failures = o.rest.failures + 1
+		o.rest = later.pause
+	}
+	w.waits(t, later.pause)
+	w.Said("memory of %s: %s; it is tried again at %s", t.record.Handle, later.why, later.until.UTC().Format(time.RFC3339))
+	return w.Memory.Trouble(ctx, t.id, later.why)
+}
+
+const day = "2006-01-02"
+
+// checkBudget refuses to spend more tokens than the user wants to on this day. Errors: *laterError.
+func (w *Worker) checkBudget(ctx context.Context) error {
+	now := w.Now().UTC()
+	spent, err := w.Memory.Spend(ctx, now.Format(day), 0)
+	if err != nil || spent < w.TokensPerDay {
+		return err
+	}
+	return &laterError{everybody: true, pause: pause{
+		until: now.Truncate(24 * time.Hour).Add(24 * time.Hour),
+		why:   fmt.Sprintf("the %d tokens of this day are spent (%d): it goes on at midnight UTC", w.TokensPerDay, spent),
+	}}
+}
+
+// spend adds what a turn has cost.
+func (w *Worker) spend(ctx context.Context, o *turn.Outcome) error {
+	tokens := o.Usage.Input + o.Usage.Output + o.Usage.CacheRead + o.Usage.CacheCreation
+	w.done.Tokens += tokens
+	_, err := w.Memory.Spend(ctx, w.Now().UTC().Format(day), tokens)
+	return err
+}
+
+// journal writes down what happened to the memory of an agent. What prevents that is told.
+func (w *Worker) journal(ctx context.Context, t target, event, detail string) {
+	if err := w.Store.Journal().Append(ctx, journal.EventOf(&t.record, w.Seconds(), event, detail)); err != nil {
+		w.Said("memory of %s: %s; the journal: %s", t.record.Handle, detail, err)
+	}
+}

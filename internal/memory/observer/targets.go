@@ -1,0 +1,102 @@
+package observer
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/store/spool"
+)
+
+// target is a conversation that may have something new.
+type target struct {
+	record    agent.Record
+	id        agent.SessionID
+	announced []spool.Announcement // of it
+}
+
+// left tells whether the agent is in another conversation now.
+func (t *target) left() bool { return t.id != t.record.SessionID }
+
+// newest is when the last end of a turn was announced; zero: none was.
+func (t *target) newest() (at time.Time) {
+	for _, a := range t.announced {
+		if a.At.After(at) {
+			at = a.At
+		}
+	}
+	return at
+}
+
+// targets are the conversations that were announced, and those of which turns are owed; all: and those that agents are in now, and those that were
+// observed before. What is announced of others is of nobody.
+func (w *Worker) targets(ctx context.Context, all bool) (targets []target, err error) {
+	waiting, err := w.Store.Spool().List()
+	if err != nil || len(waiting) == 0 && !all && len(w.owed) == 0 {
+		return nil, err
+	}
+	handles, err := w.Store.Handles()
+	if err != nil {
+		return nil, err
+	}
+	for _, handle := range handles {
+		if w.Handle != "" && handle != w.Handle {
+			waiting = slices.DeleteFunc(waiting, func(a spool.Announcement) bool { return a.Handle == handle })
+			continue
+		}
+		r, failure := w.Store.Load(handle)
+		if failure != nil {
+			err = errors.Join(err, failure)
+			continue
+		}
+		if allowed, _ := w.Store.IsAllowed(&r); !r.Memory || !allowed { // a record that was planted decides nothing
+			continue
+		}
+		for _, id := range r.Conversations() {
+			t := target{record: r, id: id}
+			if waiting, t.announced = apart(waiting, &r, id); len(t.announced) > 0 || w.owed[id] || all && w.isKnown(ctx, &r, id) {
+				targets = append(targets, t)
+			}
+		}
+	}
+	for _, a := range waiting {
+		if w.Now().Sub(a.At) > hopeless { // else its record may be about to move
+			err = errors.Join(err, w.Store.Spool().Take(a))
+		}
+	}
+	return targets, err
+}
+
+// apart takes what is announced of a conversation out of what waits.
+func apart(waiting []spool.Announcement, r *agent.Record, id agent.SessionID) (others, its []spool.Announcement) {
+	for _, a := range waiting {
+		if a.Handle == r.Handle && a.SessionID == id {
+			its = append(its, a)
+		} else {
+			others = append(others, a)
+		}
+	}
+	return others, its
+}
+
+// isKnown tells whether a conversation is looked at without a word of a hook: what agents said before their memory
+// was switched on, in conversations that they have left, is not.
+func (w *Worker) isKnown(ctx context.Context, r *agent.Record, id agent.SessionID) bool {
+	if id == r.SessionID {
+		return true
+	}
+	_, err := w.Memory.Observed(ctx, id)
+	return err == nil
+}
+
+// transcript finds that of a conversation. Without one, nothing was said yet, or it is gone.
+func (w *Worker) transcript(t target) (file transcript.File, found bool, err error) {
+	config, err := w.ConfigOf(&t.record)
+	if err != nil {
+		return file, false, err
+	}
+	return config.Transcript(t.id)
+}

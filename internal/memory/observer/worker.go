@@ -1,0 +1,207 @@
+// Package observer has what agents did observed, and what was observed kept: for each conversation of an agent
+// whose memory is on, a headless claude of its own is shown the turns that are over, and answers with observations.
+//
+//   - One worker a project. It needs nobody: what the hooks announce is a hint, the transcripts are found through
+//     the records, and how far each was read is kept with what was observed, in one transaction.
+//   - A worker that is killed loses nothing: a turn is observed again of which nothing was stored yet.
+//   - An observer has no tools, no project and no settings but the user's login. What it is shown is framed as data,
+//     and secrets are replaced before.
+//   - The id of an observer is captured when claude names it, before anything it says is stored. Its conversation is
+//     continued within one process only: [memory.ShouldResume].
+//   - A failure of the API moves nothing: the turn is shown again later. An answer that does not fit, twice, is
+//     journaled, and the turn passed over.
+package observer
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/memory"
+	"nbs-worker/internal/observe"
+)
+
+// What is used where nobody says otherwise.
+const (
+	DefaultModel        agent.Model = "haiku"
+	DefaultTokensPerDay int         = 500_000
+)
+
+// Worker observes the agents of one project.
+type Worker struct {
+	observe.Observer
+
+	Memory       memory.Store
+	Model        agent.Model  // of the observers
+	TokensPerDay int          // all observers together, by the UTC day; then they rest until the next
+	Handle       agent.Handle // of whom alone; "": all
+	Said         func(format string, args ...any)
+	Start        func(turn.Launch) (Process, error) // a real claude, but in tests
+
+	observers map[agent.SessionID]*observer // by content id
+	owed      map[agent.SessionID]bool      // content ids of which turns are not observed yet that are over
+	rest      pause                         // of all of them
+	done      Report
+	said      string // that could not be done, last
+}
+
+// Process is a claude that takes one text after the other.
+type Process interface {
+	Turn(ctx context.Context, id, text string, heard func(turn.Event)) (turn.Outcome, error)
+	Close(ctx context.Context) error
+}
+
+// Report is what was done.
+type Report struct {
+	Turns        int // that were observed
+	Observations int // that were stored
+	Skipped      int // turns that were passed over: their observer gave no answer that fits
+	Tokens       int // that were spent
+	Waiting      []Waiting
+}
+
+// Waiting is a conversation of which not all is observed.
+type Waiting struct {
+	Handle    agent.Handle
+	ContentID agent.SessionID
+	Why       string
+	Until     time.Time // when it is tried again; zero: at the next end of a turn
+}
+
+// New makes the worker of a project. o's environment is that of the observers, less what makes an agent.
+func New(o observe.Observer, kept memory.Store) *Worker {
+	return &Worker{
+		Observer: o, Memory: kept, Model: DefaultModel, TokensPerDay: DefaultTokensPerDay, Said: func(string, ...any) {},
+		Start: func(l turn.Launch) (Process, error) { return turn.Start(l) }, observers: map[agent.SessionID]*observer{},
+		owed: map[agent.SessionID]bool{},
+	}
+}
+
+const (
+	rescan   = 5 * time.Second        // how often the hooks' announcements are looked for
+	patience = 5 * time.Second        // how long a turn is waited for that was announced and is not written down yet
+	soon     = 250 * time.Millisecond // between two looks at that
+	hopeless = time.Minute            // old is an announcement that nothing comes of
+)
+
+// Once observes all that there is to observe now, and returns. What waits for long is in the report.
+// Errors: Conflict when another worker is at it.
+func (w *Worker) Once(ctx context.Context) (Report, error) {
+	release, err := w.Store.LockMemory(w.Now())
+	if err != nil {
+		return Report{}, err
+	}
+	defer release()
+	w.done = Report{}
+	for begun, all := time.Now(), true; ; all = false {
+		unfinished, err := w.pass(ctx, all)
+		if err != nil || !unfinished || time.Since(begun) > patience {
+			return w.done, err
+		}
+		if err := sleep(ctx, soon); err != nil {
+			return w.done, err
+		}
+	}
+}
+
+// Run observes what the hooks announce, until the context ends. Errors: Conflict when another worker is at it.
+func (w *Worker) Run(ctx context.Context) error {
+	release, err := w.Store.LockMemory(w.Now())
+	if err != nil {
+		return err
+	}
+	defer release()
+	for all := true; ; all = false {
+		w.done.Waiting = nil
+		unfinished, err := w.pass(ctx, all)
+		if ctx.Err() != nil {
+			return nil
+		}
+		w.complain(err)
+		pause := rescan
+		if unfinished {
+			pause = soon
+		}
+		if sleep(ctx, pause) != nil {
+			return nil
+		}
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// complain tells what could not be done, once.
+func (w *Worker) complain(err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if text != "" && text != w.said {
+		w.Said("memory: %s", text)
+	}
+	w.said = text
+}
+
+// pass observes what was announced, and what could not be observed before; all: and every conversation that may have
+// something. unfinished tells whether a turn was announced a moment ago that is not written down yet.
+func (w *Worker) pass(ctx context.Context, all bool) (unfinished bool, err error) {
+	targets, err := w.targets(ctx, all)
+	for _, t := range targets {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		if w.mustWait(t) {
+			continue
+		}
+		over, failure := w.observe(ctx, t)
+		err = errors.Join(err, failure)
+		age := w.Now().Sub(t.newest())
+		switch {
+		case failure != nil || w.owed[t.id]:
+		case over || age > hopeless:
+			err = errors.Join(err, w.Store.Spool().Take(t.announced...))
+		default:
+			unfinished = unfinished || age < patience
+		}
+	}
+	return unfinished, err
+}
+
+// mustWait tells whether a conversation is not to be looked at yet, and notes why.
+func (w *Worker) mustWait(t target) bool {
+	held := w.rest
+	if o := w.observers[t.id]; o != nil && !w.rest.lasts(w.Now()) {
+		held = o.rest
+	}
+	if !held.lasts(w.Now()) {
+		return false
+	}
+	w.waits(t, held)
+	return true
+}
+
+func (w *Worker) waits(t target, p pause) {
+	w.done.Waiting = slices.DeleteFunc(w.done.Waiting, func(before Waiting) bool { return before.ContentID == t.id })
+	w.done.Waiting = append(w.done.Waiting, Waiting{Handle: t.record.Handle, ContentID: t.id, Why: p.why, Until: p.until})
+}
+
+// pause is a time in which nothing is tried.
+type pause struct {
+	until    time.Time
+	why      string
+	failures int // one after the other
+}
+
+func (p *pause) lasts(now time.Time) bool { return p.until.After(now) }
