@@ -41,7 +41,10 @@ func observed(all []string, newest string) answer {
 		Observations []observation `json:"observations"`
 	}{[]observation{}}
 	for _, m := range observable.FindAllStringSubmatch(shown, -1) {
-		noted.Observations = append(noted.Observations, observation{strings.ReplaceAll(strings.ToLower(m[1]), " ", "_"), strings.TrimSpace(m[2])})
+		one := observation{strings.ReplaceAll(strings.ToLower(m[1]), " ", "_"), strings.TrimSpace(m[2])}
+		if !slices.Contains(noted.Observations, one) { // the agent repeats what it is told
+			noted.Observations = append(noted.Observations, one)
+		}
 	}
 	text, _ := json.Marshal(noted) // of strings: it cannot fail
 	if a.text = string(text); wrong != "" {
