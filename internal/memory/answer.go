@@ -50,7 +50,7 @@ type answered struct {
 
 // ReadAnswer reads an observer's answer, which is one JSON object after [AnswerSchema] and nothing else;
 // a fence of Markdown around it is taken off, for models like to set one. None observed is an answer.
-// Secrets in it are replaced. Errors: BadInput; its words can be told to the model.
+// Errors: BadInput, whose words can be told to the model.
 func ReadAnswer(text string) ([]Observation, error) {
 	if len(text) > answerLimit {
 		return nil, agent.Errorf(agent.BadInput, "the answer is longer than %d bytes", answerLimit)
@@ -68,8 +68,7 @@ func ReadAnswer(text string) ([]Observation, error) {
 	}
 	var all []Observation
 	for i, one := range *a.Observations {
-		o := Observation{Type: one.Type, Title: strings.TrimSpace(one.Title), Narrative: one.Narrative, Facts: one.Facts, Files: one.Files}
-		o = redacted(o)
+		o := Observation{Type: one.Type, Title: oneLine(one.Title), Narrative: one.Narrative, Facts: lines(one.Facts), Files: one.Files}
 		if err := o.Validate(); err != nil {
 			return nil, agent.Errorf(agent.BadInput, "observation %d: %w", i+1, err)
 		}
@@ -77,6 +76,15 @@ func ReadAnswer(text string) ([]Observation, error) {
 	}
 	return all, nil
 }
+
+func lines(texts []string) (all []string) {
+	for _, text := range texts {
+		all = append(all, oneLine(text))
+	}
+	return all
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // unfenced takes a fence of Markdown off that encloses the whole text.
 func unfenced(text string) string {

@@ -52,9 +52,9 @@ type Observation struct {
 	Type      Type
 	Title     string    // one line
 	Narrative string    // the rest, as sentences
-	Facts     []string  // that can be looked up again
+	Facts     []string  // that can be looked up again, a line each
 	Files     []string  // paths, as they were written
-	At        time.Time // when it was stored
+	At        time.Time // when it was noticed; zero in what is to be stored: now
 }
 
 // What one observation, and one answer of an observer, may be at most; lengths in bytes.
@@ -85,7 +85,7 @@ func (o Observation) Validate() error {
 		return err
 	}
 	for _, fact := range o.Facts {
-		if err := checkText("fact", fact, FactLimit, isForeign); err != nil {
+		if err := checkText("fact", fact, FactLimit, isControl); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package memory
 import (
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -48,15 +49,18 @@ func Redact(text string) string {
 }
 
 func replace(form *regexp.Regexp, text string) string {
-	found := form.FindAllStringSubmatchIndex(text, -1)
-	for _, at := range slices.Backward(found) {
+	var b strings.Builder
+	rest := 0
+	for _, at := range form.FindAllStringSubmatchIndex(text, -1) {
 		from, to := at[len(at)-2], at[len(at)-1]
-		text = text[:from] + Replaced + text[to:]
+		b.WriteString(text[rest:from] + Replaced)
+		rest = to
 	}
-	return text
+	return b.String() + text[rest:]
 }
 
-func redacted(o Observation) Observation {
+// Redacted returns the observation with the secrets in its texts replaced.
+func (o Observation) Redacted() Observation {
 	o.Title, o.Narrative = Redact(o.Title), Redact(o.Narrative)
 	for _, texts := range []*[]string{&o.Facts, &o.Files} {
 		*texts = slices.Clone(*texts)

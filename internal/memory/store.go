@@ -12,7 +12,7 @@ import (
 type Query struct {
 	Text   string       // words that all occur; empty in [Store.Latest]: any
 	Handle agent.Handle // empty: of every agent
-	Since  time.Time    // stored since; zero: ever
+	Since  time.Time    // noticed since; zero: ever
 	Limit  int          // how many at most; 0: DefaultLimit
 }
 
@@ -23,7 +23,7 @@ const DefaultLimit = 20
 type StatusOf struct {
 	Observed
 	Observations int
-	Newest       time.Time // when the newest observation was stored; zero: there is none
+	Newest       time.Time // when the newest observation was noticed; zero: there is none
 	Problem      string    // why its observer did not get on, in one line; empty: nothing is known
 	ProblemAt    time.Time
 }
@@ -86,5 +86,7 @@ type Store interface {
 	// Errors: Conflict when the file is there.
 	Backup(ctx context.Context, path string) error
 
+	// Instance is the id that the database got when it was made, for whoever vouches for it.
+	Instance() string
 	Close() error
 }

@@ -1,0 +1,32 @@
+package db
+
+import (
+	"context"
+	"fmt"
+)
+
+// rules are what must hold whatever has written: each query gives a line for what breaks one.
+var rules = []string{
+	"SELECT 'damaged: ' || integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'",
+	`SELECT 'observation ' || o.id || ' belongs to no conversation' FROM observations o
+		LEFT JOIN observed c ON c.memory_id = o.memory_id WHERE c.content_id IS NULL`,
+	`SELECT 'memory id ' || m.memory_id || ' of ' || m.content_id || ' is the conversation of an agent' FROM observed m
+		JOIN observed c ON c.content_id = m.memory_id`,
+}
+
+// Check looks for what must not be.
+func (d *Database) Check(ctx context.Context) (all []string, err error) {
+	for _, rule := range rules {
+		rows, err := d.sql.QueryContext(ctx, rule)
+		found, err := collect(d, rows, err, func() (line string, err error) { return line, rows.Scan(&line) })
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	// The index of words is compared with the observations; this only reads, and has the form of an insert.
+	if _, err := d.sql.ExecContext(ctx, "INSERT INTO words (words, rank) VALUES ('integrity-check', 1)"); err != nil {
+		all = append(all, fmt.Sprintf("the index of words does not fit the observations: %v", err))
+	}
+	return all, nil
+}

@@ -1,0 +1,105 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	_ "embed"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/google/uuid"
+	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/agent"
+)
+
+//go:embed schema.sql
+var schema string
+
+// Create makes a database, or opens the one that is there. A database is there whole or not at all.
+// Errors: those of [Open], and Failed when files of a lost one are in the way.
+func Create(ctx context.Context, path string) (*Database, error) {
+	d, err := Open(ctx, path)
+	if agent.KindOf(err) != agent.NotFound {
+		return d, err
+	}
+	// SQLite would take what a lost database has left for a part of the new one.
+	for _, suffix := range []string{"-wal", "-journal"} {
+		if _, err := os.Lstat(path + suffix); err == nil {
+			return nil, agent.Errorf(agent.Failed, "%s is there without its database", path+suffix).
+				Hint("put the database back, or remove what is left of it: rm %s", agent.ShellWord(path+suffix))
+		}
+	}
+	err = place(path, func(temp string) error { return build(ctx, temp) })
+	if err != nil && agent.KindOf(err) != agent.Conflict { // another process has just made it
+		return nil, err
+	}
+	return Open(ctx, path)
+}
+
+// build writes a new database into an empty file.
+func build(ctx context.Context, file string) error {
+	fresh, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		return err
+	}
+	defer fresh.Close()
+	fresh.SetMaxOpenConns(1) // each connection has a memory of its own
+	if _, err := fresh.ExecContext(ctx, schema); err != nil {
+		return err
+	}
+	if _, err := fresh.ExecContext(ctx, "INSERT INTO instance VALUES (1, ?)", uuid.NewString()); err != nil {
+		return err
+	}
+	_, err = fresh.ExecContext(ctx, "VACUUM INTO ?", file)
+	return (&Database{path: file}).failed(err)
+}
+
+// Backup writes a copy of the whole database to a new file.
+func (d *Database) Backup(ctx context.Context, path string) error {
+	return place(path, func(temp string) error {
+		_, err := d.sql.ExecContext(ctx, "VACUUM INTO ?", temp)
+		return d.failed(err)
+	})
+}
+
+// place makes a new private file at the path, whole and durable or not at all. Fill is given an empty file.
+// Errors: Conflict when there is a file.
+func place(path string, fill func(temp string) error) error {
+	folder, name := filepath.Split(path)
+	if folder == "" {
+		folder = "."
+	}
+	temp, err := os.CreateTemp(folder, "."+name+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp.Name()) //nolint:errcheck // what is left of it harms nobody
+	defer temp.Close()
+	if err := fill(temp.Name()); err != nil {
+		return err
+	}
+	if err := temp.Sync(); err != nil {
+		return agent.Errorf(agent.Failed, "write %s: %w", path, err)
+	}
+	if err := os.Link(temp.Name(), path); errors.Is(err, fs.ErrExist) {
+		return agent.Errorf(agent.Conflict, "%s is there already", path)
+	} else if err != nil {
+		return err
+	}
+	return syncFolder(folder)
+}
+
+func syncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	if err := unix.Fsync(int(folder.Fd())); err != nil {
+		return agent.Errorf(agent.Failed, "sync %s: %w", path, err)
+	}
+	return nil
+}

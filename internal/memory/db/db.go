@@ -1,0 +1,148 @@
+// Package db keeps observations in a SQLite database, as [memory.Store] says.
+//
+//   - Each connection has the settings of [settings]: a change is on the disk when it has returned, and who
+//     writes waits for who writes.
+//   - What one call changes, it changes in one immediate transaction.
+//   - The rules of the two ids are in the schema as well, so that no way of writing gets around them.
+//   - A database that is damaged, or newer than this program, is an error that names it; it is left as it is.
+//
+// SQLite loses its locks when the same process opens and closes the file: nobody else may open it while it
+// is open here. The package must not import another of the program but memory and agent. Only programs that
+// need it link it: SQLite costs each start of a program half a dozen milliseconds, and memory.
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+
+	_ "modernc.org/sqlite" // the driver
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/memory"
+)
+
+const (
+	application = 0x6e62736d // as in schema.sql
+	version     = 1
+)
+
+// settings are those of each connection.
+var settings = []string{
+	"busy_timeout(5000)", // first: the others may have to wait
+	"foreign_keys(1)", "journal_mode(wal)", "synchronous(full)",
+	"secure_delete(1)",                        // what is forgotten is overwritten
+	"trusted_schema(0)", "cell_size_check(1)", // the file lies in a project, where others can write
+}
+
+// Database is an open database.
+type Database struct {
+	path     string
+	instance string
+	sql      *sql.DB
+	writing  sync.Mutex // one at a time, so that no goroutine of this process has to poll for SQLite's lock
+}
+
+var _ memory.Store = (*Database)(nil)
+
+// Open opens a database. Errors: NotFound when there is none; Unfit when it is newer than this program;
+// Failed when it is damaged.
+func Open(ctx context.Context, path string) (*Database, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkFiles(path); err != nil {
+		return nil, err
+	}
+	d := &Database{path: path}
+	if err := d.look(ctx); err != nil {
+		return nil, err
+	}
+	if d.sql, err = sql.Open("sqlite", source(path, "rw", settings)); err != nil {
+		return nil, d.failed(err)
+	}
+	return d, nil
+}
+
+// source names a database to the driver, with the settings of each connection.
+func source(path, mode string, settings []string) string {
+	query := url.Values{
+		"mode": {mode}, "_pragma": settings, "_txlock": {"immediate"},
+		"_defensive": {"1"}, "_dqs": {"0"}, "_error_rc": {"1"},
+	}
+	return (&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String()
+}
+
+// checkFiles checks that the database and what SQLite keeps beside it are plain files, and closes them to others.
+func checkFiles(path string) error {
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+		info, err := os.Lstat(path + suffix)
+		if errors.Is(err, fs.ErrNotExist) {
+			if suffix == "" {
+				return agent.Errorf(agent.NotFound, "there is no %s: nothing is remembered here", path)
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if !info.Mode().IsRegular() {
+			return agent.Errorf(agent.Failed, "%s is no plain file", path+suffix).Hint("move it away: mv %s %s", agent.ShellWord(path+suffix), agent.ShellWord(path+suffix+".foreign"))
+		}
+		if info.Mode().Perm()&0o077 != 0 {
+			if err := os.Chmod(path+suffix, 0o600); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// look checks that the database is one of ours and of a version that we know, and reads its id. It only
+// reads: what is not ours gets no settings of ours.
+func (d *Database) look(ctx context.Context) error {
+	reader, err := sql.Open("sqlite", source(d.path, "ro", nil))
+	if err != nil {
+		return d.failed(err)
+	}
+	defer reader.Close()
+	var app, found int
+	err = reader.QueryRowContext(ctx, "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version").Scan(&app, &found)
+	switch {
+	case err != nil:
+		return d.failed(err)
+	case app != application || found < 1:
+		return d.damaged(errors.New("it is no memory of nbs-worker"))
+	case found > version:
+		return agent.Errorf(agent.Unfit, "open %s: it is of version %d, and this nbs-worker knows version %d", d.path, found, version).
+			Hint("use the nbs-worker that has written it, or a newer one")
+	}
+	return d.failed(reader.QueryRowContext(ctx, "SELECT id FROM instance").Scan(&d.instance))
+}
+
+// Instance is the id of this database, made with it: what the user vouches for. Backups have the same.
+func (d *Database) Instance() string { return d.instance }
+
+// Close closes the database.
+func (d *Database) Close() error { return d.failed(d.sql.Close()) }
+
+// change runs what changes the database in one transaction, which began with the right to write.
+func (d *Database) change(ctx context.Context, do func(tx *sql.Tx) error) error {
+	d.writing.Lock()
+	defer d.writing.Unlock()
+	tx, err := d.sql.BeginTx(ctx, nil)
+	if err != nil {
+		return d.failed(err)
+	}
+	if err := do(tx); err != nil {
+		_ = tx.Rollback() // what could be said of it, err says
+		return d.failed(err)
+	}
+	return d.failed(tx.Commit())
+}

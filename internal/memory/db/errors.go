@@ -1,0 +1,46 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"nbs-worker/internal/agent"
+)
+
+// failed says what an error of SQLite means, and names the file.
+func (d *Database) failed(err error) error {
+	if _, known := errors.AsType[*agent.Error](err); err == nil || known || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	switch code(err) & 0xff { // above are the details
+	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
+		return d.damaged(err)
+	case sqlite3.SQLITE_BUSY:
+		return agent.Errorf(agent.TimedOut, "use %s: another process is writing for too long: %w", d.path, err)
+	case sqlite3.SQLITE_FULL:
+		return agent.Errorf(agent.Failed, "write %s: %w", d.path, err).Hint("make room there: df -h %s", agent.ShellWord(filepath.Dir(d.path)))
+	}
+	return agent.Errorf(agent.Failed, "use %s: %w", d.path, err)
+}
+
+func (d *Database) damaged(err error) error {
+	aside := agent.ShellWord(d.path + ".damaged")
+	return agent.Errorf(agent.Failed, "%s is damaged: %w", d.path, err).
+		Hint("move it away, with what SQLite keeps beside it: mkdir %s && mv %s* %s", aside, agent.ShellWord(d.path), aside).
+		Hint("then copy a backup to its place, or take an export: nbs-worker memory import FILE")
+}
+
+// code is SQLite's extended result code; 0: the error is not SQLite's.
+func code(err error) int {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		return e.Code()
+	}
+	return 0
+}
+
+// isConstraint tells whether a rule of the schema has refused a change.
+func isConstraint(err error) bool { return code(err)&0xff == sqlite3.SQLITE_CONSTRAINT }

@@ -1,0 +1,179 @@
+package db
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"io"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/memory"
+)
+
+const (
+	format    = "nbs-worker-memory"
+	lineLimit = 1 << 20 // bytes
+)
+
+// line is one line of an export: the head, which comes first; a conversation; or an observation of one that
+// came before.
+type line struct {
+	Format       string        `json:"format,omitempty"`
+	Version      int           `json:"version,omitzero"`
+	Conversation *conversation `json:"conversation,omitempty"`
+	Observation  *observation  `json:"observation,omitempty"`
+}
+
+// conversation has no memory id: where it is imported, nobody has seen that observer's conversation.
+type conversation struct {
+	ContentID   agent.SessionID `json:"content_id"`
+	Handle      agent.Handle    `json:"handle"`
+	FirstPrompt string          `json:"first_prompt,omitempty"`
+	ReadTo      string          `json:"read_to,omitempty"`
+	Created     time.Time       `json:"created"`
+}
+
+type observation struct {
+	ContentID agent.SessionID `json:"content_id"`
+	Turn      int             `json:"turn,omitzero"`
+	Type      memory.Type     `json:"type"`
+	Title     string          `json:"title"`
+	Narrative string          `json:"narrative,omitempty"`
+	Facts     []string        `json:"facts,omitempty"`
+	Files     []string        `json:"files,omitempty"`
+	At        time.Time       `json:"at"`
+}
+
+// Export writes all that is kept, as it is at one moment.
+func (d *Database) Export(ctx context.Context, w io.Writer) (n int, err error) {
+	tx, err := d.sql.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return 0, d.failed(err)
+	}
+	defer tx.Rollback() //nolint:errcheck // it has only read
+	buffered := bufio.NewWriter(w)
+	if err := writeLine(buffered, line{Format: format, Version: version}); err != nil {
+		return 0, err
+	}
+	rows, err := tx.QueryContext(ctx, "SELECT "+observedColumns+" FROM observed c ORDER BY c.created, c.content_id")
+	_, err = collect(d, rows, err, func() (none struct{}, err error) {
+		o, err := scanObserved(rows.Scan)
+		if err != nil {
+			return none, err
+		}
+		return none, writeLine(buffered, line{Conversation: &conversation{o.ContentID, o.Handle, o.FirstPrompt, o.ReadTo, o.Created}})
+	})
+	if err != nil {
+		return 0, err
+	}
+	rows, err = tx.QueryContext(ctx, "SELECT "+observationColumns+" FROM observations o"+ofConversation+" ORDER BY o.at, o.id")
+	_, err = collect(d, rows, err, func() (none struct{}, err error) {
+		o, err := scanObservation(rows.Scan)
+		if err != nil {
+			return none, err
+		}
+		n++
+		return none, writeLine(buffered, line{Observation: &observation{o.ContentID, o.Turn, o.Type, o.Title, o.Narrative, o.Facts, o.Files, o.At}})
+	})
+	if err != nil {
+		return 0, err
+	}
+	return n, buffered.Flush()
+}
+
+func writeLine(w io.Writer, l line) error {
+	text, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(text, '\n'))
+	return err
+}
+
+// Import takes what Export wrote: all of it or nothing.
+func (d *Database) Import(ctx context.Context, r io.Reader) (n, skipped int, err error) {
+	err = d.change(ctx, func(tx *sql.Tx) error {
+		in := importing{tx: tx, keepers: map[agent.SessionID]agent.SessionID{}}
+		lines := bufio.NewScanner(r)
+		lines.Buffer(nil, lineLimit)
+		number := 0
+		for lines.Scan() {
+			number++
+			if err := in.take(ctx, number, lines.Bytes()); code(err) != 0 {
+				return err
+			} else if err != nil {
+				return agent.Errorf(agent.KindOf(err), "line %d: %w", number, err)
+			}
+		}
+		if err := lines.Err(); err != nil {
+			return agent.Errorf(agent.BadInput, "line %d: %w", number+1, err)
+		}
+		if number == 0 {
+			return agent.Errorf(agent.BadInput, "it is empty")
+		}
+		n, skipped = in.stored, in.skipped
+		return nil
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	return n, skipped, nil
+}
+
+type importing struct {
+	tx              *sql.Tx
+	keepers         map[agent.SessionID]agent.SessionID // memory id by content id
+	stored, skipped int
+}
+
+func (in *importing) take(ctx context.Context, number int, text []byte) error {
+	var l line
+	if err := json.Unmarshal(text, &l, json.RejectUnknownMembers(true)); err != nil {
+		return agent.Errorf(agent.BadInput, "%w", err)
+	}
+	switch {
+	case number == 1 && (l.Format != format || l.Version < 1):
+		return agent.Errorf(agent.BadInput, "it is no export of a memory")
+	case number == 1 && l.Version > version:
+		return agent.Errorf(agent.Unfit, "the export is of version %d, and this nbs-worker knows version %d", l.Version, version)
+	case number == 1:
+		return nil
+	case l.Conversation != nil && l.Observation == nil:
+		return in.conversation(ctx, *l.Conversation)
+	case l.Observation != nil && l.Conversation == nil:
+		return in.observation(ctx, *l.Observation)
+	}
+	return agent.Errorf(agent.BadInput, "it is neither a conversation nor an observation")
+}
+
+func (in *importing) conversation(ctx context.Context, c conversation) (err error) {
+	_, err = observed(ctx, in.tx, c.ContentID)
+	isNew := agent.KindOf(err) == agent.NotFound
+	if err != nil && !isNew {
+		return err
+	}
+	in.keepers[c.ContentID], err = keeper(ctx, in.tx, memory.Observed{ContentID: c.ContentID, Handle: c.Handle, FirstPrompt: c.FirstPrompt, Created: c.Created})
+	if err != nil || !isNew {
+		return err
+	}
+	return advance(ctx, in.tx, c.ContentID, c.ReadTo)
+}
+
+func (in *importing) observation(ctx context.Context, o observation) error {
+	memoryID := in.keepers[o.ContentID]
+	if memoryID == "" {
+		return agent.Errorf(agent.BadInput, "conversation %s was not named before", agent.Quote(string(o.ContentID)))
+	}
+	id, err := insert(ctx, in.tx, memory.Observation{
+		MemoryID: memoryID, Turn: o.Turn, Type: o.Type, Title: o.Title, Narrative: o.Narrative, Facts: o.Facts, Files: o.Files, At: o.At,
+	})
+	if id == 0 && err == nil {
+		in.skipped++
+	} else if err == nil {
+		in.stored++
+	}
+	return err
+}

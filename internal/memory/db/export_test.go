@@ -1,0 +1,93 @@
+package db
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/memory"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/storetest"
+)
+
+func exported(t *testing.T, d *Database) string {
+	t.Helper()
+	var b bytes.Buffer
+	_, err := d.Export(t.Context(), &b)
+	rig.Must(t, err)
+	return b.String()
+}
+
+func TestExportIsImportedWhole(t *testing.T) {
+	t.Parallel()
+	d := remembered(t)
+	text := exported(t, d)
+	rig.Check(t, !strings.Contains(text, string(watcher)), "the export names an observer:\n%s", text)
+	fresh := made(t)
+	n, skipped, err := fresh.Import(t.Context(), strings.NewReader(text))
+	rig.Check(t, err == nil && n == 3 && skipped == 0, "%d, %d, %v", n, skipped, err)
+	rig.Equal(t, exported(t, fresh), text, "the export of what was imported")
+	o := mustObserved(t, fresh, alice)
+	rig.Check(t, o.Synthesized && o.ReadTo == "a1", "%+v", o)
+	mustBeWhole(t, fresh)
+
+	n, skipped, err = fresh.Import(t.Context(), strings.NewReader(text))
+	rig.Check(t, err == nil && n == 0 && skipped == 3, "again: %d, %d, %v", n, skipped, err)
+	keep(t, d, alice, 2, "a2", by(watcher, "newer"))
+	n, skipped, err = d.Import(t.Context(), strings.NewReader(text))
+	rig.Check(t, err == nil && n == 0 && skipped == 3, "where it comes from: %d, %d, %v", n, skipped, err)
+	o = mustObserved(t, d, alice)
+	rig.Check(t, o.MemoryID == watcher && o.ReadTo == "a2", "an import changes what is known of the conversation: %+v", o)
+}
+
+func TestImportTakesAllOrNothing(t *testing.T) {
+	t.Parallel()
+	text := exported(t, remembered(t))
+	lines := strings.SplitAfter(text, "\n")
+	for what, c := range map[string]struct {
+		text string
+		says string
+		kind agent.Kind
+	}{
+		"nothing":                       {"", "empty", agent.BadInput},
+		"no head":                       {strings.Join(lines[1:], ""), "line 1: it is no export", agent.BadInput},
+		"a newer one":                   {strings.Replace(text, `"version":1`, `"version":2`, 1), "version 2", agent.Unfit},
+		"cut short":                     {text[:len(text)-20], "line 6: ", agent.BadInput},
+		"an observation of nobody":      {lines[0] + lines[3], "line 2: ", agent.BadInput},
+		"no JSON":                       {text + "decision\n", "line 7: ", agent.BadInput},
+		"an unknown type":               {strings.Replace(text, `"fix"`, `"poem"`, 1), "line 5: type", agent.BadInput},
+		"an unknown field":              {strings.Replace(text, `"turn"`, `"torn"`, 1), "line 4: ", agent.BadInput},
+		"an id that is none":            {strings.ReplaceAll(text, string(alice), "../x"), "line 3: session id", agent.BadInput},
+		"both at once":                  {lines[0] + `{"conversation":{},"observation":{}}`, "line 2: it is neither", agent.BadInput},
+		"a line that is endlessly long": {text + strings.Repeat("x", lineLimit+1), "line 7: ", agent.BadInput},
+	} {
+		d := made(t)
+		_, _, err := d.Import(t.Context(), strings.NewReader(c.text))
+		storetest.WantKind(t, what, err, c.kind)
+		rig.Check(t, err != nil && strings.Contains(err.Error(), c.says), "%s: %v; want %q", what, err, c.says)
+		all, err := d.Status(t.Context())
+		rig.Check(t, err == nil && len(all) == 0, "%s: left are %+v, %v", what, all, err)
+	}
+}
+
+func TestBackupIsTheWholeDatabase(t *testing.T) {
+	t.Parallel()
+	d := remembered(t)
+	dir := rig.MemoryDir(t)
+	path := filepath.Join(dir, "backup.db")
+	rig.Must(t, d.Backup(t.Context(), path))
+	rig.MustBePrivate(t, dir, 1)
+	storetest.WantNames(t, dir, "backup.db")
+	storetest.WantKind(t, "to write it again", d.Backup(t.Context(), path), agent.Conflict)
+	storetest.WantNames(t, dir, "backup.db")
+
+	restored := opened(t, path)
+	rig.Equal(t, exported(t, restored), exported(t, d), "the export of the backup")
+	rig.Equal(t, restored.Instance(), d.Instance(), "the instance")
+	rig.Equal(t, mustObserved(t, restored, alice).MemoryID, watcher, "the memory id")
+	mustBeWhole(t, restored)
+	found, err := restored.Search(t.Context(), memory.Query{Text: "sqlite"})
+	rig.Check(t, err == nil && len(found) == 2, "%v, %v", found, err)
+}

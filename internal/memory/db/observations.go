@@ -1,0 +1,156 @@
+package db
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/memory"
+)
+
+// Store keeps what was observed in a turn.
+func (d *Database) Store(ctx context.Context, content agent.SessionID, turn int, all []memory.Observation, readTo string) (stored int, err error) {
+	err = d.change(ctx, func(tx *sql.Tx) error {
+		of, err := observed(ctx, tx, content)
+		if err != nil {
+			return err
+		}
+		if !of.Captured() || of.Synthesized {
+			return agent.Errorf(agent.Conflict, "no observer of conversation %s is known yet", content)
+		}
+		stored = 0
+		for _, o := range all {
+			if o.MemoryID != of.MemoryID {
+				return agent.Errorf(agent.Conflict, "%s is not the observer of conversation %s", agent.Quote(string(o.MemoryID)), content)
+			}
+			o.Turn = turn
+			id, err := insert(ctx, tx, o)
+			if err != nil {
+				return err
+			}
+			if id != 0 {
+				stored++
+			}
+		}
+		return advance(ctx, tx, content, readTo)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return stored, nil
+}
+
+// Add keeps a note that was written by hand.
+func (d *Database) Add(ctx context.Context, handle agent.Handle, content agent.SessionID, o memory.Observation) (added memory.Observation, err error) {
+	err = d.change(ctx, func(tx *sql.Tx) error {
+		if o.MemoryID, err = keeper(ctx, tx, memory.Observed{ContentID: content, Handle: handle}); err != nil {
+			return err
+		}
+		id, err := insert(ctx, tx, o)
+		if id == 0 && err == nil { // it is there
+			err = tx.QueryRowContext(ctx, "SELECT id FROM observations WHERE memory_id = ? AND hash = ?", o.MemoryID, hash(o.Redacted())).Scan(&id)
+		}
+		if err != nil {
+			return err
+		}
+		added, err = get(ctx, tx, id)
+		return err
+	})
+	return added, err
+}
+
+// keeper returns the memory id under which notes of a conversation are kept that no observer has made; one
+// is synthesized when none is captured.
+func keeper(ctx context.Context, q querier, o memory.Observed) (agent.SessionID, error) {
+	if err := create(ctx, q, o); err != nil {
+		return "", err
+	}
+	known, err := observed(ctx, q, o.ContentID)
+	if err != nil || known.Captured() {
+		return known.MemoryID, err
+	}
+	id := agent.NewSessionID()
+	return id, setMemory(ctx, q, o.ContentID, id, true)
+}
+
+// insert keeps an observation under its memory id. The id is 0 when it was there already.
+func insert(ctx context.Context, q querier, o memory.Observation) (id int64, err error) {
+	if err := o.Validate(); err != nil {
+		return 0, err
+	}
+	o = o.Redacted()
+	facts, err := json.Marshal(o.Facts)
+	if err != nil {
+		return 0, err
+	}
+	files, err := json.Marshal(o.Files)
+	if err != nil {
+		return 0, err
+	}
+	if o.At.IsZero() {
+		o.At = time.Now()
+	}
+	err = q.QueryRowContext(ctx, `INSERT INTO observations (memory_id, turn, type, title, narrative, facts, files, at, hash)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (memory_id, hash) DO NOTHING RETURNING id`,
+		o.MemoryID, o.Turn, o.Type, o.Title, o.Narrative, string(facts), string(files), o.At.UnixMilli(), hash(o)).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return id, err
+}
+
+// hash is the same for what says the same, whenever it was said.
+func hash(o memory.Observation) string {
+	text, err := json.Marshal([]any{o.Type, o.Title, o.Narrative, o.Facts, o.Files})
+	if err != nil {
+		return "" // it is made of texts
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+const observationColumns = "o.id, c.content_id, c.handle, o.memory_id, o.turn, o.type, o.title, o.narrative, o.facts, o.files, o.at"
+
+// ofConversation joins an observation with its conversation: a content id is found by no other way.
+const ofConversation = " JOIN observed c ON c.memory_id = o.memory_id"
+
+func scanObservation(scan func(into ...any) error) (o memory.Observation, err error) {
+	var facts, files string
+	var ms int64
+	if err := scan(&o.ID, &o.ContentID, &o.Handle, &o.MemoryID, &o.Turn, &o.Type, &o.Title, &o.Narrative, &facts, &files, &ms); err != nil {
+		return o, err
+	}
+	o.At = at(ms)
+	return o, errors.Join(readList(facts, &o.Facts), readList(files, &o.Files))
+}
+
+func readList(text string, into *[]string) error {
+	if text == "[]" {
+		return nil
+	}
+	return json.Unmarshal([]byte(text), into)
+}
+
+// Get returns one observation.
+func (d *Database) Get(ctx context.Context, id int64) (memory.Observation, error) {
+	o, err := get(ctx, d.sql, id)
+	return o, d.failed(err)
+}
+
+func get(ctx context.Context, q querier, id int64) (memory.Observation, error) {
+	o, err := scanObservation(q.QueryRowContext(ctx, "SELECT "+observationColumns+" FROM observations o"+ofConversation+" WHERE o.id = ?", id).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		return o, noObservation(id)
+	}
+	return o, err
+}
+
+func noObservation(id int64) error {
+	return agent.Errorf(agent.NotFound, "there is no observation %d", id)
+}

@@ -1,0 +1,206 @@
+package db
+
+import (
+	"database/sql"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/memory"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/storetest"
+)
+
+func TestEveryConnectionHasTheSettings(t *testing.T) {
+	t.Parallel()
+	d := made(t)
+	for i := range 5 { // all at once, so that each is another connection
+		c, err := d.sql.Conn(t.Context())
+		rig.Must(t, err)
+		defer c.Close()
+		for name, want := range map[string]string{
+			"foreign_keys": "1", "busy_timeout": "5000", "journal_mode": "wal", "synchronous": "2",
+			"secure_delete": "1", "trusted_schema": "0", "cell_size_check": "1",
+		} {
+			var got string
+			rig.Must(t, c.QueryRowContext(t.Context(), "PRAGMA "+name).Scan(&got))
+			rig.Equal(t, got, want, "connection %d: %s", i, name)
+		}
+	}
+}
+
+// Two that begin to change at once: the second waits, and neither finds out at its end that it was too late.
+func TestAChangeBeginsWithTheRightToWrite(t *testing.T) {
+	t.Parallel()
+	d := made(t)
+	tx, err := d.sql.BeginTx(t.Context(), nil)
+	rig.Must(t, err)
+	defer tx.Rollback() //nolint:errcheck // it has changed nothing
+	second, err := d.sql.Conn(t.Context())
+	rig.Must(t, err)
+	defer second.Close()
+	_, err = second.ExecContext(t.Context(), "PRAGMA busy_timeout = 0")
+	rig.Must(t, err)
+	_, err = second.ExecContext(t.Context(), "INSERT INTO spent VALUES ('x', 1)")
+	storetest.WantKind(t, "to write beside a transaction that has not written", d.failed(err), agent.TimedOut)
+}
+
+func TestDatabaseIsPrivate(t *testing.T) {
+	t.Parallel()
+	d := watched(t)
+	keep(t, d, alice, 1, "r", by(watcher, "x"))
+	rig.MustBePrivate(t, filepath.Dir(d.path), 3) // with the log and the shared memory of SQLite
+	rig.Must(t, os.Chmod(d.path, 0o644))
+	again, err := Open(t.Context(), d.path)
+	rig.Must(t, err)
+	rig.Must(t, again.Close())
+	rig.MustBePrivate(t, filepath.Dir(d.path), 3)
+}
+
+func TestOpenFindsWhatIsThere(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(rig.MemoryDir(t), "a ?b#%20'c")
+	rig.Must(t, os.Mkdir(dir, 0o700))
+	path := filepath.Join(dir, "memory.db")
+	_, err := Open(t.Context(), path)
+	storetest.WantKind(t, "to open what is not there", err, agent.NotFound)
+	storetest.WantNames(t, dir)
+
+	d := opened(t, path)
+	observe(t, d, "alice", alice, watcher)
+	again := opened(t, path)
+	rig.Equal(t, again.Instance(), d.Instance(), "the instance")
+	rig.Check(t, d.Instance() != made(t).Instance(), "two databases have the instance %s", d.Instance())
+	rig.Equal(t, mustObserved(t, again, alice).MemoryID, watcher, "the memory id")
+	storetest.WantNames(t, dir, "memory.db", "memory.db-shm", "memory.db-wal")
+}
+
+func TestNewerDatabaseIsRefused(t *testing.T) {
+	t.Parallel()
+	d := made(t)
+	_, err := d.sql.ExecContext(t.Context(), "PRAGMA user_version = 2")
+	rig.Must(t, err)
+	_, err = Open(t.Context(), d.path)
+	storetest.WantKind(t, "to open a newer one", err, agent.Unfit)
+}
+
+// A database that is damaged is named, and left as it is; nobody takes it for an empty one.
+func TestDamagedDatabaseIsNamedAndLeftAlone(t *testing.T) {
+	t.Parallel()
+	d := made(t)
+	rig.Must(t, d.Backup(t.Context(), d.path+".copy"))
+	whole := storetest.Read(t, d.path+".copy")
+	for what, text := range map[string]string{
+		"empty":           "",
+		"text":            strings.Repeat("this is no database. ", 500),
+		"a foreign one":   foreign(t),
+		"overwritten":     strings.Repeat("\xff", 4096) + whole[4096:],
+		"cut short":       whole[:len(whole)/2],
+		"the first bytes": whole[:100],
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(rig.MemoryDir(t), "memory.db")
+			storetest.Write(t, path, text)
+			for _, open := range []string{"Open", "Create"} {
+				opened, err := Open(t.Context(), path)
+				if open == "Create" {
+					opened, err = Create(t.Context(), path)
+				}
+				if err == nil { // SQLite sees it when it gets there
+					_, err = opened.Check(t.Context())
+					rig.Must(t, opened.Close())
+				}
+				storetest.WantKind(t, open, err, agent.Failed)
+				rig.Check(t, err != nil && strings.Contains(err.Error(), path), "%s: %v does not name the file", open, err)
+				storetest.WantHint(t, err, "mkdir '"+path+".damaged'")
+				rig.Check(t, storetest.Read(t, path) == text, "%s has changed the file", open)
+			}
+		})
+	}
+}
+
+// foreign is the content of a database of another program.
+func foreign(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(rig.MemoryDir(t), "foreign.db")
+	db, err := sql.Open("sqlite", path)
+	rig.Must(t, err)
+	_, err = db.ExecContext(t.Context(), "CREATE TABLE instance (id TEXT); INSERT INTO instance VALUES ('x')")
+	rig.Must(t, err)
+	rig.Must(t, db.Close())
+	return storetest.Read(t, path)
+}
+
+func TestDamageInsideIsFound(t *testing.T) {
+	t.Parallel()
+	d := watched(t)
+	keep(t, d, alice, 1, "r", by(watcher, "one"), by(watcher, "two"))
+	mustBeWhole(t, d)
+	for _, broken := range []string{ // by whoever has written without our settings
+		"PRAGMA foreign_keys = 0; UPDATE observations SET memory_id = 'nobody' WHERE title = 'one'",
+		"DROP TRIGGER observation_is_forgotten; DELETE FROM observations WHERE title = 'two'",
+	} {
+		c, err := d.sql.Conn(t.Context())
+		rig.Must(t, err)
+		_, err = c.ExecContext(t.Context(), broken+"; PRAGMA foreign_keys = 1")
+		rig.Must(t, err)
+		rig.Must(t, c.Close())
+	}
+	wrong, err := d.Check(t.Context())
+	rig.Check(t, err == nil && len(wrong) == 2 && strings.Contains(wrong[0], "observation 1 belongs to no conversation") &&
+		strings.Contains(wrong[1], "the index of words"), "%q, %v", wrong, err)
+}
+
+// What others have put in the place of the database, or of what SQLite keeps beside it, is not followed.
+func TestPlantedFilesAreNotFollowed(t *testing.T) {
+	t.Parallel()
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+		path := filepath.Join(rig.MemoryDir(t), "memory.db")
+		made, err := Create(t.Context(), path)
+		rig.Must(t, err)
+		rig.Must(t, made.Close())
+		storetest.Plant(t, path+suffix)
+		_, err = Open(t.Context(), path)
+		storetest.WantKind(t, "a link in place of memory.db"+suffix, err, agent.Failed)
+	}
+}
+
+// The log of a database that is lost would become part of a new one.
+func TestNewDatabaseTakesNothingOfALostOne(t *testing.T) {
+	t.Parallel()
+	d := watched(t)
+	rig.Must(t, os.Rename(d.path, d.path+".away"))
+	_, err := Create(t.Context(), d.path)
+	storetest.WantKind(t, "to create beside a log", err, agent.Failed)
+	storetest.WantHint(t, err, "put the database back")
+	rig.Must(t, os.Rename(d.path+".away", d.path))
+	rig.Equal(t, mustObserved(t, opened(t, d.path), alice).MemoryID, watcher, "the memory id")
+}
+
+func TestManyMakeOneDatabase(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(rig.MemoryDir(t), "memory.db")
+	made := make(chan *Database)
+	for range 8 {
+		go func() {
+			d, err := Create(t.Context(), path)
+			rig.Check(t, err == nil, "create: %v", err)
+			made <- d
+		}()
+	}
+	var first *Database
+	for range 8 {
+		d := <-made
+		defer d.Close()
+		if first == nil {
+			first = d
+		}
+		rig.Equal(t, d.Instance(), first.Instance(), "the instance")
+		rig.Must(t, d.Create(t.Context(), memory.Observed{ContentID: agent.NewSessionID(), Handle: "alice"}))
+	}
+	all, err := first.Status(t.Context())
+	rig.Check(t, err == nil && len(all) == 8, "%d conversations, %v", len(all), err)
+}

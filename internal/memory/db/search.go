@@ -1,0 +1,64 @@
+package db
+
+import (
+	"context"
+	"strings"
+	"unicode"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/memory"
+)
+
+// Search returns what fits the words, best first.
+func (d *Database) Search(ctx context.Context, q memory.Query) ([]memory.Observation, error) {
+	match := matching(q.Text)
+	if match == "" {
+		return nil, agent.Errorf(agent.BadInput, "%s holds no word to look for", agent.Quote(q.Text))
+	}
+	where, args := filter(q)
+	return d.list(ctx, " FROM words JOIN observations o ON o.id = words.rowid"+ofConversation+
+		" WHERE words MATCH ?"+where+" ORDER BY words.rank LIMIT ?", append(append([]any{match}, args...), limit(q)))
+}
+
+// matching is the words in the language of FTS5: each in quotes, so that none of them is an operator.
+func matching(text string) string {
+	var words []string
+	for word := range strings.FieldsSeq(text) {
+		if strings.ContainsFunc(word, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+			words = append(words, `"`+strings.ReplaceAll(word, `"`, `""`)+`"`)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// Latest returns observations, newest first.
+func (d *Database) Latest(ctx context.Context, q memory.Query) ([]memory.Observation, error) {
+	where, args := filter(q)
+	if match := matching(q.Text); match != "" {
+		where, args = where+" AND o.id IN (SELECT rowid FROM words WHERE words MATCH ?)", append(args, match)
+	}
+	return d.list(ctx, " FROM observations o"+ofConversation+" WHERE true"+where+" ORDER BY o.at DESC, o.id DESC LIMIT ?", append(args, limit(q)))
+}
+
+// filter is what a query says besides its words.
+func filter(q memory.Query) (where string, args []any) {
+	if q.Handle != "" {
+		where, args = where+" AND c.handle = ?", append(args, q.Handle)
+	}
+	if !q.Since.IsZero() {
+		where, args = where+" AND o.at >= ?", append(args, q.Since.UnixMilli())
+	}
+	return where, args
+}
+
+func limit(q memory.Query) int {
+	if q.Limit <= 0 {
+		return memory.DefaultLimit
+	}
+	return q.Limit
+}
+
+func (d *Database) list(ctx context.Context, from string, args []any) ([]memory.Observation, error) {
+	rows, err := d.sql.QueryContext(ctx, "SELECT "+observationColumns+from, args...) //nolint:gosec // G202: from is of this file, and holds marks for what users say
+	return collect(d, rows, err, func() (memory.Observation, error) { return scanObservation(rows.Scan) })
+}
