@@ -13,7 +13,7 @@ FUZZTIME = 30s
 # For make night: how many.
 NIGHTS = 5
 
-.PHONY: help build demo demo-chat test quick race faults truth messages parachute night fuzz bench bench-readme lint vuln man bootstrap install clean
+.PHONY: help build demo demo-chat test quick race faults memory-kills truth messages parachute night fuzz bench bench-readme lint vuln man bootstrap install clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -37,6 +37,9 @@ quick: ## run what needs neither tmux nor claude, for the inner loop
 
 race: bootstrap ## run all tests under the race detector
 	NBS_FAULTS="$${NBS_FAULTS:-20}" go test ./... -count=1 -timeout 40m -race
+
+memory-kills: bootstrap ## kill the memory's worker 200 times, at any moment; NBS_MEMORY_KILLS, NBS_MEMORY_SEED
+	NBS_MEMORY_KILLS="$${NBS_MEMORY_KILLS:-200}" go test ./internal/memory/observer -run '^TestKilledWorker' -count=1 -timeout 30m -v
 
 faults: bootstrap ## kill 500 times, at each step of each verb, and repair; NBS_FAULTS, NBS_FAULTS_SEED
 	NBS_FAULTS="$${NBS_FAULTS:-500}" NBS_FAULTS_SEED="$${NBS_FAULTS_SEED:-$$(date +%s)}" \

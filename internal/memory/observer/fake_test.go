@@ -16,13 +16,17 @@ import (
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/sim/rig"
-	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/spool"
 	"nbs-worker/internal/store/storetest"
-	"nbs-worker/internal/trust"
 )
 
-func TestMain(m *testing.M) { os.Exit(rig.Main(m)) }
+func TestMain(m *testing.M) {
+	if role := rig.Role(); role != nil {
+		playRole(role)
+		return
+	}
+	os.Exit(rig.Main(m))
+}
 
 // others are what observers do not use of a memory.
 type others = memory.Store
@@ -113,12 +117,9 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	project, home := t.TempDir(), t.TempDir()
-	opened, err := store.Create(project)
+	opened, err := own(project, home)
 	rig.Must(t, err)
 	t.Cleanup(func() { rig.Must(t, opened.Close()) })
-	opened.UseHome(trust.Home(home))
-	opened.RunIn(filepath.Join(home, "run"))
-	opened.Use(trust.NewKeeper(trust.Home(home)))
 	s := &stage{T: t, kept: newKept(), config: t.TempDir(), now: storetest.SomeTime(), lines: map[agent.SessionID]int{}}
 	env := []string{"NBS_CLAUDE=/bin/true", "PATH=" + os.Getenv("PATH"), "NBS_HANDLE=outer", "HOME=" + home}
 	s.Worker = New(observe.Observer{Store: opened, Env: env, Now: func() time.Time { return s.now }}, s.kept)

@@ -14,8 +14,6 @@ import (
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/sim/api"
 	"nbs-worker/internal/sim/rig"
-	"nbs-worker/internal/store"
-	"nbs-worker/internal/trust"
 )
 
 // versions are the real programs that the package is held to.
@@ -36,13 +34,9 @@ func newReal(t *testing.T, version string) *real {
 	rig.Must(t, err)
 	t.Cleanup(func() { _ = server.Close() })
 	r := &real{api: server, world: rig.NewWorld(t, server.URL()), claude: rig.ClaudeBinary(t, version), said: map[agent.SessionID]bool{}}
-	opened, err := store.Create(r.world.Project)
+	opened, err := own(r.world.Project, filepath.Join(r.world.Root, "state"))
 	rig.Must(t, err)
 	t.Cleanup(func() { rig.Must(t, opened.Close()) })
-	home := trust.Home(filepath.Join(r.world.Root, "state"))
-	opened.UseHome(home)
-	opened.RunIn(filepath.Join(r.world.Root, "run"))
-	opened.Use(trust.NewKeeper(home))
 	r.stage = &stage{T: t, kept: newKept(), config: r.world.ConfigDir, now: time.Now()}
 	env := r.world.Env("CLAUDE_CODE_MAX_RETRIES=1", claude.BinaryVariable+"="+r.claude)
 	r.Worker = New(observe.Observer{Store: opened, Env: env, Now: time.Now}, r.kept)
