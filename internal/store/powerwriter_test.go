@@ -7,17 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
-	"syscall"
-	"testing"
-	"time"
 
 	"github.com/google/renameio/v2"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
 )
 
@@ -87,60 +80,3 @@ func numbered(n int) []byte {
 	storetest.Must(err)
 	return text
 }
-
-// writer is the other end: the process that counts up, and the file in which it says how far.
-type writer struct {
-	*rig.Child
-	t   *testing.T
-	out string
-}
-
-func (d *disk) startWriter(role ...string) *writer {
-	d.t.Helper()
-	out, err := os.Create(filepath.Join(rig.MemoryDir(d.t), "said"))
-	rig.Must(d.t, err)
-	defer out.Close()
-	cmd := rig.Command(append([]string{role[0], d.project}, role[1:]...)...)
-	cmd.Stdout = out
-	w := &writer{rig.StartChild(d.t, cmd), d.t, out.Name()}
-	if len(role) == 1 {
-		w.waitSaid(1)
-	}
-	return w
-}
-
-// said is the last number that the writer has said; 0 for none.
-func (w *writer) said() int {
-	w.t.Helper()
-	lines := strings.Split("0\n"+storetest.Read(w.t, w.out), "\n") // what is behind the last line break is not whole
-	number, err := strconv.Atoi(lines[len(lines)-2])
-	rig.Must(w.t, err)
-	return number
-}
-
-func (w *writer) waitSaid(number int) {
-	w.t.Helper()
-	rig.WaitFor(w.t, time.Minute, "the writer counts", func() (bool, string) { return w.said() >= number, strconv.Itoa(w.said()) })
-}
-
-// step lets the writer write once, and returns when it has said so.
-func (w *writer) step() {
-	w.t.Helper()
-	before := w.said()
-	_, err := w.Stdin.Write([]byte{'.'})
-	rig.Must(w.t, err)
-	w.waitSaid(before + 1)
-}
-
-// stop suspends the writer.
-func (w *writer) stop() {
-	w.t.Helper()
-	rig.Must(w.t, w.Process.Signal(syscall.SIGSTOP))
-	rig.Eventually(w.t, "the writer is stopped", func() bool {
-		stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(w.Process.Pid), "stat"))
-		_, state, _ := strings.Cut(string(stat), ") ")
-		return err == nil && strings.HasPrefix(state, "T")
-	})
-}
-
-func (w *writer) goOn() { rig.Must(w.t, w.Process.Signal(syscall.SIGCONT)) }

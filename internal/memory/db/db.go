@@ -64,16 +64,16 @@ func Open(ctx context.Context, path string) (*Database, error) {
 	if err := d.look(ctx); err != nil {
 		return nil, err
 	}
-	if d.sql, err = sql.Open("sqlite", source(path, "rw", settings)); err != nil {
+	if d.sql, err = sql.Open("sqlite", source(path, settings)); err != nil {
 		return nil, d.failed(err)
 	}
 	return d, nil
 }
 
 // source names a database to the driver, with the settings of each connection.
-func source(path, mode string, settings []string) string {
+func source(path string, settings []string) string {
 	query := url.Values{
-		"mode": {mode}, "_pragma": settings, "_txlock": {"immediate"},
+		"mode": {"rw"}, "_pragma": settings, "_txlock": {"immediate"},
 		"_defensive": {"1"}, "_dqs": {"0"}, "_error_rc": {"1"},
 	}
 	return (&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String()
@@ -104,10 +104,11 @@ func checkFiles(path string) error {
 	return nil
 }
 
-// look checks that the database is one of ours and of a version that we know, and reads its id. It only
-// reads: what is not ours gets no settings of ours.
+// look checks that the database is one of ours and of a version that we know, and reads its id. What is
+// not ours gets none of our settings, which would change the file; but what a killed process has left half
+// done in it has to be put back in order.
 func (d *Database) look(ctx context.Context) error {
-	reader, err := sql.Open("sqlite", source(d.path, "ro", nil))
+	reader, err := sql.Open("sqlite", source(d.path, nil))
 	if err != nil {
 		return d.failed(err)
 	}

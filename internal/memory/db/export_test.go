@@ -59,7 +59,7 @@ func TestImportTakesAllOrNothing(t *testing.T) {
 		"no JSON":                       {text + "decision\n", "line 7: ", agent.BadInput},
 		"an unknown type":               {strings.Replace(text, `"fix"`, `"poem"`, 1), "line 5: type", agent.BadInput},
 		"an unknown field":              {strings.Replace(text, `"turn"`, `"torn"`, 1), "line 4: ", agent.BadInput},
-		"an id that is none":            {strings.ReplaceAll(text, string(alice), "../x"), "line 3: session id", agent.BadInput},
+		"an id that is none":            {strings.ReplaceAll(text, string(alice), "../x"), ": session id", agent.BadInput},
 		"both at once":                  {lines[0] + `{"conversation":{},"observation":{}}`, "line 2: it is neither", agent.BadInput},
 		"a line that is endlessly long": {text + strings.Repeat("x", lineLimit+1), "line 7: ", agent.BadInput},
 	} {

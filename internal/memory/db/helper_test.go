@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -97,9 +98,12 @@ func play(role []string) {
 	case "create":
 		d, err := Create(ctx, role[1])
 		end(err)
-		end(d.Close())
+		_, err = d.Spend(ctx, "2026-02-20", 1) // the first use is what makes SQLite change over to its log
+		end(errors.Join(err, d.Close()))
 	case "observe":
-		observeOnce(ctx, role[1])
+		end(observeAnew(ctx, role[1]))
+	case "count-up", "count-up-without-sync":
+		end(countUp(ctx, role[0], role[1], len(role) > 2))
 	}
 }
 
@@ -110,15 +114,15 @@ func end(err error) {
 	}
 }
 
-// observeOnce does what an observer's worker does in a turn.
-func observeOnce(ctx context.Context, path string) {
+// observeAnew does what an observer's worker does in a turn, with a new conversation.
+func observeAnew(ctx context.Context, path string) error {
 	d, err := Open(ctx, path)
-	end(err)
-	end(d.Create(ctx, memory.Observed{ContentID: alice, Handle: "alice", FirstPrompt: "again"}))
-	end(d.Capture(ctx, alice, newWatcher))
-	_, err = d.Store(ctx, alice, 2, []memory.Observation{by(newWatcher, "second"), by(newWatcher, "third")}, "record-2")
-	end(err)
-	end(d.Close())
+	if err != nil {
+		return err
+	}
+	err = errors.Join(d.Create(ctx, memory.Observed{ContentID: alice, Handle: "alice"}), d.Capture(ctx, alice, newWatcher))
+	_, stored := d.Store(ctx, alice, 2, []memory.Observation{by(newWatcher, "second"), by(newWatcher, "third")}, "record-2")
+	return errors.Join(err, stored, d.Close())
 }
 
 // minute is a time of the tests.

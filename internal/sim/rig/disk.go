@@ -1,0 +1,126 @@
+package rig
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const imageSize = 16 << 20 // bytes
+
+// Disk is a file system in an image file, for tests that cut the power: what the image holds at a moment is
+// what the disk would hold. It has one folder, in which a [Writer] works.
+type Disk struct {
+	t       testing.TB
+	mounts  Mounts
+	image   string
+	project string
+	cuts    int
+}
+
+// NewDisk makes a disk. Only the calling goroutine sees it, and what it starts: see [PrivateMounts].
+func NewDisk(t testing.TB) *Disk {
+	t.Helper()
+	Needs(t, "mke2fs")
+	dir := ShortDir(t)
+	d := &Disk{t: t, mounts: PrivateMounts(t), image: filepath.Join(dir, "image"), project: filepath.Join(dir, "disk", "project")}
+	Must(t, os.WriteFile(d.image, nil, 0o600))
+	Must(t, os.Truncate(d.image, imageSize))
+	if out, err := exec.Command("mke2fs", "-q", "-F", "-t", "ext4", d.image).CombinedOutput(); err != nil {
+		t.Fatalf("mke2fs: %v: %s", err, out)
+	}
+	d.mounts.Image(d.image, filepath.Dir(d.project))
+	return d
+}
+
+// Cut stops the writer, has look see what the disk holds of its folder at that moment, and lets it go on.
+// look is given the number that the writer has said last, and says what is lost; "" is nothing.
+func (d *Disk) Cut(w *Writer, look func(project string, said int) (lost string)) (lost string) {
+	d.t.Helper()
+	w.stop()
+	defer func() { Must(d.t, w.Process.Signal(syscall.SIGCONT)) }()
+	said := w.Said()
+	d.cuts++
+	copied := fmt.Sprintf("%s.%d", d.image, d.cuts)
+	image, err := os.ReadFile(d.image)
+	Must(d.t, err)
+	Must(d.t, os.WriteFile(copied, image, 0o600))
+	defer func() { _ = os.Remove(copied) }()
+	at := filepath.Join(filepath.Dir(d.image), fmt.Sprintf("copy%d", d.cuts))
+	d.mounts.Image(copied, at)
+	defer d.mounts.Unmount(at)
+	return look(filepath.Join(at, filepath.Base(d.project)), said)
+}
+
+// Writer is a process that counts up in a folder of a disk, and says each number, one a line, that is safe.
+type Writer struct {
+	*Child
+	t   testing.TB
+	out string
+}
+
+// StartWriter starts a role that counts up. It is given the folder, which it makes.
+func (d *Disk) StartWriter(role string) *Writer {
+	d.t.Helper()
+	w := d.start(role, d.project)
+	w.waitSaid(1)
+	return w
+}
+
+// StartStepwise starts a role that waits for a byte on its stdin before each number: see [Writer.Step].
+func (d *Disk) StartStepwise(role string) *Writer {
+	d.t.Helper()
+	return d.start(role, d.project, "stepwise")
+}
+
+func (d *Disk) start(role ...string) *Writer {
+	d.t.Helper()
+	out, err := os.Create(filepath.Join(MemoryDir(d.t), "said"))
+	Must(d.t, err)
+	defer out.Close()
+	cmd := Command(role...)
+	cmd.Stdout = out
+	return &Writer{StartChild(d.t, cmd), d.t, out.Name()}
+}
+
+// Said is the last number that the writer has said; 0 for none.
+func (w *Writer) Said() int {
+	w.t.Helper()
+	text, err := os.ReadFile(w.out)
+	Must(w.t, err)
+	lines := strings.Split("0\n"+string(text), "\n") // what is behind the last line break is not whole
+	number, err := strconv.Atoi(lines[len(lines)-2])
+	Must(w.t, err)
+	return number
+}
+
+// Step lets the writer write once, and returns when it has said so.
+func (w *Writer) Step() {
+	w.t.Helper()
+	before := w.Said()
+	_, err := w.Stdin.Write([]byte{'.'})
+	Must(w.t, err)
+	w.waitSaid(before + 1)
+}
+
+func (w *Writer) waitSaid(number int) {
+	w.t.Helper()
+	WaitFor(w.t, time.Minute, "the writer counts", func() (bool, string) { return w.Said() >= number, strconv.Itoa(w.Said()) })
+}
+
+// stop suspends the writer.
+func (w *Writer) stop() {
+	w.t.Helper()
+	Must(w.t, w.Process.Signal(syscall.SIGSTOP))
+	Eventually(w.t, "the writer is stopped", func() bool {
+		stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(w.Process.Pid), "stat"))
+		_, state, _ := strings.Cut(string(stat), ") ")
+		return err == nil && strings.HasPrefix(state, "T")
+	})
+}
