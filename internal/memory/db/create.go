@@ -21,26 +21,34 @@ var schema string
 // Create makes a database, or opens the one that is there. A database is there whole or not at all.
 // Errors: those of [Open], and Failed when files of a lost one are in the way.
 func Create(ctx context.Context, path string) (*Database, error) {
+	left := leftOver(path) // looked for first: another process may just be making the database, and then use it
 	d, err := Open(ctx, path)
-	if agent.KindOf(err) != agent.NotFound {
+	switch {
+	case agent.KindOf(err) != agent.NotFound:
 		return d, err
+	case left != "":
+		return nil, agent.Errorf(agent.Failed, "%s is there without its database", left).
+			Hint("put the database back, or remove what is left of it: rm %s", agent.ShellWord(left))
 	}
-	// SQLite would take what a lost database has left for a part of the new one.
-	for _, suffix := range []string{"-wal", "-journal"} {
-		if _, err := os.Lstat(path + suffix); err == nil {
-			return nil, agent.Errorf(agent.Failed, "%s is there without its database", path+suffix).
-				Hint("put the database back, or remove what is left of it: rm %s", agent.ShellWord(path+suffix))
-		}
-	}
-	err = place(path, func(temp string) error { return build(ctx, temp) })
+	err = place(path, func(temp string) error { return build(ctx, temp, path) })
 	if err != nil && agent.KindOf(err) != agent.Conflict { // another process has just made it
 		return nil, err
 	}
 	return Open(ctx, path)
 }
 
-// build writes a new database into an empty file.
-func build(ctx context.Context, file string) error {
+// leftOver is a file that a lost database has left, which SQLite would take for a part of a new one.
+func leftOver(path string) string {
+	for _, suffix := range []string{"-wal", "-journal"} {
+		if _, err := os.Lstat(path + suffix); err == nil {
+			return path + suffix
+		}
+	}
+	return ""
+}
+
+// build writes a new database, which is to be at the path, into an empty file.
+func build(ctx context.Context, file, path string) error {
 	fresh, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
 		return err
@@ -53,16 +61,26 @@ func build(ctx context.Context, file string) error {
 	if _, err := fresh.ExecContext(ctx, "INSERT INTO instance VALUES (1, ?)", uuid.NewString()); err != nil {
 		return err
 	}
-	_, err = fresh.ExecContext(ctx, "VACUUM INTO ?", file)
-	return (&Database{path: file}).failed(err)
+	return (&Database{sql: fresh}).copyTo(ctx, file, path)
 }
 
 // Backup writes a copy of the whole database to a new file.
 func (d *Database) Backup(ctx context.Context, path string) error {
-	return place(path, func(temp string) error {
-		_, err := d.sql.ExecContext(ctx, "VACUUM INTO ?", temp)
-		return d.failed(err)
-	})
+	return place(path, func(temp string) error { return d.copyTo(ctx, temp, path) })
+}
+
+// copyTo writes a copy, which is to be at the path, into an empty file, and changes it over to the log that we use: when several
+// processes find a database that is not, SQLite lets one of them do that, and refuses the others.
+func (d *Database) copyTo(ctx context.Context, file, path string) error {
+	there := &Database{path: path}
+	if _, err := d.sql.ExecContext(ctx, "VACUUM INTO ?", file); err != nil {
+		return there.failed(err)
+	}
+	copied, err := sql.Open("sqlite", source(file, settings))
+	if err != nil {
+		return err
+	}
+	return there.failed(errors.Join(copied.PingContext(ctx), copied.Close()))
 }
 
 // place makes a new private file at the path, whole and durable or not at all. Fill is given an empty file.

@@ -42,10 +42,11 @@ var settings = []string{
 
 // Database is an open database.
 type Database struct {
-	path     string
-	instance string
-	sql      *sql.DB
-	writing  sync.Mutex // one at a time, so that no goroutine of this process has to poll for SQLite's lock
+	path       string
+	instance   string
+	sql        *sql.DB
+	mostRanked int        // see search.go
+	writing    sync.Mutex // one at a time, so that no goroutine of this process has to poll for SQLite's lock
 }
 
 var _ memory.Store = (*Database)(nil)
@@ -60,7 +61,7 @@ func Open(ctx context.Context, path string) (*Database, error) {
 	if err := checkFiles(path); err != nil {
 		return nil, err
 	}
-	d := &Database{path: path}
+	d := &Database{path: path, mostRanked: mostRanked}
 	if err := d.look(ctx); err != nil {
 		return nil, err
 	}
@@ -108,7 +109,7 @@ func checkFiles(path string) error {
 // not ours gets none of our settings, which would change the file; but what a killed process has left half
 // done in it has to be put back in order.
 func (d *Database) look(ctx context.Context) error {
-	reader, err := sql.Open("sqlite", source(d.path, nil))
+	reader, err := sql.Open("sqlite", source(d.path, settings[:1]))
 	if err != nil {
 		return d.failed(err)
 	}

@@ -2,6 +2,8 @@ package db
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"strings"
 	"unicode"
 
@@ -15,9 +17,34 @@ func (d *Database) Search(ctx context.Context, q memory.Query) ([]memory.Observa
 	if match == "" {
 		return nil, agent.Errorf(agent.BadInput, "%s holds no word to look for", agent.Quote(q.Text))
 	}
+	oldest, err := d.oldestRanked(ctx, match)
+	if err != nil {
+		return nil, err
+	}
+	found, err := d.ranked(ctx, q, match, oldest)
+	if err != nil || oldest == 0 || len(found) == limit(q) {
+		return found, err
+	}
+	return d.ranked(ctx, q, match, 0)
+}
+
+// mostRanked is how many of those that have the words are ranked at first: words that all have say little,
+// and to rank 100,000 takes a tenth of a second.
+const mostRanked = 10_000
+
+// oldestRanked is the id from which on mostRanked observations have the words; 0: not that many have.
+func (d *Database) oldestRanked(ctx context.Context, match string) (id int64, err error) {
+	err = d.sql.QueryRowContext(ctx, "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT 1 OFFSET ?", match, d.mostRanked-1).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return id, d.failed(err)
+}
+
+func (d *Database) ranked(ctx context.Context, q memory.Query, match string, oldest int64) ([]memory.Observation, error) {
 	where, args := filter(q)
 	return d.list(ctx, " FROM words JOIN observations o ON o.id = words.rowid"+ofConversation+
-		" WHERE words MATCH ?"+where+" ORDER BY words.rank LIMIT ?", append(append([]any{match}, args...), limit(q)))
+		" WHERE words MATCH ? AND words.rowid >= ?"+where+" ORDER BY words.rank LIMIT ?", append(append([]any{match, oldest}, args...), limit(q)))
 }
 
 // matching is the words in the language of FTS5: each in quotes, so that none of them is an operator.

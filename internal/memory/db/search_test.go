@@ -75,6 +75,25 @@ func TestSearchAndLatestAreNarrowed(t *testing.T) {
 	rig.Equal(t, strings.Join(titles(t, d, memory.Query{}), "|"), "Look at the index again|Deployments time out|Use SQLite for the memory", "all, newest first")
 }
 
+// Of words that very many have, the newest are ranked; where those are of others, all are.
+func TestSearchOfWordsThatAllHave(t *testing.T) {
+	t.Parallel()
+	d := remembered(t)
+	d.mostRanked = 1
+	for what, c := range map[string]struct {
+		q    memory.Query
+		want string
+	}{
+		"the newest is enough": {memory.Query{Text: "slow", Limit: 1}, "Look at the index again"},
+		"it is of another":     {memory.Query{Text: "slow", Handle: "alice", Limit: 1}, "Deployments time out"},
+		"more are asked for":   {memory.Query{Text: "slow"}, "Look at the index again|Deployments time out"},
+	} {
+		found, err := d.Search(t.Context(), c.q)
+		rig.Must(t, err)
+		rig.Equal(t, strings.Join(titlesOf(found), "|"), c.want, "%s: search", what)
+	}
+}
+
 func TestGetTellsAllThatIsKept(t *testing.T) {
 	t.Parallel()
 	d := remembered(t)
