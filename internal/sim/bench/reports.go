@@ -29,7 +29,8 @@ func (w *world) compareReports(ctx context.Context, effort Effort) ([]Pair, erro
 			Invocation string `json:"invocation"`
 		} `json:"process"`
 	}
-	data, err := os.ReadFile(filepath.Join(w.Project, ".nbs", "sessions", handle(0)+".json"))
+	file := filepath.Join(w.Project, ".nbs", "sessions", handle(0)+".json")
+	data, err := os.ReadFile(file)
 	if err == nil {
 		err = json.Unmarshal(data, &record)
 	}
@@ -38,8 +39,15 @@ func (w *world) compareReports(ctx context.Context, effort Effort) ([]Pair, erro
 	}
 	env := []string{"NBS_HANDLE=" + handle(0), "NBS_ROOT=" + w.Project, "NBS_INVOCATION_ID=" + record.Process.Invocation}
 	var pairs []Pair
-	for _, call := range []struct{ verb, input string }{{"hook", hookInput}, {"statusline", statusLineInput}} {
-		pair := Pair{Name: "`" + call.verb + "`", Beside: "empty Go program", Budget: Budget{Plus: 4}}
+	remembered := append([]byte(`{"memory":true,`), data[1:]...)
+	for _, call := range []struct {
+		verb, input, also string
+		record            []byte
+	}{{"hook", hookInput, "", data}, {"hook", hookInput, ", memory on", remembered}, {"statusline", statusLineInput, "", data}} {
+		if err := os.WriteFile(file, call.record, 0o600); err != nil {
+			return nil, err
+		}
+		pair := Pair{Name: "`" + call.verb + "`" + call.also, Beside: "empty Go program", Budget: Budget{Plus: 4}}
 		said := w.said(call.verb, fmt.Sprintf(call.input, record.SessionID), env)
 		if pair.Floor, pair.Ours, err = interleave(ctx, effort, w.timed("", filepath.Join(w.tools, "empty")), said); err != nil {
 			return nil, fmt.Errorf("measure %s: %w", call.verb, err)
@@ -63,6 +71,9 @@ func (w *world) said(verb, input string, env []string) sampler {
 // checkReported checks that what was said was taken down.
 func (w *world) checkReported() error {
 	text, err := os.ReadFile(filepath.Join(w.Project, ".nbs", "status", handle(0)+".json"))
+	if err == nil {
+		_, err = os.Stat(filepath.Join(w.Project, ".nbs", "memory", "spool")) // what was announced
+	}
 	if err == nil && (!strings.Contains(string(text), `"Stop"`) || !strings.Contains(string(text), "32077")) {
 		err = fmt.Errorf("the report has not what was said: %s", text)
 	}
