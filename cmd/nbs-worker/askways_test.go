@@ -87,6 +87,11 @@ func TestImportConversations(t *testing.T) {
 	m.says("main", "What number?", "42")
 	m.write(filepath.Join(folder, "123456789"), string(unknown))
 	m.refused(7, "in another session", "conversation", "import", folder)
+	m.write(filepath.Join(folder, "1"), "not an id")
+	m.write(filepath.Join(folder, "9"), string(unknown))
+	r := m.refused(7, "2 of 4 sessions could not be taken over", "conversation", "import", folder)
+	m.mustSay(r.stdout, "telegram:9 goes on in "+string(unknown))
+	m.refused(4, "is no program", "serve", "--telegram-chat", "1", "--context-cmd", folder)
 }
 
 // An agent that is open is asked in its terminal, and a copy of it without a word in its conversation; an agent's own

@@ -219,6 +219,18 @@ func await(ctx context.Context, e *conversation.Engine, key conversations.Key, i
 	return result, err
 }
 
+// contextProgram is the absolute path of what --context-cmd names. Errors: BadInput.
+func contextProgram(named string) (string, error) {
+	path, err := filepath.Abs(named)
+	if err != nil {
+		return "", err
+	}
+	if info, err := os.Stat(path); err != nil || info.IsDir() || info.Mode().Perm()&0o111 == 0 {
+		return "", agent.Errorf(agent.BadInput, "--context-cmd %s is no program", agent.Quote(path)).Hint("give the path of a file that can be run")
+	}
+	return path, nil
+}
+
 // complete reads what was given as files, once it is known that the caller may.
 func (o *askOptions) complete(f *factory, s *supervisor.Supervisor) (err error) {
 	if o.ask.ContextCmd != "" || len(o.ask.ClaudeArgs) > 0 {
@@ -240,11 +252,8 @@ func (o *askOptions) complete(f *factory, s *supervisor.Supervisor) (err error) 
 		}
 	}
 	if o.ask.ContextCmd != "" {
-		if o.ask.ContextCmd, err = filepath.Abs(o.ask.ContextCmd); err != nil {
+		if o.ask.ContextCmd, err = contextProgram(o.ask.ContextCmd); err != nil {
 			return err
-		}
-		if info, err := os.Stat(o.ask.ContextCmd); err != nil || info.IsDir() || info.Mode().Perm()&0o111 == 0 {
-			return agent.Errorf(agent.BadInput, "--context-cmd %s is no program", agent.Quote(o.ask.ContextCmd)).Hint("give the path of a file that can be run")
 		}
 	}
 	if o.words = o.text; o.text == "-" {

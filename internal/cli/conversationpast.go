@@ -75,9 +75,10 @@ as it is (5). Whether Claude has a transcript of each is said.`,
 
 // stored is a session that somebody else has written down.
 type stored struct {
-	key  conversations.Key
-	id   agent.SessionID
-	file string
+	key    conversations.Key
+	id     agent.SessionID
+	file   string
+	unread error // of a file that holds no session
 }
 
 func runConversationImport(ctx context.Context, f *factory, path, key, prefix string) error {
@@ -114,6 +115,9 @@ func runConversationImport(ctx context.Context, f *factory, path, key, prefix st
 }
 
 func (f *factory) importOne(ctx context.Context, s *supervisor.Supervisor, one stored) (wire.Conversation, error) {
+	if one.unread != nil {
+		return wire.Conversation{}, one.unread
+	}
 	e := conversation.New(s.Observer)
 	there, err := e.Adopt(ctx, one.key, one.id)
 	if err != nil {
@@ -151,9 +155,7 @@ func readStored(path, key, prefix string) ([]stored, error) {
 			continue
 		}
 		one, err := readSession(filepath.Join(path, entry.Name()), prefix+entry.Name())
-		if err != nil {
-			return nil, err
-		}
+		one.unread = err // the others are taken over
 		all = append(all, one)
 	}
 	if len(all) == 0 {

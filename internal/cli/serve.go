@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -94,7 +93,7 @@ func runServe(ctx context.Context, f *factory, o *serveOptions) error {
 		}
 	}
 	if o.contextCmd != "" {
-		if asked.Chats.ContextCmd, err = filepath.Abs(o.contextCmd); err != nil {
+		if asked.Chats.ContextCmd, err = contextProgram(o.contextCmd); err != nil {
 			return err
 		}
 	}
