@@ -50,6 +50,7 @@ const (
 type session struct {
 	Process
 
+	id      agent.SessionID // in which it was started
 	resumed bool
 	end     func()
 }
@@ -96,13 +97,13 @@ func (o *observer) open(ctx context.Context, text string) (session, turn.Outcome
 }
 
 // say gives the observer a text. Errors: those of judge; what became of it is told all the same.
-func (o *observer) say(ctx context.Context, process Process, text string) (turn.Outcome, error) {
+func (o *observer) say(ctx context.Context, s session, text string) (turn.Outcome, error) {
 	patience, cancel := context.WithTimeout(ctx, turnTimeout)
 	defer cancel()
 	var uncaptured error
-	outcome, err := process.Turn(patience, string(agent.NewInvocation()), text, func(heard turn.Event) {
+	outcome, err := s.Turn(patience, string(agent.NewInvocation()), text, func(heard turn.Event) {
 		if heard.Kind == turn.Confirmed {
-			uncaptured = o.capture(ctx, heard.SessionID)
+			uncaptured = o.capture(ctx, s.id, heard.SessionID)
 		}
 	})
 	if ctx.Err() != nil {
@@ -120,8 +121,11 @@ func (o *observer) say(ctx context.Context, process Process, text string) (turn.
 }
 
 // capture keeps the id of the observer's conversation, as claude has named it. It is durable before anything is
-// stored under it.
-func (o *observer) capture(ctx context.Context, id agent.SessionID) error {
+// stored under it. Errors: Conflict for another id than it was started with, when that is an agent's.
+func (o *observer) capture(ctx context.Context, asked, id agent.SessionID) error {
+	if id != asked && o.isAnAgents(id) {
+		return agent.Errorf(agent.Conflict, "the observer was started in %s, and is in %s, which is an agent's", asked, id)
+	}
 	before, err := o.Memory.Observed(ctx, o.of.id)
 	if err != nil {
 		return err
@@ -177,6 +181,7 @@ func (o *observer) start(ctx context.Context) (session, error) {
 			id, opening, release, s.resumed = known.MemoryID, claude.OpenResume, free, true
 		}
 	}
+	s.id = id
 	invocation := agent.NewInvocation()
 	if s.Process, err = o.startClaude(id, opening, invocation); err != nil {
 		release()

@@ -1,6 +1,7 @@
 package observer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -111,6 +112,7 @@ type stage struct {
 
 	starts  []turn.Launch
 	said    []string
+	strays  agent.SessionID                       // in which observers are, whatever they were started in; "": none does
 	respond func(n int, text string) turn.Outcome // to the n-th text, from 1; nil: one observation
 }
 
@@ -230,7 +232,7 @@ func (f *fake) Turn(ctx context.Context, _, text string, heard func(turn.Event))
 	if o.Class == turn.UnknownSession {
 		return o, nil
 	}
-	heard(turn.Event{Kind: turn.Confirmed, SessionID: f.id})
+	heard(turn.Event{Kind: turn.Confirmed, SessionID: cmp.Or(s.strays, f.id)})
 	s.prompt(f.id, "shown") // its own transcript, so that it can be resumed
 	s.reply(f.id, o.Answer)
 	o.SessionID = f.id

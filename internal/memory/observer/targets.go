@@ -3,6 +3,7 @@ package observer
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -62,6 +63,9 @@ func (w *Worker) targets(ctx context.Context, all bool) (targets []target, err e
 			}
 		}
 	}
+	maps.DeleteFunc(w.owed, func(id agent.SessionID, _ bool) bool {
+		return !slices.ContainsFunc(targets, func(t target) bool { return t.id == id })
+	})
 	for _, a := range waiting {
 		if w.Now().Sub(a.At) > hopeless { // else its record may be about to move
 			err = errors.Join(err, w.Store.Spool().Take(a))
@@ -80,6 +84,15 @@ func apart(waiting []spool.Announcement, r *agent.Record, id agent.SessionID) (o
 		}
 	}
 	return others, its
+}
+
+// isAnAgents tells whether an agent is in a conversation, or was. What cannot be read is not known to have no such agent.
+func (w *Worker) isAnAgents(id agent.SessionID) bool {
+	handles, err := w.Store.Handles()
+	return err != nil || slices.ContainsFunc(handles, func(handle agent.Handle) bool {
+		r, err := w.Store.Load(handle)
+		return err != nil || slices.Contains(r.Conversations(), id)
+	})
 }
 
 // isKnown tells whether a conversation is looked at without a word of a hook: what agents said before their memory

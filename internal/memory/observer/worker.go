@@ -167,6 +167,9 @@ func (w *Worker) pass(ctx context.Context, all bool) (unfinished bool, err error
 		}
 		over, failure := w.observe(ctx, t)
 		err = errors.Join(err, failure)
+		if o := w.observerOf(t); failure != nil {
+			o.rest = pause{until: o.again(o.rest), why: failure.Error(), failures: o.rest.failures + 1}
+		}
 		age := w.Now().Sub(t.newest())
 		switch {
 		case failure != nil || w.owed[t.id]:

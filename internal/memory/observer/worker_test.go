@@ -211,6 +211,24 @@ func TestConversationsThatWereLeft(t *testing.T) {
 	rig.Check(t, s.kept.observed[never] == nil, "a conversation of before is observed")
 }
 
+// An observer that is in the conversation of an agent, whichever, stores nothing.
+func TestObserverInAnAgentsConversation(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	r, other := s.agent("alpha"), s.agent("beta")
+	s.turn("alpha", r.SessionID, "one")
+	for _, s.strays = range []agent.SessionID{r.SessionID, other.SessionID} {
+		_, err := s.Once(t.Context())
+		storetest.WantKind(t, "the run", err, agent.Conflict)
+		rig.Check(t, s.kept.titles() == "" && !s.kept.observed[r.SessionID].Captured() && s.announced() == 1, "%+v", s.kept.observed[r.SessionID])
+		asked := len(s.said)
+		rig.Check(t, len(s.once().Waiting) == 1 && len(s.said) == asked, "it is tried again at once")
+		s.now = s.now.Add(longPause)
+	}
+	s.strays = ""
+	rig.Equal(t, s.once().Turns, 1, "turns then")
+}
+
 // One worker a project.
 func TestOneWorker(t *testing.T) {
 	t.Parallel()
