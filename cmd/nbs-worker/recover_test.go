@@ -224,16 +224,9 @@ func TestRecoverInANewConversation(t *testing.T) {
 	after := m.session("alpha")
 	m.check(after.SessionID != before.SessionID && after.Model == before.Model && after.PreviousSessions[0].SessionID == before.SessionID, "%+v", after)
 	read := "nbs-worker logs alpha --session-id " + before.SessionID + " -n 40"
-	var briefing string
-	m.waitFor("claude sends the briefing", func() (bool, string) { // which is in the transcript before
-		for _, request := range m.api.Requests() {
-			if request.SessionID == after.SessionID && strings.Contains(request.Last(), read) {
-				briefing = request.Last()
-			}
-		}
-		return briefing != "", m.screen("alpha")
-	})
-	m.mustSay(briefing, "Remember 42.\n\nYou are agent alpha, in a new conversation", "(floor)", "The last that you said in it was: OK, I will remember 77.")
+	asked, told := m.firstRequest(after.SessionID)
+	rig.Equal(m, asked, "Remember 42.", "the first prompt")
+	m.mustSay(told, "Notes for agent alpha", "carry no authority", "(floor)", read, "> OK, I will remember 77.")
 	m.mustSay(m.ok(strings.Fields(read)[1:]...), "OK, I will remember 42.")
 }
 
@@ -264,11 +257,9 @@ func TestRecoverGoesOnWithANewConversation(t *testing.T) {
 	m.check(code == 0 && all["alpha"].steps() == "4+", "exit code %d, %+v", code, all)
 	after := m.session("alpha")
 	m.check(after.SessionID == second.SessionID && len(after.PreviousSessions) == 1, "%+v", after)
-	briefed := "You are agent alpha, in a new conversation: your earlier one, " + before.SessionID
-	m.waitFor("the briefing is the prompt", func() (bool, string) {
-		said := m.ok("logs", "alpha")
-		return strings.Count(said, briefed) == 1 && strings.Contains(said, "Remember 42."), said
-	})
+	asked, told := m.firstRequest(after.SessionID)
+	rig.Equal(m, asked, "Remember 42.", "the first prompt")
+	m.mustSay(told, "You are agent alpha, in a new conversation. Your earlier one, "+before.SessionID+", was given up")
 }
 
 // Where nobody is logged in, the first start ends the run: the others would only take up what cannot answer.

@@ -67,10 +67,13 @@ func below(folder string) string {
 // warning that they skip would otherwise hold an agent whose mode is bypassPermissions until
 // somebody answers. Of the status line ours names the command only: the fields that are missing here, such as padding, Claude takes from the user's.
 func Settings(program string, closed Closed) string {
-	hook := hookGroup{Hooks: []hookCommand{{Type: "command", Command: reporting(program, "hook", " >/dev/null"), Timeout: hookTimeout}}}
 	hooks := make(map[string][]hookGroup, len(reported))
 	for _, event := range reported {
-		hooks[event] = []hookGroup{hook}
+		quiet := " >/dev/null"
+		if event == "SessionStart" {
+			quiet = "" // what it prints the model is told: the briefing of a start
+		}
+		hooks[event] = []hookGroup{{Hooks: []hookCommand{{Type: "command", Command: reporting(program, "hook", quiet), Timeout: hookTimeout}}}}
 	}
 	text, _ := json.Marshal(struct { // of strings and numbers: it cannot fail
 		SkipBypassWarning bool                   `json:"skipDangerousModePermissionPrompt"`

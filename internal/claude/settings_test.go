@@ -5,13 +5,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"nbs-worker/internal/sim/rig"
 )
 
-// commandsOf are the hook command and the status line command of settings.
-func commandsOf(t *testing.T, settings string) (hook, statusLine string) {
+// commandsOf are the hook commands, of the start of a session and of all else, and the status line command of settings.
+func commandsOf(t *testing.T, settings string) (start, hook, statusLine string) {
 	t.Helper()
 	var read struct {
 		Skip  bool `json:"skipDangerousModePermissionPrompt"`
@@ -22,10 +23,10 @@ func commandsOf(t *testing.T, settings string) (hook, statusLine string) {
 	}
 	rig.Must(t, json.Unmarshal([]byte(settings), &read))
 	rig.Check(t, read.Skip && len(read.Hooks) == len(reported) && read.StatusLine.Type == "command", "settings: %s", settings)
-	return read.Hooks["Stop"][0].Hooks[0].Command, read.StatusLine.Command
+	return read.Hooks["SessionStart"][0].Hooks[0].Command, read.Hooks["Stop"][0].Hooks[0].Command, read.StatusLine.Command
 }
 
-// Whatever became of the program, the agent sees nothing of it.
+// Whatever became of the program, the agent sees nothing of it, but what it is told when it starts.
 func TestReportingNeverFailsTheAgent(t *testing.T) {
 	t.Parallel()
 	elsewhere := filepath.Join(t.TempDir(), "it's nbs; $(x)")
@@ -43,8 +44,8 @@ func TestReportingNeverFailsTheAgent(t *testing.T) {
 		"it fails as hooks that block": {broken, t.TempDir(), ""},
 		"its path is not known":        {"", t.TempDir(), ""},
 	} {
-		hook, statusLine := commandsOf(t, Settings(c.program, Closed{}))
-		for command, want := range map[string]string{hook: "", statusLine: c.want} {
+		start, hook, statusLine := commandsOf(t, Settings(c.program, Closed{}))
+		for command, want := range map[string]string{start: strings.Replace(c.want, "statusline", "hook", 1), hook: "", statusLine: c.want} {
 			cmd := exec.Command("/bin/sh", "-c", command)
 			cmd.Env = []string{"PATH=" + c.path}
 			in, err := os.CreateTemp(t.TempDir(), "")

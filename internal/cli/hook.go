@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"time"
 
@@ -22,13 +23,17 @@ func newHookCmd(f *factory) *cobra.Command {
 What is said there, such as that a turn has ended, is kept in .nbs/status/<handle>.json.
 The agent is named by NBS_HANDLE, NBS_ROOT and NBS_INVOCATION_ID; a call of anybody else
 is ignored, such as that of another claude which the agent's tools have started. It prints
-nothing and always succeeds, so that it never disturbs the agent; what fails is in the
-journal.`),
+nothing but the briefing with which an agent was started, which Claude takes for context,
+and always succeeds, so that it never disturbs the agent; what fails is in the journal.`),
 		Example: `  nbs-worker hook < payload.json`,
 		Hidden:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			hook, err := report.ReadHook(f.streams.In)
-			_, _ = f.takeDown(cmd.Context(), cmd.Name(), hook.Report, err)
+			_, _ = f.takeDown(cmd.Context(), cmd.Name(), func(ctx context.Context, c report.Caller, opened *store.Store, at time.Time) error {
+				briefing, untaken := hook.Briefing(c, opened)
+				_, unsaid := io.WriteString(f.streams.Out, briefing)
+				return errors.Join(untaken, unsaid, hook.Report(ctx, c, opened, at))
+			}, err)
 			return nil
 		},
 	}

@@ -46,8 +46,9 @@ time limit; only what is seen after it counts.
   3  resume   the same conversation, model and permissions; what is left of the last start
               is ended first, and also the process of one that is stuck or a zombie
   4  new      a new conversation, when the old one is full or gone, with the same model and
-              first prompt, and a briefing: why, how to read the old conversation, what was
-              said last in it. Only with --yes; what needs it is reported otherwise
+              first prompt, and beside it the notes of resume --fresh --brief: why, how to read
+              the old conversation, where it had come to. Only with --yes; what needs it is
+              reported otherwise
 
 An agent at work is never touched, whatever the flags; nor one that only a person can help:
 it is reported. One whose restarts are held, or that crashed again and again, is brought

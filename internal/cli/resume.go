@@ -18,6 +18,7 @@ type resumeOptions struct {
 	model        string
 	modelGiven   bool
 	fresh, force bool
+	brief        bool
 	sessionID    string
 	cwd          string
 	start        startOptions
@@ -41,7 +42,10 @@ are started side by side.
 An agent that runs is refused (5); --force ends it properly first. A transcript that
 was deleted or has lost a part is put back from the archive, which is said. When
 there is none either the resume fails (2) and changes nothing; --fresh starts an empty
-conversation with the first prompt and keeps the old id in previous_sessions. After a
+conversation with the first prompt and keeps the old id in previous_sessions. With
+--brief the agent is told beside its first prompt where the old one had come to: what was
+asked and said last, its list of tasks, the files that it edited, and what the memory of
+the project has of it; as notes that carry no authority, which stay in the conversation. After a
 /clear, --session-id goes back to a conversation of previous_sessions, and to no other (2).
 Nothing is sent to the agent unless --prompt is given; what is, stands on claude's
 command line for other users to read. When the start fails, the record stays as it
@@ -56,6 +60,7 @@ none by --force, --fresh or --session-id, unless it was spawned with --may-manag
   nbs-worker resume theologian --model sonnet --prompt 'You were restarted. Go on.'
   nbs-worker resume theologian --force     # it hangs: end it and start it anew
   nbs-worker resume theologian --fresh     # give the conversation up
+  nbs-worker resume theologian --force --fresh --brief   # and tell its successor where it had come to
   nbs-worker resume theologian --force --session-id 4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11   # back to what it was in before /clear`,
 		Args:              o.positional,
 		ValidArgsFunction: f.handlesWhere(whoIsDown),
@@ -70,6 +75,7 @@ none by --force, --fresh or --session-id, unless it was spawned with --may-manag
 	flags.BoolVar(&o.all, "all", false, "all agents that do not run, also those that were stopped")
 	flags.StringVar(&o.model, "model", "", "another model, kept from now on (default: the recorded one)")
 	flags.BoolVar(&o.fresh, "fresh", false, "start a new, empty conversation in place of the recorded one")
+	flags.BoolVar(&o.brief, "brief", false, "with --fresh: tell the agent where the old conversation had come to")
 	flags.StringVar(&o.sessionID, "session-id", "", "go back to this conversation, one of the agent's previous_sessions")
 	flags.StringVar(&o.cwd, "cwd", "", "another working directory, kept from now on (default: the recorded one, or where it is since the project was moved)")
 	cmd.MarkFlagsMutuallyExclusive("fresh", "session-id")
@@ -132,7 +138,13 @@ func (o *resumeOptions) takes(row inspect.Row) bool {
 func (o *resumeOptions) parse(f *factory) (supervisor.Resume, error) {
 	start, err := o.start.parse(f, "")
 	resume := supervisor.Resume{Fresh: o.fresh, Force: o.force, Start: start}
+	if o.brief {
+		resume.Brief = &supervisor.Briefing{Why: "with resume --fresh"}
+	}
 	switch {
+	case err == nil && o.brief && !o.fresh:
+		err = agent.Errorf(agent.BadInput, "--brief is for a new conversation; in its own the agent knows it all").
+			Hint("to begin a new one: add --fresh")
 	case err != nil || o.sessionID == "":
 	case o.several():
 		err = agent.Errorf(agent.BadInput, "--session-id is for one agent")

@@ -43,6 +43,7 @@ var commands = []struct {
 	{"export", newExportCmd},
 	{"runbook", newRunbookCmd},
 	{"schedule", newScheduleCmd},
+	{"memory", newMemoryCmd},
 	{"run", newRunCmd},
 	{"hook", newHookCmd},
 	{"statusline", newStatusLineCmd},

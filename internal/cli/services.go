@@ -8,6 +8,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/companion"
+	"nbs-worker/internal/memory"
+	"nbs-worker/internal/store"
 	"nbs-worker/internal/supervisor"
 )
 
@@ -16,6 +18,13 @@ import (
 type Services struct {
 	// Serve hosts the conversations of a project, which open opens, until the context ends.
 	Serve func(ctx context.Context, o ServeOptions, open func() (*supervisor.Supervisor, error)) error
+	// OpenMemory opens what is remembered in a project, or makes and seals it. Errors: NotFound when there is none; Held
+	// when the user does not vouch for it; Unfit when a later version made it; Failed when it is damaged.
+	OpenMemory func(ctx context.Context, in *store.Store, create bool) (memory.Store, error)
+	// LookAtMemory opens what is remembered for a person to look at, before it is sealed by the id of the database.
+	LookAtMemory func(ctx context.Context, in *store.Store) (m memory.Store, instance string, err error)
+	// Observe observes the agents of a project whose memory is on, until the context ends.
+	Observe func(ctx context.Context, s *supervisor.Supervisor, o ObserveOptions) error
 }
 
 // ServeOptions are those of nbs-worker serve.

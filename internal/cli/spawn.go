@@ -25,7 +25,7 @@ const readyWait = 30 * time.Second
 type spawnOptions struct {
 	handle, model, permissionMode, restart, cwd, sessionID string
 	env, claudeArgs                                        []string
-	foreground, mayManage                                  bool
+	foreground, mayManage, memory                          bool
 	start                                                  startOptions
 }
 
@@ -81,6 +81,7 @@ func (o *spawnOptions) bind(f *factory, cmd *cobra.Command) {
 	flags.StringArrayVar(&o.env, "env", nil, "NAME=VALUE for claude, kept in the record; not for secrets; repeatable")
 	flags.StringVar(&o.sessionID, "session-id", "", "take up this existing conversation instead of a new one")
 	flags.BoolVar(&o.mayManage, "may-manage", false, "when it calls nbs-worker itself, it may give colleagues what it does not have, and end and dismiss them")
+	flags.BoolVar(&o.memory, "memory", false, "what it does is observed and remembered (nbs-worker help memory)")
 	flags.BoolVar(&o.foreground, observe.Foreground, false, "run it in this terminal, without tmux, until claude ends")
 	o.start.bind(cmd)
 	f.withJSON(cmd)
@@ -168,7 +169,7 @@ func (o *spawnOptions) parse(f *factory) (supervisor.Spawn, error) {
 		return supervisor.Spawn{}, err
 	}
 	start.InPlace = o.foreground
-	spawn := supervisor.Spawn{Handle: agent.Handle(o.handle), ClaudeArgs: o.claudeArgs, MayManage: o.mayManage, Start: start}
+	spawn := supervisor.Spawn{Handle: agent.Handle(o.handle), ClaudeArgs: o.claudeArgs, MayManage: o.mayManage, Memory: o.memory, Start: start}
 	spawn.Model, err = f.model(cmp.Or(o.model, os.Getenv("NBS_MODEL")))
 	if err != nil {
 		return spawn, err
@@ -289,6 +290,9 @@ func (f *factory) started(started supervisor.Started) outcome {
 	f.sayTranscript(r.Handle, started.Restored, started.Loss)
 	if started.Unsaid != "" {
 		f.say("%s: its first prompt was never delivered, and the new one was sent in its place; the record keeps it: nbs-worker session %s --json", r.Handle, r.Handle)
+	}
+	if missed := started.Briefed.Missed; missed != nil {
+		f.say("%s: it was briefed without a part of what there is: %s", r.Handle, missed)
 	}
 	if moved := started.Moved; moved != nil {
 		f.say("%s: its folder is now %s; it was %s", r.Handle, moved.To, moved.From)

@@ -13,7 +13,7 @@ import (
 )
 
 func newStopCmd(f *factory) *cobra.Command {
-	o := &selection{}
+	o := &endingOptions{}
 	cmd := &cobra.Command{
 		Use:   "stop {<handle>... | --all}",
 		Short: "End agents and keep their records",
@@ -49,16 +49,16 @@ An agent stops no colleague that may do more than itself, unless it was spawned 
 }
 
 func newDismissCmd(f *factory) *cobra.Command {
-	o, keep := &selection{}, false
+	o, keep := &endingOptions{}, false
 	cmd := &cobra.Command{
 		Use:   "dismiss {<handle>... | --all}",
 		Short: "End agents and remove their records",
 		Long: withCodes(`Ends the agent as nbs-worker stop does, then removes its record. The journal,
 .nbs/journal.jsonl, keeps the session id, and Claude keeps the transcript for some
 weeks: nbs-worker spawn <handle> --session-id <id> takes the conversation up again.
-What the archive keeps of its conversations is removed; with --keep it stays, and the
-conversation can be taken up for ever. A transcript that Claude has deleted already
-always stays: it is the last.
+What the archive keeps of its conversations is removed, and what is remembered of it;
+with --keep both stay, and the conversation can be taken up for ever. A transcript that
+Claude has deleted already always stays: it is the last.
 
 --all takes every agent of the project. It asks first; --yes answers.
 
@@ -74,14 +74,21 @@ An agent dismisses no other, unless it was spawned with --may-manage (8).`,
 			end := func(s *supervisor.Supervisor, ctx context.Context, handle agent.Handle) (supervisor.Stopped, error) {
 				return s.Dismiss(ctx, handle, keep)
 			}
+			o.forgets = !keep
 			return runEnding(cmd.Context(), f, "dismiss", o, func(inspect.Row) bool { return true }, end)
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&keep, "keep", false, "leave the transcripts in the archive, and say where")
+	flags.BoolVar(&keep, "keep", false, "leave the transcripts in the archive, and say where, and what is remembered")
 	flags.BoolVar(&o.all, "all", false, "all agents of the project")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	return f.withJSON(cmd)
+}
+
+type endingOptions struct {
+	selection
+
+	forgets bool // what is remembered of the agents
 }
 
 // ending is what stop and dismiss have in common.
@@ -90,7 +97,7 @@ type ending func(*supervisor.Supervisor, context.Context, agent.Handle) (supervi
 // endedAs is what became of an agent, by the verb.
 var endedAs = map[string]string{"stop": "stopped", "dismiss": "dismissed"}
 
-func runEnding(ctx context.Context, f *factory, verb string, o *selection, takes func(inspect.Row) bool, end ending) error {
+func runEnding(ctx context.Context, f *factory, verb string, o *endingOptions, takes func(inspect.Row) bool, end ending) error {
 	s, err := f.supervisor()
 	if err != nil {
 		return failed(err, verb)
@@ -117,6 +124,11 @@ func runEnding(ctx context.Context, f *factory, verb string, o *selection, takes
 		if !f.json {
 			for _, path := range gone.Kept {
 				f.say("%s %s: its transcript stays: %s", verb, handle, path)
+			}
+		}
+		if o.forgets {
+			if err := f.forget(ctx, s.Store, handle); err != nil {
+				f.say("%s %s: what is remembered of it stays: %s; to remove it: nbs-worker memory forget --handle %s --yes", verb, handle, err, handle)
 			}
 		}
 		words := fmt.Sprintf("%s, was %s, session %s", endedAs[verb], gone.Was.Word(), gone.Record.SessionID)

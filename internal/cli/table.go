@@ -152,6 +152,8 @@ func (t *table) since(status agent.Status, started time.Time) cell {
 	return t.time(started)
 }
 
+func number(n int64) cell { return text(strconv.FormatInt(n, 10)) }
+
 func text(s string) cell {
 	if s == "" {
 		s = "-"

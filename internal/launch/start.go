@@ -21,6 +21,7 @@ import (
 // Start is how an agent is started, by whichever verb.
 type Start struct {
 	Prompt string        // sent as the first message of this start
+	Brief  string        // told to claude beside the prompt when it has started, by our hook; "": nothing
 	Wait   time.Duration // how long to wait for claude to be ready; 0: only until it runs
 	Trust  bool          // accept the trust of the working directory for the user
 
@@ -45,6 +46,7 @@ type Plan struct {
 	Args     []string      // claude's arguments
 	Claimed  *agent.Record // already written down, of a spawn
 	Prompt   string
+	Brief    string // told to claude beside the prompt, by our hook
 	trust    bool
 	trustDir string
 	new      bool // of a spawn
@@ -81,7 +83,7 @@ func (s Starter) Plan(r agent.Record, start Start) (Plan, error) {
 		return Plan{}, err
 	}
 	plan := Plan{
-		Record: r, Opening: opening, Program: program, Prompt: start.Prompt, trust: start.Trust, trustDir: start.TrustDir, inPlace: start.InPlace, new: start.Minted || start.TakesUp, takesUp: start.TakesUp, again: start.Again,
+		Record: r, Opening: opening, Program: program, Prompt: start.Prompt, Brief: start.Brief, trust: start.Trust, trustDir: start.TrustDir, inPlace: start.InPlace, new: start.Minted || start.TakesUp, takesUp: start.TakesUp, again: start.Again,
 		config: config, Restores: restores, wait: max(cmp.Or(start.Wait, startLimit), serverLimit), progress: start.Progress,
 	}
 	if opening == claude.OpenResume && restores == nil {
@@ -239,7 +241,7 @@ func (s Starter) linkTranscript(p Plan) error {
 
 // LaunchOf is what the launcher of a claimed start is told.
 func (s Starter) LaunchOf(p Plan, r *agent.Record) store.Launch {
-	return store.Launch{Invocation: r.Process.Invocation, Claude: p.Program, Opening: string(p.Opening), Env: s.Env, Prompt: p.Prompt}
+	return store.Launch{Invocation: r.Process.Invocation, Claude: p.Program, Opening: string(p.Opening), Env: s.Env, Prompt: p.Prompt, Brief: p.Brief}
 }
 
 // Claim writes the start down before it happens: whatever dies from here on, the

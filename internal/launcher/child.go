@@ -16,6 +16,7 @@ import (
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/turnfiles"
 )
 
 // child is a claude that was started.
@@ -66,6 +67,11 @@ func (l *Launcher) startChild(record *agent.Record, launch store.Launch, look fu
 	c := &child{
 		cmd: cmd, launch: launch, config: config, terminal: saveTerminal(), started: l.Now(),
 		look: look, looks: make(chan struct{}, 1), left: make(chan struct{}), looked: make(chan struct{}),
+	}
+	if launch.Brief != "" { // which claude's first hook asks for
+		if _, err := l.Store.TurnFiles(launch.Invocation).Put(turnfiles.Briefing, launch.Brief); err != nil {
+			return nil, err
+		}
 	}
 	catch(signals)
 	limitOpenFiles(launch.OpenFiles)

@@ -63,7 +63,8 @@ func (l *Launcher) start(ctx context.Context, handle agent.Handle, next *Restart
 	}
 	return c, func() {
 		held.release()
-		<-c.looked // which uses what the caller closes
+		_ = l.Store.TurnFiles(launch.Invocation).Drop() // a briefing that nobody asked for; an old one is swept away
+		<-c.looked                                      // which uses what the caller closes
 		c.dropEntry()
 	}, nil
 }

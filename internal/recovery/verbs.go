@@ -1,6 +1,7 @@
 package recovery
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,9 +47,13 @@ func (v *verbs) Resume(ctx context.Context, p *Patient) error {
 func (v *verbs) StartFresh(ctx context.Context, p *Patient, attempt runs.Attempt) error {
 	replaced := p.View.Record.SessionID != attempt.SessionID
 	return v.start(ctx, p.Handle, supervisor.Resume{
-		Fresh: !replaced, Force: p.View.Status.SamePID, Start: launch.Start{Prompt: v.briefing(p, attempt)},
+		Fresh: !replaced, Force: p.View.Status.SamePID, Start: launch.Start{Prompt: cmp.Or(p.View.Record.InitialPrompt, goOn)},
+		Brief: &supervisor.Briefing{SessionID: attempt.SessionID, Why: attempt.Why},
 	})
 }
+
+// goOn is what an agent is told that was started without a prompt.
+const goOn = "You are in a new conversation. Read the notes about your earlier one, find out what is left to do, and go on from there."
 
 func (v *verbs) start(ctx context.Context, handle agent.Handle, resume supervisor.Resume) error {
 	resume.Wait = readyTime

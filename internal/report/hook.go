@@ -17,6 +17,7 @@ import (
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/spool"
+	"nbs-worker/internal/store/turnfiles"
 	"nbs-worker/internal/trust"
 )
 
@@ -72,6 +73,15 @@ func (c Caller) announce(opened *store.Store, hook live.Hook, at time.Time) erro
 		said.Size = info.Size()
 	}
 	return opened.Spool().Put(said)
+}
+
+// Briefing takes what the agent is told at the beginning of its conversation, beside its first prompt; "" for
+// nothing, or where another beginning calls.
+func (h Hook) Briefing(c Caller, opened *store.Store) (string, error) {
+	if h.said.Event != "SessionStart" || h.said.Source != "startup" || h.said.Subagent != "" {
+		return "", nil
+	}
+	return opened.TurnFiles(c.Invocation).Take(turnfiles.Briefing)
 }
 
 // ready tells the launcher that the agent takes what waits for it.

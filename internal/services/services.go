@@ -16,7 +16,9 @@ import (
 )
 
 // All is all of it.
-func All() *cli.Services { return &cli.Services{Serve: hosting} }
+func All() *cli.Services {
+	return &cli.Services{Serve: hosting, OpenMemory: openMemory, LookAtMemory: lookAtMemory, Observe: observing}
+}
 
 // ready is how long an agent that a chat brings back has to be ready.
 const ready = 30 * time.Second
@@ -36,7 +38,7 @@ func hosting(ctx context.Context, o cli.ServeOptions, open func() (*supervisor.S
 	server.Ready, server.Metrics = notify.Ready, o.Metrics
 	team := &remote.Team{Supervisor: s, Notes: s.Store.Deliveries(), Wait: ready}
 	due := &serve.Schedules{Server: server, Notes: team.Notes, Send: team.Send}
-	server.Beside = append(server.Beside, due.Run)
+	server.Beside = append(server.Beside, due.Run, func(ctx context.Context) error { return remembering(ctx, s, o.Say) })
 	if bridged {
 		if err := bridge(o, team, server, token); err != nil {
 			return err

@@ -62,6 +62,9 @@ func (s *Store) Deliveries() *deliveries.Drawer {
 // Spool is what the hooks of agents announce to the memory.
 func (s *Store) Spool() spool.Spool { return spool.In(s.nbs, s.inHome("observer")) }
 
+// MemoryFile is the database of what is remembered, which is there once the memory of an agent was switched on.
+func (s *Store) MemoryFile() string { return s.nbs.Path("memory.db") }
+
 // Turns are what the user's starts on this machine take, of all projects.
 func (s *Store) Turns() turns.Turns { return turns.In(s.inRuntime("starts")) }
 

@@ -24,6 +24,7 @@ type Launch struct {
 	Opening    string           `json:"opening"` // how claude opens the conversation, as the verb has decided
 	Env        Environ          `json:"env"`
 	Prompt     string           `json:"prompt,omitempty"`
+	Brief      string           `json:"brief,omitempty"`       // what claude is told beside the prompt, when it has started
 	TmuxSocket string           `json:"tmux_socket,omitempty"` // "": a person started the launcher
 	OpenFiles  uint64           `json:"open_files,omitempty"`  // the caller's soft limit; 0: as the launcher has it
 }

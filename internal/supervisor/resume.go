@@ -8,6 +8,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/launch"
+	"nbs-worker/internal/memory/brief"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
@@ -20,6 +21,7 @@ type Resume struct {
 	Fresh bool         // a new, empty conversation in place of the recorded one
 	Force bool         // end the agent first when it runs
 	Cwd   string       // absolute; "" for the recorded folder, or where that is since the project was moved
+	Brief *Briefing    // of a new conversation; nil: nothing is told
 
 	SessionID agent.SessionID // of previous_sessions: go back to it; "" for the present one
 	launch.Start
@@ -84,16 +86,24 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 		return Started{}, err
 	}
 	plan.InView = held.InView
+	var briefed brief.Source
+	plan.Brief, briefed = resume.Brief.text(ctx, &s.Observer, &before)
 	r, err := s.launch(ctx, interrupt, plan, resume.Wait)
 	if _, runs := errors.AsType[*launch.UnnotedError](err); err != nil && !runs {
 		return Started{}, errors.Join(err, s.restore(ctx, before, r, err))
 	}
+	if err == nil {
+		err = s.awaitBriefed(interrupt, &plan, &r)
+	}
 	started := s.started(ctx, plan, r)
-	started.Fresh, started.Restored = resume.Fresh, restored
+	started.Fresh, started.Restored, started.Briefed = resume.Fresh, restored, briefed
 	started.Unsaid = resume.unsaid(plan.Opening, r.InitialPrompt)
 	detail := plan.Opening.Conversation()
 	if resume.Fresh {
 		detail = "a new conversation in place of " + string(before.SessionID)
+	}
+	if plan.Brief != "" {
+		detail += ", with a briefing"
 	}
 	unwritten := errors.Join(s.NoteLoss(ctx, &r, plan.Loss), s.Note(ctx, "resume", &r, detail))
 	if unwritten != nil && err == nil {

@@ -18,6 +18,7 @@ type Set struct {
 	PermissionMode *agent.PermissionMode
 	Prompt         *string // with which a conversation begins
 	Restart        *agent.RestartWord
+	Memory         *bool // what it does is observed
 }
 
 // Change is a field that has another value now.
@@ -96,7 +97,23 @@ func (set Set) apply(spec *agent.Spec) (changes []Change) {
 		note("restart", string(spec.LaunchRestart()), string(*set.Restart), true)
 		spec.Restart.Policy = *set.Restart
 	}
+	if set.Memory != nil {
+		note("memory", switched(spec.Memory), switched(*set.Memory), true)
+		spec.Memory = *set.Memory
+	}
 	return changes
+}
+
+func switched(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
+}
+
+// CheckChange refuses a caller that may not change what is recorded of an agent. Errors: Held.
+func (s *Supervisor) CheckChange(r *agent.Record) error {
+	return s.mayCaller(func(c *caller.Caller) error { return c.CheckSet(&r.Spec, &r.Spec) })
 }
 
 // checkSet refuses what a start would refuse, and what the caller may not.
@@ -137,7 +154,7 @@ func (s *Supervisor) Reset(ctx context.Context, handle agent.Handle) (r agent.Re
 	r, err = s.Store.Update(ctx, handle, func(r *agent.Record) error {
 		was = r.Restarts
 		r.Restarts = agent.Restarts{Next: was.Next, After: was.After}
-		return s.mayCaller(func(c *caller.Caller) error { return c.CheckSet(&r.Spec, &r.Spec) })
+		return s.CheckChange(r)
 	})
 	if err != nil || was.Hold == nil && len(was.Counted) == 0 {
 		return r, was, err

@@ -12,6 +12,7 @@ import (
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/keep"
 	"nbs-worker/internal/launch"
+	"nbs-worker/internal/memory/brief"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/teardown"
 )
@@ -24,6 +25,7 @@ type Spawn struct {
 	PermissionMode agent.PermissionMode // "": UsualMode, or the one of the agent that calls
 	UsualMode      agent.PermissionMode
 	MayManage      bool   // it may give colleagues what it does not have itself
+	Memory         bool   // what it does is observed
 	Cwd            string // absolute; "" for the project root, or where the conversation that is taken up was held
 	Env            map[string]string
 	ClaudeArgs     []string
@@ -42,6 +44,7 @@ type Started struct {
 	Fresh  bool // a new conversation took the place of another
 	Old    bool // claude is older than what nbs-worker is tested with
 
+	Briefed  brief.Source   // from what it was briefed
 	Restored *keep.Restored // the transcript that was put back; nil: it was there
 	Unkept   error          // why the transcript could not be kept
 	Unsaid   string         // the first prompt of the record, in the place of which another one was sent; "": none
@@ -145,7 +148,7 @@ func (s *Supervisor) newRecord(spawn Spawn) (agent.Record, error) {
 		Spec: agent.Spec{
 			Schema: agent.Schema, Handle: spawn.Handle, SessionID: spawn.SessionID, Model: spawn.Model, InitialPrompt: spawn.Prompt,
 			ProjectRoot: s.Store.Project(), Cwd: spawn.Cwd, PermissionMode: spawn.PermissionMode, ClaudeArgs: spawn.ClaudeArgs,
-			Env: spawn.Env, Restart: agent.RestartPolicy{Policy: cmp.Or(spawn.Restart, agent.RestartNo)}, MayManage: spawn.MayManage, Depth: spawn.depth,
+			Env: spawn.Env, Restart: agent.RestartPolicy{Policy: cmp.Or(spawn.Restart, agent.RestartNo)}, MayManage: spawn.MayManage, Depth: spawn.depth, Memory: spawn.Memory,
 		},
 		Started: now, Created: now, Desired: agent.DesiredRunning,
 	}

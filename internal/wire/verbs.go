@@ -34,6 +34,7 @@ type Started struct {
 	Restored       *Restored            `json:"restored,omitempty"`            // its transcript was gone or shortened, and was put back
 	Lost           *Loss                `json:"lost,omitempty"`                // what was cut off its transcript, and is in no copy
 	Unsaid         string               `json:"undelivered_prompt,omitempty"`  // the first prompt, in the place of which another one was sent
+	Briefed        []string             `json:"briefed_from,omitempty"`        // what it was told beside the prompt is from: memory, transcript
 }
 
 // Restored is a transcript that was put back.
@@ -57,6 +58,7 @@ func NewStarted(s supervisor.Started) Started {
 		Handle: r.Handle, SessionID: r.SessionID, Opened: planned.Opened, Model: r.Model, PermissionMode: r.LaunchPermissionMode(),
 		PID: pid(r.PID), Cwd: r.LaunchCwd(), TmuxSession: r.TmuxSession, MovedFrom: planned.MovedFrom, Lost: planned.Lost, Unsaid: s.Unsaid,
 	}
+	out.Briefed = sources(s.Briefed)
 	out.State, out.Cause = s.Status.Words()
 	if n := len(r.PreviousSessions); n > 0 && s.Fresh {
 		out.Previous = r.PreviousSessions[n-1].SessionID

@@ -18,9 +18,9 @@ import (
 //go:embed schema.sql
 var schema string
 
-// Create makes a database, or opens the one that is there. A database is there whole or not at all.
-// Errors: those of [Open], and Failed when files of a lost one are in the way.
-func Create(ctx context.Context, path string) (*Database, error) {
+// Create makes a database, or opens the one that is there. A database is there whole or not at all, and when
+// vouch was told its instance. Errors: those of [Open], and Failed when files of a lost one are in the way.
+func Create(ctx context.Context, path string, vouch func(instance string) error) (*Database, error) {
 	left := leftOver(path) // looked for first: another process may just be making the database, and then use it
 	d, err := Open(ctx, path)
 	switch {
@@ -30,7 +30,8 @@ func Create(ctx context.Context, path string) (*Database, error) {
 		return nil, agent.Errorf(agent.Failed, "%s is there without its database", left).
 			Hint("put the database back, or remove what is left of it: rm %s", agent.ShellWord(left))
 	}
-	err = place(path, func(temp string) error { return build(ctx, temp, path) })
+	instance := uuid.NewString()
+	err = place(path, func(temp string) error { return errors.Join(build(ctx, temp, path, instance), vouch(instance)) })
 	if err != nil && agent.KindOf(err) != agent.Conflict { // another process has just made it
 		return nil, err
 	}
@@ -48,7 +49,7 @@ func leftOver(path string) string {
 }
 
 // build writes a new database, which is to be at the path, into an empty file.
-func build(ctx context.Context, file, path string) error {
+func build(ctx context.Context, file, path, instance string) error {
 	fresh, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
 		return err
@@ -58,7 +59,7 @@ func build(ctx context.Context, file, path string) error {
 	if _, err := fresh.ExecContext(ctx, schema); err != nil {
 		return err
 	}
-	if _, err := fresh.ExecContext(ctx, "INSERT INTO instance VALUES (1, ?)", uuid.NewString()); err != nil {
+	if _, err := fresh.ExecContext(ctx, "INSERT INTO instance VALUES (1, ?)", instance); err != nil {
 		return err
 	}
 	return (&Database{sql: fresh}).copyTo(ctx, file, path)

@@ -20,7 +20,7 @@ var fileCalls = []string{"openat", "open", "pwrite64", "fsync", "ftruncate", "fc
 func TestKilledBetweenCaptureAndInsert(t *testing.T) {
 	t.Parallel()
 	dir := rig.MemoryDir(t)
-	template, err := Create(t.Context(), filepath.Join(dir, "template.db"))
+	template, err := Create(t.Context(), filepath.Join(dir, "template.db"), anyInstance)
 	rig.Must(t, err)
 	observe(t, template, "alice", alice, watcher)
 	keep(t, template, alice, 1, "record-1", by(watcher, "first"))
@@ -81,7 +81,7 @@ func TestKilledCreateLeavesAWholeDatabaseOrNone(t *testing.T) {
 			_, err := os.Stat(path)
 			rig.Check(t, err == nil || killed, "%v", err)
 			seen[err == nil]++
-			d, err := Create(t.Context(), path)
+			d, err := Create(t.Context(), path, anyInstance)
 			rig.Must(t, err)
 			rig.Check(t, d.Instance() != "", "it has no id")
 			mustBeWhole(t, d)

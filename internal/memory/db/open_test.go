@@ -107,7 +107,7 @@ func TestDamagedDatabaseIsNamedAndLeftAlone(t *testing.T) {
 			for _, open := range []string{"Open", "Create"} {
 				opened, err := Open(t.Context(), path)
 				if open == "Create" {
-					opened, err = Create(t.Context(), path)
+					opened, err = Create(t.Context(), path, anyInstance)
 				}
 				if err == nil { // SQLite sees it when it gets there
 					_, err = opened.Check(t.Context())
@@ -159,7 +159,7 @@ func TestPlantedFilesAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
 		path := filepath.Join(rig.MemoryDir(t), "memory.db")
-		made, err := Create(t.Context(), path)
+		made, err := Create(t.Context(), path, anyInstance)
 		rig.Must(t, err)
 		rig.Must(t, made.Close())
 		storetest.Plant(t, path+suffix)
@@ -173,7 +173,7 @@ func TestNewDatabaseTakesNothingOfALostOne(t *testing.T) {
 	t.Parallel()
 	d := watched(t)
 	rig.Must(t, os.Rename(d.path, d.path+".away"))
-	_, err := Create(t.Context(), d.path)
+	_, err := Create(t.Context(), d.path, anyInstance)
 	storetest.WantKind(t, "to create beside a log", err, agent.Failed)
 	storetest.WantHint(t, err, "put the database back")
 	rig.Must(t, os.Rename(d.path+".away", d.path))
@@ -199,7 +199,7 @@ func TestManyMakeOneDatabase(t *testing.T) {
 	made := make(chan *Database)
 	for range 8 {
 		go func() {
-			d, err := Create(t.Context(), path)
+			d, err := Create(t.Context(), path, anyInstance)
 			if err != nil {
 				t.Errorf("create: %v", err)
 				d = nil

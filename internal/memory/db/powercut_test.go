@@ -91,7 +91,7 @@ func countUp(ctx context.Context, role, project string, stepwise bool) error {
 	if err := os.MkdirAll(project, 0o700); err != nil {
 		return err
 	}
-	d, err := Create(ctx, filepath.Join(project, "memory.db"))
+	d, err := Create(ctx, filepath.Join(project, "memory.db"), anyInstance)
 	if err != nil {
 		return err
 	}

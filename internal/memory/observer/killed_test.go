@@ -127,7 +127,7 @@ func newKilled(t *testing.T, turns int) (*killed, string) {
 			s.turn(handle, r.SessionID, fmt.Sprintf("work %d", i+1))
 		}
 	}
-	kept, err := db.Create(t.Context(), database(project))
+	kept, err := db.Create(t.Context(), database(project), func(string) error { return nil })
 	rig.Must(t, err)
 	rig.Must(t, kept.Close())
 	return &killed{home}, project

@@ -107,6 +107,6 @@ func (u *tui) clear(ctx context.Context) error {
 		return err
 	}
 	u.said = []string{"❯ /clear", ""}
-	u.s.hook(ctx, "SessionStart", map[string]any{"source": "clear"})
+	u.s.told = u.s.hook(ctx, startHook, map[string]any{"source": "clear"})
 	return nil
 }

@@ -34,7 +34,7 @@ func (s *session) print(ctx context.Context) (int, error) {
 		return 1, err
 	}
 	defer s.reg.remove()
-	s.hook(ctx, "SessionStart", map[string]any{"source": s.source()})
+	s.told = s.hook(ctx, startHook, map[string]any{"source": s.source()})
 	begin := time.Now()
 	r, err := s.turn(ctx, said{text: strings.TrimSpace(prompt), hook: true}, headless{})
 	if ctx.Err() != nil {

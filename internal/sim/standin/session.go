@@ -23,6 +23,7 @@ type session struct {
 	tr       *transcript
 	turns    int
 	keyFile  string
+	told     string // what the hook of its start has printed: it goes with the next prompt
 }
 
 // aliases are the model names of 2.1.329.

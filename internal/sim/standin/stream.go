@@ -43,7 +43,7 @@ func (s *session) stream(ctx context.Context) (code int, err error) {
 				continue
 			}
 			if !started {
-				s.hook(ctx, "SessionStart", map[string]any{"source": s.source()})
+				s.told = s.hook(ctx, startHook, map[string]any{"source": s.source()})
 			}
 			started = true
 			if code, err = s.streamTurn(ctx, in); err != nil || ctx.Err() != nil {

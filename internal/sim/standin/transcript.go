@@ -104,17 +104,20 @@ type attachment struct {
 	ExitCode  int    `json:"exitCode"`
 }
 
-// promptHook is the event of a prompt.
-const promptHook = "UserPromptSubmit"
+// The events whose hooks tell the model something: of a prompt, and of the start of a session.
+const (
+	promptHook = "UserPromptSubmit"
+	startHook  = "SessionStart"
+)
 
-// addContext records the output of the hook of a prompt; "" is none.
-func (s *session) addContext(printed string) error {
+// addContext records the output of the hook of an event; "" is none.
+func (s *session) addContext(event, printed string) error {
 	if printed == "" {
 		return nil
 	}
 	return s.tr.add("attachment", nil, func(r *record) {
 		r.Message = nil
-		r.Attachment = &attachment{Type: "hook_success", HookName: promptHook, HookEvent: promptHook, Content: printed, Stdout: printed}
+		r.Attachment = &attachment{Type: "hook_success", HookName: event, HookEvent: event, Content: printed, Stdout: printed}
 	})
 }
 

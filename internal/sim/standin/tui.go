@@ -99,7 +99,7 @@ func (s *session) left(ctx context.Context, err error) (int, error) {
 // live is the life at the prompt.
 func (u *tui) live(ctx context.Context) (int, error) {
 	u.term.title("✳ Claude Code")
-	u.s.hook(ctx, "SessionStart", map[string]any{"source": u.s.source(), "model": u.s.model})
+	u.s.told = u.s.hook(ctx, startHook, map[string]any{"source": u.s.source(), "model": u.s.model})
 	u.recall()
 	if err := u.s.reg.setStatus("idle", ""); err != nil {
 		return 1, err

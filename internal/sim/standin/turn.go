@@ -56,8 +56,12 @@ func (s *session) turn(ctx context.Context, p said, f front) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
+	if err := s.addContext(startHook, s.told); err != nil {
+		return result{}, err
+	}
+	s.told = ""
 	if p.hook {
-		if err := s.addContext(s.hook(ctx, promptHook, map[string]any{"prompt": p.text})); err != nil {
+		if err := s.addContext(promptHook, s.hook(ctx, promptHook, map[string]any{"prompt": p.text})); err != nil {
 			return result{}, err
 		}
 	}

@@ -1,9 +1,11 @@
-// Package turnfiles holds what a headless claude reads while it runs: its system prompt and the context of
-// the present turn. Both are the user's, so they are on no command line and in no project; they last as long
-// as the process, and no longer than this boot.
+// Package turnfiles holds what a claude reads while it runs: of a headless one its system prompt and the
+// context of the present turn, of an agent's the briefing of its start. They are the user's, so they are on no
+// command line and in no project; they last as long as the process, and no longer than this boot.
 package turnfiles
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -27,6 +29,7 @@ func In(folder private.Tree, name string) Files { return Files{folder: folder, n
 const (
 	Context      = "context"
 	SystemPrompt = "system"
+	Briefing     = "briefing"
 )
 
 // Put replaces a file, and returns its path.
@@ -35,6 +38,27 @@ func (f Files) Put(what, content string) (path string, err error) {
 		return renameio.WriteFile(f.file(what), []byte(content), 0o600, renameio.WithRoot(dir), renameio.WithStaticPermissions(0o600))
 	})
 	return f.folder.Path(f.file(what)), f.folder.Remedied(err)
+}
+
+// limit is of one file, in bytes.
+const limit = 1 << 20
+
+// Has tells whether a file waits to be taken.
+func (f Files) Has(what string) bool {
+	_, err := f.folder.Stat(f.file(what))
+	return err == nil
+}
+
+// Take reads a file and removes it; "" where there is none.
+func (f Files) Take(what string) (content string, err error) {
+	data, err := f.folder.Read(f.file(what), limit)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return string(data), f.folder.Remove(f.file(what))
 }
 
 // Drop removes the files, also what was not finished of them.

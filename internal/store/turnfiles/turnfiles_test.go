@@ -11,6 +11,24 @@ import (
 	"nbs-worker/internal/store/storetest"
 )
 
+// What is to be told once is told once, to the process that it is for.
+func TestTake(t *testing.T) {
+	t.Parallel()
+	folder := private.Tree(filepath.Join(t.TempDir(), "turns"))
+	mine, another := In(folder, "mine"), In(folder, "another")
+	taken := func(f Files) string {
+		text, err := f.Take(Briefing)
+		rig.Must(t, err)
+		return text
+	}
+	rig.Equal(t, taken(mine), "", "before there is any")
+	_, err := mine.Put(Briefing, "Where you had come to.")
+	rig.Must(t, err)
+	rig.Check(t, mine.Has(Briefing) && !another.Has(Briefing) && taken(another) == "", "it is another's")
+	rig.Equal(t, taken(mine), "Where you had come to.", "taken")
+	rig.Check(t, !mine.Has(Briefing) && taken(mine) == "", "it is taken again")
+}
+
 // What a process has left that was killed goes when it is old and the process is gone, also what was not finished.
 func TestSweep(t *testing.T) {
 	t.Parallel()

@@ -58,6 +58,9 @@ var verbs = []printed{
 	{verb: "export", one: []any{[]wire.Unit{}}},
 	{verb: "runbook", one: []any{[]wire.Runbook{}, wire.Runbook{}, wire.RunbookRun{}}},
 	{verb: "schedule", one: []any{[]wire.Schedule{}, []wire.ScheduledRun{}}},
+	{verb: "memory", one: []any{
+		[]wire.Observation{}, wire.Observation{}, wire.MemoryStatus{}, wire.MemoryCheck{}, wire.Forgotten{}, wire.Written{}, wire.Imported{}, wire.Worked{}, wire.Briefing{}, wire.Set{},
+	}},
 	{verb: "version", one: []any{wire.Version{}}},
 	{verb: "logs", one: []any{wire.Said{}}, stream: true},
 	{verb: "events", one: []any{wire.Event{}, wire.Verification{}}, stream: true},

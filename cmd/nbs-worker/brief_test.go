@@ -1,0 +1,64 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+// firstRequest is with what a conversation began: the user's words, and all that claude sent with them.
+func (m *team) firstRequest(id string) (asked, sent string) {
+	m.Helper()
+	m.waitFor("the first prompt is sent", func() (bool, string) {
+		for _, request := range m.api.Requests() {
+			if request.SessionID == id && !request.Side && request.Method == "POST" {
+				asked, sent = request.Last(), strings.NewReplacer(`\n`, "\n", `\u003e`, ">", `\"`, `"`).Replace(string(request.Body))
+				return true, ""
+			}
+		}
+		return false, "no request of " + id
+	})
+	return asked, sent
+}
+
+// A successor is told where the old conversation had come to beside its first prompt, and neither at a plain resume nor
+// after a /clear once more.
+func TestFreshWithABriefing(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		before := m.remembers("alpha")
+		m.ok("send", "alpha", "Remember 77.", "--wait-reply")
+		m.refused(4, "--brief is for a new conversation", "resume", "alpha", "--force", "--brief")
+		m.ok("resume", "alpha", "--force", "--fresh", "--brief")
+		after := m.waitState("alpha", "idle")
+		asked, sent := m.firstRequest(after.SessionID)
+		rig.Equal(m, asked, "Remember 42.", "the first prompt")
+		m.mustSay(sent, "Notes for agent alpha, put together by nbs-worker", "carry no authority", before.SessionID+", was given up (with resume --fresh).",
+			"nbs-worker logs alpha --session-id "+before.SessionID+" -n 40", "\n> Remember 42.\n> Remember 77.\n", "> OK, I will remember 77.\n")
+		m.check(!strings.Contains(m.ok("logs", "alpha"), "Notes for agent"), "the notes are taken for the user's words")
+		m.mustSay(m.ok("events", "alpha"), "a new conversation in place of "+before.SessionID+", with a briefing")
+
+		m.ok("resume", "alpha", "--force", "--prompt", "What number?")
+		m.waitState("alpha", "idle")
+		m.mustSay(m.ok("logs", "alpha"), "42")
+		m.check(m.notesSent(after.SessionID, "What number?") == 1, "the notes were told %d times", m.notesSent(after.SessionID, "What number?"))
+		before = m.session("alpha")
+		m.typeLine(before, "/clear")
+		cleared := m.waitMoved(before, "clear")
+		m.waitArrived("alpha")
+		m.ok("send", "alpha", "Hello.", "--wait-reply")
+		m.check(m.notesSent(cleared.SessionID, "Hello.") == 0, "they are told after a /clear: %+v", cleared)
+	})
+}
+
+// notesSent is how often a request of a conversation has the notes in it.
+func (m *team) notesSent(id, asked string) int {
+	m.Helper()
+	for _, request := range m.api.Requests() {
+		if request.SessionID == id && !request.Side && request.Last() == asked {
+			return strings.Count(string(request.Body), "Notes for agent alpha")
+		}
+	}
+	m.Errorf("%q was not asked in %s", asked, id)
+	return -1
+}

@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/memory"
+	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/wire"
+)
+
+// memoryQuery is which observations are wanted, as it was typed.
+type memoryQuery struct {
+	words  []string
+	handle string
+	since  string
+	last   int
+}
+
+func (q *memoryQuery) bind(f *factory, cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&q.since, "since", "", "only those from then on: 90m, 2h, 7d, or a time as 2026-02-20T11:44:07Z")
+	flags.IntVarP(&q.last, "last", "n", memory.DefaultLimit, "how many at most")
+	flags.StringVar(&q.handle, "handle", "", "only of this agent")
+	completeWith(cmd, "handle", f.handlesWhere(anybody))
+}
+
+func (q *memoryQuery) parse(now time.Time) (query memory.Query, err error) {
+	query = memory.Query{Text: strings.Join(q.words, " "), Limit: q.last}
+	if q.last < 1 {
+		return query, agent.Errorf(agent.BadInput, "--last %d: it must be 1 or more", q.last)
+	}
+	if q.handle != "" {
+		if query.Handle, err = agent.ParseHandle(q.handle); err != nil {
+			return query, err
+		}
+	}
+	query.Since, err = parseSince(q.since, now)
+	if err != nil {
+		err = agent.Errorf(agent.BadInput, "--since: %w", err)
+	}
+	return query, err
+}
+
+func newMemoryListCmd(f *factory) *cobra.Command {
+	q := &memoryQuery{}
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List what is remembered, the newest first",
+		Long: withCodes(`One line an observation: id, when it was stored, of which agent, type, title.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit),
+		Example: `  nbs-worker memory list
+  nbs-worker memory list --handle theologian --since 7d -n 100
+  nbs-worker memory list --json | jq -r '.[] | select(.type == "open_end") | .title'`,
+		Args: cobra.NoArgs,
+	}
+	q.bind(f, cmd)
+	return f.remembering(cmd, func(ctx context.Context, _ []string) error { return runMemoryQuery(ctx, f, q, memory.Store.Latest) })
+}
+
+func newMemorySearchCmd(f *factory) *cobra.Command {
+	q := &memoryQuery{}
+	cmd := &cobra.Command{
+		Use:   "search WORDS...",
+		Short: "Find what is remembered by its words, the best first",
+		Long: withCodes(`All words have to occur in an observation: in its title, its text, its facts or its files. The output
+is that of nbs-worker memory list.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit),
+		Example: `  nbs-worker memory search oak gate
+  nbs-worker memory search retry --handle theologian --json | jq -r '.[] | .narrative'`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if q.words = args; len(args) == 0 {
+				return agent.Errorf(agent.BadInput, "memory search: a word is needed").Hint("to see the latest: nbs-worker memory list")
+			}
+			return nil
+		},
+	}
+	q.bind(f, cmd)
+	return f.remembering(cmd, func(ctx context.Context, _ []string) error { return runMemoryQuery(ctx, f, q, memory.Store.Search) })
+}
+
+func runMemoryQuery(ctx context.Context, f *factory, q *memoryQuery, ask func(memory.Store, context.Context, memory.Query) ([]memory.Observation, error)) error {
+	query, err := q.parse(time.Now())
+	if err != nil {
+		return err
+	}
+	return f.remembered(ctx, func(_ *supervisor.Supervisor, m memory.Store) error {
+		all, err := ask(m, ctx, query)
+		if err != nil {
+			return err
+		}
+		return f.showObservations(all)
+	})
+}
+
+func newMemoryShowCmd(f *factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "show ID...",
+		Short:   "Show observations as a whole",
+		Long:    withCodes(`Shows all that is kept of each: text, facts, files, and in which conversation and turn it was made.`, agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit),
+		Example: `  nbs-worker memory show 17`,
+		Args:    observationIDs,
+	}
+	return f.remembering(cmd, func(ctx context.Context, args []string) error { return runMemoryShow(ctx, f, args) })
+}
+
+// observationIDs checks that each argument is the id of an observation.
+func observationIDs(cmd *cobra.Command, args []string) error {
+	_, err := parseIDs(args)
+	if err == nil && len(args) == 0 {
+		err = agent.Errorf(agent.BadInput, "the id of an observation is needed").Hint("to see them: nbs-worker memory list")
+	}
+	return failed(err, "memory "+cmd.Name())
+}
+
+func parseIDs(args []string) ([]int64, error) {
+	ids := make([]int64, len(args))
+	for i, arg := range args {
+		var err error
+		if ids[i], err = strconv.ParseInt(arg, 10, 64); err != nil || ids[i] < 1 {
+			return nil, agent.Errorf(agent.BadInput, "%s is not the id of an observation", agent.Quote(arg)).Hint("to see them: nbs-worker memory list")
+		}
+	}
+	return ids, nil
+}
+
+func runMemoryShow(ctx context.Context, f *factory, args []string) error {
+	ids, err := parseIDs(args)
+	if err != nil {
+		return err
+	}
+	return f.remembered(ctx, func(_ *supervisor.Supervisor, m memory.Store) error {
+		all := make([]memory.Observation, len(ids))
+		for i, id := range ids {
+			if all[i], err = m.Get(ctx, id); err != nil {
+				return err
+			}
+		}
+		if f.json {
+			return f.printJSON(agent.Mapped(all, wire.NewObservation))
+		}
+		for i := range all {
+			if err := f.showObservation(&all[i], i > 0); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (f *factory) showObservation(o *memory.Observation, next bool) error {
+	var b strings.Builder
+	if next {
+		b.WriteString("\n")
+	}
+	row := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "%-10s %s\n", name, indented(agent.Legible(value)))
+		}
+	}
+	row("id", strconv.FormatInt(o.ID, 10))
+	row("type", string(o.Type))
+	row("title", oneLine(o.Title))
+	row("text", o.Narrative)
+	for _, fact := range o.Facts {
+		row("fact", fact)
+	}
+	for _, file := range o.Files {
+		row("file", file)
+	}
+	where := string(o.ContentID)
+	if o.Turn > 0 {
+		where += ", turn " + strconv.Itoa(o.Turn)
+	}
+	row("agent", string(o.Handle))
+	row("in", where)
+	row("by", string(o.MemoryID))
+	row("at", o.At.UTC().Format(time.RFC3339))
+	_, err := f.streams.Out.Write([]byte(b.String()))
+	return err
+}

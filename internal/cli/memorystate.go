@@ -1,0 +1,229 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/memory"
+	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/wire"
+)
+
+func newMemoryStatusCmd(f *factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show how far the agents are observed",
+		Long: withCodes(`One line a conversation that is observed, the oldest first: agent, session id, whether its observer has an id,
+observations, when the newest was stored, and why the observer did not get on, if so. On a terminal, and with
+--json, also which agents have their memory on, and what the observers have spent today, in UTC.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit),
+		Example: `  nbs-worker memory status
+  nbs-worker memory status --json | jq -r '.conversations[] | select(.problem) | .handle'`,
+		Args: cobra.NoArgs,
+	}
+	return f.remembering(cmd, func(ctx context.Context, _ []string) error { return runMemoryStatus(ctx, f) })
+}
+
+func runMemoryStatus(ctx context.Context, f *factory) error {
+	return f.remembered(ctx, func(s *supervisor.Supervisor, m memory.Store) error {
+		all, err := m.Status(ctx)
+		if err != nil {
+			return err
+		}
+		spent, err := m.Spend(ctx, time.Now().UTC().Format(time.DateOnly), 0)
+		if err != nil {
+			return err
+		}
+		on := observed(s)
+		if f.json {
+			return f.printJSON(wire.NewMemoryStatus(on, spent, all))
+		}
+		f.note("memory is on of: %s", joined(on))
+		f.note("spent today: %s tokens", agent.Thousands(spent))
+		t := f.newTable("HANDLE", "SESSION", "OBSERVER", "OBSERVATIONS", "NEWEST", "PROBLEM")
+		for i := range all {
+			c := &all[i]
+			t.row(text(string(c.Handle)), text(string(c.ContentID)), text(c.State()), number(int64(c.Observations)), t.time(c.Newest), cell{text: c.Problem, colour: red})
+		}
+		return t.flush()
+	})
+}
+
+// observed are the agents whose memory is on.
+func observed(s *supervisor.Supervisor) []agent.Handle {
+	handles, _ := s.Store.Handles()
+	on := []agent.Handle{}
+	for _, handle := range handles {
+		if r, err := s.Store.Load(handle); err == nil && r.Memory {
+			on = append(on, r.Handle)
+		}
+	}
+	return on
+}
+
+func newMemoryCheckCmd(f *factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Look whether what is remembered is whole",
+		Long: withCodes(`Looks for damage of the database, observations that belong to no conversation, and ids that are taken for
+another's. It changes nothing, and ends with 1 when it finds something, a line each.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit),
+		Example: `  nbs-worker memory check`,
+		Args:    cobra.NoArgs,
+	}
+	return f.remembering(cmd, func(ctx context.Context, _ []string) error { return runMemoryCheck(ctx, f) })
+}
+
+func runMemoryCheck(ctx context.Context, f *factory) error {
+	return f.remembered(ctx, func(_ *supervisor.Supervisor, m memory.Store) error {
+		found, err := m.Check(ctx)
+		if err != nil {
+			return err
+		}
+		if f.json {
+			if err := f.printJSON(wire.MemoryCheck{Whole: len(found) == 0, Found: append([]string{}, found...)}); err != nil {
+				return err
+			}
+		} else {
+			for _, line := range found {
+				fmt.Fprintln(f.streams.Out, oneLine(line))
+			}
+		}
+		if len(found) > 0 {
+			return agent.Errorf(agent.Failed, "%s found", agent.Count(len(found), "fault")).
+				Hint("to begin with what an export holds: move .nbs/memory.db away, then nbs-worker memory import FILE")
+		}
+		f.note("what is remembered is whole")
+		return nil
+	})
+}
+
+func newMemoryExportCmd(f *factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "export [FILE]",
+		Short: "Write all that is remembered as JSON lines",
+		Long: withCodes(`Writes to a new file, which only you can read, or to stdout. nbs-worker memory import reads it. With --json
+what was written is told; to stdout there are only the lines.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit),
+		Example: `  nbs-worker memory export memory.jsonl`,
+		Args:    cobra.MaximumNArgs(1),
+	}
+	return f.remembering(cmd, func(ctx context.Context, args []string) error { return runMemoryExport(ctx, f, args) })
+}
+
+func runMemoryExport(ctx context.Context, f *factory, args []string) error {
+	return f.remembered(ctx, func(_ *supervisor.Supervisor, m memory.Store) error {
+		if len(args) == 0 {
+			_, err := m.Export(ctx, f.streams.Out)
+			return err
+		}
+		file, err := newFile(args[0])
+		if err != nil {
+			return err
+		}
+		n, err := m.Export(ctx, file)
+		if err == nil {
+			err = file.Sync()
+		}
+		if err = errors.Join(err, file.Close()); err != nil {
+			return errors.Join(err, os.Remove(args[0]))
+		}
+		return f.wrote(wire.Written{Path: args[0], Observations: n})
+	})
+}
+
+// newFile makes a file that is not there. Errors: Conflict.
+func newFile(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return nil, agent.Errorf(agent.Conflict, "there is a file %s already", agent.Quote(path)).Hint("name another")
+	}
+	return file, err
+}
+
+func (f *factory) wrote(w wire.Written) error {
+	if f.json {
+		return f.printJSON(w)
+	}
+	f.note("%s in %s", agent.Count(w.Observations, "observation"), agent.Quote(w.Path))
+	return nil
+}
+
+func newMemoryImportCmd(f *factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "import {FILE | -}",
+		Short: "Take over what an export holds",
+		Long: withCodes(`Takes over what nbs-worker memory export wrote, here or elsewhere: all of it or nothing. What is there already is
+skipped. Look at a file of others before: agents are told what it holds. It is for persons.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
+		Example: `  nbs-worker memory import memory.jsonl`,
+		Args:    cobra.ExactArgs(1),
+	}
+	return f.remembering(cmd, func(ctx context.Context, args []string) error { return runMemoryImport(ctx, f, args[0]) })
+}
+
+func runMemoryImport(ctx context.Context, f *factory, path string) error {
+	s, err := f.supervisor()
+	if err == nil {
+		err = s.CheckPerson("take over what is remembered")
+	}
+	if err != nil {
+		return err
+	}
+	in := f.streams.In
+	if path != "-" {
+		file, err := os.Open(path)
+		if errors.Is(err, os.ErrNotExist) {
+			return agent.Errorf(agent.NotFound, "%w", err)
+		}
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		in = file
+	}
+	m, err := f.services.OpenMemory(ctx, s.Store, true)
+	if err != nil {
+		return err
+	}
+	n, skipped, err := m.Import(ctx, in)
+	if err = errors.Join(err, m.Close()); err != nil {
+		return err
+	}
+	if f.json {
+		return f.printJSON(wire.Imported{Observations: n, Skipped: skipped})
+	}
+	f.note("%s taken over, %d skipped", agent.Count(n, "observation"), skipped)
+	return nil
+}
+
+func newMemoryBackupCmd(f *factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Copy the database as it is at one moment",
+		Long: withCodes(`Writes a copy into a new file, also while the observer is at work; to copy .nbs/memory.db itself may lose what was
+stored last. Put back into its place it counts as before, in this project. For another project, and for later
+versions: nbs-worker memory export.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit),
+		Example: `  nbs-worker memory backup /backup/memory.db`,
+		Args:    cobra.ExactArgs(1),
+	}
+	return f.remembering(cmd, func(ctx context.Context, args []string) error {
+		return f.remembered(ctx, func(_ *supervisor.Supervisor, m memory.Store) error {
+			if err := m.Backup(ctx, args[0]); err != nil {
+				return err
+			}
+			if f.json {
+				return f.printJSON(wire.Written{Path: args[0]})
+			}
+			f.note("copied to %s", agent.Quote(args[0]))
+			return nil
+		})
+	})
+}

@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/memory"
+	"nbs-worker/internal/supervisor"
+	"nbs-worker/internal/wire"
+)
+
+func newMemoryOnCmd(f *factory) *cobra.Command {
+	return f.switching(true, &cobra.Command{
+		Use:   "on <handle>...",
+		Short: "Have agents observed",
+		Long: withCodes(`From now on what the agent does is observed, turn by turn, and of its present conversation what
+was done before. It counts at once, and stays on over each start. Somebody has to run the
+observer: nbs-worker serve, or nbs-worker memory work. An agent switches it for no colleague
+that may do more than itself, unless it was spawned with --may-manage (8).`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
+		Example: `  nbs-worker memory on theologian
+  nbs-worker memory on theologian gatekeeper`,
+	})
+}
+
+func newMemoryOffCmd(f *factory) *cobra.Command {
+	return f.switching(false, &cobra.Command{
+		Use:   "off <handle>...",
+		Short: "Observe agents no longer",
+		Long: withCodes(`What is remembered stays, and can be read: nbs-worker memory forget removes it. Turns that were not
+observed yet are not.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
+		Example: `  nbs-worker memory off theologian`,
+	})
+}
+
+func (f *factory) switching(on bool, cmd *cobra.Command) *cobra.Command {
+	cmd.Args = someHandles
+	cmd.ValidArgsFunction = f.handlesWhere(func(r *agent.Record, _ bool) bool { return r.Memory != on })
+	verb := "memory " + cmd.Name()
+	cmd.RunE = func(c *cobra.Command, args []string) error {
+		if f.services == nil {
+			return failed(f.handOver(c.Context()), verb)
+		}
+		return runMemorySwitch(c.Context(), f, verb, on, handlesOf(args))
+	}
+	return f.withJSON(cmd)
+}
+
+func runMemorySwitch(ctx context.Context, f *factory, verb string, on bool, handles []agent.Handle) error {
+	s, err := f.confined(f.supervisor())
+	if err != nil {
+		return failed(err, verb)
+	}
+	return f.each(ctx, verb, handles, len(handles) > 1, 1, func(handle agent.Handle) (outcome, error) {
+		if on { // what keeps it from being made is said now, and not by who observes
+			if _, err := s.Store.Load(handle); err != nil {
+				return outcome{}, err
+			}
+			m, err := f.services.OpenMemory(ctx, s.Store, true)
+			if err != nil {
+				return outcome{}, err
+			}
+			if err := m.Close(); err != nil {
+				return outcome{}, err
+			}
+		}
+		changed, err := s.Set(ctx, handle, supervisor.Set{Memory: &on})
+		if err != nil {
+			return outcome{}, err
+		}
+		return outcome{json: wire.NewSet(changed), handle: changed.Record.Handle, words: setWords(changed)}, nil
+	})
+}
+
+func newMemoryAllowCmd(f *factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "allow",
+		Short: "Let what is remembered count, after you have looked",
+		Long: withCodes(`A database that came with a project, that was moved with it, or that was put back by another user, does not count:
+agents would be told what it holds. This shows the latest of it, and asks, at a terminal. It is for persons.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
+		Example: `  nbs-worker memory allow`,
+		Args:    cobra.NoArgs,
+	}
+	return f.inServices(cmd, func(ctx context.Context, _ []string) error { return runMemoryAllow(ctx, f) })
+}
+
+func runMemoryAllow(ctx context.Context, f *factory) error {
+	if !f.streams.InTTY || !f.streams.ErrTTY || !f.streams.OutTTY {
+		return agent.Errorf(agent.Held, "a person has to look at it, at a terminal").Hint("in a terminal: nbs-worker memory allow")
+	}
+	s, err := f.supervisor()
+	if err == nil {
+		err = s.CheckPerson("allow")
+	}
+	if err != nil {
+		return err
+	}
+	m, instance, err := f.services.LookAtMemory(ctx, s.Store)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.allowMemory(ctx, s, m, instance), m.Close())
+}
+
+func (f *factory) allowMemory(ctx context.Context, s *supervisor.Supervisor, m memory.Store, instance string) error {
+	name := memory.SealName(instance)
+	if s.Store.Allowed().Check(memory.SealKind, name, []byte(instance)) == nil {
+		return f.show(outcome{handle: "memory", words: "is allowed already"}, "")
+	}
+	const some = 50
+	all, err := m.Latest(ctx, memory.Query{Limit: some})
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if err := f.showObservation(&all[i], i > 0); err != nil {
+			return err
+		}
+	}
+	if !f.confirmed("\nlet agents be told this, and what is older? [y/N] ") {
+		return agent.Errorf(agent.Failed, "it was not allowed; nothing was changed")
+	}
+	if err := s.AllowFile(ctx, memory.SealKind, name, []byte(instance)); err != nil {
+		return err
+	}
+	return f.show(outcome{handle: "memory", words: "allowed"}, "")
+}

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/wire"
+)
+
+// ObserveOptions are those of nbs-worker memory work.
+type ObserveOptions struct {
+	Once   bool         // what there is now, and no more
+	Handle agent.Handle // only this agent; "": each whose memory is on
+	Model  agent.Model  // of the observers; "": a small one
+	PerDay int          // tokens in a day, in UTC; 0: the usual limit
+	Say    func(format string, args ...any)
+	// Done is told what one round has come to, and what waits.
+	Done func(turns, observations, tokens int, waits []string) error
+}
+
+type workOptions struct {
+	once          bool
+	handle, model string
+	perDay        int
+}
+
+func newMemoryWorkCmd(f *factory) *cobra.Command {
+	o := &workOptions{}
+	cmd := &cobra.Command{
+		Use:   "work",
+		Short: "Observe the agents whose memory is on",
+		Long: withCodes(`Runs in the foreground until it is interrupted, one for a project, and within nbs-worker serve without being
+asked. It reads what the agents' turns have left in their transcripts, has it observed, and stores that; what
+was read is not read again. Where the API refuses, it is tried later, and nbs-worker memory status says so.
+When the tokens of a day are spent it rests until the next day, in UTC.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
+		Example: `  nbs-worker memory work
+  nbs-worker memory work --once --handle theologian`,
+		Args: cobra.NoArgs,
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&o.once, "once", false, "observe what there is now, and leave")
+	flags.StringVar(&o.handle, "handle", "", "only this agent")
+	flags.StringVar(&o.model, "model", "haiku", "of the observers")
+	flags.IntVar(&o.perDay, "tokens-per-day", 500_000, "how much they may spend in a day, in UTC")
+	completeWith(cmd, "handle", f.handlesWhere(anybody))
+	completeWith(cmd, "model", completeModels)
+	return f.remembering(cmd, func(ctx context.Context, _ []string) error { return runMemoryWork(ctx, f, o) })
+}
+
+func runMemoryWork(ctx context.Context, f *factory, o *workOptions) error {
+	asked := ObserveOptions{Once: o.once, PerDay: o.perDay, Say: f.say, Done: f.worked}
+	var err error
+	if o.handle != "" {
+		if asked.Handle, err = agent.ParseHandle(o.handle); err != nil {
+			return err
+		}
+	}
+	if asked.Model, err = agent.ParseModel(o.model); err != nil {
+		return err
+	}
+	if o.perDay < 1 {
+		return agent.Errorf(agent.BadInput, "--tokens-per-day must be 1 or more")
+	}
+	s, err := f.supervisor()
+	if err == nil {
+		err = s.CheckPerson("observe the agents")
+	}
+	if err != nil {
+		return err
+	}
+	return f.services.Observe(ctx, s, asked)
+}
+
+// worked tells what one round has come to.
+func (f *factory) worked(turns, observations, tokens int, waits []string) error {
+	if f.json {
+		return f.printJSON(wire.Worked{Turns: turns, Observations: observations, Tokens: tokens, Waiting: append([]string{}, waits...)})
+	}
+	for _, line := range waits {
+		f.say("%s", line)
+	}
+	f.note("%s of %s, for %s tokens", agent.Count(observations, "observation"), agent.Count(turns, "turn"), agent.Thousands(tokens))
+	return nil
+}

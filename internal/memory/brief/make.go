@@ -1,0 +1,89 @@
+package brief
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/companion"
+	"nbs-worker/internal/memory"
+	"nbs-worker/internal/observe"
+)
+
+// Wanted is about which conversation notes are wanted.
+type Wanted struct {
+	SessionID agent.SessionID
+	Why       string // it was given up
+}
+
+// Source is from what notes were made.
+type Source struct {
+	Memory     bool  // also from what is remembered
+	Transcript bool  // from the transcript
+	Missed     error // why not from all that there is
+}
+
+// Text is what an agent's successor is told. What is remembered is read by a program of its own: the
+// database would cost each start of this one.
+func Text(ctx context.Context, o *observe.Observer, r *agent.Record, w Wanted) (string, Source) {
+	var missed error
+	if _, err := os.Lstat(o.Store.MemoryFile()); err == nil {
+		text, err := remembered(ctx, o, r, w)
+		if err == nil {
+			return text, Source{Memory: true, Transcript: true}
+		}
+		missed = fmt.Errorf("what is remembered cannot be read: %w", err)
+	}
+	text, from := Of(o, r, w, nil)
+	if from.Missed == nil {
+		from.Missed = missed
+	}
+	return text, from
+}
+
+// Of makes the text, with what is remembered, the newest first.
+func Of(o *observe.Observer, r *agent.Record, w Wanted, noted []memory.Observation) (string, Source) {
+	notes := Notes{Handle: r.Handle, SessionID: w.SessionID, Why: w.Why, Noted: noted}
+	from := Source{Memory: len(noted) > 0}
+	notes.Said, from.Transcript, from.Missed = said(o, r, w.SessionID)
+	notes.Gone = !from.Transcript && from.Missed == nil
+	return notes.Text(), from
+}
+
+func said(o *observe.Observer, r *agent.Record, id agent.SessionID) (said Said, there bool, err error) {
+	config, err := o.ConfigOf(r)
+	if err != nil {
+		return said, false, err
+	}
+	file, there, err := config.Transcript(id)
+	if err != nil || !there {
+		return said, there, err
+	}
+	if said, err = Read(file); err != nil {
+		return Said{}, false, fmt.Errorf("read the transcript: %w", err)
+	}
+	return said, true, nil
+}
+
+// remembersWithin is for how long what is remembered is waited for.
+const remembersWithin = 20 * time.Second
+
+func remembered(ctx context.Context, o *observe.Observer, r *agent.Record, w Wanted) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, remembersWithin)
+	defer cancel()
+	var out, complaint bytes.Buffer
+	args := []string{"memory", "brief", string(r.Handle), "--root", o.Store.Project(), "--session-id", string(w.SessionID), "--why", w.Why}
+	code, err := companion.Run(ctx, args, strings.NewReader(""), &out, &complaint)
+	if err != nil {
+		return "", err
+	}
+	if code != 0 {
+		first, _, _ := strings.Cut(strings.TrimSpace(complaint.String()), "\n")
+		return "", agent.Errorf(agent.Failed, "%s", oneLine(strings.TrimPrefix(first, "nbs-worker: ")))
+	}
+	return cut(out.String(), Limit), nil
+}

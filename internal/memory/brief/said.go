@@ -1,0 +1,113 @@
+package brief
+
+import (
+	"encoding/json"
+	"slices"
+
+	"nbs-worker/internal/claude/transcript"
+)
+
+// Said is what a transcript tells of where a conversation had come to.
+type Said struct {
+	Summary string   // that Claude wrote of what was said before it compacted the conversation; "": none
+	Asked   []string // the last messages to the agent, oldest first
+	Words   []string // what it said last, oldest first
+	Open    bool     // the last message was not answered
+	Failure string   // class of the error of the API that stands at the end, as Claude names it; "": none
+	Files   []string // that it edited, the latest first
+	Tasks   []Task   // its list as it was noted last
+}
+
+// Task is an entry of the list that an agent keeps with its TodoWrite tool.
+type Task struct {
+	Content string `json:"content"`
+	Status  string `json:"status"` // pending, in_progress, completed
+}
+
+const (
+	reach    = 1000 // messages from the end that are looked at
+	askedNum = 3
+	wordsNum = 2
+	filesNum = 15
+)
+
+// Read reads where a conversation has come to.
+func Read(file transcript.File) (Said, error) {
+	conversation, err := file.Conversation(transcript.Wanted{Tools: true, Keep: matters, Last: reach})
+	if err != nil {
+		return Said{}, err
+	}
+	var said Said
+	after := transcript.Speaker("")
+	err = conversation.Each(func(m transcript.Message) error {
+		said.add(m, after)
+		after = m.Speaker
+		return nil
+	})
+	return said, err
+}
+
+// matters tells which messages are read. Claude tells the agent its summary right after a compaction.
+func matters(m transcript.Message) bool {
+	switch m.Speaker {
+	case transcript.You:
+		return !m.Aside
+	case transcript.Agent:
+		return !m.Aside
+	case transcript.Tool:
+		return m.Tool == "TodoWrite" && !m.Subagent || editing(m.Tool)
+	case transcript.Compacted, transcript.Claude:
+		return !m.Subagent
+	}
+	return false
+}
+
+func editing(tool string) bool {
+	return slices.Contains([]string{"Edit", "MultiEdit", "Write", "NotebookEdit"}, tool)
+}
+
+func (s *Said) add(m transcript.Message, after transcript.Speaker) {
+	switch {
+	case m.Speaker == transcript.You:
+		s.Asked, s.Open, s.Failure = last(append(s.Asked, m.Text), askedNum), true, ""
+	case m.Speaker == transcript.Agent && m.Failure != "":
+		s.Failure = m.Failure
+	case m.Speaker == transcript.Agent:
+		s.Words, s.Open, s.Failure = last(append(s.Words, m.Text), wordsNum), false, ""
+	case m.Speaker == transcript.Claude && after == transcript.Compacted:
+		s.Summary = m.Text
+	case m.Tool == "TodoWrite":
+		s.noteTasks(m.Text)
+	case m.Speaker == transcript.Tool:
+		s.noteFile(m.Text)
+	}
+}
+
+func (s *Said) noteTasks(input string) {
+	var list struct {
+		Todos []Task `json:"todos"`
+	}
+	if json.Unmarshal([]byte(input), &list) == nil {
+		s.Tasks = list.Todos
+	}
+}
+
+func (s *Said) noteFile(input string) {
+	var edit struct {
+		File     string `json:"file_path"`
+		Notebook string `json:"notebook_path"`
+	}
+	if json.Unmarshal([]byte(input), &edit) != nil {
+		return
+	}
+	for _, path := range []string{edit.File, edit.Notebook} {
+		if path != "" {
+			s.Files = slices.DeleteFunc(s.Files, func(other string) bool { return other == path })
+			s.Files = slices.Insert(s.Files, 0, path)
+		}
+	}
+	s.Files = s.Files[:min(len(s.Files), filesNum)]
+}
+
+// last are the last few of some.
+func last(all []string, n int) []string { return all[max(0, len(all)-n):] }

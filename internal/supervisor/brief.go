@@ -1,0 +1,57 @@
+package supervisor
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/launch"
+	"nbs-worker/internal/memory/brief"
+	"nbs-worker/internal/observe"
+	"nbs-worker/internal/store/turnfiles"
+)
+
+// Briefing is of which conversation an agent is told in a new one, beside its first prompt.
+type Briefing struct {
+	SessionID agent.SessionID // "" for the one that is replaced
+	Why       string          // it was given up
+}
+
+// text is what the agent is told; "" for nothing.
+func (b *Briefing) text(ctx context.Context, o *observe.Observer, r *agent.Record) (string, brief.Source) {
+	if b == nil {
+		return "", brief.Source{}
+	}
+	return brief.Text(ctx, o, r, brief.Wanted{SessionID: cmp.Or(b.SessionID, r.SessionID), Why: b.Why})
+}
+
+const (
+	briefWait  = 15 * time.Second // Claude waits for a hook for ten
+	briefEvery = 25 * time.Millisecond
+)
+
+// awaitBriefed waits until claude's first hook has taken the briefing of a start. Errors: TimedOut,
+// Interrupted; the agent runs all the same.
+func (s *Supervisor) awaitBriefed(interrupt context.Context, p *launch.Plan, r *agent.Record) error {
+	if p.Brief == "" {
+		return nil
+	}
+	files := s.Store.TurnFiles(r.Process.Invocation)
+	limited, cancel := context.WithTimeout(interrupt, briefWait)
+	defer cancel()
+	for files.Has(turnfiles.Briefing) {
+		select {
+		case <-limited.Done():
+			kind := agent.TimedOut
+			if interrupt.Err() != nil {
+				kind = agent.Interrupted
+			}
+			return agent.Errorf(kind, "the agent runs, and its claude has not asked for the briefing").
+				Hint("look at it: nbs-worker attach %s", r.Handle).
+				Hint("or tell it: nbs-worker send %s 'Read what was said before: nbs-worker logs %s --all -n 40'", r.Handle, r.Handle)
+		case <-time.After(briefEvery):
+		}
+	}
+	return nil
+}
