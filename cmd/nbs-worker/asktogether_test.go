@@ -4,11 +4,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
+	"nbs-worker/internal/proc"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -72,4 +76,57 @@ func TestManyAskers(t *testing.T) {
 	rig.Equal(m, len(m.alternates("review")), askers*each, "texts that were answered one after the other")
 	left, err := os.ReadDir(m.turnFolder())
 	m.check(err == nil && len(left) == 0, "%v, %v", left, err)
+}
+
+// standardKeys is in how many conversations is asked at once; NBS_KEYS says otherwise.
+const standardKeys = 8
+
+// TestManyKeysAtOnce asks in many conversations at the same moment, first each by itself and then through a server that
+// keeps claudes. All are answered, and there are never more claudes than have their turn or are kept: that, and not the
+// number of conversations, is what they need of the memory.
+func TestManyKeysAtOnce(t *testing.T) {
+	m := real(t)
+	keys := number(t, "NBS_KEYS", standardKeys)
+	turns := min(4, runtime.NumCPU())
+	everybodyAsks := func(what string, most int) {
+		t.Helper()
+		ended := make(chan struct{})
+		var seen sync.WaitGroup
+		highest, memory := 0, uint64(0)
+		seen.Go(func() {
+			often := time.NewTicker(50 * time.Millisecond)
+			defer often.Stop()
+			for {
+				select {
+				case <-ended:
+					return
+				case <-often.C:
+				}
+				count, resident := 0, uint64(0)
+				for _, p := range m.processes() {
+					if p.answersTurns() {
+						count++
+						resident += proc.UsageOf(p.pid).RSS
+					}
+				}
+				highest, memory = max(highest, count), max(memory, resident)
+			}
+		})
+		var all sync.WaitGroup
+		for k := range keys {
+			all.Go(func() { m.mustPrint(fmt.Sprintf("You said: %d\n", k), "ask", key(k), strconv.Itoa(k)) })
+		}
+		all.Wait()
+		close(ended)
+		seen.Wait()
+		m.check(highest > 0 && highest <= most, "%s: %d claudes at once", what, highest)
+		m.Logf("%d conversations %s: %d claudes at once at most, with %d MB", keys, what, highest, memory>>20)
+	}
+	everybodyAsks("by themselves", turns)
+	server := m.begin("serve", "--warm", "2")
+	m.waitFor("the server runs", func() (bool, string) { return len(m.sockets()) == 1, "" })
+	everybodyAsks("through a server", turns+2+1) // one may be leaving
+	m.must(server.Process.Signal(syscall.SIGINT))
+	server.end()
+	rig.Equal(m, m.claudes(), 0, "claudes behind the server")
 }

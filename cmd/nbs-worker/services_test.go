@@ -15,7 +15,7 @@ func TestWithoutTheServices(t *testing.T) {
 	program, err := os.ReadFile(m.worker)
 	m.must(err)
 	alone := filepath.Join(t.TempDir(), "nbs-worker")
-	m.must(os.WriteFile(alone, program, 0o700)) //nolint:gosec // a program
+	m.must(os.WriteFile(alone, program, 0o700))
 	m.worker = alone
 	r := m.refused(6, "nbs-worker-services is not beside", "serve")
 	rig.Equal(t, r.stdout, "", "on stdout")
