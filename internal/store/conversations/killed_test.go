@@ -39,6 +39,10 @@ func enqueue3(ctx context.Context, c *Conversation) error {
 
 // playRole makes the test binary another nbs-worker: a role and a project.
 func playRole(words []string) {
+	if words[0] == "count-up" {
+		countUp(context.Background(), words[1], len(words) > 2)
+		return
+	}
 	runtime.LockOSThread() // strace counts the calls of each thread
 	if err := roles[words[0]](context.Background(), open(words[1]).Of(chat)); err != nil {
 		fmt.Println(err, agent.HintsOf(err))
