@@ -60,6 +60,8 @@ func TestImportTakesAllOrNothing(t *testing.T) {
 		"an unknown type":               {strings.Replace(text, `"fix"`, `"poem"`, 1), "line 5: type", agent.BadInput},
 		"an unknown field":              {strings.Replace(text, `"turn"`, `"torn"`, 1), "line 4: ", agent.BadInput},
 		"an id that is none":            {strings.ReplaceAll(text, string(alice), "../x"), ": session id", agent.BadInput},
+		"a time that is none":           {strings.Replace(text, `"at":"2026-02-20T11:45:07Z"`, `"at":"9999-12-31T23:59:59-23:00"`, 1), "line 4: the year 10000", agent.BadInput},
+		"a beginning that is none":      {strings.Replace(text, `"created":"2026`, `"created":"1926`, 1), "line 2: the year 1926", agent.BadInput},
 		"both at once":                  {lines[0] + `{"conversation":{},"observation":{}}`, "line 2: it is neither", agent.BadInput},
 		"a line that is endlessly long": {text + strings.Repeat("x", lineLimit+1), "line 7: ", agent.BadInput},
 	} {

@@ -104,6 +104,14 @@ func TestContentIDIsNeverAMemoryID(t *testing.T) {
 		rig.Equal(t, mustObserved(t, d, alice).MemoryID, watcher, "the memory id")
 	}
 	storetest.WantKind(t, "to observe an observer", d.Create(t.Context(), memory.Observed{ContentID: watcher, Handle: "bob"}), agent.Conflict)
+	for _, memoryID := range []agent.SessionID{alice, other, "unknown"} { // not even past all code
+		_, err := d.sql.ExecContext(t.Context(), "INSERT INTO observed (content_id, handle, first_prompt, memory_id, created) VALUES (?, 'bob', '', ?, 1)",
+			agent.NewSessionID(), memoryID)
+		rig.Check(t, isConstraint(err), "the schema takes the memory id %s: %v", memoryID, err)
+	}
+	own := agent.NewSessionID()
+	_, err := d.sql.ExecContext(t.Context(), "INSERT INTO observed (content_id, handle, first_prompt, memory_id, created) VALUES (?1, 'bob', '', ?1, 1)", own)
+	rig.Check(t, isConstraint(err), "the schema takes a memory id that is its own content id: %v", err)
 	for _, bad := range []agent.SessionID{"", "unknown", "../../etc"} {
 		storetest.WantKind(t, "to capture what is no id", d.Capture(t.Context(), alice, bad), agent.BadInput)
 	}

@@ -96,6 +96,9 @@ func insert(ctx context.Context, q querier, o memory.Observation) (id int64, err
 	if o.At.IsZero() {
 		o.At = time.Now()
 	}
+	if err := checkTime(o.At); err != nil {
+		return 0, err
+	}
 	err = q.QueryRowContext(ctx, `INSERT INTO observations (memory_id, turn, type, title, narrative, facts, files, at, hash)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (memory_id, hash) DO NOTHING RETURNING id`,
 		o.MemoryID, o.Turn, o.Type, o.Title, o.Narrative, string(facts), string(files), o.At.UnixMilli(), hash(o)).Scan(&id)

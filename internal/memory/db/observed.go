@@ -37,6 +37,9 @@ func create(ctx context.Context, q querier, o memory.Observed) error {
 	if o.Created.IsZero() {
 		o.Created = time.Now()
 	}
+	if err := checkTime(o.Created); err != nil {
+		return err
+	}
 	_, err := q.ExecContext(ctx, `INSERT INTO observed (content_id, handle, first_prompt, created) VALUES (?, ?, ?, ?)
 		ON CONFLICT (content_id) DO NOTHING`, o.ContentID, o.Handle, firstPrompt(o.FirstPrompt), o.Created.UnixMilli())
 	if isConstraint(err) {
@@ -92,6 +95,14 @@ func at(ms int64) time.Time {
 		return time.Time{}
 	}
 	return time.UnixMilli(ms).UTC()
+}
+
+// checkTime refuses what an export could not write.
+func checkTime(t time.Time) error {
+	if year := t.UTC().Year(); year < 1970 || year > 9999 {
+		return agent.Errorf(agent.BadInput, "the year %d is none to be remembered", year)
+	}
+	return nil
 }
 
 // Capture keeps the id of the observer's conversation.

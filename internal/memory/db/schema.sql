@@ -24,7 +24,7 @@ CREATE INDEX observed_handle ON observed (handle);
 
 -- No memory id is any content id, whichever of them comes first.
 CREATE TRIGGER content_is_no_memory BEFORE INSERT ON observed
-  WHEN EXISTS (SELECT 1 FROM observed WHERE memory_id = NEW.content_id)
+  WHEN EXISTS (SELECT 1 FROM observed WHERE memory_id = NEW.content_id OR content_id = NEW.memory_id)
   BEGIN SELECT RAISE(ABORT, 'the content id is a memory id'); END;
 CREATE TRIGGER memory_is_no_content BEFORE UPDATE OF memory_id ON observed
   WHEN EXISTS (SELECT 1 FROM observed WHERE content_id = NEW.memory_id)

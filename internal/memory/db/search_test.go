@@ -75,6 +75,17 @@ func TestSearchAndLatestAreNarrowed(t *testing.T) {
 	rig.Equal(t, strings.Join(titles(t, d, memory.Query{}), "|"), "Look at the index again|Deployments time out|Use SQLite for the memory", "all, newest first")
 }
 
+func TestTitleSaysMoreThanTheRest(t *testing.T) {
+	t.Parallel()
+	d := watched(t)
+	keep(t, d, alice, 1, "r",
+		memory.Observation{MemoryID: watcher, Type: memory.Fix, Title: "The gearbox was exchanged", Narrative: "Because it was worn."},
+		memory.Observation{MemoryID: watcher, Type: memory.Fix, Title: "The car", Narrative: "A gearbox and a gearbox."})
+	found, err := d.Search(t.Context(), memory.Query{Text: "gearbox"})
+	rig.Must(t, err)
+	rig.Equal(t, strings.Join(titlesOf(found), "|"), "The gearbox was exchanged|The car", "search")
+}
+
 // Of words that very many have, the newest are ranked; where those are of others, all are.
 func TestSearchOfWordsThatAllHave(t *testing.T) {
 	t.Parallel()
