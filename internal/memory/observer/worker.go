@@ -22,6 +22,7 @@ import (
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/observe"
+	"nbs-worker/internal/watch"
 )
 
 // What is used where nobody says otherwise.
@@ -81,7 +82,7 @@ func New(o observe.Observer, kept memory.Store) *Worker {
 }
 
 const (
-	rescan   = 5 * time.Second        // how often the hooks' announcements are looked for
+	rescan   = 5 * time.Second        // between two looks at what could not be observed yet
 	patience = 5 * time.Second        // how long a turn is waited for that was announced and is not written down yet
 	soon     = 250 * time.Millisecond // between two looks at that
 	hopeless = time.Minute            // old is an announcement that nothing comes of
@@ -107,28 +108,50 @@ func (w *Worker) Once(ctx context.Context) (Report, error) {
 	}
 }
 
-// Run observes what the hooks announce, until the context ends. Errors: Conflict when another worker is at it.
+// Run observes what the hooks announce, until the context ends. While nothing is announced it sleeps.
+// Errors: Conflict when another worker is at it.
 func (w *Worker) Run(ctx context.Context) error {
 	release, err := w.Store.LockMemory(w.Now())
 	if err != nil {
 		return err
 	}
 	defer release()
+	changes, err := watch.New()
+	if err != nil {
+		return err
+	}
+	defer changes.Close()
 	for all := true; ; all = false {
+		if err := changes.Folder(w.Store.Spool().Path()); err != nil {
+			return err
+		}
 		w.done.Waiting = nil
 		unfinished, err := w.pass(ctx, all)
 		if ctx.Err() != nil {
 			return nil
 		}
 		w.complain(err)
-		pause := rescan
-		if unfinished {
-			pause = soon
+		switch {
+		case unfinished:
+			err = sleep(ctx, soon)
+		case w.isOwing():
+			err = sleep(ctx, rescan)
+		default:
+			err = changes.Change(ctx)
 		}
-		if sleep(ctx, pause) != nil {
+		if ctx.Err() != nil {
 			return nil
 		}
+		if err != nil {
+			return err
+		}
 	}
+}
+
+// isOwing tells whether something is left to be done, for which nobody will announce anything.
+func (w *Worker) isOwing() bool {
+	waiting, err := w.Store.Spool().List()
+	return err != nil || len(waiting) > 0 || len(w.owed) > 0
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -1,6 +1,8 @@
 package observer
 
 import (
+	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -227,6 +229,25 @@ func TestObserverInAnAgentsConversation(t *testing.T) {
 	}
 	s.strays = ""
 	rig.Equal(t, s.once().Turns, 1, "turns then")
+}
+
+// A worker that goes on takes up what is announced meanwhile, also the first of all.
+func TestRun(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	r := s.agent("alpha")
+	s.Now = time.Now
+	s.Start = func(l turn.Launch) (Process, error) { return noter{l}, nil }
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- s.Worker.Run(ctx) }()
+	for i := range 3 {
+		s.turn("alpha", r.SessionID, fmt.Sprintf("work %d", i+1))
+		rig.Eventually(t, "it is observed", func() bool { return s.announced() == 0 })
+	}
+	cancel()
+	rig.Must(t, <-ended)
+	rig.Equal(t, len(s.kept.stored), 3, "observations: %s", s.kept.titles())
 }
 
 // One worker a project.
