@@ -165,8 +165,13 @@ func (t Tree) HandOver(name string, value any, limit int) error {
 	if err != nil {
 		return err
 	}
+	return t.HandOverText(name, data)
+}
+
+// HandOverText is HandOver of a text.
+func (t Tree) HandOverText(name string, text []byte) error {
 	return t.In(func(dir *os.Root, _ *os.File) error {
-		if err := replace(dir, name, data); err != nil {
+		if err := replace(dir, name, text); err != nil {
 			return t.Remedied(fmt.Errorf("write %s: %w", t.Path(name), err))
 		}
 		return nil

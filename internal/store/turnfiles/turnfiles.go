@@ -6,12 +6,9 @@ package turnfiles
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/google/renameio/v2"
 
 	"nbs-worker/internal/store/private"
 )
@@ -34,10 +31,7 @@ const (
 
 // Put replaces a file, and returns its path.
 func (f Files) Put(what, content string) (path string, err error) {
-	err = f.folder.In(func(dir *os.Root, _ *os.File) error {
-		return renameio.WriteFile(f.file(what), []byte(content), 0o600, renameio.WithRoot(dir), renameio.WithStaticPermissions(0o600))
-	})
-	return f.folder.Path(f.file(what)), f.folder.Remedied(err)
+	return f.folder.Path(f.file(what)), f.folder.HandOverText(f.file(what), []byte(content))
 }
 
 // limit is of one file, in bytes.
