@@ -12,6 +12,9 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
+// standardRounds is how many times twenty turns are run; NBS_ROUNDS says otherwise.
+const standardRounds = 3
+
 // However many turns a server runs: it has as many descriptors as after the first ones, no more claudes than it keeps,
 // and when it ends nothing of them is left.
 func TestAServerLeaksNothing(t *testing.T) {
@@ -33,7 +36,7 @@ func TestAServerLeaksNothing(t *testing.T) {
 		return files
 	}
 	before := round()
-	for range 3 {
+	for range number(t, "NBS_ROUNDS", standardRounds) {
 		round()
 	}
 	after := round()
