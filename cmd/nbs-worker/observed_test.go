@@ -216,7 +216,7 @@ func TestMemoryOutlivesItsWorker(t *testing.T) {
 		m.mustBeApart()
 
 		serve := m.begin("serve")
-		m.decides("alpha", "two")
+		m.saysAndHears("alpha", "decision: two", "agent: You said: decision: two")
 		m.waitFor("the server has observed it", func() (bool, string) {
 			all := m.observations()
 			return len(all) == 2 && all[1].Title == "two", fmt.Sprintf("%+v", all)
