@@ -10,31 +10,40 @@ import (
 // Replaced stands where a secret stood.
 const Replaced = "[secret]"
 
-// secrets are the forms that give a secret away. A group is what is replaced, where there is one: what
-// stands around it stays, so that the text still says of what it was the secret.
-var secrets = sync.OnceValue(func() []*regexp.Regexp {
-	var all []*regexp.Regexp
-	for _, form := range []string{
-		`-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY-----|\z)`,
-		`\bsk-ant-[A-Za-z0-9_-]{8,}`,                                // Anthropic
-		`\bsk-(?:proj-)?[A-Za-z0-9_-]{20,}`,                         // OpenAI and those that imitate it
-		`\b(?:gh[opsur]|github_pat)_[A-Za-z0-9_]{20,}`,              // GitHub
-		`\bglpat-[A-Za-z0-9_-]{20,}`,                                // GitLab
-		`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`,                             // AWS
-		`\bAIza[A-Za-z0-9_-]{35}`,                                   // Google
-		`\bya29\.[A-Za-z0-9_-]{20,}`,                                // Google OAuth
-		`\bxox[abeoprs]-[A-Za-z0-9-]{10,}`,                          // Slack
-		`\b(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}`,                // Stripe
-		`\bnpm_[A-Za-z0-9]{36}`,                                     // npm
-		`\bhf_[A-Za-z0-9]{30,}`,                                     // Hugging Face
-		`\b[0-9]{8,10}:AA[A-Za-z0-9_-]{33}`,                         // Telegram
-		`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`, // JSON Web Token
-		`(?i)\bauthorization["']?\s*[:=]\s*["']?(?:bearer|basic|token)\s+([^\s"']{6,})`,
-		`(?i)\bbearer\s+([A-Za-z0-9._~+/=-]{16,})`,
-		`\b[a-z][a-z0-9+.-]*://[^\s/:@"']*:([^\s/@"']+)@`, // the password in a URL
-		`(?i)(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?)["']?\s*[:=]\s*["']?([^\s"',;]{6,})`,
+// form is one by which a secret gives itself away.
+type form struct {
+	pattern *regexp.Regexp // a group in it is what is replaced: what stands around it still says of what it was the secret
+	holds   []string       // one of these is in each text that it fits, in lower case
+}
+
+// secrets are the forms. A text of a megabyte would take each pattern some ten milliseconds, so most are
+// ruled out by what must be in it.
+var secrets = sync.OnceValue(func() []form {
+	var all []form
+	for _, f := range []struct{ pattern, holds string }{
+		{`-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY-----|\z)`, "key-----"},
+		{`\bsk-ant-[A-Za-z0-9_-]{8,}`, "sk-ant-"},                                                // Anthropic
+		{`\bsk-(?:proj-)?[A-Za-z0-9_-]{20,}`, "sk-"},                                             // OpenAI and those that imitate it
+		{`\b(?:gh[opsur]|github_pat)_[A-Za-z0-9_]{20,}`, "gho_ ghp_ ghs_ ghu_ ghr_ github_pat_"}, // GitHub
+		{`\bglpat-[A-Za-z0-9_-]{20,}`, "glpat-"},                                                 // GitLab
+		{`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`, "akia asia"},                                           // AWS
+		{`\bAIza[A-Za-z0-9_-]{35}`, "aiza"},                                                      // Google
+		{`\bya29\.[A-Za-z0-9_-]{20,}`, "ya29."},                                                  // Google OAuth
+		{`\bxox[abeoprs]-[A-Za-z0-9-]{10,}`, "xox"},                                              // Slack
+		{`\b(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}`, "k_live_ k_test_"},                        // Stripe
+		{`\bnpm_[A-Za-z0-9]{36}`, "npm_"},                                                        // npm
+		{`\bhf_[A-Za-z0-9]{30,}`, "hf_"},                                                         // Hugging Face
+		{`\b[0-9]{8,10}:AA[A-Za-z0-9_-]{33}`, ":aa"},                                             // Telegram
+		{`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`, "eyj"},                     // JSON Web Token
+		{`(?i)\bauthorization["']?\s*[:=]\s*["']?(?:bearer|basic|token)\s+([^\s"']{6,})`, "authorization"},
+		{`(?i)\bbearer\s+([A-Za-z0-9._~+/=-]{16,})`, "bearer"},
+		{`\b[a-z][a-z0-9+.-]*://[^\s/:@"']*:([^\s/@"']+)@`, "://"}, // the password in a URL
+		{
+			`(?i)(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?)["']?\s*[:=]\s*["']?([^\s"',;]{6,})`,
+			"passw passphrase secret token api access private credential",
+		},
 	} {
-		all = append(all, regexp.MustCompile(form))
+		all = append(all, form{regexp.MustCompile(f.pattern), strings.Fields(f.holds)})
 	}
 	return all
 })
@@ -42,16 +51,19 @@ var secrets = sync.OnceValue(func() []*regexp.Regexp {
 // Redact replaces what looks like a secret: keys of known services, passwords in URLs, what is assigned to
 // a name such as API_KEY. It finds forms, not meanings: a password in a sentence stays.
 func Redact(text string) string {
-	for _, form := range secrets() {
-		text = replace(form, text)
+	lower := strings.ToLower(text)
+	for _, f := range secrets() {
+		if slices.ContainsFunc(f.holds, func(word string) bool { return strings.Contains(lower, word) }) {
+			text = replace(f.pattern, text)
+		}
 	}
 	return text
 }
 
-func replace(form *regexp.Regexp, text string) string {
+func replace(pattern *regexp.Regexp, text string) string {
 	var b strings.Builder
 	rest := 0
-	for _, at := range form.FindAllStringSubmatchIndex(text, -1) {
+	for _, at := range pattern.FindAllStringSubmatchIndex(text, -1) {
 		from, to := at[len(at)-2], at[len(at)-1]
 		b.WriteString(text[rest:from] + Replaced)
 		rest = to

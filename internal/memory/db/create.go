@@ -70,8 +70,9 @@ func (d *Database) Backup(ctx context.Context, path string) error {
 	return place(path, func(temp string) error { return d.copyTo(ctx, temp, path) })
 }
 
-// copyTo writes a copy, which is to be at the path, into an empty file, and changes it over to the log that we use: when several
-// processes find a database that is not, SQLite lets one of them do that, and refuses the others.
+// copyTo writes a copy, which is to be at the path, into an empty file, and changes it over to the log that
+// we use: when several processes find a database that is not, SQLite lets one of them do that, and refuses
+// the others.
 func (d *Database) copyTo(ctx context.Context, file, path string) error {
 	there := &Database{path: path}
 	if _, err := d.sql.ExecContext(ctx, "VACUUM INTO ?", file); err != nil {
