@@ -209,6 +209,21 @@ func TestMemoryIsChangedByHand(t *testing.T) {
 	rig.Check(t, gone == wire.Forgotten{Handle: "alpha", Conversations: 1, Observations: 2} && len(m.all) == 0, "%+v, %+v", gone, m.all)
 }
 
+// What an observer would continue must not be an agent's own conversation, its present one or an earlier one.
+func TestMemoryCheckFindsAnAgentTakenForAnObserver(t *testing.T) {
+	t.Parallel()
+	const earlier, other = "11111111-2222-4333-8444-555555555555", "22222222-2222-4333-8444-555555555555"
+	r := record("alpha")
+	r.PreviousSessions = []agent.PreviousSession{{SessionID: earlier}}
+	m := remembers(t, r)
+	m.status = []memory.StatusOf{{Observed: memory.Observed{ContentID: other}}, {Observed: memory.Observed{ContentID: sessionID, MemoryID: other}}}
+	rig.Equal(t, m.run("check").want(t, 0).out, "", "check")
+	for _, id := range []agent.SessionID{sessionID, earlier} {
+		m.status[0].MemoryID = id
+		rig.Equal(t, m.run("check").want(t, agent.Failed, "1 fault found", "mkdir ").out, "conversation "+string(id)+" of alpha is kept as the observer of "+other+"\n", "check")
+	}
+}
+
 func TestMemoryIsWrittenOutAndTakenOver(t *testing.T) {
 	t.Parallel()
 	m := remembers(t)

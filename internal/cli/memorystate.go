@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -81,11 +82,16 @@ another's. It changes nothing, and ends with 1 when it finds something, a line e
 }
 
 func runMemoryCheck(ctx context.Context, f *factory) error {
-	return f.remembered(ctx, func(_ *supervisor.Supervisor, m memory.Store) error {
+	return f.remembered(ctx, func(s *supervisor.Supervisor, m memory.Store) error {
 		found, err := m.Check(ctx)
 		if err != nil {
 			return err
 		}
+		all, err := m.Status(ctx)
+		if err != nil {
+			return err
+		}
+		found = append(found, takenForObservers(s, all)...)
 		if f.json {
 			if err := f.printJSON(wire.MemoryCheck{Whole: len(found) == 0, Found: append([]string{}, found...)}); err != nil {
 				return err
@@ -97,11 +103,30 @@ func runMemoryCheck(ctx context.Context, f *factory) error {
 		}
 		if len(found) > 0 {
 			return agent.Errorf(agent.Failed, "%s found", agent.Count(len(found), "fault")).
-				Hint("to begin with what an export holds: move .nbs/memory.db away, then nbs-worker memory import FILE")
+				Hint("to begin with what an export holds, move it away: %s", memory.Aside(s.Store.MemoryFile())).
+				Hint("then: nbs-worker memory import FILE")
 		}
 		f.note("what is remembered is whole")
 		return nil
 	})
+}
+
+// takenForObservers names the conversations of agents whose ids are kept as observers': the next turn of such an
+// observer would be the agent's.
+func takenForObservers(s *supervisor.Supervisor, all []memory.StatusOf) (lines []string) {
+	handles, _ := s.Store.Handles()
+	for _, handle := range handles {
+		r, err := s.Store.Load(handle)
+		if err != nil {
+			continue // doctor tells
+		}
+		for i := range all {
+			if id := all[i].MemoryID; slices.Contains(r.Conversations(), id) {
+				lines = append(lines, fmt.Sprintf("conversation %s of %s is kept as the observer of %s", id, r.Handle, all[i].ContentID))
+			}
+		}
+	}
+	return lines
 }
 
 func newMemoryExportCmd(f *factory) *cobra.Command {

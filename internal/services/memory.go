@@ -38,7 +38,7 @@ func openMemory(ctx context.Context, in *store.Store, create bool) (memory.Store
 	if agent.KindOf(err) == agent.Held {
 		err = agent.Errorf(agent.Held, "%s is not allowed: it came with the project, or was moved with it, and agents are told what it holds", agent.Quote(in.MemoryFile())).
 			Hint("look at it, then: nbs-worker memory allow").
-			Hint("or move it away: mv %s %s", agent.ShellWord(in.MemoryFile()), agent.ShellWord(in.MemoryFile()+".foreign"))
+			Hint("or move it away: %s", memory.Aside(in.MemoryFile()))
 	}
 	return nil, errors.Join(err, d.Close())
 }

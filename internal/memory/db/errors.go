@@ -9,6 +9,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/memory"
 )
 
 // failed says what an error of SQLite means, and names the file.
@@ -28,9 +29,8 @@ func (d *Database) failed(err error) error {
 }
 
 func (d *Database) damaged(err error) error {
-	aside := agent.ShellWord(d.path + ".damaged")
 	return agent.Errorf(agent.Failed, "%s is damaged: %w", d.path, err).
-		Hint("move it away, with what SQLite keeps beside it: mkdir %s && mv %s* %s", aside, agent.ShellWord(d.path), aside).
+		Hint("move it away: %s", memory.Aside(d.path)).
 		Hint("then copy a backup to its place, or take an export: nbs-worker memory import FILE")
 }
 

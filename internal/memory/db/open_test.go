@@ -3,6 +3,7 @@ package db
 import (
 	"database/sql"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -115,7 +116,7 @@ func TestDamagedDatabaseIsNamedAndLeftAlone(t *testing.T) {
 				}
 				storetest.WantKind(t, open, err, agent.Failed)
 				rig.Check(t, err != nil && strings.Contains(err.Error(), path), "%s: %v does not name the file", open, err)
-				storetest.WantHint(t, err, "mkdir '"+path+".damaged'")
+				storetest.WantHint(t, err, "move it away: "+memory.Aside(path))
 				rig.Check(t, storetest.Read(t, path) == text, "%s has changed the file", open)
 			}
 		})
@@ -132,6 +133,18 @@ func foreign(t *testing.T) string {
 	rig.Must(t, err)
 	rig.Must(t, db.Close())
 	return storetest.Read(t, path)
+}
+
+// The command that is advised takes along what SQLite has beside the database.
+func TestDatabaseIsMovedAsideWhole(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(rig.MemoryDir(t), "it's a $(place)")
+	rig.Must(t, os.Mkdir(dir, 0o700))
+	d := opened(t, filepath.Join(dir, "memory.db"))
+	observe(t, d, "alice", alice, watcher)
+	rig.Must(t, exec.Command("sh", "-c", memory.Aside(d.path)).Run())
+	storetest.WantNames(t, dir, "aside-memory.db")
+	storetest.WantNames(t, filepath.Join(dir, "aside-memory.db"), "memory.db", "memory.db-shm", "memory.db-wal")
 }
 
 func TestDamageInsideIsFound(t *testing.T) {
