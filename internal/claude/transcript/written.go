@@ -21,4 +21,6 @@ func (t File) LastWritten() (at time.Time, bySubagent bool) {
 }
 
 // Subagents is the folder of the transcripts of its subagents; it may not exist.
-func (t File) Subagents() string { return filepath.Join(strings.TrimSuffix(t.Path, ".jsonl"), "subagents") }
+func (t File) Subagents() string {
+	return filepath.Join(strings.TrimSuffix(t.Path, ".jsonl"), "subagents")
+}

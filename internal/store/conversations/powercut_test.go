@@ -53,7 +53,7 @@ func lost(project string, said int) string {
 	if err != nil {
 		return fmt.Sprintf("%d was said: %v", said, err)
 	}
-	defer nbs.Close() //nolint:errcheck // it was read
+	defer nbs.Close()
 	written := filepath.Join(filepath.Dir(filepath.Dir(project)), "disk", filepath.Base(project)) // seals name the place
 	c := In(nbs, trust.NewKeeper(trust.Home(project+".home")), written, func() error { return nil }).Of(chat)
 	state, err := c.State()
