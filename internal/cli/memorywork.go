@@ -34,8 +34,8 @@ func newMemoryWorkCmd(f *factory) *cobra.Command {
 		Long: withCodes(`Runs in the foreground until it is interrupted, one for a project, and within nbs-worker serve without being
 asked. It reads what the agents' turns have left in their transcripts, has it observed, and stores that; what
 was read is not read again. Where the API refuses, it is tried later, and nbs-worker memory status says so.
-When the tokens of a day are spent it rests until the next day, in UTC.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
+When the tokens of a day are spent it rests until the next day, in UTC. With --once it ends with 7 where something waits.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker memory work
   nbs-worker memory work --once --handle theologian`,
 		Args: cobra.NoArgs,
@@ -77,11 +77,18 @@ func runMemoryWork(ctx context.Context, f *factory, o *workOptions) error {
 // worked tells what one round has come to.
 func (f *factory) worked(turns, observations, tokens int, waits []string) error {
 	if f.json {
-		return f.printJSON(wire.Worked{Turns: turns, Observations: observations, Tokens: tokens, Waiting: append([]string{}, waits...)})
+		if err := f.printJSON(wire.Worked{Turns: turns, Observations: observations, Tokens: tokens, Waiting: append([]string{}, waits...)}); err != nil {
+			return err
+		}
+	} else {
+		for _, line := range waits {
+			f.say("%s", line)
+		}
+		f.note("%s of %s, for %s tokens", agent.Count(observations, "observation"), agent.Count(turns, "turn"), agent.Thousands(tokens))
 	}
-	for _, line := range waits {
-		f.say("%s", line)
+	if len(waits) == 0 {
+		return nil
 	}
-	f.note("%s of %s, for %s tokens", agent.Count(observations, "observation"), agent.Count(turns, "turn"), agent.Thousands(tokens))
-	return nil
+	return agent.Errorf(agent.Partial, "not all is observed: %s waits to be tried again", agent.Count(len(waits), "conversation")).
+		Hint("to see why: nbs-worker memory status")
 }

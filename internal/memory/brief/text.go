@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf16"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/memory"
@@ -19,7 +20,8 @@ type Notes struct {
 	Noted     []memory.Observation // newest first; of all conversations of the agent
 }
 
-// Limit is the length of a text of notes, in characters. Claude takes 10,000 of a hook's output.
+// Limit is the length of a text of notes, in characters as Claude counts them: in UTF-16. It keeps so much of a hook's
+// output (seen on 2.1.197 and 2.1.329); of 20,000 it would show the model the first 2,000 and a file's name.
 const Limit = 8000
 
 // What one quotation, and one part, may have at most, in characters.
@@ -136,9 +138,14 @@ func oneLine(text string) string { return strings.Join(strings.Fields(agent.Legi
 
 // cut is a text of at most so many characters.
 func cut(text string, limit int) string {
-	characters := []rune(text)
-	if len(characters) <= limit {
-		return text
+	length, end := 0, 0 // end: before the last character that leaves room for the mark
+	for at, r := range text {
+		if length < limit {
+			end = at
+		}
+		if length += utf16.RuneLen(r); length > limit {
+			return text[:end] + "…"
+		}
 	}
-	return string(characters[:limit-1]) + "…"
+	return text
 }

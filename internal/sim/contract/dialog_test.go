@@ -93,7 +93,7 @@ func permissionDialog(t *testing.T, s *stage) {
 func hooks(t *testing.T, s *stage) {
 	log := filepath.Join(s.world.Root, "hooks")
 	group := fmt.Sprintf(`[{"hooks":[{"type":"command","command":"cat >>%s; echo >>%s"}]}]`, log, log)
-	telling := strings.Replace(group, `"}]}]`, `; echo It is noon."}]}]`, 1)
+	telling := strings.Replace(group, `"}]}]`, `; printf %07980d 0; echo It is noon."}]}]`, 1)
 	settings := filepath.Join(s.world.Root, "settings.json")
 	text := fmt.Sprintf(`{"hooks":{"SessionStart":%[2]s,"UserPromptSubmit":%[1]s,"Stop":%[1]s,"SessionEnd":%[1]s}}`, group, telling)
 	rig.Must(t, os.WriteFile(settings, []byte(text), 0o600))
@@ -111,7 +111,7 @@ func hooks(t *testing.T, s *stage) {
 	rig.Check(t, slices.Equal(s.asked(t), []string{"Remember 42."}), "asked %q", s.asked(t))
 	for _, request := range s.api.Requests() { // what the first hook printed is told beside the prompt
 		body := string(request.Body)
-		rig.Check(t, request.Method != "POST" || request.Side || strings.Contains(body, "It is noon."), "request without what the hook printed: %s", body)
+		rig.Check(t, request.Method != "POST" || request.Side || strings.Contains(body, strings.Repeat("0", 7980)+"It is noon."), "request without what the hook printed: %s", body)
 	}
 }
 

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+// worked is what memory work --once has done.
+func (m *team) worked(args ...string) (done struct{ Turns, Observations int }) {
+	m.Helper()
+	m.must(json.Unmarshal([]byte(m.ok(append([]string{"memory", "work", "--once", "--json"}, args...)...)), &done))
+	return done
+}
+
+// What was observed is told to the successor of a conversation, and by name; what waits is said, and what is not to be observed is not.
+func TestMemoryToldToASuccessor(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		m.env = append(m.env, "CLAUDE_CODE_MAX_RETRIES=1")
+		m.ok("spawn", "alpha", "--model", "sonnet", "--memory", "--prompt", "decision: The gate is of oak")
+		m.waitState("alpha", "idle")
+		m.ok("send", "alpha", "open end: The roof leaks", "--wait-reply")
+		done := m.worked()
+		m.check(done.Turns == 2 && done.Observations >= 2, "%+v", done)
+		m.ok("resume", "alpha", "--force", "--fresh", "--brief")
+		_, sent := m.firstRequest(m.session("alpha").SessionID)
+		m.mustSay(sent, ", open end: The roof leaks\n", ", decision: The gate is of oak\n", "\n> open end: The roof leaks\n")
+		m.ok("send", "alpha", "[[observer error 529]] decision: Later", "--wait-reply")
+		r := m.nbs("memory", "work", "--once")
+		m.check(r.code == 7 && strings.Contains(r.stderr, "not all of "), "while the API is overloaded: %s", r)
+		m.mustSay(m.ok("memory", "status"), "overloaded")
+		m.ok("memory", "off", "alpha")
+		m.ok("send", "alpha", "decision: Not to be remembered", "--wait-reply")
+		m.check(m.worked().Turns == 0 && !strings.Contains(m.ok("memory", "list"), "Not to be"), "%s", m.ok("memory", "list"))
+	})
+}
+
+// serve observes too, also an agent whose memory is switched on while it runs; one worker a project.
+func TestMemoryWithinServe(t *testing.T) {
+	m := real(t)
+	m.ok("spawn", "alpha", "--model", "sonnet", "--prompt", "decision: The gate is of oak")
+	m.waitState("alpha", "idle")
+	serving := m.begin("serve")
+	m.ok("memory", "on", "alpha")
+	m.waitFor("what was said before is observed", func() (bool, string) {
+		out := m.ok("memory", "list")
+		return strings.Contains(out, "The gate is of oak"), out + m.ok("memory", "status")
+	})
+	m.ok("send", "alpha", "fix: The hinge is oiled", "--wait-reply")
+	m.waitFor("a turn is observed", func() (bool, string) {
+		out := m.ok("memory", "list")
+		return strings.Contains(out, "The hinge is oiled"), out
+	})
+	m.refused(5, "observed already", "memory", "work", "--once")
+	m.must(serving.Process.Signal(syscall.SIGINT))
+	serving.end()
+	left, err := os.ReadDir(m.world.Project + "/.nbs/memory/spool")
+	m.must(err)
+	rig.Equal(m, len(left), 0, "announcements that are left")
+}
