@@ -18,6 +18,7 @@ func TestMemoryByHand(t *testing.T) {
 	m.refused(2, "nothing was ever remembered", "memory", "list", "--json")
 	m.refused(2, "gamma", "memory", "on", "gamma")
 	m.ok("memory", "on", "alpha", "--json")
+	m.mustSay(m.ok("session", "alpha"), "Memory:          on: nbs-worker memory list --handle alpha\n")
 	m.check(m.record("alpha")["memory"] == true, "%v", m.record("alpha"))
 	info, err := os.Stat(m.memoryFile())
 	m.must(err)

@@ -12,6 +12,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/memory"
+	"nbs-worker/internal/store"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/wire"
 )
@@ -32,28 +33,43 @@ observations, when the newest was stored, and why the observer did not get on, i
 }
 
 func runMemoryStatus(ctx context.Context, f *factory) error {
-	return f.remembered(ctx, func(s *supervisor.Supervisor, m memory.Store) error {
-		all, err := m.Status(ctx)
-		if err != nil {
-			return err
-		}
-		spent, err := m.Spend(ctx, time.Now().UTC().Format(time.DateOnly), 0)
-		if err != nil {
-			return err
-		}
-		on := observed(s)
-		if f.json {
-			return f.printJSON(wire.NewMemoryStatus(on, spent, all))
-		}
-		f.note("memory is on of: %s", joined(on))
-		f.note("spent today: %s tokens", agent.Thousands(spent))
-		t := f.newTable("HANDLE", "SESSION", "OBSERVER", "OBSERVATIONS", "NEWEST", "PROBLEM")
-		for i := range all {
-			c := &all[i]
-			t.row(text(string(c.Handle)), text(string(c.ContentID)), text(c.State()), number(int64(c.Observations)), t.time(c.Newest), cell{text: c.Problem, colour: red})
-		}
-		return t.flush()
-	})
+	s, err := f.supervisor()
+	if err != nil {
+		return err
+	}
+	all, spent, err := f.howFar(ctx, s.Store)
+	if err != nil {
+		return err
+	}
+	on := observed(s)
+	if f.json {
+		return f.printJSON(wire.NewMemoryStatus(on, spent, all))
+	}
+	f.note("memory is on of: %s", joined(on))
+	f.note("spent today: %s tokens", agent.Thousands(spent))
+	t := f.newTable("HANDLE", "SESSION", "OBSERVER", "OBSERVATIONS", "NEWEST", "PROBLEM")
+	for i := range all {
+		c := &all[i]
+		t.row(text(string(c.Handle)), text(string(c.ContentID)), text(c.State()), number(int64(c.Observations)), t.time(c.Newest), cell{text: c.Problem, colour: red})
+	}
+	return t.flush()
+}
+
+// howFar is how far the agents are observed, and what that has cost today; nothing where nothing was ever remembered.
+func (f *factory) howFar(ctx context.Context, in *store.Store) (all []memory.StatusOf, spent int, err error) {
+	m, err := f.openMemory(ctx, in)
+	if agent.KindOf(err) == agent.NotFound {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	defer m.Close()
+	if all, err = m.Status(ctx); err != nil {
+		return nil, 0, err
+	}
+	spent, err = m.Spend(ctx, time.Now().UTC().Format(time.DateOnly), 0)
+	return all, spent, err
 }
 
 // observed are the agents whose memory is on.

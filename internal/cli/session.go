@@ -130,6 +130,9 @@ func (f *factory) viewLines(v inspect.View, bands agent.Bands) []line {
 	case v.NotAllowed != nil:
 		lines = append(lines, line{"Allowed", "not known: " + v.NotAllowed.Error()})
 	}
+	if r.Memory {
+		lines = append(lines, line{"Memory", "on: nbs-worker memory list --handle " + string(r.Handle)})
+	}
 	lines = append(lines, carriedLines(&r)...)
 	if r.Process != nil && r.Process.Adopted != nil {
 		lines = append(lines, line{"Adopted", f.when(r.Process.Adopted.At) + "; it has no launcher before its next start"})

@@ -22,6 +22,7 @@ type Session struct {
 	ClaudeArgs       []string          `json:"claude_args"`
 	Env              map[string]string `json:"env"` // of the record; what the caller's has besides is not kept
 	MayManage        bool              `json:"may_manage"`
+	Memory           bool              `json:"memory"` // it is observed: nbs-worker memory
 	Depth            int               `json:"depth"` // how many agents stand between it and a person
 	ClaudeVersion    string            `json:"claude_version,omitempty"`
 	InitialPrompt    string            `json:"initial_prompt"`
@@ -85,7 +86,7 @@ func NewSession(v inspect.View, advice []string, bands agent.Bands, now time.Tim
 	out := Session{
 		Agent: NewAgent(r.Handle, v.Sight, v.Context, v.Cost, bands, now), Retry: newRetry(v.Status.Retry),
 		Adopted: r.Process != nil && r.Process.Adopted != nil, RecordedPID: pid(r.PID), Created: known(r.Created),
-		ClaudeArgs: list(r.ClaudeArgs), Env: dictionary(r.Env), MayManage: r.MayManage, Depth: r.Depth, ClaudeVersion: r.ClaudeVersion, InitialPrompt: r.InitialPrompt, ConfigDir: r.ConfigDir,
+		ClaudeArgs: list(r.ClaudeArgs), Env: dictionary(r.Env), MayManage: r.MayManage, Memory: r.Memory, Depth: r.Depth, ClaudeVersion: r.ClaudeVersion, InitialPrompt: r.InitialPrompt, ConfigDir: r.ConfigDir,
 		Kept: v.Kept, Usage: (*Usage)(v.Usage), LastExit: newExit(r.LastExit()), Advice: list(advice),
 		PreviousSessions: agent.Mapped(r.PreviousSessions, func(p agent.PreviousSession) PreviousSession {
 			return PreviousSession{SessionID: p.SessionID, Until: known(p.Until), Reason: p.Reason}
