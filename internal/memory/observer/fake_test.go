@@ -149,7 +149,7 @@ func (s *stage) agent(handle agent.Handle, change ...func(*agent.Record)) agent.
 // write appends a record to the transcript of a conversation.
 func (s *stage) write(id agent.SessionID, form string, args ...any) {
 	s.Helper()
-	path := filepath.Join(s.config, "projects", "-p", string(id)+".jsonl")
+	path := s.transcript(id)
 	rig.Must(s.T, os.MkdirAll(filepath.Dir(path), 0o700))
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	rig.Must(s.T, err)
@@ -159,6 +159,10 @@ func (s *stage) write(id agent.SessionID, form string, args ...any) {
 	_, err = fmt.Fprintf(f, `{"uuid":"%s-%d","timestamp":%q,"sessionId":%q,%s}`+"\n",
 		id, s.lines[id], s.now.Format(time.RFC3339), id, fmt.Sprintf(form, args...))
 	rig.Must(s.T, err)
+}
+
+func (s *stage) transcript(id agent.SessionID) string {
+	return filepath.Join(s.config, "projects", "-p", string(id)+".jsonl")
 }
 
 func (s *stage) prompt(id agent.SessionID, text string) {
@@ -181,7 +185,11 @@ func (s *stage) turn(handle agent.Handle, id agent.SessionID, text string) {
 
 func (s *stage) announce(handle agent.Handle, id agent.SessionID) {
 	s.Helper()
-	rig.Must(s.T, s.Worker.Store.Spool().Put(spool.Announcement{Handle: handle, SessionID: id, At: s.now}))
+	a := spool.Announcement{Handle: handle, SessionID: id, At: s.now}
+	if info, err := os.Stat(s.transcript(id)); err == nil {
+		a.Size = info.Size()
+	}
+	rig.Must(s.T, s.Worker.Store.Spool().Put(a))
 }
 
 func (s *stage) once() Report {

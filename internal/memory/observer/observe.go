@@ -13,26 +13,44 @@ import (
 	"nbs-worker/internal/store/journal"
 )
 
-// observe has the turns of a conversation observed that are over. over tells whether none is going on. What keeps an
-// observer from its work is no error: it is noted, and tried again later.
-func (w *Worker) observe(ctx context.Context, t target) (over bool, err error) {
+// observe has the turns of a conversation observed that are over, and takes what has announced them: each turn one, for
+// a hook is called before claude has written its turn down. Where the transcript has grown since, nothing more of it is
+// to come. unfinished tells whether something is. What keeps an observer from its work is no error: it is noted, and
+// tried again later.
+func (w *Worker) observe(ctx context.Context, t target) (unfinished bool, err error) {
+	read, grown, err := w.observeTurns(ctx, t)
+	if err != nil || w.owed[t.id] {
+		return false, err
+	}
+	old := w.Now().Sub(t.newest()) > hopeless
+	taken := min(len(read.Turns), len(t.announced))
+	if old || grown && !read.Rest {
+		taken = len(t.announced)
+	}
+	return taken < len(t.announced), w.Store.Spool().Take(t.announced[:taken]...)
+}
+
+// observeTurns has the turns observed that are over, and tells which, and whether the transcript has grown since they
+// were announced.
+func (w *Worker) observeTurns(ctx context.Context, t target) (read past.Past, grown bool, err error) {
 	file, found, err := w.transcript(t)
 	if err != nil || !found {
-		return t.left(), err
+		return read, false, err
 	}
 	known, err := w.Memory.Observed(ctx, t.id)
 	if err != nil && agent.KindOf(err) != agent.NotFound {
-		return false, err
+		return read, false, err
 	}
-	read, err := past.Behind(file, known.ReadTo, t.left())
+	grown = file.Size > t.size()
+	read, err = past.Behind(file, known.ReadTo, t.left())
 	if err != nil || len(read.Turns) == 0 {
-		return !read.Rest, err
+		return read, grown, err
 	}
 	err = w.Memory.Create(ctx, memory.Observed{
 		ContentID: t.id, Handle: t.record.Handle, FirstPrompt: firstPrompt(read.First), Created: w.Now().UTC(),
 	})
 	if err != nil {
-		return false, err
+		return read, grown, err
 	}
 	w.owed[t.id] = true
 	for i := range read.Turns {
@@ -42,11 +60,11 @@ func (w *Worker) observe(ctx context.Context, t target) (over bool, err error) {
 			err = w.observeTurn(ctx, t, &read.Turns[i])
 		}
 		if err != nil {
-			return false, w.note(ctx, t, err)
+			return read, grown, w.note(ctx, t, err)
 		}
 	}
 	delete(w.owed, t.id)
-	return !read.Rest, nil
+	return read, grown, nil
 }
 
 // observeTurn has a turn observed, and keeps what its observer answers. Errors: *laterError.

@@ -32,6 +32,14 @@ func (t *target) newest() (at time.Time) {
 	return at
 }
 
+// size is how long the transcript was at most when its hooks were called, in bytes.
+func (t *target) size() (size int64) {
+	for _, a := range t.announced {
+		size = max(size, a.Size)
+	}
+	return size
+}
+
 // targets are the conversations that were announced, and those of which turns are owed; all: and those that agents are in now, and those that were
 // observed before. What is announced of others is of nobody.
 func (w *Worker) targets(ctx context.Context, all bool) (targets []target, err error) {

@@ -188,19 +188,12 @@ func (w *Worker) pass(ctx context.Context, all bool) (unfinished bool, err error
 		if w.mustWait(t) {
 			continue
 		}
-		over, failure := w.observe(ctx, t)
+		more, failure := w.observe(ctx, t)
 		err = errors.Join(err, failure)
 		if o := w.observerOf(t); failure != nil {
 			o.rest = pause{until: o.again(o.rest), why: failure.Error(), failures: o.rest.failures + 1}
 		}
-		age := w.Now().Sub(t.newest())
-		switch {
-		case failure != nil || w.owed[t.id]:
-		case over || age > hopeless:
-			err = errors.Join(err, w.Store.Spool().Take(t.announced...))
-		default:
-			unfinished = unfinished || age < patience
-		}
+		unfinished = unfinished || more && w.Now().Sub(t.newest()) < patience
 	}
 	return unfinished, err
 }

@@ -231,6 +231,24 @@ func TestObserverInAnAgentsConversation(t *testing.T) {
 	rig.Equal(t, s.once().Turns, 1, "turns then")
 }
 
+// A hook is called before claude has written down the turn that has ended: what it announces is waited for.
+func TestTurnThatIsNotWrittenDownYet(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	r := s.agent("alpha")
+	s.turn("alpha", r.SessionID, "one")
+	rig.Equal(t, s.once().Turns, 1, "turns")
+	s.announce("alpha", r.SessionID)
+	for _, write := range []func(){func() {}, func() { s.prompt(r.SessionID, "two") }} {
+		write()
+		unfinished, err := s.pass(t.Context(), false)
+		rig.Check(t, err == nil && unfinished && s.announced() == 1, "unfinished %t, %v; %d announced", unfinished, err, s.announced())
+	}
+	s.reply(r.SessionID, "done")
+	unfinished, err := s.pass(t.Context(), false)
+	rig.Check(t, err == nil && !unfinished && s.announced() == 0 && len(s.kept.stored) == 2, "unfinished %t, %v: %s", unfinished, err, s.kept.titles())
+}
+
 // A worker that goes on takes up what is announced meanwhile, also the first of all.
 func TestRun(t *testing.T) {
 	t.Parallel()
