@@ -198,6 +198,25 @@ func TestMemoryOfASubagent(t *testing.T) {
 	})
 }
 
+// What the API refuses is told, and shown again by the next run; nonsense is passed over, and told.
+func TestMemoryThatCannotBeMade(t *testing.T) {
+	m := real(t)
+	m.ok("spawn", "alpha", "--model", "sonnet", "--memory", "--prompt", "decision: one [[observer error 403 times=1]]")
+	m.mustAnswer("alpha", "You said: decision: one")
+	m.announced(1)
+	m.refused(7, "authentication", "memory", "work", "--once")
+	m.mustSay(m.ok("memory", "status"), "authentication: ")
+	m.decides("alpha", "two [[observer wrong always]]")
+	m.saysAndHears("alpha", "decision: three", "agent: You said: decision: three")
+	m.announced(3)
+	m.observes()
+	all := m.observations()
+	m.check(len(all) == 2 && strings.HasPrefix(all[0].Title, "one") && all[1].Title == "three" && all[1].Turn == 3, "%+v", all)
+	m.mustSay(m.ok("events", "alpha"), "memory-skipped", "turn 2 of "+m.session("alpha").SessionID+" was not observed")
+	m.check(!strings.Contains(m.ok("memory", "status"), "authentication"), "its trouble is over: %s", m.ok("memory", "status"))
+	m.mustBeApart()
+}
+
 // A worker that is killed with its observer is followed by one that observes what is missing, and nothing twice; the
 // server of the project observes by itself.
 func TestMemoryOutlivesItsWorker(t *testing.T) {

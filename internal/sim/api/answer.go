@@ -101,8 +101,12 @@ func first(text string, n int) string {
 	return text
 }
 
-// turnKey names a turn: the same text at the same place of the same session.
+// turnKey names a turn: the same text at the same place of the same session. What failed is shown to an observer again
+// in another one.
 func (m message) turnKey(session string) string {
+	if m.observes() {
+		session = "observer"
+	}
 	text, _, _ := m.lastTurn()
 	return fmt.Sprintf("%s/%d/%s", session, len(m.Messages), text)
 }
