@@ -16,12 +16,15 @@ type form struct {
 	holds   []string       // one of these is in each text that it fits, in lower case
 }
 
+// wordBegins is \b, also in JSON, as which tools are told what to do: a line break there ends with a letter.
+const wordBegins = `(?:\b|\\[bfnrt])`
+
 // secrets are the forms. A text of a megabyte would take each pattern some ten milliseconds, so most are
 // ruled out by what must be in it.
 var secrets = sync.OnceValue(func() []form {
 	var all []form
 	for _, f := range []struct{ pattern, holds string }{
-		{`-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY-----|\z)`, "key-----"},
+		{`-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|\z)`, "-----begin"},
 		{`\bsk-ant-[A-Za-z0-9_-]{8,}`, "sk-ant-"},                                                // Anthropic
 		{`\bsk-(?:proj-)?[A-Za-z0-9_-]{20,}`, "sk-"},                                             // OpenAI and those that imitate it
 		{`\b(?:gh[opsur]|github_pat)_[A-Za-z0-9_]{20,}`, "gho_ ghp_ ghs_ ghu_ ghr_ github_pat_"}, // GitHub
@@ -35,14 +38,20 @@ var secrets = sync.OnceValue(func() []form {
 		{`\bhf_[A-Za-z0-9]{30,}`, "hf_"},                                                         // Hugging Face
 		{`\b[0-9]{8,10}:AA[A-Za-z0-9_-]{33}`, ":aa"},                                             // Telegram
 		{`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`, "eyj"},                     // JSON Web Token
-		{`(?i)\bauthorization["']?\s*[:=]\s*["']?(?:bearer|basic|token)\s+([^\s"']{6,})`, "authorization"},
-		{`(?i)\bbearer\s+([A-Za-z0-9._~+/=-]{16,})`, "bearer"},
+		{`\b(?i)authorization\\*["']?\s*[:=]\s*\\*["']?(?:bearer|basic|token)\s+([^\s"']{6,})`, "authorization"},
+		{`\b(?i)bearer\s+([A-Za-z0-9._~+/=-]{16,})`, "bearer"},
 		{`\b[a-z][a-z0-9+.-]*://[^\s/:@"']*:([^\s/@"']+)@`, "://"}, // the password in a URL
 		{
-			`(?i)(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?)["']?\s*[:=]\s*["']?([^\s"',;]{6,})`,
-			"passw passphrase secret token api access private credential",
+			`(?i)(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?|[_-]pass|[_-]pwd)\\*["']?\s*[:=]\s*\\*["']?([^\s"',;]{6,})`,
+			"passw passphrase secret token api access private credential pass pwd",
 		},
 	} {
+		if rest, is := strings.CutPrefix(f.pattern, `\b`); is {
+			if regexp.MustCompile(rest).NumSubexp() == 0 {
+				rest = "(" + rest + ")"
+			}
+			f.pattern = wordBegins + rest
+		}
 		all = append(all, form{regexp.MustCompile(f.pattern), strings.Fields(f.holds)})
 	}
 	return all
@@ -71,14 +80,20 @@ func replace(pattern *regexp.Regexp, text string) string {
 	return b.String() + text[rest:]
 }
 
-// Redacted returns the observation with the secrets in its texts replaced.
+// Redacted returns the observation with the secrets in its texts replaced. A text that gets too long by
+// that is cut, so that what was valid stays so.
 func (o Observation) Redacted() Observation {
-	o.Title, o.Narrative = Redact(o.Title), Redact(o.Narrative)
+	o.Title, o.Narrative = redactedTo(TitleLimit, o.Title), redactedTo(NarrativeLimit, o.Narrative)
 	for _, texts := range []*[]string{&o.Facts, &o.Files} {
 		*texts = slices.Clone(*texts)
 		for i, text := range *texts {
-			(*texts)[i] = Redact(text)
+			(*texts)[i] = redactedTo(FactLimit, text)
 		}
 	}
 	return o
+}
+
+func redactedTo(limit int, text string) string {
+	text = Redact(text)
+	return strings.ToValidUTF8(text[:min(len(text), limit)], "")
 }

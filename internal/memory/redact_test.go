@@ -37,13 +37,31 @@ func TestRedactReplacesSecrets(t *testing.T) {
 		"DB_PASSWORD='correct horse'":             "DB_PASSWORD='[secret] horse'",
 		"password: hunter2hunter2 and more":       "password: [secret] and more",
 		"aws_secret_access_key = " + x(40):        "aws_secret_access_key = [secret]",
-		"-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl\n-----END OPENSSH PRIVATE KEY-----\nrest": "[secret]\nrest",
-		"-----BEGIN PRIVATE KEY-----\ncut short":                                             "[secret]",
-		"two: ghp_" + x(36) + " ghp_" + x(36):                                                "two: [secret] [secret]",
+		`{"content":"\nghp_` + x(36) + `\tsk-ant-api03-` + x(20) + `"}`:  `{"content":"\n[secret]\t[secret]"}`,
+		`{"content":"x\nAuthorization: Bearer ` + x(12) + `"}`:           `{"content":"x\nAuthorization: Bearer [secret]"}`,
+		`{"content":"{\"client_secret\": \"` + x(10) + `\", \"a\": 1}"}`: `{"content":"{\"client_secret\": \"[secret]", \"a\": 1}"}`,
+		"SMTP_PASS=" + x(10): "SMTP_PASS=[secret]",
+		"-----BEGIN PGP PRIVATE KEY BLOCK-----\nb3Bl\n-----END PGP PRIVATE KEY BLOCK-----\nrest": "[secret]\nrest",
+		"-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl\n-----END OPENSSH PRIVATE KEY-----\nrest":     "[secret]\nrest",
+		"-----BEGIN PRIVATE KEY-----\ncut short":                                                 "[secret]",
+		"two: ghp_" + x(36) + " ghp_" + x(36):                                                    "two: [secret] [secret]",
 	} {
 		rig.Equal(t, memory.Redact(text), want, "%q", text)
 		rig.Equal(t, memory.Redact(want), want, "%q again", text)
 	}
+}
+
+// What stands for a secret may be longer than it: what was valid before can be exported and imported after.
+func TestRedactedIsValid(t *testing.T) {
+	t.Parallel()
+	tooLong := func(limit int) string { return strings.Repeat("é", (limit-12)/2) + "token=abcdef" }
+	o := memory.Observation{
+		Type: memory.Fix, Title: tooLong(memory.TitleLimit), Narrative: tooLong(memory.NarrativeLimit),
+		Facts: []string{tooLong(memory.FactLimit)}, Files: []string{tooLong(memory.FactLimit)},
+	}
+	rig.Must(t, o.Validate())
+	rig.Must(t, o.Redacted().Validate())
+	rig.Check(t, !strings.Contains(o.Redacted().Narrative, "abcdef"), "%s", o.Redacted().Narrative)
 }
 
 // What is no secret stays: a memory of marks is of no use.

@@ -67,6 +67,10 @@ func build(ctx context.Context, file, path, instance string) error {
 
 // Backup writes a copy of the whole database to a new file.
 func (d *Database) Backup(ctx context.Context, path string) error {
+	path, err := filepath.Abs(path) // SQLite is given the path within a URI
+	if err != nil {
+		return err
+	}
 	return place(path, func(temp string) error { return d.copyTo(ctx, temp, path) })
 }
 

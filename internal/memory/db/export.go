@@ -93,26 +93,21 @@ func writeLine(w io.Writer, l line) error {
 	return err
 }
 
-// Import takes what Export wrote: all of it or nothing.
+// Import takes what Export wrote: all of it or nothing. It is read to its end first, however long that takes: nobody
+// else can write meanwhile.
 func (d *Database) Import(ctx context.Context, r io.Reader) (n, skipped int, err error) {
+	all, err := readLines(r)
+	if err != nil {
+		return 0, 0, err
+	}
 	err = d.change(ctx, func(tx *sql.Tx) error {
 		in := importing{tx: tx, keepers: map[agent.SessionID]agent.SessionID{}}
-		lines := bufio.NewScanner(r)
-		lines.Buffer(nil, lineLimit)
-		number := 0
-		for lines.Scan() {
-			number++
-			if err := in.take(ctx, number, lines.Bytes()); code(err) != 0 {
+		for i := range all {
+			if err := in.take(ctx, &all[i]); code(err) != 0 {
 				return err
 			} else if err != nil {
-				return agent.Errorf(agent.KindOf(err), "line %d: %w", number, err)
+				return agent.Errorf(agent.KindOf(err), "line %d: %w", i+2, err)
 			}
-		}
-		if err := lines.Err(); err != nil {
-			return agent.Errorf(agent.BadInput, "line %d: %w", number+1, err)
-		}
-		if number == 0 {
-			return agent.Errorf(agent.BadInput, "it is empty")
 		}
 		n, skipped = in.stored, in.skipped
 		return nil
@@ -123,24 +118,50 @@ func (d *Database) Import(ctx context.Context, r io.Reader) (n, skipped int, err
 	return n, skipped, nil
 }
 
+// readLines reads an export without its head. Errors: BadInput, which names the line; Unfit.
+func readLines(r io.Reader) (all []line, err error) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, lineLimit)
+	number := 0
+	for lines.Scan() {
+		number++
+		var l line
+		if err = json.Unmarshal(lines.Bytes(), &l, json.RejectUnknownMembers(true)); err != nil {
+			return nil, agent.Errorf(agent.BadInput, "line %d: %w", number, err)
+		}
+		if number > 1 {
+			all = append(all, l)
+		} else if err = l.checkHead(); err != nil {
+			return nil, agent.Errorf(agent.KindOf(err), "line 1: %w", err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, agent.Errorf(agent.BadInput, "line %d: %w", number+1, err)
+	}
+	if number == 0 {
+		return nil, agent.Errorf(agent.BadInput, "it is empty")
+	}
+	return all, nil
+}
+
+func (l *line) checkHead() error {
+	switch {
+	case l.Format != format || l.Version < 1:
+		return agent.Errorf(agent.BadInput, "it is no export of a memory")
+	case l.Version > version:
+		return agent.Errorf(agent.Unfit, "the export is of version %d, and this nbs-worker knows version %d", l.Version, version)
+	}
+	return nil
+}
+
 type importing struct {
 	tx              *sql.Tx
 	keepers         map[agent.SessionID]agent.SessionID // memory id by content id
 	stored, skipped int
 }
 
-func (in *importing) take(ctx context.Context, number int, text []byte) error {
-	var l line
-	if err := json.Unmarshal(text, &l, json.RejectUnknownMembers(true)); err != nil {
-		return agent.Errorf(agent.BadInput, "%w", err)
-	}
+func (in *importing) take(ctx context.Context, l *line) error {
 	switch {
-	case number == 1 && (l.Format != format || l.Version < 1):
-		return agent.Errorf(agent.BadInput, "it is no export of a memory")
-	case number == 1 && l.Version > version:
-		return agent.Errorf(agent.Unfit, "the export is of version %d, and this nbs-worker knows version %d", l.Version, version)
-	case number == 1:
-		return nil
 	case l.Conversation != nil && l.Observation == nil:
 		return in.conversation(ctx, *l.Conversation)
 	case l.Observation != nil && l.Conversation == nil:

@@ -2,6 +2,7 @@ package db
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -72,6 +73,42 @@ func TestImportTakesAllOrNothing(t *testing.T) {
 		all, err := d.Status(t.Context())
 		rig.Check(t, err == nil && len(all) == 0, "%s: left are %+v, %v", what, all, err)
 	}
+}
+
+// What an export comes from may take its time: others write meanwhile.
+func TestImportKeepsNobodyWaiting(t *testing.T) {
+	t.Parallel()
+	d := made(t)
+	n, _, err := d.Import(t.Context(), &busy{strings.NewReader(exported(t, remembered(t))), func() {
+		_, err := d.Spend(t.Context(), "2026-02-20", 1)
+		rig.Must(t, err)
+	}})
+	rig.Check(t, err == nil && n == 3, "%d, %v", n, err)
+}
+
+// busy is a text, of which something is done before each part.
+type busy struct {
+	*strings.Reader
+
+	before func()
+}
+
+func (b *busy) Read(p []byte) (int, error) {
+	b.before()
+	return b.Reader.Read(p)
+}
+
+// SQLite takes a path within a URI, in which one that is relative is none.
+func TestBackupToARelativePath(t *testing.T) {
+	t.Parallel()
+	here, err := os.Getwd()
+	rig.Must(t, err)
+	path := filepath.Join(rig.MemoryDir(t), "a%20b?c.db")
+	relative, err := filepath.Rel(here, path)
+	rig.Must(t, err)
+	d := remembered(t)
+	rig.Must(t, d.Backup(t.Context(), relative))
+	rig.Equal(t, exported(t, opened(t, path)), exported(t, d), "the export of the backup")
 }
 
 func TestBackupIsTheWholeDatabase(t *testing.T) {
