@@ -12,6 +12,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 )
@@ -48,8 +49,7 @@ func (s search) find(pid int) (handStarted, error) {
 		return f, err
 	}
 	if _, isTurns := proc.Variable(pid, agent.TurnVariable); isTurns {
-		return f, agent.Errorf(agent.BadInput, "pid %d answers in a conversation of nbs-worker ask, and is no agent", pid).
-			Hint("to see the conversations: nbs-worker conversation list")
+		return f, errTurns(pid)
 	}
 	if name := claude.Forgetful(f.variable); name != "" && claude.IsClaude(f.cmdline) {
 		return f, agent.Errorf(agent.BadInput, "pid %d was started with %s in its environment: it writes no transcript, so there is nothing to come back to", pid, name).
@@ -66,6 +66,16 @@ func (s search) find(pid int) (handStarted, error) {
 			Hint("to see what can be adopted: nbs-worker adopt --list")
 	}
 	return f, f.checkFolder()
+}
+
+// errTurns is what is said of a headless claude of ours. Only that of a conversation is told a context with each turn.
+func errTurns(pid int) error {
+	if _, isTold := proc.Variable(pid, turn.ContextVariable); isTold {
+		return agent.Errorf(agent.BadInput, "pid %d answers in a conversation of nbs-worker ask, and is no agent", pid).
+			Hint("to see the conversations: nbs-worker conversation list")
+	}
+	return agent.Errorf(agent.BadInput, "pid %d observes an agent for the memory, and is none itself", pid).
+		Hint("to see who is observed: nbs-worker memory status")
 }
 
 // identify says who a process is, and of one that is none of this user's claudes why not.
