@@ -1,6 +1,8 @@
 package main
 
 import (
+	"io/fs"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -61,4 +63,31 @@ func (m *team) notesSent(id, asked string) int {
 	}
 	m.Errorf("%q was not asked in %s", asked, id)
 	return -1
+}
+
+// A claude whose user has switched hooks off is not told the briefing: that is said, and nothing of it is left behind.
+func TestBriefingThatNobodyAsksFor(t *testing.T) {
+	m := real(t)
+	m.remembers("alpha")
+	m.write(filepath.Join(m.world.ConfigDir, "settings.json"), `{"disableAllHooks": true}`)
+	r := m.nbs("resume", "alpha", "--force", "--fresh", "--brief")
+	m.mustRefuse(r, 3, "the agent runs, and its claude has not asked for the briefing")
+	after := m.waitState("alpha", "idle")
+	asked, sent := m.firstRequest(after.SessionID)
+	m.check(asked == "Remember 42." && !strings.Contains(sent, "Notes for agent"), "%s", sent)
+	rig.Equal(m, len(m.briefings()), 1, "briefings that wait")
+	m.ok("stop", "alpha")
+	rig.Equal(m, len(m.briefings()), 0, "briefings that are left")
+}
+
+// briefings are the files of those that nobody has asked for.
+func (m *team) briefings() (paths []string) {
+	m.Helper()
+	m.must(filepath.WalkDir(m.world.Root, func(path string, _ fs.DirEntry, _ error) error {
+		if strings.HasSuffix(path, ".briefing") {
+			paths = append(paths, path)
+		}
+		return nil
+	}))
+	return paths
 }
