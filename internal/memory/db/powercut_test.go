@@ -5,13 +5,11 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/sim/rig"
@@ -21,20 +19,9 @@ import (
 // Power cuts, as the store's: see [rig.Disk]. A writer stores an observation in each turn, whose number it
 // says when it is stored.
 
-const powerCuts = 30
-
 func TestPowerCutLosesNoObservationThatWasAcknowledged(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
-	d := rig.NewDisk(t)
-	running := d.StartWriter("count-up")
-	for cut := 0; cut < powerCuts || running.Said() < powerCuts; cut++ { // a busy machine writes little in a moment
-		<-time.After(time.Duration(random.IntN(30_000)) * time.Microsecond)
-		rig.Equal(t, d.Cut(running, lost), "", "cut %d", cut)
-	}
-	t.Logf("%d turns were stored", running.Said())
+	rig.CutAtRandom(t, "count-up", lost)
 }
 
 // Right after a turn was stored a missing sync shows: with the setting that SQLite advises for such a log it
@@ -44,16 +31,7 @@ func TestPowerCutRightAfterEachObservation(t *testing.T) {
 	for role, loses := range map[string]bool{"count-up": false, "count-up-without-sync": true} {
 		t.Run(role, func(t *testing.T) {
 			t.Parallel()
-			d := rig.NewDisk(t)
-			stepping := d.StartStepwise(role)
-			losses := 0
-			for cut := range 5 {
-				stepping.Step()
-				if what := d.Cut(stepping, lost); what != "" {
-					t.Logf("cut %d: %s", cut, what)
-					losses++
-				}
-			}
+			losses := rig.LossesOf(t, role, lost)
 			rig.Check(t, (losses > 0) == loses, "%d of 5 cuts lost something", losses)
 		})
 	}

@@ -2,6 +2,7 @@ package rig
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -56,6 +57,41 @@ func (d *Disk) Cut(w *Writer, look func(project string, said int) (lost string))
 	d.mounts.Image(copied, at)
 	defer d.mounts.Unmount(at)
 	return look(filepath.Join(at, filepath.Base(d.project)), said)
+}
+
+// powerCuts are how many [CutAtRandom] makes at least.
+const powerCuts = 30
+
+// CutAtRandom cuts the power again and again while a role counts up, at moments that are drawn from a seed. Nothing may
+// be lost: see [Disk.Cut].
+func CutAtRandom(t testing.TB, role string, look func(project string, said int) (lost string)) {
+	t.Helper()
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	d := NewDisk(t)
+	running := d.StartWriter(role)
+	for cut := 0; cut < powerCuts || running.Said() < powerCuts; cut++ { // a busy machine writes little in a moment
+		<-time.After(time.Duration(random.IntN(30_000)) * time.Microsecond)
+		Equal(t, d.Cut(running, look), "", "cut %d", cut)
+	}
+	t.Logf("%d numbers were said", running.Said())
+}
+
+// LossesOf steps a role through five numbers, cuts the power right after each, at which a missing sync shows, and returns
+// how often something was lost.
+func LossesOf(t testing.TB, role string, look func(project string, said int) (lost string)) (losses int) {
+	t.Helper()
+	d := NewDisk(t)
+	stepping := d.StartStepwise(role)
+	for cut := range 5 {
+		stepping.Step()
+		if what := d.Cut(stepping, look); what != "" {
+			t.Logf("cut %d: %s", cut, what)
+			losses++
+		}
+	}
+	return losses
 }
 
 // Writer is a process that counts up in a folder of a disk, and says each number, one a line, that is safe.

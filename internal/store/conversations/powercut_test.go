@@ -4,12 +4,10 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
-	"time"
 
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/private"
@@ -20,31 +18,14 @@ import (
 // Power cuts, as the store's: see [rig.Disk]. A writer accepts texts and has them answered. It says 2n-1 when text n is
 // accepted, and 2n when its answer is kept.
 
-const powerCuts = 30
-
 func TestPowerCutLosesNothingThatWasAccepted(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
-	d := rig.NewDisk(t)
-	running := d.StartWriter("count-up")
-	for cut := 0; cut < powerCuts || running.Said() < powerCuts; cut++ { // a busy machine writes little in a moment
-		<-time.After(time.Duration(random.IntN(30_000)) * time.Microsecond)
-		rig.Equal(t, d.Cut(running, lost), "", "cut %d", cut)
-	}
-	t.Logf("%d times something was accepted or answered", running.Said())
+	rig.CutAtRandom(t, "count-up", lost)
 }
 
-// Right after something was said a missing sync shows.
 func TestPowerCutRightAfterEachStep(t *testing.T) {
 	t.Parallel()
-	d := rig.NewDisk(t)
-	stepping := d.StartStepwise("count-up")
-	for cut := range 10 {
-		stepping.Step()
-		rig.Equal(t, d.Cut(stepping, lost), "", "cut %d", cut)
-	}
+	rig.Equal(t, rig.LossesOf(t, "count-up", lost), 0, "losses")
 }
 
 // lost says what is lost of the project, when a number was said.
