@@ -171,11 +171,12 @@ func StartedBy(opened *store.Store, handle agent.Handle, program string) bool {
 	return held && slices.Contains([]string{"spawn", "resume", "restart"}, holder.Verb)
 }
 
-// VerbAtWork is the other command that is changing the agent's life. One that was killed
-// leaves its signature, and its pid may become that of a launcher, which has no verb lock open.
+// VerbAtWork is the other command that is changing the agent's life, also within the program that has the
+// services: a chat brings agents back too. One that was killed leaves its signature, and its pid may become that
+// of a launcher, which has no verb lock open.
 func VerbAtWork(opened *store.Store, handle agent.Handle, program string) (store.Holder, bool) {
 	holder, signed := opened.VerbHolder(handle)
-	if !signed || holder.PID == os.Getpid() || proc.Program(holder.PID) != program {
+	if ours := proc.Program(holder.PID); !signed || holder.PID == os.Getpid() || ours != program && ours != program+"-services" {
 		return holder, false
 	}
 	holds, err := proc.Opened(holder.PID, opened.VerbLock(handle))

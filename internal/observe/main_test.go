@@ -3,8 +3,21 @@ package observe
 import (
 	"os"
 	"testing"
+	"time"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/storetest"
 )
 
-func TestMain(m *testing.M) { os.Exit(rig.Tight(m)) }
+func TestMain(m *testing.M) { os.Exit(storetest.Main(m, play)) }
+
+// play is a command at work on an agent: a project, a handle, a verb.
+func play(role []string) {
+	opened, err := store.Open(role[0])
+	storetest.Must(err)
+	_, err = opened.LockVerb(agent.Handle(role[1]), role[2], time.Now())
+	storetest.Must(err)
+	rig.Stay()
+}

@@ -1,0 +1,28 @@
+package observe
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store"
+)
+
+// An agent that nbs-worker serve brings back is being started, as one is that nbs-worker does; a lock that
+// some other program signed is nobody's.
+func TestWhoIsAtWork(t *testing.T) {
+	t.Parallel()
+	for program, works := range map[string]bool{"nbs-worker": true, "nbs-worker-services": true, "other": false} {
+		dir := t.TempDir()
+		opened, err := store.Create(dir)
+		rig.Must(t, err)
+		defer opened.Close()
+		cmd := rig.Command(dir, "alpha", "resume")
+		copied := filepath.Join(t.TempDir(), program)
+		rig.Must(t, os.Link(cmd.Path, copied))
+		cmd.Path = copied
+		rig.StartChild(t, cmd).Said()
+		rig.Equal(t, StartedBy(opened, "alpha", "nbs-worker"), works, "a resume by %s", program)
+	}
+}
