@@ -13,6 +13,7 @@ import (
 	"net/textproto"
 	"strings"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/conversations"
 )
@@ -48,23 +49,27 @@ func Await(ctx context.Context, s *store.Store, key conversations.Key, id string
 }
 
 // Tell has the server of the project write to a chat. Errors: Unfit when there is none, or no bridge; those of the
-// bridge.
+// bridge; Interrupted, and Failed when the server has gone, of which both leave open whether it was written.
 func Tell(ctx context.Context, s *store.Store, to, text string) error {
 	conn, err := dial(ctx, s)
 	if err != nil {
 		return ErrNoBridge()
 	}
 	defer conn.Close()
-	answer, err := post(ctx, conn, "tell", Message{to, text})
-	if err != nil {
-		return err
-	}
 	var t Told
-	err = json.NewDecoder(answer).Decode(&t)
-	if err == nil && t.Error != nil {
-		err = t.Error.error()
+	answer, err := post(ctx, conn, "tell", Message{to, text})
+	if err == nil {
+		err = json.NewDecoder(answer).Decode(&t)
 	}
-	return err
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return agent.Errorf(agent.Interrupted, "interrupted; whether it was written is not known")
+	case err != nil:
+		return agent.Errorf(agent.Failed, "the server did not say whether it was written: %w", err)
+	case t.Error != nil:
+		return t.Error.error()
+	}
+	return nil
 }
 
 // post sends a request, and returns the body of the answer, which ends with the connection. Errors: also when the
