@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"nbs-worker/internal/agent"
 )
@@ -33,6 +34,9 @@ func Become(args []string) error {
 	return syscall.Exec(program, append([]string{program}, args...), os.Environ())
 }
 
+// tidyTime is how long a child that was told to end has for it; then it is killed.
+const tidyTime = 10 * time.Second
+
 // Run runs nbs-worker-services with a command line as a child, which ends with the context, and returns its exit code.
 // Errors: Unfit when it is not there; that it did not end by itself.
 func Run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) (code int, err error) {
@@ -43,6 +47,7 @@ func Run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	child := exec.CommandContext(ctx, program, args...)
 	child.Stdin, child.Stdout, child.Stderr = in, out, errs
 	child.Cancel = func() error { return child.Process.Signal(syscall.SIGTERM) }
+	child.WaitDelay = tidyTime
 	err = child.Run()
 	if left, is := errors.AsType[*exec.ExitError](err); is && left.Exited() {
 		return left.ExitCode(), nil

@@ -90,7 +90,7 @@ func remembering(ctx context.Context, s *supervisor.Supervisor, say func(format 
 	for {
 		if somethingToObserve(s.Store) {
 			err := observing(ctx, s, cli.ObserveOptions{Say: say})
-			if err != nil && err.Error() != said && agent.KindOf(err) != agent.Conflict { // else another process observes
+			if err != nil && ctx.Err() == nil && err.Error() != said && agent.KindOf(err) != agent.Conflict { // else another process observes
 				say("memory: %s", err)
 			}
 			if said = ""; err != nil {
