@@ -104,6 +104,7 @@ type memoryOf struct {
 
 	project string
 	work    ObserveOptions
+	held    error // why it is not opened
 }
 
 // remembers makes a project with agents, of which something is remembered.
@@ -135,7 +136,7 @@ func (m *memoryOf) runOn(streams Streams, args ...string) ran {
 	var out, complaint bytes.Buffer
 	streams.In, streams.Out, streams.Err = cmp.Or[io.Reader](streams.In, strings.NewReader("")), &out, &complaint
 	services := &Services{
-		OpenMemory: func(context.Context, *store.Store, bool) (memory.Store, error) { return m, nil },
+		OpenMemory: func(context.Context, *store.Store, bool) (memory.Store, error) { return m, m.held },
 		Observe: func(_ context.Context, _ *supervisor.Supervisor, o ObserveOptions) error {
 			m.work = o
 			return nil
@@ -255,4 +256,19 @@ func TestMemoryBrief(t *testing.T) {
 	rig.Must(t, os.Remove(filepath.Join(m.project, ".nbs/memory.db")))
 	out = m.run("brief", "alpha").want(t, 0).out
 	rig.Check(t, strings.HasPrefix(out, "Notes for agent alpha, ") && !strings.Contains(out, "hinge"), "%s", out)
+}
+
+// What is remembered but not allowed is refused by each verb that reads it, with the exit code that its help names.
+func TestMemoryThatIsNotAllowed(t *testing.T) {
+	t.Parallel()
+	m := remembers(t, record("alpha"))
+	m.held = agent.Errorf(agent.Held, "it is not allowed")
+	for _, args := range [][]string{
+		{"list"}, {"search", "x"}, {"show", "1"}, {"forget", "1"}, {"add", "alpha", "x"}, {"status"}, {"check"}, {"brief", "alpha"},
+		{"on", "alpha"}, {"export"}, {"import", "-"}, {"backup", "x"},
+	} {
+		m.run(args...).want(t, agent.Held, "it is not allowed")
+		help := m.run(args[0], "--help").want(t, 0).out
+		rig.Check(t, strings.Contains(help, "    8  held"), "the help of %s names no code 8:\n%s", args[0], help)
+	}
 }

@@ -31,7 +31,7 @@ func newMemoryBriefCmd(f *factory) *cobra.Command {
 		Long: withCodes(`Prints the notes that nbs-worker resume <handle> --fresh --brief would give to the agent, at most 8,000
 characters: where the conversation had come to, by its transcript, and the latest of what is remembered of
 the agent. No model is asked. The memory need not be on.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit),
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
 		Example: `  nbs-worker memory brief theologian
   nbs-worker memory brief theologian --session-id 4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11`,
 		Args:              oneHandle,

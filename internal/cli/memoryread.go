@@ -54,7 +54,7 @@ func newMemoryListCmd(f *factory) *cobra.Command {
 		Use:   "list",
 		Short: "List what is remembered, the newest first",
 		Long: withCodes(`One line an observation: id, when it was stored, of which agent, type, title.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit),
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
 		Example: `  nbs-worker memory list
   nbs-worker memory list --handle theologian --since 7d -n 100
   nbs-worker memory list --json | jq -r '.[] | select(.type == "open_end") | .title'`,
@@ -71,7 +71,7 @@ func newMemorySearchCmd(f *factory) *cobra.Command {
 		Short: "Find what is remembered by its words, the best first",
 		Long: withCodes(`All words have to occur in an observation: in its title, its text, its facts or its files. The output
 is that of nbs-worker memory list.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit),
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
 		Example: `  nbs-worker memory search oak gate
   nbs-worker memory search retry --handle theologian --json | jq -r '.[] | .narrative'`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -103,7 +103,7 @@ func newMemoryShowCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "show ID...",
 		Short:   "Show observations as a whole",
-		Long:    withCodes(`Shows all that is kept of each: text, facts, files, and in which conversation and turn it was made.`, agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit),
+		Long:    withCodes(`Shows all that is kept of each: text, facts, files, and in which conversation and turn it was made.`, agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
 		Example: `  nbs-worker memory show 17`,
 		Args:    observationIDs,
 	}

@@ -24,7 +24,7 @@ func newMemoryStatusCmd(f *factory) *cobra.Command {
 		Long: withCodes(`One line a conversation that is observed, the oldest first: agent, session id, whether its observer has an id,
 observations, when the newest was stored, and why the observer did not get on, if so. On a terminal, and with
 --json, also which agents have their memory on, and what the observers have spent today, in UTC.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit),
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
 		Example: `  nbs-worker memory status
   nbs-worker memory status --json | jq -r '.conversations[] | select(.problem) | .handle'`,
 		Args: cobra.NoArgs,
@@ -90,7 +90,7 @@ func newMemoryCheckCmd(f *factory) *cobra.Command {
 		Short: "Look whether what is remembered is whole",
 		Long: withCodes(`Looks for damage of the database, observations that belong to no conversation, and ids that are taken for
 another's. It changes nothing, and ends with 1 when it finds something, a line each.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit),
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
 		Example: `  nbs-worker memory check`,
 		Args:    cobra.NoArgs,
 	}
@@ -151,7 +151,7 @@ func newMemoryExportCmd(f *factory) *cobra.Command {
 		Short: "Write all that is remembered as JSON lines",
 		Long: withCodes(`Writes to a new file, which only you can read, or to stdout. nbs-worker memory import reads it. With --json
 what was written is told; to stdout there are only the lines.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit),
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
 		Example: `  nbs-worker memory export memory.jsonl`,
 		Args:    cobra.MaximumNArgs(1),
 	}
@@ -251,7 +251,7 @@ func newMemoryBackupCmd(f *factory) *cobra.Command {
 		Long: withCodes(`Writes a copy into a new file, also while the observer is at work; to copy .nbs/memory.db itself may lose what was
 stored last. Put back into its place it counts as before, in this project. For another project, and for later
 versions: nbs-worker memory export.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit),
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
 		Example: `  nbs-worker memory backup /backup/memory.db`,
 		Args:    cobra.ExactArgs(1),
 	}
