@@ -75,19 +75,20 @@ func runDoctor(ctx context.Context, f *factory, opts doctorOptions) error {
 func (f *factory) patient() (*supervisor.Supervisor, doctor.Options, error) {
 	s, err := f.planner()
 	if err == nil {
-		return s, doctor.Options{}, nil
+		return s, doctor.Options{Version: versionLine()}, nil
 	}
 	root, notThere := f.founding()
 	if notThere != nil {
 		return nil, doctor.Options{}, notThere
 	}
 	s, absent := f.on(store.Absent(root), nil)
-	return s, doctor.Options{Project: err}, absent
+	return s, doctor.Options{Project: err, Version: versionLine()}, absent
 }
 
 var groupTitles = map[string]string{
 	"claude": "Claude Code", "tmux": "tmux", "folder": "Project folder", "logout": "Logout", "team": "Agents",
 	"left": "Left behind", "environment": "Environment", "clock": "Clock", "start": "First start", "machine": "Machine",
+	"conversations": "Conversations", "services": "Services",
 }
 
 // printCheckup shows what is not well, by groups, and counts the rest.

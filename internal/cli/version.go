@@ -20,6 +20,9 @@ func version() string {
 	return "unknown " + runtime.Version()
 }
 
+// versionLine is what is printed of it.
+func versionLine() string { return "nbs-worker " + version() }
+
 func newVersionCmd(f *factory) *cobra.Command {
 	return f.withJSON(&cobra.Command{
 		Use:     "version",
@@ -32,7 +35,7 @@ func newVersionCmd(f *factory) *cobra.Command {
 				ours, with, _ := strings.Cut(version(), " ")
 				return failed(f.printJSON(wire.Version{Version: ours, Go: with}), "version")
 			}
-			_, err := fmt.Fprintln(f.streams.Out, "nbs-worker", version())
+			_, err := fmt.Fprintln(f.streams.Out, versionLine())
 			return failed(err, "version")
 		},
 	})

@@ -44,6 +44,8 @@ var checks = []check{
 	{id: "tmux.server", holds: "the tmux servers of the agents answer", volatile: true, run: (*examination).tmuxServers},
 	{id: "tmux.settings", holds: "nothing in the tmux configuration ends or renames sessions", run: (*examination).tmuxSettings},
 
+	{id: "services.found", holds: "the program that runs serve and memory is beside this one, of the same version", run: (*examination).services},
+
 	{id: "folder.project", run: (*examination).projectFolder},
 	{id: "folder.disk", run: (*examination).disk},
 	{id: "folder.locks", holds: "file locks exclude each other", project: true, run: (*examination).fileLocks},

@@ -89,8 +89,9 @@ func holding(what string) findings { return findings{{Level: Holds, What: what}}
 // Options say how to look.
 type Options struct {
 	Fix     bool
-	Probe   bool  // start a claude in a scratch folder, and watch what it does
-	Project error // why the project's .nbs cannot be opened; nil when it can, or there is none
+	Probe   bool   // start a claude in a scratch folder, and watch what it does
+	Project error  // why the project's .nbs cannot be opened; nil when it can, or there is none
+	Version string // of this program, as nbs-worker version prints it
 }
 
 // Checkup is what a doctor found, and did.
