@@ -53,6 +53,14 @@ func TestFreshWithABriefing(t *testing.T) {
 	})
 }
 
+// Who does not wait for claude to be ready does not wait for it to ask for the briefing.
+func TestBriefingWithoutWaiting(t *testing.T) {
+	m := standIn(t, "start-delay=1h")
+	m.ok("spawn", "alpha", "--no-wait")
+	m.ok("resume", "alpha", "--force", "--fresh", "--brief", "--no-wait")
+	m.check(!strings.Contains(m.ok("events", "alpha"), "has not asked"), "somebody waited")
+}
+
 // notesSent is how often a request of a conversation has the notes in it.
 func (m *team) notesSent(id, asked string) int {
 	m.Helper()
@@ -72,6 +80,7 @@ func TestBriefingThatNobodyAsksFor(t *testing.T) {
 	m.write(filepath.Join(m.world.ConfigDir, "settings.json"), `{"disableAllHooks": true}`)
 	r := m.nbs("resume", "alpha", "--force", "--fresh", "--brief")
 	m.mustRefuse(r, 3, "the agent runs, and its claude has not asked for the briefing")
+	m.mustSay(m.ok("events", "alpha"), ", with a briefing, for which its claude has not asked\n")
 	after := m.waitState("alpha", "idle")
 	asked, sent := m.firstRequest(after.SessionID)
 	m.check(asked == "Remember 42." && !strings.Contains(sent, "Notes for agent"), "%s", sent)

@@ -55,3 +55,14 @@ func (s *Supervisor) awaitBriefed(interrupt context.Context, p *launch.Plan, r *
 	}
 	return nil
 }
+
+// briefed tells the journal of the briefing of a start.
+func briefed(p *launch.Plan, unasked error) string {
+	switch {
+	case p.Brief == "":
+		return ""
+	case unasked != nil:
+		return ", with a briefing, for which its claude has not asked"
+	}
+	return ", with a briefing"
+}

@@ -86,25 +86,25 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 		return Started{}, err
 	}
 	plan.InView = held.InView
-	var briefed brief.Source
-	plan.Brief, briefed = resume.Brief.text(ctx, &s.Observer, &before)
+	var from brief.Source
+	plan.Brief, from = resume.Brief.text(ctx, &s.Observer, &before)
 	r, err := s.launch(ctx, interrupt, plan, resume.Wait)
 	if _, runs := errors.AsType[*launch.UnnotedError](err); err != nil && !runs {
 		return Started{}, errors.Join(err, s.restore(ctx, before, r, err))
 	}
-	if err == nil {
-		err = s.awaitBriefed(interrupt, &plan, &r)
+	var unasked error
+	if err == nil && resume.Wait > 0 {
+		unasked = s.awaitBriefed(interrupt, &plan, &r)
+		err = unasked
 	}
 	started := s.started(ctx, plan, r)
-	started.Fresh, started.Restored, started.Briefed = resume.Fresh, restored, briefed
+	started.Fresh, started.Restored, started.Briefed = resume.Fresh, restored, from
 	started.Unsaid = resume.unsaid(plan.Opening, r.InitialPrompt)
 	detail := plan.Opening.Conversation()
 	if resume.Fresh {
 		detail = "a new conversation in place of " + string(before.SessionID)
 	}
-	if plan.Brief != "" {
-		detail += ", with a briefing"
-	}
+	detail += briefed(&plan, unasked)
 	unwritten := errors.Join(s.NoteLoss(ctx, &r, plan.Loss), s.Note(ctx, "resume", &r, detail))
 	if unwritten != nil && err == nil {
 		err = launch.RunsUnnoted(&r, "its entry in the journal", unwritten)

@@ -105,7 +105,7 @@ func TestNotesOfWhatIsRemembered(t *testing.T) {
 	}
 	text := Notes{Handle: "alpha", SessionID: old, Gone: true, Noted: noted}.Text()
 	want := "\n> 2, 2026-02-20, open end: The hinge squeaks: It wants oil. (hinge.go)\n> 3, 2026-02-20, decision: The gate is of oak\n> 1, 2026-02-20, fix: The lock closes\n"
-	rig.Check(t, strings.Contains(text, want) && strings.Contains(text, "Its transcript is gone.") && !strings.Contains(text, "logs alpha"), "%s", text)
+	rig.Check(t, strings.Contains(text, want) && strings.Contains(text, "There is no transcript of it.") && !strings.Contains(text, "logs alpha"), "%s", text)
 }
 
 // A text is cut to whole characters, of which Claude counts some twice.

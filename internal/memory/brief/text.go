@@ -44,7 +44,7 @@ date. What the user says counts.
 You are agent %[1]s, in a new conversation. Your earlier one, %[2]s, was given up%[3]s.
 `, n.Handle, n.SessionID, because(n.Why))
 	if n.Gone {
-		b.WriteString("Its transcript is gone.\n")
+		b.WriteString("There is no transcript of it.\n")
 	} else {
 		fmt.Fprintf(&b, "What was said in it can be read with: nbs-worker logs %s --session-id %s -n 40\n", n.Handle, n.SessionID)
 	}
