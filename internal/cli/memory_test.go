@@ -248,7 +248,7 @@ func TestMemoryBrief(t *testing.T) {
 	t.Parallel()
 	m := remembers(t, record("alpha"))
 	out := m.run("brief", "alpha", "--why", "full").want(t, 0).out
-	for _, part := range []string{"Notes for agent alpha, ", string(sessionID) + ", was given up (full).", "Its transcript is gone.", "\n> 2, 2026-02-20, open end: The hinge squeaks?[2J: It wants oil. Soon. (hinge.go)\n"} {
+	for _, part := range []string{"Notes for agent alpha, ", string(sessionID) + ", was given up (full).", "There is no transcript of it.", "\n> 2, 2026-02-20, open end: The hinge squeaks?[2J: It wants oil. Soon. (hinge.go)\n"} {
 		rig.Check(t, strings.Contains(out, part), "brief does not hold %q:\n%s", part, out)
 	}
 	rig.Check(t, m.asked.Handle == "alpha", "%+v", m.asked)
