@@ -172,7 +172,7 @@ func (s *Store) LockMemory(now time.Time) (release func(), err error) {
 	if err := s.prepare(); err != nil {
 		return nil, err
 	}
-	return s.tryLock("memory", Holder{PID: os.Getpid(), Verb: "memory work", Since: now}, func(by string) error {
+	return s.tryLock("memory", Holder{PID: os.Getpid(), Verb: "memory", Since: now}, func(by string) error {
 		return agent.Errorf(agent.Conflict, "the agents of the project are observed already: %s", by)
 	})
 }

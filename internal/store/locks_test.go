@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -98,6 +99,22 @@ func TestLeaseIsNotInherited(t *testing.T) {
 	})
 	err := syscall.Kill(child, 0)
 	rig.Check(t, err == nil, "the child %d did not outlive the holder: %v", child, err)
+}
+
+// Who finds a lock of the whole project taken is told by whom.
+func TestLocksOfTheProjectNameTheirHolder(t *testing.T) {
+	t.Parallel()
+	for what, lock := range map[string]func(*Store, time.Time) (func(), error){
+		"serve": (*Store).LockServe, "memory": (*Store).LockMemory, "watch": (*Store).LockWatch,
+	} {
+		s := newStore(t)
+		unlock, err := lock(s, storetest.SomeTime())
+		rig.Must(t, err)
+		_, err = lock(s, storetest.SomeTime())
+		storetest.WantKind(t, what, err, agent.Conflict)
+		rig.Check(t, strings.Contains(err.Error(), fmt.Sprintf(": %s, pid %d, since ", what, os.Getpid())), "%s: %v", what, err)
+		unlock()
+	}
 }
 
 func TestUnsignedLockIsStillALock(t *testing.T) {
