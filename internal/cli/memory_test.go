@@ -231,6 +231,7 @@ func TestMemoryIsWrittenOutAndTakenOver(t *testing.T) {
 	m := remembers(t)
 	file, copied := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "copy")
 	rig.Equal(t, m.run("export").want(t, 0).out, "{}\n{}\n", "export")
+	rig.Equal(t, m.run("export", "-").want(t, 0).out, "{}\n{}\n", "export -")
 	rig.Equal(t, m.run("export", file).want(t, 0).out, "", "export into a file")
 	m.run("export", file).want(t, agent.Conflict, "there is a file")
 	rig.Equal(t, m.run("import", file, "--json").want(t, 0).out, `{"observations":2,"skipped":1}`+"\n", "import")

@@ -147,7 +147,7 @@ func takenForObservers(s *supervisor.Supervisor, all []memory.StatusOf) (lines [
 
 func newMemoryExportCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "export [FILE]",
+		Use:   "export [FILE | -]",
 		Short: "Write all that is remembered as JSON lines",
 		Long: withCodes(`Writes to a new file, which only you can read, or to stdout. nbs-worker memory import reads it. With --json
 what was written is told; to stdout there are only the lines.`,
@@ -160,7 +160,7 @@ what was written is told; to stdout there are only the lines.`,
 
 func runMemoryExport(ctx context.Context, f *factory, args []string) error {
 	return f.remembered(ctx, func(_ *supervisor.Supervisor, m memory.Store) error {
-		if len(args) == 0 {
+		if len(args) == 0 || args[0] == "-" {
 			_, err := m.Export(ctx, f.streams.Out)
 			return err
 		}
