@@ -50,8 +50,11 @@ You are agent %[1]s, in a new conversation. Your earlier one, %[2]s, was given u
 	}
 	n.noted(&b)
 	n.Said.write(&b)
-	return cut(b.String(), Limit)
+	return cut(reminders.Replace(b.String()), Limit)
 }
+
+// reminders are the marks between which Claude puts what a hook prints: what is quoted cannot end that either.
+var reminders = strings.NewReplacer("<system-reminder", "‹system-reminder", "</system-reminder", "‹/system-reminder")
 
 func because(why string) string {
 	if why == "" {
