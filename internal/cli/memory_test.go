@@ -181,6 +181,7 @@ func TestMemoryRefuses(t *testing.T) {
 	m.run("work", "--tokens-per-day", "0").want(t, agent.BadInput, "--tokens-per-day")
 	rig.Must(t, os.Remove(filepath.Join(m.project, ".nbs/memory.db")))
 	m.run("list").want(t, agent.NotFound, "nothing was ever remembered in this project", "memory on HANDLE")
+	m.run("work", "--once").want(t, agent.NotFound, "the memory of no agent is on", "memory on HANDLE")
 	rig.Check(t, strings.Contains(m.run("status", "--json").want(t, 0).out, `"on":[`), "status where nothing was remembered yet")
 }
 

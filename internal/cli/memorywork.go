@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -70,6 +72,9 @@ func runMemoryWork(ctx context.Context, f *factory, o *workOptions) error {
 	}
 	if err != nil {
 		return err
+	}
+	if _, err := os.Lstat(s.Store.MemoryFile()); errors.Is(err, os.ErrNotExist) && len(observed(s)) == 0 {
+		return agent.Errorf(agent.NotFound, "the memory of no agent is on").Hint("to have an agent observed: nbs-worker memory on HANDLE")
 	}
 	return f.services.Observe(ctx, s, asked)
 }
