@@ -81,8 +81,11 @@ func (o *Observer) Launches(pid int) bool {
 	return err == nil && proc.Program(pid) == filepath.Base(o.Program) && launches(words)
 }
 
+// launches tells it by the words of a command line, of which run may also be a verb of runbook or of schedule.
 func launches(words []string) bool {
-	return slices.Contains(words, "run") || slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, "--"+Foreground) })
+	run := slices.Index(words, "run")
+	others := func(word string) bool { return word == "runbook" || word == "schedule" }
+	return run > 0 && !slices.ContainsFunc(words[:run], others) || slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, "--"+Foreground) })
 }
 
 func names(words []string, handle agent.Handle) bool {
