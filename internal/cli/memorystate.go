@@ -249,8 +249,9 @@ func newMemoryBackupCmd(f *factory) *cobra.Command {
 		Use:   "backup FILE",
 		Short: "Copy the database as it is at one moment",
 		Long: withCodes(`Writes a copy into a new file, also while the observer is at work; to copy .nbs/memory.db itself may lose what was
-stored last. Put back into its place it counts as before, in this project. For another project, and for later
-versions: nbs-worker memory export.`,
+stored last. To put it back, end who observes, move away .nbs/memory.db and also memory.db-wal and memory.db-shm,
+which SQLite would take for a part of it and so damage it, and copy it to their place: it counts as before, in this
+project. For another project, and for later versions: nbs-worker memory export.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
 		Example: `  nbs-worker memory backup /backup/memory.db`,
 		Args:    cobra.ExactArgs(1),
