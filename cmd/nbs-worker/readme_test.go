@@ -71,7 +71,7 @@ func TestReadmeLinksLead(t *testing.T) {
 	}
 	makefile, err := os.ReadFile(filepath.Join(rig.Root(m), "Makefile"))
 	m.must(err)
-	for _, match := range regexp.MustCompile("(?m)(?:^|`)make ([a-z]+)").FindAllStringSubmatch(readme(t), -1) {
+	for _, match := range regexp.MustCompile("(?m)(?:^|`)make ([a-z-]+)").FindAllStringSubmatch(readme(t), -1) {
 		if !regexp.MustCompile(`(?m)^` + match[1] + `:`).Match(makefile) {
 			t.Errorf("make %s is no target", match[1])
 		}
