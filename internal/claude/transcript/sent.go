@@ -51,12 +51,11 @@ func (t File) Answer(after int64, uuid string) (answer Answer, err error) {
 	var said []string
 	for _, r := range turn {
 		for _, m := range r.messages() {
-			switch m.Speaker {
-			case Agent:
-				said, answer.Failure = append(said, m.Text), m.Failure
-			case Tool:
+			switch {
+			case m.Speaker == Tool:
 				said = nil // what it said on the way is no answer
-			case You, Claude, Compacted:
+			case m.Speaker == Agent && (m.Failure != "" || r.message().Model != synthetic): // not what Claude puts in the place of a reply
+				said, answer.Failure = append(said, m.Text), m.Failure
 			}
 		}
 		answer.Interrupted = r.interrupts()

@@ -97,6 +97,10 @@ func TestAnswer(t *testing.T) {
 			[]string{user, record("a", "u1", `"isApiErrorMessage":true,"error":"server_error",`+says("API Error: 529", "stop_sequence"))},
 			Answer{Ended: true, Text: "API Error: 529", Failure: "server_error"},
 		},
+		"resumed before it": {
+			[]string{user, record("a", "u1", `"type":"assistant","message":{"model":"<synthetic>","content":[{"type":"text","text":"No response requested."}],"stop_reason":"stop_sequence"}`), record("b", "a", says("whole", "end_turn"))},
+			Answer{Ended: true, Text: "whole"},
+		},
 		"cut off, resumed": {[]string{user, record("a", "u1", says("half", "stop_sequence"))}, Answer{Text: "half"}},
 	} {
 		file, after := written(t, c.lines...)
