@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"io"
 	"time"
 
@@ -28,8 +29,13 @@ type StatusOf struct {
 	ProblemAt    time.Time
 }
 
+// ErrReplaced is why nothing can be stored any more: what was opened is not what lies in its place now, so it would be
+// stored where nobody looks.
+var ErrReplaced = errors.New("it was moved away, or another one was put in its place, since it was opened")
+
 // Store keeps observations. It is safe for use by several processes and goroutines; what one call
-// changes is durable when it returns, all of it or nothing.
+// changes is durable when it returns, all of it or nothing. Whatever changes something may fail with
+// [ErrReplaced].
 type Store interface {
 	// Create begins to keep what is observed of a conversation. It is idempotent: the handle and the
 	// first prompt of the first call stay. MemoryID, Synthesized and ReadTo are not taken from o: the

@@ -45,8 +45,9 @@ type Database struct {
 	path       string
 	instance   string
 	sql        *sql.DB
-	mostRanked int        // see search.go
-	writing    sync.Mutex // one at a time, so that no goroutine of this process has to poll for SQLite's lock
+	file       fs.FileInfo // that was opened
+	mostRanked int         // see search.go
+	writing    sync.Mutex  // one at a time, so that no goroutine of this process has to poll for SQLite's lock
 }
 
 var _ memory.Store = (*Database)(nil)
@@ -63,6 +64,9 @@ func Open(ctx context.Context, path string) (*Database, error) {
 	}
 	d := &Database{path: path, mostRanked: mostRanked}
 	if err := d.look(ctx); err != nil {
+		return nil, err
+	}
+	if d.file, err = os.Lstat(path); err != nil {
 		return nil, err
 	}
 	if d.sql, err = sql.Open("sqlite", source(path, settings)); err != nil {
@@ -138,6 +142,9 @@ func (d *Database) Close() error { return d.failed(d.sql.Close()) }
 func (d *Database) change(ctx context.Context, do func(tx *sql.Tx) error) error {
 	d.writing.Lock()
 	defer d.writing.Unlock()
+	if now, err := os.Lstat(d.path); err != nil || !os.SameFile(now, d.file) {
+		return agent.Errorf(agent.Failed, "write %s: %w", d.path, memory.ErrReplaced).Hint("do it again, or begin the worker again: nbs-worker memory work")
+	}
 	tx, err := d.sql.BeginTx(ctx, nil)
 	if err != nil {
 		return d.failed(err)

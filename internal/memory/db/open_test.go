@@ -2,6 +2,7 @@ package db
 
 import (
 	"database/sql"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -236,4 +237,18 @@ func TestManyMakeOneDatabase(t *testing.T) {
 	}
 	all, err := first.Status(t.Context())
 	rig.Check(t, err == nil && len(all) == 8, "%d conversations, %v", len(all), err)
+}
+
+// Who has a database open that was moved away, or replaced, is told so: what it stored there nobody would find.
+func TestNothingIsStoredInADatabaseThatWasReplaced(t *testing.T) {
+	t.Parallel()
+	d := watched(t)
+	keep(t, d, alice, 1, "a1", by(watcher, "kept"))
+	rig.Must(t, exec.Command("sh", "-c", memory.Aside(d.path)).Run())
+	for _, in := range []string{"nothing", "another"} {
+		_, err := d.Store(t.Context(), alice, 2, []memory.Observation{by(watcher, "lost")}, "a2")
+		rig.Check(t, errors.Is(err, memory.ErrReplaced) && strings.Contains(err.Error(), d.path), "%s in its place: %v", in, err)
+		opened(t, d.path)
+	}
+	rig.Equal(t, strings.Join(titles(t, d, memory.Query{}), " "), "kept", "what is in the one that was moved away")
 }

@@ -28,6 +28,16 @@ type observer struct {
 	prompts int             // that it was given in this process
 	anew    bool            // the next one begins another conversation: the last failed, or it has become long
 	rest    pause
+	seen    seen // when no turn was over that is not observed
+	rests   bool // then one had begun
+}
+
+// seen is the transcript of an agent as it was looked at.
+type seen struct {
+	size     int64
+	modified time.Time
+	readTo   string
+	left     bool
 }
 
 func (w *Worker) observerOf(t target) *observer {

@@ -40,6 +40,7 @@ type kept struct {
 	stored   []memory.Observation
 	trouble  map[agent.SessionID]string
 	spent    map[string]int
+	replaced bool
 }
 
 func newKept() *kept {
@@ -89,6 +90,9 @@ func (k *kept) Trouble(_ context.Context, id agent.SessionID, why string) error 
 }
 
 func (k *kept) Spend(_ context.Context, on string, tokens int) (int, error) {
+	if k.replaced {
+		return 0, memory.ErrReplaced
+	}
 	k.spent[on] += tokens
 	return k.spent[on], nil
 }

@@ -18,6 +18,10 @@ import (
 // to come. unfinished tells whether something is. What keeps an observer from its work is no error: it is noted, and
 // tried again later.
 func (w *Worker) observe(ctx context.Context, t target) (unfinished bool, err error) {
+	if on, err := w.isOnStill(t); err != nil || !on {
+		delete(w.owed, t.id)
+		return false, err
+	}
 	read, grown, err := w.observeTurns(ctx, t)
 	if err != nil || w.owed[t.id] {
 		return false, err
@@ -42,8 +46,15 @@ func (w *Worker) observeTurns(ctx context.Context, t target) (read past.Past, gr
 		return read, false, err
 	}
 	grown = file.Size > t.size()
+	o, look := w.observerOf(t), seen{file.Size, file.Modified, known.ReadTo, t.left()}
+	if look == o.seen { // a long transcript is not read again for nothing
+		return past.Past{Rest: o.rests}, grown, nil
+	}
 	read, err = past.Behind(file, known.ReadTo, t.left())
 	if err != nil || len(read.Turns) == 0 {
+		if err == nil {
+			o.seen, o.rests = look, read.Rest
+		}
 		return read, grown, err
 	}
 	err = w.Memory.Create(ctx, memory.Observed{
@@ -54,6 +65,10 @@ func (w *Worker) observeTurns(ctx context.Context, t target) (read past.Past, gr
 	}
 	w.owed[t.id] = true
 	for i := range read.Turns {
+		if on, err := w.isOnStill(t); err != nil || !on {
+			delete(w.owed, t.id)
+			return read, grown, err
+		}
 		if !read.Turns[i].Worked() {
 			err = w.Memory.Advance(ctx, t.id, read.Turns[i].Last)
 		} else {

@@ -47,6 +47,11 @@ func (w *Worker) targets(ctx context.Context, all bool) (targets []target, err e
 	if err != nil || len(waiting) == 0 && !all && len(w.owed) == 0 {
 		return nil, err
 	}
+	for i := range waiting {
+		if waiting[i].At.After(w.Now().Add(hopeless)) { // an agent can write any time, and clocks are set back: it is not waited for
+			waiting[i].At = time.Time{}
+		}
+	}
 	handles, err := w.Store.Handles()
 	if err != nil {
 		return nil, err
@@ -61,7 +66,7 @@ func (w *Worker) targets(ctx context.Context, all bool) (targets []target, err e
 			err = errors.Join(err, failure)
 			continue
 		}
-		if allowed, _ := w.Store.IsAllowed(&r); !r.Memory || !allowed { // a record that was planted decides nothing
+		if !w.isOn(&r) {
 			continue
 		}
 		for _, id := range r.Conversations() {
@@ -80,6 +85,21 @@ func (w *Worker) targets(ctx context.Context, all bool) (targets []target, err e
 		}
 	}
 	return targets, err
+}
+
+// isOn tells whether an agent is to be observed. A record that was planted decides nothing.
+func (w *Worker) isOn(r *agent.Record) bool {
+	allowed, _ := w.Store.IsAllowed(r)
+	return r.Memory && allowed
+}
+
+// isOnStill is isOn, now: an agent's memory is switched off, or it is dismissed, while others are observed.
+func (w *Worker) isOnStill(t target) (bool, error) {
+	r, err := w.Store.Load(t.record.Handle)
+	if agent.KindOf(err) == agent.NotFound {
+		return false, nil
+	}
+	return err == nil && w.isOn(&r) && slices.Contains(r.Conversations(), t.id), err
 }
 
 // apart takes what is announced of a conversation out of what waits.

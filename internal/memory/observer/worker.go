@@ -109,7 +109,7 @@ func (w *Worker) Once(ctx context.Context) (Report, error) {
 }
 
 // Run observes what the hooks announce, until the context ends. While nothing is announced it sleeps.
-// Errors: Conflict when another worker is at it.
+// Errors: Conflict when another worker is at it; [memory.ErrReplaced].
 func (w *Worker) Run(ctx context.Context) error {
 	release, err := w.Store.LockMemory(w.Now())
 	if err != nil {
@@ -129,6 +129,9 @@ func (w *Worker) Run(ctx context.Context) error {
 		unfinished, err := w.pass(ctx, all)
 		if ctx.Err() != nil {
 			return nil
+		}
+		if errors.Is(err, memory.ErrReplaced) {
+			return err
 		}
 		w.complain(err)
 		switch {

@@ -2,7 +2,9 @@ package observer
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/spool"
 	"nbs-worker/internal/store/storetest"
 )
 
@@ -247,6 +250,82 @@ func TestTurnThatIsNotWrittenDownYet(t *testing.T) {
 	s.reply(r.SessionID, "done")
 	unfinished, err := s.pass(t.Context(), false)
 	rig.Check(t, err == nil && !unfinished && s.announced() == 0 && len(s.kept.stored) == 2, "unfinished %t, %v: %s", unfinished, err, s.kept.titles())
+}
+
+// What is announced for a time to come, by an agent or before a clock was set back, is looked at and no longer waited for.
+func TestAnnouncementOfTheFuture(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	r := s.agent("alpha")
+	s.turn("alpha", r.SessionID, "one")
+	for _, id := range []agent.SessionID{r.SessionID, agent.NewSessionID()} {
+		rig.Must(t, s.Worker.Store.Spool().Put(spool.Announcement{Handle: "alpha", SessionID: id, Size: 1 << 40, At: s.now.AddDate(1000, 0, 0)}))
+	}
+	unfinished, err := s.pass(t.Context(), false)
+	rig.Check(t, err == nil && !unfinished && s.announced() == 0 && len(s.kept.stored) == 1, "unfinished %t, %v; %d announced", unfinished, err, s.announced())
+}
+
+// An agent whose memory is switched off, or that is dismissed, is not observed from that moment on, whatever waits.
+func TestSwitchedOffMeanwhile(t *testing.T) {
+	t.Parallel()
+	for what, end := range map[string]func(s *stage, handle agent.Handle) error{
+		"off": func(s *stage, handle agent.Handle) error {
+			_, err := s.Worker.Store.Update(t.Context(), handle, func(r *agent.Record) error { r.Memory = false; return nil })
+			return err
+		},
+		"dismissed": func(s *stage, handle agent.Handle) error { return s.Worker.Store.Remove(t.Context(), handle) },
+	} {
+		s := newStage(t)
+		for _, handle := range []agent.Handle{"alpha", "beta"} {
+			r := s.agent(handle)
+			s.turn(handle, r.SessionID, "one")
+			s.turn(handle, r.SessionID, "two")
+		}
+		s.respond = func(n int, _ string) turn.Outcome {
+			if n == 1 {
+				rig.Must(t, end(s, "alpha"))
+				rig.Must(t, end(s, "beta"))
+			}
+			return noted("noted")
+		}
+		_, err := s.pass(t.Context(), true)
+		rig.Check(t, err == nil && len(s.said) == 1 && len(s.kept.observed) == 1, "%s: %v; shown were %q", what, err, s.said)
+	}
+}
+
+// A worker whose database was replaced leaves: whoever runs it opens the one that is there now.
+func TestRunEndsWithItsDatabase(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	r := s.agent("alpha")
+	s.turn("alpha", r.SessionID, "one")
+	s.kept.replaced = true
+	err := s.Worker.Run(t.Context())
+	rig.Check(t, errors.Is(err, memory.ErrReplaced), "%v", err)
+}
+
+// A transcript in which nothing is new is read again when it has changed, however often it is announced.
+func TestTranscriptIsReadWhenItHasChanged(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	r := s.agent("alpha")
+	s.turn("alpha", r.SessionID, "one")
+	s.once()
+	path := s.transcript(r.SessionID)
+	quiet := storetest.Read(t, path) + `{"type":"system","text":"`
+	s.turn("alpha", r.SessionID, "two")
+	after := storetest.Read(t, path)
+	quiet += strings.Repeat("x", len(after)-len(quiet)-len("\"}\n")) + "\"}\n"
+	for i, c := range []struct {
+		text    string
+		written time.Time
+		stored  int
+	}{{quiet, s.now, 1}, {after, s.now, 1}, {after, s.now.Add(time.Second), 2}} {
+		storetest.Write(t, path, c.text)
+		rig.Must(t, os.Chtimes(path, c.written, c.written))
+		_, err := s.pass(t.Context(), false)
+		rig.Check(t, err == nil && len(s.kept.stored) == c.stored, "look %d: %v; stored are %s", i+1, err, s.kept.titles())
+	}
 }
 
 // A worker that goes on takes up what is announced meanwhile, also the first of all.
