@@ -113,6 +113,7 @@ const (
 	unknownSession = "No conversation found with session ID"
 	sessionInUse   = "is already in use"
 	tooLong        = "prompt is too long"
+	noCredit       = "credit balance is too low" // the API's own words, with which it calls the request a bad one
 )
 
 // classOf judges a result that tells an error. The status is missing when claude gave up before
@@ -129,7 +130,7 @@ func (e *end) classOf(text string) Class {
 		return TooLong
 	}
 	switch status := e.result.Status; {
-	case status == 401, status == 403, e.failure == "authentication_failed":
+	case status == 401, status == 403, e.failure == "authentication_failed", e.failure == "billing_error", strings.Contains(lower, noCredit):
 		return Authentication
 	case status == 404, e.failure == "model_not_found":
 		return BadModel

@@ -101,6 +101,13 @@ func TestUsageLimit(t *testing.T) {
 	rig.Check(t, o.Class == Limit && o.RetryAt.Equal(now), "%+v", o)
 }
 
+// An account without credit is a person's matter: the request is no worse than the next one.
+func TestNoCredit(t *testing.T) {
+	t.Parallel()
+	e := end{result: &result{IsError: true, Status: 400, Text: "API Error: 400 Your credit balance is too low to access the Anthropic API."}}
+	rig.Equal(t, e.outcome().Class, Authentication, "class")
+}
+
 // A warm claude may be at a turn of its own, such as one about a task in the background: its result is not the text's.
 func TestResultOfAnotherTurn(t *testing.T) {
 	heard := &listener{id: "ours", over: make(chan struct{})}
