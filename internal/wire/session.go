@@ -23,7 +23,7 @@ type Session struct {
 	Env              map[string]string `json:"env"` // of the record; what the caller's has besides is not kept
 	MayManage        bool              `json:"may_manage"`
 	Memory           bool              `json:"memory"` // it is observed: nbs-worker memory
-	Depth            int               `json:"depth"` // how many agents stand between it and a person
+	Depth            int               `json:"depth"`  // how many agents stand between it and a person
 	ClaudeVersion    string            `json:"claude_version,omitempty"`
 	InitialPrompt    string            `json:"initial_prompt"`
 	ConfigDir        string            `json:"config_dir"`
