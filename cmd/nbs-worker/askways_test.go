@@ -139,7 +139,10 @@ func TestInterruptedAsk(t *testing.T) {
 func TestAskIsKilled(t *testing.T) {
 	eachVersion(t, func(_ *testing.T, m *team) {
 		ask := m.begin("ask", "review", `[[tool Bash {"command":"echo ran >>RAN; sleep 60"}]]`, "--", "--allowed-tools", "Bash")
-		m.waitFor("the tool runs", func() (bool, string) { _, err := os.Stat(filepath.Join(m.dir, "RAN")); return err == nil, "" })
+		m.waitFor("the tool has run", func() (bool, string) {
+			text, _ := os.ReadFile(filepath.Join(m.dir, "RAN")) // which is there a little before its line
+			return string(text) == "ran\n", string(text)
+		})
 		m.kill(ask.Process.Pid, syscall.SIGKILL)
 		ask.end()
 		m.refused(8, "nobody knows what they have done", "ask", "review", "What now?")
