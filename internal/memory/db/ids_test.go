@@ -1,6 +1,7 @@
 package db
 
 import (
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -203,4 +204,15 @@ func TestTokensOfADayAreSummed(t *testing.T) {
 	}{{"2026-02-20", 300, 300}, {"2026-02-20", 200, 500}, {"2026-02-21", 7, 7}, {"2026-02-20", 0, 500}} {
 		rig.Gives(t, c.sum, "sum %d", i)(d.Spend(t.Context(), c.day, c.tokens))
 	}
+}
+
+// Who asks what was spent waits for nobody who writes, and writes nothing.
+func TestSpentIsReadBesideAWriter(t *testing.T) {
+	t.Parallel()
+	d := opened(t, filepath.Join(t.TempDir(), "memory.db"))
+	rig.Gives(t, 7, "spent")(d.Spend(t.Context(), "2026-02-20", 7))
+	tx, err := d.sql.BeginTx(t.Context(), nil)
+	rig.Must(t, err)
+	defer tx.Rollback() //nolint:errcheck // it has changed nothing
+	rig.Gives(t, 7, "spent beside a writer")(d.Spend(t.Context(), "2026-02-20", 0))
 }

@@ -152,8 +152,12 @@ func (d *Database) Trouble(ctx context.Context, content agent.SessionID, problem
 	})
 }
 
-// Spend adds to the tokens of a day.
+// Spend adds to the tokens of a day. With none it only reads, and waits for nobody who writes.
 func (d *Database) Spend(ctx context.Context, day string, tokens int) (total int, err error) {
+	if tokens == 0 {
+		err = d.sql.QueryRowContext(ctx, "SELECT coalesce(max(tokens), 0) FROM spent WHERE day = ?", day).Scan(&total)
+		return total, d.failed(err)
+	}
 	err = d.change(ctx, func(tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, `INSERT INTO spent VALUES (?, ?)
 			ON CONFLICT (day) DO UPDATE SET tokens = tokens + excluded.tokens RETURNING tokens`, day, tokens).Scan(&total)
