@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/memory"
@@ -45,7 +46,7 @@ func TestForgetHandleTakesAllOfOneAgent(t *testing.T) {
 	t.Parallel()
 	d := remembered(t)
 	third := agent.NewSessionID()
-	rig.Must(t, d.Create(t.Context(), memory.Observed{ContentID: third, Handle: "alice"}))
+	rig.Must(t, d.Create(t.Context(), memory.Observed{ContentID: third, Handle: "alice", Created: time.Now().Add(time.Second)})) // they come in the order of their times
 	gone, n, err := d.ForgetHandle(t.Context(), "Alice")
 	rig.Check(t, err == nil && n == 2 && len(gone) == 2 && gone[0].MemoryID == watcher && gone[1].ContentID == third, "%+v, %d, %v", gone, n, err)
 	_, err = d.Observed(t.Context(), alice)
