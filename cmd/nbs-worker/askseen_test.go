@@ -23,23 +23,29 @@ func TestWhatSeesAConversation(t *testing.T) {
 	m.ok("conversation", "skip", "review")
 
 	asking := m.begin("ask", "other", "[[delay 10m]] hello")
-	var pid string
-	m.waitFor("the turn runs", func() (bool, string) {
-		out := m.ok("adopt", "--list")
-		for line := range strings.Lines(out) {
-			if strings.Contains(line, m.world.Project) && strings.Contains(line, "answers in a conversation of nbs-worker ask") { // not another test's
-				pid, _, _ = strings.Cut(strings.TrimSpace(line), "\t")
-			}
-		}
-		return pid != "", out
-	})
-	m.check(m.nbs("adopt", "other", "--pid", pid).code == 4, "it was adopted")
+	m.nobodyToAdopt("answers in a conversation of nbs-worker ask")
 	told := m.nbs("doctor").stdout
 	m.check(!strings.Contains(told, "the lease on the conversation") && !strings.Contains(told, "who ran it is gone"), "doctor wonders about a turn that runs:\n%s", told)
 	m.must(asking.Process.Signal(syscall.SIGINT))
 	if r := asking.end(); r.code != 130 || !strings.Contains(r.stderr, "conversation skip 'other' 1") {
 		t.Errorf("an interrupted turn: %s", r)
 	}
+}
+
+// nobodyToAdopt waits for a claude of this world of which adopt --list says the words, and checks that it cannot be adopted.
+func (m *team) nobodyToAdopt(words string) {
+	m.Helper()
+	var pid string
+	m.waitFor("a claude that "+words, func() (bool, string) {
+		out := m.ok("adopt", "--list")
+		for line := range strings.Lines(out) {
+			if strings.Contains(line, m.world.Root) && strings.Contains(line, words) { // not another test's
+				pid, _, _ = strings.Cut(strings.TrimSpace(line), "\t")
+			}
+		}
+		return pid != "", out
+	})
+	m.check(m.nbs("adopt", "other", "--pid", pid).code == 4, "it was adopted")
 }
 
 // A request that somebody has damaged keeps nobody from seeing what waits elsewhere.

@@ -69,17 +69,7 @@ func TestAnObserverIsNobodyToAdopt(t *testing.T) {
 	m.ok("spawn", "alpha", "--model", "sonnet", "--memory", "--prompt", "decision: one [[observer slow 2s]]")
 	m.waitState("alpha", "idle")
 	work := m.begin("memory", "work", "--once")
-	var pid string
-	m.waitFor("the observer is listed", func() (bool, string) {
-		out := m.ok("adopt", "--list")
-		for line := range strings.Lines(out) {
-			if strings.Contains(line, m.world.Root) && strings.Contains(line, "observes an agent for the memory") { // not another test's
-				pid, _, _ = strings.Cut(strings.TrimSpace(line), "\t")
-			}
-		}
-		return pid != "", out
-	})
-	m.check(m.nbs("adopt", "other", "--pid", pid).code == 4, "it was adopted")
+	m.nobodyToAdopt("observes an agent for the memory")
 	rig.Equal(m, strings.Count(m.ok("list"), "\n"), 1, "agents in the list")
 	r := work.end()
 	m.check(r.code == 0, "%s", r)

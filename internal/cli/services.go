@@ -13,7 +13,7 @@ import (
 	"nbs-worker/internal/supervisor"
 )
 
-// Services are what only the program nbs-worker-services can do. It links a web server and what talks to Telegram,
+// Services are what only the program nbs-worker-services can do. It links a web server, what talks to Telegram and SQLite,
 // which would cost every launcher memory and every hook time; there are hundreds of both, and one of it.
 type Services struct {
 	// Serve hosts the conversations of a project, which open opens, until the context ends.
