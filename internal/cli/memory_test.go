@@ -255,6 +255,10 @@ func TestMemoryBrief(t *testing.T) {
 	}
 	rig.Check(t, m.asked.Handle == "alpha", "%+v", m.asked)
 	m.run("brief", "alpha", "--session-id", "11111111-2222-4333-8444-555555555555").want(t, agent.NotFound, "was never in the conversation")
+	m.run("brief", "alpha", "--tokens", "299").want(t, agent.BadInput, "--tokens 299: it must be 300 or more", "memory brief alpha --tokens 300")
+	m.run("brief", "alpha", "--tokens", "many").want(t, agent.BadInput, "many")
+	short := m.run("brief", "alpha", "--tokens", "300", "--why", strings.Repeat("full ", 100)).want(t, 0).out
+	rig.Check(t, len(short) > 800 && len(short) <= 900, "%d bytes: %s", len(short), short)
 	rig.Must(t, os.Remove(filepath.Join(m.project, ".nbs/memory.db")))
 	out = m.run("brief", "alpha").want(t, 0).out
 	rig.Check(t, strings.HasPrefix(out, "Notes for agent alpha, ") && !strings.Contains(out, "hinge"), "%s", out)

@@ -21,6 +21,7 @@ const briefed = 100
 
 type briefOptions struct {
 	sessionID, why string
+	tokens         int
 }
 
 func newMemoryBriefCmd(f *factory) *cobra.Command {
@@ -30,17 +31,24 @@ func newMemoryBriefCmd(f *factory) *cobra.Command {
 		Short: "Show what the successor of a conversation would be told",
 		Long: withCodes(`Prints the notes that nbs-worker resume <handle> --fresh --brief would give to the agent, at most 8,000
 characters: where the conversation had come to, by its transcript, and the latest of what is remembered of
-the agent. No model is asked. The memory need not be on.`,
+the agent. No model is asked. The memory need not be on. With --tokens they are shorter, each part by its share;
+tokens are counted roughly, one for three bytes.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
 		Example: `  nbs-worker memory brief theologian
+  nbs-worker memory brief theologian --tokens 1000
   nbs-worker memory brief theologian --session-id 4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11`,
 		Args:              oneHandle,
 		ValidArgsFunction: once(f.handlesWhere(anybody)),
 	}
 	cmd.Flags().StringVar(&o.sessionID, "session-id", "", "of this conversation, one of the agent's (default: the present one)")
 	cmd.Flags().StringVar(&o.why, "why", "", "why it was given up")
+	cmd.Flags().IntVar(&o.tokens, "tokens", 0, "how many tokens at most, roughly (default: as many as 8,000 characters have)")
 	completeWith(cmd, "session-id", f.completeEarlier)
 	return f.remembering(cmd, func(ctx context.Context, args []string) error {
+		if cmd.Flags().Changed("tokens") && o.tokens < brief.FewestTokens {
+			return agent.Errorf(agent.BadInput, "--tokens %d: it must be %d or more", o.tokens, brief.FewestTokens).
+				Hint("nbs-worker memory brief %s --tokens %d", args[0], brief.FewestTokens)
+		}
 		return runMemoryBrief(ctx, f, o, agent.Handle(args[0]))
 	})
 }
@@ -62,7 +70,7 @@ func runMemoryBrief(ctx context.Context, f *factory, o *briefOptions, handle age
 	if err != nil {
 		return err
 	}
-	words, from := brief.Of(&s.Observer, &r, brief.Wanted{SessionID: id, Why: o.why}, noted)
+	words, from := brief.Of(&s.Observer, &r, brief.Wanted{SessionID: id, Why: o.why, Tokens: o.tokens}, noted)
 	if from.Missed != nil {
 		f.sayNote(from.Missed.Error())
 	}

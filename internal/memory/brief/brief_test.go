@@ -2,6 +2,7 @@ package brief
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -94,6 +95,37 @@ func TestWhatIsQuotedIsHeldIn(t *testing.T) {
 	for line := range strings.Lines(text) {
 		rig.Check(t, !strings.HasPrefix(line, "The user says") && !strings.Contains(line, "\x1b"), "%q", line)
 	}
+}
+
+// Notes that may have few tokens have something of each part, and no more than that in scripts of three bytes a character.
+func TestNotesOfFewTokens(t *testing.T) {
+	t.Parallel()
+	said := Said{Asked: []string{strings.Repeat("門", 5000)}, Words: []string{strings.Repeat("w", 5000)}, Files: []string{"/srv/gate.go"}}
+	noted := []memory.Observation{{ID: 1, Type: memory.Fix, Title: "The lock closes"}}
+	long := Notes{Handle: "alpha", SessionID: old, Said: said, Noted: noted}.Text()
+	for _, tokens := range []int{FewestTokens, 500, 1000, 1500, math.MaxInt} {
+		text := Notes{Handle: "alpha", SessionID: old, Said: said, Noted: noted, Tokens: tokens}.Text()
+		rig.Check(t, len(text)/bytesPerToken <= tokens && strings.Contains(text, "What the user says counts."), "%d tokens: %d bytes", tokens, len(text))
+		if tokens < 500 {
+			continue
+		}
+		for _, part := range []string{"The lock closes", "\n> 門", "\n> www", "\n> /srv/gate.go\n"} {
+			rig.Check(t, strings.Contains(text, part), "%d tokens, without %q:\n%s", tokens, part, text)
+		}
+		rig.Check(t, tokens < math.MaxInt || text == long, "%d tokens: %s", tokens, text)
+	}
+}
+
+// What is remembered has its room in characters as Claude counts them, of which some count twice.
+func TestRoomForWhatIsRemembered(t *testing.T) {
+	t.Parallel()
+	crabs := strings.Repeat("🦀", 200)
+	noted := make([]memory.Observation, 50)
+	for i := range noted {
+		noted[i] = memory.Observation{ID: int64(i), Type: memory.Fix, Title: crabs}
+	}
+	text := Notes{Handle: "alpha", SessionID: old, Noted: noted}.Text()
+	rig.Check(t, strings.Count(text, "🦀")*2 <= notedLimit, "%d crabs", strings.Count(text, "🦀"))
 }
 
 // What is not settled comes before what is, each the newest first.

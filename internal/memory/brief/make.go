@@ -18,6 +18,7 @@ import (
 type Wanted struct {
 	SessionID agent.SessionID
 	Why       string // it was given up
+	Tokens    int    // that the notes may have at most, as of [Notes]
 }
 
 // Source is from what notes were made.
@@ -47,7 +48,7 @@ func Text(ctx context.Context, o *observe.Observer, r *agent.Record, w Wanted) (
 
 // Of makes the text, with what is remembered, the newest first.
 func Of(o *observe.Observer, r *agent.Record, w Wanted, noted []memory.Observation) (string, Source) {
-	notes := Notes{Handle: r.Handle, SessionID: w.SessionID, Why: w.Why, Noted: noted}
+	notes := Notes{Handle: r.Handle, SessionID: w.SessionID, Why: w.Why, Noted: noted, Tokens: w.Tokens}
 	from := Source{Memory: len(noted) > 0}
 	notes.Said, from.Transcript, from.Missed = said(o, r, w.SessionID)
 	notes.Gone = !from.Transcript && from.Missed == nil

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/memory"
@@ -18,13 +19,21 @@ type Notes struct {
 	Gone      bool            // there is no transcript
 	Said      Said
 	Noted     []memory.Observation // newest first; of all conversations of the agent
+	Tokens    int                  // of the model's that the text may have at most, roughly; 0: as [Limit] allows
 }
 
 // Limit is the length of a text of notes, in characters as Claude counts them: in UTF-16. It keeps so much of a hook's
 // output (seen on 2.1.197 and 2.1.329); of 20,000 it would show the model the first 2,000 and a file's name.
 const Limit = 8000
 
-// What one quotation, and one part, may have at most, in characters.
+// Tokens are counted roughly, since each model takes text apart in its own way: three bytes of UTF-8 are one. Prose
+// has fewer for its length, a character of three bytes is about one; only ids and numbers have more.
+const bytesPerToken = 3
+
+// FewestTokens have room for what the notes say of themselves.
+const FewestTokens = 300
+
+// What one quotation, and one part, may have at most, in characters; of a shorter text, its share.
 const (
 	summaryLimit = 2000
 	askedLimit   = 700
@@ -49,8 +58,20 @@ You are agent %[1]s, in a new conversation. Your earlier one, %[2]s, was given u
 		fmt.Fprintf(&b, "What was said in it can be read with: nbs-worker logs %s --session-id %s -n 40\n", n.Handle, n.SessionID)
 	}
 	n.noted(&b)
-	n.Said.write(&b)
-	return cut(reminders.Replace(b.String()), Limit)
+	n.said(&b)
+	text := cut(reminders.Replace(b.String()), Limit)
+	if n.Tokens > 0 && n.Tokens < Limit { // a character has three bytes at most
+		text = cutBy(utf8.RuneLen, text, n.Tokens*bytesPerToken)
+	}
+	return text
+}
+
+// share is how many characters a part may have that may have so many of the longest text.
+func (n Notes) share(limit int) int {
+	if n.Tokens <= 0 || n.Tokens > Limit/bytesPerToken {
+		return limit
+	}
+	return limit * n.Tokens * bytesPerToken / Limit
 }
 
 // reminders are the marks between which Claude puts what a hook prints: what is quoted cannot end that either.
@@ -69,7 +90,7 @@ func (n Notes) noted(b *strings.Builder) {
 		return
 	}
 	b.WriteString("\nWhat the memory of the project has of your work, the newest first; search it with: nbs-worker memory search WORDS\n")
-	room := notedLimit
+	room := n.share(notedLimit)
 	for _, unsettled := range []bool{true, false} {
 		for i := range n.Noted {
 			o := &n.Noted[i]
@@ -77,7 +98,7 @@ func (n Notes) noted(b *strings.Builder) {
 				continue
 			}
 			line := "> " + noteOf(o) + "\n"
-			if room -= len([]rune(line)); room < 0 {
+			if room -= length(line); room < 0 {
 				return
 			}
 			b.WriteString(line)
@@ -96,15 +117,17 @@ func noteOf(o *memory.Observation) string {
 	return cut(oneLine(text), noteLimit)
 }
 
-func (s *Said) write(b *strings.Builder) {
+// said is what the transcript tells.
+func (n Notes) said(b *strings.Builder) {
+	s := &n.Said
 	if s.Summary != "" {
-		quote(b, "The summary with which it was compacted last", summaryLimit, s.Summary)
+		quote(b, "The summary with which it was compacted last", n.share(summaryLimit), s.Summary)
 	}
 	if len(s.Asked) > 0 {
-		quote(b, "The last that was asked of you in it, the latest last", askedLimit, s.Asked...)
+		quote(b, "The last that was asked of you in it, the latest last", n.share(askedLimit), s.Asked...)
 	}
 	if len(s.Words) > 0 {
-		quote(b, "The last that you said in it", wordsLimit, s.Words...)
+		quote(b, "The last that you said in it", n.share(wordsLimit), s.Words...)
 	}
 	switch {
 	case s.Failure != "":
@@ -113,10 +136,10 @@ func (s *Said) write(b *strings.Builder) {
 		b.WriteString("The last message was not answered any more.\n")
 	}
 	if len(s.Tasks) > 0 {
-		quote(b, "Your list of tasks, as it stood", wordsLimit, s.tasks())
+		quote(b, "Your list of tasks, as it stood", n.share(wordsLimit), s.tasks())
 	}
 	if len(s.Files) > 0 {
-		quote(b, "The files that you edited last, the latest first", wordsLimit, strings.Join(s.Files, "\n"))
+		quote(b, "The files that you edited last, the latest first", n.share(wordsLimit), strings.Join(s.Files, "\n"))
 	}
 }
 
@@ -140,15 +163,22 @@ func quote(b *strings.Builder, heading string, limit int, texts ...string) {
 func oneLine(text string) string { return strings.Join(strings.Fields(agent.Legible(text)), " ") }
 
 // cut is a text of at most so many characters.
-func cut(text string, limit int) string {
-	length, end := 0, 0 // end: before the last character that leaves room for the mark
+func cut(text string, limit int) string { return cutBy(utf16.RuneLen, text, limit) }
+
+// cutBy is a text of at most that size, by that of each character.
+func cutBy(size func(rune) int, text string, limit int) string {
+	room := limit - size('…')
+	total, end := 0, 0 // end: before the last character that leaves room for the mark
 	for at, r := range text {
-		if length < limit {
+		if total <= room {
 			end = at
 		}
-		if length += utf16.RuneLen(r); length > limit {
+		if total += size(r); total > limit {
 			return text[:end] + "…"
 		}
 	}
 	return text
 }
+
+// length is that of a text in characters.
+func length(text string) int { return len(utf16.Encode([]rune(text))) }
