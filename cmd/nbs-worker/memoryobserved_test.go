@@ -39,7 +39,8 @@ func TestMemoryToldToASuccessor(t *testing.T) {
 	})
 }
 
-// serve observes too, also an agent whose memory is switched on while it runs; one worker a project.
+// serve observes too, also an agent whose memory is switched on while it runs; one worker a project. What runs until it
+// is interrupted says so by its code.
 func TestMemoryWithinServe(t *testing.T) {
 	m := real(t)
 	m.ok("spawn", "alpha", "--model", "sonnet", "--prompt", "decision: The gate is of oak")
@@ -58,6 +59,15 @@ func TestMemoryWithinServe(t *testing.T) {
 	m.refused(5, "observed already", "memory", "work", "--once")
 	m.must(serving.Process.Signal(syscall.SIGINT))
 	serving.end()
+	working := m.begin("memory", "work", "--handle", "alpha")
+	m.ok("send", "alpha", "change: The roof is red", "--wait-reply")
+	m.waitFor("the next turn is observed", func() (bool, string) {
+		out := m.ok("memory", "list")
+		return strings.Contains(out, "The roof is red"), out
+	})
+	m.must(working.Process.Signal(syscall.SIGINT))
+	r := working.end()
+	m.check(r.code == 130 && r.stderr == "", "memory work ended so: %s", r)
 	left, err := os.ReadDir(m.world.Project + "/.nbs/memory/spool")
 	m.must(err)
 	rig.Equal(m, len(left), 0, "announcements that are left")

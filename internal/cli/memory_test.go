@@ -179,6 +179,12 @@ func TestMemoryRefuses(t *testing.T) {
 	m.run("forget", "--handle", "alpha").want(t, agent.BadInput, "nobody was asked", "memory forget --handle alpha --yes")
 	m.run("forget", "1", "--handle", "alpha").want(t, agent.BadInput, "exclude each other")
 	m.run("work", "--tokens-per-day", "0").want(t, agent.BadInput, "--tokens-per-day")
+	m.run("work", "--once", "--handle", "nobody").want(t, agent.NotFound, "memory work: ", "nobody")
+	m.run("import", m.project).want(t, agent.BadInput, `memory import: "`+m.project+`" is a folder`)
+	for _, verb := range []string{"import", "export", "backup"} {
+		m.run(verb, "").want(t, agent.BadInput, "memory "+verb+": the name of the file is empty", "memory "+verb+" --help")
+	}
+	m.run("backup").want(t, agent.BadInput, "one file is needed, 0 given", "memory backup --help")
 	rig.Must(t, os.Remove(filepath.Join(m.project, ".nbs/memory.db")))
 	m.run("list").want(t, agent.NotFound, "nothing was ever remembered in this project", "memory on HANDLE")
 	m.run("work", "--once").want(t, agent.NotFound, "the memory of no agent is on", "memory on HANDLE")
@@ -229,7 +235,7 @@ func TestMemoryCheckFindsAnAgentTakenForAnObserver(t *testing.T) {
 
 func TestMemoryIsWrittenOutAndTakenOver(t *testing.T) {
 	t.Parallel()
-	m := remembers(t)
+	m := remembers(t, record("alpha"))
 	file, copied := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "copy")
 	rig.Equal(t, m.run("export").want(t, 0).out, "{}\n{}\n", "export")
 	rig.Equal(t, m.run("export", "-").want(t, 0).out, "{}\n{}\n", "export -")

@@ -145,6 +145,21 @@ func takenForObservers(s *supervisor.Supervisor, all []memory.StatusOf) (lines [
 	return lines
 }
 
+// oneFile checks that one file is named.
+func oneFile(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return agent.Errorf(agent.BadInput, "memory %s: one file is needed, %d given", cmd.Name(), len(args)).Hint("%s --help", cmd.CommandPath())
+	}
+	return upToOneFile(cmd, args)
+}
+
+func upToOneFile(cmd *cobra.Command, args []string) error {
+	if slices.Contains(args, "") {
+		return agent.Errorf(agent.BadInput, "memory %s: the name of the file is empty", cmd.Name()).Hint("%s --help", cmd.CommandPath())
+	}
+	return cobra.MaximumNArgs(1)(cmd, args)
+}
+
 func newMemoryExportCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export [FILE | -]",
@@ -153,7 +168,7 @@ func newMemoryExportCmd(f *factory) *cobra.Command {
 what was written is told; to stdout there are only the lines.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
 		Example: `  nbs-worker memory export memory.jsonl`,
-		Args:    cobra.MaximumNArgs(1),
+		Args:    upToOneFile,
 	}
 	return f.remembering(cmd, func(ctx context.Context, args []string) error { return runMemoryExport(ctx, f, args) })
 }
@@ -204,7 +219,7 @@ func newMemoryImportCmd(f *factory) *cobra.Command {
 skipped. Look at a file of others before: agents are told what it holds. It is for persons.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
 		Example: `  nbs-worker memory import memory.jsonl`,
-		Args:    cobra.ExactArgs(1),
+		Args:    oneFile,
 	}
 	return f.remembering(cmd, func(ctx context.Context, args []string) error { return runMemoryImport(ctx, f, args[0]) })
 }
@@ -227,6 +242,9 @@ func runMemoryImport(ctx context.Context, f *factory, path string) error {
 			return err
 		}
 		defer file.Close()
+		if info, err := file.Stat(); err != nil || info.IsDir() {
+			return errors.Join(err, agent.Errorf(agent.BadInput, "%s is a folder, and no file that memory export wrote", agent.Quote(path)))
+		}
 		in = file
 	}
 	m, err := f.services.OpenMemory(ctx, s.Store, true)
@@ -254,7 +272,7 @@ which SQLite would take for a part of it and so damage it, and copy it to their 
 project. For another project, and for later versions: nbs-worker memory export.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
 		Example: `  nbs-worker memory backup /backup/memory.db`,
-		Args:    cobra.ExactArgs(1),
+		Args:    oneFile,
 	}
 	return f.remembering(cmd, func(ctx context.Context, args []string) error {
 		return f.remembered(ctx, func(_ *supervisor.Supervisor, m memory.Store) error {

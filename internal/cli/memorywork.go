@@ -33,7 +33,7 @@ func newMemoryWorkCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "work",
 		Short: "Observe the agents whose memory is on",
-		Long: withCodes(`Runs in the foreground until it is interrupted, one for a project, and within nbs-worker serve without being
+		Long: withCodes(`Runs in the foreground until it is interrupted (130), one for a project, and within nbs-worker serve without being
 asked. It reads what the agents' turns have left in their transcripts, has it observed, and stores that; what
 was read is not read again. Where the API refuses, it is tried later, and nbs-worker memory status says so.
 When the tokens of a day are spent it rests until the next day, in UTC. With --once it ends with 7 where something waits.`,
@@ -73,10 +73,18 @@ func runMemoryWork(ctx context.Context, f *factory, o *workOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.handle != "" {
+		if _, err := s.Store.Load(asked.Handle); err != nil {
+			return err
+		}
+	}
 	if _, err := os.Lstat(s.Store.MemoryFile()); errors.Is(err, os.ErrNotExist) && len(observed(s)) == 0 {
 		return agent.Errorf(agent.NotFound, "the memory of no agent is on").Hint("to have an agent observed: nbs-worker memory on HANDLE")
 	}
-	return f.services.Observe(ctx, s, asked)
+	if err := f.services.Observe(ctx, s, asked); ctx.Err() == nil {
+		return err
+	}
+	return exitError(agent.Interrupted)
 }
 
 // worked tells what one round has come to.
