@@ -91,7 +91,7 @@ func remembering(ctx context.Context, s *supervisor.Supervisor, say func(format 
 		if somethingToObserve(s.Store) {
 			err := observing(ctx, s, cli.ObserveOptions{Say: say})
 			if err != nil && ctx.Err() == nil && err.Error() != said && agent.KindOf(err) != agent.Conflict { // else another process observes
-				say("memory: %s", err)
+				say("memory: %s", memory.Told(err))
 			}
 			if said = ""; err != nil {
 				said = err.Error()

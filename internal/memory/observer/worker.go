@@ -172,7 +172,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 func (w *Worker) complain(err error) {
 	text := ""
 	if err != nil {
-		text = err.Error()
+		text = memory.Told(err)
 	}
 	if text != "" && text != w.said {
 		w.Said("memory: %s", text)

@@ -15,6 +15,7 @@ import (
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/spool"
 	"nbs-worker/internal/store/storetest"
 )
@@ -357,4 +358,26 @@ func TestOneWorker(t *testing.T) {
 	storetest.WantKind(t, "another worker", err, agent.Conflict)
 	release()
 	s.once()
+}
+
+// A link in the place of the spool keeps a worker from its work only until it is moved away: the command for that is told.
+func TestPlantedSpoolIsToldWithItsRemedy(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	r := s.agent("alpha")
+	s.prompt(r.SessionID, "one")
+	s.reply(r.SessionID, "done")
+	at := s.Worker.Store.Spool().Path()
+	rig.Must(t, os.Mkdir(filepath.Dir(at), 0o700))
+	rig.Must(t, os.Symlink(t.TempDir(), at))
+	ctx, end := context.WithCancel(t.Context())
+	said := ""
+	s.Said = func(form string, args ...any) {
+		said = fmt.Sprintf(form, args...)
+		end()
+	}
+	rig.Must(t, s.Worker.Run(ctx))
+	rig.Check(t, strings.Contains(said, "is not a folder\nhint: ") && strings.HasSuffix(said, ": "+private.MoveTo(at, ".foreign")), "%s", said)
+	rig.Must(t, os.Rename(at, at+".foreign"))
+	rig.Equal(t, s.once().Turns, 1, "turns")
 }

@@ -81,7 +81,20 @@ func (s Spool) make() error {
 		if err := s.nbs.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return s.nbs.Remedied(err)
 		}
-		if err := private.Check(s.nbs.Path(name)); err != nil {
+	}
+	return s.check()
+}
+
+// check refuses what somebody has put in the place of the folders: it is not followed, nor waited for. Errors:
+// [fs.ErrNotExist].
+func (s Spool) check() error {
+	for _, name := range []string{Folder, spool} {
+		path := s.nbs.Path(name)
+		if info, err := os.Lstat(path); err == nil && !info.IsDir() {
+			return agent.Errorf(agent.BadInput, "%s is not a folder", agent.Quote(path)).
+				Hint("look at what it is, then move it away: %s", private.MoveTo(path, ".foreign"))
+		}
+		if err := private.Check(path); err != nil {
 			return err
 		}
 	}
@@ -132,6 +145,9 @@ func (s Spool) drop(name string) error {
 func (s Spool) names() ([]string, error) {
 	if !s.nbs.Made() {
 		return nil, fs.ErrNotExist
+	}
+	if err := s.check(); err != nil {
+		return nil, err
 	}
 	names, err := s.nbs.Names(spool)
 	return slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, ".") }), err

@@ -2,8 +2,11 @@ package spool
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -60,6 +63,30 @@ func TestWhatIsNoAnnouncementIsRemoved(t *testing.T) {
 	rig.Must(t, os.Symlink("/etc/passwd", filepath.Join(s.Path(), "link")))
 	rig.Equal(t, len(s.listed(t)), 1, "announcements")
 	rig.Equal(t, len(storetest.Names(t, s.Path())), 2, "files: the whole one, and one that is being written")
+}
+
+// What stands in the place of the folder is named, with a command that moves it away; then all goes on.
+func TestPlantedInPlaceOfTheFolder(t *testing.T) {
+	t.Parallel()
+	for what, plant := range map[string]func(at string) error{
+		"link":           func(at string) error { return os.Symlink(t.TempDir(), at) },
+		"link to .nbs":   func(at string) error { return os.Symlink("..", at) },
+		"link to no-one": func(at string) error { return os.Symlink("/nowhere", at) },
+		"FIFO":           func(at string) error { return syscall.Mkfifo(at, 0o600) },
+	} {
+		for _, at := range []func(Spool) string{Spool.Path, func(s Spool) string { return filepath.Dir(s.Path()) }} {
+			s := newSpool(t)
+			rig.Must(t, os.MkdirAll(filepath.Dir(at(s)), 0o700))
+			rig.Must(t, plant(at(s)))
+			_, err := s.List()
+			rig.Check(t, err != nil && strings.Contains(err.Error(), "is not a folder") && len(agent.HintsOf(err)) == 1, "%s: list: %v, hints %q", what, err, agent.HintsOf(err))
+			rig.Check(t, s.Put(Announcement{Handle: "alpha"}) != nil, "%s: it was put there", what)
+			_, command, _ := strings.Cut(agent.HintsOf(err)[0], ": ")
+			rig.Must(t, exec.Command("sh", "-c", command).Run())
+			rig.Must(t, s.Put(Announcement{Handle: "alpha"}))
+			rig.Equal(t, len(s.listed(t)), 1, "announcements after what was planted was moved away")
+		}
+	}
 }
 
 // Where nobody reads, the spool does not grow without end.
