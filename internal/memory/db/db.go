@@ -15,10 +15,13 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 
 	_ "modernc.org/sqlite" // the driver
@@ -32,13 +35,17 @@ const (
 	version     = 1
 )
 
-// settings are those of each connection.
-var settings = []string{
-	"busy_timeout(5000)", // first: the others may have to wait
-	"foreign_keys(1)", "journal_mode(wal)", "synchronous(full)",
-	"secure_delete(1)",                        // what is forgotten is overwritten
+// careful are the settings with which a file is looked at that may be anybody's: they change nothing in it.
+var careful = []string{
+	"busy_timeout(5000)",                      // first: the others may have to wait
 	"trusted_schema(0)", "cell_size_check(1)", // the file lies in a project, where others can write
 }
+
+// settings are those of each connection.
+var settings = append(slices.Clone(careful),
+	"foreign_keys(1)", "journal_mode(wal)", "synchronous(full)",
+	"secure_delete(1)", // what is forgotten is overwritten
+)
 
 // Database is an open database.
 type Database struct {
@@ -113,23 +120,49 @@ func checkFiles(path string) error {
 // not ours gets none of our settings, which would change the file; but what a killed process has left half
 // done in it has to be put back in order.
 func (d *Database) look(ctx context.Context) error {
-	reader, err := sql.Open("sqlite", source(d.path, settings[:1]))
+	reader, err := sql.Open("sqlite", source(d.path, careful))
 	if err != nil {
 		return d.failed(err)
 	}
 	defer reader.Close()
 	var app, found int
-	err = reader.QueryRowContext(ctx, "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version").Scan(&app, &found)
-	switch {
-	case err != nil:
+	if err := reader.QueryRowContext(ctx, "PRAGMA application_id").Scan(&app); err != nil {
 		return d.failed(err)
+	}
+	if err := reader.QueryRowContext(ctx, "PRAGMA user_version").Scan(&found); err != nil {
+		return d.failed(err)
+	}
+	switch {
 	case app != application || found < 1:
 		return d.damaged(errors.New("it is no memory of nbs-worker"))
 	case found > version:
 		return agent.Errorf(agent.Unfit, "open %s: it is of version %d, and this nbs-worker knows version %d", d.path, found, version).
 			Hint("use the nbs-worker that has written it, or a newer one")
 	}
+	if err := d.checkSchema(ctx, reader); err != nil {
+		return err
+	}
 	return d.failed(reader.QueryRowContext(ctx, "SELECT id FROM instance").Scan(&d.instance))
+}
+
+// checkSchema checks that all that the database is made of stands in our schema, before anything of it is read: a
+// view in the place of a table, or a trigger, would run what whoever planted it has written. What SQLite makes by
+// itself, for the index of words too, are plain tables. (sqlite_schema, the newer name, can be taken by a crafted file.)
+func (d *Database) checkSchema(ctx context.Context, reader *sql.DB) error {
+	rows, err := reader.QueryContext(ctx, `SELECT type, name, coalesce(sql, '') FROM sqlite_master
+		WHERE NOT (type = 'index' AND sql IS NULL)
+		AND NOT (type = 'table' AND rootpage > 0 AND (name GLOB 'words_*' OR name GLOB 'sqlite_*'))`)
+	type part struct{ kind, name, text string }
+	parts, err := collect(d, rows, err, func() (p part, err error) { return p, rows.Scan(&p.kind, &p.name, &p.text) })
+	if err != nil {
+		return err
+	}
+	for _, p := range parts {
+		if p.text == "" || !strings.Contains(schema, p.text) {
+			return d.damaged(fmt.Errorf("its %s %s is none of nbs-worker", p.kind, agent.Quote(p.name)))
+		}
+	}
+	return nil
 }
 
 // Instance is the id of this database, made with it: what the user vouches for. Backups have the same.

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/memory"
@@ -120,6 +122,39 @@ func TestDamagedDatabaseIsNamedAndLeftAlone(t *testing.T) {
 				storetest.WantHint(t, err, "move it away: "+memory.Aside(path))
 				rig.Check(t, storetest.Read(t, path) == text, "%s has changed the file", open)
 			}
+		})
+	}
+}
+
+// What others have put into a database, under the name of one of its tables or to run beside them, is not run: neither
+// by who looks whether it is ours, nor by who would look at it with nbs-worker memory allow.
+func TestPlantedSchemaIsNotRun(t *testing.T) {
+	t.Parallel()
+	const endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) AS "
+	for name, plant := range map[string]string{
+		"instance":             "DROP TABLE instance; CREATE VIEW instance AS " + endless + "id FROM n",
+		"observed":             "PRAGMA writable_schema = 1; UPDATE sqlite_master SET type = 'view', rootpage = 0, sql = 'CREATE VIEW observed AS " + endless + "x FROM n' WHERE name = 'observed'",
+		"pragma_user_version":  "CREATE VIEW pragma_user_version AS " + endless + "user_version FROM n",
+		"words_data":           "PRAGMA writable_schema = 1; UPDATE sqlite_master SET type = 'view', rootpage = 0, sql = 'CREATE VIEW words_data AS " + endless + "x FROM n' WHERE name = 'words_data'",
+		"sqlite_schema":        "PRAGMA writable_schema = 1; INSERT INTO sqlite_master VALUES ('view', 'sqlite_schema', 'sqlite_schema', 0, 'CREATE VIEW sqlite_schema AS " + endless + "sql FROM n')",
+		"observation_is_found": "DROP TRIGGER observation_is_found; CREATE TRIGGER observation_is_found AFTER INSERT ON observations BEGIN DELETE FROM observed; END",
+		"planted":              "CREATE TRIGGER planted AFTER INSERT ON spent BEGIN DELETE FROM observed; END",
+		"words_planted":        "CREATE VIRTUAL TABLE words_planted USING fts5 (x)",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := made(t)
+			rig.Must(t, d.Close())
+			trusting, err := sql.Open("sqlite", d.path)
+			rig.Must(t, err)
+			_, err = trusting.ExecContext(t.Context(), plant)
+			rig.Must(t, err)
+			rig.Must(t, trusting.Close())
+			soon, end := context.WithTimeout(t.Context(), 20*time.Second)
+			defer end()
+			_, err = Open(soon, d.path)
+			storetest.WantKind(t, "to open it", err, agent.Failed)
+			rig.Check(t, err != nil && strings.Contains(err.Error(), name) && strings.Contains(err.Error(), "is damaged"), "%v", err)
 		})
 	}
 }
