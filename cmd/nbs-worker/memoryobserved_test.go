@@ -84,3 +84,20 @@ func TestAnObserverIsNobodyToAdopt(t *testing.T) {
 	r := work.end()
 	m.check(r.code == 0, "%s", r)
 }
+
+// The conversation of an observer becomes neither an agent's nor one of ask's: that is refused before anything is made.
+func TestAnObserversConversationIsNotTakenUp(t *testing.T) {
+	m := real(t)
+	m.ok("spawn", "alpha", "--model", "sonnet", "--memory", "--prompt", "decision: one")
+	m.waitState("alpha", "idle")
+	m.worked()
+	var status struct{ Conversations []struct{ Observer string } }
+	m.must(json.Unmarshal([]byte(m.ok("memory", "status", "--json")), &status))
+	observer := status.Conversations[0].Observer
+	m.refused(4, observer+" observes an agent for the memory, and is none itself", "spawn", "beta", "--session-id", observer, "--cwd", m.world.Project)
+	file := m.world.Root + "/session_id.txt"
+	m.must(os.WriteFile(file, []byte(observer), 0o600))
+	m.refused(7, observer+" observes an agent for the memory", "conversation", "import", file)
+	rig.Equal(m, strings.Count(m.ok("list"), "\n")+strings.Count(m.ok("conversation", "list"), "\n"), 1, "agents and conversations")
+	m.ok("memory", "check")
+}

@@ -31,7 +31,8 @@ func (e *Engine) Founding() (conversations.Meta, error) {
 }
 
 // Adopt makes a session that another bridge has written down the one of a conversation, and tells whether
-// Claude has a transcript of it. Errors: Conflict when the conversation is in another one.
+// Claude has a transcript of it. Errors: Conflict when the conversation is in another one; BadInput when
+// the session is an observer's.
 func (e *Engine) Adopt(ctx context.Context, key conversations.Key, id agent.SessionID) (there bool, err error) {
 	c := e.Store.Conversations().Of(key)
 	meta, err := e.Founding()
@@ -48,6 +49,10 @@ func (e *Engine) Adopt(ctx context.Context, key conversations.Key, id agent.Sess
 	}
 	if cwd, err := file.LastCwd(); there && err == nil && cwd != "" { // up to 2.1.197 it is found there alone
 		meta.Cwd = cwd
+	}
+	if e.Store.Spool().WorksIn(meta.Cwd) {
+		return false, agent.Errorf(agent.BadInput, "the session %s observes an agent for the memory", id).
+			Hint("to see who is observed: nbs-worker memory status")
 	}
 	before, err := c.State()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -201,11 +201,15 @@ func (s *Supervisor) takeUp(r *agent.Record) error {
 			Hint("leave --session-id away for a new conversation")
 	}
 	r.TranscriptSeen = s.Seconds()
-	if r.Cwd == "" {
-		r.Cwd, err = file.LastCwd()
-	}
+	held, err := file.LastCwd()
 	if err != nil {
 		return err
 	}
+	if s.Store.Spool().WorksIn(held) {
+		return agent.Errorf(agent.BadInput, "the conversation %s observes an agent for the memory, and is none itself", r.SessionID).
+			Hint("to see who is observed: nbs-worker memory status").
+			Hint("leave --session-id away for a new conversation")
+	}
+	r.Cwd = cmp.Or(r.Cwd, held)
 	return s.CheckUnrecorded(r)
 }

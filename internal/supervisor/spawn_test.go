@@ -105,3 +105,22 @@ func TestConversationThatIsTakenUp(t *testing.T) {
 		t.Errorf("%+v, %v", plan.Record.Spec, err)
 	}
 }
+
+// An observer's conversation is no agent's, wherever it would be taken up: it is refused before anything is made.
+func TestObserversConversationIsNotTakenUp(t *testing.T) {
+	t.Parallel()
+	w, id := newWorld(t), agent.NewSessionID()
+	at, err := w.Store.Spool().Work()
+	w.must(err)
+	w.put(w.transcript(id), strings.ReplaceAll(talk(0), `"type"`, `"cwd":"`+at+`","type"`))
+	for _, cwd := range []string{"", w.dir + "/project"} {
+		spawn := Spawn{Handle: "beta", SessionID: id, Cwd: cwd, UsualMode: "default", Start: launch.Start{InPlace: true}}
+		_, err := w.PlanSpawn(spawn)
+		mustSay(t, "planned in "+cwd, err, agent.BadInput, "observes an agent for the memory", "memory status")
+		_, err = w.Spawn(t.Context(), spawn)
+		mustSay(t, "spawned in "+cwd, err, agent.BadInput, "observes an agent for the memory")
+	}
+	if handles, err := w.Store.Handles(); err != nil || len(handles) > 0 {
+		t.Errorf("records of %v, %v", handles, err)
+	}
+}

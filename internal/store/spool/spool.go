@@ -59,6 +59,13 @@ func In(nbs *private.Folder, work private.Tree) Spool { return Spool{nbs, work} 
 // would be read as instructions. Errors: Unfit.
 func (s Spool) Work() (path string, err error) { return string(s.work), s.work.Make() }
 
+// WorksIn tells whether a folder is that one: a conversation that was held there is an observer's.
+func (s Spool) WorksIn(path string) bool {
+	at, err1 := os.Stat(path)
+	work, err2 := os.Stat(string(s.work))
+	return err1 == nil && err2 == nil && os.SameFile(at, work)
+}
+
 // Path is where it is.
 func (s Spool) Path() string { return s.nbs.Path(spool) }
 
