@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	_ "embed"
@@ -8,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"golang.org/x/sys/unix"
@@ -21,6 +24,7 @@ var schema string
 // Create makes a database, or opens the one that is there. A database is there whole or not at all, and when
 // vouch was told its instance. Errors: those of [Open], and Failed when files of a lost one are in the way.
 func Create(ctx context.Context, path string, vouch func(instance string) error) (*Database, error) {
+	sweep(path)
 	left := leftOver(path) // looked for first: another process may just be making the database, and then use it
 	d, err := Open(ctx, path)
 	switch {
@@ -89,14 +93,31 @@ func (d *Database) copyTo(ctx context.Context, file, path string) error {
 	return there.failed(errors.Join(copied.PingContext(ctx), copied.Close()))
 }
 
+// unfinished is in the name of a file, and of what SQLite keeps beside it, that is to be moved to its place.
+const unfinished = ".nbs-unfinished-"
+
+// abandoned is since when nothing was written into such a file whose writer was killed: who writes one writes all along.
+const abandoned = time.Hour
+
+// sweep removes what was to be at the path, and whose writer was killed. What cannot be removed stays.
+func sweep(path string) {
+	folder, name := filepath.Split(path)
+	entries, _ := os.ReadDir(cmp.Or(folder, "."))
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err == nil && info.Mode().IsRegular() && strings.HasPrefix(entry.Name(), "."+name+unfinished) && time.Since(info.ModTime()) > abandoned {
+			_ = os.Remove(filepath.Join(folder, entry.Name()))
+		}
+	}
+}
+
 // place makes a new private file at the path, whole and durable or not at all. Fill is given an empty file.
 // Errors: Conflict when there is a file.
 func place(path string, fill func(temp string) error) error {
 	folder, name := filepath.Split(path)
-	if folder == "" {
-		folder = "."
-	}
-	temp, err := os.CreateTemp(folder, "."+name+".*")
+	folder = cmp.Or(folder, ".")
+	sweep(path)
+	temp, err := os.CreateTemp(folder, "."+name+unfinished+"*")
 	if err != nil {
 		return err
 	}

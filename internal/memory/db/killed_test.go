@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/sim/rig"
@@ -81,13 +82,38 @@ func TestKilledCreateLeavesAWholeDatabaseOrNone(t *testing.T) {
 			_, err := os.Stat(path)
 			rig.Check(t, err == nil || killed, "%v", err)
 			seen[err == nil]++
+			age(t, filepath.Dir(path))
 			d, err := Create(t.Context(), path, anyInstance)
 			rig.Must(t, err)
 			rig.Check(t, d.Instance() != "", "it has no id")
 			mustBeWhole(t, d)
 			rig.Must(t, d.Close())
+			storetest.WantNames(t, filepath.Dir(path), "memory.db")
 		}
 	})
 	t.Logf("%d kills: whole %d, none %d", kills, seen[true], seen[false])
 	rig.Check(t, kills >= 20 && seen[true] > 0 && seen[false] > 0, "%d kills: %v", kills, seen)
+}
+
+// age makes what was left half written two hours old.
+func age(t *testing.T, dir string) {
+	t.Helper()
+	for _, name := range storetest.Names(t, dir) {
+		if before := time.Now().Add(-2 * time.Hour); strings.Contains(name, unfinished) {
+			rig.Must(t, os.Chtimes(filepath.Join(dir, name), before, before))
+		}
+	}
+}
+
+// A backup removes what one before it was killed at, and nothing else: another may be at work, and the user has files too.
+func TestBackupThatWasKilledIsSwept(t *testing.T) {
+	t.Parallel()
+	d, dir := watched(t), rig.MemoryDir(t)
+	for _, name := range []string{".copy" + unfinished + "1", ".copy" + unfinished + "1-wal", ".copy.20260220", ".other" + unfinished + "1"} {
+		storetest.Write(t, filepath.Join(dir, name), "half")
+	}
+	age(t, dir)
+	storetest.Write(t, filepath.Join(dir, ".copy"+unfinished+"2"), "half")
+	rig.Must(t, d.Backup(t.Context(), filepath.Join(dir, "copy")))
+	storetest.WantNames(t, dir, ".copy.20260220", ".copy"+unfinished+"2", ".other"+unfinished+"1", "copy")
 }

@@ -5,7 +5,8 @@
 //     believes from it only that a conversation, which the record has, is worth a look.
 //   - It may be lost: it is not synced, and of more than [Most] that nobody has read the next are not written.
 //     How far a conversation was read is kept elsewhere.
-//   - A file is there as a whole or not at all, and is removed when what it announces was stored.
+//   - A file is there as a whole or not at all, and is removed when what it announces was stored. What a hook that was
+//     killed has left half written is removed by who reads the others.
 //
 // The package knows neither records nor transcripts.
 package spool
@@ -118,6 +119,12 @@ func (s Spool) List() ([]Announcement, error) {
 	all := make([]Announcement, 0, len(names))
 	for _, name := range names {
 		a := Announcement{name: name}
+		if isHalf(name) {
+			if err := s.sweep(name); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		data, err := s.nbs.Read(spool, name, sizeLimit)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -131,6 +138,18 @@ func (s Spool) List() ([]Announcement, error) {
 		all = append(all, a)
 	}
 	return all, nil
+}
+
+// isHalf tells whether a file is being written, or was when its writer was killed.
+func isHalf(name string) bool { return strings.HasPrefix(name, ".") }
+
+// sweep removes one that nobody can be writing any more: that takes milliseconds.
+func (s Spool) sweep(name string) error {
+	info, err := s.nbs.Lstat(spool + "/" + name)
+	if err != nil || time.Since(info.ModTime()) < time.Minute {
+		return private.IfThere(err)
+	}
+	return s.drop(name)
 }
 
 // Take removes announcements, of which all is stored that they have announced.
@@ -148,7 +167,7 @@ func (s Spool) drop(name string) error {
 	})
 }
 
-// names are the files that are whole.
+// names are the files, also those that are not whole.
 func (s Spool) names() ([]string, error) {
 	if !s.nbs.Made() {
 		return nil, fs.ErrNotExist
@@ -156,6 +175,5 @@ func (s Spool) names() ([]string, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	names, err := s.nbs.Names(spool)
-	return slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, ".") }), err
+	return s.nbs.Names(spool)
 }

@@ -63,6 +63,10 @@ func TestWhatIsNoAnnouncementIsRemoved(t *testing.T) {
 	rig.Must(t, os.Symlink("/etc/passwd", filepath.Join(s.Path(), "link")))
 	rig.Equal(t, len(s.listed(t)), 1, "announcements")
 	rig.Equal(t, len(storetest.Names(t, s.Path())), 2, "files: the whole one, and one that is being written")
+	old := time.Now().Add(-2 * time.Minute)
+	rig.Must(t, os.Chtimes(filepath.Join(s.Path(), ".half"), old, old))
+	rig.Equal(t, len(s.listed(t)), 1, "announcements")
+	rig.Equal(t, len(storetest.Names(t, s.Path())), 1, "files: whose writer was killed, its half is gone")
 }
 
 // What stands in the place of the folder is named, with a command that moves it away; then all goes on.
