@@ -28,8 +28,9 @@ type observer struct {
 	prompts int             // that it was given in this process
 	anew    bool            // the next one begins another conversation: the last failed, or it has become long
 	rest    pause
-	seen    seen // when no turn was over that is not observed
-	rests   bool // then one had begun
+	seen    seen   // when no turn was over that is not observed
+	rests   bool   // then one had begun
+	lost    string // up to which the transcript was read when that record was found missing
 }
 
 // seen is the transcript of an agent as it was looked at.

@@ -63,6 +63,11 @@ func (w *Worker) observeTurns(ctx context.Context, t target) (read past.Past, gr
 	if err != nil {
 		return read, grown, err
 	}
+	if read.Lost && o.lost != known.ReadTo {
+		o.lost = known.ReadTo
+		w.journal(ctx, t, "memory-again", fmt.Sprintf("%s is observed from its beginning, so that some of it may be noted twice: the record up to which it was, %s, is not in its transcript any more",
+			t.id, known.ReadTo))
+	}
 	w.owed[t.id] = true
 	for i := range read.Turns {
 		if on, err := w.isOnStill(t); err != nil || !on {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -380,4 +381,29 @@ func TestPlantedSpoolIsToldWithItsRemedy(t *testing.T) {
 	rig.Check(t, strings.Contains(said, "is not a folder\nhint: ") && strings.HasSuffix(said, ": "+private.MoveTo(at, ".foreign")), "%s", said)
 	rig.Must(t, os.Rename(at, at+".foreign"))
 	rig.Equal(t, s.once().Turns, 1, "turns")
+}
+
+// A transcript in which the record up to which it was read is missing, as after it was put back from an older copy, is
+// observed from its beginning: the journal says so, once.
+func TestTranscriptThatLostWhatWasRead(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	r := s.agent("alpha")
+	s.turn("alpha", r.SessionID, "one")
+	s.turn("alpha", r.SessionID, "two")
+	s.once()
+	whole := storetest.Read(t, s.transcript(r.SessionID))
+	storetest.Write(t, s.transcript(r.SessionID), strings.Join(strings.SplitAfter(whole, "\n")[:2], ""))
+	s.turn("alpha", r.SessionID, "three")
+	s.respond = func(n int, _ string) turn.Outcome {
+		if n == 3 {
+			return turn.Outcome{Class: turn.Failed, Detail: "for now"}
+		}
+		return noted("noted " + strconv.Itoa(n))
+	}
+	s.once()
+	s.now = s.now.Add(time.Hour)
+	rig.Equal(t, s.once().Turns, 2, "turns that are observed again")
+	events := storetest.Read(t, filepath.Join(s.Worker.Store.Folder(), "journal.jsonl"))
+	rig.Check(t, strings.Count(events, `"memory-again"`) == 1 && strings.Contains(events, "is not in its transcript any more"), "%s", events)
 }
