@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -35,6 +36,12 @@ func TestWhatSeesAConversation(t *testing.T) {
 // nobodyToAdopt waits for a claude of this world of which adopt --list says the words, and checks that it cannot be adopted.
 func (m *team) nobodyToAdopt(words string) {
 	m.Helper()
+	m.check(m.nbs("adopt", "other", "--pid", strconv.Itoa(m.waitListed(words))).code == 4, "it was adopted")
+}
+
+// waitListed waits for a claude of this world of which adopt --list says the words.
+func (m *team) waitListed(words string) int {
+	m.Helper()
 	var pid string
 	m.waitFor("a claude that "+words, func() (bool, string) {
 		out := m.ok("adopt", "--list")
@@ -45,7 +52,9 @@ func (m *team) nobodyToAdopt(words string) {
 		}
 		return pid != "", out
 	})
-	m.check(m.nbs("adopt", "other", "--pid", pid).code == 4, "it was adopted")
+	n, err := strconv.Atoi(pid)
+	m.must(err)
+	return n
 }
 
 // A request that somebody has damaged keeps nobody from seeing what waits elsewhere.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"syscall"
@@ -100,4 +101,21 @@ func TestAnObserversConversationIsNotTakenUp(t *testing.T) {
 	m.refused(7, observer+" observes an agent for the memory", "conversation", "import", file)
 	rig.Equal(m, strings.Count(m.ok("list"), "\n")+strings.Count(m.ok("conversation", "list"), "\n"), 1, "agents and conversations")
 	m.ok("memory", "check")
+}
+
+// A worker is killed while its observer hangs: doctor says who will end that one, and so it comes.
+func TestAnObserverThatHangsWithoutItsWorker(t *testing.T) {
+	m := real(t)
+	m.ok("spawn", "alpha", "--model", "sonnet", "--memory", "--prompt", "decision: one [[observer slow 5s]]")
+	m.waitState("alpha", "idle")
+	work := m.begin("memory", "work")
+	pid := m.waitListed("observes an agent for the memory")
+	m.kill(pid, syscall.SIGSTOP)
+	m.kill(work.Process.Pid, syscall.SIGKILL)
+	_ = work.end()
+	m.doctor(0).finds(m, "conversations.left", "note", fmt.Sprintf("pid %d, and who ran it is gone", pid))
+	m.mustSay(m.nbs("doctor").stdout, "who observes the agents of that project next ends it")
+	m.check(m.worked().Turns == 1, "the turn is not observed")
+	m.check(dead(pid), "it runs still")
+	m.doctor(0).isWell(m, "conversations.left")
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/proc"
 )
 
@@ -36,7 +37,8 @@ func (d *examination) deadLetters(_ context.Context) (all findings) {
 	return all
 }
 
-// leftTurns looks for claudes of turns whose runner is gone. The next turn of their conversation ends them.
+// leftTurns looks for claudes of turns whose runner is gone: who runs the next one ends them. Only that of a conversation
+// is told a context with each turn; the others observe.
 func (d *examination) leftTurns(_ context.Context) (all findings) {
 	claudes, _ := d.claudes() // team.twice says what is wrong
 	for _, one := range claudes {
@@ -46,8 +48,12 @@ func (d *examination) leftTurns(_ context.Context) (all findings) {
 		if chain := proc.AncestorsOf(one.PID); len(chain) > 2 { // it has a parent that is not the first process
 			continue
 		}
+		next := "the next turn of its conversation ends it"
+		if _, isTold := proc.Variable(one.PID, turn.ContextVariable); !isTold {
+			next = "it observed an agent, and who observes the agents of that project next ends it"
+		}
 		all.add(Note, fmt.Sprintf("the claude of a turn runs, pid %d, and who ran it is gone", one.PID),
-			"the next turn of its conversation ends it", hintKill(one.PID, "to end it now: kill %d")...)
+			next, hintKill(one.PID, "to end it now: kill %d")...)
 	}
 	return all
 }

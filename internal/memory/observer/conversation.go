@@ -255,8 +255,11 @@ func (o *observer) startClaude(id agent.SessionID, opening claude.Opening, invoc
 	})
 	files := o.Store.TurnFiles(invocation)
 	prompt, err := files.Put(turnfiles.SystemPrompt, SystemPrompt)
+	if err == nil {
+		_, err = files.Put(turnfiles.Observes, o.Store.Project())
+	}
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, files.Drop())
 	}
 	spec := turn.Spec{SessionID: id, Opening: opening, Model: o.Model, SystemPromptFile: prompt, Extra: bare}
 	caller := slices.DeleteFunc(slices.Clone(o.Env), func(entry string) bool { return strings.HasPrefix(entry, "NBS_") })
@@ -282,4 +285,21 @@ func (o *observer) end(ctx context.Context, process Process, invocation agent.In
 		_ = process.Close(ctx)
 	}
 	_ = o.Store.TurnFiles(invocation).Drop() // the next sweep does it else
+}
+
+// endLeft ends the claudes of a worker of this project that was killed: one that hangs does not leave by itself. The
+// caller has the lock of the workers, so that nobody uses them.
+func (w *Worker) endLeft(ctx context.Context) {
+	for _, invocation := range w.Store.TurnFiles("").With(turnfiles.Observes, w.Store.Project()) {
+		left, err := proc.Carrying(agent.TurnVariable, invocation)
+		if err == nil {
+			err = proc.StopAll(ctx, left, endGrace)
+		}
+		if err == nil {
+			err = w.Store.TurnFiles(agent.Invocation(invocation)).Drop()
+		}
+		if err != nil {
+			w.Said("memory: the observer of a worker that was killed: %s", err)
+		}
+	}
 }

@@ -3,7 +3,8 @@
 //
 //   - One worker a project. It needs nobody: what the hooks announce is a hint, the transcripts are found through
 //     the records, and how far each was read is kept with what was observed, in one transaction.
-//   - A worker that is killed loses nothing: a turn is observed again of which nothing was stored yet.
+//   - A worker that is killed loses nothing: a turn is observed again of which nothing was stored yet. What it has left
+//     running is ended by the next one.
 //   - An observer has no tools, no project and no settings but the user's login. What it is shown is framed as data,
 //     and secrets are replaced before.
 //   - The id of an observer is captured when claude names it, before anything it says is stored. Its conversation is
@@ -96,6 +97,7 @@ func (w *Worker) Once(ctx context.Context) (Report, error) {
 		return Report{}, err
 	}
 	defer release()
+	w.endLeft(ctx)
 	w.done = Report{}
 	for begun, all := time.Now(), true; ; all = false {
 		unfinished, err := w.pass(ctx, all)
@@ -116,6 +118,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		return err
 	}
 	defer release()
+	w.endLeft(ctx)
 	changes, err := watch.New()
 	if err != nil {
 		return err

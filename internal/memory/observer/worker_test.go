@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,6 +20,7 @@ import (
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/spool"
 	"nbs-worker/internal/store/storetest"
+	"nbs-worker/internal/store/turnfiles"
 )
 
 // Each turn that is over is shown once, to one observer a conversation, which is continued in one run and begun anew by the next.
@@ -406,4 +408,41 @@ func TestTranscriptThatLostWhatWasRead(t *testing.T) {
 	rig.Equal(t, s.once().Turns, 2, "turns that are observed again")
 	events := storetest.Read(t, filepath.Join(s.Worker.Store.Folder(), "journal.jsonl"))
 	rig.Check(t, strings.Count(events, `"memory-again"`) == 1 && strings.Contains(events, "is not in its transcript any more"), "%s", events)
+}
+
+// What a worker that was killed has left running is ended by the next one of the project; an observer of another project,
+// and what ask runs, is not.
+func TestObserverOfAKilledWorkerIsEnded(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	r := s.agent("alpha")
+	s.turn("alpha", r.SessionID, "one")
+	ended := map[string]chan error{}
+	for _, project := range []string{s.Worker.Store.Project(), "/srv/another", ""} {
+		invocation := agent.NewInvocation()
+		cmd := exec.CommandContext(t.Context(), "cat")
+		cmd.Env = append(os.Environ(), agent.TurnVariable+"="+string(invocation))
+		stays, err := cmd.StdinPipe()
+		rig.Must(t, err)
+		defer stays.Close()
+		rig.Must(t, cmd.Start())
+		if project != "" {
+			_, err = s.Worker.Store.TurnFiles(invocation).Put(turnfiles.Observes, project)
+			rig.Must(t, err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- cmd.Wait() }()
+		ended[project] = done
+	}
+	rig.Equal(t, s.once().Turns, 1, "turns")
+	rig.Check(t, (<-ended[s.Worker.Store.Project()]).Error() == "signal: terminated", "it ended by itself")
+	for _, others := range []string{"/srv/another", ""} {
+		select {
+		case err := <-ended[others]:
+			t.Errorf("%q: ended: %v", others, err)
+		default:
+		}
+	}
+	rig.Equal(t, len(s.Worker.Store.TurnFiles("").With(turnfiles.Observes, s.Worker.Store.Project())), 0, "observers that are known to run")
+	rig.Equal(t, len(s.Worker.Store.TurnFiles("").With(turnfiles.Observes, "/srv/another")), 1, "of the other project")
 }

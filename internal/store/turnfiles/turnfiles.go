@@ -27,6 +27,7 @@ const (
 	Context      = "context"
 	SystemPrompt = "system"
 	Briefing     = "briefing"
+	Observes     = "observes" // of an observer: in which project, for who looks after its worker was killed
 )
 
 // Put replaces a file, and returns its path.
@@ -53,6 +54,17 @@ func (f Files) Take(what string) (content string, err error) {
 		return "", err
 	}
 	return string(data), f.folder.Remove(f.file(what))
+}
+
+// With are the processes, of all that share the folder, whose file of this kind has this content.
+func (f Files) With(what, content string) (processes []string) {
+	names, _ := f.folder.Names() // of none nothing is known
+	for _, file := range names {
+		if data, err := f.folder.Read(file, limit); strings.HasSuffix(file, "."+what) && err == nil && string(data) == content {
+			processes = append(processes, nameOf(file))
+		}
+	}
+	return processes
 }
 
 // Drop removes the files, also what was not finished of them.

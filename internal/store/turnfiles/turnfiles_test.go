@@ -46,3 +46,19 @@ func TestSweep(t *testing.T) {
 	rig.Must(t, In(folder, "new").Drop())
 	storetest.WantNames(t, string(folder), "there.context")
 }
+
+// Who looks after those that a killed process started finds them by what is noted of them, and no half-written note.
+func TestWith(t *testing.T) {
+	t.Parallel()
+	folder := private.Tree(filepath.Join(t.TempDir(), "turns"))
+	rig.Equal(t, len(In(folder, "").With(Observes, "/srv")), 0, "where no folder is")
+	for name, project := range map[string]string{"mine": "/srv", "another": "/srv/x"} {
+		_, err := In(folder, name).Put(Observes, project)
+		rig.Must(t, err)
+	}
+	_, err := In(folder, "context").Put(Context, "/srv")
+	rig.Must(t, err)
+	storetest.Write(t, folder.Path(".half.observes123"), "/srv")
+	found := In(folder, "").With(Observes, "/srv")
+	rig.Check(t, len(found) == 1 && found[0] == "mine", "%q", found)
+}
