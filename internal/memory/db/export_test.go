@@ -13,7 +13,7 @@ import (
 	"nbs-worker/internal/store/storetest"
 )
 
-func exported(t *testing.T, d *Database) string {
+func exported(t testing.TB, d *Database) string {
 	t.Helper()
 	var b bytes.Buffer
 	_, err := d.Export(t.Context(), &b)

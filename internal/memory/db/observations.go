@@ -84,6 +84,9 @@ func insert(ctx context.Context, q querier, o memory.Observation) (id int64, err
 	if err := o.Validate(); err != nil {
 		return 0, err
 	}
+	if o.Turn < 0 {
+		return 0, agent.Errorf(agent.BadInput, "turn %d is none", o.Turn)
+	}
 	o = o.Redacted()
 	facts, err := json.Marshal(o.Facts)
 	if err != nil {

@@ -28,7 +28,7 @@ func (d *Database) Create(ctx context.Context, o memory.Observed) error {
 }
 
 func create(ctx context.Context, q querier, o memory.Observed) error {
-	if _, err := agent.ParseSessionID(string(o.ContentID)); err != nil {
+	if err := checkID(o.ContentID); err != nil {
 		return err
 	}
 	if _, err := agent.ParseHandle(string(o.Handle)); err != nil {
@@ -44,6 +44,15 @@ func create(ctx context.Context, q querier, o memory.Observed) error {
 		ON CONFLICT (content_id) DO NOTHING`, o.ContentID, o.Handle, firstPrompt(o.FirstPrompt), o.Created.UnixMilli())
 	if isConstraint(err) {
 		return agent.Errorf(agent.Conflict, "conversation %s is an observer's", o.ContentID)
+	}
+	return err
+}
+
+// checkID refuses what is no session id as Claude and the records write it: in capitals it would be another one.
+func checkID(id agent.SessionID) error {
+	same, err := agent.ParseSessionID(string(id))
+	if err == nil && same != id {
+		err = agent.Errorf(agent.BadInput, "session id %s is not in lower case", id)
 	}
 	return err
 }
@@ -107,7 +116,7 @@ func checkTime(t time.Time) error {
 
 // Capture keeps the id of the observer's conversation.
 func (d *Database) Capture(ctx context.Context, content, memoryID agent.SessionID) error {
-	if _, err := agent.ParseSessionID(string(memoryID)); err != nil {
+	if err := checkID(memoryID); err != nil {
 		return err
 	}
 	return d.change(ctx, func(tx *sql.Tx) error { return setMemory(ctx, tx, content, memoryID, false) })
