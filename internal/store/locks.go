@@ -158,39 +158,35 @@ func (s *Store) LockRecovery(verb string, now time.Time) (unlock func(), err err
 // LockServe takes the right to serve the project's conversations, for as long as the caller lives or until
 // release. Errors: Conflict, naming the holder.
 func (s *Store) LockServe(now time.Time) (release func(), err error) {
-	if err := s.prepare(); err != nil {
-		return nil, err
-	}
-	return s.tryLock("serve", Holder{PID: os.Getpid(), Verb: "serve", Since: now}, func(by string) error {
-		return agent.Errorf(agent.Conflict, "the project is served already: %s", by)
-	})
+	return s.lockAlone("serve", "the project is served already", now)
 }
 
 // LockMemory takes the right to observe the agents of the project, for as long as the caller lives or until
 // release. Errors: Conflict, naming the holder.
 func (s *Store) LockMemory(now time.Time) (release func(), err error) {
-	if err := s.prepare(); err != nil {
-		return nil, err
-	}
-	return s.tryLock("memory", Holder{PID: os.Getpid(), Verb: "memory", Since: now}, func(by string) error {
-		return agent.Errorf(agent.Conflict, "the agents of the project are observed already: %s", by)
-	})
+	return s.lockAlone("memory", "the agents of the project are observed already", now)
 }
 
 // LockWatch takes the right to watch the project, for as long as the caller lives or until release.
 // Errors: Conflict, naming the holder.
 func (s *Store) LockWatch(now time.Time) (release func(), err error) {
+	return s.lockAlone("watch", "the project is watched already", now)
+}
+
+// lockAlone takes a lock that one process of the project has. otherwise is what is so when another has it.
+func (s *Store) lockAlone(name, otherwise string, now time.Time) (release func(), err error) {
 	if err := s.prepare(); err != nil {
 		return nil, err
 	}
-	return s.tryLock("watch", Holder{PID: os.Getpid(), Verb: "watch", Since: now}, func(by string) error {
-		return agent.Errorf(agent.Conflict, "the project is watched already: %s", by)
+	return s.tryLock(name, Holder{PID: os.Getpid(), Verb: name, Since: now}, func(by string) error {
+		return agent.Errorf(agent.Conflict, "%s: %s", otherwise, by)
 	})
 }
 
 // tryLock takes a lock, or says who has it. A holder signs right after it has locked and
 // wipes that out right before it lets go: where there is no signature, either may be about
-// to happen, so both are tried again for a moment.
+// to happen. Of one that was killed, a child that it was just starting has the lock until it
+// has become its program. So it is tried again for a moment.
 func (s *Store) tryLock(name string, holder Holder, taken func(by string) error) (func(), error) {
 	retry := time.NewTicker(signatureRetry)
 	defer retry.Stop()
@@ -202,10 +198,12 @@ func (s *Store) tryLock(name string, holder Holder, taken func(by string) error)
 		if lock != nil {
 			return s.locked(lock, name, holder), nil
 		}
-		if by, err := s.readHolder(name); err == nil {
+		late := time.Now().After(deadline)
+		by, err := s.readHolder(name)
+		if err == nil && (late || !errors.Is(syscall.Kill(by.PID, 0), syscall.ESRCH)) {
 			return nil, taken(by.String())
 		}
-		if time.Now().After(deadline) {
+		if late {
 			return nil, taken("its holder did not sign")
 		}
 	}
@@ -221,7 +219,7 @@ func (s *Store) locked(lock *flock.Flock, name string, holder Holder) (unlock fu
 }
 
 const (
-	signatureWait  = 200 * time.Millisecond
+	signatureWait  = time.Second
 	signatureRetry = time.Millisecond
 	verbLimit      = 20 // bytes
 )

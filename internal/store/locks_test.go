@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"syscall"
@@ -99,6 +100,21 @@ func TestLeaseIsNotInherited(t *testing.T) {
 	})
 	err := syscall.Kill(child, 0)
 	rig.Check(t, err == nil, "the child %d did not outlive the holder: %v", child, err)
+}
+
+// A child that a killed process was just starting has its parent's locks until it has become its program.
+func TestLockOfAKilledHolderIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	gone := exec.Command("true")
+	rig.Must(t, gone.Run())
+	lock, err := s.nbs.TryLock("memory")
+	rig.Must(t, err)
+	rig.Must(t, s.sign("memory", &Holder{PID: gone.Process.Pid, Verb: "memory", Since: storetest.SomeTime()}))
+	defer time.AfterFunc(20*time.Millisecond, func() { _ = lock.Close() }).Stop()
+	release, err := s.LockMemory(storetest.SomeTime())
+	rig.Must(t, err)
+	release()
 }
 
 // Who finds a lock of the whole project taken is told by whom.
