@@ -38,8 +38,8 @@ quick: ## run what needs neither tmux nor claude, for the inner loop
 race: bootstrap ## run all tests under the race detector
 	NBS_FAULTS="$${NBS_FAULTS:-20}" go test ./... -count=1 -timeout 40m -race
 
-memory-kills: bootstrap ## kill the memory's worker 200 times, at any moment; NBS_MEMORY_KILLS, NBS_MEMORY_SEED
-	NBS_MEMORY_KILLS="$${NBS_MEMORY_KILLS:-200}" go test ./internal/memory/observer -run '^TestKilledWorker' -count=1 -timeout 30m -v
+memory-kills: bootstrap ## kill the memory's worker 200 times around turns of the real Claude, and as often around played ones; NBS_MEMORY_KILLS, NBS_MEMORY_SEED
+	NBS_MEMORY_KILLS="$${NBS_MEMORY_KILLS:-200}" go test ./internal/memory/observer -run '^TestKilledWorker' -count=1 -timeout 60m -v
 
 faults: bootstrap ## kill 500 times, at each step of each verb, and repair; NBS_FAULTS, NBS_FAULTS_SEED
 	NBS_FAULTS="$${NBS_FAULTS:-500}" NBS_FAULTS_SEED="$${NBS_FAULTS_SEED:-$$(date +%s)}" \

@@ -43,8 +43,8 @@ func newReal(t *testing.T, version string) *real {
 	return r
 }
 
-// says has an agent take a text in a conversation, and its hook announce the end of the turn.
-func (r *real) says(a *agent.Record, id agent.SessionID, text string) {
+// says has an agent take texts in a conversation, and its hook announce the end of each turn.
+func (r *real) says(a *agent.Record, id agent.SessionID, texts ...string) {
 	r.Helper()
 	opening := claude.OpenNew
 	if r.said[id] {
@@ -57,12 +57,16 @@ func (r *real) says(a *agent.Record, id agent.SessionID, text string) {
 	rig.Must(r.T, err)
 	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Minute)
 	defer cancel()
-	o, err := p.Turn(ctx, string(agent.NewInvocation()), text, nil)
-	rig.Must(r.T, err)
-	rig.Check(r.T, o.Class == turn.Answered, "%q: %+v", text, o)
+	for _, text := range texts {
+		o, err := p.Turn(ctx, string(agent.NewInvocation()), text, nil)
+		rig.Must(r.T, err)
+		rig.Check(r.T, o.Class == turn.Answered, "%q: %+v", text, o)
+	}
 	rig.Must(r.T, p.Close(ctx))
-	r.now = time.Now()
-	r.announce(a.Handle, id)
+	for range texts {
+		r.now = time.Now()
+		r.announce(a.Handle, id)
+	}
 }
 
 // Three turns with decisions are observed, each in its place, by an observer that has no tools and nothing of the user's.
