@@ -2,8 +2,10 @@ package main
 
 import (
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"nbs-worker/internal/sim/rig"
@@ -50,6 +52,27 @@ func TestFreshWithABriefing(t *testing.T) {
 		m.waitArrived("alpha")
 		m.ok("send", "alpha", "Hello.", "--wait-reply")
 		m.check(m.notesSent(cleared.SessionID, "Hello.") == 0, "they are told after a /clear: %+v", cleared)
+	})
+}
+
+// A claude that died before its first hook has told nobody the briefing: the next one, which its launcher starts, is told it.
+func TestBriefingOutlivesAClaudeThatDidNotAsk(t *testing.T) {
+	eachVersion(t, func(t *testing.T, m *team) {
+		before := m.remembers("alpha", "--restart", "on-failure")
+		waits, wrapper := filepath.Join(m.dir, "waits"), filepath.Join(m.folder("bin"), "claude")
+		m.write(waits, "before its first hook")
+		m.must(os.WriteFile(wrapper, []byte("#!/bin/sh\nif test -e "+waits+"; then while :; do sleep 1; done; fi\nexec "+m.variable("NBS_CLAUDE")+" \"$@\"\n"), 0o700))
+		m.env = append(m.env, "NBS_CLAUDE="+wrapper)
+		m.ok("resume", "alpha", "--force", "--fresh", "--brief", "--no-wait")
+		rig.Equal(m, len(m.briefings()), 1, "briefings that wait")
+		m.must(os.Remove(waits))
+		m.kill(m.session("alpha").RecordedPID, syscall.SIGKILL)
+		m.waitFor("it is started again", func() (bool, string) { s := m.session("alpha"); return s.State == "idle", s.State })
+		m.mustSay(strings.Join(m.journaled("alpha"), "\n"), "\nexit: signal: killed\nbackoff: starts again in ")
+		asked, sent := m.firstRequest(m.session("alpha").SessionID)
+		rig.Equal(m, asked, "Remember 42.", "the first prompt")
+		m.check(strings.Contains(sent, "Notes for agent alpha") && strings.Contains(sent, before.SessionID+", was given up (with resume --fresh)."), "the notes are not told")
+		rig.Equal(m, len(m.briefings()), 0, "briefings that wait")
 	})
 }
 

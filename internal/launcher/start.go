@@ -14,6 +14,7 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/turnfiles"
 )
 
 // start takes what makes this process the only one on the conversation, writes itself into the
@@ -63,8 +64,10 @@ func (l *Launcher) start(ctx context.Context, handle agent.Handle, next *Restart
 	}
 	return c, func() {
 		held.release()
-		_ = l.Store.TurnFiles(launch.Invocation).Drop() // a briefing that nobody asked for; an old one is swept away
-		<-c.looked                                      // which uses what the caller closes
+		files := l.Store.TurnFiles(launch.Invocation)
+		next.Launch.Brief, _ = files.Take(turnfiles.Briefing) // for which this claude has not asked: the next one may
+		_ = files.Drop()                                      // an old one is swept away
+		<-c.looked                                            // which uses what the caller closes
 		c.dropEntry()
 	}, nil
 }
