@@ -30,6 +30,9 @@ var lenient = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.Al
 // After an error the record is empty.
 func ParseRecord(data []byte, into *Record) error {
 	*into = Record{}
+	if tooDeep(data) {
+		return fmt.Errorf("it is nested deeper than %d", nestingLimit)
+	}
 	var read struct {
 		plainRecord
 

@@ -30,7 +30,11 @@ func (r *Record) LaunchFields() []Field {
 		if name == "memory" && value.IsZero() {
 			continue
 		}
-		fields = append(fields, Field{name, sealValue(value.Interface())})
+		text := value.String() // of a word, which most are
+		if value.Kind() != reflect.String {
+			text = sealValue(value.Interface())
+		}
+		fields = append(fields, Field{name, text})
 	}
 	return append(fields, Field{"process", r.Process.unmarked()})
 }
@@ -50,7 +54,7 @@ func sealValue(value any) string {
 		return words(all...)
 	case RestartPolicy:
 		return string(value.Policy)
-	default: // a word, a number or a switch
+	default: // a number or a switch
 		return fmt.Sprint(value)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
@@ -51,17 +52,27 @@ type finder struct{ *observe.Observer }
 
 // ancestor is a process above the command, or the command itself.
 type ancestor struct {
-	pid    int
-	env    []string // with which it was started
-	mark   agent.Invocation
-	handle agent.Handle // which it says to be
+	pid     int
+	started string   // in ticks, as a record that names it has them
+	env     []string // with which it was started
+	mark    agent.Invocation
+	handle  agent.Handle // which it says to be
 }
 
 func newAncestor(pid int) ancestor {
 	a := ancestor{pid: pid}
+	if id, err := proc.Identify(pid); err == nil {
+		a.started = strconv.FormatUint(id.StartTicks, 10)
+	}
 	a.env, _ = proc.Environ(pid) // another user's is closed, and he is no agent of ours
 	a.mark, a.handle = agent.Invocation(a.variable(agent.InvocationVariable)), agent.Handle(a.variable(agent.HandleVariable))
 	return a
+}
+
+// words are those of which one stands in every record that names the process.
+func (a ancestor) words() []string {
+	all := []string{a.started, string(a.mark), string(a.handle)}
+	return slices.DeleteFunc(all, func(word string) bool { return word == "" })
 }
 
 func (a ancestor) variable(name string) string { return agent.Variable(a.env, name) }
@@ -148,13 +159,17 @@ func unrecorded(line []ancestor, launcher int) *Caller {
 // eachRecord shows the records that may name the caller: of this project, and of those in
 // which the processes above work or were started. A damaged one names nobody.
 func (f finder) eachRecord(line []ancestor, look func(o *observe.Observer, r *agent.Record)) error {
+	var words []string
+	for _, a := range line {
+		words = append(words, a.words()...)
+	}
 	seen := map[string]bool{}
 	for _, root := range append([]string{f.Store.Project()}, rootsOf(line)...) {
 		if seen[root] {
 			continue
 		}
 		seen[root] = true
-		if err := f.eachRecordOf(root, look); err != nil {
+		if err := f.eachRecordOf(root, words, look); err != nil {
 			return err
 		}
 	}
@@ -176,7 +191,7 @@ func rootsOf(line []ancestor) []string {
 	return roots
 }
 
-func (f finder) eachRecordOf(root string, look func(o *observe.Observer, r *agent.Record)) error {
+func (f finder) eachRecordOf(root string, words []string, look func(o *observe.Observer, r *agent.Record)) error {
 	o := *f.Observer
 	if root != f.Store.Project() {
 		opened, err := store.Open(root)
@@ -194,17 +209,11 @@ func (f finder) eachRecordOf(root string, look func(o *observe.Observer, r *agen
 		return err
 	}
 	defer records.Close()
-	handles, err := records.Handles()
-	if err != nil {
-		return err
-	}
-	var r agent.Record
-	for _, handle := range handles {
-		if records.Load(handle, &r) == nil && r.Process != nil {
-			look(&o, &r)
+	return records.EachWith(words, func(r *agent.Record) {
+		if r.Process != nil {
+			look(&o, r)
 		}
-	}
-	return nil
+	})
 }
 
 // doubt is why an agent's record, or the folder in which the key is, is not to be believed.

@@ -39,7 +39,7 @@ func (i *Inspector) List(ctx context.Context) ([]Row, error) {
 		rows[n].Handle = handles[n]
 		rows[n].Err = records.Load(handles[n], &rows[n].Record)
 	})
-	var looked []agent.Record
+	looked := make([]agent.Record, 0, len(rows))
 	for n := range rows {
 		if rows[n].Err == nil {
 			looked = append(looked, rows[n].Record)

@@ -7,7 +7,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/screen"
-	"nbs-worker/internal/observe"
+	"nbs-worker/internal/observe/health"
 )
 
 // What holds a start until a person comes is seen on the screen only: a first-run
@@ -21,7 +21,7 @@ func (w *starting) checkDialog(ctx context.Context) error {
 	w.lastScreen = time.Now()
 	shown, err := w.Observer.Screen(ctx, &w.record)
 	if err != nil {
-		return observe.InVain(err)
+		return health.InVain(err)
 	}
 	if dialog, open := screen.ReadDialog(shown.Text); open {
 		return heldAt(&w.record, dialog)

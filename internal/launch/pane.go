@@ -7,6 +7,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/observe"
+	"nbs-worker/internal/observe/health"
 	"nbs-worker/internal/tmux"
 	"nbs-worker/internal/trust"
 )
@@ -37,7 +38,7 @@ func (s Starter) openPane(ctx context.Context, r *agent.Record, p Plan, client *
 		err = cmp.Or(endedByHook(ctx, client), err)
 	}
 	if err != nil {
-		return name, observe.Diagnose(client, r.Handle, err)
+		return name, health.Diagnose(client, r.Handle, err)
 	}
 	if left, there := observe.PaneOf(panes, p.Record.Process); there && p.Record.Process.Adopted == nil {
 		err = client.KillPane(ctx, left)

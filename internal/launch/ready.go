@@ -13,6 +13,7 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/observe"
+	"nbs-worker/internal/observe/health"
 	"nbs-worker/internal/proc"
 )
 
@@ -268,7 +269,7 @@ func (w *starting) checkLauncher(ctx context.Context) error {
 	w.lastScreen = time.Now()
 	_, panes, err := w.Panes(ctx, &w.record)
 	if err != nil {
-		return observe.InVain(err)
+		return health.InVain(err)
 	}
 	if _, there := observe.PaneOf(panes, w.record.Process); !there {
 		return w.vanished(ctx)

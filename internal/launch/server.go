@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/observe"
+	"nbs-worker/internal/observe/health"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/tmux"
 )
@@ -25,7 +25,7 @@ func checkRoom(client *tmux.Client) error {
 		return nil //nolint:nilerr // another user's server, perhaps; tmux itself decides
 	}
 	full := agent.Errorf(agent.Unfit, "the tmux server, pid %d, has %d of %d file descriptors in use: with more sessions it would answer nobody", pid, files.Open, files.Soft)
-	return observe.HintMoreFiles(full, pid, files).Hint("or use another server: --tmux-socket NAME")
+	return health.HintMoreFiles(full, pid, files).Hint("or use another server: --tmux-socket NAME")
 }
 
 // CheckTarget checks that the tmux server of a start answers in time and has room, before
@@ -46,7 +46,7 @@ func (s Starter) target(ctx context.Context, r *agent.Record) (*tmux.Client, []t
 	var panes []tmux.Pane
 	if r.Process != nil { // else nothing can be left of it, and nothing is ended for it
 		if panes, err = client.Panes(ctx); err != nil {
-			return nil, nil, observe.Diagnose(client, r.Handle, err)
+			return nil, nil, health.Diagnose(client, r.Handle, err)
 		}
 	}
 	return client, panes, checkRoom(client)

@@ -46,19 +46,19 @@ func (o *Observer) Look(ctx context.Context, records []agent.Record) []Sight {
 	for i, r := range records {
 		l.agents[i] = subject{record: r}
 	}
-	l.all().each(func(a *subject) { l.gather(ctx, a) })
-	l.askServers(ctx, l.all())
-	// One that went between the two questions is asked after again.
-	went := l.all().where(func(a *subject) bool { return a.evidence.Claude == proc.Alive && a.evidence.Pane == PaneAbsent })
-	went.each(func(a *subject) { l.gather(ctx, a) })
+	answers := l.ask(ctx, l.all()) // while processes are looked at
+	l.all().each(func(a *subject) { l.lookAt(ctx, a) })
+	answers().tell(l.all())
+	// One that came or went between the two is asked after again.
+	unlike := l.all().where(func(a *subject) bool { return !a.isOfOneMoment() })
+	l.ask(ctx, unlike)().tell(unlike)
+	went := unlike.where(func(a *subject) bool { return a.evidence.Claude == proc.Alive && a.evidence.Pane == PaneAbsent })
+	went.each(func(a *subject) { l.lookAt(ctx, a) })
 	l.readScreens(ctx)
 	sights := make([]Sight, len(l.agents))
-	OnAllProcessors(len(sights), func(i int) {
+	for i := range sights {
 		sights[i] = l.agents[i].sight()
-		if sights[i].Record.Handle != "" {
-			sights[i].NotAllowed = l.Store.CheckSeal(&sights[i].Record)
-		}
-	})
+	}
 	return sights
 }
 
@@ -80,11 +80,36 @@ type subject struct {
 	evidence Evidence
 	pane     *tmux.Pane
 	lost     error // the record could not be read again
+	unsealed error // Sight.NotAllowed
 	tmuxErr  error
 }
 
+// lookAt looks at an agent apart from tmux.
+func (l *round) lookAt(ctx context.Context, a *subject) {
+	l.gather(ctx, a)
+	a.unsealed = l.Store.CheckSeal(&a.record)
+}
+
+// isOfOneMoment tells whether what processes and tmux show, which were asked side by side, fits together.
+func (a *subject) isOfOneMoment() bool {
+	lives := a.evidence.Claude == proc.Alive
+	switch a.evidence.Pane {
+	case PaneThere:
+		return lives || a.evidence.LauncherLives
+	case PaneAbsent: // of a start that is on its way the pane may have come since
+		return !lives && a.record.PID != 0
+	default:
+		return a.evidence.Pane == PaneUnknown || !a.inTmux()
+	}
+}
+
+func (a *subject) inTmux() bool { return a.record.Process != nil && a.record.Process.Tmux != nil }
+
 func (a *subject) sight() Sight {
-	s := Sight{Record: a.record, Report: a.evidence.Report, Done: a.evidence.TurnDone, Pane: a.pane, Err: a.tmuxErr}
+	s := Sight{
+		Record: a.record, Report: a.evidence.Report, Done: a.evidence.TurnDone, Pane: a.pane,
+		NotAllowed: a.unsealed, Err: a.tmuxErr,
+	}
 	if a.lost != nil {
 		s.Err = a.lost
 		s.Status = agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: "the record cannot be read"}

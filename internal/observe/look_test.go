@@ -43,3 +43,30 @@ func TestExitThatIsRecordedWhileWeLook(t *testing.T) {
 	rig.Check(t, status.Cause == agent.Crashed && status.Detail == "signal: killed", "%+v", status)
 	rig.Check(t, len(sight.Record.Exits) == 1, "the record shown has no exit: %+v", sight.Record)
 }
+
+// tmux is asked while processes are looked at. Where the two answers cannot be of one moment, it is asked again.
+func TestAnswersOfTwoMoments(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		pid      int
+		inTmux   bool
+		evidence Evidence
+		fits     bool
+	}{
+		"runs in its pane":                     {1, true, Evidence{Claude: proc.Alive, Pane: PaneThere}, true},
+		"has ended with its pane":              {1, true, Evidence{Claude: proc.Gone, Pane: PaneAbsent}, true},
+		"its launcher waits in its pane":       {1, true, Evidence{Claude: proc.Gone, LauncherLives: true, Pane: PaneThere}, true},
+		"tmux did not answer":                  {1, true, Evidence{Claude: proc.Alive, Pane: PaneUnknown}, true},
+		"in no tmux":                           {1, false, Evidence{Claude: proc.Alive}, true},
+		"has come since tmux answered":         {1, true, Evidence{Claude: proc.Alive, Pane: PaneAbsent}, false},
+		"has gone since tmux answered":         {1, true, Evidence{Claude: proc.Gone, Pane: PaneThere}, false},
+		"is on its way, and its pane may come": {0, true, Evidence{Claude: proc.Gone, Pane: PaneAbsent}, false},
+		"is in a server that was not asked":    {1, true, Evidence{Claude: proc.Alive}, false},
+	} {
+		a := subject{record: agent.Record{PID: c.pid, Process: &agent.Process{}}, evidence: c.evidence}
+		if c.inTmux {
+			a.record.Process.Tmux = new(agent.TmuxPlace)
+		}
+		rig.Check(t, a.isOfOneMoment() == c.fits, "%s: of one moment: %t; want %t", what, !c.fits, c.fits)
+	}
+}

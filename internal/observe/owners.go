@@ -2,6 +2,7 @@ package observe
 
 import (
 	"slices"
+	"strconv"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/proc"
@@ -48,19 +49,23 @@ func (o *Observer) namedIn(root string, id agent.Identity) bool {
 // AgentsOf are the agents of a project whose records name a process. Records that cannot be
 // read name none.
 func (o *Observer) AgentsOf(project *store.Store, pid int, startTicks uint64) ([]agent.Handle, error) {
-	handles, err := project.Handles()
+	records, err := project.Records()
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(handles, func(handle agent.Handle) bool {
-		r, err := project.Load(handle)
-		if err != nil || r.Process == nil {
-			return true
+	defer records.Close()
+	var named []agent.Handle
+	err = records.EachWith([]string{strconv.FormatUint(startTicks, 10)}, func(r *agent.Record) {
+		if r.Process == nil {
+			return
 		}
 		isClaude := r.Process.PID == pid && r.Process.StartTicks == startTicks
 		isLauncher := r.Process.Launcher.PID == pid && r.Process.Launcher.StartTicks == startTicks
-		return !isClaude && !isLauncher || !proc.IsAlive(r.Process.Identity)
-	}), nil
+		if (isClaude || isLauncher) && proc.IsAlive(r.Process.Identity) {
+			named = append(named, r.Handle)
+		}
+	})
+	return named, err
 }
 
 // Owner is the agent that a process belongs to, and its project.

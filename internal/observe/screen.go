@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/observe/health"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/tmux"
 )
@@ -21,7 +22,7 @@ func (o *Observer) Screen(ctx context.Context, r *agent.Record) (tmux.Screen, er
 	}
 	screens, err := client.Screens(ctx, []string{pane.ID})
 	if err != nil {
-		return tmux.Screen{}, Diagnose(client, r.Handle, err)
+		return tmux.Screen{}, health.Diagnose(client, r.Handle, err)
 	}
 	screen, read := screens[pane.ID]
 	if !read || screen.Invocation != pane.Invocation {

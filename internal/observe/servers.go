@@ -11,17 +11,37 @@ import (
 	"nbs-worker/internal/tmux"
 )
 
-// askServers asks each tmux server that the agents were started in for its panes, once, and
-// all servers side by side: any may be one that gives no answer.
-func (l *round) askServers(ctx context.Context, some subjects) {
-	var answers sync.WaitGroup
-	for _, in := range byServer(some) {
-		answers.Go(func() {
-			_, panes, err := l.Panes(ctx, in.representative())
-			in.each(func(a *subject) { a.setPane(panes, err) })
-		})
+// answer is what a tmux server said of its panes.
+type answer struct {
+	panes []tmux.Pane
+	err   error
+}
+
+type answers map[serverKey]*answer
+
+// ask asks each tmux server that the agents were started in for its panes, once, and all
+// servers side by side: any may be one that gives no answer. It returns how to wait for them.
+func (l *round) ask(ctx context.Context, some subjects) (wait func() answers) {
+	all := answers{}
+	var asking sync.WaitGroup
+	for key, in := range byServer(some) {
+		asked, said := *in.representative(), new(answer)
+		all[key] = said
+		asking.Go(func() { _, said.panes, said.err = l.Panes(ctx, &asked) })
 	}
-	answers.Wait()
+	return func() answers {
+		asking.Wait()
+		return all
+	}
+}
+
+// tell tells agents what the servers of their present starts have said.
+func (all answers) tell(some subjects) {
+	for key, in := range byServer(some) {
+		if said := all[key]; said != nil { // else it was started anew meanwhile, in another server
+			in.each(func(a *subject) { a.setPane(said.panes, said.err) })
+		}
+	}
 }
 
 // serverKey tells servers apart: two may have had one socket, one after the other, and a
@@ -34,7 +54,8 @@ type serverKey struct {
 func byServer(some subjects) map[serverKey]subjects {
 	servers := map[serverKey]subjects{}
 	for _, a := range some {
-		if p := a.record.Process; p != nil && p.Tmux != nil {
+		if a.inTmux() {
+			p := a.record.Process
 			key := serverKey{TmuxPlace: *p.Tmux, Identity: p.ServerIdentity()}
 			servers[key] = append(servers[key], a)
 		}

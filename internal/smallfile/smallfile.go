@@ -9,7 +9,6 @@ package smallfile
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -32,14 +31,19 @@ func Read(path string, limit int) (data []byte, err error) {
 // View shows the content of a file of at most limit bytes. What it shows is overwritten
 // afterwards. Errors: [os.PathError], [TooLargeError], those of look.
 func View(path string, limit int, look func(data []byte) error) error {
-	return Dir{}.view(path, limit, look)
+	return workingDir.view(path, limit, look)
 }
 
 // self is this user; a program that looks at a thousand agents does not ask each time.
 var self = os.Geteuid()
 
 // Dir is an open folder, for reading several files in it.
-type Dir struct{ file *os.File } // nil: the working directory
+type Dir struct {
+	fd   int
+	path string // with which it was opened
+}
+
+var workingDir = Dir{fd: unix.AT_FDCWD}
 
 // Open opens a folder wherever it is. Errors: [os.PathError].
 func Open(path string) (Dir, error) { return openIn(unix.AT_FDCWD, path, unix.O_DIRECTORY) }
@@ -47,32 +51,29 @@ func Open(path string) (Dir, error) { return openIn(unix.AT_FDCWD, path, unix.O_
 // OpenDir opens a folder below parent. The name may hold no separator, and the folder may
 // not be a symbolic link. Errors: [os.PathError].
 func OpenDir(parent *os.File, name string) (Dir, error) {
-	if !isName(name) {
-		return Dir{}, &os.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
-	}
-	return openIn(int(parent.Fd()), name, unix.O_NOFOLLOW|unix.O_DIRECTORY)
+	return openBelow(int(parent.Fd()), name)
 }
 
 // OpenDir opens a folder below, as the function OpenDir does.
-func (d Dir) OpenDir(name string) (Dir, error) { return OpenDir(d.file, name) }
+func (d Dir) OpenDir(name string) (Dir, error) { return openBelow(d.fd, name) }
+
+func openBelow(parent int, name string) (Dir, error) {
+	if !isName(name) {
+		return Dir{}, &os.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	return openIn(parent, name, unix.O_NOFOLLOW|unix.O_DIRECTORY)
+}
 
 func openIn(parent int, path string, flags int) (Dir, error) {
 	fd, err := open(parent, path, flags)
 	if err != nil {
 		return Dir{}, &os.PathError{Op: "open", Path: path, Err: err}
 	}
-	return Dir{os.NewFile(uintptr(fd), path)}, nil
+	return Dir{fd, path}, nil
 }
 
 // Close closes the folder.
-func (d Dir) Close() error { return d.file.Close() }
-
-func (d Dir) fd() int {
-	if d.file == nil {
-		return unix.AT_FDCWD
-	}
-	return int(d.file.Fd())
-}
+func (d Dir) Close() error { return unix.Close(d.fd) }
 
 // View shows the content of a file in the folder, as the function View does.
 func (d Dir) View(name string, limit int, look func(data []byte) error) error {
@@ -83,12 +84,12 @@ func (d Dir) View(name string, limit int, look func(data []byte) error) error {
 }
 
 func (d Dir) view(path string, limit int, look func(data []byte) error) error {
-	fd, err := open(d.fd(), path, unix.O_NONBLOCK) // a pipe in its place is empty
+	fd, err := open(d.fd, path, unix.O_NONBLOCK) // a pipe in its place is empty
 	if err != nil {
 		return d.failed("open", path, err)
 	}
 	defer unix.Close(fd)
-	return d.show(fd, path, limit, look)
+	return d.show(fd, path, sizeUnknown, limit, look)
 }
 
 // ViewOwn is View of a file that must be a regular one of this user that nobody else can
@@ -98,7 +99,7 @@ func (d Dir) ViewOwn(name string, limit int, look func(data []byte) error) error
 		return d.failed("open", name, fs.ErrInvalid)
 	}
 	// Not blocking: a pipe in the place of the file would wait for its other end.
-	fd, err := open(d.fd(), name, unix.O_NOFOLLOW|unix.O_NONBLOCK)
+	fd, err := open(d.fd, name, unix.O_NOFOLLOW|unix.O_NONBLOCK)
 	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENXIO) { // a link; a socket
 		err = ErrIrregular
 	}
@@ -116,22 +117,25 @@ func (d Dir) ViewOwn(name string, limit int, look func(data []byte) error) error
 	if int(stat.Uid) != self || stat.Mode&0o022 != 0 {
 		return d.failed("read", name, &ForeignError{UID: stat.Uid, Mode: fs.FileMode(stat.Mode & 0o777)})
 	}
-	return d.show(fd, name, limit, look)
+	return d.show(fd, name, int(stat.Size), limit, look)
 }
 
 func (d Dir) failed(op, name string, err error) error {
-	if d.file != nil {
-		name = d.file.Name() + "/" + name
+	if d.path != "" {
+		name = d.path + "/" + name
 	}
 	return &os.PathError{Op: op, Path: name, Err: err}
 }
 
 // Names lists the folder, unsorted. Errors: [os.PathError].
 func (d Dir) Names() ([]string, error) {
-	if _, err := d.file.Seek(0, io.SeekStart); err != nil {
-		return nil, err
+	again, err := openIn(d.fd, ".", unix.O_DIRECTORY)
+	if err != nil {
+		return nil, d.failed("list", ".", err)
 	}
-	return d.file.Readdirnames(-1)
+	dir := os.NewFile(uintptr(again.fd), d.path)
+	defer dir.Close()
+	return dir.Readdirnames(-1)
 }
 
 // ForeignError is the error for a file that another user owns, or can write.
@@ -172,20 +176,23 @@ const firstRead = 4 << 10 // bytes
 // to read them.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
+// sizeUnknown is for what need not be a regular file: one in /proc says 0.
+const sizeUnknown = 0
+
 // show reads an open file of the folder.
-func (d Dir) show(fd int, name string, limit int, look func([]byte) error) error {
+func (d Dir) show(fd int, name string, size, limit int, look func([]byte) error) error {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
 	var err error
-	if *buffer, err = toEnd((*buffer)[:0], fd, limit); err != nil {
+	if *buffer, err = toEnd((*buffer)[:0], fd, size, limit); err != nil {
 		return d.failed("read", name, err)
 	}
 	return look(*buffer)
 }
 
-// toEnd reads until nothing more comes: a file in /proc may give less than it was asked for
-// and still go on.
-func toEnd(data []byte, fd, limit int) ([]byte, error) {
+// toEnd reads until all of a known size is there, or nothing more comes: a file in /proc may
+// give less than it was asked for and still go on.
+func toEnd(data []byte, fd, size, limit int) ([]byte, error) {
 	for {
 		data = slices.Grow(data, firstRead)
 		free := data[len(data):cap(data)]
@@ -196,7 +203,7 @@ func toEnd(data []byte, fd, limit int) ([]byte, error) {
 			return data, err
 		case len(data) > limit:
 			return data, TooLargeError(limit)
-		case n == 0:
+		case n == 0, len(data) == size:
 			return data, nil
 		}
 	}

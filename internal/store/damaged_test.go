@@ -120,15 +120,6 @@ func TestHandleSpelledByHandInAnotherCase(t *testing.T) {
 	rig.Check(t, err == nil && r.PID == 7, "Load = %+v, %v; want what was written", r, err)
 }
 
-func TestNesting(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]int{
-		"": 0, "1": 0, "{}": 1, `{"a":[{}],"b":[]}`: 3, `{"[[[[":"]]{{\"[["}`: 1, `["\\",[]]`: 2, "]]]]": 0, `"[[`: 0,
-	} {
-		rig.Equal(t, nesting([]byte(text)), want, "nesting(%s)", text)
-	}
-}
-
 // Wherever a record was cut, it is damaged and says how to get the agent back.
 func TestRecordCutShortAtEveryByte(t *testing.T) {
 	t.Parallel()

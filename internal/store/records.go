@@ -1,11 +1,11 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -109,9 +109,33 @@ func (r Records) handles(asked func(stem string) bool) ([]agent.Handle, error) {
 	return handles, nil
 }
 
+// EachWith shows the records that can be read and in whose text one of the words stands, as a number, an id or
+// a name of ours is written. Most records have none of them, and need not be understood.
+func (r Records) EachWith(words []string, show func(*agent.Record)) error {
+	handles, err := r.Handles()
+	if err != nil {
+		return err
+	}
+	wanted := func(text []byte) bool {
+		return slices.ContainsFunc(words, func(word string) bool { return bytes.Contains(text, []byte(word)) })
+	}
+	var record agent.Record
+	for _, handle := range handles {
+		if r.loadIf(wanted, handle, &record) == nil && record.Handle != "" {
+			show(&record)
+		}
+	}
+	return nil
+}
+
 // Load is [Store.Load], into a record of the caller's; after an error that is empty. It may
 // be called side by side.
-func (r Records) Load(handle agent.Handle, into *agent.Record) (damage error) {
+func (r Records) Load(handle agent.Handle, into *agent.Record) error {
+	return r.loadIf(func([]byte) bool { return true }, handle, into)
+}
+
+// loadIf leaves a record empty of which the text is not wanted.
+func (r Records) loadIf(wanted func(text []byte) bool, handle agent.Handle, into *agent.Record) (damage error) {
 	s := r.store
 	*into = agent.Record{}
 	if r.none {
@@ -123,6 +147,9 @@ func (r Records) Load(handle agent.Handle, into *agent.Record) (damage error) {
 	}
 	look := func(data []byte) error {
 		r.read.Add(int64(len(data)))
+		if !wanted(data) {
+			return nil
+		}
 		if damage = s.understand(name, data, into); damage != nil {
 			*into = agent.Record{}
 		}
@@ -148,9 +175,6 @@ func (r Records) Load(handle agent.Handle, into *agent.Record) (damage error) {
 
 // understand judges the content of a record's file.
 func (s *Store) understand(name agent.Handle, data []byte, into *agent.Record) error {
-	if tooDeep(data) {
-		return cmp.Or(newerSchema(data), s.damaged(name, fmt.Errorf("it is nested deeper than %d", nestingLimit)))
-	}
 	if err := agent.ParseRecord(data, into); err != nil {
 		return cmp.Or(newerSchema(data), s.damaged(name, err))
 	}

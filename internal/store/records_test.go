@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -186,4 +187,23 @@ func TestRemoveKeepsTheLockFiles(t *testing.T) {
 	}
 	err = s.Insert(t.Context(), record("alice"))
 	rig.Check(t, err == nil, "the handle is not free: %v", err)
+}
+
+func TestRecordsWithAWord(t *testing.T) {
+	t.Parallel()
+	s := newStoreWith(t, "Alice")
+	for _, handle := range []agent.Handle{"bob", "carol"} {
+		rig.Must(t, s.Insert(t.Context(), record(handle)))
+	}
+	storetest.Write(t, path(s, "sessions", "dave.json"), `{"handle": "dave", "session_id": "`+string(otherID)+`", bob`) // damaged
+	records, err := s.Records()
+	rig.Must(t, err)
+	defer records.Close()
+	for _, c := range []struct{ words, want []string }{
+		{[]string{"Alice", "bob"}, []string{"Alice", "bob"}}, {[]string{"nobody"}, nil}, {nil, nil},
+	} {
+		var got []string
+		rig.Must(t, records.EachWith(c.words, func(r *agent.Record) { got = append(got, string(r.Handle)) }))
+		rig.Check(t, slices.Equal(got, c.want), "with %q: %q; want %q", c.words, got, c.want)
+	}
 }

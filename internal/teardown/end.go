@@ -19,6 +19,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/observe"
+	"nbs-worker/internal/observe/health"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/tmux"
 )
@@ -200,10 +201,10 @@ func endPane(ctx context.Context, server Terminal, panes []tmux.Pane, r *agent.R
 		leader = id
 	}
 	if err := server.KillPane(ctx, pane); err != nil {
-		return leader, observe.Diagnose(server, r.Handle, err)
+		return leader, health.Diagnose(server, r.Handle, err)
 	}
 	if panes, err = server.Panes(ctx); err != nil {
-		return leader, observe.Diagnose(server, r.Handle, err)
+		return leader, health.Diagnose(server, r.Handle, err)
 	}
 	if _, there := observe.PaneOf(panes, r.Process); there {
 		return leader, errors.New("it is still there")
