@@ -56,6 +56,9 @@ func TestAskOnceAndApart(t *testing.T) {
 	again := m.says("review", "Remember 42.", "OK, I will remember 42.", "--id", "update-1")
 	m.check(again.Seq == 1 && len(m.api.Requests()) == before, "%+v, %d requests", again, len(m.api.Requests())-before)
 	m.refused(5, "another request", "ask", "review", "Remember 7.", "--id", "update-1")
+	for _, r := range m.api.Requests() {
+		m.check(!bytes.Contains(r.Body, []byte("nbs-turn")), "without a context Claude hears of us: %q", r.Texts)
+	}
 	apart := m.says("review", "Remember 7. What number?", "7", "--isolated", "--system-prompt", "You are alone.")
 	m.check(apart.Continuity == "new" && apart.SessionID != again.SessionID, "%+v", apart)
 	m.says("later", "apart", "You said: apart", "--isolated", "--system-prompt", "You are alone.")
@@ -138,7 +141,8 @@ func TestInterruptedAsk(t *testing.T) {
 // A claude whose ask was killed goes on, and is met by who comes next.
 func TestAskIsKilled(t *testing.T) {
 	eachVersion(t, func(_ *testing.T, m *team) {
-		ask := m.begin("ask", "review", `[[tool Bash {"command":"echo ran >>RAN; sleep 60"}]]`, "--", "--allowed-tools", "Bash")
+		ask := m.begin("ask", "review", `[[tool Bash {"command":"echo ran >>RAN; sleep 60"}]]`,
+			"--system-prompt", "You are left behind.", "--", "--allowed-tools", "Bash")
 		m.waitFor("the tool has run", func() (bool, string) {
 			text, _ := os.ReadFile(filepath.Join(m.dir, "RAN")) // which is there a little before its line
 			return string(text) == "ran\n", string(text)

@@ -77,13 +77,14 @@ func TestMemoryWithinServe(t *testing.T) {
 // An observer is no agent: adopt says what it is, and list, doctor and the archive know nothing of it.
 func TestAnObserverIsNobodyToAdopt(t *testing.T) {
 	m := real(t)
-	m.ok("spawn", "alpha", "--model", "sonnet", "--memory", "--prompt", "decision: one [[observer slow 2s]]")
+	m.ok("spawn", "alpha", "--model", "sonnet", "--memory", "--prompt", "decision: one [[observer slow 1h]]")
 	m.waitState("alpha", "idle")
 	work := m.begin("memory", "work", "--once")
 	m.nobodyToAdopt("observes an agent for the memory")
 	rig.Equal(m, strings.Count(m.ok("list"), "\n"), 1, "agents in the list")
+	m.must(work.Process.Signal(syscall.SIGINT))
 	r := work.end()
-	m.check(r.code == 0, "%s", r)
+	m.check(r.code == 130, "%s", r)
 }
 
 // The conversation of an observer becomes neither an agent's nor one of ask's: that is refused before anything is made.

@@ -88,7 +88,7 @@ func (f *fake) Close(context.Context) error {
 	return nil
 }
 
-func (f *fake) Turn(ctx context.Context, _, text string, _ func(turn.Event)) (turn.Outcome, error) {
+func (f *fake) Turn(ctx context.Context, textID, text string, _ func(turn.Event)) (turn.Outcome, error) {
 	s := f.s
 	if s.at.Add(1) > 1 {
 		s.Error("two turns of one conversation at once")
@@ -111,7 +111,7 @@ func (f *fake) Turn(ctx context.Context, _, text string, _ func(turn.Event)) (tu
 		return turn.Outcome{}, agent.Errorf(agent.Conflict, "it takes none")
 	}
 	if o.Class != turn.UnknownSession && o.Class != neverHeard {
-		s.write(f.id, text, storetest.Read(s.T, f.context), &o)
+		s.write(f, textID, text, &o)
 	}
 	if o.Class == neverHeard {
 		o.Class = turn.Killed
@@ -134,25 +134,29 @@ const (
 const usedTool = "used a tool"
 
 // write appends to a transcript what Claude does.
-func (s *stage) write(id agent.SessionID, text, context string, o *turn.Outcome) {
+func (s *stage) write(f *fake, textID, text string, o *turn.Outcome) {
 	s.Helper()
-	path := s.transcript(id)
+	path, id := s.transcript(f.id), f.id
 	rig.Must(s.T, os.MkdirAll(filepath.Dir(path), 0o700))
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	rig.Must(s.T, err)
-	defer f.Close()
+	defer file.Close()
 	n := len(s.heard)
 	line := func(record string, args ...any) {
-		_, err := fmt.Fprintf(f, record+"\n", args...)
+		_, err := fmt.Fprintf(file, record+"\n", args...)
 		rig.Must(s.T, err)
 	}
-	line(`{"type":"user","uuid":"u%d","parentUuid":%s,"sessionId":%q,"message":{"role":"user","content":%s}}`, n, parent(n), id, strconv.Quote(text))
-	line(`{"type":"attachment","uuid":"c%d","parentUuid":"u%d","sessionId":%q,"attachment":{"type":"hook_success","hookEvent":"UserPromptSubmit","content":%s,"stdout":%[4]s}}`, n, n, id, strconv.Quote(context))
+	line(`{"type":"user","uuid":%q,"parentUuid":%s,"sessionId":%q,"message":{"role":"user","content":%s}}`, textID, parent(n), id, strconv.Quote(text))
+	if f.context != "" {
+		content := strconv.Quote(storetest.Read(s.T, f.context))
+		line(`{"type":"attachment","uuid":"c%d","parentUuid":%q,"sessionId":%q,"attachment":{"type":"hook_success","hookEvent":"UserPromptSubmit","content":%s,"stdout":%[4]s}}`, n, textID, id, content)
+		textID = fmt.Sprintf("c%d", n)
+	}
 	if o.Answer == usedTool {
-		line(`{"type":"assistant","uuid":"a%d","parentUuid":"c%d","sessionId":%q,"message":{"role":"assistant","model":"claude-sonnet-5","stop_reason":"tool_use","content":[{"type":"tool_use","id":"t","name":"Bash","input":{}}]}}`, n, n, id)
+		line(`{"type":"assistant","uuid":"a%d","parentUuid":%q,"sessionId":%q,"message":{"role":"assistant","model":"claude-sonnet-5","stop_reason":"tool_use","content":[{"type":"tool_use","id":"t","name":"Bash","input":{}}]}}`, n, textID, id)
 	}
 	if o.Class == "" {
-		line(`{"type":"assistant","uuid":"a%d","parentUuid":"c%d","sessionId":%q,"message":{"role":"assistant","model":"claude-sonnet-5","stop_reason":"end_turn","content":[{"type":"text","text":%s}]}}`, n, n, id, strconv.Quote(o.Answer))
+		line(`{"type":"assistant","uuid":"a%d","parentUuid":%q,"sessionId":%q,"message":{"role":"assistant","model":"claude-sonnet-5","stop_reason":"end_turn","content":[{"type":"text","text":%s}]}}`, n, textID, id, strconv.Quote(o.Answer))
 	}
 }
 
@@ -240,7 +244,7 @@ func TestTheAnswersIDIsTheNextOnes(t *testing.T) {
 	chain := agent.NewSessionID()
 	s.answer(turn.Outcome{Answer: "yes", SessionID: chain})
 	s.mustAsk("one")
-	s.write(chain, "one", "", &turn.Outcome{Answer: "yes"})
+	s.write(&fake{id: chain}, "u", "one", &turn.Outcome{Answer: "yes"})
 	if got := s.mustAsk("two"); got.SessionID != chain || got.Continuity != conversations.Resumed {
 		t.Errorf("%+v; want it in %s", got, chain)
 	}

@@ -25,7 +25,7 @@ type worker struct {
 	session    agent.SessionID
 	mode       string // of the next answer: new or resumed
 	made       manner
-	context    string // the file that its hook prints
+	context    string // the file that its hook prints; "": it has none
 	release    func() // of the conversation, and of its files
 	used       time.Time
 	said       int // texts that it took
@@ -35,6 +35,7 @@ type worker struct {
 type manner struct {
 	model  agent.Model
 	prompt string // the system prompt
+	hook   bool   // by which a context reaches it
 	args   string
 }
 
@@ -42,7 +43,10 @@ type manner struct {
 // the turn begins is written down before claude is started, so that nothing is left of it that nobody knows of.
 // Errors: lostError; Conflict when somebody else has it open.
 func (j *job) worker(ctx context.Context) (*worker, error) {
-	made := manner{model: cmp.Or(j.ask.Model, j.state.Meta.Model), prompt: j.systemPrompt(), args: strings.Join(j.ask.ClaudeArgs, "\x00")}
+	made := manner{
+		model: cmp.Or(j.ask.Model, j.state.Meta.Model), prompt: j.systemPrompt(),
+		hook: j.ask.ContextCmd != "", args: strings.Join(j.ask.ClaudeArgs, "\x00"),
+	}
 	if j.Warm != nil && !j.ask.Isolated {
 		if w := j.Warm.take(ctx, j.state.Meta.Key, j.state.Session.ID, made); w != nil {
 			if err := j.begin(ctx, w); err != nil {
@@ -102,10 +106,13 @@ func (j *job) startWorker(ctx context.Context, id agent.SessionID, opening claud
 		return err != nil || len(there) > 0
 	})
 	files := j.Store.TurnFiles(w.invocation)
-	if w.context, err = files.Put(turnfiles.Context, ""); err != nil {
-		return nil, err
+	spec := turn.Spec{SessionID: id, Opening: opening, Model: made.model, Partial: j.Heard != nil, Extra: j.ask.ClaudeArgs, Fork: j.ask.Fork}
+	if made.hook { // which costs each turn two processes
+		spec.Settings = turn.Settings()
+		if w.context, err = files.Put(turnfiles.Context, ""); err != nil {
+			return nil, err
+		}
 	}
-	spec := turn.Spec{SessionID: id, Opening: opening, Model: made.model, Settings: turn.Settings(), Partial: j.Heard != nil, Extra: j.ask.ClaudeArgs, Fork: j.ask.Fork}
 	if made.prompt != "" {
 		if spec.SystemPromptFile, err = files.Put(turnfiles.SystemPrompt, made.prompt); err != nil {
 			return nil, errors.Join(err, files.Drop())
@@ -128,9 +135,11 @@ func (j *job) environ(w *worker) []string {
 
 // say has the claude take the text of the turn, with its context, and waits for the answer.
 func (w *worker) say(ctx context.Context, j *job) (turn.Outcome, error) {
-	background := turn.Marker(string(w.invocation), j.turn.Seq) + "\n" + j.background(ctx)
-	if _, err := j.Store.TurnFiles(w.invocation).Put(turnfiles.Context, background); err != nil {
-		return turn.Outcome{}, err
+	if w.made.hook {
+		background := turn.Marker(string(w.invocation), j.turn.Seq) + "\n" + j.background(ctx)
+		if _, err := j.Store.TurnFiles(w.invocation).Put(turnfiles.Context, background); err != nil {
+			return turn.Outcome{}, err
+		}
 	}
 	if j.ask.Timeout > 0 {
 		var cancel context.CancelFunc

@@ -81,7 +81,7 @@ func TextID(invocation string, seq int) string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte(Marker(invocation, seq))).String()
 }
 
-// Marker is the first line of a turn's context, by which the turn is found in the transcript.
+// Marker is the first line of a turn's context, by which the turn is found in the transcript too.
 // invocation is the turn's own UUID, seq its number in the conversation.
 func Marker(invocation string, seq int) string {
 	return `<nbs-turn id="` + invocation + `" seq="` + strconv.Itoa(seq) + `"/>`

@@ -8,7 +8,7 @@
 //     result alone: claude says "success" of a 429, and leaves an interrupted turn with code 0.
 //     See [Class].
 //   - What only the transcript knows, after a process died in the middle of a turn, is told by
-//     [Marked]: the context of each turn begins with its [Marker].
+//     [Marked]: by the id of its text, which Claude keeps, and by the [Marker] with which a context begins.
 //
 // It relies on what was observed on 2.1.197 and 2.1.329; outputs of both are in testdata. It
 // keeps nothing, locks nothing and kills nobody: its caller does.
