@@ -3,9 +3,14 @@ package conversation
 import (
 	"bufio"
 	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/proc"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/storetest"
@@ -69,4 +74,21 @@ func TestAnothersClaudeIsNotEnded(t *testing.T) {
 		t.Error("it was ended")
 	default:
 	}
+}
+
+// A claude is ended before its tool: of one that was ended beneath it, it would tell the model, and go on.
+func TestAClaudeIsEndedBeforeItsTool(t *testing.T) {
+	t.Parallel()
+	invocation, wentOn := agent.NewInvocation(), filepath.Join(t.TempDir(), "went-on")
+	// A shell takes TERM when the command that it waits for has ended.
+	cmd := exec.Command("sh", "-c", `trap : TERM; sleep 600; echo >"$0"`, wentOn)
+	cmd.Env = append(os.Environ(), agent.TurnVariable+"="+string(invocation))
+	rig.Must(t, cmd.Start())
+	rig.Eventually(t, "its tool runs", func() bool {
+		both, err := proc.Carrying(agent.TurnVariable, string(invocation))
+		return err == nil && len(both) == 2 && slices.ContainsFunc(both, func(id agent.Identity) bool { return proc.Name(id.PID) == "sleep" })
+	})
+	rig.Must(t, endProcesses(t.Context(), invocation))
+	_ = cmd.Wait() // it was killed
+	storetest.WantNames(t, filepath.Dir(wentOn))
 }

@@ -95,14 +95,30 @@ func (e *Engine) endLeftovers(ctx context.Context, key conversations.Key, s conv
 	if e.Warm != nil {
 		e.Warm.drop(ctx, key)
 	}
-	left, err := proc.Carrying(agent.TurnVariable, string(s.Invocation))
-	if err == nil {
-		err = proc.StopAll(ctx, left, endGrace)
-	}
+	err := endProcesses(ctx, s.Invocation)
 	if err == nil {
 		_ = e.Store.TurnFiles(s.Invocation).Drop() // a later turn looks again
 	}
 	return err
+}
+
+// endProcesses ends a claude, and after it what it has started: of a tool that was ended before it, it would tell the
+// model, and go on.
+func endProcesses(ctx context.Context, invocation agent.Invocation) error {
+	for {
+		left, err := proc.Carrying(agent.TurnVariable, string(invocation))
+		if err != nil || len(left) == 0 {
+			return err
+		}
+		isBelow := func(id agent.Identity) bool {
+			above := proc.AncestorsOf(id.PID)
+			return slices.ContainsFunc(left, func(other agent.Identity) bool { return other.PID != id.PID && slices.Contains(above, other.PID) })
+		}
+		highest := slices.DeleteFunc(slices.Clone(left), isBelow)
+		if err := proc.StopAll(ctx, highest, endGrace); err != nil {
+			return err
+		}
+	}
 }
 
 // marked looks for the text of the turn in the transcripts of its attempts, and tells in which it stands, in the

@@ -170,8 +170,7 @@ func (w *worker) end(ctx context.Context) {
 // kill ends the claude and what it has started.
 func (w *worker) kill(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
-	left, _ := proc.Carrying(agent.TurnVariable, string(w.invocation))
-	_ = proc.StopAll(ctx, left, endGrace)
+	_ = endProcesses(ctx, w.invocation)
 	_ = w.process.Close(ctx)
 	w.letGo()
 }
