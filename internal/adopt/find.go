@@ -68,9 +68,10 @@ func (s search) find(pid int) (handStarted, error) {
 	return f, f.checkFolder()
 }
 
-// errTurns is what is said of a headless claude of ours. Only that of a conversation is told a context with each turn.
+// errTurns is what is said of a headless claude of ours. Only that of a conversation has the variable of the context, if an
+// empty one.
 func errTurns(pid int) error {
-	if _, isTold := proc.Variable(pid, turn.ContextVariable); isTold {
+	if _, converses := proc.Variable(pid, turn.ContextVariable); converses {
 		return agent.Errorf(agent.BadInput, "pid %d answers in a conversation of nbs-worker ask, and is no agent", pid).
 			Hint("to see the conversations: nbs-worker conversation list")
 	}

@@ -23,6 +23,9 @@ const (
 // background is what the user's program says about the time, the place or the past: it reaches Claude by
 // the hook, apart from the user's words. Without it the turn goes on, and the answer says so.
 func (j *job) background(ctx context.Context) string {
+	if j.ask.ContextCmd == "" {
+		return ""
+	}
 	ctx, cancel := context.WithTimeout(ctx, contextTimeout)
 	defer cancel()
 	out := &limited{}

@@ -23,7 +23,7 @@ type Pool struct {
 	closed  bool
 }
 
-// take hands out the process that is open on a conversation, made in this manner; nil when there is none.
+// take hands out the process that is open on a conversation, if it was made in a manner that serves; nil when there is none.
 // One that is open in another manner, or on another conversation, is ended.
 func (p *Pool) take(ctx context.Context, key conversations.Key, id agent.SessionID, made manner) *worker {
 	p.mu.Lock()
@@ -36,7 +36,7 @@ func (p *Pool) take(ctx context.Context, key conversations.Key, id agent.Session
 	if w == nil {
 		return nil
 	}
-	if w.session == id && w.made == made && w.alive() {
+	if w.session == id && w.made.serves(made) && w.alive() {
 		w.mode = conversations.Resumed
 		return w
 	}

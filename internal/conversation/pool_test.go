@@ -2,12 +2,15 @@ package conversation
 
 import (
 	"context"
+	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/store/storetest"
 )
 
 func warm(t *testing.T, most int) *stage {
@@ -28,6 +31,23 @@ func TestAWarmTurnStartsNothing(t *testing.T) {
 	rig.Check(t, len(s.starts) == 1 && s.Warm.Len() == 1, "%d processes were started", len(s.starts))
 	s.mustAsk("three", func(r *conversations.Request) { r.Model = "haiku" })
 	rig.Check(t, len(s.starts) == 2 && s.Warm.Len() == 1, "%d processes were started, %d are warm", len(s.starts), s.Warm.Len())
+}
+
+// A process that has the hook takes turns with a context and without one in turn, and tells each its own.
+func TestAWarmProcessWithAHookTakesAllTurns(t *testing.T) {
+	t.Parallel()
+	s := warm(t, 4)
+	program, err := exec.LookPath("env") // which prints of which conversation it is asked
+	rig.Must(t, err)
+	withContext := func(r *conversations.Request) { r.ContextCmd = program }
+	s.mustAsk("one")
+	s.mustAsk("two", withContext)
+	rig.Equal(t, len(s.starts), 2, "processes, of which the second has the hook")
+	got := s.mustAsk("three")
+	rig.Check(t, got.Notice == "", "a turn without a context says %q", got.Notice)
+	id := s.mustAsk("four", withContext).SessionID
+	rig.Equal(t, len(s.starts), 2, "processes after turns with a context and without one")
+	rig.Equal(t, strings.Count(storetest.Read(t, s.transcript(id)), "NBS_CONVERSATION=review"), 2*2, "contexts, each of which stands twice in its record")
 }
 
 // While a process is warm, nobody else gets its conversation; when it has ended, anybody does.

@@ -39,6 +39,13 @@ type manner struct {
 	args   string
 }
 
+// serves tells whether a process that was started in this manner can take a turn that wants another one: what has the
+// hook can be told nothing by it, which is cheaper than a start.
+func (m manner) serves(wanted manner) bool {
+	wanted.hook = wanted.hook || m.hook
+	return m == wanted
+}
+
 // worker is a claude for the turn: the one that is warm, or a new one that has the conversation to itself. That
 // the turn begins is written down before claude is started, so that nothing is left of it that nobody knows of.
 // Errors: lostError; Conflict when somebody else has it open.
@@ -125,7 +132,8 @@ func (j *job) startWorker(ctx context.Context, id agent.SessionID, opening claud
 	return w, nil
 }
 
-// environ is that of a claude of a conversation: the caller's, without what makes an agent.
+// environ is that of a claude of a conversation: the caller's, without what makes an agent. It is known as one of a
+// conversation by the variable of the context, which is empty where it has none.
 func (j *job) environ(w *worker) []string {
 	caller := slices.DeleteFunc(slices.Clone(j.Env), func(entry string) bool { return strings.HasPrefix(entry, "NBS_") })
 	return claude.Env(&j.record(w.session, true).Spec, caller, map[string]string{

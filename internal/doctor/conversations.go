@@ -38,7 +38,7 @@ func (d *examination) deadLetters(_ context.Context) (all findings) {
 }
 
 // leftTurns looks for claudes of turns whose runner is gone: who runs the next one ends them. Only that of a conversation
-// is told a context with each turn; the others observe.
+// has the variable of the context, if an empty one; the others observe.
 func (d *examination) leftTurns(_ context.Context) (all findings) {
 	claudes, _ := d.claudes() // team.twice says what is wrong
 	for _, one := range claudes {
@@ -49,7 +49,7 @@ func (d *examination) leftTurns(_ context.Context) (all findings) {
 			continue
 		}
 		next := "the next turn of its conversation ends it"
-		if _, isTold := proc.Variable(one.PID, turn.ContextVariable); !isTold {
+		if _, converses := proc.Variable(one.PID, turn.ContextVariable); !converses {
 			next = "it observed an agent, and who observes the agents of that project next ends it"
 		}
 		all.add(Note, fmt.Sprintf("the claude of a turn runs, pid %d, and who ran it is gone", one.PID),
