@@ -29,6 +29,7 @@ func TestCommandLineThatCannotBeRead(t *testing.T) {
 		"rm a":                                "did you mean: nbs-worker --root ROOT dismiss HANDLE",
 		"events --verify -n 3":                "--verify",
 		"stop a --fast":                       "there is no flag --fast",
+		"memory brief a --tokens x":           "nbs-worker: memory brief: --tokens \"x\" is not a whole number",
 		"spawn a --bogus":                     "hint: nbs-worker spawn --help",
 		"spawn a --timeout soon":              "--timeout \"soon\" is not a time such as 90s or 10m",
 		"spawn ../x":                          "handle \"../x\" is not valid",

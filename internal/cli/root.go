@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
@@ -106,7 +108,8 @@ agent is at its prompt; or go to its terminal: nbs-worker attach <handle>.`,
 		if !cmd.HasParent() {
 			return agent.Errorf(agent.BadInput, "%s", flagError(err)).Hint("%s --help", cmd.CommandPath())
 		}
-		return agent.Errorf(agent.BadInput, "%s: %s", cmd.Name(), flagError(err)).Hint("%s --help", cmd.CommandPath())
+		verb := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+		return agent.Errorf(agent.BadInput, "%s: %s", verb, flagError(err)).Hint("%s --help", cmd.CommandPath())
 	})
 	root.Flags().BoolVar(&f.json, "json", false, "") // so that what is wrong with a command is said before its flags are
 	_ = root.Flags().MarkHidden("json")
