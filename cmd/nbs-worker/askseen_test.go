@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -24,9 +25,9 @@ func TestWhatSeesAConversation(t *testing.T) {
 	m.ok("conversation", "skip", "review")
 
 	asking := m.begin("ask", "other", "[[delay 10m]] hello")
-	m.nobodyToAdopt("answers in a conversation of nbs-worker ask")
+	pid := m.nobodyToAdopt("answers in a conversation of nbs-worker ask")
 	told := m.nbs("doctor").stdout
-	m.check(!strings.Contains(told, "the lease on the conversation") && !strings.Contains(told, "who ran it is gone"), "doctor wonders about a turn that runs:\n%s", told)
+	m.check(!strings.Contains(told, "the lease on the conversation") && !strings.Contains(told, fmt.Sprintf("pid %d, and who ran it is gone", pid)), "doctor wonders about a turn that runs:\n%s", told)
 	m.must(asking.Process.Signal(syscall.SIGINT))
 	if r := asking.end(); r.code != 130 || !strings.Contains(r.stderr, "conversation skip 'other' 1") {
 		t.Errorf("an interrupted turn: %s", r)
@@ -34,9 +35,11 @@ func TestWhatSeesAConversation(t *testing.T) {
 }
 
 // nobodyToAdopt waits for a claude of this world of which adopt --list says the words, and checks that it cannot be adopted.
-func (m *team) nobodyToAdopt(words string) {
+func (m *team) nobodyToAdopt(words string) (pid int) {
 	m.Helper()
-	m.check(m.nbs("adopt", "other", "--pid", strconv.Itoa(m.waitListed(words))).code == 4, "it was adopted")
+	pid = m.waitListed(words)
+	m.check(m.nbs("adopt", "other", "--pid", strconv.Itoa(pid)).code == 4, "it was adopted")
+	return pid
 }
 
 // waitListed waits for a claude of this world of which adopt --list says the words.
