@@ -73,10 +73,13 @@ func (j *job) speak(ctx context.Context) error {
 		}
 		return j.finish(ctx, w, turn.Outcome{Class: ClassTimedOut, Detail: fmt.Sprintf("no answer within %s", j.ask.Timeout)}, begun)
 	}
-	if outcome.Class == "" && j.Warm != nil && !j.ask.Isolated {
-		j.Warm.put(ctx, j.state.Meta.Key, w)
-	} else {
+	switch {
+	case outcome.Class != turn.Answered:
 		w.end(ctx)
+	case j.Warm != nil && !j.ask.Isolated:
+		j.Warm.put(ctx, j.state.Meta.Key, w)
+	default:
+		w.leave(ctx)
 	}
 	return j.settle(ctx, w, outcome, begun)
 }
@@ -120,10 +123,12 @@ func (j *job) finish(ctx context.Context, w *worker, o turn.Outcome, begun time.
 		Continuity: w.mode, SessionID: o.SessionID, Usage: conversations.Usage(o.Usage), CostUSD: o.CostUSD,
 		DurationMS: j.Now().Sub(begun).Milliseconds(), Attempts: j.attempt(), At: j.Now().UTC(),
 	}
+	err := j.over(ctx, j.told(result))
+	w.awaitLeft() // it may write to its transcript until then
 	if o.SessionID != "" && !j.ask.Isolated {
 		j.keep(ctx, o.SessionID)
 	}
-	return j.over(ctx, j.told(result))
+	return err
 }
 
 // over writes the end of a turn down, and tells of it.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -27,6 +28,7 @@ type worker struct {
 	made       manner
 	context    string // the file that its hook prints; "": it has none
 	release    func() // of the conversation, and of its files
+	leaving    sync.WaitGroup
 	used       time.Time
 	said       int // texts that it took
 }
@@ -174,6 +176,11 @@ func (w *worker) end(ctx context.Context) {
 	}
 	w.letGo()
 }
+
+// leave is end, beside what the caller does until awaitLeft: claude takes a moment to leave, and its answer is here.
+func (w *worker) leave(ctx context.Context) { w.leaving.Go(func() { w.end(ctx) }) }
+
+func (w *worker) awaitLeft() { w.leaving.Wait() }
 
 // kill ends the claude and what it has started.
 func (w *worker) kill(ctx context.Context) {
