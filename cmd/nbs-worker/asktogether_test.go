@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"strconv"
@@ -75,8 +74,7 @@ func TestManyAskers(t *testing.T) {
 	all.Wait()
 	m.Logf("%d turns in %s", askers*each, time.Since(begun))
 	rig.Equal(m, len(m.alternates("review")), askers*each, "texts that were answered one after the other")
-	left, err := os.ReadDir(m.turnFolder())
-	m.check(err == nil && len(left) == 0, "%v, %v", left, err)
+	m.noTurnFiles()
 }
 
 // standardKeys is in how many conversations is asked at once; NBS_KEYS says otherwise.

@@ -150,8 +150,7 @@ func TestAskIsKilled(t *testing.T) {
 		m.kill(ask.Process.Pid, syscall.SIGKILL)
 		ask.end()
 		m.refused(8, "nobody knows what they have done", "ask", "review", "What now?")
-		left, err := os.ReadDir(m.turnFolder())
-		m.check(err == nil && len(left) == 0, "%v, %v", left, err)
+		m.noTurnFiles()
 		m.mustSay(m.ok("conversation", "queue"), "dead", "nobody knows")
 		m.ok("conversation", "retry", "review")
 		if got := m.ask(0, "review", "What now?"); got.Continuity != "resumed" {

@@ -3,6 +3,8 @@ package main
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -16,6 +18,13 @@ func (p worldProcess) answersTurns() bool { return len(p.args) > 1 && p.args[1] 
 
 // turnFolder is where claudes without a terminal find what they read.
 func (m *team) turnFolder() string { return filepath.Join(m.world.RunDir, "nbs-worker", "turns") }
+
+// noTurnFiles checks that nothing is there any more that a claude without a terminal was to read.
+func (m *team) noTurnFiles() {
+	m.Helper()
+	left, err := os.ReadDir(m.turnFolder())
+	m.check(len(left) == 0 && (err == nil || errors.Is(err, fs.ErrNotExist)), "%v, %v", left, err)
+}
 
 // keyHash names the files of a conversation.
 func keyHash(key string) string {

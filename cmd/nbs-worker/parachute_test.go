@@ -70,6 +70,15 @@ type parachute struct {
 // spoken is a text that was said, maybe by somebody who was killed before it was accepted.
 type spoken struct{ id, text string }
 
+// asked is the command line that says it. With a context, which every other key has, the mark of the turn is in the transcript too.
+func (m spoken) asked(key string) []string {
+	args := []string{"ask", key, m.text, "--id", m.id, "--json"}
+	if n := key[len(key)-1]; n%2 == 0 {
+		args = append(args, "--context-cmd", "/bin/pwd")
+	}
+	return args
+}
+
 const parachuteKeys = 10
 
 func (p *parachute) jump() {
@@ -140,7 +149,7 @@ func (p *parachute) say(k int, m spoken, j *jump) int {
 	if j != nil {
 		strike = p.await(key(k), j)
 	}
-	ask := p.begin("ask", key(k), m.text, "--id", m.id, "--json")
+	ask := p.begin(m.asked(key(k))...)
 	if strike != nil {
 		strike.begin(ask)
 	}
@@ -174,7 +183,7 @@ func (p *parachute) judgeKey(key string, said []spoken) {
 	for i, m := range said {
 		var got answered
 		p.waitFor(m.text+" is answered", func() (bool, string) {
-			r := p.nbs("ask", key, m.text, "--id", m.id, "--json")
+			r := p.nbs(m.asked(key)...)
 			if r.code == 8 {
 				p.nbs("conversation", "retry", key)
 			}
@@ -216,7 +225,6 @@ func (p *parachute) nothingIsLeft() {
 	names, err := os.ReadDir(p.inNbs("conversations", "pending"))
 	p.check(err == nil && len(names) == 0, "%v, %v", names, err)
 	if !p.serves { // what a server has kept warm is swept when it is old
-		names, err = os.ReadDir(p.turnFolder())
-		p.check(err == nil && len(names) == 0, "%v, %v", names, err)
+		p.noTurnFiles()
 	}
 }

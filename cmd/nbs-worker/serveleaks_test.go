@@ -44,10 +44,9 @@ func TestAServerLeaksNothing(t *testing.T) {
 	m.must(server.Process.Signal(syscall.SIGINT))
 	server.end()
 	rig.Equal(m, m.claudes(), 0, "claudes behind the server")
-	for _, folder := range []string{m.turnFolder(), m.inNbs("conversations", "pending")} {
-		left, err := os.ReadDir(folder)
-		m.check(err == nil && len(left) == 0, "%v, %v", left, err)
-	}
+	m.noTurnFiles()
+	left, err := os.ReadDir(m.inNbs("conversations", "pending"))
+	m.check(err == nil && len(left) == 0, "%v, %v", left, err)
 	m.check(len(m.sockets()) == 0 && !strings.Contains(m.ok("conversation", "queue"), "key"), "%v", m.sockets())
 }
 
