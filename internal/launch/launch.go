@@ -73,7 +73,7 @@ func (s Starter) Prove(ctx, interrupt context.Context, p Plan, r agent.Record, w
 	if err != nil {
 		return r, err
 	}
-	if err := s.verify(ctx, r); err != nil {
+	if err := s.verify(ctx, r, p.new && !p.takesUp); err != nil {
 		return r, err
 	}
 	return s.noteStart(ctx, p, r)

@@ -308,8 +308,9 @@ func (s Starter) leftMeanwhile(ctx context.Context, handle agent.Handle) error {
 	return agent.Errorf(agent.Failed, "claude and its launcher were killed during the start")
 }
 
-// verify checks that what runs is what was recorded and runs alone. Errors: [WrongError].
-func (s Starter) verify(ctx context.Context, r agent.Record) error {
+// verify checks that what runs is what was recorded and runs alone, as it does in a conversation whose id was
+// minted for this start. Errors: [WrongError].
+func (s Starter) verify(ctx context.Context, r agent.Record, minted bool) error {
 	if r.Process.Tmux != nil && proc.Terminal(r.Process.Launcher.PID) == "" { // its pane was closed: it is leaving
 		proc.WaitGone(ctx, r.Process.Identity, startLimit)
 	}
@@ -320,12 +321,14 @@ func (s Starter) verify(ctx context.Context, r agent.Record) error {
 	if err != nil {
 		return err
 	}
-	strangers, err := s.Strangers(&r)
-	if err != nil {
-		return err
-	}
-	if len(strangers) > 0 {
-		return &WrongError{s.ErrStranger(&r, strangers)}
+	if !minted {
+		strangers, err := s.Strangers(&r)
+		if err != nil {
+			return err
+		}
+		if len(strangers) > 0 {
+			return &WrongError{s.ErrStranger(&r, strangers)}
+		}
 	}
 	if len(drift) == 0 {
 		return nil
