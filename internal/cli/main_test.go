@@ -40,6 +40,7 @@ func TestCommandLineThatCannotBeRead(t *testing.T) {
 		"stop a:b":                            "handle",
 		"dismiss a b c $x":                    "handle",
 		"attach a b":                          "one handle is needed, 2 given",
+		"schedule run":                        "one name of a schedule is needed, 0 given",
 		"run":                                 "one handle is needed, 0 given",
 		"list alpha":                          "alpha",
 		"version x":                           "x",

@@ -191,7 +191,13 @@ func newScheduleRunCmd(f *factory) *cobra.Command {
 names is told as well, by nbs-worker serve. Its times stay as they are.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker schedule run morning`,
-		Args:    cobra.ExactArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return agent.Errorf(agent.BadInput, "schedule run: one name of a schedule is needed, %d given", len(args)).
+					Hint("to see which there are: nbs-worker schedule list")
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return failed(runScheduleRun(cmd.Context(), f, args[0]), "schedule run", args[0])
 		},
