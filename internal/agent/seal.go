@@ -8,13 +8,18 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Seal vouches that the user, or a command of the user's, has written what a record makes
 // run. Who has no key cannot make it, whatever lies in a project.
 type Seal struct {
-	MAC    string            `json:"mac"`    // HMAC-SHA-256 over all fields
-	Fields map[string]string `json:"fields"` // a short one of each, which tells what was changed and vouches for nothing
+	MAC string `json:"mac"` // HMAC-SHA-256 over all fields
+
+	// Fields is an object with a short one of each, which tells what was changed and vouches for nothing. It is
+	// seldom asked, and a list reads a thousand.
+	Fields jsontext.Value `json:"fields"`
 }
 
 // Field is a part of what a seal is about.

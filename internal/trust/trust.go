@@ -15,6 +15,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"sync"
 
@@ -75,11 +76,12 @@ func (k *Keeper) SealFields(kind string, fields []agent.Field) (*agent.Seal, err
 	if err != nil {
 		return nil, err
 	}
-	seal := &agent.Seal{MAC: whole, Fields: make(map[string]string, len(fields))}
+	sums := make(map[string]string, len(fields))
 	for _, field := range fields {
-		seal.Fields[field.Name] = short(k.key, kind, field)
+		sums[field.Name] = short(k.key, kind, field)
 	}
-	return seal, nil
+	text, err := json.Marshal(sums)
+	return &agent.Seal{MAC: whole, Fields: text}, err
 }
 
 // CheckFields checks the seal of [Keeper.SealFields]. Errors: as of [Keeper.Check].
@@ -96,9 +98,13 @@ func (k *Keeper) Changed(kind string, fields []agent.Field, seal *agent.Seal) []
 	if err != nil || key == nil || seal == nil {
 		return nil
 	}
+	var sums map[string]string
+	if json.Unmarshal(seal.Fields, &sums) != nil {
+		return nil
+	}
 	var changed []string
 	for _, field := range fields {
-		if seal.Fields[field.Name] != short(key, kind, field) {
+		if sums[field.Name] != short(key, kind, field) {
 			changed = append(changed, field.Name)
 		}
 	}
