@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 const quoteLimit = 80
@@ -15,6 +16,17 @@ func Quote(s string) string {
 		return quoted(s[:quoteLimit]) + "..."
 	}
 	return quoted(s)
+}
+
+// Cut shortens a text to whole characters, and shows that it was longer.
+func Cut(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	for limit > 0 && !utf8.RuneStart(text[limit]) {
+		limit--
+	}
+	return text[:limit] + "…"
 }
 
 // quoted is [strconv.Quote], which takes some characters for printable that show nothing.

@@ -61,9 +61,13 @@ type Activity struct {
 	At     time.Time `json:"at"`
 }
 
+// FailureText is how much is kept of what a person was told about a failed turn, in bytes.
+const FailureText = 400
+
 // Failure is a turn that ended with an error of the API.
 type Failure struct {
-	Class string    `json:"class"` // as Claude names it: "rate_limit", "authentication_failed"
+	Class string    `json:"class"`          // as Claude names it: "rate_limit", "authentication_failed"
+	Text  string    `json:"text,omitempty"` // what the person was told, at most [FailureText] bytes
 	At    time.Time `json:"at"`
 }
 

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -17,26 +18,25 @@ type LastError struct {
 // ClassAuthentication is the class of an error that a login mends, in Claude's words.
 const ClassAuthentication = "authentication_failed"
 
-// lastError is what the agent said in this start of its last turn through its hooks, with the words of the
-// transcript, or what the transcript alone says. Nil when that turn went well.
+// lastError is with what the last turn ended, as the transcript and the hooks of this start say. Claude
+// runs its hook first and writes the transcript a little later: the failure that it told counts until a
+// turn was written down since. Nil when the last turn went well.
 func lastError(report agent.Report, file *transcript.File) *LastError {
-	var last LastError
-	found := false
+	var turn transcript.Turn
 	if file != nil {
-		if turn, err := file.LastTurn(); err == nil && turn.Error != nil {
-			found = true
-			last = LastError{Class: turn.Error.Class, At: turn.At.UTC(), Text: turn.Error.Text}
+		turn, _ = file.LastTurn() // one that cannot be read says nothing
+	}
+	told := report.Failure
+	if turn.Error == nil {
+		if told == nil || turn.At.After(told.At) {
+			return nil
 		}
+		return &LastError{Class: told.Class, At: told.At, Text: told.Text}
 	}
-	if said := report.Failure; said != nil && (found || file == nil) {
-		found = true
-		last.Class = said.Class
-		if last.At.IsZero() {
-			last.At = said.At
-		}
+	last := &LastError{Class: turn.Error.Class, At: turn.At.UTC(), Text: turn.Error.Text}
+	if told != nil {
+		last.Class = told.Class
+		last.At = cmp.Or(last.At, told.At)
 	}
-	if !found {
-		return nil
-	}
-	return &last
+	return last
 }

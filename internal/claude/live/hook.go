@@ -20,8 +20,9 @@ const inputLimit = 32 << 20
 type Hook struct {
 	hookCore
 
-	Error        string `json:"error"`             // of StopFailure: its class
-	Notification string `json:"notification_type"` // of Notification
+	Error        string `json:"error"`                  // of StopFailure: its class
+	Said         string `json:"last_assistant_message"` // of Stop and StopFailure: what stands on the screen
+	Notification string `json:"notification_type"`      // of Notification
 	Tool         string `json:"tool_name"`
 	Trigger      string `json:"trigger"`          // of a compaction: manual, auto
 	Background   []task `json:"background_tasks"` // of Stop: what goes on

@@ -80,7 +80,7 @@ func (h Hook) applyOutcome(report *agent.Report, at time.Time) {
 	case h.Event == "Stop" && newer:
 		report.Failure, report.Done = nil, at
 	case h.Event == "StopFailure" && newer:
-		report.Failure, report.Done = &agent.Failure{Class: h.Error, At: at}, time.Time{}
+		report.Failure, report.Done = &agent.Failure{Class: h.Error, Text: agent.Cut(h.Said, agent.FailureText), At: at}, time.Time{}
 	case h.beginsTurn() && newer:
 		report.Failure, report.Done = nil, time.Time{}
 	case h.Event == "SessionEnd" && h.Reason != "clear" && h.Reason != "resume": // else claude goes on in another conversation

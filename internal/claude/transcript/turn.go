@@ -3,13 +3,14 @@ package transcript
 import (
 	"bytes"
 	"time"
-	"unicode/utf8"
+
+	"nbs-worker/internal/agent"
 )
 
 // APIError is the error with which a turn ended instead of a reply.
 type APIError struct {
 	Class string // as Claude names it: "rate_limit"; "unknown" when it does not
-	Text  string // what the person was told, at most apiErrorText bytes
+	Text  string // what the person was told, at most [agent.FailureText] bytes
 }
 
 // Turn is how a turn of a conversation ended.
@@ -19,10 +20,7 @@ type Turn struct {
 	Error *APIError // nil: it ended with a reply
 }
 
-const (
-	apiErrorReach = 1 << 18 // bytes of a transcript's end that are looked at
-	apiErrorText  = 400
-)
+const apiErrorReach = 1 << 18 // bytes of a transcript's end that are looked at
 
 // LastTurn finds how the last turn of the conversation ended. One that is not over counts by
 // what was said in it, and a compaction by its summary: what kept a turn before it from a reply,
@@ -43,7 +41,7 @@ func (t File) LastTurn() (Turn, error) {
 		case record.Type != "assistant":
 		case record.IsAPIError:
 			text := textOfBlocks(blocksOf(record.message().Content))
-			turn = Turn{Ended: true, At: record.at(), Error: &APIError{Class: record.failure(), Text: cut(text, apiErrorText)}}
+			turn = Turn{Ended: true, At: record.at(), Error: &APIError{Class: record.failure(), Text: agent.Cut(text, agent.FailureText)}}
 		case record.message().Model != synthetic:
 			turn = Turn{Ended: true, At: record.at()}
 		}
@@ -54,15 +52,4 @@ func (t File) LastTurn() (Turn, error) {
 
 func mayEndTurn(line []byte) bool {
 	return bytes.Contains(line, []byte(`"assistant"`)) || bytes.Contains(line, []byte(`"compact_boundary"`))
-}
-
-// cut shortens a text to whole characters.
-func cut(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	for !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-	return text[:limit] + "…"
 }

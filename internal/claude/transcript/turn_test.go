@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
 
 	"github.com/google/go-cmp/cmp"
@@ -48,9 +49,9 @@ func TestLastTurnOfATranscript(t *testing.T) {
 
 func TestTextOfAnErrorIsShort(t *testing.T) {
 	t.Parallel()
-	long := strings.Replace(rateLimitLine, "API Error", strings.Repeat("é", apiErrorText), 1)
+	long := strings.Replace(rateLimitLine, "API Error", strings.Repeat("é", agent.FailureText), 1)
 	got, err := put(t, long).LastTurn()
-	rig.Check(t, err == nil && len(got.Error.Text) <= apiErrorText+len("…") && strings.HasSuffix(got.Error.Text, "é…"), "%+v, %v", got.Error, err)
+	rig.Check(t, err == nil && len(got.Error.Text) <= agent.FailureText+len("…") && strings.HasSuffix(got.Error.Text, "é…"), "%+v, %v", got.Error, err)
 }
 
 func TestHasMessagesAfter(t *testing.T) {

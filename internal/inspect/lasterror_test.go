@@ -1,0 +1,50 @@
+package inspect
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/transcript"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+// A look may fall between the hook that tells of a failure and the transcript, which has it a little later.
+func TestFailureCountsBeforeTheTranscriptHasIt(t *testing.T) {
+	t.Parallel()
+	at := func(s int) time.Time { return time.Date(2026, 2, 20, 11, 44, s, 0, time.UTC) }
+	line := func(s int, model, rest, text string) string {
+		return fmt.Sprintf(`{"type":"assistant","timestamp":%q,"message":{"role":"assistant","model":%q,"content":[{"type":"text","text":%q}]}%s}`+"\n",
+			at(s).Format(time.RFC3339), model, text, rest)
+	}
+	reply := func(s int) string { return line(s, "claude-sonnet-4-5", "", "Done.") }
+	failed := func(s int) string {
+		return line(s, "<synthetic>", `,"isApiErrorMessage":true,"error":"server_error"`, "API Error: 529")
+	}
+	told := &agent.Failure{Class: "rate_limit", Text: "You've hit your limit", At: at(5)}
+	for what, c := range map[string]struct {
+		told  *agent.Failure
+		lines string
+		want  *LastError
+	}{
+		"nothing":                      {nil, "", nil},
+		"told alone":                   {told, "", &LastError{"rate_limit", at(5), "You've hit your limit"}},
+		"not written yet":              {told, reply(4), &LastError{"rate_limit", at(5), "You've hit your limit"}},
+		"written":                      {told, reply(4) + failed(6), &LastError{"rate_limit", at(6), "API Error: 529"}},
+		"a turn that went well since":  {told, failed(6) + reply(7), nil},
+		"written, and no hook told it": {nil, failed(6), &LastError{"server_error", at(6), "API Error: 529"}},
+	} {
+		path := filepath.Join(t.TempDir(), "t.jsonl")
+		rig.Must(t, os.WriteFile(path, []byte(c.lines), 0o600))
+		got := lastError(agent.Report{Failure: c.told}, &transcript.File{Path: path, Size: int64(len(c.lines))})
+		if (got == nil) != (c.want == nil) || got != nil && *got != *c.want {
+			t.Errorf("%s: %+v; want %+v", what, got, c.want)
+		}
+	}
+	got := lastError(agent.Report{Failure: told}, nil)
+	rig.Check(t, got != nil && got.Class == "rate_limit", "without a transcript: %+v", got)
+}
