@@ -49,9 +49,13 @@ func (i *Inspector) Inspect(ctx context.Context, handle agent.Handle) (View, err
 	}
 	var view View
 	var strangersErr, transcriptErr error
+	var usage proc.Usage
 	var others, all sync.WaitGroup // none of these waits for another
 	before := r
-	others.Go(func() { view.Strangers, strangersErr = i.VisibleStrangers(&before) }) // while tmux is asked
+	others.Go(func() { // while tmux is asked
+		view.Strangers, strangersErr = i.VisibleStrangers(&before)
+		usage = proc.UsageOf(before.PID)
+	})
 	view.Sight = i.LookAt(ctx, r)
 	others.Wait()
 	if agent.KindOf(view.Err) == agent.NotFound {
@@ -60,6 +64,7 @@ func (i *Inspector) Inspect(ctx context.Context, handle agent.Handle) (View, err
 	r = view.Record
 	if r.SessionID != before.SessionID || !observe.SameStart(r.Process, before.Process) {
 		all.Go(func() { view.Strangers, strangersErr = i.VisibleStrangers(&r) })
+		usage = proc.UsageOf(r.PID)
 	}
 	all.Go(func() {
 		if transcriptErr = i.AddTranscript(&view); transcriptErr == nil {
@@ -68,7 +73,6 @@ func (i *Inspector) Inspect(ctx context.Context, handle agent.Handle) (View, err
 		}
 	})
 	if view.Status.SamePID {
-		usage := proc.UsageOf(r.Process.PID)
 		view.Usage = &usage
 		// A process that ends during the comparison has no drift; its end shows next time.
 		view.Drift, _ = i.DriftOf(&r)

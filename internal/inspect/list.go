@@ -5,6 +5,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/observe"
+	"nbs-worker/internal/parallel"
 	"nbs-worker/internal/proc"
 )
 
@@ -35,7 +36,7 @@ func (i *Inspector) List(ctx context.Context) ([]Row, error) {
 		return nil, err
 	}
 	rows := make([]Row, len(handles))
-	observe.OnAllProcessors(len(rows), func(n int) {
+	parallel.Each(len(rows), func(n int) {
 		rows[n].Handle = handles[n]
 		rows[n].Err = records.Load(handles[n], &rows[n].Record)
 	})

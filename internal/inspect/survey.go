@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/observe"
+	"nbs-worker/internal/parallel"
 	"nbs-worker/internal/proc"
 )
 
@@ -33,7 +33,7 @@ func (i *Inspector) Survey(ctx context.Context, handles []agent.Handle, patience
 		known, of = append(known, r), append(of, n)
 	}
 	sights := i.Look(ctx, known)
-	observe.OnAllProcessors(len(of), func(n int) {
+	parallel.Each(len(of), func(n int) {
 		view := &views[of[n]]
 		view.Sight = sights[n]
 		i.examine(view)

@@ -63,34 +63,43 @@ func (l *round) awaitEnd(ctx context.Context, a *subject) {
 }
 
 // evidenceOf collects what processes, registry and hooks say.
-func (o *Observer) evidenceOf(ctx context.Context, r *agent.Record) Evidence {
-	e := Evidence{Now: o.Now(), Screen: screen.Reading{State: agent.Unknown}}
+func (l *round) evidenceOf(ctx context.Context, r *agent.Record) Evidence {
+	e := Evidence{Now: l.Now(), Screen: screen.Reading{State: agent.Unknown}}
 	if r.Process == nil {
-		e.Strangers, e.StrangersErr = o.strangersOfUnidentified(r)
+		e.Strangers, e.StrangersErr = l.strangersOfUnidentified(r)
 		return e
 	}
-	e.Report = o.ReportOf(r)
+	e.Report = l.reportOf(r)
 	e.Claude, e.Ending, e.ClaudeErr = proc.CheckEnding(r.Process.Identity)
 	if e.Claude == proc.Alive {
-		if entry, err := o.Registered(r); err == nil {
+		if entry, err := l.Registered(r); err == nil {
 			e.Entry = &entry
-			o.followSeen(ctx, r, &e)
+			l.followSeen(ctx, r, &e)
 		} else {
 			e.Claude, e.Ending, e.ClaudeErr = proc.CheckEnding(r.Process.Identity) // one that is ending has left the registry first
 		}
 	}
 	if e.Claude == proc.Alive {
-		e.Failure, e.TurnDone = o.outcomeOf(r, &e)
+		e.Failure, e.TurnDone = l.outcomeOf(r, &e)
 		return e
 	}
 	e.LauncherLives = proc.IsAlive(r.Process.LauncherIdentity())
-	e.BeingStarted = o.BeingStarted(r)
+	e.BeingStarted = l.BeingStarted(r)
 	e.Death = deathOf(r)
 	if r.BacksOff() {
-		pause, err := o.Store.Watching().Paused()
+		pause, err := l.Store.Watching().Paused()
 		e.Paused = pause != nil || err != nil
 	}
 	return e
+}
+
+// reportOf is what the hooks of a record's start said; empty when they said nothing.
+func (l *round) reportOf(r *agent.Record) agent.Report {
+	report := l.reports.Of(r.Handle)
+	if report.Invocation != r.Process.Invocation {
+		return agent.Report{}
+	}
+	return report
 }
 
 func (o *Observer) strangersOfUnidentified(r *agent.Record) ([]Stranger, error) {

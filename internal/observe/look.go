@@ -2,15 +2,14 @@ package observe
 
 import (
 	"context"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/parallel"
 	"nbs-worker/internal/proc"
+	"nbs-worker/internal/store"
 	"nbs-worker/internal/tmux"
 )
 
@@ -42,7 +41,8 @@ const endPatience = time.Second
 // Look looks at agents, with one call to each tmux server, and one more where only a screen
 // can tell. The records were just read.
 func (o *Observer) Look(ctx context.Context, records []agent.Record) []Sight {
-	l := &round{Observer: o, deadline: time.Now().Add(endPatience), agents: make([]subject, len(records))}
+	l := &round{Observer: o, reports: o.Store.Reports(), deadline: time.Now().Add(endPatience), agents: make([]subject, len(records))}
+	defer l.reports.Close()
 	for i, r := range records {
 		l.agents[i] = subject{record: r}
 	}
@@ -70,6 +70,7 @@ func (o *Observer) LookAt(ctx context.Context, r agent.Record) Sight {
 // round is one call of [Observer.Look].
 type round struct {
 	*Observer
+	reports  store.Reports
 	deadline time.Time // of the wait for ends
 	agents   []subject
 }
@@ -136,19 +137,5 @@ func (some subjects) where(wanted func(*subject) bool) subjects {
 
 // each calls do for each agent, on all processors.
 func (some subjects) each(do func(*subject)) {
-	OnAllProcessors(len(some), func(i int) { do(some[i]) })
-}
-
-// OnAllProcessors calls do with each number below n, some at a time.
-func OnAllProcessors(n int, do func(i int)) {
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		workers.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				do(i)
-			}
-		})
-	}
-	workers.Wait()
+	parallel.Each(len(some), func(i int) { do(some[i]) })
 }

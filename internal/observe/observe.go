@@ -45,18 +45,6 @@ func (o *Observer) Variable(name string) string {
 	return agent.Variable(o.Env, name)
 }
 
-// ReportOf is what the hooks of a record's start said; empty when they said nothing.
-func (o *Observer) ReportOf(r *agent.Record) agent.Report {
-	if r.Process == nil {
-		return agent.Report{}
-	}
-	report := o.Store.Report(r.Handle)
-	if report.Invocation != r.Process.Invocation {
-		return agent.Report{}
-	}
-	return report
-}
-
 // SameStart tells whether two records tell of one start.
 func SameStart(a, b *agent.Process) bool {
 	if a == nil || b == nil {

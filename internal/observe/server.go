@@ -19,9 +19,13 @@ func (o *Observer) Client(r *agent.Record) (*tmux.Client, error) {
 	return o.Tmux(o.Socket)
 }
 
-// Panes lists the panes of that server. With an [UnreachedError] they are those of the server
-// that answered in its place.
+// Panes lists the panes of that server, at least those that may be the agent's. With an
+// [UnreachedError] they are those of the server that answered in its place.
 func (o *Observer) Panes(ctx context.Context, r *agent.Record) (*tmux.Client, []tmux.Pane, error) {
+	return o.panes(ctx, r, r.Process == nil || r.Process.Adopted != nil)
+}
+
+func (o *Observer) panes(ctx context.Context, r *agent.Record, all bool) (*tmux.Client, []tmux.Pane, error) {
 	client, err := o.Client(r)
 	if agent.KindOf(err) == agent.Unfit && (r.Process == nil || r.Process.Tmux == nil) {
 		return nil, nil, nil // an agent may run where there is no tmux
@@ -32,7 +36,12 @@ func (o *Observer) Panes(ctx context.Context, r *agent.Record) (*tmux.Client, []
 	if ServerGone(r) {
 		return client, nil, nil
 	}
-	panes, err := client.Panes(ctx)
+	var panes []tmux.Pane
+	if all {
+		panes, err = client.Panes(ctx)
+	} else {
+		panes, err = client.PanesOf(ctx, r.Process.Invocation)
+	}
 	if err != nil {
 		return client, nil, health.Diagnose(client, r.Handle, err)
 	}

@@ -3,6 +3,7 @@ package observe
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -27,8 +28,10 @@ func (l *round) ask(ctx context.Context, some subjects) (wait func() answers) {
 	for key, in := range byServer(some) {
 		asked, said := *in.representative(), new(answer)
 		all[key] = said
-		asking.Go(func() { _, said.panes, said.err = l.Panes(ctx, &asked) })
+		all := len(in) > 1 || asked.Process.Adopted != nil
+		asking.Go(func() { _, said.panes, said.err = l.panes(ctx, &asked, all) })
 	}
+	runtime.Gosched() // what takes longest begins first
 	return func() answers {
 		asking.Wait()
 		return all

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/parallel"
 	"nbs-worker/internal/smallfile"
 	"nbs-worker/internal/store/private"
 )
@@ -27,17 +28,12 @@ const (
 // Handles lists the agents that have a record, sorted, whether or not the record
 // can be read.
 func (s *Store) Handles() ([]agent.Handle, error) {
-	return s.handles(func(string) bool { return true })
-}
-
-// handles lists those of which the file is named as asked for.
-func (s *Store) handles(asked func(stem string) bool) ([]agent.Handle, error) {
 	records, err := s.Records()
 	if err != nil {
 		return nil, err
 	}
 	defer records.Close()
-	return records.handles(asked)
+	return records.Handles()
 }
 
 // Load reads the record of the handle, in whatever case it was spawned.
@@ -84,10 +80,6 @@ func (r Records) Close() error {
 
 // Handles is [Store.Handles].
 func (r Records) Handles() ([]agent.Handle, error) {
-	return r.handles(func(string) bool { return true })
-}
-
-func (r Records) handles(asked func(stem string) bool) ([]agent.Handle, error) {
 	if r.none {
 		return nil, nil
 	}
@@ -98,10 +90,7 @@ func (r Records) handles(asked func(stem string) bool) ([]agent.Handle, error) {
 	handles := make([]agent.Handle, 0, len(names))
 	for _, name := range names {
 		stem, isRecord := strings.CutSuffix(name, ".json")
-		if !isRecord || !asked(stem) {
-			continue
-		}
-		if handle, err := agent.ParseHandle(stem); err == nil {
+		if handle, err := agent.ParseHandle(stem); isRecord && err == nil {
 			handles = append(handles, handle)
 		}
 	}
@@ -110,7 +99,7 @@ func (r Records) handles(asked func(stem string) bool) ([]agent.Handle, error) {
 }
 
 // EachWith shows the records that can be read and in whose text one of the words stands, as a number, an id or
-// a name of ours is written. Most records have none of them, and need not be understood.
+// a name of ours is written, one after the other in the order of their handles. Most records have none of them, and need not be understood.
 func (r Records) EachWith(words []string, show func(*agent.Record)) error {
 	handles, err := r.Handles()
 	if err != nil {
@@ -119,10 +108,16 @@ func (r Records) EachWith(words []string, show func(*agent.Record)) error {
 	wanted := func(text []byte) bool {
 		return slices.ContainsFunc(words, func(word string) bool { return bytes.Contains(text, []byte(word)) })
 	}
-	var record agent.Record
-	for _, handle := range handles {
-		if r.loadIf(wanted, handle, &record) == nil && record.Handle != "" {
-			show(&record)
+	found := make([]*agent.Record, len(handles))
+	parallel.Each(len(handles), func(i int) {
+		var record agent.Record
+		if r.loadIf(wanted, handles[i], &record) == nil && record.Handle != "" {
+			found[i] = &record
+		}
+	})
+	for _, record := range found {
+		if record != nil {
+			show(record)
 		}
 	}
 	return nil
@@ -224,15 +219,12 @@ func (s *Store) Insert(ctx context.Context, record agent.Record) error {
 // CheckFree checks that no agent has the handle, in any case.
 // Errors: Conflict when one has.
 func (s *Store) CheckFree(handle agent.Handle) error {
-	taken, err := s.spelling(handle)
-	if err == nil {
-		return agent.Errorf(agent.Conflict, "the handle is taken").
-			Hint("to bring that agent back: nbs-worker resume %s", taken)
-	}
-	if agent.KindOf(err) != agent.NotFound {
+	taken, err := s.inAnyCase(handle)
+	if err != nil || len(taken) == 0 {
 		return err
 	}
-	return nil
+	return agent.Errorf(agent.Conflict, "the handle is taken").
+		Hint("to bring that agent back: nbs-worker resume %s", taken[0])
 }
 
 // Update changes a record under its lock and returns what was written. When change
@@ -286,7 +278,7 @@ func (s *Store) spelling(handle agent.Handle) (agent.Handle, error) {
 			return handle, nil
 		}
 	}
-	handles, err := s.handles(func(stem string) bool { return strings.EqualFold(stem, string(handle)) })
+	handles, err := s.inAnyCase(handle)
 	if err != nil {
 		return "", err
 	}
@@ -299,6 +291,12 @@ func (s *Store) spelling(handle agent.Handle) (agent.Handle, error) {
 		return "", agent.Errorf(agent.Conflict, "several records differ from %s in case only", handle).
 			Hint("name one of them as it is spelled: %s, %s", handles[0], handles[1])
 	}
+}
+
+// inAnyCase lists the agents that have the handle in some case.
+func (s *Store) inAnyCase(handle agent.Handle) ([]agent.Handle, error) {
+	handles, err := s.Handles()
+	return slices.DeleteFunc(handles, func(h agent.Handle) bool { return !h.Same(handle) }), err
 }
 
 func (s *Store) absent(handle agent.Handle) error {

@@ -33,8 +33,15 @@ const paneFormat = "#{pid}|#{session_id}|#{pane_id}|#{pane_pid}|#{session_attach
 	paneOption + "}|#{" + invocationOption + "}|#{" + ownerOption + "}|#{session_name}"
 
 // Panes lists all panes of the server in one call; none when no server runs.
-func (c *Client) Panes(ctx context.Context) ([]Pane, error) {
-	out, err := c.run(ctx, "/", "list-panes", "-a", "-F", paneFormat)
+func (c *Client) Panes(ctx context.Context) ([]Pane, error) { return c.panes(ctx) }
+
+// PanesOf lists those that bear the mark of a start, a UUID: of a thousand that costs tmux half as much.
+func (c *Client) PanesOf(ctx context.Context, id agent.Invocation) ([]Pane, error) {
+	return c.panes(ctx, "-f", "#{==:#{"+paneOption+"},"+string(id)+"}")
+}
+
+func (c *Client) panes(ctx context.Context, which ...string) ([]Pane, error) {
+	out, err := c.run(ctx, "/", append([]string{"list-panes", "-a", "-F", paneFormat}, which...)...)
 	if errors.Is(err, ErrNoServer) || errors.Is(err, ErrNoSession) {
 		return nil, nil
 	}

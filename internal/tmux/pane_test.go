@@ -54,6 +54,10 @@ func TestStrangersDoNotHideOurPane(t *testing.T) {
 	for _, pane := range panes {
 		rig.Check(t, pane == ours || pane.Invocation != ours.Invocation, "a stranger passes for ours: %+v", pane)
 	}
+	alone, err := s.PanesOf(t.Context(), ours.Invocation)
+	rig.Check(t, err == nil && slices.Equal(alone, []Pane{ours}), "PanesOf() = %+v, %v; want %+v", alone, err, ours)
+	none, err := s.PanesOf(t.Context(), agent.NewInvocation())
+	rig.Check(t, err == nil && none == nil, "PanesOf() of no start = %+v, %v", none, err)
 }
 
 // What a person opens in the session of an agent is seen, and is not the agent's; it stays when

@@ -102,12 +102,9 @@ func (f *Folder) Files(sub string) (smallfile.Dir, error) {
 
 // Read reads sub/name, at most limit bytes. Errors: those of View.
 func (f *Folder) Read(sub, name string, limit int) (data []byte, err error) {
-	dir, err := f.Files(sub)
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	err = f.View(dir, sub, name, limit, func(seen []byte) error {
+	files := f.FilesOf(sub)
+	defer files.Close()
+	err = files.View(name, limit, func(seen []byte) error {
 		data = bytes.Clone(seen)
 		return nil
 	})
