@@ -12,11 +12,7 @@ import (
 // compareAsk compares a turn of a conversation with what Claude Code takes for one without us.
 func (w *world) compareAsk(ctx context.Context, effort Effort, opts Options) (pair Pair, err error) {
 	pair = Pair{Name: "`ask`", Beside: "`claude -p --resume`", Budget: Budget{Plus: 15}}
-	plain, err := w.plainTurns(ctx, opts.Claude)
-	if err != nil {
-		return pair, err
-	}
-	pair.Floor, pair.Ours, err = interleave(ctx, effort, plain, w.timed("You said: hello", w.nbs("ask", "cold", "hello")...))
+	pair.Floor, pair.Ours, err = interleave(ctx, effort, w.plainTurns(opts.Claude), w.askedTurns("cold"))
 	if err != nil {
 		err = fmt.Errorf("measure a turn: %w", err)
 	}
@@ -26,10 +22,6 @@ func (w *world) compareAsk(ctx context.Context, effort Effort, opts Options) (pa
 // compareWarm does so for a turn that a server's claude takes, which has been started already.
 func (w *world) compareWarm(ctx context.Context, effort Effort, opts Options) (pair Pair, err error) {
 	pair = Pair{Name: "`ask` of a warm conversation", Beside: "`claude -p --resume`", Budget: Budget{Times: 0.1}}
-	plain, err := w.plainTurns(ctx, opts.Claude)
-	if err != nil {
-		return pair, err
-	}
 	server := w.command(ctx, w.nbs("serve")...)
 	server.Cancel = func() error { return server.Process.Signal(os.Interrupt) }
 	server.WaitDelay = 10 * time.Second
@@ -47,23 +39,53 @@ func (w *world) compareWarm(ctx context.Context, effort Effort, opts Options) (p
 	if err != nil {
 		return pair, err
 	}
-	pair.Floor, pair.Ours, err = interleave(ctx, effort, plain, w.timed("You said: hello", w.nbs("ask", "warm", "hello")...))
+	pair.Floor, pair.Ours, err = interleave(ctx, effort, w.plainTurns(opts.Claude), w.askedTurns("warm"))
 	if err != nil {
 		err = fmt.Errorf("measure a warm turn: %w", err)
 	}
 	return pair, err
 }
 
-// plainTurns begins a conversation without us, and samples its further turns.
-func (w *world) plainTurns(ctx context.Context, claude string) (sampler, error) {
-	first, err := w.run(ctx, claude, "-p", "--output-format", "json", "hello")
-	if err != nil {
-		return nil, err
+// turnsEach is how many turns a conversation has before another one is begun: Claude takes the longer for a turn the
+// more there were.
+const turnsEach = 20
+
+// inConversations samples turns of conversations, of which each is begun by a turn that does not count.
+func inConversations(begin func(ctx context.Context, n int) (sampler, error)) sampler {
+	var turn sampler
+	taken := 0
+	return func(ctx context.Context) (took time.Duration, err error) {
+		if taken%turnsEach == 0 {
+			if turn, err = begin(ctx, taken/turnsEach); err != nil {
+				return 0, err
+			}
+		}
+		taken++
+		return turn(ctx)
 	}
-	_, rest, _ := strings.Cut(first, `"session_id":"`)
-	id, _, found := strings.Cut(rest, `"`)
-	if !found {
-		return nil, fmt.Errorf("no session id in %.300q", first)
-	}
-	return w.timed("You said: hello", claude, "-p", "--resume", id, "hello"), nil
+}
+
+// askedTurns are turns by ask.
+func (w *world) askedTurns(key string) sampler {
+	return inConversations(func(ctx context.Context, n int) (sampler, error) {
+		turn := w.timed("You said: hello", w.nbs("ask", fmt.Sprint(key, "-", n), "hello")...)
+		_, err := turn(ctx)
+		return turn, err
+	})
+}
+
+// plainTurns are turns without us.
+func (w *world) plainTurns(claude string) sampler {
+	return inConversations(func(ctx context.Context, _ int) (sampler, error) {
+		first, err := w.run(ctx, claude, "-p", "--output-format", "json", "hello")
+		if err != nil {
+			return nil, err
+		}
+		_, rest, _ := strings.Cut(first, `"session_id":"`)
+		id, _, found := strings.Cut(rest, `"`)
+		if !found {
+			return nil, fmt.Errorf("no session id in %.300q", first)
+		}
+		return w.timed("You said: hello", claude, "-p", "--resume", id, "hello"), nil
+	})
 }

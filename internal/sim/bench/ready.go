@@ -28,8 +28,11 @@ func compareReal(ctx context.Context, effort Effort, opts Options) (pairs []Pair
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, w.end(ctx)) }()
-	for _, compare := range []func(context.Context, Effort, Options) (Pair, error){w.compareReady, w.compareRecovery, w.compareAsk, w.compareWarm} {
-		pair, err := compare(ctx, effort, opts)
+	for _, one := range []struct {
+		compare func(context.Context, Effort, Options) (Pair, error)
+		effort  Effort
+	}{{w.compareReady, effort.few()}, {w.compareRecovery, effort.few()}, {w.compareAsk, effort.many()}, {w.compareWarm, effort.many()}} {
+		pair, err := one.compare(ctx, one.effort, opts)
 		if err != nil {
 			return nil, err
 		}

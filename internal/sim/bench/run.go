@@ -74,7 +74,7 @@ func (r *Result) measure(ctx context.Context, opts Options) error {
 		return nil
 	}
 	opts.say("the real Claude Code")
-	pairs, err := compareReal(ctx, opts.Effort.few(), opts)
+	pairs, err := compareReal(ctx, opts.Effort, opts)
 	r.Pairs = append(r.Pairs, pairs...)
 	return err
 }

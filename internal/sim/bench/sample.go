@@ -24,6 +24,13 @@ func (e Effort) few() Effort {
 	return e
 }
 
+// many is for what varies by more than is looked for.
+func (e Effort) many() Effort {
+	e.Min *= 5
+	e.Max = e.Min
+	return e
+}
+
 // sampler does one thing once and says how long it took.
 type sampler func(ctx context.Context) (time.Duration, error)
 
