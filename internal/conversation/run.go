@@ -76,7 +76,7 @@ func (j *job) speak(ctx context.Context) error {
 	switch {
 	case outcome.Class != turn.Answered:
 		w.end(ctx)
-	case j.Warm != nil && !j.ask.Isolated:
+	case j.staysWarm():
 		j.Warm.put(ctx, j.state.Meta.Key, w)
 	default:
 		w.leave(ctx)

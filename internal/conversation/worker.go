@@ -56,7 +56,7 @@ func (j *job) worker(ctx context.Context) (*worker, error) {
 		model: cmp.Or(j.ask.Model, j.state.Meta.Model), prompt: j.systemPrompt(),
 		hook: j.ask.ContextCmd != "", args: strings.Join(j.ask.ClaudeArgs, "\x00"),
 	}
-	if j.Warm != nil && !j.ask.Isolated {
+	if j.staysWarm() {
 		if w := j.Warm.take(ctx, j.state.Meta.Key, j.state.Session.ID, made); w != nil {
 			if err := j.begin(ctx, w); err != nil {
 				w.end(ctx)
@@ -81,6 +81,9 @@ func (j *job) worker(ctx context.Context) (*worker, error) {
 	w.release = func() { w.dropFiles(j.Store); release() }
 	return w, nil
 }
+
+// staysWarm tells whether the claude of the turn is kept for the next one.
+func (j *job) staysWarm() bool { return j.Warm != nil && !j.ask.Isolated }
 
 // begin writes down that the turn is about to be said to this claude.
 func (j *job) begin(ctx context.Context, w *worker) error {
@@ -127,7 +130,9 @@ func (j *job) startWorker(ctx context.Context, id agent.SessionID, opening claud
 			return nil, errors.Join(err, files.Drop())
 		}
 	}
-	w.process, err = j.Start(turn.Launch{Program: program, Args: turn.Args(spec), Dir: j.state.Meta.Cwd, Env: j.environ(w)})
+	w.process, err = j.Start(turn.Launch{
+		Program: program, Args: turn.Args(spec), Dir: j.state.Meta.Cwd, Env: j.environ(w), OneTurn: !j.staysWarm(),
+	})
 	if err != nil {
 		return nil, errors.Join(err, files.Drop())
 	}

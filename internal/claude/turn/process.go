@@ -20,12 +20,15 @@ type Launch struct {
 	Args    []string // of [Args]
 	Dir     string   // working directory
 	Env     []string // whole environment
+	OneTurn bool     // claude is told with the first turn that it is the last: it leaves the sooner
 }
 
-// Process is a running claude. One turn at a time; a process whose turn was given up takes no more.
+// Process is a running claude. One turn at a time; a process whose turn was given up, or that is for one,
+// takes no more.
 type Process struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
+	once   bool // Launch.OneTurn
 	stderr tail
 	ended  chan struct{}
 	exit   string // how it ended; read after ended
@@ -45,7 +48,7 @@ const (
 // says nothing before the first turn: whether it can open the conversation is told by that.
 // Errors: NotFound when the working directory is gone, Unfit when claude cannot be started.
 func Start(launch Launch) (*Process, error) {
-	p := &Process{ended: make(chan struct{})}
+	p := &Process{ended: make(chan struct{}), once: launch.OneTurn}
 	p.cmd = exec.Command(launch.Program, launch.Args...)
 	p.cmd.Dir, p.cmd.Env = launch.Dir, launch.Env
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -144,6 +147,9 @@ func (p *Process) listen(t *listener) error {
 func (p *Process) say(id, text string) {
 	data, _ := json.Marshal(said{Type: "user", UUID: id, Message: saidMessage{Role: "user", Content: blocks(text)}}) // of strings: it cannot fail
 	_, _ = p.stdin.Write(append(data, '\n'))
+	if p.once {
+		_ = p.stdin.Close()
+	}
 }
 
 // hear is called with each line of claude's output. Lines between turns are of no turn.
@@ -167,7 +173,7 @@ func (p *Process) hear(data []byte) {
 func (p *Process) outcome(t *listener, took time.Duration, err error) Outcome {
 	p.mu.Lock()
 	e := t.end
-	p.givenUp = p.givenUp || err != nil
+	p.givenUp = p.givenUp || p.once || err != nil
 	p.mu.Unlock()
 	e.stderr, e.now = p.stderr.String(), time.Now()
 	select {

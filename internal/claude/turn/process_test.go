@@ -62,6 +62,17 @@ func (s *stage) start(spec Spec) *Process {
 	return p
 }
 
+// startOnce starts a claude that takes one turn.
+func (s *stage) startOnce(spec Spec) *Process {
+	s.t.Helper()
+	p, err := Start(Launch{
+		Program: s.claude, Args: Args(spec), Dir: s.world.Project,
+		Env: s.world.Env(append(s.env, "CLAUDE_CODE_MAX_RETRIES=3")...), OneTurn: true,
+	})
+	rig.Must(s.t, err)
+	return p
+}
+
 func (s *stage) turn(p *Process, text string) (Outcome, []Event) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
@@ -123,6 +134,33 @@ func TestTurns(t *testing.T) {
 		fork := s.start(Spec{SessionID: copied, Fork: id, Model: "sonnet"})
 		o, _ = s.turn(fork, "What number?")
 		rig.Check(t, o.Answer == "42" && o.SessionID == copied, "a copy: %+v", o)
+	})
+}
+
+// A claude that is told with the first turn that it is the last takes all of it, however long that is, and leaves by itself.
+func TestOneTurn(t *testing.T) {
+	onEach(t, func(t *testing.T, s *stage) {
+		id := newID()
+		for i, c := range []struct{ text, want string }{
+			{"Remember 42.", "OK, I will remember 42."},
+			{"Wait. [[delay 2s]]", "You said: Wait."},
+			{"Long. " + strings.Repeat("x", 300_000), "You said: Long. "},
+			{`Work. [[tool Bash {"command":"sleep 1; echo worked"}]]`, "Tool said: worked"},
+			{"Fail first. [[error 529 times=1]]", "You said: Fail first."},
+			{"Break first. [[drop midstream times=1]]", "You said: Break first."},
+			{"What number?", "42"},
+		} {
+			spec := Spec{SessionID: id, Opening: claude.OpenResume, Model: "sonnet", Extra: []string{"--permission-mode", "bypassPermissions"}}
+			if i == 0 {
+				spec.Opening = claude.OpenNew
+			}
+			p := s.startOnce(spec)
+			o, _ := s.turn(p, c.text)
+			rig.Check(t, o.Class == Answered && strings.HasPrefix(o.Answer, c.want), "%.30q: %s %q %s; want %q", c.text, o.Class, o.Answer, o.Detail, c.want)
+			_, err := p.Turn(t.Context(), uuid.NewString(), "Another?", nil)
+			rig.Equal(t, agent.KindOf(err), agent.Conflict, "a second turn")
+			<-p.Ended()
+		}
 	})
 }
 

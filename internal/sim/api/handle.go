@@ -10,6 +10,8 @@ import (
 
 // messages answers POST /v1/messages.
 func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
+	begun := time.Now()
+	defer func() { s.busy.Add(int64(time.Since(begun))) }()
 	body, m, ok := s.read(w, r)
 	if !ok {
 		return

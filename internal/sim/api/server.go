@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -28,6 +29,7 @@ type Server struct {
 	mu       sync.Mutex
 	requests []Request
 	attempts map[string]int
+	busy     atomic.Int64 // Busy, in nanoseconds
 }
 
 // Start listens and serves until Close.
@@ -75,6 +77,9 @@ func listen(address string) (net.Listener, error) {
 
 // URL is the base URL, for ANTHROPIC_BASE_URL.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() }
+
+// Busy is how long answers took so far, all together, from their requests' headers on.
+func (s *Server) Busy() time.Duration { return time.Duration(s.busy.Load()) }
 
 // Close ends all requests, also delayed ones, and the server.
 func (s *Server) Close() error {

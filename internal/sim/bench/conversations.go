@@ -19,9 +19,10 @@ func (w *world) compareAsk(ctx context.Context, effort Effort, opts Options) (pa
 	return pair, err
 }
 
-// compareWarm does so for a turn that a server's claude takes, which has been started already.
+// compareWarm does so for a turn that a server's claude takes, which has been started already. What the API takes for
+// itself is the same on both sides, and does not count.
 func (w *world) compareWarm(ctx context.Context, effort Effort, opts Options) (pair Pair, err error) {
-	pair = Pair{Name: "`ask` of a warm conversation", Beside: "`claude -p --resume`", Budget: Budget{Times: 0.1}}
+	pair = Pair{Name: "`ask` of a warm conversation, without the API's own time", Beside: "`claude -p --resume`", Budget: Budget{Times: 0.1}}
 	server := w.command(ctx, w.nbs("serve")...)
 	server.Cancel = func() error { return server.Process.Signal(os.Interrupt) }
 	server.WaitDelay = 10 * time.Second
@@ -39,7 +40,7 @@ func (w *world) compareWarm(ctx context.Context, effort Effort, opts Options) (p
 	if err != nil {
 		return pair, err
 	}
-	pair.Floor, pair.Ours, err = interleave(ctx, effort, w.plainTurns(opts.Claude), w.askedTurns("warm"))
+	pair.Floor, pair.Ours, err = interleave(ctx, effort, w.withoutAPI(w.plainTurns(opts.Claude)), w.withoutAPI(w.askedTurns("warm")))
 	if err != nil {
 		err = fmt.Errorf("measure a warm turn: %w", err)
 	}
@@ -62,6 +63,15 @@ func inConversations(begin func(ctx context.Context, n int) (sampler, error)) sa
 		}
 		taken++
 		return turn(ctx)
+	}
+}
+
+// withoutAPI takes off what the API was busy for.
+func (w *world) withoutAPI(turn sampler) sampler {
+	return func(ctx context.Context) (time.Duration, error) {
+		before := w.api.Busy()
+		took, err := turn(ctx)
+		return took - (w.api.Busy() - before), err
 	}
 }
 

@@ -27,6 +27,7 @@ func compareReal(ctx context.Context, effort Effort, opts Options) (pairs []Pair
 	if err != nil {
 		return nil, err
 	}
+	w.api = server
 	defer func() { err = errors.Join(err, w.end(ctx)) }()
 	for _, one := range []struct {
 		compare func(context.Context, Effort, Options) (Pair, error)

@@ -26,7 +26,7 @@ func (e Effort) few() Effort {
 
 // many is for what varies by more than is looked for.
 func (e Effort) many() Effort {
-	e.Min *= 5
+	e.Min = min(e.Max, 5*e.Min)
 	e.Max = e.Min
 	return e
 }

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"nbs-worker/internal/sim/api"
 	"nbs-worker/internal/sim/private"
 )
 
@@ -27,6 +28,7 @@ type world struct {
 	worker string // nbs-worker
 	tools  string // folder with claude and emptycobra
 	env    []string
+	api    *api.Server // of a world with the real Claude Code; else nil
 }
 
 // newWorld makes the folders and starts the tmux server, in front of which the words of trace are put. end removes it all.
