@@ -29,8 +29,9 @@ type Field struct{ Name, Value string }
 // only observed is not among them: whoever forges that has the same agent started. Of its process it
 // is what stands for a mark that the process itself would have to bear.
 func (r *Record) LaunchFields() []Field {
-	var fields []Field
-	for field, value := range reflect.ValueOf(r.Spec).Fields() {
+	spec := reflect.ValueOf(&r.Spec).Elem()
+	fields := make([]Field, 0, spec.NumField()+1)
+	for field, value := range spec.Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if name == "memory" && value.IsZero() {
 			continue

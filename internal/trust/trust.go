@@ -131,7 +131,7 @@ func sum(key []byte, kind string, content []byte) []byte {
 
 // join writes fields so that no two lists of them are written alike.
 func join(fields []agent.Field) []byte {
-	var joined []byte
+	joined := make([]byte, 0, 1<<10) // which is enough for most
 	for _, field := range fields {
 		for _, word := range []string{field.Name, field.Value} {
 			joined = appendWord(joined, word)

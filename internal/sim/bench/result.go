@@ -64,7 +64,7 @@ func (p Pair) Missed() bool {
 }
 
 // Cost is how the pair compares.
-func (p Pair) Cost() string { return fmt.Sprintf("%.1f x, %+.1f ms", p.Ratio(), p.Difference()) }
+func (p Pair) Cost() string { return fmt.Sprintf("%.2g x, %+.1f ms", p.Ratio(), p.Difference()) }
 
 // Check is a budget that is no time.
 type Check struct {
