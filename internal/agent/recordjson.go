@@ -45,6 +45,9 @@ func ParseRecord(data []byte, into *Record) error {
 		return err
 	}
 	*into = Record(read.plainRecord)
+	if into.Process != nil {
+		into.PID = into.Process.PID // the other one is for people and old tools, and nobody verifies it
+	}
 	into.source = slices.Clone(data)
 	return nil
 }

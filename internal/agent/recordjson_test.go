@@ -74,6 +74,16 @@ func TestRecordKeepsTheOriginalNames(t *testing.T) {
 	}
 }
 
+// The process's own pid was verified, and what a hand has written beside it was not.
+func TestPIDIsThatOfTheProcess(t *testing.T) {
+	t.Parallel()
+	var r agent.Record
+	rig.Must(t, agent.ParseRecord([]byte(`{"handle":"alpha","pid":1,"process":{"pid":4711}}`), &r))
+	rig.Equal(t, r.PID, 4711, "pid")
+	rig.Must(t, agent.ParseRecord([]byte(`{"handle":"alpha","pid":12}`), &r))
+	rig.Equal(t, r.PID, 12, "pid of the original tools")
+}
+
 func TestUnknownFieldsSurviveARewrite(t *testing.T) {
 	t.Parallel()
 	for what, field := range map[string]string{

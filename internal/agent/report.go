@@ -67,7 +67,7 @@ const FailureText = 400
 // Failure is a turn that ended with an error of the API.
 type Failure struct {
 	Class string    `json:"class"`          // as Claude names it: "rate_limit", "authentication_failed"
-	Text  string    `json:"text,omitempty"` // what the person was told, at most [FailureText] bytes
+	Text  string    `json:"text,omitempty"` // what the person was told, cut at [FailureText] bytes
 	At    time.Time `json:"at"`
 }
 

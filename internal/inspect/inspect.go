@@ -49,12 +49,11 @@ func (i *Inspector) Inspect(ctx context.Context, handle agent.Handle) (View, err
 	}
 	var view View
 	var strangersErr, transcriptErr error
-	var usage proc.Usage
 	var others, all sync.WaitGroup // none of these waits for another
 	before := r
 	others.Go(func() { // while tmux is asked
 		view.Strangers, strangersErr = i.VisibleStrangers(&before)
-		usage = proc.UsageOf(before.PID)
+		view.Usage = usageOf(before.Process)
 	})
 	view.Sight = i.LookAt(ctx, r)
 	others.Wait()
@@ -64,7 +63,6 @@ func (i *Inspector) Inspect(ctx context.Context, handle agent.Handle) (View, err
 	r = view.Record
 	if r.SessionID != before.SessionID || !observe.SameStart(r.Process, before.Process) {
 		all.Go(func() { view.Strangers, strangersErr = i.VisibleStrangers(&r) })
-		usage = proc.UsageOf(r.PID)
 	}
 	all.Go(func() {
 		if transcriptErr = i.AddTranscript(&view); transcriptErr == nil {
@@ -72,13 +70,25 @@ func (i *Inspector) Inspect(ctx context.Context, handle agent.Handle) (View, err
 			view.LastError = lastError(view.Report, view.Transcript)
 		}
 	})
-	if view.Status.SamePID {
-		view.Usage = &usage
+	if !view.Status.SamePID {
+		view.Usage = nil
+	} else {
+		if view.Usage == nil || before.Process.Identity != r.Process.Identity { // it came meanwhile
+			view.Usage = new(proc.UsageOf(r.Process.PID))
+		}
 		// A process that ends during the comparison has no drift; its end shows next time.
 		view.Drift, _ = i.DriftOf(&r)
 	}
 	all.Wait()
 	return view, cmp.Or(transcriptErr, strangersErr)
+}
+
+// usageOf is what a start's processes use of the machine; nil when it does not run.
+func usageOf(p *agent.Process) *proc.Usage {
+	if p == nil || !proc.IsAlive(p.Identity) {
+		return nil
+	}
+	return new(proc.UsageOf(p.PID))
 }
 
 // AddTranscript adds what the transcript says to a look: how full the conversation is, its cost.

@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"cmp"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -19,24 +18,27 @@ type LastError struct {
 const ClassAuthentication = "authentication_failed"
 
 // lastError is with what the last turn ended, as the transcript and the hooks of this start say. Claude
-// runs its hook first and writes the transcript a little later: the failure that it told counts until a
-// turn was written down since. Nil when the last turn went well.
+// runs its hook first and writes the transcript a little later: what a hook told counts until something was
+// written down since. Nil when the last turn went well.
 func lastError(report agent.Report, file *transcript.File) *LastError {
 	var turn transcript.Turn
 	if file != nil {
 		turn, _ = file.LastTurn() // one that cannot be read says nothing
 	}
-	told := report.Failure
-	if turn.Error == nil {
-		if told == nil || turn.At.After(told.At) {
-			return nil
+	told, written := report.Failure, turn.Error
+	switch {
+	case told != nil && !turn.At.After(told.At):
+		last := &LastError{Class: told.Class, At: told.At, Text: agent.Cut(told.Text, agent.FailureText)}
+		if written != nil && last.Text == "" {
+			last.Text = written.Text
 		}
-		return &LastError{Class: told.Class, At: told.At, Text: told.Text}
+		return last
+	case written == nil || turn.At.Before(report.Done):
+		return nil
 	}
-	last := &LastError{Class: turn.Error.Class, At: turn.At.UTC(), Text: turn.Error.Text}
+	last := &LastError{Class: written.Class, At: turn.At.UTC(), Text: written.Text}
 	if told != nil {
 		last.Class = told.Class
-		last.At = cmp.Or(last.At, told.At)
 	}
 	return last
 }

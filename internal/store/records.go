@@ -223,6 +223,9 @@ func (s *Store) CheckFree(handle agent.Handle) error {
 	if err != nil || len(taken) == 0 {
 		return err
 	}
+	if slices.Contains(taken, handle) {
+		taken[0] = handle
+	}
 	return agent.Errorf(agent.Conflict, "the handle is taken").
 		Hint("to bring that agent back: nbs-worker resume %s", taken[0])
 }

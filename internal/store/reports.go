@@ -20,11 +20,8 @@ func (s *Store) Reports() Reports { return Reports{s.nbs.FilesOf(statuses)} }
 // Of reads what an agent's claude said of itself last. A report that is absent or damaged is
 // empty: it may be lost without harm.
 func (r Reports) Of(handle agent.Handle) (report agent.Report) {
-	err := r.View(reportFile(handle), reportLimit, func(data []byte) (err error) {
-		report, err = agent.ParseReport(data)
-		return err
-	})
-	if err != nil {
+	parse := func(data []byte) (err error) { report, err = agent.ParseReport(data); return err }
+	if r.View(reportFile(handle), reportLimit, parse) != nil {
 		return agent.Report{}
 	}
 	return report

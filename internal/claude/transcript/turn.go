@@ -10,7 +10,7 @@ import (
 // APIError is the error with which a turn ended instead of a reply.
 type APIError struct {
 	Class string // as Claude names it: "rate_limit"; "unknown" when it does not
-	Text  string // what the person was told, at most [agent.FailureText] bytes
+	Text  string // what the person was told, cut at [agent.FailureText] bytes
 }
 
 // Turn is how a turn of a conversation ended.

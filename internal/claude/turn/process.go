@@ -137,7 +137,7 @@ func (p *Process) listen(t *listener) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if t != nil && (p.givenUp || p.turn != nil) {
-		return agent.Errorf(agent.Conflict, "claude (pid %d) is still at another turn", p.PID())
+		return agent.Errorf(agent.Conflict, "claude (pid %d) is still at another turn, or takes no more", p.PID())
 	}
 	p.turn = t
 	return nil
