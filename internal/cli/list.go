@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,6 +61,7 @@ func runList(ctx context.Context, f *factory, o *listOptions) error {
 	if err != nil {
 		return failed(err, "list")
 	}
+	debug.SetGCPercent(400) // a thousand agents leave 14 MB: to collect them takes an eighth of the time, and the process ends
 	rows, err := s.List(ctx)
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return exitError(agent.Interrupted)
