@@ -43,44 +43,56 @@ type View struct {
 
 // Inspect looks at one agent closely.
 func (i *Inspector) Inspect(ctx context.Context, handle agent.Handle) (View, error) {
-	r, err := i.Store.Load(handle)
+	before, err := i.Store.Load(handle)
 	if err != nil {
 		return View{}, err
 	}
-	var view View
-	var strangersErr, transcriptErr error
-	var others, all sync.WaitGroup // none of these waits for another
-	before := r
-	others.Go(func() { // while tmux is asked
-		view.Strangers, strangersErr = i.VisibleStrangers(&before)
-		view.Usage = usageOf(before.Process)
-	})
-	view.Sight = i.LookAt(ctx, r)
-	others.Wait()
+	var around surroundings
+	var reading sync.WaitGroup
+	reading.Go(func() { around = i.surroundingsOf(&before) }) // while tmux is asked
+	view := View{Sight: i.LookAt(ctx, before)}
+	reading.Wait()
 	if agent.KindOf(view.Err) == agent.NotFound {
 		return View{}, view.Err // it was dismissed meanwhile
 	}
-	r = view.Record
-	if r.SessionID != before.SessionID || !observe.SameStart(r.Process, before.Process) {
-		all.Go(func() { view.Strangers, strangersErr = i.VisibleStrangers(&r) })
+	r := &view.Record
+	if r.SessionID != before.SessionID || !sameProcess(r.Process, before.Process) {
+		around = i.surroundingsOf(r) // of what it is now
 	}
-	all.Go(func() {
-		if transcriptErr = i.AddTranscript(&view); transcriptErr == nil {
-			view.Kept, view.Unkept = i.KeepSeen(ctx, &r, view.Transcript, view.NotAllowed == nil)
-			view.LastError = lastError(view.Report, view.Transcript)
-		}
-	})
-	if !view.Status.SamePID {
-		view.Usage = nil
-	} else {
-		if view.Usage == nil || before.Process.Identity != r.Process.Identity { // it came meanwhile
-			view.Usage = new(proc.UsageOf(r.Process.PID))
-		}
+	view.Strangers = around.strangers
+	if view.Status.SamePID {
+		view.Usage = around.usage
 		// A process that ends during the comparison has no drift; its end shows next time.
-		view.Drift, _ = i.DriftOf(&r)
+		view.Drift, _ = i.DriftOf(r)
 	}
-	all.Wait()
-	return view, cmp.Or(transcriptErr, strangersErr)
+	view.setTranscript(around.transcript, around.level)
+	if around.transcriptErr == nil {
+		view.Kept, view.Unkept = i.KeepSeen(ctx, r, view.Transcript, view.NotAllowed == nil)
+		view.LastError = lastError(view.Report, view.Transcript)
+	}
+	return view, cmp.Or(around.transcriptErr, around.strangersErr)
+}
+
+// surroundings are what a close look finds of an agent without tmux, besides its status.
+type surroundings struct {
+	strangers     []observe.Stranger
+	strangersErr  error
+	usage         *proc.Usage // nil: it does not run
+	transcript    *transcript.File
+	level         transcript.Level
+	transcriptErr error
+}
+
+func (i *Inspector) surroundingsOf(r *agent.Record) (s surroundings) {
+	s.strangers, s.strangersErr = i.VisibleStrangers(r)
+	s.usage = usageOf(r.Process)
+	s.transcript, s.level, s.transcriptErr = i.transcriptOf(r)
+	return s
+}
+
+// sameProcess tells whether two records are of one start, and of one process in it.
+func sameProcess(a, b *agent.Process) bool {
+	return observe.SameStart(a, b) && (a == nil || a.Identity == b.Identity)
 }
 
 // usageOf is what a start's processes use of the machine; nil when it does not run.
@@ -93,21 +105,31 @@ func usageOf(p *agent.Process) *proc.Usage {
 
 // AddTranscript adds what the transcript says to a look: how full the conversation is, its cost.
 func (i *Inspector) AddTranscript(view *View) error {
-	config, err := i.ConfigOf(&view.Record)
-	if err != nil {
-		return err
-	}
-	var level transcript.Level
-	file, found, err := config.Transcript(view.Record.SessionID)
-	if err == nil && found {
-		view.Transcript = &file
-		if level, err = file.Context(view.Record.Model); err != nil {
-			err = fmt.Errorf("read the transcript: %w", err)
-		}
-	}
-	gauge := view.Record.GaugeOf(view.Report)
-	view.Context, view.Cost = contextOf(gauge, level), costOf(gauge, level)
+	file, level, err := i.transcriptOf(&view.Record)
+	view.setTranscript(file, level)
 	return err
+}
+
+// transcriptOf finds the transcript of a record's conversation, nil when there is none, and reads how full it is.
+func (i *Inspector) transcriptOf(r *agent.Record) (*transcript.File, transcript.Level, error) {
+	config, err := i.ConfigOf(r)
+	if err != nil {
+		return nil, transcript.Level{}, err
+	}
+	file, found, err := config.Transcript(r.SessionID)
+	if err != nil || !found {
+		return nil, transcript.Level{}, err
+	}
+	level, err := file.Context(r.Model)
+	if err != nil {
+		return &file, transcript.Level{}, fmt.Errorf("read the transcript: %w", err)
+	}
+	return &file, level, nil
+}
+
+func (v *View) setTranscript(file *transcript.File, level transcript.Level) {
+	gauge := v.Record.GaugeOf(v.Report)
+	v.Transcript, v.Context, v.Cost = file, contextOf(gauge, level), costOf(gauge, level)
 }
 
 // Attach replaces this process by the agent's terminal.

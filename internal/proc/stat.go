@@ -18,6 +18,7 @@ type stat struct {
 	terminal   uint64 // device number; 0: none
 	startTicks uint64 // clock ticks since boot
 	flags      uint64 // of the kernel: PF_EXITING and others
+	usedTicks  uint64 // clock ticks of a processor, user and system, all threads
 	pending    uint64 // signals that wait for the first thread; bit 0 is signal 1
 }
 
@@ -25,8 +26,8 @@ type stat struct {
 func (s stat) gone() bool { return s.state == 'Z' || s.state == 'X' }
 
 // ending tells whether nothing keeps the process from its end any more: SIGKILL has been sent
-// to it, which the kernel delivers to every thread, or it is on its way out already. It may
-// still have to be given a processor, and its memory taken back.
+// to it, which the kernel delivers to every thread, or it is exiting already. It may still wait
+// for a processor, and for its memory to be freed.
 func (s stat) ending() bool {
 	const exiting, signaled = 0x4, 0x400 // PF_EXITING, PF_SIGNALED
 	return s.gone() || s.flags&(exiting|signaled) != 0 || s.pending&(1<<(syscall.SIGKILL-1)) != 0
@@ -52,6 +53,8 @@ const (
 	ppidField    = 4
 	ttyField     = 7
 	flagsField   = 9
+	utimeField   = 14
+	stimeField   = 15
 	startField   = 22
 	pendingField = 31
 )
@@ -74,11 +77,15 @@ func parseStat(data []byte) (stat, error) {
 	ticks, err2 := strconv.ParseUint(string(fields[startField]), 10, 64)
 	flags, err4 := strconv.ParseUint(string(fields[flagsField]), 10, 64)
 	pending, err5 := strconv.ParseUint(string(fields[pendingField]), 10, 64)
+	user, err6 := strconv.ParseUint(string(fields[utimeField]), 10, 64)
+	system, err7 := strconv.ParseUint(string(fields[stimeField]), 10, 64)
 	state := fields[stateField]
-	if end < 0 || errors.Join(err1, err2, err3, err4, err5) != nil || len(state) != 1 || !isLetter(state[0]) {
+	if end < 0 || errors.Join(err1, err2, err3, err4, err5, err6, err7) != nil || len(state) != 1 || !isLetter(state[0]) {
 		return stat{}, fmt.Errorf("malformed stat line of %d bytes", len(data))
 	}
-	return stat{state: state[0], ppid: ppid, terminal: terminal, startTicks: ticks, flags: flags, pending: pending}, nil
+	return stat{
+		state: state[0], ppid: ppid, terminal: terminal, startTicks: ticks, flags: flags, usedTicks: user + system, pending: pending,
+	}, nil
 }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }

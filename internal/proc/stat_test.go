@@ -17,7 +17,7 @@ func TestParseStatReadsBehindTheCommand(t *testing.T) {
 	t.Parallel()
 	for _, comm := range []string{"claude", "tmux: server", ") (", ") Z 1 1", "a) S 1 2 3 (b", "", "()", "\n", "\xff"} {
 		got, err := parseStat([]byte(statLine(comm)))
-		want := (stat{state: 'S', ppid: 12, startTicks: 353737, terminal: 34816, flags: 4194304, pending: 256})
+		want := (stat{state: 'S', ppid: 12, startTicks: 353737, terminal: 34816, flags: 4194304, usedTicks: 3, pending: 256})
 		rig.Check(t, err == nil && got == want, "command %q: %+v, %v; want %+v", comm, got, err, want)
 	}
 }
@@ -62,7 +62,7 @@ func FuzzParseStatOfAnyName(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, comm string) {
 		got, err := parseStat([]byte(statLine(comm)))
-		want := (stat{state: 'S', ppid: 12, startTicks: 353737, terminal: 34816, flags: 4194304, pending: 256})
+		want := (stat{state: 'S', ppid: 12, startTicks: 353737, terminal: 34816, flags: 4194304, usedTicks: 3, pending: 256})
 		rig.Check(t, err == nil && got == want, "command %q: %+v, %v", comm, got, err)
 	})
 }

@@ -20,8 +20,8 @@ import (
 // The sizes in bytes beyond which a file of ours is damaged.
 const (
 	fileLimit = 1 << 20
-	// newRecordLimit is for a record in which nothing has happened yet. Twenty exits, with
-	// last screens full of characters that JSON spells with six, have room in the rest.
+	// newRecordLimit is for the record of an agent that was never started. The rest has room for
+	// twenty exits, with last screens full of characters that JSON spells with six.
 	newRecordLimit = 400 << 10
 )
 
@@ -98,15 +98,15 @@ func (r Records) Handles() ([]agent.Handle, error) {
 	return handles, nil
 }
 
-// EachWith shows the records that can be read and in whose text one of the words stands, as a number, an id or
-// a name of ours is written, one after the other in the order of their handles. Most records have none of them, and need not be understood.
+// EachWith shows, one after the other in the order of their handles, the records that can be read and whose text
+// has one of the words: a number, an id or a name of ours. Most records have none of them, and are not parsed.
 func (r Records) EachWith(words []string, show func(*agent.Record)) error {
 	handles, err := r.Handles()
 	if err != nil {
 		return err
 	}
 	wanted := func(text []byte) bool {
-		return slices.ContainsFunc(words, func(word string) bool { return bytes.Contains(text, []byte(word)) })
+		return slices.ContainsFunc(words, func(word string) bool { return holdsWord(text, word) })
 	}
 	found := make([]*agent.Record, len(handles))
 	parallel.Each(len(handles), func(i int) {
@@ -123,13 +123,33 @@ func (r Records) EachWith(words []string, show func(*agent.Record)) error {
 	return nil
 }
 
-// Load is [Store.Load], into a record of the caller's; after an error that is empty. It may
-// be called side by side.
+// holdsWord tells whether a word stands in a text, and not within a longer one: the start of a process that
+// came up with the machine is a number of two digits, which is part of some number in every record.
+func holdsWord(text []byte, word string) bool {
+	for at := 0; ; at++ {
+		i := bytes.Index(text[at:], []byte(word))
+		if i < 0 {
+			return false
+		}
+		at += i
+		end := at + len(word)
+		if (at == 0 || !isWordByte(text[at-1])) && (end == len(text) || !isWordByte(text[end])) {
+			return true
+		}
+	}
+}
+
+func isWordByte(c byte) bool {
+	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+}
+
+// Load is [Store.Load], into a record of the caller's, which is empty after an error. It is safe
+// for concurrent use.
 func (r Records) Load(handle agent.Handle, into *agent.Record) error {
 	return r.loadIf(func([]byte) bool { return true }, handle, into)
 }
 
-// loadIf leaves a record empty of which the text is not wanted.
+// loadIf is Load of a record whose text is wanted; it leaves into empty for any other.
 func (r Records) loadIf(wanted func(text []byte) bool, handle agent.Handle, into *agent.Record) (damage error) {
 	s := r.store
 	*into = agent.Record{}
@@ -182,12 +202,12 @@ func (s *Store) understand(name agent.Handle, data []byte, into *agent.Record) e
 	if err := into.Validate(); err != nil {
 		return s.damaged(name, err)
 	}
-	into.Handle = name // a hand that spelled it in another case must not lead to a second file
+	into.Handle = name // a handle that was edited into another case must not lead to a second file
 	return nil
 }
 
-// newerSchema says that a record is of a schema to come. Its fields may have any form:
-// what is newer must not look damaged.
+// newerSchema is the error for a record of a newer schema, nil for any other. Its fields may have
+// any form, and it must not be reported as damaged.
 func newerSchema(data []byte) error {
 	var newer struct{ Schema int }
 	if json.Unmarshal(data, &newer) == nil && newer.Schema > agent.Schema {
@@ -323,7 +343,7 @@ func (s *Store) damaged(handle agent.Handle, cause error) error {
 	return err
 }
 
-// tooMuch says of a record why it was not read.
+// tooMuch is the error for a record that was not read because of [recordsLimit].
 func (s *Store) tooMuch(handle agent.Handle) error {
 	return agent.Errorf(agent.BadInput, "the record was not read: those before it have more than %s in all", agent.Bytes(recordsLimit)).
 		Hint("to see which are large: ls -lS %s", agent.ShellWord(s.project+"/"+folder+"/"+sessions)).

@@ -201,6 +201,7 @@ func TestRecordsWithAWord(t *testing.T) {
 	defer records.Close()
 	for _, c := range []struct{ words, want []string }{
 		{[]string{"Alice", "bob"}, []string{"Alice", "bob"}}, {[]string{"nobody"}, nil}, {nil, nil},
+		{[]string{"ali", "lice", "20"}, nil}, {[]string{"2026"}, []string{"Alice", "bob", "carol"}}, // of 2026-02-20T11:44:07Z
 	} {
 		var got []string
 		rig.Must(t, records.EachWith(c.words, func(r *agent.Record) { got = append(got, string(r.Handle)) }))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -14,8 +15,8 @@ import (
 type Assessment struct {
 	Handle   agent.Handle
 	Verdict  Verdict
-	Level    Level     // of repair that it needs; LevelAssess of one that is well, and of one that only a person can help
-	Working  bool      // it is in a turn and gets on: no repair may touch it
+	Level    Level     // of repair that it needs; LevelAssess when it is well, and when only a person can help
+	Working  bool      // it is in a turn and makes progress: no repair may touch it
 	Evidence []string  // what was seen, in words and numbers
 	Steps    []Step    // what to do next, in order
 	Until    time.Time // of a usage limit that keeps it from being started: when it is lifted; zero: none does
@@ -107,7 +108,7 @@ func (k *Known) assessDead(a *Assessment) {
 	}
 }
 
-// death is the cause with what lies behind it, and when.
+// death describes the cause of death, its detail, and how long ago it was.
 func (k *Known) death() string {
 	words := string(k.Status.Cause)
 	if k.Status.Detail != "" {
@@ -171,13 +172,13 @@ func (k *Known) assessWell(a *Assessment) {
 	}
 }
 
-// witnesses are who says in which state an agent is, in words.
+// witnesses introduce the state of an agent by its source, in words.
 var witnesses = map[string]string{
 	agent.FromRegistry: "the registry says", agent.FromHooks: "its hooks say", agent.FromScreen: "its screen shows",
 	agent.FromProcess: "its process is", agent.FromRecord: "its record says",
 }
 
-// state is what the agent does, who says so, and for how long.
+// state describes what the agent does, by which source, and for how long.
 func (k *Known) state() string {
 	words := witnesses[k.Status.Source] + " " + k.Status.Word()
 	if k.Status.State == agent.Unknown && k.Status.Detail != "" {
@@ -193,7 +194,9 @@ func (k *Known) state() string {
 }
 
 // usageLimit recognises in the words of an error that a plan's limit was reached, and when it ends.
-var usageLimit = regexp.MustCompile(`(?i)limit (?:reached|will reset)|(?:hit|reached) your .*limit|resets? (?:at )?\d`)
+var usageLimit = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)limit (?:reached|will reset)|(?:hit|reached) your .*limit|resets? (?:at )?\d`)
+})
 
 // assessFailure judges an agent that waits for a prompt after a turn that came to nothing.
 func (k *Known) assessFailure(a *Assessment) {
@@ -204,7 +207,7 @@ func (k *Known) assessFailure(a *Assessment) {
 		a.Steps = append(a.Steps, Prompt)
 		a.saw("its last turn came to nothing")
 		return
-	case failure.Class == "rate_limit" || usageLimit.MatchString(failure.Text):
+	case failure.Class == "rate_limit" || usageLimit().MatchString(failure.Text):
 		a.Steps = append(a.Steps, AwaitReset, Prompt)
 	default:
 		a.Steps = append(a.Steps, Prompt)
@@ -213,21 +216,23 @@ func (k *Known) assessFailure(a *Assessment) {
 }
 
 // tooLong recognises Claude's words for a conversation that does not fit: in the transcript, on the screen.
-var tooLong = regexp.MustCompile(`^(?:Prompt is too long|Context limit reached)`)
+var tooLong = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:Prompt is too long|Context limit reached)`)
+})
 
 // saysFull tells whether Claude said at the end of the last turn that the conversation has no room
 // left. It may be compacted still: nobody has tried.
 func (k *Known) saysFull() bool {
-	return k.LastError != nil && tooLong.MatchString(k.LastError.Text) && !k.isFull()
+	return k.LastError != nil && tooLong().MatchString(k.LastError.Text) && !k.isFull()
 }
 
-// isFull tells whether the last turn may have failed since the conversation had no room left.
+// isFull reports whether the last turn may have failed because the conversation had no room left.
 func (k *Known) isFull() bool {
 	return k.Context != nil && k.Context.LeftPercent() < k.Bands.Floor
 }
 
-// band finds little context left. At the floor compacting takes what is to be compacted anew, and
-// a resume loads what is full already: only a new conversation helps.
+// band judges an agent with little context left; false for any other. At the floor compacting has to
+// read the full conversation anew, and a resume loads it as it is: only a new conversation helps.
 func (k *Known) band(a *Assessment) bool {
 	if k.Context == nil {
 		return false
