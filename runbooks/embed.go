@@ -3,7 +3,7 @@ package runbooks
 
 import "embed"
 
-// Pages are the pages, as NAME.md.
+// Pages holds the pages as files NAME.md.
 //
 //go:embed *.md
 var Pages embed.FS

@@ -1,5 +1,5 @@
-// Command nbs-worker-services is nbs-worker with what keeps running for conversations. nbs-worker becomes it for
-// the commands that need that; nobody else has to call it.
+// Command nbs-worker-services is nbs-worker with the services of package services. nbs-worker executes it for the
+// commands that need them; nobody else has to call it.
 package main
 
 import (

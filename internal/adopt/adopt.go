@@ -1,8 +1,8 @@
 // Package adopt finds claudes that were started by hand, and makes records of them. It writes
 // nothing and touches nothing of theirs: process, terminal and files stay as they are.
 //
-//   - What is read of a process, it is read of that very process: at the end it is still alive.
-//   - What cannot be known, of how it was started, is asked for, all of it at once.
+//   - Whatever is read of a process is of that very process: at the end it is checked to be alive.
+//   - What cannot be found out about how it was started is asked for, all of it at once.
 package adopt
 
 import (
@@ -30,7 +30,7 @@ type Request struct {
 	Cwd            string               // "": where it runs
 	Env            map[string]string
 	ClaudeArgs     []string
-	ArgsGiven      bool // ClaudeArgs are to be given again, in the place of what its command line has
+	ArgsGiven      bool // ClaudeArgs are given at each start, in place of what its command line has
 }
 
 // search looks for claudes that were started by hand.
@@ -70,7 +70,7 @@ func Plan(ctx context.Context, o *observe.Observer, a Request) (agent.Record, er
 	if err := s.ErrStranger(&r, strangers); err != nil {
 		return r, err
 	}
-	if !proc.IsAlive(found.Identity) { // else all that was read was of that very process
+	if !proc.IsAlive(found.Identity) { // if it is alive, all that was read was of that very process
 		return r, agent.Errorf(agent.NotFound, "process %d has ended meanwhile", a.PID)
 	}
 	return r, nil
@@ -247,7 +247,7 @@ func (s search) placeOf(ctx context.Context, pid int) place {
 	return at
 }
 
-// socketName is what a socket is chosen by: its name where tmux -L would find it, else its path.
+// socketName is how a record names a socket: by its name where tmux -L would find it, else by its path.
 func (s search) socketName(path string) string {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	if client, err := s.Tmux(name); err == nil && client.Path() == path {

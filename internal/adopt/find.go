@@ -68,8 +68,8 @@ func (s search) find(pid int) (handStarted, error) {
 	return f, f.checkFolder()
 }
 
-// errTurns is what is said of a headless claude of ours. Only that of a conversation has the variable of the context, if an
-// empty one.
+// errTurns is the refusal to adopt a headless claude of ours. Only that of a conversation has the
+// variable of the context, though it may be empty.
 func errTurns(pid int) error {
 	if _, converses := proc.Variable(pid, turn.ContextVariable); converses {
 		return agent.Errorf(agent.BadInput, "pid %d answers in a conversation of nbs-worker ask, and is no agent", pid).
@@ -79,7 +79,7 @@ func errTurns(pid int) error {
 		Hint("to see who is observed: nbs-worker memory status")
 }
 
-// identify says who a process is, and of one that is none of this user's claudes why not.
+// identify returns the identity of a process of this user, or why there is none.
 func (s search) identify(pid int) (agent.Identity, error) {
 	uid, err := proc.Owner(pid)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -20,7 +20,7 @@ type Unrecorded struct {
 	Tmux      string // session and server; "": in none
 	Agent     agent.Handle
 	Project   string // of Agent, when it is another project's
-	Obstacle  string // why it cannot be adopted as it is; ""
+	Obstacle  string // why it cannot be adopted as it is; "": it can
 	OpenIn    []int  // other processes that have the conversation open
 }
 
@@ -89,9 +89,9 @@ func Claudes(o *observe.Observer) ([]int, error) {
 	}), nil
 }
 
-// describe says what is known of one of them; there is false for one that has ended, for an
-// entry that was left behind, and for a child that shows its parent's command line until it
-// becomes a program of its own.
+// describe says what is known of one process of all. there is false for one that has ended, for a
+// registry entry that was left behind, and for a forked child that shows its parent's command
+// line until it executes its own program.
 func (s search) describe(pid int, all []int) (u Unrecorded, there bool) {
 	id, err := proc.Identify(pid)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Who says how full a conversation is and what it cost.
+// The sources of [ContextUse] and [Cost].
 const (
 	SaysStatusLine = "status line" // Claude itself: exact
 	SaysTranscript = "transcript"  // computed from the last reply: approximate
@@ -18,7 +18,7 @@ type ContextUse struct {
 	Window      int // size of the window in tokens
 	UsedPercent int // of the window, rounded; may be above 100
 	Source      string
-	At          time.Time // when it was so
+	At          time.Time // as of when
 }
 
 // LeftPercent is what is left of the window.
@@ -30,8 +30,8 @@ type Cost struct {
 	Source string
 }
 
-// GaugeOf returns what the status line said of the conversation that the record names, in
-// the start that it names; nil when it said nothing of that.
+// GaugeOf returns what the status line reported about the record's conversation in the record's
+// start; nil when it reported nothing about them.
 func (r *Record) GaugeOf(report Report) *Gauge {
 	if r.Process == nil || report.Invocation != r.Process.Invocation || report.SessionID != r.SessionID {
 		return nil
@@ -55,7 +55,7 @@ func (g *Gauge) Cost() *Cost {
 	return &Cost{USD: g.CostUSD, Source: SaysStatusLine}
 }
 
-// Band says in a word how much of a window is left.
+// Band is one word for how much of a window is left.
 type Band string
 
 // The bands, from much to little.
@@ -66,7 +66,7 @@ const (
 	Floor    Band = "floor"
 )
 
-// Bands are where the bands begin, in percent that is left.
+// Bands are the limits between the bands, in percent of the window left.
 type Bands struct {
 	Low      int // the highest percentage that is low; above it all is well
 	Critical int // below it, it is critical
@@ -95,7 +95,7 @@ func ParseBands(text string) (Bands, error) {
 	return Bands{Low: limits[0], Critical: limits[1], Floor: limits[2]}, nil
 }
 
-// Of is the band of a percentage that is left.
+// Of returns the band for a percentage left.
 func (b Bands) Of(left int) Band {
 	switch {
 	case left > b.Low:

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// secretEnds are how the names of variables end whose values do not belong into a file
-// that is kept. Such a variable reaches claude through the caller's environment.
+// secretEnds are the endings of variable names whose values must not be kept in a file. Such
+// a variable reaches claude through the caller's environment.
 var secretEnds = []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS", "_PASS", "_PAT"}
 
 func namesSecret(name string) bool {
@@ -14,9 +14,9 @@ func namesSecret(name string) bool {
 	return slices.ContainsFunc(secretEnds, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
-// ParseEnv reads assignments NAME=VALUE, the last of a name winning. A variable
-// whose name says that it is a secret is refused: the record keeps what is given
-// here. Errors: BadInput.
+// ParseEnv reads NAME=VALUE assignments; the last assignment of a name wins. A
+// variable with the name of a secret is refused, because the record keeps these
+// values. Errors: BadInput.
 func ParseEnv(assignments []string) (map[string]string, error) {
 	env := make(map[string]string, len(assignments))
 	for _, assignment := range assignments {

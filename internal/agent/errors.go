@@ -34,8 +34,8 @@ func (e *Error) Error() string { return e.Err.Error() }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// ErrSuperseded is the end of a start that is no longer the agent's: the record tells of
-// another one, or what was left for it is gone.
+// ErrSuperseded ends a start that is no longer the agent's: the record names another start, or
+// the launch file of this one is gone.
 var ErrSuperseded error = Errorf(Conflict, "another command started or stopped the agent meanwhile")
 
 // Errorf makes an Error of the kind. The format's %w wraps as in [fmt.Errorf].

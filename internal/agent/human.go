@@ -31,7 +31,7 @@ func Bytes(n uint64) string {
 	switch {
 	case unit == 0:
 		return fmt.Sprintf("%d B", n)
-	case size < 9.95: // which would be rounded to "10.0"
+	case size < 9.95: // from 9.95 on, %.1f writes "10.0"
 		return fmt.Sprintf("%.1f %ciB", size, "KMGTPE"[unit-1])
 	}
 	return fmt.Sprintf("%.0f %ciB", size, "KMGTPE"[unit-1])

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Legible is text of others as a reader may be shown it: what would steer a terminal is a
-// question mark, and what would hide in it, or turn the order of what is read, is spelled out
-// by its number, as in \u200b. Line breaks and tabs stay.
+// Legible makes foreign text safe to show: a control character becomes a question mark, and a
+// character that is invisible or changes the reading order is spelled out by its number, as in
+// \u200b. Line breaks and tabs stay.
 func Legible(text string) string {
 	if utf8.ValidString(text) && !strings.ContainsFunc(text, IsUnclear) {
 		return text
@@ -35,11 +35,11 @@ func IsLegible(text string) bool { return Legible(text) == text }
 // are text.
 func IsControl(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 
-// IsUnclear tells of a character that a reader may not see, or not see for what it is. Within
-// an emoji some of them are harmless.
+// IsUnclear tells whether a character is a control character, or may be invisible or change how
+// others are shown. Within an emoji some of these are harmless.
 func IsUnclear(r rune) bool { return r >= utf8.RuneSelf && isHidden(r) || IsControl(r) }
 
-// blanks are letters, marks and symbols by their category, and show nothing.
+// blanks are characters that show nothing, although their category is letter, mark or symbol.
 var blanks = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{Lo: 0x034f, Hi: 0x034f, Stride: 1}, // combining grapheme joiner
@@ -67,8 +67,8 @@ const (
 	emojiSelector = 0xfe0f // shows the character before it as an emoji
 )
 
-// withinEmoji tells whether a character, which begins at an offset of the text, is a part of
-// an emoji: the selector behind one, or the joiner between two.
+// withinEmoji tells whether the character at an offset of the text is part of an emoji: the
+// selector behind one, or the joiner between two.
 func withinEmoji(text string, at int, r rune) bool {
 	before, size := utf8.DecodeLastRuneInString(text[:at])
 	switch r {
@@ -90,7 +90,7 @@ func isPictograph(r rune) bool {
 	return emojiBegin <= r && r <= emojiEnd || r >= 0x2000 && r < 0x3300 && unicode.In(r, unicode.So, unicode.Sm, unicode.Sk, unicode.Po) && r != 0x2800
 }
 
-// spelled is a character by its number, as Go and JSON write it.
+// spelled writes a character by its number, as Go and JSON do.
 func spelled(r rune) string {
 	if r > 0xffff {
 		return fmt.Sprintf(`\U%08x`, r)

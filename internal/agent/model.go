@@ -15,7 +15,7 @@ const modelLimit = 256
 // slip of the finger: a well-formed name that is not among them is passed on.
 var modelAliases = []string{"sonnet", "opus", "haiku", "fable", "opusplan", "best", "default"}
 
-// ModelAliases are the short names of models that are known.
+// ModelAliases returns the known short names of models.
 func ModelAliases() []string { return slices.Clone(modelAliases) }
 
 // ParseModel checks a model's name. The empty name is valid. Errors: BadInput.

@@ -6,18 +6,18 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// nestingLimit is how deep a record may be nested; our own has four levels. An unknown
-// field is indented when it is written again, and 5,000 brackets make 50 MB then.
+// nestingLimit is how deep a record may be nested; our own have four levels. A rewrite
+// indents unknown fields, and would make 50 MB of 5,000 nested brackets.
 const nestingLimit = 100
 
-// tooDeep tells whether a JSON text is nested deeper than that. Few brackets, as in nearly
-// all records, need no closer look.
+// tooDeep tells whether a JSON text is nested deeper than nestingLimit. A text with no more
+// brackets than that, as in nearly all records, is not parsed.
 func tooDeep(data []byte) bool {
 	brackets := bytes.Count(data, []byte{'['}) + bytes.Count(data, []byte{'{'})
 	return brackets > nestingLimit && nesting(data) > nestingLimit
 }
 
-// nesting is how deep a JSON text is nested, as far as it is one.
+// nesting returns how deep a JSON text is nested, up to its first syntax error.
 func nesting(data []byte) (deepest int) {
 	text := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	for {

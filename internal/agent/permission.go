@@ -28,11 +28,11 @@ func ParsePermissionMode(s string) (PermissionMode, error) {
 	return "", Errorf(BadInput, "permission mode %s is not one of %s", Quote(s), strings.Join(names, ", "))
 }
 
-// widening are the modes in the order of what they let Claude do without a person: plan reads
-// and explores; dontAsk does what rules allow and nothing else; default, also called manual,
-// asks for the rest; acceptEdits edits; auto runs what a second model lets pass. An agent in
-// any mode but plan may enter plan by itself, so that it is what all of them have. A mode that
-// is not here is wider than all.
+// widening orders the modes by what they let Claude do without a person: plan reads and
+// explores; dontAsk does what rules allow and nothing else; default, also called manual, asks
+// for the rest; acceptEdits edits; auto runs what a second model lets pass. An agent in any
+// other mode may enter plan by itself, so plan is within all of them. A mode that is not listed
+// is wider than all.
 var widening = map[PermissionMode]int{"plan": 1, "dontAsk": 2, "default": 3, "manual": 3, "acceptEdits": 4, "auto": 5, BypassPermissions: 6}
 
 // Within tells whether a mode lets Claude do no more than another one does.

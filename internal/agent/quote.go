@@ -29,11 +29,11 @@ func Cut(text string, limit int) string {
 	return text[:limit] + "…"
 }
 
-// quoted is [strconv.Quote], which takes some characters for printable that show nothing.
+// quoted is [strconv.Quote] that also spells out the invisible characters which that one keeps.
 func quoted(s string) string { return Legible(strconv.Quote(s)) }
 
-// Word is a word from a file that somebody else may have written, such as the reason of an
-// end: as it is when it is made of a few plain words, else quoted.
+// Word shows text from a file that somebody else may have written, such as the reason of an
+// end: a few plain words as they are, anything else quoted.
 func Word(s string) string {
 	const limit = 64
 	if len(s) > limit || strings.Trim(s, " ") != s || strings.ContainsFunc(s, notPlain) {
@@ -46,8 +46,8 @@ func notPlain(r rune) bool {
 	return r != ' ' && r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 }
 
-// ShellWord is text as it can be pasted into a command line, as one word. Where the text
-// would break the line, or not be shown as it is, it is in the form of bash and ksh.
+// ShellWord quotes text as one word that can be pasted into a command line. Text with line
+// breaks or tabs, or that is not legible, is in the $'...' form of bash and ksh.
 func ShellWord(text string) string {
 	if strings.ContainsAny(text, "\n\t") || !IsLegible(text) {
 		return ansiWord(text)

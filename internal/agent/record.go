@@ -20,12 +20,12 @@ type Record struct {
 
 	Seal *Seal `json:"seal,omitempty"` // over the Spec; nil: nobody vouches for it
 
-	// EnvNames are the caller's variables at the last start that decide with whom claude
-	// talks. Their values are nobody's business: they may be secrets.
+	// EnvNames are the names of the caller's variables at the last start that decide which
+	// provider claude talks to. Their values are not recorded: they may be secrets.
 	EnvNames []string `json:"env_names,omitempty"`
 
 	// TranscriptSeen is when a transcript of this session id, with a message in it,
-	// was last seen on disk. It tells "never written" from "gone".
+	// was last seen on disk. It distinguishes "never written" from "gone".
 	TranscriptSeen time.Time `json:"transcript_seen,omitzero"`
 
 	Process *Process `json:"process,omitempty"`
@@ -49,7 +49,7 @@ const (
 type Process struct {
 	Invocation Invocation  `json:"invocation"`
 	Identity               // claude; its PID is 0 until claude was started
-	Wrapped    *Identified `json:"wrapped,omitempty"` // the claude that the identified process runs, a wrapper; nil: it is claude itself
+	Wrapped    *Identified `json:"wrapped,omitempty"` // the claude that the identified process, a wrapper, has started; nil: that process is claude
 	Launcher   Identified  `json:"launcher"`
 	Tmux       *TmuxPlace  `json:"tmux,omitempty"`    // nil: not in tmux
 	Adopted    *Adoption   `json:"adopted,omitempty"` // nil: a launcher of ours started it
@@ -61,7 +61,7 @@ type Process struct {
 	Transcripts string `json:"transcripts,omitempty"`
 }
 
-// Identity names one process for as long as any machine remembers it. A pid
+// Identity names one process among those of all machines and boots. A pid
 // alone is reused; all fields together are not.
 type Identity struct {
 	Identified
@@ -74,14 +74,14 @@ type Identity struct {
 type Identified struct {
 	PID        int    `json:"pid"`
 	StartTicks uint64 `json:"start_ticks"`           // field 22 of /proc/<pid>/stat
-	PidfdInode uint64 `json:"pidfd_inode,omitempty"` // no other process's while the machine is up; 0: a kernel before 6.9
+	PidfdInode uint64 `json:"pidfd_inode,omitempty"` // no other process has it until the next boot; 0: a kernel before 6.9
 }
 
 func (id Identified) String() string {
 	return fmt.Sprintf("pid %d, started at %d", id.PID, id.StartTicks)
 }
 
-// Claude is the process that stands in Claude's registry.
+// Claude returns the process that Claude's registry lists.
 func (p *Process) Claude() Identified {
 	if p.Wrapped != nil {
 		return *p.Wrapped
@@ -89,7 +89,7 @@ func (p *Process) Claude() Identified {
 	return p.Identified
 }
 
-// LauncherIdentity completes the launcher's identity with that of the start.
+// LauncherIdentity is the launcher's identity, on the boot and host of the start.
 func (p *Process) LauncherIdentity() Identity {
 	return Identity{Identified: p.Launcher, BootID: p.BootID, PIDNS: p.PIDNS, Host: p.Host}
 }
@@ -122,8 +122,8 @@ type Exit struct {
 	Error      string     `json:"error,omitempty"`       // why claude was not started at all
 	LastScreen string     `json:"last_screen,omitempty"` // at most 4 kB; of the latest exits
 
-	// Cause is what a look told from what may change later, and Detail says more of it; ""
-	// when all that the cause depends on is written here.
+	// Cause is what was concluded from evidence that may change later, and Detail explains it; ""
+	// when the other fields are all that the cause depends on.
 	Cause  Cause  `json:"cause,omitempty"`
 	Detail string `json:"detail,omitempty"`
 
@@ -136,8 +136,8 @@ const (
 	screensKept = 5
 )
 
-// AddExit appends an exit and forgets the oldest beyond twenty, and the screens of all but
-// the latest five: they are most of a record, and a list reads a thousand of those.
+// AddExit appends an exit. It keeps the latest twenty, and the screens of the latest five only:
+// screens are most of a record, and a list reads a thousand records.
 func (r *Record) AddExit(e Exit) {
 	r.Exits = append(r.Exits, e)
 	if n := len(r.Exits); n > exitsKept {
@@ -158,10 +158,10 @@ func (r *Record) ExitOf(id Invocation) *Exit {
 	return nil
 }
 
-// Replace moves the agent to another conversation and remembers the one it leaves. One that
-// it comes back to is no previous one any more.
+// Replace moves the agent to another conversation and remembers the one it leaves. A
+// conversation that it returns to is no longer a previous one.
 func (r *Record) Replace(id SessionID, at time.Time, reason string) {
-	previous := make([]PreviousSession, 0, len(r.PreviousSessions)+1) // a copy of the record has the same list, and keeps it
+	previous := make([]PreviousSession, 0, len(r.PreviousSessions)+1) // a new list: a copy of the record shares the old one
 	for _, p := range r.PreviousSessions {
 		if p.SessionID != id {
 			previous = append(previous, p)
@@ -172,7 +172,7 @@ func (r *Record) Replace(id SessionID, at time.Time, reason string) {
 	r.TranscriptSeen = time.Time{}
 }
 
-// LaunchDesired is what is wanted of an agent. The original tools recorded nothing, and kept
+// LaunchDesired is what is wanted of an agent. The original tools did not record it, and kept
 // records only of agents that should run.
 func (r *Record) LaunchDesired() Desired {
 	if r.Desired == "" && r.Handle != "" {
@@ -181,7 +181,7 @@ func (r *Record) LaunchDesired() Desired {
 	return r.Desired
 }
 
-// LastExit is how the latest start that ended did; nil when none has.
+// LastExit returns the latest exit; nil when no start has ended.
 func (r *Record) LastExit() *Exit {
 	if n := len(r.Exits); n > 0 {
 		return &r.Exits[n-1]
@@ -189,7 +189,7 @@ func (r *Record) LastExit() *Exit {
 	return nil
 }
 
-// Seen tells whether a launcher saw the end. One that a look found later has only its cause.
+// Seen tells whether a launcher saw the end. An end that was only found later has just a cause.
 func (e *Exit) Seen() bool { return e.Cause == "" || e.Code != -1 || e.Signal != "" }
 
 // Summary says in a few words how the start ended.
@@ -211,14 +211,14 @@ func (e *Exit) Summary() string {
 }
 
 // Terminated tells whether claude left because it was sent SIGTERM: it catches the signal
-// and says so by its code, as a shell would.
+// and exits with the code by which a shell would report it.
 func (e *Exit) Terminated() bool {
 	const codeOfTerm = 128 + 15
 	return e.Signal == "" && e.Code == codeOfTerm
 }
 
-// OutOfMemory tells whether the kernel has probably killed it for want of memory: a person, or a
-// program, may have been the one, after the kernel had killed another of the cgroup.
+// OutOfMemory tells whether the kernel has probably killed claude for want of memory. The kernel
+// may have killed another process of the cgroup, and a person or a program claude.
 func (e *Exit) OutOfMemory() bool { return e.OOMKills > 0 && e.Signal == "killed" }
 
 // memory says what the kernel did in the agent's memory cgroup.

@@ -22,8 +22,8 @@ type source []byte
 // plainRecord has the fields of a record and none of its methods.
 type plainRecord Record
 
-// lenient reads what encoding/json would but for names in another case, in a third of the
-// time: a list reads a thousand records.
+// lenient makes jsonv2 read what encoding/json does, except names in another case, in a third
+// of the time: a list reads a thousand records.
 var lenient = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // ParseRecord reads the known fields of a record's file, and keeps the others as they are.
@@ -46,13 +46,13 @@ func ParseRecord(data []byte, into *Record) error {
 	}
 	*into = Record(read.plainRecord)
 	if into.Process != nil {
-		into.PID = into.Process.PID // the other one is for people and old tools, and nobody verifies it
+		into.PID = into.Process.PID // the outer pid is for people and old tools, and nobody verifies it
 	}
 	into.source = slices.Clone(data)
 	return nil
 }
 
-// inWords says of a file what is wrong with it, without the names of our types.
+// inWords describes what is wrong with a file, without the names of our types.
 func inWords(err error) error {
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
@@ -89,7 +89,7 @@ func checkNames(unknown jsontext.Value) error {
 // UnmarshalJSON is [ParseRecord].
 func (r *Record) UnmarshalJSON(data []byte) error { return ParseRecord(data, r) }
 
-// writtenRecord is a record whose objects were encoded, with what is unknown in them.
+// writtenRecord is a record whose restart and process are encoded, with their unknown fields.
 type writtenRecord struct {
 	plainRecord
 
@@ -97,8 +97,8 @@ type writtenRecord struct {
 	Process json.RawMessage `json:"process,omitempty"`
 }
 
-// MarshalJSON writes the known fields in their order, then the unknown ones, and so in the
-// objects inside. What is unknown of one start is not written of another.
+// MarshalJSON writes the known fields in their order, then the unknown ones; so too in restart
+// and process. The unknown fields of one start are not written for another.
 func (r Record) MarshalJSON() (text []byte, err error) {
 	before := map[string]json.RawMessage{}
 	if r.source != nil {

@@ -27,8 +27,8 @@ func ParseReport(data []byte) (Report, error) {
 	return report, err
 }
 
-// PutBack takes what the report seems to have heard later than now, by a clock that was put
-// back since, for heard at the given time: else nothing would be believed until then.
+// PutBack sets times of the report that lie after now to the given time: the clock was put back
+// since, and until it reached them again nothing newer would be believed.
 func (r *Report) PutBack(now, at time.Time) {
 	put := func(heard *time.Time) {
 		if heard.After(now) {
@@ -46,7 +46,7 @@ func (r *Report) PutBack(now, at time.Time) {
 	}
 }
 
-// Move is that claude went into another conversation by itself.
+// Move records that claude went into another conversation by itself.
 type Move struct {
 	SessionID SessionID `json:"session_id"` // into which
 	Reason    string    `json:"reason"`     // "clear", "branch", "resume"
@@ -57,27 +57,27 @@ type Move struct {
 type Activity struct {
 	State  State     `json:"state"`
 	Detail string    `json:"detail,omitempty"` // "permission prompt", "compacting"
-	Hook   string    `json:"hook"`             // that said so: "Stop"
+	Hook   string    `json:"hook"`             // that reported it: "Stop"
 	At     time.Time `json:"at"`
 }
 
-// FailureText is how much is kept of what a person was told about a failed turn, in bytes.
+// FailureText is how many bytes are kept of the message that a person saw about a failed turn.
 const FailureText = 400
 
 // Failure is a turn that ended with an error of the API.
 type Failure struct {
 	Class string    `json:"class"`          // as Claude names it: "rate_limit", "authentication_failed"
-	Text  string    `json:"text,omitempty"` // what the person was told, cut at [FailureText] bytes
+	Text  string    `json:"text,omitempty"` // what the person saw, cut at [FailureText] bytes
 	At    time.Time `json:"at"`
 }
 
-// End is that claude said it would leave. A claude that is killed says nothing.
+// End records that claude announced its exit. A claude that is killed announces nothing.
 type End struct {
 	Reason string    `json:"reason"` // as Claude names it: "prompt_input_exit", "other"
 	At     time.Time `json:"at"`
 }
 
-// Gauge is what the status line was told: how full the conversation is, and what it cost.
+// Gauge is what Claude passed to the status line: how full the conversation is, and what it cost.
 type Gauge struct {
 	Tokens      int       `json:"tokens"`       // in the window at the last reply
 	Window      int       `json:"window"`       // size of the window, in tokens; 0: not said

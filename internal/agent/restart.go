@@ -58,20 +58,20 @@ const (
 
 var endClasses = []EndClass{EndClean, EndCrash, EndQuota, EndAuth, EndConfig, EndConflict, EndLost, EndServer}
 
-// Restarts is what has to be remembered from one end to the next, whoever dies in between. A start
-// that a person asks for begins with none of it.
+// Restarts is what has to be remembered from one end to the next, whatever process is killed in
+// between. A start that a person asks for begins with none of it.
 type Restarts struct {
 	Counted []time.Time `json:"counted,omitempty"` // failures of late, oldest first
 	Step    int         `json:"step,omitempty"`    // of the backoff: failures since it was ready for long
-	Next    time.Time   `json:"next,omitzero"`     // when claude is to be started again; zero: it is not waited for
-	After   EndClass    `json:"after,omitempty"`   // the class of the end after which Next is waited for
+	Next    time.Time   `json:"next,omitzero"`     // when claude is to be started again; zero: no start is due
+	After   EndClass    `json:"after,omitempty"`   // the class of the end that led to Next
 	Hold    *Hold       `json:"hold,omitempty"`    // nil: none
 }
 
-// Begun is what is remembered when the next start is made: nothing is waited for any more.
+// Begun returns what remains when the next start is made: no start is due, and nothing is held.
 func (r Restarts) Begun() Restarts { return Restarts{Counted: r.Counted, Step: r.Step} }
 
-// BacksOff tells whether the start has ended, and its launcher was to wait and to start claude again.
+// BacksOff tells whether the latest start has ended and its launcher was to wait and start claude again.
 func (r *Record) BacksOff() bool {
 	return !r.Restarts.Next.IsZero() && r.Process != nil && r.ExitOf(r.Process.Invocation) != nil
 }
@@ -81,7 +81,7 @@ func (r *Record) AwaitsStart() bool {
 	return r.BacksOff() && r.Desired != DesiredStopped && r.LaunchRestart() != RestartNo
 }
 
-// Hold is that claude is not started again before a person has looked.
+// Hold keeps claude from being started again before a person has looked.
 type Hold struct {
 	Class  EndClass  `json:"class"`
 	Reason string    `json:"reason"`

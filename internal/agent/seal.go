@@ -13,21 +13,21 @@ import (
 )
 
 // Seal vouches that the user, or a command of the user's, has written what a record makes
-// run. Who has no key cannot make it, whatever lies in a project.
+// run. It cannot be made without the user's key, which is in no project.
 type Seal struct {
 	MAC string `json:"mac"` // HMAC-SHA-256 over all fields
 
-	// Fields is an object with a short one of each, which tells what was changed and vouches for nothing. It is
-	// seldom asked, and a list reads a thousand.
+	// Fields is an object with a short sum of each field, which shows what was changed and vouches for nothing.
+	// It is kept undecoded: it is seldom needed, and a list reads a thousand.
 	Fields jsontext.Value `json:"fields"`
 }
 
-// Field is a part of what a seal is about.
+// Field is a named part of what a seal covers.
 type Field struct{ Name, Value string }
 
 // LaunchFields are all that decides what a start of the agent runs, and where: its [Spec]. What is
-// only observed is not among them: whoever forges that has the same agent started. Of its process it
-// is what stands for a mark that the process itself would have to bear.
+// only observed is left out, since forging it starts the same agent. The one exception is what is
+// believed of its process without a mark on the process itself.
 func (r *Record) LaunchFields() []Field {
 	spec := reflect.ValueOf(&r.Spec).Elem()
 	fields := make([]Field, 0, spec.NumField()+1)
@@ -36,7 +36,7 @@ func (r *Record) LaunchFields() []Field {
 		if name == "memory" && value.IsZero() {
 			continue
 		}
-		text := value.String() // of a word, which most are
+		text := value.String() // of a string, which most are
 		if value.Kind() != reflect.String {
 			text = sealValue(value.Interface())
 		}
@@ -65,8 +65,8 @@ func sealValue(value any) string {
 	}
 }
 
-// unmarked is what is believed of a start although nothing else shows it: which process a person
-// has given over, which one is below a wrapper, and where a tmux server of no usual place is.
+// unmarked is what only the record shows of a start: which process a person has handed over, which
+// one is below a wrapper, and the socket of a tmux server that was chosen by path.
 func (p *Process) unmarked() string {
 	if p == nil {
 		return ""

@@ -2,8 +2,8 @@ package agent
 
 import "strings"
 
-// Nearest is the handle, of those that there are, that was probably meant: one that is a slip
-// away, or the only one that begins like it; "" for none.
+// Nearest returns the existing handle that was probably meant: one that is a slip away, or the
+// only one that begins like h; "" for none.
 func (h Handle) Nearest(handles []Handle) Handle {
 	const beginning = 3 // letters
 	var begins []Handle

@@ -6,9 +6,9 @@ import "time"
 // form of the original tools: eight fields and no schema.
 const Schema = 1
 
-// Spec is what is wanted of an agent: it decides what a start runs, and where. A seal is over all
-// of its fields, in their order, but for [Spec.Memory] where it is off: the seals of before had none. Of the
-// conversations that were left it is over the ids.
+// Spec is what is wanted of an agent: it decides what a start runs, and where. A seal covers all
+// of its fields, in their order. It leaves out [Spec.Memory] when that is off, since older seals do not have it,
+// and covers only the ids of previous sessions.
 type Spec struct {
 	Schema    int       `json:"schema"`
 	Handle    Handle    `json:"handle"`

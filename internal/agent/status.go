@@ -18,7 +18,7 @@ const (
 	Dead       State = "dead"     // Status.Cause says why
 )
 
-// Who says in which state an agent is. The registry is Claude's own, of that very process.
+// The sources of an agent's state. The registry is Claude's own, with an entry of that very process.
 const (
 	FromRegistry = "registry"
 	FromHooks    = "hooks"
@@ -38,7 +38,7 @@ const (
 	LostReboot   Cause = "lost: reboot"
 	LostTmux     Cause = "lost: tmux" // the tmux server in which it was started is gone
 	NeverStarted Cause = "never started"
-	OutOfMemory  Cause = "killed: probably out of memory" // the kernel killed some of its cgroup while it ran, and it was killed
+	OutOfMemory  Cause = "killed: probably out of memory" // it was killed, and the kernel killed processes of its cgroup while it ran
 )
 
 var causes = []Cause{Exited, Crashed, Stopped, LostReboot, LostTmux, NeverStarted, OutOfMemory}
@@ -56,7 +56,7 @@ type Status struct {
 	Detail string `json:"detail,omitempty"` // "signal: killed", "permission prompt"
 	Source string `json:"source"`           // who says so: FromRegistry to FromRecord
 
-	// Age is how long ago the source said so: how long the state lasts already, or more.
+	// Age is how long ago the source said so: the state has lasted that long, or longer.
 	// Nil where the source does not say when.
 	Age   *time.Duration `json:"-"`
 	Retry *Retry         `json:"-"` // of Retrying
@@ -68,13 +68,13 @@ type Status struct {
 
 // Retry is how far claude is with a request that the API refuses.
 type Retry struct {
-	Attempt int           // that comes next: from 1
+	Attempt int           // the next one, counted from 1
 	Of      int           // after so many claude gives up
 	In      time.Duration // until the attempt, as of the look
 }
 
-// Since sets the age of what was said at a time. A clock that was stepped back makes nothing
-// younger than now.
+// Since sets the age from the time at which the source said so. It is never negative, even after
+// the clock was stepped back.
 func (s *Status) Since(at, now time.Time) {
 	if at.IsZero() {
 		return
@@ -91,8 +91,8 @@ func (s Status) Running() bool {
 // Down tells whether it is known that no claude of the record is there.
 func (s Status) Down() bool { return s.State == Dead || s.State == Backoff }
 
-// Words are the status as programs read it: the state, of the dead too, and what lies behind
-// it, or "".
+// Words returns the status as programs read it: the state, in place of Dead its cause, and the
+// detail, or "".
 func (s Status) Words() (state, cause string) {
 	if s.State == Dead {
 		return string(s.Cause), s.Detail

@@ -122,8 +122,8 @@ func checkDepth(depth int) error {
 	return nil
 }
 
-// checkProcess checks what finds processes and servers: an empty invocation would be
-// found in all of them.
+// checkProcess checks the fields by which processes and servers are found: an empty
+// invocation would match all of them.
 func checkProcess(p *Process) error {
 	if p == nil {
 		return nil
@@ -154,10 +154,10 @@ func checkPrevious(sessions []PreviousSession) error {
 	return nil
 }
 
-// EndReasonLimit is how long a reason may be that Claude gives for its end, in bytes.
+// EndReasonLimit bounds the reason that Claude gives for its end, in bytes.
 const EndReasonLimit = 64
 
-// checkExits checks what is shown of the ends of an agent, and told from.
+// checkExits checks the fields of exits that are shown, or from which conclusions are drawn.
 func checkExits(exits []Exit) error {
 	for _, exit := range exits {
 		if !IsEndReason(exit.EndReason) {

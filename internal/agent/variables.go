@@ -1,10 +1,10 @@
 package agent
 
-// The environment variables by which an agent's processes know each other.
+// The environment variables by which an agent's processes are recognized.
 const (
 	LaunchVariable     = "NBS_LAUNCH"        // verb to launcher: the invocation to take up
 	InvocationVariable = "NBS_INVOCATION_ID" // launcher to claude and all that it starts
 	HandleVariable     = "NBS_HANDLE"
 	RootVariable       = "NBS_ROOT"
-	TurnVariable       = "NBS_TURN" // who runs a headless turn to its claude and all that it starts: the invocation
+	TurnVariable       = "NBS_TURN" // runner of a headless turn to its claude and all that it starts: the invocation
 )

@@ -15,8 +15,8 @@ import (
 // A claude that no record names is no person either: one that was started by hand, or a worker
 // of Claude's background daemon. What it has is what its command line says.
 
-// byHand finds the claude above the command, where no agent is; nil when there is none. Of
-// several the nearest calls, and what another one does not have it has not either.
+// byHand finds the claude above the command, where no agent is; nil when there is none. The
+// nearest of several is the caller, and has nothing that one further up does not have.
 func (f finder) byHand(line []ancestor, server ancestor) *Caller {
 	var found *Caller
 	for _, a := range line[1:] {
@@ -51,7 +51,7 @@ func (a ancestor) claude() (cmdline []string, isClaude bool) {
 	return cmdline, err == nil && observe.IsRegistered(config, a.pid)
 }
 
-// caller is what a claude without a record has, in the place of what a record would say.
+// caller describes a claude without a record by its command line, folder and environment.
 func (a ancestor) caller(cmdline []string) *Caller {
 	launched := claude.ReadLaunch(cmdline)
 	id, idErr := proc.Identify(a.pid)

@@ -1,10 +1,11 @@
-// Package caller knows who calls nbs-worker, and what it may: an agent never gives more than it
-// has. A person, and an agent that a person has spawned with --may-manage, may give what they like.
+// Package caller finds who calls nbs-worker, and decides what the caller may: an agent never gives
+// more than it has. A person, and an agent that a person has spawned with --may-manage, may give
+// what they like.
 //
 //   - Who calls is found by the processes above the command, which an agent cannot choose, and not
 //     by what the command's environment says, which it can.
 //   - A claude that no record names is no person either; what it has is what its command line says.
-//   - What is left behind by an agent is never taken for a person; nothing is given on its word.
+//   - What an agent left behind is known by the mark in its environment, and may give nothing.
 //   - What an agent has is in its sealed record: permission mode, arguments, environment,
 //     configuration, folder, project. Of two that differ the narrower counts.
 package caller
@@ -35,7 +36,7 @@ type Caller struct {
 	identified bool
 	byHand     bool     // no agent, but a claude of which there is no record
 	env        []string // with which its claude was started; nil: it has ended
-	doubt      error    // why nothing can be given on its word; nil: all is well
+	doubt      error    // why what it has is not known, and it may give nothing; nil: it is known
 }
 
 // Find finds who calls; nil for a person.
@@ -56,7 +57,7 @@ type ancestor struct {
 	started string   // in ticks, as a record that names it has them
 	env     []string // with which it was started
 	mark    agent.Invocation
-	handle  agent.Handle // which it says to be
+	handle  agent.Handle // which it claims to be
 }
 
 func newAncestor(pid int) ancestor {
@@ -64,12 +65,12 @@ func newAncestor(pid int) ancestor {
 	if id, err := proc.Identify(pid); err == nil {
 		a.started = strconv.FormatUint(id.StartTicks, 10)
 	}
-	a.env, _ = proc.Environ(pid) // another user's is closed, and he is no agent of ours
+	a.env, _ = proc.Environ(pid) // another user's cannot be read, and is no agent of ours
 	a.mark, a.handle = agent.Invocation(a.variable(agent.InvocationVariable)), agent.Handle(a.variable(agent.HandleVariable))
 	return a
 }
 
-// words are those of which one stands in every record that names the process.
+// words are strings of which every record that names the process contains at least one.
 func (a ancestor) words() []string {
 	all := []string{a.started, string(a.mark), string(a.handle)}
 	return slices.DeleteFunc(all, func(word string) bool { return word == "" })
@@ -77,9 +78,9 @@ func (a ancestor) words() []string {
 
 func (a ancestor) variable(name string) string { return agent.Variable(a.env, name) }
 
-// lineage is the command and what is above it, up to a tmux server: a pane that a person has
-// opened has the agent's mark when an agent's shell has started the server, so that a mark
-// which the server has too tells nothing.
+// lineage is the command and what is above it, up to a tmux server. A server that an agent's
+// shell started gives the agent's mark to every pane, also to a person's, so that a mark which
+// the server has too means nothing.
 func lineage() (line []ancestor, server ancestor) {
 	for _, pid := range proc.Ancestors() {
 		above := newAncestor(pid)
@@ -97,7 +98,7 @@ func (f finder) find() (*Caller, error) {
 	if err := f.eachRecord(line, seen.look); err != nil {
 		return nil, err
 	}
-	launcher := slices.IndexFunc(line[1:], func(a ancestor) bool { return f.Launches(a.pid) }) + 1 // the command itself may be to become one
+	launcher := slices.IndexFunc(line[1:], func(a ancestor) bool { return f.Launches(a.pid) }) + 1 // the command itself may be about to become one
 	if launcher > 0 && (seen.identified == nil || seen.at > launcher) {
 		return unrecorded(line, launcher), nil
 	}
@@ -135,7 +136,7 @@ func (s *search) look(o *observe.Observer, r *agent.Record) {
 	}
 }
 
-// names tells whether what an ancestor bears is a mark of a record's agent.
+// names tells whether an ancestor bears a mark of a record's agent.
 func (s *search) names(a ancestor, project string, r *agent.Record) bool {
 	if a.mark == "" || a.mark == s.handed {
 		return false
@@ -145,8 +146,8 @@ func (s *search) names(a ancestor, project string, r *agent.Record) bool {
 		root != "" && r.Handle.Same(a.handle) && observe.SameFolder(root, project)
 }
 
-// unrecorded is an agent that no record names as what it is: its record was removed, or
-// changed by somebody.
+// unrecorded is an agent whose process no record names: its record was removed, or somebody
+// changed it.
 func unrecorded(line []ancestor, launcher int) *Caller {
 	claude := line[launcher-1]
 	found := &Caller{project: claude.variable(agent.RootVariable), doubt: errors.New("no record names its process")}
@@ -156,8 +157,8 @@ func unrecorded(line []ancestor, launcher int) *Caller {
 	return found
 }
 
-// eachRecord shows the records that may name the caller: of this project, and of those in
-// which the processes above work or were started. A damaged one names nobody.
+// eachRecord calls look with the records that may name the caller: those of this project, and of
+// the projects in which the processes above work or were started. It skips damaged ones.
 func (f finder) eachRecord(line []ancestor, look func(o *observe.Observer, r *agent.Record)) error {
 	var words []string
 	for _, a := range line {
@@ -216,7 +217,7 @@ func (f finder) eachRecordOf(root string, words []string, look func(o *observe.O
 	})
 }
 
-// doubt is why an agent's record, or the folder in which the key is, is not to be believed.
+// doubt is why an agent's record, or the folder with the key, cannot be trusted; nil: both can.
 func (f finder) doubt(c *Caller) error {
 	env := c.env
 	if c.record.Process.Adopted == nil {
@@ -235,8 +236,8 @@ func (f finder) doubt(c *Caller) error {
 	return project.CheckSeal(&c.record)
 }
 
-// doubtHome is why the command's folder for the user's state is not to be believed: who calls
-// may put another one, with a key of its own, in front of its command.
+// doubtHome is why the command's folder for the user's state cannot be trusted: the caller may
+// have named another one, with a key of its own, in the command's environment.
 func (f finder) doubtHome(env []string) error {
 	if f.Store.Home() == "" {
 		return errors.New("there is no folder for the user's state")
@@ -265,7 +266,7 @@ func (c *Caller) mode() agent.PermissionMode {
 }
 
 // manages tells whether the caller may give what it does not have itself. A mark alone can be
-// anybody'f.
+// anybody's.
 func (c *Caller) manages() bool {
 	return c.identified && c.doubt == nil && c.record.MayManage && c.record.Process.Adopted == nil
 }

@@ -10,14 +10,14 @@ import (
 	"nbs-worker/internal/observe"
 )
 
-// Words are what a start says to its claude, and of it.
+// Words are what a start gives its claude in the user's name: a prompt, and the trust of a folder.
 type Words struct {
 	Prompt     string
 	PromptFile string // where it is to be read; "" for no file
 	Trust      bool   // accept the trust of the working directory
 }
 
-// Return is how an agent is asked to be brought back.
+// Return is what a caller asks of a resume.
 type Return struct {
 	Force, Fresh bool
 	Cwd          string          // "" for where it was
@@ -25,8 +25,8 @@ type Return struct {
 	Words        Words
 }
 
-// CheckPerson refuses what an agent may never do, whatever its record says. what is said as
-// in "allow what a record runs". Errors: Held when an agent calls.
+// CheckPerson refuses what an agent may never do, whatever its record says. The error says
+// "to <what> is for a person". Errors: Held when an agent calls.
 func (c *Caller) CheckPerson(what string) error {
 	if c == nil {
 		return nil
@@ -53,7 +53,7 @@ func (c *Caller) denied(what string) *agent.Error {
 		Hint("a person can do it; or give a team an agent that may: nbs-worker spawn NAME --may-manage")
 }
 
-// checkKnown refuses to do anything for an agent of which is not known what it has.
+// checkKnown refuses everything to an agent when it is not known what that has.
 func (c *Caller) checkKnown() error {
 	if c.doubt == nil {
 		return nil
@@ -66,9 +66,9 @@ func (c *Caller) checkKnown() error {
 	return denied
 }
 
-// Confinement is the environment in which a command of an agent's is to work: the one with
-// which the agent itself was started, since an agent may write another in front of a command,
-// and what is started gets it. nil for a person, and for an agent that may manage.
+// Confinement is the environment in which an agent's command has to work: the one with which the
+// agent itself was started, since an agent can set variables for its command, and whatever that
+// starts would get them. nil for a person, and for an agent that may manage.
 func (c *Caller) Confinement() []string {
 	if c == nil || c.manages() {
 		return nil
@@ -109,7 +109,7 @@ func (c *Caller) Bestow(asked agent.Spec, words Words) (given agent.Spec, bound 
 	if err := c.checkWords(words); err != nil {
 		return asked, false, err
 	}
-	// In another folder, inside its own too, arguments with relative paths mean other files, and
+	// In another folder, even one inside its own, arguments with relative paths mean other files, and
 	// Claude finds other settings.
 	if own := c.record.LaunchCwd(); asked.Cwd != "" && observe.RealPath(asked.Cwd) != observe.RealPath(own) {
 		return asked, false, c.denied("an agent in another folder than its own, " + agent.Quote(own) + ",")
@@ -119,8 +119,8 @@ func (c *Caller) Bestow(asked agent.Spec, words Words) (given agent.Spec, bound 
 	return asked, true, c.checkReach(&asked)
 }
 
-// CheckWords refuses the words of a start that give more than the caller has. It is for who is
-// about to read a prompt file: what is in it, and whether it is there, is not told to an agent.
+// CheckWords refuses the words of a start that give more than the caller has. It is called before
+// a prompt file is read: an agent must not learn what is in the file, or whether it is there.
 func (c *Caller) CheckWords(words Words) error {
 	if c == nil || c.manages() {
 		return nil
@@ -166,7 +166,7 @@ func (c *Caller) checkReach(r *agent.Spec) error {
 	return nil
 }
 
-// checkLimits refuses more agents than a team may have by itself. more are those to come.
+// checkLimits refuses more agents than agents may start without a person. more is how many are to come.
 func (c *Caller) checkLimits(more int) error {
 	limits, err := c.at.Store.Home().Limits()
 	if err != nil {
@@ -191,8 +191,8 @@ func (c *Caller) checkLimits(more int) error {
 		Hint("a person can start it all the same, or set another limit: %s", c.at.Store.Home().SetLimits(limits))
 }
 
-// CheckCrowd looks again when the record is there: of many agents that spawn at one time each
-// has seen the project before the others.
+// CheckCrowd checks the limits again when the new record is written: agents that spawn at the same
+// time do not see each other's records before.
 func (c *Caller) CheckCrowd() error {
 	if c == nil {
 		return nil
@@ -200,8 +200,8 @@ func (c *Caller) CheckCrowd() error {
 	return c.checkLimits(0)
 }
 
-// CheckResume refuses to an agent to bring back a colleague that has more than itself, or to
-// bring it back with more.
+// CheckResume keeps an agent from bringing back a colleague that has more than itself, or with
+// more.
 func (c *Caller) CheckResume(r *agent.Spec, asked Return) error {
 	if c == nil {
 		return nil
@@ -225,7 +225,7 @@ func (c *Caller) CheckResume(r *agent.Spec, asked Return) error {
 	return c.checkReach(r)
 }
 
-// CheckSet refuses to an agent to change a colleague that has more than itself, or to give it more.
+// CheckSet keeps an agent from changing a colleague that has more than itself, or giving it more.
 func (c *Caller) CheckSet(before, after *agent.Spec) error {
 	if c == nil {
 		return nil
@@ -244,7 +244,7 @@ func (c *Caller) CheckSet(before, after *agent.Spec) error {
 	return c.checkReach(after)
 }
 
-// CheckEnd refuses to an agent to end what may more than itself, and to remove what is another's.
+// CheckEnd keeps an agent from ending a colleague that may do more than itself, or dismissing another.
 func (c *Caller) CheckEnd(r *agent.Spec, remove bool) error {
 	if c == nil || c.manages() || c.Is(c.at.Store.Project(), r.Handle) {
 		return nil
@@ -263,7 +263,7 @@ func (c *Caller) CheckEnd(r *agent.Spec, remove bool) error {
 	return nil
 }
 
-// CheckAdopt refuses to an agent to take what a person has started.
+// CheckAdopt keeps an agent from adopting what a person has started.
 func (c *Caller) CheckAdopt() error {
 	if c == nil || c.manages() {
 		return nil
@@ -271,7 +271,7 @@ func (c *Caller) CheckAdopt() error {
 	return c.denied("to adopt a claude")
 }
 
-// CheckUnpause refuses to an agent to have colleagues started again that a person has paused.
+// CheckUnpause keeps an agent from having colleagues started again that a person has paused.
 func (c *Caller) CheckUnpause() error {
 	if c == nil || c.manages() {
 		return nil

@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// What can be known of a claude that somebody started by hand.
+// What can be found out about a claude that a person started by hand.
 
-// IsClaude tells whether a command line is one of Claude Code, by the program's name: of a
-// session that has not entered itself into the registry nothing else can be known.
+// IsClaude reports whether a command line is Claude Code's, by the name of the program: a
+// session that is not in the registry yet shows nothing else.
 func IsClaude(cmdline []string) bool {
 	return len(cmdline) > 0 && filepath.Base(cmdline[0]) == "claude"
 }
 
-// IsBackground tells whether a command line is of the daemon that Claude keeps for sessions in
-// the background, of a terminal that it holds for one, or of such a session. The first claude
-// that needs the daemon starts it, and it stays for all.
+// IsBackground reports whether a command line belongs to the daemon that Claude keeps for
+// background sessions, to a terminal that the daemon holds for one, or to such a session. The
+// first claude that needs the daemon starts it, and it stays for all.
 func IsBackground(cmdline []string) bool {
 	if len(cmdline) < 2 {
 		return false
@@ -29,5 +29,5 @@ func IsBackground(cmdline []string) bool {
 	return false
 }
 
-// IsOfTools tells by its variables whether a process was started by a claude's tools.
+// IsOfTools reports whether a process was started by a claude's tools, by its environment variables.
 func IsOfTools(variable func(name string) string) bool { return variable("CLAUDECODE") != "" }

@@ -33,9 +33,9 @@ type Recorded struct {
 	PermissionMode string
 }
 
-// ReadArgs reads those values back from the command line of a running claude. known
-// is false when the line does not tell, as when a wrapper has set a title over it.
-// Whatever follows "--" is the prompt and is not looked at.
+// ReadArgs reads the values of [Recorded] from the command line of a running claude.
+// known is false when the line has none of them, as when a wrapper has overwritten it
+// with a title. Everything after "--" is the prompt and is ignored.
 func ReadArgs(cmdline []string) (values Recorded, known bool) {
 	targets := map[string]*string{
 		string(OpenNew): &values.SessionID, string(OpenResume): &values.SessionID,
@@ -52,8 +52,8 @@ func ReadArgs(cmdline []string) (values Recorded, known bool) {
 	return values, known
 }
 
-// RunsOn tells whether a command line is that of a claude, under this name, that was
-// started on the conversation. It may be in another by now.
+// RunsOn reports whether a command line is that of a program named claude that was
+// started on the conversation. It may be in another conversation by now.
 func RunsOn(cmdline []string, id agent.SessionID) bool {
 	if !IsClaude(cmdline) {
 		return false

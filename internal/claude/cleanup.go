@@ -7,12 +7,12 @@ import (
 	"nbs-worker/internal/smallfile"
 )
 
-// DefaultCleanupDays is after how many days without a write Claude deletes a transcript.
+// DefaultCleanupDays is the number of days without a write after which Claude deletes a transcript.
 const DefaultCleanupDays = 30
 
-// CleanupDays is cleanupPeriodDays as it holds for a working directory, and the file that
-// says so: the project's own settings go before the user's. Source is "" for the default.
-// A file that cannot be read says nothing.
+// CleanupDays returns cleanupPeriodDays as it applies in a working directory, and the settings
+// file that sets it: the project's own files take precedence over the user's. source is "" for
+// the default. A file that cannot be read is ignored.
 func (c Config) CleanupDays(cwd string) (days float64, source string) {
 	for _, path := range []string{
 		filepath.Join(cwd, ".claude", "settings.local.json"),

@@ -31,13 +31,13 @@ func ConfigAt(dir string) (Config, error) {
 	return configBelow(home), nil
 }
 
-// configBelow is the default, which is not the same as CLAUDE_CONFIG_DIR=~/.claude: the file
-// is elsewhere.
+// configBelow returns the default configuration. It is not that of CLAUDE_CONFIG_DIR=~/.claude,
+// which has .claude.json inside the folder.
 func configBelow(home string) Config {
 	return Config{dir: filepath.Join(home, ".claude"), file: filepath.Join(home, ".claude.json")}
 }
 
-// Registry is where its running sessions enter themselves.
+// Registry returns the registry in which its running sessions enter themselves.
 func (c Config) Registry() live.Registry { return live.RegistryIn(c.dir) }
 
 // ConfigUsedBy returns the configuration of a claude with the given variables.

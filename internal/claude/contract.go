@@ -7,8 +7,8 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// HelpArgs and VersionArgs make claude say what it is, and leave. It then reads no
-// conversation and talks to nobody.
+// HelpArgs and VersionArgs make claude print its options or its version, and exit. It then
+// reads no conversation and connects to nothing.
 var (
 	HelpArgs    = []string{"--help"}
 	VersionArgs = []string{"--version"}
@@ -37,8 +37,8 @@ func MissingFlags(help string) []string {
 	return slices.DeleteFunc(ReliedFlags(), func(flag string) bool { return named[flag] })
 }
 
-// ReadVersion reads what claude --version prints, as "2.1.329 (Claude Code)"; "" for
-// anything else.
+// ReadVersion returns the version in the output of claude --version, such as
+// "2.1.329 (Claude Code)"; "" for anything else.
 func ReadVersion(printed string) string {
 	version, rest, _ := strings.Cut(strings.TrimSpace(printed), " ")
 	if !strings.Contains(rest, "Claude Code") || strings.Trim(version, "0123456789.") != "" || strings.Count(version, ".") != 2 {
@@ -47,9 +47,9 @@ func ReadVersion(printed string) string {
 	return version
 }
 
-// ScratchEnv is the environment of a claude that is only to show what it is: the caller's,
-// with the configuration and all that it may leave behind in a folder that is thrown away,
-// and without whatever it could reach an account or the outside with.
+// ScratchEnv returns the environment of a claude that is started only to be examined: the
+// caller's, with the configuration and all files that claude may leave behind in a folder that
+// is thrown away, and without the variables by which it could reach an account or the network.
 func ScratchEnv(caller []string, dir string) []string {
 	var env []string
 	for _, entry := range caller {
@@ -64,7 +64,7 @@ func ScratchEnv(caller []string, dir string) []string {
 	return env
 }
 
-// ScratchVariables keep a claude in a folder that is thrown away, and on this machine.
+// ScratchVariables confine a claude to a folder that is thrown away, and to this machine.
 func ScratchVariables(dir string) map[string]string {
 	const nobody = "http://127.0.0.1:9" // the discard port: nothing listens, and nothing leaves the machine
 	return map[string]string{
@@ -76,11 +76,11 @@ func ScratchVariables(dir string) map[string]string {
 	}
 }
 
-// scratchNames are what ScratchEnv sets itself, or must not hand on.
+// scratchNames are the variables that ScratchEnv sets itself, or must not pass on.
 var scratchNames = []string{
 	ConfigDirVariable, "CLAUDE_CODE_NO_FLICKER",
 	"TMPDIR", "XDG_RUNTIME_DIR", "TERM", "IS_SANDBOX", "TMUX", "TMUX_PANE", "NBS_HANDLE", "NBS_ROOT", "NBS_INVOCATION_ID", "NBS_LAUNCH",
 }
 
-// scratchKey opens nothing; Claude knows an approved key by its last 20 characters.
+// scratchKey is nobody's key; Claude remembers an approved key by its last 20 characters.
 const scratchKey = "sk-ant-no-key-of-anybody-00000000000000000000"

@@ -10,7 +10,7 @@ import (
 
 // scrubbed are the variables that Claude sets in its tools' shells. An agent that is
 // started from such a shell must not inherit them: with CLAUDE_CODE_CHILD_SESSION
-// claude writes no transcript, and with it no conversation that could be resumed.
+// claude writes no transcript, so that there is no conversation to resume.
 var scrubbed = []string{
 	"CLAUDECODE", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_SESSION_ID",
 	"CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_EXECPATH", "AI_AGENT",
@@ -23,8 +23,8 @@ var scrubbed = []string{
 func isScrubbed(name string) bool { return slices.Contains(scrubbed, name) }
 
 // CheckEnv refuses variables of a record that would make the record untrue: where the
-// configuration is, who the agent is, and what keeps claude from writing a transcript. And
-// those that have other code run than the record shows, in claude or in its tools' shells.
+// configuration is, who the agent is, and what keeps claude from writing a transcript. It also
+// refuses those that run code that the record does not show, in claude or in its tools' shells.
 // Errors: BadInput.
 func CheckEnv(env map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(env)) {
@@ -76,12 +76,12 @@ func setConfigDir(env map[string]string, spec *agent.Spec) {
 	}
 }
 
-// RefusesRoot tells whether claude will refuse to start: it does not bypass
-// permissions as root unless it is told that it is in a sandbox.
+// RefusesRoot reports whether claude will refuse to start: it does not bypass
+// permissions as root unless IS_SANDBOX=1 is set.
 func RefusesRoot(spec *agent.Spec, env []string, uid int) bool {
 	bypass := spec.LaunchPermissionMode() == agent.BypassPermissions
 	return uid == 0 && bypass && !slices.Contains(env, "IS_SANDBOX=1")
 }
 
-// RootRefusal is what claude says then.
+// RootRefusal is the error that claude prints then.
 const RootRefusal = "--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons"

@@ -16,8 +16,8 @@ var ownedFlags = []string{
 	"--print", "-p", "--bg", "--background", "--no-session-persistence", "--version", "-v", "--help", "-h",
 }
 
-// switches take no value, so that a word behind one is a prompt. With lists, any
-// number of words is theirs. What is in neither takes one word at the most.
+// switches take no value: a word after one is a prompt. An option in lists takes any
+// number of words. An option in neither takes at most one.
 var (
 	switches = []string{
 		"--allow-dangerously-skip-permissions", "--ax-screen-reader", "--bare", "--brief", "--chrome", "--disable-slash-commands",
@@ -32,8 +32,8 @@ var (
 )
 
 // CheckExtraArgs checks the arguments that a user wants claude to get besides ours. A
-// word that belongs to no option would be a prompt, and sent again at each resume.
-// Errors: BadInput.
+// word that belongs to no option is refused: it would be a prompt, and claude would get
+// it again at each resume. Errors: BadInput.
 func CheckExtraArgs(args []string) error {
 	words := 0 // how many may still follow
 	for _, arg := range args {
@@ -56,14 +56,14 @@ func CheckExtraArgs(args []string) error {
 	return nil
 }
 
-// isOption tells an option from a word. The value of an option may begin with a dash
-// too, but no option has a blank in its name.
+// isOption reports whether an argument is an option and not a word. A value may begin
+// with a dash too, but no option has white space in its name.
 func isOption(arg string) bool {
 	name, _, _ := strings.Cut(arg, "=")
 	return len(name) > 1 && name[0] == '-' && !strings.ContainsAny(name, " \t\n")
 }
 
-// wordsOf is how many words behind an option can be its values.
+// wordsOf returns how many of the words after an option can be its values.
 func wordsOf(option string) int {
 	const noLimit = 1 << 20
 	switch {
@@ -85,6 +85,6 @@ func checkOwned(arg string) error {
 		Hint("see nbs-worker spawn --help for --model, --permission-mode, --session-id and --prompt")
 }
 
-// owned tells whether an option is one of ours, also with its value or with other
-// letters joined to a letter: -rUUID, -pc.
+// owned reports whether only nbs-worker may set an option, also when a value or other
+// letters are joined to a short one: -rUUID, -pc.
 func owned(option string) bool { return slices.Contains(ownedFlags, shortName(option)) }

@@ -13,9 +13,9 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// What keeps a first start from getting anywhere: a person has not been here yet.
+// What holds up a first start: questions that no person has answered yet.
 
-// FirstStart is what Claude's configuration says of a start in a folder.
+// FirstStart is which of Claude's first questions are settled for a start in a folder.
 type FirstStart struct {
 	Onboarded  bool // its first-time set-up is done
 	LoggedIn   bool // it knows an account, a key or another provider
@@ -23,7 +23,7 @@ type FirstStart struct {
 	Trusted    bool // the folder, or one above it
 }
 
-// userConfig is what is used of .claude.json.
+// userConfig holds the fields of .claude.json that are used.
 type userConfig struct {
 	Onboarded bool           `json:"hasCompletedOnboarding"`
 	Account   jsontext.Value `json:"oauthAccount"`
@@ -36,7 +36,7 @@ type userConfig struct {
 	} `json:"projects"`
 }
 
-// ReadFirstStart reads what Claude's configuration, and the environment of a start, say of it.
+// ReadFirstStart reads a [FirstStart] from Claude's configuration and the environment of the start.
 func (c Config) ReadFirstStart(folder string, env func(name string) string) (FirstStart, error) {
 	var user userConfig
 	data, err := os.ReadFile(c.file)
@@ -58,7 +58,7 @@ func (c Config) ReadFirstStart(folder string, env func(name string) string) (Fir
 	}
 }
 
-// shortKey is by what Claude remembers a key.
+// shortKey returns the part of a key by which Claude remembers it.
 func shortKey(key string) string {
 	const remembered = 20 // characters
 	return key[max(0, len(key)-remembered):]
@@ -69,7 +69,7 @@ func (c Config) hasCredentials() bool {
 	return err == nil && info.Size() > 0
 }
 
-// hasProvider tells whether claude gets its credentials from elsewhere.
+// hasProvider reports whether the environment gives claude a token or another provider.
 func hasProvider(env func(name string) string) bool {
 	names := []string{"ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"}
 	return slices.ContainsFunc(names, func(name string) bool { return isOn(env(name)) })

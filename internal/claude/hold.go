@@ -10,10 +10,10 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Hold locks the transcript of a conversation for as long as the caller lives or
-// until release. Claude takes no notice of it; it keeps two projects that have a
-// record of one conversation from opening it both, which no lease of either can.
-// Errors: Conflict.
+// Hold locks the transcript of a conversation until release, or until this process
+// ends. Claude ignores the lock; it keeps two projects that each have a record of the
+// conversation from both opening it, which the lease of one project cannot. Without a
+// transcript nothing is locked. Errors: Conflict.
 func (c Config) Hold(id agent.SessionID) (release func(), err error) {
 	file, found, err := c.Transcript(id)
 	if err != nil || !found {

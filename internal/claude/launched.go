@@ -7,18 +7,18 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Launched is what a command line says of how claude was started by hand.
+// Launched is how a person started claude by hand, as its command line shows.
 type Launched struct {
 	Model          string
 	PermissionMode string
 	Extra          []string // arguments to give again
 
-	Lost    []string // options that are ours to give, or cannot be given twice: --settings
-	Unclear []string // options of which it is not known whether the word behind them is theirs
+	Lost    []string // options that only nbs-worker sets, or that cannot be given twice: --settings
+	Unclear []string // options for which it is unknown whether the next word is their value
 }
 
-// Options of which the word behind is the value, whatever it looks like, and those of which
-// it is unless it is an option itself. The lists and switches are in extraargs.go.
+// Options after which the next word is the value, whatever it looks like, and options after which
+// it is the value unless it is an option itself. The lists and switches are in extraargs.go.
 var (
 	valued = []string{
 		"--agent", "--agents", "--append-system-prompt", "--append-system-prompt-file", "--autocompact", "--debug-file", "--effort",
@@ -33,12 +33,12 @@ var (
 // bypassSwitch is the other name of the mode bypassPermissions.
 const bypassSwitch = "--dangerously-skip-permissions"
 
-// conversationFlags only say with which conversation to begin. The registry
-// says in which one it is now.
+// conversationFlags only choose the conversation to begin with. The registry
+// names the one that claude is in now.
 var conversationFlags = []string{"--session-id", "--resume", "-r", "--continue", "-c", "--fork-session", "--from-pr", "--teleport"}
 
 // ReadLaunch reads the command line of a claude that was started by hand. Words that belong
-// to no option are prompts, and no arguments.
+// to no option are prompts, and are left out.
 func ReadLaunch(cmdline []string) Launched {
 	var l Launched
 	var modes []string
@@ -67,15 +67,15 @@ func ReadLaunch(cmdline []string) Launched {
 			l.Extra = append(l.Extra, joinedValue(option)...)
 		}
 	}
-	if modes = slices.Compact(modes); len(modes) == 1 { // of two, who knows
+	if modes = slices.Compact(modes); len(modes) == 1 { // of two it is unknown which one holds
 		l.PermissionMode = modes[0]
 	}
 	return l
 }
 
-// valuesOf is how many words behind an option are its values.
+// valuesOf returns how many of the words after the first, an option, are its values.
 func (l *Launched) valuesOf(rest []string) int {
-	free := 0 // words behind it that are no options
+	free := 0 // words after the option that are no options themselves
 	for free+1 < len(rest) && rest[free+1] != "--" && !isOption(rest[free+1]) {
 		free++
 	}
@@ -96,7 +96,7 @@ func (l *Launched) valuesOf(rest []string) int {
 	return 0
 }
 
-// shortName is the letter of an option with its value or other letters joined to it.
+// shortName returns a short option without the value or the letters joined to it; any other as it is.
 func shortName(option string) string {
 	if len(option) > 2 && option[1] != '-' {
 		return option[:2]

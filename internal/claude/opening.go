@@ -8,8 +8,8 @@ import (
 // Opening is how a launch opens the recorded conversation.
 type Opening string
 
-// The two ways. Claude refuses the other one in each case: --resume of an id that
-// has no transcript finds no conversation, --session-id of one that has is in use.
+// The two openings. Claude refuses the wrong one: for --resume an id without a
+// transcript is no conversation, for --session-id an id with one is in use.
 const (
 	OpenNew    Opening = "--session-id" // nothing was ever said
 	OpenResume Opening = "--resume"     // there is a transcript with messages
@@ -23,7 +23,7 @@ func (o Opening) Word() string {
 	return "new"
 }
 
-// Conversation is what a launch leads into, in words.
+// Conversation describes the conversation that the launch opens.
 func (o Opening) Conversation() string {
 	if o == OpenResume {
 		return "the same conversation"
@@ -56,8 +56,8 @@ func (c Config) Open(record *agent.Record) (Opening, error) {
 	return OpenNew, nil
 }
 
-// openFound judges a transcript that is there: it may be a stub in which nothing
-// was said yet, or one that was emptied.
+// openFound chooses for a transcript that exists: it may have messages, be a stub
+// without any yet, or have been emptied.
 func openFound(record *agent.Record, file transcript.File) (Opening, error) {
 	hasMessages, err := file.HasMessagesAfter(0)
 	switch {

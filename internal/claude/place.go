@@ -12,9 +12,9 @@ import (
 
 const slugLimit = 200 // bytes; Claude ends longer ones with a hash
 
-// RestorePath is where a transcript that is gone is put back: in the folder in which it was.
-// Where that is not known it is the one that Claude derives from the working directory. The
-// folder is made.
+// RestorePath returns the path to which a missing transcript is restored, and creates its folder:
+// the one in which it was or, when that is not known, the one that Claude derives from the
+// working directory.
 func (c Config) RestorePath(id agent.SessionID, folder, cwd string) (string, error) {
 	if folder == "" {
 		folder = slug(cwd)
@@ -26,8 +26,8 @@ func (c Config) RestorePath(id agent.SessionID, folder, cwd string) (string, err
 	return filepath.Join(dir, string(id)+".jsonl"), nil
 }
 
-// slug is the name of the folder that Claude derives from a working directory; of a very long
-// one, without the hash at its end.
+// slug returns the name of the folder that Claude derives from a working directory; for a very
+// long one, without the hash at its end.
 func slug(cwd string) string {
 	name := strings.Map(func(r rune) rune {
 		if '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' {
@@ -38,9 +38,9 @@ func slug(cwd string) string {
 	return name[:min(len(name), slugLimit)]
 }
 
-// LinkTranscript gives a transcript a second name where Claude looks for one of that working
-// directory: up to 2.1.197 it does not find a conversation that was held in another. Where no
-// link can be made there is none, and such a version says so itself.
+// LinkTranscript gives a transcript a second name in the folder where Claude looks for those of a
+// working directory: up to 2.1.197 it does not find a conversation that was held in another one.
+// A link that cannot be made is no error here: such a version then reports the missing conversation.
 func (c Config) LinkTranscript(id agent.SessionID, cwd string) error {
 	file, found, err := c.Transcript(id)
 	if err != nil || !found {
@@ -61,14 +61,14 @@ func (c Config) SetStubAside(id agent.SessionID) error {
 	return err
 }
 
-// SetShortenedAside renames a transcript of which a part is missing, so that the whole one can be put
-// into its place, and returns its new path; "" when there is none, or nothing was said in it.
+// SetShortenedAside renames a transcript that has lost a part, so that the whole one can take its
+// place, and returns its new path; "" when there is none, or none with a message.
 func (c Config) SetShortenedAside(id agent.SessionID) (path string, err error) {
 	return c.setAside(id, true, ".shortened")
 }
 
-// setAside renames a transcript with messages, or one without. It is Claude's file, so it is not
-// removed.
+// setAside renames a transcript that has messages or, unless withMessages, one that has none. The
+// file is Claude's, so it is not removed.
 func (c Config) setAside(id agent.SessionID, withMessages bool, suffix string) (path string, err error) {
 	file, found, err := c.Transcript(id)
 	if err != nil || !found {
@@ -81,8 +81,8 @@ func (c Config) setAside(id agent.SessionID, withMessages bool, suffix string) (
 	return file.Path + suffix, os.Rename(file.Path, file.Path+suffix)
 }
 
-// ClearPlace sets a transcript in which nothing was said aside, so that the one that was
-// kept can be put into its place. Errors: Conflict when something was said meanwhile.
+// ClearPlace sets aside a transcript without messages, so that the kept one can take its place.
+// Errors: Conflict when a message was written meanwhile.
 func (c Config) ClearPlace(id agent.SessionID) error {
 	if err := c.SetStubAside(id); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

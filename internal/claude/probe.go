@@ -18,7 +18,7 @@ type Probe struct {
 }
 
 // Prepare answers the dialogs of a first start, and writes the program that the probe's hooks and
-// status line call in the place of ours: it keeps what claude tells it.
+// status line call instead of nbs-worker: it stores its input in a file.
 func (p Probe) Prepare() error {
 	answers, err := json.Marshal(map[string]any{
 		"hasCompletedOnboarding": true, "theme": "dark",
@@ -43,14 +43,14 @@ func (p Probe) Args() []string {
 	return Args(spec, OpenNew, "", Settings(p.recorder(), Closed{}))
 }
 
-// Heard is what claude has told the recorder so far.
+// Heard is what claude has sent to the recorder so far.
 type Heard struct {
 	Started    bool // by the hook SessionStart, with the session's own id
 	Ended      bool // by the hook SessionEnd, with the same
 	StatusLine bool // with a session's id
 }
 
-// Heard reads what the recorder has kept.
+// Heard reads what the recorder has stored.
 func (p Probe) Heard() Heard {
 	var heard Heard
 	said, _ := filepath.Glob(filepath.Join(p.Dir, "said.*")) // a folder of our making: the pattern is well formed
@@ -70,7 +70,7 @@ func (p Probe) Heard() Heard {
 	return heard
 }
 
-// Registered finds the probe in its registry.
+// Registered returns the probe's entry in its own registry.
 func (p Probe) Registered() (live.Entry, bool) {
 	config, err := ConfigAt(p.Dir)
 	if err != nil {

@@ -24,8 +24,8 @@ func CheckPrompt(prompt string) error {
 	return checkCommand(prompt)
 }
 
-// checkControls refuses what 2.1.329 drops from a prompt without a word, such as the
-// colours of a log.
+// checkControls refuses control characters, such as the colours of a log: 2.1.329 drops
+// them from a prompt without notice.
 func checkControls(prompt string) error {
 	at := strings.IndexFunc(prompt, func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r", r) })
 	if at < 0 {
@@ -66,8 +66,8 @@ func IsCommand(prompt string) bool {
 	return words != "" && strings.ContainsRune("/!#", rune(words[0]))
 }
 
-// NamesFile tells whether a prompt has an @ at the beginning of a word: Claude puts the file of
-// that name into the conversation and asks nobody.
+// NamesFile reports whether a prompt has an @ at the beginning of a word: Claude puts the file of
+// that name into the conversation without asking.
 func NamesFile(prompt string) bool {
 	before := ' '
 	runes := []rune(prompt)
@@ -80,8 +80,8 @@ func NamesFile(prompt string) bool {
 	return false
 }
 
-// beginsWord tells whether a word may begin behind a character: white space, a quote, a bracket,
-// or what is none of ASCII and no part of a word, such as a full stop of another script.
+// beginsWord reports whether a word may begin after a character: white space, a quote, a bracket,
+// or a character outside ASCII that is no letter or digit, such as a full stop of another script.
 func beginsWord(before rune) bool {
 	if before > unicode.MaxASCII {
 		return !unicode.IsLetter(before) && !unicode.IsDigit(before)

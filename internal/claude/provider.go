@@ -7,8 +7,8 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// providerPrefixes begin the names of the variables that decide with whom claude talks, as
-// whom, and how it gets there.
+// providerPrefixes begin the names of the variables that decide which server claude talks to,
+// with which account, and how it connects.
 var providerPrefixes = []string{
 	"ANTHROPIC_", "CLAUDE_", "AWS_", "GOOGLE_", "GCLOUD_", "VERTEX_", "CLOUD_ML_", "BEDROCK_", "AZURE_",
 }
@@ -16,11 +16,11 @@ var providerPrefixes = []string{
 // proxies go by these names, in either case.
 var proxies = []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "NODE_EXTRA_CA_CERTS"}
 
-// providerNamesLimit is far above what anybody sets; a record is no place for the rest.
+// providerNamesLimit is far above what anybody sets; it bounds the size of a record.
 const providerNamesLimit = 64
 
-// ProviderNames are the names of such variables in an environment, sorted. Those that the
-// spec itself brings, or that never reach claude, are left out.
+// ProviderNames returns the names of such variables in an environment, sorted. Those that the
+// spec itself sets, or that never reach claude, are left out.
 func ProviderNames(spec *agent.Spec, env []string) []string {
 	var names []string
 	for _, entry := range env {
@@ -43,8 +43,8 @@ func choosesProvider(name string) bool {
 		slices.ContainsFunc(providerPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// Forgetful names the variable of an environment by which a claude in a terminal keeps no
-// transcript, so that nothing could be resumed; "" for none.
+// Forgetful returns the variable of an environment that keeps a claude in a terminal from
+// writing a transcript, so that it could not be resumed; "" for none.
 func Forgetful(variable func(name string) string) string {
 	if isOn(variable("CLAUDE_CODE_FORCE_SESSION_PERSISTENCE")) {
 		return ""

@@ -6,7 +6,7 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// RefusalKind says what claude's last words mean when it left right after its start.
+// RefusalKind classifies the last output of a claude that exited right after its start.
 func RefusalKind(words string) agent.Kind {
 	for _, known := range []struct {
 		text string
@@ -28,8 +28,8 @@ func RefusalKind(words string) agent.Kind {
 	return agent.Failed
 }
 
-// unknownOption judges by whose option it was: one of ours is missing in a claude that
-// is too old, and nobody else can give it; any other one is the user's own.
+// unknownOption decides by the owner of the option: one that only nbs-worker sets is
+// missing because claude is too old; any other is the user's own.
 func unknownOption(words string) agent.Kind {
 	option, _, _ := strings.Cut(words, "'")
 	if owned(option) {

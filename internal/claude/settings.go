@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// hookTimeout is how long claude waits for a hook of ours, in seconds; it goes on without.
+// hookTimeout is how long claude waits for a hook of ours, in seconds; then it goes on without it.
 const hookTimeout = 10
 
-// reported are the events of which an agent's claude tells us. A permission that was
-// granted shows only when its tool has ended.
+// reported are the events for which an agent's claude calls our hook. That a permission
+// was granted shows only when its tool has ended.
 var reported = []string{
 	"SessionStart", "UserPromptSubmit", "Stop", "StopFailure", "PermissionRequest", "Notification",
 	"PostToolUse", "PostToolUseFailure", "PreCompact", "PostCompact", "SessionEnd",
@@ -26,8 +26,8 @@ type hookGroup struct {
 	Hooks []hookCommand `json:"hooks"`
 }
 
-// Closed are folders that the file tools of an agent are kept out of, in each permission mode.
-// What its shell may do is for Claude's sandbox and for the user to say.
+// Closed are folders that the file tools of an agent may not use, in any permission mode. What
+// its shell may do is decided by Claude's sandbox and by the user.
 type Closed struct {
 	Edits []string // nothing in them is edited
 	All   []string // nothing in them is read either
@@ -37,7 +37,7 @@ type permissions struct {
 	Deny []string `json:"deny"`
 }
 
-// rules are the permission rules that say so.
+// rules returns the permission rules that close the folders.
 func (c Closed) rules() permissions {
 	p := permissions{Deny: []string{}}
 	for _, folder := range append(slices.Clone(c.Edits), c.All...) {
@@ -49,9 +49,9 @@ func (c Closed) rules() permissions {
 	return p
 }
 
-// below is the pattern of all that is in a folder. In place of characters that mean something
-// in a pattern, or in a rule, it has the one that stands for any: how they are escaped depends
-// on Claude's version.
+// below returns the pattern that matches everything in a folder. A character with a meaning in a
+// pattern or a rule is replaced by '?', which matches any: how to escape it depends on Claude's
+// version.
 func below(folder string) string {
 	return "/" + strings.Map(func(r rune) rune {
 		if strings.ContainsRune("*?[]{}()!#\\ ", r) || r < ' ' {
@@ -61,17 +61,17 @@ func below(folder string) string {
 	}, folder) + "/**"
 }
 
-// Settings is what every agent is started with, in addition to the user's own settings
-// files, which are not touched: hooks and a status line through which claude reports to
-// the program, nbs-worker's path, and rules that keep it out of what is closed to it. The
-// warning that they skip would otherwise hold an agent whose mode is bypassPermissions until
-// somebody answers. Of the status line ours names the command only: the fields that are missing here, such as padding, Claude takes from the user's.
+// Settings returns the value of --settings for every agent, which adds to the user's own settings
+// files and does not change them: hooks and a status line through which claude reports to program,
+// the path of nbs-worker, and rules that keep the agent out of the closed folders. They skip the
+// warning that would hold an agent in mode bypassPermissions until somebody answers. Of the status
+// line they set only the command: Claude takes the other fields, such as padding, from the user's.
 func Settings(program string, closed Closed) string {
 	hooks := make(map[string][]hookGroup, len(reported))
 	for _, event := range reported {
 		quiet := " >/dev/null"
 		if event == "SessionStart" {
-			quiet = "" // what it prints the model is told: the briefing of a start
+			quiet = "" // its output goes to the model: the briefing of a start
 		}
 		hooks[event] = []hookGroup{{Hooks: []hookCommand{{Type: "command", Command: reporting(program, "hook", quiet), Timeout: hookTimeout}}}}
 	}
@@ -84,7 +84,7 @@ func Settings(program string, closed Closed) string {
 	return plain(string(text))
 }
 
-// plain undoes what the encoder does to be safe within HTML.
+// plain undoes the encoder's escapes for HTML.
 func plain(text string) string {
 	return strings.NewReplacer(`\u0026`, "&", `\u003c`, "<", `\u003e`, ">").Replace(text)
 }

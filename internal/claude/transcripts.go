@@ -12,7 +12,7 @@ import (
 	"nbs-worker/internal/claude/transcript"
 )
 
-// Where Claude keeps its transcripts. What stands in them is for the package transcript.
+// Where Claude keeps its transcripts. Package transcript reads their contents.
 
 func (c Config) projects() string { return filepath.Join(c.dir, "projects") }
 
@@ -59,8 +59,8 @@ func (c Config) LastWords(id agent.SessionID) (model, mode string) {
 	return file.LastWords()
 }
 
-// TranscriptFolder names the folder in which Claude keeps all transcripts, as it is now: its
-// device and inode. "" where there is none yet.
+// TranscriptFolder identifies the folder in which Claude keeps all transcripts at present, by its
+// device and inode; "" when there is none yet.
 func (c Config) TranscriptFolder() string {
 	var stat unix.Stat_t
 	if err := unix.Stat(c.projects(), &stat); err != nil {
@@ -69,8 +69,8 @@ func (c Config) TranscriptFolder() string {
 	return fmt.Sprintf("%d:%d", stat.Dev, stat.Ino)
 }
 
-// ConversationFolders lists where changes tell of what is said in any conversation, of a
-// transcript that appears, and of a claude that goes into another one. Some may not exist.
+// ConversationFolders lists the folders to watch for new messages in any conversation, for new
+// transcripts, and for a claude that moves to another conversation. Some may not exist.
 func (c Config) ConversationFolders() ([]string, error) {
 	folders, err := c.transcriptFolders()
 	return append([]string{c.dir, c.Registry().Dir(), c.projects()}, folders...), err

@@ -47,7 +47,7 @@ func (c Config) Trust(ctx context.Context, folder string) error {
 	}
 	file := c.file
 	if target, err := filepath.EvalSymlinks(file); err == nil {
-		file = target // a link, as people have who keep such files elsewhere, stays one
+		file = target // a symbolic link to a file that is kept elsewhere stays a link
 	}
 	return renameio.WriteFile(file, changed, 0o600, renameio.WithTempDir(filepath.Dir(file)))
 }
@@ -77,7 +77,7 @@ func withTrust(data []byte, folder string) ([]byte, error) {
 	return encode(file)
 }
 
-// encode writes an object for people, and its values as they were spelled: no '<' becomes an escape.
+// encode indents an object for people, and keeps its values as they were spelled: no '<' becomes an escape.
 func encode(fields map[string]json.RawMessage) ([]byte, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -87,7 +87,7 @@ func encode(fields map[string]json.RawMessage) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// object reads a JSON object; nothing at all, and null, is the empty one.
+// object reads a JSON object; no data and null are the empty object.
 func object(data []byte) (map[string]json.RawMessage, error) {
 	var fields map[string]json.RawMessage
 	if len(data) > 0 {

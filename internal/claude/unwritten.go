@@ -8,20 +8,19 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Claude writes a prompt into its history before it writes the transcript, by 0.45 s when
-// the prompt came with the start. Killed or hung up in between, it leaves a mention of a
-// conversation of which nothing was ever on disk. It has not been lost, but only a proof may
-// say so.
+// Claude writes a prompt into its history before it writes the transcript, 0.45 s before when
+// the prompt came with the start. If it is killed or hung up in between, the history mentions a
+// conversation that was never on disk. Then nothing was lost, but that has to be proved.
 
-// clockGrain is more than the kernel's stamps on files lag behind the clock.
+// clockGrain is longer than the kernel's file timestamps lag behind the clock.
 const clockGrain = 20 * time.Millisecond
 
-// neverWritten proves that no transcript of the record's conversation was ever on disk. A file
-// that is made, deleted or restored changes its folder, and no folder of transcripts has changed
-// since the conversation was first mentioned. The inode's own time counts, which a restored
-// backup cannot put back. It must be the folder of the last start, not the one beneath a disk that
-// is not mounted now; and a mention that is ahead of the clock, or of the file it stands in, tells
-// of a clock that was set.
+// neverWritten reports whether it is proved that no transcript of the record's conversation was ever
+// on disk: creating, deleting or restoring a file changes its folder, and no folder of transcripts
+// has changed since the conversation was first mentioned. The inode's change time counts, which a
+// restored backup cannot set back. The folder must be that of the last start, not the one beneath a
+// disk that is not mounted now. A mention later than the clock, or than the change of the history
+// file, proves nothing: the clock was set.
 func (c Config) neverWritten(record *agent.Record) bool {
 	if record.Process == nil || record.Process.Transcripts == "" || record.Process.Transcripts != c.TranscriptFolder() {
 		return false
@@ -35,7 +34,7 @@ func (c Config) neverWritten(record *agent.Record) bool {
 	if err != nil {
 		return false
 	}
-	for _, folder := range append(folders, c.projects()) { // which cannot be looked at when it is gone
+	for _, folder := range append(folders, c.projects()) { // changeTime fails when projects is gone
 		changed, err := changeTime(folder)
 		if err != nil || !changed.Before(mention.Add(-clockGrain)) {
 			return false

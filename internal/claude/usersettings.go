@@ -13,17 +13,17 @@ import (
 	"nbs-worker/internal/smallfile"
 )
 
-// What a person has told Claude in its settings files, for all projects or for one.
+// What a person has configured in Claude's settings files, for all projects or for one.
 
 const settingsLimit = 1 << 20 // bytes
 
-// SettingsFile is where a person tells Claude what holds for all projects.
+// SettingsFile returns the path of the user's settings, which apply to all projects.
 func (c Config) SettingsFile() string { return filepath.Join(c.dir, "settings.json") }
 
-// UserStatusLine is the shell command of the status line that the user has configured for a
-// project, in the place of which ours stands; "" without one. As with claude, the settings
-// of the project win over the user's own, and a source that the extra arguments leave out is
-// not read; nor is one that another user can write.
+// UserStatusLine returns the shell command of the status line that the user has configured for a
+// project, and that ours replaces; "" without one. As in claude, the settings of the project
+// take precedence over the user's own, and a source that the extra arguments leave out is not
+// read. Nor is a file that another user can write.
 func (c Config) UserStatusLine(project string, extraArgs []string) string {
 	wanted := settingSources(extraArgs)
 	for _, from := range []struct {
@@ -44,7 +44,7 @@ func (c Config) UserStatusLine(project string, extraArgs []string) string {
 	return ""
 }
 
-// settingSources are the settings files that claude is to read.
+// settingSources returns which kinds of settings files claude is to read.
 func settingSources(extraArgs []string) []string {
 	const option = "--setting-sources"
 	sources := []string{"user", "project", "local"}
@@ -60,8 +60,8 @@ func settingSources(extraArgs []string) []string {
 	return sources
 }
 
-// isOwn tells whether only this user, or root, can say what a file contains, which may be a
-// link: it runs as the user.
+// isOwn reports whether only this user or root can change a file, which may be a link: the
+// command in it runs as the user.
 func isOwn(file string) bool {
 	target, err := filepath.EvalSymlinks(file)
 	if err != nil {
@@ -70,8 +70,9 @@ func isOwn(file string) bool {
 	return !slices.ContainsFunc([]string{filepath.Dir(file), filepath.Dir(target), target}, othersWrite)
 }
 
-// othersWrite tells whether another user can change a file, or what is in a folder. A group with
-// the user's number is the user's alone: where users have such, what they make is open to it.
+// othersWrite reports whether another user can change a file, or the entries of a folder. A group
+// whose id is the user's is the user's alone: where users have such groups, their files are often
+// group-writable.
 func othersWrite(path string) bool {
 	var stat unix.Stat_t
 	if unix.Stat(path, &stat) != nil {
@@ -82,7 +83,7 @@ func othersWrite(path string) bool {
 	if int(stat.Gid) != self {
 		writable |= unix.S_IWGRP
 	}
-	sticky := stat.Mode&unix.S_IFMT == unix.S_IFDIR && stat.Mode&unix.S_ISVTX != 0 // there nobody replaces what is another's
+	sticky := stat.Mode&unix.S_IFMT == unix.S_IFDIR && stat.Mode&unix.S_ISVTX != 0 // nobody can replace another user's file in it
 	return int(stat.Uid) != self && stat.Uid != 0 || stat.Mode&writable != 0 && !sticky
 }
 

@@ -71,7 +71,7 @@ session and server, and the command that adopts it, or why it cannot be.`,
 	return f.withJSON(cmd)
 }
 
-// positional takes the words apart: a handle, unless it is for a list, and what is behind --.
+// positional splits the arguments: a handle, unless --list is given, and what follows --.
 func (o *adoptOptions) positional(cmd *cobra.Command, args []string) error {
 	if at := cmd.ArgsLenAtDash(); at >= 0 {
 		args, o.claudeArgs, o.argsGiven = args[:at], args[at:], true
@@ -132,7 +132,7 @@ func runAdopt(ctx context.Context, f *factory, o *adoptOptions) error {
 	}
 	if !f.opened.Exists() {
 		if _, err := s.PlanAdopt(ctx, asked); err != nil {
-			return err // and no project was made for what cannot be adopted
+			return err // before a project is made for what cannot be adopted
 		}
 		if s, err = f.founder(); err != nil {
 			return err

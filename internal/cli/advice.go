@@ -43,7 +43,7 @@ func inWords(steps []triage.Step, handle agent.Handle, v inspect.View) []step {
 	return agent.Mapped(steps, func(next triage.Step) step { return worded(next, handle, v) })
 }
 
-// worded is a step for the agent of a view.
+// worded puts a step of triage into words and a command, for the agent of a view.
 func worded(next triage.Step, handle agent.Handle, v inspect.View) step {
 	nbs := func(verb string) string { return fmt.Sprintf("nbs-worker %s %s", verb, handle) }
 	switch next {

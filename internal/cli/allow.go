@@ -27,7 +27,7 @@ type allowOptions struct {
 	schedules bool
 }
 
-// positional checks the handles, of which files of the project need none.
+// positional checks the handles; a flag that names files of the project takes none.
 func (o *allowOptions) positional(cmd *cobra.Command, args []string) error {
 	named := cmd.Flags().Changed("runbook")
 	if o.policy == "" && !named && !o.schedules {
@@ -42,7 +42,7 @@ func (o *allowOptions) positional(cmd *cobra.Command, args []string) error {
 	return runbook.ParseName(o.runbook)
 }
 
-// String is what is to be allowed as it is typed.
+// String is the arguments that name what is to be allowed, as they are typed.
 func (o *allowOptions) String() string {
 	if o.runbook != "" {
 		return "--runbook " + o.runbook
@@ -155,7 +155,7 @@ func (f *factory) allowOne(ctx context.Context, s *supervisor.Supervisor, handle
 // confirmed asks a person at a terminal. What was typed before the question was no answer to it.
 func (f *factory) confirmed(question string) bool {
 	if in, ok := f.streams.In.(*os.File); ok {
-		_ = unix.IoctlSetInt(int(in.Fd()), unix.TCFLSH, unix.TCIFLUSH) // what is not a terminal was refused
+		_ = unix.IoctlSetInt(int(in.Fd()), unix.TCFLSH, unix.TCIFLUSH) // the callers have refused what is not a terminal
 	}
 	fmt.Fprint(f.streams.Err, agent.Legible(question))
 	answer, _ := bufio.NewReader(f.streams.In).ReadString('\n') // the end of the input is a no
@@ -163,7 +163,7 @@ func (f *factory) confirmed(question string) bool {
 	return answer == "y" || answer == "yes"
 }
 
-// requestLines are all that a record would make run, a part a line. Its texts stand quoted:
+// requestLines are all that a record would make run, one part a line. Its texts are quoted, so that
 // none of them can look like another line.
 func requestLines(asked supervisor.Request) []line {
 	r := &asked.Record
@@ -197,8 +197,8 @@ func requestLines(asked supervisor.Request) []line {
 // previousShown is how many of its earlier conversations are named; nothing is sent into them.
 const previousShown = 5
 
-// carriedLines are what a record gives an agent besides conversation, model, mode and folder,
-// a part a line and nothing left out.
+// carriedLines are all that a record gives an agent besides conversation, model, mode and folder,
+// one part a line.
 func carriedLines(r *agent.Record) []line {
 	var lines []line
 	for _, name := range slices.Sorted(maps.Keys(r.Env)) {

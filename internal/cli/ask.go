@@ -174,7 +174,7 @@ func runAsk(ctx context.Context, f *factory, o *askOptions) error {
 	if o.stream {
 		heard = func(text string) { said.add(text); f.hear(text) }
 		e.Heard = func(_ conversations.Key, id, text string) {
-			if id == say.ID { // and no other one that is run before it
+			if id == say.ID { // and not a turn that is run before it
 				heard(text)
 			}
 		}
@@ -186,8 +186,8 @@ func runAsk(ctx context.Context, f *factory, o *askOptions) error {
 	return f.answered(key, result, said.String())
 }
 
-// ask takes one turn, by the server of the project where there is one, and leaves one that was interrupted to
-// whoever comes next.
+// ask takes one turn, through the server of the project where there is one. A turn that was interrupted is left to
+// the next caller.
 func ask(ctx context.Context, e *conversation.Engine, key conversations.Key, say conversation.Say, heard func(text string)) (conversations.Result, error) {
 	accepted, before, err := e.Accept(ctx, key, say)
 	if err != nil {
@@ -209,8 +209,8 @@ func ask(ctx context.Context, e *conversation.Engine, key conversations.Key, say
 	return result, err
 }
 
-// await waits for the answer to a turn that is accepted. The server of the project may have its claude: where there
-// is one, it is asked.
+// await waits for the answer to a turn that is accepted. Where the project has a server, the server is asked: it may
+// keep the claude of the conversation.
 func await(ctx context.Context, e *conversation.Engine, key conversations.Key, id string, heard func(text string)) (conversations.Result, error) {
 	result, served, err := client.Await(ctx, e.Store, key, id, heard)
 	if !served {
@@ -231,14 +231,14 @@ func contextProgram(named string) (string, error) {
 	return path, nil
 }
 
-// complete reads what was given as files, once it is known that the caller may.
+// complete reads the files that were named, after a check that the caller may.
 func (o *askOptions) complete(f *factory, s *supervisor.Supervisor) (err error) {
 	if o.ask.ContextCmd != "" || len(o.ask.ClaudeArgs) > 0 {
 		if err := s.CheckPerson("choose with which arguments claude runs, or what runs beside it"); err != nil {
 			return err
 		}
 	}
-	if (o.prompt != "" || o.file != "") && !o.ask.Isolated { // what is said in it later would be said to that
+	if (o.prompt != "" || o.file != "") && !o.ask.Isolated { // it would apply to whatever others say in the conversation later
 		if err := s.CheckPerson("give a conversation its system prompt"); err != nil {
 			return err
 		}
@@ -265,7 +265,7 @@ func (o *askOptions) complete(f *factory, s *supervisor.Supervisor) (err error) 
 	return err
 }
 
-// say is the turn that is asked for.
+// say returns the turn that is asked for, and the key of its conversation.
 func (o *askOptions) say(s *supervisor.Supervisor) (say conversation.Say, key conversations.Key, err error) {
 	from, err := s.Envelope("", false)
 	if err != nil {
@@ -324,8 +324,8 @@ func (h *heardText) String() string {
 	return h.text.String()
 }
 
-// answered prints the result of a turn. said was printed while it was given: it ends with the answer, unless the
-// attempt came to nothing, or not all was heard. Then the whole answer follows on a line of its own.
+// answered prints the result of a turn. said was printed while the answer was given. Where it does not end with the
+// answer, since an attempt came to nothing or not all was heard, the whole answer follows on a line of its own.
 func (f *factory) answered(key conversations.Key, r conversations.Result, said string) error {
 	if f.json {
 		if err := f.printJSON(wire.NewAnswer(key, r)); err != nil {

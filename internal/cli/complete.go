@@ -39,7 +39,7 @@ func describe(r *agent.Record, runs bool) string {
 	return words
 }
 
-// once offers what another completion does, for a verb that takes one handle.
+// once restricts a completion to the first argument, for a verb that takes one handle.
 func once(complete completion) completion {
 	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -97,7 +97,7 @@ func (f *factory) completeEarlier(_ *cobra.Command, args []string, _ string) ([]
 	return ids, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
-// completeTopics offers what there is help about.
+// completeTopics offers the topics of help.
 func completeTopics(help *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	var names []string
 	for _, cmd := range help.Root().Commands() {
@@ -108,7 +108,7 @@ func completeTopics(help *cobra.Command, args []string, _ string) ([]string, cob
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeWith registers what completes the value of a flag, which is there.
+// completeWith registers what completes the value of a flag; the flag must exist.
 func completeWith(cmd *cobra.Command, flag string, complete completion) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, complete)
 }

@@ -14,7 +14,7 @@ import (
 
 const bandsVariable = "NBS_CONTEXT_BANDS"
 
-// contextBands are the limits that the environment sets, or the runbooks'. Errors: BadInput.
+// contextBands are the limits that the environment sets, or the default ones. Errors: BadInput.
 func contextBands() (agent.Bands, error) {
 	text := os.Getenv(bandsVariable)
 	if text == "" {

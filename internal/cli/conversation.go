@@ -110,7 +110,7 @@ func (f *factory) conversing() (*conversation.Engine, error) {
 	return conversation.New(s.Observer), nil
 }
 
-// conversation is how one stands.
+// conversation returns the present state of a conversation, with its open turns. Errors: NotFound.
 func (f *factory) conversation(e *conversation.Engine, key conversations.Key) (wire.Conversation, error) {
 	state, err := e.Store.Conversations().Of(key).State()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -136,7 +136,7 @@ func (f *factory) completeKeys(_ *cobra.Command, args []string, _ string) ([]cob
 	return agent.Mapped(keys, func(key conversations.Key) cobra.Completion { return string(key) }), cobra.ShellCompDirectiveNoFileComp
 }
 
-// keyCmd is a verb for one conversation, and what else it takes.
+// keyCmd is a verb that takes the key of a conversation, and up to most other arguments.
 func keyCmd(f *factory, use, short, long, example string, most int, codes []agent.Kind, run func(ctx context.Context, key conversations.Key, rest []string) error) *cobra.Command {
 	verb, _, _ := strings.Cut(use, " ")
 	cmd := &cobra.Command{

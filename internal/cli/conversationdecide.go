@@ -15,7 +15,7 @@ import (
 	"nbs-worker/internal/supervisor"
 )
 
-// decide opens a conversation for what only a person does.
+// decide opens a conversation for a verb that only a person may call.
 func (f *factory) decide(key conversations.Key) (*supervisor.Supervisor, *conversations.Conversation, error) {
 	s, err := f.supervisor()
 	if err != nil {
@@ -151,7 +151,7 @@ answered is not given up.`, `  nbs-worker conversation skip review
 		})
 }
 
-// numbered is the number that was typed, 0: none. Errors: BadInput.
+// numbered returns the number of a turn that was typed; 0: none was. Errors: BadInput.
 func numbered(rest []string) (int, error) {
 	if len(rest) == 0 {
 		return 0, nil

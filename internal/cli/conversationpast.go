@@ -73,7 +73,7 @@ as it is (5). Whether Claude has a transcript of each is said.`,
 	return f.withJSON(cmd)
 }
 
-// stored is a session that somebody else has written down.
+// stored is the id of a session in a file of another program.
 type stored struct {
 	key    conversations.Key
 	id     agent.SessionID
@@ -155,7 +155,7 @@ func readStored(path, key, prefix string) ([]stored, error) {
 			continue
 		}
 		one, err := readSession(filepath.Join(path, entry.Name()), prefix+entry.Name())
-		one.unread = err // the others are taken over
+		one.unread = err // the other files are taken over all the same
 		all = append(all, one)
 	}
 	if len(all) == 0 {

@@ -71,7 +71,7 @@ func runDoctor(ctx context.Context, f *factory, opts doctorOptions) error {
 	return nil
 }
 
-// patient opens the project, as far as it can be opened: one that cannot is a finding.
+// patient opens the project for doctor; one that cannot be opened is a finding, and no error.
 func (f *factory) patient() (*supervisor.Supervisor, doctor.Options, error) {
 	s, err := f.planner()
 	if err == nil {

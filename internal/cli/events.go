@@ -22,7 +22,7 @@ type eventsOptions struct {
 	verify bool
 }
 
-// past says how much of what was is wanted, in events and logs.
+// past is how much of the past is wanted, in events and logs.
 type past struct {
 	last  int
 	since string
@@ -108,7 +108,7 @@ func runEvents(ctx context.Context, f *factory, opts eventsOptions) error {
 	return looked(history.Events(ctx, s.Store, opts.EventQuery, f.printEvent, f.sayNote), "events")
 }
 
-// parseSince reads how long ago, or since when.
+// parseSince reads a time, or a duration before now.
 func parseSince(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

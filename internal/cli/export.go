@@ -56,7 +56,7 @@ stays, and the command ends with 5.`,
 	return f.withJSON(cmd)
 }
 
-// exported are the variables that a service needs as they are here.
+// exported are the variables that a service needs with their present values.
 var exported = []string{"PATH", "NBS_CLAUDE", "NBS_CONTEXT_BANDS", "CLAUDE_CONFIG_DIR", "XDG_STATE_HOME", "TMUX_TMPDIR", "IS_SANDBOX"}
 
 func runExport(f *factory, o *exportOptions) error {

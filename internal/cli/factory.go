@@ -67,8 +67,8 @@ func absolute(dir string) (string, error) {
 	return filepath.EvalSymlinks(dir)
 }
 
-// namedFolder resolves the folder that a flag names, which is what it is for; "" for none.
-// Errors: NotFound.
+// namedFolder resolves the folder that a flag names; "" for none. what says in an error what the
+// folder is for. Errors: NotFound.
 func namedFolder(what, dir string) (string, error) {
 	if dir == "" {
 		return "", nil
@@ -89,8 +89,8 @@ func (f *factory) supervisor() (*supervisor.Supervisor, error) {
 	return f.on(store.Open(root))
 }
 
-// projectStore opens the project once, for what reads and writes in it now and then: it may be
-// made or moved meanwhile. Errors: NotFound when it has no .nbs.
+// projectStore opens the project once, and again when it was made or moved meanwhile: its caller uses
+// it now and then. Errors: NotFound when it has no .nbs.
 func (f *factory) projectStore() (*store.Store, error) {
 	if f.opened != nil && f.opened.Exists() && !f.opened.Gone() {
 		return f.opened, nil
@@ -111,7 +111,7 @@ func (f *factory) founding() (string, error) {
 	return root, err
 }
 
-// planner opens the project, or says what would be where there is none yet.
+// planner opens the project, or where there is none yet the place where it would be.
 func (f *factory) planner() (*supervisor.Supervisor, error) {
 	root, err := f.founding()
 	if err != nil {
@@ -150,7 +150,7 @@ func (f *factory) on(opened *store.Store, err error) (*supervisor.Supervisor, er
 	}), nil
 }
 
-// worker is the program that runs as launcher and hook, which this one is unless it has the services.
+// worker is the path of the program that runs as launcher and hook: this one, unless it has the services.
 func (f *factory) worker() (string, error) {
 	if f.services != nil {
 		return companion.Worker()
@@ -162,9 +162,9 @@ func (f *factory) worker() (string, error) {
 	return program, nil
 }
 
-// confined has a command that an agent calls work in the environment with which the agent was
-// started: what is started gets it, tmux reads its configuration by it, and the agent may have
-// written another in front of the command.
+// confined makes a command that an agent calls work in the environment with which the agent was
+// started: what the command starts inherits it, tmux finds its configuration by it, and the agent
+// may have set other variables for the command.
 func (f *factory) confined(s *supervisor.Supervisor, err error) (*supervisor.Supervisor, error) {
 	if err != nil {
 		return nil, err
@@ -188,16 +188,16 @@ func (f *factory) confined(s *supervisor.Supervisor, err error) (*supervisor.Sup
 
 // use takes an opened project into use, with the user's key.
 func (f *factory) use(opened *store.Store) {
-	if home := f.useToReport(opened); home != "" { // without, what has to be sealed says so
+	if home := f.useToReport(opened); home != "" { // without a home, whatever needs a seal reports it
 		opened.Use(trust.NewKeeper(home))
 	}
 }
 
-// useToReport takes an opened project into use for who reports and seals nothing, with the folders
-// of the user's that are in no project.
+// useToReport takes an opened project into use for a caller that seals nothing, with the folders of
+// the user's that are in no project.
 func (f *factory) useToReport(opened *store.Store) trust.Home {
 	f.opened = opened
-	home, _ := trust.HomeOf(os.Environ()) // without, what has to be kept there says so
+	home, _ := trust.HomeOf(os.Environ()) // without a home, whatever is kept there reports it
 	opened.UseHome(home)
 	opened.RunIn(trust.RuntimeOf(os.Environ(), home))
 	return home

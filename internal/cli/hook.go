@@ -64,9 +64,9 @@ journal.`),
 	}
 }
 
-// takeDown writes into the report of the agent whose claude calls what was read, unless that
-// could not be understood, and tells which agent that is. Nothing that goes wrong is the
-// agent's affair. For a caller that is no recorded agent nothing is done.
+// takeDown has take write what was read into the report of the agent whose claude calls, unless
+// it could not be read (unread), and returns the agent's record. Errors go to the journal, and
+// never to the agent. For a caller that is no recorded agent nothing is done.
 func (f *factory) takeDown(ctx context.Context, what string, take func(context.Context, report.Caller, *store.Store, time.Time) error, unread error) (r agent.Record, recorded bool) {
 	caller := report.Caller{
 		Handle: agent.Handle(os.Getenv(agent.HandleVariable)), Invocation: agent.Invocation(os.Getenv(agent.InvocationVariable)),

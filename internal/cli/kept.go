@@ -19,7 +19,7 @@ func (f *factory) sayTranscript(handle agent.Handle, back *keep.Restored, loss *
 	}
 }
 
-// warnUnkept says that Claude's transcript is the only one. The verb has done what it is for.
+// warnUnkept warns that Claude's transcript is the only copy. The verb itself has succeeded.
 func (f *factory) warnUnkept(verb string, handle agent.Handle, err error) {
 	if err == nil {
 		return

@@ -207,7 +207,7 @@ func urgency(row *inspect.Row) int {
 	}
 }
 
-// isUndesired tells whether an agent is not as it is wanted.
+// isUndesired reports whether an agent runs that should not, or does not run that should.
 func isUndesired(row *inspect.Row) bool {
 	return row.Record.Handle != "" && row.Status.State != agent.Backoff && row.Status.Running() != (row.Record.LaunchDesired() == agent.DesiredRunning)
 }

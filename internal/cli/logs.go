@@ -95,7 +95,7 @@ func runLogs(ctx context.Context, f *factory, opts logsOptions) error {
 	return looked(err, "logs", string(opts.Handle))
 }
 
-// toolTextShown is how much of what a tool was given or has answered people see, in bytes.
+// toolTextShown is how many bytes of a tool's input or output are shown to people.
 const toolTextShown = 2000
 
 func (f *factory) printSaid(m history.Said) error {
@@ -150,7 +150,7 @@ func shortened(text string, limit int) string {
 	return fmt.Sprintf("%s [... and %s bytes more]", text[:end], agent.Thousands(len(text)-end))
 }
 
-// printLogSession says of which conversation is what follows.
+// printLogSession prints the heading of a conversation, before its messages.
 func (f *factory) printLogSession(s history.LogSession) error {
 	words := "conversation " + string(s.SessionID)
 	if !s.Until.IsZero() {

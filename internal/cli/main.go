@@ -16,7 +16,7 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Main runs the program with the arguments and returns its exit code. services is nil for a program without.
+// Main runs the program with the arguments and returns its exit code. services is nil in a program without them.
 func Main(args []string, streams Streams, services *Services) int {
 	return execute(context.Background(), args, streams, services)
 }
@@ -41,12 +41,12 @@ func execute(ctx context.Context, args []string, streams Streams, services *Serv
 		return 0
 	}
 	if _, atWork := errors.AsType[*verbError](err); !atWork && asksForJSON(args) {
-		f.json = true // the command line was not read that far
+		f.json = true // parsing had not come to --json
 	}
 	return f.report(err)
 }
 
-// asksForJSON tells of a command line that cannot be read whether its errors are for a program.
+// asksForJSON reports whether a command line that cannot be parsed asks for its errors as JSON.
 func asksForJSON(args []string) bool {
 	if end := slices.Index(args, "--"); end >= 0 {
 		args = args[:end]
@@ -58,8 +58,8 @@ func asksForJSON(args []string) bool {
 	})
 }
 
-// exitError ends the program with a code of its own and without a message: claude's
-// exit code, passed on by the launcher.
+// exitError ends the program with a code and without a message, such as claude's exit
+// code, passed on by the launcher.
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
@@ -75,7 +75,7 @@ func (e *verbError) Error() string { return e.what + ": " + e.err.Error() }
 
 func (e *verbError) Unwrap() error { return e.err }
 
-// failed says in the course of what an error happened.
+// failed adds to an error in the course of what it happened.
 func failed(err error, what ...string) error {
 	if err == nil {
 		return nil
@@ -83,7 +83,7 @@ func failed(err error, what ...string) error {
 	return &verbError{what: strings.Join(what, " "), err: err}
 }
 
-// looked is failed for a verb that only looks: that it was interrupted needs no words.
+// looked is failed for a verb that only looks: its interruption needs no message.
 func looked(err error, what ...string) error {
 	if errors.Is(err, context.Canceled) {
 		return exitError(agent.Interrupted)

@@ -54,7 +54,7 @@ The observer runs within nbs-worker serve, or as nbs-worker memory work. It cost
 	return cmd
 }
 
-// remembering completes a verb of the memory that reports.
+// remembering completes a verb of the memory that has --json.
 func (f *factory) remembering(cmd *cobra.Command, run func(ctx context.Context, args []string) error) *cobra.Command {
 	return f.withJSON(f.inServices(cmd, run))
 }
@@ -70,7 +70,7 @@ func (f *factory) inServices(cmd *cobra.Command, run func(ctx context.Context, a
 	return cmd
 }
 
-// remembered opens what is remembered in the project, to use it. Errors: NotFound when nothing ever was.
+// remembered calls use with what is remembered in the project. Errors: NotFound when nothing ever was.
 func (f *factory) remembered(ctx context.Context, use func(s *supervisor.Supervisor, m memory.Store) error) error {
 	s, err := f.supervisor()
 	if err != nil {
@@ -114,7 +114,7 @@ func (f *factory) forget(ctx context.Context, in *store.Store, handle agent.Hand
 	return errors.Join(err, m.Close())
 }
 
-// showObservations prints some, in the order in which they come.
+// showObservations prints observations in the given order.
 func (f *factory) showObservations(all []memory.Observation) error {
 	if f.json {
 		return f.printJSON(agent.Mapped(all, wire.NewObservation))

@@ -134,7 +134,7 @@ func takenForObservers(s *supervisor.Supervisor, all []memory.StatusOf) (lines [
 	for _, handle := range handles {
 		r, err := s.Store.Load(handle)
 		if err != nil {
-			continue // doctor tells
+			continue // doctor reports it
 		}
 		for i := range all {
 			if id := all[i].MemoryID; slices.Contains(r.Conversations(), id) {

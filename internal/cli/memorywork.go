@@ -18,7 +18,7 @@ type ObserveOptions struct {
 	Model  agent.Model  // of the observers; "": a small one
 	PerDay int          // tokens in a day, in UTC; 0: the usual limit
 	Say    func(format string, args ...any)
-	// Done is told what one round has come to, and what waits.
+	// Done is called with the outcome of one round, and with what waits.
 	Done func(turns, observations, tokens int, waits []string) error
 }
 
@@ -87,7 +87,7 @@ func runMemoryWork(ctx context.Context, f *factory, o *workOptions) error {
 	return exitError(agent.Interrupted)
 }
 
-// worked tells what one round has come to.
+// worked prints the outcome of one round.
 func (f *factory) worked(turns, observations, tokens int, waits []string) error {
 	if f.json {
 		if err := f.printJSON(wire.Worked{Turns: turns, Observations: observations, Tokens: tokens, Waiting: append([]string{}, waits...)}); err != nil {

@@ -6,10 +6,10 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// pasteable repeats in the commands of a text the global flags of this call: without them
-// a command that is pasted would act on another project or tmux server. What the caller's
-// environment says, it says to that command too. A command follows a colon or a comma;
-// elsewhere "nbs-worker" is a word of the sentence.
+// pasteable adds the global flags of this call to the commands in a text: without them
+// a command that is pasted would act on another project or tmux server. The caller's
+// environment needs no flags, since a pasted command has it too. A command follows a colon
+// or a comma; elsewhere "nbs-worker" is a word of the sentence.
 func (f *factory) pasteable(text string) string {
 	flags := ""
 	if f.root != "" && !strings.Contains(text, "nbs-worker --root ") { // else it is about another project

@@ -16,8 +16,8 @@ func (f *factory) planned(p launch.Plan) outcome {
 	return outcome{json: wire.NewPlan(p), print: func() error { return f.printPlan(p) }}
 }
 
-// printPlan prints on stdout the command as a shell would take it, though none will be
-// between us and claude.
+// printPlan prints on stdout the command as a shell would take it, though no shell will
+// be between us and claude.
 func (f *factory) printPlan(p launch.Plan) error {
 	r := p.Record
 	if p.Restores != nil {

@@ -26,8 +26,8 @@ func writeJSON(to io.Writer, value any) error {
 	return err
 }
 
-// escaped writes as \u what encoding/json leaves in a string though it steers a terminal or
-// hides in it: the control characters from 7F to 9F, and those that show nothing.
+// escaped replaces by \u escapes what encoding/json leaves in a string although it steers a terminal
+// or is invisible there: the control characters from 7F to 9F, and those that show nothing.
 func escaped(text string) string {
 	if !strings.ContainsFunc(text, agent.IsUnclear) {
 		return text
@@ -47,8 +47,8 @@ func escaped(text string) string {
 	return b.String()
 }
 
-// printError shows a cause, on one line but for the words of others, and each remedy on its
-// own; for a program that asked for JSON as one object.
+// printError prints an error, on one line unless it quotes a text of several lines, and each remedy
+// on a line of its own; with --json as one object.
 func (f *factory) printError(handle agent.Handle, err error) {
 	if f.json {
 		_ = writeJSON(f.streams.Err, f.failure(handle, err)) // there is nobody left to tell
@@ -65,12 +65,12 @@ func (f *factory) failure(handle agent.Handle, err error) wire.Failure {
 	hints := agent.Mapped(agent.HintsOf(err), func(hint string) string { return strings.TrimPrefix(f.pasteable("hint: "+hint), "hint: ") })
 	message := err.Error()
 	if verb, ok := errors.AsType[*verbError](err); ok && handle != "" {
-		message = verb.err.Error() // which agent stands beside it
+		message = verb.err.Error() // the handle stands beside it
 	}
 	return wire.NewFailure(handle, f.kindOf(err), message, hints)
 }
 
-// kindOf is the kind of an error of the command line: what is no verb's was badly typed.
+// kindOf returns the kind of an error; one that is no verb's was made in typing, and is BadInput.
 func (f *factory) kindOf(err error) agent.Kind {
 	if _, atWork := errors.AsType[*verbError](err); !atWork {
 		return agent.BadInput
@@ -78,8 +78,7 @@ func (f *factory) kindOf(err error) agent.Kind {
 	return agent.KindOf(err)
 }
 
-// line writes a line to stderr, and below it, indented, what follows a line break in it; for a
-// program that asked for JSON an object.
+// line writes a text to stderr, the lines after its first one indented; with --json as an object.
 func (f *factory) line(text string) {
 	if f.json {
 		_ = writeJSON(f.streams.Err, wire.Note{Note: text})
@@ -100,8 +99,7 @@ func (f *factory) note(format string, args ...any) {
 	}
 }
 
-// say prints a line to whoever reads stderr, a script too: what happened is more than was
-// asked for.
+// say prints a line on stderr, for scripts too: something happened beyond what was asked for.
 func (f *factory) say(format string, args ...any) {
 	f.line("nbs-worker: " + fmt.Sprintf(format, args...))
 }

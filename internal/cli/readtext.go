@@ -10,7 +10,7 @@ import (
 
 const textLimit = 1 << 20 // bytes; what claude takes is checked later
 
-// readText reads a text from a file, or with - from in. what says which it is.
+// readText reads a text from a file, or with - from in. what names the text in an error.
 // Errors: NotFound, BadInput.
 func readText(what, path string, in io.Reader) (string, error) {
 	if path != "-" {

@@ -153,7 +153,7 @@ func (o *recoverOptions) check() error {
 	return nil
 }
 
-// inOrder puts those that are named first, as far as they have a turn at all.
+// inOrder puts those of the handles first that --order names, in its order.
 func inOrder(handles []agent.Handle, first []string) []agent.Handle {
 	place := func(handle agent.Handle) int {
 		i := slices.IndexFunc(first, func(name string) bool { return handle.Same(agent.Handle(name)) })
@@ -167,7 +167,7 @@ func inOrder(handles []agent.Handle, first []string) []agent.Handle {
 	return ordered
 }
 
-// noteOrder tells of names in the order that have no turn: one may be misspelt.
+// noteOrder notes the names in --order that have no turn in this run: one may be misspelt.
 func (f *factory) noteOrder(handles []agent.Handle, first []string) {
 	for _, name := range first {
 		if !slices.ContainsFunc(handles, agent.Handle(name).Same) {
@@ -176,7 +176,7 @@ func (f *factory) noteOrder(handles []agent.Handle, first []string) {
 	}
 }
 
-// recovered is the outcome of a run.
+// recovered returns the exit code of a run as an error.
 func recovered(cases []recovery.Case) error {
 	var well, heal, sick int
 	for i := range cases {

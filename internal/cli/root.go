@@ -57,12 +57,12 @@ var commands = []struct {
 // generator of the man pages.
 func Tree() *cobra.Command {
 	root := newRootCmd(&factory{})
-	root.InitDefaultCompletionCmd() // which a run adds by itself; it writes to where stdout is then
+	root.InitDefaultCompletionCmd() // a run adds it by itself; it writes to the stdout of that moment
 	return root
 }
 
-// newRootCmd makes the tree of commands, for a command line. Of a tree that is made for one
-// command the others are left out: to make them takes longer than to parse its flags.
+// newRootCmd makes the tree of commands, for a command line. When the line begins with a command,
+// the others are left out: to make them takes longer than to parse its flags.
 func newRootCmd(f *factory, args ...string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "nbs-worker",
@@ -111,7 +111,7 @@ agent is at its prompt; or go to its terminal: nbs-worker attach <handle>.`,
 		verb := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 		return agent.Errorf(agent.BadInput, "%s: %s", verb, flagError(err)).Hint("%s --help", cmd.CommandPath())
 	})
-	root.Flags().BoolVar(&f.json, "json", false, "") // so that what is wrong with a command is said before its flags are
+	root.Flags().BoolVar(&f.json, "json", false, "") // so that an unknown command is reported, and not its --json
 	_ = root.Flags().MarkHidden("json")
 	addCommands(f, root, args)
 	return root
@@ -135,7 +135,7 @@ func addCommands(f *factory, root *cobra.Command, args []string) {
 	help.ValidArgsFunction = completeTopics
 }
 
-// knownTopic refuses help about what there is not; cobra's own help would end with 0.
+// knownTopic refuses help about an unknown topic; cobra's own help would end with 0.
 func knownTopic(help *cobra.Command, args []string) error {
 	if _, rest, err := help.Root().Find(args); err != nil || len(rest) > 0 {
 		return errUnknownCommand(help.Root(), args[len(args)-1])

@@ -38,7 +38,7 @@ This is also the launcher: the command that spawn and resume give to tmux.`,
 	}
 }
 
-// ended is how a verb ends that has run claude: with its code.
+// ended returns the outcome of a verb that has run claude: claude's exit code, or an error.
 func ended(code int, err error, what ...string) error {
 	if err == nil && code != 0 {
 		return exitError(code)
@@ -82,15 +82,15 @@ func runLaunched(ctx context.Context, f *factory, handle agent.Handle, id agent.
 	return lead(ctx, f, opened, handle, id, nil)
 }
 
-// restarter makes ready what a launcher starts again. It acts in the environment that each launch
-// brings, and not in that of the pane.
+// restarter prepares the restarts of a launcher. It acts in the environment that each launch brings,
+// and not in that of the pane.
 func (f *factory) restarter(opened *store.Store, program string) supervisor.Restarter {
 	return supervisor.Restarter{Observer: observe.Observer{
 		Store: opened, Tmux: tmux.New, Program: program, UID: os.Geteuid(), Now: time.Now,
 	}}
 }
 
-// lead keeps on when the terminal's signals arrive: they are claude's to answer.
+// lead runs the launcher, which goes on when the terminal's signals arrive: they are claude's to answer.
 func lead(ctx context.Context, f *factory, opened *store.Store, handle agent.Handle, id agent.Invocation, giveBack func()) (int, error) {
 	f.launches.Store(true)
 	debug.SetGCPercent(-1)  // it sleeps, and would be woken every two minutes to collect nothing

@@ -139,7 +139,7 @@ func runRunbookShow(f *factory, name string) error {
 	return err
 }
 
-// page finds the page that runs under a name, and says of one of the project that does not why.
+// page finds the page that runs under a name, and notes why a page of the project under it does not.
 func (f *factory) page(name string) (runbook.Found, error) {
 	shelf, err := f.shelf()
 	if err != nil {
@@ -172,7 +172,7 @@ func (f *factory) completePages(_ *cobra.Command, args []string, _ string) ([]st
 	return slices.CompactFunc(offered, sameName), cobra.ShellCompDirectiveNoFileComp
 }
 
-// sameName tells of two completions whether they complete to the same.
+// sameName reports whether two completions complete to the same name.
 func sameName(a, b string) bool {
 	a, _, _ = strings.Cut(a, "\t")
 	b, _, _ = strings.Cut(b, "\t")

@@ -12,8 +12,8 @@ import (
 	"nbs-worker/internal/recovery/runbook"
 )
 
-// ownVerbs runs the verbs of this program for a runbook: in this process, so that who calls, what
-// is interrupted and what is killed are one.
+// ownVerbs runs the verbs of this program for a runbook: in this process, so that a verb has the
+// runbook's caller, and is interrupted and killed with it.
 type ownVerbs struct{ *factory }
 
 // notInSteps are the commands that no step runs, and why.
@@ -59,8 +59,7 @@ func checkLine(cmd *cobra.Command, args []string) error {
 	return cmd.ValidateArgs(cmd.Flags().Args())
 }
 
-// Run implements [runbook.Verbs]. A verb is given no input; for a program that reads JSON its
-// output is kept.
+// Run implements [runbook.Verbs]. A verb is given no input; with --json its output is kept.
 func (v *ownVerbs) Run(ctx context.Context, args []string) runbook.Outcome {
 	streams := v.streams
 	streams.In, streams.InTTY = strings.NewReader(""), false

@@ -49,8 +49,8 @@ func runScreen(ctx context.Context, f *factory, handle agent.Handle) error {
 	return err
 }
 
-// runLastScreen prints the last words of an agent that has ended. They are what programs have
-// drawn, so nobody is sent to a tool that would hand them to the terminal as they are.
+// runLastScreen prints the last screen of an agent that has ended, made safe: programs have drawn it,
+// and a tool that reads the record would hand it to the terminal as it is.
 func runLastScreen(f *factory, args []string) error {
 	if len(args) != 1 {
 		return agent.Errorf(agent.BadInput, "session: --last-screen takes one handle, %d given", len(args)).

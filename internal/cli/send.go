@@ -113,8 +113,8 @@ func (o *sendOptions) positional(cmd *cobra.Command, args []string) error {
 	return o.selection.positional(cmd, args)
 }
 
-// readText reads the text from where it is, once it is known that the caller may: an agent must
-// not learn what there is to read.
+// readText reads the text, a file only after a check that the caller may: an agent must not learn
+// which files there are.
 func (o *sendOptions) readText(f *factory, s *supervisor.Supervisor) (err error) {
 	switch {
 	case o.file == "-" || o.text == "-":
@@ -153,7 +153,7 @@ func runSend(ctx context.Context, f *factory, o *sendOptions) error {
 	})
 }
 
-// received is what is printed of a receipt: of one that was held without --json nothing, for the
+// received is what is printed of a receipt. Without --json that is nothing for one that was held: the
 // error says why.
 func (f *factory) received(receipt message.Receipt, o *sendOptions, err error) outcome {
 	switch {

@@ -13,8 +13,8 @@ import (
 	"nbs-worker/internal/supervisor"
 )
 
-// Services are what only the program nbs-worker-services can do. It links a web server, what talks to Telegram and SQLite,
-// which would cost every launcher memory and every hook time; there are hundreds of both, and one of it.
+// Services are what only the program nbs-worker-services can do. It links a web server, a Telegram client and SQLite,
+// which would cost every launcher memory and every hook time; there are hundreds of those, and one of it.
 type Services struct {
 	// Serve hosts the conversations of a project, which open opens, until the context ends.
 	Serve func(ctx context.Context, o ServeOptions, open func() (*supervisor.Supervisor, error)) error
@@ -47,7 +47,7 @@ type ChatOptions struct {
 	ContextCmd string      // a program whose output Claude is told beside each text; "": none
 }
 
-// handOver has the program that has the services carry out this command line, and becomes it; within a runbook it is
+// handOver executes nbs-worker-services with this command line in place of this program; within a runbook it runs as
 // a child. Errors: Unfit when it is not there.
 func (f *factory) handOver(ctx context.Context) error {
 	if f.streams.In == os.Stdin && f.streams.Out == os.Stdout {

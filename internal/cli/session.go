@@ -283,7 +283,7 @@ func (f *factory) when(at time.Time) string {
 	return f.shownTime(at, time.Now())
 }
 
-// shownTime is a time for who reads stdout: a person, or a program.
+// shownTime is a time as the reader of stdout needs it: a person, or a program.
 func (f *factory) shownTime(at, now time.Time) string {
 	if f.streams.OutTTY {
 		return agent.Ago(at, now)

@@ -64,7 +64,7 @@ func (o *selection) resolve(ctx context.Context, s *supervisor.Supervisor, wante
 	}
 	handles := []agent.Handle{}
 	for _, row := range rows {
-		if row.Record.Handle == "" || wanted(row) { // of one that cannot be read the verb says so
+		if row.Record.Handle == "" || wanted(row) { // the verb reports a record that cannot be read
 			handles = append(handles, row.Handle)
 		}
 	}
@@ -101,8 +101,8 @@ func joined(handles []agent.Handle) string {
 	return strings.Join(agent.Mapped(handles, func(handle agent.Handle) string { return string(handle) }), ", ")
 }
 
-// outcome is what a verb led to for one agent; the zero one is nothing. Beside an error it is
-// what is known all the same.
+// outcome is the result of a verb for one agent; the zero value prints nothing. Beside an error it
+// is what is known nevertheless.
 type outcome struct {
 	json   any // for programs
 	handle agent.Handle
@@ -113,8 +113,8 @@ type outcome struct {
 // atOnce is how many agents are started or ended at a time.
 func atOnce() int { return turns.AtOnce() }
 
-// each does one thing to several agents, so many at a time. One failure does not keep the
-// others from their turn. What is printed comes as it is done, JSON at the end and in the
+// each does one thing to several agents, at most atOnce at a time. One failure does not keep the
+// others from their turn. Each result is printed when it is there, JSON at the end and in the
 // order of the handles. After an interrupt nothing more is begun.
 func (f *factory) each(ctx context.Context, verb string, handles []agent.Handle, several bool, atOnce int, do func(agent.Handle) (outcome, error)) error {
 	if !several {

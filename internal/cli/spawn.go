@@ -93,7 +93,7 @@ func (o *spawnOptions) bind(f *factory, cmd *cobra.Command) {
 	completeWith(cmd, "restart", completeRestarts)
 }
 
-// positional takes the words apart: a handle, its first message, and what is behind --.
+// positional splits the arguments: a handle, its first message, and what follows --.
 func (o *spawnOptions) positional(cmd *cobra.Command, args []string) error {
 	if at := cmd.ArgsLenAtDash(); at >= 0 {
 		args, o.claudeArgs = args[:at], args[at:]
@@ -120,7 +120,7 @@ func (o *spawnOptions) positional(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// runSpawn returns claude's exit code, of one in the foreground.
+// runSpawn returns claude's exit code where it ran in the foreground.
 func runSpawn(ctx context.Context, f *factory, o *spawnOptions) (int, error) {
 	spawn, err := o.parse(f)
 	if err != nil {
@@ -139,7 +139,7 @@ func runSpawn(ctx context.Context, f *factory, o *spawnOptions) (int, error) {
 	if o.start.dryRun || !f.opened.Exists() {
 		plan, err := s.PlanSpawn(spawn)
 		if err != nil {
-			return 0, err // and no project was made for an agent that cannot be
+			return 0, err // before a project is made for an agent that cannot be started
 		}
 		if o.start.dryRun {
 			return 0, f.showOne(f.planned(plan))
@@ -229,8 +229,8 @@ func (o *startOptions) bind(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("timeout", "no-wait")
 }
 
-// parse checks what was typed, for the start of an agent, or of several for "". A prompt in a
-// file is for takePrompt.
+// parse checks what was typed, for the start of one agent, or of several when handle is "". A prompt
+// file is read by takePrompt.
 func (o *startOptions) parse(f *factory, handle agent.Handle) (launch.Start, error) {
 	start := launch.Start{Prompt: o.prompt, Wait: o.timeout, Trust: o.trust.given, Progress: f.progress(handle)}
 	var err error
@@ -259,8 +259,8 @@ func trimPrompt(start *launch.Start, given bool) error {
 	return nil
 }
 
-// takePrompt reads the prompt file, if one is given, once it is known that the caller may: an
-// agent must not learn what there is to read.
+// takePrompt reads the prompt file, if one is given, after a check that the caller may: an agent
+// must not learn which files there are.
 func (o *startOptions) takePrompt(f *factory, s *supervisor.Supervisor, start *launch.Start) error {
 	if o.promptFile == "" {
 		return nil
@@ -278,12 +278,12 @@ func readPrompt(path string, in io.Reader, start *launch.Start) (err error) {
 	return trimPrompt(start, true)
 }
 
-// progress tells a person what a start waits for that takes longer than they expect.
+// progress returns a function that tells a person what a slow start waits for.
 func (f *factory) progress(handle agent.Handle) func(string) {
 	return func(what string) { f.note("%s: %s", handle, what) }
 }
 
-// started is what came of a start. What that is besides the agent is said to scripts too.
+// started is the outcome of a start. What happened beyond the start is said to scripts too.
 func (f *factory) started(started supervisor.Started) outcome {
 	r := &started.Record
 	f.warnUnkept("keep", r.Handle, started.Unkept)

@@ -31,9 +31,9 @@ func System() Streams {
 	return s
 }
 
-// watched is the stdout of cobra, which prints help and completion scripts, and remembers
-// that it could not be written. Cobra is not told: it passes over some failures and takes
-// others for those of a command line.
+// watched is the stdout of cobra, which prints help and completion scripts. It remembers a
+// failed write and hides it from cobra, which ignores some failures and takes others for
+// errors of the command line.
 type watched struct {
 	to      io.Writer
 	failure error
@@ -46,7 +46,7 @@ func (w *watched) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// isPlain tells of most texts, quickly, that they hold nothing but printable ASCII.
+// isPlain reports quickly whether a text, as most do, holds nothing but printable ASCII.
 func isPlain(text string) bool {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' {

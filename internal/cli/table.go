@@ -37,7 +37,7 @@ func (f *factory) coloured(colour, text string) string {
 }
 
 func (f *factory) newTable(header ...string) *table {
-	const whole = 64 << 10 // bytes: who reads is woken once
+	const whole = 64 << 10 // bytes: the reader is woken once
 	t := &table{factory: f, now: time.Now(), out: bufio.NewWriterSize(f.streams.Out, whole)}
 	if f.streams.OutTTY {
 		t.row(agent.Mapped(header, func(name string) cell { return cell{text: name, colour: bold} })...)
@@ -140,8 +140,8 @@ func (t *table) time(at time.Time) cell {
 	return text(t.shownTime(at, t.now))
 }
 
-// since is for how long an agent is as it is; of a live one of which that is not known, when it
-// was started last.
+// since is how long an agent has been in its state; for a live one of which that is not known, the
+// time of its last start.
 func (t *table) since(status agent.Status, started time.Time) cell {
 	switch {
 	case status.Age != nil:

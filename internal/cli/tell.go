@@ -76,7 +76,7 @@ func runTell(ctx context.Context, f *factory, to, text string, notice bool) erro
 	return client.Tell(ctx, s.Store, to, text)
 }
 
-// noticeWords is what a watch tells, for a person.
+// noticeWords puts the notice of a watch into words.
 func noticeWords(text string) (string, error) {
 	var n wire.Notice
 	if err := json.NewDecoder(strings.NewReader(text)).Decode(&n); err != nil || n.Event == "" {

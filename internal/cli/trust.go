@@ -26,7 +26,7 @@ func (t *trustFlag) bind(cmd *cobra.Command) {
 	flags.Lookup("trust").DefValue = "false" // as the man page shows it
 }
 
-// checkNext refuses a folder where a prompt would stand: behind a blank it is no value.
+// checkNext refuses a folder in the place of the prompt: after a space it is no value of --trust.
 func (t *trustFlag) checkNext(word string) error {
 	if !t.given || t.dir != "" {
 		return nil

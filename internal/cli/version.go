@@ -20,7 +20,7 @@ func version() string {
 	return "unknown " + runtime.Version()
 }
 
-// versionLine is what is printed of it.
+// versionLine is the version as it is printed.
 func versionLine() string { return "nbs-worker " + version() }
 
 func newVersionCmd(f *factory) *cobra.Command {

@@ -117,11 +117,11 @@ func runWatch(ctx context.Context, f *factory, file string) error {
 	return ctx.Err()
 }
 
-// outliveReader lets a write to a pipe that nobody reads any more fail, and not end the process.
-// What it starts does not inherit that, as it would of a signal that is ignored.
+// outliveReader makes a write to a pipe without a reader fail, where it would end the process.
+// Children do not inherit this, as they would inherit a signal that is ignored.
 func outliveReader() { signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE) }
 
-// policyOf is that of the file; what that does not say, and all without one, is the usual.
+// policyOf returns the policy of the file; what it leaves out, and all without a file, is the default.
 func policyOf(s *supervisor.Supervisor, file string) (usual vigil.Policy, err error) {
 	usual = vigil.Default()
 	if usual.Bands, err = contextBands(); err != nil || file == "" {

@@ -14,8 +14,8 @@ import (
 
 // What the libraries say of a command line, in our words.
 
-// inOurWords says of an error of the command line what is wrong with it, without the names of
-// the program's inner parts.
+// inOurWords rewrites an error of the command line without the names of the program's inner
+// parts.
 func inOurWords(err error) error {
 	if _, atWork := errors.AsType[*verbError](err); atWork {
 		return err

@@ -24,8 +24,8 @@ const (
 // Worker is the path of nbs-worker, for nbs-worker-services. Errors: Unfit.
 func Worker() (string, error) { return beside(worker) }
 
-// Become makes this process nbs-worker-services, with a command line. It returns only with an error: Unfit when that
-// program is not there.
+// Become replaces this process by nbs-worker-services, with a command line. It returns only with an error: Unfit when
+// that program is not there.
 func Become(args []string) error {
 	program, err := beside(services)
 	if err != nil {
@@ -34,11 +34,11 @@ func Become(args []string) error {
 	return syscall.Exec(program, append([]string{program}, args...), os.Environ())
 }
 
-// tidyTime is how long a child that was told to end has for it; then it is killed.
+// tidyTime is how long a child has to end after TERM; then it is killed.
 const tidyTime = 10 * time.Second
 
 // Run runs nbs-worker-services with a command line as a child, which ends with the context, and returns its exit code.
-// Errors: Unfit when it is not there; that it did not end by itself.
+// Errors: Unfit when it is not there; those of a child that did not exit by itself.
 func Run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) (code int, err error) {
 	program, err := beside(services)
 	if err != nil {

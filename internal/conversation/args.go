@@ -8,7 +8,7 @@ import (
 	"nbs-worker/internal/claude"
 )
 
-// owned are the arguments that a turn sets itself, or that would have it say something else than it says.
+// owned are the arguments that a turn sets itself, or that would change what claude is told in it.
 var owned = []string{"--input-format", "--output-format", "--replay-user-messages", "--system-prompt", "--system-prompt-file"}
 
 // CheckArgs checks the user's own arguments for claude. Errors: BadInput.

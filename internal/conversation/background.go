@@ -20,8 +20,8 @@ const (
 	contextTimeout = 10 * time.Second
 )
 
-// background is what the user's program says about the time, the place or the past: it reaches Claude by
-// the hook, apart from the user's words. Without it the turn goes on, and the answer says so.
+// background is the output of the user's program, about the time, the place or the past. It reaches Claude through
+// the hook, apart from the user's text. If the program fails, the turn goes on without, and the answer says so.
 func (j *job) background(ctx context.Context) string {
 	if j.ask.ContextCmd == "" {
 		return ""
@@ -49,8 +49,8 @@ func reasonOf(ctx context.Context, err error) string {
 	return err.Error()
 }
 
-// limited keeps the beginning of what is written to it. The buffer is no part of its methods: io.Copy would read into
-// it past Write.
+// limited keeps the beginning of what is written to it. The buffer is not embedded: io.Copy would call its ReadFrom
+// instead of Write.
 type limited struct {
 	text bytes.Buffer
 	cut  bool

@@ -14,9 +14,9 @@ import (
 	"nbs-worker/internal/store"
 )
 
-// claim takes the lease of a conversation and its transcript, and looks for strangers.
+// claim takes the lease on a conversation and the lock on its transcript, and checks that no other claude has it open.
 func (j *job) claim(ctx context.Context, id agent.SessionID, opening claude.Opening) (release func(), err error) {
-	if j.ask.Isolated { // minted for this attempt, and opened by no other: a lease would leave a file each time
+	if j.ask.Isolated { // minted for this attempt, and opened by nobody else: a lease would leave a file each time
 		return func() {}, nil
 	}
 	endLease, err := patiently(ctx, func() (func(), error) {
@@ -46,14 +46,15 @@ func (j *job) claim(ctx context.Context, id agent.SessionID, opening claude.Open
 	return release, nil
 }
 
-// One who was killed lets go of what he had one after the other, the right to run turns first; and his claude, which
-// nobody speaks to any more, leaves by itself.
+// The locks of a killed runner are released one after the other, the right to run turns first; and its claude, which
+// gets no more input, exits by itself.
 const (
 	dyingGrace = 5 * time.Second
 	dyingRetry = 20 * time.Millisecond
 )
 
-// patiently takes what one who is dying may still have. Errors: those of taking it.
+// patiently retries take while it returns Conflict, for as long as a dying runner may hold what it takes.
+// Errors: those of take, and of the context.
 func patiently[T any](ctx context.Context, take func() (T, error)) (got T, err error) {
 	retry := time.NewTicker(dyingRetry)
 	defer retry.Stop()
@@ -70,8 +71,8 @@ func patiently[T any](ctx context.Context, take func() (T, error)) (got T, err e
 	}
 }
 
-// checkAlone checks that no other claude has the conversation open. One of a turn that is over, or never was, is
-// waited for: whoever ran it has let go of the lease, and was killed. Errors: Conflict.
+// checkAlone checks that no other claude has the conversation open. A claude that was started for a turn is waited
+// for, and then ended: the lease is free, so its runner was killed. Errors: Conflict.
 func (j *job) checkAlone(ctx context.Context, id agent.SessionID) error {
 	r := j.record(id, true)
 	var strangers []observe.Stranger
@@ -92,8 +93,8 @@ func (j *job) checkAlone(ctx context.Context, id agent.SessionID) error {
 	return j.ErrStranger(r, strangers)
 }
 
-// endHung ends claudes of turns of this conversation that do not leave: whoever ran them has let go of the lease, and
-// is gone. One that runs turns for another project is not touched.
+// endHung ends the claudes of this conversation's turns that do not exit: the lease is free, so their runner is gone.
+// A claude that another project started is not touched.
 func (j *job) endHung(ctx context.Context, strangers []observe.Stranger) error {
 	lines, err := j.c.Journal()
 	if err != nil {
@@ -110,7 +111,7 @@ func (j *job) endHung(ctx context.Context, strangers []observe.Stranger) error {
 	return err
 }
 
-// isOfATurn tells whether a claude is one that answers turns, or is just ending: its environment is gone then.
+// isOfATurn tells whether a claude was started for turns, or is just exiting: then its environment cannot be read.
 func isOfATurn(s observe.Stranger) bool {
 	_, is := proc.Variable(s.PID, agent.TurnVariable)
 	_, err := proc.Cwd(s.PID)

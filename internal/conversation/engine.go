@@ -1,16 +1,16 @@
 // Package conversation holds keyed headless chats: one conversation per key, one turn at a time, in the
 // order in which the texts were accepted, whoever runs them.
 //
-//   - A text that was accepted is durable. Whoever holds the turn of its key runs the lowest open one, be
-//     it his own or not; so a caller that dies loses nothing, and no order rests on the fairness of a lock.
-//   - A start is on the disk before claude is started. One that has no end is looked up in the transcript,
-//     by the mark of the turn, before anything is said again: a text stands there once.
-//   - A turn that failed is no lost conversation. Only one that is gone, and cannot be put back, may be
-//     replaced, once, where that was asked for, and the answer says so.
-//   - Who runs a claude holds the lease of its conversation for as long as the process lives.
-//   - What the user says is the user's words and nothing else: context and mark come by a hook.
+//   - An accepted text is durable. The process that holds a key's turn lock runs the lowest open turn, whoever
+//     asked for it; so a caller that dies loses nothing, and the order does not depend on the fairness of a lock.
+//   - An attempt is on disk before claude is started. If it has no recorded end, the turn's mark is looked up in
+//     the transcript before anything is sent again: a text is in the transcript once.
+//   - A failed turn does not mean a lost conversation. Only a conversation that is gone and cannot be restored
+//     may be replaced, once, if that was asked for, and the answer says so.
+//   - The process that runs a claude holds the lease on its conversation for as long as that claude lives.
+//   - A prompt is the user's text and nothing else: context and mark are added by a hook.
 //
-// So a text is said effectively once. What it leads to is done at most once, unless the user decides otherwise
+// So a text is sent effectively once. Its side effects happen at most once, unless the user decides otherwise
 // (--on-unknown).
 package conversation
 
@@ -36,18 +36,18 @@ type Engine struct {
 	// Warm keeps processes for the next turn; nil: each turn has its own.
 	Warm *Pool
 
-	// Heard is told what the turn of a key with this id says while it is being said; nil: nobody listens.
+	// Heard is called with each part of an answer as claude writes it, and the turn's key and id; nil: nobody listens.
 	Heard func(key conversations.Key, id, text string)
 
-	// Over is told of each turn that this engine has brought to its end; nil: nobody counts.
+	// Over is called with the result of each turn that this engine has finished; nil: nobody counts.
 	Over func(conversations.Result)
 
-	Start func(turn.Launch) (Process, error) // a real claude, but in tests
+	Start func(turn.Launch) (Process, error) // a real claude, except in tests
 
 	rights rights
 }
 
-// TurnTimeout is how long a turn may take where nobody says otherwise: a claude that hangs would keep its key for good.
+// TurnTimeout is the default time limit of a turn: a claude that hangs would block its key for good.
 const TurnTimeout = 10 * time.Minute
 
 // Process is a claude that takes one text after the other.
@@ -66,14 +66,14 @@ func New(o observe.Observer) *Engine {
 // Say is a text for a conversation, and how it is to be answered.
 type Say struct {
 	conversations.Request
-	Meta conversations.Meta // of a conversation that is not there yet
+	Meta conversations.Meta // used when the conversation does not exist yet
 }
 
-// Accept makes a text durable and gives it its place. result: what was answered to the same id before.
+// Accept makes a text durable and puts it into the queue. result is the earlier answer to the same id, if there is one.
 // Errors: BadInput; Conflict when the queue is full, the id was used for another text or the system prompt
 // is another one.
 func (e *Engine) Accept(ctx context.Context, key conversations.Key, say Say) (t conversations.Turn, result *conversations.Result, err error) {
-	if strings.TrimSpace(say.Text) == "" { // the API takes none, nor what comes after it in the conversation
+	if strings.TrimSpace(say.Text) == "" { // the API refuses it, and every later text of that conversation
 		return t, nil, agent.Errorf(agent.BadInput, "the text is empty")
 	}
 	c := e.Store.Conversations().Of(key)
@@ -83,7 +83,7 @@ func (e *Engine) Accept(ctx context.Context, key conversations.Key, say Say) (t 
 	return c.Enqueue(ctx, say.Meta, say.Request)
 }
 
-// checkOther refuses to have the turn from which this is called wait for its own end. Errors: BadInput.
+// checkOther refuses a text from the conversation's own running turn, which would wait for its end. Errors: BadInput.
 func (e *Engine) checkOther(c *conversations.Conversation) error {
 	within := agent.Invocation(e.Variable(agent.TurnVariable))
 	if within == "" {
@@ -100,9 +100,9 @@ func (e *Engine) checkOther(c *conversations.Conversation) error {
 		Hint("ask in another one: nbs-worker ask OTHER-KEY TEXT")
 }
 
-// Await runs what is open up to the turn with this id, unless others do, and returns what was answered.
-// Errors: Held when it, or a turn before it, waits for a person or for long; NotFound when there is none; those of the
-// context, when it stays open.
+// Await runs the open turns up to the one with this id, unless other callers do, and returns its result.
+// Errors: Held when it, or a turn before it, waits for a person or for longer than patience; NotFound when no such turn
+// was accepted; those of the context, after which the turn is still open.
 func (e *Engine) Await(ctx context.Context, key conversations.Key, id string) (conversations.Result, error) {
 	c := e.Store.Conversations().Of(key)
 	for {
@@ -134,7 +134,7 @@ func (e *Engine) Await(ctx context.Context, key conversations.Key, id string) (c
 	}
 }
 
-// patience is how long who waits for an answer waits for the next attempt at a turn.
+// patience is how long Await waits for the next attempt at a held turn.
 const patience = time.Minute
 
 // errLater says when a turn is tried again.
@@ -149,7 +149,8 @@ func errLater(c *conversations.Conversation, until time.Time) error {
 		Hint("or now: nbs-worker conversation retry %s", key)
 }
 
-// Drain runs what is open in a conversation, up to what waits for a person or for a time, which it returns.
+// Drain runs the open turns of a conversation until one is held. until is when that one is to be tried again.
+// Errors: Held when it waits for a person.
 func (e *Engine) Drain(ctx context.Context, key conversations.Key) (until time.Time, err error) {
 	return e.advance(ctx, e.Store.Conversations().Of(key), "")
 }
@@ -206,7 +207,7 @@ func (e *Engine) sleep(ctx context.Context, until time.Time) error {
 	}
 }
 
-// errHeld says that a turn waits for a person, to whom waits for the turn with this id.
+// errHeld is the error for whoever awaits the turn with this id when the first open turn waits for a person.
 func errHeld(key conversations.Key, head *conversations.Turn, id string) error {
 	what := "the turn"
 	if head.ID != id {
@@ -224,7 +225,7 @@ func (e *Engine) keeper() *keep.Keeper { return &keep.Keeper{Observer: e.Observe
 // The turns that are open stay. Errors: NotFound.
 func (e *Engine) Reset(ctx context.Context, key conversations.Key, reason string, meta *conversations.Meta) (conversations.Previous, error) {
 	c := e.Store.Conversations().Of(key)
-	unlock, err := e.awaitTurn(ctx, c, "") // not in the middle of one
+	unlock, err := e.awaitTurn(ctx, c, "") // not while a turn runs
 	if err != nil {
 		return conversations.Previous{}, err
 	}
@@ -239,8 +240,8 @@ func (e *Engine) Reset(ctx context.Context, key conversations.Key, reason string
 	return previous, err
 }
 
-// ResetUnused has a conversation begin anew that nobody has used since, for a reason that is told with its next
-// answer. It waits for nobody: a conversation in which a turn runs is in use. done tells whether it did.
+// ResetUnused resets a conversation that nobody has used since a time; its next answer states the reason.
+// It does not wait: a conversation in which a turn runs is in use. done tells whether it was reset.
 func (e *Engine) ResetUnused(ctx context.Context, key conversations.Key, reason string, since time.Time) (done bool, err error) {
 	c := e.Store.Conversations().Of(key)
 	unlock, err := c.TryTurn()
@@ -254,7 +255,7 @@ func (e *Engine) ResetUnused(ctx context.Context, key conversations.Key, reason 
 	return done, err
 }
 
-// ErrNone is that there is no conversation of the key.
+// ErrNone is the error that the key has no conversation.
 func ErrNone(key conversations.Key) error {
 	return agent.Errorf(agent.NotFound, "there is no conversation %s", agent.Quote(string(key))).
 		Hint("to see them: nbs-worker conversation list").

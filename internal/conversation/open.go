@@ -25,16 +25,16 @@ const (
 	ClassFailed   = turn.Failed
 )
 
-// The reasons of resets; another one is told as it is.
+// The reasons of resets; the next answer states any other one word for word.
 const (
-	ReasonAsked = "it was reset"              // by who talks in the conversation, who knows
-	ReasonLost  = "it could not be resumed: " // begins that of one that was lost
+	ReasonAsked = "it was reset"              // by the user of the conversation, who knows it
+	ReasonLost  = "it could not be resumed: " // a prefix: the cause follows
 )
 
-// lostError is that a conversation is gone.
+// lostError is why a conversation is gone.
 type lostError struct{ error }
 
-// record is the conversation as those look at it who know agents only.
+// record describes the conversation as an agent's record, for packages that know agents only.
 func (j *job) record(id agent.SessionID, confirmed bool) *agent.Record {
 	meta := &j.state.Meta
 	r := &agent.Record{Spec: agent.Spec{
@@ -48,8 +48,8 @@ func (j *job) record(id agent.SessionID, confirmed bool) *agent.Record {
 
 func (j *job) config() (claude.Config, error) { return claude.ConfigAt(j.state.Meta.ConfigDir) }
 
-// choose decides on which conversation claude is opened, and how. A transcript that is gone is put back
-// where it was kept. Errors: lostError.
+// choose decides which session claude opens, and how. A transcript that is gone is restored if the archive
+// has it. Errors: lostError.
 func (j *job) choose(ctx context.Context) (id agent.SessionID, opening claude.Opening, err error) {
 	now := j.state.Session
 	if j.ask.Isolated || now.ID == "" {
@@ -72,7 +72,7 @@ func (j *job) choose(ctx context.Context) (id agent.SessionID, opening claude.Op
 		}
 		return now.ID, claude.OpenResume, nil
 	case opening == claude.OpenNew:
-		// Claude takes an id neither for new nor for old of which there is a file without a message.
+		// Claude neither begins nor resumes a session whose transcript exists without a message.
 		if _, found, err := config.Transcript(now.ID); err != nil || found {
 			return agent.NewSessionID(), claude.OpenNew, err
 		}
@@ -80,7 +80,7 @@ func (j *job) choose(ctx context.Context) (id agent.SessionID, opening claude.Op
 	return now.ID, opening, nil
 }
 
-// replace begins a new conversation for the one that is lost, where that was asked for.
+// replace resets a lost conversation, so that the next attempt begins a new one.
 func (j *job) replace(ctx context.Context, cause error) error {
 	previous, err := j.c.Reset(ctx, ReasonLost+cause.Error(), nil)
 	if err != nil {
@@ -90,12 +90,12 @@ func (j *job) replace(ctx context.Context, cause error) error {
 	return nil
 }
 
-// goneMeanwhile is for a claude that did not find its conversation.
+// goneMeanwhile settles a turn whose claude did not find its conversation.
 func (j *job) goneMeanwhile(ctx context.Context, w *worker, o turn.Outcome) error {
 	return j.settleLost(ctx, fmt.Errorf("the conversation %s cannot be resumed: %s", w.session, o.Detail))
 }
 
-// settleLost is what becomes of a turn whose conversation is lost: the caller decides.
+// settleLost replaces a lost conversation if the request says so; otherwise the turn fails.
 func (j *job) settleLost(ctx context.Context, cause error) error {
 	if j.ask.OnLost == LostFresh && j.state.TellReset == nil { // once
 		return j.replace(ctx, cause)
@@ -106,7 +106,7 @@ func (j *job) settleLost(ctx context.Context, cause error) error {
 	})
 }
 
-// told adds to a result what its conversation is, and what the user has to know of it.
+// told adds to a result whether its conversation is a new one, and the notices for the user.
 func (j *job) told(r conversations.Result) conversations.Result {
 	if r.Class != "" {
 		return r

@@ -19,7 +19,7 @@ func (e *Engine) CheckClaude() error {
 	return err
 }
 
-// Founding is what a conversation has that is begun here and now.
+// Founding is the Meta of a conversation that is begun here and now.
 func (e *Engine) Founding() (conversations.Meta, error) {
 	meta := conversations.Meta{Cwd: e.Store.Project(), ConfigDir: e.Variable(claude.ConfigDirVariable)}
 	if meta.ConfigDir == "" {
@@ -30,8 +30,8 @@ func (e *Engine) Founding() (conversations.Meta, error) {
 	return meta, err
 }
 
-// Adopt makes a session that another bridge has written down the one of a conversation, and tells whether
-// Claude has a transcript of it. Errors: Conflict when the conversation is in another one; BadInput when
+// Adopt makes a session that another bridge has recorded the session of a conversation. there tells whether
+// Claude has its transcript. Errors: Conflict when the conversation has another session; BadInput when
 // the session is an observer's.
 func (e *Engine) Adopt(ctx context.Context, key conversations.Key, id agent.SessionID) (there bool, err error) {
 	c := e.Store.Conversations().Of(key)
@@ -47,7 +47,7 @@ func (e *Engine) Adopt(ctx context.Context, key conversations.Key, id agent.Sess
 	if err != nil {
 		return false, err
 	}
-	if cwd, err := file.LastCwd(); there && err == nil && cwd != "" { // up to 2.1.197 it is found there alone
+	if cwd, err := file.LastCwd(); there && err == nil && cwd != "" { // up to 2.1.197 claude finds it only from there
 		meta.Cwd = cwd
 	}
 	if e.Store.Spool().WorksIn(meta.Cwd) {
@@ -75,8 +75,8 @@ type Past struct {
 // PastSession is a session that the conversation was in, or is.
 type PastSession struct {
 	SessionID agent.SessionID
-	Until     time.Time // zero: it is in it
-	Reason    string    // why it left
+	Until     time.Time // zero: the conversation is still in it
+	Reason    string    // why the conversation left it
 	Gone      bool      // there is no transcript
 }
 

@@ -10,21 +10,21 @@ import (
 	"nbs-worker/internal/store/conversations"
 )
 
-// Pool keeps the claudes of the conversations that were used last, so that their next turn costs no start.
-// Each has the lease of its conversation for as long as it lives. It may be used side by side.
+// Pool keeps the claudes of the most recently used conversations, so that their next turn needs no start.
+// The lease on a conversation is held for as long as its claude lives. A Pool is safe for concurrent use.
 type Pool struct {
 	Most    int           // processes
 	Memory  uint64        // bytes that all may have resident
-	Idle    time.Duration // after which one is ended
+	Idle    time.Duration // an unused process is ended after it
 	Now     func() time.Time
 	mu      sync.Mutex
 	workers map[conversations.Key]*worker
-	leaving map[conversations.Key]chan struct{} // those that are being ended; closed when they have let go of their conversation
+	leaving map[conversations.Key]chan struct{} // of processes that are being ended; closed when their conversation is free
 	closed  bool
 }
 
-// take hands out the process that is open on a conversation, if it was made in a manner that serves; nil when there is none.
-// One that is open in another manner, or on another conversation, is ended.
+// take hands out the key's process if it has the session open and was started in a manner that serves. Otherwise it
+// ends the process, if there is one, and returns nil.
 func (p *Pool) take(ctx context.Context, key conversations.Key, id agent.SessionID, made manner) *worker {
 	p.mu.Lock()
 	w, leaving := p.workers[key], p.leaving[key]

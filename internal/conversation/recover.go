@@ -18,15 +18,15 @@ import (
 // What is done about a text that was said and has no answer, when nobody knows how far claude came.
 const (
 	UnknownAsk      = "ask"      // a person decides
-	UnknownContinue = "continue" // it is asked for an answer, and the text is not said again
-	UnknownRerun    = "rerun"    // the text is said again
+	UnknownContinue = "continue" // claude is asked for an answer, and the text is not sent again
+	UnknownRerun    = "rerun"    // the text is sent again
 )
 
-// endGrace is how long what is left of an attempt has to leave.
+// endGrace is how long the processes of an attempt have to exit.
 const endGrace = 5 * time.Second
 
 // lookUp finds out what became of the last attempt at the turn. ended: the turn is over, or held, and that
-// is written down. Else the attempt that follows says j.text.
+// is written down. Otherwise j.text is what the next attempt sends.
 func (j *job) lookUp(ctx context.Context) (ended bool, err error) {
 	last := j.turn.Starts[len(j.turn.Starts)-1]
 	if err := j.endLeftovers(ctx, j.state.Meta.Key, last); err != nil {
@@ -34,12 +34,12 @@ func (j *job) lookUp(ctx context.Context) (ended bool, err error) {
 	}
 	said, at, err := j.marked()
 	if err != nil || said == nil {
-		return false, err // it never stood in the transcript
+		return false, err // the text never reached a transcript
 	}
-	here := !j.ask.Isolated && at.Era == j.state.Era // the next attempt is in the session in which it stands
+	here := !j.ask.Isolated && at.Era == j.state.Era // the next attempt is in the session that has the text
 	if said.Answered {
 		if !here {
-			j.state.TellReset = nil // it was answered before that
+			j.state.TellReset = nil // it was answered before the reset
 		}
 		return true, j.finish(ctx, &worker{mode: at.Mode}, turn.Outcome{Answer: said.Answer, SessionID: at.Session}, at.At)
 	}
@@ -60,7 +60,7 @@ func (j *job) lookUp(ctx context.Context) (ended bool, err error) {
 	}
 }
 
-// confirm writes down that there is a session of Claude's, of an id that was only minted before.
+// confirm writes down that Claude has the session, whose id was only minted before.
 func (j *job) confirm(ctx context.Context, id agent.SessionID) error {
 	if j.ask.Isolated || j.state.Session.Confirmed || id == "" {
 		return nil
@@ -72,14 +72,15 @@ func (j *job) confirm(ctx context.Context, id agent.SessionID) error {
 	return err
 }
 
-// onUnknown is what the asker wants. Unless that was said, what may be done twice is for a person to decide, and
-// an answer alone is asked for. Where it is known how the turn failed, or a person has decided, it goes on.
+// onUnknown is how to go on with a text that has no answer: as the request says. Without a wish, a person decides
+// when tools were used, which could act twice; otherwise claude is asked for the answer. It is asked, too, when the
+// failure is known or a person has decided.
 func (j *job) onUnknown(said *turn.Mark) string {
 	decided := j.turn.Held != nil || j.turn.Tries == 0
 	switch {
 	case decided && j.ask.OnUnknown != UnknownRerun:
 		return UnknownContinue
-	case j.turn.Held != nil, said.Class != "": // of a failure that is known nothing is said again
+	case j.turn.Held != nil, said.Class != "": // after a known failure the text is not sent again
 		return UnknownContinue
 	case j.ask.OnUnknown != "":
 		return j.ask.OnUnknown
@@ -102,8 +103,8 @@ func (e *Engine) endLeftovers(ctx context.Context, key conversations.Key, s conv
 	return err
 }
 
-// endProcesses ends a claude, and after it what it has started: of a tool that was ended before it, it would tell the
-// model, and go on.
+// endProcesses ends a claude, and only then what it has started: a claude whose tool is ended first reports that to the
+// model, and goes on.
 func endProcesses(ctx context.Context, invocation agent.Invocation) error {
 	for {
 		left, err := proc.Carrying(agent.TurnVariable, string(invocation))
@@ -121,8 +122,8 @@ func endProcesses(ctx context.Context, invocation agent.Invocation) error {
 	}
 }
 
-// marked looks for the text of the turn in the transcripts of its attempts, and tells in which it stands, in the
-// session that it stands in; nil: it is in none.
+// marked looks for the text of the turn in the transcripts of its attempts, the latest first. It returns the mark and
+// the attempt, with the session that has the text; a nil mark: no transcript has it.
 func (j *job) marked() (*turn.Mark, conversations.Start, error) {
 	config, err := j.config()
 	if err != nil {
@@ -148,7 +149,7 @@ func (j *job) marked() (*turn.Mark, conversations.Start, error) {
 	return nil, conversations.Start{}, nil
 }
 
-// Skip gives an open turn up, number 0: the first one, and ends what is left of an attempt at it. Errors: NotFound;
+// Skip gives up an open turn, the first one for number 0, and ends what is left of its last attempt. Errors: NotFound;
 // Conflict when a turn of the conversation is being answered.
 func (e *Engine) Skip(ctx context.Context, key conversations.Key, seq int, why string) (given int, err error) {
 	c := e.Store.Conversations().Of(key)

@@ -7,16 +7,16 @@ import (
 	"nbs-worker/internal/store/conversations"
 )
 
-// rights are those to run turns, one of a key, as the callers of one engine share them: one of them at a time
-// waits in the kernel for other processes, and the others wait here, where each can give up at once and is told
-// when somebody else has brought its turn to its end.
+// rights are the rights to run turns, one per key, shared by the callers of one engine. One caller of a key at a
+// time waits in the kernel for other processes. The others wait here, where each can give up at once, and stops
+// waiting when somebody else has finished its turn.
 type rights struct {
 	mu    sync.Mutex
 	of    map[conversations.Key]*right
 	waits map[*wait]bool
 }
 
-// wait is one for the right to run the turn with an id, which ends with that turn.
+// wait is the wait of a caller for the right to run turns; it ends when the turn with the id is over.
 type wait struct {
 	id   string
 	stop func()
@@ -27,8 +27,8 @@ type right struct {
 	want int           // callers that have it or wait for it
 }
 
-// awaitTurn takes the right to run turns of a conversation. It is nil without an error when the turn with the id
-// came to its end meanwhile: whoever brought it there may go on with others for long.
+// awaitTurn takes the right to run turns of a conversation. unlock is nil without an error when the turn with the id
+// ended meanwhile: whoever finished it may go on with later turns for long.
 func (e *Engine) awaitTurn(ctx context.Context, c *conversations.Conversation, id string) (unlock func(), err error) {
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
@@ -82,7 +82,7 @@ func (r *rights) take(ctx context.Context, key conversations.Key) (giveBack func
 	}
 }
 
-// onOver has stop called when the turn with the id is over, until forget.
+// onOver registers stop to be called when the turn with the id is over; forget removes it.
 func (r *rights) onOver(id string, stop func()) (forget func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -98,7 +98,7 @@ func (r *rights) onOver(id string, stop func()) (forget func()) {
 	}
 }
 
-// over tells who waits that a turn is over.
+// over stops the waits for a turn that is over.
 func (r *rights) over(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"nbs-worker/internal/store/conversations"
 )
 
-// attempts is how often a text is said, or gone on with, before a person has to decide.
+// attempts is how often a turn is tried before a person has to decide.
 const attempts = 3
 
 // job is one attempt at a turn, under the right to run the conversation's.
@@ -24,12 +24,12 @@ type job struct {
 	turn  *conversations.Turn
 	ask   conversations.Request
 
-	text    string   // that is said: the user's, or that the last one is to be answered
+	text    string   // to be sent: the user's, or a request to answer the last one
 	notices []string // what the user has to know beside the answer
 }
 
-// run makes one attempt at the turn that is the first one open. An error leaves it open; whatever else
-// becomes of it is written down.
+// run makes one attempt at the first open turn. An error leaves the turn open; every other outcome is
+// written down.
 func (e *Engine) run(ctx context.Context, c *conversations.Conversation, state *conversations.State, t *conversations.Turn) error {
 	ask, err := c.Request(t.Seq)
 	if err != nil {
@@ -58,7 +58,7 @@ func (e *Engine) run(ctx context.Context, c *conversations.Conversation, state *
 // attempt is the number of the attempt that is made.
 func (j *job) attempt() int { return len(j.turn.Starts) + 1 }
 
-// speak starts claude, or takes the one that is warm, has it take the text, and writes down what came of it.
+// speak sends the text to a warm claude, or to one that it starts, and writes down what came of it.
 func (j *job) speak(ctx context.Context) error {
 	w, err := j.worker(ctx)
 	if err != nil {
@@ -69,7 +69,7 @@ func (j *job) speak(ctx context.Context) error {
 	if err != nil {
 		w.kill(ctx)
 		if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
-			return cmp.Or(ctx.Err(), err) // it stays open, and is looked up before anything is said again
+			return cmp.Or(ctx.Err(), err) // the turn stays open, and is looked up before anything is sent again
 		}
 		return j.finish(ctx, w, turn.Outcome{Class: ClassTimedOut, Detail: fmt.Sprintf("no answer within %s", j.ask.Timeout)}, begun)
 	}
@@ -87,7 +87,7 @@ func (j *job) speak(ctx context.Context) error {
 // settle writes down what came of an attempt that ended by itself.
 func (j *job) settle(ctx context.Context, w *worker, o turn.Outcome, begun time.Time) error {
 	switch o.Class {
-	case turn.Killed, turn.Interrupted, turn.SessionInUse: // the next look tells how far it came, or what is in the way
+	case turn.Killed, turn.Interrupted, turn.SessionInUse: // the next attempt tells how far it came, or what is in the way
 		return nil
 	case turn.Overloaded, turn.ServerError:
 		held := conversations.Held{Class: string(o.Class), Reason: o.Detail}
@@ -124,14 +124,14 @@ func (j *job) finish(ctx context.Context, w *worker, o turn.Outcome, begun time.
 		DurationMS: j.Now().Sub(begun).Milliseconds(), Attempts: j.attempt(), At: j.Now().UTC(),
 	}
 	err := j.over(ctx, j.told(result))
-	w.awaitLeft() // it may write to its transcript until then
+	w.awaitLeft() // claude may write to its transcript until then
 	if o.SessionID != "" && !j.ask.Isolated {
 		j.keep(ctx, o.SessionID)
 	}
 	return err
 }
 
-// over writes the end of a turn down, and tells of it.
+// over writes down the end of a turn, and notifies those who wait for it.
 func (j *job) over(ctx context.Context, result conversations.Result) error {
 	err := j.c.Finish(ctx, result)
 	if err != nil {
@@ -144,8 +144,8 @@ func (j *job) over(ctx context.Context, result conversations.Result) error {
 	return nil
 }
 
-// keep gives the transcript its second name in the archive. What prevents it is no failure of the turn, and the
-// next one tries again.
+// keep gives the transcript its second name in the archive. If that fails, the turn does not, and the next turn
+// tries again.
 func (j *job) keep(ctx context.Context, id agent.SessionID) {
 	config, err := j.config()
 	if err != nil {

@@ -21,13 +21,13 @@ import (
 // worker is a claude that is open on a conversation.
 type worker struct {
 	process    Process
-	self       agent.Identity // of who runs it
+	self       agent.Identity // of the process that runs it
 	invocation agent.Invocation
 	session    agent.SessionID
 	mode       string // of the next answer: new or resumed
 	made       manner
 	context    string // the file that its hook prints; "": it has none
-	release    func() // of the conversation, and of its files
+	release    func() // gives up the conversation, and removes its files
 	leaving    sync.WaitGroup
 	used       time.Time
 	said       int // texts that it took
@@ -41,16 +41,16 @@ type manner struct {
 	args   string
 }
 
-// serves tells whether a process that was started in this manner can take a turn that wants another one: what has the
-// hook can be told nothing by it, which is cheaper than a start.
+// serves tells whether a process that was started in this manner can take a turn that wants another one. A process with
+// the hook takes turns without a context too: an empty one is cheaper than a start.
 func (m manner) serves(wanted manner) bool {
 	wanted.hook = wanted.hook || m.hook
 	return m == wanted
 }
 
-// worker is a claude for the turn: the one that is warm, or a new one that has the conversation to itself. That
-// the turn begins is written down before claude is started, so that nothing is left of it that nobody knows of.
-// Errors: lostError; Conflict when somebody else has it open.
+// worker returns a claude for the turn: the warm one, or a new one that has the conversation to itself. The attempt
+// is written down before claude is started, so that whatever it leaves behind can be found.
+// Errors: lostError; Conflict when somebody else has the conversation open.
 func (j *job) worker(ctx context.Context) (*worker, error) {
 	made := manner{
 		model: cmp.Or(j.ask.Model, j.state.Meta.Model), prompt: j.systemPrompt(),
@@ -139,8 +139,8 @@ func (j *job) startWorker(ctx context.Context, id agent.SessionID, opening claud
 	return w, nil
 }
 
-// environ is that of a claude of a conversation: the caller's, without what makes an agent. It is known as one of a
-// conversation by the variable of the context, which is empty where it has none.
+// environ is the environment of the claude: the caller's, without the variables of an agent. The variable of the
+// context, empty where there is none, marks it as the claude of a conversation.
 func (j *job) environ(w *worker) []string {
 	caller := slices.DeleteFunc(slices.Clone(j.Env), func(entry string) bool { return strings.HasPrefix(entry, "NBS_") })
 	return claude.Env(&j.record(w.session, true).Spec, caller, map[string]string{
@@ -148,7 +148,7 @@ func (j *job) environ(w *worker) []string {
 	})
 }
 
-// say has the claude take the text of the turn, with its context, and waits for the answer.
+// say sends the text of the turn to the claude, with its context, and waits for the answer.
 func (w *worker) say(ctx context.Context, j *job) (turn.Outcome, error) {
 	if w.made.hook {
 		background := turn.Marker(string(w.invocation), j.turn.Seq) + "\n" + j.background(ctx)
@@ -169,8 +169,8 @@ func (w *worker) say(ctx context.Context, j *job) (turn.Outcome, error) {
 	})
 }
 
-// end has the claude leave by itself, or be ended when it does not, and gives the conversation up: whatever
-// becomes of the caller.
+// end asks the claude to exit, kills it if it does not, and gives up the conversation, even if the caller is
+// canceled.
 func (w *worker) end(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
 	patience, cancel := context.WithTimeout(ctx, endGrace)
@@ -182,7 +182,7 @@ func (w *worker) end(ctx context.Context) {
 	w.letGo()
 }
 
-// leave is end, beside what the caller does until awaitLeft: claude takes a moment to leave, and its answer is here.
+// leave runs end in the background, until awaitLeft: claude takes a moment to exit, and its answer is here already.
 func (w *worker) leave(ctx context.Context) { w.leaving.Go(func() { w.end(ctx) }) }
 
 func (w *worker) awaitLeft() { w.leaving.Wait() }
@@ -205,7 +205,7 @@ func (w *worker) letGo() {
 
 func (w *worker) dropFiles(s *store.Store) { _ = s.TurnFiles(w.invocation).Drop() }
 
-// failedToStart is what becomes of a turn for which there was no claude.
+// failedToStart settles a turn for which no claude could be started.
 func (j *job) failedToStart(ctx context.Context, err error) error {
 	var gone lostError
 	if errors.As(err, &gone) {
@@ -214,7 +214,7 @@ func (j *job) failedToStart(ctx context.Context, err error) error {
 	return err // it stays open
 }
 
-// continuityOf is what a conversation is that is opened in this way: still new, when it was begun for this turn.
+// continuityOf is New for a session that is opened as new, or that an earlier attempt at this turn began; else Resumed.
 func (j *job) continuityOf(id agent.SessionID, opening claude.Opening) string {
 	begunByThis := func(s conversations.Start) bool { return s.Session == id && s.Mode == conversations.New }
 	if opening == claude.OpenNew || slices.ContainsFunc(j.turn.Starts, begunByThis) {

@@ -11,13 +11,13 @@ type check struct {
 	id      string
 	holds   string // what is so when nothing was found
 	project bool   // it needs a .nbs
-	// volatile is a check of what other commands change: what it finds is looked for a second
-	// time before it is told.
+	// volatile marks a check of what other commands change: its findings are looked for a second
+	// time before they are reported.
 	volatile bool
 	run      func(d *examination, ctx context.Context) findings
 }
 
-// ofEach looks at agents one by one.
+// ofEach makes a check that looks at agents one by one.
 func ofEach(which func(*examination) []inspect.Row, look func(*examination, inspect.Row) findings) func(*examination, context.Context) findings {
 	return func(d *examination, _ context.Context) (all findings) {
 		for _, row := range which(d) {
@@ -27,7 +27,7 @@ func ofEach(which func(*examination) []inspect.Row, look func(*examination, insp
 	}
 }
 
-// checks is what is looked at, in the order in which it is told.
+// checks are all checks, in the order in which they are reported.
 var checks = []check{
 	{id: "claude.found", run: (*examination).claudeFound},
 	{id: "claude.version", run: (*examination).claudeVersion},

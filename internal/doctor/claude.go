@@ -14,7 +14,7 @@ import (
 	"nbs-worker/internal/launcher"
 )
 
-// saidClaude is what the claude program says of itself.
+// saidClaude is what the claude program printed about itself.
 type saidClaude struct {
 	program  string
 	findErr  error
@@ -23,7 +23,7 @@ type saidClaude struct {
 	startErr error
 }
 
-// askClaude asks for version and options, with a configuration that is thrown away.
+// askClaude runs claude for its version and its options, with a configuration that is thrown away.
 func (d *examination) askClaude(ctx context.Context) saidClaude {
 	var said saidClaude
 	said.program, said.findErr = claude.FindBinary(d.Variable(claude.BinaryVariable))
@@ -104,7 +104,7 @@ func (d *examination) rootWithoutSandbox(_ context.Context) findings {
 	return nil
 }
 
-// probe starts a claude as an agent's, in a folder of its own, and judges what it did.
+// probe starts a claude like that of an agent, in a folder of its own, and judges what it did.
 func (d *examination) probe(ctx context.Context) findings {
 	said := d.claude()
 	if said.findErr != nil {
@@ -117,7 +117,7 @@ func (d *examination) probe(ctx context.Context) findings {
 	return judgeTrial(seen)
 }
 
-// judgeTrial tells what is missing in what a claude did.
+// judgeTrial returns what a claude that was tried failed to do.
 func judgeTrial(seen trial.Seen) (all findings) {
 	unfit := func(what, why string) findings { return unfit(what, why, "claude update") }
 	if !seen.Registered {
@@ -145,7 +145,7 @@ func judgeTrial(seen trial.Seen) (all findings) {
 	return all
 }
 
-// handles names agents in a sentence, and not a hundred of them.
+// handles lists agents in a sentence, the first few of many.
 func handles(names []string) string {
 	const most = 8
 	if len(names) <= most {
@@ -154,7 +154,7 @@ func handles(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// oneLine is an error in a sentence.
+// oneLine returns an error, the first of several, on one line.
 func oneLine(err error) string {
 	if several, ok := errors.AsType[interface {
 		error

@@ -7,7 +7,7 @@ import (
 	"nbs-worker/internal/inspect"
 )
 
-// clockSlack is how far two clocks may differ without anybody minding.
+// clockSlack is how far a record may be ahead of the clock without a finding.
 const clockSlack = 2 * time.Minute
 
 func (d *examination) fromTheFuture(row inspect.Row) (all findings) {

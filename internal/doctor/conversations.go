@@ -37,8 +37,8 @@ func (d *examination) deadLetters(_ context.Context) (all findings) {
 	return all
 }
 
-// leftTurns looks for claudes of turns whose runner is gone: who runs the next one ends them. Only that of a conversation
-// has the variable of the context, if an empty one; the others observe.
+// leftTurns looks for claudes of turns whose runner is gone: the runner of the next turn ends them. Only the claude of
+// a conversation has the variable of the context, perhaps empty; the others observe agents.
 func (d *examination) leftTurns(_ context.Context) (all findings) {
 	claudes, _ := d.claudes() // team.twice says what is wrong
 	for _, one := range claudes {

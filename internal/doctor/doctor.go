@@ -9,10 +9,10 @@
 //   - It changes nothing but a scratch folder. What it can mend without losing anything it hands
 //     out as a repair, which only --fix carries out; see [NeverTouched].
 //   - What it starts, it starts in servers and folders of its own, and ends.
-//   - What other commands change, it looks at twice: what only one look saw was on its way.
+//   - What other commands change, it looks at twice: what only one look saw was such a command at work.
 //   - A finding says what is so, why that matters, and the command that mends it.
 //
-// The package uses the supervisor's looks and is used by the command line alone.
+// The package looks through the supervisor; only internal/cli runs it.
 package doctor
 
 import (
@@ -52,10 +52,10 @@ type Finding struct {
 	Level Level
 	What  string
 	Why   string   // it matters
-	Fix   []string // commands that mend it; words may stand before one, behind a colon
+	Fix   []string // commands that mend it; words and a colon may stand before a command
 	Unfit bool     // a dependency is missing or cannot be used
 
-	about string // what it is of, by which a second look knows it again; "" for What
+	about string // what identifies it at a second look; "": What does
 
 	// repair mends it, and can lose nothing; nil when that needs a person.
 	repair func(ctx context.Context) (done string, err error)
@@ -67,23 +67,23 @@ func (f Finding) ByItself() bool { return f.repair != nil }
 // findings are those of one check; none when it found nothing wrong and has nothing to say.
 type findings []Finding
 
-// add appends one, of which more may be said before the next.
+// add appends a finding, and returns it to be completed before the next add.
 func (all *findings) add(level Level, what, why string, fix ...string) *Finding {
 	*all = append(*all, Finding{Level: level, What: what, Why: why, Fix: fix})
 	return &(*all)[len(*all)-1]
 }
 
-// found is all that a check has found, when that is one thing.
+// found returns the only finding of a check.
 func found(level Level, what, why string, fix ...string) findings {
 	return findings{{Level: level, What: what, Why: why, Fix: fix}}
 }
 
-// unfit is a dependency that is missing or cannot be used.
+// unfit returns the finding that a dependency is missing or cannot be used.
 func unfit(what, why string, fix ...string) findings {
 	return findings{{Level: Failure, What: what, Why: why, Fix: fix, Unfit: true}}
 }
 
-// holding says what was seen by a check that found nothing wrong.
+// holding returns what a check saw that found nothing wrong.
 func holding(what string) findings { return findings{{Level: Holds, What: what}} }
 
 // Options say how to look.
@@ -163,7 +163,7 @@ func Examine(ctx context.Context, s *supervisor.Supervisor, how Options) (Checku
 	return after, nil
 }
 
-// examine carries out all checks, and those once more that found something which may only
+// examine carries out all checks, and once more the volatile ones that found something: it may only
 // have been another command at work.
 func examine(ctx context.Context, s *supervisor.Supervisor, how Options) (Checkup, error) {
 	wanted := slices.DeleteFunc(slices.Clone(checks), func(c check) bool {
@@ -183,7 +183,7 @@ func examine(ctx context.Context, s *supervisor.Supervisor, how Options) (Checku
 	return all, err
 }
 
-// lookAgain carries out checks a second time, and keeps of what they found what is still so.
+// lookAgain carries out checks a second time, and keeps the findings that both looks have.
 func lookAgain(ctx context.Context, s *supervisor.Supervisor, how Options, doubtful []check, found map[string]findings) error {
 	select {
 	case <-time.After(secondLook):
@@ -197,12 +197,12 @@ func lookAgain(ctx context.Context, s *supervisor.Supervisor, how Options, doubt
 	return err
 }
 
-// secondLook is how long after the first look the second one is: what another command was in
-// the middle of is over then, or is another thing.
+// secondLook is how long after the first look the second one is: by then another command has
+// finished what it was in the middle of, or does another thing.
 const secondLook = 300 * time.Millisecond
 
-// confirmed are the findings of the second look that the first had too. What only one of them
-// saw was on its way.
+// confirmed returns the findings of the second look that the first had too. What only one of them
+// saw was another command at work.
 func confirmed(first, second findings) findings {
 	kept := slices.DeleteFunc(slices.Clone(second), func(f Finding) bool {
 		return f.Level != Holds && !slices.ContainsFunc(first, f.isAgain)
@@ -250,7 +250,7 @@ func (d *examination) records(ctx context.Context) ([]inspect.Row, error) {
 	return d.List(ctx)
 }
 
-// live are the agents whose very process runs.
+// live returns the agents whose recorded process runs.
 func (d *examination) live() []inspect.Row {
 	rows, _ := d.rows() // team.records says what is wrong with them
 	return slices.DeleteFunc(slices.Clone(rows), func(row inspect.Row) bool { return !row.Status.SamePID })

@@ -19,7 +19,7 @@ func (d *examination) forgetfulHere(_ context.Context) findings {
 	return found(Note, name+" is set here", "nbs-worker takes it away from the agents that it starts; a claude that is started from here by hand writes no transcript, and cannot be resumed", "unset "+name)
 }
 
-// forgetfulAgents looks into the agents themselves, whoever started them.
+// forgetfulAgents looks into the environment of an agent's process, whoever started it.
 func (d *examination) forgetfulAgents(row inspect.Row) findings {
 	env, _ := proc.Environ(row.Record.Process.PID) // none of one that has just ended
 	name := claude.Forgetful(lookup(env))
@@ -48,8 +48,8 @@ func (d *examination) missingNames(_ context.Context) (all findings) {
 	return all
 }
 
-// missingFor are the names that an agent had and the caller has not. What runs is the better
-// witness; a dead one has its record.
+// missingFor returns the names that an agent had and the caller has not: those of its process while it
+// runs, else those of its record.
 func (d *examination) missingFor(row inspect.Row) []string {
 	names := row.Record.EnvNames
 	if row.Status.SamePID {

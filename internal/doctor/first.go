@@ -19,7 +19,7 @@ func (d *examination) callersConfig() (claude.Config, error) {
 	return claude.ConfigAt(dir)
 }
 
-// firstStart is what Claude's configuration says of a start for the caller, in a folder.
+// firstStart reads from the caller's Claude configuration what a first start in a folder would ask.
 func (d *examination) firstStart(folder string) (claude.FirstStart, error) {
 	config, err := d.callersConfig()
 	if err != nil {

@@ -26,7 +26,7 @@ func (d *examination) projectFolder(_ context.Context) findings {
 	return holding("the project is " + d.Store.Project())
 }
 
-// unsafeDisks are file systems on which locks or renames are known to be no promise.
+// unsafeDisks are file systems on which locks or renames cannot be relied on.
 var unsafeDisks = map[int64]struct{ name, why string }{
 	unix.NFS_SUPER_MAGIC:  {"nfs", "locks on NFS depend on its server, and two machines that share the folder do not see each other's processes"},
 	unix.SMB_SUPER_MAGIC:  {"smb", likeWindows},
@@ -136,7 +136,7 @@ func (d *examination) private(_ context.Context) (all findings) {
 	return all
 }
 
-// tracked looks whether git has something of .nbs, or would take it.
+// tracked looks whether git tracks something of .nbs, or would add it.
 func (d *examination) tracked(ctx context.Context) (all findings) {
 	folder := git.Folder{Parent: d.Store.Project(), Name: filepath.Base(d.Store.Folder()), Env: d.Env}
 	at, name := agent.ShellWord(d.Store.Project()), agent.ShellWord(folder.Name)

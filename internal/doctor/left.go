@@ -36,7 +36,7 @@ func (d *examination) orphanedLeases(_ context.Context) (all findings) {
 	return all
 }
 
-// leftAfter is the age at which a file was surely left by somebody who was killed.
+// leftAfter is the age from which on a file was surely left by a command that was killed.
 const leftAfter = time.Hour
 
 func (d *examination) leftovers(_ context.Context) (all findings) {
@@ -46,7 +46,7 @@ func (d *examination) leftovers(_ context.Context) (all findings) {
 	}
 	f := all.add(Note, fmt.Sprintf("commands that were killed have left %s, such as %s", agent.Count(len(left), "file"), agent.Quote(left[0].Path)),
 		"a launch that nobody took holds an environment, and may hold secrets", "nbs-worker doctor --fix")
-	f.about = left[0].Path // of them there may be more at the second look
+	f.about = left[0].Path // the number of files may have grown at the second look
 	f.repair = func(context.Context) (string, error) {
 		for _, one := range left {
 			if err := d.Store.RemoveLeftover(one, d.Now(), leftAfter); err != nil {

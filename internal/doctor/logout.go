@@ -10,8 +10,8 @@ import (
 	"nbs-worker/internal/proc"
 )
 
-// outlivesLogin looks where tmux servers stand: a login's session may be killed at its end,
-// and the services of a user end with his last login unless he lingers.
+// outlivesLogin looks in which control groups tmux servers run: a login's session may be killed at
+// its end, and the services of a user end with the last login unless the user lingers.
 func (d *examination) outlivesLogin(_ context.Context) (all findings) {
 	logins := proc.Logins{Root: os.DirFS("/")}
 	if !logins.Systemd() {
@@ -27,7 +27,7 @@ func (d *examination) outlivesLogin(_ context.Context) (all findings) {
 			groups[fmt.Sprintf("the tmux server, pid %d,", pid)] = proc.Cgroup(pid)
 		}
 	}
-	if len(groups) == 0 { // the next agent's server stands where this command does
+	if len(groups) == 0 { // the next agent's server would run in the group of this command
 		groups["a tmux server that is started from here"] = proc.Cgroup(os.Getpid())
 	}
 	for what, group := range groups {

@@ -10,7 +10,7 @@ import (
 	"nbs-worker/internal/companion"
 )
 
-// services looks for the other program, which may have been left out, or left behind by an upgrade.
+// services looks for nbs-worker-services, which an installation may lack, or an upgrade may have left old.
 func (d *examination) services(ctx context.Context) findings {
 	const why, fix = "nbs-worker serve and nbs-worker memory are carried out by it, and a briefing asks it what is remembered", "install both: make install"
 	var said bytes.Buffer

@@ -47,7 +47,7 @@ func runningClaudes() ([]runningClaude, error) {
 	return all, nil
 }
 
-// sessionOf is the conversation of a claude: as its registry knows it, or by its command line.
+// sessionOf returns the conversation of a claude: from Claude's registry, else from its command line.
 func sessionOf(id agent.Identity, variable func(string) string) agent.SessionID {
 	if config, err := claude.ConfigUsedBy(variable); err == nil {
 		if live, err := config.Registry().Entry(id.PID); err == nil && live.StartTicks == id.StartTicks {
@@ -68,7 +68,7 @@ func (d *examination) openTwice(_ context.Context) (all findings) {
 	if err != nil {
 		return found(Warning, "the processes of this machine cannot be listed: "+oneLine(err), "two claudes on one conversation would not be seen")
 	}
-	ours := map[agent.SessionID]bool{} // other conversations are other people's business
+	ours := map[agent.SessionID]bool{} // the conversations of this project; others are not judged
 	for _, row := range d.known() {
 		for _, id := range row.Record.Conversations() {
 			ours[id] = true
@@ -111,14 +111,14 @@ func (d *examination) unrecordedClaudes(_ context.Context) (all findings) {
 	return all
 }
 
-// atWork tells whether another command is just changing the agent's life.
+// atWork reports whether another command holds the verb lock of an agent.
 func (d *examination) atWork(handle agent.Handle) bool {
 	_, atWork := observe.VerbAtWork(d.Store, handle, filepath.Base(d.Program))
 	return atWork
 }
 
-// hintKill is how a process is ended, unless it is so young that it may belong to a start which
-// is not written down yet. What starts is never to be killed.
+// hintKill returns the commands to look at a process and to end it. For a process so young that it may
+// belong to a start that is not recorded yet, it returns only the first.
 func hintKill(pid int, hint string) []string {
 	fixes := []string{fmt.Sprintf("to see what it is: ps -fp %d", pid)}
 	const startsWithin = 10 * time.Second
@@ -128,7 +128,7 @@ func hintKill(pid int, hint string) []string {
 	return append(fixes, fmt.Sprintf(hint, pid))
 }
 
-// rescue is how a claude without record is looked at, and its conversation taken up.
+// rescue returns the commands to look at a claude without record, and to take up its conversation.
 func rescue(one runningClaude) []string {
 	if _, err := agent.ParseHandle(string(one.handle)); err != nil || one.session == "" {
 		return hintKill(one.PID, "to end it: kill %d")

@@ -76,7 +76,7 @@ func (d *examination) moved(row inspect.Row) (all findings) {
 	return all
 }
 
-// followMoved writes the id down, unless a verb is at work on the agent: it does so itself.
+// followMoved writes the id into the record, unless a verb is at work on the agent: that does it itself.
 func (d *examination) followMoved(ctx context.Context, handle agent.Handle, id agent.SessionID) (string, error) {
 	unlock, err := d.Store.LockVerb(handle, "doctor", d.Seconds())
 	if agent.KindOf(err) == agent.Conflict && err != nil {
@@ -125,7 +125,7 @@ func (d *examination) lostTranscripts(row inspect.Row) findings {
 		"it cannot be resumed; Claude, or somebody, has deleted the file", "put the file back from a backup, or give the conversation up: nbs-worker resume "+string(r.Handle)+" --fresh")
 }
 
-// unwhole says what is missing in a transcript that is there.
+// unwhole returns what is wrong with a transcript that is there.
 func (d *examination) unwhole(r *agent.Record, kept keep.Retention) findings {
 	config, err := d.ConfigOf(r)
 	if err != nil {
@@ -151,7 +151,7 @@ func (d *examination) unwhole(r *agent.Record, kept keep.Retention) findings {
 	return nil
 }
 
-// nearEnd is how many days before Claude deletes a transcript it is told.
+// nearEnd is how many days before Claude deletes a transcript this becomes a finding.
 const nearEnd = 7
 
 func (d *examination) endingTranscripts(row inspect.Row) (all findings) {

@@ -30,7 +30,7 @@ func (d *examination) tmuxVersion(ctx context.Context) findings {
 	return holding("tmux has version " + version)
 }
 
-// tmuxTrial starts a session as an agent's, on a server of its own that is ended again.
+// tmuxTrial starts a session like that of an agent, on a server of its own that is ended again.
 func (d *examination) tmuxTrial(ctx context.Context) findings {
 	client, err := tmux.Configured(d.scratch)
 	if err != nil {
@@ -102,8 +102,8 @@ func (d *examination) tmuxSettings(ctx context.Context) (all findings) {
 	return judgeSettings("", settings)
 }
 
-// judgeSettings looks for options and hooks that reach into the sessions of agents. command
-// begins a command to the server; "" where none runs and only the configuration has them.
+// judgeSettings looks for options and hooks that affect the sessions of agents. command is the beginning
+// of a tmux command to the server; "" where none runs and the settings are those of the configuration.
 func judgeSettings(command string, settings tmux.Settings) (all findings) {
 	mend := func(words string) []string {
 		const line = "remove the line from your tmux.conf"
@@ -139,8 +139,8 @@ func judgeSettings(command string, settings tmux.Settings) (all findings) {
 	return all
 }
 
-// tmuxEnvironment looks for what makes a claude forgetful that a person starts by hand in a
-// window of the server; agents are not concerned, since the launcher scrubs.
+// tmuxEnvironment looks for variables that keep a claude which a person starts in a window of the
+// server from writing its transcript; for agents the launcher removes them.
 func (d *examination) tmuxEnvironment(ctx context.Context) (all findings) {
 	for _, client := range d.servers() {
 		env, err := client.Environment(ctx)

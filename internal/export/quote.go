@@ -8,8 +8,8 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// command is a command line of a unit. A '$' begins a variable in the arguments, and is itself
-// in the name of the program.
+// command is a command line of a unit. systemd expands a '$' in the arguments, and takes it as it is
+// in the path of the program.
 func command(program string, args ...string) string {
 	words := agent.Mapped(args, func(arg string) string { return strings.ReplaceAll(setting(arg), "$", "$$") })
 	return strings.Join(append([]string{setting(program)}, words...), " ")
@@ -51,7 +51,7 @@ func text(s string) string {
 	return strings.ReplaceAll(line, "%", "%%")
 }
 
-// pattern is a path of a condition, which has no quotes: what a line cannot hold is any character.
+// pattern is a path of a condition, which has no quotes: for a character that cannot stand there it has a '?'.
 func pattern(path string) string { return text(strings.ReplaceAll(path, "[", "?")) }
 
 func isPlain(r rune) bool {

@@ -1,9 +1,9 @@
 // Package export writes what service managers need to run a team: units of systemd for one user.
 //
-//   - A unit holds paths and settings, and no secret: those are for a file of the user's that the
+//   - A unit holds paths and settings, and no secret: secrets are for a file of the user's that the
 //     units read.
-//   - The tmux server has a service of its own: what else ends must not take the agents along.
-//   - A path comes through quoting as it is, whatever characters it has.
+//   - The tmux server has a service of its own: the end of another service must not end the agents.
+//   - Quoting keeps a path as it is, whatever characters it has.
 //
 // The package knows no agents, and starts nothing.
 package export
@@ -36,7 +36,7 @@ type Unit struct{ Name, Text string }
 const mark = "# Made by nbs-worker export systemd; made again, it is replaced.\n"
 
 // Units are the tmux server of the agents, their recovery at boot, the watch, and the server of conversations. Errors: BadInput
-// for a program of which the path is none for systemd.
+// for a program whose path systemd cannot run.
 func (s Systemd) Units() ([]Unit, error) {
 	for _, program := range []string{s.Program, s.Tmux} {
 		if strings.ContainsFunc(program, func(r rune) bool { return strings.ContainsRune("\"'\\", r) || r < ' ' || r == 0x7f }) {
@@ -63,7 +63,7 @@ func (s Systemd) serverName() string {
 	return "nbs-tmux-" + s.Socket + ".service"
 }
 
-// projectName tells projects apart that have the same last name.
+// projectName is the project in names of units. Its hash differs for projects whose folders have the same name.
 func (s Systemd) projectName() string {
 	plain := strings.Map(func(r rune) rune {
 		if isPlain(r) && r != '/' {
@@ -180,7 +180,7 @@ WantedBy=default.target
 `, text(s.Project), s.environment()+environmentFile, s.worker("serve"))
 }
 
-// environmentFile is read when it is there: keys of the API and the like are no part of a unit.
+// environmentFile names a file that is read when it is there: keys of the API and the like are no part of a unit.
 const environmentFile = "EnvironmentFile=-%E/nbs-worker/environment\n"
 
 func (s Systemd) environment(more ...string) string {

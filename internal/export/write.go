@@ -13,7 +13,7 @@ import (
 )
 
 // Write puts the units into a folder, which is made where there is none, and returns their paths.
-// Errors: Conflict for a file in the place of one that we have not written; then nothing is.
+// Errors: Conflict when a file that we have not written is in the place of one; then none is written.
 func Write(dir string, units []Unit) (paths []string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err

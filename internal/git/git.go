@@ -1,8 +1,8 @@
-// Package git asks git about a folder that is to be no part of any repository, such as .nbs.
+// Package git asks git about a folder that must not be part of any repository, such as .nbs.
 //
-// A repository comes from anywhere, and says how git works in it. Git is started with nothing
-// of the caller's GIT_ variables, without what a repository may have it run, and only for what
-// changes no work tree and no index.
+// A repository comes from anywhere, and its configuration decides how git works. Git is therefore
+// started without the caller's GIT_ variables, without the programs that a repository may have it
+// run, and only with commands that change no work tree and no index.
 //
 // The package knows nothing of what is in the folder and imports no other of the program.
 package git
@@ -15,22 +15,22 @@ import (
 	"time"
 )
 
-// Folder is a folder that is no part of any repository.
+// Folder is a folder that must not be part of any repository.
 type Folder struct {
 	Parent string // absolute
 	Name   string
 	Env    []string // the caller's environment
 }
 
-// Unignored tells whether git would take what is put into the folder. It would not where there is
-// no git, or no repository.
+// Unignored tells whether git would add what is put into the folder; false where there is no git,
+// or no repository.
 func (f Folder) Unignored(ctx context.Context) bool {
 	_, code, err := f.run(ctx, "check-ignore", "--quiet", "--no-index", "--", f.Name+"/sessions/a.json")
 	const notIgnored = 1 // 128: it is no repository
 	return err == nil && code == notIgnored
 }
 
-// Tracked lists what git has of the folder, as paths below its parent.
+// Tracked lists the files of the folder that git tracks, as paths below its parent.
 func (f Folder) Tracked(ctx context.Context) []string {
 	out, code, err := f.run(ctx, "ls-files", "-z", "--", ":(literal)"+f.Name)
 	if err != nil || code != 0 || out == "" {
@@ -46,8 +46,8 @@ const limit = 5 * time.Second
 func (f Folder) run(ctx context.Context, args ...string) (out string, code int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	// core.fsmonitor names a program. A folder that looks like a repository is none without a .git:
-	// plain files of a project, as any tool may write them, would make one.
+	// core.fsmonitor names a program to run. A bare repository without a .git is not accepted: plain
+	// files of a project, as any tool may write them, would make one.
 	safe := []string{"--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "safe.bareRepository=explicit"}
 	cmd := exec.CommandContext(ctx, "git", append(safe, args...)...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = f.Parent, f.environment(), time.Second
@@ -59,7 +59,7 @@ func (f Folder) run(ctx context.Context, args ...string) (out string, code int, 
 }
 
 // environment is what git needs to find itself and its user's configuration, which says whose
-// repositories are safe. What a repository lacks is not fetched: it names the program that would.
+// repositories are safe. Missing objects are not fetched: the repository names the program for that.
 func (f Folder) environment() []string {
 	env := []string{"LC_ALL=C", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none"}
 	for _, entry := range f.Env {

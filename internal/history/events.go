@@ -16,7 +16,7 @@ import (
 type EventQuery struct {
 	Handles []agent.Handle // none: of all agents
 	Since   time.Time      // to the second, as the times of events are; zero: from the beginning
-	Last    int            // of those that are there, so many from the end; 0: all
+	Last    int            // only so many of those that are there, from the end; 0: all
 	Follow  bool           // and those to come, until the context ends
 }
 
@@ -24,10 +24,10 @@ func (q EventQuery) wants(e journal.Event) bool {
 	return (len(q.Handles) == 0 || slices.ContainsFunc(q.Handles, e.Handle.Same)) && !e.At.Before(q.Since)
 }
 
-// Events calls visit with each event that is wanted, in the order of the journal. note says
-// that the journal was cut or replaced, and what follows is read from its beginning.
-// Errors: NotFound for an agent that has neither an event nor a record, and when the .nbs
-// that is followed is removed.
+// Events calls visit with each event that is wanted, in the order of the journal. note is
+// called when the journal was cut or replaced, and is then read from its beginning.
+// Errors: NotFound for an agent that has neither an event nor a record, or, with Follow,
+// when .nbs is removed.
 func Events(ctx context.Context, s *store.Store, q EventQuery, visit func(journal.Event) error, note func(string)) error {
 	tail := s.Journal().Tail()
 	defer tail.Close()
@@ -42,7 +42,7 @@ func Events(ctx context.Context, s *store.Store, q EventQuery, visit func(journa
 	began := func() { note("the journal was cut or replaced; what follows is from its beginning") }
 	known := map[string]bool{}
 	var last []journal.Event
-	for past := q.Last > 0; ; past = false { // which the last ones are is known at the end
+	for past := q.Last > 0; ; past = false { // which events are the last is known at the end
 		err := tail.Read(func(e journal.Event) error {
 			known[e.Handle.Key()] = true
 			switch {
@@ -75,8 +75,8 @@ func Events(ctx context.Context, s *store.Store, q EventQuery, visit func(journa
 	}
 }
 
-// watchJournal watches the journal, and whether its folder is taken away: of that only the
-// folder above tells, for as long as somebody has it open.
+// watchJournal watches the journal, and whether its folder is removed: while somebody has that
+// folder open, only the one above shows it.
 func watchJournal(s *store.Store, path string) (*watch.Watch, error) {
 	changes, err := watch.New()
 	if err != nil {
@@ -92,7 +92,7 @@ func watchJournal(s *store.Store, path string) (*watch.Watch, error) {
 	return changes, nil
 }
 
-// checkKnown refuses a handle that neither the journal nor a record knows.
+// checkKnown refuses a handle that is neither in the journal nor in a record.
 func checkKnown(s *store.Store, handles []agent.Handle, known map[string]bool) error {
 	for _, handle := range handles {
 		if known[handle.Key()] {

@@ -1,6 +1,6 @@
 // Package history tells what has happened: what was said in an agent's conversations, from
 // Claude's transcripts, and what was done to agents, from the journal; past, and as it goes on.
-// It changes nothing. Who follows is told when what is followed was cut or replaced.
+// It changes nothing. A follower gets a note when what is followed was cut or replaced.
 package history
 
 import (
@@ -30,7 +30,7 @@ type LogQuery struct {
 	Tools  bool           // also what tools did, what Claude told itself, and subagents
 	All    bool           // also the conversations that the agent was in before
 
-	SessionID agent.SessionID // of these the one that is wanted; "": the present one
+	SessionID agent.SessionID // the one of these that is wanted; "": the present one
 	Follow    bool            // and what is said from now on, until the agent is dismissed
 }
 
@@ -40,12 +40,12 @@ type Said = transcript.Message
 // LogSession is a conversation that the agent was in, or is.
 type LogSession struct {
 	SessionID agent.SessionID
-	Until     time.Time // zero: it is in it
+	Until     time.Time // zero: the agent is in it
 	Reason    string    // why it left
 	Gone      bool      // there is no transcript
 }
 
-// LogReader takes what is read. Its methods end the reading by an error.
+// LogReader receives what is read. An error of its functions ends the reading.
 type LogReader struct {
 	Said    func(Said) error
 	Session func(LogSession) error // what follows is of this conversation
@@ -96,7 +96,7 @@ type logs struct {
 	read transcript.Place // in its transcript; what stands before was read
 }
 
-// choose leaves the conversations that are wanted. Errors: NotFound.
+// choose drops the conversations that are not wanted. Errors: NotFound.
 func (l *logs) choose() error {
 	switch id := l.query.SessionID; {
 	case id != "":
@@ -112,7 +112,7 @@ func (l *logs) choose() error {
 }
 
 // sessionsOf lists the conversations of a record, oldest first; the last is the one that
-// the agent is in, also when the record does not know it yet.
+// the agent is in, also when the record does not name it yet.
 func (l *logs) sessionsOf(r *agent.Record) []LogSession {
 	all := agent.Mapped(r.PreviousSessions, func(p agent.PreviousSession) LogSession {
 		return LogSession{SessionID: p.SessionID, Until: p.Until, Reason: p.Reason}
@@ -202,7 +202,7 @@ func noTranscript(r *agent.Record) error {
 		Hint("to wait for what is said: nbs-worker logs %s --follow", r.Handle)
 }
 
-// arm watches what tells of the conversation: the record, and whatever claude writes.
+// arm watches what shows a change of the conversation: the record, and whatever claude writes.
 func (l *logs) arm() error {
 	folders, err := l.config.ConversationFolders()
 	if err != nil {
@@ -260,7 +260,7 @@ func (l *logs) later(ctx context.Context) (there bool, err error) {
 	return true, err
 }
 
-// move goes with the agent into another conversation. Errors: NotFound when it was dismissed.
+// move follows the agent into another conversation. Errors: NotFound when it was dismissed.
 func (l *logs) move(ctx context.Context) (moved bool, err error) {
 	r, err := l.Store.Load(l.query.Handle)
 	if err != nil {

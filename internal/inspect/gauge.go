@@ -5,8 +5,8 @@ import (
 	"nbs-worker/internal/claude/transcript"
 )
 
-// contextOf judges how full a conversation is. The status line is exact; a reply or a
-// compaction that the transcript has since makes it old.
+// contextOf returns how full a conversation is. The status line is exact, but out of date
+// when the transcript has a later reply or compaction.
 func contextOf(gauge *agent.Gauge, level transcript.Level) *agent.ContextUse {
 	if use := gauge.Context(); use != nil && !use.At.Before(level.At) {
 		return use
@@ -14,7 +14,7 @@ func contextOf(gauge *agent.Gauge, level transcript.Level) *agent.ContextUse {
 	return level.Use()
 }
 
-// costOf judges what a conversation cost. Both witnesses only grow: the larger is the newer.
+// costOf returns what a conversation cost. Both sources only grow: the larger is the newer.
 func costOf(gauge *agent.Gauge, level transcript.Level) *agent.Cost {
 	said, written := gauge.Cost(), level.Cost()
 	if said == nil || written != nil && written.USD > said.USD {

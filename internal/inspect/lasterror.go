@@ -17,9 +17,9 @@ type LastError struct {
 // ClassAuthentication is the class of an error that a login mends, in Claude's words.
 const ClassAuthentication = "authentication_failed"
 
-// lastError is with what the last turn ended, as the transcript and the hooks of this start say. Claude
-// runs its hook first and writes the transcript a little later: what a hook told counts until something was
-// written down since. Nil when the last turn went well.
+// lastError returns the error with which the last turn ended, from the transcript and the hooks of this
+// start; nil when it went well. Claude runs its hook first and writes the transcript a little later: a hook's
+// failure counts until the transcript has a later end of a turn.
 func lastError(report agent.Report, file *transcript.File) *LastError {
 	var turn transcript.Turn
 	if file != nil {

@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	limitPause = 15 * time.Minute // where it was not said until when a limit lasts
-	refusedIn  = 10               // seconds; later the words on its screen may be anybody's
+	limitPause = 15 * time.Minute // used where it is not known until when a limit lasts
+	refusedIn  = 10               // seconds after a start; later the words on its screen may be anybody's
 )
 
-// LimitedUntil is until when an agent that does not run would be refused for a usage limit: a start
-// was, and of its launcher, which would wait for that, nothing may be left. Zero: it would not be.
+// LimitedUntil returns until when a usage limit would refuse a start of an agent that does not run;
+// zero: it would not. An earlier start was refused, and its launcher, which would wait, may be gone.
 func (v *View) LimitedUntil() time.Time {
 	r := &v.Record
 	exit := r.LastExit()

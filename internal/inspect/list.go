@@ -9,8 +9,8 @@ import (
 	"nbs-worker/internal/proc"
 )
 
-// Row is one agent in a list. Its Err says what could not be known of it: with a record that
-// could be read, all but its tmux session.
+// Row is one agent in a list. Its Err says what could not be known of it: only its tmux session
+// if the record could be read.
 type Row struct {
 	Handle agent.Handle
 	observe.Sight
@@ -23,8 +23,8 @@ type Row struct {
 }
 
 // List looks at all agents of the project with one call to each tmux server that they were
-// started in. One damaged record does not hide the others. One that is dismissed meanwhile is
-// no row.
+// started in. One damaged record does not hide the others. An agent that is dismissed meanwhile
+// has no row.
 func (i *Inspector) List(ctx context.Context) ([]Row, error) {
 	records, err := i.Store.Records()
 	if err != nil {
@@ -59,8 +59,8 @@ func (i *Inspector) List(ctx context.Context) ([]Row, error) {
 	return withoutDismissed(rows), nil
 }
 
-// Measure adds what the processes of live agents use of the machine. To find it takes a good
-// part of a millisecond for each.
+// Measure adds what the processes of live agents use of the machine. It takes a good part of a
+// millisecond for each agent.
 func Measure(rows []Row) {
 	for n := range rows {
 		if rows[n].Status.SamePID {

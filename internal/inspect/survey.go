@@ -13,12 +13,12 @@ import (
 	"nbs-worker/internal/proc"
 )
 
-// Survey looks at agents as closely as their health can be judged by: what is known of each, whether
-// it gets on, and what of it is gone. It asks each tmux server one time, keeps no transcript, and
+// Survey looks at agents closely enough to judge their health: what is known of each, whether it
+// makes progress, and what of it is missing. It asks each tmux server once, keeps no transcript, and
 // waits only when an agent is suspected of doing nothing: for the time of the sample.
 //
-// The views are those of the handles, in their order. Of a record that cannot be read the Err says
-// why, and the record is empty.
+// The views are those of the handles, in their order. When a record cannot be read, the view's Err
+// says why, and its Record is empty.
 func (i *Inspector) Survey(ctx context.Context, handles []agent.Handle, patience time.Duration) []View {
 	views := make([]View, len(handles))
 	var known []agent.Record
@@ -42,7 +42,7 @@ func (i *Inspector) Survey(ctx context.Context, handles []agent.Handle, patience
 	return views
 }
 
-// examine adds to a look what the files say. What cannot be read is not known; the first reason is
+// examine adds to a look what the files say. What cannot be read stays unknown; the first error is
 // the view's Err.
 func (i *Inspector) examine(view *View) {
 	if view.Record.Handle == "" {
@@ -67,10 +67,10 @@ func (i *Inspector) examine(view *View) {
 	}
 }
 
-// Gone is what of an agent that does not run is no more, without which no resume brings it back.
+// Gone is what an agent that does not run has lost, and without which it cannot be resumed.
 type Gone struct {
 	Folder     string // in which it is to be started; "": it is there
-	Transcript bool   // it was seen once, and the archive has none either
+	Transcript bool   // there was one, and the archive has none either
 }
 
 func (i *Inspector) gone(view *View) (Gone, error) {
@@ -90,7 +90,7 @@ func (i *Inspector) gone(view *View) (Gone, error) {
 	return gone, nil
 }
 
-// Growth is when a running agent showed last that it gets on.
+// Growth is the last sign of progress of a running agent.
 type Growth struct {
 	At     time.Time // the latest of all that grows
 	Of     string    // what grew then: "transcript"
@@ -104,9 +104,8 @@ type Sample struct {
 	CPU  time.Duration
 }
 
-// growthOf takes the latest of what changes while claude works: the conversation on disk, its
-// subagents' too, the tokens that the status line tells, the hooks, what the registry says of the
-// state, and the start.
+// growthOf returns the latest of what changes while claude works: the conversation on disk, its
+// subagents' too, the report of the status line, the activity that the hooks report, and the start.
 func growthOf(view *View) *Growth {
 	growth := &Growth{At: view.Record.Started, Of: "its start"}
 	grew := func(at time.Time, of string) {
@@ -133,9 +132,8 @@ func growthOf(view *View) *Growth {
 
 const sampleTime = 2 * time.Second
 
-// sampleSuspects watches for a moment what the processes of those agents use that have shown no
-// growth for longer than the patience though they are busy, and of those whose process is
-// stopped.
+// sampleSuspects measures for a moment what processes use: those of busy agents that have shown no
+// growth for longer than the patience, and those of agents whose process is stopped.
 func sampleSuspects(ctx context.Context, views []View, patience time.Duration) {
 	type suspect struct {
 		*View

@@ -9,8 +9,8 @@ import (
 
 // Discard removes what is kept of the conversations of an agent that was dismissed, but for
 // those that another record names and those of which nothing else is left. It returns what
-// stays. Agents of other projects are not known here: one that has a conversation too, in a
-// copy of the project, has it from Claude's transcript, and its next look keeps that again.
+// stays. Agents of other projects are not considered: one that has a conversation too, in a
+// copy of the project, has Claude's transcript of it, and its next look keeps that again.
 func (k *Keeper) Discard(r *agent.Record) ([]string, error) {
 	if allowed, err := k.Store.IsAllowed(r); !allowed {
 		return k.KeptPaths(r), err // the conversations that it names may be anybody's
@@ -49,8 +49,8 @@ func (k *Keeper) Discard(r *agent.Record) ([]string, error) {
 	return stay, nil
 }
 
-// OnlyKept finds what the archive keeps of a conversation and Claude's transcript has not: what came
-// before a deletion in the middle. nil when Claude has all of it.
+// OnlyKept finds a kept transcript with something that Claude's has not, such as what came before
+// it was deleted in the middle of the conversation. nil when Claude has all of it.
 func (k *Keeper) OnlyKept(config claude.Config, id agent.SessionID) (*archive.Kept, error) {
 	file, _, err := config.Transcript(id)
 	if err != nil {

@@ -2,8 +2,8 @@
 // after some weeks and people delete by mistake, that what is missing is noticed, and that it is
 // put back before an agent is started.
 //
-//   - Claude only ever appends to a transcript: what is missing was taken away by somebody. What is
-//     a beginning of what was kept is put back whole; what went another way is a person's to decide.
+//   - Claude only ever appends to a transcript: what is missing was taken away by somebody. A mere
+//     beginning of what was kept is put back whole; when each has its own end, a person decides.
 //   - What the archive keeps is what an agent is given back, so nothing is kept, put back or removed
 //     for a record that is not allowed.
 //   - A transcript is changed under the lease of its conversation only, while nobody writes to it.
@@ -33,7 +33,7 @@ type Keeper struct{ observe.Observer }
 type Restored struct {
 	From, To string    // absolute paths
 	Written  time.Time // the last time anything was written to it
-	What     string    // that had become of it: "was gone"
+	What     string    // what had become of it: "was gone"
 }
 
 // Keep keeps the transcripts of an agent. What prevents it is written down and is no
@@ -55,7 +55,7 @@ func (k *Keeper) Keep(ctx context.Context, r *agent.Record) error {
 	return err
 }
 
-// KeptOf is what the archive keeps of a conversation; nil when nothing was ever said in it.
+// KeptOf is what the archive keeps of a conversation; nil when it keeps no message of it.
 func (k *Keeper) KeptOf(id agent.SessionID) (*archive.Kept, error) {
 	all, err := k.Store.Archive().Kept(id)
 	if err != nil {
@@ -74,8 +74,8 @@ func (k *Keeper) KeptOf(id agent.SessionID) (*archive.Kept, error) {
 }
 
 // Opening decides how the conversation of a record is opened. One whose transcript is gone
-// is resumed from what was kept, if it was. Of an id that was minted for this start nothing can
-// be there.
+// is resumed from the kept transcript, if there is one. An id that was minted for this start can
+// have neither.
 func (k *Keeper) Opening(r *agent.Record, config claude.Config, minted bool) (claude.Opening, *archive.Kept, error) {
 	if minted {
 		return claude.OpenNew, nil, nil
@@ -90,17 +90,17 @@ func (k *Keeper) Opening(r *agent.Record, config claude.Config, minted bool) (cl
 	}
 	kept, keptErr := k.KeptOf(r.SessionID)
 	if keptErr != nil {
-		return "", nil, keptErr // what is there is not to be replaced because it could not be read
+		return "", nil, keptErr // a kept transcript that cannot be read must not lead to a new conversation
 	}
-	if kept == nil || err != nil && kept.InPlace() { // in another configuration than the one at hand
+	if kept == nil || err != nil && kept.InPlace() { // InPlace: in another configuration folder than this
 		return opening, nil, err
 	}
 	return claude.OpenResume, kept, nil
 }
 
 // Rejoin mends a transcript that was deleted while claude had it open: claude went on in a
-// new file, which holds only what came after, and what came before was kept. Nobody writes
-// to it now; the new file alone stays in the archive as well.
+// new file, which holds only what came after, and what came before was kept. It is done under the
+// lease of the conversation; the new file as it was stays in the archive too.
 func (k *Keeper) Rejoin(ctx context.Context, verb string, r *agent.Record) (*Restored, error) {
 	config, err := k.ConfigOf(r)
 	if err != nil {
@@ -196,13 +196,13 @@ func (k *Keeper) KeepSeen(ctx context.Context, r *agent.Record, file *transcript
 	return freshness, cmp.Or(unkept, err)
 }
 
-// longerAside tells whether a transcript that was set aside, for another took its place, has
-// all that is in that one, and more.
+// longerAside tells whether a transcript that was set aside when another took its place has all
+// that the other has, and more.
 func (k *Keeper) longerAside(r *agent.Record, size int64) bool {
 	all, err := k.Store.Archive().Kept(r.SessionID)
 	longer := func(kept archive.Kept) bool { return kept.Size > size }
 	if err != nil || !slices.ContainsFunc(all, longer) {
-		return false // they are not compared each time
+		return false // no kept one is larger, so none need be read
 	}
 	config, err := k.ConfigOf(r)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 type Retention struct {
 	Path     string  // of Claude's transcript; "" when there is none
 	LeftDays float64 // negative when the next start of any claude may delete it
-	Settings string  // the file that says so, or in which a person would
+	Settings string  // the file that sets the period, or in which a person would
 	Kept     archive.Freshness
 }
 

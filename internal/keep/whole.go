@@ -14,9 +14,9 @@ import (
 // Whether a transcript that is there has all that was said. Claude only ever appends to one:
 // what is missing was taken away by somebody.
 
-// CheckWhole compares the transcript of a conversation with all that is kept of it. It returns
-// what is to be put back in its place: that has all that the transcript has, and more. Errors:
-// Conflict when both have something that the other has not.
+// CheckWhole compares the transcript of a conversation with all that is kept of it. It returns the
+// kept one to put in its place, which has all that it has, and more; nil for none. Errors: Conflict
+// when each has something that the other has not.
 func (k *Keeper) CheckWhole(r *agent.Record, config claude.Config) (*archive.Kept, error) {
 	file, found, err := config.Transcript(r.SessionID)
 	if err != nil || !found {
@@ -32,13 +32,13 @@ func (k *Keeper) CheckWhole(r *agent.Record, config claude.Config) (*archive.Kep
 	}
 	parts, err := file.Continued(agent.Mapped(all, fileOf))
 	if err != nil || len(parts) > 1 {
-		return nil, err // what came before is joined to it before the start
+		return nil, err // Rejoin joins the parts before the start
 	}
 	return nil, errWentApart(r, file, *missing)
 }
 
-// missingFrom finds a kept transcript of which something is missing in the one that is there, and
-// the largest such that has all of it.
+// missingFrom finds a kept transcript with something that file has not, and the largest of those
+// that have all of file.
 func missingFrom(file transcript.File, all []archive.Kept) (missing, whole *archive.Kept, err error) {
 	for _, kept := range all {
 		other := transcript.At(kept.Path)
@@ -63,7 +63,7 @@ func missingFrom(file transcript.File, all []archive.Kept) (missing, whole *arch
 	return missing, whole, nil
 }
 
-// errWentApart leaves to a person which of two transcripts the conversation is.
+// errWentApart is the error by which a person decides which of two transcripts to go on with.
 func errWentApart(r *agent.Record, file transcript.File, kept archive.Kept) error {
 	here, there := agent.ShellWord(file.Path), agent.ShellWord(kept.Path)
 	return agent.Errorf(agent.Conflict, "the transcript of the conversation %s and what was kept of it went different ways: each has something that the other has not", r.SessionID).
@@ -77,8 +77,8 @@ type Loss struct {
 	Path  string
 	Bytes int64 // that are missing at least
 
-	// Rewritten is a transcript that has other content now: it is not the conversation that it
-	// was, and only a person can say whether it is to be gone on with.
+	// Rewritten tells that the transcript has other content now: it is not the conversation that
+	// it was, and only a person can decide whether to go on with it.
 	Rewritten bool
 }
 
@@ -102,8 +102,8 @@ func (k *Keeper) LossOf(config claude.Config, id agent.SessionID) (*Loss, error)
 	return &Loss{Path: file.Path, Bytes: cut.Missing, Rewritten: cut.Rewritten}, nil
 }
 
-// ErrRewritten leaves to a person what becomes of a conversation whose transcript was written
-// over.
+// ErrRewritten is the error by which a person decides what becomes of a conversation whose
+// transcript was written over.
 func (k *Keeper) ErrRewritten(r *agent.Record, loss *Loss) error {
 	return agent.Errorf(agent.Conflict, "%s", loss.String()).
 		Hint("put the file back from a backup, then repeat the command").

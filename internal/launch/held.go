@@ -10,10 +10,10 @@ import (
 	"nbs-worker/internal/observe/health"
 )
 
-// What holds a start until a person comes is seen on the screen only: a first-run
-// dialog, a login that is missing.
+// Only the screen shows what holds a start until a person acts: a first-run dialog or a
+// missing login.
 
-// checkDialog looks whether claude waits at a first-run dialog.
+// checkDialog returns an error when claude waits at a first-run dialog.
 func (w *starting) checkDialog(ctx context.Context) error {
 	if time.Since(w.begun) < screenAfter || time.Since(w.lastScreen) < screenEvery {
 		return nil
@@ -38,11 +38,11 @@ func heldAt(r *agent.Record, dialog screen.Dialog) error {
 	return err
 }
 
-// ErrNotLoggedIn is a start that came about, of a claude that knows no account.
+// ErrNotLoggedIn means that claude runs but is not logged in.
 var ErrNotLoggedIn = errors.New("claude is not logged in")
 
-// checkLogin notices a claude that looks idle and will answer no prompt, and when one was seen that does
-// not say so. Without a pane neither is seen.
+// checkLogin returns an error for a claude that looks idle but is not logged in, and otherwise notes when
+// claude was ready. Without a pane it does neither.
 func (w *starting) checkLogin(ctx context.Context) error {
 	shown, err := w.Observer.Screen(ctx, &w.record)
 	if err != nil {

@@ -19,11 +19,11 @@ func (s Starter) endedByHook(ctx context.Context, r *agent.Record) error {
 	return endedByHook(ctx, client)
 }
 
-// endedByHook tells what in the user's tmux configuration ends a session as soon as it is made;
-// nil when nothing does.
+// endedByHook names the hook of the user's tmux configuration that ends each session as soon as it
+// is made; nil for none.
 func endedByHook(ctx context.Context, client *tmux.Client) error {
 	settings, err := client.Settings(ctx)
-	if err != nil { // it ended with its only session
+	if err != nil { // the server ended with its only session
 		if settings, err = tmux.ConfiguredSettings(ctx); err != nil {
 			return nil //nolint:nilerr // the start has failed, and its own error tells how
 		}

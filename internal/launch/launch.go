@@ -1,11 +1,11 @@
 // Package launch starts agents: a plan of what will be done, the start itself, and the proof that
 // what runs is ready, is what was recorded, and runs alone.
 //
-//   - All that can be known before a start is checked in the plan, and the plan changes nothing.
+//   - Whatever can be checked before a start is checked when it is planned, which changes nothing.
 //   - The start is written down before it happens: whatever dies from then on, the record explains
 //     what is found.
-//   - The caller holds the verb lock, and no claude of the record lives.
-//   - It ends nothing: a start that went wrong is told, and the verb ends it.
+//   - The caller holds the verb lock, and no claude of the record runs.
+//   - It ends nothing: it reports a start that went wrong, and the verb ends it.
 package launch
 
 import (
@@ -23,14 +23,14 @@ import (
 // Starter starts the agents of one project.
 type Starter struct{ *keep.Keeper }
 
-// WrongError is a start of which something runs that must not: it is not what was recorded, or
-// not alone. Whoever asked for it has to end it.
+// WrongError means that a claude runs that must not: it is not what was recorded, or not alone on
+// its conversation. The caller has to end it.
 type WrongError struct{ error }
 
 func (e *WrongError) Unwrap() error { return e.error }
 
-// Start starts the planned agent when it is its turn, waits for it and checks what runs. The end
-// of interrupt ends the waiting.
+// Start starts the planned agent when it is its turn, waits until it is ready and checks what runs.
+// Cancelling interrupt ends the waiting, not the agent.
 func (s Starter) Start(ctx, interrupt context.Context, p Plan, wait time.Duration) (agent.Record, error) {
 	release, err := s.AwaitTurn(interrupt, p)
 	if err != nil {
@@ -44,7 +44,7 @@ func (s Starter) Start(ctx, interrupt context.Context, p Plan, wait time.Duratio
 	return s.Prove(ctx, interrupt, p, r, wait)
 }
 
-// AwaitTurn waits until fewer agents are started on this machine than it can start at a time.
+// AwaitTurn waits until fewer than [turns.AtOnce] agents are being started on this machine.
 // Errors: Interrupted.
 func (s Starter) AwaitTurn(interrupt context.Context, p Plan) (release func(), err error) {
 	release, err = s.Store.Turns().Await(interrupt, proc.Halted, func() {
@@ -59,7 +59,7 @@ func (s Starter) AwaitTurn(interrupt context.Context, p Plan) (release func(), e
 	return release, nil
 }
 
-// claimedOf is what is written down already of the start of a plan.
+// claimedOf is the record that was written already for the start of a plan; zero for none.
 func claimedOf(p Plan) agent.Record {
 	if p.Claimed == nil {
 		return agent.Record{}
@@ -67,7 +67,7 @@ func claimedOf(p Plan) agent.Record {
 	return *p.Claimed
 }
 
-// Prove waits for a start that was begun, and checks what runs. wait 0 only waits until it runs.
+// Prove waits until a start that was begun is ready, and checks what runs. wait 0: only until it runs.
 func (s Starter) Prove(ctx, interrupt context.Context, p Plan, r agent.Record, wait time.Duration) (agent.Record, error) {
 	r, err := s.await(ctx, interrupt, p, r, wait)
 	if err != nil {
@@ -91,20 +91,20 @@ func (s Starter) noteStart(ctx context.Context, p Plan, r agent.Record) (agent.R
 		}
 		return nil
 	})
-	observe.Wake(&r) // it takes hold of the registry entry, which is there by now
+	observe.Wake(&r) // the launcher opens the registry entry, which exists by now
 	if err != nil {
 		return r, RunsUnnoted(&r, "the last update of its record", err)
 	}
 	return noted, nil
 }
 
-// UnnotedError is a start that came about, of which not all could be written down.
+// UnnotedError means that an agent runs, but that something of its start could not be written down.
 type UnnotedError struct{ error }
 
 func (e *UnnotedError) Unwrap() error { return e.error }
 
-// RunsUnnoted says that an agent runs, though something of its start could not be written
-// down. The hints of the cause are for who may repeat the command, which would be refused.
+// RunsUnnoted is the error for an agent that runs although something of its start could not be written
+// down. It drops the hints of the cause: they are for repeating the command, which would be refused.
 func RunsUnnoted(r *agent.Record, what string, cause error) error {
 	if proc.IsGone(r.Process.Identity) {
 		return cause

@@ -27,7 +27,7 @@ func (s Starter) openPane(ctx context.Context, r *agent.Record, p Plan, client *
 		Command: []string{s.Program, "run", string(r.Handle)},
 		Env: map[string]string{
 			agent.LaunchVariable: string(id),
-			// A server that some agent's shell has started hands that agent's mark on.
+			// A tmux server that an agent's shell started gives that agent's mark to each pane.
 			agent.InvocationVariable: string(id),
 			trust.HomeVariable:       string(s.Store.Home()),
 			trust.RuntimeVariable:    s.Store.Runtime(),
@@ -46,8 +46,8 @@ func (s Starter) openPane(ctx context.Context, r *agent.Record, p Plan, client *
 	return name, err
 }
 
-// place makes a pane in the session that was made for the agent, where a person may be at work, or
-// else in a new one. A name that a stranger has is left to him.
+// place makes a pane in the session that was made for the agent, which a person may be using, or
+// else in a new session. It skips a name that another's session has.
 func place(ctx context.Context, server Sessions, names []string, panes []tmux.Pane, before *agent.Process, spec tmux.Spec) (name string, err error) {
 	for _, spec.Name = range names {
 		err := tmux.ErrNoSession

@@ -19,16 +19,16 @@ import (
 
 const (
 	readyPoll = 10 * time.Millisecond
-	// screenAfter is when a claude that is not ready is suspected of a dialog, and
-	// screenEvery how often its screen is then looked at.
+	// screenAfter is when the screen of a claude that is not ready is first searched for
+	// a dialog, and screenEvery how often from then on.
 	screenAfter = 700 * time.Millisecond
 	screenEvery = 250 * time.Millisecond
 	// startLimit is how long tmux and the launcher may take until claude runs.
 	startLimit = 10 * time.Second
-	// serverLimit is how long a tmux server may take to come up at least, however short a time the
-	// start is waited for: one that is given up in between leaves nothing.
+	// serverLimit is the least time that a tmux server gets to come up, however short the wait for
+	// the start is: giving up in between would leave no session.
 	serverLimit = 2 * time.Second
-	// unremarked is for how long nobody asks what a start waits for.
+	// unremarked is how long a start takes before it reports what it waits for.
 	unremarked = time.Second
 )
 
@@ -40,15 +40,15 @@ type starting struct {
 	wait       time.Duration
 	begun      time.Time
 	lastScreen time.Time
-	lastBelow  time.Time // when claude was last looked for below what was started
-	waiting    time.Time // since when it is seen to wait for a person, its prompt not on disk
-	ready      bool      // the registry says so; the prompt may still be on its way
-	told       string    // what is waited for, as it was told last
+	lastBelow  time.Time // when the children of what was started were last searched for claude
+	waiting    time.Time // when it was first seen to wait for a person, its prompt not on disk; zero: it does not
+	ready      bool      // claude's registry says so; the prompt may not be on disk yet
+	told       string    // the last progress message
 }
 
-// await returns when the agent of a start is ready and has its prompt, or is only
-// running for wait 0. Errors: Held at a dialog, TimedOut, and what claude itself
-// said when it left.
+// await returns when the agent of a start is ready and has its prompt; for wait 0,
+// when it runs. Errors: Held at a dialog, TimedOut, and claude's own last words when
+// it left.
 func (s Starter) await(ctx, interrupt context.Context, p Plan, r agent.Record, wait time.Duration) (agent.Record, error) {
 	w := &starting{Starter: s, plan: p, record: r, wait: wait, begun: time.Now()}
 	limit := wait
@@ -128,8 +128,8 @@ func (w *starting) look(ctx context.Context) (done bool, err error) {
 	return false, w.checkDialog(ctx)
 }
 
-// findWrapped notes the claude that what was started runs as a child: a program of the user's
-// that does not become claude. Only its registry entry shows it, so not before there is one.
+// findWrapped records the claude that runs as a child of what was started: a wrapper of the user's
+// that does not exec claude. Only claude's registry entry shows it, so not before there is one.
 func (w *starting) findWrapped(ctx context.Context) error {
 	const every = 100 * time.Millisecond
 	if time.Since(w.begun) < screenEvery || time.Since(w.lastBelow) < every {
@@ -150,8 +150,8 @@ func (w *starting) findWrapped(ctx context.Context) error {
 	return err
 }
 
-// unrecorded is the start of an agent whose record somebody has removed: nothing else has its
-// session id, and to start it again would make another.
+// unrecorded is the error when somebody removed the record during the start. It names the session
+// id: nothing else has it, and another start would make another.
 func (w *starting) unrecorded() error {
 	return agent.Errorf(agent.NotFound, "the record was removed while the agent was started, in the conversation %s", w.record.SessionID).
 		Hint("where its claude runs, and how it gets a record again: nbs-worker adopt --list")
@@ -183,11 +183,11 @@ func (w *starting) prompted(ctx context.Context, entry live.Entry) (bool, error)
 	return false, nil
 }
 
-// transcriptLag is how much later than its registry claude may write its transcript: a turn
-// that asks at once for a permission is seen to wait before its prompt is on disk.
+// transcriptLag is how far claude's transcript may be behind its registry: a turn that asks for a
+// permission at once is seen to wait before its prompt is on disk.
 const transcriptLag = 2 * time.Second
 
-// waitsOn tells whether claude has waited for a person for that long without a break.
+// waitsOn tells whether claude has waited for a person for all of transcriptLag.
 func (w *starting) waitsOn(entry live.Entry) bool {
 	if entry.Status != "waiting" {
 		w.waiting = time.Time{}
@@ -199,8 +199,8 @@ func (w *starting) waitsOn(entry live.Entry) bool {
 	return time.Since(w.waiting) >= transcriptLag
 }
 
-// left is [left] of a start. A terminal that was closed may have been so by a hook of tmux, at
-// any moment from before the launcher's first step on.
+// left is [left], or the hook of tmux that closed the terminal: it may do so at any moment, even
+// before the launcher's first step.
 func (s Starter) left(ctx context.Context, r *agent.Record, exit *agent.Exit) error {
 	if !exit.HungUp {
 		return left(exit)
@@ -224,7 +224,7 @@ func left(exit *agent.Exit) error {
 	return err
 }
 
-// quoteScreen shows claude's last words: one line in line, several below.
+// quoteScreen quotes claude's last words: a single line inline, several on lines of their own.
 func quoteScreen(screen string) string {
 	var lines []string
 	for line := range strings.Lines(screen) {
@@ -242,8 +242,8 @@ func quoteScreen(screen string) string {
 	}
 }
 
-// vanished is the end of a start of which nobody could write the end down. One more
-// look decides: the exit may have been recorded between the two.
+// vanished is the error for a start whose processes are gone. It loads the record once
+// more: the exit may have been recorded since the last look.
 func (w *starting) vanished(ctx context.Context) error {
 	record, err := w.Store.Load(w.record.Handle)
 	if err != nil {
@@ -296,7 +296,7 @@ func (w *starting) timedOut() error {
 	}
 }
 
-// leftMeanwhile says how a claude ended that was just seen.
+// leftMeanwhile is the error for a claude that ended after it was seen to be ready.
 func (s Starter) leftMeanwhile(ctx context.Context, handle agent.Handle) error {
 	r, err := s.Settled(ctx, handle)
 	if err != nil {
@@ -308,8 +308,8 @@ func (s Starter) leftMeanwhile(ctx context.Context, handle agent.Handle) error {
 	return agent.Errorf(agent.Failed, "claude and its launcher were killed during the start")
 }
 
-// verify checks that what runs is what was recorded and runs alone, as it does in a conversation whose id was
-// minted for this start. Errors: [WrongError].
+// verify checks that what runs is what was recorded, and that no other claude has the conversation open: none
+// can when its id was minted for this start. Errors: [WrongError].
 func (s Starter) verify(ctx context.Context, r agent.Record, minted bool) error {
 	if r.Process.Tmux != nil && proc.Terminal(r.Process.Launcher.PID) == "" { // its pane was closed: it is leaving
 		proc.WaitGone(ctx, r.Process.Identity, startLimit)

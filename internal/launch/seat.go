@@ -6,8 +6,8 @@ import (
 	"nbs-worker/internal/observe"
 )
 
-// Seat is the place of an agent that is ended and started anew while somebody is attached to
-// its session: the session is kept, and so is who looks at it.
+// Seat keeps the tmux session of an agent that is ended and started anew, so that whoever is
+// attached to it stays attached.
 type Seat struct {
 	InView  bool // the agent's window is the one that is shown
 	Release func()

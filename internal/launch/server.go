@@ -9,12 +9,12 @@ import (
 	"nbs-worker/internal/tmux"
 )
 
-// spare is how many descriptors of a server are kept free: each client has three for
-// as long as it asks, and a server that runs out of them answers nobody any more.
+// spare is how many descriptors of a tmux server are kept free: each client uses three
+// while it is connected, and a server that runs out of them answers nobody.
 func spare(limit int) int { return min(max(limit/8, 16), 128) }
 
 // checkRoom refuses a server that one more session would bring near its limit of open
-// files: at the limit it would take all of its agents out of reach.
+// files: at the limit none of its agents can be reached.
 func checkRoom(client *tmux.Client) error {
 	pid, err := client.ServerPID()
 	if err != nil {
@@ -28,23 +28,23 @@ func checkRoom(client *tmux.Client) error {
 	return health.HintMoreFiles(full, pid, files).Hint("or use another server: --tmux-socket NAME")
 }
 
-// CheckTarget checks that the tmux server of a start answers in time and has room, before
-// the agent is ended that is to be started there. Errors: TimedOut, Unfit.
+// CheckTarget checks that the tmux server of an agent's next start answers in time and has
+// room, before the agent is ended for that start. Errors: TimedOut, Unfit.
 func (s Starter) CheckTarget(ctx context.Context, r *agent.Record) error {
 	_, _, err := s.target(ctx, r)
 	return err
 }
 
-// target returns the tmux server of an agent's next start and its panes. Where something of the
-// agent may be left that is to be ended before, it is known then that the server answers and has
-// room. Errors: TimedOut, Unfit.
+// target returns the tmux server of an agent's next start, which has room, and its panes. They are
+// listed, which proves that the server answers, only where an earlier start may have left something
+// to end. Errors: TimedOut, Unfit.
 func (s Starter) target(ctx context.Context, r *agent.Record) (*tmux.Client, []tmux.Pane, error) {
 	client, err := s.Tmux(s.SocketFor(r.Process))
 	if err != nil {
 		return nil, nil, err
 	}
 	var panes []tmux.Pane
-	if r.Process != nil { // else nothing can be left of it, and nothing is ended for it
+	if r.Process != nil { // else it was never started, and there is nothing to end
 		if panes, err = client.Panes(ctx); err != nil {
 			return nil, nil, health.Diagnose(client, r.Handle, err)
 		}

@@ -21,7 +21,7 @@ import (
 // Start is how an agent is started, by whichever verb.
 type Start struct {
 	Prompt string        // sent as the first message of this start
-	Brief  string        // told to claude beside the prompt when it has started, by our hook; "": nothing
+	Brief  string        // given to claude by our hook when it has started, beside the prompt; "": nothing
 	Wait   time.Duration // how long to wait for claude to be ready; 0: only until it runs
 	Trust  bool          // accept the trust of the working directory for the user
 
@@ -29,12 +29,12 @@ type Start struct {
 	PromptFile string // absolute: where the prompt was read; "" for no file
 
 	InPlace  bool              // in the caller's own terminal, without tmux
-	Progress func(what string) // is told what a start waits for that takes long; nil: nobody is
+	Progress func(what string) // is called with what a slow start waits for; nil: nothing is
 
 	Program string // path of claude; "" looks for it
-	Again   bool   // of a launcher, by the agent's restart policy: what that remembers goes on
+	Again   bool   // by the agent's launcher: what the restart policy remembers is kept
 
-	Minted  bool // the session id is new: nobody else can know it, and nothing is written of it
+	Minted  bool // the session id is new: no other claude can use it, and it has no transcript
 	TakesUp bool // of a spawn: the conversation exists
 }
 
@@ -46,29 +46,29 @@ type Plan struct {
 	Args     []string      // claude's arguments
 	Claimed  *agent.Record // already written down, of a spawn
 	Prompt   string
-	Brief    string // told to claude beside the prompt, by our hook
+	Brief    string // given to claude by our hook, beside the prompt
 	trust    bool
 	trustDir string
 	new      bool // of a spawn
 	takesUp  bool // of a spawn: the conversation exists
 	inPlace  bool // in the caller's own terminal, without tmux
-	again    bool // of a launcher, by the agent's restart policy
-	InView   bool // in a session that is there, its window becomes the one that is shown
+	again    bool // by the agent's launcher, as its restart policy has it
+	InView   bool // a window that is added to an existing session becomes the one that is shown
 	config   claude.Config
 
 	transcriptSize int64         // in bytes, before the start
-	wait           time.Duration // for which a server may read its configuration
+	wait           time.Duration // how long a tmux server may read its configuration
 	progress       func(what string)
 
-	Restores *archive.Kept // put back before the start; nil: nothing is gone
-	Moved    *Moved        // the folder is another than the recorded one; nil: it is that
+	Restores *archive.Kept // the kept transcript to put back before the start; nil: none is missing
+	Moved    *Moved        // the working directory is not the recorded one; nil: it is
 	Loss     *keep.Loss    // what was cut off the transcript; nil: nothing
 }
 
 // Moved is a working directory that an agent is started in instead of the recorded one.
 type Moved struct{ From, To string }
 
-// Plan checks all that can be known before a start. Nothing is changed.
+// Plan checks whatever can be checked before a start, and changes nothing.
 func (s Starter) Plan(r agent.Record, start Start) (Plan, error) {
 	program, err := claude.FindBinary(cmp.Or(start.Program, s.Variable(claude.BinaryVariable)))
 	if err != nil {
@@ -124,7 +124,7 @@ func checkWords(p *Plan) error {
 	)
 }
 
-// checkTmux looks for tmux, unless the start is to be without.
+// checkTmux checks that tmux can be used, unless the start is without it.
 func (s Starter) checkTmux(p *Plan) error {
 	if p.inPlace {
 		return nil
@@ -175,8 +175,8 @@ func (s Starter) checkStrangers(p *Plan) error {
 	return s.ErrStranger(&p.Record, strangers)
 }
 
-// begin starts the planned agent in tmux and returns when its launcher was asked to
-// run. The caller holds the verb lock, and no claude of the record lives.
+// begin starts the planned agent in tmux and returns when tmux was asked to run its
+// launcher. The caller holds the verb lock, and no claude of the record runs.
 func (s Starter) begin(ctx context.Context, p Plan) (r agent.Record, err error) {
 	r = claimedOf(p)
 	if p.trust {
@@ -190,7 +190,7 @@ func (s Starter) begin(ctx context.Context, p Plan) (r agent.Record, err error) 
 	before := p.Record.Process
 	client, panes, err := s.target(ctx, &p.Record)
 	if err != nil {
-		return r, err // and no older record says anything of a start that could not be
+		return r, err // and the record does not name a start that never began
 	}
 	if p.Claimed == nil {
 		if r, err = s.Claim(ctx, p); err != nil {
@@ -222,8 +222,7 @@ func (s Starter) begin(ctx context.Context, p Plan) (r agent.Record, err error) 
 	})
 }
 
-// ClaimAgain writes a start down that the agent's own launcher is about to make, in the pane that it
-// leads.
+// ClaimAgain writes down a start that the agent's own launcher is about to make in its own pane.
 func (s Starter) ClaimAgain(ctx context.Context, p Plan) (agent.Record, error) {
 	if err := s.linkTranscript(p); err != nil {
 		return agent.Record{}, err
@@ -231,7 +230,7 @@ func (s Starter) ClaimAgain(ctx context.Context, p Plan) (agent.Record, error) {
 	return s.Claim(ctx, p)
 }
 
-// linkTranscript has claude find the conversation from the folder in which it is to be resumed.
+// linkTranscript lets claude find the transcript from the folder in which it will resume.
 func (s Starter) linkTranscript(p Plan) error {
 	if p.Opening != claude.OpenResume {
 		return nil
@@ -239,7 +238,7 @@ func (s Starter) linkTranscript(p Plan) error {
 	return p.config.LinkTranscript(p.Record.SessionID, p.Record.LaunchCwd())
 }
 
-// LaunchOf is what the launcher of a claimed start is told.
+// LaunchOf is the launch file for the launcher of a claimed start.
 func (s Starter) LaunchOf(p Plan, r *agent.Record) store.Launch {
 	return store.Launch{Invocation: r.Process.Invocation, Claude: p.Program, Opening: string(p.Opening), Env: s.Env, Prompt: p.Prompt, Brief: p.Brief}
 }
@@ -258,14 +257,14 @@ func (s Starter) Claim(ctx context.Context, p Plan) (claimed agent.Record, err e
 	})
 }
 
-// unchanged tells whether nothing has come of a start since it was looked at: a launcher
-// that was late may have begun.
+// unchanged tells whether a start is as it was at the last look: a late launcher may have
+// begun since.
 func unchanged(now, then *agent.Process) bool {
 	return observe.SameStart(now, then) && (now == nil || now.PID == then.PID && now.Launcher == then.Launcher)
 }
 
-// placeFor is where a start will be, before its server is known: a verb that is killed
-// leaves a record by which the session is found all the same.
+// placeFor is where a start will run, before its tmux server is identified: if the verb is
+// killed, the record still shows where the session is.
 func (s Starter) placeFor(before *agent.Process) (*agent.TmuxPlace, error) {
 	client, err := s.Tmux(s.SocketFor(before))
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"nbs-worker/internal/observe"
 )
 
-// checkTrust looks at the folder that is to be trusted for the user. Claude trusts all that is
-// in it too, so it is never the home folder or one above, and it is named unless it belongs to
-// the project.
+// checkTrust checks the folder that --trust has Claude trust for the user. Claude trusts all that
+// is in it too, so the home folder and those above it are refused, and one outside of the project
+// has to be named.
 func (s Starter) checkTrust(p *Plan) error {
 	if !p.trust {
 		return nil
@@ -35,8 +35,8 @@ func (s Starter) checkTrust(p *Plan) error {
 	return nil
 }
 
-// homes are the home folders of the user: as the environment has it, and as the user database
-// does, for the first may be missing or another.
+// homes are the folders that count as the user's home: /, $HOME, and the one in the user database,
+// since $HOME may be missing or another.
 func (s Starter) homes() []string {
 	homes := []string{"/"}
 	if home := s.Variable("HOME"); filepath.IsAbs(home) {

@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	askLimit = 20 * time.Second       // it takes a tenth of one; a machine may be busy
-	askDelay = 500 * time.Millisecond // for a pipe that something else has kept
+	askLimit = 20 * time.Second       // a tenth of a second is usual; a machine may be busy
+	askDelay = 500 * time.Millisecond // for the stdout pipe, which another process may keep open
 	askBytes = 1 << 20
 )
 
-// Ask runs claude with arguments that make it say something and leave, without a terminal,
-// and returns what it printed on stdout.
+// Ask runs claude without a terminal, with arguments that make it print something and exit, and
+// returns its stdout.
 func Ask(ctx context.Context, program string, args, env []string, dir string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()

@@ -27,14 +27,14 @@ type child struct {
 	terminal terminal
 	started  time.Time
 	memory   proc.MemoryWatch
-	look     func()                    // the record may have moved to another conversation, or a message may wait
-	looks    chan struct{}             // has a word when that is asked for
+	look     func()                    // is called when the record may have moved to another conversation, or a message may wait
+	looks    chan struct{}             // has an element when a look is asked for
 	left     chan struct{}             // is closed when claude has been waited for
-	looked   chan struct{}             // is closed when nothing is looked at any more
+	looked   chan struct{}             // is closed after the last look
 	hungUp   atomic.Bool               // the terminal went away
 	asked    atomic.Bool               // the launcher was sent SIGTERM
 	wrong    atomic.Pointer[error]     // why the launcher itself ended claude
-	ready    atomic.Pointer[time.Time] // when it was seen to be so
+	ready    atomic.Pointer[time.Time] // when claude was seen to be ready; nil: not yet
 	entry    atomic.Pointer[live.Held]
 }
 
@@ -47,9 +47,9 @@ type ending struct {
 }
 
 // startChild starts claude as the record has it, on this process's own terminal and in its
-// process group: with another group it could not read the terminal, and behind a pipe it would
-// not draw. How the conversation is opened was decided by whoever left the launch, and still knew
-// how the start before had ended. Should that have become wrong since, claude refuses it.
+// process group: in another group it could not read the terminal, and behind a pipe it would
+// not draw. How the conversation is opened was decided by the command that wrote the launch file,
+// which knew how the last start had ended. If that is wrong by now, claude refuses to start.
 func (l *Launcher) startChild(record *agent.Record, launch store.Launch, look func(), signals chan os.Signal) (*child, error) {
 	config, err := claude.ConfigOf(&record.Spec, launch.Env)
 	if err != nil {
@@ -68,7 +68,7 @@ func (l *Launcher) startChild(record *agent.Record, launch store.Launch, look fu
 		cmd: cmd, launch: launch, config: config, terminal: saveTerminal(), started: l.Now(),
 		look: look, looks: make(chan struct{}, 1), left: make(chan struct{}), looked: make(chan struct{}),
 	}
-	if launch.Brief != "" { // which claude's first hook asks for
+	if launch.Brief != "" { // claude's first hook takes it from there
 		if _, err := l.Store.TurnFiles(launch.Invocation).Put(turnfiles.Briefing, launch.Brief); err != nil {
 			return nil, err
 		}
@@ -107,29 +107,29 @@ func startFailure(err error, dir string) error {
 	return agent.Errorf(agent.Unfit, "start claude: %w", err)
 }
 
-// passes tells whether a start failed for what the machine lacked in that moment, or because the
-// program is just being installed: the next one may not.
+// passes tells whether a start failed because the machine was short of something, or because the
+// program was just being installed: the next start may succeed.
 func passes(err error) bool {
 	return slices.ContainsFunc([]error{unix.EAGAIN, unix.ENOMEM, unix.EMFILE, unix.ENFILE, unix.ETXTBSY, unix.EINTR},
 		func(passing error) bool { return errors.Is(err, passing) })
 }
 
-// holdEntry keeps hold of claude's registry entry, as soon as there is one.
+// holdEntry opens claude's registry entry once it exists, and keeps it open.
 func (c *child) holdEntry() {
 	if c.entry.Load() != nil {
 		return
 	}
 	if entry, err := c.config.Registry().Hold(c.pid()); err == nil {
 		if !c.entry.CompareAndSwap(nil, entry) {
-			_ = entry.Close() // a signal came meanwhile
+			_ = entry.Close() // another call was faster
 		}
 		now := time.Now()
 		c.ready.CompareAndSwap(nil, &now)
 	}
 }
 
-// readyAfter tells whether claude was seen to be ready, and how long after its start: where nobody
-// has told the launcher, at once.
+// readyAfter tells whether claude was seen to be ready, and how long after its start; 0 when only a
+// hook of claude's shows that it was.
 func (c *child) readyAfter(said agent.Report) (after time.Duration, ready bool) {
 	if at := c.ready.Load(); at != nil {
 		return at.Sub(c.started), true
@@ -143,8 +143,8 @@ func (c *child) dropEntry() {
 	}
 }
 
-// movedTo tells into which conversation claude had gone by itself when it ended: its registry
-// entry does, which a killed one leaves behind and any other takes away.
+// movedTo returns the conversation to which claude had moved by itself when it ended. Its registry
+// entry says so: a killed claude leaves the file, and of any other the open entry is read.
 func (c *child) movedTo(r *agent.Record, report agent.Report) (id agent.SessionID, moved bool) {
 	if id, moved = c.config.Registry().MovedTo(r, report, 0); moved {
 		return id, true

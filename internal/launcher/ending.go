@@ -14,14 +14,14 @@ import (
 	"nbs-worker/internal/store"
 )
 
-// evidence is what the class of an end is told from.
+// evidence is what an end is classified by.
 type evidence struct {
 	exit       agent.Exit
 	uptime     time.Duration
-	ready      bool          // it was seen to be ready
-	readyAfter time.Duration // so long after its start
+	ready      bool          // claude was seen to be ready
+	readyAfter time.Duration // how long after its start
 	failure    *agent.Failure
-	wrong      error // why the launcher ended it; nil: it did not
+	wrong      error // why the launcher ended claude; nil: it did not
 	now        time.Time
 }
 
@@ -72,8 +72,8 @@ func (e *evidence) class() agent.EndClass {
 	return e.classOfCode()
 }
 
-// classOfCode tells why claude left with a code that is not 0: by how its last turn failed, and of a
-// start that came to nothing by its last words. Later the words on its screen may be anybody's.
+// classOfCode classifies an exit with a code that is not 0: by how the last turn failed and, unless the
+// start had succeeded, by the last words on the screen. Later these may be anybody's.
 func (e *evidence) classOfCode() agent.EndClass {
 	words := ""
 	if !e.well() {
@@ -101,13 +101,13 @@ func saysLogin(words string) bool {
 	return slices.ContainsFunc(known, func(ask string) bool { return strings.Contains(words, ask) })
 }
 
-// refused is the ending of a start that came to nothing before there was a claude.
+// refused is the ending of a start that failed before claude ran.
 func refused(cause error) restart.Ending {
 	return restart.Ending{Class: classOf(cause), Reason: cause.Error(), Abnormal: true, NoRoom: noRoom(cause) || passes(cause)}
 }
 
-// classOf is the class of what kept claude from being started, or had the launcher end it. A lock of
-// .nbs that was not free in time says nothing about the conversation, and is tried again.
+// classOf classifies what kept claude from being started. A lock of .nbs that was not free in time is
+// no fault of the conversation's, and is tried again.
 func classOf(cause error) agent.EndClass {
 	if errors.Is(cause, store.ErrStayedLocked) {
 		return agent.EndCrash

@@ -25,7 +25,7 @@ func (l *Launcher) noteExit(ctx context.Context, handle agent.Handle, child *chi
 		At: stamp(l.Now()), Invocation: child.launch.Invocation, Code: end.status.ExitStatus(), HungUp: end.hungUp,
 		UptimeS: int64(l.Now().Sub(child.started) / time.Second), OOMKills: end.oom,
 	}
-	report := l.Store.Report(handle) // what claude, before it left, said through its hooks
+	report := l.Store.Report(handle) // what claude reported through its hooks
 	if report.Invocation != exit.Invocation {
 		report = agent.Report{}
 	}
@@ -42,7 +42,7 @@ func (l *Launcher) noteExit(ctx context.Context, handle agent.Handle, child *chi
 		if err := checkCurrent(r, exit.Invocation); err != nil {
 			return err
 		}
-		// Of a record that is not allowed, what runs below a wrapper may be anybody's.
+		// If the record is not allowed, the process below a wrapper may be anybody's.
 		if id, moved := child.movedTo(r, l.Store.Report(handle)); moved && !l.Store.IsNotAllowed(r) {
 			r.Replace(id, exit.At, live.Moved)
 		}
@@ -72,7 +72,7 @@ func (l *Launcher) noteExit(ctx context.Context, handle agent.Handle, child *chi
 		l.journal(ctx, "exit", &record, exit.Summary()), l.journalDecision(ctx, &record, over.decision),
 	)
 	if over.decision.Again {
-		return over, nil // the record tells it, which says too that the next start is waited for
+		return over, nil // the record has the exit, and that the next start is waited for
 	}
 	return over, untold
 }
@@ -89,8 +89,8 @@ func (l *Launcher) endingOf(c *child, exit *agent.Exit, report agent.Report, sig
 	return end
 }
 
-// noteRefusal writes down why claude was not started, and of a start that the launcher makes by
-// itself what follows.
+// noteRefusal writes down why claude was not started and, for a start that the launcher made by
+// itself, what follows.
 func (l *Launcher) noteRefusal(ctx context.Context, handle agent.Handle, next *Restart, cause error, signals chan os.Signal) (over ended, err error) {
 	id := next.Launch.Invocation
 	over.code = int(agent.KindOf(cause))
@@ -141,8 +141,8 @@ func (l *Launcher) lastScreen(ctx context.Context) string {
 	return tail(screen, screenLimit)
 }
 
-// stuck tells, without waiting for it, of a server that answers nobody: who ends the agent
-// waits for its launcher.
+// stuck tells, without asking the server, whether it answers nobody: a command that ends the agent
+// is waiting for this launcher.
 func stuck(client *tmux.Client) bool {
 	server, err := client.ServerPID()
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"nbs-worker/internal/store"
 )
 
-// holding is what keeps others from an agent's conversation: the lease of this project,
-// and the transcript itself against others. It follows the agent.
+// holding keeps others from an agent's conversation: by the lease within this project, and by
+// a lock on the transcript against other projects. It follows the agent when that moves.
 type holding struct {
 	launcher *Launcher
 	config   claude.Config
@@ -23,10 +23,10 @@ type holding struct {
 	start    agent.Invocation
 
 	mu     sync.Mutex
-	id     agent.SessionID // that is held
-	denied agent.SessionID // that could not be taken, as the journal says; "" for none
+	id     agent.SessionID // the conversation that is held
+	denied agent.SessionID // the one that could not be taken, as the journal says; "": none
 	letGo  func()
-	again  *time.Timer // of a move that is waited for; nil: none was
+	again  *time.Timer // looks again for a move that is waited for; nil: none was
 }
 
 // hold takes the record's conversation for a start.
@@ -67,7 +67,7 @@ func (h *holding) follow(ctx context.Context) {
 	}
 	h.moveRecord(ctx, &record)
 	if record.SessionID == h.id {
-		h.denied = "" // it has come back
+		h.denied = "" // the agent has come back to it
 		return
 	}
 	letGo, err := h.take(record.SessionID)
@@ -83,16 +83,16 @@ func (h *holding) follow(ctx context.Context) {
 	h.denied = ""
 }
 
-// The registry is asked again for a move that a hook has told of: soon while it usually
-// follows, then less often, and not for ever.
+// How often the registry is read again for a move that a hook has reported: at first, when
+// it usually follows, then less often, and for how long at most.
 const (
 	followAgain  = 50 * time.Millisecond
 	followLate   = time.Second
 	followAtMost = 2 * time.Minute
 )
 
-// moveRecord moves the record to the conversation into which claude has gone by itself: a hook said
-// so, the registry is what is believed. It may be some moments behind the hook.
+// moveRecord moves the record to the conversation to which claude has moved by itself. A hook reports
+// the move, but only Claude's registry is believed, which may be some moments behind the hook.
 func (h *holding) moveRecord(ctx context.Context, record *agent.Record) {
 	if record.Process.PID == 0 || record.Desired != agent.DesiredRunning {
 		return
@@ -127,7 +127,7 @@ func (l *Launcher) verbStarts(handle agent.Handle) bool {
 	return observe.StartedBy(l.Store, handle, proc.Program(os.Getpid()))
 }
 
-// noteDenied tells the journal, once, of a conversation that somebody else has.
+// noteDenied journals, once, that somebody else holds a conversation.
 func (h *holding) noteDenied(ctx context.Context, record *agent.Record, cause error) {
 	if h.denied != record.SessionID {
 		_ = h.launcher.journal(ctx, "failed", record, "follow into the conversation: "+cause.Error())

@@ -10,13 +10,13 @@ import (
 	"nbs-worker/internal/store"
 )
 
-// Keep gives each transcript of an agent, of this conversation and of those before, its
-// second name in the archive, where Claude does not delete it. One that is not there is passed
-// over. Nobody fails because of an error: the agent runs all the same.
+// Keep gives each transcript of an agent, of its present conversation and of those before, a
+// second name in the archive, where Claude does not delete it. It skips a transcript that is not
+// there. No caller fails because of its error: the agent runs all the same.
 func Keep(ctx context.Context, in *store.Store, config claude.Config, r *agent.Record) error {
 	var errs []error
 	for _, id := range r.Conversations() {
-		if id == r.SessionID || !in.Archive().HasLink(id) { // what was left and has one needs no look for the original
+		if id == r.SessionID || !in.Archive().HasLink(id) { // an earlier conversation that has its link needs none
 			errs = append(errs, keep(ctx, in, config, id))
 		}
 	}
@@ -30,7 +30,7 @@ func keep(ctx context.Context, in *store.Store, config claude.Config, id agent.S
 	}
 	err = in.Archive().Keep(ctx, id, transcript.Path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // it went this moment
+		return nil // it was just deleted
 	}
 	return err
 }

@@ -3,7 +3,7 @@
 // agent's restart policy what comes next.
 //
 // It exists because tmux 3.3a loses exit statuses, because the lease on a conversation must be
-// held by somebody who lives exactly as long as claude, and because whoever restarts claude
+// held by a process that lives exactly as long as claude, and because whoever restarts claude
 // must notice its exit without polling.
 //
 // Its rules:
@@ -19,10 +19,10 @@
 //   - Every start ends in the record, as an exit or as a refusal; one that a later start has
 //     superseded leaves no trace (exit.go).
 //   - What follows an end is decided by the agent's restart policy ([restart.Decide]) and written
-//     into the record with the end itself. While the next start is waited for, nothing is held and no
-//     claude lives: a command, a signal, a person's C-c end the wait at once (restart.go).
-//   - A start that the launcher makes by itself is one like any other: it has an invocation of its
-//     own, is made by the rules of a verb's, under the agent's verb lock, and is proved.
+//     into the record with the end itself. While the launcher waits for the next start, it holds nothing
+//     and no claude runs: a command, a signal or a person's C-c ends the wait at once (restart.go).
+//   - A start that the launcher makes by itself is like any other: it has its own invocation, follows
+//     the rules of a verb's start under the agent's verb lock, and is proved.
 //
 // The package imports store, claude, tmux, proc and observe. Supervisor, doctor and cli import
 // it, and it must not import them.
@@ -52,16 +52,16 @@ type Launcher struct {
 	Now     func() time.Time
 
 	Restarts Restarter         // nil: the launcher leaves with its claude
-	Tell     func(what string) // in the terminal, while no claude has it
-	GiveBack func()            // the turn of the first start; nil: a verb has it
+	Tell     func(what string) // writes to the terminal, while no claude has it
+	GiveBack func()            // gives back the turn of the first start; nil: a verb has the turn
 
 	testOnlyAfter func(time.Duration) <-chan time.Time // nil: [time.After]
 }
 
-// Run starts claude for the handle with what a verb left for the invocation, again for as long
-// as the agent's policy says so, and returns claude's last exit code: 128 plus the number of a
-// signal. An error means that claude was not started, which is recorded as an exit too, or that
-// its exit could not be noted.
+// Run starts claude for the handle from the launch file of the invocation, again for as long as the
+// agent's restart policy says so, and returns claude's last exit code, or 128 plus the number of the
+// signal. An error means that claude was not started, which is recorded as an exit too, or that its
+// exit could not be noted.
 func (l *Launcher) Run(ctx context.Context, handle agent.Handle, id agent.Invocation) (code int, err error) {
 	launch, err := l.Store.TakeLaunch(handle, id)
 	if err != nil {
@@ -97,7 +97,7 @@ func (l *Launcher) runOnce(ctx context.Context, handle agent.Handle, next *Resta
 			return end, nil
 		}
 		if untold != nil && strings.Contains(err.Error(), untold.Error()) {
-			untold = nil // one lock kept claude from being started, and that from being written down
+			untold = nil // the same lock kept claude from being started and this from being recorded
 		}
 		return end, errors.Join(err, untold)
 	}

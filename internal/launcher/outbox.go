@@ -14,14 +14,14 @@ import (
 	"nbs-worker/internal/trust"
 )
 
-// outbox has what waits for an agent typed, when something has made that possible. It is looked at when
-// the launcher is signalled. That the deliverer has ended signals it too, and is no reason for another.
+// outbox starts a deliverer for the messages that wait for an agent, when they may be typed by now. The
+// launcher looks at each FollowSignal; the end of a deliverer sends that too, and starts no other.
 type outbox struct {
 	launcher *Launcher
 	handle   agent.Handle
 	env      []string
 
-	tried occasion // by the deliverer before
+	tried occasion // what the last deliverer was started for
 }
 
 // occasion is what a deliverer is for: a message, and the end of a turn.
@@ -30,8 +30,8 @@ type occasion struct {
 	idle time.Time
 }
 
-// look runs a deliverer, in a session of its own: the keys of the terminal are claude's. What comes of
-// it is in the journal.
+// look starts a deliverer when there is a new occasion for one, in a session of its own: the keys of the
+// terminal are claude's. The journal has the result.
 func (o *outbox) look(ctx context.Context) {
 	now := occasion{due: o.launcher.Store.Outbox(o.handle).Due()}
 	if report := o.launcher.Store.Report(o.handle); report.Activity != nil && report.Activity.State == agent.Idle {
@@ -49,8 +49,8 @@ func (o *outbox) look(ctx context.Context) {
 	}
 }
 
-// outboxFor is the outbox of an agent that is started with a launch. Its deliverer has the environment
-// of who started the agent, but belongs to none, and has the state of the user where the launcher has it.
+// outboxFor is the outbox of an agent that is started from a launch file. Its deliverer has the environment
+// of the command that started the agent, but no agent's mark, and the launcher's folders for the user's state.
 func (l *Launcher) outboxFor(handle agent.Handle, launch store.Launch) *outbox {
 	env := append(slices.Clone(launch.Env), agent.InvocationVariable+"=", agent.HandleVariable+"=") // the last of a name counts
 	for name, value := range l.state() {
@@ -59,7 +59,7 @@ func (l *Launcher) outboxFor(handle agent.Handle, launch store.Launch) *outbox {
 	return &outbox{launcher: l, handle: handle, env: env}
 }
 
-// state is where the user's state is, as variables.
+// state is the environment variables that name the folders of the user's state.
 func (l *Launcher) state() map[string]string {
 	state := map[string]string{}
 	for name, value := range map[string]string{trust.HomeVariable: string(l.Store.Home()), trust.RuntimeVariable: l.Store.Runtime()} {

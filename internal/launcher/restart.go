@@ -19,26 +19,26 @@ import (
 	"nbs-worker/internal/tmux"
 )
 
-// Restarter makes ready the starts that a launcher makes by itself, by the rules of a verb's.
+// Restarter prepares the starts that a launcher makes by itself, by the rules of a verb's start.
 type Restarter interface {
-	// Ready claims the next start of an agent whose last one is over, when it is its turn, and holds
-	// the agent until that is proved. Errors: [agent.ErrSuperseded] when it is not to be started any
-	// more, [ErrPaused] when it is not to be started yet.
+	// Ready claims the next start of an agent whose last start is over, when it is its turn, and holds
+	// the agent until the start is proved. Errors: [agent.ErrSuperseded] when the agent is not to be
+	// started any more, [ErrPaused] when not yet.
 	Ready(ctx context.Context, over *agent.Record, last store.Launch) (Restart, error)
 }
 
-// ErrPaused is that the project is paused: nothing is started in it by itself.
+// ErrPaused means that the project is paused: no launcher starts an agent again.
 var ErrPaused = errors.New("the project is paused")
 
 // Restart is a start of an agent that a launcher makes.
 type Restart struct {
 	Launch store.Launch
 
-	// Prove returns when claude is ready, or is not waited for any longer. An error is why it must
-	// not run: it is not alone, or not what was recorded. nil: a verb or a person has asked for the
-	// start, and sees to it.
+	// Prove returns when claude is ready, or takes too long. An error says why claude must not run:
+	// it is not alone, or not what was recorded. nil: a verb or a person asked for the start, and
+	// checks it.
 	Prove   func(ctx context.Context) error
-	Release func() // the agent, for other commands, and the turn, for other starts
+	Release func() // gives the agent back to other commands, and the turn to other starts
 }
 
 func (r *Restart) release() {
@@ -48,8 +48,8 @@ func (r *Restart) release() {
 	r.Release = nil
 }
 
-// decide says what follows an end, and has the record remember it. While a verb is about to start
-// the agent, that decides.
+// decide says what follows an end, and notes it in the record. While a verb is about to start the
+// agent, the verb decides.
 func (l *Launcher) decide(r *agent.Record, end restart.Ending) restart.Decision {
 	if l.Restarts == nil {
 		return restart.Decision{}
@@ -97,11 +97,11 @@ func (l *Launcher) again(ctx context.Context, over *ended, last store.Launch, si
 	}
 }
 
-// pauseRetry is how often is looked whether a pause has ended.
+// pauseRetry is how often the launcher looks whether a pause has ended.
 const pauseRetry = time.Minute
 
 // readyIn makes the next start ready after a while, and not while the project is paused or the disk full. asked:
-// somebody would have the launcher leave.
+// somebody asked the launcher to leave.
 func (l *Launcher) readyIn(ctx context.Context, in time.Duration, over *agent.Record, last store.Launch, signals chan os.Signal) (next Restart, asked bool, err error) {
 	waiting, stop := l.untilAsked(ctx, signals, func() bool { return l.isTakenBack(over) })
 	defer stop()
@@ -143,10 +143,10 @@ func (l *Launcher) after(in time.Duration) <-chan time.Time {
 	return time.After(in)
 }
 
-// untilAsked is a context that ends when the launcher is asked to leave: by a command, by the end of
-// its terminal, or there by a person's C-c. The signal stays for a claude that comes up all the same.
-// Its cause is [agent.ErrSuperseded] when a command has said that the agent is not started any more,
-// which the record tells.
+// untilAsked returns a context that ends when the launcher is asked to leave: by a command, by the end
+// of its terminal, or by a person's C-c there. The signal is kept for a claude that comes up all the
+// same. The context's cause is [agent.ErrSuperseded] when a command has called the next start off, as
+// the record shows.
 func (l *Launcher) untilAsked(ctx context.Context, signals chan os.Signal, isTakenBack func() bool) (waiting context.Context, stop func()) {
 	waiting, cancel := context.WithCancelCause(ctx)
 	done := make(chan struct{})
@@ -193,20 +193,20 @@ func wasAsked(signals chan os.Signal) (asked bool) {
 	}
 }
 
-// put gives a signal back.
+// put puts a signal back into the channel.
 func put(signals chan<- os.Signal, sig os.Signal) {
 	select {
 	case signals <- sig:
-	default: // so many others came that claude will get one of them
+	default: // it is full of others, and claude will get one of them
 	}
 }
 
-// provingAtMost is for how long a start that is not proved yet keeps other commands from the agent:
-// not for so long that who would stop a claude that hangs gives up.
+// provingAtMost is how long a start that is not proved yet keeps other commands from the agent. A
+// command that would stop a claude that hangs waits longer.
 const provingAtMost = 15 * time.Second
 
-// prove has a start proved that the launcher has made by itself. What must not run is ended. proven
-// returns when that is over.
+// prove proves, in the background, a start that the launcher made by itself, and kills a claude that
+// must not run. proven ends the proof and returns when it is over.
 func (l *Launcher) prove(ctx context.Context, next *Restart, c *child) (proven func()) {
 	switch {
 	case next.Prove == nil && next.Release == nil:
@@ -230,7 +230,7 @@ func (l *Launcher) prove(ctx context.Context, next *Restart, c *child) (proven f
 			c.wrong.Store(&err)
 			_ = c.cmd.Process.Kill()
 		}
-		next.Prove = nil     // with the plan of the start
+		next.Prove = nil     // frees the plan of the start
 		debug.FreeOSMemory() // the long sleep has begun meanwhile
 	}()
 	return func() { cancel(); <-done }
@@ -272,8 +272,8 @@ func (l *Launcher) noteUnready(ctx context.Context, over *agent.Record, cause er
 	return decision
 }
 
-// noteAsked says that the next start is waited for no longer, unless a command is at work that says
-// itself what it does.
+// noteAsked journals that the agent stays down, unless a command is at work on it, which journals what
+// it does.
 func (l *Launcher) noteAsked(ctx context.Context, over *agent.Record) {
 	record, err := l.Store.Load(over.Handle)
 	if err != nil || record.Desired == agent.DesiredStopped || l.verbStarts(over.Handle) || checkCurrent(&record, over.Process.Invocation) != nil {
@@ -282,7 +282,7 @@ func (l *Launcher) noteAsked(ctx context.Context, over *agent.Record) {
 	_ = l.journal(ctx, "down", &record, "stays down: a signal ended its launcher while that waited to start it again")
 }
 
-// tell says in the terminal what follows, while no claude has it.
+// tell writes to the terminal what follows, while no claude has it.
 func (l *Launcher) tell(decision restart.Decision) {
 	if l.Tell == nil || decision.Why == "" {
 		return
@@ -295,7 +295,7 @@ func (l *Launcher) tell(decision restart.Decision) {
 	l.Tell(words)
 }
 
-// markPane marks the pane that the launcher leads for another start.
+// markPane gives the launcher's pane the mark of its next start.
 func (l *Launcher) markPane(ctx context.Context, id agent.Invocation) error {
 	socket, _, inTmux := strings.Cut(l.Pane["TMUX"], ",")
 	if !inTmux {

@@ -11,18 +11,17 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// A full disk is no failure of the agent's, and passes: who is to start its claude again waits for room.
+// A full disk is no failure of the agent's, and passes: the launcher waits for room before it starts claude again.
 
-// noRoom tells whether something could not be written since the disk is full.
+// noRoom tells whether something could not be written because the disk is full.
 func noRoom(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
 
-// roomRetry is how often is looked whether there is room again.
+// roomRetry is how often the launcher looks whether there is room again.
 const roomRetry = 10 * time.Second
 
-// insist writes down what the policy of an agent decides by, and tries again until there is room for it
-// or somebody would have the launcher leave. Without a policy nothing depends on it. awaited: somebody waits
-// for the launcher already, and it is written once. letGo is called before the wait: of what others wait for,
-// nothing is kept for so long.
+// insist calls write, which records what the restart policy decides by, and while the disk is full calls it
+// again until somebody asks the launcher to leave. It calls write once where there is no policy, or where
+// somebody waits for the launcher (awaited). Before it waits it calls letGo, to release what others wait for.
 func (l *Launcher) insist(ctx context.Context, handle agent.Handle, awaited bool, signals chan os.Signal, letGo func(), write func() error) error {
 	err := write()
 	if !noRoom(err) || awaited || !l.hasPolicy(handle) {

@@ -7,9 +7,9 @@ import (
 	"nbs-worker/internal/store"
 )
 
-// Settings are those of an agent of the project. It edits nothing in .nbs, which decides what
-// its colleagues run, and does not look at what is kept outside of the project: the user's key,
-// transcripts and environments.
+// Settings are Claude's settings for an agent of the project. They keep it from editing .nbs, which
+// decides what its colleagues run, and from reading what is kept outside of the project: the user's
+// key, transcripts and environments.
 func Settings(program string, in *store.Store) string {
 	closed := claude.Closed{Edits: []string{in.Folder()}}
 	if home := string(in.Home()); home != "" {

@@ -10,10 +10,10 @@ import (
 	"nbs-worker/internal/observe"
 )
 
-// catch has the launcher's signals sent to the channel. Those of the keyboard are caught, not
+// catch sends the launcher's signals to the channel. Those of the keyboard are caught, not
 // ignored, since an ignored signal stays ignored in the child. They stay caught when claude has
-// ended: a hangup that comes late must not end the launcher before the exit is noted. To catch
-// them again, at another start, changes nothing; what has come in between is answered then.
+// ended: a hangup that comes late must not end the launcher before the exit is noted. Catching
+// them again, at another start, changes nothing; signals that came in between are answered then.
 func catch(signals chan<- os.Signal) {
 	signal.Notify(signals, unix.SIGINT, unix.SIGQUIT, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGTERM, unix.SIGHUP, observe.FollowSignal)
 }
@@ -49,7 +49,7 @@ func (c *child) answer(sig os.Signal) {
 		time.AfterFunc(settle, func() { _ = c.cmd.Process.Signal(unix.SIGCONT) })
 	case observe.FollowSignal:
 		if c.ended() {
-			return // the kernel sent it
+			return // the kernel sent it: claude has ended
 		}
 		c.holdEntry()
 		select {
@@ -59,8 +59,8 @@ func (c *child) answer(sig os.Signal) {
 	}
 }
 
-// lookAround looks at the record beside the signals: a look may wait for a lock, and what ends
-// claude does not wait for that.
+// lookAround looks at the record in a goroutine of its own: a look may wait for a lock, and a signal
+// that ends claude must not wait for that.
 func (c *child) lookAround() {
 	defer close(c.looked)
 	for range c.looks {

@@ -17,11 +17,11 @@ import (
 	"nbs-worker/internal/store/turnfiles"
 )
 
-// start takes what makes this process the only one on the conversation, writes itself into the
-// record, starts claude and writes down who it is. release gives the conversation up again.
+// start locks the conversation for this process, writes the launcher's identity into the record,
+// starts claude and records claude's identity. release gives the conversation up again.
 func (l *Launcher) start(ctx context.Context, handle agent.Handle, next *Restart, signals chan os.Signal) (c *child, release func(), err error) {
 	launch := next.Launch
-	if next.Prove != nil { // the pane bears the mark and the picture of the last start, and what was typed since
+	if next.Prove != nil { // the pane has the last start's mark and screen, and what was typed since
 		terminal := saveTerminal()
 		terminal.dropKeys()
 		terminal.write(clear)
@@ -31,7 +31,7 @@ func (l *Launcher) start(ctx context.Context, handle agent.Handle, next *Restart
 	}
 	record, err := l.Store.Load(handle)
 	if err == nil {
-		err = checkCurrent(&record, launch.Invocation) // else its lease would be in the way of the next start's
+		err = checkCurrent(&record, launch.Invocation) // else this lease would be in the way of the next start's
 	}
 	if err == nil {
 		err = l.Store.CheckSeal(&record)
@@ -54,7 +54,7 @@ func (l *Launcher) start(ctx context.Context, handle agent.Handle, next *Restart
 	waits := l.outboxFor(record.Handle, launch)
 	look := func() {
 		held.follow(ctx)
-		waits.look(context.WithoutCancel(ctx)) // it goes on when claude has ended
+		waits.look(context.WithoutCancel(ctx)) // a deliverer goes on when claude has ended
 	}
 	if c, err = l.startChild(&record, launch, look, signals); err != nil {
 		return nil, nil, err
@@ -65,9 +65,9 @@ func (l *Launcher) start(ctx context.Context, handle agent.Handle, next *Restart
 	return c, func() {
 		held.release()
 		files := l.Store.TurnFiles(launch.Invocation)
-		next.Launch.Brief, _ = files.Take(turnfiles.Briefing) // for which this claude has not asked: the next one may
-		_ = files.Drop()                                      // an old one is swept away
-		<-c.looked                                            // which uses what the caller closes
+		next.Launch.Brief, _ = files.Take(turnfiles.Briefing) // what this claude did not take, the next one may
+		_ = files.Drop()                                      // what stays is swept away later
+		<-c.looked                                            // a look uses the store, which the caller closes
 		c.dropEntry()
 	}, nil
 }
@@ -117,7 +117,7 @@ func (l *Launcher) place(socket string) *agent.TmuxPlace {
 func (l *Launcher) ours(record *agent.Record, id agent.Invocation) map[string]string {
 	env := map[string]string{
 		agent.HandleVariable:     string(record.Handle),
-		agent.RootVariable:       l.Store.Project(), // the record's may be of before the folder was moved, or of a copy's original
+		agent.RootVariable:       l.Store.Project(), // the record's is out of date when the folder was moved or copied
 		agent.InvocationVariable: string(id),
 		"PWD":                    record.LaunchCwd(),
 	}
@@ -159,7 +159,7 @@ func checkWanted(r *agent.Record, id agent.Invocation) error {
 	return nil
 }
 
-// checkCurrent checks that the record tells of this start. Errors: [agent.ErrSuperseded].
+// checkCurrent checks that the record names this start. Errors: [agent.ErrSuperseded].
 func checkCurrent(r *agent.Record, id agent.Invocation) error {
 	if r.Process == nil || r.Process.Invocation != id {
 		return agent.ErrSuperseded

@@ -11,18 +11,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// usersLineVariable marks the user's status line, which may be ours again: that one must
-// not run it once more, and so on.
+// usersLineVariable marks the environment of the user's status line, which may be ours again:
+// without the mark ours would run itself without end.
 const usersLineVariable = "NBS_USERS_STATUSLINE"
 
 const (
 	statusLineTime  = 5 * time.Second
-	statusLineGrace = 100 * time.Millisecond // for its output, when something of it still has the pipe
+	statusLineGrace = 100 * time.Millisecond // for its output, while a child of it still has the pipe
 )
 
-// RunStatusLine runs a user's status line as claude does: by the shell, with claude's words
-// on stdin. It ends, with all that it has started, after five seconds at the latest. What it
-// says is passed on, and how it ends is its own affair. From within one, nothing is run.
+// RunStatusLine runs a user's status line as claude does: by the shell, with claude's input
+// on stdin. After five seconds it is killed with its process group. Its output goes to out,
+// and its exit code is ignored. From within a user's status line nothing is run.
 func RunStatusLine(ctx context.Context, command string, input []byte, out io.Writer) {
 	if os.Getenv(usersLineVariable) != "" {
 		return

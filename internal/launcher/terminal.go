@@ -42,8 +42,8 @@ func (t terminal) reset() {
 	t.write(resetModes)
 }
 
-// The cursor of a claude that was killed is anywhere, and the next one draws from there on, over what
-// stands below: to readers of the screen that would be a text in its prompt.
+// A killed claude leaves the cursor anywhere, and the next one would draw from there over old text, which
+// readers of the screen would take for a text in its prompt.
 const (
 	toTheEnd = "\x1b[999;1H\r\n"
 	clear    = "\x1b[H\x1b[2J" // tmux keeps what stood there in its history

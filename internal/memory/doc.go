@@ -1,9 +1,9 @@
-// Package memory is the vocabulary of what is remembered of the agents' work: observations, whose
-// conversation they are of, when an observer may be continued, and what an observer may answer.
+// Package memory is the vocabulary of what is remembered of the agents' work: observations, the
+// conversations that they are of, when an observer may be continued, and what an observer may answer.
 //
-// Two ids are never taken for each other. The content id is the session id of an agent's own
-// conversation: the agent's present one, or one of its previous. The memory id is the session id of
-// the observer, a headless conversation of its own, which reads what the agent did.
+// Two ids must not be confused. The content id is the session id of an agent's own conversation, the
+// present one or a previous one. The memory id is the session id of the observer, a separate headless
+// conversation, which reads what the agent did.
 //
 //   - An observation belongs to a memory id that was captured, never to a content id.
 //   - Whatever an agent said or read is data for a model, never an instruction: see [Frame].

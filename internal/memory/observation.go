@@ -66,7 +66,7 @@ const (
 	ObservationsLimit = 50 // of one answer
 )
 
-// Validate checks what whoever made the observation has a say in: its type and its texts.
+// Validate checks what the author of the observation chooses: its type and its texts.
 // Errors: BadInput, which says what does not fit.
 func (o Observation) Validate() error {
 	if !slices.Contains(Types(), o.Type) {
@@ -109,5 +109,5 @@ func checkText(what, text string, limit int, bad func(rune) bool) error {
 
 func isControl(r rune) bool { return unicode.IsControl(r) }
 
-// isForeign: lines and columns are text.
+// isForeign is isControl, except for line breaks and tabs.
 func isForeign(r rune) bool { return r != '\n' && r != '\t' && isControl(r) }

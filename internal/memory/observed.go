@@ -6,7 +6,7 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Observed is a conversation of an agent, of which there are observations or may be.
+// Observed is a conversation of an agent that has observations, or may get some.
 type Observed struct {
 	ContentID   agent.SessionID
 	Handle      agent.Handle    // as at first sight
@@ -31,10 +31,9 @@ func (o Observed) State() string {
 	return "captured"
 }
 
-// ShouldResume tells whether the observer's next prompt continues its conversation, by o.MemoryID, or
-// begins a new one. The prompt is its number, from 1, for this content id in this process: after a restart
-// an id that was kept proves nothing of the conversation behind it, so the first prompt begins anew.
-// Forced is a fresh start that was asked for.
+// ShouldResume tells whether the observer's next prompt continues the conversation o.MemoryID, or begins
+// a new one. prompt counts from 1 for this content id in this process: after a restart a stored id proves
+// nothing about the conversation behind it, so the first prompt begins a new one. forced asks for a new one.
 func ShouldResume(o Observed, prompt int, forced bool) bool {
 	return o.Captured() && !o.Synthesized && prompt > 1 && !forced
 }

@@ -10,13 +10,13 @@ import (
 // Replaced stands where a secret stood.
 const Replaced = "[secret]"
 
-// form is one by which a secret gives itself away.
+// form is a pattern by which a secret is recognized.
 type form struct {
-	pattern *regexp.Regexp // a group in it is what is replaced: what stands around it still says of what it was the secret
-	holds   []string       // one of these is in each text that it fits, in lower case
+	pattern *regexp.Regexp // its group is replaced: the text around it still says what the secret was for
+	holds   []string       // each text that it matches contains one of these, in lower case
 }
 
-// wordBegins is \b, also in JSON, as which tools are told what to do: a line break there ends with a letter.
+// wordBegins is \b, or an escape of JSON, since the input of tools is JSON: its line breaks end with a letter, \n.
 const wordBegins = `(?:\b|\\[bfnrt])`
 
 // secrets are the forms. A text of a megabyte would take each pattern some ten milliseconds, so most are

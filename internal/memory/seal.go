@@ -1,8 +1,8 @@
 package memory
 
-// SealKind is of the user's seal of a database: what lies in a project decides nothing by itself, and what a
-// database holds agents are told.
+// SealKind is the kind of the user's seal of a database, which it needs because agents are told its content, and
+// files of a project are not trusted by themselves.
 const SealKind = "memory"
 
-// SealName is under which name a database is sealed, by the id that was made with it.
+// SealName is the name under which a database is sealed, with the id that it got when it was made.
 func SealName(instance string) string { return "memory.db " + instance }

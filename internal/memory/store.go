@@ -17,7 +17,7 @@ type Query struct {
 	Limit  int          // how many at most; 0: DefaultLimit
 }
 
-// DefaultLimit is how many observations are told when nobody said how many.
+// DefaultLimit is how many observations are returned for a query without a limit.
 const DefaultLimit = 20
 
 // StatusOf is what is known of one observed conversation.
@@ -29,8 +29,8 @@ type StatusOf struct {
 	ProblemAt    time.Time
 }
 
-// ErrReplaced is why nothing can be stored any more: what was opened is not what lies in its place now, so it would be
-// stored where nobody looks.
+// ErrReplaced is why nothing can be stored any more: the file at the path is not the one that was opened, so a change
+// would be stored where nobody looks.
 var ErrReplaced = errors.New("it was moved away, or another one was put in its place, since it was opened")
 
 // Store keeps observations. It is safe for use by several processes and goroutines; what one call

@@ -6,7 +6,7 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Told is an error for people who read what a service says: its remedies stand below it, a line each.
+// Told is the text of an error for people who read the output of a service: its hints follow, a line each.
 func Told(err error) string {
 	return strings.Join(append([]string{err.Error()}, agent.HintsOf(err)...), "\nhint: ")
 }

@@ -19,18 +19,18 @@ type Compact struct {
 	Timeout      time.Duration // of the wait for the prompt, and again of that for the end; 0: none
 }
 
-// Compaction is what became of it.
+// Compaction is what became of a conversation that was to be compacted.
 type Compaction struct {
 	Handle agent.Handle
 	Before *agent.ContextUse // nil: not known
 	After  *agent.ContextUse // nil: Claude does not say; its next reply tells
-	Floor  bool              // there is nothing more to be gained by it
+	Floor  bool              // another compaction would free nothing
 
 	window int // size of the window in tokens; 0: not known
 }
 
-// enough is the part of a conversation, one of so many, that a compaction has to free. With less it is
-// at its floor: the next one would cost a turn as well and free nothing.
+// enough: a compaction has to free one part in so many of a conversation. Where it frees less, the
+// conversation is at its floor: the next one would cost a turn as well and free nothing.
 const enough = 10
 
 // Compact has Claude replace an agent's conversation by a summary, when the agent is at its prompt, and
@@ -83,7 +83,7 @@ func level(use *agent.ContextUse) string {
 // give types a command, and returns where the transcript was before.
 func (s *Sender) give(ctx context.Context, done *Compaction, order string, limit time.Duration) (*start, error) {
 	late := deadline(limit)
-	taken := func(began *start) (transcript.Sent, error) { // Claude writes the command down at its end
+	taken := func(began *start) (transcript.Sent, error) { // Claude writes the command down when it has ended
 		end, err := s.compaction(began)
 		return transcript.Sent{Found: end.Ended || s.atWork(ctx, done.Handle)}, err
 	}
@@ -128,7 +128,7 @@ func (s *Sender) compaction(began *start) (transcript.Compaction, error) {
 	return file.Compaction(began.bytes)
 }
 
-// judge completes what became of a compaction with its end.
+// judge completes the result with the end of the compaction. An error says why that failed.
 func (c *Compaction) judge(end transcript.Compaction) error {
 	if end.Refusal != "" {
 		c.Floor, c.After = saysFloor(end.Refusal), c.Before

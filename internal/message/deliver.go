@@ -12,12 +12,12 @@ import (
 	"nbs-worker/internal/tmux"
 )
 
-// Terminal is where claude reads.
+// Terminal is claude's terminal.
 type Terminal interface {
 	// Screen is what it shows, with the attributes of its characters.
 	Screen(ctx context.Context) (tmux.Styled, error)
-	// Write gives it a text as if typed, and tells whether it reached the program: not where the
-	// cursor is not as it was shown, if that is given.
+	// Write types a text, and tells whether it reached the program. It types nothing where the
+	// cursor is not at the given place; nil: at any.
 	Write(ctx context.Context, text string, cursor *tmux.Cursor) (bool, error)
 }
 
@@ -41,8 +41,8 @@ type delivery struct {
 }
 
 // run types the text and proves that it arrived. An error beside Held is why nothing was
-// submitted; beside Unknown, why that is not known. An interrupt comes too late for what is being
-// typed: half a text would be somebody's draft.
+// submitted; beside Unknown, why that is not known. An interrupt does not stop what is being
+// typed: half a text would be left as a draft.
 func (d *delivery) run(ctx context.Context) (Word, transcript.Sent, error) {
 	if ctx.Err() != nil {
 		return Held, transcript.Sent{}, agent.Errorf(agent.Interrupted, "interrupted; nothing was typed")
@@ -67,15 +67,15 @@ func (d *delivery) run(ctx context.Context) (Word, transcript.Sent, error) {
 	}
 	err = cmp.Or(silent, noProof)
 	// A text that is in the box again must not stay there. It may be submitted all the same: a claude
-	// that hangs has Enter before it still.
+	// that hangs has yet to read the Enter.
 	if shown, failed := d.Screen(typing); agent.KindOf(noProof) == agent.TimedOut && failed == nil && d.isIn(shown) {
 		err = d.takenBack(typing, agent.Errorf(agent.TimedOut, "it was submitted, and stood in the prompt after %s: a hook of the agent's may have refused it", proofLimit))
 	}
 	return Unknown, sent, err
 }
 
-// enterText types the text into a prompt that is ready still: since the caller looked, a person may have
-// begun to type there, or a dialog come up. It returns why tmux did not say whether it has typed, and
+// enterText types the text if the prompt is still ready: since the caller looked, a person may have begun
+// to type there, or a dialog have come up. silent is why tmux did not say whether it has typed; held is
 // why nothing was typed.
 func (d *delivery) enterText(ctx context.Context) (silent, held error) {
 	err := until(ctx, drawLimit, func() (over bool, err error) {
@@ -96,9 +96,9 @@ func (d *delivery) enterText(ctx context.Context) (silent, held error) {
 	return silent, held
 }
 
-// keys is what is typed. A blank behind a text closes what Claude offers for a word with an @, which
-// Enter would choose from, and keeps a backslash from turning Enter into a new line; Claude trims
-// it. Behind a command Claude would write what may follow.
+// keys is what is typed: the text and a blank, which Claude trims. The blank closes the list that Claude
+// offers for a word with an @, from which Enter would choose, and keeps a backslash from turning Enter
+// into a new line. A command gets none: Claude would then show what may follow it.
 func (d *delivery) keys() string {
 	if d.isCommand() {
 		return d.text
@@ -156,9 +156,9 @@ func (d *delivery) awaitText(ctx context.Context) error {
 	return err
 }
 
-// submit presses Enter where the box shows the text, and returns why tmux did not say whether it has.
-// What Claude draws below the box may move it meanwhile; then the cursor is elsewhere, and it is looked
-// again. So it is at a dialog, which Enter would answer. Errors: Held.
+// submit presses Enter where the box shows the text. silent is why tmux did not say whether it has. If
+// Claude moves the box meanwhile, or opens a dialog, which Enter would answer, then the cursor is
+// elsewhere: nothing is pressed, and submit looks again. Errors: Held.
 func (d *delivery) submit(ctx context.Context) (silent, err error) {
 	var shown tmux.Styled
 	err = until(ctx, drawLimit, func() (bool, error) {
@@ -186,8 +186,8 @@ func (d *delivery) changed(shown tmux.Styled) error {
 	return agent.Errorf(agent.Held, "its prompt does not show what was typed")
 }
 
-// checkSuggestion refuses a command of which Claude would run another: Enter takes the first that
-// it offers below the box, and it offers what merely resembles the word.
+// checkSuggestion refuses a command in place of which Claude would run another: Enter takes the first
+// one that is offered below the box, and that may merely resemble the word.
 func (d *delivery) checkSuggestion(ctx context.Context) error {
 	word, _, _ := strings.Cut(d.text, " ")
 	var offered string
@@ -200,7 +200,7 @@ func (d *delivery) checkSuggestion(ctx context.Context) error {
 		return err
 	}
 	if offered == "" && word != d.text {
-		return nil // behind a command with words nothing is offered
+		return nil // for a command with arguments nothing is offered
 	}
 	return agent.Errorf(agent.BadInput, "Claude has no command %s; it offers %s", agent.Quote(word), agent.Quote(offered)).
 		Hint("to see what it has, type / in its terminal: nbs-worker attach %s", d.handle)
@@ -218,8 +218,8 @@ func (d *delivery) isIn(shown tmux.Styled) bool {
 // eraser deletes a line before the cursor, and the line break before that.
 const eraser = "\x15\x7f"
 
-// takenBack is why nothing was submitted, when what is left of the text in the box was deleted; else
-// it says that as well.
+// takenBack deletes what is left of the text in the box, and returns why nothing was submitted. Where
+// it cannot be deleted, the error says that as well.
 func (d *delivery) takenBack(ctx context.Context, why error) error {
 	if erase(ctx, d, d.text, false) == nil {
 		return why
@@ -228,8 +228,8 @@ func (d *delivery) takenBack(ctx context.Context, why error) error {
 		Hint("delete it there: nbs-worker attach %s", d.handle)
 }
 
-// erase deletes a text from the box, or what is left of it. What is not of the text is somebody's, and
-// stays. An empty box counts when the text was drawn there before.
+// erase deletes a text, or what is left of it, from the box. It leaves a draft with anything else in it,
+// which is somebody's. An empty box counts as erased when the text was drawn there before.
 func erase(ctx context.Context, t Terminal, text string, drawn bool) error {
 	return until(ctx, drawLimit, func() (bool, error) {
 		shown, err := t.Screen(ctx)

@@ -27,7 +27,7 @@ const (
 type Interruption struct {
 	Handle  agent.Handle
 	Outcome Outcome
-	Prompt  string // of a turn in which nothing was answered yet: Claude has taken it back; "": it stands in the transcript
+	Prompt  string // of a turn in which nothing was answered yet: Claude put it back into the box; "": it is in the transcript
 	Left    bool   // the prompt stays in the box, as a draft
 }
 
@@ -74,8 +74,8 @@ func (s *Sender) Interrupt(ctx context.Context, handle agent.Handle) (Interrupti
 	return done, s.Note(context.WithoutCancel(ctx), "interrupted", &r, "its turn")
 }
 
-// GoOn delivers what waits for an agent of which a turn was interrupted, if it is at its prompt soon:
-// Claude runs no hook at the end of such a turn, which would have the launcher do it.
+// GoOn delivers what waits for an agent whose turn was interrupted, if it is at its prompt soon: Claude
+// runs no hook at the end of such a turn, so that the launcher does not do it.
 func (s *Sender) GoOn(ctx context.Context, handle agent.Handle) error {
 	err := s.Deliver(ctx, handle, time.Now().Add(pressLimit), func(Delivered) {})
 	if err != nil {
@@ -106,7 +106,7 @@ const escape = "\x1b"
 type interruption struct {
 	Terminal
 	working func() (bool, error)               // an error: it does not run, or waits for a person
-	ended   func() (transcript.TurnEnd, error) // how the turn did
+	ended   func() (transcript.TurnEnd, error) // how the turn ended
 }
 
 // run presses Escape once: at an idle prompt a second one would open a menu.
@@ -128,8 +128,9 @@ func hasDraft(shown tmux.Styled) bool {
 	return draft != ""
 }
 
-// press presses Escape where claude is at work and shows its box, and returns what it showed then, and
-// why tmux did not say whether it has. A dialog that comes up meanwhile has its cursor elsewhere.
+// press presses Escape where claude is at work and shows its box, and returns what was shown before.
+// silent is why tmux did not say whether it has. A dialog that comes up meanwhile has its cursor
+// elsewhere, and gets no key.
 func (i *interruption) press(ctx context.Context, done *Interruption) (shown tmux.Styled, silent, err error) {
 	err = until(ctx, pressLimit, func() (bool, error) {
 		working, err := i.working()
@@ -159,8 +160,8 @@ func (i *interruption) press(ctx context.Context, done *Interruption) (shown tmu
 	return shown, silent, err
 }
 
-// awaitEnd waits until the turn has ended. Of one in which nothing was answered the transcript says
-// nothing: its prompt is in the box again.
+// awaitEnd waits until the turn has ended. The transcript does not show the end of a turn in which
+// nothing was answered: its prompt is in the box again.
 func (i *interruption) awaitEnd(ctx context.Context, done *Interruption, draft bool) error {
 	idle := false
 	err := until(ctx, interruptLimit, func() (bool, error) {

@@ -14,7 +14,7 @@ import (
 
 // What a person does with what is kept.
 
-// Retry has an entry delivered again of which nobody knows whether it arrived, or that could not be
+// Retry delivers again an entry of which nobody knows whether it arrived, or that could not be
 // typed. Errors: NotFound; Held when nobody vouches for it; those of a delivery.
 func (s *Sender) Retry(ctx context.Context, handle agent.Handle, id string) (Receipt, error) {
 	r, e, err := s.kept(handle, id)
@@ -56,8 +56,8 @@ func (s *Sender) Drop(ctx context.Context, handle agent.Handle, id string) (queu
 	return e, s.Note(ctx, "dropped", &r, supervisor.DroppedWords(&e))
 }
 
-// kept finds an entry by its id, or the beginning of that. Errors: NotFound; BadInput for what several
-// begin with.
+// kept finds an entry by its id, or by a prefix of that. Errors: NotFound; BadInput for a prefix of
+// several.
 func (s *Sender) kept(handle agent.Handle, id string) (r agent.Record, found queue.Entry, err error) {
 	if r, err = s.CheckOrder(handle); err != nil {
 		return r, found, err

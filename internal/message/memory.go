@@ -12,8 +12,8 @@ import (
 	"nbs-worker/internal/store/queue"
 )
 
-// A text whose receipt was unknown is remembered in the agent's outbox. Sent again it is looked for,
-// and not typed.
+// A text whose receipt was unknown is remembered in the agent's outbox. When it is sent again, it is
+// looked for in the transcript, and not typed.
 
 // remember keeps a text of which nobody knows whether it arrived.
 func (s *Sender) remember(ctx context.Context, receipt *Receipt, l *letter, typing queue.Typing, why error) error {
@@ -25,12 +25,13 @@ func (s *Sender) remember(ctx context.Context, receipt *Receipt, l *letter, typi
 	return err
 }
 
-// errOvertakes is that others wait in the outbox, and come first.
+// errOvertakes means that other messages wait in the outbox, and come first.
 var errOvertakes = agent.Errorf(agent.Held, "messages wait for it in its outbox, and this one would overtake them").
 	Hint("to line up: nbs-worker send HANDLE TEXT --queue").
 	Hint("to see them: nbs-worker outbox list")
 
-// remembered tells what became of the same text that was sent before; known: it is not typed again.
+// remembered finds out what became of the same text that was sent before. known: there is one that is
+// remembered, and it is not typed again.
 // Errors: [errOvertakes]; TimedOut when it is still unknown.
 func (s *Sender) remembered(ctx context.Context, receipt *Receipt, began *start, l *letter, sight *observe.Sight) (typed string, known bool, err error) {
 	q := s.Store.Outbox(receipt.Handle)
@@ -62,7 +63,7 @@ func forget(ctx context.Context, q *queue.Queue, entries ...queue.Entry) (err er
 	return err
 }
 
-// lookedFor is the receipt of a text by what the transcript has of it now.
+// lookedFor completes the receipt of a remembered text by what the transcript has of it now.
 func (s *Sender) lookedFor(ctx context.Context, receipt *Receipt, began *start, sight *observe.Sight, q *queue.Queue, e queue.Entry) (typed string, known bool, err error) {
 	*began = startOf(sight.Record, e.Typing)
 	sent, err := s.sent(began, e.Typing.Typed)

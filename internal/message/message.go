@@ -7,10 +7,10 @@
 //     inferred from keys that were sent. Nothing is typed twice: a text of which nobody knows whether
 //     it arrived is remembered, and looked for when it is sent again.
 //   - What is kept in an agent's outbox is typed in its order, by one deliverer at a time, and nothing
-//     overtakes it. It is told by the transcript whether a deliverer that was killed had typed it.
-//   - What Claude would take for an order to itself is refused, or goes by a file as the caller asks.
-//   - What an agent writes says so: only a person's words arrive as the user's own.
-//   - The verb lock is held while somebody types: nobody is ended or brought back meanwhile, and
+//     overtakes it. The transcript shows whether a deliverer that was killed had typed it.
+//   - What Claude would take for an order to itself is refused, or goes by a file if the caller asks.
+//   - A message of an agent's is marked as such: only a person's words arrive as the user's own.
+//   - The verb lock is held while somebody types: the agent is not ended or started meanwhile, and
 //     two writers do not type into each other.
 package message
 
@@ -26,7 +26,7 @@ import (
 type Message struct {
 	Text    string
 	Raw     bool          // it is a command of Claude's own, such as /compact
-	ByFile  bool          // whatever its length
+	ByFile  bool          // it goes by a file, whatever its length
 	Reply   bool          // the answer is waited for
 	Queue   bool          // what cannot be submitted now is kept in the agent's outbox
 	Force   bool          // also when the last receipt of this text was unknown
@@ -62,7 +62,7 @@ type Receipt struct {
 	Reason  string  // why it is kept there
 }
 
-// limit is the size in bytes of a text that is handed over in a file.
+// limit is the size in bytes of the longest text, which is handed over in a file.
 const limit = 1 << 20
 
 // check refuses a text that would not arrive, or would be taken for an order. Errors: BadInput.
@@ -80,7 +80,7 @@ func (m *Message) check() error {
 	case m.Raw && (!isTypable(text) || strings.Contains(text, "\n")):
 		return agent.Errorf(agent.BadInput, "a command of Claude's own has one line, of at most %d characters", typedCharacters)
 	case m.Raw:
-		return claude.CheckPrompt(text) // which leaves the conversation alone
+		return claude.CheckPrompt(text) // it refuses a command that would leave the conversation
 	case !m.ByFile && isOrder(text):
 		return agent.Errorf(agent.BadInput, "Claude would take %s for an order to itself, and not for words to the model", agent.Quote(firstLine(text))).
 			Hint("to have it read as words: --by-file").

@@ -21,7 +21,7 @@ type entry struct {
 	queue *queue.Queue
 }
 
-// begin writes down that an entry is about to be typed. Of what comes from who calls, nothing is.
+// begin writes down that an entry is about to be typed; nothing for nil, a text that is not of the outbox.
 func (e *entry) begin(ctx context.Context, typing queue.Typing) error {
 	if e == nil {
 		return nil
@@ -53,7 +53,7 @@ func (s *Sender) lineUp(ctx context.Context, handle agent.Handle, l letter) (Rec
 }
 
 // deliverNow delivers what is in an agent's outbox, as far as that can be done now, and returns what
-// became of one entry. The launcher is told of what has to wait.
+// became of one entry. It wakes the launcher for what has to wait.
 func (s *Sender) deliverNow(ctx context.Context, r *agent.Record, e queue.Entry) (Receipt, error) {
 	receipt := Receipt{Handle: r.Handle, Word: Held, Outbox: e.ID, Reason: "another command delivers what waits for the agent"}
 	var failed error
@@ -78,8 +78,8 @@ func (s *Sender) deliverNow(ctx context.Context, r *agent.Record, e queue.Entry)
 }
 
 // Deliver types what is in an agent's outbox, in its order, as long as the agent takes it, and calls told
-// with each entry. An agent that is at work is waited for until it is late, and so is who delivers
-// already: that one may have looked before what this call is for.
+// with each entry. It waits until late for an agent that is at work, and for another deliverer: that one
+// may have looked before the entry came for which this call is made.
 func (s *Sender) Deliver(ctx context.Context, handle agent.Handle, late time.Time, told func(Delivered)) error {
 	q := s.Store.Outbox(handle)
 	for {
@@ -90,7 +90,7 @@ func (s *Sender) Deliver(ctx context.Context, handle agent.Handle, late time.Tim
 		newest := q.Newest()
 		err = s.drain(ctx, q, handle, late, told)
 		unlock()
-		if err != nil || q.Newest() == newest { // what has come since would wait for somebody who has left
+		if err != nil || q.Newest() == newest { // else what came since would wait for a deliverer that has left
 			return err
 		}
 	}
@@ -143,7 +143,7 @@ func (s *Sender) deliver(ctx context.Context, receipt *Receipt, e *entry, late t
 }
 
 // settle writes down what became of an entry. One that was dropped meanwhile needs no more. Where that
-// cannot be written, the entry is as it was, and so are those behind it: who finds it asks the transcript.
+// cannot be written, the entry and those behind it stay as they are: the next deliverer asks the transcript.
 func (e *entry) settle(ctx context.Context, word Word, why error) (err error) {
 	before := e.Entry
 	if why != nil {
@@ -171,11 +171,11 @@ func (e *entry) settle(ctx context.Context, word Word, why error) (err error) {
 	return err
 }
 
-// leftLimit is how long the transcript may lack what somebody submitted who was killed right after.
+// leftLimit is how long the transcript may lack a text whose deliverer was killed right after submitting it.
 const leftLimit = 3 * time.Second
 
-// settleLeft tells by the transcript what became of an entry that somebody was typing who was killed.
-// What is left of it in the box is deleted.
+// settleLeft finds out by the transcript what became of an entry whose deliverer was killed. It deletes
+// what is left of the text in the box.
 func (s *Sender) settleLeft(ctx context.Context, receipt *Receipt, e *entry, late time.Time) error {
 	sight, unlock, err := s.lookLocked(ctx, &receipt.Handle, "outbox", late)
 	if err != nil {
@@ -204,8 +204,8 @@ func (s *Sender) settleLeft(ctx context.Context, receipt *Receipt, e *entry, lat
 	return errors.Join(why, noted, e.settle(ctx, receipt.Word, why))
 }
 
-// eraseLeft deletes a text from the box that somebody left there, and nobody has changed. Where that
-// fails, the next message is held by it, and says so.
+// eraseLeft deletes a text that a killed deliverer left in the box, if nobody has changed it. Where that
+// fails, the next message is held by the draft, and its error says so.
 func (s *Sender) eraseLeft(ctx context.Context, sight *observe.Sight, text string) {
 	terminal, err := s.terminal(sight)
 	if err != nil {
@@ -220,8 +220,8 @@ func (s *Sender) eraseLeft(ctx context.Context, sight *observe.Sight, text strin
 	}
 }
 
-// isBeginning tells whether a draft is what typing a text leaves, or deleting it from its end. Fewer
-// characters of it, in their order, a person may have typed.
+// isBeginning tells whether a draft is a beginning of a text, as typing that or deleting it from its end
+// leaves. A draft of some of its characters, in their order, may be a person's.
 func isBeginning(draft, text string) bool {
 	return draft != "" && strings.HasPrefix(dense(text), dense(draft))
 }

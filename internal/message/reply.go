@@ -81,7 +81,7 @@ func (s *Sender) awaitEnd(ctx context.Context, handle agent.Handle, limit time.D
 	}
 }
 
-// errNoEnd is that an agent is at its prompt, and the transcript does not say how its turn ended.
+// errNoEnd means that an agent is at its prompt, and the transcript does not say how its turn ended.
 var errNoEnd = agent.Errorf(agent.TimedOut, "the end of the turn is not in the transcript")
 
 // answered reads the turn of a message, which may have been queued until now.

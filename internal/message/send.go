@@ -34,7 +34,7 @@ func (s *Sender) Send(ctx context.Context, handle agent.Handle, m Message) (Rece
 	text := normal(m.Text)
 	if from != "" {
 		text = from + "\n" + text
-		m.ByFile = m.ByFile || claude.NamesFile(text) // which Claude would read for a user, and asks an agent about
+		m.ByFile = m.ByFile || claude.NamesFile(text) // typed as a user's, it would have Claude read the file without asking
 	}
 	l := letter{from: from, text: text, byFile: m.ByFile || !isTypable(text), force: m.Force}
 	if m.Queue {
@@ -70,9 +70,9 @@ type letter struct {
 	text   string
 	byFile bool
 	force  bool                                  // also when it may have arrived already
-	again  []queue.Entry                         // that remember it, of a forced one; forgotten once it is submitted
-	entry  *entry                                // of the outbox; nil: it comes from who calls
-	proof  func(*start) (transcript.Sent, error) // that Claude has a command; nil for a text, which stands in the transcript
+	again  []queue.Entry                         // entries that remember a forced text; forgotten once it is submitted
+	entry  *entry                                // of the outbox; nil: the text is not from there
+	proof  func(*start) (transcript.Sent, error) // tells whether Claude has a command; nil for a text, which the transcript shows
 }
 
 // start is where a transcript was before a text was submitted.
@@ -171,7 +171,7 @@ func (s *Sender) withdraw(receipt *Receipt) (err error) {
 	return err
 }
 
-// lookLocked looks at an agent under its verb lock, and completes its handle.
+// lookLocked looks at an agent under its verb lock, and spells its handle as the record does.
 func (s *Sender) lookLocked(ctx context.Context, handle *agent.Handle, verb string, late time.Time) (sight observe.Sight, unlock func(), err error) {
 	r, err := s.Store.Load(*handle)
 	if err != nil {
@@ -199,7 +199,7 @@ func (s *Sender) terminal(sight *observe.Sight) (Terminal, error) {
 }
 
 // handOver puts a text into a file, and returns what is typed in its place. Errors: Unfit for a
-// project of which the path cannot be typed as it is.
+// project whose path cannot be typed as it is.
 func (s *Sender) handOver(l *letter) (typed, path string, err error) {
 	if path, err = s.Store.PutMessage(l.text, s.Now()); err != nil {
 		return "", "", err
@@ -212,8 +212,8 @@ func (s *Sender) handOver(l *letter) (typed, path string, err error) {
 	return "", "", errors.Join(unfit, s.Store.DropMessage(path))
 }
 
-// pointer is what is typed in the place of a text that is in a file. Of what an agent sends it says
-// so as well: a file that a user has one read is the user's word.
+// pointer is what is typed in the place of a text that is in a file. For an agent's text it begins
+// with the envelope: claude would take a file that its user names for the user's words.
 func (l *letter) pointer(path string) string {
 	if l.from != "" {
 		return l.from + "\nThe message is in the file " + path + ". Read the whole file."

@@ -10,14 +10,14 @@ import (
 	"nbs-worker/internal/tmux"
 )
 
-// normal is a text as Claude writes it down: composed, and without the space around it, for which it
-// takes a byte order mark as well.
+// normal is a text as Claude writes it down: composed (NFC), and without the space around it, which
+// includes byte order marks.
 func normal(text string) string {
 	return strings.TrimFunc(norm.NFC.String(text), func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' })
 }
 
-// typedCharacters is how much is typed: a burst of more than 800 characters Claude takes for a
-// paste, and tells the model that the user has pasted it.
+// typedCharacters is how much is typed at most: Claude takes a burst of more than 800 characters
+// for a paste, and tells the model that the user has pasted it.
 const typedCharacters = 780
 
 // isTypable tells whether a text arrives as it is when it is typed. Claude drops tabs and control
@@ -56,7 +56,7 @@ func fits(text string, shown tmux.Styled) bool {
 	return lines <= shown.Height-others
 }
 
-// columns is at most how wide a line is.
+// columns is the largest width that a line may have.
 func columns(line string) int {
 	wide := 0
 	for _, r := range line {
@@ -67,8 +67,8 @@ func columns(line string) int {
 	return wide
 }
 
-// dense is a text without what a terminal changes in it: blanks at the ends of its lines, and
-// characters that have no width.
+// dense is a text without what a terminal changes in it: white space, and characters that have no
+// width.
 func dense(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {

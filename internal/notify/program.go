@@ -3,8 +3,8 @@
 //
 //   - The program is run without a shell, in a folder of no project, with a few variables and no
 //     key of any service.
-//   - It has a time limit, and is ended with its process group at it.
-//   - What it prints is nobody's; the end of what it says on stderr is in the error.
+//   - It has a time limit, at which it is killed with its process group.
+//   - Its stdout is discarded; the end of its stderr is in the error.
 //
 // The package does not know what the message means.
 package notify
@@ -22,7 +22,7 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Program is one of the user's.
+// Program is a program of the user's.
 type Program struct {
 	Argv  []string // its path, and arguments
 	Limit time.Duration

@@ -10,8 +10,8 @@ import (
 	"nbs-worker/internal/proc"
 )
 
-// Death is what can be seen of the end of a start. Much of it changes later: a tmux server
-// ends, the machine boots again. What was told from it once is noted in the exit.
+// Death is the evidence about the end of a start. Much of it changes later: a tmux server
+// ends, the machine boots again. A cause that was once derived from it is noted in the exit.
 type Death struct {
 	Rebooted   bool // the machine was started since
 	Boot       time.Time
@@ -23,7 +23,7 @@ func deathOf(r *agent.Record) Death {
 	p := r.Process
 	d := Death{Rebooted: proc.Rebooted(p.Identity), ServerGone: p.Tmux != nil && p.Tmux.ServerPID != 0 && proc.IsGone(p.ServerIdentity())}
 	if d.Rebooted {
-		d.Boot, _ = proc.BootTime() // zero: then nothing was near it
+		d.Boot, _ = proc.BootTime() // zero when unknown: then no end counts as near it
 	}
 	if config, err := claude.ConfigAt(r.ConfigDir); err == nil && p.Adopted != nil {
 		entry, err := config.Registry().Entry(p.PID)
@@ -36,8 +36,8 @@ func deathOf(r *agent.Record) Death {
 // led to it.
 const shutdownTime = 5 * time.Minute
 
-// Why tells the cause from the exit record, the boot and the tmux server. What it says was
-// seen: an end of which no launcher wrote is no more than that.
+// Why returns the cause and a detail, from the exit record, the boot and the tmux server. It
+// claims only what was seen: of an end that no launcher recorded, no more than that.
 func (d Death) Why(r *agent.Record) (agent.Cause, string) {
 	exit := r.ExitOf(r.Process.Invocation)
 	switch {
@@ -64,7 +64,7 @@ func (d Death) Why(r *agent.Record) (agent.Cause, string) {
 	}
 }
 
-// whyVanished is the cause of an end that nobody had the time to write down.
+// whyVanished returns the cause of an end that no launcher wrote down.
 func (d Death) whyVanished(p *agent.Process) (agent.Cause, string) {
 	switch {
 	case d.Rebooted:
@@ -80,8 +80,8 @@ func (d Death) whyVanished(p *agent.Process) (agent.Cause, string) {
 	}
 }
 
-// whyAdoptedDead tells what can be told of an end that nobody of ours waited for: claude takes
-// its entry out of its registry when it leaves, and a kill leaves it behind.
+// whyAdoptedDead returns the cause of the end of an adopted claude, which no launcher waited for:
+// claude removes its registry entry when it exits by itself, and leaves it behind when it is killed.
 func (d Death) whyAdoptedDead() (agent.Cause, string) {
 	switch {
 	case d.EntryLeft:
@@ -93,16 +93,16 @@ func (d Death) whyAdoptedDead() (agent.Cause, string) {
 	}
 }
 
-// endedByShutdown tells whether the machine went down in good order, so that the launcher saw
-// claude being ended from outside and could still write it down.
+// endedByShutdown reports whether claude was ended by an orderly shutdown of the machine, in which
+// the launcher saw claude being ended from outside and could still write it down.
 func (d Death) endedByShutdown(exit *agent.Exit) bool {
 	endedFromOutside := exit.HungUp || exit.Terminated() || exit.Signal != ""
 	return d.Rebooted && endedFromOutside && !d.Boot.IsZero() && exit.At.After(d.Boot.Add(-shutdownTime))
 }
 
-// settles tells whether the cause can be noted for good: it was told from what may change, and
-// what it was told from is done changing. A server that is being ended may live for seconds
-// after the agents in it.
+// settles reports whether the cause can be noted for good: it was derived from evidence that may
+// change later, and that evidence is final by now. A tmux server that is being ended may live for
+// seconds after the agents in it.
 func (d Death) settles(r *agent.Record, now time.Time) bool {
 	const serverEnds = 10 * time.Second
 	exit := r.ExitOf(r.Process.Invocation)
@@ -123,8 +123,8 @@ const (
 	loopUptime = 60 // seconds
 )
 
-// CrashLoop tells whether the agent's latest starts each crashed within a minute. One that
-// was ended from outside, or by a person, was not tried.
+// CrashLoop reports whether the agent's latest starts each crashed within a minute. A start that
+// was ended from outside, or by a person, is no crash.
 func CrashLoop(r *agent.Record) bool {
 	return len(r.Exits) >= loopEnds && !slices.ContainsFunc(r.Exits[len(r.Exits)-loopEnds:], func(exit agent.Exit) bool {
 		return !exit.Seen() || exit.Code == 0 || exit.HungUp || exit.Terminated() || exit.UptimeS > loopUptime

@@ -20,9 +20,9 @@ import (
 // rereads bounds how often a record is read again because something happened to its agent.
 const rereads = 4
 
-// gather collects what can be known of an agent without tmux. An end is judged by a record
-// that was read after it was seen; a start that has taken the place of the one that ended
-// meanwhile is looked at in its turn.
+// gather collects what can be known of an agent without tmux. It judges an end by a record
+// that was read after the end was seen. When another start has meanwhile replaced the one
+// that ended, it looks at that start.
 func (l *round) gather(ctx context.Context, a *subject) {
 	pane := a.evidence.Pane
 	for range rereads {
@@ -76,7 +76,7 @@ func (l *round) evidenceOf(ctx context.Context, r *agent.Record) Evidence {
 			e.Entry = &entry
 			l.followSeen(ctx, r, &e)
 		} else {
-			e.Claude, e.Ending, e.ClaudeErr = proc.CheckEnding(r.Process.Identity) // one that is ending has left the registry first
+			e.Claude, e.Ending, e.ClaudeErr = proc.CheckEnding(r.Process.Identity) // a claude that is ending leaves the registry first
 		}
 	}
 	if e.Claude == proc.Alive {
@@ -109,8 +109,8 @@ func (o *Observer) strangersOfUnidentified(r *agent.Record) ([]Stranger, error) 
 	return o.Strangers(r)
 }
 
-// outcomeOf is how the last turn of this start ended. Where no hook of this start tells, the
-// transcript does.
+// outcomeOf returns how the last turn of this start ended: by its hooks or, when none has
+// reported, by the transcript.
 func (o *Observer) outcomeOf(r *agent.Record, e *Evidence) (failure *agent.Failure, done bool) {
 	if e.Report.Activity != nil {
 		return e.Report.Failure, !e.Report.Done.IsZero()
@@ -136,8 +136,8 @@ func (o *Observer) outcomeOf(r *agent.Record, e *Evidence) (failure *agent.Failu
 	return nil, true
 }
 
-// Registered returns the registry entry of the recorded process, and of no other that had
-// its pid before.
+// Registered returns the registry entry of the recorded process, never that of an earlier
+// process with the same pid.
 func (o *Observer) Registered(r *agent.Record) (live.Entry, error) {
 	config, err := o.ConfigOf(r)
 	if err != nil {
@@ -151,8 +151,8 @@ func (o *Observer) Registered(r *agent.Record) (live.Entry, error) {
 	return entry, err
 }
 
-// FindWrapped looks for the claude that a recorded process runs as a child, which is in the
-// recorded conversation by Claude's registry: the process is a wrapper then.
+// FindWrapped looks for a claude below the recorded process that Claude's registry has in the
+// recorded conversation: then the recorded process is a wrapper around it.
 func (o *Observer) FindWrapped(r *agent.Record) (agent.Identified, bool) {
 	config, err := o.ConfigOf(r)
 	if err != nil {
@@ -180,9 +180,9 @@ func StartedBy(opened *store.Store, handle agent.Handle, program string) bool {
 	return held && slices.Contains([]string{"spawn", "resume", "restart"}, holder.Verb)
 }
 
-// VerbAtWork is the other command that is changing the agent's life, also within the program that has the
-// services: a chat brings agents back too. One that was killed leaves its signature, and its pid may become that
-// of a launcher, which has no verb lock open.
+// VerbAtWork returns the other process that holds the agent's verb lock. It may also be the program of the
+// services: a chat starts agents too. A killed holder leaves its signature in the lock, and its pid may become
+// that of a launcher, which has no verb lock open.
 func VerbAtWork(opened *store.Store, handle agent.Handle, program string) (store.Holder, bool) {
 	holder, signed := opened.VerbHolder(handle)
 	if ours := proc.Program(holder.PID); !signed || holder.PID == os.Getpid() || ours != program && ours != program+"-services" {

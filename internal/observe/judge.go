@@ -12,16 +12,16 @@ import (
 	"nbs-worker/internal/proc"
 )
 
-// Whom a judgement believes, in this order:
+// A judgement believes these sources, in this order:
 //
 //  1. the kernel: whether the recorded process lives. A zombie does not;
 //  2. Claude's registry, which is written at each change. It is contradicted in one thing
 //     only: what it calls busy may be a wait for the next attempt, as the screen shows;
-//  3. the hooks of this start, until they say goodbye. No hook runs when a person interrupts a
-//     turn, so a screen that is understood comes before them;
+//  3. the hooks of this start, until they report its end. No hook runs when a person interrupts
+//     a turn, so a screen that is understood comes before them;
 //  4. the screen, which alone shows first-run dialogs;
-//  5. of one that does not run: the exit that its launcher wrote down, then boot, tmux server
-//     and what an earlier look found.
+//  5. for an agent that does not run: the exit that its launcher wrote down, then boot, tmux
+//     server and what an earlier look found.
 
 // Presence is whether an agent's pane is there.
 type Presence int
@@ -39,9 +39,9 @@ type Evidence struct {
 	Now           time.Time
 	Claude        proc.Liveness // of the recorded process
 	ClaudeErr     error         // why that is not known
-	Ending        bool          // it was killed, or is on its way out, and not gone yet
+	Ending        bool          // it was killed or is exiting, and is not gone yet
 	LauncherLives bool
-	Paused        bool           // the project is, and nothing is started by itself
+	Paused        bool           // the project is paused: nothing starts by itself
 	BeingStarted  bool           // another command is at work to start it
 	Entry         *live.Entry    // its entry in Claude's registry; nil: none
 	Report        agent.Report   // what its hooks said in this start; empty: nothing
@@ -56,10 +56,10 @@ type Evidence struct {
 	StrangersErr error
 }
 
-// startTime is how long a claude of which nobody says anything counts as starting.
+// startTime is how long a claude counts as starting while no source reports on it.
 const startTime = 30 * time.Second
 
-// Judge makes a status of the evidence, and tells at which dialog a live agent waits.
+// Judge derives a status from the evidence, and the dialog at which a live agent waits.
 func Judge(r *agent.Record, e *Evidence) (agent.Status, screen.Dialog) {
 	if r.Process == nil {
 		return e.unidentified(r), ""
@@ -70,7 +70,7 @@ func Judge(r *agent.Record, e *Evidence) (agent.Status, screen.Dialog) {
 	return e.notRunning(r), ""
 }
 
-// leaving tells whether claude is about to be gone: it was killed, or said that it would leave.
+// leaving reports whether claude is about to end: it was killed, or a hook has announced its end.
 func (e *Evidence) leaving() bool {
 	return e.Claude == proc.Alive && (e.Ending || e.Entry == nil && e.Report.End != nil)
 }
@@ -93,7 +93,7 @@ func (e *Evidence) unidentified(r *agent.Record) agent.Status {
 	return dead
 }
 
-// notRunning judges an agent whose process is not there, or cannot be judged.
+// notRunning judges an agent whose process is gone, or may be.
 func (e *Evidence) notRunning(r *agent.Record) agent.Status {
 	starting := agent.Status{State: agent.Starting, Source: agent.FromRecord}
 	switch {
@@ -121,7 +121,7 @@ func (e *Evidence) notRunning(r *agent.Record) agent.Status {
 	return dead
 }
 
-// addRestart says of an agent that does not run what its restart policy has led to.
+// addRestart adds to the status of an agent that does not run what its restart policy does.
 func (e *Evidence) addRestart(r *agent.Record, dead *agent.Status) {
 	what := ""
 	switch kept := r.Restarts; {
@@ -220,7 +220,7 @@ func (e *Evidence) NeedsScreen() bool {
 	return !known || status.State == agent.Busy
 }
 
-// addScreen makes the screen the witness where it knows better.
+// addScreen replaces the status by that of the screen where the screen shows more, and returns its dialog.
 func (e *Evidence) addScreen(status *agent.Status) screen.Dialog {
 	reading := e.Screen
 	understood := reading.State != agent.Unknown && reading.State != agent.Dead

@@ -23,11 +23,11 @@ type Sight struct {
 	Pane   *tmux.Pane    // in which it runs; nil: in none, or tmux did not say
 
 	// NotAllowed is why nothing is started from the record; nil: the user vouches for it. An
-	// error of another kind than Held is that this cannot be told.
+	// error of another kind than Held means that this could not be determined.
 	NotAllowed error
 
-	// Err is why the look is not complete: the record went or was damaged meanwhile, or its
-	// tmux server could not be asked. Of the latter all else is known.
+	// Err is why the look is not complete: the record was removed or damaged meanwhile, or
+	// its tmux server could not be asked. In the latter case all else is known.
 	Err error
 }
 
@@ -49,7 +49,7 @@ func (o *Observer) Look(ctx context.Context, records []agent.Record) []Sight {
 	answers := l.ask(ctx, l.all()) // while processes are looked at
 	l.all().each(func(a *subject) { l.lookAt(ctx, a) })
 	answers().tell(l.all())
-	// One that came or went between the two is asked after again.
+	// An agent that started or ended between the two is looked for again.
 	unlike := l.all().where(func(a *subject) bool { return !a.isOfOneMoment() })
 	l.ask(ctx, unlike)().tell(unlike)
 	went := unlike.where(func(a *subject) bool { return a.evidence.Claude == proc.Alive && a.evidence.Pane == PaneAbsent })
@@ -85,19 +85,19 @@ type subject struct {
 	tmuxErr  error
 }
 
-// lookAt looks at an agent apart from tmux.
+// lookAt looks at all of an agent but its tmux pane.
 func (l *round) lookAt(ctx context.Context, a *subject) {
 	l.gather(ctx, a)
 	a.unsealed = l.Store.CheckSeal(&a.record)
 }
 
-// isOfOneMoment tells whether what processes and tmux show, which were asked side by side, fits together.
+// isOfOneMoment reports whether the answers of processes and tmux, which were asked side by side, fit together.
 func (a *subject) isOfOneMoment() bool {
 	lives := a.evidence.Claude == proc.Alive
 	switch a.evidence.Pane {
 	case PaneThere:
 		return lives || a.evidence.LauncherLives
-	case PaneAbsent: // of a start that is on its way the pane may have come since
+	case PaneAbsent: // the pane of a start in progress may have appeared since
 		return !lives && a.record.PID != 0
 	default:
 		return a.evidence.Pane == PaneUnknown || !a.inTmux()

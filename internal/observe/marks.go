@@ -10,10 +10,10 @@ import (
 	"nbs-worker/internal/store"
 )
 
-// Marked tells whether a process is of the record's start: its launcher is at work on the
-// handle in this project; claude carries the invocation, or is the child of that launcher,
-// for a wrapper may give it another environment. A record that was copied, with its project
-// or without, names the processes of the original.
+// Marked reports whether a process belongs to the record's start. The launcher must be
+// running the handle in this project. Claude must carry the invocation, or be the child of
+// that launcher, because a wrapper may give it another environment. A record that was copied,
+// with its project or without, names processes of the original, which do not belong to it.
 func (o *Observer) Marked(r *agent.Record, pid int) bool {
 	if r.Process.Adopted != nil {
 		return o.stillAdopted(r)
@@ -31,11 +31,11 @@ func (o *Observer) Marked(r *agent.Record, pid int) bool {
 	return len(chain) > 1 && chain[1] == r.Process.Launcher.PID && o.Marked(r, chain[1])
 }
 
-// OfOriginal tells whether a process is of an agent from which the record was copied.
+// OfOriginal reports whether a process belongs to the agent from which the record was copied.
 func (o *Observer) OfOriginal(r *agent.Record, pid int) bool {
 	if asked, _ := proc.Variable(pid, agent.LaunchVariable); asked == string(r.Process.Invocation) || o.runs(pid, r.Handle) {
 		// A launcher may have the variables of an agent whose shell started the tmux server:
-		// what it was asked for, and where it works, tells.
+		// only its command line and its working directory identify it.
 		words, err := proc.Cmdline(pid)
 		cwd, _ := proc.Cwd(pid)
 		return err == nil && len(words) > 0 && !names(words, r.Handle) || o.IsOriginal(cwd, r.Handle)
@@ -63,25 +63,25 @@ func Carries(r *agent.Record, pid int) bool {
 	return invocation == string(r.Process.Invocation)
 }
 
-// Foreground is the option by which a spawn is a launcher too.
+// Foreground is the option that makes a spawn the launcher too.
 const Foreground = "foreground"
 
-// runs tells whether a process is the launcher of the handle: this program, at work on
-// run, or on a spawn in the foreground. One that a person started carries no invocation: it
-// is minted later.
+// runs reports whether a process is the launcher of the handle: this program with the verb
+// run, or with a spawn in the foreground. A launcher that a person started carries no
+// invocation, because that is minted later.
 func (o *Observer) runs(pid int, handle agent.Handle) bool {
 	words, err := proc.Cmdline(pid)
 	return err == nil && launches(words) && proc.Program(pid) == filepath.Base(o.Program) && names(words, handle)
 }
 
-// Launches tells whether a process is a launcher, of whichever agent: this program, at
-// work on run, or on a spawn in the foreground.
+// Launches reports whether a process is a launcher, of whichever agent: this program with
+// the verb run, or with a spawn in the foreground.
 func (o *Observer) Launches(pid int) bool {
 	words, err := proc.Cmdline(pid)
 	return err == nil && proc.Program(pid) == filepath.Base(o.Program) && launches(words)
 }
 
-// launches tells it by the words of a command line, of which run may also be a verb of runbook or of schedule.
+// launches reports whether a command line is a launcher's. The word run may also be a verb of runbook or schedule.
 func launches(words []string) bool {
 	run := slices.Index(words, "run")
 	others := func(word string) bool { return word == "runbook" || word == "schedule" }

@@ -14,15 +14,15 @@ import (
 	"nbs-worker/internal/store/journal"
 )
 
-// What a look writes down. Nobody's look fails because that could not be done.
+// What a look writes down. A look does not fail when it cannot write.
 
-// FollowSignal asks a launcher to look whether its record has moved to another conversation, whether
-// a message waits for the agent, and for claude's registry entry. It is one that does no harm to whom it does not concern;
-// the kernel sends it too, when claude stops or ends.
+// FollowSignal asks a launcher to check whether its record has moved to another conversation and whether
+// a message waits for the agent, and to look for claude's registry entry. The signal is harmless to a
+// process that does not expect it; the kernel sends it too, when claude stops or ends.
 const FollowSignal = unix.SIGCHLD
 
-// followSeen moves the record of a live agent to where the registry sees it, for hooks may be
-// turned off.
+// followSeen moves the record of a live agent to the conversation in its registry entry, because
+// hooks may be turned off.
 func (o *Observer) followSeen(ctx context.Context, r *agent.Record, e *Evidence) {
 	if e.Entry.SessionID == r.SessionID || r.Desired != agent.DesiredRunning || o.BeingStarted(r) {
 		return
@@ -32,8 +32,8 @@ func (o *Observer) followSeen(ctx context.Context, r *agent.Record, e *Evidence)
 	}
 }
 
-// MoveSeen moves the record of a live agent to where its registry entry has it, for the reason
-// that its hooks gave.
+// MoveSeen moves the record of a live agent to the conversation in its registry entry, with the
+// reason that its hooks gave.
 func MoveSeen(ctx context.Context, opened *store.Store, r *agent.Record, entry live.Entry, report agent.Report, at time.Time) (agent.Record, bool) {
 	id, moved := entry.MovedTo(r, report, live.HookLead)
 	if !moved {
@@ -47,8 +47,8 @@ func MoveSeen(ctx context.Context, opened *store.Store, r *agent.Record, entry l
 	return now, err == nil
 }
 
-// MoveTo moves the record of a live agent to another conversation, writes that down and tells
-// the launcher, whose lease has to follow.
+// MoveTo moves the record of a live agent to another conversation, notes that in the journal and
+// wakes the launcher, whose lease has to follow.
 func MoveTo(ctx context.Context, opened *store.Store, from *agent.Record, id agent.SessionID, reason string, at time.Time) (agent.Record, error) {
 	if err := opened.CheckSeal(from); agent.KindOf(err) == agent.Held { // its process may be anybody's
 		return *from, err
@@ -68,7 +68,7 @@ func MoveTo(ctx context.Context, opened *store.Store, from *agent.Record, id age
 	return r, untold
 }
 
-// Wake tells an agent's launcher that the record has moved, or that claude is ready.
+// Wake signals an agent's launcher that the record has moved, or that claude is ready.
 func Wake(r *agent.Record) {
 	running, liveness, err := proc.Open(r.Process.LauncherIdentity())
 	if err != nil || liveness != proc.Alive {
@@ -78,8 +78,8 @@ func Wake(r *agent.Record) {
 	_ = running.Close()
 }
 
-// noteCause writes the cause of a death into the record while it can still be told: later the
-// tmux server ends too, or the machine boots again, and it would be taken for the cause.
+// noteCause writes the cause of a death into the record while it can still be determined: later
+// the tmux server ends too, or the machine boots again, and that would be taken for the cause.
 func (o *Observer) noteCause(ctx context.Context, a *subject) {
 	e := &a.evidence
 	if a.record.Process == nil || e.Claude != proc.Gone || e.LauncherLives || e.BeingStarted || !e.Death.settles(&a.record, e.Now) {
@@ -109,8 +109,8 @@ func (o *Observer) noteCause(ctx context.Context, a *subject) {
 	_ = o.Store.Journal().Append(ctx, journal.EventOf(&noted, o.Seconds(), "found", what))
 }
 
-// HookLead is how long the hooks may be ahead of the registry: a process that has ended
-// writes nothing late.
+// HookLead returns how long the hooks may be ahead of the registry: 0 for a process that has
+// ended, because it writes nothing late.
 func HookLead(r *agent.Record) time.Duration {
 	if r.Process == nil || !proc.IsAlive(r.Process.Identity) {
 		return 0

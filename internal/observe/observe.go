@@ -1,13 +1,13 @@
 // Package observe tells what an agent is doing, or why it does not run: evidence in, a status
 // out. list, session, wait and doctor all ask [Observer.Look], so that they never disagree.
 //
-// The order in which the witnesses are believed stands in judge.go. A question that was not
-// answered makes an agent unknown, never dead. What ended is judged by a record that was read
-// after the end was seen, and a launcher that is writing an end down is waited for.
+// The order in which the sources are believed is in judge.go. A question that was not answered
+// makes an agent unknown, never dead. An end is judged by a record that was read after the end
+// was seen, and a launcher that is writing an end down is waited for.
 //
-// The package reads. What a look alone can know and what would otherwise be lost, the cause of
-// a death and a conversation that moved, it writes down, in note.go and nowhere else. It ends
-// no process and knows no verb.
+// The package reads. It writes only in note.go, and only what a look alone can see and what
+// would otherwise be lost: the cause of a death, and a move to another conversation. It ends no
+// process and does not depend on any verb.
 package observe
 
 import (

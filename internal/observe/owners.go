@@ -10,12 +10,13 @@ import (
 	"nbs-worker/internal/tmux"
 )
 
-// An adopted process bears no mark of ours: a person started it. In the place of the mark
-// stands Claude's own registry entry.
+// An adopted process bears no mark of ours, because a person started it. Claude's own registry
+// entry takes the place of the mark.
 
-// stillAdopted tells whether the recorded process still is what was adopted: its registry entry
-// has the start of that process and the moment of its registration, and no other agent has
-// it, of this project, of the one of which this is a copy, or of the one whose mark it bears.
+// stillAdopted reports whether the recorded process is still the adopted one: its registry entry
+// has the start of that process and the time of its registration, and no other agent has the
+// process, be it of this project, of the project of which this is a copy, or of the project whose
+// mark the process bears.
 func (o *Observer) stillAdopted(r *agent.Record) bool {
 	config, err := o.ConfigOf(r)
 	if err != nil {
@@ -140,7 +141,7 @@ func (o *Observer) CheckUnrecorded(r *agent.Record) error {
 	return nil
 }
 
-// HintAside says how to go on without a record that is wrong, and with its conversation.
+// HintAside adds how to move a wrong record aside and go on with its conversation.
 func (o *Observer) HintAside(err *agent.Error, r *agent.Record, when string) *agent.Error {
 	return err.Hint("%s, move its record aside: %s", when, o.Store.MoveAside(r.Handle)).
 		Hint("and take the conversation up again: nbs-worker spawn %s --session-id %s", r.Handle, r.SessionID)

@@ -8,7 +8,7 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// RealPath is a path without links, or the path itself where that cannot be told.
+// RealPath returns a path without links, or the path itself where that cannot be resolved.
 func RealPath(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -38,8 +38,8 @@ func SameFolder(a, b string) bool {
 	return err1 == nil && err2 == nil && os.SameFile(at, bt)
 }
 
-// MovedWithProject is where the folder of a record is since its project was moved; "" when
-// the folder is where it was, or is not in the project.
+// MovedWithProject returns where the folder of a record is now that its project was moved; ""
+// when the folder is where it was, or was not in the project.
 func (o *Observer) MovedWithProject(r *agent.Record) string {
 	if IsFolder(r.LaunchCwd()) || r.ProjectRoot == o.Store.Project() {
 		return ""

@@ -54,14 +54,14 @@ func ServerGone(r *agent.Record) bool {
 	return r.Process != nil && r.Process.Tmux != nil && r.Process.Tmux.ServerStartTicks != 0 && proc.IsGone(r.Process.ServerIdentity())
 }
 
-// UnreachedError is a tmux server that lives and is not the one that answers at its socket.
+// UnreachedError is the error of a tmux server that lives, but is not the one that answers at its socket.
 type UnreachedError struct{ error }
 
 func (e *UnreachedError) Unwrap() error { return e.error }
 
 // checkListening looks whether a server that lives is the one that has its socket: somebody
-// may have removed the file, and another server have come up in its place. An agent of which
-// nothing lives any more does not mind.
+// may have removed the file, and another server have come up in its place. For an agent of
+// which nothing lives any more that does not matter.
 func checkListening(ctx context.Context, client *tmux.Client, r *agent.Record) error {
 	if !needsServer(r) {
 		return nil
@@ -90,7 +90,7 @@ func needsServer(r *agent.Record) bool {
 }
 
 // PaneOf finds the pane of a start: by its mark and the launcher that leads it, never by a
-// name. One with the mark that is led by anything else was taken over by a person. That of an
+// name. A pane with the mark but another leader was taken over by a person. The pane of an
 // adopted process is the user's own.
 func PaneOf(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool) {
 	if p == nil || p.Invocation == "" {
@@ -107,9 +107,9 @@ func PaneOf(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool) {
 	return tmux.Pane{}, false
 }
 
-// leads tells whether a pane that bears the mark of a start is led by its launcher. One that
-// has not come forward yet is what tmux made the pane for: it has the start in its environment,
-// or is still a copy of the server.
+// leads reports whether a pane that bears the mark of a start is led by its launcher. A launcher
+// that has not recorded itself yet is the process for which tmux made the pane: it has the start
+// in its environment, or is still a fork of the server.
 func leads(p *agent.Process, pane *tmux.Pane) bool {
 	if p.Launcher.PID != 0 {
 		return pane.PID == p.Launcher.PID

@@ -20,8 +20,8 @@ type answer struct {
 
 type answers map[serverKey]*answer
 
-// ask asks each tmux server that the agents were started in for its panes, once, and all
-// servers side by side: any may be one that gives no answer. It returns how to wait for them.
+// ask asks each tmux server in which the agents were started for its panes, once, and all servers
+// side by side, because any of them may not answer. The returned function waits for the answers.
 func (l *round) ask(ctx context.Context, some subjects) (wait func() answers) {
 	all := answers{}
 	var asking sync.WaitGroup
@@ -31,14 +31,14 @@ func (l *round) ask(ctx context.Context, some subjects) (wait func() answers) {
 		all := len(in) > 1 || asked.Process.Adopted != nil
 		asking.Go(func() { _, said.panes, said.err = l.panes(ctx, &asked, all) })
 	}
-	runtime.Gosched() // what takes longest begins first
+	runtime.Gosched() // tmux takes longest, so it begins first
 	return func() answers {
 		asking.Wait()
 		return all
 	}
 }
 
-// tell tells agents what the servers of their present starts have said.
+// tell gives agents the answers of the servers of their present starts.
 func (all answers) tell(some subjects) {
 	for key, in := range byServer(some) {
 		if said := all[key]; said != nil { // else it was started anew meanwhile, in another server
@@ -66,7 +66,7 @@ func byServer(some subjects) map[serverKey]subjects {
 	return servers
 }
 
-// representative is the record to ask a server for all: that of an agent which needs it, if there is one.
+// representative returns the record with which to ask a server for all: one of an agent that needs it, if any.
 func (some subjects) representative() *agent.Record {
 	at := max(0, slices.IndexFunc(some, func(a *subject) bool { return needsServer(&a.record) }))
 	return &some[at].record

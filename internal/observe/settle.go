@@ -19,8 +19,8 @@ const KillNotice = 250 * time.Millisecond
 // notedEvery is how often the record of a claude that has ended is read while its launcher lives.
 const notedEvery = 10 * time.Millisecond
 
-// awaitNoted gives the launcher of a claude that has ended the time to write down how. Then it
-// leaves, or waits to start claude again.
+// awaitNoted gives the launcher of a claude that has ended the time to write down how. Then the
+// launcher exits, or waits to start claude again.
 func (o *Observer) awaitNoted(ctx context.Context, r *agent.Record, deadline time.Time) {
 	for proc.IsAlive(r.Process.LauncherIdentity()) && time.Now().Before(deadline) && ctx.Err() == nil {
 		now, err := o.Store.Load(r.Handle)
@@ -32,9 +32,9 @@ func (o *Observer) awaitNoted(ctx context.Context, r *agent.Record, deadline tim
 }
 
 // Settled loads the record of an agent once claude and launcher agree: both live, or both have
-// gone. One that was sent a signal shows no sign of it at first. What counts is what was sent
-// before the command was given: a command that is about a hundred live agents waits once, and
-// not for each of them.
+// ended. A process that was sent a signal shows no sign of it at first. Only signals from before
+// the command was given count, so that a command about a hundred live agents waits once, and not
+// for each of them.
 func (o *Observer) Settled(ctx context.Context, handle agent.Handle) (agent.Record, error) {
 	r, err := o.Store.Load(handle)
 	if err != nil || r.Process == nil || r.Process.PID == 0 {

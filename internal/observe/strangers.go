@@ -17,9 +17,9 @@ type Stranger struct {
 	Cwd string `json:"cwd"`
 }
 
-// Strangers looks for them in Claude's registry, which knows a session by its present
-// id, and on the command lines of this machine, where one stands that is not in the
-// registry yet, or never will be: in its first half second, or at a dialog.
+// Strangers looks for them in Claude's registry, which has the present id of each
+// session, and on the command lines of this machine, because a claude is not in the
+// registry in its first half second, and perhaps never while it is at a dialog.
 func (o *Observer) Strangers(r *agent.Record) ([]Stranger, error) {
 	config, err := o.ConfigOf(r)
 	if err != nil {
@@ -53,8 +53,8 @@ func registeredStrangers(r *agent.Record, config claude.Config) ([]Stranger, err
 	return found, nil
 }
 
-// unregisteredStrangers are those that the registry does not name in another conversation
-// by now. This looks at every process of the machine.
+// unregisteredStrangers returns those that were started on the conversation, and that the
+// registry does not have in another one by now. It looks at every process of the machine.
 func unregisteredStrangers(r *agent.Record, config claude.Config) ([]Stranger, error) {
 	onIt, err := proc.Find(string(r.SessionID), func(cmdline []string) bool {
 		return claude.RunsOn(cmdline, r.SessionID)
@@ -64,25 +64,25 @@ func unregisteredStrangers(r *agent.Record, config claude.Config) ([]Stranger, e
 	}
 	var found []Stranger
 	for _, id := range onIt {
-		live, err := config.Registry().Entry(id.PID) // it may be there since the registry was listed
+		live, err := config.Registry().Entry(id.PID) // it may have appeared since the registry was listed
 		if err == nil && live.SessionID != r.SessionID || ofThisStart(r, id) {
 			continue
 		}
 		cwd, err := proc.Cwd(id.PID)
 		if err != nil {
-			continue // it is ending: of what it had, the folder has gone first, as the mark has; or it is closed to us
+			continue // it is ending, and has lost its folder and its mark already; or we may not read it
 		}
 		if cmdline, err := proc.Cmdline(id.PID); err == nil && !claude.RunsOn(cmdline, r.SessionID) {
-			continue // the agent's child, which shows its parent's words until it is a program of its own: its mark was gone at that moment
+			continue // a child of the agent, which had its parent's command line until its exec, and no readable mark during that
 		}
 		found = append(found, Stranger{PID: id.PID, Cwd: cwd})
 	}
 	return found, nil
 }
 
-// VisibleStrangers is the search for a look at an agent. While the agent runs, the look
-// should cost about one call of tmux, and not grow with the machine: then a stranger is
-// seen as soon as it has passed its dialogs and is in the registry.
+// VisibleStrangers is [Observer.Strangers] for a look at an agent. While the agent runs, the
+// look should cost about one call of tmux, and not grow with the machine: it reads the registry
+// only, and sees a stranger once that has passed its dialogs.
 func (o *Observer) VisibleStrangers(r *agent.Record) ([]Stranger, error) {
 	if r.Process == nil || proc.IsGone(r.Process.Identity) {
 		return o.Strangers(r)
@@ -94,14 +94,14 @@ func (o *Observer) VisibleStrangers(r *agent.Record) ([]Stranger, error) {
 	return registeredStrangers(r, config)
 }
 
-// ofThisStart tells whether a process is the agent's own, or a wrapper around it. The own
-// one may be just ending: its environment is gone then, before it is.
+// ofThisStart reports whether a process is the agent's own, or a wrapper around it. The
+// agent's own may be ending: its environment is gone before the process is.
 func ofThisStart(r *agent.Record, id agent.Identity) bool {
 	if r.Process == nil {
 		return false
 	}
 	recorded := r.Process.Identity
-	recorded.Host = id.Host // which may have been renamed since
+	recorded.Host = id.Host // the host may have been renamed since
 	return id == recorded || Carries(r, id.PID)
 }
 

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// Each calls do with each number below n, on all processors, and returns when all is done.
+// Each calls do for each i from 0 to n-1, on all processors, and returns when all calls have.
 func Each(n int, do func(i int)) {
 	var next atomic.Int64
 	var workers sync.WaitGroup

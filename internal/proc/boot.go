@@ -39,6 +39,6 @@ func Age(pid int) (time.Duration, error) {
 	return time.Duration(up.Nano()) - started, nil
 }
 
-// ticksPerSecond is the same on all Linux machines that programs see, whatever the
-// kernel counts by inside.
+// ticksPerSecond is the unit that all Linux machines show to programs, whatever the
+// kernel itself counts by.
 const ticksPerSecond = 100

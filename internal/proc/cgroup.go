@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// oomFile is where the kernel counts the processes of a process's own memory cgroup that
-// it killed; "" when there is none.
+// oomFile is the file in which the kernel counts the processes that it killed in the memory
+// cgroup of a process; "" when there is none.
 func oomFile(pid int) string {
 	group, v2 := memoryCgroup(pid)
 	folder := cgroupFolder(group, v2)
@@ -22,7 +22,7 @@ func oomFile(pid int) string {
 	return filepath.Join(folder, "memory.events.local") // memory.events counts those of the cgroups inside, too
 }
 
-// memoryCgroup reads from /proc/<pid>/cgroup where a process belongs to; lines are
+// memoryCgroup reads the memory cgroup of a process from /proc/<pid>/cgroup; lines are
 // "4:memory:/path" in v1 and "0::/path" in v2. Where both are mounted, memory is in v1.
 func memoryCgroup(pid int) (group string, v2 bool) {
 	text, err := os.ReadFile(oomPath(fmt.Sprintf("/proc/%d/cgroup", pid)))
@@ -72,7 +72,7 @@ func holdsMemory(kind []string, v2 bool) bool {
 	return kind[0] == "cgroup" && slices.Contains(strings.Split(kind[2], ","), "memory")
 }
 
-// unescape undoes how mountinfo writes what would end a field.
+// unescape undoes the escapes of mountinfo for characters that would end a field.
 func unescape(path string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(path)
 }

@@ -11,8 +11,8 @@ import (
 // readable, and the runtime's poller wakes whoever reads.
 type Ending struct{ pidfd *os.File }
 
-// AwaitEnd takes hold of whatever process has the pid now; whoever cares whose it is looks
-// after the call. Errors: [os.ErrNotExist] when none has it.
+// AwaitEnd opens the process that has the pid now. A caller that wants a certain process checks
+// its identity after the call. Errors: [os.ErrNotExist] when no process has the pid.
 func AwaitEnd(pid int) (*Ending, error) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if errors.Is(err, unix.ESRCH) {
@@ -21,7 +21,7 @@ func AwaitEnd(pid int) (*Ending, error) {
 	if err != nil {
 		return nil, os.NewSyscallError("pidfd_open", err)
 	}
-	if err := unix.SetNonblock(fd, true); err != nil { // else the poller is not asked
+	if err := unix.SetNonblock(fd, true); err != nil { // else os.NewFile does not use the poller
 		return nil, errors.Join(os.NewSyscallError("fcntl", err), unix.Close(fd))
 	}
 	return &Ending{pidfd: os.NewFile(uintptr(fd), "pidfd")}, nil
@@ -40,5 +40,5 @@ func (e *Ending) Wait() error {
 	})
 }
 
-// Close lets go of the process and wakes who waits.
+// Close lets go of the process and ends Wait.
 func (e *Ending) Close() error { return e.pidfd.Close() }

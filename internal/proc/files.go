@@ -38,8 +38,8 @@ func FilesOf(pid int) (Files, error) {
 	return Files{}, fmt.Errorf("process %d: no limit of open files", pid)
 }
 
-// countOpen asks for the size of the folder, which is the number since Linux 6.2, and lists it
-// where that says nothing: a tmux server has a thousand.
+// countOpen takes the size of the folder, which since Linux 6.2 is the number of open files, and
+// lists it only on an older kernel: a tmux server has a thousand.
 func countOpen(fds string) (int, error) {
 	dir, err := os.Open(fds)
 	if err != nil {
@@ -85,8 +85,8 @@ func parseLimit(line string) (soft, hard int, ok bool) {
 	return soft, hard, err1 == nil && err2 == nil
 }
 
-// Halted tells whether a process is stopped, as by SIGSTOP, until it is sent SIGCONT. One that
-// is being traced stops at every turn, and goes on by itself.
+// Halted tells whether a process is stopped, as by SIGSTOP, until it is sent SIGCONT. A stop by a
+// tracer does not count: the tracer lets the process go on.
 func Halted(pid int) bool {
 	stat, err := readStat(pid)
 	return err == nil && stat.state == 'T'

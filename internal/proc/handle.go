@@ -11,8 +11,8 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Handle holds one process fast, so that its pid cannot become another's between
-// a check and a signal.
+// Handle is one process by its pidfd: a signal cannot reach another process that
+// gets the pid between a check and the signal.
 type Handle struct{ pidfd int }
 
 // Open takes hold of the identified process. When it is not Alive, the handle is nil.
@@ -20,7 +20,7 @@ func Open(id agent.Identity) (*Handle, Liveness, error) {
 	if liveness, err := Check(id); liveness != Alive {
 		return nil, liveness, err
 	}
-	// The pidfd comes before the check that counts: whoever has the pid now is held.
+	// The pidfd is opened before the check that counts: that is a check of the very process that it holds.
 	fd, err := unix.PidfdOpen(id.PID, 0)
 	if errors.Is(err, unix.ESRCH) {
 		return nil, Gone, nil
@@ -64,8 +64,8 @@ func (h *Handle) Wait(ctx context.Context) error {
 	}
 }
 
-// WaitGone waits for a process to end, as long as the patience lasts. Whether it did, the next
-// look at it tells.
+// WaitGone waits for a process to end, as long as the patience lasts. The caller checks whether it
+// did.
 func WaitGone(ctx context.Context, id agent.Identity, patience time.Duration) {
 	if patience <= 0 {
 		return

@@ -24,8 +24,8 @@ func Check(id agent.Identity) (Liveness, error) {
 	return liveness, err
 }
 
-// CheckEnding is [Check], and tells of one that is Alive whether it has been killed, or is on
-// its way out: it does nothing any more, and will be gone as soon as the kernel gets to it.
+// CheckEnding is [Check], and tells whether a process that is Alive has been killed or is exiting:
+// it does nothing any more, and will be gone as soon as the kernel gets to it.
 func CheckEnding(id agent.Identity) (liveness Liveness, ending bool, err error) {
 	if liveness, err := checkPlace(id); liveness != Alive {
 		return liveness, false, err
@@ -36,20 +36,20 @@ func CheckEnding(id agent.Identity) (liveness Liveness, ending bool, err error) 
 	return checkStart(id)
 }
 
-// IsAlive tells whether a process was seen to live, IsGone whether it was seen to have ended.
-// Of one that cannot be judged both are false.
+// IsAlive tells whether a process was seen to live. Like [IsGone], it is false for a process that
+// cannot be judged.
 func IsAlive(id agent.Identity) bool {
 	liveness, _ := Check(id)
 	return liveness == Alive
 }
 
-// IsGone is the other half of [IsAlive].
+// IsGone tells whether a process was seen to have ended.
 func IsGone(id agent.Identity) bool {
 	liveness, _ := Check(id)
 	return liveness == Gone
 }
 
-// checkPlace says Alive of a process that may live, as far as boot, namespace and host tell.
+// checkPlace compares boot, namespace and host. Alive means that the process may live.
 func checkPlace(id agent.Identity) (Liveness, error) {
 	where, err := place()
 	switch {
@@ -67,7 +67,8 @@ func checkPlace(id agent.Identity) (Liveness, error) {
 	return Alive, nil
 }
 
-// checkInode asks the kernel whose pid it is. A kernel that does not say does not matter.
+// checkInode compares the inode of the pid's pidfd. known is false where the record has none, or
+// the kernel did not answer.
 func checkInode(id agent.Identity) (liveness Liveness, known bool) {
 	if id.PidfdInode == 0 {
 		return Unsure, false
@@ -86,8 +87,8 @@ func checkInode(id agent.Identity) (liveness Liveness, known bool) {
 func checkStart(id agent.Identity) (liveness Liveness, ending bool, err error) {
 	stat, err := readStat(id.PID)
 	if err == nil && stat.state != 'S' && !stat.ending() {
-		// The kernel writes the flags of a line before the signals: one that took a signal up in
-		// between shows neither. It was at work then.
+		// The kernel prints a line's flags before its pending signals: a process that takes up SIGKILL
+		// in between shows neither. Only one that does not sleep can do so.
 		stat, err = readStat(id.PID)
 	}
 	if errors.Is(err, os.ErrNotExist) {

@@ -8,7 +8,7 @@ import (
 
 // Logins is what the login manager of a machine does with processes when a person logs
 // out, as its files tell.
-type Logins struct{ Root fs.FS } // "/", or what plays it
+type Logins struct{ Root fs.FS } // "/", or what stands in for it
 
 // Systemd tells whether systemd runs the machine.
 func (l Logins) Systemd() bool {

@@ -7,12 +7,12 @@ import (
 	"strconv"
 )
 
-// testOnlyOOM is set by the linker in a binary that plays what this machine does not do:
-// a folder with a cgroup and a mountinfo to be read instead of the kernel's own.
+// testOnlyOOM is set by the linker in a binary that simulates kills for want of memory: a
+// folder with a cgroup and a mountinfo to be read instead of the kernel's own.
 var testOnlyOOM string
 
 // MemoryWatch remembers how many processes of a memory cgroup the kernel had killed for want of
-// memory when one of them started.
+// memory when the watched process started.
 type MemoryWatch struct {
 	counter string // the kernel's file; "": it cannot be read
 	before  uint64
@@ -29,11 +29,11 @@ func WatchMemory(pid int) MemoryWatch {
 	return MemoryWatch{counter: counter, before: before}
 }
 
-// Kills is how many the kernel has killed since. The cgroup is shared with tools and with other
-// agents: a process that was killed meanwhile was probably one of them, and more is not known.
+// Kills is how many processes the kernel has killed since. The cgroup is shared with tools and
+// other agents: a watched process that was killed meanwhile is probably one of them, no more.
 func (w MemoryWatch) Kills() uint64 {
 	now, known := readOOMKills(w.counter)
-	if w.counter == "" || !known || now < w.before { // another cgroup has its place
+	if w.counter == "" || !known || now < w.before { // another cgroup has taken its place
 		return 0
 	}
 	return now - w.before

@@ -11,10 +11,9 @@ import (
 // machine had one inode.
 const pidfsMagic = 0x50494446
 
-// inode returns the inode of a process's pidfd, which no other process has for as long as
-// the machine is up, and whether the process has ended. It is 0 where the kernel gives
-// none. A question costs a quarter of reading /proc/<pid>/stat, which adds up the times of
-// all threads. Errors: [os.ErrNotExist].
+// inode returns the inode of a process's pidfd, which since Linux 6.9 no other process has
+// until the next boot, and whether the process has ended. A call costs a quarter of reading
+// /proc/<pid>/stat, which adds up the times of all threads. Errors: [os.ErrNotExist].
 func inode(pid int) (inode uint64, ended bool, err error) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if errors.Is(err, unix.ESRCH) {
@@ -36,7 +35,7 @@ func inode(pid int) (inode uint64, ended bool, err error) {
 	return stat.Ino, n > 0, nil
 }
 
-// uniqueInode is [inode] where the kernel's inodes of pidfds tell processes apart, else 0.
+// uniqueInode is the inode of a process's pidfd where no other process has it, else 0.
 func uniqueInode(pid int) uint64 {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package proc knows processes: who one is, whether it lives, what it left behind,
-// and how to end it without ever touching another.
+// Package proc identifies processes, tells whether they live and what they left
+// behind, and ends them without ever touching another.
 //
 // A pid is not an identity: it is reused, within a second on a busy machine. A
 // process is named by pid, start ticks, boot id, pid namespace and host together,
@@ -45,7 +45,7 @@ var place = sync.OnceValues(func() (here, error) {
 	return here{bootID: bootID(boot), pidNS: ns.Sys().(*syscall.Stat_t).Ino, host: host}, err
 })
 
-// testOnlyBootID is set by the linker in a binary that plays another boot.
+// testOnlyBootID is set by the linker in a binary that simulates another boot.
 var testOnlyBootID string
 
 func bootID(kernel []byte) string {
@@ -84,14 +84,14 @@ func Owner(pid int) (uid int, err error) {
 	return int(info.Sys().(*syscall.Stat_t).Uid), nil
 }
 
-// IsOurs tells whether a process is of this user. It is not when that cannot be told.
+// IsOurs tells whether a process is of this user; false when that cannot be read.
 func IsOurs(pid int) bool {
 	uid, err := Owner(pid)
 	return err == nil && uid == os.Geteuid()
 }
 
-// LeadsSession tells whether a process leads a session, as one that went into the background
-// does, or the first of a terminal.
+// LeadsSession tells whether a process leads a session, as a daemon and the first process of a
+// terminal do.
 func LeadsSession(pid int) bool {
 	session, err := unix.Getsid(pid)
 	return err == nil && session == pid

@@ -55,7 +55,7 @@ func StopAll(ctx context.Context, ids []agent.Identity, grace time.Duration) err
 	return all
 }
 
-// within keeps going after the caller's interrupt for at most d: a process that was
+// within waits for at most d, also after the caller's interrupt: a process that was
 // signalled is waited for, so that what is reported is what happened.
 func within(ctx context.Context, d time.Duration, wait func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d)

@@ -14,7 +14,7 @@ import (
 )
 
 // Descendants returns the live descendants of a process, parents before children.
-// Only while the ancestors live can they be found this way: an orphan is adopted.
+// They can be found this way only while the ancestors live: an orphan gets another parent.
 func Descendants(pid int) ([]agent.Identity, error) {
 	children, err := childrenByParent()
 	if err != nil {
@@ -162,9 +162,9 @@ func pids() ([]int, error) {
 	return found, nil
 }
 
-// Find returns the live processes of this user that have the word among their arguments, in any
-// form, and whose arguments match. The word keeps the search through all processes short; what
-// another user runs under any name is nobody's here.
+// Find returns the live processes of this user that have the word anywhere in their arguments, and
+// whose arguments match. The word keeps the search through all processes short. Processes of
+// another user do not count, whatever their name.
 func Find(word string, match func(cmdline []string) bool) ([]agent.Identity, error) {
 	return ours(func(pid int) bool {
 		cmdline, err := readProc(pid, "cmdline")
@@ -178,7 +178,7 @@ func Terminal(pid int) string {
 	if err != nil || stat.terminal == 0 {
 		return ""
 	}
-	const pts = 136 // the first of eight major numbers of pseudo terminals, each with 256 of them...
+	const pts = 136 // the first of eight major numbers of pseudo terminals, each with 256 of them
 	major, minor := unix.Major(stat.terminal), unix.Minor(stat.terminal)
 	if major >= pts && major < pts+8 {
 		return "pts/" + strconv.Itoa(int(major-pts)<<8+int(minor))

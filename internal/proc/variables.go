@@ -15,8 +15,8 @@ func Environ(pid int) ([]string, error) {
 	return splitArgs(data), nil
 }
 
-// Flocks are the files that somebody has locked with flock, as far as this pid namespace
-// goes: holders by device and inode, as /proc/locks spells them.
+// Flocks are the holders of the files that are locked with flock, as far as they are in this pid
+// namespace, by the device and inode of the file as /proc/locks writes them.
 func Flocks() (map[string]int, error) {
 	text, err := os.ReadFile("/proc/locks")
 	if err != nil {
@@ -25,8 +25,8 @@ func Flocks() (map[string]int, error) {
 	return parseLocks(string(text)), nil
 }
 
-// parseLocks reads lines such as "1: FLOCK  ADVISORY  WRITE 1234 fd:01:5678 0 EOF"; one
-// with an arrow waits.
+// parseLocks reads lines such as "1: FLOCK  ADVISORY  WRITE 1234 fd:01:5678 0 EOF". A line
+// with an arrow is of a process that waits for the lock.
 func parseLocks(text string) map[string]int {
 	const words = 8
 	holders := map[string]int{}

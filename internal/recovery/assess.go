@@ -13,8 +13,8 @@ import (
 type Limits struct {
 	Bands    agent.Bands
 	Patience time.Duration // how long a busy agent may show nothing that grows; 0: [DefaultPatience]
-	// Compact tells whether an agent that was stuck is compacted with so many percent left; nil: below
-	// the healthy band it is.
+	// Compact reports whether a stuck agent with this percentage of its context left is compacted; nil:
+	// below the healthy band it is.
 	Compact func(left int) bool
 }
 
@@ -25,11 +25,11 @@ func (l *Limits) compacts(left int) bool {
 	return l.Bands.Of(left) != agent.Healthy
 }
 
-// DefaultPatience is longer than Claude lets a command of its shell tool run, which is ten minutes:
-// while one does, nothing else of the agent needs to grow.
+// DefaultPatience is longer than the ten minutes that Claude lets a command of its shell tool run:
+// during such a command nothing else of the agent needs to grow.
 const DefaultPatience = 15 * time.Minute
 
-// Patient is an agent that was looked at, and how well it is.
+// Patient is an agent with what a look at it found, and the verdict on it.
 type Patient struct {
 	triage.Assessment
 	At   time.Time // of the look
@@ -51,8 +51,8 @@ func Assess(ctx context.Context, look *inspect.Inspector, handles []agent.Handle
 	return patients
 }
 
-// Team checks that there are such agents; of none that are named it is all of the project. Errors:
-// NotFound.
+// Team checks that the named agents exist, and returns them; with none named it returns all agents of
+// the project. Errors: NotFound.
 func Team(look *inspect.Inspector, named []agent.Handle) ([]agent.Handle, error) {
 	if len(named) == 0 {
 		return look.Store.Handles()

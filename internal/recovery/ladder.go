@@ -10,54 +10,54 @@ import (
 	"nbs-worker/internal/triage"
 )
 
-// Verbs are what a repair is made of. Each returns when it has seen what it did.
+// Verbs are the actions of a repair. Each returns after it has observed its result.
 type Verbs interface {
 	Look(ctx context.Context, handles []agent.Handle) []Patient
 	// Unload interrupts an agent that is stuck, and compacts its conversation where little of the
 	// context is left, by the limits. Errors: ErrFloor.
 	Unload(ctx context.Context, p *Patient) error
-	// Resume brings an agent back into its conversation; what is left of it is ended first.
+	// Resume ends what is left of an agent's last start, and starts it again in its conversation.
 	Resume(ctx context.Context, p *Patient) error
-	// StartFresh brings an agent back in a new conversation, unless the attempt has made one before it
+	// StartFresh starts an agent in a new conversation, or in the one that the attempt made before it
 	// was cut short, and tells it where the old one is.
 	StartFresh(ctx context.Context, p *Patient, attempt runs.Attempt) error
 }
 
-// Memory is what outlives a run.
+// Memory is what is kept between runs.
 type Memory interface {
-	Lock() (unlock func(), err error) // for who repairs
+	Lock() (unlock func(), err error) // held while agents are repaired
 	Attempt(handle agent.Handle) (*runs.Attempt, error)
 	PutAttempt(handle agent.Handle, attempt runs.Attempt) error
 	DropAttempt(handle agent.Handle) error
 	Note(ctx context.Context, p *Patient, detail string) error // in the journal
 }
 
-// ErrFloor is that compacting a conversation frees nothing any more.
+// ErrFloor means that compacting a conversation frees nothing any more.
 var ErrFloor = errors.New("compaction floor")
 
-// ErrLogin is that nobody is logged in: what is started will answer no prompt.
+// ErrLogin means that nobody is logged in: an agent that is started answers no prompt.
 var ErrLogin = errors.New("nobody is logged in")
 
 // Options say how far a run goes.
 type Options struct {
 	Handles  []agent.Handle // in the order of their turns
-	Named    bool           // a person named them: also those that are held, where a start may help
+	Named    bool           // a person named them: held ones are repaired too, where a start may help
 	MaxLevel triage.Level
 	Fresh    bool                  // a new conversation is permitted
-	Leave    func(p *Patient) bool // whether one that is not well is left as it is, also after a step; nil: none is
+	Leave    func(p *Patient) bool // whether an agent that is not well is left as it is, also after a step; nil: never
 	Stagger  time.Duration         // between two starts
-	GiveUp   int                   // after so many failures in a row; 0: never
-	Progress func(c *Case)         // is told of each step that is begun, and that has ended; nil: nobody is
+	GiveUp   int                   // after this many failed starts in a row; 0: never
+	Progress func(c *Case)         // called when a step begins and when it has ended; may be nil
 }
 
-// Case is what was found of an agent, what was done, and how it is then.
+// Case is how an agent was found, what was done, and how it was afterwards.
 type Case struct {
 	Handle agent.Handle
 	Before triage.Assessment
 	After  Patient
 	Steps  []Step
-	Left   string // why nothing was done, or nothing more; ""
-	Held   bool   // a person has to come before the repair can go on, as well as the agent may look
+	Left   string // why nothing, or nothing more, was done; may be ""
+	Held   bool   // a person is needed before the repair can go on, however well the agent looks
 }
 
 // Step is one repair.
@@ -65,14 +65,14 @@ type Step struct {
 	Level  triage.Level
 	Why    string // what was seen before
 	Helped bool
-	Result string // what was seen after it, or why it failed; "": it is going on
+	Result string // what was seen after it, or why it failed; "": it is not over
 	Took   time.Duration
 }
 
-// Report is what came of a run.
+// Report is the outcome of a run.
 type Report struct {
 	Cases   []Case
-	Stopped string // why it ended before all had their turn; ""
+	Stopped string // why it ended before every agent had its turn; "": it did not
 }
 
 // Ladder repairs agents.
@@ -81,8 +81,8 @@ type Ladder struct {
 	Memory
 }
 
-// Run repairs agents in their order, and looks at all of them at the end. Errors: Conflict when
-// another run goes on. An interrupt ends it after the step that goes on.
+// Run repairs the agents in their order, and looks at all of them at the end. An interrupt ends the
+// run after the present step. Errors: Conflict while another run is at work.
 func (l *Ladder) Run(ctx context.Context, o Options) (Report, error) {
 	unlock, err := l.Lock()
 	if err != nil {
@@ -103,8 +103,8 @@ func (l *Ladder) Run(ctx context.Context, o Options) (Report, error) {
 	return report, ctx.Err()
 }
 
-// Plan looks at the agents and says of each what would be tried first, or why nothing would. It
-// changes nothing. The level is that of the case's only step.
+// Plan looks at the agents and notes for each why nothing would be done, if so; [Ladder.First] returns
+// what would be tried first. It changes nothing.
 func (l *Ladder) Plan(ctx context.Context, o Options) []Case {
 	patients := l.Look(ctx, o.Handles)
 	cases := make([]Case, len(patients))
@@ -116,7 +116,7 @@ func (l *Ladder) Plan(ctx context.Context, o Options) []Case {
 	return cases
 }
 
-// First is what would be tried first for a case of a plan.
+// First returns the level that would be tried first for a case of a plan, and whether any would.
 func (l *Ladder) First(c *Case, o Options) (triage.Level, bool) {
 	level, left := l.next(&c.After, &o, 0)
 	return level, left == "" && !c.Before.Verdict.IsWell()

@@ -11,7 +11,8 @@ import (
 	"nbs-worker/internal/triage"
 )
 
-// next is the level to try for an agent, after those that were tried for what it is, or why nothing is.
+// next returns the level to try for an agent whose present verdict was treated up to the level tried,
+// or why none is tried.
 func (l *Ladder) next(p *Patient, o *Options, tried triage.Level) (level triage.Level, left string) {
 	switch {
 	case p.Verdict.IsWell():
@@ -25,7 +26,7 @@ func (l *Ladder) next(p *Patient, o *Options, tried triage.Level) (level triage.
 	case o.Leave != nil && o.Leave(p):
 		return 0, "it is left as it is"
 	case o.MaxLevel >= triage.LevelResume && tried < triage.LevelFresh && l.cutShort(p) != nil:
-		return triage.LevelFresh, "" // its conversation has been replaced already; a start is left of it
+		return triage.LevelFresh, "" // its conversation has been replaced already; only the start is left to do
 	}
 	level = needed(p, tried, l.isAtFloor(p))
 	switch {
@@ -42,10 +43,10 @@ func (l *Ladder) next(p *Patient, o *Options, tried triage.Level) (level triage.
 // Heals tells whether the agent's launcher waits to start it again.
 func (p *Patient) Heals() bool { return p.View.Status.State == agent.Backoff && !p.NeedsPerson() }
 
-// needed is the least level that may help beyond what was tried. Where little context is left a
-// resume does not help: it loads what is full. A new conversation does where compacting frees nothing,
-// and not where the API was in the way of it. An agent that cannot be brought back is not given one
-// either: what keeps it down would keep that down too, and only its own would be lost.
+// needed returns the least level that may help beyond what was tried. Where little context is left a
+// resume does not help: it loads the full conversation again. A new conversation helps where compacting
+// frees nothing, and not where the API refused to compact. An agent that a resume cannot bring back gets
+// none either: what keeps it down would keep it down there too, and its own would be lost.
 func needed(p *Patient, tried triage.Level, floor bool) triage.Level {
 	hangs := p.Verdict == triage.Stuck || p.Verdict == triage.Zombie
 	switch {
@@ -60,15 +61,15 @@ func needed(p *Patient, tried triage.Level, floor bool) triage.Level {
 	}
 }
 
-// isAtFloor tells whether it was tried to compact the agent's conversation, in vain.
+// isAtFloor reports whether compacting the agent's present conversation was tried and freed nothing.
 func (l *Ladder) isAtFloor(p *Patient) bool {
 	last := l.last(p)
 	return last != nil && last.Floor && last.SessionID == p.View.Record.SessionID
 }
 
-// cutShort is the attempt to give an agent a new conversation that was killed when it had replaced
-// the old one, and of which nothing runs; nil for none. One in whose new conversation something was
-// said was told where the old one is.
+// cutShort returns the attempt at a new conversation that was killed after it had replaced the old one,
+// while no agent runs in the new one; nil: there is none. An agent whose new conversation has a
+// transcript was told where the old one is.
 func (l *Ladder) cutShort(p *Patient) *runs.Attempt {
 	last := l.last(p)
 	if last == nil || !last.Ended.IsZero() || triage.Level(last.Level) != triage.LevelFresh || last.SessionID == p.View.Record.SessionID {
@@ -80,8 +81,8 @@ func (l *Ladder) cutShort(p *Patient) *runs.Attempt {
 	return last
 }
 
-// noteCutShort tells in the journal what has become of an agent whose last repair was killed. That it
-// cannot be told keeps nobody from the repair.
+// noteCutShort notes in the journal how an agent is whose last repair was killed. A journal that cannot
+// be written does not prevent the repair.
 func (l *Ladder) noteCutShort(ctx context.Context, p *Patient) {
 	last := l.last(p)
 	if last == nil || !last.Ended.IsZero() || l.cutShort(p) != nil {
@@ -92,10 +93,10 @@ func (l *Ladder) noteCutShort(ctx context.Context, p *Patient) {
 		return
 	}
 	last.Ended, last.Failure = p.seen(), "it was cut short"
-	_ = l.PutAttempt(p.Handle, *last) // else it is told again
+	_ = l.PutAttempt(p.Handle, *last) // on failure the next run notes it again
 }
 
-// last is the latest repair of an agent. One that cannot be read is none: what is seen decides.
+// last returns the latest repair of an agent; nil for one that cannot be read: what is seen decides.
 func (l *Ladder) last(p *Patient) *runs.Attempt {
 	last, _ := l.Attempt(p.Handle)
 	return last
@@ -107,5 +108,5 @@ func (p *Patient) failedLogin(since time.Time) bool {
 	return last != nil && last.Class == inspect.ClassAuthentication && last.At.After(since)
 }
 
-// seen is the time of a look, as it is written down.
+// seen returns the time of the look as it is recorded: in UTC and whole seconds.
 func (p *Patient) seen() time.Time { return p.At.UTC().Truncate(time.Second) }

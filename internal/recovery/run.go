@@ -17,7 +17,7 @@ const (
 	pingEvery = 3 * time.Second
 )
 
-// run is a run that goes on.
+// run is the state of one run of a ladder.
 type run struct {
 	*Ladder
 	Options
@@ -28,7 +28,7 @@ type run struct {
 
 // treat repairs one agent, level by level, and returns why it stopped before it was well.
 func (r *run) treat(ctx context.Context, c *Case) (left string) {
-	tried := map[triage.Verdict]triage.Level{} // what did not help is not tried again; a repair may show what else is needed
+	tried := map[triage.Verdict]triage.Level{} // a level that did not help is not tried again for the same verdict
 	for {
 		if r.stopped != "" {
 			return c.notBegun(r.stopped)
@@ -42,7 +42,7 @@ func (r *run) treat(ctx context.Context, c *Case) (left string) {
 			return left
 		}
 		if level >= triage.LevelResume && r.pace(ctx) {
-			continue // some time has passed
+			continue // time has passed, and the agent may have changed
 		}
 		tried[p.Verdict] = level
 		if left := r.step(ctx, c, p, level); left != "" {
@@ -51,7 +51,7 @@ func (r *run) treat(ctx context.Context, c *Case) (left string) {
 	}
 }
 
-// notBegun is why nothing, or nothing more, is begun for an agent.
+// notBegun words why nothing, or nothing more, is begun for an agent.
 func (c *Case) notBegun(why string) string {
 	if len(c.Steps) > 0 {
 		return "nothing more is begun: " + why
@@ -92,7 +92,7 @@ func (r *run) step(ctx context.Context, c *Case, p *Patient, level triage.Level)
 	if level >= triage.LevelResume {
 		r.started = time.Now()
 	}
-	ctx = context.WithoutCancel(ctx) // what was begun is written down to its end
+	ctx = context.WithoutCancel(ctx) // the end of an interrupted step is written down too
 	now := r.Look(ctx, []agent.Handle{c.Handle})[0]
 	done.close(failure, p, &now)
 	done.Took = time.Since(begun)
@@ -112,7 +112,7 @@ func (r *run) step(ctx context.Context, c *Case, p *Patient, level triage.Level)
 	return ""
 }
 
-// close tells what came of a step: it helped when the agent is seen otherwise.
+// close records the outcome of a step. It helped when it did not fail and the verdict is another known one.
 func (s *Step) close(failure error, before, now *Patient) {
 	s.Helped = failure == nil && now.Verdict != before.Verdict && now.Verdict != triage.Unknown
 	s.Result = now.words()
@@ -124,8 +124,8 @@ func (s *Step) close(failure error, before, now *Patient) {
 // words are the verdict with its evidence.
 func (p *Patient) words() string { return string(p.Verdict) + ": " + strings.Join(p.Evidence, "; ") }
 
-// begin writes down that a step is about to be taken. One that makes a new conversation and was cut
-// short is gone on with.
+// begin writes down that a step is about to be taken. An attempt at a new conversation that was cut
+// short is continued.
 func (r *run) begin(ctx context.Context, p *Patient, level triage.Level) (runs.Attempt, error) {
 	attempt := runs.Attempt{
 		SessionID: p.View.Record.SessionID, Level: int(level), Begun: p.seen(),
@@ -172,7 +172,7 @@ func (r *run) do(ctx context.Context, p *Patient, level triage.Level, attempt ru
 	}
 }
 
-// ping looks whether an agent reacts: whether it is seen otherwise within some seconds.
+// ping looks whether an agent reacts: whether its verdict changes within pingTime.
 func (r *run) ping(ctx context.Context, p *Patient) error {
 	limited, stop := context.WithTimeout(ctx, pingTime)
 	defer stop()
@@ -188,8 +188,8 @@ func (r *run) ping(ctx context.Context, p *Patient) error {
 	return agent.Errorf(agent.TimedOut, "it did not react within %s", pingTime)
 }
 
-// count counts failures of starts in a row, and ends the run where the next start would fail too.
-// That another command is at work, or that a person is asked, is none.
+// count counts failed starts in a row, and ends the run where the next start would fail too. A conflict
+// with another command is no failure, nor is a start that waits for a person.
 func (r *run) count(level triage.Level, err error, before, now *Patient) {
 	switch {
 	case errors.Is(err, ErrLogin) || now.failedLogin(before.At):

@@ -18,8 +18,8 @@ import (
 // readyTime is how long a start may take until the agent is ready.
 const readyTime = time.Minute
 
-// New is a ladder on the agents of a project. verb is by which command they are repaired, and
-// progress is told what a start waits for that takes long.
+// New returns a ladder for the agents of a project. verb is the command that repairs them; progress is
+// called with what a slow start waits for.
 func New(s *supervisor.Supervisor, limits Limits, verb string, progress func(agent.Handle, string)) *Ladder {
 	return &Ladder{
 		Verbs:  &verbs{Supervisor: s, limits: limits, progress: progress},
@@ -27,7 +27,7 @@ func New(s *supervisor.Supervisor, limits Limits, verb string, progress func(age
 	}
 }
 
-// verbs are those of the supervisor.
+// verbs are the [Verbs] of a supervisor.
 type verbs struct {
 	*supervisor.Supervisor
 	limits   Limits
@@ -38,7 +38,7 @@ func (v *verbs) Look(ctx context.Context, handles []agent.Handle) []Patient {
 	return Assess(ctx, &v.Inspector, handles, v.limits)
 }
 
-// Resume ends before the start only what was seen not to get on.
+// Resume ends a running agent first only when it is a zombie or stuck.
 func (v *verbs) Resume(ctx context.Context, p *Patient) error {
 	hangs := p.Verdict == triage.Zombie || p.Verdict == triage.Stuck
 	return v.start(ctx, p.Handle, supervisor.Resume{Force: hangs})
@@ -52,7 +52,7 @@ func (v *verbs) StartFresh(ctx context.Context, p *Patient, attempt runs.Attempt
 	})
 }
 
-// goOn is what an agent is told that was started without a prompt.
+// goOn is the first prompt of a new conversation of an agent whose record has none.
 const goOn = "You are in a new conversation. Read the notes about your earlier one, find out what is left to do, and go on from there."
 
 func (v *verbs) start(ctx context.Context, handle agent.Handle, resume supervisor.Resume) error {
@@ -86,7 +86,7 @@ func (v *verbs) Unload(ctx context.Context, p *Patient) error {
 	return err
 }
 
-// memory is that of the project.
+// memory is the [Memory] of a project, in its store.
 type memory struct {
 	*runs.Runs
 	s    *supervisor.Supervisor

@@ -6,7 +6,7 @@ import (
 	"nbs-worker/internal/store/conversations"
 )
 
-// Scheduled is the turn of a run, which is isolated. Errors: as of [schedule.Entry.Words].
+// Scheduled is the isolated turn of a scheduled run, with its key. Errors: as of [schedule.Entry.Words].
 func Scheduled(e *conversation.Engine, due schedule.Due) (conversations.Key, conversation.Say, error) {
 	words, err := due.Entry.Words(e.Store.Project(), e.Store.Allowed().Check)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package remote is what those have done who are at no terminal, a chat or a schedule: a message to an agent,
-// an agent brought back, a turn of its own.
+// Package remote does what chats and schedules ask for, which have no terminal: it sends a message to an agent,
+// resumes an agent, and makes the turn of a scheduled run.
 package remote
 
 import (
@@ -15,15 +15,15 @@ import (
 	"nbs-worker/internal/supervisor"
 )
 
-// Team is the agents of a project as a chat or a schedule knows them. Who is in an allowed chat speaks as the user does.
+// Team is the agents of a project as a chat or a schedule uses them. A member of an allowed chat counts as the user.
 type Team struct {
 	*supervisor.Supervisor
 
 	Notes *deliveries.Drawer // what was begun, so that it is not done twice
-	Wait  time.Duration      // how long an agent has to be ready
+	Wait  time.Duration      // how long a resumed agent may take to be ready
 }
 
-// Agents tells who is there.
+// Agents lists the agents and their states.
 func (t *Team) Agents(ctx context.Context) (string, error) {
 	rows, err := t.List(ctx)
 	if err != nil || len(rows) == 0 {
@@ -40,8 +40,8 @@ func (t *Team) Agents(ctx context.Context) (string, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-// Send writes to an agent, or keeps the text in its outbox. One that was begun before, and of which nobody knows how
-// far it came, is not sent again.
+// Send writes to an agent, or keeps the text in its outbox. A text whose sending was interrupted before is not sent
+// again: it may have arrived.
 func (t *Team) Send(ctx context.Context, to, id, text string) (string, error) {
 	handle, err := agent.ParseHandle(to)
 	if err != nil {

@@ -1,10 +1,10 @@
-// Package report takes down what claude says of itself: its hooks and its status line call
+// Package report records what claude reports of itself: its hooks and its status line call
 // nbs-worker, below claude and with its rights.
 //
-//   - It writes the report of the agent's present start, and nothing that decides: a hook runs
-//     among what the agent runs, so its word moves no record and no lease. It wakes the launcher,
-//     which goes by Claude's registry.
-//   - A call counts when the recorded claude makes it; of anybody else it is passed over.
+//   - It writes the report of the agent's present start, and nothing that decides: an agent can
+//     call a hook itself, so a hook moves no record and no lease. It wakes the launcher, which
+//     believes Claude's registry only.
+//   - A call counts when the recorded claude makes it; any other is ignored.
 //   - It holds one lock at a time, and it seals nothing.
 package report
 
@@ -61,17 +61,16 @@ func (c Caller) started(r *agent.Record) bool {
 	return r.Process != nil && r.Process.Invocation == c.Invocation
 }
 
-// speaksFor tells whether the claude that calls may be the recorded process. Another that
-// was started by the agent's tools has inherited the agent's variables, and may have been
-// given our hooks too. It has an entry of its own in Claude's registry, but not in its first
-// and last moments; then its program tells. A recorded process without an entry is a program
-// of the user's that runs claude.
+// speaksFor tells whether the claude that calls may be the recorded process. A claude that the
+// agent's tools started has inherited the agent's variables, and may have our hooks too. It has
+// its own entry in Claude's registry, except in its first and last moments; then its program
+// gives it away. A recorded process without an entry is a user's wrapper that runs claude.
 func (c Caller) speaksFor(p *agent.Process) bool {
 	config, err := claude.ConfigAt(c.ConfigDir)
 	if err != nil {
 		return true
 	}
-	entry, err := config.Registry().Entry(p.PID) // which says it also where the process cannot be seen, from within a sandbox
+	entry, err := config.Registry().Entry(p.PID) // readable also from within a sandbox, where the process cannot be seen
 	isClaude, program, others := err == nil && entry.Is(p), proc.Program(p.PID), 0
 	for _, pid := range proc.Ancestors() {
 		if pid == p.PID || pid == p.Launcher.PID {
@@ -84,9 +83,9 @@ func (c Caller) speaksFor(p *agent.Process) bool {
 	return others == 0 || others == 1 && !isClaude
 }
 
-// belowAnother tells whether the call comes from below another agent's claude, whatever the
-// environment of the call has been made to say: that of the processes above it is as they
-// were started.
+// belowAnother tells whether the call comes from below another agent's claude. It reads the
+// environment with which the processes above were started: that of the call itself may have
+// been changed to anything.
 func (c Caller) belowAnother(p *agent.Process) bool {
 	for _, pid := range proc.Ancestors() {
 		if pid == p.PID || pid == p.Launcher.PID {

@@ -32,7 +32,7 @@ func ReadHook(in io.Reader) (Hook, error) {
 	return Hook{said}, err
 }
 
-// Report takes down what was said, by a call at the given time.
+// Report records what a call of the given time says.
 func (h Hook) Report(ctx context.Context, c Caller, opened *store.Store, at time.Time) error {
 	var move *agent.Move
 	idle := false
@@ -53,8 +53,8 @@ func (h Hook) Report(ctx context.Context, c Caller, opened *store.Store, at time
 	return errors.Join(err, c.keepHooked(ctx, opened, h.said), c.announce(opened, h.said, at))
 }
 
-// announce tells the memory, where it is on, that a turn has ended. It is not told what was said: that is in
-// the transcript, which is found through the record.
+// announce tells the memory, where that is on, that a turn has ended. What was said is not passed on: it is
+// in the transcript, which is found through the record.
 func (c Caller) announce(opened *store.Store, hook live.Hook, at time.Time) error {
 	switch hook.Event {
 	case "Stop", "StopFailure", "SessionEnd":
@@ -76,7 +76,7 @@ func (c Caller) announce(opened *store.Store, hook live.Hook, at time.Time) erro
 }
 
 // Briefing takes what the agent is told at the beginning of its conversation, beside its first prompt; "" for
-// nothing, or where another beginning calls.
+// nothing, and for any hook but that of claude's startup.
 func (h Hook) Briefing(c Caller, opened *store.Store) (string, error) {
 	if h.said.Event != "SessionStart" || h.said.Source != "startup" || h.said.Subagent != "" {
 		return "", nil
@@ -84,7 +84,7 @@ func (h Hook) Briefing(c Caller, opened *store.Store) (string, error) {
 	return opened.TurnFiles(c.Invocation).Take(turnfiles.Briefing)
 }
 
-// ready tells the launcher that the agent takes what waits for it.
+// ready wakes the launcher, since the agent takes what waits in its outbox.
 func (c Caller) ready(opened *store.Store) error {
 	r, err := opened.Load(c.Handle)
 	if err != nil {
@@ -97,10 +97,10 @@ func (c Caller) ready(opened *store.Store) error {
 	return nil
 }
 
-// told asks the launcher to move the record to the conversation into which the agent says it
-// has gone. A hook runs among what the agent runs, so its word alone moves nothing: the
-// launcher goes by Claude's registry, and it has the key of the seals. A start that is not
-// verified yet has not gone anywhere: it is in the recorded one, or wrong.
+// told asks the launcher to move the record to the conversation that the hook names. An agent can
+// call a hook itself, so that alone moves nothing: the launcher believes Claude's registry only,
+// and has the key of the seals. A start that is not verified yet has not moved: it is in the
+// recorded conversation, or wrong.
 func (c Caller) told(ctx context.Context, opened *store.Store, move *agent.Move) error {
 	r, err := opened.Load(c.Handle)
 	if err != nil || observe.StartedBy(opened, c.Handle, proc.Program(os.Getpid())) {
@@ -110,7 +110,7 @@ func (c Caller) told(ctx context.Context, opened *store.Store, move *agent.Move)
 		return agent.ErrSuperseded
 	}
 	holder, held := opened.LeaseHolder(move.SessionID)
-	if r.SessionID != move.SessionID || !held || holder.PID != r.Process.Launcher.PID { // who had it may have left since
+	if r.SessionID != move.SessionID || !held || holder.PID != r.Process.Launcher.PID { // whoever had the lease may have left since
 		observe.Wake(&r)
 	}
 	if r.SessionID != move.SessionID {
@@ -119,8 +119,8 @@ func (c Caller) told(ctx context.Context, opened *store.Store, move *agent.Move)
 	return c.nameReason(ctx, opened, &r, move.Reason, move.At)
 }
 
-// nameReason completes a move that somebody saw in the registry before the hook was called,
-// which knows more.
+// nameReason adds the hook's reason to a move that somebody saw in the registry, which names none,
+// before the hook was called.
 func (c Caller) nameReason(ctx context.Context, opened *store.Store, r *agent.Record, reason string, at time.Time) error {
 	const justNow = 10 * time.Second
 	last := len(r.PreviousSessions) - 1
@@ -137,8 +137,8 @@ func (c Caller) nameReason(ctx context.Context, opened *store.Store, r *agent.Re
 	return err
 }
 
-// report changes the report of this start, by a call at the given time; that of another is
-// begun anew, unless it is of a later start, which began while the call waited for its turn.
+// report changes the report of this start, for a call of the given time. It replaces the report of
+// another start, unless that is a later one, which began while the call waited for the lock.
 func (c Caller) report(ctx context.Context, opened *store.Store, at time.Time, change func(*agent.Report)) error {
 	var late error
 	err := opened.UpdateReport(ctx, c.Handle, func(report *agent.Report) {
@@ -159,8 +159,8 @@ func (c Caller) report(ctx context.Context, opened *store.Store, at time.Time, c
 }
 
 // keepHooked keeps the transcript that a hook names, at the ends of turns and of
-// conversations; after a /clear nobody else sees the old one in time. Only of conversations
-// that are the agent's: what is kept of another's is what that one would be given back.
+// conversations; after a /clear nobody else sees the old one in time. It keeps the agent's own
+// conversations only: what is kept under another's id is what that one would be given back.
 func (c Caller) keepHooked(ctx context.Context, opened *store.Store, hook live.Hook) error {
 	switch hook.Event {
 	case "UserPromptSubmit", "Stop", "StopFailure", "SessionEnd":

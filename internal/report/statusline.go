@@ -19,14 +19,14 @@ type StatusLine struct {
 	line live.StatusLine
 }
 
-// ReadStatusLine reads what claude says to its status line. What could not be understood is
-// shown to the user's own all the same.
+// ReadStatusLine reads what claude says to its status line. What cannot be parsed is still passed
+// on to the user's own.
 func ReadStatusLine(in io.Reader) (StatusLine, error) {
 	line, err := live.ReadStatusLine(in)
 	return StatusLine{line}, err
 }
 
-// Report takes down how full the conversation is, by a call at the given time.
+// Report records how full the conversation is, for a call of the given time.
 func (l StatusLine) Report(ctx context.Context, c Caller, opened *store.Store, at time.Time) error {
 	gauge := l.line.Gauge(at)
 	return c.report(ctx, opened, at, func(report *agent.Report) {
@@ -36,9 +36,9 @@ func (l StatusLine) Report(ctx context.Context, c Caller, opened *store.Store, a
 	})
 }
 
-// RunUsers runs the status line that the user has configured, in whose place ours stands,
-// as claude would. Where that is configured is known from the record and its claude: what the
-// call says of it, an agent's shell may say too.
+// RunUsers runs the status line that the user has configured, which ours replaces, as claude
+// would. The record and its claude's environment say where it is configured, not the call: an
+// agent's shell can make a call too.
 func (l StatusLine) RunUsers(ctx context.Context, r *agent.Record, out io.Writer) {
 	env := proc.EnvironOf(r.Process.Identity)
 	config, err := claude.ConfigUsedBy(func(name string) string { return agent.Variable(env, name) })

@@ -7,10 +7,10 @@
 //   - Before a start after a failure there is a wait, twice as long each time; all is forgotten once
 //     an agent was ready for long.
 //   - What has to be remembered until the next end is in the record ([agent.Restarts]), so that it
-//     does not matter who decides there.
+//     does not matter which process decides then.
 //
-// It is pure: it reads no clock, draws no number and acts on nothing, for which there is the
-// launcher. It imports agent and nothing else of this module.
+// It is pure: it reads no clock and draws no random number, and leaves it to the launcher to act.
+// It imports agent and nothing else of this module.
 package restart
 
 import (
@@ -24,23 +24,23 @@ import (
 // The numbers of the policy.
 const (
 	Limit  = 5                // counted failures within the window that lead to a hold
-	Window = 10 * time.Minute // of the count; and when it was ready for so long, all is forgotten
+	Window = 10 * time.Minute // in which failures are counted; once it was ready for so long, all is forgotten
 
 	backoffFirst  = time.Second
 	backoffMost   = time.Minute
-	backoffJitter = 0.2 // of the backoff, to both sides: agents that fell together do not rise together
+	backoffJitter = 0.2 // of the backoff, to both sides: agents that ended together do not start together
 	cleanPause    = time.Second
-	quotaPause    = 15 * time.Minute // when it was not said until when the limit lasts
+	quotaPause    = 15 * time.Minute // when the end of the limit is not known
 
 	roomPause = 10 * time.Second
 
 	wellWithin = time.Minute      // in which a start has to be ready
-	wellAfter  = 10 * time.Second // which it has to live then
+	wellAfter  = 10 * time.Second // for which it has to live after that
 )
 
-// StartedWell tells whether a start has succeeded, by when it was ready and how long it lived. One
-// that has not is a failure, however it ended: else what comes up and falls at once would be started
-// for ever.
+// StartedWell tells whether a start has succeeded, by when it was ready and how long it lived. Any
+// other start is a failure, however it ended: else a claude that exits at once would be started for
+// ever.
 func StartedWell(readyAfter, lived time.Duration) bool {
 	return readyAfter <= wellWithin && lived-readyAfter >= wellAfter
 }
@@ -64,8 +64,8 @@ type Decision struct {
 	Why      string         // "": there is nothing to tell
 }
 
-// Decide says what follows the end of a start, by the policy and by what was kept in mind of the
-// ends before. jitter is a random number in [0, 1).
+// Decide says what follows the end of a start, by the policy and by what is remembered of earlier
+// ends. jitter is a random number in [0, 1).
 func Decide(word agent.RestartWord, kept agent.Restarts, end Ending, now time.Time, jitter float64) Decision {
 	kept = atEnd(kept, end, now)
 	switch {
@@ -102,7 +102,7 @@ func covers(word agent.RestartWord, end Ending) bool {
 	}
 }
 
-// atEnd forgets what is long ago, and what a clock that was put back has made the future.
+// atEnd forgets failures of long ago, and those that lie in the future since the clock was put back.
 func atEnd(kept agent.Restarts, end Ending, now time.Time) agent.Restarts {
 	if end.Ready >= Window {
 		return agent.Restarts{}
@@ -122,7 +122,7 @@ func held(kept agent.Restarts, class agent.EndClass, reason string, now time.Tim
 
 func again(kept agent.Restarts, after agent.EndClass, in time.Duration, now time.Time, why string) Decision {
 	kept.After = after
-	kept.Next = wholeSeconds(now.Add(in + time.Second - 1)) // not before
+	kept.Next = wholeSeconds(now.Add(in + time.Second - 1)) // rounded up
 	return Decision{Again: true, In: in, Restarts: kept, Why: fmt.Sprintf("starts again in %s: %s", in.Round(100*time.Millisecond), why)}
 }
 
@@ -141,7 +141,7 @@ func wholeSeconds(t time.Time) time.Time { return t.UTC().Truncate(time.Second) 
 
 func minutes(d time.Duration) string { return agent.Count(int(d/time.Minute), "minute") }
 
-// backoff is how long is waited after so many failures before.
+// backoff returns the wait before a start, after step earlier failures.
 func backoff(step int, jitter float64) time.Duration {
 	wait := backoffFirst
 	for ; step > 0 && wait < backoffMost; step-- {

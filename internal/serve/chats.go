@@ -15,12 +15,12 @@ import (
 	"nbs-worker/internal/store/deliveries"
 )
 
-// Chats are the conversations of a server as a bridge knows them, and what it was told of them.
+// Chats are the conversations of a server as a bridge uses them, and the notes on what was delivered to the chats.
 type Chats struct {
 	Server     *Server
 	Notes      *deliveries.Drawer
-	Prompt     string      // the system prompt of those that begin, or are reset
-	Model      agent.Model // of those; "": Claude's choice
+	Prompt     string      // the system prompt of conversations that begin, or are reset
+	Model      agent.Model // of the same; "": Claude's choice
 	ContextCmd string      // a program whose output Claude is told beside each text; "": none
 }
 
@@ -29,7 +29,7 @@ var (
 	_ telegram.Deliveries = (*Chats)(nil)
 )
 
-// Accept is that of [telegram.Chats].
+// Accept implements [telegram.Chats].
 func (c *Chats) Accept(ctx context.Context, key, id, text string) error {
 	meta, err := c.meta(conversations.Key(key))
 	if err != nil {
@@ -44,7 +44,7 @@ func (c *Chats) Accept(ctx context.Context, key, id, text string) error {
 	return c.Notes.Put(deliveries.Note{ID: id, Key: key, Seq: t.Seq, State: deliveries.Accepted, At: c.Server.Engine.Now().UTC()})
 }
 
-// meta is what a conversation is begun with. One that is there keeps its system prompt until it is reset.
+// meta is what a conversation is begun with. An existing one keeps its system prompt until it is reset.
 func (c *Chats) meta(key conversations.Key) (conversations.Meta, error) {
 	meta, err := c.Server.Engine.Founding()
 	if err != nil {
@@ -59,13 +59,13 @@ func (c *Chats) meta(key conversations.Key) (conversations.Meta, error) {
 	return meta, nil
 }
 
-// Ahead is that of [telegram.Chats].
+// Ahead implements [telegram.Chats].
 func (c *Chats) Ahead(_ context.Context, key, id string) (int, error) {
 	state, err := c.Server.Engine.Store.Conversations().Of(conversations.Key(key)).State()
 	return max(0, slices.IndexFunc(state.Open, func(t conversations.Turn) bool { return t.ID == id })), err
 }
 
-// Answer is that of [telegram.Chats].
+// Answer implements [telegram.Chats].
 func (c *Chats) Answer(ctx context.Context, key, id string, told telegram.Answer) (telegram.Answer, error) {
 	var known *conversations.Held
 	if told.Held {
@@ -83,7 +83,7 @@ func (c *Chats) Answer(ctx context.Context, key, id string, told telegram.Answer
 		Text: r.Answer, Continuity: r.Continuity, Reason: r.Reason, Notice: r.Notice, PreviousSessionID: string(r.PreviousSessionID),
 		Class: r.Class, Error: r.Error,
 	}
-	if r.Reason == conversation.ReasonAsked { // the chat was told when it asked for that
+	if r.Reason == conversation.ReasonAsked { // the chat was told so when it asked for the reset
 		answer.Continuity = conversations.New
 	}
 	if r.Class == conversation.ClassLost {
@@ -92,8 +92,8 @@ func (c *Chats) Answer(ctx context.Context, key, id string, told telegram.Answer
 	return answer, nil
 }
 
-// Reset is that of [telegram.Chats]. Turns that wait for a person are given up: who begins anew does not wait for
-// them.
+// Reset implements [telegram.Chats]. Turns that wait for a person are given up: a user who begins anew does not wait
+// for them.
 func (c *Chats) Reset(ctx context.Context, key, id string) (previousID string, err error) {
 	of := c.Server.Engine.Store.Conversations().Of(conversations.Key(key))
 	state, err := of.State()
@@ -134,7 +134,7 @@ func (c *Chats) Reset(ctx context.Context, key, id string) (previousID string, e
 	return note.Text, nil
 }
 
-// Status is that of [telegram.Chats].
+// Status implements [telegram.Chats].
 func (c *Chats) Status(_ context.Context, key string) (string, error) {
 	state, err := c.Server.Engine.Store.Conversations().Of(conversations.Key(key)).State()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -159,7 +159,7 @@ func (c *Chats) Status(_ context.Context, key string) (string, error) {
 	return strings.Join(lines, "\n"), err
 }
 
-// Undelivered is that of [telegram.Deliveries].
+// Undelivered implements [telegram.Deliveries].
 func (c *Chats) Undelivered(context.Context) ([]telegram.Message, error) {
 	notes, err := c.Notes.Open()
 	var open []telegram.Message
@@ -171,13 +171,13 @@ func (c *Chats) Undelivered(context.Context) ([]telegram.Message, error) {
 	return open, err
 }
 
-// Delivered is that of [telegram.Deliveries].
+// Delivered implements [telegram.Deliveries].
 func (c *Chats) Delivered(_ context.Context, _, id string) (bool, error) {
 	n, _, err := c.Notes.Get(id)
 	return n.State == deliveries.Over, err
 }
 
-// NoteTelling is that of [telegram.Deliveries].
+// NoteTelling implements [telegram.Deliveries].
 func (c *Chats) NoteTelling(_ context.Context, key, id string) (again bool, err error) {
 	n, there, err := c.Notes.Get(id)
 	if err != nil || n.State == deliveries.Telling {
@@ -190,7 +190,7 @@ func (c *Chats) NoteTelling(_ context.Context, key, id string) (again bool, err 
 	return false, c.Notes.Put(n)
 }
 
-// NoteDelivered is that of [telegram.Deliveries].
+// NoteDelivered implements [telegram.Deliveries].
 func (c *Chats) NoteDelivered(_ context.Context, key, id string) error {
 	return c.Notes.Put(deliveries.Note{ID: id, Key: key, State: deliveries.Over, At: c.Server.Engine.Now().UTC()})
 }

@@ -14,15 +14,15 @@ import (
 	"nbs-worker/internal/store/conversations"
 )
 
-// counts is what the server has done, by the name and label of a metric. It is written out here: the libraries for
-// that take half a millisecond of the start of every command.
+// counts is what the server has done, by the name and label of a metric. The format is written here: a library for it
+// adds half a millisecond to the start of every command.
 type counts struct {
 	mu      sync.Mutex
 	sums    map[string]float64
-	gathers func(show func(name string, value float64)) // what is so in this moment
+	gathers func(show func(name string, value float64)) // the values of this moment
 }
 
-// count begins the counting. What is asked for when somebody looks is read from the disk then.
+// count begins the counting. The values of the moment are read from the disk when somebody asks for them.
 func (s *Server) count() {
 	s.counts.sums = map[string]float64{}
 	s.counts.gathers = func(show func(string, float64)) {
@@ -90,7 +90,7 @@ func (s *Server) looks() http.Handler {
 			h.Status = "degraded"
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(h) // who has left reads nothing
+		_ = json.NewEncoder(w).Encode(h) // a caller that has left reads nothing
 	})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) { s.counts.write(w) })
 	return mux

@@ -21,14 +21,14 @@ func (s *Server) Accept(ctx context.Context, key conversations.Key, say conversa
 	return t, err
 }
 
-// Outcome is how an accepted turn stands: one of both.
+// Outcome is how an accepted turn stands: one of the two is set.
 type Outcome struct {
 	Result *conversations.Result // it is over
 	Held   *conversations.Held   // why it, or a turn before it, does not go on
 }
 
-// Outcome waits until a turn is over, or held up by something else than told. It leaves the running of it to the
-// server. Errors: NotFound; those of the context.
+// Outcome waits until a turn is over, or held up for another reason than told. It does not run the turn: the server's
+// work does. Errors: NotFound; those of the context.
 func (s *Server) Outcome(ctx context.Context, key conversations.Key, id string, told *conversations.Held) (Outcome, error) {
 	c := s.Engine.Store.Conversations().Of(key)
 	again := time.NewTicker(rescan) // for what other processes do
@@ -89,7 +89,7 @@ func alike(a, b conversations.Held) bool {
 	return a.Class == b.Class && a.Reason == b.Reason && a.Until.Equal(b.Until)
 }
 
-// awaitChange is closed when something has become of a turn.
+// awaitChange returns a channel that is closed when a turn has changed.
 func (s *Server) awaitChange() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()

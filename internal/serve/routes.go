@@ -9,7 +9,7 @@ import (
 	"nbs-worker/internal/serve/client"
 )
 
-// routes are those of the socket.
+// routes are the routes of the socket.
 func (s *Server) routes(serving context.Context) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", s.looks())
@@ -18,7 +18,7 @@ func (s *Server) routes(serving context.Context) http.Handler {
 	return mux
 }
 
-// turn runs a turn that is accepted, and tells its result.
+// turn runs an accepted turn, and sends its result to the caller.
 func (s *Server) turn(serving context.Context, w http.ResponseWriter, r *http.Request) {
 	var asked client.Turn
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4<<10)).Decode(&asked); err != nil {
@@ -27,7 +27,7 @@ func (s *Server) turn(serving context.Context, w http.ResponseWriter, r *http.Re
 	}
 	flush := http.NewResponseController(w)
 	out := json.NewEncoder(w)
-	tell := func(t client.Told) { _, _ = out.Encode(t), flush.Flush() } // who has left hears nothing
+	tell := func(t client.Told) { _, _ = out.Encode(t), flush.Flush() } // a caller that has left hears nothing
 	_ = flush.Flush()
 	said, leave := s.listenTo(asked)
 	defer leave()
@@ -37,7 +37,7 @@ func (s *Server) turn(serving context.Context, w http.ResponseWriter, r *http.Re
 		switch {
 		case err == nil:
 			done <- client.Told{Result: &result}
-		case serving.Err() != nil: // without a last word the caller goes on by itself
+		case serving.Err() != nil: // without a result the caller runs the turn itself
 			done <- client.Told{}
 		default:
 			done <- client.Told{Error: client.FailureOf(err)}
@@ -55,7 +55,7 @@ func (s *Server) turn(serving context.Context, w http.ResponseWriter, r *http.Re
 			return
 		case <-r.Context().Done():
 			leave()
-			<-done // the server is not over before
+			<-done // the server must not end before the turn
 			return
 		}
 	}
@@ -95,5 +95,5 @@ func (s *Server) tell(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		t.Error = client.FailureOf(err)
 	}
-	_ = json.NewEncoder(w).Encode(t) // who has left hears nothing
+	_ = json.NewEncoder(w).Encode(t) // a caller that has left hears nothing
 }

@@ -30,15 +30,15 @@ var (
 	_ schedule.Conversations = (*Schedules)(nil)
 )
 
-// plan is a file of schedules as it counts.
+// plan is the file of schedules as it was read.
 type plan struct {
 	file *schedule.File // nil: nothing runs
 	text string
-	why  string // nothing runs; "": there is no file
+	why  string // the reason why nothing runs; "": none, or there is no file
 }
 
-// Run runs what is due until the context ends, by the file as it is then: one that was changed counts once it is
-// allowed. Errors: those of the watch of the file.
+// Run runs what is due until the context ends. A file that is changed meanwhile counts once it is allowed.
+// Errors: those of watching the file.
 func (s *Schedules) Run(ctx context.Context) error {
 	store := s.Server.Engine.Store
 	files, err := watch.New()
@@ -81,7 +81,7 @@ func (s *Schedules) loop(ctx context.Context, file *schedule.File) {
 	}
 }
 
-// awaitOther waits until the file, or whether it is allowed, is another than before.
+// awaitOther waits until the file, or whether it is allowed, has changed.
 func (s *Schedules) awaitOther(ctx context.Context, files *watch.Watch, before plan) error {
 	for {
 		switch err := files.Change(ctx); {
@@ -127,10 +127,10 @@ func (s *Schedules) say(d schedule.Deed) {
 	s.Server.Said("schedules: %s", words)
 }
 
-// runner is what a loop knows of Schedules.
+// runner gives a loop the Run of one due entry; [Schedules.Run] is another method.
 type runner struct{ *Schedules }
 
-// Run is that of [schedule.Runner].
+// Run implements [schedule.Runner].
 func (s runner) Run(ctx context.Context, due schedule.Due) error {
 	if due.Entry.Send != nil {
 		_, err := s.Send(ctx, string(due.Entry.Send.To), due.ID(), due.Entry.Send.Text)
@@ -193,7 +193,7 @@ func (s *Schedules) deliver(ctx context.Context, due schedule.Due, r *conversati
 	return s.Notes.Put(deliveries.Note{ID: due.ID(), Key: due.Entry.DeliverTo, State: deliveries.Over, At: s.Server.Engine.Now().UTC()})
 }
 
-// Talks is that of [schedule.Conversations].
+// Talks implements [schedule.Conversations].
 func (s *Schedules) Talks() ([]schedule.Talk, error) {
 	drawer := s.Server.Engine.Store.Conversations()
 	keys, err := drawer.Keys()
@@ -203,13 +203,13 @@ func (s *Schedules) Talks() ([]schedule.Talk, error) {
 			talks = append(talks, schedule.Talk{Key: string(key), Last: state.LastAt})
 		}
 	}
-	if len(talks) > 0 { // what cannot be read is told by who needs it
+	if len(talks) > 0 { // whoever needs a conversation that cannot be read reports it
 		return talks, nil
 	}
 	return nil, err
 }
 
-// Reset is that of [schedule.Conversations].
+// Reset implements [schedule.Conversations].
 func (s *Schedules) Reset(ctx context.Context, r schedule.Reset) (done bool, err error) {
 	return s.Server.Engine.ResetUnused(ctx, conversations.Key(r.Key), r.Reason, r.Before)
 }

@@ -1,11 +1,11 @@
 // Package serve hosts, in one foreground process, what must keep running for conversations: turns whose
-// claude stays warm, what was accepted and is not answered, schedules, and the bridge to chats.
+// claude stays warm, accepted turns that are not answered yet, schedules, and the bridge to chats.
 //
-//   - It is a convenience: whatever it does, nbs-worker ask does without it. All that counts is on the disk,
-//     and a server that is killed loses nothing.
-//   - One for a project. Its socket is in the user's runtime folder, 0600; a caller hands over the key and the id
-//     of a turn that is accepted already, and gets its result. No text and no order passes through it.
-//   - When it ends it ends the claudes that it keeps, and leaves open turns to who comes next.
+//   - It is a convenience: nbs-worker ask runs turns without it too. All that counts is on the disk, and a
+//     server that is killed loses nothing.
+//   - One server per project. Its socket is in the user's runtime folder, 0600; a caller hands over the key and
+//     the id of an accepted turn, and gets its result. The only text that a caller can send is one for a chat.
+//   - When it ends it ends the claudes that it keeps, and leaves open turns to the next server or caller.
 package serve
 
 import (
@@ -21,20 +21,20 @@ import (
 	"nbs-worker/internal/store/conversations"
 )
 
-// Server is that of one project.
+// Server serves one project.
 type Server struct {
 	Engine  *conversation.Engine
-	Beside  []func(context.Context) error // what runs as long as it does: schedules, bridges
+	Beside  []func(context.Context) error // run while the server runs: schedules, bridges
 	Said    func(format string, args ...any)
-	Ready   func() error                                     // called once it can be asked; nil: nobody waits for that
+	Ready   func() error                                     // called once the server can be asked; nil: nobody waits for that
 	Tell    func(ctx context.Context, to, text string) error // to a chat, by its key; nil: there is no bridge
-	Metrics net.Listener                                     // where metrics and health are told beside the socket; nil: nowhere
+	Metrics net.Listener                                     // serves metrics and health too; nil: only the socket does
 
 	counts  counts
 	mu      sync.Mutex
-	hearing map[chan string]client.Turn              // who hears what a turn says
-	trouble map[conversations.Key]conversations.Held // why a conversation does not go on, beside what is written down
-	change  chan struct{}                            // closed, and made anew, when something became of a turn
+	hearing map[chan string]client.Turn              // who hears the answer of a turn while it is written
+	trouble map[conversations.Key]conversations.Held // why a conversation does not go on, beside its journal
+	change  chan struct{}                            // closed, and made anew, when a turn has changed
 	wake    chan struct{}
 }
 
@@ -49,10 +49,10 @@ func New(e *conversation.Engine, said func(format string, args ...any)) *Server 
 	return s
 }
 
-// rescan is how often what others have left is looked for: a caller that was killed tells nobody.
+// rescan is how often open turns of other processes are looked for: a caller that is killed announces nothing.
 const rescan = 15 * time.Second
 
-// ending is how long those who are being answered have when the server ends: their claudes are ended first.
+// ending is how long a server that ends waits for its open requests: their claudes are ended first.
 const ending = 20 * time.Second
 
 // Run serves until the context ends. Errors: Conflict when the project is served already.
@@ -110,7 +110,7 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 }
 
-// end waits for those who are being answered, and who leave with their claudes.
+// end shuts a server down, and waits for its open requests, which end when their claudes have ended.
 func end(ctx context.Context, server *http.Server) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ending)
 	defer cancel()
@@ -132,7 +132,7 @@ func (s *Server) greet() {
 	}
 }
 
-// work runs what is open and nobody waits for, until the context ends.
+// work runs the open turns for which nobody waits, until the context ends.
 func (s *Server) work(ctx context.Context) error {
 	var running sync.Map // keys that are being worked on
 	var all sync.WaitGroup
@@ -148,7 +148,7 @@ func (s *Server) work(ctx context.Context) error {
 		}
 		timer.Reset(rescan)
 		s.Engine.Warm.Trim(ctx)
-		keys, _ := s.Engine.Store.Conversations().WithWork() // of what cannot be read, the look says so
+		keys, _ := s.Engine.Store.Conversations().WithWork() // the list of conversations tells what cannot be read
 		for _, key := range keys {
 			if _, busy := running.LoadOrStore(key, true); busy {
 				continue
@@ -168,13 +168,13 @@ func (s *Server) drain(ctx context.Context, key conversations.Key) {
 		return
 	}
 	s.note(key, err)
-	if wait := until.Sub(s.Engine.Now()); err == nil && !until.IsZero() && wait < rescan { // else it is found when it is time
+	if wait := until.Sub(s.Engine.Now()); err == nil && !until.IsZero() && wait < rescan { // else rescan finds it in time
 		time.AfterFunc(wait, s.Wake)
 	}
 }
 
-// note keeps why a conversation does not go on, says so once, and tells who waits. What waits for a person is
-// written down with the turn.
+// note keeps why a conversation does not go on, says each reason once, and wakes those who wait for a turn. That a
+// turn waits for a person is in its journal as well.
 func (s *Server) note(key conversations.Key, err error) {
 	s.mu.Lock()
 	before := s.trouble[key]
@@ -192,7 +192,7 @@ func (s *Server) note(key conversations.Key, err error) {
 	s.changed()
 }
 
-// classOf is how a failure that keeps a turn from being tried is told apart.
+// classOf is the class of a failure that keeps a turn from being tried.
 func classOf(err error) string {
 	if agent.KindOf(err) == agent.Conflict {
 		return string(conversation.ClassInUse)
@@ -200,7 +200,7 @@ func classOf(err error) string {
 	return string(conversation.ClassFailed)
 }
 
-// Wake has open turns looked for now.
+// Wake makes the server look for open turns now.
 func (s *Server) Wake() {
 	select {
 	case s.wake <- struct{}{}:
@@ -208,7 +208,7 @@ func (s *Server) Wake() {
 	}
 }
 
-// changed tells who waits that something became of a turn.
+// changed wakes those who wait for the outcome of a turn.
 func (s *Server) changed() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -216,7 +216,7 @@ func (s *Server) changed() {
 	s.change = make(chan struct{})
 }
 
-// heard hands on what a turn says.
+// heard passes a part of an answer to those who listen to its turn.
 func (s *Server) heard(key conversations.Key, id, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -226,7 +226,7 @@ func (s *Server) heard(key conversations.Key, id, text string) {
 		}
 		select {
 		case listener <- text:
-		default: // who does not listen gets the whole answer in the end
+		default: // a slow listener gets the whole answer in the end
 		}
 	}
 }

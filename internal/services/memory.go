@@ -16,7 +16,7 @@ import (
 	"nbs-worker/internal/supervisor"
 )
 
-// openMemory opens what is remembered in a project, and is sealed.
+// openMemory opens the memory of a project, which must be sealed; create makes one that is missing.
 func openMemory(ctx context.Context, in *store.Store, create bool) (memory.Store, error) {
 	open := db.Open
 	if create {
@@ -43,7 +43,7 @@ func openMemory(ctx context.Context, in *store.Store, create bool) (memory.Store
 	return nil, errors.Join(err, d.Close())
 }
 
-// lookAtMemory opens what is remembered, whether or not it is sealed.
+// lookAtMemory opens the memory of a project, whether or not it is sealed.
 func lookAtMemory(ctx context.Context, in *store.Store) (memory.Store, string, error) {
 	d, err := db.Open(ctx, in.MemoryFile())
 	if err != nil {
@@ -79,7 +79,7 @@ func observing(ctx context.Context, s *supervisor.Supervisor, o cli.ObserveOptio
 }
 
 // lookAgain is how often a server looks whether the memory of an agent was switched on, or whether another
-// process has stopped to observe.
+// process has stopped observing.
 const lookAgain = 5 * time.Second
 
 // remembering observes the agents as long as a server runs, once the memory of one is on.

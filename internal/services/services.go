@@ -15,12 +15,12 @@ import (
 	"nbs-worker/internal/supervisor"
 )
 
-// All is all of it.
+// All returns all services.
 func All() *cli.Services {
 	return &cli.Services{Serve: hosting, OpenMemory: openMemory, LookAtMemory: lookAtMemory, Observe: observing}
 }
 
-// ready is how long an agent that a chat brings back has to be ready.
+// ready is how long an agent that a chat resumes may take to be ready.
 const ready = 30 * time.Second
 
 // hosting runs the server of a project.
@@ -47,8 +47,8 @@ func hosting(ctx context.Context, o cli.ServeOptions, open func() (*supervisor.S
 	return server.Run(ctx)
 }
 
-// takeToken takes the token out of the environment, so that nothing that is started later has it.
-// is false when no bridge is wanted.
+// takeToken reads the token and removes it from the environment, so that no process that is started later
+// inherits it. is tells whether a bridge is wanted.
 func takeToken(o *cli.ChatOptions) (token telegram.Token, is bool, err error) {
 	if o.TokenFile == "" && os.Getenv(telegram.TokenVariable) == "" && len(o.Allowed) == 0 {
 		return token, false, nil

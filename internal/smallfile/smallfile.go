@@ -1,7 +1,6 @@
 // Package smallfile reads small files in few system calls: open, read to the end, close.
-// [os.ReadFile] takes twice as many, because it asks of each
-// file whether it can be polled, and a command that looks at a thousand agents reads
-// three thousand files.
+// [os.ReadFile] takes twice as many, because it asks of each file whether it can be polled,
+// and a command that looks at a thousand agents reads three thousand files.
 //
 // The package knows nothing of what is in the files and imports no other of the program.
 package smallfile
@@ -28,19 +27,19 @@ func Read(path string, limit int) (data []byte, err error) {
 	return data, err
 }
 
-// View shows the content of a file of at most limit bytes. What it shows is overwritten
-// afterwards. Errors: [os.PathError], [TooLargeError], those of look.
+// View calls look with the content of a file of at most limit bytes. look must not keep data, which
+// is overwritten afterwards. Errors: [os.PathError], [TooLargeError], those of look.
 func View(path string, limit int, look func(data []byte) error) error {
 	return workingDir.view(path, limit, look)
 }
 
-// self is this user; a program that looks at a thousand agents does not ask each time.
+// self is this user's id, read once: a command may look at a thousand agents.
 var self = os.Geteuid()
 
 // Dir is an open folder, for reading several files in it.
 type Dir struct {
 	fd   int
-	path string // with which it was opened
+	path string // by which it was opened
 }
 
 var workingDir = Dir{fd: unix.AT_FDCWD}
@@ -84,7 +83,7 @@ func (d Dir) View(name string, limit int, look func(data []byte) error) error {
 }
 
 func (d Dir) view(path string, limit int, look func(data []byte) error) error {
-	fd, err := open(d.fd, path, unix.O_NONBLOCK) // a pipe in its place is empty
+	fd, err := open(d.fd, path, unix.O_NONBLOCK) // a pipe in its place reads as empty
 	if err != nil {
 		return d.failed("open", path, err)
 	}
@@ -98,7 +97,7 @@ func (d Dir) ViewOwn(name string, limit int, look func(data []byte) error) error
 	if !isName(name) {
 		return d.failed("open", name, fs.ErrInvalid)
 	}
-	// Not blocking: a pipe in the place of the file would wait for its other end.
+	// Not blocking: to open a pipe in the place of the file would wait for its other end.
 	fd, err := open(d.fd, name, unix.O_NOFOLLOW|unix.O_NONBLOCK)
 	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENXIO) { // a link; a socket
 		err = ErrIrregular
@@ -172,14 +171,14 @@ func open(dir int, path string, flags int) (int, error) {
 // firstRead is enough for nearly all: a record, a registry entry, a stat line.
 const firstRead = 4 << 10 // bytes
 
-// buffers are read into: fresh memory for each of a thousand files would cost as much as
-// to read them.
+// buffers are reused: to allocate one for each of a thousand files would cost as much as to
+// read them.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// sizeUnknown is for what need not be a regular file: one in /proc says 0.
+// sizeUnknown is for what need not be a regular file: files in /proc have size 0.
 const sizeUnknown = 0
 
-// show reads an open file of the folder.
+// show calls look with the content of an open file of the folder.
 func (d Dir) show(fd int, name string, size, limit int, look func([]byte) error) error {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
@@ -190,8 +189,8 @@ func (d Dir) show(fd int, name string, size, limit int, look func([]byte) error)
 	return look(*buffer)
 }
 
-// toEnd reads until all of a known size is there, or nothing more comes: a file in /proc may
-// give less than it was asked for and still go on.
+// toEnd reads until a known size is reached, or to the end of the file: a read from /proc may
+// return less than asked for before the end.
 func toEnd(data []byte, fd, size, limit int) ([]byte, error) {
 	for {
 		data = slices.Grow(data, firstRead)
@@ -209,7 +208,7 @@ func toEnd(data []byte, fd, size, limit int) ([]byte, error) {
 	}
 }
 
-// read reads once, also when a signal interrupts it.
+// read reads once, and again when a signal interrupts it.
 func read(fd int, into []byte) (int, error) {
 	for {
 		n, err := unix.Read(fd, into)

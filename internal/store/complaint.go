@@ -16,8 +16,8 @@ const (
 	complaintLimit = 300 // bytes of a detail
 )
 
-// Complain journals that something which happens many times a second does not work: for
-// each agent once a minute, and never in anybody's way.
+// Complain journals the failure of something that happens many times a second: once a minute
+// for each agent, and not at all while another process complains about that agent.
 func (s *Store) Complain(ctx context.Context, event journal.Event) error {
 	if err := s.prepare(); err != nil {
 		return err

@@ -15,11 +15,11 @@ import (
 // Folder is the absolute path of .nbs.
 func (s *Store) Folder() string { return filepath.Join(s.project, folder) }
 
-// ErrNoLocks says that locks do not do what they are for.
+// ErrNoLocks is the error for a disk on which file locks do not exclude anybody.
 var ErrNoLocks = errors.New("file locks do not work")
 
 // ProveFlock tries on a scratch file whether two descriptors exclude each other where the
-// locks are. On some network file systems both get the lock, without a word.
+// locks are. On some network file systems both get the lock, without an error.
 // Errors: [ErrNoLocks], and those of writing.
 func (s *Store) ProveFlock() error {
 	dir, err := s.nbs.OpenRoot(".")

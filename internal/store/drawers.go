@@ -44,7 +44,7 @@ func (s *Store) Conversations() *conversations.Drawer {
 	return conversations.In(s.nbs, s.keeper, s.project, s.prepare)
 }
 
-// Watching is whether things are done to the agents by themselves, and what their watch remembers.
+// Watching is whether automatic actions on the agents are paused, and what their watch remembers.
 func (s *Store) Watching() *watching.Watching {
 	return watching.In(s.nbs, s.inHome(watching.Folder), s.ProjectHash(), s.prepare)
 }
@@ -62,13 +62,13 @@ func (s *Store) Deliveries() *deliveries.Drawer {
 // Spool is what the hooks of agents announce to the memory.
 func (s *Store) Spool() spool.Spool { return spool.In(s.nbs, s.inHome("observer")) }
 
-// MemoryFile is the database of what is remembered, which is there once the memory of an agent was switched on.
+// MemoryFile is the database of the memory. It exists once the memory of an agent was switched on.
 func (s *Store) MemoryFile() string { return s.nbs.Path("memory.db") }
 
-// Turns are what the user's starts on this machine take, of all projects.
+// Turns are the turns that the user's starts of agents take on this machine, in all projects.
 func (s *Store) Turns() turns.Turns { return turns.In(s.inRuntime("starts")) }
 
-// ConversationTurns are what the user's headless turns on this machine take, of all projects.
+// ConversationTurns are the same for the user's headless turns.
 func (s *Store) ConversationTurns() turns.Turns { return turns.In(s.inRuntime("conversations")) }
 
 // TurnFiles are what one headless claude reads while it runs.

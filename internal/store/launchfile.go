@@ -16,7 +16,7 @@ import (
 // launchLimit is in bytes. The kernel takes environments of a few megabytes.
 const launchLimit = 8 << 20
 
-// Launch is what a verb hands to the launcher that it starts, past every command
+// Launch is what a verb hands to the launcher that it starts, and not on a command
 // line: the caller's environment, which may hold secrets, and the prompt.
 type Launch struct {
 	Invocation agent.Invocation `json:"invocation"`
@@ -130,8 +130,8 @@ func launchFile(handle agent.Handle, id agent.Invocation) string {
 	return handle.Key() + "." + string(id) + ".json"
 }
 
-// isLaunchOf tells the launch files of an agent. A handle has no dot, so no other
-// agent's begin like this.
+// isLaunchOf tells whether a file is a launch file of the agent. A handle has no dot,
+// so no other agent's files begin like this.
 func isLaunchOf(handle agent.Handle, name string) bool {
 	return strings.HasPrefix(strings.ToLower(name), handle.Key()+".")
 }

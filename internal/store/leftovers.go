@@ -12,7 +12,7 @@ import (
 	"nbs-worker/internal/store/queue"
 )
 
-// Leftover is a file of somebody who was killed: half written, or never taken.
+// Leftover is a file that a killed process has left: half written, or never taken.
 type Leftover struct {
 	Path string // absolute
 	Age  time.Duration
@@ -29,7 +29,7 @@ func (s *Store) Leftovers(now time.Time, age time.Duration) []Leftover {
 		}
 	}
 	for _, sub := range []string{sessions, statuses, private.Locks, queue.Folder} {
-		names, _ := s.nbs.Names(sub) // of none there are none
+		names, _ := s.nbs.Names(sub) // a folder that is missing has none
 		for _, name := range names {
 			name = sub + "/" + name
 			if info, err := s.nbs.Lstat(name); err == nil && info.Mode().IsRegular() && isTemporary(filepath.Base(name)) {
@@ -47,8 +47,8 @@ func (s *Store) Leftovers(now time.Time, age time.Duration) []Leftover {
 	return left
 }
 
-// isTemporary tells the names that a writer uses before it renames: ".x.json" and what
-// renameio makes of it, and the scratch files of the doctor.
+// isTemporary tells whether a name is one that a writer uses before it renames, ".x.json" and
+// what renameio makes of it, or one of the doctor's scratch files.
 func isTemporary(name string) bool {
 	return strings.HasPrefix(name, ".") && (strings.Contains(name, ".json") || strings.HasPrefix(name, ".doctor."))
 }

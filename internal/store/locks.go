@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	verbWait  = 5 * time.Second  // of a verb that ends an agent, for another
-	proofWait = 20 * time.Second // the same for who types into its terminal, or starts it again, and waits for the proof
+	verbWait  = 5 * time.Second  // how long a verb that ends an agent waits for another
+	proofWait = 20 * time.Second // the same, when that one types into its terminal or starts it again, and waits for the proof
 	verbRetry = 5 * time.Millisecond
 )
 
@@ -53,13 +53,13 @@ func (s *Store) takeVerb(handle agent.Handle, verb string, now time.Time) (unloc
 	})
 	if err == nil {
 		s.sweep(handle, now)
-		_ = s.IgnoreItself() // doctor tells
+		_ = s.IgnoreItself() // doctor reports it
 	}
 	return unlock, err
 }
 
 // AwaitVerb is LockVerb for a verb that ends an agent. It waits some seconds until another one
-// has ended, and needs nothing of .nbs but the lock: what cannot be written, it says later.
+// has ended, and needs nothing of .nbs but the lock: the verb reports later what cannot be written.
 func (s *Store) AwaitVerb(ctx context.Context, handle agent.Handle, verb string, now time.Time) (unlock func(), err error) {
 	if err := s.prepare(); err != nil && !isUnwritable(err) {
 		return nil, err
@@ -67,7 +67,7 @@ func (s *Store) AwaitVerb(ctx context.Context, handle agent.Handle, verb string,
 	retry := time.NewTicker(verbRetry)
 	defer retry.Stop()
 	for begun := time.Now(); ; {
-		late := time.Since(begun) > s.patience(handle) // then this is the last look, which says who has it
+		late := time.Since(begun) > s.patience(handle) // then this is the last try, and its error names the holder
 		unlock, err = s.takeVerb(handle, verb, now)
 		if agent.KindOf(err) != agent.Conflict || late || ctx.Err() != nil {
 			return unlock, err
@@ -90,19 +90,20 @@ func (s *Store) patience(handle agent.Handle) time.Duration {
 // provingVerbs type into an agent's terminal, or are its launcher's, and end by themselves in time.
 var provingVerbs = []string{"send", "outbox", "interrupt", "compact", "restart"}
 
-// isUnwritable tells whether a disk takes nothing, or a folder.
+// isUnwritable tells whether an error is that of a disk or a folder that cannot be written.
 func isUnwritable(err error) bool {
 	known := []error{syscall.EROFS, syscall.ENOSPC, syscall.EDQUOT, syscall.EACCES, syscall.EPERM, syscall.EIO}
 	return slices.ContainsFunc(known, func(one error) bool { return errors.Is(err, one) })
 }
 
-// ErrStayedLocked is why a lock of .nbs could not be had whose holders keep it for milliseconds: another
-// command hangs with it, or the machine is slow.
+// ErrStayedLocked is the error for a lock of .nbs that its holders keep for milliseconds and that did not
+// come free: another command hangs with it, or the machine is slow.
 var ErrStayedLocked = private.ErrStayedLocked
 
 func verbLock(handle agent.Handle) string { return handle.Key() + ".verb" }
 
-// VerbHolder says who signed the verb lock last, and has not ended since or was killed.
+// VerbHolder returns the last signer of the verb lock, unless it has let go of it since. The signature
+// of one that was killed stays.
 func (s *Store) VerbHolder(handle agent.Handle) (Holder, bool) {
 	holder, err := s.readHolder(verbLock(handle))
 	return holder, err == nil
@@ -111,8 +112,7 @@ func (s *Store) VerbHolder(handle agent.Handle) (Holder, bool) {
 // VerbLock is the file of an agent's verb lock.
 func (s *Store) VerbLock(handle agent.Handle) string { return s.nbs.LockPath(verbLock(handle)) }
 
-// LeaseHolder says who signed the lease of a conversation and has not let go of it since, or
-// was killed.
+// LeaseHolder returns the last signer of the lease of a conversation, as VerbHolder does.
 func (s *Store) LeaseHolder(id agent.SessionID) (Holder, bool) {
 	holder, err := s.readHolder(leaseName(id))
 	return holder, err == nil
@@ -173,7 +173,7 @@ func (s *Store) LockWatch(now time.Time) (release func(), err error) {
 	return s.lockAlone("watch", "the project is watched already", now)
 }
 
-// lockAlone takes a lock that one process of the project has. otherwise is what is so when another has it.
+// lockAlone takes a lock that one process of the project has. otherwise is the error's text when another has it.
 func (s *Store) lockAlone(name, otherwise string, now time.Time) (release func(), err error) {
 	if err := s.prepare(); err != nil {
 		return nil, err
@@ -183,10 +183,10 @@ func (s *Store) lockAlone(name, otherwise string, now time.Time) (release func()
 	})
 }
 
-// tryLock takes a lock, or says who has it. A holder signs right after it has locked and
-// wipes that out right before it lets go: where there is no signature, either may be about
-// to happen. Of one that was killed, a child that it was just starting has the lock until it
-// has become its program. So it is tried again for a moment.
+// tryLock takes a lock, or returns an error that names its holder. A holder signs right after it
+// has locked and wipes the signature right before it lets go: a lock without one may be at either
+// point. When a holder was killed, a child that it was just starting has the lock until its exec.
+// So tryLock tries again for a moment.
 func (s *Store) tryLock(name string, holder Holder, taken func(by string) error) (func(), error) {
 	retry := time.NewTicker(signatureRetry)
 	defer retry.Stop()
@@ -213,7 +213,7 @@ func (s *Store) tryLock(name string, holder Holder, taken func(by string) error)
 func (s *Store) locked(lock *flock.Flock, name string, holder Holder) (unlock func()) {
 	_ = s.sign(name, &holder) // held all the same, on a full disk too
 	return func() {
-		_ = s.sign(name, nil) // so that the next loser does not read of a holder of the past
+		_ = s.sign(name, nil) // so that nobody reads of a holder that has let go
 		_ = lock.Close()
 	}
 }
@@ -262,7 +262,7 @@ func (s *Store) readHolder(name string) (Holder, error) {
 	return holder, holder.check()
 }
 
-// check refuses what none of ours has signed: it is shown to people.
+// check refuses a signature that is not one of ours: it is shown to people.
 func (h Holder) check() error {
 	if h.PID <= 0 || h.Verb == "" || strings.Trim(h.Verb, "abcdefghijklmnopqrstuvwxyz") != "" || len(h.Verb) > verbLimit {
 		return errors.New("no holder")

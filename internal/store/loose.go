@@ -17,8 +17,7 @@ type Loose struct {
 	name  string // below .nbs
 }
 
-// Loose lists what of .nbs others may read, or own. Links are
-// not followed.
+// Loose lists the files and folders of .nbs that others may reach, or own. Links are not followed.
 func (s *Store) Loose() ([]Loose, error) {
 	var loose []Loose
 	err := fs.WalkDir(s.nbs.FS(), ".", func(name string, entry fs.DirEntry, err error) error {

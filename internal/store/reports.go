@@ -17,7 +17,7 @@ type Reports struct{ private.Files }
 // Reports opens the folder of the reports.
 func (s *Store) Reports() Reports { return Reports{s.nbs.FilesOf(statuses)} }
 
-// Of reads what an agent's claude said of itself last. A report that is absent or damaged is
+// Of reads the latest report of an agent's claude. A report that is absent or damaged is
 // empty: it may be lost without harm.
 func (r Reports) Of(handle agent.Handle) (report agent.Report) {
 	parse := func(data []byte) (err error) { report, err = agent.ParseReport(data); return err }
@@ -50,7 +50,7 @@ func (s *Store) UpdateReport(ctx context.Context, handle agent.Handle, change fu
 	return s.nbs.HandOver(statuses, reportFile(handle), report, reportLimit)
 }
 
-// RemoveReport forgets what an agent said.
+// RemoveReport removes an agent's report.
 func (s *Store) RemoveReport(handle agent.Handle) error {
 	return private.IfThere(s.nbs.Remove(statuses + "/" + reportFile(handle)))
 }

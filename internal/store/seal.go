@@ -11,11 +11,11 @@ import (
 	"nbs-worker/internal/trust"
 )
 
-// recordKind is what the seals of records are made for.
+// recordKind is the kind of the seals of records.
 const recordKind = "record"
 
-// Use has records sealed and checked with the user's key. A store without it can read, and
-// write what no seal is about.
+// Use has records sealed and checked with the user's key. A store without a key can read, and
+// write what no seal covers.
 func (s *Store) Use(keeper *trust.Keeper) {
 	s.keeper = keeper
 	s.UseHome(keeper.Home())
@@ -76,8 +76,8 @@ func (s *Store) seal(r *agent.Record) (err error) {
 	return err
 }
 
-// reseal keeps a seal good over a change by a command of ours. What nobody vouched for before
-// nobody vouches for after, and what decides no launch needs no key.
+// reseal keeps a seal valid over a change by a command of ours. A record without a valid seal stays
+// without one, and a change that decides no launch needs no key.
 func (s *Store) reseal(r *agent.Record, fields []agent.Field, seal *agent.Seal) error {
 	r.Seal = seal
 	if seal == nil || slices.Equal(r.LaunchFields(), fields) {

@@ -93,8 +93,8 @@ func Has(project string, handle agent.Handle) bool {
 	return err == nil
 }
 
-// UseHome says where the user's state is: the archive of kept transcripts and the heads of
-// journals, and what lasts until a launcher has read it where [Store.RunIn] says nothing else.
+// UseHome sets the user's state folder: it has the archive of kept transcripts, the heads of
+// journals and, unless [Store.RunIn] names another folder for them, the launch files.
 func (s *Store) UseHome(home trust.Home) {
 	s.home = home
 	s.journal = journal.In(s.nbs, s.heads(), s.ProjectHash())
@@ -104,7 +104,7 @@ func (s *Store) UseHome(home trust.Home) {
 // Home is the user's state folder; "" where none is known.
 func (s *Store) Home() trust.Home { return s.home }
 
-// RunIn says where launch files are handed over; see [trust.RuntimeOf].
+// RunIn sets where launch files are handed over; see [trust.RuntimeOf].
 func (s *Store) RunIn(runtime string) { s.runtime = runtime }
 
 // Runtime is where launch files are handed over; "" where that is not known.
@@ -118,7 +118,7 @@ func (s *Store) Runtime() string {
 // kept is the folder of the transcripts that are kept, of all projects of the user.
 func (s *Store) kept() private.Tree { return s.inHome("transcripts") }
 
-// heads is the folder of the heads of journals, a file a project.
+// heads is the folder of the heads of journals, one file for each project.
 func (s *Store) heads() private.Tree { return s.inHome("journals") }
 
 func (s *Store) inHome(name string) private.Tree {
@@ -227,7 +227,7 @@ func (s *Store) prepare() error {
 }
 
 // syncFolders makes the folders that hold the records durable. A new record needs
-// them; whether this verb made them or one that was killed right after is all the same.
+// them, whether this verb made them or one that was killed right after.
 func (s *Store) syncFolders() error {
 	return errors.Join(s.nbs.Sync(), private.SyncPath(s.project))
 }

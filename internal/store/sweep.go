@@ -7,8 +7,8 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// leftAfter is the age at which a file of another agent was left by somebody who was
-// killed: writing one, or taking it up, takes milliseconds.
+// leftAfter is the age from which a file of another agent counts as left by a killed
+// process: writing one, or taking it up, takes milliseconds.
 const leftAfter = time.Minute
 
 // sweep removes what a killed process left: temporary files, and launch files that no
@@ -32,8 +32,8 @@ func (s *Store) sweep(handle agent.Handle, now time.Time) {
 	}
 }
 
-// sweepLaunches removes launches that are old, and half-done work on this agent's: whoever
-// writes one holds the verb lock.
+// sweepLaunches removes launch files that are old, and half-written ones of this agent: only the
+// holder of the verb lock writes them.
 func (s *Store) sweepLaunches(handle agent.Handle, now time.Time) {
 	launches := s.launches()
 	names, err := launches.Names()

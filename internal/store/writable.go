@@ -12,8 +12,8 @@ import (
 	"nbs-worker/internal/store/private"
 )
 
-// CheckWritable proves that all can be written which a verb has to write about an agent: its
-// record, its launch file, its locks and the journal. A verb that is to end something asks
+// CheckWritable proves that a verb can write all that it has to write about an agent: its
+// record, its launch file, its locks and the journal. A verb that is to end something calls it
 // before it does. Errors: those of writing.
 func (s *Store) CheckWritable(ctx context.Context, handle agent.Handle, id agent.SessionID, launch Launch) error {
 	if err := s.prepare(); err != nil {
@@ -57,8 +57,8 @@ func (s *Store) tryWrites(handle agent.Handle, launch Launch) error {
 	})
 }
 
-// grows is how much longer a record or a launch file may become in a start, in bytes: a screen,
-// what is new of it.
+// grows is how much longer a record or a launch file may become in a start, in bytes: by a screen,
+// and by what is new of the start.
 const grows = 8 << 10
 
 // tryRecord writes a file as large as the record of an agent will be.

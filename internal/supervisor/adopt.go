@@ -15,7 +15,7 @@ import (
 type Adopted struct {
 	Record      agent.Record
 	Status      agent.Status
-	HasMessages bool  // there is something to be remembered
+	HasMessages bool  // the conversation has some
 	Unkept      error // why the transcript could not be kept
 }
 
@@ -31,7 +31,7 @@ func (s *Supervisor) Adopt(ctx context.Context, a adopt.Request) (Adopted, error
 	if err != nil {
 		return Adopted{}, err
 	}
-	// So that of two commands that adopt it under two names one sees the record of the other.
+	// With the lease, one of two commands that adopt it under two names sees the record of the other.
 	release, err := s.Store.AcquireLease(r.SessionID, store.Holder{PID: os.Getpid(), Verb: "adopt", Handle: a.Handle, Since: s.Seconds()})
 	if err != nil {
 		return Adopted{}, err

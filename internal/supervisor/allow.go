@@ -13,12 +13,12 @@ import (
 type Request struct {
 	Record  agent.Record
 	Allowed bool     // it is already
-	Changed []string // fields that are not as they were allowed last; none when that is not known
+	Changed []string // fields that are not as they were last allowed; none when that is not known
 	Program string   // path of claude; "" when there is none now
 	Folder  string   // where it would run, without links
 }
 
-// Request loads what there is to allow of an agent. Errors: those of loading its record; Unfit
+// Request loads what a person is asked to allow of an agent. Errors: those of loading its record; Unfit
 // when the key of the seals cannot be used.
 func (s *Supervisor) Request(handle agent.Handle) (Request, error) {
 	r, err := s.Store.Load(handle)
@@ -51,8 +51,8 @@ func (s *Supervisor) Allow(ctx context.Context, asked Request) error {
 	return s.Note(ctx, "allow", &asked.Record, "a person looked at what it would run")
 }
 
-// AllowFile seals a file of the project that a person has looked at, such as a runbook, for what
-// checks it by that kind. Errors: those of sealing.
+// AllowFile seals a file of the project that a person has looked at, such as a runbook. Whoever runs
+// it checks the seal under the same kind. Errors: those of sealing.
 func (s *Supervisor) AllowFile(ctx context.Context, kind, name string, content []byte) error {
 	if err := s.Store.Allowed().Seal(kind, name, content); err != nil {
 		return err

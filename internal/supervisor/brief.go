@@ -12,10 +12,10 @@ import (
 	"nbs-worker/internal/store/turnfiles"
 )
 
-// Briefing is of which conversation an agent is told in a new one, beside its first prompt.
+// Briefing names the conversation on which an agent is briefed in a new one, beside its first prompt.
 type Briefing struct {
 	SessionID agent.SessionID // "" for the one that is replaced
-	Why       string          // it was given up
+	Why       string          // why it was given up
 }
 
 // text is what the agent is told; "" for nothing.
@@ -27,7 +27,7 @@ func (b *Briefing) text(ctx context.Context, o *observe.Observer, r *agent.Recor
 }
 
 const (
-	briefWait  = 15 * time.Second // Claude waits for a hook for ten
+	briefWait  = 15 * time.Second // Claude gives a hook ten seconds
 	briefEvery = 25 * time.Millisecond
 )
 
@@ -56,7 +56,7 @@ func (s *Supervisor) awaitBriefed(interrupt context.Context, p *launch.Plan, r *
 	return nil
 }
 
-// briefed tells the journal of the briefing of a start.
+// briefed is what the journal says of the briefing of a start.
 func briefed(p *launch.Plan, unasked error) string {
 	switch {
 	case p.Brief == "":

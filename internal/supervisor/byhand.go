@@ -14,7 +14,7 @@ type Prepared struct {
 	Invocation agent.Invocation // under which to run the agent
 	Restored   *keep.Restored   // the transcript that was put back; nil: it was there
 	Loss       *keep.Loss       // what was cut off the transcript; nil: nothing
-	GiveBack   func()           // the turn of the start, when claude is ready; it ends with this process
+	GiveBack   func()           // gives back the turn of the start, when claude is ready; it ends with this process
 }
 
 // Prepare readies an agent to be run by a launcher in the caller's own terminal, without tmux.

@@ -44,8 +44,8 @@ func (s *Supervisor) Confinement() ([]string, error) {
 	return c.Confinement(), err
 }
 
-// bestowed completes what is asked for a new agent with what its caller has, and refuses what is
-// more.
+// bestowed completes what is asked for a new agent with what the caller has, and refuses anything
+// beyond that.
 func (s *Supervisor) bestowed(spawn Spawn) (Spawn, error) {
 	c, err := s.caller()
 	if err != nil {

@@ -13,11 +13,11 @@ import (
 // A /clear, /branch or /resume inside claude leads the agent into another conversation. Its
 // record follows: by a hook, by Claude's registry when somebody looks, or at its end.
 
-// follow moves the record to the conversation that the agent was in at the last moment:
-// with its end nobody would know it.
+// follow moves the record to the conversation that the agent is in before it is ended:
+// afterwards nothing shows it.
 func (s *Supervisor) follow(r *agent.Record) {
 	config, err := s.ConfigOf(r)
-	if err != nil || s.Store.IsNotAllowed(r) { // of a record that is not allowed, the process may be anybody's
+	if err != nil || s.Store.IsNotAllowed(r) { // the process of a record that is not allowed may be anybody's
 		return
 	}
 	if id, moved := config.Registry().MovedTo(r, s.Store.Report(r.Handle), 0); moved {
@@ -25,14 +25,14 @@ func (s *Supervisor) follow(r *agent.Record) {
 	}
 }
 
-// update changes a record in which the change follows the agent, and tells it.
+// update changes a record by a change that may follow the agent, and journals the move.
 func (s *Supervisor) update(ctx context.Context, handle agent.Handle, change func(*agent.Record) error) (agent.Record, error) {
 	r, untold, err := s.Store.Move(ctx, handle, s.Seconds(), change)
 	return r, errors.Join(untold, err)
 }
 
 // goBack makes an earlier conversation of the agent its present one. No other id is taken:
-// one that is found somewhere does not show that it is the agent's.
+// that a conversation exists does not show that it is the agent's.
 func goBack(r *agent.Record, id agent.SessionID, now time.Time) error {
 	if id == "" || id == r.SessionID {
 		return nil
@@ -43,7 +43,7 @@ func goBack(r *agent.Record, id agent.SessionID, now time.Time) error {
 	}
 	until := r.PreviousSessions[i].Until
 	r.Replace(id, now, "resumed earlier")
-	r.TranscriptSeen = until // to come back to nothing would be to replace it in silence
+	r.TranscriptSeen = until // if its transcript is gone, the resume fails, and begins no new one
 	return nil
 }
 

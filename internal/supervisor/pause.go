@@ -10,8 +10,8 @@ import (
 	"nbs-worker/internal/store/watching"
 )
 
-// Pause stops all that is done to the agents of the project by itself, until [Supervisor.Unpause].
-// A pause that is there goes on, for the new reason.
+// Pause stops whatever is done automatically to the agents of the project, until [Supervisor.Unpause].
+// An existing pause goes on, for the new reason.
 func (s *Supervisor) Pause(ctx context.Context, reason string) (watching.Pause, error) {
 	const longest = 1000 // bytes
 	if len(reason) > longest {
@@ -28,7 +28,7 @@ func (s *Supervisor) Pause(ctx context.Context, reason string) (watching.Pause, 
 }
 
 // Unpause ends the pause of the project, and tells whether there was one. An agent that may not
-// manage must not: what is done by itself afterwards, the agent could not do.
+// manage must not end it: what is done automatically afterwards, the agent may not do.
 func (s *Supervisor) Unpause(ctx context.Context) (was bool, err error) {
 	if err := s.mayCaller((*caller.Caller).CheckUnpause); err != nil {
 		return false, err

@@ -14,7 +14,7 @@ import (
 	"nbs-worker/internal/teardown"
 )
 
-// restartWait is for how long a launcher waits until a claude is ready that it has started again.
+// restartWait is how long a launcher waits for a claude that it started again to be ready.
 const restartWait = time.Minute
 
 // Restarter is [launcher.Restarter], in the environment of the command that asked for the first
@@ -22,7 +22,7 @@ const restartWait = time.Minute
 type Restarter struct{ observe.Observer }
 
 // Ready takes a turn and the verb lock, and waits for them as long as the agent stays as its launcher
-// has left it: another command decides. Then it does what resume would.
+// left it: a command that changes the agent decides instead. Then it does what resume would.
 func (r Restarter) Ready(ctx context.Context, over *agent.Record, last store.Launch) (launcher.Restart, error) {
 	o := r.Observer
 	o.Env, o.Began = last.Env, o.Now()
@@ -40,12 +40,12 @@ func (r Restarter) Ready(ctx context.Context, over *agent.Record, last store.Lau
 	return ready, nil
 }
 
-// verbAgain is how often a launcher looks whether the command has ended that is at work on its agent.
+// verbAgain is how often a launcher tries again for the verb lock that another command holds.
 const verbAgain = 100 * time.Millisecond
 
-// lockAgain takes a turn and the verb lock of an agent that is as its launcher has left it. It waits
-// for neither while it has the other: who waits for a turn can be stopped, and a turn is not kept for
-// one whom another command may end. Errors: [agent.ErrSuperseded].
+// lockAgain takes a turn and the verb lock of an agent that is as its launcher left it. It never waits
+// for one while it has the other: an agent that waits for a turn can be stopped, and no turn is kept for
+// an agent that another command may end. Errors: [agent.ErrSuperseded].
 func (s *Supervisor) lockAgain(ctx context.Context, over *agent.Record) (letGo func(), err error) {
 	for {
 		if _, err := s.leftAs(over); err != nil {
@@ -71,8 +71,8 @@ func (s *Supervisor) lockAgain(ctx context.Context, over *agent.Record) (letGo f
 	}
 }
 
-// leftAs loads the record of an agent whose last start is over, that is to run, and of which the
-// policy has not been taken back. Errors: [agent.ErrSuperseded].
+// leftAs loads the record of an agent that still awaits its next start: no other start has followed
+// the last one, and no command has called the next one off. Errors: [agent.ErrSuperseded].
 func (s *Supervisor) leftAs(over *agent.Record) (agent.Record, error) {
 	r, err := s.Store.Load(over.Handle)
 	switch {
@@ -118,8 +118,8 @@ func (s *Supervisor) readyAgain(ctx context.Context, over *agent.Record, last st
 	return next, nil
 }
 
-// proveAgain waits until a claude is ready that was started again, and writes down what came of it.
-// One that waits for a person, or takes long, runs on. An error is why it must not.
+// proveAgain waits until a claude that was started again is ready, and journals the result. A claude
+// that waits for a person, or takes long, runs on. An error says why it must not.
 func (s *Supervisor) proveAgain(interrupt context.Context, p launch.Plan, claimed agent.Record) error {
 	ctx := context.WithoutCancel(interrupt)
 	r, err := s.starter().Prove(ctx, interrupt, p, claimed, restartWait)

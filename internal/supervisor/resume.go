@@ -21,7 +21,7 @@ type Resume struct {
 	Fresh bool         // a new, empty conversation in place of the recorded one
 	Force bool         // end the agent first when it runs
 	Cwd   string       // absolute; "" for the recorded folder, or where that is since the project was moved
-	Brief *Briefing    // of a new conversation; nil: nothing is told
+	Brief *Briefing    // of a new conversation; nil: there is none
 
 	SessionID agent.SessionID // of previous_sessions: go back to it; "" for the present one
 	launch.Start
@@ -67,7 +67,7 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 		return Started{}, err
 	}
 	before := sight.Record
-	// All that could keep the agent down is looked for before anything of it is ended.
+	// Whatever could make the start fail is checked before anything of the agent is ended.
 	planned, err := s.planResume(before, resume)
 	if err != nil {
 		return Started{}, err
@@ -120,8 +120,8 @@ func (r *Resume) unsaid(opening claude.Opening, first string) string {
 	return ""
 }
 
-// settledDown loads the record of an agent that may be started, and how it was seen. One that
-// ends just when it is looked at is looked at again.
+// settledDown loads the record of an agent and checks that it may be started. It looks again at
+// an agent that ended during the first look.
 func (s *Supervisor) settledDown(ctx context.Context, handle agent.Handle, force bool) (observe.Sight, error) {
 	for last := false; ; last = true {
 		r, err := s.Settled(ctx, handle)
@@ -152,8 +152,8 @@ func (s *Supervisor) checkDown(ctx context.Context, record agent.Record, force b
 	return sight, s.starter().CheckTarget(ctx, &sight.Record)
 }
 
-// startable decides by what was seen of an agent whether it may be started, and tells whether it
-// is to be ended before.
+// startable decides by what was seen of an agent whether it may be started. lives: it has to be
+// ended first.
 func (s *Supervisor) startable(sight *observe.Sight, force bool) (lives bool, err error) {
 	r, status := &sight.Record, sight.Status
 	switch {
@@ -176,8 +176,8 @@ func (s *Supervisor) startable(sight *observe.Sight, force bool) (lives bool, er
 	return true, runs.Hint("to end it and start it anew: nbs-worker resume %s --force", r.Handle)
 }
 
-// runsAlready is the refusal to start what runs. That its tmux could not be asked is
-// said with it.
+// runsAlready is the refusal to start what runs. It includes why tmux could not be
+// asked, if that is so.
 func runsAlready(r *agent.Record, status agent.Status, tmuxErr error) *agent.Error {
 	text := fmt.Sprintf("the agent runs already: %s, pid %d%s", status.Word(), r.PID, halfStopped(r))
 	if tmuxErr != nil {
@@ -186,7 +186,7 @@ func runsAlready(r *agent.Record, status agent.Status, tmuxErr error) *agent.Err
 	return agent.Errorf(agent.Conflict, "%s", text)
 }
 
-// halfStopped points out an agent that lives though somebody set out to stop it.
+// halfStopped points out an agent that runs though it is marked as stopped.
 func halfStopped(r *agent.Record) string {
 	if r.Desired == agent.DesiredStopped {
 		return ", though it is marked as stopped"
@@ -213,8 +213,8 @@ func (s *Supervisor) clear(ctx context.Context, before agent.Record) (agent.Reco
 	return s.Store.Load(before.Handle)
 }
 
-// planResume makes the record that the resume will write, of where the agent went by itself
-// at last, and plans its start.
+// planResume makes the record that the resume will write, in the conversation to which the agent
+// moved last, and plans its start.
 func (s *Supervisor) planResume(r agent.Record, resume Resume) (launch.Plan, error) {
 	if err := s.Store.CheckSeal(&r); err != nil { // as it is now: it was read again since the first look
 		return launch.Plan{}, err
@@ -254,8 +254,8 @@ func (s *Supervisor) completeLegacy(r *agent.Record) error {
 	return err
 }
 
-// goesOn tells whether something of a start is there, or may be: its launcher may not have written
-// yet who claude is.
+// goesOn tells whether a start still runs, or may: its launcher may not have recorded claude's
+// identity yet.
 func (s *Supervisor) goesOn(ctx context.Context, start *agent.Record) bool {
 	now, err := s.Store.Load(start.Handle)
 	return err == nil && observe.SameStart(now.Process, start.Process) && !s.LookAt(ctx, now).Status.Down()

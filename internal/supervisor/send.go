@@ -11,8 +11,8 @@ import (
 	"nbs-worker/internal/store/queue"
 )
 
-// LockToSend takes the verb lock for a verb that types into an agent's terminal. For another command
-// it waits until it is late; zero: never.
+// LockToSend takes the verb lock for a verb that types into an agent's terminal. It waits for
+// another command until late; zero: without limit.
 func (s *Supervisor) LockToSend(ctx context.Context, handle agent.Handle, verb string, late time.Time) (unlock func(), err error) {
 	for {
 		unlock, err = s.awaitVerb(ctx, handle, verb)
@@ -22,7 +22,7 @@ func (s *Supervisor) LockToSend(ctx context.Context, handle agent.Handle, verb s
 	}
 }
 
-// Envelope is what stands above a message to an agent, by who calls: "" for a person's.
+// Envelope is the line above a message from the caller to an agent; "" for a person's.
 func (s *Supervisor) Envelope(to agent.Handle, order bool) (string, error) {
 	c, err := s.caller()
 	if err != nil {
@@ -31,7 +31,7 @@ func (s *Supervisor) Envelope(to agent.Handle, order bool) (string, error) {
 	return c.Envelope(s.Store.Project(), to, order)
 }
 
-// IsCaller tells whether an agent is who calls.
+// IsCaller tells whether an agent is the caller.
 func (s *Supervisor) IsCaller(handle agent.Handle) bool {
 	c, err := s.caller()
 	return err == nil && c != nil && c.Is(s.Store.Project(), handle)
@@ -42,8 +42,8 @@ func (s *Supervisor) CheckFile(path string) error {
 	return s.mayCaller(func(c *caller.Caller) error { return c.CheckFile(path) })
 }
 
-// CheckOrder is the record of an agent whose messages are to be dropped or sent again, which only a
-// person does. Errors: NotFound; Held for an agent that calls.
+// CheckOrder returns the record of an agent whose kept messages are to be dropped or sent again, which
+// only a person may do. Errors: NotFound; Held for an agent that calls.
 func (s *Supervisor) CheckOrder(handle agent.Handle) (agent.Record, error) {
 	if err := s.CheckPerson("decide on the messages that are kept for an agent"); err != nil {
 		return agent.Record{}, err

@@ -31,7 +31,7 @@ type Change struct {
 type Changed struct {
 	Record  agent.Record
 	Changes []Change // none: all was so already
-	Runs    bool     // the agent, with what was recorded before
+	Runs    bool     // the agent runs, with what was recorded before
 }
 
 // Set changes the record of an agent, all of it or nothing. An agent that runs goes on as it was
@@ -57,7 +57,7 @@ func (s *Supervisor) Set(ctx context.Context, handle agent.Handle, set Set) (Cha
 		}
 		changes = set.apply(&r.Spec)
 		if r.LaunchRestart() == agent.RestartNo {
-			r.Restarts.Next = time.Time{} // a launcher that waits leaves
+			r.Restarts.Next = time.Time{} // a launcher that waits to start it again leaves
 		}
 		return s.checkSet(&before, &r.Spec)
 	})

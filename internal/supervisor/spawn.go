@@ -32,8 +32,8 @@ type Spawn struct {
 	SessionID      agent.SessionID // an existing conversation to take up; "" mints an id
 	launch.Start
 
-	depth     int     // of the agent that calls, and one more
-	configDir *string // of the agent that calls; nil: the caller's
+	depth     int     // one more than that of the agent that calls
+	configDir *string // of the agent that calls; nil: that of the command's environment
 }
 
 // Started is what a start led to.
@@ -47,7 +47,7 @@ type Started struct {
 	Briefed  brief.Source   // from what it was briefed
 	Restored *keep.Restored // the transcript that was put back; nil: it was there
 	Unkept   error          // why the transcript could not be kept
-	Unsaid   string         // the first prompt of the record, in the place of which another one was sent; "": none
+	Unsaid   string         // the recorded first prompt, where another one was sent instead; "": none
 }
 
 // PlanSpawn checks all that can be known of a spawn and changes nothing.
@@ -116,7 +116,7 @@ func (s *Supervisor) insert(ctx context.Context, spawn Spawn) (launch.Plan, *kee
 	return plan, restored, nil
 }
 
-// withRecordKept says what became of the record of an agent that does not run.
+// withRecordKept adds to an error what became of the record, where the agent does not run.
 func withRecordKept(err error, r *agent.Record, handle agent.Handle) error {
 	if agent.KindOf(err) == agent.Interrupted || r.Process != nil && !proc.IsGone(r.Process.Identity) {
 		return err
@@ -125,7 +125,7 @@ func withRecordKept(err error, r *agent.Record, handle agent.Handle) error {
 		Hint("its record is kept: nbs-worker resume %s tries again, nbs-worker dismiss %s removes it", handle, handle)
 }
 
-// launch starts the planned agent, and ends what came of it that must not run.
+// launch starts the planned agent, and ends it where it must not run.
 func (s *Supervisor) launch(ctx, interrupt context.Context, p launch.Plan, wait time.Duration) (agent.Record, error) {
 	r, err := s.starter().Start(ctx, interrupt, p, wait)
 	if _, wrong := errors.AsType[*launch.WrongError](err); wrong {

@@ -64,7 +64,7 @@ func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool
 	if err := s.Store.Remove(ctx, handle); err != nil {
 		return stopped, endedAll(err, "it was ended, but its record could not be removed")
 	}
-	_ = s.Store.RemoveReport(handle)       // it is of nobody now; doctor finds one that stays
+	_ = s.Store.RemoveReport(handle)       // the report is of nobody now; doctor finds one that stays
 	_ = s.Store.Runs().DropAttempt(handle) // the same; it is of a conversation that no other agent has
 	if keep {
 		stopped.Kept = s.KeptPaths(&stopped.Record)
@@ -90,7 +90,7 @@ func (s *Supervisor) stop(ctx context.Context, handle agent.Handle, remove bool)
 	if err := s.mayCaller(func(c *caller.Caller) error { return c.CheckEnd(&r.Spec, remove) }); err != nil {
 		return Stopped{}, err
 	}
-	sight := s.LookAt(ctx, r) // a tmux that does not answer keeps nobody from being ended; end says it then
+	sight := s.LookAt(ctx, r) // the agent is ended although tmux does not answer; teardown.End reports that
 	r = sight.Record
 	if err := teardown.CheckSelf(&s.Observer, &r, sight.Pane); err != nil {
 		return Stopped{}, err
@@ -110,9 +110,9 @@ func (s *Supervisor) stop(ctx context.Context, handle agent.Handle, remove bool)
 	if unwritten == nil {
 		r = written
 	} else {
-		unwritten = s.tellMove(r, unwritten) // with its end nobody would know any more
+		unwritten = s.tellMove(r, unwritten) // once it has ended, nothing shows the move
 	}
-	// A launcher on its way finds nothing to launch, or ends at the record that it may not.
+	// A launcher that is just coming up finds no launch file, or reads in the record that it must not start.
 	dropped := s.Store.DropLaunch(handle)
 	if err := teardown.End(ctx, &s.Observer, r); err != nil {
 		return Stopped{}, errors.Join(err, unwritten, dropped)
@@ -124,7 +124,7 @@ func (s *Supervisor) stop(ctx context.Context, handle agent.Handle, remove bool)
 	return stopped, dropped
 }
 
-// tellMove says of an agent that is to be ended where it has gone by itself, when that could
+// tellMove adds to an error the conversation to which an agent has moved by itself, which could
 // not be written into its record.
 func (s *Supervisor) tellMove(r agent.Record, unwritten error) error {
 	from := r.SessionID

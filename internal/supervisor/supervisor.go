@@ -3,8 +3,8 @@
 // result, and only then claim it. Looks (list, session, wait, screen) take none; what they
 // write down is what they have seen. Hooks and status lines report through it.
 //
-// What it may signal is what a record names, identity for identity. A question that
-// was not answered leads to no kill and to no start. The package knows no flags and
+// What it may signal is what a record names, identity for identity. An
+// unanswered query leads to no kill and to no start. The package parses no flags and
 // prints nothing; cli does both.
 package supervisor
 

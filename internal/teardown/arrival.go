@@ -12,16 +12,16 @@ import (
 	"nbs-worker/internal/tmux"
 )
 
-// arrivalGrace is how long a start may take to arrive that is not wanted any more: its client
-// to get the session, and a server to listen that came up for it.
+// arrivalGrace is how long a start that is not wanted any more may take to arrive: its tmux client
+// to get the session, and a server that came up for it to listen.
 const arrivalGrace = 500 * time.Millisecond
 
-// clientGrace is how long a tmux client may take to leave, which it does at once when told.
+// clientGrace is how long a tmux client may take to leave, which it does at once when signalled.
 const clientGrace = 250 * time.Millisecond
 
-// arrival is a start of which nobody has come forward yet. The verb may have been killed
-// while its tmux client was at work, which lives on: as long as it does, a session that is
-// not there may still come.
+// arrival is a start whose launcher has not written itself into the record yet. The verb may
+// have been killed while its tmux client was at work: as long as that client runs, a session
+// that is not there may still come.
 type arrival struct {
 	teardown
 
@@ -30,12 +30,12 @@ type arrival struct {
 	deadline time.Time
 }
 
-// arrived tells whether somebody has come forward for a start: its launcher, or who adopted.
+// arrived tells whether the record names the launcher of a start, or an adopted claude.
 func arrived(r *agent.Record) bool {
 	return r.Process.Launcher.PID != 0 || r.Process.Adopted != nil
 }
 
-// endArrival ends what comes of a start of which nobody has come forward yet.
+// endArrival ends what comes of a start that has not arrived yet.
 func (t teardown) endArrival(ctx context.Context, r *agent.Record) error {
 	if r.Process.Tmux == nil {
 		return nil
@@ -62,7 +62,7 @@ func (t teardown) endArrival(ctx context.Context, r *agent.Record) error {
 	if err != nil {
 		return &paneLeftError{err}
 	}
-	// It bears no mark until tmux has made it the launcher, and would be overlooked.
+	// The pane's process bears no mark until tmux has made it the launcher, and would be overlooked.
 	proc.WaitGone(ctx, leader, leftoverGrace)
 	if proc.IsAlive(leader) && !observe.Carries(r, leader.PID) {
 		return fmt.Errorf("process %d of its tmux pane is still there", leader.PID)
@@ -91,7 +91,7 @@ func (a *arrival) endClients(ctx context.Context) error {
 }
 
 // awaitServer waits for a server that came up for the session and does not listen yet: until
-// it does, a client is told that there is none, and so no session. Errors: TimedOut.
+// it does, clients find no server, and so no session. Errors: TimedOut.
 func (a *arrival) awaitServer(ctx context.Context) error {
 	_, servers, err := a.requesters()
 	if err != nil {
@@ -111,11 +111,10 @@ func (a *arrival) awaitServer(ctx context.Context) error {
 	}
 }
 
-// requesters finds the clients that ask for the session, and the servers, or what they have
-// just forked, that came up for it and keep their command line. A client is what this user
-// runs in the project for this very start and what is no server for certain: there may be
-// other agents in it. Errors: Conflict, for a client of the agent from which the record was
-// copied.
+// requesters finds the tmux clients that ask for the session, and the servers that came up for
+// it, or their forks, which keep the client's command line. A client runs in the project for
+// this very start, and is certainly no server: a server may hold other agents. Errors: Conflict,
+// for a client of the agent from which the record was copied.
 func (a *arrival) requesters() (clients, servers []agent.Identity, err error) {
 	start := a.record.Process.Invocation
 	found, err := proc.Find(string(start), func(cmdline []string) bool { return tmux.AsksForSession(cmdline, start) })

@@ -4,7 +4,7 @@
 //   - What it may signal is what a record names, identity for identity, and bears the mark of that
 //     start; a record can be edited, and within one clock tick a pid can become another's.
 //   - All that can be refused is refused before anything is written or signalled.
-//   - A question that was not answered leads to no kill. nil means that all of it was seen to be
+//   - An unanswered query leads to no kill. A nil error means that all of the agent was seen to be
 //     gone.
 //   - Panes and windows that a person has opened beside the agent's stay.
 package teardown
@@ -26,15 +26,15 @@ import (
 
 const (
 	claudeGrace   = 5 * time.Second
-	launcherGrace = 3 * time.Second // it writes the exit down and reads the screen; that it is asked to leave keeps it from starting claude again
+	launcherGrace = 3 * time.Second // it records the exit and reads the screen; asked to leave, it does not start claude again
 	leftoverGrace = time.Second
 )
 
-// Processes are those of a start: where they are found, and what is done to them. What only looks
-// like the agent's is not among them.
+// Processes finds and ends the processes of a start. It leaves out those that only look like the
+// agent's.
 type Processes interface {
 	Below(r *agent.Record) ([]agent.Identity, error) // descendants of its claude and launcher
-	Left(r *agent.Record) ([]agent.Identity, error)  // with its mark, wherever they were adopted
+	Left(r *agent.Record) ([]agent.Identity, error)  // those with its mark, whatever their parent is now
 	Check(id agent.Identity) (proc.Liveness, error)
 	Stop(ctx context.Context, grace time.Duration, ids ...agent.Identity) error
 }
@@ -101,7 +101,7 @@ func (t teardown) end(ctx context.Context, r agent.Record) error {
 
 // endStart ends claude first, so that its launcher writes down how it ended, and leaves by itself.
 func endStart(ctx context.Context, ps Processes, r *agent.Record, closePane func() error) error {
-	leftovers, err := ps.Below(r) // before their parents end, through which they are found
+	leftovers, err := ps.Below(r) // before the parents end through which they are found
 	if err != nil {
 		return err
 	}
@@ -127,8 +127,8 @@ func endStart(ctx context.Context, ps Processes, r *agent.Record, closePane func
 	return nil
 }
 
-// Sweep ends what the tools of a start have left running, of which claude itself has ended: its
-// launcher does, before it starts it again.
+// Sweep ends what the tools of a start have left running after claude itself has ended. A launcher
+// calls it before it starts claude again.
 func Sweep(ctx context.Context, o *observe.Observer, r *agent.Record) error {
 	ps := processes{o}
 	found, err := ps.Below(r)
@@ -138,7 +138,7 @@ func Sweep(ctx context.Context, o *observe.Observer, r *agent.Record) error {
 	return endLeftovers(ctx, ps, r, found)
 }
 
-// endLeftovers ends what a start has left running, and what of that was just being started.
+// endLeftovers ends the processes that a start left running, and those that they were just starting.
 func endLeftovers(ctx context.Context, ps Processes, r *agent.Record, found []agent.Identity) error {
 	const rounds = 5 // more than that many generations in a row are not on their way by chance
 	for range rounds {
@@ -154,11 +154,11 @@ func endLeftovers(ctx context.Context, ps Processes, r *agent.Record, found []ag
 		}
 		found = nil
 	}
-	return nil // what is there all the same is seen at the end
+	return nil // checkGone finds what is there all the same
 }
 
-// SparingPane lets pass what only the pane kept from being complete: a server that does not
-// answer is no reason to leave an agent down. Its pane ends by itself with the launcher that
+// SparingPane drops the error of an end that lacks only the pane: a tmux server that does not
+// answer is no reason to leave an agent down. The pane ends by itself with the launcher that
 // led it.
 func SparingPane(err error) error {
 	if _, only := errors.AsType[*paneLeftError](err); only {
@@ -244,7 +244,7 @@ func within(o *observe.Observer, r *agent.Record, pane *tmux.Pane) bool {
 	return pane != nil && r.Process.Tmux != nil && socket == r.Process.Tmux.Path && pane.ID == o.Variable("TMUX_PANE")
 }
 
-// paneLeftError is the end of an agent of which only the pane could not be looked after.
+// paneLeftError means that nothing of an agent is left, except perhaps its pane.
 type paneLeftError struct{ err error }
 
 func (e *paneLeftError) Error() string {

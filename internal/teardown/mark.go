@@ -10,13 +10,13 @@ import (
 
 // checkMarks checks that the processes a record names are of its start, before one of
 // them is signalled. An identity that fits is not enough: a record can be edited, and
-// within one clock tick a pid can become another't. Errors: Conflict.
+// within one clock tick a pid can become another's. Errors: Conflict.
 func (t teardown) checkMarks(ctx context.Context, r *agent.Record) error {
 	for _, id := range []agent.Identity{r.Process.LauncherIdentity(), r.Process.Identity} {
 		if !proc.IsAlive(id) || t.Marked(r, id.PID) {
 			continue
 		}
-		proc.WaitGone(ctx, id, observe.KillNotice) // one that is just ending has no environment any more
+		proc.WaitGone(ctx, id, observe.KillNotice) // a process that is just ending has no environment
 		if !proc.IsAlive(id) {
 			continue
 		}
@@ -27,8 +27,8 @@ func (t teardown) checkMarks(ctx context.Context, r *agent.Record) error {
 	return t.checkArrival(r)
 }
 
-// checkArrival checks that a start of which nobody has come forward yet is not that of the
-// agent from which the record was copied meanwhile. Errors: Conflict.
+// checkArrival checks, for a start that has not arrived yet, that its processes are not those of
+// the agent from which the record was copied. Errors: Conflict.
 func (t teardown) checkArrival(r *agent.Record) error {
 	if arrived(r) {
 		return nil
@@ -45,7 +45,7 @@ func (t teardown) checkArrival(r *agent.Record) error {
 	return nil
 }
 
-// errCopied is the refusal to end what a record knows because it was copied.
+// errCopied is the refusal to end a process that a record names only because it was copied.
 func (t teardown) errCopied(r *agent.Record, pid int) error {
 	copied := agent.Errorf(agent.Conflict, "process %d is of the same start, and of another agent or project; it was left alone", pid)
 	return t.HintAside(copied, r, "when the record was copied")

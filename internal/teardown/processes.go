@@ -38,14 +38,14 @@ func (ps processes) Below(r *agent.Record) ([]agent.Identity, error) {
 	return ps.ownOnly(r, found), nil
 }
 
-// Left are the processes that this start left behind, wherever they were adopted.
+// Left are the processes that this start left behind, whatever their parent is now.
 func (ps processes) Left(r *agent.Record) ([]agent.Identity, error) {
 	found, err := proc.Carrying(agent.InvocationVariable, string(r.Process.Invocation))
 	return ps.ownOnly(r, found), err
 }
 
 // ownOnly drops what only looks like the agent's: other agents that it started, what
-// lives in other tmux sessions, Claude's background daemon, and this command itself.
+// runs in other tmux sessions, Claude's background daemon, and this command itself.
 func (ps processes) ownOnly(r *agent.Record, ids []agent.Identity) []agent.Identity {
 	ancestors := proc.Ancestors()
 	seen := map[int]bool{r.Process.PID: true, r.Process.Launcher.PID: true}

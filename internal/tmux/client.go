@@ -41,15 +41,15 @@ type Client struct {
 	path   string   // of the socket
 	server *health
 	shared *Servers
-	stdin  string // which its calls read
+	stdin  string // input of its calls
 }
 
 // New returns a client for a socket: a path, a name as tmux -L takes it, or "" for
 // the user's default server. Errors: Unfit when tmux is not installed; BadInput.
 func New(socket string) (*Client, error) { return NewServers().Client(socket) }
 
-// Client returns a client as [New] does, which knows what others of the same server
-// have met with.
+// Client returns a client as [New] does, which shares with the other clients of its
+// server whether that was silent.
 func (s *Servers) Client(socket string) (*Client, error) {
 	binary, err := exec.LookPath("tmux")
 	if err != nil {
@@ -79,7 +79,7 @@ func (c *Client) run(ctx context.Context, dir string, args ...string) (string, e
 	return c.runWithin(ctx, answerLimit, dir, args...)
 }
 
-// runWithin is run of what may take longer than an answer.
+// runWithin is run with another limit, for what may take longer than an answer.
 func (c *Client) runWithin(ctx context.Context, limit time.Duration, dir string, args ...string) (string, error) {
 	if err := cmp.Or(c.check(), c.server.wasSilent()); err != nil {
 		return "", err
@@ -122,7 +122,7 @@ func (c *Client) start(dir string, args ...string) (*process, error) {
 	return started, nil
 }
 
-// notWaitedFor is the end of a call whose time was over, or whose caller has changed his mind.
+// notWaitedFor is the error of a call whose time was over, or that the caller has cancelled.
 func (c *Client) notWaitedFor(ctx context.Context, waited time.Duration) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return agent.Errorf(agent.Interrupted, "tmux was not waited for: %w", ctx.Err())
@@ -130,7 +130,7 @@ func (c *Client) notWaitedFor(ctx context.Context, waited time.Duration) error {
 	return c.server.silentFor(waited)
 }
 
-// check looks at a socket that tmux itself would not look at.
+// check checks a socket that was chosen by path, which tmux itself does not check.
 func (c *Client) check() error {
 	if c.socket[0] != "-S" {
 		return nil
@@ -148,7 +148,7 @@ func classify(stderr string) error {
 		err  error
 	}{
 		{"no server running", ErrNoServer},
-		{"(No such file or directory)", ErrNoServer}, // no socket; one that cannot be connected to otherwise says nothing
+		{"(No such file or directory)", ErrNoServer}, // no socket; another failure to connect proves nothing
 		{"server exited unexpectedly", ErrNoServer},
 		{"lost server", ErrNoServer},
 		{"can't find session", ErrNoSession},

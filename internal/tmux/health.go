@@ -12,7 +12,7 @@ const (
 	// milliseconds, and under the load of many starts at once some hundred.
 	answerLimit = 2 * time.Second
 	// silence is how long a server that was silent is not asked again. It outlasts every verb that
-	// does not wait for claude, and ends for those that do.
+	// does not wait for claude; a verb that does asks again.
 	silence = 10 * time.Second
 )
 
@@ -23,7 +23,7 @@ type health struct {
 	err   error
 }
 
-// silentFor takes down that a server gave no answer, and is the error for that.
+// silentFor notes that a server gave no answer, and returns the error for that.
 func (h *health) silentFor(waited time.Duration) error {
 	const readable = 10 * time.Millisecond
 	h.mu.Lock()
@@ -34,7 +34,7 @@ func (h *health) silentFor(waited time.Duration) error {
 	return h.err
 }
 
-// wasSilent is why a server is not asked; nil when it is.
+// wasSilent returns why a server is not asked; nil when it is to be asked.
 func (h *health) wasSilent() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

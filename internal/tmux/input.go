@@ -17,7 +17,7 @@ type Styled struct {
 	Text          string
 	Width, Height int
 	Cursor        Cursor
-	InMode        bool // keys go to tmux: a person looks back, or chooses something there
+	InMode        bool // keys go to tmux itself: a person scrolls back, or chooses something there
 }
 
 // Styled returns what a pane shows, with the attributes of its characters.
@@ -36,15 +36,15 @@ func (c *Client) Styled(ctx context.Context, paneID string) (Styled, error) {
 	return shown, nil
 }
 
-// written is what tmux says of a text that it has given to a pane.
+// written is what tmux prints when it has given a text to a pane.
 const written = "written"
 
-// Write gives a text to a pane's program as if it had been typed, and tells whether it did: not
-// where another process leads the pane by now, where that has ended (a paste ends tmux 3.3a
-// then), where keys go to tmux, because a person looks back, or where the cursor is not, if that
-// is given. tmux itself looks, so that nothing can come in between. The text stands on no command
-// line, and tmux evaluates none of it; a line feed stays one, and presses no Enter. Panes that a
-// person has tied together get nothing of it.
+// Write gives a text to a pane's program as if it had been typed, and tells whether it did. It does
+// not when another process leads the pane by now, when the leader has ended (a paste ends tmux 3.3a
+// then), when keys go to tmux, because a person scrolls back, or when the cursor is not where it is
+// given. tmux itself checks this, so that nothing can come in between. The text is on no command
+// line, and tmux evaluates none of it; a line feed stays one, and presses no Enter. Other panes that
+// a person has tied to this one get nothing of it.
 func (c *Client) Write(ctx context.Context, pane Pane, text string, cursor *Cursor) (bool, error) {
 	same := func(format string, value int) string { return "#{==:#{" + format + "}," + strconv.Itoa(value) + "}" }
 	reached := "#{&&:" + same("pane_pid", pane.PID) + ",#{&&:#{?pane_dead,0,1},#{?pane_in_mode,0,1}}}"
@@ -57,7 +57,7 @@ func (c *Client) Write(ctx context.Context, pane Pane, text string, cursor *Curs
 	fed.stdin = text
 	out, err := fed.run(ctx, "/", "load-buffer", "-b", buffer, "-", ";",
 		"if-shell", "-F", "-t", pane.ID, reached, paste, "delete-buffer -b "+buffer)
-	if err != nil { // tmux has stopped before it was used, or was silent
+	if err != nil { // tmux has stopped before it used the buffer, or was silent
 		_, _ = c.run(ctx, "/", "delete-buffer", "-b", buffer)
 	}
 	return strings.TrimSpace(out) == written, err

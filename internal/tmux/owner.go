@@ -19,7 +19,7 @@ func checkSocket(path string) error {
 	folder := filepath.Dir(path)
 	info, err := os.Stat(folder)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // no server: tmux says it
+		return nil // no server, and tmux will report that
 	}
 	if err != nil {
 		return err

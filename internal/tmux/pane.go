@@ -28,14 +28,14 @@ type Pane struct {
 	SessionOwner      string           // the agent that the session was made for, as [Spec.Owner]; ""
 }
 
-// paneFormat ends with the field that strangers choose.
+// paneFormat ends with the field that strangers choose, which may hold the separator.
 const paneFormat = "#{pid}|#{session_id}|#{pane_id}|#{pane_pid}|#{session_attached}|#{window_index}|#{window_active}|#{" +
 	paneOption + "}|#{" + invocationOption + "}|#{" + ownerOption + "}|#{session_name}"
 
 // Panes lists all panes of the server in one call; none when no server runs.
 func (c *Client) Panes(ctx context.Context) ([]Pane, error) { return c.panes(ctx) }
 
-// PanesOf lists those that bear the mark of a start, a UUID: of a thousand that costs tmux half as much.
+// PanesOf lists the panes that bear the mark of a start, a UUID: among a thousand it costs tmux half as much as Panes.
 func (c *Client) PanesOf(ctx context.Context, id agent.Invocation) ([]Pane, error) {
 	return c.panes(ctx, "-f", "#{==:#{"+paneOption+"},"+string(id)+"}")
 }
@@ -92,8 +92,8 @@ func (c *Client) Screen(ctx context.Context, paneID string) (string, error) {
 // screensAtOnce is how many screens are read in one call: tmux takes 16 kB of words.
 const screensAtOnce = 50
 
-// Screens returns what panes show, by their ids, in one call for fifty of them. One that has
-// gone is not among them.
+// Screens returns what panes show, by their ids, in one call for fifty of them. A pane that is
+// gone is left out.
 func (c *Client) Screens(ctx context.Context, paneIDs []string) (map[string]Screen, error) {
 	all := map[string]Screen{}
 	for some := range slices.Chunk(paneIDs, screensAtOnce) {

@@ -24,7 +24,7 @@ const pipeDelay = 100 * time.Millisecond
 type process struct {
 	cmd            *exec.Cmd
 	stdout, stderr printed
-	flooded        chan struct{} // has a word when one of them printed too much
+	flooded        chan struct{} // gets a value when one of them printed too much
 }
 
 // startProcess starts a program that reads stdin and nothing else. Errors: [os.PathError].
@@ -64,7 +64,7 @@ func (p *process) wait(ctx context.Context) (why error) {
 	return why
 }
 
-// drop ends the process, whatever it would have said.
+// drop ends the process; its output is lost.
 func (p *process) drop() {
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()

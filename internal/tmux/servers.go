@@ -7,16 +7,16 @@ import (
 )
 
 // Servers is what one command knows of the tmux servers that it talks to. A verb
-// makes several calls through several clients; what one of them met with holds for
+// makes several calls through several clients; what one of them found out holds for
 // the others.
 type Servers struct {
 	mu        sync.Mutex
 	bySocket  map[string]*health
 	openFiles uint64
-	leaving   []func() // ends or waits for a client of which nothing more is wanted
+	leaving   []func() // each ends or waits for a client whose output nobody wants
 }
 
-// NewServers returns the knowledge of a command that has just begun.
+// NewServers returns the Servers of a command that has just begun.
 func NewServers() *Servers { return &Servers{bySocket: map[string]*health{}} }
 
 func (s *Servers) leave(wait func()) {
@@ -55,9 +55,9 @@ func (s *Servers) known() uint64 {
 }
 
 // OpenFiles is the soft limit of open files with which this program was started; 0 when it
-// cannot be known. Go raises its own limit and puts it back in its children, so the first
-// child is where it can be read: any tmux, and if there was none yet, one that asks no
-// server, and of which nothing is wanted but that it began.
+// cannot be read. Go raises its own limit and restores it in its children, so it is read of the
+// first child: any tmux, or, when there was none yet, one that asks no server and is started
+// for nothing else.
 func (c *Client) OpenFiles() uint64 {
 	if c.shared.known() == 0 {
 		if process, err := c.start("/", "-V"); err == nil {
@@ -67,8 +67,8 @@ func (c *Client) OpenFiles() uint64 {
 	return c.shared.known()
 }
 
-// learnFrom reads the limit off a child, which is there until it is waited for, as a zombie
-// at least.
+// learnFrom reads the limit of a child, which exists until it is waited for, at least as a
+// zombie.
 func (s *Servers) learnFrom(pid int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -23,15 +23,15 @@ const (
 type Spec struct {
 	Name       string // of the session
 	Window     string // name of the window
-	Owner      string // the agent, as no agent of another project is named
+	Owner      string // the agent, by a name that no agent of another project has
 	Dir        string // working directory of the command
 	Invocation agent.Invocation
 	Env        map[string]string // for this command alone; of our making, and no secrets: they stay readable
 	Command    []string          // at least two words: one alone would go through a shell
 
-	InView bool // of a window in a session that is there: it becomes the one that is shown
+	InView bool // of a window in an existing session: it becomes the one that is shown
 
-	// StartLimit is how long a server may take that has to be started first: it reads the
+	// StartLimit is how long a server that has to be started first may take: it reads the
 	// user's configuration before it answers.
 	StartLimit time.Duration
 }
@@ -45,7 +45,7 @@ func (c *Client) NewSession(ctx context.Context, spec Spec) error {
 	}
 	args = append(args, spec.command()...)
 	for name := range spec.Env {
-		// Not for the windows that a person opens in the session later.
+		// The variable is not for windows that a person opens in the session later.
 		args = append(args, ";", "set-environment", "-t", target, "-r", name)
 	}
 	args = append(args, spec.marks(target, target)...)
@@ -58,7 +58,7 @@ func (c *Client) NewSession(ctx context.Context, spec Spec) error {
 	}
 	_, err := c.runWithin(ctx, limit, spec.Dir, args...)
 	if errors.Is(err, ErrNoServer) {
-		// A server that is just ending refuses its next client; one more call starts anew.
+		// A server that is just ending refuses its next client; one more call starts a new server.
 		absent = err
 		_, err = c.runWithin(ctx, startLimit, spec.Dir, args...)
 	}
@@ -68,7 +68,7 @@ func (c *Client) NewSession(ctx context.Context, spec Spec) error {
 	return err
 }
 
-// NewWindow opens a window in a session that is there, by its id, behind those of a person.
+// NewWindow opens a window in an existing session, by its id, behind the windows of a person.
 // Errors: [ErrNoSession].
 func (c *Client) NewWindow(ctx context.Context, sessionID string, spec Spec) error {
 	name := string(spec.Invocation) // until it is marked: another window may have its later name
@@ -87,7 +87,7 @@ func (c *Client) NewWindow(ctx context.Context, sessionID string, spec Spec) err
 	return err
 }
 
-// command are the words behind which a new pane's command stands, and the command.
+// command returns the options for a new pane's environment, "--", and the pane's command.
 func (spec Spec) command() []string {
 	var args []string
 	for name, value := range spec.Env {
@@ -115,8 +115,8 @@ func (c *Client) MarkAgain(ctx context.Context, paneID string, id agent.Invocati
 }
 
 // Hold keeps a session from ending with its last pane: it opens a window in which nothing
-// happens, for a minute at most. release closes it; what attached clients saw last is then
-// the window at the given pane, or another of the session's.
+// happens, for a minute at most. release closes it; clients that show it are switched by tmux to
+// another window of the session.
 func (c *Client) Hold(ctx context.Context, sessionID string) (release func(context.Context) error, err error) {
 	out, err := c.run(ctx, "/", "new-window", "-d", "-t", sessionID+":", "-P", "-F", "#{pane_id} #{pane_pid}", "--", "sleep", "60")
 	if err != nil {
@@ -138,7 +138,7 @@ func AsksForSession(cmdline []string, id agent.Invocation) bool {
 	return opens && option >= 0 && option+1 < len(cmdline) && cmdline[option+1] == string(id)
 }
 
-// escapeWord keeps tmux from taking a final ';' for the end of the command.
+// escapeWord keeps tmux from reading a final ';' as the end of the command.
 func escapeWord(word string) string {
 	if stem, ok := strings.CutSuffix(word, ";"); ok {
 		return stem + `\;`

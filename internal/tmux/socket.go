@@ -26,9 +26,9 @@ func (c *Client) Program() string { return c.binary }
 // Path is the path of the server's socket.
 func (c *Client) Path() string { return c.path }
 
-// ServerPID is the process that listens at the socket. The kernel tells, so that it
-// works with a server that answers nobody, and as this process counts pids. Errors: no
-// server listens, or one that has no pid here.
+// ServerPID is the process that listens at the socket. The kernel names it, so this works
+// for a server that answers nobody, and the pid is one of this process's namespace. Errors:
+// no server listens, or it has no pid in this namespace.
 func (c *Client) ServerPID() (int, error) {
 	if err := checkSocket(c.path); err != nil {
 		return 0, err

@@ -26,8 +26,8 @@ func ShortTemp() string {
 	return "/tmp"
 }
 
-// Scratch returns a client for a server of nobody's, whose socket is in a folder that is
-// thrown away, and that reads no configuration. Errors: Unfit when tmux is not installed.
+// Scratch returns a client for a server that nobody uses, whose socket is in a temporary folder,
+// and that reads no configuration. Errors: Unfit when tmux is not installed.
 func Scratch(dir string) (*Client, error) {
 	client, err := Configured(dir)
 	if err != nil {
@@ -95,7 +95,7 @@ func (c *Client) Settings(ctx context.Context) (Settings, error) {
 	return parseSettings(out), nil
 }
 
-// ConfiguredSettings are those with which a new server comes up. One is started, and ends again at
+// ConfiguredSettings are the settings of a new server, which is started for this and ends again at
 // once; it may take as long to read the user's configuration as the server of an agent may.
 func ConfiguredSettings(ctx context.Context) (Settings, error) {
 	dir, err := os.MkdirTemp(ShortTemp(), "nbs-tmux-")
@@ -107,7 +107,7 @@ func ConfiguredSettings(ctx context.Context) (Settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = client.KillServer(context.WithoutCancel(ctx)) }() // with exit-empty off it stays
+	defer func() { _ = client.KillServer(context.WithoutCancel(ctx)) }() // with exit-empty off it would stay
 	out, err := client.runWithin(ctx, ConfigLimit, "/", append([]string{"start-server", ";"}, settingsWords...)...)
 	if err != nil {
 		return nil, err
@@ -124,8 +124,8 @@ func parseSettings(out string) Settings {
 	return settings
 }
 
-// Enders are the hooks of the settings that end sessions, windows or panes, sorted. The hooks
-// at the beginning of a session are those by which no start succeeds.
+// Enders are the hooks of the settings that end sessions, windows or panes, sorted. With a hook that
+// runs at the beginning of a session no start succeeds.
 func (s Settings) Enders() (atBegin, later []string) {
 	for name, value := range s {
 		if !strings.Contains(value, "kill-") {

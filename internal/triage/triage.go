@@ -1,7 +1,6 @@
-// Package triage says how well an agent is, how that is known, which level of repair it needs, and
-// what is to be done next about one that is not as it should be. It is given what is known of the
-// agent and gives values: how they are worded, and which command carries them out, is for who
-// shows or does it.
+// Package triage judges how well an agent is, on what evidence, which level of repair it needs, and
+// what to do next about one that is not as it should be. It takes what is known of the agent and
+// returns values: the caller chooses their wording and the commands that carry them out.
 //
 // The package is pure: it looks at nothing and changes nothing.
 package triage
@@ -27,9 +26,9 @@ const (
 	LogIn        Step = "log-in"        // it runs, and the API does not know who it is
 	LogInAfter   Step = "log-in-after"  // the same, once it is back
 	ReadEnd      Step = "read-end"      // its last words: it ends again and again soon after its start
-	ResumeMended Step = "resume-mended" // when the reason of that is gone
+	ResumeMended Step = "resume-mended" // after the reason for that is gone
 	StartMended  Step = "start-mended"  // when what kept it from starting is mended
-	FindMemory   Step = "find-memory"   // what takes it, or it will end like this again
+	FindMemory   Step = "find-memory"   // what uses the memory, or it will end like this again
 	Resume       Step = "resume"        // bring it back
 	Dismiss      Step = "dismiss"       // or forget it
 
@@ -38,7 +37,7 @@ const (
 	Compact     Step = "compact"      // its conversation
 	StartFresh  Step = "start-fresh"  // a new conversation, for the old one is full or gone
 	ResumeForce Step = "resume-force" // end it first: its process is there and executes nothing
-	Prompt      Step = "prompt"       // its last turn came to nothing; say on
+	Prompt      Step = "prompt"       // its last turn failed: tell it to go on
 	FindFolder  Step = "find-folder"  // where it worked, or name another one
 	AwaitReset  Step = "await-reset"  // of the usage limit
 	Look        Step = "look"         // what is unknown
@@ -54,8 +53,8 @@ type Known struct {
 	Patience time.Duration // how long a busy agent may show nothing that grows
 }
 
-// needsLogin tells whether the last turn failed because nobody is logged in, and claude was not started
-// since by who was.
+// needsLogin reports whether the last turn failed because nobody was logged in, and claude has not been
+// started and become ready since.
 func (k *Known) needsLogin() bool {
 	last, start := k.LastError, k.Record.Process
 	if last == nil || last.Class != inspect.ClassAuthentication {
@@ -85,8 +84,8 @@ func Steps(k Known) []Step {
 	return nil
 }
 
-// afterDeath is by the cause: nearly always the way back, and what is to be done before or after
-// it so that the agent does not end the same way.
+// afterDeath returns the steps for the cause: nearly always a resume, and what to do before or
+// after it so that the agent does not end the same way.
 func afterDeath(k Known) []Step {
 	switch {
 	case k.Record.LaunchDesired() != agent.DesiredRunning:

@@ -14,7 +14,7 @@ const (
 	Zombie   Verdict = "zombie"   // its terminal takes keys, and its process executes nothing
 	Held     Verdict = "held"     // it could go on, were it not for a login, a limit, a permission, another claude
 	Dead     Verdict = "dead"     // with a cause
-	Missing  Verdict = "missing"  // there is a record, and no start, no folder or no conversation to it
+	Missing  Verdict = "missing"  // there is a record, but no start, no folder or no conversation for it
 	Unknown  Verdict = "unknown"  // a question was not answered; that is not dead
 )
 

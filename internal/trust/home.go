@@ -22,7 +22,7 @@ func HomeOf(env []string) (Home, error) {
 	if dir := variable(env, HomeVariable); filepath.IsAbs(dir) {
 		return Home(filepath.Clean(dir)), nil
 	}
-	if dir := variable(env, "XDG_STATE_HOME"); filepath.IsAbs(dir) { // a relative one is none, says its specification
+	if dir := variable(env, "XDG_STATE_HOME"); filepath.IsAbs(dir) { // its specification says to ignore a relative path
 		return Home(filepath.Join(dir, "nbs-worker")), nil
 	}
 	if dir := variable(env, "HOME"); filepath.IsAbs(dir) {

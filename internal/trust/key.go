@@ -16,7 +16,7 @@ const (
 	keySize = 32 // bytes
 )
 
-// made is the key, which is made where there is none.
+// made returns the key, and makes it first where there is none.
 func (k *Keeper) made() ([]byte, error) {
 	key, err := k.read()
 	if err != nil || key != nil {
@@ -48,7 +48,7 @@ func (k *Keeper) read() ([]byte, error) {
 }
 
 func (k *Keeper) readFile() ([]byte, error) {
-	f, err := os.OpenFile(k.path(), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0) // a pipe in its place keeps nobody
+	f, err := os.OpenFile(k.path(), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0) // a pipe in its place does not block
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -79,8 +79,8 @@ func (k *Keeper) readFile() ([]byte, error) {
 	return key, nil
 }
 
-// makeKey makes the key, durable before its name is there. Of two who make one at a time the
-// first one's counts.
+// makeKey makes the key, durable before it gets its name. When two processes make one at the same
+// time, the first counts.
 func (k *Keeper) makeKey() (err error) {
 	if err := k.home.make(); err != nil {
 		return err
@@ -110,7 +110,7 @@ func (k *Keeper) makeKey() (err error) {
 
 func (k *Keeper) path() string { return k.home.Path(keyFile) }
 
-// unfit is the error for a key that must not be used, and whose loss is to be a decision.
+// unfit is the error for a key that must not be used. Only a person replaces it by a new one.
 func (k *Keeper) unfit(format string, args ...any) error {
 	return agent.Errorf(agent.Unfit, "the key of the seals %s cannot be used: "+format, append([]any{agent.Quote(k.path())}, args...)...).
 		Hint("look at it: ls -l %s", agent.ShellWord(k.path())).

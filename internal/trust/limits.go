@@ -15,7 +15,7 @@ import (
 // Limits bound what agents may start by themselves; a person is not bound.
 type Limits struct {
 	Agents int `json:"agents"` // of a project
-	Depth  int `json:"depth"`  // how many agents may stand between one and a person
+	Depth  int `json:"depth"`  // how many agents may stand between an agent and a person
 }
 
 const (
@@ -23,8 +23,8 @@ const (
 	limitsBytes = 4 << 10
 )
 
-// Limits are what the file limits.json of the folder says, and what it does not say as we
-// have it. Errors: Unfit when it cannot be understood: that must not lift a limit.
+// Limits reads limits.json in the folder; a limit that the file does not name has our default.
+// Errors: Unfit when it cannot be understood: that must not lift a limit.
 func (h Home) Limits() (Limits, error) {
 	limits := Limits{Agents: 50, Depth: 3}
 	path := h.Path(limitsFile)

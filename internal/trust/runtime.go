@@ -6,12 +6,12 @@ import (
 	"syscall"
 )
 
-// RuntimeVariable names to launchers the folder of [RuntimeOf].
+// RuntimeVariable names the folder of [RuntimeOf] to launchers.
 const RuntimeVariable = "NBS_RUNTIME"
 
-// RuntimeOf is the folder for what lasts until it is read, such as an environment with its
-// secrets: $XDG_RUNTIME_DIR/nbs-worker, in memory, or where that is no private folder of this
-// user a folder of the state; "" where none is known.
+// RuntimeOf is the folder for files that last until they are read, such as an environment with its
+// secrets: $XDG_RUNTIME_DIR/nbs-worker, in memory; a folder in home where XDG_RUNTIME_DIR is no
+// private folder of this user; "" where no home is known either.
 func RuntimeOf(env []string, home Home) string {
 	if dir := variable(env, RuntimeVariable); filepath.IsAbs(dir) && (isPrivate(dir) || isPrivate(filepath.Dir(dir))) {
 		return filepath.Clean(dir)
@@ -25,7 +25,7 @@ func RuntimeOf(env []string, home Home) string {
 	return home.Path("run")
 }
 
-// isPrivate tells whether a path is that of a folder which nobody but this user reaches.
+// isPrivate tells whether a path is a folder that only this user can reach.
 func isPrivate(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || !info.IsDir() || info.Mode().Perm()&0o077 != 0 {

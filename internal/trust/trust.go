@@ -1,10 +1,10 @@
-// Package trust tells what the user has written, or has looked at and allowed, from what
+// Package trust distinguishes what the user has written, or has looked at and allowed, from what
 // merely lies in a project. A project comes from anywhere, and git makes whoever clones it the
 // owner of its files; so what decides what is run carries a seal, an HMAC-SHA-256 with a key
 // that is the user's own and never in a project.
 //
 // A seal vouches for content and not for its place, unless that is sealed with it ([Placed]), nor
-// for its age: an older content that was sealed once is good for as long as the key is.
+// for its age: older content that was sealed once is valid as long as the key exists.
 //
 // The package knows nothing of records, processes or Claude Code, and must not import the
 // packages that do.
@@ -22,11 +22,11 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// ErrSeal is that a content does not have the seal of this user.
+// ErrSeal is the error for content that does not have the seal of this user.
 var ErrSeal = errors.New("it does not have this user's seal")
 
-// Keeper makes seals and checks them. It may be used side by side; the key is read when it is
-// needed first.
+// Keeper makes seals and checks them. It is safe for concurrent use, and reads the key when it
+// first needs it.
 type Keeper struct {
 	home Home
 
@@ -34,14 +34,14 @@ type Keeper struct {
 	key []byte // nil: not read yet
 }
 
-// NewKeeper keeps the key of a state folder.
+// NewKeeper returns a keeper with the key of a state folder.
 func NewKeeper(home Home) *Keeper { return &Keeper{home: home} }
 
 // Home is the folder in which the key is.
 func (k *Keeper) Home() Home { return k.home }
 
-// Seal vouches for a content of a kind: the content of one kind is none of another. The key is
-// made where there is none. Errors: Unfit when the key cannot be used.
+// Seal makes the seal of a content of a kind; it is not valid for the same content of another kind.
+// The key is made where there is none. Errors: Unfit when the key cannot be used.
 func (k *Keeper) Seal(kind string, content []byte) (string, error) {
 	key, err := k.made()
 	if err != nil {
@@ -63,14 +63,14 @@ func (k *Keeper) Check(kind string, content []byte, seal string) error {
 	return nil
 }
 
-// Placed is a content with its place, for a seal that is worth nothing in another project or under
-// another name. Neither has a zero byte, so no two are alike.
+// Placed joins a content with its place, for a seal that is not valid in another project or under
+// another name. Neither project nor name has a zero byte, so no two places are written alike.
 func Placed(content []byte, project, name string) []byte {
 	return append([]byte(project+"\x00"+name+"\x00"), content...)
 }
 
-// SealFields is [Keeper.Seal] of a content that has fields, with a short one of each, by which
-// it can be told later which of them were changed.
+// SealFields is [Keeper.Seal] of a list of fields, with a short sum of each field, which shows
+// later which of them were changed.
 func (k *Keeper) SealFields(kind string, fields []agent.Field) (*agent.Seal, error) {
 	whole, err := k.Seal(kind, join(fields))
 	if err != nil {
@@ -114,14 +114,14 @@ func (k *Keeper) Changed(kind string, fields []agent.Field, seal *agent.Seal) []
 	return changed
 }
 
-// shortBytes of a field's sum are kept: they decide nothing, they only tell.
+// shortBytes of a field's sum are kept: they only show what was changed, and decide nothing.
 const shortBytes = 8
 
 func short(key []byte, kind string, field agent.Field) string {
 	return encode(sum(key, kind+" "+field.Name, []byte(field.Value))[:shortBytes])
 }
 
-// sum is the HMAC of a content, and of its kind so that no other kind has it.
+// sum is the HMAC of a content and its kind, so that it differs from kind to kind.
 func sum(key []byte, kind string, content []byte) []byte {
 	mac := hmac.New(sha256.New, key)
 	mac.Write(appendWord(nil, kind))

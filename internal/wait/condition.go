@@ -8,10 +8,10 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Condition is what an agent is waited for to be.
+// Condition is a state for which an agent is waited for.
 type Condition struct {
 	word  string
-	below int // percent of the context that is left, of context-below
+	below int // of context-below: the part of the context that is left, in percent
 }
 
 const (
@@ -41,7 +41,7 @@ func ParseCondition(text string) (Condition, error) {
 		Hint("one of: %s, context-below=25%%", strings.Join(Conditions, ", "))
 }
 
-// Conditions are the words for what can be waited for, but for that with a value.
+// Conditions are the words for what can be waited for, except context-below, which has a value.
 var Conditions = []string{string(agent.Idle), untilDone, untilReady, string(agent.Busy), string(agent.Waiting), untilFailed, untilGone}
 
 // String is the condition as it is typed.
@@ -52,7 +52,7 @@ func (c Condition) String() string {
 	return c.word
 }
 
-// holds tells whether an agent is so.
+// holds tells whether an agent meets the condition.
 func (c Condition) holds(w *Waited) bool {
 	switch c.word {
 	case untilGone:
@@ -77,8 +77,8 @@ func (all conditions) holds(w *Waited) bool {
 	return slices.ContainsFunc(all, func(c Condition) bool { return c.holds(w) })
 }
 
-// failWith tells whether one of them cannot hold before somebody has done something about a
-// turn that failed: it is over, and the agent is at its prompt, but what it was to do was not done.
+// failWith tells whether it is in vain to wait for idle or done, since the turn has failed: it is over
+// and the agent is at its prompt, but its work is not done before somebody does something about it.
 func (all conditions) failWith(w *Waited) bool {
 	return w.Status.State == agent.TurnFailed && (all.ask(string(agent.Idle)) || all.ask(untilDone))
 }

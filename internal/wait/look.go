@@ -15,8 +15,8 @@ import (
 // anyFile stands for all files of a folder.
 const anyFile = "/*"
 
-// look judges an agent to which something happened. All that may change is watched before
-// it is looked at: what changes in between is an event that comes after.
+// look judges an agent to which something happened. It watches whatever may change before it
+// reads it, so that a change in between leads to another event.
 func (w *waiting) look(ctx context.Context, a *watched) error {
 	if !a.stale {
 		return nil
@@ -35,12 +35,12 @@ func (w *waiting) look(ctx context.Context, a *watched) error {
 	if err != nil {
 		return err
 	}
-	a.Handle = r.Handle // as it was spawned
+	a.Handle = r.Handle // spelled as when it was spawned
 	a.torn = !a.torn && w.torn(&r)
 	if err := w.arm(a, &r); err != nil {
 		return err
 	}
-	if a.torn { // the rest of it is on its way; what was known before stays
+	if a.torn { // the entry is half written; what was judged before stays
 		a.again = time.Now().Add(tornPause)
 		return nil
 	}
@@ -105,8 +105,8 @@ func (w *waiting) process(a *watched, id agent.Identity) error {
 // tornPause is how long Claude may take to write a registry entry, which it does in place.
 const tornPause = 20 * time.Millisecond
 
-// torn tells whether the registry entry is being written just now: it is not understood.
-// Whoever is second best would answer in its place, with what was so before.
+// torn tells whether the registry entry is being written just now, and cannot be parsed. A look
+// would use the next best source in its place, which is out of date.
 func (w *waiting) torn(r *agent.Record) bool {
 	if r.Process == nil || r.Process.PID == 0 {
 		return false
@@ -147,8 +147,8 @@ func (w *waiting) judge(ctx context.Context, a *watched, r *agent.Record) error 
 	return nil
 }
 
-// foreign tells whether the process belongs to another host or pid namespace, of which
-// nothing would tell here.
+// foreign tells whether the process belongs to another host or pid namespace, which cannot
+// be watched from here.
 func foreign(r *agent.Record) bool {
 	if r.Process == nil {
 		return false
@@ -157,8 +157,8 @@ func foreign(r *agent.Record) bool {
 	return liveness == proc.Foreign
 }
 
-// schedule has a claude of which its registry does not tell looked at again after 1, 2, 4 ...
-// seconds: only its screen shows a first-run dialog, and only the clock that it has been
+// schedule plans another look, after 1, 2, 4 ... seconds, at a claude of which its registry shows
+// nothing: only the screen shows a first-run dialog, and only the clock that claude has been
 // starting for long.
 func (w *waiting) schedule(a *watched) {
 	if a.Status.State != agent.Starting && (!a.Status.SamePID || a.Status.Source == agent.FromRegistry) {

@@ -1,5 +1,5 @@
-// Package wait sleeps until agents are as they are waited for. Nothing is asked at intervals: files
-// and processes tell that something happened to an agent, and a look tells what.
+// Package wait sleeps until agents are in a wanted state. It does not poll: events of files and
+// processes show that something happened to an agent, and a look shows what.
 package wait
 
 import (
@@ -58,10 +58,9 @@ func (w *Waited) word() string {
 	return word
 }
 
-// For returns when the agents are as they are waited for, also after some of them were
-// started anew. Nothing is asked at intervals: files and processes tell. Errors: NotFound
-// at the beginning; Failed when an agent has gone that is waited for to do something;
-// TimedOut; Interrupted.
+// For returns when the agents are in the wanted state, also after some of them were
+// started anew. Errors: NotFound at the beginning; Failed when an agent has ended, or its
+// turn has failed, and it is waited for something else; TimedOut; Interrupted.
 func For(ctx context.Context, in *inspect.Inspector, w Wanted) ([]Waited, error) {
 	for _, handle := range w.Handles {
 		if _, err := in.Store.Load(handle); err != nil {
@@ -125,7 +124,7 @@ func (w *waiting) run(ctx context.Context) error {
 			if !errors.Is(err, fsnotify.ErrEventOverflow) {
 				return watch.Failed(err)
 			}
-			w.allStale() // what was lost may have been of any
+			w.allStale() // a lost event may have been of any agent
 		case id := <-w.watch.Ended():
 			w.watch.Forget(id)
 			w.markIf(func(a *watched) bool { return a.process[id] })

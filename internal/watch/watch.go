@@ -1,7 +1,7 @@
-// Package watch tells when something has changed, without polling: files that are replaced,
-// folders that come and go, processes that end. Who waits sleeps in the kernel until then.
+// Package watch reports changes without polling: files that are replaced, folders that come and
+// go, processes that end. Whoever waits for one sleeps in the kernel.
 //
-// It knows no agents: what a change means is found out by a look.
+// It knows no agents: its callers look at what a change means.
 package watch
 
 import (
@@ -19,13 +19,13 @@ import (
 	"nbs-worker/internal/proc"
 )
 
-// Watch tells of files that changed and of processes that ended, and sleeps meanwhile.
-// Folders are watched and not files, which are replaced by renaming.
+// Watch reports files that changed and processes that ended. It watches folders, not files,
+// which are replaced by renaming.
 type Watch struct {
 	files *fsnotify.Watcher
 	dirs  map[string]bool // all that were asked for
 	// missing are the folders that do not exist yet, each with its nearest ancestor that
-	// does, which is watched instead; and those of which only the going is asked for.
+	// does, which is watched instead; and the folders of [Watch.Entry].
 	missing map[string]string
 
 	closed  chan struct{}
@@ -56,12 +56,12 @@ func (w *Watch) Close() {
 	_ = w.files.Close()
 }
 
-// File watches the folder of a file. One that is watched already costs a system call, which
-// takes up a folder that was replaced.
+// File watches the folder of a file. To watch it again costs one system call, which picks up a
+// folder that was replaced.
 func (w *Watch) File(path string) error { return w.Folder(filepath.Dir(path)) }
 
-// Entry watches whether a folder goes from the one above it, or together with that one, of
-// which nothing else is wanted.
+// Entry watches whether a folder is removed from the one above it, or together with that one.
+// Nothing else in the one above is reported.
 func (w *Watch) Entry(dir string) error {
 	above, err := w.nearest(filepath.Dir(dir))
 	if err == nil {
@@ -103,7 +103,7 @@ func (w *Watch) nearest(dir string) (string, error) {
 	}
 }
 
-// below is the folder that is missing in an ancestor of dir.
+// below is the child of an ancestor on the way to dir.
 func below(ancestor, dir string) string {
 	next, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(dir, ancestor), "/"), "/")
 	return filepath.Join(ancestor, next)
@@ -122,8 +122,8 @@ func (w *Watch) Rebuilds(event fsnotify.Event) bool {
 	return false
 }
 
-// Change returns when a file has changed since the watch began or since the last call; to
-// look anew after each of a burst of changes is not needed. Errors: that of the context.
+// Change returns when a file has changed since the watch began or since the last call. It
+// takes a burst of changes for one. Errors: that of the context; those of [Failed].
 func (w *Watch) Change(ctx context.Context) error {
 	for changed := false; !changed; {
 		select {
@@ -156,7 +156,7 @@ func (w *Watch) Errors() <-chan error { return w.files.Errors }
 // Ended are the processes that have ended, of those that were asked for.
 func (w *Watch) Ended() <-chan agent.Identified { return w.ended }
 
-// Process asks to be told of the end of a process that was seen to live.
+// Process has [Watch.Ended] report the end of a process that was seen to run.
 func (w *Watch) Process(id agent.Identified) error {
 	if _, asked := w.endings[id]; asked || id.PID == 0 {
 		return nil
@@ -186,7 +186,7 @@ func (w *Watch) Forget(id agent.Identified) {
 	w.endings[id] = nil
 }
 
-// Failed says of an error of a watch which limit of the kernel was reached.
+// Failed adds to an error of a watch which limit of the kernel was reached.
 func Failed(err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC):

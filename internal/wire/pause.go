@@ -13,7 +13,7 @@ type Pause struct {
 	Reason string     `json:"reason,omitempty"`
 }
 
-// NewPause is a pause; of none nil.
+// NewPause is a pause of a project; p is nil when it is not paused.
 func NewPause(p *watching.Pause) Pause {
 	if p == nil {
 		return Pause{}

@@ -15,7 +15,7 @@ type Assessment struct {
 	Command  string         `json:"command,omitempty"` // to run next
 }
 
-// NewAssessment is an agent that was judged, and the commands to run next, in order.
+// NewAssessment is an agent that was judged, with the first of the commands to run next.
 func NewAssessment(a *triage.Assessment, commands []string) Assessment {
 	out := Assessment{Handle: a.Handle, Verdict: a.Verdict, Level: a.Level, Evidence: list(a.Evidence)}
 	if len(commands) > 0 {

@@ -1,6 +1,6 @@
 package wire
 
-import _ "embed" // the schema is made with the program
+import _ "embed" // for go:embed
 
 // Schema is the JSON Schema of all that --json prints.
 //

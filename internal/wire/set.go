@@ -26,7 +26,7 @@ const (
 	NextStart = "next start"
 )
 
-// NewSet is what a set has led to.
+// NewSet is the outcome of a set.
 func NewSet(c supervisor.Changed) Set {
 	return Set{Handle: c.Record.Handle, Running: c.Runs, Changed: agent.Mapped(c.Changes, func(c supervisor.Change) Change {
 		takes := NextStart

@@ -256,7 +256,7 @@ func NewSaid(m history.Said) Said {
 	}
 }
 
-// NewSaidSession says of which conversation is what follows.
+// NewSaidSession is the heading of a conversation, before its messages.
 func NewSaidSession(s history.LogSession, text string) Said {
 	return Said{SessionID: s.SessionID, Who: "session", Text: text, Until: known(s.Until), Reason: s.Reason, Gone: s.Gone}
 }

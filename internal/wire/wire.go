@@ -117,7 +117,7 @@ func newHold(hold *agent.Hold) *Hold {
 	return &Hold{Class: hold.Class, Reason: hold.Reason, Since: known(hold.Since)}
 }
 
-// newContext is what is known of a context; nil for nothing.
+// newContext returns how full a context is; nil when that is not known.
 func newContext(use *agent.ContextUse, bands agent.Bands, now time.Time) *Context {
 	if use == nil {
 		return nil
@@ -152,8 +152,7 @@ func pid(n int) *int {
 	return &n
 }
 
-// known is a time that somebody has written down, in UTC; nil for none, and for one that JSON
-// cannot have.
+// known returns a recorded time in UTC; nil for none, and for one that RFC 3339 cannot express.
 func known(at time.Time) *time.Time {
 	const lastYear = 9999
 	if at = at.UTC(); at.IsZero() || at.Year() < 0 || at.Year() > lastYear {
@@ -162,7 +161,7 @@ func known(at time.Time) *time.Time {
 	return &at
 }
 
-// list is a list that is known to be empty, and so not null.
+// list returns an empty list for nil, so that JSON has [] and not null.
 func list[T any](items []T) []T {
 	if items == nil {
 		return []T{}
@@ -170,7 +169,7 @@ func list[T any](items []T) []T {
 	return items
 }
 
-// dictionary is never null.
+// dictionary returns an empty map for nil, so that JSON has {} and not null.
 func dictionary(entries map[string]string) map[string]string {
 	if entries == nil {
 		return map[string]string{}

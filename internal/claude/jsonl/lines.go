@@ -1,9 +1,9 @@
 // Package jsonl finds the lines of a JSONL file from both ends, without reading it whole: Claude Code
 // writes files of any length, of which most often the end is wanted, with lines of any length.
 //
-//   - A line is a [Span] of the file, and is read by whoever wants it, as far as it is wanted.
-//   - What stands behind the last line break is no line yet: it is being written, or was cut short.
-//   - Files grow meanwhile; that is no error. That one has become shorter is.
+//   - A line is a [Span] of the file; the caller reads as much of it as it needs.
+//   - Bytes after the last line break are no line yet: they are being written, or were cut short.
+//   - A file that grows meanwhile is no error; one that becomes shorter is.
 //
 // The package does not know what is in the lines, and imports nothing of this module.
 package jsonl
@@ -41,11 +41,11 @@ func EndOfLines(f *os.File) (int64, error) {
 type Backward struct {
 	file  io.ReaderAt
 	at    int64  // the next line ends here
-	piece []byte // of the file, from offset
+	piece []byte // of the file, beginning at from
 	from  int64
 }
 
-// BackwardFrom finds the lines before the end of a line.
+// BackwardFrom finds the lines before end, which is the end of a line.
 func BackwardFrom(file io.ReaderAt, end int64) *Backward { return &Backward{file: file, at: end} }
 
 // Next returns the line before. Errors: [io.EOF] at the beginning.
@@ -92,7 +92,7 @@ type Forward struct {
 	at   int64 // the next line begins here
 }
 
-// ForwardFrom finds the lines from the beginning of one on.
+// ForwardFrom finds the lines from begin on, which is the beginning of a line.
 func ForwardFrom(file io.ReaderAt, begin int64) *Forward { return &Forward{file: file, at: begin} }
 
 // End is the end of the last line that was found; before the first, where the lines begin.

@@ -1,19 +1,18 @@
-// Package live knows what a running Claude Code tells of itself, in three ways.
+// Package live reads what a running Claude Code reports about itself, in three ways.
 //
 // In its registry, sessions/<pid>.json of its configuration folder, each session keeps an
 // [Entry]. It is the best source: claude writes it at each change, in place, so that a
-// reader may meet one half written. It is there only after the first-run dialogs, claude
-// removes it when it leaves by itself, and one that was killed leaves it behind.
+// reader may find it half written. It exists only after the first-run dialogs; claude removes
+// it when it exits by itself, and leaves it behind when it is killed.
 //
-// To its hooks it writes a [Hook] on their standard input. They run side by side, so what
-// comes late may be older than what is known; they are called for subagents too; and none is
-// called when a person interrupts a turn. An [agent.Report] is what they have said so far.
+// Claude writes a [Hook] to the standard input of its hooks. They run side by side, so what
+// arrives late may be older than what is known; they are called for subagents too; and none is
+// called when a person interrupts a turn. An [agent.Report] is what they have reported so far.
 //
-// To its status line it writes a [StatusLine]: how full the conversation is and what it cost.
+// Claude writes a [StatusLine] to its status line: how full the conversation is and what it cost.
 //
 // Registry and hooks follow the agent into another conversation (/clear, /branch, /resume),
-// the hooks at times first. Which of them is believed, and whether the process of an entry is
-// there, is for others to judge. The package removes the entry of a killed claude and changes
-// nothing else. It is given the place of the registry, and imports nothing of what else is
-// known of Claude Code.
+// the hooks sometimes first. Callers judge which of them to believe, and whether the process of
+// an entry lives. The package removes the entry of a killed claude and changes nothing else. It
+// is given the place of the registry, and imports no other package about Claude Code.
 package live

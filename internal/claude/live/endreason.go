@@ -6,8 +6,8 @@ import "nbs-worker/internal/agent"
 // or with C-c or C-d pressed twice.
 func EndedAtPrompt(reason string) bool { return reason == "prompt_input_exit" || reason == "logout" }
 
-// EndReason is why claude said it would leave, as it is kept with an exit. A conversation
-// that was left for another one, inside claude, is no end of the process.
+// EndReason returns the reason that claude gave for its end, as an exit keeps it. Leaving a
+// conversation for another one inside claude is no end of the process, and gives "".
 func EndReason(end *agent.End) string {
 	if end == nil || end.Reason == "clear" || end.Reason == "resume" || !agent.IsEndReason(end.Reason) {
 		return ""

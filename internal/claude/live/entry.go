@@ -30,7 +30,7 @@ type Entry struct {
 	WrittenMS  int64           `json:"updatedAt"`       // when the entry was written
 }
 
-// The words of an entry's status. Before the first of them it has none.
+// The values of an entry's status, which is empty at first.
 const (
 	StatusIdle    = "idle"
 	StatusBusy    = "busy"
@@ -60,8 +60,8 @@ func parseEntry(data []byte, pid int) (Entry, error) {
 	return entry, nil
 }
 
-// Is tells whether the entry is of a recorded process. One that was adopted is known only by what
-// stood in its entry at that time.
+// Is reports whether the entry belongs to a recorded process. For an adopted process the time of
+// registration must be the one in its entry when it was adopted, too.
 func (e Entry) Is(p *agent.Process) bool {
 	return e.StartTicks == p.Claude().StartTicks && (p.Adopted == nil || e.StartedMS == p.Adopted.RegisteredMS)
 }
@@ -83,8 +83,9 @@ func (e Entry) MovedTo(r *agent.Record, report agent.Report, lead time.Duration)
 // them with the new one.
 const HookLead = 10 * time.Second
 
-// outdated tells whether an entry may be of before the agent went where the record has it: a
-// hook has said so, or the record has just left the conversation that the entry names.
+// outdated reports whether an entry may be from before the agent's move to the recorded
+// conversation: a hook has named that conversation since, or the record has just left the one
+// that the entry names.
 func (e Entry) outdated(r *agent.Record, report agent.Report, lead time.Duration) bool {
 	written := time.UnixMilli(e.WrittenMS)
 	if n := len(r.PreviousSessions); n > 0 {

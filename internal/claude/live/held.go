@@ -9,7 +9,7 @@ import (
 )
 
 // Held is the registry entry of a claude, held open. Claude writes it in place, and removes
-// it when it leaves by itself: who holds it can still read what it said last.
+// it when it exits by itself: through the open file its last content can still be read.
 type Held struct {
 	file *os.File
 	pid  int
@@ -20,7 +20,7 @@ func (h *Held) Close() error { return h.file.Close() }
 
 // Hold opens the entry of a process. Errors: [os.ErrNotExist].
 func (r Registry) Hold(pid int) (*Held, error) {
-	file, err := os.OpenFile(r.Path(pid), os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe in its place keeps nobody
+	file, err := os.OpenFile(r.Path(pid), os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe in its place does not block
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 // pasted prompt are in it.
 const inputLimit = 32 << 20
 
-// Hook is what claude tells a hook.
+// Hook is claude's input to a hook.
 type Hook struct {
 	hookCore
 
@@ -25,14 +25,14 @@ type Hook struct {
 	Notification string `json:"notification_type"`      // of Notification
 	Tool         string `json:"tool_name"`
 	Trigger      string `json:"trigger"`          // of a compaction: manual, auto
-	Background   []task `json:"background_tasks"` // of Stop: what goes on
+	Background   []task `json:"background_tasks"` // of Stop: what still runs
 }
 
-// hookCore is what has to be known of each hook: which conversation the agent is in.
+// hookCore holds what every hook must have: which conversation the agent is in.
 type hookCore struct {
 	Event      string          `json:"hook_event_name"`
 	SessionID  agent.SessionID `json:"session_id"`
-	Subagent   string          `json:"agent_id"`      // of whom it tells; "": of the agent itself
+	Subagent   string          `json:"agent_id"`      // the subagent that the hook is about; "": the agent itself
 	Source     string          `json:"source"`        // of SessionStart: startup, resume, clear, compact
 	Title      string          `json:"session_title"` // of SessionStart
 	Reason     string          `json:"reason"`        // of SessionEnd
@@ -43,8 +43,8 @@ type task struct {
 	Type string `json:"type"`
 }
 
-// ReadHook reads what claude writes to a hook, to its end. Where a later version of Claude
-// says one thing in another form, the core is read all the same.
+// ReadHook reads the whole input of a hook. When a later version of Claude gives a field another
+// type, the core is read all the same.
 func ReadHook(in io.Reader) (Hook, error) {
 	var hook Hook
 	text, err := readInput(in, &hook)

@@ -15,7 +15,7 @@ import (
 	"nbs-worker/internal/smallfile"
 )
 
-// Registry is the folder in which each running claude says what it does, in an entry of its own.
+// Registry is the folder in which each running claude keeps an entry about what it does.
 type Registry struct{ dir string }
 
 // RegistryIn is the registry in a folder of Claude's configuration, there or not.
@@ -24,7 +24,7 @@ func RegistryIn(configDir string) Registry { return Registry{filepath.Join(confi
 // Dir is the folder.
 func (r Registry) Dir() string { return r.dir }
 
-// Path is the file in which a process says what it does, there or not.
+// Path returns the file of a process's entry, whether it exists or not.
 func (r Registry) Path(pid int) string { return r.dir + "/" + strconv.Itoa(pid) + ".json" }
 
 const registryLimit = 1 << 16 // bytes; an entry has about 500
@@ -41,9 +41,9 @@ func (r Registry) Entry(pid int) (entry Entry, err error) {
 	return entry, err
 }
 
-// MovedTo tells into which conversation the recorded process has gone by itself: a /clear
-// or /branch inside claude changes the id, and only its registry entry names the new one.
-// The entry of a claude that was killed stays behind and is as good, with a lead of 0.
+// MovedTo returns the conversation to which the recorded process has moved by itself: a
+// /clear or /branch inside claude changes the id, and only its registry entry names the new
+// one. The entry that a killed claude leaves behind is as good, with a lead of 0.
 func (r Registry) MovedTo(record *agent.Record, report agent.Report, lead time.Duration) (id agent.SessionID, moved bool) {
 	if record.Process == nil || record.Process.PID == 0 {
 		return "", false
@@ -100,8 +100,8 @@ func (r Registry) OpenOn(id agent.SessionID) (open []Entry, err error) {
 	return open, err
 }
 
-// Forget removes the registry entry of a process that was killed before it could. The
-// entry of a later process with its pid stays.
+// Forget removes the registry entry of a process that was killed before it could do so
+// itself. The entry of a later process with the same pid stays.
 func (r Registry) Forget(pid int, startTicks uint64) error {
 	if entry, err := r.Entry(pid); err == nil && entry.StartTicks != startTicks {
 		return nil

@@ -15,10 +15,10 @@ const (
 	compacting       = "compacting"
 )
 
-// Apply writes into a report what a hook said, which began at the given time. Hooks of one
-// agent run side by side: what is older than the report does not change it. What a hook
-// says of a subagent is nothing of the agent's own, but for a question that holds them both,
-// and what shows that it was answered.
+// Apply writes into a report what a hook says, which began at the given time. Hooks of one
+// agent run side by side: one that is older than the report's activity does not change it. A
+// hook of a subagent does not change the agent's activity either, except for a question that
+// holds up both, and for what shows that the question was answered.
 func (h Hook) Apply(report *agent.Report, at time.Time) {
 	if report.Activity != nil && at.Before(report.Activity.At) {
 		h.applyOutcome(report, at)
@@ -30,9 +30,9 @@ func (h Hook) Apply(report *agent.Report, at time.Time) {
 		said = said && (state == agent.Waiting || waiting)
 	} else {
 		h.applyOutcome(report, at)
-		said = said && (!waiting || !h.leavesSubagents()) // it may be one of them that asks
+		said = said && (!waiting || !h.leavesSubagents()) // a subagent that still runs may be asking
 	}
-	if h.Subagent == "" && h.Event != "SessionEnd" { // which tells of the conversation that was left
+	if h.Subagent == "" && h.Event != "SessionEnd" { // SessionEnd names the conversation that was left
 		report.SessionID = h.SessionID
 	}
 	if said {
@@ -40,8 +40,8 @@ func (h Hook) Apply(report *agent.Report, at time.Time) {
 	}
 }
 
-// MovesTo tells into which conversation the agent has gone by itself, and how, when the hook
-// is the newest in the report. A start that is in another than it was told is no such move.
+// MovesTo returns the conversation to which the agent has moved by itself, and how, when the hook
+// is the newest in the report. A start in another conversation than asked for is no such move.
 func (h Hook) MovesTo(report *agent.Report, at time.Time) (id agent.SessionID, reason string, moves bool) {
 	newest := report.SessionID == h.SessionID && report.Activity != nil && report.Activity.At.Equal(at)
 	if h.Subagent != "" || !newest {
@@ -50,7 +50,7 @@ func (h Hook) MovesTo(report *agent.Report, at time.Time) (id agent.SessionID, r
 	switch h.Event + " " + h.Source {
 	case "SessionStart clear":
 		return h.SessionID, "clear", true
-	case "SessionStart fork": // as 2.1.329 has it; 2.1.197 names it as the title tells
+	case "SessionStart fork": // in 2.1.329; in 2.1.197 it is a resume with a title that tells
 		return h.SessionID, "branch", true
 	case "SessionStart resume":
 		if strings.HasSuffix(h.Title, " (Branch)") {
@@ -63,13 +63,13 @@ func (h Hook) MovesTo(report *agent.Report, at time.Time) (id agent.SessionID, r
 	return "", "", false
 }
 
-// leavesSubagents tells whether a turn has ended and subagents work on.
+// leavesSubagents reports whether a turn has ended while subagents work on.
 func (h Hook) leavesSubagents() bool {
 	return h.Event == "Stop" && slices.ContainsFunc(h.Background, func(t task) bool { return t.Type == "subagent" })
 }
 
-// applyOutcome notes how a turn or claude itself ended. With the next prompt, a new start and a
-// compaction that somebody asked for, the outcome of the turn before is history.
+// applyOutcome notes how a turn or claude itself ended. The next prompt, a new start and a
+// compaction that somebody asked for clear the outcome of the turn before.
 func (h Hook) applyOutcome(report *agent.Report, at time.Time) {
 	outcome := report.Done
 	if report.Failure != nil {
@@ -88,7 +88,7 @@ func (h Hook) applyOutcome(report *agent.Report, at time.Time) {
 	}
 }
 
-// beginsTurn tells whether the outcome of the turn before does not count from the hook on.
+// beginsTurn reports whether the outcome of the turn before no longer counts after the hook.
 func (h Hook) beginsTurn() bool {
 	switch h.Event {
 	case "UserPromptSubmit":
@@ -101,7 +101,7 @@ func (h Hook) beginsTurn() bool {
 	return false
 }
 
-// activity is what claude does from the hook on. Of some nothing can be said.
+// activity returns what claude does after the hook; said is false when the hook does not show it.
 func (h Hook) activity() (state agent.State, detail string, said bool) {
 	switch h.Event {
 	case "SessionStart":
@@ -123,7 +123,7 @@ func (h Hook) activity() (state agent.State, detail string, said bool) {
 		if h.Trigger == "manual" {
 			return agent.Idle, "", true
 		}
-		return agent.Busy, "", true // of the turn before which there was no room
+		return agent.Busy, "", true // it goes on with the turn for which there was no room
 	}
 	return "", "", false
 }

@@ -8,7 +8,7 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// StatusLine is what claude tells its status line, as far as we keep it.
+// StatusLine is claude's input to its status line, as far as we use it.
 type StatusLine struct {
 	Text []byte `json:"-"` // all of it
 

@@ -1,15 +1,15 @@
 // Package past reads what an agent did turn by turn, from the transcript of its conversation and those of its
 // subagents, for a reader who was not there.
 //
-//   - A turn is told when it is over: its last record says so, or another one began.
-//   - The records of a turn stand near each other and not in their order (2.1.197 writes some answers before their
-//     questions), so they are put in order by their time. Where two turns are written into each other, as by two
-//     claudes on one conversation, they are told as one.
-//   - What a /branch has copied was said in another conversation, and is passed over.
-//   - What subagents said belongs to the turn in which they said it; what a background one says after its end, to the
-//     next.
+//   - A turn is returned when it is over: its last record ends it, or another turn began.
+//   - The records of a turn are near each other but not in order (2.1.197 writes some answers before their questions),
+//     so they are sorted by time. Two turns whose records are interleaved, as by two claudes on one conversation, are
+//     returned as one.
+//   - Records that a /branch copied were said in another conversation, and are skipped.
+//   - What subagents said belongs to the turn in which they said it; what a background subagent says after the end of
+//     that turn, to the next.
 //
-// It relies on package transcript for what a record says, and knows no more of Claude Code.
+// It relies on package transcript for the content of a record, and on nothing else about Claude Code.
 package past
 
 import (
@@ -25,7 +25,7 @@ import (
 	"nbs-worker/internal/claude/transcript"
 )
 
-// Turn is one that is over.
+// Turn is a turn that is over.
 type Turn struct {
 	Number int    // of its first prompt in the conversation, from 1; 0: it began without one
 	Last   string // uuid of the record up to which the transcript is read with it
@@ -33,7 +33,7 @@ type Turn struct {
 	Said   []transcript.Message // by the user, the agent, its tools and subagents, in order; long ones are cut
 }
 
-// Worked tells whether the agent did anything in it: there is none in a turn that only failed.
+// Worked reports whether the agent did anything in the turn: in one that only failed it did not.
 func (t *Turn) Worked() bool { return slices.ContainsFunc(t.Said, worked) }
 
 func worked(m transcript.Message) bool {
@@ -44,15 +44,15 @@ func worked(m transcript.Message) bool {
 type Past struct {
 	First string // its first prompt; "": none was said in it
 	Turns []Turn // that are over, oldest first
-	Rest  bool   // something was said behind them, in a turn that is not over
-	Lost  bool   // the record to read from is not in the transcript any more: all of it was read
+	Rest  bool   // something was said after Turns, in a turn that is not over
+	Lost  bool   // the record to read from is no longer in the transcript: all of it was read
 }
 
 // textLimit is how much of a message is read, in bytes. A tool may have read a file of any length.
 const textLimit = 64 << 10
 
-// Behind reads the turns behind a record; "" for all. final: nobody goes on with the conversation, so that its last turn
-// is over however it ended. Without a file nothing was said.
+// Behind reads the turns after the record with the uuid after; "" for all. final means that nobody continues the
+// conversation, so that its last turn is over however it ended. A missing file has no turns.
 func Behind(file transcript.File, after string, final bool) (Past, error) {
 	r := reader{after: after, found: after == ""}
 	if err := file.EachRecord(r.read); err != nil {
@@ -73,19 +73,19 @@ func Behind(file transcript.File, after string, final bool) (Past, error) {
 	return p, r.addSubagents(file, &p)
 }
 
-// record is what is used of one.
+// record holds what is used of a transcript's record.
 type record struct {
 	uuid   string
 	place  int // in the file
 	at     time.Time
-	number int // of the prompt that it is; 0: it is none
+	number int // of the prompt that the record is; 0: it is no prompt
 	said   []transcript.Message
 	ends   bool
 }
 
 func (r *record) worked() bool { return slices.ContainsFunc(r.said, worked) }
 
-// reader collects the records behind the one to read from.
+// reader collects the records after the one to read from.
 type reader struct {
 	after   string
 	found   bool
@@ -165,7 +165,7 @@ func (g *group) turn() Turn {
 	return t
 }
 
-// grouped takes the records apart into turns: another begins with a prompt once the agent has done something, or failed.
+// grouped splits the records into turns: a prompt begins a new one once the agent has done something, or failed.
 func grouped(records []record) []group {
 	slices.SortStableFunc(records, func(a, b record) int { return a.at.Compare(b.at) })
 	var all []group
@@ -220,8 +220,8 @@ func (r *reader) addSubagents(file transcript.File, p *Past) error {
 	return nil
 }
 
-// addSubagent puts a message into the first turn that ended after it. One that came later than all of them is told
-// with the next one.
+// addSubagent adds a message to the first turn that ended after it. A message later than all of them belongs to the
+// next turn, which a later call of [Behind] returns.
 func (p *Past) addSubagent(m transcript.Message) {
 	for i := range p.Turns {
 		if !m.At.After(p.Turns[i].At) {

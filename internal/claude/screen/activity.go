@@ -9,7 +9,7 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// What claude says of its work stands right above the input box, behind a star that turns.
+// Claude shows what it is doing right above the input box, after a turning star.
 
 var (
 	// spinning is the line of a claude at work: "✶ Coalescing… (2s · ↓ 3 tokens)". Its verb
@@ -23,7 +23,7 @@ var (
 
 var stars = []string{"·", "✢", "✳", "✶", "✻", "✽", "*"}
 
-// read tells what claude is doing that has its box on the screen.
+// read returns what a claude whose input box is on the screen is doing.
 func (b box) read() Reading {
 	head, rest := lastItem(b.above)
 	line := wrapped(head, rest)
@@ -55,7 +55,7 @@ func lastItem(lines []string) (head string, rest []string) {
 	return "", lines
 }
 
-// wrapped joins a line with what a narrow terminal left of it for the next ones.
+// wrapped joins a line with the lines below onto which a narrow terminal has wrapped its rest.
 func wrapped(head string, rest []string) string {
 	end := slices.IndexFunc(rest, func(line string) bool { return strings.HasPrefix(line, "  ⎿") || strings.HasPrefix(line, "  ❯") })
 	if end < 0 {
@@ -73,8 +73,8 @@ func retryOf(minutes, seconds, attempt, of string) *agent.Retry {
 	return &retry
 }
 
-// interruptible tells whether claude's own line of the footer offers to interrupt it. That
-// it does not says nothing: a status line, a narrow terminal and 2.1.197 leave it out.
+// interruptible reports whether claude's own line of the footer offers to interrupt it. A
+// missing offer proves nothing: a status line, a narrow terminal and 2.1.197 leave it out.
 func (b box) interruptible() bool {
 	return slices.ContainsFunc(b.footer, func(line string) bool {
 		if mode := strings.TrimPrefix(line, "  "); strings.HasPrefix(mode, "⏵⏵ ") || strings.HasPrefix(mode, "⏸ ") {
@@ -84,7 +84,7 @@ func (b box) interruptible() bool {
 	})
 }
 
-// trouble tells why the last turn came to nothing, where that is certain.
+// trouble returns why the last turn failed, where that is certain.
 func (b box) trouble() Trouble {
 	if saysNotLoggedIn(b.footer) {
 		return TroubleNotLoggedIn
@@ -97,7 +97,7 @@ func (b box) trouble() Trouble {
 	if strings.HasPrefix(head, "❯ ") && endsWithNote(rest, "Context limit reached · /compact or /clear to continue") {
 		return TroubleContextFull
 	}
-	if done || !b.offersToResend() { // 2.1.329 counts the time of no turn that failed
+	if done || !b.offersToResend() { // 2.1.329 shows no duration for a turn that failed
 		return ""
 	}
 	switch said := wrapped(head, rest); {
@@ -117,7 +117,7 @@ func (b box) offersToResend() bool {
 	return hint == "❯ Once fixed, resend your message" || hint == "❯ Resend your message to try again"
 }
 
-// endsWithNote tells whether the last note below an item is the one with these first words.
+// endsWithNote reports whether the last note below an item begins with these words.
 func endsWithNote(lines []string, words string) bool {
 	for i := len(lines) - 1; i >= 0; i-- {
 		note, is := strings.CutPrefix(lines[i], "  ⎿  ")

@@ -47,8 +47,8 @@ var questions = map[Dialog]string{
 // Question says in a few words what a dialog asks.
 func (d Dialog) Question() string { return cmp.Or(questions[d], string(d)) }
 
-// Waits says what a claude with the dialog open waits for, in the words of its registry
-// where that has some.
+// Waits returns what a claude with the dialog open waits for, in the words of its registry
+// where the registry has any.
 func (d Dialog) Waits() string {
 	switch d {
 	case DialogPermission:

@@ -13,6 +13,6 @@
 // they are used. testdata/screens holds the screens that were seen, those of both versions
 // and those that try to deceive; a new one is a new file and a line in answers.txt.
 //
-// The package reads texts only: it opens no file and knows no terminal. Of what else is known
-// of Claude Code it imports the words of the registry.
+// The package reads texts only: it opens no file and uses no terminal. Of the other packages
+// about Claude Code it imports only live, for the words of the registry.
 package screen

@@ -2,11 +2,11 @@ package screen
 
 import "strings"
 
-// Draft is what stands in the input box of a screen that was read with the attributes of its
-// characters (tmux capture-pane -e): what somebody has typed and not sent yet. found is false
-// where there is no box. What Claude itself writes into an empty box is dim, with the cursor, a
-// reversed character, on its first one. The mark of shell mode, an exclamation mark in the place
-// of the prompt's, was typed too.
+// Draft returns what somebody has typed into the input box and not sent yet, from a screen that was
+// read with the attributes of its characters (tmux capture-pane -e). found is false where there is
+// no box. What Claude itself writes into an empty box is dim, except for the cursor, a reversed
+// character, at its beginning. The exclamation mark of shell mode, in the place of the prompt's mark,
+// counts as typed.
 func Draft(styled string) (text string, found bool) {
 	box, found := findBox(screenLines(Plain(styled)))
 	if !found {
@@ -47,14 +47,14 @@ func (b box) draft() string {
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
-// style is what is used of a character's attributes.
+// style holds the attributes of a character that are used.
 type style struct{ dim, reversed bool }
 
 // sequence is an escape sequence: of attributes, or a link that tmux writes since 3.4.
 var sequence = pattern("\x1b\\[([0-9;:]*)[@-~]|\x1b\\][^\x1b\x07]*(?:\x1b\\\\|\x07)")
 
-// visible is a screen without its escape sequences, and with a blank in the place of each
-// character that is not to be seen.
+// visible returns a screen without its escape sequences, and with a blank in the place of each
+// character whose style seen rejects.
 func visible(styled string, seen func(style) bool) string {
 	var out strings.Builder
 	var now style
@@ -77,7 +77,7 @@ func visible(styled string, seen func(style) bool) string {
 	return out.String()
 }
 
-// after is the style behind a sequence of attributes.
+// after returns the style after a sequence of attribute codes.
 func (s style) after(codes string) style {
 	words := strings.Split(codes, ";")
 	for i := 0; i < len(words); i++ {

@@ -10,7 +10,7 @@ import (
 // A dialog takes the place of the input box: its answers, and mostly a line that names its
 // keys, are the last things on the screen. What it quotes stands above the answers.
 
-// footerLines is over how many lines a narrow terminal spreads the line of a dialog's keys.
+// footerLines is the number of lines over which a narrow terminal may spread the line of a dialog's keys.
 const footerLines = 6
 
 // keys are the lines that name a dialog's keys, and which dialogs have them.
@@ -28,8 +28,8 @@ var keys = []struct {
 	{pattern(`^.*(Enter|Space|←|↑|↓|Tab).* · Esc to (cancel|clear|close|exit|go back)$`), menu},
 }
 
-// findDialog returns the dialog with which the screen ends, or "". Below it the rule of a
-// box stays that carries the session's name.
+// findDialog returns the dialog with which the screen ends, or "". A rule of the box that
+// carries the session's name stays below the dialog.
 func findDialog(lines []string) Dialog {
 	if n := len(lines); n > 0 && isRule(lines[n-1]) && strings.Trim(lines[n-1], "─") != "" {
 		lines = lines[:n-1]
@@ -115,8 +115,8 @@ func numbered(body []string) (answers, above []string) {
 	return nil, nil
 }
 
-// ownAnswers are the answers by which a first-run dialog is known, however narrow the
-// terminal; that of login and of onboarding have others in each version.
+// ownAnswers are the answers that identify a first-run dialog, however narrow the
+// terminal. The dialogs of login and onboarding have other answers in each version.
 var ownAnswers = []struct {
 	answer string
 	dialog Dialog
@@ -127,7 +127,7 @@ var ownAnswers = []struct {
 	{"Yes, I accept", DialogBypass},
 }
 
-// firstRunOrMenu tells by the answers which dialog it is.
+// firstRunOrMenu identifies a dialog by its answers.
 func firstRunOrMenu(body []string) Dialog {
 	cursors := 0
 	found := DialogOther
@@ -187,7 +187,7 @@ func sinceRule(lines []string) []string {
 	return lines
 }
 
-// titles are those of the dialogs that name no keys, or none that always stay.
+// titles identify the dialogs that never name their keys, or not always.
 var titles = []struct {
 	words  string
 	dialog Dialog

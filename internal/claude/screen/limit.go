@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// usageLimit is how versions of Claude Code say that the user's plan allows no more for now: "You've
+// usageLimit matches the messages of Claude Code's versions that the user's plan allows no more for now: "You've
 // hit your session limit · resets 3:30pm (Europe/Berlin)", "Claude usage limit reached. Your limit will
 // reset at 3pm (UTC).", "5-hour limit reached ∙ resets 3am".
 var (
@@ -13,11 +13,11 @@ var (
 	resetsAt   = pattern(`(?i)resets? (?:at )?(\d{1,2})(?::(\d\d))? ?([ap]m)?(?: \(([A-Za-z0-9_+/-]+)\))?`)
 )
 
-// justLifted is for how long after a clock time has passed it is taken for that of today.
+// justLifted is for how long after a clock time it is still taken for today's, and not for tomorrow's.
 const justLifted = time.Hour
 
-// UsageLimit tells whether a text says that a usage limit was reached, and when that is lifted; zero
-// when it does not say so, or names a time that has just passed.
+// UsageLimit reports whether a text says that a usage limit was reached, and until when the limit
+// holds; zero when the text names no time, or one that has just passed.
 func UsageLimit(text string, now time.Time) (limited bool, until time.Time) {
 	if !usageLimit().MatchString(text) {
 		return false, until

@@ -8,8 +8,8 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Reading is what a screen of Claude Code's shows. Its zero value but for the State
-// Unknown is a screen that does not tell.
+// Reading is what a screen of Claude Code shows. For a screen that is not understood it
+// has the State Unknown and nothing else.
 type Reading struct {
 	State   agent.State  // Idle, Busy, Waiting, Retrying, Dead (claude has left) or Unknown
 	Dialog  Dialog       // of Waiting
@@ -20,8 +20,8 @@ type Reading struct {
 // Trouble is why the last turn of an idle claude came to nothing.
 type Trouble string
 
-// The troubles that a screen tells for certain. Version 2.1.197 writes an error of the API
-// as it writes what the model said; on its screens only the transcript tells the two apart.
+// The troubles that a screen shows for certain. Version 2.1.197 draws an error of the API
+// like words of the model; there only the transcript distinguishes the two.
 const (
 	TroubleContextFull Trouble = "context full"
 	TroubleAuth        Trouble = "auth error"
@@ -53,7 +53,7 @@ func Read(screen string) Reading {
 	return Reading{State: agent.Unknown}
 }
 
-// screenLines are the lines that are not blank, without what stands invisibly at their ends.
+// screenLines returns the lines that are not blank, without white space at their ends.
 func screenLines(screen string) []string {
 	screen = strings.ReplaceAll(screen, "\u00a0", " ") // Claude's own blank behind the prompt
 	var lines []string
@@ -120,8 +120,8 @@ func findBox(lines []string) (box, bool) {
 	return found, true
 }
 
-// firstOfRules returns the index of the first of the rules that stand one below the other
-// down to the last.
+// firstOfRules returns the index of the first of the adjacent rules that end with the one
+// at index last.
 func firstOfRules(lines []string, last int) int {
 	for last > 0 && isRule(lines[last-1]) {
 		last--

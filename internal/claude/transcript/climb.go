@@ -10,8 +10,8 @@ import (
 // found is a record of the conversation.
 type found struct {
 	jsonl.Span
-	messages int   // of it, that are wanted
-	place    int64 // in the conversation: its offset, but behind that of its parent
+	messages int   // number of its wanted messages
+	place    int64 // in the conversation: its offset, but always after that of its parent
 }
 
 // passed is a record that was passed over.
@@ -22,8 +22,8 @@ type passed struct {
 }
 
 const (
-	// disorder is how far from its place a record may stand: 2.1.197 writes the first turn of
-	// a conversation in any order.
+	// disorder is how many records away from its place a record may be: 2.1.197 writes the
+	// first turn of a conversation in any order.
 	disorder    = 100
 	orphansKept = 10_000
 	gapsMended  = 20 // each costs a pass to the beginning
@@ -38,17 +38,17 @@ type climber struct {
 	orphans map[string][]found // results of tools that ran side by side, by parent
 	kept    int                // of orphans
 	want    string             // uuid of the next record
-	wantAny bool               // the next message is it, whichever it is
-	from    int64              // where the record that named it stands
+	wantAny bool               // the next message is taken, whichever it is
+	from    int64              // offset of the record that named it
 
 	tip      string   // uuid of the newest record
 	place    int64    // of the record that was found last
 	tipPlace int64    // of the tip
 	passed   []passed // the last few that are not of the branch, newest first
-	behind   int      // records that were looked at before the root
+	behind   int      // records that were read beyond the root
 
-	elsewhere int   // Elsewhere by then
-	seen      int64 // the first line that was looked at in any pass
+	elsewhere int   // Elsewhere when the last record was found
+	seen      int64 // offset of the first line that any pass has read
 }
 
 func (c *climber) climb(size int64) error {
@@ -66,12 +66,12 @@ func (c *climber) climb(size int64) error {
 		if done || missing && !further {
 			return nil
 		}
-		c.Elsewhere, c.wantAny = c.elsewhere, true // the record that is wanted is not there: go on with what stands before
+		c.Elsewhere, c.wantAny = c.elsewhere, true // the wanted record is missing: go on with the records before it
 	}
 }
 
-// pass reads backward from the last record that was found; done is true when the root was
-// reached, or enough.
+// pass reads backward from the record that was found last. done is true when the root was
+// reached, or enough messages were found.
 func (c *climber) pass() (done bool, err error) {
 	lines := jsonl.BackwardFrom(c.file, c.from)
 	whichever := c.wantAny
@@ -146,12 +146,12 @@ func (c *climber) passOver(record *conversationRecord, at jsonl.Span) {
 	}
 }
 
-// passedBy finds a record among those that were passed over.
+// passedBy returns the index in passed of a record, or -1.
 func (c *climber) passedBy(uuid string) int {
 	return slices.IndexFunc(c.passed, func(p passed) bool { return p.uuid == uuid })
 }
 
-// climbPassed goes on through records that stand behind their children.
+// climbPassed climbs on through records that are after their children in the file, and were passed over.
 func (c *climber) climbPassed() {
 	for i := c.passedBy(c.want); i >= 0 && c.want != ""; i = c.passedBy(c.want) {
 		p := c.passed[i]
@@ -171,7 +171,7 @@ func (c *climber) climbPassed() {
 	}
 }
 
-// followsTip tells whether a record was said after the newest one, though it stands before it.
+// followsTip reports whether a record descends from the newest one, though it is before it in the file.
 func (c *climber) followsTip(record *conversationRecord) bool {
 	if c.tip == "" {
 		return false

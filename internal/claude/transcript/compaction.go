@@ -11,11 +11,11 @@ import (
 type Compaction struct {
 	Ended         bool
 	Before, After int    // tokens in the window, as Claude counts them; 0: it does not say
-	Refusal       string // why the conversation is as it was, in Claude's words; "": it was compacted
+	Refusal       string // why the conversation was not compacted, in Claude's words; "": it was
 }
 
-// Compaction looks for the end of a /compact that was given when the transcript had so many bytes. Of
-// one that a person interrupts there is none.
+// Compaction looks for the end of a /compact that was given when the transcript had as many bytes as
+// after says. A /compact that a person interrupts writes no end.
 func (t File) Compaction(after int64) (end Compaction, err error) {
 	given := "" // uuid of the command's record
 	err = t.eachBehind(after, func(r *conversationRecord) bool {
@@ -48,7 +48,7 @@ type compactMetadata struct {
 	PostTokens int    `json:"postTokens"` // since 2.1.3xx
 }
 
-// compactMetadata is zero for what cannot be read.
+// compactMetadata returns the zero value for metadata that cannot be read.
 func (r *conversationRecord) compactMetadata() (meta compactMetadata) {
 	if len(r.Compact) == 0 || unmarshalRecord(r.Compact, &meta) != nil {
 		return compactMetadata{}
@@ -58,5 +58,5 @@ func (r *conversationRecord) compactMetadata() (meta compactMetadata) {
 
 var tag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`</?local-command-[a-z]+>`) })
 
-// withoutTags is what a command of Claude's has printed.
+// withoutTags returns the output of one of Claude's commands without its tags.
 func withoutTags(text string) string { return strings.TrimSpace(tag().ReplaceAllString(text, "")) }

@@ -8,16 +8,16 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Level is what a transcript tells of its conversation: approximate, and nothing
-// of the level between a /compact and the next reply.
+// Level is how full a conversation is and what it cost, as its transcript shows:
+// approximately, and without Tokens between a /compact and the next reply.
 type Level struct {
 	Tokens  int       // in the window at the last reply; 0: unknown
 	Window  int       // size of the window
 	At      time.Time // of the last reply, or of a compaction since
-	CostUSD *float64  // up to when Claude wrote it down last; nil: not found
+	CostUSD *float64  // when Claude last wrote it down; nil: not found
 }
 
-// Use is the level; nil when it is not known.
+// Use returns how full the conversation is; nil when it is not known.
 func (l Level) Use() *agent.ContextUse {
 	if l.Tokens <= 0 || l.Window <= 0 {
 		return nil
@@ -41,8 +41,8 @@ const tokenLimit = 1 << 40
 // costs, in bytes. Claude writes it when it leaves; before 2.1.300 it wrote none.
 const costReach = 1 << 18
 
-// Context reads the level from a transcript. model is the recorded one, which alone knows
-// of a [1m] window.
+// Context reads the level from a transcript. model is the recorded one: only its name shows
+// a [1m] window.
 func (t File) Context(model agent.Model) (level Level, err error) {
 	found := false
 	err = t.backward(func(line []byte, behind int64) bool {

@@ -6,9 +6,10 @@ import (
 	"nbs-worker/internal/claude/jsonl"
 )
 
-// Continued finds the transcripts in which this one began: each first record has a parent,
-// and the one that holds it comes before. So it does when this one has only some of an earlier
-// one, and what is new begins where that ended. It returns all parts in order, this one last.
+// Continued finds the earlier transcripts that this one continues: the parent of a part's first
+// record is in the part before. It also finds an earlier one of which this one has only some
+// records, when the new ones follow a record that is missing here. It returns all parts in order,
+// this one last.
 func (t File) Continued(earlier []File) ([]File, error) {
 	parts := []File{t}
 	for range earlier {
@@ -28,7 +29,7 @@ func (t File) Continued(earlier []File) ([]File, error) {
 	return parts, nil
 }
 
-// missingParent is the parent of the first record of a transcript when it is not in it.
+// missingParent returns the parent of a transcript's first record if the transcript lacks it; else "".
 func (t File) missingParent() (parent string, err error) {
 	f, err := openRegular(t.Path)
 	if err != nil {
@@ -52,7 +53,7 @@ func (t File) missingParent() (parent string, err error) {
 	return parent, err
 }
 
-// holding finds the transcript with a record; nil when none has it.
+// holding returns the transcript that has a record; nil when none has it.
 func holding(all []File, uuid string) (*File, error) {
 	for _, t := range all {
 		f, err := openRegular(t.Path)

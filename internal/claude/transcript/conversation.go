@@ -8,16 +8,16 @@ import (
 )
 
 // A transcript is a tree: each record names its parent, and two claudes that resumed one
-// conversation have grown two branches. What Claude would go on from is the newest leaf, so
-// the conversation is the way from there to the root. Parents stand before their children,
-// or not far behind, so one pass from the end to the beginning finds it, however long the
-// transcript is.
+// conversation have grown two branches. Claude goes on from the newest leaf, so the
+// conversation is the path from that leaf to the root. Parents are before their children, or
+// not far after them, so one pass from the end to the beginning finds the path, however long
+// the transcript is.
 
-// Wanted says what is wanted of a conversation.
+// Wanted selects messages of a conversation.
 type Wanted struct {
 	Tools bool               // also what tools did, what Claude told itself, and subagents
 	Keep  func(Message) bool // nil: all
-	Last  int                // so many messages from the end; 0: all
+	Last  int                // the number of messages from the end; 0: all
 }
 
 // wants tells whether a message is shown.
@@ -40,7 +40,7 @@ type Conversation struct {
 	reading Wanted
 	path    string
 	spans   []jsonl.Span // of records with messages, oldest first
-	skip    int          // messages of the first of them
+	skip    int          // messages of the first spans that are not wanted
 }
 
 // Conversation finds the conversation of a transcript. It reads as far back as is needed.

@@ -18,11 +18,11 @@ type File struct {
 	Modified time.Time
 }
 
-// At is a transcript of which the place is known, such as one that was kept.
+// At returns the transcript at a known path, such as a kept one; its Size and Modified are zero.
 func At(path string) File { return File{Path: path} }
 
-// openRegular opens a file of Claude's. What stands in its place and is none, such as a
-// pipe, would be waited for.
+// openRegular opens a regular file. It does not block, as it would on a pipe in the place of
+// the file, but returns an error.
 func openRegular(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -11,12 +11,12 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// History is the path of Claude's history of prompts, one a line, of all conversations. Claude
+// History is the path of Claude's history of the prompts of all conversations, one per line. Claude
 // writes a prompt into it a moment before it writes the transcript.
 type History string
 
-// FirstMention finds the first prompt that was sent in a conversation. One that is mentioned had a
-// transcript, whatever is on disk now; at is when that was, zero where the line does not tell.
+// FirstMention finds the first prompt that was sent in a conversation. A mentioned conversation had a
+// transcript, or was about to, whatever is on disk now. at is the time of the prompt; zero when unknown.
 func (h History) FirstMention(id agent.SessionID) (at time.Time, mentioned bool, err error) {
 	f, err := openRegular(string(h))
 	if errors.Is(err, os.ErrNotExist) {

@@ -1,8 +1,8 @@
 package transcript
 
-// LastWords are the model of the last reply and the last permission mode of a conversation;
-// "" for what the transcript does not tell. The model is the one of the API: under which name
-// the user chose it, it does not say.
+// LastWords returns the model of the last reply and the last permission mode of a conversation;
+// "" for what the transcript does not have. The model has its name in the API, not the one by
+// which the user chose it.
 func (t File) LastWords() (model, mode string) {
 	_ = t.eachBackward(func(record *conversationRecord) bool {
 		if model == "" && record.replied() {

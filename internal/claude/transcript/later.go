@@ -11,14 +11,13 @@ import (
 type Place struct {
 	offset int64
 	uuid   string      // of the last record before it; "" without one
-	record jsonl.Span  // where that is
+	record jsonl.Span  // where that record is
 	file   os.FileInfo // the one that was read; nil: none yet
 }
 
-// Later calls visit with the messages of the records behind a place, and returns the place
-// behind them. A line that is just being written is left for the next call. Where the record
-// at the place is not in the transcript any more, it is read from its beginning, and began is
-// called first.
+// Later calls visit with the messages after a place, and returns the place after them. A line
+// that is still being written is left for the next call. When the record at the place is no
+// longer in the transcript, Later calls began and then reads from the beginning.
 func (t File) Later(from Place, reading Wanted, visit func(Message) error, began func()) (Place, error) {
 	f, err := openRegular(t.Path)
 	if err != nil {
@@ -48,9 +47,9 @@ func (t File) Later(from Place, reading Wanted, visit func(Message) error, began
 	return from, err
 }
 
-// in finds the place in the file that the transcript is now. One that was deleted is written
-// anew, and one that was put together again is another file: there it is behind the record
-// that was read last, or at the beginning when that is not in it.
+// in returns the place in f, which is another file than before when Claude has written a deleted
+// transcript anew, or [File.Join] has replaced it. In another file the place is after the record
+// that was read last, or at the beginning when that record is not in f.
 func (p Place) in(f *os.File) (Place, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -72,11 +71,11 @@ func (p Place) in(f *os.File) (Place, error) {
 	return p, err
 }
 
-// stands tells whether the record that was read last is where it was: a file that was cut may
+// stands reports whether the record that was read last is where it was: a file that was cut may
 // have grown again since.
 func (p Place) stands(f *os.File) bool {
 	if p.record.End == 0 {
-		return true // of the look that came before, only the id is known
+		return true // [File.Conversation] gives only the id of its last record
 	}
 	record, err := readRecord(f, p.record)
 	return err == nil && record.UUID == p.uuid

@@ -17,8 +17,8 @@ import (
 
 const backwardLimit = 16 << 20 // bytes of a transcript's end that are looked at
 
-// backward calls visit with the lines of a transcript from the last to the first, and with how many
-// bytes stand behind each, until it returns false. Lines that are too long are passed over.
+// backward calls visit with the lines of a transcript from the last to the first, and with the number
+// of bytes after each, until visit returns false. Lines longer than recordLimit are skipped.
 func (t File) backward(visit func(line []byte, behind int64) bool) error {
 	f, err := openRegular(t.Path)
 	if err != nil {
@@ -46,7 +46,7 @@ func (t File) backward(visit func(line []byte, behind int64) bool) error {
 	}
 }
 
-// eachBackward is [File.backward] for records; lines that are none are passed over.
+// eachBackward is [File.backward] for records; other lines are skipped.
 func (t File) eachBackward(visit func(*conversationRecord) bool) error {
 	return t.backward(func(line []byte, _ int64) bool {
 		var record conversationRecord
@@ -54,12 +54,12 @@ func (t File) eachBackward(visit func(*conversationRecord) bool) error {
 	})
 }
 
-// errEnough is what a visitor of records says that needs no more of them.
+// errEnough is returned by a visitor that needs no more records.
 var errEnough = errors.New("enough")
 
-// eachRecord calls visit with the records of a file from an offset on, and with where their lines
-// stand, until it returns an error. A line that is no record is the zero record. It returns the end
-// of the last whole line.
+// eachRecord calls visit with the records of a file from an offset on, and with the spans of their
+// lines, until visit returns an error. A line that is no record is visited as the zero record.
+// eachRecord returns the end of the last whole line that it read.
 func eachRecord(file io.ReaderAt, from int64, visit func(*conversationRecord, jsonl.Span) error) (end int64, err error) {
 	for lines := jsonl.ForwardFrom(file, from); ; {
 		at, err := lines.Next()
@@ -69,7 +69,7 @@ func eachRecord(file io.ReaderAt, from int64, visit func(*conversationRecord, js
 		if err != nil {
 			return lines.End(), err
 		}
-		record, err := readRecord(file, at) // whose EOF is none: the file has become shorter
+		record, err := readRecord(file, at) // io.EOF is an error here: the file has become shorter
 		if err == nil {
 			err = visit(&record, at)
 		}
@@ -89,7 +89,7 @@ const (
 	recordEdge  = 64 << 10 // bytes at each end of a longer one that are read
 )
 
-// readRecord reads the record of a line. What is no record is the zero record.
+// readRecord reads the record of a line; the zero record when the line is none.
 func readRecord(f io.ReaderAt, at jsonl.Span) (conversationRecord, error) {
 	if at.Len() > recordLimit {
 		return readEdges(f, at)
@@ -109,8 +109,8 @@ func unmarshalRecord(text []byte, into any) error {
 	return json.Unmarshal(text, into, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
-// In what is left of a long line, fields are found by their looks: quotes within a text
-// are escaped, so that nothing in a text looks like a field.
+// fields are the patterns that find fields in the two ends of a long line. Quotes within
+// a text are escaped, so that nothing in a text matches.
 type fields struct{ parent, own, timestamp, session, kind, text, result *regexp.Regexp }
 
 // edgeFields are compiled with the first such line: most commands meet none, and should not

@@ -33,15 +33,15 @@ type Message struct {
 	Speaker   Speaker
 	Text      string
 	Tool      string // name of the tool that the agent uses
-	Failure   string // class of the error of the API that the text tells, as Claude names it
+	Failure   string // class of the API error that the text reports, as Claude names it
 	Model     string // of the agent's words
-	Aside     bool   // neither said by a person nor by the agent to one: a summary, a reminder, a subagent
+	Aside     bool   // not said between a person and the agent: a summary, a reminder, a subagent
 	Subagent  bool
-	Copied    agent.SessionID // the conversation from which a /branch has taken it over
-	Bytes     int64           // of a record that is too long to be read, of which Text is the beginning; else 0
+	Copied    agent.SessionID // the conversation from which a /branch copied it
+	Bytes     int64           // length of a record too long to be read, of which Text is the beginning; else 0
 }
 
-// conversationRecord is what is used of a line of a transcript that is part of a conversation.
+// conversationRecord holds what is used of a transcript line that is part of a conversation.
 type conversationRecord struct {
 	Type          string         `json:"type"`
 	Subtype       string         `json:"subtype"`
@@ -74,7 +74,7 @@ type conversationRecord struct {
 	cutResult bool
 }
 
-// parent is the record before, also across a compaction.
+// parent returns the id of the record before, also across a compaction.
 func (r *conversationRecord) parent() string {
 	if r.Parent == "" {
 		return r.LogicalParent
@@ -116,7 +116,7 @@ type recordMessage struct {
 	} `json:"usage"`
 }
 
-// synthetic is the model of what Claude itself has put in the place of a reply.
+// synthetic is the model of a message that Claude itself has put in the place of a reply.
 const synthetic = "<synthetic>"
 
 // replied tells whether the record is a reply of the model to the agent itself.
@@ -136,7 +136,7 @@ func (r *conversationRecord) message() recordMessage {
 	return m
 }
 
-// blocksOf takes a content apart, which is a text or a list.
+// blocksOf returns the blocks of a content, which is a text or a list.
 func blocksOf(content jsontext.Value) []block {
 	var text string
 	if len(content) == 0 {
@@ -168,7 +168,7 @@ func (r *conversationRecord) onlyResults() bool {
 	return len(blocks) > 0 && !slices.ContainsFunc(blocks, func(b block) bool { return b.Type != "tool_result" })
 }
 
-// messages are what a record says.
+// messages returns the messages in a record.
 func (r *conversationRecord) messages() []Message {
 	base := Message{SessionID: agent.SessionID(r.SessionID), At: r.at(), Subagent: r.IsSidechain, Aside: r.IsSidechain, Bytes: r.cut}
 	if r.ForkedFrom != nil {
@@ -234,8 +234,8 @@ func (r *conversationRecord) attached(m Message) []Message {
 	return []Message{m}
 }
 
-// command is how a slash command stands in a transcript. It is compiled with the first message
-// of a person's.
+// command matches a slash command as a transcript has it. It is compiled at the first message of
+// a person.
 var command = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?s)^\s*<command-name>(/[^<]*)</command-name>.*?<command-args>(.*?)</command-args>`)
 })
@@ -280,14 +280,14 @@ func (r *conversationRecord) agentMessages(base Message) []Message {
 		case "tool_use", "server_tool_use":
 			m.Speaker, m.Tool, m.Text = Tool, b.Name, string(b.Input)
 		default:
-			continue // what it thought is signed and often empty
+			continue // thinking, which is signed and often empty
 		}
 		all = append(all, m)
 	}
 	return all
 }
 
-// failure is the class of the error of the API that a record tells, as Claude names it.
+// failure returns the class of the API error in a record, as Claude names it.
 func (r *conversationRecord) failure() string {
 	class := ""
 	if len(r.Error) > 0 {

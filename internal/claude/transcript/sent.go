@@ -13,12 +13,12 @@ import (
 
 // Sent is what became of a text that was submitted.
 type Sent struct {
-	UUID  string // of its record; "" while it only is queued, and Claude takes it up with or after the present turn
+	UUID  string // of its record; "" while it is only queued: Claude takes it up during or after the present turn
 	Found bool
 }
 
-// Sent looks for a text, composed and without space around it, that was submitted when the
-// transcript had so many bytes. Claude composes a text and trims it, and changes nothing else of it.
+// Sent looks for a text that was submitted when the transcript had as many bytes as after says. The
+// text must be trimmed and in composed form (NFC): Claude changes a text in these two ways only.
 func (t File) Sent(after int64, text string) (sent Sent, err error) {
 	err = t.eachBehind(after, func(r *conversationRecord) bool {
 		if r.Type == "queue-operation" && r.Operation == "enqueue" && strings.TrimSpace(textOfBlocks(blocksOf(r.Content))) == text {
@@ -43,9 +43,9 @@ type Answer struct {
 	Interrupted bool   // by a person
 }
 
-// Answer reads the turn that the record of a text began, which stands behind so many bytes. What
-// belongs to it, and in which order, is told by the parents: 2.1.197 may write an answer down before
-// the question, and the end of a turn before its answer.
+// Answer reads the turn that the record of a text began; the record is after so many bytes. The
+// parents decide which records belong to the turn, and in which order: 2.1.197 may write an answer
+// before the question, and the end of a turn before its answer.
 func (t File) Answer(after int64, uuid string) (answer Answer, err error) {
 	turn, err := t.turnBehind(after, uuid)
 	var said []string
@@ -53,7 +53,7 @@ func (t File) Answer(after int64, uuid string) (answer Answer, err error) {
 		for _, m := range r.messages() {
 			switch {
 			case m.Speaker == Tool:
-				said = nil // what it said on the way is no answer
+				said = nil // what it said before a tool ran is no answer
 			case m.Speaker == Agent && (m.Failure != "" || r.message().Model != synthetic): // not what Claude puts in the place of a reply
 				said, answer.Failure = append(said, m.Text), m.Failure
 			}
@@ -67,7 +67,7 @@ func (t File) Answer(after int64, uuid string) (answer Answer, err error) {
 	return answer, err
 }
 
-// turnBehind are the records that come after the one of a text, each after its parent.
+// turnBehind returns the records that descend from that of a text, each after its parent.
 func (t File) turnBehind(after int64, uuid string) ([]*conversationRecord, error) {
 	var turn []*conversationRecord
 	parents := map[string]string{}
@@ -84,8 +84,8 @@ func (t File) turnBehind(after int64, uuid string) ([]*conversationRecord, error
 	return turn, err
 }
 
-// generations are how many records each of some comes after another one, by their parents; 0: it does
-// not. For each a parent is looked for once: a turn may have many thousands.
+// generations returns for each record by how many generations it descends from another one; 0: it does
+// not. Each parent is looked up once: a turn may have many thousands of records.
 func generations(from string, uuids iter.Seq[string], parentOf func(uuid string) string) map[string]int {
 	behind := map[string]int{"": 0}
 	for uuid := range uuids {
@@ -104,7 +104,7 @@ func generations(from string, uuids iter.Seq[string], parentOf func(uuid string)
 	return behind
 }
 
-// EachRecord tells of the records in the order of the file: what each says, and whether it is the last of a turn.
+// EachRecord visits the records in the order of the file, each with its messages and whether it ends a turn.
 func (t File) EachRecord(visit func(uuid string, said []Message, ends bool)) error {
 	return t.eachBehind(0, func(r *conversationRecord) bool {
 		visit(r.UUID, r.messages(), r.interrupts() || r.IsAPIError || r.endsTurn())
@@ -112,8 +112,8 @@ func (t File) EachRecord(visit func(uuid string, said []Message, ends bool)) err
 	})
 }
 
-// eachBehind visits the whole records behind so many bytes, until visit has seen enough. Without a
-// file there are none: Claude makes it with the first prompt.
+// eachBehind visits the whole records after so many bytes, until visit returns false. A missing file
+// has none: Claude creates it with the first prompt.
 func (t File) eachBehind(after int64, visit func(*conversationRecord) bool) error {
 	f, err := openRegular(t.Path)
 	if errors.Is(err, os.ErrNotExist) {

@@ -8,10 +8,10 @@ import (
 	"os"
 )
 
-// HasMessagesAfter tells whether a message of the conversation stands in the transcript
-// behind an offset in bytes. Claude writes the file a moment before the first
-// message: one that was killed in between leaves a stub in which nothing was said,
-// and which it will neither resume nor take for a new session.
+// HasMessagesAfter reports whether the transcript has a message of the conversation
+// after an offset in bytes. Claude creates the file a moment before the first message:
+// when it is killed in between, it leaves a stub without a message, which it will
+// neither resume nor take for a new session.
 func (t File) HasMessagesAfter(offset int64) (bool, error) {
 	f, err := os.Open(t.Path)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// TurnEnd is how a turn ended that was going on.
+// TurnEnd is how a running turn ended.
 type TurnEnd int
 
 // The ends.
@@ -15,9 +15,9 @@ const (
 	Interrupted         // by a person's Escape
 )
 
-// TurnEnd tells how the turn ended in which the agent was when the transcript had so many bytes.
-// When nothing was answered yet, Claude gives the prompt of an interrupted turn back and writes
-// nothing down.
+// TurnEnd returns the end of the turn that was running when the transcript had as many bytes as
+// after says. When a turn is interrupted before any answer, Claude gives its prompt back and writes
+// nothing.
 func (t File) TurnEnd(after int64) (end TurnEnd, err error) {
 	err = t.eachBehind(after, func(r *conversationRecord) bool {
 		switch {
@@ -32,7 +32,7 @@ func (t File) TurnEnd(after int64) (end TurnEnd, err error) {
 	return end, err
 }
 
-// interrupted is how Claude notes that a person has pressed Escape.
+// interrupted begins the message by which Claude notes that a person has pressed Escape.
 const interrupted = "[Request interrupted by user"
 
 // interrupts tells whether a record notes that a person has pressed Escape.

@@ -12,8 +12,8 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// Has tells whether all records of another transcript stand in this one: it may be the same
-// file, the beginning of this one, or have lost some from anywhere.
+// Has reports whether this transcript has all records of another one: the other may be the same
+// file, the beginning of this one, or this one with records missing anywhere.
 func (t File) Has(other File) (bool, error) {
 	mine, theirs, closeBoth, err := openBoth(t, other)
 	if err != nil {
@@ -25,7 +25,7 @@ func (t File) Has(other File) (bool, error) {
 	}
 	wanted, err := recordIDs(theirs)
 	if err != nil || len(wanted) == 0 {
-		return err == nil, err // there is nothing in it
+		return err == nil, err // the other one has no records
 	}
 	there, err := recordIDs(mine)
 	if err != nil {
@@ -50,8 +50,8 @@ func openBoth(a, b File) (first, second *os.File, closeBoth func(), err error) {
 	return first, second, func() { _, _ = first.Close(), second.Close() }, nil
 }
 
-// behind finds the transcript behind which the new records of this one were said: claude was at
-// work while a part of it was taken away, and went on. It returns both, or this one alone.
+// behind finds the transcript that the new records of this one continue: a part of it was taken
+// away while claude was at work, and claude went on. It returns both, or this one alone.
 func (t File) behind(earlier []File) ([]File, error) {
 	for _, other := range earlier {
 		has, err := t.Has(other)
@@ -72,8 +72,8 @@ func (t File) behind(earlier []File) ([]File, error) {
 	return []File{t}, nil
 }
 
-// goesOn tells whether the first record that the other transcript has not follows one that it
-// has, and that is missing here.
+// goesOn reports whether the first record here that the other transcript lacks has a parent that
+// the other one has, and that is missing here.
 func (t File) goesOn(other File) (bool, error) {
 	mine, theirs, closeBoth, err := openBoth(t, other)
 	if err != nil {
@@ -99,7 +99,7 @@ func (t File) goesOn(other File) (bool, error) {
 	return goesOn, err
 }
 
-// beginsWith tells whether one file is another, or has all of its bytes at its beginning.
+// beginsWith reports whether whole is the same file as beginning, or begins with all of its bytes.
 func beginsWith(whole, beginning *os.File) (bool, error) {
 	a, err := whole.Stat()
 	if err != nil {
@@ -137,9 +137,8 @@ func recordIDs(f *os.File) (map[string]bool, error) {
 	return ids, err
 }
 
-// Join puts all parts, one after the other, into the place of this transcript, which is the
-// last of them, when the new one is whole and on the disk. A record that an earlier part has too is
-// written once.
+// Join replaces this transcript, which is the last of the parts, by all parts one after the other,
+// once the new file is complete and on the disk. A record that several parts have is written once.
 func (t File) Join(parts []File) error {
 	out, err := renameio.NewPendingFile(t.Path, renameio.WithTempDir(filepath.Dir(t.Path)), renameio.WithStaticPermissions(0o600))
 	if err != nil {
@@ -155,7 +154,7 @@ func (t File) Join(parts []File) error {
 	return out.CloseAtomicallyReplace()
 }
 
-// copyNew copies the lines of a transcript but for the records that were written before.
+// copyNew copies the lines of a transcript, without the records that are in written already.
 func (t File) copyNew(out io.Writer, written map[string]bool) error {
 	f, err := openRegular(t.Path)
 	if err != nil {
@@ -176,7 +175,7 @@ func (t File) copyNew(out io.Writer, written map[string]bool) error {
 	return copyRest(out, f, end)
 }
 
-// copyRest copies what stands behind the last whole line, a record that was cut short.
+// copyRest copies what follows the last whole line, a record that was cut short, and ends the line.
 func copyRest(out io.Writer, f *os.File, from int64) error {
 	info, err := f.Stat()
 	if err != nil || info.Size() <= from {

@@ -13,17 +13,17 @@ import (
 // Spec is what a claude for turns is started with.
 type Spec struct {
 	SessionID        agent.SessionID
-	Opening          claude.Opening  // how SessionID is opened; not looked at for a fork
+	Opening          claude.Opening  // how SessionID is opened; ignored for a fork
 	Fork             agent.SessionID // go on with a copy of this conversation, under SessionID; "": none
 	Model            agent.Model     // "": Claude's default, or the conversation's last
 	SystemPromptFile string          // absolute path of a private file; "": Claude's own prompt. At every turn: see [Args]
 	Settings         string          // of [Settings]
-	Partial          bool            // hear the answer while it is being said
+	Partial          bool            // report the answer while it is being written
 	Extra            []string        // the user's own arguments
 }
 
 // Args are claude's arguments, without the program. The system prompt is given at every start:
-// 2.1.197 forgets it at a resume without, and 2.1.329 when the conversation was compacted.
+// 2.1.197 forgets it at a resume without it, and 2.1.329 when the conversation was compacted.
 func Args(spec Spec) []string {
 	args := []string{
 		"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--replay-user-messages",
@@ -53,8 +53,8 @@ const ContextVariable = "NBS_TURN_CONTEXT"
 
 const hookTimeout = 10 // seconds; claude goes on without
 
-// Settings is the value of --settings: one hook, by whose output a turn's context reaches the model beside the
-// user's words. Whatever fails there does not fail the turn: a hook that ends with another code than 0 would.
+// Settings is the value of --settings: one hook, whose output brings a turn's context to the model beside the
+// user's words. Its command always exits with 0, because any other code would fail the turn.
 func Settings() string {
 	const command = `cat "$` + ContextVariable + `" 2>/dev/null || :`
 	type hook struct {
@@ -71,8 +71,8 @@ func Settings() string {
 	return string(text)
 }
 
-// Continue is said when a turn is gone on with whose text is already in the conversation, so
-// that it is not sent a second time.
+// Continue is sent to go on with a turn whose text is already in the conversation, so that the
+// text is not sent a second time.
 const Continue = "Please answer the message above; it has had no answer yet."
 
 // TextID is the id of a turn's text in the transcript, a UUID. invocation is the turn's own, seq its number in the

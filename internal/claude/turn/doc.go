@@ -1,15 +1,15 @@
-// Package turn runs turns of a conversation without a terminal: one claude, spoken to in lines of
-// JSON, that may take many turns. A cold turn is [Start], [Process.Turn], [Process.Close]; a warm
-// one any number of turns between the two.
+// Package turn runs turns of a conversation without a terminal: one claude, which reads and writes
+// lines of JSON, may take many turns. A cold turn is [Start], [Process.Turn], [Process.Close]; warm
+// turns are any number of [Process.Turn] between the other two.
 //
 //   - A text travels in the value of a JSON string, and the system prompt in a file: nothing of
 //     either is on the command line, which everybody on the machine can read.
-//   - How a turn ended is told by what claude said, never by an exit code or the subtype of a
-//     result alone: claude says "success" of a 429, and leaves an interrupted turn with code 0.
+//   - How a turn ended is decided by claude's output, never by an exit code or the subtype of a
+//     result alone: claude reports "success" for a 429, and exits with 0 from an interrupted turn.
 //     See [Class].
-//   - What only the transcript knows, after a process died in the middle of a turn, is told by
-//     [Marked]: by the id of its text, which Claude keeps, and by the [Marker] with which a context begins.
+//   - After a process died in the middle of a turn, [Marked] finds the turn in the transcript: by
+//     the id of its text, which Claude keeps, and by the [Marker] with which its context begins.
 //
 // It relies on what was observed on 2.1.197 and 2.1.329; outputs of both are in testdata. It
-// keeps nothing, locks nothing and kills nobody: its caller does.
+// stores nothing, locks nothing and kills no process: its caller does.
 package turn

@@ -12,7 +12,7 @@ import (
 // said is a line of claude's input.
 type said struct {
 	Type    string      `json:"type"`
-	UUID    string      `json:"uuid"` // comes back with what belongs to it
+	UUID    string      `json:"uuid"` // claude repeats it with what belongs to the text
 	Message saidMessage `json:"message"`
 }
 
@@ -26,7 +26,7 @@ type saidBlock struct {
 	Text string `json:"text"`
 }
 
-// line is what is used of a line of claude's output.
+// line holds what is used of a line of claude's output.
 type line struct {
 	Type      string `json:"type"`
 	Subtype   string `json:"subtype"`
@@ -51,7 +51,7 @@ type line struct {
 	result
 }
 
-// decode reads a line of JSON. A field of a form that is not known is passed over.
+// decode reads a line of JSON. A field of an unexpected type is skipped.
 func decode(data []byte, into any) bool {
 	err := json.Unmarshal(data, into)
 	_, form := errors.AsType[*json.UnmarshalTypeError](err)
@@ -78,7 +78,7 @@ type result struct {
 	} `json:"usage"`
 }
 
-// listener is what is heard of one turn.
+// listener collects what claude's output says of one turn.
 type listener struct {
 	id    string // of its text
 	heard func(Event)
@@ -86,8 +86,8 @@ type listener struct {
 	end   end
 }
 
-// line takes a line of the turn, or of what claude does by itself beside it. It returns what is to be
-// told of it; nil: nothing.
+// line takes a line of the turn, or of what claude does by itself meanwhile. It returns the event to
+// pass on; nil: none.
 func (t *listener) line(l line) *Event {
 	switch {
 	case l.ParentUse != "":
@@ -110,8 +110,8 @@ func (t *listener) line(l line) *Event {
 	return nil
 }
 
-// ended tells whether a result is the turn's own. A claude that stays may be at a turn of its own,
-// as when a task in the background is done; of those that are none at all no text is taken up.
+// ended reports whether a result is the turn's own. A claude that stays may be at a turn of its own,
+// as when a task in the background is done. For a result of no turn at all no text is taken up.
 func (t *listener) ended(l line) bool {
 	if t.end.result != nil || l.OfMessage != "" && l.OfMessage != t.id {
 		return false
@@ -127,9 +127,9 @@ func (t *listener) opened(id agent.SessionID) *Event {
 	return &Event{Kind: Confirmed, SessionID: id}
 }
 
-// blocks are a text as it is said. Claude takes a text of which the last block begins with a slash
-// for a command ("/clear" would begin another conversation), so such slashes have a block of their own;
-// the model reads them as one.
+// blocks returns a text as it is sent. Claude takes a text whose last block begins with a slash for a
+// command ("/clear" would begin another conversation), so leading slashes get a block of their own; the
+// model reads the blocks as one text.
 func blocks(text string) []saidBlock {
 	trimmed := strings.TrimSpace(text)
 	if rest := strings.TrimLeft(trimmed, "/ \t\n"); rest != trimmed && rest != "" {

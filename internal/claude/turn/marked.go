@@ -14,19 +14,20 @@ import (
 	"nbs-worker/internal/claude/transcript"
 )
 
-// Mark is what a transcript tells of a turn.
+// Mark is what a transcript shows of a turn.
 type Mark struct {
 	Found    bool   // the text is in the conversation
-	Answered bool   // and Answer is what was answered
+	Answered bool   // the turn was answered, with Answer
 	Answer   string // the last words; what was said before a tool was used is not among them
-	Tools    bool   // a tool was asked for: it may have run, also when nothing says so
+	Tools    bool   // a tool was asked for: it may have run, even if nothing shows that
 	Class    Class  // of the error of the API with which the turn ended; "": it did not end so
 	Detail   string // what claude said of that error
 }
 
-// Marked looks a turn up: the newest record that has its [Marker], or its text by [TextID] where who was
-// killed had only written that. Without a file there is none. A turn that is not found may still have been sent to the API: 2.1.197 writes a little
-// later, and who is killed meanwhile leaves nothing, not even the file.
+// Marked looks a turn up: by the newest record that has its [Marker], or by the [TextID] of its text where a
+// killed claude had written only the text. Without a file it is not found. A turn that is not found may still
+// have been sent to the API: 2.1.197 writes a little later, and when it is killed in between it leaves nothing,
+// not even the file.
 func Marked(file transcript.File, invocation string, seq int) (Mark, error) {
 	f, err := os.Open(file.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -47,7 +48,7 @@ func Marked(file transcript.File, invocation string, seq int) (Mark, error) {
 	return markOf(turnBehind(uuid, records)), nil
 }
 
-// record is what is used of a line of a transcript.
+// record holds what is used of a line of a transcript.
 type record struct {
 	Type          string          `json:"type"`
 	UUID          string          `json:"uuid"`
@@ -70,12 +71,12 @@ type record struct {
 	} `json:"attachment"`
 }
 
-// disorder is how many records one may stand from its place: 2.1.197 writes some answers before
-// their questions.
+// disorder is how many records away from its place a record may be: 2.1.197 writes some answers
+// before their questions.
 const disorder = 100
 
-// findMarker finds the newest record of a turn, by its marker or the id of its text, and where to read from for all that belongs
-// to its turn. uuid is "" when there is none.
+// findMarker finds the newest record with a turn's marker or the id of its text, and the offset from which to
+// read all that belongs to the turn. uuid is "" when there is none.
 func findMarker(f *os.File, marker, text string) (uuid string, from int64, err error) {
 	end, err := jsonl.EndOfLines(f)
 	if err != nil {
@@ -115,7 +116,7 @@ func (r *record) hasMarker(marker string) bool {
 	return r.Type == "attachment" && r.Attachment.Type == "hook_success" && strings.HasPrefix(r.Attachment.Content, marker)
 }
 
-// recordsFrom are the records of a conversation from an offset on. What is none is passed over.
+// recordsFrom returns the records of a conversation from an offset on. Other lines are skipped.
 func recordsFrom(f *os.File, from int64) ([]record, error) {
 	var records []record
 	lines := jsonl.ForwardFrom(f, from)
@@ -147,8 +148,8 @@ func read(f *os.File, span jsonl.Span) ([]byte, error) {
 	return line, err
 }
 
-// turnBehind are the records that come after another one by their parents, up to the next text of
-// the user, each after its parent.
+// turnBehind returns the records that descend from another one, up to the next text of the user,
+// each after its parent.
 func turnBehind(uuid string, records []record) []*record {
 	children := map[string][]*record{}
 	for i := range records {
@@ -186,7 +187,7 @@ func (r *record) opensTurn() bool {
 // content is a part of a message.
 type content struct{ Type, Text string }
 
-// contentOf takes a content apart, which is a text or a list.
+// contentOf returns the parts of a content, which is a text or a list.
 func contentOf(data json.RawMessage) (parts []content) {
 	var text string
 	if json.Unmarshal(data, &text) == nil {
@@ -200,7 +201,7 @@ func contentOf(data json.RawMessage) (parts []content) {
 // "No response requested." with which it closes a turn that was cut short.
 const synthetic = "<synthetic>"
 
-// markOf reads a turn, of which the records are in order.
+// markOf evaluates the records of a turn, which are in order.
 func markOf(turn []*record) Mark {
 	mark := Mark{Found: true}
 	var said []string
@@ -236,7 +237,7 @@ func endsTurn(reason string) bool {
 	return reason != "" && reason != "tool_use" && reason != "pause_turn"
 }
 
-// fail makes a turn one that ended with an error of the API.
+// fail marks the turn as ended by the API error in a record.
 func (m *Mark) fail(r *record, parts []content) {
 	e := end{result: &result{IsError: true, Status: r.Status}, now: time.Now()}
 	_ = json.Unmarshal(r.Error, &e.failure) // another form is no class

@@ -12,7 +12,7 @@ import (
 // Class is why a turn was not answered.
 type Class string
 
-// The classes. In all of them but the first two the conversation is still there.
+// The classes. After all but UnknownSession and SessionInUse the conversation is still there.
 const (
 	Answered       Class = ""
 	UnknownSession Class = "unknown_session" // there is no such conversation, or nothing is left of it
@@ -50,7 +50,7 @@ type Outcome struct {
 type end struct {
 	session      agent.SessionID
 	takenUp      bool
-	failure      string // of the last words: claude's class of an error of the API
+	failure      string // class of the API error in claude's last words
 	limitedUntil int64  // seconds since 1970
 	subtype      string
 	result       *result // nil: there was none
@@ -84,7 +84,7 @@ func (e *end) outcome() Outcome {
 	return o
 }
 
-// lifted is when a limit is lifted; zero when that is not told.
+// lifted returns when a limit is lifted; zero when claude does not say.
 func (e *end) lifted(text string) time.Time {
 	if e.limitedUntil > 0 {
 		return time.Unix(e.limitedUntil, 0)
@@ -93,7 +93,7 @@ func (e *end) lifted(text string) time.Time {
 	return until
 }
 
-// withoutResult judges a claude that left, or was left, without a word on the turn.
+// withoutResult returns the class of a turn for which claude gave no result.
 func (e *end) withoutResult() Class {
 	switch {
 	case strings.Contains(e.stderr, unknownSession):
@@ -101,9 +101,9 @@ func (e *end) withoutResult() Class {
 	case strings.Contains(e.stderr, sessionInUse):
 		return SessionInUse
 	case strings.HasPrefix(e.exit, "signal: "), e.exit == "exit status 143", e.exit == "exit status 129":
-		return Killed // claude gives codes of its own to TERM and HUP
+		return Killed // claude exits with these codes after TERM and HUP
 	case e.exit == "exit status 0":
-		return Interrupted // by INT, to which 2.1.197 says nothing
+		return Interrupted // by INT, after which 2.1.197 prints nothing
 	}
 	return Failed
 }
@@ -116,8 +116,8 @@ const (
 	noCredit       = "credit balance is too low" // the API's own words, with which it calls the request a bad one
 )
 
-// classOf judges a result that tells an error. The status is missing when claude gave up before
-// the API had answered, and the class of the last words on older versions in some cases.
+// classOf returns the class of a result that reports an error. The status is missing when claude
+// gave up before the API had answered, and the failure in some cases on older versions.
 func (e *end) classOf(text string) Class {
 	lower := strings.ToLower(text)
 	limited, _ := screen.UsageLimit(text, e.now)

@@ -20,7 +20,7 @@ type Launch struct {
 	Args    []string // of [Args]
 	Dir     string   // working directory
 	Env     []string // whole environment
-	OneTurn bool     // claude is told with the first turn that it is the last: it leaves the sooner
+	OneTurn bool     // claude's input ends with the first turn, so that it exits sooner
 }
 
 // Process is a running claude. One turn at a time; a process whose turn was given up, or that is for one,
@@ -41,11 +41,11 @@ type Process struct {
 
 const (
 	stderrKept  = 8 << 10         // bytes
-	pipesWaited = 2 * time.Second // for output behind claude's end: a process that it left behind may hold the pipes
+	pipesWaited = 2 * time.Second // for output after claude's end: a process that it left behind may hold the pipes
 )
 
 // Start starts claude in a session of its own, so that no signal of a terminal reaches it. It
-// says nothing before the first turn: whether it can open the conversation is told by that.
+// prints nothing before the first turn: only that shows whether it can open the conversation.
 // Errors: NotFound when the working directory is gone, Unfit when claude cannot be started.
 func Start(launch Launch) (*Process, error) {
 	p := &Process{ended: make(chan struct{}), once: launch.OneTurn}
@@ -70,7 +70,7 @@ func Start(launch Launch) (*Process, error) {
 }
 
 func (p *Process) wait() {
-	_ = p.cmd.Wait() // the state says more
+	_ = p.cmd.Wait() // ProcessState has more than the error
 	p.exit = p.cmd.ProcessState.String()
 	close(p.ended)
 }
@@ -81,10 +81,10 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 // Ended is closed when claude has ended and was waited for.
 func (p *Process) Ended() <-chan struct{} { return p.ended }
 
-// Close tells claude that there are no more turns, and waits for its end.
-// Errors: those of ctx; claude is then still there.
+// Close ends claude's input, so that there are no more turns, and waits for its end.
+// Errors: those of ctx; claude then still runs.
 func (p *Process) Close(ctx context.Context) error {
-	_ = p.stdin.Close() // of one that has ended
+	_ = p.stdin.Close() // it fails when claude has ended
 	select {
 	case <-p.ended:
 		return nil
@@ -99,21 +99,22 @@ type EventKind int
 // The kinds.
 const (
 	Confirmed EventKind = iota // claude has named the conversation: SessionID. It may not be on disk yet
-	TakenUp                    // the text is with claude
+	TakenUp                    // claude has taken the text up
 	Partial                    // a further part of the answer: Text
 )
 
-// Event is something that is heard in the middle of a turn.
+// Event is something that claude reports in the middle of a turn.
 type Event struct {
 	Kind      EventKind
 	SessionID agent.SessionID
 	Text      string
 }
 
-// Turn sends a text, which has the id in the transcript, and waits until the turn is over. heard is called with what comes before, in
-// order, from another goroutine; it may be nil. After an error it may be called once more. The outcome's class says what became of the turn,
-// also when claude has ended. Errors: those of ctx, with what is known by then; the turn may still
-// be going on, so the process takes no more of them. Conflict when it takes none.
+// Turn sends a text, which gets the id in the transcript, and waits until the turn is over. It calls heard
+// with the events until then, in order, from another goroutine; heard may be nil. After an error heard may be
+// called once more. The outcome's class says how the turn ended, also when claude has ended. Errors: those of
+// ctx, with the outcome so far; the turn may still be running, so the process takes no other. Conflict when
+// the process takes no turn.
 func (p *Process) Turn(ctx context.Context, id, text string, heard func(Event)) (Outcome, error) {
 	began := time.Now()
 	t := &listener{id: id, heard: heard, over: make(chan struct{})}
@@ -132,7 +133,7 @@ func (p *Process) Turn(ctx context.Context, id, text string, heard func(Event)) 
 	return p.outcome(t, time.Since(began), err), err
 }
 
-// listen makes a turn the one that each line is for; nil ends that.
+// listen makes t the turn that gets each line of the output; nil ends that.
 func (p *Process) listen(t *listener) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -143,7 +144,7 @@ func (p *Process) listen(t *listener) error {
 	return nil
 }
 
-// say writes a turn's text. What does not arrive is told by claude's end.
+// say writes a turn's text. It ignores errors: the turn ends when claude does.
 func (p *Process) say(id, text string) {
 	data, _ := json.Marshal(said{Type: "user", UUID: id, Message: saidMessage{Role: "user", Content: blocks(text)}}) // of strings: it cannot fail
 	_, _ = p.stdin.Write(append(data, '\n'))
@@ -152,7 +153,7 @@ func (p *Process) say(id, text string) {
 	}
 }
 
-// hear is called with each line of claude's output. Lines between turns are of no turn.
+// hear is called with each line of claude's output. Lines between turns are ignored.
 func (p *Process) hear(data []byte) {
 	var l line
 	if !decode(data, &l) {
@@ -165,7 +166,7 @@ func (p *Process) hear(data []byte) {
 		e = t.line(l)
 	}
 	p.mu.Unlock()
-	if e != nil && t.heard != nil { // who hears may take long: a turn is given up all the same
+	if e != nil && t.heard != nil { // without the lock: heard may take long, and a turn be given up meanwhile
 		t.heard(*e)
 	}
 }
@@ -189,7 +190,7 @@ func (p *Process) outcome(t *listener, took time.Duration, err error) Outcome {
 	return o
 }
 
-// charge is what a turn cost, in US dollars; nil when claude does not tell.
+// charge returns what a turn cost, in US dollars; nil when claude does not say.
 func (p *Process) charge(r *result) *float64 {
 	if r == nil || r.TotalUSD == nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 
 // wallAlarm rings when the clock on the wall shows a time, and when that clock is set. A timer of Go
 // measures how long it waits, which is wrong once the clock is set and stands still while the machine
-// is suspended. It rings no more after the end of the context; a zero time is never.
+// is suspended. The end of the context ends the alarm; a zero time is never.
 func wallAlarm(ctx context.Context, at time.Time) (<-chan struct{}, error) {
 	if at.IsZero() {
 		return nil, nil

@@ -14,8 +14,8 @@ type Memory interface {
 	Remember(entries map[string]Last) error // durable when it returns
 }
 
-// Runner runs a turn or sends a message, and returns when that is over. One that it was given
-// before, by its ID, it does not run again. Where the context ends before, it was not over.
+// Runner runs a turn or sends a message, and returns when that is over. A run whose ID it was given
+// before is not run again. A run that the context ended is not over.
 type Runner interface {
 	Run(ctx context.Context, due Due) error
 }
@@ -24,15 +24,15 @@ type Runner interface {
 type Conversations interface {
 	// Talks are the conversations that have a past and no open turn.
 	Talks() ([]Talk, error)
-	// Reset has a conversation begin anew, unless a turn was asked for meanwhile, which keeps it. It
-	// does not wait, and its reason is told with the next answer. done tells whether it did.
+	// Reset resets a conversation, unless a turn was asked for meanwhile. It does not wait; the next
+	// answer states the reason. done tells whether the conversation was reset.
 	Reset(ctx context.Context, reset Reset) (done bool, err error)
 }
 
 // Word is what was done.
 type Word string
 
-// What a loop tells.
+// What a loop reports.
 const (
 	Began    Word = "began"
 	Over     Word = "over"
@@ -59,7 +59,7 @@ type Loop struct {
 	Conversations Conversations // nil: none is reset
 	Say           func(Deed)    // nil: nobody is told
 
-	// Of tests; nil: the clock of the machine.
+	// Set by tests; nil: the clock of the machine.
 	Now   func() time.Time
 	Alarm func(ctx context.Context, at time.Time) (<-chan struct{}, error)
 
@@ -74,11 +74,11 @@ type ending struct {
 	err error
 }
 
-// retry is after how long is written down again what could not be: within [Grace].
+// retry is the pause before what could not be written down is written again; it is shorter than [Grace].
 const retry = 10 * time.Second
 
-// Run runs what is due until the context ends, of which it returns the error, or what it relies on
-// cannot be read. Runs that are not over then are handed over again by the next one.
+// Run runs what is due until the context ends, and returns its error. Other errors: the memory cannot
+// be read, or no alarm set. Runs that are not over then are handed over again by the next call.
 func (l *Loop) Run(ctx context.Context) error {
 	if l.Now == nil {
 		l.Now, l.Alarm = time.Now, wallAlarm
@@ -102,7 +102,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	}
 }
 
-// step hands over what is due, and tells when to look again.
+// step hands over what is due, and returns when to look again.
 func (l *Loop) step(ctx context.Context) (next time.Time) {
 	agenda := Plan(l.File, l.lasts, l.Now())
 	if agenda.Changed && !l.remember(agenda.Lasts) {
@@ -168,8 +168,8 @@ func (l *Loop) wait(ctx context.Context, until time.Time) error {
 	return ctx.Err()
 }
 
-// end notes that a run is over. Where that cannot be written down, the next process hands it over
-// again, and it is known by its id.
+// end notes that a run is over. If that cannot be written down, the next process hands it over
+// again, and the [Runner] recognizes its id.
 func (l *Loop) end(run ending) {
 	name, at := run.due.Entry.Name, run.due.ScheduledFor
 	if last := l.lasts[name]; last.ScheduledFor.Equal(at) {
@@ -187,7 +187,7 @@ func (l *Loop) end(run ending) {
 	l.say(Over, name, at, "")
 }
 
-// reset has conversations begin anew, and tells when to look again.
+// reset resets the conversations that are due, and returns when to look again.
 func (l *Loop) reset(ctx context.Context) (next time.Time) {
 	if l.Conversations == nil || l.File.Resets.None() {
 		return time.Time{}

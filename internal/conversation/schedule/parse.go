@@ -15,11 +15,11 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// SealKind is the kind by which the file is vouched for.
+// SealKind is the kind of the user's seal of the file.
 const SealKind = "schedules"
 
-// Parse reads the file, which is named for messages. Errors: BadInput, which tells of all that is
-// wrong the line and what belongs there.
+// Parse reads the file; name is used in messages. Errors: BadInput, which lists all mistakes, each with
+// its line and what belongs there.
 func Parse(name string, text []byte) (*File, error) {
 	p := &parser{file: &File{}, zone: time.UTC}
 	if err := p.parse(text); err != nil {

@@ -55,7 +55,7 @@ func (p *parser) text(node *yaml.Node) string {
 	return node.Value
 }
 
-// fields are those of a mapping by their names, of which all are known; nil for no mapping.
+// fields are the fields of a mapping by name, those that are known; nil for no mapping.
 func (p *parser) fields(node *yaml.Node, what string, known ...string) map[string]*yaml.Node {
 	if node.Kind != yaml.MappingNode {
 		p.wrong(node, "%s: fields belong here: %s", what, strings.Join(known, ", "))
@@ -94,7 +94,7 @@ func (p *parser) pairs(node *yaml.Node, what string) func(yield func(name, value
 	}
 }
 
-// lineOf is where the text is no YAML.
+// lineOf is the line of an error of the YAML parser.
 func lineOf(err error) int {
 	if one, ok := errors.AsType[*yaml.LoadError](err); ok {
 		return max(1, one.Mark.Line)
@@ -102,8 +102,8 @@ func lineOf(err error) int {
 	return 1
 }
 
-// what is wrong with a text that is no YAML. An expression that begins with * is not one where it
-// does not stand in quotes.
+// what describes an error of the YAML parser. A cron expression that begins with * is no YAML unless it
+// is quoted.
 func what(err error, text []byte) string {
 	message := err.Error()
 	if one, ok := errors.AsType[*yaml.LoadError](err); ok {

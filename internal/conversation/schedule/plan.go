@@ -10,8 +10,8 @@ type Agenda struct {
 	Due     []Due
 	Skipped []Skipped
 	Lasts   map[string]Last // to be written down before anything is handed over
-	Changed bool            // they are not as they were
-	Next    time.Time       // when to plan again, if no run is over before; zero: not by the clock
+	Changed bool            // they differ from those before
+	Next    time.Time       // when to plan again, if no run ends before; zero: not by the clock
 }
 
 // Skipped is a time that will not be run.
@@ -21,8 +21,8 @@ type Skipped struct {
 	Why          string
 }
 
-// fastest is by how much a clock may be set back and what has run still counts as run. Further ahead
-// of now it was a wrong clock that said so: to wait until then would be to stop.
+// fastest is how far the clock may be set back while what has run still counts as run. A time further
+// ahead of now was noted by a wrong clock: to wait for it would stop the entry.
 const fastest = 24 * time.Hour
 
 // Plan decides what is to be done now, by how far the entries came. An entry that is new, or has
@@ -41,7 +41,7 @@ func Plan(file *File, lasts map[string]Last, now time.Time) Agenda {
 	return agenda
 }
 
-// plan is how far an entry comes now.
+// plan adds what is due of an entry now, and returns how far the entry has come then.
 func (a *Agenda) plan(e *Entry, last Last, now time.Time) Last {
 	run := func(at time.Time) {
 		last.ScheduledFor, last.StartedAt, last.Done = at, now, false
@@ -95,7 +95,7 @@ type Coming struct {
 	At    time.Time // in UTC
 }
 
-// Upcoming are the next times of all entries, in their order, at most so many.
+// Upcoming are the next times of all entries, in their order, at most count.
 func Upcoming(file *File, lasts map[string]Last, now time.Time, count int) []Coming {
 	next := make([]time.Time, len(file.Entries))
 	for i, e := range file.Entries {

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Resets are when conversations begin anew by themselves.
+// Resets say when conversations are reset without being asked.
 type Resets struct {
 	Daily *Times        // nil: never
-	Clock string        // the time of day of that, "04:00"
-	Zone  string        // of that
-	Idle  time.Duration // for so long nobody said anything; 0: never
+	Clock string        // the time of day of Daily, "04:00"
+	Zone  string        // of Clock
+	Idle  time.Duration // after so long without a turn; 0: never
 	Keys  []string      // of which conversations, "telegram:*" for all that begin so; none: of all
 }
 
@@ -24,20 +24,20 @@ type Talk struct {
 type Reset struct {
 	Key    string
 	Reason string    // in words, for whoever is answered next
-	Before time.Time // a turn that was asked for then, or later, keeps it
+	Before time.Time // a turn that was asked for then, or later, prevents the reset
 }
 
-// Due are those of the conversations that are to begin anew, and when to look again; zero: never.
-// One in which something was said since the time of the daily reset goes on until the next.
+// Due returns which of the conversations are to be reset, and when to look again; zero: never.
+// A conversation that was used since the time of the daily reset goes on until the next one.
 func (r Resets) Due(talks []Talk, now time.Time) (due []Reset, next time.Time) {
 	now = now.UTC()
 	var daily time.Time
 	if r.Daily != nil {
-		const sure = 72 * time.Hour // to hold one, also where daylight saving leaves out a day
+		const sure = 72 * time.Hour // to contain a reset, also where a zone leaves out a day
 		daily, next = r.Daily.Latest(now.Add(-sure), now), r.Daily.Next(now)
 	}
 	if r.Idle > 0 {
-		next = sooner(next, now.Add(r.Idle)) // of conversations that are not begun yet
+		next = sooner(next, now.Add(r.Idle)) // for conversations that begin meanwhile
 	}
 	for _, talk := range talks {
 		switch {
@@ -57,7 +57,7 @@ func (r Resets) Due(talks []Talk, now time.Time) (due []Reset, next time.Time) {
 // None tells whether no conversation is ever reset.
 func (r Resets) None() bool { return r.Daily == nil && r.Idle == 0 }
 
-// covers tells whether a conversation is to be reset. Those of the schedules have no past.
+// covers tells whether a conversation is reset at all. Those of schedules have no past, so none is a [Talk].
 func (r Resets) covers(key string) bool {
 	for _, pattern := range r.Keys {
 		if begin, all := strings.CutSuffix(pattern, "*"); pattern == key || all && strings.HasPrefix(key, begin) {
@@ -67,7 +67,7 @@ func (r Resets) covers(key string) bool {
 	return len(r.Keys) == 0
 }
 
-// sooner is the first of two times, of which a zero one is none.
+// sooner is the earlier of two times; a zero time does not count.
 func sooner(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

@@ -1,15 +1,15 @@
 // Package schedule decides what of a project is to run when: turns of Claude and messages to agents
 // by the clock, and resets of conversations.
 //
-//   - [Parse] reads the file of a person, in which whatever is wrong is told at once. That the user
-//     vouches for it, and for files that it names, is checked by who reads them; see [Entry.Words].
-//   - [Plan] is pure: from the file, how far each entry came, and a moment, to what is to be done.
-//   - [Loop] does it. What is handed over is written down before, and is handed over again under the
-//     same id after a crash, so that a restart neither skips nor repeats where the [Runner] runs an
+//   - [Parse] reads a file that a person wrote, and reports all its mistakes at once. The reader of the
+//     file checks that the user vouches for it, and for the files that it names; see [Entry.Words].
+//   - [Plan] is pure: from the file, how far each entry came, and the time, it computes what is to be done.
+//   - [Loop] does it. A run is written down before it is handed over, and is handed over again under the
+//     same id after a crash, so that a restart neither skips nor repeats a run, if the [Runner] runs an
 //     id once.
-//   - Of several times of an entry that passed the last one alone counts.
+//   - When several times of an entry have passed, the last one alone counts.
 //
-// How a turn or a message is run is for others; the package must not import them.
+// Other packages run the turns and messages; this one must not import them.
 package schedule
 
 import (
@@ -55,10 +55,10 @@ type Missed string
 // Overlap is what becomes of a time that comes before the last run is over.
 type Overlap string
 
-// The policies; the first of each is the usual one.
+// The policies; the first of each is the default.
 const (
 	MissedSkip Missed = "skip"
-	MissedOnce Missed = "once" // it is made up for, once for all that were missed
+	MissedOnce Missed = "once" // one run makes up for all that were missed
 
 	OverlapSkip  Overlap = "skip"
 	OverlapQueue Overlap = "queue" // one run waits; what comes while it does is skipped
@@ -67,7 +67,7 @@ const (
 // Key is the conversation of the entry: "cron:morning".
 func (e *Entry) Key() string { return "cron:" + e.Name }
 
-// Entry is that of a name; nil for none.
+// Entry returns the entry of a name; nil for none.
 func (f *File) Entry(name string) *Entry {
 	for _, e := range f.Entries {
 		if e.Name == name {
@@ -84,7 +84,7 @@ type Due struct {
 	Again        bool      // it was handed over before; how far it came is not known
 }
 
-// ID names the run: who is given the same twice runs it once.
+// ID names the run: a [Runner] that is given the same id twice runs it once.
 func (d Due) ID() string { return d.Entry.Key() + ":" + d.ScheduledFor.UTC().Format(time.RFC3339) }
 
 // ByHand is a run that somebody asks for now, besides those of the times.
@@ -101,5 +101,5 @@ func (f *File) ByHand(name string, now time.Time) (Due, error) {
 // Last is how far an entry came.
 type Last = schedules.Last
 
-// Grace is how late a run may be that was not missed: a busy machine is not one that did not run.
+// Grace is how late a run may begin and still not count as missed: the machine may have been busy.
 const Grace = time.Minute

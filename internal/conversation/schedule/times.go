@@ -12,10 +12,10 @@ import (
 
 // Times are the moments at which an entry is to run.
 //
-// Those of a cron expression are times of a clock on the wall, of which each is one moment: one
-// that daylight saving leaves out is the first moment after the gap, one that it shows twice is the
-// first of the two. So two of them may be one moment, which is then one run. Those of an interval
-// are counted from the beginning of the calendar, and not from a start, so that all agree on them.
+// A cron expression gives times of a clock on the wall, each of which stands for one moment: a time
+// that daylight saving leaves out is the first moment after the gap, a time that is shown twice is the
+// first of the two. So two times may be one moment, which is one run. The times of an interval are
+// counted from the beginning of the calendar, not from a start, so that all processes agree on them.
 type Times struct {
 	wall  cron.Schedule  // nil: an interval
 	zone  *time.Location // of the wall
@@ -24,7 +24,7 @@ type Times struct {
 	words string
 }
 
-// String are the times in words, which differ when they do.
+// String describes the times in words; other times have other words.
 func (t Times) String() string { return t.words }
 
 var errNever = errors.New("there is no such day, so it would never run")
@@ -41,7 +41,7 @@ func cronTimes(expression string, zone *time.Location) (Times, error) {
 	if err != nil {
 		return Times{}, fmt.Errorf("%w; it must be minute, hour, day, month and weekday (0 to 6, 0 is Sunday), such as \"30 7 * * 1-5\"", err)
 	}
-	// Of a calendar all years are alike but for leap days, and the next is within five years from here.
+	// The years of the calendar differ in leap days only, and the next one is within five years of this date.
 	if wall.Next(time.Date(2000, time.March, 1, 0, 0, 0, 0, time.UTC)).IsZero() {
 		return Times{}, errNever
 	}
@@ -81,7 +81,7 @@ func (t Times) Latest(after, upTo time.Time) (latest time.Time) {
 	if next := t.Next(after); next.IsZero() || next.After(upTo) {
 		return time.Time{}
 	}
-	// From near to far, for there may be a year of minutes between the two.
+	// Looked for backwards in growing steps: there may be a year of minutes between the two.
 	from := upTo.Add(-time.Minute)
 	for back := time.Minute; from.After(after) && t.Next(from).After(upTo); back *= 2 {
 		from = upTo.Add(-back)
@@ -103,7 +103,7 @@ func onWall(at time.Time) time.Time {
 // moment is the first moment at which the clocks of a zone show a time or, where they leave it out,
 // a later one.
 func moment(wall time.Time, zone *time.Location) time.Time {
-	const ahead = 26 * time.Hour // of UTC no clock is as much
+	const ahead = 26 * time.Hour // no zone is as far ahead of UTC
 	for at := wall.Add(-ahead).In(zone); ; {
 		_, offset := at.Zone()
 		begin, end := at.ZoneBounds()

@@ -12,13 +12,13 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// PromptSealKind is the kind by which the file of a prompt is vouched for.
+// PromptSealKind is the kind of the user's seal of a prompt file.
 const PromptSealKind = "prompt"
 
 const promptLimit = 1 << 18 // bytes
 
-// Words are what Claude or an agent is told. A file of the project, where agents write, counts when
-// the user vouches for it as it is. Errors: Held; NotFound; BadInput.
+// Words are the text for Claude or an agent. Agents write in the project, so a prompt file counts only
+// when the user vouches for its present content. Errors: Held; NotFound; BadInput.
 func (e *Entry) Words(project string, check func(kind, name string, content []byte) error) (string, error) {
 	switch {
 	case e.Send != nil:
@@ -36,7 +36,7 @@ func (e *Entry) Words(project string, check func(kind, name string, content []by
 	return string(text), nil
 }
 
-// ReadPromptFile is the file of the prompt as it is, for whoever is asked to allow it.
+// ReadPromptFile returns the content of the prompt file, to be shown to the user who is asked to allow it.
 // Errors: NotFound; BadInput.
 func (e *Entry) ReadPromptFile(project string) ([]byte, error) {
 	text, err := readBelow(project, e.PromptFile)

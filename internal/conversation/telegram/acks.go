@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// atOnce is how many updates Telegram gives at most, and so how many are worked on: they come from the first that is
-// not acknowledged.
+// atOnce is how many updates Telegram gives at most, from the first that is not acknowledged on, and so how many are
+// worked on at most.
 const atOnce = 100
 
 // acks are the updates that were read and that Telegram still keeps.
@@ -40,8 +40,8 @@ func (a *acks) done(number int64) {
 	}
 }
 
-// offset acknowledges the updates before it: all up to the first that is not durable. It is 0 when there is none to
-// acknowledge. It is not told longer than that, since after a quiet week Telegram begins to count anew, anywhere.
+// offset is the number of the first update that is not durable: asking for it acknowledges all before it. It is 0 when
+// there is none to acknowledge: an old offset is not repeated, since after a quiet week Telegram numbers from anywhere.
 func (a *acks) offset() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -58,7 +58,7 @@ func (a *acks) offset() int64 {
 	return last
 }
 
-// confirmed forgets what Telegram has forgotten: it was told the offset.
+// confirmed forgets the updates that Telegram has forgotten, since it was asked with the offset.
 func (a *acks) confirmed(offset int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -32,7 +32,7 @@ type Options struct {
 	Location *time.Location // in which times are told; the machine's when nil
 }
 
-// Bridge is between Telegram and conversations.
+// Bridge connects Telegram with conversations.
 type Bridge struct {
 	Options
 	client *http.Client
@@ -41,7 +41,7 @@ type Bridge struct {
 
 	mu    sync.Mutex
 	chats map[int64]*chat
-	noted map[string]bool // what is said once
+	noted map[string]bool // lines that are logged once
 
 	workers sync.WaitGroup
 	acks    *acks
@@ -80,7 +80,7 @@ func New(opts Options) (*Bridge, error) {
 	return b, nil
 }
 
-// Run serves until the context ends, which is no error. What is being sent then is finished. It runs once.
+// Run serves until the context ends, which is no error. A message that is being sent then is finished. Run it once.
 // Errors: Held (Telegram does not accept the token), those of Deliveries.
 func (b *Bridge) Run(ctx context.Context) error {
 	defer b.client.CloseIdleConnections()
@@ -131,7 +131,7 @@ func errToken() error {
 		Hint("@BotFather tells a bot's token, and gives out a new one")
 }
 
-// takeUp continues with what the bridge before this one accepted and did not tell.
+// takeUp continues with the messages that an earlier bridge accepted and whose answers it did not send.
 func (b *Bridge) takeUp(ctx context.Context) error {
 	messages, err := b.Deliveries.Undelivered(ctx)
 	if err != nil {
@@ -148,9 +148,9 @@ func (b *Bridge) takeUp(ctx context.Context) error {
 	return nil
 }
 
-// Tell writes to a chat of its own accord, as for what notify tells. It can be called whether the bridge runs or not,
-// and waits as long as Telegram cannot be reached and the context lasts. Errors: BadInput (the chat is not
-// allowed), NotFound (it blocked the bot), Failed.
+// Tell writes to a chat that did not ask, as notify does. It can be called whether the bridge runs or not, and waits
+// while Telegram cannot be reached, until the context ends. Errors: BadInput (the chat is not allowed), NotFound (it
+// blocked the bot), Failed.
 func (b *Bridge) Tell(ctx context.Context, chat int64, text string) error {
 	if !slices.Contains(b.Allowed, chat) {
 		return agent.Errorf(agent.BadInput, "tell chat %d: it is not allowed", chat)
@@ -165,7 +165,7 @@ func (b *Bridge) Tell(ctx context.Context, chat int64, text string) error {
 	return agent.Errorf(agent.KindOf(err), "tell chat %d: %s", chat, b.Token.hide(err.Error()))
 }
 
-// log tells the operator, never the token.
+// log writes a line for the operator, without the token.
 func (b *Bridge) log(format string, args ...any) {
 	const longest = 500 // an error may contain a page
 	line := agent.Legible(b.Token.hide(fmt.Sprintf(format, args...)))

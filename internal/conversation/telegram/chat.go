@@ -12,7 +12,7 @@ import (
 // keyPrefix begins the key of a chat's conversation.
 const keyPrefix = "telegram:"
 
-// chat is one that is served. One worker takes in its messages in their order, another tells the answers in theirs.
+// chat is a chat that is served. One worker accepts its messages in their order, another sends the answers in order.
 type chat struct {
 	number  int64
 	key     string
@@ -22,7 +22,7 @@ type chat struct {
 	mu      sync.Mutex
 	waiting []string      // ids of messages that were accepted, and whose answers were not told; the first is being answered
 	held    bool          // the first waits for something else than its turn
-	blocked bool          // the user does not take messages of the bot
+	blocked bool          // the user has blocked the bot
 	changed chan struct{} // closed, and made anew, at each change of the above
 }
 
@@ -51,7 +51,7 @@ func (b *Bridge) chat(ctx context.Context, number int64) *chat {
 	return c
 }
 
-// change changes what the workers wait for.
+// change calls how with the lock held, and wakes the workers.
 func (c *chat) change(how func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -60,7 +60,7 @@ func (c *chat) change(how func()) {
 	c.changed = make(chan struct{})
 }
 
-// await waits until is says so, which is called with the lock held; false when the context ended first.
+// await waits until is, called with the lock held, returns true; false when the context ended first.
 func (c *chat) await(ctx context.Context, is func() bool) bool {
 	for {
 		c.mu.Lock()
@@ -77,7 +77,7 @@ func (c *chat) await(ctx context.Context, is func() bool) bool {
 	}
 }
 
-// expect has the answer to a message told.
+// expect queues a message for tellAnswers.
 func (c *chat) expect(id string) { c.change(func() { c.waiting = append(c.waiting, id) }) }
 
 func (c *chat) isExpected(id string) bool {
@@ -159,7 +159,7 @@ func (b *Bridge) accept(ctx context.Context, c *chat, m incoming) {
 	}
 }
 
-// isRefusal tells of an error that trying again does not mend.
+// isRefusal tells whether trying again would end with the same error.
 func isRefusal(err error) bool {
 	switch agent.KindOf(err) {
 	case agent.Conflict, agent.BadInput, agent.NotFound, agent.Unfit, agent.Held:
@@ -216,7 +216,7 @@ func (b *Bridge) tellAnswer(ctx context.Context, c *chat, id string) error {
 		return err
 	}
 	return b.insist(ctx, "note that an answer was told", func() error {
-		return b.Deliveries.NoteDelivered(context.WithoutCancel(ctx), c.key, id) // it was: the end of the bridge does not change that
+		return b.Deliveries.NoteDelivered(context.WithoutCancel(ctx), c.key, id) // it was sent, even if the bridge ends now
 	})
 }
 
@@ -256,7 +256,7 @@ func (b *Bridge) answer(ctx context.Context, c *chat, id string) (Answer, error)
 	}
 }
 
-// insist does what must be done, until it is or the context ends.
+// insist repeats do until it succeeds or the context ends.
 func (b *Bridge) insist(ctx context.Context, what string, do func() error) error {
 	wait := b.backoff()
 	for {
@@ -271,8 +271,8 @@ func (b *Bridge) insist(ctx context.Context, what string, do func() error) error
 	}
 }
 
-// say writes to a chat. One that does not take it is noted once, and what it would have been told is dropped until it
-// writes again. Its error is the context's: then it was not told, or not all of it.
+// say writes to a chat. A chat that blocked the bot is logged once, and its messages are dropped until it writes again.
+// The error is the context's: then the text was not sent, or not all of it.
 func (b *Bridge) say(ctx context.Context, c *chat, text string) error {
 	c.mu.Lock()
 	blocked := c.blocked

@@ -16,8 +16,8 @@ const help = `I pass on what you write to Claude, one message after the other.
 /send HANDLE TEXT: write to an agent
 /resume HANDLE: bring an agent back`
 
-// command tells whether a text is a command of ours, with what follows it. Anything else is for Claude, whether it
-// begins with a slash or not; one for another bot of a group is a command without a name.
+// command tells whether a text is a command of ours, with what follows it. Any other text is for Claude, also one that
+// begins with a slash. A command for another bot of the group is returned without a name.
 func (b *Bridge) command(text string) (name, rest string, is bool) {
 	word, rest := firstWord(text)
 	name, bot, isNamed := strings.Cut(word, "@")
@@ -39,7 +39,7 @@ func firstWord(text string) (word, rest string) {
 	return text, ""
 }
 
-// obey does what a command says, and tells it. Its error is the context's: then it was perhaps not done.
+// obey runs a command, and sends its reply. The error is the context's: then the command was perhaps not run.
 func (b *Bridge) obey(ctx context.Context, c *chat, m incoming, name, rest string) error {
 	var reply string
 	var err error

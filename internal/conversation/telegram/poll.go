@@ -44,8 +44,8 @@ func (b *Bridge) poll(ctx context.Context) error {
 	}
 }
 
-// update is what is needed of one. The library's type is not used: it refuses what it does not know, such as a message
-// that was forwarded in a new way.
+// update is what is used of an update. The library's type is not used: it refuses what it does not know, such as a
+// message that was forwarded in a new way.
 type update struct {
 	ID      int64 `json:"update_id"`
 	Message *struct {
@@ -56,11 +56,11 @@ type update struct {
 	} `json:"message"`
 }
 
-// take hands an update to its chat; false when it has it.
+// take hands an update to its chat; false when the chat has it already.
 func (b *Bridge) take(ctx context.Context, raw json.RawMessage) (isNew bool) {
 	var update update
 	if err := json.Unmarshal(raw, &update); err != nil {
-		// One that is not understood must not be in the way of the others: it is passed over by its number.
+		// An update that is not understood must not block the others: it is acknowledged by its number.
 		b.log("an update of Telegram is not understood and passed over: %v", err)
 		update.Message = nil
 	}

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Chats are the conversations, by key. An id is of one message of a chat: "telegram:<update id>".
+// Chats are the conversations, by key. An id names one message of a chat: "telegram:<update id>".
 type Chats interface {
 	// Accept takes a message into the chat's queue: when it returns, no crash loses it. The same id is accepted once.
 	// Errors: Conflict (the queue is full), BadInput: it is refused for good. Any other: it is tried again.
 	Accept(ctx context.Context, key, id, text string) error
-	// Ahead is how many messages of the chat that are not answered are before this one.
+	// Ahead is how many unanswered messages of the chat are before this one.
 	Ahead(ctx context.Context, key, id string) (int, error)
-	// Answer waits until there is an answer other than told, which is zero at first: what holds the turn up is one,
-	// and is followed by another. It waits as long as the context lasts. Errors: NotFound.
+	// Answer waits until there is an answer other than told, the one before, which is zero at first. That the turn is
+	// held up is an answer too; another one follows it. It waits as long as the context lasts. Errors: NotFound.
 	Answer(ctx context.Context, key, id string, told Answer) (Answer, error)
 	// Reset has the next message begin a new conversation, and returns the session id of the old one, "" when there
 	// was none. The same id resets once, and gets the same answer.
@@ -36,7 +36,7 @@ type Deliveries interface {
 	NoteDelivered(ctx context.Context, key, id string) error
 }
 
-// Team are the agents. What is returned is told to the chat as it is.
+// Team are the agents. The texts that its methods return are sent to the chat unchanged.
 type Team interface {
 	Agents(ctx context.Context) (string, error)
 	// Send sends a text to an agent. The same id is sent once.
@@ -67,5 +67,5 @@ func (a Answer) equal(b Answer) bool {
 	return same && a == b
 }
 
-// isHeld tells of an answer that is followed by another.
+// isHeld tells whether another answer follows this one.
 func (a Answer) isHeld() bool { return a.Held || !a.RetryAt.IsZero() }

@@ -20,7 +20,7 @@ import (
 // perhapsAgain goes before what the chat may have already.
 const perhapsAgain = "(You may have this already: I was interrupted while telling it.)\n\n"
 
-// patience is for one request that does not wait for messages.
+// patience is the time limit of a request, besides what Telegram waits for messages.
 const patience = 30 * time.Second
 
 // send writes a text to a chat, in as many messages as it takes, and waits as long as Telegram cannot take them.
@@ -52,7 +52,7 @@ func (b *Bridge) sendPart(ctx context.Context, chat int64, text string, wait *ba
 			return err
 		}
 		if mayHaveArrived(err) && !strings.HasPrefix(text, perhapsAgain) {
-			return b.send(ctx, chat, perhapsAgain+text) // which may be too long by that
+			return b.send(ctx, chat, perhapsAgain+text) // by this it may be too long for one message
 		}
 	}
 }
@@ -65,14 +65,14 @@ func (b *Bridge) sendOnce(ctx context.Context, chat int64, text string) error {
 	return err
 }
 
-// isFinal tells of the end of a request whether another attempt would end as well.
+// isFinal tells whether another attempt at a request would end in the same way: it succeeded, or was refused for good.
 func isFinal(err error) bool {
 	_, migrated := errors.AsType[*bot.MigrateError](err)
 	return err == nil || migrated || errors.Is(err, bot.ErrorForbidden) || errors.Is(err, bot.ErrorBadRequest) ||
 		errors.Is(err, bot.ErrorUnauthorized) || errors.Is(err, bot.ErrorNotFound)
 }
 
-// refusal says of a final end what it means for the chat.
+// refusal says what a final error means for the chat; nil for success.
 func refusal(err error) error {
 	if migrated, is := errors.AsType[*bot.MigrateError](err); is {
 		return agent.Errorf(agent.Failed, "the group became chat %d: allow that one", migrated.MigrateToChatID)
@@ -86,8 +86,8 @@ func refusal(err error) error {
 	return agent.Errorf(agent.Failed, "Telegram refused a message: %s", err)
 }
 
-// mayHaveArrived tells of a failed request whether it may have been carried out: not when Telegram said when it would
-// be, and not when there was no connection. What a gateway says of Telegram proves nothing.
+// mayHaveArrived tells whether a failed request may have been carried out: not when Telegram asked for a pause, and not
+// when there was no connection. What a gateway answers for Telegram proves nothing.
 func mayHaveArrived(err error) bool {
 	if _, tooMany := errors.AsType[*bot.TooManyRequestsError](err); tooMany {
 		return false
@@ -148,8 +148,8 @@ func (b *Bridge) typing(ctx context.Context, chat int64) (stop func()) {
 	return func() { cancel(); <-done }
 }
 
-// repeatable has requests whose body can be sent again: else net/http fails one for which it chose a connection that
-// the server was just closing, though nothing of it was sent, and nobody could tell that from a lost answer.
+// repeatable makes the body of a request one that can be sent again. Otherwise net/http fails a request for which it
+// chose a connection that the server was just closing: nothing was sent, but it looks like a lost answer.
 type repeatable struct{ client *http.Client }
 
 func (r repeatable) Do(request *http.Request) (*http.Response, error) {

@@ -10,9 +10,9 @@ const maxText = 4096
 
 // Split cuts a text into messages of at most 4,096 UTF-16 code units: between paragraphs if it can, else between
 // lines, else between words, else anywhere. A code block that is cut is closed, and opened again in the next message.
-// What is blank is no message.
+// Blank parts are dropped.
 func Split(text string) []string {
-	text = strings.ToValidUTF8(text, "\uFFFD") // anything else is refused
+	text = strings.ToValidUTF8(text, "\uFFFD") // Telegram refuses anything else
 	var parts []string
 	for opening := ""; text != ""; {
 		if opening == "" {
@@ -44,11 +44,11 @@ const (
 	fenceRoom    = longestFence + 1 + 1 // for a line break and the marker that closes a block
 )
 
-// cut divides a text that has more UTF-16 code units than room. The blank at which it does is dropped.
+// cut divides a text that has more UTF-16 code units than room. The blank where it is divided is dropped.
 func cut(text string, room int) (part, rest string) {
 	end := prefix(text, room)
 	for _, between := range []string{"\n\n", "\n", " "} {
-		// Not far before the end: a paragraph is no reason for a short message.
+		// Not in the first half: a paragraph is no reason for a short message.
 		if at := strings.LastIndex(text[:end], between); at > end/2 {
 			return text[:at], text[at+1:] // a blank line within a code block stays in the next part
 		}

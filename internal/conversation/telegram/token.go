@@ -19,10 +19,10 @@ type Token struct{ text string }
 // String keeps the token out of what is printed.
 func (Token) String() string { return "***" }
 
-// GoString does so for %#v.
+// GoString does the same for %#v.
 func (Token) GoString() string { return "***" }
 
-// isToken keeps what is no token out of the path of a request.
+// isToken tells whether a text has the form of a token; nothing else may get into the path of a request.
 func isToken(text string) bool {
 	const digits, letters = "0123456789", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-"
 	number, secret, _ := strings.Cut(text, ":")
@@ -51,7 +51,7 @@ func ReadToken(file string) (Token, error) {
 	return token, nil
 }
 
-// readOwn reads a file that holds a secret. One of somebody else (root's, that a container shows) is as that one left it.
+// readOwn reads a file that holds a secret. The mode of another user's file (root's, in a container) is not checked.
 func readOwn(file string) ([]byte, error) {
 	info, err := os.Stat(file)
 	switch {

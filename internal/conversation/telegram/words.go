@@ -26,7 +26,7 @@ var failures = map[string]string{
 	"lost":            "What became of your message cannot be found out",
 }
 
-// remedies are what else there is to do about a failure than to try again.
+// remedies are what can be done about a failure, other than to send the message again.
 var remedies = map[string]string{
 	"too_long":        "Send /new for a new conversation; the old one is kept.",
 	"bad_request":     "Send /new for a new conversation if that goes on; the old one is kept.",
@@ -97,7 +97,7 @@ func (b *Bridge) clock(at time.Time) string {
 	return at.Format("15:04 on 2 January")
 }
 
-// words are an error as a chat is told it.
+// words are an error as it is sent to a chat.
 func (b *Bridge) words(err error) string {
 	const longest = 500 // characters
 	return shorten(b.Token.hide(err.Error()), longest)

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	wait  = 20 * time.Second // an agent is ready within one; a machine may be busy
+	wait  = 20 * time.Second // an agent is ready within a second; a machine may be busy
 	grace = 2 * time.Second  // for what comes after that, or with the end
 	every = 50 * time.Millisecond
 )
@@ -28,7 +28,7 @@ type Seen struct {
 	Screen     string       // at the end of the time; "" when it was ready before
 }
 
-// Claude starts a claude as an agent's, in a folder below dir, watches what it does, and ends it.
+// Claude starts a claude like that of an agent, in a folder below dir, watches what it does, and ends it.
 func Claude(ctx context.Context, dir, program string) (Seen, error) {
 	dir = filepath.Join(dir, "probe")
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -71,7 +71,7 @@ func (p *probing) start(ctx context.Context, program string) error {
 	return err
 }
 
-// watch waits until all has been seen that is to be seen, or the time is over, or claude.
+// watch waits until all that is expected was seen, the time is over, or claude has ended.
 func (p *probing) watch(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -100,8 +100,8 @@ func (p *probing) watch(ctx context.Context) {
 	}
 }
 
-// end hangs up, as a tmux server that is ended does to all of its agents. What stays all the
-// same is ended as an agent is.
+// end ends the tmux server, which hangs claude up as it would an agent. What runs on after that is
+// ended as an agent is.
 func (p *probing) end(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
 	started := []agent.Identity{p.first}

@@ -14,22 +14,22 @@ import (
 	"nbs-worker/internal/observe"
 )
 
-// Wanted is about which conversation notes are wanted.
+// Wanted says which conversation the notes are to be about.
 type Wanted struct {
 	SessionID agent.SessionID
-	Why       string // it was given up
-	Tokens    int    // that the notes may have at most, as of [Notes]
+	Why       string // the reason why it was given up
+	Tokens    int    // most tokens of the notes, as in [Notes]
 }
 
-// Source is from what notes were made.
+// Source says what notes were made from.
 type Source struct {
 	Memory     bool  // also from what is remembered
 	Transcript bool  // from the transcript
-	Missed     error // why not from all that there is
+	Missed     error // why a part of what there is was left out
 }
 
-// Text is what an agent's successor is told. What is remembered is read by a program of its own: the
-// database would cost each start of this one.
+// Text returns the notes for an agent's successor. Another program reads what is remembered: to link the
+// database would slow each start of this one.
 func Text(ctx context.Context, o *observe.Observer, r *agent.Record, w Wanted) (string, Source) {
 	var missed error
 	if _, err := os.Lstat(o.Store.MemoryFile()); err == nil {
@@ -46,7 +46,7 @@ func Text(ctx context.Context, o *observe.Observer, r *agent.Record, w Wanted) (
 	return text, from
 }
 
-// Of makes the text, with what is remembered, the newest first.
+// Of makes the text from the transcript and from noted, what is remembered, the newest first.
 func Of(o *observe.Observer, r *agent.Record, w Wanted, noted []memory.Observation) (string, Source) {
 	notes := Notes{Handle: r.Handle, SessionID: w.SessionID, Why: w.Why, Noted: noted, Tokens: w.Tokens}
 	from := Source{Memory: len(noted) > 0}
@@ -70,7 +70,7 @@ func said(o *observe.Observer, r *agent.Record, id agent.SessionID) (said Said, 
 	return said, true, nil
 }
 
-// remembersWithin is for how long what is remembered is waited for.
+// remembersWithin is how long reading what is remembered may take.
 const remembersWithin = 20 * time.Second
 
 func remembered(ctx context.Context, o *observe.Observer, r *agent.Record, w Wanted) (string, error) {

@@ -47,7 +47,7 @@ func Read(file transcript.File) (Said, error) {
 	return said, err
 }
 
-// matters tells which messages are read. Claude tells the agent its summary right after a compaction.
+// matters tells which messages are read. Claude's message right after a compaction is the summary.
 func matters(m transcript.Message) bool {
 	switch m.Speaker {
 	case transcript.You:
@@ -109,5 +109,5 @@ func (s *Said) noteFile(input string) {
 	s.Files = s.Files[:min(len(s.Files), filesNum)]
 }
 
-// last are the last few of some.
+// last are the last n of all.
 func last(all []string, n int) []string { return all[max(0, len(all)-n):] }

@@ -15,25 +15,25 @@ import (
 type Notes struct {
 	Handle    agent.Handle
 	SessionID agent.SessionID // of the conversation that it goes on from
-	Why       string          // it was given up
+	Why       string          // the reason why it was given up
 	Gone      bool            // there is no transcript
 	Said      Said
 	Noted     []memory.Observation // newest first; of all conversations of the agent
-	Tokens    int                  // of the model's that the text may have at most, roughly; 0: as [Limit] allows
+	Tokens    int                  // most tokens of the text, roughly, as the model counts; 0: as [Limit] allows
 }
 
-// Limit is the length of a text of notes, in characters as Claude counts them: in UTF-16. It keeps so much of a hook's
-// output (seen on 2.1.197 and 2.1.329); of 20,000 it would show the model the first 2,000 and a file's name.
+// Limit is the greatest length of the notes, in characters as Claude counts them: in UTF-16. Claude passes so much of a
+// hook's output on (seen on 2.1.197 and 2.1.329); of 20,000 it would show the model the first 2,000 and a file's name.
 const Limit = 8000
 
 // Tokens are counted roughly, since each model takes text apart in its own way: three bytes of UTF-8 are one. Prose
 // has fewer for its length, a character of three bytes is about one; only ids and numbers have more.
 const bytesPerToken = 3
 
-// FewestTokens have room for what the notes say of themselves.
+// FewestTokens leave room for the notes' introduction.
 const FewestTokens = 300
 
-// What one quotation, and one part, may have at most, in characters; of a shorter text, its share.
+// The greatest length of a quotation, and of a part, in characters; in shorter notes, a share of it.
 const (
 	summaryLimit = 2000
 	askedLimit   = 700
@@ -66,7 +66,7 @@ You are agent %[1]s, in a new conversation. Your earlier one, %[2]s, was given u
 	return text
 }
 
-// share is how many characters a part may have that may have so many of the longest text.
+// share scales the limit of a part, which is for notes of the full length, to the notes' own.
 func (n Notes) share(limit int) int {
 	if n.Tokens <= 0 || n.Tokens > Limit/bytesPerToken {
 		return limit
@@ -74,7 +74,7 @@ func (n Notes) share(limit int) int {
 	return limit * n.Tokens * bytesPerToken / Limit
 }
 
-// reminders are the marks between which Claude puts what a hook prints: what is quoted cannot end that either.
+// reminders replaces the marks between which Claude puts the output of a hook, so that no quotation can end it.
 var reminders = strings.NewReplacer("<system-reminder", "‹system-reminder", "</system-reminder", "‹/system-reminder")
 
 func because(why string) string {
@@ -84,7 +84,7 @@ func because(why string) string {
 	return " (" + cut(oneLine(why), lineLimit) + ")"
 }
 
-// noted are the observations that have room, open ends and questions before the others.
+// noted writes the observations that have room, open ends and questions before the others.
 func (n Notes) noted(b *strings.Builder) {
 	if len(n.Noted) == 0 {
 		return
@@ -117,7 +117,7 @@ func noteOf(o *memory.Observation) string {
 	return cut(oneLine(text), noteLimit)
 }
 
-// said is what the transcript tells.
+// said writes what the transcript tells.
 func (n Notes) said(b *strings.Builder) {
 	s := &n.Said
 	if s.Summary != "" {
@@ -165,7 +165,7 @@ func oneLine(text string) string { return strings.Join(strings.Fields(agent.Legi
 // cut is a text of at most so many characters.
 func cut(text string, limit int) string { return cutBy(utf16.RuneLen, text, limit) }
 
-// cutBy is a text of at most that size, by that of each character.
+// cutBy is a text of at most that size, where size gives that of a character.
 func cutBy(size func(rune) int, text string, limit int) string {
 	room := limit - size('…')
 	total, end := 0, 0 // end: before the last character that leaves room for the mark

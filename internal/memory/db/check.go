@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// rules are what must hold whatever has written: each query gives a line for what breaks one.
+// rules must hold whoever has written the database: each query gives a line per violation.
 var rules = []string{
 	"SELECT 'damaged: ' || integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'",
 	`SELECT 'observation ' || o.id || ' belongs to no conversation' FROM observations o

@@ -21,8 +21,8 @@ import (
 //go:embed schema.sql
 var schema string
 
-// Create makes a database, or opens the one that is there. A database is there whole or not at all, and when
-// vouch was told its instance. Errors: those of [Open], and Failed when files of a lost one are in the way.
+// Create makes a database, or opens the one that is there. A new one appears whole or not at all, and after
+// vouch was called with its instance. Errors: those of [Open], and Failed when files of a lost one are in the way.
 func Create(ctx context.Context, path string, vouch func(instance string) error) (*Database, error) {
 	sweep(path)
 	left := leftOver(path) // looked for first: another process may just be making the database, and then use it
@@ -78,9 +78,8 @@ func (d *Database) Backup(ctx context.Context, path string) error {
 	return place(path, func(temp string) error { return d.copyTo(ctx, temp, path) })
 }
 
-// copyTo writes a copy, which is to be at the path, into an empty file, and changes it over to the log that
-// we use: when several processes find a database that is not, SQLite lets one of them do that, and refuses
-// the others.
+// copyTo writes a copy, which is to be at the path, into an empty file, and switches it to the write-ahead log:
+// when several processes open a database without that, SQLite lets one of them switch it, and refuses the others.
 func (d *Database) copyTo(ctx context.Context, file, path string) error {
 	there := &Database{path: path}
 	if _, err := d.sql.ExecContext(ctx, "VACUUM INTO ?", file); err != nil {
@@ -93,13 +92,13 @@ func (d *Database) copyTo(ctx context.Context, file, path string) error {
 	return there.failed(errors.Join(copied.PingContext(ctx), copied.Close()))
 }
 
-// unfinished is in the name of a file, and of what SQLite keeps beside it, that is to be moved to its place.
+// unfinished is in the name of a file that is not in its place yet, and of what SQLite keeps beside it.
 const unfinished = ".nbs-unfinished-"
 
-// abandoned is since when nothing was written into such a file whose writer was killed: who writes one writes all along.
+// abandoned is the age at which such a file is taken for one of a killed writer: a live one writes all the time.
 const abandoned = time.Hour
 
-// sweep removes what was to be at the path, and whose writer was killed. What cannot be removed stays.
+// sweep removes the unfinished files for the path whose writers were killed. What cannot be removed stays.
 func sweep(path string) {
 	folder, name := filepath.Split(path)
 	entries, _ := os.ReadDir(cmp.Or(folder, "."))

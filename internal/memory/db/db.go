@@ -1,7 +1,7 @@
 // Package db keeps observations in a SQLite database, as [memory.Store] says.
 //
-//   - Each connection has the settings of [settings]: a change is on the disk when it has returned, and who
-//     writes waits for who writes.
+//   - Each connection has the settings of [settings]: a change is on the disk when the call returns, and
+//     writers wait for each other.
 //   - What one call changes, it changes in one immediate transaction.
 //   - The rules of the two ids are in the schema as well, so that no way of writing gets around them.
 //   - A database that is damaged, or newer than this program, is an error that names it; it is left as it is.
@@ -35,7 +35,7 @@ const (
 	version     = 1
 )
 
-// careful are the settings with which a file is looked at that may be anybody's: they change nothing in it.
+// careful are the settings for reading a file that anybody may have made: they change nothing in it.
 var careful = []string{
 	"busy_timeout(5000)",                      // first: the others may have to wait
 	"trusted_schema(0)", "cell_size_check(1)", // the file lies in a project, where others can write
@@ -116,9 +116,9 @@ func checkFiles(path string) error {
 	return nil
 }
 
-// look checks that the database is one of ours and of a version that we know, and reads its id. What is
-// not ours gets none of our settings, which would change the file; but what a killed process has left half
-// done in it has to be put back in order.
+// look checks that the database is one of ours and of a version that we know, and reads its id. A file that
+// is not ours gets none of our settings, which would change it; but SQLite has to recover what a killed
+// process has left half done.
 func (d *Database) look(ctx context.Context) error {
 	reader, err := sql.Open("sqlite", source(d.path, careful))
 	if err != nil {
@@ -145,9 +145,9 @@ func (d *Database) look(ctx context.Context) error {
 	return d.failed(reader.QueryRowContext(ctx, "SELECT id FROM instance").Scan(&d.instance))
 }
 
-// checkSchema checks that all that the database is made of stands in our schema, before anything of it is read: a
-// view in the place of a table, or a trigger, would run what whoever planted it has written. What SQLite makes by
-// itself, for the index of words too, are plain tables. (sqlite_schema, the newer name, can be taken by a crafted file.)
+// checkSchema checks that every part of the database is in our schema, before any of it is read: a planted view in the
+// place of a table, or a planted trigger, would run its author's SQL. What SQLite makes by itself, for the index of
+// words too, are plain tables. (A crafted file can give sqlite_schema, the newer name, to something of its own.)
 func (d *Database) checkSchema(ctx context.Context, reader *sql.DB) error {
 	rows, err := reader.QueryContext(ctx, `SELECT type, name, coalesce(sql, '') FROM sqlite_master
 		WHERE NOT (type = 'index' AND sql IS NULL)
@@ -171,7 +171,7 @@ func (d *Database) Instance() string { return d.instance }
 // Close closes the database.
 func (d *Database) Close() error { return d.failed(d.sql.Close()) }
 
-// change runs what changes the database in one transaction, which began with the right to write.
+// change runs do in one transaction, which holds the right to write from its beginning.
 func (d *Database) change(ctx context.Context, do func(tx *sql.Tx) error) error {
 	d.writing.Lock()
 	defer d.writing.Unlock()

@@ -17,7 +17,7 @@ func (d *Database) failed(err error) error {
 	if _, known := errors.AsType[*agent.Error](err); err == nil || known || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	switch code(err) & 0xff { // above are the details
+	switch code(err) & 0xff { // the higher bits are the details
 	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
 		return d.damaged(err)
 	case sqlite3.SQLITE_BUSY:

@@ -27,7 +27,7 @@ type line struct {
 	Observation  *observation  `json:"observation,omitempty"`
 }
 
-// conversation has no memory id: where it is imported, nobody has seen that observer's conversation.
+// conversation has no memory id: where it is imported, that observer's conversation need not exist.
 type conversation struct {
 	ContentID   agent.SessionID `json:"content_id"`
 	Handle      agent.Handle    `json:"handle"`
@@ -93,8 +93,8 @@ func writeLine(w io.Writer, l line) error {
 	return err
 }
 
-// Import takes what Export wrote: all of it or nothing. It is read to its end first, however long that takes: nobody
-// else can write meanwhile.
+// Import takes what Export wrote: all of it or nothing. It is read to its end before the transaction, during which
+// nobody else can write.
 func (d *Database) Import(ctx context.Context, r io.Reader) (n, skipped int, err error) {
 	all, err := readLines(r)
 	if err != nil {

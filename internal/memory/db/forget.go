@@ -51,8 +51,8 @@ func ofHandle(ctx context.Context, d *Database, q querier, handle agent.Handle) 
 	return collect(d, rows, err, func() (memory.Observed, error) { return scanObserved(rows.Scan) })
 }
 
-// wipe empties the log of what was written, in which what is forgotten still stands. One who reads
-// meanwhile keeps it until the next time.
+// wipe empties the write-ahead log, which still contains what was forgotten. While another connection
+// reads, it stays until the next time.
 func (d *Database) wipe(ctx context.Context) error {
 	_, err := d.sql.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
 	return d.failed(err)

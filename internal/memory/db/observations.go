@@ -111,7 +111,7 @@ func insert(ctx context.Context, q querier, o memory.Observation) (id int64, err
 	return id, err
 }
 
-// hash is the same for what says the same, whenever it was said.
+// hash is the same for observations of the same type and texts, whatever their time.
 func hash(o memory.Observation) string {
 	text, err := json.Marshal([]any{o.Type, o.Title, o.Narrative, o.Facts, o.Files})
 	if err != nil {

@@ -28,11 +28,11 @@ func (d *Database) Search(ctx context.Context, q memory.Query) ([]memory.Observa
 	return d.ranked(ctx, q, match, 0)
 }
 
-// mostRanked is how many of those that have the words are ranked at first: words that all have say little,
-// and to rank 100,000 takes a tenth of a second.
+// mostRanked is how many observations that have the words, the newest, are ranked at first: words that all have
+// say little, and to rank 100,000 takes a tenth of a second.
 const mostRanked = 10_000
 
-// oldestRanked is the id from which on mostRanked observations have the words; 0: not that many have.
+// oldestRanked is the id of the oldest of the mostRanked newest observations that have the words; 0: there are fewer.
 func (d *Database) oldestRanked(ctx context.Context, match string) (id int64, err error) {
 	err = d.sql.QueryRowContext(ctx, "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT 1 OFFSET ?", match, d.mostRanked-1).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -28,9 +28,9 @@ type observer struct {
 	prompts int             // that it was given in this process
 	anew    bool            // the next one begins another conversation: the last failed, or it has become long
 	rest    pause
-	seen    seen   // when no turn was over that is not observed
-	rests   bool   // then one had begun
-	lost    string // up to which the transcript was read when that record was found missing
+	seen    seen   // when no finished turn was unobserved
+	rests   bool   // whether a turn was open then
+	lost    string // the record up to which the transcript was read, once it was found missing
 }
 
 // seen is the transcript of an agent as it was looked at.
@@ -107,7 +107,7 @@ func (o *observer) open(ctx context.Context, text string) (session, turn.Outcome
 	return s, outcome, err
 }
 
-// say gives the observer a text. Errors: those of judge; what became of it is told all the same.
+// say gives the observer a text. Errors: those of judge; the outcome is returned beside them.
 func (o *observer) say(ctx context.Context, s session, text string) (turn.Outcome, error) {
 	patience, cancel := context.WithTimeout(ctx, turnTimeout)
 	defer cancel()
@@ -234,7 +234,7 @@ func (o *observer) claim(id agent.SessionID) (release func(), err error) {
 	return release, nil
 }
 
-// asRecord is the observer's conversation as those look at it who know agents only.
+// asRecord describes the observer's conversation as an agent's record, for packages that know agents only.
 func (o *observer) asRecord(id agent.SessionID) *agent.Record {
 	r := &o.of.record
 	return &agent.Record{Spec: agent.Spec{Schema: r.Schema, SessionID: id, Model: o.Model, ProjectRoot: r.ProjectRoot, ConfigDir: r.ConfigDir}}
@@ -274,7 +274,7 @@ func (o *observer) startClaude(id agent.SessionID, opening claude.Opening, invoc
 // bare has claude start without tools, and without what the user has added to it: hooks, servers, instructions.
 var bare = []string{"--tools", "", "--safe-mode"}
 
-// end has claude leave, or ends it and what it has started, whatever becomes of the caller.
+// end asks claude to exit, or ends it and what it has started, even if the caller is canceled.
 func (o *observer) end(ctx context.Context, process Process, invocation agent.Invocation) {
 	ctx = context.WithoutCancel(ctx)
 	patience, cancel := context.WithTimeout(ctx, endGrace)
@@ -284,11 +284,11 @@ func (o *observer) end(ctx context.Context, process Process, invocation agent.In
 		_ = proc.StopAll(ctx, left, endGrace)
 		_ = process.Close(ctx)
 	}
-	_ = o.Store.TurnFiles(invocation).Drop() // the next sweep does it else
+	_ = o.Store.TurnFiles(invocation).Drop() // otherwise the next sweep does it
 }
 
-// endLeft ends the claudes of a worker of this project that was killed: one that hangs does not leave by itself. The
-// caller has the lock of the workers, so that nobody uses them.
+// endLeft ends the claudes of a worker of this project that was killed: one that hangs does not exit by itself. The
+// caller holds the lock of the workers, so that nobody uses them.
 func (w *Worker) endLeft(ctx context.Context) {
 	for _, invocation := range w.Store.TurnFiles("").With(turnfiles.Observes, w.Store.Project()) {
 		left, err := proc.Carrying(agent.TurnVariable, invocation)

@@ -13,10 +13,10 @@ import (
 	"nbs-worker/internal/store/journal"
 )
 
-// observe has the turns of a conversation observed that are over, and takes what has announced them: each turn one, for
-// a hook is called before claude has written its turn down. Where the transcript has grown since, nothing more of it is
-// to come. unfinished tells whether something is. What keeps an observer from its work is no error: it is noted, and
-// tried again later.
+// observe has the finished turns of a conversation observed, and takes one announcement for each: a hook is called
+// before claude has written its turn down. It takes all when the transcript has grown since and no turn is open: then
+// nothing is to come. unfinished tells whether something is. What keeps an observer from its work is no error: it is
+// noted, and tried again later.
 func (w *Worker) observe(ctx context.Context, t target) (unfinished bool, err error) {
 	if on, err := w.isOnStill(t); err != nil || !on {
 		delete(w.owed, t.id)
@@ -34,8 +34,8 @@ func (w *Worker) observe(ctx context.Context, t target) (unfinished bool, err er
 	return taken < len(t.announced), w.Store.Spool().Take(t.announced[:taken]...)
 }
 
-// observeTurns has the turns observed that are over, and tells which, and whether the transcript has grown since they
-// were announced.
+// observeTurns has the finished turns observed, and returns them, and whether the transcript has grown since they were
+// announced.
 func (w *Worker) observeTurns(ctx context.Context, t target) (read past.Past, grown bool, err error) {
 	file, found, err := w.transcript(t)
 	if err != nil || !found {
@@ -130,7 +130,7 @@ type unfitError struct{ why string }
 
 func (e *unfitError) Error() string { return e.why }
 
-// note notes what keeps an observer from its work, for people. Errors: others.
+// note notes why a turn is shown later, a *laterError, for people. It returns every other error.
 func (w *Worker) note(ctx context.Context, t target, err error) error {
 	later, is := errors.AsType[*laterError](err)
 	if !is {
@@ -172,7 +172,7 @@ func (w *Worker) spend(ctx context.Context, o *turn.Outcome) error {
 	return err
 }
 
-// journal writes down what happened to the memory of an agent. What prevents that is told.
+// journal writes down what happened to the memory of an agent. If that fails, both are told.
 func (w *Worker) journal(ctx context.Context, t target, event, detail string) {
 	if err := w.Store.Journal().Append(ctx, journal.EventOf(&t.record, w.Seconds(), event, detail)); err != nil {
 		w.Said("memory of %s: %s; the journal: %s", t.record.Handle, detail, err)

@@ -32,7 +32,7 @@ func (t *target) newest() (at time.Time) {
 	return at
 }
 
-// size is how long the transcript was at most when its hooks were called, in bytes.
+// size is the largest size that the transcript had when its hooks were called, in bytes.
 func (t *target) size() (size int64) {
 	for _, a := range t.announced {
 		size = max(size, a.Size)
@@ -40,8 +40,8 @@ func (t *target) size() (size int64) {
 	return size
 }
 
-// targets are the conversations that were announced, and those of which turns are owed; all: and those that agents are in now, and those that were
-// observed before. What is announced of others is of nobody.
+// targets are the conversations that were announced, and those with owed turns; with all, also those that agents are in
+// now, and those that were observed before. Announcements of other conversations are dropped in the end.
 func (w *Worker) targets(ctx context.Context, all bool) (targets []target, err error) {
 	waiting, err := w.Store.Spool().List()
 	if err != nil || len(waiting) == 0 && !all && len(w.owed) == 0 {
@@ -87,13 +87,13 @@ func (w *Worker) targets(ctx context.Context, all bool) (targets []target, err e
 	return targets, err
 }
 
-// isOn tells whether an agent is to be observed. A record that was planted decides nothing.
+// isOn tells whether an agent is to be observed. A planted record does not count.
 func (w *Worker) isOn(r *agent.Record) bool {
 	allowed, _ := w.Store.IsAllowed(r)
 	return r.Memory && allowed
 }
 
-// isOnStill is isOn, now: an agent's memory is switched off, or it is dismissed, while others are observed.
+// isOnStill is isOn at this moment: while others are observed, the memory may be switched off or the agent dismissed.
 func (w *Worker) isOnStill(t target) (bool, error) {
 	r, err := w.Store.Load(t.record.Handle)
 	if agent.KindOf(err) == agent.NotFound {
@@ -102,7 +102,7 @@ func (w *Worker) isOnStill(t target) (bool, error) {
 	return err == nil && w.isOn(&r) && slices.Contains(r.Conversations(), t.id), err
 }
 
-// apart takes what is announced of a conversation out of what waits.
+// apart divides the waiting announcements into those of a conversation and the others.
 func apart(waiting []spool.Announcement, r *agent.Record, id agent.SessionID) (others, its []spool.Announcement) {
 	for _, a := range waiting {
 		if a.Handle == r.Handle && a.SessionID == id {
@@ -114,7 +114,7 @@ func apart(waiting []spool.Announcement, r *agent.Record, id agent.SessionID) (o
 	return others, its
 }
 
-// isAnAgents tells whether an agent is in a conversation, or was. What cannot be read is not known to have no such agent.
+// isAnAgents tells whether an agent is in a conversation, or was. It is so, too, when a record cannot be read.
 func (w *Worker) isAnAgents(id agent.SessionID) bool {
 	handles, err := w.Store.Handles()
 	return err != nil || slices.ContainsFunc(handles, func(handle agent.Handle) bool {
@@ -123,8 +123,8 @@ func (w *Worker) isAnAgents(id agent.SessionID) bool {
 	})
 }
 
-// isKnown tells whether a conversation is looked at without a word of a hook: what agents said before their memory
-// was switched on, in conversations that they have left, is not.
+// isKnown tells whether a conversation is looked at without an announcement. A conversation that an agent left before
+// its memory was switched on is not.
 func (w *Worker) isKnown(ctx context.Context, r *agent.Record, id agent.SessionID) bool {
 	if id == r.SessionID {
 		return true

@@ -1,16 +1,16 @@
-// Package observer has what agents did observed, and what was observed kept: for each conversation of an agent
-// whose memory is on, a headless claude of its own is shown the turns that are over, and answers with observations.
+// Package observer has the work of agents observed, and keeps the observations: for each conversation of an agent
+// whose memory is on, a separate headless claude is shown the turns that are over, and answers with observations.
 //
-//   - One worker a project. It needs nobody: what the hooks announce is a hint, the transcripts are found through
-//     the records, and how far each was read is kept with what was observed, in one transaction.
-//   - A worker that is killed loses nothing: a turn is observed again of which nothing was stored yet. What it has left
-//     running is ended by the next one.
+//   - One worker per project. It depends on nobody: what the hooks announce is a hint, the transcripts are found by the
+//     records, and how far each was read is kept with what was observed, in one transaction.
+//   - A worker that is killed loses nothing: a turn of which nothing was stored is observed again, and the next worker
+//     ends what was left running.
 //   - An observer has no tools, no project and no settings but the user's login. What it is shown is framed as data,
 //     and secrets are replaced before.
 //   - The id of an observer is captured when claude names it, before anything it says is stored. Its conversation is
 //     continued within one process only: [memory.ShouldResume].
-//   - A failure of the API moves nothing: the turn is shown again later. An answer that does not fit, twice, is
-//     journaled, and the turn passed over.
+//   - After a failure of the API the turn is shown again later. After two answers that do not fit, the turn is passed
+//     over, and the journal says so.
 package observer
 
 import (
@@ -26,7 +26,7 @@ import (
 	"nbs-worker/internal/watch"
 )
 
-// What is used where nobody says otherwise.
+// The defaults.
 const (
 	DefaultModel        agent.Model = "haiku"
 	DefaultTokensPerDay int         = 500_000
@@ -39,15 +39,15 @@ type Worker struct {
 	Memory       memory.Store
 	Model        agent.Model  // of the observers
 	TokensPerDay int          // all observers together, by the UTC day; then they rest until the next
-	Handle       agent.Handle // of whom alone; "": all
+	Handle       agent.Handle // the only agent to observe; "": all
 	Said         func(format string, args ...any)
-	Start        func(turn.Launch) (Process, error) // a real claude, but in tests
+	Start        func(turn.Launch) (Process, error) // a real claude, except in tests
 
 	observers map[agent.SessionID]*observer // by content id
-	owed      map[agent.SessionID]bool      // content ids of which turns are not observed yet that are over
-	rest      pause                         // of all of them
+	owed      map[agent.SessionID]bool      // content ids with turns that are over and not observed yet
+	rest      pause                         // of all observers
 	done      Report
-	said      string // that could not be done, last
+	said      string // the failure that was told last
 }
 
 // Process is a claude that takes one text after the other.
@@ -73,7 +73,7 @@ type Waiting struct {
 	Until     time.Time // when it is tried again; zero: at the next end of a turn
 }
 
-// New makes the worker of a project. o's environment is that of the observers, less what makes an agent.
+// New makes the worker of a project. The observers have o's environment, without the variables of an agent.
 func New(o observe.Observer, kept memory.Store) *Worker {
 	return &Worker{
 		Observer: o, Memory: kept, Model: DefaultModel, TokensPerDay: DefaultTokensPerDay, Said: func(string, ...any) {},
@@ -84,9 +84,9 @@ func New(o observe.Observer, kept memory.Store) *Worker {
 
 const (
 	rescan   = 5 * time.Second        // between two looks at what could not be observed yet
-	patience = 5 * time.Second        // how long a turn is waited for that was announced and is not written down yet
-	soon     = 250 * time.Millisecond // between two looks at that
-	hopeless = time.Minute            // old is an announcement that nothing comes of
+	patience = 5 * time.Second        // how long an announced turn is waited for that is not in the transcript yet
+	soon     = 250 * time.Millisecond // between two looks for such a turn
+	hopeless = time.Minute            // the age at which an announcement is given up
 )
 
 // Once observes all that there is to observe now, and returns. What waits for long is in the report.
@@ -154,7 +154,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 }
 
-// isOwing tells whether something is left to be done, for which nobody will announce anything.
+// isOwing tells whether something is left to do that no new announcement will come for.
 func (w *Worker) isOwing() bool {
 	waiting, err := w.Store.Spool().List()
 	return err != nil || len(waiting) > 0 || len(w.owed) > 0
@@ -183,8 +183,8 @@ func (w *Worker) complain(err error) {
 	w.said = text
 }
 
-// pass observes what was announced, and what could not be observed before; all: and every conversation that may have
-// something. unfinished tells whether a turn was announced a moment ago that is not written down yet.
+// pass observes what was announced, and what could not be observed before; with all, every conversation that may have
+// something new. unfinished tells whether a turn that was announced a moment ago is not in its transcript yet.
 func (w *Worker) pass(ctx context.Context, all bool) (unfinished bool, err error) {
 	targets, err := w.targets(ctx, all)
 	for _, t := range targets {

@@ -1,5 +1,5 @@
-// Package health says of a tmux server that gave no answer what its process shows. Of tmux itself it
-// knows nothing, and it changes nothing.
+// Package health explains why a tmux server gave no answer, by the state of its process. It knows
+// nothing of tmux itself, and changes nothing.
 package health
 
 import (
@@ -10,15 +10,15 @@ import (
 	"nbs-worker/internal/proc"
 )
 
-// StuckError is a tmux server that answers nobody, by the evidence of its process: to wait for
+// StuckError is the error of a tmux server that cannot answer, as its process shows: waiting for
 // it is in vain.
 type StuckError struct{ error }
 
 func (e *StuckError) Unwrap() error { return e.error }
 
-// InVain passes on why something in tmux is not waited for any longer. A tmux that could not
-// be asked says nothing of it, and the deadline decides; with one that is stuck nothing will
-// come, and a person is to know at once.
+// InVain returns err if it ends the wait for something in tmux: a server that is stuck will not
+// answer, and a person should know at once. For any other error it returns nil: it proves nothing
+// about what is waited for, and the deadline decides.
 func InVain(err error) error {
 	if _, stuck := errors.AsType[*StuckError](err); stuck {
 		return err
@@ -26,7 +26,7 @@ func InVain(err error) error {
 	return nil
 }
 
-// Diagnose says of a server that gave no answer what its process shows.
+// Diagnose adds to the error of a server that gave no answer what the server's process shows.
 func Diagnose(server interface{ ServerPID() (int, error) }, handle agent.Handle, err error) error {
 	if err == nil || agent.KindOf(err) != agent.TimedOut {
 		return err
@@ -50,8 +50,8 @@ func Diagnose(server interface{ ServerPID() (int, error) }, handle agent.Handle,
 	}
 }
 
-// HintMoreFiles names the command that raises a server's limit of open files, while it runs;
-// agents live through it. Beyond the hard limit only root could.
+// HintMoreFiles adds the command that raises the limit of open files of a running server, which
+// does not disturb its agents. Beyond the hard limit only root could raise it.
 func HintMoreFiles(err *agent.Error, pid int, files proc.Files) *agent.Error {
 	const plenty = 1 << 16
 	if files.Soft >= files.Hard {

@@ -11,15 +11,15 @@ import (
 	"nbs-worker/internal/store/runs"
 )
 
-// Ledger is the [Log] of one plan, in the project's .nbs: where a run stopped, and in the journal
-// each step. Where there is no project yet nothing is written: a page may make one.
+// Ledger is the [Log] of one plan. It keeps in the project's .nbs where a run stopped, and each step in
+// the journal. Where there is no project yet it writes nothing: a page may make one.
 type Ledger struct {
 	Plan Plan
 	Open func() (*store.Store, error) // Errors: NotFound where there is no project
 	Now  func() time.Time
 }
 
-// store is nil where there is no project.
+// store opens the project's store; it returns nil where there is no project.
 func (l *Ledger) store() (*store.Store, error) {
 	s, err := l.Open()
 	if agent.KindOf(err) == agent.NotFound {
@@ -28,7 +28,7 @@ func (l *Ledger) store() (*store.Store, error) {
 	return s, err
 }
 
-// Begin implements [Log]. Errors: Conflict when the same is being run already.
+// Begin implements [Log]. Errors: Conflict when the same plan is being run already.
 func (l *Ledger) Begin() (last *runs.Run, end func(), err error) {
 	s, err := l.store()
 	if err != nil || s == nil {
@@ -74,7 +74,7 @@ func (l *Ledger) Finish(ctx context.Context, end string) error {
 	return l.journal(ctx, s, l.Plan.Page.Name+": "+end)
 }
 
-// journal adds to the journal; a page about one agent is told of that one.
+// journal adds an event to the journal, under an agent's handle when the page is about one agent.
 func (l *Ledger) journal(ctx context.Context, s *store.Store, detail string) error {
 	event := journal.Event{At: l.Now().UTC().Truncate(time.Second), Event: "runbook", Detail: detail}
 	if handle, err := agent.ParseHandle(l.Plan.Values["handle"]); err == nil {

@@ -9,15 +9,15 @@
 //	```
 //
 // All else is prose. A step is lines of nbs-worker with arguments, split into words as a shell
-// splits them, so that a person can paste them; but no shell is involved, and whatever one would
+// splits them, so that a person can paste them; but no shell is involved, and what a shell would
 // expand, pipe or redirect is an error that names the line. A parameter is a whole word, $handle
-// or "$handle", and becomes one argument, which is never split and never a flag. Of a step,
+// or "$handle", and becomes one argument, which is never split and never a flag. The attributes of a step:
 //
-//   - step is the name;
+//   - step is its name;
 //   - expect are the exit codes that are success, instead of 0;
 //   - check says that the step changes nothing and proves what the ones before it did;
 //   - confirm is asked before the step, and --yes answers it;
-//   - ask is asked after the step, of a person who judges by what it showed; --yes does not.
+//   - ask is asked after the step, of a person who judges by its output; --yes does not answer it.
 //
 // The package runs the verbs through [Verbs] and writes down how far it came through [Log]. It
 // knows no flags, prints nothing and must not import the packages that act on agents.
@@ -30,7 +30,7 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Page is a page that was read.
+// Page is a parsed page.
 type Page struct {
 	Name       string
 	Title      string
@@ -91,13 +91,13 @@ func ParseName(name string) error {
 		Hint("to see which there are: nbs-worker runbook list")
 }
 
-// isName tells of a page, a step or a parameter whether it can be called so.
+// isName reports whether a page, a step or a parameter can have this name.
 func isName(s string) bool {
 	const limit = 40
 	return s != "" && len(s) <= limit && s[0] != '-' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
-// Index is the place of a step. Errors: BadInput when there is none of the name.
+// Index returns the index of the step with this name. Errors: BadInput when there is none.
 func (p *Page) Index(step string) (int, error) {
 	at := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Name == step })
 	if at < 0 {

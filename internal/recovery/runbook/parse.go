@@ -18,8 +18,8 @@ const (
 // errProse is the error for a page that executes nothing.
 var errProse = errors.New("the page has no step, as ```sh {step=look} begins one")
 
-// Parse reads a page. It reads a part of Markdown, strictly: what other readers could take for
-// another thing than this one does is an error. Errors: BadInput, naming the line.
+// Parse reads a page. It accepts a part of Markdown, strictly: what other readers of Markdown could
+// understand differently is an error. Errors: BadInput, naming the line.
 func Parse(name, text string) (*Page, error) {
 	p := &Page{Name: name, Text: text}
 	r := reader{page: p, lines: strings.Split(strings.TrimSuffix(text, "\n"), "\n")}
@@ -33,10 +33,10 @@ func Parse(name, text string) (*Page, error) {
 type reader struct {
 	page    *Page
 	lines   []string
-	line    int // number of the one that is read, from 1
+	line    int // number of the last line that was read, from 1
 	section string
 	inHead  bool // no section has begun
-	inItem  bool // the line before is of a parameter
+	inItem  bool // the line before belongs to a parameter
 }
 
 func (r *reader) read() error {
@@ -91,7 +91,7 @@ func (r *reader) readBlock(line string) error {
 		}
 		return r.readFence(line)
 	case strings.HasPrefix(line, "## "):
-		r.section, r.inHead = strings.TrimLeft(line[3:], "0123456789. "), false // a number is for the eye
+		r.section, r.inHead = strings.TrimLeft(line[3:], "0123456789. "), false // the number is not part of the title
 	case r.inHead:
 		return r.readHead(line)
 	}
@@ -115,7 +115,7 @@ func (r *reader) readHead(line string) error {
 	return nil
 }
 
-// paragraphEnded tells whether the first paragraph is behind.
+// paragraphEnded reports whether the first paragraph has ended.
 func (r *reader) paragraphEnded() bool {
 	return r.page.Summary != "" && r.lines[r.line-2] == ""
 }
@@ -168,7 +168,7 @@ func (r *reader) readFence(opening string) error {
 
 // closes tells whether a line ends a fenced block.
 func closes(line, fence string) bool {
-	const most = 3 // blanks before it
+	const most = 3 // spaces before the fence
 	inner := strings.TrimLeft(line, " ")
 	return len(line)-len(inner) <= most && strings.HasPrefix(inner, fence) && strings.Trim(strings.TrimRight(inner, " \t"), "`") == ""
 }

@@ -18,7 +18,7 @@ type Plan struct {
 	Values map[string]string // of all parameters
 	Steps  []Planned
 
-	set map[string]string // as it was asked for
+	set map[string]string // what the caller gave
 }
 
 // Planned is a step as it would run.
@@ -59,7 +59,7 @@ func (p *Page) Plan(set map[string]string) (Plan, error) {
 	return plan, nil
 }
 
-// checkValue refuses what a verb would not take for the one argument that it is meant to be.
+// checkValue refuses a value that a verb would not take as one argument.
 func checkValue(value string) error {
 	switch {
 	case strings.TrimSpace(value) == "":
@@ -87,7 +87,7 @@ func planned(step Step, values map[string]string) Planned {
 	return out
 }
 
-// Key names the runs of the page with these values: another one is another run.
+// Key names the run of the page with these values: with other values it is another run.
 func (p *Plan) Key() string {
 	const enough = 8 // bytes
 	h := sha256.New()
@@ -97,7 +97,7 @@ func (p *Plan) Key() string {
 	return p.Page.Name + "-" + hex.EncodeToString(h.Sum(nil)[:enough])
 }
 
-// Command is what runs the page with these values.
+// Command returns the arguments of nbs-worker that run the page with these values.
 func (p *Plan) Command() []string {
 	args := []string{"runbook", "run", p.Page.Name}
 	for _, name := range slices.Sorted(maps.Keys(p.set)) {

@@ -11,27 +11,27 @@ import (
 
 // Verbs runs verbs of nbs-worker.
 type Verbs interface {
-	// Check tells what keeps a command line from being run in a step; it runs nothing.
+	// Check returns why a command line cannot be run in a step, or nil; it runs nothing.
 	Check(args []string) error
-	// Run runs one and waits for its end.
+	// Run runs a command line and waits for its end.
 	Run(ctx context.Context, args []string) Outcome
 }
 
 // Outcome is how a verb ended.
 type Outcome struct {
 	Code   int
-	Out    string // what it printed, where that is kept
-	Errors string // the same of stderr
+	Out    string // its stdout, where the output is kept
+	Errors string // its stderr, likewise
 }
 
 // Log keeps how far a run came.
 type Log interface {
-	// Begin takes the right to lead the run; last is where the one before it stopped short of
-	// its end, or nil.
+	// Begin takes the right to lead the run, until end is called; last is where the run before
+	// stopped short of its end, or nil.
 	Begin() (last *runs.Run, end func(), err error)
 	// Note writes down what became of a step, before anything else is done.
 	Note(ctx context.Context, run runs.Run) error
-	// Finish forgets a run, for it came to its end, or to the one that is said.
+	// Finish forgets a run that is over; end says how it ended.
 	Finish(ctx context.Context, end string) error
 }
 
@@ -41,7 +41,7 @@ type Runner struct {
 	Log   Log
 	// Ask asks a person; nil where there is none.
 	Ask func(question string) (yes bool)
-	// Begins is told of each step before it.
+	// Begins is called before each step.
 	Begins func(step Planned, number, of int)
 	// GoOn is the command that runs the page from a step on.
 	GoOn func(step string) string
@@ -50,18 +50,18 @@ type Runner struct {
 // Options say how to run a page.
 type Options struct {
 	From string // the first step; "": that of the page
-	Yes  bool   // confirm is answered
+	Yes  bool   // answers each confirm
 }
 
 // Done is what was done of a step.
 type Done struct {
 	Step     Planned
 	State    runs.State
-	Outcomes []Outcome // of its first commands
+	Outcomes []Outcome // of the commands that ran
 }
 
-// First is the place of the first step, once it is known that all commands can be run. It runs
-// nothing. Errors: BadInput for a step, a verb or a flag that there is not.
+// First checks that all commands can be run, and returns the index of the first step. It runs nothing.
+// Errors: BadInput for a step, a verb or a flag that does not exist.
 func (r *Runner) First(plan Plan, o Options) (first int, err error) {
 	if o.From != "" {
 		if first, err = plan.Page.Index(o.From); err != nil {
@@ -82,10 +82,10 @@ func (r *Runner) check(plan Plan) error {
 	return nil
 }
 
-// Run runs the steps in their order, and tells how far it came, whatever stopped it. Errors: that
-// of [Runner.First]; of a step that failed the kind that its exit code stands for; Held when a
-// person has to decide, Interrupted when one has decided to end it; Conflict when the run before
-// did not come to its end, and nobody said where to go on.
+// Run runs the steps in their order, and returns those that were begun, whatever stopped it. Errors:
+// that of [Runner.First]; for a failed step the kind that its exit code stands for; Held when a
+// person has to decide, Interrupted when a person has ended the run; Conflict when the last run
+// did not come to its end, and no From says where to go on.
 func (r *Runner) Run(ctx context.Context, plan Plan, o Options) ([]Done, error) {
 	first, err := r.First(plan, o)
 	if err != nil {
@@ -123,7 +123,7 @@ func (r *Runner) steps(ctx context.Context, plan Plan, first int, o Options) ([]
 	return all, r.Log.Finish(ctx, "came to its end")
 }
 
-// step runs the commands of one step, and writes down before and after that it does.
+// step runs the commands of one step, and writes down its state before and after them.
 func (r *Runner) step(ctx context.Context, step Planned, o Options) (Done, error) {
 	done := Done{Step: step, State: runs.AtWork}
 	if err := r.confirmed(ctx, step, o); err != nil {
@@ -149,7 +149,7 @@ func (r *Runner) step(ctx context.Context, step Planned, o Options) (Done, error
 	return done, r.Log.Note(ctx, runs.Run{Step: step.Name, State: runs.Done})
 }
 
-// join keeps the meaning of the first error; the second is told with it.
+// join adds the text of the second error to the first, which keeps its kind and hints.
 func join(first *agent.Error, second error) error {
 	if second != nil {
 		first.Err = fmt.Errorf("%w; and: %w", first.Err, second)
@@ -166,7 +166,7 @@ func (r *Runner) failed(step Planned, line, code int) *agent.Error {
 		Hint("when its cause is mended, go on: %s", r.GoOn(step.Name))
 }
 
-// kindOf is what an exit code of ours means.
+// kindOf returns the kind of error that an exit code of ours stands for.
 func kindOf(code int) agent.Kind {
 	const most = agent.Held
 	if kind := agent.Kind(code); kind >= agent.Failed && kind <= most || kind == agent.Interrupted {
@@ -175,7 +175,7 @@ func kindOf(code int) agent.Kind {
 	return agent.Failed
 }
 
-// checkConfirmable refuses to begin what would stop short of a step that nobody can confirm.
+// checkConfirmable refuses to begin a run that would stop short of a step that nobody can confirm.
 func (r *Runner) checkConfirmable(steps []Planned, o Options) error {
 	if r.Ask != nil || o.Yes {
 		return nil
@@ -186,13 +186,13 @@ func (r *Runner) checkConfirmable(steps []Planned, o Options) error {
 				Hint("if it is meant: %s --yes", r.GoOn(steps[0].Name))
 		}
 		if step.Ask != "" {
-			break // it stops there
+			break // without a terminal the run stops after this step
 		}
 	}
 	return nil
 }
 
-// confirmed has a person confirm a step that --yes does not.
+// confirmed asks a person to confirm a step, unless --yes does.
 func (r *Runner) confirmed(ctx context.Context, step Planned, o Options) error {
 	if step.Confirm == "" || o.Yes || r.Ask(step.Confirm) {
 		return nil
@@ -220,7 +220,7 @@ func (r *Runner) judged(ctx context.Context, plan Plan, i int) error {
 		Hint("to go on all the same: %s", r.GoOn(plan.Steps[i+1].Name)))
 }
 
-// ended forgets a run that a person has ended: the next one begins anew.
+// ended forgets a run that a person has ended: the next run begins anew.
 func (r *Runner) ended(ctx context.Context, because *agent.Error) error {
 	if err := r.Log.Finish(ctx, because.Error()); err != nil {
 		return join(because, err)
@@ -235,8 +235,8 @@ func (r *Runner) toJudge(plan Plan, i int) error {
 		Hint("if not, look at what the page says: nbs-worker runbook show %s", plan.Page.Name)
 }
 
-// unfinished refuses to begin anew what stopped short of its end: a step that was done once may do
-// something else the second time.
+// unfinished refuses to begin a run anew that stopped short of its end: a step that is done twice may
+// do something else the second time.
 func (r *Runner) unfinished(plan Plan, last runs.Run) error {
 	i, err := plan.Page.Index(last.Step)
 	if err != nil {
@@ -251,7 +251,7 @@ func (r *Runner) unfinished(plan Plan, last runs.Run) error {
 	case last.State == runs.Asks:
 		return r.toJudge(plan, i)
 	case last.State == runs.Done && i == len(plan.Steps)-1:
-		return nil // it ended, and was killed before it could say so
+		return nil // the run was killed after its last step, before Finish
 	case last.State == runs.Done:
 		stopped = agent.Errorf(agent.Conflict, "the last run ended after step %s, %s", last.Step, at)
 		i++

@@ -15,7 +15,7 @@ import (
 // Folder is where a project has pages of its own.
 const Folder = "runbooks"
 
-// SealKind is what the seals of pages are made for.
+// SealKind is the kind of the seals of pages.
 const SealKind = "runbook"
 
 // Source is where a page comes from.
@@ -27,7 +27,7 @@ const (
 	Project Source = "project"
 )
 
-// Shelf is where pages are found: the program's own, and those of a project, which run only behind
+// Shelf is where pages are found: the program's own, and those of a project, which run only with
 // the user's seal.
 type Shelf struct {
 	BuiltIn fs.FS  // NAME.md
@@ -40,14 +40,14 @@ type Shelf struct {
 type Found struct {
 	Name   string
 	Source Source
-	File   string // of a project's own: its name there
+	File   string // of a project's page: its path in the project
 	Page   *Page  // nil when it cannot be read
 	Text   string
 	Err    error // why it cannot be read
 	Barred error // why it must not run; nil: it may
 }
 
-// List are all pages, by their names. A page of the project that is as the built-in one is none.
+// List returns all pages, sorted by name. A copy of a built-in page in the project is left out.
 func (s Shelf) List() []Found {
 	found := s.builtIn()
 	for _, name := range s.projectNames() {
@@ -59,8 +59,8 @@ func (s Shelf) List() []Found {
 	return found
 }
 
-// Find finds the page that runs under a name: the project's own when it is allowed, else the
-// built-in one; barred is an own one that would come first. Errors: BadInput, NotFound.
+// Find finds the page that runs under a name: the project's when it is allowed, else the built-in one;
+// barred is the project's page that would run if it were allowed. Errors: BadInput, NotFound.
 func (s Shelf) Find(name string) (found Found, barred *Found, err error) {
 	if err := ParseName(name); err != nil {
 		return Found{}, nil, err
@@ -81,7 +81,7 @@ func (s Shelf) Find(name string) (found Found, barred *Found, err error) {
 	return Found{}, nil, agent.Errorf(agent.NotFound, "there is no runbook %s", name).Hint("to see which there are: nbs-worker runbook list")
 }
 
-// Own is the project's page of a name, for whoever is to allow it. Errors: BadInput, NotFound.
+// Own returns the project's page of a name, to be looked at and allowed. Errors: BadInput, NotFound.
 func (s Shelf) Own(name string) (Found, error) {
 	if err := ParseName(name); err != nil {
 		return Found{}, err
@@ -114,7 +114,7 @@ func (s Shelf) builtInPage(name string) (Found, bool) {
 	return Found{Name: name, Source: BuiltIn, Page: page, Text: string(text), Err: err}, true
 }
 
-// projectNames are the files of the project that could be pages.
+// projectNames returns the names of those files of the project that could be pages.
 func (s Shelf) projectNames() []string {
 	dir, err := smallfile.Open(filepath.Join(s.Project, Folder))
 	if err != nil {
@@ -131,8 +131,8 @@ func (s Shelf) projectNames() []string {
 	return names
 }
 
-// ofProject reads a page of the project; what has no steps is prose. What is read once is what is
-// checked, shown and run.
+// ofProject reads a page of the project; a file without steps is prose, and no page. The file is read
+// once: the text that is checked is the text that is shown and run.
 func (s Shelf) ofProject(name string) (Found, bool) {
 	found := Found{Name: name, Source: Project, File: path.Join(Folder, name+".md")}
 	text, err := smallfile.Read(filepath.Join(s.Project, found.File), pageLimit)

@@ -12,8 +12,8 @@ type word struct {
 	parameter string // "" for a text
 }
 
-// split splits a line into words as a shell does: blanks separate, quotes join. What a shell
-// would do besides is an error.
+// split splits a line into words as a shell does: blanks separate, quotes join. What else a shell
+// would do is an error.
 func split(line string) ([]word, error) {
 	var words []word
 	for rest := strings.TrimLeft(line, " "); rest != ""; rest = strings.TrimLeft(rest, " ") {

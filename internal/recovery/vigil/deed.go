@@ -6,7 +6,7 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Word is what a watch says that it did, or could not do.
+// Word names what a watch did, or could not do.
 type Word string
 
 // The words.
@@ -24,6 +24,6 @@ const (
 type Deed struct {
 	At     time.Time
 	Word   Word
-	Handle agent.Handle // "": it concerns no agent alone
+	Handle agent.Handle // "": it is not about a single agent
 	Detail string
 }

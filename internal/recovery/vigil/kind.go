@@ -1,6 +1,6 @@
 package vigil
 
-// Kind is what a person may be told of.
+// Kind is a kind of event of which a person may be told.
 type Kind string
 
 // The kinds.
@@ -9,10 +9,10 @@ const (
 	Holds    Kind = "held"     // only a person can help, or it is quarantined
 	Crashed  Kind = "crashed"  // it should run and does not
 	Repaired Kind = "repaired" // it was brought back
-	Fills    Kind = "context"  // less than a band of its context is left
+	Fills    Kind = "context"  // the context that is left is in a band below healthy
 )
 
-// Kinds are all of them.
+// Kinds are all kinds.
 var Kinds = []Kind{Waits, Holds, Crashed, Repaired, Fills}
 
 func kindNames() []string {

@@ -7,21 +7,21 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Memory is what a watch has to know after it was ended, however that was: what it did of late,
-// whom it told of what, and what is still to be told.
+// Memory is what a watch leaves to the next one, however it ended: what it did in the last hour, what
+// it told, and what is still to be told.
 type Memory struct {
 	Repairs []Attempt                  `json:"repairs,omitempty"` // of the last hour, oldest first
-	Servers map[string]Server          `json:"servers,omitempty"` // that were lost of late, by the path of the socket
-	Told    map[string]map[Kind]string `json:"told,omitempty"`    // by the agent's key: what was told, by its mark
+	Servers map[string]Server          `json:"servers,omitempty"` // that were lost recently, by the path of the socket
+	Told    map[string]map[Kind]string `json:"told,omitempty"`    // by the agent's key: the mark of what was told last
 	Pending []Notice                   `json:"pending,omitempty"` // oldest first
-	Told1h  []time.Time                `json:"told_at,omitempty"` // of the last hour
+	Told1h  []time.Time                `json:"told_at,omitempty"` // when notices were told in the last hour
 }
 
 // Attempt is a repair that was begun.
 type Attempt struct {
 	At     time.Time    `json:"at"`
 	Handle agent.Handle `json:"handle"`
-	// Lost is the start that its tmux server has taken with it: the attempt is not charged to the agent.
+	// Lost is the start that ended with its tmux server, if it did: the attempt is not charged to the agent.
 	Lost agent.Invocation `json:"lost,omitempty"`
 }
 
@@ -29,7 +29,7 @@ type Attempt struct {
 type Notice struct {
 	Kind        Kind            `json:"kind"`
 	At          time.Time       `json:"at"`
-	Handle      agent.Handle    `json:"handle"` // "": it concerns no agent alone
+	Handle      agent.Handle    `json:"handle"` // "": it is not about a single agent
 	SessionID   agent.SessionID `json:"session_id"`
 	Detail      string          `json:"detail"`
 	ContextLeft *int            `json:"context_left,omitempty"` // in percent; of [Fills]
@@ -38,7 +38,7 @@ type Notice struct {
 
 const window = time.Hour // of the limits
 
-// forget drops what is long ago, and what a clock that was put back has made the future.
+// forget drops what is older than the window, and what lies in the future since the clock was set back.
 func (m *Memory) forget(now time.Time) {
 	late := func(at time.Time) bool { return at.After(now) || now.Sub(at) >= window }
 	m.Repairs = slices.DeleteFunc(m.Repairs, func(a Attempt) bool { return late(a.At) })
@@ -46,17 +46,17 @@ func (m *Memory) forget(now time.Time) {
 	m.forgetServers(now)
 }
 
-// charged are the repairs that count.
+// charged returns the repairs that count against the limits.
 func (m *Memory) charged() []Attempt {
 	return slices.DeleteFunc(slices.Clone(m.Repairs), func(a Attempt) bool { return a.Lost != "" })
 }
 
-// of are the repairs that are charged to one agent.
+// of returns the repairs that are charged to one agent.
 func (m *Memory) of(handle agent.Handle) []Attempt {
 	return slices.DeleteFunc(m.charged(), func(a Attempt) bool { return !a.Handle.Same(handle) })
 }
 
-// news tells whether something is to be told of an agent: it was not since it became so.
+// news reports whether something with this mark was not told of an agent yet, and notes it as told.
 func (m *Memory) news(handle agent.Handle, kind Kind, mark string) bool {
 	if m.Told[handle.Key()][kind] == mark {
 		return false
@@ -71,7 +71,7 @@ func (m *Memory) news(handle agent.Handle, kind Kind, mark string) bool {
 	return true
 }
 
-// over says that something is no longer so: when it is again, it is news.
+// over notes that something no longer holds for an agent: when it holds again, it is news.
 func (m *Memory) over(handle agent.Handle, kind Kind) (was bool) {
 	told := m.Told[handle.Key()]
 	if _, was = told[kind]; was {

@@ -13,14 +13,14 @@ import (
 type Policy struct {
 	Agents, Except []agent.Handle // no Agents: all of the project
 	MaxLevel       triage.Level   // of a repair
-	Every          time.Duration  // after which an agent that is not at rest is looked at without a sign
+	Every          time.Duration  // time after which an agent that is not at rest is looked at without a sign
 	Patience       time.Duration  // how long a busy agent may show nothing that grows
 
 	PerHour  int // repairs, of all agents
-	PerAgent int // repairs of one in an hour; with more to do it is quarantined
+	PerAgent int // repairs of one agent in an hour; after them it is quarantined
 
 	Bands   agent.Bands // of the context
-	Compact agent.Band  // from which on an agent is compacted; "" for never
+	Compact agent.Band  // the band from which on an agent is compacted; "": never
 
 	Notify *Notify // nil: nobody is told
 }

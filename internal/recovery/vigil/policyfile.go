@@ -23,7 +23,7 @@ import (
 
 const policyLimit = 1 << 16 // bytes
 
-// SealKind is the kind by which a policy in a project is vouched for.
+// SealKind is the kind of the seal of a policy in a project.
 const SealKind = "policy"
 
 // File is a policy file.
@@ -54,8 +54,8 @@ func OpenPolicy(path, project string) (File, error) {
 	return file, nil
 }
 
-// Policy is what a file says; what it does not say is as before. A file in the project, where agents
-// write, counts when the user vouches for it as it is. Errors: Held; BadInput, naming the line.
+// Policy returns the policy of the file; what the file leaves out is as before. A file in the project,
+// where agents write, counts only with the user's seal. Errors: Held; BadInput, naming the line.
 func (f File) Policy(before Policy, check func(kind, name string, content []byte) error) (Policy, error) {
 	if f.Name != "" {
 		if err := check(SealKind, f.Name, f.Text); err != nil {
@@ -74,7 +74,7 @@ func (f File) Policy(before Policy, check func(kind, name string, content []byte
 	return policy, nil
 }
 
-// checkProgram refuses a program of the project: agents write there.
+// checkProgram refuses a program in the project: agents write there.
 func (f File) checkProgram(n *Notify) error {
 	if n == nil {
 		return nil
@@ -87,7 +87,7 @@ func (f File) checkProgram(n *Notify) error {
 	return nil
 }
 
-// below is the name of a file within a folder; "" for one elsewhere.
+// below returns the path of a file relative to a folder; "" for a file elsewhere.
 func below(folder, file string) string {
 	if name, err := filepath.Rel(folder, file); err == nil && filepath.IsLocal(name) {
 		return name
@@ -166,7 +166,7 @@ func parse(p Policy, text []byte) (Policy, error) {
 	return p, nil
 }
 
-// load reads the one document of a file; a file of none says nothing.
+// load reads the only document of a file; a file without one sets nothing.
 func load(text []byte) (file policyFile, err error) {
 	loader, err := yaml.NewLoader(bytes.NewReader(text), yaml.WithKnownFields())
 	if err != nil {
@@ -188,13 +188,13 @@ func setTo[T any](to, given *T) {
 	}
 }
 
-// firstLine is the first that is wrong, as "line 3: ...".
+// firstLine returns the first error in the file, as "line 3: ...".
 func firstLine(err error) error {
 	if all, ok := errors.AsType[*yaml.LoadErrors](err); ok && len(all.Errors) > 0 {
 		err = all.Errors[0]
 	}
 	if one, ok := errors.AsType[*yaml.LoadError](err); ok {
-		what, _, _ := strings.Cut(one.Message, " in type ") // which is one of ours
+		what, _, _ := strings.Cut(one.Message, " in type ") // the type is one of ours, and no word of the user's
 		if strings.HasPrefix(what, "cannot construct") {
 			what = "a value of another kind belongs here"
 		}
@@ -203,7 +203,7 @@ func firstLine(err error) error {
 	return err
 }
 
-// The values of the file, each of which says of itself what is wrong with it.
+// The values of the file; each reports its own errors.
 type (
 	handles  []agent.Handle
 	level    triage.Level

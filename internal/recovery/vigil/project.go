@@ -22,7 +22,7 @@ type Project struct {
 	ladder *recovery.Ladder
 }
 
-// NewProject is a project, of which the agents are judged and repaired by a policy.
+// NewProject returns a project whose agents are judged and repaired by a policy.
 func NewProject(s *supervisor.Supervisor, policy *Policy) *Project {
 	limits := recovery.Limits{Bands: policy.Bands, Patience: policy.Patience, Compact: policy.compacts}
 	return &Project{Supervisor: s, policy: policy, ladder: recovery.New(s, limits, "watch", func(agent.Handle, string) {})}
@@ -42,9 +42,9 @@ func (p *Project) Look(ctx context.Context, handles []agent.Handle) []recovery.P
 }
 
 // Repair walks the ladder, as far as the policy permits. Errors: Conflict when another command was
-// at work, or the agent is no longer as it was; Failed when it is not well then, nor as well as the policy asks.
+// at work, or nothing was done; Failed when the agent is then neither well nor as well as the policy asks.
 func (p *Project) Repair(ctx context.Context, handle agent.Handle) (done string, err error) {
-	p.Began = time.Now().UTC() // who is about to end is waited for from now on
+	p.Began = time.Now().UTC() // a process that is about to end is waited for, counted from here
 	report, err := p.ladder.Run(ctx, recovery.Options{
 		Handles: []agent.Handle{handle}, MaxLevel: p.policy.MaxLevel, Fresh: p.policy.MaxLevel >= triage.LevelFresh, Leave: p.leaves,
 	})
@@ -67,15 +67,15 @@ func (p *Project) Repair(ctx context.Context, handle agent.Handle) (done string,
 	return done, nil
 }
 
-// leaves tells whether the policy asks for no repair of an agent as it is now: it may have changed
-// since it was judged, or by a step.
+// leaves reports whether the policy asks for no repair of an agent as it is now: since it was judged
+// it may have changed, by itself or by a step.
 func (p *Project) leaves(patient *recovery.Patient) bool {
 	var c charge
 	c.take(patient)
 	return !c.needs(p.policy)
 }
 
-// Recall reads what the last watch has left.
+// Recall reads what the last watch remembered.
 func (p *Project) Recall() (memory Memory, err error) {
 	err = p.Store.Watching().Recall(&memory)
 	return memory, err
@@ -84,7 +84,7 @@ func (p *Project) Recall() (memory Memory, err error) {
 // Remember keeps what the next watch has to know.
 func (p *Project) Remember(memory Memory) error { return p.Store.Watching().Remember(memory) }
 
-// Paused is the pause of the project.
+// Paused returns the pause of the project; nil: there is none.
 func (p *Project) Paused() (*watching.Pause, error) { return p.Store.Watching().Paused() }
 
 // Note writes into the journal what is about to be done.

@@ -12,9 +12,9 @@ import (
 	"nbs-worker/internal/triage"
 )
 
-// needs tells whether an agent is to be repaired as far as the policy goes, whatever was done of
-// late. What works is not touched, nor what a person has left (it ended with 0), nor what only a
-// person can help, nor what its launcher will start again.
+// needs reports whether the policy asks for a repair of an agent, whatever was done recently. An agent
+// is left alone that works, that was left by a person (it ended with 0), that only a person can help,
+// or that its launcher will start again.
 func (c *charge) needs(p *Policy) bool {
 	switch {
 	case c.Level == triage.LevelAssess, c.Level > p.MaxLevel, c.Working, c.Verdict == triage.Held:
@@ -27,7 +27,7 @@ func (c *charge) needs(p *Policy) bool {
 	return true
 }
 
-// repairOne repairs one agent, where one is to be, and tells whether it has.
+// repairOne repairs the agent that is next, if any, and reports whether it did.
 func (v *Vigil) repairOne(ctx context.Context) bool {
 	now := time.Now()
 	v.memory.forget(now)
@@ -45,8 +45,8 @@ func (v *Vigil) repairOne(ctx context.Context) bool {
 	return true
 }
 
-// patient is the agent that is repaired next: of those that are not charged, then of those with
-// the least to be done, the first by name.
+// patient returns the agent to repair next, nil for none: agents whose repair is not charged come first,
+// then those with the least to be done; among equals the first by name.
 func (v *Vigil) patient(now time.Time) *charge {
 	var due []*charge
 	for _, c := range v.charges {
@@ -97,7 +97,7 @@ func (v *Vigil) repair(ctx context.Context, c *charge) {
 	}
 	done, err := v.Team.Repair(ctx, c.handle)
 	c.stale = true
-	if agent.KindOf(err) == agent.Conflict { // another command is at work on it: that was none of ours
+	if agent.KindOf(err) == agent.Conflict { // another command is at work on it: nothing was repaired
 		v.uncount(attempt)
 	}
 	switch {
@@ -116,7 +116,7 @@ func (v *Vigil) uncount(attempt Attempt) {
 	v.memory.Repairs = slices.DeleteFunc(v.memory.Repairs, func(a Attempt) bool { return a == attempt })
 }
 
-// write makes durable what is about to be done: what cannot be written down is not done.
+// write makes durable what is about to be done: a repair that cannot be written down is not begun.
 func (v *Vigil) write(ctx context.Context, c *charge, detail string) error {
 	if err := v.Desk.Remember(v.memory); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (v *Vigil) write(ctx context.Context, c *charge, detail string) error {
 	return v.Desk.Note(ctx, c.handle, detail)
 }
 
-// failed says that a repair came to nothing, and lets the agent rest.
+// failed reports a repair that came to nothing, and delays the next one of the agent.
 func (v *Vigil) failed(c *charge, why string, err error) {
 	c.rest = time.Now().Add(v.Every)
 	c.look, c.stale = c.rest, false

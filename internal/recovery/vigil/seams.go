@@ -11,13 +11,13 @@ import (
 // Team is the agents of a project.
 type Team interface {
 	Handles() ([]agent.Handle, error)
-	// Look judges agents; one that is no more is unknown, and has no record.
+	// Look judges agents; one that was dismissed is unknown, and has no record.
 	Look(ctx context.Context, handles []agent.Handle) []recovery.Patient
 	// Repair brings an agent back, as far as the policy permits. done says what was done.
 	Repair(ctx context.Context, handle agent.Handle) (done string, err error)
 }
 
-// Desk is where is written what outlives a watch.
+// Desk keeps what outlives a watch.
 type Desk interface {
 	Paused() (*watching.Pause, error)
 	Recall() (Memory, error)
@@ -27,9 +27,9 @@ type Desk interface {
 
 // Signs tell that something may have changed.
 type Signs interface {
-	// Follow has what tells of these agents told, as long as they are as they were seen.
+	// Follow watches what shows a change of these agents, given as they were seen.
 	Follow(patients []recovery.Patient) error
-	// C says to which agent something happened; "" when it may be any, or a new one.
+	// C delivers the agent to which something happened; "" when it may be any, or a new one.
 	C() <-chan agent.Handle
 	// Err is why there are no more signs, when C is closed.
 	Err() error

@@ -9,10 +9,10 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Server is where a tmux server listens, of which some were lost of late.
+// Server is the socket of a tmux server, with the servers that were recently lost on it.
 type Server struct {
 	Lost []Loss    `json:"lost,omitempty"` // of the last lossWindow, oldest first
-	Held time.Time `json:"held,omitzero"`  // since when who is lost with it is not brought back; zero: who is, is
+	Held time.Time `json:"held,omitzero"`  // since when agents that are lost with it are not brought back; zero: they are
 }
 
 // Loss is a tmux server that has ended with agents in it.
@@ -22,27 +22,27 @@ type Loss struct {
 	At time.Time `json:"at"`
 }
 
-// With so many losses of a server within so long, what it is started for ends it again.
+// With so many losses within so long, the agents for which a server is started are taken to end it.
 const (
 	lossesHeld = 3
 	lossWindow = 10 * time.Minute
 )
 
-// isFree tells whether the next repair of an agent is charged to nobody: its tmux server has ended
-// under it, and it was not tried yet to bring it back from there.
+// isFree reports whether the next repair of an agent is charged to nobody: the agent ended with its
+// tmux server, and no repair of that start was tried yet.
 func (v *Vigil) isFree(c *charge) bool {
 	return c.status.Cause == agent.LostTmux && c.invocation != "" &&
 		!slices.ContainsFunc(v.memory.Repairs, func(a Attempt) bool { return a.Lost == c.invocation })
 }
 
-// isHeldBack tells whether an agent is not brought back because its tmux server is lost again and again,
-// however it ended itself: to start it would start the server.
+// isHeldBack reports whether an agent, however it ended, is not brought back because its tmux server is
+// lost again and again: starting the agent would start the server.
 func (v *Vigil) isHeldBack(c *charge) bool {
 	return c.status.Down() && c.tmux != nil && !v.memory.Servers[c.tmux.Path].Held.IsZero()
 }
 
-// noteServer keeps the server with which an agent was lost. An agent that was started there since its
-// server is held was so by a person: then all are brought back.
+// noteServer records the server with which an agent was lost. While a server is held, only a person starts
+// an agent there: from then on all are brought back.
 func (v *Vigil) noteServer(c *charge, now time.Time) {
 	if c.tmux == nil {
 		return
@@ -67,7 +67,7 @@ func (v *Vigil) noteServer(c *charge, now time.Time) {
 	v.memory.Servers[c.tmux.Path] = s
 }
 
-// lose adds a server that is not known to be lost yet; one that was lost long ago is none of late.
+// lose records the loss of a server once, unless it is older than lossWindow.
 func (s *Server) lose(server agent.Identified, at, now time.Time) {
 	if at.IsZero() {
 		at = now
@@ -80,8 +80,8 @@ func (s *Server) lose(server agent.Identified, at, now time.Time) {
 
 func isOfLate(at, now time.Time) bool { return !at.After(now) && now.Sub(at) < lossWindow }
 
-// sayServer tells a person once of a server that is lost again and again: to tell it of each agent
-// would say the same of all.
+// sayServer tells a person once of a server that is lost again and again: a notice for each agent
+// would repeat the same.
 func (v *Vigil) sayServer(path string, now time.Time) {
 	words := fmt.Sprintf("the tmux server at %s died %d times in 10 minutes: who was lost with it is not brought back in the next hour, or until one is resumed there", agent.Quote(path), lossesHeld)
 	v.say(SawHeld, "", words)

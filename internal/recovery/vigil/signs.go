@@ -19,7 +19,7 @@ import (
 type Files struct {
 	look *inspect.Inspector
 	c    chan agent.Handle
-	wake chan struct{} // that something is pending
+	wake chan struct{} // filled when something is pending
 
 	mu      sync.Mutex // of all below
 	watch   *watch.Watch
@@ -28,13 +28,13 @@ type Files struct {
 	err     error
 }
 
-// followed is what tells of one agent.
+// followed is what is watched of one agent.
 type followed struct {
 	handle         agent.Handle
 	record, report string
 	entry          string // of Claude's registry; "" for none
 	processes      [2]agent.Identified
-	noisy          bool // its report changes all the time, and the registry tells what matters
+	noisy          bool // its report changes all the time, and the registry has what matters
 }
 
 // NewFiles begins to watch the files of a project, until the context ends.
@@ -58,7 +58,7 @@ func NewFiles(ctx context.Context, look *inspect.Inspector) (*Files, error) {
 	return f, nil
 }
 
-// C is the channel of the signs. Those that nobody has taken yet are gathered.
+// C is the channel of the signs. Signs of one agent that are not received yet are delivered as one.
 func (f *Files) C() <-chan agent.Handle { return f.c }
 
 // Err is why the channel is closed.
@@ -68,8 +68,8 @@ func (f *Files) Err() error {
 	return f.err
 }
 
-// Follow watches what tells of a change of these agents. An agent of which there is a new start
-// gets a sign at once: it was looked at before it was watched.
+// Follow watches the files and processes of these agents. An agent with a new process or registry
+// entry gets a sign at once: it was looked at before these were watched.
 func (f *Files) Follow(patients []recovery.Patient) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -93,7 +93,7 @@ func (f *Files) Follow(patients []recovery.Patient) error {
 	return nil
 }
 
-// tellers finds what tells of an agent. Of one whose configuration cannot be told it is less.
+// tellers returns what to watch of an agent; no registry entry where its configuration is not known.
 func (f *Files) tellers(p *recovery.Patient) followed {
 	r := &p.View.Record
 	now := followed{handle: p.Handle, noisy: p.Working && p.View.Status.Source == agent.FromRegistry}
@@ -112,8 +112,8 @@ func (f *Files) tellers(p *recovery.Patient) followed {
 	return now
 }
 
-// armEntry watches an entry of Claude's registry. Where it is, the record says, which agents can
-// write: one that cannot be watched is none, and ends no watch of the others.
+// armEntry watches an entry of Claude's registry. Its path comes from the record, which agents can
+// write: an entry that cannot be watched is dropped, and does not end the watch of the others.
 func (f *Files) armEntry(now *followed) error {
 	if now.entry == "" {
 		return nil
@@ -140,12 +140,12 @@ func (f *Files) arm(now followed) error {
 	return nil
 }
 
-// add has a sign handed over.
+// add queues a sign of an agent.
 func (f *Files) add(handle agent.Handle) {
 	f.pending[handle] = true
 	select {
 	case f.wake <- struct{}{}:
-	default: // it will look anyhow
+	default: // pump is woken already
 	}
 }
 
@@ -179,7 +179,7 @@ func (f *Files) close() {
 	f.watch.Close()
 }
 
-// next is a sign to hand over; a nil channel for none.
+// next returns a pending sign and the channel for it; a nil channel for none.
 func (f *Files) next() (agent.Handle, chan<- agent.Handle) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -195,8 +195,8 @@ func (f *Files) taken(handle agent.Handle) {
 	delete(f.pending, handle)
 }
 
-// changed finds of whom a file tells. A file of nobody's is that of a new agent, or of another
-// project's.
+// changed queues a sign for the agent to which a changed file belongs. A record of no followed agent is
+// a new agent's; any other file is another project's.
 func (f *Files) changed(event fsnotify.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -233,7 +233,7 @@ func (f *Files) ended(id agent.Identified) {
 	}
 }
 
-// lost goes on after signs were lost: what they said may have been of any agent.
+// lost reports whether the watch goes on after an error. After lost signs any agent may have changed.
 func (f *Files) lost(err error) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

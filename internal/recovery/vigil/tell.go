@@ -11,7 +11,7 @@ import (
 	"nbs-worker/internal/triage"
 )
 
-// learn finds what is new of an agent, to tell it.
+// learn queues notices of what is new about an agent.
 func (v *Vigil) learn(c *charge, now time.Time) {
 	quarantined := c.needs(&v.Policy) && v.isQuarantined(c)
 	words := c.words()
@@ -26,7 +26,7 @@ func (v *Vigil) learn(c *charge, now time.Time) {
 	for _, is := range []struct {
 		kind  Kind
 		so    bool
-		mark  string // of what is the same thing still
+		mark  string // an event with the same mark is told once
 		words string
 	}{
 		{Waits, c.Verdict == triage.Waiting, start + " " + c.status.Detail, words},
@@ -56,7 +56,7 @@ func (v *Vigil) pend(c *charge, kind Kind, detail string) {
 	_ = v.Desk.Remember(v.memory) // it is told all the same, unless this watch is killed before
 }
 
-// pendAt keeps a notice until it is told. Of those that nobody takes the last are kept.
+// pendAt keeps a notice until it is told; of too many, the latest are kept.
 func (v *Vigil) pendAt(c *charge, kind Kind, detail string, now time.Time) {
 	if v.Notify == nil || !slices.Contains(v.Notify.Of, kind) {
 		return
@@ -70,8 +70,8 @@ func (v *Vigil) pendAt(c *charge, kind Kind, detail string, now time.Time) {
 	v.memory.Pending = v.memory.Pending[max(0, len(v.memory.Pending)-most):]
 }
 
-// tellOne tells the oldest notice, and tells whether it has tried. One that was refused is tried
-// again after a while, some times.
+// tellOne tells the oldest notice, and reports whether it tried. A notice that could not be told is
+// tried again after a pause, some times.
 func (v *Vigil) tellOne(ctx context.Context) bool {
 	const tries, pause = 3, time.Minute
 	now := time.Now()

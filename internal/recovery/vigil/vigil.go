@@ -1,14 +1,15 @@
 // Package vigil watches over a team: it repairs what its policy permits, and tells a person what
 // only a person can mend.
 //
-//   - It acts on signs: files that change, processes that end. The clock has an agent looked at that
-//     is not at rest, since nothing tells when one stops getting on.
+//   - It acts on signs: files that change, processes that end. An agent that is not at rest is also
+//     looked at by the clock, since no sign shows when one stops making progress.
 //   - One repair at a time, the least that helps; at most so many an hour, and so many of one agent,
-//     which is left alone then. What works is never touched, nor what a person has left or paused.
-//   - What a tmux server takes down with it is charged to that server, and not to the agents.
-//   - What the launcher of an agent starts again, it leaves to the launcher.
-//   - What it has done and told is written down before it goes on: a watch that was killed knows it.
-//   - A person is told each thing once until it has changed. That nobody can be told stops nothing.
+//     which is then left alone. An agent that works or that a person has left is never touched, nor
+//     any in a paused project.
+//   - The end of agents together with their tmux server is charged to that server, and not to the agents.
+//   - An agent that its launcher will start again is left to the launcher.
+//   - What it has done and told is written down before it goes on: the next watch reads it after a kill.
+//   - A person is told each thing once until it has changed. A notice that cannot be told stops nothing.
 //
 // How an agent is judged and repaired is for package recovery; this one decides whether and when.
 package vigil
@@ -37,8 +38,8 @@ type Vigil struct {
 	charges  map[string]*charge
 	relist   bool
 	paused   bool
-	limited  bool      // that no more repairs are permitted now was said
-	deaf     bool      // that nobody can be told was said
+	limited  bool      // the limit of repairs was reached, and reported
+	deaf     bool      // the last notice could not be told, which was reported
 	tellNext time.Time // when telling is tried again
 }
 
@@ -52,18 +53,18 @@ type charge struct {
 	left       *int             // of its context, in percent; nil: not known
 	tmux       *agent.TmuxPlace // of its last start; nil: none
 	started    time.Time
-	ended      time.Time // as was written down; zero: it was not
+	ended      time.Time // as recorded; zero: not recorded
 	holds      bool      // its launcher starts it no more before a person has looked
 
 	stale bool
-	look  time.Time // when it is looked at though nothing happened; zero: never
+	look  time.Time // when it is looked at without a sign; zero: never
 	rest  time.Time // until when it is not repaired: a repair has just failed
 }
 
-// settle is how long a sign is waited upon for more: what changes, changes in several files.
+// settle is how long to wait for more signs after the first: one change touches several files.
 const settle = time.Second
 
-// Run watches until the context ends. Errors: Interrupted; what keeps it from seeing.
+// Run watches until the context ends. Errors: Interrupted; why it can watch no longer.
 func (v *Vigil) Run(ctx context.Context) error {
 	memory, err := v.Desk.Recall()
 	if err != nil {
@@ -85,8 +86,8 @@ func (v *Vigil) Run(ctx context.Context) error {
 	}
 }
 
-// mayAct tells whether the project is not paused, and says when that changes. After a pause all
-// is looked at anew.
+// mayAct reports whether the project is not paused, and says when that changes. After a pause all
+// agents are looked at anew.
 func (v *Vigil) mayAct() bool {
 	pause, err := v.Desk.Paused()
 	paused := pause != nil || err != nil
@@ -133,7 +134,7 @@ func (v *Vigil) look(ctx context.Context) error {
 		return err
 	}
 	for i := range patients {
-		if patients[i].View.Record.Handle == "" { // it may be no more
+		if patients[i].View.Record.Handle == "" { // it may have been dismissed
 			v.relist = true
 		}
 		if c := v.charges[patients[i].Handle.Key()]; c != nil {
@@ -188,8 +189,8 @@ func (v *Vigil) list() error {
 	return nil
 }
 
-// nextLook is when an agent is looked at though nothing happened. One at rest never is: it cannot
-// stop getting on, and what ends it or has it ask a person is a sign.
+// nextLook returns when an agent is looked at without a sign. One at rest never is: it cannot stop
+// making progress, and its end, or a question that it asks a person, gives a sign.
 func (v *Vigil) nextLook(c *charge, now time.Time) time.Time {
 	const starting = 10 * time.Second // it may be at a dialog, of which no file tells
 	switch {
@@ -209,7 +210,7 @@ func (v *Vigil) nextLook(c *charge, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// mark has agents looked at; "" has all, and what is new.
+// mark has an agent looked at; "" all agents, and new ones.
 func (v *Vigil) mark(handle agent.Handle) {
 	if handle == "" {
 		v.relist = true

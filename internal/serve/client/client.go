@@ -18,8 +18,8 @@ import (
 	"nbs-worker/internal/store/conversations"
 )
 
-// Await has the server of the project run a turn that is accepted, and returns its result. there is false when
-// no server could be asked: then the caller does it itself.
+// Await has the server of the project run an accepted turn, and returns its result. there is false when no
+// server gave an answer: then the caller runs the turn itself.
 func Await(ctx context.Context, s *store.Store, key conversations.Key, id string, heard func(text string)) (result conversations.Result, there bool, err error) {
 	conn, err := dial(ctx, s)
 	if err != nil {
@@ -49,7 +49,7 @@ func Await(ctx context.Context, s *store.Store, key conversations.Key, id string
 }
 
 // Tell has the server of the project write to a chat. Errors: Unfit when there is none, or no bridge; those of the
-// bridge; Interrupted, and Failed when the server has gone, of which both leave open whether it was written.
+// bridge; Interrupted, and Failed when the server has gone: after both it is not known whether the text was written.
 func Tell(ctx context.Context, s *store.Store, to, text string) error {
 	conn, err := dial(ctx, s)
 	if err != nil {

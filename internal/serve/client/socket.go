@@ -12,7 +12,7 @@ import (
 	"nbs-worker/internal/store"
 )
 
-// SocketPath is where the server of a project is asked; "" where there is no runtime folder.
+// SocketPath is the path of the server's socket; "" where there is no runtime folder.
 func SocketPath(s *store.Store) string {
 	if s.Runtime() == "" {
 		return ""
@@ -37,7 +37,7 @@ func dial(ctx context.Context, s *store.Store) (conn net.Conn, err error) {
 	return conn, err
 }
 
-// Through names a socket by its open folder: the kernel takes no path of more than 107 bytes.
+// Through calls use with a short name of a socket, through its open folder: the kernel takes at most 107 bytes.
 func Through(path string, use func(short string) error) error {
 	folder, err := os.Open(filepath.Dir(path))
 	if err != nil {

@@ -32,7 +32,7 @@ type Failure struct {
 	Hints []string   `json:"hints,omitempty"`
 }
 
-// FailureOf makes an error one that travels.
+// FailureOf converts an error for the answer.
 func FailureOf(err error) *Failure {
 	return &Failure{Kind: agent.KindOf(err), Words: err.Error(), Hints: agent.HintsOf(err)}
 }
@@ -45,7 +45,7 @@ func (f *Failure) error() error {
 	return err
 }
 
-// ErrNoBridge is that nobody writes to chats.
+// ErrNoBridge is the error that there is no bridge to chats.
 func ErrNoBridge() error {
 	return agent.Errorf(agent.Unfit, "there is no bridge to chats").
 		Hint("nbs-worker serve --telegram-token-file FILE --telegram-chat ID")

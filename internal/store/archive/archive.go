@@ -7,7 +7,7 @@
 // resume too, and so a link keeps all of it. Beside it, <session-id>.json says in which of Claude's
 // folders the original was, and how far it was written (mark.go).
 //
-//   - What takes the place of the original and does not go on where ours ends is kept besides: ours
+//   - A file that takes the place of the original and does not go on where ours ends is kept besides: ours
 //     is set aside as <session-id>.<n>.jsonl. A mere beginning of ours is not kept: ours has all of it.
 //   - A look that finds all as it was takes no lock. A change is made under one lock of the archive,
 //     a file beside it; who holds it takes no other.
@@ -84,7 +84,7 @@ func checkTranscriptName(id agent.SessionID, path string) error {
 	return nil
 }
 
-// isKept tells, by two looks, whether there is nothing to do.
+// isKept tells, by two stats, whether there is nothing to do.
 func (a *Archive) isKept(id agent.SessionID, source *private.OwnFile) bool {
 	kept, err := a.kept.Stat(transcriptFile(id))
 	return err == nil && kept.Mode&unix.S_IFMT == unix.S_IFREG && upToDate(&kept, &source.Seen)
@@ -97,7 +97,7 @@ func upToDate(kept, original *unix.Stat_t) bool {
 
 func sameFile(a, b *unix.Stat_t) bool { return a.Dev == b.Dev && a.Ino == b.Ino }
 
-// keepLocked is a keep that has something to do. The caller holds the lock.
+// keepLocked is Keep when there is something to do. The caller holds the lock.
 func (a *Archive) keepLocked(id agent.SessionID, source *private.OwnFile) error {
 	return a.kept.In(func(_ *os.Root, dir *os.File) error {
 		at := keeper{dir: dir, id: id}

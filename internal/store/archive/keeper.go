@@ -27,8 +27,8 @@ func (k keeper) name() string { return transcriptFile(k.id) }
 // temp is the name of what is not done yet. A writer that was killed may have left one.
 func (k keeper) temp() string { return "." + k.name() }
 
-// put gives the original its second name, or makes the first copy. What has that name is
-// replaced, and was looked at before.
+// put gives the original its second name, or makes the first copy. It replaces a file that has
+// that name, at which the caller has looked before.
 func (k keeper) put(source *private.OwnFile) error {
 	if err := k.clean(); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (k keeper) clean() error {
 func (k keeper) update(kept, source *private.OwnFile) error {
 	switch {
 	case upToDate(&kept.Seen, &source.Seen), source.Seen.Size == 0:
-		return nil // what was emptied is no reason to give up what is here
+		return nil // an emptied original is no reason to give up what is kept
 	case !continues(kept, source):
 		if err := k.setAside(); err != nil {
 			return err
@@ -97,14 +97,14 @@ func (k keeper) setAside() error {
 		if !errors.Is(err, unix.EEXIST) {
 			return err
 		}
-		if k.isAside(n + 1) { // by one who was killed before he went on
+		if k.isAside(n + 1) { // by a process that was killed before it went on
 			return nil
 		}
 	}
 	return errors.New("too many versions of it are kept already")
 }
 
-// isAside tells whether what is kept has that name too.
+// isAside tells whether what is kept has the n-th name of those set aside, too.
 func (k keeper) isAside(n int) bool {
 	var kept, aside unix.Stat_t
 	err := unix.Fstatat(k.fd(), k.name(), &kept, unix.AT_SYMLINK_NOFOLLOW)
@@ -144,9 +144,8 @@ func setModified(f *os.File, at unix.Timespec) error {
 	return unix.UtimesNanoAt(unix.AT_FDCWD, private.ProcPath(f), times, 0)
 }
 
-// extend appends to a copy what the original has more. One that is cut short in between is
-// shorter than the original and is extended by the next; on a disk that is full the copy
-// stays as it was.
+// extend appends to a copy what the original has more. When it is killed in between, the copy is
+// shorter than the original and the next call extends it; on a full disk the copy stays as it was.
 func (k keeper) extend(kept, source *private.OwnFile) error {
 	fd, err := unix.Openat(k.fd(), k.name(), unix.O_WRONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
 	if err != nil {

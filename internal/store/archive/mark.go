@@ -93,8 +93,8 @@ type CutOff struct {
 	Rewritten bool  // it is not the beginning of what it was, but has other content
 }
 
-// CutOff tells what of the transcript at path is not in it any more, though it is the
-// file that was kept; nil when all is there.
+// CutOff tells what was cut off the transcript at path, when that is the file that was
+// kept; nil when all is there.
 func (a *Archive) CutOff(id agent.SessionID, path string) (*CutOff, error) {
 	source, err := private.OpenOwn(unix.AT_FDCWD, path)
 	if errors.Is(err, fs.ErrNotExist) {

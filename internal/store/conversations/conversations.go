@@ -4,7 +4,7 @@
 //   - <hash of key>/journal.jsonl is the truth: a line for each thing that happened, synced before its
 //     method returns, and folded into a [State] by whoever looks. All that belongs together is one line.
 //   - pending/<hash>.<number>.json is the request of an open turn. It is written before the line that
-//     accepts it, and goes after the line that finishes it; without such a line it counts for nothing.
+//     accepts the turn, does not count without it, and is removed after the line that finishes the turn.
 //   - results/<hash of the turn's id>.json is written before the line that finishes the turn, and does not
 //     count without that line.
 //   - meta.json says whose folder it is, and that there is a journal: it is written after the first line.
@@ -75,8 +75,8 @@ func In(nbs *private.Folder, keeper *trust.Keeper, project string, prepare func(
 	return &Drawer{nbs: nbs, keeper: keeper, project: project, prepare: prepare, compactAbove: compactAbove}
 }
 
-// Conversation is that of one key, which need not exist yet. It may be used side by side; who keeps it
-// spares later looks what was folded before.
+// Conversation is that of one key, which need not exist yet. It is safe for concurrent use, and later looks
+// through the same one need not fold again what was folded before.
 type Conversation struct {
 	*Drawer
 
@@ -94,7 +94,7 @@ func (d *Drawer) at(key Key, hash string) *Conversation {
 	return &Conversation{Drawer: d, key: key, hash: hash, sub: Folder + "/" + hash}
 }
 
-// Key is whose conversation it is.
+// Key is the key of the conversation.
 func (c *Conversation) Key() Key { return c.key }
 
 // Path is the absolute path of the conversation's folder.
@@ -129,7 +129,7 @@ func (d *Drawer) keys(hashes []string, err error, wanted func(*Conversation, Sta
 		c := d.at("", hash)
 		s, err := c.State()
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // somebody was killed before the first turn was accepted
+			continue // its maker was killed before the first turn was accepted
 		}
 		if errs = append(errs, err); err == nil && wanted(c, s) {
 			keys = append(keys, s.Meta.Key)
@@ -159,7 +159,7 @@ func isHash(name string) bool {
 // pendingFile is the name of a turn's request.
 func pendingFile(hash string, seq int) string { return fmt.Sprintf("%s.%09d.json", hash, seq) }
 
-// pendingPlace is whose request a file holds.
+// pendingPlace is the conversation and the turn whose request a file holds.
 func pendingPlace(name string) (hash string, seq int, is bool) {
 	n, err := fmt.Sscanf(name[min(len(name), hashDigits):], ".%09d.json", &seq)
 	if n != 1 || err != nil {

@@ -147,8 +147,8 @@ func (s *State) confirm(id agent.SessionID) {
 	}
 }
 
-// finish takes a turn from those that are open. One that began before the conversation got another
-// session does not change that.
+// finish takes a turn from those that are open. A turn that began before the conversation got another
+// session does not change the session.
 func (s *State) finish(turn *Turn, line *Line) {
 	isolated, current := turn.Isolated, true
 	if n := len(turn.Starts); n > 0 {

@@ -55,8 +55,8 @@ func (c *Conversation) Journal() ([]Line, error) {
 	return f.lines, err
 }
 
-// look reads the journal. What looks damaged may be a writer's that cuts off what another has not
-// finished: it is read again when nobody writes.
+// look reads the journal. It may look damaged while a writer cuts off what another has not finished,
+// so it is then read again when nobody writes.
 //
 //nolint:contextcheck,nolintlint // who only looks has no context, and waits for milliseconds; the one acts on it, the other does not see that
 func (c *Conversation) look(lines bool) (folded, error) {
@@ -92,7 +92,7 @@ func (c *Conversation) fold(lines bool) (folded, error) {
 	return f, nil
 }
 
-// nothing is why nothing is in a journal: nothing was accepted, or it is gone.
+// nothing returns why a journal is empty: nothing was accepted, or it is gone.
 func (c *Conversation) nothing() error {
 	if !c.nbs.Made() {
 		return fs.ErrNotExist
@@ -134,14 +134,14 @@ func (c *Conversation) parse(text []byte, lines bool) (folded, error) {
 	}
 }
 
-// folding is how far a journal was folded, for the next look at it: who runs turns looks often.
+// folding is how far a journal was folded, for the next look at it: a runner of turns looks often.
 type folding struct {
 	mu    sync.Mutex
 	text  []byte
 	state folded
 }
 
-// goOn is what was folded, when a journal begins as it was then.
+// goOn returns what was folded, when the journal still begins with the text of that time.
 func (k *folding) goOn(text []byte, lines bool) folded {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -164,8 +164,8 @@ func (k *folding) keep(text []byte, f folded) {
 // linePlace is where a line stands: behind the one with this seal.
 func (c *Conversation) linePlace(last string) string { return c.sub + "/" + journalFile + " " + last }
 
-// change appends a line to the journal, durably: the one that follows from the state. A make that returns
-// no line changes nothing. Errors: [fs.ErrNotExist] when there is no conversation.
+// change appends a line to the journal, durably: the one that follow makes from the state. When follow
+// returns no line, nothing changes. Errors: [fs.ErrNotExist] when there is no conversation.
 func (c *Conversation) change(ctx context.Context, follow func(s *State) (*Line, error)) error {
 	return c.locked(ctx, func(w *writer) error {
 		if w.last == "" {
@@ -179,7 +179,7 @@ func (c *Conversation) change(ctx context.Context, follow func(s *State) (*Line,
 	})
 }
 
-// writer is who has the lock of the journal.
+// writer holds the lock of the journal.
 type writer struct {
 	folded
 
@@ -212,7 +212,7 @@ func (w *writer) close() {
 	}
 }
 
-// append adds a line, durably, and folds it. What does not come to its end is taken back.
+// append adds a line, durably, and folds it. A line that could not be written whole is taken back.
 func (w *writer) append(line *Line) error {
 	c := w.c
 	next := w.clone()
@@ -299,11 +299,11 @@ func (c *Conversation) writeMeta(meta Meta) {
 	}
 }
 
-// compact replaces a long journal by one line, and forgets old results. What was to be written is
-// written: what fails here is tried again with the next line.
+// compact replaces a long journal by one line, and forgets old results. The writer's own line is
+// written already: what fails here is tried again with the next one.
 func (w *writer) compact(now time.Time) {
 	c := w.c
-	if w.size <= c.compactAbove || w.size <= 2*w.first { // which the state alone would have again
+	if w.size <= c.compactAbove || w.size <= 2*w.first { // a line of the state alone may be as long again
 		return
 	}
 	text, _, err := c.seal(c.linePlace(""), &Line{What: Base, At: now, State: &w.State})
@@ -316,7 +316,7 @@ func (w *writer) compact(now time.Time) {
 	})
 }
 
-// sweep removes files of the conversation, which only who has the lock of its journal writes. What cannot
+// sweep removes files of the conversation that only a holder of the lock of its journal writes. What cannot
 // be removed now is removed later.
 func (c *Conversation) sweep(sub string, old func(name string) bool) {
 	names, _ := c.names(sub)

@@ -19,7 +19,7 @@ const (
 	sealEnd    = `"}`
 )
 
-// errUnsealed is that a text has no seal at all.
+// errUnsealed is the error for a text that has no seal at all.
 var errUnsealed = errors.New("it has no seal")
 
 // seal makes a sealed text of a value, for its place below .nbs, without a line break.
@@ -66,8 +66,8 @@ func (d *Drawer) write(sub, name string, value any) error {
 	return d.nbs.Write(sub, name, append(text, '\n'))
 }
 
-// read reads a sealed file; the remedy is for one that is not as it was written. Errors: [fs.ErrNotExist]; Held when nobody vouches for it; Failed when it is
-// damaged; Unfit when the key cannot be used.
+// read reads a sealed file; the remedy is for one that is not as it was written. Errors: [fs.ErrNotExist];
+// Held when nobody vouches for it; Failed when it is damaged; Unfit when the key cannot be used.
 func (d *Drawer) read(sub, name string, value any, remedy string) error {
 	text, err := d.nbs.Read(sub, name, fileLimit)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Reset ends the conversation's session: the next turn is in a new one. A meta replaces the one that was.
+// Reset ends the conversation's session: the next turn is in a new one. A meta that is not nil replaces the old one.
 // It returns the session that was; zero when there was none. Errors: [fs.ErrNotExist].
 func (c *Conversation) Reset(ctx context.Context, reason string, meta *Meta) (previous Previous, err error) {
 	err = c.change(ctx, func(s *State) (*Line, error) {
@@ -55,7 +55,7 @@ func (c *Conversation) Restore(ctx context.Context, id agent.SessionID) error {
 	})
 }
 
-// Adopt makes a session that somebody else recorded the conversation's, which is made where there is none.
+// Adopt gives the conversation a session that somebody else has recorded. It makes the conversation where there is none.
 func (c *Conversation) Adopt(ctx context.Context, meta Meta, id agent.SessionID) error {
 	if err := c.make(); err != nil {
 		return err

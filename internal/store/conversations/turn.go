@@ -19,7 +19,7 @@ type Meta struct {
 	ConfigDir    string      `json:"config_dir,omitempty"`
 }
 
-// Request is all that the runner of a turn needs, who may be another process than who asked.
+// Request is all that the runner of a turn needs, which may be another process than the one that asked.
 type Request struct {
 	ID           string          `json:"id"` // the same id is the same turn; "": one is minted
 	Text         string          `json:"text"`
@@ -36,7 +36,7 @@ type Request struct {
 	At           time.Time       `json:"at"`
 }
 
-// sum is over what is asked, and not over when and how patiently: who repeats a request may wait longer.
+// sum is over what is asked, and not over when and how patiently: a repeated request may wait longer.
 func (r *Request) sum() string {
 	asked := *r
 	asked.ID, asked.OnLost, asked.OnUnknown, asked.Timeout, asked.Nested, asked.At = "", "", "", 0, false, time.Time{}
@@ -47,7 +47,7 @@ func (r *Request) sum() string {
 // Session is the Claude Code session in which the next turn is.
 type Session struct {
 	ID        agent.SessionID `json:"id,omitempty"`        // "": none yet
-	Confirmed bool            `json:"confirmed,omitempty"` // Claude has said it; what was only minted may have no transcript
+	Confirmed bool            `json:"confirmed,omitempty"` // Claude has said it; an id that was only minted may have no transcript
 }
 
 // Previous is a session that was the conversation's.
@@ -77,7 +77,7 @@ type Held struct {
 	Until  time.Time `json:"until,omitzero"` // zero: until somebody retries or skips it
 	At     time.Time `json:"at"`
 
-	Uncounted bool `json:"uncounted,omitempty"` // the attempt is none of those that the turn has: it could not have done better
+	Uncounted bool `json:"uncounted,omitempty"` // the attempt does not count as one of the turn's: it could not have done better
 }
 
 // Turn is a turn that was accepted.
@@ -153,7 +153,7 @@ func (s *State) turn(seq int) *Turn {
 	return nil
 }
 
-// isBegun tells whether anything was, or is to be, said in the conversation: isolated turns are not.
+// isBegun tells whether anything was, or is to be, said in the conversation: isolated turns do not count.
 func (s *State) isBegun() bool {
 	return s.Session.ID != "" || s.Era > 0 || slices.ContainsFunc(s.Open, func(t Turn) bool { return !t.Isolated })
 }
@@ -168,7 +168,7 @@ func (s *State) withID(id string) *Turn {
 	return nil
 }
 
-// clone is a state that changes without the other.
+// clone returns a copy that can be changed without changing s.
 func (s *State) clone() *State {
 	c := *s
 	c.Previous = slices.Clone(s.Previous)

@@ -52,7 +52,7 @@ func (c *Conversation) Enqueue(ctx context.Context, meta Meta, request Request) 
 	return turn, result, nil
 }
 
-// known is what is known of an id; no turn when it is new.
+// known returns the turn of an id, with its result when it has finished; no turn when the id is new.
 func (w *writer) known(id string) (Turn, *Result, error) {
 	if turn := w.withID(id); turn != nil {
 		return *turn, nil, nil
@@ -103,7 +103,7 @@ func (w *writer) accept(meta Meta, request Request) (Turn, error) {
 	return *w.turn(line.Seq), nil
 }
 
-// checkRoom checks that one more may wait, and removes what writers of this key left that were killed.
+// checkRoom checks that one more may wait, and removes what killed writers of this key have left.
 func (w *writer) checkRoom() error {
 	c := w.c
 	if len(w.State.Open) >= mostOpen {
@@ -159,7 +159,7 @@ func (c *Conversation) Request(seq int) (Request, error) {
 	return Request{}, c.refused(pendingFolder+"/"+name, "", err, remedy)
 }
 
-// AwaitTurn takes the right to run turns, for which others are waited in the kernel until the context ends.
+// AwaitTurn takes the right to run turns. It waits for others, in the kernel, until the context ends.
 func (c *Conversation) AwaitTurn(ctx context.Context) (unlock func(), err error) {
 	if err := c.prepare(); err != nil {
 		return nil, err
@@ -262,7 +262,7 @@ func (c *Conversation) finish(ctx context.Context, what What, result Result) err
 		}
 		return line, c.write(c.sub, results+"/"+idFile(result.ID), result)
 	})
-	if err == nil { // who finds it again removes it
+	if err == nil { // what stays here is removed by checkRoom
 		_ = c.nbs.Remove(pendingFolder + "/" + pendingFile(c.hash, result.Seq))
 	}
 	return err
@@ -294,7 +294,7 @@ func (c *Conversation) Result(id string) (Result, bool, error) {
 	return c.resultOf(&s, id)
 }
 
-// resultOf is the result of an id. One whose turn is open was written by somebody who was killed before
+// resultOf is the result of an id. One whose turn is still open does not count: its writer was killed before
 // the line that makes it count.
 func (c *Conversation) resultOf(s *State, id string) (result Result, there bool, err error) {
 	remedy := "look at what it is, then remove it, with which its id is forgotten: rm " + agent.ShellWord(c.nbs.Path(c.sub, results, idFile(id)))

@@ -1,6 +1,6 @@
 // Package deliveries keeps what was done for messages that come from outside, such as those of a chat, below
-// .nbs/deliveries: a file for each, by the id under which it came, so that nothing is done twice for one that
-// comes again, and an answer that was not told is told by whoever comes next.
+// .nbs/deliveries: a file for each, by the id of the message, so that nothing is done twice for a message that
+// comes again, and an answer that was not told is told by the next process.
 //
 //   - A file is replaced whole and durably. It has the user's seal, over the project and its place too: what
 //     came with a project does not say what was told.
@@ -71,7 +71,7 @@ func In(nbs *private.Folder, keeper *trust.Keeper, project string, prepare func(
 	return &Drawer{nbs: nbs, keeper: keeper, project: project, prepare: prepare}
 }
 
-// sealed is a file.
+// sealed is the content of a file.
 type sealed struct {
 	Note Note   `json:"note"`
 	Seal string `json:"seal"`
@@ -145,7 +145,7 @@ func (d *Drawer) all() ([]Note, error) {
 	errs := []error{err}
 	for _, name := range names {
 		if strings.HasPrefix(name, ".") {
-			continue // is being written
+			continue // it is being written
 		}
 		n, err := d.read(name)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -166,7 +166,7 @@ func (d *Drawer) sweep(now time.Time) {
 		return
 	}
 	d.swept = now
-	all, _ := d.all() // what cannot be read is told by who needs it
+	all, _ := d.all() // a note that cannot be read is reported when it is needed
 	for _, n := range all {
 		if n.State == Over && now.Sub(n.At) > kept {
 			_ = d.nbs.Remove(Folder + "/" + fileOf(n.ID))

@@ -50,8 +50,8 @@ func (j *Journal) open() (*os.File, error) {
 	return f, nil
 }
 
-// appendTo adds a link to the open journal and moves the head there. The first is that of a
-// .nbs which had no journal before.
+// appendTo adds a link to the open journal and moves the head there. first tells that this .nbs
+// had no journal before.
 func (j *Journal) appendTo(f *os.File, event Event, first bool) error {
 	headFile, last, known, err := j.openHead()
 	if err != nil {
@@ -63,7 +63,7 @@ func (j *Journal) appendTo(f *os.File, event Event, first bool) error {
 		begun := event
 		begun.Event, begun.PID, begun.Detail = "begun", 0, fmt.Sprintf("a new journal; the one of the .nbs that was here before had %d bytes", last.size)
 		events, known = []Event{begun, event}, false
-		if err := headFile.Truncate(0); err != nil { // who is killed from here on leaves a chain without a head
+		if err := headFile.Truncate(0); err != nil { // a writer killed from here on leaves a chain without a head
 			return j.heads.Remedied(fmt.Errorf("write %s: %w", j.headPath(), err))
 		}
 	}
@@ -98,8 +98,8 @@ func (j *Journal) appendLink(f *os.File, event Event, last head, known bool) (he
 	return head{size: end.size + int64(len(text)), sum: private.SumOf(line)}, nil
 }
 
-// encodeEvent is an event as a line, without the line break. A detail of somebody else's
-// words may be too long for one.
+// encodeEvent is an event as a line, without the line break. It cuts a detail that is too long for
+// a line, as one in somebody else's words may be.
 func encodeEvent(event Event) ([]byte, error) {
 	const kept = eventLimit / 8 // JSON spells a character with six at most
 	line, err := json.Marshal(event)
@@ -117,10 +117,10 @@ type ending struct {
 	torn bool // the last line has no line break
 }
 
-// endOf looks at the journal behind its head: there is nothing, or what a writer left that
-// did not come to its end. Without a head, it looks at all of it. A journal that is shorter
-// than its head has lost lines, and one that has another line there was made anew; the next
-// line goes on from what the head says, so that this stays to be seen.
+// endOf looks at the journal behind its head: there is nothing, or what a killed writer left.
+// Without a head, it looks at all of it. A journal that is shorter than its head has lost lines,
+// and one that has another line there was made anew; the next line then continues from the head,
+// so that the break stays visible.
 func endOf(f *os.File, last head, known bool) (ending, error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -16,10 +16,10 @@ import (
 // hexadecimal and without the line break; the first says zeros. So no line can be changed,
 // removed, put in or moved without the next one disagreeing.
 //
-// A line that is no link of the chain (it was cut short by a full disk or a power cut) has no
-// say in this, but its bytes count: the link behind it says in "over" how many such lines it
-// chains over, and its "prev" is then the SHA-256 of
-// the previous sum, a line break and the line's bytes, line by line.
+// A line that is no link of the chain (it was cut short by a full disk or a power cut) names no
+// sum, but its bytes count: the link behind it says in "over" how many such lines it chains over,
+// and its "prev" is then the SHA-256 of the previous sum, a line break and the line's bytes, line
+// by line.
 
 const firstSum private.Sum = "0000000000000000000000000000000000000000000000000000000000000000"
 
@@ -45,7 +45,7 @@ type entry struct {
 	number int         // from 1
 	end    int64       // offset in bytes behind it, and behind its line break
 	whole  bool        // it has a line break
-	sum    private.Sum // of a link its own, else what a link behind it chains over
+	sum    private.Sum // of a link its own, else the sum with which the next link goes on
 	before chain       // what a link here must say
 }
 

@@ -45,7 +45,7 @@ func parseHead(text []byte) (head, bool) {
 	return h, err == nil && size >= 0 && h.sum.Valid() && bytes.Equal(h.text(), text)
 }
 
-// endsIn tells whether the line that the head names ends where it says.
+// endsIn tells whether the journal has the line that the head names, and it ends where the head says.
 func (h head) endsIn(journal io.ReaderAt) bool {
 	if h.size == 0 {
 		return true

@@ -2,7 +2,7 @@
 // line an event. It is appended to and never rewritten, and nothing is removed from it.
 //
 //   - Each line is a link of a chain of SHA-256 sums (chain.go), and where the chain ends is said
-//     outside of the project (head.go): who changes, removes or adds a line is found by [Journal.Verify].
+//     outside of the project (head.go): [Journal.Verify] finds a changed, removed or added line.
 //   - Who appends holds the journal's lock, locks/journal, from before the look at the end until the
 //     head is moved. It is the last in the order of locks: who holds it takes no other.
 //   - The line is synced, then the head is written. Readers take no lock; what is just being
@@ -57,7 +57,7 @@ type Event struct {
 	Detail     string           `json:"detail,omitempty"`
 
 	Over int         `json:"over,omitempty"` // how many lines before this one are no links of the chain
-	Prev private.Sum `json:"prev,omitempty"` // what stands before this line
+	Prev private.Sum `json:"prev,omitempty"` // the sum of what stands before this line
 }
 
 // EventOf is what was done to the agent of a record.

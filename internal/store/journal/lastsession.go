@@ -8,7 +8,7 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// memory is what the journal says of the last session id of each agent, by key. Reading it
+// memory caches the last session id that the journal has of each agent, by key. Reading it
 // takes its time, and one command may meet with many damaged records.
 type memory struct {
 	mu   sync.Mutex
@@ -41,7 +41,7 @@ func (j *Journal) LastSessionID(handle agent.Handle) agent.SessionID {
 	return j.memory.ids[handle.Key()]
 }
 
-// lastSessionIDs reads a journal. What is no event hides nothing behind it.
+// lastSessionIDs reads a journal, and passes over lines that are no events.
 func lastSessionIDs(journal io.Reader) map[string]agent.SessionID {
 	last := map[string]agent.SessionID{}
 	for lines := readFrom(journal, chain{}, 0); ; {

@@ -36,10 +36,10 @@ func (t *Tail) Close() error {
 	return t.file.Close()
 }
 
-// Path is where what is appended is seen.
+// Path is the file to watch for what is appended.
 func (t *Tail) Path() string { return t.journal.Path() }
 
-// Read calls visit with each event that was not read before, until it returns an error.
+// Read calls visit with each event that was not read before, until visit returns an error.
 // Lines that are no events are passed over; what is just being written is left for the
 // next call. A journal that was cut, or put in the place of the one that was read, is read from
 // its beginning, and began is called first.

@@ -13,7 +13,7 @@ type Verification struct {
 	Lines  int          // of the journal
 	Links  int          // of the chain
 	Torn   []int        // numbers of lines that are no events; at most a hundred
-	Head   string       // path of what says where the chain ends
+	Head   string       // path of the head
 	NoHead bool         // nothing says where the chain ends: lines that were cut off would not be missed
 	Broken *BrokenError // nil: all is as it was written
 }
@@ -30,7 +30,7 @@ func (b *BrokenError) Error() string { return fmt.Sprintf("%s: line %d: %s", b.F
 const tornNamed = 100
 
 // Verify reads the journal and checks its chain. It takes no lock, and what is
-// appended meanwhile does not disturb it. Errors: those of reading; NotFound without a journal.
+// appended meanwhile does not disturb it. Where there is no journal, the result has no lines. Errors: those of reading.
 func (j *Journal) Verify() (Verification, error) {
 	last, known, err := j.readHead() // first: the journal may then be longer, but not shorter
 	if err != nil {

@@ -21,7 +21,7 @@ type Folder struct {
 	dir  *os.File // the same as the root, for reading
 }
 
-// OpenFolder opens a folder that was looked at by [Check].
+// OpenFolder opens a folder that [Check] has accepted.
 func OpenFolder(path string) (*Folder, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {

@@ -24,14 +24,14 @@ import (
 // Locks is where a Folder has its lock files.
 const Locks = "locks"
 
-// lockWait is for how long a lock is waited for that its holders keep for milliseconds.
+// lockWait is how long to wait for a lock that its holders keep for milliseconds.
 const lockWait = 5 * time.Second
 
 // TryLock takes a lock, or returns nil when somebody else has the lock.
 func (f *Folder) TryLock(name string) (*flock.Flock, error) {
 	lock := f.lockFile(name, os.O_CREATE|os.O_RDWR)
 	locked, err := lock.TryLock()
-	if errors.Is(err, syscall.EROFS) { // what was there before is locked all the same: stop must be able to end an agent
+	if errors.Is(err, syscall.EROFS) { // a lock file that exists is locked all the same: stop must be able to end an agent
 		lock = f.lockFile(name, os.O_RDONLY)
 		if locked, err = lock.TryLock(); errors.Is(err, fs.ErrNotExist) {
 			err = syscall.EROFS
@@ -64,9 +64,10 @@ func (f *Folder) Await(ctx context.Context, name string) (unlock func(), err err
 	return func() { _ = lock.Close() }, nil
 }
 
-// await waits in the kernel, which lets in who came first: two hundred that asked again and again
-// instead would keep the holder from its work, and find the lock free by chance only. Who gives up
-// leaves a goroutine and a descriptor until it is granted the lock, and lets go of it at once.
+// await waits in the kernel, which grants the lock in the order of arrival: two hundred that asked
+// again and again instead would keep the holder from its work, and find the lock free by chance
+// only. A caller that gives up leaves a goroutine and a descriptor until the lock is granted; it is
+// then let go at once.
 func await(ctx context.Context, lock *flock.Flock) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -100,7 +101,7 @@ func (f *Folder) LockFailed(name string, err error) error {
 	return lockFailed(f.Label(Locks+"/"+name), f.LockPath(name), f.Remedied(err))
 }
 
-// ErrStayedLocked is why a lock could not be had whose holders keep it for milliseconds.
+// ErrStayedLocked is the error for a lock that its holders keep for milliseconds and that did not come free.
 var ErrStayedLocked = errors.New("stayed locked")
 
 func lockFailed(label, path string, err error) error {

@@ -56,9 +56,9 @@ func Foreign(path string, owner uint32, mode fs.FileMode) error {
 		Hint("look at what is in it, then: chmod %o %s", private, agent.ShellWord(path))
 }
 
-// TakeOver is the remedy for what belongs to another user. Only what root left behind becomes
-// this user's: to make anybody else's files one's own, root's above all, is to trust what is in
-// them.
+// TakeOver is the remedy for what belongs to another user. Only for what root left behind is it to
+// make the files this user's, after a look at them: to make anybody else's files one's own is to
+// trust what is in them.
 func TakeOver(path string, owner uint32) string {
 	if owner == 0 {
 		return fmt.Sprintf("if root ran nbs-worker here for you, look at what is in it, then: sudo chown -R %d %s", os.Geteuid(), agent.ShellWord(path))

@@ -22,7 +22,7 @@ import (
 // a launcher lives for weeks and a person may move such a folder.
 type Tree string
 
-// NoTree is a tree of which nobody knows where it would be.
+// NoTree is a tree whose place is not known.
 const NoTree Tree = ""
 
 // ErrNoTree is the error for what has to be written outside of the project, or sealed with the
@@ -46,7 +46,7 @@ func (t Tree) Make() error {
 		Hint("it is for what no project may hold; name another place: export XDG_STATE_HOME=/path/of/yours")
 }
 
-// made opens the tree, which is made where it is not there.
+// made opens the tree, and makes it first where it is missing.
 func (t Tree) made() (*os.File, error) {
 	if err := t.Make(); err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func checkAlone(dir *os.File) error {
 	return Foreign(dir.Name(), owner, info.Mode())
 }
 
-// In changes something in the tree, which is made before.
+// In calls change with the tree open, and makes it first where it is missing.
 func (t Tree) In(change func(dir *os.Root, at *os.File) error) error {
 	at, err := t.made()
 	if err != nil {

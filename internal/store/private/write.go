@@ -53,8 +53,8 @@ func (f *Folder) HandOver(sub, name string, value any, limit int) error {
 	})
 }
 
-// replace writes a file under another name and renames it. What a writer that was
-// killed left under that name is in nobody's way.
+// replace writes a file under another name and renames it. It first removes what a
+// killed writer left under that name.
 func replace(dir *os.Root, name string, data []byte) error {
 	temp := "." + name
 	if err := IfThere(dir.Remove(temp)); err != nil {
@@ -84,7 +84,7 @@ func (f *Folder) Delete(sub, name string) error {
 	})
 }
 
-// IfThere is an error of who wanted something gone, or to look at it if it was there.
+// IfThere drops the error that a file does not exist, for a caller to whom that is no error.
 func IfThere(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -92,7 +92,7 @@ func IfThere(err error) error {
 	return err
 }
 
-// In changes something in a folder below.
+// In calls change with a folder below, open.
 func (f *Folder) In(sub string, change func(dir *os.Root) error) error {
 	dir, err := f.OpenRoot(sub)
 	if err != nil {

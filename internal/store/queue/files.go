@@ -13,7 +13,7 @@ import (
 	"nbs-worker/internal/store/private"
 )
 
-// lastPlace is the last one in the order: names with more digits would not sort by it.
+// lastPlace is the last place in the order: names with more digits would not sort by their numbers.
 const lastPlace = 999_999_999
 
 // names are the files of the agent's entries, in their order.

@@ -5,8 +5,8 @@
 //     of the agent's outbox, and replaced atomically.
 //   - What lies there decides nothing by itself: an entry counts with the user's seal over all that is
 //     in it, the project and the agent included.
-//   - The state is written down before anything is typed. An entry that is found [Sending] by who has
-//     the right to deliver was left by somebody who was killed.
+//   - The state is written down before anything is typed. An entry that the holder of the right to
+//     deliver finds [Sending] was left by a process that was killed.
 //
 // The package knows files and seals. It types nothing, and must not import what does.
 package queue
@@ -119,7 +119,7 @@ func (q *Queue) Add(ctx context.Context, e Entry) (Entry, error) {
 	if len(all) > 0 {
 		last := all[len(all)-1].name
 		place, _ := q.place(last)
-		if place == lastPlace { // which nobody reaches who adds one after the other
+		if place == lastPlace { // adding one after the other never comes so far
 			return e, agent.Errorf(agent.Conflict, "there is no place behind %s", q.nbs.Label(Folder+"/"+last)).
 				Hint("look at what it is, then remove it: rm %s", agent.ShellWord(q.nbs.Path(Folder, last)))
 		}
@@ -157,7 +157,7 @@ func (q *Queue) change(ctx context.Context, e Entry, do func() error) error {
 
 // Clear removes all entries, and returns them.
 func (q *Queue) Clear(ctx context.Context) (gone []Entry, err error) {
-	if q.Newest() == "" { // for which nothing need be writable
+	if q.Newest() == "" { // with nothing to remove, nothing need be writable
 		return nil, nil
 	}
 	unlock, err := q.lock(ctx)
@@ -172,7 +172,7 @@ func (q *Queue) Clear(ctx context.Context) (gone []Entry, err error) {
 	return q.removeAll(all)
 }
 
-// removeAll removes entries, and returns those that are gone: one that stays keeps none of the others.
+// removeAll removes entries, and returns the removed ones. When one cannot be removed, the others still are.
 func (q *Queue) removeAll(all []Entry) (gone []Entry, err error) {
 	for _, e := range all {
 		if failed := q.remove(&e); failed != nil {
@@ -213,8 +213,8 @@ func (q *Queue) Newest() string {
 	return names[len(names)-1]
 }
 
-// Due names the newest entry that is to be delivered; "" when there is none. Where one is damaged it is
-// the newest of all: who delivers says what is damaged.
+// Due names the newest entry that is to be delivered; "" when there is none. Where one is damaged, it
+// names the newest of all: the delivery then reports the damage.
 func (q *Queue) Due() string {
 	all, err := q.Entries()
 	if err != nil {
@@ -228,8 +228,8 @@ func (q *Queue) Due() string {
 	return ""
 }
 
-// AwaitTurn takes the right to deliver the entries, for which somebody else is waited until it is late,
-// zero: never; nil when that one has it still.
+// AwaitTurn takes the right to deliver the entries. It waits for another holder until late, or without
+// limit when late is zero; unlock is nil when the other still has it then.
 func (q *Queue) AwaitTurn(ctx context.Context, late time.Time) (unlock func(), err error) {
 	name := q.handle.Key() + ".deliver"
 	lock, err := q.nbs.TryLock(name)

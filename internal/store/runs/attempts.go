@@ -12,8 +12,8 @@ import (
 	"nbs-worker/internal/trust"
 )
 
-// Attempt is the latest repair of an agent: what tells a run that was killed from one that ended,
-// and that a repair need not be tried again in the same conversation.
+// Attempt is the latest repair of an agent. It shows whether the run was killed or ended, and that
+// a repair need not be tried again in the same conversation.
 type Attempt struct {
 	SessionID agent.SessionID `json:"session_id"` // of the conversation in which it was begun
 	Level     int             `json:"level"`
@@ -25,7 +25,7 @@ type Attempt struct {
 }
 
 // sealedAttempt is an attempt with the user's seal: a level that was permitted, and words that an
-// agent is told, are not to be had from a file that came with the project.
+// agent is told, must not come from a file that came with the project.
 type sealedAttempt struct {
 	Attempt
 

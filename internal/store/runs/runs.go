@@ -1,5 +1,5 @@
-// Package runs keeps how far repairs of agents and runs of runbooks came, in .nbs/runs: what tells
-// the next one what a killed one has left.
+// Package runs keeps how far repairs of agents and runs of runbooks came, in .nbs/runs, so that the
+// next one knows what a killed one has left.
 //
 //   - It is written durably, by who has the right to repair or to lead that run; the locks are the
 //     store's. It is read by anyone.
@@ -62,7 +62,7 @@ func (r *Runs) Put(key string, run Run) error {
 	return r.nbs.WriteJSON(Folder, key+".json", run, fileLimit)
 }
 
-// Load tells how far a run came; nil when there is none that did not come to its end.
+// Load tells how far a run came; nil when there is no unfinished one.
 func (r *Runs) Load(key string) (*Run, error) {
 	data, err := r.nbs.Read(Folder, key+".json", fileLimit)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	// Folder is where is kept how far the entries came, below .nbs.
+	// Folder holds how far the entries came, below .nbs.
 	Folder = "schedules"
 	// Name is the file of the schedules within the project, by which it is sealed.
 	Name = ".nbs/" + fileName
@@ -73,8 +73,8 @@ func (s *Schedules) Text() (text []byte, err error) {
 
 // Last is how far an entry came.
 type Last struct {
-	When   string    `json:"when"`   // the times of the entry in words; with others it counts anew
-	Passed time.Time `json:"passed"` // of all its times up to here it is decided whether they run
+	When   string    `json:"when"`   // the times of the entry in words; when they change, it counts anew
+	Passed time.Time `json:"passed"` // for all its times up to here it is decided whether they run
 
 	// Of the last run that was handed over; zero before the first.
 	ScheduledFor time.Time `json:"scheduled_for,omitzero"`

@@ -3,10 +3,10 @@
 //
 //   - A hook runs among what the agent runs, so an announcement is a hint and no authority: whoever reads it
 //     believes from it only that a conversation, which the record has, is worth a look.
-//   - It may be lost: it is not synced, and of more than [Most] that nobody has read the next are not written.
-//     How far a conversation was read is kept elsewhere.
-//   - A file is there as a whole or not at all, and is removed when what it announces was stored. What a hook that was
-//     killed has left half written is removed by who reads the others.
+//   - It may be lost: it is not synced, and not written while [Most] others are unread. How far a conversation was
+//     read is kept elsewhere.
+//   - A file is there as a whole or not at all, and is removed when what it announces was stored. What a killed hook
+//     has left half written is removed by the reader of the others.
 //
 // The package knows neither records nor transcripts.
 package spool
@@ -36,7 +36,7 @@ const Most = 1000
 
 const sizeLimit = 1 << 12 // bytes
 
-// Announcement is what a hook has told.
+// Announcement is what a hook has announced.
 type Announcement struct {
 	Handle     agent.Handle     `json:"handle"`
 	Invocation agent.Invocation `json:"invocation"`
@@ -60,14 +60,14 @@ func In(nbs *private.Folder, work private.Tree) Spool { return Spool{nbs, work} 
 // would be read as instructions. Errors: Unfit.
 func (s Spool) Work() (path string, err error) { return string(s.work), s.work.Make() }
 
-// WorksIn tells whether a folder is that one: a conversation that was held there is an observer's.
+// WorksIn tells whether a folder is that of [Spool.Work]: a conversation that was held there is an observer's.
 func (s Spool) WorksIn(path string) bool {
 	at, err1 := os.Stat(path)
 	work, err2 := os.Stat(string(s.work))
 	return err1 == nil && err2 == nil && os.SameFile(at, work)
 }
 
-// Path is where it is.
+// Path is the absolute path of the spool.
 func (s Spool) Path() string { return s.nbs.Path(spool) }
 
 // Put writes an announcement. Where too many wait, it is not written.
@@ -109,7 +109,7 @@ func (s Spool) check() error {
 	return nil
 }
 
-// List are the announcements, oldest first. What is none is removed; without a folder there are none.
+// List are the announcements, oldest first. A file that is none is removed; without a folder there are none.
 func (s Spool) List() ([]Announcement, error) {
 	names, err := s.names()
 	if err != nil {
@@ -152,7 +152,7 @@ func (s Spool) sweep(name string) error {
 	return s.drop(name)
 }
 
-// Take removes announcements, of which all is stored that they have announced.
+// Take removes announcements. All that they have announced is stored.
 func (s Spool) Take(all ...Announcement) error {
 	var errs []error
 	for _, a := range all {

@@ -32,7 +32,7 @@ func Main(m *testing.M, play func(role []string)) (code int) {
 	return rig.Tight(m)
 }
 
-// SomeTime is when all happens.
+// SomeTime is the time of all events.
 func SomeTime() time.Time { return time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC) }
 
 // Must is for what can only fail when the test itself is wrong, and for roles that have no test.

@@ -27,7 +27,7 @@ const (
 	Context      = "context"
 	SystemPrompt = "system"
 	Briefing     = "briefing"
-	Observes     = "observes" // of an observer: in which project, for who looks after its worker was killed
+	Observes     = "observes" // of an observer: in which project it is, for the process that looks after its worker was killed
 )
 
 // Put replaces a file, and returns its path.
@@ -58,7 +58,7 @@ func (f Files) Take(what string) (content string, err error) {
 
 // With are the processes, of all that share the folder, whose file of this kind has this content.
 func (f Files) With(what, content string) (processes []string) {
-	names, _ := f.folder.Names() // of none nothing is known
+	names, _ := f.folder.Names() // a folder that cannot be listed has none
 	for _, file := range names {
 		if data, err := f.folder.Read(file, limit); strings.HasSuffix(file, "."+what) && err == nil && string(data) == content {
 			processes = append(processes, nameOf(file))
@@ -67,7 +67,7 @@ func (f Files) With(what, content string) (processes []string) {
 	return processes
 }
 
-// Drop removes the files, also what was not finished of them.
+// Drop removes the files, also half-written ones.
 func (f Files) Drop() error {
 	names, err := f.folder.Names()
 	if err != nil {
@@ -76,7 +76,7 @@ func (f Files) Drop() error {
 	return f.folder.Remove(slices.DeleteFunc(names, func(file string) bool { return nameOf(file) != f.name })...)
 }
 
-// nameOf is of which process a file is. What was not finished begins with a dot.
+// nameOf is the process that a file belongs to. The name of a half-written file begins with a dot.
 func nameOf(file string) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(file, "."), ".")
 	return name
@@ -84,8 +84,8 @@ func nameOf(file string) string {
 
 func (f Files) file(what string) string { return f.name + "." + what }
 
-// Sweep removes what processes left of which nobody took notice: files that are old, and of which no process is
-// there any more. What cannot be removed stays.
+// Sweep removes what killed processes have left unnoticed: files that are old and whose process is not there any
+// more. What cannot be removed stays.
 func Sweep(folder private.Tree, now time.Time, isThere func(name string) bool) {
 	names, err := folder.Names()
 	if err != nil {
@@ -99,5 +99,5 @@ func Sweep(folder private.Tree, now time.Time, isThere func(name string) bool) {
 	}
 }
 
-// old is what nobody can be about to start a process for.
+// old is the age at which nobody can still be about to start the process of a file.
 const old = 10 * time.Minute

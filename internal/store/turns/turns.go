@@ -4,9 +4,9 @@
 //
 //   - A turn is a lock with the process that took it written into it; with that process it ends.
 //   - A turn spares the machine and protects nothing: where there can be none, the start goes without,
-//     and who is suspended with one holds nobody up.
+//     and a suspended process that has one holds nobody up.
 //
-// The package knows files and no processes: who asks says which are suspended.
+// The package knows files and no processes: the caller says which are suspended.
 package turns
 
 import (
@@ -29,14 +29,14 @@ type Turns struct{ folder private.Tree }
 // In are the turns in a folder.
 func In(folder private.Tree) Turns { return Turns{folder} }
 
-// retryEvery is how often who waits for a turn looks for one. A start takes half a second or more.
+// retryEvery is how often a waiting start looks for a turn. A start takes half a second or more.
 const retryEvery = 25 * time.Millisecond
 
 // Await takes one of the turns that the user's starts on this machine share, of all projects,
-// until release. late is called once when there is none at first. Who has a turn waits for nobody
-// without a limit of time, so that turns come free; that of a process which is suspended would not,
-// and does not count. A turn spares the machine and protects nothing: where there can be none, the
-// start goes without. Errors: those of the context.
+// until release. late is called once when there is none at first. A holder waits for nobody without
+// a time limit, so turns come free; that of a suspended process would not, and does not count. A turn
+// spares the machine and protects nothing: where there can be none, the start goes without. Errors:
+// those of the context.
 func (t Turns) Await(ctx context.Context, suspended func(pid int) bool, late func()) (release func(), err error) {
 	if release, taken := t.try(suspended); taken {
 		return release, nil

@@ -1,10 +1,10 @@
-// Package watching keeps what is said of the things that are done to agents by themselves: whether
-// the user has paused them, and what the watch of a project has to remember.
+// Package watching keeps the state of automatic actions on agents: whether the user has paused them,
+// and what the watch of a project has to remember.
 //
-//   - The pause is a file of .nbs, so that all who act by themselves see it. One that cannot be read
-//     counts: who acts by itself asks before each action, and takes an error for a pause.
-//   - The memory is in a folder of the user's outside of the project: who is told what is not for an
-//     agent to write. It is written by who has the right to watch; the lock is the store's.
+//   - The pause is a file of .nbs, so that all that acts automatically sees it. One that cannot be read
+//     counts: an automatic actor asks before each action, and takes an error for a pause.
+//   - The memory is in a folder of the user's outside of the project: no agent may decide by it who is
+//     told what. It is written by the holder of the right to watch; the lock is the store's.
 //
 // The package knows files. It neither watches nor acts, and must not import what does.
 package watching
@@ -38,7 +38,7 @@ func In(nbs *private.Folder, memories private.Tree, hash string, prepare func() 
 	return &Watching{nbs: nbs, memories: memories, memory: hash + ".json", prepare: prepare}
 }
 
-// Pause is the user's word that nothing is to be done to the agents of the project by itself.
+// Pause is the user's order that nothing is done to the agents of the project automatically.
 type Pause struct {
 	Since  time.Time `json:"since"`
 	Reason string    `json:"reason,omitempty"`
@@ -49,7 +49,7 @@ const (
 	pauseLimit = 1 << 14 // bytes
 )
 
-// Paused is the pause of the project; nil for none. Who acts by itself asks before each action,
+// Paused is the pause of the project; nil for none. An automatic actor asks before each action,
 // and takes an error for a pause: it names the file and the remedy.
 func (w *Watching) Paused() (*Pause, error) {
 	data, err := w.nbs.Read(Folder, pauseFile, pauseLimit)

@@ -136,7 +136,7 @@ func (s *schema) add(p printed) {
 	s.root.Definitions[p.verb] = verb
 }
 
-// of is the schema of a type, with the types in it among the definitions.
+// of returns the schema of a type, and adds the types in it to the definitions.
 func (s *schema) of(t reflect.Type) *jsonschema.Schema {
 	if t.Kind() == reflect.Slice {
 		return &jsonschema.Schema{Type: "array", Items: s.of(t.Elem())}
@@ -146,8 +146,8 @@ func (s *schema) of(t reflect.Type) *jsonschema.Schema {
 	return &jsonschema.Schema{Ref: "#/$defs/" + t.Name()}
 }
 
-// complete says of the fields of a type what Go's types do not: which may be null, and which
-// words a state is.
+// complete adds to the fields of a type what Go's types do not express: which may be null, and which
+// words a state can be.
 func (s *schema) complete(t reflect.Type, seen map[reflect.Type]bool) {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
@@ -175,7 +175,7 @@ func (s *schema) complete(t reflect.Type, seen map[reflect.Type]bool) {
 	}
 }
 
-// words are those of the states of agents, which stand beside a cause.
+// words are the states of agents, in the fields that stand beside a cause.
 func words() []any {
 	var all []any
 	for _, word := range append(agent.StateWords(), string(wait.Dismissed)) {
