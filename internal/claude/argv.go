@@ -1,6 +1,8 @@
 package claude
 
 import (
+	"strings"
+
 	"nbs-worker/internal/agent"
 )
 
@@ -33,20 +35,31 @@ type Recorded struct {
 	PermissionMode string
 }
 
-// ReadArgs reads the values of [Recorded] from the command line of a running claude.
+// ReadArgs reads the values of [Recorded] from the command line of a running claude, in
+// every form in which a person may write them: --resume ID, --resume=ID, -r ID, -rID.
 // known is false when the line has none of them, as when a wrapper has overwritten it
 // with a title. Everything after "--" is the prompt and is ignored.
 func ReadArgs(cmdline []string) (values Recorded, known bool) {
 	targets := map[string]*string{
-		string(OpenNew): &values.SessionID, string(OpenResume): &values.SessionID,
+		string(OpenNew): &values.SessionID, string(OpenResume): &values.SessionID, "-r": &values.SessionID,
 		"--model": &values.Model, "--permission-mode": &values.PermissionMode,
 	}
 	for i, arg := range cmdline {
 		if arg == "--" {
 			break
 		}
-		if target, ok := targets[arg]; ok && i+1 < len(cmdline) {
-			*target, known = cmdline[i+1], true
+		if i == 0 || !isOption(arg) {
+			continue
+		}
+		name, value, given := strings.Cut(arg, "=")
+		if short := shortName(name); short != name {
+			name, value, given = short, arg[len(short):], true
+		}
+		if !given && i+1 < len(cmdline) {
+			value, given = cmdline[i+1], true
+		}
+		if target, ok := targets[name]; ok && given {
+			*target, known = value, true
 		}
 	}
 	return values, known

@@ -69,10 +69,26 @@ func TestReadArgs(t *testing.T) {
 		"an option without value":    {[]string{"claude", "--permission-mode", "plan", "--model"}, Recorded{PermissionMode: "plan"}, true},
 		"no option of the record":    {[]string{"claude", "--verbose"}, Recorded{}, false},
 		"a stranger's without model": {[]string{"node", "cli.js", "--resume", "a"}, Recorded{SessionID: "a"}, true},
+		"the short form":             {[]string{"claude", "-r", "a", "--verbose"}, Recorded{SessionID: "a"}, true},
+		"the short form, joined":     {[]string{"claude", "-ra"}, Recorded{SessionID: "a"}, true},
+		"a resume, joined":           {[]string{"claude", "--resume=a", "--model=b"}, Recorded{SessionID: "a", Model: "b"}, true},
+		"a new one, joined":          {[]string{"claude", "--session-id=a"}, Recorded{SessionID: "a"}, true},
+		"a value that looks like it": {[]string{"claude", "--session-id", "a", "--append-system-prompt", "-read it"}, Recorded{SessionID: "a"}, true},
 	} {
 		got, known := ReadArgs(c.line)
 		diff := cmp.Diff(c.want, got)
 		rig.Check(t, diff == "" && known == c.known, "%s: known %t, want %t, -want +got:\n%s", what, known, c.known, diff)
+	}
+}
+
+// A person writes the id in any form that claude takes: it advises "claude -r ID" itself.
+func TestRunsOn(t *testing.T) {
+	t.Parallel()
+	id := string(sessionID)
+	for _, args := range [][]string{{"-r", id}, {"-r" + id}, {"--resume", id}, {"--resume=" + id}, {"--session-id", id}, {"--session-id=" + id}} {
+		rig.Check(t, RunsOn(append([]string{"/usr/bin/claude"}, args...), sessionID), "%q is not seen", args)
+		rig.Check(t, !RunsOn(append([]string{"less"}, args...), sessionID), "%q counts for another program", args)
+		rig.Check(t, !RunsOn(append([]string{"claude"}, args...), otherID), "%q counts for another conversation", args)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -77,7 +76,7 @@ func acceptTrust(file map[string]any, folder string) {
 func FuzzReadArgs(f *testing.F) {
 	f.Add("opus[1m]", "--model haiku", "--model\x00haiku")
 	f.Add("", "-d", "--session-id\x00--")
-	f.Add("sonnet", "", "")
+	f.Add("sonnet", "", "claude\x00-r"+string(sessionID)+"\x00--model=haiku")
 	f.Fuzz(func(t *testing.T, model, prompt, other string) {
 		r := agent.Spec{SessionID: sessionID, Model: agent.Model(model)}
 		if _, err := agent.ParseModel(model); err == nil && !strings.Contains(prompt, "\x00") {
@@ -90,6 +89,6 @@ func FuzzReadArgs(f *testing.F) {
 		foreign := strings.Split(other, "\x00")
 		got, known := ReadArgs(foreign)
 		rig.Check(t, (known || got == (Recorded{})) && (!known || len(foreign) >= 2), "%q: %+v, %t", foreign, got, known)
-		rig.Check(t, !RunsOn(foreign, sessionID) || slices.Contains(foreign, string(sessionID)), "%q runs on it", foreign)
+		rig.Check(t, !RunsOn(foreign, sessionID) || strings.Contains(other, string(sessionID)), "%q runs on it", foreign)
 	})
 }
