@@ -62,11 +62,11 @@ func (s *Store) Watched(handle agent.Handle) (record, report string) {
 	return filepath.Join(nbs, sessions, recordFile(handle)), filepath.Join(nbs, statuses, reportFile(handle))
 }
 
-// IsRecord tells whether a path is that of a record, of whatever agent.
-func (s *Store) IsRecord(path string) bool {
+// RecordOf returns the agent whose record has a path; isRecord is false for the path of anything else.
+func (s *Store) RecordOf(path string) (handle agent.Handle, isRecord bool) {
 	stem, isJSON := strings.CutSuffix(filepath.Base(path), ".json")
-	_, err := agent.ParseHandle(stem)
-	return isJSON && err == nil && filepath.Dir(path) == filepath.Join(s.project, folder, sessions)
+	handle, err := agent.ParseHandle(stem)
+	return handle, isJSON && err == nil && filepath.Dir(path) == filepath.Join(s.project, folder, sessions)
 }
 
 func reportFile(handle agent.Handle) string { return handle.Key() + ".json" }

@@ -26,6 +26,7 @@ type world struct {
 	pause   *watching.Pause
 	memory  Memory
 	looks   [][]agent.Handle
+	listed  int
 	repairs []string // "alpha 3"
 	notes   int
 	said    []Deed
@@ -179,6 +180,7 @@ func (w *world) mustRepair(want ...string) {
 func (w *world) Handles() ([]agent.Handle, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.listed++
 	return slices.Sorted(maps.Keys(w.agents)), nil
 }
 

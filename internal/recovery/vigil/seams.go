@@ -29,7 +29,7 @@ type Desk interface {
 type Signs interface {
 	// Follow watches what shows a change of these agents, given as they were seen.
 	Follow(patients []recovery.Patient) error
-	// C delivers the agent to which something happened; "" when it may be any, or a new one.
+	// C delivers the agent to which something happened, who may be new; "" when it may be any.
 	C() <-chan agent.Handle
 	// Err is why there are no more signs, when C is closed.
 	Err() error

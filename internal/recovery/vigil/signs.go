@@ -195,7 +195,7 @@ func (f *Files) taken(handle agent.Handle) {
 	delete(f.pending, handle)
 }
 
-// changed queues a sign for the agent to which a changed file belongs. A record of no followed agent is
+// changed queues a sign for the agent to which a changed file belongs. A record of no followed agent may be
 // a new agent's; any other file is another project's.
 func (f *Files) changed(event fsnotify.Event) {
 	f.mu.Lock()
@@ -217,8 +217,8 @@ func (f *Files) changed(event fsnotify.Event) {
 			return
 		}
 	}
-	if f.look.Store.IsRecord(event.Name) {
-		f.add("")
+	if handle, isRecord := f.look.Store.RecordOf(event.Name); isRecord {
+		f.add(handle)
 	}
 }
 

@@ -63,7 +63,7 @@ func newSigns(t *testing.T) *signs {
 	rig.Must(t, s.Insert(t.Context(), r))
 	w.alpha = recovery.Patient{Assessment: triage.Assessment{Handle: "alpha"}}
 	w.alpha.View.Record, w.alpha.View.Status.State, w.alpha.View.Status.Source = r, agent.Idle, agent.FromRegistry
-	w.next("") // its record is new
+	w.next("alpha") // its record is new
 	rig.Must(t, os.MkdirAll(filepath.Dir(w.entry()), 0o700))
 	w.follow()
 	w.next("alpha") // it was looked at before it was followed
@@ -137,7 +137,7 @@ func TestSignsOfThePauseAndOfNewAgents(t *testing.T) {
 	beta := w.alpha.View.Record
 	beta.Handle, beta.SessionID = "beta", agent.NewSessionID()
 	rig.Must(t, w.store.Insert(t.Context(), beta))
-	w.next("")
+	w.next("beta")
 }
 
 // What a record says of where its configuration is ends no watch, nor has it told again and again.

@@ -210,15 +210,19 @@ func (v *Vigil) nextLook(c *charge, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// mark has an agent looked at; "" all agents, and new ones.
+// mark has an agent looked at, and taken up when it is new; "" all agents, and new ones.
 func (v *Vigil) mark(handle agent.Handle) {
-	if handle == "" {
-		v.relist = true
+	if c := v.charges[handle.Key()]; c != nil {
+		c.stale = true
+		return
 	}
+	if handle != "" {
+		v.relist = v.relist || v.covers(handle)
+		return
+	}
+	v.relist = true
 	for _, c := range v.charges {
-		if handle == "" || c.handle.Same(handle) {
-			c.stale = true
-		}
+		c.stale = true
 	}
 }
 

@@ -95,13 +95,36 @@ func TestNewAgentIsTakenUp(t *testing.T) {
 	t.Parallel()
 	watched(t, nil, team{}, func(w *world) {
 		w.becomes("alpha", crashed())
-		w.mustRepair()
-		w.sign("")
 		w.mustRepair("alpha 3")
 		delete(w.agents, "alpha")
 		w.sign("")
 		w.after(time.Hour)
 		w.mustRepair("alpha 3")
+	})
+}
+
+// Whoever takes the name of one that was dismissed is watched as any new agent.
+func TestAgentThatIsSpawnedUnderTheNameOfADismissedOne(t *testing.T) {
+	t.Parallel()
+	watched(t, nil, team{"alpha": idle()}, func(w *world) {
+		delete(w.agents, "alpha")
+		w.sign("alpha")
+		w.after(time.Hour)
+		w.sign("") // by now it is forgotten
+		w.becomes("alpha", crashed())
+		w.mustRepair("alpha 3")
+	})
+}
+
+// What happens to an agent that is not to be watched has nobody looked at.
+func TestSignOfAnAgentThatIsExcluded(t *testing.T) {
+	t.Parallel()
+	watched(t, func(p *Policy) { p.Except = []agent.Handle{"other"} }, team{"alpha": idle(), "other": idle()}, func(w *world) {
+		before, listed := len(w.looks), w.listed
+		w.sign("other")
+		if len(w.looks) != before || w.listed != listed {
+			t.Errorf("it looked at %v, and listed the agents %d times", w.looks[before:], w.listed-listed)
+		}
 	})
 }
 
