@@ -157,6 +157,11 @@ func TestDoctorSeesALeaseOfNobody(t *testing.T) {
 	m.waitFor("the lease is held", func() (bool, string) {
 		return exec.Command("flock", "-n", lease, "true").Run() != nil, ""
 	})
+	m.must(os.Chmod(lease, 0o600))
+	for _, verb := range []string{"ask", "memory"} { // of a conversation's turn, and of an observer
+		m.write(lease, fmt.Sprintf(`{"pid":%d,"verb":%q,"handle":"","since":"2026-02-03T04:05:06Z"}`+"\n", holder.Process.Pid, verb))
+		m.doctor(0).isWell(m, "left.leases")
+	}
 	m.sign(session+".lease", holder.Process.Pid)
 	m.doctor(1).finds(m, "left.leases", "warning", fmt.Sprintf("the lease on the conversation %s is held by process %d", session, holder.Process.Pid))
 }

@@ -12,7 +12,8 @@ import (
 	"nbs-worker/internal/proc"
 )
 
-// orphanedLeases looks for leases whose holder lives and is no agent's launcher.
+// orphanedLeases looks for leases of agents whose holder lives and is no agent's launcher. A lease that names no agent
+// is held for a conversation's turn, or by an observer of the memory.
 func (d *examination) orphanedLeases(_ context.Context) (all findings) {
 	locks, err := proc.Flocks()
 	if err != nil {
@@ -27,7 +28,7 @@ func (d *examination) orphanedLeases(_ context.Context) (all findings) {
 	for _, signed := range d.Store.Signatures() {
 		pid, held := locks[signed.Inode]
 		session, isLease := strings.CutSuffix(signed.Name, ".lease")
-		if !isLease || !held || ours[pid] || pid == os.Getpid() || signed.Holder.Verb == "ask" || d.atWork(signed.Holder.Handle) {
+		if !isLease || !held || ours[pid] || pid == os.Getpid() || signed.Holder.Handle == "" || d.atWork(signed.Holder.Handle) {
 			continue
 		}
 		all.add(Warning, fmt.Sprintf("the lease on the conversation %s is held by process %d, and no record names that process", session, pid),

@@ -215,7 +215,7 @@ func (o *observer) claim(id agent.SessionID) (release func(), err error) {
 	if said, err := config.HasMessages(id); err != nil || !said {
 		return nil, errors.Join(err, agent.Errorf(agent.NotFound, "the conversation %s is gone", id))
 	}
-	endLease, err := o.Store.AcquireLease(id, store.Holder{PID: os.Getpid(), Verb: "memory work", Since: o.Seconds()})
+	endLease, err := o.Store.AcquireLease(id, store.Holder{PID: os.Getpid(), Verb: "memory", Since: o.Seconds()})
 	if err != nil {
 		return nil, err
 	}

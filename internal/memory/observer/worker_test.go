@@ -17,6 +17,7 @@ import (
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/spool"
 	"nbs-worker/internal/store/storetest"
@@ -349,6 +350,24 @@ func TestRun(t *testing.T) {
 	cancel()
 	rig.Must(t, <-ended)
 	rig.Equal(t, len(s.kept.stored), 3, "observations: %s", s.kept.titles())
+}
+
+// An observer signs the lease of its conversation, so that whoever meets it is told who has it.
+func TestObserverSignsItsLease(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	r := s.agent("alpha")
+	s.respond = func(n int, _ string) turn.Outcome {
+		if n == 2 {
+			id := s.kept.observed[r.SessionID].MemoryID
+			_, err := s.Worker.Store.AcquireLease(id, store.Holder{PID: os.Getpid(), Verb: "run", Handle: "beta"})
+			rig.Check(t, err != nil && strings.Contains(err.Error(), "is open already: memory, pid "+strconv.Itoa(os.Getpid())), "%v", err)
+		}
+		return noted("noted")
+	}
+	s.turn("alpha", r.SessionID, "one")
+	s.turn("alpha", r.SessionID, "two")
+	rig.Equal(t, s.once().Turns, 2, "turns")
 }
 
 // One worker a project.
