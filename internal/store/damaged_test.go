@@ -1,9 +1,12 @@
 package store
 
 import (
+	"errors"
 	"os"
 	"reflect"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"nbs-worker/internal/agent"
@@ -84,6 +87,16 @@ func TestDamagedRecordThatIsNoFile(t *testing.T) {
 	for _, hint := range agent.HintsOf(err) {
 		rig.Check(t, !strings.Contains(hint, "--session-id"), "a session id that nobody knows is offered: %s", hint)
 	}
+}
+
+// What kept a file from being read passes, and must not lead to a whole record being moved aside.
+func TestRecordThatCannotBeReadIsNotDamaged(t *testing.T) {
+	t.Parallel()
+	records := Records{store: newStoreWith(t, "alice"), read: new(atomic.Int64)} // the zero folder is the standard input, which is none
+	var r agent.Record
+	err := records.Load("alice", &r)
+	storetest.WantKind(t, "load", err, agent.Failed)
+	rig.Check(t, errors.Is(err, syscall.ENOTDIR) && strings.HasPrefix(err.Error(), "read the record ") && agent.HintsOf(err) == nil, "%v, %q", err, agent.HintsOf(err))
 }
 
 // A record of a newer program is whole, whatever its fields look like by then.

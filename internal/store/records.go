@@ -37,7 +37,7 @@ func (s *Store) Handles() ([]agent.Handle, error) {
 }
 
 // Load reads the record of the handle, in whatever case it was spawned.
-// Errors: NotFound; BadInput for a damaged record; Unfit for a newer schema.
+// Errors: NotFound; BadInput for a damaged record; Unfit for a newer schema; Failed when the file could not be read.
 func (s *Store) Load(handle agent.Handle) (agent.Record, error) {
 	records, err := s.Records()
 	if err != nil {
@@ -182,8 +182,10 @@ func (r Records) loadIf(wanted func(text []byte) bool, handle agent.Handle, into
 		return s.absent(handle)
 	case agent.KindOf(err) == agent.BadInput:
 		return err // not damaged: others could have written it
-	case err != nil:
+	case errors.Is(err, smallfile.ErrIrregular), errors.Is(err, smallfile.TooLargeError(fileLimit)):
 		return s.damaged(name, err)
+	case err != nil: // such as too many open files, which passes
+		return agent.Errorf(agent.Failed, "read the record %s: %w", agent.Quote(s.absolute(name)), err)
 	}
 	return damage
 }
