@@ -49,16 +49,18 @@ func (k *Keeper) read() ([]byte, error) {
 
 func (k *Keeper) readFile() ([]byte, error) {
 	f, err := os.OpenFile(k.path(), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0) // a pipe in its place does not block
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, err
-	}
-	if err != nil {
-		return nil, k.unfit("%w", err)
+	case errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.ENXIO): // a link; a socket
+		return nil, k.unfit("it is not a file")
+	case err != nil:
+		return nil, k.unread(err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, k.unfit("%w", err)
+		return nil, k.unread(err)
 	}
 	owner := int(info.Sys().(*syscall.Stat_t).Uid)
 	switch {
@@ -70,11 +72,11 @@ func (k *Keeper) readFile() ([]byte, error) {
 		return nil, k.unfit("other users can reach it (mode %04o)", info.Mode().Perm())
 	}
 	key, err := io.ReadAll(io.LimitReader(f, keySize+1))
-	if err == nil && len(key) != keySize {
-		err = errors.New("it does not have 32 bytes")
-	}
 	if err != nil {
-		return nil, k.unfit("%w", err)
+		return nil, k.unread(err)
+	}
+	if len(key) != keySize {
+		return nil, k.unfit("it does not have %d bytes", keySize)
 	}
 	return key, nil
 }
@@ -109,6 +111,12 @@ func (k *Keeper) makeKey() (err error) {
 }
 
 func (k *Keeper) path() string { return k.home.Path(keyFile) }
+
+// unread is the error for a key of which nothing is known: too many files may be open. It is no reason to replace the key.
+func (k *Keeper) unread(err error) error {
+	return agent.Errorf(agent.Failed, "read the key of the seals: %w", err).
+		Hint("look at it: ls -l %s", agent.ShellWord(k.path()))
+}
 
 // unfit is the error for a key that must not be used. Only a person replaces it by a new one.
 func (k *Keeper) unfit(format string, args ...any) error {

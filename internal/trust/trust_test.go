@@ -5,7 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"nbs-worker/internal/agent"
@@ -98,6 +100,7 @@ func TestKeyThatMustNotBeUsed(t *testing.T) {
 		"open to others": func(path string) error { return os.Chmod(path, 0o640) },
 		"too short":      func(path string) error { return os.Truncate(path, 31) },
 		"a folder":       func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) },
+		"a socket":       func(path string) error { return errors.Join(os.Remove(path), syscall.Mknod(path, syscall.S_IFSOCK|0o600, 0)) },
 		"a link": func(path string) error {
 			return errors.Join(os.Rename(path, path+".there"), os.Symlink(path+".there", path))
 		},
@@ -110,6 +113,19 @@ func TestKeyThatMustNotBeUsed(t *testing.T) {
 		rig.Check(t, agent.KindOf(err) == agent.Unfit, "%s: %v", what, err)
 		_, err = again.Seal("record", nil)
 		rig.Check(t, agent.KindOf(err) == agent.Unfit, "%s: %v", what, err)
+	}
+}
+
+// What kept the key from being read passes, and must not lead to another key.
+func TestKeyThatCannotBeReadIsNotUnfit(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	rig.Must(t, os.WriteFile(file, nil, 0o600))
+	k := NewKeeper(Home(file)) // no folder: the key in it is neither there nor known not to be there
+	_, sealErr := k.Seal("record", nil)
+	for _, err := range []error{k.Check("record", nil, "x"), sealErr} {
+		rig.Check(t, agent.KindOf(err) == agent.Failed && errors.Is(err, syscall.ENOTDIR), "%v", err)
+		hints := strings.Join(agent.HintsOf(err), "; ")
+		rig.Check(t, !strings.Contains(hints, "mv "), "the hints are %s", hints)
 	}
 }
 

@@ -182,21 +182,20 @@ func (d *Drawer) read(name string) (Note, error) {
 	if err != nil {
 		return Note{}, err
 	}
-	var read sealed
-	if err = json.Unmarshal(data, &read); err == nil {
-		var content []byte
-		if content, err = d.content(read.Note); err == nil {
-			err = d.keeper.Check(sealKind, content, read.Seal)
-		}
-	}
 	remedy := "look at what it is; without it a message may be answered twice: rm " + agent.ShellWord(d.nbs.Path(Folder, name))
-	switch {
-	case err == nil && fileOf(read.Note.ID) == name, agent.KindOf(err) == agent.Unfit:
-		return read.Note, err
-	case err == nil, errors.Is(err, trust.ErrSeal):
+	var read sealed
+	if err := json.Unmarshal(data, &read); err != nil {
+		return Note{}, agent.Errorf(agent.Failed, "%s is damaged: %w", d.nbs.Label(Folder+"/"+name), err).Hint("%s", remedy)
+	}
+	content, err := d.content(read.Note)
+	if err != nil {
+		return Note{}, err
+	}
+	err = d.keeper.Check(sealKind, content, read.Seal)
+	if errors.Is(err, trust.ErrSeal) || err == nil && fileOf(read.Note.ID) != name {
 		return Note{}, agent.Errorf(agent.Held, "%s is not as a command of this user wrote it here", d.nbs.Label(Folder+"/"+name)).Hint("%s", remedy)
 	}
-	return Note{}, agent.Errorf(agent.Failed, "%s is damaged: %w", d.nbs.Label(Folder+"/"+name), err).Hint("%s", remedy)
+	return read.Note, err
 }
 
 // content is what the seal is made for.

@@ -73,3 +73,13 @@ func TestNotesOfOthers(t *testing.T) {
 	_, _, err = d.Get("a")
 	storetest.WantKind(t, "damaged", err, agent.Failed)
 }
+
+// A key that cannot be read at the moment says nothing of a note.
+func TestNotesWithoutTheKeyAreNotDamaged(t *testing.T) {
+	t.Parallel()
+	d, nbs := inProject(t, trust.NewKeeper(trust.Home(t.TempDir())), "/srv/project")
+	rig.Must(t, d.Put(Note{ID: "a", State: Accepted, At: storetest.SomeTime()}))
+	d.keeper = trust.NewKeeper(trust.Home(nbs + "/" + Folder + "/" + fileOf("a"))) // no folder
+	_, _, err := d.Get("a")
+	rig.Check(t, err != nil && !strings.Contains(strings.Join(agent.HintsOf(err), " "), "rm "), "%v, %q", err, agent.HintsOf(err))
+}

@@ -122,22 +122,19 @@ func (s *Schedules) Recall() (map[string]Last, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return map[string]Last{}, nil
 	}
-	var read kept
-	if err == nil {
-		err = json.Unmarshal(data, &read)
-	}
-	if err == nil {
-		err = s.check(read)
-	}
-	if agent.KindOf(err) == agent.Unfit {
-		return nil, err
-	}
+	path := agent.Quote(s.nbs.Path(Folder, lastsName))
 	if err != nil {
-		path := s.nbs.Path(Folder, lastsName)
-		return nil, agent.Errorf(agent.BadInput, "what ran is not known: %s: %w", agent.Quote(path), err).
-			Hint("without it each schedule counts from then on: rm %s", agent.ShellWord(path))
+		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
-	return read.Entries, nil
+	var read kept
+	damage := json.Unmarshal(data, &read)
+	if damage == nil {
+		if damage = s.check(read); !errors.Is(damage, trust.ErrSeal) {
+			return read.Entries, damage
+		}
+	}
+	return nil, agent.Errorf(agent.BadInput, "what ran is not known: %s: %w", path, damage).
+		Hint("without it each schedule counts from then on: rm %s", agent.ShellWord(s.nbs.Path(Folder, lastsName)))
 }
 
 func (s *Schedules) check(read kept) error {

@@ -78,3 +78,14 @@ func TestWhatRanIsRemembered(t *testing.T) {
 	_, err = clone.Recall()
 	storetest.WantKind(t, "of another project", err, agent.BadInput)
 }
+
+// A key that cannot be read at the moment says nothing of what ran.
+func TestWhatRanWithoutTheKeyIsNotDamaged(t *testing.T) {
+	t.Parallel()
+	s, nbs := inProject(t, trust.NewKeeper(trust.Home(t.TempDir())), "/srv/project")
+	rig.Must(t, s.Remember(nil))
+	s.keeper = trust.NewKeeper(trust.Home(nbs + "/" + Folder + "/" + lastsName)) // no folder
+	_, err := s.Recall()
+	storetest.WantKind(t, "recall", err, agent.Failed)
+	rig.Check(t, !strings.Contains(strings.Join(agent.HintsOf(err), " "), "rm "), "%q", agent.HintsOf(err))
+}
