@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -22,23 +23,29 @@ func (c Config) history() transcript.History {
 
 // Transcript finds the file of a conversation; found is false when there is none.
 // The folder's name is derived from the working directory, not reversibly and not
-// uniquely, so the file is looked for in all of them.
+// uniquely, so the file is looked for in all of them. While a folder cannot be looked
+// into, a file that is in no other one is not absent, but unknown: an error.
 func (c Config) Transcript(id agent.SessionID) (t transcript.File, found bool, err error) {
 	folders, err := c.transcriptFolders()
 	if err != nil {
 		return transcript.File{}, false, err
 	}
+	var unknown error
 	for _, folder := range folders {
 		path := filepath.Join(folder, string(id)+".jsonl")
 		info, err := os.Stat(path)
-		if err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		if !found || info.ModTime().After(t.Modified) {
+		switch {
+		case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR): // ENOTDIR: a file beside the folders
+		case err != nil:
+			unknown = err
+		case info.Mode().IsRegular() && (!found || info.ModTime().After(t.Modified)):
 			t, found = transcript.File{Path: path, Size: info.Size(), Modified: info.ModTime()}, true
 		}
 	}
-	return t, found, nil
+	if found {
+		return t, true, nil
+	}
+	return t, false, unknown
 }
 
 // HasMessages tells whether the conversation has a transcript with a message in it.

@@ -1,11 +1,14 @@
 package claude
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -39,6 +42,24 @@ func TestTranscriptThatCannotBeLookedForIsNotAbsent(t *testing.T) {
 	c.put(t, "projects", "a file")
 	_, found, err := c.Transcript(sessionID)
 	rig.Check(t, !found && err != nil, "found %t, %v; want an error", found, err)
+}
+
+// One folder that cannot be looked into may be the one that has it; a file, or a link to nothing, cannot.
+func TestTranscriptThatMayBeInAnUnreadableFolderIsNotAbsent(t *testing.T) {
+	t.Parallel()
+	c := newConfig(t)
+	c.put(t, "projects/a-file", "")
+	rig.Must(t, os.Symlink("nowhere", filepath.Join(c.projects(), "-dangling")))
+	_, found, err := c.Transcript(sessionID)
+	rig.Check(t, !found && err == nil, "beside what is no folder: found %t, %v", found, err)
+	rig.Must(t, os.Symlink("-loop", filepath.Join(c.projects(), "-loop")))
+	_, found, err = c.Transcript(sessionID)
+	rig.Check(t, !found && errors.Is(err, syscall.ELOOP), "found %t, %v; want the error of the folder", found, err)
+	opening, err := c.Open(&agent.Record{Spec: agent.Spec{SessionID: sessionID}, TranscriptSeen: someTime()})
+	rig.Check(t, opening == "" && errors.Is(err, syscall.ELOOP), "Open = %q, %v; want the error of the folder", opening, err)
+	want := c.putTranscript(t, userLine)
+	got, found, err := c.Transcript(sessionID)
+	rig.Check(t, found && got == want && err == nil, "found elsewhere: %+v, %t, %v", got, found, err)
 }
 
 func TestHasMessages(t *testing.T) {
