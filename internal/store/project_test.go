@@ -117,6 +117,34 @@ func TestVerbHasGitIgnoreTheFolder(t *testing.T) {
 	}
 }
 
+// Only a project that is known not to have the agent has it not.
+func TestHas(t *testing.T) {
+	t.Parallel()
+	s := newStoreWith(t, "alice")
+	twice := newStoreWith(t, "alice")
+	storetest.Write(t, path(twice, sessions, "Alice.json"), "{}")
+	open := newStore(t)
+	rig.Must(t, os.Chmod(path(open), 0o770))
+	broken := newStore(t)
+	rig.Must(t, os.RemoveAll(path(broken, sessions)))
+	storetest.Write(t, path(broken, sessions), "")
+	for what, c := range map[string]struct {
+		project string
+		handle  agent.Handle
+		want    bool
+	}{
+		"it has it":           {s.Project(), "ALICE", true},
+		"it has another":      {s.Project(), "bob", false},
+		"no .nbs":             {t.TempDir(), "alice", false},
+		"no folder":           {filepath.Join(t.TempDir(), "none"), "alice", false},
+		"in two spellings":    {twice.Project(), "ALICE", true},
+		"others can write it": {open.Project(), "alice", true},
+		"no folder in it":     {broken.Project(), "alice", true},
+	} {
+		rig.Equal(t, Has(c.project, c.handle), c.want, "%s: has it", what)
+	}
+}
+
 func TestFindLooksUpward(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

@@ -82,15 +82,15 @@ func in(project string, nbs *private.Folder) *Store {
 	return s
 }
 
-// Has tells whether another project has a record of the handle.
+// Has tells whether another project has a record of the handle. It is true of one that cannot be read: what its
+// agent started would be taken for this project's otherwise, and signalled.
 func Has(project string, handle agent.Handle) bool {
 	other, err := Open(project)
-	if err != nil {
-		return false
+	if err == nil {
+		defer other.Close()
+		_, err = other.spelling(handle)
 	}
-	defer other.Close()
-	_, err = other.spelling(handle)
-	return err == nil
+	return err == nil || agent.KindOf(err) != agent.NotFound
 }
 
 // UseHome sets the user's state folder: it has the archive of kept transcripts, the heads of
