@@ -35,6 +35,7 @@ func (r *Report) PutBack(now, at time.Time) {
 			*heard = at
 		}
 	}
+	put(&r.Done)
 	if r.Activity != nil {
 		put(&r.Activity.At)
 	}
