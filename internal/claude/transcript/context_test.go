@@ -2,6 +2,8 @@ package transcript
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -155,15 +157,15 @@ func TestContextAcrossPieces(t *testing.T) {
 	}
 }
 
-func TestContextOfATranscriptThatShrank(t *testing.T) {
+// A file that becomes shorter while it is read, or cannot be read, is not taken for one with nothing in it,
+// however large it was.
+func TestBackwardTellsThatItCannotRead(t *testing.T) {
 	t.Parallel()
-	transcript := put(t, userLine, userLine)
-	rig.Must(t, os.Truncate(transcript.Path, 10))
-	if level, known, err := contextOf(transcript, ""); known || err == nil {
-		t.Errorf("%+v, %t, %v; want an error", level, known, err)
+	for _, size := range []int64{100} {
+		err := eachLineBackward(strings.NewReader(userLine[:10]), size, func([]byte, int64) bool { return true })
+		rig.Check(t, errors.Is(err, io.ErrUnexpectedEOF), "of %d bytes: %v; want an error", size, err)
 	}
-	transcript.Path = filepath.Join(t.TempDir(), "gone")
-	_, known, err := contextOf(transcript, "")
+	_, known, err := contextOf(At(filepath.Join(t.TempDir(), "gone")), "")
 	rig.Check(t, !known && err != nil, "a transcript that is gone: %t, %v; want an error", known, err)
 }
 
@@ -177,7 +179,9 @@ func TestLastCwd(t *testing.T) {
 		"continued elsewhere":  {userLine + moved + metaLine, "/srv/moved"},
 		"the newest cut short": {userLine + moved[:len(moved)-5], "/srv/project"},
 	} {
-		rig.Gives(t, c.want, "%s", what)(put(t, c.lines).LastCwd())
+		file := put(t, c.lines)
+		rig.Gives(t, c.want, "%s", what)(file.LastCwd())
+		rig.Gives(t, c.want, "%s, of which only the path is known", what)(At(file.Path).LastCwd())
 	}
 }
 

@@ -17,17 +17,26 @@ import (
 
 const backwardLimit = 16 << 20 // bytes of a transcript's end that are looked at
 
-// backward calls visit with the lines of a transcript from the last to the first, and with the number
-// of bytes after each, until visit returns false. Lines longer than recordLimit are skipped.
+// backward is [eachLineBackward] for a transcript as it is now.
 func (t File) backward(visit func(line []byte, behind int64) bool) error {
 	f, err := openRegular(t.Path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	for lines := jsonl.BackwardFrom(f, t.Size); ; {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	return eachLineBackward(f, info.Size(), visit)
+}
+
+// eachLineBackward calls visit with the lines of a file from the last to the first, and with the number
+// of bytes after each, until visit returns false. Lines longer than recordLimit are skipped.
+func eachLineBackward(file io.ReaderAt, size int64, visit func(line []byte, behind int64) bool) error {
+	for lines := jsonl.BackwardFrom(file, size); ; {
 		at, err := lines.Next()
-		behind := t.Size - at.End
+		behind := size - at.End
 		switch {
 		case errors.Is(err, io.EOF), behind >= backwardLimit:
 			return nil
@@ -37,7 +46,7 @@ func (t File) backward(visit func(line []byte, behind int64) bool) error {
 			continue
 		}
 		line := make([]byte, at.Len())
-		if _, err := f.ReadAt(line, at.Start); err != nil {
+		if _, err := file.ReadAt(line, at.Start); err != nil {
 			return err
 		}
 		if !visit(line, behind) {
