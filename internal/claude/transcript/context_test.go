@@ -161,7 +161,7 @@ func TestContextAcrossPieces(t *testing.T) {
 // however large it was.
 func TestBackwardTellsThatItCannotRead(t *testing.T) {
 	t.Parallel()
-	for _, size := range []int64{100} {
+	for _, size := range []int64{100, backwardLimit, 2 * backwardLimit} {
 		err := eachLineBackward(strings.NewReader(userLine[:10]), size, func([]byte, int64) bool { return true })
 		rig.Check(t, errors.Is(err, io.ErrUnexpectedEOF), "of %d bytes: %v; want an error", size, err)
 	}

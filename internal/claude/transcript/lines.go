@@ -38,7 +38,7 @@ func eachLineBackward(file io.ReaderAt, size int64, visit func(line []byte, behi
 		at, err := lines.Next()
 		behind := size - at.End
 		switch {
-		case errors.Is(err, io.EOF), behind >= backwardLimit:
+		case errors.Is(err, io.EOF), err == nil && behind >= backwardLimit:
 			return nil
 		case err != nil:
 			return err
