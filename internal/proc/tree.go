@@ -20,27 +20,43 @@ func Descendants(pid int) ([]agent.Identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	var found []agent.Identity
+	return below(pid, children), nil
+}
+
+// below identifies the descendants of a process. A child whose pid is another process's since is none, nor is what is
+// below that one.
+func below(pid int, children map[int][]listed) (found []agent.Identity) {
 	queue := children[pid]
 	for len(queue) > 0 {
-		child := queue[0]
-		queue = append(queue[1:], children[child]...)
-		if id, err := Identify(child); err == nil {
+		next := queue[0]
+		queue = queue[1:]
+		id, err := Identify(next.pid)
+		if err == nil && id.StartTicks != next.startTicks {
+			continue
+		}
+		queue = append(queue, children[next.pid]...)
+		if err == nil {
 			found = append(found, id)
 		}
 	}
-	return found, nil
+	return found
 }
 
-func childrenByParent() (map[int][]int, error) {
+// listed is a process as it was when the processes were listed.
+type listed struct {
+	pid        int
+	startTicks uint64
+}
+
+func childrenByParent() (map[int][]listed, error) {
 	pids, err := pids()
 	if err != nil {
 		return nil, err
 	}
-	children := make(map[int][]int)
+	children := make(map[int][]listed)
 	for _, pid := range pids {
 		if stat, err := readStat(pid); err == nil && !stat.gone() {
-			children[stat.ppid] = append(children[stat.ppid], pid)
+			children[stat.ppid] = append(children[stat.ppid], listed{pid, stat.startTicks})
 		}
 	}
 	return children, nil
@@ -72,7 +88,8 @@ func Carrying(name, value string) ([]agent.Identity, error) {
 	})
 }
 
-// ours are the live processes of this user that match.
+// ours are the live processes of this user that match. What matched is asked again when it is identified: another
+// process may have got the pid in between.
 func ours(match func(pid int) bool) ([]agent.Identity, error) {
 	pids, err := pids()
 	if err != nil {
@@ -83,7 +100,7 @@ func ours(match func(pid int) bool) ([]agent.Identity, error) {
 		if !match(pid) || !IsOurs(pid) {
 			continue
 		}
-		if id, err := Identify(pid); err == nil {
+		if id, err := Identify(pid); err == nil && match(pid) {
 			found = append(found, id)
 		}
 	}

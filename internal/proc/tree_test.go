@@ -41,6 +41,27 @@ func TestDescendantsAreFoundParentsFirst(t *testing.T) {
 	}
 }
 
+// A pid that another process gets between the listing and the look at it is that of a stranger.
+func TestPidThatWasReusedIsAStranger(t *testing.T) {
+	t.Parallel()
+	c := rig.StartChild(t, rig.Command("parent", "parent", "stay"))
+	chain := []int{c.Said(), c.Said(), c.Said()}
+	slices.SortFunc(chain, byGeneration(t))
+	children, err := childrenByParent()
+	rig.Must(t, err)
+	children[chain[0]][0].startTicks-- // as if the listed one had ended
+	found := below(chain[0], children)
+	rig.Check(t, len(found) == 0, "%v are below %d", pidsOf(found), chain[0])
+	asked := 0
+	found, err = ours(func(pid int) bool {
+		if pid == chain[2] {
+			asked++
+		}
+		return pid == chain[2] && asked == 1
+	})
+	rig.Check(t, err == nil && asked == 2 && len(found) == 0, "asked %d times: %v, %v", asked, pidsOf(found), err)
+}
+
 // byGeneration sorts a parent before its child.
 func byGeneration(t *testing.T) func(a, b int) int {
 	depth := func(pid int) (n int) {
