@@ -65,7 +65,9 @@ func childrenOf(pid int) []int {
 	}
 	if children == nil && err != nil {
 		all, _ := childrenByParent()
-		return all[pid]
+		for _, child := range all[pid] {
+			children = append(children, child.pid)
+		}
 	}
 	return children
 }
