@@ -207,13 +207,16 @@ func (e *Engine) sleep(ctx context.Context, until time.Time) error {
 	}
 }
 
+// ErrDeadLetter is in the error of a turn that waits for a person, which its journal has too.
+var ErrDeadLetter = errors.New("waits for a person")
+
 // errHeld is the error for whoever awaits the turn with this id when the first open turn waits for a person.
 func errHeld(key conversations.Key, head *conversations.Turn, id string) error {
 	what := "the turn"
 	if head.ID != id {
 		what = "a turn before it"
 	}
-	return agent.Errorf(agent.Held, "%s, number %d, waits for a person: %s", what, head.Seq, head.Held.Reason).
+	return agent.Errorf(agent.Held, "%s, number %d, %w: %s", what, head.Seq, ErrDeadLetter, head.Held.Reason).
 		Hint("try it again: nbs-worker conversation retry %s", agent.ShellWord(string(key))).
 		Hint("or give it up: nbs-worker conversation skip %s", agent.ShellWord(string(key)))
 }

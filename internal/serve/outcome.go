@@ -73,12 +73,14 @@ func (s *Server) heldUp(c *conversations.Conversation, id string) (*conversation
 		}
 		return nil, agent.Errorf(agent.NotFound, "no turn with the id %s was accepted, or its answer is forgotten", agent.Quote(id))
 	}
-	if held := state.Open[0].Held; held != nil && (held.Until.IsZero() || held.Until.After(s.Engine.Now())) {
+	head := &state.Open[0]
+	if held := head.Held; held != nil && (held.Until.IsZero() || held.Until.After(s.Engine.Now())) {
 		return held, nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if held, is := s.trouble[c.Key()]; is {
+	begunSince := func(at time.Time) bool { return len(head.Starts) > 0 && head.Starts[len(head.Starts)-1].At.After(at) }
+	if held := s.trouble[c.Key()]; held.Class != "" && !begunSince(held.At) {
 		return &held, nil
 	}
 	return nil, nil //nolint:nilnil // nothing failed, and nothing is in its way

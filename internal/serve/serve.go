@@ -10,6 +10,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"sync"
@@ -33,7 +34,7 @@ type Server struct {
 	counts  counts
 	mu      sync.Mutex
 	hearing map[chan string]client.Turn              // who hears the answer of a turn while it is written
-	trouble map[conversations.Key]conversations.Held // why a conversation does not go on, beside its journal
+	trouble map[conversations.Key]conversations.Held // why a conversation did not go on when it was last tried
 	change  chan struct{}                            // closed, and made anew, when a turn has changed
 	wake    chan struct{}
 }
@@ -176,25 +177,32 @@ func (s *Server) drain(ctx context.Context, key conversations.Key) {
 // note keeps why a conversation does not go on, says each reason once, and wakes those who wait for a turn. That a
 // turn waits for a person is in its journal as well.
 func (s *Server) note(key conversations.Key, err error) {
+	now := s.Engine.Now()
 	s.mu.Lock()
-	before := s.trouble[key]
+	held := s.trouble[key]
+	isNew := err != nil && held.Reason != err.Error()
 	switch {
 	case err == nil:
 		delete(s.trouble, key)
-	case before.Reason != err.Error():
-		now := s.Engine.Now()
+	case isNew:
 		s.trouble[key] = conversations.Held{Class: classOf(err), Reason: err.Error(), At: now, Until: now.Add(rescan)}
+	default:
+		held.At = now
+		s.trouble[key] = held
 	}
 	s.mu.Unlock()
-	if err != nil && before.Reason != err.Error() {
+	if isNew {
 		s.Said("%s: %s", key, err)
 	}
 	s.changed()
 }
 
-// classOf is the class of a failure that keeps a turn from being tried.
+// classOf is the class of a failure that keeps a turn from being tried; "" of one that is in the turn's journal.
 func classOf(err error) string {
-	if agent.KindOf(err) == agent.Conflict {
+	switch {
+	case errors.Is(err, conversation.ErrDeadLetter):
+		return ""
+	case agent.KindOf(err) == agent.Conflict:
 		return string(conversation.ClassInUse)
 	}
 	return string(conversation.ClassFailed)

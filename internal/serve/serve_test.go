@@ -42,7 +42,7 @@ type stage struct {
 	ended int
 
 	hold  chan struct{} // a text "wait" is answered when it is closed
-	begun chan struct{} // gets a value when "wait" is being answered
+	begun chan struct{} // gets a value when "wait" is being answered; "login" waits for a person
 }
 
 func newStage(t *testing.T, project string) *stage {
@@ -108,6 +108,9 @@ func (f *fake) Turn(ctx context.Context, _, text string, heard func(turn.Event))
 		case <-ctx.Done():
 			return turn.Outcome{Class: turn.Interrupted}, ctx.Err()
 		}
+	}
+	if text == "login" {
+		return turn.Outcome{Class: turn.Authentication, Detail: "log in"}, nil
 	}
 	for _, word := range []string{"re: ", text} {
 		heard(turn.Event{Text: word})
