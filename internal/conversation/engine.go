@@ -210,10 +210,10 @@ func (e *Engine) sleep(ctx context.Context, until time.Time) error {
 // ErrDeadLetter is in the error of a turn that waits for a person, which its journal has too.
 var ErrDeadLetter = errors.New("waits for a person")
 
-// errHeld is the error for whoever awaits the turn with this id when the first open turn waits for a person.
+// errHeld is the error when the first open turn waits for a person, for whoever awaits the one with this id; "": any.
 func errHeld(key conversations.Key, head *conversations.Turn, id string) error {
 	what := "the turn"
-	if head.ID != id {
+	if id != "" && head.ID != id {
 		what = "a turn before it"
 	}
 	return agent.Errorf(agent.Held, "%s, number %d, %w: %s", what, head.Seq, ErrDeadLetter, head.Held.Reason).

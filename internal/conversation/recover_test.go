@@ -86,6 +86,7 @@ func TestAPersonDecidesOnAnUnknownTurn(t *testing.T) {
 	storetest.WantKind(t, "the turn", err, agent.Held)
 	_, err = s.Drain(t.Context(), "review")
 	storetest.WantKind(t, "the turn, which waits for a person", err, agent.Held)
+	rig.Check(t, strings.HasPrefix(err.Error(), "the turn, number 1, waits for a person: "), "%v", err)
 	rig.Must(t, s.Store.Conversations().Of("review").Retry(t.Context(), 1))
 	got, err := s.Await(t.Context(), "review", "id 1")
 	rig.Must(t, err)
