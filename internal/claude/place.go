@@ -41,6 +41,8 @@ func slug(cwd string) string {
 // LinkTranscript gives a transcript a second name in the folder where Claude looks for those of a
 // working directory: up to 2.1.197 it does not find a conversation that was held in another one.
 // A link that cannot be made is no error here: such a version then reports the missing conversation.
+// A name of another file there is of what the conversation was before its transcript was written
+// anew; claude would resume that in silence, so it is set aside.
 func (c Config) LinkTranscript(id agent.SessionID, cwd string) error {
 	file, found, err := c.Transcript(id)
 	if err != nil || !found {
@@ -50,8 +52,25 @@ func (c Config) LinkTranscript(id agent.SessionID, cwd string) error {
 	if err != nil || path == file.Path {
 		return err
 	}
-	_ = os.Link(file.Path, path)
-	return nil
+	if err := os.Link(file.Path, path); !errors.Is(err, fs.ErrExist) {
+		return nil //nolint:nilerr // see above
+	}
+	if same, err := isSameFile(file.Path, path); err != nil || same {
+		return err
+	}
+	if err := os.Rename(path, path+".stale"); err != nil {
+		return err
+	}
+	return os.Link(file.Path, path)
+}
+
+func isSameFile(a, b string) (bool, error) {
+	first, err := os.Stat(a)
+	if err != nil {
+		return false, err
+	}
+	second, err := os.Stat(b)
+	return err == nil && os.SameFile(first, second), err
 }
 
 // SetStubAside renames a transcript in which nothing was said, so that claude takes
@@ -67,8 +86,8 @@ func (c Config) SetShortenedAside(id agent.SessionID) (path string, err error) {
 	return c.setAside(id, true, ".shortened")
 }
 
-// setAside renames a transcript that has messages or, unless withMessages, one that has none. The
-// file is Claude's, so it is not removed.
+// setAside renames a transcript that has messages or, unless withMessages, one that has none, under
+// each of its names. The file is Claude's, so it is not removed.
 func (c Config) setAside(id agent.SessionID, withMessages bool, suffix string) (path string, err error) {
 	file, found, err := c.Transcript(id)
 	if err != nil || !found {
@@ -78,7 +97,19 @@ func (c Config) setAside(id agent.SessionID, withMessages bool, suffix string) (
 	if err != nil || hasMessages != withMessages {
 		return "", err
 	}
-	return file.Path + suffix, os.Rename(file.Path, file.Path+suffix)
+	path = file.Path + suffix
+	for same := true; same; {
+		if err := os.Rename(file.Path, file.Path+suffix); err != nil {
+			return "", err
+		}
+		if file, found, err = c.Transcript(id); err != nil || !found {
+			return path, err
+		}
+		if same, err = isSameFile(path, file.Path); err != nil {
+			return "", err
+		}
+	}
+	return path, nil
 }
 
 // ClearPlace sets aside a transcript without messages, so that the kept one can take its place.

@@ -37,6 +37,47 @@ func TestClearPlace(t *testing.T) {
 	rig.Check(t, err != nil && strings.Contains(err.Error(), string(sessionID)), "%v", err)
 }
 
+// linked gives the transcript of sessionID a second name in the folder of a working directory.
+func (c Config) linked(t *testing.T, cwd string) (path string) {
+	t.Helper()
+	rig.Must(t, c.LinkTranscript(sessionID, cwd))
+	return filepath.Join(c.projects(), slug(cwd), string(sessionID)+".jsonl")
+}
+
+// A transcript with two names is deleted under one of them while claude is at work, which writes it anew:
+// the other name is then of what the conversation was.
+func TestLinkReplacesAStaleName(t *testing.T) {
+	t.Parallel()
+	c := newConfig(t)
+	cwd := t.TempDir()
+	rig.Must(t, c.LinkTranscript(sessionID, cwd)) // there is none yet
+	was := c.putTranscript(t, userLine)
+	second := c.linked(t, cwd)
+	rig.Must(t, os.Remove(was.Path))
+	rig.Must(t, os.Chtimes(second, someTime(), someTime()))
+	is := c.putTranscript(t, userLine, userLine)
+	rig.Equal(t, c.linked(t, cwd), second, "the second name")
+	rig.Equal(t, c.linked(t, cwd), second, "the second name, linked again")
+	for path, want := range map[string]string{is.Path: userLine + userLine, second: userLine + userLine, second + ".stale": userLine} {
+		got, err := os.ReadFile(path)
+		rig.Check(t, string(got) == want && err == nil, "%s has %q, %v", path, got, err)
+	}
+}
+
+// Whichever name claude finds, it would go on from what was set aside.
+func TestAllNamesOfATranscriptAreSetAside(t *testing.T) {
+	t.Parallel()
+	c := newConfig(t)
+	first, second := c.putTranscript(t, userLine).Path, c.linked(t, t.TempDir())
+	aside, err := c.SetShortenedAside(sessionID)
+	rig.Check(t, err == nil && (aside == first+".shortened" || aside == second+".shortened"), "aside is %s, %v", aside, err)
+	rig.Must(t, c.ClearPlace(sessionID))
+	for _, path := range []string{first, second} {
+		got, err := os.ReadFile(path + ".shortened")
+		rig.Check(t, string(got) == userLine && err == nil, "%s: %q, %v", path, got, err)
+	}
+}
+
 func TestStubIsSetAsideAndNotLost(t *testing.T) {
 	t.Parallel()
 	for what, text := range map[string]string{"a stub": metaLine, "an empty one": ""} {
