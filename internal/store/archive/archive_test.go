@@ -59,6 +59,22 @@ func TestReplacedTranscriptLosesNothing(t *testing.T) {
 	}
 }
 
+// Of what was set aside a person may move one away, as the remedy for transcripts that went apart says.
+func TestWhatIsKeptBehindAGapIsSeen(t *testing.T) {
+	t.Parallel()
+	s := withTranscript(t, said)
+	mustKeep(t, s)
+	for _, text := range []string{"uno\n", "eins\nzwei\n"} {
+		putOriginal(t, s, text)
+		mustKeep(t, s)
+	}
+	first := s.kept.Path(asideFile(aliceID, 1))
+	rig.Must(t, os.Rename(first, first+".other"))
+	mustHold(t, s, "eins\nzwei\n", "uno\n")
+	rig.Must(t, s.Remove(aliceID))
+	storetest.WantNames(t, keptAt(s), filepath.Base(first)+".other")
+}
+
 // Across file systems there is a copy: as old as the original was, and only the rest of it
 // is copied later.
 func TestKeepTranscriptAcrossFileSystems(t *testing.T) {

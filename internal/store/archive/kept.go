@@ -109,8 +109,9 @@ func (a *Archive) Kept(id agent.SessionID) ([]Kept, error) {
 	return all, nil
 }
 
-// namesOf looks for the files of a conversation by the names that they get, one after the
-// other: in the archive are those of all projects, and to list them takes its time.
+// namesOf looks for the files of a conversation by each name that they can have: in the archive are those of all
+// projects, and to list them takes its time. A name that is free says nothing of the next: a person may have
+// moved one away.
 func namesOf(dir *os.File, id agent.SessionID) (names []string, err error) {
 	for n := 0; n <= asideLimit; n++ {
 		name := transcriptFile(id)
@@ -124,8 +125,6 @@ func namesOf(dir *os.File, id agent.SessionID) (names []string, err error) {
 			names = append(names, name)
 		case !errors.Is(err, unix.ENOENT):
 			return nil, &os.PathError{Op: "stat", Path: name, Err: err}
-		case n > 0:
-			return names, nil
 		}
 	}
 	return names, nil
