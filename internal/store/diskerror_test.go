@@ -51,6 +51,10 @@ func TestFailedSyncOfTheFolderIsSaid(t *testing.T) {
 	}
 	r, err := s.Load("alice")
 	rig.Check(t, err == nil && r.PID == newPID, "%+v, %v; want the new record", r, err)
+	out, end = rig.Tampered(t, rig.Command("put-message", s.Project()), "fsync", "error=EIO", 2)
+	if end.ExitStatus() != 1 || !strings.Contains(out, ".md is written, but may not survive a power cut: ") {
+		t.Errorf("a message: exit code %d: %s", end.ExitStatus(), out)
+	}
 }
 
 func TestDiskErrorOfANewRecord(t *testing.T) {

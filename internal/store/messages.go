@@ -1,11 +1,9 @@
 package store
 
 import (
-	"os"
 	"path/filepath"
 	"time"
 
-	"github.com/google/renameio/v2"
 	"github.com/google/uuid"
 )
 
@@ -18,11 +16,8 @@ const messageAge = 30 * 24 * time.Hour
 // PutMessage leaves a text for an agent, durably, and returns its file.
 func (s *Store) PutMessage(text string, now time.Time) (path string, err error) {
 	name := uuid.NewString() + ".md"
-	err = s.nbs.In(messages, func(dir *os.Root) error {
-		return renameio.WriteFile(name, []byte(text+"\n"), 0o600, renameio.WithRoot(dir), renameio.WithStaticPermissions(0o600))
-	})
-	if err != nil {
-		return "", s.nbs.Remedied(err)
+	if err := s.nbs.Write(messages, name, []byte(text+"\n")); err != nil {
+		return "", err
 	}
 	s.sweepMessages(now)
 	return filepath.Join(s.project, folder, messages, name), nil

@@ -63,10 +63,14 @@ var changes = map[string]func(project string) error{
 		_, err := s.Update(ctx, "alice", func(r *agent.Record) error { r.PID = newPID; return nil })
 		return err
 	}),
-	"insert":       changing(func(ctx context.Context, s *Store) error { return s.Insert(ctx, record("bob")) }),
-	"remove":       changing(func(ctx context.Context, s *Store) error { return s.Remove(ctx, "alice") }),
-	"append":       changing(func(ctx context.Context, s *Store) error { return s.journal.Append(ctx, noted("alice", otherID)) }),
-	"put-launch":   changing(func(_ context.Context, s *Store) error { return s.PutLaunch("alice", secretLaunch) }),
+	"insert":     changing(func(ctx context.Context, s *Store) error { return s.Insert(ctx, record("bob")) }),
+	"remove":     changing(func(ctx context.Context, s *Store) error { return s.Remove(ctx, "alice") }),
+	"append":     changing(func(ctx context.Context, s *Store) error { return s.journal.Append(ctx, noted("alice", otherID)) }),
+	"put-launch": changing(func(_ context.Context, s *Store) error { return s.PutLaunch("alice", secretLaunch) }),
+	"put-message": changing(func(_ context.Context, s *Store) error {
+		_, err := s.PutMessage("hello", storetest.SomeTime())
+		return err
+	}),
 	"first-spawn":  func(project string) error { return spawnFirst(project, "") },
 	"large-insert": func(project string) error { return spawnFirst(project, strings.Repeat("x", 100<<10)) },
 }
