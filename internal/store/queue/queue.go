@@ -157,8 +157,9 @@ func (q *Queue) change(ctx context.Context, e Entry, do func() error) error {
 
 // Clear removes all entries, and returns them.
 func (q *Queue) Clear(ctx context.Context) (gone []Entry, err error) {
-	if q.Newest() == "" { // with nothing to remove, nothing need be writable
-		return nil, nil
+	names, err := q.names()
+	if err != nil || len(names) == 0 { // with nothing to remove, nothing need be writable
+		return nil, err
 	}
 	unlock, err := q.lock(ctx)
 	if err != nil {

@@ -83,6 +83,16 @@ func TestEntriesKeepTheirOrder(t *testing.T) {
 	rig.Check(t, err == nil && len(gone) == 11 && texts(t, q) == "" && texts(t, other) == "of another agent waiting", "%d, %v", len(gone), err)
 }
 
+// An outbox that cannot be listed is not empty: the next agent of the name would get what waits in it.
+func TestOutboxThatCannotBeListedIsNotCleared(t *testing.T) {
+	t.Parallel()
+	q, folder := inFolder(t)
+	rig.Must(t, os.Remove(folder))
+	storetest.Write(t, folder, "")
+	gone, err := q.Clear(t.Context())
+	rig.Check(t, err != nil, "%d are gone", len(gone))
+}
+
 // What each of several senders adds comes in the order in which that sender added it, and nothing is lost.
 func TestConcurrentSendersLineUp(t *testing.T) {
 	t.Parallel()
