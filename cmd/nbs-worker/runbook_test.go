@@ -183,6 +183,16 @@ func TestRunbookMoveBeneathATerminal(t *testing.T) {
 	m.check(s.Running && s.SessionID == before.SessionID, "%+v", s)
 }
 
+// What one step does with the environment that an agent called it in is nothing to the next: all act on one project.
+func TestRunbookThatAnAgentRunsInAnotherProject(t *testing.T) {
+	m := standIn(t)
+	other := m.otherProject()
+	m.ok("spawn", "alpha")
+	m.ok("spawn", "beta", "--root", other, "--cwd", m.world.Project)
+	said := m.asAgent("alpha", "NBS_ROOT="+other+" nbs-worker runbook run fixup --set handle=beta")
+	m.check(strings.HasSuffix(said[0], "code 0\n"), "%s", said[0])
+}
+
 // A run that is killed is known, and goes on where it was; meanwhile nobody begins it beside it.
 func TestRunbookThatIsKilled(t *testing.T) {
 	m := standIn(t)

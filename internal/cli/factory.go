@@ -173,17 +173,25 @@ func (f *factory) confined(s *supervisor.Supervisor, err error) (*supervisor.Sup
 	if err != nil || env == nil {
 		return s, err
 	}
-	os.Clearenv()
-	for _, entry := range env {
-		if name, value, ok := strings.Cut(entry, "="); ok {
-			if err := os.Setenv(name, value); err != nil {
-				return nil, err
-			}
-		}
+	if err := replaceEnvironment(env); err != nil {
+		return nil, err
 	}
 	f.use(s.Store) // with the key of the agent's user, whatever folder the command named
 	s.Env, s.Socket = os.Environ(), cmp.Or(f.socket, os.Getenv("NBS_TMUX_SOCKET"))
 	return s, nil
+}
+
+// replaceEnvironment sets the environment of this process.
+func replaceEnvironment(env []string) error {
+	os.Clearenv()
+	for _, entry := range env {
+		if name, value, ok := strings.Cut(entry, "="); ok {
+			if err := os.Setenv(name, value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // use takes an opened project into use, with the user's key.

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"os"
 	"slices"
 	"strings"
 
@@ -68,8 +69,21 @@ func (v *ownVerbs) Run(ctx context.Context, args []string) runbook.Outcome {
 		streams = Streams{In: streams.In, Out: &out, Err: &errs}
 	}
 	v.note("$ %s", commandLine(args))
+	before := os.Environ()
 	code := execute(ctx, v.here(args), streams, v.services)
+	if err := restoreEnvironment(before); err != nil {
+		return runbook.Outcome{Code: int(agent.Failed), Out: out.String(), Errors: err.Error()}
+	}
 	return runbook.Outcome{Code: code, Out: out.String(), Errors: errs.String()}
+}
+
+// restoreEnvironment undoes what a verb that an agent calls does to the environment of this process: the next
+// verb would act on the project and the tmux server of the agent, and not on those of the runbook.
+func restoreEnvironment(before []string) error {
+	if slices.Equal(os.Environ(), before) {
+		return nil
+	}
+	return replaceEnvironment(before)
 }
 
 // here has a verb act on the project of this call.
