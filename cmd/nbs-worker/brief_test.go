@@ -103,7 +103,7 @@ func TestBriefingThatNobodyAsksFor(t *testing.T) {
 	m.write(filepath.Join(m.world.ConfigDir, "settings.json"), `{"disableAllHooks": true}`)
 	r := m.nbs("resume", "alpha", "--force", "--fresh", "--brief")
 	m.mustRefuse(r, 3, "the agent runs, and its claude has not asked for the briefing")
-	m.mustSay(m.ok("events", "alpha"), ", with a briefing, for which its claude has not asked\n")
+	m.mustSay(m.ok("events", "alpha"), ", with a briefing; the agent runs, and its claude has not asked for the briefing\n")
 	after := m.waitState("alpha", "idle")
 	asked, sent := m.firstRequest(after.SessionID)
 	m.check(asked == "Remember 42." && !strings.Contains(sent, "Notes for agent"), "%s", sent)

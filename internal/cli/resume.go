@@ -120,6 +120,7 @@ func runResume(ctx context.Context, f *factory, o *resumeOptions) error {
 		if started.Fresh { // said to scripts too: a conversation was replaced
 			f.say("resume %s: a new conversation in place of %s", handle, wire.NewStarted(started).Previous)
 		}
+		f.sayStarted(handle, started)
 		if err != nil {
 			return outcome{}, err
 		}

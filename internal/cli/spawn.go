@@ -156,6 +156,7 @@ func runSpawn(ctx context.Context, f *factory, o *spawnOptions) (int, error) {
 		return runHere(ctx, f, s, spawn.Handle, ready)
 	}
 	started, err := s.Spawn(ctx, spawn)
+	f.sayStarted(spawn.Handle, started)
 	if err != nil {
 		return 0, err
 	}
@@ -283,23 +284,27 @@ func (f *factory) progress(handle agent.Handle) func(string) {
 	return func(what string) { f.note("%s: %s", handle, what) }
 }
 
-// started is the outcome of a start. What happened beyond the start is said to scripts too.
-func (f *factory) started(started supervisor.Started) outcome {
-	r := &started.Record
-	f.warnUnkept("keep", r.Handle, started.Unkept)
-	f.sayTranscript(r.Handle, started.Restored, started.Loss)
+// sayStarted says what happened beyond a start, to scripts too, and also of one that failed or is late.
+func (f *factory) sayStarted(handle agent.Handle, started supervisor.Started) {
+	f.warnUnkept("keep", handle, started.Unkept)
+	f.sayTranscript(handle, started.Restored, started.Loss)
 	if started.Unsaid != "" {
-		f.say("%s: its first prompt was never delivered, and the new one was sent in its place; the record keeps it: nbs-worker session %s --json", r.Handle, r.Handle)
+		f.say("%s: its first prompt was never delivered, and the new one was sent in its place; the record keeps it: nbs-worker session %s --json", handle, handle)
 	}
 	if missed := started.Briefed.Missed; missed != nil {
-		f.say("%s: it was briefed without a part of what there is: %s", r.Handle, missed)
+		f.say("%s: it was briefed without a part of what there is: %s", handle, missed)
 	}
 	if moved := started.Moved; moved != nil {
-		f.say("%s: its folder is now %s; it was %s", r.Handle, moved.To, moved.From)
+		f.say("%s: its folder is now %s; it was %s", handle, moved.To, moved.From)
 	}
 	if started.Old { // it is up and it is what was asked for; what it does later is not known
-		f.hint("claude %s is older than any that nbs-worker is tested with", agent.Quote(r.ClaudeVersion))
+		f.hint("claude %s is older than any that nbs-worker is tested with", agent.Quote(started.Record.ClaudeVersion))
 	}
+}
+
+// started is the outcome of a start.
+func (f *factory) started(started supervisor.Started) outcome {
+	r := &started.Record
 	words := fmt.Sprintf("%s, model %s, %s, session %s, tmux %s", started.Status.Word(), modelName(r.Model), r.LaunchPermissionMode(), r.SessionID, r.TmuxSession)
 	return outcome{json: wire.NewStarted(started), handle: r.Handle, words: words}
 }

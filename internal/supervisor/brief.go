@@ -55,14 +55,3 @@ func (s *Supervisor) awaitBriefed(interrupt context.Context, p *launch.Plan, r *
 	}
 	return nil
 }
-
-// briefed is what the journal says of the briefing of a start.
-func briefed(p *launch.Plan, unasked error) string {
-	switch {
-	case p.Brief == "":
-		return ""
-	case unasked != nil:
-		return ", with a briefing, for which its claude has not asked"
-	}
-	return ", with a briefing"
-}

@@ -105,7 +105,7 @@ func (s *Supervisor) readyAgain(ctx context.Context, over *agent.Record, last st
 	if err != nil {
 		return next, err
 	}
-	if err := s.NoteLoss(ctx, &r, p.Loss); err != nil {
+	if err := s.NoteLoss(ctx, &p.Record, p.Loss); err != nil {
 		return next, err
 	}
 	claimed, err := s.starter().ClaimAgain(ctx, p)

@@ -1,12 +1,14 @@
 package supervisor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/keep"
 	"nbs-worker/internal/launch"
 	"nbs-worker/internal/memory/brief"
 	"nbs-worker/internal/observe"
@@ -83,31 +85,59 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	}
 	plan, restored, err := s.starter().Restored(ctx, "resume", func() (launch.Plan, error) { return s.planResume(before, resume) })
 	if err != nil {
-		return Started{}, err
+		return Started{Restored: restored}, err
 	}
 	plan.InView = held.InView
-	var from brief.Source
-	plan.Brief, from = resume.Brief.text(ctx, &s.Observer, &before)
-	r, err := s.launch(ctx, interrupt, plan, resume.Wait)
-	if _, runs := errors.AsType[*launch.UnnotedError](err); err != nil && !runs {
-		return Started{}, errors.Join(err, s.restore(ctx, before, r, err))
+	c := comeback{Resume: resume, before: before, plan: plan, restored: restored}
+	c.plan.Brief, c.from = resume.Brief.text(ctx, &s.Observer, &before)
+	return s.bringBack(interrupt, &c)
+}
+
+// comeback is a resume for which all is ready but the start itself.
+type comeback struct {
+	Resume
+	before   agent.Record // is put back when nothing of the start runs
+	plan     launch.Plan
+	restored *keep.Restored
+	from     brief.Source // of the briefing
+}
+
+// bringBack notes what was lost, and starts the agent. It starts none where that cannot be noted: once claude
+// has written more than was lost, the transcript would look written over.
+func (s *Supervisor) bringBack(interrupt context.Context, c *comeback) (Started, error) {
+	ctx := context.WithoutCancel(interrupt)
+	if err := s.NoteLoss(ctx, &c.plan.Record, c.plan.Loss); err != nil {
+		return Started{Restored: c.restored}, err
 	}
-	var unasked error
-	if err == nil && resume.Wait > 0 {
-		unasked = s.awaitBriefed(interrupt, &plan, &r)
-		err = unasked
+	r, err := s.launch(ctx, interrupt, c.plan, c.Wait)
+	return s.settle(interrupt, c, r, err)
+}
+
+// settle tells and journals what came of a start, also of one that goes on beside its error, or puts the
+// record back.
+func (s *Supervisor) settle(interrupt context.Context, c *comeback, r agent.Record, err error) (Started, error) {
+	ctx := context.WithoutCancel(interrupt)
+	if err != nil && !s.goesOn(ctx, &r, err) {
+		return Started{Plan: launch.Plan{Loss: c.plan.Loss}, Restored: c.restored}, errors.Join(err, s.restore(ctx, c.before, r))
 	}
-	started := s.started(ctx, plan, r)
-	started.Fresh, started.Restored, started.Briefed = resume.Fresh, restored, from
-	started.Unsaid = resume.unsaid(plan.Opening, r.InitialPrompt)
-	detail := plan.Opening.Conversation()
-	if resume.Fresh {
-		detail = "a new conversation in place of " + string(before.SessionID)
+	if err == nil && c.Wait > 0 {
+		err = s.awaitBriefed(interrupt, &c.plan, &r)
 	}
-	detail += briefed(&plan, unasked)
-	unwritten := errors.Join(s.NoteLoss(ctx, &r, plan.Loss), s.Note(ctx, "resume", &r, detail))
-	if unwritten != nil && err == nil {
-		err = launch.RunsUnnoted(&r, "its entry in the journal", unwritten)
+	started := s.started(ctx, c.plan, r)
+	started.Fresh, started.Restored, started.Briefed = c.Fresh, c.restored, c.from
+	started.Unsaid = c.unsaid(c.plan.Opening, r.InitialPrompt)
+	detail := c.plan.Opening.Conversation()
+	if c.Fresh {
+		detail = "a new conversation in place of " + string(c.before.SessionID)
+	}
+	if c.plan.Brief != "" {
+		detail += ", with a briefing"
+	}
+	if err != nil {
+		detail += "; " + err.Error()
+	}
+	if untold := s.Note(ctx, "resume", &r, detail); untold != nil {
+		err = cmp.Or(err, launch.RunsUnnoted(&r, "its entry in the journal", untold))
 	}
 	return started, err
 }
@@ -254,27 +284,31 @@ func (s *Supervisor) completeLegacy(r *agent.Record) error {
 	return err
 }
 
-// goesOn tells whether a start still runs, or may: its launcher may not have recorded claude's
-// identity yet.
-func (s *Supervisor) goesOn(ctx context.Context, start *agent.Record) bool {
-	now, err := s.Store.Load(start.Handle)
-	return err == nil && observe.SameStart(now.Process, start.Process) && !s.LookAt(ctx, now).Status.Down()
-}
-
-// restore puts the record back when a start failed and nothing of it runs. What the
-// journal says of the attempt stays. A start that goes on, at a dialog or late, keeps
-// the record that describes it.
-func (s *Supervisor) restore(ctx context.Context, before, failed agent.Record, cause error) error {
-	if failed.Process == nil {
-		return nil // nothing was written
+// goesOn tells whether a start whose error is cause still runs, at a dialog or late, or may: its launcher may
+// not have recorded claude's identity yet. Such a start keeps the record that describes it.
+func (s *Supervisor) goesOn(ctx context.Context, start *agent.Record, cause error) bool {
+	if start.Process == nil {
+		return false
+	}
+	if _, runs := errors.AsType[*launch.UnnotedError](cause); runs {
+		return true
 	}
 	switch agent.KindOf(cause) {
 	case agent.Interrupted:
-		return nil
+		return true
 	case agent.Held, agent.TimedOut:
-		if s.goesOn(ctx, &failed) {
-			return nil
-		}
+		now, err := s.Store.Load(start.Handle)
+		return err == nil && observe.SameStart(now.Process, start.Process) && !s.LookAt(ctx, now).Status.Down()
+	default:
+		return false
+	}
+}
+
+// restore puts the record back when a start failed and nothing of it runs. What the
+// journal says of the attempt stays.
+func (s *Supervisor) restore(ctx context.Context, before, failed agent.Record) error {
+	if failed.Process == nil {
+		return nil // nothing was written
 	}
 	if err := teardown.SparingPane(teardown.End(ctx, &s.Observer, failed)); err != nil {
 		return err

@@ -238,11 +238,59 @@ func TestRecordAfterAStartThatFailed(t *testing.T) {
 		cause error
 		kept  bool
 	}{{agent.Errorf(agent.Interrupted, "x"), true}, {agent.Errorf(agent.Failed, "x"), false}} {
-		w.must(w.restore(t.Context(), before, failed, c.cause))
+		_, err := w.settle(t.Context(), &comeback{before: before, plan: plan}, failed, c.cause)
+		mustSay(t, "settle", err, agent.KindOf(c.cause), c.cause.Error())
 		if now, err := w.Store.Load("alpha"); err != nil || (now.Process != nil) != c.kept || (now.Model == "haiku") != c.kept || now.TranscriptSeen.IsZero() {
 			t.Errorf("after %v: %+v, %v", c.cause, now.Spec, err)
 		}
 	}
 	_, err = w.PlanResume(t.Context(), "alpha", inPlace)
 	mustSay(t, "lost", err, agent.NotFound, "its transcript is gone")
+}
+
+// A start that stops at a dialog goes on: that it is in a new conversation is told and journaled beside the error.
+func TestNewConversationOfAStartThatGoesOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for what, cause := range map[string]error{"alpha": agent.Errorf(agent.Held, "claude waits at a dialog"), "beta": agent.Errorf(agent.Interrupted, "interrupted")} {
+		handle := agent.Handle(what)
+		before, resume := w.has(handle, asItIs), Resume{Fresh: true, Start: launch.Start{InPlace: true, Wait: 1}}
+		plan, err := w.PlanResume(t.Context(), handle, resume)
+		w.must(err)
+		claimed, err := w.starter().Claim(t.Context(), plan)
+		w.must(err)
+		_, err = w.Store.Update(t.Context(), handle, func(r *agent.Record) error {
+			w.live(r)
+			r.Process.Invocation = claimed.Process.Invocation
+			return nil
+		})
+		w.must(err)
+		started, err := w.settle(t.Context(), &comeback{Resume: resume, before: before, plan: plan}, claimed, cause)
+		mustSay(t, what, err, agent.KindOf(cause), cause.Error())
+		rig.Check(t, started.Fresh && started.Record.SessionID == plan.Record.SessionID, "%+v", started.Record.Spec)
+		w.mustNote("resume", plan.Record.SessionID)
+		rig.Check(t, strings.Contains(w.read(w.Store.Folder()+"/journal.jsonl"), "in place of "+string(before.SessionID)+"; "+cause.Error()), "%s is not in the journal", cause)
+	}
+}
+
+// What was cut off a transcript is known before claude goes on writing: one that is longer than it was
+// does not count as written over, whatever became of the start.
+func TestLossOfAStartThatFailed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.has("alpha", func(r *agent.Record) { r.TranscriptSeen = r.Started })
+	path := w.transcript(r.SessionID)
+	w.put(path, talk(0, 1, 2))
+	w.must(w.Keep(t.Context(), &r))
+	w.writeOver(path, talk(0, 1))
+	plan, err := w.PlanResume(t.Context(), "alpha", inPlace)
+	w.must(err)
+	started, err := w.bringBack(t.Context(), &comeback{Resume: inPlace, before: r, plan: plan}) // there is no tmux
+	mustSay(t, "start", err, agent.Unfit, "no tmux")
+	rig.Check(t, started.Loss != nil, "the loss is not told")
+	w.mustNote("lost", r.SessionID)
+	w.writeOver(path, talk(0, 1, 2, 3))
+	plan, err = w.PlanResume(t.Context(), "alpha", inPlace)
+	mustSay(t, "once more", err, 0)
+	rig.Check(t, plan.Loss == nil, "%+v", plan.Loss)
 }

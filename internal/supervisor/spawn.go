@@ -82,36 +82,36 @@ func (s *Supervisor) Spawn(ctx context.Context, spawn Spawn) (Started, error) {
 	interrupt, ctx := ctx, context.WithoutCancel(ctx) // only waiting is cut short
 	plan, restored, err := s.insert(ctx, spawn)
 	if err != nil {
-		return Started{}, err
+		return Started{Plan: plan, Restored: restored}, err
 	}
 	r, err := s.launch(ctx, interrupt, plan, spawn.Wait)
 	if err != nil {
-		return Started{}, withRecordKept(err, &r, spawn.Handle)
+		return Started{Plan: plan, Restored: restored}, withRecordKept(err, &r, spawn.Handle)
 	}
 	started := s.started(ctx, plan, r)
 	started.Restored = restored
-	return started, s.NoteLoss(ctx, &r, plan.Loss)
+	return started, nil
 }
 
 // insert writes the record of a new agent, with a start that is about to happen.
 func (s *Supervisor) insert(ctx context.Context, spawn Spawn) (launch.Plan, *keep.Restored, error) {
 	plan, restored, err := s.starter().Restored(ctx, "spawn", func() (launch.Plan, error) { return s.PlanSpawn(spawn) })
 	if err != nil {
-		return plan, nil, err
+		return plan, restored, err
 	}
 	claimed, err := s.starter().Claimed(plan)
 	if err != nil {
-		return plan, nil, err
+		return plan, restored, err
 	}
 	if err := s.Store.Insert(ctx, claimed); err != nil {
-		return plan, nil, err
+		return plan, restored, err
 	}
 	if err := s.mayCaller((*caller.Caller).CheckCrowd); err != nil {
-		return plan, nil, errors.Join(err, s.Store.Remove(ctx, claimed.Handle))
+		return plan, restored, errors.Join(err, s.Store.Remove(ctx, claimed.Handle))
 	}
 	plan.Claimed = &claimed
-	if err := s.Note(ctx, "spawn", &claimed, plan.Opening.Conversation()); err != nil {
-		return plan, nil, withRecordKept(err, &claimed, spawn.Handle)
+	if err := errors.Join(s.Note(ctx, "spawn", &claimed, plan.Opening.Conversation()), s.NoteLoss(ctx, &claimed, plan.Loss)); err != nil {
+		return plan, restored, withRecordKept(err, &claimed, spawn.Handle)
 	}
 	return plan, restored, nil
 }
