@@ -68,23 +68,28 @@ func (m mark) beginsAlike(f *private.OwnFile) (bool, error) {
 // remark moves the mark of a transcript to where it ends now. One of which something was cut
 // off keeps its mark, until [Archive.Accept].
 func (a *Archive) remark(ctx context.Context, id agent.SessionID, source *private.OwnFile) error {
-	from := a.originOf(id)
-	if from.Size == source.Seen.Size {
-		return nil
-	}
-	if stands, err := from.stands(source); err != nil || !stands {
+	if grew, err := a.grew(id, source); err != nil || !grew {
 		return err
 	}
-	return a.setMark(ctx, id, source)
-}
-
-func (a *Archive) setMark(ctx context.Context, id agent.SessionID, source *private.OwnFile) error {
 	unlock, err := a.kept.Lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
+	// Again: who had the lock before may have looked later, and must not be followed by an earlier mark.
+	if grew, err := a.grew(id, source); err != nil || !grew {
+		return err
+	}
 	return a.noteOrigin(id, source)
+}
+
+// grew tells whether a transcript goes on where its mark is.
+func (a *Archive) grew(id agent.SessionID, source *private.OwnFile) (bool, error) {
+	from := a.originOf(id)
+	if from.Size == source.Seen.Size {
+		return false, nil
+	}
+	return from.stands(source)
 }
 
 // CutOff is what was done to a transcript in place.
@@ -126,7 +131,12 @@ func (a *Archive) Accept(ctx context.Context, id agent.SessionID, path string) e
 		return err
 	}
 	defer source.Close()
-	return a.setMark(ctx, id, source)
+	unlock, err := a.kept.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return a.noteOrigin(id, source)
 }
 
 // begins tells whether one file is a strict beginning of another.
