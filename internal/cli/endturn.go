@@ -51,11 +51,17 @@ func runInterrupt(ctx context.Context, f *factory, o *selection) error {
 		if err == nil && done.Outcome == message.Interrupted {
 			err = sender.GoOn(ctx, done.Handle)
 		}
-		if err != nil {
-			return outcome{}, err
-		}
-		return outcome{json: wire.NewInterruption(done), handle: done.Handle, words: interruptionWords(done)}, nil
+		return interrupted(done, err)
 	})
+}
+
+// interrupted is the outcome of an interruption. A prompt that Claude gave back is printed beside an error
+// too: it is kept nowhere else.
+func interrupted(done message.Interruption, err error) (outcome, error) {
+	if err != nil && done.Prompt == "" {
+		return outcome{}, err
+	}
+	return outcome{json: wire.NewInterruption(done), handle: done.Handle, words: interruptionWords(done)}, err
 }
 
 func interruptionWords(done message.Interruption) string {
