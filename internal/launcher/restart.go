@@ -93,7 +93,7 @@ func (l *Launcher) again(ctx context.Context, over *ended, last store.Launch, si
 			l.noteAsked(ctx, &over.record)
 			return nil
 		}
-		decision = l.noteUnready(ctx, &over.record, err)
+		decision = l.noteUnready(ctx, &over.record, err, signals)
 	}
 }
 
@@ -257,15 +257,19 @@ func (l *Launcher) keepTurn(next *Restart, c *child) (given func()) {
 }
 
 // noteUnready writes down why the next start could not be made ready, and decides anew.
-func (l *Launcher) noteUnready(ctx context.Context, over *agent.Record, cause error) (decision restart.Decision) {
-	record, err := l.Store.Update(ctx, over.Handle, func(r *agent.Record) error {
-		if err := checkCurrent(r, over.Process.Invocation); err != nil {
-			return err
-		}
-		decision = l.decide(r, refused(cause))
-		return nil
-	})
-	if err != nil {
+func (l *Launcher) noteUnready(ctx context.Context, over *agent.Record, cause error, signals chan os.Signal) (decision restart.Decision) {
+	var record agent.Record
+	write := func() (err error) {
+		record, err = l.Store.Update(ctx, over.Handle, func(r *agent.Record) error {
+			if err := checkCurrent(r, over.Process.Invocation); err != nil {
+				return err
+			}
+			decision = l.decide(r, refused(cause))
+			return nil
+		})
+		return err
+	}
+	if l.insist(ctx, over.Handle, false, signals, func() {}, write) != nil {
 		return restart.Decision{} // another command has the agent, or nothing can be written any more
 	}
 	_ = l.journalDecision(ctx, &record, decision)

@@ -9,28 +9,33 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store"
 )
 
 // A full disk is no failure of the agent's, and passes: the launcher waits for room before it starts claude again.
+// So does a lock of .nbs that somebody keeps, such as a command that was suspended.
 
 // noRoom tells whether something could not be written because the disk is full.
 func noRoom(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
 
-// roomRetry is how often the launcher looks whether there is room again.
+// roomRetry is how often the launcher tries again to write.
 const roomRetry = 10 * time.Second
 
-// insist calls write, which records what the restart policy decides by, and while the disk is full calls it
-// again until somebody asks the launcher to leave. It calls write once where there is no policy, or where
+// comesFree tells whether something could not be written because of what passes without the agent's doing.
+func comesFree(err error) bool { return noRoom(err) || errors.Is(err, store.ErrStayedLocked) }
+
+// insist calls write, which records what the restart policy decides by, and while comesFree holds of its error calls
+// it again until somebody asks the launcher to leave. It calls write once where there is no policy, or where
 // somebody waits for the launcher (awaited). Before it waits it calls letGo, to release what others wait for.
 func (l *Launcher) insist(ctx context.Context, handle agent.Handle, awaited bool, signals chan os.Signal, letGo func(), write func() error) error {
 	err := write()
-	if !noRoom(err) || awaited || !l.hasPolicy(handle) {
+	if !comesFree(err) || awaited || !l.hasPolicy(handle) {
 		return err
 	}
 	letGo()
 	waiting, stop := l.untilAsked(ctx, signals, func() bool { return !l.hasPolicy(handle) })
 	defer stop()
-	for noRoom(err) {
+	for comesFree(err) {
 		select {
 		case <-waiting.Done():
 			return err

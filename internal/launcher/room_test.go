@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"testing"
@@ -11,10 +12,11 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store"
 )
 
-// A launcher that is to start its agent again waits for room, whoever has it look at the record, until it
-// is asked to leave or the policy is taken back. Another does not wait.
+// A launcher that is to start its agent again waits for room, and for a lock that somebody keeps, whoever has
+// it look at the record, until it is asked to leave or the policy is taken back. Another does not wait.
 func TestInsist(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct {
@@ -23,13 +25,16 @@ func TestInsist(t *testing.T) {
 		room    bool // after two attempts
 		signal  os.Signal
 		writes  int
+		cause   error // nil: a full disk
 	}{
-		"it looks and waits":      {agent.RestartOnFailure, false, true, observe.FollowSignal, 3},
-		"it is asked to leave":    {agent.RestartOnFailure, false, false, unix.SIGTERM, 1},
-		"the policy is no more":   {agent.RestartNo, false, false, observe.FollowSignal, 1},
-		"somebody waits for it":   {agent.RestartOnFailure, true, false, nil, 1},
-		"there never is a policy": {agent.RestartNo, false, false, nil, 1},
+		"it looks and waits":      {agent.RestartOnFailure, false, true, observe.FollowSignal, 3, nil},
+		"a lock is kept":          {agent.RestartOnFailure, false, true, observe.FollowSignal, 3, agent.Errorf(agent.Conflict, "alpha.record %w", store.ErrStayedLocked)},
+		"it is asked to leave":    {agent.RestartOnFailure, false, false, unix.SIGTERM, 1, nil},
+		"the policy is no more":   {agent.RestartNo, false, false, observe.FollowSignal, 1, nil},
+		"somebody waits for it":   {agent.RestartOnFailure, true, false, nil, 1, nil},
+		"there never is a policy": {agent.RestartNo, false, false, nil, 1, nil},
 	} {
+		cause := cmp.Or[error](c.cause, unix.ENOSPC)
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			begun := agent.RestartOnFailure
@@ -58,10 +63,10 @@ func TestInsist(t *testing.T) {
 				if writes++; c.room && writes == 3 {
 					return nil
 				}
-				return unix.ENOSPC
+				return cause
 			})
 			rig.Equal(t, writes, c.writes, "writes")
-			rig.Check(t, errors.Is(err, unix.ENOSPC) != c.room, "%v", err)
+			rig.Check(t, errors.Is(err, cause) != c.room, "%v", err)
 		})
 	}
 }
