@@ -95,7 +95,7 @@ type Growth struct {
 	At     time.Time // the latest of all that grows
 	Of     string    // what grew then: "transcript"
 	Halted bool      // at two looks, the time of the sample apart, its process was stopped
-	Sample *Sample   // nil: nothing made one suspicious
+	Sample *Sample   // nil: nothing made one suspicious, or it did not stay to be measured
 }
 
 // Sample is what an agent's processes used between two looks.
@@ -137,7 +137,7 @@ const sampleTime = 2 * time.Second
 func sampleSuspects(ctx context.Context, views []View, patience time.Duration) {
 	type suspect struct {
 		*View
-		before proc.Usage
+		before *proc.Usage
 		halted bool
 	}
 	now := time.Now()
@@ -149,7 +149,7 @@ func sampleSuspects(ctx context.Context, views []View, patience time.Duration) {
 		}
 		halted := proc.Halted(view.Record.Process.Claude().PID)
 		if halted || view.Status.State == agent.Busy && now.Sub(view.Growth.At) > patience {
-			suspects = append(suspects, suspect{View: view, before: proc.UsageOf(view.Record.Process.PID), halted: halted})
+			suspects = append(suspects, suspect{View: view, before: usageOf(view.Record.Process), halted: halted})
 		}
 	}
 	if len(suspects) == 0 {
@@ -162,8 +162,16 @@ func sampleSuspects(ctx context.Context, views []View, patience time.Duration) {
 	}
 	over := time.Since(now)
 	for _, s := range suspects {
-		used := proc.UsageOf(s.Record.Process.PID).CPUSeconds - s.before.CPUSeconds
-		s.Growth.Sample = &Sample{Over: over, CPU: time.Duration(max(0, used) * float64(time.Second))}
-		s.Growth.Halted = s.halted && proc.Halted(s.Record.Process.Claude().PID)
+		s.Growth.Sample = sampleOf(s.before, usageOf(s.Record.Process), over)
+		s.Growth.Halted = s.Growth.Sample != nil && s.halted && proc.Halted(s.Record.Process.Claude().PID)
 	}
+}
+
+// sampleOf returns what was used between two measurements; nil when the agent has ended, or when less was
+// used at the second one: processes have left the agent, so it has not stood still.
+func sampleOf(before, after *proc.Usage, over time.Duration) *Sample {
+	if before == nil || after == nil || after.CPUSeconds < before.CPUSeconds {
+		return nil
+	}
+	return &Sample{Over: over, CPU: time.Duration((after.CPUSeconds - before.CPUSeconds) * float64(time.Second))}
 }

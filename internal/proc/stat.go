@@ -18,7 +18,7 @@ type stat struct {
 	terminal   uint64 // device number; 0: none
 	startTicks uint64 // clock ticks since boot
 	flags      uint64 // of the kernel: PF_EXITING and others
-	usedTicks  uint64 // clock ticks of a processor, user and system, all threads
+	usedTicks  uint64 // clock ticks of a processor, user and system, all threads, and children that were waited for
 	pending    uint64 // signals that wait for the first thread; bit 0 is signal 1
 }
 
@@ -55,6 +55,8 @@ const (
 	flagsField   = 9
 	utimeField   = 14
 	stimeField   = 15
+	cutimeField  = 16
+	cstimeField  = 17
 	startField   = 22
 	pendingField = 31
 )
@@ -79,12 +81,15 @@ func parseStat(data []byte) (stat, error) {
 	pending, err5 := strconv.ParseUint(string(fields[pendingField]), 10, 64)
 	user, err6 := strconv.ParseUint(string(fields[utimeField]), 10, 64)
 	system, err7 := strconv.ParseUint(string(fields[stimeField]), 10, 64)
+	childUser, err8 := strconv.ParseUint(string(fields[cutimeField]), 10, 64)
+	childSystem, err9 := strconv.ParseUint(string(fields[cstimeField]), 10, 64)
 	state := fields[stateField]
-	if end < 0 || errors.Join(err1, err2, err3, err4, err5, err6, err7) != nil || len(state) != 1 || !isLetter(state[0]) {
+	if end < 0 || errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9) != nil || len(state) != 1 || !isLetter(state[0]) {
 		return stat{}, fmt.Errorf("malformed stat line of %d bytes", len(data))
 	}
 	return stat{
-		state: state[0], ppid: ppid, terminal: terminal, startTicks: ticks, flags: flags, usedTicks: user + system, pending: pending,
+		state: state[0], ppid: ppid, terminal: terminal, startTicks: ticks, flags: flags, pending: pending,
+		usedTicks: user + system + childUser + childSystem,
 	}, nil
 }
 

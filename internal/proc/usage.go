@@ -11,7 +11,7 @@ import (
 // Usage is what processes use of the machine.
 type Usage struct {
 	RSS        uint64  // resident memory in bytes; shared pages count in each
-	CPUSeconds float64 // user and system, since their start
+	CPUSeconds float64 // user and system, since their start; also of their children that have ended
 	Read       uint64  // bytes, from disks, since their start
 	Written    uint64  // bytes, to disks, since their start
 	Processes  int
@@ -24,11 +24,13 @@ func UsageOf(pid int) Usage {
 	for queue := []int{pid}; len(queue) > 0; queue = queue[1:] {
 		queue = append(queue, childrenOf(queue[0])...)
 		stat, err := readStat(queue[0])
-		if err != nil || stat.gone() {
+		if err != nil {
 			continue
 		}
 		sum.CPUSeconds += float64(stat.usedTicks) / ticksPerSecond // gopsutil's Times asks what kind of machine this is, in 0.4 ms
-		sum.add(&process.Process{Pid: int32(queue[0])})            //nolint:gosec // a pid fits
+		if !stat.gone() {
+			sum.add(&process.Process{Pid: int32(queue[0])}) //nolint:gosec // a pid fits
+		}
 	}
 	return sum
 }

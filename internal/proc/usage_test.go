@@ -2,6 +2,7 @@ package proc
 
 import (
 	"os"
+	"os/exec"
 	"testing"
 
 	"nbs-worker/internal/sim/rig"
@@ -15,6 +16,21 @@ func TestUsageCountsDescendants(t *testing.T) {
 	rig.Check(t, usage.Processes == 2 && usage.RSS >= 1<<20, "UsageOf = %+v; want 2 processes and some memory", usage)
 	none := UsageOf(1 << 30)
 	rig.Check(t, none == (Usage{}), "UsageOf of nobody = %+v", none)
+}
+
+// A tool's time is in its children, such as the runs of a compiler, most of which have ended. It does not go
+// when they do: less at a second look than at a first would say that nothing was done.
+func TestUsageCountsWhatEndedChildrenUsed(t *testing.T) {
+	t.Parallel()
+	const work = `i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; `
+	waited := rig.StartChild(t, exec.Command("sh", "-c", "sh -c '"+work+"exit 0'; echo 1; read x"))
+	zombie := rig.StartChild(t, exec.Command("sh", "-c", "sh -c '"+work+"echo 1' & exec sleep 1000"))
+	for what, c := range map[string]*rig.Child{"waited for": waited, "a zombie": zombie} {
+		c.Said()
+		rig.Eventually(t, what, func() bool { return UsageOf(c.Process.Pid).Processes == 1 })
+		usage := UsageOf(c.Process.Pid)
+		rig.Check(t, usage.CPUSeconds >= 0.05, "%s: %+v", what, usage)
+	}
 }
 
 // What a process has used of a processor and of memory is there.
