@@ -191,8 +191,14 @@ func readInfo(info string) (step Step, isStep bool, err error) {
 		return step, false, err
 	}
 	step.Expect = []int{0}
+	given := map[string]bool{}
 	for _, w := range words {
-		if err := step.set(w); err != nil {
+		key, value, hasValue := strings.Cut(w.text, "=")
+		if given[key] {
+			return step, false, fmt.Errorf("%s is given twice", key)
+		}
+		given[key] = true
+		if err := step.set(key, value, hasValue); err != nil {
 			return step, false, err
 		}
 	}
@@ -202,9 +208,14 @@ func readInfo(info string) (step Step, isStep bool, err error) {
 	return step, true, nil
 }
 
-// set sets an attribute of a step.
-func (s *Step) set(w word) error {
-	key, value, _ := strings.Cut(w.text, "=")
+// set sets an attribute of a step. An empty question would not be asked, and the step be run.
+func (s *Step) set(key, value string, hasValue bool) error {
+	switch isQuestion := key == "confirm" || key == "ask"; {
+	case isQuestion && strings.TrimSpace(value) == "":
+		return fmt.Errorf("%s has no question, as %s=\"Is that meant?\"", key, key)
+	case key == "check" && hasValue:
+		return errors.New("check has no value")
+	}
 	switch key {
 	case "step":
 		s.Name = value
