@@ -213,13 +213,17 @@ func (s Starter) begin(ctx context.Context, p Plan) (r agent.Record, err error) 
 	if name == r.TmuxSession {
 		return r, nil
 	}
-	return s.Store.Update(ctx, r.Handle, func(now *agent.Record) error {
+	noted, err := s.Store.Update(ctx, r.Handle, func(now *agent.Record) error {
 		if !observe.SameStart(now.Process, r.Process) {
 			return agent.ErrSuperseded
 		}
 		now.TmuxSession = name
 		return nil
 	})
+	if err != nil {
+		return r, err // by which the caller ends what is in the pane
+	}
+	return noted, nil
 }
 
 // ClaimAgain writes down a start that the agent's own launcher is about to make in its own pane.
