@@ -2,7 +2,6 @@ package telegram
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -116,7 +115,7 @@ func (b *Bridge) introduce(ctx context.Context) error {
 		case err == nil:
 			b.name = me.Username
 			return nil
-		case errors.Is(err, bot.ErrorUnauthorized) || errors.Is(err, bot.ErrorNotFound):
+		case isOfToken(err):
 			return errToken()
 		}
 		b.once("reach Telegram: " + err.Error() + ": it is tried again")
@@ -150,7 +149,7 @@ func (b *Bridge) takeUp(ctx context.Context) error {
 
 // Tell writes to a chat that did not ask, as notify does. It can be called whether the bridge runs or not, and waits
 // while Telegram cannot be reached, until the context ends. Errors: BadInput (the chat is not allowed), NotFound (it
-// blocked the bot), Failed.
+// blocked the bot), Held (the group became another chat), Failed.
 func (b *Bridge) Tell(ctx context.Context, chat int64, text string) error {
 	if !slices.Contains(b.Allowed, chat) {
 		return agent.Errorf(agent.BadInput, "tell chat %d: it is not allowed", chat)

@@ -195,7 +195,8 @@ func (b *Bridge) tellAnswers(ctx context.Context, c *chat) {
 	}
 }
 
-// tellAnswer waits for the answer to a message and tells it. Its error is the context's.
+// tellAnswer waits for the answer to a message and tells it. An answer to a group that became another chat stays noted as
+// one that is being told. Its error is the context's.
 func (b *Bridge) tellAnswer(ctx context.Context, c *chat, id string) error {
 	answer, err := b.answer(ctx, c, id)
 	if err != nil {
@@ -212,7 +213,10 @@ func (b *Bridge) tellAnswer(ctx context.Context, c *chat, id string) error {
 	if again {
 		text = perhapsAgain + text
 	}
-	if err := b.say(ctx, c, text); err != nil {
+	switch err := b.write(ctx, c, text); {
+	case agent.KindOf(err) == agent.Held:
+		return nil
+	case err != nil:
 		return err
 	}
 	return b.insist(ctx, "note that an answer was told", func() error {
@@ -271,9 +275,18 @@ func (b *Bridge) insist(ctx context.Context, what string, do func() error) error
 	}
 }
 
-// say writes to a chat. A chat that blocked the bot is logged once, and its messages are dropped until it writes again.
-// The error is the context's: then the text was not sent, or not all of it.
+// say writes to a chat what is no answer: nobody misses that in a group that became another chat. Its error is the
+// context's.
 func (b *Bridge) say(ctx context.Context, c *chat, text string) error {
+	if err := b.write(ctx, c, text); agent.KindOf(err) != agent.Held {
+		return err
+	}
+	return nil
+}
+
+// write writes to a chat. A chat that blocked the bot is logged once, and its messages are dropped until it writes again.
+// Errors: the context's, and Held when the group became another chat; then the text was not sent, or not all of it.
+func (b *Bridge) write(ctx context.Context, c *chat, text string) error {
 	c.mu.Lock()
 	blocked := c.blocked
 	c.mu.Unlock()
@@ -292,6 +305,9 @@ func (b *Bridge) say(ctx context.Context, c *chat, text string) error {
 		b.log("write to chat %d: %v: what it would be told is dropped until it writes again", c.number, err)
 	default:
 		b.log("write to chat %d: %v", c.number, err)
+		if agent.KindOf(err) == agent.Held {
+			return err
+		}
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func (b *Bridge) poll(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			if isFinal(err) { // the token was taken back
+			if isOfToken(err) { // the token was taken back
 				return errToken()
 			}
 			b.log("ask Telegram for messages: %v: it is tried again", err)

@@ -24,7 +24,8 @@ const perhapsAgain = "(You may have this already: I was interrupted while tellin
 const patience = 30 * time.Second
 
 // send writes a text to a chat, in as many messages as it takes, and waits as long as Telegram cannot take them.
-// Errors: NotFound (the chat blocked the bot), Failed (Telegram does not take the message), the context's.
+// Errors: NotFound (the chat blocked the bot), Held (the group became another chat), Failed (Telegram does not take the
+// message), the context's.
 func (b *Bridge) send(ctx context.Context, chat int64, text string) error {
 	if strings.TrimSpace(text) == "" {
 		text = "(empty)" // Telegram has no empty messages
@@ -65,17 +66,22 @@ func (b *Bridge) sendOnce(ctx context.Context, chat int64, text string) error {
 	return err
 }
 
-// isFinal tells whether another attempt at a request would end in the same way: it succeeded, or was refused for good.
+// isFinal tells whether another attempt to send a message would end in the same way: it succeeded, or was refused for
+// good. A refused token is not the message's fault.
 func isFinal(err error) bool {
 	_, migrated := errors.AsType[*bot.MigrateError](err)
-	return err == nil || migrated || errors.Is(err, bot.ErrorForbidden) || errors.Is(err, bot.ErrorBadRequest) ||
-		errors.Is(err, bot.ErrorUnauthorized) || errors.Is(err, bot.ErrorNotFound)
+	return err == nil || migrated || errors.Is(err, bot.ErrorForbidden) || errors.Is(err, bot.ErrorBadRequest)
+}
+
+// isOfToken tells whether Telegram refused the token.
+func isOfToken(err error) bool {
+	return errors.Is(err, bot.ErrorUnauthorized) || errors.Is(err, bot.ErrorNotFound)
 }
 
 // refusal says what a final error means for the chat; nil for success.
 func refusal(err error) error {
 	if migrated, is := errors.AsType[*bot.MigrateError](err); is {
-		return agent.Errorf(agent.Failed, "the group became chat %d: allow that one", migrated.MigrateToChatID)
+		return agent.Errorf(agent.Held, "the group became chat %d: allow that one", migrated.MigrateToChatID)
 	}
 	switch {
 	case err == nil:
@@ -86,10 +92,10 @@ func refusal(err error) error {
 	return agent.Errorf(agent.Failed, "Telegram refused a message: %s", err)
 }
 
-// mayHaveArrived tells whether a failed request may have been carried out: not when Telegram asked for a pause, and not
-// when there was no connection. What a gateway answers for Telegram proves nothing.
+// mayHaveArrived tells whether a failed request may have been carried out: not when Telegram asked for a pause or refused
+// the token, and not when there was no connection. What a gateway answers for Telegram proves nothing.
 func mayHaveArrived(err error) bool {
-	if _, tooMany := errors.AsType[*bot.TooManyRequestsError](err); tooMany {
+	if _, tooMany := errors.AsType[*bot.TooManyRequestsError](err); tooMany || isOfToken(err) {
 		return false
 	}
 	network, is := errors.AsType[*net.OpError](err)

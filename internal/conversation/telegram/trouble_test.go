@@ -42,6 +42,36 @@ func TestTelegramsFailuresAreWaitedOut(t *testing.T) {
 	}
 }
 
+// While the token is refused, nothing is sent, and no answer is lost.
+func TestARefusedTokenLosesNoAnswer(t *testing.T) {
+	t.Parallel()
+	for _, code := range []int{http.StatusUnauthorized, http.StatusNotFound} {
+		server := simulator(t)
+		server.Fail(sim.Failure{Method: "sendMessage", Code: code, Times: 2})
+		run(t, server, &house{})
+		server.Say(7, "hello")
+		want(t, told(t, server, 7, 1), "You said: hello")
+	}
+}
+
+// The answers to a group that has become another chat stay untold, so that they can be told there; what follows goes on.
+func TestAnAnswerToAGroupThatHasMovedStaysUntold(t *testing.T) {
+	t.Parallel()
+	server := simulator(t)
+	h := &house{path: filepath.Join(t.TempDir(), "house")}
+	_, log := run(t, server, h)
+	server.Fail(sim.Failure{Method: "sendMessage", Code: http.StatusBadRequest, MigrateTo: -100})
+	server.Say(7, "one")
+	if err := server.AwaitCalls(t.Context(), "sendMessage", 1); err != nil {
+		t.Fatal(err)
+	}
+	server.Say(7, "two")
+	want(t, toldAnswers(t, server, 7, 1), "You said: two")
+	if h.has("told", "telegram:1") || !h.has("telling", "telegram:1") || !strings.Contains(log.text(), "the group became chat -100") {
+		t.Errorf("%q; log = %q", h.lines(), log.text())
+	}
+}
+
 func TestAChatThatBlockedTheBotIsNotedOnce(t *testing.T) {
 	t.Parallel()
 	server := simulator(t)

@@ -152,6 +152,8 @@ func (f *Failure) tell(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "text/html")
 		w.WriteHeader(f.Code)
 		_, _ = io.WriteString(w, "<html><body>"+http.StatusText(f.Code)+"</body></html>")
+	case f.MigrateTo != 0:
+		write(w, f.Code, map[string]any{"ok": false, "error_code": f.Code, "description": "it was upgraded", "parameters": map[string]any{"migrate_to_chat_id": f.MigrateTo}})
 	default:
 		refuse(w, f.Code, http.StatusText(f.Code), f.RetryAfter)
 	}

@@ -148,6 +148,7 @@ type Failure struct {
 	Times      int    `json:"times"`                 // 1 when it is 0
 	Code       int    `json:"code"`                  // HTTP status, and error_code in the answer; 0: the connection is cut
 	RetryAfter int    `json:"retry_after,omitempty"` // seconds, with 429
+	MigrateTo  int64  `json:"migrate_to,omitempty"`  // the chat that the group has become, with 400
 	Done       bool   `json:"done,omitempty"`        // the call is carried out, and only its answer is lost
 	HTML       bool   `json:"html,omitempty"`        // the answer is a page of something in between
 }
