@@ -115,8 +115,11 @@ func (i *interruption) run(ctx context.Context, done *Interruption) error {
 	if err != nil || done.Outcome == WasIdle {
 		return err
 	}
-	if err := i.awaitEnd(ctx, done, hasDraft(before)); err != nil || done.Prompt == "" {
+	if err := i.awaitEnd(ctx, done, hasDraft(before)); err != nil {
 		return errors.Join(err, silent)
+	}
+	if done.Prompt == "" {
+		return nil
 	}
 	// A prompt that was not shown as submitted may be what a person has just begun to type.
 	done.Left = !strings.Contains(dense(screen.Plain(before.Text)), "❯"+dense(done.Prompt)) || erase(context.WithoutCancel(ctx), i, done.Prompt, true) != nil

@@ -54,6 +54,11 @@ var interruptions = map[string]struct {
 		},
 		kind: agent.Conflict, says: "does not run", pressed: 1,
 	},
+	"a tmux that was silent, and pressed it": {
+		change: func(a *atWork) {
+			a.silent, a.silentAt, a.onEnter = errSilent, escape, func() { a.working, a.end = false, transcript.Interrupted }
+		}, outcome: Interrupted,
+	},
 	"a tmux that was silent": {
 		change: func(a *atWork) { a.silent, a.silentAt, a.onEnter = errSilent, escape, func() {} }, kind: agent.TimedOut, says: "tmux was silent",
 	},
