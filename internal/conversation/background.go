@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"nbs-worker/internal/agent"
 )
@@ -57,14 +56,8 @@ type limited struct {
 }
 
 func (l *limited) Write(p []byte) (int, error) {
-	room := contextLimit - l.text.Len()
-	kept := p
-	if len(kept) > room {
-		kept, l.cut = kept[:room], true
-		for len(kept) > 0 && !utf8.Valid(kept[max(0, len(kept)-utf8.UTFMax):]) && utf8.Valid(p) {
-			kept = kept[:len(kept)-1]
-		}
-	}
+	kept := p[:min(len(p), contextLimit-l.text.Len())]
+	l.cut = l.cut || len(kept) < len(p)
 	l.text.Write(kept)
 	return len(p), nil
 }
