@@ -63,7 +63,8 @@ says so: --json has "continuity": "reset" then, else "new" or "resumed".
 
 --isolated answers without the conversation, and is not remembered in it. ask @<handle> asks
 an agent in its terminal, as nbs-worker send --wait-reply does; with --fork a copy of its
-conversation is asked, and the agent is not disturbed.
+conversation is asked, and the agent is not disturbed. Only a copy is asked with --id,
+--on-lost, --on-unknown or --stream.
 
 An agent gives no system prompt but with --isolated, and no --context-cmd or CLAUDE-ARGS; its texts
 say from whom they are, and an --id of its is none of its user's.`,
@@ -121,13 +122,16 @@ func (o *askOptions) positional(cmd *cobra.Command, args []string) error {
 
 // check checks what was typed. Errors: BadInput.
 func (o *askOptions) check() error {
-	if _, isAgent := strings.CutPrefix(o.key, "@"); !isAgent {
+	if name, isAgent := strings.CutPrefix(o.key, "@"); !isAgent {
 		if _, err := conversations.ParseKey(o.key); err != nil {
 			return err
 		}
 		if o.fork {
 			return agent.Errorf(agent.BadInput, "ask: --fork is for agents").Hint("nbs-worker ask @HANDLE TEXT --fork")
 		}
+	} else if !o.fork && (o.ask.ID != "" || o.ask.OnLost != conversation.LostFail || o.ask.OnUnknown != "" || o.stream) {
+		return agent.Errorf(agent.BadInput, "ask: --id, --on-lost, --on-unknown and --stream are not for an agent in its terminal").
+			Hint("to ask a copy: nbs-worker ask @%s TEXT --fork", name)
 	}
 	if o.ask.OnLost != conversation.LostFail && o.ask.OnLost != conversation.LostFresh {
 		return agent.Errorf(agent.BadInput, "ask: --on-lost %s is neither fail nor fresh", agent.Quote(o.ask.OnLost)).Hint("nbs-worker ask --help")
