@@ -160,7 +160,7 @@ func newOutboxRetryCmd(f *factory) *cobra.Command {
 typed; the beginning of its id is enough. It takes its old place in the order, and what waits
 before it is typed first. The receipt and the exit code are those of nbs-worker send --queue.
 Only a person does this.`,
-		[]agent.Kind{agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held},
+		[]agent.Kind{agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted},
 		func(ctx context.Context, handle agent.Handle, id string) error {
 			s, err := f.supervisor()
 			if err != nil {

@@ -31,7 +31,7 @@ besides, cannot be seen and goes on.
 
 An agent stops no colleague that may do more than itself, unless it was spawned with
 --may-manage (8).`,
-			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held),
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker stop theologian
   nbs-worker stop theologian gatekeeper
   nbs-worker stop --all`,

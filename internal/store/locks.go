@@ -60,6 +60,7 @@ func (s *Store) takeVerb(handle agent.Handle, verb string, now time.Time) (unloc
 
 // AwaitVerb is LockVerb for a verb that ends an agent. It waits some seconds until another one
 // has ended, and needs nothing of .nbs but the lock: the verb reports later what cannot be written.
+// Errors: also Interrupted, when the context ends before.
 func (s *Store) AwaitVerb(ctx context.Context, handle agent.Handle, verb string, now time.Time) (unlock func(), err error) {
 	if err := s.prepare(); err != nil && !isUnwritable(err) {
 		return nil, err
@@ -69,12 +70,13 @@ func (s *Store) AwaitVerb(ctx context.Context, handle agent.Handle, verb string,
 	for begun := time.Now(); ; {
 		late := time.Since(begun) > s.patience(handle) // then this is the last try, and its error names the holder
 		unlock, err = s.takeVerb(handle, verb, now)
-		if agent.KindOf(err) != agent.Conflict || late || ctx.Err() != nil {
+		if agent.KindOf(err) != agent.Conflict || late {
 			return unlock, err
 		}
 		select {
 		case <-retry.C:
 		case <-ctx.Done():
+			return nil, agent.Errorf(agent.Interrupted, "interrupted while another command was at work on this agent; nothing was changed")
 		}
 	}
 }

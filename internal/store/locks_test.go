@@ -48,6 +48,17 @@ func TestVerbLockEndsWithItsHolder(t *testing.T) {
 	})
 }
 
+// A person who does not want to wait is not told of a conflict.
+func TestWaitForAVerbIsInterrupted(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	defer locked(t, s, "alice", "spawn", storetest.SomeTime())()
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	_, err := s.AwaitVerb(ctx, "alice", "stop", storetest.SomeTime())
+	storetest.WantKind(t, "while it waits", err, agent.Interrupted)
+}
+
 func TestReleasedLockNamesNobody(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
