@@ -22,11 +22,11 @@ var ErrNoLocks = errors.New("file locks do not work")
 // locks are. On some network file systems both get the lock, without an error.
 // Errors: [ErrNoLocks], and those of writing.
 func (s *Store) ProveFlock() error {
-	dir, err := s.nbs.OpenRoot(".")
-	if _, lstatErr := s.nbs.Lstat(private.Locks); lstatErr == nil {
-		_ = dir.Close()
-		dir, err = s.nbs.OpenRoot(private.Locks)
+	where := private.Locks
+	if _, err := s.nbs.Lstat(where); err != nil {
+		where = "." // no verb has made it yet
 	}
+	dir, err := s.nbs.OpenRoot(where)
 	if err != nil {
 		return err
 	}
