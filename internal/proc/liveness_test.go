@@ -113,3 +113,19 @@ func TestAKilledProcessIsEnding(t *testing.T) {
 		_ = c.Wait()
 	}
 }
+
+// An error passes: what is read at the next call is kept.
+func TestWhatIsReadOnceIsReadAgainAfterAnError(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	read := onceRead(func() (int, error) {
+		if calls++; calls == 1 {
+			return 0, syscall.EMFILE
+		}
+		return calls, nil
+	})
+	for _, want := range []int{0, 2, 2} {
+		got, err := read()
+		rig.Check(t, got == want && (err == nil) == (want != 0), "%d, %v; want %d", got, err, want)
+	}
+}

@@ -15,7 +15,7 @@ import (
 	"cmp"
 	"os"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -32,7 +32,7 @@ type here struct {
 }
 
 // place is read once: none of it changes while a process lives.
-var place = sync.OnceValues(func() (here, error) {
+var place = onceRead(func() (here, error) {
 	boot, err := smallfile.Read("/proc/sys/kernel/random/boot_id", procLimit)
 	if err != nil {
 		return here{}, err
@@ -44,6 +44,21 @@ var place = sync.OnceValues(func() (here, error) {
 	host, err := os.Hostname()
 	return here{bootID: bootID(boot), pidNS: ns.Sys().(*syscall.Stat_t).Ino, host: host}, err
 })
+
+// onceRead keeps what was read, and reads again after an error: a process with too many open files may live for weeks.
+func onceRead[T any](read func() (T, error)) func() (T, error) {
+	var known atomic.Pointer[T]
+	return func() (T, error) {
+		if value := known.Load(); value != nil {
+			return *value, nil
+		}
+		value, err := read()
+		if err == nil {
+			known.Store(&value)
+		}
+		return value, err
+	}
+}
 
 // testOnlyBootID is set by the linker in a binary that simulates another boot.
 var testOnlyBootID string
