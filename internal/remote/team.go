@@ -64,19 +64,28 @@ func (t *Team) Send(ctx context.Context, to, id, text string) (string, error) {
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	switch {
-	case err != nil:
-		note.Text = "It was not sent: " + err.Error() + "."
-	case receipt.Outbox != "" && receipt.Word == message.Held:
-		note.Text = fmt.Sprintf("It waits in the outbox of %s: %s.", receipt.Handle, receipt.Reason)
-	default:
-		note.Text = fmt.Sprintf("%s has it (%s).", receipt.Handle, receipt.Word)
-	}
+	note.Text, err = became(receipt, err)
 	note.State = deliveries.Over
 	if noted := t.Notes.Put(note); noted != nil {
 		return "", noted
 	}
 	return note.Text, err
+}
+
+// became says what became of a text for which [message.Sender.Send] returned this. A text that is kept did not fail.
+func became(r message.Receipt, err error) (string, error) {
+	switch {
+	case r.Outbox != "" && err != nil:
+		return fmt.Sprintf("It waits in the outbox of %s: %s.", r.Handle, err), nil
+	case r.Outbox != "":
+		return fmt.Sprintf("It waits in the outbox of %s: %s.", r.Handle, r.Reason), nil
+	case r.Word == message.Unknown:
+		return fmt.Sprintf("Nobody knows whether %s has it: %v. Look before you send it again.", r.Handle, err), err
+	case r.Word == message.Held:
+		return fmt.Sprintf("It was not sent: %v.", err), err
+	default:
+		return fmt.Sprintf("%s has it (%s).", r.Handle, r.Word), err
+	}
 }
 
 // Resume brings an agent back.
