@@ -92,7 +92,7 @@ func TestImportConversations(t *testing.T) {
 	m.refused(7, "in another session", "conversation", "import", folder)
 	m.write(filepath.Join(folder, "1"), "not an id")
 	m.write(filepath.Join(folder, "9"), string(unknown))
-	r := m.refused(7, "2 of 4 sessions could not be taken over", "conversation", "import", folder)
+	r := m.refused(7, "is not a UUID", "conversation", "import", folder)
 	m.mustSay(r.stdout, "telegram:9 goes on in "+string(unknown))
 	m.refused(4, "is no program", "serve", "--telegram-chat", "1", "--context-cmd", folder)
 }

@@ -99,7 +99,7 @@ func TestAnObserversConversationIsNotTakenUp(t *testing.T) {
 	m.refused(4, observer+" observes an agent for the memory, and is none itself", "spawn", "beta", "--session-id", observer, "--cwd", m.world.Project)
 	file := m.world.Root + "/session_id.txt"
 	m.must(os.WriteFile(file, []byte(observer), 0o600))
-	m.refused(7, observer+" observes an agent for the memory", "conversation", "import", file)
+	m.refused(4, observer+" observes an agent for the memory", "conversation", "import", file)
 	rig.Equal(m, strings.Count(m.ok("list"), "\n")+strings.Count(m.ok("conversation", "list"), "\n"), 1, "agents and conversations")
 	m.ok("memory", "check")
 }

@@ -53,8 +53,8 @@ func newConversationImportCmd(f *factory) *cobra.Command {
 		Long: withCodes(`Reads the session ids that other bridges have stored, and makes each the session of a
 conversation, which goes on in it. A folder holds one file for each chat, its name the chat's
 id, its content the session's; the keys are --prefix and the name. A file such as session_id.txt
-holds one session's id, of the conversation --key. A conversation that is there already is left
-as it is (5). Whether Claude has a transcript of each is said.`,
+holds one session's id, of the conversation --key. A conversation that is in another session
+already is left as it is (5). Whether Claude has a transcript of each is said.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Partial, agent.Held),
 		Example: `  nbs-worker conversation import ~/sessions
   nbs-worker conversation import data/session_id.txt --key telegram:123456789`,
@@ -93,12 +93,12 @@ func runConversationImport(ctx context.Context, f *factory, path, key, prefix st
 	if err != nil {
 		return err
 	}
-	imported, failures := []wire.Conversation{}, 0
+	imported, sum := []wire.Conversation{}, partial{of: len(found)}
 	for _, one := range found {
 		c, err := f.importOne(ctx, s, one)
-		if err != nil {
-			f.printError("", fmt.Errorf("conversation import %s: %w", one.file, err))
-			failures++
+		if err = failed(err, "conversation import", one.file); err != nil {
+			f.printError("", err)
+			sum.failures = append(sum.failures, err)
 			continue
 		}
 		imported = append(imported, c)
@@ -108,12 +108,10 @@ func runConversationImport(ctx context.Context, f *factory, path, key, prefix st
 			return err
 		}
 	}
-	if failures > 0 {
-		return agent.Errorf(agent.Partial, "%d of %s could not be taken over", failures, agent.Count(len(found), "session"))
-	}
-	return nil
+	return sum.failed()
 }
 
+// importOne takes one session over, and prints it; with --json it returns it.
 func (f *factory) importOne(ctx context.Context, s *supervisor.Supervisor, one stored) (wire.Conversation, error) {
 	if one.unread != nil {
 		return wire.Conversation{}, one.unread
@@ -123,16 +121,15 @@ func (f *factory) importOne(ctx context.Context, s *supervisor.Supervisor, one s
 	if err != nil {
 		return wire.Conversation{}, err
 	}
+	if f.json {
+		return f.conversation(e, one.key)
+	}
 	words := "goes on in " + string(one.id)
 	if !there {
 		words += ", of which there is no transcript here"
 	}
-	if !f.json {
-		if _, err := fmt.Fprintf(f.streams.Out, "%s %s\n", one.key, words); err != nil {
-			return wire.Conversation{}, err
-		}
-	}
-	return f.conversation(e, one.key)
+	_, err = fmt.Fprintf(f.streams.Out, "%s %s\n", one.key, words)
+	return wire.Conversation{}, err
 }
 
 // readStored reads the session ids below a path.
