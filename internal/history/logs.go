@@ -158,7 +158,7 @@ func (l *logs) past(ctx context.Context, r *agent.Record) error {
 		wanted -= conversations[i].Messages
 	}
 	if !found && !l.query.Follow {
-		return noTranscript(r)
+		return noTranscript(r, l.sessions[len(l.sessions)-1])
 	}
 	for i, c := range conversations {
 		if c == nil && (!l.query.All || !l.sessions[i].Gone) {
@@ -193,8 +193,12 @@ func (l *logs) show(ctx context.Context, session LogSession, c *transcript.Conve
 	return c.Each(func(m transcript.Message) error { return errors.Join(ctx.Err(), l.to.Said(m)) })
 }
 
-func noTranscript(r *agent.Record) error {
-	if !r.TranscriptSeen.IsZero() {
+func noTranscript(r *agent.Record, wanted LogSession) error {
+	switch {
+	case !wanted.Until.IsZero():
+		return agent.Errorf(agent.NotFound, "there is no transcript of the conversation %s, which the agent left %s", wanted.SessionID, wanted.Until.Format(time.RFC3339)).
+			Hint("to see the record: nbs-worker session %s", r.Handle)
+	case wanted.SessionID == r.SessionID && !r.TranscriptSeen.IsZero():
 		return agent.Errorf(agent.NotFound, "its transcript is gone; last known %s", r.TranscriptSeen.Format(time.RFC3339)).
 			Hint("to see the record: nbs-worker session %s", r.Handle)
 	}
@@ -260,21 +264,25 @@ func (l *logs) later(ctx context.Context) (there bool, err error) {
 	return true, err
 }
 
-// move follows the agent into another conversation. Errors: NotFound when it was dismissed.
+// move follows the agent into the conversation that came after the one that is followed. Errors: NotFound when it
+// was dismissed.
 func (l *logs) move(ctx context.Context) (moved bool, err error) {
 	r, err := l.Store.Load(l.query.Handle)
 	if err != nil {
 		return false, err
 	}
 	all := l.sessionsOf(&r)
-	now := all[len(all)-1]
-	if now.SessionID == l.at {
+	next := all[len(all)-1]
+	if next.SessionID == l.at {
 		return false, nil
+	}
+	if at := slices.IndexFunc(all, func(s LogSession) bool { return s.SessionID == l.at }); at >= 0 {
+		next = all[at+1]
 	}
 	if _, err := l.later(ctx); err != nil {
 		return false, err
 	}
-	l.sessions = append(l.sessions, now)
-	l.at, l.read = now.SessionID, transcript.Place{}
-	return true, l.to.Session(now)
+	l.sessions = append(l.sessions, next)
+	l.at, l.read = next.SessionID, transcript.Place{}
+	return true, l.to.Session(next)
 }
