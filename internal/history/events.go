@@ -1,7 +1,6 @@
 package history
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -57,7 +56,9 @@ func Events(ctx context.Context, s *store.Store, q EventQuery, visit func(journa
 			return ctx.Err()
 		}, began)
 		for _, e := range last[max(0, len(last)-q.Last):] {
-			err = cmp.Or(err, visit(e))
+			if err == nil {
+				err = visit(e)
+			}
 		}
 		if err != nil {
 			return err

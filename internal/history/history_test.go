@@ -2,16 +2,20 @@ package history
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/store/storetest"
 	"nbs-worker/internal/trust"
 )
@@ -107,5 +111,19 @@ func TestConversationWithoutATranscript(t *testing.T) {
 		}, TranscriptSeen: c.seen})
 		err := Logs(t.Context(), &w.Observer, LogQuery{Handle: "alpha", SessionID: c.asked}, LogReader{})
 		rig.Check(t, agent.KindOf(err) == agent.NotFound && strings.Contains(err.Error(), c.want), "%s: %v; want %s", what, err, c.want)
+	}
+}
+
+// Who cannot be told of an event is told of none that follows.
+func TestReaderThatLeaves(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, agent.Record{Spec: agent.Spec{SessionID: agent.NewSessionID()}})
+	for range 3 {
+		rig.Must(t, w.Store.Journal().Append(t.Context(), journal.Event{At: storetest.SomeTime(), Event: "spawn", Handle: "alpha"}))
+	}
+	for _, last := range []int{0, 3} {
+		visits := 0
+		err := Events(t.Context(), w.Store, EventQuery{Last: last}, func(journal.Event) error { visits++; return unix.EPIPE }, func(string) {})
+		rig.Check(t, visits == 1 && errors.Is(err, unix.EPIPE), "of the last %d: %d visits, %v", last, visits, err)
 	}
 }
