@@ -3,7 +3,6 @@ package trust
 import (
 	"os"
 	"path/filepath"
-	"strings"
 
 	"nbs-worker/internal/agent"
 )
@@ -19,13 +18,13 @@ const HomeVariable = "NBS_STATE"
 // HomeOf is $XDG_STATE_HOME/nbs-worker, or ~/.local/state/nbs-worker, by an environment.
 // Errors: Unfit when it names neither.
 func HomeOf(env []string) (Home, error) {
-	if dir := variable(env, HomeVariable); filepath.IsAbs(dir) {
+	if dir := agent.Variable(env, HomeVariable); filepath.IsAbs(dir) {
 		return Home(filepath.Clean(dir)), nil
 	}
-	if dir := variable(env, "XDG_STATE_HOME"); filepath.IsAbs(dir) { // its specification says to ignore a relative path
+	if dir := agent.Variable(env, "XDG_STATE_HOME"); filepath.IsAbs(dir) { // its specification says to ignore a relative path
 		return Home(filepath.Join(dir, "nbs-worker")), nil
 	}
-	if dir := variable(env, "HOME"); filepath.IsAbs(dir) {
+	if dir := agent.Variable(env, "HOME"); filepath.IsAbs(dir) {
 		return Home(filepath.Join(dir, ".local", "state", "nbs-worker")), nil
 	}
 	return "", agent.Errorf(agent.Unfit, "there is no folder for the user's state: neither XDG_STATE_HOME nor HOME is an absolute path").
@@ -47,15 +46,4 @@ func (h Home) make() error {
 		return nil
 	}
 	return err
-}
-
-// variable is the value of a variable in an environment; of several the last counts, as for
-// the programs that are started with it.
-func variable(env []string, name string) string {
-	for i := len(env) - 1; i >= 0; i-- {
-		if value, ok := strings.CutPrefix(env[i], name+"="); ok {
-			return value
-		}
-	}
-	return ""
 }

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"nbs-worker/internal/agent"
 )
 
 // RuntimeVariable names the folder of [RuntimeOf] to launchers.
@@ -13,10 +15,10 @@ const RuntimeVariable = "NBS_RUNTIME"
 // secrets: $XDG_RUNTIME_DIR/nbs-worker, in memory; a folder in home where XDG_RUNTIME_DIR is no
 // private folder of this user; "" where no home is known either.
 func RuntimeOf(env []string, home Home) string {
-	if dir := variable(env, RuntimeVariable); filepath.IsAbs(dir) && (isPrivate(dir) || isPrivate(filepath.Dir(dir))) {
+	if dir := agent.Variable(env, RuntimeVariable); filepath.IsAbs(dir) && (isPrivate(dir) || isPrivate(filepath.Dir(dir))) {
 		return filepath.Clean(dir)
 	}
-	if dir := variable(env, "XDG_RUNTIME_DIR"); filepath.IsAbs(dir) && isPrivate(dir) {
+	if dir := agent.Variable(env, "XDG_RUNTIME_DIR"); filepath.IsAbs(dir) && isPrivate(dir) {
 		return filepath.Join(dir, "nbs-worker")
 	}
 	if home == "" {

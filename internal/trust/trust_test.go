@@ -100,7 +100,9 @@ func TestKeyThatMustNotBeUsed(t *testing.T) {
 		"open to others": func(path string) error { return os.Chmod(path, 0o640) },
 		"too short":      func(path string) error { return os.Truncate(path, 31) },
 		"a folder":       func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) },
-		"a socket":       func(path string) error { return errors.Join(os.Remove(path), syscall.Mknod(path, syscall.S_IFSOCK|0o600, 0)) },
+		"a socket": func(path string) error {
+			return errors.Join(os.Remove(path), syscall.Mknod(path, syscall.S_IFSOCK|0o600, 0))
+		},
 		"a link": func(path string) error {
 			return errors.Join(os.Rename(path, path+".there"), os.Symlink(path+".there", path))
 		},
@@ -134,7 +136,7 @@ func TestHomeOfAnEnvironment(t *testing.T) {
 		"/s/nbs-worker":                {"HOME=/h", "XDG_STATE_HOME=/s"},
 		"/h/.local/state/nbs-worker":   {"HOME=/h", "XDG_STATE_HOME=relative"},
 		"/told":                        {"HOME=/h", "XDG_STATE_HOME=/s", "NBS_STATE=/told"},
-		"/two/.local/state/nbs-worker": {"HOME=/one", "HOME=/two"},
+		"/one/.local/state/nbs-worker": {"HOME=/one", "HOME=/two"}, // as Go itself reads it
 	} {
 		got, err := HomeOf(env)
 		rig.Check(t, got == want && err == nil, "%v: %s, %v", env, got, err)
