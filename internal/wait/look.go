@@ -157,7 +157,9 @@ func foreign(r *agent.Record) bool {
 	return liveness == proc.Foreign
 }
 
-// schedule plans another look, after 1, 2, 4 ... seconds, at a claude of which its registry shows
+const longestPause = 30 * time.Second
+
+// schedule plans another look, after 1, 2, 4 ... 30 seconds, at a claude of which its registry shows
 // nothing: only the screen shows a first-run dialog, and only the clock that claude has been
 // starting for long.
 func (w *waiting) schedule(a *watched) {
@@ -166,7 +168,7 @@ func (w *waiting) schedule(a *watched) {
 		return
 	}
 	if a.again.IsZero() || !a.again.After(time.Now()) {
-		a.pause = max(time.Second, 2*a.pause)
+		a.pause = min(max(time.Second, 2*a.pause), longestPause)
 		a.again = time.Now().Add(a.pause)
 	}
 }
