@@ -220,7 +220,7 @@ func (w *waiting) timedOut() error {
 			hints = append(hints, fmt.Sprintf("a person has to answer: nbs-worker attach %s", a.Handle))
 		}
 		if a.Status.State == agent.Idle && conditions(w.For).ask(untilDone) {
-			hints = append(hints, fmt.Sprintf("no turn of %s has ended since it was started; it waits for a prompt: nbs-worker wait %s --for idle", a.Handle, a.Handle))
+			hints = append(hints, fmt.Sprintf("the last turn of %s was interrupted, or none has begun since it was started; it waits for a prompt: nbs-worker wait %s --for idle", a.Handle, a.Handle))
 		}
 	}
 	err := agent.Errorf(agent.TimedOut, "not %s within %s: %s", conditions(w.For), w.Timeout, strings.Join(words, "; "))

@@ -1,6 +1,7 @@
 package wait
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -8,6 +9,17 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
 )
+
+// An agent that has done nothing, or was interrupted, is at its prompt and will not be done: no hook tells which of
+// both it is.
+func TestWaitForATurnThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	done, err := ParseCondition(untilDone)
+	rig.Must(t, err)
+	w := &waiting{Wanted: Wanted{For: []Condition{done}}, agents: []watched{{Waited: Waited{Handle: "alpha", Status: agent.Status{State: agent.Idle}}}}}
+	hints := strings.Join(agent.HintsOf(w.timedOut()), "\n")
+	rig.Check(t, strings.HasPrefix(hints, "the last turn of alpha was interrupted, or none has begun"), "%s", hints)
+}
 
 // However long a claude has been starting, it is looked at again soon.
 func TestLooksAtAClaudeThatStarts(t *testing.T) {
