@@ -32,7 +32,8 @@ const (
 )
 
 // awaitBriefed waits until claude's first hook has taken the briefing of a start. Errors: TimedOut,
-// Interrupted; the agent runs all the same.
+// Interrupted, and the agent runs all the same; Failed when claude has left, since then its launcher takes
+// the briefing away.
 func (s *Supervisor) awaitBriefed(interrupt context.Context, p *launch.Plan, r *agent.Record) error {
 	if p.Brief == "" {
 		return nil
@@ -52,6 +53,14 @@ func (s *Supervisor) awaitBriefed(interrupt context.Context, p *launch.Plan, r *
 				Hint("or tell it: nbs-worker send %s 'Read what was said before: nbs-worker logs %s --all -n 40'", r.Handle, r.Handle)
 		case <-time.After(briefEvery):
 		}
+	}
+	now, err := s.Store.Load(r.Handle)
+	if err != nil {
+		return err
+	}
+	if exit := now.ExitOf(r.Process.Invocation); exit != nil {
+		return agent.Errorf(agent.Failed, "claude left right after its start (%s), perhaps without the briefing", exit.Summary()).
+			Hint("how it is now: nbs-worker session %s", r.Handle)
 	}
 	return nil
 }

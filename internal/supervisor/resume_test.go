@@ -294,3 +294,22 @@ func TestLossOfAStartThatFailed(t *testing.T) {
 	mustSay(t, "once more", err, 0)
 	rig.Check(t, plan.Loss == nil, "%+v", plan.Loss)
 }
+
+// A launcher takes the briefing away when its claude has left: that it is gone does not show that it was taken.
+func TestBriefingOfAClaudeThatLeft(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.has("alpha", asItIs)
+	plan, err := w.PlanResume(t.Context(), "alpha", inPlace)
+	w.must(err)
+	plan.Brief = "notes"
+	r, err := w.starter().Claim(t.Context(), plan)
+	w.must(err)
+	mustSay(t, "taken", w.awaitBriefed(t.Context(), &plan, &r), 0)
+	_, err = w.Store.Update(t.Context(), "alpha", func(r *agent.Record) error {
+		r.AddExit(agent.Exit{At: w.Seconds(), Invocation: r.Process.Invocation, Signal: "killed"})
+		return nil
+	})
+	w.must(err)
+	mustSay(t, "left", w.awaitBriefed(t.Context(), &plan, &r), agent.Failed, "claude left right after its start (", "nbs-worker session alpha")
+}
