@@ -60,7 +60,10 @@ func (f Files) Take(what string) (content string, err error) {
 func (f Files) With(what, content string) (processes []string) {
 	names, _ := f.folder.Names() // a folder that cannot be listed has none
 	for _, file := range names {
-		if data, err := f.folder.Read(file, limit); strings.HasSuffix(file, "."+what) && err == nil && string(data) == content {
+		if !strings.HasSuffix(file, "."+what) {
+			continue
+		}
+		if data, err := f.folder.Read(file, limit); err == nil && string(data) == content {
 			processes = append(processes, nameOf(file))
 		}
 	}
