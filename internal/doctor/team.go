@@ -140,7 +140,7 @@ func (d *examination) unwhole(r *agent.Record, kept keep.Retention) findings {
 	case agent.KindOf(wholeErr) == agent.Conflict:
 		return found(Failure, string(r.Handle)+": "+oneLine(wholeErr), "a resume is refused until somebody has said which of them the conversation is", agent.HintsOf(wholeErr)...)
 	case lossErr == nil && loss != nil && loss.Rewritten:
-		return found(Failure, string(r.Handle)+": "+loss.String(), "a resume is refused until somebody has said what is to become of it", agent.HintsOf(d.ErrRewritten(r, loss))...)
+		return found(Failure, string(r.Handle)+": "+loss.String(), "a resume is refused until somebody has said what is to become of it", agent.HintsOf(d.RefuseRewritten(r, loss))...)
 	case lossErr == nil && loss != nil:
 		return found(Failure, string(r.Handle)+": "+loss.String(), "the agent will not know what stood there; somebody has written into Claude's file",
 			"put the file back from a backup; or take it as it is: nbs-worker resume "+string(r.Handle))

@@ -102,9 +102,9 @@ func (k *Keeper) LossOf(config claude.Config, id agent.SessionID) (*Loss, error)
 	return &Loss{Path: file.Path, Bytes: cut.Missing, Rewritten: cut.Rewritten}, nil
 }
 
-// ErrRewritten is the error by which a person decides what becomes of a conversation whose
+// RefuseRewritten returns the error by which a person decides what becomes of a conversation whose
 // transcript was written over.
-func (k *Keeper) ErrRewritten(r *agent.Record, loss *Loss) error {
+func (k *Keeper) RefuseRewritten(r *agent.Record, loss *Loss) error {
 	return agent.Errorf(agent.Conflict, "%s", loss.String()).
 		Hint("put the file back from a backup, then repeat the command").
 		Hint("to go on with what is there: rm %s", agent.ShellWord(k.Store.Archive().MarkFile(r.SessionID))).

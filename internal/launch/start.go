@@ -96,7 +96,7 @@ func (s Starter) Plan(r agent.Record, start Start) (Plan, error) {
 			return Plan{}, err
 		}
 		if plan.Loss != nil && plan.Loss.Rewritten {
-			return Plan{}, s.ErrRewritten(&r, plan.Loss)
+			return Plan{}, s.RefuseRewritten(&r, plan.Loss)
 		}
 	}
 	if plan.Prompt == "" && opening == claude.OpenNew {

@@ -7,10 +7,9 @@ import (
 	"syscall"
 )
 
-// Attach replaces this process by a tmux client that shows the session. Inside a
-// client of the same server it switches that client instead. On success it does
-// not return, or returns nil after a switch.
-func (c *Client) Attach(socketPath, sessionID string) error {
+// Attach replaces this process by a tmux client that shows a pane. Inside a client of the same server it switches
+// that client instead. It returns only when it fails.
+func (c *Client) Attach(socketPath, paneID string) error {
 	if err := c.check(); err != nil {
 		return err
 	}
@@ -21,6 +20,6 @@ func (c *Client) Attach(socketPath, sessionID string) error {
 	} else {
 		env = slices.DeleteFunc(env, func(entry string) bool { return strings.HasPrefix(entry, "TMUX=") })
 	}
-	args := append(append([]string{"tmux"}, c.socket...), verb, "-t", sessionID)
+	args := append(append([]string{"tmux"}, c.socket...), verb, "-t", paneID)
 	return &os.PathError{Op: "exec", Path: c.binary, Err: syscall.Exec(c.binary, args, env)}
 }

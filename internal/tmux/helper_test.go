@@ -19,7 +19,7 @@ const (
 	canaryVariable = "ANTHROPIC_API_KEY"
 	canary         = "canary-of-the-caller"
 	attachSocket   = "/tmp/s"
-	attachSession  = "$3"
+	attachPane     = "%3"
 )
 
 // The tests run as from a pane of another tmux, with a secret in the environment and
@@ -51,7 +51,7 @@ func inPrivate(m *testing.M) int {
 func playAttach() {
 	c, err := New(attachSocket)
 	if err == nil {
-		err = c.Attach(attachSocket, attachSession)
+		err = c.Attach(attachSocket, attachPane)
 	}
 	panic(err)
 }

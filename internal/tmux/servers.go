@@ -46,9 +46,9 @@ func (s *Servers) at(path string) *health {
 	return s.bySocket[path]
 }
 
-// known is the soft limit of open files with which this program was started; 0 before the
+// filesLimit is the soft limit of open files with which this program was started; 0 before the
 // first call of tmux.
-func (s *Servers) known() uint64 {
+func (s *Servers) filesLimit() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.openFiles
@@ -59,12 +59,12 @@ func (s *Servers) known() uint64 {
 // first child: any tmux, or, when there was none yet, one that asks no server and is started
 // for nothing else.
 func (c *Client) OpenFiles() uint64 {
-	if c.shared.known() == 0 {
+	if c.shared.filesLimit() == 0 {
 		if process, err := c.start("/", "-V"); err == nil {
 			c.shared.leave(process.drop)
 		}
 	}
-	return c.shared.known()
+	return c.shared.filesLimit()
 }
 
 // learnFrom reads the limit of a child, which exists until it is waited for, at least as a

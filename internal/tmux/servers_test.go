@@ -11,11 +11,11 @@ import (
 // Go raises its own soft limit and puts it back in its children; the first one tells.
 func TestOpenFilesAreTheCallers(t *testing.T) {
 	s := newServer(t)
-	rig.Equal(t, s.shared.known(), 0, "before the first call")
+	rig.Equal(t, s.shared.filesLimit(), 0, "before the first call")
 	s.panes()
 	var limit unix.Rlimit
 	rig.Must(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
-	n := s.shared.known()
+	n := s.shared.filesLimit()
 	rig.Check(t, n != 0 && n <= limit.Max, "%d of %d", n, limit.Max)
 }
 
@@ -25,7 +25,7 @@ func TestServerThatWasStartedHereHasRoom(t *testing.T) {
 	first := s.open(Spec{Name: "alpha", Command: shell(stay)})
 	var limit unix.Rlimit
 	rig.Must(t, unix.Prlimit(first.ServerPID, unix.RLIMIT_NOFILE, nil, &limit))
-	rig.Check(t, limit.Cur == max(s.shared.known(), min(limit.Max, enough)), "%+v", limit)
+	rig.Check(t, limit.Cur == max(s.shared.filesLimit(), min(limit.Max, enough)), "%+v", limit)
 	low := unix.Rlimit{Cur: 100, Max: limit.Max}
 	rig.Must(t, unix.Prlimit(first.ServerPID, unix.RLIMIT_NOFILE, &low, nil))
 	s.open(Spec{Name: "beta", Command: shell(stay)})
