@@ -136,31 +136,50 @@ func (f *factory) completeKeys(_ *cobra.Command, args []string, _ string) ([]cob
 	return agent.Mapped(keys, func(key conversations.Key) cobra.Completion { return string(key) }), cobra.ShellCompDirectiveNoFileComp
 }
 
-// keyCmd is a verb that takes the key of a conversation, and up to most other arguments.
-func keyCmd(f *factory, use, short, long, example string, most int, codes []agent.Kind, run func(ctx context.Context, key conversations.Key, rest []string) error) *cobra.Command {
-	verb, _, _ := strings.Cut(use, " ")
-	cmd := &cobra.Command{
-		Use: use, Short: short, Long: withCodes(long, codes...), Example: example,
+// keyVerb is a verb that takes the key of a conversation, and up to most other arguments.
+type keyVerb struct {
+	use, short, long, example string
+
+	most  int
+	codes []agent.Kind
+	run   func(ctx context.Context, key conversations.Key, rest []string) error
+}
+
+func (v *keyVerb) name() string {
+	name, _, _ := strings.Cut(v.use, " ")
+	return name
+}
+
+func keyCmd(f *factory, v keyVerb) *cobra.Command {
+	return f.withJSON(&cobra.Command{
+		Use: v.use, Short: v.short, Long: withCodes(v.long, v.codes...), Example: v.example,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 || len(args) > 1+most {
-				return agent.Errorf(agent.BadInput, "conversation %s: usage: nbs-worker conversation %s", verb, use).Hint("to see the keys: nbs-worker conversation list")
+			if len(args) == 0 || len(args) > 1+v.most {
+				return agent.Errorf(agent.BadInput, "conversation %s: usage: nbs-worker conversation %s", v.name(), v.use).Hint("to see the keys: nbs-worker conversation list")
 			}
 			_, err := conversations.ParseKey(args[0])
 			return err
 		},
 		ValidArgsFunction: f.completeKeys,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return failed(run(cmd.Context(), conversations.Key(args[0]), args[1:]), "conversation "+verb, args[0])
+			err := v.run(cmd.Context(), conversations.Key(args[0]), args[1:])
+			if errors.Is(err, context.Canceled) {
+				err = agent.Errorf(agent.Interrupted, "interrupted")
+			}
+			return failed(err, "conversation "+v.name(), args[0])
 		},
-	}
-	return f.withJSON(cmd)
+	})
 }
 
 func newConversationShowCmd(f *factory) *cobra.Command {
-	return keyCmd(f, "show <key>", "Show a conversation", `Shows the session of a conversation, what is given to Claude at each turn, the sessions before,
-and the turns that wait.`, `  nbs-worker conversation show review
-  nbs-worker conversation show review --json | jq -r .session_id`, 0, []agent.Kind{agent.Failed, agent.NotFound, agent.BadInput},
-		func(_ context.Context, key conversations.Key, _ []string) error {
+	return keyCmd(f, keyVerb{
+		use: "show <key>", short: "Show a conversation",
+		long: `Shows the session of a conversation, what is given to Claude at each turn, the sessions before,
+and the turns that wait.`,
+		example: `  nbs-worker conversation show review
+  nbs-worker conversation show review --json | jq -r .session_id`,
+		codes: []agent.Kind{agent.Failed, agent.NotFound, agent.BadInput},
+		run: func(_ context.Context, key conversations.Key, _ []string) error {
 			e, err := f.conversing()
 			if err != nil {
 				return err
@@ -173,7 +192,8 @@ and the turns that wait.`, `  nbs-worker conversation show review
 				return f.printJSON(c)
 			}
 			return f.showConversation(c)
-		})
+		},
+	})
 }
 
 func (f *factory) showConversation(c wire.Conversation) error {

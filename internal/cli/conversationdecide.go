@@ -29,26 +29,30 @@ func (f *factory) decide(key conversations.Key) (*supervisor.Supervisor, *conver
 
 func newConversationResetCmd(f *factory) *cobra.Command {
 	var prompt, model string
-	cmd := keyCmd(f, "reset <key>", "Begin a conversation anew", `The next turn begins a new session of Claude's, and knows nothing of what was said. The session
+	var cmd *cobra.Command
+	cmd = keyCmd(f, keyVerb{
+		use: "reset <key>", short: "Begin a conversation anew",
+		long: `The next turn begins a new session of Claude's, and knows nothing of what was said. The session
 before is kept as a previous one, and nbs-worker conversation restore goes back to it. Turns that wait stay. A
 turn that is being answered is waited for. --system-prompt and --model are of the new conversation; what is not
-given stays as it was.`, `  nbs-worker conversation reset telegram:123456789
-  nbs-worker conversation reset review --system-prompt 'You review Go code.'`, 0,
-		[]agent.Kind{agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Held, agent.Interrupted}, nil)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		key := conversations.Key(args[0])
-		return failed(runConversationReset(cmd.Context(), f, key, func(meta *conversations.Meta) error {
-			if cmd.Flags().Changed("system-prompt") {
-				meta.SystemPrompt = prompt
-			}
-			if !cmd.Flags().Changed("model") {
-				return nil
-			}
-			parsed, err := agent.ParseModel(model)
-			meta.Model = parsed
-			return err
-		}), "conversation reset", args[0])
-	}
+given stays as it was.`,
+		example: `  nbs-worker conversation reset telegram:123456789
+  nbs-worker conversation reset review --system-prompt 'You review Go code.'`,
+		codes: []agent.Kind{agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Held, agent.Interrupted},
+		run: func(ctx context.Context, key conversations.Key, _ []string) error {
+			return runConversationReset(ctx, f, key, func(meta *conversations.Meta) error {
+				if cmd.Flags().Changed("system-prompt") {
+					meta.SystemPrompt = prompt
+				}
+				if !cmd.Flags().Changed("model") {
+					return nil
+				}
+				parsed, err := agent.ParseModel(model)
+				meta.Model = parsed
+				return err
+			})
+		},
+	})
 	cmd.Flags().StringVar(&prompt, "system-prompt", "", "what Claude is from now on")
 	cmd.Flags().StringVar(&model, "model", "", "from now on")
 	return cmd
@@ -95,12 +99,15 @@ func (f *factory) changed(e *conversation.Engine, key conversations.Key, words s
 }
 
 func newConversationRetryCmd(f *factory) *cobra.Command {
-	return keyCmd(f, "retry <key> [<number>]", "Try a turn again", `Tries the first turn that waits again, now, and all behind it, and prints its answer. Of a turn that may have been
+	return keyCmd(f, keyVerb{
+		use: "retry <key> [<number>]", short: "Try a turn again", most: 1,
+		long: `Tries the first turn that waits again, now, and all behind it, and prints its answer. Of a turn that may have been
 said already the text is not said again, but for one that was asked with --on-unknown rerun.
-With a number all up to that turn are answered, and the answer to that one is printed.`, `  nbs-worker conversation retry review
-  nbs-worker conversation retry review 17`, 1,
-		[]agent.Kind{agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted},
-		func(ctx context.Context, key conversations.Key, rest []string) error {
+With a number all up to that turn are answered, and the answer to that one is printed.`,
+		example: `  nbs-worker conversation retry review
+  nbs-worker conversation retry review 17`,
+		codes: []agent.Kind{agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted},
+		run: func(ctx context.Context, key conversations.Key, rest []string) error {
 			seq, err := numbered(rest)
 			if err != nil {
 				return err
@@ -124,16 +131,20 @@ With a number all up to that turn are answered, and the answer to that one is pr
 				return err
 			}
 			return f.answered(key, result, "")
-		})
+		},
+	})
 }
 
 func newConversationSkipCmd(f *factory) *cobra.Command {
-	return keyCmd(f, "skip <key> [<number>]", "Give a turn up", `Gives the first turn that waits up, or that with the number: it is not answered, and what is behind it is next. Who
+	return keyCmd(f, keyVerb{
+		use: "skip <key> [<number>]", short: "Give a turn up", most: 1,
+		long: `Gives the first turn that waits up, or that with the number: it is not answered, and what is behind it is next. Who
 waits for its answer is told so. Where the text was said already it stays in the conversation. A turn that is being
-answered is not given up.`, `  nbs-worker conversation skip review
-  nbs-worker conversation skip review 17`, 1,
-		[]agent.Kind{agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Held},
-		func(ctx context.Context, key conversations.Key, rest []string) error {
+answered is not given up.`,
+		example: `  nbs-worker conversation skip review
+  nbs-worker conversation skip review 17`,
+		codes: []agent.Kind{agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Held, agent.Interrupted},
+		run: func(ctx context.Context, key conversations.Key, rest []string) error {
 			seq, err := numbered(rest)
 			if err != nil {
 				return err
@@ -148,7 +159,8 @@ answered is not given up.`, `  nbs-worker conversation skip review
 				return err
 			}
 			return f.changed(e, key, fmt.Sprintf("gives turn %d up", given))
-		})
+		},
+	})
 }
 
 // numbered returns the number of a turn that was typed; 0: none was. Errors: BadInput.
@@ -164,10 +176,13 @@ func numbered(rest []string) (int, error) {
 }
 
 func newConversationRestoreCmd(f *factory) *cobra.Command {
-	return keyCmd(f, "restore <key> <session-id>", "Go back to a session that the conversation was in before", `Makes a previous session the conversation's again; the present one becomes a previous one.
-Its turns go on in it. The beginning of the id is enough.`, `  nbs-worker conversation restore telegram:123456789 4f0c2a53`, 1,
-		[]agent.Kind{agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Held, agent.Interrupted},
-		func(ctx context.Context, key conversations.Key, rest []string) error {
+	return keyCmd(f, keyVerb{
+		use: "restore <key> <session-id>", short: "Go back to a session that the conversation was in before", most: 1,
+		long: `Makes a previous session the conversation's again; the present one becomes a previous one.
+Its turns go on in it. The beginning of the id is enough.`,
+		example: `  nbs-worker conversation restore telegram:123456789 4f0c2a53`,
+		codes:   []agent.Kind{agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Held, agent.Interrupted},
+		run: func(ctx context.Context, key conversations.Key, rest []string) error {
 			if len(rest) == 0 {
 				return agent.Errorf(agent.BadInput, "the id of a session is needed").Hint("to see them: nbs-worker conversation show %s", agent.ShellWord(string(key)))
 			}
@@ -181,5 +196,6 @@ Its turns go on in it. The beginning of the id is enough.`, `  nbs-worker conver
 				return err
 			}
 			return f.changed(e, key, "is in "+string(id)+" again")
-		})
+		},
+	})
 }

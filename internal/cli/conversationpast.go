@@ -20,12 +20,17 @@ import (
 
 func newConversationHistoryCmd(f *factory) *cobra.Command {
 	var asked conversation.Past
-	cmd := keyCmd(f, "history <key>", "Show what was said in a conversation", `Shows the conversation from Claude's transcript, as nbs-worker logs does of an agent's.
---all begins with the sessions that the conversation was in before.`, `  nbs-worker conversation history review -n 20
-  nbs-worker conversation history review --json | jq -r 'select(.who == "agent") | .text'`, 0, []agent.Kind{agent.Failed, agent.NotFound, agent.BadInput}, nil)
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		return failed(runConversationHistory(f, conversations.Key(args[0]), asked), "conversation history", args[0])
-	}
+	cmd := keyCmd(f, keyVerb{
+		use: "history <key>", short: "Show what was said in a conversation",
+		long: `Shows the conversation from Claude's transcript, as nbs-worker logs does of an agent's.
+--all begins with the sessions that the conversation was in before.`,
+		example: `  nbs-worker conversation history review -n 20
+  nbs-worker conversation history review --json | jq -r 'select(.who == "agent") | .text'`,
+		codes: []agent.Kind{agent.Failed, agent.NotFound, agent.BadInput},
+		run: func(_ context.Context, key conversations.Key, _ []string) error {
+			return runConversationHistory(f, key, asked)
+		},
+	})
 	cmd.Flags().IntVarP(&asked.Last, "last", "n", 0, "only so many messages from the end of each session; 0: all")
 	cmd.Flags().BoolVar(&asked.All, "all", false, "also the sessions before")
 	cmd.Flags().BoolVar(&asked.Tools, "tools", false, "also what tools did, and what Claude was told beside the texts")
