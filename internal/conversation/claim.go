@@ -33,7 +33,10 @@ func (j *job) claim(ctx context.Context, id agent.SessionID, opening claude.Open
 		endLease()
 		return nil, err
 	}
-	letGo, err := patiently(ctx, func() (func(), error) { return config.Hold(id) })
+	letGo, err := patiently(ctx, func() (func(), error) {
+		letGo, _, err := config.Hold(id)
+		return letGo, err
+	})
 	if err != nil {
 		endLease()
 		return nil, err

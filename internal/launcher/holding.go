@@ -26,6 +26,7 @@ type holding struct {
 	id     agent.SessionID // the conversation that is held
 	denied agent.SessionID // the one that could not be taken, as the journal says; "": none
 	letGo  func()
+	locked bool        // its transcript too, which is not there before the first prompt
 	again  *time.Timer // looks again for a move that is waited for; nil: none was
 }
 
@@ -36,23 +37,23 @@ func (l *Launcher) hold(record *agent.Record, launch store.Launch) (*holding, er
 		return nil, err
 	}
 	h := &holding{launcher: l, config: config, handle: record.Handle, start: launch.Invocation, id: record.SessionID}
-	h.letGo, err = h.take(record.SessionID)
+	h.letGo, h.locked, err = h.take(record.SessionID)
 	return h, err
 }
 
-// take takes the lease of a conversation and locks its transcript.
-func (h *holding) take(id agent.SessionID) (letGo func(), err error) {
+// take takes the lease of a conversation and locks its transcript, if there is one yet.
+func (h *holding) take(id agent.SessionID) (letGo func(), locked bool, err error) {
 	self := store.Holder{PID: os.Getpid(), Verb: "run", Handle: h.handle, Since: stamp(h.launcher.Now())}
 	endLease, err := h.launcher.Store.AcquireLease(id, self)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	release, err := h.config.Hold(id)
+	release, locked, err := h.config.Hold(id)
 	if err != nil {
 		endLease()
-		return nil, err
+		return nil, false, err
 	}
-	return func() { release(); endLease() }, nil
+	return func() { release(); endLease() }, locked, nil
 }
 
 // follow takes the conversation to which the record has moved, then lets go of the one
@@ -67,20 +68,34 @@ func (h *holding) follow(ctx context.Context) {
 	}
 	h.moveRecord(ctx, &record)
 	if record.SessionID == h.id {
-		h.denied = "" // the agent has come back to it
+		h.stay(ctx, &record)
 		return
 	}
-	letGo, err := h.take(record.SessionID)
+	letGo, locked, err := h.take(record.SessionID)
 	if err != nil {
 		h.noteDenied(ctx, &record, err)
 		return
 	}
 	h.letGo()
-	h.id, h.letGo = record.SessionID, letGo
+	h.id, h.letGo, h.locked = record.SessionID, letGo, locked
 	if h.denied == h.id {
 		_ = h.launcher.journal(ctx, "leased", &record, "the conversation could be taken now")
 	}
 	h.denied = ""
+}
+
+// stay locks the transcript of the conversation that is held, once there is one.
+func (h *holding) stay(ctx context.Context, record *agent.Record) {
+	if !h.locked {
+		release, locked, err := h.config.Hold(h.id)
+		if err != nil {
+			h.noteDenied(ctx, record, err)
+			return
+		}
+		endLease := h.letGo
+		h.letGo, h.locked = func() { release(); endLease() }, locked
+	}
+	h.denied = "" // the agent may have come back to it
 }
 
 // How often the registry is read again for a move that a hook has reported: at first, when

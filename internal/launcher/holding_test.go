@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -47,6 +48,35 @@ func TestHoldingTriesAgainAndTellsItOnce(t *testing.T) {
 	rig.Check(t, held && holder.Handle == "alpha", "it does not hold %s: %v", next, holder)
 	holder, held = s.LeaseHolder(alphaID)
 	rig.Check(t, !held, "it still holds %s: %v", alphaID, holder)
+}
+
+// A first run has no transcript to lock before its first prompt, nor has what follows a /clear.
+func TestHoldingLocksATranscriptThatComesLater(t *testing.T) {
+	t.Parallel()
+	const next = agent.SessionID("5f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11")
+	s := newProject(t)
+	l := &Launcher{Store: s, Now: time.Now}
+	record := moveAlpha(t, s, alphaID)
+	h, err := l.hold(&record, store.Launch{Invocation: start})
+	rig.Must(t, err)
+	for _, id := range []agent.SessionID{alphaID, next} {
+		moveAlpha(t, s, id)
+		h.follow(t.Context())
+		path, err := h.config.RestorePath(id, "-srv-project", "")
+		rig.Must(t, err)
+		rig.Must(t, os.WriteFile(path, nil, 0o600))
+		h.follow(t.Context())
+		_, _, err = h.config.Hold(id)
+		rig.Check(t, agent.KindOf(err) == agent.Conflict, "another project's launcher: %v; want a conflict", err)
+	}
+	h.release()
+	for _, id := range []agent.SessionID{alphaID, next} {
+		release, held, err := h.config.Hold(id)
+		rig.Must(t, err)
+		rig.Check(t, held, "%s is not found", id)
+		release()
+	}
+	rig.Equal(t, events(t, s)["failed"], 0, "told as failed")
 }
 
 // moveAlpha makes a conversation the agent's present one.

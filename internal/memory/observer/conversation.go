@@ -219,7 +219,7 @@ func (o *observer) claim(id agent.SessionID) (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	letGo, err := config.Hold(id)
+	letGo, _, err := config.Hold(id)
 	if err != nil {
 		endLease()
 		return nil, err
