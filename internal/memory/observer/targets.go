@@ -57,21 +57,20 @@ func (w *Worker) targets(ctx context.Context, all bool) (targets []target, err e
 		return nil, err
 	}
 	for _, handle := range handles {
-		if w.Handle != "" && handle != w.Handle {
-			waiting = slices.DeleteFunc(waiting, func(a spool.Announcement) bool { return a.Handle == handle })
-			continue
-		}
 		r, failure := w.Store.Load(handle)
-		if failure != nil {
+		if failure != nil && w.observes(handle) {
 			err = errors.Join(err, failure)
-			continue
 		}
-		if !w.isOn(&r) {
+		if failure != nil || !w.isOn(&r) {
 			continue
 		}
 		for _, id := range r.Conversations() {
 			t := target{record: r, id: id}
-			if waiting, t.announced = apart(waiting, &r, id); len(t.announced) > 0 || w.owed[id] || all && w.isKnown(ctx, &r, id) {
+			waiting, t.announced = apart(waiting, &r, id)
+			switch n := len(t.announced); {
+			case !w.observes(handle):
+				err = errors.Join(err, w.Store.Spool().Take(t.announced[:max(0, n-1)]...)) // a worker for it needs no more than one
+			case n > 0 || w.owed[id] || all && w.isKnown(ctx, &r, id):
 				targets = append(targets, t)
 			}
 		}
@@ -86,6 +85,9 @@ func (w *Worker) targets(ctx context.Context, all bool) (targets []target, err e
 	}
 	return targets, err
 }
+
+// observes tells whether an agent is one of this worker's.
+func (w *Worker) observes(handle agent.Handle) bool { return w.Handle == "" || handle.Same(w.Handle) }
 
 // isOn tells whether an agent is to be observed. A planted record does not count.
 func (w *Worker) isOn(r *agent.Record) bool {

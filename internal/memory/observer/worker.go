@@ -23,6 +23,7 @@ import (
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/observe"
+	"nbs-worker/internal/store/spool"
 	"nbs-worker/internal/watch"
 )
 
@@ -157,7 +158,7 @@ func (w *Worker) Run(ctx context.Context) error {
 // isOwing tells whether something is left to do that no new announcement will come for.
 func (w *Worker) isOwing() bool {
 	waiting, err := w.Store.Spool().List()
-	return err != nil || len(waiting) > 0 || len(w.owed) > 0
+	return err != nil || len(w.owed) > 0 || slices.ContainsFunc(waiting, func(a spool.Announcement) bool { return w.observes(a.Handle) })
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -370,6 +370,28 @@ func TestObserverSignsItsLease(t *testing.T) {
 	rig.Equal(t, s.once().Turns, 2, "turns")
 }
 
+// A worker for one agent, whose handle is one in any case, leaves of what others announce one for each conversation, so
+// that the next worker for all misses nothing and the spool does not fill up; and it does not wait for it.
+func TestWorkerOfOneAgent(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	left := agent.NewSessionID()
+	alpha, beta := s.agent("alpha"), s.agent("beta", func(r *agent.Record) {
+		r.PreviousSessions = []agent.PreviousSession{{SessionID: left, Reason: "clear"}}
+	})
+	s.Handle = "ALPHA"
+	s.turn("alpha", alpha.SessionID, "mine")
+	for _, id := range []agent.SessionID{left, beta.SessionID} {
+		s.turn("beta", id, "one")
+		s.turn("beta", id, "two")
+	}
+	s.now = s.now.Add(hopeless + time.Second)
+	rig.Equal(t, s.once().Turns, 1, "turns of the agent")
+	rig.Check(t, s.announced() == 2 && !s.isOwing(), "%d announcements wait; it waits for them: %t", s.announced(), s.isOwing())
+	s.Handle = ""
+	rig.Equal(t, s.once().Turns, 4, "turns of the other one")
+}
+
 // One worker a project.
 func TestOneWorker(t *testing.T) {
 	t.Parallel()
