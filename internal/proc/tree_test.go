@@ -2,9 +2,7 @@ package proc
 
 import (
 	"os"
-	"os/exec"
 	"slices"
-	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -75,65 +73,6 @@ func byGeneration(t *testing.T) func(a, b int) int {
 	return func(a, b int) int { return depth(a) - depth(b) }
 }
 
-func TestCarryingFindsAnOrphanOfAnotherSession(t *testing.T) {
-	t.Parallel()
-	mark := string(agent.NewInvocation())
-	cmd := rig.Command("leave-orphan")
-	cmd.Env = append(cmd.Env, "NBS_PROC_TEST_MARK="+mark)
-	c := rig.StartChild(t, cmd)
-	orphan := c.Said()
-	if _, err := c.Process.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	if below, err := Descendants(os.Getpid()); err != nil || slices.Contains(pidsOf(below), orphan) {
-		t.Fatalf("the orphan %d is a descendant still: %v, %v", orphan, below, err)
-	}
-	found, err := Carrying("NBS_PROC_TEST_MARK", mark)
-	rig.Must(t, err)
-	if diff := cmp.Diff([]int{orphan}, pidsOf(found)); diff != "" {
-		t.Fatalf("-want +got:\n%s", diff)
-	}
-	rig.Must(t, Stop(t.Context(), found[0], longGrace))
-	if left, err := Carrying("NBS_PROC_TEST_MARK", mark); err != nil || len(left) != 0 {
-		t.Errorf("after its end: %v, %v", left, err)
-	}
-}
-
-// A mark in another user's process is nobody's, also to root, who can read it.
-func TestCarryingPassesOverOtherUsers(t *testing.T) {
-	t.Parallel()
-	rig.NeedsRoot(t)
-	mark := string(agent.NewInvocation())
-	other := exec.Command("sleep", "600")
-	other.Dir, other.Env = "/", []string{"NBS_PROC_TEST_MARK=" + mark}
-	other.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: rig.Nobody, Gid: rig.Nobody}}
-	rig.Must(t, other.Start())
-	defer func() { _ = other.Process.Kill(); _ = other.Wait() }()
-	rig.Eventually(t, "root can read the mark", func() bool { // its exec is over
-		_, carries := Variable(other.Process.Pid, "NBS_PROC_TEST_MARK")
-		return carries
-	})
-	found, err := Carrying("NBS_PROC_TEST_MARK", mark)
-	rig.Check(t, err == nil && len(found) == 0, "%v, %v", found, err)
-}
-
-func TestVariableIsReadByItsWholeName(t *testing.T) {
-	t.Parallel()
-	c := startReady(t, "stay", func(cmd *exec.Cmd) {
-		cmd.Env = append(cmd.Env, "XNBS_A=prefixed", "NBS_AB=longer", "NBS_A=a=b\nc", "NBS_EMPTY=")
-	})
-	for name, want := range map[string]string{"NBS_A": "a=b\nc", "NBS_EMPTY": ""} {
-		got, there := Variable(c.id.PID, name)
-		rig.Check(t, got == want && there, "Variable(%s) = %q, %t; want %q", name, got, there, want)
-	}
-	for _, name := range []string{"NBS_ABC", "NBS_", "nbs_a", "a"} {
-		got, there := Variable(c.id.PID, name)
-		rig.Check(t, !there, "Variable(%s) = %q; want none", name, got)
-	}
-	found, err := Carrying("NBS_A", "a")
-	rig.Check(t, err == nil && !slices.Contains(pidsOf(found), c.id.PID), "Carrying takes the beginning of a value for the value: %v, %v", found, err)
-}
-
 func TestAncestorsBeginHere(t *testing.T) {
 	t.Parallel()
 	chain := Ancestors()
@@ -142,23 +81,4 @@ func TestAncestorsBeginHere(t *testing.T) {
 	}
 	sorted := slices.Compact(slices.Sorted(slices.Values(chain)))
 	rig.Check(t, len(sorted) == len(chain), "Ancestors() = %v; want each once", chain)
-}
-
-func TestCmdlineKeepsEachArgument(t *testing.T) {
-	t.Parallel()
-	args := []string{"two words", "", "line\nbreak", `quo"te`, "\xff", "--", "-d", ""}
-	c := startReady(t, "stay", func(cmd *exec.Cmd) { cmd.Args = append(cmd.Args, args...) })
-	got, err := Cmdline(c.id.PID)
-	rig.Must(t, err)
-	diff := cmp.Diff(append([]string{c.Path}, args...), got)
-	rig.Check(t, diff == "", "-want +got:\n%s", diff)
-}
-
-func TestCwdIsTheRealFolder(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir() + "/a b"
-	rig.Must(t, os.Mkdir(dir, 0o700))
-	c := startReady(t, "stay", func(cmd *exec.Cmd) { cmd.Dir = dir })
-	got, err := Cwd(c.id.PID)
-	rig.Check(t, err == nil && got == dir, "Cwd = %q, %v; want %q", got, err, dir)
 }

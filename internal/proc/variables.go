@@ -1,9 +1,9 @@
 package proc
 
 import (
-	"os"
-	"strconv"
-	"strings"
+	"bytes"
+
+	"nbs-worker/internal/agent"
 )
 
 // Environ is the environment with which a process was started, NAME=VALUE.
@@ -15,29 +15,25 @@ func Environ(pid int) ([]string, error) {
 	return splitArgs(data), nil
 }
 
-// Flocks are the holders of the files that are locked with flock, as far as they are in this pid
-// namespace, by the device and inode of the file as /proc/locks writes them.
-func Flocks() (map[string]int, error) {
-	text, err := os.ReadFile("/proc/locks")
-	if err != nil {
-		return nil, err
+// EnvironOf is the environment with which a process was started; nil when it has ended.
+func EnvironOf(id agent.Identity) []string {
+	env, err := Environ(id.PID)
+	if err != nil || !IsAlive(id) {
+		return nil
 	}
-	return parseLocks(string(text)), nil
+	return env
 }
 
-// parseLocks reads lines such as "1: FLOCK  ADVISORY  WRITE 1234 fd:01:5678 0 EOF". A line
-// with an arrow is of a process that waits for the lock.
-func parseLocks(text string) map[string]int {
-	const words = 8
-	holders := map[string]int{}
-	for line := range strings.Lines(text) {
-		f := strings.Fields(line)
-		if len(f) != words || f[1] != "FLOCK" {
-			continue
-		}
-		if pid, err := strconv.Atoi(f[4]); err == nil {
-			holders[f[5]] = pid
+// Variable reads a variable from the environment with which a process was started.
+func Variable(pid int, name string) (string, bool) {
+	environ, err := readProc(pid, "environ")
+	if err != nil {
+		return "", false
+	}
+	for entry := range bytes.SplitSeq(environ, []byte{0}) {
+		if value, ok := bytes.CutPrefix(entry, []byte(name+"=")); ok {
+			return string(value), true
 		}
 	}
-	return holders
+	return "", false
 }

@@ -1,0 +1,34 @@
+package proc
+
+import (
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Flocks are the holders of the files that are locked with flock, as far as they are in this pid
+// namespace, by the device and inode of the file as /proc/locks writes them.
+func Flocks() (map[string]int, error) {
+	text, err := os.ReadFile("/proc/locks")
+	if err != nil {
+		return nil, err
+	}
+	return parseLocks(string(text)), nil
+}
+
+// parseLocks reads lines such as "1: FLOCK  ADVISORY  WRITE 1234 fd:01:5678 0 EOF". A line
+// with an arrow is of a process that waits for the lock.
+func parseLocks(text string) map[string]int {
+	const words = 8
+	holders := map[string]int{}
+	for line := range strings.Lines(text) {
+		f := strings.Fields(line)
+		if len(f) != words || f[1] != "FLOCK" {
+			continue
+		}
+		if pid, err := strconv.Atoi(f[4]); err == nil {
+			holders[f[5]] = pid
+		}
+	}
+	return holders
+}
