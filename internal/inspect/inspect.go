@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 
 	"nbs-worker/internal/agent"
@@ -155,6 +156,16 @@ func (i *Inspector) Attach(ctx context.Context, handle agent.Handle) error {
 		return agent.Errorf(agent.Conflict, "%s, and there is nothing to attach to", i.Whereabouts(&sight.Record)).
 			Hint("go to that terminal; or move the agent into tmux, which ends it and starts it anew: nbs-worker resume %s --force", handle)
 	default:
-		return agent.Errorf(agent.Conflict, "the agent is just being started").Hint("nbs-worker session %s", handle)
+		return errNoTerminal(handle, sight.Status)
 	}
+}
+
+// errNoTerminal is the error for an agent that may run and of which no terminal was found.
+func errNoTerminal(handle agent.Handle, status agent.Status) error {
+	err := agent.Errorf(agent.Conflict, "the agent is just being started")
+	if status.State != agent.Starting {
+		state, detail := status.Words()
+		err = agent.Errorf(agent.Conflict, "find the agent's terminal: its state is %s", strings.TrimSuffix(state+", "+detail, ", "))
+	}
+	return err.Hint("nbs-worker session %s", handle)
 }

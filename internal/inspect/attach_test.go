@@ -1,0 +1,24 @@
+package inspect
+
+import (
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
+)
+
+// That an agent is being started is said of no other one: somebody would wait for it.
+func TestWhyThereIsNoTerminal(t *testing.T) {
+	t.Parallel()
+	for want, status := range map[string]agent.Status{
+		"the agent is just being started":                                   {State: agent.Starting},
+		"find the agent's terminal: its state is unknown":                   {State: agent.Unknown},
+		"find the agent's terminal: its state is unknown, tmux is too busy": {State: agent.Unknown, Detail: "tmux is too busy"},
+	} {
+		err := errNoTerminal("alpha", status)
+		first, _, _ := strings.Cut(err.Error(), "\n")
+		rig.Equal(t, first, want, "%+v", status)
+		rig.Check(t, agent.KindOf(err) == agent.Conflict, "%+v: kind %d", status, agent.KindOf(err))
+	}
+}
