@@ -35,21 +35,21 @@ func arrived(r *agent.Record) bool {
 	return r.Process.Launcher.PID != 0 || r.Process.Adopted != nil
 }
 
-// endArrival ends what comes of a start that has not arrived yet.
+// endArrival ends what comes of a start that has not arrived yet. Errors: [lateError].
 func (t teardown) endArrival(ctx context.Context, r *agent.Record) error {
 	if r.Process.Tmux == nil {
 		return nil
 	}
 	client, err := t.Client(r)
 	if err != nil {
-		return &paneLeftError{err}
+		return &lateError{r.Process.Tmux.Path, err}
 	}
 	a := &arrival{teardown: t, record: r, tmux: client, deadline: time.Now().Add(arrivalGrace)}
 	if err := a.endClients(ctx); err != nil {
 		return fmt.Errorf("end the tmux client that asks for its session: %w", err)
 	}
 	if err := a.awaitServer(ctx); err != nil {
-		return &paneLeftError{err}
+		return &lateError{r.Process.Tmux.Path, err}
 	}
 	if err := t.checkArrival(r); err != nil { // it may have come meanwhile
 		return err
@@ -60,7 +60,7 @@ func (t teardown) endArrival(ctx context.Context, r *agent.Record) error {
 		leader, err = endPane(ctx, client, panes, r)
 	}
 	if err != nil {
-		return &paneLeftError{err}
+		return &lateError{r.Process.Tmux.Path, err}
 	}
 	// The pane's process bears no mark until tmux has made it the launcher, and would be overlooked.
 	proc.WaitGone(ctx, leader, leftoverGrace)
@@ -147,3 +147,15 @@ func (a *arrival) listening() int {
 	}
 	return pid
 }
+
+// lateError means that nothing of an agent is left, except perhaps a start that is still on its way.
+type lateError struct {
+	server string // path of its socket
+	err    error
+}
+
+func (e *lateError) Error() string {
+	return fmt.Sprintf("its start may still come up in the tmux server %s: %v", agent.Quote(e.server), e.err)
+}
+
+func (e *lateError) Unwrap() error { return e.err }

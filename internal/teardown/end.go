@@ -10,6 +10,7 @@
 package teardown
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,18 +86,20 @@ func (t teardown) end(ctx context.Context, r agent.Record) error {
 	if err := t.checkEndable(ctx, &r); err != nil || r.Process == nil || elsewhere(&r) {
 		return err
 	}
+	var late error
 	if !arrived(&r) {
-		if err := t.endArrival(ctx, &r); err != nil {
-			return err
+		if late = t.endArrival(ctx, &r); SparingPane(late) != nil {
+			return late
 		}
 	}
-	return endStart(ctx, processes(t), &r, func() error {
+	err := endStart(ctx, processes(t), &r, func() error {
 		client, panes, err := t.Panes(ctx, &r)
 		if err == nil {
 			_, err = endPane(ctx, client, panes, &r)
 		}
 		return err
 	})
+	return cmp.Or(err, late)
 }
 
 // endStart ends claude first, so that its launcher writes down how it ended, and leaves by itself.
@@ -159,9 +162,11 @@ func endLeftovers(ctx context.Context, ps Processes, r *agent.Record, found []ag
 
 // SparingPane drops the error of an end that lacks only the pane: a tmux server that does not
 // answer is no reason to leave an agent down. The pane ends by itself with the launcher that
-// led it.
+// led it, and a launcher that comes late finds no launch file.
 func SparingPane(err error) error {
-	if _, only := errors.AsType[*paneLeftError](err); only {
+	_, pane := errors.AsType[*paneLeftError](err)
+	_, late := errors.AsType[*lateError](err)
+	if pane || late {
 		return nil
 	}
 	return err

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +14,10 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/storetest"
 	"nbs-worker/internal/tmux"
 
 	"nbs-worker/internal/sim/rig"
@@ -146,4 +151,28 @@ func TestOnlyTheAgentsOwnPaneIsEnded(t *testing.T) {
 		_, err := endPane(t.Context(), &c.server, c.server.panes, start())
 		rig.Check(t, fmt.Sprint(err) == c.err && len(c.server.panes) == c.left, "%s: %v, and %+v is left", what, err, c.server.panes)
 	}
+}
+
+// Of a start that has not arrived, what has come of it is ended also where tmux does not answer, and that more may come is
+// told. It keeps no agent down.
+func TestStartThatMayStillComeUp(t *testing.T) {
+	t.Parallel()
+	opened, err := store.Create(storetest.MemoryProject(t))
+	rig.Must(t, err)
+	t.Cleanup(func() { _ = opened.Close() })
+	self, err := proc.Self()
+	rig.Must(t, err)
+	self.Identified = agent.Identified{}
+	r := agent.Record{Spec: agent.Spec{Handle: "alpha", ProjectRoot: opened.Project()}, Process: &agent.Process{
+		Invocation: agent.NewInvocation(), Identity: self, Tmux: &agent.TmuxPlace{Path: "/tmp/s"},
+	}}
+	cmd := exec.Command("cat")
+	cmd.Env = append(os.Environ(), agent.InvocationVariable+"="+string(r.Process.Invocation))
+	child := rig.StartChild(t, cmd)
+	id, err := proc.Identify(child.Process.Pid)
+	rig.Must(t, err)
+	o := &observe.Observer{Store: opened, Tmux: func(string) (*tmux.Client, error) { return nil, agent.Errorf(agent.TimedOut, "silent") }}
+	err = End(t.Context(), o, r)
+	rig.Check(t, fmt.Sprint(err) == `its start may still come up in the tmux server "/tmp/s": silent` && agent.KindOf(err) == agent.TimedOut, "%v", err)
+	rig.Check(t, SparingPane(err) == nil && !proc.IsAlive(id), "spared: %v; alive: %t", SparingPane(err), proc.IsAlive(id))
 }
