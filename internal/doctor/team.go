@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -90,7 +91,8 @@ func (d *examination) followMoved(ctx context.Context, handle agent.Handle, id a
 	if err != nil || r.SessionID == id {
 		return "", err // its hook was faster
 	}
-	if _, err := observe.MoveTo(ctx, d.Store, &r, id, live.Moved, d.Now()); err != nil {
+	_, untold, err := observe.MoveTo(ctx, d.Store, &r, id, live.Moved, d.Now())
+	if err = cmp.Or(err, untold); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("%s: its record follows it into the conversation %s; the one before is kept in it", handle, id), nil

@@ -43,29 +43,28 @@ func MoveSeen(ctx context.Context, opened *store.Store, r *agent.Record, entry l
 	if said := report.Move; said != nil && report.Invocation == r.Process.Invocation && said.SessionID == id {
 		reason = said.Reason
 	}
-	now, err := MoveTo(ctx, opened, r, id, reason, at)
+	now, _, err := MoveTo(ctx, opened, r, id, reason, at)
 	return now, err == nil
 }
 
 // MoveTo moves the record of a live agent to another conversation, notes that in the journal and
-// wakes the launcher, whose lease has to follow.
-func MoveTo(ctx context.Context, opened *store.Store, from *agent.Record, id agent.SessionID, reason string, at time.Time) (agent.Record, error) {
+// wakes the launcher, whose lease has to follow. untold is why the journal has no note of a move.
+func MoveTo(ctx context.Context, opened *store.Store, from *agent.Record, id agent.SessionID, reason string, at time.Time) (r agent.Record, untold, err error) {
 	if err := opened.CheckSeal(from); agent.KindOf(err) == agent.Held { // its process may be anybody's
-		return *from, err
+		return *from, nil, err
 	}
 	at = at.UTC().Truncate(time.Second)
-	r, untold, err := opened.Move(ctx, from.Handle, at, func(r *agent.Record) error {
+	r, untold, err = opened.Move(ctx, from.Handle, at, func(r *agent.Record) error {
 		if !SameStart(r.Process, from.Process) || r.SessionID != from.SessionID {
 			return agent.ErrSuperseded
 		}
 		r.Replace(id, at, reason)
 		return nil
 	})
-	if err != nil {
-		return r, err
+	if err == nil {
+		Wake(&r)
 	}
-	Wake(&r)
-	return r, untold
+	return r, untold, err
 }
 
 // Wake signals an agent's launcher that the record has moved, or that claude is ready.
