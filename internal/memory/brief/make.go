@@ -2,9 +2,13 @@ package brief
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,9 +37,9 @@ type Source struct {
 func Text(ctx context.Context, o *observe.Observer, r *agent.Record, w Wanted) (string, Source) {
 	var missed error
 	if _, err := os.Lstat(o.Store.MemoryFile()); err == nil {
-		text, err := remembered(ctx, o, r, w)
+		text, from, err := remembered(ctx, o, r, w)
 		if err == nil {
-			return text, Source{Memory: true, Transcript: true}
+			return text, from
 		}
 		missed = fmt.Errorf("what is remembered cannot be read: %w", err)
 	}
@@ -73,18 +77,35 @@ func said(o *observe.Observer, r *agent.Record, id agent.SessionID) (said Said, 
 // remembersWithin is how long reading what is remembered may take.
 const remembersWithin = 20 * time.Second
 
-func remembered(ctx context.Context, o *observe.Observer, r *agent.Record, w Wanted) (string, error) {
+// remembered is what nbs-worker memory brief --json makes of both. Errors: those of its run.
+func remembered(ctx context.Context, o *observe.Observer, r *agent.Record, w Wanted) (string, Source, error) {
 	ctx, cancel := context.WithTimeout(ctx, remembersWithin)
 	defer cancel()
-	var out, complaint bytes.Buffer
-	args := []string{"memory", "brief", string(r.Handle), "--root", o.Store.Project(), "--session-id", string(w.SessionID), "--why", w.Why}
-	code, err := companion.Run(ctx, args, strings.NewReader(""), &out, &complaint)
+	var out, errs bytes.Buffer
+	args := []string{"memory", "brief", string(r.Handle), "--root", o.Store.Project(), "--session-id", string(w.SessionID), "--why", w.Why, "--json"}
+	code, err := companion.Run(ctx, args, strings.NewReader(""), &out, &errs)
 	if err != nil {
-		return "", err
+		return "", Source{}, err
 	}
+	first, _, _ := strings.Cut(strings.TrimSpace(errs.String()), "\n")
+	var complaint struct {
+		Note  string
+		Error struct{ Message string }
+	}
+	_ = json.Unmarshal([]byte(first), &complaint) // a program that crashed writes what it can
 	if code != 0 {
-		first, _, _ := strings.Cut(strings.TrimSpace(complaint.String()), "\n")
-		return "", agent.Errorf(agent.Failed, "%s", oneLine(strings.TrimPrefix(first, "nbs-worker: ")))
+		return "", Source{}, agent.Errorf(agent.Failed, "%s", oneLine(cmp.Or(complaint.Error.Message, first)))
 	}
-	return cut(out.String(), Limit), nil
+	var notes struct {
+		Text string
+		From []string
+	}
+	if err := json.Unmarshal(out.Bytes(), &notes); err != nil {
+		return "", Source{}, err
+	}
+	from := Source{Memory: slices.Contains(notes.From, "memory"), Transcript: slices.Contains(notes.From, "transcript")}
+	if complaint.Note != "" {
+		from.Missed = errors.New(oneLine(strings.TrimPrefix(complaint.Note, "note: ")))
+	}
+	return cut(notes.Text, Limit), from, nil
 }
