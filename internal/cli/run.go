@@ -55,15 +55,15 @@ func runRun(ctx context.Context, f *factory, handle agent.Handle) (int, error) {
 		return 0, err
 	}
 	ready, err := s.Prepare(ctx, handle, f.streams.InTTY, f.progress(handle))
-	if err != nil {
-		return 0, err
-	}
-	return runHere(ctx, f, s, handle, ready)
+	return runHere(ctx, f, s, handle, ready, err)
 }
 
-// runHere is the launcher in the caller's terminal.
-func runHere(ctx context.Context, f *factory, s *supervisor.Supervisor, handle agent.Handle, ready supervisor.Prepared) (int, error) {
+// runHere is the launcher in the caller's terminal, unless the agent could not be readied.
+func runHere(ctx context.Context, f *factory, s *supervisor.Supervisor, handle agent.Handle, ready supervisor.Prepared, unready error) (int, error) {
 	f.sayTranscript(handle, ready.Restored, ready.Loss)
+	if unready != nil {
+		return 0, unready
+	}
 	return lead(ctx, f, s.Store, handle, ready.Invocation, ready.GiveBack)
 }
 

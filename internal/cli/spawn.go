@@ -150,10 +150,7 @@ func runSpawn(ctx context.Context, f *factory, o *spawnOptions) (int, error) {
 	}
 	if o.foreground {
 		ready, err := s.PrepareSpawn(ctx, spawn)
-		if err != nil {
-			return 0, err
-		}
-		return runHere(ctx, f, s, spawn.Handle, ready)
+		return runHere(ctx, f, s, spawn.Handle, ready, err)
 	}
 	started, err := s.Spawn(ctx, spawn)
 	f.sayStarted(spawn.Handle, started)

@@ -18,7 +18,8 @@ type Prepared struct {
 }
 
 // Prepare readies an agent to be run by a launcher in the caller's own terminal, without tmux.
-// Without a terminal claude would answer one prompt and leave.
+// Without a terminal claude would answer one prompt and leave. What became of the transcript is told beside an
+// error too.
 func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, terminal bool, progress func(what string)) (Prepared, error) {
 	unlock, err := s.lockVerb(handle, "run")
 	if err != nil {
@@ -46,17 +47,24 @@ func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, terminal 
 	}
 	plan, restored, err := s.starter().Restored(ctx, "run", func() (launch.Plan, error) { return s.planResume(r, resume) })
 	if err != nil {
-		return Prepared{}, err
+		return Prepared{Restored: restored}, err
 	}
-	giveBack, err := s.starter().AwaitTurn(ctx, plan)
+	ready := Prepared{Restored: restored, Loss: plan.Loss}
+	if err := s.NoteLoss(ctx, &plan.Record, plan.Loss); err != nil {
+		return ready, err
+	}
+	if ready.GiveBack, err = s.starter().AwaitTurn(ctx, plan); err != nil {
+		return ready, err
+	}
+	claimed, err := s.starter().Claim(ctx, plan)
 	if err != nil {
-		return Prepared{}, err
+		return ready, err
 	}
-	if r, err = s.starter().Claim(ctx, plan); err != nil {
-		return Prepared{}, err
+	ready.Invocation = claimed.Process.Invocation
+	if err := s.Store.PutLaunch(claimed.Handle, s.starter().LaunchOf(plan, &claimed)); err != nil {
+		return ready, errors.Join(err, s.restore(ctx, r, claimed))
 	}
-	ready := Prepared{Invocation: r.Process.Invocation, Restored: restored, Loss: plan.Loss, GiveBack: giveBack}
-	return ready, errors.Join(s.Store.PutLaunch(r.Handle, s.starter().LaunchOf(plan, &r)), s.NoteLoss(ctx, &r, plan.Loss))
+	return ready, nil
 }
 
 // PrepareSpawn readies a new agent to be run as [Supervisor.Prepare] does.
@@ -67,13 +75,16 @@ func (s *Supervisor) PrepareSpawn(ctx context.Context, spawn Spawn) (Prepared, e
 	}
 	defer unlock()
 	plan, restored, err := s.insert(ctx, spawn)
+	ready := Prepared{Restored: restored, Loss: plan.Loss}
 	if err != nil {
-		return Prepared{}, err
+		return ready, err
 	}
-	giveBack, err := s.starter().AwaitTurn(ctx, plan)
-	if err != nil {
-		return Prepared{}, err
+	ready.Invocation = plan.Claimed.Process.Invocation
+	if ready.GiveBack, err = s.starter().AwaitTurn(ctx, plan); err != nil {
+		return ready, err
 	}
-	ready := Prepared{Invocation: plan.Claimed.Process.Invocation, Restored: restored, Loss: plan.Loss, GiveBack: giveBack}
-	return ready, errors.Join(s.Store.PutLaunch(spawn.Handle, s.starter().LaunchOf(plan, plan.Claimed)), s.NoteLoss(ctx, plan.Claimed, plan.Loss))
+	if err := s.Store.PutLaunch(spawn.Handle, s.starter().LaunchOf(plan, plan.Claimed)); err != nil {
+		return ready, withRecordKept(err, plan.Claimed, spawn.Handle)
+	}
+	return ready, nil
 }

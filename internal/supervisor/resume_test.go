@@ -313,3 +313,17 @@ func TestBriefingOfAClaudeThatLeft(t *testing.T) {
 	w.must(err)
 	mustSay(t, "left", w.awaitBriefed(t.Context(), &plan, &r), agent.Failed, "claude left right after its start (", "nbs-worker session alpha")
 }
+
+// The record names no start by hand that could not be readied; that of a new agent is kept, which is said.
+func TestStartByHandThatCannotBeReadied(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	before := w.has("alpha", asItIs)
+	w.put(filepath.Join(w.Store.Runtime(), w.Store.ProjectHash(), "launch"), "") // in the place of the folder
+	_, err := w.Prepare(t.Context(), "alpha", true, nil)
+	mustSay(t, "run", err, agent.Unfit, "launch")
+	now, err := w.Store.Load("alpha")
+	rig.Check(t, err == nil && now.Process == nil && now.SessionID == before.SessionID, "%+v, %v", now.Process, err)
+	_, err = w.PrepareSpawn(t.Context(), Spawn{Handle: "beta", UsualMode: "default", Start: launch.Start{InPlace: true, Prompt: "Remember 42."}})
+	mustSay(t, "spawn", err, agent.Unfit, "launch", "its record is kept: nbs-worker resume beta tries again")
+}

@@ -34,7 +34,7 @@ func (s *Supervisor) Stop(ctx context.Context, handle agent.Handle) (Stopped, er
 	}
 	stopped.Unkept = s.Keep(ctx, &stopped.Record) // its launcher may have been killed before it could
 	if err := s.Note(ctx, "stop", &stopped.Record, "was "+stopped.Was.Word()); err != nil {
-		return stopped, endedAll(err, "it was ended and marked as stopped, but the journal does not say so")
+		return stopped, doneAllTheSame(err, "it was ended and marked as stopped, but the journal does not say so")
 	}
 	return stopped, nil
 }
@@ -56,13 +56,13 @@ func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool
 		stopped.Unkept = s.Keep(ctx, &stopped.Record)
 	}
 	if stopped.Dropped, err = s.dropOutbox(ctx, &stopped.Record); err != nil {
-		return stopped, endedAll(err, "it was ended, and its record stays: the messages in its outbox could not be written down and removed")
+		return stopped, doneAllTheSame(err, "it was ended, and its record stays: the messages in its outbox could not be written down and removed")
 	}
 	if err := s.Note(ctx, "dismiss", &stopped.Record, "was "+stopped.Was.Word()); err != nil {
-		return stopped, endedAll(err, "it was ended, and its record stays: the journal could not take its session id")
+		return stopped, doneAllTheSame(err, "it was ended, and its record stays: the journal could not take its session id")
 	}
 	if err := s.Store.Remove(ctx, handle); err != nil {
-		return stopped, endedAll(err, "it was ended, but its record could not be removed")
+		return stopped, doneAllTheSame(err, "it was ended, but its record could not be removed")
 	}
 	_ = s.Store.RemoveReport(handle)       // the report is of nobody now; doctor finds one that stays
 	_ = s.Store.Runs().DropAttempt(handle) // the same; it is of a conversation that no other agent has
@@ -74,8 +74,8 @@ func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool
 	return stopped, nil
 }
 
-// endedAll says of a failure what was done all the same.
-func endedAll(err error, done string) error {
+// doneAllTheSame says of a failure what was done all the same.
+func doneAllTheSame(err error, done string) error {
 	return agent.Errorf(agent.KindOf(err), "%s: %w", done, err)
 }
 
@@ -119,7 +119,7 @@ func (s *Supervisor) stop(ctx context.Context, handle agent.Handle, remove bool)
 	}
 	stopped := Stopped{Record: r, Was: sight.Status}
 	if unwritten != nil {
-		return stopped, endedAll(unwritten, "it was ended, but could not be marked as stopped")
+		return stopped, doneAllTheSame(unwritten, "it was ended, but could not be marked as stopped")
 	}
 	return stopped, dropped
 }
