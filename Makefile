@@ -6,11 +6,11 @@ LINT_VERSION = 2.15.0
 LINT = .cache/bin/golangci-lint-$(LINT_VERSION)
 VULN_VERSION = 1.9.0
 VULN = .cache/bin/govulncheck-$(VULN_VERSION)
-# Tests at a time, of one package: most of their time they wait for claude and tmux.
+# How many tests of one package run at a time: they mostly wait for claude and tmux.
 AT_ONCE = 4
-# For each target of make fuzz.
+# How long make fuzz fuzzes each target.
 FUZZTIME = 30s
-# For make night: how many.
+# How many nights make night plays.
 NIGHTS = 5
 
 .PHONY: help build demo demo-chat test quick race faults memory-kills truth messages parachute night fuzz bench bench-readme lint vuln man bootstrap install clean
@@ -66,7 +66,7 @@ bench: build ## measure every verb against its floor, into build/bench.json; tak
 bench-readme: build ## put the table of build/bench.json into README.md
 	bin/nbs-sim bench --out build/bench.json --readme README.md
 
-# What SQLite runs is never twice the same, so that an input is not to be made smaller until it is the smallest.
+# SQLite never runs the same way twice, so the fuzzer cannot tell when an input is minimal: -fuzzminimizetime stops it.
 fuzz: ## fuzz each reader of what others wrote, for FUZZTIME (30s) each
 	@for dir in $$(git grep -l '^func Fuzz' -- '*_test.go' | xargs -n 1 dirname | sort -u); do \
 		for target in $$(go test -list '^Fuzz' "./$$dir" | grep '^Fuzz'); do \

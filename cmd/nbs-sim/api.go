@@ -33,7 +33,7 @@ type simulator interface {
 	Close() error
 }
 
-// serveUntilStopped starts a simulator, says where it is, and ends it at a signal.
+// serveUntilStopped starts a simulator, announces its URL, and closes it at a signal.
 func serveUntilStopped(portFile string, start func() (simulator, error)) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer stop()

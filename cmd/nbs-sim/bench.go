@@ -95,7 +95,7 @@ func measured(ctx context.Context, opts bench.Options) (bench.Result, error) {
 	return bench.Run(ctx, opts)
 }
 
-// numbers reads a list of sizes, which must grow.
+// numbers parses a list of sizes, each greater than the one before it.
 func numbers(list string) ([]int, error) {
 	var found []int
 	last := 0

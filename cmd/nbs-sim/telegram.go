@@ -96,7 +96,7 @@ func runTelegramShow(args []string) int {
 	return 0
 }
 
-// chatAfter asks for the messages of a chat; enough tells whether so many replies are among them.
+// chatAfter asks for the messages of a chat after a number; enough reports whether the wanted replies are among them.
 func chatAfter(base string, chat int64, after, replies int, wait time.Duration) (messages []telegram.Message, enough bool, err error) {
 	query := url.Values{
 		"chat": {strconv.FormatInt(chat, 10)}, "after": {strconv.Itoa(after)}, "replies": {strconv.Itoa(replies)}, "wait": {wait.String()},
@@ -109,7 +109,7 @@ func chatAfter(base string, chat int64, after, replies int, wait time.Duration) 
 	return messages, status == http.StatusOK, err
 }
 
-// read decodes a response. A 408 has the same content, and came too early.
+// read decodes a response. A 408 has the same content, with too few replies.
 func read(response *http.Response, into any) (status int, err error) {
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)

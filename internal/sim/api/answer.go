@@ -21,7 +21,7 @@ type answer struct {
 
 var rememberN = regexp.MustCompile(`Remember (?:the number )?(\d+)`)
 
-// compute is the whole of the simulated mind: a function of the request.
+// compute returns the simulated model's answer, which is a function of the request alone.
 func compute(m message, body []byte) answer {
 	text, result, isResult := m.lastTurn()
 	all := m.userTexts()
@@ -50,13 +50,14 @@ func compute(m message, body []byte) answer {
 	return a
 }
 
-// isSide recognizes what a client asks for itself, with its user's text inside: 2.1.197 lets a title be made.
+// isSide reports whether a text is a query that the client makes for itself and that quotes its user: 2.1.197 asks for a
+// title.
 func isSide(text string) bool { return strings.HasPrefix(text, "<session>") }
 
 // goOn is what nbs-worker says when the text of a turn is in the conversation and has no answer yet.
 const goOn = "Please answer the message above; it has had no answer yet."
 
-// lastBut is the newest text that is not the given one.
+// lastBut is the newest text that differs from but.
 func lastBut(all []string, but string) string {
 	for _, text := range slices.Backward(all) {
 		if text != but {
@@ -101,8 +102,8 @@ func first(text string, n int) string {
 	return text
 }
 
-// turnKey names a turn: the same text at the same place of the same session. What failed is shown to an observer again
-// in another one.
+// turnKey identifies a turn by its session, its place there and its text. An observer's session does not count: what
+// failed in one is shown to the observer again in another.
 func (m message) turnKey(session string) string {
 	if m.observes() {
 		session = "observer"

@@ -25,7 +25,7 @@ type directives struct {
 
 var directiveStart = regexp.MustCompile(`\[\[(delay|slow|error|drop|usage|tool) +([^\s\]]+) *`)
 
-// parseDirectives reads the directives in a text. What it cannot read is text like any other.
+// parseDirectives reads the directives in a text. It ignores what it cannot read.
 func parseDirectives(text string) directives {
 	var d directives
 	for _, m := range directiveStart.FindAllStringSubmatchIndex(text, -1) {

@@ -28,10 +28,10 @@
 //
 // A query that a client makes for itself (Request.Side) is answered, but directives in it do not count.
 //
-// An observer of the memory, known by its system prompt, is answered with an observation for each line of the newest transcript
-// that it is shown of the form "decision: TITLE" (fix, discovery, change, open end, question). In that text, only directives
-// for it count: [[observer error 529 times=1]], [[observer wrong]] for an answer that is none, until it is asked again, and
-// [[observer wrong always]].
+// An observer of the memory, recognized by its system prompt, is answered with an observation for each line of the form
+// "decision: TITLE" (fix, discovery, change, open end, question) in the newest transcript that it is shown. In that text
+// only the directives for an observer count: [[observer error 529 times=1]]; [[observer wrong]], which answers in words
+// instead of observations until the observer is asked again; and [[observer wrong always]].
 //
 // A request that demands JSON (an output schema or a forced tool) gets a valid instance with the answer in its strings.
 //

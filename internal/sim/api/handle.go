@@ -42,7 +42,7 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// complaint is what an error says. That of a conversation that does not fit is read by clients.
+// complaint is the message of an error. Clients parse the one about a conversation that does not fit.
 func (d directives) complaint() string {
 	if d.tooLong {
 		return "prompt is too long: 1000001 tokens > 1000000 maximum"
@@ -72,7 +72,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) (body []byte, m me
 	return body, m, err == nil
 }
 
-// pause waits, and says false when the client went away meanwhile.
+// pause waits, and returns false when the client disconnects meanwhile.
 func pause(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

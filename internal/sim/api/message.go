@@ -83,8 +83,8 @@ func (m message) userTexts() []string {
 	return texts
 }
 
-// texts are what the user said in a message. A block of slashes belongs to the next one: a client keeps a text from
-// being a command so.
+// texts are what the user said in a message. A block of slashes is joined to the next block: a client splits a text
+// there to keep it from being a command.
 func (b blocks) texts() []string {
 	var texts []string
 	slashes := ""
@@ -103,13 +103,13 @@ func (b blocks) texts() []string {
 	return texts
 }
 
-// clientsOwn is what the client itself says in a conversation of which the last turn was cut short.
+// clientsOwn is the text that the client itself adds to a conversation whose last turn was cut short.
 const clientsOwn = "Continue from where you left off."
 
-// interrupted begins what the client notes of a turn that its user has stopped.
+// interrupted begins the note that the client makes about a turn that its user has stopped.
 const interrupted = "[Request interrupted by user"
 
-// terse says whether the client's system prompt asks for few words.
+// terse reports whether the client's system prompt asks for few words.
 func (m message) terse() bool { return strings.Contains(string(m.System), "Be terse.") }
 
 // lastTurn returns what the user's side sent since the last answer: the newest user text, and the result of a tool if

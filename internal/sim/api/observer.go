@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// observing recognizes the system prompt of an observer of the memory.
+// observing is the sentence by which the system prompt of an observer of the memory is recognized.
 const observing = "You are the observer of an agent's work."
 
 func (m message) observes() bool { return strings.Contains(string(m.System), observing) }
@@ -17,8 +17,8 @@ var (
 	forObserver = regexp.MustCompile(`\[\[observer ([^\]]*)\]\]`)
 )
 
-// observed is the answer of an observer: an observation for each line of the transcript that it is shown that says
-// one. It does what is written there for it, such as [[observer error 529 times=1]].
+// observed is the answer of an observer: an observation for each line that states one in the transcript that the
+// observer is shown. It obeys the directives for an observer there, such as [[observer error 529 times=1]].
 func observed(all []string, newest string) answer {
 	shown := newest
 	if !strings.Contains(shown, "<transcript ") { // it is asked again

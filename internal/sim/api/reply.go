@@ -79,7 +79,7 @@ func begin(w http.ResponseWriter, model, msgID string, a answer) eventWriter {
 	return events
 }
 
-// breakOff begins an answer and fails then, by an event or by the end of the connection.
+// breakOff begins an answer and then fails, by an error event or by closing the connection.
 func breakOff(w http.ResponseWriter, model, msgID string, a answer) {
 	events := begin(w, model, msgID, a)
 	events.send("content_block_delta", object{"index": 0, "delta": a.deltas()[0]})

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// compareAsk compares a turn of a conversation with what Claude Code takes for one without us.
+// compareAsk compares a turn of a conversation with one of Claude Code alone.
 func (w *world) compareAsk(ctx context.Context, effort Effort, opts Options) (pair Pair, err error) {
 	pair = Pair{Name: "`ask`", Beside: "`claude -p --resume`", Budget: Budget{Plus: 15}}
 	pair.Floor, pair.Ours, err = interleave(ctx, effort, w.plainTurns(opts.Claude), w.askedTurns("cold"))
@@ -19,8 +19,8 @@ func (w *world) compareAsk(ctx context.Context, effort Effort, opts Options) (pa
 	return pair, err
 }
 
-// compareWarm does so for a turn that a server's claude takes, which has been started already. What the API takes for
-// itself is the same on both sides, and does not count.
+// compareWarm does so for a turn of a claude that a server has already started. The API's own time is the same on both
+// sides, and does not count.
 func (w *world) compareWarm(ctx context.Context, effort Effort, opts Options) (pair Pair, err error) {
 	pair = Pair{Name: "`ask` of a warm conversation, without the API's own time", Beside: "`claude -p --resume`", Budget: Budget{Times: 0.1}}
 	server := w.command(ctx, w.nbs("serve")...)
@@ -47,11 +47,11 @@ func (w *world) compareWarm(ctx context.Context, effort Effort, opts Options) (p
 	return pair, err
 }
 
-// turnsEach is how many turns a conversation has before another one is begun: Claude takes the longer for a turn the
-// more there were.
+// turnsEach is how many turns a conversation has before another one is begun: the more turns a conversation has, the
+// longer Claude takes for the next.
 const turnsEach = 20
 
-// inConversations samples turns of conversations, of which each is begun by a turn that does not count.
+// inConversations samples turns of conversations. The turn that begins a conversation does not count.
 func inConversations(begin func(ctx context.Context, n int) (sampler, error)) sampler {
 	var turn sampler
 	taken := 0
@@ -66,7 +66,7 @@ func inConversations(begin func(ctx context.Context, n int) (sampler, error)) sa
 	}
 }
 
-// withoutAPI takes off what the API was busy for.
+// withoutAPI subtracts the time for which the API was busy.
 func (w *world) withoutAPI(turn sampler) sampler {
 	return func(ctx context.Context) (time.Duration, error) {
 		before := w.api.Busy()
@@ -84,7 +84,7 @@ func (w *world) askedTurns(key string) sampler {
 	})
 }
 
-// plainTurns are turns without us.
+// plainTurns are turns of Claude Code alone.
 func (w *world) plainTurns(claude string) sampler {
 	return inConversations(func(ctx context.Context, _ int) (sampler, error) {
 		first, err := w.run(ctx, claude, "-p", "--output-format", "json", "hello")

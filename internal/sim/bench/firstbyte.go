@@ -40,7 +40,7 @@ func (w *world) compareSpawn(ctx context.Context, effort Effort, agents int) (Pa
 	return pair, nil
 }
 
-// rung samples the time from before a command until the claude that it starts rings, and undoes it then.
+// rung samples the time from before a command until the claude that it starts rings, and then runs undo.
 func (w *world) rung(bell *net.UnixConn, start, undo []string) sampler {
 	return func(ctx context.Context) (time.Duration, error) {
 		cmd := w.command(ctx, start...)

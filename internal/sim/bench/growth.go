@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Growth is what a further agent costs something that was measured at several sizes of the team.
+// Growth is how much more something takes for each further agent, from its times at several sizes of the team.
 type Growth struct {
 	Name     string
 	From, To int     // agents
@@ -36,7 +36,7 @@ func (r Result) Growth() []Growth {
 	return found
 }
 
-// byName puts what has one name together, in the order in which the names came.
+// byName groups the pairs of one name, in the order in which the names first appear.
 func byName(pairs []Pair) []Pair {
 	place := map[string]int{}
 	for i, p := range pairs {

@@ -20,7 +20,7 @@ const launchersWatched = 10
 type idleLauncher struct {
 	resident, private int // kB
 	threads           int
-	sleeps            int // of all threads, since they began: one ends each wake-up
+	sleeps            int // of all threads, since they began: each wake-up ends with one
 }
 
 // watch is a first look at launchers whose agents are idle from then on.
@@ -29,7 +29,8 @@ type watch struct {
 	before []idleLauncher
 }
 
-// watchLaunchers begins when they have settled: in the first seconds after a start, Go's runtime wakes once more.
+// watchLaunchers takes the first look when the launchers have settled: in the first seconds after a start, Go's runtime
+// wakes once more.
 func (w *world) watchLaunchers(ctx context.Context, agents int, settled time.Duration) (*watch, error) {
 	select {
 	case <-time.After(settled):
@@ -71,8 +72,7 @@ func (t *watch) end(ctx context.Context, w *world, enough time.Duration) ([]Chec
 	}, nil
 }
 
-// goWakeUps are those of any Go program: its runtime's monitor looks round once a minute,
-// and cannot be told not to.
+// goWakeUps is how often any Go program wakes up: its runtime's monitor runs once a minute and cannot be switched off.
 func goWakeUps(watched time.Duration) int {
 	const perLook = 2
 	return perLook * (1 + int(watched/time.Minute))
@@ -130,7 +130,7 @@ func lookAt(pid int) (idleLauncher, error) {
 		if err != nil {
 			return found, err
 		}
-		found.sleeps += thread["voluntary_ctxt_switches"] // a busy machine adds others
+		found.sleeps += thread["voluntary_ctxt_switches"] // not the involuntary ones, which a busy machine adds
 	}
 	return found, nil
 }

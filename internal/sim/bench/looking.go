@@ -8,7 +8,7 @@ import (
 // paneFields are the six fields of a pane that a list needs.
 const paneFields = "#{pid}|#{session_id}|#{pane_id}|#{pane_pid}|#{@nbs_invocation}|#{session_name}"
 
-// compareLooks compares the verbs that look with what tmux alone takes to be asked, at a size of the team.
+// compareLooks compares session and list with one tmux command each, at a size of the team.
 func (w *world) compareLooks(ctx context.Context, effort Effort, agents int) ([]Pair, error) {
 	last := handle(agents - 1)
 	session := Pair{

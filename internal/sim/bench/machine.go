@@ -18,7 +18,7 @@ type Machine struct {
 	Tmux   string `json:"tmux"`
 	Go     string `json:"go"`
 	Load   string `json:"load"`   // averages of 1, 5 and 15 minutes, before the run
-	Others int    `json:"others"` // processes that ran before: what looks through /proc looks at them too
+	Others int    `json:"others"` // processes that ran before: a verb that reads all of /proc reads them too
 }
 
 // thisMachine describes the machine as it is now; what cannot be read stays empty.
@@ -61,7 +61,7 @@ func shortRelease(release string) string {
 	return strings.Join(parts[:min(2, len(parts))], ".")
 }
 
-// busy tells whether others used the cores when the run began.
+// busy reports whether other programs used the cores when the run began.
 func (m Machine) busy() bool {
 	first, _, _ := strings.Cut(m.Load, " ")
 	load, err := strconv.ParseFloat(first, 64)

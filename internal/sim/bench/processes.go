@@ -45,7 +45,7 @@ func countProcesses(ctx context.Context, opts Options) (verbs []Verb, err error)
 	return verbs, nil
 }
 
-// countOne traces one verb. What the tmux server starts for it is no child of the verb: it stands in another trace.
+// countOne traces one verb. What the tmux server starts for the verb is not the verb's child: it is in the server's trace.
 func (w *world) countOne(ctx context.Context, server, own string, args []string) (Verb, error) {
 	before, err := settledFile(ctx, server)
 	if err != nil {
@@ -68,7 +68,7 @@ func (w *world) countOne(ctx context.Context, server, own string, args []string)
 	return verb, nil
 }
 
-// tracing is what is put in front of a command so that its processes are written into a file.
+// tracing is the beginning of a command line that has a command's processes written into a file.
 func tracing(file string) []string {
 	return []string{tracer, "-f", "-qq", "-s", "256", "-e", "signal=none", "-e", "trace=execve,clone,clone3,fork,vfork", "-o", file}
 }
@@ -78,7 +78,7 @@ func canTrace() bool {
 	return err == nil
 }
 
-// settledFile reads a file to which nothing is added any more.
+// settledFile reads a file once nothing is added to it any more.
 func settledFile(ctx context.Context, path string) (string, error) {
 	const quiet = 300 * time.Millisecond
 	var last string
@@ -104,8 +104,8 @@ var (
 	program   = regexp.MustCompile(`^\("([^"]*)"`)
 )
 
-// readTrace counts the processes in what strace -f wrote. Threads are none. A call in whose midst another process ran
-// stands on two lines, of which the first has the arguments and the second the result.
+// readTrace counts the processes in what strace -f wrote. Threads do not count. A call during which another process ran
+// is on two lines, the first with its arguments and the second with its result.
 func readTrace(trace string) Verb {
 	var verb Verb
 	begun := map[string]string{} // the arguments of a process's unfinished call
@@ -132,11 +132,11 @@ func readTrace(trace string) Verb {
 			verb.Others++
 		}
 	}
-	verb.Others -= verb.Tmux // of all processes, those that became tmux
+	verb.Others -= verb.Tmux // the processes that became tmux are counted in both
 	return verb
 }
 
-// checkList says whether a list starts one tmux process, as it must.
+// checkList checks that list starts exactly one tmux process.
 func checkList(verbs []Verb) Check {
 	check := Check{Name: "`list`: tmux processes", Budget: "exactly 1", Measured: "not counted: " + tracer + " is not installed", Missed: true}
 	for _, verb := range verbs {

@@ -13,7 +13,7 @@ import (
 	"nbs-worker/internal/sim/isolate"
 )
 
-// compareReal measures what the real Claude Code takes most of.
+// compareReal measures the verbs whose time the real Claude Code takes most of.
 func compareReal(ctx context.Context, effort Effort, opts Options) (pairs []Pair, err error) {
 	if err := isolate.Isolated(); err != nil {
 		return nil, fmt.Errorf("the real Claude Code runs only in isolation: %w", err)
@@ -43,7 +43,7 @@ func compareReal(ctx context.Context, effort Effort, opts Options) (pairs []Pair
 }
 
 // compareReady compares how long it takes until claude is ready: by spawn, which returns then, and by tmux alone, until
-// Claude's registry says so.
+// Claude's registry has it as idle.
 func (w *world) compareReady(ctx context.Context, effort Effort, opts Options) (pair Pair, err error) {
 	pair = Pair{Name: "`spawn` until Claude Code is ready", Beside: "`tmux new-session claude`", Agents: 1, Budget: Budget{}}
 	pair.Floor, pair.Ours, err = interleave(ctx, effort, w.plainReady(opts.Claude), w.spawnReady)

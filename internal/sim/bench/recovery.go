@@ -23,7 +23,7 @@ func (w *world) compareRecovery(ctx context.Context, effort Effort, opts Options
 	return pair, err
 }
 
-// afterLoss takes the tmux server away and samples the recovery from that.
+// afterLoss kills the tmux server and samples the recovery from that.
 func (w *world) afterLoss(agents int, recover func(ctx context.Context, agents int) error) sampler {
 	return func(ctx context.Context) (time.Duration, error) {
 		if _, err := w.run(ctx, w.tmux("kill-server")...); err != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// What claude says when a turn has ended, to a hook and to its status line.
+// What claude writes to a hook and to the status line's command when a turn has ended.
 const (
 	hookInput = `{"session_id":"%s","transcript_path":"/x/y.jsonl","cwd":"/x","prompt_id":"55d1d9e2-9887-4006-911d-6b45ab62b3fd",
 "permission_mode":"default","effort":{"level":"medium"},"hook_event_name":"Stop","stop_hook_active":false,
@@ -21,7 +21,7 @@ const (
 "cache_read_input_tokens":0},"used_percentage":16,"remaining_percentage":84},"exceeds_200k_tokens":false}`
 )
 
-// compareReports compares what claude calls, while a turn waits for it, with a program that does nothing.
+// compareReports compares the verbs that claude calls, and for which a turn waits, with a program that does nothing.
 func (w *world) compareReports(ctx context.Context, effort Effort) ([]Pair, error) {
 	var record struct {
 		SessionID string `json:"session_id"`
@@ -57,7 +57,7 @@ func (w *world) compareReports(ctx context.Context, effort Effort) ([]Pair, erro
 	return pairs, w.checkReported()
 }
 
-// said samples a call of claude's.
+// said samples a verb that is called as claude calls it.
 func (w *world) said(verb, input string, env []string) sampler {
 	return func(ctx context.Context) (time.Duration, error) {
 		cmd := w.command(ctx, w.nbs(verb)...)
@@ -68,11 +68,11 @@ func (w *world) said(verb, input string, env []string) sampler {
 	}
 }
 
-// checkReported checks that what was said was taken down.
+// checkReported checks that the verbs recorded what they were given.
 func (w *world) checkReported() error {
 	text, err := os.ReadFile(filepath.Join(w.Project, ".nbs", "status", handle(0)+".json"))
 	if err == nil {
-		_, err = os.Stat(filepath.Join(w.Project, ".nbs", "memory", "spool")) // what was announced
+		_, err = os.Stat(filepath.Join(w.Project, ".nbs", "memory", "spool")) // where a hook announces a turn to the memory
 	}
 	if err == nil && (!strings.Contains(string(text), `"Stop"`) || !strings.Contains(string(text), "32077")) {
 		err = fmt.Errorf("the report has not what was said: %s", text)

@@ -19,7 +19,7 @@ type Result struct {
 	Inits   Inits     `json:"inits"`
 }
 
-// Budget is what something may cost more than its floor. The zero value: it is only watched.
+// Budget is how much more than its floor something may cost. The zero value is no budget.
 type Budget struct {
 	Times float64 `json:"times,omitempty"`   // of the floor's median
 	Plus  float64 `json:"plus_ms,omitempty"` // milliseconds above it
@@ -52,7 +52,7 @@ func (p Pair) Ratio() float64 { return p.Ours.Median / p.Floor.Median }
 // Difference is that of the medians, in milliseconds.
 func (p Pair) Difference() float64 { return p.Ours.Median - p.Floor.Median }
 
-// Missed tells whether the budget is overdrawn.
+// Missed reports whether the budget is exceeded.
 func (p Pair) Missed() bool {
 	switch {
 	case p.Budget.Times > 0:
@@ -66,7 +66,7 @@ func (p Pair) Missed() bool {
 // Cost is how the pair compares.
 func (p Pair) Cost() string { return fmt.Sprintf("%.2g x, %+.1f ms", p.Ratio(), p.Difference()) }
 
-// Check is a budget that is no time.
+// Check is what was measured for a budget that is not a time.
 type Check struct {
 	Name     string `json:"name"`
 	Measured string `json:"measured"`

@@ -18,13 +18,13 @@ type Options struct {
 	Tools  string        // folder with the programs that BuildTools made
 	Agents []int         // sizes of the team, growing
 	Effort Effort        // for the verbs that look; those that start something are sampled less
-	Idle   time.Duration // for which idle launchers settle, and then are watched at least
+	Idle   time.Duration // how long idle launchers settle, and then are watched at least
 	Log    io.Writer     // progress
 
 	Recovered int // real agents that are brought back after their tmux server was lost
 }
 
-// initRuns is of how many traces the medians are taken.
+// initRuns is the number of traces of which the medians are taken.
 const initRuns = 21
 
 // claude is what the agents run.
@@ -65,7 +65,7 @@ func Install(dir string, programs ...string) error {
 func Run(ctx context.Context, opts Options) (Result, error) {
 	result := Result{Taken: time.Now().UTC().Truncate(time.Second), Machine: thisMachine()}
 	err := result.measure(ctx, opts)
-	if interrupted := ctx.Err(); interrupted != nil { // what is killed then says something else
+	if interrupted := ctx.Err(); interrupted != nil { // the error of a command that was killed does not say why
 		err = interrupted
 	}
 	return result, err
@@ -139,7 +139,7 @@ func (w *world) measureTeams(ctx context.Context, opts Options, result *Result) 
 				return err
 			}
 		}
-		if launchers == nil && agents >= min(largest, launchersWatched) { // for as long as the rest takes
+		if launchers == nil && agents >= min(largest, launchersWatched) { // watched while the rest is measured
 			if launchers, err = w.watchLaunchers(ctx, agents, opts.Idle); err != nil {
 				return err
 			}

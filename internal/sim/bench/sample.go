@@ -24,7 +24,7 @@ func (e Effort) few() Effort {
 	return e
 }
 
-// many is for what varies by more than is looked for.
+// many is for what varies by more than the difference that is measured.
 func (e Effort) many() Effort {
 	e.Min = min(e.Max, 5*e.Min)
 	e.Max = e.Min

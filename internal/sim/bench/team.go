@@ -43,7 +43,7 @@ func (w *world) grow(ctx context.Context, from, to int) error {
 	return errors.Join(w.allIdle(ctx, to), w.report(to))
 }
 
-// report leaves for each agent what the hooks and the status line of a real claude leave: list reads it.
+// report writes for each agent what the hooks and the status line of a real claude write, because list reads it.
 func (w *world) report(agents int) error {
 	nbs := filepath.Join(w.Project, ".nbs")
 	var all error

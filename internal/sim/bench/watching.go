@@ -13,10 +13,10 @@ import (
 
 const (
 	watchedAgents = 100
-	watchSettles  = 4 * time.Second // it looks at all, and once more when it has begun to follow them
+	watchSettles  = 4 * time.Second // watch looks at all agents, and once more when it has begun to follow them
 )
 
-// checkWatch watches a watch over agents that are idle, for some times as long as launchers.
+// checkWatch measures `watch` while its agents are idle, for several times as long as launchers are watched.
 func (w *world) checkWatch(ctx context.Context, agents int, idle time.Duration) (checks []Check, err error) {
 	cmd := w.command(ctx, w.nbs("watch")...)
 	if err := cmd.Start(); err != nil {
@@ -56,7 +56,7 @@ func (w *world) checkWatch(ctx context.Context, agents int, idle time.Duration) 
 // usage is what a process has used so far.
 type usage struct {
 	cpu    time.Duration
-	faults int // page faults of the processes that it has started and waited for: none starts without any
+	faults int // page faults of the processes that it has started and waited for: no process starts without one
 }
 
 func usageOf(pid int) (usage, error) {

@@ -31,7 +31,7 @@ type world struct {
 	api    *api.Server // of a world with the real Claude Code; else nil
 }
 
-// newWorld makes the folders and starts the tmux server, in front of which the words of trace are put. end removes it all.
+// newWorld makes the folders and starts the tmux server, by a command line that begins with trace. end removes it all.
 func newWorld(ctx context.Context, opts Options, baseURL string, trace ...string) (w *world, err error) {
 	root, err := os.MkdirTemp("", "nbsb") // short: the paths of sockets are bounded
 	if err != nil {
@@ -61,8 +61,8 @@ func (w *world) configure() error {
 	return os.WriteFile(filepath.Join(w.ConfigDir, ".claude.json"), data, 0o600)
 }
 
-// startServer starts the tmux server with a session that keeps it, and with all the descriptors it may have: one at its
-// soft limit answers nobody any more.
+// startServer starts the tmux server with a session that keeps it running, and with as many descriptors as the hard
+// limit allows: a server that has reached its soft limit no longer answers.
 func (w *world) startServer(ctx context.Context, trace []string) error {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

@@ -7,6 +7,6 @@
 // the goroutine that reads the change. A fault may also come after a share of the verb's usual length, which finds the
 // moments at which nothing is written.
 //
-// Whom to kill the caller finds: the package knows no pid and signals nobody but the processes that it is handed. It must
-// not import anything of the product.
+// The caller finds the processes to kill: the package knows no pid and signals only the processes that it is handed. It
+// must not import anything of the product.
 package faults

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Verb is what is at work when the kill comes.
+// Verb is the verb that is running when the kill comes.
 type Verb string
 
 // The verbs that change an agent's life. Force is a resume that ends a living agent first.
@@ -22,7 +22,7 @@ const (
 // Verbs are all of them.
 var Verbs = []Verb{Spawn, Resume, Force, Stop, Dismiss}
 
-// Victim is who is killed.
+// Victim is a process that is killed.
 type Victim string
 
 // The victims.
@@ -36,7 +36,7 @@ const (
 // Before is how the agent that is resumed had ended.
 type Before string
 
-// The ways. Each is brought about by the caller before the verb.
+// The ways in which it had ended. The caller brings one about before it runs the verb.
 const (
 	Stopped        Before = "stopped"
 	ClaudeKilled   Before = "claude killed"
@@ -92,7 +92,7 @@ func (f Fault) Who() string {
 	return strings.Join(names, " and ")
 }
 
-// Hits tells whether the fault kills this victim.
+// Hits reports whether the fault kills this victim.
 func (f Fault) Hits(v Victim) bool { return slices.Contains(f.Victims, v) }
 
 // Plan deals faults without end. It goes through all moments of all verbs in a shuffled order, then again with the next
@@ -103,7 +103,7 @@ type Plan struct {
 	hand   []int // indexes of cards, still to be dealt in this pass
 	passes int
 
-	// Of all that is dealt this plan has every shares-th fault, beginning with its own number.
+	// Next returns every shares-th fault that is dealt, beginning with number share; dealt counts all of them.
 	share, shares, dealt int
 }
 
@@ -117,7 +117,8 @@ type card struct {
 // NewPlan shuffles by the seed; equal seeds deal the same.
 func NewPlan(seed uint64) *Plan { return NewShare(seed, 0, 1) }
 
-// NewShare is the plan of one of several who go everywhere together: no fault of the seed is dealt to two of them.
+// NewShare is one of several plans that divide the faults of a seed: together they go everywhere, and no fault is dealt
+// to two of them.
 func NewShare(seed uint64, share, shares int) *Plan {
 	p := &Plan{rng: rand.New(rand.NewPCG(seed, 0)), share: share, shares: shares}
 	for _, verb := range Verbs {
@@ -157,7 +158,7 @@ func (p *Plan) deal() Fault {
 	return fault
 }
 
-// always are the victims that a verb meets; late those of a time when the agent has gone already.
+// always are the victims at most moments; late those at a moment when the agent has already ended.
 var (
 	always = [][]Victim{
 		{TheVerb}, {Launcher}, {Claude}, {Server}, {TheVerb, Claude},
@@ -174,8 +175,8 @@ func (c card) victims(pass int) []Victim {
 	return choice[(c.first+pass)%len(choice)]
 }
 
-// Again is a fault at a step that no kill has hit. The verb itself is killed, which is found fastest; when the step is
-// among its last, it may be gone too soon, and every other time it is the tmux server.
+// Again is a new fault at a step that no kill has hit. Its victim is the verb, whose process is found fastest. At a late
+// step the verb may exit before the kill, so there every other try kills the tmux server instead.
 func Again(verb Verb, at Moment, try int) Fault {
 	fault := Fault{Verb: verb, Victims: []Victim{TheVerb}, Moment: at}
 	if verb == Resume {

@@ -1,20 +1,20 @@
 package faults
 
-// moment is a Moment and who is still there then.
+// moment is a Moment and whether the agent still runs then.
 type moment struct {
 	Moment
-	late bool // claude and its launcher have gone
+	late bool // claude and its launcher have ended
 }
 
-// run is a step that a verb makes several times: from the first to the last that is worth a kill.
+// run is a step that a verb makes several times, and the first and the last time that is worth a kill.
 type run struct {
 	step        string
 	first, last int
-	late        bool // claude and its launcher have gone
+	late        bool // claude and its launcher have ended
 }
 
-// steps are those of each verb as it goes when nobody interferes; those of launcher, claude and tmux are among them.
-// TestStepsAreThoseOfTheVerbs in cmd/nbs-worker compares them with what happens.
+// steps are those of each verb when nothing disturbs it, with those of launcher, claude and tmux among them.
+// TestStepsAreThoseOfTheVerbs in cmd/nbs-worker compares them with a real run.
 var steps = map[Verb][]run{
 	Spawn:  append(starting(4, 3), run{step: "transcript", first: 1, last: 1}),
 	Resume: starting(5, 4),
@@ -24,7 +24,7 @@ var steps = map[Verb][]run{
 		run{step: "record removed", first: 1, last: 1, late: true}),
 }
 
-// starting are the steps of a start.
+// starting are the steps of a verb that starts an agent.
 func starting(records, registered int) []run {
 	return []run{
 		{step: "verb lock", first: 1, last: 1},
@@ -42,7 +42,7 @@ func starting(records, registered int) []run {
 	}
 }
 
-// ending are the steps of an end.
+// ending are the steps of a verb that ends an agent.
 func ending() []run {
 	return []run{
 		{step: "verb lock", first: 1, last: 1},
@@ -56,10 +56,10 @@ func ending() []run {
 	}
 }
 
-// timed is how many moments of each verb are a time and not a step.
+// timed is how many moments of each verb are given by time instead of a step.
 const timed = 4
 
-// Steps are the moments of a verb that are steps.
+// Steps are the moments of a verb that are given by a step.
 func Steps(verb Verb) []Moment {
 	var named []Moment
 	for _, m := range momentsOf(verb) {

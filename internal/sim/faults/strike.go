@@ -35,14 +35,14 @@ type Result struct {
 	seen  map[string]int
 }
 
-// Saw tells whether the moment of a step came.
+// Saw reports whether the moment of a step came.
 func (r Result) Saw(m Moment) bool { return r.seen[m.Step] >= m.Nth }
 
-// Trail tells the steps in their order, and the kill among them.
+// Trail lists the steps in their order, and the kill among them.
 func (r Result) Trail() string { return strings.Join(r.trail, "\n") }
 
-// Begin watches the place. find returns a victim, held fast, or nil while it is not there; a fault waits for its victims
-// when the moment comes too early for them. usual is the usual length of the verb.
+// Begin watches the place. find returns a handle on a victim, or nil while there is no such process; when the moment
+// comes before the victims, the fault waits for them. usual is how long the verb usually takes.
 func Begin(fault Fault, place Place, usual time.Duration, find func(Victim) *os.Process) (*Strike, error) {
 	watch, err := newWatcher(place)
 	if err != nil {
@@ -87,17 +87,17 @@ func (s *Strike) run() {
 	}
 }
 
-// hurry puts this goroutine in front of others on a busy machine, where that is allowed: a kill that comes late hits
-// another step. Its thread ends with it.
+// hurry raises the priority of this goroutine's thread, where that is allowed: on a busy machine a kill that comes late
+// hits another step. The thread ends with the goroutine.
 func hurry() {
 	runtime.LockOSThread()
 	_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), -10) // not allowed: kills are less exact
 }
 
-// retry is how often a victim that is not there yet is looked for.
+// retry is the pause between two looks for a victim that is not there yet.
 const retry = time.Millisecond
 
-// patience is until when to wait for the next step; the zero time is for ever.
+// patience is the deadline of the wait for the next step; the zero time is none.
 func (s *Strike) patience(due bool) time.Time {
 	switch {
 	case s.result.Hit:
@@ -114,7 +114,7 @@ func (s *Strike) delay() time.Duration {
 	return time.Duration(s.fault.Moment.Share * float64(s.usual))
 }
 
-// count takes note of a step and tells whether it is the fault's.
+// count records a step and reports whether it is the fault's.
 func (s *Strike) count(step string) bool {
 	s.result.seen[step]++
 	nth := s.result.seen[step]

@@ -27,7 +27,7 @@ type Place struct {
 type watcher struct {
 	Place
 	file *os.File
-	fd   int            // the same once more, for what is left when file is closed
+	fd   int            // a duplicate of file's descriptor, by which the remaining events are read when file is closed
 	dirs map[int]string // watch descriptor to folder
 }
 
@@ -61,7 +61,7 @@ func (w *watcher) folders() []string {
 	return append(folders, transcripts...)
 }
 
-// add watches a folder. One that is not there has no steps.
+// add watches a folder. A folder that does not exist has no steps.
 func (w *watcher) add(dir string) error {
 	descriptor, err := unix.InotifyAddWatch(w.fd, dir, changes)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
@@ -88,7 +88,7 @@ func (w *watcher) read(deadline time.Time) ([]string, error) {
 	return w.names(buffer[:n]), nil
 }
 
-// rest returns the steps that nobody has read, when nobody reads any more.
+// rest returns the steps that read has not returned. It is for the time when read is no longer called.
 func (w *watcher) rest() []string {
 	var steps []string
 	buffer := make([]byte, 64<<10)
@@ -101,7 +101,7 @@ func (w *watcher) rest() []string {
 	}
 }
 
-// names takes events apart.
+// names returns the names of the steps in a buffer of inotify events.
 func (w *watcher) names(data []byte) []string {
 	var steps []string
 	for len(data) >= unix.SizeofInotifyEvent {
@@ -116,7 +116,7 @@ func (w *watcher) names(data []byte) []string {
 	return steps
 }
 
-// step names a change; "" is one that says nothing about the agent.
+// step returns the name of the step that a change is; "" when it is none.
 func (w *watcher) step(dir, name string, mask uint32) string {
 	switch dir {
 	case w.NBS:
@@ -135,7 +135,7 @@ func (w *watcher) step(dir, name string, mask uint32) string {
 			onlyOn(mask, unix.IN_MOVED_TO|unix.IN_CLOSE_WRITE, strings.HasSuffix(name, ".json"), "registered") +
 			onlyOn(mask, unix.IN_DELETE, strings.HasSuffix(name, ".json"), "unregistered")
 	case w.Config + "/projects":
-		_ = w.add(dir + "/" + name) // gone again: no steps
+		_ = w.add(dir + "/" + name) // an error: the folder cannot be watched, and has no steps
 		return onlyOn(mask, unix.IN_CREATE, true, "transcript folder")
 	case w.Tmux:
 		return onlyOn(mask, unix.IN_CREATE, true, "tmux socket")
@@ -144,7 +144,7 @@ func (w *watcher) step(dir, name string, mask uint32) string {
 		onlyOn(mask, unix.IN_MODIFY, strings.HasSuffix(name, ".jsonl"), "transcript line")
 }
 
-// replaced are the three steps in the life of a file that is replaced as a whole.
+// replaced names the three steps of a file that is replaced as a whole: begun, renamed into place, removed.
 func (w *watcher) replaced(what, end, name string, mask uint32) string {
 	temporary := strings.HasPrefix(name, "."+w.Handle+".")
 	whole := strings.HasPrefix(name, w.Handle+".")

@@ -5,11 +5,12 @@
 // variable can be forgotten; a missing interface cannot.
 //
 // Invariants:
-//   - Isolated is the only truth. The environment marker stops a recursion and is never read as proof.
+//   - Only Isolated decides. The environment marker stops a recursion and is never taken as proof.
 //   - What cannot be isolated fails with a reason; nothing runs un-isolated instead.
-//   - Process ids are those of the outside (no pid namespace), so that /proc means the same to everybody.
-//   - Nothing inside is a descendant of who called: see outside.go.
-//   - When the first process inside ends, everything that is still in its namespace is killed.
+//   - Process ids are those of the outside (no pid namespace), so that /proc shows the same pids inside.
+//   - Nothing inside is a descendant of the calling process: see outside.go.
+//   - When the first process inside ends, everything that is still in its namespace is killed: by the outside, or by
+//     the relay if the outside was killed.
 //
 // As root the namespace needs only CAP_SYS_ADMIN. Other users get a user namespace around it in which they keep
 // their own ids. The package must not import anything of the product.
@@ -30,7 +31,7 @@ func Isolated() error {
 	return judge(ifaces)
 }
 
-// judge is Isolated without the kernel.
+// judge decides by a list of interfaces.
 func judge(ifaces []net.Interface) error {
 	loopback := false
 	for _, i := range ifaces {

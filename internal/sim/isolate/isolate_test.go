@@ -1,11 +1,13 @@
 package isolate
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -131,9 +133,12 @@ func TestSignalIsForwarded(t *testing.T) {
 	}
 }
 
-// What was left in a session of its own (as tmux and Claude's tools are) ends with the namespace.
-func TestLeftoversAreSwept(t *testing.T) {
-	cmd := self(t, "exec-inside", "sh", "-c", `setsid sh -c 'echo $$; while :; do read x <&3 || sleep 60; done' 3</dev/null & exit 0`)
+// leaving starts a program that ends, or never does, after it has left a process in a session of its own, as tmux and
+// Claude's tools are. gone returns when that process has ended.
+func leaving(t *testing.T, then string) (cmd *exec.Cmd, gone func()) {
+	t.Helper()
+	const leave = `setsid sh -c 'echo $$ >"$0"; echo left; sleep 600' "$1" & until [ -s "$1" ]; do :; done; `
+	cmd = self(t, "exec-inside", "sh", "-c", leave+then, "sh", filepath.Join(t.TempDir(), "pid"))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -141,18 +146,35 @@ func TestLeftoversAreSwept(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// The leftover holds the pipe: end of file means that it is gone.
-	done := make(chan []byte, 1)
-	go func() {
-		var all bytes.Buffer
-		_, _ = all.ReadFrom(out)
-		done <- all.Bytes()
-	}()
-	select {
-	case pid := <-done:
-		t.Logf("leftover was %s", bytes.TrimSpace(pid))
-	case <-time.After(20 * time.Second):
-		t.Error("a process in a session of its own survived the namespace")
+	reader := bufio.NewReader(out)
+	if line, err := reader.ReadString('\n'); line != "left\n" {
+		t.Fatalf("nothing was left: %q, %v", line, err)
 	}
-	_ = cmd.Wait()
+	return cmd, func() {
+		t.Helper()
+		ended := make(chan struct{})
+		go func() {
+			_, _ = reader.ReadByte() // the process holds the pipe: end of file means that it is gone
+			close(ended)
+		}()
+		select {
+		case <-ended:
+		case <-time.After(20 * time.Second):
+			t.Error("a process in a session of its own survived the namespace")
+		}
+		_ = cmd.Wait()
+	}
+}
+
+func TestLeftoversAreSwept(t *testing.T) {
+	_, gone := leaving(t, "exit 0")
+	gone()
+}
+
+func TestLeftoversAreSweptWhenTheOutsideIsKilled(t *testing.T) {
+	cmd, gone := leaving(t, "sleep 600")
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	gone()
 }

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// raiseLoopback sets lo up. A new network namespace has it, but down.
+// raiseLoopback brings lo up: a new network namespace has the interface, but it is down.
 func raiseLoopback() error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

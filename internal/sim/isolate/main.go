@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// marker tells the later starts of a program from the first. It is a guard against endless recursion, not a proof.
+// marker is the variable that names the stage of a program that was started again. It guards against endless recursion
+// and proves nothing.
 const marker = "NBS_SIM_ISOLATE_STAGE"
 
 const (
@@ -17,7 +18,7 @@ const (
 	stageInside = "inside"
 )
 
-// started carries out the stage that this start is for; here is true when what comes next is the program's own.
+// started carries out the stage that this start is for; here is true when this process is to run the program itself.
 func started(args []string) (code int, here bool) {
 	switch os.Getenv(marker) {
 	case stageOrphan:
@@ -36,7 +37,8 @@ func started(args []string) (code int, here bool) {
 	return outside(args), false
 }
 
-// codeFailed is the exit code when the namespace could not be made; that of env(1) and nohup(1) for their own faults.
+// codeFailed is the exit code when the program could not be run in a namespace. env(1) and nohup(1) exit with 125, too,
+// for faults of their own.
 const codeFailed = 125
 
 // Main is for TestMain: it runs the tests at once when the process is isolated, and otherwise runs the test binary

@@ -19,12 +19,12 @@ import (
 //
 //	outside  waits, and ends with the program's exit code
 //	orphan   is in the new namespace, starts the relay and ends
-//	relay    has no parent any more but init, so that nothing which runs inside counts as called by what called
-//	         the outside, such as a claude in whose shell somebody runs the tests
-//	inside   raises loopback and is the program
+//	relay    has init for a parent once the orphan has ended, so that nothing inside is a descendant of the
+//	         caller of the outside, such as a claude in whose shell somebody runs the tests
+//	inside   raises loopback and becomes the program
 //
-// The relay says on one pipe who it is, in which namespace, and how the program has ended. On another one it is told
-// to begin, and learns by its end that the outside has gone.
+// On one pipe the relay writes its pid, its namespace and, at last, the program's exit code. From another it reads the
+// word to begin, and then the end of file, which means that the outside has ended.
 
 // outside runs this program again, as args, in a new namespace and returns its exit code.
 func outside(args []string) int {
@@ -60,8 +60,8 @@ func outside(args []string) int {
 	return code
 }
 
-// theirNamespace reads in which namespace the relay is. The relay itself says it: who asks the kernel
-// about a process may find that it has ended.
+// theirNamespace reads the relay's network namespace. The relay writes it itself, because a process that is looked up
+// in /proc may have ended.
 func theirNamespace(said *bufio.Reader) (string, error) {
 	line, err := said.ReadString('\n')
 	if err != nil {
@@ -74,8 +74,8 @@ func theirNamespace(said *bufio.Reader) (string, error) {
 	return "", errors.New("what runs inside is not in a network namespace of its own")
 }
 
-// listen has the relay start the program, and passes signals on to it until it has said how the
-// program ended.
+// listen has the relay start the program, passes signals on to the relay, and returns the exit code that the relay
+// writes.
 func listen(said *bufio.Reader, pid int, hold *os.File) int {
 	relay, err := os.FindProcess(pid)
 	if err != nil {
@@ -90,7 +90,7 @@ func listen(said *bufio.Reader, pid int, hold *os.File) int {
 	if err != nil {
 		return failed(errors.New("what ran inside was killed"))
 	}
-	_, _ = io.Copy(io.Discard, said) // until it has ended
+	_, _ = io.Copy(io.Discard, said) // until the relay has ended
 	return code
 }
 
@@ -112,7 +112,7 @@ const (
 // are passed on.
 var begin = []byte{'\n'}
 
-// orphan starts the relay, without what a claude hands to the shells of its tools.
+// orphan starts the relay, without the variables that a claude sets for the shells of its tools.
 func orphan(args []string) int {
 	cmd := again(args, stageRelay)
 	cmd.Env = withoutClaude(cmd.Env)
@@ -133,7 +133,7 @@ func withoutClaude(env []string) []string {
 	return rest
 }
 
-// relay runs the program and says how it has ended.
+// relay runs the program and writes its exit code.
 func relay(args []string) int {
 	say, hold := os.NewFile(sayFD, "say"), os.NewFile(holdFD, "hold")
 	unix.CloseOnExec(sayFD)
@@ -156,10 +156,11 @@ func relay(args []string) int {
 	stop := forward(cmd.Process)
 	defer stop()
 	go func() {
-		_, _ = hold.Read(make([]byte, 1)) // never another byte: it returns when the outside has gone
+		_, _ = hold.Read(make([]byte, 1)) // no byte follows: Read returns when the outside has ended
 		_ = cmd.Process.Kill()
 	}()
 	if _, err := fmt.Fprintln(say, exitCode(cmd.Wait())); err != nil {
+		sweep(netns) // the outside was killed, and can no longer do it
 		return failed(err)
 	}
 	return 0

@@ -11,8 +11,8 @@ import (
 func ownNamespace() (string, error) { return os.Readlink("/proc/self/ns/net") }
 
 // sweep kills what is still inside a namespace whose first process has ended: tmux servers, tools in sessions of
-// their own. The namespace was made by this process, so whoever is in it came from there. It repeats until a pass
-// finds nobody, because a process may fork while the list is read.
+// their own. The namespace was made for this run, so everything in it was started there. sweep repeats, up to ten
+// times, until a pass finds nothing, because a process may fork while the list is read.
 func sweep(netns string) {
 	for range 10 {
 		found := false
@@ -25,7 +25,7 @@ func sweep(netns string) {
 	}
 }
 
-// members lists the processes in a network namespace. A zombie has none and is not listed.
+// members lists the other processes in a network namespace. A zombie has none and is not listed.
 func members(netns string) []int {
 	links, _ := filepath.Glob("/proc/[0-9]*/ns/net") // the pattern is constant and well formed
 	var pids []int
@@ -33,7 +33,7 @@ func members(netns string) []int {
 		if name, err := os.Readlink(link); err != nil || name != netns {
 			continue
 		}
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(link)))); err == nil {
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(link)))); err == nil && pid != os.Getpid() {
 			pids = append(pids, pid)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package private is what a private world is made of, for the tests' rig and for the bench: its folders, an environment
-// in which nothing is the developer's own but PATH, Claude's configuration, and the end of whatever was started in it.
+// Package private makes a private world for the tests' rig and for the bench: its folders, an environment in which
+// nothing is the developer's own but PATH, and Claude's configuration. It also kills whatever was started in the world.
 package private
 
 import (
@@ -13,11 +13,12 @@ import (
 const (
 	// Key is the API key that is used. It is made up.
 	Key = "sk-ant-nbs-made-up" + KeyAnswer
-	// KeyAnswer is the end of the key, 20 characters, by which Claude's configuration knows what the user said of it.
+	// KeyAnswer is the key's last 20 characters, under which Claude's configuration keeps the user's answer about it.
 	KeyAnswer = "-0123456789abcdef-00"
 )
 
-// The processes of a world are known by either, for what it starts may change one: each world has folders of its own.
+// A process belongs to a world when either variable names a folder of it, since worlds share no folder. There are two,
+// because a program may change one of them for what it starts.
 const (
 	homeVariable   = "HOME="
 	configVariable = "CLAUDE_CONFIG_DIR="
@@ -34,7 +35,7 @@ type World struct {
 	BaseURL   string // ANTHROPIC_BASE_URL
 }
 
-// Make makes the folders of a world below root, which is there. baseURL is the API's.
+// Make makes the folders of a world below root, which must exist. baseURL is the API's.
 func Make(root, baseURL string) (World, error) {
 	w := World{Root: root, BaseURL: baseURL}
 	var err error
@@ -86,8 +87,8 @@ func (w World) Env() []string {
 	return env
 }
 
-// Kill kills the processes that were started with this world's environment, and says how many there were. The handle
-// is taken before the look, so that it cannot come to name another process.
+// Kill kills the processes that were started with this world's environment, and returns how many there were. It takes
+// a handle on a process before it reads the environment, so that a reused pid is not killed.
 func (w World) Kill() int {
 	home, config := []byte(homeVariable+w.Home+"\x00"), []byte(configVariable+w.ConfigDir+"\x00")
 	environs, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is constant and well formed

@@ -14,17 +14,17 @@ import (
 	"nbs-worker/internal/sim/isolate"
 )
 
-// binaries are built once for each test process. The folder is removed by Main.
+// binaries are the programs that this test process has built, each once. Main removes their folder.
 var binaries struct {
 	mu   sync.Mutex
 	dir  string
 	done map[binary]error
 }
 
-// binary is one of our programs, as it was linked.
+// binary is one of our programs, linked with certain flags.
 type binary struct{ name, ldflags string }
 
-// folder keeps programs of one name apart.
+// folder is a name of its own for each set of linker flags.
 func (b binary) folder() string {
 	sum := sha256.Sum256([]byte(b.ldflags))
 	return hex.EncodeToString(sum[:8])
@@ -33,7 +33,8 @@ func (b binary) folder() string {
 // Worker is the path of nbs-worker, built from this checkout.
 func Worker(t testing.TB) string { return WorkerWith(t, "") }
 
-// WorkerWith is nbs-worker, with nbs-worker-services beside it, and a variable that only the linker sets.
+// WorkerWith is Worker built with linker flags, for a variable that only the linker can set. nbs-worker-services is
+// built beside it.
 func WorkerWith(t testing.TB, ldflags string) string {
 	t.Helper()
 	build(t, "nbs-worker-services", ldflags)
@@ -105,7 +106,7 @@ func Root(t testing.TB) string {
 	}
 }
 
-// ClaudeBinary is the path of the pinned Claude Code. It refuses to name it to a process that is not isolated.
+// ClaudeBinary is the path of the pinned Claude Code. It fails the test when this process is not isolated.
 func ClaudeBinary(t testing.TB, version string) string {
 	t.Helper()
 	if err := isolate.Isolated(); err != nil {

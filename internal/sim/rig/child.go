@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// roleVariable makes a test binary play another program instead of the tests: a role and what the role needs, each on
-// a line.
+// roleVariable makes a test binary act as another program instead of running the tests. It holds the role and the
+// role's arguments, one a line.
 const roleVariable = "NBS_TEST_ROLE"
 
-// Role is what this process is to play; nil for the tests themselves. It is for TestMain.
+// Role returns the role of this process and its arguments; nil means to run the tests. It is for TestMain.
 func Role() []string {
 	role := os.Getenv(roleVariable)
 	if role == "" {
@@ -25,9 +25,9 @@ func Role() []string {
 	return strings.Split(role, "\n")
 }
 
-// Command makes the test binary play a role, wherever it is started.
+// Command returns a command that runs the test binary in a role.
 func Command(role ...string) *exec.Cmd {
-	self, err := os.Executable() // whatever folder it is started in
+	self, err := os.Executable() // absolute: the command may be started in another folder
 	if err != nil {
 		panic(err)
 	}
@@ -36,13 +36,15 @@ func Command(role ...string) *exec.Cmd {
 	return cmd
 }
 
-// Stay lets the test know that this process has done its part, and lasts as long as the test: its stdin closes then.
+// Stay prints the pid, by which the test learns that this process has done its part, and returns when the test closes
+// stdin.
 func Stay() {
 	fmt.Println(os.Getpid())
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-// StartBelow starts a child of a child. It shares stdin and stdout, and so announces itself to the test.
+// StartBelow starts a role as a child of this child. Both share stdin and stdout, so [Stay] in the new one reports to
+// the test, too.
 func StartBelow(newSession bool, role ...string) {
 	cmd := Command(role...)
 	cmd.Stdin, cmd.Stdout = os.Stdin, os.Stdout
@@ -60,8 +62,8 @@ type Child struct {
 	said  *bufio.Reader
 }
 
-// StartChild starts the command of a role. It does not outlive the test. What it says is read by Said, unless the
-// command has another stdout.
+// StartChild starts the command of a role and kills it at the test's end. Said reads its output, unless the command
+// has another stdout.
 func StartChild(t testing.TB, cmd *exec.Cmd) *Child {
 	t.Helper()
 	stdin, err := cmd.StdinPipe()

@@ -12,8 +12,8 @@ import (
 // Key is the API key that tests use. It is made up.
 const Key = private.Key
 
-// ConfigOptions says what a Claude configuration already knows. The zero value is a user of long standing, who trusts
-// no folder.
+// ConfigOptions is what a Claude configuration already holds. The zero value is that of a user of long standing, who
+// trusts no folder.
 type ConfigOptions struct {
 	Trusted       []string // folders, with all below them
 	KeyUnanswered bool     // the user was never asked about the API key

@@ -15,8 +15,8 @@ import (
 
 const imageSize = 16 << 20 // bytes
 
-// Disk is a file system in an image file, for tests that cut the power: what the image holds at a moment is
-// what the disk would hold. It has one folder, in which a [Writer] works.
+// Disk is a file system in an image file, for tests that cut the power: the image holds at each moment what a disk
+// would hold after a power cut. A [Writer] works in its one folder.
 type Disk struct {
 	t       testing.TB
 	mounts  Mounts
@@ -25,7 +25,7 @@ type Disk struct {
 	cuts    int
 }
 
-// NewDisk makes a disk. Only the calling goroutine sees it, and what it starts: see [PrivateMounts].
+// NewDisk makes a disk, which only the calling goroutine and the processes that it starts see: see [PrivateMounts].
 func NewDisk(t testing.TB) *Disk {
 	t.Helper()
 	Needs(t, "mke2fs")
@@ -40,8 +40,8 @@ func NewDisk(t testing.TB) *Disk {
 	return d
 }
 
-// Cut stops the writer, has look see what the disk holds of its folder at that moment, and lets it go on.
-// look is given the number that the writer has said last, and says what is lost; "" is nothing.
+// Cut suspends the writer, calls look with the writer's folder in a copy of the disk, and lets the writer go on. said
+// is the last number that the writer has printed; look returns what is lost, "" for nothing.
 func (d *Disk) Cut(w *Writer, look func(project string, said int) (lost string)) (lost string) {
 	d.t.Helper()
 	w.stop()
@@ -59,11 +59,11 @@ func (d *Disk) Cut(w *Writer, look func(project string, said int) (lost string))
 	return look(filepath.Join(at, filepath.Base(d.project)), said)
 }
 
-// powerCuts are how many [CutAtRandom] makes at least.
+// powerCuts is how many cuts [CutAtRandom] makes at least.
 const powerCuts = 30
 
-// CutAtRandom cuts the power again and again while a role counts up, at moments that are drawn from a seed. Nothing may
-// be lost: see [Disk.Cut].
+// CutAtRandom cuts the power again and again while a role counts up, at random moments, and logs their seed. Nothing
+// may be lost: see [Disk.Cut].
 func CutAtRandom(t testing.TB, role string, look func(project string, said int) (lost string)) {
 	t.Helper()
 	seed := uint64(time.Now().UnixNano())
@@ -71,15 +71,15 @@ func CutAtRandom(t testing.TB, role string, look func(project string, said int) 
 	random := rand.New(rand.NewPCG(seed, 0))
 	d := NewDisk(t)
 	running := d.StartWriter(role)
-	for cut := 0; cut < powerCuts || running.Said() < powerCuts; cut++ { // a busy machine writes little in a moment
+	for cut := 0; cut < powerCuts || running.Said() < powerCuts; cut++ { // on a busy machine few numbers are written between two cuts
 		<-time.After(time.Duration(random.IntN(30_000)) * time.Microsecond)
 		Equal(t, d.Cut(running, look), "", "cut %d", cut)
 	}
 	t.Logf("%d numbers were said", running.Said())
 }
 
-// LossesOf steps a role through five numbers, cuts the power right after each, at which a missing sync shows, and returns
-// how often something was lost.
+// LossesOf steps a role through five numbers, cuts the power right after each, the moment at which a missing sync
+// shows, and returns how often something was lost.
 func LossesOf(t testing.TB, role string, look func(project string, said int) (lost string)) (losses int) {
 	t.Helper()
 	d := NewDisk(t)
@@ -94,14 +94,14 @@ func LossesOf(t testing.TB, role string, look func(project string, said int) (lo
 	return losses
 }
 
-// Writer is a process that counts up in a folder of a disk, and says each number, one a line, that is safe.
+// Writer is a process that counts up in a folder of a disk, and prints each number, one a line, once it is safe there.
 type Writer struct {
 	*Child
 	t   testing.TB
 	out string
 }
 
-// StartWriter starts a role that counts up. It is given the folder, which it makes.
+// StartWriter starts a role that counts up. The role's argument is the folder, which the role makes.
 func (d *Disk) StartWriter(role string) *Writer {
 	d.t.Helper()
 	w := d.start(role, d.project)
@@ -125,18 +125,18 @@ func (d *Disk) start(role ...string) *Writer {
 	return &Writer{StartChild(d.t, cmd), d.t, out.Name()}
 }
 
-// Said is the last number that the writer has said; 0 for none.
+// Said is the last number that the writer has printed; 0 for none.
 func (w *Writer) Said() int {
 	w.t.Helper()
 	text, err := os.ReadFile(w.out)
 	Must(w.t, err)
-	lines := strings.Split("0\n"+string(text), "\n") // what is behind the last line break is not whole
+	lines := strings.Split("0\n"+string(text), "\n") // the text after the last line break may be cut short
 	number, err := strconv.Atoi(lines[len(lines)-2])
 	Must(w.t, err)
 	return number
 }
 
-// Step lets the writer write once, and returns when it has said so.
+// Step lets a stepwise writer count once, and returns when it has printed the number.
 func (w *Writer) Step() {
 	w.t.Helper()
 	before := w.Said()

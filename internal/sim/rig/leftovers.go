@@ -8,7 +8,7 @@ import (
 	"nbs-worker/internal/sim/private"
 )
 
-// endLeftovers kills what a test left running, so that nobody writes into its folders any more.
+// endLeftovers kills what a test left running, so that nothing writes into its folders any more.
 func endLeftovers(t testing.TB, world private.World) {
 	t.Helper()
 	ok, detail := poll(10*time.Second, func() (bool, string) {

@@ -10,12 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Mounts are mounts that only one test sees, and what it starts.
+// Mounts makes mounts that only one test and the processes that it starts see.
 type Mounts struct{ t testing.TB }
 
-// PrivateMounts gives the calling goroutine a mount namespace of its own. It is bound to its thread for good, and so
-// are its files: what other goroutines of the test see is the machine. The thread, and with it what was mounted, ends
-// with the test.
+// PrivateMounts gives the calling goroutine a mount namespace of its own and binds the goroutine to its thread for
+// good. The other goroutines of the test see the machine's own mounts. The thread ends with the test, and what was
+// mounted with the thread.
 func PrivateMounts(t testing.TB) Mounts {
 	t.Helper()
 	NeedsRoot(t)
@@ -35,7 +35,7 @@ func (m Mounts) mount(source, target, kind string, flags uintptr, options string
 	}
 }
 
-// Tmpfs mounts a file system in memory on a folder, which is made.
+// Tmpfs mounts a file system in memory on a folder, which it makes.
 func (m Mounts) Tmpfs(dir, size string) {
 	m.t.Helper()
 	m.folder(dir)
@@ -51,7 +51,7 @@ func (m Mounts) ReadOnly(dir string) {
 	m.t.Cleanup(func() { m.Unmount(dir) })
 }
 
-// Unmount undoes a mount, at once even while files of it are open. Without one it does nothing.
+// Unmount removes a mount at once, even while files in it are open. Where nothing is mounted it does nothing.
 func (m Mounts) Unmount(dir string) {
 	m.t.Helper()
 	if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil && err != unix.EINVAL {

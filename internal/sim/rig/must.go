@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Must ends the test when something that it needs has failed.
+// Must fails the test and ends it when there is an error.
 func Must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -15,7 +15,7 @@ func Must(t testing.TB, err error) {
 	}
 }
 
-// Check fails the test, which goes on, when something does not hold; the words say what is instead.
+// Check fails the test, which goes on, when something does not hold; the message describes what was found instead.
 func Check(t testing.TB, holds bool, format string, args ...any) {
 	t.Helper()
 	if !holds {
@@ -31,7 +31,7 @@ func Same(t testing.TB, what string, want, got any, opts ...cmp.Option) {
 	}
 }
 
-// Equal fails the test, which goes on, when two values differ; the words say what they are.
+// Equal fails the test, which goes on, when two values differ; what names the value.
 func Equal[T comparable](t testing.TB, got, want T, what string, args ...any) {
 	t.Helper()
 	if got != want {
@@ -39,8 +39,7 @@ func Equal[T comparable](t testing.TB, got, want T, what string, args ...any) {
 	}
 }
 
-// Gives checks a value that comes with an error: there is none, and the value is the wanted one. The words say what
-// was asked for.
+// Gives checks the results of a call: the error is nil and the value is the wanted one. what names the call.
 func Gives[T comparable](t testing.TB, want T, what string, args ...any) func(got T, err error) {
 	t.Helper()
 	return func(got T, err error) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// noSkip is set where no test may be skipped: what is missing fails there.
+// noSkip is the variable that is 1 where no test may be skipped: what is missing then fails the test.
 const noSkip = "NBS_TEST_NO_SKIP"
 
 // NeedsRoot skips a test that mounts, makes namespaces or plays another user, when a developer runs it as an ordinary

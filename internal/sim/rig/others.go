@@ -11,7 +11,7 @@ import (
 // Nobody is the user and group id of another user of the machine, one without rights.
 const Nobody = 65534
 
-// GiveAway makes nobody the owner of a folder and of all in it.
+// GiveAway makes the user Nobody the owner of a folder and of all in it.
 func GiveAway(t testing.TB, dir string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
@@ -25,7 +25,7 @@ func GiveAway(t testing.TB, dir string) {
 	}
 }
 
-// Squat listens at the path of a socket, as somebody might who waits for us there, and counts who comes.
+// Squat listens at the path of a socket, as an attacker might, and counts the connections.
 func Squat(t testing.TB, path string) (visitors func() int) {
 	t.Helper()
 	listener, err := net.Listen("unix", path)
@@ -51,8 +51,8 @@ func Squat(t testing.TB, path string) (visitors func() int) {
 	return func() int { return len(came) }
 }
 
-// MustBePrivate checks that nobody else can read or write a folder and what is below it, which are at least so many
-// files and folders.
+// MustBePrivate checks that nobody else can read or write a folder and what is below it, and that these are at least
+// atLeast files and folders.
 func MustBePrivate(t testing.TB, dir string, atLeast int) {
 	t.Helper()
 	seen := 0

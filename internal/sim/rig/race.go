@@ -2,7 +2,7 @@
 
 package rig
 
-// Race tells that the tests run under the race detector, which needs time and memory of its own.
+// Race reports whether the tests run under the race detector, which needs time and memory of its own.
 const Race = true
 
 // raceFlags build our own programs under the race detector when the tests are.

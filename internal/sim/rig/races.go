@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// raceLog begins the names of the files into which programs of ours that were built
-// under the race detector write what it found. Others ignore the variable.
+// raceLog begins the names of the files into which our programs write what the race detector found, when they were
+// built with it.
 const raceLog = "race"
 
-// raceOptions are the variable for such programs. They would sleep for a second before each
-// exit, and a test asks whether a verb takes longer than it may.
+// raceOptions is the variable that such programs read; others ignore it. Without atexit_sleep_ms=0 they would sleep for
+// a second before each exit, and tests check how long a verb takes.
 func raceOptions(root string) string {
 	return "GORACE=atexit_sleep_ms=0 log_path=" + filepath.Join(root, raceLog)
 }

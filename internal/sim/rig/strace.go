@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// Tampered runs a command and lets strace tamper with one of its system calls: with the n-th of that name, by signal or
-// error, as in "signal=SIGKILL" and "error=EIO". Calls are counted by thread. It returns what was written to stdout and
-// stderr, and how the command ended.
+// Tampered runs a command under strace, which injects a signal or an error into the n-th system call of a name, as in
+// "signal=SIGKILL" and "error=EIO". strace counts the calls of each thread apart. Tampered returns what was written to
+// stdout and stderr, and how the command ended.
 func Tampered(t testing.TB, cmd *exec.Cmd, call, how string, n int) (out string, end syscall.WaitStatus) {
 	t.Helper()
 	Needs(t, "strace")
@@ -31,8 +31,8 @@ func Tampered(t testing.TB, cmd *exec.Cmd, call, how string, n int) (out string,
 // FileCalls are the system calls by which a program changes files, or is about to.
 var FileCalls = []string{"openat", "write", "fsync", "close", "renameat", "unlinkat", "mkdirat", "flock", "ftruncate", "fchmod"}
 
-// EachKill kills a program before its first, second, ... system call of each kind, until it survives. begin prepares a
-// run and returns the command; check looks at what is left of it.
+// EachKill kills a program before its first, second, ... system call of each kind, until it survives, and returns the
+// number of kills. begin prepares a run and returns the command; check looks at what the run has left.
 func EachKill(t testing.TB, calls []string, begin func() (cmd *exec.Cmd, check func(killed bool))) (kills int) {
 	t.Helper()
 	const most = 2000
@@ -52,6 +52,9 @@ func EachKill(t testing.TB, calls []string, begin func() (cmd *exec.Cmd, check f
 			}
 			kills++
 		}
+	}
+	if kills == 0 {
+		t.Fatal("nothing was killed: no such call was reached")
 	}
 	return kills
 }

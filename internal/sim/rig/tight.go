@@ -11,7 +11,7 @@ import (
 )
 
 // Tight is for TestMain: it runs the tests, and fails when they leave goroutines or open descriptors in this process.
-// A launcher lives for weeks; what it loses on each turn it would lose for ever.
+// A launcher runs for weeks: a leak at each turn would add up.
 func Tight(m interface{ Run() int }) int {
 	before := descriptors()
 	code := m.Run()
@@ -29,7 +29,7 @@ func Tight(m interface{ Run() int }) int {
 	return 1
 }
 
-// goroutines are the stacks of all goroutines but the caller's and those that Go keeps.
+// goroutines are the stacks of all goroutines but the caller's and those of os/signal, which Go keeps.
 func goroutines() []string {
 	stacks := make([]byte, 1<<20)
 	stacks = stacks[:runtime.Stack(stacks, true)]
@@ -48,14 +48,14 @@ func descriptors() map[string]string {
 	links, _ := filepath.Glob("/proc/self/fd/*") // the pattern is constant and well formed
 	open := map[string]string{}
 	for _, link := range links {
-		if target, err := os.Readlink(link); err == nil { // else it was the one that read the folder
+		if target, err := os.Readlink(link); err == nil { // an error: the descriptor by which Glob read the folder, closed by now
 			open[link] = target
 		}
 	}
 	return open
 }
 
-// opened are the descriptors that were not there before, less those with which Go waits.
+// opened are the descriptors that were not there before, without those of Go's poller.
 func opened(before map[string]string) []string {
 	var left []string
 	for link, target := range descriptors() {

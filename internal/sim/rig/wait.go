@@ -20,12 +20,12 @@ func Eventually(t testing.TB, what string, holds func() bool) {
 	WaitFor(t, 10*time.Second, what, func() (bool, string) { return holds(), "" })
 }
 
-// What waits for something rests between two looks, longer after a look that took long: many tests wait side by side,
-// and looks that start programs would keep what is waited for from its processor.
+// poll rests between two checks, longer after a check that took long: many tests wait side by side, and checks that
+// start programs would take the processor from what they wait for.
 const (
 	shortRest = 5 * time.Millisecond
 	longRest  = 200 * time.Millisecond
-	restShare = 4 // rests are that many times as long as looks
+	restShare = 4 // a rest is that many times as long as the check before it
 )
 
 func poll(timeout time.Duration, check func() (bool, string)) (ok bool, detail string) {

@@ -30,7 +30,7 @@ func NewWorld(t testing.TB, baseURL string) *World {
 	return w
 }
 
-// ShortDir is a folder of the test's own with a short path: those of sockets are bounded.
+// ShortDir is a folder of the test's own with a short path, because the paths of sockets are bounded.
 func ShortDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "nbs")
@@ -44,7 +44,7 @@ func ShortDir(t testing.TB) string {
 	return dir
 }
 
-// MemoryDir is a folder of the test's own in memory, where the machine has that: a disk is too slow for fuzzing.
+// MemoryDir is a folder of the test's own, in memory where the machine has /dev/shm: a disk is too slow for fuzzing.
 func MemoryDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "nbs")
@@ -55,7 +55,7 @@ func MemoryDir(t testing.TB) string {
 	return dir
 }
 
-// removeAll is patient: a program that was just ended may still write its last file.
+// removeAll tries for ten seconds: a program that was just killed may still write its last file.
 func removeAll(t testing.TB, dir string) {
 	var err error
 	if ok, _ := poll(10*time.Second, func() (bool, string) { err = os.RemoveAll(dir); return err == nil, "" }); !ok {

@@ -51,7 +51,7 @@ func (u *tui) retrying(e apiError, attempt, of int) {
 	u.events <- event{working: text}
 }
 
-// happen takes in what a turn reports.
+// happen handles an event of the turn.
 func (u *tui) happen(ctx context.Context, e event) error {
 	switch {
 	case e.err != nil:

@@ -46,7 +46,7 @@ func (c *config) onboarded() bool {
 	return done
 }
 
-// trusts says whether the user trusted this folder or one above it.
+// trusts reports whether the user trusted this folder or one above it.
 func (c *config) trusts(cwd string) bool {
 	projects, _ := c.data["projects"].(map[string]any)
 	for dir := cwd; ; dir = filepath.Dir(dir) {
@@ -66,7 +66,7 @@ func (c *config) trust(cwd string) error {
 	return c.save()
 }
 
-// keyAnswer says what the user answered about an API key: "approved", "rejected" or "" when never asked.
+// keyAnswer returns the user's answer about an API key: "approved", "rejected" or "" when never asked.
 func (c *config) keyAnswer(key string) string {
 	answers := child(c.data, "customApiKeyResponses")
 	for _, answer := range []string{"approved", "rejected"} {

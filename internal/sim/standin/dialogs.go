@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// dialog is a question that stands before the prompt. The texts are the real program's screens.
+// dialog is a question that the program asks before the prompt. The texts are the real program's screens.
 type dialog struct {
 	name    string
 	lines   []string

@@ -19,7 +19,7 @@
 //	dialog=NAME        show this dialog although nothing asks for it: trust, api-key, bypass, onboarding, login
 //	no-registry        write no sessions/<pid>.json
 //	no-transcript      write no transcript
-//	late-transcript=1s write none until that long after the registry says that it asks for a permission
+//	late-transcript=1s write it only that long after the registry says that a permission is asked for
 //	wrong-session-id   run under another, random session id than the one asked for
 //	print-error=TEXT   print TEXT on stderr and exit 1 (TEXT ends at the next comma)
 //	new-ids            answer each turn without a terminal under a new session id, which has all that was said before

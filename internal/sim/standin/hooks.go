@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// hook runs the commands that the settings name for an event, and returns what they have printed. A failing hook does not disturb, as with the real one.
-// Imitated: SessionStart, UserPromptSubmit, Stop, StopFailure, PermissionRequest, SessionEnd.
+// hook runs the commands that the settings name for an event, and returns what they have printed. Like the real program
+// it ignores a command that fails. Imitated: SessionStart, UserPromptSubmit, Stop, StopFailure, PermissionRequest,
+// SessionEnd.
 func (s *session) hook(ctx context.Context, event string, extra map[string]any) (printed string) {
 	groups := s.settings.Hooks[event]
 	if len(groups) == 0 {
@@ -44,7 +45,7 @@ func (s *session) hook(ctx context.Context, event string, extra map[string]any) 
 	return all.String()
 }
 
-// hookStop tells how a turn ended.
+// hookStop runs the hook of the end of a turn: Stop, or StopFailure after an error of the API.
 func (s *session) hookStop(ctx context.Context, r result) {
 	if r.failed == nil {
 		s.hook(ctx, "Stop", map[string]any{"stop_hook_active": false, "last_assistant_message": r.text})

@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// quit is the end by the user's own wish.
+// quit is the ending that the user asks for at the prompt.
 var quit = ending{code: 0, reason: "prompt_input_exit"}
 
 // press handles a key at the prompt, or in the permission dialog over it.

@@ -11,7 +11,7 @@ import (
 
 const leaderDies = "leader-dies"
 
-// Main has to run in the leader of the thread group, which is sure of the first goroutine only.
+// Main has to run in the leader of the thread group. Only init can bind the first goroutine, which runs main, to it.
 func init() { //nolint:gochecknoinits // later it is too late
 	if strings.Contains(os.Getenv("NBS_SIM_CLAUDE"), leaderDies) {
 		runtime.LockOSThread()
@@ -19,7 +19,7 @@ func init() { //nolint:gochecknoinits // later it is too late
 }
 
 // besideTheLeader runs the program in other threads. SIGUSR1 ends the leader at once, and all
-// others some time later: of a program that is killed they need not all end at one moment.
+// others some time later, because the threads of a killed program need not all end at one moment.
 func besideTheLeader(later time.Duration, program func() int) int {
 	told, code := make(chan os.Signal, 1), make(chan int, 1)
 	signal.Notify(told, syscall.SIGUSR1)

@@ -13,13 +13,13 @@ import (
 // ending is why the program ends, and with which code. It is the cause of the cancelled context.
 type ending struct {
 	code    int
-	crashed bool // nothing is put in order
+	crashed bool // nothing is cleaned up
 	reason  string
 }
 
 func (e ending) Error() string { return fmt.Sprintf("%s (exit code %d)", e.reason, e.code) }
 
-// endings by signal: the real program's codes. An interrupt counts as a wish of the user's.
+// endings are the real program's, by signal. SIGINT gives 0, because it counts as the user's wish.
 var endings = map[os.Signal]ending{
 	syscall.SIGTERM: {code: 143, reason: "other"},
 	syscall.SIGHUP:  {code: 129, reason: "other"},

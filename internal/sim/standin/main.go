@@ -139,8 +139,8 @@ func spawnChild() error {
 	return cmd.Process.Release()
 }
 
-// amnesia says whether this process believes to be a child of an agent: then a TUI keeps nothing. A mark that the tmux
-// server gives to everybody in it (because it was started by an agent) proves nothing and does not count.
+// amnesia reports whether this process takes itself for the child of an agent: a TUI then keeps nothing. The mark does
+// not count when it comes from the tmux server, which gives it to every pane when an agent has started the server.
 func amnesia(ctx context.Context) bool {
 	value := strings.ToLower(os.Getenv("CLAUDE_CODE_CHILD_SESSION"))
 	if value == "" || value == "0" || value == "false" {

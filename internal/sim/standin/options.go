@@ -137,8 +137,8 @@ func (o *options) readSystemPrompt() error {
 	return nil
 }
 
-// checkMode knows that "manual" and "default" are two names of one mode. Each version prints only its own, the newer
-// one also takes the older name.
+// checkMode checks --permission-mode. "manual" and "default" are two names of one mode: each version prints only its
+// own, and the newer one also takes the older name.
 func (o *options) checkMode(w whims) error {
 	allowed := []string{"acceptEdits", "auto", "bypassPermissions", "manual", "dontAsk", "plan"}
 	if w.old() {

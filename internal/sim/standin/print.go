@@ -83,7 +83,7 @@ func (s *session) printResult(r result, took time.Duration) (int, error) {
 	return code, writeObject(s.turnResult(r, took))
 }
 
-// turnResult tells of a turn.
+// turnResult is the result object of a turn.
 func (s *session) turnResult(r result, took time.Duration) map[string]any {
 	out := s.resultObject("success", r.text, r.failed != nil)
 	out["duration_ms"], out["duration_api_ms"] = took.Milliseconds(), took.Milliseconds()

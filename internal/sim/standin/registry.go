@@ -49,7 +49,7 @@ func newRegistry(dir string, e entry) (*registry, error) {
 	return &registry{dir: filepath.Join(dir, "sessions"), entry: e}, nil
 }
 
-// register writes the entry as the real program does: first without a status, then idle.
+// register writes the entry without a status, as the real program first does; setStatus adds one.
 func (r *registry) register() error {
 	if r == nil {
 		return nil
@@ -88,7 +88,7 @@ func (r *registry) write() error {
 	return replaceFile(r.path(), data, 0o644)
 }
 
-// remove is part of every graceful end. Files that are not there are fine.
+// remove removes the entry, at every graceful end. There may be none.
 func (r *registry) remove() {
 	if r == nil {
 		return

@@ -49,7 +49,7 @@ type apiError struct {
 
 func (e apiError) Error() string { return fmt.Sprintf("%d %s", e.status, e.message) }
 
-// final says whether another attempt is pointless.
+// final reports whether another attempt is pointless.
 func (e apiError) final() bool { return e.status < 500 && e.status != 401 && e.status != 429 }
 
 // endpoint refuses everything but loopback: this program must not reach the outside even where it could.

@@ -23,7 +23,7 @@ type session struct {
 	tr       *transcript
 	turns    int
 	keyFile  string
-	told     string // what the hook of its start has printed: it goes with the next prompt
+	told     string // what the SessionStart hook has printed: it is sent with the next prompt
 }
 
 // aliases are the model names of 2.1.329.
@@ -68,7 +68,7 @@ func (s *session) attach(entrypoint string, forget bool) error {
 	return err
 }
 
-// loggedIn says whether the API key may be used. -p does not ask.
+// loggedIn reports whether the API key may be used. With -p the user need not have approved it.
 func (s *session) loggedIn() bool {
 	return s.key != "" && (s.opts.print || s.cfg.keyAnswer(s.key) == "approved")
 }

@@ -43,7 +43,7 @@ func transcriptPath(configDir, cwd, id string) string {
 	return filepath.Join(configDir, "projects", slug(cwd), id+".jsonl")
 }
 
-// inUse says whether --session-id would collide. The file decides, even an empty one.
+// inUse reports whether --session-id would collide: it does when the file exists, even an empty one.
 func inUse(configDir, cwd, id string) bool {
 	_, err := os.Stat(transcriptPath(configDir, cwd, id))
 	return err == nil

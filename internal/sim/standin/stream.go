@@ -53,7 +53,7 @@ func (s *session) stream(ctx context.Context) (code int, err error) {
 	}
 }
 
-// writeRefusal tells of a conversation that there is not, beside the words on stderr.
+// writeRefusal writes a result that says that the conversation does not exist, besides the message on stderr.
 func (s *session) writeRefusal(err error) error {
 	if !strings.HasPrefix(err.Error(), "No conversation found") {
 		return nil
@@ -64,7 +64,7 @@ func (s *session) writeRefusal(err error) error {
 	return writeObject(out)
 }
 
-// readLines hands on the lines of stdin, and closes at their end.
+// readLines sends the lines of stdin, and closes the channel at the end of input.
 func readLines() <-chan []byte {
 	lines := make(chan []byte)
 	go func() {
@@ -93,7 +93,7 @@ type input struct {
 	Message message `json:"message"`
 }
 
-// command is the text that counts as one when it begins with a slash: the last block.
+// command is the text of the last block, which is a command when it begins with a slash.
 func (in input) command() string {
 	var text string
 	if json.Unmarshal(in.Message.Content, &text) == nil {
@@ -143,7 +143,7 @@ func (s *session) streamTurn(ctx context.Context, in input) (int, error) {
 	return s.streamResult(r, id, time.Since(begin))
 }
 
-// streamResult writes an answer in its parts and whole, and what became of the turn.
+// streamResult writes an answer in its parts and as a whole, and then the result of the turn.
 func (s *session) streamResult(r result, id string, took time.Duration) (int, error) {
 	answer := map[string]any{"message": map[string]any{
 		"role": "assistant", "model": s.model, "content": []map[string]string{{"type": "text", "text": r.text}},
@@ -168,7 +168,7 @@ func (s *session) streamResult(r result, id string, took time.Duration) (int, er
 	return code, errors.Join(s.say("assistant", answer), writeObject(out))
 }
 
-// say writes a line of a kind.
+// say writes a line of output of a kind.
 func (s *session) say(kind string, out map[string]any) error {
 	out["type"], out["session_id"], out["parent_tool_use_id"] = kind, s.id, nil
 	if out["uuid"] == nil {
@@ -177,7 +177,7 @@ func (s *session) say(kind string, out map[string]any) error {
 	return writeObject(out)
 }
 
-// localCommand does what the program does with a command by itself, instead of a turn.
+// localCommand carries out a command that the program answers by itself, without a turn.
 func (s *session) localCommand(text string) (answer string, done bool, err error) {
 	name, isCommand := strings.CutPrefix(strings.SplitN(text+" ", " ", 2)[0], "/")
 	switch {
@@ -190,7 +190,7 @@ func (s *session) localCommand(text string) (answer string, done bool, err error
 	case s.whims.old():
 		return "Unknown command: /" + name, true, nil
 	}
-	return "", false, nil // 2.1.329 says it to the model
+	return "", false, nil // 2.1.329 sends it to the model
 }
 
 // moveOn goes on under a new session id, with a copy of all that was said.
@@ -202,7 +202,7 @@ func (s *session) moveOn() error {
 	return s.reg.setSession(s.id)
 }
 
-// dieAt is the end of a turn that a whim asks for.
+// dieAt kills this process when die-in-turn names this place in a turn.
 func (s *session) dieAt(where string) {
 	if s.whims.dieInTurn == where {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)

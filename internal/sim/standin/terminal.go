@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminal is the tty in raw mode: signals do not come from its keys, as with the real program.
+// terminal is the tty in raw mode, in which no key sends a signal, as with the real program.
 type terminal struct {
 	in    *os.File
 	saved unix.Termios
@@ -41,7 +41,7 @@ func openTerminal() (*terminal, error) {
 // close puts the terminal back and empties the title.
 func (t *terminal) close() {
 	fmt.Print("\x1b[?2004l\x1b]0;\a")
-	_ = unix.IoctlSetTermios(int(t.in.Fd()), unix.TCSETS, &t.saved) // a tty that is gone needs no order
+	_ = unix.IoctlSetTermios(int(t.in.Fd()), unix.TCSETS, &t.saved) // a tty that is gone needs no restoring
 }
 
 func (t *terminal) title(text string) { fmt.Printf("\x1b]0;%s\a", text) }

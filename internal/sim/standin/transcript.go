@@ -49,12 +49,12 @@ type message struct {
 // transcript is the file of one conversation. It is opened for each write, so that an idle agent holds no file.
 type transcript struct {
 	path     string
-	off      bool   // amnesia: nothing is written, the conversation lives in records only
+	off      bool   // amnesia: nothing is written, the conversation is kept in records only
 	template record // what every new record has in common
 	records  []record
 
-	mu   sync.Mutex // release comes by a timer
-	late bool       // lines are held back until then
+	mu   sync.Mutex // a timer calls release
+	late bool       // lines are held back until release
 	held [][]byte
 }
 
@@ -77,7 +77,7 @@ func (t *transcript) load() error {
 	return nil
 }
 
-// add appends a message at the leaf and returns its record's id.
+// add appends a message as the child of the leaf. change completes its record.
 func (t *transcript) add(kind string, m any, change func(*record)) error {
 	data, err := json.Marshal(m)
 	if err != nil {
@@ -104,7 +104,7 @@ type attachment struct {
 	ExitCode  int    `json:"exitCode"`
 }
 
-// The events whose hooks tell the model something: of a prompt, and of the start of a session.
+// The events whose hooks' output reaches the model: a prompt, and the start of a session.
 const (
 	promptHook = "UserPromptSubmit"
 	startHook  = "SessionStart"
@@ -121,7 +121,7 @@ func (s *session) addContext(event, printed string) error {
 	})
 }
 
-// copyTo goes on in another file, under another id, with a copy of all that was said.
+// copyTo copies all that was said into another file, under another id, in which the conversation then goes on.
 func (t *transcript) copyTo(path, id string) error {
 	t.path, t.template.SessionID = path, id
 	for i := range t.records {
@@ -173,7 +173,7 @@ func (t *transcript) open(mode string) error {
 	return t.append(map[string]string{"type": "permission-mode", "permissionMode": mode, "sessionId": id})
 }
 
-// conversation is the path from the root to the newest leaf, without what the API never said or heard.
+// conversation is the path from the root to the newest leaf, without what the API neither sent nor received.
 func (t *transcript) conversation() []message {
 	byID := make(map[string]record, len(t.records))
 	for _, r := range t.records {
@@ -196,7 +196,7 @@ func (t *transcript) conversation() []message {
 	return said
 }
 
-// leaf is the newest record that nothing follows. The last line need not be one: the real program sometimes writes an
+// leaf is the newest record that nothing follows. It need not be the last line: the real program sometimes writes an
 // answer before its question.
 func (t *transcript) leaf() (record, bool) {
 	followed := make(map[string]bool, len(t.records))

@@ -26,7 +26,7 @@ type tui struct {
 	lastQuit keyKind            // C-c or C-d once: a second one leaves
 }
 
-// event is what a turn tells the tui.
+// event is what a turn reports to the tui.
 type event struct {
 	done    *result
 	err     error
@@ -69,7 +69,7 @@ func (s *session) interactive(ctx context.Context) (int, error) {
 	return u.live(ctx)
 }
 
-// unreachable is what remains of the onboarding where no network is: it asks the real service first.
+// unreachable is all that the onboarding shows where there is no network, because it asks the real service first.
 func unreachable(ctx context.Context) (int, error) {
 	fmt.Println(" Unable to connect to Anthropic services\n\n Failed to connect to api.anthropic.com: EAI_AGAIN\n\n" +
 		" Check your internet connection and network settings.")
@@ -79,7 +79,7 @@ func unreachable(ctx context.Context) (int, error) {
 	return 1, nil
 }
 
-// left is the end before the prompt: an answer, a signal, or a fault.
+// left ends the program before the prompt, by an answer, a signal or a fault, and returns the exit code.
 func (s *session) left(ctx context.Context, err error) (int, error) {
 	var end ending
 	defer s.forgetKey()
@@ -96,7 +96,7 @@ func (s *session) left(ctx context.Context, err error) (int, error) {
 	return end.code, nil
 }
 
-// live is the life at the prompt.
+// live runs the program at its prompt until it ends, and returns the exit code.
 func (u *tui) live(ctx context.Context) (int, error) {
 	u.term.title("✳ Claude Code")
 	u.s.told = u.s.hook(ctx, startHook, map[string]any{"source": u.s.source(), "model": u.s.model})
@@ -115,7 +115,7 @@ func (u *tui) live(ctx context.Context) (int, error) {
 	return u.finish(ctx, *end), nil
 }
 
-// start submits the prompt from the command line. What is a command there when typed is one too, except `!`.
+// start submits the prompt from the command line. What is a command when it is typed is one there too, except `!`.
 func (u *tui) start(ctx context.Context) (*ending, error) {
 	if u.s.opts.prompt == "" {
 		return nil, nil
@@ -156,7 +156,7 @@ func (u *tui) redraw() {
 	draw(cols, rows, u.screen(cols))
 }
 
-// finish puts things in order, except after a crash.
+// finish cleans up, except after a crash, and returns the exit code.
 func (u *tui) finish(ctx context.Context, end ending) int {
 	if end.crashed {
 		return end.code

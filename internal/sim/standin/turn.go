@@ -17,7 +17,7 @@ import (
 type front interface {
 	// permit asks the user whether a tool may run.
 	permit(ctx context.Context, tool, command string) bool
-	// retrying tells that an attempt failed and another follows.
+	// retrying reports that an attempt failed and another follows.
 	retrying(e apiError, attempt, of int)
 }
 
@@ -28,12 +28,12 @@ type result struct {
 	usage  usage
 }
 
-// said is a prompt. In a TUI the hook was told of it before.
+// said is a prompt. A TUI has run the prompt's hook before the turn.
 type said struct {
 	text    string
 	content json.RawMessage // "": the text
 	uuid    string          // of its record; "": a new one
-	hook    bool            // is still to be told
+	hook    bool            // is still to be run
 }
 
 func (p said) message() message {
@@ -43,7 +43,7 @@ func (p said) message() message {
 	return message{Role: "user", Content: quoted(p.text)}
 }
 
-// turn says the prompt and works until the answer is there.
+// turn sends the prompt, and carries out what the model asks for until there is an answer.
 func (s *session) turn(ctx context.Context, p said, f front) (result, error) {
 	s.dieAt("heard")
 	if err := s.tr.open(s.mode()); err != nil {

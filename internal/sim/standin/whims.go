@@ -93,7 +93,7 @@ func (w *whims) setSwitch(name string) error {
 	return nil
 }
 
-// old says whether the ways of 2.1.197 are imitated rather than those of 2.1.329.
+// old reports whether 2.1.197 is imitated rather than 2.1.329.
 func (w whims) old() bool {
 	var major, minor, patch int
 	if _, err := fmt.Sscanf(w.version, "%d.%d.%d", &major, &minor, &patch); err != nil {

@@ -19,7 +19,7 @@ type update struct {
 	Message map[string]any `json:"message"`
 }
 
-// call is one of the bot's.
+// call answers a call of the bot's.
 func (s *Server) call(w http.ResponseWriter, r *http.Request, method string) {
 	params, err := parameters(r)
 	if err != nil {
@@ -123,7 +123,7 @@ func (s *Server) sendMessage(w http.ResponseWriter, params map[string]string) {
 	}
 }
 
-// parameters reads them from a form or from JSON, as the Bot API takes them.
+// parameters reads a call's parameters from a form or from JSON: the Bot API takes both.
 func parameters(r *http.Request) (map[string]string, error) {
 	const maxBody = 1 << 20
 	params := map[string]string{}
@@ -177,7 +177,7 @@ func write(w http.ResponseWriter, code int, answer any) {
 	_ = json.NewEncoder(w).Encode(answer) // a bot that is gone does not read it
 }
 
-// discard is where the answer of a call goes whose answer is lost.
+// discard takes the answer of a call that is carried out but whose answer is lost.
 type discard struct{ header http.Header }
 
 func (d discard) Header() http.Header            { return d.header }

@@ -40,7 +40,7 @@ func decode(w http.ResponseWriter, r *http.Request, into any) bool {
 	return true
 }
 
-// controlChat answers with what there is when the wait is over, and with 408 when that is too little.
+// controlChat answers with the chat's messages when the wait is over, and with 408 when too few replies are among them.
 func (s *Server) controlChat(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	chat, err := strconv.ParseInt(query.Get("chat"), 10, 64)
@@ -48,7 +48,7 @@ func (s *Server) controlChat(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	number, _ := strconv.Atoi(query.Get("after"))        // 0 when it is not given, and the next as well
+	number, _ := strconv.Atoi(query.Get("after"))        // 0 when it is not given, like the next two
 	replies, _ := strconv.Atoi(query.Get("replies"))     //
 	patience, _ := time.ParseDuration(query.Get("wait")) //
 	ctx, cancel := context.WithTimeout(r.Context(), patience)

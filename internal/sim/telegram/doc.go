@@ -3,12 +3,12 @@
 // The bot's side, below /bot<token>/, is what a bridge needs of the real one: getMe, getUpdates, sendMessage,
 // sendChatAction. Anything else is a 404, which a test then sees.
 //
-//   - An update is kept until getUpdates is called with an offset above its number. Who asks without acknowledging
-//     gets it again.
-//   - getUpdates waits for an update as long as it is asked to. A second one at the same time ends the first with
-//     409, as there.
+//   - An update is kept until getUpdates is called with an offset above its number. A call that does not
+//     acknowledge it gets it again.
+//   - getUpdates waits for an update as long as it is asked to. A second call at the same time ends the first
+//     with 409, as in the real one.
 //   - A text is refused when it is empty, or longer than 4,096 UTF-16 code units.
-//   - A call that is told to wait (429 with retry_after) and comes earlier is refused again, and counted (Hasty).
+//   - A call that comes before the retry_after of a 429 is over is refused again, and counted (Hasty).
 //
 // The users' side is the Go API (Say, Sent, Await, Block, Fail) and, for scripts, the same over HTTP below /control/:
 //

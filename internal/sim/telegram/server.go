@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Token is what a server accepts unless it is told another.
+// Token is the token that a server accepts unless Options names another.
 const Token = "1000:simulated-token"
 
 // Name is the bot's user name.
@@ -41,7 +41,7 @@ type Server struct {
 	poller   context.CancelFunc // ends the getUpdates that waits
 	calls    map[string]int
 	holds    map[string]chan struct{}
-	waits    map[string]time.Time // until when a method was told to wait
+	waits    map[string]time.Time // until when a method may not be called, after a 429
 	hasty    int
 }
 
@@ -113,13 +113,13 @@ func (s *Server) routes() http.Handler {
 	return mux
 }
 
-// change notes that something did, for those who wait. The lock is held.
+// change wakes all who wait in await. The lock is held.
 func (s *Server) change() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
 
-// await waits until done says so, which is called with the lock held; false when the context ended first.
+// await waits until done, which it calls with the lock held, returns true. It returns false when the context ends first.
 func (s *Server) await(ctx context.Context, done func() bool) bool {
 	for {
 		s.mu.Lock()

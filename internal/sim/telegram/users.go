@@ -72,7 +72,7 @@ func (s *Server) after(chat int64, number int) []Message {
 // Sent returns what the bot wrote to a chat, oldest first.
 func (s *Server) Sent(chat int64) []string { return texts(s.Chat(chat)) }
 
-// texts are those of the bot's messages.
+// texts are the texts of the bot's messages.
 func texts(messages []Message) []string {
 	sent := []string{}
 	for _, m := range messages {
@@ -91,7 +91,7 @@ func (s *Server) Await(ctx context.Context, chat int64, count int) ([]string, er
 	return s.Sent(chat), nil
 }
 
-// AwaitAcknowledged waits until no update is kept any more.
+// AwaitAcknowledged waits until every update is acknowledged.
 func (s *Server) AwaitAcknowledged(ctx context.Context) error {
 	if !s.await(ctx, func() bool { return len(s.updates) == 0 }) {
 		return fmt.Errorf("wait for acknowledgement: %w", ctx.Err())
@@ -135,7 +135,7 @@ func (s *Server) Hasty() int {
 	return s.hasty
 }
 
-// Block has the user of a chat block the bot, or take it back.
+// Block has the user of a chat block the bot, or unblock it.
 func (s *Server) Block(chat int64, blocked bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,7 +150,7 @@ type Failure struct {
 	RetryAfter int    `json:"retry_after,omitempty"` // seconds, with 429
 	MigrateTo  int64  `json:"migrate_to,omitempty"`  // the chat that the group has become, with 400
 	Done       bool   `json:"done,omitempty"`        // the call is carried out, and only its answer is lost
-	HTML       bool   `json:"html,omitempty"`        // the answer is a page of something in between
+	HTML       bool   `json:"html,omitempty"`        // the answer is a page, as from a proxy
 }
 
 // Fail has the next calls of a method fail.
@@ -161,7 +161,7 @@ func (s *Server) Fail(f Failure) {
 	s.failures = append(s.failures, &f)
 }
 
-// failure takes one that is meant for a call of the method, nil when there is none. The lock is held.
+// failure takes the next failure that is meant for a method, nil when there is none. The lock is held.
 func (s *Server) failure(method string) *Failure {
 	at := slices.IndexFunc(s.failures, func(f *Failure) bool { return f.Method == method })
 	if at < 0 {

@@ -1,5 +1,5 @@
-// A claude that costs next to nothing: it tells when its first instruction ran, leaves on disk what a supervisor looks
-// for (a registry entry, a transcript with some turns), and sleeps until it is asked to leave.
+// A claude that costs next to nothing: it reports when its first instruction ran, writes what a supervisor looks for (a
+// registry entry, a transcript with some turns), and sleeps until a signal ends it.
 package main
 
 import (
@@ -26,7 +26,7 @@ func main() {
 	os.Exit(run())
 }
 
-// ring sends the monotonic time to the one who measures.
+// ring sends the monotonic time to the socket on which the bench listens.
 func ring(bell string) {
 	var now unix.Timespec
 	if bell == "" || unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) != nil {
@@ -38,7 +38,7 @@ func ring(bell string) {
 	}
 	defer unix.Close(fd)
 	message := binary.NativeEndian.AppendUint64(nil, uint64(now.Nano()))
-	_ = unix.Sendto(fd, message, 0, &unix.SockaddrUnix{Name: bell}) // unheard, it is missed at once
+	_ = unix.Sendto(fd, message, 0, &unix.SockaddrUnix{Name: bell}) // an error: the bench fails when no message comes
 }
 
 func run() int {

@@ -1,4 +1,4 @@
-// The floor of what claude calls: a Go program that does nothing.
+// The floor of the verbs that claude calls (hook, statusline): a Go program that does nothing.
 package main
 
 func main() {}
