@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -82,20 +83,38 @@ func (r Registry) each(do func(in smallfile.Dir, name string, pid int)) error {
 	return err
 }
 
-// OpenOn lists the registry entries of a conversation, live or left behind.
-// Entries that cannot be read are passed over: they are other sessions' or torn.
+// tornFor is longer than an entry is torn that a claude is just writing.
+const tornFor = 5 * time.Millisecond
+
+// OpenOn lists the registry entries of a conversation, live or left behind. A torn entry of a
+// process that is there is read again once. What cannot be read then is passed over: it may stay
+// so, and must not keep every agent down.
 func (r Registry) OpenOn(id agent.SessionID) (open []Entry, err error) {
+	var torn []int
 	err = r.each(func(in smallfile.Dir, name string, pid int) {
 		_ = in.View(name, registryLimit, func(data []byte) error {
-			if !bytes.Contains(data, []byte(id)) {
+			whole := bytes.HasSuffix(bytes.TrimSpace(data), []byte("}"))
+			if whole && !bytes.Contains(data, []byte(id)) {
 				return nil // most are of other conversations, and need not be understood
 			}
-			if entry, err := parseEntry(data, pid); err == nil && entry.SessionID == id {
+			entry, err := parseEntry(data, pid)
+			switch {
+			case err != nil && !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH):
+				torn = append(torn, pid)
+			case err == nil && entry.SessionID == id:
 				open = append(open, entry)
 			}
 			return nil
 		})
 	})
+	if len(torn) > 0 {
+		time.Sleep(tornFor)
+	}
+	for _, pid := range torn {
+		if entry, err := r.Entry(pid); err == nil && entry.SessionID == id {
+			open = append(open, entry)
+		}
+	}
 	slices.SortFunc(open, func(a, b Entry) int { return a.PID - b.PID })
 	return open, err
 }

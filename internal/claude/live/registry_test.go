@@ -4,8 +4,10 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -103,6 +105,27 @@ func TestOpenOn(t *testing.T) {
 	slices.Sort(pids)
 	diff := cmp.Diff([]int{31558, 31560}, pids)
 	rig.Check(t, diff == "", "-want +got:\n%s", diff)
+}
+
+// An entry that is being written is looked at again: a person may just have come into the conversation by
+// /resume, which no command line shows. One that stays torn is not waited for, and hides no other.
+func TestOpenOnReadsATornEntryAgain(t *testing.T) {
+	t.Parallel()
+	whole := strings.Replace(entry197, "31558", strconv.Itoa(os.Getpid()), 1)
+	for what, torn := range map[string]string{"empty": "", "cut short": whole[:30], "cut short behind the id": whole[:200]} {
+		synctest.Test(t, func(t *testing.T) {
+			r := RegistryIn(t.TempDir())
+			own := strconv.Itoa(os.Getpid()) + ".json"
+			r.put(t, own, torn)
+			r.put(t, strconv.Itoa(os.Getppid())+".json", torn)
+			go func() {
+				time.Sleep(tornFor / 2)
+				r.put(t, own, whole)
+			}()
+			open, err := r.OpenOn(sessionID)
+			rig.Check(t, err == nil && len(open) == 1 && open[0].PID == os.Getpid(), "%s: %+v, %v", what, open, err)
+		})
+	}
 }
 
 func TestOpenOnDoesNotGuess(t *testing.T) {
