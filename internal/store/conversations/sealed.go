@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store/private"
@@ -84,6 +87,9 @@ func (d *Drawer) read(sub, name string, value any, remedy string) error {
 func (d *Drawer) refused(file, where string, err error, remedy string) error {
 	if _, is := errors.AsType[*agent.Error](err); is {
 		return err // it has a remedy of its own
+	}
+	if _, is := errors.AsType[syscall.Errno](err); is && !errors.Is(err, fs.ErrNotExist) { // such as too many open files, which passes
+		return fmt.Errorf("read %s: %w", d.nbs.Label(file), err)
 	}
 	if errors.Is(err, trust.ErrSeal) || errors.Is(err, errUnsealed) {
 		return agent.Errorf(agent.Held, "%s%s is not as a command of this user wrote it here: %w", d.nbs.Label(file), where, err).Hint("%s", remedy)

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"nbs-worker/internal/agent"
@@ -124,4 +125,17 @@ func TestPlantedRequestsAndResultsCountForNothing(t *testing.T) {
 	storetest.Write(t, c.Path()+"/"+results+"/"+idFile("b"), text)
 	_, _, err = c.Result("b")
 	storetest.WantKind(t, "an answer to another", err, agent.Held)
+}
+
+// What kept a request from being read passes, and is no reason to skip its turn.
+func TestRequestThatCannotBeReadIsNotDamaged(t *testing.T) {
+	t.Parallel()
+	d, _ := inProject(t)
+	c := d.Of(review)
+	mustEnqueue(t, c, asked("m1", "hello"))
+	rig.Must(t, os.RemoveAll(d.nbs.Path(pendingFolder)))
+	storetest.Write(t, d.nbs.Path(pendingFolder), "")
+	_, err := c.Request(1)
+	storetest.WantKind(t, "request", err, agent.Failed)
+	rig.Check(t, errors.Is(err, syscall.ENOTDIR) && !strings.Contains(err.Error(), "damaged") && agent.HintsOf(err) == nil, "%v, %q", err, agent.HintsOf(err))
 }
