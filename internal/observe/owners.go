@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -125,20 +126,25 @@ func adoptedPane(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool) {
 	return tmux.Pane{}, false
 }
 
-// CheckUnrecorded refuses a conversation that another agent of the project has.
+// CheckUnrecorded refuses a conversation that another agent of the project has, or may have: the
+// error names a record that cannot be read.
 func (o *Observer) CheckUnrecorded(r *agent.Record) error {
 	handles, err := o.Store.Handles()
 	if err != nil {
 		return err
 	}
+	var unread error
 	for _, handle := range handles {
 		other, err := o.Store.Load(handle)
-		if err == nil && other.SessionID == r.SessionID {
+		switch {
+		case err == nil && other.SessionID == r.SessionID:
 			return agent.Errorf(agent.Conflict, "the conversation %s belongs to agent %s", r.SessionID, handle).
 				Hint("nbs-worker resume %s", handle)
+		case agent.KindOf(err) != agent.NotFound: // else it was dismissed meanwhile
+			unread = cmp.Or(unread, err)
 		}
 	}
-	return nil
+	return unread
 }
 
 // HintAside adds how to move a wrong record aside and go on with its conversation.
