@@ -149,9 +149,9 @@ func (s *search) names(a ancestor, project string, r *agent.Record) bool {
 // unrecorded is an agent whose process no record names: its record was removed, or somebody
 // changed it.
 func unrecorded(line []ancestor, launcher int) *Caller {
-	claude := line[launcher-1]
-	found := &Caller{project: claude.variable(agent.RootVariable), doubt: errors.New("no record names its process")}
-	if handle, err := agent.ParseHandle(claude.variable(agent.HandleVariable)); err == nil {
+	above := line[launcher-1]
+	found := &Caller{project: above.variable(agent.RootVariable), doubt: errors.New("no record names its process")}
+	if handle, err := agent.ParseHandle(above.variable(agent.HandleVariable)); err == nil {
 		found.record.Handle = handle
 	}
 	return found

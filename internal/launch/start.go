@@ -83,7 +83,8 @@ func (s Starter) Plan(r agent.Record, start Start) (Plan, error) {
 		return Plan{}, err
 	}
 	plan := Plan{
-		Record: r, Opening: opening, Program: program, Prompt: start.Prompt, Brief: start.Brief, trust: start.Trust, trustDir: start.TrustDir, inPlace: start.InPlace, new: start.Minted || start.TakesUp, takesUp: start.TakesUp, again: start.Again,
+		Record: r, Opening: opening, Program: program, Prompt: start.Prompt, Brief: start.Brief, trust: start.Trust, trustDir: start.TrustDir,
+		new: start.Minted || start.TakesUp, takesUp: start.TakesUp, inPlace: start.InPlace, again: start.Again,
 		config: config, Restores: restores, wait: max(cmp.Or(start.Wait, startLimit), serverLimit), progress: start.Progress,
 	}
 	if opening == claude.OpenResume && restores == nil {

@@ -21,20 +21,12 @@ func (l *Launcher) noteExit(ctx context.Context, handle agent.Handle, child *chi
 	if end.err != nil {
 		return over, end.err
 	}
-	exit := agent.Exit{
-		At: stamp(l.Now()), Invocation: child.launch.Invocation, Code: end.status.ExitStatus(), HungUp: end.hungUp,
-		UptimeS: int64(l.Now().Sub(child.started) / time.Second), OOMKills: end.oom,
-	}
 	report := l.Store.Report(handle) // what claude reported through its hooks
-	if report.Invocation != exit.Invocation {
+	if report.Invocation != child.launch.Invocation {
 		report = agent.Report{}
 	}
-	exit.EndReason = live.EndReason(report.End)
-	if !end.hungUp { // else there is no screen any more
-		exit.LastScreen = l.lastScreen(ctx)
-	}
+	exit := l.exitOf(ctx, child, end, report)
 	if end.status.Signaled() {
-		exit.Signal = end.status.Signal().String()
 		child.terminal.reset()
 	}
 	follows := l.endingOf(child, &exit, report, signals)
@@ -63,18 +55,40 @@ func (l *Launcher) noteExit(ctx context.Context, handle agent.Handle, child *chi
 		return ended{code: over.code}, err
 	}
 	over.record = record
-	if err := Keep(ctx, l.Store, child.config, &record); err != nil {
-		_ = l.journal(ctx, "unkept", &record, err.Error())
-	}
-	gone := record.Process.Claude()
-	untold = errors.Join(
-		untold, child.config.Registry().Forget(gone.PID, gone.StartTicks),
-		l.journal(ctx, "exit", &record, exit.Summary()), l.journalDecision(ctx, &record, over.decision),
-	)
+	untold = errors.Join(untold, l.journalExit(ctx, child, &over, &exit))
 	if over.decision.Again {
 		return over, nil // the record has the exit, and that the next start is waited for
 	}
 	return over, untold
+}
+
+// exitOf describes how claude ended, for the record.
+func (l *Launcher) exitOf(ctx context.Context, child *child, end ending, report agent.Report) agent.Exit {
+	exit := agent.Exit{
+		At: stamp(l.Now()), Invocation: child.launch.Invocation, Code: end.status.ExitStatus(), HungUp: end.hungUp,
+		UptimeS: int64(l.Now().Sub(child.started) / time.Second), OOMKills: end.oom, EndReason: live.EndReason(report.End),
+	}
+	if !end.hungUp { // else there is no screen any more
+		exit.LastScreen = l.lastScreen(ctx)
+	}
+	if end.status.Signaled() {
+		exit.Signal = end.status.Signal().String()
+	}
+	return exit
+}
+
+// journalExit keeps the transcripts of a claude that has ended, removes its registry entry and journals its exit
+// and what follows.
+func (l *Launcher) journalExit(ctx context.Context, child *child, over *ended, exit *agent.Exit) error {
+	record := &over.record
+	if err := Keep(ctx, l.Store, child.config, record); err != nil {
+		_ = l.journal(ctx, "unkept", record, err.Error())
+	}
+	gone := record.Process.Claude()
+	return errors.Join(
+		child.config.Registry().Forget(gone.PID, gone.StartTicks),
+		l.journal(ctx, "exit", record, exit.Summary()), l.journalDecision(ctx, record, over.decision),
+	)
 }
 
 // endingOf says what the end of a claude means for the next start.

@@ -55,7 +55,8 @@ func (l *Launcher) decide(r *agent.Record, end restart.Ending) restart.Decision 
 		return restart.Decision{}
 	}
 	end.Asked = end.Asked || r.Desired == agent.DesiredStopped || l.verbStarts(r.Handle)
-	decision := restart.Decide(r.LaunchRestart(), r.Restarts, end, l.Now(), rand.Float64()) //nolint:gosec // no secret: agents that fell together should not rise together
+	apart := rand.Float64() //nolint:gosec // no secret: agents that fell together should not rise together
+	decision := restart.Decide(r.LaunchRestart(), r.Restarts, end, l.Now(), apart)
 	r.Restarts = decision.Restarts
 	return decision
 }

@@ -24,7 +24,7 @@ func (l *Launcher) start(ctx context.Context, handle agent.Handle, next *Restart
 	if next.Prove != nil { // the pane has the last start's mark and screen, and what was typed since
 		terminal := saveTerminal()
 		terminal.dropKeys()
-		terminal.write(clear)
+		terminal.write(clearScreen)
 		if err := l.markPane(ctx, launch.Invocation); err != nil {
 			return nil, nil, err
 		}

@@ -45,8 +45,8 @@ func (t terminal) reset() {
 // A killed claude leaves the cursor anywhere, and the next one would draw from there over old text, which
 // readers of the screen would take for a text in its prompt.
 const (
-	toTheEnd = "\x1b[999;1H\r\n"
-	clear    = "\x1b[H\x1b[2J" // tmux keeps what stood there in its history
+	toTheEnd    = "\x1b[999;1H\r\n"
+	clearScreen = "\x1b[H\x1b[2J" // tmux keeps what stood there in its history
 )
 
 // write writes a sequence to a terminal, and nothing where there is none.

@@ -114,8 +114,8 @@ func checkPrompt(shown tmux.Styled) error {
 	if shown.InMode {
 		return errInMode()
 	}
-	if dialog := screen.Read(screen.Plain(shown.Text)).Dialog; dialog != "" {
-		return waitsFor(dialog)
+	if err := checkDialog(shown); err != nil {
+		return err
 	}
 	switch draft, found := screen.Draft(shown.Text); {
 	case !found:
@@ -126,8 +126,12 @@ func checkPrompt(shown tmux.Styled) error {
 	return nil
 }
 
-func waitsFor(dialog screen.Dialog) error {
-	return agent.Errorf(agent.Held, "it waits for a person: %s", dialog.Waits())
+// checkDialog refuses to type into a dialog. Errors: Held.
+func checkDialog(shown tmux.Styled) error {
+	if dialog := screen.Read(screen.Plain(shown.Text)).Dialog; dialog != "" {
+		return agent.Errorf(agent.Held, "it waits for a person: %s", dialog.Waits())
+	}
+	return nil
 }
 
 func errInMode() error {
@@ -177,8 +181,8 @@ func (d *delivery) submit(ctx context.Context) (silent, err error) {
 
 // changed is why a text that was typed is not submitted.
 func (d *delivery) changed(shown tmux.Styled) error {
-	if dialog := screen.Read(screen.Plain(shown.Text)).Dialog; dialog != "" {
-		return waitsFor(dialog)
+	if err := checkDialog(shown); err != nil {
+		return err
 	}
 	if d.isIn(shown) {
 		return unreached()

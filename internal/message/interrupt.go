@@ -147,8 +147,8 @@ func (i *interruption) press(ctx context.Context, done *Interruption) (shown tmu
 		if shown.InMode {
 			return false, errInMode()
 		}
-		if dialog := screen.Read(screen.Plain(shown.Text)).Dialog; dialog != "" {
-			return false, waitsFor(dialog)
+		if err := checkDialog(shown); err != nil {
+			return false, err
 		}
 		if _, found := screen.Draft(shown.Text); !found {
 			return false, nil

@@ -47,7 +47,7 @@ func (s *Sender) remembered(ctx context.Context, receipt *Receipt, began *start,
 		case same && l.force:
 			l.again = append(l.again, e)
 		case same:
-			return s.lookedFor(ctx, receipt, began, sight, q, e)
+			return s.lookedFor(ctx, receipt, began, sight, e)
 		}
 	}
 	return "", false, nil
@@ -64,7 +64,7 @@ func forget(ctx context.Context, q *queue.Queue, entries ...queue.Entry) (err er
 }
 
 // lookedFor completes the receipt of a remembered text by what the transcript has of it now.
-func (s *Sender) lookedFor(ctx context.Context, receipt *Receipt, began *start, sight *observe.Sight, q *queue.Queue, e queue.Entry) (typed string, known bool, err error) {
+func (s *Sender) lookedFor(ctx context.Context, receipt *Receipt, began *start, sight *observe.Sight, e queue.Entry) (typed string, known bool, err error) {
 	*began = startOf(sight.Record, e.Typing)
 	sent, err := s.sent(began, e.Typing.Typed)
 	receipt.Word, receipt.Channel, receipt.File, receipt.UUID = Unknown, e.Typing.Channel, e.Typing.File, sent.UUID
@@ -77,7 +77,7 @@ func (s *Sender) lookedFor(ctx context.Context, receipt *Receipt, began *start, 
 			Hint("to type it again all the same: --force")
 	}
 	receipt.Word = wordOf(sent)
-	return e.Typing.Typed, true, q.Remove(ctx, e)
+	return e.Typing.Typed, true, s.Store.Outbox(receipt.Handle).Remove(ctx, e)
 }
 
 func wordOf(sent transcript.Sent) Word {

@@ -45,10 +45,10 @@ func (h Hook) Report(ctx context.Context, c Caller, opened *store.Store, at time
 		}
 	})
 	if err == nil && move != nil {
-		err = c.told(ctx, opened, move)
+		err = c.askToMove(ctx, opened, move)
 	}
 	if err == nil && idle && opened.Outbox(c.Handle).Newest() != "" {
-		err = c.ready(opened)
+		err = c.wakeForOutbox(opened)
 	}
 	return errors.Join(err, c.keepHooked(ctx, opened, h.said), c.announce(opened, h.said, at))
 }
@@ -84,8 +84,8 @@ func (h Hook) Briefing(c Caller, opened *store.Store) (string, error) {
 	return opened.TurnFiles(c.Invocation).Take(turnfiles.Briefing)
 }
 
-// ready wakes the launcher, since the agent takes what waits in its outbox.
-func (c Caller) ready(opened *store.Store) error {
+// wakeForOutbox wakes the launcher, since the agent takes what waits in its outbox.
+func (c Caller) wakeForOutbox(opened *store.Store) error {
 	r, err := opened.Load(c.Handle)
 	if err != nil {
 		return err
@@ -97,11 +97,11 @@ func (c Caller) ready(opened *store.Store) error {
 	return nil
 }
 
-// told asks the launcher to move the record to the conversation that the hook names. An agent can
+// askToMove asks the launcher to move the record to the conversation that the hook names. An agent can
 // call a hook itself, so that alone moves nothing: the launcher believes Claude's registry only,
 // and has the key of the seals. A start that is not verified yet has not moved: it is in the
 // recorded conversation, or wrong.
-func (c Caller) told(ctx context.Context, opened *store.Store, move *agent.Move) error {
+func (c Caller) askToMove(ctx context.Context, opened *store.Store, move *agent.Move) error {
 	r, err := opened.Load(c.Handle)
 	if err != nil || observe.StartedBy(opened, c.Handle, proc.Program(os.Getpid())) {
 		return err

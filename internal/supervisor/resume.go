@@ -172,8 +172,8 @@ func (s *Supervisor) settledDown(ctx context.Context, handle agent.Handle, force
 // checkDown refuses to start what runs, or what may run.
 func (s *Supervisor) checkDown(ctx context.Context, record agent.Record, force bool) (observe.Sight, error) {
 	sight := s.LookAt(ctx, record)
-	lives, err := s.startable(&sight, force)
-	if !lives || err != nil {
+	endFirst, err := s.startable(&sight, force)
+	if !endFirst || err != nil {
 		return sight, err
 	}
 	if err := teardown.CheckSelf(&s.Observer, &sight.Record, sight.Pane); err != nil {
@@ -182,9 +182,9 @@ func (s *Supervisor) checkDown(ctx context.Context, record agent.Record, force b
 	return sight, s.starter().CheckTarget(ctx, &sight.Record)
 }
 
-// startable decides by what was seen of an agent whether it may be started. lives: it has to be
-// ended first.
-func (s *Supervisor) startable(sight *observe.Sight, force bool) (lives bool, err error) {
+// startable decides by what was seen of an agent whether it may be started. endFirst: it has to be
+// ended before that.
+func (s *Supervisor) startable(sight *observe.Sight, force bool) (endFirst bool, err error) {
 	r, status := &sight.Record, sight.Status
 	switch {
 	case sight.Err != nil && agent.KindOf(sight.Err) != agent.BadInput && r.Process != nil && r.Process.Launcher.PID == 0:

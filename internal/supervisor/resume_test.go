@@ -27,7 +27,7 @@ func TestWhatMayBeStarted(t *testing.T) {
 	for what, c := range map[string]struct {
 		sight observe.Sight
 		force bool
-		lives bool
+		first bool       // it is to be ended before
 		kind  agent.Kind // 0: it may be started
 		words []string
 	}{
@@ -50,9 +50,9 @@ func TestWhatMayBeStarted(t *testing.T) {
 		if r.Handle, r.PID = "alpha", 9; r.Process == nil {
 			r.Process = &agent.Process{Launcher: agent.Identified{PID: 7}}
 		}
-		lives, err := s.startable(&c.sight, c.force)
+		endFirst, err := s.startable(&c.sight, c.force)
 		mustSay(t, what, err, c.kind, c.words...)
-		rig.Check(t, lives == c.lives, "%s: it is to be ended before: %t", what, lives)
+		rig.Check(t, endFirst == c.first, "%s: it is to be ended before: %t", what, endFirst)
 	}
 }
 

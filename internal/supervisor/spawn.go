@@ -148,7 +148,8 @@ func (s *Supervisor) newRecord(spawn Spawn) (agent.Record, error) {
 		Spec: agent.Spec{
 			Schema: agent.Schema, Handle: spawn.Handle, SessionID: spawn.SessionID, Model: spawn.Model, InitialPrompt: spawn.Prompt,
 			ProjectRoot: s.Store.Project(), Cwd: spawn.Cwd, PermissionMode: spawn.PermissionMode, ClaudeArgs: spawn.ClaudeArgs,
-			Env: spawn.Env, Restart: agent.RestartPolicy{Policy: cmp.Or(spawn.Restart, agent.RestartNo)}, MayManage: spawn.MayManage, Depth: spawn.depth, Memory: spawn.Memory,
+			Env: spawn.Env, Restart: agent.RestartPolicy{Policy: cmp.Or(spawn.Restart, agent.RestartNo)},
+			MayManage: spawn.MayManage, Depth: spawn.depth, Memory: spawn.Memory,
 		},
 		Started: now, Created: now, Desired: agent.DesiredRunning,
 	}
