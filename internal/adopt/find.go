@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -111,12 +110,8 @@ func errOwned(s search, pid int, o observe.Owner) error {
 // readRegistry finds the configuration of the process, which its environment names, and its
 // entry there. An entry that an earlier process with the pid left behind is none.
 func (f *handStarted) readRegistry() error {
-	if dir := f.variable(claude.ConfigDirVariable); dir != "" {
-		f.configDir = dir
-		if !filepath.IsAbs(dir) {
-			f.configDir = filepath.Join(f.cwd, dir)
-		}
-	} else if home := f.variable("HOME"); home != os.Getenv("HOME") && claude.IsClaude(f.cmdline) {
+	f.configDir = claude.ConfigDirIn(f.cwd, f.variable(claude.ConfigDirVariable))
+	if home := f.variable("HOME"); f.configDir == "" && home != os.Getenv("HOME") && claude.IsClaude(f.cmdline) {
 		return agent.Errorf(agent.BadInput, "pid %d has its configuration below HOME=%s, and yours is %s", f.PID, agent.Quote(home), agent.Quote(os.Getenv("HOME"))).
 			Hint("run this command, and all later ones for the agent, with that HOME")
 	}

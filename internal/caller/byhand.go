@@ -3,7 +3,6 @@ package caller
 import (
 	"cmp"
 	"errors"
-	"path/filepath"
 	"slices"
 
 	"nbs-worker/internal/agent"
@@ -59,13 +58,10 @@ func (a ancestor) caller(cmdline []string) *Caller {
 	c := &Caller{byHand: true, project: cwd, env: a.env, doubt: cmp.Or(idErr, cwdErr)}
 	c.record = agent.Record{
 		Spec: agent.Spec{
-			Schema: agent.Schema, Cwd: cwd, ConfigDir: a.variable(claude.ConfigDirVariable),
+			Schema: agent.Schema, Cwd: cwd, ConfigDir: claude.ConfigDirIn(cwd, a.variable(claude.ConfigDirVariable)),
 			PermissionMode: agent.PermissionMode(cmp.Or(launched.PermissionMode, "default")), ClaudeArgs: launched.Extra,
 		},
 		Process: &agent.Process{Identity: id},
-	}
-	if dir := c.record.ConfigDir; dir != "" && !filepath.IsAbs(dir) {
-		c.record.ConfigDir = filepath.Join(cwd, dir)
 	}
 	if roots := rootsOf([]ancestor{a}); len(roots) > 0 {
 		c.project = roots[0]

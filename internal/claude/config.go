@@ -40,6 +40,14 @@ func configBelow(home string) Config {
 // Registry returns the registry in which its running sessions enter themselves.
 func (c Config) Registry() live.Registry { return live.RegistryIn(c.dir) }
 
+// ConfigDirIn returns the folder that a process in cwd means by its CLAUDE_CONFIG_DIR; "" for none.
+func ConfigDirIn(cwd, dir string) string {
+	if dir == "" || filepath.IsAbs(dir) {
+		return dir
+	}
+	return filepath.Join(cwd, dir)
+}
+
 // ConfigUsedBy returns the configuration of a claude with the given variables.
 func ConfigUsedBy(variable func(name string) string) (Config, error) {
 	if home := variable("HOME"); home != "" && variable(ConfigDirVariable) == "" {
