@@ -104,7 +104,7 @@ func TestExitCodesOfTheHelpAreThePublishedOnes(t *testing.T) {
 func TestHelpOfStopSaysWhatItCannotSee(t *testing.T) {
 	t.Parallel()
 	help := strings.Join(strings.Fields(run("stop", "--help").out), " ")
-	want := "One that detaches itself, as daemons do, and drops its environment besides, cannot be seen and goes on."
+	want := "A process that detaches itself, as daemons do, and also drops its environment, cannot be seen and keeps running."
 	rig.Check(t, strings.Contains(help, want), "stop --help does not hold %q:\n%s", want, help)
 }
 

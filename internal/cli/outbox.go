@@ -15,20 +15,20 @@ import (
 func newOutboxCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "outbox {list | drop | retry}",
-		Short: "What waits to be written to agents",
-		Long: withCodes(`Shows and changes what nbs-worker send --queue keeps for agents. It is typed in its order
-when the agent becomes ready: the launcher is told of each end of a turn and of each start.
-Its state is one of:
+		Short: "Show and change the messages that wait for agents",
+		Long: withCodes(`Shows and changes the messages that nbs-worker send --queue keeps for agents. They are
+typed in order when the agent becomes ready: its launcher learns of each start and of each
+end of a turn. A message has one of these states:
 
-  waiting  for the agent to be ready
+  waiting  it waits for the agent to be ready
   sending  it is being typed
   unknown  it was submitted, and no proof came in time; it is not typed again by itself
   failed   it cannot be typed to this agent
 
-What is unknown or failed is in nobody's way: look with nbs-worker logs whether it arrived,
-and drop it, or have it typed again. What was not put there by a command of this user for
-this agent, as in a project that was copied, is never typed. Dismissing an agent drops its
-messages; the journal keeps the beginning of what was dropped.`,
+An unknown or failed message does not block the others. Check with nbs-worker logs whether
+it arrived, then drop it or retry it. A message that no command of this user queued for
+this agent, as in a copied project, is never typed. Dismissing an agent drops its messages;
+the journal keeps the beginning of each.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
 		Example: `  nbs-worker outbox list
   nbs-worker outbox drop theologian 3f2a
@@ -48,10 +48,10 @@ messages; the journal keeps the beginning of what was dropped.`,
 func newOutboxListCmd(f *factory) *cobra.Command {
 	return f.withJSON(&cobra.Command{
 		Use:   "list [<handle>...]",
-		Short: "List the messages that are kept",
-		Long: withCodes(`Lists what is kept for these agents, or for all, in the order in which it is typed.
-In a pipe the columns are handle, id, state, since when, the reason of the last try and the
-beginning of the text. --json has the whole text.`, agent.Failed, agent.NotFound, agent.BadInput),
+		Short: "List the kept messages",
+		Long: withCodes(`Lists the messages kept for these agents, or for all, in the order of typing. In a pipe
+the columns are handle, id, state, since when, why the last try failed, and the beginning
+of the text. --json prints the whole text.`, agent.Failed, agent.NotFound, agent.BadInput),
 		Example: `  nbs-worker outbox list theologian
   nbs-worker outbox list --json | jq -r '.[] | select(.state == "unknown") | .id'`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -136,9 +136,9 @@ func keptCmd(f *factory, verb, short, long string, codes []agent.Kind, run func(
 }
 
 func newOutboxDropCmd(f *factory) *cobra.Command {
-	return keptCmd(f, "drop", "Remove a message that is kept",
-		`Removes the message; the beginning of its id is enough. It is not typed any more, and if
-its receipt was unknown, it is forgotten that it may have arrived. Only a person does this.`,
+	return keptCmd(f, "drop", "Remove a kept message",
+		`Removes the message; the beginning of its id is enough. It is not typed any more. If its
+receipt was unknown, nbs-worker forgets that it may have arrived. Only a person may do this.`,
 		[]agent.Kind{agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Held},
 		func(ctx context.Context, handle agent.Handle, id string) error {
 			s, err := f.supervisor()
@@ -155,11 +155,10 @@ its receipt was unknown, it is forgotten that it may have arrived. Only a person
 }
 
 func newOutboxRetryCmd(f *factory) *cobra.Command {
-	return keptCmd(f, "retry", "Have a message typed again",
-		`Has the message typed again of which nobody knows whether it arrived, or which could not be
-typed; the beginning of its id is enough. It takes its old place in the order, and what waits
-before it is typed first. The receipt and the exit code are those of nbs-worker send --queue.
-Only a person does this.`,
+	return keptCmd(f, "retry", "Type a kept message again",
+		`Types an unknown or failed message again; the beginning of its id is enough. The message
+keeps its place in the order: messages that wait before it are typed first. The receipt and
+the exit code are those of nbs-worker send --queue. Only a person may do this.`,
 		[]agent.Kind{agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted},
 		func(ctx context.Context, handle agent.Handle, id string) error {
 			s, err := f.supervisor()
@@ -185,11 +184,11 @@ const deliverLimit = time.Minute
 func newOutboxDeliverCmd(f *factory) *cobra.Command {
 	return &cobra.Command{
 		Use:    "deliver <handle>",
-		Short:  "Type what waits for an agent",
+		Short:  "Type the messages that wait for an agent",
 		Hidden: true,
-		Long: withCodes(`An agent's launcher runs this when the agent becomes ready. It types what waits in the
-outbox, in its order, as long as the agent takes it. It prints nothing; what became of each
-message is in the journal and in nbs-worker outbox list.`,
+		Long: withCodes(`An agent's launcher runs this when the agent becomes ready. It types the messages of the
+outbox in order, as long as the agent takes them. It prints nothing: the journal and
+nbs-worker outbox list tell what became of each message.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
 		Example:           `  nbs-worker outbox deliver theologian`,
 		Args:              oneHandle,

@@ -16,12 +16,12 @@ func newPauseCmd(f *factory) *cobra.Command {
 	reason := ""
 	cmd := &cobra.Command{
 		Use:   "pause",
-		Short: "Have nothing done to the agents by itself, until unpause",
-		Long: withCodes(`Stops what is done in the project without being asked for: watch repairs nothing, and no
-agent is started again after a crash. A repair that is at work goes on to its end. Agents
-that run are left alone, and what is typed is done: resume, recover, stop and the others
-work as ever. The pause is on disk; a reboot does not end it. list, session and doctor
-tell of it. To pause again sets another reason.`,
+		Short: "Suspend automatic repairs and restarts until unpause",
+		Long: withCodes(`Suspends the automatic actions in the project: watch repairs nothing, and no agent is
+started again after a crash. A repair in progress is completed. Running agents are left
+alone, and commands still work: resume, recover, stop and the others. The pause is on disk;
+a reboot does not end it. list, session and doctor report it. Pausing again sets another
+reason.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Interrupted),
 		Example: `  nbs-worker pause
   nbs-worker pause --reason 'moving the project to another disk'`,
@@ -30,7 +30,7 @@ tell of it. To pause again sets another reason.`,
 			return failed(runPause(cmd.Context(), f, reason), "pause")
 		},
 	}
-	cmd.Flags().StringVar(&reason, "reason", "", "why; it is shown wherever the pause is")
+	cmd.Flags().StringVar(&reason, "reason", "", "why; shown wherever the pause is shown")
 	return f.withJSON(cmd)
 }
 
@@ -38,9 +38,9 @@ func newUnpauseCmd(f *factory) *cobra.Command {
 	return f.withJSON(&cobra.Command{
 		Use:   "unpause",
 		Short: "End a pause",
-		Long: withCodes(`Ends the pause of the project: watch repairs again what is then to be repaired, and
-agents are started again by their restart policies. 0 also when there was no pause. An
-agent needs --may-manage for this (8).`,
+		Long: withCodes(`Ends the pause of the project: watch repairs agents again, and restart policies start
+agents again. The exit code is 0 also when there was no pause. An agent needs
+--may-manage for this (8).`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker unpause`,
 		Args:    noArguments,

@@ -32,38 +32,39 @@ func newRecoverCmd(f *factory) *cobra.Command {
 	o := &recoverOptions{}
 	cmd := &cobra.Command{
 		Use:   "recover {<handle>... | --all} [flags]",
-		Short: "Repair agents, by the least that helps",
+		Short: "Repair agents, each with the mildest step that helps",
 		Long: withCodes(`Judges agents as triage does, repairs those that need it, one at a time, looks at all of
-them again, and reports. After a reboot or a night alone recover --all is all that is to be
-done. Of the levels the least is tried first that may help, each with its own check and
-time limit; only what is seen after it counts.
+them again, and reports. After a reboot or an unattended night, recover --all is all you
+need. It first tries the mildest level that may help. Each level has its own check and time
+limit, and only what is seen afterwards counts.
 
-  1  ping     for one that is stuck or a zombie: whether it reacts within 15 seconds. It is
-              a look. No key is pressed, for Enter may answer a dialog that has just come up.
-  2  compact  a stuck agent is interrupted; where little context is left the conversation
-              is compacted. It is skipped at the floor: when less than 10% is left, or when
-              compacting this conversation has freed nothing before
-  3  resume   the same conversation, model and permissions; what is left of the last start
-              is ended first, and also the process of one that is stuck or a zombie
-  4  new      a new conversation, when the old one is full or gone, with the same model and
-              first prompt, and beside it the notes of resume --fresh --brief: why, how to read
-              the old conversation, where it had come to. Only with --yes; what needs it is
-              reported otherwise
+  1  ping     watches a stuck or zombie agent for up to 15 seconds, to see whether it
+              reacts. No key is pressed: Enter may answer a dialog that has just come up.
+  2  compact  interrupts a stuck agent, and compacts the conversation where little context
+              is left. Skipped at the floor: when less than 10% is left, or when compacting
+              this conversation freed nothing before.
+  3  resume   starts the agent again: same conversation, model and permissions. First ends
+              what is left of the last start, and the process of a stuck or zombie agent.
+  4  new      starts a new conversation when the old one is full or gone, with the same
+              model and first prompt, and the notes of resume --fresh --brief: why, how to
+              read the old conversation, where it left off. Only with --yes; without it the
+              need is reported.
 
-An agent at work is never touched, whatever the flags; nor one that only a person can help:
-it is reported. One whose restarts are held, or that crashed again and again, is brought
-back only when it is named. One on which another command is at work is left to it, and one
-that its launcher starts again within a minute, to that: it is not well yet (7).
+recover never touches an agent at work, whatever the flags. An agent that only a person can
+help is only reported. An agent whose restarts are held, or that crashed again and again,
+is brought back only when it is named. An agent on which another command is at work is left
+to that command. An agent that its launcher starts again within a minute is left to the
+launcher: it is not well yet (7).
 
-Each step is in the journal before it is taken and after it: nbs-worker events. A run that
-was killed is simply run again: what came of its last step is looked for, and nothing that
-helped is done twice. Starts are --stagger apart. The whole run ends when nobody is logged
-in, and after --give-up starts that failed in a row.
+Each step is in the journal before and after it is taken: nbs-worker events. If a run was
+killed, run it again: it looks at what became of the last step, and repeats nothing that
+helped. Starts are --stagger apart. The whole run ends when nobody is logged in, or after
+--give-up failed starts in a row.
 
---dry-run says what would be tried first, and changes nothing. In a pipe, without header
-and separated by tabs: handle, verdict before, steps, verdict after, and why nothing more
-was done. With 8 somebody needs a person; with 7 nobody does, and some are not well; with 1
-none is.`,
+--dry-run prints what would be tried first, and changes nothing. Output in a pipe has no
+header and is separated by tabs: handle, verdict before, steps, verdict after, and why
+nothing more was done. Exit code 8: some agent needs a person. 7: none does, and some are
+not well. 1: none is well.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Partial, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker recover --all                  # after a reboot, or in the morning
   nbs-worker recover --all --dry-run
@@ -78,12 +79,12 @@ none is.`,
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&o.all, "all", false, "all agents of the project that should run")
-	flags.BoolVar(&o.dryRun, "dry-run", false, "say what would be done, and change nothing")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "print what would be done, and change nothing")
 	flags.IntVar(&o.maxLevel, "max-level", int(triage.LevelFresh), "go no further than this level: 0 to 4")
-	flags.StringSliceVar(&o.order, "order", nil, "who has the first turns, separated by commas")
+	flags.StringSliceVar(&o.order, "order", nil, "agents to repair first, separated by commas")
 	flags.DurationVar(&o.stagger, "stagger", 5*time.Second, "time between two starts")
-	flags.IntVar(&o.giveUp, "give-up", 3, "end after so many starts that failed in a row; 0: never")
-	flags.DurationVar(&o.patience, "patience", recovery.DefaultPatience, "how long a busy agent may show nothing that grows")
+	flags.IntVar(&o.giveUp, "give-up", 3, "end after this many failed starts in a row; 0: never")
+	flags.DurationVar(&o.patience, "patience", recovery.DefaultPatience, "how long a busy agent may show no progress")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "give an agent a new conversation where nothing else helps")
 	f.withJSON(cmd)
 	completeWith(cmd, "order", f.handlesWhere(anybody))

@@ -32,28 +32,30 @@ func newResumeCmd(f *factory) *cobra.Command {
 		Short:   "Bring agents back into their conversations",
 		Long: withCodes(`Rebuilds the launch from the record and starts the agent again: same conversation,
 same model, same permissions, same folder. It works after a clean exit, a crash, a
-kill of claude, of its launcher or of the tmux server, and after a reboot. What the
-last start's tools left running is ended first.
+kill of claude, of its launcher or of the tmux server, and after a reboot. It first
+ends what the last start's tools left running.
 
---down takes all agents that should run and do not: what there is to do after a reboot.
---all takes those too that were stopped, and with --force also those that run. Several
-are started side by side.
+--down resumes all agents that should run and do not: use it after a reboot. --all also
+resumes stopped agents, and with --force running ones. Several agents are started side
+by side.
 
-An agent that runs is refused (5); --force ends it properly first. A transcript that
-was deleted or has lost a part is put back from the archive, which is said. When
-there is none either the resume fails (2) and changes nothing; --fresh starts an empty
-conversation with the first prompt and keeps the old id in previous_sessions. With
---brief the agent is told beside its first prompt where the old one had come to: what was
-asked and said last, its list of tasks, the files that it edited, and what the memory of
-the project has of it; as notes that carry no authority, which stay in the conversation. After a
-/clear, --session-id goes back to a conversation of previous_sessions, and to no other (2).
-Nothing is sent to the agent unless --prompt is given; what is, stands on claude's
-command line for other users to read. When the start fails, the record stays as it
-was, and claude's own words are shown. After 3, 8 and 130 the start goes on, and the
-record describes it.
+resume refuses a running agent (5); --force ends it properly first. A transcript that
+was deleted or has lost a part is restored from the archive, and resume says so. If the
+archive has none, resume fails (2) and changes nothing.
 
-An agent brings back colleagues that have no more than it has itself, as they were, and
-none by --force, --fresh or --session-id, unless it was spawned with --may-manage (8).`,
+--fresh starts an empty conversation with the first prompt, and keeps the old id in
+previous_sessions. With --brief the agent is also told where the old conversation left
+off: what was asked and said last, its task list, the files it edited, and what the
+project's memory has of it. These notes carry no authority, and stay in the conversation.
+After /clear, --session-id goes back to a conversation of previous_sessions, and to no
+other (2).
+
+resume sends nothing to the agent without --prompt. The prompt is on claude's command line,
+where other users can read it. If the start fails, the record stays as it was, and resume
+shows claude's own words. After 3, 8 and 130 the start continues, and the record describes it.
+
+An agent may resume colleagues that have no more than it has, as they were, and without
+--force, --fresh and --session-id, unless it was spawned with --may-manage (8).`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker resume theologian
   nbs-worker resume --down                 # after a reboot, or when the tmux server was lost
@@ -72,14 +74,14 @@ none by --force, --fresh or --session-id, unless it was spawned with --may-manag
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&o.down, "down", false, "all agents that should run and do not")
-	flags.BoolVar(&o.all, "all", false, "all agents that do not run, also those that were stopped")
+	flags.BoolVar(&o.all, "all", false, "all agents that do not run, including stopped ones")
 	flags.StringVar(&o.model, "model", "", "another model, kept from now on (default: the recorded one)")
 	flags.BoolVar(&o.fresh, "fresh", false, "start a new, empty conversation in place of the recorded one")
-	flags.BoolVar(&o.brief, "brief", false, "with --fresh: tell the agent where the old conversation had come to")
+	flags.BoolVar(&o.brief, "brief", false, "with --fresh: tell the agent where the old conversation left off")
 	flags.StringVar(&o.sessionID, "session-id", "", "go back to this conversation, one of the agent's previous_sessions")
-	flags.StringVar(&o.cwd, "cwd", "", "another working directory, kept from now on (default: the recorded one, or where it is since the project was moved)")
+	flags.StringVar(&o.cwd, "cwd", "", "another working directory, kept from now on (default: the recorded one, at its new place if the project was moved)")
 	cmd.MarkFlagsMutuallyExclusive("fresh", "session-id")
-	flags.BoolVar(&o.force, "force", false, "end the agent first when it runs")
+	flags.BoolVar(&o.force, "force", false, "end the agent first if it runs")
 	o.start.bind(cmd)
 	f.withJSON(cmd)
 	completeWith(cmd, "model", completeModels)

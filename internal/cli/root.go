@@ -70,11 +70,11 @@ func newRootCmd(f *factory, args ...string) *cobra.Command {
 		Long: `nbs-worker starts Claude Code agents under names, in tmux, and brings each one
 back into the same conversation, on the same model, after whatever ended it.
 
-An agent's name is its handle. All that is needed to start it again is in its
-record, .nbs/sessions/<handle>.json; the session id is in it before claude runs.
+An agent's name is its handle. Its record, .nbs/sessions/<handle>.json, holds all that
+is needed to start it again, and has the session id before claude runs.
 
-To say more to an agent that runs: nbs-worker send <handle> TEXT, which waits until the
-agent is at its prompt; or go to its terminal: nbs-worker attach <handle>.`,
+To write to a running agent: nbs-worker send <handle> TEXT. It waits until the agent is at
+its prompt. To go to the agent's terminal: nbs-worker attach <handle>.`,
 		Example: `  nbs-worker spawn theologian --model opus --prompt 'Read PLAN.md and begin.'
   nbs-worker list
   nbs-worker resume theologian      # after a crash, a reboot, a killed tmux

@@ -21,10 +21,10 @@ func newRunCmd(f *factory) *cobra.Command {
 		Use:   "run <handle>",
 		Short: "Run an agent in this terminal, without tmux",
 		Long: withCodes(`Runs the agent of an existing record in the foreground of this terminal, in its
-conversation, and ends when claude ends, with claude's exit code; a signal counts as
-128 plus its number. The agent shows in list and session as any other and can be
-stopped from elsewhere. It serves where there is no tmux, and needs a terminal: without
-one claude would answer one prompt and leave.
+conversation. It ends when claude ends, with claude's exit code; a signal counts as 128
+plus its number. list and session show the agent like any other, and it can be stopped
+from elsewhere. Use run where there is no tmux. It needs a terminal: without one claude
+would answer one prompt and exit.
 
 This is also the launcher: the command that spawn and resume give to tmux.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),

@@ -16,11 +16,11 @@ import (
 func newRunbookCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "runbook",
-		Short: "Show and run pages that say what to do, step by step",
-		Long: withCodes(`A runbook is a page for people, in Markdown, whose steps the program can run: each is a
-verb of nbs-worker with arguments, and no shell is involved. The program brings pages of
-its own; those in runbooks/ of the project run only after you have looked at them:
-nbs-worker allow --runbook NAME. An allowed page comes before the program's of its name.
+		Short: "Show and run runbooks, pages with executable steps",
+		Long: withCodes(`A runbook is a Markdown page for people whose steps nbs-worker can run. Each step is a
+verb of nbs-worker with arguments; no shell is involved. nbs-worker has pages of its own.
+Pages in runbooks/ of the project run only after you have looked at them: nbs-worker allow
+--runbook NAME. An allowed page precedes the program's page of the same name.
 
 A fenced block is a step when its first line says so:
 
@@ -28,14 +28,14 @@ A fenced block is a step when its first line says so:
   nbs-worker resume $handle
   `+"```"+`
 
-  expect="0 5"   exit codes that are success (default: 0)
-  check          it changes nothing, and proves what was done
-  confirm="..."  is asked before it; --yes answers
-  ask="..."      is asked after it, of a person who judges by what it showed
+  expect="0 5"   exit codes that mean success (default: 0)
+  check          the step changes nothing, and proves what was done
+  confirm="..."  a question asked before the step; --yes answers it
+  ask="..."      a question asked after the step; a person judges by the step's output
 
 A list before the first section declares the parameters: the name, or name=default, in
-backquotes, then a colon and what it is. In a command one is a word of its own: $handle.
-The program's pages are examples: nbs-worker runbook show fixup`,
+backquotes, then a colon and a description. In a command a parameter is a word of its own:
+$handle. The program's pages are examples: nbs-worker runbook show fixup`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker runbook list
   nbs-worker runbook show restart
@@ -65,8 +65,8 @@ func newRunbookListCmd(f *factory) *cobra.Command {
 	return f.withJSON(&cobra.Command{
 		Use:   "list",
 		Short: "List the runbooks",
-		Long: withCodes(`One line a page: name, where it comes from, and what it is for. A page of the project is
-"not allowed" until you have looked at it, and again when it was changed since.`,
+		Long: withCodes(`Prints one line per page: name, source, and purpose. A page of the project is "not
+allowed" until you have looked at it, and again after each change.`,
 			agent.NotFound, agent.BadInput),
 		Example: `  nbs-worker runbook list
   nbs-worker runbook list --json | jq -r '.[] | select(.allowed | not) | .name'`,
@@ -111,8 +111,8 @@ func newRunbookShowCmd(f *factory) *cobra.Command {
 	return f.withJSON(&cobra.Command{
 		Use:   "show NAME",
 		Short: "Print a runbook",
-		Long: withCodes(`Prints the page as it is, in Markdown: of the project's own and the program's the one that
-would run. --json prints its parameters and steps besides.`,
+		Long: withCodes(`Prints the page as it is, in Markdown. If the project and the program both have a page of
+this name, it prints the one that would run. --json also prints the parameters and steps.`,
 			agent.NotFound, agent.BadInput),
 		Example: `  nbs-worker runbook show restart
   nbs-worker runbook show fixup --json | jq -r '.steps[].name'`,

@@ -26,21 +26,21 @@ func newRunbookRunCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run NAME",
 		Short: "Run the steps of a runbook",
-		Long: withCodes(`Runs the steps of the page in their order, in the project of this call, until one does not
-end as the page expects; then it ends with that step's exit code, and says how to go on.
-What the verbs print is on stdout. All commands are checked before the first one runs.
+		Long: withCodes(`Runs the steps of the page in order, in the project of this call. If a step does not end
+as the page expects, the run ends with that step's exit code, and says how to continue.
+stdout has what the verbs print. All commands are checked before the first one runs.
 
-Each step is written down before and after, in the journal and in .nbs/runs. A run that
-did not come to its end, because a step failed, it was killed or a person is to decide, is
-not begun again by mistake: the same command says where it stopped (5), and --from STEP
-goes on there, or from the beginning by the name of the first step. With other values of
-its parameters it is another run.
+Each step is recorded before and after it, in the journal and in .nbs/runs. A run that was
+not completed, because a step failed, it was killed, or a person has to decide, is not
+repeated by mistake: the same command says where it stopped (5). --from STEP continues
+there, or starts over when STEP is the first step. With other parameter values it is
+another run.
 
 Where the page asks, a person decides by what was shown. Without a terminal the run stops
-there with 8 and says what is to be decided; --from STEP is the answer. A no ends the run
-(130). --yes answers what is only to be confirmed, and never what needs a judgement; without
-a terminal nothing is begun that stops short of a step to be confirmed (8). --dry-run prints each command
-that would run, after its step, separated by a tab, and changes nothing.`,
+there with 8, and says what to decide; --from STEP is the answer. The answer no ends the
+run (130). --yes answers confirmations, but no question that needs a judgement. Without a
+terminal, a run that would stop at a confirmation is not begun (8). --dry-run prints each
+step and the command that it would run, separated by a tab, and changes nothing.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker runbook run restart
   nbs-worker runbook run fixup --set handle=theologian --dry-run
@@ -54,7 +54,7 @@ that would run, after its step, separated by a tab, and changes nothing.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&o.set, "set", nil, "NAME=VALUE of a parameter of the page; repeatable")
+	flags.StringArrayVar(&o.set, "set", nil, "set a parameter of the page: NAME=VALUE; repeatable")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the commands that would run, and change nothing")
 	flags.StringVar(&o.From, "from", "", "the step to begin with (default: the first)")
 	flags.BoolVarP(&o.Yes, "yes", "y", false, "do not ask to confirm")

@@ -19,15 +19,15 @@ import (
 func newScheduleCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schedule",
-		Short: "Show what is to be run when",
-		Long: withCodes(`Turns of Claude, messages to agents and resets of conversations have their times in
-.nbs/schedules.yaml, which counts as you have allowed it: nbs-worker allow --schedules.
-All in it may be left out:
+		Short: "Show the schedules, or run one now",
+		Long: withCodes(`The file .nbs/schedules.yaml sets the times of turns of Claude, messages to agents and
+resets of conversations. It counts as you have allowed it: nbs-worker allow --schedules.
+Everything in it may be left out:
 
-  zone: Europe/Berlin            # of all entries (UTC)
-  reset_at: "04:00"              # conversations begin anew then; the next answer tells it
-  idle_reset: 12h                # and when nothing was said for so long
-  keys: [telegram:*, review]     # which conversations; without it all
+  zone: Europe/Berlin            # of all entries (default: UTC)
+  reset_at: "04:00"              # conversations are reset then; the next answer says so
+  idle_reset: 12h                # and after this time without a message
+  keys: [telegram:*, review]     # which conversations (default: all)
   schedules:
     morning:                     # a turn of its own each time, in no conversation
       cron: "30 7 * * 1-5"       # minute, hour, day, month, weekday; or every: 15m
@@ -35,15 +35,15 @@ All in it may be left out:
       prompt: "What is new?"     # or prompt_file: a path below the project root
       system_prompt: "Be brief."
       model: haiku
-      missed: once               # it is made up for when nothing ran then; or skip (skip)
-      overlap: queue             # it waits for the end of the last run; or skip (skip)
-      deliver_to: telegram:1234  # the chat to which the answer goes
+      missed: once               # a missed run is made up for; or skip (default: skip)
+      overlap: queue             # wait for the end of the last run; or skip (default: skip)
+      deliver_to: telegram:1234  # the chat that gets the answer
     nudge:                       # a message to an agent
       every: 1h
       send: {to: theologian, text: "Go on."}
 
-A time that daylight saving leaves out is run right after the gap, one that comes twice once.
-Intervals are counted by the clock and not from a start: every 15m is each quarter of an hour.`,
+A time that daylight saving skips is run right after the gap. A time that comes twice is
+run once. Intervals follow the clock, not a start: every 15m is each quarter of an hour.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker schedule list
   nbs-worker schedule run morning`,
@@ -95,7 +95,7 @@ func newScheduleListCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the schedules",
-		Long: withCodes(`One line an entry: name, times, what it is, the next run, and the last one.`,
+		Long: withCodes(`Prints one line per entry: name, times, what it is, the next run, and the last run.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit),
 		Example: `  nbs-worker schedule list
   nbs-worker schedule list --json | jq -r '.[] | select(.running) | .name'`,
@@ -152,7 +152,7 @@ func newScheduleNextCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "next",
 		Short: "Show the next runs of all schedules",
-		Long:  withCodes(`One line a run, in their order: time and name.`, agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit),
+		Long:  withCodes(`Prints one line per run, in order of time: time and name.`, agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit),
 		Example: `  nbs-worker schedule next
   nbs-worker schedule next --count 100 --json | jq -r '.[] | .at + " " + .name'`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -163,7 +163,7 @@ func newScheduleNextCmd(f *factory) *cobra.Command {
 		},
 		RunE: func(*cobra.Command, []string) error { return failed(runScheduleNext(f, count), "schedule next") },
 	}
-	cmd.Flags().IntVar(&count, "count", usual, "how many")
+	cmd.Flags().IntVar(&count, "count", usual, "number of runs")
 	return f.withJSON(cmd)
 }
 
@@ -186,9 +186,9 @@ func runScheduleNext(f *factory, count int) error {
 func newScheduleRunCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run <name>",
-		Short: "Run a schedule now, besides its times",
-		Long: withCodes(`Takes the turn of the schedule and prints its answer, or sends its message. The chat that it
-names is told as well, by nbs-worker serve. Its times stay as they are.`,
+		Short: "Run a schedule now, in addition to its times",
+		Long: withCodes(`Takes the turn of the schedule and prints the answer, or sends the schedule's message. The
+schedule's chat also gets the answer, by nbs-worker serve. The times do not change.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker schedule run morning`,
 		Args: func(_ *cobra.Command, args []string) error {

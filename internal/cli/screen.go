@@ -15,12 +15,12 @@ func newScreenCmd(f *factory) *cobra.Command {
 	return f.withJSON(&cobra.Command{
 		Use:   "screen <handle>",
 		Short: "Print what is on an agent's screen",
-		Long: withCodes(`Prints what the agent's terminal shows now, as plain text. What would steer a
-terminal is shown as a question mark, and what would hide in it by its number. With
---json also its size and what the screen says of the agent: state, dialog, attempt and
-wait of a retry, or why its last turn came to nothing. A dialog's words alone are no
-dialog; a screen that does not tell is "unknown". For the state itself ask session:
-Claude's registry knows it better.`,
+		Long: withCodes(`Prints what the agent's terminal shows now, as plain text. A control character is shown
+as a question mark, and an invisible character by its number. --json adds the size and
+what the screen says of the agent: state, dialog, attempt and wait of a retry, or why the
+last turn failed. The words of a dialog alone do not count as a dialog. The state is
+"unknown" when the screen does not show it. For the state itself use session: Claude's
+registry knows it better.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Interrupted),
 		Example: `  nbs-worker screen theologian
   nbs-worker screen theologian | tail -20

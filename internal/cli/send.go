@@ -26,39 +26,39 @@ func newSendCmd(f *factory) *cobra.Command {
 	o := &sendOptions{}
 	cmd := &cobra.Command{
 		Use:   "send {<handle>... | --all} {TEXT | - | --file FILE}",
-		Short: "Write to agents, and tell whether it arrived",
-		Long: withCodes(`Types the text into the agent's prompt when that is ready, and proves by the agent's
-transcript that it arrived. The last argument is the text, - for standard input. The
+		Short: "Send text to agents, and report whether it arrived",
+		Long: withCodes(`Types the text into the agent's prompt when the prompt is ready, and proves by the agent's
+transcript that it arrived. The last argument is the text, or - for standard input. The
 receipt is one of:
 
-  accepted  it stands in the transcript, as the words of the user
-  queued    Claude has it, and takes it up after the turn that it is in
-  held      nothing was submitted: it waits for a person, or somebody's unsent draft is
-            in the prompt (8), it does not run (5), or its turn did not end in time (3)
-  unknown   it was submitted, and no proof came in time (3); the same text again is looked
-            for and not typed, but with --force
+  accepted  the text is in the transcript, as the words of the user
+  queued    Claude has the text, and takes it up after its present turn
+  held      nothing was submitted: the agent waits for a person or has somebody's unsent
+            draft in its prompt (8), does not run (5), or did not end its turn in time (3)
+  unknown   the text was submitted, and no proof came in time (3); when the same text is
+            sent again, send looks for it, and types it again only with --force
 
-With --queue what would be held is kept in the agent's outbox instead, and the launcher
-types it when the agent is ready; an agent at work is not waited for. The receipt is held
-then, with the exit code 0 and the id in the outbox. What waits there is not overtaken: it
-is typed first, and a message without --queue is held (8) where that cannot be done. That a
-person ends a turn with Escape, Claude does not say: what waits goes on waiting then, until
-the next turn ends or the next message is sent.
+With --queue a text that would be held is kept in the agent's outbox instead, and the
+launcher types it when the agent is ready. send then does not wait for an agent at work.
+The receipt is held, with the exit code 0 and the id in the outbox. Messages in the outbox
+are typed before any other text. Where that is not possible, a text without --queue is held
+(8). Claude does not report that a person ended a turn with Escape: queued messages then
+wait until the next turn ends or the next message is sent.
 
-An agent at work is waited for, up to --timeout. Nothing is ever typed into a dialog, a
-shell or a draft. What is longer than 780 characters, has tabs, or does not fit on the agent's
-screen, goes by a private file, .nbs/messages/*.md, which stays for 30 days; one typed
-line names it.
-What Claude would take for an order to itself, such as /compact, !ls or exit, is refused
-(4): --by-file has it read as words, --raw gives a command of Claude's own to it.
+send waits for an agent at work, up to --timeout. It never types into a dialog, a shell or
+a draft. Text that is longer than 780 characters, has tabs, or does not fit on the agent's
+screen goes by a private file, .nbs/messages/*.md, which stays for 30 days; the one line
+that is typed names the file.
+Text that Claude would take for a command, such as /compact, !ls or exit, is refused (4):
+--by-file has Claude read it as words, --raw gives Claude a command of its own.
 A command that starts no turn leaves no trace to prove it by: its receipt is unknown.
 
-What an agent sends says so above its text, by its name in the records: only a person's
-words arrive as the user's own. An agent gives no commands with --raw (8).
+A message from an agent says so above its text, with the agent's name in the records: only
+a person's words arrive as the user's own. An agent may not use --raw (8).
 
---wait-reply waits for the end of that very turn and prints the agent's last words in it;
-a turn that failed or was interrupted ends it with 1, one that waits for a person with 8.
-Beside accepted, 1, 3 and 8 are of the reply. --json prints an array.`,
+--wait-reply waits for the end of that turn and prints the agent's last words in it. A turn
+that failed or was interrupted ends the wait with 1, a turn that waits for a person with 8.
+When the receipt is accepted, 1, 3 and 8 are about the reply. --json prints an array.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker send theologian 'Read PLAN.md again, chapter 2 has changed.'
   nbs-worker send theologian 'What is left to do?' --wait-reply --timeout 10m
@@ -81,9 +81,9 @@ func (o *sendOptions) bind(f *factory, cmd *cobra.Command) {
 	flags.StringVar(&o.file, "file", "", "read the text from this file")
 	flags.BoolVar(&o.all, "all", false, "all other agents of the project that should run")
 	flags.BoolVar(&o.message.Raw, "raw", false, "the text is a command of Claude's own")
-	flags.BoolVar(&o.message.ByFile, "by-file", false, "hand the text over in a file, whatever its length")
-	flags.BoolVar(&o.message.Queue, "queue", false, "keep in the agent's outbox what cannot be submitted now")
-	flags.BoolVar(&o.message.Force, "force", false, "type it again, though its last receipt was unknown")
+	flags.BoolVar(&o.message.ByFile, "by-file", false, "pass the text in a file, whatever its length")
+	flags.BoolVar(&o.message.Queue, "queue", false, "keep the text in the agent's outbox if it cannot be submitted now")
+	flags.BoolVar(&o.message.Force, "force", false, "type the text again although its last receipt was unknown")
 	flags.BoolVar(&o.message.Reply, "wait-reply", false, "wait for the answer and print it")
 	flags.DurationVar(&o.message.Timeout, "timeout", 10*time.Minute, "give up waiting for the prompt, or for the answer, after this time; 0: never")
 	f.withJSON(cmd)

@@ -28,29 +28,31 @@ func newServeCmd(f *factory) *cobra.Command {
 	o := &serveOptions{}
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Keep conversations warm, and answer what waits in them",
-		Long: withCodes(`Runs in the foreground until it is interrupted, for one project. It keeps the claude of each
-conversation that was used last for the next turn, which then costs no start, and answers
-what was accepted while nobody was there, and what is to be tried again. nbs-worker ask uses
-it where it runs, and works the same without it. At the start it says of each
-conversation whether it was restored.
+		Short: "Keep conversations warm, and answer waiting messages",
+		Long: withCodes(`Runs in the foreground for one project until it is interrupted. It keeps the claudes of
+the conversations that were used last, so that their next turn costs no start. It answers
+messages that were accepted while it did not run, and those that are to be tried again.
+nbs-worker ask uses serve where it runs, and works the same without it. At the start serve
+reports for each conversation whether it was restored.
 
-What it runs has its environment: an API key that it is started with is that of all
-conversations. When it ends, it ends the claudes that it keeps; what was being answered is looked
-up by who comes next. A process that is warm has the lease of its conversation.
+All conversations get serve's environment, including its API key. When serve ends, it ends
+its claudes. The next process that uses a conversation looks up an answer that was cut
+short. A warm process holds the lease of its conversation.
 
-With the token of a bot it is the bridge to the chats of Telegram that are allowed, each a
-conversation, telegram:ID: --telegram-chat names one; without any nobody is served, and the
-number of a chat that writes is told here. A chat has /new, /status, /agents, /send and
-/resume. The token is in a file that only you can read, or in NBS_TELEGRAM_TOKEN. A lost
-conversation is begun anew there, and the chat is told. nbs-worker tell writes to a chat.
+With the token of a bot, serve is the bridge to Telegram. Each allowed chat is a
+conversation, telegram:ID; --telegram-chat allows a chat. Without it nobody is served, and
+serve prints the number of a chat that writes. A chat has the commands /new, /status,
+/agents, /send and /resume. The token is in a file that only you can read, or in
+NBS_TELEGRAM_TOKEN. When a chat's conversation is lost, serve begins a new one and tells
+the chat. nbs-worker tell writes to a chat.
 
-It runs what is due by .nbs/schedules.yaml, once that is allowed: nbs-worker schedule --help.
+serve runs the schedules of .nbs/schedules.yaml once they are allowed: nbs-worker schedule
+--help.
 
-It tells its health at /healthz and what it has done at /metrics, for Prometheus: on its socket, and with
---metrics on loopback.
+serve reports its health at /healthz, and what it has done at /metrics, for Prometheus: on
+its socket, and with --metrics on loopback.
 
-A service unit: nbs-worker export systemd.`, agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
+For a service unit: nbs-worker export systemd.`, agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
 		Example: `  nbs-worker serve
   nbs-worker serve --warm 8 --metrics 127.0.0.1:9321
   nbs-worker serve --telegram-token-file ~/.config/nbs-worker/telegram --telegram-chat 123456789`,
@@ -60,17 +62,17 @@ A service unit: nbs-worker export systemd.`, agent.Failed, agent.NotFound, agent
 		},
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&o.warm, "warm", 4, "how many claudes are kept at most")
-	flags.IntVar(&o.memory, "memory", 2000, "how many MB they may have in all")
-	flags.DurationVar(&o.idle, "idle", 30*time.Minute, "end one that was not used for so long")
-	flags.StringVar(&o.metrics, "metrics", "", "tell health and metrics at this address on loopback too: 127.0.0.1:PORT")
+	flags.IntVar(&o.warm, "warm", 4, "maximum number of claudes to keep")
+	flags.IntVar(&o.memory, "memory", 2000, "maximum memory of all kept claudes, in MB")
+	flags.DurationVar(&o.idle, "idle", 30*time.Minute, "end a claude that was not used for this long")
+	flags.StringVar(&o.metrics, "metrics", "", "report health and metrics at this loopback address too: 127.0.0.1:PORT")
 	flags.StringVar(&o.chats.TokenFile, "telegram-token-file", "", "serve the chats of the bot whose token is in this file (or in $NBS_TELEGRAM_TOKEN)")
-	flags.Int64SliceVar(&o.chats.Allowed, "telegram-chat", nil, "a chat that is served, by its number; may be repeated")
-	flags.StringVar(&o.chats.URL, "telegram-url", "", "where the Bot API is, for tests")
-	flags.StringVar(&o.chats.Prompt, "system-prompt", "", "what Claude is in chats that begin, or are reset")
+	flags.Int64SliceVar(&o.chats.Allowed, "telegram-chat", nil, "number of a chat to serve; repeatable")
+	flags.StringVar(&o.chats.URL, "telegram-url", "", "address of the Bot API, for tests")
+	flags.StringVar(&o.chats.Prompt, "system-prompt", "", "system prompt of chats that begin or are reset")
 	flags.StringVar(&o.promptFile, "system-prompt-file", "", "read the system prompt from this file")
-	flags.StringVar(&o.model, "model", "", "of chats that begin, or are reset")
-	flags.StringVar(&o.contextCmd, "context-cmd", "", "a program whose output Claude is told beside each text of a chat")
+	flags.StringVar(&o.model, "model", "", "model of chats that begin or are reset")
+	flags.StringVar(&o.contextCmd, "context-cmd", "", "program whose output Claude gets with each text of a chat")
 	_ = flags.MarkHidden("telegram-url")
 	cmd.MarkFlagsMutuallyExclusive("system-prompt", "system-prompt-file")
 	return cmd

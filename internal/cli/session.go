@@ -19,27 +19,27 @@ func newSessionCmd(f *factory) *cobra.Command {
 	lastScreen := false
 	cmd := &cobra.Command{
 		Use:   "session <handle>...",
-		Short: "Show an agent's record and the live truth",
-		Long: withCodes(`Shows what is recorded of an agent and what is observed of it: state and where it is
-known from and since when, whether the recorded pid is the process that was started and
-runs, whether its tmux session is there, uptime, context, cost, transcript, any drift between the record
-and what runs. Of an agent that does not run: why, its last words, and the command to run next.
-The error of the API with which its last turn ended is told of any agent. It changes
-nothing. What cannot be known is "unknown".
+		Short: "Show an agent's record and its observed state",
+		Long: withCodes(`Shows what is recorded of an agent and what is observed: state, its source and since when,
+whether the recorded pid is the process that was started and runs, whether the tmux session
+exists, uptime, context, cost, transcript, and any drift between the record and what runs.
+If the agent does not run, it shows why, its last words, and the command to run next. It
+shows the API error with which the last turn ended, if any. It changes nothing. What cannot
+be known is "unknown".
 
 Why an agent does not run: exited (code 0), crashed (another code, or a signal),
 stopped (by nbs-worker), lost: reboot, lost: tmux (its server is gone), killed: out of
-memory (by the kernel, which says so), never started. In backoff it does not run either,
-and its launcher starts it again by its restart policy, as it says when; one that is held
-is not started again before somebody has looked: nbs-worker resume brings it back.
+memory (reported by the kernel), never started. An agent in backoff does not run either:
+its launcher starts it again by its restart policy, at the time shown. An agent that is
+held is not started again before somebody has looked: nbs-worker resume brings it back.
 
-Context and cost are exact where Claude's status line told them and nothing happened
-since; else they are read from the transcript. What is left of the context is healthy,
-low (25% or less), critical (under 15%) or at the floor (under 10%); NBS_CONTEXT_BANDS
-sets other limits.
+Context and cost are exact where Claude's status line reported them and nothing happened
+since; else they are read from the transcript. The rest of the context is healthy, low
+(25% or less), critical (under 15%) or at the floor (under 10%); NBS_CONTEXT_BANDS sets
+other limits.
 
---last-screen prints instead the whole screen that the last start left when it ended, as
-plain text, made safe as screen does: do not send it to a terminal from --json.`,
+--last-screen prints only the whole screen that the last start left when it ended, as plain
+text, made safe as screen does. In --json it is not: do not send that to a terminal.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Partial, agent.Interrupted),
 		Example: `  nbs-worker session theologian
   nbs-worker session theologian --json | jq '.context.left_percent, .cost.usd'

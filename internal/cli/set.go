@@ -17,21 +17,21 @@ import (
 func newSetCmd(f *factory) *cobra.Command {
 	return f.withJSON(&cobra.Command{
 		Use:   "set <handle> KEY=VALUE...",
-		Short: "Change what is recorded of an agent",
-		Long: withCodes(`Changes the record of an agent, all that is named or nothing:
+		Short: "Change an agent's record",
+		Long: withCodes(`Changes all the named values in the agent's record, or none:
 
   model=NAME              as spawn takes it; empty leaves the choice to Claude
   permission-mode=MODE    how claude asks before it acts
-  prompt=TEXT             the message with which a conversation begins: one in which nothing
-                          was said yet, and that of resume --fresh
+  prompt=TEXT             the first message of a conversation in which nothing was said yet,
+                          and of resume --fresh
   restart=POLICY          no, on-failure, on-abnormal or always
 
-restart counts at once. The others count from the next start on: an agent that runs goes on
-as it was started, and session shows the difference as drift until it is started anew, with
-nbs-worker resume <handle> --force. The record has to be allowed, and is sealed again.
+restart takes effect at once, the others at the next start. A running agent stays as it was
+started, and session shows the difference as drift, until nbs-worker resume <handle> --force
+starts it again. The record must be allowed, and is sealed again.
 
-An agent changes no colleague that may do more than itself, and gives none more than it has,
-unless it was spawned with --may-manage (8).`,
+An agent may not change a colleague that may do more than itself, or give one more than it
+has, unless it was spawned with --may-manage (8).`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker set theologian restart=on-failure
   nbs-worker set theologian model=opus permission-mode=acceptEdits`,
@@ -163,11 +163,11 @@ func (f *factory) completeSet(cmd *cobra.Command, args []string, toComplete stri
 func newResetCmd(f *factory) *cobra.Command {
 	return f.withJSON(&cobra.Command{
 		Use:   "reset <handle>...",
-		Short: "Have a restart policy forget its failures, and end a hold",
-		Long: withCodes(`Makes the restart policy of an agent forget the failures that it has counted and how long it
-waits between two starts, and ends a hold. It starts nothing: nbs-worker resume does, which
-resets by itself. 0 also when there was nothing to forget. An agent does so for no colleague
-that may do more than itself, unless it was spawned with --may-manage (8).`,
+		Short: "Clear the failures that a restart policy counted, and end a hold",
+		Long: withCodes(`Clears the failures that the agent's restart policy counted and its wait between two starts,
+and ends a hold. It starts nothing: nbs-worker resume does, and resets by itself. The exit
+code is 0 also when there was nothing to clear. An agent may not reset a colleague that may
+do more than itself, unless it was spawned with --may-manage (8).`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker reset theologian
   nbs-worker reset theologian gatekeeper`,

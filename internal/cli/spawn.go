@@ -35,27 +35,30 @@ func newSpawnCmd(f *factory) *cobra.Command {
 		Use:   "spawn <handle> [PROMPT] [flags] [-- CLAUDE-ARGS...]",
 		Short: "Start a new agent under a name",
 		Long: withCodes(`Mints a session id, writes the record, starts claude in the tmux session
-nbs-<handle>-live, waits until it is ready, checks that what runs is what was
+nbs-<handle>-live, waits until claude is ready, checks that what runs is what was
 recorded, and prints the handle, alone on stdout.
 
 The default permission mode is bypassPermissions: the agent acts without asking.
-An agent that spawns a colleague gives it no more than it has itself: its own
-arguments, variables and folder, and at most its own permission mode, which is the
-default then. Its prompt is no command of Claude's, names no file by @, and comes from
-no --prompt-file but -. More ends with 8, unless it was spawned with --may-manage. So
-does more than the command line of a claude says that was started by hand and calls
-this. Agents stop at 50 in a project, and three away from a person (nbs-worker help
-environment).
-With --restart the agent's launcher starts it again by itself, in the same conversation,
-when it ends: on-failure unless it left cleanly, on-abnormal when a signal ended it,
-always also after a clean end; never after a stop of ours. It waits 1, 2, 4 ... 60 s in
-between, waits for a usage limit to be lifted, and holds the agent after five failures
-in ten minutes, or when nobody is logged in, claude refuses to start, or another claude
-has the conversation. nbs-worker session shows all that.
-The environment of this call reaches claude (nbs-worker help environment). The first
-message stands on claude's command line, where other users of the machine can read
-it: it is no place for secrets. With --prompt-file it is on no other command line.
-When the start fails, the record stays: nbs-worker resume <handle> tries again.`,
+
+An agent gives a colleague that it spawns no more than it has itself: its own arguments,
+variables and folder, and at most its own permission mode, which is then the default.
+The prompt may not be a command of Claude's or name a file by @, and the only
+--prompt-file is -. Anything more ends with 8, unless the agent was spawned with
+--may-manage. A claude that was started by hand may give no more than its command line
+says (8). Agents may bring a project to at most 50 agents, each at most three steps away
+from a person (nbs-worker help environment).
+
+With --restart the launcher starts the agent again by itself, in the same conversation,
+when it ends: on-failure unless it exited cleanly, on-abnormal when a signal ended it,
+always also after a clean exit; never after nbs-worker stopped it. The launcher waits 1,
+2, 4 ... 60 s between starts, and for the end of a usage limit. It holds the agent after
+five failures in ten minutes, or when nobody is logged in, claude refuses to start, or
+another claude has the conversation. nbs-worker session shows all this.
+
+Claude gets the environment of this call (nbs-worker help environment). The first message
+is on claude's command line, where other users of the machine can read it: put no secrets
+in it. With --prompt-file it is on no other command line. If the start fails, the record
+stays: nbs-worker resume <handle> tries again.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker spawn theologian 'Read PLAN.md and begin.' --model opus
   nbs-worker spawn scout --permission-mode acceptEdits --cwd ../lab --prompt-file task.md
@@ -76,13 +79,13 @@ func (o *spawnOptions) bind(f *factory, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.model, "model", "", "model: an alias like opus or sonnet[1m], or a full name (default: $NBS_MODEL, or Claude's choice)")
 	flags.StringVar(&o.permissionMode, "permission-mode", "", "how claude asks before it acts (default: $NBS_PERMISSION_MODE, or bypassPermissions)")
-	flags.StringVar(&o.restart, "restart", string(agent.RestartNo), "when its launcher starts it again by itself: no, on-failure, on-abnormal, always")
+	flags.StringVar(&o.restart, "restart", string(agent.RestartNo), "when the launcher starts the agent again by itself: no, on-failure, on-abnormal, always")
 	flags.StringVar(&o.cwd, "cwd", "", "working directory of the agent (default: the project root)")
 	flags.StringArrayVar(&o.env, "env", nil, "NAME=VALUE for claude, kept in the record; not for secrets; repeatable")
-	flags.StringVar(&o.sessionID, "session-id", "", "take up this existing conversation instead of a new one")
-	flags.BoolVar(&o.mayManage, "may-manage", false, "when it calls nbs-worker itself, it may give colleagues what it does not have, and end and dismiss them")
-	flags.BoolVar(&o.memory, "memory", false, "what it does is observed and remembered (nbs-worker help memory)")
-	flags.BoolVar(&o.foreground, observe.Foreground, false, "run it in this terminal, without tmux, until claude ends")
+	flags.StringVar(&o.sessionID, "session-id", "", "continue this existing conversation instead of a new one")
+	flags.BoolVar(&o.mayManage, "may-manage", false, "let the agent give colleagues more than it has, and end and dismiss them, by nbs-worker")
+	flags.BoolVar(&o.memory, "memory", false, "observe and remember what the agent does (nbs-worker help memory)")
+	flags.BoolVar(&o.foreground, observe.Foreground, false, "run the agent in this terminal, without tmux, until claude ends")
 	o.start.bind(cmd)
 	f.withJSON(cmd)
 	for _, other := range []string{"json", "timeout", "no-wait"} {
@@ -217,9 +220,9 @@ type startOptions struct {
 
 func (o *startOptions) bind(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&o.prompt, "prompt", "", "first message of this start; the white space around it is dropped")
+	flags.StringVar(&o.prompt, "prompt", "", "first message of this start; surrounding white space is dropped")
 	flags.StringVar(&o.promptFile, "prompt-file", "", "read the message from this file, - for stdin")
-	flags.DurationVar(&o.timeout, "timeout", readyWait, "how long to wait until claude is ready and has the prompt; the answer is not waited for")
+	flags.DurationVar(&o.timeout, "timeout", readyWait, "how long to wait until claude is ready and has the prompt, not for the answer")
 	flags.BoolVar(&o.noWait, "no-wait", false, "return as soon as claude runs")
 	o.trust.bind(cmd)
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the command that would run, and change nothing")

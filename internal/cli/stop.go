@@ -17,19 +17,19 @@ func newStopCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stop {<handle>... | --all}",
 		Short: "End agents and keep their records",
-		Long: withCodes(`Ends the agent: TERM, up to 5 s, KILL; then what its tools left running, and the pane
-that was its own. Other panes and windows of its tmux session are somebody's, and stay.
-0 only when all of it was seen to be gone. The record stays, marked as stopped, and
-nbs-worker resume brings the agent back. An agent that does not run is marked as well.
-For another command that is at work on the agent it waits for some seconds.
+		Long: withCodes(`Ends the agent: TERM, up to 5 s, KILL. Then ends what its tools left running, and closes
+the agent's pane. Other panes and windows of the tmux session belong to somebody, and stay.
+The exit code is 0 only when all of it was seen to be gone. The record stays, marked as
+stopped, and nbs-worker resume brings the agent back. An agent that does not run is marked
+too. If another command is at work on the agent, stop waits for some seconds.
 
---all takes the agents of the project that run or should, some side by side.
+--all stops the agents of the project that run or should run, several side by side.
 
-What a tool leaves is known by NBS_INVOCATION_ID in its environment, or by the process
-group that it is in. One that detaches itself, as daemons do, and drops its environment
-besides, cannot be seen and goes on.
+stop finds leftover processes by NBS_INVOCATION_ID in their environment, or by their
+process group. A process that detaches itself, as daemons do, and also drops its
+environment, cannot be seen and keeps running.
 
-An agent stops no colleague that may do more than itself, unless it was spawned with
+An agent may not stop a colleague that may do more than itself, unless it was spawned with
 --may-manage (8).`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker stop theologian
@@ -44,7 +44,7 @@ An agent stops no colleague that may do more than itself, unless it was spawned 
 			return runEnding(cmd.Context(), f, "stop", o, takes, (*supervisor.Supervisor).Stop)
 		},
 	}
-	cmd.Flags().BoolVar(&o.all, "all", false, "all agents of the project that run or should")
+	cmd.Flags().BoolVar(&o.all, "all", false, "all agents of the project that run or should run")
 	return f.withJSON(cmd)
 }
 
@@ -56,13 +56,13 @@ func newDismissCmd(f *factory) *cobra.Command {
 		Long: withCodes(`Ends the agent as nbs-worker stop does, then removes its record. The journal,
 .nbs/journal.jsonl, keeps the session id, and Claude keeps the transcript for some
 weeks: nbs-worker spawn <handle> --session-id <id> takes the conversation up again.
-What the archive keeps of its conversations is removed, and what is remembered of it;
-with --keep both stay, and the conversation can be taken up for ever. A transcript that
-Claude has deleted already always stays: it is the last.
+dismiss also removes the archived transcripts of the agent, and what is remembered of it.
+With --keep both stay, and the conversation can be taken up at any time. An archived
+transcript that Claude has already deleted always stays: it is the last copy.
 
---all takes every agent of the project. It asks first; --yes answers.
+--all dismisses every agent of the project. It asks first, unless --yes is given.
 
-An agent dismisses no other, unless it was spawned with --may-manage (8).`,
+An agent may not dismiss another, unless it was spawned with --may-manage (8).`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker dismiss theologian
   nbs-worker dismiss scout gatekeeper
@@ -79,7 +79,7 @@ An agent dismisses no other, unless it was spawned with --may-manage (8).`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&keep, "keep", false, "leave the transcripts in the archive, and say where, and what is remembered")
+	flags.BoolVar(&keep, "keep", false, "keep the archived transcripts, and say where, and what is remembered")
 	flags.BoolVar(&o.all, "all", false, "all agents of the project")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	return f.withJSON(cmd)

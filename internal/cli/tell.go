@@ -19,13 +19,13 @@ func newTellCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tell <chat> [TEXT | -]",
 		Short: "Write to a chat",
-		Long: withCodes(`Writes a text to a chat of Telegram, telegram:ID, and returns when Telegram has it. The bridge
-of nbs-worker serve writes it, which has the token and knows which chats are allowed: one has
-to run for this project. Without TEXT, or with -, the text is read from standard input.
-What an agent tells says from whom it is.
+		Long: withCodes(`Sends a text to the Telegram chat telegram:ID, and returns when Telegram has it. The bridge
+of nbs-worker serve sends it, and must run for this project: it has the token, and knows
+the allowed chats. Without TEXT, or with -, the text is read from standard input. A text
+from an agent names the agent.
 
-With --notice standard input is the JSON that nbs-worker watch tells its program, and the
-chat gets it in words. In the policy of a watch, with the folder of the project:
+With --notice, standard input is the JSON that nbs-worker watch gives its program, and the
+chat gets it in words. In the policy of watch, with the folder of the project:
 
   notify:
     command: [/usr/local/bin/nbs-worker, --root, /srv/project, tell, telegram:1234, --notice]
@@ -44,7 +44,7 @@ chat gets it in words. In the policy of a watch, with the folder of the project:
 			return failed(runTell(cmd.Context(), f, args[0], append(args[1:], "-")[0], notice), "tell", args[0])
 		},
 	}
-	cmd.Flags().BoolVar(&notice, "notice", false, "standard input is what a watch tells its program")
+	cmd.Flags().BoolVar(&notice, "notice", false, "standard input is the JSON that watch gives its program")
 	return cmd
 }
 

@@ -18,32 +18,32 @@ func newTriageCmd(f *factory) *cobra.Command {
 	patience := time.Duration(0)
 	cmd := &cobra.Command{
 		Use:   "triage [<handle>...]",
-		Short: "Say how well agents are, and what each needs",
-		Long: withCodes(`Looks at the named agents, or at all of the project, judges each, and says on what
-evidence, which level of repair it needs, and the command to run next. It changes nothing.
+		Short: "Judge the health of agents, and say what each needs",
+		Long: withCodes(`Judges the named agents, or all agents of the project. Prints for each the verdict, the
+level of repair that it needs, the evidence, and the command to run next. Changes nothing.
 
-  healthy   it works, starts, or tries again by itself after an error of the API
+  healthy   it works, starts, or retries by itself after an error of the API
   idle      it waits for a prompt, and all is well
   stopped   it was ended on purpose
-  stressed  little of its context is left (25% or less; NBS_CONTEXT_BANDS)
+  stressed  it has little context left (25% or less; NBS_CONTEXT_BANDS)
   waiting   it asks a person: a permission, a question, a first-run dialog
-  stuck     busy for longer than --patience while nothing grows: not its transcript, nor
-            that of a subagent, nor the tokens of its status line, no hook; and its
-            processes use less than a tenth of a processor while they are watched
-  zombie    its terminal takes keys, and its process is stopped and executes none of them
+  stuck     it is busy for longer than --patience without progress: its transcript, those
+            of its subagents and the tokens of its status line do not grow, no hook reports;
+            and its processes use less than a tenth of a processor while they are watched
+  zombie    its terminal takes keys, but its process is stopped and executes none of them
   held      only a person can help: nobody is logged in, a usage limit or an error of the
             API ended its last turn, another claude is in its conversation, its record is
             not allowed, or it crashed again and again
-  dead      it should run and does not, with the cause
-  missing   there is a record, and no start, folder or transcript to it
-  unknown   a question was not answered; that is not dead
+  dead      it should run and does not; the cause is given
+  missing   it has a record, but no start, folder or transcript
+  unknown   a query was not answered; this does not mean dead
 
-Levels, each of which takes more than the one before: 0 a look, 1 a ping, 2 interrupt and
-compact, 3 resume, 4 a new conversation. An agent that only a person can help needs 0.
+The levels, each more drastic than the one before: 0 look, 1 ping, 2 interrupt and compact,
+3 resume, 4 new conversation. An agent that only a person can help needs 0.
 
-It takes a moment when there is nothing to suspect, and 2 seconds more when there is. In a
-pipe, without header and separated by tabs: handle, verdict, level, evidence, command.
-With 8 somebody needs a person; with 7 nobody does, and some need a repair.`,
+triage takes a moment when nothing is suspect, and 2 seconds more otherwise. Output in a
+pipe has no header and is separated by tabs: handle, verdict, level, evidence, command.
+Exit code 8: some agent needs a person. 7: none does, and some need a repair.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Partial, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker triage
   nbs-worker triage theologian
@@ -55,7 +55,7 @@ With 8 somebody needs a person; with 7 nobody does, and some need a repair.`,
 			return runTriage(cmd.Context(), f, handlesOf(args), patience)
 		},
 	}
-	cmd.Flags().DurationVar(&patience, "patience", recovery.DefaultPatience, "how long a busy agent may show nothing that grows")
+	cmd.Flags().DurationVar(&patience, "patience", recovery.DefaultPatience, "how long a busy agent may show no progress")
 	return f.withJSON(cmd)
 }
 

@@ -16,7 +16,7 @@ type trustFlag struct {
 
 func (t *trustFlag) bind(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolFunc("trust", "accept the trust of the agent's folder in Claude's configuration, as its dialog would; of a folder outside of the project by its name: --trust=DIR", func(text string) error {
+	flags.BoolFunc("trust", "trust the agent's folder in Claude's configuration, as its dialog would; for a folder outside of the project name it: --trust=DIR", func(text string) error {
 		t.given, t.dir = text != "false", ""
 		if text != "true" && text != "false" {
 			t.dir = text

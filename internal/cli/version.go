@@ -45,9 +45,9 @@ func newSchemaCmd(f *factory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of what --json prints",
-		Long: withCodes(`Prints one JSON Schema (2020-12). Under "$defs" each verb has its name: what it prints
-for one handle is an object, for several or --all an array, in which an agent of which
-it failed has its error. "stderr" is what stands there when a command fails.`, agent.Failed, agent.BadInput),
+		Long: withCodes(`Prints one JSON Schema (2020-12), with an entry for each verb under "$defs". For one
+handle a verb prints an object. For several, or --all, it prints an array, in which an agent
+for which it failed has its error. "stderr" is what a failed command prints on stderr.`, agent.Failed, agent.BadInput),
 		Example: `  nbs-worker schema | jq '."$defs" | keys'`,
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {

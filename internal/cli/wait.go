@@ -29,27 +29,29 @@ func newWaitCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "wait {<handle>... | --all} --for STATE[,STATE]",
 		Short: "Wait until agents are idle, gone, or short of context",
-		Long: withCodes(`Returns as soon as it is so, at once when it is so already. It sleeps meanwhile: files
-and processes tell of a change. --for takes these; of several, any will do:
+		Long: withCodes(`Returns as soon as the agents are in a state of --for, at once if they already are. It
+sleeps until files or processes report a change. --for takes these states; with several,
+any of them counts:
 
   idle     claude waits for a prompt; a turn that failed ends the wait with 1
-  done     idle, after a turn since its start that ended well; one that was given no
+  done     idle, after a turn since its start that ended well; an agent that was given no
            prompt is only idle
-  failed   idle, and its last turn came to nothing: the API refused it
+  failed   idle, and the API refused its last turn
   ready    idle, and logged in: it will answer a prompt
-  busy     it works, or tries again after an error of the API
+  busy     it works, or retries after an error of the API
   waiting  it asks a person: a permission, a question, a first-run dialog
-  gone     it ended, whatever the reason, or was dismissed
-  context-below=25%  less than that is left of its context
+  gone     it ended, for whatever reason, or was dismissed
+  context-below=25%  less than 25% of its context is left
 
-An agent that asks a person something is not idle: the wait goes on. To be told of
-that too, add --for waiting and read the state that is printed. An agent that is brought
-back meanwhile is waited for in its new process. One that has gone is not waited for,
-except for gone: the wait ends at once with 1.
-Several agents have to be so at the same time; with --any one is enough. --all waits for
-those of the project that should run. It prints a line for each agent that is so: handle,
-state and cause, separated by tabs. --json prints how all of them are, also when it
-fails. The answer is one for all handles, never 7.`,
+An agent that asks a person something is not idle: the wait continues. To notice that
+too, add --for waiting and read the printed state. If an agent is resumed meanwhile, the
+wait follows its new process. If an agent is gone, the wait ends at once with 1, except
+with --for gone.
+
+Several agents must be in such a state at the same time; with --any one is enough. --all
+waits for the agents of the project that should run. wait prints a line for each agent in
+such a state: handle, state and cause, separated by tabs. --json prints the state of all of
+them, also when wait fails. There is one exit code for all handles, never 7.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Interrupted),
 		Example: `  nbs-worker wait theologian --for idle --timeout 10m
   nbs-worker wait theologian --for done,waiting | cut -f2
@@ -63,7 +65,7 @@ fails. The answer is one for all handles, never 7.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&o.until, "for", nil, strings.Join(wait.Conditions, ", ")+" or context-below=PERCENT; several with commas")
+	flags.StringArrayVar(&o.until, "for", nil, strings.Join(wait.Conditions, ", ")+" or context-below=PERCENT; separate several by commas")
 	flags.BoolVar(&o.any, "any", false, "one of the agents is enough")
 	flags.BoolVar(&o.all, "all", false, "all agents of the project that should run")
 	flags.DurationVar(&o.timeout, "timeout", 0, "give up after this time, such as 90s or 10m (default: never)")

@@ -25,46 +25,47 @@ func newWatchCmd(f *factory) *cobra.Command {
 	policy := ""
 	cmd := &cobra.Command{
 		Use:   "watch",
-		Short: "Repair agents by themselves, and tell a person what only a person can mend",
-		Long: withCodes(`Stays in the foreground, of a terminal or of a service, until it is interrupted (130). It
+		Short: "Repair agents automatically, and tell a person what needs one",
+		Long: withCodes(`Runs in the foreground of a terminal or of a service until it is interrupted (130). It
 sleeps until a file changes or a process ends, judges the agent as triage does, and repairs
-it as recover does: the least that helps, one agent at a time, each step in the journal. Of
-agents at work it looks at the clock too, for nothing tells that one stops getting on. It
-prints a line for each thing that it did: time, handle, what, detail; and else nothing.
+it as recover does: with the mildest step that helps, one agent at a time, each step in the
+journal. It also checks agents at work by the clock, since nothing signals that an agent
+stops making progress. It prints a line for each thing that it did, and nothing else: time,
+handle, what, detail.
 
-It never touches an agent that works, waits for a person, is held, was stopped or left by
-itself with 0, nor what the agent's own restart policy will start again. An agent that was
-repaired as often as it may be is quarantined for the rest of that hour. What a tmux server
-takes down with it is not charged to the agents; one that is lost three times in 10 minutes
-is held: for an hour, or until an agent is resumed there, nobody is brought back into it.
-pause stops all of this, and unpause lets it go on. One watch a project; a second one ends
-with 5.
+watch never touches an agent that works, waits for a person, is held, was stopped or exited
+by itself with 0, or that its own restart policy will start again. An agent that has used up
+its repairs is quarantined for the rest of that hour. The loss of a tmux server does not
+count against its agents. A server that is lost three times in 10 minutes is held: for
+an hour, or until an agent is resumed there, watch brings no agent back into it. pause
+suspends all of this, and unpause continues it. Only one watch runs per project; a second
+one ends with 5.
 
---policy names a YAML file of yours; one in the project, where agents write, has to be
-allowed first: nbs-worker allow --policy FILE. All in it may be left out; this is what holds
-then, but for notify, without which nobody is told:
+--policy names a YAML file of yours. A file in the project, where agents write, must be
+allowed first: nbs-worker allow --policy FILE. Every key may be left out. These are the
+defaults, except for notify: without it nobody is told.
 
   agents: []              # handles; none: all of the project
   except: []
   max-level: 3            # 0 only tell, 2 interrupt and compact, 3 resume, 4 new conversation
-  every: 5m               # after which an agent at work is looked at without a sign
-  patience: 15m           # how long a busy agent may show nothing that grows
+  every: 5m               # time until an agent at work is looked at without a sign
+  patience: 15m           # how long a busy agent may show no progress
   repairs:
     per-hour: 12          # of all agents
-    per-agent: 3          # of one, in an hour
+    per-agent: 3          # of one agent, in an hour
   context:
     bands: 25,15,10       # percent left (NBS_CONTEXT_BANDS)
-    compact: critical     # from where on an agent is compacted: low, critical, never
+    compact: critical     # the band from which an agent is compacted: low, critical, never
   notify:
     command: [/usr/local/bin/tell, --urgent]
     on: [waiting, held, crashed, repaired, context]
     timeout: 10s
     per-hour: 30
 
-The program must not be in the project. It is run without a shell, with no variables but those
-by which it reaches you, and gets one JSON object on its stdin; "nbs-worker schema" describes
-it as notify. The same thing is told once until it has changed. What is not told for a failure
-of the program is tried three times. An agent cannot call watch (8).`,
+The program must not be in the project. watch runs it without a shell, with only the
+variables by which it reaches you, and with one JSON object on its stdin, described as
+notify in "nbs-worker schema". The same thing is told once until it changes. If the program
+fails, watch tries three times. An agent cannot call watch (8).`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker watch
   nbs-worker watch --policy ~/.config/nbs-worker/team.yaml
@@ -74,7 +75,7 @@ of the program is tried three times. An agent cannot call watch (8).`,
 			return looked(runWatch(cmd.Context(), f, policy), "watch")
 		},
 	}
-	cmd.Flags().StringVar(&policy, "policy", "", "what may be done, and whom to tell: a YAML file of yours")
+	cmd.Flags().StringVar(&policy, "policy", "", "YAML file of yours: what watch may do, and whom to tell")
 	return f.withJSON(cmd)
 }
 
