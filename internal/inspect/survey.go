@@ -45,8 +45,8 @@ func (i *Inspector) Survey(ctx context.Context, handles []agent.Handle, patience
 // examine adds to a look what the files say. What cannot be read stays unknown; the first error is
 // the view's Err.
 func (i *Inspector) examine(view *View) {
-	if view.Record.Handle == "" {
-		return // it went meanwhile
+	if view.Lost {
+		return
 	}
 	strangers, strangersErr := i.VisibleStrangers(&view.Record)
 	view.Strangers = strangers

@@ -15,7 +15,8 @@ import (
 
 // Sight is what was seen of one agent.
 type Sight struct {
-	Record agent.Record // as it is now
+	Record agent.Record // as it is now, unless Lost
+	Lost   bool         // the record could not be read again, and is as it was before the look
 	Status agent.Status
 	Dialog screen.Dialog // at which a live agent waits, or ""
 	Report agent.Report  // what its hooks said in this start; empty: nothing
@@ -112,7 +113,7 @@ func (a *subject) sight() Sight {
 		NotAllowed: a.unsealed, Err: a.tmuxErr,
 	}
 	if a.lost != nil {
-		s.Err = a.lost
+		s.Lost, s.Err = true, a.lost
 		s.Status = agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: "the record cannot be read"}
 		return s
 	}

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -42,6 +43,17 @@ func TestExitThatIsRecordedWhileWeLook(t *testing.T) {
 	status := sight.Status
 	rig.Check(t, status.Cause == agent.Crashed && status.Detail == "signal: killed", "%+v", status)
 	rig.Check(t, len(sight.Record.Exits) == 1, "the record shown has no exit: %+v", sight.Record)
+}
+
+// An agent that was dismissed during the look is told of by its last record, and that this was lost.
+func TestLookAtAnAgentThatWentMeanwhile(t *testing.T) {
+	t.Parallel()
+	opened := storeWithLive(t, "alpha", os.Getpid())
+	r, err := opened.Load("alpha")
+	rig.Must(t, err)
+	r.Handle, r.Process.StartTicks, r.Process.PidfdInode = "beta", r.Process.StartTicks-1, 0
+	sight := (&Observer{Store: opened, Now: time.Now}).LookAt(t.Context(), r)
+	rig.Check(t, sight.Lost && sight.Record.Handle == "beta" && agent.KindOf(sight.Err) == agent.NotFound && sight.Status.State == agent.Unknown, "%+v", sight)
 }
 
 // tmux is asked while processes are looked at. Where the two answers cannot be of one moment, it is asked again.
