@@ -2,9 +2,7 @@ package triage
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -193,11 +191,6 @@ func (k *Known) state() string {
 	return words
 }
 
-// usageLimit recognises in the words of an error that a plan's limit was reached, and when it ends.
-var usageLimit = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)limit (?:reached|will reset)|(?:hit|reached) your .*limit|resets? (?:at )?\d`)
-})
-
 // assessFailure judges an agent that waits for a prompt after a turn that came to nothing.
 func (k *Known) assessFailure(a *Assessment) {
 	a.is(Held, LevelAssess)
@@ -207,7 +200,7 @@ func (k *Known) assessFailure(a *Assessment) {
 		a.Steps = append(a.Steps, Prompt)
 		a.saw("its last turn came to nothing")
 		return
-	case failure.Class == "rate_limit" || usageLimit().MatchString(failure.Text):
+	case failure.IsUsageLimit():
 		a.Steps = append(a.Steps, AwaitReset, Prompt)
 	default:
 		a.Steps = append(a.Steps, Prompt)
@@ -215,15 +208,10 @@ func (k *Known) assessFailure(a *Assessment) {
 	a.saw("its last turn ended with %s: %s", failure.Class, agent.Quote(failure.Text))
 }
 
-// tooLong recognises Claude's words for a conversation that does not fit: in the transcript, on the screen.
-var tooLong = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:Prompt is too long|Context limit reached)`)
-})
-
 // saysFull tells whether Claude said at the end of the last turn that the conversation has no room
 // left. It may be compacted still: nobody has tried.
 func (k *Known) saysFull() bool {
-	return k.LastError != nil && tooLong().MatchString(k.LastError.Text) && !k.isFull()
+	return k.LastError != nil && k.LastError.IsTooLong() && !k.isFull()
 }
 
 // isFull reports whether the last turn may have failed because the conversation had no room left.

@@ -13,6 +13,12 @@ var (
 	resetsAt   = pattern(`(?i)resets? (?:at )?(\d{1,2})(?::(\d\d))? ?([ap]m)?(?: \(([A-Za-z0-9_+/-]+)\))?`)
 )
 
+// tooLong matches Claude's messages for a conversation that does not fit: in the transcript, on the screen.
+var tooLong = pattern(`^(?:Prompt is too long|Context limit reached)`)
+
+// TooLong reports whether a text is such a message.
+func TooLong(text string) bool { return tooLong().MatchString(text) }
+
 // justLifted is for how long after a clock time it is still taken for today's, and not for tomorrow's.
 const justLifted = time.Hour
 
