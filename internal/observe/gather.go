@@ -185,7 +185,7 @@ func StartedBy(opened *store.Store, handle agent.Handle, program string) bool {
 // that of a launcher, which has no verb lock open.
 func VerbAtWork(opened *store.Store, handle agent.Handle, program string) (store.Holder, bool) {
 	holder, signed := opened.VerbHolder(handle)
-	if ours := proc.Program(holder.PID); !signed || holder.PID == os.Getpid() || ours != program && ours != program+"-services" {
+	if running := proc.Program(holder.PID); !signed || holder.PID == os.Getpid() || running != program && running != program+"-services" {
 		return holder, false
 	}
 	holds, err := proc.Opened(holder.PID, opened.VerbLock(handle))

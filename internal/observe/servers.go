@@ -28,8 +28,8 @@ func (l *round) ask(ctx context.Context, some subjects) (wait func() answers) {
 	for key, in := range byServer(some) {
 		asked, said := *in.representative(), new(answer)
 		all[key] = said
-		all := len(in) > 1 || asked.Process.Adopted != nil
-		asking.Go(func() { _, said.panes, said.err = l.panes(ctx, &asked, all) })
+		everyPane := len(in) > 1 || asked.Process.Adopted != nil
+		asking.Go(func() { _, said.panes, said.err = l.panes(ctx, &asked, everyPane) })
 	}
 	runtime.Gosched() // tmux takes longest, so it begins first
 	return func() answers {

@@ -3,7 +3,6 @@ package turn
 import (
 	"encoding/json"
 	"errors"
-	"slices"
 	"strings"
 
 	"nbs-worker/internal/agent"
@@ -137,5 +136,3 @@ func blocks(text string) []saidBlock {
 	}
 	return []saidBlock{{"text", text}}
 }
-
-var _ = slices.Contains[[]string]
