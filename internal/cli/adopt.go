@@ -27,25 +27,25 @@ func newAdoptCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "adopt <handle> {--pid PID | --tmux SESSION} [flags] [-- CLAUDE-ARGS...]",
 		Short: "Give a claude that was started by hand a name and a record",
-		Long: withCodes(`Writes the record of a claude that runs and that somebody started by hand, so that
-stop, resume and all other verbs work on it. Nothing happens to the process.
+		Long: withCodes(`Writes a record for a running claude that somebody started by hand, so that stop, resume and
+all other verbs work on it. adopt does not touch the process.
 
-The conversation is the one that Claude's registry has for that very process now, so
-also the one after a /clear. Model, permission mode and arguments come from its command
-line, the folder and the configuration from its process. Nothing is guessed: what
-cannot be known, the error asks for. --model '' leaves the choice to Claude. Prompts are
-no arguments; what stands behind -- takes the place of the arguments that it has. The
-environment of a later resume is the caller's, with --env NAME=VALUE on top. An agent
-adopts nobody, unless it was spawned with --may-manage.
+The conversation is the one that Claude's registry now has for that process, also after a
+/clear. Model, permission mode and arguments come from the command line of the process,
+folder and configuration from the process itself. adopt guesses nothing: the error asks for
+what it cannot find out. --model '' leaves the choice to Claude. Prompts do not count as
+arguments. Arguments after -- replace those of the process. A later resume uses the
+environment of its caller, with --env NAME=VALUE on top. An agent may adopt only if it was
+spawned with --may-manage.
 
-Until its next resume it has no launcher: how it ends by itself is not seen, and after
-a /clear or /branch that is followed by its end neither is the new conversation. To bring
-it under supervision: nbs-worker resume <handle> --force. Its tmux session stays the
-user's: stop ends claude and what its tools left, and nothing around it.
+Until its next resume, the agent has no launcher: nbs-worker does not see how it ends by
+itself, nor its new conversation when it ends after a /clear or /branch. To bring it under
+supervision: nbs-worker resume <handle> --force. Its tmux session stays the user's: stop
+ends claude and what its tools left, and nothing else there.
 
---list shows the Claude sessions of this user that no record of the project covers, and
-the conversations that several processes have open: pid, session id, state, folder, tmux
-session and server, and the command that adopts it, or why it cannot be.`,
+--list shows the Claude sessions of this user that no record of the project covers, and the
+conversations that several processes have open: pid, session id, state, folder, tmux session
+and server, and the command that adopts it, or why it cannot be adopted.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
 		Example: `  nbs-worker adopt --list
   nbs-worker adopt theologian --pid 12345
@@ -60,12 +60,12 @@ session and server, and the command that adopts it, or why it cannot be.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&o.pid, "pid", 0, "the process of claude")
-	flags.StringVar(&o.session, "tmux", "", "the tmux session in which it runs, by its exact name; in the server of --tmux-socket, or your own")
-	flags.StringVar(&o.model, "model", "", "model of its later starts; '' for Claude's choice (default: the --model that it was started with)")
-	flags.StringVar(&o.permissionMode, "permission-mode", "", "how it asks before it acts, at its later starts (default: the one that it was started with)")
-	flags.StringVar(&o.cwd, "cwd", "", "folder of its later starts (default: where it runs)")
-	flags.StringArrayVar(&o.env, "env", nil, "NAME=VALUE for claude at its later starts, kept in the record; not for secrets; repeatable")
+	flags.IntVar(&o.pid, "pid", 0, "pid of the claude process")
+	flags.StringVar(&o.session, "tmux", "", "exact name of its tmux session, in the server of --tmux-socket, or your own")
+	flags.StringVar(&o.model, "model", "", "model for later starts; '' for Claude's choice (default: the --model that it was started with)")
+	flags.StringVar(&o.permissionMode, "permission-mode", "", "how it asks before it acts, at later starts (default: the mode that it was started with)")
+	flags.StringVar(&o.cwd, "cwd", "", "folder for later starts (default: where it runs)")
+	flags.StringArrayVar(&o.env, "env", nil, "NAME=VALUE for claude at later starts, kept in the record; not for secrets; repeatable")
 	flags.BoolVar(&o.list, "list", false, "show what can be adopted, and change nothing")
 	cmd.MarkFlagsMutuallyExclusive("pid", "tmux", "list")
 	return f.withJSON(cmd)

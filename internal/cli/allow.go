@@ -61,18 +61,18 @@ func newAllowCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "allow {<handle>... | --all | --runbook NAME | --policy FILE | --schedules}",
 		Short: "Look at what a record or a runbook would run, and allow it",
-		Long: withCodes(`A project comes from anywhere, and what lies in its .nbs decides nothing by itself: each
-record carries a seal, made with a key that is yours and in no project. Commands of yours
-seal what they write. A record without your seal (of a clone, of the original tools, or one
-that was edited) is shown as "not allowed", and nothing is started from it (8).
+		Long: withCodes(`A project can come from anywhere, so the files in its .nbs are not trusted by themselves.
+Each record carries a seal, made with a key that is yours and that no project holds. Your
+commands seal what they write. A record without your seal (from a clone, from the original
+tools, or edited) is shown as "not allowed", and nbs-worker starts nothing from it (8).
 
-allow shows all that the record would make run, and asks. It asks a person: on a terminal,
-and not for an agent. What was typed before the question does not count.
+allow shows everything that the record would run, and asks. Only a person can answer, on a
+terminal; an agent cannot. What was typed before the question does not count.
 
---runbook shows a page in runbooks/ of the project, which runs only as it was allowed, in
-the folder in which it was: one that was changed or copied since has to be looked at again.
---policy shows the policy of a watch that lies in the project; the same goes for that.
---schedules shows .nbs/schedules.yaml with the files of prompts that it names, and they too.`,
+--runbook shows a page in the project's runbooks/. A page runs only as it was allowed, in
+the folder where it was allowed: look at it again after a change or a copy. --policy shows a
+watch policy that lies in the project. --schedules shows .nbs/schedules.yaml and the prompt
+files that it names. The same rule holds for both.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker allow theologian
   nbs-worker allow --all     # of a project that you have brought from elsewhere
@@ -84,9 +84,9 @@ the folder in which it was: one that was changed or copied since has to be looke
 		},
 	}
 	cmd.Flags().BoolVar(&o.all, "all", false, "all agents of the project that are not allowed")
-	cmd.Flags().StringVar(&o.runbook, "runbook", "", "the page of that name in the project's runbooks/")
-	cmd.Flags().StringVar(&o.policy, "policy", "", "a policy of watch, in the project")
-	cmd.Flags().BoolVar(&o.schedules, "schedules", false, "what is to be run when, with its prompts")
+	cmd.Flags().StringVar(&o.runbook, "runbook", "", "name of a page in the project's runbooks/")
+	cmd.Flags().StringVar(&o.policy, "policy", "", "file of a watch policy in the project")
+	cmd.Flags().BoolVar(&o.schedules, "schedules", false, "the project's schedules, with their prompts")
 	completeWith(cmd, "runbook", f.completeBarred)
 	return cmd
 }

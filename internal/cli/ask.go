@@ -38,36 +38,37 @@ func newAskCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ask <key> [TEXT | -] [-- CLAUDE-ARGS...]",
 		Short: "Say something in a headless conversation, and print the answer",
-		Long: withCodes(`Takes one turn of the conversation that the key names, such as telegram:123456789 or
-review, and prints the answer. It is begun with the first text and remembers all that was
-said in it, over processes, restarts and machines that went down. Without TEXT, or with -,
-the text is read from standard input, as one has to be that begins with a dash. Nothing in a
-text is a command to Claude.
+		Long: withCodes(`Takes one turn of the conversation that the key names, such as telegram:123456789 or review,
+and prints the answer. The first text begins the conversation. The conversation remembers
+all that was said in it, across processes, restarts and machine failures. Without TEXT, or
+with -, ask reads standard input; a text that begins with a dash must come from there.
+Nothing in a text is a command to Claude.
 
 Turns of one key are taken one at a time, in the order in which they were accepted, whoever
-asks; other keys are answered beside it. What was accepted is on the disk: a caller that is
-killed loses no text, and the next ask, or nbs-worker serve, goes on with it. A claude that was
-killed in the middle of a turn is looked up in the transcript before anything is said
-again; where tools were used and there is no answer, a person decides (8), or
---on-unknown: continue asks for the answer without saying the text again, rerun says it
-again. Three attempts that came to nothing hold the key until a person decides. A text with the
---id of an earlier one is not said again: the stored answer is printed.
+asks. Other keys are answered at the same time. An accepted text is on disk: a caller that
+is killed loses no text, and the next ask, or nbs-worker serve, goes on with it. If a claude
+was killed during a turn, ask looks in the transcript before it says anything again. If
+tools were used and there is no answer, a person decides (8), or --on-unknown does: continue
+asks for the answer without saying the text again, rerun says the text again. Three failed
+attempts hold the key until a person decides. A text with the --id of an earlier text is not
+said again: ask prints the stored answer.
 
-The system prompt belongs to the conversation and is given at every turn; another one is
-refused (5) until nbs-worker conversation reset. What --context-cmd prints, a program that is
-run without a shell, reaches Claude apart from the text, at most 16 kB a turn.
+The system prompt belongs to the conversation, and Claude gets it at every turn. ask refuses
+a different one (5) until nbs-worker conversation reset. --context-cmd runs a program
+without a shell. Claude gets its output apart from the text, at most 16 kB per turn.
 
-A turn that fails is no lost conversation. One that Claude has lost is put back from what is
-kept; where that cannot be done, ask fails (2), or with --on-lost fresh begins a new one, once, and
-says so: --json has "continuity": "reset" then, else "new" or "resumed".
+A failed turn does not lose the conversation. If Claude has lost the conversation, ask
+restores it from what is kept. If it cannot, ask fails (2). With --on-lost fresh, ask begins
+a new one instead, once, and says so: --json then has "continuity": "reset", else "new" or
+"resumed".
 
---isolated answers without the conversation, and is not remembered in it. ask @<handle> asks
-an agent in its terminal, as nbs-worker send --wait-reply does; with --fork a copy of its
-conversation is asked, and the agent is not disturbed. Only a copy is asked with --id,
---on-lost, --on-unknown or --stream.
+--isolated answers without the conversation, which does not remember it. ask @<handle> asks
+an agent in its terminal, as nbs-worker send --wait-reply does. With --fork, it asks a copy
+of the agent's conversation, and does not disturb the agent. --id, --on-lost, --on-unknown
+and --stream are only for a copy.
 
-An agent gives no system prompt but with --isolated, and no --context-cmd or CLAUDE-ARGS; its texts
-say from whom they are, and an --id of its is none of its user's.`,
+An agent may give a system prompt only with --isolated, and no --context-cmd or CLAUDE-ARGS.
+Its texts say who sends them, and its --id values are apart from those of its user.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker ask review 'Remember 42.'
   nbs-worker ask review 'What number?' --json | jq -r .answer
@@ -86,17 +87,17 @@ say from whom they are, and an --id of its is none of its user's.`,
 
 func (o *askOptions) bind(f *factory, cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&o.model, "model", "", "an alias such as sonnet, or a full name; of the conversation, when this is its first turn")
-	flags.StringVar(&o.prompt, "system-prompt", "", "what Claude is in this conversation")
+	flags.StringVar(&o.model, "model", "", "model: an alias such as sonnet, or a full name; the first turn sets that of the conversation")
+	flags.StringVar(&o.prompt, "system-prompt", "", "system prompt of the conversation")
 	flags.StringVar(&o.file, "system-prompt-file", "", "read the system prompt from this file")
-	flags.StringVar(&o.ask.ContextCmd, "context-cmd", "", "a program whose output Claude is told beside the text")
-	flags.BoolVar(&o.ask.Isolated, "isolated", false, "answer without the conversation, and leave it as it is")
-	flags.BoolVar(&o.fork, "fork", false, "of @<handle>: ask a copy of its conversation")
-	flags.StringVar(&o.ask.OnLost, "on-lost", conversation.LostFail, "when the conversation is lost: fail, or fresh")
-	flags.StringVar(&o.ask.OnUnknown, "on-unknown", "", "when nobody knows how far a turn came: ask, continue or rerun (default ask when tools were used, else continue)")
-	flags.StringVar(&o.ask.ID, "id", "", "idempotency key: the same one is answered once")
+	flags.StringVar(&o.ask.ContextCmd, "context-cmd", "", "program whose output Claude gets besides the text")
+	flags.BoolVar(&o.ask.Isolated, "isolated", false, "answer without the conversation, and leave it unchanged")
+	flags.BoolVar(&o.fork, "fork", false, "with @<handle>: ask a copy of its conversation")
+	flags.StringVar(&o.ask.OnLost, "on-lost", conversation.LostFail, "if the conversation is lost: fail, or fresh")
+	flags.StringVar(&o.ask.OnUnknown, "on-unknown", "", "if it is unknown how far a turn came: ask, continue or rerun (default ask when tools were used, else continue)")
+	flags.StringVar(&o.ask.ID, "id", "", "idempotency key: each is answered only once")
 	flags.DurationVar(&o.ask.Timeout, "timeout", conversation.TurnTimeout, "end the turn when there is no answer after this time; 0: never")
-	flags.BoolVar(&o.stream, "stream", false, "print the answer while it is given")
+	flags.BoolVar(&o.stream, "stream", false, "print the answer as it arrives")
 	f.withJSON(cmd)
 	cmd.MarkFlagsMutuallyExclusive("system-prompt", "system-prompt-file")
 	_ = cmd.RegisterFlagCompletionFunc("on-lost", cobra.FixedCompletions([]string{conversation.LostFail, conversation.LostFresh}, cobra.ShellCompDirectiveNoFileComp))

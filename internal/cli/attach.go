@@ -10,9 +10,9 @@ func newAttachCmd(f *factory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "attach <handle>",
 		Short: "Go to an agent's terminal",
-		Long: withCodes(`Attaches this terminal to the agent's tmux session, or switches to it when this
-terminal is inside the same tmux server. Leave it with the tmux prefix and d
-(usually C-b d); the agent goes on. Needs a terminal.`,
+		Long: withCodes(`Attaches this terminal to the agent's tmux session, or switches to it if this terminal is in
+the same tmux server. To leave, press the tmux prefix and d (usually C-b d); the agent goes
+on. Needs a terminal.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit),
 		Example:           `  nbs-worker attach theologian`,
 		Args:              oneHandle,

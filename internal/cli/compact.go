@@ -18,17 +18,17 @@ func newCompactCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compact <handle> [INSTRUCTIONS]",
 		Short: "Compact an agent's conversation",
-		Long: withCodes(`Has Claude replace the conversation by a summary, as /compact in the agent's terminal does,
-waits for the end, and says how full the context was before and after. The words behind the
-handle are instructions for the summary. An agent at work is waited for. The session id stays.
+		Long: withCodes(`Has Claude replace the conversation with a summary, as /compact in the agent's terminal
+does, waits for the end, and prints how full the context was before and after. INSTRUCTIONS
+are for the summary. compact waits for an agent at work. The session id stays the same.
 
-It ends with 1 when that did not help: the API refused, or the conversation is at its
-compaction floor, which means that less than a tenth of it was freed or that Claude has
-nothing more to compact. Then a new conversation helps, which begins empty:
+compact ends with 1 when it did not help: the API refused, or the conversation is at its
+compaction floor. At the floor, compacting freed less than a tenth of it, or Claude has
+nothing more to compact. Then begin a new, empty conversation:
 nbs-worker resume <handle> --force --fresh.
 
-Where Claude does not say how much is left, its next reply tells. Only a person compacts an
-agent's conversation (8).`,
+If Claude does not report how much is left, its next reply does. Only a person may compact
+an agent's conversation (8).`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker compact theologian
   nbs-worker compact theologian 'Keep the list of open questions.'

@@ -22,17 +22,17 @@ import (
 func newConversationCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "conversation {list | show | history | reset | queue | retry | skip | restore | import}",
-		Short: "The headless conversations, and what waits in them",
+		Short: "Show and change headless conversations",
 		Long: withCodes(`Shows and changes the conversations of nbs-worker ask and nbs-worker serve. Each has a key,
-a session of Claude's, and turns that are taken one at a time. A turn that is not answered yet is
+a Claude session, and turns that are taken one at a time. A turn that is not answered yet is
 
   queued   it waits for its turn
-  running  claude is at it
-  held     it failed in a way that passes, such as an overload, and is tried again at a time
-  dead     a person decides: retry or skip. Until then nothing behind it is answered
+  running  claude works on it
+  held     it failed for a reason that passes, such as an overload, and is tried again later
+  dead     a person decides: retry or skip. Until then no turn behind it is answered
 
-A conversation that was reset is kept, and restore goes back to it. What is decided here is
-for persons: an agent only looks.`, agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
+A conversation that was reset is kept, and restore goes back to it. Here only persons
+decide; agents may only look.`, agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
 		Example: `  nbs-worker conversation list
   nbs-worker conversation queue
   nbs-worker conversation reset telegram:123456789`,
@@ -53,8 +53,8 @@ func newConversationListCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the conversations",
-		Long: withCodes(`Lists the conversations of the project, the last one used first. In a pipe the columns are
-key, session id, answered turns, open turns, when it was used last, and what is wrong with it.`,
+		Long: withCodes(`Lists the conversations of the project, the last used first. In a pipe the columns are key,
+session id, answered turns, open turns, and when it was last used.`,
 			agent.Failed, agent.NotFound, agent.BadInput),
 		Example: `  nbs-worker conversation list
   nbs-worker conversation list --json | jq -r '.[] | select(.open | length > 0) | .key'`,
@@ -174,7 +174,7 @@ func keyCmd(f *factory, v keyVerb) *cobra.Command {
 func newConversationShowCmd(f *factory) *cobra.Command {
 	return keyCmd(f, keyVerb{
 		use: "show <key>", short: "Show a conversation",
-		long: `Shows the session of a conversation, what is given to Claude at each turn, the sessions before,
+		long: `Shows the session of a conversation, what Claude gets at each turn, the previous sessions,
 and the turns that wait.`,
 		example: `  nbs-worker conversation show review
   nbs-worker conversation show review --json | jq -r .session_id`,

@@ -31,11 +31,11 @@ func newConversationResetCmd(f *factory) *cobra.Command {
 	var prompt, model string
 	var cmd *cobra.Command
 	cmd = keyCmd(f, keyVerb{
-		use: "reset <key>", short: "Begin a conversation anew",
-		long: `The next turn begins a new session of Claude's, and knows nothing of what was said. The session
-before is kept as a previous one, and nbs-worker conversation restore goes back to it. Turns that wait stay. A
-turn that is being answered is waited for. --system-prompt and --model are of the new conversation; what is not
-given stays as it was.`,
+		use: "reset <key>", short: "Begin a new session in a conversation",
+		long: `The next turn begins a new Claude session, which knows nothing of what was said. The present
+session is kept as a previous one, and nbs-worker conversation restore goes back to it.
+Waiting turns stay. reset waits for a turn that is being answered. --system-prompt and
+--model apply to the new session; without them, the present ones stay.`,
 		example: `  nbs-worker conversation reset telegram:123456789
   nbs-worker conversation reset review --system-prompt 'You review Go code.'`,
 		codes: []agent.Kind{agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Held, agent.Interrupted},
@@ -53,8 +53,8 @@ given stays as it was.`,
 			})
 		},
 	})
-	cmd.Flags().StringVar(&prompt, "system-prompt", "", "what Claude is from now on")
-	cmd.Flags().StringVar(&model, "model", "", "from now on")
+	cmd.Flags().StringVar(&prompt, "system-prompt", "", "system prompt from now on")
+	cmd.Flags().StringVar(&model, "model", "", "model from now on")
 	return cmd
 }
 
@@ -101,9 +101,10 @@ func (f *factory) changed(e *conversation.Engine, key conversations.Key, words s
 func newConversationRetryCmd(f *factory) *cobra.Command {
 	return keyCmd(f, keyVerb{
 		use: "retry <key> [<number>]", short: "Try a turn again", most: 1,
-		long: `Tries the first turn that waits again, now, and all behind it, and prints its answer. Of a turn that may have been
-said already the text is not said again, but for one that was asked with --on-unknown rerun.
-With a number all up to that turn are answered, and the answer to that one is printed.`,
+		long: `Tries the first waiting turn again, now, and prints its answer; the turns behind it can
+follow. A text that may have been said already is not said again, unless it was asked with
+--on-unknown rerun. With a number, retry answers all turns up to that turn, and prints the
+answer to it.`,
 		example: `  nbs-worker conversation retry review
   nbs-worker conversation retry review 17`,
 		codes: []agent.Kind{agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted},
@@ -137,10 +138,10 @@ With a number all up to that turn are answered, and the answer to that one is pr
 
 func newConversationSkipCmd(f *factory) *cobra.Command {
 	return keyCmd(f, keyVerb{
-		use: "skip <key> [<number>]", short: "Give a turn up", most: 1,
-		long: `Gives the first turn that waits up, or that with the number: it is not answered, and what is behind it is next. Who
-waits for its answer is told so. Where the text was said already it stays in the conversation. A turn that is being
-answered is not given up.`,
+		use: "skip <key> [<number>]", short: "Give up a turn", most: 1,
+		long: `Gives up the first waiting turn, or the turn with that number. The turn is not answered, and
+the turn behind it is next. Callers that wait for its answer are told so. If its text was
+already said, it stays in the conversation. skip refuses a turn that is being answered.`,
 		example: `  nbs-worker conversation skip review
   nbs-worker conversation skip review 17`,
 		codes: []agent.Kind{agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Held, agent.Interrupted},
@@ -177,9 +178,9 @@ func numbered(rest []string) (int, error) {
 
 func newConversationRestoreCmd(f *factory) *cobra.Command {
 	return keyCmd(f, keyVerb{
-		use: "restore <key> <session-id>", short: "Go back to a session that the conversation was in before", most: 1,
-		long: `Makes a previous session the conversation's again; the present one becomes a previous one.
-Its turns go on in it. The beginning of the id is enough.`,
+		use: "restore <key> <session-id>", short: "Go back to a previous session of a conversation", most: 1,
+		long: `Makes a previous session the present one again; the present one becomes a previous one. New
+turns go on in the restored session. The beginning of the id is enough.`,
 		example: `  nbs-worker conversation restore telegram:123456789 4f0c2a53`,
 		codes:   []agent.Kind{agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Held, agent.Interrupted},
 		run: func(ctx context.Context, key conversations.Key, rest []string) error {

@@ -22,8 +22,8 @@ func newConversationHistoryCmd(f *factory) *cobra.Command {
 	var asked conversation.Past
 	cmd := keyCmd(f, keyVerb{
 		use: "history <key>", short: "Show what was said in a conversation",
-		long: `Shows the conversation from Claude's transcript, as nbs-worker logs does of an agent's.
---all begins with the sessions that the conversation was in before.`,
+		long: `Shows the conversation from Claude's transcript, as nbs-worker logs does for an agent. --all
+begins with the previous sessions of the conversation.`,
 		example: `  nbs-worker conversation history review -n 20
   nbs-worker conversation history review --json | jq -r 'select(.who == "agent") | .text'`,
 		codes: []agent.Kind{agent.Failed, agent.NotFound, agent.BadInput},
@@ -31,9 +31,9 @@ func newConversationHistoryCmd(f *factory) *cobra.Command {
 			return runConversationHistory(f, key, asked)
 		},
 	})
-	cmd.Flags().IntVarP(&asked.Last, "last", "n", 0, "only so many messages from the end of each session; 0: all")
-	cmd.Flags().BoolVar(&asked.All, "all", false, "also the sessions before")
-	cmd.Flags().BoolVar(&asked.Tools, "tools", false, "also what tools did, and what Claude was told beside the texts")
+	cmd.Flags().IntVarP(&asked.Last, "last", "n", 0, "only this many messages from the end of each session; 0: all")
+	cmd.Flags().BoolVar(&asked.All, "all", false, "also the previous sessions")
+	cmd.Flags().BoolVar(&asked.Tools, "tools", false, "also what tools did, and what Claude was told besides the texts")
 	return cmd
 }
 
@@ -55,11 +55,12 @@ func newConversationImportCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import {FOLDER | FILE}",
 		Short: "Take over the sessions of other chat bridges",
-		Long: withCodes(`Reads the session ids that other bridges have stored, and makes each the session of a
-conversation, which goes on in it. A folder holds one file for each chat, its name the chat's
-id, its content the session's; the keys are --prefix and the name. A file such as session_id.txt
-holds one session's id, of the conversation --key. A conversation that is in another session
-already is left as it is (5). Whether Claude has a transcript of each is said.`,
+		Long: withCodes(`Reads the session ids that other bridges have stored. Each becomes the session of a
+conversation, which goes on in it. A folder holds one file per chat: its name is the chat
+id, its content the session id. The key is --prefix and the file name. A file such as
+session_id.txt holds one session id, for the conversation --key. import leaves a
+conversation that has another session already as it is (5). It says whether Claude has a
+transcript of each session.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Partial, agent.Held),
 		Example: `  nbs-worker conversation import ~/sessions
   nbs-worker conversation import data/session_id.txt --key telegram:123456789`,
@@ -73,8 +74,8 @@ already is left as it is (5). Whether Claude has a transcript of each is said.`,
 			return failed(runConversationImport(cmd.Context(), f, args[0], key, prefix), "conversation import", args[0])
 		},
 	}
-	cmd.Flags().StringVar(&key, "key", "main", "of the conversation, for a file")
-	cmd.Flags().StringVar(&prefix, "prefix", "telegram:", "before the name of each file in a folder")
+	cmd.Flags().StringVar(&key, "key", "main", "key of the conversation, for a file")
+	cmd.Flags().StringVar(&prefix, "prefix", "telegram:", "start of each key, before the file name, for a folder")
 	return f.withJSON(cmd)
 }
 

@@ -16,9 +16,9 @@ func newConversationQueueCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "queue [<key>]",
 		Short: "List the turns that are not answered yet",
-		Long: withCodes(`Lists the open turns of a conversation, or of all, in the order in which they are answered. In
-a pipe the columns are key, number, state, attempts, when it is tried again, why, and the
-beginning of the text.`, agent.Failed, agent.NotFound, agent.BadInput),
+		Long: withCodes(`Lists the open turns of one conversation, or of all, in the order in which they are
+answered. In a pipe the columns are key, number, state, attempts, time of the next attempt,
+reason, and the beginning of the text.`, agent.Failed, agent.NotFound, agent.BadInput),
 		Example: `  nbs-worker conversation queue
   nbs-worker conversation queue --json | jq -r '.[] | select(.state == "dead") | "\(.key) \(.seq)"'`,
 		Args: func(_ *cobra.Command, args []string) error {

@@ -20,22 +20,23 @@ func newDoctorCmd(f *factory) *cobra.Command {
 	var opts doctorOptions
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check all that nbs-worker relies on, and say what mends it",
+		Short: "Check all that nbs-worker relies on, and say what fixes it",
 		Long: withCodes(`Checks claude and tmux and what a start needs of them, the project's folder, disks and
-memory, whether agents survive a logout, records against what runs, what killed commands
-left, the environment, and the clock. For each finding: what, why it matters, and the
-command that mends it. Levels: note (nothing is wrong), warning (something will be lost
-or fail when more comes to it), failure (something that is relied on does not hold).
+memory, whether agents survive a logout, records against what runs, files that killed
+commands left, the environment, and the clock. For each finding: what, why it matters, and
+the command that fixes it. Levels: note (nothing is wrong), warning (something will be lost
+or fail when something else happens), failure (something that nbs-worker needs does not
+hold).
 
-It tries tmux on a server of its own, asks claude for its version and its options with a
-configuration of its own, and changes nothing. --probe starts a claude besides, with no
-account and no network, and watches whether its files and hooks are those that are
-relied on. --fix does what can lose nothing: it removes half-written and untaken files
-older than an hour, signatures of processes that are gone and status files of nobody,
-takes the rights of others off this user's files in .nbs, and lets records follow a
-conversation that changed inside claude. It touches nothing else.
-Ends with 0 when nothing is worse than a note, with 6 when claude or tmux is missing or
-unfit, else with 1.`,
+doctor tries tmux on a server of its own, asks claude for its version and options with a
+configuration of its own, and changes nothing. --probe also starts a claude, without account
+and network, and checks whether its files and hooks are those that nbs-worker needs. --fix
+does only what can lose nothing. It removes half-written files and unused launch files older
+than an hour, signatures of ended processes, and status files without an agent. It takes the
+rights of others off this user's files in .nbs, and updates a record when the conversation
+changed inside claude. It touches nothing else.
+doctor ends with 0 when nothing is worse than a note, with 6 when claude or tmux is missing
+or unfit, else with 1.`,
 			agent.Failed, agent.BadInput, agent.Unfit, agent.Interrupted),
 		Example: `  nbs-worker doctor
   nbs-worker doctor --fix
@@ -44,9 +45,9 @@ unfit, else with 1.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), f, opts) },
 	}
-	cmd.Flags().BoolVar(&opts.fix, "fix", false, "mend what can be mended without losing anything")
-	cmd.Flags().BoolVar(&opts.probe, "probe", false, "start a claude in a scratch folder too; takes seconds")
-	cmd.Flags().BoolVar(&opts.all, "all", false, "show also the checks that found nothing wrong")
+	cmd.Flags().BoolVar(&opts.fix, "fix", false, "fix what can be fixed without losing anything")
+	cmd.Flags().BoolVar(&opts.probe, "probe", false, "also start a claude in a scratch folder; takes seconds")
+	cmd.Flags().BoolVar(&opts.all, "all", false, "also show the checks that found nothing wrong")
 	return f.withJSON(cmd)
 }
 

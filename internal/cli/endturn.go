@@ -15,19 +15,20 @@ func newInterruptCmd(f *factory) *cobra.Command {
 	return f.withJSON(&cobra.Command{
 		Use:   "interrupt <handle>...",
 		Short: "End the present turn of agents",
-		Long: withCodes(`Presses Escape in the agent's terminal, once, where it is at work and shows its prompt,
-and ends with 0 when the end of the turn was observed. What it prints is one of:
+		Long: withCodes(`Presses Escape once in the agent's terminal, if the agent is at work and shows its prompt,
+and ends with 0 when the end of the turn was observed. It prints one of:
 
-  interrupted  the turn was; what the agent has queued goes on as its next turn
+  interrupted  the turn was interrupted; what the agent has queued is its next turn
   ended        the turn ended by itself in that moment
   idle         the agent was not at work, and nothing was pressed
 
-Of a turn in which nothing was answered yet, Claude forgets the prompt and gives it back;
-it is printed, and deleted from the box, so that the next message finds that empty.
-What waits in its outbox is typed after an interrupted turn, if the agent is ready then.
+If the turn had no answer yet, Claude forgets its prompt and puts it back into the input
+box. interrupt prints the prompt and deletes it there, so that the next message finds an
+empty box. After an interrupted turn, the messages in the agent's outbox are typed, if the
+agent is ready then.
 
-A dialog is left as it is, for Escape would answer it (8). What a turn had changed on disk
-stays changed. An agent does not interrupt itself.`,
+interrupt leaves a dialog alone (8), because Escape would answer it. Changes that the turn
+made on disk stay. An agent cannot interrupt itself.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker interrupt theologian
   nbs-worker interrupt theologian && nbs-worker send theologian 'Stop there: chapter 2 first.'

@@ -30,8 +30,8 @@ type past struct {
 
 func (p *past) bind(cmd *cobra.Command, what string) {
 	flags := cmd.Flags()
-	flags.IntVarP(&p.last, "last", "n", 0, "only so many "+what+" from the end (default: all)")
-	flags.StringVar(&p.since, "since", "", "only "+what+" from then on: 90m, 2h, 7d, or a time as 2026-02-20T11:44:07Z")
+	flags.IntVarP(&p.last, "last", "n", 0, "only this many "+what+" from the end (default: all)")
+	flags.StringVar(&p.since, "since", "", "only "+what+" since then: 90m, 2h, 7d, or a time such as 2026-02-20T11:44:07Z")
 }
 
 func (p *past) parse(cmd *cobra.Command, now time.Time) (last int, since time.Time, err error) {
@@ -48,21 +48,20 @@ func newEventsCmd(f *factory) *cobra.Command {
 	var opts eventsOptions
 	cmd := &cobra.Command{
 		Use:   "events [<handle>...]",
-		Short: "Show what was done to whom: the journal",
-		Long: withCodes(`One line an event, oldest first: time, event, handle, pid, session id, detail. In a
-pipe separated by tabs, times in RFC 3339, "-" for what is not known. The journal keeps
-what happened to agents that were dismissed, and their session ids.
+		Short: "Show the journal: what was done to whom",
+		Long: withCodes(`Prints one line per event, oldest first: time, event, handle, pid, session id, detail. In a
+pipe, separated by tabs, times in RFC 3339, "-" for what is not known. The journal keeps the
+events and session ids of agents that were dismissed.
 
---follow goes on with the events to come until it is interrupted, and then ends with
-130, or until the project's .nbs is removed or moved away, and then ends with 2;
---since 0s leaves out those of the past.
+--follow goes on with new events. It ends with 130 when it is interrupted, and with 2 when
+the project's .nbs is removed or moved away. --since 0s leaves out past events.
 
-The lines of .nbs/journal.jsonl are a chain: each says in "prev" the SHA-256 of the
-line before it, and a file in the user's state folder, where no project and no agent
-writes, says where the chain ends. --verify follows it, and ends with 1 at the first
-line that was altered, removed, put in, moved or cut off, or where the chain was made
-anew, naming file and line. A line that a full disk or a power cut left torn is told
-and does no harm.`,
+The lines of .nbs/journal.jsonl are a chain: "prev" in each line is the SHA-256 of the line
+before it. A file in the user's state folder, where no project and no agent writes, says
+where the chain ends. --verify checks the chain. It ends with 1 at the first line that was
+altered, removed, inserted, moved or cut off, or where the chain was made anew, and names
+file and line. It also reports a line that a full disk or a power cut left torn; such a line
+does no harm.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Interrupted),
 		Example: `  nbs-worker events
   nbs-worker events theologian gatekeeper --since 2h
@@ -85,9 +84,9 @@ and does no harm.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVarP(&opts.Follow, "follow", "f", false, "go on with the events to come")
+	flags.BoolVarP(&opts.Follow, "follow", "f", false, "go on with new events")
 	opts.bind(cmd, "events")
-	flags.BoolVar(&opts.verify, "verify", false, "check that the journal is as it was written")
+	flags.BoolVar(&opts.verify, "verify", false, "check that the journal was not altered")
 	for _, other := range []string{"follow", "last", "since"} {
 		cmd.MarkFlagsMutuallyExclusive("verify", other)
 	}

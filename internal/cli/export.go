@@ -19,24 +19,25 @@ func newExportCmd(f *factory) *cobra.Command {
 	o := &exportOptions{}
 	cmd := &cobra.Command{
 		Use:   "export systemd",
-		Short: "Write units of systemd, so that the team comes back at boot and is watched",
+		Short: "Write systemd units that recover the agents at boot and watch them",
 		Long: withCodes(`Prints four units for your own systemd, or writes them with --dir:
 
-  nbs-tmux.service         the tmux server of the agents, in a service of its own: no
-                           logout and no restart of another service ends it
+  nbs-tmux.service         the agents' tmux server, in a service of its own: no logout and
+                           no restart of another service ends it
   nbs-recover-*.service    at boot: nbs-worker recover --all
   nbs-watch-*.service      nbs-worker watch, from then on
   nbs-serve-*.service      nbs-worker serve: conversations, schedules, chats
 
-They hold the paths of this program, of tmux and of the project, and what is set here of
-PATH, NBS_CLAUDE, NBS_CONTEXT_BANDS, CLAUDE_CONFIG_DIR, XDG_STATE_HOME, TMUX_TMPDIR and
-IS_SANDBOX. Keys belong in ~/.config/nbs-worker/environment, a file of lines NAME=value
-that they read when it is there. --tmux-socket names the server, as everywhere.
+The units hold the paths of this program, of tmux and of the project, and the values that
+are set here of PATH, NBS_CLAUDE, NBS_CONTEXT_BANDS, CLAUDE_CONFIG_DIR, XDG_STATE_HOME,
+TMUX_TMPDIR and IS_SANDBOX. Put keys into ~/.config/nbs-worker/environment, a file of
+NAME=value lines that the units read if it exists. --tmux-socket names the server, as
+everywhere.
 
-Services of yours run while you are logged in; to have them run from boot, and outlive a
-logout: loginctl enable-linger. To take the units up: systemctl --user daemon-reload, then
-systemctl --user enable --now with their names. A file that this command has made is replaced; any other
-stays, and the command ends with 5.`,
+Your services run while you are logged in. To run them from boot, and after a logout:
+loginctl enable-linger. To enable the units: systemctl --user daemon-reload, then
+systemctl --user enable --now with their names. export replaces a file that it has made. It
+leaves any other file alone, and ends with 5.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit),
 		Example: `  nbs-worker export systemd
   nbs-worker export systemd --dir ~/.config/systemd/user --policy ~/.config/nbs-worker/team.yaml`,
@@ -51,7 +52,7 @@ stays, and the command ends with 5.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.dir, "dir", "", "write the units into this folder, and print their paths")
-	flags.StringVar(&o.policy, "policy", "", "the policy of the watch")
+	flags.StringVar(&o.policy, "policy", "", "policy file of the watch")
 	_ = cmd.MarkFlagDirname("dir")
 	return f.withJSON(cmd)
 }

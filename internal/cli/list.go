@@ -24,22 +24,24 @@ func newListCmd(f *factory) *cobra.Command {
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "Show all agents of the project",
-		Long: withCodes(`One line an agent: handle, state with what it waits for, model, since when it is so,
-context that is left, cost. What needs a person comes first. DESIRED is shown where it is
-not what is. --wide adds pid, session id and folder; --usage what the agent's processes use:
-resident memory, time of processors, bytes written to disks.
+		Long: withCodes(`Prints one line per agent: handle, state and what it waits for, model, since when it is in
+that state, context left, cost. Agents that need a person come first. DESIRED is shown where
+the desired state differs from the actual one. --wide adds pid, session id and folder.
+--usage adds what the agent's processes use: resident memory, processor time, bytes written
+to disk.
 
 In a pipe, by handle, without header and separated by tabs: handle, state, cause, desired,
 model, start in RFC 3339, percent of the context that is left, cost in USD, pid, session id,
-folder, and with --usage bytes, seconds, bytes; "-" for what is not known. For programs there
-is --json.
+folder, and with --usage bytes, seconds, bytes; "-" for what is not known. Programs should
+use --json.
 
 A live agent is starting, idle, busy, waiting (for a person), retrying (the API refuses),
-failed (idle, and its last turn came to nothing) or unknown. One that should run and does
-not shows why: exited, crashed, lost: reboot, lost: tmux, killed: probably out of memory, never
-started; one that was ended is stopped. In backoff its launcher will start it again. Context and cost are what Claude's status line said
-last; session knows more. What hides an agent, such as a damaged record, is said on stderr,
-and its line stays. Two agents in one conversation are marked.`,
+failed (idle, and its last turn failed) or unknown. An agent that should run and does not
+shows why: exited, crashed, lost: reboot, lost: tmux, killed: probably out of memory, never
+started. An agent that was ended is stopped. In backoff, its launcher will start it again.
+Context and cost are what Claude's status line last reported; session shows more. If a
+problem such as a damaged record hides an agent, stderr says so, and its line stays. Two
+agents in one conversation are marked.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Partial, agent.Interrupted),
 		Example: `  nbs-worker list
   nbs-worker list | awk -F'\t' '$2 == "crashed" {print $1}'

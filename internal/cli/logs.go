@@ -27,23 +27,22 @@ func newLogsCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logs <handle>",
 		Short: "Show what was said in an agent's conversation",
-		Long: withCodes(`Shows the conversation from Claude's transcript: when, who (you or agent), and what.
-Errors of the API are marked, and so is the place where the conversation was
-compacted. Lines after the first of a message are indented.
+		Long: withCodes(`Shows the conversation from Claude's transcript: when, who (you or agent), and what. It
+marks API errors, and the place where the conversation was compacted. Lines after the first
+of a message are indented.
 
-Where two claudes have forked a conversation, the branch is shown that Claude itself
-would go on from; that there are others is said on stderr.
+If two claudes have forked a conversation, logs shows the branch that Claude itself would go
+on from, and says on stderr that there are others.
 
---tools adds what the agent did with tools, and what Claude itself put into the
-conversation or left to subagents, marked as such. --all begins with the conversations
-that the agent was in before a /clear, a /branch or a fresh start; --session-id shows one
-of them alone. --follow goes on with
-what is said from now on, goes with the agent into another conversation and says so, and
-ends with 0 when the agent is dismissed, with 130 when it is interrupted.
+--tools adds what the agent did with tools, and what Claude itself put into the conversation
+or left to subagents, marked as such. --all begins with the conversations that the agent was
+in before a /clear, a /branch or a fresh start; --session-id shows only one of them.
+--follow goes on with new messages. It follows the agent into another conversation and says
+so. It ends with 0 when the agent is dismissed, and with 130 when logs is interrupted.
 
---json prints an object a line: session_id, at, who (you, agent, tool, claude,
-compacted, session), text; where they apply tool, failure, model, aside, subagent, and
-bytes of a record too long to be read, of which text is the beginning.`,
+--json prints one object per line: session_id, at, who (you, agent, tool, claude, compacted,
+session), text; where they apply tool, failure, model, aside, subagent, and bytes of a
+record too long to be read, of which text is the beginning.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Interrupted),
 		Example: `  nbs-worker logs theologian -n 20
   nbs-worker logs theologian --follow -n 1
@@ -67,12 +66,12 @@ bytes of a record too long to be read, of which text is the beginning.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVarP(&opts.Follow, "follow", "f", false, "go on with what is said from now on")
+	flags.BoolVarP(&opts.Follow, "follow", "f", false, "go on with new messages")
 	opts.bind(cmd, "messages")
-	flags.StringVar(&opts.grep, "grep", "", "only messages whose text this Go regular expression matches")
+	flags.StringVar(&opts.grep, "grep", "", "only messages whose text matches this Go regular expression")
 	flags.BoolVar(&opts.Tools, "tools", false, "also what tools and subagents did, and what Claude added")
 	flags.BoolVar(&opts.All, "all", false, "also the conversations that the agent was in before")
-	flags.StringVar(&opts.session, "session-id", "", "this conversation of the agent's, and no other")
+	flags.StringVar(&opts.session, "session-id", "", "only this conversation of the agent")
 	cmd.MarkFlagsMutuallyExclusive("session-id", "all")
 	cmd.MarkFlagsMutuallyExclusive("session-id", "follow")
 	completeWith(cmd, "session-id", f.completeEarlier)

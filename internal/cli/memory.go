@@ -20,22 +20,22 @@ import (
 func newMemoryCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "memory {on | off | list | search | show | add | forget | brief | status | check | work | allow | export | import | backup}",
-		Short: "What is remembered of the agents' work",
-		Long: withCodes(`An agent whose memory is on is observed: a small model, in a headless conversation of its own,
-reads each turn of the agent when it has ended, and writes down what is worth to be known
-later. What it wrote are observations, each of a type:
+		Short: "Observe agents, and read what is remembered",
+		Long: withCodes(`An agent whose memory is on is observed: a small model, in a headless conversation of its
+own, reads each turn of the agent after its end, and writes down what is worth knowing
+later. Its notes are called observations. Each has a type:
 
   decision   what was chosen, and why
-  fix        what was wrong, and what mended it
+  fix        what was wrong, and what fixed it
   discovery  what was found out
   change     what is different now
   open_end   what is left to do
   question   what nobody has answered
 
-They are in .nbs/memory.db, a SQLite database that counts with your seal, as records do, and
-are read by people and agents with list, search and show. A fresh conversation is told the
-latest of them: nbs-worker resume <handle> --fresh --brief. They are notes of a model: no
-authority, and perhaps wrong. Secrets of known forms are replaced before a text leaves.
+They are in .nbs/memory.db, a SQLite database that needs your seal, as records do. People
+and agents read them with list, search and show. nbs-worker resume <handle> --fresh --brief
+gives the latest to a fresh conversation. They are notes of a model: they have no authority,
+and may be wrong. Secrets of known forms are replaced before a text leaves.
 
 The observer runs within nbs-worker serve, or as nbs-worker memory work. It costs tokens.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),

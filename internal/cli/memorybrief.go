@@ -28,11 +28,11 @@ func newMemoryBriefCmd(f *factory) *cobra.Command {
 	o := &briefOptions{}
 	cmd := &cobra.Command{
 		Use:   "brief <handle>",
-		Short: "Show what the successor of a conversation would be told",
-		Long: withCodes(`Prints the notes that nbs-worker resume <handle> --fresh --brief would give to the agent, at most 8,000
-characters: where the conversation had come to, by its transcript, and the latest of what is remembered of
-the agent. No model is asked. The memory need not be on. With --tokens they are shorter, each part by its share;
-tokens are counted roughly, one for three bytes.`,
+		Short: "Show the notes that a fresh conversation would get",
+		Long: withCodes(`Prints the notes that nbs-worker resume <handle> --fresh --brief would give to the agent, at
+most 8,000 characters: where the conversation stood, by its transcript, and the latest
+observations of the agent. brief asks no model. The memory need not be on. --tokens shortens
+each part of the notes by its share; tokens are counted roughly, one for three bytes.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
 		Example: `  nbs-worker memory brief theologian
   nbs-worker memory brief theologian --tokens 1000
@@ -40,9 +40,9 @@ tokens are counted roughly, one for three bytes.`,
 		Args:              oneHandle,
 		ValidArgsFunction: once(f.handlesWhere(anybody)),
 	}
-	cmd.Flags().StringVar(&o.sessionID, "session-id", "", "of this conversation, one of the agent's (default: the present one)")
-	cmd.Flags().StringVar(&o.why, "why", "", "why it was given up")
-	cmd.Flags().IntVar(&o.tokens, "tokens", 0, "how many tokens at most, roughly (default: as many as 8,000 characters have)")
+	cmd.Flags().StringVar(&o.sessionID, "session-id", "", "one of the agent's conversations (default: the present one)")
+	cmd.Flags().StringVar(&o.why, "why", "", "why the conversation was given up")
+	cmd.Flags().IntVar(&o.tokens, "tokens", 0, "at most about this many tokens (default: as many as 8,000 characters have)")
 	completeWith(cmd, "session-id", f.completeEarlier)
 	return f.remembering(cmd, func(ctx context.Context, args []string) error {
 		if cmd.Flags().Changed("tokens") && o.tokens < brief.FewestTokens {

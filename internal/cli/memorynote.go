@@ -26,9 +26,9 @@ func newMemoryAddCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add <handle> TITLE",
 		Short: "Write an observation by hand",
-		Long: withCodes(`Notes something of the agent's present conversation, as its observer would, and prints the id. The
-memory of the agent need not be on. An agent notes something for no colleague that may do more than
-itself, unless it was spawned with --may-manage (8).`,
+		Long: withCodes(`Adds an observation to the agent's present conversation, as its observer would, and prints
+its id. The agent's memory need not be on. An agent may not do this for a colleague that may
+do more than itself, unless it was spawned with --may-manage (8).`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
 		Example: `  nbs-worker memory add theologian 'The gate is of oak' --type decision --text 'Iron was too heavy.' --file gate.go`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -40,11 +40,11 @@ itself, unless it was spawned with --may-manage (8).`,
 		ValidArgsFunction: once(f.handlesWhere(anybody)),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.kind, "type", string(memory.Discovery), "what it is of: "+strings.Join(typeWords(), ", "))
-	flags.StringVar(&o.text, "text", "", "the rest, as sentences")
+	flags.StringVar(&o.kind, "type", string(memory.Discovery), "type of the observation: "+strings.Join(typeWords(), ", "))
+	flags.StringVar(&o.text, "text", "", "the details, as sentences")
 	flags.StringVar(&o.textFile, "text-file", "", "read the text from this file, - for stdin")
-	flags.StringArrayVar(&o.facts, "fact", nil, "what can be looked up again; may be repeated")
-	flags.StringArrayVar(&o.files, "file", nil, "a path that it is about; may be repeated")
+	flags.StringArrayVar(&o.facts, "fact", nil, "a fact that can be looked up again; repeatable")
+	flags.StringArrayVar(&o.files, "file", nil, "a path that the observation is about; repeatable")
 	cmd.MarkFlagsMutuallyExclusive("text", "text-file")
 	completeWith(cmd, "type", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return typeWords(), cobra.ShellCompDirectiveNoFileComp
@@ -101,10 +101,10 @@ func newMemoryForgetCmd(f *factory) *cobra.Command {
 	yes := false
 	cmd := &cobra.Command{
 		Use:   "forget {ID... | --handle HANDLE}",
-		Short: "Remove what is remembered",
-		Long: withCodes(`Removes observations; with --handle all that is kept of an agent, present or dismissed, also how far its
-conversations were read. It asks then; --yes answers. What an export or a backup holds stays. It is
-for persons.`,
+		Short: "Remove observations",
+		Long: withCodes(`Removes observations. --handle removes all that is kept of an agent, present or dismissed,
+also how far its conversations were read. It then asks; --yes answers. Exports and backups
+keep what they hold. Only a person may forget.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker memory forget 17 18
   nbs-worker memory forget --handle theologian --yes`,

@@ -25,8 +25,8 @@ type memoryQuery struct {
 
 func (q *memoryQuery) bind(f *factory, cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&q.since, "since", "", "only those from then on: 90m, 2h, 7d, or a time as 2026-02-20T11:44:07Z")
-	flags.IntVarP(&q.last, "last", "n", memory.DefaultLimit, "how many at most")
+	flags.StringVar(&q.since, "since", "", "only observations since then: 90m, 2h, 7d, or a time such as 2026-02-20T11:44:07Z")
+	flags.IntVarP(&q.last, "last", "n", memory.DefaultLimit, "at most this many")
 	flags.StringVar(&q.handle, "handle", "", "only of this agent")
 	completeWith(cmd, "handle", f.handlesWhere(anybody))
 }
@@ -52,8 +52,8 @@ func newMemoryListCmd(f *factory) *cobra.Command {
 	q := &memoryQuery{}
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List what is remembered, the newest first",
-		Long: withCodes(`One line an observation: id, when it was stored, of which agent, type, title.`,
+		Short: "List observations, the newest first",
+		Long: withCodes(`Prints one line per observation: id, when it was stored, agent, type, title.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
 		Example: `  nbs-worker memory list
   nbs-worker memory list --handle theologian --since 7d -n 100
@@ -68,9 +68,9 @@ func newMemorySearchCmd(f *factory) *cobra.Command {
 	q := &memoryQuery{}
 	cmd := &cobra.Command{
 		Use:   "search WORDS...",
-		Short: "Find what is remembered by its words, the best first",
-		Long: withCodes(`All words have to occur in an observation: in its title, its text, its facts or its files. The output
-is that of nbs-worker memory list.`,
+		Short: "Find observations by their words, the best first",
+		Long: withCodes(`All words must occur in an observation: in its title, text, facts or files. The output is
+that of nbs-worker memory list.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
 		Example: `  nbs-worker memory search oak gate
   nbs-worker memory search retry --handle theologian --json | jq -r '.[] | .narrative'`,
@@ -102,8 +102,8 @@ func runMemoryQuery(ctx context.Context, f *factory, q *memoryQuery, ask func(me
 func newMemoryShowCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "show ID...",
-		Short:   "Show observations as a whole",
-		Long:    withCodes(`Shows all that is kept of each: text, facts, files, and in which conversation and turn it was made.`, agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
+		Short:   "Show whole observations",
+		Long:    withCodes(`Shows all of each observation: text, facts, files, and its conversation and turn.`, agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
 		Example: `  nbs-worker memory show 17`,
 		Args:    observationIDs,
 	}

@@ -21,9 +21,10 @@ func newMemoryStatusCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show how far the agents are observed",
-		Long: withCodes(`One line a conversation that is observed, the oldest first: agent, session id, whether its observer has an id,
-observations, when the newest was stored, and why the observer did not get on, if so. On a terminal, and with
---json, also which agents have their memory on, and what the observers have spent today, in UTC.`,
+		Long: withCodes(`Prints one line per observed conversation, the oldest first: agent, session id, whether its
+observer has an id, observations, when the newest was stored, and why the observer is stuck,
+if it is. On a terminal, and with --json, also which agents have their memory on, and what
+the observers have spent today, in UTC.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
 		Example: `  nbs-worker memory status
   nbs-worker memory status --json | jq -r '.conversations[] | select(.problem) | .handle'`,
@@ -87,9 +88,10 @@ func observed(s *supervisor.Supervisor) []agent.Handle {
 func newMemoryCheckCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Look whether what is remembered is whole",
-		Long: withCodes(`Looks for damage of the database, observations that belong to no conversation, and ids that are taken for
-another's. It changes nothing, and ends with 1 when it finds something, a line each.`,
+		Short: "Check whether the memory is whole",
+		Long: withCodes(`Looks for damage of the database, observations without a conversation, and observer ids that
+belong to an agent's conversation. It changes nothing. When it finds something, it ends with
+1, and prints a line for each.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
 		Example: `  nbs-worker memory check`,
 		Args:    cobra.NoArgs,
@@ -163,9 +165,9 @@ func upToOneFile(cmd *cobra.Command, args []string) error {
 func newMemoryExportCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export [FILE | -]",
-		Short: "Write all that is remembered as JSON lines",
-		Long: withCodes(`Writes to a new file, which only you can read, or to stdout. nbs-worker memory import reads it. With --json
-what was written is told; to stdout there are only the lines.`,
+		Short: "Write all observations as JSON lines",
+		Long: withCodes(`Writes to a new file that only you can read, or to stdout. nbs-worker memory import reads
+it. With --json, export reports what it wrote; to stdout it writes only the lines.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
 		Example: `  nbs-worker memory export memory.jsonl`,
 		Args:    upToOneFile,
@@ -214,9 +216,10 @@ func (f *factory) wrote(w wire.Written) error {
 func newMemoryImportCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import {FILE | -}",
-		Short: "Take over what an export holds",
-		Long: withCodes(`Takes over what nbs-worker memory export wrote, here or elsewhere: all of it or nothing. What is there already is
-skipped. Look at a file of others before: agents are told what it holds. It is for persons.`,
+		Short: "Import what an export holds",
+		Long: withCodes(`Imports what nbs-worker memory export wrote, here or elsewhere: all of it or nothing. It
+skips what is there already. Read a file from others first: agents are told what it holds.
+Only a person may import.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
 		Example: `  nbs-worker memory import memory.jsonl`,
 		Args:    oneFile,
@@ -266,10 +269,11 @@ func newMemoryBackupCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Copy the database as it is at one moment",
-		Long: withCodes(`Writes a copy into a new file, also while the observer is at work; to copy .nbs/memory.db itself may lose what was
-stored last. To put it back, end who observes, move away .nbs/memory.db and also memory.db-wal and memory.db-shm,
-which SQLite would take for a part of it and so damage it, and copy it to their place: it counts as before, in this
-project. For another project, and for later versions: nbs-worker memory export.`,
+		Long: withCodes(`Writes a copy into a new file, also while the observer is at work. A plain copy of
+.nbs/memory.db may lose what was stored last. To restore the copy, end all observers, move
+away .nbs/memory.db and also memory.db-wal and memory.db-shm, which SQLite would take for a
+part of the copy and so damage it, and put the copy in their place. It is trusted as before,
+in this project. For another project, and for later versions: nbs-worker memory export.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
 		Example: `  nbs-worker memory backup /backup/memory.db`,
 		Args:    oneFile,

@@ -15,11 +15,11 @@ import (
 func newMemoryOnCmd(f *factory) *cobra.Command {
 	return f.switching(true, &cobra.Command{
 		Use:   "on <handle>...",
-		Short: "Have agents observed",
-		Long: withCodes(`From now on what the agent does is observed, turn by turn, and of its present conversation what
-was done before. It counts at once, and stays on over each start. Somebody has to run the
-observer: nbs-worker serve, or nbs-worker memory work. An agent switches it for no colleague
-that may do more than itself, unless it was spawned with --may-manage (8).`,
+		Short: "Turn the memory of agents on",
+		Long: withCodes(`From now on, the observer reads what the agent does, turn by turn, and what was done before
+in its present conversation. This takes effect at once, and stays on across starts. The
+observer must run: nbs-worker serve, or nbs-worker memory work. An agent may not do this for
+a colleague that may do more than itself, unless it was spawned with --may-manage (8).`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker memory on theologian
   nbs-worker memory on theologian gatekeeper`,
@@ -29,9 +29,9 @@ that may do more than itself, unless it was spawned with --may-manage (8).`,
 func newMemoryOffCmd(f *factory) *cobra.Command {
 	return f.switching(false, &cobra.Command{
 		Use:   "off <handle>...",
-		Short: "Observe agents no longer",
-		Long: withCodes(`What is remembered stays, and can be read: nbs-worker memory forget removes it. Turns that were not
-observed yet are not.`,
+		Short: "Turn the memory of agents off",
+		Long: withCodes(`Observations stay and can be read; nbs-worker memory forget removes them. Turns that were
+not observed yet will not be.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker memory off theologian`,
 	})
@@ -79,9 +79,10 @@ func runMemorySwitch(ctx context.Context, f *factory, verb string, on bool, hand
 func newMemoryAllowCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "allow",
-		Short: "Let what is remembered count, after you have looked",
-		Long: withCodes(`A database that came with a project, that was moved with it, or that was put back by another user, does not count:
-agents would be told what it holds. This shows the latest of it, and asks, at a terminal. It is for persons.`,
+		Short: "Look at the memory of a project, and allow it",
+		Long: withCodes(`nbs-worker does not use a database that came with a project, was moved with it, or was put
+back by another user: agents would be told what it holds. allow shows the latest of it, and
+asks, at a terminal. Only a person may allow it.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
 		Example: `  nbs-worker memory allow`,
 		Args:    cobra.NoArgs,

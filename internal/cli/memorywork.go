@@ -33,20 +33,22 @@ func newMemoryWorkCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "work",
 		Short: "Observe the agents whose memory is on",
-		Long: withCodes(`Runs in the foreground until it is interrupted (130), one for a project, and within nbs-worker serve without being
-asked. It reads what the agents' turns have left in their transcripts, has it observed, and stores that; what
-was read is not read again. Where the API refuses, it is tried later, and nbs-worker memory status says so.
-When the tokens of a day are spent it rests until the next day, in UTC. With --once it ends with 7 where something waits.`,
+		Long: withCodes(`Runs in the foreground until it is interrupted (130), once per project; nbs-worker serve
+does the same work unasked. work reads what the agents' turns have left in their
+transcripts, has it observed, and stores the observations. It reads nothing twice. If the
+API refuses, work tries later, and nbs-worker memory status says so. When the tokens of a
+day are spent, work rests until the next day, in UTC. With --once it ends with 7 when
+something still waits.`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker memory work
   nbs-worker memory work --once --handle theologian`,
 		Args: cobra.NoArgs,
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&o.once, "once", false, "observe what there is now, and leave")
+	flags.BoolVar(&o.once, "once", false, "observe what there is now, and exit")
 	flags.StringVar(&o.handle, "handle", "", "only this agent")
-	flags.StringVar(&o.model, "model", "haiku", "of the observers")
-	flags.IntVar(&o.perDay, "tokens-per-day", 500_000, "how much they may spend in a day, in UTC")
+	flags.StringVar(&o.model, "model", "haiku", "model of the observers")
+	flags.IntVar(&o.perDay, "tokens-per-day", 500_000, "tokens that the observers may spend per day, in UTC")
 	completeWith(cmd, "handle", f.handlesWhere(anybody))
 	completeWith(cmd, "model", completeModels)
 	return f.remembering(cmd, func(ctx context.Context, _ []string) error { return runMemoryWork(ctx, f, o) })
