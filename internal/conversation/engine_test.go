@@ -38,6 +38,7 @@ type stage struct {
 	starts  []turn.Launch                         // of its processes
 	respond func(n int, text string) turn.Outcome // to the n-th text, from 1; nil: answers "re: TEXT"
 	at      atomic.Int32                          // texts that are being answered
+	closing chan struct{}                         // no claude exits before it is closed; nil: each does at once
 	ids     atomic.Int32
 }
 
@@ -80,6 +81,9 @@ func (s *stage) startFake(l turn.Launch) (Process, error) {
 func (f *fake) PID() int               { return os.Getpid() }
 func (f *fake) Ended() <-chan struct{} { return f.ended }
 func (f *fake) Close(context.Context) error {
+	if f.s.closing != nil {
+		<-f.s.closing
+	}
 	select {
 	case <-f.ended:
 	default:

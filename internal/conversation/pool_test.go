@@ -68,6 +68,24 @@ func TestAWarmProcessHasTheLease(t *testing.T) {
 	}
 }
 
+// An answer is there before another conversation's process, which has to go for this one's, has ended.
+func TestAnAnswerDoesNotWaitForAnothersProcess(t *testing.T) {
+	t.Parallel()
+	s := warm(t, 1)
+	s.mustAsk("one")
+	s.closing = make(chan struct{})
+	answered := make(chan conversations.Result, 1)
+	s.Over = func(r conversations.Result) { answered <- r }
+	say := Say{Request: conversations.Request{ID: "a", Text: "hello", At: s.now}, Meta: s.meta()}
+	rig.Must(t, second(s.Accept(t.Context(), "other", say)))
+	ended := make(chan error, 1)
+	go func() { _, err := s.Await(t.Context(), "other", "a"); ended <- err }()
+	rig.Eventually(t, "it is answered", func() bool { return len(answered) == 1 })
+	close(s.closing)
+	rig.Must(t, <-ended)
+	rig.Check(t, s.Warm.Len() == 1 && s.Warm.workers["other"] != nil, "%d are warm", s.Warm.Len())
+}
+
 // Those that were not used for longest go when there are too many, and all that are idle for long.
 func TestThePoolIsBounded(t *testing.T) {
 	t.Parallel()

@@ -77,7 +77,7 @@ func (j *job) speak(ctx context.Context) error {
 	case outcome.Class != turn.Answered:
 		w.end(ctx)
 	case j.staysWarm():
-		j.Warm.put(ctx, j.state.Meta.Key, w)
+		defer j.Warm.put(ctx, j.state.Meta.Key, w) // once the answer is written down: another process may have to end for it
 	default:
 		w.leave(ctx)
 	}
