@@ -36,6 +36,7 @@ func (c Config) Transcript(id agent.SessionID) (t transcript.File, found bool, e
 		info, err := os.Stat(path)
 		switch {
 		case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR): // ENOTDIR: a file beside the folders
+		case errors.Is(err, os.ErrPermission) && isOfAnotherUser(folder): // claude, which runs as this user, has nothing in it
 		case err != nil:
 			unknown = err
 		case info.Mode().IsRegular() && (!found || info.ModTime().After(t.Modified)):
@@ -46,6 +47,12 @@ func (c Config) Transcript(id agent.SessionID) (t transcript.File, found bool, e
 		return t, true, nil
 	}
 	return t, false, unknown
+}
+
+// isOfAnotherUser tells whether a folder is known to belong to somebody else, as after `sudo claude`.
+func isOfAnotherUser(folder string) bool {
+	var stat unix.Stat_t
+	return unix.Stat(folder, &stat) == nil && int(stat.Uid) != os.Geteuid()
 }
 
 // HasMessages tells whether the conversation has a transcript with a message in it.

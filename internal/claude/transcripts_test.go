@@ -4,9 +4,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
@@ -60,6 +63,32 @@ func TestTranscriptThatMayBeInAnUnreadableFolderIsNotAbsent(t *testing.T) {
 	want := c.putTranscript(t, userLine)
 	got, found, err := c.Transcript(sessionID)
 	rig.Check(t, found && got == want && err == nil, "found elsewhere: %+v, %t, %v", got, found, err)
+}
+
+// A folder that another user has made, as claude does when it is run with sudo, hides no transcript of this user's.
+func TestTranscriptIsNotInAnotherUsersFolder(t *testing.T) {
+	rig.NeedsRoot(t)
+	c := newConfig(t)
+	folder := filepath.Join(c.projects(), "-private")
+	rig.Must(t, os.MkdirAll(folder, 0o700))
+	rig.Must(t, os.Chmod(c.projects(), 0o755)) //nolint:gosec // nobody is to look into it
+	look := func() (found bool, err error) {
+		looked := make(chan struct{})
+		go func() { // on a thread of its own, which then has the file rights of nobody
+			defer close(looked)
+			runtime.LockOSThread()
+			if err = unix.Setfsuid(rig.Nobody); err == nil {
+				_, found, err = c.Transcript(sessionID)
+			}
+		}()
+		<-looked
+		return found, err
+	}
+	found, err := look()
+	rig.Check(t, !found && errors.Is(err, os.ErrPermission), "this user's: found %t, %v; want that it is closed", found, err)
+	rig.Must(t, os.Chown(folder, rig.Nobody+1, -1))
+	found, err = look()
+	rig.Check(t, !found && err == nil, "another user's: found %t, %v", found, err)
 }
 
 func TestHasMessages(t *testing.T) {
