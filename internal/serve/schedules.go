@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/conversation"
@@ -70,14 +71,28 @@ func (s *Schedules) Run(ctx context.Context) error {
 	return nil
 }
 
-// loop runs what is due by a file.
+// loop runs what is due by a file. After a failure, which it says once, it begins again: somebody may have mended it.
 func (s *Schedules) loop(ctx context.Context, file *schedule.File) {
 	if file == nil {
 		return
 	}
-	loop := schedule.Loop{File: file, Memory: s.Server.Engine.Store.Schedules(), Runner: runner{s}, Conversations: s, Say: s.say}
-	if err := loop.Run(ctx); err != nil && ctx.Err() == nil {
-		s.Server.Said("schedules: %s", err)
+	again := time.NewTicker(rescan)
+	defer again.Stop()
+	for said := ""; ; {
+		loop := schedule.Loop{File: file, Memory: s.Server.Engine.Store.Schedules(), Runner: runner{s}, Conversations: s, Say: s.say}
+		err := loop.Run(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if err.Error() != said {
+			said = err.Error()
+			s.Server.Said("schedules: %s", said)
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"nbs-worker/internal/conversation/schedule"
 	"nbs-worker/internal/sim/rig"
@@ -55,4 +57,35 @@ func TestAScheduledReset(t *testing.T) {
 	rig.Check(t, err == nil && done, "it was not reset: %v", err)
 	after := s.mustAnswer("review", "two")
 	rig.Check(t, after.Continuity == conversations.Reset && after.PreviousSessionID == before.SessionID && after.Reason == "the daily reset", "%+v", after)
+}
+
+// Schedules that had to stop go on once what stopped them is mended, and say once why they do not run.
+func TestSchedulesGoOnOnceTheyCan(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, t.TempDir())
+	file, err := schedule.Parse(schedules.Name, []byte("schedules:\n  nudge: {every: 24h, send: {to: alpha, text: Go on.}}\n"))
+	rig.Must(t, err)
+	unfinished := map[string]schedule.Last{"nudge": {When: file.Entries[0].Times.String(), ScheduledFor: storetest.SomeTime()}}
+	rig.Must(t, s.store.Schedules().Remember(unfinished))
+	lasts := filepath.Join(s.store.Folder(), schedules.Folder, "last.json")
+	whole := storetest.Read(t, lasts)
+	storetest.Write(t, lasts, "{")
+	synctest.Test(t, func(t *testing.T) {
+		sent, said := make(chan string, 100), make(chan string, 100)
+		due := &Schedules{Server: New(s.engine(), func(format string, _ ...any) { said <- format }), Send: func(_ context.Context, to, _, text string) (string, error) {
+			sent <- to + " " + text
+			return "", nil
+		}}
+		ctx, end := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); due.loop(ctx, file) }()
+		time.Sleep(3 * rescan)
+		synctest.Wait()
+		rig.Equal(t, len(said), 1, "sayings")
+		storetest.Write(t, lasts, whole)
+		time.Sleep(rescan)
+		rig.Equal(t, <-sent, "alpha Go on.", "what the agent is told")
+		end()
+		<-ended
+	})
 }
