@@ -10,6 +10,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/conversation"
 	"nbs-worker/internal/conversation/schedule"
+	"nbs-worker/internal/conversation/telegram"
 	"nbs-worker/internal/remote"
 	"nbs-worker/internal/serve/client"
 	"nbs-worker/internal/store/allowed"
@@ -190,22 +191,32 @@ func failureIn(key conversations.Key, r *conversations.Result) error {
 	return conversation.ErrOf(key, *r)
 }
 
-// deliver tells a chat what came of a run, once.
+// deliver tells a chat what came of a run, once; where it may have done so before a crash, with words that say so. The
+// note is none of a message of the chat, which the bridge would answer.
 func (s *Schedules) deliver(ctx context.Context, due schedule.Due, r *conversations.Result) error {
 	if s.Server.Tell == nil {
 		return client.ErrNoBridge()
 	}
-	if n, _, err := s.Notes.Get(due.ID()); err != nil || n.State == deliveries.Over {
+	note, again, err := s.Notes.Get(due.ID())
+	if err != nil || note.State == deliveries.Over {
+		return err
+	}
+	note = deliveries.Note{ID: due.ID(), Key: due.Entry.DeliverTo, State: deliveries.Begun, At: s.Server.Engine.Now().UTC()}
+	if err := s.Notes.Put(note); err != nil {
 		return err
 	}
 	text := r.Answer
 	if err := failureIn(conversations.Key(due.Entry.Key()), r); err != nil {
 		text = fmt.Sprintf("The schedule %s came to nothing: %s.", due.Entry.Name, err)
 	}
+	if again {
+		text = telegram.PerhapsAgain + text
+	}
 	if err := s.Server.Tell(ctx, due.Entry.DeliverTo, text); err != nil {
 		return err
 	}
-	return s.Notes.Put(deliveries.Note{ID: due.ID(), Key: due.Entry.DeliverTo, State: deliveries.Over, At: s.Server.Engine.Now().UTC()})
+	note.State = deliveries.Over
+	return s.Notes.Put(note)
 }
 
 // Talks implements [schedule.Conversations].

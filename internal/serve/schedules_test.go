@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/conversation/schedule"
+	"nbs-worker/internal/conversation/telegram"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/schedules"
@@ -88,4 +89,29 @@ func TestSchedulesGoOnOnceTheyCan(t *testing.T) {
 		end()
 		<-ended
 	})
+}
+
+// A chat that may have been told an answer before a crash is told so with the answer; once it is noted, no more.
+func TestWhatIsDeliveredAgainSaysSo(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, t.TempDir())
+	server := New(s.engine(), s.Logf)
+	var told []string
+	crash := true
+	server.Tell = func(_ context.Context, _, text string) error {
+		told = append(told, text)
+		if crash {
+			return context.Canceled
+		}
+		return nil
+	}
+	notes := s.store.Deliveries()
+	schedules, due := &Schedules{Server: server, Notes: notes}, schedule.Due{Entry: &schedule.Entry{Name: "morning", DeliverTo: "telegram:1"}, ScheduledFor: storetest.SomeTime()}
+	for _, crash = range []bool{true, false, false} {
+		err := schedules.deliver(t.Context(), due, &conversations.Result{Answer: "Good morning."})
+		rig.Check(t, (err != nil) == crash, "%v", err)
+		open, err := (&Chats{Server: server, Notes: notes}).Undelivered(t.Context())
+		rig.Check(t, err == nil && len(open) == 0, "the bridge takes it for a message of its chat: %+v, %v", open, err)
+	}
+	rig.Same(t, "what the chat is told", []string{"Good morning.", telegram.PerhapsAgain + "Good morning."}, told)
 }

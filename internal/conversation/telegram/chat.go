@@ -211,7 +211,7 @@ func (b *Bridge) tellAnswer(ctx context.Context, c *chat, id string) error {
 	}
 	text := b.compose(c.key, answer)
 	if again {
-		text = perhapsAgain + text
+		text = PerhapsAgain + text
 	}
 	switch err := b.write(ctx, c, text); {
 	case agent.KindOf(err) == agent.Held:

@@ -78,8 +78,8 @@ func TestNothingIsLostWhenTheBridgeIsKilled(t *testing.T) {
 		{"after accept", []string{"You said: one", "You said: two"}}, // and before the acknowledgement
 		{"before telling", []string{"You said: one", "You said: two"}},
 		// Whether the answer was sent is not known: it is told again, and says so.
-		{"after telling", []string{perhapsAgain + "You said: one", "You said: two"}},
-		{"before told", []string{"You said: one", perhapsAgain + "You said: one", "You said: two"}},
+		{"after telling", []string{PerhapsAgain + "You said: one", "You said: two"}},
+		{"before told", []string{"You said: one", PerhapsAgain + "You said: one", "You said: two"}},
 		{"after told", []string{"You said: one", "You said: two"}},
 	} {
 		t.Run(test.dies, func(t *testing.T) {
@@ -133,7 +133,7 @@ func TestAStreamOfMessagesSurvivesKills(t *testing.T) {
 		}
 		var first []string
 		for _, text := range sent {
-			text, again := strings.CutPrefix(text, perhapsAgain)
+			text, again := strings.CutPrefix(text, PerhapsAgain)
 			switch {
 			case !slices.Contains(first, text):
 				first = append(first, text)

@@ -17,8 +17,8 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// perhapsAgain goes before what the chat may have already.
-const perhapsAgain = "(You may have this already: I was interrupted while telling it.)\n\n"
+// PerhapsAgain goes before what the chat may have already.
+const PerhapsAgain = "(You may have this already: I was interrupted while telling it.)\n\n"
 
 // patience is the time limit of a request, besides what Telegram waits for messages.
 const patience = 30 * time.Second
@@ -52,8 +52,8 @@ func (b *Bridge) sendPart(ctx context.Context, chat int64, text string, wait *ba
 		if err := pause(ctx, retryAfter(err, wait)); err != nil {
 			return err
 		}
-		if mayHaveArrived(err) && !strings.HasPrefix(text, perhapsAgain) {
-			return b.send(ctx, chat, perhapsAgain+text) // by this it may be too long for one message
+		if mayHaveArrived(err) && !strings.HasPrefix(text, PerhapsAgain) {
+			return b.send(ctx, chat, PerhapsAgain+text) // by this it may be too long for one message
 		}
 	}
 }

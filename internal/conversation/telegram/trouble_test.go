@@ -20,10 +20,10 @@ func TestTelegramsFailuresAreWaitedOut(t *testing.T) {
 		want    []string
 	}{
 		"too many requests": {sim.Failure{Code: http.StatusTooManyRequests, RetryAfter: 1}, []string{"You said: hello"}},
-		"server error":      {sim.Failure{Code: http.StatusInternalServerError, Times: 3}, []string{perhapsAgain + "You said: hello"}},
-		"a gateway's page":  {sim.Failure{Code: http.StatusBadGateway, HTML: true}, []string{perhapsAgain + "You said: hello"}},
-		"cut before":        {sim.Failure{}, []string{perhapsAgain + "You said: hello"}},
-		"cut after":         {sim.Failure{Done: true}, []string{"You said: hello", perhapsAgain + "You said: hello"}},
+		"server error":      {sim.Failure{Code: http.StatusInternalServerError, Times: 3}, []string{PerhapsAgain + "You said: hello"}},
+		"a gateway's page":  {sim.Failure{Code: http.StatusBadGateway, HTML: true}, []string{PerhapsAgain + "You said: hello"}},
+		"cut before":        {sim.Failure{}, []string{PerhapsAgain + "You said: hello"}},
+		"cut after":         {sim.Failure{Done: true}, []string{"You said: hello", PerhapsAgain + "You said: hello"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
