@@ -175,10 +175,12 @@ func (b *Bridge) log(format string, args ...any) {
 func (b *Bridge) once(line string) {
 	const most = 1000 // strangers may write from many chats
 	b.mu.Lock()
-	known := b.noted[line] || len(b.noted) >= most
-	b.noted[line] = true
+	isNew := !b.noted[line] && len(b.noted) < most
+	if isNew {
+		b.noted[line] = true
+	}
 	b.mu.Unlock()
-	if !known {
+	if isNew {
 		b.log("%s", line)
 	}
 }

@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -197,5 +198,21 @@ func TestReadToken(t *testing.T) {
 	t.Setenv(TokenVariable, "5:x")
 	if token, err := ReadToken(""); err != nil || token.text != "5:x" {
 		t.Errorf("of the variable: %v", err)
+	}
+}
+
+// However many strangers write, what is remembered of them is bounded, and what was noted is not noted again.
+func TestStrangersDoNotFillTheMemory(t *testing.T) {
+	t.Parallel()
+	log := &logged{}
+	b, err := New(Options{Token: Token{sim.Token}, Log: log.add})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 3000 {
+		b.once(fmt.Sprintf("chat %d is not allowed", n%1500))
+	}
+	if noted := strings.Count(log.text(), "\n") + 1; len(b.noted) != 1000 || noted != 1000 {
+		t.Errorf("%d strangers are remembered, %d were noted", len(b.noted), noted)
 	}
 }
