@@ -24,7 +24,7 @@ type Files struct {
 	mu      sync.Mutex // of all below
 	watch   *watch.Watch
 	follows map[string]followed // by the agent's key
-	pending map[agent.Handle]bool
+	pending map[agent.Handle]int // how many signs are delivered as the next one
 	err     error
 }
 
@@ -45,7 +45,7 @@ func NewFiles(ctx context.Context, look *inspect.Inspector) (*Files, error) {
 	}
 	f := &Files{
 		look: look, watch: changes, c: make(chan agent.Handle), wake: make(chan struct{}, 1),
-		follows: map[string]followed{}, pending: map[agent.Handle]bool{},
+		follows: map[string]followed{}, pending: map[agent.Handle]int{},
 	}
 	record, report := look.Store.Watched("any")
 	for _, path := range []string{record, report, look.Store.Watching().PauseFile()} {
@@ -142,7 +142,7 @@ func (f *Files) arm(now followed) error {
 
 // add queues a sign of an agent.
 func (f *Files) add(handle agent.Handle) {
-	f.pending[handle] = true
+	f.pending[handle]++
 	select {
 	case f.wake <- struct{}{}:
 	default: // pump is woken already
@@ -154,12 +154,12 @@ func (f *Files) pump(ctx context.Context) {
 	defer close(f.c)
 	defer f.close()
 	for {
-		next, out := f.next()
+		next, signs, out := f.next()
 		select {
 		case <-ctx.Done():
 			return
 		case out <- next:
-			f.taken(next)
+			f.taken(next, signs)
 		case <-f.wake:
 		case event := <-f.watch.Events():
 			f.changed(event)
@@ -179,20 +179,23 @@ func (f *Files) close() {
 	f.watch.Close()
 }
 
-// next returns a pending sign and the channel for it; a nil channel for none.
-func (f *Files) next() (agent.Handle, chan<- agent.Handle) {
+// next returns the agent of pending signs, and the channel for it; a nil channel for none.
+func (f *Files) next() (handle agent.Handle, signs int, out chan<- agent.Handle) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for handle := range f.pending {
-		return handle, f.c
+	for handle, signs := range f.pending {
+		return handle, signs, f.c
 	}
-	return "", nil
+	return "", 0, nil
 }
 
-func (f *Files) taken(handle agent.Handle) {
+// taken forgets signs that were delivered. Who received them may have caused another one since.
+func (f *Files) taken(handle agent.Handle, signs int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.pending, handle)
+	if f.pending[handle] == signs {
+		delete(f.pending, handle)
+	}
 }
 
 // changed queues a sign for the agent to which a changed file belongs. A record of no followed agent may be
