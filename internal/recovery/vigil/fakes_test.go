@@ -34,6 +34,7 @@ type world struct {
 	// What becomes of a repair, and of telling.
 	mend    func(handle agent.Handle) error
 	telling error
+	slow    time.Duration // of telling
 	disk    error // of all that is written
 }
 
@@ -243,6 +244,7 @@ func (w *world) Note(context.Context, agent.Handle, string) error {
 }
 
 func (w *world) Tell(_ context.Context, n Notice) error {
+	time.Sleep(w.slow) //nolint:forbidigo // virtual time passes by it
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.told = append(w.told, n)

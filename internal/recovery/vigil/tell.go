@@ -70,6 +70,16 @@ func (v *Vigil) pendAt(c *charge, kind Kind, detail string, now time.Time) {
 	v.memory.Pending = v.memory.Pending[max(0, len(v.memory.Pending)-most):]
 }
 
+// tell tells what is pending before a repair, which may take minutes, and reports whether it tried. It goes on
+// for a short time only: repairs do not wait until a slow program has told all.
+func (v *Vigil) tell(ctx context.Context) (tried bool) {
+	const most = 10 * time.Second
+	for begun := time.Now(); time.Since(begun) < most && v.tellOne(ctx); {
+		tried = true
+	}
+	return tried
+}
+
 // tellOne tells the oldest notice, and reports whether it tried. A notice that could not be told is
 // tried again after a pause, some times.
 func (v *Vigil) tellOne(ctx context.Context) bool {

@@ -2,6 +2,7 @@ package vigil
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -104,6 +105,35 @@ func TestAPersonIsToldBeforeARepair(t *testing.T) {
 		if told != 2 {
 			t.Errorf("at the repair %d of two things were told", told)
 		}
+	})
+}
+
+// Many notices and a program that takes its time keep nobody from being brought back.
+func TestARepairDoesNotWaitForAllNotices(t *testing.T) {
+	t.Parallel()
+	watched(t, nil, team{}, func(w *world) {
+		for n := range 25 {
+			w.agents[agent.Handle(fmt.Sprint("a", n))] = new(asking())
+		}
+		w.agents["z"], w.slow = new(crashed()), 20*time.Second
+		w.sign("")
+		w.after(w.slow)
+		w.mustRepair("z 3")
+		w.after(time.Hour)
+		if len(w.told) != 27 {
+			t.Errorf("told %v", w.kinds())
+		}
+	})
+}
+
+func TestWatchThatIsInterruptedWhileItTellsRepairsNobody(t *testing.T) {
+	t.Parallel()
+	watched(t, nil, team{}, func(w *world) {
+		w.agents["alpha"], w.slow = new(crashed()), 5*time.Second
+		stop := w.begin(nil)
+		w.after(time.Second)
+		stop()
+		w.mustRepair()
 	})
 }
 

@@ -76,7 +76,8 @@ func (v *Vigil) Run(ctx context.Context) error {
 			if err := v.look(ctx); err != nil {
 				return err
 			}
-			if v.tellOne(ctx) || v.repairOne(ctx) {
+			told := v.tell(ctx)
+			if ctx.Err() == nil && v.repairOne(ctx) || told {
 				continue
 			}
 		}
