@@ -3,6 +3,8 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"slices"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/turn"
@@ -45,7 +47,7 @@ func (d *examination) leftTurns(_ context.Context) (all findings) {
 		if _, isTurns := proc.Variable(one.PID, agent.TurnVariable); !isTurns {
 			continue
 		}
-		if chain := proc.AncestorsOf(one.PID); len(chain) > 2 { // it has a parent that is not the first process
+		if isBelow(one.PID, filepath.Base(d.Program)) {
 			continue
 		}
 		next := "the next turn of its conversation ends it"
@@ -56,4 +58,13 @@ func (d *examination) leftTurns(_ context.Context) (all findings) {
 			next, hintKill(one.PID, "to end it now: kill %d")...)
 	}
 	return all
+}
+
+// isBelow tells whether a process was started by a program of ours that runs still. An orphan may have another parent
+// than the first process, such as the user's systemd.
+func isBelow(pid int, program string) bool {
+	return slices.ContainsFunc(proc.AncestorsOf(pid)[1:], func(above int) bool {
+		runs := proc.Program(above)
+		return runs == program || runs == program+"-services"
+	})
 }
