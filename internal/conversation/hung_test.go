@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"bufio"
+	"context"
 	"io"
 	"os"
 	"os/exec"
@@ -91,4 +92,30 @@ func TestAClaudeIsEndedBeforeItsTool(t *testing.T) {
 	rig.Must(t, endProcesses(t.Context(), invocation))
 	_ = cmd.Wait() // it was killed
 	storetest.WantNames(t, filepath.Dir(wentOn))
+}
+
+// stubborn is a claude that does not exit, and is not found, until it was asked often enough.
+type stubborn struct {
+	fake
+
+	t     *testing.T
+	asked int
+}
+
+func (p *stubborn) Close(ctx context.Context) error {
+	_, bounded := ctx.Deadline()
+	rig.Check(p.t, bounded, "it is waited for without end")
+	if p.asked++; p.asked < 4 {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// A claude that hangs, and could not be looked for, is looked for again: it would keep its conversation for good.
+func TestAClaudeIsEndedUntilItHasEnded(t *testing.T) {
+	t.Parallel()
+	p, released := &stubborn{t: t}, false
+	w := &worker{process: p, invocation: agent.NewInvocation(), release: func() { released = p.asked == 4 }}
+	w.end(t.Context())
+	rig.Check(t, released, "it was asked %d times before its conversation was given up", p.asked)
 }

@@ -172,14 +172,18 @@ func (w *worker) say(ctx context.Context, j *job) (turn.Outcome, error) {
 // end asks the claude to exit, kills it if it does not, and gives up the conversation, even if the caller is
 // canceled.
 func (w *worker) end(ctx context.Context) {
-	ctx = context.WithoutCancel(ctx)
-	patience, cancel := context.WithTimeout(ctx, endGrace)
-	defer cancel()
-	if w.process.Close(patience) != nil {
+	if !w.exits(ctx) {
 		w.kill(ctx)
 		return
 	}
 	w.letGo()
+}
+
+// exits asks the claude to exit, and tells whether it did in time.
+func (w *worker) exits(ctx context.Context) bool {
+	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), endGrace)
+	defer cancel()
+	return w.process.Close(patience) == nil
 }
 
 // leave runs end in the background, until awaitLeft: claude takes a moment to exit, and its answer is here already.
@@ -187,11 +191,11 @@ func (w *worker) leave(ctx context.Context) { w.leaving.Go(func() { w.end(ctx) }
 
 func (w *worker) awaitLeft() { w.leaving.Wait() }
 
-// kill ends the claude and what it has started.
+// kill ends the claude and what it has started, again where that fails: for want of descriptors it is not found.
 func (w *worker) kill(ctx context.Context) {
-	ctx = context.WithoutCancel(ctx)
-	_ = endProcesses(ctx, w.invocation)
-	_ = w.process.Close(ctx)
+	for ended := false; !ended; ended = w.exits(ctx) {
+		_ = endProcesses(context.WithoutCancel(ctx), w.invocation)
+	}
 	w.letGo()
 }
 

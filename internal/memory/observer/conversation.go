@@ -274,15 +274,18 @@ func (o *observer) startClaude(id agent.SessionID, opening claude.Opening, invoc
 // bare has claude start without tools, and without what the user has added to it: hooks, servers, instructions.
 var bare = []string{"--tools", "", "--safe-mode"}
 
-// end asks claude to exit, or ends it and what it has started, even if the caller is canceled.
+// end asks claude to exit, or ends it and what it has started, even if the caller is canceled; again where that fails: for
+// want of descriptors it is not found.
 func (o *observer) end(ctx context.Context, process Process, invocation agent.Invocation) {
 	ctx = context.WithoutCancel(ctx)
-	patience, cancel := context.WithTimeout(ctx, endGrace)
-	defer cancel()
-	if process.Close(patience) != nil {
+	exits := func() bool {
+		patience, cancel := context.WithTimeout(ctx, endGrace)
+		defer cancel()
+		return process.Close(patience) == nil
+	}
+	for !exits() {
 		left, _ := proc.Carrying(agent.TurnVariable, string(invocation))
 		_ = proc.StopAll(ctx, left, endGrace)
-		_ = process.Close(ctx)
 	}
 	_ = o.Store.TurnFiles(invocation).Drop() // otherwise the next sweep does it
 }

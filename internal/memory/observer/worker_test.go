@@ -392,6 +392,31 @@ func TestWorkerOfOneAgent(t *testing.T) {
 	rig.Equal(t, s.once().Turns, 4, "turns of the other one")
 }
 
+// stubborn is a claude that does not exit, and is not found, until it was asked often enough.
+type stubborn struct {
+	fake
+
+	asked int
+}
+
+func (p *stubborn) Close(ctx context.Context) error {
+	_, bounded := ctx.Deadline()
+	rig.Check(p.s.T, bounded, "it is waited for without end")
+	if p.asked++; p.asked < 4 {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// An observer that hangs, and could not be looked for, is looked for again: it would keep all from being observed.
+func TestObserverIsEndedUntilItHasEnded(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	p := &stubborn{fake: fake{s: s}}
+	(&observer{Worker: s.Worker}).end(t.Context(), p, agent.NewInvocation())
+	rig.Equal(t, p.asked, 4, "times that it was asked to exit")
+}
+
 // One worker a project.
 func TestOneWorker(t *testing.T) {
 	t.Parallel()
