@@ -105,3 +105,15 @@ func TestADyingRunnerIsWaitedFor(t *testing.T) {
 	got := s.mustAsk("two")
 	rig.Check(t, got.Continuity == conversations.Resumed, "%+v", got)
 }
+
+// A turn that came to nothing because its conversation was open elsewhere says so, and not that claude was ended.
+func TestAConversationThatIsOpenElsewhereIsTold(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	inUse := failing(turn.SessionInUse)
+	s.answer(inUse, inUse, inUse)
+	_, err := s.ask("hello")
+	storetest.WantKind(t, "the turn", err, agent.Held)
+	held := s.state().Open[0].Held
+	rig.Check(t, held != nil && held.Class == string(ClassInUse) && strings.HasSuffix(held.Reason, ": it is session_in_use"), "%+v", held)
+}

@@ -87,8 +87,10 @@ func (j *job) speak(ctx context.Context) error {
 // settle writes down what came of an attempt that ended by itself.
 func (j *job) settle(ctx context.Context, w *worker, o turn.Outcome, begun time.Time) error {
 	switch o.Class {
-	case turn.Killed, turn.Interrupted, turn.SessionInUse: // the next attempt tells how far it came, or what is in the way
+	case turn.Killed, turn.Interrupted: // the next attempt tells how far it came
 		return nil
+	case turn.SessionInUse: // it is tried again at once; after the last attempt this is what is told
+		return j.hold(ctx, conversations.Held{Class: string(o.Class), Reason: o.Detail, Until: j.Now()})
 	case turn.Overloaded, turn.ServerError:
 		held := conversations.Held{Class: string(o.Class), Reason: o.Detail}
 		if j.turn.Tries+1 < attempts {
