@@ -30,7 +30,6 @@ type worker struct {
 	release    func() // gives up the conversation, and removes its files
 	leaving    sync.WaitGroup
 	used       time.Time
-	said       int // texts that it took
 }
 
 // manner is what a process was started with, and what cannot be changed while it runs.
@@ -161,7 +160,6 @@ func (w *worker) say(ctx context.Context, j *job) (turn.Outcome, error) {
 		ctx, cancel = context.WithTimeout(ctx, j.ask.Timeout)
 		defer cancel()
 	}
-	w.said++
 	return w.process.Turn(ctx, turn.TextID(string(w.invocation), j.turn.Seq), j.text, func(heard turn.Event) {
 		if heard.Text != "" && j.Heard != nil {
 			j.Heard(j.c.Key(), j.turn.ID, heard.Text)

@@ -86,7 +86,7 @@ func (s *Server) looks() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		h := health{Status: "ok", Warm: s.Engine.Warm.Len(), Open: s.open()}
-		if h.Open["dead"] > 0 {
+		if h.Open[conversation.Dead] > 0 {
 			h.Status = "degraded"
 		}
 		w.Header().Set("Content-Type", "application/json")

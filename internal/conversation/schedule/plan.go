@@ -21,9 +21,9 @@ type Skipped struct {
 	Why          string
 }
 
-// fastest is how far the clock may be set back while what has run still counts as run. A time further
+// largestSetback is how far the clock may be set back while what has run still counts as run. A time further
 // ahead of now was noted by a wrong clock: to wait for it would stop the entry.
-const fastest = 24 * time.Hour
+const largestSetback = 24 * time.Hour
 
 // Plan decides what is to be done now, by how far the entries came. An entry that is new, or has
 // other times than before, counts from now on.
@@ -32,7 +32,7 @@ func Plan(file *File, lasts map[string]Last, now time.Time) Agenda {
 	agenda := Agenda{Lasts: make(map[string]Last, len(file.Entries))}
 	for _, e := range file.Entries {
 		last, known := lasts[e.Name]
-		if !known || last.When != e.Times.String() || last.Passed.After(now.Add(fastest)) {
+		if !known || last.When != e.Times.String() || last.Passed.After(now.Add(largestSetback)) {
 			last = Last{When: e.Times.String(), Passed: now, ScheduledFor: last.ScheduledFor, StartedAt: last.StartedAt, Done: last.Done}
 		}
 		agenda.Lasts[e.Name] = agenda.plan(e, last, now)
@@ -100,7 +100,7 @@ func Upcoming(file *File, lasts map[string]Last, now time.Time, count int) []Com
 	next := make([]time.Time, len(file.Entries))
 	for i, e := range file.Entries {
 		from := now
-		if last, known := lasts[e.Name]; known && last.When == e.Times.String() && last.Passed.After(now) && !last.Passed.After(now.Add(fastest)) {
+		if last, known := lasts[e.Name]; known && last.When == e.Times.String() && last.Passed.After(now) && !last.Passed.After(now.Add(largestSetback)) {
 			from = last.Passed // the clock was set back
 		}
 		next[i] = e.Times.Next(from)
