@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -9,6 +11,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/message"
+	"nbs-worker/internal/store/queue"
+	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/wire"
 )
 
@@ -77,25 +81,29 @@ func runOutboxList(f *factory, handles []agent.Handle) error {
 			return err
 		}
 	}
-	kept := []wire.Kept{}
+	kept, broken := []wire.Kept{}, error(nil)
 	for _, handle := range handles {
-		r, err := s.Store.Load(handle)
-		if err != nil {
-			return err
-		}
-		q := s.Store.Outbox(r.Handle)
-		all, err := q.Entries()
-		if err != nil {
-			return err
-		}
-		for _, e := range all {
-			kept = append(kept, wire.NewKept(r.Handle, e, q.CheckSeal(&e) == nil))
+		of, err := keptOf(s, handle)
+		kept = append(kept, of...)
+		if err != nil { // the others are listed all the same
+			broken = errors.Join(broken, fmt.Errorf("%s: %w", handle, err))
 		}
 	}
 	if f.json {
-		return f.printJSON(kept)
+		return errors.Join(f.printJSON(kept), broken)
 	}
-	return f.printKept(kept)
+	return errors.Join(f.printKept(kept), broken)
+}
+
+// keptOf returns what is kept for an agent; beside an error what can be read of it.
+func keptOf(s *supervisor.Supervisor, handle agent.Handle) ([]wire.Kept, error) {
+	r, err := s.Store.Load(handle)
+	if err != nil {
+		return nil, err
+	}
+	q := s.Store.Outbox(r.Handle)
+	all, err := q.Entries()
+	return agent.Mapped(all, func(e queue.Entry) wire.Kept { return wire.NewKept(r.Handle, e, q.CheckSeal(&e) == nil) }), err
 }
 
 func (f *factory) printKept(kept []wire.Kept) error {

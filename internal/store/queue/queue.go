@@ -185,24 +185,24 @@ func (q *Queue) removeAll(all []Entry) (gone []Entry, err error) {
 	return gone, err
 }
 
-// Entries are those of the agent, in their order.
-func (q *Queue) Entries() ([]Entry, error) {
+// Entries are those of the agent, in their order; beside an error those that can be read.
+func (q *Queue) Entries() (all []Entry, broken error) {
 	names, err := q.names()
 	if err != nil {
 		return nil, err
 	}
-	var all []Entry
 	for _, name := range names {
 		e, err := q.read(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // it was delivered meanwhile
 		}
 		if err != nil {
-			return nil, err
+			broken = errors.Join(broken, err)
+			continue
 		}
 		all = append(all, e)
 	}
-	return all, nil
+	return all, broken
 }
 
 // Newest names the newest entry; "" when there is none.
