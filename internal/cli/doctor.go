@@ -33,8 +33,8 @@ configuration of its own, and changes nothing. --probe also starts a claude, wit
 and network, and checks whether its files and hooks are those that nbs-worker needs. --fix
 does only what can lose nothing. It removes half-written files and unused launch files older
 than an hour, signatures of ended processes, and status files without an agent. It takes the
-rights of others off this user's files in .nbs, and updates a record when the conversation
-changed inside claude. It touches nothing else.
+rights of others off this user's files in .nbs, has git ignore .nbs, and updates a record when
+the conversation changed inside claude. It touches nothing else.
 doctor ends with 0 when nothing is worse than a note, with 6 when claude or tmux is missing
 or unfit, else with 1.`,
 			agent.Failed, agent.BadInput, agent.Unfit, agent.Interrupted),

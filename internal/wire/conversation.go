@@ -72,7 +72,6 @@ type Conversation struct {
 	Answered     int               `json:"answered"`
 	Open         []OpenTurn        `json:"open"`
 	Previous     []PreviousSession `json:"previous"`
-	Problem      string            `json:"problem,omitempty"` // why it cannot be read
 }
 
 // OpenTurn is a text that has no answer yet.
