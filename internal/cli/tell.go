@@ -82,7 +82,10 @@ func noticeWords(text string) (string, error) {
 	if err := json.NewDecoder(strings.NewReader(text)).Decode(&n); err != nil || n.Event == "" {
 		return "", agent.Errorf(agent.BadInput, "standard input is not what a watch tells its program")
 	}
-	words := fmt.Sprintf("%s: %s", n.Handle, n.Event)
+	words := string(n.Event)
+	if n.Handle != "" { // else it concerns no agent alone
+		words = fmt.Sprintf("%s: %s", n.Handle, words)
+	}
 	if n.Detail != "" {
 		words += ": " + n.Detail
 	}
