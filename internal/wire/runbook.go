@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"slices"
+
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/recovery/runbook"
 	"nbs-worker/internal/store/runs"
@@ -93,7 +95,7 @@ func result(all []runbook.Done, err error) string {
 	switch {
 	case err == nil:
 		return "done"
-	case agent.KindOf(err) == agent.Held && all[len(all)-1].State != runs.Failed:
+	case agent.KindOf(err) == agent.Held && !slices.ContainsFunc(all, func(done runbook.Done) bool { return done.State == runs.Failed }):
 		return "stopped"
 	case agent.KindOf(err) == agent.Interrupted:
 		return "interrupted"
