@@ -28,6 +28,9 @@ begins with the previous sessions of the conversation.`,
   nbs-worker conversation history review --json | jq -r 'select(.who == "agent") | .text'`,
 		codes: []agent.Kind{agent.Failed, agent.NotFound, agent.BadInput},
 		run: func(_ context.Context, key conversations.Key, _ []string) error {
+			if asked.Last < 0 {
+				return agent.Errorf(agent.BadInput, "--last %d is negative", asked.Last).Hint("0 shows all")
+			}
 			return runConversationHistory(f, key, asked)
 		},
 	})

@@ -33,6 +33,7 @@ func TestCommandLineThatCannotBeRead(t *testing.T) {
 		"ask @a x --on-lost fresh":            "are not for an agent in its terminal",
 		"ask @a x --on-unknown rerun":         "are not for an agent in its terminal",
 		"ask @a x --stream":                   "are not for an agent in its terminal",
+		"conversation history a -n -5":        "conversation history a: --last -5 is negative",
 		"memory brief a --tokens x":           "nbs-worker: memory brief: --tokens \"x\" is not a whole number",
 		"spawn a --bogus":                     "hint: nbs-worker spawn --help",
 		"spawn a --timeout soon":              "--timeout \"soon\" is not a time such as 90s or 10m",
