@@ -88,6 +88,10 @@ func TestStepsThatAreRefused(t *testing.T) {
 		"allow alpha":                   "allow is for no step",
 		"hook":                          "hook is for no step",
 		"watch":                         "watch is for no step: it does not end",
+		"events --follow":               "events --follow is for no step: it does not end",
+		"logs alpha -f":                 "logs alpha -f is for no step: it does not end",
+		"memory work":                   "memory work is for no step: it does not end",
+		"memory work --once=false":      "is for no step: it does not end",
 		"help list":                     "help is for no step",
 		"completion bash":               "unknown command",
 		"__complete list":               "unknown command",
@@ -101,6 +105,9 @@ func TestStepsThatAreRefused(t *testing.T) {
 	} {
 		err := verbs.Check(strings.Fields(line))
 		rig.Check(t, err != nil && strings.Contains(err.Error(), want), "%s: %v; want %s", line, err, want)
+	}
+	for _, line := range []string{"memory work --once", "events --follow=false", "logs alpha"} {
+		rig.Must(t, verbs.Check(strings.Fields(line)))
 	}
 }
 

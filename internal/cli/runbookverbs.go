@@ -43,7 +43,19 @@ func (v *ownVerbs) Check(args []string) error {
 	if err := checkLine(cmd, rest); err != nil {
 		return inOurWords(err)
 	}
+	if isEndless(cmd) {
+		return agent.Errorf(agent.BadInput, "%s is for no step: it does not end", strings.Join(args, " "))
+	}
 	return nil
+}
+
+// isEndless tells whether a verb goes on until it is interrupted, by the flags that were read of it.
+func isEndless(cmd *cobra.Command) bool {
+	has := func(name string) bool {
+		flag := cmd.Flags().Lookup(name)
+		return flag != nil && flag.Value.String() == "true"
+	}
+	return has("follow") || strings.HasSuffix(cmd.CommandPath(), " memory work") && !has("once")
 }
 
 // checkLine reads the command line of a verb, and does not run it.
