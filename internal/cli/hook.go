@@ -18,13 +18,13 @@ import (
 func newHookCmd(f *factory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "hook",
-		Short: "Take down what an agent's claude says in a hook",
-		Long: withCodes(`Claude calls this itself, with JSON on stdin: each agent is started with hooks that do.
-What is said there, such as that a turn has ended, is kept in .nbs/status/<handle>.json.
-The agent is named by NBS_HANDLE, NBS_ROOT and NBS_INVOCATION_ID; a call of anybody else
-is ignored, such as that of another claude which the agent's tools have started. It prints
-nothing but the briefing with which an agent was started, which Claude takes for context,
-and always succeeds, so that it never disturbs the agent; what fails is in the journal.`),
+		Short: "Record what an agent's claude reports in a hook",
+		Long: withCodes(`Claude itself calls hook, with JSON on stdin: nbs-worker starts each agent with hooks that
+do. hook keeps what Claude reports, such as the end of a turn, in .nbs/status/<handle>.json.
+NBS_HANDLE, NBS_ROOT and NBS_INVOCATION_ID name the agent. hook ignores any other caller,
+such as another claude that the agent's tools have started. It prints only the briefing with
+which the agent was started, which Claude takes as context. It always succeeds, so that it
+never disturbs the agent; failures are in the journal.`),
 		Example: `  nbs-worker hook < payload.json`,
 		Hidden:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -42,14 +42,14 @@ and always succeeds, so that it never disturbs the agent; what fails is in the j
 func newStatusLineCmd(f *factory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "statusline",
-		Short: "Take down what an agent's claude says to its status line",
-		Long: withCodes(`Claude calls this itself, with JSON on stdin: it is the status line of each agent. How
-full the conversation is and what it cost is kept in .nbs/status/<handle>.json. Then the
-status line that you have configured yourself, if any, is run with the same input for at
-most five seconds, and its output is shown. It is looked for in the folder that the record
-names and in the configuration of the recorded claude, and not in a file that other users
-can write, nor in one that the agent was told to leave out with --setting-sources. For a
-caller that is no recorded agent nothing is run. It always succeeds; what fails is in the
+		Short: "Record what an agent's claude reports to its status line",
+		Long: withCodes(`Claude itself calls statusline, with JSON on stdin: it is the status line of each agent. It
+keeps how full the conversation is and what it cost in .nbs/status/<handle>.json. Then it
+runs the status line that you have configured yourself, if any, with the same input for at
+most five seconds, and shows its output. It looks for yours in the folder that the record
+names and in the configuration of the recorded claude, but not in a file that other users
+can write, nor in one that the agent was told to leave out with --setting-sources. It runs
+nothing for a caller that is no recorded agent. It always succeeds; failures are in the
 journal.`),
 		Example: `  nbs-worker statusline < payload.json`,
 		Hidden:  true,
