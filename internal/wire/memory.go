@@ -87,7 +87,7 @@ type Imported struct {
 
 // Worked is what one round of the observers has come to.
 type Worked struct {
-	Turns        int      `json:"turns"` // that were observed
+	Turns        int      `json:"turns"` // how many were observed
 	Observations int      `json:"observations"`
 	Tokens       int      `json:"tokens"`
 	Waiting      []string `json:"waiting"` // what is not observed yet, and why

@@ -34,7 +34,7 @@ type Interruption struct {
 	Handle  agent.Handle    `json:"handle"`
 	Outcome message.Outcome `json:"outcome"`          // "interrupted", "ended" by itself in that moment, or "idle"
 	Prompt  string          `json:"prompt,omitempty"` // of a turn in which nothing was answered yet, and which Claude has forgotten
-	Left    bool            `json:"left,omitempty"`   // the prompt stays in its box, as a draft
+	Left    bool            `json:"left,omitempty"`   // the prompt was not deleted from the input box
 }
 
 // NewInterruption is what became of a turn.

@@ -31,13 +31,13 @@ type Recovered struct {
 	First  *triage.Level  `json:"first_level,omitempty"` // of a dry run: what would be tried first
 	Steps  []RecoveryStep `json:"steps"`
 	After  *Assessment    `json:"after"`          // null: of a dry run
-	Left   string         `json:"left,omitempty"` // why nothing was done, or nothing more
+	Left   string         `json:"left,omitempty"` // why nothing was done, or no more than these steps
 }
 
 // RecoveryStep is one repair that was tried.
 type RecoveryStep struct {
 	Level  triage.Level `json:"level"`
-	What   string       `json:"what"` // that is done at this level
+	What   string       `json:"what"` // what is done at this level
 	Why    string       `json:"why"`
 	Helped bool         `json:"helped"`
 	Result string       `json:"result"` // what was seen then, or why it failed

@@ -54,7 +54,7 @@ type PreviousSession struct {
 
 // Exit is how a start ended.
 type Exit struct {
-	At         *time.Time       `json:"at"` // or when it was found, with code and uptime null
+	At         *time.Time       `json:"at"` // when it ended; where nobody saw that, when it was found ended: code and uptime_s are null then
 	Invocation agent.Invocation `json:"invocation"`
 	Code       *int             `json:"code"` // null: a signal ended it, or nobody saw it
 	Signal     string           `json:"signal,omitempty"`

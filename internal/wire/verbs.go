@@ -33,7 +33,7 @@ type Started struct {
 	MovedFrom      string               `json:"moved_from,omitempty"`          // the folder that was recorded
 	Restored       *Restored            `json:"restored,omitempty"`            // its transcript was gone or shortened, and was put back
 	Lost           *Loss                `json:"lost,omitempty"`                // what was cut off its transcript, and is in no copy
-	Unsaid         string               `json:"undelivered_prompt,omitempty"`  // the first prompt, in the place of which another one was sent
+	Unsaid         string               `json:"undelivered_prompt,omitempty"`  // the recorded first prompt, which was never delivered: another one was sent instead
 	Briefed        []string             `json:"briefed_from,omitempty"`        // what it was told beside the prompt is from: memory, transcript
 }
 
@@ -41,8 +41,8 @@ type Started struct {
 type Restored struct {
 	From    string     `json:"from"`
 	To      string     `json:"to"`
-	Written *time.Time `json:"written"` // the last time before it was gone
-	What    string     `json:"what"`    // that had become of it
+	Written *time.Time `json:"written"` // when anything was last written to it
+	What    string     `json:"what"`    // what had become of the transcript, such as "was gone"
 }
 
 // Loss is what was cut off a transcript.
