@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"path/filepath"
 	"time"
 
@@ -22,6 +23,14 @@ import (
 
 // Journal is what happened in the project.
 func (s *Store) Journal() *journal.Journal { return s.journal }
+
+// Complain is [journal.Journal.Complain], also for a .nbs in which no verb was at work yet.
+func (s *Store) Complain(ctx context.Context, event journal.Event) error {
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	return s.journal.Complain(ctx, event)
+}
 
 // Archive is what is kept of transcripts.
 func (s *Store) Archive() *archive.Archive { return s.archive }

@@ -1,4 +1,4 @@
-package store
+package journal
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/store/private"
 )
 
@@ -18,28 +17,25 @@ const (
 
 // Complain journals the failure of something that happens many times a second: once a minute
 // for each agent, and not at all while another process complains about that agent.
-func (s *Store) Complain(ctx context.Context, event journal.Event) error {
-	if err := s.prepare(); err != nil {
-		return err
-	}
-	lock, err := s.nbs.TryLock(event.Handle.Key() + ".complaint")
+func (j *Journal) Complain(ctx context.Context, event Event) error {
+	lock, err := j.nbs.TryLock(event.Handle.Key() + ".complaint")
 	if err != nil || lock == nil {
 		return err
 	}
 	defer lock.Close()
 	name := private.Locks + "/" + event.Handle.Key() + ".complaint"
-	info, err := s.nbs.Stat(name)
+	info, err := j.nbs.Stat(name)
 	if err != nil {
 		return err
 	}
 	if age := event.At.Sub(info.ModTime()); info.Size() > 0 && age.Abs() < complaintEvery {
 		return nil
 	}
-	f, err := s.nbs.OpenFile(name, os.O_WRONLY|os.O_TRUNC, 0o600)
+	f, err := j.nbs.OpenFile(name, os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = f.WriteString("!\n")
 	event.Detail = strings.ToValidUTF8(event.Detail[:min(len(event.Detail), complaintLimit)], "")
-	return errors.Join(err, f.Close(), s.journal.Append(ctx, event))
+	return errors.Join(err, f.Close(), j.Append(ctx, event))
 }
