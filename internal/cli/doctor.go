@@ -52,7 +52,7 @@ or unfit, else with 1.`,
 }
 
 func runDoctor(ctx context.Context, f *factory, opts doctorOptions) error {
-	s, how, err := f.patient()
+	s, how, err := f.openToExamine()
 	if s, err = f.confined(s, err); err != nil {
 		return failed(err, "doctor")
 	}
@@ -72,8 +72,8 @@ func runDoctor(ctx context.Context, f *factory, opts doctorOptions) error {
 	return nil
 }
 
-// patient opens the project for doctor; one that cannot be opened is a finding, and no error.
-func (f *factory) patient() (*supervisor.Supervisor, doctor.Options, error) {
+// openToExamine opens the project for doctor; one that cannot be opened is a finding, and no error.
+func (f *factory) openToExamine() (*supervisor.Supervisor, doctor.Options, error) {
 	s, err := f.planner()
 	if err == nil {
 		return s, doctor.Options{Version: versionLine()}, nil

@@ -45,7 +45,7 @@ func (f *factory) close() {
 // project finds the project root: --root, NBS_ROOT, or upward from here.
 // Errors: NotFound.
 func (f *factory) project() (string, error) {
-	named := f.named()
+	named := f.namedRoot()
 	here, err := absolute(cmp.Or(named, "."))
 	if err != nil {
 		return "", agent.Errorf(agent.NotFound, "project root %s: %w", agent.Quote(named), err)
@@ -56,7 +56,7 @@ func (f *factory) project() (string, error) {
 	return store.Find(here)
 }
 
-func (f *factory) named() string { return cmp.Or(f.root, os.Getenv(agent.RootVariable)) }
+func (f *factory) namedRoot() string { return cmp.Or(f.root, os.Getenv(agent.RootVariable)) }
 
 // absolute resolves a folder to its one real name.
 func absolute(dir string) (string, error) {
@@ -105,7 +105,7 @@ func (f *factory) projectStore() (*store.Store, error) {
 // founding is where a new project would be: in the named folder or in this one.
 func (f *factory) founding() (string, error) {
 	root, err := f.project()
-	if agent.KindOf(err) == agent.NotFound && f.named() == "" {
+	if agent.KindOf(err) == agent.NotFound && f.namedRoot() == "" {
 		return absolute(".")
 	}
 	return root, err

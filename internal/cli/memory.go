@@ -83,8 +83,14 @@ func (f *factory) remembered(ctx context.Context, use func(s *supervisor.Supervi
 	return errors.Join(use(s, m), m.Close())
 }
 
+// hasMemory tells whether something may be remembered in a project. A file that cannot be looked at is not missing.
+func hasMemory(in *store.Store) bool {
+	_, err := os.Lstat(in.MemoryFile())
+	return !errors.Is(err, os.ErrNotExist)
+}
+
 func (f *factory) openMemory(ctx context.Context, in *store.Store) (memory.Store, error) {
-	if _, err := os.Lstat(in.MemoryFile()); errors.Is(err, os.ErrNotExist) {
+	if !hasMemory(in) {
 		return nil, agent.Errorf(agent.NotFound, "nothing was ever remembered in this project").
 			Hint("to have an agent observed: nbs-worker memory on HANDLE")
 	}
@@ -93,7 +99,7 @@ func (f *factory) openMemory(ctx context.Context, in *store.Store) (memory.Store
 
 // forget removes all that is remembered of an agent that was dismissed.
 func (f *factory) forget(ctx context.Context, in *store.Store, handle agent.Handle) error {
-	if _, err := os.Lstat(in.MemoryFile()); errors.Is(err, os.ErrNotExist) {
+	if !hasMemory(in) {
 		return nil
 	}
 	if f.services == nil {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -83,7 +82,7 @@ func runMemoryBrief(ctx context.Context, f *factory, o *briefOptions, handle age
 
 // latestOf is what is remembered of an agent, the newest first; nothing where nothing ever was.
 func (f *factory) latestOf(ctx context.Context, in *store.Store, handle agent.Handle) ([]memory.Observation, error) {
-	if _, err := os.Lstat(in.MemoryFile()); errors.Is(err, os.ErrNotExist) {
+	if !hasMemory(in) {
 		return nil, nil
 	}
 	m, err := f.services.OpenMemory(ctx, in, false)

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -80,7 +78,7 @@ func runMemoryWork(ctx context.Context, f *factory, o *workOptions) error {
 			return err
 		}
 	}
-	if _, err := os.Lstat(s.Store.MemoryFile()); errors.Is(err, os.ErrNotExist) && len(observed(s)) == 0 {
+	if !hasMemory(s.Store) && len(observed(s)) == 0 {
 		return agent.Errorf(agent.NotFound, "the memory of no agent is on").Hint("to have an agent observed: nbs-worker memory on HANDLE")
 	}
 	if err := f.services.Observe(ctx, s, asked); ctx.Err() == nil {

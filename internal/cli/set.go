@@ -120,7 +120,7 @@ func setWords(changed supervisor.Changed) string {
 	}
 	var words []string
 	for _, c := range changed.Changes {
-		text := fmt.Sprintf("%s is %s, was %s", c.Field, named(c.To), named(c.From))
+		text := fmt.Sprintf("%s is %s, was %s", c.Field, valueWords(c.To), valueWords(c.From))
 		if !c.Now && changed.Runs {
 			text += " (from its next start on)"
 		}
@@ -129,8 +129,8 @@ func setWords(changed supervisor.Changed) string {
 	return strings.Join(words, "; ")
 }
 
-// named is a value in a sentence.
-func named(value string) string {
+// valueWords is a value in a sentence.
+func valueWords(value string) string {
 	const long = 40
 	if len(value) > long || strings.ContainsAny(value, " \n\t") {
 		return agent.Quote(value)

@@ -92,22 +92,22 @@ type OpenTurn struct {
 func NewConversation(s *conversations.State, open []OpenTurn) Conversation {
 	out := Conversation{
 		Key: s.Meta.Key, Model: s.Meta.Model, SystemPrompt: s.Meta.SystemPrompt, Cwd: s.Meta.Cwd, ConfigDir: s.Meta.ConfigDir,
-		Created: known(s.Meta.Created), Last: known(s.LastAt), Answered: s.Answered, Open: open, Previous: []PreviousSession{},
+		Created: timeOf(s.Meta.Created), Last: timeOf(s.LastAt), Answered: s.Answered, Open: open, Previous: []PreviousSession{},
 	}
 	if s.Session.Confirmed {
 		out.SessionID = knownID(s.Session.ID)
 	}
 	for _, p := range s.Previous {
-		out.Previous = append(out.Previous, PreviousSession{SessionID: p.ID, Until: known(p.Until), Reason: p.Reason})
+		out.Previous = append(out.Previous, PreviousSession{SessionID: p.ID, Until: timeOf(p.Until), Reason: p.Reason})
 	}
 	return out
 }
 
 // NewOpenTurn is a turn that is open, and what is asked in it.
 func NewOpenTurn(key conversations.Key, w conversation.Waiting) OpenTurn {
-	out := OpenTurn{Key: key, Seq: w.Seq, ID: w.ID, State: w.Word, Attempts: len(w.Starts), Text: w.Text, At: known(w.At)}
+	out := OpenTurn{Key: key, Seq: w.Seq, ID: w.ID, State: w.Word, Attempts: len(w.Starts), Text: w.Text, At: timeOf(w.At)}
 	if w.Held != nil {
-		out.Class, out.Reason, out.Until = w.Held.Class, w.Held.Reason, known(w.Held.Until)
+		out.Class, out.Reason, out.Until = w.Held.Class, w.Held.Reason, timeOf(w.Held.Until)
 	}
 	return out
 }

@@ -27,7 +27,7 @@ type Observation struct {
 func NewObservation(o memory.Observation) Observation {
 	return Observation{
 		ID: o.ID, Handle: o.Handle, SessionID: o.ContentID, Observer: o.MemoryID, Turn: o.Turn, Type: o.Type, Title: o.Title, Narrative: o.Narrative,
-		Facts: list(o.Facts), Files: list(o.Files), At: known(o.At),
+		Facts: list(o.Facts), Files: list(o.Files), At: timeOf(o.At),
 	}
 }
 
@@ -54,8 +54,8 @@ type Observed struct {
 func NewMemoryStatus(on []agent.Handle, spent int, all []memory.StatusOf) MemoryStatus {
 	return MemoryStatus{On: list(on), TokensToday: spent, Conversations: agent.Mapped(all, func(c memory.StatusOf) Observed {
 		return Observed{
-			Handle: c.Handle, SessionID: c.ContentID, Observer: c.MemoryID, State: c.State(), Observations: c.Observations, Newest: known(c.Newest),
-			Problem: c.Problem, ProblemAt: known(c.ProblemAt),
+			Handle: c.Handle, SessionID: c.ContentID, Observer: c.MemoryID, State: c.State(), Observations: c.Observations, Newest: timeOf(c.Newest),
+			Problem: c.Problem, ProblemAt: timeOf(c.ProblemAt),
 		}
 	})}
 }

@@ -75,6 +75,6 @@ type Kept struct {
 // NewKept is a message that is kept.
 func NewKept(handle agent.Handle, e queue.Entry, allowed bool) Kept {
 	return Kept{
-		Handle: handle, ID: e.ID, State: e.State, Allowed: allowed, Text: e.Text, Created: known(e.Created), Tries: e.Tries, Reason: e.Reason,
+		Handle: handle, ID: e.ID, State: e.State, Allowed: allowed, Text: e.Text, Created: timeOf(e.Created), Tries: e.Tries, Reason: e.Reason,
 	}
 }

@@ -18,5 +18,5 @@ func NewPause(p *watching.Pause) Pause {
 	if p == nil {
 		return Pause{}
 	}
-	return Pause{Paused: true, Since: known(p.Since), Reason: p.Reason}
+	return Pause{Paused: true, Since: timeOf(p.Since), Reason: p.Reason}
 }

@@ -29,7 +29,7 @@ type Schedule struct {
 func NewSchedule(e *schedule.Entry, last schedule.Last, next time.Time, allowed bool) Schedule {
 	out := Schedule{
 		Name: e.Name, Key: e.Key(), When: e.Times.String(), Allowed: allowed, Missed: e.Missed, Overlap: e.Overlap, Model: e.Model, DeliverTo: e.DeliverTo,
-		Next: known(next), LastFor: known(last.ScheduledFor), LastBegan: known(last.StartedAt), Running: last.Running(), Waiting: known(last.Waiting),
+		Next: timeOf(next), LastFor: timeOf(last.ScheduledFor), LastBegan: timeOf(last.StartedAt), Running: last.Running(), Waiting: timeOf(last.Waiting),
 	}
 	if e.Send != nil {
 		out.SendTo = e.Send.To
@@ -46,5 +46,5 @@ type ScheduledRun struct {
 
 // NewScheduledRun is a run that is to come.
 func NewScheduledRun(c schedule.Coming) ScheduledRun {
-	return ScheduledRun{Name: c.Entry.Name, At: known(c.At), ID: schedule.Due{Entry: c.Entry, ScheduledFor: c.At}.ID()}
+	return ScheduledRun{Name: c.Entry.Name, At: timeOf(c.At), ID: schedule.Due{Entry: c.Entry, ScheduledFor: c.At}.ID()}
 }

@@ -85,11 +85,11 @@ func NewSession(v inspect.View, advice []string, bands agent.Bands, now time.Tim
 	r := &v.Record
 	out := Session{
 		Agent: NewAgent(r.Handle, v.Sight, v.Context, v.Cost, bands, now), Retry: newRetry(v.Status.Retry),
-		Adopted: r.Process != nil && r.Process.Adopted != nil, RecordedPID: pid(r.PID), Created: known(r.Created),
+		Adopted: r.Process != nil && r.Process.Adopted != nil, RecordedPID: pid(r.PID), Created: timeOf(r.Created),
 		ClaudeArgs: list(r.ClaudeArgs), Env: dictionary(r.Env), MayManage: r.MayManage, Memory: r.Memory, Depth: r.Depth, ClaudeVersion: r.ClaudeVersion, InitialPrompt: r.InitialPrompt, ConfigDir: r.ConfigDir,
 		Kept: v.Kept, Usage: (*Usage)(v.Usage), LastExit: newExit(r.LastExit()), Advice: list(advice),
 		PreviousSessions: agent.Mapped(r.PreviousSessions, func(p agent.PreviousSession) PreviousSession {
-			return PreviousSession{SessionID: p.SessionID, Until: known(p.Until), Reason: p.Reason}
+			return PreviousSession{SessionID: p.SessionID, Until: timeOf(p.Until), Reason: p.Reason}
 		}),
 		Drift:        agent.Mapped(v.Drift, func(d observe.Drift) Drift { return Drift(d) }),
 		OtherClaudes: agent.Mapped(v.Strangers, func(other observe.Stranger) OtherClaude { return OtherClaude(other) }),
@@ -101,10 +101,10 @@ func NewSession(v inspect.View, advice []string, bands agent.Bands, now time.Tim
 		out.UptimeS = new(int64(v.Status.Uptime / time.Second))
 	}
 	if t := v.Transcript; t != nil {
-		out.Transcript = &Transcript{Path: t.Path, Bytes: t.Size, Modified: known(t.Modified)}
+		out.Transcript = &Transcript{Path: t.Path, Bytes: t.Size, Modified: timeOf(t.Modified)}
 	}
 	if last := v.LastError; last != nil {
-		out.LastError = &LastError{Class: last.Class, At: known(last.At), Text: last.Text}
+		out.LastError = &LastError{Class: last.Class, At: timeOf(last.At), Text: last.Text}
 	}
 	return out
 }
@@ -114,7 +114,7 @@ func newExit(e *agent.Exit) *Exit {
 		return nil
 	}
 	out := &Exit{
-		At: known(e.At), Invocation: e.Invocation, Signal: e.Signal, HungUp: e.HungUp, Error: e.Error, Cause: string(e.Cause),
+		At: timeOf(e.At), Invocation: e.Invocation, Signal: e.Signal, HungUp: e.HungUp, Error: e.Error, Cause: string(e.Cause),
 		Reason: e.EndReason, LastScreen: e.LastScreen, OOMKills: e.OOMKills,
 	}
 	if e.Code >= 0 {

@@ -64,7 +64,7 @@ func NewStarted(s supervisor.Started) Started {
 		out.Previous = r.PreviousSessions[n-1].SessionID
 	}
 	if back := s.Restored; back != nil {
-		out.Restored = &Restored{From: back.From, To: back.To, Written: known(back.Written.Truncate(time.Second)), What: back.What}
+		out.Restored = &Restored{From: back.From, To: back.To, Written: timeOf(back.Written.Truncate(time.Second)), What: back.What}
 	}
 	return out
 }
@@ -207,7 +207,7 @@ type Event struct {
 
 // NewEvent is an event of the journal.
 func NewEvent(e journal.Event) Event {
-	return Event{At: known(e.At), Event: e.Event, Handle: e.Handle, SessionID: e.SessionID, Invocation: e.Invocation, PID: pid(e.PID), Detail: e.Detail}
+	return Event{At: timeOf(e.At), Event: e.Event, Handle: e.Handle, SessionID: e.SessionID, Invocation: e.Invocation, PID: pid(e.PID), Detail: e.Detail}
 }
 
 // Verification is what a look at the journal's chain found.
@@ -251,14 +251,14 @@ type Said struct {
 // NewSaid is a message.
 func NewSaid(m history.Said) Said {
 	return Said{
-		SessionID: m.SessionID, At: known(m.At), Who: string(m.Speaker), Text: m.Text, Tool: m.Tool, Failure: m.Failure,
+		SessionID: m.SessionID, At: timeOf(m.At), Who: string(m.Speaker), Text: m.Text, Tool: m.Tool, Failure: m.Failure,
 		Model: m.Model, Aside: m.Aside, Subagent: m.Subagent, Bytes: m.Bytes,
 	}
 }
 
 // NewSaidSession is the heading of a conversation, before its messages.
 func NewSaidSession(s history.LogSession, text string) Said {
-	return Said{SessionID: s.SessionID, Who: "session", Text: text, Until: known(s.Until), Reason: s.Reason, Gone: s.Gone}
+	return Said{SessionID: s.SessionID, Who: "session", Text: text, Until: timeOf(s.Until), Reason: s.Reason, Gone: s.Gone}
 }
 
 // Screen is what an agent's terminal showed.
@@ -284,7 +284,7 @@ type Reading struct {
 func NewScreen(handle agent.Handle, shot inspect.Shot) Screen {
 	reading := shot.Reading
 	return Screen{
-		Handle: handle, CapturedAt: known(shot.At), Width: shot.Width, Height: shot.Height, Text: shot.Text,
+		Handle: handle, CapturedAt: timeOf(shot.At), Width: shot.Width, Height: shot.Height, Text: shot.Text,
 		Reading: Reading{
 			State: string(reading.State), Dialog: string(reading.Dialog), Asks: reading.Dialog.Question(),
 			Retry: newRetry(reading.Retry), Trouble: string(reading.Trouble),

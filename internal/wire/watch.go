@@ -17,7 +17,7 @@ type Deed struct {
 
 // NewDeed is a deed of a watch.
 func NewDeed(d vigil.Deed) Deed {
-	return Deed{At: known(d.At), What: d.Word, Handle: d.Handle, Detail: d.Detail}
+	return Deed{At: timeOf(d.At), What: d.Word, Handle: d.Handle, Detail: d.Detail}
 }
 
 // Notice is what a watch tells the program that its policy names, on its standard input.
@@ -35,7 +35,7 @@ type Notice struct {
 // NewNotice is a notice of a watch over a project.
 func NewNotice(n vigil.Notice, project string) Notice {
 	return Notice{
-		Version: 1, Event: n.Kind, At: known(n.At), Project: project, Handle: n.Handle, SessionID: n.SessionID,
+		Version: 1, Event: n.Kind, At: timeOf(n.At), Project: project, Handle: n.Handle, SessionID: n.SessionID,
 		Detail: n.Detail, LeftPercent: n.ContextLeft,
 	}
 }

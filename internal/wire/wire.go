@@ -85,7 +85,7 @@ func NewAgent(handle agent.Handle, sight observe.Sight, use *agent.ContextUse, c
 	r := &sight.Record
 	out := Agent{
 		Handle: handle, StateSource: sight.Status.Source, Running: sight.Status.Running(), Desired: r.LaunchDesired(),
-		Model: r.Model, SessionID: r.SessionID, TmuxSession: r.TmuxSession, Cwd: r.LaunchCwd(), Started: known(r.Started),
+		Model: r.Model, SessionID: r.SessionID, TmuxSession: r.TmuxSession, Cwd: r.LaunchCwd(), Started: timeOf(r.Started),
 		Restart: newRestart(r, sight.Status), Context: newContext(use, bands, now), Cost: (*Cost)(cost), Allowed: allowed(sight),
 	}
 	out.State, out.Cause = sight.Status.Words()
@@ -104,7 +104,7 @@ func NewAgent(handle agent.Handle, sight observe.Sight, use *agent.ContextUse, c
 func newRestart(r *agent.Record, status agent.Status) Restart {
 	out := Restart{Policy: r.LaunchRestart(), Failures: len(r.Restarts.Counted)}
 	if status.State == agent.Backoff {
-		out.Next, out.After = known(r.Restarts.Next), r.Restarts.After
+		out.Next, out.After = timeOf(r.Restarts.Next), r.Restarts.After
 	}
 	out.Held = newHold(r.Restarts.Hold)
 	return out
@@ -114,7 +114,7 @@ func newHold(hold *agent.Hold) *Hold {
 	if hold == nil {
 		return nil
 	}
-	return &Hold{Class: hold.Class, Reason: hold.Reason, Since: known(hold.Since)}
+	return &Hold{Class: hold.Class, Reason: hold.Reason, Since: timeOf(hold.Since)}
 }
 
 // newContext returns how full a context is; nil when that is not known.
@@ -152,8 +152,8 @@ func pid(n int) *int {
 	return &n
 }
 
-// known returns a recorded time in UTC; nil for none, and for one that RFC 3339 cannot express.
-func known(at time.Time) *time.Time {
+// timeOf returns a recorded time in UTC; nil for none, and for one that RFC 3339 cannot express.
+func timeOf(at time.Time) *time.Time {
 	const lastYear = 9999
 	if at = at.UTC(); at.IsZero() || at.Year() < 0 || at.Year() > lastYear {
 		return nil

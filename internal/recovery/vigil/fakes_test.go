@@ -35,7 +35,7 @@ type world struct {
 	mend    func(handle agent.Handle) error
 	telling error
 	slow    time.Duration // of telling
-	disk    error // of all that is written
+	disk    error         // of all that is written
 }
 
 // patients of each kind.

@@ -14,7 +14,7 @@ type Memory struct {
 	Servers map[string]Server          `json:"servers,omitempty"` // that were lost recently, by the path of the socket
 	Told    map[string]map[Kind]string `json:"told,omitempty"`    // by the agent's key: the mark of what was told last
 	Pending []Notice                   `json:"pending,omitempty"` // oldest first
-	Told1h  []time.Time                `json:"told_at,omitempty"` // when notices were told in the last hour
+	ToldAt  []time.Time                `json:"told_at,omitempty"` // when notices were told in the last hour
 }
 
 // Attempt is a repair that was begun.
@@ -42,7 +42,7 @@ const window = time.Hour // of the limits
 func (m *Memory) forget(now time.Time) {
 	late := func(at time.Time) bool { return at.After(now) || now.Sub(at) >= window }
 	m.Repairs = slices.DeleteFunc(m.Repairs, func(a Attempt) bool { return late(a.At) })
-	m.Told1h = slices.DeleteFunc(m.Told1h, late)
+	m.ToldAt = slices.DeleteFunc(m.ToldAt, late)
 	m.forgetServers(now)
 }
 

@@ -23,7 +23,7 @@ type Files struct {
 
 	mu      sync.Mutex // of all below
 	watch   *watch.Watch
-	follows map[string]followed // by the agent's key
+	follows map[string]followed  // by the agent's key
 	pending map[agent.Handle]int // how many signs are delivered as the next one
 	err     error
 }

@@ -88,8 +88,8 @@ func (v *Vigil) tellOne(ctx context.Context) bool {
 	if v.Teller == nil || len(v.memory.Pending) == 0 || v.tellNext.After(now) {
 		return false
 	}
-	if len(v.memory.Told1h) >= v.Notify.PerHour {
-		v.tellNext = v.memory.Told1h[0].Add(window)
+	if len(v.memory.ToldAt) >= v.Notify.PerHour {
+		v.tellNext = v.memory.ToldAt[0].Add(window)
 		return false
 	}
 	notice := &v.memory.Pending[0]
@@ -106,7 +106,7 @@ func (v *Vigil) tellOne(ctx context.Context) bool {
 	}
 	if err == nil || notice.Tries >= tries {
 		v.memory.Pending = v.memory.Pending[1:]
-		v.memory.Told1h = append(v.memory.Told1h, now)
+		v.memory.ToldAt = append(v.memory.ToldAt, now)
 	}
 	_ = v.Desk.Remember(v.memory) // else the next watch tells it once more
 	return true
