@@ -109,11 +109,14 @@ func (a *Archive) Kept(id agent.SessionID) ([]Kept, error) {
 	return all, nil
 }
 
-// namesOf looks for the files of a conversation by each name that they can have: in the archive are those of all
-// projects, and to list them takes its time. A name that is free says nothing of the next: a person may have
-// moved one away.
+// mostMissing is how many names of a conversation in a row may be free before one that is taken: a person may have
+// moved some files away.
+const mostMissing = 9
+
+// namesOf looks for the files of a conversation by the names that they can have: the archive holds those of all
+// projects, and listing them takes long.
 func namesOf(dir *os.File, id agent.SessionID) (names []string, err error) {
-	for n := 0; n <= asideLimit; n++ {
+	for n, missing := 0, 0; n <= asideLimit && missing <= mostMissing; n++ {
 		name := transcriptFile(id)
 		if n > 0 {
 			name = asideFile(id, n)
@@ -122,8 +125,10 @@ func namesOf(dir *os.File, id agent.SessionID) (names []string, err error) {
 		err := unix.Fstatat(int(dir.Fd()), name, &stat, unix.AT_SYMLINK_NOFOLLOW)
 		switch {
 		case err == nil:
-			names = append(names, name)
-		case !errors.Is(err, unix.ENOENT):
+			names, missing = append(names, name), 0
+		case errors.Is(err, unix.ENOENT):
+			missing++
+		default:
 			return nil, &os.PathError{Op: "stat", Path: name, Err: err}
 		}
 	}
