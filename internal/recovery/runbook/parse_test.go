@@ -80,11 +80,6 @@ func TestPageThatIsRefused(t *testing.T) {
 		"# T\n\n```sh {check}\n```\n":          "line 3: the attributes of the fence have no step=name",
 		"# T\n\n```sh {step=a expect=x}\n```":  "line 3: expect: \"x\" is no exit code",
 		"# T\n\n```sh {step=a expect=\"\"}\n":  "line 3: expect names no exit code",
-		"# T\n\n```sh {step=a confirm}\n":      "line 3: confirm has no question",
-		"# T\n\n```sh {step=a confirm=' '}\n":  "line 3: confirm has no question",
-		"# T\n\n```sh {step=a ask}\n":          "line 3: ask has no question",
-		"# T\n\n```sh {step=a check=no}\n":     "line 3: check has no value",
-		"# T\n\n```sh {step=a step=b}\n":       "line 3: step is given twice",
 		"# T\n\n```sh {step=a}\n```\n":         "line 4: step a has no command",
 		"# T\n\n- `a b`: x\n":                  "line 3: \"a b\" is no name of a parameter",
 		"# T\n\n- `a`\n":                       "line 3: a parameter is declared as",
@@ -159,5 +154,22 @@ func TestKeyOfARun(t *testing.T) {
 	one := key(map[string]string{"handle": "a"})
 	if same, other := key(map[string]string{"handle": "a", "patience": "10m"}), key(map[string]string{"handle": "b"}); same != one || other == one || !strings.HasPrefix(one, "rollout-") {
 		t.Errorf("%s, %s, %s", one, same, other)
+	}
+}
+
+// An attribute that is half written is no attribute that is left out: the step would run unasked.
+func TestAttributesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	for attributes, want := range map[string]string{
+		"confirm":     "confirm has no question",
+		"confirm=' '": "confirm has no question",
+		"ask":         "ask has no question",
+		"check=no":    "check has no value",
+		"step=b":      "step is given twice",
+	} {
+		_, err := Parse("x", "# T\n\n```sh {step=a "+attributes+"}\n")
+		if err == nil || !strings.Contains(err.Error(), "line 3: "+want) {
+			t.Errorf("%s: %v; want %s", attributes, err, want)
+		}
 	}
 }
